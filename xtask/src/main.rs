@@ -1,1 +1,66 @@
-fn main() {}
+//! The project's own chores: `cargo xtask layers`, `cargo xtask test`, `cargo xtask bench`.
+#![forbid(unsafe_code)]
+
+mod layers;
+mod test;
+
+use clap::{Parser, Subcommand};
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+#[derive(Parser)]
+#[command(name = "xtask", about = "The project's own chores")]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Check that crates depend strictly downwards and that unsafe code stays in its fences
+    Layers,
+    /// Everything that must hold: format, lints, layers, all tests, model checks; counts skips
+    Test(test::Args),
+    /// Compare with peers in interleaved rounds: `cargo xtask bench fib`, `... bench forward`
+    Bench {
+        /// Arguments of the bench program, for example `fib --format json`
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+}
+
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().task {
+        Task::Layers => layers::check(&root()),
+        Task::Test(arguments) => test::run(&root(), &arguments),
+        Task::Bench { arguments } => bench(&arguments),
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The workspace's root, whatever directory the task was started in.
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().map_or_else(PathBuf::new, PathBuf::from)
+}
+
+/// `cargo`, as the cargo that runs this task names itself, in the workspace's root.
+fn cargo() -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root());
+    command
+}
+
+fn bench(arguments: &[String]) -> anyhow::Result<bool> {
+    let status = cargo()
+        .args(["run", "--release", "--quiet", "--package", "fwdlab-bench", "--"])
+        .args(arguments)
+        .status()?;
+    Ok(status.success())
+}

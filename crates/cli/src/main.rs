@@ -1,1 +1,43 @@
-fn main() {}
+//! `fwdlab`: arguments, progress and exit codes. What it does lives in the libraries.
+//!
+//! Exit codes: 0 done, 1 a criterion is not met (a regression, an audit finding, a failed trial),
+//! 2 an error.
+#![forbid(unsafe_code)]
+
+mod doctor;
+mod output;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// The forwarding lab: does this change make packets go faster?
+#[derive(Parser)]
+#[command(name = "fwdlab", version, about, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// One subcommand a line; each lives in the module of its name.
+#[derive(Subcommand)]
+enum Command {
+    /// Say what this machine can do and how to get what is missing
+    Doctor(doctor::Args),
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse().command) {
+        Ok(code) => code,
+        Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Doctor(arguments) => doctor::execute(&arguments),
+    }
+}

@@ -1,0 +1,155 @@
+//! Crates depend strictly downwards: `wire fib stats` <- `port` <- `router traffic` <- `lab` <- `cli`,
+//! and unsafe code stays in the few files that the design allows.
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The level of each crate of the design; a crate may only depend on lower levels.
+const LEVELS: [(&str, u8); 8] = [
+    ("fwdlab-wire", 0),
+    ("fwdlab-fib", 0),
+    ("fwdlab-stats", 0),
+    ("fwdlab-port", 1),
+    ("fwdlab-router", 2),
+    ("fwdlab-traffic", 2),
+    ("fwdlab-lab", 3),
+    ("fwdlab-cli", 4),
+];
+
+/// Packages that measure or build the project; nothing of the design may depend on them.
+const OUTSIDE: [&str; 2] = ["xtask", "fwdlab-bench"];
+
+/// Crates whose root must say `#![forbid(unsafe_code)]`.
+const SAFE: [&str; 6] = ["wire", "stats", "router", "traffic", "lab", "cli"];
+
+/// Where unsafe code may stand, as path prefixes from the root.
+const FENCES: [&str; 3] = ["crates/port/src/sys", "crates/fib/src/fenced", "bench/src/sys"];
+
+/// Checks the workspace below `root`; prints what is wrong and returns whether all is well.
+pub fn check(root: &Path) -> Result<bool> {
+    let mut faults = direction_faults(&metadata()?);
+    for name in SAFE {
+        let file = ["lib.rs", "main.rs"]
+            .map(|file| root.join("crates").join(name).join("src").join(file))
+            .into_iter()
+            .find(|file| file.exists());
+        let text = match &file {
+            Some(file) => std::fs::read_to_string(file)?,
+            None => String::new(),
+        };
+        if !text.contains("#![forbid(unsafe_code)]") {
+            faults.push(format!("crates/{name}: its root must say #![forbid(unsafe_code)]"));
+        }
+    }
+    faults.extend(unsafe_outside_fences(root)?);
+    for fault in &faults {
+        println!("layers: {fault}");
+    }
+    if faults.is_empty() {
+        println!("layers: {} crates, all dependencies run downwards", LEVELS.len());
+    }
+    Ok(faults.is_empty())
+}
+
+fn metadata() -> Result<Value> {
+    let output = crate::cargo()
+        .args(["metadata", "--format-version", "1", "--no-deps"])
+        .output()
+        .context("cargo metadata")?;
+    serde_json::from_slice(&output.stdout).context("cargo metadata printed no JSON")
+}
+
+/// Every dependency (of any kind) that does not run strictly downwards.
+fn direction_faults(metadata: &Value) -> Vec<String> {
+    let levels: BTreeMap<&str, u8> = LEVELS.into_iter().collect();
+    let mut faults = Vec::new();
+    let packages = metadata["packages"].as_array().map_or(&[][..], Vec::as_slice);
+    for package in packages {
+        let name = package["name"].as_str().unwrap_or_default();
+        if OUTSIDE.contains(&name) {
+            continue;
+        }
+        let Some(level) = levels.get(name) else {
+            faults.push(format!("{name} has no level: name it in xtask/src/layers.rs"));
+            continue;
+        };
+        let dependencies = package["dependencies"].as_array().map_or(&[][..], Vec::as_slice);
+        for dependency in dependencies.iter().filter_map(|d| d["name"].as_str()) {
+            let is_upward = levels.get(dependency).is_some_and(|below| below >= level);
+            if is_upward || OUTSIDE.contains(&dependency) {
+                faults.push(format!("{name} (level {level}) must not depend on {dependency}"));
+            }
+        }
+    }
+    for (name, _) in LEVELS {
+        if !packages.iter().any(|package| package["name"] == name) {
+            faults.push(format!("{name} is missing from the workspace"));
+        }
+    }
+    faults
+}
+
+/// Files outside the fences that allow unsafe code.
+fn unsafe_outside_fences(root: &Path) -> Result<Vec<String>> {
+    let mut faults = Vec::new();
+    let mut pending: Vec<PathBuf> = ["crates", "bench"].map(|top| root.join(top)).into();
+    while let Some(path) = pending.pop() {
+        if path.is_dir() {
+            for entry in std::fs::read_dir(&path)? {
+                pending.push(entry?.path());
+            }
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let relative = path.strip_prefix(root).unwrap_or(&path);
+            let is_fenced = FENCES.iter().any(|fence| relative.starts_with(fence));
+            if !is_fenced && std::fs::read_to_string(&path)?.contains("allow(unsafe_code)") {
+                faults.push(format!(
+                    "{}: unsafe code is allowed outside the fences",
+                    relative.display()
+                ));
+            }
+        }
+    }
+    faults.sort();
+    Ok(faults)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn workspace(extra: (&str, &str)) -> Value {
+        let packages: Vec<Value> = LEVELS
+            .iter()
+            .map(|(name, _)| {
+                let dependencies =
+                    if *name == extra.0 { json!([{ "name": extra.1 }]) } else { json!([]) };
+                json!({ "name": name, "dependencies": dependencies })
+            })
+            .collect();
+        json!({ "packages": packages })
+    }
+
+    #[test]
+    fn a_dependency_downwards_is_accepted() {
+        assert_eq!(direction_faults(&workspace(("fwdlab-router", "fwdlab-fib"))), [""; 0]);
+    }
+
+    #[test]
+    fn a_dependency_upwards_or_sideways_is_refused() {
+        assert_eq!(direction_faults(&workspace(("fwdlab-fib", "fwdlab-port"))).len(), 1);
+        assert_eq!(direction_faults(&workspace(("fwdlab-router", "fwdlab-traffic"))).len(), 1);
+        assert_eq!(direction_faults(&workspace(("fwdlab-wire", "xtask"))).len(), 1);
+    }
+
+    #[test]
+    fn a_missing_or_unknown_crate_is_named() {
+        let mut metadata = workspace(("", ""));
+        metadata["packages"][0]["name"] = json!("fwdlab-misc");
+        let faults = direction_faults(&metadata);
+        assert!(faults.iter().any(|fault| fault.contains("fwdlab-misc has no level")));
+        assert!(faults.iter().any(|fault| fault.contains("fwdlab-wire is missing")));
+    }
+}

@@ -1,0 +1,156 @@
+//! `cargo xtask test`: one command that says whether the tree is good.
+//!
+//! Tests that cannot run here print a line `SKIPPED <name>: <reason>`; those are collected and
+//! counted, so that a skip is never silent.
+
+use anyhow::{Context, Result};
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// What to leave out.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Only the tests: no format check, lints or model checks
+    #[arg(long)]
+    only_tests: bool,
+}
+
+/// What the test runs said, added up.
+#[derive(Default)]
+struct Tally {
+    passed: u64,
+    failed: u64,
+    skipped: Vec<String>,
+    broken_steps: Vec<String>,
+}
+
+/// Runs every step, prints the tally, and returns whether all is well.
+pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
+    let mut tally = Tally::default();
+    if !arguments.only_tests {
+        step(&mut tally, "format", cargo(&["fmt", "--all", "--check"]))?;
+        let lints = ["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"];
+        step(&mut tally, "lints", cargo(&lints))?;
+        heading("layers");
+        if !crate::layers::check(root)? {
+            tally.broken_steps.push("layers".to_owned());
+        }
+    }
+    tests(
+        &mut tally,
+        "tests",
+        cargo(&["test", "--workspace", "--no-fail-fast", "--", "--show-output"]),
+    )?;
+    Ok(report(&tally))
+}
+
+fn cargo(arguments: &[&str]) -> Command {
+    let mut command = crate::cargo();
+    command.args(arguments);
+    command
+}
+
+fn heading(name: &str) {
+    println!("== {name}");
+}
+
+/// A step that passes or fails as a whole.
+fn step(tally: &mut Tally, name: &str, mut command: Command) -> Result<()> {
+    heading(name);
+    if !command.status().with_context(|| format!("cannot start {command:?}"))?.success() {
+        tally.broken_steps.push(name.to_owned());
+    }
+    Ok(())
+}
+
+/// A run of cargo's test runner, its output passed on without the noise of passing tests.
+fn tests(tally: &mut Tally, name: &str, mut command: Command) -> Result<()> {
+    heading(name);
+    let mut child = command
+        .stdout(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("cannot start {command:?}"))?;
+    let stdout = child.stdout.take().context("invariant: stdout was piped")?;
+    let mut reader = BufReader::new(stdout);
+    let (mut line, mut in_successes) = (Vec::new(), false);
+    loop {
+        line.clear();
+        if reader.read_until(b'\n', &mut line)? == 0 {
+            break;
+        }
+        let text = String::from_utf8_lossy(&line);
+        let text = text.trim_end();
+        in_successes = match text {
+            "successes:" => true,
+            "failures:" => false,
+            _ => in_successes && !text.starts_with("test result:"),
+        };
+        count(tally, text);
+        if !in_successes && !text.is_empty() && !text.ends_with("... ok") {
+            println!("{text}");
+        }
+    }
+    if !child.wait()?.success() {
+        tally.broken_steps.push(name.to_owned());
+    }
+    Ok(())
+}
+
+/// Adds what one line of the test runner says.
+fn count(tally: &mut Tally, line: &str) {
+    if let Some(skip) = line.strip_prefix("SKIPPED ") {
+        tally.skipped.push(skip.to_owned());
+    }
+    let Some(result) = line.strip_prefix("test result: ") else { return };
+    for part in result.split(['.', ';']) {
+        let mut words = part.split_whitespace();
+        if let (Some(Ok(number)), Some(word)) = (words.next().map(str::parse::<u64>), words.next())
+        {
+            match word {
+                "passed" => tally.passed += number,
+                "failed" => tally.failed += number,
+                _ => {}
+            }
+        }
+    }
+}
+
+fn report(tally: &Tally) -> bool {
+    heading("summary");
+    for skip in &tally.skipped {
+        println!("SKIPPED {skip}");
+    }
+    for name in &tally.broken_steps {
+        println!("FAILED {name}");
+    }
+    // A skipped test returns early and so counts as passed with the runner: do not count it twice.
+    let skipped = tally.skipped.len() as u64;
+    let passed = tally.passed.saturating_sub(skipped);
+    let failed = tally.failed.max(tally.broken_steps.len() as u64);
+    println!("{passed} passed, {failed} failed, {skipped} skipped");
+    failed == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_and_skips_are_added_up() {
+        let mut tally = Tally::default();
+        count(
+            &mut tally,
+            "test result: ok. 12 passed; 1 failed; 0 ignored; 0 measured; 3 filtered out",
+        );
+        count(&mut tally, "test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured");
+        count(&mut tally, "SKIPPED full_table: no table here");
+        assert_eq!((tally.passed, tally.failed, tally.skipped.len()), (15, 1, 1));
+    }
+
+    #[test]
+    fn a_broken_step_fails_the_whole() {
+        let tally = Tally { broken_steps: vec!["lints".to_owned()], ..Tally::default() };
+        assert!(!report(&tally));
+    }
+}
