@@ -1,0 +1,49 @@
+//! The address family of a traffic.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The address family of a traffic, by FreeBSD's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Family {
+    /// IPv4.
+    Inet,
+    /// IPv6.
+    Inet6,
+}
+
+impl Family {
+    /// `inet` or `inet6`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Inet => "inet",
+            Self::Inet6 => "inet6",
+        }
+    }
+
+    /// The family as people write it: `IPv4` or `IPv6`.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Inet => "IPv4",
+            Self::Inet6 => "IPv6",
+        }
+    }
+
+    /// Length in bytes, FCS included, of the smallest Ethernet frame that
+    /// carries a UDP datagram with fwdlab's 4-byte mark: 64 for IPv4 (the
+    /// Ethernet minimum), 66 for IPv6 (14 + 40 + 8 + 4).
+    pub const fn smallest_udp_frame_bytes(self) -> u16 {
+        match self {
+            Self::Inet => 64,
+            Self::Inet6 => 66,
+        }
+    }
+}
+
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

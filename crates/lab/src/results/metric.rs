@@ -1,0 +1,59 @@
+//! The two figures of a trial.
+
+use super::Trial;
+
+/// A figure that every trial yields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Metric {
+    /// Forwarding rate in frames/s; the tester can be what limits it.
+    Rate,
+    /// Device cost in busy nanoseconds per frame, measured by the device.
+    Cost,
+}
+
+/// Which way a figure is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// More is better.
+    Higher,
+    /// Less is better.
+    Lower,
+}
+
+impl Metric {
+    /// `rate` or `cost`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rate => "rate",
+            Self::Cost => "cost",
+        }
+    }
+
+    /// The unit: `frames/s` or `ns/frame`.
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Self::Rate => "frames/s",
+            Self::Cost => "ns/frame",
+        }
+    }
+
+    /// Which way the figure is better.
+    pub const fn direction(self) -> Direction {
+        match self {
+            Self::Rate => Direction::Higher,
+            Self::Cost => Direction::Lower,
+        }
+    }
+
+    /// The figure of `trial`, in [`Metric::unit`]; `None` when the trial
+    /// failed or yields none.
+    pub fn of(self, trial: &Trial) -> Option<f64> {
+        if !trial.is_ok() {
+            return None;
+        }
+        match self {
+            Self::Rate => trial.rate_pps,
+            Self::Cost => trial.cost_ns(),
+        }
+    }
+}

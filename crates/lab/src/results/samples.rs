@@ -1,0 +1,73 @@
+//! Records for tests.
+
+use std::collections::BTreeMap;
+
+use super::{
+    Campaign, Checks, Interval, LimitedBy, SCHEMA, Status, Steady, Trial, TrialEnvironment,
+};
+use crate::experiment::Family;
+
+/// A campaign of two variants, one traffic and two blocks.
+pub(crate) fn campaign() -> Campaign {
+    Campaign {
+        schema: SCHEMA,
+        experiment_sha256: "00".repeat(32),
+        title: "sample".to_owned(),
+        device: "builtin".to_owned(),
+        seed: 7,
+        blocks: 2,
+        until_decided: false,
+        margin: 0.01,
+        baseline: "radix".to_owned(),
+        variants: vec!["radix".to_owned(), "modular".to_owned()],
+        traffics: vec!["inet".to_owned()],
+        trials: ["b01-inet-radix", "b01-inet-modular", "b02-inet-modular", "b02-inet-radix"]
+            .map(str::to_owned)
+            .to_vec(),
+        started: "2026-11-21T13:00:00Z".to_owned(),
+    }
+}
+
+/// The planned trial at `place` (from 0) of [`campaign`].
+pub(crate) fn trial(place: usize) -> Trial {
+    let id = campaign().trials[place].clone();
+    Trial {
+        block: place as u32 / 2 + 1,
+        order: place as u32 + 1,
+        variant: id[9..].to_owned(),
+        id,
+        traffic: "inet".to_owned(),
+        family: Family::Inet,
+        status: Status::Ok,
+        reason: None,
+        started: "2026-11-21T13:00:01Z".to_owned(),
+        frame_bytes: 64,
+        flows_planned: 2_000,
+        flows_seen: 2_000,
+        load: "max".to_owned(),
+        offered_pps_asked: None,
+        interval_ms: 100.0,
+        intervals: vec![Interval { ms: 100.02, tx: 400_000, rx: 399_000 }],
+        sent: 400_000,
+        received: 399_000,
+        drops: BTreeMap::from([("no-route".to_owned(), 1_000)]),
+        device_received: 400_000,
+        device_sent: 399_000,
+        checks: Checks { checked: 6_000, ..Checks::default() },
+        busy_ns: 40_000_000,
+        busy_frames: 400_000,
+        idle_share: 0.03,
+        limited_by: LimitedBy::Device,
+        steady: Some(Steady {
+            first: 0,
+            count: 1,
+            trimmed_head: 0,
+            trimmed_tail: 0,
+            why: "all intervals agree".to_owned(),
+        }),
+        rate_pps: Some(3_989_202.16),
+        proof: BTreeMap::new(),
+        environment: TrialEnvironment::default(),
+        warnings: Vec::new(),
+    }
+}

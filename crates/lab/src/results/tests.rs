@@ -1,0 +1,128 @@
+use std::fs;
+
+use super::samples::{campaign, trial};
+use super::*;
+
+fn line(record: &Record) -> String {
+    serde_json::to_string(record).unwrap() + "\n"
+}
+
+fn directory(journal: &str) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join(JOURNAL_FILE), journal).unwrap();
+    dir
+}
+
+fn message(journal: &str) -> String {
+    let dir = directory(journal);
+    let text = Results::read(dir.path()).unwrap_err().to_string();
+    text.replace(&dir.path().display().to_string(), "DIR")
+}
+
+fn campaign_line() -> String {
+    line(&Record::Campaign(campaign()))
+}
+
+fn trial_line(place: usize) -> String {
+    line(&Record::Trial(Box::new(trial(place))))
+}
+
+#[test]
+fn reads_back_what_was_written() {
+    let end =
+        Finished { at: "2026-11-21T13:01:00Z".to_owned(), stopped: "all blocks run".to_owned() };
+    let dir = directory(
+        &[campaign_line(), trial_line(0), trial_line(1), line(&Record::Finished(end.clone()))]
+            .concat(),
+    );
+    let read = Results::read(dir.path()).unwrap();
+    assert_eq!(read.campaign, campaign());
+    assert_eq!(read.trials, [trial(0), trial(1)]);
+    assert_eq!(read.finished, Some(end));
+    assert!(!read.is_torn);
+    assert_eq!(read.missing(), ["b02-inet-modular", "b02-inet-radix"]);
+}
+
+#[test]
+fn a_trial_line_has_the_documented_keys() {
+    let value: serde_json::Value = serde_json::from_str(&trial_line(0)).unwrap();
+    assert_eq!(value["record"], "trial");
+    assert_eq!(value["status"], "ok");
+    assert_eq!(value["reason"], serde_json::Value::Null);
+    assert_eq!(value["limited_by"], "device");
+    assert_eq!(value["family"], "inet");
+    assert_eq!(value["steady"]["trimmed_head"], 0);
+    assert_eq!(value["intervals"][0]["ms"], 100.02);
+}
+
+#[test]
+fn unknown_fields_are_read_in_silence() {
+    let newer = campaign_line().replace("\"title\"", "\"mood\":\"good\",\"title\"");
+    assert!(Results::read(directory(&newer).path()).is_ok());
+}
+
+#[test]
+fn an_unknown_record_kind_names_its_line() {
+    let odd = [campaign_line(), "{\"record\":\"coffee\"}\n".to_owned(), trial_line(0)].concat();
+    let text = message(&odd);
+    assert!(text.starts_with("DIR/trials.jsonl:2: unknown variant `coffee`"), "{text}");
+}
+
+#[test]
+fn a_repeated_trial_names_its_line() {
+    let text = message(&[campaign_line(), trial_line(0), trial_line(0)].concat());
+    assert!(
+        text.starts_with("DIR/trials.jsonl:3: trial b01-inet-radix is recorded twice"),
+        "{text}"
+    );
+}
+
+#[test]
+fn records_in_the_wrong_place_are_refused() {
+    assert!(message(&trial_line(0)).contains("the first record is no campaign"));
+    let twice = [campaign_line(), campaign_line()].concat();
+    assert!(message(&twice).contains("a second campaign begins here"));
+}
+
+#[test]
+fn a_newer_schema_is_refused() {
+    let newer = campaign_line().replace("\"schema\":1", "\"schema\":2");
+    assert!(message(&newer).contains("schema 2 is newer than this fwdlab"));
+}
+
+#[test]
+fn a_line_cut_short_counts_as_not_run() {
+    for cut in 1..trial_line(1).len() {
+        let cut_line = &trial_line(1)[..cut];
+        let dir = directory(&[&campaign_line(), &trial_line(0), cut_line].concat());
+        let read = Results::read(dir.path()).unwrap();
+        assert!(read.is_torn, "cut at {cut}");
+        assert_eq!(read.trials.len(), 1);
+    }
+}
+
+#[test]
+fn an_empty_directory_holds_no_results() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = Results::read(dir.path()).unwrap_err().to_string();
+    assert!(text.contains("holds no results: no trials.jsonl"), "{text}");
+}
+
+#[test]
+fn figures_come_by_block_and_leave_failed_trials_out() {
+    let mut failed = trial(2);
+    failed.status = Status::Failed;
+    let dir = directory(
+        &[
+            campaign_line(),
+            trial_line(1),
+            trial_line(0),
+            line(&Record::Trial(Box::new(failed))),
+            trial_line(3),
+        ]
+        .concat(),
+    );
+    let read = Results::read(dir.path()).unwrap();
+    assert_eq!(read.figures(Metric::Cost, "radix", "inet"), [(1, 100.0), (2, 100.0)]);
+    assert_eq!(read.figures(Metric::Rate, "modular", "inet"), [(1, 3_989_202.16)]);
+}
