@@ -1,0 +1,158 @@
+//! Lookup algorithms and the interface between them and the framework.
+//!
+//! An [`Algorithm`] is a static object with a name; it builds a [`Module`] from a [`Dump`] of the
+//! routing table. The module owns what is needed for updates and hands out the [`Lookup`] that
+//! readers use. To add an algorithm, write its file and append one line to [`INET`] or [`INET6`].
+
+mod dump;
+mod linear;
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+pub use dump::Dump;
+pub use linear::Linear;
+
+use crate::epoch::Grace;
+use crate::family::{Family, Inet, Inet6};
+use crate::lookup::Lookup;
+use crate::nexthop::NexthopId;
+use crate::prefix::Prefix;
+use crate::rib::Rib;
+
+/// All IPv4 algorithms, in the order of `net.route.algo.inet.algo_list`.
+pub(crate) static INET: &[&dyn Algorithm<Inet>] = &[&Linear];
+
+/// All IPv6 algorithms, in the order of `net.route.algo.inet6.algo_list`.
+pub(crate) static INET6: &[&dyn Algorithm<Inet6>] = &[&Linear];
+
+/// Largest table that an algorithm can hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Highest nexthop number ([`NexthopId`]).
+    pub nexthops: u32,
+    /// Number of prefixes.
+    pub prefixes: usize,
+}
+
+impl Limits {
+    /// No limit of its own.
+    pub const NONE: Self = Self { nexthops: u32::MAX, prefixes: usize::MAX };
+}
+
+/// What an algorithm may base its preference on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TableFacts {
+    /// Number of prefixes.
+    pub prefixes: usize,
+    /// Highest nexthop number in use.
+    pub nexthops: u32,
+    /// Longest prefix length in the table.
+    pub longest: u8,
+    /// Size of the second-level cache of one core; 0 when unknown.
+    pub l2_cache_bytes: usize,
+    /// Size of the last-level cache; 0 when unknown.
+    pub last_cache_bytes: usize,
+}
+
+/// One change of a route, relative to the table before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Change<F: Family> {
+    /// The route's prefix.
+    pub prefix: Prefix<F>,
+    /// Its nexthop before the change, [`NexthopId::NONE`] when it is new.
+    pub old: NexthopId,
+    /// Its nexthop after the change, [`NexthopId::NONE`] when it is deleted.
+    pub new: NexthopId,
+}
+
+/// Why an algorithm cannot serve a table.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AlgorithmError {
+    /// Too many prefixes.
+    #[error("{got} prefixes are more than its limit of {limit}")]
+    TooManyPrefixes {
+        /// Prefixes in the table.
+        got: usize,
+        /// What it can hold.
+        limit: usize,
+    },
+    /// A nexthop number is too high.
+    #[error("nexthop number {got} is above its limit of {limit}")]
+    TooManyNexthops {
+        /// The number.
+        got: u32,
+        /// What it can hold.
+        limit: u32,
+    },
+    /// An internal structure is full.
+    #[error("its {what} is full ({limit} entries)")]
+    Full {
+        /// Which structure.
+        what: &'static str,
+        /// How many entries it holds.
+        limit: usize,
+    },
+    /// Memory could not be had.
+    #[error("cannot allocate {bytes} bytes")]
+    OutOfMemory {
+        /// How many were asked for.
+        bytes: usize,
+    },
+}
+
+/// What came of [`Module::apply`].
+pub enum Outcome<F: Family> {
+    /// The lookup structure that readers hold has been updated in place.
+    Applied,
+    /// Readers are to be moved to this structure.
+    Replaced(Arc<dyn Lookup<F>>),
+    /// The module cannot apply this; build anew from a dump.
+    Rebuild {
+        /// Why, for the log.
+        reason: &'static str,
+    },
+    /// The algorithm cannot serve the table any more; another one must take over.
+    Failed(AlgorithmError),
+}
+
+/// A lookup algorithm: builds modules, and says which tables it likes.
+pub trait Algorithm<F: Family>: Debug + Sync {
+    /// Its name in control words and logs, for example `bsearch4`.
+    fn name(&self) -> &'static str;
+
+    /// The largest table that it can hold.
+    fn limits(&self) -> Limits {
+        Limits::NONE
+    }
+
+    /// How well it would serve a table, from 0 (never choose it) to 255 (nothing is better). A pure
+    /// function of `facts`. The framework has checked the limits before.
+    fn preference(&self, facts: &TableFacts) -> u8;
+
+    /// Builds the structure for the routes of `dump`.
+    ///
+    /// # Errors
+    /// When the table is beyond what the algorithm can hold.
+    fn build(&self, dump: &Dump<F>) -> Result<Box<dyn Module<F>>, AlgorithmError>;
+}
+
+/// An attached instance of an algorithm.
+pub trait Module<F: Family>: Send {
+    /// The structure that readers use now.
+    fn lookup(&self) -> Arc<dyn Lookup<F>>;
+
+    /// Brings the structure up to date with `rib`, which already holds **all** of `changes`:
+    /// recomputing the range of each changed prefix from `rib` is right, in any order.
+    ///
+    /// Memory that readers may still look at must not be reused at once: unlink it, take a stamp
+    /// with [`Grace::stamp`], and reuse it when [`Grace::has_passed`] says so. A structure handed
+    /// over with [`Outcome::Replaced`] needs no such care: the framework frees the old one.
+    fn apply(&mut self, changes: &[Change<F>], rib: &Rib<F>, grace: &Grace<'_>) -> Outcome<F>;
+
+    /// Bytes that the module keeps beside the lookup structure, for updates.
+    fn builder_bytes(&self) -> usize {
+        0
+    }
+}

@@ -1,0 +1,43 @@
+//! What can go wrong in this crate.
+
+use crate::algo::AlgorithmError;
+use crate::prefix::PrefixError;
+
+/// An error of a FIB.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FibError {
+    /// A text is no prefix.
+    #[error(transparent)]
+    Prefix(#[from] PrefixError),
+    /// The route to add is there already.
+    #[error("route {prefix} exists already, change or delete it instead")]
+    Exists {
+        /// The prefix.
+        prefix: String,
+    },
+    /// The route to change or delete is not there.
+    #[error("no route {prefix}")]
+    Missing {
+        /// The prefix.
+        prefix: String,
+    },
+    /// No algorithm of that name.
+    #[error("no {family} lookup algorithm `{name}`, choose one of: {known}")]
+    UnknownAlgorithm {
+        /// What was asked for.
+        name: String,
+        /// `inet` or `inet6`.
+        family: &'static str,
+        /// The names that exist.
+        known: String,
+    },
+    /// An algorithm failed to build its structure.
+    #[error("algorithm {name}: {error}")]
+    Algorithm {
+        /// Its name.
+        name: &'static str,
+        /// What went wrong.
+        error: AlgorithmError,
+    },
+}

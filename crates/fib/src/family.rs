@@ -1,0 +1,164 @@
+//! Address families: what IPv4 and IPv6 tables have in common.
+
+use std::fmt::{self, Debug};
+use std::hash::Hash;
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::ops::{BitAnd, BitOr, BitXor, Not, Shl, Shr};
+
+use crate::algo::{self, Algorithm};
+
+/// An address as an unsigned integer in host order: bit 0 of a prefix is the most significant bit.
+pub trait Address:
+    Copy
+    + Ord
+    + Hash
+    + Debug
+    + Default
+    + Send
+    + Sync
+    + 'static
+    + BitAnd<Output = Self>
+    + BitOr<Output = Self>
+    + BitXor<Output = Self>
+    + Not<Output = Self>
+    + Shl<u32, Output = Self>
+    + Shr<u32, Output = Self>
+{
+    /// Width of an address in bits: 32 or 128.
+    const BITS: u32;
+    /// The address with all bits 0.
+    const ZERO: Self;
+    /// The address with all bits 1.
+    const MAX: Self;
+
+    /// Number of leading zero bits (`BITS` for [`Address::ZERO`]).
+    fn leading_zeros(self) -> u32;
+    /// The address after this one, or `None` after [`Address::MAX`].
+    fn successor(self) -> Option<Self>;
+    /// The address as a 128-bit number (its value, not shifted).
+    fn to_u128(self) -> u128;
+    /// The low [`Address::BITS`] bits of a 128-bit number.
+    fn truncate(value: u128) -> Self;
+
+    /// Mask with the first `len` bits set; `len` above `BITS` counts as `BITS`.
+    #[inline]
+    fn mask(len: u8) -> Self {
+        match u32::from(len) {
+            0 => Self::ZERO,
+            n if n >= Self::BITS => Self::MAX,
+            n => Self::MAX << (Self::BITS - n),
+        }
+    }
+
+    /// Bit `index`, counted from the most significant one.
+    #[inline]
+    fn bit(self, index: u32) -> bool {
+        index < Self::BITS && (self << index).leading_zeros() == 0
+    }
+}
+
+impl Address for u32 {
+    const BITS: u32 = 32;
+    const ZERO: Self = 0;
+    const MAX: Self = u32::MAX;
+
+    #[inline]
+    fn leading_zeros(self) -> u32 {
+        u32::leading_zeros(self)
+    }
+    #[inline]
+    fn successor(self) -> Option<Self> {
+        self.checked_add(1)
+    }
+    #[inline]
+    fn to_u128(self) -> u128 {
+        u128::from(self)
+    }
+    #[inline]
+    fn truncate(value: u128) -> Self {
+        value as u32
+    }
+}
+
+impl Address for u128 {
+    const BITS: u32 = 128;
+    const ZERO: Self = 0;
+    const MAX: Self = u128::MAX;
+
+    #[inline]
+    fn leading_zeros(self) -> u32 {
+        u128::leading_zeros(self)
+    }
+    #[inline]
+    fn successor(self) -> Option<Self> {
+        self.checked_add(1)
+    }
+    #[inline]
+    fn to_u128(self) -> u128 {
+        self
+    }
+    #[inline]
+    fn truncate(value: u128) -> Self {
+        value
+    }
+}
+
+/// An address family.
+pub trait Family: Copy + Debug + Eq + Ord + Hash + Send + Sync + 'static {
+    /// The address in host order.
+    type Addr: Address;
+    /// Longest prefix length: 32 or 128.
+    const BITS: u8;
+    /// FreeBSD's name of the family: `inet` or `inet6`.
+    const NAME: &'static str;
+
+    /// The algorithms that this crate brings for the family, in the order of `algo_list`.
+    fn algorithms() -> &'static [&'static dyn Algorithm<Self>];
+    /// Reads an address in its usual text form.
+    fn parse_addr(text: &str) -> Option<Self::Addr>;
+    /// Writes an address in its usual text form.
+    ///
+    /// # Errors
+    /// Only when the formatter fails.
+    fn write_addr(addr: Self::Addr, out: &mut fmt::Formatter<'_>) -> fmt::Result;
+}
+
+/// IPv4.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Inet;
+
+/// IPv6.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Inet6;
+
+impl Family for Inet {
+    type Addr = u32;
+    const BITS: u8 = 32;
+    const NAME: &'static str = "inet";
+
+    fn algorithms() -> &'static [&'static dyn Algorithm<Self>] {
+        algo::INET
+    }
+    fn parse_addr(text: &str) -> Option<u32> {
+        text.parse::<Ipv4Addr>().ok().map(u32::from)
+    }
+    fn write_addr(addr: u32, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&Ipv4Addr::from(addr), out)
+    }
+}
+
+impl Family for Inet6 {
+    type Addr = u128;
+    const BITS: u8 = 128;
+    const NAME: &'static str = "inet6";
+
+    fn algorithms() -> &'static [&'static dyn Algorithm<Self>] {
+        algo::INET6
+    }
+    fn parse_addr(text: &str) -> Option<u128> {
+        text.parse::<Ipv6Addr>().ok().map(u128::from)
+    }
+    fn write_addr(addr: u128, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&Ipv6Addr::from(addr), out)
+    }
+}
