@@ -1,0 +1,152 @@
+//! ICMP for IPv4 (RFC 792, RFC 1191, RFC 1812 section 4.3).
+
+use crate::checksum;
+use crate::error::{Error, require};
+use crate::field::{Field, read_u16, read_u32, write};
+
+/// Type of message.
+pub const TYPE: usize = 0;
+/// Code within the type.
+pub const CODE: usize = 1;
+/// Checksum over the whole message.
+pub const CHECKSUM: Field = 2..4;
+/// The type's own 32 bits: identifier and sequence, pointer, gateway, next-hop MTU.
+pub const REST: Field = 4..8;
+/// Bytes before the data.
+pub const HEADER_LEN: usize = 8;
+/// Protocol number of ICMP.
+pub const PROTOCOL: u8 = 1;
+
+/// Echo reply.
+pub const ECHO_REPLY: u8 = 0;
+/// Destination unreachable.
+pub const UNREACHABLE: u8 = 3;
+/// Redirect.
+pub const REDIRECT: u8 = 5;
+/// Echo.
+pub const ECHO: u8 = 8;
+/// Time exceeded.
+pub const TIME_EXCEEDED: u8 = 11;
+/// Parameter problem.
+pub const PARAMETER_PROBLEM: u8 = 12;
+
+/// Code of [`UNREACHABLE`]: no route to the network.
+pub const CODE_NET: u8 = 0;
+/// Code of [`UNREACHABLE`]: the neighbour does not answer.
+pub const CODE_HOST: u8 = 1;
+/// Code of [`UNREACHABLE`]: the router does not speak this protocol.
+pub const CODE_PROTOCOL: u8 = 2;
+/// Code of [`UNREACHABLE`]: fragmentation needed and "do not fragment" set; the low 16 bits of
+/// [`REST`] hold the next hop's MTU (RFC 1191).
+pub const CODE_FRAGMENTATION_NEEDED: u8 = 4;
+/// Code of [`UNREACHABLE`]: administratively prohibited (RFC 1812, section 5.2.7.1).
+pub const CODE_PROHIBITED: u8 = 13;
+
+/// True for messages that report an error, to which no error may answer (RFC 1812,
+/// section 4.3.2.7).
+pub const fn is_error(kind: u8) -> bool {
+    matches!(kind, UNREACHABLE | 4 | REDIRECT | TIME_EXCEEDED | PARAMETER_PROBLEM)
+}
+
+/// An ICMP message.
+#[derive(Debug, Clone, Copy)]
+pub struct Packet<T>(T);
+
+impl<T: AsRef<[u8]>> Packet<T> {
+    /// Views `buffer`, the whole payload of an IPv4 packet, as a message.
+    ///
+    /// # Errors
+    /// Fewer than 8 bytes.
+    pub fn parse(buffer: T) -> Result<Self, Error> {
+        require("icmpv4", HEADER_LEN, buffer.as_ref().len())?;
+        Ok(Packet(buffer))
+    }
+
+    /// Type of message.
+    pub fn kind(&self) -> u8 {
+        self.0.as_ref()[TYPE]
+    }
+
+    /// Code within the type.
+    pub fn code(&self) -> u8 {
+        self.0.as_ref()[CODE]
+    }
+
+    /// The stored checksum.
+    pub fn checksum(&self) -> u16 {
+        read_u16(self.0.as_ref(), CHECKSUM)
+    }
+
+    /// The type's own 32 bits.
+    pub fn rest(&self) -> u32 {
+        read_u32(self.0.as_ref(), REST)
+    }
+
+    /// What follows the 8 bytes.
+    pub fn payload(&self) -> &[u8] {
+        &self.0.as_ref()[HEADER_LEN..]
+    }
+
+    /// Whether the checksum is right.
+    pub fn has_valid_checksum(&self) -> bool {
+        checksum::finish(checksum::sum(self.0.as_ref())) == 0
+    }
+}
+
+impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
+    /// Sets type and code.
+    pub fn set_kind(&mut self, kind: u8, code: u8) {
+        self.0.as_mut()[..2].copy_from_slice(&[kind, code]);
+    }
+
+    /// Sets the type's own 32 bits.
+    pub fn set_rest(&mut self, rest: u32) {
+        write(self.0.as_mut(), REST, &rest.to_be_bytes());
+    }
+
+    /// Computes and stores the checksum.
+    pub fn fill_checksum(&mut self) {
+        write(self.0.as_mut(), CHECKSUM, &[0, 0]);
+        let computed = checksum::finish(checksum::sum(self.0.as_ref()));
+        write(self.0.as_mut(), CHECKSUM, &computed.to_be_bytes());
+    }
+
+    /// What follows the 8 bytes.
+    pub fn payload_mut(&mut self) -> &mut [u8] {
+        &mut self.0.as_mut()[HEADER_LEN..]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // "echo", identifier 0x1234, sequence 1, two bytes of data; sum 0x0800+0x1234+1+0xabcd.
+    const BYTES: [u8; 10] = [8, 0, 0x39, 0xfd, 0x12, 0x34, 0, 1, 0xab, 0xcd];
+
+    #[test]
+    fn reads_fields_from_bytes() {
+        let packet = Packet::parse(&BYTES).unwrap();
+        assert_eq!((packet.kind(), packet.code(), packet.rest()), (ECHO, 0, 0x1234_0001));
+        assert_eq!((packet.checksum(), packet.payload()), (0x39fd, &[0xab, 0xcd][..]));
+        assert!(packet.has_valid_checksum());
+        assert!(Packet::parse(&BYTES[..7]).is_err());
+    }
+
+    #[test]
+    fn writes_fields_into_filled_bytes() {
+        let mut bytes = [0xa5; 10];
+        let mut packet = Packet::parse(&mut bytes).unwrap();
+        packet.set_kind(ECHO, 0);
+        packet.set_rest(0x1234_0001);
+        packet.payload_mut().copy_from_slice(&[0xab, 0xcd]);
+        packet.fill_checksum();
+        assert_eq!(bytes, BYTES);
+    }
+
+    #[test]
+    fn rfc1812_section_4_3_2_7_tells_errors_from_queries() {
+        assert!([3, 4, 5, 11, 12].into_iter().all(is_error));
+        assert!(![0, 8, 13, 14, 17, 18].into_iter().any(is_error));
+    }
+}
