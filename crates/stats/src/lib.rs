@@ -1,1 +1,33 @@
-//! fwdlab-stats
+//! From samples to verdicts: the statistics of forwarding measurements.
+//!
+//! This crate knows numbers, not where they come from: it reads no files (except for the
+//! [`ministat`] command, whose arguments name them), knows no packets and prints nothing by
+//! itself. The road through it:
+//!
+//! 1. [`steady::window`] finds the steady part of a trial's intervals; its median is the trial's
+//!    figure.
+//! 2. [`paired::compare`] compares two variants block by block, [`unpaired::compare`] does so when
+//!    there were no blocks; both give a [`Comparison`].
+//! 3. [`Verdict::judge`] turns a comparison, a margin and the [`validity`] findings into a verdict,
+//!    and [`Verdict::sentence`] says it in words.
+//!
+//! [`ministat`] reproduces ministat(1) byte for byte beside it.
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+mod comparison;
+pub mod distribution;
+mod error;
+pub mod hodges_lehmann;
+pub mod mann_whitney;
+pub mod paired;
+mod sample;
+pub mod steady;
+pub mod unpaired;
+pub mod validity;
+mod verdict;
+
+pub use comparison::{Comparison, Counts, Direction, Effect, Interval, Method};
+pub use error::Error;
+pub use sample::Sample;
+pub use verdict::{Subject, Verdict};

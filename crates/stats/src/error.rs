@@ -1,0 +1,49 @@
+//! What can be wrong with the numbers that callers hand in.
+
+/// Why a statistic cannot be computed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// There are fewer blocks or values than the statistic needs.
+    #[error("{what}: {got} values where at least {need} are needed; run more blocks")]
+    TooFew {
+        /// What was to be computed.
+        what: &'static str,
+        /// How many values there are.
+        got: usize,
+        /// How many there must be.
+        need: usize,
+    },
+    /// A value is zero, negative, infinite or not a number, so that it has no logarithm.
+    #[error(
+        "{side} value {value} at position {index} is not a positive number; treat its trial as failed"
+    )]
+    NotPositive {
+        /// `baseline` or `variant`.
+        side: &'static str,
+        /// Position in the sequence handed in, from 0.
+        index: usize,
+        /// The value itself.
+        value: f64,
+    },
+    /// A value is infinite or not a number.
+    #[error("value {value} at position {index} is not a finite number; treat its trial as failed")]
+    NotFinite {
+        /// Position in the sequence handed in, from 0.
+        index: usize,
+        /// The value itself.
+        value: f64,
+    },
+    /// A table has rows of different length.
+    #[error(
+        "block {block} has {got} values where the first block has {want}; leave out incomplete blocks"
+    )]
+    Ragged {
+        /// Position of the block, from 0.
+        block: usize,
+        /// Its number of values.
+        got: usize,
+        /// Number of values in the first block.
+        want: usize,
+    },
+}

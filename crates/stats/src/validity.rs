@@ -1,0 +1,307 @@
+//! What can be wrong with a comparison, as values: each finding says what it saw and the remedy.
+//!
+//! A finding either makes the comparison invalid (nothing can be concluded) or is a warning (the
+//! verdict stands, with a doubt that the report prints). The functions that look for them are in
+//! the submodules; this module knows their names, weight and words.
+
+mod checks;
+mod stability;
+
+pub use checks::{
+    failed_trials, flows, frames, generator, one_factor, saturation, shared_bottleneck,
+};
+pub use stability::{drift, gaps, ramp, stray_runs, two_clusters};
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// How much a finding weighs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// The verdict stands, with a doubt.
+    Warning,
+    /// The comparison says nothing about the variants.
+    Invalid,
+}
+
+/// What a rate ran into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Limit {
+    /// The frames per second that the link carries at that frame length.
+    LineRate,
+    /// The load that the tester offered.
+    OfferedLoad,
+}
+
+/// One thing found wrong, with the figures that show it. Rates are in frames/s.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "check", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Finding {
+    /// Both variants forwarded all that could come: the device is faster than the test.
+    Saturated {
+        /// What was reached.
+        limit: Limit,
+        /// The limit in frames/s.
+        limit_pps: f64,
+        /// The forwarded rate in frames/s, the smallest of the runs.
+        forwarded_pps: f64,
+    },
+    /// The tester offered less than it was asked to.
+    OfferedTooLittle {
+        /// Asked load in frames/s.
+        asked_pps: f64,
+        /// Offered load in frames/s, the smallest of the runs.
+        offered_pps: f64,
+    },
+    /// Offered load falls when the forwarded rate rises: tester and device share a bottleneck.
+    SharedBottleneck {
+        /// Pearson's correlation of offered and forwarded rate over the runs.
+        correlation: f64,
+    },
+    /// The device idled for want of frames, so that its rate is the tester's.
+    GeneratorLimited {
+        /// Trials marked so.
+        trials: usize,
+        /// All trials of the comparison.
+        of: usize,
+    },
+    /// The receiver saw another number of flows than the plan says.
+    FlowsDiffer {
+        /// Planned number of distinct flows.
+        planned: u64,
+        /// Number seen (the one farthest from the plan).
+        seen: u64,
+    },
+    /// Trials are missing: n planned is not n kept.
+    TrialsMissing {
+        /// Planned values per variant, or blocks.
+        planned: usize,
+        /// Values that entered the comparison.
+        kept: usize,
+        /// Names of the failed trials, as far as they are known.
+        failed: Vec<String>,
+    },
+    /// More than one factor differs between variant and baseline.
+    FactorsDiffer {
+        /// The factors in words.
+        factors: Vec<String>,
+    },
+    /// The variant's settings, read back from the device, are those of the baseline or are missing.
+    NotApplied {
+        /// Which settings.
+        settings: Vec<String>,
+    },
+    /// Received frames were wrong.
+    FramesWrong {
+        /// What was wrong with them: `misrouted`, `bad checksum`, ...
+        what: String,
+        /// How many.
+        wrong: u64,
+        /// Out of how many.
+        checked: u64,
+    },
+    /// Single runs lie far from the others. They are kept.
+    StrayRuns {
+        /// Whose runs.
+        of: String,
+        /// Positions in the order of measurement, from 1.
+        positions: Vec<usize>,
+    },
+    /// The runs fall into two groups (flow placement, frequency steps).
+    TwoClusters {
+        /// Whose runs.
+        of: String,
+        /// Centre of the lower group, in the metric's unit.
+        low: f64,
+        /// Runs in the lower group.
+        low_count: usize,
+        /// Centre of the upper group.
+        high: f64,
+        /// Runs in the upper group.
+        high_count: usize,
+    },
+    /// The figures drift over the campaign.
+    Drift {
+        /// Change from the first to the last run, in per cent.
+        percent: f64,
+        /// p of "no trend" (Mann-Kendall).
+        p: f64,
+    },
+    /// The rate climbs or falls within the steady window of trials.
+    Ramp {
+        /// Change from begin to end of the window, in per cent; the median of the trials concerned.
+        percent: f64,
+        /// Trials concerned.
+        trials: usize,
+        /// All trials.
+        of: usize,
+    },
+    /// The rate fell to zero inside a trial.
+    ZeroGaps {
+        /// Intervals with no frame inside steady windows.
+        intervals: usize,
+    },
+    /// The order of runs is unknown or not random: drift cannot be told from a difference.
+    NotBlocked,
+    /// Welch's test and the rank test do not agree.
+    TestsDisagree {
+        /// p of Welch's t.
+        welch_p: f64,
+        /// p of Mann-Whitney.
+        rank_p: f64,
+    },
+    /// The numbers cannot be compared at all.
+    NotComputable {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl Finding {
+    /// How much it weighs.
+    pub fn severity(&self) -> Severity {
+        match self {
+            Self::Saturated { .. }
+            | Self::OfferedTooLittle { .. }
+            | Self::SharedBottleneck { .. }
+            | Self::GeneratorLimited { .. }
+            | Self::FlowsDiffer { .. }
+            | Self::FactorsDiffer { .. }
+            | Self::NotApplied { .. }
+            | Self::FramesWrong { .. }
+            | Self::NotComputable { .. } => Severity::Invalid,
+            _ => Severity::Warning,
+        }
+    }
+
+    /// What to do about it.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            Self::Saturated { .. } => {
+                "offer more, use a faster link or a slower device clock, or compare ns per frame"
+            }
+            Self::OfferedTooLittle { .. } => {
+                "give the tester more cores or ask for a rate that it reaches"
+            }
+            Self::SharedBottleneck { .. } => {
+                "put the tester on cores, memory or a machine of its own"
+            }
+            Self::GeneratorLimited { .. } => {
+                "compare the device cost per frame, or use a faster tester"
+            }
+            Self::FlowsDiffer { .. } => {
+                "check the address and port ranges of the tester against the plan"
+            }
+            Self::TrialsMissing { .. } => "look at the failed trials and run them again",
+            Self::FactorsDiffer { .. } => {
+                "run both variants on the same set-up, or declare the factors in the experiment"
+            }
+            Self::NotApplied { .. } => "check that the device accepts the variant's settings",
+            Self::FramesWrong { .. } => {
+                "look at the device's configuration: it did not forward what it should"
+            }
+            Self::StrayRuns { .. } => {
+                "look at what else ran then; more blocks make the verdict firmer"
+            }
+            Self::TwoClusters { .. } => {
+                "pin queues and threads, fix the clock frequency, and find what switches"
+            }
+            Self::Drift { .. } => "let the machine warm up, and keep runs in randomised blocks",
+            Self::Ramp { .. } => "make the trials longer or warm the device up before them",
+            Self::ZeroGaps { .. } => "look for link flaps, resets or pauses of the device",
+            Self::NotBlocked => "measure again in randomised blocks",
+            Self::TestsDisagree { .. } => "look at the single runs; more runs will settle it",
+            Self::NotComputable { .. } => "run more blocks, and run failed trials again",
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Saturated { limit, limit_pps, forwarded_pps } => {
+                let limit = match limit {
+                    Limit::LineRate => "line rate",
+                    Limit::OfferedLoad => "offered load",
+                };
+                let share = forwarded_pps / limit_pps * 100.0;
+                write!(
+                    f,
+                    "saturated: {forwarded_pps:.0} frames/s are {share:.1} % of the {limit} ({limit_pps:.0})"
+                )
+            }
+            Self::OfferedTooLittle { asked_pps, offered_pps } => {
+                write!(
+                    f,
+                    "generator limit: {offered_pps:.0} frames/s offered where {asked_pps:.0} were asked for"
+                )
+            }
+            Self::SharedBottleneck { correlation } => write!(
+                f,
+                "generator limit: offered load falls when the forwarded rate rises (correlation {correlation:.2})"
+            ),
+            Self::GeneratorLimited { trials, of } => {
+                write!(
+                    f,
+                    "generator limit: the device waited for frames in {trials} of {of} trials"
+                )
+            }
+            Self::FlowsDiffer { planned, seen } => {
+                write!(f, "flows: {planned} planned, {seen} seen")
+            }
+            Self::TrialsMissing { planned, kept, failed } => {
+                write!(f, "{planned} planned, {kept} kept")?;
+                if failed.is_empty() {
+                    Ok(())
+                } else {
+                    write!(f, " (FAILED: {})", failed.join(", "))
+                }
+            }
+            Self::FactorsDiffer { factors } => {
+                write!(f, "more than one factor differs: {}", factors.join(", "))
+            }
+            Self::NotApplied { settings } => {
+                write!(f, "not proven to be applied: {}", settings.join(", "))
+            }
+            Self::FramesWrong { what, wrong, checked } => {
+                write!(f, "frames: {wrong} of {checked} {what}")
+            }
+            Self::StrayRuns { of, positions } => {
+                let list: Vec<String> = positions.iter().map(usize::to_string).collect();
+                write!(f, "stray runs: {of} number {} (kept)", list.join(", "))
+            }
+            Self::TwoClusters { of, low, low_count, high, high_count } => {
+                write!(
+                    f,
+                    "two clusters: {of} has {low_count} runs near {low:.6} and {high_count} near {high:.6}"
+                )
+            }
+            Self::Drift { percent, p } => {
+                write!(f, "drift: {percent:+.1} % over the campaign (p {p:.3})")
+            }
+            Self::Ramp { percent, trials, of } => {
+                write!(
+                    f,
+                    "ramp: the rate changes by {percent:+.1} % within the window of {trials} of {of} trials"
+                )
+            }
+            Self::ZeroGaps { intervals } => {
+                write!(f, "gaps: {intervals} intervals without a frame")
+            }
+            Self::NotBlocked => {
+                write!(
+                    f,
+                    "not in randomised blocks: drift between the runs would look like a difference"
+                )
+            }
+            Self::TestsDisagree { welch_p, rank_p } => {
+                write!(f, "tests disagree: Welch p {welch_p:.3}, Mann-Whitney p {rank_p:.3}")
+            }
+            Self::NotComputable { reason } => write!(f, "{reason}"),
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Checks of single comparisons against what the plan promised.
+
+use super::{Finding, Limit};
+use crate::sample;
+
+/// Share of a limit from which a rate counts as having reached it.
+pub const SATURATION_SHARE: f64 = 0.995;
+/// Correlation of offered and forwarded rate from which a bottleneck counts as shared.
+pub const SHARED_CORRELATION: f64 = -0.8;
+
+/// Whether both variants reached the line rate or the offered load.
+///
+/// `runs` are (offered, forwarded) in frames/s, of baseline and variant together; `line_rate_pps`
+/// the limit of the link, where there is one. The slowest run decides: if even that one came
+/// through whole, no difference could have been seen.
+pub fn saturation(runs: &[(Option<f64>, f64)], line_rate_pps: Option<f64>) -> Option<Finding> {
+    let forwarded_pps = runs.iter().map(|(_, forwarded)| *forwarded).reduce(f64::min)?;
+    if let Some(limit_pps) = line_rate_pps.filter(|limit| forwarded_pps >= SATURATION_SHARE * limit)
+    {
+        return Some(Finding::Saturated { limit: Limit::LineRate, limit_pps, forwarded_pps });
+    }
+    let offered: Option<Vec<f64>> = runs.iter().map(|(offered, _)| *offered).collect();
+    let offered = offered?;
+    let is_whole = runs
+        .iter()
+        .zip(&offered)
+        .all(|((_, forwarded), offered)| *forwarded >= SATURATION_SHARE * offered);
+    let limit_pps = sample::median(&offered);
+    is_whole.then_some(Finding::Saturated { limit: Limit::OfferedLoad, limit_pps, forwarded_pps })
+}
+
+/// Whether the tester stayed more than 0.5 % below the load it was asked for.
+pub fn generator(offered_pps: &[f64], asked_pps: Option<f64>) -> Option<Finding> {
+    let asked_pps = asked_pps?;
+    let offered_pps = offered_pps.iter().copied().reduce(f64::min)?;
+    (offered_pps < SATURATION_SHARE * asked_pps)
+        .then_some(Finding::OfferedTooLittle { asked_pps, offered_pps })
+}
+
+/// Whether offered load falls when the forwarded rate rises, over at least 5 runs given as
+/// (offered, forwarded).
+pub fn shared_bottleneck(runs: &[(f64, f64)]) -> Option<Finding> {
+    if runs.len() < 5 {
+        return None;
+    }
+    let (offered, forwarded): (Vec<f64>, Vec<f64>) = runs.iter().copied().unzip();
+    let correlation = sample::correlation(&offered, &forwarded);
+    (correlation <= SHARED_CORRELATION).then_some(Finding::SharedBottleneck { correlation })
+}
+
+/// Whether each trial's number of distinct flows equals the plan.
+pub fn flows(planned: u64, seen: &[u64]) -> Option<Finding> {
+    let seen = seen.iter().copied().max_by_key(|seen| seen.abs_diff(planned))?;
+    (seen != planned).then_some(Finding::FlowsDiffer { planned, seen })
+}
+
+/// Whether trials failed or are missing.
+pub fn failed_trials(planned: usize, kept: usize, failed: Vec<String>) -> Option<Finding> {
+    (planned != kept || !failed.is_empty()).then_some(Finding::TrialsMissing {
+        planned,
+        kept,
+        failed,
+    })
+}
+
+/// Whether more than one factor differs between baseline and variant.
+///
+/// `factors` names each factor with its value on either side; `expected` names those that the
+/// experiment varies on purpose. A single unexpected factor is accepted only when nothing else was
+/// expected to differ.
+pub fn one_factor(factors: &[(&str, &str, &str)], expected: &[&str]) -> Option<Finding> {
+    let differing: Vec<&(&str, &str, &str)> = factors.iter().filter(|(_, b, v)| b != v).collect();
+    let surprises = differing.iter().filter(|(name, _, _)| !expected.contains(name)).count();
+    let is_single = surprises == 0 || (expected.is_empty() && differing.len() == 1);
+    (!is_single).then(|| Finding::FactorsDiffer {
+        factors: differing.iter().map(|(name, b, v)| format!("{name} ({b} / {v})")).collect(),
+    })
+}
+
+/// Whether any received frame was wrong; `counts` are (what, how many).
+pub fn frames(checked: u64, counts: &[(&str, u64)]) -> Option<Finding> {
+    let (what, wrong) =
+        counts.iter().copied().filter(|(_, wrong)| *wrong > 0).max_by_key(|(_, wrong)| *wrong)?;
+    Some(Finding::FramesWrong { what: what.to_owned(), wrong, checked })
+}

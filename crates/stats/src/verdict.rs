@@ -1,0 +1,209 @@
+//! The verdict on a comparison against a stated margin, and its sentence.
+
+use serde::{Deserialize, Serialize};
+
+use crate::comparison::{Comparison, Interval};
+use crate::distribution::normal_quantile;
+use crate::validity::{Finding, Severity};
+
+/// Most blocks that a forecast names; beyond it only "more than" is said.
+const MOST_FORECAST: u32 = 9999;
+
+/// What a comparison says, in the order in which it is decided.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "verdict", rename_all = "kebab-case")]
+pub enum Verdict {
+    /// A validity check fails: nothing can be concluded.
+    Invalid {
+        /// The checks that failed, in words.
+        why: Vec<String>,
+    },
+    /// The 90 % interval lies within the margin: proven equal for all practical purposes.
+    Equivalent,
+    /// The 95 % interval lies above "no change".
+    Faster {
+        /// Whether the estimate is smaller than the margin.
+        below_margin: bool,
+    },
+    /// The 95 % interval lies below "no change".
+    Slower {
+        /// Whether the estimate is smaller than the margin.
+        below_margin: bool,
+    },
+    /// Neither a difference nor equivalence is proven.
+    Inconclusive {
+        /// About how many more blocks (without blocks: runs of each) would decide it.
+        more_blocks: u32,
+    },
+}
+
+/// What a sentence speaks about.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'a> {
+    /// Name of the variant.
+    pub variant: &'a str,
+    /// Name of the baseline.
+    pub baseline: &'a str,
+    /// The metric in words, e.g. `forwarding rate` or `device cost`.
+    pub metric: &'a str,
+}
+
+impl Verdict {
+    /// Judges a comparison against `margin` (a fraction: 0.01 for 1 %). `findings` may hold
+    /// warnings too; only those of [`Severity::Invalid`] count.
+    pub fn judge(comparison: &Comparison, margin: f64, findings: &[Finding]) -> Self {
+        if let Some(invalid) = Self::invalid(findings) {
+            return invalid;
+        }
+        let interval = &comparison.interval95;
+        let below_margin = (comparison.estimate.ratio() - 1.0).abs() < margin;
+        if comparison.interval90.is_within(margin) {
+            Self::Equivalent
+        } else if interval.low.ratio() > 1.0 {
+            Self::Faster { below_margin }
+        } else if interval.high.ratio() < 1.0 {
+            Self::Slower { below_margin }
+        } else {
+            Self::Inconclusive { more_blocks: forecast(comparison, margin) }
+        }
+    }
+
+    /// The invalid verdict when any finding demands it.
+    pub fn invalid(findings: &[Finding]) -> Option<Self> {
+        let why: Vec<String> = findings
+            .iter()
+            .filter(|f| f.severity() == Severity::Invalid)
+            .map(Finding::to_string)
+            .collect();
+        (!why.is_empty()).then_some(Self::Invalid { why })
+    }
+
+    /// One word for tables: `invalid`, `equivalent`, `faster`, `slower` or `inconclusive`.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Invalid { .. } => "invalid",
+            Self::Equivalent => "equivalent",
+            Self::Faster { .. } => "faster",
+            Self::Slower { .. } => "slower",
+            Self::Inconclusive { .. } => "inconclusive",
+        }
+    }
+
+    /// The verdict as a sentence, every figure of which comes from `comparison` and `margin`.
+    /// `comparison` may be absent only for an invalid verdict. No full stop at the end.
+    pub fn sentence(
+        &self,
+        comparison: Option<&Comparison>,
+        margin: f64,
+        subject: Subject<'_>,
+    ) -> String {
+        let Subject { variant, baseline, metric } = subject;
+        let margin_text = percent(margin * 100.0);
+        match (self, comparison) {
+            (Self::Invalid { why }, _) => {
+                format!(
+                    "invalid: {metric} of {variant} and {baseline} cannot be compared: {}",
+                    why.join("; ")
+                )
+            }
+            (Self::Equivalent, Some(c)) => format!(
+                "{variant} is equivalent to {baseline} in {metric} within ±{margin_text} (90 % interval {})",
+                signed_interval(&c.interval90)
+            ),
+            (Self::Faster { below_margin }, Some(c)) => {
+                let tail = margin_tail(*below_margin, &margin_text);
+                let effect = percent(c.estimate.percent().abs());
+                let interval = interval_text(&c.interval95, 1.0);
+                format!(
+                    "{variant} is faster than {baseline} by {effect} {interval} in {metric}{tail}"
+                )
+            }
+            (Self::Slower { below_margin }, Some(c)) => {
+                let tail = margin_tail(*below_margin, &margin_text);
+                let effect = percent(c.estimate.percent().abs());
+                let interval = interval_text(&c.interval95, -1.0);
+                format!(
+                    "{variant} is slower than {baseline} by {effect} {interval} in {metric}{tail}"
+                )
+            }
+            (Self::Inconclusive { more_blocks }, Some(c)) => {
+                let unit = if c.method.is_blocked() { "blocks" } else { "runs of each" };
+                let more = if *more_blocks > MOST_FORECAST {
+                    format!("more than {MOST_FORECAST} more {unit}")
+                } else {
+                    format!("about {more_blocks} more {unit}")
+                };
+                format!(
+                    "inconclusive: {variant} is proven neither different from {baseline} nor equal within \
+                     ±{margin_text} in {metric} (95 % interval {}); {more} needed",
+                    signed_interval(&c.interval95)
+                )
+            }
+            (verdict, None) => {
+                format!(
+                    "{} of {variant} against {baseline} in {metric}, margin {margin_text}",
+                    verdict.word()
+                )
+            }
+        }
+    }
+}
+
+/// How many more blocks (or runs of each) to detect a difference of `margin` with 80 % power, or
+/// to prove equivalence of equal variants with 80 % power, whichever needs fewer; at least 1.
+///
+/// Normal theory with Guenther's correction for t: see `plan`.
+fn forecast(comparison: &Comparison, margin: f64) -> u32 {
+    let relative = comparison.sd_of_difference / margin.max(1e-9);
+    let effect = comparison.mean.ln();
+    let have = comparison.n.baseline.min(comparison.n.variant) as f64;
+    let power = normal_quantile(0.80);
+    // the difference, at the size seen so far or at the margin, whichever is larger
+    let size = effect.abs().max(margin) / margin;
+    let difference = ((normal_quantile(0.975) + power) * relative / size).powi(2) + 1.92;
+    // equivalence, if the truth is where the estimate is
+    let room = 1.0 - effect.abs() / margin;
+    let equivalence = if room > 0.0 {
+        ((normal_quantile(0.95) + power) * relative / room).powi(2) + 1.35
+    } else {
+        f64::INFINITY
+    };
+    let more = (difference.min(equivalence) - have).ceil();
+    more.clamp(1.0, f64::from(MOST_FORECAST) + 1.0) as u32
+}
+
+fn margin_tail(below_margin: bool, margin: &str) -> String {
+    if below_margin {
+        format!(", below the margin of {margin}")
+    } else {
+        format!(" (margin {margin})")
+    }
+}
+
+/// `[0.31 %, 0.57 %]`, turned round for `sign` -1 so that "slower by" has its interval positive.
+fn interval_text(interval: &Interval, sign: f64) -> String {
+    let (a, b) = (sign * interval.low.percent(), sign * interval.high.percent());
+    format!("[{}, {}]", percent(a.min(b)), percent(a.max(b)))
+}
+
+fn signed_interval(interval: &Interval) -> String {
+    let sign = |value: f64| {
+        let text = percent(value);
+        if value > 0.0 && !text.starts_with("0.00") { format!("+{text}") } else { text }
+    };
+    format!("[{}, {}]", sign(interval.low.percent()), sign(interval.high.percent()))
+}
+
+/// A percentage for people: two decimals below 10, one below 100, none above.
+pub(crate) fn percent(value: f64) -> String {
+    let text = match value.abs() {
+        size if size < 9.995 => format!("{value:.2} %"),
+        size if size < 99.95 => format!("{value:.1} %"),
+        _ => format!("{value:.0} %"),
+    };
+    // "-0.00 %" says nothing that "0.00 %" does not
+    if text == "-0.00 %" { "0.00 %".to_owned() } else { text }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,97 @@
+use super::*;
+use crate::comparison::Direction;
+use crate::paired::{self, Block};
+use crate::validity::Limit;
+
+const SUBJECT: Subject<'static> =
+    Subject { variant: "modular", baseline: "radix", metric: "forwarding rate" };
+
+/// Blocks whose log ratios are `effect` plus a fixed zigzag of amplitude `noise`.
+fn comparison(effect: f64, noise: f64, blocks: usize) -> Comparison {
+    let blocks: Vec<Block> = (0..blocks)
+        .map(|i| {
+            let zigzag = if i % 2 == 0 { noise } else { -noise };
+            Block::new(1000.0, 1000.0 * (effect + zigzag).exp())
+        })
+        .collect();
+    paired::compare(&blocks, Direction::HigherIsBetter).unwrap()
+}
+
+fn sentence(comparison: &Comparison) -> String {
+    Verdict::judge(comparison, 0.01, &[]).sentence(Some(comparison), 0.01, SUBJECT)
+}
+
+#[test]
+fn a_validity_finding_comes_before_everything() {
+    let finding = Finding::Saturated {
+        limit: Limit::LineRate,
+        limit_pps: 1_488_095.0,
+        forwarded_pps: 1_488_000.0,
+    };
+    let c = comparison(0.1, 0.001, 8);
+    let verdict = Verdict::judge(&c, 0.01, &[Finding::NotBlocked, finding]);
+    assert_eq!(verdict.word(), "invalid");
+    let text = verdict.sentence(Some(&c), 0.01, SUBJECT);
+    assert!(text.contains("saturated: 1488000 frames/s are 100.0 % of the line rate"), "{text}");
+    assert!(!text.contains("not in randomised blocks"), "a warning is no reason: {text}");
+}
+
+#[test]
+fn equivalence_comes_before_a_tiny_difference() {
+    let c = comparison(0.001, 0.0001, 8);
+    assert!(c.interval95.excludes_no_change());
+    assert_eq!(Verdict::judge(&c, 0.01, &[]), Verdict::Equivalent);
+    assert_eq!(
+        sentence(&c),
+        "modular is equivalent to radix in forwarding rate within ±1.00 % (90 % interval [+0.09 %, +0.11 %])"
+    );
+}
+
+#[test]
+fn faster_and_slower_name_estimate_interval_and_margin() {
+    assert_eq!(
+        sentence(&comparison(0.05, 0.001, 8)),
+        "modular is faster than radix by 5.13 % [5.03 %, 5.22 %] in forwarding rate (margin 1.00 %)"
+    );
+    assert_eq!(
+        sentence(&comparison(-0.05, 0.001, 8)),
+        "modular is slower than radix by 4.88 % [4.79 %, 4.96 %] in forwarding rate (margin 1.00 %)"
+    );
+}
+
+#[test]
+fn a_difference_below_the_margin_says_so() {
+    let c = comparison(0.0085, 0.006, 8);
+    assert_eq!(Verdict::judge(&c, 0.01, &[]), Verdict::Faster { below_margin: true });
+    assert!(sentence(&c).ends_with(", below the margin of 1.00 %"), "{}", sentence(&c));
+}
+
+#[test]
+fn inconclusive_forecasts_the_blocks_that_are_missing() {
+    let c = comparison(0.0, 0.03, 8);
+    let Verdict::Inconclusive { more_blocks } = Verdict::judge(&c, 0.01, &[]) else {
+        panic!("{c:?}")
+    };
+    assert!((50..120).contains(&more_blocks), "{more_blocks}");
+    let text = sentence(&c);
+    assert!(text.starts_with("inconclusive: modular is proven neither different"), "{text}");
+}
+
+#[test]
+fn wild_noise_forecasts_no_absurd_number() {
+    let c = comparison(0.0, 3.0, 8);
+    assert!(sentence(&c).contains("more than 9999 more blocks"), "{}", sentence(&c));
+}
+
+#[test]
+fn verdicts_survive_json() {
+    for verdict in [
+        Verdict::Invalid { why: vec!["flows: 2000 planned, 200 seen".to_owned()] },
+        Verdict::Equivalent,
+        Verdict::Slower { below_margin: true },
+        Verdict::Inconclusive { more_blocks: 12 },
+    ] {
+        let json = serde_json::to_string(&verdict).unwrap();
+        assert_eq!(serde_json::from_str::<Verdict>(&json).unwrap(), verdict, "{json}");
+    }
+}
