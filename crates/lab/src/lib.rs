@@ -14,6 +14,7 @@
 pub mod error;
 pub mod experiment;
 pub mod journal;
+pub mod netbenches;
 pub mod results;
 
 pub use error::Error;
