@@ -1,1 +1,54 @@
-//! fwdlab-port
+//! Frames in, frames out.
+//!
+//! A [`Pool`] owns the memory of all frames. A [`Frame`] is the owned 16-byte handle of one slot,
+//! a [`Batch`] a row of up to 256 of them, and a [`Port`] moves batches: [`ring`] joins two ports
+//! in memory. [`clock`] reads time cheaply, [`affinity`] binds threads to cores, [`pingpong`]
+//! measures how far two cores are from each other.
+//!
+//! Nothing here allocates, locks or calls the system for a frame on its normal way: frames are
+//! taken from the pool at the start of a trial and circulate. All `unsafe` code and all system
+//! calls are in `sys`.
+//!
+//! A device that hands frames from port 0 to port 1, between two ports of a tester:
+//! ```
+//! use fwdlab_port::{Batch, Pool, Port, ring};
+//!
+//! let pool = Pool::with_frames(512)?;
+//! let (mut tester_a, mut device_0) = ring::pair(1024);
+//! let (mut device_1, mut tester_b) = ring::pair(1024);
+//!
+//! let mut batch = Batch::new();
+//! pool.take_batch(&mut batch, 200);
+//! for frame in batch.iter_mut() {
+//!     frame.set_len(60);
+//! }
+//! tester_a.send(&mut batch);
+//!
+//! // The device, usually on a thread of its own.
+//! let mut work = Batch::new();
+//! while device_0.receive(&mut work) > 0 {
+//!     device_1.send(&mut work);
+//! }
+//!
+//! assert_eq!(tester_b.receive(&mut batch), 200);
+//! assert_eq!(tester_a.counters().tx_frames, tester_b.counters().rx_frames);
+//! # Ok::<(), fwdlab_port::PortError>(())
+//! ```
+#![deny(missing_docs)]
+
+pub mod affinity;
+pub mod clock;
+mod counters;
+mod error;
+mod interface;
+pub mod pingpong;
+pub mod ring;
+mod sys;
+
+pub use clock::Clock;
+pub use counters::Counters;
+pub use error::PortError;
+pub use interface::Port;
+pub use sys::batch::{Batch, Drain};
+pub use sys::frame::Frame;
+pub use sys::pool::{Pool, PoolConfig};

@@ -1,0 +1,49 @@
+//! What can go wrong while setting up; moving frames cannot fail.
+
+use std::io;
+
+/// An error of this crate.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PortError {
+    /// The memory of a pool could not be mapped.
+    #[error("cannot map {bytes} bytes for frames: {source}; use fewer or smaller frames")]
+    Memory {
+        /// Bytes asked for.
+        bytes: usize,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A pool shape out of range.
+    #[error("frame pool: {field} is {got}, must be {wanted}")]
+    PoolConfig {
+        /// Field of [`PoolConfig`](crate::PoolConfig).
+        field: &'static str,
+        /// Its value.
+        got: usize,
+        /// The range allowed.
+        wanted: &'static str,
+    },
+    /// More pools alive than frames can tell apart.
+    #[error("more than {limit} frame pools alive; drop one or share one")]
+    TooManyPools {
+        /// The largest number.
+        limit: usize,
+    },
+    /// A thread could not be bound to a core.
+    #[error(
+        "cannot bind this thread to core {core}: {source}; see `taskset -p` for the cores allowed"
+    )]
+    Affinity {
+        /// The core asked for.
+        core: usize,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A thread could not be started.
+    #[error("cannot start a thread: {source}")]
+    Thread {
+        /// What the system said.
+        source: io::Error,
+    },
+}
