@@ -1,6 +1,7 @@
 //! The address family of a traffic.
 
 use std::fmt;
+use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +16,14 @@ pub enum Family {
 }
 
 impl Family {
+    /// The family of `address`.
+    pub const fn of(address: IpAddr) -> Self {
+        match address {
+            IpAddr::V4(_) => Self::Inet,
+            IpAddr::V6(_) => Self::Inet6,
+        }
+    }
+
     /// `inet` or `inet6`.
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,6 +1,33 @@
-//! The experiment: what a person asks to be measured, validated in full
-//! before anything is made.
+//! The experiment: what a person asks to be measured.
+//!
+//! An experiment file is TOML (docs/experiment-file.md lists every key). It is
+//! validated in full before anything is made: [`Experiment::parse`] reports
+//! every problem that it finds, each with its line and column, what was
+//! wanted, and a remedy. A parsed [`Experiment`] therefore needs no further
+//! checks: its ranges run forwards, its destinations are reachable, its
+//! control words exist.
 
+mod addresses;
+mod check;
+mod control;
 mod family;
+mod fields;
+mod load;
+mod model;
+mod prefix;
+mod problem;
+mod quantity;
+mod read;
 
+#[cfg(test)]
+mod tests;
+
+pub use addresses::Endpoint;
+pub use control::EXTRA_NS_PER_FRAME;
 pub use family::Family;
+pub use load::Load;
+pub use model::{
+    Allowance, Blocks, DeviceKind, Experiment, Route, RouteSource, Routes, Traffic, Variant,
+};
+pub use prefix::Prefix;
+pub use problem::{Problem, Problems};
