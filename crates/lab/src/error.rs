@@ -19,6 +19,10 @@ pub enum Error {
         source: io::Error,
     },
 
+    /// An experiment file is wrong; the problems stand one a line.
+    #[error(transparent)]
+    Experiment(#[from] crate::experiment::Problems),
+
     /// Another run holds the lock of this results directory.
     #[error(
         "another run is writing to {dir}; wait until it ends, or choose another directory with -o DIR"

@@ -14,6 +14,7 @@ mod family;
 mod fields;
 mod load;
 mod model;
+mod parts;
 mod prefix;
 mod problem;
 mod quantity;

@@ -31,6 +31,23 @@ pub struct Problems {
     pub list: Vec<Problem>,
 }
 
+impl Problems {
+    /// A problem for a file that was refused without a reason; a fault of the
+    /// reader, reported instead of a panic.
+    #[cold]
+    pub(super) fn unexplained(path: &Path) -> Self {
+        let problem = Problem {
+            line: 1,
+            column: 1,
+            field: String::new(),
+            what: "the file cannot be understood".to_owned(),
+            wanted: "an experiment".to_owned(),
+            remedy: "compare it with examples/modular-fib.toml".to_owned(),
+        };
+        Self { path: path.to_owned(), list: vec![problem] }
+    }
+}
+
 impl std::error::Error for Problems {}
 
 impl fmt::Display for Problems {

@@ -14,7 +14,8 @@ pub(super) fn number_and_unit(text: &str) -> Option<(f64, &str)> {
 /// Reads `1s`, `500ms`, `2m`, between `least` and ten minutes.
 pub(super) fn duration(text: &str, least: Duration) -> Result<Duration, Complaint> {
     let most = Duration::from_secs(600);
-    let wanted = || format!("a time from {least:?} to {}s, such as \"1s\" or \"500ms\"", most.as_secs());
+    let wanted =
+        || format!("a time from {least:?} to {}s, such as \"1s\" or \"500ms\"", most.as_secs());
     let seconds = number_and_unit(text).and_then(|(number, unit)| match unit {
         "ms" => Some(number / 1_000.0),
         "s" => Some(number),

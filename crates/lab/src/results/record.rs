@@ -131,10 +131,30 @@ impl Trial {
         self.status == Status::Ok
     }
 
-    /// Device cost in busy nanoseconds per frame; `None` when the device
+    /// The steady intervals; none when no steady window was found.
+    pub fn steady_intervals(&self) -> &[Interval] {
+        let Some(steady) = &self.steady else { return &[] };
+        let end = steady.first.saturating_add(steady.count).min(self.intervals.len());
+        self.intervals.get(steady.first..end).unwrap_or_default()
+    }
+
+    /// Device cost in busy nanoseconds per frame: the median over the steady
+    /// intervals (one preempted interval does not move it), or that of the
+    /// whole trial when the intervals do not tell. `None` when the device
     /// worked on no frame.
     pub fn cost_ns(&self) -> Option<f64> {
-        (self.busy_frames > 0).then(|| self.busy_ns as f64 / self.busy_frames as f64)
+        let mut costs: Vec<f64> =
+            self.steady_intervals().iter().filter_map(Interval::cost_ns).collect();
+        if costs.is_empty() {
+            return cost_ns(self.busy_ns, self.busy_frames);
+        }
+        costs.sort_by(f64::total_cmp);
+        let middle = costs.len() / 2;
+        Some(if costs.len() % 2 == 1 {
+            costs[middle]
+        } else {
+            (costs[middle - 1] + costs[middle]) / 2.0
+        })
     }
 
     /// Frames dropped by the device, over all reasons.
@@ -174,6 +194,13 @@ pub struct Interval {
     pub tx: u64,
     /// Frames received by the tester in it.
     pub rx: u64,
+    /// Nanoseconds that the device spent on non-empty batches in it; 0 when
+    /// the device cannot say.
+    #[serde(default)]
+    pub busy_ns: u64,
+    /// Frames in those batches.
+    #[serde(default)]
+    pub busy_frames: u64,
 }
 
 impl Interval {
@@ -186,6 +213,16 @@ impl Interval {
     pub fn rx_pps(&self) -> f64 {
         self.rx as f64 * 1_000.0 / self.ms
     }
+
+    /// Device cost in busy nanoseconds per frame; `None` when the device
+    /// worked on no frame, or cannot say.
+    pub fn cost_ns(&self) -> Option<f64> {
+        cost_ns(self.busy_ns, self.busy_frames)
+    }
+}
+
+fn cost_ns(busy_ns: u64, busy_frames: u64) -> Option<f64> {
+    (busy_frames > 0).then(|| busy_ns as f64 / busy_frames as f64)
 }
 
 /// What the receiver found in the frames that it looked into.

@@ -1,0 +1,148 @@
+//! Checks between the parts of an experiment.
+
+use std::ops::Range;
+
+use super::fields::{Found, nearest};
+use super::parts::{DraftRoutes, TrafficPlace};
+use super::prefix::number;
+use super::problem::{Complaint, Findings};
+use super::{Family, Prefix, Traffic, Variant};
+
+/// The baseline must be a variant.
+pub(super) fn baseline(
+    baseline: Option<&Found<&str>>,
+    variants: &[Found<Variant>],
+    findings: &mut Findings<'_>,
+) {
+    let Some(Found { field, at, value }) = baseline else { return };
+    let names = || variants.iter().map(|v| v.value.name.as_str());
+    if variants.is_empty() || names().any(|name| name == *value) {
+        return; // that there is no variant at all is said by `counts`
+    }
+    let complaint = Complaint::new(
+        format!("there is no variant {value:?}"),
+        format!("one of {}", names().collect::<Vec<_>>().join(", ")),
+        match nearest(value, names()) {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None => format!("name one of them, or add a [[variant]] named {value:?}"),
+        },
+    );
+    findings.add(at, field, complaint);
+}
+
+/// A comparison needs two variants and a traffic.
+pub(super) fn counts(
+    variants: &[Found<Variant>],
+    traffics: &[Traffic],
+    end: Range<usize>,
+    findings: &mut Findings<'_>,
+) {
+    if variants.len() < 2 && findings.is_empty() {
+        let complaint = Complaint::new(
+            match variants.len() {
+                0 => "there is no variant".to_owned(),
+                _ => format!("{:?} is the only variant", variants[0].value.name),
+            },
+            "two variants at least: a baseline and one to compare with it",
+            "add a [[variant]] with a name and what it sets",
+        );
+        findings.add(&end, "variant", complaint);
+    }
+    if traffics.is_empty() && findings.is_empty() {
+        let complaint = Complaint::new(
+            "there is no traffic",
+            "one traffic at least",
+            "add a [[traffic]] with name, source and destination",
+        );
+        findings.add(&end, "traffic", complaint);
+    }
+}
+
+/// Settles the egress port of every route: the one that the file names, else
+/// the side on which the gateway lies. A gateway lies on the side (0: sources,
+/// 1: destinations) with whose addresses it shares the longer prefix; when
+/// both are alike it is side 1.
+pub(super) fn resolve_ports(routes: &mut DraftRoutes, traffics: &[Traffic]) {
+    for Found { value: (route, named), .. } in &mut routes.fixed {
+        let family = route.prefix.family();
+        let shared = |ends: fn(&Traffic) -> u128| {
+            let alike = |t: &Traffic| (number(route.gateway) ^ ends(t)).leading_zeros();
+            traffics.iter().filter(|t| t.family == family).map(alike).max()
+        };
+        let to_sources = shared(|t| t.source.bounds().0);
+        let to_destinations = shared(|t| t.destination.bounds().0);
+        route.port = named.unwrap_or(u16::from(to_sources <= to_destinations));
+    }
+}
+
+/// Every destination must have a route that leaves by port 1.
+pub(super) fn reachable(
+    placed: &[(Traffic, TrafficPlace)],
+    routes: &DraftRoutes,
+    allows_no_route: bool,
+    findings: &mut Findings<'_>,
+) {
+    for (traffic, place) in placed {
+        match first_stray(traffic, routes) {
+            Some((address, None)) if routes.source.is_none() && !allows_no_route => {
+                let complaint = Complaint::new(
+                    format!("no route covers {}", text(address, traffic.family)),
+                    "a route for every destination",
+                    "add one to [routes] static, or allow = [\"no-route\"] if drops are wanted",
+                );
+                findings.add(&place.destination, &place.field, complaint);
+            }
+            Some((address, Some(prefix))) => {
+                let complaint = Complaint::new(
+                    format!(
+                        "the route to {} ({prefix}) leads back to the sources",
+                        text(address, traffic.family)
+                    ),
+                    "a route that leaves by port 1, the side of the destinations",
+                    "name a gateway near the destinations, or add \"port 1\" to the route",
+                );
+                findings.add(&place.destination, &place.field, complaint);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The first destination of `traffic` whose longest match is missing, or leads
+/// to port 0 (then with the prefix).
+fn first_stray(traffic: &Traffic, routes: &DraftRoutes) -> Option<(u128, Option<Prefix>)> {
+    let (first, last) = traffic.destination.bounds();
+    let of_family: Vec<_> = routes
+        .fixed
+        .iter()
+        .map(|found| found.value.0)
+        .filter(|route| route.prefix.family() == traffic.family)
+        .collect();
+    // The longest match changes only where a prefix begins or ends.
+    let mut starts = vec![first];
+    for route in &of_family {
+        let (low, high) = route.prefix.bounds();
+        starts.extend([Some(low), high.checked_add(1)].into_iter().flatten());
+    }
+    starts.retain(|start| (first..=last).contains(start));
+    starts.sort_unstable();
+    starts.into_iter().find_map(|address| {
+        let covers = |prefix: &Prefix| {
+            let (low, high) = prefix.bounds();
+            (low..=high).contains(&address)
+        };
+        let best = of_family.iter().filter(|r| covers(&r.prefix)).max_by_key(|r| r.prefix.length());
+        match best {
+            None => Some((address, None)),
+            Some(route) if route.port == 0 => Some((address, Some(route.prefix))),
+            Some(_) => None,
+        }
+    })
+}
+
+fn text(address: u128, family: Family) -> String {
+    match family {
+        Family::Inet => std::net::Ipv4Addr::from_bits(address as u32).to_string(),
+        Family::Inet6 => std::net::Ipv6Addr::from_bits(address).to_string(),
+    }
+}

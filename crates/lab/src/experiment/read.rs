@@ -1,0 +1,273 @@
+//! Reads an experiment file into an [`Experiment`].
+
+use std::fs;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+use toml::de::DeTable;
+
+use super::fields::{Found, Section, integer_of, nearest, shown};
+use super::problem::{Complaint, Findings};
+use super::{
+    Allowance, Blocks, DeviceKind, Experiment, Problems, RouteSource, check, parts, quantity,
+};
+use crate::{Error, Result};
+
+const DEFAULT_BLOCKS: u32 = 8;
+const DEFAULT_CAP: u32 = 40;
+/// Fewer blocks cannot decide anything (the stop looks from the third on).
+const LEAST_CAP: u32 = 3;
+const MOST_BLOCKS: u32 = 1_000;
+const DEFAULT_MARGIN: f64 = 0.01;
+const DEFAULT_DURATION: Duration = Duration::from_secs(1);
+const DEFAULT_WARMUP: Duration = Duration::from_millis(100);
+const DEFAULT_INTERVAL: Duration = Duration::from_millis(100);
+
+/// The experiment that runs when no file is named.
+const MODULAR_FIB: &str = include_str!("../../../../examples/modular-fib.toml");
+
+impl Experiment {
+    /// Reads and validates the experiment file at `path`.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or as [`Experiment::parse`].
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = fs::read_to_string(path).map_err(Error::io("read", path))?;
+        Ok(Self::parse(path, &text)?)
+    }
+
+    /// The experiment that is compiled into this library: a copy of
+    /// `examples/modular-fib.toml`.
+    ///
+    /// # Errors
+    /// None in a build that passed its tests.
+    pub fn modular_fib() -> Result<Self> {
+        Ok(Self::parse(Path::new("modular-fib.toml"), MODULAR_FIB)?)
+    }
+
+    /// Validates the text of the experiment file at `path`. Reads no other
+    /// file.
+    ///
+    /// # Errors
+    /// When anything is wrong; the error holds every problem found.
+    pub fn parse(path: &Path, text: &str) -> Result<Self, Problems> {
+        let mut findings = Findings::new(text);
+        let (tree, syntax) = DeTable::parse_recoverable(text);
+        for error in &syntax {
+            let message = error.message().replace('\n', ", ");
+            let remedy = "put text in quotes, and see https://toml.io for the rest";
+            let complaint = Complaint::new(message, "TOML", remedy);
+            findings.add(&error.span().unwrap_or(0..0), "", complaint);
+        }
+        // A tree mended by guesses would only add false complaints.
+        let experiment = if findings.is_empty() {
+            let top = Section::new("", 0..0, tree.get_ref());
+            read_experiment(top, path, text, &mut findings)
+        } else {
+            None
+        };
+        match (experiment, findings.into_problems(path)) {
+            (Some(experiment), None) => Ok(experiment),
+            (_, Some(problems)) => Err(problems),
+            (None, None) => Err(Problems::unexplained(path)),
+        }
+    }
+
+    /// Name for results: the file's name without its ending.
+    pub fn stem(&self) -> &str {
+        self.path.file_stem().and_then(|stem| stem.to_str()).unwrap_or("experiment")
+    }
+
+    /// The file of routes, if there is one; a relative path starts at the
+    /// experiment file's directory.
+    pub fn routes_file(&self) -> Option<PathBuf> {
+        match &self.routes.source {
+            Some(RouteSource::File(file)) => {
+                Some(self.path.parent().unwrap_or(Path::new("")).join(file))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Reads every key first, so that all problems are found, and only then gives
+/// up for those that are missing.
+fn read_experiment(
+    mut top: Section<'_>,
+    path: &Path,
+    text: &str,
+    findings: &mut Findings<'_>,
+) -> Option<Experiment> {
+    let title = top.required_text("title", "\"What is compared\"", findings);
+    let device = read_device(&mut top, findings);
+    let baseline = top.required_text("baseline", "\"the name of a variant\"", findings);
+    let margin = read_margin(&mut top, findings);
+    let blocks = read_blocks(&mut top, findings);
+    let seed = top.integer("seed", 0..=i64::MAX as u64, findings).map(|found| found.value);
+    let times = Times::read(&mut top, findings);
+    let allow = read_allow(&mut top, findings);
+    let variants = parts::read_variants(&mut top, findings);
+    let placed = parts::read_traffics(&mut top, findings);
+    let mut routes = parts::read_routes(&mut top, findings);
+    let end = text.trim_end().len();
+    top.finish(findings);
+
+    check::baseline(baseline.as_ref(), &variants, findings);
+    let traffics: Vec<_> = placed.iter().map(|(traffic, _)| traffic.clone()).collect();
+    check::resolve_ports(&mut routes, &traffics);
+    if findings.is_empty() {
+        let allows_no_route = allow.contains(&Allowance::NoRoute);
+        check::reachable(&placed, &routes, allows_no_route, findings);
+    }
+    check::counts(&variants, &traffics, end..end, findings);
+    let sha256 = Sha256::digest(text.as_bytes()).iter().map(|b| format!("{b:02x}")).collect();
+    Some(Experiment {
+        path: path.to_owned(),
+        text: text.to_owned(),
+        sha256,
+        title: title?.value.to_owned(),
+        device: device?,
+        baseline: baseline?.value.to_owned(),
+        margin: margin?,
+        blocks: blocks?,
+        seed,
+        duration: times.duration?,
+        warmup: times.warmup?,
+        interval: times.interval?,
+        variants: variants.into_iter().map(|found| found.value).collect(),
+        traffics,
+        routes: parts::bare_routes(routes),
+        allow,
+    })
+}
+
+fn read_device(top: &mut Section<'_>, findings: &mut Findings<'_>) -> Option<DeviceKind> {
+    let Some(found) = top.value("device") else { return Some(DeviceKind::Builtin) };
+    let found = found.into_text("\"builtin\"", findings)?;
+    let kind = DeviceKind::ALL.into_iter().find(|kind| kind.name() == found.value);
+    let result = kind.ok_or_else(|| {
+        let known: Vec<&str> = DeviceKind::ALL.iter().map(|kind| kind.name()).collect();
+        Complaint::new(
+            format!("there is no device {:?}", found.value),
+            format!("one of {}", known.join(", ")),
+            "write device = \"builtin\"",
+        )
+    });
+    findings.keep(&found.at, &found.field, result)
+}
+
+fn read_margin(top: &mut Section<'_>, findings: &mut Findings<'_>) -> Option<f64> {
+    let Some(found) = top.value("margin") else { return Some(DEFAULT_MARGIN) };
+    let found = found.into_text("\"1%\"", findings)?;
+    findings.keep(&found.at, &found.field, quantity::margin(found.value))
+}
+
+fn read_blocks(top: &mut Section<'_>, findings: &mut Findings<'_>) -> Option<Blocks> {
+    let blocks = match top.value("blocks") {
+        None => Some(Blocks::Fixed(DEFAULT_BLOCKS)),
+        Some(found) => {
+            let result = match (found.value.as_str(), integer_of(found.value)) {
+                (Some("until-decided"), _) => Ok(Blocks::UntilDecided { cap: DEFAULT_CAP }),
+                (_, Some(n)) if (1..=u64::from(MOST_BLOCKS)).contains(&n) => {
+                    Ok(Blocks::Fixed(n as u32))
+                }
+                _ => Err(Complaint::new(
+                    format!("{} is no number of blocks", shown(found.value)),
+                    format!("a whole number from 1 to {MOST_BLOCKS}, or \"until-decided\""),
+                    format!("write blocks = {DEFAULT_BLOCKS}"),
+                )),
+            };
+            findings.keep(&found.at, &found.field, result)
+        }
+    };
+    let range = u64::from(LEAST_CAP)..=u64::from(MOST_BLOCKS);
+    let at = top.value("cap").map(|found| (found.at, found.field));
+    let cap = top.integer("cap", range, findings).map(|found| found.value as u32);
+    match (blocks, cap, at) {
+        (Some(Blocks::UntilDecided { .. }), Some(cap), _) => Some(Blocks::UntilDecided { cap }),
+        (Some(Blocks::Fixed(n)), Some(_), Some((at, field))) => {
+            let complaint = Complaint::new(
+                format!("a cap has no meaning with {n} blocks"),
+                "a cap only beside blocks = \"until-decided\"",
+                "remove cap, or write blocks = \"until-decided\"",
+            );
+            findings.add(&at, &field, complaint);
+            None
+        }
+        (blocks, _, _) => blocks,
+    }
+}
+
+fn read_allow(top: &mut Section<'_>, findings: &mut Findings<'_>) -> Vec<Allowance> {
+    let mut allowed = Vec::new();
+    for found in top.list("allow", "[\"saturation\"]", findings) {
+        let Some(Found { field, at, value }) = found.into_text("\"saturation\"", findings) else {
+            continue;
+        };
+        let names = || Allowance::ALL.iter().map(|allowance| allowance.name());
+        let result = Allowance::ALL.into_iter().find(|a| a.name() == value).ok_or_else(|| {
+            Complaint::new(
+                format!("there is no check {value:?} to allow"),
+                format!("one of {}", names().collect::<Vec<_>>().join(", ")),
+                match nearest(value, names()) {
+                    Some(near) => format!("did you mean \"{near}\"?"),
+                    None => "remove it".to_owned(),
+                },
+            )
+        });
+        allowed.extend(findings.keep(&at, &field, result));
+    }
+    allowed
+}
+
+/// The times of a trial.
+struct Times {
+    duration: Option<Duration>,
+    warmup: Option<Duration>,
+    interval: Option<Duration>,
+}
+
+impl Times {
+    fn read(top: &mut Section<'_>, findings: &mut Findings<'_>) -> Self {
+        let mut time = |key, default, least| match top.value(key) {
+            None => Some((default, 0..0)),
+            Some(found) => {
+                let found = found.into_text("\"1s\"", findings)?;
+                let result = quantity::duration(found.value, least);
+                let value = findings.keep(&found.at, &found.field, result)?;
+                Some((value, found.at))
+            }
+        };
+        let duration = time("duration", DEFAULT_DURATION, Duration::from_millis(100));
+        let warmup = time("warmup", DEFAULT_WARMUP, Duration::ZERO);
+        let interval = time("interval", DEFAULT_INTERVAL, Duration::from_millis(10));
+        if let (Some((duration, _)), Some((interval, at))) = (&duration, &interval) {
+            Self::check_interval(*duration, *interval, at, findings);
+        }
+        let bare = |time: Option<(Duration, Range<usize>)>| time.map(|(value, _)| value);
+        Self { duration: bare(duration), warmup: bare(warmup), interval: bare(interval) }
+    }
+
+    /// A median needs a few intervals to stand on.
+    fn check_interval(
+        duration: Duration,
+        interval: Duration,
+        at: &Range<usize>,
+        findings: &mut Findings<'_>,
+    ) {
+        const FEWEST: u32 = 5;
+        if interval * FEWEST > duration {
+            let most = duration / FEWEST;
+            let complaint = Complaint::new(
+                format!(
+                    "a trial of {duration:?} holds fewer than {FEWEST} intervals of {interval:?}"
+                ),
+                format!("an interval of at most {most:?}"),
+                format!("write interval = \"{}ms\", or a longer duration", most.as_millis()),
+            );
+            findings.add(at, "interval", complaint);
+        }
+    }
+}
