@@ -243,7 +243,7 @@ mod tests {
         let mut fib = Fib::<Inet6>::new(0).unwrap();
         let error = fib.set_algorithm(Choice::Fixed("nosuch".into())).unwrap_err();
         assert!(error.to_string().contains("linear"), "{error}");
-        assert_eq!(fib.algorithm_name(), "linear");
+        assert_eq!(fib.algorithm_name(), "bsearch6");
     }
 
     #[test]

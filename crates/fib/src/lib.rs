@@ -10,6 +10,7 @@
 #![deny(missing_docs)]
 
 pub mod algo;
+pub mod conformance;
 mod epoch;
 mod error;
 mod family;
@@ -18,6 +19,7 @@ mod lookup;
 mod nexthop;
 mod prefix;
 mod publish;
+mod random;
 mod rib;
 mod sync;
 
@@ -28,4 +30,5 @@ pub use fib::{Choice, Fib, Reader};
 pub use lookup::Lookup;
 pub use nexthop::{Nexthop, NexthopId, NexthopKind};
 pub use prefix::{Prefix, PrefixError};
+pub use random::Random;
 pub use rib::Rib;

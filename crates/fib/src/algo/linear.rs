@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Algorithm, AlgorithmError, Change, Dump, Module, Outcome, TableFacts};
+use super::{Algorithm, AlgorithmError, Change, Dump, Module, Outcome, SMALL_TABLE, TableFacts};
 use crate::epoch::Grace;
 use crate::family::Family;
 use crate::lookup::Lookup;
@@ -44,6 +44,9 @@ impl<F: Family> Module<F> for LinearModule<F> {
     }
 
     fn apply(&mut self, _changes: &[Change<F>], rib: &Rib<F>, _grace: &Grace<'_>) -> Outcome<F> {
+        if rib.len() > SMALL_TABLE {
+            return Outcome::Rebuild { reason: "the list is copied" };
+        }
         self.table = Arc::new(LinearTable { routes: rib.iter().collect() });
         Outcome::Replaced(self.table.clone())
     }

@@ -4,14 +4,20 @@
 //! routing table. The module owns what is needed for updates and hands out the [`Lookup`] that
 //! readers use. To add an algorithm, write its file and append one line to [`INET`] or [`INET6`].
 
+mod bsearch;
 mod dump;
 mod linear;
+mod radix;
+mod ranges;
 
 use std::fmt::Debug;
 use std::sync::Arc;
 
+pub use bsearch::BinarySearch;
 pub use dump::Dump;
 pub use linear::Linear;
+pub use radix::{Radix, RadixLockless};
+pub use ranges::ranges;
 
 use crate::epoch::Grace;
 use crate::family::{Family, Inet, Inet6};
@@ -21,10 +27,16 @@ use crate::prefix::Prefix;
 use crate::rib::Rib;
 
 /// All IPv4 algorithms, in the order of `net.route.algo.inet.algo_list`.
-pub(crate) static INET: &[&dyn Algorithm<Inet>] = &[&Linear];
+pub(crate) static INET: &[&dyn Algorithm<Inet>] =
+    &[&BinarySearch("bsearch4"), &RadixLockless("radix4_lockless"), &Radix("radix4"), &Linear];
 
 /// All IPv6 algorithms, in the order of `net.route.algo.inet6.algo_list`.
-pub(crate) static INET6: &[&dyn Algorithm<Inet6>] = &[&Linear];
+pub(crate) static INET6: &[&dyn Algorithm<Inet6>] =
+    &[&BinarySearch("bsearch6"), &RadixLockless("radix6_lockless"), &Radix("radix6"), &Linear];
+
+/// Up to this many routes, an algorithm without updates of its own replaces its structure at each
+/// change (a few us) instead of asking for a rebuild, which waits for the sync policy.
+pub(crate) const SMALL_TABLE: usize = 64;
 
 /// Largest table that an algorithm can hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,6 +141,9 @@ pub trait Algorithm<F: Family>: Debug + Sync {
 
     /// How well it would serve a table, from 0 (never choose it) to 255 (nothing is better). A pure
     /// function of `facts`. The framework has checked the limits before.
+    ///
+    /// A table is moved to another algorithm only when that is better by 5 % of the scale (13
+    /// points): where a shrinking table shall go back, leave such a gap.
     fn preference(&self, facts: &TableFacts) -> u8;
 
     /// Builds the structure for the routes of `dump`.

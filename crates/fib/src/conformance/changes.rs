@@ -1,0 +1,151 @@
+//! Sequences of changes, checked after each step.
+
+use std::sync::Arc;
+
+use super::cases::{random_prefix, random_table};
+use super::{Checker, Passed, Violation, edges, oracle};
+use crate::algo::{Algorithm, Change, Module, Outcome};
+use crate::epoch::Grace;
+use crate::family::{Address, Family};
+use crate::lookup::Lookup;
+use crate::nexthop::NexthopId;
+use crate::prefix::Prefix;
+use crate::random::Random;
+use crate::rib::Rib;
+
+/// A sequence: how large its table starts, how dense it is, how many changes come at once.
+struct Plan {
+    start: usize,
+    spread: u8,
+    steps: usize,
+    at_once: u64,
+}
+
+pub(super) fn check<F: Family>(
+    algorithm: &dyn Algorithm<F>,
+    seed: u64,
+    passed: &mut Passed,
+) -> Result<(), Violation> {
+    let plans = [
+        Plan { start: 0, spread: 4, steps: 300, at_once: 1 },
+        Plan { start: 20, spread: 10, steps: 400, at_once: 1 },
+        Plan { start: 200, spread: F::BITS / 2 + 10, steps: 400, at_once: 1 },
+        Plan { start: 100, spread: 16, steps: 60, at_once: 40 },
+    ];
+    for (number, plan) in plans.iter().enumerate() {
+        let mut random = Random::new(seed ^ (number as u64 + 1));
+        Sequence::start(algorithm, plan, number, &mut random)?.run(plan, &mut random, passed)?;
+    }
+    Ok(())
+}
+
+struct Sequence<'a, F: Family> {
+    algorithm: &'a dyn Algorithm<F>,
+    rib: Rib<F>,
+    module: Box<dyn Module<F>>,
+    lookup: Arc<dyn Lookup<F>>,
+    name: String,
+}
+
+impl<'a, F: Family> Sequence<'a, F> {
+    fn start(
+        algorithm: &'a dyn Algorithm<F>,
+        plan: &Plan,
+        number: usize,
+        random: &mut Random,
+    ) -> Result<Self, Violation> {
+        let mut rib = Rib::new();
+        for (prefix, nexthop) in random_table(plan.start, plan.spread, random) {
+            rib.set(prefix, nexthop);
+        }
+        let name = format!("change sequence {number}");
+        let checker = Checker { algorithm: algorithm.name(), case: &name };
+        let module = algorithm.build(&rib.dump()).map_err(|error| checker.failed(error))?;
+        let lookup = module.lookup();
+        Ok(Self { algorithm, rib, module, lookup, name })
+    }
+
+    fn run(
+        mut self,
+        plan: &Plan,
+        random: &mut Random,
+        passed: &mut Passed,
+    ) -> Result<(), Violation> {
+        for step in 0..plan.steps {
+            // In the last third deletions prevail, until nothing is left.
+            let shrinking = step > plan.steps * 2 / 3;
+            let count = 1 + random.below(plan.at_once);
+            let changes: Vec<_> =
+                (0..count).filter_map(|_| self.change(plan.spread, shrinking, random)).collect();
+            self.apply(&changes, step)?;
+            passed.lookups += self.compare(&changes, step, random)?;
+            passed.steps += 1;
+        }
+        let rest: Vec<_> = self.rib.iter().collect();
+        for (prefix, old) in rest {
+            self.rib.set(prefix, NexthopId::NONE);
+            let change = Change { prefix, old, new: NexthopId::NONE };
+            self.apply(&[change], plan.steps)?;
+            passed.lookups += self.compare(&[change], plan.steps, random)?;
+            passed.steps += 1;
+        }
+        Ok(())
+    }
+
+    /// Changes the RIB: a deletion, another nexthop, or a new route.
+    fn change(&mut self, spread: u8, shrinking: bool, random: &mut Random) -> Option<Change<F>> {
+        let kind = random.below(if shrinking { 10 } else { 6 });
+        let new = NexthopId(1 + random.below(60) as u32);
+        let existing = || {
+            let at = random.clone().below(self.rib.len() as u64);
+            self.rib.iter().nth(at as usize).map(|route| route.0)
+        };
+        let (prefix, new) = match kind {
+            0 => (random_prefix(spread.min(2), random), new),
+            1 => (existing()?, new),
+            2 | 3 => (random_prefix(spread, random), new),
+            4 if !shrinking => (random_prefix(spread, random), new),
+            _ => (existing()?, NexthopId::NONE),
+        };
+        let old = self.rib.set(prefix, new);
+        Some(Change { prefix, old, new })
+    }
+
+    fn apply(&mut self, changes: &[Change<F>], step: usize) -> Result<(), Violation> {
+        let name = format!("{}, step {step}", self.name);
+        let checker = Checker { algorithm: self.algorithm.name(), case: &name };
+        match self.module.apply(changes, &self.rib, &Grace::without_readers()) {
+            Outcome::Applied => {}
+            Outcome::Replaced(lookup) => self.lookup = lookup,
+            Outcome::Rebuild { .. } => {
+                let built = self.algorithm.build(&self.rib.dump());
+                self.module = built.map_err(|error| checker.failed(error))?;
+                self.lookup = self.module.lookup();
+            }
+            Outcome::Failed(error) => return Err(checker.failed(error)),
+        }
+        Ok(())
+    }
+
+    fn compare(
+        &self,
+        changes: &[Change<F>],
+        step: usize,
+        random: &mut Random,
+    ) -> Result<usize, Violation> {
+        let routes: Vec<(Prefix<F>, NexthopId)> = self.rib.iter().collect();
+        let mut probes = vec![F::Addr::ZERO, F::Addr::MAX, random.addr::<F>()];
+        for change in changes {
+            probes.extend(edges(&change.prefix, random));
+            probes.push(random.addr_in(&change.prefix));
+        }
+        if step % 50 == 49 {
+            probes.extend(routes.iter().flat_map(|(prefix, _)| edges(prefix, random)));
+        }
+        let want: Vec<_> = probes.iter().map(|&addr| oracle(&routes, addr)).collect();
+        let name = format!("{}, step {step}, changed {changes:?}", self.name);
+        let checker = Checker { algorithm: self.algorithm.name(), case: &name };
+        checker.compare(&*self.lookup, &probes, &want)?;
+        Ok(2 * probes.len())
+    }
+}
