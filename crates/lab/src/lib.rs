@@ -11,10 +11,12 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+pub mod environment;
 pub mod error;
 pub mod experiment;
 pub mod journal;
 pub mod netbenches;
+pub mod plan;
 pub mod results;
 
 pub use error::Error;

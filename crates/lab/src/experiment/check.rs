@@ -1,5 +1,6 @@
 //! Checks between the parts of an experiment.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::fields::{Found, nearest};
@@ -55,6 +56,29 @@ pub(super) fn counts(
             "add a [[traffic]] with name, source and destination",
         );
         findings.add(&end, "traffic", complaint);
+    }
+}
+
+/// Trial ids are made of a traffic's and a variant's name; no two may be alike
+/// (`a-b` with `c` would meet `a` with `b-c`).
+pub(super) fn distinct_ids(
+    variants: &[Found<Variant>],
+    traffics: &[Traffic],
+    findings: &mut Findings<'_>,
+) {
+    let mut seen = HashSet::new();
+    for traffic in traffics {
+        for Found { field, at, value } in variants {
+            let id = format!("{}-{}", traffic.name, value.name);
+            if !seen.insert(id.clone()) {
+                let complaint = Complaint::new(
+                    format!("two pairs of traffic and variant would be called {id:?}"),
+                    "names that differ when joined by '-'",
+                    "rename the variant without '-'",
+                );
+                findings.add(at, field, complaint);
+            }
+        }
     }
 }
 

@@ -121,6 +121,7 @@ fn read_experiment(
         let allows_no_route = allow.contains(&Allowance::NoRoute);
         check::reachable(&placed, &routes, allows_no_route, findings);
     }
+    check::distinct_ids(&variants, &traffics, findings);
     check::counts(&variants, &traffics, end..end, findings);
     let sha256 = Sha256::digest(text.as_bytes()).iter().map(|b| format!("{b:02x}")).collect();
     Some(Experiment {

@@ -1,5 +1,7 @@
 //! The two figures of a trial.
 
+use fwdlab_stats::Direction;
+
 use super::Trial;
 
 /// A figure that every trial yields.
@@ -9,15 +11,6 @@ pub enum Metric {
     Rate,
     /// Device cost in busy nanoseconds per frame, measured by the device.
     Cost,
-}
-
-/// Which way a figure is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// More is better.
-    Higher,
-    /// Less is better.
-    Lower,
 }
 
 impl Metric {
@@ -40,8 +33,8 @@ impl Metric {
     /// Which way the figure is better.
     pub const fn direction(self) -> Direction {
         match self {
-            Self::Rate => Direction::Higher,
-            Self::Cost => Direction::Lower,
+            Self::Rate => Direction::HigherIsBetter,
+            Self::Cost => Direction::LowerIsBetter,
         }
     }
 

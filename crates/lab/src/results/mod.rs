@@ -18,7 +18,7 @@ pub(crate) mod samples;
 mod tests;
 
 pub use crate::journal::Journal;
-pub use metric::{Direction, Metric};
+pub use metric::Metric;
 pub(crate) use read::{JOURNAL_FILE, JournalText};
 pub use read::{Results, TORN_FILE};
 pub use record::{

@@ -1,0 +1,136 @@
+//! Draws the running order.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::time::Duration;
+
+use rand_pcg::Pcg64;
+use rand_pcg::rand_core::Rng;
+
+use crate::experiment::Experiment;
+use crate::results::{Campaign, Results, SCHEMA};
+
+/// What a campaign runs, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// The seed of the order.
+    pub seed: u64,
+    /// Every trial; those of a block stand together.
+    pub trials: Vec<PlannedTrial>,
+}
+
+/// One trial to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedTrial {
+    /// Stable id: block, traffic, variant (`b01-inet-radix`).
+    pub id: String,
+    /// Block, from 1.
+    pub block: u32,
+    /// Place in the running order, from 1.
+    pub order: u32,
+    /// Index of the variant in the experiment.
+    pub variant: usize,
+    /// Index of the traffic in the experiment.
+    pub traffic: usize,
+}
+
+impl Plan {
+    /// Draws the plan of `experiment` from `seed`. The order of a block does
+    /// not depend on how many blocks follow it.
+    pub fn draw(experiment: &Experiment, seed: u64) -> Self {
+        let mut trials = Vec::new();
+        for block in 1..=experiment.blocks.planned() {
+            let mut pairs: Vec<(usize, usize)> = (0..experiment.traffics.len())
+                .flat_map(|traffic| (0..experiment.variants.len()).map(move |v| (traffic, v)))
+                .collect();
+            let mut generator = Pcg64::new(u128::from(seed), u128::from(block));
+            shuffle(&mut pairs, &mut generator);
+            for (traffic, variant) in pairs {
+                let id = format!(
+                    "b{block:02}-{}-{}",
+                    experiment.traffics[traffic].name, experiment.variants[variant].name
+                );
+                let order = trials.len() as u32 + 1;
+                trials.push(PlannedTrial { id, block, order, variant, traffic });
+            }
+        }
+        Self { seed, trials }
+    }
+
+    /// The plan that `campaign` recorded, in its order; `None` when it does
+    /// not belong to `experiment`.
+    pub fn recorded(experiment: &Experiment, campaign: &Campaign) -> Option<Self> {
+        let drawn = Self::draw(experiment, campaign.seed);
+        if drawn.trials.len() != campaign.trials.len() {
+            return None;
+        }
+        let mut by_id: HashMap<String, PlannedTrial> =
+            drawn.trials.into_iter().map(|trial| (trial.id.clone(), trial)).collect();
+        let mut trials = Vec::with_capacity(campaign.trials.len());
+        for id in &campaign.trials {
+            let order = trials.len() as u32 + 1;
+            trials.push(PlannedTrial { order, ..by_id.remove(id)? });
+        }
+        Some(Self { seed: campaign.seed, trials })
+    }
+
+    /// The record with which a campaign of this plan begins.
+    pub fn campaign(&self, experiment: &Experiment, started: String) -> Campaign {
+        Campaign {
+            schema: SCHEMA,
+            experiment_sha256: experiment.sha256.clone(),
+            title: experiment.title.clone(),
+            device: experiment.device.name().to_owned(),
+            seed: self.seed,
+            blocks: experiment.blocks.planned(),
+            until_decided: experiment.blocks.is_until_decided(),
+            margin: experiment.margin,
+            baseline: experiment.baseline.clone(),
+            variants: experiment.variants.iter().map(|v| v.name.clone()).collect(),
+            traffics: experiment.traffics.iter().map(|t| t.name.clone()).collect(),
+            trials: self.trials.iter().map(|trial| trial.id.clone()).collect(),
+            started,
+        }
+    }
+
+    /// The trials that `results` lack, in running order; all of them when
+    /// there are no results yet.
+    pub fn missing(&self, results: Option<&Results>) -> Vec<&PlannedTrial> {
+        let Some(results) = results else { return self.trials.iter().collect() };
+        let missing: std::collections::HashSet<&str> = results.missing().into_iter().collect();
+        self.trials.iter().filter(|trial| missing.contains(trial.id.as_str())).collect()
+    }
+
+    /// The least time that all trials take: traffic alone, without setting up.
+    pub fn traffic_time(&self, experiment: &Experiment) -> Duration {
+        (experiment.warmup + experiment.duration) * self.trials.len() as u32
+    }
+}
+
+/// A seed that nobody chose.
+pub fn draw_seed() -> u64 {
+    // The standard library keys its hash maps from the system's randomness;
+    // hashing nothing yields it without another dependency. 32 bits are plenty
+    // and can be typed again.
+    RandomState::new().hash_one(()) >> 32
+}
+
+/// Fisher-Yates: every order is equally likely.
+fn shuffle<T>(items: &mut [T], generator: &mut Pcg64) {
+    for last in (1..items.len()).rev() {
+        let other = below(last as u64 + 1, generator) as usize;
+        items.swap(last, other);
+    }
+}
+
+/// A number from 0 to `bound - 1`, each equally likely: draws from the
+/// incomplete last multiple of `bound` below 2^64 are thrown away.
+fn below(bound: u64, generator: &mut Pcg64) -> u64 {
+    let incomplete = (u64::MAX % bound + 1) % bound;
+    loop {
+        let drawn = generator.next_u64();
+        if drawn <= u64::MAX - incomplete {
+            return drawn % bound;
+        }
+    }
+}
