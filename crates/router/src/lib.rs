@@ -1,1 +1,95 @@
-//! fwdlab-router
+//! The embedded device: an IPv4 and IPv6 router over any [`Port`](fwdlab_port::Port)s.
+//!
+//! A [`Router`] is the control side: ports with MAC address, addresses and MTU, routes,
+//! neighbours, control words. A [`Worker`] is one thread's share of the data plane: [`Worker::poll`]
+//! inhales a batch of frames from each port, processes it in stages, exhales it. No lock,
+//! allocation or system call happens for a forwarded frame, and the control side may change
+//! everything meanwhile.
+//!
+//! Every frame is checked as RFC 1812 (IPv4) and RFC 8200 (IPv6) ask; every frame in is a frame
+//! out, a frame for the router itself, or one counted [`DropReason`].
+//!
+//! Two memory ports, two routes and neighbours of each family, one frame:
+//! ```
+//! use fwdlab_fib::{Inet, Inet6, Nexthop};
+//! use fwdlab_port::{Batch, Pool, Port, ring};
+//! use fwdlab_router::{PortConfig, Router};
+//! use fwdlab_wire::{MacAddr, ethernet, ipv4};
+//!
+//! let pool = Pool::with_frames(64)?;
+//! let (mut sender, inside) = ring::pair(256);
+//! let (mut receiver, outside) = ring::pair(256);
+//! let tester = MacAddr([2, 0, 0, 0, 0, 0xfe]);
+//!
+//! let mut router = Router::new()?;
+//! let inside_number = router.add_port(
+//!     PortConfig::new(MacAddr([2, 0, 0, 0, 0, 0x10]))
+//!         .address("198.18.0.1/24".parse()?)
+//!         .address6("2001:2::1/64".parse()?),
+//! )?;
+//! let outside_number = router.add_port(
+//!     PortConfig::new(MacAddr([2, 0, 0, 0, 0, 0x11]))
+//!         .address("198.19.0.1/24".parse()?)
+//!         .address6("2001:2:0:8000::1/64".parse()?),
+//! )?;
+//! // Gateways: the tester's addresses on both links.
+//! let (near, far) = (0xc612_00cb, 0xc613_00cb); // 198.18.0.203, 198.19.0.203
+//! router.add_route::<Inet>("198.18.0.0/16".parse()?, Nexthop::via(near, inside_number))?;
+//! router.add_route::<Inet>("198.19.0.0/16".parse()?, Nexthop::via(far, outside_number))?;
+//! router.add_neighbour::<Inet>(inside_number, near, tester)?;
+//! router.add_neighbour::<Inet>(outside_number, far, tester)?;
+//! let far6 = "2001:2:0:8000::cb".parse::<std::net::Ipv6Addr>()?.into();
+//! router.add_route::<Inet6>("2001:2:0:8000::/49".parse()?, Nexthop::via(far6, outside_number))?;
+//! router.add_neighbour::<Inet6>(outside_number, far6, tester)?;
+//!
+//! let ports = [(inside_number, inside), (outside_number, outside)];
+//! let mut worker = router.worker(ports)?.with_pool(pool.clone());
+//! let counters = worker.counters(); // readable from any thread
+//!
+//! let mut batch = Batch::new();
+//! pool.take_batch(&mut batch, 1);
+//! batch[0].set_len(60);
+//! let mut frame = ethernet::Frame::parse(&mut batch[0][..])?;
+//! frame.set_destination(MacAddr([2, 0, 0, 0, 0, 0x10]));
+//! frame.set_ether_type(ethernet::TYPE_IPV4);
+//! let mut packet = ipv4::Packet::prepare(frame.payload_mut(), 46)?;
+//! packet.set_ttl(64);
+//! packet.set_source(0xc612_0a01);
+//! packet.set_destination(0xc613_0a01);
+//! packet.fill_checksum();
+//!
+//! sender.send(&mut batch);
+//! assert_eq!(worker.poll(), 1);
+//! assert_eq!(receiver.receive(&mut batch), 1);
+//! let out = ipv4::Packet::parse(&batch[0][14..])?;
+//! assert!(out.ttl() == 63 && out.has_valid_checksum());
+//! let now = counters.snapshot();
+//! assert_eq!((now.received, now.sent, now.dropped()), (1, 1, 0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+mod adjacency;
+mod control;
+mod counters;
+mod drops;
+mod error;
+mod fast;
+mod general;
+mod interface;
+mod knobs;
+mod neighbours;
+mod plane;
+mod router;
+mod tables;
+mod worker;
+
+pub use counters::{Counters, Snapshot};
+pub use drops::DropReason;
+pub use error::RouterError;
+pub use interface::{InterfaceAddress, MAX_MTU, MIN_MTU, ParseAddressError, PortConfig};
+pub use router::Router;
+pub use tables::Routed;
+pub use worker::{Overflow, Worker};

@@ -1,0 +1,243 @@
+//! The stages between receiving and sending: they turn a row of frames into a row of fates.
+//!
+//! ```text
+//! sort     by family, gather destination addresses     (touches the frames' first line)
+//! lookup   one call per family and chunk
+//! forward  check and rewrite each frame: the fast path  (touches it again, now in L1)
+//! general  what the fast path left over
+//! ```
+//!
+//! A chunk is small enough that its frames' first cache lines are still in L1 when `forward`
+//! comes to them; while one chunk is sorted, the next one is prefetched.
+
+use std::sync::Arc;
+
+use fwdlab_fib::{Inet, Inet6, NexthopId};
+use fwdlab_port::{Batch, Frame};
+
+use crate::adjacency::pack_mac;
+use crate::counters::Counters;
+use crate::fast::{self, HEAD};
+use crate::interface::PortConfig;
+use crate::tables::View;
+
+/// Most ports of a router; the numbers above are fates.
+pub(crate) const MAX_PORTS: usize = 256;
+/// Port numbers are below this, so that a fate is one byte.
+pub(crate) const PORT_LIMIT: usize = 250;
+/// Fate: not decided by the fast path.
+pub(crate) const GENERAL: u8 = 253;
+/// Fate: dropped and counted; the frame goes back to its pool.
+pub(crate) const DROPPED: u8 = 255;
+
+/// Frames per chunk.
+const CHUNK: usize = 64;
+
+/// EtherTypes as a little-endian load of their two bytes gives them.
+const INET: u16 = fwdlab_wire::ethernet::TYPE_IPV4.swap_bytes();
+const INET6: u16 = fwdlab_wire::ethernet::TYPE_IPV6.swap_bytes();
+
+/// What the stages must know of a port.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PortFacts {
+    /// As [`pack_mac`] packs it.
+    mac: u64,
+    /// Bytes; 0 where there is no port, so that nothing fits it.
+    mtu: u32,
+    fib: u16,
+}
+
+impl PortFacts {
+    pub(crate) const ABSENT: PortFacts = PortFacts { mac: 0, mtu: 0, fib: 0 };
+
+    pub(crate) fn new(config: &PortConfig) -> Self {
+        Self { mac: pack_mac(config.mac), mtu: config.mtu as u32, fib: config.fib }
+    }
+
+    #[inline(always)]
+    pub(crate) fn packed_mac(&self) -> u64 {
+        self.mac
+    }
+
+    #[inline(always)]
+    pub(crate) fn mtu(&self) -> usize {
+        self.mtu as usize
+    }
+
+    pub(crate) fn is_present(&self) -> bool {
+        self.mtu > 0
+    }
+}
+
+/// One family's frames of a chunk, in order: place in the chunk, address, answer.
+struct Row<A> {
+    len: usize,
+    places: [u8; CHUNK],
+    addresses: [A; CHUNK],
+    nexthops: [NexthopId; CHUNK],
+}
+
+impl<A: Copy + Default> Row<A> {
+    fn new() -> Self {
+        Self {
+            len: 0,
+            places: [0; CHUNK],
+            addresses: [A::default(); CHUNK],
+            nexthops: [NexthopId::NONE; CHUNK],
+        }
+    }
+
+    /// Writes an entry and keeps it if `is_kept`: a store that always happens is cheaper than a
+    /// branch that mixed traffic would mispredict.
+    #[inline(always)]
+    fn offer(&mut self, place: usize, address: A, is_kept: bool) {
+        let at = self.len % CHUNK;
+        self.places[at] = place as u8;
+        self.addresses[at] = address;
+        self.len += usize::from(is_kept);
+    }
+}
+
+/// A worker's forwarding plane without its ports.
+pub(crate) struct Plane {
+    ports: Box<[PortFacts; MAX_PORTS]>,
+    inet: Vec<View<Inet>>,
+    inet6: Vec<View<Inet6>>,
+    pub(crate) counters: Arc<Counters>,
+    row: Row<u32>,
+    row6: Row<u128>,
+    /// What becomes of each frame of the batch: a port number, or one of the fates above.
+    pub(crate) fates: [u8; Batch::CAPACITY],
+}
+
+impl Plane {
+    pub(crate) fn new(
+        ports: Box<[PortFacts; MAX_PORTS]>,
+        inet: Vec<View<Inet>>,
+        inet6: Vec<View<Inet6>>,
+        counters: Arc<Counters>,
+    ) -> Self {
+        let fates = [DROPPED; Batch::CAPACITY];
+        Self { ports, inet, inet6, counters, row: Row::new(), row6: Row::new(), fates }
+    }
+
+    pub(crate) fn facts(&self, port: u8) -> &PortFacts {
+        &self.ports[usize::from(port)]
+    }
+
+    pub(crate) fn inet_view(&mut self, input: u8) -> &mut View<Inet> {
+        let fib = usize::from(self.facts(input).fib);
+        &mut self.inet[fib]
+    }
+
+    pub(crate) fn inet6_view(&mut self, input: u8) -> &mut View<Inet6> {
+        let fib = usize::from(self.facts(input).fib);
+        &mut self.inet6[fib]
+    }
+
+    /// Takes up longer adjacency tables; once per poll.
+    pub(crate) fn refresh(&mut self) {
+        self.inet.iter_mut().for_each(|view| view.adjacencies.refresh());
+        self.inet6.iter_mut().for_each(|view| view.adjacencies.refresh());
+    }
+
+    /// Decides the fate of each frame that came in on port `input`, and rewrites those that go
+    /// on. At most [`Batch::CAPACITY`] frames.
+    pub(crate) fn process(&mut self, input: u8, frames: &mut [Frame]) {
+        frames.iter().take(CHUNK).for_each(Frame::prefetch);
+        let mut start = 0;
+        while start < frames.len() {
+            let rest = &mut frames[start..];
+            let (chunk, next) = rest.split_at_mut(CHUNK.min(rest.len()));
+            self.sort(chunk, next);
+            self.lookup(input);
+            let left = self.forward(input, chunk, start);
+            if left > 0 {
+                self.finish(input, chunk, start);
+            }
+            start += chunk.len();
+        }
+    }
+
+    /// Splits a chunk by family and gathers the destination addresses; prefetches `next`.
+    #[inline]
+    fn sort(&mut self, chunk: &[Frame], next: &[Frame]) {
+        (self.row.len, self.row6.len) = (0, 0);
+        for (place, frame) in chunk.iter().enumerate() {
+            if let Some(next) = next.get(place) {
+                next.prefetch();
+            }
+            if frame.capacity() < HEAD {
+                continue;
+            }
+            let head = frame.head::<HEAD>();
+            let ether_type = u16::from_le_bytes([head[12], head[13]]);
+            let mut address = [0; 4];
+            address.copy_from_slice(&head[30..34]);
+            self.row.offer(place, u32::from_be_bytes(address), ether_type == INET);
+            let mut address = [0; 16];
+            address.copy_from_slice(&head[38..54]);
+            self.row6.offer(place, u128::from_be_bytes(address), ether_type == INET6);
+        }
+    }
+
+    #[inline]
+    fn lookup(&mut self, input: u8) {
+        let fib = usize::from(self.facts(input).fib);
+        let row = &mut self.row;
+        if row.len > 0 {
+            self.inet[fib]
+                .reader
+                .lookup_batch(&row.addresses[..row.len], &mut row.nexthops[..row.len]);
+        }
+        let row = &mut self.row6;
+        if row.len > 0 {
+            self.inet6[fib]
+                .reader
+                .lookup_batch(&row.addresses[..row.len], &mut row.nexthops[..row.len]);
+        }
+    }
+
+    /// Sends each frame of the chunk through the fast path; returns how many it left over.
+    #[inline]
+    fn forward(&mut self, input: u8, chunk: &mut [Frame], start: usize) -> usize {
+        let facts = self.ports[usize::from(input)];
+        let context = fast::Context { mac: facts.mac, ports: &self.ports };
+        let fates = &mut self.fates[start..start + chunk.len()];
+        let mut left = chunk.len() - self.row.len - self.row6.len;
+        if left > 0 {
+            fates.fill(GENERAL);
+        }
+        let adjacencies = &self.inet[usize::from(facts.fib)].adjacencies;
+        let row = &self.row;
+        for (&place, &id) in row.places[..row.len].iter().zip(&row.nexthops) {
+            let frame = &mut chunk[usize::from(place)];
+            let len = frame.len();
+            let fate = fast::inet(frame.head_mut::<HEAD>(), len, adjacencies.of(id), &context);
+            fates[usize::from(place)] = fate;
+            left += usize::from(fate == GENERAL);
+        }
+        let adjacencies = &self.inet6[usize::from(facts.fib)].adjacencies;
+        let row = &self.row6;
+        for at in 0..row.len {
+            let frame = &mut chunk[usize::from(row.places[at])];
+            let len = frame.len();
+            let adjacency = adjacencies.of(row.nexthops[at]);
+            let fate =
+                fast::inet6(frame.head_mut::<HEAD>(), len, row.addresses[at], adjacency, &context);
+            fates[usize::from(row.places[at])] = fate;
+            left += usize::from(fate == GENERAL);
+        }
+        left
+    }
+
+    /// Sends what is left through the general path, in order.
+    #[cold]
+    fn finish(&mut self, input: u8, chunk: &mut [Frame], start: usize) {
+        for (place, frame) in chunk.iter_mut().enumerate() {
+            if self.fates[start + place] == GENERAL {
+                self.fates[start + place] = self.general(input, frame);
+            }
+        }
+    }
+}

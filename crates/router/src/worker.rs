@@ -1,0 +1,244 @@
+//! A worker: one thread's share of the router. Inhale, process, exhale.
+
+use std::sync::Arc;
+
+use fwdlab_port::{Batch, Clock, Pool, Port};
+
+use crate::counters::Counters;
+use crate::drops::DropReason;
+use crate::knobs::Knobs;
+use crate::plane::{DROPPED, PORT_LIMIT, Plane};
+
+/// What happens to frames for which the output port has no room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Overflow {
+    /// They wait in the port's queue of [`Batch::CAPACITY`] frames; what does not fit there
+    /// either is dropped as `output-queue-full`, as a router with a full transmit ring does.
+    #[default]
+    Drop,
+    /// They wait, and the worker receives nothing until they are gone: no loss inside, and the
+    /// sender feels the pressure. For closed circuits of frames.
+    Wait,
+}
+
+/// A port with its output queue.
+struct Lane<P> {
+    number: u8,
+    port: P,
+    queue: Batch,
+}
+
+/// Forwards frames between the ports that it was given. Made by [`crate::Router::worker`];
+/// belongs to one thread.
+pub struct Worker<P: Port> {
+    lanes: Vec<Lane<P>>,
+    /// Index into `lanes` by port number.
+    lane_of: Box<[u8; 256]>,
+    plane: Plane,
+    received: Batch,
+    dropped: Batch,
+    pool: Option<Pool>,
+    overflow: Overflow,
+    knobs: Arc<Knobs>,
+    clock: Clock,
+}
+
+/// In `lane_of`: the worker does not have this port.
+const NO_LANE: u8 = 255;
+
+impl<P: Port> Worker<P> {
+    pub(crate) fn new(ports: Vec<(u8, P)>, plane: Plane, knobs: Arc<Knobs>, clock: Clock) -> Self {
+        let mut lane_of = Box::new([NO_LANE; 256]);
+        let mut lanes = Vec::with_capacity(ports.len());
+        for (number, port) in ports {
+            lane_of[usize::from(number)] = lanes.len() as u8;
+            lanes.push(Lane { number, port, queue: Batch::new() });
+        }
+        Self {
+            lanes,
+            lane_of,
+            plane,
+            received: Batch::new(),
+            dropped: Batch::new(),
+            pool: None,
+            overflow: Overflow::default(),
+            knobs,
+            clock,
+        }
+    }
+
+    /// The same worker, giving dropped frames back to `pool` a batch at a time. Without it each
+    /// goes home alone, which costs a lock.
+    #[must_use]
+    pub fn with_pool(mut self, pool: Pool) -> Self {
+        self.pool = Some(pool);
+        self
+    }
+
+    /// The same worker with another rule for full output ports.
+    #[must_use]
+    pub fn with_overflow(mut self, overflow: Overflow) -> Self {
+        self.overflow = overflow;
+        self
+    }
+
+    /// The worker's counters, for any thread.
+    pub fn counters(&self) -> Arc<Counters> {
+        self.plane.counters.clone()
+    }
+
+    /// Frames that wait inside: in output queues.
+    pub fn held(&self) -> usize {
+        self.lanes.iter().map(|lane| lane.queue.len()).sum()
+    }
+
+    /// The port of this number, if the worker has it.
+    pub fn port(&self, number: u16) -> Option<&P> {
+        self.lanes.iter().find(|lane| u16::from(lane.number) == number).map(|lane| &lane.port)
+    }
+
+    /// Receives once from each port, processes and sends; returns how many frames were received.
+    /// Call it in a loop: it never waits.
+    pub fn poll(&mut self) -> usize {
+        let begin = self.clock.ticks();
+        self.plane.refresh();
+        let mut frames = 0;
+        for lane in 0..self.lanes.len() {
+            frames += self.poll_lane(lane);
+        }
+        if frames > 0 {
+            self.burn(frames);
+        }
+        self.account(frames, begin);
+        frames
+    }
+
+    fn poll_lane(&mut self, index: usize) -> usize {
+        if self.is_blocked() {
+            return 0;
+        }
+        let lane = &mut self.lanes[index];
+        let count = lane.port.receive(&mut self.received);
+        if count > 0 {
+            self.plane.process(lane.number, &mut self.received);
+            self.exhale();
+        }
+        count
+    }
+
+    /// Sends what waits in the output queues; true when the worker must not receive.
+    fn is_blocked(&mut self) -> bool {
+        let mut is_blocked = false;
+        for lane in &mut self.lanes {
+            if !lane.queue.is_empty() {
+                let sent = lane.port.send(&mut lane.queue);
+                self.plane.counters.sent.add(sent as u64);
+                is_blocked |= self.overflow == Overflow::Wait && !lane.queue.is_empty();
+            }
+        }
+        is_blocked
+    }
+
+    /// Hands each received frame on according to its fate.
+    fn exhale(&mut self) {
+        let fates = &self.plane.fates[..self.received.len()];
+        let first = fates[0];
+        let all_alike = fates.iter().fold(0, |differences, fate| differences | (fate ^ first)) == 0;
+        match self.lane_of[usize::from(first)] {
+            lane if all_alike
+                && lane != NO_LANE
+                && self.lanes[usize::from(lane)].queue.is_empty() =>
+            {
+                // The usual case: the whole batch leaves through one port, without a copy.
+                let sent = self.lanes[usize::from(lane)].port.send(&mut self.received);
+                self.plane.counters.sent.add(sent as u64);
+                if !self.received.is_empty() {
+                    self.enqueue_rest(usize::from(lane));
+                }
+            }
+            _ => self.scatter(),
+        }
+    }
+
+    /// Queues what a port did not take.
+    #[cold]
+    fn enqueue_rest(&mut self, lane: usize) {
+        let count = self.received.len();
+        self.received.move_front(&mut self.lanes[lane].queue, count);
+    }
+
+    /// Sorts the frames into the output queues and sends those.
+    fn scatter(&mut self) {
+        for (frame, &fate) in self.received.drain().zip(&self.plane.fates) {
+            let lane = self.lane_of[usize::from(fate)];
+            if lane == NO_LANE {
+                debug_assert_eq!(fate, DROPPED);
+                discard(&mut self.dropped, &self.pool, frame);
+                continue;
+            }
+            let lane = &mut self.lanes[usize::from(lane)];
+            if lane.queue.is_full() {
+                let sent = lane.port.send(&mut lane.queue);
+                self.plane.counters.sent.add(sent as u64);
+            }
+            if let Err(frame) = lane.queue.push(frame) {
+                self.plane.counters.count_drop(DropReason::OutputQueueFull);
+                discard(&mut self.dropped, &self.pool, frame);
+            }
+        }
+        for lane in &mut self.lanes {
+            if !lane.queue.is_empty() {
+                let sent = lane.port.send(&mut lane.queue);
+                self.plane.counters.sent.add(sent as u64);
+            }
+        }
+        recycle(&mut self.dropped, &self.pool);
+    }
+
+    /// Spins for the time that the control word asks for: not a sleep, as a slower device would
+    /// be busy too.
+    fn burn(&self, frames: usize) {
+        let extra = self.knobs.extra_ns_per_frame();
+        if extra > 0 {
+            let until = self.clock.ticks() + self.clock.ns_to_ticks(extra * frames as u64);
+            while self.clock.ticks() < until {
+                std::hint::spin_loop();
+            }
+        }
+    }
+
+    fn account(&self, frames: usize, begin: u64) {
+        let counters = &self.plane.counters;
+        let ticks = self.clock.ticks().saturating_sub(begin);
+        if frames > 0 {
+            counters.received.add(frames as u64);
+            counters.busy_ticks.add(ticks);
+            counters.busy_frames.add(frames as u64);
+            counters.busy_polls.add(1);
+        } else {
+            counters.idle_ticks.add(ticks);
+            counters.idle_polls.add(1);
+        }
+    }
+}
+
+/// Puts a frame with the others that go home.
+fn discard(dropped: &mut Batch, pool: &Option<Pool>, frame: fwdlab_port::Frame) {
+    if dropped.is_full() {
+        recycle(dropped, pool);
+    }
+    // There is room now; were there none, the frame would go home by itself.
+    let _ = dropped.push(frame);
+}
+
+fn recycle(dropped: &mut Batch, pool: &Option<Pool>) {
+    if dropped.is_empty() {
+        return;
+    }
+    match pool {
+        Some(pool) => pool.put(dropped),
+        None => dropped.clear(),
+    }
+}
+
+const _: () = assert!(PORT_LIMIT < NO_LANE as usize);
