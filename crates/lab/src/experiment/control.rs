@@ -63,7 +63,7 @@ fn check_number(text: &str, most: u32, number: Option<f64>) -> Result<(), Compla
         _ => Err(Complaint::new(
             format!("{text:?} does not fit this control word"),
             format!("a number from 0 to {most}"),
-            "change the number",
+            "write a number in that range",
         )),
     }
 }

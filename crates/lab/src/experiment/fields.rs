@@ -36,9 +36,24 @@ impl<'a> Section<'a> {
         if self.name.is_empty() { key.to_owned() } else { format!("{}.{key}", self.name) }
     }
 
+    fn know(&mut self, key: &'static str) {
+        if !self.known.contains(&key) {
+            self.known.push(key);
+        }
+    }
+
+    /// True when an unknown key was probably meant to be `key`; the complaint
+    /// about that one says so.
+    fn is_misspelt(&self, key: &str) -> bool {
+        self.table.keys().any(|other| {
+            let other: &str = other.get_ref().as_ref();
+            !self.known.contains(&other) && nearest(other, [key].into_iter()).is_some()
+        })
+    }
+
     /// The value of `key`, if it is there.
     pub(super) fn value(&mut self, key: &'static str) -> Option<Found<&'a DeValue<'a>>> {
-        self.known.push(key);
+        self.know(key);
         let value = self.table.get(key)?;
         Some(Found { field: self.field(key), at: value.span(), value: value.get_ref() })
     }
@@ -62,7 +77,10 @@ impl<'a> Section<'a> {
         findings: &mut Findings<'_>,
     ) -> Option<Found<&'a str>> {
         if !self.table.contains_key(key) {
-            self.known.push(key);
+            self.know(key);
+            if self.is_misspelt(key) {
+                return None;
+            }
             let complaint = Complaint::new(
                 "the key is missing",
                 format!("text such as {example}"),
