@@ -1,5 +1,8 @@
 //! Results survive a kill, a full disk, and a place that cannot be written.
 
+// a test may end with a panic wherever it stands
+#![allow(clippy::unwrap_used)]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
