@@ -20,6 +20,7 @@ pub mod distribution;
 mod error;
 pub mod hodges_lehmann;
 pub mod mann_whitney;
+pub mod ministat;
 pub mod paired;
 mod sample;
 pub mod steady;
