@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod doctor;
+mod ministat;
 mod output;
 
 use clap::{Parser, Subcommand};
@@ -23,6 +24,8 @@ struct Cli {
 enum Command {
     /// Say what this machine can do and how to get what is missing
     Doctor(doctor::Args),
+    /// Compare sets of values as ministat(1) does, byte for byte
+    Ministat(ministat::Args),
 }
 
 fn main() -> ExitCode {
@@ -39,5 +42,6 @@ fn main() -> ExitCode {
 fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Doctor(arguments) => doctor::execute(&arguments),
+        Command::Ministat(_) => Ok(ministat::execute()),
     }
 }

@@ -1,0 +1,30 @@
+//! `fwdlab ministat`: ministat(1), byte for byte. Only forwards; the command is in the stats crate.
+
+use std::ffi::OsString;
+use std::io;
+use std::process::ExitCode;
+
+use fwdlab_stats::ministat::{self, Streams};
+
+/// The arguments are ministat's own; see `fwdlab ministat --help`.
+#[derive(clap::Args)]
+#[command(disable_help_flag = true)]
+pub struct Args {
+    /// Options and files as in ministat(1)
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
+    _arguments: Vec<OsString>,
+}
+
+/// Runs it on the arguments as typed: clap would take a `--` out of them.
+pub fn execute() -> ExitCode {
+    let arguments: Vec<OsString> =
+        std::env::args_os().skip(1).skip_while(|argument| argument != "ministat").skip(1).collect();
+    let streams = Streams {
+        stdin: &mut io::stdin().lock(),
+        out: &mut io::stdout().lock(),
+        err: &mut io::stderr().lock(),
+        terminal_columns: terminal_size::terminal_size_of(io::stdout())
+            .map(|(width, _)| usize::from(width.0)),
+    };
+    ExitCode::from(ministat::cli(&arguments, streams))
+}
