@@ -31,4 +31,4 @@ pub use lookup::Lookup;
 pub use nexthop::{Nexthop, NexthopId, NexthopKind};
 pub use prefix::{Prefix, PrefixError};
 pub use random::Random;
-pub use rib::Rib;
+pub use rib::{Covered, Rib};

@@ -1,0 +1,8 @@
+//! The routing table (RIB): every prefix with its nexthop, held in a path-compressed trie.
+
+mod trie;
+
+pub use trie::{Covered, Rib};
+
+#[cfg(test)]
+mod tests;
