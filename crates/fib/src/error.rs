@@ -1,6 +1,7 @@
 //! What can go wrong in this crate.
 
 use crate::algo::AlgorithmError;
+use crate::nexthop::GroupError;
 use crate::prefix::PrefixError;
 
 /// An error of a FIB.
@@ -21,6 +22,15 @@ pub enum FibError {
     Missing {
         /// The prefix.
         prefix: String,
+    },
+    /// A nexthop group cannot be made.
+    #[error(transparent)]
+    Group(#[from] GroupError),
+    /// No nexthop or group of that number.
+    #[error("no nexthop or group of number {number} in this table")]
+    UnknownNexthop {
+        /// The number.
+        number: u32,
     },
     /// No algorithm of that name.
     #[error("no {family} lookup algorithm `{name}`, choose one of: {known}")]

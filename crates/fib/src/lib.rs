@@ -10,11 +10,13 @@
 #![deny(missing_docs)]
 
 pub mod algo;
+mod caches;
 pub mod conformance;
 mod epoch;
 mod error;
 mod family;
 mod fib;
+mod log;
 mod lookup;
 mod nexthop;
 mod prefix;
@@ -23,12 +25,14 @@ mod random;
 mod rib;
 mod sync;
 
+pub use caches::CacheSizes;
 pub use epoch::{Grace, Stamp};
 pub use error::FibError;
 pub use family::{Address, Family, Inet, Inet6};
-pub use fib::{Choice, Fib, Reader};
+pub use fib::{Applied, Choice, Fib, Loaded, Pinned, Reader, Stats, SyncPolicy, Synced, Update};
+pub use log::{Action, Event, Level, LogSink};
 pub use lookup::Lookup;
-pub use nexthop::{Nexthop, NexthopId, NexthopKind};
+pub use nexthop::{Group, GroupError, Nexthop, NexthopId, NexthopKind, NexthopTable, Target};
 pub use prefix::{Prefix, PrefixError};
 pub use random::Random;
 pub use rib::{Covered, Rib};

@@ -1,5 +1,12 @@
 //! Nexthops: where a route sends its packets, and the dense numbers that lookups answer with.
 
+mod group;
+mod table;
+
+pub(crate) use group::Groups;
+pub use group::{Group, GroupError};
+pub use table::NexthopTable;
+
 use crate::family::Family;
 
 /// Number of a nexthop or nexthop group in its table. Numbers are dense from 1, so that a router
@@ -65,5 +72,35 @@ impl<F: Family> Nexthop<F> {
     /// A nexthop of a kind that needs no gateway.
     pub fn special(kind: NexthopKind) -> Self {
         Self { gateway: None, port: 0, kind }
+    }
+}
+
+/// What a route points to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Target<F: Family> {
+    /// One nexthop.
+    Nexthop(Nexthop<F>),
+    /// Several nexthops with their weights; each flow takes one of them.
+    Group(Vec<(Nexthop<F>, u32)>),
+    /// A nexthop or group that the table knows already.
+    Known(NexthopId),
+}
+
+impl<F: Family> From<Nexthop<F>> for Target<F> {
+    fn from(nexthop: Nexthop<F>) -> Self {
+        Self::Nexthop(nexthop)
+    }
+}
+
+impl<F: Family> From<NexthopId> for Target<F> {
+    fn from(id: NexthopId) -> Self {
+        Self::Known(id)
+    }
+}
+
+impl<F: Family> From<Vec<(Nexthop<F>, u32)>> for Target<F> {
+    fn from(members: Vec<(Nexthop<F>, u32)>) -> Self {
+        Self::Group(members)
     }
 }

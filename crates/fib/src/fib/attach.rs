@@ -1,0 +1,338 @@
+//! Attaching, feeding, replacing and leaving out algorithms.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use super::{Choice, Fib, Synced, View};
+use crate::algo::{Algorithm, AlgorithmError, Change, Module, Outcome, TableFacts};
+use crate::caches::CacheSizes;
+use crate::error::FibError;
+use crate::family::Family;
+use crate::log::Action;
+use crate::lookup::Lookup;
+use crate::rib::Rib;
+use crate::sync::Ordering;
+
+/// Another algorithm takes over when its preference is higher by more than this: 5 % of the scale,
+/// as in FreeBSD.
+const WORTH_SWITCHING: u8 = 12;
+/// For how long an algorithm is left out after its first failure; doubles with each more.
+const FIRST_RETRY: Duration = Duration::from_secs(1);
+const LONGEST_RETRY: Duration = Duration::from_secs(64);
+
+/// The algorithm that serves a table, with its structure.
+pub(super) struct Attached<F: Family> {
+    algorithm: &'static dyn Algorithm<F>,
+    pub(super) module: Box<dyn Module<F>>,
+}
+
+/// An algorithm that failed and is left out until a time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Errored {
+    failures: u32,
+    until: Duration,
+}
+
+/// Failed algorithms by name.
+pub(super) type Errors = HashMap<&'static str, Errored>;
+
+impl<F: Family> Attached<F> {
+    pub(super) fn build(
+        algorithm: &'static dyn Algorithm<F>,
+        rib: &Rib<F>,
+    ) -> Result<Self, FibError> {
+        let name = algorithm.name();
+        let module = algorithm.build(&rib.dump());
+        let module = module.map_err(|error| FibError::Algorithm { name, error })?;
+        Ok(Self { algorithm, module })
+    }
+
+    pub(super) fn name(&self) -> &'static str {
+        self.algorithm.name()
+    }
+
+    pub(super) fn lookup(&self) -> std::sync::Arc<dyn Lookup<F>> {
+        self.module.lookup()
+    }
+}
+
+/// The algorithm that is preferred for a table when nothing else is known.
+pub(super) fn first<F: Family>(rib: &Rib<F>, caches: CacheSizes) -> &'static dyn Algorithm<F> {
+    let facts = facts(rib, 0, caches);
+    let algorithms = F::algorithms().iter().copied();
+    let best = algorithms.rev().max_by_key(|algorithm| algorithm.preference(&facts));
+    best.expect("invariant: each family has algorithms")
+}
+
+fn facts<F: Family>(rib: &Rib<F>, nexthops: u32, caches: CacheSizes) -> TableFacts {
+    TableFacts {
+        prefixes: rib.len(),
+        nexthops,
+        longest: rib.lengths().iter().rposition(|&count| count > 0).unwrap_or(0) as u8,
+        l2_cache_bytes: caches.l2_bytes,
+        last_cache_bytes: caches.last_bytes,
+    }
+}
+
+/// Why a table is beyond an algorithm's limits.
+fn beyond<F: Family>(
+    algorithm: &dyn Algorithm<F>,
+    prefixes: usize,
+    nexthops: u32,
+) -> Option<AlgorithmError> {
+    let limits = algorithm.limits();
+    if prefixes > limits.prefixes {
+        return Some(AlgorithmError::TooManyPrefixes { got: prefixes, limit: limits.prefixes });
+    }
+    let is_beyond = nexthops > limits.nexthops;
+    is_beyond.then_some(AlgorithmError::TooManyNexthops { got: nexthops, limit: limits.nexthops })
+}
+
+impl<F: Family> Fib<F> {
+    /// Chooses the algorithm. Failures of the past are forgotten. Readers see all changes at return.
+    ///
+    /// # Errors
+    /// [`FibError::UnknownAlgorithm`], or [`FibError::Algorithm`] when it cannot serve the table;
+    /// the old one stays then.
+    pub fn set_algorithm(&mut self, choice: Choice) -> Result<(), FibError> {
+        if let Choice::Fixed(name) = &choice {
+            let algorithm = self.named(name)?;
+            let name = algorithm.name();
+            if let Some(error) = beyond(algorithm, self.rib.len(), self.nexthops.highest().0) {
+                return Err(FibError::Algorithm { name, error });
+            }
+            if name != self.attached.name() || !self.is_synced() {
+                let built = Attached::build(algorithm, &self.rib)?;
+                self.take_over(built);
+            }
+        }
+        self.errors.clear();
+        self.choice = choice;
+        if self.choice == Choice::Auto {
+            self.attach_preferred();
+        }
+        Ok(())
+    }
+
+    /// Attaches the preferred algorithm, be it ever so little better.
+    fn attach_preferred(&mut self) {
+        let preferred = self.preferred().filter(|best| best.name() != self.attached.name());
+        match preferred.map(|algorithm| Attached::build(algorithm, &self.rib)) {
+            Some(Ok(built)) => self.take_over(built),
+            Some(Err(FibError::Algorithm { name, error })) => {
+                self.leave_out(name, error);
+                self.rebuild();
+            }
+            _ => self.flush(),
+        }
+    }
+
+    /// Does what is due at `now`, a time since any fixed moment: rebuilds when changes are pending,
+    /// looks for a better algorithm, frees memory that readers have left.
+    pub fn sync(&mut self, now: Duration) -> Synced {
+        self.now = now;
+        self.publisher.collect();
+        let (builds, name) = (self.builds, self.attached.name());
+        let is_due = self.pending.tick(now, &self.policy);
+        if is_due || self.evaluation.tick(now) || self.is_retry_due() {
+            self.evaluate(is_due);
+        }
+        if self.is_synced() {
+            self.nexthops.settle(&self.publisher.grace());
+        }
+        let next = [self.pending.due(), self.evaluation.due(), self.retry_due()];
+        Synced {
+            rebuilt: self.builds != builds,
+            switched: self.attached.name() != name,
+            next: next.into_iter().flatten().min(),
+        }
+    }
+
+    /// Makes all changes visible to readers now, and looks for a better algorithm.
+    pub fn flush(&mut self) {
+        let is_pending = !self.is_synced();
+        self.evaluate(is_pending);
+    }
+
+    /// Applies changes that the RIB holds already.
+    pub(super) fn deliver(&mut self, changes: &[Change<F>]) {
+        if changes.is_empty() {
+            return;
+        }
+        self.note_changes(changes.len());
+        if self.pending.is_pending() {
+            self.pending.note(changes.len() as u64);
+            return;
+        }
+        let nexthops = changes.iter().map(|change| change.new.0).max().unwrap_or(0);
+        let outcome = match beyond(self.attached.algorithm, self.rib.len(), nexthops) {
+            Some(error) => Outcome::Failed(error),
+            None => self.attached.module.apply(changes, &self.rib, &self.publisher.grace()),
+        };
+        match outcome {
+            Outcome::Applied => self.settle(),
+            Outcome::Replaced(lookup) => {
+                self.publish(lookup);
+                self.settle();
+            }
+            Outcome::Rebuild { reason } => {
+                self.pending.note(changes.len() as u64);
+                self.tell(Action::RebuildScheduled { reason });
+            }
+            Outcome::Failed(error) => {
+                self.leave_out(self.attached.name(), error);
+                self.rebuild();
+            }
+        }
+    }
+
+    pub(super) fn note_changes(&mut self, count: usize) {
+        self.generation += count as u64;
+        self.evaluation.note(count as u64);
+    }
+
+    /// Notes a change that readers see at once although the routes stay.
+    pub(super) fn note_group_change(&mut self) {
+        self.generation += 1;
+        if self.is_synced() {
+            self.settle();
+        }
+    }
+
+    pub(super) fn visible_generation(&self) -> u64 {
+        self.visible.load(Ordering::Acquire)
+    }
+
+    /// Builds a structure from the RIB with the algorithm that is best now. When none can, readers
+    /// keep what they have, and it is tried again later.
+    pub(super) fn rebuild(&mut self) {
+        self.pending.note(0);
+        // Each failure leaves one algorithm out.
+        for _ in F::algorithms() {
+            let Some(algorithm) = self.best() else { break };
+            match Attached::build(algorithm, &self.rib) {
+                Ok(built) => return self.take_over(built),
+                Err(FibError::Algorithm { name, error }) => self.leave_out(name, error),
+                Err(_) => break,
+            }
+        }
+        let until = self.retry_due().unwrap_or(self.now + FIRST_RETRY);
+        self.pending.postpone(self.now, until);
+        self.tell(Action::NoAlgorithm);
+    }
+
+    /// Gives readers the groups as they are now, with the structure that they have: to be done
+    /// before they meet the number of a new group, or a former group's number anew.
+    pub(super) fn publish_groups(&mut self) {
+        if !self.nexthops.reader_groups().is_same(&self.published_groups) {
+            let lookup = self.published.clone();
+            self.publish(lookup);
+        }
+    }
+
+    fn publish(&mut self, lookup: std::sync::Arc<dyn Lookup<F>>) {
+        let groups = self.nexthops.reader_groups().clone();
+        self.published_groups = groups.clone();
+        self.published = lookup.clone();
+        self.publisher.replace(View { lookup, groups });
+    }
+
+    /// Tells everybody that readers see all changes.
+    fn settle(&mut self) {
+        self.visible.store(self.generation, Ordering::Release);
+        self.nexthops.settle(&self.publisher.grace());
+    }
+
+    fn evaluate(&mut self, must_rebuild: bool) {
+        self.evaluation.clear();
+        let best = self.best().map(|algorithm| algorithm.name());
+        if must_rebuild || best.is_some_and(|best| best != self.attached.name()) {
+            self.rebuild();
+        }
+        // Who could have been tried again and was not wanted begins afresh.
+        self.errors.retain(|_, errored| errored.until > self.now);
+    }
+
+    fn take_over(&mut self, built: Attached<F>) {
+        if built.name() != self.attached.name() {
+            self.tell(Action::Switching { to: built.name() });
+        }
+        self.errors.remove(built.name());
+        self.attached = built;
+        self.builds += 1;
+        let lookup = self.attached.lookup();
+        let bytes = lookup.memory_bytes();
+        self.publish(lookup);
+        self.settle();
+        self.pending.clear();
+        self.evaluation.clear();
+        let (prefixes, nexthops) = (self.rib.len(), self.nexthops.highest().0);
+        self.tell(Action::Built { prefixes, nexthops, bytes });
+    }
+
+    fn leave_out(&mut self, name: &'static str, error: AlgorithmError) {
+        let failures = self.errors.get(name).map_or(0, |errored| errored.failures) + 1;
+        let retry = (FIRST_RETRY * 2u32.saturating_pow(failures - 1)).min(LONGEST_RETRY);
+        self.errors.insert(name, Errored { failures, until: self.now + retry });
+        let retry_ms = retry.as_millis() as u64;
+        self.tell(Action::Failed { name, error, failures, retry_ms });
+    }
+
+    /// The algorithm to use now: the fixed one if it can serve, otherwise the preferred one, unless
+    /// that is hardly better than the attached one.
+    fn best(&self) -> Option<&'static dyn Algorithm<F>> {
+        if let Choice::Fixed(name) = &self.choice {
+            let fixed = F::algorithms().iter().find(|algorithm| algorithm.name() == name);
+            if let Some(&fixed) = fixed.filter(|algorithm| self.can_serve(**algorithm)) {
+                return Some(fixed);
+            }
+        }
+        let attached = self.attached.algorithm;
+        let preferred = self.preferred()?;
+        if !self.can_serve(attached) {
+            return Some(preferred);
+        }
+        let facts = self.facts();
+        let gain = preferred.preference(&facts).saturating_sub(attached.preference(&facts));
+        Some(if gain > WORTH_SWITCHING { preferred } else { attached })
+    }
+
+    /// The algorithm with the highest preference of those that can serve the table; the first of
+    /// equals.
+    fn preferred(&self) -> Option<&'static dyn Algorithm<F>> {
+        let facts = self.facts();
+        let able = F::algorithms().iter().copied().filter(|algorithm| self.can_serve(*algorithm));
+        able.rev().max_by_key(|algorithm| algorithm.preference(&facts))
+    }
+
+    fn can_serve(&self, algorithm: &dyn Algorithm<F>) -> bool {
+        let is_left_out =
+            self.errors.get(algorithm.name()).is_some_and(|errored| self.now < errored.until);
+        !is_left_out && beyond(algorithm, self.rib.len(), self.nexthops.highest().0).is_none()
+    }
+
+    fn facts(&self) -> TableFacts {
+        facts(&self.rib, self.nexthops.highest().0, self.caches)
+    }
+
+    fn is_retry_due(&self) -> bool {
+        self.retry_due().is_some_and(|due| self.now >= due)
+    }
+
+    /// When the next left-out algorithm may be tried again, if that would be of use.
+    fn retry_due(&self) -> Option<Duration> {
+        let mut due: Vec<_> = self.errors.values().map(|errored| errored.until).collect();
+        due.sort_unstable();
+        due.into_iter().next()
+    }
+
+    fn named(&self, name: &str) -> Result<&'static dyn Algorithm<F>, FibError> {
+        F::algorithms().iter().find(|algorithm| algorithm.name() == name).copied().ok_or_else(
+            || FibError::UnknownAlgorithm {
+                name: name.to_owned(),
+                family: F::NAME,
+                known: self.algorithms().collect::<Vec<_>>().join(", "),
+            },
+        )
+    }
+}

@@ -1,0 +1,243 @@
+//! One routing table with its nexthops, and the framework that keeps a lookup structure up to date
+//! for readers: the control side. After FreeBSD's `fib_algo` (D27401), with time as a parameter and
+//! nothing that runs by itself: call [`Fib::sync`] now and then.
+
+mod attach;
+mod policy;
+mod reader;
+mod routes;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+pub use policy::SyncPolicy;
+pub use reader::{Pinned, Reader};
+pub use routes::{Applied, Loaded, Update};
+
+use crate::caches::CacheSizes;
+use crate::error::FibError;
+use crate::family::Family;
+use crate::log::{Action, Event, LogSink};
+use crate::lookup::Lookup;
+use crate::nexthop::{Group, Groups, Nexthop, NexthopId, NexthopTable};
+use crate::publish::Publisher;
+use crate::rib::Rib;
+use crate::sync::{Arc, AtomicU64};
+use attach::{Attached, Errors};
+use policy::{Evaluation, Pending};
+use reader::View;
+
+/// Which algorithm serves a table.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Choice {
+    /// The one with the highest preference for the table.
+    #[default]
+    Auto,
+    /// The one of this name.
+    Fixed(String),
+}
+
+/// A routing table with its nexthops and lookup structure: the control side.
+///
+/// Changes are visible to readers when the call returns if the algorithm applies them (all
+/// large-table algorithms do, the others up to 64 routes); otherwise they wait for [`Fib::sync`] by
+/// the [`SyncPolicy`], or for [`Fib::flush`].
+pub struct Fib<F: Family> {
+    number: u32,
+    rib: Rib<F>,
+    nexthops: NexthopTable<F>,
+    choice: Choice,
+    policy: SyncPolicy,
+    caches: CacheSizes,
+    attached: Attached<F>,
+    errors: Errors,
+    publisher: Publisher<View<F>>,
+    /// What readers have.
+    published: std::sync::Arc<dyn Lookup<F>>,
+    published_groups: Groups,
+    /// Changes of the RIB.
+    generation: u64,
+    /// Changes that readers see.
+    visible: Arc<AtomicU64>,
+    pending: Pending,
+    evaluation: Evaluation,
+    now: Duration,
+    builds: u64,
+    log: Option<LogSink>,
+}
+
+/// What [`Fib::sync`] has done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Synced {
+    /// A structure has been built and given to readers.
+    pub rebuilt: bool,
+    /// The algorithm has changed.
+    pub switched: bool,
+    /// When something is to be done next, if it is known: call [`Fib::sync`] then.
+    pub next: Option<Duration>,
+}
+
+/// Figures of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stats {
+    /// Number of routes.
+    pub routes: usize,
+    /// Number of routes of each prefix length, from 0 to the family's width.
+    pub lengths: Vec<usize>,
+    /// Number of nexthops, groups not counted.
+    pub nexthops: usize,
+    /// Number of nexthop groups.
+    pub groups: usize,
+    /// Changes of the table since it was made.
+    pub generation: u64,
+    /// Changes that readers see.
+    pub visible_generation: u64,
+    /// The algorithm that serves the table.
+    pub algorithm: &'static str,
+    /// How often a lookup structure has been built.
+    pub builds: u64,
+    /// Bytes that lookups may touch.
+    pub lookup_bytes: usize,
+    /// Bytes that the algorithm keeps for updates.
+    pub builder_bytes: usize,
+    /// Bytes of the routing table.
+    pub rib_bytes: usize,
+}
+
+impl<F: Family> Fib<F> {
+    /// An empty table with the algorithm chosen automatically.
+    ///
+    /// # Errors
+    /// [`FibError::Algorithm`] when no algorithm could be built.
+    pub fn new(number: u32) -> Result<Self, FibError> {
+        Self::with_caches(number, CacheSizes::of_this_machine())
+    }
+
+    /// Like [`Fib::new`], for a machine with other caches: automatic choice depends on them.
+    ///
+    /// # Errors
+    /// [`FibError::Algorithm`] when no algorithm could be built.
+    pub fn with_caches(number: u32, caches: CacheSizes) -> Result<Self, FibError> {
+        let rib = Rib::new();
+        let nexthops = NexthopTable::default();
+        let algorithm = attach::first(&rib, caches);
+        let attached = Attached::build(algorithm, &rib)?;
+        let view = View { lookup: attached.lookup(), groups: nexthops.reader_groups().clone() };
+        Ok(Self {
+            number,
+            rib,
+            nexthops,
+            choice: Choice::Auto,
+            policy: SyncPolicy::default(),
+            caches,
+            attached,
+            errors: HashMap::new(),
+            published: view.lookup.clone(),
+            published_groups: view.groups.clone(),
+            publisher: Publisher::new(view),
+            generation: 0,
+            visible: Arc::new(AtomicU64::new(0)),
+            pending: Pending::default(),
+            evaluation: Evaluation::default(),
+            now: Duration::ZERO,
+            builds: 1,
+            log: None,
+        })
+    }
+
+    /// Number of the table.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// The routes.
+    pub fn rib(&self) -> &Rib<F> {
+        &self.rib
+    }
+
+    /// The nexthops and groups.
+    pub fn nexthops(&self) -> &NexthopTable<F> {
+        &self.nexthops
+    }
+
+    /// The nexthop of a number that a lookup has answered with.
+    pub fn nexthop(&self, id: NexthopId) -> Option<&Nexthop<F>> {
+        self.nexthops.nexthop(id)
+    }
+
+    /// The group of a number that a lookup has answered with.
+    pub fn group(&self, id: NexthopId) -> Option<&Group> {
+        self.nexthops.group(id)
+    }
+
+    /// A reader for one worker thread.
+    pub fn reader(&self) -> Reader<F> {
+        Reader::new(self.publisher.subscribe(), self.visible.clone())
+    }
+
+    /// Number of changes of the table since it was made.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Whether readers see all changes.
+    pub fn is_synced(&self) -> bool {
+        !self.pending.is_pending()
+    }
+
+    /// What was chosen.
+    pub fn choice(&self) -> &Choice {
+        &self.choice
+    }
+
+    /// Name of the algorithm that serves the table now.
+    pub fn algorithm_name(&self) -> &'static str {
+        self.attached.name()
+    }
+
+    /// Names of the algorithms of the family.
+    pub fn algorithms(&self) -> impl Iterator<Item = &'static str> + use<F> {
+        F::algorithms().iter().map(|algorithm| algorithm.name())
+    }
+
+    /// When pending changes lead to a rebuild.
+    pub fn policy(&self) -> &SyncPolicy {
+        &self.policy
+    }
+
+    /// Sets when pending changes lead to a rebuild.
+    pub fn set_policy(&mut self, policy: SyncPolicy) {
+        self.policy = policy;
+    }
+
+    /// Sets who receives the framework's messages.
+    pub fn set_log(&mut self, log: Option<LogSink>) {
+        self.log = log;
+    }
+
+    /// Figures of the table. O(nexthops).
+    pub fn stats(&self) -> Stats {
+        Stats {
+            routes: self.rib.len(),
+            lengths: self.rib.lengths().to_vec(),
+            nexthops: self.nexthops.iter().count(),
+            groups: self.nexthops.groups().count(),
+            generation: self.generation,
+            visible_generation: self.visible_generation(),
+            algorithm: self.algorithm_name(),
+            builds: self.builds,
+            lookup_bytes: self.published.memory_bytes(),
+            builder_bytes: self.attached.module.builder_bytes(),
+            rib_bytes: self.rib.memory_bytes(),
+        }
+    }
+
+    fn tell(&mut self, action: Action) {
+        let Some(log) = &mut self.log else { return };
+        let algorithm = self.attached.name();
+        let (fib, builds) = (self.number, self.builds);
+        log(&Event { family: F::NAME, fib, algorithm, builds, action });
+    }
+}

@@ -1,0 +1,85 @@
+//! The readers' side of a table: one [`Reader`] for each worker thread.
+
+use crate::family::Family;
+use crate::lookup::Lookup;
+use crate::nexthop::{Group, Groups, NexthopId};
+use crate::publish::{self, Subscriber};
+use crate::sync::{Arc, AtomicU64, Ordering};
+
+/// What readers see at a moment.
+pub(super) struct View<F: Family> {
+    pub(super) lookup: std::sync::Arc<dyn Lookup<F>>,
+    pub(super) groups: Groups,
+}
+
+/// A reader of one table, to be owned by one worker thread. It takes no lock and never waits
+/// (unless the algorithm is `radix4` or `radix6`, whose nature it is).
+pub struct Reader<F: Family> {
+    subscriber: Subscriber<View<F>>,
+    generation: Arc<AtomicU64>,
+}
+
+/// A table held still: what it answers with stays valid as long as this lives. Not to be kept
+/// longer than a batch, since the memory of replaced tables is not freed meanwhile.
+pub struct Pinned<'a, F: Family> {
+    view: publish::Pinned<'a, View<F>>,
+    generation: &'a AtomicU64,
+}
+
+impl<F: Family> Reader<F> {
+    pub(super) fn new(subscriber: Subscriber<View<F>>, generation: Arc<AtomicU64>) -> Self {
+        Self { subscriber, generation }
+    }
+
+    /// Holds the table still for a batch: some 5 ns for this and the end of it together.
+    #[inline]
+    pub fn pin(&mut self) -> Pinned<'_, F> {
+        Pinned { view: self.subscriber.pin(), generation: &self.generation }
+    }
+
+    /// Longest match of one address. For many, [`Reader::lookup_batch`] is faster.
+    #[inline]
+    pub fn lookup(&mut self, addr: F::Addr) -> NexthopId {
+        self.pin().lookup(addr)
+    }
+
+    /// Longest matches of many addresses: `answers[i]` belongs to `addrs[i]`. When the slices
+    /// differ in length, the shorter one counts.
+    #[inline]
+    pub fn lookup_batch(&mut self, addrs: &[F::Addr], answers: &mut [NexthopId]) {
+        self.pin().lookup_batch(addrs, answers);
+    }
+}
+
+impl<F: Family> Pinned<'_, F> {
+    /// Longest match of one address.
+    #[inline]
+    pub fn lookup(&self, addr: F::Addr) -> NexthopId {
+        self.view.lookup.lookup(addr)
+    }
+
+    /// Longest matches of many addresses, see [`Reader::lookup_batch`].
+    #[inline]
+    pub fn lookup_batch(&self, addrs: &[F::Addr], answers: &mut [NexthopId]) {
+        self.view.lookup.lookup_batch(addrs, answers);
+    }
+
+    /// The nexthop for a flow: the member that a group has for it, or `id` when that is no group.
+    #[inline]
+    pub fn member(&self, id: NexthopId, flow_hash: u32) -> NexthopId {
+        self.group(id).map_or(id, |group| group.member(flow_hash))
+    }
+
+    /// The group of a number, unless it is a single nexthop's.
+    #[inline]
+    pub fn group(&self, id: NexthopId) -> Option<&Group> {
+        self.view.groups.group(id)
+    }
+
+    /// Generation of the table: the number of changes that readers see. An answer looked up after
+    /// reading a generation holds as long as that generation does.
+    #[inline]
+    pub fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+}

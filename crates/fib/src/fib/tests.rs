@@ -1,0 +1,408 @@
+//! The framework with algorithms made for the purpose, and with the real ones.
+
+use std::cell::Cell;
+use std::sync::{Arc, Mutex};
+
+use super::*;
+use crate::algo::{
+    Algorithm, AlgorithmError, Change, Dump, Limits, Linear, Module, Outcome, TableFacts,
+};
+use crate::lookup::Lookup;
+use crate::{Grace, Inet, Inet6, Prefix, Random, Target};
+
+const fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+fn net<F: Family<Addr = u32>>(number: u32) -> Prefix<F> {
+    Prefix::covering(number << 8, 24)
+}
+
+fn via<F: Family>(port: u16) -> Nexthop<F> {
+    Nexthop::connected(port)
+}
+
+fn fixed(name: &str) -> Choice {
+    Choice::Fixed(name.into())
+}
+
+thread_local! {
+    /// How often `flaky` still fails to build, in this test's thread.
+    static FAILURES: Cell<u32> = const { Cell::new(0) };
+    /// Preference of `flaky`.
+    static FLAKY: Cell<u8> = const { Cell::new(0) };
+    /// Whether `steady` fails at the next change.
+    static BREAKS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// IPv4 with test algorithms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct TestNet;
+
+impl Family for TestNet {
+    type Addr = u32;
+    const BITS: u8 = 32;
+    const NAME: &'static str = "inet";
+
+    fn algorithms() -> &'static [&'static dyn Algorithm<Self>] {
+        &[&Fake::Tiny, &Fake::Steady, &Fake::Flaky, &Fake::Narrow]
+    }
+    fn parse_addr(text: &str) -> Option<u32> {
+        Inet::parse_addr(text)
+    }
+    fn write_addr(addr: u32, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        Inet::write_addr(addr, out)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fake {
+    /// For few routes; asks for a rebuild at each change.
+    Tiny,
+    /// For every table; replaces its structure at each change, and may break.
+    Steady,
+    /// Fails to build as often as it is told.
+    Flaky,
+    /// The best, but only for two nexthops and three prefixes.
+    Narrow,
+}
+
+struct FakeModule {
+    kind: Fake,
+    lookup: Arc<dyn Lookup<TestNet>>,
+}
+
+impl Algorithm<TestNet> for Fake {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Tiny => "tiny",
+            Self::Steady => "steady",
+            Self::Flaky => "flaky",
+            Self::Narrow => "narrow",
+        }
+    }
+
+    fn limits(&self) -> Limits {
+        match self {
+            Self::Narrow => Limits { nexthops: 2, prefixes: 3 },
+            _ => Limits::NONE,
+        }
+    }
+
+    fn preference(&self, facts: &TableFacts) -> u8 {
+        match self {
+            Self::Tiny if facts.prefixes < 10 => 200,
+            Self::Tiny => 138,
+            Self::Steady => 150,
+            Self::Flaky => FLAKY.get(),
+            Self::Narrow => 0,
+        }
+    }
+
+    fn build(&self, dump: &Dump<TestNet>) -> Result<Box<dyn Module<TestNet>>, AlgorithmError> {
+        if *self == Self::Flaky && FAILURES.get() > 0 {
+            FAILURES.set(FAILURES.get() - 1);
+            return Err(AlgorithmError::OutOfMemory { bytes: 1 << 30 });
+        }
+        let lookup = Linear.build(dump)?.lookup();
+        Ok(Box::new(FakeModule { kind: *self, lookup }))
+    }
+}
+
+impl Module<TestNet> for FakeModule {
+    fn lookup(&self) -> Arc<dyn Lookup<TestNet>> {
+        self.lookup.clone()
+    }
+
+    fn apply(
+        &mut self,
+        _changes: &[Change<TestNet>],
+        rib: &Rib<TestNet>,
+        _grace: &Grace<'_>,
+    ) -> Outcome<TestNet> {
+        if self.kind == Fake::Tiny {
+            return Outcome::Rebuild { reason: "it is tiny" };
+        }
+        if BREAKS.take() {
+            return Outcome::Failed(AlgorithmError::Full { what: "box", limit: 1 });
+        }
+        self.lookup = Linear.build(&rib.dump()).unwrap().lookup();
+        Outcome::Replaced(self.lookup.clone())
+    }
+}
+
+/// A table whose messages are kept.
+fn logged() -> (Fib<TestNet>, Arc<Mutex<Vec<String>>>) {
+    let mut fib = Fib::new(3).unwrap();
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let sink = lines.clone();
+    fib.set_log(Some(Box::new(move |event| sink.lock().unwrap().push(event.to_string()))));
+    (fib, lines)
+}
+
+#[test]
+fn a_reader_sees_each_change() {
+    let mut fib = Fib::<Inet>::new(0).unwrap();
+    let mut reader = fib.reader();
+    assert!(reader.lookup(1).is_none());
+    let net = "198.18.0.0/16".parse().unwrap();
+    let id = fib.add(net, via(1)).unwrap();
+    assert_eq!(reader.lookup(net.addr()), id);
+    let other = fib.change(net, Nexthop::via(7, 2)).unwrap();
+    let mut answers = [NexthopId::NONE; 2];
+    reader.lookup_batch(&[net.addr(), 0], &mut answers);
+    assert_eq!(answers, [other, NexthopId::NONE]);
+    assert_eq!(fib.nexthop(other).unwrap().gateway, Some(7));
+    fib.delete(net).unwrap();
+    assert!(reader.lookup(net.addr()).is_none());
+    assert_eq!((reader.pin().generation(), fib.generation()), (3, 3));
+}
+
+#[test]
+fn wrong_changes_are_refused_and_change_nothing() {
+    let mut fib = Fib::<Inet>::new(0).unwrap();
+    fib.add(net(1), via(1)).unwrap();
+    assert_eq!(
+        fib.add(net(1), via(2)).unwrap_err().to_string(),
+        "route 0.0.1.0/24 exists already, change or delete it instead"
+    );
+    assert!(matches!(fib.change(net(2), via(1)), Err(FibError::Missing { .. })));
+    assert!(matches!(fib.delete(net(2)), Err(FibError::Missing { .. })));
+    let unknown = fib.add(net(2), NexthopId(77));
+    assert_eq!(unknown, Err(FibError::UnknownNexthop { number: 77 }));
+    assert!(matches!(fib.add(net(2), vec![(via(1), 0)]), Err(FibError::Group(_))));
+    assert!(fib.load([(net(2), Target::from(via(4))), (net(3), NexthopId(99).into())]).is_err());
+    fib.sync(ms(0));
+    let stats = fib.stats();
+    assert_eq!((stats.routes, stats.nexthops, stats.generation), (1, 1, 1));
+}
+
+#[test]
+fn an_unknown_algorithm_is_refused_with_the_known_names() {
+    let mut fib = Fib::<Inet6>::new(0).unwrap();
+    let error = fib.set_algorithm(fixed("nosuch")).unwrap_err();
+    assert!(error.to_string().contains("radix6_lockless, radix6"), "{error}");
+    assert_eq!(fib.choice(), &Choice::Auto);
+}
+
+#[test]
+fn a_reader_may_outlive_the_table() {
+    let mut fib = Fib::<Inet>::new(0).unwrap();
+    let id = fib.add(Prefix::DEFAULT, via(0)).unwrap();
+    let mut reader = fib.reader();
+    drop(fib);
+    assert_eq!(reader.lookup(9), id);
+}
+
+#[test]
+fn every_algorithm_can_be_attached_while_a_reader_runs() {
+    let mut fib = Fib::<Inet>::new(0).unwrap();
+    let mut reader = fib.reader();
+    let names: Vec<_> = fib.algorithms().collect();
+    for (port, name) in (1..).zip(names) {
+        fib.set_algorithm(fixed(name)).unwrap();
+        assert_eq!(fib.algorithm_name(), name);
+        let id = fib.add(net(u32::from(port)), via(port)).unwrap();
+        assert_eq!(reader.lookup(u32::from(port) << 8), id, "{name}");
+    }
+}
+
+#[test]
+fn a_change_that_cannot_be_applied_waits_for_its_bucket() {
+    let (mut fib, lines) = logged();
+    let mut reader = fib.reader();
+    let id = fib.add(net(1), via(1)).unwrap();
+    assert!(!fib.is_synced() && reader.lookup(256).is_none());
+    assert_eq!(fib.sync(ms(1000)).next, Some(ms(1050)));
+    assert!(!fib.sync(ms(1049)).rebuilt && reader.lookup(256).is_none());
+    let synced = fib.sync(ms(1050));
+    assert!(synced.rebuilt && !synced.switched);
+    assert_eq!(reader.lookup(256), id);
+    assert_eq!(reader.pin().generation(), 1);
+    assert_eq!(fib.sync(ms(9999)), Synced::default());
+    let lines = lines.lock().unwrap();
+    assert_eq!(lines[0], "[fib_algo] inet.3 (tiny#1) rebuild: scheduled, it is tiny");
+    assert!(
+        lines[1].starts_with("[fib_algo] inet.3 (tiny#2) rebuild: done, 1 prefixes, 1 nexthops")
+    );
+    assert_eq!(lines.len(), 2);
+}
+
+#[test]
+fn flush_makes_everything_visible_at_once() {
+    let (mut fib, _) = logged();
+    let mut reader = fib.reader();
+    let id = fib.add(net(1), via(1)).unwrap();
+    fib.flush();
+    assert!(fib.is_synced());
+    assert_eq!(reader.lookup(256), id);
+}
+
+#[test]
+fn a_growing_table_moves_on_and_a_shrinking_one_comes_back() {
+    let (mut fib, lines) = logged();
+    for i in 0..99 {
+        fib.add(net(i), via(1)).unwrap();
+    }
+    fib.sync(ms(0));
+    assert_eq!(fib.algorithm_name(), "tiny");
+    fib.add(net(99), via(1)).unwrap();
+    // Steady's 150 is not worth it against 138.
+    assert!(!fib.sync(ms(1)).switched);
+    FLAKY.set(151);
+    fib.change(net(0), via(2)).unwrap();
+    assert!(!fib.sync(ms(2)).switched);
+    // A hundred changes in the bucket are a flood: the rebuild waits for the next one.
+    assert!(!fib.sync(ms(52)).switched);
+    assert!(fib.sync(ms(102)).switched);
+    assert_eq!(fib.algorithm_name(), "flaky");
+    let line = "[fib_algo] inet.3 (tiny#2) rebuild: switching algo to flaky";
+    assert!(lines.lock().unwrap().iter().any(|l| l == line), "{:?}", lines.lock().unwrap());
+    for i in 0..95 {
+        fib.delete(net(i)).unwrap();
+    }
+    fib.sync(ms(40_000));
+    assert!(fib.sync(ms(70_000)).switched);
+    assert_eq!(fib.algorithm_name(), "tiny");
+}
+
+#[test]
+fn a_failing_algorithm_is_left_out_for_a_growing_time() {
+    let (mut fib, lines) = logged();
+    FLAKY.set(255);
+    FAILURES.set(3);
+    fib.load([(net(1), via(1))]).unwrap();
+    // The table is served by the one that it has, and up to date.
+    assert_eq!((fib.algorithm_name(), fib.is_synced()), ("tiny", true));
+    let tries: Vec<u64> = (0..20)
+        .filter(|s| {
+            let before = FAILURES.get();
+            fib.sync(ms(s * 1000));
+            FAILURES.get() < before || (before == 0 && fib.algorithm_name() == "flaky" && *s < 8)
+        })
+        .collect();
+    assert_eq!(tries, [1, 3, 7]);
+    assert_eq!(fib.algorithm_name(), "flaky");
+    let lines = lines.lock().unwrap();
+    assert_eq!(
+        lines[0],
+        "[fib_algo] inet.3 (tiny#1) rebuild: flaky failed: cannot allocate 1073741824 bytes \
+         (failures=1), left out for 1000 ms"
+    );
+}
+
+#[test]
+fn another_algorithm_takes_over_when_the_fixed_one_breaks() {
+    let (mut fib, _) = logged();
+    let mut reader = fib.reader();
+    fib.set_algorithm(fixed("steady")).unwrap();
+    fib.add(net(1), via(1)).unwrap();
+    BREAKS.set(true);
+    let id = fib.add(net(2), via(2)).unwrap();
+    assert_eq!((fib.algorithm_name(), reader.lookup(512)), ("tiny", id));
+    fib.sync(ms(999));
+    assert_eq!(fib.algorithm_name(), "tiny");
+    fib.sync(ms(1000));
+    assert_eq!(fib.algorithm_name(), "steady");
+}
+
+#[test]
+fn limits_are_kept_and_left_when_the_table_outgrows_them() {
+    let (mut fib, _) = logged();
+    let mut reader = fib.reader();
+    for i in 1..=3 {
+        fib.add(net(i), via(1)).unwrap();
+    }
+    fib.set_algorithm(fixed("narrow")).unwrap();
+    fib.change(net(3), via(2)).unwrap();
+    assert_eq!(fib.algorithm_name(), "narrow");
+    let third = fib.change(net(3), via(3)).unwrap();
+    assert_eq!((fib.algorithm_name(), reader.lookup(3 << 8)), ("tiny", third));
+    let error = fib.set_algorithm(fixed("narrow")).unwrap_err();
+    assert_eq!(error.to_string(), "algorithm narrow: nexthop number 3 is above its limit of 2");
+}
+
+#[test]
+fn a_failed_build_by_name_leaves_everything_as_it_was() {
+    let (mut fib, _) = logged();
+    FAILURES.set(1);
+    assert!(matches!(fib.set_algorithm(fixed("flaky")), Err(FibError::Algorithm { .. })));
+    assert_eq!((fib.algorithm_name(), fib.choice()), ("tiny", &Choice::Auto));
+}
+
+#[test]
+fn a_batch_counts_what_it_did() {
+    let mut fib = Fib::<Inet>::new(0).unwrap();
+    let set = |i, port| Update::Set(net(i), via(port).into());
+    let updates = [
+        set(1, 1),
+        set(2, 1),
+        set(1, 2),
+        set(2, 1),
+        Update::Delete(net(2)),
+        Update::Delete(net(9)),
+    ];
+    let applied = fib.apply(&updates).unwrap();
+    assert_eq!(applied, Applied { added: 2, changed: 1, deleted: 1, unchanged: 2 });
+    let mut reader = fib.reader();
+    assert!(reader.lookup(512).is_none() && !reader.lookup(256).is_none());
+    let bad = fib.apply(&[set(5, 1), Update::Set(net(6), NexthopId(50).into()), set(7, 1)]);
+    assert_eq!(bad, Err(FibError::UnknownNexthop { number: 50 }));
+    assert!(!reader.lookup(5 << 8).is_none() && reader.lookup(7 << 8).is_none());
+}
+
+#[test]
+fn a_load_equals_the_same_routes_added_one_by_one() {
+    let mut random = Random::new(5);
+    let routes: Vec<_> = (0..3000)
+        .map(|_| {
+            let prefix = Prefix::<Inet>::covering(random.addr::<Inet>(), 8 + random.below(9) as u8);
+            (prefix, via(random.below(50) as u16))
+        })
+        .collect();
+    let mut loaded = Fib::<Inet>::new(0).unwrap();
+    let report = loaded.load(routes.iter().copied()).unwrap();
+    let again = loaded.load(routes.iter().copied()).unwrap();
+    assert_eq!(report.duplicates, 3000 - report.routes);
+    assert_eq!((again.routes, again.duplicates), (report.routes, 3000));
+    let mut added = Fib::<Inet>::new(0).unwrap();
+    for &(prefix, nexthop) in &routes {
+        let _exists = added.add(prefix, nexthop).is_err() && added.change(prefix, nexthop).is_ok();
+    }
+    let gateways = |fib: &Fib<Inet>| -> Vec<_> {
+        fib.rib().iter().map(|(prefix, id)| (prefix, *fib.nexthop(id).unwrap())).collect()
+    };
+    assert_eq!(gateways(&loaded), gateways(&added));
+    let users = loaded.nexthops().iter().map(|(id, _)| loaded.nexthops().users(id) as usize);
+    assert_eq!(users.sum::<usize>(), report.routes);
+    loaded.clear();
+    loaded.sync(ms(0));
+    assert!(loaded.rib().is_empty() && loaded.nexthops().is_empty());
+}
+
+#[test]
+fn readers_pick_members_of_groups_and_see_them_change() {
+    let mut fib = Fib::<Inet>::new(0).unwrap();
+    let mut reader = fib.reader();
+    let group = fib.add(net(1), vec![(via(1), 1), (via(2), 3)]).unwrap();
+    let single = fib.add(net(2), via(3)).unwrap();
+    let pinned = reader.pin();
+    assert_eq!(pinned.lookup(256), group);
+    let port = |id| fib.nexthop(id).map(|nexthop| nexthop.port);
+    let ports: Vec<_> = (0..256).map(|i| port(pinned.member(group, i << 24)).unwrap()).collect();
+    assert_eq!(ports.iter().filter(|&&port| port == 1).count(), 64);
+    assert_eq!(pinned.member(single, 12345), single);
+    drop(pinned);
+    fib.change_group(group, &[(via(2), 1)]).unwrap();
+    let pinned = reader.pin();
+    assert!((0..256).all(|i| fib.nexthop(pinned.member(group, i << 24)).unwrap().port == 2));
+    drop(pinned);
+    assert!(matches!(fib.change_group(single, &[]), Err(FibError::UnknownNexthop { .. })));
+    // The number of a group that is gone may become a nexthop's.
+    fib.delete(net(1)).unwrap();
+    fib.sync(ms(0));
+    let ids: Vec<_> =
+        (10..14).map(|port| fib.add(net(u32::from(port)), via(port)).unwrap()).collect();
+    assert!(ids.contains(&group));
+    assert_eq!(reader.pin().member(group, 7), group);
+}
