@@ -17,6 +17,7 @@ pub mod experiment;
 pub mod journal;
 pub mod netbenches;
 pub mod plan;
+pub mod report;
 pub mod results;
 
 pub use error::Error;

@@ -1,0 +1,177 @@
+//! From claims and trials to the data of the figures.
+
+use fwdlab_stats::Comparison;
+
+use super::claim::{Cell, Claims, VerdictClaim};
+use super::figure::{
+    Chart, Dot, Estimate, Forest, ForestRow, Group, LineRate, Series, Summary,
+};
+use super::setting::line_rate;
+use super::units;
+use crate::results::{LimitedBy, Results, Trial};
+
+/// Link speeds in Gb/s whose line rates a graph may mark.
+const LINKS: [f64; 5] = [1.0, 10.0, 25.0, 40.0, 100.0];
+
+/// The chart of forwarding rates.
+pub fn chart(claims: &Claims, results: &Results) -> Chart {
+    let groups = results.campaign.traffics.iter().map(|t| group(t, claims, results)).collect();
+    Chart { title: claims.title.clone(), groups, caption: caption(claims) }
+}
+
+fn group(traffic: &str, claims: &Claims, results: &Results) -> Group {
+    let cells: Vec<&Cell> = claims.cells.iter().filter(|c| c.traffic == traffic).collect();
+    let frame_bytes = cells.iter().find_map(|c| c.frame_bytes);
+    let family = cells.first().map_or("", |c| c.family.title());
+    let label = match frame_bytes {
+        Some(bytes) => format!("{traffic}: {family}, {bytes}-byte frames"),
+        None => format!("{traffic}: {family}"),
+    };
+    let mut others = 1;
+    let series = cells
+        .iter()
+        .map(|cell| {
+            let colour = if cell.is_baseline {
+                0
+            } else {
+                others += 1;
+                1 + (others - 2) % 6
+            };
+            series(cell, colour, claims, results)
+        })
+        .collect();
+    let best = cells.iter().filter_map(|c| c.rate).map(|r| r.maximum).fold(0.0, f64::max);
+    // Memory rings have no line rate: it means something only where a link, or a load, has one.
+    let is_linked = claims.setting.device != "builtin"
+        || claims.setting.traffics.iter().any(|t| t.name == traffic && t.load_pps.is_some());
+    let line_rate = frame_bytes.filter(|_| is_linked).and_then(|b| near_line_rate(best, b));
+    Group { traffic: traffic.to_owned(), label, series, line_rate }
+}
+
+/// The line rate that the best trial comes near to: within 15 % of it.
+fn near_line_rate(best: f64, frame_bytes: u16) -> Option<LineRate> {
+    LINKS
+        .iter()
+        .map(|&gigabits| (gigabits, line_rate(gigabits, frame_bytes)))
+        .find(|(_, pps)| (0.85..=1.15).contains(&(best / pps)))
+        .map(|(gigabits, pps)| LineRate { pps, label: format!("{gigabits} Gb/s line rate") })
+}
+
+fn series(cell: &Cell, colour: usize, claims: &Claims, results: &Results) -> Series {
+    let mut trials: Vec<&Trial> =
+        results.trials_of(&cell.variant, &cell.traffic).into_iter().filter(|t| t.is_ok()).collect();
+    trials.sort_by_key(|t| t.order);
+    let dots = trials.into_iter().filter_map(dot).collect();
+    let summary = cell.rate.map(|r| Summary {
+        minimum: r.minimum,
+        median: r.median,
+        maximum: r.maximum,
+    });
+    Series { variant: cell.variant.clone(), colour, dots, summary, effect: rate_effect(cell, claims) }
+}
+
+/// The effect on the rate that stands above a bar; none when it is not the
+/// rate that decides, or when nothing is proven.
+fn rate_effect(cell: &Cell, claims: &Claims) -> Option<String> {
+    let is_same =
+        |v: &&VerdictClaim| v.variant == cell.variant && v.traffic == cell.traffic;
+    let verdict = claims.verdicts.iter().find(is_same)?;
+    if verdict.metric != "rate" {
+        return None;
+    }
+    match verdict.verdict.word() {
+        "faster" | "slower" => {
+            Some(units::signed_percent(verdict.comparison()?.estimate.percent()))
+        }
+        word => Some(word.to_owned()),
+    }
+}
+
+fn dot(trial: &Trial) -> Option<Dot> {
+    let value = trial.rate_pps?;
+    let cost = trial.cost_ns().map(|c| format!(", {} ns/frame", units::ns(c))).unwrap_or_default();
+    let limit = match trial.limited_by {
+        LimitedBy::Device => "",
+        LimitedBy::Generator => ", limited by the generator",
+        LimitedBy::Load => ", limited by the load",
+    };
+    let hover = format!(
+        "{}: {}{cost}{limit}; block {}, run {}",
+        trial.id,
+        units::rate(value),
+        trial.block,
+        trial.order
+    );
+    Some(Dot { trial: trial.id.clone(), block: trial.block, order: trial.order, value, hover })
+}
+
+fn caption(claims: &Claims) -> String {
+    let mut counts: Vec<usize> = claims.cells.iter().map(|c| c.kept.len()).collect();
+    counts.sort_unstable();
+    counts.dedup();
+    let n = match counts.as_slice() {
+        [] => "0".to_owned(),
+        [n] => n.to_string(),
+        [low, .., high] => format!("{low} to {high}"),
+    };
+    let failed: usize = claims.cells.iter().map(|c| c.failed.len()).sum();
+    let failed = if failed > 0 {
+        format!(" {} FAILED and not drawn.", units::plural(failed, "trial"))
+    } else {
+        String::new()
+    };
+    format!(
+        "Bar: median. Whisker: minimum to maximum. Marks: single trials in the order of the run, \
+         n = {n} per bar.{failed}"
+    )
+}
+
+/// The data of the forest plot.
+pub fn forest(claims: &Claims, chart: &Chart) -> Forest {
+    let colours = chart.variants();
+    let rows = claims.verdicts.iter().map(|v| forest_row(v, &colours)).collect();
+    let margin = claims.verdicts.first().map_or(0.0, |v| v.margin);
+    let is_cost = claims.verdicts.iter().any(|v| v.metric == "cost");
+    let caption = if is_cost {
+        "Mark: Hodges-Lehmann estimate of the figure that decides (rate, or device cost per frame); \
+         thin line: the other one."
+    } else {
+        "Mark: Hodges-Lehmann estimate of the forwarding rate; thin line: the same by device cost \
+         per frame."
+    };
+    Forest {
+        title: claims.title.clone(),
+        baseline: claims.verdicts.first().map_or_else(String::new, |v| v.baseline.clone()),
+        margin_percent: margin * 100.0,
+        rows,
+        caption: caption.to_owned(),
+    }
+}
+
+fn forest_row(verdict: &VerdictClaim, colours: &[(&str, usize)]) -> ForestRow {
+    let colour = colours.iter().find(|(name, _)| *name == verdict.variant).map_or(1, |c| c.1);
+    let estimate = |c: &Comparison| Estimate {
+        estimate: c.estimate.percent(),
+        low: c.interval95.low.percent(),
+        high: c.interval95.high.percent(),
+    };
+    let other = if verdict.metric == "cost" { &verdict.rate } else { &verdict.cost };
+    let deciding = verdict.comparison().map(estimate);
+    let word = verdict.verdict.word();
+    let interval =
+        deciding.map_or_else(String::new, |e| units::percent_interval(e.low, e.high));
+    let text = match (word, deciding) {
+        ("faster" | "slower", Some(e)) => format!("{word} {}", units::signed_percent(e.estimate)),
+        _ => word.to_owned(),
+    };
+    let figure = if verdict.metric == "cost" { "device cost" } else { "rate" };
+    ForestRow {
+        traffic: verdict.traffic.clone(),
+        variant: verdict.variant.clone(),
+        colour,
+        deciding,
+        other: other.as_ref().map(estimate),
+        text,
+        detail: format!("{figure} {interval}"),
+    }
+}

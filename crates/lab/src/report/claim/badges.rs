@@ -1,0 +1,227 @@
+//! What must hold before a verdict means anything, each as met, doubtful or not met.
+
+use fwdlab_stats::validity::{Finding, Severity};
+use serde::Serialize;
+
+use super::Claims;
+use crate::report::judge::offered_pps;
+use crate::report::units;
+use crate::results::{LimitedBy, Results, Trial};
+
+/// Whether a criterion is met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// Met.
+    Good,
+    /// Met with a doubt.
+    Warn,
+    /// Not met.
+    Bad,
+}
+
+impl State {
+    /// A word for plain text: `ok`, `warning`, `FAILED`.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Good => "ok",
+            Self::Warn => "warning",
+            Self::Bad => "FAILED",
+        }
+    }
+}
+
+/// One criterion.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Badge {
+    /// Its name: `flows seen`.
+    pub name: &'static str,
+    /// Whether it is met.
+    pub state: State,
+    /// What was found.
+    pub text: String,
+}
+
+/// The badges of a campaign, in the order in which a reader asks.
+pub(super) fn badges(results: &Results, claims: &Claims) -> Vec<Badge> {
+    let kept: Vec<&Trial> = results.trials.iter().filter(|t| t.is_ok()).collect();
+    let mut badges = vec![trials(claims)];
+    if !kept.is_empty() {
+        badges.extend([
+            offered(&kept),
+            forwarded(&kept),
+            headroom(&kept),
+            flows(&kept),
+            frames(&kept),
+            proof(results, claims),
+        ]);
+    }
+    badges.push(stability(claims));
+    badges
+}
+
+fn trials(claims: &Claims) -> Badge {
+    let p = &claims.progress;
+    let state = if p.kept == p.planned {
+        State::Good
+    } else if p.kept == p.recorded {
+        State::Warn
+    } else {
+        State::Bad
+    };
+    Badge { name: "trials", state, text: format!("{} planned, {} kept", p.planned, p.kept) }
+}
+
+fn offered(kept: &[&Trial]) -> Badge {
+    let short = kept.iter().filter(|t| {
+        t.offered_pps_asked.is_some_and(|asked| offered_pps(t) < 0.995 * asked)
+    });
+    let short = short.count();
+    let rates: Vec<f64> = kept.iter().map(|t| offered_pps(t)).collect();
+    let low = rates.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = rates.iter().copied().fold(0.0, f64::max);
+    let range = format!("{} to {}", units::rate(low), units::rate(high));
+    match short {
+        0 => Badge { name: "offered", state: State::Good, text: range },
+        n => Badge {
+            name: "offered",
+            state: State::Bad,
+            text: format!("{range}; below the asked load in {}", units::plural(n, "trial")),
+        },
+    }
+}
+
+fn forwarded(kept: &[&Trial]) -> Badge {
+    let sent: u64 = kept.iter().map(|t| t.sent).sum();
+    let received: u64 = kept.iter().map(|t| t.received).sum();
+    let dropped: u64 = kept.iter().map(|t| t.dropped()).sum();
+    let share = if sent > 0 { received as f64 / sent as f64 } else { 0.0 };
+    let is_balanced = kept.iter().all(|t| t.received + t.dropped() == t.sent);
+    let state = if is_balanced { State::Good } else { State::Warn };
+    let text = format!(
+        "{} of {} frames sent ({}), {} dropped by the device",
+        units::count(received),
+        units::count(sent),
+        units::share(share),
+        units::count(dropped)
+    );
+    Badge { name: "forwarded", state, text }
+}
+
+fn headroom(kept: &[&Trial]) -> Badge {
+    let bounded = kept.iter().filter(|t| t.limited_by != LimitedBy::Device).count();
+    let (state, text) = match bounded {
+        0 => (State::Good, "the device was the bottleneck of every trial".to_owned()),
+        n => (
+            State::Warn,
+            format!(
+                "the device waited for frames in {n} of {}; those verdicts rest on its cost per frame",
+                units::plural(kept.len(), "trial")
+            ),
+        ),
+    };
+    Badge { name: "tester headroom", state, text }
+}
+
+fn flows(kept: &[&Trial]) -> Badge {
+    let wrong = kept.iter().filter(|t| t.flows_seen != t.flows_planned).count();
+    let mut planned: Vec<u64> = kept.iter().map(|t| t.flows_planned).collect();
+    planned.sort_unstable();
+    planned.dedup();
+    let planned: Vec<String> = planned.into_iter().map(units::count).collect();
+    match wrong {
+        0 => Badge {
+            name: "flows seen",
+            state: State::Good,
+            text: format!("{} planned, all seen in every trial", planned.join(" / ")),
+        },
+        n => Badge {
+            name: "flows seen",
+            state: State::Bad,
+            text: format!(
+                "{} planned, another number seen in {}",
+                planned.join(" / "),
+                units::plural(n, "trial")
+            ),
+        },
+    }
+}
+
+fn frames(kept: &[&Trial]) -> Badge {
+    let sum = |count: fn(&Trial) -> u64| kept.iter().map(|t| count(t)).sum::<u64>();
+    let checked = sum(|t| t.checks.checked);
+    let wrong = sum(|t| {
+        let c = &t.checks;
+        c.duplicated + c.misrouted + c.bad_ttl + c.bad_checksum + c.bad_mac
+    });
+    let reordered = sum(|t| t.checks.reordered);
+    let state = match (wrong, checked, reordered) {
+        (0, 0, _) => State::Warn,
+        (0, _, 0) => State::Good,
+        (0, _, _) => State::Warn,
+        _ => State::Bad,
+    };
+    let text = format!(
+        "{} looked into: {} wrong, {} reordered",
+        units::count(checked),
+        units::count(wrong),
+        units::count(reordered)
+    );
+    Badge { name: "frames", state, text }
+}
+
+/// Whether the settings of each variant were read back from the device.
+fn proof(results: &Results, claims: &Claims) -> Badge {
+    let name = "proof of change";
+    let baseline = |traffic: &str| {
+        claims.cells.iter().find(|c| c.is_baseline && c.traffic == traffic).map(|c| &c.proof)
+    };
+    let silent: Vec<&str> = results
+        .campaign
+        .variants
+        .iter()
+        .filter(|v| claims.cells.iter().any(|c| c.variant == **v && c.proof.is_empty()))
+        .map(String::as_str)
+        .collect();
+    if !silent.is_empty() {
+        let text = format!("nothing read back from the device for {}", silent.join(", "));
+        return Badge { name, state: State::Warn, text };
+    }
+    let same: Vec<String> = claims
+        .cells
+        .iter()
+        .filter(|c| !c.is_baseline && baseline(&c.traffic) == Some(&c.proof))
+        .map(|c| format!("{} ({})", c.variant, c.traffic))
+        .collect();
+    if same.is_empty() {
+        let text = "each variant's settings were read back and differ from the baseline's";
+        Badge { name, state: State::Good, text: text.to_owned() }
+    } else {
+        let text = format!("read back the same as the baseline: {}", same.join(", "));
+        Badge { name, state: State::Warn, text }
+    }
+}
+
+fn stability(claims: &Claims) -> Badge {
+    let unstable = |f: &&Finding| {
+        f.severity() == Severity::Warning && !matches!(f, Finding::TrialsMissing { .. })
+    };
+    let doubts: Vec<String> = claims
+        .verdicts
+        .iter()
+        .flat_map(|v| v.findings.iter().filter(unstable).map(|f| format!("{}: {f}", v.traffic)))
+        .collect();
+    match doubts.as_slice() {
+        [] => Badge {
+            name: "stability",
+            state: State::Good,
+            text: "no stray run, no second cluster, no drift".to_owned(),
+        },
+        [one] => Badge { name: "stability", state: State::Warn, text: one.clone() },
+        [one, rest @ ..] => Badge {
+            name: "stability",
+            state: State::Warn,
+            text: format!("{one} (and {} more)", rest.len()),
+        },
+    }
+}

@@ -1,0 +1,155 @@
+//! Computes every claim again from the trials that it names.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use fwdlab_stats::paired;
+
+use super::build::limit_name;
+use super::{Cell, Claims, Spread, VerdictClaim};
+use crate::results::{Metric, Results, Trial};
+
+/// A statement that the trials do not bear out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unresolved {
+    /// Which statement: `cell inet/modular`.
+    pub claim: String,
+    /// What does not agree.
+    pub detail: String,
+}
+
+impl fmt::Display for Unresolved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.claim, self.detail)
+    }
+}
+
+/// Checks every claim against the results; empty when all agree.
+pub fn resolve(claims: &Claims, results: &Results) -> Vec<Unresolved> {
+    let trials: BTreeMap<&str, &Trial> =
+        results.trials.iter().map(|t| (t.id.as_str(), t)).collect();
+    let mut found = Vec::new();
+    for cell in &claims.cells {
+        found.extend(resolve_cell(cell, &trials));
+    }
+    for verdict in &claims.verdicts {
+        found.extend(resolve_verdict(verdict, &trials));
+    }
+    for warning in &claims.warnings {
+        for id in warning.trials.iter().filter(|id| !trials.contains_key(id.as_str())) {
+            let claim = format!("warning \"{}\"", warning.text);
+            found.push(Unresolved { claim, detail: format!("trial {id} does not exist") });
+        }
+    }
+    found.extend(unaccounted(claims, results));
+    found
+}
+
+/// Trials that no cell shows: none may vanish.
+fn unaccounted(claims: &Claims, results: &Results) -> Vec<Unresolved> {
+    let is_shown = |id: &str| {
+        claims.cells.iter().any(|c| {
+            c.kept.iter().any(|k| k == id) || c.failed.iter().any(|failure| failure.trial == id)
+        })
+    };
+    let lost = results.trials.iter().filter(|t| !is_shown(&t.id));
+    lost.map(|t| Unresolved {
+        claim: "table".to_owned(),
+        detail: format!(
+            "trial {} of variant {} and traffic {} is in no row; the campaign record does not name one of them",
+            t.id, t.variant, t.traffic
+        ),
+    })
+    .collect()
+}
+
+fn resolve_cell(cell: &Cell, trials: &BTreeMap<&str, &Trial>) -> Vec<Unresolved> {
+    let claim = format!("cell {}/{}", cell.traffic, cell.variant);
+    let wrong = |detail: String| Unresolved { claim: claim.clone(), detail };
+    let mut found = Vec::new();
+    let mut kept = Vec::new();
+    for id in &cell.kept {
+        match labelled(id, (&cell.traffic, &cell.variant), trials) {
+            Ok(trial) => kept.push(trial),
+            Err(detail) => found.push(wrong(detail)),
+        }
+    }
+    for failure in &cell.failed {
+        if trials.get(failure.trial.as_str()).is_none_or(|t| t.is_ok()) {
+            found.push(wrong(format!("trial {} did not fail", failure.trial)));
+        }
+    }
+    for (metric, stated) in [(Metric::Rate, &cell.rate), (Metric::Cost, &cell.cost)] {
+        let values: Vec<f64> = kept.iter().filter_map(|t| metric.of(t)).collect();
+        let computed = Spread::of(&values);
+        if computed != *stated {
+            found.push(wrong(format!(
+                "{} is stated as {stated:?}, its trials give {computed:?}",
+                metric.name()
+            )));
+        }
+    }
+    let sums = (kept.iter().map(|t| t.sent).sum::<u64>(), kept.iter().map(|t| t.received).sum());
+    if sums != (cell.sent, cell.received) {
+        found.push(wrong(format!("frames sent and received are {sums:?}")));
+    }
+    for (name, n) in &cell.limited_by {
+        let counted = kept.iter().filter(|t| limit_name(t.limited_by) == *name).count();
+        if counted != *n {
+            found.push(wrong(format!("{counted} trials are limited by {name}, not {n}")));
+        }
+    }
+    found
+}
+
+fn resolve_verdict(verdict: &VerdictClaim, trials: &BTreeMap<&str, &Trial>) -> Vec<Unresolved> {
+    let claim = format!("verdict {}/{}", verdict.traffic, verdict.variant);
+    let wrong = |detail: String| Unresolved { claim: claim.clone(), detail };
+    let mut found = Vec::new();
+    let mut pairs = Vec::new();
+    for [baseline, variant] in &verdict.pairs {
+        let b = labelled(baseline, (&verdict.traffic, &verdict.baseline), trials);
+        let v = labelled(variant, (&verdict.traffic, &verdict.variant), trials);
+        match (b, v) {
+            (Ok(b), Ok(v)) if b.block == v.block => pairs.push((b, v)),
+            (Ok(b), Ok(v)) => {
+                found.push(wrong(format!("{} and {} are of different blocks", b.id, v.id)));
+            }
+            (Err(detail), _) | (_, Err(detail)) => found.push(wrong(detail)),
+        }
+    }
+    let sides = [
+        (Metric::Rate, &verdict.rate, fwdlab_stats::Direction::HigherIsBetter),
+        (Metric::Cost, &verdict.cost, fwdlab_stats::Direction::LowerIsBetter),
+    ];
+    for (metric, stated, direction) in sides {
+        let blocks: Option<Vec<paired::Block>> = pairs
+            .iter()
+            .map(|(b, v)| Some(paired::Block::new(metric.of(b)?, metric.of(v)?)))
+            .collect();
+        let computed = blocks.and_then(|blocks| paired::compare(&blocks, direction).ok());
+        if computed != *stated {
+            found.push(wrong(format!("the comparison of {} is not what its trials give", metric.name())));
+        }
+    }
+    found
+}
+
+/// The trial of that id, if it was kept and is of that traffic and variant.
+fn labelled<'a>(
+    id: &str,
+    (traffic, variant): (&str, &str),
+    trials: &BTreeMap<&str, &'a Trial>,
+) -> Result<&'a Trial, String> {
+    let trial = trials.get(id).ok_or_else(|| format!("trial {id} does not exist"))?;
+    if trial.variant != variant || trial.traffic != traffic {
+        return Err(format!(
+            "trial {id} is of {}/{}, not of {traffic}/{variant}",
+            trial.traffic, trial.variant
+        ));
+    }
+    if !trial.is_ok() {
+        return Err(format!("trial {id} failed and cannot bear a figure"));
+    }
+    Ok(trial)
+}

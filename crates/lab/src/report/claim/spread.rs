@@ -1,0 +1,75 @@
+//! Median, range and interval of the trials of one variant.
+
+use serde::Serialize;
+
+/// The figures of a sample, in the metric's unit.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Spread {
+    /// Number of values.
+    pub n: usize,
+    /// Median; the mean of the two middle values when n is even.
+    pub median: f64,
+    /// Smallest value.
+    pub minimum: f64,
+    /// Largest value.
+    pub maximum: f64,
+    /// 95 % interval of the median from order statistics; `None` below six values.
+    pub interval: Option<[f64; 2]>,
+    /// Coefficient of variation, sd / mean.
+    pub cv: f64,
+}
+
+impl Spread {
+    /// The figures of `values`; `None` when there are none.
+    pub fn of(values: &[f64]) -> Option<Self> {
+        let sample = fwdlab_stats::Sample::new(values.to_vec()).ok()?;
+        let sorted = sample.sorted();
+        let n = sorted.len();
+        let interval = interval_rank(n).map(|rank| [sorted[rank], sorted[n - 1 - rank]]);
+        Some(Self {
+            n,
+            median: sample.median(),
+            minimum: sample.min(),
+            maximum: sample.max(),
+            interval,
+            cv: sample.cv(),
+        })
+    }
+}
+
+/// The largest rank r (from 0) so that the median lies between the r-th
+/// smallest and the r-th largest of n values in at least 95 % of samples:
+/// 2 P(Binomial(n, 1/2) <= r) <= 0.05. It assumes no shape of distribution.
+fn interval_rank(n: usize) -> Option<usize> {
+    let mut term = 0.5f64.powi(i32::try_from(n).ok()?); // P(Binomial = 0)
+    let mut below = 0.0;
+    let mut rank = None;
+    for k in 0..n / 2 {
+        below += term;
+        if 2.0 * below > 0.05 {
+            break;
+        }
+        rank = Some(k);
+        term *= (n - k) as f64 / (k + 1) as f64;
+    }
+    rank
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interval_ranks_equal_published_tables() {
+        // Conover, Practical Nonparametric Statistics: 95 % intervals of the median.
+        let expected = [(5, None), (6, Some(0)), (8, Some(0)), (9, Some(1)), (12, Some(2)), (20, Some(5))];
+        for (n, rank) in expected {
+            assert_eq!(interval_rank(n), rank, "n = {n}");
+        }
+    }
+
+    #[test]
+    fn no_values_have_no_spread() {
+        assert_eq!(Spread::of(&[]), None);
+    }
+}

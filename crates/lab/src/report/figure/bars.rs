@@ -1,0 +1,157 @@
+//! The graph of a report: median as a bar from zero, minimum to maximum as a
+//! whisker, every single trial as a mark, one group of bars per traffic.
+
+use super::canvas::{Anchor, Canvas, TrialMark, at};
+use super::scale::{Scale, decimals, step, ticks};
+use super::{Chart, Group, LineRate, Series, rate_unit};
+
+const HEIGHT: f64 = 484.0;
+const LEFT: f64 = 74.0;
+const RIGHT: f64 = 24.0;
+const TOP: f64 = 78.0;
+const BOTTOM: f64 = 392.0;
+const NARROWEST_SLOT: f64 = 46.0;
+/// Width of a character of 12 px type, on average, in px.
+const CHARACTER: f64 = 7.2;
+
+/// Where the bars of a chart stand.
+struct Layout {
+    width: f64,
+    y: Scale,
+    unit: f64,
+    tick: f64,
+    slot: f64,
+    group_gap: f64,
+}
+
+impl Layout {
+    fn of(chart: &Chart) -> Self {
+        let bars: usize = chart.groups.iter().map(|g| g.series.len()).sum();
+        let groups = chart.groups.len().max(1) as f64;
+        let group_gap = 36.0;
+        let wanted = LEFT + RIGHT + bars as f64 * NARROWEST_SLOT + groups * group_gap;
+        let width = wanted.max(800.0).round();
+        let slot = (width - LEFT - RIGHT - groups * group_gap) / bars.max(1) as f64;
+        let limits = chart.groups.iter().filter_map(|g| g.line_rate.as_ref()).map(|l| l.pps);
+        let top = limits.fold(chart.maximum(), f64::max);
+        let (unit, _) = rate_unit(top);
+        let tick = step(top * 1.12, 6);
+        let high = (top * 1.12 / tick).ceil() * tick;
+        let y = Scale::new((0.0, high), (BOTTOM, TOP));
+        Self { width, y, unit, tick, slot, group_gap }
+    }
+}
+
+/// Draws minimum, median and maximum of every series.
+pub fn bars(chart: &Chart) -> Canvas {
+    let layout = Layout::of(chart);
+    let mut canvas = Canvas::new(layout.width, HEIGHT);
+    canvas.text("title", Anchor::Start, at(16.0, 28.0), &chart.title);
+    draw_legend(&mut canvas, chart);
+    draw_axis(&mut canvas, &layout, chart);
+    let mut x = LEFT + layout.group_gap / 2.0;
+    for group in &chart.groups {
+        let width = layout.slot * group.series.len() as f64;
+        draw_group(&mut canvas, &layout, group, x);
+        x += width + layout.group_gap;
+    }
+    canvas.text("faint", Anchor::Start, at(16.0, HEIGHT - 12.0), &chart.caption);
+    canvas
+}
+
+fn draw_legend(canvas: &mut Canvas, chart: &Chart) {
+    let mut x = 22.0;
+    for (name, colour) in chart.variants() {
+        let class = format!("f{colour}");
+        canvas.open(&[("class", "series"), ("data-variant", name)]);
+        canvas.legend_mark(&class, colour, at(x, 50.0));
+        canvas.text("", Anchor::Start, at(x + 10.0, 54.0), name);
+        canvas.close();
+        x += 34.0 + name.chars().count() as f64 * CHARACTER;
+    }
+}
+
+fn draw_axis(canvas: &mut Canvas, layout: &Layout, chart: &Chart) {
+    let (low, high) = layout.y.range();
+    let digits = decimals(layout.tick / layout.unit);
+    for value in ticks(low, high, layout.tick) {
+        let y = layout.y.place(value);
+        let class = if value == 0.0 { "axis" } else { "grid" };
+        canvas.line(class, at(LEFT, y), at(layout.width - RIGHT, y));
+        let label = format!("{:.digits$}", value / layout.unit);
+        canvas.text("faint", Anchor::End, at(LEFT - 8.0, y + 4.0), &label);
+    }
+    let (_, unit) = rate_unit(chart.maximum().max(layout.unit));
+    let label = format!("Forwarding rate ({unit})");
+    canvas.text_upwards("", at(22.0, f64::midpoint(TOP, BOTTOM)), &label);
+}
+
+fn draw_group(canvas: &mut Canvas, layout: &Layout, group: &Group, left: f64) {
+    let width = layout.slot * group.series.len() as f64;
+    canvas.open(&[("class", "traffic"), ("data-traffic", &group.traffic)]);
+    canvas.text(
+        "strong",
+        Anchor::Middle,
+        at(left + width / 2.0, BOTTOM + 40.0),
+        &group.label,
+    );
+    if let Some(limit) = &group.line_rate {
+        draw_limit(canvas, layout, limit, (left - 10.0, left + width + 10.0));
+    }
+    for (k, series) in group.series.iter().enumerate() {
+        draw_series(canvas, layout, series, left + (k as f64 + 0.5) * layout.slot);
+    }
+    canvas.close();
+}
+
+fn draw_limit(canvas: &mut Canvas, layout: &Layout, limit: &LineRate, (from, to): (f64, f64)) {
+    let y = layout.y.place(limit.pps);
+    canvas.line("limit", at(from, y), at(to, y));
+    let text = format!("- - {}: {:.3} Mpps", limit.label, limit.pps / 1e6);
+    let below = at(f64::midpoint(from, to), BOTTOM + 58.0);
+    canvas.text("limit-text", Anchor::Middle, below, &text);
+}
+
+fn draw_series(canvas: &mut Canvas, layout: &Layout, series: &Series, centre: f64) {
+    let half = (layout.slot * 0.36).min(44.0);
+    canvas.open(&[("class", "series"), ("data-variant", &series.variant)]);
+    if series.variant.chars().count() as f64 * CHARACTER <= layout.slot {
+        canvas.text("", Anchor::Middle, at(centre, BOTTOM + 18.0), &series.variant);
+    }
+    let Some(summary) = series.summary else {
+        canvas.text("warn-text", Anchor::Middle, at(centre, BOTTOM - 8.0), "no trial kept");
+        canvas.close();
+        return;
+    };
+    let colour = series.colour;
+    let (median, zero) = (layout.y.place(summary.median), layout.y.place(0.0));
+    canvas.rect(&format!("b{colour}"), at(centre - half, median), at(centre + half, zero));
+    canvas.line("median", at(centre - half, median), at(centre + half, median));
+    draw_dots(canvas, layout, series, (centre, half));
+    let (top, bottom) = (layout.y.place(summary.maximum), layout.y.place(summary.minimum));
+    canvas.line("whisker", at(centre, top), at(centre, bottom));
+    canvas.line("whisker", at(centre - 6.0, top), at(centre + 6.0, top));
+    canvas.line("whisker", at(centre - 6.0, bottom), at(centre + 6.0, bottom));
+    let value = format!("{:.3}", summary.median / layout.unit);
+    let mut y = top - 8.0;
+    if let Some(effect) = &series.effect {
+        canvas.text(&format!("halo t{colour}"), Anchor::Middle, at(centre, y), effect);
+        y -= 15.0;
+    }
+    canvas.text("halo strong", Anchor::Middle, at(centre, y), &value);
+    canvas.close();
+}
+
+/// Marks of the single trials, spread over the bar in the order of the run,
+/// so that drift shows as a slope.
+fn draw_dots(canvas: &mut Canvas, layout: &Layout, series: &Series, (centre, half): (f64, f64)) {
+    let n = series.dots.len();
+    let reach = half - 4.0;
+    let class = format!("f{}", series.colour);
+    for (k, dot) in series.dots.iter().enumerate() {
+        let share = if n > 1 { k as f64 / (n - 1) as f64 * 2.0 - 1.0 } else { 0.0 };
+        let place = at(centre + share * reach, layout.y.place(dot.value));
+        let mark = TrialMark { id: &dot.trial, hover: &dot.hover, radius: 3.2 };
+        canvas.mark(&class, series.colour, place, &mark);
+    }
+}

@@ -1,0 +1,247 @@
+//! `README.md`: the report in the shape in which people publish such results
+//! by hand, readable as plain text.
+//!
+//! Title; what was measured and on what; the graph; per traffic the ministat
+//! block and the verdict; the table; drops; doubts; how to run it again.
+
+use std::fmt::Write as _;
+
+use super::claim::{Cell, Claims, VerdictClaim};
+use super::ministat_block::{Block, blocks, finds_difference};
+use super::notes::Notes;
+use super::table;
+use super::text_table::wrap;
+use super::units;
+use crate::results::Results;
+
+/// Columns of running text.
+const WIDTH: usize = 100;
+
+/// Renders the whole file.
+pub fn readme(claims: &Claims, results: &Results, notes: &Notes) -> String {
+    let mut out = String::with_capacity(16 * 1024);
+    head(&mut out, claims);
+    let _ = writeln!(out, "![{}](graph.png)\n", claims.title.replace(['[', ']'], ""));
+    for traffic in &results.campaign.traffics {
+        traffic_section(&mut out, traffic, claims, results);
+    }
+    tables(&mut out, claims, results);
+    validity(&mut out, claims);
+    out.push_str(&notes.markdown());
+    provenance(&mut out, claims);
+    out
+}
+
+fn head(out: &mut String, claims: &Claims) {
+    let _ = writeln!(out, "# {}\n", claims.title);
+    for line in claims.setting.lines() {
+        out.push_str(&wrap(&line, WIDTH, "  - ", "    "));
+    }
+    for variant in &claims.setting.variants {
+        let role = if claims.cells.iter().any(|c| c.is_baseline && c.variant == variant.name) {
+            " (baseline)"
+        } else {
+            ""
+        };
+        let set: Vec<String> = variant.set.iter().map(|(k, v)| format!("`{k}={v}`")).collect();
+        let set = if set.is_empty() { "default settings".to_owned() } else { set.join(", ") };
+        out.push_str(&wrap(&format!("{}{role}: {set}", variant.name), WIDTH, "  - ", "    "));
+    }
+    let p = &claims.progress;
+    let order = format!(
+        "{} in random order (seed {}): {} trials planned, {} kept",
+        units::plural(p.blocks, "block"),
+        claims.setting.seed,
+        p.planned,
+        p.kept
+    );
+    out.push_str(&wrap(&order, WIDTH, "  - ", "    "));
+    out.push('\n');
+}
+
+fn traffic_section(out: &mut String, traffic: &str, claims: &Claims, results: &Results) {
+    let cells: Vec<&Cell> = claims.cells.iter().filter(|c| c.traffic == traffic).collect();
+    let verdicts: Vec<&VerdictClaim> =
+        claims.verdicts.iter().filter(|v| v.traffic == traffic).collect();
+    let Some(family) = cells.first().map(|c| c.family) else { return };
+    let is_only = claims.verdicts.iter().all(|v| v.family != family || v.traffic == traffic);
+    if is_only {
+        let _ = writeln!(out, "{}:\n", family.title());
+    } else {
+        let _ = writeln!(out, "{} ({traffic}):\n", family.title());
+    }
+    let is_cost = verdicts.iter().any(|v| v.metric == "cost");
+    for block in blocks(traffic, claims, results, is_cost) {
+        fence(out, &block);
+    }
+    for cell in &cells {
+        for failure in &cell.failed {
+            let text = format!("FAILED: {}: {}", failure.trial, failure.reason);
+            out.push_str(&wrap(&text, WIDTH, "", "    "));
+            out.push('\n');
+        }
+    }
+    for verdict in verdicts {
+        verdict_lines(out, verdict, &cells);
+        if let Some(text) = disagreement(verdict, claims, results) {
+            out.push_str(&wrap(text, WIDTH, "   note: ", "     "));
+        }
+        for finding in &verdict.findings {
+            let text = format!("warning: {finding}: {}", finding.remedy());
+            out.push_str(&wrap(&text, WIDTH, "   ", "     "));
+        }
+        out.push('\n');
+    }
+}
+
+/// Why the verdict and the ministat block above it may say different things.
+fn disagreement(
+    verdict: &VerdictClaim,
+    claims: &Claims,
+    results: &Results,
+) -> Option<&'static str> {
+    let is_found = finds_difference(verdict, claims, results)?;
+    match (verdict.verdict.word(), is_found) {
+        ("faster" | "slower", false) => Some(
+            "ministat proves no difference, because its t test takes all trials of a variant for \
+             one sample; the verdict compares within blocks, where drift cancels",
+        ),
+        ("equivalent", true) => Some(
+            "ministat proves a difference; with the interval inside the margin it is too small to \
+             matter",
+        ),
+        ("inconclusive", true) => Some(
+            "ministat finds a difference, but its t test takes the order of the trials for \
+             random; within blocks the difference is not proven",
+        ),
+        _ => None,
+    }
+}
+
+fn fence(out: &mut String, block: &Block) {
+    match block {
+        Block::Text(text) => {
+            let _ = writeln!(out, "```\n{}```\n", text);
+        }
+        Block::Missing(reason) => {
+            let _ = writeln!(out, "No ministat block: {reason}\n");
+        }
+    }
+}
+
+/// The sentence of a verdict and what it rests on.
+fn verdict_lines(out: &mut String, verdict: &VerdictClaim, cells: &[&Cell]) {
+    out.push_str(&wrap(&verdict.sentence, WIDTH, "=> ", "   "));
+    if let Some(basis) = basis(verdict, cells) {
+        out.push_str(&wrap(&basis, WIDTH, "   ", "   "));
+    }
+}
+
+/// What the verdict compares, in figures of both variants.
+pub fn basis(verdict: &VerdictClaim, cells: &[&Cell]) -> Option<String> {
+    let find = |name: &str| {
+        cells.iter().find(|c| c.variant == name && c.traffic == verdict.traffic)
+    };
+    let (baseline, variant) = (find(&verdict.baseline)?, find(&verdict.variant)?);
+    let rates = match (baseline.rate, variant.rate) {
+        (Some(b), Some(v)) => {
+            format!("median {} against {}", units::rate(v.median), units::rate(b.median))
+        }
+        _ => return None,
+    };
+    let costs = match (baseline.cost, variant.cost) {
+        (Some(b), Some(v)) => Some(format!(
+            "{} ns/frame against {}",
+            units::ns(v.median),
+            units::ns(b.median)
+        )),
+        _ => None,
+    };
+    let n = verdict.comparison().map_or(verdict.pairs.len(), |c| c.n.baseline);
+    let method = verdict.comparison().map_or("no comparison", |c| c.method.describe());
+    let paired = format!("({}, {method})", units::plural(n, "block"));
+    Some(if verdict.metric == "cost" {
+        let costs = costs.unwrap_or_else(|| "no device cost".to_owned());
+        let rate_effect = verdict.rate.as_ref().map_or_else(String::new, |c| {
+            let (low, high) = (c.interval95.low.percent(), c.interval95.high.percent());
+            format!(" (change {})", units::percent_interval(low, high))
+        });
+        format!(
+            "device cost {costs} {paired}; the forwarding rate, {rates}{rate_effect}, does not \
+             decide: the tester or the load bounded it in {} of {} trials",
+            verdict.bounded,
+            2 * verdict.pairs.len()
+        )
+    } else {
+        let costs = costs.map(|c| format!("; device cost {c}")).unwrap_or_default();
+        format!("{rates} {paired}{costs}")
+    })
+}
+
+fn tables(out: &mut String, claims: &Claims, results: &Results) {
+    out.push_str("## All figures\n\n");
+    for traffic in &results.campaign.traffics {
+        let cells: Vec<&Cell> = claims.cells.iter().filter(|c| c.traffic == *traffic).collect();
+        let _ = writeln!(out, "{}", table::cells(&cells, claims).markdown());
+    }
+    out.push_str(&wrap(table::LEGEND, WIDTH, "", ""));
+    out.push('\n');
+    if let Some(drops) = table::drops(claims) {
+        let _ = writeln!(out, "Frames dropped by the device, by reason:\n\n{}", drops.markdown());
+    } else {
+        out.push_str("The device dropped no frame in the kept trials.\n\n");
+    }
+}
+
+fn validity(out: &mut String, claims: &Claims) {
+    out.push_str("## Checks\n\n");
+    for badge in &claims.badges {
+        let text = format!("{}: {}: {}", badge.state.word(), badge.name, badge.text);
+        out.push_str(&wrap(&text, WIDTH, "- ", "  "));
+    }
+    for warning in &claims.warnings {
+        out.push_str(&wrap(&warning_text(warning), WIDTH, "- ", "  "));
+    }
+    out.push('\n');
+}
+
+/// A warning with the trials that it concerns, a long list cut short.
+pub fn warning_text(warning: &super::claim::Warning) -> String {
+    const SHOWN: usize = 4;
+    let ids = &warning.trials;
+    match ids.len() {
+        0 => format!("warning: {}", warning.text),
+        n if n <= SHOWN => format!("warning: {} ({})", warning.text, ids.join(", ")),
+        n => format!(
+            "warning: {} ({} and {} more trials)",
+            warning.text,
+            ids[..SHOWN].join(", "),
+            n - SHOWN
+        ),
+    }
+}
+
+fn provenance(out: &mut String, claims: &Claims) {
+    out.push_str("## Provenance\n\n");
+    let p = &claims.progress;
+    let _ = match &p.finished {
+        Some(at) => writeln!(
+            out,
+            "- run from {} to {at}: {}",
+            p.started,
+            p.stopped.as_deref().unwrap_or("ended")
+        ),
+        None => writeln!(out, "- run from {}, unfinished", p.started),
+    };
+    let _ = writeln!(out, "- experiment.toml: SHA-256 {}", claims.setting.experiment_sha256);
+    out.push_str("- settings read back from the device:\n");
+    for cell in &claims.cells {
+        let proof: Vec<String> = cell.proof.iter().map(|(k, v)| format!("`{k}={v}`")).collect();
+        let proof = if proof.is_empty() { "nothing".to_owned() } else { proof.join(", ") };
+        let text = format!("{} / {}: {proof}", cell.traffic, cell.variant);
+        out.push_str(&wrap(&text, WIDTH, "  - ", "    "));
+    }
+    out.push_str("- every single trial with its raw intervals: trials.jsonl; statements as data: claims.json\n");
+    let _ = writeln!(out, "- run it again: `{}`", claims.setting.command);
+    out.push_str("- make this report again from the journal: `fwdlab report DIR`\n");
+}

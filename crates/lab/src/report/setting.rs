@@ -1,0 +1,275 @@
+//! What was measured and on what: device, machine, traffic, routes, variants.
+//!
+//! Facts of the journal come first; `experiment.toml` and `environment.json`
+//! add what the journal does not hold. Both may be absent (imported results):
+//! then the report says less, never something else.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use fwdlab_wire::ethernet;
+use serde::Serialize;
+
+use super::{ReportError, units};
+use crate::experiment::Family;
+use crate::results::Results;
+
+/// What was measured and on what.
+#[derive(Debug, Clone, Serialize)]
+pub struct Setting {
+    /// The device's kind: `builtin`.
+    pub device: String,
+    /// Facts about machine and software, by dotted name, as recorded.
+    pub environment: BTreeMap<String, String>,
+    /// The traffics.
+    pub traffics: Vec<TrafficSetting>,
+    /// The routes in words; `None` when the experiment file does not say.
+    pub routes: Option<String>,
+    /// The variants with their settings; empty sets when the file does not say.
+    pub variants: Vec<VariantSetting>,
+    /// Seed of the running order.
+    pub seed: u64,
+    /// Length of a counting interval in ms.
+    pub interval_ms: f64,
+    /// SHA-256 of the experiment file.
+    pub experiment_sha256: String,
+    /// The command that runs the same campaign again.
+    pub command: String,
+}
+
+/// One traffic as it was sent.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TrafficSetting {
+    /// Its name.
+    pub name: String,
+    /// Its address family.
+    pub family: Family,
+    /// Length of its frames in bytes, FCS included.
+    pub frame_bytes: u16,
+    /// Distinct flows planned.
+    pub flows: u64,
+    /// The load as the experiment says it.
+    pub load: String,
+    /// The load in frames/s; `None` for as fast as possible.
+    pub load_pps: Option<f64>,
+    /// What a link of 1 Gb/s carries of such frames, in frames/s.
+    pub gigabit_line_rate_pps: f64,
+}
+
+/// One variant and its settings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct VariantSetting {
+    /// Its name.
+    pub name: String,
+    /// Control words and values.
+    pub set: BTreeMap<String, String>,
+}
+
+impl Setting {
+    /// Reads the setting of `results` from its journal and the files beside it.
+    ///
+    /// # Errors
+    /// When a file beside the journal exists and cannot be read or parsed.
+    pub fn read(results: &Results) -> Result<Self, ReportError> {
+        let experiment = experiment_table(&results.dir)?;
+        let campaign = &results.campaign;
+        Ok(Self {
+            device: campaign.device.clone(),
+            environment: environment(&results.dir)?,
+            traffics: traffics(results),
+            routes: routes(&experiment),
+            variants: campaign.variants.iter().map(|v| variant(v, &experiment)).collect(),
+            seed: campaign.seed,
+            interval_ms: results.trials.first().map_or(0.0, |t| t.interval_ms),
+            experiment_sha256: campaign.experiment_sha256.clone(),
+            command: format!("fwdlab run --seed {} -o DIR experiment.toml", campaign.seed),
+        })
+    }
+
+    /// The facts as lines, in the shape of the reports that people write:
+    /// machine, system, flows, load, routes, variants, order.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = vec![self.device_line()];
+        lines.extend(self.machine_lines());
+        lines.push(flows_line(&self.traffics));
+        lines.push(load_line(&self.traffics));
+        lines.extend(self.routes.clone());
+        lines
+    }
+
+    fn device_line(&self) -> String {
+        match self.device.as_str() {
+            "builtin" => "Device: the embedded router of fwdlab, joined to the tester by memory \
+                          rings (no network card, no kernel)"
+                .to_owned(),
+            "linux" => "Device: the running Linux kernel, in network namespaces".to_owned(),
+            other => format!("Device: {other}"),
+        }
+    }
+
+    fn machine_lines(&self) -> Vec<String> {
+        self.environment
+            .iter()
+            .filter(|(_, value)| !value.is_empty())
+            .map(|(name, value)| format!("{name}: {value}"))
+            .collect()
+    }
+}
+
+fn flows_line(traffics: &[TrafficSetting]) -> String {
+    let kind = |t: &TrafficSetting| {
+        if t.frame_bytes == t.family.smallest_udp_frame_bytes() { "smallest UDP frames" } else { "UDP frames" }
+    };
+    let length = |t: &TrafficSetting| format!("{} bytes for {}", t.frame_bytes, t.name);
+    match traffics {
+        [] => "no traffic was sent".to_owned(),
+        [first, rest @ ..] if rest.iter().all(|t| t.flows == first.flows && kind(t) == kind(first)) => {
+            let lengths: Vec<String> = traffics.iter().map(length).collect();
+            format!("{} flows of {} (with FCS {})", first.flows, kind(first), lengths.join(", "))
+        }
+        _ => {
+            let parts: Vec<String> = traffics
+                .iter()
+                .map(|t| format!("{} flows of {} (with FCS {})", t.flows, kind(t), length(t)))
+                .collect();
+            parts.join(", ")
+        }
+    }
+}
+
+fn load_line(traffics: &[TrafficSetting]) -> String {
+    let load = |t: &TrafficSetting| match t.load_pps {
+        Some(pps) => format!("{} ({})", units::rate(pps), t.load),
+        None => "as fast as the tester sends".to_owned(),
+    };
+    let loads = match traffics {
+        [first, rest @ ..] if rest.iter().all(|t| load(t) == load(first)) => load(first),
+        _ => {
+            let parts: Vec<String> =
+                traffics.iter().map(|t| format!("{} for {}", load(t), t.name)).collect();
+            parts.join(", ")
+        }
+    };
+    let mut rates: Vec<String> = traffics
+        .iter()
+        .map(|t| format!("{} at {} bytes", units::rate(t.gigabit_line_rate_pps), t.frame_bytes))
+        .collect();
+    rates.dedup();
+    format!("Traffic load: {loads} (Gigabit line rate: {})", rates.join(", "))
+}
+
+fn traffics(results: &Results) -> Vec<TrafficSetting> {
+    let first = |name: &String| results.trials.iter().find(|t| t.traffic == *name);
+    results
+        .campaign
+        .traffics
+        .iter()
+        .filter_map(|name| {
+            let trial = first(name)?;
+            Some(TrafficSetting {
+                name: name.clone(),
+                family: trial.family,
+                frame_bytes: trial.frame_bytes,
+                flows: trial.flows_planned,
+                load: trial.load.clone(),
+                load_pps: trial.offered_pps_asked,
+                gigabit_line_rate_pps: line_rate(1.0, trial.frame_bytes),
+            })
+        })
+        .collect()
+}
+
+/// Frames/s that a link of `gigabits` Gb/s carries of frames of this length.
+pub fn line_rate(gigabits: f64, frame_bytes: u16) -> f64 {
+    let bits = (gigabits * 1e9) as u64;
+    ethernet::line_rate_pps(bits, frame_bytes.into()) as f64
+}
+
+fn experiment_table(dir: &Path) -> Result<toml::Table, ReportError> {
+    let path = dir.join("experiment.toml");
+    let Some(text) = read_if_present(&path)? else { return Ok(toml::Table::new()) };
+    text.parse().map_err(|e: toml::de::Error| ReportError::Damaged {
+        path,
+        detail: e.message().to_owned(),
+    })
+}
+
+fn routes(experiment: &toml::Table) -> Option<String> {
+    let routes = experiment.get("routes")?.as_table()?;
+    let mut parts = Vec::new();
+    if let Some(list) = routes.get("static").and_then(toml::Value::as_array) {
+        parts.push(units::plural(list.len(), "static route"));
+    }
+    if let Some(file) = routes.get("file").and_then(toml::Value::as_str) {
+        parts.push(format!("the routes of {file}"));
+    }
+    if let Some(n) = routes.get("generate").and_then(toml::Value::as_integer) {
+        parts.push(format!("{n} synthetic routes per family"));
+    }
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+fn variant(name: &str, experiment: &toml::Table) -> VariantSetting {
+    let tables = experiment.get("variant").and_then(toml::Value::as_array);
+    let found = tables.into_iter().flatten().find(|v| {
+        v.get("name").and_then(toml::Value::as_str) == Some(name)
+    });
+    let set = found.and_then(|v| v.get("set")).and_then(toml::Value::as_table);
+    let set = set.into_iter().flatten().map(|(key, value)| {
+        (key.clone(), value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+    });
+    VariantSetting { name: name.to_owned(), set: set.collect() }
+}
+
+fn environment(dir: &Path) -> Result<BTreeMap<String, String>, ReportError> {
+    let path = dir.join("environment.json");
+    let Some(text) = read_if_present(&path)? else { return Ok(BTreeMap::new()) };
+    let value: serde_json::Value = serde_json::from_str(&text)
+        .map_err(|e| ReportError::Damaged { path, detail: e.to_string() })?;
+    let mut facts = BTreeMap::new();
+    flatten("", &value, &mut facts);
+    Ok(facts)
+}
+
+/// Turns nested JSON into `name.of.leaf: text`; lists become comma-separated.
+fn flatten(name: &str, value: &serde_json::Value, facts: &mut BTreeMap<String, String>) {
+    match value {
+        serde_json::Value::Object(map) => {
+            for (key, inner) in map {
+                let joined = if name.is_empty() { key.clone() } else { format!("{name}.{key}") };
+                flatten(&joined, inner, facts);
+            }
+        }
+        serde_json::Value::Array(list) if list.iter().all(|v| !v.is_object() && !v.is_array()) => {
+            let texts: Vec<String> = list.iter().map(leaf).collect();
+            facts.insert(name.to_owned(), texts.join(", "));
+        }
+        serde_json::Value::Array(list) => {
+            for (k, inner) in list.iter().enumerate() {
+                flatten(&format!("{name}.{k}"), inner, facts);
+            }
+        }
+        other => {
+            facts.insert(name.to_owned(), leaf(other));
+        }
+    }
+}
+
+fn leaf(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::Null => String::new(),
+        serde_json::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// The text of a file; `None` when there is no such file.
+pub(super) fn read_if_present(path: &Path) -> Result<Option<String>, ReportError> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(ReportError::io("read", path)(e)),
+    }
+}

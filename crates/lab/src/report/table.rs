@@ -1,0 +1,104 @@
+//! The tables of a report, the same in every rendering.
+
+use std::collections::BTreeSet;
+
+use super::claim::{Cell, Claims, VerdictClaim};
+use super::text_table::{Side, TextTable};
+use super::units::{self, RateUnit};
+
+/// What the columns of [`cells`] mean.
+pub const LEGEND: &str = "n: trials kept, of those planned where they differ. 95% interval: of the \
+    median, from order statistics; none below six trials. vs: change of the figure that decides \
+    (Hodges-Lehmann estimate) with its 95% interval; * marks the device cost. ns/frame: median \
+    device cost. CV: standard deviation / mean of the rates. limited by: what bounded the rate.";
+
+/// One row per variant of a traffic.
+pub fn cells(cells: &[&Cell], claims: &Claims) -> TextTable {
+    let best = cells.iter().filter_map(|c| c.rate).map(|r| r.median).fold(0.0, f64::max);
+    let unit = RateUnit::of(best);
+    let traffic = cells.first().map_or("", |c| c.traffic.as_str());
+    let baseline = cells.iter().find(|c| c.is_baseline).map_or("", |c| c.variant.as_str());
+    let mut table = TextTable::new([
+        (traffic.to_owned(), Side::Left),
+        ("n".to_owned(), Side::Right),
+        (format!("median {}", unit.name()), Side::Right),
+        ("95% interval".to_owned(), Side::Right),
+        (format!("vs {baseline}"), Side::Right),
+        ("p".to_owned(), Side::Right),
+        ("ns/frame".to_owned(), Side::Right),
+        ("CV".to_owned(), Side::Right),
+        ("limited by".to_owned(), Side::Left),
+    ]);
+    for cell in cells {
+        table.row(row(cell, claims, unit));
+    }
+    table
+}
+
+fn row(cell: &Cell, claims: &Claims, unit: RateUnit) -> Vec<String> {
+    let n = if cell.kept.len() == cell.planned {
+        cell.planned.to_string()
+    } else {
+        format!("{} of {}", cell.kept.len(), cell.planned)
+    };
+    let none = || "-".to_owned();
+    let Some(rate) = cell.rate else {
+        let median = if cell.failed.is_empty() { none() } else { "FAILED".to_owned() };
+        return vec![cell.variant.clone(), n, median, none(), none(), none(), none(), none(), none()];
+    };
+    let interval = rate
+        .interval
+        .map_or_else(none, |[low, high]| format!("[{}, {}]", unit.show(low), unit.show(high)));
+    let (effect, p) = claims
+        .verdicts
+        .iter()
+        .find(|v| v.variant == cell.variant && v.traffic == cell.traffic)
+        .map_or_else(|| (none(), none()), effect_and_p);
+    vec![
+        cell.variant.clone(),
+        n,
+        unit.show(rate.median),
+        interval,
+        effect,
+        p,
+        cell.cost.map_or_else(none, |c| units::ns(c.median)),
+        units::share(rate.cv),
+        cell.limits(),
+    ]
+}
+
+/// The effect that decides with its interval, and its p. Without a proven
+/// difference no percentage stands alone: the word says what is known.
+fn effect_and_p(verdict: &VerdictClaim) -> (String, String) {
+    let Some(c) = verdict.comparison() else {
+        return (verdict.verdict.word().to_owned(), "-".to_owned());
+    };
+    let interval = units::percent_interval(c.interval95.low.percent(), c.interval95.high.percent());
+    let mark = if verdict.metric == "cost" { "*" } else { "" };
+    let effect = match verdict.verdict.word() {
+        "faster" | "slower" => {
+            format!("{} {interval}{mark}", units::signed_percent(c.estimate.percent()))
+        }
+        "invalid" => "invalid".to_owned(),
+        word => format!("{word} {interval}{mark}"),
+    };
+    (effect, units::p_value(c.p))
+}
+
+/// Drops by reason; `None` when there were none.
+pub fn drops(claims: &Claims) -> Option<TextTable> {
+    let reasons: BTreeSet<&str> =
+        claims.cells.iter().flat_map(|c| c.drops.keys().map(String::as_str)).collect();
+    if reasons.is_empty() {
+        return None;
+    }
+    let names = ["traffic", "variant"].map(|n| (n.to_owned(), Side::Left));
+    let columns = reasons.iter().map(|r| ((*r).to_owned(), Side::Right));
+    let mut table = TextTable::new(names.into_iter().chain(columns));
+    for cell in &claims.cells {
+        let counts = reasons.iter().map(|r| units::count(cell.drops.get(*r).copied().unwrap_or(0)));
+        let names = [cell.traffic.clone(), cell.variant.clone()];
+        table.row(names.into_iter().chain(counts).collect());
+    }
+    Some(table)
+}

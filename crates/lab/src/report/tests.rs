@@ -1,0 +1,153 @@
+//! The report as a whole, on made-up results.
+
+mod golden;
+mod sample;
+
+use std::fs;
+use std::path::Path;
+
+use super::claim::{Claims, resolve};
+use super::{Difference, ReportError, check, claims, terminal, write};
+use crate::results::{Results, Status};
+
+fn directory(mut results: Results) -> (tempfile::TempDir, Results) {
+    let dir = tempfile::tempdir().unwrap();
+    sample::write(&mut results, dir.path());
+    (dir, results)
+}
+
+fn bytes(dir: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(bytes(&path));
+        } else {
+            files.push((path.display().to_string(), fs::read(&path).unwrap()));
+        }
+    }
+    files.sort();
+    files
+}
+
+#[test]
+fn second_report_is_the_same_byte_for_byte() {
+    let (dir, results) = directory(sample::doubtful());
+    write(dir.path(), &results).unwrap();
+    let first = bytes(dir.path());
+    write(dir.path(), &Results::read(dir.path()).unwrap()).unwrap();
+    assert!(first == bytes(dir.path()));
+    assert_eq!(check(dir.path()).unwrap(), vec![]);
+}
+
+#[test]
+fn check_names_the_file_that_was_edited() {
+    let (dir, results) = directory(sample::results(&sample::TWO, 8));
+    write(dir.path(), &results).unwrap();
+    let readme = dir.path().join("README.md");
+    let text = fs::read_to_string(&readme).unwrap();
+    fs::write(&readme, text.replace("faster", "much faster")).unwrap();
+    fs::remove_file(dir.path().join("gnuplot.data")).unwrap();
+    let found = check(dir.path()).unwrap();
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(matches!(&found[0], Difference::Line { file, .. } if file == "README.md"));
+    assert_eq!(found[1], Difference::Missing { file: "gnuplot.data".to_owned() });
+}
+
+#[test]
+fn check_sees_a_rate_that_its_intervals_do_not_give() {
+    let (dir, mut results) = directory(sample::results(&sample::TWO, 8));
+    write(dir.path(), &results).unwrap();
+    let rate = results.trials[3].rate_pps.unwrap();
+    results.trials[3].rate_pps = Some(rate * 1.05);
+    sample::write(&mut results, dir.path());
+    let found = check(dir.path()).unwrap();
+    let id = &results.trials[3].id;
+    assert!(found.iter().any(|d| matches!(d, Difference::Rate { trial, .. } if trial == id)));
+    assert!(found.iter().any(|d| matches!(d, Difference::Line { file, .. } if file == "README.md")));
+}
+
+#[test]
+fn claim_about_another_variants_trials_does_not_resolve() {
+    let results = sample::results(&sample::TWO, 8);
+    let mutated = |change: fn(&mut Claims)| {
+        let mut claims = claims(&results).unwrap();
+        change(&mut claims);
+        resolve(&claims, &results)
+    };
+    assert!(mutated(|_| {}).is_empty());
+    assert!(mutated(|c| c.cells[0].variant = "modular".to_owned())[0].detail.contains("is of inet/radix"));
+    assert!(mutated(|c| c.cells[0].kept[0] = "b99-inet-radix".to_owned())[0].detail.contains("does not exist"));
+    assert!(mutated(|c| c.cells[1].rate.as_mut().unwrap().median += 1.0)[0].detail.contains("rate is stated"));
+    assert!(mutated(|c| c.verdicts[0].pairs.swap(0, 1)).is_empty());
+    assert!(!mutated(|c| { c.verdicts[0].pairs.pop(); }).is_empty());
+}
+
+#[test]
+fn figure_with_swapped_labels_is_refused() {
+    let results = sample::results(&sample::TWO, 8);
+    let claims = claims(&results).unwrap();
+    let mut chart = super::chart::chart(&claims, &results);
+    let draw = |chart: &super::figure::Chart| super::figure::bars(chart).into_document("t", "");
+    super::figure::verify(&draw(&chart), "graph.svg", &results).unwrap();
+    let series = &mut chart.groups[0].series;
+    let name = series[0].variant.clone();
+    series[0].variant = std::mem::replace(&mut series[1].variant, name);
+    let error = super::figure::verify(&draw(&chart), "graph.svg", &results).unwrap_err();
+    assert!(matches!(error, ReportError::Figure { name: "graph.svg", .. }), "{error}");
+}
+
+#[test]
+fn failed_trials_are_shown_and_counted() {
+    let (_dir, mut results) = directory(sample::doubtful());
+    for trial in results.trials.iter_mut().filter(|t| t.variant == "modular" && t.traffic == "inet6") {
+        trial.status = Status::Failed;
+        trial.reason = Some("no frame came back".to_owned());
+    }
+    let text = terminal(&results, 100, false).unwrap();
+    assert!(text.contains("FAILED: b01-inet6-modular: no frame came back"), "{text}");
+    assert!(text.contains("0 of 8"), "{text}");
+    assert!(text.contains("invalid: "), "{text}");
+}
+
+#[test]
+fn unfinished_campaign_says_so() {
+    let mut results = sample::results(&sample::TWO, 8);
+    results.trials.truncate(20);
+    results.finished = None;
+    let text = terminal(&results, 80, false).unwrap();
+    assert!(text.contains("20 of 32 trials are recorded"), "{text}");
+}
+
+#[test]
+fn campaign_without_a_trial_has_a_report() {
+    let mut results = sample::results(&sample::TWO, 8);
+    results.trials.clear();
+    results.finished = None;
+    let (dir, results) = directory(results);
+    write(dir.path(), &results).unwrap();
+    assert_eq!(check(dir.path()).unwrap(), vec![]);
+}
+
+#[test]
+fn terminal_keeps_running_text_within_its_width() {
+    let text = terminal(&sample::doubtful(), 80, false).unwrap();
+    for line in text.lines().filter(|l| !l.contains("  ")) {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+}
+
+#[test]
+fn no_percentage_stands_beside_an_unproven_difference() {
+    let mut results = sample::results(&sample::TWO, 8);
+    let mut noise = sample::Noise::new(3);
+    for trial in &mut results.trials {
+        let rate = 4e6 * (1.0 + 0.02 * noise.next());
+        trial.rate_pps = Some(rate);
+    }
+    let claims = claims(&results).unwrap();
+    for verdict in &claims.verdicts {
+        assert_eq!(verdict.verdict.word(), "inconclusive");
+        assert!(verdict.sentence.contains("proven neither different"), "{}", verdict.sentence);
+    }
+}

@@ -1,0 +1,79 @@
+//! Renderings compared with files; `BLESS=1` writes them anew.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::super::{terminal, write};
+use super::sample;
+
+fn golden(name: &str, text: &str) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/report").join(name);
+    if std::env::var_os("BLESS").is_some() {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        return;
+    }
+    let wanted = fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        wanted == text,
+        "{name} differs from {}; look at it, then run the test with BLESS=1\n{text}",
+        path.display()
+    );
+}
+
+#[test]
+fn report_of_the_seeds_experiment_equals_its_golden_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut results = sample::results(&sample::TWO, 8);
+    sample::write(&mut results, dir.path());
+    write(dir.path(), &results).unwrap();
+    for name in ["README.md", "gnuplot.data", "graph.svg", "netbenches/modular.inet.pps"] {
+        let text = fs::read_to_string(dir.path().join(name)).unwrap();
+        golden(&format!("two/{name}"), &text);
+    }
+    golden("two/terminal-120.txt", &terminal(&results, 120, false).unwrap());
+    golden("two/terminal-80.txt", &terminal(&results, 80, false).unwrap());
+    golden("two/terminal-colour.txt", &terminal(&results, 120, true).unwrap());
+}
+
+#[test]
+fn report_of_doubtful_results_equals_its_golden_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut results = sample::doubtful();
+    sample::write(&mut results, dir.path());
+    write(dir.path(), &results).unwrap();
+    for name in ["README.md", "gnuplot.data"] {
+        let text = fs::read_to_string(dir.path().join(name)).unwrap();
+        golden(&format!("doubtful/{name}"), &text);
+    }
+    golden("doubtful/terminal-100.txt", &terminal(&results, 100, false).unwrap());
+}
+
+#[test]
+fn report_of_four_variants_equals_its_golden_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut results = sample::results(&sample::FOUR, 12);
+    sample::write(&mut results, dir.path());
+    write(dir.path(), &results).unwrap();
+    let text = fs::read_to_string(dir.path().join("README.md")).unwrap();
+    golden("four/README.md", &text);
+}
+
+/// Writes the made-up campaigns where `FWDLAB_SAMPLES` says, to be looked at.
+#[test]
+#[ignore = "writes files to look at: FWDLAB_SAMPLES=DIR"]
+fn samples_for_the_eye() {
+    let Some(place) = std::env::var_os("FWDLAB_SAMPLES").map(PathBuf::from) else { return };
+    for (name, mut results) in [
+        ("two", sample::results(&sample::TWO, 8)),
+        ("doubtful", sample::doubtful()),
+        ("four", sample::results(&sample::FOUR, 12)),
+        ("large", sample::results(&sample::FOUR, 40)),
+    ] {
+        let dir = place.join(name);
+        sample::write(&mut results, &dir);
+        let started = std::time::Instant::now();
+        write(&dir, &results).unwrap();
+        println!("{name}: report in {:?}", started.elapsed());
+    }
+}

@@ -1,0 +1,135 @@
+//! Numbers as people read them: rounded, with a sign where one is due.
+
+/// A change in per cent with a sign, as wide as it is precise: `+1.75 %`,
+/// `-17.5 %`, `+120 %`.
+pub fn signed_percent(percent: f64) -> String {
+    let text = match percent.abs() {
+        p if p < 9.995 => format!("{percent:+.2} %"),
+        p if p < 99.95 => format!("{percent:+.1} %"),
+        _ => format!("{percent:+.0} %"),
+    };
+    // "-0.00 %" names a direction that its digits do not carry.
+    if text == "-0.00 %" { "+0.00 %".to_owned() } else { text }
+}
+
+/// An interval of changes in per cent: `[+16.7 %, +18.2 %]`.
+pub fn percent_interval(low: f64, high: f64) -> String {
+    format!("[{}, {}]", signed_percent(low), signed_percent(high))
+}
+
+/// A ratio as a percentage without a sign: `0.83 %`.
+pub fn share(ratio: f64) -> String {
+    match ratio * 100.0 {
+        p if p.abs() < 9.995 => format!("{p:.2} %"),
+        p => format!("{p:.1} %"),
+    }
+}
+
+/// A rate for people: `4.812 Mpps`, `819.1 kpps`, `950 pps`.
+pub fn rate(pps: f64) -> String {
+    let unit = RateUnit::of(pps);
+    format!("{} {}", unit.show(pps), unit.name())
+}
+
+/// The unit of a column of rates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RateUnit {
+    /// Frames/s.
+    Pps,
+    /// Thousand frames/s.
+    Kpps,
+    /// Million frames/s.
+    Mpps,
+}
+
+impl RateUnit {
+    /// The unit for values up to about `pps`.
+    pub fn of(pps: f64) -> Self {
+        match pps {
+            p if p >= 1e6 => Self::Mpps,
+            p if p >= 1e4 => Self::Kpps,
+            _ => Self::Pps,
+        }
+    }
+
+    /// `Mpps`, `kpps` or `pps`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pps => "pps",
+            Self::Kpps => "kpps",
+            Self::Mpps => "Mpps",
+        }
+    }
+
+    /// A rate in this unit, without its name.
+    pub fn show(self, pps: f64) -> String {
+        match self {
+            Self::Pps => format!("{pps:.0}"),
+            Self::Kpps => format!("{:.1}", pps / 1e3),
+            Self::Mpps => format!("{:.3}", pps / 1e6),
+        }
+    }
+}
+
+/// Nanoseconds per frame: `98.1`.
+pub fn ns(value: f64) -> String {
+    if value < 1e3 { format!("{value:.1}") } else { format!("{value:.0}") }
+}
+
+/// A p value: `0.003`, `<0.001`.
+pub fn p_value(p: f64) -> String {
+    if p < 0.001 { "<0.001".to_owned() } else { format!("{p:.3}") }
+}
+
+/// A count with separators: `1,488,095`.
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (k, c) in digits.chars().enumerate() {
+        if k > 0 && (digits.len() - k) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// A rate as `.pps` files and ministat hold it: one decimal at the most.
+pub fn plain_rate(pps: f64) -> f64 {
+    (pps * 10.0).round() / 10.0
+}
+
+/// `1 trial`, `3 trials`.
+pub fn plural(n: usize, word: &str) -> String {
+    if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentages_carry_sign_and_three_digits() {
+        assert_eq!(signed_percent(17.4631), "+17.5 %");
+        assert_eq!(signed_percent(-7.2417), "-7.24 %");
+        assert_eq!(percent_interval(-1.27, 0.481), "[-1.27 %, +0.48 %]");
+    }
+
+    #[test]
+    fn zero_is_never_shown_with_a_minus() {
+        assert_eq!(signed_percent(-0.004), "+0.00 %");
+        assert_eq!(signed_percent(-10.0), "-10.0 %");
+    }
+
+    #[test]
+    fn counts_are_grouped_by_three() {
+        assert_eq!(count(1_488_095), "1,488,095");
+        assert_eq!(count(999), "999");
+    }
+
+    #[test]
+    fn rates_carry_their_unit() {
+        assert_eq!(rate(1_488_095.2), "1.488 Mpps");
+        assert_eq!(rate(819_142.5), "819.1 kpps");
+    }
+}
