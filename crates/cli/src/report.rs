@@ -46,7 +46,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         Format::Text => {
             let stdout = std::io::stdout();
             let colour = stdout.is_terminal() && std::env::var_os("NO_COLOR").is_none();
-            report::terminal(&results, width(), colour)?
+            report::terminal(&results, width(), colour)
         }
         Format::Json => report::json(&written.claims)?,
     };

@@ -20,12 +20,13 @@ pub fn claims(results: &Results) -> Result<Claims, ReportError> {
 }
 
 /// The report for a terminal of `width` columns: verdicts, tables, doubts;
-/// with ANSI colours when `colour` is set.
-///
-/// # Errors
-/// Those of [`claims`].
-pub fn terminal(results: &Results, width: usize, colour: bool) -> Result<String, ReportError> {
-    Ok(super::terminal::terminal(&claims(results)?, width, colour))
+/// with ANSI colours when `colour` is set. When there can be no report, the
+/// reason stands in its place.
+pub fn terminal(results: &Results, width: usize, colour: bool) -> String {
+    match claims(results) {
+        Ok(claims) => super::terminal::terminal(&claims, width, colour),
+        Err(error) => format!("no report: {error}\n"),
+    }
 }
 
 /// Every derived file by its name in the results directory.

@@ -13,6 +13,7 @@ use fwdlab_wire::ethernet;
 use serde::Serialize;
 
 use super::{ReportError, units};
+use crate::environment::{Build, Environment, Machine};
 use crate::experiment::Family;
 use crate::results::Results;
 
@@ -21,8 +22,8 @@ use crate::results::Results;
 pub struct Setting {
     /// The device's kind: `builtin`.
     pub device: String,
-    /// Facts about machine and software, by dotted name, as recorded.
-    pub environment: BTreeMap<String, String>,
+    /// Machine, kernel and build; `None` when they were not recorded.
+    pub environment: Option<Environment>,
     /// The traffics.
     pub traffics: Vec<TrafficSetting>,
     /// The routes in words; `None` when the experiment file does not say.
@@ -77,14 +78,14 @@ impl Setting {
         let campaign = &results.campaign;
         Ok(Self {
             device: campaign.device.clone(),
-            environment: environment(&results.dir)?,
+            environment: Environment::read(&results.dir)?,
             traffics: traffics(results),
             routes: routes(&experiment),
             variants: campaign.variants.iter().map(|v| variant(v, &experiment)).collect(),
             seed: campaign.seed,
             interval_ms: results.trials.first().map_or(0.0, |t| t.interval_ms),
             experiment_sha256: campaign.experiment_sha256.clone(),
-            command: format!("fwdlab run --seed {} -o DIR experiment.toml", campaign.seed),
+            command: command(&experiment, campaign.seed),
         })
     }
 
@@ -110,12 +111,76 @@ impl Setting {
     }
 
     fn machine_lines(&self) -> Vec<String> {
-        self.environment
-            .iter()
-            .filter(|(_, value)| !value.is_empty())
-            .map(|(name, value)| format!("{name}: {value}"))
-            .collect()
+        let Some(environment) = &self.environment else { return Vec::new() };
+        let lines = [
+            machine_line(&environment.machine),
+            system_line(environment),
+            build_line(&environment.fwdlab),
+            environment
+                .device
+                .iter()
+                .map(|(name, value)| format!("{name}={value}"))
+                .collect::<Vec<_>>()
+                .join(", "),
+        ];
+        lines.into_iter().filter(|line| !line.is_empty()).collect()
     }
+}
+
+/// The parts that are known, joined.
+fn known(parts: &[String]) -> String {
+    let parts: Vec<&str> = parts.iter().map(String::as_str).filter(|p| !p.is_empty()).collect();
+    parts.join(", ")
+}
+
+/// `text` with a word before it, or nothing.
+fn labelled(label: &str, text: &str) -> String {
+    if text.is_empty() || text == "none" { String::new() } else { format!("{label} {text}") }
+}
+
+fn machine_line(machine: &Machine) -> String {
+    let cores = match (machine.cores, machine.cores_online) {
+        (0, _) => String::new(),
+        (used, online) if used < online => format!("{used} of {online} cores"),
+        (used, _) => units::plural(used, "core"),
+    };
+    let memory = match machine.memory_bytes >> 20 {
+        0 => String::new(),
+        mib => format!("{:.1} GiB of memory", mib as f64 / 1024.0),
+    };
+    known(&[
+        machine.product.clone(),
+        machine.processor.clone(),
+        cores,
+        memory,
+        labelled("hypervisor", &machine.hypervisor),
+        labelled("governor", &machine.governor),
+        labelled("turbo", &machine.turbo),
+    ])
+}
+
+fn system_line(environment: &Environment) -> String {
+    let kernel = &environment.kernel;
+    let name = format!("{} {}", kernel.name, kernel.release).trim().to_owned();
+    known(&[
+        name,
+        kernel.distribution.clone(),
+        labelled("clock source", &kernel.clock_source),
+        labelled("transparent huge pages", &kernel.huge_pages),
+    ])
+}
+
+fn build_line(build: &Build) -> String {
+    if build.version.is_empty() {
+        return String::new();
+    }
+    let commit = if build.commit.is_empty() || build.commit == "unknown" {
+        String::new()
+    } else {
+        format!(" ({})", build.commit)
+    };
+    let name = format!("fwdlab {}{commit}", build.version);
+    known(&[name, labelled("profile", &build.profile), build.rustc.clone(), build.target.clone()])
 }
 
 fn flows_line(traffics: &[TrafficSetting]) -> String {
@@ -196,6 +261,16 @@ fn experiment_table(dir: &Path) -> Result<toml::Table, ReportError> {
     })
 }
 
+/// The command that runs the campaign again. The order of the trials follows
+/// from the seed, which a file without one leaves to chance.
+fn command(experiment: &toml::Table, seed: u64) -> String {
+    if experiment.contains_key("seed") {
+        "fwdlab run experiment.toml -o DIR".to_owned()
+    } else {
+        format!("(echo seed = {seed}; cat experiment.toml) > again.toml && fwdlab run again.toml -o DIR")
+    }
+}
+
 fn routes(experiment: &toml::Table) -> Option<String> {
     let routes = experiment.get("routes")?.as_table()?;
     let mut parts = Vec::new();
@@ -221,48 +296,6 @@ fn variant(name: &str, experiment: &toml::Table) -> VariantSetting {
         (key.clone(), value.as_str().map_or_else(|| value.to_string(), str::to_owned))
     });
     VariantSetting { name: name.to_owned(), set: set.collect() }
-}
-
-fn environment(dir: &Path) -> Result<BTreeMap<String, String>, ReportError> {
-    let path = dir.join("environment.json");
-    let Some(text) = read_if_present(&path)? else { return Ok(BTreeMap::new()) };
-    let value: serde_json::Value = serde_json::from_str(&text)
-        .map_err(|e| ReportError::Damaged { path, detail: e.to_string() })?;
-    let mut facts = BTreeMap::new();
-    flatten("", &value, &mut facts);
-    Ok(facts)
-}
-
-/// Turns nested JSON into `name.of.leaf: text`; lists become comma-separated.
-fn flatten(name: &str, value: &serde_json::Value, facts: &mut BTreeMap<String, String>) {
-    match value {
-        serde_json::Value::Object(map) => {
-            for (key, inner) in map {
-                let joined = if name.is_empty() { key.clone() } else { format!("{name}.{key}") };
-                flatten(&joined, inner, facts);
-            }
-        }
-        serde_json::Value::Array(list) if list.iter().all(|v| !v.is_object() && !v.is_array()) => {
-            let texts: Vec<String> = list.iter().map(leaf).collect();
-            facts.insert(name.to_owned(), texts.join(", "));
-        }
-        serde_json::Value::Array(list) => {
-            for (k, inner) in list.iter().enumerate() {
-                flatten(&format!("{name}.{k}"), inner, facts);
-            }
-        }
-        other => {
-            facts.insert(name.to_owned(), leaf(other));
-        }
-    }
-}
-
-fn leaf(value: &serde_json::Value) -> String {
-    match value {
-        serde_json::Value::Null => String::new(),
-        serde_json::Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
 }
 
 /// The text of a file; `None` when there is no such file.

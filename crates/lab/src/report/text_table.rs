@@ -116,7 +116,7 @@ pub fn wrap(text: &str, width: usize, first: &str, next: &str) -> String {
         if !is_empty {
             line.push(' ');
         }
-        line.push_str(word);
+        line.push_str(&word);
         is_empty = false;
     }
     out.push_str(line.trim_end());

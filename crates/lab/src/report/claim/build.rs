@@ -28,11 +28,11 @@ pub fn build(results: &Results, setting: Setting) -> Claims {
         schema: SCHEMA,
         title: campaign.title.clone(),
         progress: progress(results),
+        warnings: warnings(results, &setting),
         setting,
         verdicts,
         badges: Vec::new(),
         cells,
-        warnings: warnings(results),
     };
     claims.badges = badges::badges(results, &claims);
     claims
@@ -162,7 +162,7 @@ fn sentence(
 
 /// Doubts of single trials, the same text once with all its trials; then
 /// those of the campaign.
-fn warnings(results: &Results) -> Vec<Warning> {
+fn warnings(results: &Results, setting: &Setting) -> Vec<Warning> {
     let mut found: Vec<Warning> = Vec::new();
     for trial in &results.trials {
         for text in &trial.warnings {
@@ -177,6 +177,11 @@ fn warnings(results: &Results) -> Vec<Warning> {
     if !unpinned.is_empty() {
         let text = "tester and device were not pinned to cores of their own".to_owned();
         found.push(Warning { text, trials: unpinned });
+    }
+    if setting.environment.as_ref().is_some_and(|e| e.fwdlab.profile == "debug") {
+        let text = "measured with a debug build of fwdlab, whose figures mean little; \
+                    build it with --release and run again";
+        found.push(Warning { text: text.to_owned(), trials: Vec::new() });
     }
     if results.is_torn {
         let text = "the last line of trials.jsonl is cut short: its trial counts as not run; \

@@ -7,7 +7,6 @@
 
 mod bars;
 mod canvas;
-mod distribution;
 mod forest;
 mod raster;
 mod run_order;
@@ -16,12 +15,11 @@ mod theme;
 mod verify;
 
 pub use bars::bars;
-pub use canvas::{Canvas, escape};
-pub use distribution::distribution;
+pub use canvas::Canvas;
 pub use forest::{Estimate, Forest, ForestRow, forest};
 pub use raster::png;
 pub use run_order::run_order;
-pub use theme::{DARK, LIGHT, inline_sheet, properties, sheet};
+pub use theme::{LIGHT, sheet};
 pub use verify::verify;
 
 /// What a figure shows: one group of series per traffic.

@@ -7,7 +7,7 @@ use super::{Chart, Group, Series};
 
 const LEFT: f64 = 74.0;
 const RIGHT: f64 = 24.0;
-const TOP: f64 = 84.0;
+const TOP: f64 = 92.0;
 const PANEL: f64 = 170.0;
 const GAP: f64 = 34.0;
 /// Steps of the colour scale of blocks.
@@ -84,7 +84,7 @@ fn draw_panel(canvas: &mut Canvas, chart: &Chart, group: &Group, (x, top): (&Sca
         canvas.open(&[("class", "series"), ("data-variant", &series.variant)]);
         for dot in &series.dots {
             let Some(value) = deviation(series, dot.value) else { continue };
-            let class = format!("k{}", (dot.block - 1) * STEPS / blocks.max(1));
+            let class = format!("k{}", dot.block.saturating_sub(1) * (STEPS - 1) / (blocks - 1).max(1));
             let hover = format!("{}, {value:+.2} % from its median", dot.hover);
             let mark = TrialMark { id: &dot.trial, hover: &hover, radius: 3.8 };
             canvas.mark(&class, series.colour, at(x.place(f64::from(dot.order)), y.place(value)), &mark);

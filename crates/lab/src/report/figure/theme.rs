@@ -64,7 +64,7 @@ const BLOCKS: [&str; 10] = [
 
 /// The style sheet of a figure with fixed colours.
 pub fn sheet(palette: &Palette) -> String {
-    rules(|role| match role {
+    rules("", |role| match role {
         Role::Page => palette.page.to_string(),
         Role::Ink => palette.ink.to_string(),
         Role::Faint => palette.faint.to_string(),
@@ -78,7 +78,7 @@ pub fn sheet(palette: &Palette) -> String {
 /// The style sheet of figures inside an HTML page: colours are the page's
 /// custom properties, so they follow its appearance.
 pub fn inline_sheet() -> String {
-    rules(|role| match role {
+    rules(".figure ", |role| match role {
         Role::Page => "var(--page)".to_string(),
         Role::Ink => "var(--ink)".to_string(),
         Role::Faint => "var(--faint)".to_string(),
@@ -119,38 +119,44 @@ enum Role {
     Series(usize),
 }
 
-fn rules(colour: impl Fn(Role) -> String) -> String {
+/// The rules, each selector preceded by `scope`.
+fn rules(scope: &str, colour: impl Fn(Role) -> String) -> String {
+    let (page, ink, faint) = (colour(Role::Page), colour(Role::Ink), colour(Role::Faint));
+    let (grid, warn, bad) = (colour(Role::Grid), colour(Role::Warn), colour(Role::Bad));
     let mut css = String::new();
-    let _ = writeln!(css, "text{{font-family:{FONTS};font-size:12px;fill:{}}}", colour(Role::Ink));
-    let _ = writeln!(css, ".page{{fill:{}}}", colour(Role::Page));
-    css.push_str(".title{font-size:17px;font-weight:bold}\n");
-    css.push_str(".strong{font-weight:bold}\n");
-    let _ = writeln!(css, ".faint{{fill:{};font-size:11px}}", colour(Role::Faint));
-    let _ = writeln!(
-        css,
-        ".halo{{paint-order:stroke;stroke:{};stroke-width:3px;stroke-linejoin:round}}",
-        colour(Role::Page)
+    let mut rule = |selector: &str, body: &str| {
+        let _ = writeln!(css, "{scope}{selector}{{{body}}}");
+    };
+    rule("text", &format!("font-family:{FONTS};font-size:12px;fill:{ink}"));
+    rule(".page", &format!("fill:{page}"));
+    rule(".title", "font-size:17px;font-weight:bold");
+    rule(".strong", "font-weight:bold");
+    rule(".faint", &format!("fill:{faint};font-size:11px"));
+    rule(
+        ".halo",
+        &format!("paint-order:stroke;stroke:{page};stroke-width:3px;stroke-linejoin:round"),
     );
-    let _ = writeln!(css, ".grid{{stroke:{};stroke-width:1}}", colour(Role::Grid));
-    let _ = writeln!(css, ".axis{{stroke:{};stroke-width:1}}", colour(Role::Faint));
-    let _ = writeln!(css, ".whisker{{stroke:{};stroke-width:1.5}}", colour(Role::Ink));
-    let _ = writeln!(css, ".median{{stroke:{};stroke-width:2.5}}", colour(Role::Ink));
-    let _ = writeln!(css, ".zero{{stroke:{};stroke-width:1.5}}", colour(Role::Ink));
-    let _ = writeln!(css, ".band{{fill:{};fill-opacity:0.55}}", colour(Role::Grid));
-    let _ = writeln!(css, ".stripe{{fill:{};fill-opacity:0.35}}", colour(Role::Grid));
-    let _ = writeln!(css, ".limit{{stroke:{};stroke-width:1.5;stroke-dasharray:6 4}}", colour(Role::Bad));
-    let _ = writeln!(css, ".limit-text{{fill:{};font-size:11px}}", colour(Role::Bad));
-    let _ = writeln!(css, ".warn-text{{fill:{};font-size:11px}}", colour(Role::Warn));
-    let _ = writeln!(css, ".mark{{stroke:{};stroke-width:0.8}}", colour(Role::Page));
+    rule(".grid", &format!("stroke:{grid};stroke-width:1"));
+    rule(".axis", &format!("stroke:{faint};stroke-width:1"));
+    rule(".whisker", &format!("stroke:{ink};stroke-width:1.5"));
+    rule(".median", &format!("stroke:{ink};stroke-width:2.5"));
+    rule(".zero", &format!("stroke:{ink};stroke-width:1.5"));
+    rule(".box", &format!("fill:none;stroke:{faint};stroke-width:1.5"));
+    rule(".band", &format!("fill:{grid};fill-opacity:0.55"));
+    rule(".stripe", &format!("fill:{grid};fill-opacity:0.35"));
+    rule(".limit", &format!("stroke:{bad};stroke-width:1.5;stroke-dasharray:6 4"));
+    rule(".limit-text", &format!("fill:{bad};font-size:11px"));
+    rule(".warn-text", &format!("fill:{warn};font-size:11px"));
+    rule(".mark", &format!("stroke:{page};stroke-width:0.8"));
     for (k, c) in BLOCKS.iter().enumerate() {
-        let _ = writeln!(css, ".k{k}{{fill:{c}}}");
+        rule(&format!(".k{k}"), &format!("fill:{c}"));
     }
     for k in 0..LIGHT.series.len() {
         let c = colour(Role::Series(k));
-        let _ = writeln!(
-            css,
-            ".f{k}{{fill:{c}}}.b{k}{{fill:{c};fill-opacity:0.28;stroke:{c};stroke-width:1.5}}.l{k}{{stroke:{c};stroke-width:2;fill:none}}.t{k}{{fill:{c};font-weight:bold}}"
-        );
+        rule(&format!(".f{k}"), &format!("fill:{c}"));
+        rule(&format!(".b{k}"), &format!("fill:{c};fill-opacity:0.28;stroke:{c};stroke-width:1.5"));
+        rule(&format!(".l{k}"), &format!("stroke:{c};stroke-width:2;fill:none"));
+        rule(&format!(".t{k}"), &format!("fill:{c};font-weight:bold"));
     }
     css
 }

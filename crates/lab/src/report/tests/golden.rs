@@ -31,9 +31,9 @@ fn report_of_the_seeds_experiment_equals_its_golden_files() {
         let text = fs::read_to_string(dir.path().join(name)).unwrap();
         golden(&format!("two/{name}"), &text);
     }
-    golden("two/terminal-120.txt", &terminal(&results, 120, false).unwrap());
-    golden("two/terminal-80.txt", &terminal(&results, 80, false).unwrap());
-    golden("two/terminal-colour.txt", &terminal(&results, 120, true).unwrap());
+    golden("two/terminal-120.txt", &terminal(&results, 120, false));
+    golden("two/terminal-80.txt", &terminal(&results, 80, false));
+    golden("two/terminal-colour.txt", &terminal(&results, 120, true));
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn report_of_doubtful_results_equals_its_golden_files() {
         let text = fs::read_to_string(dir.path().join(name)).unwrap();
         golden(&format!("doubtful/{name}"), &text);
     }
-    golden("doubtful/terminal-100.txt", &terminal(&results, 100, false).unwrap());
+    golden("doubtful/terminal-100.txt", &terminal(&results, 100, false));
 }
 
 #[test]

@@ -220,9 +220,13 @@ fn line(record: &Record) -> String {
 }
 
 const ENVIRONMENT: &str = r#"{
-  "machine": { "cpu": "Example CPU 3.0 GHz", "cores": 2, "memory_gib": 16 },
-  "system": { "kernel": "Linux 6.1.0 x86_64" },
-  "fwdlab": { "version": "0.1.0" }
+  "fwdlab": { "version": "0.1.0", "commit": "0123abc", "rustc": "rustc 1.95.0", "profile": "release",
+    "target": "x86_64-linux" },
+  "machine": { "product": "Example Board", "processor": "Example CPU 3.0 GHz", "cores": 2,
+    "cores_online": 4, "memory_bytes": 17179869184, "hypervisor": "none", "governor": "performance" },
+  "kernel": { "name": "Linux", "release": "6.1.0", "distribution": "Debian GNU/Linux 12",
+    "clock_source": "tsc" },
+  "seed": 20261121
 }
 "#;
 
