@@ -7,6 +7,7 @@
 mod doctor;
 mod ministat;
 mod output;
+mod report;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -26,6 +27,8 @@ enum Command {
     Doctor(doctor::Args),
     /// Compare sets of values as ministat(1) does, byte for byte
     Ministat(ministat::Args),
+    /// Make the report of a results directory anew from its journal, or check it
+    Report(report::Args),
 }
 
 fn main() -> ExitCode {
@@ -43,5 +46,6 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Doctor(arguments) => doctor::execute(&arguments),
         Command::Ministat(_) => Ok(ministat::execute()),
+        Command::Report(arguments) => report::execute(&arguments),
     }
 }

@@ -3,9 +3,7 @@
 use fwdlab_stats::Comparison;
 
 use super::claim::{Cell, Claims, VerdictClaim};
-use super::figure::{
-    Chart, Dot, Estimate, Forest, ForestRow, Group, LineRate, Series, Summary,
-};
+use super::figure::{Chart, Dot, Estimate, Forest, ForestRow, Group, LineRate, Series, Summary};
 use super::setting::line_rate;
 use super::units;
 use crate::results::{LimitedBy, Results, Trial};
@@ -62,19 +60,21 @@ fn series(cell: &Cell, colour: usize, claims: &Claims, results: &Results) -> Ser
         results.trials_of(&cell.variant, &cell.traffic).into_iter().filter(|t| t.is_ok()).collect();
     trials.sort_by_key(|t| t.order);
     let dots = trials.into_iter().filter_map(dot).collect();
-    let summary = cell.rate.map(|r| Summary {
-        minimum: r.minimum,
-        median: r.median,
-        maximum: r.maximum,
-    });
-    Series { variant: cell.variant.clone(), colour, dots, summary, effect: rate_effect(cell, claims) }
+    let summary =
+        cell.rate.map(|r| Summary { minimum: r.minimum, median: r.median, maximum: r.maximum });
+    Series {
+        variant: cell.variant.clone(),
+        colour,
+        dots,
+        summary,
+        effect: rate_effect(cell, claims),
+    }
 }
 
 /// The effect on the rate that stands above a bar; none when it is not the
 /// rate that decides, or when nothing is proven.
 fn rate_effect(cell: &Cell, claims: &Claims) -> Option<String> {
-    let is_same =
-        |v: &&VerdictClaim| v.variant == cell.variant && v.traffic == cell.traffic;
+    let is_same = |v: &&VerdictClaim| v.variant == cell.variant && v.traffic == cell.traffic;
     let verdict = claims.verdicts.iter().find(is_same)?;
     if verdict.metric != "rate" {
         return None;
@@ -158,8 +158,7 @@ fn forest_row(verdict: &VerdictClaim, colours: &[(&str, usize)]) -> ForestRow {
     let other = if verdict.metric == "cost" { &verdict.rate } else { &verdict.cost };
     let deciding = verdict.comparison().map(estimate);
     let word = verdict.verdict.word();
-    let interval =
-        deciding.map_or_else(String::new, |e| units::percent_interval(e.low, e.high));
+    let interval = deciding.map_or_else(String::new, |e| units::percent_interval(e.low, e.high));
     let text = match (word, deciding) {
         ("faster" | "slower", Some(e)) => format!("{word} {}", units::signed_percent(e.estimate)),
         _ => word.to_owned(),

@@ -14,7 +14,9 @@ pub enum ReportError {
     Results(#[from] crate::Error),
 
     /// The operating system refused a file operation.
-    #[error("cannot {doing} {path}: {source}; check the directory and its disk, then run `fwdlab report` again")]
+    #[error(
+        "cannot {doing} {path}: {source}; check the directory and its disk, then run `fwdlab report` again"
+    )]
     Io {
         /// The operation, as the word after "cannot".
         doing: &'static str,
@@ -56,7 +58,9 @@ pub enum ReportError {
     },
 
     /// A link of the report leads nowhere.
-    #[error("{file} links to {target}, which does not exist; run `fwdlab report` again, or put the file back")]
+    #[error(
+        "{file} links to {target}, which does not exist; run `fwdlab report` again, or put the file back"
+    )]
     DeadLink {
         /// The file with the link.
         file: String,
@@ -69,7 +73,9 @@ pub enum ReportError {
     Template(#[from] minijinja::Error),
 
     /// Results that measured different things cannot stand in one table.
-    #[error("{dir} measured {wanted} where {other} measured {got}; make two syntheses, or say --mixed to have both in one with a warning")]
+    #[error(
+        "{dir} measured {wanted} where {other} measured {got}; make two syntheses, or say --mixed to have both in one with a warning"
+    )]
     Mixed {
         /// The first directory.
         dir: PathBuf,
@@ -84,7 +90,10 @@ pub enum ReportError {
 
 impl ReportError {
     /// Returns a function that wraps a system error on `path`.
-    pub(crate) fn io(doing: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn io(
+        doing: &'static str,
+        path: impl Into<PathBuf>,
+    ) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |source| Self::Io { doing, path, source }
     }

@@ -112,7 +112,8 @@ fn compare(pairs: &[Pair<'_>], metric: Metric) -> Result<Comparison, String> {
         Metric::Rate => Direction::HigherIsBetter,
         Metric::Cost => Direction::LowerIsBetter,
     };
-    let blocks = blocks.ok_or_else(|| format!("a trial has no figure for the {}", metric.name()))?;
+    let blocks =
+        blocks.ok_or_else(|| format!("a trial has no figure for the {}", metric.name()))?;
     paired::compare(&blocks, direction).map_err(|e| e.to_string())
 }
 

@@ -75,16 +75,20 @@ fn render(sets: &[(String, Vec<f64>)]) -> Block {
     let datasets: Result<Vec<Dataset>, _> =
         sets.iter().map(|(legend, values)| Dataset::new(legend.as_str(), values.clone())).collect();
     match datasets {
-        Ok(datasets) => {
-            Block::Text(String::from_utf8_lossy(&ministat::render(&datasets, &options)).into_owned())
-        }
+        Ok(datasets) => Block::Text(
+            String::from_utf8_lossy(&ministat::render(&datasets, &options)).into_owned(),
+        ),
         Err(error) => Block::Missing(error.to_string()),
     }
 }
 
 /// Whether ministat finds a difference between the trials of a verdict, at
 /// 95 %; `None` when it would refuse them.
-pub fn finds_difference(verdict: &VerdictClaim, claims: &Claims, results: &Results) -> Option<bool> {
+pub fn finds_difference(
+    verdict: &VerdictClaim,
+    claims: &Claims,
+    results: &Results,
+) -> Option<bool> {
     let metric = if verdict.metric == "cost" { Metric::Cost } else { Metric::Rate };
     let set = |name: &str| {
         let cells = &claims.cells;

@@ -139,9 +139,8 @@ fn verdict_lines(out: &mut String, verdict: &VerdictClaim, cells: &[&Cell]) {
 
 /// What the verdict compares, in figures of both variants.
 pub fn basis(verdict: &VerdictClaim, cells: &[&Cell]) -> Option<String> {
-    let find = |name: &str| {
-        cells.iter().find(|c| c.variant == name && c.traffic == verdict.traffic)
-    };
+    let find =
+        |name: &str| cells.iter().find(|c| c.variant == name && c.traffic == verdict.traffic);
     let (baseline, variant) = (find(&verdict.baseline)?, find(&verdict.variant)?);
     let rates = match (baseline.rate, variant.rate) {
         (Some(b), Some(v)) => {
@@ -150,11 +149,9 @@ pub fn basis(verdict: &VerdictClaim, cells: &[&Cell]) -> Option<String> {
         _ => return None,
     };
     let costs = match (baseline.cost, variant.cost) {
-        (Some(b), Some(v)) => Some(format!(
-            "{} ns/frame against {}",
-            units::ns(v.median),
-            units::ns(b.median)
-        )),
+        (Some(b), Some(v)) => {
+            Some(format!("{} ns/frame against {}", units::ns(v.median), units::ns(b.median)))
+        }
         _ => None,
     };
     let n = verdict.comparison().map_or(verdict.pairs.len(), |c| c.n.baseline);

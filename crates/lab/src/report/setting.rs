@@ -185,12 +185,18 @@ fn build_line(build: &Build) -> String {
 
 fn flows_line(traffics: &[TrafficSetting]) -> String {
     let kind = |t: &TrafficSetting| {
-        if t.frame_bytes == t.family.smallest_udp_frame_bytes() { "smallest UDP frames" } else { "UDP frames" }
+        if t.frame_bytes == t.family.smallest_udp_frame_bytes() {
+            "smallest UDP frames"
+        } else {
+            "UDP frames"
+        }
     };
     let length = |t: &TrafficSetting| format!("{} bytes for {}", t.frame_bytes, t.name);
     match traffics {
         [] => "no traffic was sent".to_owned(),
-        [first, rest @ ..] if rest.iter().all(|t| t.flows == first.flows && kind(t) == kind(first)) => {
+        [first, rest @ ..]
+            if rest.iter().all(|t| t.flows == first.flows && kind(t) == kind(first)) =>
+        {
             let lengths: Vec<String> = traffics.iter().map(length).collect();
             format!("{} flows of {} (with FCS {})", first.flows, kind(first), lengths.join(", "))
         }
@@ -255,10 +261,8 @@ pub fn line_rate(gigabits: f64, frame_bytes: u16) -> f64 {
 fn experiment_table(dir: &Path) -> Result<toml::Table, ReportError> {
     let path = dir.join("experiment.toml");
     let Some(text) = read_if_present(&path)? else { return Ok(toml::Table::new()) };
-    text.parse().map_err(|e: toml::de::Error| ReportError::Damaged {
-        path,
-        detail: e.message().to_owned(),
-    })
+    text.parse()
+        .map_err(|e: toml::de::Error| ReportError::Damaged { path, detail: e.message().to_owned() })
 }
 
 /// The command that runs the campaign again. The order of the trials follows
@@ -267,7 +271,9 @@ fn command(experiment: &toml::Table, seed: u64) -> String {
     if experiment.contains_key("seed") {
         "fwdlab run experiment.toml -o DIR".to_owned()
     } else {
-        format!("(echo seed = {seed}; cat experiment.toml) > again.toml && fwdlab run again.toml -o DIR")
+        format!(
+            "(echo seed = {seed}; cat experiment.toml) > again.toml && fwdlab run again.toml -o DIR"
+        )
     }
 }
 
@@ -288,9 +294,10 @@ fn routes(experiment: &toml::Table) -> Option<String> {
 
 fn variant(name: &str, experiment: &toml::Table) -> VariantSetting {
     let tables = experiment.get("variant").and_then(toml::Value::as_array);
-    let found = tables.into_iter().flatten().find(|v| {
-        v.get("name").and_then(toml::Value::as_str) == Some(name)
-    });
+    let found = tables
+        .into_iter()
+        .flatten()
+        .find(|v| v.get("name").and_then(toml::Value::as_str) == Some(name));
     let set = found.and_then(|v| v.get("set")).and_then(toml::Value::as_table);
     let set = set.into_iter().flatten().map(|(key, value)| {
         (key.clone(), value.as_str().map_or_else(|| value.to_string(), str::to_owned))

@@ -44,7 +44,17 @@ fn row(cell: &Cell, claims: &Claims, unit: RateUnit) -> Vec<String> {
     let none = || "-".to_owned();
     let Some(rate) = cell.rate else {
         let median = if cell.failed.is_empty() { none() } else { "FAILED".to_owned() };
-        return vec![cell.variant.clone(), n, median, none(), none(), none(), none(), none(), none()];
+        return vec![
+            cell.variant.clone(),
+            n,
+            median,
+            none(),
+            none(),
+            none(),
+            none(),
+            none(),
+            none(),
+        ];
     };
     let interval = rate
         .interval

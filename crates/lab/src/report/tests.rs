@@ -64,7 +64,9 @@ fn check_sees_a_rate_that_its_intervals_do_not_give() {
     let found = check(dir.path()).unwrap();
     let id = &results.trials[3].id;
     assert!(found.iter().any(|d| matches!(d, Difference::Rate { trial, .. } if trial == id)));
-    assert!(found.iter().any(|d| matches!(d, Difference::Line { file, .. } if file == "README.md")));
+    assert!(
+        found.iter().any(|d| matches!(d, Difference::Line { file, .. } if file == "README.md"))
+    );
 }
 
 #[test]
@@ -76,11 +78,28 @@ fn claim_about_another_variants_trials_does_not_resolve() {
         resolve(&claims, &results)
     };
     assert!(mutated(|_| {}).is_empty());
-    assert!(mutated(|c| c.cells[0].variant = "modular".to_owned())[0].detail.contains("is of inet/radix"));
-    assert!(mutated(|c| c.cells[0].kept[0] = "b99-inet-radix".to_owned())[0].detail.contains("does not exist"));
-    assert!(mutated(|c| c.cells[1].rate.as_mut().unwrap().median += 1.0)[0].detail.contains("rate is stated"));
+    assert!(
+        mutated(|c| c.cells[0].variant = "modular".to_owned())[0]
+            .detail
+            .contains("is of inet/radix")
+    );
+    assert!(
+        mutated(|c| c.cells[0].kept[0] = "b99-inet-radix".to_owned())[0]
+            .detail
+            .contains("does not exist")
+    );
+    assert!(
+        mutated(|c| c.cells[1].rate.as_mut().unwrap().median += 1.0)[0]
+            .detail
+            .contains("rate is stated")
+    );
     assert!(mutated(|c| c.verdicts[0].pairs.swap(0, 1)).is_empty());
-    assert!(!mutated(|c| { c.verdicts[0].pairs.pop(); }).is_empty());
+    assert!(
+        !mutated(|c| {
+            c.verdicts[0].pairs.pop();
+        })
+        .is_empty()
+    );
 }
 
 #[test]
@@ -100,7 +119,9 @@ fn figure_with_swapped_labels_is_refused() {
 #[test]
 fn failed_trials_are_shown_and_counted() {
     let (_dir, mut results) = directory(sample::doubtful());
-    for trial in results.trials.iter_mut().filter(|t| t.variant == "modular" && t.traffic == "inet6") {
+    for trial in
+        results.trials.iter_mut().filter(|t| t.variant == "modular" && t.traffic == "inet6")
+    {
         trial.status = Status::Failed;
         trial.reason = Some("no frame came back".to_owned());
     }

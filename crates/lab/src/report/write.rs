@@ -43,8 +43,8 @@ fn replace(path: &Path, bytes: &[u8]) -> Result<(), ReportError> {
     beside.push(".part");
     let beside = PathBuf::from(beside);
     let written = fs::write(&beside, bytes).map_err(ReportError::io("write", &beside));
-    let done = written
-        .and_then(|()| fs::rename(&beside, path).map_err(ReportError::io("replace", path)));
+    let done =
+        written.and_then(|()| fs::rename(&beside, path).map_err(ReportError::io("replace", path)));
     if done.is_err() {
         // Nothing half-written may stay; that it is absent already is fine.
         let _ = fs::remove_file(&beside);

@@ -73,9 +73,9 @@ fn trials(claims: &Claims) -> Badge {
 }
 
 fn offered(kept: &[&Trial]) -> Badge {
-    let short = kept.iter().filter(|t| {
-        t.offered_pps_asked.is_some_and(|asked| offered_pps(t) < 0.995 * asked)
-    });
+    let short = kept
+        .iter()
+        .filter(|t| t.offered_pps_asked.is_some_and(|asked| offered_pps(t) < 0.995 * asked));
     let short = short.count();
     let rates: Vec<f64> = kept.iter().map(|t| offered_pps(t)).collect();
     let low = rates.iter().copied().fold(f64::INFINITY, f64::min);

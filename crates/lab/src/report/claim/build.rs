@@ -61,9 +61,8 @@ fn family(results: &Results, traffic: &str) -> Family {
 fn cell(results: &Results, traffic: &str, variant: &str) -> Cell {
     let trials = results.trials_of(variant, traffic);
     let (kept, failed): (Vec<&Trial>, Vec<&Trial>) = trials.iter().partition(|t| t.is_ok());
-    let figures = |metric: Metric| -> Vec<f64> {
-        kept.iter().filter_map(|t| metric.of(t)).collect()
-    };
+    let figures =
+        |metric: Metric| -> Vec<f64> { kept.iter().filter_map(|t| metric.of(t)).collect() };
     let mut limited_by = BTreeMap::new();
     let mut drops: BTreeMap<String, u64> = BTreeMap::new();
     for trial in &kept {
@@ -109,9 +108,8 @@ fn failure(trial: &Trial) -> Failure {
 /// The settings that every trial read back with the same value.
 fn common_proof(trials: &[&Trial]) -> BTreeMap<String, String> {
     let Some((first, rest)) = trials.split_first() else { return BTreeMap::new() };
-    let is_common = |(key, value): &(&String, &String)| {
-        rest.iter().all(|t| t.proof.get(*key) == Some(*value))
-    };
+    let is_common =
+        |(key, value): &(&String, &String)| rest.iter().all(|t| t.proof.get(*key) == Some(*value));
     first.proof.iter().filter(is_common).map(|(k, v)| (k.clone(), v.clone())).collect()
 }
 

@@ -129,7 +129,10 @@ fn resolve_verdict(verdict: &VerdictClaim, trials: &BTreeMap<&str, &Trial>) -> V
             .collect();
         let computed = blocks.and_then(|blocks| paired::compare(&blocks, direction).ok());
         if computed != *stated {
-            found.push(wrong(format!("the comparison of {} is not what its trials give", metric.name())));
+            found.push(wrong(format!(
+                "the comparison of {} is not what its trials give",
+                metric.name()
+            )));
         }
     }
     found

@@ -62,7 +62,8 @@ mod tests {
     #[test]
     fn interval_ranks_equal_published_tables() {
         // Conover, Practical Nonparametric Statistics: 95 % intervals of the median.
-        let expected = [(5, None), (6, Some(0)), (8, Some(0)), (9, Some(1)), (12, Some(2)), (20, Some(5))];
+        let expected =
+            [(5, None), (6, Some(0)), (8, Some(0)), (9, Some(1)), (12, Some(2)), (20, Some(5))];
         for (n, rank) in expected {
             assert_eq!(interval_rank(n), rank, "n = {n}");
         }

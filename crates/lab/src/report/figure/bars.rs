@@ -89,12 +89,7 @@ fn draw_axis(canvas: &mut Canvas, layout: &Layout, chart: &Chart) {
 fn draw_group(canvas: &mut Canvas, layout: &Layout, group: &Group, left: f64) {
     let width = layout.slot * group.series.len() as f64;
     canvas.open(&[("class", "traffic"), ("data-traffic", &group.traffic)]);
-    canvas.text(
-        "strong",
-        Anchor::Middle,
-        at(left + width / 2.0, BOTTOM + 40.0),
-        &group.label,
-    );
+    canvas.text("strong", Anchor::Middle, at(left + width / 2.0, BOTTOM + 40.0), &group.label);
     if let Some(limit) = &group.line_rate {
         draw_limit(canvas, layout, limit, (left - 10.0, left + width + 10.0));
     }

@@ -102,12 +102,20 @@ fn draw_axis(canvas: &mut Canvas, forest: &Forest, x: &Scale, bottom: f64) {
 }
 
 fn draw_row(canvas: &mut Canvas, row: &ForestRow, x: &Scale, y: f64) {
-    canvas.open(&[("class", "series"), ("data-traffic", &row.traffic), ("data-variant", &row.variant)]);
+    canvas.open(&[
+        ("class", "series"),
+        ("data-traffic", &row.traffic),
+        ("data-variant", &row.variant),
+    ]);
     canvas.text("strong", Anchor::End, at(LEFT - 14.0, y - 2.0), &row.variant);
     canvas.text("faint", Anchor::End, at(LEFT - 14.0, y + 13.0), &row.traffic);
     if let Some(other) = row.other {
         canvas.line("axis", at(x.place(other.low), y + 9.0), at(x.place(other.high), y + 9.0));
-        canvas.line("axis", at(x.place(other.estimate), y + 6.0), at(x.place(other.estimate), y + 12.0));
+        canvas.line(
+            "axis",
+            at(x.place(other.estimate), y + 6.0),
+            at(x.place(other.estimate), y + 12.0),
+        );
     }
     match row.deciding {
         Some(e) => {
@@ -116,7 +124,11 @@ fn draw_row(canvas: &mut Canvas, row: &ForestRow, x: &Scale, y: f64) {
             canvas.line(&class, at(low, y - 4.0), at(high, y - 4.0));
             canvas.line(&class, at(low, y - 9.0), at(low, y + 1.0));
             canvas.line(&class, at(high, y - 9.0), at(high, y + 1.0));
-            canvas.legend_mark(&format!("f{}", row.colour), row.colour, at(x.place(e.estimate), y - 4.0));
+            canvas.legend_mark(
+                &format!("f{}", row.colour),
+                row.colour,
+                at(x.place(e.estimate), y - 4.0),
+            );
         }
         None => canvas.text("warn-text", Anchor::Middle, at(x.place(0.0), y), "no comparison"),
     }

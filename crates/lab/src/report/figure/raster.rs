@@ -16,7 +16,8 @@ const DENSITY: f32 = 2.0;
 /// [`ReportError::Picture`] when the SVG does not parse or has no size.
 pub fn png(svg: &str, name: &'static str) -> Result<Vec<u8>, ReportError> {
     let failed = |detail: String| ReportError::Picture { name, detail };
-    let mut options = usvg::Options { font_family: "DejaVu Sans".to_string(), ..Default::default() };
+    let mut options =
+        usvg::Options { font_family: "DejaVu Sans".to_string(), ..Default::default() };
     let fonts = Arc::make_mut(&mut options.fontdb);
     fonts.load_font_data(dejavu::sans::regular().to_vec());
     fonts.load_font_data(dejavu::sans::bold().to_vec());

@@ -84,10 +84,16 @@ fn draw_panel(canvas: &mut Canvas, chart: &Chart, group: &Group, (x, top): (&Sca
         canvas.open(&[("class", "series"), ("data-variant", &series.variant)]);
         for dot in &series.dots {
             let Some(value) = deviation(series, dot.value) else { continue };
-            let class = format!("k{}", dot.block.saturating_sub(1) * (STEPS - 1) / (blocks - 1).max(1));
+            let class =
+                format!("k{}", dot.block.saturating_sub(1) * (STEPS - 1) / (blocks - 1).max(1));
             let hover = format!("{}, {value:+.2} % from its median", dot.hover);
             let mark = TrialMark { id: &dot.trial, hover: &hover, radius: 3.8 };
-            canvas.mark(&class, series.colour, at(x.place(f64::from(dot.order)), y.place(value)), &mark);
+            canvas.mark(
+                &class,
+                series.colour,
+                at(x.place(f64::from(dot.order)), y.place(value)),
+                &mark,
+            );
         }
         canvas.close();
     }

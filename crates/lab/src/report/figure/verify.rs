@@ -5,16 +5,11 @@ use std::collections::BTreeMap;
 use crate::report::ReportError;
 use crate::results::{Results, Trial};
 
-/// What a mark stands for, by the groups around it.
+/// What the groups around a mark say of it.
 #[derive(Debug, Default)]
-struct Place {
-    stack: Vec<(Option<String>, Option<String>)>,
-}
-
-impl Place {
-    fn find(&self, pick: fn(&(Option<String>, Option<String>)) -> &Option<String>) -> Option<&str> {
-        self.stack.iter().rev().find_map(|g| pick(g).as_deref())
-    }
+struct Group {
+    traffic: Option<String>,
+    variant: Option<String>,
 }
 
 /// Checks that every mark of `svg` names a trial that was kept, that it
@@ -28,17 +23,22 @@ pub fn verify(svg: &str, name: &'static str, results: &Results) -> Result<(), Re
     let trials: BTreeMap<&str, &Trial> =
         results.trials.iter().map(|t| (t.id.as_str(), t)).collect();
     let mut drawn: BTreeMap<String, usize> = BTreeMap::new();
-    let mut place = Place::default();
+    let mut groups: Vec<Group> = Vec::new();
     for line in svg.lines() {
         if line.starts_with("<g") {
-            place.stack.push((attribute(line, "data-traffic"), attribute(line, "data-variant")));
+            groups.push(Group {
+                traffic: attribute(line, "data-traffic"),
+                variant: attribute(line, "data-variant"),
+            });
         } else if line.starts_with("</g>") {
-            place.stack.pop();
+            groups.pop();
         } else if let Some(id) = attribute(line, "data-trial") {
             let trial = trials.get(id.as_str()).filter(|t| t.is_ok());
-            let trial = trial.ok_or_else(|| wrong(format!("it shows {id}, which is no kept trial")))?;
-            let (traffic, variant) = (place.find(|g| &g.0), place.find(|g| &g.1));
-            if traffic != Some(&trial.traffic) || variant != Some(&trial.variant) {
+            let trial =
+                trial.ok_or_else(|| wrong(format!("it shows {id}, which is no kept trial")))?;
+            let traffic = groups.iter().rev().find_map(|g| g.traffic.as_deref());
+            let variant = groups.iter().rev().find_map(|g| g.variant.as_deref());
+            if traffic != Some(trial.traffic.as_str()) || variant != Some(trial.variant.as_str()) {
                 return Err(wrong(format!(
                     "it shows {id} of {}/{} as {}/{}",
                     trial.traffic,

@@ -23,7 +23,11 @@ pub struct Variant {
 /// The seeds' experiment: two variants.
 pub const TWO: [Variant; 2] = [
     Variant { name: "radix", algorithms: ["radix4", "radix6"], rates: [4.11e6, 3.52e6] },
-    Variant { name: "modular", algorithms: ["bsearch4", "radix6_lockless"], rates: [4.83e6, 3.27e6] },
+    Variant {
+        name: "modular",
+        algorithms: ["bsearch4", "radix6_lockless"],
+        rates: [4.83e6, 3.27e6],
+    },
 ];
 
 /// Four variants.
@@ -50,7 +54,10 @@ impl Noise {
     pub fn next(&mut self) -> f64 {
         let mut sum = 0.0;
         for _ in 0..12 {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            self.0 = self
+                .0
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             sum += (self.0 >> 33) as f64 / (1u64 << 31) as f64;
         }
         sum - 6.0
@@ -180,8 +187,9 @@ pub fn doubtful() -> Results {
         match trial.id.as_str() {
             "b03-inet-modular" => {
                 trial.status = Status::Failed;
-                trial.reason =
-                    Some("sent 4,100,000 frames, received 4,099,990, dropped 0: 10 are lost".to_owned());
+                trial.reason = Some(
+                    "sent 4,100,000 frames, received 4,099,990, dropped 0: 10 are lost".to_owned(),
+                );
                 trial.rate_pps = None;
             }
             "b05-inet6-radix" | "b06-inet6-modular" => {
