@@ -67,6 +67,23 @@ pub enum Error {
         remedy: &'static str,
     },
 
+    /// A file of routes is wrong.
+    #[error("{path}:{number}: {unit}{what}; wanted {wanted}; {remedy}")]
+    RouteFile {
+        /// The file.
+        path: PathBuf,
+        /// What is counted: empty for lines, `MRT record: ` for records.
+        unit: &'static str,
+        /// Which one, from 1.
+        number: u64,
+        /// What is wrong with it.
+        what: String,
+        /// What it should be.
+        wanted: &'static str,
+        /// What to try next.
+        remedy: &'static str,
+    },
+
     /// A trial was recorded that the journal cannot take.
     #[error("trial {id} {why}; it was not recorded again")]
     TrialRefused {

@@ -19,6 +19,7 @@ pub mod netbenches;
 pub mod plan;
 pub mod report;
 pub mod results;
+pub mod routes;
 
 pub use error::Error;
 

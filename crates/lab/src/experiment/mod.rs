@@ -30,5 +30,5 @@ pub use load::Load;
 pub use model::{
     Allowance, Blocks, DeviceKind, Experiment, Route, RouteSource, Routes, Traffic, Variant,
 };
-pub use prefix::Prefix;
+pub use prefix::{NotAPrefix, Prefix};
 pub use problem::{Problem, Problems};

@@ -41,6 +41,18 @@ impl Prefix {
         if masked.address == address { Ok(masked) } else { Err(NotAPrefix::HostBits(masked)) }
     }
 
+    /// The prefix of this length that holds `address`; lengths above that of
+    /// the family count as the whole address.
+    pub fn covering(address: IpAddr, length: u8) -> Self {
+        let length = length.min(if address.is_ipv4() { 32 } else { 128 });
+        Self { address: masked(address, length), length }
+    }
+
+    /// The default route of the family of `any`.
+    pub fn everything(any: IpAddr) -> Self {
+        Self::covering(any, 0)
+    }
+
     /// The network address.
     pub fn address(&self) -> IpAddr {
         self.address
