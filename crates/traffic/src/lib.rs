@@ -1,1 +1,47 @@
-//! fwdlab-traffic
+//! The tester: flows, frames, pacing, sender and receiver with checks.
+//!
+//! A [`Plan`] says what a trial sends: [`Stream`]s of flows ([`FlowSet`]), frame sizes
+//! ([`FrameSizes`]) and order ([`Order`]), at a [`Load`]. A [`Tester`] runs it between two ports
+//! of a device and yields an [`Outcome`]: raw samples per interval, totals, what the checks of
+//! each frame found, and how far the tester was from being the limit itself.
+//!
+//! [`Sender`] and [`Receiver`] are its halves, for testers of other shapes. This crate never
+//! sees the router: the measured and the measurer must not share mistakes.
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+mod checks;
+mod error;
+mod flows;
+mod inspect;
+mod latency;
+mod layout;
+mod load;
+mod numbering;
+mod order;
+mod outcome;
+mod pacer;
+mod plan;
+mod receiver;
+mod sender;
+mod sequence;
+pub mod size;
+mod template;
+mod tester;
+mod time;
+
+pub use checks::Checks;
+pub use error::TrafficError;
+pub use flows::{Endpoints, Family, FlowSet};
+pub use latency::LatencySummary;
+pub use load::Load;
+pub use order::Order;
+pub use outcome::{FaultyFlow, Interval, Outcome, StreamOutcome};
+pub use pacer::Pacing;
+pub use plan::{Plan, Stream};
+pub use receiver::Receiver;
+pub use sender::Sender;
+pub use sequence::FlowFaults;
+pub use size::FrameSizes;
+pub use tester::Tester;
+pub use time::TimeSource;

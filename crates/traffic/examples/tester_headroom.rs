@@ -1,0 +1,114 @@
+//! How fast the tester is, in memory: generator alone, receiver alone, both on one core, and
+//! both against a device on another core that only moves frames from one ring to the other.
+//!
+//! `cargo run --release -p fwdlab-traffic --example tester_headroom [SECONDS]`
+//!
+//! The last figure is the fastest device that this tester can measure on this machine.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use fwdlab_port::{Batch, Clock, Pool, Port, affinity, pingpong, ring};
+use fwdlab_traffic::{FlowSet, Plan, Receiver, Sender, Stream, Tester};
+
+type AnyError = Box<dyn std::error::Error>;
+
+fn main() -> Result<(), AnyError> {
+    let seconds: f64 = std::env::args().nth(1).map_or(Ok(1.0), |text| text.parse())?;
+    let cores = affinity::allowed_cores();
+    if let [a, b, ..] = cores[..] {
+        println!("round trip core {a} to {b}: {:.0} ns", pingpong::measure(a, b)?.median_ns);
+        affinity::pin_current_thread(a)?;
+    }
+    let inet = ("198.18.10.1-198.18.10.20:2000", "198.19.10.1-198.19.10.100:2000");
+    let inet6 =
+        ("[2001:2:0:10::1]-[2001:2:0:10::14]:2000", "[2001:2:0:8010::1]-[2001:2:0:8010::64]:2000");
+    for (name, (source, destination)) in [("inet", inet), ("inet6", inet6)] {
+        let mut plan = Plan::new(vec![Stream::new(FlowSet::parse(source, destination)?)]);
+        // The null device takes nothing from the TTL.
+        plan.arrival_mac = plan.device_mac;
+        plan.duration_ns = (seconds * 1e9) as u64;
+        one_core(name, &plan, seconds)?;
+        two_cores(name, &plan, cores.get(1).copied())?;
+    }
+    Ok(())
+}
+
+/// Frames stay in one batch; nothing but the generator's and the receiver's own work.
+fn one_core(name: &str, plan: &Plan, seconds: f64) -> Result<(), AnyError> {
+    let pool = Pool::with_frames(2048)?;
+    let headroom = pool.config().headroom;
+    let clock = Clock::new();
+    let mut batches: Vec<Batch> = (0..8).map(|_| Batch::new()).collect();
+    let mut receive_plan = plan.clone();
+    receive_plan.ttl += 1;
+    let (mut sender, mut receiver) = (Sender::new(plan, headroom)?, Receiver::new(&receive_plan)?);
+    for batch in &mut batches {
+        pool.take_batch(batch, Batch::CAPACITY);
+        batch.iter_mut().for_each(|frame| sender.adopt(frame));
+    }
+    let (mut send_ticks, mut receive_ticks, mut frames) = (0, 0, 0_u64);
+    let end = clock.ticks() + clock.ns_to_ticks((seconds * 1e9) as u64);
+    let mut now = clock.ticks();
+    while now < end {
+        for batch in &mut batches {
+            sender.write(batch, 0);
+        }
+        let written = clock.ticks();
+        for batch in &mut batches {
+            receiver.check(batch, 0, |_| {});
+            frames += batch.len() as u64;
+        }
+        let checked = clock.ticks();
+        send_ticks += written - now;
+        receive_ticks += checked - written;
+        now = checked;
+    }
+    assert!(receiver.checks().is_clean(), "{:?}", receiver.checks());
+    assert_eq!(receiver.received(), frames);
+    let rate = |ticks: u64| frames as f64 * 1e3 / clock.ticks_to_ns(ticks) as f64;
+    println!(
+        "{name}: generator {:.0}, receiver {:.0}, both {:.1} Mframes/s per core",
+        rate(send_ticks),
+        rate(receive_ticks),
+        rate(send_ticks + receive_ticks)
+    );
+    Ok(())
+}
+
+fn two_cores(name: &str, plan: &Plan, core: Option<usize>) -> Result<(), AnyError> {
+    let pool = Pool::with_frames(plan.frames_in_flight)?;
+    let ((a, mut device_in), (mut device_out, b)) = (ring::pair(2048), ring::pair(2048));
+    let stop = AtomicBool::new(false);
+    let outcome = std::thread::scope(|scope| {
+        let device = scope.spawn(|| {
+            if let Some(core) = core {
+                affinity::pin_current_thread(core)?;
+            }
+            let mut batch = Batch::new();
+            let (mut polls, mut empty) = (0_u64, 0_u64);
+            while !stop.load(Ordering::Relaxed) {
+                polls += 1;
+                empty += u64::from(device_in.receive(&mut batch) == 0);
+                device_out.send(&mut batch);
+            }
+            let mean = device_out.counters().tx_frames as f64 / (polls - empty).max(1) as f64;
+            Ok::<_, fwdlab_port::PortError>((mean, empty as f64 / polls as f64))
+        });
+        let mut tester = Tester::new(plan, &pool, a, b)?;
+        let outcome = tester.run(&AtomicBool::new(false), &mut |_| {});
+        stop.store(true, Ordering::Relaxed);
+        let device = device.join().map_err(|_| "the device panicked")??;
+        Ok::<_, AnyError>((outcome, device))
+    });
+    let (outcome, (mean_batch, empty_share)) = outcome?;
+    println!(
+        "{name}: tester against a device that only moves handles: {:.1} Mframes/s, tester waiting {:.0} %, \
+         device polls empty {:.0} %, mean batch {:.0}, lost {}",
+        outcome.received() as f64 * 1e3 / outcome.duration_ns as f64,
+        outcome.waiting_share() * 100.0,
+        empty_share * 100.0,
+        mean_batch,
+        outcome.lost()
+    );
+    Ok(())
+}

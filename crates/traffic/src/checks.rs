@@ -1,0 +1,60 @@
+//! What the receiver found.
+
+/// Counters of the receiver's checks. Every frame is checked for its destination MAC address,
+/// length, TTL or hop limit, IPv4 header checksum, flow and sequence number; the UDP checksum
+/// and the payload on one frame of [`Checks::SAMPLING`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Checks {
+    /// Destination MAC address not the tester's.
+    pub wrong_mac: u64,
+    /// TTL or hop limit not exactly one less than sent.
+    pub wrong_ttl: u64,
+    /// IPv4 header checksum wrong.
+    pub bad_checksum: u64,
+    /// Length fields that do not fit the frame, options, fragments, or a changed traffic class.
+    pub wrong_header: u64,
+    /// IP frames that belong to no flow of the plan.
+    pub unknown_flow: u64,
+    /// Frames of a flow that came back on the sending port.
+    pub misrouted: u64,
+    /// Frames whose UDP checksum and payload were looked at.
+    pub sampled: u64,
+    /// Of these, with a wrong UDP checksum.
+    pub bad_payload: u64,
+    /// Frames received again.
+    pub duplicated: u64,
+    /// Frames that came after a later one of their flow.
+    pub reordered: u64,
+    /// Frames that are no test traffic: ARP, neighbour discovery, ICMP and others.
+    pub foreign: u64,
+}
+
+impl Checks {
+    /// One frame in this many has its UDP checksum verified.
+    pub const SAMPLING: u64 = 64;
+
+    /// Whether nothing was wrong. Foreign frames and lost ones are no fault of a received frame.
+    pub fn is_clean(&self) -> bool {
+        self.faults() == 0
+    }
+
+    /// The number of faults of all kinds.
+    pub fn faults(&self) -> u64 {
+        self.named().iter().map(|&(_, count)| count).sum()
+    }
+
+    /// Each kind of fault with its count, for reports.
+    pub fn named(&self) -> [(&'static str, u64); 9] {
+        [
+            ("wrong MAC address", self.wrong_mac),
+            ("wrong TTL or hop limit", self.wrong_ttl),
+            ("bad IPv4 checksum", self.bad_checksum),
+            ("wrong header", self.wrong_header),
+            ("unknown flow", self.unknown_flow),
+            ("misrouted", self.misrouted),
+            ("bad payload", self.bad_payload),
+            ("duplicated", self.duplicated),
+            ("reordered", self.reordered),
+        ]
+    }
+}

@@ -1,0 +1,173 @@
+//! From a flow's number to its addresses and ports, and back.
+//!
+//! Both ways are arithmetic, without a table of flows, so that ten million flows cost no more
+//! cache than one.
+
+use crate::flows::{Endpoints, FlowSet};
+
+/// What differs between the flows of a set. Addresses are their lower 64 bits; the upper ones
+/// are the same for the whole set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ends {
+    pub(crate) source: u64,
+    pub(crate) destination: u64,
+    pub(crate) source_port: u16,
+    pub(crate) destination_port: u16,
+}
+
+/// Division of 32-bit numbers by a fixed divisor: `n / d = (n * m) >> 64`, `m = ceil(2^64 / d)`.
+///
+/// Why: m = (2^64 + e) / d with 0 <= e < d, so n * m / 2^64 = n/d + n*e / (d * 2^64), and the
+/// second term stays below 1/d as n * e < 2^64. (Granlund and Montgomery 1994.)
+#[derive(Clone, Copy, Debug)]
+struct Divisor {
+    divisor: u32,
+    /// 0 for the divisor 1, whose m does not fit 64 bits.
+    multiplier: u64,
+}
+
+impl Divisor {
+    fn new(divisor: u32) -> Self {
+        let multiplier = if divisor == 1 { 0 } else { u64::MAX / u64::from(divisor) + 1 };
+        Self { divisor, multiplier }
+    }
+
+    /// Quotient and remainder.
+    #[inline(always)]
+    fn split(self, number: u32) -> (u32, u32) {
+        if self.multiplier == 0 {
+            return (number, 0);
+        }
+        let quotient = ((u128::from(number) * u128::from(self.multiplier)) >> 64) as u32;
+        (quotient, number - quotient * self.divisor)
+    }
+}
+
+/// One side: an endpoint's number is `address index * ports + port index`.
+#[derive(Clone, Copy, Debug)]
+struct Side {
+    first: u64,
+    addresses: u32,
+    first_port: u16,
+    ports: Divisor,
+}
+
+impl Side {
+    fn new(range: &Endpoints) -> Self {
+        Self {
+            first: range.first() as u64,
+            addresses: range.addresses(),
+            first_port: range.first_port(),
+            ports: Divisor::new(range.ports()),
+        }
+    }
+
+    #[inline(always)]
+    fn end(&self, number: u32) -> (u64, u16) {
+        let (address, port) = self.ports.split(number);
+        (self.first + u64::from(address), self.first_port + port as u16)
+    }
+
+    /// The endpoint's number; wraps around for addresses and ports outside, with false.
+    #[inline(always)]
+    fn number(&self, address: u64, port: u16) -> (u32, bool) {
+        let address = address.wrapping_sub(self.first);
+        let port = u32::from(port.wrapping_sub(self.first_port));
+        let inside = (address < u64::from(self.addresses)) & (port < self.ports.divisor);
+        ((address as u32).wrapping_mul(self.ports.divisor).wrapping_add(port), inside)
+    }
+}
+
+/// The numbers of a flow set: `destination * sources + source`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Numbering {
+    source: Side,
+    destination: Side,
+    sources: Divisor,
+}
+
+impl Numbering {
+    pub(crate) fn new(flows: &FlowSet) -> Self {
+        Self {
+            source: Side::new(flows.source()),
+            destination: Side::new(flows.destination()),
+            sources: Divisor::new(flows.source().count() as u32),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn ends(&self, flow: u32) -> Ends {
+        let (destination, source) = self.sources.split(flow);
+        let (source, source_port) = self.source.end(source);
+        let (destination, destination_port) = self.destination.end(destination);
+        Ends { source, destination, source_port, destination_port }
+    }
+
+    /// The flow's number, and whether it is a flow of this set (else the number means nothing).
+    #[inline(always)]
+    pub(crate) fn flow(&self, ends: Ends) -> (u32, bool) {
+        let (source, is_source) = self.source.number(ends.source, ends.source_port);
+        let (destination, is_destination) =
+            self.destination.number(ends.destination, ends.destination_port);
+        let flow = destination.wrapping_mul(self.sources.divisor).wrapping_add(source);
+        (flow, is_source & is_destination)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn divides_exactly_at_the_edges() {
+        for divisor in [1, 2, 3, 7, 10, 20, 100, 65_535, 65_536, (1 << 24) - 1, 1 << 24] {
+            for number in
+                [0, 1, divisor - 1, divisor, divisor + 1, 12_345_678, u32::MAX - 1, u32::MAX]
+            {
+                let expected = (number / divisor, number % divisor);
+                assert_eq!(Divisor::new(divisor).split(number), expected, "{number} / {divisor}");
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_every_flow_once_and_finds_it_again() {
+        let flows = FlowSet::parse("10.0.0.1-10.0.0.3:5-6", "10.9.0.250-10.9.1.4:7-9").unwrap();
+        let numbering = Numbering::new(&flows);
+        let all: std::collections::HashSet<_> = (0..flows.count())
+            .map(|flow| {
+                let ends = numbering.ends(flow);
+                assert_eq!(numbering.flow(ends), (flow, true));
+                (ends.source, ends.source_port, ends.destination, ends.destination_port)
+            })
+            .collect();
+        assert_eq!(all.len(), 3 * 2 * 11 * 3);
+    }
+
+    #[test]
+    fn lets_the_source_vary_fastest() {
+        let flows = FlowSet::parse("10.0.0.1-10.0.0.2:5", "10.9.0.1-10.9.0.2:5").unwrap();
+        let numbering = Numbering::new(&flows);
+        let pairs: Vec<_> = (0..4)
+            .map(|flow| numbering.ends(flow))
+            .map(|e| (e.source & 255, e.destination & 255))
+            .collect();
+        assert_eq!(pairs, [(1, 1), (2, 1), (1, 2), (2, 2)]);
+    }
+
+    #[test]
+    fn knows_strangers() {
+        let flows = FlowSet::parse("10.0.0.1-10.0.0.2:5", "10.9.0.1-10.9.0.2:5").unwrap();
+        let numbering = Numbering::new(&flows);
+        let inside = numbering.ends(3);
+        for stranger in [
+            Ends { source: inside.source + 1, ..inside },
+            Ends { source: inside.source - 2, ..inside },
+            Ends { destination: inside.destination + 1, ..inside },
+            Ends { source_port: 4, ..inside },
+            Ends { destination_port: 6, ..inside },
+        ] {
+            assert!(!numbering.flow(stranger).1, "{stranger:?}");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! In which order flows follow each other.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::TrafficError;
+
+/// The order of flows in time.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub enum Order {
+    /// One after the other, the source fastest, and again.
+    #[default]
+    Sequential,
+    /// A random permutation of all flows, and again.
+    Random,
+    /// Drawn with probability proportional to 1 / rank^exponent, over a random ranking.
+    Zipf {
+        /// The exponent, 0 to 4; 1.0 is the classic.
+        exponent: f64,
+    },
+}
+
+impl FromStr for Order {
+    type Err = TrafficError;
+
+    /// Reads `sequential`, `random`, `zipf` or `zipf(EXPONENT)`.
+    fn from_str(text: &str) -> Result<Self, TrafficError> {
+        let wrong = || TrafficError::Order { text: text.to_owned() };
+        match text.trim() {
+            "sequential" => Ok(Self::Sequential),
+            "random" => Ok(Self::Random),
+            "zipf" => Ok(Self::Zipf { exponent: 1.0 }),
+            other => {
+                let inner = other.strip_prefix("zipf(").and_then(|rest| rest.strip_suffix(')'));
+                let exponent = inner.and_then(|number| number.trim().parse().ok());
+                let valid = exponent.filter(|exponent| (0.0..=4.0).contains(exponent));
+                valid.map(|exponent| Self::Zipf { exponent }).ok_or_else(wrong)
+            }
+        }
+    }
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sequential => f.write_str("sequential"),
+            Self::Random => f.write_str("random"),
+            Self::Zipf { exponent } => write!(f, "zipf({exponent})"),
+        }
+    }
+}
+
+/// A sequence of numbers that repeats: flows, or frame sizes, or streams.
+#[derive(Clone, Debug)]
+pub(crate) struct Cycle {
+    /// The numbers; empty means 0, 1, ..., `length` - 1.
+    table: Vec<u32>,
+    length: u32,
+    next: u32,
+}
+
+/// Draws of a Zipf order before it repeats, at least.
+const ZIPF_DRAWS: u32 = 1 << 20;
+
+impl Cycle {
+    /// The flows in this order; the same seed gives the same order.
+    pub(crate) fn of_flows(order: Order, flows: u32, seed: u64) -> Self {
+        let table = match order {
+            Order::Sequential => Vec::new(),
+            Order::Random => permutation(flows, &mut SplitMix(seed)),
+            Order::Zipf { exponent } => zipf(flows, exponent, &mut SplitMix(seed)),
+        };
+        let length = if table.is_empty() { flows } else { table.len() as u32 };
+        Self { table, length, next: 0 }
+    }
+
+    /// Numbers 0, 1, ... each as often as its weight, evenly mixed.
+    pub(crate) fn of_weights(weights: &[u32]) -> Self {
+        let total: u32 = weights.iter().sum();
+        let mut credit = vec![0_i64; weights.len()];
+        let mut table = Vec::with_capacity(total as usize);
+        // Smooth weighted round robin: each earns its weight, the richest pays for the turn.
+        for _ in 0..total {
+            for (credit, &weight) in credit.iter_mut().zip(weights) {
+                *credit += i64::from(weight);
+            }
+            let richest = (0..credit.len()).rev().max_by_key(|&at| credit[at]).unwrap_or(0);
+            credit[richest] -= i64::from(total);
+            table.push(richest as u32);
+        }
+        Self { length: table.len() as u32, table, next: 0 }
+    }
+
+    #[inline(always)]
+    pub(crate) fn next(&mut self) -> u32 {
+        let at = self.next;
+        self.next = if at + 1 == self.length { 0 } else { at + 1 };
+        if self.table.is_empty() { at } else { self.table[at as usize] }
+    }
+}
+
+/// Fisher and Yates.
+fn permutation(count: u32, random: &mut SplitMix) -> Vec<u32> {
+    let mut table: Vec<u32> = (0..count).collect();
+    for last in (1..count).rev() {
+        table.swap(last as usize, random.below(last + 1) as usize);
+    }
+    table
+}
+
+fn zipf(flows: u32, exponent: f64, random: &mut SplitMix) -> Vec<u32> {
+    let mut sum = 0.0;
+    let cumulated: Vec<f64> = (1..=flows)
+        .map(|rank| {
+            sum += f64::from(rank).powf(-exponent);
+            sum
+        })
+        .collect();
+    let flow_of_rank = permutation(flows, random);
+    let draws = ZIPF_DRAWS.max(flows.saturating_mul(2));
+    (0..draws)
+        .map(|_| {
+            let at = random.unit() * sum;
+            let rank = cumulated.partition_point(|&upto| upto <= at);
+            flow_of_rank[rank.min(flows as usize - 1)]
+        })
+        .collect()
+}
+
+/// SplitMix64 (Steele, Lea and Flood 2014): small, seeded, the same on every machine.
+struct SplitMix(u64);
+
+impl SplitMix {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Uniform below `limit`, by the upper half of a product; the bias is below 2^-32.
+    fn below(&mut self, limit: u32) -> u32 {
+        (((self.next() >> 32) * u64::from(limit)) >> 32) as u32
+    }
+
+    /// Uniform in [0, 1).
+    fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}

@@ -1,0 +1,140 @@
+//! What a trial yielded.
+
+use crate::checks::Checks;
+use crate::latency::LatencySummary;
+use crate::pacer::Pacing;
+use crate::sequence::FlowFaults;
+
+/// One sample: what happened between two readings of the clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Interval {
+    /// Number of the interval, from 0.
+    pub index: usize,
+    /// Start in ns since sending began.
+    pub start_ns: u64,
+    /// True length in ns, not the planned one.
+    pub length_ns: u64,
+    /// Frames sent.
+    pub sent: u64,
+    /// Frames of test traffic received.
+    pub received: u64,
+    /// Time in ns in which the tester found nothing to receive and nothing it could send. At
+    /// load max this is the tester's spare time: with none, the tester limits the rate.
+    pub waiting_ns: u64,
+}
+
+impl Interval {
+    /// Forwarding rate in frames/s.
+    pub fn received_pps(&self) -> f64 {
+        self.received as f64 * 1e9 / self.length_ns.max(1) as f64
+    }
+
+    /// Offered rate in frames/s.
+    pub fn sent_pps(&self) -> f64 {
+        self.sent as f64 * 1e9 / self.length_ns.max(1) as f64
+    }
+}
+
+/// Totals of one stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StreamOutcome {
+    /// Frames sent.
+    pub sent: u64,
+    /// Frames received, duplicates included.
+    pub received: u64,
+    /// Of these, frames received again.
+    pub duplicated: u64,
+    /// Flows of the plan.
+    pub flows_planned: u32,
+    /// Flows of which at least one frame was sent.
+    pub flows_sent: u32,
+    /// Flows of which at least one frame arrived.
+    pub flows_seen: u32,
+}
+
+impl StreamOutcome {
+    /// Frames that never arrived.
+    pub fn lost(&self) -> u64 {
+        (self.sent + self.duplicated).saturating_sub(self.received)
+    }
+}
+
+/// A flow with faults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FaultyFlow {
+    /// Number of the stream.
+    pub stream: usize,
+    /// Number of the flow in its stream.
+    pub flow: u32,
+    /// What was wrong.
+    pub faults: FlowFaults,
+}
+
+/// The result of a trial: raw samples and totals. Sent = received - duplicated + lost, always.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// The samples in order; the last may be shorter than planned.
+    pub intervals: Vec<Interval>,
+    /// Each stream's totals.
+    pub streams: Vec<StreamOutcome>,
+    /// What the receiver's checks found.
+    pub checks: Checks,
+    /// Bytes sent, with FCS.
+    pub sent_bytes: u64,
+    /// Frames that the port refused at first, for want of room.
+    pub refused: u64,
+    /// Time of sending in ns.
+    pub duration_ns: u64,
+    /// Time after it in ns until everything had arrived or silence was long enough.
+    pub drain_ns: u64,
+    /// The asked rate and how regularly it was kept; `None` at load max.
+    pub pacing: Option<Pacing>,
+    /// Latencies, if asked for.
+    pub latency: Option<LatencySummary>,
+    /// How many flows had lost, duplicated or reordered frames.
+    pub faulty_flows: u64,
+    /// The first of them, at most [`Outcome::WORST_FLOWS`].
+    pub worst_flows: Vec<FaultyFlow>,
+}
+
+impl Outcome {
+    /// How many faulty flows are listed.
+    pub const WORST_FLOWS: usize = 100;
+
+    /// Frames sent.
+    pub fn sent(&self) -> u64 {
+        self.streams.iter().map(|stream| stream.sent).sum()
+    }
+
+    /// Frames of test traffic received, duplicates included.
+    pub fn received(&self) -> u64 {
+        self.streams.iter().map(|stream| stream.received).sum()
+    }
+
+    /// Frames that never arrived; must equal what the device says it dropped.
+    pub fn lost(&self) -> u64 {
+        self.streams.iter().map(StreamOutcome::lost).sum()
+    }
+
+    /// Lost of sent (RFC 1242's frame loss rate), 0 to 1.
+    pub fn loss_ratio(&self) -> f64 {
+        self.lost() as f64 / self.sent().max(1) as f64
+    }
+
+    /// Distinct flows planned.
+    pub fn flows_planned(&self) -> u64 {
+        self.streams.iter().map(|stream| u64::from(stream.flows_planned)).sum()
+    }
+
+    /// Distinct flows received.
+    pub fn flows_seen(&self) -> u64 {
+        self.streams.iter().map(|stream| u64::from(stream.flows_seen)).sum()
+    }
+
+    /// Share of the sending time in which the tester waited for the device, 0 to 1. Near zero
+    /// at load max, the tester is the limit, and the rate says little about the device.
+    pub fn waiting_share(&self) -> f64 {
+        let waiting: u64 = self.intervals.iter().map(|interval| interval.waiting_ns).sum();
+        waiting as f64 / self.duration_ns.max(1) as f64
+    }
+}

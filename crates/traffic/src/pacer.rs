@@ -1,0 +1,160 @@
+//! When frames are due.
+
+/// Spreads a constant rate over time: frame `i` is due at `start + i / rate`.
+///
+/// What is due follows from the time since the start alone, so that errors never add up.
+#[derive(Clone, Debug)]
+pub(crate) struct Pacer {
+    frames_per_tick: f64,
+    start: u64,
+    /// Frames scheduled so far, sent or given up.
+    scheduled: u64,
+    /// Most frames that may be overdue; more are given up.
+    most_overdue: u64,
+    given_up: u64,
+    jitter: Jitter,
+}
+
+/// How regular departures were.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Pacing {
+    /// The asked rate in frames/s.
+    pub asked_pps: f64,
+    /// Frames that could not be sent when they were due, and were given up.
+    pub given_up: u64,
+    /// Mean absolute difference of the gaps between departures from the ideal gap, in ns.
+    pub mean_jitter_ns: f64,
+    /// Mean time that frames left after they were due, in ns.
+    pub mean_lateness_ns: f64,
+    /// Largest time that a frame left after it was due, in ns.
+    pub max_lateness_ns: f64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Jitter {
+    frames: u64,
+    deviation: f64,
+    lateness: f64,
+    max_lateness: f64,
+    last: Option<u64>,
+}
+
+/// A pause of the tester (an interrupt, the hypervisor) is caught up if it is shorter than this.
+const CATCH_UP_NS: f64 = 1e6;
+
+impl Pacer {
+    pub(crate) fn new(frames_per_second: f64, ns_per_tick: f64, start: u64) -> Self {
+        let most_overdue = (frames_per_second * CATCH_UP_NS / 1e9).max(512.0) as u64;
+        Self {
+            frames_per_tick: frames_per_second * ns_per_tick / 1e9,
+            start,
+            scheduled: 0,
+            most_overdue,
+            given_up: 0,
+            jitter: Jitter::default(),
+        }
+    }
+
+    /// How many frames are due at `now`.
+    #[inline]
+    pub(crate) fn due(&mut self, now: u64) -> usize {
+        let until_now = (now.saturating_sub(self.start) as f64 * self.frames_per_tick) as u64 + 1;
+        let due = until_now - self.scheduled;
+        if due > self.most_overdue {
+            self.given_up += due - self.most_overdue;
+            self.scheduled = until_now - self.most_overdue;
+            return self.most_overdue as usize;
+        }
+        due as usize
+    }
+
+    /// Notes that `count > 0` frames left together at `now`.
+    #[inline]
+    pub(crate) fn left(&mut self, count: usize, now: u64) {
+        let gap = 1.0 / self.frames_per_tick;
+        let first_due = self.scheduled as f64 * gap;
+        let lateness = (now.saturating_sub(self.start) as f64 - first_due).max(0.0);
+        let jitter = &mut self.jitter;
+        if let Some(last) = jitter.last {
+            // The first frame's gap is that to the batch before, the others' gaps are zero.
+            let first = (now.saturating_sub(last) as f64 - gap).abs();
+            jitter.deviation += first + (count - 1) as f64 * gap;
+            jitter.frames += count as u64;
+        }
+        jitter.last = Some(now);
+        // Due times are `gap` apart, so the mean over the batch is that of its middle.
+        jitter.lateness += count as f64 * (lateness - (count - 1) as f64 * gap / 2.0).max(0.0);
+        jitter.max_lateness = jitter.max_lateness.max(lateness);
+        self.scheduled += count as u64;
+    }
+
+    pub(crate) fn summary(&self, ns_per_tick: f64) -> Pacing {
+        let sent = (self.scheduled - self.given_up).max(1) as f64;
+        Pacing {
+            asked_pps: self.frames_per_tick / ns_per_tick * 1e9,
+            given_up: self.given_up,
+            mean_jitter_ns: self.jitter.deviation / self.jitter.frames.max(1) as f64 * ns_per_tick,
+            mean_lateness_ns: self.jitter.lateness / sent * ns_per_tick,
+            max_lateness_ns: self.jitter.max_lateness * ns_per_tick,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Polls every `step` ticks of 1 ns and sends what is due.
+    fn run(rate: f64, step: u64, until: u64) -> (u64, Pacer) {
+        let mut pacer = Pacer::new(rate, 1.0, 1000);
+        let mut sent = 0;
+        for now in (1000..1000 + until).step_by(step as usize) {
+            let due = pacer.due(now);
+            if due > 0 {
+                pacer.left(due, now);
+                sent += due as u64;
+            }
+        }
+        (sent, pacer)
+    }
+
+    #[test]
+    fn sends_the_asked_rate_to_a_frame_over_any_time() {
+        for rate in [1000.0, 1_488_095.238, 20e6, 33_333_333.3] {
+            for step in [7, 50, 501] {
+                let (sent, pacer) = run(rate, step, 10_000_000);
+                let ideal = rate / 100.0;
+                // Polling stops up to one step early; one frame is due at the start.
+                let slack = 1.0 + rate * step as f64 / 1e9;
+                assert!((sent as f64 - ideal).abs() <= slack, "{rate} pps, step {step}: {sent}");
+                assert_eq!(pacer.given_up, 0);
+            }
+        }
+    }
+
+    #[test]
+    fn reports_no_jitter_when_polled_at_every_due_time() {
+        let (_, pacer) = run(10e6, 100, 1_000_000);
+        let pacing = pacer.summary(1.0);
+        assert!(pacing.mean_jitter_ns < 1e-6, "{pacing:?}");
+        assert!(pacing.max_lateness_ns < 1e-6, "{pacing:?}");
+    }
+
+    #[test]
+    fn reports_the_jitter_of_frames_that_leave_in_pairs() {
+        let (_, pacer) = run(10e6, 200, 1_000_000);
+        let pacing = pacer.summary(1.0);
+        assert!((pacing.mean_jitter_ns - 100.0).abs() < 1.0, "{pacing:?}");
+        assert!((pacing.max_lateness_ns - 100.0).abs() < 1.0, "{pacing:?}");
+        assert!((pacing.mean_lateness_ns - 50.0).abs() < 1.0, "{pacing:?}");
+    }
+
+    #[test]
+    fn gives_up_what_is_overdue_by_more_than_a_millisecond() {
+        let mut pacer = Pacer::new(10e6, 1.0, 0);
+        assert_eq!(pacer.due(5_000_000), 10_000, "1 ms at 10 Mpps");
+        assert_eq!(pacer.given_up, 40_001);
+        pacer.left(10_000, 5_000_000);
+        assert_eq!(pacer.due(5_000_000), 0);
+    }
+}

@@ -1,0 +1,168 @@
+//! What a trial sends, as data.
+
+use fwdlab_wire::MacAddr;
+
+use crate::error::TrafficError;
+use crate::flows::{Family, FlowSet};
+use crate::load::Load;
+use crate::order::Order;
+use crate::size::FrameSizes;
+
+/// One kind of traffic within a trial: its flows, frame sizes and order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stream {
+    /// The flows.
+    pub flows: FlowSet,
+    /// Frame sizes.
+    pub sizes: FrameSizes,
+    /// Order of the flows in time.
+    pub order: Order,
+    /// Share of the frames among the streams of the trial, 1 to 1000.
+    pub weight: u32,
+}
+
+impl Stream {
+    /// Smallest frames, flows one after the other, weight 1.
+    pub fn new(flows: FlowSet) -> Self {
+        Self { flows, sizes: FrameSizes::min(), order: Order::Sequential, weight: 1 }
+    }
+}
+
+/// One trial's traffic. [`Plan::new`] fills in the defaults; change fields as needed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// The streams; several families in one trial are dual stack.
+    pub streams: Vec<Stream>,
+    /// Offered load, all streams together.
+    pub load: Load,
+    /// MAC address that the tester sends from.
+    pub source_mac: MacAddr,
+    /// MAC address that the tester sends to: the device's, on the sending side.
+    pub device_mac: MacAddr,
+    /// Destination MAC address expected on arrival: the tester's, on the receiving side.
+    pub arrival_mac: MacAddr,
+    /// TTL or hop limit as sent; one less must arrive.
+    pub ttl: u8,
+    /// How long frames are sent, in ns.
+    pub duration_ns: u64,
+    /// Length of a sample interval in ns.
+    pub interval_ns: u64,
+    /// After sending, the tester waits for frames until none has come for this long, in ns.
+    pub drain_ns: u64,
+    /// Frames that circulate between tester and device.
+    pub frames_in_flight: usize,
+    /// At load `max`, the fewest frames that are published at once, 1 to 256.
+    pub batch: usize,
+    /// Put a time stamp into each frame and record latency.
+    pub latency: bool,
+    /// Seed of random orders.
+    pub seed: u64,
+}
+
+impl Plan {
+    /// Largest number of streams.
+    pub const MAX_STREAMS: usize = 16;
+
+    /// A plan with the defaults: load max, TTL 64, 1 s in intervals of 100 ms, 2048 frames in
+    /// flight, batches of at least 64.
+    pub fn new(streams: Vec<Stream>) -> Self {
+        Self {
+            streams,
+            load: Load::Max,
+            source_mac: MacAddr([2, 0, 0, 0, 0, 1]),
+            device_mac: MacAddr([2, 0, 0, 0, 0, 2]),
+            arrival_mac: MacAddr([2, 0, 0, 0, 0, 1]),
+            ttl: 64,
+            duration_ns: 1_000_000_000,
+            interval_ns: 100_000_000,
+            drain_ns: 20_000_000,
+            frames_in_flight: 2048,
+            batch: 64,
+            latency: false,
+            seed: 1,
+        }
+    }
+
+    /// The asked rate in frames/s; `None` for load max.
+    ///
+    /// # Errors
+    /// A frame length out of its family's range.
+    pub fn frames_per_second(&self) -> Result<Option<f64>, TrafficError> {
+        let (mut bytes, mut weights) = (0.0, 0.0);
+        for stream in &self.streams {
+            let weight = f64::from(stream.weight);
+            bytes += weight * stream.sizes.mean_len(stream.flows.family())?;
+            weights += weight;
+        }
+        Ok(self.load.frames_per_second(bytes / weights))
+    }
+
+    /// Checks all fields.
+    ///
+    /// # Errors
+    /// The first field out of range.
+    pub fn check(&self) -> Result<(), TrafficError> {
+        if !(1..=Self::MAX_STREAMS).contains(&self.streams.len()) {
+            return Err(TrafficError::Streams { limit: Self::MAX_STREAMS });
+        }
+        let wrong = |field, got, wanted| Err(TrafficError::Plan { field, got, wanted });
+        for stream in &self.streams {
+            stream.sizes.lengths(stream.flows.family())?;
+            if !(1..=1000).contains(&stream.weight) {
+                return wrong("weight", u64::from(stream.weight), "1 to 1000");
+            }
+        }
+        if self.ttl < 2 {
+            return wrong("ttl", u64::from(self.ttl), "2 to 255, for a router takes one");
+        }
+        if self.interval_ns == 0 {
+            return wrong("interval_ns", 0, "at least 1");
+        }
+        if !(1..=256).contains(&self.batch) {
+            return wrong("batch", self.batch as u64, "1 to 256 frames");
+        }
+        if self.frames_in_flight < self.batch {
+            return wrong("frames_in_flight", self.frames_in_flight as u64, "at least the batch");
+        }
+        self.check_overlap()
+    }
+
+    /// Two streams with a flow in common would spoil each other's sequence numbers.
+    fn check_overlap(&self) -> Result<(), TrafficError> {
+        let overlap = |a: &crate::Endpoints, b: &crate::Endpoints| {
+            a.first() <= b.last()
+                && b.first() <= a.last()
+                && u32::from(a.first_port()) < u32::from(b.first_port()) + b.ports()
+                && u32::from(b.first_port()) < u32::from(a.first_port()) + a.ports()
+        };
+        for (at, one) in self.streams.iter().enumerate() {
+            for two in &self.streams[..at] {
+                let (one, two) = (&one.flows, &two.flows);
+                if one.family() == two.family()
+                    && overlap(one.source(), two.source())
+                    && overlap(one.destination(), two.destination())
+                {
+                    let wanted = "a stream without flows of another stream";
+                    return Err(TrafficError::Plan { field: "streams", got: at as u64, wanted });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Mean and largest frame length without FCS, over all streams.
+    pub(crate) fn longest(&self) -> Result<usize, TrafficError> {
+        let mut longest = 0;
+        for stream in &self.streams {
+            for (len, _) in stream.sizes.lengths(stream.flows.family())? {
+                longest = longest.max(len - fwdlab_wire::ethernet::FCS_LEN);
+            }
+        }
+        Ok(longest)
+    }
+
+    /// Whether there is a stream of this family.
+    pub fn has_family(&self, family: Family) -> bool {
+        self.streams.iter().any(|stream| stream.flows.family() == family)
+    }
+}

@@ -1,0 +1,208 @@
+//! The generator: writes the next frames of the plan.
+
+use fwdlab_port::Frame;
+use fwdlab_wire::MacAddr;
+use fwdlab_wire::ethernet::FCS_LEN;
+
+use crate::error::TrafficError;
+use crate::flows::Family;
+use crate::inspect::Expected;
+use crate::layout::LINE;
+use crate::numbering::{Ends, Numbering};
+use crate::order::Cycle;
+use crate::plan::{Plan, Stream};
+use crate::template::{Common, Template, fill_pattern};
+
+/// Writes frames of the plan's streams, each complete with headers, sequence number and
+/// checksums, whatever the frame held before.
+pub struct Sender {
+    streams: Vec<SendStream>,
+    /// Which stream comes next.
+    mix: Cycle,
+    /// Headroom that frames have when they leave.
+    headroom: usize,
+    longest: usize,
+}
+
+struct SendStream {
+    family: Family,
+    numbering: Numbering,
+    flows: Cycle,
+    sizes: Cycle,
+    templates: Vec<Template>,
+    /// The next sequence number of each flow.
+    sequence: Vec<u32>,
+    sent: u64,
+    bytes: u64,
+}
+
+impl Sender {
+    /// Prepares the templates of a plan.
+    ///
+    /// # Errors
+    /// A field of the plan is out of range, or latency is asked for and no frame has room for a
+    /// time stamp.
+    pub fn new(plan: &Plan, headroom: usize) -> Result<Self, TrafficError> {
+        plan.check()?;
+        let weights: Vec<u32> = plan.streams.iter().map(|stream| stream.weight).collect();
+        let streams =
+            plan.streams.iter().enumerate().map(|(at, stream)| {
+                SendStream::new(stream, plan, plan.seed.wrapping_add(at as u64))
+            });
+        Ok(Self {
+            streams: streams.collect::<Result<_, _>>()?,
+            mix: Cycle::of_weights(&weights),
+            headroom,
+            longest: plan.longest()?,
+        })
+    }
+
+    /// Makes a frame fresh from the pool, or one that came back changed, ready for use.
+    pub fn adopt(&self, frame: &mut Frame) {
+        self.realign(frame);
+        fill_pattern(frame, self.longest);
+    }
+
+    /// Writes the next frames of the plan into all of `frames`. `stamp` is the present time in
+    /// ticks, for latency.
+    pub fn write(&mut self, frames: &mut [Frame], stamp: u64) {
+        if let [only] = &mut self.streams[..] {
+            only.write(frames, stamp, self.headroom);
+            return;
+        }
+        for frame in frames {
+            let stream = self.mix.next() as usize;
+            self.streams[stream].write(std::slice::from_mut(frame), stamp, self.headroom);
+        }
+    }
+
+    /// Takes back frames that were written last but never left: they do not count as sent.
+    #[cold]
+    pub(crate) fn retract(&mut self, frames: &[Frame]) {
+        let reader = Expected::new(MacAddr::ZERO, 0);
+        for frame in frames {
+            let Some(seen) = reader.inspect(frame) else { continue };
+            for stream in self.streams.iter_mut().filter(|stream| stream.family == seen.family) {
+                let (flow, is_known) = stream.numbering.flow(seen.ends);
+                if is_known {
+                    stream.sequence[flow as usize] -= 1;
+                    stream.sent -= 1;
+                    stream.bytes -= (frame.len() + FCS_LEN) as u64;
+                }
+            }
+        }
+    }
+
+    /// Frames sent per stream.
+    pub fn sent(&self) -> impl Iterator<Item = u64> + '_ {
+        self.streams.iter().map(|stream| stream.sent)
+    }
+
+    /// Bytes sent, with FCS.
+    pub fn bytes(&self) -> u64 {
+        self.streams.iter().map(|stream| stream.bytes).sum()
+    }
+
+    /// The next sequence number of a flow, that is how many frames of it were sent.
+    pub(crate) fn sent_of(&self, stream: usize, flow: usize) -> u32 {
+        self.streams[stream].sequence[flow]
+    }
+
+    /// How many different flows have been sent, per stream.
+    pub(crate) fn distinct_flows(&self) -> impl Iterator<Item = u32> + '_ {
+        self.streams
+            .iter()
+            .map(|stream| stream.sequence.iter().filter(|&&next| next != 0).count() as u32)
+    }
+
+    /// A device may have pushed or pulled headers: start at the usual place again.
+    #[inline(always)]
+    fn realign(&self, frame: &mut Frame) {
+        realign(frame, self.headroom);
+    }
+}
+
+#[inline(always)]
+fn realign(frame: &mut Frame, headroom: usize) {
+    if frame.headroom() != headroom {
+        realign_cold(frame, headroom);
+    }
+}
+
+#[cold]
+fn realign_cold(frame: &mut Frame, headroom: usize) {
+    let now = frame.headroom();
+    if now > headroom {
+        frame.push_front(now - headroom);
+    } else {
+        frame.set_len(frame.capacity());
+        frame.pull_front(headroom - now);
+    }
+}
+
+impl SendStream {
+    fn new(stream: &Stream, plan: &Plan, seed: u64) -> Result<Self, TrafficError> {
+        let family = stream.flows.family();
+        let lengths = stream.sizes.lengths(family)?;
+        let common = Common {
+            source_mac: plan.source_mac,
+            device_mac: plan.device_mac,
+            ttl: plan.ttl,
+            latency: plan.latency,
+        };
+        let templates: Vec<_> = lengths
+            .iter()
+            .map(|&(len, _)| Template::new(&stream.flows, len - FCS_LEN, &common))
+            .collect();
+        if plan.latency && !templates.iter().any(|template| template.has_stamp) {
+            let len = lengths.first().map_or(0, |&(len, _)| len);
+            return Err(TrafficError::NoTimestamp { len, min: 74 });
+        }
+        let weights: Vec<u32> = lengths.iter().map(|&(_, weight)| weight).collect();
+        Ok(Self {
+            family,
+            numbering: Numbering::new(&stream.flows),
+            flows: Cycle::of_flows(stream.order, stream.flows.count(), seed),
+            sizes: Cycle::of_weights(&weights),
+            templates,
+            sequence: vec![0; stream.flows.count() as usize],
+            sent: 0,
+            bytes: 0,
+        })
+    }
+
+    #[inline]
+    fn write(&mut self, frames: &mut [Frame], stamp: u64, headroom: usize) {
+        self.sent += frames.len() as u64;
+        match self.family {
+            Family::Inet => self.write_all(frames, headroom, |template, frame, ends, sequence| {
+                template.write_inet(frame, ends, sequence, stamp);
+            }),
+            Family::Inet6 => self.write_all(frames, headroom, |template, frame, ends, sequence| {
+                template.write_inet6(frame, ends, sequence, stamp);
+            }),
+        }
+    }
+
+    #[inline(always)]
+    fn write_all(
+        &mut self,
+        frames: &mut [Frame],
+        headroom: usize,
+        write: impl Fn(&Template, &mut Frame, Ends, u32),
+    ) {
+        for frame in frames {
+            realign(frame, headroom);
+            let flow = self.flows.next();
+            let sequence = &mut self.sequence[flow as usize];
+            let template = match &self.templates[..] {
+                [only] => only,
+                several => &several[self.sizes.next() as usize],
+            };
+            debug_assert!(frame.capacity() >= LINE);
+            write(template, frame, self.numbering.ends(flow), *sequence);
+            *sequence = sequence.wrapping_add(1);
+            self.bytes += (template.len + FCS_LEN) as u64;
+        }
+    }
+}
