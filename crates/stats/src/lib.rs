@@ -17,12 +17,16 @@
 
 mod comparison;
 pub mod distribution;
+pub mod dunnett;
 mod error;
 pub mod hodges_lehmann;
 pub mod mann_whitney;
 pub mod ministat;
+pub mod model;
 pub mod paired;
+pub mod plan;
 mod sample;
+pub mod sequential;
 pub mod steady;
 pub mod unpaired;
 pub mod validity;
