@@ -1,16 +1,21 @@
 //! Control words: settings by name, as `sysctl` has them, each readable back as proof that it
 //! was applied.
 
-use fwdlab_fib::Choice;
+use fwdlab_fib::{Choice, Inet, Inet6};
 
 use crate::error::RouterError;
-use crate::knobs::EXTRA_NS_WORD;
+use crate::knobs::WORDS;
 use crate::router::Router;
 use crate::tables::{Routed, Tables};
-use fwdlab_fib::{Inet, Inet6};
 
 /// What every lookup-algorithm word begins with.
 const ALGO: &str = "net.route.algo.";
+const ALGO_WORDS: [&str; 4] = [
+    "net.route.algo.inet.algo",
+    "net.route.algo.inet6.algo",
+    "net.route.algo.inet.algo_list",
+    "net.route.algo.inet6.algo_list",
+];
 
 impl Router {
     /// All control words.
@@ -20,16 +25,15 @@ impl Router {
     /// - `net.route.algo.inet.algo_list`, `net.route.algo.inet6.algo_list`: names, comma
     ///   separated; read-only.
     /// - `fwdlab.device.extra_ns_per_frame`: each worker burns this many nanoseconds for each
-    ///   frame on top of its work, measured with the clock (0 to 1000000, default 0, off). For
-    ///   experiments that must find a known slowdown.
+    ///   frame on top of its work, measured with the clock (0 to 1000000, fractions allowed,
+    ///   default 0, off). For experiments that must find a known slowdown.
+    /// - `fwdlab.device.fast_path`: 0 sends every frame through the general path (default 1).
+    /// - `fwdlab.device.slow_path_pps`: packets to the router itself that a worker takes per
+    ///   second (default 10000).
+    /// - `net.inet.icmp.icmplim`, `net.inet6.icmp6.errppslimit`: ICMP errors that a worker sends
+    ///   per second (defaults 200 and 100).
     pub fn control_words(&self) -> Vec<&'static str> {
-        vec![
-            "net.route.algo.inet.algo",
-            "net.route.algo.inet6.algo",
-            "net.route.algo.inet.algo_list",
-            "net.route.algo.inet6.algo_list",
-            EXTRA_NS_WORD,
-        ]
+        ALGO_WORDS.into_iter().chain(WORDS.iter().map(|word| word.name)).collect()
     }
 
     /// Sets a control word.
@@ -37,17 +41,19 @@ impl Router {
     /// # Errors
     /// An unknown or read-only word, or a value that it does not take; nothing has changed then.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), RouterError> {
-        if name == EXTRA_NS_WORD {
-            let wanted = "whole nanoseconds from 0 to 1000000";
-            let wrong = || RouterError::BadValue { name: name.into(), value: value.into(), wanted };
-            let ns = value.parse().ok().filter(|&ns: &u64| ns <= 1_000_000).ok_or_else(wrong)?;
-            self.knobs.set_extra_ns_per_frame(ns);
+        if let Some(word) = WORDS.iter().find(|word| word.name == name) {
+            let (wanted, value) = (word.wanted, value.to_owned());
+            let number = word.parse(&value);
+            let wrong = RouterError::BadValue { name: name.into(), value, wanted };
+            word.of(&self.knobs).set(number.ok_or(wrong)?);
             return Ok(());
         }
         match algo_word(name) {
             Some(("inet", "algo")) => set_algorithm(Inet::tables_mut(&mut self.fibs[0]), value),
             Some(("inet6", "algo")) => set_algorithm(Inet6::tables_mut(&mut self.fibs[0]), value),
-            Some((_, "algo_list")) => Err(RouterError::ReadOnly { name: name.into() }),
+            Some(("inet" | "inet6", "algo_list")) => {
+                Err(RouterError::ReadOnly { name: name.into() })
+            }
             _ => Err(RouterError::UnknownWord { name: name.into() }),
         }
     }
@@ -57,8 +63,8 @@ impl Router {
     /// # Errors
     /// An unknown word.
     pub fn get(&self, name: &str) -> Result<String, RouterError> {
-        if name == EXTRA_NS_WORD {
-            return Ok(self.knobs.extra_ns_per_frame().to_string());
+        if let Some(word) = WORDS.iter().find(|word| word.name == name) {
+            return Ok(word.of(&self.knobs).value().to_string());
         }
         let unknown = || RouterError::UnknownWord { name: name.into() };
         match algo_word(name).ok_or_else(unknown)? {

@@ -71,8 +71,12 @@ reasons! {
     NoSuchPort = "no-such-port",
     /// The output port and its queue are full.
     OutputQueueFull = "output-queue-full",
-    /// The queue for packets to the router itself is full.
+    /// More packets to the router itself than it takes per second.
     SlowPathFull = "slow-path-full",
+    /// A packet to the router itself in a protocol that it does not speak.
+    NoSuchProtocol = "no-such-protocol",
+    /// A UDP datagram to the router itself: nobody listens.
+    NoSuchService = "no-such-service",
     /// A malformed or unwanted packet to the router itself.
     NotAccepted = "not-accepted",
 }

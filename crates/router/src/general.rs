@@ -7,173 +7,187 @@ use fwdlab_port::Frame;
 use fwdlab_wire::{MacAddr, checksum, ethernet, ipv4, ipv6};
 
 use crate::adjacency::{Adjacency, Kind, pack_mac, unpack_mac};
+use crate::checks;
 use crate::drops::DropReason;
 use crate::plane::{DROPPED, Plane};
 
-const L3: usize = ethernet::HEADER_LEN;
+/// Where the IP header of an untagged frame starts.
+pub(crate) const L3: usize = ethernet::HEADER_LEN;
 
 /// Where a packet goes: out of this port to this MAC address.
-struct Hop {
-    port: u8,
-    mac: MacAddr,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Hop {
+    pub(crate) port: u8,
+    pub(crate) mac: MacAddr,
 }
 
+/// What a route says to do with a packet.
+pub(crate) enum Decision {
+    Send(Hop),
+    /// Send once the MAC address of the nexthop's gateway is known, or, for
+    /// [`NexthopId::NONE`], of the destination itself.
+    Resolve {
+        port: u8,
+        gateway: NexthopId,
+    },
+    Local,
+}
+
+/// Why a packet is not forwarded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) reason: DropReason,
+    /// Of the output port, when the packet is too big for it.
+    pub(crate) mtu: usize,
+}
+
+impl From<DropReason> for Refusal {
+    fn from(reason: DropReason) -> Self {
+        Self { reason, mtu: 0 }
+    }
+}
+
+/// The fate of a frame, or why it is dropped.
+pub(crate) type Outcome = Result<u8, Refusal>;
+
 impl Plane {
-    /// Handles one frame that came in on port `input`; returns its fate.
+    /// Handles one frame that came in on port `input`; returns its fate. When the frame is
+    /// refused and its sender is to be told, the frame becomes the message.
     pub(crate) fn general(&mut self, input: u8, frame: &mut Frame) -> u8 {
         match self.route(input, frame) {
-            Ok(port) => port,
-            Err(reason) => {
-                self.counters.count_drop(reason);
-                DROPPED
+            Ok(fate) => fate,
+            Err(refusal) => {
+                self.counters.count_drop(refusal.reason);
+                self.answer_refusal(input, frame, refusal).unwrap_or(DROPPED)
             }
         }
     }
 
-    fn route(&mut self, input: u8, frame: &mut Frame) -> Result<u8, DropReason> {
+    fn route(&mut self, input: u8, frame: &mut Frame) -> Outcome {
         let header = ethernet::Frame::parse(&frame[..]).map_err(|_| DropReason::FrameTooShort)?;
         let destination = header.destination();
         if !destination.is_multicast() && pack_mac(destination) != self.facts(input).packed_mac() {
-            return Err(DropReason::WrongMac);
+            return Err(DropReason::WrongMac.into());
         }
         match header.ether_type() {
             ethernet::TYPE_IPV4 => self.route_inet(input, frame),
             ethernet::TYPE_IPV6 => self.route_inet6(input, frame),
-            ethernet::TYPE_VLAN | ethernet::TYPE_SERVICE_VLAN => Err(DropReason::UnknownVlan),
-            _ => Err(DropReason::UnknownEtherType),
+            ethernet::TYPE_ARP => self.accept_arp(input, frame),
+            ethernet::TYPE_VLAN | ethernet::TYPE_SERVICE_VLAN => {
+                Err(DropReason::UnknownVlan.into())
+            }
+            _ => Err(DropReason::UnknownEtherType.into()),
         }
     }
 
-    fn route_inet(&mut self, input: u8, frame: &mut Frame) -> Result<u8, DropReason> {
+    fn route_inet(&mut self, input: u8, frame: &mut Frame) -> Outcome {
         let in_group_frame = frame[0] & 1 != 0;
-        let packet = check_inet(&frame[L3..])?;
+        let packet = checks::inet(&frame[L3..])?;
         let (destination, total) = (packet.destination(), usize::from(packet.total_length()));
-        check_inet_addresses(packet.source(), destination)?;
+        checks::inet_addresses(packet.source(), destination)?;
         if in_group_frame {
-            return Err(DropReason::UnicastInGroupFrame);
+            return Err(DropReason::UnicastInGroupFrame.into());
         }
+        let decision = self.decide_inet(input, destination)?;
+        if let Decision::Local = decision {
+            return self.accept_inet(input, frame);
+        }
+        if packet.ttl() <= 1 {
+            return Err(DropReason::TtlExpired.into());
+        }
+        self.check_output(&decision, total)?;
+        decrement_ttl(frame)?;
+        match decision {
+            Decision::Send(hop) => Ok(self.address(frame, hop)),
+            Decision::Resolve { port, gateway } => {
+                self.hold_inet(input, port, gateway, destination)
+            }
+            Decision::Local => Err(DropReason::NotAccepted.into()),
+        }
+    }
+
+    fn route_inet6(&mut self, input: u8, frame: &mut Frame) -> Outcome {
+        let in_group_frame = frame[0] & 1 != 0;
+        let packet = checks::inet6(&frame[L3..])?;
+        let destination = packet.destination();
+        let total = ipv6::HEADER_LEN + usize::from(packet.payload_length());
+        if self.is_local_link(input, destination) {
+            return self.accept_inet6(input, frame);
+        }
+        checks::inet6_addresses(packet.source(), destination)?;
+        if in_group_frame {
+            return Err(DropReason::UnicastInGroupFrame.into());
+        }
+        let decision = self.decide_inet6(input, destination)?;
+        if let Decision::Local = decision {
+            return self.accept_inet6(input, frame);
+        }
+        if packet.hop_limit() <= 1 {
+            return Err(DropReason::TtlExpired.into());
+        }
+        self.check_output(&decision, total)?;
+        frame[L3 + ipv6::HOP_LIMIT] -= 1;
+        match decision {
+            Decision::Send(hop) => Ok(self.address(frame, hop)),
+            Decision::Resolve { port, gateway } => {
+                self.hold_inet6(input, port, gateway, destination)
+            }
+            Decision::Local => Err(DropReason::NotAccepted.into()),
+        }
+    }
+
+    /// What the FIB of port `input` says about an IPv4 destination.
+    pub(crate) fn decide_inet(
+        &mut self,
+        input: u8,
+        destination: u32,
+    ) -> Result<Decision, DropReason> {
         let view = self.inet_view(input);
         let id = view.reader.lookup(destination);
         let adjacency = view.adjacencies.of(id);
-        let known = |port| view.neighbours.lock().mac(port, destination);
-        let hop = follow(id, adjacency, known)?;
-        if packet.ttl() <= 1 {
-            return Err(DropReason::TtlExpired);
-        }
-        self.check_output(&hop, total)?;
-        let mut packet =
-            ipv4::Packet::parse(&mut frame[L3..]).map_err(|_| DropReason::BadTotalLength)?;
-        let old = u16::from_be_bytes([packet.ttl(), packet.protocol()]);
-        packet.set_ttl(packet.ttl() - 1);
-        let new = u16::from_be_bytes([packet.ttl(), packet.protocol()]);
-        packet.set_checksum(checksum::update_u16(packet.checksum(), old, new));
-        Ok(self.address(frame, &hop))
+        follow(id, adjacency, |port| view.known_mac(port, destination))
     }
 
-    fn route_inet6(&mut self, input: u8, frame: &mut Frame) -> Result<u8, DropReason> {
-        let in_group_frame = frame[0] & 1 != 0;
-        let packet = check_inet6(&frame[L3..])?;
-        let destination = packet.destination();
-        let total = ipv6::HEADER_LEN + usize::from(packet.payload_length());
-        check_inet6_addresses(packet.source(), destination)?;
-        if in_group_frame {
-            return Err(DropReason::UnicastInGroupFrame);
-        }
+    /// What the FIB of port `input` says about an IPv6 destination.
+    pub(crate) fn decide_inet6(
+        &mut self,
+        input: u8,
+        destination: u128,
+    ) -> Result<Decision, DropReason> {
         let view = self.inet6_view(input);
         let id = view.reader.lookup(destination);
         let adjacency = view.adjacencies.of(id);
-        let known = |port| view.neighbours.lock().mac(port, destination);
-        let hop = follow(id, adjacency, known)?;
-        if packet.hop_limit() <= 1 {
-            return Err(DropReason::TtlExpired);
-        }
-        self.check_output(&hop, total)?;
-        frame[L3 + ipv6::HOP_LIMIT] -= 1;
-        Ok(self.address(frame, &hop))
+        follow(id, adjacency, |port| view.known_mac(port, destination))
     }
 
-    fn check_output(&self, hop: &Hop, packet_len: usize) -> Result<(), DropReason> {
-        let output = self.facts(hop.port);
+    fn check_output(&self, decision: &Decision, packet_len: usize) -> Result<(), Refusal> {
+        let (Decision::Send(Hop { port, .. }) | Decision::Resolve { port, .. }) = *decision else {
+            return Ok(());
+        };
+        let output = self.facts(port);
         if !output.is_present() {
-            return Err(DropReason::NoSuchPort);
+            return Err(DropReason::NoSuchPort.into());
         }
-        if packet_len > output.mtu() { Err(DropReason::TooBig) } else { Ok(()) }
+        let mtu = output.mtu();
+        if packet_len > mtu { Err(Refusal { reason: DropReason::TooBig, mtu }) } else { Ok(()) }
     }
 
     /// Writes both MAC addresses and returns the output port.
-    fn address(&self, frame: &mut Frame, hop: &Hop) -> u8 {
+    pub(crate) fn address(&self, frame: &mut Frame, hop: Hop) -> u8 {
         frame[..6].copy_from_slice(&hop.mac.0);
         frame[6..12].copy_from_slice(&unpack_mac(self.facts(hop.port).packed_mac()).0);
         hop.port
     }
 }
 
-/// RFC 1812, section 5.2.2: the header is one. `packet` may have padding behind it.
-fn check_inet(packet: &[u8]) -> Result<ipv4::Packet<&[u8]>, DropReason> {
-    let Some(&first) = packet.first() else { return Err(DropReason::FrameTooShort) };
-    if packet.len() < ipv4::HEADER_LEN {
-        return Err(DropReason::FrameTooShort);
-    }
-    if first >> 4 != 4 {
-        return Err(DropReason::BadVersion);
-    }
-    let header_len = usize::from(first & 15) * 4;
-    let total = usize::from(u16::from_be_bytes([packet[2], packet[3]]));
-    if header_len < ipv4::HEADER_LEN || header_len > packet.len() {
-        return Err(DropReason::BadHeaderLength);
-    }
-    if total < header_len || total > packet.len() {
-        return Err(DropReason::BadTotalLength);
-    }
-    let packet = ipv4::Packet::parse(packet).map_err(|_| DropReason::BadTotalLength)?;
-    if packet.has_valid_checksum() { Ok(packet) } else { Err(DropReason::BadChecksum) }
-}
-
-/// RFC 1812, sections 5.3.4, 5.3.5 and 5.3.7; RFC 3927, section 2.7; RFC 6890.
-fn check_inet_addresses(source: u32, destination: u32) -> Result<(), DropReason> {
-    if ipv4::is_martian_source(source) {
-        return Err(DropReason::MartianSource);
-    }
-    if destination == u32::MAX {
-        return Err(DropReason::Broadcast);
-    }
-    if ipv4::is_martian_destination(destination) {
-        return Err(DropReason::MartianDestination);
-    }
-    if ipv4::is_multicast(destination) {
-        return Err(DropReason::Multicast);
-    }
-    if ipv4::is_link_local(source) || ipv4::is_link_local(destination) {
-        return Err(DropReason::LinkLocal);
-    }
-    Ok(())
-}
-
-/// RFC 8200, section 3.
-fn check_inet6(packet: &[u8]) -> Result<ipv6::Packet<&[u8]>, DropReason> {
-    if packet.len() < ipv6::HEADER_LEN {
-        return Err(DropReason::FrameTooShort);
-    }
-    if packet[0] >> 4 != 6 {
-        return Err(DropReason::BadVersion);
-    }
-    ipv6::Packet::parse(packet).map_err(|_| DropReason::BadTotalLength)
-}
-
-/// RFC 4291, sections 2.5.2, 2.5.3, 2.5.6 and 2.7; RFC 6890.
-fn check_inet6_addresses(source: u128, destination: u128) -> Result<(), DropReason> {
-    if ipv6::is_martian_source(source) {
-        return Err(DropReason::MartianSource);
-    }
-    if ipv6::is_multicast(destination) {
-        return Err(DropReason::Multicast);
-    }
-    if ipv6::is_martian_destination(destination) {
-        return Err(DropReason::MartianDestination);
-    }
-    if ipv6::is_link_local(source) || ipv6::is_link_local(destination) {
-        return Err(DropReason::LinkLocal);
-    }
+/// RFC 1812, section 5.3.1, with RFC 1624 for the checksum.
+fn decrement_ttl(frame: &mut Frame) -> Result<(), DropReason> {
+    let mut packet =
+        ipv4::Packet::parse(&mut frame[L3..]).map_err(|_| DropReason::BadTotalLength)?;
+    let old = u16::from_be_bytes([packet.ttl(), packet.protocol()]);
+    packet.set_ttl(packet.ttl() - 1);
+    let new = u16::from_be_bytes([packet.ttl(), packet.protocol()]);
+    packet.set_checksum(checksum::update_u16(packet.checksum(), old, new));
     Ok(())
 }
 
@@ -183,19 +197,22 @@ fn follow(
     id: NexthopId,
     adjacency: Adjacency,
     known: impl FnOnce(u8) -> Option<MacAddr>,
-) -> Result<Hop, DropReason> {
+) -> Result<Decision, DropReason> {
     if id.is_none() {
         return Err(DropReason::NoRoute);
     }
     let port = adjacency.port();
     match adjacency.kind() {
-        Kind::Forward => Ok(Hop { port, mac: unpack_mac(adjacency.packed_mac()) }),
-        Kind::Connected => known(port).map(|mac| Hop { port, mac }).ok_or(DropReason::Unresolved),
-        Kind::Unresolved => Err(DropReason::Unresolved),
+        Kind::Forward => Ok(Decision::Send(Hop { port, mac: unpack_mac(adjacency.packed_mac()) })),
+        Kind::Connected => Ok(match known(port) {
+            Some(mac) => Decision::Send(Hop { port, mac }),
+            None => Decision::Resolve { port, gateway: NexthopId::NONE },
+        }),
+        Kind::Unresolved => Ok(Decision::Resolve { port, gateway: id }),
+        Kind::Local => Ok(Decision::Local),
         Kind::Blackhole => Err(DropReason::Blackhole),
         Kind::Reject => Err(DropReason::Reject),
         Kind::Broadcast => Err(DropReason::Broadcast),
-        Kind::Local => Err(DropReason::NotAccepted),
         Kind::None => Err(DropReason::NoRoute),
     }
 }

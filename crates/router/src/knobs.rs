@@ -1,23 +1,106 @@
-//! Settings that the control side may change while workers run: one relaxed load each per poll.
+//! Settings that the control side may change while workers run: a relaxed load each per poll.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Control word of the injected slowdown.
-pub(crate) const EXTRA_NS_WORD: &str = "fwdlab.device.extra_ns_per_frame";
+/// A number that one side sets and others read.
+#[derive(Debug)]
+pub(crate) struct Knob(AtomicU64);
 
-/// The settings.
-#[derive(Debug, Default)]
+impl Knob {
+    fn new(value: f64) -> Self {
+        Self(AtomicU64::new(value.to_bits()))
+    }
+
+    #[inline]
+    pub(crate) fn value(&self) -> f64 {
+        f64::from_bits(self.0.load(Relaxed))
+    }
+
+    pub(crate) fn set(&self, value: f64) {
+        self.0.store(value.to_bits(), Relaxed);
+    }
+}
+
+/// The settings; [`crate::Router::control_words`] documents them.
+#[derive(Debug)]
 pub(crate) struct Knobs {
-    extra_ns_per_frame: AtomicU64,
+    pub(crate) extra_ns_per_frame: Knob,
+    pub(crate) has_fast_path: Knob,
+    pub(crate) slow_path_pps: Knob,
+    pub(crate) icmp_pps: Knob,
+    pub(crate) icmp6_pps: Knob,
 }
 
-impl Knobs {
-    /// Nanoseconds that a worker burns for each frame on top of its work; 0 is off.
-    pub(crate) fn extra_ns_per_frame(&self) -> u64 {
-        self.extra_ns_per_frame.load(Relaxed)
-    }
-
-    pub(crate) fn set_extra_ns_per_frame(&self, ns: u64) {
-        self.extra_ns_per_frame.store(ns, Relaxed);
+impl Default for Knobs {
+    fn default() -> Self {
+        Self {
+            extra_ns_per_frame: Knob::new(0.0),
+            has_fast_path: Knob::new(1.0),
+            slow_path_pps: Knob::new(10_000.0),
+            icmp_pps: Knob::new(200.0),
+            icmp6_pps: Knob::new(100.0),
+        }
     }
 }
+
+/// A control word with a number as its value.
+pub(crate) struct Word {
+    pub(crate) name: &'static str,
+    /// What it takes, for messages.
+    pub(crate) wanted: &'static str,
+    most: f64,
+    is_whole: bool,
+    knob: fn(&Knobs) -> &Knob,
+}
+
+impl Word {
+    /// The value of a text, if the word takes it.
+    pub(crate) fn parse(&self, text: &str) -> Option<f64> {
+        let value: f64 = text.parse().ok()?;
+        let fits = (0.0..=self.most).contains(&value) && (!self.is_whole || value.fract() == 0.0);
+        fits.then_some(value)
+    }
+
+    pub(crate) fn of<'a>(&self, knobs: &'a Knobs) -> &'a Knob {
+        (self.knob)(knobs)
+    }
+}
+
+/// All words of this kind.
+pub(crate) const WORDS: &[Word] = &[
+    Word {
+        name: "fwdlab.device.extra_ns_per_frame",
+        wanted: "nanoseconds from 0 to 1000000, fractions allowed",
+        most: 1e6,
+        is_whole: false,
+        knob: |knobs| &knobs.extra_ns_per_frame,
+    },
+    Word {
+        name: "fwdlab.device.fast_path",
+        wanted: "0 or 1",
+        most: 1.0,
+        is_whole: true,
+        knob: |knobs| &knobs.has_fast_path,
+    },
+    Word {
+        name: "fwdlab.device.slow_path_pps",
+        wanted: "whole packets per second from 0 to 1000000",
+        most: 1e6,
+        is_whole: true,
+        knob: |knobs| &knobs.slow_path_pps,
+    },
+    Word {
+        name: "net.inet.icmp.icmplim",
+        wanted: "whole messages per second from 0 to 1000000",
+        most: 1e6,
+        is_whole: true,
+        knob: |knobs| &knobs.icmp_pps,
+    },
+    Word {
+        name: "net.inet6.icmp6.errppslimit",
+        wanted: "whole messages per second from 0 to 1000000",
+        most: 1e6,
+        is_whole: true,
+        knob: |knobs| &knobs.icmp6_pps,
+    },
+];

@@ -72,16 +72,21 @@
 #![deny(missing_docs)]
 
 mod adjacency;
+mod checks;
 mod control;
 mod counters;
 mod drops;
 mod error;
 mod fast;
 mod general;
+mod icmp_error;
 mod interface;
 mod knobs;
+mod limits;
+mod local;
 mod neighbours;
 mod plane;
+mod resolve;
 mod router;
 mod tables;
 mod worker;
@@ -90,6 +95,7 @@ pub use counters::{Counters, Snapshot};
 pub use drops::DropReason;
 pub use error::RouterError;
 pub use interface::{InterfaceAddress, MAX_MTU, MIN_MTU, ParseAddressError, PortConfig};
+pub use neighbours::NeighbourState;
 pub use router::Router;
 pub use tables::Routed;
 pub use worker::{Overflow, Worker};

@@ -1,7 +1,18 @@
 //! Neighbours: which MAC address an IP address on a port's link has, and which nexthops depend
 //! on it.
+//!
+//! The states are those of RFC 4861, section 7.3.2, for both families, with one difference: the
+//! fast path does not report which neighbours it uses, so a stale neighbour is probed after the
+//! delay whether used or not, and a gateway never goes stale unnoticed.
+//!
+//! ```text
+//! incomplete --answer--> reachable --30 s--> stale --5 s--> probe --answer--> reachable
+//!     |                                                       |
+//!     +--------------- 3 queries, 1 s apart, no answer -------+--> forgotten
+//! ```
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fwdlab_fib::{Family, NexthopId};
@@ -9,10 +20,56 @@ use fwdlab_wire::MacAddr;
 
 use crate::adjacency::{Adjacency, AdjacencyTable, Kind};
 
+const SECOND: u64 = 1_000_000_000;
+/// RFC 4861, section 10: REACHABLE_TIME, ns.
+const REACHABLE_NS: u64 = 30 * SECOND;
+/// DELAY_FIRST_PROBE_TIME, ns.
+const DELAY_NS: u64 = 5 * SECOND;
+/// RETRANS_TIMER, ns.
+const RETRANSMIT_NS: u64 = SECOND;
+/// MAX_MULTICAST_SOLICIT and MAX_UNICAST_SOLICIT.
+const MAX_QUERIES: u8 = 3;
+/// Learned neighbours per table; more are not looked for, so that a scan of a large network
+/// cannot fill the memory.
+const MAX_LEARNED: usize = 4096;
+
+/// What is known of a neighbour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum NeighbourState {
+    /// Not asked for yet.
+    #[default]
+    Unknown,
+    /// Asked, no answer yet.
+    Incomplete,
+    /// Has answered within 30 s.
+    Reachable,
+    /// Its answer is old; about to be asked again.
+    Stale,
+    /// Asked again.
+    Probe,
+    /// Set by hand; does not age.
+    Static,
+}
+
+/// A query to be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Query<A> {
+    pub(crate) port: u8,
+    pub(crate) target: A,
+    /// Where to ask; `None` for everybody.
+    pub(crate) mac: Option<MacAddr>,
+}
+
 /// One neighbour.
 #[derive(Debug, Default)]
 struct Entry {
     mac: Option<MacAddr>,
+    state: NeighbourState,
+    /// Queries sent in this state.
+    queries: u8,
+    /// When the state next changes or a query repeats, ns.
+    due_ns: u64,
     /// Nexthops whose gateway this is.
     users: Vec<NexthopId>,
 }
@@ -20,35 +77,186 @@ struct Entry {
 /// The neighbours of one table and family.
 pub(crate) struct Neighbours<F: Family> {
     entries: BTreeMap<(u8, F::Addr), Entry>,
+    /// The gateway of each nexthop that has one.
+    gateways: BTreeMap<NexthopId, (u8, F::Addr)>,
     adjacencies: AdjacencyTable,
+    /// Changes with every MAC address: what workers have cached is then old.
+    generation: Arc<AtomicU64>,
+    /// Nothing is due before, ns.
+    next_due_ns: u64,
 }
 
 impl<F: Family> Neighbours<F> {
     fn new(adjacencies: AdjacencyTable) -> Self {
-        Self { entries: BTreeMap::new(), adjacencies }
+        Self {
+            entries: BTreeMap::new(),
+            gateways: BTreeMap::new(),
+            adjacencies,
+            generation: Arc::default(),
+            next_due_ns: u64::MAX,
+        }
     }
 
     /// Makes nexthop `id` follow the neighbour `gateway` on `port`.
     pub(crate) fn follow(&mut self, port: u8, gateway: F::Addr, id: NexthopId) {
+        self.unfollow(id);
+        self.gateways.insert(id, (port, gateway));
         let entry = self.entries.entry((port, gateway)).or_default();
-        if !entry.users.contains(&id) {
-            entry.users.push(id);
-        }
+        entry.users.push(id);
         self.adjacencies.set(id, adjacency(port, entry.mac));
+    }
+
+    /// Nexthop `id` has no gateway any more: its number is free for another use.
+    pub(crate) fn unfollow(&mut self, id: NexthopId) {
+        if let Some(key) = self.gateways.remove(&id)
+            && let Some(entry) = self.entries.get_mut(&key)
+        {
+            entry.users.retain(|&user| user != id);
+        }
+    }
+
+    /// The gateway's address of a nexthop.
+    pub(crate) fn gateway(&self, id: NexthopId) -> Option<F::Addr> {
+        self.gateways.get(&id).map(|&(_, address)| address)
     }
 
     /// Sets a MAC address by hand; it does not age.
     pub(crate) fn set_static(&mut self, port: u8, address: F::Addr, mac: MacAddr) {
         let entry = self.entries.entry((port, address)).or_default();
-        entry.mac = Some(mac);
-        for &id in &entry.users {
-            self.adjacencies.set(id, adjacency(port, Some(mac)));
-        }
+        (entry.state, entry.due_ns) = (NeighbourState::Static, u64::MAX);
+        self.set_mac((port, address), Some(mac));
     }
 
     /// The MAC address of a neighbour.
     pub(crate) fn mac(&self, port: u8, address: F::Addr) -> Option<MacAddr> {
         self.entries.get(&(port, address)).and_then(|entry| entry.mac)
+    }
+
+    /// All neighbours with their states.
+    pub(crate) fn list(&self) -> Vec<(u16, F::Addr, Option<MacAddr>, NeighbourState)> {
+        let row = |(&(port, address), entry): (&(u8, F::Addr), &Entry)| {
+            (port.into(), address, entry.mac, entry.state)
+        };
+        self.entries.iter().map(row).collect()
+    }
+
+    /// A packet needs this neighbour: the query to send, if one is due now.
+    pub(crate) fn resolve(
+        &mut self,
+        port: u8,
+        address: F::Addr,
+        now_ns: u64,
+    ) -> Option<Query<F::Addr>> {
+        if !self.entries.contains_key(&(port, address)) && self.entries.len() >= MAX_LEARNED {
+            return None;
+        }
+        let entry = self.entries.entry((port, address)).or_default();
+        if entry.state != NeighbourState::Unknown {
+            return None;
+        }
+        (entry.state, entry.queries, entry.due_ns) =
+            (NeighbourState::Incomplete, 1, now_ns + RETRANSMIT_NS);
+        self.next_due_ns = self.next_due_ns.min(entry.due_ns);
+        Some(Query { port, target: address, mac: None })
+    }
+
+    /// The neighbour has said what its MAC address is. Only neighbours that somebody has asked
+    /// for are learned (`is_answer`, RFC 4861 section 7.2.5), or that have asked for us.
+    pub(crate) fn heard(
+        &mut self,
+        port: u8,
+        address: F::Addr,
+        mac: MacAddr,
+        is_answer: bool,
+        now_ns: u64,
+    ) {
+        let key = (port, address);
+        let is_new = !self.entries.contains_key(&key);
+        if is_new && (is_answer || self.entries.len() >= MAX_LEARNED) {
+            return;
+        }
+        let entry = self.entries.entry(key).or_default();
+        if entry.state == NeighbourState::Static {
+            return;
+        }
+        (entry.state, entry.due_ns) = match is_answer {
+            true => (NeighbourState::Reachable, now_ns + REACHABLE_NS),
+            false if entry.mac == Some(mac) => (entry.state, entry.due_ns),
+            false => (NeighbourState::Stale, now_ns + DELAY_NS),
+        };
+        self.next_due_ns = self.next_due_ns.min(entry.due_ns);
+        self.set_mac(key, Some(mac));
+    }
+
+    /// Moves on all neighbours whose time has come; appends the queries to send.
+    pub(crate) fn tick(&mut self, now_ns: u64, queries: &mut Vec<Query<F::Addr>>) {
+        if now_ns < self.next_due_ns {
+            return;
+        }
+        let mut lost = Vec::new();
+        self.next_due_ns = u64::MAX;
+        for (&(port, target), entry) in &mut self.entries {
+            if now_ns >= entry.due_ns && entry.state != NeighbourState::Unknown {
+                match entry.step(now_ns) {
+                    Step::Wait => {}
+                    Step::Ask(mac) => queries.push(Query { port, target, mac }),
+                    Step::Forget => lost.push((port, target)),
+                }
+            }
+            if !matches!(entry.state, NeighbourState::Unknown | NeighbourState::Static) {
+                self.next_due_ns = self.next_due_ns.min(entry.due_ns);
+            }
+        }
+        for key in lost {
+            self.set_mac(key, None);
+            if self.entries.get(&key).is_some_and(|entry| entry.users.is_empty()) {
+                self.entries.remove(&key);
+            }
+        }
+    }
+
+    fn set_mac(&mut self, key: (u8, F::Addr), mac: Option<MacAddr>) {
+        let Some(entry) = self.entries.get_mut(&key) else { return };
+        if entry.mac == mac {
+            return;
+        }
+        entry.mac = mac;
+        for &id in &entry.users {
+            self.adjacencies.set(id, adjacency(key.0, mac));
+        }
+        self.generation.fetch_add(1, Ordering::Release);
+    }
+}
+
+/// What a due neighbour asks for.
+enum Step {
+    Wait,
+    Ask(Option<MacAddr>),
+    Forget,
+}
+
+impl Entry {
+    fn step(&mut self, now_ns: u64) -> Step {
+        match self.state {
+            NeighbourState::Reachable => {
+                (self.state, self.due_ns) = (NeighbourState::Stale, now_ns + DELAY_NS);
+                Step::Wait
+            }
+            NeighbourState::Stale => {
+                (self.state, self.queries, self.due_ns) =
+                    (NeighbourState::Probe, 1, now_ns + RETRANSMIT_NS);
+                Step::Ask(self.mac)
+            }
+            NeighbourState::Incomplete | NeighbourState::Probe if self.queries < MAX_QUERIES => {
+                self.queries += 1;
+                self.due_ns = now_ns + RETRANSMIT_NS;
+                Step::Ask(if self.state == NeighbourState::Probe { self.mac } else { None })
+            }
+            _ => {
+                (self.state, self.due_ns) = (NeighbourState::Unknown, u64::MAX);
+                Step::Forget
+            }
+        }
     }
 }
 
@@ -62,46 +270,33 @@ fn adjacency(port: u8, mac: Option<MacAddr>) -> Adjacency {
 /// The neighbours as control side and workers share them. The fast path never takes the lock:
 /// it reads adjacencies.
 #[derive(Clone)]
-pub(crate) struct SharedNeighbours<F: Family>(Arc<Mutex<Neighbours<F>>>);
+pub(crate) struct SharedNeighbours<F: Family> {
+    neighbours: Arc<Mutex<Neighbours<F>>>,
+    generation: Arc<AtomicU64>,
+}
 
 impl<F: Family> SharedNeighbours<F> {
     pub(crate) fn new(adjacencies: AdjacencyTable) -> Self {
-        Self(Arc::new(Mutex::new(Neighbours::new(adjacencies))))
+        let neighbours = Neighbours::new(adjacencies);
+        let generation = neighbours.generation.clone();
+        Self { neighbours: Arc::new(Mutex::new(neighbours)), generation }
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Neighbours<F>> {
         // Each method leaves the table sound, even if another one has panicked.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.neighbours.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The table, if nobody else has it now: for work that can wait for the next poll.
+    pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, Neighbours<F>>> {
+        self.neighbours.try_lock().ok()
+    }
+
+    /// Changes whenever some MAC address does.
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use fwdlab_fib::Inet;
-
-    const MAC: MacAddr = MacAddr([2, 0, 0, 0, 0, 9]);
-
-    #[test]
-    fn a_nexthop_resolves_when_its_neighbour_does() {
-        let table = AdjacencyTable::new();
-        let reader = table.reader();
-        let neighbours = SharedNeighbours::<Inet>::new(table);
-        neighbours.lock().follow(1, 7, NexthopId(3));
-        assert_eq!(reader.of(NexthopId(3)).kind(), Kind::Unresolved);
-        neighbours.lock().set_static(1, 7, MAC);
-        assert_eq!(reader.of(NexthopId(3)), Adjacency::new(Kind::Forward, 1, MAC));
-        assert_eq!(neighbours.lock().mac(1, 7), Some(MAC));
-        assert_eq!(neighbours.lock().mac(0, 7), None);
-    }
-
-    #[test]
-    fn a_later_nexthop_finds_a_known_neighbour() {
-        let table = AdjacencyTable::new();
-        let reader = table.reader();
-        let neighbours = SharedNeighbours::<Inet>::new(table);
-        neighbours.lock().set_static(1, 7, MAC);
-        neighbours.lock().follow(1, 7, NexthopId(3));
-        assert!(reader.of(NexthopId(3)).is_forward());
-    }
-}
+mod tests;

@@ -10,15 +10,21 @@
 //! A chunk is small enough that its frames' first cache lines are still in L1 when `forward`
 //! comes to them; while one chunk is sorted, the next one is prefetched.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use fwdlab_fib::{Inet, Inet6, NexthopId};
-use fwdlab_port::{Batch, Frame};
+use fwdlab_port::{Batch, Frame, Pool};
+use fwdlab_wire::MacAddr;
 
 use crate::adjacency::pack_mac;
 use crate::counters::Counters;
 use crate::fast::{self, HEAD};
+use crate::general::Hop;
 use crate::interface::PortConfig;
+use crate::knobs::Knobs;
+use crate::limits::TokenBucket;
+use crate::resolve::Waiting;
 use crate::tables::View;
 
 /// Most ports of a router; the numbers above are fates.
@@ -27,6 +33,10 @@ pub(crate) const MAX_PORTS: usize = 256;
 pub(crate) const PORT_LIMIT: usize = 250;
 /// Fate: not decided by the fast path.
 pub(crate) const GENERAL: u8 = 253;
+/// Fate: kept until a MAC address is known; noted in [`Plane::waiting`] in order.
+pub(crate) const HELD: u8 = 254;
+/// Fate: was for the router and is done with; the frame goes back to its pool.
+pub(crate) const CONSUMED: u8 = 252;
 /// Fate: dropped and counted; the frame goes back to its pool.
 pub(crate) const DROPPED: u8 = 255;
 
@@ -101,28 +111,71 @@ impl<A: Copy + Default> Row<A> {
 /// A worker's forwarding plane without its ports.
 pub(crate) struct Plane {
     ports: Box<[PortFacts; MAX_PORTS]>,
-    inet: Vec<View<Inet>>,
-    inet6: Vec<View<Inet6>>,
+    configs: Box<[PortConfig]>,
+    pub(crate) inet: Vec<View<Inet>>,
+    pub(crate) inet6: Vec<View<Inet6>>,
     pub(crate) counters: Arc<Counters>,
     row: Row<u32>,
     row6: Row<u128>,
+    has_fast_path: bool,
     /// What becomes of each frame of the batch: a port number, or one of the fates above.
     pub(crate) fates: [u8; Batch::CAPACITY],
+    /// Where frames that the router makes come from, and dropped ones go.
+    pub(crate) pool: Option<Pool>,
+    /// Time of this poll, from any fixed start.
+    pub(crate) now_ns: u64,
+    pub(crate) slow_path: TokenBucket,
+    pub(crate) icmp_limit: TokenBucket,
+    pub(crate) icmp6_limit: TokenBucket,
+    /// What the held frames wait for, in the order of their [`HELD`] fates.
+    pub(crate) waiting: VecDeque<Waiting>,
+    /// Frames that the router made, with the ports to send them through.
+    pub(crate) made: Vec<(u8, Frame)>,
 }
 
+/// What [`Plane::new`] is made of.
+pub(crate) struct Parts {
+    pub(crate) ports: Box<[PortFacts; MAX_PORTS]>,
+    pub(crate) configs: Box<[PortConfig]>,
+    pub(crate) inet: Vec<View<Inet>>,
+    pub(crate) inet6: Vec<View<Inet6>>,
+    pub(crate) counters: Arc<Counters>,
+}
+
+/// Stands in for a port that was added after the worker.
+static NO_CONFIG: PortConfig =
+    PortConfig { mac: MacAddr::ZERO, mtu: 0, fib: 0, inet: Vec::new(), inet6: Vec::new() };
+
 impl Plane {
-    pub(crate) fn new(
-        ports: Box<[PortFacts; MAX_PORTS]>,
-        inet: Vec<View<Inet>>,
-        inet6: Vec<View<Inet6>>,
-        counters: Arc<Counters>,
-    ) -> Self {
-        let fates = [DROPPED; Batch::CAPACITY];
-        Self { ports, inet, inet6, counters, row: Row::new(), row6: Row::new(), fates }
+    #[cold]
+    pub(crate) fn new(parts: Parts) -> Self {
+        let Parts { ports, configs, inet, inet6, counters } = parts;
+        Self {
+            ports,
+            configs,
+            inet,
+            inet6,
+            counters,
+            row: Row::new(),
+            row6: Row::new(),
+            has_fast_path: true,
+            fates: [DROPPED; Batch::CAPACITY],
+            pool: None,
+            now_ns: 0,
+            slow_path: TokenBucket::new(0),
+            icmp_limit: TokenBucket::new(0),
+            icmp6_limit: TokenBucket::new(0),
+            waiting: VecDeque::new(),
+            made: Vec::new(),
+        }
     }
 
     pub(crate) fn facts(&self, port: u8) -> &PortFacts {
         &self.ports[usize::from(port)]
+    }
+
+    pub(crate) fn config(&self, port: u8) -> &PortConfig {
+        self.configs.get(usize::from(port)).unwrap_or(&NO_CONFIG)
     }
 
     pub(crate) fn inet_view(&mut self, input: u8) -> &mut View<Inet> {
@@ -135,8 +188,20 @@ impl Plane {
         &mut self.inet6[fib]
     }
 
-    /// Takes up longer adjacency tables; once per poll.
-    pub(crate) fn refresh(&mut self) {
+    /// Queues a frame that the router made.
+    pub(crate) fn originate(&mut self, mut frame: Frame, hop: Hop) {
+        let port = self.address(&mut frame, hop);
+        self.counters.originated.add(1);
+        self.made.push((port, frame));
+    }
+
+    /// Begins a poll: takes up what the control side has changed.
+    pub(crate) fn begin(&mut self, now_ns: u64, knobs: &Knobs) {
+        self.now_ns = now_ns;
+        self.has_fast_path = knobs.has_fast_path.value() != 0.0;
+        self.slow_path.set_rate(knobs.slow_path_pps.value() as u64);
+        self.icmp_limit.set_rate(knobs.icmp_pps.value() as u64);
+        self.icmp6_limit.set_rate(knobs.icmp6_pps.value() as u64);
         self.inet.iter_mut().for_each(|view| view.adjacencies.refresh());
         self.inet6.iter_mut().for_each(|view| view.adjacencies.refresh());
     }
@@ -149,9 +214,14 @@ impl Plane {
         while start < frames.len() {
             let rest = &mut frames[start..];
             let (chunk, next) = rest.split_at_mut(CHUNK.min(rest.len()));
-            self.sort(chunk, next);
-            self.lookup(input);
-            let left = self.forward(input, chunk, start);
+            let left = if self.has_fast_path {
+                self.sort(chunk, next);
+                self.lookup(input);
+                self.forward(input, chunk, start)
+            } else {
+                self.fates[start..start + chunk.len()].fill(GENERAL);
+                chunk.len()
+            };
             if left > 0 {
                 self.finish(input, chunk, start);
             }

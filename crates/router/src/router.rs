@@ -10,7 +10,8 @@ use crate::counters::{Counters, Snapshot};
 use crate::error::RouterError;
 use crate::interface::{MAX_MTU, MIN_MTU, PortConfig};
 use crate::knobs::Knobs;
-use crate::plane::{MAX_PORTS, PORT_LIMIT, Plane, PortFacts};
+use crate::neighbours::NeighbourState;
+use crate::plane::{MAX_PORTS, PORT_LIMIT, Parts, Plane, PortFacts};
 use crate::tables::{FibTables, Routed, Tables};
 use crate::worker::Worker;
 
@@ -179,6 +180,11 @@ impl Router {
         Ok(())
     }
 
+    /// The neighbours on the ports of FIB 0: port, address, MAC address if known, state.
+    pub fn neighbours<F: Routed>(&self) -> Vec<(u16, F::Addr, Option<MacAddr>, NeighbourState)> {
+        F::tables(&self.fibs[0]).neighbours.lock().list()
+    }
+
     /// A worker that forwards between `ports`, given as (port number, this worker's queue of
     /// that port). Packets to a port that is not among them are dropped as `no-such-port`.
     ///
@@ -199,7 +205,8 @@ impl Router {
         self.workers.push(counters.clone());
         let inet = self.fibs.iter().map(|fib| fib.inet.view()).collect();
         let inet6 = self.fibs.iter().map(|fib| fib.inet6.view()).collect();
-        let plane = Plane::new(facts, inet, inet6, counters);
+        let configs = self.ports.clone().into_boxed_slice();
+        let plane = Plane::new(Parts { ports: facts, configs, inet, inet6, counters });
         Ok(Worker::new(lanes, plane, self.knobs.clone(), self.clock))
     }
 

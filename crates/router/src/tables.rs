@@ -1,6 +1,8 @@
 //! The routes of one family in one FIB, with what a worker needs to use them.
 
-use fwdlab_fib::{Family, Fib, Inet, Inet6, Nexthop, NexthopId, NexthopKind, Prefix, Reader};
+use fwdlab_fib::{
+    Address, Family, Fib, Inet, Inet6, Nexthop, NexthopId, NexthopKind, Prefix, Reader,
+};
 use fwdlab_wire::MacAddr;
 
 use crate::adjacency::{Adjacency, AdjacencyReader, AdjacencyTable, Kind};
@@ -20,6 +22,37 @@ pub(crate) struct View<F: Family> {
     pub(crate) reader: Reader<F>,
     pub(crate) adjacencies: AdjacencyReader,
     pub(crate) neighbours: SharedNeighbours<F>,
+    /// Neighbours on connected networks that this worker has used lately.
+    recent: Box<[Recent<F::Addr>; RECENT]>,
+}
+
+/// Entries of a worker's cache of neighbours, a power of two.
+const RECENT: usize = 256;
+
+/// One remembered neighbour; right as long as the generation is.
+#[derive(Clone, Copy, Default)]
+struct Recent<A> {
+    generation: u64,
+    address: A,
+    port: u8,
+    mac: Option<MacAddr>,
+}
+
+impl<F: Family> View<F> {
+    /// The MAC address of a neighbour. Usually from this worker's own memory, without a lock;
+    /// `None` also when somebody else holds the table just now.
+    pub(crate) fn known_mac(&mut self, port: u8, address: F::Addr) -> Option<MacAddr> {
+        // Counted from 1, so that an empty entry is never right.
+        let generation = self.neighbours.generation() + 1;
+        // Fibonacci hashing (Knuth, vol. 3, section 6.4).
+        let hash = (address.to_u128() as u64 ^ u64::from(port)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let recent = &mut self.recent[(hash >> 56) as usize % RECENT];
+        if (recent.generation, recent.address, recent.port) != (generation, address, port) {
+            let mac = self.neighbours.try_lock()?.mac(port, address);
+            *recent = Recent { generation, address, port, mac };
+        }
+        recent.mac
+    }
 }
 
 impl<F: Family> Tables<F> {
@@ -34,6 +67,7 @@ impl<F: Family> Tables<F> {
             reader: self.fib.reader(),
             adjacencies: self.adjacencies.reader(),
             neighbours: self.neighbours.clone(),
+            recent: Box::new([Recent::default(); RECENT]),
         }
     }
 
@@ -93,9 +127,10 @@ impl<F: Family> Tables<F> {
 
     fn install(&mut self, id: NexthopId, nexthop: Nexthop<F>) {
         let port = nexthop.port as u8;
+        let mut neighbours = self.neighbours.lock();
         let kind = match (nexthop.kind, nexthop.gateway) {
             (NexthopKind::Unicast, Some(gateway)) => {
-                return self.neighbours.lock().follow(port, gateway, id);
+                return neighbours.follow(port, gateway, id);
             }
             (NexthopKind::Unicast, None) => Kind::Connected,
             (NexthopKind::Local, _) => Kind::Local,
@@ -103,6 +138,7 @@ impl<F: Family> Tables<F> {
             (NexthopKind::Reject, _) => Kind::Reject,
             _ => Kind::Blackhole,
         };
+        neighbours.unfollow(id);
         self.adjacencies.set(id, Adjacency::new(kind, port, MacAddr::ZERO));
     }
 }

@@ -1,13 +1,15 @@
 //! A worker: one thread's share of the router. Inhale, process, exhale.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
-use fwdlab_port::{Batch, Clock, Pool, Port};
+use fwdlab_port::{Batch, Clock, Frame, Pool, Port};
 
 use crate::counters::Counters;
 use crate::drops::DropReason;
+use crate::general::Refusal;
 use crate::knobs::Knobs;
-use crate::plane::{DROPPED, PORT_LIMIT, Plane};
+use crate::plane::{HELD, PORT_LIMIT, Plane};
 
 /// What happens to frames for which the output port has no room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -28,6 +30,29 @@ struct Lane<P> {
     queue: Batch,
 }
 
+impl<P: Port> Lane<P> {
+    fn send(&mut self, counters: &Counters) {
+        if !self.queue.is_empty() {
+            let sent = self.port.send(&mut self.queue);
+            counters.sent.add(sent as u64);
+        }
+    }
+
+    /// Queues a frame, sending first when the queue is full; gives it back, counted as a drop,
+    /// when there is no room.
+    #[inline]
+    fn enqueue(&mut self, frame: Frame, counters: &Counters) -> Option<Frame> {
+        if self.queue.is_full() {
+            self.send(counters);
+        }
+        let unsent = self.queue.push(frame).err();
+        if unsent.is_some() {
+            counters.count_drop(DropReason::OutputQueueFull);
+        }
+        unsent
+    }
+}
+
 /// Forwards frames between the ports that it was given. Made by [`crate::Router::worker`];
 /// belongs to one thread.
 pub struct Worker<P: Port> {
@@ -37,11 +62,16 @@ pub struct Worker<P: Port> {
     plane: Plane,
     received: Batch,
     dropped: Batch,
-    pool: Option<Pool>,
+    /// Frames that wait for a MAC address; `plane.waiting` says which, in the same order.
+    held: VecDeque<Frame>,
     overflow: Overflow,
     knobs: Arc<Knobs>,
     clock: Clock,
+    next_tick_ns: u64,
 }
+
+/// How often the neighbours are looked after, ns.
+const TICK_NS: u64 = 10_000_000;
 
 /// In `lane_of`: the worker does not have this port.
 const NO_LANE: u8 = 255;
@@ -60,18 +90,20 @@ impl<P: Port> Worker<P> {
             plane,
             received: Batch::new(),
             dropped: Batch::new(),
-            pool: None,
+            held: VecDeque::new(),
             overflow: Overflow::default(),
             knobs,
             clock,
+            next_tick_ns: 0,
         }
     }
 
-    /// The same worker, giving dropped frames back to `pool` a batch at a time. Without it each
-    /// goes home alone, which costs a lock.
+    /// The same worker, giving dropped frames back to `pool` a batch at a time and taking from
+    /// it the frames that the router makes itself. Without it each dropped frame goes home
+    /// alone, which costs a lock, and the router cannot ask for MAC addresses.
     #[must_use]
     pub fn with_pool(mut self, pool: Pool) -> Self {
-        self.pool = Some(pool);
+        self.plane.pool = Some(pool);
         self
     }
 
@@ -87,9 +119,9 @@ impl<P: Port> Worker<P> {
         self.plane.counters.clone()
     }
 
-    /// Frames that wait inside: in output queues.
+    /// Frames that wait inside: for a MAC address, or in output queues.
     pub fn held(&self) -> usize {
-        self.lanes.iter().map(|lane| lane.queue.len()).sum()
+        self.held.len() + self.lanes.iter().map(|lane| lane.queue.len()).sum::<usize>()
     }
 
     /// The port of this number, if the worker has it.
@@ -101,10 +133,23 @@ impl<P: Port> Worker<P> {
     /// Call it in a loop: it never waits.
     pub fn poll(&mut self) -> usize {
         let begin = self.clock.ticks();
-        self.plane.refresh();
+        self.poll_from(begin, self.clock.ticks_to_ns(begin))
+    }
+
+    /// As [`Worker::poll`], but timers and rate limits go by `now_ns`, nanoseconds from any
+    /// fixed start. Busy time is the clock's all the same.
+    pub fn poll_at(&mut self, now_ns: u64) -> usize {
+        self.poll_from(self.clock.ticks(), now_ns)
+    }
+
+    fn poll_from(&mut self, begin: u64, now_ns: u64) -> usize {
+        self.plane.begin(now_ns, &self.knobs);
         let mut frames = 0;
         for lane in 0..self.lanes.len() {
             frames += self.poll_lane(lane);
+        }
+        if now_ns >= self.next_tick_ns || !self.held.is_empty() || !self.plane.made.is_empty() {
+            self.keep_house(now_ns);
         }
         if frames > 0 {
             self.burn(frames);
@@ -131,8 +176,7 @@ impl<P: Port> Worker<P> {
         let mut is_blocked = false;
         for lane in &mut self.lanes {
             if !lane.queue.is_empty() {
-                let sent = lane.port.send(&mut lane.queue);
-                self.plane.counters.sent.add(sent as u64);
+                lane.send(&self.plane.counters);
                 is_blocked |= self.overflow == Overflow::Wait && !lane.queue.is_empty();
             }
         }
@@ -171,36 +215,91 @@ impl<P: Port> Worker<P> {
     fn scatter(&mut self) {
         for (frame, &fate) in self.received.drain().zip(&self.plane.fates) {
             let lane = self.lane_of[usize::from(fate)];
-            if lane == NO_LANE {
-                debug_assert_eq!(fate, DROPPED);
-                discard(&mut self.dropped, &self.pool, frame);
-                continue;
-            }
-            let lane = &mut self.lanes[usize::from(lane)];
-            if lane.queue.is_full() {
-                let sent = lane.port.send(&mut lane.queue);
-                self.plane.counters.sent.add(sent as u64);
-            }
-            if let Err(frame) = lane.queue.push(frame) {
-                self.plane.counters.count_drop(DropReason::OutputQueueFull);
-                discard(&mut self.dropped, &self.pool, frame);
+            if lane != NO_LANE {
+                let unsent = self.lanes[usize::from(lane)].enqueue(frame, &self.plane.counters);
+                if let Some(frame) = unsent {
+                    discard(&mut self.dropped, &self.plane.pool, frame);
+                }
+            } else if fate == HELD {
+                self.held.push_back(frame);
+            } else {
+                // Dropped or consumed, and counted as such; or for a port of another worker.
+                if usize::from(fate) < PORT_LIMIT {
+                    self.plane.counters.count_drop(DropReason::NoSuchPort);
+                }
+                discard(&mut self.dropped, &self.plane.pool, frame);
             }
         }
+        self.flush();
+    }
+
+    /// Sends the output queues, and sends dropped frames home.
+    fn flush(&mut self) {
         for lane in &mut self.lanes {
-            if !lane.queue.is_empty() {
-                let sent = lane.port.send(&mut lane.queue);
-                self.plane.counters.sent.add(sent as u64);
+            lane.send(&self.plane.counters);
+        }
+        recycle(&mut self.dropped, &self.plane.pool);
+    }
+
+    /// What is not forwarding: queries and timers of neighbours, and packets that wait for them.
+    #[cold]
+    fn keep_house(&mut self, now_ns: u64) {
+        if now_ns >= self.next_tick_ns {
+            self.next_tick_ns = now_ns + TICK_NS;
+            self.plane.tick_neighbours();
+        }
+        self.release_held(now_ns);
+        for (port, frame) in std::mem::take(&mut self.plane.made) {
+            self.enqueue(port, frame);
+        }
+        self.flush();
+    }
+
+    /// Sends held frames whose next hop has answered, and refuses those that waited in vain.
+    fn release_held(&mut self, now_ns: u64) {
+        for _ in 0..self.held.len() {
+            let (Some(mut frame), Some(waiting)) =
+                (self.held.pop_front(), self.plane.waiting.pop_front())
+            else {
+                return;
+            };
+            if let Some(hop) = self.plane.found(&waiting) {
+                let port = self.plane.address(&mut frame, hop);
+                self.enqueue(port, frame);
+            } else if now_ns < waiting.until_ns {
+                self.held.push_back(frame);
+                self.plane.waiting.push_back(waiting);
+            } else {
+                let refusal = Refusal::from(DropReason::Unresolved);
+                self.plane.counters.count_drop(refusal.reason);
+                match self.plane.answer_refusal(waiting.input, &mut frame, refusal) {
+                    Some(port) => self.enqueue(port, frame),
+                    None => discard(&mut self.dropped, &self.plane.pool, frame),
+                }
             }
         }
-        recycle(&mut self.dropped, &self.pool);
+    }
+
+    fn enqueue(&mut self, port: u8, frame: Frame) {
+        let unsent = match self.lane_of[usize::from(port)] {
+            NO_LANE => {
+                self.plane.counters.count_drop(DropReason::NoSuchPort);
+                Some(frame)
+            }
+            lane => self.lanes[usize::from(lane)].enqueue(frame, &self.plane.counters),
+        };
+        if let Some(frame) = unsent {
+            discard(&mut self.dropped, &self.plane.pool, frame);
+        }
     }
 
     /// Spins for the time that the control word asks for: not a sleep, as a slower device would
     /// be busy too.
     fn burn(&self, frames: usize) {
-        let extra = self.knobs.extra_ns_per_frame();
-        if extra > 0 {
-            let until = self.clock.ticks() + self.clock.ns_to_ticks(extra * frames as u64);
+        let extra = self.knobs.extra_ns_per_frame.value();
+        if extra > 0.0 {
+            let ticks = extra * frames as f64 / self.clock.ns_per_tick();
+            let until = self.clock.ticks() + ticks as u64;
             while self.clock.ticks() < until {
                 std::hint::spin_loop();
             }
@@ -223,7 +322,7 @@ impl<P: Port> Worker<P> {
 }
 
 /// Puts a frame with the others that go home.
-fn discard(dropped: &mut Batch, pool: &Option<Pool>, frame: fwdlab_port::Frame) {
+fn discard(dropped: &mut Batch, pool: &Option<Pool>, frame: Frame) {
     if dropped.is_full() {
         recycle(dropped, pool);
     }

@@ -36,6 +36,8 @@ pub const CODE_NET: u8 = 0;
 pub const CODE_HOST: u8 = 1;
 /// Code of [`UNREACHABLE`]: the router does not speak this protocol.
 pub const CODE_PROTOCOL: u8 = 2;
+/// Code of [`UNREACHABLE`]: nobody listens at the port.
+pub const CODE_PORT: u8 = 3;
 /// Code of [`UNREACHABLE`]: fragmentation needed and "do not fragment" set; the low 16 bits of
 /// [`REST`] hold the next hop's MTU (RFC 1191).
 pub const CODE_FRAGMENTATION_NEEDED: u8 = 4;

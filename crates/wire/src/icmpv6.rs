@@ -38,6 +38,8 @@ pub const CODE_PROHIBITED: u8 = 1;
 pub const CODE_BEYOND_SCOPE: u8 = 2;
 /// Code of [`UNREACHABLE`]: the neighbour does not answer.
 pub const CODE_ADDRESS: u8 = 3;
+/// Code of [`UNREACHABLE`]: nobody listens at the port.
+pub const CODE_PORT: u8 = 4;
 
 /// True for error messages (RFC 4443, section 2.1), to which no error may answer.
 pub const fn is_error(kind: u8) -> bool {

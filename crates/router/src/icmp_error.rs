@@ -1,0 +1,169 @@
+//! ICMP errors: the refused frame becomes the message to its sender (RFC 1812, section 4.3.2;
+//! RFC 4443, sections 2.4 and 3).
+
+use fwdlab_port::Frame;
+use fwdlab_wire::{ethernet, icmpv4, icmpv6, ipv4, ipv6};
+
+use crate::drops::DropReason;
+use crate::general::{Decision, Hop, L3, Refusal};
+use crate::local::OWN_TTL;
+use crate::plane::Plane;
+
+/// RFC 1812, section 4.3.2.3: an ICMP error is at most 576 bytes with its IP header.
+const MAX_ERROR_LEN: usize = 576;
+/// RFC 4443, section 2.4 (c): as much as fits the least MTU.
+const MAX_ERROR6_LEN: usize = ipv6::MIN_MTU;
+
+/// What goes in front of the quoted packet.
+const FRONT: usize = ipv4::HEADER_LEN + icmpv4::HEADER_LEN;
+const FRONT6: usize = ipv6::HEADER_LEN + icmpv6::HEADER_LEN;
+
+/// Type, code and the type's own 32 bits of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Message {
+    kind: u8,
+    code: u8,
+    rest: u32,
+}
+
+/// Which IPv4 error a refusal calls for.
+fn message_inet(refusal: Refusal) -> Option<Message> {
+    let (kind, code, rest) = match refusal.reason {
+        DropReason::TtlExpired => (icmpv4::TIME_EXCEEDED, 0, 0),
+        DropReason::NoRoute => (icmpv4::UNREACHABLE, icmpv4::CODE_NET, 0),
+        DropReason::Reject | DropReason::Unresolved => (icmpv4::UNREACHABLE, icmpv4::CODE_HOST, 0),
+        DropReason::TooBig => {
+            (icmpv4::UNREACHABLE, icmpv4::CODE_FRAGMENTATION_NEEDED, refusal.mtu as u32)
+        }
+        DropReason::NoSuchProtocol => (icmpv4::UNREACHABLE, icmpv4::CODE_PROTOCOL, 0),
+        DropReason::NoSuchService => (icmpv4::UNREACHABLE, icmpv4::CODE_PORT, 0),
+        _ => return None,
+    };
+    Some(Message { kind, code, rest })
+}
+
+/// Which IPv6 error a refusal calls for.
+fn message_inet6(refusal: Refusal) -> Option<Message> {
+    /// Where the next-header field lies in the packet: the pointer of a parameter problem.
+    const POINTER: u32 = ipv6::NEXT_HEADER as u32;
+    let (kind, code, rest) = match refusal.reason {
+        DropReason::TtlExpired => (icmpv6::TIME_EXCEEDED, 0, 0),
+        DropReason::NoRoute => (icmpv6::UNREACHABLE, icmpv6::CODE_NO_ROUTE, 0),
+        DropReason::Reject => (icmpv6::UNREACHABLE, icmpv6::CODE_PROHIBITED, 0),
+        DropReason::LinkLocal => (icmpv6::UNREACHABLE, icmpv6::CODE_BEYOND_SCOPE, 0),
+        DropReason::Unresolved => (icmpv6::UNREACHABLE, icmpv6::CODE_ADDRESS, 0),
+        DropReason::TooBig => (icmpv6::PACKET_TOO_BIG, 0, refusal.mtu as u32),
+        DropReason::NoSuchProtocol => (icmpv6::PARAMETER_PROBLEM, 1, POINTER),
+        DropReason::NoSuchService => (icmpv6::UNREACHABLE, icmpv6::CODE_PORT, 0),
+        _ => return None,
+    };
+    Some(Message { kind, code, rest })
+}
+
+impl Plane {
+    /// Turns a refused frame into the ICMP error that its sender should have, and returns the
+    /// port to send it through; `None` when no error is called for, allowed, or possible.
+    pub(crate) fn answer_refusal(
+        &mut self,
+        input: u8,
+        frame: &mut Frame,
+        refusal: Refusal,
+    ) -> Option<u8> {
+        let header = ethernet::Frame::parse(&frame[..]).ok()?;
+        // Never to what came to a group (RFC 1812, section 4.3.2.7).
+        if header.destination().is_multicast() {
+            return None;
+        }
+        let hop = match header.ether_type() {
+            ethernet::TYPE_IPV4 => self.answer_inet(input, frame, message_inet(refusal)?)?,
+            ethernet::TYPE_IPV6 => self.answer_inet6(input, frame, message_inet6(refusal)?)?,
+            _ => return None,
+        };
+        self.counters.originated.add(1);
+        Some(self.address(frame, hop))
+    }
+
+    fn answer_inet(&mut self, input: u8, frame: &mut Frame, message: Message) -> Option<Hop> {
+        let packet = ipv4::Packet::parse(&frame[L3..]).ok()?;
+        let (source, total) = (packet.source(), usize::from(packet.total_length()));
+        let is_error = packet.protocol() == icmpv4::PROTOCOL
+            && packet.payload().first().is_none_or(|&kind| icmpv4::is_error(kind));
+        let may_not_fragment =
+            packet.is_dont_fragment() || message.code != icmpv4::CODE_FRAGMENTATION_NEEDED;
+        if is_error || packet.fragment_offset() > 0 || !may_not_fragment {
+            return None;
+        }
+        let Ok(Decision::Send(hop)) = self.decide_inet(input, source) else { return None };
+        // RFC 1812, section 4.3.2.4: from an address of the port that it leaves through.
+        let own = self.config(hop.port).inet.first().or(self.config(input).inet.first())?.address;
+        if !self.icmp_limit.take(self.now_ns) {
+            return None;
+        }
+        let quoted = total.min(MAX_ERROR_LEN - FRONT);
+        make_room(frame, FRONT, quoted)?;
+        let mut packet = ipv4::Packet::prepare(&mut frame[L3..], (FRONT + quoted) as u16).ok()?;
+        // RFC 1812, section 4.3.2.5: precedence "internetwork control".
+        packet.set_traffic_class(0xc0);
+        packet.set_ttl(OWN_TTL);
+        packet.set_protocol(icmpv4::PROTOCOL);
+        packet.set_source(own);
+        packet.set_destination(source);
+        packet.fill_checksum();
+        let mut error = icmpv4::Packet::parse(packet.payload_mut()).ok()?;
+        error.set_kind(message.kind, message.code);
+        error.set_rest(message.rest);
+        error.fill_checksum();
+        Some(hop)
+    }
+
+    fn answer_inet6(&mut self, input: u8, frame: &mut Frame, message: Message) -> Option<Hop> {
+        let packet = ipv6::Packet::parse(&frame[L3..]).ok()?;
+        let source = packet.source();
+        let total = ipv6::HEADER_LEN + usize::from(packet.payload_length());
+        let is_error = packet.next_header() == icmpv6::NEXT_HEADER
+            && packet.payload().first().is_none_or(|&kind| icmpv6::is_error(kind));
+        if is_error || ipv6::is_multicast(packet.destination()) || ipv6::is_martian_source(source) {
+            return None;
+        }
+        let hop = self.back_inet6(input, frame, source).ok()?;
+        let own = self.own_inet6_toward(hop.port, source);
+        let own = match self.config(hop.port).inet6.first() {
+            Some(at) if ipv6::is_link_local(own) && !ipv6::is_link_local(source) => at.address,
+            _ => own,
+        };
+        if !self.icmp6_limit.take(self.now_ns) {
+            return None;
+        }
+        let quoted = total.min(MAX_ERROR6_LEN - FRONT6);
+        make_room(frame, FRONT6, quoted)?;
+        let mut packet =
+            ipv6::Packet::prepare(&mut frame[L3..], (icmpv6::HEADER_LEN + quoted) as u16).ok()?;
+        packet.set_next_header(icmpv6::NEXT_HEADER);
+        packet.set_hop_limit(OWN_TTL);
+        packet.set_source(own);
+        packet.set_destination(source);
+        let pseudo = packet.pseudo_sum();
+        let mut error = icmpv6::Packet::parse(packet.payload_mut()).ok()?;
+        error.set_kind(message.kind, message.code);
+        error.set_rest(message.rest);
+        error.fill_checksum(pseudo);
+        Some(hop)
+    }
+}
+
+/// Puts `front` free bytes before the packet and cuts it to `quoted`. Of the Ethernet header
+/// only the type is kept. `None`, and nothing changed, when the slot is too small.
+fn make_room(frame: &mut Frame, front: usize, quoted: usize) -> Option<()> {
+    let ether_type = [frame[12], frame[13]];
+    let len = L3 + front + quoted;
+    if frame.headroom() >= front && frame.capacity() + front >= len && frame.push_front(front) {
+        frame.set_len(len);
+    } else if frame.capacity() >= len {
+        frame.set_len(len);
+        frame.copy_within(L3..L3 + quoted, L3 + front);
+    } else {
+        return None;
+    }
+    frame[12..14].copy_from_slice(&ether_type);
+    Some(())
+}

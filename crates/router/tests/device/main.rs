@@ -1,0 +1,11 @@
+//! The router from outside: frames in on one port, frames out on another.
+
+// The whole crate is a test, which the lint cannot see.
+#![allow(clippy::unwrap_used)]
+
+mod accounting;
+mod fuzz;
+mod neighbours;
+mod rfc1812;
+mod rfc8200;
+mod rig;
