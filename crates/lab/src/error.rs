@@ -84,6 +84,28 @@ pub enum Error {
         remedy: &'static str,
     },
 
+    /// A destination has no route although all are loaded.
+    #[error(
+        "{path}: traffic {traffic}: no route covers {address}, neither in [routes] static nor in {source_of_routes}; wanted a route for every destination; add one to [routes] static, or allow = [\"no-route\"] if drops are wanted"
+    )]
+    Unreachable {
+        /// The experiment file.
+        path: PathBuf,
+        /// Name of the traffic.
+        traffic: String,
+        /// The first destination without a route.
+        address: std::net::IpAddr,
+        /// The routes file, or how many were generated.
+        source_of_routes: String,
+    },
+
+    /// Routes are to be generated, which this build cannot do.
+    #[error("{path}: routes.generate: this build has no generator; name a file of routes instead")]
+    NoGenerator {
+        /// The experiment file.
+        path: PathBuf,
+    },
+
     /// A trial was recorded that the journal cannot take.
     #[error("trial {id} {why}; it was not recorded again")]
     TrialRefused {

@@ -1,4 +1,4 @@
-//! The addresses of a traffic: a range and one UDP port.
+//! The addresses of a traffic: a range, and a UDP port or a range of them.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -7,13 +7,14 @@ use super::Family;
 use super::prefix::number;
 use super::problem::Complaint;
 
-/// A range of addresses of one family with one UDP port:
-/// `198.18.10.1-198.18.10.20:2000` or `[2001:2::1]-[2001:2::14]:2000`.
+/// A range of addresses of one family with a UDP port or a range of them:
+/// `198.18.10.1-198.18.10.20:2000` or `[2001:2::1]-[2001:2::14]:2000-2009`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Endpoint {
     first: IpAddr,
     last: IpAddr,
     port: u16,
+    last_port: u16,
 }
 
 const WANTED: &str = "first-last:port, IPv6 addresses in brackets";
@@ -31,9 +32,14 @@ impl Endpoint {
         self.last
     }
 
-    /// UDP port.
+    /// UDP port, the first if there are several.
     pub fn port(&self) -> u16 {
         self.port
+    }
+
+    /// Last UDP port, not before the first.
+    pub fn last_port(&self) -> u16 {
+        self.last_port
     }
 
     /// The address family.
@@ -41,10 +47,12 @@ impl Endpoint {
         Family::of(self.first)
     }
 
-    /// Number of addresses, at least 1; saturates at `u64::MAX`.
+    /// Number of addresses times number of ports, at least 1; saturates at
+    /// `u64::MAX`.
     pub fn count(&self) -> u64 {
         let (first, last) = self.bounds();
-        u64::try_from(last - first).unwrap_or(u64::MAX).saturating_add(1)
+        let addresses = u64::try_from(last - first).unwrap_or(u64::MAX).saturating_add(1);
+        addresses.saturating_mul(u64::from(self.last_port - self.port) + 1)
     }
 
     /// First and last address as numbers; IPv4 uses the low 32 bits.
@@ -52,26 +60,26 @@ impl Endpoint {
         (number(self.first), number(self.last))
     }
 
-    /// Reads `A:port` or `A-B:port`.
+    /// Reads `A:port` or `A-B:port`; the port may be a range `P-Q`.
     pub(super) fn parse(text: &str) -> Result<Self, Complaint> {
         let (addresses, port) = text
             .rsplit_once(':')
             .filter(|(addresses, _)| addresses.contains('[') == addresses.contains(':'))
             .ok_or_else(|| unreadable(text))?;
-        let port = port.parse().ok().filter(|&port| port > 0).ok_or_else(|| {
+        let (port, last_port) = ports(port).ok_or_else(|| {
             Complaint::new(
                 format!("{port:?} is no UDP port"),
-                "one port from 1 to 65535 after the addresses",
+                "a port from 1 to 65535 after the addresses, or a range of them",
                 if text.contains('[') { EXAMPLE_6 } else { EXAMPLE_4 },
             )
         })?;
         let (first, last) = addresses.split_once('-').unwrap_or((addresses, addresses));
         let (first, last) = (address(first, text)?, address(last, text)?);
-        Self { first, last, port }.checked()
+        Self { first, last, port, last_port }.checked()
     }
 
     fn checked(self) -> Result<Self, Complaint> {
-        let Self { first, last, port } = self;
+        let Self { first, last, .. } = self;
         if Family::of(first) != Family::of(last) {
             return Err(Complaint::new(
                 format!("the range mixes families: {first} and {last}"),
@@ -80,7 +88,7 @@ impl Endpoint {
             ));
         }
         if number(first) > number(last) {
-            let swapped = Self { first: last, last: first, port };
+            let swapped = Self { first: last, last: first, ..self };
             return Err(Complaint::new(
                 format!("the range runs backwards: {first} comes after {last}"),
                 "the smaller address first",
@@ -102,14 +110,23 @@ impl Endpoint {
 
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { first, last, port } = self;
+        let Self { first, last, port, last_port } = self;
         match (first == last, first.is_ipv4()) {
             (true, true) => write!(f, "{first}:{port}"),
             (true, false) => write!(f, "[{first}]:{port}"),
             (false, true) => write!(f, "{first}-{last}:{port}"),
             (false, false) => write!(f, "[{first}]-[{last}]:{port}"),
-        }
+        }?;
+        if port == last_port { Ok(()) } else { write!(f, "-{last_port}") }
     }
+}
+
+/// Reads a port, or a range of them that runs forwards.
+fn ports(text: &str) -> Option<(u16, u16)> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let port = |text: &str| text.parse().ok().filter(|&port: &u16| port > 0);
+    let (first, last) = (port(first)?, port(last)?);
+    (first <= last).then_some((first, last))
 }
 
 fn address(part: &str, text: &str) -> Result<IpAddr, Complaint> {

@@ -32,3 +32,4 @@ pub use model::{
 };
 pub use prefix::{NotAPrefix, Prefix};
 pub use problem::{Problem, Problems};
+pub(crate) use read::hexadecimal;

@@ -6,6 +6,8 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use fwdlab_traffic::Order;
+
 use super::{Endpoint, Family, Load, Prefix};
 
 /// A validated experiment. Everything that a name refers to exists, ranges run
@@ -122,6 +124,8 @@ pub struct Traffic {
     pub frame_bytes: u16,
     /// Offered load.
     pub load: Load,
+    /// In which order flows follow each other.
+    pub order: Order,
 }
 
 impl Traffic {

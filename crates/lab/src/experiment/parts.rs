@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::ops::Range;
 use std::path::PathBuf;
 
+use fwdlab_traffic::Order;
 use toml::de::DeValue;
 
 use super::fields::{Found, Section, integer_of, shown, wrong_kind};
@@ -142,6 +143,7 @@ fn read_traffic(
     let destination = read_endpoint(section, "destination", findings);
     let frame = section.value("frame");
     let load = section.value("load");
+    let order = section.value("order");
     let flows = section.value("flows");
     let (source, destination) = (source?, destination?);
     let family = source.value.family();
@@ -160,6 +162,7 @@ fn read_traffic(
     }
     let frame_bytes = read_frame(frame, family, findings)?;
     let load = read_load(load, frame_bytes, findings)?;
+    let order = read_order(order, findings)?;
     let place = TrafficPlace { field: destination.field, destination: destination.at };
     let traffic = Traffic {
         name: name?.value,
@@ -168,6 +171,7 @@ fn read_traffic(
         destination: destination.value,
         frame_bytes,
         load,
+        order,
     };
     check_flows(&traffic, flows, &place, findings);
     Some((traffic, place))
@@ -222,6 +226,19 @@ fn read_load(
     let load = findings.keep(&at, &field, Load::parse(value))?;
     findings.keep(&at, &field, load.check(frame_bytes))?;
     Some(load)
+}
+
+fn read_order(found: Option<Found<&DeValue<'_>>>, findings: &mut Findings<'_>) -> Option<Order> {
+    let Some(found) = found else { return Some(Order::Sequential) };
+    let Found { field, at, value } = found.into_text("\"random\"", findings)?;
+    let result = value.parse().map_err(|_| {
+        Complaint::new(
+            format!("{value:?} is no order of flows"),
+            "\"sequential\", \"random\", \"zipf\" or \"zipf(EXPONENT)\" with an exponent from 0 to 4",
+            "write order = \"random\" to have every flow once in a random order",
+        )
+    });
+    findings.keep(&at, &field, result)
 }
 
 /// Checks the number of flows: `flows`, when given, must be what the ranges

@@ -29,13 +29,17 @@ const DEFAULT_INTERVAL: Duration = Duration::from_millis(100);
 const MODULAR_FIB: &str = include_str!("../../../../examples/modular-fib.toml");
 
 impl Experiment {
-    /// Reads and validates the experiment file at `path`.
+    /// Reads and validates the experiment file at `path` and the routes file
+    /// that it names.
     ///
     /// # Errors
-    /// When the file cannot be read, or as [`Experiment::parse`].
+    /// When a file cannot be read or is wrong, as [`Experiment::parse`], or
+    /// when a destination has no route.
     pub fn read(path: &Path) -> Result<Self> {
         let text = fs::read_to_string(path).map_err(Error::io("read", path))?;
-        Ok(Self::parse(path, &text)?)
+        let mut experiment = Self::parse(path, &text)?;
+        experiment.load_routes()?;
+        Ok(experiment)
     }
 
     /// The experiment that is compiled into this library: a copy of
@@ -92,6 +96,11 @@ impl Experiment {
     }
 }
 
+/// Bytes as lower-case hexadecimal digits.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// Reads every key first, so that all problems are found, and only then gives
 /// up for those that are missing.
 fn read_experiment(
@@ -123,7 +132,7 @@ fn read_experiment(
     }
     check::distinct_ids(&variants, &traffics, findings);
     check::counts(&variants, &traffics, end..end, findings);
-    let sha256 = Sha256::digest(text.as_bytes()).iter().map(|b| format!("{b:02x}")).collect();
+    let sha256 = hexadecimal(&Sha256::digest(text.as_bytes()));
     Some(Experiment {
         path: path.to_owned(),
         text: text.to_owned(),

@@ -129,6 +129,16 @@ fn a_line_rate_counts_preamble_and_gap() {
 }
 
 #[test]
+fn ports_and_orders_are_read() {
+    let text = |port: &str| format!("198.18.0.1-198.18.0.4:{port}");
+    let range = Endpoint::parse(&text("2000-2009")).unwrap();
+    assert_eq!((range.count(), range.port(), range.last_port()), (40, 2_000, 2_009));
+    assert_eq!(range.to_string(), text("2000-2009"));
+    let traffic = minimal("", "order = \"zipf(1.2)\"", ROUTE).unwrap().traffics.remove(0);
+    assert_eq!(traffic.order, fwdlab_traffic::Order::Zipf { exponent: 1.2 });
+}
+
+#[test]
 fn a_default_route_reaches_every_destination() {
     let route = minimal("", "", "static = [\"0.0.0.0/0 via 198.19.0.2\"]").unwrap().routes.fixed[0];
     assert_eq!(route.port, 1);

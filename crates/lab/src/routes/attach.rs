@@ -9,7 +9,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use super::{LearnedRoute, RouteTable, read};
-use crate::experiment::{Allowance, Experiment, Family, Prefix, Route, RouteSource, Traffic};
+use crate::experiment::{Allowance, Experiment, Family, Prefix, Route, Traffic};
 use crate::{Error, Result};
 
 /// Distinct gateways that learned routes are mapped to. They must fit into one
@@ -42,12 +42,7 @@ impl Experiment {
                 attach(self, &read(&file)?);
                 file.display().to_string()
             }
-            (Some(RouteSource::Generate(count)), None) => {
-                let count = *count;
-                attach(self, &super::generate::table(count, &families(self)));
-                format!("{count} generated routes")
-            }
-            (Some(RouteSource::File(_)), None) => return Ok(()),
+            (Some(_), None) => return Err(Error::NoGenerator { path: self.path.clone() }),
         };
         if self.allow.contains(&Allowance::NoRoute) {
             return Ok(());
@@ -58,7 +53,7 @@ impl Experiment {
                 path: self.path.clone(),
                 traffic: traffic.name.clone(),
                 address,
-                source,
+                source_of_routes: source,
             }),
         }
     }

@@ -9,6 +9,7 @@
 //! which of them share a nexthop. The addresses of nexthops are not: they lie
 //! in networks that the lab does not have.
 
+mod attach;
 mod fault;
 mod file;
 mod mrt;
