@@ -8,6 +8,8 @@ mod doctor;
 mod ministat;
 mod output;
 mod report;
+mod progress;
+mod run;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -23,6 +25,8 @@ struct Cli {
 /// One subcommand a line; each lives in the module of its name.
 #[derive(Subcommand)]
 enum Command {
+    /// Run an experiment and write its report
+    Run(run::Args),
     /// Say what this machine can do and how to get what is missing
     Doctor(doctor::Args),
     /// Compare sets of values as ministat(1) does, byte for byte
@@ -44,6 +48,7 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
+        Command::Run(arguments) => run::execute(&arguments),
         Command::Doctor(arguments) => doctor::execute(&arguments),
         Command::Ministat(_) => Ok(ministat::execute()),
         Command::Report(arguments) => report::execute(&arguments),

@@ -1,6 +1,6 @@
 //! Writing to stdout so that a closed pipe (`fwdlab ... | head`) ends the command quietly.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 /// Writes `text` to stdout and flushes it.
 ///
@@ -19,4 +19,16 @@ pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
         .chain()
         .filter_map(|cause| cause.downcast_ref::<io::Error>())
         .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// Columns of the terminal that stdout is, 80 where it is none.
+pub fn width() -> usize {
+    let from_shell = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let columns = || console::Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));
+    from_shell.or_else(columns).unwrap_or(80)
+}
+
+/// Whether stdout takes colours: a terminal, and NO_COLOR is not set.
+pub fn is_coloured() -> bool {
+    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }

@@ -1,0 +1,82 @@
+//! The progress bar of a campaign, on stderr: trials done, what runs now, time left.
+
+use std::time::{Duration, Instant};
+
+use fwdlab_lab::results::{Interval, Status, Trial};
+use fwdlab_lab::runner::{Observer, Upcoming};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Draws a bar on a terminal; elsewhere prints a line for each trial that failed.
+pub struct Bar {
+    bar: ProgressBar,
+    started: Instant,
+    done_before: usize,
+    done: usize,
+    total: usize,
+    rate_mpps: f64,
+}
+
+impl Bar {
+    /// A bar for a campaign; nothing is drawn when `is_quiet` or stderr is not a terminal.
+    pub fn new(is_quiet: bool) -> Self {
+        let target =
+            if is_quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let bar = ProgressBar::with_draw_target(Some(1), target);
+        let style = ProgressStyle::with_template("{bar:24} {pos}/{len} trials  {msg}")
+            .unwrap_or_else(|_| ProgressStyle::default_bar());
+        bar.set_style(style.progress_chars("=> "));
+        Self { bar, started: Instant::now(), done_before: 0, done: 0, total: 1, rate_mpps: 0.0 }
+    }
+
+    fn message(&self, what: &str) {
+        let mut text = what.to_owned();
+        if self.rate_mpps > 0.0 {
+            text.push_str(&format!("  {:.2} Mpps", self.rate_mpps));
+        }
+        if let Some(left) = self.time_left() {
+            text.push_str(&format!("  {} s left", left.as_secs()));
+        }
+        self.bar.set_message(text);
+    }
+
+    /// Trials still to run, times what one has taken so far.
+    fn time_left(&self) -> Option<Duration> {
+        let measured = u32::try_from(self.done - self.done_before).ok().filter(|&n| n > 0)?;
+        let left = u32::try_from(self.total - self.done).ok()?;
+        Some(self.started.elapsed() / measured * left)
+    }
+}
+
+impl Observer for Bar {
+    fn starts(&mut self, upcoming: &Upcoming<'_>) {
+        if self.done == 0 {
+            self.done_before = upcoming.done;
+            self.started = Instant::now();
+        }
+        self.done = upcoming.done;
+        self.total = upcoming.total;
+        self.bar.set_length(upcoming.total as u64);
+        self.bar.set_position(upcoming.done as u64);
+        self.message(upcoming.id);
+    }
+
+    fn interval(&mut self, upcoming: &Upcoming<'_>, interval: &Interval) {
+        self.rate_mpps = interval.rx_pps() / 1e6;
+        self.message(upcoming.id);
+    }
+
+    fn ends(&mut self, trial: &Trial) {
+        self.done += 1;
+        self.bar.set_position(self.done as u64);
+        if trial.status == Status::Failed {
+            let reason = trial.reason.as_deref().unwrap_or("no reason recorded");
+            self.bar.suspend(|| eprintln!("warning: trial {} FAILED: {reason}", trial.id));
+        }
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,88 @@
+//! `fwdlab run`: from an experiment file to verdicts and a report.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::Context;
+use fwdlab_lab::device::Builtin;
+use fwdlab_lab::experiment::{DeviceKind, Experiment};
+use fwdlab_lab::plan::Place;
+use fwdlab_lab::report;
+use fwdlab_lab::results::{Results, Status};
+use fwdlab_lab::runner::{End, Runner};
+
+use crate::output;
+use crate::progress::Bar;
+
+/// Arguments of `fwdlab run`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Experiment file; without it, the modular-FIB experiment runs from a copy in this program
+    experiment: Option<PathBuf>,
+    /// Where the results go [default: results/<name of the experiment file>]
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Draw no progress bar
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Runs the experiment, or what an earlier run left of it, and prints its verdicts.
+///
+/// Exit code 1 when a trial FAILED.
+///
+/// # Errors
+/// A wrong experiment file, a place that cannot be written, results that are already finished.
+pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
+    let experiment = match &arguments.experiment {
+        Some(path) => Experiment::read(path)?,
+        None => Experiment::modular_fib()?,
+    };
+    let place = match &arguments.output {
+        Some(dir) => Place::Named(dir.clone()),
+        None => Place::Under(PathBuf::from("results")),
+    };
+    let mut device = match experiment.device {
+        DeviceKind::Builtin => Builtin::new(&experiment)?,
+    };
+    let opened = place.open(&experiment)?;
+    let dir = opened.journal.dir().to_owned();
+    if let Some(earlier) = &opened.earlier {
+        let total = earlier.campaign.trials.len();
+        eprintln!("going on in {}: {} of {total} trials are recorded", dir.display(), earlier.trials.len());
+    }
+    let stop = stop_on_interrupt()?;
+    let end = Runner {
+        experiment: &experiment,
+        device: &mut device,
+        observer: &mut Bar::new(arguments.quiet),
+        stopper: &mut (),
+        stop: &stop,
+    }
+    .run(opened)?;
+    if end == End::Stopped {
+        eprintln!("stopped; run the same command again to go on in {}", dir.display());
+        return Ok(ExitCode::from(130));
+    }
+    let results = Results::read(&dir)?;
+    report::write(&dir, &results)?;
+    let failed = results.trials.iter().filter(|trial| trial.status == Status::Failed).count();
+    output::print(&report::terminal(&results, output::width(), output::is_coloured()))?;
+    eprintln!("report: {}", dir.join("README.md").display());
+    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// A flag that the first Ctrl-C sets; a second one ends the process at once.
+fn stop_on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = stop.clone();
+    ctrlc::set_handler(move || {
+        if flag.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    })
+    .context("cannot take over Ctrl-C")?;
+    Ok(stop)
+}

@@ -1,0 +1,185 @@
+//! Runs what a plan still lacks, trial after trial, each recorded before the next begins.
+//!
+//! The runner knows neither devices nor terminals: it asks a [`Device`] for counts, judges whether
+//! they add up, writes the record, and tells an [`Observer`] how far it is.
+
+mod settle;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
+
+use crate::Result;
+use crate::device::{Device, DeviceError, Measured, Request, Watch};
+use crate::experiment::Experiment;
+use crate::journal::utc_stamp;
+use crate::plan::{Opened, PlannedTrial};
+use crate::results::{Checks, Interval, LimitedBy, Status, Trial};
+
+/// Follows a campaign, for example to draw a progress bar.
+pub trait Observer {
+    /// A trial begins.
+    fn starts(&mut self, upcoming: &Upcoming<'_>);
+    /// An interval of the running trial has ended.
+    fn interval(&mut self, upcoming: &Upcoming<'_>, interval: &Interval);
+    /// A trial has ended and is recorded.
+    fn ends(&mut self, trial: &Trial);
+}
+
+/// The trial that runs now.
+#[derive(Clone, Copy, Debug)]
+pub struct Upcoming<'a> {
+    /// Its id.
+    pub id: &'a str,
+    /// Trials recorded before it, those of an earlier run included.
+    pub done: usize,
+    /// Trials of the whole plan.
+    pub total: usize,
+}
+
+/// Says after each block whether enough is known.
+pub trait Stopper {
+    /// Why the campaign may stop now, or nothing when it must go on. `trials` are all recorded
+    /// trials; the last block is complete.
+    fn decided(&mut self, trials: &[Trial]) -> Option<String>;
+}
+
+/// Never stops before the plan's end.
+impl Stopper for () {
+    fn decided(&mut self, _: &[Trial]) -> Option<String> {
+        None
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The campaign is finished and recorded as such.
+    Finished,
+    /// It was stopped; the same command goes on with it.
+    Stopped,
+}
+
+/// What a run is given.
+pub struct Runner<'a> {
+    /// The experiment.
+    pub experiment: &'a Experiment,
+    /// Where the trials run.
+    pub device: &'a mut dyn Device,
+    /// Who follows.
+    pub observer: &'a mut dyn Observer,
+    /// Who decides to stop early.
+    pub stopper: &'a mut dyn Stopper,
+    /// Set from outside to stop.
+    pub stop: &'a AtomicBool,
+}
+
+impl Runner<'_> {
+    /// Runs the trials that `opened` lacks and records each. Returns early, with everything
+    /// recorded so far kept, when it is told to stop.
+    ///
+    /// # Errors
+    /// When a record cannot be written. A trial that fails is a record, not an error.
+    pub fn run(mut self, mut opened: Opened) -> Result<End> {
+        let mut trials =
+            opened.earlier.as_ref().map_or_else(Vec::new, |earlier| earlier.trials.clone());
+        let missing: Vec<PlannedTrial> = opened.missing().into_iter().cloned().collect();
+        let total = opened.plan.trials.len();
+        if let Some(why) = self.stopper.decided(whole_blocks(&trials, &missing)) {
+            opened.journal.finish(&why)?;
+            return Ok(End::Finished);
+        }
+        for (index, planned) in missing.iter().enumerate() {
+            let upcoming = Upcoming { id: &planned.id, done: trials.len(), total };
+            let Some(trial) = self.trial(planned, &upcoming) else { return Ok(End::Stopped) };
+            opened.journal.append(&trial)?;
+            self.observer.ends(&trial);
+            trials.push(trial);
+            let is_block_end = missing.get(index + 1).is_none_or(|next| next.block != planned.block);
+            if is_block_end && let Some(why) = self.stopper.decided(&trials) {
+                opened.journal.finish(&why)?;
+                return Ok(End::Finished);
+            }
+        }
+        opened.journal.finish("all blocks run")?;
+        Ok(End::Finished)
+    }
+
+    /// Runs one trial; nothing when the campaign was stopped during it.
+    fn trial(&mut self, planned: &PlannedTrial, upcoming: &Upcoming<'_>) -> Option<Trial> {
+        if self.stop.load(Ordering::Relaxed) {
+            return None;
+        }
+        self.observer.starts(upcoming);
+        let variant = &self.experiment.variants[planned.variant];
+        let traffic = &self.experiment.traffics[planned.traffic];
+        let request = Request { experiment: self.experiment, variant, traffic };
+        let mut trial = blank(self.experiment, planned);
+        let observer = &mut *self.observer;
+        let mut watch = Watch {
+            on_interval: &mut |interval: &Interval| observer.interval(upcoming, interval),
+            stop: self.stop,
+        };
+        match self.device.run(&request, &mut watch) {
+            Ok(_) if self.stop.load(Ordering::Relaxed) => return None,
+            Ok(measured) => settle::settle(&mut trial, measured, variant, traffic),
+            Err(DeviceError::Stopped) => return None,
+            Err(error) => {
+                trial.status = Status::Failed;
+                trial.reason = Some(error.to_string());
+            }
+        }
+        Some(trial)
+    }
+}
+
+/// The recorded trials, if they end with a whole block; otherwise none, because a decision is
+/// only taken there.
+fn whole_blocks<'a>(trials: &'a [Trial], missing: &[PlannedTrial]) -> &'a [Trial] {
+    let is_within_block = match (trials.last(), missing.first()) {
+        (Some(last), Some(next)) => last.block == next.block,
+        _ => false,
+    };
+    if is_within_block { &[] } else { trials }
+}
+
+/// The record of a trial before it ran.
+fn blank(experiment: &Experiment, planned: &PlannedTrial) -> Trial {
+    let traffic = &experiment.traffics[planned.traffic];
+    let Measured { drops, proof, environment, .. } = Measured::default();
+    Trial {
+        id: planned.id.clone(),
+        block: planned.block,
+        order: planned.order,
+        variant: experiment.variants[planned.variant].name.clone(),
+        traffic: traffic.name.clone(),
+        family: traffic.family,
+        status: Status::Ok,
+        reason: None,
+        started: utc_stamp(SystemTime::now()),
+        frame_bytes: traffic.frame_bytes,
+        flows_planned: traffic.flows(),
+        flows_seen: 0,
+        load: traffic.load.to_string(),
+        offered_pps_asked: traffic.load.pps(traffic.frame_bytes),
+        interval_ms: experiment.interval.as_secs_f64() * 1e3,
+        intervals: Vec::new(),
+        sent: 0,
+        received: 0,
+        drops,
+        device_received: 0,
+        device_sent: 0,
+        checks: Checks::default(),
+        busy_ns: 0,
+        busy_frames: 0,
+        idle_share: 0.0,
+        limited_by: LimitedBy::Device,
+        steady: None,
+        rate_pps: None,
+        proof,
+        environment,
+        warnings: Vec::new(),
+    }
+}
