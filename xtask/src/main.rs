@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod layers;
+mod readme;
 mod test;
 
 use clap::{Parser, Subcommand};

@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+pub mod device;
 pub mod environment;
 pub mod error;
 pub mod experiment;
@@ -20,6 +21,7 @@ pub mod plan;
 pub mod report;
 pub mod results;
 pub mod routes;
+pub mod runner;
 
 pub use error::Error;
 

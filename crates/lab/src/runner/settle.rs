@@ -63,12 +63,22 @@ fn fault(measured: &Measured, variant: &Variant) -> Option<String> {
         return Some(format!("counters disagree: {a} {count_a} frames, but {b} {count_b}"));
     }
     let unproven = variant.set.iter().find(|(word, wanted)| {
-        measured.proof.get(*word).is_none_or(|found| !found.eq_ignore_ascii_case(wanted))
+        measured.proof.get(*word).is_none_or(|found| !is_proof(wanted, found))
     });
     unproven.map(|(word, wanted)| {
         let found = measured.proof.get(word).map_or("nothing", String::as_str);
         format!("{word} was set to {wanted}, but the device answers {found}")
     })
+}
+
+/// Whether the device's answer shows that a setting took. Asked to choose for itself (`auto`), it
+/// answers with its choice.
+fn is_proof(wanted: &str, found: &str) -> bool {
+    let numbers = || Some(wanted.parse::<f64>().ok()? == found.parse::<f64>().ok()?);
+    match wanted {
+        "auto" => !found.is_empty(),
+        _ => wanted.eq_ignore_ascii_case(found) || numbers().unwrap_or(false),
+    }
 }
 
 fn limited_by(measured: &Measured, rate_pps: Option<f64>, traffic: &Traffic) -> LimitedBy {

@@ -1,0 +1,244 @@
+//! The built-in device: the router of `fwdlab-router` and the tester of `fwdlab-traffic`, joined
+//! by rings in memory, each on a core of its own.
+//!
+//! The frames live in one pool for the whole campaign, given out in the same order in every trial,
+//! so that where they lie in memory is no difference between variants. The router and its tables
+//! are made anew for each trial. Counters of both sides are read at the same instants, at the end
+//! of each interval, by the tester's thread: a third thread would take time from the two.
+
+mod machine;
+mod setup;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use fwdlab_port::ring::{self, RingPort};
+use fwdlab_port::{Clock, Pool, affinity, pingpong};
+use fwdlab_router::{Counters, Overflow, Snapshot, Worker};
+use fwdlab_traffic::{FlowSet, FrameSizes, Outcome, Plan, Stream, Tester};
+
+use super::{Device, DeviceError, Measured, Request, Watch};
+use crate::experiment::{Experiment, Load};
+use crate::results::{Checks, Interval, TrialEnvironment};
+
+/// Frames that circulate between tester and device: the lines of them that are touched fit the
+/// second-level cache of current processors.
+const FRAMES_IN_FLIGHT: usize = 2048;
+
+/// Frames that the tester publishes at once. The device takes as many at a time, whatever its
+/// speed, so that its cost per frame does not depend on how long it waited.
+const BATCH: usize = 256;
+
+/// The built-in device with its tester.
+pub struct Builtin {
+    pool: Pool,
+    clock: Clock,
+    cores: Option<(usize, usize)>,
+}
+
+impl Builtin {
+    /// Takes memory for the frames of `experiment` and two cores.
+    ///
+    /// # Errors
+    /// When there is no memory for the frames.
+    pub fn new(_: &Experiment) -> Result<Self, DeviceError> {
+        let pool = Pool::with_frames(FRAMES_IN_FLIGHT)?;
+        let cores = match affinity::allowed_cores()[..] {
+            [tester, device, ..] => Some((tester, device)),
+            _ => None,
+        };
+        Ok(Self { pool, clock: Clock::new(), cores })
+    }
+}
+
+impl Device for Builtin {
+    fn settings(&self) -> BTreeMap<String, String> {
+        let cores = match self.cores {
+            Some((tester, device)) => format!("tester on core {tester}, device on core {device}"),
+            None => "tester and device share one core".to_owned(),
+        };
+        [
+            ("cores", cores),
+            ("clock", self.clock.name().to_owned()),
+            ("frames in flight", FRAMES_IN_FLIGHT.to_string()),
+            ("frames published at once", BATCH.to_string()),
+        ]
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
+    }
+
+    fn run(
+        &mut self,
+        request: &Request<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Result<Measured, DeviceError> {
+        let mut router = setup::router(request.experiment, request.variant)?;
+        let proof = setup::proof(&router, request.variant);
+        let (tester_a, device_0) = ring::pair(2 * FRAMES_IN_FLIGHT);
+        let (device_1, tester_b) = ring::pair(2 * FRAMES_IN_FLIGHT);
+        let worker = router
+            .worker([(0, device_0), (1, device_1)])?
+            .with_pool(self.pool.clone())
+            .with_overflow(Overflow::Wait);
+        let roundtrip = self.cores.and_then(|(a, b)| pingpong::measure(a, b).ok());
+        let plan = plan(request)?;
+        let mut sampler = Sampler::new(worker.counters());
+        let processor_time = machine::ProcessorTime::now();
+        let (outcome, pinned) =
+            self.forward(worker, &plan, (tester_a, tester_b), &mut sampler, watch)?;
+        if !self.pool.restore() {
+            return Err(DeviceError::Thread { what: "it kept frames of the pool".to_owned() });
+        }
+        if watch.is_stopped() {
+            return Err(DeviceError::Stopped);
+        }
+        let environment = TrialEnvironment {
+            roundtrip_ns: roundtrip.map(|found| found.median_ns).filter(|ns| ns.is_finite()),
+            steal_share: processor_time.and_then(|before| before.stolen_since()),
+            pinned,
+        };
+        let mut measured = sampler.measured(&outcome);
+        measured.proof = proof;
+        measured.environment = environment;
+        if !pinned {
+            measured.warnings.push("tester and device were not pinned to two cores".to_owned());
+        }
+        Ok(measured)
+    }
+}
+
+impl Builtin {
+    /// Runs the device on a thread of its own and the tester on this one, until the plan's end.
+    fn forward(
+        &self,
+        worker: Worker<RingPort>,
+        plan: &Plan,
+        (out, back): (RingPort, RingPort),
+        sampler: &mut Sampler,
+        watch: &mut Watch<'_>,
+    ) -> Result<(Outcome, bool), DeviceError> {
+        let mut tester = Tester::new(plan, &self.pool, out, back)?;
+        let is_over = AtomicBool::new(false);
+        let pin = |core: Option<usize>| core.is_some_and(|c| affinity::pin_current_thread(c).is_ok());
+        std::thread::scope(|scope| {
+            let core = self.cores.map(|(_, device)| device);
+            let device = std::thread::Builder::new()
+                .name("device".to_owned())
+                .spawn_scoped(scope, || {
+                    let is_pinned = pin(core);
+                    poll_until(worker, &is_over);
+                    is_pinned
+                })
+                .map_err(|source| DeviceError::Port(fwdlab_port::PortError::Thread { source }))?;
+            let is_pinned = pin(self.cores.map(|(tester, _)| tester));
+            let outcome = tester.run(watch.stop, &mut |interval| {
+                (watch.on_interval)(&sampler.sample(interval));
+            });
+            drop(tester);
+            is_over.store(true, Ordering::Relaxed);
+            let what = || DeviceError::Thread { what: "it panicked".to_owned() };
+            let device_is_pinned = device.join().map_err(|_| what())?;
+            Ok((outcome, is_pinned && device_is_pinned))
+        })
+    }
+}
+
+/// The device's main loop. It looks at the flag only between polls without a frame, so that
+/// everything that was sent is forwarded before it ends.
+fn poll_until(mut worker: Worker<RingPort>, is_over: &AtomicBool) {
+    loop {
+        if worker.poll() == 0 {
+            if is_over.load(Ordering::Relaxed) {
+                return;
+            }
+            std::hint::spin_loop();
+        }
+    }
+}
+
+/// What the tester is to send for this trial.
+fn plan(request: &Request<'_>) -> Result<Plan, DeviceError> {
+    let Request { experiment, traffic, .. } = request;
+    let flows = FlowSet::parse(&traffic.source.to_string(), &traffic.destination.to_string())?;
+    let mut stream = Stream::new(flows);
+    stream.sizes = FrameSizes::fixed(usize::from(traffic.frame_bytes));
+    let mut plan = Plan::new(vec![stream]);
+    plan.load = match traffic.load {
+        Load::Max => fwdlab_traffic::Load::Max,
+        Load::Pps(pps) => fwdlab_traffic::Load::Pps(pps),
+        Load::LineRate(bits) => fwdlab_traffic::Load::LineRate(bits),
+    };
+    plan.source_mac = setup::TESTER_MACS[0];
+    plan.device_mac = setup::DEVICE_MACS[0];
+    plan.arrival_mac = setup::TESTER_MACS[1];
+    plan.duration_ns = (experiment.warmup + experiment.duration).as_nanos() as u64;
+    plan.interval_ns = experiment.interval.as_nanos() as u64;
+    plan.frames_in_flight = FRAMES_IN_FLIGHT;
+    plan.batch = BATCH;
+    Ok(plan)
+}
+
+/// Reads the device's counters at the end of each of the tester's intervals.
+struct Sampler {
+    counters: Arc<Counters>,
+    first: Option<Snapshot>,
+    last: Snapshot,
+    intervals: Vec<Interval>,
+}
+
+impl Sampler {
+    fn new(counters: Arc<Counters>) -> Self {
+        let last = counters.snapshot();
+        Self { counters, first: None, last, intervals: Vec::new() }
+    }
+
+    fn sample(&mut self, interval: &fwdlab_traffic::Interval) -> Interval {
+        let now = self.counters.snapshot();
+        let since = now.since(&self.last);
+        self.last = now;
+        // What came before the first reading is start-up: threads, caches, an empty ring.
+        self.first.get_or_insert(now);
+        let sampled = Interval {
+            ms: interval.length_ns as f64 / 1e6,
+            tx: interval.sent,
+            rx: interval.received,
+            busy_ns: since.busy_ns,
+            busy_frames: since.busy_frames,
+        };
+        self.intervals.push(sampled);
+        sampled
+    }
+
+    /// The trial's counts, once both sides rest.
+    fn measured(self, outcome: &Outcome) -> Measured {
+        let end = self.counters.snapshot();
+        let running = self.last.since(&self.first.unwrap_or_default());
+        let polled_ns = running.busy_ns + running.idle_ns;
+        let checks = &outcome.checks;
+        Measured {
+            intervals: self.intervals,
+            sent: outcome.sent(),
+            received: outcome.received(),
+            flows_seen: outcome.flows_seen(),
+            device_received: end.received,
+            device_sent: end.sent,
+            drops: end.drop_counts().map(|(reason, n)| (reason.to_string(), n)).collect(),
+            checks: Checks {
+                checked: outcome.received(),
+                lost: outcome.lost(),
+                duplicated: checks.duplicated,
+                reordered: checks.reordered,
+                misrouted: checks.misrouted + checks.unknown_flow,
+                bad_ttl: checks.wrong_ttl,
+                bad_checksum: checks.bad_checksum + checks.bad_payload + checks.wrong_header,
+                bad_mac: checks.wrong_mac,
+            },
+            busy_ns: end.busy_ns,
+            busy_frames: end.busy_frames,
+            idle_share: if polled_ns == 0 { 0.0 } else { running.idle_ns as f64 / polled_ns as f64 },
+            ..Measured::default()
+        }
+    }
+}
