@@ -122,12 +122,12 @@ impl Builtin {
         let mut tester = Tester::new(plan, &self.pool, out, back)?;
         let is_over = AtomicBool::new(false);
         let pin = |core: Option<usize>| core.is_some_and(|c| affinity::pin_current_thread(c).is_ok());
+        let device_core = self.cores.map(|(_, device)| device);
         std::thread::scope(|scope| {
-            let core = self.cores.map(|(_, device)| device);
             let device = std::thread::Builder::new()
                 .name("device".to_owned())
                 .spawn_scoped(scope, || {
-                    let is_pinned = pin(core);
+                    let is_pinned = pin(device_core);
                     poll_until(worker, &is_over);
                     is_pinned
                 })
@@ -224,7 +224,7 @@ impl Sampler {
             flows_seen: outcome.flows_seen(),
             device_received: end.received,
             device_sent: end.sent,
-            drops: end.drop_counts().map(|(reason, n)| (reason.to_string(), n)).collect(),
+            drops: end.drop_counts().map(|(reason, n)| (reason.name().to_owned(), n)).collect(),
             checks: Checks {
                 checked: outcome.received(),
                 lost: outcome.lost(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use fwdlab_fib::{Family as _, Inet, Inet6, Nexthop, Prefix};
+use fwdlab_fib::{Inet, Inet6, Nexthop, Prefix};
 use fwdlab_router::{PortConfig, Router, RouterError};
 use fwdlab_wire::MacAddr;
 
