@@ -11,7 +11,8 @@ const TEST_COMMAND: &str = "cargo xtask test";
 pub fn faults(root: &Path) -> Result<Vec<String>> {
     let text = std::fs::read_to_string(root.join("README.md")).context("cannot read README.md")?;
     let mut faults = Vec::new();
-    for target in links(&text).filter(|target| !target.contains("://") && !target.starts_with('#')) {
+    for target in links(&text).filter(|target| !target.contains("://") && !target.starts_with('#'))
+    {
         let file = target.split('#').next().unwrap_or_default();
         if !root.join(file).exists() {
             faults.push(format!("README.md links to {target}, which does not exist"));

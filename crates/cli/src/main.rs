@@ -7,8 +7,8 @@
 mod doctor;
 mod ministat;
 mod output;
-mod report;
 mod progress;
+mod report;
 mod run;
 
 use clap::{Parser, Subcommand};

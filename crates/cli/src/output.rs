@@ -24,7 +24,8 @@ pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
 /// Columns of the terminal that stdout is, 80 where it is none.
 pub fn width() -> usize {
     let from_shell = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    let columns = || console::Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));
+    let columns =
+        || console::Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));
     from_shell.or_else(columns).unwrap_or(80)
 }
 

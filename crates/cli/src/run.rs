@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
-use fwdlab_lab::device::Builtin;
+use fwdlab_lab::device::{Builtin, Device};
+use fwdlab_lab::environment::Environment;
 use fwdlab_lab::experiment::{DeviceKind, Experiment};
 use fwdlab_lab::plan::Place;
 use fwdlab_lab::report;
@@ -51,7 +52,14 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let dir = opened.journal.dir().to_owned();
     if let Some(earlier) = &opened.earlier {
         let total = earlier.campaign.trials.len();
-        eprintln!("going on in {}: {} of {total} trials are recorded", dir.display(), earlier.trials.len());
+        eprintln!(
+            "going on in {}: {} of {total} trials are recorded",
+            dir.display(),
+            earlier.trials.len()
+        );
+    }
+    if opened.earlier.is_none() {
+        Environment::collect(opened.plan.seed, device.settings()).write(&dir)?;
     }
     let stop = stop_on_interrupt()?;
     let end = Runner {

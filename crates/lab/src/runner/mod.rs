@@ -97,7 +97,8 @@ impl Runner<'_> {
             opened.journal.append(&trial)?;
             self.observer.ends(&trial);
             trials.push(trial);
-            let is_block_end = missing.get(index + 1).is_none_or(|next| next.block != planned.block);
+            let is_block_end =
+                missing.get(index + 1).is_none_or(|next| next.block != planned.block);
             if is_block_end && let Some(why) = self.stopper.decided(&trials) {
                 opened.journal.finish(&why)?;
                 return Ok(End::Finished);

@@ -48,7 +48,11 @@ impl Device for Scripted<'_> {
         BTreeMap::new()
     }
 
-    fn run(&mut self, request: &Request<'_>, watch: &mut Watch<'_>) -> Result<Measured, DeviceError> {
+    fn run(
+        &mut self,
+        request: &Request<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Result<Measured, DeviceError> {
         self.runs += 1;
         let interval =
             Interval { ms: 100.0, tx: 1000, rx: 1000, busy_ns: 50_000, busy_frames: 1000 };
@@ -87,13 +91,8 @@ impl Observer for Silent {
 fn run_in(dir: &Path, device: &mut Scripted<'_>, stop: &AtomicBool) -> End {
     let experiment = experiment();
     let opened = Place::Named(dir.to_owned()).open(&experiment).expect("a free place");
-    let runner = Runner {
-        experiment: &experiment,
-        device,
-        observer: &mut Silent,
-        stopper: &mut (),
-        stop,
-    };
+    let runner =
+        Runner { experiment: &experiment, device, observer: &mut Silent, stopper: &mut (), stop };
     runner.run(opened).expect("a writable journal")
 }
 
@@ -155,8 +154,14 @@ fn a_frame_that_vanished_fails_the_trial() {
     });
     let reasons: Vec<Option<&str>> =
         results.trials.iter().map(|trial| trial.reason.as_deref()).collect();
-    assert!(reasons[0].is_some_and(|r| r.contains("the tester received 9999 frames")), "{reasons:?}");
-    assert!(reasons[1].is_some_and(|r| r.contains("the device received 9999 frames")), "{reasons:?}");
+    assert!(
+        reasons[0].is_some_and(|r| r.contains("the tester received 9999 frames")),
+        "{reasons:?}"
+    );
+    assert!(
+        reasons[1].is_some_and(|r| r.contains("the device received 9999 frames")),
+        "{reasons:?}"
+    );
     assert!(reasons[2].is_some_and(|r| r.contains("no frame came back of 10")), "{reasons:?}");
     assert_eq!(reasons[3..], [None, None, None]);
 }

@@ -121,7 +121,8 @@ impl Builtin {
     ) -> Result<(Outcome, bool), DeviceError> {
         let mut tester = Tester::new(plan, &self.pool, out, back)?;
         let is_over = AtomicBool::new(false);
-        let pin = |core: Option<usize>| core.is_some_and(|c| affinity::pin_current_thread(c).is_ok());
+        let pin =
+            |core: Option<usize>| core.is_some_and(|c| affinity::pin_current_thread(c).is_ok());
         let device_core = self.cores.map(|(_, device)| device);
         std::thread::scope(|scope| {
             let device = std::thread::Builder::new()
@@ -237,7 +238,11 @@ impl Sampler {
             },
             busy_ns: end.busy_ns,
             busy_frames: end.busy_frames,
-            idle_share: if polled_ns == 0 { 0.0 } else { running.idle_ns as f64 / polled_ns as f64 },
+            idle_share: if polled_ns == 0 {
+                0.0
+            } else {
+                running.idle_ns as f64 / polled_ns as f64
+            },
             ..Measured::default()
         }
     }
