@@ -43,6 +43,8 @@ pub(crate) enum Kind {
     Reject = 6,
     /// A directed broadcast of the port's network.
     Broadcast = 7,
+    /// One of several nexthops, by the flow.
+    Group = 8,
 }
 
 /// One entry.
@@ -59,6 +61,11 @@ impl Adjacency {
     #[inline(always)]
     pub(crate) fn is_forward(self) -> bool {
         self.0 >> KIND_SHIFT == Kind::Forward as u64
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_group(self) -> bool {
+        self.0 >> KIND_SHIFT == Kind::Group as u64
     }
 
     /// The MAC address in the low 48 bits, zeros above.
@@ -81,6 +88,7 @@ impl Adjacency {
             5 => Kind::Blackhole,
             6 => Kind::Reject,
             7 => Kind::Broadcast,
+            8 => Kind::Group,
             _ => Kind::None,
         }
     }

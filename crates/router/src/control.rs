@@ -1,29 +1,17 @@
 //! Control words: settings by name, as `sysctl` has them, each readable back as proof that it
 //! was applied.
 
-use fwdlab_fib::{Choice, Inet, Inet6};
+use fwdlab_fib::control::Word;
 
 use crate::error::RouterError;
 use crate::knobs::WORDS;
 use crate::router::Router;
-use crate::tables::{Routed, Tables};
-
-/// What every lookup-algorithm word begins with.
-const ALGO: &str = "net.route.algo.";
-const ALGO_WORDS: [&str; 4] = [
-    "net.route.algo.inet.algo",
-    "net.route.algo.inet6.algo",
-    "net.route.algo.inet.algo_list",
-    "net.route.algo.inet6.algo_list",
-];
 
 impl Router {
     /// All control words.
     ///
-    /// - `net.route.algo.inet.algo`, `net.route.algo.inet6.algo`: the lookup algorithm of FIB 0:
-    ///   a name of the list, or `auto`. Reads as the name of the algorithm that serves now.
-    /// - `net.route.algo.inet.algo_list`, `net.route.algo.inet6.algo_list`: names, comma
-    ///   separated; read-only.
+    /// - `net.route.algo.*`: the lookup framework's, see [`fwdlab_fib::control`]; algorithms are
+    ///   those of FIB 0, and read as the name of the one that serves now.
     /// - `fwdlab.device.extra_ns_per_frame`: each worker burns this many nanoseconds for each
     ///   frame on top of its work, measured with the clock (0 to 1000000, fractions allowed,
     ///   default 0, off). For experiments that must find a known slowdown.
@@ -33,7 +21,8 @@ impl Router {
     /// - `net.inet.icmp.icmplim`, `net.inet6.icmp6.errppslimit`: ICMP errors that a worker sends
     ///   per second (defaults 200 and 100).
     pub fn control_words(&self) -> Vec<&'static str> {
-        ALGO_WORDS.into_iter().chain(WORDS.iter().map(|word| word.name)).collect()
+        let fib_words = Word::ALL.iter().map(|word| word.name());
+        fib_words.chain(WORDS.iter().map(|word| word.name)).collect()
     }
 
     /// Sets a control word.
@@ -48,14 +37,10 @@ impl Router {
             word.of(&self.knobs).set(number.ok_or(wrong)?);
             return Ok(());
         }
-        match algo_word(name) {
-            Some(("inet", "algo")) => set_algorithm(Inet::tables_mut(&mut self.fibs[0]), value),
-            Some(("inet6", "algo")) => set_algorithm(Inet6::tables_mut(&mut self.fibs[0]), value),
-            Some(("inet" | "inet6", "algo_list")) => {
-                Err(RouterError::ReadOnly { name: name.into() })
-            }
-            _ => Err(RouterError::UnknownWord { name: name.into() }),
+        if Word::parse(name).is_err() {
+            return Err(self.unknown(name));
         }
+        Ok(self.fibs.set_word(0, name, value)?)
     }
 
     /// Reads a control word back from where it acts.
@@ -66,30 +51,13 @@ impl Router {
         if let Some(word) = WORDS.iter().find(|word| word.name == name) {
             return Ok(word.of(&self.knobs).value().to_string());
         }
-        let unknown = || RouterError::UnknownWord { name: name.into() };
-        match algo_word(name).ok_or_else(unknown)? {
-            ("inet", word) => read(Inet::tables(&self.fibs[0]), word),
-            ("inet6", word) => read(Inet6::tables(&self.fibs[0]), word),
-            _ => None,
+        if Word::parse(name).is_err() {
+            return Err(self.unknown(name));
         }
-        .ok_or_else(unknown)
+        Ok(self.fibs.word(0, name)?)
     }
-}
 
-/// `net.route.algo.inet6.algo` -> `("inet6", "algo")`.
-fn algo_word(name: &str) -> Option<(&str, &str)> {
-    name.strip_prefix(ALGO)?.split_once('.')
-}
-
-fn set_algorithm<F: Routed>(tables: &mut Tables<F>, value: &str) -> Result<(), RouterError> {
-    let choice = if value == "auto" { Choice::Auto } else { Choice::Fixed(value.to_owned()) };
-    Ok(tables.fib.set_algorithm(choice)?)
-}
-
-fn read<F: Routed>(tables: &Tables<F>, word: &str) -> Option<String> {
-    match word {
-        "algo" => Some(tables.fib.algorithm_name().to_owned()),
-        "algo_list" => Some(tables.fib.algorithms().collect::<Vec<_>>().join(", ")),
-        _ => None,
+    fn unknown(&self, name: &str) -> RouterError {
+        RouterError::UnknownWord { name: name.into(), known: self.control_words().join(", ") }
     }
 }

@@ -1,6 +1,7 @@
 //! What can go wrong when a router is set up. Nothing here concerns single packets.
 
 use fwdlab_fib::FibError;
+use fwdlab_fib::control::ControlError;
 
 /// An error of the router's control side.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -48,17 +49,16 @@ pub enum RouterError {
         mac: fwdlab_wire::MacAddr,
     },
     /// A control word that the router does not have.
-    #[error("no control word `{name}`, see Router::control_words for the list")]
+    #[error("unknown control word `{name}`, known are: {known}")]
     UnknownWord {
         /// The word.
         name: String,
+        /// The words that there are.
+        known: String,
     },
-    /// A control word that can only be read.
-    #[error("control word `{name}` is read-only")]
-    ReadOnly {
-        /// The word.
-        name: String,
-    },
+    /// A control word of the lookup framework was refused.
+    #[error(transparent)]
+    Control(#[from] ControlError),
     /// A value that a control word does not take.
     #[error("control word `{name}` cannot be `{value}`, it takes {wanted}")]
     BadValue {

@@ -97,13 +97,12 @@ pub(crate) fn inet(
     port
 }
 
-/// Forwards an IPv6 frame of `len` bytes to `destination`; returns the output port, or
-/// [`GENERAL`] and leaves the frame alone.
+/// Forwards an IPv6 frame of `len` bytes; returns the output port, or [`GENERAL`] and leaves
+/// the frame alone.
 #[inline(always)]
 pub(crate) fn inet6(
     head: &mut [u8; HEAD],
     len: usize,
-    destination: u128,
     adjacency: Adjacency,
     context: &Context<'_>,
 ) -> u8 {
@@ -111,6 +110,7 @@ pub(crate) fn inet6(
     let start = word(head, 8); // source MAC, EtherType, version, class
     let lengths = word(head, 16); // flow label, payload length, next header, hop limit, 2 bytes of source
     let source = word(head, L3 + 8).swap_bytes();
+    let destination = word(head, L3 + 24).swap_bytes();
     let payload = usize::from(((lengths >> 16) as u16).swap_bytes());
     let hops = (lengths >> 40) as u8;
     let port = adjacency.port();
@@ -123,7 +123,7 @@ pub(crate) fn inet6(
         & (ipv6::HEADER_LEN + payload <= output.mtu())
         & (hops > 1)
         & is_ordinary6(source)
-        & is_ordinary6((destination >> 64) as u64)
+        & is_ordinary6(destination)
         & adjacency.is_forward();
     if !is_plain {
         return GENERAL;

@@ -9,6 +9,7 @@ use fwdlab_wire::{MacAddr, checksum, ethernet, ipv4, ipv6};
 use crate::adjacency::{Adjacency, Kind, pack_mac, unpack_mac};
 use crate::checks;
 use crate::drops::DropReason;
+use crate::flow;
 use crate::plane::{DROPPED, Plane};
 
 /// Where the IP header of an untagged frame starts.
@@ -88,7 +89,7 @@ impl Plane {
         if in_group_frame {
             return Err(DropReason::UnicastInGroupFrame.into());
         }
-        let decision = self.decide_inet(input, destination)?;
+        let decision = self.decide_inet(input, destination, flow::inet(&frame[L3..]))?;
         if let Decision::Local = decision {
             return self.accept_inet(input, frame);
         }
@@ -118,7 +119,7 @@ impl Plane {
         if in_group_frame {
             return Err(DropReason::UnicastInGroupFrame.into());
         }
-        let decision = self.decide_inet6(input, destination)?;
+        let decision = self.decide_inet6(input, destination, flow::inet6(&frame[L3..]))?;
         if let Decision::Local = decision {
             return self.accept_inet6(input, frame);
         }
@@ -141,10 +142,10 @@ impl Plane {
         &mut self,
         input: u8,
         destination: u32,
+        flow: u32,
     ) -> Result<Decision, DropReason> {
         let view = self.inet_view(input);
-        let id = view.reader.lookup(destination);
-        let adjacency = view.adjacencies.of(id);
+        let (id, adjacency) = view.nexthop(destination, flow);
         follow(id, adjacency, |port| view.known_mac(port, destination))
     }
 
@@ -153,10 +154,10 @@ impl Plane {
         &mut self,
         input: u8,
         destination: u128,
+        flow: u32,
     ) -> Result<Decision, DropReason> {
         let view = self.inet6_view(input);
-        let id = view.reader.lookup(destination);
-        let adjacency = view.adjacencies.of(id);
+        let (id, adjacency) = view.nexthop(destination, flow);
         follow(id, adjacency, |port| view.known_mac(port, destination))
     }
 
@@ -213,6 +214,7 @@ fn follow(
         Kind::Blackhole => Err(DropReason::Blackhole),
         Kind::Reject => Err(DropReason::Reject),
         Kind::Broadcast => Err(DropReason::Broadcast),
-        Kind::None => Err(DropReason::NoRoute),
+        // A group's member was chosen before; a group within a group there is not.
+        Kind::Group | Kind::None => Err(DropReason::NoRoute),
     }
 }

@@ -78,6 +78,7 @@ mod counters;
 mod drops;
 mod error;
 mod fast;
+mod flow;
 mod general;
 mod icmp_error;
 mod interface;

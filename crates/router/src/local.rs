@@ -82,7 +82,7 @@ impl Plane {
         if message.kind() != icmpv4::ECHO || message.code() != 0 {
             return Ok(self.consume());
         }
-        let Decision::Send(hop) = self.decide_inet(input, source)? else {
+        let Decision::Send(hop) = self.decide_inet(input, source, 0)? else {
             return Err(DropReason::Unresolved.into());
         };
         let mut packet =
@@ -162,7 +162,7 @@ impl Plane {
                 ethernet::Frame::parse(&frame[..]).map_err(|_| DropReason::FrameTooShort)?.source();
             return Ok(Hop { port: input, mac });
         }
-        match self.decide_inet6(input, source)? {
+        match self.decide_inet6(input, source, 0)? {
             Decision::Send(hop) => Ok(hop),
             _ => Err(DropReason::Unresolved),
         }

@@ -13,14 +13,15 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use fwdlab_fib::{Inet, Inet6, NexthopId};
+use fwdlab_fib::{Address, Family, Inet, Inet6, NexthopId};
 use fwdlab_port::{Batch, Frame, Pool};
 use fwdlab_wire::MacAddr;
 
-use crate::adjacency::pack_mac;
+use crate::adjacency::{Adjacency, pack_mac};
 use crate::counters::Counters;
 use crate::fast::{self, HEAD};
-use crate::general::Hop;
+use crate::flow;
+use crate::general::{Hop, L3};
 use crate::interface::PortConfig;
 use crate::knobs::Knobs;
 use crate::limits::TokenBucket;
@@ -79,12 +80,13 @@ impl PortFacts {
     }
 }
 
-/// One family's frames of a chunk, in order: place in the chunk, address, answer.
+/// One family's frames of a chunk, in order: place in the chunk, address, answers.
 struct Row<A> {
     len: usize,
     places: [u8; CHUNK],
     addresses: [A; CHUNK],
     nexthops: [NexthopId; CHUNK],
+    adjacencies: [Adjacency; CHUNK],
 }
 
 impl<A: Copy + Default> Row<A> {
@@ -94,6 +96,7 @@ impl<A: Copy + Default> Row<A> {
             places: [0; CHUNK],
             addresses: [A::default(); CHUNK],
             nexthops: [NexthopId::NONE; CHUNK],
+            adjacencies: [Adjacency::NONE; CHUNK],
         }
     }
 
@@ -105,6 +108,39 @@ impl<A: Copy + Default> Row<A> {
         self.places[at] = place as u8;
         self.addresses[at] = address;
         self.len += usize::from(is_kept);
+    }
+}
+
+impl<A: Address> Row<A> {
+    /// Looks up all addresses; `flow` hashes a packet, for the groups.
+    #[inline]
+    fn lookup<F: Family<Addr = A>>(
+        &mut self,
+        view: &mut View<F>,
+        chunk: &[Frame],
+        flow: fn(&[u8]) -> u32,
+    ) {
+        if self.len == 0 {
+            return;
+        }
+        let (addresses, nexthops) = (&self.addresses[..self.len], &mut self.nexthops[..self.len]);
+        let table = view.reader.pin();
+        table.lookup_batch(addresses, nexthops);
+        let mut has_group = false;
+        for (adjacency, &id) in self.adjacencies.iter_mut().zip(&*nexthops) {
+            *adjacency = view.adjacencies.of(id);
+            has_group |= adjacency.is_group();
+        }
+        if has_group {
+            for ((adjacency, &id), &place) in
+                self.adjacencies.iter_mut().zip(&*nexthops).zip(&self.places)
+            {
+                if adjacency.is_group() {
+                    let packet = chunk[usize::from(place)].get(L3..).unwrap_or(&[]);
+                    *adjacency = view.adjacencies.of(table.member(id, flow(packet)));
+                }
+            }
+        }
     }
 }
 
@@ -216,7 +252,7 @@ impl Plane {
             let (chunk, next) = rest.split_at_mut(CHUNK.min(rest.len()));
             let left = if self.has_fast_path {
                 self.sort(chunk, next);
-                self.lookup(input);
+                self.lookup(input, chunk);
                 self.forward(input, chunk, start)
             } else {
                 self.fates[start..start + chunk.len()].fill(GENERAL);
@@ -251,21 +287,12 @@ impl Plane {
         }
     }
 
+    /// Looks up both rows, and replaces groups by their members for the flows.
     #[inline]
-    fn lookup(&mut self, input: u8) {
+    fn lookup(&mut self, input: u8, chunk: &[Frame]) {
         let fib = usize::from(self.facts(input).fib);
-        let row = &mut self.row;
-        if row.len > 0 {
-            self.inet[fib]
-                .reader
-                .lookup_batch(&row.addresses[..row.len], &mut row.nexthops[..row.len]);
-        }
-        let row = &mut self.row6;
-        if row.len > 0 {
-            self.inet6[fib]
-                .reader
-                .lookup_batch(&row.addresses[..row.len], &mut row.nexthops[..row.len]);
-        }
+        self.row.lookup(&mut self.inet[fib], chunk, flow::inet);
+        self.row6.lookup(&mut self.inet6[fib], chunk, flow::inet6);
     }
 
     /// Sends each frame of the chunk through the fast path; returns how many it left over.
@@ -278,24 +305,20 @@ impl Plane {
         if left > 0 {
             fates.fill(GENERAL);
         }
-        let adjacencies = &self.inet[usize::from(facts.fib)].adjacencies;
         let row = &self.row;
-        for (&place, &id) in row.places[..row.len].iter().zip(&row.nexthops) {
+        for (&place, &adjacency) in row.places[..row.len].iter().zip(&row.adjacencies) {
             let frame = &mut chunk[usize::from(place)];
             let len = frame.len();
-            let fate = fast::inet(frame.head_mut::<HEAD>(), len, adjacencies.of(id), &context);
+            let fate = fast::inet(frame.head_mut::<HEAD>(), len, adjacency, &context);
             fates[usize::from(place)] = fate;
             left += usize::from(fate == GENERAL);
         }
-        let adjacencies = &self.inet6[usize::from(facts.fib)].adjacencies;
         let row = &self.row6;
-        for at in 0..row.len {
-            let frame = &mut chunk[usize::from(row.places[at])];
+        for (&place, &adjacency) in row.places[..row.len].iter().zip(&row.adjacencies) {
+            let frame = &mut chunk[usize::from(place)];
             let len = frame.len();
-            let adjacency = adjacencies.of(row.nexthops[at]);
-            let fate =
-                fast::inet6(frame.head_mut::<HEAD>(), len, row.addresses[at], adjacency, &context);
-            fates[usize::from(row.places[at])] = fate;
+            let fate = fast::inet6(frame.head_mut::<HEAD>(), len, adjacency, &context);
+            fates[usize::from(place)] = fate;
             left += usize::from(fate == GENERAL);
         }
         left

@@ -1,8 +1,9 @@
 //! The control side: ports, routes, neighbours, control words.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use fwdlab_fib::{Fib, Nexthop, Prefix};
+use fwdlab_fib::{Fib, Fibs, Prefix, Target};
 use fwdlab_port::{Clock, Port};
 use fwdlab_wire::MacAddr;
 
@@ -12,7 +13,7 @@ use crate::interface::{MAX_MTU, MIN_MTU, PortConfig};
 use crate::knobs::Knobs;
 use crate::neighbours::NeighbourState;
 use crate::plane::{MAX_PORTS, PORT_LIMIT, Parts, Plane, PortFacts};
-use crate::tables::{FibTables, Routed, Tables};
+use crate::tables::{FibLinks, Links, Routed, View};
 use crate::worker::Worker;
 
 /// A router: its configuration and tables. Workers, made with [`Router::worker`], forward.
@@ -20,37 +21,35 @@ use crate::worker::Worker;
 /// Everything here may be changed while workers run on other threads; they take no lock.
 pub struct Router {
     ports: Vec<PortConfig>,
-    pub(crate) fibs: Vec<FibTables>,
+    pub(crate) fibs: Fibs,
+    links: Vec<FibLinks>,
     pub(crate) knobs: Arc<Knobs>,
     workers: Vec<Arc<Counters>>,
     clock: Clock,
 }
 
 impl Router {
-    /// A router without ports and routes, with FIB 0.
+    /// A router without ports and routes, with one FIB, number 0.
     ///
     /// # Errors
     /// [`RouterError::Fib`] when no lookup structure could be built.
     pub fn new() -> Result<Self, RouterError> {
-        let mut router = Self {
-            ports: Vec::new(),
-            fibs: Vec::new(),
-            knobs: Arc::default(),
-            workers: Vec::new(),
-            clock: Clock::new(),
-        };
-        router.add_fib()?;
-        Ok(router)
+        Self::with_fibs(1)
     }
 
-    /// Adds an empty FIB and returns its number. FIB 0 exists from the start.
+    /// A router without ports and routes, with FIBs 0 to `fibs - 1`.
     ///
     /// # Errors
     /// [`RouterError::Fib`] when no lookup structure could be built.
-    pub fn add_fib(&mut self) -> Result<u16, RouterError> {
-        let number = self.fibs.len() as u16;
-        self.fibs.push(FibTables { inet: Tables::new(number)?, inet6: Tables::new(number)? });
-        Ok(number)
+    pub fn with_fibs(fibs: u16) -> Result<Self, RouterError> {
+        Ok(Self {
+            ports: Vec::new(),
+            fibs: Fibs::new(fibs.into())?,
+            links: (0..fibs).map(|_| FibLinks::new()).collect(),
+            knobs: Arc::default(),
+            workers: Vec::new(),
+            clock: Clock::new(),
+        })
     }
 
     /// Adds a port and returns its number, counted from 0. Its addresses bring routes: the
@@ -70,12 +69,13 @@ impl Router {
         if !(MIN_MTU..=MAX_MTU).contains(&config.mtu) {
             return Err(RouterError::Mtu { port, mtu: config.mtu });
         }
-        let fib = self.fib_tables(config.fib)?;
         for &address in &config.inet {
-            fib.inet.add_interface(port, address)?;
+            let (fib, links) = self.table(config.fib)?;
+            links.add_interface(fib, port, address)?;
         }
         for &address in &config.inet6 {
-            fib.inet6.add_interface(port, address)?;
+            let (fib, links) = self.table(config.fib)?;
+            links.add_interface(fib, port, address)?;
         }
         self.ports.push(config);
         Ok(port)
@@ -86,16 +86,17 @@ impl Router {
         &self.ports
     }
 
-    /// Adds a route to FIB 0.
+    /// Adds a route to FIB 0: to a nexthop, or to a group of them with weights, of which each
+    /// flow takes one.
     ///
     /// # Errors
     /// An unknown port, a prefix that has a route, a table that its algorithm cannot hold.
     pub fn add_route<F: Routed>(
         &mut self,
         prefix: Prefix<F>,
-        nexthop: Nexthop<F>,
+        target: impl Into<Target<F>>,
     ) -> Result<(), RouterError> {
-        self.add_route_to(0, prefix, nexthop)
+        self.add_route_to(0, prefix, target)
     }
 
     /// Adds a route to the FIB of this number.
@@ -106,23 +107,31 @@ impl Router {
         &mut self,
         fib: u16,
         prefix: Prefix<F>,
-        nexthop: Nexthop<F>,
+        target: impl Into<Target<F>>,
     ) -> Result<(), RouterError> {
-        self.check_port(nexthop.port)?;
-        F::tables_mut(self.fib_tables(fib)?).add(prefix, nexthop)
+        let target = target.into();
+        self.check_target(&target)?;
+        let (fib, links) = self.table::<F>(fib)?;
+        let id = fib.add(prefix, target)?;
+        links.install(fib, id);
+        Ok(())
     }
 
-    /// Gives a route of FIB 0 another nexthop.
+    /// Gives a route of FIB 0 another target.
     ///
     /// # Errors
     /// An unknown port, or a prefix without a route.
     pub fn change_route<F: Routed>(
         &mut self,
         prefix: Prefix<F>,
-        nexthop: Nexthop<F>,
+        target: impl Into<Target<F>>,
     ) -> Result<(), RouterError> {
-        self.check_port(nexthop.port)?;
-        F::tables_mut(self.fib_tables(0)?).change(prefix, nexthop)
+        let target = target.into();
+        self.check_target(&target)?;
+        let (fib, links) = self.table::<F>(0)?;
+        let id = fib.change(prefix, target)?;
+        links.install(fib, id);
+        Ok(())
     }
 
     /// Deletes a route of FIB 0.
@@ -130,7 +139,7 @@ impl Router {
     /// # Errors
     /// A prefix without a route.
     pub fn delete_route<F: Routed>(&mut self, prefix: Prefix<F>) -> Result<(), RouterError> {
-        Ok(F::tables_mut(self.fib_tables(0)?).fib.delete(prefix)?)
+        Ok(self.table::<F>(0)?.0.delete(prefix)?)
     }
 
     /// Edits a table directly, for example to load many routes at once; afterwards every
@@ -144,9 +153,9 @@ impl Router {
         fib: u16,
         edit: impl FnOnce(&mut Fib<F>) -> Result<(), RouterError>,
     ) -> Result<(), RouterError> {
-        let tables = F::tables_mut(self.fib_tables(fib)?);
-        let result = edit(&mut tables.fib);
-        tables.install_all();
+        let (fib, links) = self.table::<F>(fib)?;
+        let result = edit(fib);
+        links.install_all(fib);
         result
     }
 
@@ -155,9 +164,19 @@ impl Router {
     /// # Errors
     /// An unknown FIB.
     pub fn fib<F: Routed>(&self, fib: u16) -> Result<&Fib<F>, RouterError> {
-        let fibs = self.fibs.len();
-        let tables = self.fibs.get(usize::from(fib)).ok_or(RouterError::NoSuchFib { fib, fibs })?;
-        Ok(&F::tables(tables).fib)
+        let fibs = self.links.len();
+        F::fib(&self.fibs, fib).ok_or(RouterError::NoSuchFib { fib, fibs })
+    }
+
+    /// Does what is due in all tables at `now`, a time since any fixed moment: rebuilds after
+    /// changes, looks for better algorithms. Returns when to call again, if that is known.
+    pub fn sync(&mut self, now: Duration) -> Option<Duration> {
+        self.fibs.sync(now)
+    }
+
+    /// Makes all changes of routes visible to the workers now.
+    pub fn flush(&mut self) {
+        self.fibs.flush();
     }
 
     /// Sets the MAC address of a neighbour on a port; it does not age.
@@ -174,15 +193,15 @@ impl Router {
         if mac.is_multicast() {
             return Err(RouterError::GroupMac { port, mac });
         }
-        for tables in &self.fibs {
-            F::tables(tables).neighbours.lock().set_static(port as u8, address, mac);
+        for links in &self.links {
+            F::links(links).neighbours.lock().set_static(port as u8, address, mac);
         }
         Ok(())
     }
 
     /// The neighbours on the ports of FIB 0: port, address, MAC address if known, state.
     pub fn neighbours<F: Routed>(&self) -> Vec<(u16, F::Addr, Option<MacAddr>, NeighbourState)> {
-        F::tables(&self.fibs[0]).neighbours.lock().list()
+        self.links.first().map_or_else(Vec::new, |links| F::links(links).neighbours.lock().list())
     }
 
     /// A worker that forwards between `ports`, given as (port number, this worker's queue of
@@ -203,8 +222,7 @@ impl Router {
         }
         let counters = Arc::new(Counters::new(self.clock));
         self.workers.push(counters.clone());
-        let inet = self.fibs.iter().map(|fib| fib.inet.view()).collect();
-        let inet6 = self.fibs.iter().map(|fib| fib.inet6.view()).collect();
+        let (inet, inet6) = (self.views(), self.views());
         let configs = self.ports.clone().into_boxed_slice();
         let plane = Plane::new(Parts { ports: facts, configs, inet, inet6, counters });
         Ok(Worker::new(lanes, plane, self.knobs.clone(), self.clock))
@@ -215,9 +233,27 @@ impl Router {
         self.workers.iter().fold(Snapshot::default(), |sum, worker| sum.plus(&worker.snapshot()))
     }
 
-    fn fib_tables(&mut self, fib: u16) -> Result<&mut FibTables, RouterError> {
-        let fibs = self.fibs.len();
-        self.fibs.get_mut(usize::from(fib)).ok_or(RouterError::NoSuchFib { fib, fibs })
+    fn views<F: Routed>(&self) -> Vec<View<F>> {
+        let tables = (0..).map_while(|number| F::fib(&self.fibs, number)).zip(&self.links);
+        tables.map(|(fib, links)| F::links(links).view(fib)).collect()
+    }
+
+    fn table<F: Routed>(&mut self, fib: u16) -> Result<(&mut Fib<F>, &Links<F>), RouterError> {
+        let missing = RouterError::NoSuchFib { fib, fibs: self.links.len() };
+        match (F::fib_mut(&mut self.fibs, fib), self.links.get(usize::from(fib))) {
+            (Some(table), Some(links)) => Ok((table, F::links(links))),
+            _ => Err(missing),
+        }
+    }
+
+    fn check_target<F: Routed>(&self, target: &Target<F>) -> Result<(), RouterError> {
+        match target {
+            Target::Nexthop(nexthop) => self.check_port(nexthop.port),
+            Target::Group(members) => {
+                members.iter().try_for_each(|(member, _)| self.check_port(member.port))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn check_port(&self, port: u16) -> Result<(), RouterError> {

@@ -1,7 +1,7 @@
 //! The routes of one family in one FIB, with what a worker needs to use them.
 
 use fwdlab_fib::{
-    Address, Family, Fib, Inet, Inet6, Nexthop, NexthopId, NexthopKind, Prefix, Reader,
+    Address, Family, Fib, Fibs, Inet, Inet6, Nexthop, NexthopId, NexthopKind, Prefix, Reader,
 };
 use fwdlab_wire::MacAddr;
 
@@ -10,9 +10,8 @@ use crate::error::RouterError;
 use crate::interface::InterfaceAddress;
 use crate::neighbours::SharedNeighbours;
 
-/// The control side: routes, and the adjacency of each nexthop.
-pub struct Tables<F: Family> {
-    pub(crate) fib: Fib<F>,
+/// What leads from the nexthops of one table to MAC addresses: the control side.
+pub struct Links<F: Family> {
     adjacencies: AdjacencyTable,
     pub(crate) neighbours: SharedNeighbours<F>,
 }
@@ -39,6 +38,14 @@ struct Recent<A> {
 }
 
 impl<F: Family> View<F> {
+    /// The nexthop for a destination, of a group the member for this flow, with its adjacency.
+    pub(crate) fn nexthop(&mut self, destination: F::Addr, flow: u32) -> (NexthopId, Adjacency) {
+        let table = self.reader.pin();
+        let id = table.lookup(destination);
+        let id = if self.adjacencies.of(id).is_group() { table.member(id, flow) } else { id };
+        (id, self.adjacencies.of(id))
+    }
+
     /// The MAC address of a neighbour. Usually from this worker's own memory, without a lock;
     /// `None` also when somebody else holds the table just now.
     pub(crate) fn known_mac(&mut self, port: u8, address: F::Addr) -> Option<MacAddr> {
@@ -55,60 +62,44 @@ impl<F: Family> View<F> {
     }
 }
 
-impl<F: Family> Tables<F> {
-    pub(crate) fn new(number: u16) -> Result<Self, RouterError> {
+impl<F: Family> Links<F> {
+    fn new() -> Self {
         let adjacencies = AdjacencyTable::new();
         let neighbours = SharedNeighbours::new(adjacencies.clone());
-        Ok(Self { fib: Fib::new(number.into())?, adjacencies, neighbours })
+        Self { adjacencies, neighbours }
     }
 
-    pub(crate) fn view(&self) -> View<F> {
+    pub(crate) fn view(&self, fib: &Fib<F>) -> View<F> {
         View {
-            reader: self.fib.reader(),
+            reader: fib.reader(),
             adjacencies: self.adjacencies.reader(),
             neighbours: self.neighbours.clone(),
             recent: Box::new([Recent::default(); RECENT]),
         }
     }
 
-    /// Adds a route and gives its nexthop an adjacency.
-    pub(crate) fn add(
-        &mut self,
-        prefix: Prefix<F>,
-        nexthop: Nexthop<F>,
-    ) -> Result<(), RouterError> {
-        let id = self.fib.add(prefix, nexthop)?;
-        self.install(id, nexthop);
-        Ok(())
-    }
-
-    /// Gives a route another nexthop.
-    pub(crate) fn change(
-        &mut self,
-        prefix: Prefix<F>,
-        nexthop: Nexthop<F>,
-    ) -> Result<(), RouterError> {
-        let id = self.fib.change(prefix, nexthop)?;
-        self.install(id, nexthop);
-        Ok(())
-    }
-
     /// Adds the routes that an interface address brings: its network, itself, and (IPv4) the
     /// network's broadcast address, which is not forwarded to (RFC 2644).
     pub(crate) fn add_interface(
-        &mut self,
+        &self,
+        fib: &mut Fib<F>,
         port: u16,
         at: InterfaceAddress<F>,
     ) -> Result<(), RouterError> {
         let host = Prefix::host(at.address);
+        let mut add = |prefix, nexthop: Nexthop<F>| -> Result<(), RouterError> {
+            let id = fib.add(prefix, nexthop)?;
+            self.install(fib, id);
+            Ok(())
+        };
         if at.network != host {
-            self.add(at.network, Nexthop::connected(port))?;
+            add(at.network, Nexthop::connected(port))?;
         }
-        self.add(host, Nexthop { gateway: None, port, kind: NexthopKind::Local })?;
+        add(host, Nexthop { gateway: None, port, kind: NexthopKind::Local })?;
         if F::BITS == Inet::BITS && at.network.len() <= 30 {
             let all = at.network.last_addr();
             // A gateway tells it from the black holes that a user may add.
-            self.add(
+            add(
                 Prefix::host(all),
                 Nexthop { gateway: Some(all), port, kind: NexthopKind::Blackhole },
             )?;
@@ -116,22 +107,31 @@ impl<F: Family> Tables<F> {
         Ok(())
     }
 
-    /// Installs the adjacency of every nexthop of the FIB, after it was edited directly.
-    pub(crate) fn install_all(&mut self) {
-        for number in 1.. {
-            let id = NexthopId(number);
-            let Some(&nexthop) = self.fib.nexthop(id) else { break };
-            self.install(id, nexthop);
+    /// Gives a nexthop, or a group and its members, their adjacencies.
+    pub(crate) fn install(&self, fib: &Fib<F>, id: NexthopId) {
+        if let Some(&nexthop) = fib.nexthop(id) {
+            self.install_nexthop(id, nexthop);
+        } else if let Some(group) = fib.group(id) {
+            for &(member, _) in group.members() {
+                self.install(fib, member);
+            }
+            self.neighbours.lock().unfollow(id);
+            self.adjacencies.set(id, Adjacency::new(Kind::Group, 0, MacAddr::ZERO));
         }
     }
 
-    fn install(&mut self, id: NexthopId, nexthop: Nexthop<F>) {
+    /// Installs the adjacency of every nexthop of the FIB, after it was edited directly.
+    pub(crate) fn install_all(&self, fib: &Fib<F>) {
+        let nexthops = fib.nexthops();
+        nexthops.iter().for_each(|(id, &nexthop)| self.install_nexthop(id, nexthop));
+        nexthops.groups().for_each(|(id, _)| self.install(fib, id));
+    }
+
+    fn install_nexthop(&self, id: NexthopId, nexthop: Nexthop<F>) {
         let port = nexthop.port as u8;
         let mut neighbours = self.neighbours.lock();
         let kind = match (nexthop.kind, nexthop.gateway) {
-            (NexthopKind::Unicast, Some(gateway)) => {
-                return neighbours.follow(port, gateway, id);
-            }
+            (NexthopKind::Unicast, Some(gateway)) => return neighbours.follow(port, gateway, id),
             (NexthopKind::Unicast, None) => Kind::Connected,
             (NexthopKind::Local, _) => Kind::Local,
             (NexthopKind::Blackhole, Some(_)) => Kind::Broadcast,
@@ -143,35 +143,49 @@ impl<F: Family> Tables<F> {
     }
 }
 
-/// Both families of one FIB.
-pub struct FibTables {
-    pub(crate) inet: Tables<Inet>,
-    pub(crate) inet6: Tables<Inet6>,
+/// The links of both families of one FIB.
+pub struct FibLinks {
+    pub(crate) inet: Links<Inet>,
+    pub(crate) inet6: Links<Inet6>,
+}
+
+impl FibLinks {
+    pub(crate) fn new() -> Self {
+        Self { inet: Links::new(), inet6: Links::new() }
+    }
 }
 
 /// A family that the router routes: [`Inet`] or [`Inet6`]. Sealed: its methods name types that
 /// only this crate can name.
 pub trait Routed: Family {
     #[doc(hidden)]
-    fn tables(fib: &FibTables) -> &Tables<Self>;
+    fn fib(fibs: &Fibs, number: u16) -> Option<&Fib<Self>>;
     #[doc(hidden)]
-    fn tables_mut(fib: &mut FibTables) -> &mut Tables<Self>;
+    fn fib_mut(fibs: &mut Fibs, number: u16) -> Option<&mut Fib<Self>>;
+    #[doc(hidden)]
+    fn links(links: &FibLinks) -> &Links<Self>;
 }
 
 impl Routed for Inet {
-    fn tables(fib: &FibTables) -> &Tables<Self> {
-        &fib.inet
+    fn fib(fibs: &Fibs, number: u16) -> Option<&Fib<Self>> {
+        fibs.inet(number.into())
     }
-    fn tables_mut(fib: &mut FibTables) -> &mut Tables<Self> {
-        &mut fib.inet
+    fn fib_mut(fibs: &mut Fibs, number: u16) -> Option<&mut Fib<Self>> {
+        fibs.inet_mut(number.into())
+    }
+    fn links(links: &FibLinks) -> &Links<Self> {
+        &links.inet
     }
 }
 
 impl Routed for Inet6 {
-    fn tables(fib: &FibTables) -> &Tables<Self> {
-        &fib.inet6
+    fn fib(fibs: &Fibs, number: u16) -> Option<&Fib<Self>> {
+        fibs.inet6(number.into())
     }
-    fn tables_mut(fib: &mut FibTables) -> &mut Tables<Self> {
-        &mut fib.inet6
+    fn fib_mut(fibs: &mut Fibs, number: u16) -> Option<&mut Fib<Self>> {
+        fibs.inet6_mut(number.into())
+    }
+    fn links(links: &FibLinks) -> &Links<Self> {
+        &links.inet6
     }
 }

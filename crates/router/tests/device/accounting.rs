@@ -1,7 +1,8 @@
 //! Every frame in is a frame out or a counted drop; counters, knobs and control words.
 
+use fwdlab_fib::{Inet, Nexthop};
 use fwdlab_port::{Batch, Pool, Port, ring};
-use fwdlab_router::{DropReason, Overflow, RouterError};
+use fwdlab_router::{DropReason, Overflow, PortConfig, Router, RouterError};
 
 use crate::rig::*;
 
@@ -100,6 +101,7 @@ fn control_words_read_back_what_was_set() {
         ("net.route.algo.inet6.algo", "radix6"),
         ("fwdlab.device.extra_ns_per_frame", "0.25"),
         ("net.inet.icmp.icmplim", "17"),
+        ("net.route.algo.bucket_time_ms", "75"),
     ] {
         router.set(word, value).unwrap();
         assert_eq!(router.get(word).unwrap(), value);
@@ -107,7 +109,10 @@ fn control_words_read_back_what_was_set() {
     for word in router.control_words() {
         router.get(word).unwrap();
     }
-    assert!(matches!(router.set("net.route.algo.inet.algo", "nosuch"), Err(RouterError::Fib(_))));
+    assert!(matches!(
+        router.set("net.route.algo.inet.algo", "nosuch"),
+        Err(RouterError::Control(_))
+    ));
     assert_eq!(router.get("net.route.algo.inet.algo").unwrap(), "radix4");
     for (word, value) in [
         ("fwdlab.device.fast_path", "2"),
@@ -121,7 +126,7 @@ fn control_words_read_back_what_was_set() {
     }
     assert!(matches!(
         router.set("net.route.algo.inet.algo_list", "x"),
-        Err(RouterError::ReadOnly { .. })
+        Err(RouterError::Control(_))
     ));
     assert!(matches!(router.set("net.nosuch", "x"), Err(RouterError::UnknownWord { .. })));
 }
@@ -139,4 +144,48 @@ fn a_port_of_another_worker_is_a_counted_drop() {
     near.send(&mut batch);
     worker.poll();
     assert_eq!(rig.counters().drops(DropReason::NoSuchPort), 1);
+}
+
+#[test]
+fn flows_spread_over_a_nexthop_group_and_keep_their_member() {
+    let mut rig = Rig::new();
+    let members = vec![(Nexthop::via(0xc612_00cb, 0), 1), (Nexthop::via(0xc613_00cb, 1), 1)];
+    rig.router.add_route::<Inet>("10.0.0.0/8".parse().unwrap(), members).unwrap();
+    let frames: Vec<_> = (0..240u32)
+        .map(|flow| inet_with(|packet| packet.set_destination(0x0a00_0000 + flow % 120)))
+        .collect();
+    for path in ["1", "0"] {
+        rig.router.set("fwdlab.device.fast_path", path).unwrap();
+        rig.inject(0, &frames);
+        rig.poll();
+        let to = |frame: &Vec<u8>| frame[33];
+        for port in 0..2 {
+            let mut flows: Vec<_> = rig.take(port).iter().map(to).collect();
+            assert!((80..160).contains(&flows.len()), "{path}: {}", flows.len());
+            flows.sort_unstable();
+            assert!(flows.chunks(2).all(|pair| pair[0] == pair[1]), "each flow twice: {flows:?}");
+        }
+    }
+    assert_eq!(rig.counters().dropped(), 0);
+}
+
+#[test]
+fn each_port_is_looked_up_in_its_own_fib() {
+    let mut router = Router::with_fibs(2).unwrap();
+    router.add_port(PortConfig::new(INSIDE)).unwrap();
+    router.add_port(PortConfig::new(OUTSIDE).fib(1)).unwrap();
+    let default = "0.0.0.0/0".parse().unwrap();
+    router.add_route_to::<Inet>(0, default, Nexthop::via(1, 1)).unwrap();
+    router.add_neighbour::<Inet>(1, 1, FAR).unwrap();
+    let mut rig = Rig::with(router);
+    rig.forwarded(inet(60));
+    let mut frame = inet(60);
+    frame[..6].copy_from_slice(&OUTSIDE.0);
+    rig.inject(1, &[frame]);
+    rig.poll();
+    assert_eq!(rig.counters().drops(DropReason::NoRoute), 1);
+    assert!(matches!(
+        rig.router.add_route_to::<Inet>(2, default, Nexthop::via(1, 1)),
+        Err(RouterError::NoSuchFib { fib: 2, fibs: 2 })
+    ));
 }
