@@ -1,6 +1,6 @@
 //! The router of one trial: ports, routes, neighbours and control words of a variant.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::net::IpAddr;
 
 use fwdlab_fib::{Inet, Inet6, Nexthop, Prefix};
@@ -17,17 +17,27 @@ pub(super) const DEVICE_MACS: [MacAddr; 2] =
 pub(super) const TESTER_MACS: [MacAddr; 2] =
     [MacAddr([2, 0, 0, 0, 0, 0xa0]), MacAddr([2, 0, 0, 0, 0, 0xb0])];
 
-/// A router with two ports, the experiment's routes and the variant's settings.
+/// A router with two ports, the variant's settings and the experiment's routes. The routes come
+/// last and all at once, so that even a full table is built only once.
 pub(super) fn router(experiment: &Experiment, variant: &Variant) -> Result<Router, RouterError> {
     let mut router = Router::new()?;
     for port in 0..2_u16 {
         router.add_port(port_config(&experiment.routes.fixed, port)?)?;
     }
-    for route in &experiment.routes.fixed {
-        add_route(&mut router, route)?;
-    }
     for (word, value) in &variant.set {
         router.set(word, value)?;
+    }
+    let (routes, routes6) = by_family(&experiment.routes.fixed);
+    router.edit_fib::<Inet>(0, |fib| fib.load(routes).map(drop).map_err(RouterError::from))?;
+    router.edit_fib::<Inet6>(0, |fib| fib.load(routes6).map(drop).map_err(RouterError::from))?;
+    let gateways: HashSet<(u16, IpAddr)> =
+        experiment.routes.fixed.iter().map(|route| (route.port, route.gateway)).collect();
+    for (port, gateway) in gateways {
+        let mac = TESTER_MACS[usize::from(port)];
+        match gateway {
+            IpAddr::V4(gateway) => router.add_neighbour::<Inet>(port, gateway.to_bits(), mac)?,
+            IpAddr::V6(gateway) => router.add_neighbour::<Inet6>(port, gateway.to_bits(), mac)?,
+        }
     }
     Ok(router)
 }
@@ -73,21 +83,25 @@ fn own_address(last: u128, gateway: u128) -> u128 {
     if last - 1 == gateway { last - 2 } else { last - 1 }
 }
 
-fn add_route(router: &mut Router, route: &Route) -> Result<(), RouterError> {
-    let mac = TESTER_MACS[usize::from(route.port)];
-    let (address, length) = (route.prefix.address(), route.prefix.length());
-    match (address, route.gateway) {
-        (IpAddr::V4(address), IpAddr::V4(gateway)) => {
-            let prefix = Prefix::<Inet>::covering(address.to_bits(), length);
-            router.add_route(prefix, Nexthop::via(gateway.to_bits(), route.port))?;
-            router.add_neighbour::<Inet>(route.port, gateway.to_bits(), mac)
+type RoutesOf<F> = Vec<(Prefix<F>, Nexthop<F>)>;
+
+/// The routes as the two FIBs take them.
+fn by_family(routes: &[Route]) -> (RoutesOf<Inet>, RoutesOf<Inet6>) {
+    let (mut inet, mut inet6) = (Vec::new(), Vec::new());
+    for route in routes {
+        let length = route.prefix.length();
+        match (route.prefix.address(), route.gateway) {
+            (IpAddr::V4(address), IpAddr::V4(gateway)) => inet.push((
+                Prefix::covering(address.to_bits(), length),
+                Nexthop::via(gateway.to_bits(), route.port),
+            )),
+            (IpAddr::V6(address), IpAddr::V6(gateway)) => inet6.push((
+                Prefix::covering(address.to_bits(), length),
+                Nexthop::via(gateway.to_bits(), route.port),
+            )),
+            // A validated experiment holds no route with a gateway of the other family.
+            _ => {}
         }
-        (IpAddr::V6(address), IpAddr::V6(gateway)) => {
-            let prefix = Prefix::<Inet6>::covering(address.to_bits(), length);
-            router.add_route(prefix, Nexthop::via(gateway.to_bits(), route.port))?;
-            router.add_neighbour::<Inet6>(route.port, gateway.to_bits(), mac)
-        }
-        // A validated experiment holds no route with a gateway of the other family.
-        _ => Ok(()),
     }
+    (inet, inet6)
 }
