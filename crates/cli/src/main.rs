@@ -8,6 +8,7 @@ mod doctor;
 mod ministat;
 mod output;
 mod progress;
+mod plan;
 mod report;
 mod run;
 
@@ -31,6 +32,8 @@ enum Command {
     Doctor(doctor::Args),
     /// Compare sets of values as ministat(1) does, byte for byte
     Ministat(ministat::Args),
+    /// Say how many blocks an experiment needs, and how long they take
+    Plan(plan::Args),
     /// Make the report of a results directory anew from its journal, or check it
     Report(report::Args),
 }
@@ -51,6 +54,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Run(arguments) => run::execute(&arguments),
         Command::Doctor(arguments) => doctor::execute(&arguments),
         Command::Ministat(_) => Ok(ministat::execute()),
+        Command::Plan(arguments) => plan::execute(&arguments),
         Command::Report(arguments) => report::execute(&arguments),
     }
 }

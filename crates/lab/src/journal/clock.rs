@@ -11,6 +11,33 @@ pub fn utc_stamp(time: SystemTime) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
+/// Seconds since 1970 of a stamp that [`utc_stamp`] wrote; `None` for anything
+/// else.
+pub(crate) fn seconds_of_stamp(stamp: &str) -> Option<u64> {
+    let (date, time) = stamp.strip_suffix('Z')?.split_once('T')?;
+    let numbers = |text: &str, separator| -> Option<[u64; 3]> {
+        let parts: Option<Vec<u64>> = text.split(separator).map(|p| p.parse().ok()).collect();
+        parts?.try_into().ok()
+    };
+    let [year, month, day] = numbers(date, '-')?;
+    let [hour, minute, second] = numbers(time, ':')?;
+    if !(1970..10_000).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    let days = days_from_civil(year, month, day);
+    Some(days * 86_400 + hour.min(23) * 3_600 + minute.min(59) * 60 + second.min(60))
+}
+
+/// The inverse of [`civil_from_days`].
+fn days_from_civil(year: u64, month: u64, day: u64) -> u64 {
+    let year = year - u64::from(month <= 2); // counted from 1 March
+    let (era, year_of_era) = (year / 400, year % 400);
+    let month_from_march = (month + 9) % 12;
+    let day_of_year = (153 * month_from_march + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    era * 146_097 + day_of_era - 719_468
+}
+
 /// Year, month and day of the day `days` after 1970-01-01, in the Gregorian
 /// calendar. Years are counted from 1 March, so that the leap day is the last
 /// of its year; 400 years have 146,097 days.

@@ -13,5 +13,6 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use clock::seconds_of_stamp;
 pub use clock::utc_stamp;
 pub use writer::{Journal, write_whole};

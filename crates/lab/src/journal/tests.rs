@@ -19,6 +19,17 @@ fn time_stamps_follow_the_gregorian_calendar() {
 }
 
 #[test]
+fn time_stamps_come_back_as_seconds() {
+    for seconds in (0..5_000_000_000u64).step_by(12_345_678) {
+        let stamp = utc_stamp(UNIX_EPOCH + Duration::from_secs(seconds));
+        assert_eq!(seconds_of_stamp(&stamp), Some(seconds), "{stamp}");
+    }
+    for text in ["", "2026-11-21", "2026-13-01T00:00:00Z", "2026-11-21T1:2Z", "x-1-1T0:0:0Z"] {
+        assert_eq!(seconds_of_stamp(text), None, "{text}");
+    }
+}
+
+#[test]
 fn a_campaign_is_written_trial_by_trial() {
     let dir = tempfile::tempdir().unwrap();
     let mut journal = Journal::create(dir.path(), &campaign(), EXPERIMENT).unwrap();

@@ -8,10 +8,15 @@
 //! out here rather than left to a library's choice.
 
 mod draw;
+mod forecast;
+mod gains;
 mod place;
+mod stop;
 
 #[cfg(test)]
 mod tests;
 
 pub use draw::{Plan, PlannedTrial, draw_seed};
+pub use forecast::{Need, Needs, USUAL_POWER, Wanted};
 pub use place::{Opened, Place};
+pub use stop::{UntilDecided, rule};

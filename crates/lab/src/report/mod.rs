@@ -20,7 +20,7 @@ mod render;
 pub mod setting;
 mod table;
 mod terminal;
-mod text_table;
+pub(crate) mod text_table;
 pub mod units;
 mod write;
 

@@ -2,7 +2,7 @@
 
 use fwdlab_stats::Direction;
 
-use super::Trial;
+use super::{LimitedBy, Trial};
 
 /// A figure that every trial yields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -35,6 +35,18 @@ impl Metric {
         match self {
             Self::Rate => Direction::HigherIsBetter,
             Self::Cost => Direction::LowerIsBetter,
+        }
+    }
+
+    /// The figure that decides between `trials`: the rate when it is the
+    /// device's own in all of them; as soon as the tester or the asked load
+    /// bounded one, a rate cannot show what the device could do, and its cost
+    /// decides.
+    pub fn deciding<'t>(mut trials: impl Iterator<Item = &'t Trial>) -> Self {
+        if trials.all(|trial| trial.limited_by == LimitedBy::Device) {
+            Self::Rate
+        } else {
+            Self::Cost
         }
     }
 
