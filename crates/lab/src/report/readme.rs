@@ -7,6 +7,7 @@
 use std::fmt::Write as _;
 
 use super::claim::{Cell, Claims, VerdictClaim};
+use super::flame::Flames;
 use super::ministat_block::{Block, blocks, finds_difference};
 use super::notes::Notes;
 use super::table;
@@ -17,8 +18,16 @@ use crate::results::Results;
 /// Columns of running text.
 const WIDTH: usize = 100;
 
+/// What a report holds beside the claims.
+pub struct Extras<'a> {
+    /// The user's words.
+    pub notes: &'a Notes,
+    /// Flame graphs.
+    pub flames: &'a Flames,
+}
+
 /// Renders the whole file.
-pub fn readme(claims: &Claims, results: &Results, notes: &Notes) -> String {
+pub fn readme(claims: &Claims, results: &Results, extras: &Extras<'_>) -> String {
     let mut out = String::with_capacity(16 * 1024);
     head(&mut out, claims);
     let _ = writeln!(out, "![{}](graph.png)\n", claims.title.replace(['[', ']'], ""));
@@ -27,7 +36,10 @@ pub fn readme(claims: &Claims, results: &Results, notes: &Notes) -> String {
     }
     tables(&mut out, claims, results);
     validity(&mut out, claims);
-    out.push_str(&notes.markdown());
+    out.push_str("![Effects with their intervals](forest.png)\n\n");
+    out.push_str("![Every trial in the order of the run](run-order.png)\n\n");
+    flame_graphs(&mut out, extras.flames);
+    out.push_str(&extras.notes.markdown());
     provenance(&mut out, claims);
     out
 }
@@ -215,6 +227,26 @@ pub fn warning_text(warning: &super::claim::Warning) -> String {
             ids[..SHOWN].join(", "),
             n - SHOWN
         ),
+    }
+}
+
+/// The flame graphs as links, and what changed between them.
+fn flame_graphs(out: &mut String, flames: &Flames) {
+    if flames.graphs.is_empty() && flames.refusals.is_empty() {
+        return;
+    }
+    out.push_str("## Flame graphs\n\n");
+    for graph in &flames.graphs {
+        let _ = writeln!(out, "- [{}]({}): {}", graph.title, graph.file, graph.note);
+    }
+    for refusal in &flames.refusals {
+        out.push_str(&wrap(refusal, WIDTH, "- ", "  "));
+    }
+    out.push('\n');
+    for changes in &flames.changes {
+        let _ = writeln!(out, "{}:\n\n{}", changes.title(), changes.table().markdown());
+        out.push_str(&wrap(&changes.note, WIDTH, "", ""));
+        out.push('\n');
     }
 }
 

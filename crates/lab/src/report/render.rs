@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use super::claim::{self, Claims};
 use super::figure::{self, Chart};
+use super::flame;
 use super::notes::Notes;
+use super::profile::Profiles;
 use super::setting::Setting;
-use super::{ReportError, chart, netbenches, readme};
+use super::{ReportError, chart, html, links, netbenches, readme, summary};
 use crate::results::Results;
 
 /// What the results say, checked against the trials.
@@ -29,20 +31,45 @@ pub fn terminal(results: &Results, width: usize, colour: bool) -> String {
     }
 }
 
+/// The verdicts as plain text of 72 columns, for a commit message.
+///
+/// # Errors
+/// Those of [`claims`].
+pub fn commit(results: &Results) -> Result<String, ReportError> {
+    Ok(summary::commit(&claims(results)?))
+}
+
+/// The report as Markdown for a CI step summary.
+///
+/// # Errors
+/// Those of [`claims`].
+pub fn github(results: &Results) -> Result<String, ReportError> {
+    Ok(summary::github(&claims(results)?, results))
+}
+
 /// Every derived file by its name in the results directory.
 pub(super) fn files(
     results: &Results,
     claims: &Claims,
 ) -> Result<BTreeMap<String, Vec<u8>>, ReportError> {
-    let notes = Notes::read(&results.dir)?;
+    let dir = &results.dir;
+    let notes = Notes::read(dir, claims)?;
+    let flames = flame::flames(claims, &Profiles::read(dir, &claims.cells)?)?;
     let chart = chart::chart(claims, results);
+    let sources = html::Sources { results, chart: &chart, flames: &flames, notes: &notes };
     let mut files = figures(claims, &chart, results)?;
-    files.insert("README.md".to_owned(), readme::readme(claims, results, &notes).into_bytes());
+    let text = readme::readme(claims, results, &readme::Extras { notes: &notes, flames: &flames });
+    files.insert("README.md".to_owned(), text.into_bytes());
+    files.insert("index.html".to_owned(), html::page(claims, &sources)?.into_bytes());
+    for graph in &flames.graphs {
+        files.insert(graph.file.clone(), graph.svg.clone().into_bytes());
+    }
     files.insert("gnuplot.data".to_owned(), netbenches::gnuplot(claims).into_bytes());
     for (name, text) in netbenches::pps_files(claims, results) {
         files.insert(name, text.into_bytes());
     }
     files.insert("claims.json".to_owned(), json(claims)?.into_bytes());
+    links::check(&files, dir)?;
     Ok(files)
 }
 

@@ -1,6 +1,6 @@
 //! The tables of a report, the same in every rendering.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::claim::{Cell, Claims, VerdictClaim};
 use super::text_table::{Side, TextTable};
@@ -111,4 +111,39 @@ pub fn drops(claims: &Claims) -> Option<TextTable> {
         table.row(names.into_iter().chain(counts).collect());
     }
     Some(table)
+}
+
+/// Every control word of every variant: as asked for, and as the device read
+/// it back where that differs or was not asked for.
+pub fn settings(claims: &Claims) -> TextTable {
+    let variants = &claims.setting.variants;
+    let proofs: Vec<BTreeMap<&str, &str>> =
+        variants.iter().map(|v| proof(claims, &v.name)).collect();
+    let words: BTreeSet<&str> = variants
+        .iter()
+        .flat_map(|v| v.set.keys().map(String::as_str))
+        .chain(proofs.iter().flat_map(|p| p.keys().copied()))
+        .collect();
+    let names = variants.iter().map(|v| (v.name.clone(), Side::Left));
+    let mut table =
+        TextTable::new(std::iter::once(("setting".to_owned(), Side::Left)).chain(names));
+    for word in words {
+        let cells = variants.iter().zip(&proofs).map(|(variant, proof)| {
+            match (variant.set.get(word).map(String::as_str), proof.get(word).copied()) {
+                (Some(asked), Some(read)) if asked == read => asked.to_owned(),
+                (Some(asked), Some(read)) => format!("{asked} (read back: {read})"),
+                (Some(asked), None) => format!("{asked} (not read back)"),
+                (None, Some(read)) => format!("read back: {read}"),
+                (None, None) => "-".to_owned(),
+            }
+        });
+        table.row(std::iter::once(word.to_owned()).chain(cells).collect());
+    }
+    table
+}
+
+/// What the device read back under a variant, over all traffics.
+fn proof<'a>(claims: &'a Claims, variant: &str) -> BTreeMap<&'a str, &'a str> {
+    let cells = claims.cells.iter().filter(|c| c.variant == variant);
+    cells.flat_map(|c| &c.proof).map(|(k, v)| (k.as_str(), v.as_str())).collect()
 }

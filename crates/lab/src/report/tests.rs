@@ -172,3 +172,64 @@ fn no_percentage_stands_beside_an_unproven_difference() {
         assert!(verdict.sentence.contains("proven neither different"), "{}", verdict.sentence);
     }
 }
+
+#[test]
+fn notes_are_checked_against_the_data() {
+    let (dir, results) = directory(sample::results(&sample::TWO, 8));
+    fs::write(dir.path().join("notes.md"), sample::NOTES).unwrap();
+    write(dir.path(), &results).unwrap();
+    let text = fs::read_to_string(dir.path().join("README.md")).unwrap();
+    let doubts: Vec<&str> = text.lines().filter(|l| l.starts_with("> warning: ")).collect();
+    let wanted = [
+        "notes.md:2: 1.448 Mpps is no figure",
+        "notes.md:3: 7.0 % is said to be faster, but",
+        "notes.md:4: \"no impact\", but modular is slower",
+        "notes.md:5: 12.5 ns is no figure",
+    ];
+    assert_eq!(doubts.len(), wanted.len(), "{doubts:#?}");
+    for (doubt, start) in doubts.iter().zip(wanted) {
+        assert!(doubt.contains(start), "{doubt}");
+    }
+}
+
+#[test]
+fn numbers_of_our_own_readme_are_figures_of_the_report() {
+    for results in [sample::results(&sample::TWO, 8), sample::results(&sample::FOUR, 12)] {
+        let (dir, results) = directory(results);
+        write(dir.path(), &results).unwrap();
+        let readme = fs::read_to_string(dir.path().join("README.md")).unwrap();
+        let sentences: String =
+            readme.lines().filter(|l| l.starts_with("=>") || l.starts_with("   ")).fold(
+                String::new(),
+                |all, line| all + line.trim_start_matches("=>").trim_start() + " ",
+            );
+        let found = super::prose::check(&sentences, "README.md", &claims(&results).unwrap());
+        assert_eq!(found, Vec::<String>::new());
+    }
+}
+
+#[test]
+fn profile_that_missed_the_load_is_refused() {
+    let (dir, results) = directory(sample::results(&sample::TWO, 8));
+    sample::write_profiles(&results, dir.path());
+    let about = dir.path().join("profiles/modular.inet.json");
+    fs::write(&about, r#"{"profiler":"p","rate_pps":1000000.0}"#).unwrap();
+    fs::write(dir.path().join("profiles/other.inet.folded"), "a;b 3\n").unwrap();
+    write(dir.path(), &results).unwrap();
+    let text = fs::read_to_string(dir.path().join("README.md")).unwrap();
+    assert!(text.contains("profiles/modular.inet.folded: refused: the profiled trial forwarded 1.000 Mpps"));
+    assert!(text.contains("profiles/other.inet.folded belongs to no variant"));
+    assert!(dir.path().join("flame-radix.inet.svg").exists());
+    assert!(!dir.path().join("flame-modular.inet.svg").exists());
+    assert!(dir.path().join("flame-modular-against-radix.inet6.svg").exists());
+    assert_eq!(check(dir.path()).unwrap(), vec![]);
+}
+
+#[test]
+fn page_stays_below_two_megabytes_for_320_trials() {
+    let (dir, results) = directory(sample::results(&sample::FOUR, 40));
+    sample::write_profiles(&results, dir.path());
+    write(dir.path(), &results).unwrap();
+    let size = fs::metadata(dir.path().join("index.html")).unwrap().len();
+    assert!(size < 2_000_000, "{size} bytes");
+}

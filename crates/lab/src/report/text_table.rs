@@ -3,6 +3,8 @@
 
 use std::fmt::Write as _;
 
+use super::figure::escape;
+
 /// Which side of a column its cells keep to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
@@ -74,6 +76,28 @@ impl TextTable {
             let _ = writeln!(out, "{}", line.trim_end());
         }
         out
+    }
+
+    /// The table as HTML; each row carries the text of column `named` as its
+    /// variant, so that the page can hide it.
+    pub fn html(&self, named: usize) -> String {
+        let class = |side: Side| if side == Side::Left { " class=\"left\"" } else { "" };
+        let mut out = String::from("<table>\n<tr>");
+        for (name, side) in &self.head {
+            let _ = write!(out, "<th{} scope=\"col\">{}</th>", class(*side), escape(name));
+        }
+        out.push_str("</tr>\n");
+        for row in &self.rows {
+            let _ = match row.get(named) {
+                Some(name) => write!(out, "<tr data-variant=\"{}\">", escape(name)),
+                None => write!(out, "<tr>"),
+            };
+            for (cell, (_, side)) in row.iter().zip(&self.head) {
+                let _ = write!(out, "<td{}>{}</td>", class(*side), escape(cell));
+            }
+            out.push_str("</tr>\n");
+        }
+        out + "</table>\n"
     }
 
     fn widths(&self) -> Vec<usize> {

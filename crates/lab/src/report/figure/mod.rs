@@ -7,6 +7,7 @@
 
 mod bars;
 mod canvas;
+mod distribution;
 mod forest;
 mod raster;
 mod run_order;
@@ -15,11 +16,12 @@ mod theme;
 mod verify;
 
 pub use bars::bars;
-pub use canvas::Canvas;
+pub use canvas::{Anchor, Canvas, at, escape};
+pub use distribution::distribution;
 pub use forest::{Estimate, Forest, ForestRow, forest};
 pub use raster::png;
 pub use run_order::run_order;
-pub use theme::{LIGHT, sheet};
+pub use theme::{DARK, LIGHT, inline_sheet, properties, sheet};
 pub use verify::verify;
 
 /// What a figure shows: one group of series per traffic.

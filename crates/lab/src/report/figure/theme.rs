@@ -22,6 +22,8 @@ pub struct Palette {
     pub grid: &'static str,
     /// Series in the order of the variants; the first is the baseline.
     pub series: [&'static str; 7],
+    /// A criterion is met.
+    pub good: &'static str,
     /// A criterion asks for attention.
     pub warn: &'static str,
     /// A criterion is not met.
@@ -35,8 +37,21 @@ pub const LIGHT: Palette = Palette {
     faint: "#57606a",
     grid: "#d8dee4",
     series: ["#6b7580", "#0072b2", "#d55e00", "#009e73", "#b8558a", "#b58900", "#3a9bd0"],
+    good: "#1a7f4b",
     warn: "#9a6700",
     bad: "#b3261e",
+};
+
+/// Light on near black, for HTML.
+pub const DARK: Palette = Palette {
+    page: "#0f1419",
+    ink: "#e6edf3",
+    faint: "#9aa7b4",
+    grid: "#2d3640",
+    series: ["#9aa5b1", "#4db2ec", "#ff9149", "#35c99b", "#e58fbe", "#e6c04a", "#8fd0f5"],
+    good: "#4cc38a",
+    warn: "#e3b341",
+    bad: "#ff7b72",
 };
 
 /// From the first block to the last: cividis, whose order survives colour
@@ -58,6 +73,38 @@ pub fn sheet(palette: &Palette) -> String {
         Role::Bad => palette.bad.to_string(),
         Role::Series(k) => palette.series[k].to_string(),
     })
+}
+
+/// The style sheet of figures inside an HTML page: colours are the page's
+/// custom properties, so they follow its appearance.
+pub fn inline_sheet() -> String {
+    rules(".figure ", |role| match role {
+        Role::Page => "var(--page)".to_string(),
+        Role::Ink => "var(--ink)".to_string(),
+        Role::Faint => "var(--faint)".to_string(),
+        Role::Grid => "var(--grid)".to_string(),
+        Role::Warn => "var(--warn)".to_string(),
+        Role::Bad => "var(--bad)".to_string(),
+        Role::Series(k) => format!("var(--s{k})"),
+    })
+}
+
+/// The custom properties of one appearance for an HTML page.
+pub fn properties(palette: &Palette) -> String {
+    let mut css = format!(
+        "--page:{};--ink:{};--faint:{};--grid:{};--good:{};--warn:{};--bad:{};",
+        palette.page,
+        palette.ink,
+        palette.faint,
+        palette.grid,
+        palette.good,
+        palette.warn,
+        palette.bad
+    );
+    for (k, colour) in palette.series.iter().enumerate() {
+        let _ = write!(css, "--s{k}:{colour};");
+    }
+    css
 }
 
 /// What a colour is for.

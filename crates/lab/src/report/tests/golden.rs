@@ -72,6 +72,12 @@ fn samples_for_the_eye() {
     ] {
         let dir = place.join(name);
         sample::write(&mut results, &dir);
+        if name == "four" || name == "large" {
+            sample::write_profiles(&results, &dir);
+        }
+        if name == "two" {
+            fs::write(dir.join("notes.md"), sample::NOTES).unwrap();
+        }
         let started = std::time::Instant::now();
         write(&dir, &results).unwrap();
         println!("{name}: report in {:?}", started.elapsed());

@@ -1,0 +1,291 @@
+//! Flame graphs of the profiles, alone and against the baseline, and what the
+//! change of a function's share can explain of the measured effect.
+
+use inferno::differential;
+use inferno::flamegraph::{self, Options};
+
+use super::ReportError;
+use super::claim::{Claims, VerdictClaim};
+use super::profile::{Profile, Profiles};
+use super::text_table::{Side, TextTable};
+use super::units;
+
+/// Most bytes that all flame graphs take inside the page.
+const PAGE_BUDGET: usize = 1_200_000;
+/// Frames narrower than this many per cent are left out of files.
+const FINE: f64 = 0.02;
+/// Rows of a table of changed functions.
+const ROWS: usize = 12;
+/// Changes below this share are noise of sampling.
+const LEAST_CHANGE: f64 = 0.002;
+
+/// Everything that the report shows of the profiles.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Flames {
+    /// The flame graphs.
+    pub graphs: Vec<FlameGraph>,
+    /// The functions whose share changed, per variant and traffic.
+    pub changes: Vec<Changes>,
+    /// Profiles that are not shown, with why.
+    pub refusals: Vec<String>,
+}
+
+/// One flame graph.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FlameGraph {
+    /// Name of the variant.
+    pub variant: String,
+    /// Name of the traffic.
+    pub traffic: String,
+    /// `radix, inet`, `modular against radix, inet`.
+    pub title: String,
+    /// How the profile was taken.
+    pub note: String,
+    /// Name of its file in the results directory.
+    pub file: String,
+    /// The graph with every frame.
+    pub svg: String,
+    /// The graph for the page, without the narrowest frames.
+    pub small_svg: String,
+    /// Height in px.
+    pub height: usize,
+}
+
+/// The functions whose share of the samples changed most.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Changes {
+    /// Name of the variant.
+    pub variant: String,
+    /// Name of the baseline.
+    pub baseline: String,
+    /// Name of the traffic.
+    pub traffic: String,
+    /// The functions, the largest change first.
+    pub rows: Vec<Change>,
+    /// What the shares can and cannot say.
+    pub note: String,
+}
+
+/// One function in two profiles.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    /// Its name.
+    pub function: String,
+    /// Its share in the baseline, 0 to 1.
+    pub before: f64,
+    /// Its share in the variant.
+    pub after: f64,
+}
+
+impl Change {
+    /// Amdahl's bound: the speed-up if the function cost nothing, as a
+    /// ratio; `None` when it is all there is.
+    pub fn bound(&self) -> Option<f64> {
+        (self.before < 1.0).then(|| 1.0 / (1.0 - self.before))
+    }
+
+    /// The speed-up if nothing but this function had changed: with the rest
+    /// at its old cost r = 1 - before, the new total T holds r = T (1 -
+    /// after), so 1 / T = (1 - after) / (1 - before).
+    pub fn implied(&self) -> Option<f64> {
+        (self.before < 1.0).then(|| (1.0 - self.after) / (1.0 - self.before))
+    }
+}
+
+impl Changes {
+    /// `modular against radix, inet: functions whose share changed most`.
+    pub fn title(&self) -> String {
+        format!(
+            "{} against {}, {}: functions whose share changed most",
+            self.variant, self.baseline, self.traffic
+        )
+    }
+
+    /// The functions as a table.
+    pub fn table(&self) -> TextTable {
+        let mut table = TextTable::new([
+            ("function".to_owned(), Side::Left),
+            (self.baseline.clone(), Side::Right),
+            (self.variant.clone(), Side::Right),
+            ("change".to_owned(), Side::Right),
+            ("alone explains".to_owned(), Side::Right),
+            ("bound if free".to_owned(), Side::Right),
+        ]);
+        let effect = |ratio: Option<f64>| {
+            ratio.map_or_else(|| "-".to_owned(), |r| units::signed_percent((r - 1.0) * 100.0))
+        };
+        for row in &self.rows {
+            table.row(vec![
+                row.function.clone(),
+                units::share(row.before),
+                units::share(row.after),
+                units::signed_percent((row.after - row.before) * 100.0),
+                effect(row.implied()),
+                effect(row.bound()),
+            ]);
+        }
+        table
+    }
+}
+
+/// Draws the flame graphs of all profiles.
+///
+/// # Errors
+/// [`ReportError::Figure`] when a graph cannot be drawn.
+pub fn flames(claims: &Claims, profiles: &Profiles) -> Result<Flames, ReportError> {
+    let mut jobs: Vec<Job<'_>> = Vec::new();
+    for profile in &profiles.usable {
+        jobs.push(Job { profile, before: None });
+    }
+    let mut changes = Vec::new();
+    for verdict in &claims.verdicts {
+        let profile = profiles.find(&verdict.variant, &verdict.traffic);
+        let before = profiles.find(&verdict.baseline, &verdict.traffic);
+        if let (Some(profile), Some(before)) = (profile, before) {
+            jobs.push(Job { profile, before: Some(before) });
+            changes.push(compare(verdict, before, profile));
+        }
+    }
+    Ok(Flames { graphs: draw(&jobs)?, changes, refusals: profiles.refusals.clone() })
+}
+
+/// A flame graph to be drawn: of a profile, or of what changed since another.
+struct Job<'a> {
+    profile: &'a Profile,
+    before: Option<&'a Profile>,
+}
+
+impl Job<'_> {
+    fn title(&self) -> String {
+        let Profile { variant, traffic, .. } = self.profile;
+        match self.before {
+            Some(before) => format!("{variant} against {}, {traffic}", before.variant),
+            None => format!("{variant}, {traffic}"),
+        }
+    }
+
+    fn file(&self) -> String {
+        let Profile { variant, traffic, .. } = self.profile;
+        match self.before {
+            Some(before) => format!("flame-{variant}-against-{}.{traffic}.svg", before.variant),
+            None => format!("flame-{variant}.{traffic}.svg"),
+        }
+    }
+
+    fn note(&self) -> String {
+        match self.before {
+            Some(_) => "Width: share in the variant; red has grown against the baseline, blue has \
+                        shrunk."
+                .to_owned(),
+            None => self.profile.note.clone(),
+        }
+    }
+
+    fn svg(&self, narrowest: f64) -> Result<String, ReportError> {
+        let wrong = |e: std::io::Error| ReportError::Figure {
+            name: "a flame graph",
+            detail: format!("{}: {e}", self.title()),
+        };
+        let lines = match self.before {
+            Some(before) => difference(before, self.profile).map_err(wrong)?,
+            None => self.profile.lines(),
+        };
+        let mut options = Options::default();
+        options.title = self.title();
+        options.subtitle = Some(self.note());
+        options.deterministic = true;
+        options.min_width = narrowest;
+        options.font_type = "DejaVu Sans Mono, monospace".to_owned();
+        let mut svg = Vec::new();
+        flamegraph::from_lines(&mut options, lines.iter().map(String::as_str), &mut svg)
+            .map_err(wrong)?;
+        Ok(String::from_utf8_lossy(&svg).into_owned())
+    }
+}
+
+/// Folded lines with two counts each, the first scaled to the second's total.
+fn difference(before: &Profile, after: &Profile) -> std::io::Result<Vec<String>> {
+    let options = differential::Options { normalize: true, ..Default::default() };
+    let mut out = Vec::new();
+    let (before, after) = (before.lines().join("\n"), after.lines().join("\n"));
+    differential::from_readers(options, before.as_bytes(), after.as_bytes(), &mut out)?;
+    let mut lines: Vec<String> = String::from_utf8_lossy(&out).lines().map(str::to_owned).collect();
+    lines.sort();
+    Ok(lines)
+}
+
+/// Draws every graph in full for its file, and for the page without frames
+/// that are too narrow to read, coarser until all fit.
+fn draw(jobs: &[Job<'_>]) -> Result<Vec<FlameGraph>, ReportError> {
+    let full: Vec<String> = jobs.iter().map(|j| j.svg(FINE)).collect::<Result<_, _>>()?;
+    let mut narrowest = 0.1;
+    let mut small = full.clone();
+    while small.iter().map(String::len).sum::<usize>() > PAGE_BUDGET && narrowest < 10.0 {
+        small = jobs.iter().map(|j| j.svg(narrowest)).collect::<Result<_, _>>()?;
+        narrowest *= 2.0;
+    }
+    Ok(jobs
+        .iter()
+        .zip(full.into_iter().zip(small))
+        .map(|(job, (svg, small_svg))| FlameGraph {
+            variant: job.profile.variant.clone(),
+            traffic: job.profile.traffic.clone(),
+            title: job.title(),
+            note: job.note(),
+            file: job.file(),
+            height: height(&small_svg),
+            svg,
+            small_svg,
+        })
+        .collect())
+}
+
+/// The height that an SVG document states, in px.
+fn height(svg: &str) -> usize {
+    let start = svg.find(" height=\"").map(|at| at + 9);
+    let digits =
+        start.map(|at| svg[at..].chars().take_while(char::is_ascii_digit).collect::<String>());
+    digits.and_then(|d| d.parse().ok()).unwrap_or(400)
+}
+
+fn compare(verdict: &VerdictClaim, before: &Profile, after: &Profile) -> Changes {
+    let (old, new) = (before.self_shares(), after.self_shares());
+    let share = |shares: &std::collections::BTreeMap<&str, f64>, name: &str| {
+        shares.get(name).copied().unwrap_or(0.0)
+    };
+    let mut names: Vec<&str> = old.keys().chain(new.keys()).copied().collect();
+    names.sort_unstable();
+    names.dedup();
+    let mut rows: Vec<Change> = names
+        .into_iter()
+        .map(|name| Change {
+            function: name.to_owned(),
+            before: share(&old, name),
+            after: share(&new, name),
+        })
+        .filter(|c| (c.after - c.before).abs() >= LEAST_CHANGE)
+        .collect();
+    rows.sort_by(|a, b| {
+        let size = |c: &Change| (c.after - c.before).abs();
+        size(b).total_cmp(&size(a)).then_with(|| a.function.cmp(&b.function))
+    });
+    rows.truncate(ROWS);
+    let measured = verdict.comparison().map_or_else(
+        || "nothing was measured".to_owned(),
+        |c| {
+            let (low, high) = (c.interval95.low.percent(), c.interval95.high.percent());
+            format!("the measured effect is within {}", units::percent_interval(low, high))
+        },
+    );
+    Changes {
+        variant: verdict.variant.clone(),
+        baseline: verdict.baseline.clone(),
+        traffic: verdict.traffic.clone(),
+        rows,
+        note: format!(
+            "Shares of samples in the function itself. \"Alone explains\": the speed-up if only this \
+             function had changed; \"bound if free\": the most that removing it could give (Amdahl). \
+             Beside them, {measured}."
+        ),
+    }
+}

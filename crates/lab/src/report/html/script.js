@@ -1,0 +1,116 @@
+'use strict';
+(function () {
+  const root = document.documentElement;
+  const tip = document.getElementById('tip');
+  const said = document.getElementById('said');
+
+  // Hover texts leave <title>, so that the browser's own tooltip does not cover ours.
+  const marks = Array.from(document.querySelectorAll('.mark[data-trial]'));
+  const byTrial = new Map();
+  for (const mark of marks) {
+    const title = mark.querySelector('title');
+    if (title) {
+      mark.dataset.hover = title.textContent;
+      mark.setAttribute('aria-label', title.textContent);
+      mark.setAttribute('role', 'img');
+      title.remove();
+    }
+    const id = mark.dataset.trial;
+    if (!byTrial.has(id)) byTrial.set(id, []);
+    byTrial.get(id).push(mark);
+  }
+
+  let hot = [];
+  function show(mark) {
+    hide();
+    hot = byTrial.get(mark.dataset.trial) || [];
+    for (const other of hot) other.classList.add('hot');
+    tip.textContent = mark.dataset.hover;
+    said.textContent = mark.dataset.hover;
+    const box = mark.getBoundingClientRect();
+    const size = tip.getBoundingClientRect();
+    const left = Math.min(Math.max(8, box.left + box.width / 2 - size.width / 2), innerWidth - size.width - 8);
+    const above = box.top - size.height - 8;
+    tip.style.left = left + 'px';
+    tip.style.top = (above > 4 ? above : box.bottom + 8) + 'px';
+    tip.classList.add('on');
+  }
+  function hide() {
+    for (const mark of hot) mark.classList.remove('hot');
+    hot = [];
+    tip.classList.remove('on');
+  }
+  document.addEventListener('mouseover', (event) => {
+    const mark = event.target.closest && event.target.closest('.mark[data-trial]');
+    if (mark) show(mark); else hide();
+  });
+  addEventListener('scroll', hide, { passive: true });
+
+  // One tab stop per figure; arrows walk through its trials, Escape leaves them.
+  for (const figure of document.querySelectorAll('svg.figure')) {
+    if (!figure.querySelector('.mark[data-trial]')) continue;
+    figure.setAttribute('tabindex', '0');
+    let at = -1;
+    const seen = () => Array.from(figure.querySelectorAll('.mark[data-trial]')).filter((m) => !m.closest('.off'));
+    figure.addEventListener('keydown', (event) => {
+      const list = seen();
+      const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+      if (event.key in steps && list.length) {
+        at = (at + steps[event.key] + list.length) % list.length;
+        show(list[at]);
+        event.preventDefault();
+      } else if (event.key === 'Home' && list.length) {
+        at = 0;
+        show(list[at]);
+        event.preventDefault();
+      } else if (event.key === 'End' && list.length) {
+        at = list.length - 1;
+        show(list[at]);
+        event.preventDefault();
+      } else if (event.key === 'Escape') {
+        at = -1;
+        hide();
+      }
+    });
+    figure.addEventListener('blur', hide);
+  }
+
+  // Variants and traffics can be hidden everywhere at once.
+  function apply() {
+    const off = { variant: new Set(), traffic: new Set() };
+    for (const box of document.querySelectorAll('input[data-toggle]')) {
+      if (!box.checked) off[box.dataset.toggle].add(box.value);
+    }
+    for (const part of document.querySelectorAll('[data-variant],[data-traffic]')) {
+      const d = part.dataset;
+      part.classList.toggle('off', off.variant.has(d.variant) || off.traffic.has(d.traffic));
+    }
+    hide();
+  }
+  for (const box of document.querySelectorAll('input[data-toggle]')) box.addEventListener('change', apply);
+
+  // Light, dark, or what the system says.
+  const looks = ['auto', 'light', 'dark'];
+  const button = document.getElementById('look');
+  if (button) {
+    button.addEventListener('click', () => {
+      const next = looks[(looks.indexOf(root.dataset.look || 'auto') + 1) % looks.length];
+      root.dataset.look = next;
+      button.textContent = 'appearance: ' + next;
+    });
+  }
+
+  // A flame graph becomes a document of its own when it is first opened.
+  for (const details of document.querySelectorAll('details[data-flame]')) {
+    details.addEventListener('toggle', () => {
+      const frame = details.querySelector('iframe');
+      if (!details.open || frame.src) return;
+      const text = document.getElementById(details.dataset.flame).textContent.replaceAll('<\\/script', '</script');
+      frame.src = URL.createObjectURL(new Blob([text], { type: 'image/svg+xml' }));
+    });
+  }
+  addEventListener('beforeprint', () => {
+    for (const details of document.querySelectorAll('details:not([data-flame])')) details.open = true;
+  });
+  root.dataset.ready = 'yes';
+})();
