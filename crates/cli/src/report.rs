@@ -28,6 +28,10 @@ pub struct Args {
 enum Format {
     /// Verdicts and tables for a terminal
     Text,
+    /// Plain text of 72 columns for a commit message
+    Commit,
+    /// Markdown for a CI step summary
+    Github,
     /// Every statement as data (schema: docs/report.md)
     Json,
 }
@@ -48,6 +52,8 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
             let colour = stdout.is_terminal() && std::env::var_os("NO_COLOR").is_none();
             report::terminal(&results, width(), colour)
         }
+        Format::Commit => report::commit(&results)?,
+        Format::Github => report::github(&results)?,
         Format::Json => report::json(&written.claims)?,
     };
     output::print(&text)?;

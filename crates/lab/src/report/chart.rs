@@ -4,12 +4,9 @@ use fwdlab_stats::Comparison;
 
 use super::claim::{Cell, Claims, VerdictClaim};
 use super::figure::{Chart, Dot, Estimate, Forest, ForestRow, Group, LineRate, Series, Summary};
-use super::setting::line_rate;
+use super::setting::{LINKS, line_rate};
 use super::units;
 use crate::results::{LimitedBy, Results, Trial};
-
-/// Link speeds in Gb/s whose line rates a graph may mark.
-const LINKS: [f64; 5] = [1.0, 10.0, 25.0, 40.0, 100.0];
 
 /// The chart of forwarding rates.
 pub fn chart(claims: &Claims, results: &Results) -> Chart {
@@ -140,8 +137,10 @@ pub fn forest(claims: &Claims, chart: &Chart) -> Forest {
          per frame."
     };
     Forest {
-        title: claims.title.clone(),
-        baseline: claims.verdicts.first().map_or_else(String::new, |v| v.baseline.clone()),
+        title: claims
+            .verdicts
+            .first()
+            .map_or_else(String::new, |v| format!("Change against {}", v.baseline)),
         margin_percent: margin * 100.0,
         rows,
         caption: caption.to_owned(),

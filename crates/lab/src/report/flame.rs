@@ -5,7 +5,7 @@ use inferno::differential;
 use inferno::flamegraph::{self, Options};
 
 use super::ReportError;
-use super::claim::{Claims, VerdictClaim};
+use super::claim::{Cell, Claims, VerdictClaim};
 use super::profile::{Profile, Profiles};
 use super::text_table::{Side, TextTable};
 use super::units;
@@ -60,8 +60,10 @@ pub struct Changes {
     pub baseline: String,
     /// Name of the traffic.
     pub traffic: String,
-    /// The functions, the largest change first.
+    /// The functions, the largest change of share first.
     pub rows: Vec<Change>,
+    /// Device costs over which the shares are spread; `None` when unknown.
+    pub costs: Costs,
     /// What the shares can and cannot say.
     pub note: String,
 }
@@ -77,18 +79,14 @@ pub struct Change {
     pub after: f64,
 }
 
+/// Median device costs of baseline and variant, in ns/frame.
+type Costs = Option<(f64, f64)>;
+
 impl Change {
     /// Amdahl's bound: the speed-up if the function cost nothing, as a
     /// ratio; `None` when it is all there is.
     pub fn bound(&self) -> Option<f64> {
         (self.before < 1.0).then(|| 1.0 / (1.0 - self.before))
-    }
-
-    /// The speed-up if nothing but this function had changed: with the rest
-    /// at its old cost r = 1 - before, the new total T holds r = T (1 -
-    /// after), so 1 / T = (1 - after) / (1 - before).
-    pub fn implied(&self) -> Option<f64> {
-        (self.before < 1.0).then(|| (1.0 - self.after) / (1.0 - self.before))
     }
 }
 
@@ -101,28 +99,30 @@ impl Changes {
         )
     }
 
-    /// The functions as a table.
+    /// The functions as a table: shares, what they make of the device cost,
+    /// and Amdahl's bound.
     pub fn table(&self) -> TextTable {
-        let mut table = TextTable::new([
-            ("function".to_owned(), Side::Left),
-            (self.baseline.clone(), Side::Right),
-            (self.variant.clone(), Side::Right),
-            ("change".to_owned(), Side::Right),
-            ("alone explains".to_owned(), Side::Right),
-            ("bound if free".to_owned(), Side::Right),
-        ]);
-        let effect = |ratio: Option<f64>| {
-            ratio.map_or_else(|| "-".to_owned(), |r| units::signed_percent((r - 1.0) * 100.0))
-        };
+        let names = [&self.baseline, &self.variant];
+        let mut head = vec![("function".to_owned(), Side::Left)];
+        head.extend(names.map(|n| (format!("share {n}"), Side::Right)));
+        if self.costs.is_some() {
+            head.extend(names.map(|n| (format!("ns/frame {n}"), Side::Right)));
+            head.push(("change".to_owned(), Side::Right));
+        }
+        head.push(("bound if free".to_owned(), Side::Right));
+        let mut table = TextTable::new(head);
         for row in &self.rows {
-            table.row(vec![
-                row.function.clone(),
-                units::share(row.before),
-                units::share(row.after),
-                units::signed_percent((row.after - row.before) * 100.0),
-                effect(row.implied()),
-                effect(row.bound()),
-            ]);
+            let mut cells =
+                vec![row.function.clone(), units::share(row.before), units::share(row.after)];
+            if let Some((old, new)) = self.costs {
+                let (old, new) = (row.before * old, row.after * new);
+                cells.extend([units::ns(old), units::ns(new), format!("{:+.1} ns", new - old)]);
+            }
+            cells.push(row.bound().map_or_else(
+                || "-".to_owned(),
+                |bound| units::signed_percent((bound - 1.0) * 100.0),
+            ));
+            table.row(cells);
         }
         table
     }
@@ -143,7 +143,7 @@ pub fn flames(claims: &Claims, profiles: &Profiles) -> Result<Flames, ReportErro
         let before = profiles.find(&verdict.baseline, &verdict.traffic);
         if let (Some(profile), Some(before)) = (profile, before) {
             jobs.push(Job { profile, before: Some(before) });
-            changes.push(compare(verdict, before, profile));
+            changes.push(compare(verdict, costs(claims, verdict), (before, profile)));
         }
     }
     Ok(Flames { graphs: draw(&jobs)?, changes, refusals: profiles.refusals.clone() })
@@ -248,7 +248,16 @@ fn height(svg: &str) -> usize {
     digits.and_then(|d| d.parse().ok()).unwrap_or(400)
 }
 
-fn compare(verdict: &VerdictClaim, before: &Profile, after: &Profile) -> Changes {
+/// The median device costs of both variants of a verdict.
+fn costs(claims: &Claims, verdict: &VerdictClaim) -> Costs {
+    let cost = |variant: &str| {
+        let is_same = |c: &&Cell| c.variant == variant && c.traffic == verdict.traffic;
+        claims.cells.iter().find(is_same)?.cost.map(|c| c.median)
+    };
+    Some((cost(&verdict.baseline)?, cost(&verdict.variant)?))
+}
+
+fn compare(verdict: &VerdictClaim, costs: Costs, (before, after): (&Profile, &Profile)) -> Changes {
     let (old, new) = (before.self_shares(), after.self_shares());
     let share = |shares: &std::collections::BTreeMap<&str, f64>, name: &str| {
         shares.get(name).copied().unwrap_or(0.0)
@@ -282,10 +291,12 @@ fn compare(verdict: &VerdictClaim, before: &Profile, after: &Profile) -> Changes
         baseline: verdict.baseline.clone(),
         traffic: verdict.traffic.clone(),
         rows,
+        costs,
         note: format!(
-            "Shares of samples in the function itself. \"Alone explains\": the speed-up if only this \
-             function had changed; \"bound if free\": the most that removing it could give (Amdahl). \
-             Beside them, {measured}."
+            "Shares of the samples in the function itself; ns/frame: the share of the median device \
+             cost. \"Bound if free\": the most that removing the function from {} could give \
+             (Amdahl); beside it, {measured}.",
+            verdict.baseline
         ),
     }
 }

@@ -6,8 +6,9 @@
 //! (busy ns per frame) decides instead.
 
 use fwdlab_stats::validity::{self, Finding};
-use fwdlab_stats::{Comparison, Direction, Verdict, paired};
+use fwdlab_stats::{Comparison, Verdict};
 
+use super::compare::{Row, compare};
 use crate::results::{LimitedBy, Metric, Results, Trial};
 
 /// The trials of one block that are compared.
@@ -48,32 +49,100 @@ impl Judgement<'_> {
     }
 }
 
-/// Judges `variant` against the baseline with one traffic.
-pub fn judge<'a>(results: &'a Results, variant: &str, traffic: &str) -> Judgement<'a> {
-    let baseline_trials = results.trials_of(&results.campaign.baseline, traffic);
-    let variant_trials = results.trials_of(variant, traffic);
-    let pairs = complete_blocks(&baseline_trials, &variant_trials);
+/// Judges every variant but the baseline with one traffic, in the order of
+/// the experiment.
+///
+/// The blocks are those in which the baseline and every variant kept their
+/// trial; a variant with fewer than two such trials is left out of them, so
+/// that it does not take the others with it.
+pub fn judge<'a>(results: &'a Results, traffic: &str) -> Vec<Judgement<'a>> {
+    let campaign = &results.campaign;
+    let kept = |variant: &str| -> Vec<&'a Trial> {
+        results.trials_of(variant, traffic).into_iter().filter(|t| t.is_ok()).collect()
+    };
+    let baseline = kept(&campaign.baseline);
+    let others: Vec<&String> =
+        campaign.variants.iter().filter(|v| **v != campaign.baseline).collect();
+    let kept: Vec<Vec<&Trial>> = others.iter().map(|v| kept(v)).collect();
+    let in_model: Vec<&Vec<&Trial>> = kept.iter().filter(|trials| trials.len() >= 2).collect();
+    let rows = complete_blocks(&baseline, &in_model);
+    let rate = compare(&rows, Metric::Rate, campaign);
+    let cost = compare(&rows, Metric::Cost, campaign);
+    let mut column = 0;
+    let mut judgements = Vec::with_capacity(others.len());
+    for (variant, trials) in others.iter().zip(&kept) {
+        if trials.len() < 2 {
+            judgements.push(too_few(results, (variant, traffic), trials.len()));
+            continue;
+        }
+        column += 1;
+        let pairs: Vec<Pair<'a>> =
+            rows.iter().map(|row| Pair { baseline: row[0], variant: row[column] }).collect();
+        let pick = |all: &Result<Vec<Comparison>, String>| match all {
+            Ok(all) => Ok(all[column - 1].clone()),
+            Err(why) => Err(why.clone()),
+        };
+        let figures = Figures { rate: pick(&rate), cost: pick(&cost) };
+        judgements.push(judgement(results, (variant, traffic), pairs, figures));
+    }
+    judgements
+}
+
+/// The comparisons of one variant, or why there is none.
+struct Figures {
+    rate: Result<Comparison, String>,
+    cost: Result<Comparison, String>,
+}
+
+fn too_few<'a>(results: &Results, names: (&str, &str), kept: usize) -> Judgement<'a> {
+    let why = format!("{kept} of its trials kept where at least 2 are needed");
+    judgement(results, names, Vec::new(), Figures { rate: Err(why.clone()), cost: Err(why) })
+}
+
+fn judgement<'a>(
+    results: &Results,
+    (variant, traffic): (&str, &str),
+    pairs: Vec<Pair<'a>>,
+    figures: Figures,
+) -> Judgement<'a> {
     let bounded = trials(&pairs).filter(|t| t.limited_by != LimitedBy::Device).count();
     let metric = if bounded == 0 { Metric::Rate } else { Metric::Cost };
-    let rate = compare(&pairs, Metric::Rate);
-    let cost = compare(&pairs, Metric::Cost);
     let mut findings = checks(results, &pairs, metric);
-    let failed = baseline_trials.iter().chain(&variant_trials).filter(|t| !t.is_ok());
+    let compared = [results.campaign.baseline.as_str(), variant];
+    let failed = results
+        .trials
+        .iter()
+        .filter(|t| t.traffic == traffic && !t.is_ok() && compared.contains(&t.variant.as_str()));
     let failed: Vec<String> = failed.map(|t| t.id.clone()).collect();
     findings.extend(validity::failed_trials(planned_blocks(results), pairs.len(), failed));
     let chosen = match metric {
-        Metric::Rate => &rate,
-        Metric::Cost => &cost,
+        Metric::Rate => &figures.rate,
+        Metric::Cost => &figures.cost,
     };
     let verdict = match chosen {
         Ok(comparison) => Verdict::judge(comparison, results.campaign.margin, &findings),
         Err(reason) => {
-            let finding = Finding::NotComputable { reason: reason.clone() };
-            findings.insert(0, finding);
+            findings.insert(0, Finding::NotComputable { reason: reason.clone() });
             Verdict::invalid(&findings).unwrap_or(Verdict::Invalid { why: vec![reason.clone()] })
         }
     };
-    Judgement { metric, pairs, bounded, rate: rate.ok(), cost: cost.ok(), findings, verdict }
+    let (rate, cost) = (figures.rate.ok(), figures.cost.ok());
+    Judgement { metric, pairs, bounded, rate, cost, findings, verdict }
+}
+
+/// The blocks in which every one of the variants has a trial.
+fn complete_blocks<'a>(baseline: &[&'a Trial], variants: &[&Vec<&'a Trial>]) -> Vec<Row<'a>> {
+    baseline
+        .iter()
+        .filter_map(|b| {
+            let find =
+                |trials: &&Vec<&'a Trial>| trials.iter().find(|v| v.block == b.block).copied();
+            let others: Option<Row<'a>> = variants.iter().map(find).collect();
+            let mut row = vec![*b];
+            row.extend(others?);
+            Some(row)
+        })
+        .collect()
 }
 
 /// Blocks that every comparison should hold: those planned, or those run when
@@ -87,34 +156,8 @@ pub fn planned_blocks(results: &Results) -> usize {
     campaign.blocks as usize
 }
 
-fn complete_blocks<'a>(baseline: &[&'a Trial], variant: &[&'a Trial]) -> Vec<Pair<'a>> {
-    let usable = |t: &&&'a Trial| t.is_ok();
-    baseline
-        .iter()
-        .filter(usable)
-        .filter_map(|b| {
-            let v = variant.iter().filter(usable).find(|v| v.block == b.block)?;
-            Some(Pair { baseline: b, variant: v })
-        })
-        .collect()
-}
-
 fn trials<'a>(pairs: &'a [Pair<'a>]) -> impl Iterator<Item = &'a Trial> {
     pairs.iter().flat_map(|p| [p.baseline, p.variant])
-}
-
-fn compare(pairs: &[Pair<'_>], metric: Metric) -> Result<Comparison, String> {
-    let blocks: Option<Vec<paired::Block>> = pairs
-        .iter()
-        .map(|p| Some(paired::Block::new(metric.of(p.baseline)?, metric.of(p.variant)?)))
-        .collect();
-    let direction = match metric {
-        Metric::Rate => Direction::HigherIsBetter,
-        Metric::Cost => Direction::LowerIsBetter,
-    };
-    let blocks =
-        blocks.ok_or_else(|| format!("a trial has no figure for the {}", metric.name()))?;
-    paired::compare(&blocks, direction).map_err(|e| e.to_string())
 }
 
 /// The validity checks and stability warnings of one comparison.

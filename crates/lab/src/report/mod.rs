@@ -9,6 +9,7 @@
 mod chart;
 mod check;
 pub mod claim;
+mod compare;
 mod error;
 pub mod figure;
 mod flame;

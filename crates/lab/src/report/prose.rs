@@ -6,7 +6,7 @@
 //! otherwise. Numbers without a unit are not judged.
 
 use super::claim::{Claims, Spread, VerdictClaim};
-use super::setting::line_rate;
+use super::setting::{LINKS, line_rate};
 use super::units;
 
 /// What a number counts.
@@ -180,7 +180,7 @@ fn known(claims: &Claims) -> Vec<Known> {
         add(Kind::Percent, c.idle_share * 100.0, format!("idle share of {name}"), false);
     }
     for t in &claims.setting.traffics {
-        for gigabits in [1.0, 10.0, 25.0, 40.0, 100.0] {
+        for gigabits in LINKS {
             let name = format!("line rate of {gigabits} Gb/s at {} bytes", t.frame_bytes);
             add(Kind::Rate, line_rate(gigabits, t.frame_bytes), name, false);
         }

@@ -252,6 +252,9 @@ fn traffics(results: &Results) -> Vec<TrafficSetting> {
         .collect()
 }
 
+/// Common link speeds in Gb/s.
+pub const LINKS: [f64; 6] = [1.0, 10.0, 25.0, 40.0, 100.0, 400.0];
+
 /// Frames/s that a link of `gigabits` Gb/s carries of frames of this length.
 pub fn line_rate(gigabits: f64, frame_bytes: u16) -> f64 {
     let bits = (gigabits * 1e9) as u64;

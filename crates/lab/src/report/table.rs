@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::claim::{Cell, Claims, VerdictClaim};
+use super::setting::{LINKS, line_rate};
 use super::text_table::{Side, TextTable};
 use super::units::{self, RateUnit};
 
@@ -10,12 +11,14 @@ use super::units::{self, RateUnit};
 pub const LEGEND: &str = "n: trials kept, of those planned where they differ. 95% interval: of the \
     median, from order statistics; none below six trials. vs: change of the figure that decides \
     (Hodges-Lehmann estimate) with its 95% interval; * marks the device cost. ns/frame: median \
-    device cost. CV: standard deviation / mean of the rates. limited by: what bounded the rate.";
+    device cost. of N Gb/s: share of the line rate of the slowest common link that could carry the \
+    rates. p: of no change, corrected for several variants. CV: standard deviation / mean of the rates. limited by: what bounded the rate.";
 
 /// One row per variant of a traffic.
 pub fn cells(cells: &[&Cell], claims: &Claims) -> TextTable {
     let best = cells.iter().filter_map(|c| c.rate).map(|r| r.median).fold(0.0, f64::max);
     let unit = RateUnit::of(best);
+    let link = cells.iter().find_map(|c| c.frame_bytes).and_then(|bytes| link_for(best, bytes));
     let traffic = cells.first().map_or("", |c| c.traffic.as_str());
     let baseline = cells.iter().find(|c| c.is_baseline).map_or("", |c| c.variant.as_str());
     let mut table = TextTable::new([
@@ -26,16 +29,23 @@ pub fn cells(cells: &[&Cell], claims: &Claims) -> TextTable {
         (format!("vs {baseline}"), Side::Right),
         ("p".to_owned(), Side::Right),
         ("ns/frame".to_owned(), Side::Right),
+        (link.map_or_else(|| "line rate".to_owned(), |g| format!("of {g} Gb/s")), Side::Right),
         ("CV".to_owned(), Side::Right),
         ("limited by".to_owned(), Side::Left),
     ]);
     for cell in cells {
-        table.row(row(cell, claims, unit));
+        table.row(row(cell, claims, unit, link));
     }
     table
 }
 
-fn row(cell: &Cell, claims: &Claims, unit: RateUnit) -> Vec<String> {
+/// The slowest common link, in Gb/s, that carries `best` frames/s of this
+/// length; a median may exceed its line rate by the tolerance of clocks.
+fn link_for(best: f64, frame_bytes: u16) -> Option<f64> {
+    LINKS.into_iter().find(|gigabits| best <= 1.001 * line_rate(*gigabits, frame_bytes))
+}
+
+fn row(cell: &Cell, claims: &Claims, unit: RateUnit, link: Option<f64>) -> Vec<String> {
     let n = if cell.kept.len() == cell.planned {
         cell.planned.to_string()
     } else {
@@ -72,6 +82,9 @@ fn row(cell: &Cell, claims: &Claims, unit: RateUnit) -> Vec<String> {
         effect,
         p,
         cell.cost.map_or_else(none, |c| units::ns(c.median)),
+        link.zip(cell.frame_bytes).map_or_else(none, |(gigabits, bytes)| {
+            units::share(rate.median / line_rate(gigabits, bytes))
+        }),
         units::share(rate.cv),
         cell.limits(),
     ]

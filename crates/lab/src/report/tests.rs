@@ -1,5 +1,6 @@
 //! The report as a whole, on made-up results.
 
+mod browser;
 mod golden;
 mod sample;
 
@@ -198,11 +199,12 @@ fn numbers_of_our_own_readme_are_figures_of_the_report() {
         let (dir, results) = directory(results);
         write(dir.path(), &results).unwrap();
         let readme = fs::read_to_string(dir.path().join("README.md")).unwrap();
-        let sentences: String =
-            readme.lines().filter(|l| l.starts_with("=>") || l.starts_with("   ")).fold(
-                String::new(),
-                |all, line| all + line.trim_start_matches("=>").trim_start() + " ",
-            );
+        let sentences: String = readme
+            .lines()
+            .filter(|l| l.starts_with("=>") || l.starts_with("   "))
+            .fold(String::new(), |all, line| {
+                all + line.trim_start_matches("=>").trim_start() + " "
+            });
         let found = super::prose::check(&sentences, "README.md", &claims(&results).unwrap());
         assert_eq!(found, Vec::<String>::new());
     }
@@ -217,7 +219,9 @@ fn profile_that_missed_the_load_is_refused() {
     fs::write(dir.path().join("profiles/other.inet.folded"), "a;b 3\n").unwrap();
     write(dir.path(), &results).unwrap();
     let text = fs::read_to_string(dir.path().join("README.md")).unwrap();
-    assert!(text.contains("profiles/modular.inet.folded: refused: the profiled trial forwarded 1.000 Mpps"));
+    assert!(text.contains(
+        "profiles/modular.inet.folded: refused: the profiled trial forwarded 1.000 Mpps"
+    ));
     assert!(text.contains("profiles/other.inet.folded belongs to no variant"));
     assert!(dir.path().join("flame-radix.inet.svg").exists());
     assert!(!dir.path().join("flame-modular.inet.svg").exists());
@@ -232,4 +236,23 @@ fn page_stays_below_two_megabytes_for_320_trials() {
     write(dir.path(), &results).unwrap();
     let size = fs::metadata(dir.path().join("index.html")).unwrap().len();
     assert!(size < 2_000_000, "{size} bytes");
+}
+
+#[test]
+fn commit_message_keeps_to_72_columns() {
+    let text = super::commit(&sample::doubtful()).unwrap();
+    assert!(text.lines().all(|l| l.chars().count() <= 72), "{text}");
+}
+
+#[test]
+fn variant_without_trials_does_not_take_the_others_with_it() {
+    let mut results = sample::results(&sample::FOUR, 8);
+    for trial in results.trials.iter_mut().filter(|t| t.variant == "dxr") {
+        trial.status = Status::Failed;
+    }
+    let claims = claims(&results).unwrap();
+    let word = |variant: &str| {
+        claims.verdicts.iter().find(|v| v.variant == variant).unwrap().verdict.word()
+    };
+    assert_eq!((word("bsearch"), word("dxr")), ("faster", "invalid"));
 }

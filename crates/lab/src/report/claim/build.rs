@@ -17,12 +17,10 @@ pub fn build(results: &Results, setting: Setting) -> Claims {
     let mut cells = Vec::new();
     let mut verdicts = Vec::new();
     for traffic in &campaign.traffics {
-        for variant in &campaign.variants {
-            cells.push(cell(results, traffic, variant));
-            if *variant != campaign.baseline {
-                verdicts.push(verdict(results, traffic, variant));
-            }
-        }
+        cells.extend(campaign.variants.iter().map(|variant| cell(results, traffic, variant)));
+        let others = campaign.variants.iter().filter(|v| **v != campaign.baseline);
+        let judged = others.zip(judge(results, traffic));
+        verdicts.extend(judged.map(|(variant, j)| verdict(results, traffic, variant, j)));
     }
     let mut claims = Claims {
         schema: SCHEMA,
@@ -113,8 +111,12 @@ fn common_proof(trials: &[&Trial]) -> BTreeMap<String, String> {
     first.proof.iter().filter(is_common).map(|(k, v)| (k.clone(), v.clone())).collect()
 }
 
-fn verdict(results: &Results, traffic: &str, variant: &str) -> VerdictClaim {
-    let judgement = judge(results, variant, traffic);
+fn verdict(
+    results: &Results,
+    traffic: &str,
+    variant: &str,
+    judgement: Judgement<'_>,
+) -> VerdictClaim {
     let family = family(results, traffic);
     let baseline = &results.campaign.baseline;
     let sentence = sentence(&judgement, results.campaign.margin, family, (variant, baseline));

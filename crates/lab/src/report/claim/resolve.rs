@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use fwdlab_stats::paired;
-
 use super::build::limit_name;
 use super::{Cell, Claims, Spread, VerdictClaim};
+use crate::report::compare::{Row, compare};
 use crate::results::{Metric, Results, Trial};
 
 /// A statement that the trials do not bear out.
@@ -32,8 +31,10 @@ pub fn resolve(claims: &Claims, results: &Results) -> Vec<Unresolved> {
     for cell in &claims.cells {
         found.extend(resolve_cell(cell, &trials));
     }
-    for verdict in &claims.verdicts {
-        found.extend(resolve_verdict(verdict, &trials));
+    for traffic in &results.campaign.traffics {
+        let verdicts: Vec<&VerdictClaim> =
+            claims.verdicts.iter().filter(|v| v.traffic == *traffic).collect();
+        found.extend(resolve_traffic(&verdicts, &trials, results));
     }
     for warning in &claims.warnings {
         for id in warning.trials.iter().filter(|id| !trials.contains_key(id.as_str())) {
@@ -102,37 +103,72 @@ fn resolve_cell(cell: &Cell, trials: &BTreeMap<&str, &Trial>) -> Vec<Unresolved>
     found
 }
 
-fn resolve_verdict(verdict: &VerdictClaim, trials: &BTreeMap<&str, &Trial>) -> Vec<Unresolved> {
-    let claim = format!("verdict {}/{}", verdict.traffic, verdict.variant);
-    let wrong = |detail: String| Unresolved { claim: claim.clone(), detail };
+/// Checks the verdicts of one traffic together: several variants share one
+/// model over the same blocks.
+fn resolve_traffic(
+    verdicts: &[&VerdictClaim],
+    trials: &BTreeMap<&str, &Trial>,
+    results: &Results,
+) -> Vec<Unresolved> {
     let mut found = Vec::new();
-    let mut pairs = Vec::new();
-    for [baseline, variant] in &verdict.pairs {
-        let b = labelled(baseline, (&verdict.traffic, &verdict.baseline), trials);
-        let v = labelled(variant, (&verdict.traffic, &verdict.variant), trials);
-        match (b, v) {
-            (Ok(b), Ok(v)) if b.block == v.block => pairs.push((b, v)),
-            (Ok(b), Ok(v)) => {
-                found.push(wrong(format!("{} and {} are of different blocks", b.id, v.id)));
+    let mut rows: Vec<Row<'_>> = Vec::new();
+    let compared: Vec<&VerdictClaim> =
+        verdicts.iter().filter(|v| !v.pairs.is_empty()).copied().collect();
+    for (column, verdict) in compared.iter().enumerate() {
+        let wrong = |detail| Unresolved { claim: name(verdict), detail };
+        for (k, pair) in verdict.pairs.iter().enumerate() {
+            match resolve_pair(verdict, pair, trials) {
+                Ok((b, v)) if column == 0 => rows.push(vec![b, v]),
+                Ok((b, v)) if rows.get(k).is_some_and(|r| r[0].id == b.id) => rows[k].push(v),
+                Ok((b, _)) => found.push(wrong(format!(
+                    "{} stands in another block than with the other variants",
+                    b.id
+                ))),
+                Err(detail) => found.push(wrong(detail)),
             }
-            (Err(detail), _) | (_, Err(detail)) => found.push(wrong(detail)),
         }
     }
-    let sides = [
-        (Metric::Rate, &verdict.rate, fwdlab_stats::Direction::HigherIsBetter),
-        (Metric::Cost, &verdict.cost, fwdlab_stats::Direction::LowerIsBetter),
-    ];
-    for (metric, stated, direction) in sides {
-        let blocks: Option<Vec<paired::Block>> = pairs
-            .iter()
-            .map(|(b, v)| Some(paired::Block::new(metric.of(b)?, metric.of(v)?)))
-            .collect();
-        let computed = blocks.and_then(|blocks| paired::compare(&blocks, direction).ok());
-        if computed != *stated {
-            found.push(wrong(format!(
-                "the comparison of {} is not what its trials give",
-                metric.name()
-            )));
+    if found.is_empty() {
+        found.extend(resolve_comparisons(&compared, &rows, results));
+    }
+    found
+}
+
+fn name(verdict: &VerdictClaim) -> String {
+    format!("verdict {}/{}", verdict.traffic, verdict.variant)
+}
+
+fn resolve_pair<'a>(
+    verdict: &VerdictClaim,
+    [baseline, variant]: &[String; 2],
+    trials: &BTreeMap<&str, &'a Trial>,
+) -> Result<(&'a Trial, &'a Trial), String> {
+    let b = labelled(baseline, (&verdict.traffic, &verdict.baseline), trials)?;
+    let v = labelled(variant, (&verdict.traffic, &verdict.variant), trials)?;
+    if b.block == v.block {
+        Ok((b, v))
+    } else {
+        Err(format!("{} and {} are of different blocks", b.id, v.id))
+    }
+}
+
+fn resolve_comparisons(
+    verdicts: &[&VerdictClaim],
+    rows: &[Row<'_>],
+    results: &Results,
+) -> Vec<Unresolved> {
+    let mut found = Vec::new();
+    for metric in [Metric::Rate, Metric::Cost] {
+        let computed = compare(rows, metric, &results.campaign).ok();
+        for (column, verdict) in verdicts.iter().enumerate() {
+            let stated = if metric == Metric::Rate { &verdict.rate } else { &verdict.cost };
+            if stated.as_ref() != computed.as_ref().and_then(|c| c.get(column)) {
+                let what = metric.name();
+                found.push(Unresolved {
+                    claim: name(verdict),
+                    detail: format!("the comparison of {what} is not what its trials give"),
+                });
+            }
         }
     }
     found

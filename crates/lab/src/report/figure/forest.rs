@@ -13,10 +13,8 @@ const ROW: f64 = 44.0;
 /// What the plot shows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Forest {
-    /// The experiment's title.
+    /// The heading: `Change against radix`.
     pub title: String,
-    /// Name of the baseline.
-    pub baseline: String,
     /// The margin in per cent.
     pub margin_percent: f64,
     /// One row per traffic and variant.
@@ -60,8 +58,7 @@ pub fn forest(forest: &Forest) -> Canvas {
     let bottom = TOP + ROW * forest.rows.len() as f64;
     let mut canvas = Canvas::new(WIDTH, bottom + 74.0);
     canvas.text("title", Anchor::Start, at(16.0, 28.0), &forest.title);
-    let head = format!("Change against {} in per cent, with 95 % interval", forest.baseline);
-    canvas.text("faint", Anchor::Start, at(16.0, 48.0), &head);
+    canvas.text("faint", Anchor::Start, at(16.0, 48.0), "in per cent, with 95 % interval");
     let x = scale(forest);
     draw_axis(&mut canvas, forest, &x, bottom);
     for (k, row) in forest.rows.iter().enumerate() {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use super::super::{terminal, write};
+use super::super::{commit, github, terminal, write};
 use super::sample;
 
 fn golden(name: &str, text: &str) {
@@ -27,10 +27,12 @@ fn report_of_the_seeds_experiment_equals_its_golden_files() {
     let mut results = sample::results(&sample::TWO, 8);
     sample::write(&mut results, dir.path());
     write(dir.path(), &results).unwrap();
-    for name in ["README.md", "gnuplot.data", "graph.svg", "netbenches/modular.inet.pps"] {
+    for name in ["README.md", "claims.json", "gnuplot.data", "graph.svg", "netbenches/modular.inet.pps"] {
         let text = fs::read_to_string(dir.path().join(name)).unwrap();
         golden(&format!("two/{name}"), &text);
     }
+    golden("two/commit.txt", &commit(&results).unwrap());
+    golden("two/github.md", &github(&results).unwrap());
     golden("two/terminal-120.txt", &terminal(&results, 120, false));
     golden("two/terminal-80.txt", &terminal(&results, 80, false));
     golden("two/terminal-colour.txt", &terminal(&results, 120, true));
@@ -46,6 +48,7 @@ fn report_of_doubtful_results_equals_its_golden_files() {
         let text = fs::read_to_string(dir.path().join(name)).unwrap();
         golden(&format!("doubtful/{name}"), &text);
     }
+    golden("doubtful/commit.txt", &commit(&results).unwrap());
     golden("doubtful/terminal-100.txt", &terminal(&results, 100, false));
 }
 
@@ -54,6 +57,7 @@ fn report_of_four_variants_equals_its_golden_file() {
     let dir = tempfile::tempdir().unwrap();
     let mut results = sample::results(&sample::FOUR, 12);
     sample::write(&mut results, dir.path());
+    sample::write_profiles(&results, dir.path());
     write(dir.path(), &results).unwrap();
     let text = fs::read_to_string(dir.path().join("README.md")).unwrap();
     golden("four/README.md", &text);
