@@ -17,7 +17,7 @@ const LEAST_ROW: f64 = 34.0;
 
 /// Draws one panel per traffic, each with its own axis.
 pub fn distribution(chart: &Chart) -> Canvas {
-    let heights: Vec<f64> = chart.groups.iter().map(|g| panel_height(g)).collect();
+    let heights: Vec<f64> = chart.groups.iter().map(panel_height).collect();
     let height = TOP + heights.iter().sum::<f64>() + 34.0;
     let mut canvas = Canvas::new(WIDTH, height);
     canvas.text("title", Anchor::Start, at(16.0, 28.0), "Distribution of the trials");

@@ -27,7 +27,9 @@ fn report_of_the_seeds_experiment_equals_its_golden_files() {
     let mut results = sample::results(&sample::TWO, 8);
     sample::write(&mut results, dir.path());
     write(dir.path(), &results).unwrap();
-    for name in ["README.md", "claims.json", "gnuplot.data", "graph.svg", "netbenches/modular.inet.pps"] {
+    for name in
+        ["README.md", "claims.json", "gnuplot.data", "graph.svg", "netbenches/modular.inet.pps"]
+    {
         let text = fs::read_to_string(dir.path().join(name)).unwrap();
         golden(&format!("two/{name}"), &text);
     }
