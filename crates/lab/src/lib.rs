@@ -13,6 +13,7 @@
 
 pub mod device;
 pub mod environment;
+pub mod audit;
 pub mod error;
 pub mod experiment;
 pub mod journal;

@@ -37,6 +37,11 @@ impl Info {
         info
     }
 
+    /// A file that could not be read, and why.
+    pub fn unread(why: String) -> Self {
+        Self { problems: vec![why], ..Self::default() }
+    }
+
     fn take(&mut self, word: &str) {
         if word.is_empty() {
             return;

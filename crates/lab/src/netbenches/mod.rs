@@ -5,6 +5,7 @@
 //! nothing is executed, and a file that is broken is a value that says so.
 //! docs/netbenches.md describes the layout.
 
+pub mod archive;
 pub mod callgraph;
 pub mod command;
 pub mod info;
@@ -13,5 +14,9 @@ pub mod name;
 pub mod number;
 pub mod pipeline;
 pub mod pktgen;
+pub mod runs;
 pub mod series;
 pub mod words;
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,257 @@
+//! What an audit finds, and the table of rules.
+
+use serde::Serialize;
+
+/// How sure a finding is and how much it matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// The data contradicts the page.
+    Wrong,
+    /// A person should look: the data does not support the page, or two
+    /// readings are possible.
+    Check,
+    /// Worth knowing; nothing is claimed that is false.
+    Info,
+}
+
+impl Severity {
+    /// `wrong`, `check` or `info`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Wrong => "wrong",
+            Self::Check => "check",
+            Self::Info => "info",
+        }
+    }
+}
+
+macro_rules! rules {
+    ($($(#[doc = $doc:literal])+ $name:ident = $id:literal, $summary:literal;)+) => {
+        /// The rules of the audit. docs/audit.md tells each with an example.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Rule {
+            $($(#[doc = $doc])+ $name,)+
+        }
+
+        impl Rule {
+            /// Every rule, in the order of the documentation.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)+];
+
+            /// The name of the rule in every output.
+            pub const fn id(self) -> &'static str {
+                match self { $(Self::$name => $id,)+ }
+            }
+
+            /// What the rule checks, in one sentence.
+            pub const fn summary(self) -> &'static str {
+                match self { $(Self::$name => $summary,)+ }
+            }
+        }
+    };
+}
+
+rules! {
+    /// Rows of a block against the `.pps` values.
+    BlockRows = "block-rows", "a ministat row does not follow from the values in its .pps file";
+    /// Rows whose values are nowhere in the tree.
+    BlockSource = "block-source", "the values behind a ministat row are not in this directory";
+    /// The comparison lines against the rows above them.
+    BlockArithmetic = "block-arithmetic", "a ministat comparison does not follow from the rows above it";
+    /// The whole block, byte for byte.
+    BlockText = "block-text", "a ministat block differs from ministat's output for the same values";
+    /// Points that the drawing of ministat drops.
+    BlockPoints = "block-points", "the plot of a ministat block shows fewer points than the set has";
+    /// Number of runs.
+    RunCount = "run-count", "runs are missing from a comparison without a word";
+    /// Labels of sets against the data they name.
+    BlockLabel = "block-label", "a set is labelled with another name than its data has";
+    /// One label, two values.
+    LabelTwoValues = "label-two-values", "one label stands for two different sets of values on one page";
+    /// Against which set differences are shown.
+    OldBaseline = "old-baseline", "a difference is shown against another revision although its own baseline is on the page";
+    /// Direction of a claim.
+    ClaimSign = "claim-sign", "a sentence says faster or slower and its block says the opposite";
+    /// Size of a claim.
+    ClaimSize = "claim-size", "a number in a sentence does not follow from its block";
+    /// Rounding of a claim.
+    ClaimRounding = "claim-rounding", "a number in a sentence is cut instead of rounded";
+    /// A claim of a difference that is not proven.
+    ClaimUnproven = "claim-unproven", "a sentence claims a difference where its block proves none";
+    /// A claim of no difference.
+    ClaimNoImpact = "claim-no-impact", "a sentence says that nothing changes, which its block does not show";
+    /// A claim about all tests.
+    ClaimAll = "claim-all", "a sentence about all tests does not hold for all blocks of the page";
+    /// A rate in a sentence.
+    ClaimRate = "claim-rate", "a rate in a sentence is not among the figures";
+    /// Means beside medians.
+    MedianPercent = "median-percent", "a percentage comes from medians beside a comparison of means, or the reverse";
+    /// The rate of a line.
+    LineRate = "line-rate", "a line rate is mistyped or belongs to another frame length";
+    /// The offered load.
+    LoadClaim = "load-claim", "the load in the text is not the load that the senders logged";
+    /// The number of flows.
+    FlowClaim = "flow-claim", "the number of flows in the text is not that of the logged commands";
+    /// The frame length.
+    FrameClaim = "frame-claim", "the frame length in the text is not that of the logged commands";
+    /// Traffic of compared sets.
+    TrafficDiffers = "traffic-differs", "compared sets were measured with different traffic";
+    /// Generators of compared sets.
+    GeneratorDiffers = "generator-differs", "compared sets were measured with different builds or options of the generator";
+    /// Device faster than the test.
+    Saturation = "saturation", "a figure is the line rate or the offered load, so differences cannot be seen";
+    /// Generator slower than asked.
+    GeneratorLimit = "generator-limit", "the generator, not the device, set the figure";
+    /// Medians against logs.
+    MedianReproduced = "median-reproduced", "a published median does not follow from its log";
+    /// Runs that failed.
+    FailedRun = "failed-run", "a run failed or saw nothing";
+    /// Series that vanish.
+    SeriesMissing = "series-missing", "a measured series is missing from the medians or the graph";
+    /// Graph data against medians.
+    GraphData = "graph-data", "a row of graph data does not follow from its .pps file";
+    /// Graph data drawn under another name.
+    GraphLabel = "graph-label", "a graph draws another series than its label says";
+    /// Files that a graph script wants.
+    GraphSource = "graph-source", "a graph script draws from a file that is not there";
+    /// Captions of links.
+    CaptionFile = "caption-file", "a caption names another revision or family than the linked file";
+    /// Targets of links.
+    LinkTarget = "link-target", "a relative link leads nowhere";
+    /// Titles.
+    TitleCopied = "title-copied", "the title belongs to another page";
+    /// Revisions in text, path and kernel.
+    RevisionDiffers = "revision-differs", "text, path and logged kernel name different versions";
+    /// Proof that the variant ran.
+    SameKernel = "same-kernel", "two images of a comparison logged the same kernel build";
+    /// Headings above blocks.
+    HeadingFamily = "heading-family", "a heading names another address family than the block below it";
+    /// Pages that cannot be read in full.
+    PageUnreadable = "page-unreadable", "a page or a table in it cannot be read in full";
+}
+
+impl Serialize for Rule {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.id())
+    }
+}
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Finding {
+    /// The file, as the audit was asked for it.
+    pub file: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// How sure and how grave.
+    pub severity: Severity,
+    /// The rule.
+    pub rule: Rule,
+    /// What the page claims.
+    pub claim: String,
+    /// What the data says.
+    pub data: String,
+    /// What to write instead, or to do.
+    pub suggestion: String,
+}
+
+/// Collects the findings about one file.
+#[derive(Debug, Default)]
+pub struct Findings {
+    file: String,
+    found: Vec<Finding>,
+}
+
+impl Findings {
+    /// Findings about `file`.
+    pub fn about(file: &str) -> Self {
+        Self { file: file.to_owned(), found: Vec::new() }
+    }
+
+    /// Adds a finding; a second one of the same rule on the same line with the
+    /// same claim is dropped.
+    pub fn add(&mut self, rule: Rule, severity: Severity, line: usize, text: Text) {
+        let finding = Finding {
+            file: self.file.clone(),
+            line,
+            severity,
+            rule,
+            claim: clean(&text.claim),
+            data: clean(&text.data),
+            suggestion: clean(&text.suggestion),
+        };
+        let is_known = |f: &Finding| f.line == line && f.rule == rule && f.claim == finding.claim;
+        if !self.found.iter().any(is_known) {
+            self.found.push(finding);
+        }
+    }
+
+    /// Whether `rule` already found something on `line`.
+    pub fn has(&self, rule: Rule, line: usize) -> bool {
+        self.found.iter().any(|f| f.rule == rule && f.line == line)
+    }
+
+    /// The findings by line.
+    pub fn into_sorted(mut self) -> Vec<Finding> {
+        self.found.sort_by(|a, b| (a.line, a.severity, a.rule).cmp(&(b.line, b.severity, b.rule)));
+        self.found
+    }
+}
+
+/// The three texts of a finding.
+#[derive(Clone, Debug, Default)]
+pub struct Text {
+    /// What the page claims.
+    pub claim: String,
+    /// What the data says.
+    pub data: String,
+    /// What to write instead, or to do.
+    pub suggestion: String,
+}
+
+impl Text {
+    /// The three texts.
+    pub fn new(
+        claim: impl Into<String>,
+        data: impl Into<String>,
+        suggestion: impl Into<String>,
+    ) -> Self {
+        Self { claim: claim.into(), data: data.into(), suggestion: suggestion.into() }
+    }
+}
+
+/// Text of strangers made safe to print: no control characters (they could
+/// drive a terminal), not longer than a screen's paragraph.
+pub fn clean(text: &str) -> String {
+    const MOST: usize = 400;
+    let safe = |c: char| if c.is_control() || is_direction_mark(c) { ' ' } else { c };
+    let mut short: String = text.chars().take(MOST).map(safe).collect();
+    if text.chars().nth(MOST).is_some() {
+        short.push('…');
+    }
+    short.trim().to_owned()
+}
+
+/// Characters that turn the direction of the text around them.
+fn is_direction_mark(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rule_names_are_unique() {
+        let mut ids: Vec<&str> = Rule::ALL.iter().map(|r| r.id()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), Rule::ALL.len());
+    }
+
+    #[test]
+    fn text_of_strangers_cannot_drive_a_terminal() {
+        assert_eq!(clean("a\u{1b}[31mred\u{202e}x"), "a [31mred x");
+        assert!(clean(&"x".repeat(1000)).chars().count() <= 401);
+    }
+}

@@ -1,0 +1,17 @@
+//! The audit of published pages: every number, label and sentence against the
+//! data beside it.
+//!
+//! [`audit`] reads the trees that it is given, applies the [`Rule`]s to each
+//! page and returns a [`Report`]. A finding is "wrong" only where the data
+//! contradicts the page; what two people could read differently is "check".
+//! docs/audit.md lists the rules.
+
+mod block;
+mod data;
+mod figures;
+mod finding;
+mod label;
+mod page;
+
+pub use finding::{Finding, Rule, Severity};
+pub use page::Page;

@@ -1,0 +1,255 @@
+//! A published page: its lines, blocks, items of prose and links.
+
+use super::block::Block;
+
+/// Bytes read of a page; honest ones hold some kilobytes.
+pub const MAX_PAGE_BYTES: usize = 4 * 1024 * 1024;
+/// Characters of a line that are looked at.
+const MAX_LINE_CHARS: usize = 4096;
+
+/// A page.
+#[derive(Clone, Debug, Default)]
+pub struct Page {
+    /// Its lines without their ends.
+    pub lines: Vec<String>,
+    /// ministat blocks.
+    pub blocks: Vec<Block>,
+    /// Prose outside blocks and fences.
+    pub items: Vec<Item>,
+    /// Links and images.
+    pub links: Vec<Link>,
+    /// True when the file is longer than [`MAX_PAGE_BYTES`] or a line longer
+    /// than is looked at.
+    pub is_cut: bool,
+}
+
+/// A paragraph, a list item, a heading, or a line that begins with `=>`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Item {
+    /// First line, from 1.
+    pub line: usize,
+    /// The lines joined by blanks.
+    pub text: String,
+    /// What kind of item it is.
+    pub kind: ItemKind,
+    /// Where the second, third, ... line begins in `text`.
+    breaks: Vec<usize>,
+}
+
+/// Kinds of items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ItemKind {
+    /// Running text.
+    Paragraph,
+    /// A list item.
+    Bullet,
+    /// A heading.
+    Heading,
+    /// A conclusion: `=> ...`.
+    Conclusion,
+}
+
+impl Item {
+    /// The page's line at `offset` of the text.
+    pub fn line_at(&self, offset: usize) -> usize {
+        self.line + self.breaks.iter().filter(|&&start| start <= offset).count()
+    }
+
+    /// Last line of the item.
+    pub fn last_line(&self) -> usize {
+        self.line + self.breaks.len()
+    }
+
+    /// True for an announcement of what follows.
+    pub fn is_announcement(&self) -> bool {
+        self.text.trim_end().ends_with(':') && self.kind != ItemKind::Conclusion
+    }
+}
+
+/// A link or an image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Line, from 1.
+    pub line: usize,
+    /// The text or the caption.
+    pub caption: String,
+    /// Where it leads, as written.
+    pub target: String,
+    /// True for an image.
+    pub is_image: bool,
+}
+
+impl Page {
+    /// Reads the bytes of a page; text that is not UTF-8 is kept with
+    /// replacement characters.
+    pub fn parse(bytes: &[u8]) -> Self {
+        let mut page = Self { is_cut: bytes.len() > MAX_PAGE_BYTES, ..Self::default() };
+        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_PAGE_BYTES)]);
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        for line in text.split('\n') {
+            let line = line.strip_suffix('\r').unwrap_or(line);
+            let kept: String = line.chars().take(MAX_LINE_CHARS).collect();
+            page.is_cut |= kept.len() < line.len();
+            page.lines.push(kept);
+        }
+        page.blocks = Block::find(&page.lines);
+        page.read_prose();
+        page
+    }
+
+    fn read_prose(&mut self) {
+        let mut reader = ProseReader::default();
+        for (index, line) in self.lines.iter().enumerate() {
+            let number = index + 1;
+            let in_block =
+                self.blocks.iter().any(|b| (b.first_line..=b.last_line).contains(&number));
+            reader.take(line, number, in_block);
+        }
+        reader.finish();
+        self.items = reader.items;
+        self.links = reader.links;
+    }
+
+    /// The title: the first item of the page.
+    pub fn title(&self) -> Option<&Item> {
+        self.items.first().filter(|item| item.kind != ItemKind::Bullet)
+    }
+
+    /// Index of the last block above `line`.
+    pub fn block_before(&self, line: usize) -> Option<usize> {
+        self.blocks.iter().rposition(|b| b.last_line < line)
+    }
+
+    /// Index of the first block below `line`.
+    pub fn block_after(&self, line: usize) -> Option<usize> {
+        self.blocks.iter().position(|b| b.first_line > line)
+    }
+}
+
+#[derive(Default)]
+struct ProseReader {
+    items: Vec<Item>,
+    links: Vec<Link>,
+    open: Option<Item>,
+    is_fenced: bool,
+}
+
+impl ProseReader {
+    fn take(&mut self, line: &str, number: usize, in_block: bool) {
+        let text = line.trim();
+        let is_fence = text.starts_with("```") || text.starts_with("~~~");
+        if is_fence {
+            self.is_fenced = !self.is_fenced;
+        }
+        if is_fence || in_block || self.is_fenced || text.is_empty() {
+            return self.finish();
+        }
+        read_links(text, number, &mut self.links);
+        let kind = kind_of(text);
+        match (&mut self.open, kind) {
+            (Some(open), ItemKind::Paragraph) if open.kind != ItemKind::Heading => {
+                open.text.push(' ');
+                open.breaks.push(open.text.len());
+                open.text.push_str(text);
+            }
+            _ => {
+                self.finish();
+                self.open =
+                    Some(Item { line: number, text: text.to_owned(), kind, breaks: Vec::new() });
+            }
+        }
+    }
+
+    fn finish(&mut self) {
+        self.items.extend(self.open.take());
+    }
+}
+
+fn kind_of(text: &str) -> ItemKind {
+    if ["=>", "==>", "->", "-->", "⇒", "→"].iter().any(|arrow| text.starts_with(arrow)) {
+        return ItemKind::Conclusion;
+    }
+    if text.starts_with('#') {
+        return ItemKind::Heading;
+    }
+    let is_marker = |c: char| matches!(c, '-' | '*' | '+' | '•');
+    let mut chars = text.chars();
+    let is_bullet = chars.next().is_some_and(is_marker) && chars.as_str().starts_with(' ');
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let is_numbered = digits > 0 && digits < 3 && text[digits..].starts_with(". ");
+    if is_bullet || is_numbered { ItemKind::Bullet } else { ItemKind::Paragraph }
+}
+
+/// Reads `[caption](target)` and `![caption](target)`.
+fn read_links(text: &str, number: usize, links: &mut Vec<Link>) {
+    let mut rest = text;
+    while let Some(middle) = rest.find("](") {
+        let before = &rest[..middle];
+        let after = &rest[middle + 2..];
+        let (Some(start), Some(end)) = (before.rfind('['), after.find(')')) else { return };
+        let target = after[..end].split_whitespace().next().unwrap_or("");
+        links.push(Link {
+            line: number,
+            caption: before[start + 1..].to_owned(),
+            target: target.trim_matches(['<', '>']).to_owned(),
+            is_image: before[..start].ends_with('!'),
+        });
+        rest = &after[end + 1..];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_are_paragraphs_bullets_and_conclusions() {
+        let page = Page::parse(
+            b"Impact of X\n  - FreeBSD 13\n  - 2000 flows\n\nBut I saw,\nlet's compare:\n```\ncode 5%\n```\n=> A is\n   faster\n=> B\n",
+        );
+        let found: Vec<(usize, &str, ItemKind)> =
+            page.items.iter().map(|i| (i.line, i.text.as_str(), i.kind)).collect();
+        assert_eq!(
+            found,
+            [
+                (1, "Impact of X", ItemKind::Paragraph),
+                (2, "- FreeBSD 13", ItemKind::Bullet),
+                (3, "- 2000 flows", ItemKind::Bullet),
+                (5, "But I saw, let's compare:", ItemKind::Paragraph),
+                (10, "=> A is faster", ItemKind::Conclusion),
+                (12, "=> B", ItemKind::Conclusion),
+            ]
+        );
+        assert_eq!(page.items[4].line_at(9), 11);
+        assert!(page.items[3].is_announcement());
+    }
+
+    #[test]
+    fn reads_links_and_images() {
+        let page = Page::parse(
+            b"![graph](graph.png)\n- [r1: inet4](bench.r1.svg \"t\") and [b](c)\n[open](",
+        );
+        let found: Vec<(usize, &str, &str, bool)> = page
+            .links
+            .iter()
+            .map(|l| (l.line, l.caption.as_str(), l.target.as_str(), l.is_image))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                (1, "graph", "graph.png", true),
+                (2, "r1: inet4", "bench.r1.svg", false),
+                (2, "b", "c", false)
+            ]
+        );
+    }
+
+    #[test]
+    fn garbage_is_a_page_without_content() {
+        let page = Page::parse(&[0xff, 0xfe, 0, b'\n', b']', b'(', b'[']);
+        assert!(page.blocks.is_empty());
+        let long = Page::parse(&vec![b'['; MAX_PAGE_BYTES + 5]);
+        assert!(long.is_cut);
+        assert_eq!(long.lines.len(), 1);
+    }
+}
