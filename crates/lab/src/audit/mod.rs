@@ -7,11 +7,20 @@
 //! docs/audit.md lists the rules.
 
 mod block;
+mod clause;
+mod context;
 mod data;
 mod figures;
 mod finding;
 mod label;
+mod match_number;
 mod page;
+mod pair;
+mod quantity;
+mod report;
+mod rules;
+mod site;
 
 pub use finding::{Finding, Rule, Severity};
 pub use page::Page;
+pub use report::{Counts, Report, audit};

@@ -1,0 +1,40 @@
+//! The rules, by what they look at.
+
+pub mod blocks;
+pub mod captions;
+pub mod claims;
+pub mod graphs;
+pub mod load;
+pub mod medians;
+pub mod titles;
+pub mod traffic;
+
+use super::context::Context;
+use super::finding::{Findings, Rule, Severity, Text};
+
+/// Applies every rule that looks at a page.
+pub fn apply(context: &Context<'_>, findings: &mut Findings) {
+    page(context, findings);
+    blocks::check(context, findings);
+    traffic::check(context, findings);
+    claims::check(context, findings);
+    load::check(context, findings);
+    captions::check(context, findings);
+    titles::check(context, findings);
+    medians::check_counts(context, findings);
+}
+
+fn page(context: &Context<'_>, findings: &mut Findings) {
+    if context.page.is_cut {
+        findings.add(
+            Rule::PageUnreadable,
+            Severity::Check,
+            1,
+            Text::new(
+                "the page",
+                "it or one of its lines is longer than any published page; the rest was not audited",
+                "split the page",
+            ),
+        );
+    }
+}
