@@ -4,6 +4,7 @@
 //! 2 an error.
 #![forbid(unsafe_code)]
 
+mod audit;
 mod doctor;
 mod ministat;
 mod output;
@@ -28,6 +29,8 @@ struct Cli {
 enum Command {
     /// Run an experiment and write its report
     Run(run::Args),
+    /// Check published pages against the data beside them
+    Audit(audit::Args),
     /// Say what this machine can do and how to get what is missing
     Doctor(doctor::Args),
     /// Compare sets of values as ministat(1) does, byte for byte
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Run(arguments) => run::execute(&arguments),
+        Command::Audit(arguments) => audit::execute(&arguments),
         Command::Doctor(arguments) => doctor::execute(&arguments),
         Command::Ministat(_) => Ok(ministat::execute()),
         Command::Plan(arguments) => plan::execute(&arguments),

@@ -14,6 +14,7 @@
 pub mod device;
 pub mod environment;
 pub mod audit;
+pub mod environment;
 pub mod error;
 pub mod experiment;
 pub mod journal;

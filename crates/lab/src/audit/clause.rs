@@ -22,14 +22,6 @@ impl Sign {
             Self::Down => -1.0,
         }
     }
-
-    /// The other one.
-    pub const fn flipped(self) -> Self {
-        match self {
-            Self::Up => Self::Down,
-            Self::Down => Self::Up,
-        }
-    }
 }
 
 /// A number with `%` or the word percent.
@@ -197,7 +189,8 @@ fn percent_before(text: &str, end: usize) -> Option<Percent> {
         _ => (None, rest, None),
     };
     let previous = words(&rest.to_lowercase());
-    let is_rough = rest.trim_end().ends_with(['~', '≈', '>', '<'])
+    let is_arrow = ["=>", "->"].iter().any(|arrow| rest.trim_end().ends_with(arrow));
+    let is_rough = !is_arrow && rest.trim_end().ends_with(['~', '≈', '>', '<'])
         || previous.iter().rev().take(2).any(|(_, w)| ROUGH.contains(&w.as_str()));
     Some(Percent {
         value: lower.unwrap_or(value),

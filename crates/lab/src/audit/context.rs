@@ -68,6 +68,12 @@ impl<'a> Context<'a> {
         self.site.dir(source)?.groups.get(&source.prefix)
     }
 
+    /// The values behind a set, in the order of the file.
+    pub fn values(&self, set: &Measured<'_>) -> Option<Vec<f64>> {
+        let source = set.source.as_ref()?;
+        self.site.dir(source)?.all_values().remove(&source.prefix)
+    }
+
     /// The families that a block compares.
     pub fn block_families(&self, block: usize) -> BTreeSet<NamedFamily> {
         let sets = self.sets.get(block).map(Vec::as_slice).unwrap_or_default();

@@ -186,11 +186,6 @@ impl Findings {
         }
     }
 
-    /// Whether `rule` already found something on `line`.
-    pub fn has(&self, rule: Rule, line: usize) -> bool {
-        self.found.iter().any(|f| f.rule == rule && f.line == line)
-    }
-
     /// The findings by line.
     pub fn into_sorted(mut self) -> Vec<Finding> {
         self.found.sort_by(|a, b| (a.line, a.severity, a.rule).cmp(&(b.line, b.severity, b.rule)));

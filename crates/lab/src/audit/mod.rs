@@ -19,8 +19,10 @@ mod pair;
 mod quantity;
 mod report;
 mod rules;
+mod sarif;
 mod site;
 
 pub use finding::{Finding, Rule, Severity};
 pub use page::Page;
 pub use report::{Counts, Report, audit};
+pub use sarif::sarif;

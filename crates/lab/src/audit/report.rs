@@ -10,6 +10,7 @@ use super::context::Context;
 use super::finding::{Finding, Findings, Rule, Severity};
 use super::page::{MAX_PAGE_BYTES, Page};
 use super::rules;
+use super::rules::block_text::Fidelity;
 use super::site::Site;
 use crate::netbenches::archive::Archive;
 use crate::netbenches::runs::read_bounded;
@@ -35,6 +36,10 @@ pub struct Counts {
     pub blocks: usize,
     /// Blocks whose rows all follow from values at hand.
     pub blocks_reproduced: usize,
+    /// Blocks that equal ministat's output byte for byte.
+    pub blocks_exact: usize,
+    /// Blocks that differ from it in white space only.
+    pub blocks_spaced: usize,
     /// Blocks of which some row has no values at hand.
     pub blocks_without_data: usize,
     /// Directories with logs or medians.
@@ -47,6 +52,15 @@ impl Report {
     /// True when something is wrong.
     pub fn has_wrong(&self) -> bool {
         self.findings.iter().any(|f| f.severity == Severity::Wrong)
+    }
+
+    /// The report as JSON.
+    ///
+    /// # Errors
+    /// When serde cannot encode it.
+    pub fn to_json(&self) -> Result<String> {
+        let encode = |source| Error::Encode { what: "the audit report", source };
+        serde_json::to_string_pretty(self).map_err(encode)
     }
 
     /// Findings by rule and severity.
@@ -197,6 +211,13 @@ impl ReadPage {
                 counts.blocks_reproduced += usize::from(is_known);
                 counts.blocks_without_data += usize::from(!is_known);
             }
+            for block in 0..self.page.blocks.len() {
+                match rules::block_text::fidelity(&context, block) {
+                    Some(Fidelity::Exact(_)) => counts.blocks_exact += 1,
+                    Some(Fidelity::Spaced(_)) => counts.blocks_spaced += 1,
+                    _ => {}
+                }
+            }
         }
         (counts, findings.into_sorted())
     }
@@ -207,6 +228,8 @@ impl Counts {
         self.pages += other.pages;
         self.blocks += other.blocks;
         self.blocks_reproduced += other.blocks_reproduced;
+        self.blocks_exact += other.blocks_exact;
+        self.blocks_spaced += other.blocks_spaced;
         self.blocks_without_data += other.blocks_without_data;
         self.directories += other.directories;
         self.runs += other.runs;

@@ -228,7 +228,8 @@ fn check_agreeing(
     if !compared.pair.is_proven && !is_same_stance(claim) {
         return report_unproven(claim, &percent.text, compared, findings);
     }
-    let figure = nearest_figure(percent, compared);
+    let (figure, meant) = meant_figure(percent, compared);
+    let found = if found == Agreement::No || percent.is_rough { found } else { meant };
     let rounded = format!("{figure:.*} %", percent.decimals);
     match found {
         Agreement::Cut if !percent.is_rough && percent.upper.is_none() => findings.add(
@@ -269,11 +270,8 @@ fn check_median_source(
     let is =
         |figure: f64| agreement(percent.value, percent.decimals, figure.abs()) <= Agreement::Cut;
     let pair = &compared.pair;
-    if percent.is_rough
-        || is(pair.mean_percent)
-        || is(pair.inverse_percent)
-        || !is(pair.median_percent)
-    {
+    let is_inverse = !compared.is_oriented && is(pair.inverse_percent);
+    if percent.is_rough || is(pair.mean_percent) || is_inverse || !is(pair.median_percent) {
         return;
     }
     findings.add(
@@ -292,23 +290,19 @@ fn check_median_source(
     );
 }
 
-/// How well a percentage agrees with a comparison: means, medians, and the
-/// ratio the other way round.
+/// How well a percentage agrees with a comparison.
 fn agreement_of(percent: &Percent, compared: &Compared<'_>) -> Agreement {
     let figures = figures(compared);
     let best = |value: f64| {
-        figures
-            .iter()
-            .map(|f| agreement(value, percent.decimals, f.abs()))
-            .min()
-            .unwrap_or(Agreement::No)
+        let all = figures.iter().map(|f| agreement(value, percent.decimals, f.abs()));
+        all.min().unwrap_or(Agreement::No)
     };
-    let found = best(percent.value);
     if let Some(upper) = percent.upper
         && figures.iter().any(|f| (percent.value..=upper).contains(&f.abs().round()))
     {
         return Agreement::Exact;
     }
+    let found = best(percent.value);
     if found == Agreement::No && percent.is_rough && agrees_roughly(percent.value, figures[0].abs())
     {
         return Agreement::Exact;
@@ -316,17 +310,29 @@ fn agreement_of(percent: &Percent, compared: &Compared<'_>) -> Agreement {
     found
 }
 
-fn figures(compared: &Compared<'_>) -> [f64; 3] {
+/// The figures that a percentage can be taken from: the change of the means,
+/// of the medians, and, when the wording leaves open what is compared with
+/// what, the change the other way round.
+fn figures(compared: &Compared<'_>) -> Vec<f64> {
     let pair = &compared.pair;
-    // "A slower than B by p": p of B, and not rarely p of A.
-    [pair.mean_percent, pair.median_percent, pair.inverse_percent]
+    let mut figures = vec![pair.mean_percent, pair.median_percent];
+    if !compared.is_oriented {
+        figures.push(pair.inverse_percent);
+    }
+    figures
 }
 
-/// The figure of a comparison that a percentage comes closest to.
-fn nearest_figure(percent: &Percent, compared: &Compared<'_>) -> f64 {
-    let figures = figures(compared);
+/// The figure that a percentage was taken from: the change of the means when
+/// it agrees at all, else the one that agrees best.
+fn meant_figure(percent: &Percent, compared: &Compared<'_>) -> (f64, Agreement) {
     let rank = |f: f64| agreement(percent.value, percent.decimals, f.abs());
-    figures.into_iter().min_by_key(|f| rank(*f)).unwrap_or(figures[0])
+    let mean = compared.pair.mean_percent;
+    if rank(mean) <= Agreement::Cut {
+        return (mean, rank(mean));
+    }
+    let figures = figures(compared);
+    let best = figures.into_iter().min_by_key(|f| rank(*f)).unwrap_or(mean);
+    (best, rank(best))
 }
 
 /// Two other sets of the block whose comparison gives the percentage.

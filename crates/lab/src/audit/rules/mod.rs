@@ -1,5 +1,6 @@
 //! The rules, by what they look at.
 
+pub mod block_text;
 pub mod blocks;
 pub mod captions;
 pub mod claims;
@@ -16,6 +17,7 @@ use super::finding::{Findings, Rule, Severity, Text};
 pub fn apply(context: &Context<'_>, findings: &mut Findings) {
     page(context, findings);
     blocks::check(context, findings);
+    block_text::check(context, findings);
     traffic::check(context, findings);
     claims::check(context, findings);
     load::check(context, findings);

@@ -1,0 +1,178 @@
+//! `fwdlab audit`: published pages against the data beside them.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, ValueEnum};
+use fwdlab_lab::audit::{Finding, Report, Rule, Severity, audit, sarif};
+
+use crate::output;
+
+/// Arguments of `fwdlab audit`.
+#[derive(Parser)]
+#[command(after_help = "Exit status: 0 nothing is wrong, 1 something is wrong, 2 an error.\n\
+                        Rules and examples: docs/audit.md")]
+pub struct Args {
+    /// Trees, result directories or single pages (README.md)
+    #[arg(required_unless_present = "list_rules")]
+    paths: Vec<PathBuf>,
+
+    /// How findings are written to stdout
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+
+    /// Only findings of this rule (repeat for more)
+    #[arg(long = "rule", value_name = "ID", value_parser = rule_by_id)]
+    rules: Vec<Rule>,
+
+    /// Leave out findings below this severity
+    #[arg(long, value_enum, default_value_t = Least::Info)]
+    least: Least,
+
+    /// List the rules and exit
+    #[arg(long)]
+    list_rules: bool,
+}
+
+/// Formats of the findings.
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    /// Grouped by file, for people
+    Text,
+    /// One object with counts and findings
+    Json,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+}
+
+/// Severities from the gravest down.
+#[derive(Clone, Copy, ValueEnum)]
+enum Least {
+    /// Only what the data contradicts
+    Wrong,
+    /// Also what a person should look at
+    Check,
+    /// Everything
+    Info,
+}
+
+impl Least {
+    fn takes(self, severity: Severity) -> bool {
+        match self {
+            Self::Wrong => severity == Severity::Wrong,
+            Self::Check => severity != Severity::Info,
+            Self::Info => true,
+        }
+    }
+}
+
+fn rule_by_id(id: &str) -> Result<Rule, String> {
+    let found = Rule::ALL.iter().find(|rule| rule.id() == id);
+    found.copied().ok_or_else(|| "no such rule; see `fwdlab audit --list-rules`".to_owned())
+}
+
+/// Runs the command.
+pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
+    if arguments.list_rules {
+        let width = Rule::ALL.iter().map(|rule| rule.id().len()).max().unwrap_or(0);
+        let lines = Rule::ALL.iter().map(|r| format!("{:width$}  {}\n", r.id(), r.summary()));
+        output::print(&lines.collect::<String>())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut report = audit(&arguments.paths)?;
+    report.findings.retain(|finding| {
+        arguments.least.takes(finding.severity)
+            && (arguments.rules.is_empty() || arguments.rules.contains(&finding.rule))
+    });
+    for skipped in &report.skipped {
+        eprintln!("left out: {skipped}");
+    }
+    match arguments.format {
+        Format::Text => output::print(&text(&report, uses_colour()))?,
+        Format::Json => output::print(&format!("{}\n", report.to_json()?))?,
+        Format::Sarif => output::print(&format!("{}\n", sarif(&report)?))?,
+    }
+    Ok(if report.has_wrong() { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// Whether stdout takes colours (NO_COLOR is honoured).
+fn uses_colour() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()) && std::io::stdout().is_terminal()
+}
+
+/// The report for people: findings grouped by file, counts at the end.
+fn text(report: &Report, colour: bool) -> String {
+    let mut files: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
+    for finding in &report.findings {
+        files.entry(&finding.file).or_default().push(finding);
+    }
+    let mut text = String::new();
+    for (file, findings) in &files {
+        let _ = writeln!(text, "{file}");
+        for finding in findings {
+            write_finding(&mut text, finding, colour);
+        }
+        text.push('\n');
+    }
+    write_counts(&mut text, report);
+    text
+}
+
+fn write_finding(text: &mut String, finding: &Finding, colour: bool) {
+    let severity = painted(finding.severity, colour);
+    let _ =
+        writeln!(text, "  {}:{}: {severity} [{}]", finding.file, finding.line, finding.rule.id());
+    for (name, content) in
+        [("claim", &finding.claim), ("data", &finding.data), ("to do", &finding.suggestion)]
+    {
+        if !content.is_empty() {
+            let _ = writeln!(text, "      {name:5}  {content}");
+        }
+    }
+}
+
+fn painted(severity: Severity, colour: bool) -> String {
+    let name = severity.name();
+    if !colour {
+        return name.to_owned();
+    }
+    let code = match severity {
+        Severity::Wrong => "1;31",
+        Severity::Check => "33",
+        Severity::Info => "36",
+    };
+    format!("\u{1b}[{code}m{name}\u{1b}[0m")
+}
+
+fn write_counts(text: &mut String, report: &Report) {
+    let counts = &report.counts;
+    let _ = writeln!(
+        text,
+        "{} pages; {} ministat blocks: {} byte for byte, {} but for white space, {} with values at hand, {} without; {} directories with data, {} runs",
+        counts.pages,
+        counts.blocks,
+        counts.blocks_exact,
+        counts.blocks_spaced,
+        counts.blocks_reproduced,
+        counts.blocks_without_data,
+        counts.directories,
+        counts.runs
+    );
+    let by_rule = report.by_rule();
+    let of = |severity| -> usize {
+        by_rule.iter().filter(|((_, s), _)| *s == severity).map(|(_, count)| count).sum()
+    };
+    let _ = writeln!(
+        text,
+        "{} wrong, {} to check, {} notes",
+        of(Severity::Wrong),
+        of(Severity::Check),
+        of(Severity::Info)
+    );
+    for ((rule, severity), count) in by_rule {
+        let _ = writeln!(text, "  {count:4}  {:5}  {}", severity.name(), rule.id());
+    }
+}
