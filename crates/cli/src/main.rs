@@ -6,6 +6,8 @@
 
 mod audit;
 mod doctor;
+mod export;
+mod import;
 mod ministat;
 mod output;
 mod progress;
@@ -33,6 +35,10 @@ enum Command {
     Audit(audit::Args),
     /// Say what this machine can do and how to get what is missing
     Doctor(doctor::Args),
+    /// Write results for other people's tools
+    Export(export::Args),
+    /// Read published result directories
+    Import(import::Args),
     /// Compare sets of values as ministat(1) does, byte for byte
     Ministat(ministat::Args),
     /// Say how many blocks an experiment needs, and how long they take
@@ -57,6 +63,8 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Run(arguments) => run::execute(&arguments),
         Command::Audit(arguments) => audit::execute(&arguments),
         Command::Doctor(arguments) => doctor::execute(&arguments),
+        Command::Export(arguments) => export::execute(&arguments),
+        Command::Import(arguments) => import::execute(&arguments),
         Command::Ministat(_) => Ok(ministat::execute()),
         Command::Plan(arguments) => plan::execute(&arguments),
         Command::Report(arguments) => report::execute(&arguments),

@@ -188,7 +188,7 @@ impl Findings {
 
     /// The findings by line.
     pub fn into_sorted(mut self) -> Vec<Finding> {
-        self.found.sort_by(|a, b| (a.line, a.severity, a.rule).cmp(&(b.line, b.severity, b.rule)));
+        self.found.sort_by_key(|f| (f.line, f.severity, f.rule));
         self.found
     }
 }

@@ -42,8 +42,8 @@ pub struct Source {
 impl Site {
     /// Reads the data of all directories of `archive`, in parallel.
     pub fn read(archive: Archive) -> Self {
-        let mut site = Self::default();
-        site.dirs = archive.dirs.par_iter().map(DirData::read).collect();
+        let mut site =
+            Self { dirs: archive.dirs.par_iter().map(DirData::read).collect(), ..Self::default() };
         for (index, dir) in archive.dirs.iter().enumerate() {
             site.pages.extend(dir.readmes.iter().map(|path| (path.clone(), index)));
         }

@@ -8,14 +8,18 @@
 pub mod archive;
 pub mod callgraph;
 pub mod command;
+pub mod export;
+pub mod import;
 pub mod info;
 pub mod lines;
 pub mod name;
 pub mod number;
 pub mod pipeline;
 pub mod pktgen;
+pub mod reproduction;
 pub mod runs;
 pub mod series;
+pub mod trial;
 pub mod words;
 
 #[cfg(test)]
