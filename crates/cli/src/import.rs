@@ -13,8 +13,10 @@ use crate::output;
 
 /// Arguments of `fwdlab import`.
 #[derive(Parser)]
-#[command(after_help = "Exit status: 0 done, 1 a published median is not reproduced (with --pipeline), \
-                        2 an error.\nLayout of the directories: docs/netbenches.md")]
+#[command(
+    after_help = "Exit status: 0 done, 1 a published median is not reproduced (with --pipeline), \
+                        2 an error.\nLayout of the directories: docs/netbenches.md"
+)]
 pub struct Args {
     /// A directory of results, or a tree of them
     directory: PathBuf,
@@ -67,7 +69,9 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let rows = reproduce(&arguments.directory)?;
     let text = match arguments.format {
         Format::Text => table(&rows),
-        Format::Json => serde_json::to_string_pretty(&rows).context("cannot encode the rows")? + "\n",
+        Format::Json => {
+            serde_json::to_string_pretty(&rows).context("cannot encode the rows")? + "\n"
+        }
         Format::Csv => csv(&rows),
     };
     output::print(&text)?;
@@ -96,14 +100,25 @@ fn table(rows: &[Row]) -> String {
             let _ = writeln!(
                 text,
                 "{:40} {:>4} {:>14} {:>14} {:>14} {:>8} {:>14} {:>8}  ",
-                "series", "run", "published/s", "mean of two/s", "upper/s", "dropped", "steady/s", "trimmed"
+                "series",
+                "run",
+                "published/s",
+                "mean of two/s",
+                "upper/s",
+                "dropped",
+                "steady/s",
+                "trimmed"
             );
         }
         let _ = writeln!(text, "{}", table_line(row));
     }
     let published = rows.iter().filter(|r| r.published.is_some()).count();
     let reproduced = rows.iter().filter(|r| r.is_reproduced()).count();
-    let _ = writeln!(text, "\n{} runs, {published} published medians, {reproduced} reproduced", rows.len());
+    let _ = writeln!(
+        text,
+        "\n{} runs, {published} published medians, {reproduced} reproduced",
+        rows.len()
+    );
     text
 }
 

@@ -53,11 +53,13 @@ fn write_archive(root: &Path, receivers: usize) -> io::Result<u64> {
     let mut bytes = 0;
     for number in 0..receivers {
         let (run, group) = (number % RUNS + 1, number / RUNS % GROUPS);
-        let directory = root.join(format!("machine{}/results/r{}", number / 4000, number / (RUNS * GROUPS)));
+        let directory =
+            root.join(format!("machine{}/results/r{}", number / 4000, number / (RUNS * GROUPS)));
         let raw = directory.join("RAW");
         if run == 1 {
             fs::create_dir_all(&raw)?;
-            let info = format!("IMAGE=\"r{group}\"\nCFG=\"\"\nPKTGEN=\"inet4\"\nUNAME=\"FreeBSD x 13.0\"");
+            let info =
+                format!("IMAGE=\"r{group}\"\nCFG=\"\"\nPKTGEN=\"inet4\"\nUNAME=\"FreeBSD x 13.0\"");
             fs::write(raw.join(format!("bench.r{group}.inet4.info")), info)?;
         }
         for (kind, rate) in [("receiver", 700_000), ("sender", 1_488_000)] {
@@ -72,7 +74,9 @@ fn write_archive(root: &Path, receivers: usize) -> io::Result<u64> {
 /// A log in the newer format with a start-up, some noise and a tail.
 fn log(kind: &str, rate: u64, seed: u64) -> String {
     let command = match kind {
-        "sender" => "pkt-gen -f tx -N -i igb2 -n 80000000 -l 60 -4 -d 198.19.10.1:2000-198.19.10.100 -s 198.18.10.1:2000-198.18.10.20 -w 2",
+        "sender" => {
+            "pkt-gen -f tx -N -i igb2 -n 80000000 -l 60 -4 -d 198.19.10.1:2000-198.19.10.100 -s 198.18.10.1:2000-198.18.10.20 -w 2"
+        }
         _ => "pkt-gen -N -f rx -i igb3 -w 2 -W",
     };
     let mut text = format!("CMD on 192.168.1.3: {command}\n");
@@ -81,7 +85,8 @@ fn log(kind: &str, rate: u64, seed: u64) -> String {
     }
     let mut state = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
     for i in 0..SAMPLES {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let pps = if i == 0 || i + 1 == SAMPLES { rate / 3 } else { rate + (state >> 33) % 4000 };
         let _ = writeln!(
             text,
@@ -90,6 +95,10 @@ fn log(kind: &str, rate: u64, seed: u64) -> String {
             pps * 480
         );
     }
-    text.push_str(if kind == "sender" { "Sent 80000000 packets 4800000000 bytes\n" } else { "Terminated\n" });
+    text.push_str(if kind == "sender" {
+        "Sent 80000000 packets 4800000000 bytes\n"
+    } else {
+        "Terminated\n"
+    });
     text
 }

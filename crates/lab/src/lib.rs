@@ -11,9 +11,8 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
-pub mod device;
-pub mod environment;
 pub mod audit;
+pub mod device;
 pub mod environment;
 pub mod error;
 pub mod experiment;

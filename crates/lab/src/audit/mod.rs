@@ -24,5 +24,8 @@ mod site;
 
 pub use finding::{Finding, Rule, Severity};
 pub use page::Page;
-pub use report::{Counts, Report, audit};
+pub use report::{Counts, Report, audit, check_page};
 pub use sarif::sarif;
+
+#[cfg(test)]
+mod tests;

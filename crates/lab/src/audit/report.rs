@@ -90,6 +90,14 @@ pub fn audit(paths: &[PathBuf]) -> Result<Report> {
     Ok(report)
 }
 
+/// Audits the bytes of one page without any data beside it.
+pub fn check_page(bytes: &[u8]) -> Vec<Finding> {
+    let mut site = Site::default();
+    site.dirs.push(super::data::DirData::default());
+    let page = ReadPage { path: PathBuf::from("-"), dir: 0, page: Page::parse(bytes) };
+    page.audit(&site).1
+}
+
 fn audit_path(path: &Path, report: &mut Report) -> Result<()> {
     let target = Target::of(path)?;
     let archive = Archive::scan(&target.root)?;

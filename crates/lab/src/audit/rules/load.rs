@@ -148,7 +148,10 @@ fn check_load(
         context.data.groups.values().filter_map(GroupData::offered_pps).collect();
     let asked = context.data.groups.values().filter_map(|g| g.traffic.asked_pps);
     let all: Vec<f64> = offered.iter().copied().chain(asked).collect();
-    if all.is_empty() || all.iter().any(|o| (mention.pps() / o - 1.0).abs() <= 0.02) {
+    if all.is_empty() {
+        return check_load_near_line_rate(mention, line, item, findings);
+    }
+    if all.iter().any(|o| (mention.pps() / o - 1.0).abs() <= 0.02) {
         return;
     }
     if all
@@ -176,6 +179,31 @@ fn check_load(
             format!("'{}' in: {}", mention.text, item.text),
             format!("the senders logged {} to {}", rate(low), rate(high)),
             suggestion,
+        ),
+    );
+}
+
+/// Without logs: a load close to a line rate is most likely meant to be it.
+fn check_load_near_line_rate(mention: &Rate, line: usize, item: &Item, findings: &mut Findings) {
+    let limits: Vec<f64> =
+        SPEEDS.iter().flat_map(|&s| [line_rate(s, 60), line_rate(s, 62)]).collect();
+    let agrees = |limit: &f64| {
+        agreement(mention.number, mention.decimals, limit / mention.unit) <= Agreement::Near
+    };
+    if limits.iter().any(agrees) {
+        return;
+    }
+    let Some(limit) = limits.iter().find(|l| (mention.pps() / **l - 1.0).abs() < 0.03) else {
+        return;
+    };
+    findings.add(
+        Rule::LineRate,
+        Severity::Check,
+        line,
+        Text::new(
+            format!("'{}' in: {}", mention.text, item.text),
+            format!("close to the line rate of {} frames/s, but not it", grouped(*limit)),
+            "write the line rate if it is meant",
         ),
     );
 }
