@@ -10,8 +10,8 @@ mod export;
 mod import;
 mod ministat;
 mod output;
-mod progress;
 mod plan;
+mod progress;
 mod report;
 mod run;
 

@@ -9,7 +9,7 @@ use anyhow::Context;
 use fwdlab_lab::device::{Builtin, Device};
 use fwdlab_lab::environment::Environment;
 use fwdlab_lab::experiment::{DeviceKind, Experiment};
-use fwdlab_lab::plan::Place;
+use fwdlab_lab::plan::{Place, UntilDecided};
 use fwdlab_lab::report;
 use fwdlab_lab::results::{Results, Status};
 use fwdlab_lab::runner::{End, Runner};
@@ -58,15 +58,21 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
             earlier.trials.len()
         );
     }
-    if opened.earlier.is_none() {
-        Environment::collect(opened.plan.seed, device.settings()).write(&dir)?;
+    let environment = Environment::collect(opened.plan.seed, device.settings());
+    match Environment::read(&dir)? {
+        None => environment.write(&dir)?,
+        Some(earlier) => {
+            for difference in earlier.differences(&environment) {
+                eprintln!("warning: this is not what the earlier trials ran on: {difference}");
+            }
+        }
     }
     let stop = stop_on_interrupt()?;
     let end = Runner {
         experiment: &experiment,
         device: &mut device,
         observer: &mut Bar::new(arguments.quiet),
-        stopper: &mut (),
+        stopper: &mut UntilDecided::new(&experiment),
         stop: &stop,
     }
     .run(opened)?;

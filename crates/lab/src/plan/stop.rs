@@ -9,6 +9,7 @@ use fwdlab_stats::sequential::{self, Decision, Rule};
 use super::gains::{Pairing, gains, pairings};
 use crate::experiment::{Blocks, Experiment};
 use crate::results::Trial;
+use crate::runner::Stopper;
 
 /// Fewest blocks before the first look.
 const LEAST_BLOCKS: u32 = 3;
@@ -38,7 +39,7 @@ impl UntilDecided {
 
     /// Why the campaign may stop after the last whole block of `trials`, in
     /// words; `None` when it must go on.
-    pub fn decided(&self, trials: &[Trial]) -> Option<String> {
+    fn settled(&self, trials: &[Trial]) -> Option<String> {
         let rule = self.rule.as_ref()?;
         let blocks = trials.iter().map(|trial| trial.block).max()?;
         if blocks < LEAST_BLOCKS {
@@ -48,6 +49,12 @@ impl UntilDecided {
             self.pairings.iter().map(|pairing| reason(pairing, trials, rule)).collect();
         let reasons = reasons?.join("; ");
         Some(format!("every comparison is settled after {blocks} blocks: {reasons}"))
+    }
+}
+
+impl Stopper for UntilDecided {
+    fn decided(&mut self, trials: &[Trial]) -> Option<String> {
+        self.settled(trials)
     }
 }
 

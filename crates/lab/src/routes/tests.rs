@@ -361,7 +361,7 @@ fn with_file(routes: &str, keys: &str, destination: &str) -> Result<crate::exper
     let text = format!(
         "title = \"t\"\nbaseline = \"a\"\n{keys}\n[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n\
          [[traffic]]\nname = \"inet\"\nsource = \"198.18.0.1:7\"\ndestination = \"{destination}:7\"\n\
-         [routes]\nfile = \"view.txt\"\nstatic = [\"198.19.0.0/16 via 198.19.0.203\"]\n"
+         [routes]\nfile = \"view.txt\"\nstatic = [\"198.19.0.0/16 via 198.19.0.203 port 1\"]\n"
     );
     let path = dir.path().join("x.toml");
     std::fs::write(&path, text).unwrap();

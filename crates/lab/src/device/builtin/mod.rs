@@ -164,6 +164,7 @@ fn plan(request: &Request<'_>) -> Result<Plan, DeviceError> {
     let Request { experiment, traffic, .. } = request;
     let flows = FlowSet::parse(&traffic.source.to_string(), &traffic.destination.to_string())?;
     let mut stream = Stream::new(flows);
+    stream.order = traffic.order;
     stream.sizes = FrameSizes::fixed(usize::from(traffic.frame_bytes));
     let mut plan = Plan::new(vec![stream]);
     plan.load = match traffic.load {

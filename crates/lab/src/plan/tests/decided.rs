@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::experiment::Experiment;
 use crate::plan::{Needs, UntilDecided, Wanted};
 use crate::results::{LimitedBy, Results, Status, Trial, samples};
+use crate::runner::Stopper;
 
 fn experiment(blocks: &str) -> Experiment {
     let text = format!(
@@ -42,7 +43,7 @@ fn trials(ratios: &[f64]) -> Vec<Trial> {
 
 #[test]
 fn a_clear_difference_stops_the_campaign_after_the_third_block() {
-    let stop = UntilDecided::new(&experiment(UNTIL_DECIDED));
+    let mut stop = UntilDecided::new(&experiment(UNTIL_DECIDED));
     let trials = trials(&[1.050, 1.051, 1.049]);
     assert_eq!(stop.decided(&trials[..4]), None);
     let why = stop.decided(&trials).unwrap();
@@ -55,7 +56,7 @@ fn a_clear_difference_stops_the_campaign_after_the_third_block() {
 
 #[test]
 fn no_difference_stops_as_equivalent() {
-    let stop = UntilDecided::new(&experiment(UNTIL_DECIDED));
+    let mut stop = UntilDecided::new(&experiment(UNTIL_DECIDED));
     let ratios = [1.0001, 0.9999, 1.0002, 0.9998, 1.0001, 0.9999];
     let why = (3..=6).find_map(|blocks| stop.decided(&trials(&ratios[..blocks]))).unwrap();
     assert!(why.contains("equivalent"), "{why}");
@@ -63,7 +64,7 @@ fn no_difference_stops_as_equivalent() {
 
 #[test]
 fn noise_goes_on_until_the_cap() {
-    let stop = UntilDecided::new(&experiment(UNTIL_DECIDED));
+    let mut stop = UntilDecided::new(&experiment(UNTIL_DECIDED));
     let ratios = [1.03, 0.98, 1.02, 0.97, 1.01, 1.02, 0.99, 0.98, 1.03, 0.97, 1.0, 1.01];
     for blocks in 1..12 {
         assert_eq!(stop.decided(&trials(&ratios[..blocks])), None, "after {blocks} blocks");
@@ -74,13 +75,13 @@ fn noise_goes_on_until_the_cap() {
 
 #[test]
 fn a_fixed_number_of_blocks_is_never_cut() {
-    let stop = UntilDecided::new(&experiment("blocks = 8"));
+    let mut stop = UntilDecided::new(&experiment("blocks = 8"));
     assert_eq!(stop.decided(&trials(&[1.05; 8])), None);
 }
 
 #[test]
 fn a_variant_that_always_fails_does_not_run_to_the_cap() {
-    let stop = UntilDecided::new(&experiment(UNTIL_DECIDED));
+    let mut stop = UntilDecided::new(&experiment(UNTIL_DECIDED));
     let mut trials = trials(&[1.0; 3]);
     for trial in trials.iter_mut().filter(|t| t.variant == "modular") {
         trial.status = Status::Failed;
@@ -91,7 +92,7 @@ fn a_variant_that_always_fails_does_not_run_to_the_cap() {
 
 #[test]
 fn the_cost_decides_when_the_tester_bounded_a_trial() {
-    let stop = UntilDecided::new(&experiment(UNTIL_DECIDED));
+    let mut stop = UntilDecided::new(&experiment(UNTIL_DECIDED));
     let mut trials = trials(&[1.0, 1.001, 0.999]);
     for trial in &mut trials {
         let is_modular = trial.variant == "modular";
