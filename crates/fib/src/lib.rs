@@ -26,6 +26,7 @@ mod publish;
 mod random;
 mod rib;
 mod sync;
+pub mod synth;
 
 pub use caches::CacheSizes;
 pub use epoch::{Grace, Stamp};
