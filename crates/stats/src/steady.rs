@@ -1,9 +1,14 @@
 //! Finds the steady part of a trial: where start-up ends, where the tail begins, where gaps are.
 //!
 //! Published pipelines cut a fixed number of text lines and trimmed 0 to 6 samples by accident.
-//! Here the level comes from the data: the middle half of the non-zero intervals gives a median and
-//! a robust spread, and intervals at either end that lie outside are trimmed until the series has
-//! settled. Nothing inside is ever removed; gaps are counted.
+//! Here the level comes from the data: median and robust spread of all intervals that carried
+//! frames. Start-up and tail lose rate, so that intervals below the level are trimmed at either end
+//! until the series has settled, at most a quarter of it; a head or tail above the level is trimmed
+//! only when all the rest is flat, because otherwise nobody can say which of the two is the
+//! disturbance. Nothing inside is ever removed; gaps are counted.
+//!
+//! Note: we tried the middle half of the trial as the level; a stranger who disturbs the middle then
+//! becomes "the steady state".
 
 use serde::{Deserialize, Serialize};
 
@@ -11,10 +16,10 @@ use crate::sample::{median, robust_sd};
 
 /// How far an interval may lie from the level, in robust standard deviations.
 const REACH: f64 = 4.0;
-/// ... and at least this share of the level: smaller steps are no start-up.
-const LEAST_REACH: f64 = 0.02;
-/// Largest share of the intervals trimmed at either end.
-const MOST_TRIMMED: f64 = 0.4;
+/// ... and at least this share of the level: the median of the rest does not feel smaller steps.
+const LEAST_REACH: f64 = 0.10;
+/// Largest share of the intervals trimmed at either end, those without frames not counted.
+const MOST_TRIMMED: f64 = 0.25;
 
 /// The steady window of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -60,9 +65,8 @@ pub fn window(rates: &[f64]) -> Steady {
             why: "no interval carried a frame".to_owned(),
         };
     };
-    let most = (rates.len() as f64 * MOST_TRIMMED) as usize;
-    let head = trim(rates.iter().copied(), &level, most);
-    let tail = trim(rates.iter().rev().copied(), &level, most);
+    let head = trim(rates.iter().copied(), &level);
+    let tail = trim(rates.iter().rev().copied(), &level);
     let inside = &rates[head.count..rates.len() - tail.count];
     Steady {
         first: head.count,
@@ -81,16 +85,14 @@ struct Level {
 }
 
 impl Level {
-    /// From the middle half of the intervals that carried frames.
+    /// From all intervals that carried frames.
     fn of(rates: &[f64]) -> Option<Self> {
         let busy: Vec<f64> = rates.iter().copied().filter(|rate| *rate > 0.0).collect();
         if busy.is_empty() {
             return None;
         }
-        let quarter = busy.len() / 4;
-        let middle = &busy[quarter..busy.len() - quarter];
-        let centre = median(middle);
-        Some(Self { centre, reach: (REACH * robust_sd(middle)).max(LEAST_REACH * centre) })
+        let centre = median(&busy);
+        Some(Self { centre, reach: (REACH * robust_sd(&busy)).max(LEAST_REACH * centre) })
     }
 
     fn admits(&self, rate: f64) -> bool {
@@ -105,15 +107,20 @@ struct Trim {
 }
 
 /// Counts the intervals from one end up to the first two in a row that are at the level.
-fn trim(rates: impl Iterator<Item = f64>, level: &Level, most: usize) -> Trim {
+fn trim(rates: impl Iterator<Item = f64>, level: &Level) -> Trim {
     let rates: Vec<f64> = rates.collect();
-    let is_settled = |at: usize| {
-        level.admits(rates[at]) && rates.get(at + 1).is_none_or(|next| level.admits(*next))
-    };
-    let zeros = rates.iter().take_while(|rate| **rate == 0.0).count();
     // leading zeros are never part of the trial, however many there are
-    let limit = most.max(zeros);
-    let count = (zeros..=limit.min(rates.len() - 1)).find(|at| is_settled(*at)).unwrap_or(zeros);
+    let zeros = rates.iter().take_while(|rate| **rate == 0.0).count();
+    let rest = &rates[zeros..];
+    let is_settled = |at: usize| {
+        level.admits(rest[at]) && rest.get(at + 1).is_none_or(|next| level.admits(*next))
+    };
+    let most = (rest.len() as f64 * MOST_TRIMMED) as usize;
+    let off = (0..=most.min(rest.len() - 1)).find(|at| is_settled(*at)).unwrap_or(0);
+    let (cut, kept) = rest.split_at(off);
+    let loses_rate = cut.iter().all(|rate| *rate < level.centre + level.reach);
+    let is_flat = || kept.iter().all(|rate| level.admits(*rate));
+    let count = if loses_rate || is_flat() { zeros + off } else { zeros };
     Trim { count, zeros }
 }
 
@@ -182,6 +189,45 @@ mod tests {
         assert_eq!(steady.count, 0);
         assert_eq!(steady.figure(&[0.0; 5]), None);
         assert_eq!(window(&[]).count, 0);
+    }
+
+    /// Device cost of a trial whose middle was disturbed, turned into rates: neither the disturbed
+    /// nor the undisturbed part may be taken for the whole.
+    #[test]
+    fn a_disturbance_in_the_middle_never_becomes_the_steady_state() {
+        let costs = [24.9, 26.2, 33.4, 40.7, 41.0, 41.5, 41.1, 29.8, 25.5, 26.2, 26.7];
+        let rates = costs.map(|ns| 1e9 / ns);
+        assert_eq!(window(&rates).count, 11);
+        assert_eq!(window(&costs).count, 11);
+        let mut rates = level(16);
+        rates[5..10].fill(300.0);
+        assert_eq!(window(&rates).count, 16);
+    }
+
+    #[test]
+    fn noise_with_a_tail_is_not_trimmed() {
+        let costs = [24.8, 24.3, 25.1, 24.4, 26.0, 24.2, 24.6, 24.4, 25.9, 24.5, 24.3, 24.7];
+        assert_eq!(window(&costs.map(|ns| 1e9 / ns)).count, 12);
+        for seed in 0..200u32 {
+            let noisy: Vec<f64> = (0..11u32)
+                .map(|i| {
+                    let bits = (seed * 11 + i).wrapping_mul(2_654_435_761);
+                    let unit = f64::from(bits.rotate_left(13).wrapping_mul(2_246_822_519))
+                        / 4_294_967_296.0;
+                    1000.0 * (1.0 - 0.05 * (2.0 * unit - 1.0))
+                })
+                .collect();
+            assert_eq!(window(&noisy).count, 11, "{noisy:?}");
+        }
+    }
+
+    #[test]
+    fn a_head_above_the_level_is_trimmed_only_when_the_rest_is_flat() {
+        let mut rates = level(20);
+        rates[0] = 1500.0;
+        assert_eq!(window(&rates).trimmed_head, 1);
+        rates[12] = 1500.0;
+        assert_eq!(window(&rates).trimmed_head, 0);
     }
 
     #[test]
