@@ -1,6 +1,7 @@
 //! The project's own chores: `cargo xtask layers`, `cargo xtask test`, `cargo xtask bench`.
 #![forbid(unsafe_code)]
 
+mod calibrate;
 mod layers;
 mod readme;
 mod test;
@@ -20,6 +21,8 @@ struct Cli {
 enum Task {
     /// Check that crates depend strictly downwards and that unsafe code stays in its fences
     Layers,
+    /// Hold the verdicts to simulated campaigns with a known truth; writes docs/calibration.md
+    Calibrate(calibrate::Args),
     /// Everything that must hold: format, lints, layers, all tests, model checks; counts skips
     Test(test::Args),
     /// Compare with peers in interleaved rounds: `cargo xtask bench fib`, `... bench forward`
@@ -33,6 +36,7 @@ enum Task {
 fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Layers => layers::check(&root()),
+        Task::Calibrate(arguments) => calibrate::run(&root(), &arguments),
         Task::Test(arguments) => test::run(&root(), &arguments),
         Task::Bench { arguments } => bench(&arguments),
     };

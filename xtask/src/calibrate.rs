@@ -1,0 +1,149 @@
+//! `cargo xtask calibrate`: simulates campaigns with a known truth and holds the verdicts to it.
+//!
+//! The full run writes docs/calibration.md; `--quick` runs in CI, compares with that file, ends
+//! with the worst figure and fails when it is out of bounds.
+
+mod document;
+mod methods;
+mod noise;
+mod simulate;
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use simulate::{Outcome, Size};
+
+/// Largest false-positive rate of a default verdict.
+const MOST_FALSE: f64 = 0.06;
+/// How far power may fall below the document, in per cent points.
+const MOST_LOST_POINTS: f64 = 5.0;
+
+const DOCUMENT: &str = "docs/calibration.md";
+
+const FULL: Size = Size { without_effect: 4_000, with_effect: 1_000, has_peers: true };
+const QUICK: Size = Size { without_effect: 4_000, with_effect: 1_000, has_peers: false };
+
+/// What to simulate.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Fewer campaigns, nothing written: checks the verdicts against docs/calibration.md
+    #[arg(long)]
+    quick: bool,
+}
+
+/// One figure that must stay in bounds.
+struct Figure {
+    name: String,
+    /// Share of its bound that it uses up; above 1 it is out of bounds.
+    used: f64,
+    text: String,
+}
+
+/// Runs it; false when a figure is out of bounds.
+pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
+    let size = if arguments.quick { QUICK } else { FULL };
+    let outcome = simulate::simulate(size);
+    let fresh = document::write(&outcome);
+    let path = root.join(DOCUMENT);
+    let mut figures = false_rates(&outcome);
+    if arguments.quick {
+        let old = std::fs::read_to_string(&path).with_context(|| {
+            format!("cannot read {DOCUMENT}; write it with `cargo xtask calibrate`")
+        })?;
+        figures.extend(lost_power(&old, &fresh)?);
+    } else {
+        std::fs::write(&path, fresh).with_context(|| format!("cannot write {DOCUMENT}"))?;
+        println!("{DOCUMENT} written");
+    }
+    figures.sort_by(|a, b| b.used.total_cmp(&a.used));
+    let bad = figures.iter().filter(|figure| figure.used > 1.0);
+    for figure in bad.clone() {
+        println!("OUT OF BOUNDS: {}: {}", figure.name, figure.text);
+    }
+    let Some(worst) = figures.first() else { bail!("nothing was simulated") };
+    println!("{} figures checked", figures.len());
+    println!("worst: {}: {}", worst.name, worst.text);
+    Ok(bad.count() == 0)
+}
+
+/// False differences where nothing differs, and false "equivalent" at the margin.
+fn false_rates(outcome: &Outcome) -> Vec<Figure> {
+    let figure = |name: String, rate: f64| Figure {
+        name,
+        used: rate / MOST_FALSE,
+        text: format!("{:.2} % (at most {:.0} %)", rate * 100.0, MOST_FALSE * 100.0),
+    };
+    outcome
+        .defaults
+        .iter()
+        .flat_map(|row| {
+            let place = format!("{}, {} noise", row.default.name(), row.noise.name());
+            [
+                figure(format!("false differences, {place}"), row.by_effect[0].difference),
+                figure(format!("false \"equivalent\", {place}"), row.by_effect[1].equivalent),
+            ]
+        })
+        .collect()
+}
+
+/// Points of power lost against the document.
+fn lost_power(old: &str, fresh: &str) -> Result<Vec<Figure>> {
+    let (old, fresh) = (document::powers(old), document::powers(fresh));
+    let mut figures = Vec::new();
+    for was in &old {
+        let Some(now) =
+            fresh.iter().find(|now| now.row == was.row && now.percent.len() == was.percent.len())
+        else {
+            bail!(
+                "{DOCUMENT} has a row `{}` that is no longer simulated; write it anew with `cargo xtask calibrate`",
+                was.row
+            );
+        };
+        for (noise, (was, now_is)) in noise::ALL.iter().zip(was.percent.iter().zip(&now.percent)) {
+            figures.push(Figure {
+                name: format!("power, {}, {} noise", now.row, noise.name()),
+                used: (was - now_is) / MOST_LOST_POINTS,
+                text: format!("{now_is:.1} % where the document has {was:.1} % (at most {MOST_LOST_POINTS} points below)"),
+            });
+        }
+    }
+    if figures.is_empty() {
+        bail!("{DOCUMENT} holds no power table; write it anew with `cargo xtask calibrate`");
+    }
+    Ok(figures)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tiny() -> Outcome {
+        simulate::simulate(Size { without_effect: 20, with_effect: 10, has_peers: false })
+    }
+
+    #[test]
+    fn simulation_depends_on_its_seed_only() {
+        assert_eq!(document::write(&tiny()), document::write(&tiny()));
+    }
+
+    #[test]
+    fn power_is_read_back_from_the_document() {
+        let text = document::write(&tiny());
+        let powers = document::powers(&text);
+        assert!(powers.iter().any(|power| power.row == "8 blocks, 5 % faster"), "{powers:?}");
+        assert!(powers.iter().all(|power| power.percent.len() == noise::ALL.len()), "{powers:?}");
+        assert!(
+            lost_power(&text, &text)
+                .is_ok_and(|figures| figures.iter().all(|figure| figure.used == 0.0))
+        );
+    }
+
+    #[test]
+    fn power_that_fell_is_out_of_bounds() {
+        let text = document::write(&tiny());
+        let better = text.replace("| 8 blocks, 5 % faster |", "| 8 blocks, 5 % faster | 120.0 |");
+        assert!(lost_power(&better, &text).is_err(), "a row of another length is no match");
+        let figures = lost_power(&text.replace(" 100.0 |", " 110.0 |"), &text);
+        assert!(figures.is_ok_and(|figures| figures.iter().any(|figure| figure.used > 1.0)));
+    }
+}

@@ -1,0 +1,218 @@
+//! What is said about a simulated campaign: by fwdlab's defaults and by the usual tests.
+
+use fwdlab_stats::ministat::{Dataset, Options, render};
+use fwdlab_stats::paired::Block;
+use fwdlab_stats::sequential::{Decision, Rule};
+use fwdlab_stats::{
+    Comparison, Direction, Verdict, mann_whitney, model, paired, sequential, unpaired,
+};
+
+use super::noise::{Noise, Random};
+
+/// The margin of all verdicts.
+pub const MARGIN: f64 = 0.01;
+/// Planned blocks, and values of each variant for the other tests.
+pub const BLOCKS: usize = 8;
+/// Variants beside the baseline in the campaign of several.
+pub const FAMILY: usize = 3;
+/// Resamples of the bootstrap.
+const RESAMPLES: usize = 1000;
+
+/// What was said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Said {
+    Difference,
+    Equivalent,
+    Nothing,
+}
+
+/// fwdlab's own ways to a verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Default {
+    Planned,
+    UntilDecided,
+    Family,
+}
+
+pub const DEFAULTS: [Default; 3] = [Default::Planned, Default::UntilDecided, Default::Family];
+
+impl Default {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Planned => "8 blocks",
+            Self::UntilDecided => "until decided",
+            Self::Family => "3 variants, 8 blocks",
+        }
+    }
+
+    /// Simulates one campaign and judges it: what was said, and after how many blocks. In the
+    /// family the first variant alone has the effect, and without one any difference counts.
+    pub fn run(self, noise: Noise, effect: f64, random: &mut Random) -> (Said, usize) {
+        match self {
+            Self::Planned => {
+                let rows = blocks(noise, effect, (BLOCKS, 1), random);
+                let Ok(comparison) = paired::compare(&pairs(&rows), Direction::HigherIsBetter)
+                else {
+                    return (Said::Nothing, BLOCKS);
+                };
+                (said(&comparison), BLOCKS)
+            }
+            Self::UntilDecided => until_decided(noise, effect, random),
+            Self::Family => (family(noise, effect, random), BLOCKS),
+        }
+    }
+}
+
+fn until_decided(noise: Noise, effect: f64, random: &mut Random) -> (Said, usize) {
+    let rule = Rule { margin: MARGIN, ..Rule::default() };
+    let rows = blocks(noise, effect, (rule.most_blocks, 1), random);
+    let gains = paired::log_gains(&pairs(&rows), Direction::HigherIsBetter).unwrap_or_default();
+    let state = sequential::first_decision(&gains, &rule);
+    // the verdict is that of the comparison over the blocks run, as a report shows it
+    let compared =
+        sequential::compare(&pairs(&rows)[..state.blocks], Direction::HigherIsBetter, &rule);
+    let said = compared.map_or(Said::Nothing, |comparison| said(&comparison));
+    debug_assert!(state.decision != Decision::Continue);
+    (said, state.blocks)
+}
+
+fn family(noise: Noise, effect: f64, random: &mut Random) -> Said {
+    let rows = blocks(noise, effect, (BLOCKS, FAMILY), random);
+    let compared = model::compare(&rows, Direction::HigherIsBetter).unwrap_or_default();
+    if effect != 0.0 {
+        return compared.first().map_or(Said::Nothing, said);
+    }
+    let is_any = compared.iter().any(|comparison| said(comparison) == Said::Difference);
+    if is_any { Said::Difference } else { Said::Nothing }
+}
+
+fn said(comparison: &Comparison) -> Said {
+    match Verdict::judge(comparison, MARGIN, &[]) {
+        Verdict::Faster { .. } | Verdict::Slower { .. } => Said::Difference,
+        Verdict::Equivalent => Said::Equivalent,
+        _ => Said::Nothing,
+    }
+}
+
+/// Randomised complete blocks of the baseline and `variants` variants, the first of which has the
+/// effect: one row a block.
+fn blocks(
+    noise: Noise,
+    effect: f64,
+    (blocks, variants): (usize, usize),
+    random: &mut Random,
+) -> Vec<Vec<f64>> {
+    let columns = variants + 1;
+    let stream = noise.stream(random, blocks * columns);
+    stream
+        .chunks(columns)
+        .map(|noise| {
+            let mut order: Vec<usize> = (0..columns).collect();
+            random.shuffle(&mut order);
+            let mut row = vec![0.0; columns];
+            for (noise, column) in noise.iter().zip(order) {
+                let gain = if column == 1 { effect } else { 0.0 };
+                row[column] = 1e6 * (1.0 + gain) * noise.exp();
+            }
+            row
+        })
+        .collect()
+}
+
+fn pairs(rows: &[Vec<f64>]) -> Vec<Block> {
+    rows.iter().map(|row| Block::new(row[0], row[1])).collect()
+}
+
+/// The usual tests, which know no blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Peer {
+    PooledT,
+    Welch,
+    MannWhitney,
+    Bootstrap,
+}
+
+pub const PEERS: [Peer; 4] = [Peer::PooledT, Peer::Welch, Peer::MannWhitney, Peer::Bootstrap];
+
+/// The order in which the runs were made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// All runs of the baseline, then all of the variant: published practice.
+    OneAfterTheOther,
+    /// Randomised blocks, analysed as if there were none.
+    Randomised,
+}
+
+pub const ORDERS: [Order; 2] = [Order::OneAfterTheOther, Order::Randomised];
+
+impl Order {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OneAfterTheOther => "all A, then all B",
+            Self::Randomised => "randomised",
+        }
+    }
+
+    /// Eight runs of each.
+    pub fn runs(self, noise: Noise, effect: f64, random: &mut Random) -> (Vec<f64>, Vec<f64>) {
+        match self {
+            Self::OneAfterTheOther => {
+                let stream = noise.stream(random, 2 * BLOCKS);
+                let (a, b) = stream.split_at(BLOCKS);
+                let figures = |noise: &[f64], gain: f64| {
+                    noise.iter().map(|z| 1e6 * (1.0 + gain) * z.exp()).collect()
+                };
+                (figures(a, 0.0), figures(b, effect))
+            }
+            Self::Randomised => blocks(noise, effect, (BLOCKS, 1), random)
+                .into_iter()
+                .map(|row| (row[0], row[1]))
+                .unzip(),
+        }
+    }
+}
+
+impl Peer {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::PooledT => "pooled t (ministat)",
+            Self::Welch => "Welch",
+            Self::MannWhitney => "Mann-Whitney",
+            Self::Bootstrap => "bootstrap",
+        }
+    }
+
+    /// Whether the test calls a difference at 5 %.
+    pub fn differs(self, a: &[f64], b: &[f64], random: &mut Random) -> bool {
+        match self {
+            Self::PooledT => ministat_differs(a, b),
+            Self::Welch => unpaired::compare(a, b, Direction::HigherIsBetter)
+                .is_ok_and(|result| result.comparison.p < 0.05),
+            Self::MannWhitney => mann_whitney::test(a, b).p < 0.05,
+            Self::Bootstrap => bootstrap_differs(a, b, random),
+        }
+    }
+}
+
+fn ministat_differs(a: &[f64], b: &[f64]) -> bool {
+    let sets: Result<Vec<Dataset>, _> = [("a", a), ("b", b)]
+        .map(|(name, values)| Dataset::new(name, values.to_vec()))
+        .into_iter()
+        .collect();
+    let options = Options { has_plot: false, ..Options::default() };
+    let needle = b"Difference at";
+    sets.is_ok_and(|sets| {
+        render(&sets, &options).windows(needle.len()).any(|window| window == needle)
+    })
+}
+
+/// Percentile bootstrap of the ratio of means (Efron 1979).
+fn bootstrap_differs(a: &[f64], b: &[f64], random: &mut Random) -> bool {
+    let mut resampled = |values: &[f64]| -> f64 {
+        (0..values.len()).map(|_| values[random.below(values.len())]).sum()
+    };
+    let mut ratios: Vec<f64> = (0..RESAMPLES).map(|_| resampled(b) / resampled(a)).collect();
+    ratios.sort_unstable_by(f64::total_cmp);
+    let tail = RESAMPLES / 40;
+    ratios[tail] > 1.0 || ratios[RESAMPLES - 1 - tail] < 1.0
+}

@@ -1,0 +1,138 @@
+//! Many campaigns of each kind, counted.
+
+use std::thread;
+
+use super::methods::{BLOCKS, DEFAULTS, Default, ORDERS, Order, PEERS, Peer, Said};
+use super::noise::{ALL, Noise, Random};
+
+/// Sizes of the injected effects; the first is none.
+pub const EFFECTS: [f64; 4] = [0.0, 0.01, 0.02, 0.05];
+
+/// The seed of everything.
+pub const SEED: u64 = 0x5eed_0f1a_b000_0004;
+
+/// How many campaigns are simulated.
+#[derive(Debug, Clone, Copy)]
+pub struct Size {
+    /// Per noise model without an effect.
+    pub without_effect: u64,
+    /// Per noise model and effect.
+    pub with_effect: u64,
+    /// Whether the usual tests are simulated too.
+    pub has_peers: bool,
+}
+
+/// Shares over the campaigns of one cell.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Shares {
+    /// "Faster" or "slower".
+    pub difference: f64,
+    /// "Equivalent".
+    pub equivalent: f64,
+    /// Mean number of blocks.
+    pub blocks: f64,
+}
+
+/// One of fwdlab's defaults under one noise model.
+pub struct DefaultRow {
+    pub default: Default,
+    pub noise: Noise,
+    /// By [`EFFECTS`].
+    pub by_effect: Vec<Shares>,
+}
+
+/// One of the usual tests under one noise model and order of runs: shares of differences. Rows
+/// follow each other in the order of the noise models.
+pub struct PeerRow {
+    pub peer: Peer,
+    pub order: Order,
+    /// By [`EFFECTS`].
+    pub by_effect: Vec<f64>,
+}
+
+/// All that was simulated.
+pub struct Outcome {
+    pub size: Size,
+    pub defaults: Vec<DefaultRow>,
+    pub peers: Vec<PeerRow>,
+}
+
+/// Runs everything on all cores. The result depends on nothing but [`SEED`] and `size`.
+pub fn simulate(size: Size) -> Outcome {
+    let mut defaults = Vec::new();
+    for default in DEFAULTS {
+        for noise in ALL {
+            let by_effect = EFFECTS
+                .iter()
+                .map(|effect| default_shares(default, noise, *effect, size))
+                .collect();
+            defaults.push(DefaultRow { default, noise, by_effect });
+        }
+    }
+    let mut peers = Vec::new();
+    for order in ORDERS.into_iter().filter(|_| size.has_peers) {
+        for peer in PEERS {
+            for noise in ALL {
+                let by_effect = EFFECTS
+                    .iter()
+                    .map(|effect| peer_share((peer, order), noise, *effect, size))
+                    .collect();
+                peers.push(PeerRow { peer, order, by_effect });
+            }
+        }
+    }
+    Outcome { size, defaults, peers }
+}
+
+fn campaigns(effect: f64, size: Size) -> u64 {
+    // at the margin itself false "equivalent" verdicts are counted, as rare as false differences
+    if effect == 0.0 || effect == EFFECTS[1] { size.without_effect } else { size.with_effect }
+}
+
+/// The seed of a campaign depends on noise and effect, not on the method: all see the same noise.
+fn random_of(noise: Noise, effect: f64, campaign: u64) -> Random {
+    Random::of(SEED ^ ((noise as u64) << 56) ^ effect.to_bits().rotate_left(17), campaign)
+}
+
+fn default_shares(default: Default, noise: Noise, effect: f64, size: Size) -> Shares {
+    let count = campaigns(effect, size);
+    let sums = in_parallel(count, |campaign| {
+        let (said, blocks) = default.run(noise, effect, &mut random_of(noise, effect, campaign));
+        [f64::from(said == Said::Difference), f64::from(said == Said::Equivalent), blocks as f64]
+    });
+    let [difference, equivalent, blocks] = sums.map(|sum| sum / count as f64);
+    Shares { difference, equivalent, blocks }
+}
+
+fn peer_share((peer, order): (Peer, Order), noise: Noise, effect: f64, size: Size) -> f64 {
+    let count = campaigns(effect, size);
+    let [differences, _, _] = in_parallel(count, |campaign| {
+        let mut random = random_of(noise, effect, campaign);
+        let (a, b) = order.runs(noise, effect, &mut random);
+        debug_assert_eq!(a.len(), BLOCKS);
+        [f64::from(peer.differs(&a, &b, &mut random)), 0.0, 0.0]
+    });
+    differences / count as f64
+}
+
+/// Sums `one` over all campaigns. The sums are of whole numbers, hence the same in any order.
+fn in_parallel(count: u64, one: impl Fn(u64) -> [f64; 3] + Sync) -> [f64; 3] {
+    let threads = thread::available_parallelism().map_or(1, |n| n.get() as u64);
+    thread::scope(|scope| {
+        let one = &one;
+        let jobs: Vec<_> = (0..threads)
+            .map(|first| {
+                scope.spawn(move || {
+                    (first..count).step_by(threads as usize).map(one).fold([0.0; 3], add)
+                })
+            })
+            .collect();
+        jobs.into_iter()
+            .map(|job| job.join().expect("invariant: simulation does not panic"))
+            .fold([0.0; 3], add)
+    })
+}
+
+fn add(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+    [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
+}
