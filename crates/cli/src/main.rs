@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod audit;
+mod compare;
 mod doctor;
 mod export;
 mod import;
@@ -33,6 +34,8 @@ enum Command {
     Run(run::Args),
     /// Check published pages against the data beside them
     Audit(audit::Args),
+    /// Compare results directories, .pps files, CSV, JSON or Go benchmarks: a verdict for each
+    Compare(compare::Args),
     /// Say what this machine can do and how to get what is missing
     Doctor(doctor::Args),
     /// Write results for other people's tools
@@ -62,6 +65,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Run(arguments) => run::execute(&arguments),
         Command::Audit(arguments) => audit::execute(&arguments),
+        Command::Compare(arguments) => compare::execute(&arguments),
         Command::Doctor(arguments) => doctor::execute(&arguments),
         Command::Export(arguments) => export::execute(&arguments),
         Command::Import(arguments) => import::execute(&arguments),

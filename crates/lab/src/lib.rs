@@ -12,6 +12,7 @@
 #![deny(missing_docs)]
 
 pub mod audit;
+pub mod compare;
 pub mod device;
 pub mod environment;
 pub mod error;

@@ -8,7 +8,8 @@ mod checks;
 mod stability;
 
 pub use checks::{
-    failed_trials, flows, frames, generator, one_factor, saturation, shared_bottleneck,
+    SATURATION_SHARE, SHARED_CORRELATION, failed_trials, flows, frames, generator, one_factor,
+    saturation, shared_bottleneck,
 };
 pub use stability::{drift, gaps, ramp, stray_runs, two_clusters};
 

@@ -1,0 +1,184 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::*;
+use fwdlab_stats::Method;
+
+fn directory() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+fn write(directory: &tempfile::TempDir, name: &str, text: &str) -> PathBuf {
+    let path = directory.path().join(name);
+    fs::write(&path, text).unwrap();
+    path
+}
+
+fn options(sources: &[&Path]) -> Options {
+    Options {
+        sources: sources.iter().map(|path| path.to_path_buf()).collect(),
+        ..Options::default()
+    }
+}
+
+fn compared(options: &Options) -> Compared {
+    compare(options, &mut std::io::empty()).unwrap()
+}
+
+fn text(compared: &Compared, format: Format) -> String {
+    String::from_utf8(render(compared, format).unwrap()).unwrap()
+}
+
+const BASE: &str = "694169\n696261\n696703\n697081\n700644\n";
+const FASTER: &str = "813395\n816670\n818114.5\n820180.5\n825061\n";
+
+#[test]
+fn two_pps_files_are_compared_without_blocks() {
+    let dir = directory();
+    let (a, b) = (write(&dir, "base.inet4.pps", BASE), write(&dir, "new.inet4.pps", FASTER));
+    let result = compared(&options(&[&a, &b]));
+    let judgement = &result.groups[0].judgements[0];
+    assert_eq!(judgement.verdict.word(), "faster");
+    assert!(judgement.findings.contains(&Finding::NotBlocked));
+    let text = text(&result, Format::Text);
+    assert!(text.contains("ns/frame"), "{text}");
+    assert!(
+        text.contains("+17.4") && text.contains("=> new.inet4 is faster than base.inet4 by 17.4 %"),
+        "{text}"
+    );
+    assert!(text.lines().all(|line| line.chars().count() <= 72), "{text}");
+}
+
+#[test]
+fn the_baseline_can_be_chosen_and_must_exist() {
+    let dir = directory();
+    let (a, b) = (write(&dir, "a.pps", BASE), write(&dir, "b.pps", FASTER));
+    let chosen = Options { baseline: Some("b".to_owned()), ..options(&[&a, &b]) };
+    assert_eq!(compared(&chosen).groups[0].judgements[0].verdict.word(), "slower");
+    let unknown = Options { baseline: Some("c".to_owned()), ..options(&[&a, &b]) };
+    let error = compare(&unknown, &mut std::io::empty()).unwrap_err();
+    assert_eq!(error.to_string(), "no baseline `c`; there are: a, b");
+}
+
+#[test]
+fn results_at_line_rate_are_invalid() {
+    let dir = directory();
+    let a = write(&dir, "a.pps", "1488010\n1488030\n1487900\n1488000\n");
+    let b = write(&dir, "b.pps", "1488095\n1488090\n1488080\n1488088\n");
+    let result = compared(&options(&[&a, &b]));
+    let judgement = &result.groups[0].judgements[0];
+    assert_eq!(judgement.verdict.word(), "invalid");
+    assert!(judgement.sentence.contains("saturated"), "{}", judgement.sentence);
+}
+
+#[test]
+fn csv_with_blocks_is_compared_by_blocks() {
+    let dir = directory();
+    let mut csv = String::from("variant,block,rate [frames/s]\n");
+    for block in 1..=8 {
+        csv += &format!("old,{block},{}\nnew,{block},{}\n", 1000 + block * 50, 1020 + block * 51);
+    }
+    let path = write(&dir, "runs.csv", &csv);
+    let result = compared(&options(&[&path]));
+    let judgement = &result.groups[0].judgements[0];
+    assert_eq!(judgement.comparison.as_ref().unwrap().method, Method::Paired);
+    assert_eq!((judgement.baseline.as_str(), judgement.variant.as_str()), ("old", "new"));
+    assert_eq!(result.groups[0].unit, "frames/s");
+}
+
+#[test]
+fn csv_without_variants_has_a_series_per_column() {
+    let dir = directory();
+    let path = write(&dir, "wide.csv", "old,new\n10,20\n11,21\n10.5,20.5\n");
+    assert_eq!(compared(&options(&[&path])).groups[0].series.len(), 2);
+    let wrong = Options { column: Some("older".to_owned()), ..options(&[&path]) };
+    let error = compare(&wrong, &mut std::io::empty()).unwrap_err();
+    assert_eq!(error.to_string(), "no column `older`; there are: old, new");
+}
+
+#[test]
+fn json_of_three_shapes_is_read() {
+    let dir = directory();
+    let object = write(&dir, "o.json", r#"{"old": [10, 11, 10.5], "new": [20, 21, 20.5]}"#);
+    assert_eq!(compared(&options(&[&object])).groups[0].series.len(), 2);
+    let records = write(
+        &dir,
+        "r.json",
+        r#"[{"variant":"a","v":1.0},{"variant":"a","v":1.1},{"variant":"b","v":2.0},{"variant":"b","v":2.1}]"#,
+    );
+    assert_eq!(compared(&options(&[&records])).groups[0].judgements[0].variant, "b");
+    let array = write(&dir, "plain.json", "[1, 1.1, 1.2]");
+    let result = compared(&options(&[&array, &object, &records]));
+    assert_eq!(result.groups[0].series.len(), 3, "the records have a metric of their own");
+    let broken = write(&dir, "b.json", "{\"a\": 3}");
+    let error = compare(&options(&[&broken]), &mut std::io::empty()).unwrap_err().to_string();
+    assert!(error.contains("member `a` is no array of numbers"), "{error}");
+}
+
+#[test]
+fn go_benchmarks_are_grouped_by_name_and_unit() {
+    let dir = directory();
+    let lines = |ns: [f64; 4]| -> String {
+        let line = |ns: &f64| format!("BenchmarkLookup/radix-8 \t 1000 \t {ns} ns/op \t 0 B/op\n");
+        format!("goos: linux\npkg: x\n{}PASS\n", ns.iter().map(line).collect::<String>())
+    };
+    let old = write(&dir, "old.txt", &lines([100.0, 101.0, 99.0, 100.5]));
+    let new = write(&dir, "new.txt", &lines([80.0, 81.0, 79.5, 80.2]));
+    let result = compared(&options(&[&old, &new]));
+    assert_eq!(result.groups.len(), 1, "allocations of 0 are no group");
+    assert_eq!(result.groups[0].name, "Lookup/radix");
+    assert_eq!(result.groups[0].judgements[0].verdict.word(), "faster", "fewer ns/op is faster");
+    let columns = text(&result, Format::Benchstat);
+    assert!(columns.lines().nth(1).unwrap().contains("ns/op"), "{columns}");
+    assert!(columns.contains("n=4)"), "{columns}");
+}
+
+#[test]
+fn standard_input_is_a_source() {
+    let dir = directory();
+    let a = write(&dir, "a.txt", BASE);
+    let result = compare(&options(&[&a, Path::new("-")]), &mut FASTER.as_bytes()).unwrap();
+    assert_eq!(result.groups[0].judgements[0].variant, "stdin");
+}
+
+#[test]
+fn broken_lines_are_named() {
+    let dir = directory();
+    let a = write(&dir, "a.txt", "1\n2\nx3\n");
+    let error = compare(&options(&[&a]), &mut std::io::empty()).unwrap_err().to_string();
+    assert!(
+        error.contains("a.txt line 3: \"x3\" where a number is wanted; mark the line with #"),
+        "{error}"
+    );
+    let empty = write(&dir, "e.txt", "# nothing\n");
+    let error = compare(&options(&[&empty]), &mut std::io::empty()).unwrap_err().to_string();
+    assert!(error.contains("no values found"), "{error}");
+    let one = write(&dir, "one.txt", BASE);
+    let error = compare(&options(&[&one]), &mut std::io::empty()).unwrap_err().to_string();
+    assert!(error.starts_with("nothing to compare: only `one`"), "{error}");
+}
+
+#[test]
+fn every_form_names_the_verdict() {
+    let dir = directory();
+    let (a, b) = (write(&dir, "a.pps", BASE), write(&dir, "b.pps", FASTER));
+    let result = compared(&options(&[&a, &b]));
+    assert!(text(&result, Format::Markdown).contains("| faster |"));
+    assert!(text(&result, Format::Csv).lines().nth(1).unwrap().contains(",faster,"));
+    let json: serde_json::Value = serde_json::from_str(&text(&result, Format::Json)).unwrap();
+    assert_eq!(json["groups"][0]["judgements"][0]["verdict"]["verdict"], "faster");
+    assert_eq!(json["groups"][0]["series"][0]["values"][0], 694_169.0);
+    assert!(
+        text(&result, Format::Ministat)
+            .contains("Difference at 95.0% confidence\n\t121713 +/- 5083.41\n")
+    );
+}
+
+#[test]
+fn missing_values_are_counted_not_forgotten() {
+    let dir = directory();
+    let path = write(&dir, "runs.csv", "variant,rate\na,10\na,11\na,\nb,10\nb,11\nb,10.5\n");
+    let result = compared(&options(&[&path]));
+    let text = text(&result, Format::Text);
+    assert!(text.contains("2 of 3") && text.contains("3 planned, 2 kept"), "{text}");
+}
