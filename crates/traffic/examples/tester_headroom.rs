@@ -24,8 +24,9 @@ fn main() -> Result<(), AnyError> {
         ("[2001:2:0:10::1]-[2001:2:0:10::14]:2000", "[2001:2:0:8010::1]-[2001:2:0:8010::64]:2000");
     for (name, (source, destination)) in [("inet", inet), ("inet6", inet6)] {
         let mut plan = Plan::new(vec![Stream::new(FlowSet::parse(source, destination)?)]);
-        // The null device takes nothing from the TTL.
+        // A cable changes nothing.
         plan.arrival_mac = plan.device_mac;
+        plan.hops = 0;
         plan.duration_ns = (seconds * 1e9) as u64;
         one_core(name, &plan, seconds)?;
         two_cores(name, &plan, cores.get(1).copied())?;
@@ -39,9 +40,8 @@ fn one_core(name: &str, plan: &Plan, seconds: f64) -> Result<(), AnyError> {
     let headroom = pool.config().headroom;
     let clock = Clock::new();
     let mut batches: Vec<Batch> = (0..8).map(|_| Batch::new()).collect();
-    let mut receive_plan = plan.clone();
-    receive_plan.ttl += 1;
-    let (mut sender, mut receiver) = (Sender::new(plan, headroom)?, Receiver::new(&receive_plan)?);
+    let mut sender = Sender::new(plan, headroom)?;
+    let mut receiver = Receiver::new(plan, &sender)?;
     for batch in &mut batches {
         pool.take_batch(batch, Batch::CAPACITY);
         batch.iter_mut().for_each(|frame| sender.adopt(frame));

@@ -1,8 +1,12 @@
 //! What the receiver found.
 
-/// Counters of the receiver's checks. Every frame is checked for its destination MAC address,
-/// length, TTL or hop limit, IPv4 header checksum, flow and sequence number; the UDP checksum
-/// and the payload on one frame of [`Checks::SAMPLING`].
+/// Counters of the receiver's checks.
+///
+/// The first 64 bytes of every frame, that is all headers, are compared with what must arrive of
+/// its flow: destination MAC address, TTL or hop limit, IPv4 header checksum, addresses, ports,
+/// lengths and sequence number; all but the source MAC address and the UDP checksum. One frame of [`Checks::SAMPLING`], at least, and every frame that is not
+/// right or not next in its flow is also read field by field, and its UDP checksum is verified
+/// over the whole payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checks {
     /// Destination MAC address not the tester's.
@@ -17,9 +21,9 @@ pub struct Checks {
     pub unknown_flow: u64,
     /// Frames of a flow that came back on the sending port.
     pub misrouted: u64,
-    /// Frames whose UDP checksum and payload were looked at.
+    /// Frames whose whole payload was looked at as a sample.
     pub sampled: u64,
-    /// Of these, with a wrong UDP checksum.
+    /// Frames found with a wrong UDP checksum.
     pub bad_payload: u64,
     /// Frames received again.
     pub duplicated: u64,
@@ -30,7 +34,7 @@ pub struct Checks {
 }
 
 impl Checks {
-    /// One frame in this many has its UDP checksum verified.
+    /// At least one frame in this many has its whole payload verified.
     pub const SAMPLING: u64 = 64;
 
     /// Whether nothing was wrong. Foreign frames and lost ones are no fault of a received frame.

@@ -1,7 +1,7 @@
 //! One received frame: is it what the device should have made of a frame of ours?
 //!
-//! The quick way accepts exactly the right frames, without a branch for each field; whatever
-//! it does not accept goes to `diagnose`, which may take its time.
+//! The receiver's quick way compares with the line that must arrive. Whatever is not equal, and
+//! every sample, is read here field by field, which may take its time.
 
 use fwdlab_port::Frame;
 use fwdlab_wire::{MacAddr, checksum, ethernet, ipv4, ipv6, udp};
@@ -10,6 +10,7 @@ use crate::checks::Checks;
 use crate::flows::Family;
 use crate::layout::*;
 use crate::numbering::Ends;
+use crate::template::stamp_at;
 
 /// What must arrive, as the words that are compared.
 #[derive(Clone, Copy, Debug)]
@@ -37,8 +38,8 @@ const INET_KIND: u32 = (ethernet::TYPE_IPV4 as u32) << 16 | 0x4500;
 const INET6_KIND: u32 = (ethernet::TYPE_IPV6 as u32) << 16 | 0x6000;
 
 impl Expected {
-    pub(crate) fn new(mac: MacAddr, sent_ttl: u8) -> Self {
-        let ttl = sent_ttl.saturating_sub(1);
+    pub(crate) fn new(mac: MacAddr, sent_ttl: u8, hops: u8) -> Self {
+        let ttl = sent_ttl.saturating_sub(hops);
         Self {
             mac: mac.to_u64(),
             ttl,
@@ -48,7 +49,6 @@ impl Expected {
     }
 
     /// Reads a frame; `None` when it is neither IPv4 without options nor IPv6, or too short.
-    #[inline(always)]
     pub(crate) fn inspect(&self, frame: &Frame) -> Option<Seen> {
         let line = frame.head::<LINE>();
         let kind = u32::from_be_bytes(field(line, 12));
@@ -69,7 +69,7 @@ impl Expected {
         }
     }
 
-    #[inline(always)]
+    #[inline]
     fn inspect_inet(&self, line: &[u8; LINE], len: usize) -> Seen {
         let word = |at| u64::from(u32::from_be_bytes(field(line, at)));
         let addresses = (word(INET_ADDRESSES), word(INET_ADDRESSES + 4));
@@ -87,7 +87,7 @@ impl Expected {
         }
     }
 
-    #[inline(always)]
+    #[inline]
     fn inspect_inet6(&self, line: &[u8; LINE], len: usize) -> Seen {
         let word = |at| u64::from_be_bytes(field(line, at));
         let lengths_fit = usize::from(u16::from_be_bytes(field(line, 18))) == len - INET6_UDP;
@@ -130,6 +130,26 @@ impl Expected {
     }
 }
 
+/// A frame's addresses, ports and sequence number, taken for a frame of this family.
+#[inline(always)]
+pub(crate) fn ends_of(head: &[u8; LINE], family: Family) -> (Ends, u32) {
+    match family {
+        Family::Inet => {
+            let addresses = u64::from_be_bytes(field(head, INET_ADDRESSES));
+            let ports = u32::from_be_bytes(field(head, INET_UDP));
+            let sequence = u32::from_be_bytes(field(head, INET_PAYLOAD));
+            (ends((addresses >> 32, addresses & 0xffff_ffff), ports), sequence)
+        }
+        Family::Inet6 => {
+            let word = |at| u64::from_be_bytes(field(head, at));
+            let addresses = (word(INET6_SOURCE + 8), word(INET6_DESTINATION + 8));
+            let ports = u32::from_be_bytes(field(head, INET6_UDP));
+            let sequence = u32::from_be_bytes(field(head, IP)) & INET6_SEQUENCE_MASK;
+            (ends(addresses, ports), sequence)
+        }
+    }
+}
+
 #[inline(always)]
 fn ends((source, destination): (u64, u64), ports: u32) -> Ends {
     Ends { source, destination, source_port: (ports >> 16) as u16, destination_port: ports as u16 }
@@ -150,10 +170,7 @@ pub(crate) fn has_valid_payload(frame: &Frame, family: Family) -> bool {
 /// The time stamp of a frame of this family, if it is long enough to have one.
 #[inline]
 pub(crate) fn stamp(frame: &Frame, family: Family) -> Option<u64> {
-    let at = match family {
-        Family::Inet => INET_STAMP,
-        Family::Inet6 => INET6_STAMP,
-    };
+    let at = stamp_at(family);
     let bytes = frame.get(at..at + STAMP_LEN)?;
     Some(u64::from_be_bytes(bytes.try_into().ok()?))
 }

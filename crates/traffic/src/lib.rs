@@ -22,6 +22,7 @@ mod order;
 mod outcome;
 mod pacer;
 mod plan;
+mod prepared;
 mod receiver;
 mod sender;
 mod sequence;

@@ -41,8 +41,10 @@ pub struct Plan {
     pub device_mac: MacAddr,
     /// Destination MAC address expected on arrival: the tester's, on the receiving side.
     pub arrival_mac: MacAddr,
-    /// TTL or hop limit as sent; one less must arrive.
+    /// TTL or hop limit as sent.
     pub ttl: u8,
+    /// Routers on the way: so much less TTL must arrive. 0 is a cable, to test the tester.
+    pub hops: u8,
     /// How long frames are sent, in ns.
     pub duration_ns: u64,
     /// Length of a sample interval in ns.
@@ -73,6 +75,7 @@ impl Plan {
             device_mac: MacAddr([2, 0, 0, 0, 0, 2]),
             arrival_mac: MacAddr([2, 0, 0, 0, 0, 1]),
             ttl: 64,
+            hops: 1,
             duration_ns: 1_000_000_000,
             interval_ns: 100_000_000,
             drain_ns: 20_000_000,
@@ -112,8 +115,12 @@ impl Plan {
                 return wrong("weight", u64::from(stream.weight), "1 to 1000");
             }
         }
-        if self.ttl < 2 {
-            return wrong("ttl", u64::from(self.ttl), "2 to 255, for a router takes one");
+        if self.ttl <= self.hops {
+            return wrong(
+                "ttl",
+                u64::from(self.ttl),
+                "more than the hops, each of which takes one",
+            );
         }
         if self.interval_ns == 0 {
             return wrong("interval_ns", 0, "at least 1");

@@ -1,16 +1,21 @@
 //! The receiver: checks every frame that arrives.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use fwdlab_port::Frame;
 
 use crate::checks::Checks;
 use crate::error::TrafficError;
 use crate::flows::Family;
-use crate::inspect::{Expected, Seen, has_valid_payload, stamp};
+use crate::inspect::{Expected, Seen, ends_of, has_valid_payload, stamp};
 use crate::latency::Latency;
-use crate::layout::INET6_SEQUENCE_MASK;
-use crate::numbering::Numbering;
+use crate::layout::{INET6_SEQUENCE_MASK, LINE};
 use crate::plan::Plan;
+use crate::prepared::Prepared;
+use crate::sender::Sender;
 use crate::sequence::{Arrival, FlowFaults, FlowState};
+use crate::template::{Line, differ};
 
 /// How far ahead of the frame being checked memory is asked for the next ones: some 30 frames of
 /// 3 ns cover the 100 ns that a line takes from another core.
@@ -22,12 +27,10 @@ pub struct Receiver {
     streams: Vec<ReceiveStream>,
     checks: Checks,
     latency: Option<Latency>,
-    until_sample: u64,
 }
 
 struct ReceiveStream {
-    family: Family,
-    numbering: Numbering,
+    prepared: Arc<Prepared>,
     /// Which bits of the sequence number frames carry.
     mask: u32,
     flows: Vec<FlowState>,
@@ -47,76 +50,119 @@ pub(crate) enum Contents {
 }
 
 impl Receiver {
-    /// Prepares the checks for a plan.
+    /// Prepares the checks for a plan and the sender of its frames.
     ///
     /// # Errors
     /// A field of the plan is out of range.
-    pub fn new(plan: &Plan) -> Result<Self, TrafficError> {
+    pub fn new(plan: &Plan, sender: &Sender) -> Result<Self, TrafficError> {
         plan.check()?;
-        let streams = plan.streams.iter().map(|stream| ReceiveStream {
-            family: stream.flows.family(),
-            numbering: Numbering::new(&stream.flows),
-            mask: match stream.flows.family() {
+        let streams = plan.streams.iter().zip(sender.prepared()).map(|(stream, prepared)| {
+            let mask = match prepared.family {
                 Family::Inet => u32::MAX,
                 Family::Inet6 => INET6_SEQUENCE_MASK,
-            },
-            flows: vec![FlowState::default(); stream.flows.count() as usize],
-            faults: Vec::new(),
-            received: 0,
-            duplicated: 0,
+            };
+            let flows = vec![FlowState::default(); stream.flows.count() as usize];
+            let (prepared, faults) = (Arc::clone(prepared), Vec::new());
+            ReceiveStream { prepared, mask, flows, faults, received: 0, duplicated: 0 }
         });
         Ok(Self {
-            expected: Expected::new(plan.arrival_mac, plan.ttl),
+            expected: Expected::new(plan.arrival_mac, plan.ttl, plan.hops),
             streams: streams.collect(),
             checks: Checks::default(),
             latency: plan.latency.then(Latency::new),
-            until_sample: Checks::SAMPLING,
         })
     }
 
     /// Checks frames that came in on the receiving port at `now` (ticks). Calls `changed` with
-    /// the position of each frame that is not ours.
+    /// the position of each frame whose contents are not as they were sent.
     pub fn check(&mut self, frames: &[Frame], now: u64, mut changed: impl FnMut(usize)) {
         for frame in frames.iter().take(PREFETCH) {
             frame.prefetch_write();
         }
-        for (at, frame) in frames.iter().enumerate() {
-            if let Some(ahead) = frames.get(at + PREFETCH) {
-                ahead.prefetch_write();
+        let mut next = 0;
+        while next < frames.len() {
+            let is_sample = next % Checks::SAMPLING as usize == 0;
+            if !is_sample {
+                let until = frames.len().min(next.next_multiple_of(Checks::SAMPLING as usize));
+                let right = self.take_right(frames, next..until);
+                if right > 0 {
+                    next += right;
+                    continue;
+                }
             }
-            if self.check_one(frame, now) == Contents::Changed {
-                changed(at);
+            if self.check_slowly(&frames[next], is_sample) == Contents::Changed {
+                changed(next);
             }
+            next += 1;
+        }
+        if self.latency.is_some() {
+            self.record_latency(frames, now);
         }
     }
 
-    #[inline(always)]
-    fn check_one(&mut self, frame: &Frame, now: u64) -> Contents {
+    /// The quick way: takes frames from the start of `range` as long as they are the next of
+    /// their flows and right in every byte of the first line; returns how many. What stops it
+    /// needs a closer look, no more than that.
+    #[inline]
+    fn take_right(&mut self, frames: &[Frame], range: Range<usize>) -> usize {
+        let mut next = range.start;
+        while next < range.end {
+            let before = next;
+            for stream in &mut self.streams {
+                next += match stream.prepared.family {
+                    Family::Inet => stream.take_right::<false>(frames, next..range.end),
+                    Family::Inet6 => stream.take_right::<true>(frames, next..range.end),
+                };
+            }
+            if next == before {
+                break;
+            }
+        }
+        next - range.start
+    }
+
+    /// The slow way: reads the frame field by field, believing nothing.
+    #[inline(never)]
+    fn check_slowly(&mut self, frame: &Frame, is_sample: bool) -> Contents {
         let Some(seen) = self.expected.inspect(frame) else {
             return self.foreign();
         };
-        if !seen.is_right {
+        let known = self.streams.iter_mut().find_map(|stream| {
+            let (flow, is_known) = stream.prepared.numbering.flow(seen.ends);
+            (is_known && stream.prepared.family == seen.family).then_some((stream, flow))
+        });
+        let Some((stream, flow)) = known else {
+            return self.unknown(&seen);
+        };
+        stream.take(flow, &seen, &mut self.checks);
+        let has_size = stream.prepared.size_of(frame.len()).is_some();
+        if !seen.is_right || !has_size {
             self.expected.diagnose(frame, &mut self.checks);
         }
-        for stream in &mut self.streams {
-            if stream.family != seen.family {
-                continue;
-            }
-            let (flow, is_known) = stream.numbering.flow(seen.ends);
-            if is_known {
-                stream.take(flow, &seen, &mut self.checks);
-                self.until_sample -= 1;
-                let contents = match self.until_sample {
-                    0 => self.sample(frame, seen.family),
-                    _ => Contents::Kept,
-                };
-                if let Some(latency) = &mut self.latency {
+        if is_sample {
+            self.checks.sampled += 1;
+        }
+        // What is not a sample came here for a reason, which may be its payload.
+        if has_valid_payload(frame, seen.family) {
+            return Contents::Kept;
+        }
+        self.checks.bad_payload += 1;
+        Contents::Changed
+    }
+
+    #[inline(never)]
+    fn record_latency(&mut self, frames: &[Frame], now: u64) {
+        let Some(latency) = &mut self.latency else { return };
+        for frame in frames {
+            let Some(seen) = self.expected.inspect(frame) else { continue };
+            for stream in self.streams.iter().filter(|s| s.prepared.family == seen.family) {
+                let size = stream.prepared.size_of(frame.len());
+                let has_stamp = size.is_some_and(|size| stream.prepared.templates[size].has_stamp);
+                if has_stamp && stream.prepared.numbering.flow(seen.ends).1 {
                     latency.record(stamp(frame, seen.family), now);
                 }
-                return contents;
             }
         }
-        self.unknown(&seen)
     }
 
     #[cold]
@@ -135,25 +181,14 @@ impl Receiver {
         Contents::Changed
     }
 
-    #[cold]
-    fn sample(&mut self, frame: &Frame, family: Family) -> Contents {
-        self.until_sample = Checks::SAMPLING;
-        self.checks.sampled += 1;
-        if has_valid_payload(frame, family) {
-            return Contents::Kept;
-        }
-        self.checks.bad_payload += 1;
-        Contents::Changed
-    }
-
     /// Looks at a frame that came back on the sending port.
     #[cold]
     pub(crate) fn check_returned(&mut self, frame: &Frame) {
         let seen = self.expected.inspect(frame);
         let is_ours = seen.is_some_and(|seen| {
-            self.streams
-                .iter()
-                .any(|stream| stream.family == seen.family && stream.numbering.flow(seen.ends).1)
+            self.streams.iter().any(|stream| {
+                stream.prepared.family == seen.family && stream.prepared.numbering.flow(seen.ends).1
+            })
         });
         match is_ours {
             true => self.checks.misrouted += 1,
@@ -198,6 +233,39 @@ impl Receiver {
 }
 
 impl ReceiveStream {
+    /// Takes frames from the start of `range` as long as they are of this stream, right in every
+    /// way and next in their flows; returns how many.
+    #[inline(never)]
+    fn take_right<const INET6: bool>(&mut self, frames: &[Frame], range: Range<usize>) -> usize {
+        let family = if INET6 { Family::Inet6 } else { Family::Inet };
+        let prepared = &*self.prepared;
+        // Local copies, so that the compiler knows that writing flow states does not change them.
+        let (numbering, mask, flows) = (prepared.numbering, self.mask, &mut self.flows[..]);
+        let mut at = range.start;
+        while at < range.end {
+            if let Some(ahead) = frames.get(at + PREFETCH) {
+                ahead.prefetch_write();
+            }
+            let frame = &frames[at];
+            let head = frame.head::<LINE>();
+            let (ends, sequence) = ends_of(head, family);
+            let (flow, is_known) = numbering.flow(ends);
+            let (Some(size), true) = (prepared.size_of(frame.len()), is_known) else { break };
+            let mut scratch = Line([0; LINE]);
+            let line = prepared.arriving(flow, size, &mut scratch);
+            let is_forwarded = !differ(head, line, &prepared.templates[size].mask);
+            let state = &mut flows[flow as usize];
+            if !(is_forwarded & state.is_next(sequence, mask)) {
+                break;
+            }
+            state.advance();
+            at += 1;
+        }
+        let count = at - range.start;
+        self.received += count as u64;
+        count
+    }
+
     #[inline(always)]
     fn take(&mut self, flow: u32, seen: &Seen, checks: &mut Checks) {
         self.received += 1;

@@ -1,5 +1,7 @@
 //! The generator: writes the next frames of the plan.
 
+use std::sync::Arc;
+
 use fwdlab_port::Frame;
 use fwdlab_wire::MacAddr;
 use fwdlab_wire::ethernet::FCS_LEN;
@@ -8,10 +10,10 @@ use crate::error::TrafficError;
 use crate::flows::Family;
 use crate::inspect::Expected;
 use crate::layout::LINE;
-use crate::numbering::{Ends, Numbering};
 use crate::order::Cycle;
 use crate::plan::{Plan, Stream};
-use crate::template::{Common, Template, fill_pattern};
+use crate::prepared::Prepared;
+use crate::template::{Line, fill_pattern};
 
 /// Writes frames of the plan's streams, each complete with headers, sequence number and
 /// checksums, whatever the frame held before.
@@ -25,15 +27,14 @@ pub struct Sender {
 }
 
 struct SendStream {
-    family: Family,
-    numbering: Numbering,
+    prepared: Arc<Prepared>,
     flows: Cycle,
     sizes: Cycle,
-    templates: Vec<Template>,
     /// The next sequence number of each flow.
     sequence: Vec<u32>,
     sent: u64,
     bytes: u64,
+    latency: bool,
 }
 
 impl Sender {
@@ -76,14 +77,21 @@ impl Sender {
         }
     }
 
+    /// What the streams' frames look like, for the receiver.
+    pub(crate) fn prepared(&self) -> impl Iterator<Item = &Arc<Prepared>> {
+        self.streams.iter().map(|stream| &stream.prepared)
+    }
+
     /// Takes back frames that were written last but never left: they do not count as sent.
     #[cold]
     pub(crate) fn retract(&mut self, frames: &[Frame]) {
-        let reader = Expected::new(MacAddr::ZERO, 0);
+        let reader = Expected::new(MacAddr::ZERO, 0, 0);
         for frame in frames {
             let Some(seen) = reader.inspect(frame) else { continue };
-            for stream in self.streams.iter_mut().filter(|stream| stream.family == seen.family) {
-                let (flow, is_known) = stream.numbering.flow(seen.ends);
+            for stream in
+                self.streams.iter_mut().filter(|stream| stream.prepared.family == seen.family)
+            {
+                let (flow, is_known) = stream.prepared.numbering.flow(seen.ends);
                 if is_known {
                     stream.sequence[flow as usize] -= 1;
                     stream.sent -= 1;
@@ -142,67 +150,50 @@ fn realign_cold(frame: &mut Frame, headroom: usize) {
 
 impl SendStream {
     fn new(stream: &Stream, plan: &Plan, seed: u64) -> Result<Self, TrafficError> {
-        let family = stream.flows.family();
-        let lengths = stream.sizes.lengths(family)?;
-        let common = Common {
-            source_mac: plan.source_mac,
-            device_mac: plan.device_mac,
-            ttl: plan.ttl,
-            latency: plan.latency,
-        };
-        let templates: Vec<_> = lengths
-            .iter()
-            .map(|&(len, _)| Template::new(&stream.flows, len - FCS_LEN, &common))
-            .collect();
-        if plan.latency && !templates.iter().any(|template| template.has_stamp) {
-            let len = lengths.first().map_or(0, |&(len, _)| len);
-            return Err(TrafficError::NoTimestamp { len, min: 74 });
-        }
+        let lengths = stream.sizes.lengths(stream.flows.family())?;
         let weights: Vec<u32> = lengths.iter().map(|&(_, weight)| weight).collect();
         Ok(Self {
-            family,
-            numbering: Numbering::new(&stream.flows),
+            prepared: Arc::new(Prepared::new(stream, plan)?),
             flows: Cycle::of_flows(stream.order, stream.flows.count(), seed),
             sizes: Cycle::of_weights(&weights),
-            templates,
             sequence: vec![0; stream.flows.count() as usize],
             sent: 0,
             bytes: 0,
+            latency: plan.latency,
         })
     }
 
     #[inline]
     fn write(&mut self, frames: &mut [Frame], stamp: u64, headroom: usize) {
         self.sent += frames.len() as u64;
-        match self.family {
-            Family::Inet => self.write_all(frames, headroom, |template, frame, ends, sequence| {
-                template.write_inet(frame, ends, sequence, stamp);
-            }),
-            Family::Inet6 => self.write_all(frames, headroom, |template, frame, ends, sequence| {
-                template.write_inet6(frame, ends, sequence, stamp);
-            }),
+        match self.prepared.family {
+            Family::Inet => self.write_all(Family::Inet, frames, headroom, stamp),
+            Family::Inet6 => self.write_all(Family::Inet6, frames, headroom, stamp),
         }
     }
 
+    /// The family is a constant in each copy of this function.
     #[inline(always)]
-    fn write_all(
-        &mut self,
-        frames: &mut [Frame],
-        headroom: usize,
-        write: impl Fn(&Template, &mut Frame, Ends, u32),
-    ) {
+    fn write_all(&mut self, family: Family, frames: &mut [Frame], headroom: usize, stamp: u64) {
+        let prepared = &*self.prepared;
+        let is_one_size = prepared.templates.len() == 1;
+        let mut bytes = 0;
         for frame in frames {
             realign(frame, headroom);
             let flow = self.flows.next();
-            let sequence = &mut self.sequence[flow as usize];
-            let template = match &self.templates[..] {
-                [only] => only,
-                several => &several[self.sizes.next() as usize],
-            };
-            debug_assert!(frame.capacity() >= LINE);
-            write(template, frame, self.numbering.ends(flow), *sequence);
-            *sequence = sequence.wrapping_add(1);
-            self.bytes += (template.len + FCS_LEN) as u64;
+            let size = if is_one_size { 0 } else { self.sizes.next() as usize };
+            let next = &mut self.sequence[flow as usize];
+            let sequence = *next;
+            *next = sequence.wrapping_add(1);
+            let mut scratch = Line([0; LINE]);
+            let line = prepared.line(flow, size, &mut scratch);
+            let template = &prepared.templates[size];
+            template.write(frame, family, line, sequence);
+            if self.latency {
+                template.write_stamp(frame, family, stamp);
+            }
+            bytes += template.len + FCS_LEN;
         }
+        self.bytes += bytes as u64;
     }
 }

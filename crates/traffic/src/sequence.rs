@@ -36,12 +36,24 @@ pub(crate) enum Arrival {
 }
 
 impl FlowState {
-    /// Takes a frame. `mask` says which bits of the number the frame carries.
+    /// Whether this is the number expected. `mask` says which bits of it the frame carries.
     #[inline(always)]
+    pub(crate) fn is_next(&self, carried: u32, mask: u32) -> bool {
+        (carried ^ self.next) & mask == 0
+    }
+
+    /// Takes the frame expected.
+    #[inline(always)]
+    pub(crate) fn advance(&mut self) {
+        self.next = self.next.wrapping_add(1);
+        self.window = self.window << 1 | 1;
+    }
+
+    /// Takes any frame.
+    #[inline]
     pub(crate) fn take(&mut self, carried: u32, mask: u32) -> Arrival {
-        if (carried ^ self.next) & mask == 0 {
-            self.next = self.next.wrapping_add(1);
-            self.window = self.window << 1 | 1;
+        if self.is_next(carried, mask) {
+            self.advance();
             return Arrival::InOrder;
         }
         self.take_other(carried, mask)

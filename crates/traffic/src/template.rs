@@ -10,7 +10,11 @@ use crate::numbering::Ends;
 /// The constant part of the frames of one stream and one size.
 #[derive(Clone, Debug)]
 pub(crate) struct Template {
-    line: [u8; LINE],
+    line: Line,
+    /// One bits where an arriving frame must be equal to the flow's arriving line: not the source
+    /// MAC address, sequence number, time stamp, and the UDP checksum, which varies with them.
+    pub(crate) mask: Line,
+    arrival: Arrival,
     /// Length without FCS.
     pub(crate) len: usize,
     /// Sum over the constant words under the IPv4 header checksum.
@@ -21,12 +25,27 @@ pub(crate) struct Template {
     pub(crate) has_stamp: bool,
 }
 
+/// What the way changes.
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    mac: MacAddr,
+    ttl: u8,
+    hops: u8,
+}
+
+/// The first cache line of a frame, with all its headers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(align(64))]
+pub(crate) struct Line(pub(crate) [u8; LINE]);
+
 /// The addresses and counters that all frames of a trial share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Common {
     pub(crate) source_mac: MacAddr,
     pub(crate) device_mac: MacAddr,
+    pub(crate) arrival_mac: MacAddr,
     pub(crate) ttl: u8,
+    pub(crate) hops: u8,
     pub(crate) latency: bool,
 }
 
@@ -61,7 +80,7 @@ impl Template {
         let udp_sum =
             checksum::sum(&bytes[INET_UDP..]) + checksum::pseudo_v4(0, 0, udp::PROTOCOL, udp_len);
         let ip_sum = checksum::sum(&bytes[IP..INET_UDP]);
-        Self::from_bytes(&bytes, ip_sum, udp_sum, has_stamp)
+        Self::from_bytes(&bytes, (ip_sum, udp_sum), has_stamp, common)
     }
 
     fn inet6(flows: &FlowSet, len: usize, common: &Common) -> Self {
@@ -86,61 +105,174 @@ impl Template {
             bytes[INET6_STAMP..INET6_STAMP + STAMP_LEN].fill(0);
         }
         let pseudo = checksum::pseudo_v6(source, destination, udp::PROTOCOL, u32::from(udp_len));
-        Self::from_bytes(&bytes, 0, checksum::sum(&bytes[INET6_UDP..]) + pseudo, has_stamp)
+        let udp_sum = checksum::sum(&bytes[INET6_UDP..]) + pseudo;
+        Self::from_bytes(&bytes, (0, udp_sum), has_stamp, common)
     }
 
-    fn from_bytes(bytes: &[u8], ip_sum: u64, udp_sum: u64, has_stamp: bool) -> Self {
+    fn from_bytes(
+        bytes: &[u8],
+        (ip_sum, udp_sum): (u64, u64),
+        has_stamp: bool,
+        common: &Common,
+    ) -> Self {
         let mut line = [0; LINE];
         let copied = bytes.len().min(LINE);
         line[..copied].copy_from_slice(&bytes[..copied]);
         // Folded, so that the sums in the loop stay below 2^48.
         let folded = |sum| u64::from(checksum::fold(sum));
         let (ip_sum, udp_sum) = (folded(ip_sum), folded(udp_sum));
-        Self { line, len: bytes.len(), ip_sum, udp_sum, has_stamp }
+        let mut mask = [0xff; LINE];
+        mask[copied..].fill(0);
+        mask[ethernet::SOURCE].fill(0);
+        if bytes[ethernet::ETHER_TYPE] == ethernet::TYPE_IPV4.to_be_bytes() {
+            mask[INET_UDP_CHECKSUM..INET_STAMP].fill(0);
+            if has_stamp {
+                mask[INET_STAMP..INET_STAMP + STAMP_LEN].fill(0);
+            }
+        } else {
+            // The flow label: 20 bits behind version and traffic class.
+            mask[IP + 1] = 0xf0;
+            mask[IP + 2..IP + 4].fill(0);
+            if has_stamp {
+                mask[INET6_UDP_CHECKSUM..].fill(0);
+            }
+        }
+        let (line, mask) = (Line(line), Line(mask));
+        let arrival = Arrival {
+            mac: common.arrival_mac,
+            ttl: common.ttl.saturating_sub(common.hops),
+            hops: common.hops,
+        };
+        Self { line, mask, arrival, len: bytes.len(), ip_sum, udp_sum, has_stamp }
     }
 
-    /// Writes an IPv4 frame.
+    /// The first line of a flow's frame with sequence number 0 and no time stamp.
     #[inline(always)]
-    pub(crate) fn write_inet(&self, frame: &mut Frame, ends: Ends, sequence: u32, stamp: u64) {
-        frame.set_len(self.len);
-        let line = frame.head_mut::<LINE>();
-        *line = self.line;
-        // An IPv4 address is a 32-bit word of the sum.
-        let addresses = ends.source + ends.destination;
+    pub(crate) fn line_of(&self, family: Family, ends: Ends) -> Line {
+        let mut line = self.line.0;
         let ports = u32::from(ends.source_port) << 16 | u32::from(ends.destination_port);
-        let mut udp_sum = self.udp_sum + addresses + u64::from(ports) + u64::from(sequence);
-        if self.has_stamp {
-            udp_sum += halves(stamp);
-            put(line, INET_STAMP, stamp.to_be_bytes());
-        }
-        put(line, INET_CHECKSUM, (!fold(self.ip_sum + addresses)).to_be_bytes());
-        put(line, INET_ADDRESSES, (ends.source << 32 | ends.destination).to_be_bytes());
-        put(line, INET_UDP, ports.to_be_bytes());
-        put(line, INET_UDP_CHECKSUM, udp_checksum(udp_sum).to_be_bytes());
-        put(line, INET_PAYLOAD, sequence.to_be_bytes());
+        let addresses = match family {
+            Family::Inet => {
+                // An IPv4 address is a 32-bit word of the sum.
+                let addresses = ends.source + ends.destination;
+                put(&mut line, INET_CHECKSUM, (!fold(self.ip_sum + addresses)).to_be_bytes());
+                put(
+                    &mut line,
+                    INET_ADDRESSES,
+                    (ends.source << 32 | ends.destination).to_be_bytes(),
+                );
+                put(&mut line, INET_UDP, ports.to_be_bytes());
+                addresses
+            }
+            Family::Inet6 => {
+                put(&mut line, INET6_SOURCE + 8, ends.source.to_be_bytes());
+                put(&mut line, INET6_DESTINATION + 8, ends.destination.to_be_bytes());
+                put(&mut line, INET6_UDP, ports.to_be_bytes());
+                halves(ends.source) + halves(ends.destination)
+            }
+        };
+        let checksum = udp_checksum(self.udp_sum + addresses + u64::from(ports));
+        put(&mut line, udp_checksum_at(family), checksum.to_be_bytes());
+        Line(line)
     }
 
-    /// Writes an IPv6 frame.
+    /// What routers make of a line: the receiver's MAC address, TTL less the hops, and the IPv4
+    /// header checksum that belongs to it.
     #[inline(always)]
-    pub(crate) fn write_inet6(&self, frame: &mut Frame, ends: Ends, sequence: u32, stamp: u64) {
-        frame.set_len(self.len);
-        let line = frame.head_mut::<LINE>();
-        *line = self.line;
-        let ports = u32::from(ends.source_port) << 16 | u32::from(ends.destination_port);
-        let mut udp_sum =
-            self.udp_sum + halves(ends.source) + halves(ends.destination) + u64::from(ports);
-        if self.has_stamp {
-            udp_sum += halves(stamp);
+    pub(crate) fn arriving(&self, family: Family, sent: &Line) -> Line {
+        let mut line = sent.0;
+        put(&mut line, 0, self.arrival.mac.0);
+        match family {
+            Family::Inet => {
+                // Each hop takes 0x0100 (TTL) from the sum, so adds it to the checksum, with
+                // end-around carry; all ones cannot be, for the sum over an IPv4 header is never
+                // zero (RFC 1624, section 3).
+                let sent_sum = u32::from(u16::from_be_bytes(field(&line, INET_CHECKSUM)));
+                let sum = sent_sum + (u32::from(self.arrival.hops) << 8);
+                let sum = if sum >= 0xffff { sum - 0xffff } else { sum } as u16;
+                put(&mut line, INET_CHECKSUM, sum.to_be_bytes());
+                line[INET_TTL] = self.arrival.ttl;
+            }
+            Family::Inet6 => line[IP + ipv6::HOP_LIMIT] = self.arrival.ttl,
         }
-        put(line, IP, (0x6000_0000 | sequence & INET6_SEQUENCE_MASK).to_be_bytes());
-        put(line, INET6_SOURCE + 8, ends.source.to_be_bytes());
-        put(line, INET6_DESTINATION + 8, ends.destination.to_be_bytes());
-        put(line, INET6_UDP, ports.to_be_bytes());
-        put(line, INET6_UDP_CHECKSUM, udp_checksum(udp_sum).to_be_bytes());
-        if self.has_stamp {
-            frame[INET6_STAMP..INET6_STAMP + STAMP_LEN].copy_from_slice(&stamp.to_be_bytes());
+        Line(line)
+    }
+
+    /// Makes `frame` the frame of this line with this sequence number.
+    #[inline(always)]
+    pub(crate) fn write(&self, frame: &mut Frame, family: Family, line: &Line, sequence: u32) {
+        frame.set_len(self.len);
+        let head = frame.head_mut::<LINE>();
+        *head = line.0;
+        match family {
+            Family::Inet => {
+                let checksum =
+                    with_sequence(u16::from_be_bytes(field(head, INET_UDP_CHECKSUM)), sequence);
+                put(head, INET_UDP_CHECKSUM, checksum.to_be_bytes());
+                put(head, INET_PAYLOAD, sequence.to_be_bytes());
+            }
+            Family::Inet6 => {
+                put(head, IP, (0x6000_0000 | sequence & INET6_SEQUENCE_MASK).to_be_bytes());
+            }
         }
     }
+
+    /// Adds a time stamp to a frame just written.
+    #[inline]
+    pub(crate) fn write_stamp(&self, frame: &mut Frame, family: Family, stamp: u64) {
+        if !self.has_stamp {
+            return;
+        }
+        let head = frame.head_mut::<LINE>();
+        let at = udp_checksum_at(family);
+        let sum = u64::from(!u16::from_be_bytes(field(head, at))) + halves(stamp);
+        put(head, at, udp_checksum(sum).to_be_bytes());
+        let at = stamp_at(family);
+        frame[at..at + STAMP_LEN].copy_from_slice(&stamp.to_be_bytes());
+    }
+}
+
+/// Where the time stamp of a family's frames is.
+#[inline(always)]
+pub(crate) fn stamp_at(family: Family) -> usize {
+    match family {
+        Family::Inet => INET_STAMP,
+        Family::Inet6 => INET6_STAMP,
+    }
+}
+
+#[inline(always)]
+fn udp_checksum_at(family: Family) -> usize {
+    match family {
+        Family::Inet => INET_UDP_CHECKSUM,
+        Family::Inet6 => INET6_UDP_CHECKSUM,
+    }
+}
+
+/// The UDP checksum of an IPv4 frame, from that of sequence number 0. The number is a 32-bit
+/// word of the sum, and a checksum is the complement of the sum.
+#[inline(always)]
+fn with_sequence(checksum_of_zero: u16, sequence: u32) -> u16 {
+    let sum = u32::from(!checksum_of_zero) + (sequence >> 16) + (sequence & 0xffff);
+    let sum = (sum & 0xffff) + (sum >> 16);
+    match !(((sum & 0xffff) + (sum >> 16)) as u16) {
+        0 => 0xffff,
+        checksum => checksum,
+    }
+}
+
+/// Whether two lines differ where the mask has one bits; written so that it becomes a few vector
+/// instructions. The naive form: `(0..64).any(|at| (a[at] ^ b[at]) & mask[at] != 0)`.
+#[inline(always)]
+pub(crate) fn differ(a: &[u8; LINE], b: &Line, mask: &Line) -> bool {
+    let mut difference = [0; 16];
+    for (at, difference) in difference.iter_mut().enumerate() {
+        for part in 0..4 {
+            let at = part * 16 + at;
+            *difference |= (a[at] ^ b.0[at]) & mask.0[at];
+        }
+    }
+    difference != [0; 16]
 }
 
 /// RFC 768: a computed checksum of zero is sent as all ones, for zero means "none".

@@ -131,7 +131,7 @@ impl<A: Port, B: Port, T: TimeSource> Tester<A, B, T> {
     ) -> Result<Self, TrafficError> {
         let headroom = pool.config().headroom.next_multiple_of(64);
         let sender = Sender::new(plan, headroom)?;
-        let receiver = Receiver::new(plan)?;
+        let receiver = Receiver::new(plan, &sender)?;
         let rate = plan.frames_per_second()?;
         let frames = Frames::take(plan, pool, &sender)?;
         let (plan, strangers) = (plan.clone(), Vec::new());

@@ -84,7 +84,9 @@ impl Frame {
     /// When `len` is larger than the capacity.
     #[inline]
     pub fn set_len(&mut self, len: usize) {
-        assert!(len <= usize::from(self.room), "a frame of {len} bytes does not fit its slot");
+        if len > usize::from(self.room) {
+            too_long(len);
+        }
         self.len = len as u16;
     }
 
@@ -189,6 +191,13 @@ impl Frame {
             std::arch::asm!("prefetchw [{}]", in(reg) self.data.as_ptr(), options(nostack, preserves_flags, readonly));
         }
     }
+}
+
+/// Out of line, so that the message costs the callers nothing.
+#[cold]
+#[inline(never)]
+fn too_long(len: usize) -> ! {
+    panic!("a frame of {len} bytes does not fit its slot");
 }
 
 impl Deref for Frame {
