@@ -1,12 +1,144 @@
-//! `fwdlab fib`: the modular FIB with a table of one's own.
+//! `fwdlab fib`: what the modular FIB makes of a routing table.
 
 use std::fmt::Write as _;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use anyhow::{Context, bail};
-use fwdlab_fib::{Family, Fib, Inet, Inet6, Nexthop, Prefix, control};
-use fwdlab_lab::routes::{self, RouteTable};
+use anyhow::Context;
+use fwdlab_fib::{Family, Fib, Fibs, Inet, Inet6, Nexthop, Prefix};
+use fwdlab_lab::routes::{self, LearnedRoute};
 
 use crate::output;
+
+/// Arguments of `fwdlab fib`.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(clap::Subcommand)]
+enum Task {
+    /// Load a table and show which lookup algorithm serves it, its size, and the control words
+    ///
+    /// Example: fwdlab fib show --routes table.txt net.route.algo.inet.algo=radix4_lockless
+    Show(Show),
+}
+
+#[derive(clap::Args)]
+struct Show {
+    /// Routes: a prefix list, `ip route`, `netstat -rn`, BIRD's `show route`, or an MRT dump
+    #[arg(long, value_name = "FILE")]
+    routes: Option<PathBuf>,
+    /// Control words to set before the table is loaded: net.route.algo.inet.algo=NAME
+    #[arg(value_name = "WORD=VALUE")]
+    set: Vec<String>,
+}
+
+/// The words that are shown, in this order.
+const WORDS: [&str; 7] = [
+    "net.route.algo.inet.algo",
+    "net.route.algo.inet.algo_list",
+    "net.route.algo.inet6.algo",
+    "net.route.algo.inet6.algo_list",
+    "net.route.algo.bucket_time_ms",
+    "net.route.algo.bucket_change_threshold_rate",
+    "net.route.algo.fib_max_sync_delay_ms",
+];
+
+/// Runs the command.
+///
+/// # Errors
+/// A file that cannot be read, a control word or value that is refused, a table that the chosen
+/// algorithm cannot hold.
+pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
+    let Task::Show(show) = &arguments.task;
+    let mut fibs = Fibs::new(1)?;
+    fibs.set_log(|event| eprintln!("{event}"));
+    for setting in &show.set {
+        let (word, value) = setting
+            .split_once('=')
+            .with_context(|| format!("\"{setting}\" is no setting: write WORD=VALUE"))?;
+        fibs.set_word(0, word, value)?;
+    }
+    let table = match &show.routes {
+        Some(path) => routes::read(path)?.routes,
+        None => Vec::new(),
+    };
+    let mut text = String::new();
+    let inet = fibs.inet_mut(0).context("invariant: fib 0 exists")?;
+    load(inet, &table, &mut text)?;
+    let inet6 = fibs.inet6_mut(0).context("invariant: fib 0 exists")?;
+    load(inet6, &table, &mut text)?;
+    for word in WORDS {
+        writeln!(text, "{word}: {}", fibs.word(0, word)?)?;
+    }
+    output::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A family whose routes can be picked out of a table of both.
+trait Learned: Family {
+    fn address(address: IpAddr) -> Option<Self::Addr>;
+}
+
+impl Learned for Inet {
+    fn address(address: IpAddr) -> Option<u32> {
+        match address {
+            IpAddr::V4(address) => Some(address.to_bits()),
+            IpAddr::V6(_) => None,
+        }
+    }
+}
+
+impl Learned for Inet6 {
+    fn address(address: IpAddr) -> Option<u128> {
+        match address {
+            IpAddr::V6(address) => Some(address.to_bits()),
+            IpAddr::V4(_) => None,
+        }
+    }
+}
+
+/// Loads the family's routes and describes the table.
+fn load<F: Learned>(
+    fib: &mut Fib<F>,
+    table: &[LearnedRoute],
+    text: &mut String,
+) -> anyhow::Result<()> {
+    let start = Instant::now();
+    let routes = table.iter().filter_map(|route| {
+        let address = F::address(route.prefix.address())?;
+        let nexthop = match route.gateway.and_then(F::address) {
+            Some(gateway) => Nexthop::via(gateway, 0),
+            None => Nexthop::connected(0),
+        };
+        Some((Prefix::covering(address, route.prefix.length()), nexthop))
+    });
+    fib.load(routes).map(drop)?;
+    let took = start.elapsed();
+    let stats = fib.stats();
+    writeln!(text, "{}.0: {} routes, {} nexthops", F::NAME, stats.routes, stats.nexthops)?;
+    writeln!(
+        text,
+        "  algorithm {}, lookup memory {} bytes ({:.1} a route), RIB {} bytes, loaded in {:.0} ms",
+        stats.algorithm,
+        stats.lookup_bytes,
+        stats.lookup_bytes as f64 / stats.routes.max(1) as f64,
+        stats.rib_bytes,
+        took.as_secs_f64() * 1e3,
+    )?;
+    let lengths: Vec<String> = (0..)
+        .zip(&stats.lengths)
+        .filter(|(_, n)| **n > 0)
+        .map(|(len, n): (u32, _)| format!("/{len} {n}"))
+        .collect();
+    writeln!(
+        text,
+        "  lengths: {}",
+        if lengths.is_empty() { "none".to_owned() } else { lengths.join(", ") }
+    )?;
+    Ok(())
+}

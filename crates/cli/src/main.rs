@@ -8,6 +8,7 @@ mod audit;
 mod compare;
 mod doctor;
 mod export;
+mod fib;
 mod import;
 mod ministat;
 mod output;
@@ -36,6 +37,8 @@ enum Command {
     Audit(audit::Args),
     /// Compare results directories, .pps files, CSV, JSON or Go benchmarks: a verdict for each
     Compare(compare::Args),
+    /// Load a routing table into the modular FIB and look at it
+    Fib(fib::Args),
     /// Say what this machine can do and how to get what is missing
     Doctor(doctor::Args),
     /// Write results for other people's tools
@@ -66,6 +69,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Run(arguments) => run::execute(&arguments),
         Command::Audit(arguments) => audit::execute(&arguments),
         Command::Compare(arguments) => compare::execute(&arguments),
+        Command::Fib(arguments) => fib::execute(&arguments),
         Command::Doctor(arguments) => doctor::execute(&arguments),
         Command::Export(arguments) => export::execute(&arguments),
         Command::Import(arguments) => import::execute(&arguments),
