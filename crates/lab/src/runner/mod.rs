@@ -15,7 +15,7 @@ use crate::Result;
 use crate::device::{Device, DeviceError, Measured, Request, Watch};
 use crate::experiment::Experiment;
 use crate::journal::utc_stamp;
-use crate::plan::{Opened, PlannedTrial, UntilDecided};
+use crate::plan::{Opened, PlannedTrial};
 use crate::results::{Checks, Interval, LimitedBy, Status, Trial};
 
 /// Follows a campaign, for example to draw a progress bar.
@@ -50,12 +50,6 @@ pub trait Stopper {
 impl Stopper for () {
     fn decided(&mut self, _: &[Trial]) -> Option<String> {
         None
-    }
-}
-
-impl Stopper for UntilDecided {
-    fn decided(&mut self, trials: &[Trial]) -> Option<String> {
-        UntilDecided::decided(self, trials)
     }
 }
 

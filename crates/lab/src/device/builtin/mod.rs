@@ -12,6 +12,7 @@ mod setup;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use fwdlab_port::ring::{self, RingPort};
 use fwdlab_port::{Clock, Pool, affinity, pingpong};
@@ -29,6 +30,11 @@ const FRAMES_IN_FLIGHT: usize = 2048;
 /// Frames that the tester publishes at once. The device takes as many at a time, whatever its
 /// speed, so that its cost per frame does not depend on how long it waited.
 const BATCH: usize = 256;
+
+/// How long the tester waits for a frame that is still missing after the last one: on a machine
+/// with other work, the device's thread may have to wait this long for its core. Without loss,
+/// nothing is waited for.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The built-in device with its tester.
 pub struct Builtin {
@@ -177,6 +183,7 @@ fn plan(request: &Request<'_>) -> Result<Plan, DeviceError> {
     plan.arrival_mac = setup::TESTER_MACS[1];
     plan.duration_ns = (experiment.warmup + experiment.duration).as_nanos() as u64;
     plan.interval_ns = experiment.interval.as_nanos() as u64;
+    plan.drain_ns = PATIENCE.as_nanos() as u64;
     plan.frames_in_flight = FRAMES_IN_FLIGHT;
     plan.batch = BATCH;
     Ok(plan)
