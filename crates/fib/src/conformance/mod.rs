@@ -8,8 +8,11 @@
 
 mod cases;
 mod changes;
+mod churn;
 
 use std::fmt;
+
+pub use churn::{Churn, Churned};
 
 use crate::algo::{Algorithm, AlgorithmError, Dump};
 use crate::family::{Address, Family};

@@ -1,0 +1,305 @@
+//! Readers under churn: while routes change, every answer must be right for some moment between
+//! the beginning and the end of its lookup.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+
+use super::cases::{random_prefix, random_table};
+use super::{Checker, Mode, Violation, edges, oracle};
+use crate::algo::AlgorithmError;
+use crate::error::FibError;
+use crate::family::Family;
+use crate::fib::{Choice, Fib, Reader, Update};
+use crate::nexthop::{Nexthop, NexthopId};
+use crate::prefix::Prefix;
+use crate::random::Random;
+
+/// Nexthops of all routes.
+const NEXTHOPS: u64 = 12;
+/// Addresses of one batch.
+const BATCH: usize = 64;
+
+/// A run of changes against running readers.
+#[derive(Debug, Clone, Copy)]
+pub struct Churn {
+    /// Routes at the start.
+    pub routes: usize,
+    /// Changes, one at a time.
+    pub changes: usize,
+    /// Seed of routes and changes.
+    pub seed: u64,
+}
+
+/// What a run of changes went through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Churned {
+    /// Lookups whose answers were checked.
+    pub lookups: usize,
+    /// Lookups during which at least one change was under way or done.
+    pub contested: usize,
+}
+
+impl Churn {
+    /// Changes a table that the named algorithm serves while two readers check its answers, one by
+    /// single lookups, one by batches.
+    ///
+    /// # Errors
+    /// The first [`Violation`].
+    pub fn check<F: Family>(&self, algorithm: &'static str) -> Result<Churned, Violation> {
+        let name = format!("churn of {} routes, seed {}", self.routes, self.seed);
+        let checker = Checker { algorithm, case: &name };
+        let mut script = Script::<F>::new(self, algorithm).map_err(|error| checker.fib(error))?;
+        let readers = [script.fib.reader(), script.fib.reader()];
+        let (history, stage) = (&script.history, &Stage::default());
+        thread::scope(|scope| {
+            let [single, batch] =
+                readers.map(|reader| Watch { reader, history, stage, checker: &checker });
+            let single = scope.spawn(move || single.run(Mode::Single));
+            let batch = scope.spawn(move || batch.run(Mode::Batch));
+            // Readers that have not begun would see nothing of it.
+            while stage.ready.load(Ordering::Acquire) < 2 {
+                thread::yield_now();
+            }
+            let run = play(&mut script.fib, &script.cycle, stage, self.changes);
+            stage.is_over.store(true, Ordering::Release);
+            let (single, batch) = (joined(single)?, joined(batch)?);
+            run.map_err(|error| checker.fib(error))?;
+            Ok(Churned {
+                lookups: single.lookups + batch.lookups,
+                contested: single.contested + batch.contested,
+            })
+        })
+    }
+}
+
+impl Checker<'_> {
+    fn fib(&self, error: FibError) -> Violation {
+        match error {
+            FibError::Algorithm { error, .. } => self.failed(error),
+            // The script only names routes and nexthops that are there.
+            _ => self.failed(AlgorithmError::Full { what: "table of the churn test", limit: 0 }),
+        }
+    }
+}
+
+fn joined<T>(handle: thread::ScopedJoinHandle<'_, T>) -> T {
+    handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// How far the changes are. State `n` is the table after `n` changes.
+#[derive(Default)]
+struct Stage {
+    /// States up to this may be visible.
+    begun: AtomicUsize,
+    /// States before this are not visible any more.
+    done: AtomicUsize,
+    ready: AtomicUsize,
+    is_over: AtomicBool,
+}
+
+/// A table, a cycle of changes, and the right answers in each state of the cycle.
+struct Script<F: Family> {
+    fib: Fib<F>,
+    cycle: Vec<Update<F>>,
+    history: History<F>,
+}
+
+struct History<F: Family> {
+    probes: Vec<F::Addr>,
+    /// By state within the cycle, then by probe.
+    answers: Vec<Vec<NexthopId>>,
+}
+
+impl<F: Family> Script<F> {
+    fn new(churn: &Churn, algorithm: &str) -> Result<Self, FibError> {
+        let mut random = Random::new(churn.seed);
+        let mut fib = Fib::new(0)?;
+        let ids = hold_nexthops(&mut fib)?;
+        let spread = F::BITS / 2 + 8;
+        let table = random_table::<F>(churn.routes, spread, &mut random);
+        fib.load(table.into_iter().map(|(p, n)| (p, ids[n.index() % ids.len()])))?;
+        fib.set_algorithm(Choice::Fixed(algorithm.to_owned()))?;
+        let (cycle, prefixes) = cycle(&fib, &ids, spread, &mut random);
+        let mut probes: Vec<_> = prefixes.iter().flat_map(|p| edges(p, &mut random)).collect();
+        probes.truncate(1500);
+        let history = History::new(&fib, &cycle, probes);
+        Ok(Self { fib, cycle, history })
+    }
+}
+
+/// A host route for each nexthop keeps their numbers from being given away.
+fn hold_nexthops<F: Family>(fib: &mut Fib<F>) -> Result<Vec<NexthopId>, FibError> {
+    let held = |i: u64| Prefix::host(Random::new(i).addr::<F>());
+    (0..NEXTHOPS).map(|i| fib.add(held(i), Nexthop::connected(i as u16))).collect()
+}
+
+/// Changes and their undoing, so that the table is at the end what it was at the beginning.
+fn cycle<F: Family>(
+    fib: &Fib<F>,
+    ids: &[NexthopId],
+    spread: u8,
+    random: &mut Random,
+) -> (Vec<Update<F>>, Vec<Prefix<F>>) {
+    let mut rib = fib.rib().clone();
+    let update = |prefix, id: NexthopId| match id.is_none() {
+        true => Update::Delete(prefix),
+        false => Update::Set(prefix, id.into()),
+    };
+    let (mut cycle, mut undo, mut prefixes) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..60 {
+        let mut prefix = random_prefix::<F>(spread, random);
+        // Half of the changes meet a route that is there.
+        if random.below(2) == 0 {
+            let at = random.below(rib.len() as u64) as usize;
+            prefix = rib.iter().nth(at).map_or(prefix, |route| route.0);
+        }
+        // Host routes hold the nexthops.
+        prefix = Prefix::covering(prefix.addr(), prefix.len().min(F::BITS - 1));
+        let deletes = random.below(3) == 0;
+        let new = if deletes { NexthopId::NONE } else { ids[random.below(NEXTHOPS) as usize] };
+        let old = rib.set(prefix, new);
+        cycle.push(update(prefix, new));
+        undo.push(update(prefix, old));
+        prefixes.push(prefix);
+    }
+    cycle.extend(undo.into_iter().rev());
+    (cycle, prefixes)
+}
+
+impl<F: Family> History<F> {
+    fn new(fib: &Fib<F>, cycle: &[Update<F>], probes: Vec<F::Addr>) -> Self {
+        let mut rib = fib.rib().clone();
+        let answers = cycle.iter().map(|update| {
+            // The state before the update.
+            let routes: Vec<_> = rib.iter().collect();
+            match update {
+                Update::Delete(prefix) => rib.set(*prefix, NexthopId::NONE),
+                Update::Set(prefix, crate::Target::Known(id)) => rib.set(*prefix, *id),
+                Update::Set(..) => NexthopId::NONE,
+            };
+            probes.iter().map(|&addr| oracle(&routes, addr)).collect()
+        });
+        let answers = answers.collect();
+        Self { probes, answers }
+    }
+
+    /// What was right for a probe at some moment from state `first` to state `last`.
+    fn right(&self, probe: usize, first: usize, last: usize) -> impl Iterator<Item = NexthopId> {
+        let states = self.answers.len();
+        (first..=last.min(first + states)).map(move |state| self.answers[state % states][probe])
+    }
+}
+
+fn play<F: Family>(
+    fib: &mut Fib<F>,
+    cycle: &[Update<F>],
+    stage: &Stage,
+    changes: usize,
+) -> Result<(), FibError> {
+    for (number, update) in cycle.iter().cycle().take(changes).enumerate() {
+        stage.begun.store(number + 1, Ordering::SeqCst);
+        fib.apply(std::slice::from_ref(update))?;
+        if !fib.is_synced() {
+            fib.flush();
+        }
+        stage.done.store(number + 1, Ordering::SeqCst);
+        if stage.is_over.load(Ordering::Relaxed) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// A reader that checks what it reads.
+struct Watch<'a, F: Family> {
+    reader: Reader<F>,
+    history: &'a History<F>,
+    stage: &'a Stage,
+    checker: &'a Checker<'a>,
+}
+
+impl<F: Family> Watch<'_, F> {
+    fn run(mut self, mode: Mode) -> Result<Churned, Violation> {
+        let mut churned = Churned::default();
+        let mut random = Random::new(mode as u64);
+        self.stage.ready.fetch_add(1, Ordering::AcqRel);
+        while !self.stage.is_over.load(Ordering::Acquire) {
+            let start = random.below(self.history.probes.len() as u64) as usize;
+            let count = if mode == Mode::Single { 1 } else { BATCH };
+            let end = (start + count).min(self.history.probes.len());
+            if let Err(violation) = self.ask(mode, start..end, &mut churned) {
+                self.stage.is_over.store(true, Ordering::Release);
+                return Err(violation);
+            }
+        }
+        Ok(churned)
+    }
+
+    fn ask(
+        &mut self,
+        mode: Mode,
+        range: std::ops::Range<usize>,
+        churned: &mut Churned,
+    ) -> Result<(), Violation> {
+        let addrs = &self.history.probes[range.clone()];
+        let mut answers = [NexthopId::NONE; BATCH];
+        let first = self.stage.done.load(Ordering::SeqCst);
+        match mode {
+            Mode::Single => answers[0] = self.reader.lookup(addrs[0]),
+            Mode::Batch => self.reader.lookup_batch(addrs, &mut answers),
+        }
+        let last = self.stage.begun.load(Ordering::SeqCst);
+        churned.lookups += addrs.len();
+        churned.contested += if last > first { addrs.len() } else { 0 };
+        for (probe, got) in range.zip(answers) {
+            let mut right = self.history.right(probe, first, last);
+            if !right.any(|want| want == got) {
+                let want = self.history.answers[first % self.history.answers.len()][probe];
+                self.checker.answer::<F>(mode, self.history.probes[probe], got, want)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Inet, Inet6};
+
+    fn check<F: Family>(routes: usize, changes: usize) {
+        for algorithm in F::algorithms() {
+            let churn = Churn { routes, changes, seed: 42 };
+            let churned = churn.check::<F>(algorithm.name()).unwrap();
+            assert!(churned.contested > 0, "{}: {churned:?}", algorithm.name());
+        }
+    }
+
+    #[test]
+    fn answers_are_right_for_some_moment_while_a_small_table_changes() {
+        check::<Inet>(20, 2000);
+        check::<Inet6>(20, 2000);
+    }
+
+    #[test]
+    fn answers_are_right_for_some_moment_while_a_larger_table_changes() {
+        check::<Inet>(1000, 600);
+        check::<Inet6>(1000, 600);
+    }
+
+    #[test]
+    fn the_history_is_that_of_the_table() {
+        let churn = Churn { routes: 50, changes: 0, seed: 9 };
+        let mut script = Script::<Inet>::new(&churn, "linear").unwrap();
+        let mut reader = script.fib.reader();
+        for state in 0..2 * script.cycle.len() {
+            for (probe, &addr) in script.history.probes.iter().enumerate() {
+                let want = script.history.right(probe, state, state).next().unwrap();
+                assert_eq!(reader.lookup(addr), want, "state {state}");
+            }
+            let update = script.cycle[state % script.cycle.len()].clone();
+            script.fib.apply(&[update]).unwrap();
+            script.fib.flush();
+        }
+    }
+}
