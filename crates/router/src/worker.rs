@@ -129,6 +129,12 @@ impl<P: Port> Worker<P> {
         self.lanes.iter().find(|lane| u16::from(lane.number) == number).map(|lane| &lane.port)
     }
 
+    /// Ends the worker and gives its ports back, as (port number, port). Frames that wait inside
+    /// go back to their pools.
+    pub fn into_ports(self) -> Vec<(u16, P)> {
+        self.lanes.into_iter().map(|lane| (lane.number.into(), lane.port)).collect()
+    }
+
     /// Receives once from each port, processes and sends; returns how many frames were received.
     /// Call it in a loop: it never waits.
     pub fn poll(&mut self) -> usize {
