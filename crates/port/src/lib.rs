@@ -52,3 +52,4 @@ pub use interface::Port;
 pub use sys::batch::{Batch, Drain};
 pub use sys::frame::Frame;
 pub use sys::pool::{Pool, PoolConfig};
+pub use sys::wide::wide;

@@ -169,7 +169,7 @@ impl Plane {
         if !output.is_present() {
             return Err(DropReason::NoSuchPort.into());
         }
-        let mtu = output.mtu();
+        let mtu = output.mtu() as usize;
         if packet_len > mtu { Err(Refusal { reason: DropReason::TooBig, mtu }) } else { Ok(()) }
     }
 

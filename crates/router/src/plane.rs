@@ -1,25 +1,27 @@
 //! The stages between receiving and sending: they turn a row of frames into a row of fates.
 //!
 //! ```text
-//! sort     by family, gather destination addresses     (touches the frames' first line)
+//! sort     by family, prefetch the next chunk
+//! gather   headers and destination addresses into arrays   (touches the frames' first line)
 //! lookup   one call per family and chunk
-//! forward  check and rewrite each frame: the fast path  (touches it again, now in L1)
+//! check    all conditions and edits, on the arrays
+//! rewrite  the frames that go on                            (touches them again, now in L1)
 //! general  what the fast path left over
 //! ```
 //!
-//! A chunk is small enough that its frames' first cache lines are still in L1 when `forward`
+//! A chunk is small enough that its frames' first cache lines are still in L1 when `rewrite`
 //! comes to them; while one chunk is sorted, the next one is prefetched.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use fwdlab_fib::{Address, Family, Inet, Inet6, NexthopId};
-use fwdlab_port::{Batch, Frame, Pool};
+use fwdlab_port::{Batch, Frame, Pool, wide};
 use fwdlab_wire::MacAddr;
 
 use crate::adjacency::{Adjacency, pack_mac};
 use crate::counters::Counters;
-use crate::fast::{self, HEAD};
+use crate::fast::{HEAD, Headers};
 use crate::flow;
 use crate::general::{Hop, L3};
 use crate::interface::PortConfig;
@@ -42,7 +44,7 @@ pub(crate) const CONSUMED: u8 = 252;
 pub(crate) const DROPPED: u8 = 255;
 
 /// Frames per chunk.
-const CHUNK: usize = 64;
+pub(crate) const CHUNK: usize = 64;
 
 /// EtherTypes as a little-endian load of their two bytes gives them.
 const INET: u16 = fwdlab_wire::ethernet::TYPE_IPV4.swap_bytes();
@@ -71,8 +73,8 @@ impl PortFacts {
     }
 
     #[inline(always)]
-    pub(crate) fn mtu(&self) -> usize {
-        self.mtu as usize
+    pub(crate) fn mtu(&self) -> u32 {
+        self.mtu
     }
 
     pub(crate) fn is_present(&self) -> bool {
@@ -80,65 +82,85 @@ impl PortFacts {
     }
 }
 
-/// One family's frames of a chunk, in order: place in the chunk, address, answers.
+/// One family's frames of a chunk, in order: place in the chunk, header, address, answer.
 struct Row<A> {
     len: usize,
     places: [u8; CHUNK],
+    headers: Headers,
     addresses: [A; CHUNK],
     nexthops: [NexthopId; CHUNK],
-    adjacencies: [Adjacency; CHUNK],
 }
 
-impl<A: Copy + Default> Row<A> {
+impl<A: Address> Row<A> {
     fn new() -> Self {
         Self {
             len: 0,
             places: [0; CHUNK],
-            addresses: [A::default(); CHUNK],
+            headers: Headers::new(),
+            addresses: [A::ZERO; CHUNK],
             nexthops: [NexthopId::NONE; CHUNK],
-            adjacencies: [Adjacency::NONE; CHUNK],
         }
     }
 
-    /// Writes an entry and keeps it if `is_kept`: a store that always happens is cheaper than a
+    /// Notes a place and keeps it if `is_kept`: a store that always happens is cheaper than a
     /// branch that mixed traffic would mispredict.
     #[inline(always)]
-    fn offer(&mut self, place: usize, address: A, is_kept: bool) {
-        let at = self.len % CHUNK;
-        self.places[at] = place as u8;
-        self.addresses[at] = address;
+    fn offer(&mut self, place: usize, is_kept: bool) {
+        self.places[self.len % CHUNK] = place as u8;
         self.len += usize::from(is_kept);
     }
-}
 
-impl<A: Address> Row<A> {
-    /// Looks up all addresses; `flow` hashes a packet, for the groups.
-    #[inline]
-    fn lookup<F: Family<Addr = A>>(
-        &mut self,
+    /// Loads the headers with `gather`.
+    #[inline(always)]
+    fn gather(&mut self, chunk: &[Frame], gather: impl Fn(&mut Headers, usize, &Frame) -> A) {
+        for (at, (&place, address)) in
+            self.places[..self.len].iter().zip(&mut self.addresses).enumerate()
+        {
+            *address = gather(&mut self.headers, at, &chunk[usize::from(place)]);
+        }
+    }
+
+    #[inline(always)]
+    fn lookup<F: Family<Addr = A>>(&mut self, view: &mut View<F>) {
+        view.reader.lookup_batch(&self.addresses[..self.len], &mut self.nexthops[..self.len]);
+    }
+
+    /// Rewrites the frames with `rewrite`, which returns a fate; returns how many were left over.
+    #[inline(always)]
+    fn rewrite<F: Family<Addr = A>>(
+        &self,
+        view: &View<F>,
+        chunk: &mut [Frame],
+        fates: &mut [u8],
+        rewrite: impl Fn(&Headers, usize, &mut Frame, Adjacency) -> u8,
+    ) -> usize {
+        let mut left = 0;
+        for (at, (&place, &id)) in self.places[..self.len].iter().zip(&self.nexthops).enumerate() {
+            let place = usize::from(place);
+            let fate = rewrite(&self.headers, at, &mut chunk[place], view.adjacencies.of(id));
+            fates[place] = fate;
+            left += usize::from(fate == GENERAL);
+        }
+        left
+    }
+
+    /// Forwards those of the frames left over whose nexthop is a group, by the member for their
+    /// flow.
+    #[cold]
+    fn rewrite_groups<F: Family<Addr = A>>(
+        &self,
         view: &mut View<F>,
-        chunk: &[Frame],
-        flow: fn(&[u8]) -> u32,
+        chunk: &mut [Frame],
+        fates: &mut [u8],
+        (flow, rewrite): (fn(&[u8]) -> u32, impl Fn(&Headers, usize, &mut Frame, Adjacency) -> u8),
     ) {
-        if self.len == 0 {
-            return;
-        }
-        let (addresses, nexthops) = (&self.addresses[..self.len], &mut self.nexthops[..self.len]);
         let table = view.reader.pin();
-        table.lookup_batch(addresses, nexthops);
-        let mut has_group = false;
-        for (adjacency, &id) in self.adjacencies.iter_mut().zip(&*nexthops) {
-            *adjacency = view.adjacencies.of(id);
-            has_group |= adjacency.is_group();
-        }
-        if has_group {
-            for ((adjacency, &id), &place) in
-                self.adjacencies.iter_mut().zip(&*nexthops).zip(&self.places)
-            {
-                if adjacency.is_group() {
-                    let packet = chunk[usize::from(place)].get(L3..).unwrap_or(&[]);
-                    *adjacency = view.adjacencies.of(table.member(id, flow(packet)));
-                }
+        for (at, (&place, &id)) in self.places[..self.len].iter().zip(&self.nexthops).enumerate() {
+            let place = usize::from(place);
+            if fates[place] == GENERAL && view.adjacencies.of(id).is_group() {
+                let member = table.member(id, flow(chunk[place].get(L3..).unwrap_or(&[])));
+                fates[place] =
+                    rewrite(&self.headers, at, &mut chunk[place], view.adjacencies.of(member));
             }
         }
     }
@@ -245,81 +267,93 @@ impl Plane {
     /// Decides the fate of each frame that came in on port `input`, and rewrites those that go
     /// on. At most [`Batch::CAPACITY`] frames.
     pub(crate) fn process(&mut self, input: u8, frames: &mut [Frame]) {
+        if !self.has_fast_path {
+            self.fates[..frames.len()].fill(GENERAL);
+            return self.finish(input, frames, 0);
+        }
         frames.iter().take(CHUNK).for_each(Frame::prefetch);
         let mut start = 0;
         while start < frames.len() {
             let rest = &mut frames[start..];
             let (chunk, next) = rest.split_at_mut(CHUNK.min(rest.len()));
-            let left = if self.has_fast_path {
-                self.sort(chunk, next);
-                self.lookup(input, chunk);
-                self.forward(input, chunk, start)
-            } else {
-                self.fates[start..start + chunk.len()].fill(GENERAL);
-                chunk.len()
-            };
-            if left > 0 {
+            if self.forward(input, chunk, next, start) > 0 {
                 self.finish(input, chunk, start);
             }
             start += chunk.len();
         }
     }
 
-    /// Splits a chunk by family and gathers the destination addresses; prefetches `next`.
-    #[inline]
-    fn sort(&mut self, chunk: &[Frame], next: &[Frame]) {
-        (self.row.len, self.row6.len) = (0, 0);
-        for (place, frame) in chunk.iter().enumerate() {
-            if let Some(next) = next.get(place) {
-                next.prefetch();
-            }
-            if frame.capacity() < HEAD {
-                continue;
-            }
-            let head = frame.head::<HEAD>();
-            let ether_type = u16::from_le_bytes([head[12], head[13]]);
-            let mut address = [0; 4];
-            address.copy_from_slice(&head[30..34]);
-            self.row.offer(place, u32::from_be_bytes(address), ether_type == INET);
-            let mut address = [0; 16];
-            address.copy_from_slice(&head[38..54]);
-            self.row6.offer(place, u128::from_be_bytes(address), ether_type == INET6);
-        }
-    }
-
-    /// Looks up both rows, and replaces groups by their members for the flows.
-    #[inline]
-    fn lookup(&mut self, input: u8, chunk: &[Frame]) {
-        let fib = usize::from(self.facts(input).fib);
-        self.row.lookup(&mut self.inet[fib], chunk, flow::inet);
-        self.row6.lookup(&mut self.inet6[fib], chunk, flow::inet6);
-    }
-
-    /// Sends each frame of the chunk through the fast path; returns how many it left over.
-    #[inline]
-    fn forward(&mut self, input: u8, chunk: &mut [Frame], start: usize) -> usize {
-        let facts = self.ports[usize::from(input)];
-        let context = fast::Context { mac: facts.mac, ports: &self.ports };
-        let fates = &mut self.fates[start..start + chunk.len()];
+    /// Sends a chunk through the stages of the fast path; returns how many frames it left over.
+    fn forward(&mut self, input: u8, chunk: &mut [Frame], next: &[Frame], start: usize) -> usize {
+        self.sort(chunk, next);
         let mut left = chunk.len() - self.row.len - self.row6.len;
         if left > 0 {
-            fates.fill(GENERAL);
+            self.fates[start..start + chunk.len()].fill(GENERAL);
         }
-        let row = &self.row;
-        for (&place, &adjacency) in row.places[..row.len].iter().zip(&row.adjacencies) {
-            let frame = &mut chunk[usize::from(place)];
-            let len = frame.len();
-            let fate = fast::inet(frame.head_mut::<HEAD>(), len, adjacency, &context);
-            fates[usize::from(place)] = fate;
-            left += usize::from(fate == GENERAL);
+        if self.row.len > 0 {
+            left += wide(
+                #[inline(always)]
+                || self.forward_inet(input, chunk, start),
+            );
         }
-        let row = &self.row6;
-        for (&place, &adjacency) in row.places[..row.len].iter().zip(&row.adjacencies) {
-            let frame = &mut chunk[usize::from(place)];
-            let len = frame.len();
-            let fate = fast::inet6(frame.head_mut::<HEAD>(), len, adjacency, &context);
-            fates[usize::from(place)] = fate;
-            left += usize::from(fate == GENERAL);
+        if self.row6.len > 0 {
+            left += wide(
+                #[inline(always)]
+                || self.forward_inet6(input, chunk, start),
+            );
+        }
+        left
+    }
+
+    /// Splits a chunk by family; prefetches the next one.
+    #[inline]
+    fn sort(&mut self, chunk: &[Frame], next: &[Frame]) {
+        next.iter().take(chunk.len()).for_each(Frame::prefetch);
+        (self.row.len, self.row6.len) = (0, 0);
+        for (place, frame) in chunk.iter().enumerate() {
+            if frame.capacity() >= HEAD {
+                let head = frame.head::<HEAD>();
+                let ether_type = u16::from_le_bytes([head[12], head[13]]);
+                self.row.offer(place, ether_type == INET);
+                self.row6.offer(place, ether_type == INET6);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn forward_inet(&mut self, input: u8, chunk: &mut [Frame], start: usize) -> usize {
+        let PortFacts { mac, fib, .. } = self.ports[usize::from(input)];
+        let (row, view) = (&mut self.row, &mut self.inet[usize::from(fib)]);
+        let fates = &mut self.fates[start..start + chunk.len()];
+        row.gather(chunk, |headers, at, frame| headers.gather_inet(at, frame));
+        row.lookup(view);
+        row.headers.check_inet(row.len, mac);
+        let ports = &self.ports;
+        let rewrite = |headers: &Headers, at: usize, frame: &mut Frame, adjacency: Adjacency| {
+            headers.rewrite_inet(at, frame, adjacency, ports)
+        };
+        let left = row.rewrite(view, chunk, fates, rewrite);
+        if left > 0 {
+            row.rewrite_groups(view, chunk, fates, (flow::inet, rewrite));
+        }
+        left
+    }
+
+    #[inline(always)]
+    fn forward_inet6(&mut self, input: u8, chunk: &mut [Frame], start: usize) -> usize {
+        let PortFacts { mac, fib, .. } = self.ports[usize::from(input)];
+        let (row, view) = (&mut self.row6, &mut self.inet6[usize::from(fib)]);
+        let fates = &mut self.fates[start..start + chunk.len()];
+        row.gather(chunk, |headers, at, frame| headers.gather_inet6(at, frame));
+        row.lookup(view);
+        row.headers.check_inet6(row.len, mac);
+        let ports = &self.ports;
+        let rewrite = |headers: &Headers, at: usize, frame: &mut Frame, adjacency: Adjacency| {
+            headers.rewrite_inet6(at, frame, adjacency, ports)
+        };
+        let left = row.rewrite(view, chunk, fates, rewrite);
+        if left > 0 {
+            row.rewrite_groups(view, chunk, fates, (flow::inet6, rewrite));
         }
         left
     }

@@ -12,6 +12,7 @@ pub(crate) mod pool;
 pub(crate) mod sched;
 pub(crate) mod spsc;
 pub(crate) mod tsc;
+pub(crate) mod wide;
 
 /// The synchronisation types of [`spsc`]. The model-checking test compiles
 /// `spsc.rs` a second time against loom's types of the same names.
