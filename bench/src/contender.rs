@@ -1,0 +1,93 @@
+//! What takes part in the comparison: one built table with its lookups.
+
+use std::sync::Arc;
+
+use fwdlab_fib::{Address, Family, Lookup, NexthopId};
+use serde::Serialize;
+
+use crate::keys::Keys;
+
+/// Who wrote a contender.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// This project.
+    Fwdlab,
+    /// Somebody else.
+    Peer,
+}
+
+/// A built table. Each run returns the sum of all answers, which must be the same for everybody.
+pub trait Contender<F: Family> {
+    /// Name in the results.
+    fn name(&self) -> &str;
+    /// Who wrote it.
+    fn origin(&self) -> Origin;
+    /// Bits of a nexthop number.
+    fn nexthop_bits(&self) -> u32;
+    /// Bytes of the lookup structure; 0 when it does not say.
+    fn memory_bytes(&self) -> usize;
+    /// Looks all keys up, `burst` at a time.
+    fn batch(&mut self, keys: &Keys<F>, burst: usize) -> u64;
+    /// Looks all keys up one by one; with `dependent` each key waits for the answer before.
+    fn single(&mut self, keys: &Keys<F>, dependent: bool) -> u64;
+}
+
+/// Makes `addr` depend on the last answer without changing it: nexthop numbers stay below 2^31,
+/// which the compiler cannot know.
+#[inline]
+pub fn depend<A: Address>(addr: A, last: u32) -> A {
+    addr ^ A::truncate(u128::from(last >> 31))
+}
+
+/// One of our algorithms.
+pub struct Ours<F: Family> {
+    name: String,
+    nexthop_bits: u32,
+    lookup: Arc<dyn Lookup<F>>,
+    answers: Vec<NexthopId>,
+}
+
+impl<F: Family> Ours<F> {
+    /// A table built by algorithm `name`.
+    pub fn new(name: &str, nexthop_bits: u32, lookup: Arc<dyn Lookup<F>>) -> Self {
+        Self { name: name.to_string(), nexthop_bits, lookup, answers: Vec::new() }
+    }
+}
+
+impl<F: Family> Contender<F> for Ours<F> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+    fn origin(&self) -> Origin {
+        Origin::Fwdlab
+    }
+    fn nexthop_bits(&self) -> u32 {
+        self.nexthop_bits
+    }
+    fn memory_bytes(&self) -> usize {
+        self.lookup.memory_bytes()
+    }
+
+    fn batch(&mut self, keys: &Keys<F>, burst: usize) -> u64 {
+        self.answers.resize(burst, NexthopId::NONE);
+        let mut sum = 0;
+        for addrs in keys.native().chunks(burst) {
+            let answers = &mut self.answers[..addrs.len()];
+            self.lookup.lookup_batch(addrs, answers);
+            sum += answers.iter().map(|answer| u64::from(answer.0)).sum::<u64>();
+        }
+        sum
+    }
+
+    fn single(&mut self, keys: &Keys<F>, dependent: bool) -> u64 {
+        let mut sum = 0;
+        let mut last = 0;
+        for &addr in keys.native() {
+            let addr = if dependent { depend(addr, last) } else { addr };
+            last = self.lookup.lookup(addr).0;
+            sum += u64::from(last);
+        }
+        sum
+    }
+}

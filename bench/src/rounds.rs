@@ -1,0 +1,111 @@
+//! Interleaved rounds: in each round every contender runs once, so that what changes on the
+//! machine meanwhile hits all of them, and ratios are taken within a round.
+
+use std::time::Instant;
+
+use anyhow::{Result, bail};
+use fwdlab_fib::Family;
+
+use crate::contender::Contender;
+use crate::keys::Keys;
+
+/// How lookups are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Bursts through the batch interface.
+    Batch,
+    /// One address after the other, as fast as the processor overlaps them.
+    Single,
+    /// Each address waits for the answer before: latency.
+    Dependent,
+}
+
+impl Mode {
+    /// All modes, in the order of the tables.
+    pub const ALL: [Self; 3] = [Self::Batch, Self::Single, Self::Dependent];
+
+    /// Name in the results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Batch => "batch",
+            Self::Single => "single",
+            Self::Dependent => "dependent",
+        }
+    }
+}
+
+/// How much to measure.
+#[derive(Debug, Clone, Copy)]
+pub struct Effort {
+    /// Keys of a batch run.
+    pub keys: usize,
+    /// Rounds.
+    pub rounds: usize,
+    /// Addresses of one batch call.
+    pub burst: usize,
+}
+
+/// Rates of every contender in every round, M lookups/s: `rates[contender][round]`.
+pub type Rates = Vec<Vec<f64>>;
+
+/// Runs all contenders in turn, `effort.rounds` times. The order is rotated from round to round;
+/// one round before the first is not counted.
+///
+/// # Errors
+/// When two contenders disagree on the sum of all answers: one of them is wrong.
+pub fn run<F: Family>(
+    contenders: &mut [Box<dyn Contender<F>>],
+    keys: &Keys<F>,
+    mode: Mode,
+    effort: Effort,
+) -> Result<Rates> {
+    let head;
+    let keys = match mode {
+        Mode::Batch => keys,
+        // Slower by far: a part of the keys is enough.
+        _ => {
+            head = keys.head(effort.keys / 8);
+            &head
+        }
+    };
+    let mut rates = vec![Vec::new(); contenders.len()];
+    let mut expected: Option<(u64, String)> = None;
+    for round in 0..=effort.rounds {
+        for turn in 0..contenders.len() {
+            let index = (turn + round) % contenders.len();
+            let contender = &mut contenders[index];
+            let start = Instant::now();
+            let sum = match mode {
+                Mode::Batch => contender.batch(keys, effort.burst),
+                Mode::Single => contender.single(keys, false),
+                Mode::Dependent => contender.single(keys, true),
+            };
+            let seconds = start.elapsed().as_secs_f64();
+            let (wanted, first) =
+                expected.get_or_insert_with(|| (sum, contender.name().to_string()));
+            if sum != *wanted {
+                bail!("{} and {first} disagree: {sum} and {wanted}", contender.name());
+            }
+            if round > 0 {
+                rates[index].push(keys.native().len() as f64 / seconds / 1e6);
+            }
+        }
+    }
+    Ok(rates)
+}
+
+/// The median of some figures; 0 for none.
+pub fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    match sorted.len() {
+        0 => 0.0,
+        n if n % 2 == 1 => sorted[n / 2],
+        n => (sorted[n / 2 - 1] + sorted[n / 2]) / 2.0,
+    }
+}
+
+/// The median over rounds of the ratio of two contenders.
+pub fn ratio(of: &[f64], to: &[f64]) -> f64 {
+    median(&of.iter().zip(to).map(|(a, b)| a / b).collect::<Vec<_>>())
+}
