@@ -18,10 +18,7 @@ fn main() {
 
 /// The version of libdpdk, if pkg-config knows it.
 fn find_version() -> Option<String> {
-    let library = pkg_config::Config::new()
-        .cargo_metadata(false)
-        .probe("libdpdk")
-        .ok()?;
+    let library = pkg_config::Config::new().cargo_metadata(false).probe("libdpdk").ok()?;
     Some(library.version)
 }
 
@@ -36,10 +33,7 @@ fn compile_shim() -> bool {
         .flag("-include")
         .flag("rte_config.h")
         .warnings(false);
-    let Ok(library) = pkg_config::Config::new()
-        .cargo_metadata(false)
-        .probe("libdpdk")
-    else {
+    let Ok(library) = pkg_config::Config::new().cargo_metadata(false).probe("libdpdk") else {
         return false;
     };
     for path in &library.include_paths {

@@ -23,6 +23,7 @@ enum kind { FIB4 = 0, LPM4 = 1, FIB6 = 2, LPM6 = 3 };
 
 struct peer {
     enum kind kind;
+    uint32_t without; /* the nexthop of the default route: no peer takes /0 as a route */
     union {
         struct rte_fib *fib;
         struct rte_lpm *lpm;
@@ -32,7 +33,6 @@ struct peer {
 };
 
 #define BURST_MAX 1024
-#define NO_ROUTE 0
 
 /* DPDK is made to run on huge pages. Its memory here is ordinary anonymous
  * memory, so ask for transparent huge pages: peers get what our tables get. */
@@ -67,7 +67,7 @@ static char *fresh_name(char *name, size_t size) {
 static int open_fib4(struct peer *peer, unsigned bytes_log2, unsigned routes, unsigned groups) {
     char name[24];
     struct rte_fib_conf conf = {
-        .type = RTE_FIB_DIR24_8, .default_nh = NO_ROUTE, .max_routes = (int)routes,
+        .type = RTE_FIB_DIR24_8, .default_nh = peer->without, .max_routes = (int)routes,
         .dir24_8 = {.nh_sz = (enum rte_fib_dir24_8_nh_sz)bytes_log2, .num_tbl8 = groups}};
     peer->fib = rte_fib_create(fresh_name(name, sizeof name), 0, &conf);
     if (!peer->fib)
@@ -79,7 +79,7 @@ static int open_fib4(struct peer *peer, unsigned bytes_log2, unsigned routes, un
 static int open_fib6(struct peer *peer, unsigned bytes_log2, unsigned routes, unsigned groups) {
     char name[24];
     struct rte_fib6_conf conf = {
-        .type = RTE_FIB6_TRIE, .default_nh = NO_ROUTE, .max_routes = (int)routes,
+        .type = RTE_FIB6_TRIE, .default_nh = peer->without, .max_routes = (int)routes,
         .trie = {.nh_sz = (enum rte_fib_trie_nh_sz)bytes_log2, .num_tbl8 = groups}};
     peer->fib6 = rte_fib6_create(fresh_name(name, sizeof name), 0, &conf);
     if (!peer->fib6)
@@ -101,11 +101,14 @@ static int open_lpm(struct peer *peer, unsigned routes, unsigned groups) {
     return peer->lpm6 != NULL;
 }
 
-struct peer *shim_open(int kind, unsigned bytes_log2, unsigned routes, unsigned groups) {
+/* Opens a peer; `without` is its answer where no route matches. */
+struct peer *shim_open(int kind, unsigned bytes_log2, unsigned routes, unsigned groups,
+                       uint32_t without) {
     struct peer *peer = calloc(1, sizeof *peer);
     if (!peer)
         return NULL;
     peer->kind = (enum kind)kind;
+    peer->without = without;
     int opened = kind == FIB4   ? open_fib4(peer, bytes_log2, routes, groups)
                  : kind == FIB6 ? open_fib6(peer, bytes_log2, routes, groups)
                                 : open_lpm(peer, routes, groups);
@@ -154,7 +157,7 @@ uint64_t shim_batch4(struct peer *peer, uint32_t *addrs, unsigned n, unsigned bu
         } else {
             rte_lpm_lookup_bulk(peer->lpm, addrs + i, narrow, count);
             for (unsigned j = 0; j < count; j++)
-                sum += narrow[j] & RTE_LPM_LOOKUP_SUCCESS ? narrow[j] & 0xffffff : 0;
+                sum += narrow[j] & RTE_LPM_LOOKUP_SUCCESS ? narrow[j] & 0xffffff : peer->without;
         }
     }
     return sum;
@@ -174,7 +177,7 @@ uint64_t shim_batch6(struct peer *peer, uint8_t (*addrs)[16], unsigned n, unsign
         } else {
             rte_lpm6_lookup_bulk_func(peer->lpm6, addrs + i, narrow, count);
             for (unsigned j = 0; j < count; j++)
-                sum += narrow[j] < 0 ? 0 : (uint32_t)narrow[j];
+                sum += narrow[j] < 0 ? peer->without : (uint32_t)narrow[j];
         }
     }
     return sum;
@@ -183,7 +186,7 @@ uint64_t shim_batch6(struct peer *peer, uint8_t (*addrs)[16], unsigned n, unsign
 static inline uint32_t one4(struct peer *peer, uint32_t addr) {
     if (peer->kind == LPM4) {
         uint32_t nexthop;
-        return rte_lpm_lookup(peer->lpm, addr, &nexthop) ? NO_ROUTE : nexthop;
+        return rte_lpm_lookup(peer->lpm, addr, &nexthop) ? peer->without : nexthop;
     }
     uint64_t nexthop;
     rte_fib_lookup_bulk(peer->fib, &addr, &nexthop, 1);
@@ -193,7 +196,7 @@ static inline uint32_t one4(struct peer *peer, uint32_t addr) {
 static inline uint32_t one6(struct peer *peer, uint8_t addr[1][16]) {
     if (peer->kind == LPM6) {
         uint32_t nexthop;
-        return rte_lpm6_lookup(peer->lpm6, addr[0], &nexthop) ? NO_ROUTE : nexthop;
+        return rte_lpm6_lookup(peer->lpm6, addr[0], &nexthop) ? peer->without : nexthop;
     }
     uint64_t nexthop;
     rte_fib6_lookup_bulk(peer->fib6, addr, &nexthop, 1);

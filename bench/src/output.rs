@@ -25,7 +25,7 @@ impl Output {
         let effort = plan.effort;
         let method = format!(
             "{} M keys (an eighth of them in single and dependent mode), {} interleaved rounds, \
-             bursts of {}, one core",
+             each after a warm-up with a quarter of the keys, bursts of {}, one core",
             effort.keys >> 20,
             effort.rounds,
             effort.burst,
@@ -45,10 +45,7 @@ impl Output {
             }
         }
         if let Some(figure) = figures.first() {
-            eprintln!(
-                "{} {} {} {}: done",
-                figure.family, figure.table, figure.stream, figure.mode
-            );
+            eprintln!("{} {} {} {}: done", figure.family, figure.table, figure.stream, figure.mode);
         }
         self.figures.extend_from_slice(figures);
     }
@@ -115,11 +112,8 @@ impl Output {
 
     /// Geometric mean and minimum of what the framework chooses by itself.
     fn summary(&self) -> Option<String> {
-        let chosen: Vec<&Figure> = self
-            .figures
-            .iter()
-            .filter(|f| f.mode == "batch" && f.auto && f.ratio > 0.0)
-            .collect();
+        let chosen: Vec<&Figure> =
+            self.figures.iter().filter(|f| f.mode == "batch" && f.auto && f.ratio > 0.0).collect();
         let worst = chosen.iter().min_by(|a, b| a.ratio.total_cmp(&b.ratio))?;
         let logs: f64 = chosen.iter().map(|f| f.ratio.ln()).sum();
         Some(format!(

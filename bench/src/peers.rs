@@ -54,7 +54,10 @@ pub fn inet6(routes: usize, cpu: u32) -> Vec<Recipe<Inet6>> {
         }
     }
     let _ = (routes, cpu);
-    all.push(("ip_network_table", Box::new(|dump| Some(Box::new(crates::TreeBitmap::inet6(dump))))));
+    all.push((
+        "ip_network_table",
+        Box::new(|dump| Some(Box::new(crates::TreeBitmap::inet6(dump)))),
+    ));
     all.push(("prefix-trie", Box::new(|dump| Some(Box::new(crates::PrefixTrie::inet6(dump))))));
     all
 }

@@ -65,11 +65,7 @@ impl PrefixTrie<Ipv6Net> {
 }
 
 /// One address after the other; with `dependent` each waits for the answer before.
-fn run<F: Family>(
-    keys: &Keys<F>,
-    dependent: bool,
-    mut lookup: impl FnMut(F::Addr) -> u32,
-) -> u64 {
+fn run<F: Family>(keys: &Keys<F>, dependent: bool, mut lookup: impl FnMut(F::Addr) -> u32) -> u64 {
     let mut sum = 0;
     let mut last = 0;
     for &addr in keys.native() {

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use std::sync::OnceLock;
 
 use fwdlab_fib::algo::Dump;
-use fwdlab_fib::{Inet, Inet6};
+use fwdlab_fib::{Family, Inet, Inet6};
 
 use crate::contender::{Contender, Origin};
 use crate::keys::Keys;
@@ -22,7 +22,8 @@ struct Peer {
 // SAFETY: the declarations repeat shim/dpdk.c; the library is linked by build.rs.
 unsafe extern "C" {
     fn shim_start(cpu: u32, megabytes: u32) -> c_int;
-    fn shim_open(kind: c_int, bytes_log2: u32, routes: u32, groups: u32) -> *mut Peer;
+    fn shim_open(kind: c_int, bytes_log2: u32, routes: u32, groups: u32, without: u32)
+    -> *mut Peer;
     fn shim_close(peer: *mut Peer);
     fn shim_add4(peer: *mut Peer, addr: u32, len: u8, nexthop: u32) -> c_int;
     fn shim_add6(peer: *mut Peer, addr: *const u8, len: u8, nexthop: u32) -> c_int;
@@ -106,22 +107,27 @@ pub struct Dpdk {
 }
 
 impl Dpdk {
-    fn open(variant: Variant, routes: usize, groups: usize) -> Option<Self> {
-        let routes = routes as u32 + 16;
+    fn open<F: Family>(variant: Variant, dump: &Dump<F>, groups: usize) -> Option<Self> {
+        let routes = dump.len() as u32 + 16;
+        let default = dump.routes().first().filter(|route| route.0.len() == 0);
+        let without = default.map_or(0, |route| route.1.0);
+        // A group number takes the place of a nexthop.
+        let groups = groups.min((1 << variant.nexthop_bits.min(20)) - 1);
         // SAFETY: plain numbers; a null pointer is handled below.
-        let peer = unsafe { shim_open(variant.kind, variant.bytes_log2, routes, groups as u32) };
-        (!peer.is_null()).then_some(Self { variant, peer, groups })
+        let peer =
+            unsafe { shim_open(variant.kind, variant.bytes_log2, routes, groups as u32, without) };
+        (!peer.is_null()).then(|| Self { variant, peer, groups })
     }
 
     /// An IPv4 table, or `None` when DPDK refuses it.
     pub fn inet(variant: Variant, dump: &Dump<Inet>) -> Option<Self> {
-        let groups = group_count(dump.routes().iter().map(|r| (u128::from(r.0.addr()) << 96, r.0.len())));
-        let table = Self::open(variant, dump.len(), groups)?;
-        for (prefix, nexthop) in dump.routes() {
-            // rte_fib and rte_lpm differ in how they see /0; the streams do not depend on it.
+        let groups =
+            group_count(dump.routes().iter().map(|r| (u128::from(r.0.addr()) << 96, r.0.len())));
+        let table = Self::open(variant, dump, groups)?;
+        for (prefix, nexthop) in dump.routes().iter().filter(|route| route.0.len() > 0) {
             // SAFETY: `peer` came from shim_open and is not closed yet.
             let failed = unsafe { shim_add4(table.peer, prefix.addr(), prefix.len(), nexthop.0) };
-            if failed != 0 && prefix.len() > 0 {
+            if failed != 0 {
                 return None;
             }
         }
@@ -131,13 +137,12 @@ impl Dpdk {
     /// An IPv6 table, or `None` when DPDK refuses it.
     pub fn inet6(variant: Variant, dump: &Dump<Inet6>) -> Option<Self> {
         let groups = group_count(dump.routes().iter().map(|r| (r.0.addr(), r.0.len())));
-        let table = Self::open(variant, dump.len(), groups)?;
-        for (prefix, nexthop) in dump.routes() {
+        let table = Self::open(variant, dump, groups)?;
+        for (prefix, nexthop) in dump.routes().iter().filter(|route| route.0.len() > 0) {
             let addr = prefix.addr().to_be_bytes();
             // SAFETY: `peer` is open, `addr` has 16 bytes.
-            let failed =
-                unsafe { shim_add6(table.peer, addr.as_ptr(), prefix.len(), nexthop.0) };
-            if failed != 0 && prefix.len() > 0 {
+            let failed = unsafe { shim_add6(table.peer, addr.as_ptr(), prefix.len(), nexthop.0) };
+            if failed != 0 {
                 return None;
             }
         }
@@ -154,7 +159,8 @@ fn group_count(prefixes: impl Iterator<Item = (u128, u8)>) -> usize {
         .collect();
     heads.sort_unstable();
     heads.dedup();
-    heads.len() + heads.len() / 8 + 256
+    // rte_fib6 reserves a group for each level of each prefix, shared or not.
+    6 * heads.len() + 1024
 }
 
 impl Drop for Dpdk {

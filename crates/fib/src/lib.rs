@@ -25,6 +25,7 @@ mod prefix;
 mod publish;
 mod random;
 mod rib;
+mod simd;
 mod sync;
 pub mod synth;
 

@@ -4,20 +4,28 @@
 //! routing table. The module owns what is needed for updates and hands out the [`Lookup`] that
 //! readers use. To add an algorithm, write its file and append one line to [`INET`] or [`INET6`].
 
+mod bitruns4;
 mod bsearch;
+mod direct4;
 mod dump;
 mod linear;
 mod radix;
 mod ranges;
+mod slab;
+mod spans;
+mod vector;
 
 use std::fmt::Debug;
 use std::sync::Arc;
 
+pub use bitruns4::BitRuns4;
 pub use bsearch::BinarySearch;
+pub use direct4::Direct4;
 pub use dump::Dump;
 pub use linear::Linear;
 pub use radix::{Radix, RadixLockless};
 pub use ranges::ranges;
+pub use vector::Vector;
 
 use crate::epoch::Grace;
 use crate::family::{Family, Inet, Inet6};
@@ -27,12 +35,24 @@ use crate::prefix::Prefix;
 use crate::rib::Rib;
 
 /// All IPv4 algorithms, in the order of `net.route.algo.inet.algo_list`.
-pub(crate) static INET: &[&dyn Algorithm<Inet>] =
-    &[&BinarySearch("bsearch4"), &RadixLockless("radix4_lockless"), &Radix("radix4"), &Linear];
+pub(crate) static INET: &[&dyn Algorithm<Inet>] = &[
+    &Vector("vector4"),
+    &Direct4,
+    &BitRuns4,
+    &BinarySearch("bsearch4"),
+    &RadixLockless("radix4_lockless"),
+    &Radix("radix4"),
+    &Linear,
+];
 
 /// All IPv6 algorithms, in the order of `net.route.algo.inet6.algo_list`.
-pub(crate) static INET6: &[&dyn Algorithm<Inet6>] =
-    &[&BinarySearch("bsearch6"), &RadixLockless("radix6_lockless"), &Radix("radix6"), &Linear];
+pub(crate) static INET6: &[&dyn Algorithm<Inet6>] = &[
+    &Vector("vector6"),
+    &BinarySearch("bsearch6"),
+    &RadixLockless("radix6_lockless"),
+    &Radix("radix6"),
+    &Linear,
+];
 
 /// Up to this many routes, an algorithm without updates of its own replaces its structure at each
 /// change (a few us) instead of asking for a rebuild, which waits for the sync policy.

@@ -1,0 +1,129 @@
+//! The control side of `direct4`: writes cells from spans, after the table behind them.
+
+use std::sync::Arc;
+
+use super::{CELL_SHIFT, Shared, Tables};
+use crate::algo::bitruns4;
+use crate::algo::spans::{self, MAX_NEXTHOP, Span};
+use crate::algo::{Algorithm, AlgorithmError, Change, Dump, Limits, Module, Outcome, TableFacts};
+use crate::epoch::Grace;
+use crate::family::Inet;
+use crate::lookup::Lookup;
+use crate::prefix::Prefix;
+use crate::rib::Rib;
+use crate::simd::cells::{CELLS, Cells, Narrow, Wide, Width};
+
+/// Cells of 8 bits are used while at most one span in this many has a nexthop number beyond them.
+const RARE: usize = 50;
+
+/// The algorithm; for tables above a handful of routes, where the last-level cache holds it.
+#[derive(Debug, Clone, Copy)]
+pub struct Direct4;
+
+impl Algorithm<Inet> for Direct4 {
+    fn name(&self) -> &'static str {
+        "direct4"
+    }
+
+    fn limits(&self) -> Limits {
+        Limits { nexthops: MAX_NEXTHOP, ..Limits::NONE }
+    }
+
+    /// The fastest of the large tables as long as the last-level cache has room for the cells; with
+    /// a smaller cache `bitruns4`, which takes a fourth, comes first. Smaller tables only touch the
+    /// cells that they need.
+    fn preference(&self, facts: &TableFacts) -> u8 {
+        let cell_bytes = if facts.nexthops < Narrow::MAX { Narrow::BYTES } else { Wide::BYTES };
+        let fits = facts.last_cache_bytes == 0 || facts.last_cache_bytes >= CELLS * cell_bytes;
+        match facts.prefixes {
+            0..32 => 140,
+            32..50_000 => 255,
+            _ if fits => 255,
+            _ => 240,
+        }
+    }
+
+    fn build(&self, dump: &Dump<Inet>) -> Result<Box<dyn Module<Inet>>, AlgorithmError> {
+        let spans = spans::of_dump(dump)?;
+        let behind = bitruns4::Builder::of_spans(&spans)?;
+        let beyond = spans.iter().filter(|span| u32::from(span.1) >= Narrow::MAX).count();
+        if beyond * RARE <= spans.len() {
+            Builder::<Narrow>::build(behind, &spans)
+        } else {
+            Builder::<Wide>::build(behind, &spans)
+        }
+    }
+}
+
+/// Owner of the tables.
+struct Builder<W> {
+    tables: Arc<Tables<W>>,
+    behind: bitruns4::Builder,
+}
+
+impl<W: Width> Module<Inet> for Builder<W> {
+    fn lookup(&self) -> Arc<dyn Lookup<Inet>> {
+        Arc::new(Shared(self.tables.clone()))
+    }
+
+    fn apply(
+        &mut self,
+        changes: &[Change<Inet>],
+        rib: &Rib<Inet>,
+        grace: &Grace<'_>,
+    ) -> Outcome<Inet> {
+        // First the table behind: a cell that says "look there" must find the answer there.
+        match self.behind.apply(changes, rib, grace) {
+            Outcome::Applied => {}
+            other => return other,
+        }
+        for change in changes {
+            let within = Prefix::covering(change.prefix.addr(), change.prefix.len().min(24));
+            let Some(spans) = spans::of_rib(rib, within) else {
+                return Outcome::Rebuild { reason: "nexthop number above 65,535" };
+            };
+            self.write(&spans, within.last_addr());
+        }
+        Outcome::Applied
+    }
+
+    fn builder_bytes(&self) -> usize {
+        self.behind.builder_bytes()
+    }
+}
+
+impl<W: Width> Builder<W> {
+    fn build(
+        behind: bitruns4::Builder,
+        spans: &[Span<u32>],
+    ) -> Result<Box<dyn Module<Inet>>, AlgorithmError> {
+        let bytes = CELLS * W::BYTES;
+        let cells = Cells::zeroed().ok_or(AlgorithmError::OutOfMemory { bytes })?;
+        let tables = Arc::new(Tables { cells, behind: behind.tables() });
+        let builder = Self { tables, behind };
+        builder.write(spans, u32::MAX);
+        Ok(Box::new(builder))
+    }
+
+    /// Writes the cells from the first span's start to `last`; both are ends of cells.
+    fn write(&self, spans: &[Span<u32>], last: u32) {
+        let cells = self.tables.cells.as_array();
+        let ends = spans.iter().skip(1).map(|span| u64::from(span.0)).chain([u64::from(last) + 1]);
+        for (span, end) in spans.iter().zip(ends) {
+            let start = u64::from(span.0);
+            // Cells that lie whole within the span take its nexthop, the one at a ragged end
+            // leaves it to the table behind. Ragged starts are the ragged ends of other spans.
+            let (first, whole) = (start.div_ceil(256), end >> CELL_SHIFT);
+            let code = u32::from(span.1).min(W::MAX);
+            for cell in cells.get(first as usize..whole as usize).unwrap_or_default() {
+                // A cell without route that was never written stays untouched memory.
+                if W::load(cell) != code {
+                    W::store(cell, code);
+                }
+            }
+            if end & 0xff != 0 {
+                W::store(&cells[whole as usize], W::MAX);
+            }
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Counting the keys of a sorted cache line that are not above a wanted one.
+#![allow(unsafe_code)]
+
+use std::sync::atomic::AtomicU16;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// How many of the keys are at most `wanted`. Implemented by types that only [`super::level`]
+/// chooses: the vector ones are right on their processors alone.
+pub(crate) trait Count {
+    /// Of 16 keys.
+    fn up_to_16(keys: &[AtomicU16; 16], wanted: u16) -> u32;
+
+    /// Of 32 keys.
+    #[inline(always)]
+    fn up_to_32(keys: &[AtomicU16; 32], wanted: u16) -> u32 {
+        let (low, high) = keys.split_at(16);
+        match (low.try_into(), high.try_into()) {
+            (Ok(low), Ok(high)) => Self::up_to_16(low, wanted) + Self::up_to_16(high, wanted),
+            _ => 0,
+        }
+    }
+}
+
+/// Any processor.
+pub(crate) struct Portable;
+
+impl Count for Portable {
+    #[inline(always)]
+    fn up_to_16(keys: &[AtomicU16; 16], wanted: u16) -> u32 {
+        keys.iter().map(|key| u32::from(key.load(Relaxed) <= wanted)).sum()
+    }
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+pub(crate) use x86::{Avx2, Avx512};
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod x86 {
+    use super::{AtomicU16, Count};
+    use std::arch::x86_64::{
+        __m256i, _mm256_cmpeq_epi16, _mm256_cmple_epu16_mask, _mm256_loadu_si256, _mm256_min_epu16,
+        _mm256_movemask_epi8, _mm256_set1_epi16, _mm512_cmple_epu16_mask, _mm512_loadu_si512,
+        _mm512_set1_epi16,
+    };
+
+    /// AVX-512BW and VL: compare into a mask, count its bits.
+    pub(crate) struct Avx512;
+    /// AVX2, which has no unsigned comparison: x <= w where min(x, w) = x.
+    pub(crate) struct Avx2;
+
+    impl Count for Avx512 {
+        #[inline(always)]
+        fn up_to_16(keys: &[AtomicU16; 16], wanted: u16) -> u32 {
+            // SAFETY: 32 readable bytes; a line is written before readers can find it and not
+            // again while they can (grace periods), so the load races with no store. The type is
+            // only chosen on processors with AVX-512BW and VL.
+            unsafe {
+                let line = _mm256_loadu_si256(keys.as_ptr().cast::<__m256i>());
+                let mask = _mm256_cmple_epu16_mask(line, _mm256_set1_epi16(wanted as i16));
+                u32::from(mask).count_ones()
+            }
+        }
+
+        #[inline(always)]
+        fn up_to_32(keys: &[AtomicU16; 32], wanted: u16) -> u32 {
+            // SAFETY: 64 readable bytes; the rest as for 16 keys.
+            unsafe {
+                let line = _mm512_loadu_si512(keys.as_ptr().cast());
+                _mm512_cmple_epu16_mask(line, _mm512_set1_epi16(wanted as i16)).count_ones()
+            }
+        }
+    }
+
+    impl Count for Avx2 {
+        #[inline(always)]
+        fn up_to_16(keys: &[AtomicU16; 16], wanted: u16) -> u32 {
+            // SAFETY: 32 readable bytes that no store races with, as above. The type is only
+            // chosen on processors with AVX2.
+            unsafe {
+                let line = _mm256_loadu_si256(keys.as_ptr().cast::<__m256i>());
+                let lower = _mm256_min_epu16(line, _mm256_set1_epi16(wanted as i16));
+                // Two equal bytes for each key.
+                _mm256_movemask_epi8(_mm256_cmpeq_epi16(lower, line)).count_ones() / 2
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+    use crate::simd::level::{Kernel, run};
+
+    struct Compare<'a>(&'a [AtomicU16; 32], u16);
+
+    impl Kernel for Compare<'_> {
+        type Output = (u32, u32);
+        #[inline(always)]
+        fn run<C: Count>(self) -> (u32, u32) {
+            let Self(keys, wanted) = self;
+            let low: &[AtomicU16; 16] = keys[..16].try_into().unwrap();
+            (C::up_to_16(low, wanted), C::up_to_32(keys, wanted))
+        }
+    }
+
+    #[test]
+    fn vector_counts_equal_the_portable_count() {
+        let mut random = Random::new(16);
+        for _ in 0..10_000 {
+            let shift = random.below(16);
+            let keys = std::array::from_fn(|_| AtomicU16::new((random.next_u64() as u16) >> shift));
+            let wanted = match random.below(3) {
+                0 => keys[random.below(32) as usize].load(Relaxed),
+                _ => (random.next_u64() as u16) >> shift,
+            };
+            let low: &[AtomicU16; 16] = keys[..16].try_into().unwrap();
+            let portable = (Portable::up_to_16(low, wanted), Portable::up_to_32(&keys, wanted));
+            assert_eq!(run(Compare(&keys, wanted)), portable, "{wanted} in {keys:?}");
+        }
+    }
+}

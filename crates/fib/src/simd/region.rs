@@ -1,0 +1,155 @@
+//! Zeroed memory for lookup tables: on huge pages when it is large, shared between one writer and
+//! many readers.
+#![allow(unsafe_code)]
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
+
+/// From this size on, transparent huge pages are asked for: below, the table's pages fit the
+/// second-level TLB anyway.
+const HUGE_FROM_BYTES: usize = 1 << 20;
+/// Huge pages of x86-64, and of AArch64 with 4 KiB pages.
+const HUGE_PAGE_BYTES: usize = 2 << 20;
+const LINE_BYTES: usize = 64;
+const LINE_WORDS: usize = LINE_BYTES / 8;
+
+/// Zeroed memory that all threads may read and write as atomic numbers of 16, 32 or 64 bits. Pages
+/// are only backed by memory once they are written.
+///
+/// A word written through one view must be read through the same view: the order of the parts in
+/// another view depends on the machine.
+#[derive(Debug)]
+pub(crate) struct Region {
+    start: NonNull<u8>,
+    words: usize,
+    /// What to unmap, when the memory does not come from the allocator.
+    mapped: Option<(*mut u8, usize)>,
+}
+
+// SAFETY: the memory is owned, and only ever accessed through atomics.
+unsafe impl Send for Region {}
+// SAFETY: as above.
+unsafe impl Sync for Region {}
+
+impl Region {
+    /// At least `words` zeroed words of 64 bits, aligned to a cache line; `None` without memory.
+    pub(crate) fn zeroed(words: usize) -> Option<Self> {
+        let layout = layout(words);
+        let words = layout.size() / 8;
+        if layout.size() >= HUGE_FROM_BYTES
+            && let Some((start, mapped)) = sys::map(layout.size())
+        {
+            return Some(Self { start, words, mapped: Some(mapped) });
+        }
+        // SAFETY: the layout is never of size 0.
+        let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        Some(Self { start, words, mapped: None })
+    }
+
+    /// As 64-bit numbers.
+    #[inline(always)]
+    pub(crate) fn words(&self) -> &[AtomicU64] {
+        // SAFETY: the region holds `words` initialised words, aligned to 64 bytes, for as long as
+        // `self` lives; atomics may be shared.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr().cast(), self.words) }
+    }
+
+    /// As 32-bit numbers, two to a word.
+    #[inline(always)]
+    pub(crate) fn halves(&self) -> &[AtomicU32] {
+        // SAFETY: as for `words`; the same bytes counted in smaller units.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr().cast(), self.words * 2) }
+    }
+
+    /// As 16-bit numbers, four to a word.
+    #[inline(always)]
+    pub(crate) fn quarters(&self) -> &[AtomicU16] {
+        // SAFETY: as for `words`; the same bytes counted in smaller units.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr().cast(), self.words * 4) }
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        match self.mapped {
+            // SAFETY: mapped by `map` with this start and length, unmapped only here.
+            Some((start, len)) => unsafe { sys::unmap(start, len) },
+            // SAFETY: allocated with this layout: `layout` rounds a rounded size to itself.
+            None => unsafe { dealloc(self.start.as_ptr(), layout(self.words)) },
+        }
+    }
+}
+
+/// Size and alignment for `words`, rounded up to whole cache lines; at most `isize::MAX` bytes.
+fn layout(words: usize) -> Layout {
+    let lines = words.div_ceil(LINE_WORDS).clamp(1, isize::MAX as usize / LINE_BYTES / 2);
+    Layout::from_size_align(lines * LINE_BYTES, LINE_BYTES)
+        .expect("invariant: a power of two and a size below the limit")
+}
+
+/// Large mappings: only the pages that are written cost memory, and those are huge pages.
+#[cfg(all(target_os = "linux", not(miri)))]
+mod sys {
+    use std::ptr::{NonNull, null_mut};
+
+    /// Maps `bytes` and asks for huge pages; returns the aligned start, and what to unmap.
+    pub(super) fn map(bytes: usize) -> Option<(NonNull<u8>, (*mut u8, usize))> {
+        let len = bytes.checked_add(super::HUGE_PAGE_BYTES)?;
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: a fresh anonymous mapping touches no memory in use.
+        let raw = unsafe { libc::mmap(null_mut(), len, protection, flags, -1, 0) };
+        if raw == libc::MAP_FAILED {
+            return None;
+        }
+        let raw = raw.cast::<u8>();
+        let offset = raw.align_offset(super::HUGE_PAGE_BYTES);
+        // SAFETY: the offset is below a huge page, by which the mapping is longer than `bytes`.
+        let start = unsafe { raw.add(offset) };
+        // SAFETY: the range lies in the mapping. Refusal is no error: small pages work too.
+        unsafe { libc::madvise(start.cast(), bytes, libc::MADV_HUGEPAGE) };
+        Some((NonNull::new(start)?, (raw, len)))
+    }
+
+    /// # Safety
+    /// `start` and `len` must come from [`map`]; nothing may use the memory any more.
+    pub(super) unsafe fn unmap(start: *mut u8, len: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { libc::munmap(start.cast(), len) };
+    }
+}
+
+/// Elsewhere the allocator serves all sizes.
+#[cfg(not(all(target_os = "linux", not(miri))))]
+mod sys {
+    use std::ptr::NonNull;
+
+    pub(super) fn map(_bytes: usize) -> Option<(NonNull<u8>, (*mut u8, usize))> {
+        None
+    }
+
+    /// # Safety
+    /// Never called: [`map`] maps nothing here.
+    pub(super) unsafe fn unmap(_start: *mut u8, _len: usize) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::Ordering::Relaxed;
+
+    #[test]
+    fn small_and_large_regions_are_zeroed_aligned_and_writable() {
+        for words in [1, 8, 9, 1000, 1 << 18, (1 << 18) + 1] {
+            let region = Region::zeroed(words).unwrap();
+            assert!(region.words().len() >= words);
+            assert_eq!(region.start.as_ptr() as usize % LINE_BYTES, 0);
+            assert!(region.words().iter().all(|word| word.load(Relaxed) == 0));
+            region.words()[words - 1].store(7, Relaxed);
+            region.quarters()[0].store(9, Relaxed);
+            assert_eq!(region.quarters()[0].load(Relaxed), 9);
+            assert_eq!(region.halves().len(), 2 * region.words().len());
+        }
+    }
+}
