@@ -139,7 +139,7 @@ mod tests {
         );
         let lines = lines.lock().unwrap();
         assert_eq!(lines.len(), 1, "{lines:?}");
-        assert!(lines[0].starts_with("[fib_algo] inet.1 (bsearch4#1) rebuild: switching algo to "));
+        assert!(lines[0].starts_with("[fib_algo] inet.1 (vector4#1) rebuild: switching algo to "));
         assert!(fibs.inet6(2).is_none());
         assert_eq!(fibs.sync(Duration::ZERO), None);
     }

@@ -5,6 +5,7 @@
 //! readers use. To add an algorithm, write its file and append one line to [`INET`] or [`INET6`].
 
 mod bitruns4;
+mod bitruns6;
 mod bsearch;
 mod direct4;
 mod dump;
@@ -19,6 +20,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 pub use bitruns4::BitRuns4;
+pub use bitruns6::BitRuns6;
 pub use bsearch::BinarySearch;
 pub use direct4::Direct4;
 pub use dump::Dump;
@@ -48,6 +50,7 @@ pub(crate) static INET: &[&dyn Algorithm<Inet>] = &[
 /// All IPv6 algorithms, in the order of `net.route.algo.inet6.algo_list`.
 pub(crate) static INET6: &[&dyn Algorithm<Inet6>] = &[
     &Vector("vector6"),
+    &BitRuns6,
     &BinarySearch("bsearch6"),
     &RadixLockless("radix6_lockless"),
     &Radix("radix6"),

@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use super::{Algorithm, AlgorithmError, Change, Dump, Limits, Module, Outcome, TableFacts};
+use super::{Algorithm, AlgorithmError, Change, Dump, Module, Outcome, TableFacts};
 use crate::algo::ranges::ranges;
 use crate::epoch::Grace;
 use crate::family::{Address, Family, Inet, Inet6};
@@ -19,7 +19,7 @@ use crate::rib::Rib;
 use crate::simd::count::Count;
 use crate::simd::level::{self, Kernel};
 
-/// Routes at most: 2n + 1 ranges.
+/// Above this many routes (2n + 1 ranges) it is never chosen, and changes wait for a rebuild.
 const MAX_ROUTES: usize = 64;
 /// Addresses compared at a time.
 const LANES: usize = 16;
@@ -87,10 +87,6 @@ where
         self.0
     }
 
-    fn limits(&self) -> Limits {
-        Limits { prefixes: MAX_ROUTES, ..Limits::NONE }
-    }
-
     /// Best of all for a handful of routes; each costs as much as the one before.
     fn preference(&self, facts: &TableFacts) -> u8 {
         match facts.prefixes {
@@ -101,9 +97,6 @@ where
     }
 
     fn build(&self, dump: &Dump<F>) -> Result<Box<dyn Module<F>>, AlgorithmError> {
-        if dump.len() > MAX_ROUTES {
-            return Err(AlgorithmError::TooManyPrefixes { got: dump.len(), limit: MAX_ROUTES });
-        }
         Ok(Box::new(VectorModule::<F> { table: Arc::new(RangeList::new(dump)) }))
     }
 }
@@ -118,8 +111,7 @@ where
 
     fn apply(&mut self, _changes: &[Change<F>], rib: &Rib<F>, _grace: &Grace<'_>) -> Outcome<F> {
         if rib.len() > MAX_ROUTES {
-            let (got, limit) = (rib.len(), MAX_ROUTES);
-            return Outcome::Failed(AlgorithmError::TooManyPrefixes { got, limit });
+            return Outcome::Rebuild { reason: "ranges move" };
         }
         self.table = Arc::new(RangeList::new(&rib.dump()));
         Outcome::Replaced(self.table.clone())

@@ -1,0 +1,191 @@
+//! `bitruns6`: IPv6 tables of any size in a few MB, three to five memory accesses for a lookup.
+//!
+//! The levels look at 16, 10 and 6 bits; what is left of the few networks of /32 that hold longer
+//! routes goes to small search trees of 16-bit keys:
+//!
+//! ```text
+//! page   = top[addr >> 112]                         65,536 pages, most of them shared
+//! record = page[addr >> 102 & 1023]
+//! value  = record.values[popcount(record.bitmap >> cell) - 1]     cell = addr >> 96 & 63
+//! value has TREE ? tree.find(addr >> 80 & 65535) : value
+//! ```
+//!
+//! A record is that of [`bitruns4`](super::bitruns4): a bitmap with a bit for each cell in which a
+//! run of equal values ends, followed by the runs' values, last run first. A tree is the runs of
+//! one /32 by the next 16 bits: leaves of 16 keys and 16 nexthops in one cache line, inner lines of
+//! 32 keys, laid out level by level without pointers, each searched with one vector comparison
+//! (PlanB, NSDI 2026, does this with the whole table). A /32 with routes longer than /48 is a
+//! sorted list instead.
+//!
+//! Batches go through the levels together: values that are trees are noted in a bit mask, and
+//! their cache lines fetched ahead.
+//!
+//! Nothing is changed once readers can find it: an update writes new records and trees and stores
+//! their number into the page; old ones are reused after a grace period.
+
+mod build;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+
+pub use build::BitRuns6;
+
+use crate::family::Inet6;
+use crate::lookup::Lookup;
+use crate::nexthop::NexthopId;
+use crate::simd::count::Count;
+use crate::simd::level::{self, Kernel};
+use crate::simd::records::{Direct, Records, View};
+
+const TOP_SHIFT: u32 = 112;
+const PAGES: usize = 1 << 16;
+const RECORD_SHIFT: u32 = 102;
+/// Records of a page, and words of it.
+const PAGE_RECORDS: u32 = 1 << 10;
+const PAGE_WORDS: usize = PAGE_RECORDS as usize / 2;
+const CELL_SHIFT: u32 = 96;
+const CELLS: usize = 64;
+
+/// A value of a record: a nexthop, or this flag, a kind and the offset of a tree in lines.
+const TREE: u32 = 1 << 31;
+const KIND_SHIFT: u32 = 28;
+/// Kinds 0 to 3: levels above the leaves. Kind 4: a sorted list.
+const LIST: u32 = 4;
+const LINE_OFFSET: u32 = (1 << KIND_SHIFT) - 1;
+const LINE_WORDS: u32 = 8;
+
+/// Addresses that go through the levels together.
+const STAGE: usize = 32;
+
+/// The tables that readers use.
+#[derive(Debug)]
+struct Tables {
+    /// [`PAGES`] numbers of 32 bits: offsets of pages.
+    top: Records,
+    records: Records,
+    /// Words of `records` that may hold data.
+    used_words: AtomicUsize,
+}
+
+/// The tables in registers.
+#[derive(Clone, Copy)]
+struct Reader<'a> {
+    top: Direct<'a>,
+    records: View<'a>,
+}
+
+impl Tables {
+    #[inline(always)]
+    fn reader(&self) -> Reader<'_> {
+        Reader { top: self.top.direct(), records: self.records.view() }
+    }
+}
+
+impl Reader<'_> {
+    #[inline(always)]
+    fn record(self, addr: u128) -> u32 {
+        let high = (addr >> 64) as u64;
+        let page = self.top.half((high >> (TOP_SHIFT - 64)) as u32);
+        self.records.half(page, (high >> (RECORD_SHIFT - 64)) as u32)
+    }
+
+    #[inline(always)]
+    fn value(self, record: u32, addr: u128) -> u32 {
+        let cell = ((addr >> 64) as u64 >> (CELL_SHIFT - 64)) as u32;
+        let ends = self.records.word(record) >> (cell & 63);
+        self.records.ranked_half(record, ends)
+    }
+
+    /// What a value says about an address.
+    #[inline(always)]
+    fn resolve<C: Count>(self, value: u32, addr: u128) -> u32 {
+        if value & TREE == 0 { value } else { tree::find::<C>(self.records, value, addr) }
+    }
+
+    #[inline(always)]
+    fn lookup<C: Count>(self, addr: u128) -> u32 {
+        self.resolve::<C>(self.value(self.record(addr), addr), addr)
+    }
+
+    /// Up to [`STAGE`] lookups.
+    #[inline(always)]
+    fn stage<C: Count>(self, addrs: &[u128], answers: &mut [NexthopId]) {
+        let mut flags = 0;
+        for (answer, &addr) in answers.iter_mut().zip(addrs) {
+            let record = self.record(addr);
+            self.records.prefetch(record);
+            *answer = NexthopId(record);
+        }
+        for (answer, &addr) in answers.iter_mut().zip(addrs) {
+            let value = self.value(answer.0, addr);
+            flags |= value;
+            *answer = NexthopId(value);
+        }
+        if flags & TREE == 0 {
+            return;
+        }
+        let mut trees = 0u64;
+        for (i, answer) in answers.iter().enumerate() {
+            trees |= u64::from(answer.0 >> 31) << (i % 64);
+            self.records.prefetch((answer.0 & LINE_OFFSET) * LINE_WORDS * (answer.0 >> 31));
+        }
+        while trees != 0 {
+            let i = trees.trailing_zeros() as usize;
+            trees &= trees - 1;
+            if let (Some(answer), Some(&addr)) = (answers.get_mut(i), addrs.get(i)) {
+                *answer = NexthopId(tree::find::<C>(self.records, answer.0, addr));
+            }
+        }
+    }
+}
+
+struct Single<'a>(&'a Tables, u128);
+
+impl Kernel for Single<'_> {
+    type Output = NexthopId;
+
+    #[inline(always)]
+    fn run<C: Count>(self) -> NexthopId {
+        let Self(tables, addr) = self;
+        NexthopId(tables.reader().lookup::<C>(addr))
+    }
+}
+
+struct Batch<'a>(&'a Tables, &'a [u128], &'a mut [NexthopId]);
+
+impl Kernel for Batch<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<C: Count>(self) {
+        let Self(tables, addrs, answers) = self;
+        let reader = tables.reader();
+        let count = addrs.len().min(answers.len());
+        let (addrs, rest) = addrs[..count].as_chunks::<STAGE>();
+        let (answers, rest_answers) = answers[..count].as_chunks_mut::<STAGE>();
+        for (addrs, answers) in addrs.iter().zip(answers) {
+            reader.stage::<C>(addrs, answers);
+        }
+        reader.stage::<C>(rest, rest_answers);
+    }
+}
+
+struct Shared(Arc<Tables>);
+
+impl Lookup<Inet6> for Shared {
+    fn lookup(&self, addr: u128) -> NexthopId {
+        level::run(Single(&self.0, addr))
+    }
+
+    fn lookup_batch(&self, addrs: &[u128], answers: &mut [NexthopId]) {
+        level::run(Batch(&self.0, addrs, answers));
+    }
+
+    fn memory_bytes(&self) -> usize {
+        PAGES * 4 + self.0.used_words.load(Relaxed) * 8
+    }
+}
