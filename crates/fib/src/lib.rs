@@ -7,6 +7,26 @@
 //! chosen by its preference for tables of that size, or fixed by name.
 //!
 //! The crate knows nothing of packets, devices or files.
+//!
+//! ```
+//! use fwdlab_fib::{Fib, Inet, Nexthop, NexthopId};
+//!
+//! let mut fib = Fib::<Inet>::new(0)?;
+//! let uplink = fib.add("0.0.0.0/0".parse()?, Nexthop::via(0xc612_0001, 0))?;
+//! let lan = fib.add("198.19.0.0/16".parse()?, Nexthop::connected(1))?;
+//!
+//! // Each worker thread owns a reader.
+//! let mut reader = fib.reader();
+//! let mut answers = [NexthopId::NONE; 2];
+//! reader.lookup_batch(&[0xc613_0102, 0x0808_0808], &mut answers);
+//! assert_eq!(answers, [lan, uplink]);
+//! assert_eq!(fib.nexthop(lan).map(|nexthop| nexthop.port), Some(1));
+//!
+//! // Changes are visible to readers at return, or after the next `sync` that finds them due.
+//! fib.delete("198.19.0.0/16".parse()?)?;
+//! assert_eq!(reader.lookup(0xc613_0102), uplink);
+//! # Ok::<(), fwdlab_fib::FibError>(())
+//! ```
 #![deny(missing_docs)]
 
 pub mod algo;

@@ -20,9 +20,10 @@ const MOST_PROBES: usize = 20_000;
 
 impl<F: Family> Case<F> {
     fn new(name: impl Into<String>, routes: Routes<F>, random: &mut Random) -> Self {
+        let most = if routes.len() > 20_000 { MOST_PROBES / 10 } else { MOST_PROBES };
         let dump = Dump::new(routes);
         let mut probes = vec![F::Addr::ZERO, F::Addr::MAX];
-        let step = dump.len() * 5 / MOST_PROBES + 1;
+        let step = dump.len() * 5 / most + 1;
         for (prefix, _) in dump.routes().iter().step_by(step) {
             probes.extend(edges(prefix, random));
         }
@@ -130,6 +131,7 @@ fn flood_cases<F: Family>(cases: &mut Vec<Case<F>>, random: &mut Random) {
     };
     let quarter = F::BITS / 4;
     flood("4096 sibling networks", quarter + 12, 4096);
+    flood("65536 sibling networks", quarter + 16, 1 << 16);
     flood("flood of hosts", F::BITS, 5000);
     flood("flood of pairs", F::BITS - 1, 5000);
     let scattered = (0..5000).map(|i| (Prefix::host(random.addr::<F>()), hop(i))).collect();
