@@ -26,6 +26,7 @@ pub mod model;
 pub mod paired;
 pub mod plan;
 mod sample;
+pub mod search;
 pub mod sequential;
 pub mod steady;
 pub mod unpaired;
