@@ -46,4 +46,32 @@ pub enum PortError {
         /// What the system said.
         source: io::Error,
     },
+    /// A capture file could not be read or written.
+    #[error("capture file, packet {packet}: {source}")]
+    Capture {
+        /// Number of the packet, from 1; 0 is the file header.
+        packet: u64,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file that is no capture of Ethernet frames.
+    #[error(
+        "capture file: {field} is {got:#x}; only pcap files of Ethernet frames can be read (editcap -F pcap converts others)"
+    )]
+    CaptureFormat {
+        /// The field that is wrong.
+        field: &'static str,
+        /// Its value.
+        got: u32,
+    },
+    /// A network interface could not be opened.
+    #[error(
+        "cannot open interface {interface}: {source}; it needs CAP_NET_RAW, and `ip link` lists the names"
+    )]
+    Interface {
+        /// Its name.
+        interface: String,
+        /// What the system said.
+        source: io::Error,
+    },
 }

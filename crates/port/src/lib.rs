@@ -2,7 +2,7 @@
 //!
 //! A [`Pool`] owns the memory of all frames. A [`Frame`] is the owned 16-byte handle of one slot,
 //! a [`Batch`] a row of up to 256 of them, and a [`Port`] moves batches: [`ring`] joins two ports
-//! in memory. [`clock`] reads time cheaply, [`affinity`] binds threads to cores, [`pingpong`]
+//! in memory, [`packet`] opens network interfaces, [`pcap`] capture files. [`clock`] reads time cheaply, [`affinity`] binds threads to cores, [`pingpong`]
 //! measures how far two cores are from each other.
 //!
 //! Nothing here allocates, locks or calls the system for a frame on its normal way: frames are
@@ -41,6 +41,9 @@ pub mod clock;
 mod counters;
 mod error;
 mod interface;
+#[cfg(target_os = "linux")]
+pub mod packet;
+pub mod pcap;
 pub mod pingpong;
 pub mod ring;
 mod sys;

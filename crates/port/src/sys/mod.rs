@@ -8,6 +8,8 @@ pub(crate) mod batch;
 pub(crate) mod frame;
 pub(crate) mod link;
 pub(crate) mod memory;
+#[cfg(target_os = "linux")]
+pub(crate) mod packet;
 pub(crate) mod pool;
 pub(crate) mod sched;
 pub(crate) mod spsc;

@@ -1,0 +1,295 @@
+//! Capture files: reading, writing, and a [`Port`] over both.
+//!
+//! The classic pcap format (draft-ietf-opsawg-pcap): a 24-byte file header, then for each packet
+//! a 16-byte header and its bytes, in the byte order of the machine that wrote it. Not pcapng.
+//! Frames are without FCS, as captures are.
+
+use std::io::{Read, Write};
+
+use fwdlab_wire::MacAddr;
+
+use crate::counters::Counters;
+use crate::error::PortError;
+use crate::interface::Port;
+use crate::{Batch, Pool};
+
+/// Time stamps in microseconds.
+const MAGIC_MICROS: u32 = 0xa1b2_c3d4;
+/// Time stamps in nanoseconds.
+const MAGIC_NANOS: u32 = 0xa1b2_3c4d;
+const LINKTYPE_ETHERNET: u32 = 1;
+const HEADER_LEN: usize = 24;
+const RECORD_LEN: usize = 16;
+/// Longest packet that is believed; a larger number means a broken file.
+const MAX_PACKET: usize = 262_144;
+
+/// Reads packets of a capture file.
+#[derive(Debug)]
+pub struct PcapReader<R> {
+    input: R,
+    is_big_endian: bool,
+    ns_per_fraction: u64,
+    packets: u64,
+}
+
+impl<R: Read> PcapReader<R> {
+    /// Reads the file header.
+    ///
+    /// # Errors
+    /// The input is no pcap file of Ethernet frames, or cannot be read.
+    pub fn new(mut input: R) -> Result<Self, PortError> {
+        let mut header = [0; HEADER_LEN];
+        input.read_exact(&mut header).map_err(|source| PortError::Capture { packet: 0, source })?;
+        let magic = [header[0], header[1], header[2], header[3]];
+        let (is_big_endian, ns_per_fraction) = match u32::from_be_bytes(magic) {
+            MAGIC_MICROS => (true, 1000),
+            MAGIC_NANOS => (true, 1),
+            swapped => match swapped.swap_bytes() {
+                MAGIC_MICROS => (false, 1000),
+                MAGIC_NANOS => (false, 1),
+                _ => return Err(PortError::CaptureFormat { field: "magic number", got: swapped }),
+            },
+        };
+        let reader = Self { input, is_big_endian, ns_per_fraction, packets: 0 };
+        // The upper bits say whether frames end in an FCS, which we do not expect.
+        let link_type = reader.number(&header[20..24]) & 0x03ff_ffff;
+        if link_type != LINKTYPE_ETHERNET {
+            return Err(PortError::CaptureFormat { field: "link type", got: link_type });
+        }
+        Ok(reader)
+    }
+
+    /// Reads the next packet into `bytes`; its time in ns, or `None` at the end.
+    ///
+    /// # Errors
+    /// The file ends within a packet, or a length makes no sense.
+    pub fn next_packet(&mut self, bytes: &mut Vec<u8>) -> Result<Option<u64>, PortError> {
+        let broken = |packet| move |source| PortError::Capture { packet, source };
+        let mut header = [0; RECORD_LEN];
+        let first = self.input.read(&mut header).map_err(broken(self.packets + 1))?;
+        if first == 0 {
+            return Ok(None);
+        }
+        self.packets += 1;
+        self.input.read_exact(&mut header[first..]).map_err(broken(self.packets))?;
+        let len = self.number(&header[8..12]);
+        if len as usize > MAX_PACKET {
+            return Err(PortError::CaptureFormat { field: "packet length", got: len });
+        }
+        bytes.resize(len as usize, 0);
+        self.input.read_exact(bytes).map_err(broken(self.packets))?;
+        let seconds = u64::from(self.number(&header[0..4]));
+        let fraction = u64::from(self.number(&header[4..8]));
+        Ok(Some(seconds * 1_000_000_000 + fraction * self.ns_per_fraction))
+    }
+
+    fn number(&self, bytes: &[u8]) -> u32 {
+        let bytes = [bytes[0], bytes[1], bytes[2], bytes[3]];
+        if self.is_big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }
+    }
+}
+
+/// Writes a capture file, little-endian, with time stamps in ns.
+#[derive(Debug)]
+pub struct PcapWriter<W> {
+    output: W,
+    packets: u64,
+}
+
+impl<W: Write> PcapWriter<W> {
+    /// Writes the file header.
+    ///
+    /// # Errors
+    /// The output cannot be written.
+    pub fn new(mut output: W) -> Result<Self, PortError> {
+        let mut header = Vec::with_capacity(HEADER_LEN);
+        header.extend(MAGIC_NANOS.to_le_bytes());
+        // Version 2.4, in one word; no time zone, no accuracy; snapshot length; link type.
+        for word in [0x0004_0002, 0, 0, MAX_PACKET as u32, LINKTYPE_ETHERNET] {
+            header.extend(u32::to_le_bytes(word));
+        }
+        output.write_all(&header).map_err(|source| PortError::Capture { packet: 0, source })?;
+        Ok(Self { output, packets: 0 })
+    }
+
+    /// Appends a packet with its time in ns.
+    ///
+    /// # Errors
+    /// The output cannot be written.
+    pub fn write(&mut self, bytes: &[u8], time_ns: u64) -> Result<(), PortError> {
+        self.packets += 1;
+        let seconds = (time_ns / 1_000_000_000) as u32;
+        let fraction = (time_ns % 1_000_000_000) as u32;
+        let mut record = Vec::with_capacity(RECORD_LEN + bytes.len());
+        for word in [seconds, fraction, bytes.len() as u32, bytes.len() as u32] {
+            record.extend(word.to_le_bytes());
+        }
+        record.extend(bytes);
+        let packet = self.packets;
+        self.output.write_all(&record).map_err(|source| PortError::Capture { packet, source })
+    }
+
+    /// Flushes and gives the output back.
+    ///
+    /// # Errors
+    /// The output cannot be written.
+    pub fn into_inner(mut self) -> Result<W, PortError> {
+        let packet = self.packets;
+        self.output.flush().map_err(|source| PortError::Capture { packet, source })?;
+        Ok(self.output)
+    }
+}
+
+/// A port that receives from one capture and sends into another; either may be missing.
+///
+/// An error stops the direction in which it happened; [`PcapPort::finish`] reports it.
+///
+/// ```
+/// use fwdlab_port::{Batch, Pool, Port, pcap::{PcapPort, PcapReader, PcapWriter}};
+/// let mut capture = PcapWriter::new(Vec::new())?;
+/// capture.write(&[7; 60], 1_500)?;
+/// let capture = capture.into_inner()?;
+///
+/// let pool = Pool::with_frames(8)?;
+/// let mut port = PcapPort::new(pool.clone(), Some(&capture[..]), Some(Vec::new()))?;
+/// let mut batch = Batch::new();
+/// assert_eq!(port.receive(&mut batch), 1);
+/// assert_eq!(batch[0].len(), 60);
+/// port.send(&mut batch);
+/// assert!(port.is_at_end());
+/// let written = port.finish()?.expect("an output");
+/// assert_eq!(PcapReader::new(&written[..])?.next_packet(&mut Vec::new())?, Some(1_500));
+/// # Ok::<(), fwdlab_port::PortError>(())
+/// ```
+#[derive(Debug)]
+pub struct PcapPort<R, W> {
+    pool: Pool,
+    input: Option<PcapReader<R>>,
+    output: Option<PcapWriter<W>>,
+    error: Option<PortError>,
+    /// Of the packet read last; packets sent get the same time.
+    time_ns: u64,
+    bytes: Vec<u8>,
+    mac: MacAddr,
+    mtu: usize,
+    counters: Counters,
+}
+
+impl<R: Read + Send, W: Write + Send> PcapPort<R, W> {
+    /// A port that takes frames from `pool` for what it reads, and gives those sent back to it.
+    ///
+    /// # Errors
+    /// The input is no pcap file of Ethernet frames, or the output cannot be written.
+    pub fn new(pool: Pool, input: Option<R>, output: Option<W>) -> Result<Self, PortError> {
+        Ok(Self {
+            input: input.map(PcapReader::new).transpose()?,
+            output: output.map(PcapWriter::new).transpose()?,
+            error: None,
+            time_ns: 0,
+            bytes: Vec::new(),
+            mac: MacAddr([2, 0, 0, 0, 0, 1]),
+            mtu: pool.config().capacity.saturating_sub(14),
+            pool,
+            counters: Counters::default(),
+        })
+    }
+
+    /// The same port with another MAC address.
+    #[must_use]
+    pub fn with_mac(mut self, mac: MacAddr) -> Self {
+        self.mac = mac;
+        self
+    }
+
+    /// The same port with another MTU in bytes.
+    #[must_use]
+    pub fn with_mtu(mut self, mtu: usize) -> Self {
+        self.mtu = mtu;
+        self
+    }
+
+    /// Whether all packets of the input have been received.
+    pub fn is_at_end(&self) -> bool {
+        self.input.is_none()
+    }
+
+    /// Ends both captures; gives back the output.
+    ///
+    /// # Errors
+    /// The first error of reading or writing.
+    pub fn finish(self) -> Result<Option<W>, PortError> {
+        match self.error {
+            Some(error) => Err(error),
+            None => self.output.map(PcapWriter::into_inner).transpose(),
+        }
+    }
+
+    /// Reads one packet into a frame of the batch; false when there is none.
+    fn receive_one(&mut self, batch: &mut Batch) -> bool {
+        if batch.is_full() || self.pool.available() == 0 {
+            return false;
+        }
+        let Some(input) = &mut self.input else { return false };
+        match input.next_packet(&mut self.bytes) {
+            Ok(Some(time_ns)) => self.time_ns = time_ns,
+            Ok(None) => {
+                self.input = None;
+                return false;
+            }
+            Err(error) => {
+                self.input = None;
+                self.error.get_or_insert(error);
+                return false;
+            }
+        }
+        if self.bytes.len() > self.pool.config().capacity {
+            self.counters.rx_dropped += 1;
+            return true;
+        }
+        let Some(mut frame) = self.pool.take() else {
+            self.counters.rx_dropped += 1;
+            return true;
+        };
+        frame.set_len(self.bytes.len());
+        frame.copy_from_slice(&self.bytes);
+        self.counters.rx_frames += 1;
+        self.counters.rx_bytes += self.bytes.len() as u64;
+        batch.push(frame).is_ok()
+    }
+}
+
+impl<R: Read + Send, W: Write + Send> Port for PcapPort<R, W> {
+    fn receive(&mut self, batch: &mut Batch) -> usize {
+        let before = batch.len();
+        while self.receive_one(batch) {}
+        batch.len() - before
+    }
+
+    fn send(&mut self, batch: &mut Batch) -> usize {
+        let count = batch.len();
+        for frame in batch.iter() {
+            if let Some(output) = &mut self.output
+                && let Err(error) = output.write(frame, self.time_ns)
+            {
+                self.output = None;
+                self.error.get_or_insert(error);
+            }
+            self.counters.tx_frames += 1;
+            self.counters.tx_bytes += frame.len() as u64;
+        }
+        self.pool.put(batch);
+        count
+    }
+
+    fn mac(&self) -> MacAddr {
+        self.mac
+    }
+
+    fn mtu(&self) -> usize {
+        self.mtu
+    }
+
+    fn counters(&self) -> Counters {
+        self.counters
+    }
+}
