@@ -22,7 +22,12 @@ use std::process::ExitCode;
 
 /// The forwarding lab: does this change make packets go faster?
 #[derive(Parser)]
-#[command(name = "fwdlab", version, about, max_term_width = 100)]
+#[command(
+    name = "fwdlab",
+    version,
+    about = "The forwarding lab: does this change make packets go faster?",
+    max_term_width = 100
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
