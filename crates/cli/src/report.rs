@@ -1,18 +1,26 @@
 //! `fwdlab report`: makes the derived files of a results directory anew, or checks them.
 
 use crate::output;
-use fwdlab_lab::report;
+use fwdlab_lab::report::{self, synthesis::Synthesis};
 use fwdlab_lab::results::Results;
 use std::fmt::Write as _;
-use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Arguments of `fwdlab report`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Results directory
-    dir: PathBuf,
+    /// Results directory; several make a synthesis of machines side by side
+    #[arg(required = true, value_name = "DIR")]
+    dirs: Vec<PathBuf>,
+
+    /// Where the synthesis goes
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+
+    /// Let a synthesis hold different traffic or settings under one name, with a warning
+    #[arg(long)]
+    mixed: bool,
 
     /// Change nothing: say which derived files no longer agree with the journal (exit code 1)
     #[arg(long)]
@@ -41,40 +49,51 @@ enum Format {
 /// # Errors
 /// When the results cannot be read, a claim does not resolve, or a file cannot be written.
 pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
+    let [dir] = arguments.dirs.as_slice() else { return synthesis(arguments) };
     if arguments.check {
-        return check(arguments);
+        return check(dir);
     }
-    let results = Results::read(&arguments.dir)?;
-    let written = report::write(&arguments.dir, &results)?;
+    let results = Results::read(dir)?;
+    let written = report::write(dir, &results)?;
     let text = match arguments.format {
-        Format::Text => {
-            let stdout = std::io::stdout();
-            let colour = stdout.is_terminal() && std::env::var_os("NO_COLOR").is_none();
-            report::terminal(&results, width(), colour)
-        }
+        Format::Text => report::terminal(&results, output::width(), output::is_coloured()),
         Format::Commit => report::commit(&results)?,
         Format::Github => report::github(&results)?,
         Format::Json => report::json(&written.claims)?,
     };
     output::print(&text)?;
-    eprintln!("{} files written to {}", written.files.len(), arguments.dir.display());
+    eprintln!("{} files written to {}", written.files.len(), dir.display());
     Ok(ExitCode::SUCCESS)
 }
 
-fn check(arguments: &Args) -> anyhow::Result<ExitCode> {
-    let differences = report::check(&arguments.dir)?;
+/// Several directories: one page with all machines.
+fn synthesis(arguments: &Args) -> anyhow::Result<ExitCode> {
+    let Some(output) = &arguments.output else {
+        anyhow::bail!("a synthesis of several directories needs a place: add -o DIR");
+    };
+    anyhow::ensure!(
+        !arguments.dirs.contains(output),
+        "{} holds results; choose another place for the synthesis with -o DIR",
+        output.display()
+    );
+    let synthesis = Synthesis::read(&arguments.dirs, arguments.mixed)?;
+    for warning in &synthesis.warnings {
+        eprintln!("warning: {warning}");
+    }
+    let files = report::synthesis::write(&synthesis, output)?;
+    eprintln!("{} files written to {}", files.len(), output.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn check(dir: &Path) -> anyhow::Result<ExitCode> {
+    let differences = report::check(dir)?;
     let mut text = String::new();
     for difference in &differences {
         let _ = writeln!(text, "{difference}");
     }
     if differences.is_empty() {
-        let _ = writeln!(text, "{}: the report agrees with its journal", arguments.dir.display());
+        let _ = writeln!(text, "{}: the report agrees with its journal", dir.display());
     }
     output::print(&text)?;
     Ok(if differences.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// Columns of the terminal, 100 where there is none.
-fn width() -> usize {
-    std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok()).unwrap_or(100)
 }

@@ -2,19 +2,20 @@
 
 use fwdlab_stats::Comparison;
 
-use super::claim::{Cell, Claims, VerdictClaim};
+use super::claim::{Cell, Claims, Spread, VerdictClaim};
 use super::figure::{Chart, Dot, Estimate, Forest, ForestRow, Group, LineRate, Series, Summary};
 use super::setting::{LINKS, line_rate};
 use super::units;
-use crate::results::{LimitedBy, Results, Trial};
+use crate::results::{LimitedBy, Metric, Results, Trial};
 
-/// The chart of forwarding rates.
-pub fn chart(claims: &Claims, results: &Results) -> Chart {
-    let groups = results.campaign.traffics.iter().map(|t| group(t, claims, results)).collect();
-    Chart { title: claims.title.clone(), groups, caption: caption(claims) }
+/// The chart of one of the two figures.
+pub fn chart(claims: &Claims, results: &Results, metric: Metric) -> Chart {
+    let traffics = results.campaign.traffics.iter();
+    let groups = traffics.map(|t| group(t, claims, (results, metric))).collect();
+    Chart { title: claims.title.clone(), metric, groups, caption: caption(claims, results, metric) }
 }
 
-fn group(traffic: &str, claims: &Claims, results: &Results) -> Group {
+fn group(traffic: &str, claims: &Claims, (results, metric): (&Results, Metric)) -> Group {
     let cells: Vec<&Cell> = claims.cells.iter().filter(|c| c.traffic == traffic).collect();
     let frame_bytes = cells.iter().find_map(|c| c.frame_bytes);
     let family = cells.first().map_or("", |c| c.family.title());
@@ -32,7 +33,7 @@ fn group(traffic: &str, claims: &Claims, results: &Results) -> Group {
                 others += 1;
                 1 + (others - 2) % 6
             };
-            series(cell, colour, claims, results)
+            series(cell, colour, claims, (results, metric))
         })
         .collect();
     let best = cells.iter().filter_map(|c| c.rate).map(|r| r.maximum).fold(0.0, f64::max);
@@ -52,28 +53,43 @@ fn near_line_rate(best: f64, frame_bytes: u16) -> Option<LineRate> {
         .map(|(gigabits, pps)| LineRate { pps, label: format!("{gigabits} Gb/s line rate") })
 }
 
-fn series(cell: &Cell, colour: usize, claims: &Claims, results: &Results) -> Series {
+fn series(
+    cell: &Cell,
+    colour: usize,
+    claims: &Claims,
+    (results, metric): (&Results, Metric),
+) -> Series {
     let mut trials: Vec<&Trial> =
         results.trials_of(&cell.variant, &cell.traffic).into_iter().filter(|t| t.is_ok()).collect();
     trials.sort_by_key(|t| t.order);
-    let dots = trials.into_iter().filter_map(dot).collect();
-    let summary =
-        cell.rate.map(|r| Summary { minimum: r.minimum, median: r.median, maximum: r.maximum });
+    let dots = trials.into_iter().filter_map(|t| dot(t, metric)).collect();
+    let summary = spread(cell, metric).map(|r| Summary {
+        minimum: r.minimum,
+        median: r.median,
+        maximum: r.maximum,
+    });
     Series {
         variant: cell.variant.clone(),
         colour,
         dots,
         summary,
-        effect: rate_effect(cell, claims),
+        effect: effect(cell, claims, metric),
     }
 }
 
-/// The effect on the rate that stands above a bar; none when it is not the
-/// rate that decides, or when nothing is proven.
-fn rate_effect(cell: &Cell, claims: &Claims) -> Option<String> {
+const fn spread(cell: &Cell, metric: Metric) -> Option<Spread> {
+    match metric {
+        Metric::Rate => cell.rate,
+        Metric::Cost => cell.cost,
+    }
+}
+
+/// The effect that stands above a bar; none when it is the other figure that
+/// decides.
+fn effect(cell: &Cell, claims: &Claims, metric: Metric) -> Option<String> {
     let is_same = |v: &&VerdictClaim| v.variant == cell.variant && v.traffic == cell.traffic;
     let verdict = claims.verdicts.iter().find(is_same)?;
-    if verdict.metric != "rate" {
+    if verdict.metric != metric.name() {
         return None;
     }
     match verdict.verdict.word() {
@@ -84,25 +100,21 @@ fn rate_effect(cell: &Cell, claims: &Claims) -> Option<String> {
     }
 }
 
-fn dot(trial: &Trial) -> Option<Dot> {
-    let value = trial.rate_pps?;
+fn dot(trial: &Trial, metric: Metric) -> Option<Dot> {
+    let value = metric.of(trial)?;
+    let rate = trial.rate_pps.map_or_else(String::new, units::rate);
     let cost = trial.cost_ns().map(|c| format!(", {} ns/frame", units::ns(c))).unwrap_or_default();
     let limit = match trial.limited_by {
         LimitedBy::Device => "",
         LimitedBy::Generator => ", limited by the generator",
         LimitedBy::Load => ", limited by the load",
     };
-    let hover = format!(
-        "{}: {}{cost}{limit}; block {}, run {}",
-        trial.id,
-        units::rate(value),
-        trial.block,
-        trial.order
-    );
+    let hover =
+        format!("{}: {rate}{cost}{limit}; block {}, run {}", trial.id, trial.block, trial.order);
     Some(Dot { trial: trial.id.clone(), block: trial.block, order: trial.order, value, hover })
 }
 
-fn caption(claims: &Claims) -> String {
+fn caption(claims: &Claims, results: &Results, metric: Metric) -> String {
     let mut counts: Vec<usize> = claims.cells.iter().map(|c| c.kept.len()).collect();
     counts.sort_unstable();
     counts.dedup();
@@ -117,9 +129,19 @@ fn caption(claims: &Claims) -> String {
     } else {
         String::new()
     };
+    let kept = || results.trials.iter().filter(|t| t.is_ok());
+    let bounded = kept().filter(|t| t.limited_by != LimitedBy::Device).count();
+    let limits = if bounded > 0 && metric == Metric::Rate {
+        format!(
+            "\nThe tester or the load, not the device, bounded {bounded} of {} trials: see the device cost.",
+            kept().count()
+        )
+    } else {
+        String::new()
+    };
     format!(
         "Bar: median. Whisker: minimum to maximum. Marks: single trials in the order of the run, \
-         n = {n} per bar.{failed}"
+         n = {n} per bar.{failed}{limits}"
     )
 }
 

@@ -1,9 +1,9 @@
 //! The comparisons of one traffic: every variant against the baseline over
 //! the same complete blocks, so that several variants share one model.
 
-use fwdlab_stats::sequential::{self, Rule};
-use fwdlab_stats::{Comparison, Direction, model, paired};
+use fwdlab_stats::{Comparison, Direction, model, paired, sequential};
 
+use crate::plan;
 use crate::results::{Campaign, Metric, Trial};
 
 /// One block: the baseline's trial first, then each variant's.
@@ -40,12 +40,8 @@ fn sequential(
     direction: Direction,
     campaign: &Campaign,
 ) -> Result<Vec<Comparison>, String> {
-    let rule = Rule {
-        margin: campaign.margin,
-        most_blocks: campaign.blocks as usize,
-        comparisons: campaign.variants.len().saturating_sub(1) * campaign.traffics.len(),
-        ..Rule::default()
-    };
+    let comparisons = campaign.variants.len().saturating_sub(1) * campaign.traffics.len();
+    let rule = plan::rule(campaign.margin, campaign.blocks, comparisons);
     let columns = blocks.first().map_or(1, Vec::len);
     (1..columns.max(2))
         .map(|column| {

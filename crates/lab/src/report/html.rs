@@ -13,11 +13,12 @@ use super::ministat_block::{Block, blocks};
 use super::notes::Notes;
 use super::readme::{basis, warning_text};
 use super::{ReportError, table, topology, units};
-use crate::results::Results;
+use crate::results::{Metric, Results};
 
 const TEMPLATE: &str = include_str!("html/page.html");
 const STYLE: &str = include_str!("html/style.css");
-const SCRIPT: &str = include_str!("html/script.js");
+/// The script of every page.
+pub const SCRIPT: &str = include_str!("html/script.js");
 
 /// Everything that the template asks for.
 #[derive(Serialize)]
@@ -77,6 +78,7 @@ struct BadgeItem<'a> {
 struct Figures {
     forest: Value,
     graph: Value,
+    cost: Value,
     run_order: Value,
     distribution: Value,
     topology: Value,
@@ -121,8 +123,8 @@ struct BlockItem {
 pub struct Sources<'a> {
     /// The trials.
     pub results: &'a Results,
-    /// The data of the figures.
-    pub chart: &'a Chart,
+    /// The data of the figures: forwarding rates, device costs.
+    pub charts: &'a [Chart; 2],
     /// Flame graphs.
     pub flames: &'a Flames,
     /// The user's words.
@@ -149,7 +151,7 @@ fn data<'a>(claims: &'a Claims, sources: &Sources<'a>) -> Result<Page<'a>, Repor
         progress: progress(claims),
         css: Value::from_safe_string(style()),
         js: Value::from_safe_string(SCRIPT.to_owned()),
-        variants: variants(claims, sources.chart),
+        variants: variants(claims, &sources.charts[0]),
         traffics: &results.campaign.traffics,
         verdicts: claims.verdicts.iter().map(|v| verdict(v, &cells)).collect(),
         badges: claims
@@ -203,7 +205,8 @@ fn progress(claims: &Claims) -> String {
     )
 }
 
-fn style() -> String {
+/// The style sheet of every page, both appearances in it.
+pub fn style() -> String {
     let light = figure::properties(&figure::LIGHT);
     let dark = figure::properties(&figure::DARK);
     format!(
@@ -242,13 +245,13 @@ fn verdict<'a>(verdict: &'a super::claim::VerdictClaim, cells: &[&Cell]) -> Verd
 }
 
 fn figures(claims: &Claims, sources: &Sources<'_>) -> Result<Figures, ReportError> {
-    let (chart, results) = (sources.chart, sources.results);
+    let ([chart, cost], results) = (sources.charts, sources.results);
     let inline = |canvas: figure::Canvas, label: &str, id: &'static str| {
         Value::from_safe_string(canvas.into_inline(label, id))
     };
-    let checked = |canvas: figure::Canvas, label: &str, id: &'static str| {
+    let checked = |canvas: figure::Canvas, label: &str, (id, metric): (&'static str, Metric)| {
         let svg = canvas.into_inline(label, id);
-        figure::verify(&svg, id, results)?;
+        figure::verify(&svg, id, (results, metric))?;
         Ok::<_, ReportError>(Value::from_safe_string(svg))
     };
     Ok(Figures {
@@ -257,13 +260,18 @@ fn figures(claims: &Claims, sources: &Sources<'_>) -> Result<Figures, ReportErro
             "Forest plot",
             "figure-forest",
         ),
-        graph: checked(figure::bars(chart), "Forwarding rates", "figure-graph")?,
+        graph: checked(figure::bars(chart), "Forwarding rates", ("figure-graph", Metric::Rate))?,
+        cost: checked(figure::bars(cost), "Device costs", ("figure-cost", Metric::Cost))?,
         run_order: checked(
             figure::run_order(chart),
             "Trials in the order of the run",
-            "figure-run-order",
+            ("figure-run-order", Metric::Rate),
         )?,
-        distribution: checked(figure::distribution(chart), "Distribution", "figure-distribution")?,
+        distribution: checked(
+            figure::distribution(chart),
+            "Distribution of the rates",
+            ("figure-distribution", Metric::Rate),
+        )?,
         topology: inline(topology::topology(claims), "Topology", "figure-topology"),
     })
 }

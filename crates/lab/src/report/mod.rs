@@ -25,6 +25,7 @@ mod readme;
 mod render;
 pub mod setting;
 mod summary;
+pub mod synthesis;
 mod table;
 mod terminal;
 pub(crate) mod text_table;

@@ -163,6 +163,10 @@ fn known(claims: &Claims) -> Vec<Known> {
                 add(Kind::Percent, effect.percent(), format!("{which} of {name} by {what}"), true);
             }
         }
+        if let Some(c) = &v.cost {
+            let time = (1.0 / c.estimate.ratio() - 1.0) * 100.0;
+            add(Kind::Percent, time, format!("change of the time per frame of {name}"), false);
+        }
         add(Kind::Percent, v.margin * 100.0, "the margin".to_owned(), false);
     }
     for c in &claims.cells {

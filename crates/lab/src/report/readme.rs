@@ -31,6 +31,9 @@ pub fn readme(claims: &Claims, results: &Results, extras: &Extras<'_>) -> String
     let mut out = String::with_capacity(16 * 1024);
     head(&mut out, claims);
     let _ = writeln!(out, "![{}](graph.png)\n", claims.title.replace(['[', ']'], ""));
+    if claims.verdicts.iter().any(|v| v.metric == "cost") {
+        out.push_str("![Device cost per frame](cost.png)\n\n");
+    }
     for traffic in &results.campaign.traffics {
         traffic_section(&mut out, traffic, claims, results);
     }
@@ -175,8 +178,12 @@ pub fn basis(verdict: &VerdictClaim, cells: &[&Cell]) -> Option<String> {
             let (low, high) = (c.interval95.low.percent(), c.interval95.high.percent());
             format!(" (change {})", units::percent_interval(low, high))
         });
+        let time = verdict.cost.as_ref().map_or_else(String::new, |c| {
+            let percent = (1.0 / c.estimate.ratio() - 1.0) * 100.0;
+            format!(", time per frame {}", units::signed_percent(percent))
+        });
         format!(
-            "device cost {costs} {paired}; the forwarding rate, {rates}{rate_effect}, does not \
+            "device cost {costs}{time} {paired}; the forwarding rate, {rates}{rate_effect}, does not \
              decide: the tester or the load bounded it in {} of {} trials",
             verdict.bounded,
             2 * verdict.pairs.len()

@@ -9,7 +9,7 @@ use super::notes::Notes;
 use super::profile::Profiles;
 use super::setting::Setting;
 use super::{ReportError, chart, html, links, netbenches, readme, summary};
-use crate::results::Results;
+use crate::results::{Metric, Results};
 
 /// What the results say, checked against the trials.
 ///
@@ -55,9 +55,9 @@ pub(super) fn files(
     let dir = &results.dir;
     let notes = Notes::read(dir, claims)?;
     let flames = flame::flames(claims, &Profiles::read(dir, &claims.cells)?)?;
-    let chart = chart::chart(claims, results);
-    let sources = html::Sources { results, chart: &chart, flames: &flames, notes: &notes };
-    let mut files = figures(claims, &chart, results)?;
+    let charts = [Metric::Rate, Metric::Cost].map(|m| chart::chart(claims, results, m));
+    let sources = html::Sources { results, charts: &charts, flames: &flames, notes: &notes };
+    let mut files = figures(claims, &charts, results)?;
     let text = readme::readme(claims, results, &readme::Extras { notes: &notes, flames: &flames });
     files.insert("README.md".to_owned(), text.into_bytes());
     files.insert("index.html".to_owned(), html::page(claims, &sources)?.into_bytes());
@@ -76,20 +76,21 @@ pub(super) fn files(
 /// The figures as SVG and PNG, each checked against the results.
 fn figures(
     claims: &Claims,
-    chart: &Chart,
+    [rate, cost]: &[Chart; 2],
     results: &Results,
 ) -> Result<BTreeMap<String, Vec<u8>>, ReportError> {
-    let forest = figure::forest(&chart::forest(claims, chart));
+    let forest = figure::forest(&chart::forest(claims, rate));
     let drawn = [
-        ("graph", figure::bars(chart), true),
-        ("forest", forest, false),
-        ("run-order", figure::run_order(chart), true),
+        ("graph", figure::bars(rate), Some(Metric::Rate)),
+        ("cost", figure::bars(cost), Some(Metric::Cost)),
+        ("forest", forest, None),
+        ("run-order", figure::run_order(rate), Some(Metric::Rate)),
     ];
     let mut files = BTreeMap::new();
-    for (name, canvas, has_trials) in drawn {
+    for (name, canvas, trials_of) in drawn {
         let svg = canvas.into_document(&claims.title, &figure::sheet(&figure::LIGHT));
-        if has_trials {
-            figure::verify(&svg, name, results)?;
+        if let Some(metric) = trials_of {
+            figure::verify(&svg, name, (results, metric))?;
         }
         files.insert(format!("{name}.png"), figure::png(&svg, name)?);
         files.insert(format!("{name}.svg"), svg.into_bytes());

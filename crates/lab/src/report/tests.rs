@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::claim::{Claims, resolve};
 use super::{Difference, ReportError, check, claims, terminal, write};
-use crate::results::{Results, Status};
+use crate::results::{Metric, Results, Status};
 
 fn directory(mut results: Results) -> (tempfile::TempDir, Results) {
     let dir = tempfile::tempdir().unwrap();
@@ -107,13 +107,14 @@ fn claim_about_another_variants_trials_does_not_resolve() {
 fn figure_with_swapped_labels_is_refused() {
     let results = sample::results(&sample::TWO, 8);
     let claims = claims(&results).unwrap();
-    let mut chart = super::chart::chart(&claims, &results);
+    let mut chart = super::chart::chart(&claims, &results, Metric::Rate);
     let draw = |chart: &super::figure::Chart| super::figure::bars(chart).into_document("t", "");
-    super::figure::verify(&draw(&chart), "graph.svg", &results).unwrap();
+    super::figure::verify(&draw(&chart), "graph.svg", (&results, Metric::Rate)).unwrap();
     let series = &mut chart.groups[0].series;
     let name = series[0].variant.clone();
     series[0].variant = std::mem::replace(&mut series[1].variant, name);
-    let error = super::figure::verify(&draw(&chart), "graph.svg", &results).unwrap_err();
+    let error =
+        super::figure::verify(&draw(&chart), "graph.svg", (&results, Metric::Rate)).unwrap_err();
     assert!(matches!(error, ReportError::Figure { name: "graph.svg", .. }), "{error}");
 }
 
@@ -255,4 +256,27 @@ fn variant_without_trials_does_not_take_the_others_with_it() {
         claims.verdicts.iter().find(|v| v.variant == variant).unwrap().verdict.word()
     };
     assert_eq!((word("bsearch"), word("dxr")), ("faster", "invalid"));
+}
+
+#[test]
+fn synthesis_refuses_to_mix_traffic_silently() {
+    use super::synthesis::{Synthesis, write as write_synthesis};
+    let (a, _) = directory(sample::results(&sample::TWO, 8));
+    let mut other = sample::results(&sample::TWO, 8);
+    for trial in other.trials.iter_mut().filter(|t| t.traffic == "inet") {
+        trial.flows_planned = 200;
+        trial.flows_seen = 200;
+    }
+    let (b, _) = directory(other);
+    let dirs = [a.path().to_owned(), b.path().to_owned()];
+    let error = Synthesis::read(&dirs, false).unwrap_err();
+    assert!(error.to_string().contains("inet as 200 flows"), "{error}");
+    let synthesis = Synthesis::read(&dirs, true).unwrap();
+    assert_eq!(synthesis.warnings.len(), 1, "{:?}", synthesis.warnings);
+    assert!(synthesis.columns[0].label != synthesis.columns[1].label);
+    let out = tempfile::tempdir().unwrap();
+    write_synthesis(&synthesis, out.path()).unwrap();
+    let text = fs::read_to_string(out.path().join("README.md")).unwrap();
+    assert!(text.contains("warning: ") && text.contains("faster [+17.4 %, +19.2 %]"), "{text}");
+    assert!(out.path().join("inet6.png").exists());
 }

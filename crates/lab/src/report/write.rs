@@ -1,5 +1,6 @@
 //! Puts the derived files into the results directory.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -25,8 +26,19 @@ pub struct Written {
 pub fn write(dir: &Path, results: &Results) -> Result<Written, ReportError> {
     let claims = render::claims(results)?;
     let files = render::files(results, &claims)?;
+    Ok(Written { files: put(dir, &files)?, claims })
+}
+
+/// Writes the files into `dir` under their names.
+///
+/// # Errors
+/// When the system refuses.
+pub(super) fn put(
+    dir: &Path,
+    files: &BTreeMap<String, Vec<u8>>,
+) -> Result<Vec<PathBuf>, ReportError> {
     let mut written = Vec::with_capacity(files.len());
-    for (name, bytes) in &files {
+    for (name, bytes) in files {
         let path = dir.join(name);
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).map_err(ReportError::io("create", parent))?;
@@ -34,7 +46,7 @@ pub fn write(dir: &Path, results: &Results) -> Result<Written, ReportError> {
         replace(&path, bytes)?;
         written.push(path);
     }
-    Ok(Written { files: written, claims })
+    Ok(written)
 }
 
 /// Writes beside the file, then renames: readers see the old or the new.

@@ -3,9 +3,11 @@
 
 use super::canvas::{Anchor, Canvas, TrialMark, at};
 use super::scale::{Scale, decimals, step, ticks};
-use super::{Chart, Group, LineRate, Series, rate_unit};
+use super::{Chart, Group, LineRate, Series, unit};
+use crate::report::text_table::wrap;
+use crate::results::Metric;
 
-const HEIGHT: f64 = 484.0;
+const HEIGHT: f64 = 492.0;
 const LEFT: f64 = 74.0;
 const RIGHT: f64 = 24.0;
 const TOP: f64 = 78.0;
@@ -19,6 +21,7 @@ struct Layout {
     width: f64,
     y: Scale,
     unit: f64,
+    metric: Metric,
     tick: f64,
     slot: f64,
     group_gap: f64,
@@ -34,11 +37,11 @@ impl Layout {
         let slot = (width - LEFT - RIGHT - groups * group_gap) / bars.max(1) as f64;
         let limits = chart.groups.iter().filter_map(|g| g.line_rate.as_ref()).map(|l| l.pps);
         let top = limits.fold(chart.maximum(), f64::max);
-        let (unit, _) = rate_unit(top);
+        let (scale, _) = unit(chart.metric, top);
         let tick = step(top * 1.12, 6);
         let high = (top * 1.12 / tick).ceil() * tick;
         let y = Scale::new((0.0, high), (BOTTOM, TOP));
-        Self { width, y, unit, tick, slot, group_gap }
+        Self { width, y, unit: scale, metric: chart.metric, tick, slot, group_gap }
     }
 }
 
@@ -55,7 +58,10 @@ pub fn bars(chart: &Chart) -> Canvas {
         draw_group(&mut canvas, &layout, group, x);
         x += width + layout.group_gap;
     }
-    canvas.text("faint", Anchor::Start, at(16.0, HEIGHT - 12.0), &chart.caption);
+    for (k, line) in chart.caption.lines().rev().enumerate() {
+        let y = HEIGHT - 12.0 - 15.0 * k as f64;
+        canvas.text("faint", Anchor::Start, at(16.0, y), line);
+    }
     canvas
 }
 
@@ -81,15 +87,23 @@ fn draw_axis(canvas: &mut Canvas, layout: &Layout, chart: &Chart) {
         let label = format!("{:.digits$}", value / layout.unit);
         canvas.text("faint", Anchor::End, at(LEFT - 8.0, y + 4.0), &label);
     }
-    let (_, unit) = rate_unit(chart.maximum().max(layout.unit));
-    let label = format!("Forwarding rate ({unit})");
+    let (_, unit) = unit(chart.metric, chart.maximum().max(layout.unit));
+    let what = match chart.metric {
+        Metric::Rate => "Forwarding rate",
+        Metric::Cost => "Device cost",
+    };
+    let label = format!("{what} ({unit})");
     canvas.text_upwards("", at(22.0, f64::midpoint(TOP, BOTTOM)), &label);
 }
 
 fn draw_group(canvas: &mut Canvas, layout: &Layout, group: &Group, left: f64) {
     let width = layout.slot * group.series.len() as f64;
     canvas.open(&[("class", "traffic"), ("data-traffic", &group.traffic)]);
-    canvas.text("strong", Anchor::Middle, at(left + width / 2.0, BOTTOM + 40.0), &group.label);
+    let columns = ((width + layout.group_gap) / CHARACTER) as usize;
+    for (k, line) in wrap(&group.label, columns.max(8), "", "").lines().enumerate() {
+        let y = BOTTOM + 40.0 + 15.0 * k as f64;
+        canvas.text("strong", Anchor::Middle, at(left + width / 2.0, y), line);
+    }
     if let Some(limit) = &group.line_rate {
         draw_limit(canvas, layout, limit, (left - 10.0, left + width + 10.0));
     }
@@ -127,7 +141,10 @@ fn draw_series(canvas: &mut Canvas, layout: &Layout, series: &Series, centre: f6
     canvas.line("whisker", at(centre, top), at(centre, bottom));
     canvas.line("whisker", at(centre - 6.0, top), at(centre + 6.0, top));
     canvas.line("whisker", at(centre - 6.0, bottom), at(centre + 6.0, bottom));
-    let value = format!("{:.3}", summary.median / layout.unit);
+    let value = match layout.metric {
+        Metric::Rate => format!("{:.3}", summary.median / layout.unit),
+        Metric::Cost => format!("{:.1}", summary.median),
+    };
     let mut y = top - 8.0;
     if let Some(effect) = &series.effect {
         canvas.text(&format!("halo t{colour}"), Anchor::Middle, at(centre, y), effect);

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use super::canvas::{Anchor, Canvas, TrialMark, at};
 use super::scale::{Scale, decimals, step, ticks};
-use super::{Chart, Group, Series, rate_unit};
+use super::{Chart, Group, Series, unit};
+use crate::results::Metric;
 
 const WIDTH: f64 = 800.0;
 const LEFT: f64 = 150.0;
@@ -23,7 +24,7 @@ pub fn distribution(chart: &Chart) -> Canvas {
     canvas.text("title", Anchor::Start, at(16.0, 28.0), "Distribution of the trials");
     let mut top = TOP;
     for (group, panel) in chart.groups.iter().zip(heights) {
-        draw_panel(&mut canvas, group, top);
+        draw_panel(&mut canvas, group, chart.metric, top);
         top += panel;
     }
     let caption =
@@ -66,19 +67,19 @@ fn panel_height(group: &Group) -> f64 {
     group.series.iter().map(|s| row_height(s, &x)).sum::<f64>() + 66.0
 }
 
-fn draw_panel(canvas: &mut Canvas, group: &Group, top: f64) {
+fn draw_panel(canvas: &mut Canvas, group: &Group, metric: Metric, top: f64) {
     let x = scale(group);
     canvas.open(&[("class", "traffic"), ("data-traffic", &group.traffic)]);
     canvas.text("strong", Anchor::Start, at(16.0, top + 4.0), &group.label);
     let first = top + 14.0;
     let bottom = first + group.series.iter().map(|s| row_height(s, &x)).sum::<f64>();
     let (low, high) = x.range();
-    let (unit, name) = rate_unit(high);
+    let (scale, name) = unit(metric, high);
     let tick = step(high - low, 6);
-    let digits = decimals(tick / unit);
+    let digits = decimals(tick / scale);
     for value in ticks(low, high, tick) {
         canvas.line("grid", at(x.place(value), first), at(x.place(value), bottom));
-        let label = format!("{:.digits$}", value / unit);
+        let label = format!("{:.digits$}", value / scale);
         canvas.text("faint", Anchor::Middle, at(x.place(value), bottom + 16.0), &label);
     }
     canvas.text("faint", Anchor::End, at(WIDTH - RIGHT, bottom + 32.0), name);

@@ -24,11 +24,15 @@ pub use run_order::run_order;
 pub use theme::{DARK, LIGHT, inline_sheet, properties, sheet};
 pub use verify::verify;
 
+use crate::results::Metric;
+
 /// What a figure shows: one group of series per traffic.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chart {
     /// The experiment's title.
     pub title: String,
+    /// The figure that is shown.
+    pub metric: Metric,
     /// The traffics, in the experiment's order.
     pub groups: Vec<Group>,
     /// A sentence on n and on trials that are missing.
@@ -81,7 +85,7 @@ pub struct Dot {
     pub block: u32,
     /// Its place in the running order, from 1.
     pub order: u32,
-    /// Frames/s.
+    /// Frames/s or ns/frame.
     pub value: f64,
     /// What a reader sees who points at it.
     pub hover: String,
@@ -129,9 +133,11 @@ impl Chart {
     }
 }
 
-/// The unit in which rates of about `maximum` frames/s are shown.
-pub fn rate_unit(maximum: f64) -> (f64, &'static str) {
+/// The unit in which figures of about `maximum` (frames/s or ns/frame) are
+/// shown.
+pub fn unit(metric: Metric, maximum: f64) -> (f64, &'static str) {
     match maximum {
+        _ if metric == Metric::Cost => (1.0, "ns per frame"),
         m if m >= 1e6 => (1e6, "million frames/s"),
         m if m >= 1e3 => (1e3, "thousand frames/s"),
         _ => (1.0, "frames/s"),

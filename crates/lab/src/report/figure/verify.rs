@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::report::ReportError;
-use crate::results::{Results, Trial};
+use crate::results::{Metric, Results, Trial};
 
 /// What the groups around a mark say of it.
 #[derive(Debug, Default)]
@@ -14,11 +14,15 @@ struct Group {
 
 /// Checks that every mark of `svg` names a trial that was kept, that it
 /// stands in the groups of that trial's traffic and variant, and that no kept
-/// trial with a rate is missing.
+/// trial with a figure is missing.
 ///
 /// # Errors
 /// [`ReportError::Figure`] with the first disagreement.
-pub fn verify(svg: &str, name: &'static str, results: &Results) -> Result<(), ReportError> {
+pub fn verify(
+    svg: &str,
+    name: &'static str,
+    (results, metric): (&Results, Metric),
+) -> Result<(), ReportError> {
     let wrong = |detail: String| ReportError::Figure { name, detail };
     let trials: BTreeMap<&str, &Trial> =
         results.trials.iter().map(|t| (t.id.as_str(), t)).collect();
@@ -50,7 +54,7 @@ pub fn verify(svg: &str, name: &'static str, results: &Results) -> Result<(), Re
             *drawn.entry(id).or_insert(0) += 1;
         }
     }
-    let wanted = results.trials.iter().filter(|t| t.is_ok() && t.rate_pps.is_some());
+    let wanted = results.trials.iter().filter(|t| metric.of(t).is_some());
     match wanted.into_iter().find(|t| drawn.get(&t.id).copied().unwrap_or(0) != 1) {
         Some(trial) => Err(wrong(format!("trial {} is not shown exactly once", trial.id))),
         None => Ok(()),

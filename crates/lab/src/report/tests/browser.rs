@@ -242,7 +242,7 @@ fn hover_and_keys_name_the_trial_in_every_figure() {
     let tip = browser.eval("document.getElementById('tip').textContent");
     assert!(tip.as_str().unwrap().starts_with("b05-inet6-dxr: "), "{tip}");
     assert_eq!(browser.eval("document.getElementById('tip').classList.contains('on')"), true);
-    assert_eq!(browser.eval("document.querySelectorAll('.mark.hot').length"), 3);
+    assert_eq!(browser.eval("document.querySelectorAll('.mark.hot').length"), 4);
     browser.eval("document.getElementById('figure-distribution').focus()");
     browser.press("ArrowRight");
     let first = browser.eval("document.getElementById('said').textContent");
