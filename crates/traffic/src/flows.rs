@@ -92,6 +92,9 @@ impl std::str::FromStr for Endpoints {
             false => (Family::Inet, EXAMPLE_INET),
         };
         let wrong = |reason| TrafficError::Range { text: text.to_owned(), reason, example };
+        if text.matches('[').count() != text.matches(']').count() {
+            return Err(wrong("a bracket is missing"));
+        }
         let (addresses, ports) = split_ports(text, family);
         let (first, last) = addresses.split_once('-').unwrap_or((addresses, addresses));
         let address = |text: &str| parse_address(text.trim(), family);

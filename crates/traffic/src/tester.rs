@@ -2,9 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fwdlab_port::{Batch, Clock, Frame, Pool, Port};
+use fwdlab_port::{Batch, Clock, Pool, Port};
 
 use crate::error::TrafficError;
+use crate::frames::Frames;
 use crate::outcome::{FaultyFlow, Interval, Outcome, StreamOutcome};
 use crate::pacer::Pacer;
 use crate::plan::Plan;
@@ -71,19 +72,6 @@ pub struct Tester<A, B, T = Clock> {
     /// Positions in the batch just arrived; empty in between.
     strangers: Vec<usize>,
     rate: Option<f64>,
-}
-
-/// Where the tester's frames are.
-struct Frames {
-    pool: Pool,
-    /// Arrived and checked, about to be written again.
-    arrived: Batch,
-    /// Written, waiting for room on the port.
-    ready: Batch,
-    /// The rest.
-    spare: Vec<Frame>,
-    /// Free frames that the pool keeps for the device.
-    reserve: usize,
 }
 
 /// One run of the loop.
@@ -339,76 +327,6 @@ impl<A: Port, B: Port, T: TimeSource> Tester<A, B, T> {
                 }
             }
         }
-    }
-}
-
-impl Frames {
-    fn take(plan: &Plan, pool: &Pool, sender: &Sender) -> Result<Self, TrafficError> {
-        let (len, capacity) = (plan.longest()?, pool.config().capacity);
-        if len > capacity {
-            return Err(TrafficError::SlotTooSmall { len, capacity });
-        }
-        let (available, needed) = (pool.available(), plan.frames_in_flight);
-        if needed > available {
-            return Err(TrafficError::PoolTooSmall { available, needed });
-        }
-        let mut frames = Self {
-            pool: pool.clone(),
-            arrived: Batch::new(),
-            ready: Batch::new(),
-            spare: Vec::with_capacity(available),
-            reserve: available - needed,
-        };
-        frames.refill(sender);
-        Ok(frames)
-    }
-
-    /// Takes frames from the pool down to the reserve.
-    fn refill(&mut self, sender: &Sender) {
-        let mut batch = Batch::new();
-        loop {
-            let free = self.pool.available().saturating_sub(self.reserve);
-            if free == 0 || self.pool.take_batch(&mut batch, free) == 0 {
-                return;
-            }
-            for mut frame in batch.drain() {
-                sender.adopt(&mut frame);
-                self.spare.push(frame);
-            }
-        }
-    }
-
-    fn at_hand(&self) -> usize {
-        self.arrived.len() + self.spare.len()
-    }
-
-    /// Moves up to `count` frames to `ready`: those just arrived first, for they are in the
-    /// cache. What arrived beyond that is set aside.
-    #[inline]
-    fn load(&mut self, count: usize) {
-        self.arrived.move_front(&mut self.ready, count);
-        while self.ready.len() < count {
-            let Some(frame) = self.spare.pop() else { break };
-            if let Err(frame) = self.ready.push(frame) {
-                self.spare.push(frame);
-                break;
-            }
-        }
-        if count > 0 || self.arrived.is_full() {
-            self.set_aside();
-        }
-    }
-
-    /// Empties `arrived` so that the next frames find room.
-    #[inline]
-    fn set_aside(&mut self) {
-        self.spare.extend(self.arrived.drain());
-    }
-
-    /// At the end: frames that were written but never left do not count as sent.
-    fn abandon(&mut self, sender: &mut Sender) {
-        sender.retract(&self.ready);
-        self.spare.extend(self.ready.drain());
     }
 }
 
