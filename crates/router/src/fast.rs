@@ -24,7 +24,9 @@ const L3: usize = ethernet::HEADER_LEN;
 const LANES: usize = 8;
 
 /// Headers of a chunk, and what was found out about them. Fields of a header keep the byte order
-/// of the wire inside their words (loaded little-endian) unless said otherwise.
+/// of the wire inside their words (loaded little-endian) unless said otherwise. Aligned so that
+/// no vector lies across two cache lines.
+#[repr(align(64))]
 pub(crate) struct Headers {
     /// Destination MAC address (upper 48 bits) and frame length (lower 16).
     mac_len: [u64; CHUNK],

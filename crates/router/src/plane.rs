@@ -82,11 +82,44 @@ impl PortFacts {
     }
 }
 
+/// The EtherType of a frame whose slot holds [`HEAD`] bytes, as [`INET`] and [`INET6`] have it.
+#[inline(always)]
+fn ether_type(frame: &Frame) -> u16 {
+    let head = frame.head::<HEAD>();
+    u16::from_le_bytes([head[12], head[13]])
+}
+
+/// The EtherType of all frames, if it is the same and all slots hold [`HEAD`] bytes. The usual
+/// case: then nothing has to be sorted.
+#[inline(always)]
+fn common_type(chunk: &[Frame]) -> Option<u16> {
+    let first = chunk.first().filter(|frame| frame.capacity() >= HEAD).map(ether_type)?;
+    let mut differences = 0;
+    for frame in chunk {
+        if frame.capacity() < HEAD {
+            return None;
+        }
+        differences |= ether_type(frame) ^ first;
+    }
+    (differences == 0).then_some(first)
+}
+
+/// 0, 1, 2, ...
+const EVERY_PLACE: [u8; CHUNK] = {
+    let mut places = [0; CHUNK];
+    let mut at = 0;
+    while at < CHUNK {
+        places[at] = at as u8;
+        at += 1;
+    }
+    places
+};
+
 /// One family's frames of a chunk, in order: place in the chunk, header, address, answer.
 struct Row<A> {
+    headers: Headers,
     len: usize,
     places: [u8; CHUNK],
-    headers: Headers,
     addresses: [A; CHUNK],
     nexthops: [NexthopId; CHUNK],
 }
@@ -100,6 +133,13 @@ impl<A: Address> Row<A> {
             addresses: [A::ZERO; CHUNK],
             nexthops: [NexthopId::NONE; CHUNK],
         }
+    }
+
+    /// Takes the first `count` places.
+    #[inline(always)]
+    fn take_all(&mut self, count: usize) {
+        self.places = EVERY_PLACE;
+        self.len = count;
     }
 
     /// Notes a place and keeps it if `is_kept`: a store that always happens is cheaper than a
@@ -306,14 +346,23 @@ impl Plane {
     }
 
     /// Splits a chunk by family; prefetches the next one.
-    #[inline]
+    #[inline(always)]
     fn sort(&mut self, chunk: &[Frame], next: &[Frame]) {
         next.iter().take(chunk.len()).for_each(Frame::prefetch);
         (self.row.len, self.row6.len) = (0, 0);
+        match common_type(chunk) {
+            Some(INET) => self.row.take_all(chunk.len()),
+            Some(INET6) => self.row6.take_all(chunk.len()),
+            Some(_) => {}
+            None => self.split(chunk),
+        }
+    }
+
+    /// Splits a chunk whose frames are of several types.
+    fn split(&mut self, chunk: &[Frame]) {
         for (place, frame) in chunk.iter().enumerate() {
             if frame.capacity() >= HEAD {
-                let head = frame.head::<HEAD>();
-                let ether_type = u16::from_le_bytes([head[12], head[13]]);
+                let ether_type = ether_type(frame);
                 self.row.offer(place, ether_type == INET);
                 self.row6.offer(place, ether_type == INET6);
             }
