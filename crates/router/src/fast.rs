@@ -14,7 +14,8 @@ use fwdlab_port::Frame;
 use fwdlab_wire::{ethernet, ipv4, ipv6};
 
 use crate::adjacency::Adjacency;
-use crate::plane::{CHUNK, GENERAL, MAX_PORTS, PortFacts};
+use crate::plane::{GENERAL, MAX_PORTS, PortFacts};
+use crate::rows::CHUNK;
 
 /// Bytes that the fast path reads: Ethernet and IPv6 header (54), rounded up to a word.
 pub(crate) const HEAD: usize = 56;
@@ -125,8 +126,9 @@ impl Headers {
             // 0x0100 with end-around carry; in our byte order the 0x0100 is a 1. A sum of 0xffff
             // wraps to 0, as equation 3 would have it.
             let raised = checksum + 1;
-            let raised = raised + (raised + 1 >> 16);
-            *edit = ((middle >> 48) - (1 & !is_less(ttl, 1)) | raised << 16) as u32;
+            let raised = raised + ((raised + 1) >> 16);
+            let lowered = (middle >> 48) - (1 & !is_less(ttl, 1));
+            *edit = (lowered | (raised << 16)) as u32;
         }
     }
 

@@ -89,6 +89,7 @@ mod neighbours;
 mod plane;
 mod resolve;
 mod router;
+mod rows;
 mod tables;
 mod worker;
 

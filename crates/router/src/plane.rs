@@ -15,19 +15,18 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use fwdlab_fib::{Address, Family, Inet, Inet6, NexthopId};
+use fwdlab_fib::{Inet, Inet6};
 use fwdlab_port::{Batch, Frame, Pool, wide};
 use fwdlab_wire::MacAddr;
 
-use crate::adjacency::{Adjacency, pack_mac};
+use crate::adjacency::pack_mac;
 use crate::counters::Counters;
-use crate::fast::{HEAD, Headers};
-use crate::flow;
-use crate::general::{Hop, L3};
+use crate::general::Hop;
 use crate::interface::PortConfig;
 use crate::knobs::Knobs;
 use crate::limits::TokenBucket;
 use crate::resolve::Waiting;
+use crate::rows::{CHUNK, Context, Lazy, Row, sort};
 use crate::tables::View;
 
 /// Most ports of a router; the numbers above are fates.
@@ -42,13 +41,6 @@ pub(crate) const HELD: u8 = 254;
 pub(crate) const CONSUMED: u8 = 252;
 /// Fate: dropped and counted; the frame goes back to its pool.
 pub(crate) const DROPPED: u8 = 255;
-
-/// Frames per chunk.
-pub(crate) const CHUNK: usize = 64;
-
-/// EtherTypes as a little-endian load of their two bytes gives them.
-const INET: u16 = fwdlab_wire::ethernet::TYPE_IPV4.swap_bytes();
-const INET6: u16 = fwdlab_wire::ethernet::TYPE_IPV6.swap_bytes();
 
 /// What the stages must know of a port.
 #[derive(Debug, Clone, Copy)]
@@ -79,130 +71,6 @@ impl PortFacts {
 
     pub(crate) fn is_present(&self) -> bool {
         self.mtu > 0
-    }
-}
-
-/// The EtherType of a frame whose slot holds [`HEAD`] bytes, as [`INET`] and [`INET6`] have it.
-#[inline(always)]
-fn ether_type(frame: &Frame) -> u16 {
-    let head = frame.head::<HEAD>();
-    u16::from_le_bytes([head[12], head[13]])
-}
-
-/// The EtherType of all frames, if it is the same and all slots hold [`HEAD`] bytes. The usual
-/// case: then nothing has to be sorted.
-#[inline(always)]
-fn common_type(chunk: &[Frame]) -> Option<u16> {
-    let first = chunk.first().filter(|frame| frame.capacity() >= HEAD).map(ether_type)?;
-    let mut differences = 0;
-    for frame in chunk {
-        if frame.capacity() < HEAD {
-            return None;
-        }
-        differences |= ether_type(frame) ^ first;
-    }
-    (differences == 0).then_some(first)
-}
-
-/// 0, 1, 2, ...
-const EVERY_PLACE: [u8; CHUNK] = {
-    let mut places = [0; CHUNK];
-    let mut at = 0;
-    while at < CHUNK {
-        places[at] = at as u8;
-        at += 1;
-    }
-    places
-};
-
-/// One family's frames of a chunk, in order: place in the chunk, header, address, answer.
-struct Row<A> {
-    headers: Headers,
-    len: usize,
-    places: [u8; CHUNK],
-    addresses: [A; CHUNK],
-    nexthops: [NexthopId; CHUNK],
-}
-
-impl<A: Address> Row<A> {
-    fn new() -> Self {
-        Self {
-            len: 0,
-            places: [0; CHUNK],
-            headers: Headers::new(),
-            addresses: [A::ZERO; CHUNK],
-            nexthops: [NexthopId::NONE; CHUNK],
-        }
-    }
-
-    /// Takes the first `count` places.
-    #[inline(always)]
-    fn take_all(&mut self, count: usize) {
-        self.places = EVERY_PLACE;
-        self.len = count;
-    }
-
-    /// Notes a place and keeps it if `is_kept`: a store that always happens is cheaper than a
-    /// branch that mixed traffic would mispredict.
-    #[inline(always)]
-    fn offer(&mut self, place: usize, is_kept: bool) {
-        self.places[self.len % CHUNK] = place as u8;
-        self.len += usize::from(is_kept);
-    }
-
-    /// Loads the headers with `gather`.
-    #[inline(always)]
-    fn gather(&mut self, chunk: &[Frame], gather: impl Fn(&mut Headers, usize, &Frame) -> A) {
-        for (at, (&place, address)) in
-            self.places[..self.len].iter().zip(&mut self.addresses).enumerate()
-        {
-            *address = gather(&mut self.headers, at, &chunk[usize::from(place)]);
-        }
-    }
-
-    #[inline(always)]
-    fn lookup<F: Family<Addr = A>>(&mut self, view: &mut View<F>) {
-        view.reader.lookup_batch(&self.addresses[..self.len], &mut self.nexthops[..self.len]);
-    }
-
-    /// Rewrites the frames with `rewrite`, which returns a fate; returns how many were left over.
-    #[inline(always)]
-    fn rewrite<F: Family<Addr = A>>(
-        &self,
-        view: &View<F>,
-        chunk: &mut [Frame],
-        fates: &mut [u8],
-        rewrite: impl Fn(&Headers, usize, &mut Frame, Adjacency) -> u8,
-    ) -> usize {
-        let mut left = 0;
-        for (at, (&place, &id)) in self.places[..self.len].iter().zip(&self.nexthops).enumerate() {
-            let place = usize::from(place);
-            let fate = rewrite(&self.headers, at, &mut chunk[place], view.adjacencies.of(id));
-            fates[place] = fate;
-            left += usize::from(fate == GENERAL);
-        }
-        left
-    }
-
-    /// Forwards those of the frames left over whose nexthop is a group, by the member for their
-    /// flow.
-    #[cold]
-    fn rewrite_groups<F: Family<Addr = A>>(
-        &self,
-        view: &mut View<F>,
-        chunk: &mut [Frame],
-        fates: &mut [u8],
-        (flow, rewrite): (fn(&[u8]) -> u32, impl Fn(&Headers, usize, &mut Frame, Adjacency) -> u8),
-    ) {
-        let table = view.reader.pin();
-        for (at, (&place, &id)) in self.places[..self.len].iter().zip(&self.nexthops).enumerate() {
-            let place = usize::from(place);
-            if fates[place] == GENERAL && view.adjacencies.of(id).is_group() {
-                let member = table.member(id, flow(chunk[place].get(L3..).unwrap_or(&[])));
-                fates[place] =
-                    rewrite(&self.headers, at, &mut chunk[place], view.adjacencies.of(member));
-            }
-        }
     }
 }
 
@@ -307,112 +175,58 @@ impl Plane {
     /// Decides the fate of each frame that came in on port `input`, and rewrites those that go
     /// on. At most [`Batch::CAPACITY`] frames.
     pub(crate) fn process(&mut self, input: u8, frames: &mut [Frame]) {
-        if !self.has_fast_path {
+        let left = if self.has_fast_path {
+            wide(
+                #[inline(always)]
+                || self.forward(input, frames),
+            )
+        } else {
             self.fates[..frames.len()].fill(GENERAL);
-            return self.finish(input, frames, 0);
+            frames.len()
+        };
+        if left > 0 {
+            self.finish(input, frames);
         }
+    }
+
+    /// Sends all frames through the stages of the fast path, a chunk at a time; returns how many
+    /// it left over.
+    #[inline(always)]
+    fn forward(&mut self, input: u8, frames: &mut [Frame]) -> usize {
+        let PortFacts { mac, fib, .. } = self.ports[usize::from(input)];
+        let context = Context { mac, ports: &self.ports };
+        let mut view = Lazy::new(&mut self.inet[usize::from(fib)]);
+        let mut view6 = Lazy::new(&mut self.inet6[usize::from(fib)]);
+        let (row, row6) = (&mut self.row, &mut self.row6);
         frames.iter().take(CHUNK).for_each(Frame::prefetch);
-        let mut start = 0;
-        while start < frames.len() {
-            let rest = &mut frames[start..];
-            let (chunk, next) = rest.split_at_mut(CHUNK.min(rest.len()));
-            if self.forward(input, chunk, next, start) > 0 {
-                self.finish(input, chunk, start);
+        let (mut rest, mut fates, mut left) = (frames, &mut self.fates[..], 0);
+        while !rest.is_empty() {
+            let count = CHUNK.min(rest.len());
+            let (chunk, next) = rest.split_at_mut(count);
+            let (chunk_fates, next_fates) = fates.split_at_mut(count);
+            next.iter().take(count).for_each(Frame::prefetch);
+            let others = sort(chunk, row, row6);
+            if others > 0 {
+                chunk_fates.fill(GENERAL);
+                left += others;
             }
-            start += chunk.len();
-        }
-    }
-
-    /// Sends a chunk through the stages of the fast path; returns how many frames it left over.
-    fn forward(&mut self, input: u8, chunk: &mut [Frame], next: &[Frame], start: usize) -> usize {
-        self.sort(chunk, next);
-        let mut left = chunk.len() - self.row.len - self.row6.len;
-        if left > 0 {
-            self.fates[start..start + chunk.len()].fill(GENERAL);
-        }
-        if self.row.len > 0 {
-            left += wide(
-                #[inline(always)]
-                || self.forward_inet(input, chunk, start),
-            );
-        }
-        if self.row6.len > 0 {
-            left += wide(
-                #[inline(always)]
-                || self.forward_inet6(input, chunk, start),
-            );
-        }
-        left
-    }
-
-    /// Splits a chunk by family; prefetches the next one.
-    #[inline(always)]
-    fn sort(&mut self, chunk: &[Frame], next: &[Frame]) {
-        next.iter().take(chunk.len()).for_each(Frame::prefetch);
-        (self.row.len, self.row6.len) = (0, 0);
-        match common_type(chunk) {
-            Some(INET) => self.row.take_all(chunk.len()),
-            Some(INET6) => self.row6.take_all(chunk.len()),
-            Some(_) => {}
-            None => self.split(chunk),
-        }
-    }
-
-    /// Splits a chunk whose frames are of several types.
-    fn split(&mut self, chunk: &[Frame]) {
-        for (place, frame) in chunk.iter().enumerate() {
-            if frame.capacity() >= HEAD {
-                let ether_type = ether_type(frame);
-                self.row.offer(place, ether_type == INET);
-                self.row6.offer(place, ether_type == INET6);
+            if row.len > 0 {
+                left += row.forward_inet(&mut view, chunk, chunk_fates, &context);
             }
-        }
-    }
-
-    #[inline(always)]
-    fn forward_inet(&mut self, input: u8, chunk: &mut [Frame], start: usize) -> usize {
-        let PortFacts { mac, fib, .. } = self.ports[usize::from(input)];
-        let (row, view) = (&mut self.row, &mut self.inet[usize::from(fib)]);
-        let fates = &mut self.fates[start..start + chunk.len()];
-        row.gather(chunk, |headers, at, frame| headers.gather_inet(at, frame));
-        row.lookup(view);
-        row.headers.check_inet(row.len, mac);
-        let ports = &self.ports;
-        let rewrite = |headers: &Headers, at: usize, frame: &mut Frame, adjacency: Adjacency| {
-            headers.rewrite_inet(at, frame, adjacency, ports)
-        };
-        let left = row.rewrite(view, chunk, fates, rewrite);
-        if left > 0 {
-            row.rewrite_groups(view, chunk, fates, (flow::inet, rewrite));
-        }
-        left
-    }
-
-    #[inline(always)]
-    fn forward_inet6(&mut self, input: u8, chunk: &mut [Frame], start: usize) -> usize {
-        let PortFacts { mac, fib, .. } = self.ports[usize::from(input)];
-        let (row, view) = (&mut self.row6, &mut self.inet6[usize::from(fib)]);
-        let fates = &mut self.fates[start..start + chunk.len()];
-        row.gather(chunk, |headers, at, frame| headers.gather_inet6(at, frame));
-        row.lookup(view);
-        row.headers.check_inet6(row.len, mac);
-        let ports = &self.ports;
-        let rewrite = |headers: &Headers, at: usize, frame: &mut Frame, adjacency: Adjacency| {
-            headers.rewrite_inet6(at, frame, adjacency, ports)
-        };
-        let left = row.rewrite(view, chunk, fates, rewrite);
-        if left > 0 {
-            row.rewrite_groups(view, chunk, fates, (flow::inet6, rewrite));
+            if row6.len > 0 {
+                left += row6.forward_inet6(&mut view6, chunk, chunk_fates, &context);
+            }
+            (rest, fates) = (next, next_fates);
         }
         left
     }
 
     /// Sends what is left through the general path, in order.
     #[cold]
-    fn finish(&mut self, input: u8, chunk: &mut [Frame], start: usize) {
-        for (place, frame) in chunk.iter_mut().enumerate() {
-            if self.fates[start + place] == GENERAL {
-                self.fates[start + place] = self.general(input, frame);
+    fn finish(&mut self, input: u8, frames: &mut [Frame]) {
+        for (place, frame) in frames.iter_mut().enumerate() {
+            if self.fates[place] == GENERAL {
+                self.fates[place] = self.general(input, frame);
             }
         }
     }
