@@ -3,10 +3,10 @@
 //! Without it the bench still builds and says at run time which peers are
 //! missing.
 
-const SHIM: &str = "shim/dpdk.c";
+const SHIMS: [&str; 2] = ["shim/dpdk.c", "shim/forward.c"];
 
 fn main() {
-    println!("cargo:rerun-if-changed={SHIM}");
+    SHIMS.iter().for_each(|shim| println!("cargo:rerun-if-changed={shim}"));
     println!("cargo:rustc-check-cfg=cfg(dpdk)");
     let version = find_version();
     if let Some(version) = version.filter(|_| compile_shim()) {
@@ -22,12 +22,12 @@ fn find_version() -> Option<String> {
     Some(library.version)
 }
 
-/// Compiles the shim and links only the libraries that it calls (libdpdk as a
+/// Compiles the shims and links only the libraries that it calls (libdpdk as a
 /// whole names a hundred). Returns false when the C compiler fails.
 fn compile_shim() -> bool {
     let mut build = cc::Build::new();
     build
-        .file(SHIM)
+        .files(SHIMS)
         .opt_level(3)
         .flag("-march=native")
         .flag("-include")

@@ -1,8 +1,9 @@
 //! `fwdlab-bench fib`: route lookup rates of all algorithms and their peers, from interleaved
-//! rounds of one run.
+//! rounds of one run. `fwdlab-bench forward`: the router against a DPDK forwarder.
 
 mod compare;
 mod contender;
+mod forward;
 mod keys;
 mod machine;
 mod output;
@@ -34,6 +35,8 @@ struct Arguments {
 enum Command {
     /// Route lookup, against DPDK and the Rust crates
     Fib(FibArguments),
+    /// Forwarding on one core, against DPDK with the same checks
+    Forward(forward::Arguments),
 }
 
 #[derive(clap::Args)]
@@ -74,7 +77,10 @@ enum Format {
 }
 
 fn main() -> Result<()> {
-    let Command::Fib(arguments) = Arguments::parse().command;
+    let arguments = match Arguments::parse().command {
+        Command::Fib(arguments) => arguments,
+        Command::Forward(arguments) => return forward::run(&arguments),
+    };
     let plan = Plan {
         effort: Effort {
             keys: if arguments.quick { 1 << 20 } else { 4 << 20 },

@@ -1,0 +1,301 @@
+/* A forwarder in DPDK's manner, the peer of the forwarding bench.
+ *
+ * It works as l3fwd does (bursts of 32, prefetch, one bulk lookup a burst) on frames that lie in
+ * memory, with the checks that RFC 1812 and RFC 8200 ask of a router, which l3fwd leaves out.
+ * DPDK is linked and called, nothing of it is copied. Frames circulate: what is sent in one lap
+ * is received in the next.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <rte_byteorder.h>
+#include <rte_eal.h>
+#include <rte_fib.h>
+#include <rte_fib6.h>
+#include <rte_ip.h>
+#include <rte_lpm.h>
+#include <rte_lpm6.h>
+#include <rte_memory.h>
+#include <rte_prefetch.h>
+
+enum kind { FIB4 = 0, LPM4 = 1, FIB6 = 2, LPM6 = 3 };
+#define BURST 32
+#define NO_ROUTE 0xffffu
+#define PORTS 2
+
+/* What a port's queue holds: 16 bytes, as our own frame handles. */
+struct frame {
+    uint8_t *data;
+    uint32_t len;
+    uint32_t unused;
+};
+
+struct adjacency {
+    uint8_t macs[12];
+    uint16_t port;
+    uint16_t mtu;
+};
+
+struct forwarder {
+    enum kind kind;
+    void *table;
+    uint64_t own_mac; /* six bytes as they lie in memory */
+    struct adjacency adjacencies[256];
+    unsigned frames;
+    struct frame *in, *out[PORTS];
+    unsigned outs[PORTS];
+    uint64_t drops;
+};
+
+static int want_huge_pages(const struct rte_memseg_list *list, void *unused) {
+    (void)unused;
+    madvise(list->base_va, list->len, MADV_HUGEPAGE);
+    return 0;
+}
+
+int forward_start(unsigned cpu, unsigned megabytes) {
+    char cores[24], memory[24];
+    snprintf(cores, sizeof cores, "%u", cpu);
+    snprintf(memory, sizeof memory, "%u", megabytes);
+    char *argv[] = {"fwdlab-bench", "--no-huge", "--no-pci", "--no-telemetry", "--no-shconf",
+                    "--log-level=critical", "--force-max-simd-bitwidth=512", "-l", cores, "-m",
+                    memory, NULL};
+    if (rte_eal_init(11, argv) < 0)
+        return 0;
+    rte_memseg_list_walk(want_huge_pages, NULL);
+    return 1;
+}
+
+static void *open_table(enum kind kind, unsigned routes) {
+    static unsigned names;
+    char name[24];
+    snprintf(name, sizeof name, "forward%u", names++);
+    unsigned groups = routes < 1000 ? 256 : 1 << 15;
+    if (kind == FIB4) {
+        struct rte_fib_conf conf = {.type = RTE_FIB_DIR24_8, .default_nh = NO_ROUTE,
+            .max_routes = (int)routes + 8,
+            .dir24_8 = {.nh_sz = RTE_FIB_DIR24_8_4B, .num_tbl8 = groups}};
+        struct rte_fib *fib = rte_fib_create(name, 0, &conf);
+        if (fib)
+            rte_fib_select_lookup(fib, RTE_FIB_LOOKUP_DIR24_8_VECTOR_AVX512);
+        return fib;
+    }
+    if (kind == FIB6) {
+        struct rte_fib6_conf conf = {.type = RTE_FIB6_TRIE, .default_nh = NO_ROUTE,
+            .max_routes = (int)routes + 8,
+            .trie = {.nh_sz = RTE_FIB6_TRIE_4B, .num_tbl8 = groups * 4}};
+        struct rte_fib6 *fib = rte_fib6_create(name, 0, &conf);
+        if (fib)
+            rte_fib6_select_lookup(fib, RTE_FIB6_LOOKUP_TRIE_VECTOR_AVX512);
+        return fib;
+    }
+    if (kind == LPM4) {
+        struct rte_lpm_config conf = {.max_rules = routes + 8, .number_tbl8s = groups};
+        return rte_lpm_create(name, 0, &conf);
+    }
+    struct rte_lpm6_config conf = {.max_rules = routes + 8, .number_tbl8s = groups * 4};
+    return rte_lpm6_create(name, 0, &conf);
+}
+
+struct forwarder *forward_open(int kind, unsigned routes, const uint8_t *own_mac) {
+    struct forwarder *f = calloc(1, sizeof *f);
+    if (!f)
+        return NULL;
+    f->kind = (enum kind)kind;
+    memcpy(&f->own_mac, own_mac, 6);
+    f->table = open_table(f->kind, routes);
+    if (!f->table) {
+        free(f);
+        return NULL;
+    }
+    return f;
+}
+
+void forward_close(struct forwarder *f) {
+    switch (f->kind) {
+    case FIB4: rte_fib_free(f->table); break;
+    case LPM4: rte_lpm_free(f->table); break;
+    case FIB6: rte_fib6_free(f->table); break;
+    case LPM6: rte_lpm6_free(f->table); break;
+    }
+    free(f->in);
+    for (int i = 0; i < PORTS; i++)
+        free(f->out[i]);
+    free(f);
+}
+
+void forward_nexthop(struct forwarder *f, unsigned id, const uint8_t *macs, unsigned port,
+                     unsigned mtu) {
+    memcpy(f->adjacencies[id & 255].macs, macs, 12);
+    f->adjacencies[id & 255].port = (uint16_t)port;
+    f->adjacencies[id & 255].mtu = (uint16_t)mtu;
+}
+
+int forward_route(struct forwarder *f, const uint8_t *addr, uint8_t len, uint32_t nexthop) {
+    uint32_t v4;
+    uint8_t v6[16];
+    memcpy(&v4, addr, 4);
+    memcpy(v6, addr, 16);
+    switch (f->kind) {
+    case FIB4: return rte_fib_add(f->table, rte_be_to_cpu_32(v4), len, nexthop);
+    case LPM4: return rte_lpm_add(f->table, rte_be_to_cpu_32(v4), len, nexthop);
+    case FIB6: return rte_fib6_add(f->table, v6, len, nexthop);
+    default: return rte_lpm6_add(f->table, v6, len, nexthop);
+    }
+}
+
+/* Puts frames into the input queue: `frames` of `len` bytes each, `stride` apart. */
+int forward_frames(struct forwarder *f, uint8_t *base, unsigned frames, unsigned stride,
+                   unsigned len) {
+    if (!f->in) {
+        f->in = calloc(frames + BURST, sizeof *f->in);
+        for (int i = 0; i < PORTS; i++)
+            f->out[i] = calloc(frames + BURST, sizeof *f->in);
+        if (!f->in || !f->out[0] || !f->out[1])
+            return 0;
+    }
+    f->frames = frames;
+    for (unsigned i = 0; i < frames; i++)
+        f->in[i] = (struct frame){base + (size_t)i * stride, len, 0};
+    return 1;
+}
+
+static inline uint64_t word(const uint8_t *p) {
+    uint64_t w;
+    memcpy(&w, p, 8);
+    return w;
+}
+
+static inline int ordinary4(uint32_t a) {
+    uint32_t top = a >> 24;
+    return (top - 1 < 223) & (top != 127) & (a >> 16 != 0xa9fe);
+}
+
+static inline int ordinary6(uint64_t upper) { return upper - 1 < 0xfe00000000000000u - 1; }
+
+/* The checks of RFC 1812, section 5.2.2, 5.3.1 and 5.3.7, and the frame is for us. */
+static inline int check4(const struct forwarder *f, const struct frame *m) {
+    const struct rte_ipv4_hdr *ip = (const void *)(m->data + 14);
+    uint32_t total = rte_be_to_cpu_16(ip->total_length);
+    return ((word(m->data) & 0xffffffffffffu) == f->own_mac) &
+           (((const uint16_t *)m->data)[6] == RTE_BE16(0x0800)) & (ip->version_ihl == 0x45) &
+           (total >= 20) & (14 + total <= m->len) & (ip->time_to_live > 1) &
+           ordinary4(rte_be_to_cpu_32(ip->src_addr)) & ordinary4(rte_be_to_cpu_32(ip->dst_addr)) &
+           (rte_raw_cksum(ip, 20) == 0xffff);
+}
+
+/* RFC 8200, section 3; RFC 4291, section 2.5. */
+static inline int check6(const struct forwarder *f, const struct frame *m) {
+    const struct rte_ipv6_hdr *ip = (const void *)(m->data + 14);
+    return ((word(m->data) & 0xffffffffffffu) == f->own_mac) &
+           (((const uint16_t *)m->data)[6] == RTE_BE16(0x86dd)) &
+           ((m->data[14] & 0xf0) == 0x60) &
+           (54u + rte_be_to_cpu_16(ip->payload_len) <= m->len) & (ip->hop_limits > 1) &
+           ordinary6(rte_be_to_cpu_64(word(m->data + 22))) &
+           ordinary6(rte_be_to_cpu_64(word(m->data + 38)));
+}
+
+static inline void transmit(struct forwarder *f, const struct frame *m, unsigned total,
+                            const struct adjacency *a) {
+    if (unlikely(total > a->mtu)) {
+        f->drops++;
+        return;
+    }
+    memcpy(m->data, a->macs, 12);
+    f->out[a->port][f->outs[a->port]++] = *m;
+}
+
+static inline void send4(struct forwarder *f, const struct frame *m, uint32_t nexthop) {
+    struct rte_ipv4_hdr *ip = (void *)(m->data + 14);
+    ip->time_to_live--;
+    /* RFC 1624: the TTL is the high byte of its word. */
+    uint32_t sum = ip->hdr_checksum + RTE_BE16(0x0100);
+    ip->hdr_checksum = (uint16_t)(sum + (sum >= 0xffff));
+    transmit(f, m, rte_be_to_cpu_16(ip->total_length), &f->adjacencies[nexthop]);
+}
+
+static inline void send6(struct forwarder *f, const struct frame *m, uint32_t nexthop) {
+    struct rte_ipv6_hdr *ip = (void *)(m->data + 14);
+    ip->hop_limits--;
+    transmit(f, m, 40u + rte_be_to_cpu_16(ip->payload_len), &f->adjacencies[nexthop]);
+}
+
+static void burst4(struct forwarder *f, const struct frame *in, unsigned n) {
+    uint32_t dst[BURST] __attribute__((aligned(64)));
+    uint32_t nexthops[BURST] __attribute__((aligned(64)));
+    uint8_t good[BURST];
+    for (unsigned i = 0; i < n; i++) {
+        rte_prefetch0(in[i + BURST].data);
+        good[i] = (uint8_t)check4(f, &in[i]);
+        dst[i] = rte_be_to_cpu_32(*(const uint32_t *)(in[i].data + 30));
+    }
+    if (f->kind == FIB4) {
+        uint64_t wide[BURST] __attribute__((aligned(64)));
+        rte_fib_lookup_bulk(f->table, dst, wide, (int)n);
+        for (unsigned i = 0; i < n; i++)
+            nexthops[i] = (uint32_t)wide[i];
+    } else {
+        rte_lpm_lookup_bulk(f->table, dst, nexthops, n);
+        for (unsigned i = 0; i < n; i++)
+            nexthops[i] = nexthops[i] & RTE_LPM_LOOKUP_SUCCESS ? nexthops[i] & 0xffffff : NO_ROUTE;
+    }
+    for (unsigned i = 0; i < n; i++) {
+        if (likely(good[i] && nexthops[i] != NO_ROUTE))
+            send4(f, &in[i], nexthops[i]);
+        else
+            f->drops++;
+    }
+}
+
+static void burst6(struct forwarder *f, const struct frame *in, unsigned n) {
+    uint8_t dst[BURST][16] __attribute__((aligned(64)));
+    uint32_t nexthops[BURST];
+    uint8_t good[BURST];
+    for (unsigned i = 0; i < n; i++) {
+        rte_prefetch0(in[i + BURST].data);
+        good[i] = (uint8_t)check6(f, &in[i]);
+        memcpy(dst[i], in[i].data + 38, 16);
+    }
+    if (f->kind == FIB6) {
+        uint64_t wide[BURST] __attribute__((aligned(64)));
+        rte_fib6_lookup_bulk(f->table, dst, wide, (int)n);
+        for (unsigned i = 0; i < n; i++)
+            nexthops[i] = (uint32_t)wide[i];
+    } else {
+        int32_t found[BURST];
+        rte_lpm6_lookup_bulk_func(f->table, dst, found, n);
+        for (unsigned i = 0; i < n; i++)
+            nexthops[i] = found[i] < 0 ? NO_ROUTE : (uint32_t)found[i];
+    }
+    for (unsigned i = 0; i < n; i++) {
+        if (likely(good[i] && nexthops[i] != NO_ROUTE))
+            send6(f, &in[i], nexthops[i]);
+        else
+            f->drops++;
+    }
+}
+
+/* All frames `laps` times; what leaves through either port comes in again. Returns the drops. */
+uint64_t forward_laps(struct forwarder *f, unsigned laps) {
+    f->drops = 0;
+    for (unsigned lap = 0; lap < laps; lap++) {
+        f->outs[0] = f->outs[1] = 0;
+        for (unsigned i = 0; i < f->frames; i += BURST) {
+            unsigned n = f->frames - i < BURST ? f->frames - i : BURST;
+            if (f->kind == FIB4 || f->kind == LPM4)
+                burst4(f, f->in + i, n);
+            else
+                burst6(f, f->in + i, n);
+        }
+        /* Port 1 leads back to the input; port 0 is not used by the bench. */
+        struct frame *in = f->in;
+        f->frames = f->outs[1];
+        f->in = f->out[1];
+        f->out[1] = in;
+        memset(f->in + f->frames, 0, BURST * sizeof *in);
+    }
+    return f->drops;
+}

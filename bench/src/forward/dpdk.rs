@@ -1,0 +1,186 @@
+//! The DPDK forwarder of `shim/forward.c` as a contender.
+//!
+//! With unsafe code: calls across the language border.
+#![allow(unsafe_code)]
+
+use std::ffi::c_int;
+use std::marker::PhantomData;
+use std::sync::OnceLock;
+use std::time::Instant;
+
+use anyhow::{Result, ensure};
+use fwdlab_port::Pool;
+
+use super::case::{Case, Contender, FamilyName, OUTPUT_MAC, ROUTER_MAC};
+use super::table::Routes;
+
+#[repr(C)]
+struct Forwarder {
+    _opaque: [u8; 0],
+    _not_send: PhantomData<*mut u8>,
+}
+
+// SAFETY: the declarations repeat shim/forward.c; the library is linked by build.rs.
+unsafe extern "C" {
+    fn forward_start(cpu: u32, megabytes: u32) -> c_int;
+    fn forward_open(kind: c_int, routes: u32, own_mac: *const u8) -> *mut Forwarder;
+    fn forward_close(forwarder: *mut Forwarder);
+    fn forward_nexthop(forwarder: *mut Forwarder, id: u32, macs: *const u8, port: u32, mtu: u32);
+    fn forward_route(forwarder: *mut Forwarder, addr: *const u8, len: u8, nexthop: u32) -> c_int;
+    fn forward_frames(
+        forwarder: *mut Forwarder,
+        base: *mut u8,
+        frames: u32,
+        stride: u32,
+        len: u32,
+    ) -> c_int;
+    fn forward_laps(forwarder: *mut Forwarder, laps: u32) -> u64;
+}
+
+/// Memory for the tables of one case.
+const MEGABYTES: u32 = 1536;
+/// The only nexthop.
+const NEXTHOP: u32 = 1;
+
+static STARTED: OnceLock<bool> = OnceLock::new();
+
+/// The peers of a case. LPM is left out with a full table, which takes it minutes to build.
+///
+/// # Errors
+/// When DPDK does not start or refuses a route.
+pub fn forwarders(case: &Case, routes: &Routes) -> Result<Vec<Box<dyn Contender>>> {
+    let cpu = std::thread::available_parallelism().map_or(0, |cpus| cpus.get() as u32 - 1);
+    // SAFETY: called once, on the thread that measures.
+    let started = *STARTED.get_or_init(|| unsafe { forward_start(cpu, MEGABYTES) } == 1);
+    ensure!(started, "DPDK does not start: is there {MEGABYTES} MB of free memory?");
+    let kinds: &[(c_int, &'static str)] = match (case.family, case.is_full) {
+        (FamilyName::Inet, false) => &[(0, "DPDK rte_fib"), (1, "DPDK rte_lpm")],
+        (FamilyName::Inet, true) => &[(0, "DPDK rte_fib")],
+        (FamilyName::Inet6, false) => &[(2, "DPDK rte_fib6"), (3, "DPDK rte_lpm6")],
+        (FamilyName::Inet6, true) => &[(2, "DPDK rte_fib6")],
+    };
+    let mut all: Vec<Box<dyn Contender>> = Vec::new();
+    for &(kind, name) in kinds {
+        all.push(Box::new(Dpdk::new(kind, name, case, routes)?));
+    }
+    Ok(all)
+}
+
+struct Dpdk {
+    name: &'static str,
+    forwarder: *mut Forwarder,
+    /// The frames' memory comes from the same pool as the router's, for equal pages.
+    buffers: Buffers,
+    stride: usize,
+    len: usize,
+}
+
+/// All slots of a pool, in order; they are one stretch of memory.
+struct Buffers {
+    frames: Vec<fwdlab_port::Frame>,
+    _pool: Pool,
+}
+
+impl Dpdk {
+    fn new(kind: c_int, name: &'static str, case: &Case, routes: &Routes) -> Result<Self> {
+        let len = if case.family == FamilyName::Inet { 60 } else { 62 };
+        let count =
+            if case.family == FamilyName::Inet { routes.inet.len() } else { routes.inet6.len() };
+        // SAFETY: the pointer is read for six bytes during the call.
+        let forwarder = unsafe { forward_open(kind, count as u32, ROUTER_MAC.0.as_ptr()) };
+        ensure!(!forwarder.is_null(), "{name}: no memory for its table");
+        let mut macs = [0; 12];
+        macs[..6].copy_from_slice(&ROUTER_MAC.0);
+        macs[6..].copy_from_slice(&OUTPUT_MAC.0);
+        // SAFETY: `forwarder` is open; twelve bytes are read.
+        unsafe { forward_nexthop(forwarder, NEXTHOP, macs.as_ptr(), 1, 1500) };
+        let buffers = Self::buffers(case)?;
+        let dpdk = Self { name, forwarder, buffers, stride: case.stride, len };
+        match case.family {
+            FamilyName::Inet => {
+                let wide = |addr: u32| {
+                    let mut bytes = [0; 16];
+                    bytes[..4].copy_from_slice(&addr.to_be_bytes());
+                    bytes
+                };
+                routes
+                    .inet
+                    .iter()
+                    .try_for_each(|prefix| dpdk.add(wide(prefix.addr()), prefix.len()))?;
+            }
+            FamilyName::Inet6 => {
+                routes
+                    .inet6
+                    .iter()
+                    .try_for_each(|prefix| dpdk.add(prefix.addr().to_be_bytes(), prefix.len()))?;
+            }
+        }
+        Ok(dpdk)
+    }
+
+    fn add(&self, addr: [u8; 16], len: u8) -> Result<()> {
+        if len == 0 {
+            return Ok(());
+        }
+        // SAFETY: `forwarder` is open; 16 bytes are read.
+        let failed = unsafe { forward_route(self.forwarder, addr.as_ptr(), len, NEXTHOP) };
+        ensure!(failed >= 0, "{}: route refused ({failed})", self.name);
+        Ok(())
+    }
+
+    fn buffers(case: &Case) -> Result<Buffers> {
+        let pool = Pool::new(case.pool())?;
+        let frames = (0..case.flows).filter_map(|_| pool.take()).collect();
+        Ok(Buffers { frames, _pool: pool })
+    }
+}
+
+impl Contender for Dpdk {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn origin(&self) -> &'static str {
+        "peer"
+    }
+
+    fn fill(&mut self, frames: &[Vec<u8>]) {
+        for (slot, bytes) in self.buffers.frames.iter_mut().zip(frames) {
+            slot.set_len(bytes.len());
+            slot.copy_from_slice(bytes);
+        }
+        let base = self.buffers.frames[0].as_mut_ptr();
+        // SAFETY: the slots of a fresh pool follow each other at `stride`; they live as long as
+        // `self`, and nothing else touches them while the forwarder runs.
+        let done = unsafe {
+            forward_frames(
+                self.forwarder,
+                base,
+                frames.len() as u32,
+                self.stride as u32,
+                self.len as u32,
+            )
+        };
+        assert_eq!(done, 1, "no memory for the queues");
+    }
+
+    fn laps(&mut self, laps: usize) -> u64 {
+        let start = Instant::now();
+        // SAFETY: the forwarder is open and filled.
+        let drops = unsafe { forward_laps(self.forwarder, laps as u32) };
+        let ns = start.elapsed().as_nanos() as u64;
+        assert_eq!(drops, 0, "{} dropped frames", self.name);
+        ns
+    }
+
+    fn frames(&mut self) -> Vec<Vec<u8>> {
+        self.buffers.frames.iter().map(|frame| frame.to_vec()).collect()
+    }
+}
+
+impl Drop for Dpdk {
+    fn drop(&mut self) {
+        // SAFETY: opened in `new`, closed once.
+        unsafe { forward_close(self.forwarder) };
+    }
+}
