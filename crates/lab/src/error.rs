@@ -95,15 +95,8 @@ pub enum Error {
         traffic: String,
         /// The first destination without a route.
         address: std::net::IpAddr,
-        /// The routes file, or how many were generated.
+        /// The routes file, or the generated routes.
         source_of_routes: String,
-    },
-
-    /// Routes are to be generated, which this build cannot do.
-    #[error("{path}: routes.generate: this build has no generator; name a file of routes instead")]
-    NoGenerator {
-        /// The experiment file.
-        path: PathBuf,
     },
 
     /// A trial was recorded that the journal cannot take.

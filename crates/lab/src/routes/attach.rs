@@ -8,8 +8,8 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use super::{LearnedRoute, RouteTable, read};
-use crate::experiment::{Allowance, Experiment, Family, Prefix, Route, Traffic};
+use super::{LearnedRoute, RouteTable, generate, read};
+use crate::experiment::{Allowance, Experiment, Family, Prefix, Route, RouteSource, Traffic};
 use crate::{Error, Result};
 
 /// Distinct gateways that learned routes are mapped to. They must fit into one
@@ -42,7 +42,12 @@ impl Experiment {
                 attach(self, &read(&file)?);
                 file.display().to_string()
             }
-            (Some(_), None) => return Err(Error::NoGenerator { path: self.path.clone() }),
+            (Some(RouteSource::Generate(count)), None) => {
+                let count = *count;
+                attach(self, &generate::table(count, SPREAD, &families(self)));
+                format!("the {count} generated routes")
+            }
+            (Some(RouteSource::File(_)), None) => return Ok(()),
         };
         if self.allow.contains(&Allowance::NoRoute) {
             return Ok(());

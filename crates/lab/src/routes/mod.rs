@@ -12,6 +12,7 @@
 mod attach;
 mod fault;
 mod file;
+mod generate;
 mod mrt;
 mod text;
 

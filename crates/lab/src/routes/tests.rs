@@ -418,3 +418,42 @@ fn a_wrong_routes_file_is_an_error_of_the_experiment() {
     let text = with_file("20.0.0.0/8\nmoo\n", "", "20.0.0.1").unwrap_err().to_string();
     assert!(text.contains("view.txt:2: \"moo\" is no prefix"), "{text}");
 }
+
+/// An experiment with so many generated routes.
+fn generated(count: u32) -> crate::experiment::Experiment {
+    let text = format!(
+        "title = \"t\"\nbaseline = \"a\"\n[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n\
+         [[traffic]]\nname = \"inet\"\nsource = \"198.18.0.1:7\"\ndestination = \"20.0.0.1:7\"\n\
+         [routes]\ngenerate = {count}\nstatic = [\"0.0.0.0/0 via 198.19.0.203 port 1\"]\n"
+    );
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.toml");
+    std::fs::write(&path, text).unwrap();
+    crate::experiment::Experiment::read(&path).unwrap()
+}
+
+#[test]
+fn generated_routes_are_the_same_every_time() {
+    let experiment = generated(5_000);
+    assert_eq!(experiment.routes, generated(5_000).routes);
+    let learned = &experiment.routes.fixed[1..];
+    assert!((4_900..=5_000).contains(&learned.len()), "{}", learned.len());
+    let gateways: HashSet<IpAddr> = learned.iter().map(|route| route.gateway).collect();
+    assert_eq!(gateways.len(), 16);
+    assert!(learned.iter().all(|route| route.port == 1));
+}
+
+#[test]
+fn the_full_view_experiment_has_many_routes_under_its_traffic() {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/modular-fib-fullview.toml");
+    let experiment = crate::experiment::Experiment::read(&path).unwrap();
+    assert!(experiment.routes.fixed.len() > 895_000);
+    let (first, last) = experiment.traffics[0].destination.bounds();
+    let within = |route: &&crate::experiment::Route| {
+        let (low, high) = route.prefix.bounds();
+        first <= low && high <= last
+    };
+    let count = experiment.routes.fixed.iter().filter(within).count();
+    assert!(count > 5_000, "{count}");
+}
