@@ -1,14 +1,17 @@
 //! How fast the tester is, in memory: generator alone, receiver alone, both on one core, and
-//! both against a device on another core that only moves frames from one ring to the other.
+//! both against a device on another core that only moves frames from one ring to the other; then
+//! how exactly it keeps a rate, and the latency that it sees.
 //!
 //! `cargo run --release -p fwdlab-traffic --example tester_headroom [SECONDS]`
 //!
-//! The last figure is the fastest device that this tester can measure on this machine.
+//! The rate against that device is the fastest that this tester can measure on this machine.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fwdlab_port::{Batch, Clock, Pool, Port, affinity, pingpong, ring};
-use fwdlab_traffic::{FlowSet, Plan, Receiver, Sender, Stream, Tester};
+use fwdlab_traffic::{
+    FlowSet, FrameSizes, Interval, Load, Outcome, Plan, Receiver, Sender, Stream, Tester,
+};
 
 type AnyError = Box<dyn std::error::Error>;
 
@@ -29,7 +32,21 @@ fn main() -> Result<(), AnyError> {
         plan.hops = 0;
         plan.duration_ns = (seconds * 1e9) as u64;
         one_core(name, &plan, seconds)?;
-        two_cores(name, &plan, cores.get(1).copied())?;
+        let max = two_cores(&plan, cores.get(1).copied())?;
+        let max_pps = max.received() as f64 * 1e9 / max.duration_ns as f64;
+        println!(
+            "{name}: tester against a device that only moves handles: {:.1} Mframes/s, tester waiting {:.0} %, lost {}",
+            max_pps / 1e6,
+            max.waiting_share() * 100.0,
+            max.lost()
+        );
+        // The smallest IPv6 frame holds no time stamp.
+        plan.latency = true;
+        plan.streams[0].sizes = FrameSizes::fixed(80);
+        for share in [0.01, 0.1, 0.25, 0.5] {
+            plan.load = Load::Pps(max_pps * share);
+            print_paced(name, share, &two_cores(&plan, cores.get(1).copied())?);
+        }
     }
     Ok(())
 }
@@ -75,40 +92,51 @@ fn one_core(name: &str, plan: &Plan, seconds: f64) -> Result<(), AnyError> {
     Ok(())
 }
 
-fn two_cores(name: &str, plan: &Plan, core: Option<usize>) -> Result<(), AnyError> {
+fn print_paced(name: &str, share: f64, outcome: &Outcome) {
+    let (Some(pacing), Some(latency)) = (outcome.pacing, outcome.latency) else { return };
+    let off = |interval: &Interval| (interval.sent_pps() / pacing.asked_pps - 1.0).abs();
+    let exact = outcome.intervals.iter().filter(|interval| off(interval) < 0.001).count();
+    let worst = outcome.intervals.iter().map(off).fold(0.0, f64::max);
+    println!(
+        "{name}: asked {:.3} Mframes/s ({:.0} %): {exact} of {} intervals within 0.1 %, worst off by {:.4} %, given up {}, jitter {:.0} ns, \
+         late mean {:.0} max {:.0} ns; latency median {} p99 {} p99.9 {} p99.99 {} max {} ns",
+        pacing.asked_pps / 1e6,
+        share * 100.0,
+        outcome.intervals.len(),
+        worst * 100.0,
+        pacing.given_up,
+        pacing.mean_jitter_ns,
+        pacing.mean_lateness_ns,
+        pacing.max_lateness_ns,
+        latency.median_ns,
+        latency.p99_ns,
+        latency.p99_9_ns,
+        latency.p99_99_ns,
+        latency.maximum_ns
+    );
+}
+
+/// Runs the plan against a device on `core` that moves frames from one ring to the other.
+fn two_cores(plan: &Plan, core: Option<usize>) -> Result<Outcome, AnyError> {
     let pool = Pool::with_frames(plan.frames_in_flight)?;
     let ((a, mut device_in), (mut device_out, b)) = (ring::pair(2048), ring::pair(2048));
     let stop = AtomicBool::new(false);
-    let outcome = std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         let device = scope.spawn(|| {
             if let Some(core) = core {
                 affinity::pin_current_thread(core)?;
             }
             let mut batch = Batch::new();
-            let (mut polls, mut empty) = (0_u64, 0_u64);
             while !stop.load(Ordering::Relaxed) {
-                polls += 1;
-                empty += u64::from(device_in.receive(&mut batch) == 0);
+                device_in.receive(&mut batch);
                 device_out.send(&mut batch);
             }
-            let mean = device_out.counters().tx_frames as f64 / (polls - empty).max(1) as f64;
-            Ok::<_, fwdlab_port::PortError>((mean, empty as f64 / polls as f64))
+            Ok::<_, fwdlab_port::PortError>(())
         });
         let mut tester = Tester::new(plan, &pool, a, b)?;
         let outcome = tester.run(&AtomicBool::new(false), &mut |_| {});
         stop.store(true, Ordering::Relaxed);
-        let device = device.join().map_err(|_| "the device panicked")??;
-        Ok::<_, AnyError>((outcome, device))
-    });
-    let (outcome, (mean_batch, empty_share)) = outcome?;
-    println!(
-        "{name}: tester against a device that only moves handles: {:.1} Mframes/s, tester waiting {:.0} %, \
-         device polls empty {:.0} %, mean batch {:.0}, lost {}",
-        outcome.received() as f64 * 1e3 / outcome.duration_ns as f64,
-        outcome.waiting_share() * 100.0,
-        empty_share * 100.0,
-        mean_batch,
-        outcome.lost()
-    );
-    Ok(())
+        device.join().map_err(|_| "the device panicked")??;
+        Ok(outcome)
+    })
 }

@@ -32,12 +32,26 @@ impl Latency {
         Self { ticks }
     }
 
-    #[inline]
-    pub(crate) fn record(&mut self, stamp: Option<u64>, now: u64) {
-        if let Some(stamp) = stamp {
-            // The histogram grows by itself; recording cannot fail.
-            let _ = self.ticks.record(now.saturating_sub(stamp));
+    /// Takes the stamps of frames that arrived together. Those that left together have the same
+    /// stamp, so most of the histogram's work is done once for many frames.
+    pub(crate) fn record(&mut self, stamps: impl Iterator<Item = u64>, now: u64) {
+        let (mut last, mut count) = (0, 0);
+        for stamp in stamps {
+            if stamp != last {
+                self.record_many(last, count, now);
+                (last, count) = (stamp, 0);
+            }
+            count += 1;
         }
+        self.record_many(last, count, now);
+    }
+
+    fn record_many(&mut self, stamp: u64, count: u64, now: u64) {
+        if count == 0 {
+            return;
+        }
+        // The histogram grows by itself; recording cannot fail.
+        let _ = self.ticks.record_n(now.saturating_sub(stamp), count);
     }
 
     pub(crate) fn summary(&self, to_ns: impl Fn(u64) -> u64) -> LatencySummary {

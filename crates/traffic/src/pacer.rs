@@ -39,8 +39,10 @@ struct Jitter {
     last: Option<u64>,
 }
 
-/// A pause of the tester (an interrupt, the hypervisor) is caught up if it is shorter than this.
-const CATCH_UP_NS: f64 = 1e6;
+/// A pause of the tester (an interrupt, the scheduler, the hypervisor) is caught up if it is
+/// shorter than this, so that the rate holds over an interval; what a longer one held back is
+/// given up, for a burst of it would be another load than the one asked for.
+const CATCH_UP_NS: f64 = 10e6;
 
 impl Pacer {
     pub(crate) fn new(frames_per_second: f64, ns_per_tick: f64, start: u64) -> Self {
@@ -150,11 +152,11 @@ mod tests {
     }
 
     #[test]
-    fn gives_up_what_is_overdue_by_more_than_a_millisecond() {
+    fn gives_up_what_is_overdue_by_more_than_ten_milliseconds() {
         let mut pacer = Pacer::new(10e6, 1.0, 0);
-        assert_eq!(pacer.due(5_000_000), 10_000, "1 ms at 10 Mpps");
-        assert_eq!(pacer.given_up, 40_001);
-        pacer.left(10_000, 5_000_000);
-        assert_eq!(pacer.due(5_000_000), 0);
+        assert_eq!(pacer.due(50_000_000), 100_000, "10 ms at 10 Mpps");
+        assert_eq!(pacer.given_up, 400_001);
+        pacer.left(100_000, 50_000_000);
+        assert_eq!(pacer.due(50_000_000), 0);
     }
 }

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use fwdlab_port::Frame;
+use fwdlab_wire::ethernet;
 
 use crate::checks::Checks;
 use crate::error::TrafficError;
@@ -79,7 +80,7 @@ impl Receiver {
         for frame in frames.iter().take(PREFETCH) {
             frame.prefetch_write();
         }
-        let mut next = 0;
+        let (mut next, mut all_are_ours) = (0, true);
         while next < frames.len() {
             let is_sample = next % Checks::SAMPLING as usize == 0;
             if !is_sample {
@@ -91,12 +92,13 @@ impl Receiver {
                 }
             }
             if self.check_slowly(&frames[next], is_sample) == Contents::Changed {
+                all_are_ours = false;
                 changed(next);
             }
             next += 1;
         }
         if self.latency.is_some() {
-            self.record_latency(frames, now);
+            self.record_latency(frames, all_are_ours, now);
         }
     }
 
@@ -151,18 +153,26 @@ impl Receiver {
     }
 
     #[inline(never)]
-    fn record_latency(&mut self, frames: &[Frame], now: u64) {
+    fn record_latency(&mut self, frames: &[Frame], all_are_ours: bool, now: u64) {
         let Some(latency) = &mut self.latency else { return };
-        for frame in frames {
-            let Some(seen) = self.expected.inspect(frame) else { continue };
-            for stream in self.streams.iter().filter(|s| s.prepared.family == seen.family) {
+        let (streams, expected) = (&self.streams, &self.expected);
+        let stamps = frames.iter().filter_map(|frame| {
+            let family = match frame.get(ethernet::ETHER_TYPE)? {
+                [0x86, 0xdd] => Family::Inet6,
+                _ => Family::Inet,
+            };
+            let stream = streams.iter().find(|stream| {
                 let size = stream.prepared.size_of(frame.len());
                 let has_stamp = size.is_some_and(|size| stream.prepared.templates[size].has_stamp);
-                if has_stamp && stream.prepared.numbering.flow(seen.ends).1 {
-                    latency.record(stamp(frame, seen.family), now);
-                }
-            }
-        }
+                let is_ours = || {
+                    let seen = expected.inspect(frame);
+                    seen.is_some_and(|seen| stream.prepared.numbering.flow(seen.ends).1)
+                };
+                stream.prepared.family == family && has_stamp && (all_are_ours || is_ours())
+            });
+            stream.and_then(|stream| stamp(frame, stream.prepared.family))
+        });
+        latency.record(stamps, now);
     }
 
     #[cold]
