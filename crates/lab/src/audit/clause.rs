@@ -105,7 +105,8 @@ fn split(text: &str) -> Vec<(usize, &str)> {
         parts = parts.into_iter().flat_map(|p| split_at(p, turn, |_, _| true)).collect();
     }
     for joint in JOINTS {
-        let both = |a: &str, b: &str| !percents(a).is_empty() && !percents(b).is_empty();
+        let both =
+            |a: &str, b: &str| !is_span(a) && !percents(a).is_empty() && !percents(b).is_empty();
         parts = parts.into_iter().flat_map(|p| split_at(p, joint, both)).collect();
     }
     parts.retain(|(_, part)| !part.trim().is_empty());
@@ -135,14 +136,15 @@ pub fn words(text: &str) -> Vec<(usize, String)> {
     let mut found: Vec<(usize, String)> = Vec::new();
     let mut start = None;
     for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
-        let is_part = c.is_alphanumeric() || matches!(c, '.' | '%' | '-' | '+' | '\'' | '×' | '_');
+        let is_part =
+            c.is_alphanumeric() || matches!(c, '.' | '%' | '-' | '+' | '\'' | '’' | '×' | '_');
         match (start, is_part) {
             (None, true) => start = Some(at),
             (Some(from), false) => {
                 let word =
                     text[from..at].trim_end_matches(['.', '-', '\'']).trim_start_matches('\'');
                 if !word.is_empty() {
-                    found.push((from, word.to_lowercase()));
+                    found.push((from, word.to_lowercase().replace('’', "'")));
                 }
                 start = None;
             }
@@ -168,7 +170,15 @@ fn percents(text: &str) -> Vec<Percent> {
             found.push(percent);
         }
     }
+    if found.len() == 2 && is_span(text) && found[0].upper.is_none() {
+        found[0].upper = found.pop().map(|last: Percent| last.value);
+    }
     found
+}
+
+/// Whether a text speaks of a span: "between 5% and 10%", "from 5% to 10%".
+fn is_span(text: &str) -> bool {
+    words(text).iter().any(|(_, w)| w == "between" || w == "from")
 }
 
 /// The number that ends at `end`, blanks between allowed.
@@ -290,7 +300,7 @@ fn factor(text: &str) -> Option<(f64, String)> {
     None
 }
 
-const UP: [&str; 20] = [
+const UP: [&str; 16] = [
     "improv",
     "imprev",
     "imporv",
@@ -306,13 +316,9 @@ const UP: [&str; 20] = [
     "quicker",
     "accelerat",
     "outperform",
-    "best",
     "rais",
-    "grow",
-    "fastest",
-    "upgrad",
 ];
-const DOWN: [&str; 21] = [
+const DOWN: [&str; 19] = [
     "slow",
     "reduc",
     "decreas",
@@ -321,7 +327,6 @@ const DOWN: [&str; 21] = [
     "regress",
     "lower",
     "worse",
-    "worst",
     "loss",
     "lose",
     "lost",
@@ -331,7 +336,6 @@ const DOWN: [&str; 21] = [
     "deteriorat",
     "cost",
     "diminish",
-    "fall",
     "shrink",
     "hurt",
 ];
@@ -392,6 +396,10 @@ fn without_parentheses(text: &str) -> String {
 
 fn stance_of(text: &str) -> Stance {
     let words = words(text);
+    let is_reading_aid = words.windows(2).any(|w| w[0].1 == "is" && w[1].1 == "better");
+    if is_reading_aid && words.len() <= 6 {
+        return Stance::Silent; // "(higher is better)"
+    }
     let mut found = Stance::Silent;
     for (index, (_, word)) in words.iter().enumerate() {
         let Some(next) = stance_of_word(&words, index, word) else { continue };
@@ -419,9 +427,8 @@ fn stance_of_word(words: &[(usize, String)], index: usize, word: &str) -> Option
         _ => None,
     };
     if SAME.contains(&word) {
-        let is_comparing =
-            at(index + 1) == "as" || at(index + 1).is_empty() || !is_noun(at(index + 1));
-        return (!is_negated && is_comparing).then(|| Stance::NoChange(word.to_owned()));
+        let is_claim = !is_negated && (ALONE.contains(&word) || is_about_speed(words));
+        return is_claim.then(|| Stance::NoChange(word.to_owned()));
     }
     if NEUTRAL.contains(&word) {
         return is_negated.then(|| Stance::NoChange(format!("no {word}")));
@@ -436,27 +443,23 @@ fn stance_of_word(words: &[(usize, String)], index: usize, word: &str) -> Option
     Some(Stance::Change(sign, word.to_owned()))
 }
 
-/// "same hardware", "similar set-up": the sameness of something else.
-fn is_noun(word: &str) -> bool {
-    const NOUNS: [&str; 16] = [
-        "hardware",
-        "machine",
-        "device",
-        "setup",
-        "set-up",
-        "test",
-        "tests",
-        "bench",
-        "lab",
-        "box",
-        "server",
-        "nic",
-        "image",
-        "configuration",
-        "config",
-        "revision",
+/// Words of sameness that speak of a result by themselves.
+const ALONE: [&str; 5] = ["unchanged", "neutral", "negligible", "identically", "indistinguishable"];
+
+/// "The same speed" is a claim, "the same hardware" is none.
+fn is_about_speed(words: &[(usize, String)]) -> bool {
+    const SPEED: [&str; 9] = [
+        "performance",
+        "performances",
+        "speed",
+        "throughput",
+        "pps",
+        "rate",
+        "forwarding",
+        "level",
+        "impact",
     ];
-    NOUNS.contains(&word)
+    words.iter().any(|(_, w)| SPEED.contains(&w.as_str()))
 }
 
 /// "increased from 32K to 256K", "packet loss", "reduced number of queues": a
@@ -484,8 +487,13 @@ fn is_of_a_setting(words: &[(usize, String)], index: usize) -> bool {
             && !at(index + n + 1).ends_with("pps")
             && !at(index + n + 1).ends_with('%')
     });
+    let is_of_packets = word.starts_with("drop") && at(index + 1).starts_with("packet");
+    let is_slow_path =
+        word.starts_with("slow") && (word.contains("path") || at(index + 1) == "path");
     let is_number_of = at(index + 1) == "number" || at(index + 2) == "number";
     matches!(before, "packet" | "packets" | "frame") && word != "faster"
+        || is_of_packets
+        || is_slow_path
         || is_moved && (to_a_value || is_number_of)
         || word == "cost" && before == "at"
         || word.starts_with("lower") && at(index + 1) == "layer"

@@ -81,14 +81,16 @@ impl Label {
         for word in text.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()) {
             let word = word.to_lowercase();
             label.is_negated |= word == "without" || word == "w" || word == "no";
-            label.take_revision(&word);
-            label.words.insert(word);
+            if !label.take_revision(&word) {
+                label.words.insert(word);
+            }
         }
         label
     }
 
-    /// `r368606d27401v4` is a revision, a patch and a version.
-    fn take_revision(&mut self, word: &str) {
+    /// `r368606d27401v4` is a revision, a patch and a version; returns true when
+    /// the word begins with a revision and was taken apart.
+    fn take_revision(&mut self, word: &str) -> bool {
         let (prefix, digits) = match word.as_bytes().first() {
             Some(b'r') => ('r', &word[1..]),
             Some(b'n') => ('n', &word[1..]),
@@ -104,6 +106,7 @@ impl Label {
         if is_revision {
             let revision = format!("{prefix}{}", &digits[..count]);
             self.words.insert(revision.clone());
+            self.words.extend((!rest.is_empty()).then(|| rest.to_owned()));
             self.revisions.insert(revision);
         }
         let patch = if is_revision { rest } else { word };
@@ -117,6 +120,7 @@ impl Label {
                 self.patches.insert(patch);
             }
         }
+        is_revision
     }
 
     /// The words that tell sets apart.

@@ -20,8 +20,10 @@ fn reads_percentages_as_people_write_them() {
     assert_eq!(percent("about 12,5 percent slower"), (12.5, 1, None));
     assert!(!one("=> 17% imprevent").percents[0].is_rough && one(">17%").percents[0].is_rough);
     assert!(one("more than 5% faster").percents[0].is_rough);
-    let range = one("a 10-15% drop").percents[0].clone();
-    assert_eq!((range.value, range.upper, range.sign), (10.0, Some(15.0), None));
+    for text in ["a 10-15% drop", "between 10% and 15% slower", "a drop from 10% to 15%"] {
+        let range = one(text).percents[0].clone();
+        assert_eq!((range.value, range.upper, range.sign), (10.0, Some(15.0), None), "{text}");
+    }
 }
 
 #[test]
