@@ -36,11 +36,22 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
         if !crate::layers::check(root)? {
             tally.broken_steps.push("layers".to_owned());
         }
+        let mut calibration = Command::new(std::env::current_exe()?);
+        calibration.args(["calibrate", "--quick"]);
+        step(&mut tally, "calibration", calibration)?;
+        heading("README");
+        for fault in crate::readme::faults(root)? {
+            println!("{fault}");
+            tally.broken_steps.push(fault);
+        }
+        let mut models = cargo(&["test", "-p", "fwdlab-fib", "--lib", "--target-dir"]);
+        models.arg(root.join("target/loom")).args(["loom", "--", "--show-output"]);
+        tests(&mut tally, "models of lock-free code", models.env("RUSTFLAGS", "--cfg loom"))?;
     }
     tests(
         &mut tally,
         "tests",
-        cargo(&["test", "--workspace", "--no-fail-fast", "--", "--show-output"]),
+        &mut cargo(&["test", "--workspace", "--no-fail-fast", "--", "--show-output"]),
     )?;
     Ok(report(&tally))
 }
@@ -65,7 +76,7 @@ fn step(tally: &mut Tally, name: &str, mut command: Command) -> Result<()> {
 }
 
 /// A run of cargo's test runner, its output passed on without the noise of passing tests.
-fn tests(tally: &mut Tally, name: &str, mut command: Command) -> Result<()> {
+fn tests(tally: &mut Tally, name: &str, command: &mut Command) -> Result<()> {
     heading(name);
     let mut child = command
         .stdout(Stdio::piped())

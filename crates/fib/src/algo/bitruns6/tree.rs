@@ -93,7 +93,7 @@ impl Plan {
             Self::Lines(_, levels) => *levels,
             Self::List(_) => LIST,
         };
-        TREE | kind << KIND_SHIFT | offset / LINE_WORDS
+        TREE | (kind << KIND_SHIFT) | (offset / LINE_WORDS)
     }
 
     fn list(spans: &[Span<u128>]) -> Self {
