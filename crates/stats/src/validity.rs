@@ -306,3 +306,6 @@ impl fmt::Display for Finding {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,170 @@
+//! Every finding is provoked once, and stays away once.
+
+use super::*;
+use crate::{Comparison, Direction, Verdict, paired, steady};
+
+/// Line rate of smallest IPv4 frames on 1 Gb/s.
+const LINE_RATE: f64 = 1_488_095.0;
+
+fn clear_difference() -> Comparison {
+    let blocks: Vec<paired::Block> =
+        (0..8).map(|i| paired::Block::new(1000.0, 1100.0 + f64::from(i))).collect();
+    paired::compare(&blocks, Direction::HigherIsBetter).unwrap()
+}
+
+/// A finding must change the verdict exactly when it says that it does, and name a remedy.
+fn assert_weight(finding: &Finding, severity: Severity) {
+    assert_eq!(finding.severity(), severity, "{finding}");
+    let verdict = Verdict::judge(&clear_difference(), 0.01, std::slice::from_ref(finding));
+    assert_eq!(verdict.word() == "invalid", severity == Severity::Invalid, "{finding}");
+    assert!(!finding.remedy().is_empty() && !finding.to_string().is_empty());
+    let json = serde_json::to_string(finding).unwrap();
+    assert_eq!(serde_json::from_str::<Finding>(&json).unwrap(), *finding, "{json}");
+}
+
+#[test]
+fn rates_at_the_line_rate_are_saturated() {
+    let at = [(None, 1_488_010.0), (None, 1_488_090.0)];
+    let finding = saturation(&at, Some(LINE_RATE)).unwrap();
+    assert_weight(&finding, Severity::Invalid);
+    assert!(finding.to_string().contains("100.0 % of the line rate"), "{finding}");
+    let below = [(None, 1_300_000.0), (None, 1_488_090.0)];
+    assert_eq!(
+        saturation(&below, Some(LINE_RATE)),
+        None,
+        "one variant is below: the other may be faster"
+    );
+}
+
+#[test]
+fn a_load_that_comes_through_whole_is_saturated() {
+    let whole = [(Some(500_000.0), 499_990.0), (Some(500_000.0), 500_000.0)];
+    assert_weight(&saturation(&whole, None).unwrap(), Severity::Invalid);
+    let lossy = [(Some(500_000.0), 499_990.0), (Some(500_000.0), 450_000.0)];
+    assert_eq!(saturation(&lossy, None), None);
+    assert_eq!(saturation(&[], None), None);
+}
+
+#[test]
+fn a_tester_that_offers_less_than_asked_is_named() {
+    let finding = generator(&[990_000.0, 999_000.0], Some(1_000_000.0)).unwrap();
+    assert_weight(&finding, Severity::Invalid);
+    assert_eq!(generator(&[999_000.0], Some(1_000_000.0)), None);
+    assert_eq!(generator(&[10.0], None), None);
+}
+
+#[test]
+fn offered_load_that_falls_as_the_forwarded_rate_rises_shows_a_shared_bottleneck() {
+    let runs: Vec<(f64, f64)> = (0..8)
+        .map(|i| (1000.0 - f64::from(i), 500.0 + f64::from(i) + 0.3 * f64::from(i % 2)))
+        .collect();
+    assert_weight(&shared_bottleneck(&runs).unwrap(), Severity::Invalid);
+    let apart: Vec<(f64, f64)> =
+        (0..8).map(|i| (1000.0 + f64::from(i % 3), 500.0 + f64::from(i))).collect();
+    assert_eq!(shared_bottleneck(&apart), None);
+    assert_eq!(shared_bottleneck(&runs[..4]), None, "four runs are too few for a correlation");
+}
+
+#[test]
+fn flows_must_equal_the_plan() {
+    let finding = flows(2000, &[2000, 200, 1999]).unwrap();
+    assert_eq!(finding.to_string(), "flows: 2000 planned, 200 seen");
+    assert_weight(&finding, Severity::Invalid);
+    assert_eq!(flows(2000, &[2000, 2000]), None);
+}
+
+#[test]
+fn failed_trials_are_a_warning_with_their_names() {
+    let finding = failed_trials(8, 7, vec!["b03-inet-radix".to_owned()]).unwrap();
+    assert_eq!(finding.to_string(), "8 planned, 7 kept (FAILED: b03-inet-radix)");
+    assert_weight(&finding, Severity::Warning);
+    assert_eq!(failed_trials(8, 8, vec![]), None);
+}
+
+#[test]
+fn only_one_factor_may_differ() {
+    let factors =
+        [("kernel", "r368606", "r368606"), ("tester build", "1180", "1312"), ("variant", "a", "b")];
+    let finding = one_factor(&factors, &["variant"]).unwrap();
+    assert!(finding.to_string().contains("tester build (1180 / 1312)"), "{finding}");
+    assert_weight(&finding, Severity::Invalid);
+    assert_eq!(one_factor(&factors, &["variant", "tester build"]), None, "the experiment says so");
+    assert_eq!(one_factor(&factors[1..2], &[]), None, "one unexpected factor alone is the variant");
+}
+
+#[test]
+fn wrong_frames_are_named_by_their_worst_kind() {
+    let finding = frames(1000, &[("misrouted", 3), ("with a bad TTL", 70)]).unwrap();
+    assert_eq!(finding.to_string(), "frames: 70 of 1000 with a bad TTL");
+    assert_weight(&finding, Severity::Invalid);
+    assert_eq!(frames(1000, &[("misrouted", 0)]), None);
+}
+
+#[test]
+fn a_stray_run_is_kept_and_named() {
+    let values = [100.0, 100.2, 99.9, 80.0, 100.1, 100.0];
+    let finding = stray_runs("radix", &values).unwrap();
+    assert_eq!(finding.to_string(), "stray runs: radix number 4 (kept)");
+    assert_weight(&finding, Severity::Warning);
+    assert_eq!(stray_runs("radix", &[100.0, 100.2, 99.9, 100.1, 100.0]), None);
+}
+
+#[test]
+fn two_clusters_are_told_from_scatter() {
+    let values = [100.0, 103.0, 100.1, 103.1, 99.9, 102.9, 100.0, 103.0];
+    let finding = two_clusters("radix", &values).unwrap();
+    assert!(
+        finding.to_string().contains("4 runs near 100.000000 and 4 near 103.000000"),
+        "{finding}"
+    );
+    assert_weight(&finding, Severity::Warning);
+    assert_eq!(two_clusters("radix", &[100.0, 101.0, 100.5, 101.5, 102.0, 102.5, 103.0]), None);
+}
+
+#[test]
+fn drift_over_the_campaign_is_seen() {
+    let drifting: Vec<f64> =
+        (0..12).map(|i| 100.0 + 0.3 * f64::from(i) + 0.1 * f64::from(i % 2)).collect();
+    let finding = drift(&drifting).unwrap();
+    assert!(
+        matches!(finding, Finding::Drift { percent, .. } if (2.5..4.0).contains(&percent)),
+        "{finding}"
+    );
+    assert_weight(&finding, Severity::Warning);
+    let steady: Vec<f64> = (0..12).map(|i| 100.0 + f64::from(i % 3)).collect();
+    assert_eq!(drift(&steady), None);
+}
+
+#[test]
+fn ramps_within_the_steady_window_are_seen() {
+    let ramp_window: Vec<f64> = (0..10).map(|i| 100.0 + 0.5 * f64::from(i)).collect();
+    let flat = vec![100.0; 10];
+    let finding = ramp(&[&ramp_window, &flat]).unwrap();
+    assert!(matches!(finding, Finding::Ramp { trials: 1, of: 2, .. }), "{finding}");
+    assert_weight(&finding, Severity::Warning);
+    assert_eq!(ramp(&[&flat, &flat]), None);
+    assert_eq!(ramp(&[]), None);
+}
+
+#[test]
+fn gaps_inside_steady_windows_are_counted() {
+    let mut rates = vec![1000.0; 20];
+    rates[10] = 0.0;
+    let steady = steady::window(&rates);
+    let finding = gaps([&steady, &steady]).unwrap();
+    assert_eq!(finding, Finding::ZeroGaps { intervals: 2 });
+    assert_weight(&finding, Severity::Warning);
+}
+
+#[test]
+fn every_other_finding_weighs_what_it_should() {
+    let settings = vec!["net.route.algo.inet.algo".to_owned()];
+    assert_weight(&Finding::NotApplied { settings }, Severity::Invalid);
+    assert_weight(&Finding::GeneratorLimited { trials: 3, of: 16 }, Severity::Invalid);
+    assert_weight(
+        &Finding::NotComputable { reason: "no block is complete".to_owned() },
+        Severity::Invalid,
+    );
+    assert_weight(&Finding::NotBlocked, Severity::Warning);
+    assert_weight(&Finding::TestsDisagree { welch_p: 0.03, rank_p: 0.2 }, Severity::Warning);
+}
