@@ -9,7 +9,9 @@ mod bitruns6;
 mod bsearch;
 mod direct4;
 mod dump;
+mod dxr;
 mod linear;
+mod poptrie;
 mod radix;
 mod ranges;
 mod slab;
@@ -24,7 +26,9 @@ pub use bitruns6::BitRuns6;
 pub use bsearch::BinarySearch;
 pub use direct4::Direct4;
 pub use dump::Dump;
+pub use dxr::Dxr;
 pub use linear::Linear;
+pub use poptrie::Poptrie;
 pub use radix::{Radix, RadixLockless};
 pub use ranges::ranges;
 pub use vector::Vector;
@@ -41,6 +45,8 @@ pub(crate) static INET: &[&dyn Algorithm<Inet>] = &[
     &Vector("vector4"),
     &Direct4,
     &BitRuns4,
+    &Poptrie("poptrie4"),
+    &Dxr,
     &BinarySearch("bsearch4"),
     &RadixLockless("radix4_lockless"),
     &Radix("radix4"),
@@ -51,6 +57,7 @@ pub(crate) static INET: &[&dyn Algorithm<Inet>] = &[
 pub(crate) static INET6: &[&dyn Algorithm<Inet6>] = &[
     &Vector("vector6"),
     &BitRuns6,
+    &Poptrie("poptrie6"),
     &BinarySearch("bsearch6"),
     &RadixLockless("radix6_lockless"),
     &Radix("radix6"),
