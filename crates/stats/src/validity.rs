@@ -77,6 +77,14 @@ pub enum Finding {
         /// Number seen (the one farthest from the plan).
         seen: u64,
     },
+    /// The report announces another number of flows than the tester's command makes. Which of the
+    /// two is true cannot be told from here.
+    AnnouncedFlowsDiffer {
+        /// Flows in the report's text.
+        announced: u64,
+        /// Flows in the command.
+        commanded: u64,
+    },
     /// Trials are missing: n planned is not n kept.
     TrialsMissing {
         /// Planned values per variant, or blocks.
@@ -197,6 +205,9 @@ impl Finding {
             Self::FlowsDiffer { .. } => {
                 "check the address and port ranges of the tester against the plan"
             }
+            Self::AnnouncedFlowsDiffer { .. } => {
+                "count distinct flows at the receiver, and correct the report or the command"
+            }
             Self::TrialsMissing { .. } => "look at the failed trials and run them again",
             Self::FactorsDiffer { .. } => {
                 "run both variants on the same set-up, or declare the factors in the experiment"
@@ -254,6 +265,10 @@ impl fmt::Display for Finding {
             Self::FlowsDiffer { planned, seen } => {
                 write!(f, "flows: {planned} planned, {seen} seen")
             }
+            Self::AnnouncedFlowsDiffer { announced, commanded } => write!(
+                f,
+                "flows: the report announces {announced}, the tester's command makes {commanded}"
+            ),
             Self::TrialsMissing { planned, kept, failed } => {
                 write!(f, "{planned} planned, {kept} kept")?;
                 if failed.is_empty() {

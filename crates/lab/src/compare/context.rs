@@ -23,6 +23,8 @@ const MOST_ABOVE: f64 = 1.003;
 pub struct Context {
     /// Distinct flows in the tester's command; the one farthest from the others when runs differ.
     pub flows: Option<u64>,
+    /// Flows that the experiment plans.
+    pub planned_flows: Option<u64>,
     /// Flows that the report beside it announces.
     pub announced_flows: Option<u64>,
     /// Offered load of each run, in frames/s.
@@ -133,11 +135,17 @@ pub(super) fn findings(baseline: &Series, variant: &Series) -> Vec<Finding> {
     found
 }
 
-/// Flows against the plan: what was announced, else what the baseline had.
+/// Flows of the two sides against each other, and against what was announced.
 fn flows(baseline: &Context, variant: &Context) -> Option<Finding> {
     let (b, v) = (baseline.flows?, variant.flows?);
-    let planned = baseline.announced_flows.unwrap_or(b);
-    validity::flows(planned, &[b, v])
+    if let Some(planned) = baseline.planned_flows {
+        return validity::flows(planned, &[b, v]);
+    }
+    if b != v {
+        return validity::flows(b, &[v]);
+    }
+    let announced = baseline.announced_flows.filter(|announced| *announced != b)?;
+    Some(Finding::AnnouncedFlowsDiffer { announced, commanded: b })
 }
 
 fn one_tester(baseline: &Context, variant: &Context) -> Option<Finding> {

@@ -5,14 +5,16 @@ use crate::distribution::normal_cdf;
 use crate::sample::{mean, median, robust_sd, variance};
 use crate::steady::Steady;
 
-/// Runs farther than 5 robust standard deviations, and more than 0.5 %, from the median of at
-/// least 5 runs.
+/// Runs farther than 5 robust standard deviations, and more than 1 %, from the median of at least
+/// 5 runs. Of few runs the robust deviation is itself a rough guess and mostly too small, so that
+/// the reach is wider for them: doubled at 5 runs.
 pub fn stray_runs(of: &str, values: &[f64]) -> Option<Finding> {
     if values.len() < 5 {
         return None;
     }
     let centre = median(values);
-    let reach = (5.0 * robust_sd(values)).max(0.005 * centre.abs());
+    let few = 1.0 + 5.0 / values.len() as f64;
+    let reach = (5.0 * few * robust_sd(values)).max(0.01 * centre.abs());
     let positions: Vec<usize> = values
         .iter()
         .enumerate()

@@ -107,6 +107,8 @@ fn a_stray_run_is_kept_and_named() {
     assert_eq!(finding.to_string(), "stray runs: radix number 4 (kept)");
     assert_weight(&finding, Severity::Warning);
     assert_eq!(stray_runs("radix", &[100.0, 100.2, 99.9, 100.1, 100.0]), None);
+    let published = [700_644.0, 696_261.0, 694_169.0, 696_703.0, 697_081.0];
+    assert_eq!(stray_runs("radix", &published), None, "0.6 % off is no stray run among five");
 }
 
 #[test]
@@ -165,6 +167,8 @@ fn every_other_finding_weighs_what_it_should() {
         &Finding::NotComputable { reason: "no block is complete".to_owned() },
         Severity::Invalid,
     );
+    let announced = Finding::AnnouncedFlowsDiffer { announced: 2000, commanded: 200 };
+    assert_weight(&announced, Severity::Warning);
     assert_weight(&Finding::NotBlocked, Severity::Warning);
     assert_weight(&Finding::TestsDisagree { welch_p: 0.03, rank_p: 0.2 }, Severity::Warning);
 }

@@ -75,7 +75,7 @@ fn context(results: &Results, variant: &str, traffic: &str) -> Context {
     let counted = farthest.filter(|trial| trial.flows_seen > 0);
     Context {
         flows: counted.map(|trial| trial.flows_seen),
-        announced_flows: counted.map(|trial| trial.flows_planned),
+        planned_flows: counted.map(|trial| trial.flows_planned),
         frame_bytes: trials.first().map(|trial| usize::from(trial.frame_bytes)),
         ..Context::default()
     }
