@@ -11,9 +11,8 @@
 //! ```
 //!
 //! This is DIR-24-8 (Gupta, Lin, McKeown, "Routing lookups in hardware at memory access speeds",
-//! INFOCOM 1998) with half-size cells. Size decides the rate: random cache lines come at 2,300 M/s
-//! from a second-level cache, at 1,000 from the 16 MiB of narrow cells and at 170 from the 32 MiB of
-//! wide ones (AMD Zen 5, 32 MiB of shared last-level cache).
+//! INFOCOM 1998) with half-size cells. Size decides the rate of random lookups: the 16 MiB of narrow
+//! cells stay in a large last-level cache, the 32 MiB of wide ones do not.
 //!
 //! A cell is one atomic number, written after the table behind it: at each moment an address gets
 //! the answer before a change or after it.
@@ -50,7 +49,7 @@ struct Tables<W> {
 ///
 /// Four instructions for an address, and a comparison of 16 answers at a time. Note: we tried a
 /// smaller table behind a first level of 16 KiB (11 MB for a BGP table); its ten instructions and
-/// second load cost more than the smaller size gains, 500 against 1,000 M/s.
+/// second load cost more than the smaller size gained.
 #[inline(always)]
 fn stage<W: Width>(
     cells: &[W::Atomic; CELLS],
@@ -71,7 +70,7 @@ fn stage<W: Width>(
 #[inline(always)]
 fn look_behind<W: Width>(behind: &bitruns4::Tables, addrs: &[u32], answers: &mut [NexthopId]) {
     // A bit for each address, so that a random pattern costs no wrong branches. Note: we tried a
-    // list of positions; its stores, whose addresses wait for the cells, hold up later loads.
+    // list of positions, which was a few per cent slower.
     let mut left = 0u64;
     for (i, answer) in answers.iter().enumerate() {
         left |= u64::from(answer.0 == W::MAX) << (i % STAGE);
