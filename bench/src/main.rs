@@ -76,6 +76,9 @@ enum Format {
     Json,
 }
 
+/// A small table by its name, made when it is wanted.
+type SmallTable<F> = (&'static str, fn() -> Table<F>);
+
 fn main() -> Result<()> {
     let arguments = match Arguments::parse().command {
         Command::Fib(arguments) => arguments,
@@ -111,7 +114,7 @@ fn family<F: Drawable>(
         arguments.tables.is_empty() || arguments.tables.iter().any(|table| table == name)
     };
     let mut tables = Vec::new();
-    let small: [(&str, fn() -> Table<F>); 3] =
+    let small: [SmallTable<F>; 3] =
         [("2", Table::two), ("8", Table::eight), ("1000", Table::thousand)];
     tables.extend(small.iter().filter(|(name, _)| wanted(name)).map(|(_, make)| make()));
     if let Some(path) = arguments.routes.as_deref().filter(|_| wanted("real")) {
