@@ -121,14 +121,3 @@ impl Lookup<Inet> for DxrTable {
         size_of_val(&*self.chunks) + size_of_val(&*self.starts) + size_of_val(&*self.nexthops)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::conformance::Suite;
-
-    #[test]
-    fn passes_the_conformance_suite() {
-        Suite::<Inet>::new(48).check(&Dxr).unwrap();
-    }
-}

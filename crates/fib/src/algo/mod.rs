@@ -8,9 +8,11 @@ mod bitruns4;
 mod bitruns6;
 mod bsearch;
 mod direct4;
+mod dpdk_lpm;
 mod dump;
 mod dxr;
 mod linear;
+mod planb6;
 mod poptrie;
 mod radix;
 mod ranges;
@@ -25,9 +27,11 @@ pub use bitruns4::BitRuns4;
 pub use bitruns6::BitRuns6;
 pub use bsearch::BinarySearch;
 pub use direct4::Direct4;
+pub use dpdk_lpm::DpdkLpm;
 pub use dump::Dump;
 pub use dxr::Dxr;
 pub use linear::Linear;
+pub use planb6::PlanB6;
 pub use poptrie::Poptrie;
 pub use radix::{Radix, RadixLockless};
 pub use ranges::ranges;
@@ -47,6 +51,7 @@ pub(crate) static INET: &[&dyn Algorithm<Inet>] = &[
     &BitRuns4,
     &Poptrie("poptrie4"),
     &Dxr,
+    &DpdkLpm("dpdk_lpm4"),
     &BinarySearch("bsearch4"),
     &RadixLockless("radix4_lockless"),
     &Radix("radix4"),
@@ -58,6 +63,8 @@ pub(crate) static INET6: &[&dyn Algorithm<Inet6>] = &[
     &Vector("vector6"),
     &BitRuns6,
     &Poptrie("poptrie6"),
+    &PlanB6,
+    &DpdkLpm("dpdk_lpm6"),
     &BinarySearch("bsearch6"),
     &RadixLockless("radix6_lockless"),
     &Radix("radix6"),

@@ -230,16 +230,3 @@ impl<F: Family> Lookup<F> for Trie<F> {
         self.direct.len() * 4 + self.nodes.len() * size_of::<Node>() + self.leaves.len() * 2
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::conformance::Suite;
-    use crate::family::{Inet, Inet6};
-
-    #[test]
-    fn passes_the_conformance_suite() {
-        Suite::<Inet>::new(49).check(&Poptrie("poptrie4")).unwrap();
-        Suite::<Inet6>::new(50).check(&Poptrie("poptrie6")).unwrap();
-    }
-}

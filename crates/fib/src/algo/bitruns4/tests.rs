@@ -1,14 +1,7 @@
 use super::*;
 use crate::algo::{Algorithm, Dump};
-use crate::conformance::Suite;
 use crate::family::Inet;
 use crate::prefix::Prefix;
-
-#[test]
-fn passes_the_conformance_suite() {
-    let passed = Suite::<Inet>::new(41).check(&BitRuns4).unwrap();
-    assert_eq!(passed.beyond_limits, 0);
-}
 
 #[test]
 fn a_record_of_up_to_28_runs_lies_in_one_cache_line() {

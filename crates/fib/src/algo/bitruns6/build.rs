@@ -8,8 +8,8 @@ use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use super::tree::{Plan, write_lines};
 use super::{
-    CELL_SHIFT, CELLS, LINE_OFFSET, LINE_WORDS, PAGE_RECORDS, PAGE_WORDS, PAGES, RECORD_SHIFT,
-    Shared, TOP_SHIFT, TREE, Tables,
+    CELL_SHIFT, CELLS, DIRECT, LINE_OFFSET, LINE_WORDS, PAGE_RECORDS, PAGE_WORDS, PAGES,
+    RECORD_SHIFT, Shared, TOP_SHIFT, TREE, Tables,
 };
 use crate::algo::slab::{Full, Slab};
 use crate::algo::spans::{self, MAX_NEXTHOP, Span};
@@ -66,8 +66,6 @@ struct Builder {
     slab: Slab,
     /// Offsets of the shared records of one run, by nexthop; 0 where there is none yet.
     uniform_records: Vec<u32>,
-    /// Offsets of the shared pages of one nexthop.
-    uniform_pages: Vec<u32>,
     /// Whether entry i of `top` leads to a page of its own.
     owned: Vec<bool>,
     /// Size of each tree and list, by offset.
@@ -110,12 +108,13 @@ impl Builder {
         let records = Records::zeroed(words)?;
         let top = Records::zeroed(PAGES / 2)?;
         let slab = Slab::new(records.words(), FIRST_WORD);
-        let tables = Arc::new(Tables { top, records, used_words: AtomicUsize::new(0) });
-        let none = Vec::new;
         let owned = vec![false; PAGES];
+        // No routes yet.
+        let entries = &top.region().halves()[..PAGES];
+        entries.iter().for_each(|entry| entry.store(DIRECT, Relaxed));
+        let tables = Arc::new(Tables { top, records, used_words: AtomicUsize::new(0) });
         let tree_words = HashMap::new();
-        let uniform_records = none();
-        Some(Self { tables, slab, uniform_records, uniform_pages: none(), owned, tree_words })
+        Some(Self { tables, slab, uniform_records: Vec::new(), owned, tree_words })
     }
 
     fn note_use(&self) {
@@ -148,8 +147,8 @@ impl Builder {
         let start = (page as u128) << TOP_SHIFT;
         let whole = within.len() <= 16;
         if let ([(_, nexthop)], true, false) = (part, whole, self.owned[page]) {
-            let shared = self.uniform_page(*nexthop)?;
-            self.tables.top.region().halves()[page].store(shared, Release);
+            let entry = DIRECT | u32::from(*nexthop);
+            self.tables.top.region().halves()[page].store(entry, Release);
             return Ok(());
         }
         let offset = match self.owned[page] {
@@ -171,31 +170,14 @@ impl Builder {
         result
     }
 
-    /// A page of its own with what the shared one says.
+    /// A page of its own that says what the entry says.
     fn own_page(&mut self, page: usize) -> Result<u32, Full> {
+        let nexthop = self.tables.top.region().halves()[page].load(Relaxed) & !DIRECT;
+        let record = self.uniform_record(nexthop as u16)?;
         let offset = self.slab.take(PAGE_WORDS)?;
-        let shared = self.tables.top.region().halves()[page].load(Relaxed) as usize;
-        for i in 0..PAGE_RECORDS as usize {
-            // Before the first build there is no shared page.
-            let record = if shared == 0 { 0 } else { self.half(shared * 2 + i) };
-            self.tables.records.region().halves()[offset as usize * 2 + i].store(record, Relaxed);
-        }
+        let halves = &self.tables.records.region().halves()[offset as usize * 2..];
+        halves[..PAGE_RECORDS as usize].iter().for_each(|half| half.store(record, Relaxed));
         Ok(offset)
-    }
-
-    fn uniform_page(&mut self, nexthop: u16) -> Result<u32, Full> {
-        let index = usize::from(nexthop);
-        if self.uniform_pages.len() <= index {
-            self.uniform_pages.resize(index + 1, 0);
-        }
-        if self.uniform_pages[index] == 0 {
-            let record = self.uniform_record(nexthop)?;
-            let offset = self.slab.take(PAGE_WORDS)?;
-            let halves = &self.tables.records.region().halves()[offset as usize * 2..];
-            halves[..PAGE_RECORDS as usize].iter().for_each(|half| half.store(record, Relaxed));
-            self.uniform_pages[index] = offset;
-        }
-        Ok(self.uniform_pages[index])
     }
 
     fn uniform_record(&mut self, nexthop: u16) -> Result<u32, Full> {

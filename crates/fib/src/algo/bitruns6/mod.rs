@@ -4,7 +4,7 @@
 //! routes goes to small search trees of 16-bit keys:
 //!
 //! ```text
-//! page   = top[addr >> 112]                         65,536 pages, most of them shared
+//! page   = top[addr >> 112]                         or the nexthop of the whole /16
 //! record = page[addr >> 102 & 1023]
 //! value  = record.values[popcount(record.bitmap >> cell) - 1]     cell = addr >> 96 & 63
 //! value has TREE ? tree.find(addr >> 80 & 65535) : value
@@ -24,6 +24,7 @@
 //! their number into the page; old ones are reused after a grace period.
 
 mod build;
+mod stage;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -50,11 +51,11 @@ const PAGE_WORDS: usize = PAGE_RECORDS as usize / 2;
 const CELL_SHIFT: u32 = 96;
 const CELLS: usize = 64;
 
+/// An entry of `top` that is a nexthop for the whole /16, not the offset of a page.
+const DIRECT: u32 = 1 << 31;
 /// A value of a record: a nexthop, or this flag, a kind and the offset of a tree in lines.
 const TREE: u32 = 1 << 31;
 const KIND_SHIFT: u32 = 28;
-/// Kinds 0 to 3: levels above the leaves. Kind 4: a sorted list.
-const LIST: u32 = 4;
 const LINE_OFFSET: u32 = (1 << KIND_SHIFT) - 1;
 const LINE_WORDS: u32 = 8;
 
@@ -64,7 +65,7 @@ const STAGE: usize = 32;
 /// The tables that readers use.
 #[derive(Debug)]
 struct Tables {
-    /// [`PAGES`] numbers of 32 bits: offsets of pages.
+    /// [`PAGES`] numbers of 32 bits: offsets of pages, or nexthops with [`DIRECT`].
     top: Records,
     records: Records,
     /// Words of `records` that may hold data.
@@ -86,11 +87,15 @@ impl Tables {
 }
 
 impl Reader<'_> {
+    /// The entry of `top`.
     #[inline(always)]
-    fn record(self, addr: u128) -> u32 {
-        let high = (addr >> 64) as u64;
-        let page = self.top.half((high >> (TOP_SHIFT - 64)) as u32);
-        self.records.half(page, (high >> (RECORD_SHIFT - 64)) as u32)
+    fn page(self, addr: u128) -> u32 {
+        self.top.half(((addr >> 64) as u64 >> (TOP_SHIFT - 64)) as u32)
+    }
+
+    #[inline(always)]
+    fn record(self, page: u32, addr: u128) -> u32 {
+        self.records.half(page, ((addr >> 64) as u64 >> (RECORD_SHIFT - 64)) as u32)
     }
 
     #[inline(always)]
@@ -100,45 +105,15 @@ impl Reader<'_> {
         self.records.ranked_half(record, ends)
     }
 
-    /// What a value says about an address.
-    #[inline(always)]
-    fn resolve<C: Count>(self, value: u32, addr: u128) -> u32 {
-        if value & TREE == 0 { value } else { tree::find::<C>(self.records, value, addr) }
-    }
-
     #[inline(always)]
     fn lookup<C: Count>(self, addr: u128) -> u32 {
-        self.resolve::<C>(self.value(self.record(addr), addr), addr)
-    }
-
-    /// Up to [`STAGE`] lookups.
-    #[inline(always)]
-    fn stage<C: Count>(self, addrs: &[u128], answers: &mut [NexthopId]) {
-        let mut flags = 0;
-        for (answer, &addr) in answers.iter_mut().zip(addrs) {
-            let record = self.record(addr);
-            self.records.prefetch(record);
-            *answer = NexthopId(record);
+        let page = self.page(addr);
+        if page & DIRECT != 0 {
+            return page & !DIRECT;
         }
-        for (answer, &addr) in answers.iter_mut().zip(addrs) {
-            let value = self.value(answer.0, addr);
-            flags |= value;
-            *answer = NexthopId(value);
-        }
-        if flags & TREE == 0 {
-            return;
-        }
-        let mut trees = 0u64;
-        for (i, answer) in answers.iter().enumerate() {
-            trees |= u64::from(answer.0 >> 31) << (i % 64);
-            self.records.prefetch((answer.0 & LINE_OFFSET) * LINE_WORDS * (answer.0 >> 31));
-        }
-        while trees != 0 {
-            let i = trees.trailing_zeros() as usize;
-            trees &= trees - 1;
-            if let (Some(answer), Some(&addr)) = (answers.get_mut(i), addrs.get(i)) {
-                *answer = NexthopId(tree::find::<C>(self.records, answer.0, addr));
-            }
+        match self.value(self.record(page, addr), addr) {
+            value if value & TREE != 0 => tree::find::<C>(self.records, value, addr),
+            nexthop => nexthop,
         }
     }
 }
@@ -168,9 +143,11 @@ impl Kernel for Batch<'_> {
         let (addrs, rest) = addrs[..count].as_chunks::<STAGE>();
         let (answers, rest_answers) = answers[..count].as_chunks_mut::<STAGE>();
         for (addrs, answers) in addrs.iter().zip(answers) {
-            reader.stage::<C>(addrs, answers);
+            stage::stage::<C>(reader, addrs, answers);
         }
-        reader.stage::<C>(rest, rest_answers);
+        for (answer, &addr) in rest_answers.iter_mut().zip(rest) {
+            *answer = NexthopId(reader.lookup::<C>(addr));
+        }
     }
 }
 

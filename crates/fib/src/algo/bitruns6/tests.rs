@@ -1,16 +1,9 @@
 use super::*;
 use crate::algo::{Algorithm, Change, Dump, Outcome};
-use crate::conformance::Suite;
 use crate::epoch::Grace;
 use crate::prefix::Prefix;
 use crate::random::Random;
 use crate::rib::Rib;
-
-#[test]
-fn passes_the_conformance_suite() {
-    let passed = Suite::<Inet6>::new(46).check(&BitRuns6).unwrap();
-    assert_eq!(passed.beyond_limits, 0);
-}
 
 fn answers_as(lookup: &dyn Lookup<Inet6>, rib: &Rib<Inet6>, addrs: &[u128]) {
     let mut answers = vec![NexthopId::NONE; addrs.len()];

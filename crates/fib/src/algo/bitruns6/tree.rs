@@ -10,58 +10,92 @@
 use std::sync::atomic::AtomicU16;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::{KIND_SHIFT, LINE_OFFSET, LINE_WORDS, LIST, TREE};
+use super::{KIND_SHIFT, LINE_OFFSET, LINE_WORDS, TREE};
 use crate::algo::spans::Span;
 use crate::simd::count::Count;
 use crate::simd::records::View;
 
 const LEAF_RUNS: usize = 16;
-const FAN_OUT: usize = 32;
+/// Children of an inner line.
+pub(super) const FAN_OUT: u32 = 32;
+/// Lines before the levels below the root.
+pub(super) const LEVEL_STARTS: [u32; 3] = [1, 1 + 32, 1 + 32 + 1024];
 /// Bits of an address below a key.
 const KEY_SHIFT: u32 = 80;
+/// Kinds 0 to 3 are trees with so many levels above the leaves. This one: a list of at most
+/// [`BLOCK_RUNS`] runs.
+pub(super) const LIST: u32 = 4;
+/// A longer list.
+const LONG_LIST: u32 = 5;
+/// Runs of a block of a list.
+const BLOCK_RUNS: usize = 8;
+const BLOCK_WORDS: u32 = 2 * BLOCK_RUNS as u32;
 
 /// The nexthop of an address below a value with [`TREE`].
 #[inline(always)]
 pub(super) fn find<C: Count>(records: View<'_>, value: u32, addr: u128) -> u32 {
-    let kind = value >> KIND_SHIFT & 7;
-    let mut line = (value & LINE_OFFSET) * LINE_WORDS;
-    if kind >= LIST {
-        return find_in_list(records, line, addr);
+    let levels = value >> KIND_SHIFT & 7;
+    if levels >= LIST {
+        return in_list(records, value, addr);
     }
-    let key = (addr >> KEY_SHIFT) as u16;
-    // Position within the level, and where the level begins: after 1, 1 + 32, 1 + 32 + 1024 lines.
-    let (mut position, mut below) = (0, 1);
-    let root = line;
-    for _ in 0..kind {
-        let child = C::up_to_32(records.line(line), key.min(u16::MAX - 1)).wrapping_sub(1);
-        let child = child & (FAN_OUT as u32 - 1);
-        position = position * FAN_OUT as u32 + child;
-        line = root + (below + position) * LINE_WORDS;
-        below = below * FAN_OUT as u32 + 1;
+    let root = (value & LINE_OFFSET) * LINE_WORDS;
+    let (mut line, mut position) = (root, 0);
+    for start in LEVEL_STARTS.into_iter().take(levels as usize) {
+        position = position * FAN_OUT + child::<C>(records, line, addr);
+        line = root + (start + position) * LINE_WORDS;
     }
+    leaf_nexthop::<C>(records, line, addr)
+}
+
+/// Which child of an inner line an address belongs to.
+#[inline(always)]
+pub(super) fn child<C: Count>(records: View<'_>, line: u32, addr: u128) -> u32 {
+    let key = ((addr >> KEY_SHIFT) as u16).min(u16::MAX - 1);
+    C::up_to_32(records.line(line), key).wrapping_sub(1) & (FAN_OUT - 1)
+}
+
+/// The nexthop of an address in a leaf.
+#[inline(always)]
+pub(super) fn leaf_nexthop<C: Count>(records: View<'_>, line: u32, addr: u128) -> u32 {
     let leaf = records.line(line);
-    let Ok(keys) = leaf[..LEAF_RUNS].try_into() else { return 0 };
-    let run = (C::up_to_16(keys, key) as usize).wrapping_sub(1);
+    let Some(keys) = leaf.first_chunk::<LEAF_RUNS>() else { return 0 };
+    let run = (C::up_to_16(keys, (addr >> KEY_SHIFT) as u16) as usize).wrapping_sub(1);
     u32::from(leaf[LEAF_RUNS + run % LEAF_RUNS].load(Relaxed))
 }
 
-/// A list is its length, then for each run two words: the 64 bits after the /32, and the last 32
-/// bits of the start with the nexthop.
-#[inline(never)]
-fn find_in_list(records: View<'_>, list: u32, addr: u128) -> u32 {
+/// The nexthop of an address in a list: blocks of 8 words with the 64 bits of a start after the
+/// /32, and 8 words with the last 32 bits and the nexthop. Unused starts are the highest number,
+/// unused nexthops the last. A long list has a line with the number of its blocks first.
+#[inline(always)]
+pub(super) fn in_list(records: View<'_>, value: u32, addr: u128) -> u32 {
     let wanted = ((addr >> 32) as u64, u64::from(addr as u32));
-    let run = |i: u32| {
-        let high = records.word(list + 1 + 2 * i);
-        let low = records.word(list + 2 + 2 * i);
-        ((high, low >> 16), low as u16)
-    };
-    // The run of the address is the last one that starts at or before it; the first starts at 0.
+    let mut block = (value & LINE_OFFSET) * LINE_WORDS;
+    if value >> KIND_SHIFT & 7 == LONG_LIST {
+        block = block_of(records, block, wanted);
+    }
+    // How many of the runs start at or before the address; the first of all always does.
+    let mut after = 0;
+    for i in 0..BLOCK_RUNS as u32 {
+        let (high, low) = (records.word(block + i), records.word(block + i + LINE_WORDS) >> 16);
+        after += u32::from((high < wanted.0) | ((high == wanted.0) & (low <= wanted.1)));
+    }
+    let run = after.wrapping_sub(1) & (BLOCK_RUNS as u32 - 1);
+    records.word(block + LINE_WORDS + run) as u32 & 0xffff
+}
+
+/// The last block of a long list whose first run starts at or before the address.
+#[inline(never)]
+fn block_of(records: View<'_>, list: u32, wanted: (u64, u64)) -> u32 {
+    let first = list + LINE_WORDS;
+    let block = |i: u32| first + i * BLOCK_WORDS;
     let (mut low, mut high) = (0, records.word(list) as u32);
     while low + 1 < high {
         let middle = low.midpoint(high);
-        if run(middle).0 <= wanted { low = middle } else { high = middle }
+        let at = block(middle);
+        let start = (records.word(at), records.word(at + LINE_WORDS) >> 16);
+        if start <= wanted { low = middle } else { high = middle }
     }
-    u32::from(run(low).1)
+    block(low)
 }
 
 /// What is to be written for the spans of a /32.
@@ -91,17 +125,31 @@ impl Plan {
     pub(super) fn value(&self, offset: u32) -> u32 {
         let kind = match self {
             Self::Lines(_, levels) => *levels,
-            Self::List(_) => LIST,
+            Self::List(words) if words.len() <= BLOCK_WORDS as usize => LIST,
+            Self::List(_) => LONG_LIST,
         };
         TREE | (kind << KIND_SHIFT) | (offset / LINE_WORDS)
     }
 
     fn list(spans: &[Span<u128>]) -> Self {
-        let mut words = vec![spans.len() as u64];
-        for (i, &(start, nexthop)) in spans.iter().enumerate() {
-            let start = if i == 0 { 0 } else { start };
-            words.push((start >> 32) as u64);
-            words.push(u64::from(start as u32) << 16 | u64::from(nexthop));
+        let blocks = spans.len().div_ceil(BLOCK_RUNS);
+        let mut words = match blocks {
+            1 => Vec::new(),
+            _ => {
+                let mut line = vec![0; LINE_WORDS as usize];
+                line[0] = blocks as u64;
+                line
+            }
+        };
+        let last = spans.last().map_or(0, |span| span.1);
+        let run = |i: usize| match spans.get(i) {
+            Some(&(start, nexthop)) => (if i == 0 { 0 } else { start }, nexthop),
+            None => (u128::MAX, last),
+        };
+        for first in (0..blocks).map(|block| block * BLOCK_RUNS) {
+            words.extend((first..first + BLOCK_RUNS).map(|i| (run(i).0 >> 32) as u64));
+            let low = |i: usize| u64::from(run(i).0 as u32) << 16 | u64::from(run(i).1);
+            words.extend((first..first + BLOCK_RUNS).map(low));
         }
         Self::List(words)
     }
@@ -127,7 +175,7 @@ impl Plan {
         // Levels from the leaves up, until one line is left.
         let mut levels = vec![leaves];
         while let Some(level) = levels.last().filter(|level| level.len() > 1) {
-            let inner = level.chunks(FAN_OUT).map(inner_line).collect();
+            let inner = level.chunks(FAN_OUT as usize).map(inner_line).collect();
             levels.push(inner);
         }
         let above = levels.len() as u32 - 1;
@@ -138,7 +186,7 @@ impl Plan {
             if depth < above as usize {
                 lines.resize(lines.len() + full - level.len(), [u16::MAX; 32]);
             }
-            full *= FAN_OUT;
+            full *= FAN_OUT as usize;
         }
         Self::Lines(lines, above)
     }

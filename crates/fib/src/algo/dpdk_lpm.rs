@@ -1,0 +1,232 @@
+//! `dpdk_lpm4`, `dpdk_lpm6`: DIR-24-8, and its extension to IPv6 by groups of 8 bits, as DPDK's
+//! LPM libraries have them.
+//!
+//! After Gupta, Lin and McKeown, "Routing lookups in hardware at memory access speeds" (INFOCOM
+//! 1998): a table of 2^24 entries for the first 24 bits, and groups of 256 entries for 8 more bits
+//! wherever routes are longer; IPv6 goes on through groups. One access for most of IPv4, up to 14
+//! for IPv6. Entries have 32 bits: a nexthop or a group. What limits it: 64 MiB for the first
+//! level, and a group of 1 KiB for each part of the space with longer routes.
+
+use std::marker::PhantomData;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::{Relaxed, Release};
+
+use super::slab::{Full, Slab};
+use super::spans::{self, MAX_NEXTHOP, Span};
+use super::{Algorithm, AlgorithmError, Change, Dump, Limits, Module, Outcome, TableFacts};
+use crate::epoch::Grace;
+use crate::family::{Address, Family};
+use crate::lookup::Lookup;
+use crate::nexthop::NexthopId;
+use crate::prefix::Prefix;
+use crate::rib::Rib;
+use crate::simd::records::Records;
+
+const FIRST_BITS: u32 = 24;
+const ENTRIES: usize = 1 << FIRST_BITS;
+const GROUP_BITS: u32 = 8;
+const GROUP: usize = 1 << GROUP_BITS;
+const GROUP_WORDS: usize = GROUP / 2;
+/// An entry that leads to a group, not to a nexthop; the rest is the group's offset in words.
+const MORE: u32 = 1 << 31;
+/// Room beyond what a build needs, for updates: 64 MiB, which cost nothing until used.
+const SPARE_WORDS: usize = 8 << 20;
+
+/// DIR-24-8.
+#[derive(Debug, Clone, Copy)]
+pub struct DpdkLpm(pub(crate) &'static str);
+
+/// Entries are single atomic numbers; a group is filled before an entry leads to it, and reused
+/// after a grace period.
+struct Tables<F> {
+    first: Records,
+    groups: Records,
+    used_words: AtomicUsize,
+    family: PhantomData<F>,
+}
+
+struct LpmModule<F: Family> {
+    tables: Arc<Tables<F>>,
+    slab: Slab,
+}
+
+impl<F: Family> Algorithm<F> for DpdkLpm {
+    fn name(&self) -> &'static str {
+        self.0
+    }
+
+    fn limits(&self) -> Limits {
+        Limits { nexthops: MAX_NEXTHOP, ..Limits::NONE }
+    }
+
+    fn preference(&self, facts: &TableFacts) -> u8 {
+        if facts.prefixes < 32 { 1 } else { 155 }
+    }
+
+    fn build(&self, dump: &Dump<F>) -> Result<Box<dyn Module<F>>, AlgorithmError> {
+        let spans = spans::of_dump(dump)?;
+        let words = groups_needed::<F>(&spans) * GROUP_WORDS + SPARE_WORDS;
+        let out_of_memory = AlgorithmError::OutOfMemory { bytes: ENTRIES * 4 + words * 8 };
+        let mut module = LpmModule::<F>::new(words).ok_or(out_of_memory)?;
+        let full = AlgorithmError::Full { what: "group memory", limit: words / GROUP_WORDS };
+        module.write(&spans, 0..=ENTRIES - 1).map_err(|Full| full)?;
+        Ok(Box::new(module))
+    }
+}
+
+/// An upper bound of the groups for some spans: one for each different start of 24, 32, ... bits
+/// that has more bits after it.
+fn groups_needed<F: Family>(spans: &[Span<F::Addr>]) -> usize {
+    let mut groups = 0;
+    for cut in (0..u32::from(F::BITS) - FIRST_BITS).step_by(GROUP_BITS as usize) {
+        let cut = u32::from(F::BITS) - FIRST_BITS - cut;
+        let ragged = spans.iter().filter(|span| span.0 & !(F::Addr::MAX << cut) != F::Addr::ZERO);
+        let mut heads: Vec<_> = ragged.map(|span| span.0 >> cut).collect();
+        heads.dedup();
+        groups += heads.len();
+    }
+    groups + 1
+}
+
+impl<F: Family> Module<F> for LpmModule<F> {
+    fn lookup(&self) -> Arc<dyn Lookup<F>> {
+        self.tables.clone()
+    }
+
+    fn apply(&mut self, changes: &[Change<F>], rib: &Rib<F>, grace: &Grace<'_>) -> Outcome<F> {
+        self.slab.reclaim(grace);
+        for change in changes {
+            let len = change.prefix.len().min(FIRST_BITS as u8);
+            let within = Prefix::covering(change.prefix.addr(), len);
+            let Some(spans) = spans::of_rib(rib, within) else {
+                return Outcome::Rebuild { reason: "nexthop number above 65,535" };
+            };
+            let entries = entry_of::<F>(within.addr())..=entry_of::<F>(within.last_addr());
+            if self.write(&spans, entries) == Err(Full) {
+                return Outcome::Rebuild { reason: "group memory is full" };
+            }
+        }
+        self.slab.stamp(grace);
+        Outcome::Applied
+    }
+
+    fn builder_bytes(&self) -> usize {
+        self.slab.builder_bytes()
+    }
+}
+
+/// The entry of the first level for an address.
+fn entry_of<F: Family>(addr: F::Addr) -> usize {
+    (addr >> (u32::from(F::BITS) - FIRST_BITS)).to_u128() as usize
+}
+
+impl<F: Family> LpmModule<F> {
+    fn new(words: usize) -> Option<Self> {
+        let (first, groups) = (Records::zeroed(ENTRIES / 2)?, Records::zeroed(words)?);
+        let slab = Slab::new(groups.words(), 0);
+        let used_words = AtomicUsize::new(0);
+        let tables = Arc::new(Tables { first, groups, used_words, family: PhantomData });
+        Some(Self { tables, slab })
+    }
+
+    /// Writes some entries of the first level: runs of whole entries take a nexthop, those in
+    /// which a span begins a group.
+    fn write(
+        &mut self,
+        spans: &[Span<F::Addr>],
+        entries: RangeInclusive<usize>,
+    ) -> Result<(), Full> {
+        let shift = u32::from(F::BITS) - FIRST_BITS;
+        let ragged = |addr: F::Addr| addr & !(F::Addr::MAX << shift) != F::Addr::ZERO;
+        for (i, &(start, nexthop)) in spans.iter().enumerate() {
+            let end = spans.get(i + 1).map_or(entries.end() + 1, |span| entry_of::<F>(span.0));
+            let mut from = entry_of::<F>(start);
+            if ragged(start) {
+                // The first span that begins inside writes the whole entry.
+                if i == 0 || spans[i - 1].0 >> shift != start >> shift || !ragged(spans[i - 1].0) {
+                    let base = start & (F::Addr::MAX << shift);
+                    let group = self.group(base, shift, spans)?;
+                    self.set_first(from, group);
+                }
+                from += 1;
+            }
+            (from..end).for_each(|entry| self.set_first(entry, u32::from(nexthop)));
+        }
+        self.tables.used_words.store(self.slab.used_words(), Relaxed);
+        Ok(())
+    }
+
+    fn set_first(&mut self, entry: usize, value: u32) {
+        let slot = &self.tables.first.region().halves()[entry];
+        let old = slot.load(Relaxed);
+        // An entry that was never written stays untouched memory.
+        if old != value {
+            slot.store(value, Release);
+            self.retire(old);
+        }
+    }
+
+    fn retire(&mut self, value: u32) {
+        if value & MORE == 0 {
+            return;
+        }
+        let offset = value & !MORE;
+        for i in 0..GROUP {
+            let below = self.tables.groups.region().halves()[offset as usize * 2 + i].load(Relaxed);
+            self.retire(below);
+        }
+        self.slab.retire(offset, GROUP_WORDS);
+    }
+
+    /// A group for the addresses that share all but their last `left` bits with `base`.
+    fn group(&mut self, base: F::Addr, left: u32, spans: &[Span<F::Addr>]) -> Result<u32, Full> {
+        let offset = self.slab.take(GROUP_WORDS)?;
+        let shift = left - GROUP_BITS;
+        let first = (base >> shift).to_u128();
+        for i in 0..GROUP {
+            let start = F::Addr::truncate(first + i as u128) << shift;
+            let last = start | !(F::Addr::MAX << shift);
+            let from = spans.partition_point(|span| span.0 <= start).saturating_sub(1);
+            let to = spans.partition_point(|span| span.0 <= last);
+            let value = match &spans[from..to] {
+                [(_, nexthop)] => u32::from(*nexthop),
+                several => self.group(start, shift, several)?,
+            };
+            self.tables.groups.region().halves()[offset as usize * 2 + i].store(value, Relaxed);
+        }
+        Ok(MORE | offset)
+    }
+}
+
+impl<F: Family> Tables<F> {
+    #[inline(always)]
+    fn find(&self, addr: F::Addr) -> u32 {
+        let mut left = u32::from(F::BITS) - FIRST_BITS;
+        let groups = self.groups.view();
+        let mut entry = self.first.direct().half((addr >> left).to_u128() as u32);
+        while entry & MORE != 0 {
+            left = left.saturating_sub(GROUP_BITS);
+            let index = (addr >> left).to_u128() as u32 & (GROUP as u32 - 1);
+            entry = groups.half(entry & !MORE, index);
+        }
+        entry
+    }
+}
+
+impl<F: Family> Lookup<F> for Tables<F> {
+    fn lookup(&self, addr: F::Addr) -> NexthopId {
+        NexthopId(self.find(addr))
+    }
+
+    fn lookup_batch(&self, addrs: &[F::Addr], answers: &mut [NexthopId]) {
+        for (answer, &addr) in answers.iter_mut().zip(addrs) {
+            *answer = NexthopId(self.find(addr));
+        }
+    }
+
+    fn memory_bytes(&self) -> usize {
+        ENTRIES * 4 + self.used_words.load(Relaxed) * 8
+    }
+}

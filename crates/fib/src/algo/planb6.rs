@@ -1,0 +1,227 @@
+//! `planb6`: the ranges of an IPv6 table in a linearised B+-tree.
+//!
+//! After "PlanB" (NSDI 2026): the prefixes become disjoint ranges, their starts the keys of a
+//! B+-tree whose lines follow each other level by level, so that no pointers are stored and the
+//! place of a child is computed. Here the keys are the first 64 bits of a start, eight to a cache
+//! line, which the compiler compares with one vector instruction; the ranges that begin within one
+//! /64 are left to a sorted list. What limits it: a cache line for each level, and a BGP table of
+//! 220,000 ranges has six.
+
+use std::sync::Arc;
+
+use super::spans::{self, MAX_NEXTHOP, Span};
+use super::{
+    Algorithm, AlgorithmError, Change, Dump, Limits, Module, Outcome, SMALL_TABLE, TableFacts,
+};
+use crate::epoch::Grace;
+use crate::family::Inet6;
+use crate::lookup::Lookup;
+use crate::nexthop::NexthopId;
+use crate::rib::Rib;
+use crate::simd::count::Count;
+use crate::simd::level::{self, Kernel};
+use crate::simd::prefetch::prefetch;
+
+/// Keys of a line, and children of an inner line.
+const KEYS: usize = 8;
+/// Addresses that go down the tree together.
+const STAGE: usize = 32;
+
+/// A linearised B+-tree over ranges.
+#[derive(Debug, Clone, Copy)]
+pub struct PlanB6;
+
+/// Eight keys; unused ones are the highest number, which only the last line can hold.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Line([u64; KEYS]);
+
+/// What a range that begins with a key answers.
+#[derive(Clone, Copy)]
+enum Answer {
+    Nexthop(u16),
+    /// More ranges begin within the key's /64: index of the first and end in `fine`.
+    Fine(u32, u32),
+}
+
+struct Tree {
+    /// Levels from the root down; the last one holds the keys of all ranges.
+    levels: Vec<Vec<Line>>,
+    answers: Vec<Answer>,
+    /// Last 64 bits of starts, for the /64s with several.
+    fine: Vec<(u64, u16)>,
+}
+
+struct PlanB6Module(Arc<Tree>);
+
+impl Algorithm<Inet6> for PlanB6 {
+    fn name(&self) -> &'static str {
+        "planb6"
+    }
+
+    fn limits(&self) -> Limits {
+        Limits { nexthops: MAX_NEXTHOP, ..Limits::NONE }
+    }
+
+    fn preference(&self, facts: &TableFacts) -> u8 {
+        if facts.prefixes < 32 { 1 } else { 165 }
+    }
+
+    fn build(&self, dump: &Dump<Inet6>) -> Result<Box<dyn Module<Inet6>>, AlgorithmError> {
+        Ok(Box::new(PlanB6Module(Arc::new(Tree::new(&spans::of_dump(dump)?)))))
+    }
+}
+
+impl Module<Inet6> for PlanB6Module {
+    fn lookup(&self) -> Arc<dyn Lookup<Inet6>> {
+        self.0.clone()
+    }
+
+    fn apply(
+        &mut self,
+        _changes: &[Change<Inet6>],
+        rib: &Rib<Inet6>,
+        _grace: &Grace<'_>,
+    ) -> Outcome<Inet6> {
+        match spans::of_dump(&rib.dump()) {
+            Ok(spans) if rib.len() <= SMALL_TABLE => {
+                self.0 = Arc::new(Tree::new(&spans));
+                Outcome::Replaced(self.0.clone())
+            }
+            Ok(_) => Outcome::Rebuild { reason: "ranges move" },
+            Err(error) => Outcome::Failed(error),
+        }
+    }
+}
+
+impl Tree {
+    fn new(spans: &[Span<u128>]) -> Self {
+        let high = |start: u128| (start >> 64) as u64;
+        // After a /64 in which ranges begin, the last of them goes on with a key of its own.
+        let next = |start: u128| (start as u64 != 0).then(|| high(start).checked_add(1)).flatten();
+        let mut keys: Vec<u64> =
+            spans.iter().flat_map(|span| [Some(high(span.0)), next(span.0)]).flatten().collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let mut fine = Vec::new();
+        let mut answer = |&key: &u64| {
+            let start = u128::from(key) << 64;
+            let from = spans.partition_point(|span| span.0 <= start).saturating_sub(1);
+            let to = spans.partition_point(|span| span.0 <= start | u128::from(u64::MAX));
+            if to <= from + 1 {
+                return Answer::Nexthop(spans[from].1);
+            }
+            let first = fine.len() as u32;
+            fine.extend(spans[from..to].iter().map(|span| (span.0.max(start) as u64, span.1)));
+            Answer::Fine(first, fine.len() as u32)
+        };
+        let answers = keys.iter().map(&mut answer).collect();
+        Self { levels: levels(&keys), answers, fine }
+    }
+
+    /// Position among the lines of the next level (or among the keys) for an address.
+    #[inline(always)]
+    fn child(line: &Line, high: u64) -> usize {
+        // One vector comparison and a count.
+        line.0.iter().map(|key| usize::from(*key <= high)).sum::<usize>().saturating_sub(1)
+    }
+
+    #[inline(always)]
+    fn answer(&self, position: usize, addr: u128) -> u32 {
+        match self.answers.get(position.min(self.answers.len().saturating_sub(1))) {
+            Some(Answer::Nexthop(nexthop)) => u32::from(*nexthop),
+            Some(Answer::Fine(first, end)) => self.answer_fine(*first, *end, addr as u64),
+            None => 0,
+        }
+    }
+
+    #[inline(never)]
+    fn answer_fine(&self, first: u32, end: u32, low: u64) -> u32 {
+        let ranges = self.fine.get(first as usize..end as usize).unwrap_or_default();
+        let after = ranges.partition_point(|range| range.0 <= low);
+        ranges.get(after.wrapping_sub(1)).map_or(0, |range| u32::from(range.1))
+    }
+
+    #[inline(always)]
+    fn find(&self, addr: u128) -> u32 {
+        let high = (addr >> 64) as u64;
+        let position = self.levels.iter().fold(0, |position, level| {
+            let line = level.get(position.min(level.len() - 1));
+            position * KEYS + line.map_or(0, |line| Self::child(line, high))
+        });
+        self.answer(position, addr)
+    }
+
+    /// Up to [`STAGE`] addresses, level by level, each line fetched before it is compared.
+    #[inline(always)]
+    fn stage(&self, addrs: &[u128], answers: &mut [NexthopId]) {
+        let mut positions = [0usize; STAGE];
+        for (depth, level) in self.levels.iter().enumerate() {
+            let below = self.levels.get(depth + 1).map_or(&[][..], Vec::as_slice);
+            for (position, &addr) in positions.iter_mut().zip(addrs) {
+                // Unused keys lead beyond the end for the highest addresses only.
+                if let Some(line) = level.get((*position).min(level.len() - 1)) {
+                    *position = *position * KEYS + Self::child(line, (addr >> 64) as u64);
+                    prefetch(below, *position);
+                }
+            }
+        }
+        for ((answer, &position), &addr) in answers.iter_mut().zip(&positions).zip(addrs) {
+            *answer = NexthopId(self.answer(position, addr));
+        }
+    }
+}
+
+/// The levels of a tree over sorted keys, the root first.
+fn levels(keys: &[u64]) -> Vec<Vec<Line>> {
+    let line =
+        |keys: &[u64]| Line(std::array::from_fn(|i| keys.get(i).copied().unwrap_or(u64::MAX)));
+    let mut levels = vec![keys.chunks(KEYS).map(line).collect::<Vec<_>>()];
+    while let Some(level) = levels.last().filter(|level| level.len() > 1) {
+        let firsts: Vec<u64> = level.iter().map(|line| line.0[0]).collect();
+        levels.push(firsts.chunks(KEYS).map(line).collect());
+    }
+    levels.reverse();
+    levels
+}
+
+struct Single<'a>(&'a Tree, u128);
+
+impl Kernel for Single<'_> {
+    type Output = NexthopId;
+
+    #[inline(always)]
+    fn run<C: Count>(self) -> NexthopId {
+        NexthopId(self.0.find(self.1))
+    }
+}
+
+struct Batch<'a>(&'a Tree, &'a [u128], &'a mut [NexthopId]);
+
+impl Kernel for Batch<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<C: Count>(self) {
+        for (addrs, answers) in self.1.chunks(STAGE).zip(self.2.chunks_mut(STAGE)) {
+            self.0.stage(addrs, answers);
+        }
+    }
+}
+
+impl Lookup<Inet6> for Tree {
+    fn lookup(&self, addr: u128) -> NexthopId {
+        level::run(Single(self, addr))
+    }
+
+    fn lookup_batch(&self, addrs: &[u128], answers: &mut [NexthopId]) {
+        level::run(Batch(self, addrs, answers));
+    }
+
+    fn memory_bytes(&self) -> usize {
+        let lines: usize = self.levels.iter().map(Vec::len).sum();
+        lines * size_of::<Line>()
+            + size_of_val(self.answers.as_slice())
+            + size_of_val(self.fine.as_slice())
+    }
+}
