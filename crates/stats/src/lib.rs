@@ -35,5 +35,5 @@ mod verdict;
 
 pub use comparison::{Comparison, Counts, Direction, Effect, Interval, Method};
 pub use error::Error;
-pub use sample::Sample;
+pub use sample::{Sample, median};
 pub use verdict::{Subject, Verdict};

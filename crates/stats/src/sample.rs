@@ -83,7 +83,7 @@ pub(crate) fn median_of_sorted(sorted: &[f64]) -> f64 {
 }
 
 /// Median of values in any order; NaN without values.
-pub(crate) fn median(values: &[f64]) -> f64 {
+pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     median_of_sorted(&sorted)

@@ -102,6 +102,15 @@ impl Journal {
         Ok(())
     }
 
+    /// Records a trial that does not count because it is run again; its reason
+    /// says why.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub fn append_repeated(&mut self, trial: &Trial) -> Result<()> {
+        self.write_line(&Record::Repeated(Box::new(trial.clone())))
+    }
+
     /// Records the end of the campaign and why it ended, and gives the
     /// directory free.
     ///

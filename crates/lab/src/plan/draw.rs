@@ -34,24 +34,35 @@ pub struct PlannedTrial {
     pub traffic: usize,
 }
 
+impl PlannedTrial {
+    /// Whether the two are compared with each other: same block, same traffic.
+    pub fn is_compared_with(&self, other: &Self) -> bool {
+        (self.block, self.traffic) == (other.block, other.traffic)
+    }
+}
+
 impl Plan {
-    /// Draws the plan of `experiment` from `seed`. The order of a block does
-    /// not depend on how many blocks follow it.
+    /// Draws the plan of `experiment` from `seed`: in each block the order of
+    /// the traffics, and within each the order of the variants, so that those
+    /// which are compared follow each other. The order of a block does not
+    /// depend on how many blocks follow it.
     pub fn draw(experiment: &Experiment, seed: u64) -> Self {
         let mut trials = Vec::new();
         for block in 1..=experiment.blocks.planned() {
-            let mut pairs: Vec<(usize, usize)> = (0..experiment.traffics.len())
-                .flat_map(|traffic| (0..experiment.variants.len()).map(move |v| (traffic, v)))
-                .collect();
             let mut generator = Pcg64::new(u128::from(seed), u128::from(block));
-            shuffle(&mut pairs, &mut generator);
-            for (traffic, variant) in pairs {
-                let id = format!(
-                    "b{block:02}-{}-{}",
-                    experiment.traffics[traffic].name, experiment.variants[variant].name
-                );
-                let order = trials.len() as u32 + 1;
-                trials.push(PlannedTrial { id, block, order, variant, traffic });
+            let mut traffics: Vec<usize> = (0..experiment.traffics.len()).collect();
+            shuffle(&mut traffics, &mut generator);
+            for traffic in traffics {
+                let mut variants: Vec<usize> = (0..experiment.variants.len()).collect();
+                shuffle(&mut variants, &mut generator);
+                for variant in variants {
+                    let id = format!(
+                        "b{block:02}-{}-{}",
+                        experiment.traffics[traffic].name, experiment.variants[variant].name
+                    );
+                    let order = trials.len() as u32 + 1;
+                    trials.push(PlannedTrial { id, block, order, variant, traffic });
+                }
             }
         }
         Self { seed, trials }

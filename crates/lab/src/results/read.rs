@@ -23,6 +23,9 @@ pub struct Results {
     pub campaign: Campaign,
     /// The trials recorded so far, in the order in which they ran.
     pub trials: Vec<Trial>,
+    /// Trials that do not count because they were run again, each with its
+    /// reason.
+    pub repeated: Vec<Trial>,
     /// The end of the campaign; `None` while it is unfinished.
     pub finished: Option<Finished>,
     /// True when the last line was cut short by a kill or a full disk. Its
@@ -76,6 +79,7 @@ impl Results {
                         dir: dir.to_owned(),
                         campaign,
                         trials: Vec::new(),
+                        repeated: Vec::new(),
                         finished: None,
                         is_torn: text.torn.is_some(),
                     });
@@ -95,6 +99,7 @@ impl Results {
                     }
                     r.trials.push(*trial);
                 }
+                (Some(r), Record::Repeated(trial)) => r.repeated.push(*trial),
                 (Some(r), Record::Finished(end)) => r.finished = Some(end),
             }
         }
@@ -171,7 +176,7 @@ impl Place<'_> {
         serde_json::from_slice(line).map_err(|error| {
             self.error(
                 error.to_string(),
-                "a record of kind campaign, trial or finished",
+                "a record of kind campaign, trial, repeated or finished",
                 "use the fwdlab that wrote it, or remove the line to have its trial run again",
             )
         })

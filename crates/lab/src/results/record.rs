@@ -18,6 +18,8 @@ pub enum Record {
     Campaign(Campaign),
     /// One trial.
     Trial(Box<Trial>),
+    /// A trial that does not count because it was run again; its `reason` says why.
+    Repeated(Box<Trial>),
     /// The last line: why the campaign ended.
     Finished(Finished),
 }
@@ -263,12 +265,15 @@ pub struct Steady {
 }
 
 /// State of the machine around one trial.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TrialEnvironment {
-    /// Cache-line round trip between the two cores in nanoseconds, where it
-    /// was measured.
+    /// Cache-line round trip between the two cores in nanoseconds before the
+    /// trial, where it was measured.
     pub roundtrip_ns: Option<f64>,
+    /// The same at the end of each interval; empty where it was not measured.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub roundtrips_ns: Vec<Option<f64>>,
     /// Share of processor time that a hypervisor took away, 0 to 1.
     pub steal_share: Option<f64>,
     /// True when tester and device were pinned to cores of their own.

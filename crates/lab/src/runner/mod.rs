@@ -3,6 +3,7 @@
 //! The runner knows neither devices nor terminals: it asks a [`Device`] for counts, judges whether
 //! they add up, writes the record, and tells an [`Observer`] how far it is.
 
+mod distance;
 mod settle;
 
 #[cfg(test)]
@@ -11,12 +12,13 @@ mod tests;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
+use self::distance::Distance;
 use crate::Result;
 use crate::device::{Device, DeviceError, Measured, Request, Watch};
 use crate::experiment::Experiment;
 use crate::journal::utc_stamp;
 use crate::plan::{Opened, PlannedTrial};
-use crate::results::{Checks, Interval, LimitedBy, Status, Trial};
+use crate::results::{Checks, Interval, Journal, LimitedBy, Status, Trial};
 
 /// Follows a campaign, for example to draw a progress bar.
 pub trait Observer {
@@ -91,14 +93,18 @@ impl Runner<'_> {
             opened.journal.finish(&why)?;
             return Ok(End::Finished);
         }
-        for (index, planned) in missing.iter().enumerate() {
-            let upcoming = Upcoming { id: &planned.id, done: trials.len(), total };
-            let Some(trial) = self.trial(planned, &upcoming) else { return Ok(End::Stopped) };
-            opened.journal.append(&trial)?;
-            self.observer.ends(&trial);
-            trials.push(trial);
+        let mut spare = total / 2;
+        let groups: Vec<&[PlannedTrial]> =
+            missing.chunk_by(PlannedTrial::is_compared_with).collect();
+        for (index, group) in groups.iter().enumerate() {
+            let mut run = Group { planned: group, done: trials.len(), total, trials: Vec::new() };
+            let end = self.group(&mut run, &mut spare, &mut opened.journal)?;
+            trials.extend(run.trials);
+            if end == End::Stopped {
+                return Ok(end);
+            }
             let is_block_end =
-                missing.get(index + 1).is_none_or(|next| next.block != planned.block);
+                groups.get(index + 1).is_none_or(|next| next[0].block != group[0].block);
             if is_block_end && let Some(why) = self.stopper.decided(&trials) {
                 opened.journal.finish(&why)?;
                 return Ok(End::Finished);
@@ -106,6 +112,53 @@ impl Runner<'_> {
         }
         opened.journal.finish("all blocks run")?;
         Ok(End::Finished)
+    }
+
+    /// Runs the trials of one block and one traffic and records them. When the cores changed their
+    /// distance meanwhile, trials run again until all were at one distance, or until no repeat is
+    /// left of `spare`; where nobody measures distances, each trial is recorded as soon as it ends.
+    fn group(
+        &mut self,
+        group: &mut Group<'_>,
+        spare: &mut usize,
+        journal: &mut Journal,
+    ) -> Result<End> {
+        let mut recorded = 0;
+        let mut end = End::Finished;
+        let mut queue: Vec<usize> = (0..group.planned.len()).rev().collect();
+        while let Some(place) = queue.pop() {
+            let Some(trial) = self.trial(&group.planned[place], &group.upcoming(place)) else {
+                end = End::Stopped;
+                break;
+            };
+            if let Some(before) = group.put(place, trial) {
+                journal.append_repeated(&before)?;
+            }
+            if queue.is_empty()
+                && *spare > 0
+                && let Some(odd) = distance::odd_one(&group.trials, place)
+            {
+                *spare -= 1;
+                queue.push(odd);
+            }
+            while let Some(trial) = group.trials.get(recorded)
+                && Distance::of(trial) == Distance::Unknown
+            {
+                self.record(trial, journal)?;
+                recorded += 1;
+            }
+        }
+        distance::warn(&mut group.trials);
+        for trial in &group.trials[recorded..] {
+            self.record(trial, journal)?;
+        }
+        Ok(end)
+    }
+
+    fn record(&mut self, trial: &Trial, journal: &mut Journal) -> Result<()> {
+        journal.append(trial)?;
+        self.observer.ends(trial);
+        Ok(())
     }
 
     /// Runs one trial; nothing when the campaign was stopped during it.
@@ -125,7 +178,10 @@ impl Runner<'_> {
         };
         match self.device.run(&request, &mut watch) {
             Ok(_) if self.stop.load(Ordering::Relaxed) => return None,
-            Ok(measured) => settle::settle(&mut trial, measured, variant, traffic),
+            Ok(measured) => {
+                settle::settle(&mut trial, measured, variant, traffic);
+                distance::narrow(&mut trial);
+            }
             Err(DeviceError::Stopped) => return None,
             Err(error) => {
                 trial.status = Status::Failed;
@@ -133,6 +189,35 @@ impl Runner<'_> {
             }
         }
         Some(trial)
+    }
+}
+
+/// The trials of one block and one traffic, which are compared with each other.
+struct Group<'a> {
+    planned: &'a [PlannedTrial],
+    /// Trials recorded before it.
+    done: usize,
+    /// Trials of the whole plan.
+    total: usize,
+    /// What ran so far, in planned order.
+    trials: Vec<Trial>,
+}
+
+impl<'a> Group<'a> {
+    fn upcoming(&self, place: usize) -> Upcoming<'a> {
+        Upcoming { id: &self.planned[place].id, done: self.done + place, total: self.total }
+    }
+
+    /// Takes a trial that ran; returns the one at its place that no longer counts, with the reason.
+    fn put(&mut self, place: usize, trial: Trial) -> Option<Trial> {
+        if place == self.trials.len() {
+            self.trials.push(trial);
+            return None;
+        }
+        let (before, now) = (Distance::of(&self.trials[place]), Distance::of(&trial));
+        let mut old = std::mem::replace(&mut self.trials[place], trial);
+        old.reason = Some(format!("run again: its cores were {before}, then {now}"));
+        Some(old)
     }
 }
 

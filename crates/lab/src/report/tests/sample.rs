@@ -102,6 +102,7 @@ pub fn results(variants: &[Variant], blocks: u32) -> Results {
             started: "2026-11-21T13:00:00Z".to_owned(),
         },
         trials,
+        repeated: Vec::new(),
         finished: Some(Finished {
             at: "2026-11-21T13:00:50Z".to_owned(),
             stopped: "all blocks run".to_owned(),
