@@ -15,6 +15,7 @@ mod output;
 mod plan;
 mod progress;
 mod report;
+mod route;
 mod run;
 
 use clap::{Parser, Subcommand};
@@ -56,6 +57,8 @@ enum Command {
     Plan(plan::Args),
     /// Make the report of a results directory anew from its journal, or check it
     Report(report::Args),
+    /// Forward packets of capture files, and say what became of each
+    Route(route::Args),
 }
 
 fn main() -> ExitCode {
@@ -81,5 +84,6 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Ministat(_) => Ok(ministat::execute()),
         Command::Plan(arguments) => plan::execute(&arguments),
         Command::Report(arguments) => report::execute(&arguments),
+        Command::Route(arguments) => route::execute(&arguments),
     }
 }

@@ -22,14 +22,25 @@ pub struct Counters {
 
 impl Counters {
     /// What was added since `earlier`, field by field.
+    #[must_use]
     pub fn since(&self, earlier: &Counters) -> Counters {
+        self.combine(earlier, u64::wrapping_sub)
+    }
+
+    /// Sum of these and the counters of another queue of the port.
+    #[must_use]
+    pub fn plus(&self, other: &Counters) -> Counters {
+        self.combine(other, u64::wrapping_add)
+    }
+
+    fn combine(&self, other: &Counters, with: impl Fn(u64, u64) -> u64) -> Counters {
         Counters {
-            rx_frames: self.rx_frames.wrapping_sub(earlier.rx_frames),
-            rx_bytes: self.rx_bytes.wrapping_sub(earlier.rx_bytes),
-            rx_dropped: self.rx_dropped.wrapping_sub(earlier.rx_dropped),
-            tx_frames: self.tx_frames.wrapping_sub(earlier.tx_frames),
-            tx_bytes: self.tx_bytes.wrapping_sub(earlier.tx_bytes),
-            tx_refused: self.tx_refused.wrapping_sub(earlier.tx_refused),
+            rx_frames: with(self.rx_frames, other.rx_frames),
+            rx_bytes: with(self.rx_bytes, other.rx_bytes),
+            rx_dropped: with(self.rx_dropped, other.rx_dropped),
+            tx_frames: with(self.tx_frames, other.tx_frames),
+            tx_bytes: with(self.tx_bytes, other.tx_bytes),
+            tx_refused: with(self.tx_refused, other.tx_refused),
         }
     }
 }

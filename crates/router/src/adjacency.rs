@@ -182,6 +182,12 @@ impl AdjacencyReader {
         self.entries = self.shared.entries().clone();
     }
 
+    /// Numbers that there are entries for.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
     /// The entry of a nexthop; [`Adjacency::NONE`] when it has none.
     #[inline(always)]
     pub(crate) fn of(&self, id: NexthopId) -> Adjacency {

@@ -3,9 +3,11 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use fwdlab_port::Clock;
+use fwdlab_fib::{Family, Nexthop, NexthopId};
+use fwdlab_port::{Clock, Counters as PortCounters};
 
 use crate::drops::DropReason;
+use crate::tally::TallyReader;
 
 /// A counter with one writer: an addition is a load and a store, no locked instruction.
 #[derive(Debug, Default)]
@@ -17,10 +19,38 @@ impl Counter {
         self.0.store(self.0.load(Relaxed) + count, Relaxed);
     }
 
+    #[inline(always)]
+    pub(crate) fn set(&self, value: u64) {
+        self.0.store(value, Relaxed);
+    }
+
     #[inline]
     pub(crate) fn value(&self) -> u64 {
         self.0.load(Relaxed)
     }
+}
+
+/// What a port has moved, as its worker last said.
+#[derive(Debug, Default)]
+struct PortCells {
+    rx_frames: Counter,
+    rx_bytes: Counter,
+    rx_dropped: Counter,
+    tx_frames: Counter,
+    tx_bytes: Counter,
+    tx_refused: Counter,
+}
+
+/// How many packets have followed a nexthop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NexthopCount<F: Family> {
+    /// Its number in the table.
+    pub id: NexthopId,
+    /// What it is now; `None` when it has gone since.
+    pub nexthop: Option<Nexthop<F>>,
+    /// Packets that a lookup has sent this way, the router's own included. Numbers that are used
+    /// again count on.
+    pub packets: u64,
 }
 
 /// What a worker has done so far. Aligned so that no two workers share cache lines.
@@ -37,11 +67,26 @@ pub struct Counters {
     pub(crate) busy_polls: Counter,
     pub(crate) idle_polls: Counter,
     pub(crate) drops: [Counter; DropReason::ALL.len()],
+    /// By port number.
+    ports: Box<[PortCells]>,
+    /// By FIB number.
+    pub(crate) nexthops: Vec<TallyReader>,
+    pub(crate) nexthops6: Vec<TallyReader>,
     clock: Clock,
 }
 
+/// What the counters of a worker are made of.
+pub(crate) struct Counted {
+    pub(crate) clock: Clock,
+    /// How many ports the router has.
+    pub(crate) ports: usize,
+    pub(crate) nexthops: Vec<TallyReader>,
+    pub(crate) nexthops6: Vec<TallyReader>,
+}
+
 impl Counters {
-    pub(crate) fn new(clock: Clock) -> Self {
+    pub(crate) fn new(counted: Counted) -> Self {
+        let Counted { clock, ports, nexthops, nexthops6 } = counted;
         Self {
             received: Counter::default(),
             sent: Counter::default(),
@@ -53,6 +98,9 @@ impl Counters {
             busy_polls: Counter::default(),
             idle_polls: Counter::default(),
             drops: std::array::from_fn(|_| Counter::default()),
+            ports: (0..ports).map(|_| PortCells::default()).collect(),
+            nexthops,
+            nexthops6,
             clock,
         }
     }
@@ -60,6 +108,33 @@ impl Counters {
     #[inline]
     pub(crate) fn count_drop(&self, reason: DropReason) {
         self.drops[reason as usize].add(1);
+    }
+
+    /// Notes what a port has moved.
+    #[inline]
+    pub(crate) fn publish_port(&self, number: u8, now: &PortCounters) {
+        if let Some(cells) = self.ports.get(usize::from(number)) {
+            cells.rx_frames.set(now.rx_frames);
+            cells.rx_bytes.set(now.rx_bytes);
+            cells.rx_dropped.set(now.rx_dropped);
+            cells.tx_frames.set(now.tx_frames);
+            cells.tx_bytes.set(now.tx_bytes);
+            cells.tx_refused.set(now.tx_refused);
+        }
+    }
+
+    /// What this worker's queue of a port has moved; zeros for a port that it does not have.
+    pub fn port(&self, number: u16) -> PortCounters {
+        self.ports.get(usize::from(number)).map_or_else(PortCounters::default, |cells| {
+            PortCounters {
+                rx_frames: cells.rx_frames.value(),
+                rx_bytes: cells.rx_bytes.value(),
+                rx_dropped: cells.rx_dropped.value(),
+                tx_frames: cells.tx_frames.value(),
+                tx_bytes: cells.tx_bytes.value(),
+                tx_refused: cells.tx_refused.value(),
+            }
+        })
     }
 
     /// All counters at this moment. While the worker runs, counters of one poll may be half in;

@@ -91,9 +91,10 @@ mod resolve;
 mod router;
 mod rows;
 mod tables;
+mod tally;
 mod worker;
 
-pub use counters::{Counters, Snapshot};
+pub use counters::{Counters, NexthopCount, Snapshot};
 pub use drops::DropReason;
 pub use error::RouterError;
 pub use interface::{InterfaceAddress, MAX_MTU, MIN_MTU, ParseAddressError, PortConfig};

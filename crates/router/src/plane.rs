@@ -168,8 +168,8 @@ impl Plane {
         self.slow_path.set_rate(knobs.slow_path_pps.value() as u64);
         self.icmp_limit.set_rate(knobs.icmp_pps.value() as u64);
         self.icmp6_limit.set_rate(knobs.icmp6_pps.value() as u64);
-        self.inet.iter_mut().for_each(|view| view.adjacencies.refresh());
-        self.inet6.iter_mut().for_each(|view| view.adjacencies.refresh());
+        self.inet.iter_mut().for_each(View::refresh);
+        self.inet6.iter_mut().for_each(View::refresh);
     }
 
     /// Decides the fate of each frame that came in on port `input`, and rewrites those that go

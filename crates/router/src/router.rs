@@ -1,13 +1,14 @@
 //! The control side: ports, routes, neighbours, control words.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use fwdlab_fib::{Fib, Fibs, Prefix, Target};
-use fwdlab_port::{Clock, Port};
+use fwdlab_port::{Clock, Counters as PortCounters, Port};
 use fwdlab_wire::MacAddr;
 
-use crate::counters::{Counters, Snapshot};
+use crate::counters::{Counted, Counters, NexthopCount, Snapshot};
 use crate::error::RouterError;
 use crate::interface::{MAX_MTU, MIN_MTU, PortConfig};
 use crate::knobs::Knobs;
@@ -220,9 +221,14 @@ impl Router {
             facts[usize::from(number)] = PortFacts::new(&self.ports[usize::from(number)]);
             lanes.push((number as u8, port));
         }
-        let counters = Arc::new(Counters::new(self.clock));
+        let (inet, inet6): (Vec<View<_>>, Vec<View<_>>) = (self.views(), self.views());
+        let counters = Arc::new(Counters::new(Counted {
+            clock: self.clock,
+            ports: self.ports.len(),
+            nexthops: inet.iter().map(|view| view.tally.reader()).collect(),
+            nexthops6: inet6.iter().map(|view| view.tally.reader()).collect(),
+        }));
         self.workers.push(counters.clone());
-        let (inet, inet6) = (self.views(), self.views());
         let configs = self.ports.clone().into_boxed_slice();
         let plane = Plane::new(Parts { ports: facts, configs, inet, inet6, counters });
         Ok(Worker::new(lanes, plane, self.knobs.clone(), self.clock))
@@ -231,6 +237,27 @@ impl Router {
     /// The sum of all workers' counters.
     pub fn counters(&self) -> Snapshot {
         self.workers.iter().fold(Snapshot::default(), |sum, worker| sum.plus(&worker.snapshot()))
+    }
+
+    /// What a port has moved, all workers together.
+    pub fn port_counters(&self, port: u16) -> PortCounters {
+        let counts = self.workers.iter().map(|worker| worker.port(port));
+        counts.fold(PortCounters::default(), |sum, one| sum.plus(&one))
+    }
+
+    /// How many packets have followed each nexthop of a FIB, all workers together, by number;
+    /// nexthops without a packet are left out. Readable while workers run.
+    pub fn nexthop_counts<F: Routed>(&self, fib: u16) -> Vec<NexthopCount<F>> {
+        let mut counts = BTreeMap::new();
+        for worker in &self.workers {
+            if let Some(tally) = F::tallies(worker).get(usize::from(fib)) {
+                tally.for_each(|id, packets| *counts.entry(id).or_insert(0) += packets);
+            }
+        }
+        let table = F::fib(&self.fibs, fib);
+        let counts = counts.into_iter().filter(|(id, _)| !id.is_none());
+        let nexthop = |id| table.and_then(|table| table.nexthop(id)).copied();
+        counts.map(|(id, packets)| NexthopCount { id, nexthop: nexthop(id), packets }).collect()
     }
 
     fn views<F: Routed>(&self) -> Vec<View<F>> {

@@ -10,6 +10,7 @@ use crate::flow;
 use crate::general::L3;
 use crate::plane::{GENERAL, MAX_PORTS, PortFacts};
 use crate::tables::View;
+use crate::tally::Tally;
 
 /// Frames per chunk.
 pub(crate) const CHUNK: usize = 64;
@@ -101,7 +102,7 @@ impl<A: Address> Row<A> {
     #[inline(always)]
     fn rewrite(
         &self,
-        adjacencies: &AdjacencyReader,
+        (adjacencies, tally): (&AdjacencyReader, &Tally),
         chunk: &mut [Frame],
         fates: &mut [u8],
         rewrite: impl Fn(&Headers, usize, &mut Frame, Adjacency) -> u8,
@@ -111,7 +112,11 @@ impl<A: Address> Row<A> {
             let place = usize::from(place);
             let fate = rewrite(&self.headers, at, &mut chunk[place], adjacencies.of(id));
             fates[place] = fate;
-            left += usize::from(fate == GENERAL);
+            if fate == GENERAL {
+                left += 1; // the general path looks up again and counts
+            } else {
+                tally.count(id);
+            }
         }
         left
     }
@@ -120,7 +125,7 @@ impl<A: Address> Row<A> {
     #[cold]
     fn rewrite_left(
         &self,
-        adjacencies: &AdjacencyReader,
+        (adjacencies, tally): (&AdjacencyReader, &Tally),
         chunk: &mut [Frame],
         fates: &mut [u8],
         rewrite: impl Fn(&Headers, usize, &mut Frame, Adjacency) -> u8,
@@ -130,7 +135,11 @@ impl<A: Address> Row<A> {
             let place = usize::from(place);
             if fates[place] == GENERAL {
                 fates[place] = rewrite(&self.headers, at, &mut chunk[place], adjacencies.of(id));
-                left += usize::from(fates[place] == GENERAL);
+                if fates[place] == GENERAL {
+                    left += 1;
+                } else {
+                    tally.count(id);
+                }
             }
         }
         left
@@ -168,22 +177,24 @@ pub(crate) struct Lazy<'a, F: Family> {
     reader: Option<&'a mut Reader<F>>,
     table: Option<Pinned<'a, F>>,
     adjacencies: &'a AdjacencyReader,
+    tally: &'a Tally,
 }
 
 impl<'a, F: Family> Lazy<'a, F> {
     #[inline(always)]
     pub(crate) fn new(view: &'a mut View<F>) -> Self {
-        Self { reader: Some(&mut view.reader), table: None, adjacencies: &view.adjacencies }
+        let View { reader, adjacencies, tally, .. } = view;
+        Self { reader: Some(reader), table: None, adjacencies, tally }
     }
 
     #[inline(always)]
-    fn pin(&mut self) -> (&Pinned<'a, F>, &'a AdjacencyReader) {
+    fn pin(&mut self) -> (&Pinned<'a, F>, (&'a AdjacencyReader, &'a Tally)) {
         if let Some(reader) = self.reader.take() {
             self.table = Some(reader.pin());
         }
         (
             self.table.as_ref().expect("invariant: pinned when the reader was taken"),
-            self.adjacencies,
+            (self.adjacencies, self.tally),
         )
     }
 }
@@ -198,16 +209,16 @@ impl Row<u32> {
         fates: &mut [u8],
         context: &Context<'_>,
     ) -> usize {
-        let (table, adjacencies) = view.pin();
+        let (table, links) = view.pin();
         self.gather(chunk, |headers, at, frame| headers.gather_inet(at, frame));
         table.lookup_batch(&self.addresses[..self.len], &mut self.nexthops[..self.len]);
         self.headers.check_inet(self.len, context.mac);
         let rewrite = |headers: &Headers, at: usize, frame: &mut Frame, adjacency: Adjacency| {
             headers.rewrite_inet(at, frame, adjacency, context.ports)
         };
-        let left = self.rewrite(adjacencies, chunk, fates, rewrite);
-        if left > 0 && self.choose_members((table, adjacencies), chunk, flow::inet) {
-            return self.rewrite_left(adjacencies, chunk, fates, rewrite);
+        let left = self.rewrite(links, chunk, fates, rewrite);
+        if left > 0 && self.choose_members((table, links.0), chunk, flow::inet) {
+            return self.rewrite_left(links, chunk, fates, rewrite);
         }
         left
     }
@@ -223,16 +234,16 @@ impl Row<u128> {
         fates: &mut [u8],
         context: &Context<'_>,
     ) -> usize {
-        let (table, adjacencies) = view.pin();
+        let (table, links) = view.pin();
         self.gather(chunk, |headers, at, frame| headers.gather_inet6(at, frame));
         table.lookup_batch(&self.addresses[..self.len], &mut self.nexthops[..self.len]);
         self.headers.check_inet6(self.len, context.mac);
         let rewrite = |headers: &Headers, at: usize, frame: &mut Frame, adjacency: Adjacency| {
             headers.rewrite_inet6(at, frame, adjacency, context.ports)
         };
-        let left = self.rewrite(adjacencies, chunk, fates, rewrite);
-        if left > 0 && self.choose_members((table, adjacencies), chunk, flow::inet6) {
-            return self.rewrite_left(adjacencies, chunk, fates, rewrite);
+        let left = self.rewrite(links, chunk, fates, rewrite);
+        if left > 0 && self.choose_members((table, links.0), chunk, flow::inet6) {
+            return self.rewrite_left(links, chunk, fates, rewrite);
         }
         left
     }

@@ -6,9 +6,11 @@ use fwdlab_fib::{
 use fwdlab_wire::MacAddr;
 
 use crate::adjacency::{Adjacency, AdjacencyReader, AdjacencyTable, Kind};
+use crate::counters::Counters;
 use crate::error::RouterError;
 use crate::interface::InterfaceAddress;
 use crate::neighbours::SharedNeighbours;
+use crate::tally::{Tally, TallyReader};
 
 /// What leads from the nexthops of one table to MAC addresses: the control side.
 pub struct Links<F: Family> {
@@ -20,6 +22,8 @@ pub struct Links<F: Family> {
 pub(crate) struct View<F: Family> {
     pub(crate) reader: Reader<F>,
     pub(crate) adjacencies: AdjacencyReader,
+    /// Packets by the nexthop that they followed.
+    pub(crate) tally: Tally,
     pub(crate) neighbours: SharedNeighbours<F>,
     /// Neighbours on connected networks that this worker has used lately.
     recent: Box<[Recent<F::Addr>; RECENT]>,
@@ -38,11 +42,20 @@ struct Recent<A> {
 }
 
 impl<F: Family> View<F> {
+    /// Begins a poll: takes up longer tables if there are any.
+    #[inline]
+    pub(crate) fn refresh(&mut self) {
+        self.adjacencies.refresh();
+        self.tally.grow(self.adjacencies.len());
+    }
+
     /// The nexthop for a destination, of a group the member for this flow, with its adjacency.
+    /// Counts the packet.
     pub(crate) fn nexthop(&mut self, destination: F::Addr, flow: u32) -> (NexthopId, Adjacency) {
         let table = self.reader.pin();
         let id = table.lookup(destination);
         let id = if self.adjacencies.of(id).is_group() { table.member(id, flow) } else { id };
+        self.tally.count(id);
         (id, self.adjacencies.of(id))
     }
 
@@ -70,9 +83,11 @@ impl<F: Family> Links<F> {
     }
 
     pub(crate) fn view(&self, fib: &Fib<F>) -> View<F> {
+        let adjacencies = self.adjacencies.reader();
         View {
             reader: fib.reader(),
-            adjacencies: self.adjacencies.reader(),
+            tally: Tally::new(adjacencies.len()),
+            adjacencies,
             neighbours: self.neighbours.clone(),
             recent: Box::new([Recent::default(); RECENT]),
         }
@@ -164,6 +179,8 @@ pub trait Routed: Family {
     fn fib_mut(fibs: &mut Fibs, number: u16) -> Option<&mut Fib<Self>>;
     #[doc(hidden)]
     fn links(links: &FibLinks) -> &Links<Self>;
+    #[doc(hidden)]
+    fn tallies(counters: &Counters) -> &[TallyReader];
 }
 
 impl Routed for Inet {
@@ -176,6 +193,9 @@ impl Routed for Inet {
     fn links(links: &FibLinks) -> &Links<Self> {
         &links.inet
     }
+    fn tallies(counters: &Counters) -> &[TallyReader] {
+        &counters.nexthops
+    }
 }
 
 impl Routed for Inet6 {
@@ -187,5 +207,8 @@ impl Routed for Inet6 {
     }
     fn links(links: &FibLinks) -> &Links<Self> {
         &links.inet6
+    }
+    fn tallies(counters: &Counters) -> &[TallyReader] {
+        &counters.nexthops6
     }
 }

@@ -324,6 +324,9 @@ impl<P: Port> Worker<P> {
             counters.idle_ticks.add(ticks);
             counters.idle_polls.add(1);
         }
+        for lane in &self.lanes {
+            counters.publish_port(lane.number, &lane.port.counters());
+        }
     }
 }
 

@@ -1,0 +1,143 @@
+//! Plays captures through a router: all ports on one timeline, one worker.
+
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read, Write, stdin, stdout};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use fwdlab_port::pcap::{PcapPort, SharedOutput, Timeline};
+use fwdlab_port::{Pool, PoolConfig};
+use fwdlab_router::{Router, Worker};
+
+use super::Args;
+
+type Input = Box<dyn Read + Send>;
+type Output = Box<dyn Write + Send>;
+
+/// Longest frame that is played, bytes without FCS: a jumbo frame with tags.
+const LONGEST_FRAME: usize = 9_600;
+/// While packets wait for a neighbour and nothing arrives, time goes on in such steps, ns: that
+/// of a repeated query.
+const STEP_NS: u64 = 1_000_000_000;
+/// No packet waits longer than this many steps.
+const MOST_STEPS: u32 = 5;
+
+/// Captures and the worker between them.
+pub(super) struct Replay {
+    worker: Option<Worker<PcapPort<Input, Output>>>,
+    timeline: Timeline,
+    ports: u16,
+    inputs: Vec<PathBuf>,
+}
+
+impl Replay {
+    /// Opens the captures, and gives the router a worker between them.
+    pub(super) fn open(arguments: &Args, router: &mut Router) -> anyhow::Result<Self> {
+        let ports = router.ports().len();
+        for (what, count) in
+            [("--pcap-in", arguments.pcap_in.len()), ("--pcap-out", arguments.pcap_out.len())]
+        {
+            if count > ports {
+                bail!("{count} times {what}, but the router has {ports} ports: add --port");
+            }
+        }
+        let pool = Pool::new(PoolConfig { capacity: LONGEST_FRAME, ..PoolConfig::default() })?;
+        let timeline = Timeline::default();
+        let outputs = arguments
+            .pcap_out
+            .iter()
+            .map(|path| create(path))
+            .collect::<anyhow::Result<Vec<_>>>()?;
+        let mut captures = Vec::new();
+        for (number, config) in (0..).zip(router.ports()) {
+            let input = arguments.pcap_in.get(number);
+            let source = input.map(|path| open(path)).transpose()?;
+            let name = || input.map_or_else(String::new, |path| path.display().to_string());
+            let port = PcapPort::new(pool.clone(), source, None).with_context(name)?;
+            let port = port.with_timeline(&timeline).with_mac(config.mac).with_mtu(config.mtu);
+            let output = outputs.get(if outputs.len() == 1 { 0 } else { number });
+            captures.push((
+                number as u16,
+                match output {
+                    Some(output) => port.with_output(output.clone()),
+                    None => port,
+                },
+            ));
+        }
+        let worker = Some(router.worker(captures)?.with_pool(pool));
+        Ok(Self { worker, timeline, ports: ports as u16, inputs: arguments.pcap_in.clone() })
+    }
+
+    /// Plays the captures to their end; returns how many frames are left inside the router,
+    /// which is none, unless it is broken.
+    pub(super) fn run(&mut self) -> usize {
+        let Some(worker) = &mut self.worker else { return 0 };
+        let mut now_ns = 0;
+        loop {
+            let next = (0..self.ports).filter_map(|number| worker.port(number)?.next_time_ns());
+            let Some(next_ns) = next.min() else { break };
+            wait(worker, &self.timeline, (now_ns, Some(next_ns)));
+            now_ns = now_ns.max(next_ns);
+            self.timeline.set(now_ns);
+            worker.poll_at(now_ns);
+        }
+        wait(worker, &self.timeline, (now_ns, None));
+        worker.held()
+    }
+
+    /// Ends the captures.
+    ///
+    /// # Errors
+    /// A capture could not be read or written to its end.
+    pub(super) fn finish(mut self) -> anyhow::Result<()> {
+        let Some(worker) = self.worker.take() else { return Ok(()) };
+        for (number, port) in worker.into_ports() {
+            let input = self.inputs.get(usize::from(number));
+            port.finish().with_context(|| match input {
+                Some(path) => format!("port {number} ({})", path.display()),
+                None => format!("port {number}"),
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Lets time pass from `from_ns` towards `to_ns`, while packets wait for a neighbour.
+fn wait(
+    worker: &mut Worker<PcapPort<Input, Output>>,
+    timeline: &Timeline,
+    (from_ns, to_ns): (u64, Option<u64>),
+) {
+    let mut now_ns = from_ns;
+    for _ in 0..MOST_STEPS {
+        now_ns = now_ns.saturating_add(STEP_NS);
+        if worker.held() == 0 || to_ns.is_some_and(|to_ns| now_ns >= to_ns) {
+            return;
+        }
+        timeline.set(now_ns);
+        worker.poll_at(now_ns);
+    }
+}
+
+/// Whether captured frames go to stdout, so that nothing else may.
+pub(super) fn writes_to_stdout(arguments: &Args) -> bool {
+    arguments.pcap_out.iter().any(|path| path.as_os_str() == "-")
+}
+
+fn open(path: &Path) -> anyhow::Result<Input> {
+    if path.as_os_str() == "-" {
+        return Ok(Box::new(stdin()));
+    }
+    let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    Ok(Box::new(BufReader::new(file)))
+}
+
+fn create(path: &Path) -> anyhow::Result<SharedOutput<Output>> {
+    let name = || format!("cannot create {}", path.display());
+    let output: Output = if path.as_os_str() == "-" {
+        Box::new(BufWriter::new(stdout()))
+    } else {
+        Box::new(BufWriter::new(File::create(path).with_context(name)?))
+    };
+    SharedOutput::new(output).with_context(name)
+}

@@ -1,0 +1,165 @@
+//! The router's counters, as tables or as JSON.
+
+use std::fmt::Write as _;
+use std::net::IpAddr;
+
+use fwdlab_fib::{Family, Inet, Inet6, Nexthop, NexthopKind};
+use fwdlab_router::{DropReason, NexthopCount, Routed, Router};
+use serde_json::{Value, json};
+
+use super::Format;
+
+/// The counters now; `held` is how many frames are left inside at the end, `None` before it.
+pub(super) fn counters(router: &Router, held: Option<usize>, format: Format) -> String {
+    match format {
+        Format::Text => text(router, held),
+        Format::Json => format!("{}\n", object(router, held)),
+    }
+}
+
+/// Says what a user has probably not meant.
+pub(super) fn warn(router: &Router) {
+    let now = router.counters();
+    let strangers = now.drops(DropReason::WrongMac);
+    if strangers > 0 {
+        let macs: Vec<_> = router.ports().iter().map(|port| port.mac.to_string()).collect();
+        eprintln!(
+            "warning: wrong-mac: {strangers} of {} frames are for other MAC addresses than the \
+             router's ({}); give it those of the capture: --port MAC,ADDRESS/LENGTH",
+            now.received,
+            macs.join(", ")
+        );
+    }
+}
+
+/// One nexthop with what followed it.
+struct Row {
+    family: &'static str,
+    number: u32,
+    to: String,
+    port: Option<u16>,
+    packets: u64,
+}
+
+fn rows(router: &Router) -> Vec<Row> {
+    let mut rows = rows_of::<Inet>(router, |address| IpAddr::V4(address.into()));
+    rows.extend(rows_of::<Inet6>(router, |address| IpAddr::V6(address.into())));
+    rows
+}
+
+fn rows_of<F: Routed>(router: &Router, address: impl Fn(F::Addr) -> IpAddr) -> Vec<Row> {
+    let row = |count: NexthopCount<F>| Row {
+        family: F::NAME,
+        number: count.id.0,
+        to: count.nexthop.map_or_else(|| "gone".to_owned(), |nexthop| to(nexthop, &address)),
+        port: count.nexthop.map(|nexthop| nexthop.port),
+        packets: count.packets,
+    };
+    router.nexthop_counts::<F>(0).into_iter().map(row).collect()
+}
+
+fn to<F: Family>(nexthop: Nexthop<F>, address: impl Fn(F::Addr) -> IpAddr) -> String {
+    match (nexthop.kind, nexthop.gateway) {
+        (NexthopKind::Unicast, Some(gateway)) => format!("via {}", address(gateway)),
+        (NexthopKind::Unicast, None) => "connected".to_owned(),
+        (NexthopKind::Local, _) => "local".to_owned(),
+        (NexthopKind::Reject, _) => "reject".to_owned(),
+        // The router's own routes for broadcast addresses are black holes with a gateway.
+        (_, Some(_)) => "broadcast".to_owned(),
+        _ => "blackhole".to_owned(),
+    }
+}
+
+fn object(router: &Router, held: Option<usize>) -> Value {
+    let now = router.counters();
+    let ports = (0..).zip(router.ports()).map(|(number, config)| {
+        let moved = router.port_counters(number);
+        json!({
+            "port": number, "mac": config.mac.to_string(),
+            "rx_frames": moved.rx_frames, "rx_bytes": moved.rx_bytes, "rx_dropped": moved.rx_dropped,
+            "tx_frames": moved.tx_frames, "tx_bytes": moved.tx_bytes, "tx_refused": moved.tx_refused,
+        })
+    });
+    let drops: serde_json::Map<_, _> =
+        now.drop_counts().map(|(reason, count)| (reason.name().to_owned(), count.into())).collect();
+    let nexthops: Vec<_> = rows(router)
+        .into_iter()
+        .map(|row| {
+            json!({
+                "fib": 0, "family": row.family, "nexthop": row.number, "to": row.to,
+                "port": row.port, "packets": row.packets,
+            })
+        })
+        .collect();
+    json!({
+        "is_final": held.is_some(),
+        "received": now.received, "sent": now.sent, "dropped": now.dropped(),
+        "consumed": now.consumed, "originated": now.originated, "held": held,
+        "ports": ports.collect::<Vec<_>>(), "drops": drops, "nexthops": nexthops,
+    })
+}
+
+fn text(router: &Router, held: Option<usize>) -> String {
+    let now = router.counters();
+    let mut text = format!(
+        "{} frames received, {} sent, {} dropped, {} for the router itself, {} made by it",
+        now.received,
+        now.sent,
+        now.dropped(),
+        now.consumed,
+        now.originated
+    );
+    if let Some(held) = held.filter(|&held| held > 0) {
+        let _ = write!(text, ", {held} left inside");
+    }
+    text.push_str("\n\n");
+    let mut table = vec![
+        ["port", "MAC address", "rx frames", "rx bytes", "tx frames", "tx bytes"]
+            .map(str::to_owned),
+    ];
+    for (number, config) in (0..).zip(router.ports()) {
+        let moved = router.port_counters(number);
+        let [a, b, c, d] = [moved.rx_frames, moved.rx_bytes, moved.tx_frames, moved.tx_bytes]
+            .map(|count| count.to_string());
+        table.push([number.to_string(), config.mac.to_string(), a, b, c, d]);
+    }
+    append(&mut text, &table);
+    let mut table = vec![["drop reason", "frames"].map(str::to_owned)];
+    table.extend(
+        now.drop_counts().map(|(reason, count)| [reason.name().to_owned(), count.to_string()]),
+    );
+    append(&mut text, &table);
+    let mut table = vec![["family", "nexthop", "to", "port", "packets"].map(str::to_owned)];
+    table.extend(rows(router).into_iter().map(|row| {
+        let port = row.port.map_or_else(|| "-".to_owned(), |port| port.to_string());
+        [row.family.to_owned(), row.number.to_string(), row.to, port, row.packets.to_string()]
+    }));
+    append(&mut text, &table);
+    text.truncate(text.trim_end().len());
+    text.push('\n');
+    text
+}
+
+/// Appends a table and an empty line, unless it is only a heading. Numbers stand right.
+fn append<const N: usize>(text: &mut String, table: &[[String; N]]) {
+    if table.len() < 2 {
+        return;
+    }
+    let width = |column: usize| table.iter().map(|row| row[column].len()).max().unwrap_or(0);
+    let widths: [usize; N] = std::array::from_fn(width);
+    let is_number = |column: usize| {
+        table[1..].iter().all(|row| row[column].bytes().all(|b| b.is_ascii_digit()))
+    };
+    for row in table {
+        let mut line = String::new();
+        for (column, cell) in row.iter().enumerate() {
+            let _ = match is_number(column) {
+                true => write!(line, "{cell:>width$}  ", width = widths[column]),
+                false => write!(line, "{cell:<width$}  ", width = widths[column]),
+            };
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text.push('\n');
+}

@@ -1,0 +1,250 @@
+//! `fwdlab route` as a user starts it: captures in, captures and counters out.
+//!
+//! The captures are golden files: tests/golden/route/*.pcap, to be looked at with tcpdump.
+//! BLESS=1 writes them anew.
+
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use fwdlab_port::pcap::{PcapReader, PcapWriter};
+use fwdlab_wire::{MacAddr, arp, ethernet, icmpv4, ipv4, ipv6, udp};
+
+const ROUTES: &str = "\
+198.18.0.0/16 via 198.18.0.203
+198.19.0.0/16 via 198.19.0.203
+2001:2::/49 via 2001:2::cb
+2001:2:0:8000::/49 via 2001:2:0:8000::cb
+";
+
+const ROUTER: MacAddr = MacAddr([2, 0, 0, 0, 0, 0x10]);
+const TESTER: MacAddr = MacAddr([2, 1, 198, 18, 0, 203]);
+const SECOND: u64 = 1_000_000_000;
+
+fn golden(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/route").join(name)
+}
+
+/// An IPv4 frame with a UDP datagram of zeros.
+fn inet(len: usize, edit: impl FnOnce(&mut ipv4::Packet<&mut [u8]>)) -> Vec<u8> {
+    let mut bytes = frame(len, ethernet::TYPE_IPV4);
+    let mut packet = ipv4::Packet::prepare(&mut bytes[14..], (len - 14) as u16).unwrap();
+    packet.set_ttl(64);
+    packet.set_protocol(udp::PROTOCOL);
+    packet.set_source(0xc612_0a01); // 198.18.10.1
+    packet.set_destination(0xc613_0a01); // 198.19.10.1
+    let mut datagram = udp::Datagram::prepare(packet.payload_mut(), (len - 34) as u16).unwrap();
+    datagram.set_ports(2000, 2000);
+    edit(&mut packet);
+    packet.fill_checksum();
+    bytes
+}
+
+/// An IPv6 frame likewise.
+fn inet6(len: usize, edit: impl FnOnce(&mut ipv6::Packet<&mut [u8]>)) -> Vec<u8> {
+    let mut bytes = frame(len, ethernet::TYPE_IPV6);
+    let mut packet = ipv6::Packet::prepare(&mut bytes[14..], (len - 54) as u16).unwrap();
+    packet.set_hop_limit(64);
+    packet.set_next_header(udp::PROTOCOL);
+    packet.set_source(0x2001_0002_0000_0001 << 64 | 0x0a01);
+    packet.set_destination(0x2001_0002_0000_8001 << 64 | 0x0a01);
+    let pseudo = packet.pseudo_sum();
+    let mut datagram = udp::Datagram::prepare(packet.payload_mut(), (len - 54) as u16).unwrap();
+    datagram.set_ports(2000, 2000);
+    datagram.fill_checksum(pseudo);
+    edit(&mut packet);
+    bytes
+}
+
+fn frame(len: usize, ether_type: u16) -> Vec<u8> {
+    let mut bytes = vec![0; len];
+    let mut frame = ethernet::Frame::parse(&mut bytes[..]).unwrap();
+    frame.set_destination(ROUTER);
+    frame.set_source(TESTER);
+    frame.set_ether_type(ether_type);
+    bytes
+}
+
+fn arp(operation: u16, (mac, sender): (MacAddr, u32), target: u32) -> Vec<u8> {
+    let mut bytes = frame(60, ethernet::TYPE_ARP);
+    if operation == arp::REQUEST {
+        bytes[..6].fill(0xff);
+    }
+    bytes[6..12].copy_from_slice(&mac.0);
+    let mut packet = arp::Packet::prepare(&mut bytes[14..]).unwrap();
+    packet.set_operation(operation);
+    packet.set_sender(mac, sender);
+    packet.set_target(MacAddr::ZERO, target);
+    bytes
+}
+
+fn echo(destination: u32) -> Vec<u8> {
+    inet(60, |packet| {
+        packet.set_protocol(icmpv4::PROTOCOL);
+        packet.set_destination(destination);
+        let mut message = icmpv4::Packet::parse(packet.payload_mut()).unwrap();
+        message.set_kind(icmpv4::ECHO, 0);
+        message.fill_checksum();
+    })
+}
+
+/// One frame of each kind of fate.
+fn every_fate() -> Vec<Vec<u8>> {
+    let mut bad_checksum = inet(60, |_| {});
+    bad_checksum[24] ^= 1;
+    let mut stranger = inet(60, |_| {});
+    stranger[5] = 0x99;
+    let mut tagged = frame(60, ethernet::TYPE_VLAN);
+    tagged[14..18].copy_from_slice(&[0, 7, 8, 0]);
+    vec![
+        inet(60, |_| {}),
+        inet(1514, |_| {}),
+        inet6(62, |_| {}),
+        inet(60, |packet| packet.set_ttl(1)),
+        inet6(62, |packet| packet.set_hop_limit(1)),
+        inet(60, |packet| packet.set_destination(0x0a00_0001)),
+        inet(1600, |packet| packet.set_fragment(0x4000)),
+        inet6(1600, |_| {}),
+        inet(60, |packet| packet.set_destination(0xe000_0001)),
+        inet(60, |packet| packet.set_source(0x7f00_0001)),
+        bad_checksum,
+        stranger,
+        tagged,
+        echo(0xc612_0001),
+        arp(arp::REQUEST, (TESTER, 0xc612_00cb), 0xc612_0001),
+        inet(60, |_| {}),
+    ]
+}
+
+/// A capture with a frame each `gap_ns`.
+fn capture(frames: &[Vec<u8>], gap_ns: u64) -> Vec<u8> {
+    let mut writer = PcapWriter::new(Vec::new()).unwrap();
+    for (number, frame) in (0..).zip(frames) {
+        writer.write(frame, SECOND + number * gap_ns).unwrap();
+    }
+    writer.into_inner().unwrap()
+}
+
+fn packets(capture: &[u8]) -> Vec<(u64, Vec<u8>)> {
+    let mut reader = PcapReader::new(capture).unwrap();
+    let (mut packets, mut bytes) = (Vec::new(), Vec::new());
+    while let Some(time_ns) = reader.next_packet(&mut bytes).unwrap() {
+        packets.push((time_ns, bytes.clone()));
+    }
+    packets
+}
+
+/// Runs `fwdlab route` in a fresh directory that holds `table.txt` and `in.pcap`.
+fn route(input: &[u8], arguments: &[&str]) -> (tempfile::TempDir, Output) {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("table.txt"), ROUTES).unwrap();
+    fs::write(dir.path().join("in.pcap"), input).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_fwdlab"))
+        .args(["route", "--routes", "table.txt", "--pcap-in", "in.pcap"])
+        .args(arguments)
+        .current_dir(dir.path())
+        .output()
+        .unwrap();
+    (dir, output)
+}
+
+fn assert_golden(name: &str, got: &[u8]) {
+    let path = golden(name);
+    if std::env::var_os("BLESS").is_some() {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, got).unwrap();
+    }
+    let wanted = fs::read(&path).unwrap();
+    assert!(
+        wanted == got,
+        "{name} differs; look at it, then BLESS=1 accepts it. Got:\n{}",
+        String::from_utf8_lossy(got)
+    );
+}
+
+#[test]
+fn every_frame_of_a_capture_has_its_golden_fate() {
+    let input = capture(&every_fate(), SECOND / 100);
+    assert_golden("in.pcap", &input);
+    let (dir, output) = route(&input, &["--pcap-out", "out.pcap"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_golden("out.pcap", &fs::read(dir.path().join("out.pcap")).unwrap());
+    assert_golden("out.txt", &output.stdout);
+    assert_golden("err.txt", &output.stderr);
+    let (_, output) = route(&input, &["--format", "json"]);
+    assert_golden("out.json", &output.stdout);
+}
+
+#[test]
+fn each_port_has_its_own_capture_when_several_are_named() {
+    let input = capture(&every_fate(), SECOND / 100);
+    let (dir, output) = route(&input, &["--pcap-out", "a.pcap", "--pcap-out", "b.pcap"]);
+    assert!(output.status.success());
+    let [a, b, all] = ["a.pcap", "b.pcap"]
+        .map(|name| fs::read(dir.path().join(name)).unwrap())
+        .map(|file| packets(&file))
+        .into_iter()
+        .chain([packets(&fs::read(golden("out.pcap")).unwrap())])
+        .collect::<Vec<_>>()
+        .try_into()
+        .unwrap();
+    assert!(a.iter().all(|(_, frame)| frame[6..12] == [2, 0, 0, 0, 0, 0x10]));
+    assert!(b.iter().all(|(_, frame)| frame[6..12] == [2, 0, 0, 0, 0, 0x11]));
+    assert_eq!(a.len() + b.len(), all.len());
+}
+
+#[test]
+fn a_captured_answer_lets_the_waiting_packet_go() {
+    let gateway = (MacAddr([2, 0, 0, 0, 0, 0xbb]), 0xc613_00cb);
+    let dir = tempfile::tempdir().unwrap();
+    let answers = dir.path().join("answers.pcap");
+    let mut answer = arp(arp::REPLY, gateway, 0xc613_0001);
+    answer[5] = 0x11;
+    // Half a second after the packet that asks.
+    let mut writer = PcapWriter::new(Vec::new()).unwrap();
+    writer.write(&answer, SECOND * 3 / 2).unwrap();
+    fs::write(&answers, writer.into_inner().unwrap()).unwrap();
+    let input = capture(&[inet(60, |_| {})], SECOND);
+    let arguments = ["--resolve", "--pcap-in", answers.to_str().unwrap(), "--pcap-out", "out.pcap"];
+    let (dir, output) = route(&input, &arguments);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let out = packets(&fs::read(dir.path().join("out.pcap")).unwrap());
+    let [(asked_ns, query), (sent_ns, packet)] = &out[..] else { panic!("{out:?}") };
+    assert_eq!((*asked_ns, &query[12..14]), (SECOND, &[8, 6][..]));
+    assert_eq!((*sent_ns, &packet[..6]), (SECOND * 3 / 2, &gateway.0.0[..]));
+}
+
+#[test]
+fn a_silent_gateway_is_asked_three_times_and_the_sender_told() {
+    let input = capture(&[inet(60, |_| {})], SECOND);
+    let neighbour = "198.18.0.203=02:01:c6:12:00:cb";
+    let arguments = ["--resolve", "--neighbour", neighbour, "--pcap-out", "out.pcap"];
+    let (dir, output) = route(&input, &arguments);
+    assert!(output.status.success());
+    let out = packets(&fs::read(dir.path().join("out.pcap")).unwrap());
+    let queries = out.iter().filter(|(_, frame)| frame[12..14] == [8, 6]).count();
+    assert_eq!((queries, out.len()), (3, 4));
+    assert_eq!(out[3].1[34..36], [icmpv4::UNREACHABLE, icmpv4::CODE_HOST]);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("unresolved"));
+}
+
+#[test]
+fn refusals_name_what_is_wrong_and_what_to_do() {
+    let input = capture(&[inet(60, |_| {})], SECOND);
+    for (arguments, wanted) in [
+        (vec!["--port", "02:00:00:00:00:10,198.18.0.1/24"], "route 198.19.0.0/16 via 198.19.0.203"),
+        (vec!["--port", "nonsense"], "neither a MAC address"),
+        (vec!["--set", "net.nosuch=1"], "unknown control word"),
+        (vec!["--neighbour", "10.0.0.1=02:00:00:00:00:01"], "in no port's network"),
+        (vec!["--pcap-in", "in.pcap", "--pcap-in", "in.pcap"], "add --port"),
+        (vec!["--pcap-in", "table.txt"], "table.txt"),
+        (vec!["--every", "0"], "choose 0.001 to 86400 seconds"),
+    ] {
+        let (_, output) = route(&input, &arguments);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+        assert!(message.contains(wanted), "{arguments:?}: {message}");
+    }
+}
