@@ -13,6 +13,7 @@ mod import;
 mod ministat;
 mod output;
 mod plan;
+mod profile;
 mod progress;
 mod report;
 mod route;
@@ -55,6 +56,8 @@ enum Command {
     Ministat(ministat::Args),
     /// Say how many blocks an experiment needs, and how long they take
     Plan(plan::Args),
+    /// Take profiles for the flame graphs of finished results, in trials of their own
+    Profile(profile::Args),
     /// Make the report of a results directory anew from its journal, or check it
     Report(report::Args),
     /// Forward packets of capture files, and say what became of each
@@ -83,6 +86,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Import(arguments) => import::execute(&arguments),
         Command::Ministat(_) => Ok(ministat::execute()),
         Command::Plan(arguments) => plan::execute(&arguments),
+        Command::Profile(arguments) => profile::execute(&arguments),
         Command::Report(arguments) => report::execute(&arguments),
         Command::Route(arguments) => route::execute(&arguments),
     }

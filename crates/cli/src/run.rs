@@ -10,12 +10,13 @@ use fwdlab_lab::device::{Builtin, Device};
 use fwdlab_lab::environment::Environment;
 use fwdlab_lab::experiment::{DeviceKind, Experiment};
 use fwdlab_lab::plan::{Place, UntilDecided};
+use fwdlab_lab::profile::{FREQUENCY_HZ, Session};
 use fwdlab_lab::report;
 use fwdlab_lab::results::{Results, Status};
 use fwdlab_lab::runner::{End, Runner};
 
-use crate::output;
 use crate::progress::Bar;
+use crate::{output, profile};
 
 /// Arguments of `fwdlab run`.
 #[derive(clap::Args)]
@@ -45,9 +46,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         Some(dir) => Place::Named(dir.clone()),
         None => Place::Under(PathBuf::from("results")),
     };
-    let mut device = match experiment.device {
-        DeviceKind::Builtin => Builtin::new(&experiment)?,
-    };
+    let mut device = device(&experiment)?;
     let opened = place.open(&experiment)?;
     let dir = opened.journal.dir().to_owned();
     if let Some(earlier) = &opened.earlier {
@@ -70,7 +69,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let stop = stop_on_interrupt()?;
     let end = Runner {
         experiment: &experiment,
-        device: &mut device,
+        device: device.as_mut(),
         observer: &mut Bar::new(arguments.quiet),
         stopper: &mut UntilDecided::new(&experiment),
         stop: &stop,
@@ -81,6 +80,16 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::from(130));
     }
     let results = Results::read(&dir)?;
+    if experiment.profile {
+        let session = Session {
+            experiment: &experiment,
+            device: device.as_mut(),
+            results: &results,
+            frequency_hz: FREQUENCY_HZ,
+            stop: &stop,
+        };
+        profile::take(session)?;
+    }
     report::write(&dir, &results)?;
     let failed = results.trials.iter().filter(|trial| trial.status == Status::Failed).count();
     output::print(&report::terminal(&results, output::width(), output::is_coloured()))?;
@@ -88,8 +97,18 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+/// The device that the experiment names.
+///
+/// # Errors
+/// When it cannot be had on this machine.
+pub(crate) fn device(experiment: &Experiment) -> anyhow::Result<Box<dyn Device>> {
+    Ok(match experiment.device {
+        DeviceKind::Builtin => Box::new(Builtin::new(experiment)?),
+    })
+}
+
 /// A flag that the first Ctrl-C sets; a second one ends the process at once.
-fn stop_on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
+pub(crate) fn stop_on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = stop.clone();
     ctrlc::set_handler(move || {

@@ -20,6 +20,7 @@ pub mod experiment;
 pub mod journal;
 pub mod netbenches;
 pub mod plan;
+pub mod profile;
 pub mod report;
 pub mod results;
 pub mod routes;

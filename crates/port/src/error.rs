@@ -46,6 +46,14 @@ pub enum PortError {
         /// What the system said.
         source: io::Error,
     },
+    /// A thread could not be profiled.
+    #[error(
+        "cannot sample this thread: {source}; one recording runs at a time, and containers may forbid timers"
+    )]
+    Sampler {
+        /// What the system said.
+        source: io::Error,
+    },
     /// A capture file could not be read or written.
     #[error("capture file, packet {packet}: {source}")]
     Capture {

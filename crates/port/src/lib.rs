@@ -3,7 +3,7 @@
 //! A [`Pool`] owns the memory of all frames. A [`Frame`] is the owned 16-byte handle of one slot,
 //! a [`Batch`] a row of up to 256 of them, and a [`Port`] moves batches: [`ring`] joins two ports
 //! in memory, [`packet`] opens network interfaces, [`pcap`] capture files. [`clock`] reads time cheaply, [`affinity`] binds threads to cores, [`pingpong`]
-//! measures how far two cores are from each other.
+//! measures how far two cores are from each other, [`sampler`] profiles a thread.
 //!
 //! Nothing here allocates, locks or calls the system for a frame on its normal way: frames are
 //! taken from the pool at the start of a trial and circulate. All `unsafe` code and all system
@@ -46,6 +46,8 @@ pub mod packet;
 pub mod pcap;
 pub mod pingpong;
 pub mod ring;
+#[cfg(target_os = "linux")]
+pub mod sampler;
 mod sys;
 
 pub use clock::Clock;

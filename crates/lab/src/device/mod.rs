@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::experiment::{Experiment, Traffic, Variant};
+use crate::profile::{Profiled, perf};
 use crate::results::{Checks, Interval, TrialEnvironment};
 
 mod builtin;
@@ -28,6 +29,24 @@ pub trait Device {
         request: &Request<'_>,
         watch: &mut Watch<'_>,
     ) -> Result<Measured, DeviceError>;
+
+    /// As [`Device::run`], with a sampling profiler beside it, `frequency_hz` samples a second.
+    /// What a device does not say otherwise: the whole machine is sampled, by
+    /// [perf](crate::profile::perf), kernel and user stacks.
+    ///
+    /// # Errors
+    /// Those of [`Device::run`], or when the profiler is missing or not allowed.
+    fn profile(
+        &mut self,
+        request: &Request<'_>,
+        frequency_hz: u32,
+        watch: &mut Watch<'_>,
+    ) -> Result<Profiled, DeviceError> {
+        let recording = perf::Recording::start(frequency_hz)?;
+        let measured = self.run(request, watch)?;
+        let stacks = recording.finish()?;
+        Ok(Profiled { measured, stacks, profiler: perf::NAME.to_owned() })
+    }
 }
 
 /// One trial to run.
@@ -105,6 +124,9 @@ pub enum DeviceError {
     /// Frame memory or threads could not be had.
     #[error("{0}")]
     Port(#[from] fwdlab_port::PortError),
+    /// The profiler of a profiled trial failed.
+    #[error(transparent)]
+    Profiler(#[from] perf::PerfError),
     /// A part of the device's thread ended early.
     #[error("the device's thread ended early: {what}")]
     Thread {

@@ -47,6 +47,8 @@ pub struct Experiment {
     pub routes: Routes,
     /// Validity checks whose failure only warns.
     pub allow: Vec<Allowance>,
+    /// Whether profiles are taken after the measured trials.
+    pub profile: bool,
 }
 
 /// A device under test.

@@ -117,6 +117,7 @@ fn read_experiment(
     let seed = top.integer("seed", 0..=i64::MAX as u64, findings).map(|found| found.value);
     let times = Times::read(&mut top, findings);
     let allow = read_allow(&mut top, findings);
+    let profile = read_profile(&mut top, findings);
     let variants = parts::read_variants(&mut top, findings);
     let placed = parts::read_traffics(&mut top, findings);
     let mut routes = parts::read_routes(&mut top, findings);
@@ -150,6 +151,7 @@ fn read_experiment(
         traffics,
         routes: parts::bare_routes(routes),
         allow,
+        profile: profile?,
     })
 }
 
@@ -163,6 +165,18 @@ fn read_device(top: &mut Section<'_>, findings: &mut Findings<'_>) -> Option<Dev
             format!("there is no device {:?}", found.value),
             format!("one of {}", known.join(", ")),
             "write device = \"builtin\"",
+        )
+    });
+    findings.keep(&found.at, &found.field, result)
+}
+
+fn read_profile(top: &mut Section<'_>, findings: &mut Findings<'_>) -> Option<bool> {
+    let Some(found) = top.value("profile") else { return Some(false) };
+    let result = found.value.as_bool().ok_or_else(|| {
+        Complaint::new(
+            format!("{} is neither true nor false", shown(found.value)),
+            "true, to take profiles after the measured trials, or false",
+            "write profile = true",
         )
     });
     findings.keep(&found.at, &found.field, result)

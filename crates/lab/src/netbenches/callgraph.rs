@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Read};
 
 use super::lines::Lines;
+use crate::profile::frame_name;
 
 /// Deepest stack kept; what calls from further out is dropped.
 const MAX_DEPTH: usize = 512;
@@ -100,11 +101,6 @@ impl Folded {
             self.bad_lines += 1;
         }
     }
-}
-
-/// A function name that cannot break the folded format.
-fn frame_name(name: &str) -> String {
-    name.chars().map(|c| if c == ';' || c.is_control() { ':' } else { c }).collect()
 }
 
 /// One line of a graph.

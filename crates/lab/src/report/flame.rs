@@ -143,7 +143,9 @@ pub fn flames(claims: &Claims, profiles: &Profiles) -> Result<Flames, ReportErro
         let before = profiles.find(&verdict.baseline, &verdict.traffic);
         if let (Some(profile), Some(before)) = (profile, before) {
             jobs.push(Job { profile, before: Some(before) });
-            changes.push(compare(verdict, costs(claims, verdict), (before, profile)));
+            let times = costs(claims, verdict)
+                .map(|(b, v)| (before.time_per_frame(b), profile.time_per_frame(v)));
+            changes.push(compare(verdict, times, (before, profile)));
         }
     }
     Ok(Flames { graphs: draw(&jobs)?, changes, refusals: profiles.refusals.clone() })
@@ -293,8 +295,8 @@ fn compare(verdict: &VerdictClaim, costs: Costs, (before, after): (&Profile, &Pr
         rows,
         costs,
         note: format!(
-            "Shares of the samples in the function itself; ns/frame: the share of the median device \
-             cost. \"Bound if free\": the most that removing the function from {} could give \
+            "Shares of the busy samples in the function itself; ns/frame: the same share of the \
+             device's time per frame (median cost). \"Bound if free\": the most that removing the function from {} could give \
              (Amdahl); beside it, {measured}.",
             verdict.baseline
         ),

@@ -221,6 +221,15 @@ impl<'a> Group<'a> {
     }
 }
 
+/// The record of a trial from what was counted, judged as those of a campaign are.
+pub(crate) fn judged(experiment: &Experiment, planned: &PlannedTrial, measured: Measured) -> Trial {
+    let mut trial = blank(experiment, planned);
+    let variant = &experiment.variants[planned.variant];
+    settle::settle(&mut trial, measured, variant, &experiment.traffics[planned.traffic]);
+    distance::narrow(&mut trial);
+    trial
+}
+
 /// The recorded trials, if they end with a whole block; otherwise none, because a decision is
 /// only taken there.
 fn whole_blocks<'a>(trials: &'a [Trial], missing: &[PlannedTrial]) -> &'a [Trial] {

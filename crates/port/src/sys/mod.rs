@@ -11,6 +11,8 @@ pub(crate) mod memory;
 #[cfg(target_os = "linux")]
 pub(crate) mod packet;
 pub(crate) mod pool;
+#[cfg(target_os = "linux")]
+pub(crate) mod sampler;
 pub(crate) mod sched;
 pub(crate) mod spsc;
 pub(crate) mod tsc;

@@ -7,6 +7,7 @@
 //! of each interval, by the tester's thread: a third thread would take time from the two.
 
 mod machine;
+mod probe;
 mod setup;
 
 use std::collections::BTreeMap;
@@ -20,8 +21,10 @@ use fwdlab_port::{Clock, Pool, affinity};
 use fwdlab_router::{Counters, Overflow, Snapshot, Worker};
 use fwdlab_traffic::{FlowSet, FrameSizes, Outcome, Plan, Stream, Tester};
 
+use self::probe::Probe;
 use super::{Device, DeviceError, Measured, Request, Watch};
 use crate::experiment::{Experiment, Load};
+use crate::profile::Profiled;
 use crate::results::{Checks, Interval, TrialEnvironment};
 
 /// Frames that circulate between tester and device: the lines of them that are touched fit the
@@ -81,6 +84,33 @@ impl Device for Builtin {
         request: &Request<'_>,
         watch: &mut Watch<'_>,
     ) -> Result<Measured, DeviceError> {
+        self.trial(request, &Probe::none(), watch)
+    }
+
+    /// Samples the device's thread from within: needs no root and no perf, and leaves the tester
+    /// alone.
+    #[cfg(target_os = "linux")]
+    fn profile(
+        &mut self,
+        request: &Request<'_>,
+        frequency_hz: u32,
+        watch: &mut Watch<'_>,
+    ) -> Result<Profiled, DeviceError> {
+        let probe = Probe::sampling(frequency_hz);
+        let measured = self.trial(request, &probe, watch)?;
+        let profiler = format!("a timer in the device's thread, {frequency_hz} a second");
+        Ok(Profiled { measured, stacks: probe.stacks()?, profiler })
+    }
+}
+
+impl Builtin {
+    /// Runs one trial, with `probe` in the device's thread.
+    fn trial(
+        &mut self,
+        request: &Request<'_>,
+        probe: &Probe,
+        watch: &mut Watch<'_>,
+    ) -> Result<Measured, DeviceError> {
         let mut router = setup::router(request.experiment, request.variant)?;
         let proof = setup::proof(&router, request.variant);
         let (tester_a, device_0) = ring::pair(2 * FRAMES_IN_FLIGHT);
@@ -96,7 +126,7 @@ impl Device for Builtin {
             Sampler::new(worker.counters(), self.cores.map(|_| (&rally, &self.clock)));
         let processor_time = machine::ProcessorTime::now();
         let (outcome, pinned) = self.forward(
-            Bench { worker, plan: &plan, rally: &rally },
+            Bench { worker, plan: &plan, rally: &rally, probe },
             (tester_a, tester_b),
             &mut sampler,
             watch,
@@ -121,13 +151,11 @@ impl Device for Builtin {
         }
         Ok(measured)
     }
-}
 
-impl Builtin {
     /// Runs the device on a thread of its own and the tester on this one, until the plan's end.
     fn forward(
         &self,
-        Bench { worker, plan, rally }: Bench<'_>,
+        Bench { worker, plan, rally, probe }: Bench<'_>,
         (out, back): (RingPort, RingPort),
         sampler: &mut Sampler<'_>,
         watch: &mut Watch<'_>,
@@ -142,7 +170,7 @@ impl Builtin {
                 .name("device".to_owned())
                 .spawn_scoped(scope, || {
                     let is_pinned = pin(device_core);
-                    poll_until(worker, &is_over, rally);
+                    probe.around(|| poll_until(worker, &is_over, rally));
                     is_pinned
                 })
                 .map_err(|source| DeviceError::Port(fwdlab_port::PortError::Thread { source }))?;
@@ -164,6 +192,7 @@ struct Bench<'a> {
     worker: Worker<RingPort>,
     plan: &'a Plan,
     rally: &'a Rally,
+    probe: &'a Probe,
 }
 
 /// The device's main loop. It looks at the flag only between polls without a frame, so that

@@ -1,0 +1,82 @@
+//! `fwdlab profile`: profiles of finished results, in trials of their own, and the report with
+//! their flame graphs.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use fwdlab_lab::environment::Environment;
+use fwdlab_lab::experiment::Experiment;
+use fwdlab_lab::profile::{FREQUENCY_HZ, Session};
+use fwdlab_lab::report;
+use fwdlab_lab::results::Results;
+
+use crate::{output, run};
+
+/// Arguments of `fwdlab profile`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Results directory; its journal stays as it is
+    dir: PathBuf,
+    /// The experiment file, when it names a file of routes [default: DIR/experiment.toml]
+    #[arg(short, long, value_name = "FILE")]
+    experiment: Option<PathBuf>,
+    /// Samples a second
+    #[arg(short, long, value_name = "HZ", default_value_t = FREQUENCY_HZ,
+          value_parser = clap::value_parser!(u32).range(10..=20_000))]
+    frequency: u32,
+}
+
+/// Runs one profiled trial for each variant and traffic and makes the report anew.
+///
+/// Exit code 1 when a profile is missing or was refused.
+///
+/// # Errors
+/// When the results or the experiment cannot be read, or a file cannot be written.
+pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
+    let results = Results::read(&arguments.dir)?;
+    let own = arguments.dir.join("experiment.toml");
+    let path = arguments.experiment.as_ref().unwrap_or(&own);
+    let experiment = Experiment::read(path)?;
+    anyhow::ensure!(
+        experiment.sha256 == results.campaign.experiment_sha256,
+        "{} is not the experiment of these results (SHA-256 {}, recorded {}); name the file that \
+         was run with --experiment FILE",
+        path.display(),
+        experiment.sha256,
+        results.campaign.experiment_sha256
+    );
+    let mut device = run::device(&experiment)?;
+    if let Some(earlier) = Environment::read(&arguments.dir)? {
+        let now = Environment::collect(results.campaign.seed, device.settings());
+        for difference in earlier.differences(&now) {
+            eprintln!("warning: this is not what the measured trials ran on: {difference}");
+        }
+    }
+    let stop = run::stop_on_interrupt()?;
+    let is_complete = take(Session {
+        experiment: &experiment,
+        device: device.as_mut(),
+        results: &results,
+        frequency_hz: arguments.frequency,
+        stop: &stop,
+    })?;
+    report::write(&arguments.dir, &results)?;
+    output::print(&format!("report: {}\n", arguments.dir.join("README.md").display()))?;
+    Ok(if is_complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Takes the profiles and says on stderr what became of them; true when all are good.
+///
+/// # Errors
+/// When a file cannot be written.
+pub fn take(mut session: Session<'_>) -> anyhow::Result<bool> {
+    let outcomes =
+        session.run(&mut |variant, traffic| eprintln!("profile: {variant}, {traffic}"))?;
+    for outcome in &outcomes {
+        if let Some(problem) = &outcome.problem {
+            eprintln!("warning: profile of {}, {}: {problem}", outcome.variant, outcome.traffic);
+        }
+    }
+    let wanted = session.experiment.variants.len() * session.experiment.traffics.len();
+    Ok(outcomes.len() == wanted && outcomes.iter().all(|outcome| outcome.problem.is_none()))
+}
