@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod calibrate;
+mod campaigns;
 mod layers;
 mod readme;
 mod test;
@@ -23,6 +24,8 @@ enum Task {
     Layers,
     /// Hold the verdicts to simulated campaigns with a known truth; writes docs/calibration.md
     Calibrate(calibrate::Args),
+    /// Run real campaigns with a known truth on the built-in device; writes docs/campaigns.md
+    Campaigns(campaigns::Args),
     /// Everything that must hold: format, lints, layers, all tests, model checks; counts skips
     Test(test::Args),
     /// Compare with peers in interleaved rounds: `cargo xtask bench fib`, `... bench forward`
@@ -37,6 +40,7 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Layers => layers::check(&root()),
         Task::Calibrate(arguments) => calibrate::run(&root(), &arguments),
+        Task::Campaigns(arguments) => campaigns::run(&root(), &arguments),
         Task::Test(arguments) => test::run(&root(), &arguments),
         Task::Bench { arguments } => bench(&arguments),
     };

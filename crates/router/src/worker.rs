@@ -68,7 +68,12 @@ pub struct Worker<P: Port> {
     knobs: Arc<Knobs>,
     clock: Clock,
     next_tick_ns: u64,
+    /// Extra time that is still to be burnt; negative after a burn that went on for too long.
+    owed_ns: f64,
 }
+
+/// Least time that is burnt at once: reading the clock takes a hundredth of it.
+const LEAST_BURN_NS: f64 = 2_000.0;
 
 /// How often the neighbours are looked after, ns.
 const TICK_NS: u64 = 10_000_000;
@@ -95,6 +100,7 @@ impl<P: Port> Worker<P> {
             knobs,
             clock,
             next_tick_ns: 0,
+            owed_ns: 0.0,
         }
     }
 
@@ -300,15 +306,22 @@ impl<P: Port> Worker<P> {
     }
 
     /// Spins for the time that the control word asks for: not a sleep, as a slower device would
-    /// be busy too.
-    fn burn(&self, frames: usize) {
+    /// be busy too. What is owed is collected until the clock's grain no longer matters, and what
+    /// was burnt beyond it counts for the next frames, so that the time per frame is exact.
+    fn burn(&mut self, frames: usize) {
         let extra = self.knobs.extra_ns_per_frame.value();
-        if extra > 0.0 {
-            let ticks = extra * frames as f64 / self.clock.ns_per_tick();
-            let until = self.clock.ticks() + ticks as u64;
-            while self.clock.ticks() < until {
-                std::hint::spin_loop();
+        if extra <= 0.0 {
+            return;
+        }
+        self.owed_ns += extra * frames as f64;
+        if self.owed_ns >= LEAST_BURN_NS {
+            let start = self.clock.ticks();
+            let owed = (self.owed_ns / self.clock.ns_per_tick()) as u64;
+            let mut burnt = 0;
+            while burnt < owed {
+                burnt = self.clock.ticks().saturating_sub(start);
             }
+            self.owed_ns -= burnt as f64 * self.clock.ns_per_tick();
         }
     }
 

@@ -9,7 +9,7 @@ mod stability;
 
 pub use checks::{
     SATURATION_SHARE, SHARED_CORRELATION, failed_trials, flows, frames, generator, one_factor,
-    saturation, shared_bottleneck,
+    one_of_several, saturation, shared_bottleneck,
 };
 pub use stability::{drift, gaps, ramp, stray_runs, two_clusters};
 
@@ -163,6 +163,13 @@ pub enum Finding {
         /// p of Mann-Whitney.
         rank_p: f64,
     },
+    /// Proven alone, but not when it is one of several questions that a campaign asks.
+    OneOfSeveral {
+        /// p of "no change".
+        p: f64,
+        /// Comparisons that share the level of 5 %.
+        comparisons: usize,
+    },
     /// The numbers cannot be compared at all.
     NotComputable {
         /// Why.
@@ -227,6 +234,7 @@ impl Finding {
             Self::ZeroGaps { .. } => "look for link flaps, resets or pauses of the device",
             Self::NotBlocked => "measure again in randomised blocks",
             Self::TestsDisagree { .. } => "look at the single runs; more runs will settle it",
+            Self::OneOfSeveral { .. } => "run more blocks; a real difference will stand out",
             Self::NotComputable { .. } => "run more blocks, and run failed trials again",
         }
     }
@@ -316,6 +324,13 @@ impl fmt::Display for Finding {
             }
             Self::TestsDisagree { welch_p, rank_p } => {
                 write!(f, "tests disagree: Welch p {welch_p:.3}, Mann-Whitney p {rank_p:.3}")
+            }
+            Self::OneOfSeveral { p, comparisons } => {
+                let needed = checks::LEVEL / *comparisons as f64;
+                write!(
+                    f,
+                    "one of {comparisons} comparisons: a difference among so many needs p up to {needed:.3}, this one has {p:.3}"
+                )
             }
             Self::NotComputable { reason } => write!(f, "{reason}"),
         }

@@ -50,15 +50,20 @@ pub struct Subject<'a> {
 
 impl Verdict {
     /// Judges a comparison against `margin` (a fraction: 0.01 for 1 %). `findings` may hold
-    /// warnings too; only those of [`Severity::Invalid`] count.
+    /// warnings too; only those of [`Severity::Invalid`] count, and [`Finding::OneOfSeveral`], which
+    /// leaves a difference unproven.
     pub fn judge(comparison: &Comparison, margin: f64, findings: &[Finding]) -> Self {
         if let Some(invalid) = Self::invalid(findings) {
             return invalid;
         }
         let interval = &comparison.interval95;
+        let is_one_of_several =
+            findings.iter().any(|finding| matches!(finding, Finding::OneOfSeveral { .. }));
         let below_margin = (comparison.estimate.ratio() - 1.0).abs() < margin;
         if comparison.interval90.is_within(margin) {
             Self::Equivalent
+        } else if is_one_of_several {
+            Self::Inconclusive { more_blocks: forecast(comparison, margin) }
         } else if interval.low.ratio() > 1.0 {
             Self::Faster { below_margin }
         } else if interval.high.ratio() < 1.0 {

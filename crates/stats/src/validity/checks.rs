@@ -1,6 +1,7 @@
 //! Checks of single comparisons against what the plan promised.
 
 use super::{Finding, Limit};
+use crate::comparison::{Comparison, Method};
 use crate::sample;
 
 /// Share of a limit from which a rate counts as having reached it.
@@ -27,6 +28,20 @@ pub fn saturation(runs: &[(Option<f64>, f64)], line_rate_pps: Option<f64>) -> Op
         .all(|((_, forwarded), offered)| *forwarded >= SATURATION_SHARE * offered);
     let limit_pps = sample::median(&offered);
     is_whole.then_some(Finding::Saturated { limit: Limit::OfferedLoad, limit_pps, forwarded_pps })
+}
+
+/// Chance of a false difference that all comparisons of a campaign share (Bonferroni).
+pub(super) const LEVEL: f64 = 0.05;
+
+/// Whether a difference that is proven alone is not when a campaign asks `questions` like it, one
+/// for each traffic. Comparisons of several variants have their p corrected for those already, and
+/// sequential ones share the level from the start.
+pub fn one_of_several(comparison: &Comparison, questions: usize) -> Option<Finding> {
+    let is_shared_already = comparison.method == Method::Sequential;
+    let is_proven_alone = comparison.interval95.excludes_no_change();
+    let is_proven_among_all = comparison.p <= LEVEL / questions.max(1) as f64;
+    (is_proven_alone && !is_proven_among_all && !is_shared_already && questions > 1)
+        .then_some(Finding::OneOfSeveral { p: comparison.p, comparisons: questions })
 }
 
 /// Whether the tester stayed more than 0.5 % below the load it was asked for.

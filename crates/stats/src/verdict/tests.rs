@@ -1,7 +1,7 @@
 use super::*;
 use crate::comparison::Direction;
 use crate::paired::{self, Block};
-use crate::validity::Limit;
+use crate::validity::{Limit, one_of_several};
 
 const SUBJECT: Subject<'static> =
     Subject { variant: "modular", baseline: "radix", metric: "forwarding rate" };
@@ -34,6 +34,21 @@ fn a_validity_finding_comes_before_everything() {
     let text = verdict.sentence(Some(&c), 0.01, SUBJECT);
     assert!(text.contains("saturated: 1488000 frames/s are 100.0 % of the line rate"), "{text}");
     assert!(!text.contains("not in randomised blocks"), "a warning is no reason: {text}");
+}
+
+#[test]
+fn a_difference_that_is_proven_alone_may_not_be_among_several() {
+    let c = (1..200)
+        .map(|step| comparison(0.02, 0.0005 * f64::from(step), 8))
+        .find(|c| c.interval95.excludes_no_change() && c.p > 0.03)
+        .expect("a difference with a p between 3 and 5 %");
+    assert_eq!(Verdict::judge(&c, 0.01, &[]).word(), "faster");
+    assert_eq!(one_of_several(&c, 1), None);
+    let finding = one_of_several(&c, 2).expect("not proven among two");
+    assert!(finding.to_string().contains("one of 2 comparisons"), "{finding}");
+    assert!(finding.to_string().contains("needs p up to 0.025"), "{finding}");
+    assert_eq!(Verdict::judge(&c, 0.01, &[finding]).word(), "inconclusive");
+    assert_eq!(one_of_several(&comparison(0.1, 0.001, 8), 20), None);
 }
 
 #[test]

@@ -1,0 +1,119 @@
+//! Real campaigns with a known truth on the built-in device: the same variant twice, and variants
+//! slowed down by a known time. Writes docs/campaigns.md.
+
+mod summary;
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const DOCUMENT: &str = "docs/campaigns.md";
+
+/// Which campaigns to run.
+#[derive(clap::Args)]
+pub struct Args {
+    /// What is known about the truth
+    #[arg(value_enum)]
+    truth: Truth,
+    /// Campaigns to run
+    #[arg(long, default_value_t = 10)]
+    count: usize,
+    /// Where their results go; finished ones found there are not run again
+    #[arg(long, default_value = "results/campaigns")]
+    directory: PathBuf,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Truth {
+    /// The same variant twice: examples/a-a.toml
+    #[value(name = "a-a")]
+    AA,
+    /// Slowdowns of known size: examples/injected-slowdown.toml
+    Injected,
+}
+
+impl Truth {
+    const fn experiment(self) -> &'static str {
+        match self {
+            Self::AA => "a-a",
+            Self::Injected => "injected-slowdown",
+        }
+    }
+}
+
+/// Runs the campaigns that are missing and writes what all of them say; false when more verdicts
+/// are wrong than their level allows.
+pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
+    let program = build(root)?;
+    let name = arguments.truth.experiment();
+    let experiment = root.join("examples").join(name).with_extension("toml");
+    let mut reports = Vec::new();
+    for number in 1..=arguments.count {
+        let dir = arguments.directory.join(format!("{name}-{number:02}"));
+        let report = match report(&program, &dir) {
+            Ok(report) if !report["progress"]["finished"].is_null() => report,
+            _ => {
+                let status = Command::new(&program)
+                    .args(["run", "--quiet"])
+                    .arg(&experiment)
+                    .arg("-o")
+                    .arg(&dir)
+                    .status()
+                    .with_context(|| format!("cannot start {}", program.display()))?;
+                if !status.success() {
+                    bail!("campaign {number} ended with {status}");
+                }
+                report(&program, &dir)?
+            }
+        };
+        println!("{}", summary::line(number, &report));
+        reports.push(report);
+    }
+    let (section, is_good) = match arguments.truth {
+        Truth::AA => summary::same(&reports),
+        Truth::Injected => summary::slowed(&reports),
+    };
+    println!("\n{section}");
+    write_section(&root.join(DOCUMENT), name, &section)?;
+    println!("{DOCUMENT} written");
+    Ok(is_good)
+}
+
+/// Builds the program as a user would and says where it is.
+fn build(root: &Path) -> Result<PathBuf> {
+    let status = crate::cargo()
+        .current_dir(root)
+        .args(["build", "--release", "--package", "fwdlab-cli"])
+        .status()?;
+    if !status.success() {
+        bail!("fwdlab does not build");
+    }
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    Ok(target.join("release/fwdlab"))
+}
+
+/// The report of a results directory, as data.
+fn report(program: &Path, dir: &Path) -> Result<Value> {
+    let output =
+        Command::new(program).arg("report").arg(dir).args(["--format", "json"]).output()?;
+    if !output.status.success() {
+        bail!("no report of {}: {}", dir.display(), String::from_utf8_lossy(&output.stderr));
+    }
+    serde_json::from_slice(&output.stdout).context("the report is no JSON")
+}
+
+/// Replaces the part of the document between the two marks of `name`, or adds it at the end.
+fn write_section(path: &Path, name: &str, section: &str) -> Result<()> {
+    let (begin, end) = (format!("<!-- {name} -->"), format!("<!-- end of {name} -->"));
+    let text = std::fs::read_to_string(path).unwrap_or_else(|_| summary::HEAD.to_owned());
+    let fresh = format!("{begin}\n{section}{end}\n");
+    let text = match (text.find(&begin), text.find(&end)) {
+        (Some(from), Some(to)) => {
+            format!("{}{fresh}{}", &text[..from], text[to + end.len()..].trim_start_matches('\n'))
+        }
+        _ => format!("{text}\n{fresh}"),
+    };
+    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+}

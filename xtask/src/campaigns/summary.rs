@@ -1,0 +1,226 @@
+//! What many campaigns with a known truth say together, as Markdown.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// The head of the document.
+pub const HEAD: &str = "\
+# Campaigns with a known truth
+
+Campaigns on the built-in device whose right answer is known, run on a real machine (docs/calibration.md
+has the simulated ones). Written by `cargo xtask campaigns`.
+";
+
+/// A confidence interval of 95 % may miss the truth this often in so many campaigns before
+/// something must be wrong (binomial, beyond the 99.9 % quantile).
+fn most_missed(campaigns: usize) -> usize {
+    let mean = 0.05 * campaigns as f64;
+    (mean + 3.1 * (mean * 0.95).sqrt() + 0.5).ceil() as usize
+}
+
+/// One line for a campaign that just ran.
+pub fn line(number: usize, report: &Value) -> String {
+    let mut line = format!("{number:>3}");
+    for verdict in list(&report["verdicts"]) {
+        let (low, high) = interval(verdict);
+        let _ = write!(
+            line,
+            "  {}/{} {} [{:+.2}, {:+.2}]",
+            text(&verdict["traffic"]),
+            text(&verdict["variant"]),
+            word(verdict),
+            (low - 1.0) * 100.0,
+            (high - 1.0) * 100.0
+        );
+    }
+    line
+}
+
+/// The same variant twice: who names a winner is wrong.
+pub fn same(reports: &[Value]) -> (String, bool) {
+    let mut words: BTreeMap<(String, String), usize> = BTreeMap::new();
+    let mut wrong = 0;
+    for report in reports {
+        let mut is_wrong = false;
+        for verdict in list(&report["verdicts"]) {
+            *words.entry((text(&verdict["traffic"]), word(verdict))).or_default() += 1;
+            is_wrong |= is_winner(verdict);
+        }
+        wrong += usize::from(is_wrong);
+    }
+    let mut out = format!(
+        "## The same variant twice\n\n`cargo xtask campaigns a-a --count {}` on {}: {wrong} of {} campaigns \
+         name a winner where there is none.\n\n| traffic | verdict | campaigns |\n|---|---|---:|\n",
+        reports.len(),
+        machine(reports),
+        reports.len()
+    );
+    for ((traffic, word), count) in words {
+        let _ = writeln!(out, "| {traffic} | {word} | {count} |");
+    }
+    (out, wrong <= most_missed(reports.len()))
+}
+
+/// What a variant's verdicts say against the truth.
+#[derive(Default)]
+struct Tally {
+    truth_percent: Vec<f64>,
+    found_percent: Vec<f64>,
+    covered: usize,
+    words: BTreeMap<String, usize>,
+}
+
+/// Variants slowed down by a known time per frame.
+pub fn slowed(reports: &[Value]) -> (String, bool) {
+    let mut tallies: Vec<(String, Tally)> = Vec::new();
+    for report in reports {
+        for verdict in list(&report["verdicts"]) {
+            let name = text(&verdict["variant"]);
+            let place = tallies.iter().position(|(known, _)| *known == name).unwrap_or_else(|| {
+                tallies.push((name.clone(), Tally::default()));
+                tallies.len() - 1
+            });
+            let Some(cost) = baseline_cost(report, verdict) else { continue };
+            // Gains are ratios of frames per busy second, so a slower device has one below 1.
+            let truth = cost / (cost + extra_ns(report, &name));
+            let (low, high) = interval(verdict);
+            let tally = &mut tallies[place].1;
+            tally.truth_percent.push((1.0 / truth - 1.0) * 100.0);
+            tally.found_percent.push((1.0 / estimate(verdict) - 1.0) * 100.0);
+            tally.covered += usize::from((low..=high).contains(&truth));
+            *tally.words.entry(word(verdict)).or_default() += 1;
+        }
+    }
+    let mut out = format!(
+        "## Slowdowns of known size\n\n`cargo xtask campaigns injected --count {}` on {}. The truth is the \
+         injected time over the baseline's cost in the same campaign; \"covered\" counts the 95 % intervals \
+         that hold it.\n\n| variant | truth, more time per frame | found, median | covered | verdicts |\n\
+         |---|---:|---:|---:|---|\n",
+        reports.len(),
+        machine(reports)
+    );
+    let mut is_good = true;
+    for (name, tally) in &tallies {
+        let verdicts: Vec<String> =
+            tally.words.iter().map(|(word, count)| format!("{count} {word}")).collect();
+        let runs = tally.truth_percent.len();
+        is_good &= runs - tally.covered <= most_missed(runs);
+        let _ = writeln!(
+            out,
+            "| {name} | {:.2} % | {:.2} % | {} of {runs} | {} |",
+            median(&tally.truth_percent),
+            median(&tally.found_percent),
+            tally.covered,
+            verdicts.join(", ")
+        );
+    }
+    (out, is_good)
+}
+
+fn machine(reports: &[Value]) -> String {
+    let machine = reports.first().map(|report| &report["setting"]["environment"]["machine"]);
+    machine.map_or_else(
+        || "an unknown machine".to_owned(),
+        |machine| format!("{}, {} cores", text(&machine["processor"]), machine["cores"]),
+    )
+}
+
+/// Extra ns per frame that the variant burns.
+fn extra_ns(report: &Value, variant: &str) -> f64 {
+    let set = list(&report["setting"]["variants"])
+        .iter()
+        .find(|known| known["name"] == *variant)
+        .map(|known| &known["set"]["fwdlab.device.extra_ns_per_frame"]);
+    set.and_then(|value| value.as_f64().or_else(|| value.as_str()?.parse().ok())).unwrap_or(0.0)
+}
+
+/// Median ns per frame of the baseline with the verdict's traffic.
+fn baseline_cost(report: &Value, verdict: &Value) -> Option<f64> {
+    list(&report["cells"])
+        .iter()
+        .find(|cell| cell["is_baseline"] == true && cell["traffic"] == verdict["traffic"])
+        .and_then(|cell| cell["cost"]["median"].as_f64())
+}
+
+/// The comparison of the device's costs: what is injected is a cost, whatever bounded the rate.
+fn interval(verdict: &Value) -> (f64, f64) {
+    let interval = &verdict["cost"]["interval95"];
+    let bound = |name: &str| interval[name].as_f64().unwrap_or(f64::NAN);
+    (bound("low"), bound("high"))
+}
+
+fn estimate(verdict: &Value) -> f64 {
+    verdict["cost"]["estimate"].as_f64().unwrap_or(f64::NAN)
+}
+
+fn is_winner(verdict: &Value) -> bool {
+    matches!(word(verdict).as_str(), "faster" | "slower")
+}
+
+fn word(verdict: &Value) -> String {
+    text(&verdict["verdict"]["verdict"])
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or("?").to_owned()
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn median(values: &[f64]) -> f64 {
+    fwdlab_stats::median(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn report(extra: f64, estimate: f64, word: &str) -> Value {
+        json!({
+            "setting": {
+                "environment": { "machine": { "processor": "P", "cores": 2 } },
+                "variants": [
+                    { "name": "plain", "set": {} },
+                    { "name": "slow", "set": { "fwdlab.device.extra_ns_per_frame": extra } },
+                ],
+            },
+            "cells": [{ "traffic": "inet", "is_baseline": true, "cost": { "median": 20.0 } }],
+            "verdicts": [{
+                "traffic": "inet",
+                "variant": "slow",
+                "verdict": { "verdict": word },
+                "cost": {
+                    "estimate": estimate,
+                    "interval95": { "low": estimate - 0.01, "high": estimate + 0.01 },
+                },
+            }],
+        })
+    }
+
+    #[test]
+    fn a_named_winner_between_equals_is_counted_once_per_campaign() {
+        let reports = [report(0.0, 1.0, "equivalent"), report(0.0, 1.2, "faster")];
+        let (text, is_good) = same(&reports);
+        assert!(text.contains("1 of 2 campaigns name a winner"), "{text}");
+        assert!(is_good);
+        let all_wrong: Vec<Value> = (0..10).map(|_| report(0.0, 1.2, "faster")).collect();
+        assert!(!same(&all_wrong).1);
+    }
+
+    #[test]
+    fn intervals_are_held_against_the_injected_time() {
+        let right = report(1.0, 20.0 / 21.0, "slower");
+        let (text, is_good) = slowed(&[right.clone(), report(1.0, 1.0, "inconclusive")]);
+        assert!(
+            text.contains("| slow | 5.00 % | 2.50 % | 1 of 2 | 1 inconclusive, 1 slower |"),
+            "{text}"
+        );
+        assert!(is_good);
+        let wrong: Vec<Value> = (0..10).map(|_| report(1.0, 1.0, "inconclusive")).collect();
+        assert!(!slowed(&wrong).1);
+    }
+}
