@@ -274,6 +274,10 @@ pub struct TrialEnvironment {
     /// The same at the end of each interval; empty where it was not measured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub roundtrips_ns: Vec<Option<f64>>,
+    /// Share of the trial in which the tester's and the device's thread had
+    /// their core, 0 to 1, the smaller of the two; others ran in the rest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub core_share: Option<f64>,
     /// Share of processor time that a hypervisor took away, 0 to 1.
     pub steal_share: Option<f64>,
     /// True when tester and device were pinned to cores of their own.

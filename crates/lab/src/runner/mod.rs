@@ -3,7 +3,7 @@
 //! The runner knows neither devices nor terminals: it asks a [`Device`] for counts, judges whether
 //! they add up, writes the record, and tells an [`Observer`] how far it is.
 
-mod distance;
+mod comparable;
 mod settle;
 
 #[cfg(test)]
@@ -12,7 +12,7 @@ mod tests;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
-use self::distance::Distance;
+use self::comparable::Distance;
 use crate::Result;
 use crate::device::{Device, DeviceError, Measured, Request, Watch};
 use crate::experiment::Experiment;
@@ -114,9 +114,9 @@ impl Runner<'_> {
         Ok(End::Finished)
     }
 
-    /// Runs the trials of one block and one traffic and records them. When the cores changed their
-    /// distance meanwhile, trials run again until all were at one distance, or until no repeat is
-    /// left of `spare`; where nobody measures distances, each trial is recorded as soon as it ends.
+    /// Runs the trials of one block and one traffic and records them. When others ran on the cores,
+    /// or these changed their distance, trials run again until all may be compared, or until no
+    /// repeat is left of `spare`; where nobody measures that, each is recorded as soon as it ends.
     fn group(
         &mut self,
         group: &mut Group<'_>,
@@ -136,19 +136,20 @@ impl Runner<'_> {
             }
             if queue.is_empty()
                 && *spare > 0
-                && let Some(odd) = distance::odd_one(&group.trials, place)
+                && let Some(odd) = comparable::odd_one(&group.trials, place)
             {
                 *spare -= 1;
                 queue.push(odd);
             }
             while let Some(trial) = group.trials.get(recorded)
                 && Distance::of(trial) == Distance::Unknown
+                && !comparable::is_disturbed(trial)
             {
                 self.record(trial, journal)?;
                 recorded += 1;
             }
         }
-        distance::warn(&mut group.trials);
+        comparable::warn(&mut group.trials);
         for trial in &group.trials[recorded..] {
             self.record(trial, journal)?;
         }
@@ -180,7 +181,7 @@ impl Runner<'_> {
             Ok(_) if self.stop.load(Ordering::Relaxed) => return None,
             Ok(measured) => {
                 settle::settle(&mut trial, measured, variant, traffic);
-                distance::narrow(&mut trial);
+                comparable::narrow(&mut trial);
             }
             Err(DeviceError::Stopped) => return None,
             Err(error) => {
@@ -214,9 +215,9 @@ impl<'a> Group<'a> {
             self.trials.push(trial);
             return None;
         }
-        let (before, now) = (Distance::of(&self.trials[place]), Distance::of(&trial));
+        let why = comparable::why_again(&self.trials[place], &trial);
         let mut old = std::mem::replace(&mut self.trials[place], trial);
-        old.reason = Some(format!("run again: its cores were {before}, then {now}"));
+        old.reason = Some(why);
         Some(old)
     }
 }

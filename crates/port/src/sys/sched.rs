@@ -1,6 +1,7 @@
-//! Where threads run.
+//! Where threads run, and for how long.
 
 use std::io;
+use std::time::Duration;
 
 /// Binds the calling thread to one core.
 #[cfg(target_os = "linux")]
@@ -29,6 +30,24 @@ pub(crate) fn allowed() -> io::Result<Vec<usize>> {
         }
         Ok((0..libc::CPU_SETSIZE as usize).filter(|&core| libc::CPU_ISSET(core, &set)).collect())
     }
+}
+
+/// How long the calling thread has run on any core.
+#[cfg(target_os = "linux")]
+pub(crate) fn thread_time() -> Option<Duration> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the kernel fills `time`, which lives throughout the call.
+    let result = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    if result != 0 {
+        return None;
+    }
+    let (seconds, nanos) = (u64::try_from(time.tv_sec).ok()?, u32::try_from(time.tv_nsec).ok()?);
+    Some(Duration::new(seconds, nanos))
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn thread_time() -> Option<Duration> {
+    None
 }
 
 #[cfg(not(target_os = "linux"))]

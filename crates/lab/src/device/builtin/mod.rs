@@ -15,9 +15,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use fwdlab_port::affinity::{self, CoreShare};
 use fwdlab_port::pingpong::{self, Rally};
 use fwdlab_port::ring::{self, RingPort};
-use fwdlab_port::{Clock, Pool, affinity};
+use fwdlab_port::{Clock, Pool};
 use fwdlab_router::{Counters, Overflow, Snapshot, Worker};
 use fwdlab_traffic::{FlowSet, FrameSizes, Outcome, Plan, Stream, Tester};
 
@@ -125,7 +126,7 @@ impl Builtin {
         let mut sampler =
             Sampler::new(worker.counters(), self.cores.map(|_| (&rally, &self.clock)));
         let processor_time = machine::ProcessorTime::now();
-        let (outcome, pinned) = self.forward(
+        let (outcome, place) = self.forward(
             Bench { worker, plan: &plan, rally: &rally, probe },
             (tester_a, tester_b),
             &mut sampler,
@@ -141,12 +142,13 @@ impl Builtin {
             roundtrips_ns: std::mem::take(&mut sampler.roundtrips_ns),
             roundtrip_ns: roundtrip.map(|found| found.median_ns).filter(|ns| ns.is_finite()),
             steal_share: processor_time.and_then(|before| before.stolen_since()),
-            pinned,
+            core_share: place.core_share,
+            pinned: place.is_pinned,
         };
         let mut measured = sampler.measured(&outcome);
         measured.proof = proof;
         measured.environment = environment;
-        if !pinned {
+        if !place.is_pinned {
             measured.warnings.push("tester and device were not pinned to two cores".to_owned());
         }
         Ok(measured)
@@ -159,7 +161,7 @@ impl Builtin {
         (out, back): (RingPort, RingPort),
         sampler: &mut Sampler<'_>,
         watch: &mut Watch<'_>,
-    ) -> Result<(Outcome, bool), DeviceError> {
+    ) -> Result<(Outcome, Place), DeviceError> {
         let mut tester = Tester::new(plan, &self.pool, out, back)?;
         let is_over = AtomicBool::new(false);
         let pin =
@@ -170,20 +172,39 @@ impl Builtin {
                 .name("device".to_owned())
                 .spawn_scoped(scope, || {
                     let is_pinned = pin(device_core);
+                    let share = CoreShare::begin();
                     probe.around(|| poll_until(worker, &is_over, rally));
-                    is_pinned
+                    Place { is_pinned, core_share: share.so_far() }
                 })
                 .map_err(|source| DeviceError::Port(fwdlab_port::PortError::Thread { source }))?;
             let is_pinned = pin(self.cores.map(|(tester, _)| tester));
+            let share = CoreShare::begin();
             let outcome = tester.run(watch.stop, &mut |interval| {
                 (watch.on_interval)(&sampler.sample(interval));
             });
+            let own = Place { is_pinned, core_share: share.so_far() };
             drop(tester);
             is_over.store(true, Ordering::Relaxed);
             let what = || DeviceError::Thread { what: "it panicked".to_owned() };
-            let device_is_pinned = device.join().map_err(|_| what())?;
-            Ok((outcome, is_pinned && device_is_pinned))
+            let place = own.and(device.join().map_err(|_| what())?);
+            Ok((outcome, if self.cores.is_some() { place } else { Place::default() }))
         })
+    }
+}
+
+/// How a thread, or both, got on with its core.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    is_pinned: bool,
+    core_share: Option<f64>,
+}
+
+impl Place {
+    fn and(self, other: Self) -> Self {
+        Self {
+            is_pinned: self.is_pinned && other.is_pinned,
+            core_share: self.core_share.zip(other.core_share).map(|(a, b)| a.min(b)),
+        }
     }
 }
 

@@ -1,10 +1,14 @@
-//! How far the cores of tester and device were from each other, and what that does to a trial.
+//! Which trials may be compared: how far the cores of tester and device were from each other, and
+//! whether others ran on them.
 //!
 //! A hypervisor moves virtual cores, and the round trip of a cache line between two of them jumps,
 //! for example between 60 and 400 ns; a frame then costs the device half as much again. Such trials
 //! are no pair: what is compared must have run at one distance. Here the steady window of a trial is
 //! narrowed to the intervals at one distance, and it is said which trials of a group have to run
 //! again.
+//!
+//! So do trials whose threads lost their cores to others for too long. Both reasons are states of
+//! the machine: nobody looks at the figures, so that repeating favours no variant.
 
 use fwdlab_stats::median;
 
@@ -16,6 +20,30 @@ const SAME: f64 = 2.0;
 
 /// Fewest intervals from which the figure of a trial is taken when others were at another distance.
 const FEWEST: usize = 4;
+
+/// Least share of a trial in which its threads must have had their cores. Half of it and the
+/// median of the intervals no longer helps; the timer alone takes a hundredth.
+const LEAST_CORE_SHARE: f64 = 0.9;
+
+/// Whether others ran on the cores of a trial for too long.
+pub(super) fn is_disturbed(trial: &Trial) -> bool {
+    trial.environment.core_share.is_some_and(|share| share < LEAST_CORE_SHARE)
+}
+
+/// Why `before` does not count and ran again as `now`.
+pub(super) fn why_again(before: &Trial, now: &Trial) -> String {
+    match before.environment.core_share {
+        Some(share) if is_disturbed(before) => format!(
+            "run again: its threads had their cores for only {:.0} % of the time",
+            share * 100.0
+        ),
+        _ => format!(
+            "run again: its cores were {}, then {}",
+            Distance::of(before),
+            Distance::of(now)
+        ),
+    }
+}
 
 /// How far the cores were from each other in the steady window of a trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -111,9 +139,12 @@ fn longest_run(probes: &[Option<f64>], first: usize, last: usize) -> std::ops::R
     best
 }
 
-/// The first of the trials that has to run again so that all ran at the distance of the latest;
-/// `latest` is its index. Nothing when they may be compared.
+/// The first of the trials that has to run again so that all ran undisturbed and at the distance
+/// of the latest; `latest` is its index. Nothing when they may be compared.
 pub(super) fn odd_one(trials: &[Trial], latest: usize) -> Option<usize> {
+    if let Some(disturbed) = trials.iter().position(is_disturbed) {
+        return Some(disturbed);
+    }
     let wanted = Distance::of(trials.get(latest)?);
     if wanted == Distance::Mixed {
         return Some(latest);
@@ -121,8 +152,14 @@ pub(super) fn odd_one(trials: &[Trial], latest: usize) -> Option<usize> {
     trials.iter().position(|trial| !Distance::of(trial).is_as(wanted))
 }
 
-/// Marks trials that had to stay although they ran at different distances.
+/// Marks trials that had to stay although they were disturbed or ran at different distances.
 pub(super) fn warn(trials: &mut [Trial]) {
+    for trial in trials.iter_mut().filter(|trial| is_disturbed(trial)) {
+        let share = trial.environment.core_share.unwrap_or_default() * 100.0;
+        trial
+            .warnings
+            .push(format!("its threads had their cores for only {share:.0} % of the time"));
+    }
     let distances: Vec<Distance> = trials.iter().map(Distance::of).collect();
     let Some(first) = distances.first() else { return };
     if distances.iter().all(|other| first.is_as(*other)) {
@@ -206,6 +243,9 @@ mod tests {
         assert_eq!(odd_one(&[far(), far()], 1), None);
         assert_eq!(odd_one(&[near(), far(), near()], 2), Some(1));
         assert_eq!(odd_one(&[far(), near()], 1), Some(0));
+        let mut disturbed = near();
+        disturbed.environment.core_share = Some(0.7);
+        assert_eq!(odd_one(&[disturbed, near()], 1), Some(0));
         let unknown = trial(&[]);
         assert_eq!(odd_one(&[near(), unknown], 0), None);
     }
