@@ -120,7 +120,11 @@ fn judgement<'a>(
         Metric::Cost => &figures.cost,
     };
     let verdict = match chosen {
-        Ok(comparison) => Verdict::judge(comparison, results.campaign.margin, &findings),
+        Ok(comparison) => {
+            let questions = results.campaign.traffics.len();
+            findings.extend(validity::one_of_several(comparison, questions));
+            Verdict::judge(comparison, results.campaign.margin, &findings)
+        }
         Err(reason) => {
             findings.insert(0, Finding::NotComputable { reason: reason.clone() });
             Verdict::invalid(&findings).unwrap_or(Verdict::Invalid { why: vec![reason.clone()] })
