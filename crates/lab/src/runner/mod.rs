@@ -227,7 +227,7 @@ pub(crate) fn judged(experiment: &Experiment, planned: &PlannedTrial, measured: 
     let mut trial = blank(experiment, planned);
     let variant = &experiment.variants[planned.variant];
     settle::settle(&mut trial, measured, variant, &experiment.traffics[planned.traffic]);
-    distance::narrow(&mut trial);
+    comparable::narrow(&mut trial);
     trial
 }
 
