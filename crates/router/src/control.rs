@@ -18,6 +18,8 @@ impl Router {
     /// - `fwdlab.device.fast_path`: 0 sends every frame through the general path (default 1).
     /// - `fwdlab.device.slow_path_pps`: packets to the router itself that a worker takes per
     ///   second (default 10000).
+    /// - `net.inet.ip.redirect`, `net.inet6.ip6.redirect`: 1 sends redirects to hosts that could
+    ///   reach the next hop themselves (default 0).
     /// - `net.inet.icmp.icmplim`, `net.inet6.icmp6.errppslimit`: ICMP errors that a worker sends
     ///   per second (defaults 200 and 100).
     pub fn control_words(&self) -> Vec<&'static str> {

@@ -65,6 +65,8 @@ reasons! {
     Reject = "reject",
     /// Longer than the output port's MTU and not to be fragmented.
     TooBig = "too-big",
+    /// The frame's memory has no room for the tag or message that it is to get.
+    NoRoom = "no-room",
     /// The MAC address of the next hop is not known.
     Unresolved = "unresolved",
     /// The route leads to a port that this worker does not have.

@@ -40,6 +40,18 @@ pub enum RouterError {
         /// What was asked for.
         mtu: usize,
     },
+    /// A VLAN that there cannot be.
+    #[error("port {port} cannot be VLAN {identifier} on port {parent}: {why}")]
+    Vlan {
+        /// The port.
+        port: u16,
+        /// On which port.
+        parent: u16,
+        /// Its identifier.
+        identifier: u16,
+        /// What is in the way.
+        why: &'static str,
+    },
     /// A MAC address of a group.
     #[error("port {port} or its neighbour cannot have the group address {mac}")]
     GroupMac {

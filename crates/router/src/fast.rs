@@ -169,7 +169,7 @@ impl Headers {
         let at = at % CHUNK;
         let port = adjacency.port();
         let output = &ports[usize::from(port)];
-        if (self.bad[at] != 0) | !adjacency.is_forward() | (self.total[at] > output.mtu()) {
+        if (self.bad[at] != 0) | !adjacency.is_forward() | (self.total[at] > output.fast_mtu()) {
             return GENERAL;
         }
         let head = frame.head_mut::<HEAD>();
@@ -190,7 +190,7 @@ impl Headers {
         let at = at % CHUNK;
         let port = adjacency.port();
         let output = &ports[usize::from(port)];
-        if (self.bad[at] != 0) | !adjacency.is_forward() | (self.total[at] > output.mtu()) {
+        if (self.bad[at] != 0) | !adjacency.is_forward() | (self.total[at] > output.fast_mtu()) {
             return GENERAL;
         }
         let head = frame.head_mut::<HEAD>();

@@ -11,6 +11,7 @@ use crate::checks;
 use crate::drops::DropReason;
 use crate::flow;
 use crate::plane::{DROPPED, Plane};
+use crate::tagging::tag;
 
 /// Where the IP header of an untagged frame starts.
 pub(crate) const L3: usize = ethernet::HEADER_LEN;
@@ -24,7 +25,8 @@ pub(crate) struct Hop {
 
 /// What a route says to do with a packet.
 pub(crate) enum Decision {
-    Send(Hop),
+    /// By this nexthop, or, for [`NexthopId::NONE`], to the destination itself.
+    Send(Hop, NexthopId),
     /// Send once the MAC address of the nexthop's gateway is known, or, for
     /// [`NexthopId::NONE`], of the destination itself.
     Resolve {
@@ -55,13 +57,17 @@ impl Plane {
     /// Handles one frame that came in on port `input`; returns its fate. When the frame is
     /// refused and its sender is to be told, the frame becomes the message.
     pub(crate) fn general(&mut self, input: u8, frame: &mut Frame) -> u8 {
-        match self.route(input, frame) {
-            Ok(fate) => fate,
-            Err(refusal) => {
-                self.counters.count_drop(refusal.reason);
-                self.answer_refusal(input, frame, refusal).unwrap_or(DROPPED)
-            }
-        }
+        let (input, outcome) = match self.untag(input, frame) {
+            Ok(input) => (input, self.route(input, frame)),
+            Err(reason) => (input, Err(reason.into())),
+        };
+        outcome.unwrap_or_else(|refusal| self.refuse(input, frame, refusal))
+    }
+
+    /// Counts a refusal and answers it, if its sender is to be told; returns the frame's fate.
+    pub(crate) fn refuse(&mut self, input: u8, frame: &mut Frame, refusal: Refusal) -> u8 {
+        self.counters.count_drop(refusal.reason);
+        self.answer_refusal(input, frame, refusal).unwrap_or(DROPPED)
     }
 
     fn route(&mut self, input: u8, frame: &mut Frame) -> Outcome {
@@ -96,10 +102,14 @@ impl Plane {
         if packet.ttl() <= 1 {
             return Err(DropReason::TtlExpired.into());
         }
-        self.check_output(&decision, total)?;
+        let longest = if packet.is_dont_fragment() { total } else { 0 };
+        self.check_output(&decision, longest)?;
+        if let Decision::Send(hop, via) = decision {
+            self.redirect_inet(input, frame, hop, via);
+        }
         decrement_ttl(frame)?;
         match decision {
-            Decision::Send(hop) => Ok(self.address(frame, hop)),
+            Decision::Send(hop, _) => self.leave_inet(frame, hop),
             Decision::Resolve { port, gateway } => {
                 self.hold_inet(input, port, gateway, destination)
             }
@@ -127,9 +137,12 @@ impl Plane {
             return Err(DropReason::TtlExpired.into());
         }
         self.check_output(&decision, total)?;
+        if let Decision::Send(hop, via) = decision {
+            self.redirect_inet6(input, frame, hop, via);
+        }
         frame[L3 + ipv6::HOP_LIMIT] -= 1;
         match decision {
-            Decision::Send(hop) => Ok(self.address(frame, hop)),
+            Decision::Send(hop, _) => Ok(self.address(frame, hop)),
             Decision::Resolve { port, gateway } => {
                 self.hold_inet6(input, port, gateway, destination)
             }
@@ -162,7 +175,8 @@ impl Plane {
     }
 
     fn check_output(&self, decision: &Decision, packet_len: usize) -> Result<(), Refusal> {
-        let (Decision::Send(Hop { port, .. }) | Decision::Resolve { port, .. }) = *decision else {
+        let (Decision::Send(Hop { port, .. }, _) | Decision::Resolve { port, .. }) = *decision
+        else {
             return Ok(());
         };
         let output = self.facts(port);
@@ -173,10 +187,16 @@ impl Plane {
         if packet_len > mtu { Err(Refusal { reason: DropReason::TooBig, mtu }) } else { Ok(()) }
     }
 
-    /// Writes both MAC addresses and returns the output port.
+    /// Writes both MAC addresses, and the tag if the output port is a VLAN; returns the frame's
+    /// fate, which is the output port unless there is no room for the tag.
     pub(crate) fn address(&self, frame: &mut Frame, hop: Hop) -> u8 {
+        let output = self.facts(hop.port);
         frame[..6].copy_from_slice(&hop.mac.0);
-        frame[6..12].copy_from_slice(&unpack_mac(self.facts(hop.port).packed_mac()).0);
+        frame[6..12].copy_from_slice(&unpack_mac(output.packed_mac()).0);
+        if output.vlan().is_some_and(|identifier| !tag(frame, identifier)) {
+            self.counters.count_drop(DropReason::NoRoom);
+            return DROPPED;
+        }
         hop.port
     }
 }
@@ -204,9 +224,11 @@ fn follow(
     }
     let port = adjacency.port();
     match adjacency.kind() {
-        Kind::Forward => Ok(Decision::Send(Hop { port, mac: unpack_mac(adjacency.packed_mac()) })),
+        Kind::Forward => {
+            Ok(Decision::Send(Hop { port, mac: unpack_mac(adjacency.packed_mac()) }, id))
+        }
         Kind::Connected => Ok(match known(port) {
-            Some(mac) => Decision::Send(Hop { port, mac }),
+            Some(mac) => Decision::Send(Hop { port, mac }, NexthopId::NONE),
             None => Decision::Resolve { port, gateway: NexthopId::NONE },
         }),
         Kind::Unresolved => Ok(Decision::Resolve { port, gateway: id }),

@@ -93,7 +93,7 @@ impl Plane {
         if is_error || packet.fragment_offset() > 0 || !may_not_fragment {
             return None;
         }
-        let Ok(Decision::Send(hop)) = self.decide_inet(input, source, 0) else { return None };
+        let Ok(Decision::Send(hop, _)) = self.decide_inet(input, source, 0) else { return None };
         // RFC 1812, section 4.3.2.4: from an address of the port that it leaves through.
         let own = self.config(hop.port).inet.first().or(self.config(input).inet.first())?.address;
         if !self.icmp_limit.take(self.now_ns) {

@@ -41,6 +41,15 @@ impl<F: Family> FromStr for InterfaceAddress<F> {
     }
 }
 
+/// A VLAN on a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Vlan {
+    /// Number of the port whose frames carry the tags.
+    pub parent: u16,
+    /// VLAN identifier, 1 to 4094.
+    pub identifier: u16,
+}
+
 /// A port of the router.
 ///
 /// ```
@@ -58,6 +67,8 @@ pub struct PortConfig {
     pub mac: MacAddr,
     /// Largest IP packet that goes out, bytes; [`MIN_MTU`] to [`MAX_MTU`].
     pub mtu: usize,
+    /// The VLAN that the port is, on another port; `None` for a port by itself.
+    pub vlan: Option<Vlan>,
     /// Number of the FIB that packets from this port are looked up in.
     pub fib: u16,
     /// IPv4 addresses.
@@ -69,7 +80,7 @@ pub struct PortConfig {
 impl PortConfig {
     /// A port with this MAC address, an MTU of 1500, FIB 0 and no addresses.
     pub fn new(mac: MacAddr) -> Self {
-        Self { mac, mtu: 1500, fib: 0, inet: Vec::new(), inet6: Vec::new() }
+        Self { mac, mtu: 1500, vlan: None, fib: 0, inet: Vec::new(), inet6: Vec::new() }
     }
 
     /// The same port with one more IPv4 address.
@@ -90,6 +101,14 @@ impl PortConfig {
     #[must_use]
     pub fn mtu(mut self, mtu: usize) -> Self {
         self.mtu = mtu;
+        self
+    }
+
+    /// The same port as VLAN `identifier` (1 to 4094) on port `parent`, which was added before:
+    /// it has no queue of its own, its frames carry a tag and go through its parent's.
+    #[must_use]
+    pub fn vlan(mut self, parent: u16, identifier: u16) -> Self {
+        self.vlan = Some(Vlan { parent, identifier });
         self
     }
 

@@ -26,6 +26,8 @@ impl Knob {
 pub(crate) struct Knobs {
     pub(crate) extra_ns_per_frame: Knob,
     pub(crate) has_fast_path: Knob,
+    pub(crate) has_redirects: Knob,
+    pub(crate) has_redirects6: Knob,
     pub(crate) slow_path_pps: Knob,
     pub(crate) icmp_pps: Knob,
     pub(crate) icmp6_pps: Knob,
@@ -36,6 +38,8 @@ impl Default for Knobs {
         Self {
             extra_ns_per_frame: Knob::new(0.0),
             has_fast_path: Knob::new(1.0),
+            has_redirects: Knob::new(0.0),
+            has_redirects6: Knob::new(0.0),
             slow_path_pps: Knob::new(10_000.0),
             icmp_pps: Knob::new(200.0),
             icmp6_pps: Knob::new(100.0),
@@ -88,6 +92,20 @@ pub(crate) const WORDS: &[Word] = &[
         most: 1e6,
         is_whole: true,
         knob: |knobs| &knobs.slow_path_pps,
+    },
+    Word {
+        name: "net.inet.ip.redirect",
+        wanted: "0 or 1",
+        most: 1.0,
+        is_whole: true,
+        knob: |knobs| &knobs.has_redirects,
+    },
+    Word {
+        name: "net.inet6.ip6.redirect",
+        wanted: "0 or 1",
+        most: 1.0,
+        is_whole: true,
+        knob: |knobs| &knobs.has_redirects6,
     },
     Word {
         name: "net.inet.icmp.icmplim",

@@ -82,7 +82,7 @@ impl Plane {
         if message.kind() != icmpv4::ECHO || message.code() != 0 {
             return Ok(self.consume());
         }
-        let Decision::Send(hop) = self.decide_inet(input, source, 0)? else {
+        let Decision::Send(hop, _) = self.decide_inet(input, source, 0)? else {
             return Err(DropReason::Unresolved.into());
         };
         let mut packet =
@@ -163,7 +163,7 @@ impl Plane {
             return Ok(Hop { port: input, mac });
         }
         match self.decide_inet6(input, source, 0)? {
-            Decision::Send(hop) => Ok(hop),
+            Decision::Send(hop, _) => Ok(hop),
             _ => Err(DropReason::Unresolved),
         }
     }

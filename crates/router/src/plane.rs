@@ -12,7 +12,7 @@
 //! A chunk is small enough that its frames' first cache lines are still in L1 when `rewrite`
 //! comes to them; while one chunk is sorted, the next one is prefetched.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use fwdlab_fib::{Inet, Inet6};
@@ -21,6 +21,7 @@ use fwdlab_wire::MacAddr;
 
 use crate::adjacency::pack_mac;
 use crate::counters::Counters;
+use crate::fragment::Split;
 use crate::general::Hop;
 use crate::interface::PortConfig;
 use crate::knobs::Knobs;
@@ -37,6 +38,8 @@ pub(crate) const PORT_LIMIT: usize = 250;
 pub(crate) const GENERAL: u8 = 253;
 /// Fate: kept until a MAC address is known; noted in [`Plane::waiting`] in order.
 pub(crate) const HELD: u8 = 254;
+/// Fate: has become several fragments; noted in [`Plane::splits`] in order.
+pub(crate) const SPLIT: u8 = 251;
 /// Fate: was for the router and is done with; the frame goes back to its pool.
 pub(crate) const CONSUMED: u8 = 252;
 /// Fate: dropped and counted; the frame goes back to its pool.
@@ -49,14 +52,26 @@ pub(crate) struct PortFacts {
     mac: u64,
     /// Bytes; 0 where there is no port, so that nothing fits it.
     mtu: u32,
+    /// As the fast path has it, which leaves to the general path what does not fit: 0 for a
+    /// port whose frames carry tags, and for the input port while redirects are sent.
+    fast_mtu: u32,
     fib: u16,
+    /// VLAN identifier, 0 for none.
+    vlan: u16,
 }
 
 impl PortFacts {
-    pub(crate) const ABSENT: PortFacts = PortFacts { mac: 0, mtu: 0, fib: 0 };
+    pub(crate) const ABSENT: PortFacts = PortFacts { mac: 0, mtu: 0, fast_mtu: 0, fib: 0, vlan: 0 };
 
     pub(crate) fn new(config: &PortConfig) -> Self {
-        Self { mac: pack_mac(config.mac), mtu: config.mtu as u32, fib: config.fib }
+        let mtu = config.mtu as u32;
+        Self {
+            mac: pack_mac(config.mac),
+            mtu,
+            fast_mtu: if config.vlan.is_some() { 0 } else { mtu },
+            fib: config.fib,
+            vlan: config.vlan.map_or(0, |vlan| vlan.identifier),
+        }
     }
 
     #[inline(always)]
@@ -64,9 +79,17 @@ impl PortFacts {
         self.mac
     }
 
-    #[inline(always)]
     pub(crate) fn mtu(&self) -> u32 {
         self.mtu
+    }
+
+    #[inline(always)]
+    pub(crate) fn fast_mtu(&self) -> u32 {
+        self.fast_mtu
+    }
+
+    pub(crate) fn vlan(&self) -> Option<u16> {
+        (self.vlan != 0).then_some(self.vlan)
     }
 
     pub(crate) fn is_present(&self) -> bool {
@@ -84,6 +107,10 @@ pub(crate) struct Plane {
     row: Row<u32>,
     row6: Row<u128>,
     has_fast_path: bool,
+    pub(crate) has_redirects: bool,
+    pub(crate) has_redirects6: bool,
+    /// The VLANs: port by (parent, identifier).
+    pub(crate) vlans: BTreeMap<(u8, u16), u8>,
     /// What becomes of each frame of the batch: a port number, or one of the fates above.
     pub(crate) fates: [u8; Batch::CAPACITY],
     /// Where frames that the router makes come from, and dropped ones go.
@@ -95,7 +122,9 @@ pub(crate) struct Plane {
     pub(crate) icmp6_limit: TokenBucket,
     /// What the held frames wait for, in the order of their [`HELD`] fates.
     pub(crate) waiting: VecDeque<Waiting>,
-    /// Frames that the router made, with the ports to send them through.
+    /// What became of the frames with the fate [`SPLIT`], in order.
+    pub(crate) splits: VecDeque<Split>,
+    /// Frames that the router made, with their fates.
     pub(crate) made: Vec<(u8, Frame)>,
 }
 
@@ -109,13 +138,24 @@ pub(crate) struct Parts {
 }
 
 /// Stands in for a port that was added after the worker.
-static NO_CONFIG: PortConfig =
-    PortConfig { mac: MacAddr::ZERO, mtu: 0, fib: 0, inet: Vec::new(), inet6: Vec::new() };
+static NO_CONFIG: PortConfig = PortConfig {
+    mac: MacAddr::ZERO,
+    mtu: 0,
+    vlan: None,
+    fib: 0,
+    inet: Vec::new(),
+    inet6: Vec::new(),
+};
 
 impl Plane {
     #[cold]
     pub(crate) fn new(parts: Parts) -> Self {
         let Parts { ports, configs, inet, inet6, counters } = parts;
+        let vlans = (0..).zip(&configs).filter_map(|(number, config): (u8, &PortConfig)| {
+            let vlan = config.vlan?;
+            Some(((vlan.parent as u8, vlan.identifier), number))
+        });
+        let vlans = vlans.collect();
         Self {
             ports,
             configs,
@@ -125,6 +165,9 @@ impl Plane {
             row: Row::new(),
             row6: Row::new(),
             has_fast_path: true,
+            has_redirects: false,
+            has_redirects6: false,
+            vlans,
             fates: [DROPPED; Batch::CAPACITY],
             pool: None,
             now_ns: 0,
@@ -132,6 +175,7 @@ impl Plane {
             icmp_limit: TokenBucket::new(0),
             icmp6_limit: TokenBucket::new(0),
             waiting: VecDeque::new(),
+            splits: VecDeque::new(),
             made: Vec::new(),
         }
     }
@@ -156,15 +200,17 @@ impl Plane {
 
     /// Queues a frame that the router made.
     pub(crate) fn originate(&mut self, mut frame: Frame, hop: Hop) {
-        let port = self.address(&mut frame, hop);
+        let fate = self.address(&mut frame, hop);
         self.counters.originated.add(1);
-        self.made.push((port, frame));
+        self.made.push((fate, frame));
     }
 
     /// Begins a poll: takes up what the control side has changed.
     pub(crate) fn begin(&mut self, now_ns: u64, knobs: &Knobs) {
         self.now_ns = now_ns;
         self.has_fast_path = knobs.has_fast_path.value() != 0.0;
+        self.has_redirects = knobs.has_redirects.value() != 0.0;
+        self.has_redirects6 = knobs.has_redirects6.value() != 0.0;
         self.slow_path.set_rate(knobs.slow_path_pps.value() as u64);
         self.icmp_limit.set_rate(knobs.icmp_pps.value() as u64);
         self.icmp6_limit.set_rate(knobs.icmp6_pps.value() as u64);
@@ -176,10 +222,18 @@ impl Plane {
     /// on. At most [`Batch::CAPACITY`] frames.
     pub(crate) fn process(&mut self, input: u8, frames: &mut [Frame]) {
         let left = if self.has_fast_path {
-            wide(
+            // What would leave through the port that it came from must go the general way.
+            let facts = &mut self.ports[usize::from(input)];
+            let fast_mtu = facts.fast_mtu;
+            if self.has_redirects | self.has_redirects6 {
+                facts.fast_mtu = 0;
+            }
+            let left = wide(
                 #[inline(always)]
                 || self.forward(input, frames),
-            )
+            );
+            self.ports[usize::from(input)].fast_mtu = fast_mtu;
+            left
         } else {
             self.fates[..frames.len()].fill(GENERAL);
             frames.len()

@@ -99,6 +99,17 @@ impl Plane {
         mac.map(|mac| Hop { port, mac })
     }
 
+    /// Sends a packet that has waited; returns its fate.
+    pub(crate) fn leave_held(&mut self, frame: &mut Frame, hop: Hop, waiting: &Waiting) -> u8 {
+        match waiting.target {
+            Target::Inet(_) => {
+                let outcome = self.leave_inet(frame, hop);
+                outcome.unwrap_or_else(|refusal| self.refuse(waiting.input, frame, refusal))
+            }
+            Target::Inet6(_) => self.address(frame, hop),
+        }
+    }
+
     /// Ages the neighbours and sends what queries are due.
     pub(crate) fn tick_neighbours(&mut self) {
         let (mut queries, mut queries6) = (Vec::new(), Vec::new());
@@ -219,7 +230,8 @@ impl Plane {
         }
     }
 
-    fn fresh_frame(&self, len: usize) -> Option<Frame> {
+    /// A frame of zeros from the pool; `None` when there is none, or it is too small.
+    pub(crate) fn fresh_frame(&self, len: usize) -> Option<Frame> {
         let mut frame = self.pool.as_ref()?.take()?;
         if frame.capacity() < len {
             return None;

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use fwdlab_fib::{Fib, Fibs, Prefix, Target};
 use fwdlab_port::{Clock, Counters as PortCounters, Port};
-use fwdlab_wire::MacAddr;
+use fwdlab_wire::{MacAddr, vlan};
 
 use crate::counters::{Counted, Counters, NexthopCount, Snapshot};
 use crate::error::RouterError;
-use crate::interface::{MAX_MTU, MIN_MTU, PortConfig};
+use crate::interface::{MAX_MTU, MIN_MTU, PortConfig, Vlan};
 use crate::knobs::Knobs;
 use crate::neighbours::NeighbourState;
 use crate::plane::{MAX_PORTS, PORT_LIMIT, Parts, Plane, PortFacts};
@@ -69,6 +69,9 @@ impl Router {
         }
         if !(MIN_MTU..=MAX_MTU).contains(&config.mtu) {
             return Err(RouterError::Mtu { port, mtu: config.mtu });
+        }
+        if let Some(vlan) = config.vlan {
+            self.check_vlan(port, vlan)?;
         }
         for &address in &config.inet {
             let (fib, links) = self.table(config.fib)?;
@@ -206,7 +209,8 @@ impl Router {
     }
 
     /// A worker that forwards between `ports`, given as (port number, this worker's queue of
-    /// that port). Packets to a port that is not among them are dropped as `no-such-port`.
+    /// that port), and their VLANs. Packets to a port that is not among them are dropped as
+    /// `no-such-port`.
     ///
     /// # Errors
     /// An unknown port.
@@ -218,8 +222,17 @@ impl Router {
         let mut lanes = Vec::new();
         for (number, port) in ports {
             self.check_port(number)?;
+            if let Some(Vlan { parent, identifier }) = self.ports[usize::from(number)].vlan {
+                let why = "a VLAN has no queue of its own, give the worker its port's";
+                return Err(RouterError::Vlan { port: number, parent, identifier, why });
+            }
             facts[usize::from(number)] = PortFacts::new(&self.ports[usize::from(number)]);
             lanes.push((number as u8, port));
+        }
+        for (number, config) in self.ports.iter().enumerate() {
+            if config.vlan.is_some_and(|vlan| facts[usize::from(vlan.parent)].is_present()) {
+                facts[number] = PortFacts::new(config);
+            }
         }
         let (inet, inet6): (Vec<View<_>>, Vec<View<_>>) = (self.views(), self.views());
         let counters = Arc::new(Counters::new(Counted {
@@ -281,6 +294,20 @@ impl Router {
             }
             _ => Ok(()),
         }
+    }
+
+    fn check_vlan(&self, port: u16, vlan: Vlan) -> Result<(), RouterError> {
+        let Vlan { parent, identifier } = vlan;
+        let why = if !(1..=vlan::MAX_IDENTIFIER).contains(&identifier) {
+            "identifiers are 1 to 4094"
+        } else if self.ports.get(usize::from(parent)).is_none_or(|port| port.vlan.is_some()) {
+            "add its port first, which must not be a VLAN itself"
+        } else if self.ports.iter().any(|port| port.vlan == Some(vlan)) {
+            "the port has that VLAN already"
+        } else {
+            return Ok(());
+        };
+        Err(RouterError::Vlan { port, parent, identifier, why })
     }
 
     fn check_port(&self, port: u16) -> Result<(), RouterError> {

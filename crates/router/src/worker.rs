@@ -7,9 +7,9 @@ use fwdlab_port::{Batch, Clock, Frame, Pool, Port};
 
 use crate::counters::Counters;
 use crate::drops::DropReason;
-use crate::general::Refusal;
+use crate::fragment::Split;
 use crate::knobs::Knobs;
-use crate::plane::{HELD, PORT_LIMIT, Plane};
+use crate::plane::{HELD, PORT_LIMIT, Plane, SPLIT};
 
 /// What happens to frames for which the output port has no room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -88,6 +88,9 @@ impl<P: Port> Worker<P> {
         for (number, port) in ports {
             lane_of[usize::from(number)] = lanes.len() as u8;
             lanes.push(Lane { number, port, queue: Batch::new() });
+        }
+        for (&(parent, _), &number) in &plane.vlans {
+            lane_of[usize::from(number)] = lane_of[usize::from(parent)];
         }
         Self {
             lanes,
@@ -234,6 +237,10 @@ impl<P: Port> Worker<P> {
                 }
             } else if fate == HELD {
                 self.held.push_back(frame);
+            } else if fate == SPLIT {
+                let Some(split) = self.plane.splits.pop_front() else { continue };
+                let lane = self.lanes.get_mut(usize::from(self.lane_of[usize::from(split.port)]));
+                scatter_split(lane, split, frame, (&mut self.dropped, &self.plane));
             } else {
                 // Dropped or consumed, and counted as such; or for a port of another worker.
                 if usize::from(fate) < PORT_LIMIT {
@@ -275,27 +282,32 @@ impl<P: Port> Worker<P> {
             else {
                 return;
             };
-            if let Some(hop) = self.plane.found(&waiting) {
-                let port = self.plane.address(&mut frame, hop);
-                self.enqueue(port, frame);
-            } else if now_ns < waiting.until_ns {
-                self.held.push_back(frame);
-                self.plane.waiting.push_back(waiting);
-            } else {
-                let refusal = Refusal::from(DropReason::Unresolved);
-                self.plane.counters.count_drop(refusal.reason);
-                match self.plane.answer_refusal(waiting.input, &mut frame, refusal) {
-                    Some(port) => self.enqueue(port, frame),
-                    None => discard(&mut self.dropped, &self.plane.pool, frame),
+            let fate = match self.plane.found(&waiting) {
+                Some(hop) => self.plane.leave_held(&mut frame, hop, &waiting),
+                None if now_ns < waiting.until_ns => {
+                    self.held.push_back(frame);
+                    self.plane.waiting.push_back(waiting);
+                    continue;
                 }
-            }
+                None => self.plane.refuse(waiting.input, &mut frame, DropReason::Unresolved.into()),
+            };
+            self.enqueue(fate, frame);
         }
     }
 
-    fn enqueue(&mut self, port: u8, frame: Frame) {
-        let unsent = match self.lane_of[usize::from(port)] {
+    /// Queues a frame with this fate, which is not [`HELD`].
+    fn enqueue(&mut self, fate: u8, frame: Frame) {
+        if fate == SPLIT
+            && let Some(split) = self.plane.splits.pop_front()
+        {
+            let lane = self.lanes.get_mut(usize::from(self.lane_of[usize::from(split.port)]));
+            return scatter_split(lane, split, frame, (&mut self.dropped, &self.plane));
+        }
+        let unsent = match self.lane_of[usize::from(fate)] {
             NO_LANE => {
-                self.plane.counters.count_drop(DropReason::NoSuchPort);
+                if usize::from(fate) < PORT_LIMIT {
+                    self.plane.counters.count_drop(DropReason::NoSuchPort);
+                }
                 Some(frame)
             }
             lane => self.lanes[usize::from(lane)].enqueue(frame, &self.plane.counters),
@@ -339,6 +351,26 @@ impl<P: Port> Worker<P> {
         }
         for lane in &self.lanes {
             counters.publish_port(lane.number, &lane.port.counters());
+        }
+    }
+}
+
+/// Queues the fragments of a packet, `first` among them.
+#[cold]
+fn scatter_split<P: Port>(
+    lane: Option<&mut Lane<P>>,
+    split: Split,
+    first: Frame,
+    (dropped, plane): (&mut Batch, &Plane),
+) {
+    let all = std::iter::once(first).chain(split.rest);
+    let Some(lane) = lane else {
+        // Their port had no room for a tag, which was counted.
+        return all.for_each(|frame| discard(dropped, &plane.pool, frame));
+    };
+    for frame in all {
+        if let Some(frame) = lane.enqueue(frame, &plane.counters) {
+            discard(dropped, &plane.pool, frame);
         }
     }
 }

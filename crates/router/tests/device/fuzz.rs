@@ -1,9 +1,11 @@
 //! Malformed frames: deterministic mutations of good ones, sent both through the fast and the
 //! general path. Nothing panics, nothing leaks, nothing wrong comes out.
 //!
-//! `FWDLAB_FUZZ_FRAMES` sets how many (default 200,000).
+//! `FWDLAB_FUZZ_FRAMES` sets how many (default 2,000,000), `FWDLAB_FUZZ_SEED` where they begin. The
+//! nightly form, 10 million: `cargo test -p fwdlab-router --test device -- --ignored`.
 
-use fwdlab_fib::Random;
+use fwdlab_fib::{Inet, Nexthop, Random};
+use fwdlab_router::PortConfig;
 use fwdlab_wire::{ethernet, icmpv4, icmpv6, ipv4, ipv6};
 
 use crate::rig::*;
@@ -20,6 +22,13 @@ fn seeds() -> Vec<Vec<u8>> {
         message6(INSIDE_ADDRESS6, 135, &[0; 24]),
         message6(INSIDE_ADDRESS6, 136, &[0; 24]),
     ];
+    // To a port with a smaller MTU: fragmented, unless forbidden.
+    seeds.push(inet(1514));
+    seeds[9][30..34].copy_from_slice(&INTO_VLAN.to_be_bytes());
+    ipv4::Packet::parse(&mut seeds[9][14..]).unwrap().fill_checksum();
+    let mut tagged = seeds[9].clone();
+    tagged.splice(12..12, [0x81, 0, 0, 7]);
+    seeds.push(tagged);
     let mut arp = vec![0; 60];
     arp[..6].fill(0xff);
     arp[12..22].copy_from_slice(&[8, 6, 0, 1, 8, 0, 6, 4, 0, 1]);
@@ -55,6 +64,10 @@ fn mutate(random: &mut Random, frame: &mut Vec<u8>) {
 
 /// What leaves the router has right checksums, whatever went in.
 fn check(frame: &[u8]) {
+    let frame = match &frame[12..14] {
+        [0x81, 0] => &[&frame[..12], &frame[16..]].concat()[..],
+        _ => frame,
+    };
     let header = ethernet::Frame::parse(frame).unwrap();
     match header.ether_type() {
         ethernet::TYPE_IPV4 => {
@@ -81,15 +94,42 @@ fn check(frame: &[u8]) {
     }
 }
 
+/// Behind port 3, which is VLAN 9 on port 1 and takes packets of at most 1280 bytes.
+const INTO_VLAN: u32 = 0xc613_8001;
+
+fn fuzzed_rig() -> Rig {
+    let mut router = router();
+    let vlan = PortConfig::new(INSIDE).address("198.18.7.1/24".parse().unwrap()).vlan(0, 7);
+    router.add_port(vlan).unwrap();
+    let vlan = PortConfig::new(OUTSIDE).address("198.19.9.1/24".parse().unwrap()).vlan(1, 9);
+    router.add_port(vlan.mtu(1280)).unwrap();
+    let gateway = 0xc613_09cb; // 198.19.9.203
+    router.add_route::<Inet>("198.19.128.0/17".parse().unwrap(), Nexthop::via(gateway, 3)).unwrap();
+    router.add_neighbour::<Inet>(3, gateway, FAR).unwrap();
+    router.set("net.inet.ip.redirect", "1").unwrap();
+    router.set("net.inet6.ip6.redirect", "1").unwrap();
+    Rig::with(router)
+}
+
 #[test]
 fn mutated_frames_are_forwarded_right_or_dropped_with_a_reason() {
-    let frames: u64 =
-        std::env::var("FWDLAB_FUZZ_FRAMES").ok().and_then(|n| n.parse().ok()).unwrap_or(200_000);
-    let seed = 20;
+    let number = |name, default| {
+        std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+    };
+    fuzz(number("FWDLAB_FUZZ_SEED", 20), number("FWDLAB_FUZZ_FRAMES", 2_000_000));
+}
+
+#[test]
+#[ignore = "the nightly form"]
+fn ten_million_mutated_frames_are_forwarded_right_or_dropped_with_a_reason() {
+    fuzz(22, 10_000_000);
+}
+
+/// Sends mutated frames through both paths.
+fn fuzz(seed: u64, frames: u64) {
     println!("seed {seed}, {frames} frames");
     let mut random = Random::new(seed);
-    let mut fast = Rig::new();
-    let mut general = Rig::new();
+    let (mut fast, mut general) = (fuzzed_rig(), fuzzed_rig());
     general.router.set("fwdlab.device.fast_path", "0").unwrap();
     let seeds = seeds();
     for round in 0..frames.div_ceil(200) {

@@ -7,5 +7,7 @@ mod accounting;
 mod fuzz;
 mod neighbours;
 mod rfc1812;
+mod rfc791;
 mod rfc8200;
 mod rig;
+mod vlans;

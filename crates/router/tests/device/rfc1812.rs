@@ -285,6 +285,35 @@ fn section_5_2_4_3_the_longest_match_decides() {
 }
 
 #[test]
+fn section_5_2_7_2_a_host_is_told_of_a_next_hop_on_its_own_link() {
+    let mut rig = Rig::new();
+    let sender = 0xc612_0020; // 198.18.0.32, on the port's network
+    rig.router.add_neighbour::<fwdlab_fib::Inet>(0, sender, NEAR).unwrap();
+    rig.router.set("net.inet.ip.redirect", "1").unwrap();
+    let sent = inet_with(|packet| {
+        packet.set_source(sender);
+        packet.set_destination(SOURCE + 1);
+    });
+    for path in ["1", "0"] {
+        rig.router.set("fwdlab.device.fast_path", path).unwrap();
+        let (back, out) = rig.pass(sent.clone());
+        assert_eq!((back.len(), out.len()), (2, 0));
+        // The packet is forwarded all the same, and the sender is told of the gateway.
+        assert_eq!(packet(&back[0]).ttl(), 63);
+        let told = packet(&back[1]);
+        let message = icmpv4::Packet::parse(told.payload()).unwrap();
+        assert!(told.has_valid_checksum() && message.has_valid_checksum());
+        assert_eq!((message.kind(), message.code(), message.rest()), (5, 1, 0xc612_00cb));
+        assert_eq!(message.payload(), &sent[14..]);
+        assert_eq!((told.source(), told.destination()), (INSIDE_ADDRESS, sender));
+    }
+    // Not to senders beyond the link, and not for what leaves through another port.
+    let (back, _) = rig.pass(inet_with(|packet| packet.set_destination(SOURCE + 1)));
+    assert_eq!(back.len(), 1);
+    rig.forwarded(inet(60));
+}
+
+#[test]
 fn section_4_3_3_2_redirects_are_off_and_the_packet_goes_back() {
     let (back, out) = Rig::new().pass(inet_with(|packet| packet.set_destination(SOURCE + 1)));
     assert_eq!((back.len(), out.len()), (1, 0));

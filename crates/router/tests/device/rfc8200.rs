@@ -97,6 +97,30 @@ fn rfc4443_section_3_2_packet_too_big_tells_the_mtu() {
 }
 
 #[test]
+fn rfc4861_section_8_2_a_host_is_told_of_a_neighbour() {
+    let mut rig = Rig::new();
+    let (sender, neighbour) = (INSIDE_ADDRESS6 + 0x1f, INSIDE_ADDRESS6 + 0x2f);
+    for address in [sender, neighbour] {
+        rig.router.add_neighbour::<fwdlab_fib::Inet6>(0, address, NEAR).unwrap();
+    }
+    let sent = inet6_with(|packet| {
+        packet.set_source(sender);
+        packet.set_destination(neighbour);
+    });
+    assert_eq!(rig.pass(sent.clone()).0.len(), 1, "off by default");
+    rig.router.set("net.inet6.ip6.redirect", "1").unwrap();
+    let (back, _) = rig.pass(sent);
+    let packet = ipv6::Packet::parse(&back[1][14..]).unwrap();
+    let message = icmpv6::Packet::parse(packet.payload()).unwrap();
+    assert!(message.has_valid_checksum(packet.pseudo_sum()));
+    assert_eq!((message.kind(), packet.hop_limit(), packet.destination()), (137, 255, sender));
+    assert!(ipv6::is_link_local(packet.source()));
+    let both = [neighbour.to_be_bytes(), neighbour.to_be_bytes()].concat();
+    assert_eq!(message.payload()[..32], both);
+    assert_eq!(message.payload()[34..40], NEAR.0);
+}
+
+#[test]
 fn rfc4443_section_2_4_e_no_error_answers_an_error_or_a_group() {
     let mut rig = Rig::new();
     let nowhere = 0x2a00 << 112 | 1;

@@ -40,6 +40,12 @@ pub fn router() -> Router {
         .address6("2001:2:0:8000::1/64".parse().unwrap());
     router.add_port(inside).unwrap();
     router.add_port(outside).unwrap();
+    add_gateways(&mut router);
+    router
+}
+
+/// Routes of both families to a gateway behind each of ports 0 and 1.
+pub fn add_gateways(router: &mut Router) {
     let gateway = |port: u32| 0xc612_00cb + (port << 16);
     let gateway6 = |port: u128| 0x2001_0002 << 96 | port << 79 | 0xcb;
     let route = |router: &mut Router, prefix: &str, port| {
@@ -47,20 +53,19 @@ pub fn router() -> Router {
             .add_route::<Inet>(prefix.parse().unwrap(), Nexthop::via(gateway(port), port as u16))
             .unwrap();
     };
-    route(&mut router, "198.18.0.0/16", 0);
-    route(&mut router, "198.19.0.0/16", 1);
+    route(router, "198.18.0.0/16", 0);
+    route(router, "198.19.0.0/16", 1);
     let route = |router: &mut Router, prefix: &str, port| {
         router
             .add_route::<Inet6>(prefix.parse().unwrap(), Nexthop::via(gateway6(port), port as u16))
             .unwrap();
     };
-    route(&mut router, "2001:2::/49", 0);
-    route(&mut router, "2001:2:0:8000::/49", 1);
+    route(router, "2001:2::/49", 0);
+    route(router, "2001:2:0:8000::/49", 1);
     for (port, mac) in [(0, NEAR), (1, FAR)] {
         router.add_neighbour::<Inet>(port, gateway(port.into()), mac).unwrap();
         router.add_neighbour::<Inet6>(port, gateway6(port.into()), mac).unwrap();
     }
-    router
 }
 
 impl Rig {
