@@ -8,6 +8,7 @@ mod bitruns4;
 mod bitruns6;
 mod bsearch;
 mod direct4;
+mod direct6;
 mod dpdk_lpm;
 mod dump;
 mod dxr;
@@ -27,6 +28,7 @@ pub use bitruns4::BitRuns4;
 pub use bitruns6::BitRuns6;
 pub use bsearch::BinarySearch;
 pub use direct4::Direct4;
+pub use direct6::Direct6;
 pub use dpdk_lpm::DpdkLpm;
 pub use dump::Dump;
 pub use dxr::Dxr;
@@ -61,6 +63,7 @@ pub(crate) static INET: &[&dyn Algorithm<Inet>] = &[
 /// All IPv6 algorithms, in the order of `net.route.algo.inet6.algo_list`.
 pub(crate) static INET6: &[&dyn Algorithm<Inet6>] = &[
     &Vector("vector6"),
+    &Direct6,
     &BitRuns6,
     &Poptrie("poptrie6"),
     &PlanB6,

@@ -1,8 +1,8 @@
 //! Counting the keys of a sorted cache line that are not above a wanted one.
 #![allow(unsafe_code)]
 
-use std::sync::atomic::AtomicU16;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU16, AtomicU64};
 
 /// How many of the keys are at most `wanted`. Implemented by types that only [`super::level`]
 /// chooses: the vector ones are right on their processors alone.
@@ -18,6 +18,18 @@ pub(crate) trait Count {
             (Ok(low), Ok(high)) => Self::up_to_16(low, wanted) + Self::up_to_16(high, wanted),
             _ => 0,
         }
+    }
+
+    /// Of 8 keys of 64 bits.
+    #[inline(always)]
+    fn wide_up_to_8(keys: &[AtomicU64; 8], wanted: u64) -> u32 {
+        keys.iter().map(|key| u32::from(key.load(Relaxed) <= wanted)).sum()
+    }
+
+    /// The highest bit of each of 32 numbers, the first number's lowest.
+    #[inline(always)]
+    fn high_bits(numbers: &[u32; 32]) -> u32 {
+        numbers.iter().rev().fold(0, |bits, number| bits << 1 | number >> 31)
     }
 }
 
@@ -36,11 +48,12 @@ pub(crate) use x86::{Avx2, Avx512};
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod x86 {
-    use super::{AtomicU16, Count};
+    use super::{AtomicU16, AtomicU64, Count};
     use std::arch::x86_64::{
-        __m256i, _mm256_cmpeq_epi16, _mm256_cmple_epu16_mask, _mm256_loadu_si256, _mm256_min_epu16,
-        _mm256_movemask_epi8, _mm256_set1_epi16, _mm512_cmple_epu16_mask, _mm512_loadu_si512,
-        _mm512_set1_epi16,
+        __m256i, _mm256_castsi256_ps, _mm256_cmpeq_epi16, _mm256_cmple_epu16_mask,
+        _mm256_loadu_si256, _mm256_min_epu16, _mm256_movemask_epi8, _mm256_movemask_ps,
+        _mm256_set1_epi16, _mm512_cmple_epu16_mask, _mm512_cmple_epu64_mask, _mm512_loadu_si512,
+        _mm512_movepi32_mask, _mm512_set1_epi16, _mm512_set1_epi64,
     };
 
     /// AVX-512BW and VL: compare into a mask, count its bits.
@@ -69,6 +82,29 @@ mod x86 {
                 _mm512_cmple_epu16_mask(line, _mm512_set1_epi16(wanted as i16)).count_ones()
             }
         }
+
+        #[inline(always)]
+        fn wide_up_to_8(keys: &[AtomicU64; 8], wanted: u64) -> u32 {
+            // SAFETY: 64 readable bytes; the rest as for 16 keys.
+            unsafe {
+                let line = _mm512_loadu_si512(keys.as_ptr().cast());
+                let mask = _mm512_cmple_epu64_mask(line, _mm512_set1_epi64(wanted as i64));
+                u32::from(mask).count_ones()
+            }
+        }
+
+        #[inline(always)]
+        fn high_bits(numbers: &[u32; 32]) -> u32 {
+            let half = |from: usize| {
+                // SAFETY: 64 readable bytes from either half on; the type is only chosen on
+                // processors with AVX-512DQ.
+                unsafe {
+                    let half = _mm512_loadu_si512(numbers[from..from + 16].as_ptr().cast());
+                    u32::from(_mm512_movepi32_mask(half))
+                }
+            };
+            half(16) << 16 | half(0)
+        }
     }
 
     impl Count for Avx2 {
@@ -83,6 +119,18 @@ mod x86 {
                 _mm256_movemask_epi8(_mm256_cmpeq_epi16(lower, line)).count_ones() / 2
             }
         }
+
+        #[inline(always)]
+        fn high_bits(numbers: &[u32; 32]) -> u32 {
+            numbers.as_chunks::<8>().0.iter().rev().fold(0, |bits, eight| {
+                // SAFETY: 32 readable bytes; the type is only chosen on processors with AVX2.
+                let mask = unsafe {
+                    let eight = _mm256_loadu_si256(eight.as_ptr().cast());
+                    _mm256_movemask_ps(_mm256_castsi256_ps(eight))
+                };
+                bits << 8 | mask as u32
+            })
+        }
     }
 }
 
@@ -93,6 +141,42 @@ mod tests {
     use crate::simd::level::{Kernel, run};
 
     struct Compare<'a>(&'a [AtomicU16; 32], u16);
+    struct CompareWide<'a>(&'a [AtomicU64; 8], u64);
+    struct HighBits<'a>(&'a [u32; 32]);
+
+    impl Kernel for CompareWide<'_> {
+        type Output = u32;
+        #[inline(always)]
+        fn run<C: Count>(self) -> u32 {
+            C::wide_up_to_8(self.0, self.1)
+        }
+    }
+
+    impl Kernel for HighBits<'_> {
+        type Output = u32;
+        #[inline(always)]
+        fn run<C: Count>(self) -> u32 {
+            C::high_bits(self.0)
+        }
+    }
+
+    #[test]
+    fn wide_counts_and_high_bits_equal_the_portable_ones() {
+        let mut random = Random::new(64);
+        for _ in 0..10_000 {
+            let shift = random.below(64);
+            let keys = std::array::from_fn(|_| AtomicU64::new(random.next_u64() >> shift));
+            let wanted = match random.below(3) {
+                0 => keys[random.below(8) as usize].load(Relaxed),
+                _ => random.next_u64() >> shift,
+            };
+            let portable = Portable::wide_up_to_8(&keys, wanted);
+            assert_eq!(run(CompareWide(&keys, wanted)), portable, "{wanted} in {keys:?}");
+            let numbers: [u32; 32] = std::array::from_fn(|_| random.next_u64() as u32);
+            assert_eq!(Portable::high_bits(&numbers) >> 7 & 1, numbers[7] >> 31);
+            assert_eq!(run(HighBits(&numbers)), Portable::high_bits(&numbers), "{numbers:?}");
+        }
+    }
 
     impl Kernel for Compare<'_> {
         type Output = (u32, u32);

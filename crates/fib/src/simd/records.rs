@@ -38,6 +38,14 @@ impl Direct<'_> {
     }
 }
 
+impl Direct<'_> {
+    /// Fetches the cache line of 32-bit number `index`.
+    #[inline(always)]
+    pub(crate) fn prefetch(self, index: u32) {
+        self.0.prefetch(index / 2);
+    }
+}
+
 /// A borrowed view of [`Records`] that fits two registers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct View<'a> {
@@ -125,6 +133,24 @@ impl<'a> View<'a> {
         // SAFETY: 32 numbers of 16 bits from the masked offset lie within the margin; the region
         // lives as long as the view, and holds atomics.
         unsafe { &*self.words.as_ptr().cast::<AtomicU16>().add(index).cast() }
+    }
+
+    /// The 16-bit number that belongs to the last of the first `count` keys of a line: 16 keys, at
+    /// least one of them counted, and 16 numbers.
+    #[inline(always)]
+    pub(crate) fn line_value(self, offset: u32, count: u32) -> u16 {
+        let index = (offset & self.mask) as usize * 4 + 15 + (count & 31) as usize;
+        // SAFETY: at most 46 numbers of 16 bits beyond the masked offset, within the margin.
+        unsafe { &*self.words.as_ptr().cast::<AtomicU16>().add(index) }.load(Relaxed)
+    }
+
+    /// The 8 words from an offset on: a cache line, when the offset is aligned.
+    #[inline(always)]
+    pub(crate) fn wide_line(self, offset: u32) -> &'a [AtomicU64; 8] {
+        let index = (offset & self.mask) as usize;
+        // SAFETY: 8 words from the masked offset lie within the margin; the region lives as long
+        // as the view, and holds atomics.
+        unsafe { &*self.words.as_ptr().add(index).cast() }
     }
 
     /// Fetches the cache line of an offset.

@@ -20,6 +20,22 @@ const RARE: usize = 50;
 #[derive(Debug, Clone, Copy)]
 pub struct Direct4;
 
+impl Direct4 {
+    /// Whether cells of 8 bits do for a table with nexthop numbers up to this.
+    pub fn is_narrow_for(highest_nexthop: u32) -> bool {
+        highest_nexthop < Narrow::MAX
+    }
+
+    /// Builds with cells of 16 bits whatever the nexthop numbers are.
+    ///
+    /// # Errors
+    /// When the table is beyond what the algorithm can hold.
+    pub fn build_wide(dump: &Dump<Inet>) -> Result<Box<dyn Module<Inet>>, AlgorithmError> {
+        let spans = spans::of_dump(dump)?;
+        Builder::<Wide>::build(bitruns4::Builder::of_spans(&spans)?, &spans)
+    }
+}
+
 impl Algorithm<Inet> for Direct4 {
     fn name(&self) -> &'static str {
         "direct4"
@@ -33,7 +49,8 @@ impl Algorithm<Inet> for Direct4 {
     /// a smaller cache `bitruns4`, which takes a fourth, comes first. Smaller tables only touch the
     /// cells that they need.
     fn preference(&self, facts: &TableFacts) -> u8 {
-        let cell_bytes = if facts.nexthops < Narrow::MAX { Narrow::BYTES } else { Wide::BYTES };
+        let is_narrow = Self::is_narrow_for(facts.nexthops);
+        let cell_bytes = if is_narrow { Narrow::BYTES } else { Wide::BYTES };
         let fits = facts.last_cache_bytes == 0 || facts.last_cache_bytes >= CELLS * cell_bytes;
         match facts.prefixes {
             0..32 => 140,

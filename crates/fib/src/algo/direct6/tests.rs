@@ -1,0 +1,122 @@
+use super::*;
+use crate::algo::{Algorithm, Change, Dump, Outcome};
+use crate::epoch::Grace;
+use crate::prefix::Prefix;
+use crate::random::Random;
+use crate::rib::Rib;
+
+fn answers_as(lookup: &dyn Lookup<Inet6>, rib: &Rib<Inet6>, addrs: &[u128]) {
+    let mut answers = vec![NexthopId::NONE; addrs.len()];
+    lookup.lookup_batch(addrs, &mut answers);
+    for (addr, answer) in addrs.iter().zip(&answers) {
+        let wanted = rib.longest_match(*addr).map_or(NexthopId::NONE, |route| route.1);
+        assert_eq!((*answer, lookup.lookup(*addr)), (wanted, wanted), "{addr:x}");
+    }
+}
+
+/// Runs of every number up to the widest node, with and without one at the highest key.
+#[test]
+fn nodes_of_all_sizes_find_every_key() {
+    for (len, count) in
+        [15u128, 16, 17, 31, 33, 511, 3000, 65_535].map(|n| [(48, n), (64, n)]).as_flattened()
+    {
+        for last in [0, 1] {
+            let key = |i: u128| 65_536 - last - count + i;
+            let at = |key: u128| 0x2001 << 112 | key << (128 - len);
+            let route =
+                |i: u128| (Prefix::covering(at(key(i)), *len as u8), NexthopId(1 + i as u32 % 9));
+            let dump = Dump::new((0..*count).map(route).collect());
+            let module = Direct6.build(&dump).unwrap();
+            let lookup = module.lookup();
+            for key in (0..65_536u128).step_by(if *count > 600 { 7 } else { 1 }).chain([65_535]) {
+                let first = 65_536 - last - count;
+                let inside = key >= first && key < first + count;
+                let wanted = if inside { 1 + (key - first) as u32 % 9 } else { 0 };
+                assert_eq!(
+                    lookup.lookup(at(key) | 5),
+                    NexthopId(wanted),
+                    "{count} runs, key {key}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn routes_of_all_lengths_come_and_go() {
+    let mut random = Random::new(47);
+    let mut rib = Rib::new();
+    let mut module = Direct6.build(&rib.dump()).unwrap();
+    let mut addrs = Vec::new();
+    for step in 0..3000 {
+        let bits = (u128::from(random.next_u64()) << 64) | u128::from(random.next_u64());
+        let addr = 0x2001_0db8 << 96 | bits & (0x1_0003 << 80 | 0xf << 64 | 7);
+        let len = [0, 12, 16, 20, 29, 32, 40, 48, 48, 48, 56, 64, 128][random.below(13) as usize];
+        let prefix = Prefix::covering(addr, len);
+        let new = NexthopId(random.below(5) as u32);
+        let old = rib.set(prefix, new);
+        addrs.extend([prefix.addr(), prefix.last_addr(), addr]);
+        let change = Change { prefix, old, new };
+        let outcome = module.apply(&[change], &rib, &Grace::without_readers());
+        assert!(matches!(outcome, Outcome::Applied));
+        if step % 300 == 0 {
+            answers_as(&*module.lookup(), &rib, &addrs);
+        }
+    }
+    answers_as(&*module.lookup(), &rib, &addrs);
+}
+
+/// Host routes all over the address space: most /16 cannot have a page of their own.
+#[test]
+fn pages_with_few_routes_take_little_memory_and_hold_changes() {
+    let mut random = Random::new(9);
+    let mut rib = Rib::new();
+    let addrs: Vec<u128> = (0..4000)
+        .map(|_| (u128::from(random.next_u64()) << 64) | u128::from(random.next_u64()))
+        .collect();
+    for addr in &addrs {
+        rib.set(Prefix::host(*addr), NexthopId(1 + random.below(40) as u32));
+    }
+    let mut module = Direct6.build(&rib.dump()).unwrap();
+    assert!(module.lookup().memory_bytes() < 24 << 20);
+    answers_as(&*module.lookup(), &rib, &addrs);
+    for addr in &addrs[..2000] {
+        let prefix = Prefix::host(*addr);
+        let old = rib.set(prefix, NexthopId::NONE);
+        let change = Change { prefix, old, new: NexthopId::NONE };
+        let outcome = module.apply(&[change], &rib, &Grace::without_readers());
+        assert!(matches!(outcome, Outcome::Applied));
+    }
+    answers_as(&*module.lookup(), &rib, &addrs);
+    for addr in &addrs {
+        let prefix = Prefix::host(*addr);
+        let old = rib.set(prefix, NexthopId::NONE);
+        module.apply(
+            &[Change { prefix, old, new: NexthopId::NONE }],
+            &rib,
+            &Grace::without_readers(),
+        );
+    }
+    answers_as(&*module.lookup(), &rib, &addrs);
+}
+
+/// A route that differs from its surroundings only after the surroundings have changed.
+#[test]
+fn a_hidden_route_appears_when_the_one_around_it_changes() {
+    let mut rib = Rib::new();
+    let mut set = |module: Option<&mut Box<dyn crate::algo::Module<Inet6>>>, text: &str, hop| {
+        let prefix: Prefix<Inet6> = text.parse().unwrap();
+        let old = rib.set(prefix, NexthopId(hop));
+        let change = Change { prefix, old, new: NexthopId(hop) };
+        if let Some(module) = module {
+            module.apply(&[change], &rib, &Grace::without_readers());
+        }
+        rib.clone()
+    };
+    set(None, "2001::/20", 5);
+    set(None, "2001:0:a000::/40", 5);
+    let rib_before = set(None, "2001:4000::/18", 7);
+    let mut module = Direct6.build(&rib_before.dump()).unwrap();
+    let after = set(Some(&mut module), "2001::/20", 6);
+    answers_as(&*module.lookup(), &after, &[0x2001 << 112, 0x2001_0000_a001u128 << 80]);
+}
