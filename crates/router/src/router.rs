@@ -116,9 +116,7 @@ impl Router {
         let target = target.into();
         self.check_target(&target)?;
         let (fib, links) = self.table::<F>(fib)?;
-        let id = fib.add(prefix, target)?;
-        links.install(fib, id);
-        Ok(())
+        links.prepare(fib, target, |fib, id| fib.add(prefix, id))
     }
 
     /// Gives a route of FIB 0 another target.
@@ -133,9 +131,7 @@ impl Router {
         let target = target.into();
         self.check_target(&target)?;
         let (fib, links) = self.table::<F>(0)?;
-        let id = fib.change(prefix, target)?;
-        links.install(fib, id);
-        Ok(())
+        links.prepare(fib, target, |fib, id| fib.change(prefix, id))
     }
 
     /// Deletes a route of FIB 0.
@@ -147,7 +143,8 @@ impl Router {
     }
 
     /// Edits a table directly, for example to load many routes at once; afterwards every
-    /// nexthop gets its adjacency. Nexthops must name ports of this router: packets to others
+    /// nexthop gets its adjacency. Until then packets to new nexthops are dropped as without
+    /// route. Nexthops must name ports of this router: packets to others
     /// are dropped as `no-such-port`.
     ///
     /// # Errors

@@ -1,7 +1,8 @@
 //! The routes of one family in one FIB, with what a worker needs to use them.
 
 use fwdlab_fib::{
-    Address, Family, Fib, Fibs, Inet, Inet6, Nexthop, NexthopId, NexthopKind, Prefix, Reader,
+    Address, Family, Fib, FibError, Fibs, Inet, Inet6, Nexthop, NexthopId, NexthopKind, Prefix,
+    Reader, Target,
 };
 use fwdlab_wire::MacAddr;
 
@@ -103,9 +104,7 @@ impl<F: Family> Links<F> {
     ) -> Result<(), RouterError> {
         let host = Prefix::host(at.address);
         let mut add = |prefix, nexthop: Nexthop<F>| -> Result<(), RouterError> {
-            let id = fib.add(prefix, nexthop)?;
-            self.install(fib, id);
-            Ok(())
+            self.prepare(fib, nexthop.into(), |fib, id| fib.add(prefix, id))
         };
         if at.network != host {
             add(at.network, Nexthop::connected(port))?;
@@ -119,6 +118,22 @@ impl<F: Family> Links<F> {
                 Nexthop { gateway: Some(all), port, kind: NexthopKind::Blackhole },
             )?;
         }
+        Ok(())
+    }
+
+    /// Gives a target its adjacencies, and then lets `route` make a route to its number: a worker
+    /// may meet the number as soon as the route is there.
+    pub(crate) fn prepare(
+        &self,
+        fib: &mut Fib<F>,
+        target: Target<F>,
+        route: impl FnOnce(&mut Fib<F>, NexthopId) -> Result<NexthopId, FibError>,
+    ) -> Result<(), RouterError> {
+        let id = fib.hold(target)?;
+        self.install(fib, id);
+        let result = route(fib, id);
+        fib.release(id);
+        result?;
         Ok(())
     }
 

@@ -172,6 +172,20 @@ impl<F: Family> Fib<F> {
         Ok(())
     }
 
+    /// The number of a target, which stays its number until [`Fib::release`]: for those who prepare
+    /// what belongs to a nexthop before readers can meet it. Routes take it as they take any target.
+    ///
+    /// # Errors
+    /// [`FibError::Group`] and [`FibError::UnknownNexthop`] for a bad target.
+    pub fn hold(&mut self, target: impl Into<Target<F>>) -> Result<NexthopId, FibError> {
+        self.acquire(&target.into())
+    }
+
+    /// Ends [`Fib::hold`]; routes that have taken the number keep it.
+    pub fn release(&mut self, id: NexthopId) {
+        self.nexthops.release(id);
+    }
+
     fn set(&mut self, prefix: Prefix<F>, target: &Target<F>) -> Result<NexthopId, FibError> {
         let id = self.acquire(target)?;
         self.publish_groups();

@@ -141,6 +141,22 @@ fn logged() -> (Fib<TestNet>, Arc<Mutex<Vec<String>>>) {
 }
 
 #[test]
+fn a_held_nexthop_has_its_number_before_the_first_route_and_after_the_last() {
+    let mut fib = Fib::<Inet>::new(0).unwrap();
+    let nexthop = Nexthop::connected(3);
+    let id = fib.hold(nexthop).unwrap();
+    assert_eq!((fib.nexthop(id), fib.rib().len()), (Some(&nexthop), 0));
+    let prefix: Prefix<Inet> = "10.0.0.0/8".parse().unwrap();
+    assert_eq!(fib.add(prefix, id), Ok(id));
+    fib.delete(prefix).unwrap();
+    assert_eq!(fib.nexthop(id), Some(&nexthop));
+    fib.release(id);
+    fib.flush();
+    fib.sync(std::time::Duration::ZERO);
+    assert_eq!(fib.nexthop(id), None);
+}
+
+#[test]
 fn a_reader_sees_each_change() {
     let mut fib = Fib::<Inet>::new(0).unwrap();
     let mut reader = fib.reader();
