@@ -3,31 +3,11 @@
 use std::fs;
 use std::process::Command;
 
-use fwdlab_fib::algo::TableFacts;
+use fwdlab_fib::CacheSizes;
 
 /// The last processor, which is the least used by interrupts on most machines.
 pub fn last_cpu() -> u32 {
     std::thread::available_parallelism().map_or(0, |n| n.get() as u32 - 1)
-}
-
-/// Cache sizes, in the form that preferences take; 0 where unknown.
-pub fn caches() -> TableFacts {
-    TableFacts {
-        l2_cache_bytes: cache_bytes(2),
-        last_cache_bytes: cache_bytes(3).max(cache_bytes(2)),
-        ..TableFacts::default()
-    }
-}
-
-fn cache_bytes(level: u32) -> usize {
-    let index = |i| format!("/sys/devices/system/cpu/cpu0/cache/index{i}");
-    let read = |path: String| fs::read_to_string(path).unwrap_or_default().trim().to_string();
-    (0..6)
-        .filter(|&i| read(format!("{}/level", index(i))) == level.to_string())
-        .filter_map(|i| read(format!("{}/size", index(i))).strip_suffix('K')?.parse().ok())
-        .map(|kib: usize| kib << 10)
-        .max()
-        .unwrap_or(0)
 }
 
 /// The processor's name, cores, caches and vector units.
@@ -37,15 +17,15 @@ pub fn processor() -> String {
         let line = info.lines().find(|line| line.starts_with(name))?;
         Some(line.split_once(':')?.1.trim().to_string())
     };
-    let caches = caches();
+    let caches = CacheSizes::of_this_machine();
     format!(
         "{} (family {}, model {}), {} cores, L2 {} KiB, last-level cache {} KiB, {}",
         field("model name").unwrap_or_else(|| std::env::consts::ARCH.into()),
         field("cpu family").unwrap_or_default(),
         field("model\t").unwrap_or_default(),
         last_cpu() + 1,
-        caches.l2_cache_bytes >> 10,
-        caches.last_cache_bytes >> 10,
+        caches.l2_bytes >> 10,
+        caches.last_bytes >> 10,
         vectors(),
     )
 }

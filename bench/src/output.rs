@@ -1,151 +1,140 @@
 //! The comparison as text, JSON lines and Markdown.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
+use fwdlab_fib::bench::{self, Figure, Plan, UpdateFigure};
 
-use crate::compare::{Figure, Plan};
-use crate::contender::Origin;
-use crate::keys::Stream;
+use crate::document::Document;
 use crate::{machine, peers};
 
-/// Collects figures and prints them.
+/// Prints figures as they come, and keeps the document.
 pub struct Output {
     json: bool,
-    figures: Vec<Figure>,
+    path: Option<PathBuf>,
+    document: Document,
     method: String,
+    rounds: usize,
 }
 
 impl Output {
-    /// An empty comparison; with `json` each figure is printed as it comes.
-    pub fn new(json: bool, plan: &Plan) -> Self {
+    /// With `json` a line for each figure; with `path` the document is read there and written
+    /// after each table.
+    ///
+    /// # Errors
+    /// When there is a document that cannot be read.
+    pub fn new(json: bool, plan: &Plan, path: Option<PathBuf>) -> Result<Self> {
+        let document = match path.as_deref().filter(|path| path.exists()) {
+            Some(path) => {
+                let text = fs::read_to_string(path);
+                Document::parse(&text.with_context(|| format!("cannot read {}", path.display()))?)
+            }
+            None => Document::default(),
+        };
         let effort = plan.effort;
         let method = format!(
-            "{} M keys (an eighth of them in single and dependent mode), {} interleaved rounds, \
-             each after a warm-up with a quarter of the keys, bursts of {}, one core",
+            "{} M keys (an eighth of them in single and dependent mode), {} interleaved rounds (3 \
+             for contenders that need long), each after a warm-up with a quarter of the keys, \
+             bursts of {}, one core",
             effort.keys >> 20,
             effort.rounds,
             effort.burst,
         );
-        Self { json, figures: Vec::new(), method }
+        Ok(Self { json, path, document, method, rounds: effort.rounds })
     }
 
-    /// Takes the figures of one table, stream and mode.
-    pub fn add(&mut self, figures: &[Figure]) {
+    /// Says that a stream and mode is measured, and prints its lines.
+    pub fn progress(&self, figures: &[Figure]) {
         if self.json {
-            let mut out = std::io::stdout().lock();
-            for figure in figures {
-                if let Ok(line) = serde_json::to_string(figure) {
-                    // A closed pipe ends the program at the next table; nothing is lost.
-                    let _ = writeln!(out, "{line}");
-                }
-            }
+            figures.iter().for_each(|figure| print_line(&figure.to_json()));
         }
         if let Some(figure) = figures.first() {
             eprintln!("{} {} {} {}: done", figure.family, figure.table, figure.stream, figure.mode);
         }
-        self.figures.extend_from_slice(figures);
     }
 
-    /// Prints the tables, and writes them to `path`.
+    /// Takes all figures of a table.
     ///
     /// # Errors
-    /// When the file cannot be written.
-    pub fn finish(&self, path: Option<&Path>) -> Result<()> {
-        let text = self.text();
-        if !self.json {
-            print!("{text}");
-        }
-        if let Some(path) = path {
-            let note = "This file is written by `cargo xtask bench fib`; do not edit it.";
-            let page = format!("# Route lookup, compared\n\n{note}\n\n{text}");
-            fs::write(path, page).with_context(|| format!("cannot write {}", path.display()))?;
+    /// When the document cannot be written.
+    pub fn lookups(&mut self, figures: &[Figure]) -> Result<()> {
+        for mode in bench::Mode::ALL {
+            let of: Vec<Figure> =
+                figures.iter().filter(|f| f.mode == mode.name()).cloned().collect();
+            if !of.is_empty() {
+                self.section(bench::lookup_section(&of))?;
+            }
         }
         Ok(())
     }
 
-    fn text(&self) -> String {
-        let mut out = format!(
-            "- Processor: {}\n- Compiler: {}\n- Commit: {}\n- Peers: {}\n- Method: {}\n\n\
-             Million lookups a second, median of the rounds; in brackets the median over the \
-             rounds of the ratio to the best peer of at least 15-bit nexthops. `*`: what the \
-             framework chooses by itself.\n",
+    /// Takes the figures of updates of a table.
+    ///
+    /// # Errors
+    /// When the document cannot be written.
+    pub fn updates(&mut self, figures: &[UpdateFigure]) -> Result<()> {
+        if self.json {
+            figures.iter().for_each(|figure| print_line(&figure.to_json()));
+        }
+        match figures.is_empty() {
+            true => Ok(()),
+            false => self.section(bench::update_section(figures)),
+        }
+    }
+
+    fn section(&mut self, mut section: String) -> Result<()> {
+        if !self.json {
+            println!("{section}");
+        }
+        section.push_str(&format!("\nCommit {}, {} rounds.\n", machine::commit(), self.rounds));
+        self.document.set_section(&section);
+        self.save()
+    }
+
+    fn save(&self) -> Result<()> {
+        let Some(path) = &self.path else { return Ok(()) };
+        let text = self.document.render(&self.opening());
+        fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    fn opening(&self) -> String {
+        format!(
+            "# Route lookup, compared\n\n\
+             Written by `cargo xtask bench fib --write docs/fib-benchmarks.md`; do not edit it. \
+             Parts can be measured again alone with `--family`, `--tables` and `--modes`.\n\n\
+             - Processor: {}\n- Compiler: {}\n- Peers: {}\n- Method: {}\n\n\
+             Million lookups a second, median of the rounds; in brackets the median over the rounds \
+             of the ratio to the best peer of the same nexthop capacity: 16-bit numbers against \
+             peers of at least 15 bits, 8-bit numbers against peers of at least 7 bits (a peer's \
+             group mark takes one bit). `*`: what the framework chooses by itself; where that has \
+             two forms, both. `direct4` takes 8-bit cells as long as nexthop numbers fit them. \
+             Streams: 1 a random address in a random prefix of the table, 2 uniformly random \
+             (IPv6: in 2000::/3), 3 2000 destinations, 4 Zipf(1.0) over 1M destinations.",
             machine::processor(),
             machine::compiler(),
-            machine::commit(),
             peers::describe(),
             self.method,
-        );
-        for (family, mode, table) in self.sections() {
-            let _ = writeln!(out, "\n## {family}, {mode}, table {table}\n");
-            let columns = Stream::ALL.map(Stream::name).join(" | ");
-            let _ = writeln!(out, "| contender | {columns} | MB | build s |");
-            let _ = writeln!(out, "|---|---|---|---|---|---|---|");
-            let of: Vec<&Figure> = self
-                .figures
-                .iter()
-                .filter(|f| (f.family, f.mode, f.table.as_str()) == (family, mode, table.as_str()))
-                .collect();
-            for first in of.iter().filter(|f| f.stream == of[0].stream) {
-                let _ = writeln!(out, "{}", row(first, &of));
-            }
-        }
-        if let Some(summary) = self.summary() {
-            let _ = writeln!(out, "\n{summary}");
-        }
-        out
+        )
     }
 
-    fn sections(&self) -> Vec<(&'static str, &'static str, String)> {
-        let mut sections = Vec::new();
-        for figure in &self.figures {
-            let section = (figure.family, figure.mode, figure.table.clone());
-            if !sections.contains(&section) {
-                sections.push(section);
+    /// Prints what the whole document says of the goals.
+    ///
+    /// # Errors
+    /// When the document cannot be written.
+    pub fn finish(&self) -> Result<()> {
+        if !self.json {
+            let text = self.document.render("");
+            if let Some(summary) = text.split("\n## ").nth(1).filter(|s| s.starts_with("Summary")) {
+                println!("{}", summary.trim_start_matches("Summary").trim());
             }
         }
-        sections
-    }
-
-    /// Geometric mean and minimum of what the framework chooses by itself.
-    fn summary(&self) -> Option<String> {
-        let chosen: Vec<&Figure> =
-            self.figures.iter().filter(|f| f.mode == "batch" && f.auto && f.ratio > 0.0).collect();
-        let worst = chosen.iter().min_by(|a, b| a.ratio.total_cmp(&b.ratio))?;
-        let logs: f64 = chosen.iter().map(|f| f.ratio.ln()).sum();
-        Some(format!(
-            "Automatic choice against the best peer, batch, {} comparisons: geometric mean {:.2}, \
-             lowest {:.2} ({}, table {}, {}, against {}).",
-            chosen.len(),
-            (logs / chosen.len() as f64).exp(),
-            worst.ratio,
-            worst.family,
-            worst.table,
-            worst.stream,
-            worst.best_peer,
-        ))
+        self.save()
     }
 }
 
-fn row(first: &Figure, section: &[&Figure]) -> String {
-    let mut line = format!("| {}{} |", first.name, if first.auto { " *" } else { "" });
-    for stream in Stream::ALL {
-        let cell = section
-            .iter()
-            .find(|f| f.name == first.name && f.stream == stream.name())
-            .map_or_else(String::new, |f| match f.origin {
-                Origin::Fwdlab => format!("{:.0} ({:.2})", f.mlps, f.ratio),
-                Origin::Peer => format!("{:.0}", f.mlps),
-            });
-        let _ = write!(line, " {cell} |");
-    }
-    let bytes = match first.bytes {
-        0 => "-".into(),
-        bytes => format!("{:.2}", bytes as f64 / 1e6),
-    };
-    let _ = write!(line, " {bytes} | {:.3} |", first.build_s);
-    line
+fn print_line(line: &str) {
+    // A closed pipe ends the program at the next table; nothing is lost.
+    let _ = writeln!(std::io::stdout().lock(), "{line}");
 }

@@ -5,9 +5,8 @@ mod crates;
 mod dpdk;
 
 use fwdlab_fib::algo::Dump;
+use fwdlab_fib::bench::{Contender, Recipe};
 use fwdlab_fib::{Inet, Inet6};
-
-use crate::contender::Contender;
 
 /// What can be measured here, in one sentence.
 pub fn describe() -> String {
@@ -15,9 +14,6 @@ pub fn describe() -> String {
     let dpdk = version.map_or("no DPDK (install libdpdk-dev)".into(), |v| format!("DPDK {v}"));
     format!("{dpdk}, crates ip_network_table 0.2 and prefix-trie 0.10")
 }
-
-/// A peer that can be built: its name and how.
-pub type Recipe<F> = (&'static str, Box<dyn Fn(&Dump<F>) -> Option<Box<dyn Contender<F>>>>);
 
 /// Recipes of the IPv4 peers for a table of `routes` routes.
 pub fn inet(routes: usize, cpu: u32) -> Vec<Recipe<Inet>> {

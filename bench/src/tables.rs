@@ -7,6 +7,8 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use flate2::read::GzDecoder;
 use fwdlab_fib::algo::Dump;
+use fwdlab_fib::bench;
+use fwdlab_fib::synth::{FULL_INET, FULL_INET6, Synth};
 use fwdlab_fib::{Address, Family, NexthopId, Prefix};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -25,7 +27,10 @@ pub struct Table<F: Family> {
 
 impl<F: Family> Table<F> {
     fn new(name: &str, prefixes: Vec<Prefix<F>>) -> Self {
-        let routes = prefixes.into_iter().map(|prefix| (prefix, nexthop_of(prefix))).collect();
+        let routes = prefixes
+            .into_iter()
+            .map(|prefix| (prefix, NexthopId(bench::spread_nexthop(prefix, NEXTHOPS))))
+            .collect();
         Self { name: name.to_string(), dump: Dump::new(routes) }
     }
 
@@ -86,6 +91,13 @@ impl<F: Family> Table<F> {
         Self::new("1000", prefixes)
     }
 
+    /// A synthetic full table in the shape of a measured one.
+    pub fn generated() -> Self {
+        let routes = if F::BITS == 32 { FULL_INET } else { FULL_INET6 };
+        let table = Synth::new(routes, 1, 1).table::<F>();
+        Self::new("generated", table.into_iter().map(|route| route.0).collect())
+    }
+
     /// All prefixes of the family in a file: one a line, anything after a blank is ignored, `#`
     /// begins a comment; a name that ends in `.gz` is decompressed.
     ///
@@ -127,14 +139,4 @@ fn public_addr<F: Family>(rng: &mut Pcg64) -> F::Addr {
         32 => F::Addr::truncate(value % 0xdf00_0000),
         _ => F::Addr::truncate((1 << 125) | (value >> 3)),
     }
-}
-
-/// A nexthop for each prefix, spread evenly and the same in every run (SplitMix64's finaliser,
-/// Steele, Lea and Flood, OOPSLA 2014).
-fn nexthop_of<F: Family>(prefix: Prefix<F>) -> NexthopId {
-    let addr = prefix.addr().to_u128();
-    let mut z = (addr ^ (addr >> 64)) as u64 ^ (u64::from(prefix.len()) << 56);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    NexthopId(1 + ((z ^ (z >> 31)) % NEXTHOPS) as u32)
 }

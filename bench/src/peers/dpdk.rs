@@ -8,10 +8,8 @@ use std::marker::PhantomData;
 use std::sync::OnceLock;
 
 use fwdlab_fib::algo::Dump;
+use fwdlab_fib::bench::{Contender, Keys, Origin};
 use fwdlab_fib::{Family, Inet, Inet6};
-
-use crate::contender::{Contender, Origin};
-use crate::keys::Keys;
 
 #[repr(C)]
 struct Peer {

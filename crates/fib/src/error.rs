@@ -50,4 +50,12 @@ pub enum FibError {
         /// What went wrong.
         error: AlgorithmError,
     },
+    /// Two that must give the same answers do not.
+    #[error("{one} and {other} disagree")]
+    Disagree {
+        /// One of them.
+        one: String,
+        /// The other.
+        other: String,
+    },
 }

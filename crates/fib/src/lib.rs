@@ -30,6 +30,7 @@
 #![deny(missing_docs)]
 
 pub mod algo;
+pub mod bench;
 mod caches;
 pub mod conformance;
 pub mod control;

@@ -1,20 +1,16 @@
 //! Builds the contenders of a table and measures every stream and mode.
 
-use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::Result;
-use fwdlab_fib::algo::{Dump, TableFacts};
-use serde::Serialize;
+use super::keys::Form;
+use super::rounds::{self, Rates};
+use super::{Contender, Effort, Measured, Mode, Origin, Ours, Stream};
+use crate::algo::{Algorithm, Dump, TableFacts};
+use crate::caches::CacheSizes;
+use crate::error::FibError;
 
-use crate::contender::{Contender, Origin, Ours};
-use crate::keys::{Drawable, Stream};
-use crate::peers::Recipe;
-use crate::rounds::{self, Effort, Mode, Rates};
-use crate::tables::Table;
-
-/// One figure, as the JSON output has it.
-#[derive(Debug, Clone, Serialize)]
+/// One figure of a comparison.
+#[derive(Debug, Clone)]
 pub struct Figure {
     /// `inet` or `inet6`.
     pub family: &'static str,
@@ -28,7 +24,7 @@ pub struct Figure {
     pub origin: Origin,
     /// Name of the contender.
     pub name: String,
-    /// Bits of its nexthop numbers.
+    /// Bits of the nexthop numbers that it stores.
     pub nexthop_bits: u32,
     /// Median over the rounds, M lookups/s.
     pub mlps: f64,
@@ -36,8 +32,8 @@ pub struct Figure {
     pub bytes: usize,
     /// Time to build it from the sorted table.
     pub build_s: f64,
-    /// Median over the rounds of the ratio to the best peer of at least as many nexthops
-    /// (algorithms count as 15 bits or more); 0 for peers.
+    /// Median over the rounds of the ratio to the best peer of at least as many nexthops (16-bit
+    /// numbers against 15 bits or more, 8-bit numbers against 7 or more); 0 for peers and without.
     pub ratio: f64,
     /// Name of that peer.
     pub best_peer: String,
@@ -54,13 +50,12 @@ pub struct Plan {
     pub only: Vec<String>,
     /// Only these modes.
     pub modes: Vec<Mode>,
-    /// What the algorithms' preferences may know of this machine.
-    pub caches: TableFacts,
 }
 
-/// Nexthop bits that a peer needs at least, to be held against 16-bit nexthops.
-const CAPACITY_BITS: u32 = 15;
+/// A peer that can be built: its name and how; `None` when it cannot hold the table.
+pub type Recipe<F> = (&'static str, Box<dyn Fn(&Dump<F>) -> Option<Box<dyn Contender<F>>>>);
 
+/// A contender with what is known of its building.
 struct Entry {
     build_s: f64,
     auto: bool,
@@ -69,25 +64,27 @@ struct Entry {
 /// Measures one table; `report` gets the figures of each stream and mode as they come.
 ///
 /// # Errors
-/// When contenders disagree on an answer.
-pub fn table<F: Drawable>(
-    table: &Table<F>,
+/// [`FibError::Disagree`] when contenders disagree on an answer.
+pub fn table<F: Measured>(
+    name: &str,
+    dump: &Dump<F>,
     peers: Vec<Recipe<F>>,
     plan: &Plan,
     report: &mut dyn FnMut(&[Figure]),
-) -> Result<()> {
-    let (mut contenders, entries) = build_all(&table.dump, peers, plan);
+) -> Result<(), FibError> {
+    let (mut contenders, entries) = build_all(dump, peers, plan);
     for stream in Stream::ALL {
-        let keys = stream.draw(&table.dump, plan.effort.keys);
+        let keys = stream.draw(dump, plan.effort.keys);
         for &mode in &plan.modes {
-            let rates = rounds::run(&mut contenders, &keys, mode, plan.effort)?;
-            let base = best_peer(&contenders, &rates);
+            let rates = rounds::run(&mut contenders, &keys, mode, plan.effort)
+                .map_err(|(one, other)| FibError::Disagree { one, other })?;
             let figure = |index: usize| {
                 let contender: &dyn Contender<F> = contenders[index].as_ref();
-                let ours = contender.origin() == Origin::Fwdlab;
+                let base = best_peer(&contenders, &rates, contender.nexthop_bits());
+                let base = base.filter(|_| contender.origin() == Origin::Fwdlab);
                 Figure {
                     family: F::NAME,
-                    table: table.name.clone(),
+                    table: name.to_string(),
                     stream: stream.name(),
                     mode: mode.name(),
                     origin: contender.origin(),
@@ -96,9 +93,7 @@ pub fn table<F: Drawable>(
                     mlps: rounds::median(&rates[index]),
                     bytes: contender.memory_bytes(),
                     build_s: entries[index].build_s,
-                    ratio: base
-                        .filter(|_| ours)
-                        .map_or(0.0, |peer| rounds::ratio(&rates[index], &rates[peer])),
+                    ratio: base.map_or(0.0, |peer| rounds::ratio(&rates[index], &rates[peer])),
                     best_peer: base.map_or_else(String::new, |p| contenders[p].name().to_string()),
                     auto: entries[index].auto,
                 }
@@ -109,7 +104,7 @@ pub fn table<F: Drawable>(
     Ok(())
 }
 
-fn build_all<F: Drawable>(
+fn build_all<F: Measured>(
     dump: &Dump<F>,
     peers: Vec<Recipe<F>>,
     plan: &Plan,
@@ -119,29 +114,22 @@ fn build_all<F: Drawable>(
     let wanted = |name: &str| {
         plan.only.is_empty() || plan.only.iter().any(|part| name.contains(part.as_str()))
     };
-    let facts = TableFacts {
-        prefixes: dump.len(),
-        nexthops: dump.highest_nexthop(),
-        longest: dump.routes().iter().map(|r| r.0.len()).max().unwrap_or(0),
-        ..plan.caches
-    };
+    let facts = facts(dump);
     let auto = F::algorithms()
         .iter()
         .rev()
         .max_by_key(|algorithm| algorithm.preference(&facts))
         .map(|algorithm| algorithm.name());
     for algorithm in F::algorithms() {
-        let name = algorithm.name();
         // What is never chosen looks at every route: minutes for a large table.
         let hopeless = algorithm.preference(&facts) == 0 && dump.len() > 10;
-        if !wanted(name) || hopeless {
+        if hopeless || !wanted(algorithm.name()) {
             continue;
         }
-        let start = Instant::now();
-        let Ok(module) = algorithm.build(dump) else { continue };
-        entries.push(Entry { build_s: start.elapsed().as_secs_f64(), auto: auto == Some(name) });
-        let bits = 32 - algorithm.limits().nexthops.leading_zeros();
-        contenders.push(Box::new(Ours::new(name, bits, Arc::clone(&module.lookup()))));
+        for ((name, bits, lookup), build_s) in forms(*algorithm, dump, &facts) {
+            entries.push(Entry { build_s, auto: auto == Some(algorithm.name()) });
+            contenders.push(Box::new(Ours::new(name, bits, lookup)));
+        }
     }
     for (_, build) in peers.iter().filter(|(name, _)| wanted(name)) {
         let start = Instant::now();
@@ -152,9 +140,51 @@ fn build_all<F: Drawable>(
     (contenders, entries)
 }
 
-fn best_peer<F: Drawable>(contenders: &[Box<dyn Contender<F>>], rates: &Rates) -> Option<usize> {
+/// The forms of an algorithm, and the time to build each.
+fn forms<F: Measured>(
+    algorithm: &'static dyn Algorithm<F>,
+    dump: &Dump<F>,
+    facts: &TableFacts,
+) -> Vec<(Form<F>, f64)> {
+    let name = algorithm.name();
+    let bits = F::nexthop_bits(algorithm, facts);
+    let wide_bits = 32 - algorithm.limits().nexthops.leading_zeros();
+    let mut forms = Vec::new();
+    let mut label = name.to_string();
+    let start = Instant::now();
+    if let Some(wide) = F::wide_form(algorithm, dump) {
+        let form = (format!("{name}, {wide_bits}-bit cells"), wide_bits, wide);
+        forms.push((form, start.elapsed().as_secs_f64()));
+        label = format!("{name}, {bits}-bit cells");
+    }
+    let start = Instant::now();
+    if let Ok(module) = algorithm.build(dump) {
+        let build_s = start.elapsed().as_secs_f64();
+        forms.push(((label, bits, module.lookup()), build_s));
+    }
+    forms
+}
+
+fn facts<F: Measured>(dump: &Dump<F>) -> TableFacts {
+    let caches = CacheSizes::of_this_machine();
+    TableFacts {
+        prefixes: dump.len(),
+        nexthops: dump.highest_nexthop(),
+        longest: dump.routes().iter().map(|r| r.0.len()).max().unwrap_or(0),
+        l2_cache_bytes: caches.l2_bytes,
+        last_cache_bytes: caches.last_bytes,
+    }
+}
+
+/// The fastest peer with nexthop numbers of at least so many bits, less the one that marks groups.
+fn best_peer<F: Measured>(
+    contenders: &[Box<dyn Contender<F>>],
+    rates: &Rates,
+    bits: u32,
+) -> Option<usize> {
+    let capacity = bits.min(16) - 1;
     (0..contenders.len())
         .filter(|&i| contenders[i].origin() == Origin::Peer)
-        .filter(|&i| contenders[i].nexthop_bits() >= CAPACITY_BITS)
+        .filter(|&i| contenders[i].nexthop_bits() >= capacity)
         .max_by(|&a, &b| rounds::median(&rates[a]).total_cmp(&rounds::median(&rates[b])))
 }

@@ -1,20 +1,29 @@
-//! What takes part in the comparison: one built table with its lookups.
+//! What takes part in a comparison: one built table with its lookups.
 
 use std::sync::Arc;
 
-use fwdlab_fib::{Address, Family, Lookup, NexthopId};
-use serde::Serialize;
-
-use crate::keys::Keys;
+use super::Keys;
+use crate::family::{Address, Family};
+use crate::lookup::Lookup;
+use crate::nexthop::NexthopId;
 
 /// Who wrote a contender.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// This project.
     Fwdlab,
     /// Somebody else.
     Peer,
+}
+
+impl Origin {
+    /// Name in the results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fwdlab => "fwdlab",
+            Self::Peer => "peer",
+        }
+    }
 }
 
 /// A built table. Each run returns the sum of all answers, which must be the same for everybody.
@@ -40,7 +49,7 @@ pub fn depend<A: Address>(addr: A, last: u32) -> A {
     addr ^ A::truncate(u128::from(last >> 31))
 }
 
-/// One of our algorithms.
+/// One of this crate's algorithms.
 pub struct Ours<F: Family> {
     name: String,
     nexthop_bits: u32,
@@ -49,9 +58,9 @@ pub struct Ours<F: Family> {
 }
 
 impl<F: Family> Ours<F> {
-    /// A table built by algorithm `name`.
-    pub fn new(name: &str, nexthop_bits: u32, lookup: Arc<dyn Lookup<F>>) -> Self {
-        Self { name: name.to_string(), nexthop_bits, lookup, answers: Vec::new() }
+    /// A table under a name, built by an algorithm with nexthop numbers of so many bits.
+    pub fn new(name: impl Into<String>, nexthop_bits: u32, lookup: Arc<dyn Lookup<F>>) -> Self {
+        Self { name: name.into(), nexthop_bits, lookup, answers: Vec::new() }
     }
 }
 

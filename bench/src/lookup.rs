@@ -1,0 +1,189 @@
+//! `fwdlab-bench fib`: which tables and modes are measured, and where the figures go.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::ValueEnum;
+use fwdlab_fib::bench::{self, Effort, Figure, Measured, Mode, Plan, Recipe, UpdatePlan};
+use fwdlab_fib::{Inet, Inet6};
+
+use crate::output::Output;
+use crate::tables::Table;
+use crate::{Format, machine, peers};
+
+/// The real table of the checkout that this project is developed in.
+const REAL_TABLE: &str = "../shared/data/bgp-table.txt.gz";
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// A list of prefixes (may be gzipped) to use as the real table [default: the one beside the
+    /// checkout, if there is one]
+    #[arg(long, value_name = "FILE")]
+    routes: Option<PathBuf>,
+    /// Text tables, or one JSON object a line
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Few rounds of few keys
+    #[arg(long)]
+    quick: bool,
+    /// Put the tables into this Markdown file: measured ones replace their sections, others stay
+    #[arg(long, value_name = "FILE")]
+    write: Option<PathBuf>,
+    /// Only this family: inet or inet6
+    #[arg(long)]
+    family: Option<String>,
+    /// Only these tables
+    #[arg(long, value_delimiter = ',', value_enum)]
+    tables: Vec<TableName>,
+    /// Only these modes [default: all; batch with --quick]
+    #[arg(long, value_delimiter = ',', value_enum)]
+    modes: Vec<ModeName>,
+    /// Only contenders whose names contain one of these
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+    /// Addresses of one batch call
+    #[arg(long, default_value_t = 256)]
+    burst: usize,
+    /// Rounds of each comparison
+    #[arg(long)]
+    rounds: Option<usize>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum TableName {
+    #[value(name = "2")]
+    Two,
+    #[value(name = "8")]
+    Eight,
+    #[value(name = "1000")]
+    Thousand,
+    Real,
+    Generated,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ModeName {
+    Batch,
+    Single,
+    Dependent,
+    /// What changes of routes cost
+    Updates,
+}
+
+/// Runs the comparison.
+///
+/// # Errors
+/// A table that cannot be read, contenders that disagree, a document that cannot be written.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let wants = |mode| match (arguments.modes.is_empty(), arguments.quick) {
+        (false, _) => arguments.modes.contains(&mode),
+        (true, quick) => !quick || mode == ModeName::Batch,
+    };
+    let modes = [
+        (ModeName::Batch, Mode::Batch),
+        (ModeName::Single, Mode::Single),
+        (ModeName::Dependent, Mode::Dependent),
+    ];
+    let plan = Plan {
+        effort: Effort {
+            keys: if arguments.quick { 1 << 20 } else { 4 << 20 },
+            rounds: arguments.rounds.unwrap_or(if arguments.quick { 3 } else { 7 }),
+            burst: arguments.burst.clamp(1, 1024),
+        },
+        only: arguments.only.clone(),
+        modes: modes.into_iter().filter(|(name, _)| wants(*name)).map(|(_, mode)| mode).collect(),
+    };
+    let mut output = Output::new(arguments.format == Format::Json, &plan, arguments.write.clone())?;
+    let cpu = machine::last_cpu();
+    let updates = wants(ModeName::Updates);
+    let mut run = Run { arguments, plan: &plan, updates, output: &mut output };
+    run.family::<Inet>(|routes| peers::inet(routes, cpu))?;
+    run.family::<Inet6>(|routes| peers::inet6(routes, cpu))?;
+    output.finish()
+}
+
+struct Run<'a> {
+    arguments: &'a Arguments,
+    plan: &'a Plan,
+    updates: bool,
+    output: &'a mut Output,
+}
+
+impl Run<'_> {
+    fn family<F: Measured>(&mut self, peers: impl Fn(usize) -> Vec<Recipe<F>>) -> Result<()> {
+        if self.arguments.family.as_deref().is_some_and(|name| name != F::NAME) {
+            return Ok(());
+        }
+        let all = [
+            TableName::Two,
+            TableName::Eight,
+            TableName::Thousand,
+            TableName::Real,
+            TableName::Generated,
+        ];
+        let wanted = |name: &TableName| {
+            self.arguments.tables.is_empty() || self.arguments.tables.contains(name)
+        };
+        for name in all.into_iter().filter(wanted).collect::<Vec<_>>() {
+            let Some(table) = self.table::<F>(name)? else { continue };
+            if table.dump.is_empty() {
+                continue;
+            }
+            let recipes = peers(table.dump.len());
+            self.measure(&table, recipes)?;
+        }
+        Ok(())
+    }
+
+    fn table<F: Measured>(&self, name: TableName) -> Result<Option<Table<F>>> {
+        Ok(Some(match name {
+            TableName::Two => Table::two(),
+            TableName::Eight => Table::eight(),
+            TableName::Thousand => Table::thousand(),
+            TableName::Generated => Table::generated(),
+            TableName::Real => {
+                let beside = Some(PathBuf::from(REAL_TABLE)).filter(|path| path.exists());
+                match self.arguments.routes.clone().or(beside) {
+                    Some(path) => Table::read("real", Path::new(&path))?,
+                    None => {
+                        eprintln!("no real table: name a file with --routes");
+                        return Ok(None);
+                    }
+                }
+            }
+        }))
+    }
+
+    fn measure<F: Measured>(&mut self, table: &Table<F>, peers: Vec<Recipe<F>>) -> Result<()> {
+        if !self.plan.modes.is_empty() {
+            let mut figures: Vec<Figure> = Vec::new();
+            bench::table(&table.name, &table.dump, peers, self.plan, &mut |some| {
+                self.output.progress(some);
+                figures.extend_from_slice(some);
+            })?;
+            self.output.lookups(&figures)?;
+        }
+        // In small tables an update is a build.
+        if self.updates && table.dump.len() > 100 {
+            let plan = match self.arguments.quick {
+                true => UpdatePlan { single: 5_000, rush: 20_000, phases: 1 },
+                false => UpdatePlan { single: 50_000, rush: 300_000, phases: 5 },
+            };
+            let mut figures = Vec::new();
+            for name in updatable::<F>() {
+                let figure = bench::updates(&table.name, &table.dump, Some(name), &plan)?;
+                eprintln!("{} {} {name} updates: done", F::NAME, table.name);
+                figures.push(figure);
+            }
+            self.output.updates(&figures)?;
+        }
+        Ok(())
+    }
+}
+
+/// The algorithms for large tables that apply changes in place; the others wait for a rebuild.
+fn updatable<F: Measured>() -> impl Iterator<Item = &'static str> {
+    let names = ["direct", "bitruns", "dpdk_lpm"];
+    let algorithms = F::algorithms().iter().map(|algorithm| algorithm.name());
+    algorithms.filter(move |name| names.iter().any(|part| name.starts_with(part)))
+}
