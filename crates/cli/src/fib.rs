@@ -1,5 +1,7 @@
 //! `fwdlab fib`: what the modular FIB makes of a routing table.
 
+mod bench;
+
 use std::fmt::Write as _;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -25,6 +27,10 @@ enum Task {
     ///
     /// Example: fwdlab fib show --routes table.txt net.route.algo.inet.algo=radix4_lockless
     Show(Show),
+    /// Measure every lookup algorithm on a routing table, and what changes of routes cost
+    ///
+    /// Example: fwdlab fib bench --routes table.txt --quick
+    Bench(bench::Bench),
 }
 
 #[derive(clap::Args)]
@@ -54,7 +60,13 @@ const WORDS: [&str; 7] = [
 /// A file that cannot be read, a control word or value that is refused, a table that the chosen
 /// algorithm cannot hold.
 pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
-    let Task::Show(show) = &arguments.task;
+    match &arguments.task {
+        Task::Show(arguments) => show(arguments),
+        Task::Bench(arguments) => bench::execute(arguments),
+    }
+}
+
+fn show(show: &Show) -> anyhow::Result<ExitCode> {
     let mut fibs = Fibs::new(1)?;
     fibs.set_log(|event| eprintln!("{event}"));
     for setting in &show.set {
