@@ -10,8 +10,9 @@ use fwdlab_fib::algo::{Dump, ranges};
 use fwdlab_fib::conformance::edges;
 use fwdlab_fib::{Choice, Family, Fib, Inet, Inet6, Nexthop, NexthopId, Prefix, Random, Reader};
 
-/// Lookups for each algorithm; fewer without optimisation.
-const LOOKUPS: usize = if cfg!(debug_assertions) { 1_000_000 } else { 10_000_000 };
+/// Lookups for each algorithm in every test run, and in the long one.
+const SAMPLE: usize = 1_000_000;
+const ALL: usize = 10_000_000;
 const SEED: u64 = 7;
 
 /// The prefixes of a family, or nothing after saying why.
@@ -28,11 +29,15 @@ fn table<F: Family>(test: &str) -> Option<Vec<Prefix<F>>> {
 }
 
 /// Addresses of all kinds with their right answers.
-fn questions<F: Family>(fib: &Fib<F>, random: &mut Random) -> (Vec<F::Addr>, Vec<NexthopId>) {
+fn questions<F: Family>(
+    fib: &Fib<F>,
+    lookups: usize,
+    random: &mut Random,
+) -> (Vec<F::Addr>, Vec<NexthopId>) {
     let dump: Dump<F> = fib.rib().dump();
     let ranges = ranges(&dump);
-    let mut addrs: Vec<F::Addr> = Vec::with_capacity(LOOKUPS + 16);
-    while addrs.len() < LOOKUPS {
+    let mut addrs: Vec<F::Addr> = Vec::with_capacity(lookups + 16);
+    while addrs.len() < lookups {
         let prefix = dump.routes()[random.below(dump.len() as u64) as usize].0;
         addrs.extend(edges(&prefix, random));
         addrs.extend([random.addr_in(&prefix), random.addr_in(&prefix), random.addr::<F>()]);
@@ -55,14 +60,14 @@ fn compare<F: Family>(reader: &mut Reader<F>, addrs: &[F::Addr], want: &[Nexthop
     }
 }
 
-fn agrees<F: Family>(test: &str) {
+fn agrees<F: Family>(test: &str, lookups: usize) {
     let Some(prefixes) = table::<F>(test) else { return };
     let mut random = Random::new(SEED);
     let mut fib = Fib::<F>::new(0).unwrap();
     let nexthop = |random: &mut Random| Nexthop::connected(random.below(500) as u16);
     fib.load(prefixes.iter().map(|&prefix| (prefix, nexthop(&mut random)))).unwrap();
     let mut reader = fib.reader();
-    let (addrs, answers) = questions(&fib, &mut random);
+    let (addrs, answers) = questions(&fib, lookups, &mut random);
     // A linear search of a million routes would take days.
     let names: Vec<_> = fib.algorithms().filter(|name| *name != "linear").collect();
     for name in names {
@@ -94,10 +99,22 @@ fn agrees<F: Family>(test: &str) {
 
 #[test]
 fn every_inet_algorithm_agrees_on_the_full_table() {
-    agrees::<Inet>("every_inet_algorithm_agrees_on_the_full_table");
+    agrees::<Inet>("every_inet_algorithm_agrees_on_the_full_table", SAMPLE);
 }
 
 #[test]
 fn every_inet6_algorithm_agrees_on_the_full_table() {
-    agrees::<Inet6>("every_inet6_algorithm_agrees_on_the_full_table");
+    agrees::<Inet6>("every_inet6_algorithm_agrees_on_the_full_table", SAMPLE);
+}
+
+#[test]
+#[ignore = "a minute: ten million lookups with each algorithm; run it with --release -- --ignored"]
+fn every_inet_algorithm_agrees_in_ten_million_lookups() {
+    agrees::<Inet>("every_inet_algorithm_agrees_in_ten_million_lookups", ALL);
+}
+
+#[test]
+#[ignore = "a minute: ten million lookups with each algorithm; run it with --release -- --ignored"]
+fn every_inet6_algorithm_agrees_in_ten_million_lookups() {
+    agrees::<Inet6>("every_inet6_algorithm_agrees_in_ten_million_lookups", ALL);
 }
