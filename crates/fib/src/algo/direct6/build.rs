@@ -6,9 +6,7 @@ use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use super::line::{self, Below, RUNS};
-use super::{
-    KEY_BITS, LARGE, MORE, PAGES, SHARED, SHIFT_BITS, SHIFT_MASK, Shared, Tables,
-};
+use super::{KEY_BITS, LARGE, MORE, PAGES, SHARED, SHIFT_BITS, SHIFT_MASK, Shared, Tables};
 use crate::algo::slab::{Full, Slab};
 use crate::algo::spans::{self, MAX_NEXTHOP, Span};
 use crate::algo::{Algorithm, AlgorithmError, Change, Dump, Limits, Module, Outcome, TableFacts};

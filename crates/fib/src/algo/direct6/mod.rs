@@ -233,7 +233,9 @@ impl Reader<'_> {
     ) {
         // Four at a time, so that the compiler unrolls the loop.
         let (lines, addrs) = (lines.as_chunks_mut::<4>().0, addrs.as_chunks::<4>().0);
-        for ((lines, addrs), answers) in lines.iter_mut().zip(addrs).zip(answers.as_chunks_mut::<4>().0) {
+        for ((lines, addrs), answers) in
+            lines.iter_mut().zip(addrs).zip(answers.as_chunks_mut::<4>().0)
+        {
             for ((line, &addr), answer) in lines.iter_mut().zip(addrs).zip(answers) {
                 *line = self.line(addr);
                 *answer = self.answer::<C>(*line, addr);

@@ -60,4 +60,3 @@ impl Builder {
         self.slab.retire(first_of(table) as u32 / 2, (1usize << bits_of(table)).div_ceil(2));
     }
 }
-
