@@ -21,6 +21,7 @@ use super::callgraph::Folded;
 use super::runs::{ReadGroup, read_groups};
 use super::trial::{Place, trial};
 use crate::journal::utc_stamp;
+use crate::profile::Taken;
 use crate::results::{Campaign, Finished, Record, SCHEMA, Status, Trial};
 use crate::{Error, Result};
 
@@ -277,6 +278,12 @@ fn write_profiles(
         fs::create_dir_all(&profiles).map_err(Error::io("create", &profiles))?;
         let target_path = profiles.join(&target);
         fs::write(&target_path, folded.to_text()).map_err(Error::io("write", &target_path))?;
+        let event = folded.event.map(|event| format!(", event {event}")).unwrap_or_default();
+        let taken = Taken { profiler: Some(format!("pmcstat{event}")), ..Taken::default() };
+        let encode = |source| Error::Encode { what: "a profile's description", source };
+        let text = serde_json::to_string_pretty(&taken).map_err(encode)? + "\n";
+        let about = target_path.with_extension("json");
+        fs::write(&about, text).map_err(Error::io("write", &about))?;
         written.insert(target, is_graph);
     }
     Ok(written.len())

@@ -12,7 +12,17 @@ use crate::results::{LimitedBy, Metric, Results, Trial};
 pub fn chart(claims: &Claims, results: &Results, metric: Metric) -> Chart {
     let traffics = results.campaign.traffics.iter();
     let groups = traffics.map(|t| group(t, claims, (results, metric))).collect();
-    Chart { title: claims.title.clone(), metric, groups, caption: caption(claims, results, metric) }
+    // Bits per second mean something only where frames cross a link.
+    let has_imix = metric == Metric::Rate && claims.setting.device != "builtin";
+    let caption = caption(claims, results, (metric, has_imix));
+    Chart {
+        title: claims.title.clone(),
+        metric,
+        groups,
+        caption,
+        has_imix,
+        is_ordered: !claims.setting.is_imported(),
+    }
 }
 
 fn group(traffic: &str, claims: &Claims, (results, metric): (&Results, Metric)) -> Group {
@@ -94,7 +104,8 @@ fn effect(cell: &Cell, claims: &Claims, metric: Metric) -> Option<String> {
     }
     match verdict.verdict.word() {
         "faster" | "slower" => {
-            Some(units::signed_percent(verdict.comparison()?.estimate.percent()))
+            let percent = units::signed_percent(verdict.comparison()?.estimate.percent());
+            Some(format!("{percent} {}", verdict.verdict.word()))
         }
         word => Some(word.to_owned()),
     }
@@ -106,7 +117,7 @@ fn dot(trial: &Trial, metric: Metric) -> Option<Dot> {
     let cost = trial.cost_ns().map(|c| format!(", {} ns/frame", units::ns(c))).unwrap_or_default();
     let limit = match trial.limited_by {
         LimitedBy::Device => "",
-        LimitedBy::Generator => ", limited by the generator",
+        LimitedBy::Generator => ", limited by the tester",
         LimitedBy::Load => ", limited by the load",
     };
     let hover =
@@ -114,7 +125,7 @@ fn dot(trial: &Trial, metric: Metric) -> Option<Dot> {
     Some(Dot { trial: trial.id.clone(), block: trial.block, order: trial.order, value, hover })
 }
 
-fn caption(claims: &Claims, results: &Results, metric: Metric) -> String {
+fn caption(claims: &Claims, results: &Results, (metric, has_imix): (Metric, bool)) -> String {
     let mut counts: Vec<usize> = claims.cells.iter().map(|c| c.kept.len()).collect();
     counts.sort_unstable();
     counts.dedup();
@@ -139,9 +150,17 @@ fn caption(claims: &Claims, results: &Results, metric: Metric) -> String {
     } else {
         String::new()
     };
+    let imix = if has_imix {
+        "\nRight: Ethernet throughput if the same rate held for simple IMIX, 7:4:1 IP packets of 40, 576 \
+         and 1500 bytes (354.3-byte frames on average)."
+    } else {
+        ""
+    };
+    let order =
+        if claims.setting.is_imported() { "by their numbers" } else { "in the order of the run" };
     format!(
-        "Bar: median. Whisker: minimum to maximum. Marks: single trials in the order of the run, \
-         n = {n} per bar.{failed}{limits}"
+        "Bar: median. Whisker: minimum to maximum. Marks: single trials {order}, \
+         n = {n} per bar.{failed}{limits}{imix}"
     )
 }
 

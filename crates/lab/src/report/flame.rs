@@ -37,6 +37,8 @@ pub struct FlameGraph {
     pub variant: String,
     /// Name of the traffic.
     pub traffic: String,
+    /// Whether it shows what changed since the baseline.
+    pub is_difference: bool,
     /// `radix, inet`, `modular against radix, inet`.
     pub title: String,
     /// How the profile was taken.
@@ -84,9 +86,9 @@ type Costs = Option<(f64, f64)>;
 
 impl Change {
     /// Amdahl's bound: the speed-up if the function cost nothing, as a
-    /// ratio; `None` when it is all there is.
+    /// ratio; `None` when it is all there is, or not there.
     pub fn bound(&self) -> Option<f64> {
-        (self.before < 1.0).then(|| 1.0 / (1.0 - self.before))
+        (self.before > 0.0 && self.before < 1.0).then(|| 1.0 / (1.0 - self.before))
     }
 }
 
@@ -232,6 +234,7 @@ fn draw(jobs: &[Job<'_>]) -> Result<Vec<FlameGraph>, ReportError> {
         .map(|(job, (svg, small_svg))| FlameGraph {
             variant: job.profile.variant.clone(),
             traffic: job.profile.traffic.clone(),
+            is_difference: job.before.is_some(),
             title: job.title(),
             note: job.note(),
             file: job.file(),

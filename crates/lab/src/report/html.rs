@@ -12,7 +12,7 @@ use super::flame::Flames;
 use super::ministat_block::{Block, blocks};
 use super::notes::Notes;
 use super::readme::{basis, warning_text};
-use super::{ReportError, table, topology, units};
+use super::{ReportError, table, topology};
 use crate::results::{Metric, Results};
 
 const TEMPLATE: &str = include_str!("html/page.html");
@@ -78,7 +78,7 @@ struct BadgeItem<'a> {
 struct Figures {
     forest: Value,
     graph: Value,
-    cost: Value,
+    cost: Option<Value>,
     run_order: Value,
     distribution: Value,
     topology: Value,
@@ -99,6 +99,8 @@ struct FlameItem {
     note: String,
     file: String,
     height: usize,
+    /// Opened from the start: one graph, the difference where there is one.
+    open: bool,
     svg: Value,
 }
 
@@ -148,7 +150,7 @@ fn data<'a>(claims: &'a Claims, sources: &Sources<'a>) -> Result<Page<'a>, Repor
     let cells: Vec<&Cell> = claims.cells.iter().collect();
     Ok(Page {
         title: &claims.title,
-        progress: progress(claims),
+        progress: claims.progress.line(&claims.setting),
         css: Value::from_safe_string(style()),
         js: Value::from_safe_string(SCRIPT.to_owned()),
         variants: variants(claims, &sources.charts[0]),
@@ -187,24 +189,6 @@ fn data<'a>(claims: &'a Claims, sources: &Sources<'a>) -> Result<Page<'a>, Repor
     })
 }
 
-fn progress(claims: &Claims) -> String {
-    let p = &claims.progress;
-    let end = match (&p.finished, &p.stopped) {
-        (Some(at), Some(why)) => format!("finished {at} ({why})"),
-        (Some(at), None) => format!("finished {at}"),
-        _ => "unfinished".to_owned(),
-    };
-    format!(
-        "device {}, {}, {} of {} trials kept, seed {}; started {}, {end}",
-        claims.setting.device,
-        units::plural(p.blocks, "block"),
-        p.kept,
-        p.planned,
-        claims.setting.seed,
-        p.started
-    )
-}
-
 /// The style sheet of every page, both appearances in it.
 pub fn style() -> String {
     let light = figure::properties(&figure::LIGHT);
@@ -240,7 +224,11 @@ fn verdict<'a>(verdict: &'a super::claim::VerdictClaim, cells: &[&Cell]) -> Verd
         word: verdict.verdict.word(),
         sentence: &verdict.sentence,
         basis: basis(verdict, cells),
-        doubts: verdict.findings.iter().map(|f| format!("warning: {f}: {}", f.remedy())).collect(),
+        doubts: verdict
+            .findings
+            .iter()
+            .map(|f| format!("warning: {}: {}", verdict.doubt(f), f.remedy()))
+            .collect(),
     }
 }
 
@@ -261,7 +249,9 @@ fn figures(claims: &Claims, sources: &Sources<'_>) -> Result<Figures, ReportErro
             "figure-forest",
         ),
         graph: checked(figure::bars(chart), "Forwarding rates", ("figure-graph", Metric::Rate))?,
-        cost: checked(figure::bars(cost), "Device costs", ("figure-cost", Metric::Cost))?,
+        cost: (!cost.is_empty())
+            .then(|| checked(figure::bars(cost), "Device costs", ("figure-cost", Metric::Cost)))
+            .transpose()?,
         run_order: checked(
             figure::run_order(chart),
             "Trials in the order of the run",
@@ -290,10 +280,13 @@ fn tables<'a>(claims: &Claims, results: &'a Results) -> Vec<CellTable<'a>> {
 }
 
 fn flames(flames: &Flames) -> Vec<FlameItem> {
+    let first = flames.graphs.iter().position(|g| g.is_difference).unwrap_or(0);
     flames
         .graphs
         .iter()
-        .map(|graph| FlameItem {
+        .enumerate()
+        .map(|(k, graph)| FlameItem {
+            open: k == first,
             id: graph.file.replace('.', "-"),
             variant: graph.variant.clone(),
             traffic: graph.traffic.clone(),
@@ -323,7 +316,9 @@ fn amdahl(flames: &Flames) -> Vec<AmdahlTable> {
 
 fn facts(claims: &Claims) -> Vec<String> {
     let mut facts = claims.setting.lines();
-    facts.push(format!("experiment.toml: SHA-256 {}", claims.setting.experiment_sha256));
+    if !claims.setting.experiment_sha256.is_empty() {
+        facts.push(format!("experiment.toml: SHA-256 {}", claims.setting.experiment_sha256));
+    }
     facts
 }
 

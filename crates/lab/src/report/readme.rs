@@ -1,8 +1,8 @@
-//! `README.md`: the report in the shape in which people publish such results
-//! by hand, readable as plain text.
+//! `README.md`: the report for git, readable as plain text.
 //!
-//! Title; what was measured and on what; the graph; per traffic the ministat
-//! block and the verdict; the table; drops; doubts; how to run it again.
+//! The answer first: per family the verdict; what had to hold for it; the effects; the table; the
+//! trials in their order; flame graphs; the user's notes; where it all comes from; the ministat
+//! blocks.
 
 use std::fmt::Write as _;
 
@@ -29,28 +29,31 @@ pub struct Extras<'a> {
 /// Renders the whole file.
 pub fn readme(claims: &Claims, results: &Results, extras: &Extras<'_>) -> String {
     let mut out = String::with_capacity(16 * 1024);
-    head(&mut out, claims);
-    let _ = writeln!(out, "![{}](graph.png)\n", claims.title.replace(['[', ']'], ""));
-    if claims.verdicts.iter().any(|v| v.metric == "cost") {
-        out.push_str("![Device cost per frame](cost.png)\n\n");
-    }
+    let _ = writeln!(out, "# {}\n", claims.title);
+    out.push_str(&wrap(&claims.progress.line(&claims.setting), WIDTH, "", ""));
+    out.push('\n');
     for traffic in &results.campaign.traffics {
         traffic_section(&mut out, traffic, claims, results);
     }
-    tables(&mut out, claims, results);
     validity(&mut out, claims);
     out.push_str("![Effects with their intervals](forest.png)\n\n");
+    tables(&mut out, claims, results);
+    let _ = writeln!(out, "![Forwarding rates](graph.png)\n");
+    if claims.verdicts.iter().any(|v| v.metric == "cost") {
+        out.push_str("![Device cost per frame](cost.png)\n\n");
+    }
     out.push_str("![Every trial in the order of the run](run-order.png)\n\n");
     flame_graphs(&mut out, extras.flames);
     out.push_str(&extras.notes.markdown());
     provenance(&mut out, claims);
+    ministat(&mut out, claims, results);
     out
 }
 
-fn head(out: &mut String, claims: &Claims) {
-    let _ = writeln!(out, "# {}\n", claims.title);
+/// What was measured and on what.
+fn setting(out: &mut String, claims: &Claims) {
     for line in claims.setting.lines() {
-        out.push_str(&wrap(&line, WIDTH, "  - ", "    "));
+        out.push_str(&wrap(&line, WIDTH, "- ", "  "));
     }
     for variant in &claims.setting.variants {
         let role = if claims.cells.iter().any(|c| c.is_baseline && c.variant == variant.name) {
@@ -60,18 +63,8 @@ fn head(out: &mut String, claims: &Claims) {
         };
         let set: Vec<String> = variant.set.iter().map(|(k, v)| format!("`{k}={v}`")).collect();
         let set = if set.is_empty() { "default settings".to_owned() } else { set.join(", ") };
-        out.push_str(&wrap(&format!("{}{role}: {set}", variant.name), WIDTH, "  - ", "    "));
+        out.push_str(&wrap(&format!("{}{role}: {set}", variant.name), WIDTH, "- ", "  "));
     }
-    let p = &claims.progress;
-    let order = format!(
-        "{} in random order (seed {}): {} trials planned, {} kept",
-        units::plural(p.blocks, "block"),
-        claims.setting.seed,
-        p.planned,
-        p.kept
-    );
-    out.push_str(&wrap(&order, WIDTH, "  - ", "    "));
-    out.push('\n');
 }
 
 fn traffic_section(out: &mut String, traffic: &str, claims: &Claims, results: &Results) {
@@ -84,10 +77,6 @@ fn traffic_section(out: &mut String, traffic: &str, claims: &Claims, results: &R
         let _ = writeln!(out, "{}:\n", family.title());
     } else {
         let _ = writeln!(out, "{} ({traffic}):\n", family.title());
-    }
-    let is_cost = verdicts.iter().any(|v| v.metric == "cost");
-    for block in blocks(traffic, claims, results, is_cost) {
-        fence(out, &block);
     }
     for cell in &cells {
         for failure in &cell.failed {
@@ -102,14 +91,14 @@ fn traffic_section(out: &mut String, traffic: &str, claims: &Claims, results: &R
             out.push_str(&wrap(text, WIDTH, "   note: ", "     "));
         }
         for finding in &verdict.findings {
-            let text = format!("warning: {finding}: {}", finding.remedy());
+            let text = format!("warning: {}: {}", verdict.doubt(finding), finding.remedy());
             out.push_str(&wrap(&text, WIDTH, "   ", "     "));
         }
         out.push('\n');
     }
 }
 
-/// Why the verdict and the ministat block above it may say different things.
+/// Why the verdict and the ministat block may say different things.
 fn disagreement(
     verdict: &VerdictClaim,
     claims: &Claims,
@@ -133,13 +122,16 @@ fn disagreement(
     }
 }
 
-fn fence(out: &mut String, block: &Block) {
-    match block {
-        Block::Text(text) => {
-            let _ = writeln!(out, "```\n{}```\n", text);
-        }
-        Block::Missing(reason) => {
-            let _ = writeln!(out, "No ministat block: {reason}\n");
+/// The raw blocks, as other people's tools print them.
+fn ministat(out: &mut String, claims: &Claims, results: &Results) {
+    out.push_str("\n## ministat\n\n");
+    for traffic in &results.campaign.traffics {
+        let with_cost = claims.verdicts.iter().any(|v| v.traffic == *traffic && v.metric == "cost");
+        for block in blocks(traffic, claims, results, with_cost) {
+            let _ = match block {
+                Block::Text(text) => writeln!(out, "```\n{text}```\n"),
+                Block::Missing(reason) => writeln!(out, "No ministat block: {reason}\n"),
+            };
         }
     }
 }
@@ -169,9 +161,18 @@ pub fn basis(verdict: &VerdictClaim, cells: &[&Cell]) -> Option<String> {
         }
         _ => None,
     };
-    let n = verdict.comparison().map_or(verdict.pairs.len(), |c| c.n.baseline);
-    let method = verdict.comparison().map_or("no comparison", |c| c.method.describe());
-    let paired = format!("({}, {method})", units::plural(n, "block"));
+    let paired = match verdict.comparison() {
+        None => "(no comparison)".to_owned(),
+        Some(c) if c.method.is_blocked() => {
+            format!("({}, {})", units::plural(c.n.baseline, "block"), c.method.describe())
+        }
+        Some(c) => format!(
+            "({} against {}, {})",
+            units::plural(c.n.variant, "trial"),
+            c.n.baseline,
+            c.method.describe()
+        ),
+    };
     Some(if verdict.metric == "cost" {
         let costs = costs.unwrap_or_else(|| "no device cost".to_owned());
         let rate_effect = verdict.rate.as_ref().map_or_else(String::new, |c| {
@@ -259,19 +260,17 @@ fn flame_graphs(out: &mut String, flames: &Flames) {
 
 fn provenance(out: &mut String, claims: &Claims) {
     out.push_str("## Provenance\n\n");
-    let p = &claims.progress;
-    let _ = match &p.finished {
-        Some(at) => writeln!(
-            out,
-            "- run from {} to {at}: {}",
-            p.started,
-            p.stopped.as_deref().unwrap_or("ended")
-        ),
-        None => writeln!(out, "- run from {}, unfinished", p.started),
-    };
-    let _ = writeln!(out, "- experiment.toml: SHA-256 {}", claims.setting.experiment_sha256);
-    out.push_str("- settings read back from the device:\n");
-    for cell in &claims.cells {
+    setting(out, claims);
+    if !claims.setting.experiment_sha256.is_empty() {
+        let _ = writeln!(out, "- experiment.toml: SHA-256 {}", claims.setting.experiment_sha256);
+    }
+    let is_read_back = claims.cells.iter().any(|c| !c.proof.is_empty());
+    out.push_str(if is_read_back {
+        "- settings read back from the device:\n"
+    } else {
+        "- nothing was read back from the device\n"
+    });
+    for cell in claims.cells.iter().filter(|_| is_read_back) {
         let proof: Vec<String> = cell.proof.iter().map(|(k, v)| format!("`{k}={v}`")).collect();
         let proof = if proof.is_empty() { "nothing".to_owned() } else { proof.join(", ") };
         let text = format!("{} / {}: {proof}", cell.traffic, cell.variant);

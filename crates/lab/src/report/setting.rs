@@ -85,7 +85,10 @@ impl Setting {
             seed: campaign.seed,
             interval_ms: results.trials.first().map_or(0.0, |t| t.interval_ms),
             experiment_sha256: campaign.experiment_sha256.clone(),
-            command: command(&experiment, campaign.seed),
+            command: match campaign.device.as_str() {
+                "imported" => "fwdlab import PUBLISHED-DIRECTORY -o DIR".to_owned(),
+                _ => command(&experiment, campaign.seed),
+            },
         })
     }
 
@@ -100,12 +103,22 @@ impl Setting {
         lines
     }
 
+    /// Whether the results were published by someone else and imported.
+    pub fn is_imported(&self) -> bool {
+        self.device == "imported"
+    }
+
     fn device_line(&self) -> String {
         match self.device.as_str() {
             "builtin" => "Device: the embedded router of fwdlab, joined to the tester by memory \
                           rings (no network card, no kernel)"
                 .to_owned(),
             "linux" => "Device: the running Linux kernel, in network namespaces".to_owned(),
+            "imported" => {
+                "Published results, imported: the order of their runs and what the device \
+                           answered are unknown"
+                    .to_owned()
+            }
             other => format!("Device: {other}"),
         }
     }

@@ -26,7 +26,7 @@ pub fn commit(claims: &Claims) -> String {
             out.push_str(&wrap(&basis, COMMIT_WIDTH, "      ", "      "));
         }
         for finding in &verdict.findings {
-            out.push_str(&wrap(&finding.to_string(), COMMIT_WIDTH, "      warning: ", "      "));
+            out.push_str(&wrap(&verdict.doubt(finding), COMMIT_WIDTH, "      warning: ", "      "));
         }
     }
     out.push('\n');
@@ -67,7 +67,8 @@ pub fn github(claims: &Claims, results: &Results) -> String {
             let _ = writeln!(out, "  <br>{basis}");
         }
         for finding in &verdict.findings {
-            let _ = writeln!(out, "  <br>:warning: {finding}: {}", finding.remedy());
+            let text = verdict.doubt(finding);
+            let _ = writeln!(out, "  <br>:warning: {text}: {}", finding.remedy());
         }
     }
     out.push('\n');

@@ -105,7 +105,8 @@ fn effect_and_p(verdict: &VerdictClaim) -> (String, String) {
         "invalid" => "invalid".to_owned(),
         word => format!("{word} {interval}{mark}"),
     };
-    (effect, units::p_value(c.p))
+    let p = if effect == "invalid" { "-".to_owned() } else { units::p_value(c.p) };
+    (effect, p)
 }
 
 /// Drops by reason; `None` when there were none.

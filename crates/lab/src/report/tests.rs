@@ -280,3 +280,88 @@ fn synthesis_refuses_to_mix_traffic_silently() {
     assert!(text.contains("warning: ") && text.contains("faster [+17.4 %, +19.2 %]"), "{text}");
     assert!(out.path().join("inet6.png").exists());
 }
+
+#[test]
+fn readme_answers_first_and_proves_below() {
+    let (dir, results) = directory(sample::results(&sample::TWO, 8));
+    sample::write_profiles(&results, dir.path());
+    fs::write(dir.path().join("notes.md"), "Looks good.\n").unwrap();
+    write(dir.path(), &results).unwrap();
+    let readme = fs::read_to_string(dir.path().join("README.md")).unwrap();
+    let page = fs::read_to_string(dir.path().join("index.html")).unwrap();
+    let in_order = |text: &str, marks: &[&str]| {
+        let places: Vec<Option<usize>> = marks.iter().map(|m| text.find(m)).collect();
+        assert!(places.is_sorted() && places[0].is_some(), "{marks:?} at {places:?}");
+    };
+    in_order(
+        &readme,
+        &[
+            "=> modular is",
+            "## Checks",
+            "(forest.png)",
+            "## All figures",
+            "(graph.png)",
+            "(run-order.png)",
+            "## Flame graphs",
+            "Looks good.",
+            "## Provenance",
+            "## ministat",
+        ],
+    );
+    let sections = ["verdicts", "checks", "forest", "figures", "run-order", "figure-distribution"];
+    let sections = sections.into_iter().chain(["flames", "notes", "provenance", "ministat"]);
+    let sections: Vec<String> = sections.map(|id| format!(" id=\"{id}\"")).collect();
+    in_order(&page, &sections.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
+#[test]
+fn imix_axis_stands_only_where_frames_cross_a_link() {
+    let mut results = sample::results(&sample::TWO, 8);
+    let svg = |results: &Results| {
+        let (dir, results) = directory(results.clone());
+        write(dir.path(), &results).unwrap();
+        let read = |name: &str| fs::read_to_string(dir.path().join(name)).unwrap();
+        (read("graph.svg"), read("cost.svg"))
+    };
+    assert!(!svg(&results).0.contains("IMIX"));
+    results.campaign.device = "linux".to_owned();
+    let (rate, cost) = svg(&results);
+    // 4 Mpps carry 4e6 x 2834.67 bits of simple IMIX: ticks in Gb/s.
+    assert!(rate.contains("Simple IMIX Ethernet throughput (Gb/s)"));
+    assert!(!cost.contains("IMIX"));
+}
+
+#[test]
+fn refusals_are_shown_where_no_profile_is_left() {
+    let (dir, results) = directory(sample::results(&sample::TWO, 8));
+    fs::create_dir(dir.path().join("profiles")).unwrap();
+    fs::write(dir.path().join("profiles/other.inet.folded"), "a;b 3\n").unwrap();
+    write(dir.path(), &results).unwrap();
+    for name in ["README.md", "index.html"] {
+        let text = fs::read_to_string(dir.path().join(name)).unwrap();
+        assert!(text.contains("belongs to no variant"), "{name}");
+    }
+}
+
+#[test]
+fn idle_stacks_are_stated_and_left_out_of_shares() {
+    let (dir, results) = directory(sample::results(&sample::TWO, 8));
+    fs::create_dir(dir.path().join("profiles")).unwrap();
+    let put = |name: &str, text: &str| fs::write(dir.path().join("profiles").join(name), text);
+    put("radix.inet.folded", "swapper;cpu_idle;default_idle 50\nswapper;softirq;lookup 50\n")
+        .unwrap();
+    put("modular.inet.folded", "swapper;softirq;lookup 25\nswapper;softirq;send 75\n").unwrap();
+    write(dir.path(), &results).unwrap();
+    let text = fs::read_to_string(dir.path().join("README.md")).unwrap();
+    assert!(text.contains("idle stacks 50.0 %"), "{text}");
+    let row = text.lines().find(|l| l.starts_with("| lookup")).unwrap();
+    assert!(row.contains("100.0 %") && row.contains("25.0 %"), "{row}");
+}
+
+#[test]
+fn repeated_trials_are_counted() {
+    let mut results = sample::results(&sample::TWO, 8);
+    results.repeated.push(results.trials[0].clone());
+    let claims = claims(&results).unwrap();
+    assert_eq!(claims.badges[0].text, "32 planned, 32 kept; 1 more did not count and ran again");
+}

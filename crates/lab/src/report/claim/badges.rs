@@ -45,7 +45,7 @@ pub struct Badge {
 /// The badges of a campaign, in the order in which a reader asks.
 pub(super) fn badges(results: &Results, claims: &Claims) -> Vec<Badge> {
     let kept: Vec<&Trial> = results.trials.iter().filter(|t| t.is_ok()).collect();
-    let mut badges = vec![trials(claims)];
+    let mut badges = vec![trials(results, claims)];
     if !kept.is_empty() {
         badges.extend([
             offered(&kept),
@@ -60,7 +60,7 @@ pub(super) fn badges(results: &Results, claims: &Claims) -> Vec<Badge> {
     badges
 }
 
-fn trials(claims: &Claims) -> Badge {
+fn trials(results: &Results, claims: &Claims) -> Badge {
     let p = &claims.progress;
     let state = if p.kept == p.planned {
         State::Good
@@ -69,7 +69,12 @@ fn trials(claims: &Claims) -> Badge {
     } else {
         State::Bad
     };
-    Badge { name: "trials", state, text: format!("{} planned, {} kept", p.planned, p.kept) }
+    let repeated = match results.repeated.len() {
+        0 => String::new(),
+        n => format!("; {n} more did not count and ran again"),
+    };
+    let text = format!("{} planned, {} kept{repeated}", p.planned, p.kept);
+    Badge { name: "trials", state, text }
 }
 
 fn offered(kept: &[&Trial]) -> Badge {
@@ -98,12 +103,17 @@ fn forwarded(kept: &[&Trial]) -> Badge {
     let share = if sent > 0 { received as f64 / sent as f64 } else { 0.0 };
     let is_balanced = kept.iter().all(|t| t.received + t.dropped() == t.sent);
     let state = if is_balanced { State::Good } else { State::Warn };
+    // A device that forwarded and counted nothing is one whose counters nobody read.
+    let drops = if received > 0 && kept.iter().all(|t| t.device_received == 0) {
+        "what the device dropped is not known".to_owned()
+    } else {
+        format!("{} dropped by the device", units::count(dropped))
+    };
     let text = format!(
-        "{} of {} frames sent ({}), {} dropped by the device",
+        "{} of {} frames sent ({}), {drops}",
         units::count(received),
         units::count(sent),
-        units::share(share),
-        units::count(dropped)
+        units::share(share)
     );
     Badge { name: "forwarded", state, text }
 }
@@ -129,6 +139,10 @@ fn flows(kept: &[&Trial]) -> Badge {
     planned.sort_unstable();
     planned.dedup();
     let planned: Vec<String> = planned.into_iter().map(units::count).collect();
+    if kept.iter().all(|t| t.flows_seen == 0 && t.received > 0) {
+        let text = format!("{} planned; the receiver did not count them", planned.join(" / "));
+        return Badge { name: "flows seen", state: State::Warn, text };
+    }
     match wrong {
         0 => Badge {
             name: "flows seen",
@@ -161,6 +175,10 @@ fn frames(kept: &[&Trial]) -> Badge {
         (0, _, _) => State::Warn,
         _ => State::Bad,
     };
+    if checked == 0 {
+        let text = "the receiver did not look into them".to_owned();
+        return Badge { name: "frames", state, text };
+    }
     let text = format!(
         "{} looked into: {} wrong, {} reordered",
         units::count(checked),
@@ -209,7 +227,9 @@ fn stability(claims: &Claims) -> Badge {
     let doubts: Vec<String> = claims
         .verdicts
         .iter()
-        .flat_map(|v| v.findings.iter().filter(unstable).map(|f| format!("{}: {f}", v.traffic)))
+        .flat_map(|v| {
+            v.findings.iter().filter(unstable).map(|f| format!("{}: {}", v.traffic, v.doubt(f)))
+        })
         .collect();
     match doubts.as_slice() {
         [] => Badge {

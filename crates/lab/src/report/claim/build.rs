@@ -172,7 +172,8 @@ fn warnings(results: &Results, setting: &Setting) -> Vec<Warning> {
             }
         }
     }
-    let unpinned = results.trials.iter().filter(|t| !t.environment.pinned);
+    let is_known = !setting.is_imported();
+    let unpinned = results.trials.iter().filter(|t| is_known && !t.environment.pinned);
     let unpinned: Vec<String> = unpinned.map(|t| t.id.clone()).collect();
     if !unpinned.is_empty() {
         let text = "tester and device were not pinned to cores of their own".to_owned();

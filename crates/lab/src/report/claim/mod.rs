@@ -9,6 +9,7 @@
 
 mod badges;
 mod build;
+mod doubt;
 mod resolve;
 mod spread;
 
@@ -19,6 +20,7 @@ use fwdlab_stats::{Comparison, Verdict};
 use serde::Serialize;
 
 use super::setting::Setting;
+use super::units;
 use crate::experiment::Family;
 
 pub use badges::{Badge, State};
@@ -67,6 +69,28 @@ pub struct Progress {
     pub kept: usize,
     /// Blocks planned.
     pub blocks: usize,
+}
+
+impl Progress {
+    /// What ran, in one line: `device builtin, 8 blocks in random order, ...`.
+    pub fn line(&self, setting: &Setting) -> String {
+        let Self { kept, planned, started, .. } = self;
+        let kept = format!("{kept} of {planned} trials kept");
+        if setting.is_imported() {
+            let runs = units::plural(self.blocks, "run");
+            return format!("published results, up to {runs} of each kind, {kept}");
+        }
+        let end = match (&self.finished, &self.stopped) {
+            (Some(at), Some(why)) => format!("to {at} ({why})"),
+            (Some(at), None) => format!("to {at}"),
+            _ => "unfinished".to_owned(),
+        };
+        let blocks = units::plural(self.blocks, "block");
+        format!(
+            "device {}, {blocks} in random order (seed {}), {kept}; run from {started}, {end}",
+            setting.device, setting.seed
+        )
+    }
 }
 
 /// A variant against the baseline with one traffic.
@@ -145,18 +169,22 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// What bounded the trials, in words: `device`, `6 device, 2 generator`.
+    /// What bounded the trials, in words: `device`, `6 device, 2 tester`.
     pub fn limits(&self) -> String {
         match self.limited_by.len() {
             0 => "-".to_owned(),
-            1 => self.limited_by.keys().copied().collect(),
+            1 => self.limited_by.keys().copied().map(bound).collect(),
             _ => {
-                let parts: Vec<String> =
-                    self.limited_by.iter().map(|(what, n)| format!("{n} {what}")).collect();
-                parts.join(", ")
+                let parts = self.limited_by.iter().map(|(what, n)| format!("{n} {}", bound(what)));
+                parts.collect::<Vec<_>>().join(", ")
             }
         }
     }
+}
+
+/// The journal's word for what bounded a trial, in the words of the glossary.
+fn bound(limit: &str) -> &str {
+    if limit == "generator" { "tester" } else { limit }
 }
 
 /// A trial that failed.

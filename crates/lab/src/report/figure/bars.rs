@@ -7,14 +7,17 @@ use super::{Chart, Group, LineRate, Series, unit};
 use crate::report::text_table::wrap;
 use crate::results::Metric;
 
-const HEIGHT: f64 = 492.0;
+const HEIGHT: f64 = 512.0;
 const LEFT: f64 = 74.0;
-const RIGHT: f64 = 24.0;
-const TOP: f64 = 78.0;
-const BOTTOM: f64 = 392.0;
+const TOP: f64 = 92.0;
+const BOTTOM: f64 = 400.0;
 const NARROWEST_SLOT: f64 = 46.0;
 /// Width of a character of 12 px type, on average, in px.
 const CHARACTER: f64 = 7.2;
+/// Bits on the wire per frame of simple IMIX on average: 7 IP packets of 40 bytes, 4 of 576 and 1
+/// of 1500, each with 14 bytes of Ethernet header (no FCS, preamble and gap: as published graphs
+/// count it).
+const IMIX_BITS: f64 = (7.0 * 54.0 + 4.0 * 590.0 + 1514.0) / 12.0 * 8.0;
 
 /// Where the bars of a chart stand.
 struct Layout {
@@ -25,6 +28,8 @@ struct Layout {
     tick: f64,
     slot: f64,
     group_gap: f64,
+    /// Room on the right, for the second axis if there is one.
+    right: f64,
 }
 
 impl Layout {
@@ -32,16 +37,17 @@ impl Layout {
         let bars: usize = chart.groups.iter().map(|g| g.series.len()).sum();
         let groups = chart.groups.len().max(1) as f64;
         let group_gap = 36.0;
-        let wanted = LEFT + RIGHT + bars as f64 * NARROWEST_SLOT + groups * group_gap;
+        let right = if chart.has_imix { 92.0 } else { 24.0 };
+        let wanted = LEFT + right + bars as f64 * NARROWEST_SLOT + groups * group_gap;
         let width = wanted.max(800.0).round();
-        let slot = (width - LEFT - RIGHT - groups * group_gap) / bars.max(1) as f64;
+        let slot = (width - LEFT - right - groups * group_gap) / bars.max(1) as f64;
         let limits = chart.groups.iter().filter_map(|g| g.line_rate.as_ref()).map(|l| l.pps);
         let top = limits.fold(chart.maximum(), f64::max);
         let (scale, _) = unit(chart.metric, top);
         let tick = step(top * 1.12, 6);
         let high = (top * 1.12 / tick).ceil() * tick;
         let y = Scale::new((0.0, high), (BOTTOM, TOP));
-        Self { width, y, unit: scale, metric: chart.metric, tick, slot, group_gap }
+        Self { width, y, unit: scale, metric: chart.metric, tick, slot, group_gap, right }
     }
 }
 
@@ -49,9 +55,18 @@ impl Layout {
 pub fn bars(chart: &Chart) -> Canvas {
     let layout = Layout::of(chart);
     let mut canvas = Canvas::new(layout.width, HEIGHT);
-    canvas.text("title", Anchor::Start, at(16.0, 28.0), &chart.title);
+    let what = match chart.metric {
+        Metric::Rate => "Forwarding rate",
+        Metric::Cost => "Device cost per frame",
+    };
+    canvas.text("title", Anchor::Start, at(16.0, 27.0), what);
+    let columns = ((layout.width - 32.0) / 6.6) as usize;
+    canvas.text("faint", Anchor::Start, at(16.0, 45.0), &shortened(&chart.title, columns));
     draw_legend(&mut canvas, chart);
     draw_axis(&mut canvas, &layout, chart);
+    if chart.has_imix {
+        draw_imix_axis(&mut canvas, &layout);
+    }
     let mut x = LEFT + layout.group_gap / 2.0;
     for group in &chart.groups {
         let width = layout.slot * group.series.len() as f64;
@@ -70,8 +85,8 @@ fn draw_legend(canvas: &mut Canvas, chart: &Chart) {
     for (name, colour) in chart.variants() {
         let class = format!("f{colour}");
         canvas.open(&[("class", "series"), ("data-variant", name)]);
-        canvas.legend_mark(&class, colour, at(x, 50.0));
-        canvas.text("", Anchor::Start, at(x + 10.0, 54.0), name);
+        canvas.legend_mark(&class, colour, at(x, 64.0));
+        canvas.text("", Anchor::Start, at(x + 10.0, 68.0), name);
         canvas.close();
         x += 34.0 + name.chars().count() as f64 * CHARACTER;
     }
@@ -83,7 +98,7 @@ fn draw_axis(canvas: &mut Canvas, layout: &Layout, chart: &Chart) {
     for value in ticks(low, high, layout.tick) {
         let y = layout.y.place(value);
         let class = if value == 0.0 { "axis" } else { "grid" };
-        canvas.line(class, at(LEFT, y), at(layout.width - RIGHT, y));
+        canvas.line(class, at(LEFT, y), at(layout.width - layout.right, y));
         let label = format!("{:.digits$}", value / layout.unit);
         canvas.text("faint", Anchor::End, at(LEFT - 8.0, y + 4.0), &label);
     }
@@ -94,6 +109,33 @@ fn draw_axis(canvas: &mut Canvas, layout: &Layout, chart: &Chart) {
     };
     let label = format!("{what} ({unit})");
     canvas.text_upwards("", at(22.0, f64::midpoint(TOP, BOTTOM)), &label);
+}
+
+/// The second axis: the rates as Ethernet throughput with simple IMIX.
+fn draw_imix_axis(canvas: &mut Canvas, layout: &Layout) {
+    let (low, high) = layout.y.range();
+    let top = high * IMIX_BITS;
+    let tick = step(top, 6);
+    let (unit, name) = if top >= 1e9 { (1e9, "Gb/s") } else { (1e6, "Mb/s") };
+    let digits = decimals(tick / unit);
+    let x = layout.width - layout.right;
+    canvas.line("axis", at(x, TOP), at(x, BOTTOM));
+    for value in ticks(low * IMIX_BITS, top, tick) {
+        let y = layout.y.place(value / IMIX_BITS);
+        canvas.line("axis", at(x, y), at(x + 4.0, y));
+        let label = format!("{:.digits$}", value / unit);
+        canvas.text("faint", Anchor::Start, at(x + 8.0, y + 4.0), &label);
+    }
+    let middle = at(layout.width - 14.0, f64::midpoint(TOP, BOTTOM));
+    canvas.text_upwards("", middle, &format!("Simple IMIX Ethernet throughput ({name})"));
+}
+
+/// At most so many characters of `text`.
+fn shortened(text: &str, columns: usize) -> String {
+    if text.chars().count() <= columns {
+        return text.to_owned();
+    }
+    text.chars().take(columns.saturating_sub(3)).chain("...".chars()).collect()
 }
 
 fn draw_group(canvas: &mut Canvas, layout: &Layout, group: &Group, left: f64) {
@@ -147,6 +189,9 @@ fn draw_series(canvas: &mut Canvas, layout: &Layout, series: &Series, centre: f6
     };
     let mut y = top - 8.0;
     if let Some(effect) = &series.effect {
+        // In a narrow column the number alone.
+        let is_wide = effect.chars().count() as f64 * CHARACTER > layout.slot;
+        let effect = effect.rsplit_once(' ').filter(|_| is_wide).map_or(&**effect, |(n, _)| n);
         canvas.text(&format!("halo t{colour}"), Anchor::Middle, at(centre, y), effect);
         y -= 15.0;
     }

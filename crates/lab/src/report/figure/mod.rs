@@ -37,6 +37,10 @@ pub struct Chart {
     pub groups: Vec<Group>,
     /// A sentence on n and on trials that are missing.
     pub caption: String,
+    /// Whether a second axis says which Ethernet throughput the rates are with simple IMIX.
+    pub has_imix: bool,
+    /// Whether the order of the trials is known, and blocks with it; it is not in published results.
+    pub is_ordered: bool,
 }
 
 /// The series of one traffic.
@@ -72,7 +76,7 @@ pub struct Series {
     pub dots: Vec<Dot>,
     /// Their summary; `None` when no trial was kept.
     pub summary: Option<Summary>,
-    /// The effect beside the bar: `+17.5%`.
+    /// The effect beside the bar: `+17.5 % faster`.
     pub effect: Option<String>,
 }
 
@@ -115,6 +119,11 @@ impl Summary {
 }
 
 impl Chart {
+    /// Whether there is no trial to draw.
+    pub fn is_empty(&self) -> bool {
+        self.groups.iter().flat_map(|g| &g.series).all(|s| s.dots.is_empty())
+    }
+
     /// The largest value of any trial.
     pub fn maximum(&self) -> f64 {
         let values = self.groups.iter().flat_map(|g| &g.series).flat_map(|s| &s.dots);

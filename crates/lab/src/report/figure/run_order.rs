@@ -14,6 +14,30 @@ const GAP: f64 = 34.0;
 const STEPS: u32 = 10;
 const CHARACTER: f64 = 7.2;
 
+/// What the figure calls its trials.
+struct Words {
+    title: &'static str,
+    axis: &'static str,
+    caption: &'static str,
+    colours: &'static str,
+}
+
+const ORDERED: Words = Words {
+    title: "Every trial in the order of the run",
+    axis: "trial, in the order of the run",
+    caption: "Deviation of each trial's rate from the median of its variant and traffic. Stripes and \
+              colours: blocks.",
+    colours: "block 1",
+};
+
+const NUMBERED: Words = Words {
+    title: "Every published run",
+    axis: "run, by variant and number",
+    caption: "Deviation of each run's rate from the median of its variant and traffic. In which order \
+              they ran is not known.",
+    colours: "run 1",
+};
+
 /// Draws one panel per traffic.
 pub fn run_order(chart: &Chart) -> Canvas {
     let panels = chart.groups.len() as f64;
@@ -21,17 +45,16 @@ pub fn run_order(chart: &Chart) -> Canvas {
     let last = all_dots(chart).map(|(_, d)| d.order).max().unwrap_or(1);
     let width = (LEFT + RIGHT + f64::from(last) * 2.4).max(800.0);
     let mut canvas = Canvas::new(width, bottom + 70.0);
-    canvas.text("title", Anchor::Start, at(16.0, 28.0), "Every trial in the order of the run");
+    let words = if chart.is_ordered { &ORDERED } else { &NUMBERED };
+    canvas.text("title", Anchor::Start, at(16.0, 28.0), words.title);
     draw_legend(&mut canvas, chart, width);
     let x = Scale::new((0.5, f64::from(last) + 0.5), (LEFT, width - RIGHT));
     for (k, group) in chart.groups.iter().enumerate() {
         let top = TOP + k as f64 * (PANEL + GAP);
         draw_panel(&mut canvas, chart, group, (&x, top));
     }
-    draw_orders(&mut canvas, &x, bottom, last);
-    let caption = "Deviation of each trial's rate from the median of its variant and traffic. Stripes \
-                   and colours: blocks.";
-    canvas.text("faint", Anchor::Start, at(16.0, bottom + 58.0), caption);
+    draw_orders(&mut canvas, (&x, words.axis), bottom, last);
+    canvas.text("faint", Anchor::Start, at(16.0, bottom + 58.0), words.caption);
     canvas
 }
 
@@ -50,7 +73,8 @@ fn draw_legend(canvas: &mut Canvas, chart: &Chart, width: f64) {
     }
     let blocks = all_dots(chart).map(|(_, d)| d.block).max().unwrap_or(1);
     let left = width - RIGHT - 160.0;
-    canvas.text("faint", Anchor::End, at(left - 6.0, 54.0), "block 1");
+    let words = if chart.is_ordered { &ORDERED } else { &NUMBERED };
+    canvas.text("faint", Anchor::End, at(left - 6.0, 54.0), words.colours);
     for k in 0..STEPS {
         let from = left + f64::from(k) * 11.0;
         canvas.rect(&format!("k{k}"), at(from, 45.0), at(from + 11.0, 56.0));
@@ -66,7 +90,9 @@ fn draw_panel(canvas: &mut Canvas, chart: &Chart, group: &Group, (x, top): (&Sca
         .flat_map(|s| s.dots.iter().filter_map(|d| deviation(s, d.value)))
         .fold(0.5, |most: f64, d| most.max(d.abs()));
     let y = Scale::new((-1.1 * reach, 1.1 * reach), (bottom, top));
-    draw_stripes(canvas, chart, x, (top, bottom));
+    if chart.is_ordered {
+        draw_stripes(canvas, chart, x, (top, bottom));
+    }
     let tick = step(2.2 * reach, 5);
     let digits = decimals(tick);
     for value in ticks(-1.1 * reach, 1.1 * reach, tick) {
@@ -119,14 +145,14 @@ fn draw_stripes(canvas: &mut Canvas, chart: &Chart, x: &Scale, (top, bottom): (f
     }
 }
 
-fn draw_orders(canvas: &mut Canvas, x: &Scale, bottom: f64, last: u32) {
+fn draw_orders(canvas: &mut Canvas, (x, axis): (&Scale, &str), bottom: f64, last: u32) {
     let tick = step(f64::from(last), 10).max(1.0);
     for value in ticks(1.0, f64::from(last), tick) {
         let label = format!("{value:.0}");
         canvas.text("faint", Anchor::Middle, at(x.place(value), bottom + 16.0), &label);
     }
     let middle = f64::midpoint(x.place(x.range().0), x.place(x.range().1));
-    canvas.text("", Anchor::Middle, at(middle, bottom + 36.0), "trial, in the order of the run");
+    canvas.text("", Anchor::Middle, at(middle, bottom + 36.0), axis);
 }
 
 /// The deviation from the median of the series, in per cent.

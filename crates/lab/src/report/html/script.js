@@ -102,12 +102,14 @@
 
   // A flame graph becomes a document of its own when it is first opened.
   for (const details of document.querySelectorAll('details[data-flame]')) {
-    details.addEventListener('toggle', () => {
+    const load = () => {
       const frame = details.querySelector('iframe');
       if (!details.open || frame.src) return;
       const text = document.getElementById(details.dataset.flame).textContent.replaceAll('<\\/script', '</script');
       frame.src = URL.createObjectURL(new Blob([text], { type: 'image/svg+xml' }));
-    });
+    };
+    details.addEventListener('toggle', load);
+    load();
   }
   addEventListener('beforeprint', () => {
     for (const details of document.querySelectorAll('details:not([data-flame])')) details.open = true;

@@ -116,6 +116,8 @@ fn chart(synthesis: &Synthesis, traffic: &str) -> Chart {
         caption: "Bar: median. Whisker: minimum to maximum. Marks: single trials in the order of \
                   the run."
             .to_owned(),
+        is_ordered: synthesis.columns.iter().all(|c| !c.claims.setting.is_imported()),
+        has_imix: synthesis.columns.iter().all(|c| c.claims.setting.device != "builtin"),
     }
 }
 
