@@ -99,6 +99,10 @@ pub enum Method {
     Dunnett,
     /// Paired t with Holm's correction for several variants whose variances differ.
     HolmPaired,
+    /// Signed ranks of log ratios within randomised blocks, used when stray runs are among them.
+    SignedRank,
+    /// Signed ranks with Holm's correction for several variants.
+    HolmSignedRank,
     /// Confidence sequence and e-process over blocks, valid at every look.
     Sequential,
     /// Welch's t on log values, without blocks.
@@ -112,6 +116,8 @@ impl Method {
             Self::Paired => "paired t on log ratios within blocks",
             Self::Dunnett => "variant + block model on log values, Dunnett",
             Self::HolmPaired => "paired t on log ratios within blocks, Holm",
+            Self::SignedRank => "signed ranks of log ratios within blocks, for stray runs",
+            Self::HolmSignedRank => "signed ranks of log ratios within blocks, Holm",
             Self::Sequential => "e-process and confidence sequence over blocks",
             Self::Welch => "Welch's t on log values, without blocks",
         }

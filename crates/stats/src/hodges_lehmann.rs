@@ -4,17 +4,29 @@
 //! A single stray value moves them by no more than it would move a median, at 95 % of the
 //! efficiency of the mean when there is none.
 
-use crate::mann_whitney;
 use crate::sample::median_of_sorted;
+use crate::{mann_whitney, signed_rank};
 
 /// One-sample estimate: the median of all Walsh averages (x_i + x_j) / 2, i <= j. O(n^2 log n).
 pub fn location(values: &[f64]) -> f64 {
+    median_of_sorted(&sorted_walsh_averages(values))
+}
+
+/// Interval of the location with at least `confidence` coverage, from the exact distribution of the
+/// signed-rank statistic; `None` when there are too few values for that confidence.
+pub fn location_interval(values: &[f64], confidence: f64) -> Option<(f64, f64)> {
+    let skip = signed_rank::critical(values.len(), (1.0 - confidence) / 2.0)?;
+    let walsh = sorted_walsh_averages(values);
+    Some((walsh[skip], walsh[walsh.len() - 1 - skip]))
+}
+
+fn sorted_walsh_averages(values: &[f64]) -> Vec<f64> {
     let mut walsh = Vec::with_capacity(values.len() * (values.len() + 1) / 2);
     for (i, a) in values.iter().enumerate() {
         walsh.extend(values[i..].iter().map(|b| f64::midpoint(*a, *b)));
     }
     walsh.sort_unstable_by(f64::total_cmp);
-    median_of_sorted(&walsh)
+    walsh
 }
 
 /// Two-sample estimate of the shift: the median of all differences y_j - x_i. O(nm log nm).
@@ -44,6 +56,14 @@ mod tests {
     fn location_is_the_median_of_walsh_averages() {
         // walsh averages of 1, 2, 10: 1, 1.5, 2, 5.5, 6, 10
         assert_eq!(location(&[1.0, 2.0, 10.0]), 3.75);
+    }
+
+    /// R: wilcox.test(x, conf.int = TRUE) gives the 3rd smallest and largest Walsh average at n = 7.
+    #[test]
+    fn location_interval_leaves_out_as_many_averages_as_the_table_says() {
+        let values = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
+        assert_eq!(location_interval(&values, 0.95), Some((2.0, 40.0)));
+        assert_eq!(location_interval(&values[..5], 0.95), None);
     }
 
     #[test]

@@ -28,6 +28,7 @@ pub mod plan;
 mod sample;
 pub mod search;
 pub mod sequential;
+pub mod signed_rank;
 pub mod steady;
 pub mod unpaired;
 pub mod validity;

@@ -3,13 +3,13 @@
 //! log y = block + variant + residual: the residual variance is pooled over all variants, which
 //! buys degrees of freedom, and Dunnett's critical value keeps the chance of any false difference
 //! at 5 % (testing each alone against the baseline: 20 % with six variants). When the
-//! variances of differences differ more than fourfold, pooling misleads; then each variant is paired with the
-//! baseline by itself, with Holm's step-down ("A simple sequentially rejective multiple test
+//! variances of differences differ more than fourfold, or stray runs are among them, pooling misleads;
+//! then each variant is paired with the baseline by itself, with Holm's step-down ("A simple sequentially rejective multiple test
 //! procedure", Scand. J. Stat. 6 (1979)).
 
 use crate::comparison::{Comparison, Counts, Direction, Effect, Interval, Method};
 use crate::distribution::t_critical;
-use crate::{Error, dunnett, hodges_lehmann, paired, sample};
+use crate::{Error, dunnett, hodges_lehmann, paired, sample, signed_rank};
 
 /// Ratio of the variances of differences from which they are not pooled.
 pub const MOST_VARIANCE_RATIO: f64 = 4.0;
@@ -25,7 +25,8 @@ pub fn compare(blocks: &[Vec<f64>], direction: Direction) -> Result<Vec<Comparis
     if gains.len() == 1 {
         return Ok(vec![paired::from_log_gains(&gains[0])]);
     }
-    Ok(if variance_ratio(&gains) > MOST_VARIANCE_RATIO {
+    let has_strays = gains.iter().any(|gains| paired::has_strays(gains));
+    Ok(if has_strays || variance_ratio(&gains) > MOST_VARIANCE_RATIO {
         holm(&gains)
     } else {
         by_dunnett(&gains, &Residuals::of(&gains))
@@ -138,12 +139,15 @@ fn by_dunnett(gains: &[Vec<f64>], residuals: &Residuals) -> Vec<Comparison> {
         .collect()
 }
 
-/// Paired t with Holm: the smallest p is tested at alpha/k, the next at alpha/(k-1), and so on until
+/// Pairs with Holm: the smallest p is tested at alpha/k, the next at alpha/(k-1), and so on until
 /// one is not rejected. Each interval has the level of its step, so that it leaves out "no change"
 /// exactly when Holm rejects.
 fn holm(gains: &[Vec<f64>]) -> Vec<Comparison> {
-    let mut comparisons: Vec<Comparison> =
-        gains.iter().map(|gains| paired::from_log_gains(gains)).collect();
+    // With few blocks ranks cannot reach the level of the first step; t can.
+    let first_tail = 0.05 / 2.0 / gains.len() as f64;
+    let has_ranks = signed_rank::critical(gains[0].len(), first_tail).is_some();
+    let compare = if has_ranks { paired::from_log_gains } else { paired::by_t };
+    let mut comparisons: Vec<Comparison> = gains.iter().map(|gains| compare(gains)).collect();
     let mut order: Vec<usize> = (0..gains.len()).collect();
     order.sort_by(|a, b| comparisons[*a].p.total_cmp(&comparisons[*b].p));
     let (mut left, mut largest_p, mut has_stopped) = (gains.len(), 0.0f64, false);
@@ -151,10 +155,14 @@ fn holm(gains: &[Vec<f64>]) -> Vec<Comparison> {
         let own = &mut comparisons[i];
         let (n, mean) = (own.n.baseline as f64, own.mean.ln());
         let error = own.sd_of_difference / n.sqrt();
-        let reach = |alpha: f64| t_critical(1.0 - alpha / left as f64, n - 1.0) * error;
-        own.method = Method::HolmPaired;
-        own.interval95 = Interval::around_ln(mean, reach(0.05));
-        own.interval90 = Interval::around_ln(mean, reach(0.10));
+        let level = |alpha: f64| 1.0 - alpha / left as f64;
+        let by_t = |alpha| Interval::around_ln(mean, t_critical(level(alpha), n - 1.0) * error);
+        let by_ranks = |alpha| paired::rank_interval(&gains[i], level(alpha));
+        let ranks = (own.method == Method::SignedRank).then(|| by_ranks(0.05).zip(by_ranks(0.10)));
+        (own.method, own.interval95, own.interval90) = match ranks.flatten() {
+            Some((wide, narrow)) => (Method::HolmSignedRank, wide, narrow),
+            None => (Method::HolmPaired, by_t(0.05), by_t(0.10)),
+        };
         largest_p = largest_p.max((own.p * left as f64).min(1.0));
         own.p = largest_p;
         has_stopped |= largest_p >= 0.05;

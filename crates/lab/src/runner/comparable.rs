@@ -152,23 +152,24 @@ pub(super) fn odd_one(trials: &[Trial], latest: usize) -> Option<usize> {
     trials.iter().position(|trial| !Distance::of(trial).is_as(wanted))
 }
 
-/// Marks trials that had to stay although they were disturbed or ran at different distances.
+/// Marks trials that had to stay although they were disturbed or ran at different distances. The
+/// words are the same for all, so that a report can put them together; the figures are in the record.
 pub(super) fn warn(trials: &mut [Trial]) {
     for trial in trials.iter_mut().filter(|trial| is_disturbed(trial)) {
-        let share = trial.environment.core_share.unwrap_or_default() * 100.0;
-        trial
-            .warnings
-            .push(format!("its threads had their cores for only {share:.0} % of the time"));
+        trial.warnings.push(format!(
+            "its threads had their cores for less than {:.0} % of the time",
+            LEAST_CORE_SHARE * 100.0
+        ));
     }
     let distances: Vec<Distance> = trials.iter().map(Distance::of).collect();
     let Some(first) = distances.first() else { return };
     if distances.iter().all(|other| first.is_as(*other)) {
         return;
     }
-    for (trial, distance) in trials.iter_mut().zip(distances) {
-        trial.warnings.push(format!(
-            "its cores were {distance}, those of another trial of its block were not"
-        ));
+    for trial in trials {
+        trial
+            .warnings
+            .push("its cores were not as far apart as in all trials of its block".to_owned());
     }
 }
 

@@ -20,6 +20,9 @@ use crate::journal::utc_stamp;
 use crate::plan::{Opened, PlannedTrial};
 use crate::results::{Checks, Interval, Journal, LimitedBy, Status, Trial};
 
+/// Largest share of a campaign's trials that run again: the machine may never come to rest.
+const MOST_REPEATED: f64 = 1.0 / 3.0;
+
 /// Follows a campaign, for example to draw a progress bar.
 pub trait Observer {
     /// A trial begins.
@@ -93,7 +96,7 @@ impl Runner<'_> {
             opened.journal.finish(&why)?;
             return Ok(End::Finished);
         }
-        let mut spare = total / 2;
+        let mut spare = (total as f64 * MOST_REPEATED) as usize;
         let groups: Vec<&[PlannedTrial]> =
             missing.chunk_by(PlannedTrial::is_compared_with).collect();
         for (index, group) in groups.iter().enumerate() {
@@ -115,8 +118,9 @@ impl Runner<'_> {
     }
 
     /// Runs the trials of one block and one traffic and records them. When others ran on the cores,
-    /// or these changed their distance, trials run again until all may be compared, or until no
-    /// repeat is left of `spare`; where nobody measures that, each is recorded as soon as it ends.
+    /// or these changed their distance, trials run again until all may be compared, at most as many
+    /// as the group has and `spare` holds; where nobody measures that, each is recorded as soon as
+    /// it ends.
     fn group(
         &mut self,
         group: &mut Group<'_>,
@@ -124,6 +128,7 @@ impl Runner<'_> {
         journal: &mut Journal,
     ) -> Result<End> {
         let mut recorded = 0;
+        let mut own_spare = group.planned.len().min(*spare);
         let mut end = End::Finished;
         let mut queue: Vec<usize> = (0..group.planned.len()).rev().collect();
         while let Some(place) = queue.pop() {
@@ -135,10 +140,11 @@ impl Runner<'_> {
                 journal.append_repeated(&before)?;
             }
             if queue.is_empty()
-                && *spare > 0
+                && own_spare > 0
                 && let Some(odd) = comparable::odd_one(&group.trials, place)
             {
                 *spare -= 1;
+                own_spare -= 1;
                 queue.push(odd);
             }
             while let Some(trial) = group.trials.get(recorded)

@@ -249,6 +249,6 @@ fn repeats_are_limited_and_what_stays_is_marked() {
         Ok(())
     });
     assert_eq!(results.trials.len(), 6);
-    assert_eq!(results.repeated.len(), 3);
+    assert_eq!(results.repeated.len(), 2, "a third of the trials");
     assert!(results.trials.iter().any(|trial| trial.warnings[0].contains("cores were")));
 }
