@@ -37,10 +37,14 @@
 #![deny(missing_docs)]
 
 pub mod affinity;
+#[cfg(target_os = "linux")]
+pub mod bpf;
 pub mod clock;
 mod counters;
 mod error;
 mod interface;
+#[cfg(target_os = "linux")]
+pub mod offloads;
 #[cfg(target_os = "linux")]
 pub mod packet;
 pub mod pcap;

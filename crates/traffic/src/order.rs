@@ -20,6 +20,15 @@ pub enum Order {
     },
 }
 
+impl Order {
+    /// The numbers of a flow set's flows in this order, one whole turn before it repeats; the
+    /// same seed gives the same order. For senders that are not part of this crate.
+    pub fn turn(self, flows: u32, seed: u64) -> Vec<u32> {
+        let mut cycle = Cycle::of_flows(self, flows, seed);
+        (0..cycle.length).map(|_| cycle.next()).collect()
+    }
+}
+
 impl FromStr for Order {
     type Err = TrafficError;
 

@@ -5,9 +5,13 @@
 #![allow(unsafe_code)]
 
 pub(crate) mod batch;
+#[cfg(target_os = "linux")]
+pub(crate) mod bpf;
 pub(crate) mod frame;
 pub(crate) mod link;
 pub(crate) mod memory;
+#[cfg(target_os = "linux")]
+pub(crate) mod offloads;
 #[cfg(target_os = "linux")]
 pub(crate) mod packet;
 pub(crate) mod pool;

@@ -1,0 +1,291 @@
+//! The bpf(2) system call: maps, programs, links, and live frames.
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::ptr::NonNull;
+use std::sync::atomic::AtomicU64;
+
+const MAP_CREATE: libc::c_long = 0;
+const PROG_LOAD: libc::c_long = 5;
+const PROG_TEST_RUN: libc::c_long = 10;
+const LINK_CREATE: libc::c_long = 28;
+
+/// The map can be mapped into memory (BPF_F_MMAPABLE).
+const MMAPABLE: u32 = 1 << 10;
+/// The frames of a test run are real ones (BPF_F_TEST_XDP_LIVE_FRAMES).
+const LIVE_FRAMES: u32 = 1 << 1;
+/// XDP inside the driver (XDP_FLAGS_DRV_MODE).
+const DRIVER_MODE: u32 = 1 << 2;
+/// Attach type of XDP programs (BPF_XDP).
+const ATTACH_XDP: u32 = 37;
+
+/// An array (BPF_MAP_TYPE_ARRAY).
+const MAP_ARRAY: u32 = 2;
+/// A program that sees each frame that an interface receives (BPF_PROG_TYPE_XDP).
+const PROGRAM_XDP: u32 = 6;
+
+fn bpf<T>(command: libc::c_long, attribute: &mut T) -> io::Result<libc::c_long> {
+    let size = std::mem::size_of::<T>();
+    // SAFETY: the attribute is a plain structure of the size given, made for this command; the
+    // addresses in it are those of buffers that the callers below keep alive over the call.
+    let result =
+        unsafe { libc::syscall(libc::SYS_bpf, command, std::ptr::from_mut(attribute), size) };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}
+
+fn descriptor(command: libc::c_long, attribute: &mut impl Sized) -> io::Result<OwnedFd> {
+    let number = bpf(command, attribute)?;
+    // SAFETY: the commands used with this function return a new descriptor that is ours alone.
+    Ok(unsafe { OwnedFd::from_raw_fd(number as libc::c_int) })
+}
+
+fn name(text: &str) -> [u8; 16] {
+    let mut name = [0; 16];
+    for (to, from) in name.iter_mut().take(15).zip(text.bytes()) {
+        *to = from;
+    }
+    name
+}
+
+/// An array of 64-bit numbers that programs of the kernel and this process share.
+#[derive(Debug)]
+pub struct Map {
+    descriptor: OwnedFd,
+    memory: NonNull<AtomicU64>,
+    words: usize,
+}
+
+// SAFETY: the memory is only reached as atomics and stays mapped as long as the map lives.
+unsafe impl Send for Map {}
+// SAFETY: as above; all methods only hand out shared atomics.
+unsafe impl Sync for Map {}
+
+#[repr(C)]
+#[derive(Default)]
+struct CreateMap {
+    kind: u32,
+    key_size: u32,
+    value_size: u32,
+    max_entries: u32,
+    flags: u32,
+    inner: u32,
+    node: u32,
+    name: [u8; 16],
+}
+
+impl Map {
+    /// An array of `elements` elements of `element_words` numbers, all 0.
+    ///
+    /// # Errors
+    /// There is no memory, or no privilege.
+    pub fn array(called: &str, elements: u32, element_words: u32) -> io::Result<Self> {
+        let mut attribute = CreateMap {
+            kind: MAP_ARRAY,
+            key_size: 4,
+            value_size: element_words * 8,
+            max_entries: elements,
+            flags: MMAPABLE,
+            name: name(called),
+            ..CreateMap::default()
+        };
+        let descriptor = descriptor(MAP_CREATE, &mut attribute)?;
+        let words = elements as usize * element_words as usize;
+        // SAFETY: a new shared mapping of the map, at an address that the kernel chooses.
+        let address = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                words * 8,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED,
+                descriptor.as_raw_fd(),
+                0,
+            )
+        };
+        if address == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let memory = NonNull::new(address.cast()).ok_or_else(io::Error::last_os_error)?;
+        Ok(Self { descriptor, memory, words })
+    }
+
+    /// All numbers of all elements, one element after the other.
+    pub fn words(&self) -> &[AtomicU64] {
+        // SAFETY: so many words are mapped until `drop`, page-aligned, and only reached as atomics.
+        unsafe { std::slice::from_raw_parts(self.memory.as_ptr(), self.words) }
+    }
+
+    pub(crate) fn number(&self) -> u32 {
+        self.descriptor.as_raw_fd() as u32
+    }
+}
+
+impl Drop for Map {
+    fn drop(&mut self) {
+        // SAFETY: mapped by `array` with this size, and no slice outlives `self`.
+        unsafe { libc::munmap(self.memory.as_ptr().cast(), self.words * 8) };
+    }
+}
+
+/// A loaded XDP program.
+#[derive(Debug)]
+pub struct Program {
+    descriptor: OwnedFd,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct LoadProgram {
+    kind: u32,
+    instruction_count: u32,
+    instructions: u64,
+    license: u64,
+    log_level: u32,
+    log_size: u32,
+    log: u64,
+    kernel_version: u32,
+    flags: u32,
+    name: [u8; 16],
+    interface: u32,
+    attach_type: u32,
+}
+
+impl Program {
+    /// Has the kernel verify and compile an XDP program.
+    ///
+    /// # Errors
+    /// The kernel refuses; what its verifier said is part of the error.
+    pub fn load_xdp(called: &str, code: &[u8]) -> io::Result<Self> {
+        let attempt = |log: &mut [u8]| {
+            let mut attribute = LoadProgram {
+                kind: PROGRAM_XDP,
+                instruction_count: (code.len() / 8) as u32,
+                instructions: code.as_ptr() as u64,
+                license: c"Dual BSD/GPL".as_ptr() as u64,
+                log_level: u32::from(!log.is_empty()),
+                log_size: log.len() as u32,
+                log: if log.is_empty() { 0 } else { log.as_mut_ptr() as u64 },
+                name: name(called),
+                attach_type: ATTACH_XDP,
+                ..LoadProgram::default()
+            };
+            descriptor(PROG_LOAD, &mut attribute)
+        };
+        attempt(&mut []).map(|descriptor| Self { descriptor }).map_err(|refusal| {
+            let mut log = vec![0; 1 << 16];
+            match attempt(&mut log) {
+                Err(error) if error.kind() != io::ErrorKind::PermissionDenied || log[0] != 0 => {
+                    let said = last_lines(&log);
+                    io::Error::new(io::ErrorKind::InvalidData, format!("{called}: {error}: {said}"))
+                }
+                _ => refusal,
+            }
+        })
+    }
+
+    /// Runs an XDP program on frames that are real: what it answers for each is done, as if the
+    /// frame had come in by interface `live.interface`. Returns when `live.repeat` frames are done.
+    ///
+    /// # Errors
+    /// The kernel cannot (before 5.18), there is no such interface, or a signal came.
+    pub fn run_live(&self, live: &LiveFrames<'_>) -> io::Result<()> {
+        let length = live.frame.len() as u32;
+        // struct xdp_md: data, data_end, data_meta, ingress_ifindex, rx_queue_index, egress_ifindex
+        let context: [u32; 6] = [0, length, 0, live.interface, 0, 0];
+        let mut attribute = TestRun {
+            program: self.descriptor.as_raw_fd() as u32,
+            data_size_in: length,
+            data_in: live.frame.as_ptr() as u64,
+            repeat: live.repeat,
+            context_size_in: std::mem::size_of_val(&context) as u32,
+            context_in: context.as_ptr() as u64,
+            flags: LIVE_FRAMES,
+            batch_size: live.batch,
+            ..TestRun::default()
+        };
+        bpf(PROG_TEST_RUN, &mut attribute).map(drop)
+    }
+}
+
+/// Frames to run a program on.
+#[derive(Clone, Copy, Debug)]
+pub struct LiveFrames<'a> {
+    /// What each frame holds at first. Frames are used again: the program sees what it, and
+    /// whoever got the frame, left in it.
+    pub frame: &'a [u8],
+    /// Number of the interface.
+    pub interface: u32,
+    /// How many frames.
+    pub repeat: u32,
+    /// Frames handed on at once, at most 256.
+    pub batch: u32,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct TestRun {
+    program: u32,
+    answer: u32,
+    data_size_in: u32,
+    data_size_out: u32,
+    data_in: u64,
+    data_out: u64,
+    repeat: u32,
+    duration: u32,
+    context_size_in: u32,
+    context_size_out: u32,
+    context_in: u64,
+    context_out: u64,
+    flags: u32,
+    cpu: u32,
+    batch_size: u32,
+    unused: u32,
+}
+
+/// The end of the verifier's log, on one line.
+fn last_lines(log: &[u8]) -> String {
+    let end = log.iter().position(|&byte| byte == 0).unwrap_or(log.len());
+    let text = String::from_utf8_lossy(&log[..end]);
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("processed")).collect();
+    lines[lines.len().saturating_sub(6)..].join(" | ")
+}
+
+/// A program on an interface; taken off when dropped.
+#[derive(Debug)]
+pub struct XdpLink {
+    _descriptor: OwnedFd,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct CreateLink {
+    program: u32,
+    interface: u32,
+    attach_type: u32,
+    flags: u32,
+}
+
+/// Attaches an XDP program to the interface of this number, inside its driver.
+///
+/// # Errors
+/// The driver cannot, or there is another program.
+pub fn attach_xdp(program: &Program, interface: u32) -> io::Result<XdpLink> {
+    attach_number(program.descriptor.as_raw_fd(), interface)
+}
+
+/// As [`attach_xdp`], for a program that was loaded elsewhere.
+///
+/// # Errors
+/// As for [`attach_xdp`].
+pub fn attach_xdp_descriptor(program: BorrowedFd<'_>, interface: u32) -> io::Result<XdpLink> {
+    attach_number(program.as_raw_fd(), interface)
+}
+
+fn attach_number(program: libc::c_int, interface: u32) -> io::Result<XdpLink> {
+    let mut attribute = CreateLink {
+        program: program as u32,
+        interface,
+        attach_type: ATTACH_XDP,
+        flags: DRIVER_MODE,
+    };
+    Ok(XdpLink { _descriptor: descriptor(LINK_CREATE, &mut attribute)? })
+}
