@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
+#[cfg(target_os = "linux")]
+use fwdlab_lab::device::Linux;
 use fwdlab_lab::device::{Builtin, Device};
 use fwdlab_lab::environment::Environment;
 use fwdlab_lab::experiment::{DeviceKind, Experiment};
@@ -29,6 +31,17 @@ pub struct Args {
     /// Draw no progress bar
     #[arg(short, long)]
     quiet: bool,
+}
+
+/// The device that the experiment names.
+pub(crate) fn device(experiment: &Experiment) -> anyhow::Result<Box<dyn Device>> {
+    Ok(match experiment.device {
+        DeviceKind::Builtin => Box::new(Builtin::new(experiment)?),
+        #[cfg(target_os = "linux")]
+        DeviceKind::Linux => Box::new(Linux::new(experiment)?),
+        #[cfg(not(target_os = "linux"))]
+        DeviceKind::Linux => anyhow::bail!("device = \"linux\" needs Linux; use \"builtin\""),
+    })
 }
 
 /// Runs the experiment, or what an earlier run left of it, and prints its verdicts.
@@ -95,16 +108,6 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     output::print(&report::terminal(&results, output::width(), output::is_coloured()))?;
     eprintln!("report: {}", dir.join("README.md").display());
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// The device that the experiment names.
-///
-/// # Errors
-/// When it cannot be had on this machine.
-pub(crate) fn device(experiment: &Experiment) -> anyhow::Result<Box<dyn Device>> {
-    Ok(match experiment.device {
-        DeviceKind::Builtin => Box::new(Builtin::new(experiment)?),
-    })
 }
 
 /// A flag that the first Ctrl-C sets; a second one ends the process at once.

@@ -14,6 +14,7 @@
 pub mod audit;
 pub mod compare;
 pub mod device;
+pub mod doctor;
 pub mod environment;
 pub mod error;
 pub mod experiment;

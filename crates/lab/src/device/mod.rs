@@ -11,8 +11,12 @@ use crate::profile::{Profiled, perf};
 use crate::results::{Checks, Interval, TrialEnvironment};
 
 mod builtin;
+#[cfg(target_os = "linux")]
+pub mod linux;
 
 pub use builtin::Builtin;
+#[cfg(target_os = "linux")]
+pub use linux::Linux;
 
 /// A device and the tester around it.
 pub trait Device {
@@ -127,6 +131,16 @@ pub enum DeviceError {
     /// The profiler of a profiled trial failed.
     #[error(transparent)]
     Profiler(#[from] perf::PerfError),
+    /// Namespaces, interfaces, routes or programs of the linux device could not be set up.
+    #[cfg(target_os = "linux")]
+    #[error(transparent)]
+    Topology(#[from] linux::topology::TopologyError),
+    /// The device could not be set up.
+    #[error("{what}")]
+    Setup {
+        /// What failed, on what, and what to do.
+        what: String,
+    },
     /// A part of the device's thread ended early.
     #[error("the device's thread ended early: {what}")]
     Thread {

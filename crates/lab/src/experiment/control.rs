@@ -1,9 +1,11 @@
-//! The control words that a variant may set on the built-in device.
+//! The control words that a variant may set: those of the built-in device, and by name of the
+//! device those of others.
 
 use fwdlab_fib::{Fib, Inet, Inet6};
 
 use super::fields::nearest;
 use super::problem::Complaint;
+use super::{DeviceKind, linux};
 
 /// The built-in device burns so many extra nanoseconds per frame, 0 to
 /// 1,000,000, fractions allowed: a slowdown of known size for calibration.
@@ -30,7 +32,10 @@ const WORDS: [(&str, Takes); 6] = [
 ];
 
 /// Checks the name of a control word.
-pub(super) fn check_word(word: &str) -> Result<(), Complaint> {
+pub(super) fn check_word(device: DeviceKind, word: &str) -> Result<(), Complaint> {
+    if device == DeviceKind::Linux {
+        return linux::check_word(word);
+    }
     if WORDS.iter().any(|(known, _)| *known == word) {
         return Ok(());
     }
@@ -47,7 +52,10 @@ pub(super) fn check_word(word: &str) -> Result<(), Complaint> {
 }
 
 /// Checks the value of a known control word.
-pub(super) fn check_value(word: &str, value: &str) -> Result<(), Complaint> {
+pub(super) fn check_value(device: DeviceKind, word: &str, value: &str) -> Result<(), Complaint> {
+    if device == DeviceKind::Linux {
+        return linux::check_value(word, value);
+    }
     let Some((_, takes)) = WORDS.iter().find(|(known, _)| *known == word) else { return Ok(()) };
     match *takes {
         Takes::InetAlgorithm => check_algorithm(value, "IPv4", &algorithms::<Inet>()),

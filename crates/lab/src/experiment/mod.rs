@@ -12,6 +12,7 @@ mod check;
 mod control;
 mod family;
 mod fields;
+mod linux;
 mod load;
 mod model;
 mod parts;
@@ -26,6 +27,7 @@ mod tests;
 pub use addresses::Endpoint;
 pub use control::EXTRA_NS_PER_FRAME;
 pub use family::Family;
+pub use linux::{LinuxSettings, MoreRoutes, Text, Xdp};
 pub use load::Load;
 pub use model::{
     Allowance, Blocks, DeviceKind, Experiment, Route, RouteSource, Routes, Traffic, Variant,

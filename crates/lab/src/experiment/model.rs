@@ -56,16 +56,19 @@ pub struct Experiment {
 pub enum DeviceKind {
     /// The embedded router, joined to the tester by memory rings.
     Builtin,
+    /// The running Linux kernel, in network namespaces.
+    Linux,
 }
 
 impl DeviceKind {
     /// Every kind.
-    pub const ALL: [Self; 1] = [Self::Builtin];
+    pub const ALL: [Self; 2] = [Self::Builtin, Self::Linux];
 
     /// The name in experiment files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Builtin => "builtin",
+            Self::Linux => "linux",
         }
     }
 }

@@ -11,7 +11,8 @@ use toml::de::DeValue;
 use super::fields::{Found, Section, integer_of, shown, wrong_kind};
 use super::problem::{Complaint, Findings};
 use super::{
-    Endpoint, Family, Load, Prefix, Route, RouteSource, Routes, Traffic, Variant, control, prefix,
+    DeviceKind, Endpoint, Family, Load, Prefix, Route, RouteSource, Routes, Traffic, Variant,
+    control, prefix,
 };
 
 /// The longest Ethernet frame without jumbo frames, FCS included.
@@ -44,13 +45,14 @@ pub(super) fn bare_routes(draft: DraftRoutes) -> Routes {
 
 pub(super) fn read_variants(
     top: &mut Section<'_>,
+    device: DeviceKind,
     findings: &mut Findings<'_>,
 ) -> Vec<Found<Variant>> {
     let mut variants: Vec<Found<Variant>> = Vec::new();
     for mut section in top.tables("variant", findings) {
         let taken = variants.iter().map(|v| v.value.name.as_str());
         let name = read_name(&mut section, taken, findings);
-        let set = read_settings(&mut section, findings);
+        let set = read_settings(&mut section, device, findings);
         section.finish(findings);
         if let Some(Found { field, at, value: name }) = name {
             variants.push(Found { field, at, value: Variant { name, set } });
@@ -94,12 +96,13 @@ fn read_name<'n>(
 
 fn read_settings(
     section: &mut Section<'_>,
+    device: DeviceKind,
     findings: &mut Findings<'_>,
 ) -> BTreeMap<String, String> {
     let mut set = BTreeMap::new();
     let Some(words) = section.table("set", findings) else { return set };
     for (word, key_at, Found { field, at, value }) in words.entries() {
-        if findings.keep(&key_at, &field, control::check_word(word)).is_none() {
+        if findings.keep(&key_at, &field, control::check_word(device, word)).is_none() {
             continue;
         }
         let text = match value {
@@ -111,7 +114,7 @@ fn read_settings(
                 continue;
             }
         };
-        if findings.keep(&at, &field, control::check_value(word, &text)).is_some() {
+        if findings.keep(&at, &field, control::check_value(device, word, &text)).is_some() {
             set.insert(word.to_owned(), text);
         }
     }

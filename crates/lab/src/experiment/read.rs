@@ -118,7 +118,7 @@ fn read_experiment(
     let times = Times::read(&mut top, findings);
     let allow = read_allow(&mut top, findings);
     let profile = read_profile(&mut top, findings);
-    let variants = parts::read_variants(&mut top, findings);
+    let variants = parts::read_variants(&mut top, device.unwrap_or(DeviceKind::Builtin), findings);
     let placed = parts::read_traffics(&mut top, findings);
     let mut routes = parts::read_routes(&mut top, findings);
     let end = text.trim_end().len();

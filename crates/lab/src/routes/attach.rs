@@ -64,6 +64,26 @@ impl Experiment {
     }
 }
 
+/// The experiment's routes with those of a file beside them, as `file` in `[routes]` would give.
+///
+/// # Errors
+/// When the file cannot be read or is wrong.
+pub(crate) fn with_file(experiment: &Experiment, file: &Path) -> Result<Vec<Route>> {
+    let table = read(file)?;
+    Ok(with(experiment, &table))
+}
+
+/// The experiment's routes with so many generated ones beside them for each family in use.
+pub(crate) fn with_generated(experiment: &Experiment, count: u32) -> Vec<Route> {
+    with(experiment, &generate::table(count, SPREAD, &families(experiment)))
+}
+
+fn with(experiment: &Experiment, table: &RouteTable) -> Vec<Route> {
+    let mut changed = experiment.clone();
+    attach(&mut changed, table);
+    changed.routes.fixed
+}
+
 fn families(experiment: &Experiment) -> HashSet<Family> {
     experiment.traffics.iter().map(|traffic| traffic.family).collect()
 }

@@ -24,6 +24,7 @@ use std::net::IpAddr;
 
 use crate::experiment::{Family, Prefix};
 
+pub(crate) use attach::{with_file, with_generated};
 pub use file::{read, read_bytes};
 
 /// Most routes of one file.

@@ -23,6 +23,7 @@ use fwdlab_router::{Counters, Overflow, Snapshot, Worker};
 use fwdlab_traffic::{FlowSet, FrameSizes, Outcome, Plan, Stream, Tester};
 
 use self::probe::Probe;
+pub(super) use self::setup::router;
 use super::{Device, DeviceError, Measured, Request, Watch};
 use crate::experiment::{Experiment, Load};
 use crate::profile::Profiled;

@@ -19,7 +19,10 @@ pub(super) const TESTER_MACS: [MacAddr; 2] =
 
 /// A router with two ports, the variant's settings and the experiment's routes. The routes come
 /// last and all at once, so that even a full table is built only once.
-pub(super) fn router(experiment: &Experiment, variant: &Variant) -> Result<Router, RouterError> {
+pub(in crate::device) fn router(
+    experiment: &Experiment,
+    variant: &Variant,
+) -> Result<Router, RouterError> {
     let mut router = Router::new()?;
     for port in 0..2_u16 {
         router.add_port(port_config(&experiment.routes.fixed, port)?)?;

@@ -1,0 +1,109 @@
+//! fwdlab's own router in the device's namespace, in the kernel's place: the same namespaces, veth
+//! pairs and tester, so that both can be compared in one experiment. Its frames come and go by
+//! packet sockets, each copied by the kernel.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+use fwdlab_port::packet::PacketPort;
+use fwdlab_port::{Pool, Port, PortError, affinity};
+use fwdlab_router::Worker;
+
+use super::setup::DEVICE;
+use super::topology::{Testbed, TopologyError, port_name};
+use crate::device::{DeviceError, builtin};
+use crate::experiment::{Experiment, LinuxSettings, Variant};
+
+/// Frames of the router.
+const FRAMES: usize = 4096;
+
+/// A router at work on a thread of its own.
+#[derive(Debug)]
+pub(super) struct Embedded {
+    is_over: Arc<AtomicBool>,
+    /// Taken when it ends.
+    thread: Option<JoinHandle<Worker<PacketPort>>>,
+}
+
+/// What it counted.
+#[derive(Debug, Default)]
+pub(super) struct Ended {
+    /// Frames dropped by the sockets and the router, by reason.
+    pub(super) drops: BTreeMap<String, u64>,
+    /// Nanoseconds spent on polls that brought frames.
+    pub(super) busy_ns: u64,
+    /// Frames in those polls.
+    pub(super) busy_frames: u64,
+}
+
+impl Embedded {
+    /// Opens the device's ports and begins to forward, on the processor `core`.
+    ///
+    /// # Errors
+    /// The router refuses its configuration, or a port cannot be opened.
+    pub(super) fn start(
+        testbed: &Testbed,
+        experiment: &Experiment,
+        settings: &LinuxSettings,
+        core: Option<usize>,
+    ) -> Result<Self, DeviceError> {
+        let own = Variant { name: "router".to_owned(), set: settings.router_words.clone() };
+        let mut router = builtin::router(experiment, &own)?;
+        let pool = Pool::with_frames(FRAMES)?;
+        let open = || {
+            let ports = [0, 1].map(|port| PacketPort::open(&port_name(port), pool.clone()));
+            let [a, b] = ports;
+            Ok::<_, PortError>([a?, b?])
+        };
+        let opened = testbed.namespace(DEVICE)?.run(open);
+        let ports = opened.map_err(TopologyError::kernel("enter the device's namespace"))??;
+        let mut worker = router.worker((0..).zip(ports))?.with_pool(pool);
+        let is_over = Arc::new(AtomicBool::new(false));
+        let flag = is_over.clone();
+        let thread = std::thread::Builder::new().name("router".to_owned()).spawn(move || {
+            // Where it is not allowed, the scheduler chooses.
+            let _ = core.map(affinity::pin_current_thread);
+            while worker.poll() > 0 || !flag.load(Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+            // Keeps the tables alive as long as the worker.
+            drop(router);
+            worker
+        });
+        let thread = thread.map_err(|source| PortError::Thread { source })?;
+        Ok(Self { is_over, thread: Some(thread) })
+    }
+
+    /// Ends it once everything that has arrived is forwarded.
+    ///
+    /// # Errors
+    /// When its thread ended early.
+    pub(super) fn finish(mut self) -> Result<Ended, DeviceError> {
+        let early = || DeviceError::Thread { what: "the router panicked".to_owned() };
+        let worker = self.join().ok_or_else(early)?;
+        let counters = worker.counters().snapshot();
+        let mut drops: BTreeMap<String, u64> = counters
+            .drop_counts()
+            .filter(|(_, count)| *count > 0)
+            .map(|(reason, count)| (reason.name().to_owned(), count))
+            .collect();
+        let sockets = worker.into_ports().iter().map(|(_, port)| port.counters().rx_dropped).sum();
+        if sockets > 0 {
+            drops.insert("socket full".to_owned(), sockets);
+        }
+        Ok(Ended { drops, busy_ns: counters.busy_ns, busy_frames: counters.busy_frames })
+    }
+
+    fn join(&mut self) -> Option<Worker<PacketPort>> {
+        self.is_over.store(true, Ordering::Relaxed);
+        self.thread.take()?.join().ok()
+    }
+}
+
+impl Drop for Embedded {
+    fn drop(&mut self) {
+        self.join();
+    }
+}

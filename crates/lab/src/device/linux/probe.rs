@@ -1,0 +1,51 @@
+//! Tries, in namespaces that are removed at once, what the linux device needs.
+
+use std::io;
+
+use fwdlab_port::bpf::LiveFrames;
+use fwdlab_port::bpf::Map;
+use fwdlab_wire::MacAddr;
+
+use super::programs::{Shared, tester, word};
+use super::topology::{Cable, End, NetNamespace, Testbed, Topology, TopologyError};
+
+/// Makes two namespaces with a veth pair between them.
+///
+/// # Errors
+/// What is missing.
+pub fn try_namespaces() -> Result<(), TopologyError> {
+    let end = |role: &str, number| End {
+        namespace: role.to_owned(),
+        interface: "probe".to_owned(),
+        mac: MacAddr([2, 0, 0, 0, 0, number]),
+        mtu: None,
+        addresses: Vec::new(),
+    };
+    let mut wanted = Topology::default();
+    wanted.namespace("doctor-a");
+    wanted.namespace("doctor-b");
+    wanted.cables.push(Cable { ends: [end("doctor-a", 1), end("doctor-b", 2)] });
+    Testbed::new()?.change_to(&wanted)
+}
+
+/// Runs a program on live frames, all of which it drops.
+///
+/// # Errors
+/// What is missing.
+pub fn try_live_frames() -> Result<(), TopologyError> {
+    /// Number of the loopback interface of every namespace.
+    const LOOPBACK: u32 = 1;
+    let run = || {
+        let shared = Shared::new()?;
+        shared.set(word::STOP, 1);
+        let headers = Map::array("fwdlab_probe", 1, 8)?;
+        let program = tester::load(&shared, &headers, 1, 42, None)?;
+        let frame = [0; 60];
+        program.run_live(&LiveFrames { frame: &frame, interface: LOOPBACK, repeat: 1, batch: 1 })
+    };
+    let namespace = NetNamespace::create("doctor")?;
+    namespace
+        .run(run)
+        .and_then(|result: io::Result<()>| result)
+        .map_err(TopologyError::kernel("run an XDP program on live frames"))
+}

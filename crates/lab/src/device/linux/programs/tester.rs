@@ -1,0 +1,148 @@
+//! The sending half of the tester: run on live frames, it fills in each and sends it.
+
+use std::io;
+
+use fwdlab_port::bpf::{Assembler, Condition, Helper, Map, Program, Register::*, Width, action};
+
+use super::{Shared, at, word};
+
+/// Bytes of a header in the table.
+pub const HEADER_ROOM: usize = 64;
+
+/// When frames are due.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pace {
+    /// Frames that follow each other at once.
+    pub burst: u32,
+    /// From one burst to the next, in 1/256 ns.
+    pub gap: u64,
+}
+
+impl Pace {
+    /// The largest burst: as many frames as the kernel hands on at once.
+    const MOST: f64 = 64.0;
+
+    /// Frames are sent at least so often, as far as a burst is more than one frame.
+    const SHORTEST_GAP_NS: f64 = 50_000.0;
+
+    /// So many frames per second.
+    pub fn new(pps: f64) -> Self {
+        let burst = (pps * Self::SHORTEST_GAP_NS / 1e9).clamp(1.0, Self::MOST).floor();
+        Self { burst: burst as u32, gap: (burst * 256e9 / pps).round() as u64 }
+    }
+}
+
+/// Later than this many 1/256 ns, bursts are left out instead of caught up with: 10 ms.
+const MOST_LATE: u64 = 10_000_000 * 256;
+
+/// Loads the program. `headers` holds `entries` headers in the order of sending, of which the
+/// first `length` bytes are written; without a pace frames are sent as fast as they come.
+///
+/// # Errors
+/// The kernel refuses the program.
+pub fn load(
+    shared: &Shared,
+    headers: &Map,
+    entries: u32,
+    length: usize,
+    pace: Option<Pace>,
+) -> io::Result<Program> {
+    let mut program = Assembler::new();
+    program.copy(R6, R1).map_value(R7, shared.map(), 0);
+    program.load(Width::Double, R1, R7, at(word::STOP)).jump(Condition::NotEqual, R1, 0, "drop");
+    if let Some(pace) = pace {
+        wait(&mut program, pace);
+    }
+    // The next header of the table.
+    program
+        .load(Width::Double, R8, R7, at(word::NEXT))
+        .store(Width::Word, R10, -4, R8)
+        .add(R8, 1)
+        .jump(Condition::Below, R8, entries as i32, "next")
+        .set(R8, 0)
+        .label("next")
+        .store(Width::Double, R7, at(word::NEXT), R8)
+        .map(R1, headers)
+        .copy(R2, R10)
+        .add(R2, -4)
+        .call(Helper::MapLookup)
+        .jump(Condition::Equal, R0, 0, "drop");
+    // Into the frame, as far as there is room.
+    program
+        .load(Width::Word, R1, R6, 0)
+        .load(Width::Word, R2, R6, 4)
+        .copy(R3, R1)
+        .add(R3, length as i32)
+        .jump_register(Condition::Above, R3, R2, "drop");
+    let mut done = 0;
+    for (width, bytes) in [(Width::Double, 8), (Width::Word, 4), (Width::Half, 2), (Width::Byte, 1)]
+    {
+        while done + bytes <= length {
+            program.load(width, R3, R0, done as i16).store(width, R1, done as i16, R3);
+            done += bytes;
+        }
+    }
+    program
+        .increment(R7, at(word::SENT), R1)
+        .set(R0, action::TX)
+        .exit()
+        .label("drop")
+        .set(R0, action::DROP)
+        .exit();
+    Program::load_xdp("fwdlab_tester", &program.finish())
+}
+
+/// Goes on while a burst is due; else counts the waiting and drops the frame.
+fn wait(program: &mut Assembler, pace: Pace) {
+    program
+        .load(Width::Double, R8, R7, at(word::BURST_LEFT))
+        .jump(Condition::NotEqual, R8, 0, "go")
+        .call(Helper::NowNs)
+        .shift_left(R0, 8)
+        .load(Width::Double, R1, R7, at(word::DUE))
+        .jump(Condition::NotEqual, R1, 0, "started")
+        .copy(R1, R0)
+        .label("started")
+        .jump_register(Condition::AtLeast, R0, R1, "due")
+        .increment(R7, at(word::WAITED), R1)
+        .go("drop")
+        .label("due");
+    // R2 = how late it is.
+    program
+        .copy(R2, R0)
+        .subtract(R2, R1)
+        .set_wide(R3, MOST_LATE)
+        .jump_register(Condition::AtMost, R2, R3, "on time")
+        .copy(R1, R0)
+        .label("on time")
+        .set_wide(R3, pace.gap)
+        .add_register(R1, R3)
+        .store(Width::Double, R7, at(word::DUE), R1)
+        .load(Width::Double, R3, R7, at(word::LATE_SUM))
+        .add_register(R3, R2)
+        .store(Width::Double, R7, at(word::LATE_SUM), R3)
+        .load(Width::Double, R3, R7, at(word::LATE_MOST))
+        .jump_register(Condition::AtMost, R2, R3, "known")
+        .store(Width::Double, R7, at(word::LATE_MOST), R2)
+        .label("known")
+        .increment(R7, at(word::BURSTS), R3)
+        .set(R8, pace.burst as i32)
+        .label("go")
+        .add(R8, -1)
+        .store(Width::Double, R7, at(word::BURST_LEFT), R8);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pace_keeps_the_rate_with_bursts_that_fit() {
+        for pps in [1.0, 1_000.0, 20_000.0, 500_000.0, 1_488_095.0, 7e6] {
+            let Pace { burst, gap } = Pace::new(pps);
+            assert!((1..=64).contains(&burst), "{pps}");
+            let rate = f64::from(burst) * 256e9 / gap as f64;
+            assert!((rate / pps - 1.0).abs() < 1e-5, "{pps}: {rate}");
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! The tester on veth pairs: XDP live frames.
+//!
+//! A program that runs on live frames (`BPF_PROG_TEST_RUN` with `BPF_F_TEST_XDP_LIVE_FRAMES`,
+//! Linux 5.18) sends each frame by the sender's interface; the kernel hands them on 64 at a time.
+//! Where sender, device and receiver share a processor, the device works off each 64 before the
+//! next are made: nothing is ever lost for want of room, and no processor has to wake another.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use fwdlab_port::affinity;
+use fwdlab_port::bpf::{LiveFrames, Map, Program, XdpLink, attach_xdp};
+use fwdlab_traffic::FlowSet;
+
+use super::headers::{Headers, TTL};
+use super::programs::tester::{self, Pace};
+use super::programs::{Shared, receiver, word};
+use super::setup::{BACK, DEVICE_MACS, OUT, RECEIVER, SENDER, TESTER_MACS};
+use super::topology::{Testbed, TopologyError};
+use crate::device::{DeviceError, Watch};
+use crate::experiment::{Experiment, Traffic};
+use crate::results::{Checks, Interval};
+
+/// Frames handed on at once: as many as a device takes in one poll.
+const BATCH: u32 = 64;
+
+/// Frames of one run of the program. When the tester stops, the rest of a run is let go without
+/// sending, at about 25 ns each.
+const RUN: u32 = 1 << 22;
+
+/// How long the last frames may take.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Name of this tester in reports.
+pub(super) const NAME: &str = "XDP live frames, batches of 64; received and checked by XDP";
+
+/// A tester that is ready to send.
+#[derive(Debug)]
+pub(super) struct LiveTester {
+    shared: Shared,
+    headers: Headers,
+    sender: Program,
+    pace: Option<Pace>,
+    /// Number of the sender's interface.
+    interface: u32,
+    /// The receiver stays in place as long as these live.
+    _receiver: (Program, Map, XdpLink),
+}
+
+impl LiveTester {
+    /// Makes the frames and puts the receiver into place.
+    ///
+    /// # Errors
+    /// The kernel cannot do it.
+    pub(super) fn new(testbed: &mut Testbed, traffic: &Traffic) -> Result<Self, DeviceError> {
+        let flows = FlowSet::parse(&traffic.source.to_string(), &traffic.destination.to_string())?;
+        let refused = TopologyError::kernel("set up the tester (XDP live frames)");
+        let interface = testbed.interface_index(SENDER, OUT)?;
+        let back = testbed.interface_index(RECEIVER, BACK)?;
+        let pace = traffic.load.pps(traffic.frame_bytes).map(Pace::new);
+        let load = || {
+            let shared = Shared::new()?;
+            let headers = Headers::new(&flows, traffic.order, traffic.frame_bytes)?;
+            let Headers { map, entries, length, .. } = &headers;
+            let sender = tester::load(&shared, map, *entries, *length, pace)?;
+            let seen = receiver::seen_map(&flows)?;
+            let expected = receiver::Expected {
+                flows: &flows,
+                ttl: TTL - 1,
+                destination: TESTER_MACS[1],
+                source: DEVICE_MACS[1],
+            };
+            let program = receiver::load(&shared, &seen, &expected)?;
+            Ok((shared, headers, sender, program, seen))
+        };
+        let (shared, headers, sender, program, seen) = load().map_err(refused)?;
+        let link = attach(testbed, RECEIVER, back, &program)?;
+        Ok(Self { shared, headers, sender, pace, interface, _receiver: (program, seen, link) })
+    }
+
+    /// What the programs share.
+    pub(super) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    /// Sends for as long as the experiment says, on the processor `core`, and calls
+    /// `watch.on_interval` at the end of each interval.
+    ///
+    /// # Errors
+    /// The kernel cannot run the sender, or the campaign was stopped.
+    pub(super) fn run(
+        &self,
+        testbed: &Testbed,
+        experiment: &Experiment,
+        core: Option<usize>,
+        watch: &mut Watch<'_>,
+    ) -> Result<Sent, DeviceError> {
+        let namespace = testbed.namespace(SENDER)?;
+        let is_over = AtomicBool::new(false);
+        let total = experiment.warmup + experiment.duration;
+        let result = std::thread::scope(|scope| {
+            let sender =
+                std::thread::Builder::new().name("tester".to_owned()).spawn_scoped(scope, || {
+                    namespace.enter()?;
+                    let pinned = core.is_some_and(|c| affinity::pin_current_thread(c).is_ok());
+                    self.send(&is_over).map(|()| pinned)
+                });
+            let sender = sender.map_err(|source| fwdlab_port::PortError::Thread { source })?;
+            let intervals =
+                self.sample(total, experiment.interval, watch, &|| !sender.is_finished());
+            is_over.store(true, Ordering::Relaxed);
+            self.shared.set(word::STOP, 1);
+            let pinned = sender.join().unwrap_or_else(|_| Err(io::Error::other("it panicked")));
+            Ok::<_, DeviceError>((intervals, pinned))
+        });
+        let (intervals, pinned) = result?;
+        let pinned = pinned.map_err(TopologyError::kernel("send XDP live frames"))?;
+        if watch.is_stopped() {
+            return Err(DeviceError::Stopped);
+        }
+        self.drain();
+        Ok(Sent { intervals, pinned })
+    }
+
+    /// Runs the sender until it is over.
+    fn send(&self, is_over: &AtomicBool) -> io::Result<()> {
+        let live = LiveFrames {
+            frame: &self.headers.frame,
+            interface: self.interface,
+            repeat: RUN,
+            batch: BATCH,
+        };
+        while !is_over.load(Ordering::Relaxed) {
+            match self.sender.run_live(&live) {
+                Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the counters at the end of each interval.
+    fn sample(
+        &self,
+        total: Duration,
+        interval: Duration,
+        watch: &mut Watch<'_>,
+        is_running: &dyn Fn() -> bool,
+    ) -> Vec<Interval> {
+        let read = || [word::SENT, word::RECEIVED, word::BUSY_NS].map(|at| self.shared.get(at));
+        let start = Instant::now();
+        let (mut last_time, mut last) = (start, read());
+        let mut intervals = Vec::new();
+        let mut due = interval;
+        while due <= total && is_running() && !watch.is_stopped() {
+            std::thread::sleep(due.saturating_sub(start.elapsed()));
+            let (now_time, now) = (Instant::now(), read());
+            let [tx, rx, busy_ns] = std::array::from_fn(|at| now[at] - last[at]);
+            let ms = (now_time - last_time).as_secs_f64() * 1e3;
+            // The device gets every frame that is sent.
+            let sampled = Interval { ms, tx, rx, busy_ns, busy_frames: tx };
+            (watch.on_interval)(&sampled);
+            intervals.push(sampled);
+            (last_time, last) = (now_time, now);
+            due += interval;
+        }
+        intervals
+    }
+
+    /// Waits until nothing arrives any more.
+    fn drain(&self) {
+        let start = Instant::now();
+        let received = || self.shared.get(word::RECEIVED);
+        let mut before = received();
+        while before < self.sent() && start.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(20));
+            let now = received();
+            if now == before {
+                break;
+            }
+            before = now;
+        }
+    }
+
+    /// Frames sent.
+    pub(super) fn sent(&self) -> u64 {
+        self.shared.get(word::SENT)
+    }
+
+    /// Frames received.
+    pub(super) fn received(&self) -> u64 {
+        self.shared.get(word::RECEIVED)
+    }
+
+    /// What the receiver found.
+    pub(super) fn checks(&self) -> Checks {
+        let get = |word| self.shared.get(word);
+        Checks {
+            checked: get(word::CHECKED),
+            lost: self.sent().saturating_sub(self.received()),
+            misrouted: get(word::UNKNOWN_FLOW),
+            bad_ttl: get(word::BAD_TTL),
+            bad_checksum: get(word::BAD_CHECKSUM),
+            bad_mac: get(word::BAD_MAC),
+            ..Checks::default()
+        }
+    }
+
+    /// Share of the sender's turns in which it waited for the next frame to fall due, 0 to 1.
+    pub(super) fn waiting_share(&self) -> f64 {
+        let (waited, sent) = (self.shared.get(word::WAITED), self.sent());
+        if waited == 0 { 0.0 } else { waited as f64 / (waited + sent) as f64 }
+    }
+
+    /// How evenly a paced load was sent.
+    pub(super) fn pacing(&self) -> Option<String> {
+        let pace = self.pace?;
+        let ns = |word| self.shared.get(word) as f64 / 256.0;
+        let bursts = self.shared.get(word::BURSTS).max(1) as f64;
+        Some(format!(
+            "bursts of {}, {:.0} ns late on average, {:.0} ns at most",
+            pace.burst,
+            ns(word::LATE_SUM) / bursts,
+            ns(word::LATE_MOST)
+        ))
+    }
+}
+
+/// What was sampled while the tester sent.
+#[derive(Debug)]
+pub(super) struct Sent {
+    pub(super) intervals: Vec<Interval>,
+    /// Whether the sender ran on the processor that was asked for.
+    pub(super) pinned: bool,
+}
+
+/// Puts a program on an interface of a namespace.
+pub(super) fn attach(
+    testbed: &Testbed,
+    role: &str,
+    interface: u32,
+    program: &Program,
+) -> Result<XdpLink, TopologyError> {
+    let link = testbed.namespace(role)?.run(|| attach_xdp(program, interface));
+    let doing = format!("attach an XDP program in namespace {role}");
+    link.and_then(|attached| attached).map_err(TopologyError::kernel(doing))
+}

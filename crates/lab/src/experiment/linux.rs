@@ -1,0 +1,219 @@
+//! The control words that a variant may set on the linux device.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::fields::nearest;
+use super::problem::Complaint;
+use super::{DeviceKind, Variant, control};
+
+/// A rule set of nftables: rules, or the name of a file with rules.
+pub const NFTABLES: &str = "nftables";
+/// `none`, `forward`, or the name of an object file.
+pub const XDP: &str = "xdp";
+/// So many generated routes more, or the name of a file of routes.
+pub const ROUTES: &str = "routes";
+/// Generic receive offload on the device's ports: `on` or `off`.
+pub const GRO: &str = "gro";
+/// Frames are received by kernel threads instead of the tester's processor: `on` or `off`.
+pub const THREADED: &str = "threaded";
+/// Processors to which received frames are spread, as a hexadecimal mask; 0 is off.
+pub const RPS: &str = "rps";
+
+/// Who forwards: `kernel`, or `fwdlab` for the built-in router on packet sockets.
+pub const ROUTER: &str = "router";
+/// The beginning of the built-in router's own control words.
+const ROUTER_WORDS: &str = "net.route.algo.";
+
+const WORDS: [&str; 7] = [NFTABLES, XDP, ROUTES, GRO, THREADED, RPS, ROUTER];
+
+/// What a variant sets on the linux device.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LinuxSettings {
+    /// Sysctls of the device's network namespace.
+    pub sysctls: BTreeMap<String, String>,
+    /// Rules of nftables.
+    pub rules: Option<Text>,
+    /// What stands on the device's input.
+    pub xdp: Xdp,
+    /// Routes beside those of the experiment.
+    pub routes: Option<MoreRoutes>,
+    /// Generic receive offload.
+    pub gro: bool,
+    /// Kernel threads receive.
+    pub threaded: bool,
+    /// Mask of processors for receive packet steering.
+    pub rps: u64,
+    /// The built-in router forwards, not the kernel.
+    pub is_embedded: bool,
+    /// Control words of the built-in router.
+    pub router_words: BTreeMap<String, String>,
+}
+
+/// A text, or the file that holds it; a relative path starts at the experiment file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Text {
+    /// The text itself.
+    Inline(String),
+    /// A file.
+    File(PathBuf),
+}
+
+/// The XDP program on the device's input.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Xdp {
+    /// All frames go to the kernel's stack.
+    #[default]
+    None,
+    /// fwdlab's forwarder: bpf_fib_lookup and redirect.
+    Forward,
+    /// A program of the user's; a relative path starts at the experiment file.
+    File(PathBuf),
+}
+
+/// Routes of a variant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MoreRoutes {
+    /// So many for each family, as `generate` in `[routes]`.
+    Generate(u32),
+    /// A file, as `file` in `[routes]`.
+    File(PathBuf),
+}
+
+impl LinuxSettings {
+    /// The settings of a variant that was read for the linux device. Words that are none, which a
+    /// validated experiment does not have, are left out.
+    pub fn of(variant: &Variant) -> Self {
+        let mut settings = Self::default();
+        for (word, value) in &variant.set {
+            let _ = settings.set(word, value);
+        }
+        settings
+    }
+
+    fn set(&mut self, word: &str, value: &str) -> Result<(), Complaint> {
+        match word {
+            NFTABLES => {
+                let is_inline = value.contains(['{', '\n']) || value.is_empty();
+                self.rules = Some(match is_inline {
+                    true => Text::Inline(value.to_owned()),
+                    false => Text::File(PathBuf::from(value)),
+                });
+            }
+            XDP => {
+                self.xdp = match value {
+                    "none" => Xdp::None,
+                    "forward" => Xdp::Forward,
+                    file if file.ends_with(".o") => Xdp::File(PathBuf::from(file)),
+                    _ => return Err(wrong(value, "none, forward or an object file (*.o)")),
+                }
+            }
+            ROUTES => {
+                self.routes = Some(match value.parse::<u32>() {
+                    Ok(count) => MoreRoutes::Generate(count),
+                    Err(_) => MoreRoutes::File(PathBuf::from(value)),
+                });
+            }
+            GRO => self.gro = switch(value)?,
+            THREADED => self.threaded = switch(value)?,
+            RPS => {
+                let digits = value.trim_start_matches("0x");
+                self.rps = u64::from_str_radix(digits, 16)
+                    .map_err(|_| wrong(value, "a hexadecimal mask of processors such as 2"))?;
+            }
+            ROUTER => {
+                self.is_embedded = match value {
+                    "kernel" => false,
+                    "fwdlab" => true,
+                    _ => return Err(wrong(value, "kernel or fwdlab")),
+                }
+            }
+            word if word.starts_with(ROUTER_WORDS) => {
+                self.router_words.insert(word.to_owned(), value.to_owned());
+            }
+            _ => {
+                self.sysctls.insert(word.to_owned(), value.to_owned());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Checks the name of a control word. Which sysctls there are only the kernel knows.
+pub(super) fn check_word(word: &str) -> Result<(), Complaint> {
+    if word.starts_with(ROUTER_WORDS) {
+        return control::check_word(DeviceKind::Builtin, word);
+    }
+    if WORDS.contains(&word) || word.starts_with("net.") || word.starts_with("net/") {
+        return Ok(());
+    }
+    let remedy = match nearest(word, WORDS.into_iter()) {
+        Some(near) => format!("did you mean \"{near}\"?"),
+        None => "remove it".to_owned(),
+    };
+    Err(Complaint::new(
+        "the linux device has no such control word",
+        format!("one of {}, or a sysctl of a network namespace: net. ...", WORDS.join(", ")),
+        remedy,
+    ))
+}
+
+/// Checks the value of a known control word.
+pub(super) fn check_value(word: &str, value: &str) -> Result<(), Complaint> {
+    LinuxSettings::default().set(word, value)?;
+    match word.starts_with(ROUTER_WORDS) {
+        true => control::check_value(DeviceKind::Builtin, word, value),
+        false => Ok(()),
+    }
+}
+
+fn switch(value: &str) -> Result<bool, Complaint> {
+    match value {
+        "on" | "true" | "1" => Ok(true),
+        "off" | "false" | "0" => Ok(false),
+        _ => Err(wrong(value, "on or off")),
+    }
+}
+
+fn wrong(value: &str, wanted: &str) -> Complaint {
+    Complaint::new(format!("{value:?} does not fit this control word"), wanted, "correct the value")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(pairs: &[(&str, &str)]) -> LinuxSettings {
+        let set = pairs.iter().map(|(word, value)| ((*word).to_owned(), (*value).to_owned()));
+        LinuxSettings::of(&Variant { name: "v".to_owned(), set: set.collect() })
+    }
+
+    #[test]
+    fn words_become_settings() {
+        let found = settings(&[
+            ("net.ipv4.conf.all.rp_filter", "1"),
+            ("nftables", "table inet f { }"),
+            ("xdp", "forward"),
+            ("routes", "1000"),
+            ("rps", "2"),
+            ("gro", "on"),
+        ]);
+        assert_eq!(found.sysctls.len(), 1);
+        assert_eq!(found.rules, Some(Text::Inline("table inet f { }".to_owned())));
+        assert_eq!(found.xdp, Xdp::Forward);
+        assert_eq!(found.routes, Some(MoreRoutes::Generate(1000)));
+        assert_eq!((found.rps, found.gro, found.threaded), (2, true, false));
+        let file = settings(&[("nftables", "rules.nft")]).rules;
+        assert_eq!(file, Some(Text::File(PathBuf::from("rules.nft"))));
+    }
+
+    #[test]
+    fn wrong_words_and_values_are_refused() {
+        assert!(check_word("net.ipv4.ip_forward").is_ok());
+        let complaint = check_word("nftable").expect_err("misspelt");
+        assert!(complaint.remedy.contains("nftables"));
+        for (word, value) in [("xdp", "yes"), ("gro", "maybe"), ("rps", "x")] {
+            assert!(check_value(word, value).is_err(), "{word} = {value}");
+        }
+    }
+}
