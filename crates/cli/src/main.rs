@@ -9,6 +9,8 @@ mod compare;
 mod doctor;
 mod export;
 mod fib;
+#[cfg(target_os = "linux")]
+mod generate;
 mod import;
 mod ministat;
 mod output;
@@ -50,6 +52,12 @@ enum Command {
     Doctor(doctor::Args),
     /// Write results for other people's tools
     Export(export::Args),
+    /// Send test frames on a network interface
+    #[cfg(target_os = "linux")]
+    Gen(generate::GenArgs),
+    /// Count the frames that arrive on a network interface
+    #[cfg(target_os = "linux")]
+    Sink(generate::SinkArgs),
     /// Read published result directories
     Import(import::Args),
     /// Compare sets of values as ministat(1) does, byte for byte
@@ -83,6 +91,10 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Fib(arguments) => fib::execute(&arguments),
         Command::Doctor(arguments) => doctor::execute(&arguments),
         Command::Export(arguments) => export::execute(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Gen(arguments) => generate::execute_gen(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Sink(arguments) => generate::execute_sink(&arguments),
         Command::Import(arguments) => import::execute(&arguments),
         Command::Ministat(_) => Ok(ministat::execute()),
         Command::Plan(arguments) => plan::execute(&arguments),

@@ -1,16 +1,19 @@
-//! `fwdlab route`: the router by itself, between capture files.
+//! `fwdlab route`: the router by itself, between capture files or network interfaces.
 //!
-//! Time is that of the captures: rate limits, ARP and neighbour discovery go by it, so the same
+//! Between captures, time is that of the captures: rate limits, ARP and neighbour discovery go by it, so the same
 //! input gives the same output, to the byte.
 
 mod config;
+#[cfg(target_os = "linux")]
+mod live;
 mod replay;
 mod show;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail};
 use clap::ValueEnum;
@@ -22,10 +25,12 @@ use replay::Replay;
 /// Arguments of `fwdlab route`.
 ///
 /// Example: fwdlab route --routes table.txt --pcap-in in.pcap --pcap-out out.pcap
+///
+/// Example: fwdlab route --routes table.txt --port veth0,198.18.0.1/24 --port veth1,198.19.0.1/24
 #[derive(clap::Args)]
 pub struct Args {
     /// Frames that arrive, a classic pcap file of Ethernet: on port 0; given again, on port 1, ...
-    #[arg(long, value_name = "FILE", required = true)]
+    #[arg(long, value_name = "FILE")]
     pcap_in: Vec<PathBuf>,
     /// Frames that leave, on any port; given several times, on port 0, 1, ... each
     #[arg(long, value_name = "FILE")]
@@ -33,7 +38,8 @@ pub struct Args {
     /// Routes: a prefix list, `ip route`, `netstat -rn`, BIRD's `show route`, or an MRT dump
     #[arg(long, value_name = "FILE")]
     routes: PathBuf,
-    /// A port, as words with commas between: its MAC address, its addresses with lengths, mtu=N.
+    /// A port, as words with commas between: its MAC address, its addresses with lengths, mtu=N,
+    /// and the name of a network interface to forward on it (needs root, runs until Ctrl-C).
     /// Without any, two ports: 02:00:00:00:00:10,198.18.0.1/24,2001:2::1/64 and
     /// 02:00:00:00:00:11,198.19.0.1/24,2001:2:0:8000::1/64
     #[arg(long, value_name = "WORDS")]
@@ -46,9 +52,12 @@ pub struct Args {
     #[arg(long, value_name = "ADDRESS=MAC")]
     neighbour: Vec<NeighbourSpec>,
     /// Ask for the MAC addresses of gateways, with ARP and neighbour discovery; the answers must
-    /// be in the captures
+    /// be in the captures. Between interfaces it always does
     #[arg(long)]
     resolve: bool,
+    /// Between interfaces: end after so many seconds
+    #[arg(long, value_name = "SECONDS")]
+    seconds: Option<f64>,
     /// Control word to set: net.route.algo.inet.algo=radix4
     #[arg(long, value_name = "WORD=VALUE")]
     set: Vec<String>,
@@ -74,8 +83,14 @@ enum Format {
 /// # Errors
 /// A file that cannot be read or written, a port, route or control word that is refused.
 pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
+    if arguments.port.iter().any(|port| port.interface().is_some()) {
+        return execute_live(arguments);
+    }
+    if arguments.pcap_in.is_empty() {
+        bail!("nothing to forward: name captures with --pcap-in, or interfaces with --port");
+    }
     let pause = arguments.every.map(pause).transpose()?;
-    let mut router = config::router(arguments)?;
+    let mut router = config::router(arguments, &|_| None)?;
     let mut replay = Replay::open(arguments, &mut router)?;
     let print = |text: String| {
         if replay::writes_to_stdout(arguments) {
@@ -103,10 +118,48 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Forwards between interfaces.
+#[cfg(target_os = "linux")]
+fn execute_live(arguments: &Args) -> anyhow::Result<ExitCode> {
+    let every = arguments.every.map(pause).transpose()?;
+    let seconds = arguments.seconds.map(pause).transpose()?;
+    if !(arguments.pcap_in.is_empty() && arguments.pcap_out.is_empty()) {
+        bail!("--pcap-in and --pcap-out do not go with interfaces");
+    }
+    let interfaces = live::Interfaces::open(arguments)?;
+    let mut router = config::router(arguments, &|number| interfaces.identity(number))?;
+    let mut worker = interfaces.worker(&mut router)?;
+    let stop = crate::run::stop_on_interrupt()?;
+    let start = Instant::now();
+    let held = std::thread::scope(|scope| {
+        let worker = scope.spawn(|| live::forward(&mut worker, &stop));
+        let mut printed = start;
+        while !stop.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(20));
+            if seconds.is_some_and(|seconds| start.elapsed() >= seconds) {
+                stop.store(true, Ordering::Relaxed);
+            }
+            if every.is_some_and(|every| printed.elapsed() >= every) {
+                printed = Instant::now();
+                output::print(&show::counters(&router, None, arguments.format))?;
+            }
+        }
+        worker.join().map_err(|_| anyhow!("the worker's thread ended early"))
+    })?;
+    output::print(&show::counters(&router, Some(held), arguments.format))?;
+    show::warn(&router);
+    Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn execute_live(_: &Args) -> anyhow::Result<ExitCode> {
+    bail!("interfaces can only be opened on Linux; use --pcap-in")
+}
+
 /// How long to wait between two prints.
 fn pause(seconds: f64) -> anyhow::Result<Duration> {
     if !(0.001..=86_400.0).contains(&seconds) {
-        bail!("--every {seconds}: choose 0.001 to 86400 seconds");
+        bail!("--every or --seconds {seconds}: choose 0.001 to 86400 seconds");
     }
     Ok(Duration::from_secs_f64(seconds))
 }

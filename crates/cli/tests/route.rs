@@ -235,7 +235,7 @@ fn refusals_name_what_is_wrong_and_what_to_do() {
     let input = capture(&[inet(60, |_| {})], SECOND);
     for (arguments, wanted) in [
         (vec!["--port", "02:00:00:00:00:10,198.18.0.1/24"], "route 198.19.0.0/16 via 198.19.0.203"),
-        (vec!["--port", "nonsense"], "neither a MAC address"),
+        (vec!["--port", "12nonsense"], "neither a MAC address"),
         (vec!["--set", "net.nosuch=1"], "unknown control word"),
         (vec!["--neighbour", "10.0.0.1=02:00:00:00:00:01"], "in no port's network"),
         (vec!["--pcap-in", "in.pcap", "--pcap-in", "in.pcap"], "add --port"),

@@ -20,13 +20,33 @@ const DEFAULT_PORTS: [&str; 2] = [
 
 /// A port as the command line has it: words with commas between.
 #[derive(Debug, Clone)]
-pub(super) struct PortSpec(PortConfig);
+pub(super) struct PortSpec {
+    config: PortConfig,
+    interface: Option<String>,
+}
+
+impl PortSpec {
+    /// The network interface that it is, if it names one.
+    pub(super) fn interface(&self) -> Option<&str> {
+        self.interface.as_deref()
+    }
+}
+
+/// Whether a word can be the name of a network interface: a letter, then at most 14 characters
+/// that are not used otherwise here.
+fn is_interface_name(word: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '@');
+    word.starts_with(|c: char| c.is_ascii_alphabetic())
+        && word.len() < 16
+        && word.chars().all(is_plain)
+}
 
 impl FromStr for PortSpec {
     type Err = anyhow::Error;
 
     fn from_str(text: &str) -> anyhow::Result<Self> {
         let mut config = PortConfig::new(MacAddr::ZERO);
+        let mut interface = None;
         for word in text.split(',') {
             config = if let Ok(mac) = word.parse() {
                 PortConfig { mac, ..config }
@@ -36,14 +56,17 @@ impl FromStr for PortSpec {
                 config.address(address)
             } else if let Ok(address) = word.parse() {
                 config.address6(address)
+            } else if interface.is_none() && is_interface_name(word) {
+                interface = Some(word.to_owned());
+                config
             } else {
                 bail!(
                     "`{word}` is neither a MAC address, nor an IP address with its length \
-                     (198.18.0.1/24), nor mtu=N"
+                     (198.18.0.1/24), nor mtu=N, nor an interface"
                 );
             };
         }
-        Ok(Self(config))
+        Ok(Self { config, interface })
     }
 }
 
@@ -68,10 +91,13 @@ impl FromStr for NeighbourSpec {
     }
 }
 
+/// MAC address and MTU of the interface of a port.
+pub(super) type Identity<'a> = &'a dyn Fn(usize) -> Option<(MacAddr, usize)>;
+
 /// The router that the arguments describe.
-pub(super) fn router(arguments: &Args) -> anyhow::Result<Router> {
+pub(super) fn router(arguments: &Args, identity: Identity<'_>) -> anyhow::Result<Router> {
     let mut router = Router::new()?;
-    for config in ports(arguments)? {
+    for config in ports(arguments, identity)? {
         router.add_port(config)?;
     }
     for setting in &arguments.set {
@@ -86,7 +112,8 @@ pub(super) fn router(arguments: &Args) -> anyhow::Result<Router> {
         .filter_map(|route| hop(route, &router, &arguments.via).transpose())
         .collect::<anyhow::Result<Vec<_>>>()?;
     load(&mut router, &hops)?;
-    if !arguments.resolve {
+    // On interfaces, real neighbours answer.
+    if !arguments.resolve && identity(0).is_none() {
         for (port, gateway) in
             hops.iter().map(|hop| (hop.port, hop.gateway)).collect::<BTreeSet<_>>()
         {
@@ -106,16 +133,24 @@ pub(super) fn router(arguments: &Args) -> anyhow::Result<Router> {
     Ok(router)
 }
 
-fn ports(arguments: &Args) -> anyhow::Result<Vec<PortConfig>> {
+fn ports(arguments: &Args, identity: Identity<'_>) -> anyhow::Result<Vec<PortConfig>> {
     let mut specs = arguments.port.clone();
     if specs.is_empty() {
         specs = DEFAULT_PORTS.iter().map(|text| text.parse()).collect::<anyhow::Result<_>>()?;
     }
-    let with_mac = |(number, PortSpec(config)): (u8, PortSpec)| match config.mac {
-        MacAddr::ZERO => {
-            PortConfig { mac: MacAddr([2, 0, 0, 0, 0, number.wrapping_add(0x10)]), ..config }
+    let with_mac = |(number, PortSpec { config, .. }): (u8, PortSpec)| {
+        let of_interface = identity(usize::from(number));
+        let config = match of_interface {
+            Some((_, mtu)) => config.mtu(mtu),
+            None => config,
+        };
+        match (config.mac, of_interface) {
+            (MacAddr::ZERO, Some((mac, _))) => PortConfig { mac, ..config },
+            (MacAddr::ZERO, None) => {
+                PortConfig { mac: MacAddr([2, 0, 0, 0, 0, number.wrapping_add(0x10)]), ..config }
+            }
+            _ => config,
         }
-        _ => config,
     };
     Ok((0..=u8::MAX).zip(specs).map(with_mac).collect())
 }

@@ -1,0 +1,243 @@
+//! `fwdlab gen` and `fwdlab sink`: the tester's halves on network interfaces, by packet sockets.
+
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::bail;
+use fwdlab_port::packet::PacketPort;
+use fwdlab_port::{Batch, Counters, Pool, Port};
+use fwdlab_traffic::{FlowSet, FrameSizes, Load, Order, Plan, Stream, Tester};
+use fwdlab_wire::MacAddr;
+use serde_json::json;
+
+use crate::{output, run};
+
+/// Frames that the sender has at hand.
+const FRAMES: usize = 4096;
+/// A sink that got nothing in so many polls rests.
+const PATIENCE: u32 = 1_000;
+const REST: Duration = Duration::from_micros(50);
+
+/// Arguments of `fwdlab gen`.
+///
+/// Example: fwdlab gen --interface veth0 --to 02:00:00:00:00:10 --source 198.18.10.1-198.18.10.20:2000
+///   --destination 198.19.10.1-198.19.10.100:2000 --load 100kpps
+#[derive(clap::Args)]
+pub struct GenArgs {
+    /// Interface to send on
+    #[arg(long, value_name = "NAME")]
+    interface: String,
+    /// Interface on which the device sends the frames back; they are checked there
+    #[arg(long, value_name = "NAME")]
+    back: Option<String>,
+    /// MAC address of the device's port
+    #[arg(long, value_name = "MAC")]
+    to: MacAddr,
+    /// Source addresses and UDP ports, as in an experiment file
+    #[arg(long, value_name = "RANGE")]
+    source: String,
+    /// Destination addresses and UDP ports
+    #[arg(long, value_name = "RANGE")]
+    destination: String,
+    /// Length of a frame in bytes, FCS included [default: the smallest]
+    #[arg(long, value_name = "BYTES")]
+    frame: Option<usize>,
+    /// Offered load: max, 500kpps, 1Gbps
+    #[arg(long, default_value = "max")]
+    load: Load,
+    /// Order of flows: sequential, random, zipf(1.0)
+    #[arg(long, default_value = "sequential")]
+    order: Order,
+    /// For how long
+    #[arg(long, default_value_t = 10.0)]
+    seconds: f64,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Arguments of `fwdlab sink`.
+///
+/// Example: fwdlab sink --interface veth1 --seconds 10
+#[derive(clap::Args)]
+pub struct SinkArgs {
+    /// Interface to receive on
+    #[arg(long, value_name = "NAME")]
+    interface: String,
+    /// For how long [default: until Ctrl-C]
+    #[arg(long)]
+    seconds: Option<f64>,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Sends, and prints each second and at the end what was sent and came back.
+///
+/// # Errors
+/// An interface that cannot be opened, or a wrong range, length or load.
+pub fn execute_gen(arguments: &GenArgs) -> anyhow::Result<ExitCode> {
+    let duration = time(arguments.seconds)?;
+    let pool = Pool::with_frames(2 * FRAMES)?;
+    let out = PacketPort::open(&arguments.interface, pool.clone())?;
+    let back = match &arguments.back {
+        Some(name) => Back::Interface(Box::new(PacketPort::open(name, pool.clone())?)),
+        None => Back::Nothing(out.mac()),
+    };
+    let mut stream = Stream::new(FlowSet::parse(&arguments.source, &arguments.destination)?);
+    stream.order = arguments.order;
+    if let Some(bytes) = arguments.frame {
+        stream.sizes = FrameSizes::fixed(bytes);
+    }
+    let mut plan = Plan::new(vec![stream]);
+    plan.load = arguments.load;
+    plan.source_mac = out.mac();
+    plan.device_mac = arguments.to;
+    plan.arrival_mac = back.mac();
+    plan.duration_ns = duration.as_nanos() as u64;
+    plan.interval_ns = 1_000_000_000.min(plan.duration_ns);
+    plan.frames_in_flight = FRAMES;
+    plan.batch = 64;
+    let is_deaf = matches!(back, Back::Nothing(_));
+    if is_deaf {
+        plan.drain_ns = 1_000_000;
+    }
+    let stop = run::stop_on_interrupt()?;
+    let mut tester = Tester::new(&plan, &pool, out, back)?;
+    let outcome = tester.run(&stop, &mut |interval| {
+        eprintln!(
+            "sent {:.0}, received {:.0} frames/s",
+            interval.sent_pps(),
+            interval.received_pps()
+        );
+    });
+    let seconds = outcome.duration_ns as f64 / 1e9;
+    let (sent, received) = (outcome.sent(), outcome.received());
+    let text = if arguments.json {
+        let checks = format!("{:?}", outcome.checks);
+        format!(
+            "{}\n",
+            json!({
+                "sent": sent, "seconds": seconds, "received": received, "lost": outcome.lost(),
+                "flows_seen": outcome.flows_seen(), "checks": checks,
+            })
+        )
+    } else if is_deaf {
+        format!("sent {sent} frames in {seconds:.3} s: {:.0} frames/s\n", sent as f64 / seconds)
+    } else {
+        format!(
+            "sent {sent} frames in {seconds:.3} s: {:.0} frames/s; received {received} of {} flows, \
+             lost {}\n",
+            sent as f64 / seconds,
+            outcome.flows_seen(),
+            outcome.lost()
+        )
+    };
+    output::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Receives until the end, and prints each second and at the end how much.
+///
+/// # Errors
+/// An interface that cannot be opened.
+pub fn execute_sink(arguments: &SinkArgs) -> anyhow::Result<ExitCode> {
+    let duration = arguments.seconds.map(time).transpose()?;
+    let pool = Pool::with_frames(FRAMES)?;
+    let mut port = PacketPort::open(&arguments.interface, pool.clone())?;
+    let stop = run::stop_on_interrupt()?;
+    let start = Instant::now();
+    receive(&mut port, &pool, duration, &stop);
+    let seconds = start.elapsed().as_secs_f64();
+    let Counters { rx_frames, rx_bytes, rx_dropped, .. } = port.counters();
+    let text = if arguments.json {
+        let object = json!({
+            "received": rx_frames, "bytes": rx_bytes, "dropped": rx_dropped, "seconds": seconds,
+        });
+        format!("{object}\n")
+    } else {
+        format!(
+            "received {rx_frames} frames in {seconds:.3} s: {:.0} frames/s; {rx_dropped} were lost \
+             for want of room\n",
+            rx_frames as f64 / seconds
+        )
+    };
+    output::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn receive(port: &mut PacketPort, pool: &Pool, duration: Option<Duration>, stop: &AtomicBool) {
+    let start = Instant::now();
+    let (mut batch, mut empty) = (Batch::new(), 0);
+    let (mut printed, mut before) = (start, 0);
+    while !stop.load(Ordering::Relaxed) && duration.is_none_or(|most| start.elapsed() < most) {
+        if port.receive(&mut batch) > 0 {
+            pool.put(&mut batch);
+            empty = 0;
+        } else if empty < PATIENCE {
+            empty += 1;
+        } else {
+            std::thread::sleep(REST);
+        }
+        if printed.elapsed() >= Duration::from_secs(1) {
+            let now = port.counters().rx_frames;
+            eprintln!(
+                "received {:.0} frames/s",
+                (now - before) as f64 / printed.elapsed().as_secs_f64()
+            );
+            (printed, before) = (Instant::now(), now);
+        }
+    }
+}
+
+fn time(seconds: f64) -> anyhow::Result<Duration> {
+    if !(0.01..=86_400.0).contains(&seconds) {
+        bail!("--seconds {seconds}: choose 0.01 to 86400");
+    }
+    Ok(Duration::from_secs_f64(seconds))
+}
+
+/// Where frames come back.
+enum Back {
+    Interface(Box<PacketPort>),
+    /// Nowhere.
+    Nothing(MacAddr),
+}
+
+impl Port for Back {
+    fn receive(&mut self, batch: &mut Batch) -> usize {
+        match self {
+            Self::Interface(port) => port.receive(batch),
+            Self::Nothing(_) => 0,
+        }
+    }
+
+    fn send(&mut self, batch: &mut Batch) -> usize {
+        match self {
+            Self::Interface(port) => port.send(batch),
+            Self::Nothing(_) => 0,
+        }
+    }
+
+    fn mac(&self) -> MacAddr {
+        match self {
+            Self::Interface(port) => port.mac(),
+            Self::Nothing(mac) => *mac,
+        }
+    }
+
+    fn mtu(&self) -> usize {
+        match self {
+            Self::Interface(port) => port.mtu(),
+            Self::Nothing(_) => 1500,
+        }
+    }
+
+    fn counters(&self) -> Counters {
+        match self {
+            Self::Interface(port) => port.counters(),
+            Self::Nothing(_) => Counters::default(),
+        }
+    }
+}

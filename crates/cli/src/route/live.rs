@@ -1,0 +1,73 @@
+//! Forwards between network interfaces until it is told to stop.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use fwdlab_port::packet::PacketPort;
+use fwdlab_port::{Pool, PoolConfig, Port};
+use fwdlab_router::{Router, Worker};
+
+use super::Args;
+
+/// Polls without a frame after which the worker rests.
+const PATIENCE: u32 = 2_000;
+/// How long it rests, shorter than a socket's buffer lasts at a million frames per second.
+const REST: Duration = Duration::from_micros(50);
+
+/// Interfaces that are open, before there is a router.
+pub(super) struct Interfaces {
+    pool: Pool,
+    ports: Vec<PacketPort>,
+}
+
+impl Interfaces {
+    /// Opens the interfaces that the ports name.
+    pub(super) fn open(arguments: &Args) -> anyhow::Result<Self> {
+        let pool = Pool::new(PoolConfig::default())?;
+        let mut ports = Vec::new();
+        for (number, spec) in arguments.port.iter().enumerate() {
+            let Some(name) = spec.interface() else {
+                bail!("--port {number} names no interface, but others do: name one for each");
+            };
+            ports.push(PacketPort::open(name, pool.clone())?);
+        }
+        for family in ["ipv4", "ipv6"] {
+            let file = format!("/proc/sys/net/{family}/conf/all/forwarding");
+            if std::fs::read_to_string(file).is_ok_and(|text| text.trim() == "1") {
+                eprintln!(
+                    "warning: the kernel forwards {family} here as well, so that packets are \
+                     forwarded twice; sysctl -w net.{family}.conf.all.forwarding=0"
+                );
+            }
+        }
+        Ok(Self { pool, ports })
+    }
+
+    /// MAC address and MTU of an interface.
+    pub(super) fn identity(&self, number: usize) -> Option<(fwdlab_wire::MacAddr, usize)> {
+        self.ports.get(number).map(|port| (port.mac(), port.mtu()))
+    }
+
+    /// Gives the router a worker between the interfaces.
+    pub(super) fn worker(self, router: &mut Router) -> anyhow::Result<Worker<PacketPort>> {
+        let numbered = (0..).zip(self.ports);
+        Ok(router.worker(numbered).context("between interfaces")?.with_pool(self.pool))
+    }
+}
+
+/// Forwards until `stop` is set; returns how many frames are left inside the router.
+pub(super) fn forward(worker: &mut Worker<PacketPort>, stop: &AtomicBool) -> usize {
+    let mut empty = 0;
+    while !stop.load(Ordering::Relaxed) {
+        if worker.poll() > 0 {
+            empty = 0;
+        } else if empty < PATIENCE {
+            empty += 1;
+            std::hint::spin_loop();
+        } else {
+            std::thread::sleep(REST);
+        }
+    }
+    worker.held()
+}
