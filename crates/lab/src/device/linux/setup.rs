@@ -52,7 +52,12 @@ const SILENT: [(&str, &str); 2] =
     [("net.ipv6.conf.all.disable_ipv6", "1"), ("net.ipv6.conf.default.disable_ipv6", "1")];
 
 /// Sysctls of the device's namespace where fwdlab's router forwards.
-const BYSTANDER: [(&str, &str); 1] = [("net.ipv4.ip_forward", "0")];
+const BYSTANDER: [(&str, &str); 4] = [
+    ("net.ipv4.ip_forward", "0"),
+    ("net.ipv6.conf.all.forwarding", "0"),
+    ("net.ipv6.conf.default.accept_ra", "0"),
+    ("net.ipv6.conf.default.addr_gen_mode", "1"),
+];
 
 /// Tables of routes by variant: a full one is made only once.
 #[derive(Debug, Default)]
@@ -109,7 +114,7 @@ pub(super) fn topology(
     let tester_ends = [(SENDER, OUT), (RECEIVER, BACK)];
     if settings.is_embedded {
         // The kernel only hands the frames over.
-        let bystander = BYSTANDER.iter().chain(&SILENT).filter(|(name, _)| usable(name));
+        let bystander = BYSTANDER.iter().filter(|(name, _)| usable(name));
         wanted.namespace(DEVICE).sysctls.extend(bystander.map(owned));
         wanted.cables = cables(tester_ends, &BTreeSet::new());
         return Ok(wanted);

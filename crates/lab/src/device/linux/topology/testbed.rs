@@ -49,7 +49,8 @@ impl Testbed {
     pub fn change_to(&mut self, wanted: &Topology) -> Result<(), TopologyError> {
         let before = self.present.clone();
         for action in actions(&before, wanted) {
-            if let Err(error) = self.apply(&action) {
+            let done = self.remember(&action, wanted).and_then(|()| self.apply(&action));
+            if let Err(error) = done {
                 for undo in actions(&self.present, &before) {
                     // The first error is the one to report; what resists goes with its namespace.
                     let _ = self.apply(&undo);
@@ -232,18 +233,38 @@ impl Testbed {
     }
 
     fn set_sysctl(&mut self, role: &str, name: &str, value: &str) -> Result<(), TopologyError> {
-        let set = self.namespace(role)?.run(|| {
-            let original = sysctl::read(name)?;
-            sysctl::write(name, value)?;
-            Ok(original)
-        });
-        let original = set.and_then(|result| result).map_err(|source| TopologyError::Sysctl {
+        let set = self.namespace(role)?.run(|| sysctl::write(name, value));
+        set.and_then(|result| result).map_err(|source| TopologyError::Sysctl {
             namespace: role.to_owned(),
             name: name.to_owned(),
             value: value.to_owned(),
             source,
-        })?;
-        self.originals.entry((role.to_owned(), name.to_owned())).or_insert(original);
+        })
+    }
+
+    /// Before a sysctl of a namespace is set, notes the values of all that are going to be: some
+    /// change others (`conf.all` changes `conf.default`).
+    fn remember(&mut self, action: &Action, wanted: &Topology) -> Result<(), TopologyError> {
+        let Action::SetSysctl { role, .. } = action else { return Ok(()) };
+        let is_new =
+            |name: &&String| !self.originals.contains_key(&(role.clone(), (*name).clone()));
+        let sysctls = wanted.namespaces.get(role).map(|namespace| &namespace.sysctls);
+        let names: Vec<String> =
+            sysctls.into_iter().flatten().map(|(name, _)| name).filter(is_new).cloned().collect();
+        if names.is_empty() {
+            return Ok(());
+        }
+        let read = || names.iter().map(|name| sysctl::read(name).ok()).collect::<Vec<_>>();
+        let values = self
+            .namespace(role)?
+            .run(read)
+            .map_err(TopologyError::kernel(format!("enter namespace {role}")))?;
+        for (name, value) in names.into_iter().zip(values) {
+            // Those of interfaces that are not there yet are noted in their turn.
+            if let Some(value) = value {
+                self.originals.insert((role.clone(), name), value);
+            }
+        }
         Ok(())
     }
 

@@ -190,6 +190,23 @@ fn a_million_routes_go_in_and_out_in_seconds() {
 }
 
 #[test]
+fn sysctls_that_change_others_are_reset_with_them() {
+    let Some(mut testbed) = testbed("sysctls_that_change_others_are_reset") else { return };
+    let with = |value: Option<&str>| {
+        let mut wanted = Topology::default();
+        let device = wanted.namespace("device");
+        for name in ["net.ipv6.conf.all.disable_ipv6", "net.ipv6.conf.default.disable_ipv6"] {
+            device.sysctls.extend(value.map(|value| (name.to_owned(), value.to_owned())));
+        }
+        wanted
+    };
+    testbed.change_to(&with(Some("1"))).expect("the change works");
+    testbed.change_to(&with(None)).expect("the change works");
+    let value = testbed.sysctl("device", "net.ipv6.conf.default.disable_ipv6");
+    assert_eq!(value.expect("there"), "0");
+}
+
+#[test]
 fn a_change_that_fails_is_taken_back() {
     let Some(mut testbed) = testbed("a_change_that_fails_is_taken_back") else { return };
     testbed.change_to(&small()).expect("the change works");
