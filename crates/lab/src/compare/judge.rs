@@ -61,7 +61,7 @@ fn complete_rows(group: &Arranged) -> Vec<Vec<f64>> {
         .collect()
 }
 
-fn without_blocks(sides: (&Series, &Series), margin: f64) -> Judgement {
+pub(super) fn without_blocks(sides: (&Series, &Series), margin: f64) -> Judgement {
     let (baseline, variant) = sides;
     let result = unpaired::compare(&baseline.values, &variant.values, baseline.direction);
     finish(sides, result.map(|both| (both.comparison.clone(), Some(both))), margin)

@@ -24,6 +24,8 @@ use fwdlab_stats::validity::Finding;
 use fwdlab_stats::{Comparison, Direction, Verdict, unpaired};
 use serde::Serialize;
 
+use crate::results::Results;
+
 pub use error::CompareError;
 pub use input::Series;
 pub use render::{Format, render};
@@ -101,6 +103,14 @@ pub struct Judgement {
     pub verdict: Verdict,
     /// The verdict in words.
     pub sentence: String,
+}
+
+/// Judges published runs, which have no blocks, against their baseline: what `fwdlab compare` says
+/// of them and what a report says is the same.
+pub(crate) fn published(results: &Results, traffic: &str, variant: &str) -> Judgement {
+    let campaign = &results.campaign;
+    let side = |name: &str| input::rates(results, traffic, name);
+    judge::without_blocks((&side(&campaign.baseline), &side(variant)), campaign.margin)
 }
 
 /// Reads all sources and judges them.

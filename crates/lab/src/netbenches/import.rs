@@ -22,7 +22,7 @@ use super::runs::{ReadGroup, read_groups};
 use super::trial::{Place, trial};
 use crate::journal::utc_stamp;
 use crate::profile::Taken;
-use crate::results::{Campaign, Finished, Record, SCHEMA, Status, Trial};
+use crate::results::{Campaign, Finished, IMPORTED, Record, SCHEMA, Status, Trial};
 use crate::{Error, Result};
 
 /// The outcome of an import.
@@ -200,7 +200,7 @@ fn campaign(dir: &ResultsDir, trials: &[Trial]) -> Campaign {
         schema: SCHEMA,
         experiment_sha256: String::new(),
         title: title(dir),
-        device: "imported".to_owned(),
+        device: IMPORTED.to_owned(),
         seed: 0,
         blocks: trials.iter().map(|t| t.block).max().unwrap_or(0),
         until_decided: false,

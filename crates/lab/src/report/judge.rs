@@ -3,36 +3,31 @@
 //! METRIC: the forwarding rate decides when it is the device's own in every
 //! trial of the pair; as soon as the tester or the asked load bounded one of
 //! them, a rate cannot show what the device could do, and the device cost
-//! (busy ns per frame) decides instead.
+//! (busy ns per frame) decides instead: [`Metric::deciding`].
 
+use fwdlab_stats::unpaired::RankTest;
 use fwdlab_stats::validity::{self, Finding};
 use fwdlab_stats::{Comparison, Verdict};
 
 use super::compare::{Row, compare};
 use crate::results::{LimitedBy, Metric, Results, Trial};
 
-/// The trials of one block that are compared.
-#[derive(Debug, Clone, Copy)]
-pub struct Pair<'a> {
-    /// The baseline's trial.
-    pub baseline: &'a Trial,
-    /// The variant's trial.
-    pub variant: &'a Trial,
-}
-
 /// A verdict with all that it rests on.
 #[derive(Debug, Clone)]
 pub struct Judgement<'a> {
     /// The figure that decides.
     pub metric: Metric,
-    /// Complete blocks, in their order.
-    pub pairs: Vec<Pair<'a>>,
-    /// Trials of the pairs in which the tester, or the asked load, bounded the rate.
+    /// The trials compared, of the baseline and of the variant: those of the
+    /// complete blocks in their order, or without blocks all that were kept.
+    pub sides: [Vec<&'a Trial>; 2],
+    /// Trials of the sides in which the tester, or the asked load, bounded the rate.
     pub bounded: usize,
     /// The comparison of the forwarding rates.
     pub rate: Option<Comparison>,
     /// The comparison of the device costs.
     pub cost: Option<Comparison>,
+    /// The rank test beside the comparison, without blocks.
+    pub rank: Option<RankTest>,
     /// Doubts about the comparison that decides.
     pub findings: Vec<Finding>,
     /// The verdict.
@@ -57,13 +52,13 @@ impl Judgement<'_> {
 /// that it does not take the others with it.
 pub fn judge<'a>(results: &'a Results, traffic: &str) -> Vec<Judgement<'a>> {
     let campaign = &results.campaign;
-    let kept = |variant: &str| -> Vec<&'a Trial> {
-        results.trials_of(variant, traffic).into_iter().filter(|t| t.is_ok()).collect()
-    };
-    let baseline = kept(&campaign.baseline);
     let others: Vec<&String> =
         campaign.variants.iter().filter(|v| **v != campaign.baseline).collect();
-    let kept: Vec<Vec<&Trial>> = others.iter().map(|v| kept(v)).collect();
+    if campaign.is_imported() {
+        return others.iter().map(|variant| published(results, (variant, traffic))).collect();
+    }
+    let baseline = kept(results, &campaign.baseline, traffic);
+    let kept: Vec<Vec<&Trial>> = others.iter().map(|v| kept(results, v, traffic)).collect();
     let in_model: Vec<&Vec<&Trial>> = kept.iter().filter(|trials| trials.len() >= 2).collect();
     let rows = complete_blocks(&baseline, &in_model);
     let rate = compare(&rows, Metric::Rate, campaign);
@@ -76,16 +71,39 @@ pub fn judge<'a>(results: &'a Results, traffic: &str) -> Vec<Judgement<'a>> {
             continue;
         }
         column += 1;
-        let pairs: Vec<Pair<'a>> =
-            rows.iter().map(|row| Pair { baseline: row[0], variant: row[column] }).collect();
+        let sides = [0, column].map(|side| rows.iter().map(|row| row[side]).collect());
         let pick = |all: &Result<Vec<Comparison>, String>| match all {
             Ok(all) => Ok(all[column - 1].clone()),
             Err(why) => Err(why.clone()),
         };
         let figures = Figures { rate: pick(&rate), cost: pick(&cost) };
-        judgements.push(judgement(results, (variant, traffic), pairs, figures));
+        judgements.push(judgement(results, (variant, traffic), sides, figures));
     }
     judgements
+}
+
+fn kept<'a>(results: &'a Results, variant: &str, traffic: &str) -> Vec<&'a Trial> {
+    results.trials_of(variant, traffic).into_iter().filter(|t| t.is_ok()).collect()
+}
+
+/// Judges published runs as [`compare`](crate::compare) does: without blocks,
+/// and without the checks of what their receiver did not count.
+fn published<'a>(results: &'a Results, (variant, traffic): (&str, &str)) -> Judgement<'a> {
+    let judged = crate::compare::published(results, traffic, variant);
+    let sides =
+        [results.campaign.baseline.as_str(), variant].map(|name| kept(results, name, traffic));
+    let mut findings = judged.findings;
+    findings.extend(ramp(&sides));
+    Judgement {
+        metric: Metric::Rate,
+        bounded: bounded(&sides),
+        sides,
+        rate: judged.comparison,
+        cost: None,
+        rank: judged.rank,
+        findings,
+        verdict: judged.verdict,
+    }
 }
 
 /// The comparisons of one variant, or why there is none.
@@ -96,25 +114,29 @@ struct Figures {
 
 fn too_few<'a>(results: &Results, names: (&str, &str), kept: usize) -> Judgement<'a> {
     let why = format!("{kept} of its trials kept where at least 2 are needed");
-    judgement(results, names, Vec::new(), Figures { rate: Err(why.clone()), cost: Err(why) })
+    judgement(
+        results,
+        names,
+        [Vec::new(), Vec::new()],
+        Figures { rate: Err(why.clone()), cost: Err(why) },
+    )
 }
 
 fn judgement<'a>(
     results: &Results,
     (variant, traffic): (&str, &str),
-    pairs: Vec<Pair<'a>>,
+    sides: [Vec<&'a Trial>; 2],
     figures: Figures,
 ) -> Judgement<'a> {
-    let bounded = trials(&pairs).filter(|t| t.limited_by != LimitedBy::Device).count();
-    let metric = if bounded == 0 { Metric::Rate } else { Metric::Cost };
-    let mut findings = checks(results, &pairs, metric);
+    let metric = Metric::deciding(trials(&sides));
+    let mut findings = checks(results, &sides, metric);
     let compared = [results.campaign.baseline.as_str(), variant];
     let failed = results
         .trials
         .iter()
         .filter(|t| t.traffic == traffic && !t.is_ok() && compared.contains(&t.variant.as_str()));
     let failed: Vec<String> = failed.map(|t| t.id.clone()).collect();
-    findings.extend(validity::failed_trials(planned_blocks(results), pairs.len(), failed));
+    findings.extend(validity::failed_trials(planned_blocks(results), sides[0].len(), failed));
     let chosen = match metric {
         Metric::Rate => &figures.rate,
         Metric::Cost => &figures.cost,
@@ -131,7 +153,8 @@ fn judgement<'a>(
         }
     };
     let (rate, cost) = (figures.rate.ok(), figures.cost.ok());
-    Judgement { metric, pairs, bounded, rate, cost, findings, verdict }
+    let bounded = bounded(&sides);
+    Judgement { metric, sides, bounded, rate, cost, rank: None, findings, verdict }
 }
 
 /// The blocks in which every one of the variants has a trial.
@@ -160,33 +183,40 @@ pub fn planned_blocks(results: &Results) -> usize {
     campaign.blocks as usize
 }
 
-fn trials<'a>(pairs: &'a [Pair<'a>]) -> impl Iterator<Item = &'a Trial> {
-    pairs.iter().flat_map(|p| [p.baseline, p.variant])
+fn trials<'a>(sides: &[Vec<&'a Trial>; 2]) -> impl Iterator<Item = &'a Trial> {
+    sides.iter().flatten().copied()
+}
+
+fn bounded(sides: &[Vec<&Trial>; 2]) -> usize {
+    trials(sides).filter(|t| t.limited_by != LimitedBy::Device).count()
 }
 
 /// The validity checks and stability warnings of one comparison.
-fn checks(results: &Results, pairs: &[Pair<'_>], metric: Metric) -> Vec<Finding> {
+fn checks(results: &Results, sides: &[Vec<&Trial>; 2], metric: Metric) -> Vec<Finding> {
     let mut found = Vec::new();
-    let Some(first) = pairs.first() else { return found };
-    let asked = first.baseline.offered_pps_asked;
+    let Some(first) = sides[0].first() else { return found };
+    let asked = first.offered_pps_asked;
     if metric == Metric::Rate {
-        let offered: Vec<f64> = trials(pairs).map(offered_pps).collect();
-        let forwarded = trials(pairs).map(|t| t.rate_pps.unwrap_or(0.0));
+        let offered: Vec<f64> = trials(sides).map(|t| t.offered_pps().unwrap_or(0.0)).collect();
+        let forwarded = trials(sides).map(|t| t.rate_pps.unwrap_or(0.0));
         let runs: Vec<(f64, f64)> = offered.iter().copied().zip(forwarded).collect();
-        let bounded: Vec<_> = runs.iter().map(|&(o, f)| (asked.map(|_| o), f)).collect();
-        found.extend(validity::saturation(&bounded, None));
+        let loads: Vec<_> = runs.iter().map(|&(o, f)| (asked.map(|_| o), f)).collect();
+        found.extend(validity::saturation(&loads, None));
         found.extend(validity::generator(&offered, asked));
         found.extend(validity::shared_bottleneck(&runs));
+        let trials = bounded(sides);
+        let of = sides.iter().map(Vec::len).sum();
+        found.extend((trials > 0).then_some(Finding::GeneratorLimited { trials, of }));
     }
-    let seen: Vec<u64> = trials(pairs).map(|t| t.flows_seen).collect();
-    found.extend(validity::flows(first.baseline.flows_planned, &seen));
-    found.extend(wrong_frames(pairs));
-    found.extend(stability(results, pairs, metric));
+    let seen: Vec<u64> = trials(sides).map(|t| t.flows_seen).collect();
+    found.extend(validity::flows(first.flows_planned, &seen));
+    found.extend(wrong_frames(sides));
+    found.extend(stability(results, sides, metric));
     found
 }
 
-fn wrong_frames(pairs: &[Pair<'_>]) -> Option<Finding> {
-    let sum = |count: fn(&Trial) -> u64| trials(pairs).map(count).sum::<u64>();
+fn wrong_frames(sides: &[Vec<&Trial>; 2]) -> Option<Finding> {
+    let sum = |count: fn(&Trial) -> u64| trials(sides).map(count).sum::<u64>();
     validity::frames(
         sum(|t| t.checks.checked),
         &[
@@ -199,41 +229,30 @@ fn wrong_frames(pairs: &[Pair<'_>]) -> Option<Finding> {
     )
 }
 
-fn stability(results: &Results, pairs: &[Pair<'_>], metric: Metric) -> Vec<Finding> {
+fn stability(results: &Results, sides: &[Vec<&Trial>; 2], metric: Metric) -> Vec<Finding> {
     let mut found = Vec::new();
-    let figures = |pick: for<'b> fn(&Pair<'b>) -> &'b Trial| -> Vec<f64> {
-        pairs.iter().filter_map(|p| metric.of(pick(p))).collect()
+    let figures = |side: &Vec<&Trial>| -> Vec<f64> {
+        side.iter().filter_map(|trial| metric.of(trial)).collect()
     };
-    let variant = pairs.first().map_or("", |p| p.variant.variant.as_str());
-    let sides = [
-        (results.campaign.baseline.as_str(), figures(|p| p.baseline)),
-        (variant, figures(|p| p.variant)),
-    ];
-    for (name, values) in &sides {
+    let variant = sides[1].first().map_or("", |trial| trial.variant.as_str());
+    let named =
+        [(results.campaign.baseline.as_str(), figures(&sides[0])), (variant, figures(&sides[1]))];
+    for (name, values) in &named {
         found.extend(validity::two_clusters(name, values));
         found.extend(validity::stray_runs(name, values));
     }
-    found.extend(sides.iter().find_map(|(_, values)| validity::drift(values)));
-    let windows: Vec<Vec<f64>> = trials(pairs).map(steady_rates).collect();
-    let windows: Vec<&[f64]> = windows.iter().map(Vec::as_slice).collect();
-    found.extend(validity::ramp(&windows));
+    found.extend(named.iter().find_map(|(_, values)| validity::drift(values)));
+    found.extend(ramp(sides));
     found
+}
+
+fn ramp(sides: &[Vec<&Trial>; 2]) -> Option<Finding> {
+    let windows: Vec<Vec<f64>> = trials(sides).map(steady_rates).collect();
+    let windows: Vec<&[f64]> = windows.iter().map(Vec::as_slice).collect();
+    validity::ramp(&windows)
 }
 
 /// Forwarding rates of the steady intervals, in frames/s.
 pub fn steady_rates(trial: &Trial) -> Vec<f64> {
-    steady_intervals(trial).iter().map(crate::results::Interval::rx_pps).collect()
-}
-
-/// Median offered load of the steady intervals, in frames/s.
-pub fn offered_pps(trial: &Trial) -> f64 {
-    let rates: Vec<f64> =
-        steady_intervals(trial).iter().map(crate::results::Interval::tx_pps).collect();
-    super::figure::Summary::of(&rates).map_or(0.0, |s| s.median)
-}
-
-fn steady_intervals(trial: &Trial) -> &[crate::results::Interval] {
-    let Some(steady) = &trial.steady else { return &[] };
-    let end = steady.first.saturating_add(steady.count).min(trial.intervals.len());
-    &trial.intervals[steady.first.min(end)..end]
+    trial.steady_intervals().iter().map(crate::results::Interval::rx_pps).collect()
 }

@@ -62,9 +62,30 @@ fn setting(out: &mut String, claims: &Claims) {
             ""
         };
         let set: Vec<String> = variant.set.iter().map(|(k, v)| format!("`{k}={v}`")).collect();
-        let set = if set.is_empty() { "default settings".to_owned() } else { set.join(", ") };
+        let set = match (set.is_empty(), logged_kernel(claims, &variant.name)) {
+            (false, _) => set.join(", "),
+            (true, Some(kernel)) => kernel,
+            (true, None) => "default settings".to_owned(),
+        };
         out.push_str(&wrap(&format!("{}{role}: {set}", variant.name), WIDTH, "- ", "  "));
     }
+}
+
+/// The kernel that all logs of an imported variant name.
+fn logged_kernel(claims: &Claims, variant: &str) -> Option<String> {
+    if !claims.setting.is_imported() {
+        return None;
+    }
+    let mut kernels =
+        claims.cells.iter().filter(|c| c.variant == variant).map(|c| c.proof.get("uname"));
+    let first = kernels.next().flatten();
+    let is_one = kernels.all(|kernel| kernel == first);
+    let Some(kernel) = first.filter(|_| is_one) else {
+        return Some("no one kernel was logged".to_owned());
+    };
+    // who built it where stands below
+    let words: Vec<&str> = kernel.split(' ').take_while(|word| !word.contains('@')).collect();
+    Some(words.join(" "))
 }
 
 fn traffic_section(out: &mut String, traffic: &str, claims: &Claims, results: &Results) {
@@ -167,10 +188,13 @@ pub fn basis(verdict: &VerdictClaim, cells: &[&Cell]) -> Option<String> {
             format!("({}, {})", units::plural(c.n.baseline, "block"), c.method.describe())
         }
         Some(c) => format!(
-            "({} against {}, {})",
+            "({} against {}, {}{})",
             units::plural(c.n.variant, "trial"),
             c.n.baseline,
-            c.method.describe()
+            c.method.describe(),
+            verdict.rank.map_or_else(String::new, |rank| {
+                format!("; Mann-Whitney p {}", units::p_value(rank.p))
+            })
         ),
     };
     Some(if verdict.metric == "cost" {
@@ -187,7 +211,7 @@ pub fn basis(verdict: &VerdictClaim, cells: &[&Cell]) -> Option<String> {
             "device cost {costs}{time} {paired}; the forwarding rate, {rates}{rate_effect}, does not \
              decide: the tester or the load bounded it in {} of {} trials",
             verdict.bounded,
-            2 * verdict.pairs.len()
+            verdict.trials()
         )
     } else {
         let costs = costs.map(|c| format!("; device cost {c}")).unwrap_or_default();
@@ -201,12 +225,16 @@ fn tables(out: &mut String, claims: &Claims, results: &Results) {
         let cells: Vec<&Cell> = claims.cells.iter().filter(|c| c.traffic == *traffic).collect();
         let _ = writeln!(out, "{}", table::cells(&cells, claims).markdown());
     }
-    out.push_str(&wrap(table::LEGEND, WIDTH, "", ""));
+    out.push_str(&wrap(&table::legend(claims), WIDTH, "", ""));
     out.push('\n');
     if let Some(drops) = table::drops(claims) {
         let _ = writeln!(out, "Frames dropped by the device, by reason:\n\n{}", drops.markdown());
     } else {
-        out.push_str("The device dropped no frame in the kept trials.\n\n");
+        out.push_str(if claims.setting.is_imported() {
+            "What the device dropped is not in the logs.\n\n"
+        } else {
+            "The device dropped no frame in the kept trials.\n\n"
+        });
     }
 }
 
@@ -265,10 +293,10 @@ fn provenance(out: &mut String, claims: &Claims) {
         let _ = writeln!(out, "- experiment.toml: SHA-256 {}", claims.setting.experiment_sha256);
     }
     let is_read_back = claims.cells.iter().any(|c| !c.proof.is_empty());
-    out.push_str(if is_read_back {
-        "- settings read back from the device:\n"
-    } else {
-        "- nothing was read back from the device\n"
+    out.push_str(match (is_read_back, claims.setting.is_imported()) {
+        (true, false) => "- settings read back from the device:\n",
+        (true, true) => "- as logged:\n",
+        (false, _) => "- nothing was read back from the device\n",
     });
     for cell in claims.cells.iter().filter(|_| is_read_back) {
         let proof: Vec<String> = cell.proof.iter().map(|(k, v)| format!("`{k}={v}`")).collect();

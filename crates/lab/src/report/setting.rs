@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::{ReportError, units};
 use crate::environment::{Build, Environment, Machine};
 use crate::experiment::Family;
-use crate::results::Results;
+use crate::results::{IMPORTED, Results};
 
 /// What was measured and on what.
 #[derive(Debug, Clone, Serialize)]
@@ -86,7 +86,7 @@ impl Setting {
             interval_ms: results.trials.first().map_or(0.0, |t| t.interval_ms),
             experiment_sha256: campaign.experiment_sha256.clone(),
             command: match campaign.device.as_str() {
-                "imported" => "fwdlab import PUBLISHED-DIRECTORY -o DIR".to_owned(),
+                IMPORTED => "fwdlab import PUBLISHED-DIRECTORY -o DIR".to_owned(),
                 _ => command(&experiment, campaign.seed),
             },
         })
@@ -105,7 +105,7 @@ impl Setting {
 
     /// Whether the results were published by someone else and imported.
     pub fn is_imported(&self) -> bool {
-        self.device == "imported"
+        self.device == IMPORTED
     }
 
     fn device_line(&self) -> String {
@@ -114,11 +114,9 @@ impl Setting {
                           rings (no network card, no kernel)"
                 .to_owned(),
             "linux" => "Device: the running Linux kernel, in network namespaces".to_owned(),
-            "imported" => {
-                "Published results, imported: the order of their runs and what the device \
+            IMPORTED => "Published results, imported: the order of their runs and what the device \
                            answered are unknown"
-                    .to_owned()
-            }
+                .to_owned(),
             other => format!("Device: {other}"),
         }
     }

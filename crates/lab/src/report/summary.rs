@@ -38,14 +38,16 @@ pub fn commit(claims: &Claims) -> String {
         out.push_str(&wrap(&line, COMMIT_WIDTH, "- ", "  "));
     }
     let p = &claims.progress;
-    let order = format!(
-        "{} in random order, {} of {} trials kept, seed {}, experiment SHA-256 {:.12}",
-        units::plural(p.blocks, "block"),
-        p.kept,
-        p.planned,
-        claims.setting.seed,
-        claims.setting.experiment_sha256
-    );
+    let order = claims.published_order().unwrap_or_else(|| {
+        format!(
+            "{} in random order, {} of {} trials kept, seed {}, experiment SHA-256 {:.12}",
+            units::plural(p.blocks, "block"),
+            p.kept,
+            p.planned,
+            claims.setting.seed,
+            claims.setting.experiment_sha256
+        )
+    });
     out.push_str(&wrap(&order, COMMIT_WIDTH, "- ", "  "));
     out
 }

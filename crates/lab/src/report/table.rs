@@ -14,6 +14,16 @@ pub const LEGEND: &str = "n: trials kept, of those planned where they differ. 95
     device cost. of N Gb/s: share of the line rate of the slowest common link that could carry the \
     rates. p: of no change, corrected for several variants. CV: standard deviation / mean of the rates. limited by: what bounded the rate.";
 
+/// [`LEGEND`] for these claims: without blocks every variant is compared by
+/// itself.
+pub fn legend(claims: &Claims) -> String {
+    if claims.setting.is_imported() {
+        LEGEND.replace(", corrected for several variants", " (Welch's t)")
+    } else {
+        LEGEND.to_owned()
+    }
+}
+
 /// One row per variant of a traffic.
 pub fn cells(cells: &[&Cell], claims: &Claims) -> TextTable {
     let best = cells.iter().filter_map(|c| c.rate).map(|r| r.median).fold(0.0, f64::max);

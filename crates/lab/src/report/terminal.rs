@@ -19,14 +19,16 @@ pub fn terminal(claims: &Claims, width: usize, colour: bool) -> String {
     let mut out = String::new();
     let p = &claims.progress;
     out.push_str(&wrap(&claims.title, width, "", ""));
-    let facts = format!(
-        "device {}, {}, {} of {} trials kept, seed {}",
-        claims.setting.device,
-        units::plural(p.blocks, "block"),
-        p.kept,
-        p.planned,
-        claims.setting.seed
-    );
+    let facts = claims.published_order().unwrap_or_else(|| {
+        format!(
+            "device {}, {}, {} of {} trials kept, seed {}",
+            claims.setting.device,
+            units::plural(p.blocks, "block"),
+            p.kept,
+            p.planned,
+            claims.setting.seed
+        )
+    });
     out.push_str(&wrap(&facts, width, "", ""));
     out.push('\n');
     let cells: Vec<&Cell> = claims.cells.iter().collect();

@@ -344,6 +344,28 @@ fn refusals_are_shown_where_no_profile_is_left() {
 }
 
 #[test]
+fn published_runs_are_judged_without_blocks_and_not_by_what_nobody_counted() {
+    let (dir, results) = directory(sample::published());
+    fs::remove_file(dir.path().join("experiment.toml")).unwrap();
+    fs::remove_file(dir.path().join("environment.json")).unwrap();
+    let claims = claims(&results).unwrap();
+    let inet = &claims.verdicts[0];
+    assert_eq!(inet.verdict.word(), "faster", "{}", inet.sentence);
+    assert_eq!(inet.rate.as_ref().unwrap().method, fwdlab_stats::Method::Welch);
+    assert!(inet.rank.is_some() && inet.pairs.is_empty());
+    assert_eq!(inet.runs.as_ref().map(|[b, v]| (b.len(), v.len())), Some((5, 4)));
+    assert!(inet.findings.iter().any(|f| f.to_string().contains("not in randomised blocks")));
+    assert!(!claims.badges.iter().any(|b| b.state == super::claim::State::Bad));
+    write(dir.path(), &results).unwrap();
+    assert_eq!(check(dir.path()).unwrap(), vec![]);
+    let page = fs::read_to_string(dir.path().join("README.md")).unwrap();
+    for nonsense in ["seed ", "default settings", "dropped no frame", "SHA-256", "0 seen", "pinned"]
+    {
+        assert!(!page.contains(nonsense), "{nonsense}: {page}");
+    }
+}
+
+#[test]
 fn idle_stacks_are_stated_and_left_out_of_shares() {
     let (dir, results) = directory(sample::results(&sample::TWO, 8));
     fs::create_dir(dir.path().join("profiles")).unwrap();
@@ -364,4 +386,27 @@ fn repeated_trials_are_counted() {
     results.repeated.push(results.trials[0].clone());
     let claims = claims(&results).unwrap();
     assert_eq!(claims.badges[0].text, "32 planned, 32 kept; 1 more did not count and ran again");
+}
+
+#[test]
+fn published_verdict_on_other_runs_does_not_resolve() {
+    let results = sample::published();
+    let mut claims = claims(&results).unwrap();
+    assert!(resolve(&claims, &results).is_empty());
+    claims.verdicts[0].runs.as_mut().unwrap()[0].pop();
+    assert!(resolve(&claims, &results)[0].detail.contains("not what its runs give"));
+}
+
+#[test]
+fn published_runs_that_reached_the_offered_load_prove_nothing() {
+    let mut results = sample::published();
+    for trial in &mut results.trials {
+        trial.limited_by = crate::results::LimitedBy::Generator;
+        for interval in &mut trial.intervals {
+            interval.tx = interval.rx;
+        }
+    }
+    let claims = claims(&results).unwrap();
+    assert_eq!(claims.verdicts[0].metric, "rate");
+    assert!(claims.verdicts[0].sentence.contains("saturated"), "{}", claims.verdicts[0].sentence);
 }

@@ -41,13 +41,14 @@ impl Metric {
     /// The figure that decides between `trials`: the rate when it is the
     /// device's own in all of them; as soon as the tester or the asked load
     /// bounded one, a rate cannot show what the device could do, and its cost
-    /// decides.
-    pub fn deciding<'t>(mut trials: impl Iterator<Item = &'t Trial>) -> Self {
-        if trials.all(|trial| trial.limited_by == LimitedBy::Device) {
-            Self::Rate
-        } else {
-            Self::Cost
+    /// decides. A device that reported no cost leaves only the rate.
+    pub fn deciding<'t>(trials: impl Iterator<Item = &'t Trial>) -> Self {
+        let (mut is_bounded, mut has_cost) = (false, true);
+        for trial in trials {
+            is_bounded |= trial.limited_by != LimitedBy::Device;
+            has_cost &= trial.cost_ns().is_some();
         }
+        if is_bounded && has_cost { Self::Cost } else { Self::Rate }
     }
 
     /// The figure of `trial`, in [`Metric::unit`]; `None` when the trial

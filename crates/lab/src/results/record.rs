@@ -56,6 +56,19 @@ pub struct Campaign {
     pub started: String,
 }
 
+/// The device of campaigns that `fwdlab import` made from published logs.
+pub const IMPORTED: &str = "imported";
+
+impl Campaign {
+    /// Whether the campaign was read from published logs. Those have run
+    /// numbers but no blocks, and do not say what the device dropped, which
+    /// flows arrived and whether their frames were right: in such trials 0
+    /// means "not counted".
+    pub fn is_imported(&self) -> bool {
+        self.device == IMPORTED
+    }
+}
+
 /// One run of one variant with one traffic.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
@@ -145,18 +158,15 @@ impl Trial {
     /// whole trial when the intervals do not tell. `None` when the device
     /// worked on no frame.
     pub fn cost_ns(&self) -> Option<f64> {
-        let mut costs: Vec<f64> =
-            self.steady_intervals().iter().filter_map(Interval::cost_ns).collect();
-        if costs.is_empty() {
-            return cost_ns(self.busy_ns, self.busy_frames);
-        }
-        costs.sort_by(f64::total_cmp);
-        let middle = costs.len() / 2;
-        Some(if costs.len() % 2 == 1 {
-            costs[middle]
-        } else {
-            (costs[middle - 1] + costs[middle]) / 2.0
-        })
+        let costs = self.steady_intervals().iter().filter_map(Interval::cost_ns).collect();
+        median(costs).or_else(|| cost_ns(self.busy_ns, self.busy_frames))
+    }
+
+    /// Median load offered in the steady intervals, in frames/s; `None` when
+    /// there are none, or no sender was recorded.
+    pub fn offered_pps(&self) -> Option<f64> {
+        let loads = self.steady_intervals().iter().map(Interval::tx_pps).collect();
+        median(loads).filter(|load| *load > 0.0)
     }
 
     /// Frames dropped by the device, over all reasons.
@@ -221,6 +231,13 @@ impl Interval {
     pub fn cost_ns(&self) -> Option<f64> {
         cost_ns(self.busy_ns, self.busy_frames)
     }
+}
+
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    let upper = *values.get(middle)?;
+    Some(if values.len() % 2 == 1 { upper } else { (values[middle - 1] + upper) / 2.0 })
 }
 
 fn cost_ns(busy_ns: u64, busy_frames: u64) -> Option<f64> {

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::super::CompareError;
 use super::super::context::Context;
 use super::Series;
-use crate::results::{LimitedBy, Metric, Results};
+use crate::results::{Metric, Results, Trial};
 
 /// Reads a results directory. The rate is left out when the tester or the asked load bounded it in
 /// any trial of the traffic and there is a cost to compare instead.
@@ -26,13 +26,17 @@ pub(super) fn read(path: &Path) -> Result<Vec<Series>, CompareError> {
 /// The figures that say something about the device.
 fn metrics(results: &Results, traffic: &str) -> Vec<Metric> {
     let trials = || results.trials.iter().filter(|trial| trial.traffic == traffic && trial.is_ok());
-    let is_bounded = trials().any(|trial| trial.limited_by != LimitedBy::Device);
-    let has_cost = trials().all(|trial| trial.cost_ns().is_some());
-    match (is_bounded, has_cost) {
-        (true, true) => vec![Metric::Cost],
-        (false, true) => vec![Metric::Rate, Metric::Cost],
-        (_, false) => vec![Metric::Rate],
+    match Metric::deciding(trials()) {
+        Metric::Rate if trials().all(|trial| trial.cost_ns().is_some()) => {
+            vec![Metric::Rate, Metric::Cost]
+        }
+        metric => vec![metric],
     }
+}
+
+/// The forwarding rates of one variant with one traffic.
+pub(in crate::compare) fn rates(results: &Results, traffic: &str, variant: &str) -> Series {
+    series(results, &results.dir, (variant, traffic), Metric::Rate)
 }
 
 fn series(
@@ -47,8 +51,7 @@ fn series(
         Metric::Rate => "forwarding rate",
         Metric::Cost => "device cost",
     };
-    // imported results have run numbers, no blocks
-    let is_blocked = results.campaign.device != "imported";
+    let is_blocked = !results.campaign.is_imported();
     Series {
         name: variant.to_owned(),
         source: path.to_string_lossy().into_owned(),
@@ -71,12 +74,30 @@ fn context(results: &Results, variant: &str, traffic: &str) -> Context {
     let trials: Vec<_> =
         results.trials_of(variant, traffic).into_iter().filter(|trial| trial.is_ok()).collect();
     let farthest = trials.iter().max_by_key(|trial| trial.flows_seen.abs_diff(trial.flows_planned));
-    // a receiver that counts no flows has seen none, which says nothing
-    let counted = farthest.filter(|trial| trial.flows_seen > 0);
+    let frame_bytes = trials.first().map(|trial| usize::from(trial.frame_bytes));
+    if results.campaign.is_imported() {
+        return Context { frame_bytes, ..published(&trials) };
+    }
     Context {
-        flows: counted.map(|trial| trial.flows_seen),
-        planned_flows: counted.map(|trial| trial.flows_planned),
-        frame_bytes: trials.first().map(|trial| usize::from(trial.frame_bytes)),
+        flows: farthest.map(|trial| trial.flows_seen),
+        planned_flows: farthest.map(|trial| trial.flows_planned),
+        frame_bytes,
+        ..Context::default()
+    }
+}
+
+/// What the logs of published runs say: flows and loads as commanded and sent; nobody counted what
+/// arrived.
+fn published(trials: &[&Trial]) -> Context {
+    let both = |trial: &&Trial| Some((trial.offered_pps()?, trial.rate_pps?));
+    let runs: Vec<(f64, f64)> = trials.iter().filter_map(both).collect();
+    let commanded = trials.iter().map(|trial| trial.flows_planned).max();
+    Context {
+        flows: commanded.filter(|flows| *flows > 0),
+        offered_pps: runs.iter().map(|(offered, _)| *offered).collect(),
+        forwarded_pps: runs.iter().map(|(_, forwarded)| *forwarded).collect(),
+        asked_pps: trials.first().and_then(|trial| trial.offered_pps_asked),
+        tester: trials.first().and_then(|trial| trial.proof.get("sender.host").cloned()),
         ..Context::default()
     }
 }

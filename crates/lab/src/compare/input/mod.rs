@@ -6,6 +6,8 @@ mod json;
 mod plain;
 mod table;
 
+pub(super) use directory::rates;
+
 use std::io::Read;
 use std::path::Path;
 

@@ -3,8 +3,7 @@
 use fwdlab_stats::validity::{Finding, Severity};
 use serde::Serialize;
 
-use super::Claims;
-use crate::report::judge::offered_pps;
+use super::{Cell, Claims};
 use crate::report::units;
 use crate::results::{LimitedBy, Results, Trial};
 
@@ -80,9 +79,13 @@ fn trials(results: &Results, claims: &Claims) -> Badge {
 fn offered(kept: &[&Trial]) -> Badge {
     let short = kept
         .iter()
-        .filter(|t| t.offered_pps_asked.is_some_and(|asked| offered_pps(t) < 0.995 * asked));
+        .filter(|t| t.offered_pps_asked.zip(t.offered_pps()).is_some_and(|(a, o)| o < 0.995 * a));
     let short = short.count();
-    let rates: Vec<f64> = kept.iter().map(|t| offered_pps(t)).collect();
+    let rates: Vec<f64> = kept.iter().filter_map(|t| t.offered_pps()).collect();
+    if rates.is_empty() {
+        let text = "not known: no sender was recorded".to_owned();
+        return Badge { name: "offered", state: State::Warn, text };
+    }
     let low = rates.iter().copied().fold(f64::INFINITY, f64::min);
     let high = rates.iter().copied().fold(0.0, f64::max);
     let range = format!("{} to {}", units::rate(low), units::rate(high));
@@ -125,8 +128,13 @@ fn headroom(kept: &[&Trial]) -> Badge {
         n => (
             State::Warn,
             format!(
-                "the device waited for frames in {n} of {}; those verdicts rest on its cost per frame",
-                units::plural(kept.len(), "trial")
+                "the device waited for frames in {n} of {}; {}",
+                units::plural(kept.len(), "trial"),
+                if kept.iter().any(|t| t.cost_ns().is_some()) {
+                    "those verdicts rest on its cost per frame"
+                } else {
+                    "its own rate may be higher there"
+                }
             ),
         ),
     };
@@ -191,6 +199,9 @@ fn frames(kept: &[&Trial]) -> Badge {
 /// Whether the settings of each variant were read back from the device.
 fn proof(results: &Results, claims: &Claims) -> Badge {
     let name = "proof of change";
+    if results.campaign.is_imported() {
+        return logged_change(name, claims);
+    }
     let baseline = |traffic: &str| {
         claims.cells.iter().find(|c| c.is_baseline && c.traffic == traffic).map(|c| &c.proof)
     };
@@ -216,6 +227,30 @@ fn proof(results: &Results, claims: &Claims) -> Badge {
         Badge { name, state: State::Good, text: text.to_owned() }
     } else {
         let text = format!("read back the same as the baseline: {}", same.join(", "));
+        Badge { name, state: State::Warn, text }
+    }
+}
+
+/// Whether the logs of each variant name another kernel, image or
+/// configuration than the baseline's.
+fn logged_change(name: &'static str, claims: &Claims) -> Badge {
+    let logged = |c: &Cell| ["uname", "image", "configuration"].map(|k| c.proof.get(k).cloned());
+    let same: Vec<String> = claims
+        .cells
+        .iter()
+        .filter(|c| !c.is_baseline)
+        .filter(|c| {
+            let baseline = claims.cells.iter().find(|b| b.is_baseline && b.traffic == c.traffic);
+            baseline.is_some_and(|b| logged(b) == logged(c))
+        })
+        .map(|c| format!("{} ({})", c.variant, c.traffic))
+        .collect();
+    if same.is_empty() {
+        let text = "each variant's logs name another kernel, image or configuration than the \
+                    baseline's; nothing was read back while the trials ran";
+        Badge { name, state: State::Warn, text: text.to_owned() }
+    } else {
+        let text = format!("logged the same as the baseline: {}", same.join(", "));
         Badge { name, state: State::Warn, text }
     }
 }

@@ -17,9 +17,16 @@ pub fn build(results: &Results, setting: Setting) -> Claims {
     let mut cells = Vec::new();
     let mut verdicts = Vec::new();
     for traffic in &campaign.traffics {
-        cells.extend(campaign.variants.iter().map(|variant| cell(results, traffic, variant)));
+        // published campaigns did not run every variant with every traffic
+        let has_run = |variant: &String| {
+            !campaign.is_imported() || !results.trials_of(variant, traffic).is_empty()
+        };
+        let ran = campaign.variants.iter().filter(|variant| has_run(variant));
+        cells.extend(ran.map(|variant| cell(results, traffic, variant)));
         let others = campaign.variants.iter().filter(|v| **v != campaign.baseline);
-        let judged = others.zip(judge(results, traffic));
+        let judged = others
+            .zip(judge(results, traffic))
+            .filter(|(variant, _)| has_run(variant) && has_run(&campaign.baseline));
         verdicts.extend(judged.map(|(variant, j)| verdict(results, traffic, variant, j)));
     }
     let mut claims = Claims {
@@ -39,11 +46,16 @@ pub fn build(results: &Results, setting: Setting) -> Claims {
 fn progress(results: &Results) -> Progress {
     let campaign = &results.campaign;
     let blocks = planned_blocks(results);
+    let planned = if campaign.is_imported() {
+        results.trials.len()
+    } else {
+        blocks * campaign.variants.len() * campaign.traffics.len()
+    };
     Progress {
         started: campaign.started.clone(),
         finished: results.finished.as_ref().map(|f| f.at.clone()),
         stopped: results.finished.as_ref().map(|f| f.stopped.clone()),
-        planned: blocks * campaign.variants.len() * campaign.traffics.len(),
+        planned,
         recorded: results.trials.len(),
         kept: results.trials.iter().filter(|t| t.is_ok()).count(),
         blocks,
@@ -75,7 +87,11 @@ fn cell(results: &Results, traffic: &str, variant: &str) -> Cell {
         frame_bytes: trials.first().map(|t| t.frame_bytes),
         variant: variant.to_owned(),
         is_baseline: variant == results.campaign.baseline,
-        planned: planned_blocks(results),
+        planned: if results.campaign.is_imported() {
+            trials.len()
+        } else {
+            planned_blocks(results)
+        },
         kept: kept.iter().map(|t| t.id.clone()).collect(),
         failed: failed.iter().map(|t| failure(t)).collect(),
         rate: Spread::of(&figures(Metric::Rate)),
@@ -120,6 +136,10 @@ fn verdict(
     let family = family(results, traffic);
     let baseline = &results.campaign.baseline;
     let sentence = sentence(&judgement, results.campaign.margin, family, (variant, baseline));
+    let ids = judgement.sides.each_ref().map(|side| side.iter().map(|t| t.id.clone()).collect());
+    let [b, v]: &[Vec<String>; 2] = &ids;
+    let is_blocked = !results.campaign.is_imported();
+    let pairs = || b.iter().cloned().zip(v.iter().cloned()).map(<[String; 2]>::from).collect();
     VerdictClaim {
         traffic: traffic.to_owned(),
         family,
@@ -128,15 +148,13 @@ fn verdict(
         margin: results.campaign.margin,
         metric: judgement.metric.name(),
         bounded: judgement.bounded,
-        pairs: judgement
-            .pairs
-            .iter()
-            .map(|p| [p.baseline.id.clone(), p.variant.id.clone()])
-            .collect(),
+        pairs: if is_blocked { pairs() } else { Vec::new() },
+        runs: (!is_blocked).then(|| ids.clone()),
         findings: sorted(judgement.findings),
         verdict: judgement.verdict,
         rate: judgement.rate,
         cost: judgement.cost,
+        rank: judgement.rank,
         sentence,
     }
 }

@@ -37,8 +37,12 @@ impl VerdictClaim {
 
     /// The trial of `variant` in the `position`th pair, from 1.
     fn trial_at(&self, variant: &str, position: usize) -> Option<&str> {
-        let [baseline, other] = self.pairs.get(position.checked_sub(1)?)?;
-        Some(if variant == self.baseline { baseline } else { other })
+        let index = position.checked_sub(1)?;
+        let side = usize::from(variant != self.baseline);
+        if let Some(runs) = &self.runs {
+            return runs[side].get(index).map(String::as_str);
+        }
+        self.pairs.get(index).map(|pair| pair[side].as_str())
     }
 
     fn figure(&self, value: f64) -> String {

@@ -15,6 +15,7 @@ mod spread;
 
 use std::collections::BTreeMap;
 
+use fwdlab_stats::unpaired::RankTest;
 use fwdlab_stats::validity::Finding;
 use fwdlab_stats::{Comparison, Verdict};
 use serde::Serialize;
@@ -50,6 +51,14 @@ pub struct Claims {
     pub cells: Vec<Cell>,
     /// Doubts about single trials and the campaign.
     pub warnings: Vec<Warning>,
+}
+
+impl Claims {
+    /// What stands in the place of blocks, order and seed for published runs;
+    /// `None` for campaigns of our own.
+    pub fn published_order(&self) -> Option<String> {
+        self.setting.is_imported().then(|| self.progress.line(&self.setting))
+    }
 }
 
 /// How far the campaign came.
@@ -110,12 +119,20 @@ pub struct VerdictClaim {
     pub metric: &'static str,
     /// Trials of the comparison in which the tester or the asked load bounded the rate.
     pub bounded: usize,
-    /// Ids of the trials compared, block by block: baseline, variant.
+    /// Ids of the trials compared, block by block: baseline, variant. Empty
+    /// without blocks.
     pub pairs: Vec<[String; 2]>,
+    /// Ids of the trials compared without blocks, as of published runs:
+    /// baseline, variant. Absent with blocks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runs: Option<[Vec<String>; 2]>,
     /// The comparison of forwarding rates; effects are ratios, 1.02 is 2 % faster.
     pub rate: Option<Comparison>,
     /// The comparison of device costs, as the change in frames per busy second.
     pub cost: Option<Comparison>,
+    /// The rank test beside a comparison without blocks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rank: Option<RankTest>,
     /// Doubts, the gravest first.
     pub findings: Vec<Finding>,
     /// The verdict.
@@ -128,6 +145,12 @@ impl VerdictClaim {
     /// The comparison that decides.
     pub fn comparison(&self) -> Option<&Comparison> {
         if self.metric == "rate" { self.rate.as_ref() } else { self.cost.as_ref() }
+    }
+
+    /// How many trials were compared, of both sides together.
+    pub fn trials(&self) -> usize {
+        let unblocked = self.runs.as_ref().map_or(0, |sides| sides.iter().map(Vec::len).sum());
+        2 * self.pairs.len() + unblocked
     }
 }
 

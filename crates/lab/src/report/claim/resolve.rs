@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use fwdlab_stats::unpaired;
+
 use super::build::limit_name;
 use super::{Cell, Claims, Spread, VerdictClaim};
 use crate::report::compare::{Row, compare};
@@ -34,7 +36,11 @@ pub fn resolve(claims: &Claims, results: &Results) -> Vec<Unresolved> {
     for traffic in &results.campaign.traffics {
         let verdicts: Vec<&VerdictClaim> =
             claims.verdicts.iter().filter(|v| v.traffic == *traffic).collect();
-        found.extend(resolve_traffic(&verdicts, &trials, results));
+        if results.campaign.is_imported() {
+            found.extend(verdicts.iter().flat_map(|v| resolve_unblocked(v, &trials)));
+        } else {
+            found.extend(resolve_traffic(&verdicts, &trials, results));
+        }
     }
     for warning in &claims.warnings {
         for id in warning.trials.iter().filter(|id| !trials.contains_key(id.as_str())) {
@@ -130,6 +136,32 @@ fn resolve_traffic(
     }
     if found.is_empty() {
         found.extend(resolve_comparisons(&compared, &rows, results));
+    }
+    found
+}
+
+/// Checks a verdict on runs without blocks.
+fn resolve_unblocked(verdict: &VerdictClaim, trials: &BTreeMap<&str, &Trial>) -> Vec<Unresolved> {
+    let wrong = |detail| Unresolved { claim: name(verdict), detail };
+    let Some(runs) = &verdict.runs else {
+        return vec![wrong("it names no runs".to_owned())];
+    };
+    let mut found = Vec::new();
+    let mut rates = [Vec::new(), Vec::new()];
+    for (side, variant) in [&verdict.baseline, &verdict.variant].into_iter().enumerate() {
+        for id in &runs[side] {
+            match labelled(id, (&verdict.traffic, variant), trials) {
+                Ok(trial) => rates[side].extend(Metric::Rate.of(trial)),
+                Err(detail) => found.push(wrong(detail)),
+            }
+        }
+    }
+    let direction = Metric::Rate.direction();
+    let computed = unpaired::compare(&rates[0], &rates[1], direction).ok();
+    let is_same = verdict.rate == computed.as_ref().map(|both| both.comparison.clone())
+        && verdict.rank == computed.map(|both| both.rank);
+    if found.is_empty() && !is_same {
+        found.push(wrong("the comparison of rate is not what its runs give".to_owned()));
     }
     found
 }
