@@ -3,6 +3,7 @@
 
 mod calibrate;
 mod campaigns;
+mod fuzz;
 mod layers;
 mod readme;
 mod test;
@@ -28,6 +29,8 @@ enum Task {
     Campaigns(campaigns::Args),
     /// Everything that must hold: format, lints, layers, all tests, model checks; counts skips
     Test(test::Args),
+    /// Feed every parser mutated input for a while, guided by coverage
+    Fuzz(fuzz::Args),
     /// Compare with peers in interleaved rounds: `cargo xtask bench fib`, `... bench forward`
     Bench {
         /// Arguments of the bench program, for example `fib --format json`
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
         Task::Calibrate(arguments) => calibrate::run(&root(), &arguments),
         Task::Campaigns(arguments) => campaigns::run(&root(), &arguments),
         Task::Test(arguments) => test::run(&root(), &arguments),
+        Task::Fuzz(arguments) => fuzz::run(&root(), &arguments),
         Task::Bench { arguments } => bench(&arguments),
     };
     match outcome {

@@ -14,6 +14,9 @@ pub struct Args {
     /// Only the tests: no format check, lints or model checks
     #[arg(long)]
     only_tests: bool,
+    /// Seconds for each fuzz target; 0 leaves them out
+    #[arg(long, default_value_t = 60)]
+    fuzz_seconds: u32,
 }
 
 /// What the test runs said, added up.
@@ -23,6 +26,14 @@ struct Tally {
     failed: u64,
     skipped: Vec<String>,
     broken_steps: Vec<String>,
+}
+
+impl Tally {
+    /// A step that cannot run here: as the test runner counts a skipped test, once as passed too.
+    fn skip(&mut self, what: &str) {
+        self.passed += 1;
+        self.skipped.push(what.to_owned());
+    }
 }
 
 /// Runs every step, prints the tally, and returns whether all is well.
@@ -47,6 +58,9 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
         let mut models = cargo(&["test", "-p", "fwdlab-fib", "--lib", "--target-dir"]);
         models.arg(root.join("target/loom")).args(["loom", "--", "--show-output"]);
         tests(&mut tally, "models of lock-free code", models.env("RUSTFLAGS", "--cfg loom"))?;
+    }
+    if !arguments.only_tests {
+        fuzz(&mut tally, root, arguments.fuzz_seconds)?;
     }
     tests(
         &mut tally,
@@ -125,6 +139,31 @@ fn count(tally: &mut Tally, line: &str) {
             }
         }
     }
+}
+
+/// Every fuzz target for a while; each counts as one test. They need LLVM's counters, which are
+/// tried on x86-64 and 64-bit ARM only.
+fn fuzz(tally: &mut Tally, root: &Path, seconds: u32) -> Result<()> {
+    heading("fuzz targets");
+    if seconds == 0 {
+        tally.skip("fuzz targets: left out by --fuzz-seconds 0");
+        return Ok(());
+    }
+    if !cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
+        tally.skip("fuzz targets: not tried on this architecture");
+        return Ok(());
+    }
+    for outcome in crate::fuzz::outcomes(root, &crate::fuzz::Args::all(seconds))? {
+        println!("{}", outcome.line());
+        match outcome.fault {
+            None => tally.passed += 1,
+            Some(_) => {
+                tally.failed += 1;
+                tally.broken_steps.push(format!("fuzz {}", outcome.target));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn report(tally: &Tally) -> bool {

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Read};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
-use fwdlab_lab::audit::{Finding, Report, Rule, Severity, audit, sarif};
+use fwdlab_lab::audit::{
+    Finding, MAX_PAGE_BYTES, Report, Rule, Severity, audit, audit_page, sarif,
+};
 
 use crate::output;
 
@@ -16,7 +18,7 @@ use crate::output;
 #[command(after_help = "Exit status: 0 nothing is wrong, 1 something is wrong, 2 an error.\n\
                         Rules and examples: docs/audit.md")]
 pub struct Args {
-    /// Trees, result directories or single pages (README.md)
+    /// Trees, result directories or single pages (README.md); `-` is a page on standard input
     #[arg(required_unless_present = "list_rules")]
     paths: Vec<PathBuf>,
 
@@ -82,7 +84,15 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         output::print(&lines.collect::<String>())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut report = audit(&arguments.paths)?;
+    let is_stdin = |path: &&PathBuf| path.as_os_str() == "-";
+    let paths: Vec<PathBuf> =
+        arguments.paths.iter().filter(|path| !is_stdin(path)).cloned().collect();
+    let mut report = audit(&paths)?;
+    if arguments.paths.iter().any(|path| is_stdin(&path)) {
+        let mut page = Vec::new();
+        std::io::stdin().lock().take(MAX_PAGE_BYTES as u64 + 1).read_to_end(&mut page)?;
+        report.add(audit_page(&page));
+    }
     report.findings.retain(|finding| {
         arguments.least.takes(finding.severity)
             && (arguments.rules.is_empty() || arguments.rules.contains(&finding.rule))

@@ -23,8 +23,8 @@ mod sarif;
 mod site;
 
 pub use finding::{Finding, Rule, Severity};
-pub use page::Page;
-pub use report::{Counts, Report, audit, check_page};
+pub use page::{MAX_PAGE_BYTES, Page};
+pub use report::{Counts, Report, audit, audit_page, check_page};
 pub use sarif::sarif;
 
 #[cfg(test)]

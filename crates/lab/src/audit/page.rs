@@ -18,6 +18,8 @@ pub struct Page {
     pub items: Vec<Item>,
     /// Links and images.
     pub links: Vec<Link>,
+    /// What was meant as a link: `[caption] (target)`, with a blank between.
+    pub spaced_links: Vec<Link>,
     /// True when the file is longer than [`MAX_PAGE_BYTES`] or a line longer
     /// than is looked at.
     pub is_cut: bool,
@@ -47,6 +49,8 @@ pub enum ItemKind {
     Heading,
     /// A conclusion: `=> ...`.
     Conclusion,
+    /// A row of a table: `| a | b |`.
+    Row,
 }
 
 impl Item {
@@ -108,6 +112,7 @@ impl Page {
         reader.finish();
         self.items = reader.items;
         self.links = reader.links;
+        self.spaced_links = reader.spaced_links;
     }
 
     /// The title: the first item of the page.
@@ -130,6 +135,7 @@ impl Page {
 struct ProseReader {
     items: Vec<Item>,
     links: Vec<Link>,
+    spaced_links: Vec<Link>,
     open: Option<Item>,
     is_fenced: bool,
 }
@@ -144,10 +150,13 @@ impl ProseReader {
         if is_fence || in_block || self.is_fenced || text.is_empty() {
             return self.finish();
         }
-        read_links(text, number, &mut self.links);
+        read_links(text, "](", number, &mut self.links);
+        read_links(text, "] (", number, &mut self.spaced_links);
         let kind = kind_of(text);
         match (&mut self.open, kind) {
-            (Some(open), ItemKind::Paragraph) if open.kind != ItemKind::Heading => {
+            (Some(open), ItemKind::Paragraph)
+                if !matches!(open.kind, ItemKind::Heading | ItemKind::Row) =>
+            {
                 open.text.push(' ');
                 open.breaks.push(open.text.len());
                 open.text.push_str(text);
@@ -169,6 +178,9 @@ fn kind_of(text: &str) -> ItemKind {
     if ["=>", "==>", "->", "-->", "⇒", "→"].iter().any(|arrow| text.starts_with(arrow)) {
         return ItemKind::Conclusion;
     }
+    if text.len() > 1 && text.starts_with('|') && text.ends_with('|') {
+        return ItemKind::Row;
+    }
     if text.starts_with('#') {
         return ItemKind::Heading;
     }
@@ -180,14 +192,20 @@ fn kind_of(text: &str) -> ItemKind {
     if is_bullet || is_numbered { ItemKind::Bullet } else { ItemKind::Paragraph }
 }
 
-/// Reads `[caption](target)` and `![caption](target)`.
-fn read_links(text: &str, number: usize, links: &mut Vec<Link>) {
+/// Reads `[caption](target)` and `![caption](target)`; `joint` is what stands
+/// between the two. With a blank in it, only what can be a target is taken.
+fn read_links(text: &str, joint: &str, number: usize, links: &mut Vec<Link>) {
     let mut rest = text;
-    while let Some(middle) = rest.find("](") {
+    while let Some(middle) = rest.find(joint) {
         let before = &rest[..middle];
-        let after = &rest[middle + 2..];
+        let after = &rest[middle + joint.len()..];
         let (Some(start), Some(end)) = (before.rfind('['), after.find(')')) else { return };
         let target = after[..end].split_whitespace().next().unwrap_or("");
+        let is_target = target.len() == end && target.contains(['/', '.']);
+        if joint.contains(' ') && !is_target {
+            rest = &after[end + 1..];
+            continue;
+        }
         links.push(Link {
             line: number,
             caption: before[start + 1..].to_owned(),
@@ -242,6 +260,9 @@ mod tests {
                 (2, "b", "c", false)
             ]
         );
+        let page = Page::parse(b"[a] (b.txt) and [c] (see below) [d] (http://e/f)\n");
+        let targets: Vec<&str> = page.spaced_links.iter().map(|l| l.target.as_str()).collect();
+        assert_eq!((page.links.len(), targets), (0, vec!["b.txt", "http://e/f"]));
     }
 
     #[test]

@@ -76,17 +76,8 @@ pub fn flow_counts(text: &str) -> Vec<Count> {
 
 /// Counts of runs: `5 benches`, `5 runs`.
 pub fn run_counts(text: &str) -> Vec<Count> {
-    const RUNS: [&str; 9] = [
-        "benches",
-        "benchs",
-        "runs",
-        "iterations",
-        "samples",
-        "measures",
-        "measurements",
-        "tries",
-        "bench",
-    ];
+    const RUNS: [&str; 8] =
+        ["benches", "benchs", "runs", "iterations", "measures", "measurements", "tries", "bench"];
     counts(text, 0, |word| RUNS.contains(&word))
 }
 

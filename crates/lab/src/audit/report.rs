@@ -49,6 +49,13 @@ pub struct Counts {
 }
 
 impl Report {
+    /// Adds what another audit looked at and found.
+    pub fn add(&mut self, other: Self) {
+        self.counts.add(&other.counts);
+        self.findings.extend(other.findings);
+        self.skipped.extend(other.skipped);
+    }
+
     /// True when something is wrong.
     pub fn has_wrong(&self) -> bool {
         self.findings.iter().any(|f| f.severity == Severity::Wrong)
@@ -90,12 +97,19 @@ pub fn audit(paths: &[PathBuf]) -> Result<Report> {
     Ok(report)
 }
 
-/// Audits the bytes of one page without any data beside it.
-pub fn check_page(bytes: &[u8]) -> Vec<Finding> {
+/// Audits the bytes of one page without any data beside it, as from standard
+/// input; its file is called `-`.
+pub fn audit_page(bytes: &[u8]) -> Report {
     let mut site = Site::default();
     site.dirs.push(super::data::DirData::default());
     let page = ReadPage { path: PathBuf::from("-"), dir: 0, page: Page::parse(bytes) };
-    page.audit(&site).1
+    let (counts, findings) = page.audit(&site);
+    Report { counts, findings, skipped: Vec::new() }
+}
+
+/// The findings of [`audit_page`].
+pub fn check_page(bytes: &[u8]) -> Vec<Finding> {
+    audit_page(bytes).findings
 }
 
 fn audit_path(path: &Path, report: &mut Report) -> Result<()> {

@@ -1,6 +1,9 @@
 //! Each rule with an example: pages and data of a few lines, most of them
 //! after published ones. docs/audit.md tells the same examples.
 
+mod mutations;
+mod shapes;
+
 use std::fs;
 
 use super::report::audit;
@@ -526,36 +529,4 @@ fn the_known_mistakes_of_the_published_pages_are_found() {
         (report.counts.blocks, report.counts.blocks_exact, report.counts.blocks_spaced),
         (18, 16, 2)
     );
-}
-
-#[test]
-fn mutated_pages_never_panic() {
-    let text = format!(
-        "Impact of D27401\n  - 2000 flows, 1.448Mpps (line-rate)\n\nIPv4:\n{}\n=> 17.5% faster, twice, no impact\n[a: r1](b%20c.svg)\n",
-        block4()
-    );
-    let mut state = 0x9e37_79b9_7f4a_7c15u64;
-    for _ in 0..400 {
-        let mut bytes = text.clone().into_bytes();
-        for _ in 0..6 {
-            if bytes.len() < 2 {
-                break;
-            }
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            let at = (state >> 8) as usize % bytes.len();
-            match state % 4 {
-                0 => bytes[at] = (state >> 40) as u8,
-                1 => drop(bytes.remove(at)),
-                2 => bytes.truncate(at.max(1)),
-                _ => {
-                    let piece = bytes[at..(at + 20).min(bytes.len())].to_vec();
-                    bytes.splice(at..at, piece);
-                }
-            }
-        }
-        let _ = check_page(&bytes);
-    }
-    let _ = check_page(b"");
 }

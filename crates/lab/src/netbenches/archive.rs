@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::name::{LogKind, LogName};
@@ -114,22 +115,22 @@ impl Archive {
         depth: usize,
         dirs: &mut BTreeMap<String, ResultsDir>,
     ) {
-        let mut entries: Vec<fs::DirEntry> = match fs::read_dir(path) {
-            Ok(entries) => entries.flatten().collect(),
-            Err(error) => return self.skip(path, error.to_string()),
-        };
-        entries.sort_by_key(fs::DirEntry::file_name);
-        for entry in entries {
+        for entry in self.list(path) {
             let name = entry.file_name().to_string_lossy().into_owned();
             let place =
                 if relative.is_empty() { name.clone() } else { format!("{relative}/{name}") };
             let path = entry.path();
             match entry.file_type() {
                 Ok(kind) if kind.is_file() => {
-                    take_file(dirs, &relative, &path, &name, self.root.as_path());
+                    if let Some(why) = take_file(dirs, &relative, &path, &name, &self.root) {
+                        self.skip(&path, why);
+                    }
                     self.paths.insert(place);
                 }
-                Ok(kind) if kind.is_dir() && name.starts_with('.') => {}
+                Ok(kind) if kind.is_dir() && name == ".git" => {}
+                Ok(kind) if kind.is_dir() && name.starts_with('.') => {
+                    self.skip(&path, "a hidden directory".to_owned());
+                }
                 Ok(kind) if kind.is_dir() && depth >= MAX_DEPTH => {
                     self.skip(&path, format!("more than {MAX_DEPTH} directories deep"));
                 }
@@ -142,6 +143,25 @@ impl Archive {
                 Err(error) => self.skip(&path, error.to_string()),
             }
         }
+    }
+
+    /// The entries of a directory in the order of their names; what cannot be
+    /// read is skipped by name.
+    fn list(&mut self, path: &Path) -> Vec<fs::DirEntry> {
+        let mut entries = Vec::new();
+        match fs::read_dir(path) {
+            Ok(listed) => {
+                for entry in listed {
+                    match entry {
+                        Ok(entry) => entries.push(entry),
+                        Err(error) => self.skip(path, error.to_string()),
+                    }
+                }
+            }
+            Err(error) => self.skip(path, error.to_string()),
+        }
+        entries.sort_by_key(fs::DirEntry::file_name);
+        entries
     }
 
     /// A symbolic link counts as a target of links in pages when it leads
@@ -165,14 +185,19 @@ fn owner(relative: &str) -> &str {
     if last.eq_ignore_ascii_case("raw") { parent } else { relative }
 }
 
+/// Files a file where it belongs; says why when it looks like a log that has no
+/// place of its own.
 fn take_file(
     dirs: &mut BTreeMap<String, ResultsDir>,
     relative: &str,
     path: &Path,
     name: &str,
     root: &Path,
-) {
-    let Some(part) = Part::of(name) else { return };
+) -> Option<String> {
+    let Some(part) = Part::of(name) else {
+        let is_alike = name.split(['.', '_']).any(|part| matches!(part, "receiver" | "sender"));
+        return is_alike.then(|| "looks like a log, but not named bench.….RUN.receiver".to_owned());
+    };
     let owner = owner(relative);
     let dir = dirs.entry(owner.to_owned()).or_insert_with(|| ResultsDir {
         path: root.join(owner),
@@ -184,6 +209,13 @@ fn take_file(
         Part::Log(log) => {
             let group = dir.groups.entry(log.prefix).or_default();
             let run = group.runs.entry(log.iteration).or_default();
+            let first = match &log.kind {
+                LogKind::Receiver => run.receiver.clone(),
+                LogKind::Sender(which) => run.senders.get(which).cloned(),
+            };
+            if let Some(first) = first {
+                return Some(format!("a second log of the run of {}", first.display()));
+            }
             match log.kind {
                 LogKind::Receiver => run.receiver = Some(path),
                 LogKind::Sender(which) => {
@@ -200,6 +232,7 @@ fn take_file(
         Part::GraphScript => dir.graph_scripts.push(path),
         Part::CallGraph => dir.call_graphs.push(path),
     }
+    None
 }
 
 /// What a file is, by its name.
@@ -290,6 +323,39 @@ mod tests {
         let archive = Archive::scan(root.path()).unwrap();
         assert_eq!(archive.dirs.len(), 1);
         assert_eq!(archive.skipped.len(), 2);
+    }
+
+    #[test]
+    fn what_looks_like_a_log_and_has_no_place_is_named() {
+        let root = tempfile::tempdir().unwrap();
+        for place in [
+            "a/bench.r1.1.receiver",
+            "a/RAW/bench.r1.1.receiver",
+            "a/RAW/bench.r1.receiver",
+            "a/RAW/bench.r1.99999999999.receiver",
+            "a/RAW/bench.r1.2.receiver.gz",
+            "a/.hidden/RAW/bench.r1.3.receiver",
+            ".git/bench.r1.4.receiver",
+        ] {
+            write(root.path(), place);
+        }
+        let archive = Archive::scan(root.path()).unwrap();
+        let mut names: Vec<String> = archive
+            .skipped
+            .iter()
+            .map(|s| s.path.strip_prefix(root.path()).unwrap().display().to_string())
+            .collect();
+        names.sort();
+        assert_eq!(
+            names,
+            [
+                "a/.hidden",
+                "a/RAW/bench.r1.2.receiver.gz",
+                "a/RAW/bench.r1.99999999999.receiver",
+                "a/RAW/bench.r1.receiver",
+                "a/bench.r1.1.receiver",
+            ]
+        );
     }
 
     #[test]

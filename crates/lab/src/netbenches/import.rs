@@ -6,7 +6,7 @@
 //! everything comes from. Published runs are numbered but not blocked: their
 //! order is unknown, which `device = "imported"` says to every reader.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{BufWriter, Write};
@@ -54,11 +54,12 @@ pub fn import(from: &Path, to: &Path) -> Result<Imported> {
         return Err(Error::Occupied { dir: to.to_owned(), state: "other" });
     }
     fs::create_dir_all(to).map_err(Error::io("create", to))?;
-    let outcomes: Vec<Result<Imported>> = archive
-        .dirs
+    let logged: Vec<&ResultsDir> = archive.dirs.iter().filter(|d| !d.groups.is_empty()).collect();
+    let places = places(&logged);
+    let outcomes: Vec<Result<Imported>> = logged
         .par_iter()
-        .filter(|dir| !dir.groups.is_empty())
-        .map(|dir| import_dir(dir, &to.join(safe_path(&dir.relative))))
+        .zip(&places)
+        .map(|(dir, place)| import_dir(dir, &to.join(place)))
         .collect();
     let mut total = Imported::default();
     for outcome in outcomes {
@@ -81,6 +82,19 @@ impl Imported {
             *self.reasons.entry(reason).or_insert(0) += count;
         }
     }
+}
+
+/// Where each directory goes; two whose names differ only in characters that
+/// are not taken over get places of their own.
+fn places(dirs: &[&ResultsDir]) -> Vec<PathBuf> {
+    let mut taken = HashSet::new();
+    let place = |dir: &&ResultsDir| {
+        let wanted = safe_path(&dir.relative);
+        let numbered = |n: u32| PathBuf::from(format!("{}-{n}", wanted.display()));
+        let free = std::iter::once(wanted.clone()).chain((2..).map(numbered));
+        free.into_iter().find(|path| taken.insert(path.clone())).unwrap_or(wanted.clone())
+    };
+    dirs.iter().map(place).collect()
 }
 
 /// A path below the output directory: no part of it leads upwards.

@@ -10,7 +10,7 @@ pub fn check(context: &Context<'_>, findings: &mut Findings) {
     let mut uncheckable: Vec<&Link> = Vec::new();
     for link in &context.page.links {
         let Some(target) = local_target(&link.target) else { continue };
-        check_caption(link, &target, findings);
+        check_caption(context, link, &target, findings);
         let Some(path) = resolve(&context.data.relative, &target) else { continue };
         if path.is_empty() || context.site.paths.contains(path.trim_end_matches('/')) {
             continue;
@@ -22,6 +22,7 @@ pub fn check(context: &Context<'_>, findings: &mut Findings) {
         }
     }
     report_uncheckable(&uncheckable, findings);
+    report_spaced(context, findings);
 }
 
 /// The path of a link within the tree, without anchor; `None` for links that
@@ -71,14 +72,25 @@ fn resolve(directory: &str, target: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-fn check_caption(link: &Link, target: &str, findings: &mut Findings) {
+/// Whether any file that the page links names this patch: where none does, file
+/// names leave the patch out, and say nothing by that.
+fn files_name_patch(context: &Context<'_>, caption: &Label) -> bool {
+    let files = context.page.links.iter().filter_map(|link| local_target(&link.target));
+    files
+        .map(|target| Label::of(target.rsplit('/').next().unwrap_or(&target)))
+        .any(|file| !file.patches.is_disjoint(&caption.patches))
+}
+
+fn check_caption(context: &Context<'_>, link: &Link, target: &str, findings: &mut Findings) {
     let file = target.rsplit('/').next().unwrap_or(target);
     let (caption, name) = (Label::of(&link.caption), Label::of(file));
     let what = if caption.contradicts_revision(&name) {
         "another revision"
     } else if caption.contradicts_family(&name) {
         "another address family"
-    } else if caption.contradicts_patch(&name) {
+    } else if caption.contradicts_patch(&name)
+        && (!name.patches.is_empty() || files_name_patch(context, &caption))
+    {
         "another patch"
     } else {
         return;
@@ -151,6 +163,25 @@ fn report_uncheckable(links: &[&Link], findings: &mut Findings) {
             format!("{} links: {}{more}", links.len(), names.join(", ")),
             "the files are not here, nor any file of their kind: a copy without pictures, or broken links",
             "audit the whole tree, or add the files",
+        ),
+    );
+}
+
+/// `[caption] (target)` is shown as it stands, not as a link.
+fn report_spaced(context: &Context<'_>, findings: &mut Findings) {
+    let links = &context.page.spaced_links;
+    let Some(first) = links.first() else { return };
+    findings.add(
+        Rule::LinkTarget,
+        Severity::Check,
+        first.line,
+        Text::new(
+            format!("[{}] ({})", first.caption, first.target),
+            match links.len() {
+                1 => "a blank after ] makes it plain text".to_owned(),
+                n => format!("a blank after ] makes it plain text, as in {} more places", n - 1),
+            },
+            "remove the blank",
         ),
     );
 }

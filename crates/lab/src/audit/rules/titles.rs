@@ -106,7 +106,8 @@ fn check_title(context: &Context<'_>, findings: &mut Findings) {
         ));
     }
     let is_certain = !reasons.is_empty();
-    if names_firewall(&label) && !names_firewall(&evidence.label) && !context.sets.is_empty() {
+    let is_firewalled = names_firewall(&evidence.label) || speaks_of_firewalls(context);
+    if names_firewall(&label) && !is_firewalled && !context.sets.is_empty() {
         reasons.push("it names firewalls, no set of the page does".to_owned());
     }
     if reasons.is_empty() || (!is_certain && evidence.label.patches.is_empty()) {
@@ -136,6 +137,21 @@ fn twin(context: &Context<'_>, title: &str) -> Option<String> {
 fn names_firewall(label: &Label) -> bool {
     const FIREWALLS: [&str; 6] = ["firewall", "firewalls", "ipfw", "pf", "ipf", "ipfilter"];
     FIREWALLS.iter().any(|w| label.words.contains(*w))
+}
+
+/// Whether the page shows graphs of firewalls, or speaks of them below its title and settings.
+fn speaks_of_firewalls(context: &Context<'_>) -> bool {
+    let page = context.page;
+    let captions = page.links.iter().flat_map(|link| [&link.caption, &link.target]);
+    let title = page.title().map_or("", |title| title.text.as_str());
+    let prose = page
+        .items
+        .iter()
+        .filter(|item| item.kind != ItemKind::Bullet)
+        .map(|item| &item.text)
+        .chain(captions)
+        .filter(|text| text.trim_start_matches(['#', ' ']) != title.trim_start_matches(['#', ' ']));
+    prose.map(|text| Label::of(text)).any(|label| names_firewall(&label))
 }
 
 /// Major versions of FreeBSD in a text: `FreeBSD 13-head`, `fbsd12.1`,

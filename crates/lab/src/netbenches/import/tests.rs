@@ -1,3 +1,5 @@
+mod hostile;
+
 use super::*;
 use crate::netbenches::tests::published;
 use crate::results::{Metric, Results};

@@ -1,0 +1,118 @@
+//! Percentages in prose, with sign, precision and softening words.
+
+use super::{Percent, Sign, words};
+
+/// Percentages of a text that can be changes of a rate.
+pub(super) fn percents(text: &str) -> Vec<Percent> {
+    let lower = text.to_lowercase();
+    let mut found = Vec::new();
+    if lower.len() != text.len() {
+        return found; // letters of other scripts: places would not match
+    }
+    let signs = lower.match_indices('%').map(|(at, _)| (at, 1));
+    let names = lower.match_indices("percent").map(|(at, _)| (at, 7));
+    for (at, length) in signs.chain(names) {
+        if let Some(percent) = percent_before(text, at)
+            && !is_other_share(&lower, percent.offset, at + length)
+        {
+            found.push(percent);
+        }
+    }
+    if found.len() == 2 && is_span(text) && found[0].upper.is_none() {
+        found[0].upper = found.pop().map(|last: Percent| last.value);
+    }
+    found
+}
+
+/// Whether a text speaks of a span: "between 5% and 10%", "from 5% to 10%".
+pub(super) fn is_span(text: &str) -> bool {
+    words(text).iter().any(|(_, w)| w == "between" || w == "from")
+}
+
+/// The number that ends at `end`, blanks between allowed.
+fn percent_before(text: &str, end: usize) -> Option<Percent> {
+    let head = text[..end].trim_end();
+    let number = number_at_end(head)?;
+    let value: f64 = number.replace(',', ".").parse().ok()?;
+    let rest = &head[..head.len() - number.len()];
+    if ["+/-", "+-", "±"].iter().any(|sign| rest.trim_end().ends_with(sign)) {
+        return None; // the half width of an interval
+    }
+    let (sign, rest, lower) = match rest.chars().last() {
+        Some('+') => (Some(Sign::Up), &rest[..rest.len() - 1], None),
+        Some(dash @ ('-' | '−' | '–')) => {
+            let before = &rest[..rest.len() - dash.len_utf8()];
+            match number_at_end(before.trim_end_matches('%').trim_end()) {
+                Some(first) => (None, before, first.replace(',', ".").parse::<f64>().ok()),
+                None => (Some(Sign::Down), before, None),
+            }
+        }
+        _ => (None, rest, None),
+    };
+    let previous = words(&rest.to_lowercase());
+    let is_arrow = ["=>", "->"].iter().any(|arrow| rest.trim_end().ends_with(arrow));
+    let is_rough = !is_arrow && rest.trim_end().ends_with(['~', '≈', '>', '<'])
+        || previous.iter().rev().take(2).any(|(_, w)| ROUGH.contains(&w.as_str()));
+    Some(Percent {
+        value: lower.unwrap_or(value),
+        upper: lower.map(|_| value),
+        decimals: number.split(['.', ',']).nth(1).map_or(0, str::len),
+        sign,
+        is_rough,
+        text: format!("{}%", &text[end - (end - rest.len())..end].trim()),
+        offset: rest.len(),
+    })
+}
+
+const ROUGH: [&str; 16] = [
+    "about",
+    "around",
+    "almost",
+    "nearly",
+    "approximately",
+    "roughly",
+    "circa",
+    "than",
+    "over",
+    "least",
+    "to",
+    "under",
+    "approx",
+    "only",
+    "near",
+    "some",
+];
+
+fn number_at_end(text: &str) -> Option<&str> {
+    let start = text
+        .char_indices()
+        .rev()
+        .take_while(|(_, c)| c.is_ascii_digit() || matches!(c, '.' | ','))
+        .last()?
+        .0;
+    let number = text[start..].trim_start_matches(['.', ',']);
+    let glued = text[..text.len() - number.len()].chars().last();
+    let is_number = number.starts_with(|c: char| c.is_ascii_digit());
+    (is_number && !glued.is_some_and(|c| c.is_alphabetic() || c == '_')).then_some(number)
+}
+
+/// Shares that are no change of a rate: confidence, processor load, loss.
+fn is_other_share(lower: &str, start: usize, end: usize) -> bool {
+    const AFTER: [&str; 9] = [
+        "confidence",
+        "cpu",
+        "idle",
+        "load",
+        "usage",
+        "utilization",
+        "packet",
+        "of line",
+        "of the line",
+    ];
+    const BEFORE: [&str; 8] =
+        ["confidence", "cpu", "cpus", "usage", "load", "idle", "utilization", "loaded"];
+    let after = lower[end..].trim_start();
+    let before = words(&lower[..start]);
+    AFTER.iter().any(|w| after.starts_with(w))
+        || before.iter().rev().take(3).any(|(_, w)| BEFORE.contains(&w.as_str()))
+}

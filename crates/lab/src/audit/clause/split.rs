@@ -1,0 +1,50 @@
+//! Sentences and clauses.
+
+use super::percent::{is_span, percents};
+
+/// Splits at sentence ends and at words that turn to another claim; at `and`
+/// and commas only when both sides hold a percentage of their own.
+pub(super) fn split(text: &str) -> Vec<(usize, &str)> {
+    const TURNS: [&str; 11] = [
+        ". ",
+        ".** ",
+        ".* ",
+        "; ",
+        "! ",
+        "? ",
+        " but ",
+        " whereas ",
+        " while ",
+        " however ",
+        ".\n",
+    ];
+    const JOINTS: [&str; 3] = [" and ", ", ", " then "];
+    let mut parts = vec![(0, text)];
+    for turn in TURNS {
+        parts = parts.into_iter().flat_map(|p| split_at(p, turn, |_, _| true)).collect();
+    }
+    for joint in JOINTS {
+        let both =
+            |a: &str, b: &str| !is_span(a) && !percents(a).is_empty() && !percents(b).is_empty();
+        parts = parts.into_iter().flat_map(|p| split_at(p, joint, both)).collect();
+    }
+    parts.retain(|(_, part)| !part.trim().is_empty());
+    parts
+}
+
+fn split_at<'a>(
+    (offset, text): (usize, &'a str),
+    joint: &str,
+    may: impl Fn(&str, &str) -> bool,
+) -> Vec<(usize, &'a str)> {
+    let mut parts = Vec::new();
+    let mut start = 0;
+    for (at, _) in text.match_indices(joint) {
+        if at >= start && may(&text[start..at], &text[at + joint.len()..]) {
+            parts.push((offset + start, &text[start..at]));
+            start = at + joint.len();
+        }
+    }
+    parts.push((offset + start, &text[start..]));
+    parts
+}

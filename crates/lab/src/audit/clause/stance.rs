@@ -1,0 +1,218 @@
+//! Faster, slower or the same: the words of change and what negates or voids them.
+
+use super::{Sign, Stance, words};
+
+const UP: [&str; 16] = [
+    "improv",
+    "imprev",
+    "imporv",
+    "faster",
+    "gain",
+    "benefit",
+    "increas",
+    "better",
+    "speed-up",
+    "speedup",
+    "boost",
+    "higher",
+    "quicker",
+    "accelerat",
+    "outperform",
+    "rais",
+];
+
+const DOWN: [&str; 19] = [
+    "slow",
+    "reduc",
+    "decreas",
+    "drop",
+    "degrad",
+    "regress",
+    "lower",
+    "worse",
+    "loss",
+    "lose",
+    "lost",
+    "declin",
+    "penalt",
+    "overhead",
+    "deteriorat",
+    "cost",
+    "diminish",
+    "shrink",
+    "hurt",
+];
+
+const SAME: [&str; 12] = [
+    "same",
+    "identical",
+    "equal",
+    "equals",
+    "equivalent",
+    "similar",
+    "unchanged",
+    "neutral",
+    "negligible",
+    "identically",
+    "equally",
+    "indistinguishable",
+];
+
+/// Words of change without a direction, which only a negation makes a claim.
+const NEUTRAL: [&str; 9] = [
+    "impact",
+    "difference",
+    "change",
+    "effect",
+    "influence",
+    "differences",
+    "changes",
+    "impacts",
+    "variation",
+];
+
+const NEGATIONS: [&str; 17] = [
+    "no", "not", "without", "never", "neither", "nor", "isn't", "doesn't", "don't", "didn't",
+    "wasn't", "aren't", "cannot", "can't", "zero", "non", "none",
+];
+
+/// Faster, slower or the same. Parentheses count only when nothing outside says
+/// anything.
+pub(super) fn stance(text: &str) -> Stance {
+    let outside = without_parentheses(text);
+    match stance_of(&outside) {
+        Stance::Silent if outside.len() < text.len() => stance_of(text),
+        stance => stance,
+    }
+}
+
+fn without_parentheses(text: &str) -> String {
+    let mut depth = 0usize;
+    let mut kept = String::new();
+    for c in text.chars() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            c if depth == 0 => kept.push(c),
+            _ => {}
+        }
+    }
+    kept
+}
+
+fn stance_of(text: &str) -> Stance {
+    let words = words(text);
+    let is_reading_aid = words.windows(2).any(|w| w[0].1 == "is" && w[1].1 == "better");
+    if is_reading_aid && words.len() <= 6 {
+        return Stance::Silent; // "(higher is better)"
+    }
+    let mut found = Stance::Silent;
+    for (index, (_, word)) in words.iter().enumerate() {
+        let Some(next) = stance_of_word(&words, index, word) else { continue };
+        found = match (found, next) {
+            (Stance::Silent, next) => next,
+            (Stance::Change(a, w), Stance::Change(b, _)) if a == b => Stance::Change(a, w),
+            (Stance::Change(..), Stance::Change(..)) => return Stance::Mixed,
+            (first, _) => first,
+        };
+    }
+    found
+}
+
+fn stance_of_word(words: &[(usize, String)], index: usize, word: &str) -> Option<Stance> {
+    let is = |list: &[&str]| list.iter().any(|w| word.starts_with(w));
+    let at = |i: usize| words.get(i).map_or("", |(_, w)| w.as_str());
+    let is_negated = (1..=3).any(|back| {
+        index
+            .checked_sub(back)
+            .is_some_and(|i| NEGATIONS.contains(&at(i)) && !(at(i) == "not" && at(i + 1) == "only"))
+    });
+    let sign = match (is(&UP), is(&DOWN)) {
+        (true, _) => Some(Sign::Up),
+        (_, true) => Some(Sign::Down),
+        _ => None,
+    };
+    let is_change = |word: &str| UP.iter().chain(&DOWN).any(|w| word.starts_with(w));
+    if SAME.contains(&word) && is_change(at(index + 1)) {
+        return None; // "same drop" speaks of a drop
+    }
+    if SAME.contains(&word) {
+        let is_claim = !is_negated && (ALONE.contains(&word) || is_about_speed(words));
+        return is_claim.then(|| Stance::NoChange(word.to_owned()));
+    }
+    if NEUTRAL.contains(&word) {
+        return is_negated.then(|| Stance::NoChange(format!("no {word}")));
+    }
+    let sign = sign?;
+    if is_of_a_setting(words, index) {
+        return None;
+    }
+    if is_negated {
+        return Some(Stance::NotThat(sign, word.to_owned()));
+    }
+    Some(Stance::Change(sign, word.to_owned()))
+}
+
+/// Words of sameness that speak of a result by themselves.
+const ALONE: [&str; 5] = ["unchanged", "neutral", "negligible", "identically", "indistinguishable"];
+
+/// "The same speed" is a claim, "the same hardware" is none.
+fn is_about_speed(words: &[(usize, String)]) -> bool {
+    const SPEED: [&str; 9] = [
+        "performance",
+        "performances",
+        "speed",
+        "throughput",
+        "pps",
+        "rate",
+        "forwarding",
+        "level",
+        "impact",
+    ];
+    words.iter().any(|(_, w)| SPEED.contains(&w.as_str()))
+}
+
+/// "increased from 32K to 256K", "packet loss", "reduced number of queues": a
+/// setting or a count moved, not the rate.
+fn is_of_a_setting(words: &[(usize, String)], index: usize) -> bool {
+    let at = |i: usize| words.get(i).map_or("", |(_, w)| w.as_str());
+    let before = index.checked_sub(1).map_or("", at);
+    let word = at(index);
+    let is_moved = matches!(
+        word,
+        "increased"
+            | "decreased"
+            | "reduced"
+            | "lowered"
+            | "raised"
+            | "increasing"
+            | "decreasing"
+            | "reducing"
+            | "lowering"
+            | "raising"
+    );
+    let to_a_value = (1..=4).any(|n| {
+        matches!(at(index + n), "from" | "to")
+            && at(index + n + 1).starts_with(|c: char| c.is_ascii_digit())
+            && !at(index + n + 1).ends_with("pps")
+            && !at(index + n + 1).ends_with('%')
+    });
+    let is_of_packets = word.starts_with("drop") && at(index + 1).starts_with("packet");
+    let is_slow_path =
+        word.starts_with("slow") && (word.contains("path") || at(index + 1) == "path");
+    let is_number_of = at(index + 1) == "number" || at(index + 2) == "number";
+    // "the faster of the two" ranks what the clause names, not the block's sets
+    let is_ranking = before == "the" && at(index + 1) == "of";
+    // "the impact is lower" weighs a change, and does not say which way it goes
+    let subject = index.checked_sub(2).map_or("", at);
+    let is_weighed = matches!(before, "is" | "was" | "are")
+        && matches!(subject, "impact" | "difference" | "effect" | "gap" | "overhead" | "penalty");
+    matches!(before, "packet" | "packets" | "frame") && word != "faster"
+        || is_ranking
+        || is_weighed
+        || is_of_packets
+        || is_slow_path
+        || is_moved && (to_a_value || is_number_of)
+        || word == "cost" && before == "at"
+        || word.starts_with("lower") && at(index + 1) == "layer"
+}
