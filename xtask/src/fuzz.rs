@@ -26,7 +26,7 @@ pub struct Args {
     /// Seconds for each target
     #[arg(long, default_value_t = 60)]
     seconds: u32,
-    /// Targets at a time; as many as there are processors without it
+    /// Targets at a time; two on each processor without it
     #[arg(long)]
     jobs: Option<usize>,
 }
@@ -77,7 +77,7 @@ pub fn outcomes(root: &Path, arguments: &Args) -> Result<Vec<Outcome>> {
     let targets = wanted(root, &arguments.targets)?;
     let programs = build(root)?;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let jobs = arguments.jobs.unwrap_or(processors).max(1);
+    let jobs = arguments.jobs.unwrap_or(2 * processors).max(1);
     let mut outcomes = Vec::new();
     for chunk in targets.chunks(jobs) {
         let running: Result<Vec<Running>> = chunk

@@ -118,12 +118,21 @@ impl<'a> Context<'a> {
             return Some((before?, true, true));
         }
         let is_next_to_after = after.is_some_and(|b| self.is_next_to(item, b));
-        if item.is_announcement() || is_next_to_after {
+        let is_announcing = after.is_some_and(|b| self.announces(item, b));
+        if is_announcing || is_next_to_after {
             return after.map(|b| (b, false, is_next_to_after));
         }
         let before = before?;
         let follows = self.follows(item, before);
         (follows && item.kind != ItemKind::Bullet).then_some((before, true, follows))
+    }
+
+    /// Whether an item announces the block, and not a list before it.
+    fn announces(&self, item: &Item, block: usize) -> bool {
+        let first = self.page.blocks[block].first_line;
+        let between = |i: &&Item| i.line > item.last_line() && i.line < first;
+        let items = self.page.items.iter().filter(between);
+        item.is_announcement() && items.clone().all(|i| i.kind != ItemKind::Bullet)
     }
 
     /// Whether nothing but short labels stands between the item and the block.

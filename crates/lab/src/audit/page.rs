@@ -18,6 +18,8 @@ pub struct Page {
     pub items: Vec<Item>,
     /// Links and images.
     pub links: Vec<Link>,
+    /// Lines whose end closes a fence that nothing but a line of its own can close.
+    pub late_fences: Vec<usize>,
     /// What was meant as a link: `[caption] (target)`, with a blank between.
     pub spaced_links: Vec<Link>,
     /// True when the file is longer than [`MAX_PAGE_BYTES`] or a line longer
@@ -113,6 +115,7 @@ impl Page {
         self.items = reader.items;
         self.links = reader.links;
         self.spaced_links = reader.spaced_links;
+        self.late_fences = reader.late_fences;
     }
 
     /// The title: the first item of the page.
@@ -136,6 +139,7 @@ struct ProseReader {
     items: Vec<Item>,
     links: Vec<Link>,
     spaced_links: Vec<Link>,
+    late_fences: Vec<usize>,
     open: Option<Item>,
     is_fenced: bool,
 }
@@ -146,6 +150,11 @@ impl ProseReader {
         let is_fence = text.starts_with("```") || text.starts_with("~~~");
         if is_fence {
             self.is_fenced = !self.is_fenced;
+        } else if self.is_fenced && text.ends_with("```") {
+            // read on as the author meant it
+            self.is_fenced = false;
+            self.late_fences.push(number);
+            return self.finish();
         }
         if is_fence || in_block || self.is_fenced || text.is_empty() {
             return self.finish();

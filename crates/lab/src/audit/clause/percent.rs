@@ -98,7 +98,7 @@ fn number_at_end(text: &str) -> Option<&str> {
 
 /// Shares that are no change of a rate: confidence, processor load, loss.
 fn is_other_share(lower: &str, start: usize, end: usize) -> bool {
-    const AFTER: [&str; 9] = [
+    const AFTER: [&str; 18] = [
         "confidence",
         "cpu",
         "idle",
@@ -108,6 +108,15 @@ fn is_other_share(lower: &str, start: usize, end: usize) -> bool {
         "packet",
         "of line",
         "of the line",
+        "of cycles",
+        "of the cycles",
+        "of cpu",
+        "of the cpu",
+        "of all",
+        "of that",
+        "of time",
+        "of the time",
+        "of samples",
     ];
     const BEFORE: [&str; 8] =
         ["confidence", "cpu", "cpus", "usage", "load", "idle", "utilization", "loaded"];

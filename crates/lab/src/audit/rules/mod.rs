@@ -39,4 +39,16 @@ fn page(context: &Context<'_>, findings: &mut Findings) {
             ),
         );
     }
+    for line in &context.page.late_fences {
+        findings.add(
+            Rule::BlockText,
+            Severity::Check,
+            *line,
+            Text::new(
+                "the end of the block",
+                "``` at the end of a line closes nothing: what follows is shown as code",
+                "put ``` on a line of its own",
+            ),
+        );
+    }
 }

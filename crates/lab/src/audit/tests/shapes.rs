@@ -54,6 +54,25 @@ fn a_percentage_for_all_tests_must_be_near_in_every_block() {
 }
 
 #[test]
+fn a_fence_closed_too_late_is_named_and_the_rest_is_read() {
+    let text = format!("Results\n\n{}", block4()).replace(")\n```\n", ")```\n");
+    let text = format!("{text}\n- [r368287: inet4](bench.r368606.inet4.svg)\n");
+    let tree = page(&text).with("bench.r368606.inet4.svg", "<svg/>");
+    assert!(tree.one(Rule::BlockText).data.contains("shown as code"));
+    assert_eq!(tree.of(Rule::CaptionFile).len(), 1);
+}
+
+#[test]
+fn shares_of_cycles_and_announced_lists_say_nothing_of_the_block() {
+    let text = format!(
+        "Results\n\nBefore, on and off were indistinguishable, and now they part:\n\n- on is fine\n\n### figures\n\n{}\n\nThe worker spends ~18 % of cycles in the queue.\n",
+        block4()
+    );
+    let found = page(&text).findings();
+    assert!(found.iter().all(|f| f.rule == Rule::BlockPoints), "{found:#?}");
+}
+
+#[test]
 fn samples_of_a_profile_are_no_runs() {
     let text = format!("Results\n\n{}\n\nThe profiler returned 24 samples.\n", block4());
     assert!(page(&text).of(Rule::RunCount).is_empty());
