@@ -30,7 +30,7 @@ pub struct Sampler(Recorder);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Samples {
     /// Samples by stack, outermost function first; inlined functions are frames of their own
-    /// where the program holds line tables.
+    /// where the program holds line tables. Names are without generic arguments.
     pub stacks: BTreeMap<Vec<String>, u64>,
     /// Samples for which there was no room.
     pub lost: u64,
@@ -77,17 +77,88 @@ fn named(recorded: Recorded) -> Samples {
     samples
 }
 
-/// The functions at an address, innermost first: one, and those it is inlined into.
+/// The functions at an address, innermost first: one, and those it is inlined into. Those of Rust's
+/// core library (iterators, atomics, options) are left out where something else called them: their
+/// time is their caller's.
 fn functions_at(address: usize) -> Vec<String> {
-    let mut functions = Vec::new();
+    let mut all = Vec::new();
+    let mut wanted = Vec::new();
     backtrace::resolve(address as *mut _, |symbol| {
+        let file = symbol.filename().map(|file| file.to_string_lossy().into_owned());
         // `{:#}` leaves out the hash at the end.
-        functions.push(symbol.name().map_or("[unknown]".to_owned(), |name| format!("{name:#}")));
+        let name = symbol.name().map_or("[unknown]".to_owned(), |name| format!("{name:#}"));
+        let name = placed(plain(&name), file.as_deref());
+        if !file.is_some_and(|file| file.contains("/library/core/")) {
+            wanted.push(name.clone());
+        }
+        all.push(name);
     });
-    if functions.is_empty() {
-        functions.push("[unknown]".to_owned());
+    match (wanted.is_empty(), all.is_empty()) {
+        (false, _) => wanted,
+        (true, false) => all,
+        (true, true) => vec!["[unknown]".to_owned()],
     }
-    functions
+}
+
+/// A function's name without generic arguments; of `<Type as Trait>::function` the type and the
+/// function.
+fn plain(name: &str) -> String {
+    let mut out = String::new();
+    let mut rest = name;
+    while let Some(c) = rest.chars().next() {
+        if c != '<' {
+            out.push(c);
+            rest = &rest[c.len_utf8()..];
+            continue;
+        }
+        let (inside, after) = bracketed(rest);
+        let is_generic = out.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | ':'));
+        if is_generic {
+            out.truncate(out.trim_end_matches("::").len());
+        } else {
+            let is_type = inside.find(" as ").unwrap_or(inside.len());
+            // A generic argument before " as " would have been cut in two.
+            let of_type = if inside[..is_type].contains('<') { inside } else { &inside[..is_type] };
+            let of_type = plain(of_type);
+            out.push_str(of_type.split(" as ").next().unwrap_or(&of_type));
+        }
+        rest = after;
+    }
+    out
+}
+
+/// What stands between the bracket with which `text` begins and its partner, and what follows.
+/// The arrow of a function type is no bracket.
+fn bracketed(text: &str) -> (&str, &str) {
+    let mut depth = 0_usize;
+    let mut before = ' ';
+    for (at, c) in text.char_indices() {
+        match c {
+            '<' => depth += 1,
+            '>' if before != '-' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return (&text[1..at], &text[at + 1..]);
+        }
+        before = c;
+    }
+    (&text[1..], "")
+}
+
+/// A bare function name (line tables hold no paths) with the end of its file's path as its module:
+/// `bit` in `algo/radix/tree.rs` is `radix::tree::bit`.
+fn placed(name: String, file: Option<&str>) -> String {
+    let Some(file) = file.filter(|_| !name.contains("::")) else { return name };
+    let Some(stem) = file.strip_suffix(".rs") else { return name };
+    let mut parts: Vec<&str> = stem
+        .rsplit(['/', '\\'])
+        .filter(|part| !matches!(*part, "mod" | "lib" | "src"))
+        .take(2)
+        .collect();
+    parts.reverse();
+    parts.push(&name);
+    parts.join("::")
 }
 
 #[cfg(test)]
@@ -97,6 +168,30 @@ mod tests {
     #[inline(never)]
     fn spin_for_the_sampler(rounds: u64) -> u64 {
         (0..rounds).fold(0, |sum: u64, n| std::hint::black_box(sum.wrapping_mul(31) ^ n))
+    }
+
+    #[test]
+    fn names_lose_their_generic_arguments() {
+        for (long, short) in [
+            ("a::b::<u32>::c", "a::b::c"),
+            ("<a::B<fn(u8) -> u8> as x::Trait<u32>>::go::{{closure}}", "a::B::go::{{closure}}"),
+            ("bit<u32>", "bit"),
+            ("new<core::slice::Iter<u32>, [u8; 4]>", "new"),
+            ("<[T]>::len", "[T]::len"),
+            ("plain_c_function", "plain_c_function"),
+            ("broken<a", "broken"),
+        ] {
+            assert_eq!(plain(long), short);
+        }
+    }
+
+    #[test]
+    fn bare_names_get_the_module_of_their_file() {
+        let tree = Some("/home/x/crates/fib/src/algo/radix/tree.rs");
+        assert_eq!(placed("bit".to_owned(), tree), "radix::tree::bit");
+        assert_eq!(placed("a::bit".to_owned(), tree), "a::bit");
+        assert_eq!(placed("poll".to_owned(), Some("crates/port/src/lib.rs")), "crates::port::poll");
+        assert_eq!(placed("memcpy".to_owned(), None), "memcpy");
     }
 
     /// One test, because there is one recording at a time in a process.
