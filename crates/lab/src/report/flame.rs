@@ -199,7 +199,8 @@ impl Job<'_> {
         options.subtitle = Some(self.note());
         options.deterministic = true;
         options.min_width = narrowest;
-        options.font_type = "DejaVu Sans Mono, monospace".to_owned();
+        options.font_type = "monospace".to_owned();
+        options.bgcolors = "#e6eaee".parse().ok();
         let mut svg = Vec::new();
         flamegraph::from_lines(&mut options, lines.iter().map(String::as_str), &mut svg)
             .map_err(wrong)?;

@@ -39,7 +39,8 @@ pub fn readme(claims: &Claims, results: &Results, extras: &Extras<'_>) -> String
     out.push_str("![Effects with their intervals](forest.png)\n\n");
     tables(&mut out, claims, results);
     let _ = writeln!(out, "![Forwarding rates](graph.png)\n");
-    if claims.verdicts.iter().any(|v| v.metric == "cost") {
+    let has_cost = claims.cells.iter().any(|c| c.cost.is_some());
+    if has_cost && claims.verdicts.iter().any(|v| v.metric == "cost") {
         out.push_str("![Device cost per frame](cost.png)\n\n");
     }
     out.push_str("![Every trial in the order of the run](run-order.png)\n\n");

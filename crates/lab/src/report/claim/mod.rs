@@ -90,13 +90,13 @@ impl Progress {
             return format!("published results, up to {runs} of each kind, {kept}");
         }
         let end = match (&self.finished, &self.stopped) {
-            (Some(at), Some(why)) => format!("to {at} ({why})"),
-            (Some(at), None) => format!("to {at}"),
-            _ => "unfinished".to_owned(),
+            (Some(at), Some(why)) => format!(" to {at} ({why})"),
+            (Some(at), None) => format!(" to {at}"),
+            _ => ", unfinished".to_owned(),
         };
         let blocks = units::plural(self.blocks, "block");
         format!(
-            "device {}, {blocks} in random order (seed {}), {kept}; run from {started}, {end}",
+            "device {}, {blocks} in random order (seed {}), {kept}; run from {started}{end}",
             setting.device, setting.seed
         )
     }
