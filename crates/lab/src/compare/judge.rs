@@ -7,19 +7,29 @@ use super::group::Arranged;
 use super::input::Series;
 use super::{Group, Judgement, context};
 
+/// What a verdict is judged by.
+#[derive(Clone, Copy)]
+pub(super) struct Terms {
+    /// The margin as a ratio.
+    pub margin: f64,
+    /// Questions that the same campaign asks: one for each traffic.
+    pub questions: usize,
+}
+
 /// Judges every series of a group against the first.
-pub(super) fn judge(group: Arranged, margin: f64) -> Group {
+pub(super) fn judge(group: Arranged, terms: Terms) -> Group {
     let judgements = match blocked(&group) {
         Some(comparisons) => group[1..]
             .iter()
             .zip(comparisons)
             .map(|(variant, comparison)| {
-                finish((&group[0], variant), comparison.map(|c| (c, None)), margin)
+                finish((&group[0], variant), comparison.map(|c| (c, None)), terms)
             })
             .collect(),
-        None => {
-            group[1..].iter().map(|variant| without_blocks((&group[0], variant), margin)).collect()
-        }
+        None => group[1..]
+            .iter()
+            .map(|variant| without_blocks((&group[0], variant), terms.margin))
+            .collect(),
     };
     let first = &group[0];
     Group {
@@ -32,13 +42,22 @@ pub(super) fn judge(group: Arranged, margin: f64) -> Group {
     }
 }
 
+/// How many of the groups are campaigns in blocks, which share the chance of a false difference.
+pub(super) fn questions(groups: &[Arranged]) -> usize {
+    groups.iter().filter(|group| is_blocked(group)).count()
+}
+
+fn is_blocked(group: &Arranged) -> bool {
+    let source = &group[0].source;
+    group.iter().all(|own| own.blocks.is_some() && own.source == *source)
+}
+
 /// The comparisons over blocks, when all series of the group come from one source with blocks.
 fn blocked(group: &Arranged) -> Option<Vec<Result<Comparison, fwdlab_stats::Error>>> {
-    let first = &group[0];
-    if group.iter().any(|own| own.blocks.is_none() || own.source != first.source) {
+    if !is_blocked(group) {
         return None;
     }
-    let direction = first.direction;
+    let direction = group[0].direction;
     let rows = complete_rows(group);
     if group.len() > 2 {
         // one model for all keeps the chance of any false difference at 5 %
@@ -64,12 +83,16 @@ fn complete_rows(group: &Arranged) -> Vec<Vec<f64>> {
 pub(super) fn without_blocks(sides: (&Series, &Series), margin: f64) -> Judgement {
     let (baseline, variant) = sides;
     let result = unpaired::compare(&baseline.values, &variant.values, baseline.direction);
-    finish(sides, result.map(|both| (both.comparison.clone(), Some(both))), margin)
+    finish(
+        sides,
+        result.map(|both| (both.comparison.clone(), Some(both))),
+        Terms { margin, questions: 1 },
+    )
 }
 
 type Compared = Result<(Comparison, Option<unpaired::Unpaired>), fwdlab_stats::Error>;
 
-fn finish((baseline, variant): (&Series, &Series), compared: Compared, margin: f64) -> Judgement {
+fn finish((baseline, variant): (&Series, &Series), compared: Compared, terms: Terms) -> Judgement {
     let mut findings = context::findings(baseline, variant);
     for own in [baseline, variant] {
         findings.extend(validity::failed_trials(
@@ -89,6 +112,8 @@ fn finish((baseline, variant): (&Series, &Series), compared: Compared, margin: f
                     rank_p: both.rank.p,
                 }));
                 findings.push(Finding::NotBlocked);
+            } else {
+                findings.extend(validity::one_of_several(&comparison, terms.questions));
             }
             (Some(comparison), both.map(|both| both.rank))
         }
@@ -100,12 +125,12 @@ fn finish((baseline, variant): (&Series, &Series), compared: Compared, margin: f
     // stable: the order of the checks is kept within a severity
     findings.sort_by_key(|finding| finding.severity() != Severity::Invalid);
     let verdict = match &comparison {
-        Some(comparison) => Verdict::judge(comparison, margin, &findings),
+        Some(comparison) => Verdict::judge(comparison, terms.margin, &findings),
         None => Verdict::invalid(&findings).unwrap_or(Verdict::Invalid { why: Vec::new() }),
     };
     let metric = if baseline.metric.is_empty() { "value" } else { &baseline.metric };
     let subject = Subject { variant: &variant.name, baseline: &baseline.name, metric };
-    let sentence = verdict.sentence(comparison.as_ref(), margin, subject);
+    let sentence = verdict.sentence(comparison.as_ref(), terms.margin, subject);
     Judgement {
         variant: variant.name.clone(),
         baseline: baseline.name.clone(),

@@ -120,8 +120,9 @@ pub(crate) fn published(results: &Results, traffic: &str, variant: &str) -> Judg
 pub fn compare(options: &Options, stdin: &mut dyn Read) -> Result<Compared, CompareError> {
     let series = input::read_all(options, stdin)?;
     let groups = group::arrange(series, options)?;
+    let terms = judge::Terms { margin: options.margin, questions: judge::questions(&groups) };
     Ok(Compared {
         margin: options.margin,
-        groups: groups.into_iter().map(|group| judge::judge(group, options.margin)).collect(),
+        groups: groups.into_iter().map(|group| judge::judge(group, terms)).collect(),
     })
 }
