@@ -34,6 +34,10 @@ fn trials(test: &str, variants: &str) -> Option<Vec<(String, Measured)>> {
             return None;
         }
     };
+    if let Err(error) = try_live_frames() {
+        eprintln!("SKIPPED {test}: {error}");
+        return None;
+    }
     let stop = AtomicBool::new(false);
     let mut list = Vec::new();
     for variant in &experiment.variants {
