@@ -30,7 +30,7 @@ fn short(example: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(example);
     let shipped = fs::read_to_string(&path).expect("the example is there");
     let shortened = shipped
-        .replace("duration = \"2s\"", "duration = \"500ms\"")
+        .replace("duration = \"4s\"", "duration = \"500ms\"")
         .replace("blocks = 8", "blocks = 1");
     let shortened = match shortened.contains("duration") {
         true => shortened,
