@@ -23,7 +23,8 @@ pub fn processor() -> String {
         field("model name").unwrap_or_else(|| std::env::consts::ARCH.into()),
         field("cpu family").unwrap_or_default(),
         field("model\t").unwrap_or_default(),
-        last_cpu() + 1,
+        // Not what this thread may use: it is pinned by now.
+        info.lines().filter(|line| line.starts_with("processor")).count(),
         caches.l2_bytes >> 10,
         caches.last_bytes >> 10,
         vectors(),

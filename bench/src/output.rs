@@ -35,9 +35,9 @@ impl Output {
         };
         let effort = plan.effort;
         let method = format!(
-            "{} M keys (an eighth of them in single and dependent mode), {} interleaved rounds (3 \
-             for contenders that need long), each after a warm-up with a quarter of the keys, \
-             bursts of {}, one core",
+            "{} M keys (an eighth of them in single and dependent mode), {} interleaved rounds, each \
+             after a warm-up with a quarter of the keys, bursts of {}, one core; slow contenders \
+             take a quarter of the keys in 3 rounds",
             effort.keys >> 20,
             effort.rounds,
             effort.burst,

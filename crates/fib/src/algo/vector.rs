@@ -118,6 +118,24 @@ where
     }
 }
 
+impl RangeList<u128> {
+    /// The nexthop numbers of some addresses, by all 128 bits.
+    #[inline(always)]
+    fn compare_whole(&self, addrs: &[u128; LANES], found: &mut [u64; LANES]) {
+        let high = addrs.map(|addr| addr.split().0);
+        let low = addrs.map(|addr| addr.split().1);
+        *found = [u64::from(self.first.0); LANES];
+        for &(start, nexthop) in &self.rest {
+            let (start_high, start_low) = start.split();
+            for lane in 0..LANES {
+                let after = (high[lane] > start_high)
+                    | ((high[lane] == start_high) & (low[lane] >= start_low));
+                found[lane] = if after { u64::from(nexthop.0) } else { found[lane] };
+            }
+        }
+    }
+}
+
 struct Batch<'a, A>(&'a RangeList<A>, &'a [A], &'a mut [NexthopId]);
 
 impl Kernel for Batch<'_, u32> {
@@ -155,23 +173,27 @@ impl Kernel for Batch<'_, u128> {
         let (answers, rest_answers) = answers[..count].as_chunks_mut::<LANES>();
         for (addrs, answers) in addrs.iter().zip(answers) {
             let high = addrs.map(|addr| addr.split().0);
-            let low = addrs.map(|addr| addr.split().1);
             let mut found = [u64::from(table.first.0); LANES];
+            let mut equal = [0u64; LANES];
             for &(start, nexthop) in &table.rest {
                 let (start_high, start_low) = start.split();
-                // Most ranges begin with a prefix of up to 64 bits: one comparison does.
-                if start_low == 0 {
-                    for lane in 0..LANES {
-                        let after = high[lane] >= start_high;
-                        found[lane] = if after { u64::from(nexthop.0) } else { found[lane] };
-                    }
-                    continue;
-                }
+                // Most ranges begin with a prefix of up to 64 bits: one comparison does. With the
+                // others it does, too, unless the first 64 bits are equal.
                 for lane in 0..LANES {
-                    let after = (high[lane] > start_high)
-                        | ((high[lane] == start_high) & (low[lane] >= start_low));
+                    let after = match start_low {
+                        0 => high[lane] >= start_high,
+                        _ => high[lane] > start_high,
+                    };
                     found[lane] = if after { u64::from(nexthop.0) } else { found[lane] };
                 }
+                if start_low != 0 {
+                    for lane in 0..LANES {
+                        equal[lane] |= u64::from(high[lane] == start_high);
+                    }
+                }
+            }
+            if equal.iter().fold(0, |any, equal| any | equal) != 0 {
+                table.compare_whole(addrs, &mut found);
             }
             *answers = found.map(|nexthop| NexthopId(nexthop as u32));
         }

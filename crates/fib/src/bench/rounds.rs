@@ -41,15 +41,16 @@ pub struct Effort {
     pub burst: usize,
 }
 
-/// Contenders that need longer than this for a run take part in [`SLOW_ROUNDS`] rounds only.
-const SLOW_S: f64 = 0.1;
+/// Contenders that need longer than this for a quarter of the keys only get that quarter, in
+/// [`SLOW_ROUNDS`] rounds.
+const SLOW_S: f64 = 0.04;
 const SLOW_ROUNDS: usize = 3;
 
 /// Rates of every contender in every round, M lookups/s: `rates[contender][round]`.
 pub(super) type Rates = Vec<Vec<f64>>;
 
-/// Runs all contenders in turn, `effort.rounds` times. The order is rotated from round to round;
-/// one round before the first is not counted.
+/// Runs all contenders in turn, `effort.rounds` times. The order is rotated from round to round.
+/// Before the first round all look up a quarter of the keys, which tells the slow ones.
 ///
 /// # Errors
 /// The names of two contenders that disagree on the sum of all answers: one of them is wrong.
@@ -59,44 +60,51 @@ pub(super) fn run<F: Family>(
     mode: Mode,
     effort: Effort,
 ) -> Result<Rates, (String, String)> {
-    let head;
-    let keys = match mode {
-        Mode::Batch => keys,
-        // Slower by far: a part of the keys is enough.
-        _ => {
-            head = keys.head(effort.keys / 8);
-            &head
-        }
-    };
-    let warm = keys.head(keys.native().len() / 4);
+    // Single lookups are slower by far: a part of the keys is enough.
+    let count = if mode == Mode::Batch { keys.native().len() } else { effort.keys / 8 };
+    let keys = [count, count / 4, count / 16].map(|count| keys.head(count));
+    let mut sums = Sums::default();
+    let mut is_slow = Vec::new();
+    for contender in contenders.iter_mut() {
+        let start = Instant::now();
+        let sum = run_once(contender.as_mut(), &keys[1], mode, effort.burst);
+        is_slow.push(start.elapsed().as_secs_f64() > SLOW_S);
+        sums.check(1, sum, contender.name())?;
+    }
     let mut rates = vec![Vec::new(); contenders.len()];
-    let mut is_slow = vec![false; contenders.len()];
-    let mut expected: Option<(u64, String)> = None;
-    for round in 0..=effort.rounds {
+    for round in 0..effort.rounds {
         for turn in 0..contenders.len() {
             let index = (turn + round) % contenders.len();
-            if is_slow[index] && round > SLOW_ROUNDS {
+            let contender = contenders[index].as_mut();
+            let size = usize::from(is_slow[index]);
+            if is_slow[index] && round >= SLOW_ROUNDS {
                 continue;
             }
-            let contender = contenders[index].as_mut();
             // Bring the table into the caches, as steady traffic would: the contender before has
             // pushed it out.
-            run_once(contender, &warm, mode, effort.burst);
+            run_once(contender, &keys[size + 1], mode, effort.burst);
             let start = Instant::now();
-            let sum = run_once(contender, keys, mode, effort.burst);
+            let sum = run_once(contender, &keys[size], mode, effort.burst);
             let seconds = start.elapsed().as_secs_f64();
-            let (wanted, first) =
-                expected.get_or_insert_with(|| (sum, contender.name().to_string()));
-            if sum != *wanted {
-                return Err((contender.name().to_string(), first.clone()));
-            }
-            is_slow[index] = seconds > SLOW_S;
-            if round > 0 {
-                rates[index].push(keys.native().len() as f64 / seconds / 1e6);
-            }
+            sums.check(size, sum, contender.name())?;
+            rates[index].push(keys[size].native().len() as f64 / seconds / 1e6);
         }
     }
     Ok(rates)
+}
+
+/// The sums of all answers for all keys and for a quarter of them, and who found them first.
+#[derive(Default)]
+struct Sums([Option<(u64, String)>; 2]);
+
+impl Sums {
+    fn check(&mut self, size: usize, sum: u64, name: &str) -> Result<(), (String, String)> {
+        let (wanted, first) = self.0[size].get_or_insert_with(|| (sum, name.to_string()));
+        match sum == *wanted {
+            true => Ok(()),
+            false => Err((name.to_string(), first.clone())),
+        }
+    }
 }
 
 fn run_once<F: Family>(

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::{Measured, Stream};
 use crate::algo::Dump;
 use crate::error::FibError;
-use crate::fib::{Choice, Fib, Reader};
+use crate::fib::{Choice, Fib, Reader, Update};
 use crate::nexthop::{Nexthop, NexthopId};
 use crate::prefix::Prefix;
 use crate::random::Random;
@@ -19,6 +19,8 @@ const READER_KEYS: usize = 1 << 18;
 const BURST: usize = 256;
 /// How long it is left alone, and how long it meets changes, in turn.
 const SHARE_PHASE: Duration = Duration::from_millis(300);
+/// From the start of the reader to the first change.
+const WARM_UP: Duration = Duration::from_millis(100);
 /// Changes a second that readers meet.
 const CALM_RATE: u32 = 1000;
 
@@ -90,6 +92,8 @@ pub fn updates<F: Measured>(
     let reader = changer.fib.reader();
     let figures = thread::scope(|scope| {
         let counter = scope.spawn(|| watch.run(reader, keys.native()));
+        // Until the system has put both threads on cores of their own.
+        thread::sleep(WARM_UP);
         let mut times = (0..plan.single).map(|_| changer.timed()).collect::<Result<Vec<_>, _>>();
         if let Ok(times) = &mut times {
             times.sort_unstable();
@@ -165,13 +169,11 @@ impl<F: Measured> Changer<F> {
     fn change(&mut self) -> Result<Prefix<F>, FibError> {
         let prefix = self.prefixes[self.random.below(self.prefixes.len() as u64) as usize];
         let new = nexthop::<F>(1 + self.random.below(self.nexthops) as u16);
-        if self.fib.rib().exact(prefix).is_none() {
-            self.fib.add(prefix, new)?;
-        } else if self.random.below(4) == 0 {
-            self.fib.delete(prefix)?;
-        } else {
-            self.fib.change(prefix, new)?;
-        }
+        let update = match self.random.below(4) {
+            0 => Update::Delete(prefix),
+            _ => Update::Set(prefix, new.into()),
+        };
+        self.fib.apply(&[update])?;
         Ok(prefix)
     }
 

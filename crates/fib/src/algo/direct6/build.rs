@@ -135,7 +135,7 @@ impl Builder {
         self.tables.records.region().halves()[index].load(Relaxed)
     }
 
-    fn page(&self, page: usize) -> u32 {
+    pub(super) fn page(&self, page: usize) -> u32 {
         self.tables.top.region().halves()[page].load(Relaxed)
     }
 
@@ -145,6 +145,9 @@ impl Builder {
         if prefix.len() <= KEY_BITS as u8 {
             let spans = spans::of_rib(rib, prefix).ok_or(TOO_HIGH)?;
             return self.write_pages(prefix, &spans).map_err(full);
+        }
+        if prefix.len() > 32 && self.write_lines(prefix, rib)? {
+            return Ok(());
         }
         let within = Prefix::covering(prefix.addr(), prefix.len().min(32));
         let spans = spans::of_rib(rib, within).ok_or(TOO_HIGH)?;
@@ -269,7 +272,7 @@ impl Builder {
     }
 
     /// The runs of key `i`; what its spans do not fill whole is below a run of one key.
-    fn runs(&mut self, spans: &[Span<u128>], i: u32) -> Result<Vec<(u16, Below)>, Full> {
+    pub(super) fn runs(&mut self, spans: &[Span<u128>], i: u32) -> Result<Vec<(u16, Below)>, Full> {
         let shift = PAGE_SHIFT - 16 * i;
         let key = |span: &Span<u128>| (span.0 >> shift) as u16;
         let is_ragged = |span: &Span<u128>| span.0.trailing_zeros() < shift;
@@ -300,7 +303,7 @@ impl Builder {
         Ok(runs)
     }
 
-    fn line(&mut self, runs: &[(u16, Below)], next: u32) -> Result<u32, Full> {
+    pub(super) fn line(&mut self, runs: &[(u16, Below)], next: u32) -> Result<u32, Full> {
         if let [(_, Below::Nexthop(nexthop))] = runs {
             return self.shared_line(*nexthop);
         }

@@ -34,6 +34,7 @@
 
 mod build;
 mod line;
+mod lines;
 mod retire;
 #[cfg(test)]
 mod tests;
@@ -73,6 +74,8 @@ const LINE_OFFSET: u32 = (1 << NEXT_SHIFT) - 1;
 const LINE_KEY: u32 = 2;
 /// Addresses that go through the levels together.
 const STAGE: usize = 32;
+/// Addresses whose deep lines are finished together.
+const CHUNK: usize = 8 * STAGE;
 /// Up to so many addresses of a stage beyond `whole` are looked up by themselves.
 const FEW: u32 = 6;
 /// From this number of routes on, a table is not expected to stay in the nearest caches.
@@ -195,52 +198,38 @@ impl Reader<'_> {
         }
     }
 
-    /// [`STAGE`] lookups. Random addresses mostly fall into whole /16 without routes of their own;
-    /// where more than a few do not, all go the fixed path, which serves any address.
+    /// What `whole` says of [`STAGE`] addresses, and a bit for each for which it says [`MORE`].
     #[inline(always)]
-    fn stage<C: Count, const AHEAD: bool>(
+    fn first_look<C: Count>(
         self,
         addrs: &[u128; STAGE],
         answers: &mut [NexthopId; STAGE],
-    ) {
-        let mut lines = [0; STAGE];
-        for ((answer, whole), &addr) in answers.iter_mut().zip(&mut lines).zip(addrs) {
-            *whole = self.whole(addr);
-            *answer = NexthopId(*whole);
-        }
-        let more = C::high_bits(&lines);
+    ) -> u32 {
+        let mut found = [0; STAGE];
+        for_each_lane(|i| {
+            found[i] = self.whole(addrs[i]);
+            answers[i] = NexthopId(found[i]);
+        });
+        let more = C::high_bits(&found);
         if more.count_ones() <= FEW {
-            for_each_bit(more, |i| answers[i] = NexthopId(self.lookup_below::<C>(addrs[i])));
-            return;
+            for_each_bit(more, |i| self.entries.prefetch(self.in_page(addrs[i])));
         }
-        match AHEAD {
-            true => self.by_level::<C>(addrs, answers, &mut lines),
-            false => self.at_once::<C>(addrs, answers, &mut lines),
-        }
-        let deep = C::high_bits(&lines);
-        if deep != 0 {
-            self.finish::<C>(deep, &mut lines, addrs, answers);
-        }
+        more
     }
 
-    /// The fixed path, one address after the other.
+    /// The fixed path, one address after the other; returns the lines.
     #[inline(always)]
     fn at_once<C: Count>(
         self,
         addrs: &[u128; STAGE],
         answers: &mut [NexthopId; STAGE],
-        lines: &mut [u32; STAGE],
-    ) {
-        // Four at a time, so that the compiler unrolls the loop.
-        let (lines, addrs) = (lines.as_chunks_mut::<4>().0, addrs.as_chunks::<4>().0);
-        for ((lines, addrs), answers) in
-            lines.iter_mut().zip(addrs).zip(answers.as_chunks_mut::<4>().0)
-        {
-            for ((line, &addr), answer) in lines.iter_mut().zip(addrs).zip(answers) {
-                *line = self.line(addr);
-                *answer = self.answer::<C>(*line, addr);
-            }
-        }
+    ) -> [u32; STAGE] {
+        let mut lines = [0; STAGE];
+        for_each_lane(|i| {
+            lines[i] = self.line(addrs[i]);
+            answers[i] = self.answer::<C>(lines[i], addrs[i]);
+        });
+        lines
     }
 
     /// The fixed path, level by level, so that all addresses wait for memory together.
@@ -249,59 +238,145 @@ impl Reader<'_> {
         self,
         addrs: &[u128; STAGE],
         answers: &mut [NexthopId; STAGE],
-        lines: &mut [u32; STAGE],
+    ) -> [u32; STAGE] {
+        let mut at = [0; STAGE];
+        for_each_lane(|i| {
+            at[i] = self.in_page(addrs[i]);
+            self.entries.prefetch(at[i]);
+        });
+        for_each_lane(|i| {
+            at[i] = slot(self.entries.half(at[i]), key(addrs[i], LINE_KEY));
+            self.entries.prefetch(at[i]);
+        });
+        for_each_lane(|i| {
+            at[i] = self.entries.half(at[i]);
+            self.records.prefetch(at[i] & LINE_OFFSET);
+        });
+        for_each_lane(|i| {
+            answers[i] = self.answer::<C>(at[i], addrs[i]);
+        });
+        at
+    }
+
+    /// Up to [`CHUNK`] lookups. Random addresses mostly fall into whole /16 without routes of their
+    /// own: stages with a few exceptions look those up by themselves, after their pages have been
+    /// fetched. In other stages all go the fixed path, which serves any address. What is deep there
+    /// is finished for the whole chunk together: each loop of unknown length costs a wrongly
+    /// predicted branch at its end.
+    #[inline(always)]
+    fn chunk<C: Count, const AHEAD: bool>(
+        self,
+        addrs: &[[u128; STAGE]],
+        answers: &mut [[NexthopId; STAGE]],
     ) {
-        for (slot, &addr) in lines.iter_mut().zip(addrs) {
-            *slot = self.in_page(addr);
-            self.entries.prefetch(*slot);
+        let mut more = [0; CHUNK / STAGE];
+        for ((more, addrs), answers) in more.iter_mut().zip(addrs).zip(answers.iter_mut()) {
+            *more = self.first_look::<C>(addrs, answers);
         }
-        for (place, &addr) in lines.iter_mut().zip(addrs) {
-            *place = slot(self.entries.half(*place), key(addr, LINE_KEY));
-            self.entries.prefetch(*place);
+        let mut deep = Lanes::new();
+        let stages = addrs.iter().zip(answers.iter_mut());
+        for (stage, (&more, (addrs, answers))) in more.iter().zip(stages).enumerate() {
+            if more.count_ones() <= FEW {
+                for_each_bit(more, |i| answers[i] = NexthopId(self.lookup_below::<C>(addrs[i])));
+                continue;
+            }
+            let lines = match AHEAD {
+                true => self.by_level::<C>(addrs, answers),
+                false => self.at_once::<C>(addrs, answers),
+            };
+            let flagged = C::high_bits(&lines);
+            for_each_bit(flagged, |i| deep.push(stage * STAGE + i, lines[i], LINE_KEY, true));
         }
-        for line in lines.iter_mut() {
-            *line = self.entries.half(*line);
-            self.records.prefetch(*line & LINE_OFFSET);
-        }
-        for ((answer, &line), &addr) in answers.iter_mut().zip(lines.iter()).zip(addrs) {
-            *answer = self.answer::<C>(line, addr);
+        if deep.count > 0 {
+            self.finish::<C>(deep, addrs.as_flattened(), answers.as_flattened_mut());
         }
     }
 
-    /// Answers the lookups, a bit each, whose line is deep.
+    /// Answers the lookups whose line is deep, level by level.
     #[inline(always)]
-    fn finish<C: Count>(
-        self,
-        mut deep: u32,
-        lines: &mut [u32; STAGE],
-        addrs: &[u128; STAGE],
-        answers: &mut [NexthopId; STAGE],
-    ) {
-        let mut keys = [LINE_KEY; STAGE];
-        let mut tables = [0; STAGE];
-        while deep != 0 {
-            let (mut below, mut lists) = (0, 0);
-            for_each_bit(deep, |i| {
-                let count = line::count::<C>(self.records, lines[i], key(addrs[i], keys[i]));
-                tables[i] = line::below(self.records, lines[i], count);
-                keys[i] = line::next_key(lines[i]);
-                below |= u32::from(tables[i] != 0) << i;
-                lists |= u32::from(keys[i] == 0) << i;
-            });
-            for_each_bit(below & !lists, |i| {
-                lines[i] = self.entry(tables[i], key(addrs[i], keys[i]));
-                self.records.prefetch(lines[i] & LINE_OFFSET);
-            });
-            for_each_bit(below & lists, |i| {
-                let table = tables[i];
-                answers[i] = NexthopId(line::in_list::<C>(self.records, table, addrs[i] as u64));
-            });
-            deep = 0;
-            for_each_bit(below & !lists, |i| {
-                let count = line::count::<C>(self.records, lines[i], key(addrs[i], keys[i]));
-                answers[i] = NexthopId(line::nexthop(self.records, lines[i], count));
-                deep |= (lines[i] >> 31) << i;
-            });
+    fn finish<C: Count>(self, mut deep: Lanes, addrs: &[u128], answers: &mut [NexthopId]) {
+        let (mut below, mut lists) = (Lanes::new(), Lanes::new());
+        while deep.count > 0 {
+            (below.count, lists.count) = (0, 0);
+            for (at, line, level) in deep.iter() {
+                let Some(&addr) = addrs.get(at) else { continue };
+                let count = line::count::<C>(self.records, line, key(addr, level));
+                let table = line::below(self.records, line, count);
+                let next = line::next_key(line);
+                below.push(at, table, next, (table != 0) & (next != 0));
+                lists.push(at, table, next, (table != 0) & (next == 0));
+            }
+            for i in 0..below.count {
+                let (at, table, level) = below.get(i);
+                let Some(&addr) = addrs.get(at) else { continue };
+                let line = self.entry(table, key(addr, level));
+                self.records.prefetch(line & LINE_OFFSET);
+                below.set(i, line);
+            }
+            for (at, list, _) in lists.iter() {
+                let (Some(&addr), Some(answer)) = (addrs.get(at), answers.get_mut(at)) else {
+                    continue;
+                };
+                *answer = NexthopId(line::in_list::<C>(self.records, list, addr as u64));
+            }
+            deep.count = 0;
+            for (at, line, level) in below.iter() {
+                let (Some(&addr), Some(answer)) = (addrs.get(at), answers.get_mut(at)) else {
+                    continue;
+                };
+                let count = line::count::<C>(self.records, line, key(addr, level));
+                *answer = NexthopId(line::nexthop(self.records, line, count));
+                deep.push(at, line, level, line & DEEP != 0);
+            }
+        }
+    }
+}
+
+/// Addresses of a chunk that need more: their places, a line or table, and the level of its key.
+struct Lanes {
+    at: [u8; CHUNK],
+    entry: [u32; CHUNK],
+    level: [u8; CHUNK],
+    count: usize,
+}
+
+impl Lanes {
+    #[inline(always)]
+    fn new() -> Self {
+        Self { at: [0; CHUNK], entry: [0; CHUNK], level: [0; CHUNK], count: 0 }
+    }
+
+    /// Adds an address if `counts`; without a branch, as nobody can predict that.
+    #[inline(always)]
+    fn push(&mut self, at: usize, entry: u32, level: u32, counts: bool) {
+        let i = self.count % CHUNK;
+        (self.at[i], self.entry[i], self.level[i]) = (at as u8, entry, level as u8);
+        self.count += usize::from(counts);
+    }
+
+    #[inline(always)]
+    fn get(&self, i: usize) -> (usize, u32, u32) {
+        let i = i % CHUNK;
+        (usize::from(self.at[i]), self.entry[i], u32::from(self.level[i]))
+    }
+
+    #[inline(always)]
+    fn set(&mut self, i: usize, entry: u32) {
+        self.entry[i % CHUNK] = entry;
+    }
+
+    #[inline(always)]
+    fn iter(&self) -> impl Iterator<Item = (usize, u32, u32)> {
+        (0..self.count).map(|i| self.get(i))
+    }
+}
+
+/// Calls `each` with all numbers below [`STAGE`]; four at a time, so that the compiler unrolls it.
+#[inline(always)]
+fn for_each_lane(mut each: impl FnMut(usize)) {
+    for four in 0..STAGE / 4 {
+        for i in 0..4 {
+            each(four * 4 + i);
         }
     }
 }
@@ -339,10 +414,10 @@ impl Kernel for Batch<'_> {
         let count = addrs.len().min(answers.len());
         let (addrs, rest) = addrs[..count].as_chunks::<STAGE>();
         let (answers, rest_answers) = answers[..count].as_chunks_mut::<STAGE>();
-        let stages = addrs.iter().zip(answers);
+        let chunks = addrs.chunks(CHUNK / STAGE).zip(answers.chunks_mut(CHUNK / STAGE));
         match tables.is_large.load(Relaxed) {
-            true => stages.for_each(|(addrs, answers)| reader.stage::<C, true>(addrs, answers)),
-            false => stages.for_each(|(addrs, answers)| reader.stage::<C, false>(addrs, answers)),
+            true => chunks.for_each(|(addrs, answers)| reader.chunk::<C, true>(addrs, answers)),
+            false => chunks.for_each(|(addrs, answers)| reader.chunk::<C, false>(addrs, answers)),
         }
         for (answer, &addr) in rest_answers.iter_mut().zip(rest) {
             *answer = NexthopId(reader.lookup::<C>(addr));

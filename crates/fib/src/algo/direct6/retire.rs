@@ -2,10 +2,21 @@
 //! a grace period only.
 
 use super::build::{Builder, bits_of, first_of};
-use super::line::{self, RUNS};
+use super::line::{self, Below, RUNS};
 use super::{DEEP, LINE_OFFSET, SHARED};
 
 impl Builder {
+    /// Gives back the tables below runs that no line has taken.
+    pub(super) fn retire_runs(&mut self, runs: &[(u16, Below)], next: u32) {
+        for run in runs {
+            match run.1 {
+                Below::Nexthop(_) => {}
+                Below::Table(list) if next == 0 => self.retire_list(list),
+                Below::Table(node) => self.retire_node(node),
+            }
+        }
+    }
+
     pub(super) fn is_shared_node(&self, node: u32) -> bool {
         bits_of(node) == 0 && self.entry(first_of(node)) & SHARED != 0
     }
@@ -28,7 +39,7 @@ impl Builder {
         self.retire_table(node);
     }
 
-    fn retire_line(&mut self, line: u32) {
+    pub(super) fn retire_line(&mut self, line: u32) {
         let offset = line & LINE_OFFSET;
         if line & SHARED != 0 {
             return;
