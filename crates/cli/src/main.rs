@@ -20,6 +20,7 @@ mod progress;
 mod report;
 mod route;
 mod run;
+mod vm;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -70,6 +71,12 @@ enum Command {
     Report(report::Args),
     /// Forward packets of capture files, and say what became of each
     Route(route::Args),
+    /// Be the init process of a virtual machine
+    #[command(hide = true)]
+    VmGuest,
+    /// Become a program that ends with its parent
+    #[command(hide = true)]
+    VmLaunch(vm::LaunchArgs),
 }
 
 fn main() -> ExitCode {
@@ -101,5 +108,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Profile(arguments) => profile::execute(&arguments),
         Command::Report(arguments) => report::execute(&arguments),
         Command::Route(arguments) => route::execute(&arguments),
+        Command::VmGuest => Ok(vm::guest()),
+        Command::VmLaunch(arguments) => vm::launch(&arguments),
     }
 }

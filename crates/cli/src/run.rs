@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::Context;
 #[cfg(target_os = "linux")]
 use fwdlab_lab::device::Linux;
+#[cfg(target_os = "linux")]
+use fwdlab_lab::device::vm::Vm;
 use fwdlab_lab::device::{Builtin, Device};
 use fwdlab_lab::environment::Environment;
 use fwdlab_lab::experiment::{DeviceKind, Experiment};
@@ -41,6 +43,13 @@ pub(crate) fn device(experiment: &Experiment) -> anyhow::Result<Box<dyn Device>>
         DeviceKind::Linux => Box::new(Linux::new(experiment)?),
         #[cfg(not(target_os = "linux"))]
         DeviceKind::Linux => anyhow::bail!("device = \"linux\" needs Linux; use \"builtin\""),
+        #[cfg(target_os = "linux")]
+        DeviceKind::Vm => {
+            let program = std::env::current_exe().context("cannot find this program")?;
+            Box::new(Vm::new(experiment, &program)?)
+        }
+        #[cfg(not(target_os = "linux"))]
+        DeviceKind::Vm => anyhow::bail!("device = \"vm\" needs Linux; use \"builtin\""),
     })
 }
 
@@ -62,6 +71,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let mut device = device(&experiment)?;
     let opened = place.open(&experiment)?;
     let dir = opened.journal.dir().to_owned();
+    device.keep_logs_in(&dir);
     if let Some(earlier) = &opened.earlier {
         let total = earlier.campaign.trials.len();
         eprintln!(

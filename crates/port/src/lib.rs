@@ -49,6 +49,8 @@ pub mod offloads;
 pub mod packet;
 pub mod pcap;
 pub mod pingpong;
+#[cfg(target_os = "linux")]
+pub mod profile;
 pub mod ring;
 #[cfg(target_os = "linux")]
 pub mod sampler;

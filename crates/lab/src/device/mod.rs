@@ -4,6 +4,7 @@
 //! counts from both sides; whether they add up is judged by the runner, the same for all devices.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::experiment::{Experiment, Traffic, Variant};
@@ -13,6 +14,8 @@ use crate::results::{Checks, Interval, TrialEnvironment};
 mod builtin;
 #[cfg(target_os = "linux")]
 pub mod linux;
+#[cfg(target_os = "linux")]
+pub mod vm;
 
 pub use builtin::Builtin;
 #[cfg(target_os = "linux")]
@@ -22,6 +25,9 @@ pub use linux::Linux;
 pub trait Device {
     /// Facts about the device that hold for the whole campaign, for `environment.json`.
     fn settings(&self) -> BTreeMap<String, String>;
+
+    /// Tells the device in which results directory it may keep what explains a FAILED trial.
+    fn keep_logs_in(&mut self, _dir: &Path) {}
 
     /// Applies the variant, sends the traffic, and returns what was counted.
     ///
@@ -141,6 +147,10 @@ pub enum DeviceError {
         /// What failed, on what, and what to do.
         what: String,
     },
+    /// A virtual machine could not be booted, or did not finish.
+    #[cfg(target_os = "linux")]
+    #[error("{0}")]
+    Vm(#[from] vm::VmError),
     /// A part of the device's thread ended early.
     #[error("the device's thread ended early: {what}")]
     Thread {

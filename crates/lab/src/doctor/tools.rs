@@ -7,7 +7,11 @@ const TOOLS: [(&str, &str, &str); 5] = [
     ("ip", "looking at the namespaces of a run (ip netns)", "apt-get install iproute2"),
     ("perf", "kernel flame graphs", "apt-get install linux-perf"),
     ("ministat", "the differential tests of `fwdlab ministat`", "apt-get install ministat"),
-    ("qemu-system-x86_64", "kernels in virtual machines", "apt-get install qemu-system-x86"),
+    (
+        "qemu-system-x86_64",
+        "kernels in virtual machines (device = \"vm\")",
+        "apt-get install qemu-system-x86; examples/kernels.sh gets kernels to boot",
+    ),
 ];
 
 pub(super) fn findings() -> Vec<Finding> {

@@ -5,7 +5,7 @@ use fwdlab_fib::{Fib, Inet, Inet6};
 
 use super::fields::nearest;
 use super::problem::Complaint;
-use super::{DeviceKind, linux};
+use super::{DeviceKind, linux, vm};
 
 /// The built-in device burns so many extra nanoseconds per frame, 0 to
 /// 1,000,000, fractions allowed: a slowdown of known size for calibration.
@@ -33,8 +33,10 @@ const WORDS: [(&str, Takes); 6] = [
 
 /// Checks the name of a control word.
 pub(super) fn check_word(device: DeviceKind, word: &str) -> Result<(), Complaint> {
-    if device == DeviceKind::Linux {
-        return linux::check_word(word);
+    match device {
+        DeviceKind::Linux => return linux::check_word(word),
+        DeviceKind::Vm => return vm::check_word(word),
+        DeviceKind::Builtin => {}
     }
     if WORDS.iter().any(|(known, _)| *known == word) {
         return Ok(());
@@ -53,8 +55,10 @@ pub(super) fn check_word(device: DeviceKind, word: &str) -> Result<(), Complaint
 
 /// Checks the value of a known control word.
 pub(super) fn check_value(device: DeviceKind, word: &str, value: &str) -> Result<(), Complaint> {
-    if device == DeviceKind::Linux {
-        return linux::check_value(word, value);
+    match device {
+        DeviceKind::Linux => return linux::check_value(word, value),
+        DeviceKind::Vm => return Ok(()),
+        DeviceKind::Builtin => {}
     }
     let Some((_, takes)) = WORDS.iter().find(|(known, _)| *known == word) else { return Ok(()) };
     match *takes {

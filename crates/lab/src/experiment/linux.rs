@@ -185,7 +185,7 @@ mod tests {
 
     fn settings(pairs: &[(&str, &str)]) -> LinuxSettings {
         let set = pairs.iter().map(|(word, value)| ((*word).to_owned(), (*value).to_owned()));
-        LinuxSettings::of(&Variant { name: "v".to_owned(), set: set.collect() })
+        LinuxSettings::of(&Variant { name: "v".to_owned(), set: set.collect(), vm: None })
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod prefix;
 mod problem;
 mod quantity;
 mod read;
+mod vm;
 
 #[cfg(test)]
 mod tests;
@@ -27,7 +28,7 @@ mod tests;
 pub use addresses::Endpoint;
 pub use control::EXTRA_NS_PER_FRAME;
 pub use family::Family;
-pub use linux::{LinuxSettings, MoreRoutes, Text, Xdp};
+pub use linux::{LinuxSettings, MoreRoutes, NFTABLES, Text, Xdp};
 pub use load::Load;
 pub use model::{
     Allowance, Blocks, DeviceKind, Experiment, Route, RouteSource, Routes, Traffic, Variant,
@@ -35,3 +36,4 @@ pub use model::{
 pub use prefix::{NotAPrefix, Prefix};
 pub use problem::{Problem, Problems};
 pub(crate) use read::hexadecimal;
+pub use vm::{VmClock, VmMachine, VmVariant};

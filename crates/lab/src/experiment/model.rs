@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use fwdlab_traffic::Order;
 
-use super::{Endpoint, Family, Load, Prefix};
+use super::{Endpoint, Family, Load, Prefix, VmMachine, VmVariant};
 
 /// A validated experiment. Everything that a name refers to exists, ranges run
 /// forwards, and every destination has a route.
@@ -24,6 +24,8 @@ pub struct Experiment {
     pub title: String,
     /// The device under test.
     pub device: DeviceKind,
+    /// The virtual machines; defaults when the device is another.
+    pub vm: VmMachine,
     /// Name of the variant that the others are compared with.
     pub baseline: String,
     /// The margin as a ratio: 0.01 is 1 %.
@@ -58,17 +60,20 @@ pub enum DeviceKind {
     Builtin,
     /// The running Linux kernel, in network namespaces.
     Linux,
+    /// Kernels booted in virtual machines.
+    Vm,
 }
 
 impl DeviceKind {
     /// Every kind.
-    pub const ALL: [Self; 2] = [Self::Builtin, Self::Linux];
+    pub const ALL: [Self; 3] = [Self::Builtin, Self::Linux, Self::Vm];
 
     /// The name in experiment files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Builtin => "builtin",
             Self::Linux => "linux",
+            Self::Vm => "vm",
         }
     }
 }
@@ -112,6 +117,8 @@ pub struct Variant {
     pub name: String,
     /// Control words and their values.
     pub set: BTreeMap<String, String>,
+    /// What is booted; only for the device `vm`.
+    pub vm: Option<VmVariant>,
 }
 
 /// One traffic.

@@ -10,6 +10,7 @@ use toml::de::DeValue;
 
 use super::fields::{Found, Section, integer_of, shown, wrong_kind};
 use super::problem::{Complaint, Findings};
+use super::vm::VmTable;
 use super::{
     DeviceKind, Endpoint, Family, Load, Prefix, Route, RouteSource, Routes, Traffic, Variant,
     control, prefix,
@@ -46,6 +47,7 @@ pub(super) fn bare_routes(draft: DraftRoutes) -> Routes {
 pub(super) fn read_variants(
     top: &mut Section<'_>,
     device: DeviceKind,
+    machines: &VmTable,
     findings: &mut Findings<'_>,
 ) -> Vec<Found<Variant>> {
     let mut variants: Vec<Found<Variant>> = Vec::new();
@@ -53,9 +55,10 @@ pub(super) fn read_variants(
         let taken = variants.iter().map(|v| v.value.name.as_str());
         let name = read_name(&mut section, taken, findings);
         let set = read_settings(&mut section, device, findings);
+        let vm = machines.read_variant(&mut section, device, findings);
         section.finish(findings);
         if let Some(Found { field, at, value: name }) = name {
-            variants.push(Found { field, at, value: Variant { name, set } });
+            variants.push(Found { field, at, value: Variant { name, set, vm } });
         }
     }
     variants

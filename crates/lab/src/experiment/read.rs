@@ -11,7 +11,7 @@ use toml::de::DeTable;
 use super::fields::{Found, Section, integer_of, nearest, shown};
 use super::problem::{Complaint, Findings};
 use super::{
-    Allowance, Blocks, DeviceKind, Experiment, Problems, RouteSource, check, parts, quantity,
+    Allowance, Blocks, DeviceKind, Experiment, Problems, RouteSource, check, parts, quantity, vm,
 };
 use crate::{Error, Result};
 
@@ -118,7 +118,9 @@ fn read_experiment(
     let times = Times::read(&mut top, findings);
     let allow = read_allow(&mut top, findings);
     let profile = read_profile(&mut top, findings);
-    let variants = parts::read_variants(&mut top, device.unwrap_or(DeviceKind::Builtin), findings);
+    let kind = device.unwrap_or(DeviceKind::Builtin);
+    let machines = vm::read_table(&mut top, kind, findings);
+    let variants = parts::read_variants(&mut top, kind, &machines, findings);
     let placed = parts::read_traffics(&mut top, findings);
     let mut routes = parts::read_routes(&mut top, findings);
     let end = text.trim_end().len();
@@ -140,6 +142,7 @@ fn read_experiment(
         sha256,
         title: title?.value.to_owned(),
         device: device?,
+        vm: machines.machine,
         baseline: baseline?.value.to_owned(),
         margin: margin?,
         blocks: blocks?,

@@ -117,6 +117,11 @@ impl Setting {
             IMPORTED => "Published results, imported: the order of their runs and what the device \
                            answered are unknown"
                 .to_owned(),
+            "vm" => {
+                let clock = self.environment.as_ref().and_then(|e| e.device.get("clock"));
+                let clock = clock.map_or("not recorded", String::as_str);
+                format!("Device: kernels booted under QEMU, one boot a trial; clock: {clock}")
+            }
             other => format!("Device: {other}"),
         }
     }

@@ -14,6 +14,8 @@ pub(crate) mod memory;
 pub(crate) mod offloads;
 #[cfg(target_os = "linux")]
 pub(crate) mod packet;
+#[cfg(target_os = "linux")]
+pub(crate) mod perf;
 pub(crate) mod pool;
 #[cfg(target_os = "linux")]
 pub(crate) mod sampler;

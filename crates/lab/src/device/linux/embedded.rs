@@ -49,7 +49,8 @@ impl Embedded {
         settings: &LinuxSettings,
         core: Option<usize>,
     ) -> Result<Self, DeviceError> {
-        let own = Variant { name: "router".to_owned(), set: settings.router_words.clone() };
+        let own =
+            Variant { name: "router".to_owned(), set: settings.router_words.clone(), vm: None };
         let mut router = builtin::router(experiment, &own)?;
         let pool = Pool::with_frames(FRAMES)?;
         let open = || {

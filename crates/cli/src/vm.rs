@@ -1,0 +1,46 @@
+//! The hidden halves of the device `vm`: commands that fwdlab runs itself.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// Arguments of `fwdlab vm-launch`.
+#[derive(clap::Args)]
+pub struct LaunchArgs {
+    /// Process with which the program is to end
+    parent: i32,
+    /// The program
+    program: OsString,
+    /// Its arguments
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<OsString>,
+}
+
+/// Runs as the init process of a virtual machine and ends the machine; in any other process, says
+/// that it is none.
+pub fn guest() -> ExitCode {
+    #[cfg(target_os = "linux")]
+    fwdlab_lab::device::vm::run_guest();
+    ExitCode::FAILURE
+}
+
+/// Becomes the program.
+///
+/// # Errors
+/// When it cannot be started.
+#[cfg(target_os = "linux")]
+pub fn launch(arguments: &LaunchArgs) -> anyhow::Result<ExitCode> {
+    use anyhow::Context;
+
+    let LaunchArgs { parent, program, arguments } = arguments;
+    let error = fwdlab_lab::device::vm::launch(*parent, program, arguments);
+    Err(error).with_context(|| format!("cannot start {}", program.display()))
+}
+
+/// Only Linux ends a child with its parent.
+///
+/// # Errors
+/// Always.
+#[cfg(not(target_os = "linux"))]
+pub fn launch(_: &LaunchArgs) -> anyhow::Result<ExitCode> {
+    anyhow::bail!("the device vm needs Linux")
+}

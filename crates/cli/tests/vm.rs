@@ -1,0 +1,224 @@
+//! The device `vm` as a user starts it. What needs no kernel runs with a QEMU of our own making
+//! that fails in a known way; what needs one runs with `examples/kernels/6.1` where
+//! `examples/kernels.sh 6.1` has put it.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use fwdlab_lab::results::{Results, Status, Trial};
+
+const REST: &str = r#"
+[[traffic]]
+name = "inet"
+source = "198.18.10.1-198.18.10.20:2000"
+destination = "198.19.10.1-198.19.10.100:2000"
+
+[[traffic]]
+name = "inet6"
+source = "[2001:2:0:10::1]-[2001:2:0:10::14]:2000"
+destination = "[2001:2:0:8010::1]-[2001:2:0:8010::64]:2000"
+
+[routes]
+static = [
+    "198.18.0.0/16 via 198.18.0.203",
+    "198.19.0.0/16 via 198.19.0.203",
+    "2001:2::/49 via 2001:2::203",
+    "2001:2:0:8000::/49 via 2001:2:0:8000::203",
+]
+"#;
+
+/// One block of a baseline and a variant.
+fn experiment(kernel: &Path) -> String {
+    format!(
+        "title = \"a kernel against itself\"\ndevice = \"vm\"\nbaseline = \"a\"\nblocks = 1\n\
+         duration = \"100ms\"\nwarmup = \"20ms\"\ninterval = \"20ms\"\n\
+         [vm]\nkernel = \"{}\"\npatience = \"2s\"\n\
+         [[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n{REST}",
+        kernel.display()
+    )
+}
+
+struct Lab {
+    dir: tempfile::TempDir,
+    path: std::ffi::OsString,
+}
+
+impl Lab {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        Self { dir, path: std::env::var_os("PATH").unwrap_or_default() }
+    }
+
+    /// Puts a script in QEMU's place, and a file in the kernel's.
+    fn with_qemu(script: &str) -> Self {
+        let mut lab = Self::new();
+        let qemu = lab.dir.path().join("qemu-system-x86_64");
+        let version = "[ \"$1\" = --version ] && { echo our own QEMU; exit; }";
+        let text = format!("#!/bin/sh\n{version}\n{script}\n");
+        fs::write(&qemu, text).expect("a writable directory");
+        fs::set_permissions(&qemu, fs::Permissions::from_mode(0o755)).expect("our own file");
+        fs::write(lab.dir.path().join("vmlinuz"), "no kernel").expect("a writable directory");
+        let mut path = lab.dir.path().as_os_str().to_owned();
+        path.push(":");
+        path.push(&lab.path);
+        lab.path = path;
+        lab.write(&experiment(Path::new("vmlinuz")));
+        lab
+    }
+
+    fn write(&self, text: &str) {
+        fs::write(self.dir.path().join("short.toml"), text).expect("a writable directory");
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fwdlab"));
+        command.args(["run", "-q", "-o", "results", "short.toml"]);
+        command.current_dir(self.dir.path()).env("PATH", &self.path).stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self) -> Output {
+        self.command().output().expect("the binary starts")
+    }
+
+    fn trials(&self, output: &Output) -> Vec<Trial> {
+        let results = Results::read(&self.dir.path().join("results"));
+        results.unwrap_or_else(|error| panic!("{error}; {}", words(output))).trials
+    }
+}
+
+fn words(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The reasons of a campaign all of whose trials FAILED, each with its console log.
+fn failures(lab: &Lab) -> Vec<String> {
+    let output = lab.run();
+    assert_eq!(output.status.code(), Some(1), "{}", words(&output));
+    let trials = lab.trials(&output);
+    assert!(trials.iter().all(|trial| trial.status == Status::Failed), "{trials:?}");
+    let logs = fs::read_dir(lab.dir.path().join("results/console")).expect("console logs").count();
+    assert!(logs > 0, "no console log was kept");
+    trials.into_iter().filter_map(|trial| trial.reason).collect()
+}
+
+#[test]
+fn a_guest_that_says_nothing_is_ended_by_its_own_processor_time() {
+    let lab = Lab::with_qemu("while :; do :; done");
+    let begin = Instant::now();
+    let reasons = failures(&lab);
+    assert!(reasons.iter().all(|why| why.contains("no progress for 2 s of QEMU's")), "{reasons:?}");
+    assert!(begin.elapsed() > Duration::from_secs(8), "4 trials of 2 s each");
+}
+
+#[test]
+fn a_guest_that_ends_early_leaves_its_last_words() {
+    let lab = Lab::with_qemu("echo 'qemu: could not load kernel' >&2; exit 1");
+    let reasons = failures(&lab);
+    assert!(reasons.iter().all(|why| why.contains("could not load kernel")), "{reasons:?}");
+}
+
+#[test]
+fn a_damaged_message_is_no_result() {
+    let lab = Lab::with_qemu("echo 'fwdlab1 20 00000000 {\"stage\":\"booted\"}'; sleep 20");
+    let reasons = failures(&lab);
+    assert!(reasons.iter().all(|why| why.contains("damaged message")), "{reasons:?}");
+}
+
+#[test]
+fn no_guest_outlives_fwdlab_even_when_it_is_killed() {
+    let lab = Lab::with_qemu("echo $$ > pid.part; mv pid.part pid; while :; do :; done");
+    let text = experiment(Path::new("vmlinuz")).replace("2s", "600s");
+    lab.write(&text);
+    let mut fwdlab = lab.command().stderr(Stdio::null()).spawn().expect("the binary starts");
+    let file = lab.dir.path().join("pid");
+    let pid = wait_for(|| fs::read_to_string(&file).ok()).expect("the guest started");
+    let process = PathBuf::from(format!("/proc/{}", pid.trim()));
+    assert!(process.exists(), "the guest runs");
+    fwdlab.kill().expect("our own child");
+    fwdlab.wait().expect("our own child");
+    wait_for(|| (!process.exists()).then_some(())).expect("the guest ended with fwdlab");
+}
+
+fn wait_for<T>(mut ready: impl FnMut() -> Option<T>) -> Option<T> {
+    let end = Instant::now() + Duration::from_secs(30);
+    while Instant::now() < end {
+        if let Some(found) = ready() {
+            return Some(found);
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    None
+}
+
+#[test]
+fn a_kernel_that_is_not_there_is_said_before_anything_runs() {
+    let lab = Lab::new();
+    lab.write(&experiment(Path::new("kernels/9.9")));
+    let output = lab.run();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(words(&output).contains("there is no kernel kernels/9.9"), "{}", words(&output));
+    assert!(!lab.dir.path().join("results").exists(), "nothing was begun");
+}
+
+/// The kernel of `examples/kernels.sh`, or why the test cannot run.
+fn kernel() -> Result<PathBuf, String> {
+    let kernel = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/kernels/6.1");
+    if !kernel.join("boot").is_dir() {
+        return Err("no kernel: run examples/kernels.sh 6.1".to_owned());
+    }
+    match Command::new("qemu-system-x86_64").arg("--version").output() {
+        Ok(_) => fs::canonicalize(&kernel).map_err(|error| error.to_string()),
+        Err(_) => Err("no QEMU: apt-get install qemu-system-x86".to_owned()),
+    }
+}
+
+#[test]
+fn one_kernel_forwards_every_frame_and_costs_the_same_in_every_boot() {
+    let kernel = match kernel() {
+        Ok(kernel) => kernel,
+        Err(why) => {
+            eprintln!("SKIPPED one_kernel_forwards_every_frame: {why}");
+            return;
+        }
+    };
+    let lab = Lab::new();
+    lab.write(&experiment(&kernel).replace("2s", "200s"));
+    let output = lab.run();
+    let trials = lab.trials(&output);
+    let faults: Vec<_> = trials.iter().filter_map(|trial| trial.reason.as_ref()).collect();
+    assert!(faults.is_empty(), "{faults:?}");
+    assert_eq!(output.status.code(), Some(0), "{}", words(&output));
+    for trial in &trials {
+        assert_eq!((trial.flows_seen, trial.checks.lost), (2000, 0), "{}", trial.id);
+        assert!(trial.received > 10_000, "{} received {}", trial.id, trial.received);
+        assert!(trial.proof["kernel"].contains("Linux version 6.1"), "{:?}", trial.proof);
+    }
+    for traffic in ["inet", "inet6"] {
+        let of_traffic = trials.iter().filter(|trial| trial.traffic == traffic);
+        let costs: Vec<f64> = of_traffic.filter_map(Trial::cost_ns).collect();
+        let [a, b] = costs[..] else { panic!("two trials of {traffic}: {costs:?}") };
+        assert!((a / b - 1.0).abs() < 0.005, "{traffic}: {a} and {b} instructions per frame");
+        assert!((500.0..20_000.0).contains(&a), "{traffic}: {a} instructions per frame");
+    }
+}
+
+#[test]
+fn a_kernel_that_panics_says_so_in_the_reason() {
+    let kernel = match kernel() {
+        Ok(kernel) => kernel,
+        Err(why) => {
+            eprintln!("SKIPPED a_kernel_that_panics_says_so_in_the_reason: {why}");
+            return;
+        }
+    };
+    let lab = Lab::new();
+    let text = experiment(&kernel).replace("[vm]", "[vm]\ncmdline = \"rdinit=/nothing\"");
+    lab.write(&text.replace("2s", "200s"));
+    let reasons = failures(&lab);
+    assert!(reasons.iter().all(|why| why.contains("Kernel panic")), "{reasons:?}");
+}

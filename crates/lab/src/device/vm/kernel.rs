@@ -1,0 +1,160 @@
+//! Where a kernel comes from: an image, the directory of an unpacked package, a Debian package
+//! file, or the release of a kernel that is installed on this machine.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::VmError;
+
+/// A kernel that can be booted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Kernel {
+    /// The image (bzImage).
+    pub(super) image: PathBuf,
+    /// Its modules (`.../lib/modules/RELEASE`); none for a kernel that has all it needs built in.
+    pub(super) modules: Option<PathBuf>,
+}
+
+impl Kernel {
+    /// Finds what `kernel` and `modules` of a variant mean. Relative paths start at `base`, the
+    /// experiment file's directory. A package file is unpacked into a directory beside it.
+    pub(super) fn find(kernel: &str, modules: Option<&str>, base: &Path) -> Result<Self, VmError> {
+        let path = base.join(kernel);
+        let mut found = if path.is_dir() {
+            Self::unpacked(&path)?
+        } else if path.is_file() && path.extension().is_some_and(|end| end == "deb") {
+            Self::packed(&path)?
+        } else if path.is_file() {
+            Self { modules: beside(&path), image: path }
+        } else {
+            Self::installed(kernel).ok_or(VmError::NoKernel { kernel: path })?
+        };
+        if let Some(modules) = modules {
+            let dir = base.join(modules);
+            if !dir.is_dir() {
+                return Err(VmError::NoModules { dir });
+            }
+            found.modules = Some(dir);
+        }
+        Ok(found)
+    }
+
+    /// The only kernel below the root of an unpacked package: `boot/vmlinuz-*`, `lib/modules/*`.
+    fn unpacked(root: &Path) -> Result<Self, VmError> {
+        let boot = root.join("boot");
+        let images = entries(if boot.is_dir() { &boot } else { root })?;
+        let mut images = images.into_iter().filter(|path| is_image(path) && path.is_file());
+        match (images.next(), images.next()) {
+            (Some(image), None) => {
+                let own = release_of(&image).and_then(|release| modules_below(root, &release));
+                Ok(Self { modules: own, image })
+            }
+            (None, _) => Err(VmError::NoImage { dir: root.to_owned() }),
+            (Some(a), Some(b)) => Err(VmError::ManyImages { a, b }),
+        }
+    }
+
+    /// Unpacks a Debian package beside itself, once; the package is not installed.
+    fn packed(package: &Path) -> Result<Self, VmError> {
+        let root = package.with_extension("unpacked");
+        if !root.is_dir() {
+            // Under its name only when it is whole.
+            let part = package.with_extension("part");
+            let _ = fs::remove_dir_all(&part);
+            let status = Command::new("dpkg-deb").arg("-x").arg(package).arg(&part).status();
+            let status = status.map_err(VmError::file("unpack with dpkg-deb", package))?;
+            if !status.success() {
+                let broken = std::io::Error::other("dpkg-deb -x failed");
+                return Err(VmError::file("unpack", package)(broken));
+            }
+            fs::rename(&part, &root).map_err(VmError::file("write", &root))?;
+        }
+        Self::unpacked(&root)
+    }
+
+    /// A kernel of this machine, by its release (`uname -r`) or the name of its package.
+    fn installed(name: &str) -> Option<Self> {
+        let release = name.strip_prefix("linux-image-").unwrap_or(name);
+        if release.is_empty() || release.contains('/') {
+            return None;
+        }
+        let image = PathBuf::from(format!("/boot/vmlinuz-{release}"));
+        let modules = modules_below(Path::new("/"), release);
+        image.is_file().then_some(Self { image, modules })
+    }
+}
+
+/// The modules of an image in a `boot` directory, beside which `lib/modules` lies.
+fn beside(image: &Path) -> Option<PathBuf> {
+    let root = image.parent()?.parent()?;
+    modules_below(root, &release_of(image)?)
+}
+
+fn modules_below(root: &Path, release: &str) -> Option<PathBuf> {
+    ["lib/modules", "usr/lib/modules"]
+        .map(|dir| root.join(dir).join(release))
+        .into_iter()
+        .find(|dir| dir.is_dir())
+}
+
+fn is_image(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    ["vmlinuz", "bzImage"].iter().any(|start| name.starts_with(start))
+}
+
+/// `6.1.0-56-cloud-amd64` of `vmlinuz-6.1.0-56-cloud-amd64`.
+fn release_of(image: &Path) -> Option<String> {
+    let name = image.file_name()?.to_str()?;
+    name.split_once('-').map(|(_, release)| release.to_owned())
+}
+
+fn entries(dir: &Path) -> Result<Vec<PathBuf>, VmError> {
+    let failed = || VmError::file("read", dir);
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(dir).map_err(failed())? {
+        paths.push(entry.map_err(failed())?.path());
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package(root: &Path, release: &str) {
+        fs::create_dir_all(root.join("boot")).expect("a directory");
+        fs::create_dir_all(root.join("lib/modules").join(release)).expect("a directory");
+        fs::write(root.join(format!("boot/vmlinuz-{release}")), "").expect("a file");
+        fs::write(root.join(format!("boot/config-{release}")), "").expect("a file");
+    }
+
+    #[test]
+    fn a_directory_or_an_image_leads_to_its_modules() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let root = dir.path().join("six");
+        package(&root, "6.1.0-9-cloud-amd64");
+        let find = |kernel| Kernel::find(kernel, None, dir.path()).expect("a kernel");
+        let found = find("six");
+        assert_eq!(found, find("six/boot/vmlinuz-6.1.0-9-cloud-amd64"));
+        assert_eq!(found.modules, Some(root.join("lib/modules/6.1.0-9-cloud-amd64")));
+    }
+
+    #[test]
+    fn wrong_places_are_named_with_what_to_do() {
+        let dir = tempfile::tempdir().expect("a directory");
+        package(&dir.path().join("two"), "6.1");
+        package(&dir.path().join("two"), "6.12");
+        fs::create_dir(dir.path().join("none")).expect("a directory");
+        let failure = |kernel, modules| {
+            let found = Kernel::find(kernel, modules, dir.path());
+            found.expect_err("no kernel").to_string()
+        };
+        assert!(failure("two", None).contains("vmlinuz-6.12"), "{}", failure("two", None));
+        assert!(failure("none", None).contains("no kernel image"), "{}", failure("none", None));
+        assert!(failure("absent", None).contains("absent"), "{}", failure("absent", None));
+        let image = "two/boot/vmlinuz-6.1";
+        assert!(failure(image, Some("mods")).contains("mods"), "{}", failure(image, Some("mods")));
+    }
+}

@@ -1,0 +1,202 @@
+//! Kernel modules for the guest: which ones, in which order, unpacked.
+//!
+//! A Debian kernel package holds no `modules.dep` (depmod makes it at installation), so that
+//! dependencies are read from the modules themselves: `depends=a,b` in their section `.modinfo`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use flate2::read::GzDecoder;
+use goblin::elf::Elf;
+use lzma_rust2::XzReader;
+
+use super::VmError;
+
+/// The modules of one kernel.
+#[derive(Debug, Default)]
+pub(super) struct Modules {
+    /// Files by module name, in which `-` is `_`.
+    files: BTreeMap<String, PathBuf>,
+    /// Modules that are part of the kernel itself, where the kernel's directory says so.
+    builtin: Vec<String>,
+}
+
+/// A module that was found, ready to be loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Module {
+    pub(super) name: String,
+    /// The unpacked ELF file.
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Modules {
+    /// Lists the modules in `dir` (`.../lib/modules/RELEASE`).
+    pub(super) fn read(dir: &Path) -> Result<Self, VmError> {
+        let mut modules = Self::default();
+        modules.walk(dir)?;
+        if let Ok(text) = fs::read_to_string(dir.join("modules.builtin")) {
+            modules.builtin = text.lines().filter_map(|line| name_of(Path::new(line))).collect();
+        }
+        Ok(modules)
+    }
+
+    fn walk(&mut self, dir: &Path) -> Result<(), VmError> {
+        for entry in fs::read_dir(dir).map_err(VmError::file("read", dir))? {
+            let entry = entry.map_err(VmError::file("read", dir))?;
+            let kind = entry.file_type().map_err(VmError::file("read", dir))?;
+            let path = entry.path();
+            // Links (build, source) lead out of the kernel's own files.
+            if kind.is_dir() {
+                self.walk(&path)?;
+            } else if let Some(name) = name_of(&path).filter(|_| kind.is_file()) {
+                self.files.insert(name, path);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether there is a module of this name, loadable or built in.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.files.contains_key(name) || self.builtin.iter().any(|known| known == name)
+    }
+
+    /// The modules of these names and all that they depend on, each after what it depends on.
+    /// A name for which there is no file is left out: the kernel may have it built in, and says
+    /// so itself when it has not.
+    pub(super) fn with_dependencies(&self, names: &[&str]) -> Result<Vec<Module>, VmError> {
+        let mut found = Vec::new();
+        for name in names {
+            self.visit(name, &mut Vec::new(), &mut found)?;
+        }
+        Ok(found)
+    }
+
+    fn visit(
+        &self,
+        name: &str,
+        above: &mut Vec<String>,
+        found: &mut Vec<Module>,
+    ) -> Result<(), VmError> {
+        let is_known = found.iter().any(|module| module.name == name);
+        let Some(path) = self.files.get(name).filter(|_| !is_known) else { return Ok(()) };
+        if above.iter().any(|user| user == name) {
+            let why = format!("it depends on itself, by way of {}", above.join(", "));
+            return Err(VmError::Module { path: path.clone(), why });
+        }
+        let bytes = unpacked(path)?;
+        above.push(name.to_owned());
+        for needed in depends(&bytes, path)? {
+            self.visit(&needed, above, found)?;
+        }
+        above.pop();
+        found.push(Module { name: name.to_owned(), bytes });
+        Ok(())
+    }
+}
+
+/// The module's name, if the file is one: `nf-tables.ko.xz` is `nf_tables`.
+fn name_of(path: &Path) -> Option<String> {
+    let file = path.file_name()?.to_str()?;
+    let (stem, _) = file.split_once(".ko")?;
+    let is_module = [".ko", ".ko.gz", ".ko.xz", ".ko.zst"].iter().any(|end| file.ends_with(end));
+    is_module.then(|| stem.replace('-', "_"))
+}
+
+fn unpacked(path: &Path) -> Result<Vec<u8>, VmError> {
+    let packed = fs::read(path).map_err(VmError::file("read", path))?;
+    let mut bytes = Vec::new();
+    let read = match path.extension().and_then(|end| end.to_str()) {
+        Some("xz") => XzReader::new(packed.as_slice(), true).read_to_end(&mut bytes),
+        Some("gz") => GzDecoder::new(packed.as_slice()).read_to_end(&mut bytes),
+        Some("zst") => {
+            let why = "it is packed with zstd; unpack the modules with unzstd first".to_owned();
+            return Err(VmError::Module { path: path.to_owned(), why });
+        }
+        _ => return Ok(packed),
+    };
+    read.map_err(VmError::file("unpack", path))?;
+    Ok(bytes)
+}
+
+/// The names after `depends=` in the section `.modinfo`, a list of texts that end with NUL.
+fn depends(bytes: &[u8], path: &Path) -> Result<Vec<String>, VmError> {
+    let broken = |why: String| VmError::Module { path: path.to_owned(), why };
+    let elf = Elf::parse(bytes).map_err(|error| broken(error.to_string()))?;
+    let is_modinfo = |name: usize| elf.shdr_strtab.get_at(name) == Some(".modinfo");
+    let section = elf.section_headers.iter().find(|header| is_modinfo(header.sh_name));
+    let section = section.ok_or_else(|| broken("it has no section .modinfo".to_owned()))?;
+    let range = section.file_range().unwrap_or_default();
+    let info = bytes.get(range).ok_or_else(|| broken("it is cut short".to_owned()))?;
+    let texts = info.split(|&byte| byte == 0).filter_map(|text| std::str::from_utf8(text).ok());
+    let lists = texts.filter_map(|text| text.strip_prefix("depends="));
+    let names = lists.flat_map(|list| list.split(',')).filter(|name| !name.is_empty());
+    Ok(names.map(|name| name.replace('-', "_")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_module_has_no_dash_and_no_ending() {
+        assert_eq!(name_of(Path::new("net/nf-tables.ko.xz")).as_deref(), Some("nf_tables"));
+        assert_eq!(name_of(Path::new("drivers/net/veth.ko")).as_deref(), Some("veth"));
+        assert_eq!(name_of(Path::new("modules.dep")), None);
+        assert_eq!(name_of(Path::new("veth.kox")), None);
+    }
+
+    #[test]
+    fn dependencies_come_first_and_cycles_end() {
+        let dir = tempfile::tempdir().expect("a directory");
+        for (name, needs) in
+            [("top", "middle,low"), ("middle", "low"), ("low", ""), ("a", "b"), ("b", "a")]
+        {
+            fs::write(dir.path().join(format!("{name}.ko")), module(needs)).expect("a file");
+        }
+        let modules = Modules::read(dir.path()).expect("a directory of modules");
+        let found = modules.with_dependencies(&["top", "absent"]).expect("modules");
+        let names: Vec<&str> = found.iter().map(|module| module.name.as_str()).collect();
+        assert_eq!(names, ["low", "middle", "top"]);
+        assert!(modules.has("low") && !modules.has("absent"));
+        let error = modules.with_dependencies(&["a"]).expect_err("a cycle");
+        assert!(error.to_string().contains("depends on itself"), "{error}");
+    }
+
+    /// The smallest ELF file with a section `.modinfo`: header, two sections' contents, three
+    /// section headers.
+    fn module(depends: &str) -> Vec<u8> {
+        let info = format!("license=GPL\0depends={depends}\0name=x\0");
+        let names = b"\0.modinfo\0.shstrtab\0";
+        let (info_at, names_at) = (64, 64 + info.len());
+        let headers_at = (names_at + names.len()).next_multiple_of(8);
+        let mut bytes = vec![0x7f, b'E', b'L', b'F', 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        bytes.extend_from_slice(&1_u16.to_le_bytes()); // ET_REL
+        bytes.extend_from_slice(&62_u16.to_le_bytes()); // EM_X86_64
+        bytes.extend_from_slice(&1_u32.to_le_bytes());
+        bytes.extend_from_slice(&[0; 16]); // entry, program headers
+        bytes.extend_from_slice(&(headers_at as u64).to_le_bytes());
+        bytes.extend_from_slice(&[0; 4]);
+        for half in [64_u16, 0, 0, 64, 3, 2] {
+            bytes.extend_from_slice(&half.to_le_bytes());
+        }
+        bytes.extend_from_slice(info.as_bytes());
+        bytes.extend_from_slice(names);
+        bytes.resize(headers_at, 0);
+        let section = |name: u32, kind: u32, at: usize, len: usize| {
+            let mut header = Vec::new();
+            header.extend_from_slice(&name.to_le_bytes());
+            header.extend_from_slice(&kind.to_le_bytes());
+            header.extend_from_slice(&[0; 16]); // flags, address
+            header.extend_from_slice(&(at as u64).to_le_bytes());
+            header.extend_from_slice(&(len as u64).to_le_bytes());
+            header.extend_from_slice(&[0; 24]); // link, info, alignment, entry size
+            header
+        };
+        bytes.extend(section(0, 0, 0, 0));
+        bytes.extend(section(1, 1, info_at, info.len()));
+        bytes.extend(section(10, 3, names_at, names.len()));
+        bytes
+    }
+}

@@ -1,0 +1,144 @@
+//! Programs for the guest: a binary of the host with everything that it needs to run, found by
+//! reading ELF headers (System V ABI, chapters 4 and 5), and stripped of what is not loaded.
+//!
+//! A statically linked binary is itself only. A dynamic one brings its interpreter (`PT_INTERP`)
+//! and, transitively, its shared libraries (`DT_NEEDED`), searched where the dynamic loader of
+//! the host would look first: beside `DT_RUNPATH`, then the standard directories.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use goblin::elf::Elf;
+use goblin::elf::program_header::PT_LOAD;
+
+use super::VmError;
+
+/// Where Debian, Fedora, Arch and Alpine keep libraries of x86-64.
+const LIBRARY_DIRECTORIES: [&str; 7] = [
+    "/lib/x86_64-linux-gnu",
+    "/usr/lib/x86_64-linux-gnu",
+    "/lib64",
+    "/usr/lib64",
+    "/lib",
+    "/usr/lib",
+    "/usr/local/lib",
+];
+
+/// Offsets in the header of a 64-bit ELF file: where section headers begin, how many there are,
+/// and which of them holds names.
+const SECTION_HEADERS: std::ops::Range<usize> = 0x28..0x30;
+const SECTION_COUNTS: std::ops::Range<usize> = 0x3c..0x40;
+
+/// Files by their absolute path in the guest.
+pub(super) type Files = BTreeMap<PathBuf, Vec<u8>>;
+
+/// Adds `program` of the host as `name` of the guest, with interpreter and libraries.
+pub(super) fn add(files: &mut Files, program: &Path, name: &Path) -> Result<(), VmError> {
+    let bytes = fs::read(program).map_err(VmError::file("read", program))?;
+    let needs = Needs::of(&bytes, program)?;
+    files.insert(name.to_owned(), loaded_part(bytes, program)?);
+    if let Some(interpreter) = &needs.interpreter {
+        add_file(files, interpreter)?;
+    }
+    let mut waiting = vec![(program.to_owned(), needs)];
+    while let Some((user, needs)) = waiting.pop() {
+        for library in &needs.libraries {
+            let path = find(library, &needs.search)
+                .ok_or_else(|| VmError::Library { library: library.clone(), user: user.clone() })?;
+            if !files.contains_key(&path) {
+                let bytes = fs::read(&path).map_err(VmError::file("read", &path))?;
+                waiting.push((path.clone(), Needs::of(&bytes, &path)?));
+                add_file(files, &path)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What a program needs to be loaded.
+struct Needs {
+    interpreter: Option<PathBuf>,
+    libraries: Vec<String>,
+    search: Vec<PathBuf>,
+}
+
+impl Needs {
+    fn of(bytes: &[u8], path: &Path) -> Result<Self, VmError> {
+        let elf = parse(bytes, path)?;
+        let origin = path.parent().unwrap_or(Path::new("/")).display().to_string();
+        let own = elf.runpaths.iter().chain(&elf.rpaths).flat_map(|list| list.split(':'));
+        let search = own.map(|dir| PathBuf::from(dir.replace("$ORIGIN", &origin)));
+        Ok(Self {
+            interpreter: elf.interpreter.map(PathBuf::from),
+            libraries: elf.libraries.iter().map(|&name| name.to_owned()).collect(),
+            search: search.chain(LIBRARY_DIRECTORIES.map(PathBuf::from)).collect(),
+        })
+    }
+}
+
+fn parse<'b>(bytes: &'b [u8], path: &Path) -> Result<Elf<'b>, VmError> {
+    let broken = |why: String| VmError::NotAProgram { path: path.to_owned(), why };
+    let elf = Elf::parse(bytes).map_err(|error| broken(error.to_string()))?;
+    if !elf.is_64 || elf.header.e_machine != goblin::elf::header::EM_X86_64 {
+        return Err(broken("it is not for x86-64".to_owned()));
+    }
+    Ok(elf)
+}
+
+fn find(library: &str, search: &[PathBuf]) -> Option<PathBuf> {
+    search.iter().map(|dir| dir.join(library)).find(|path| path.is_file())
+}
+
+fn add_file(files: &mut Files, path: &Path) -> Result<(), VmError> {
+    let bytes = fs::read(path).map_err(VmError::file("read", path))?;
+    files.insert(path.to_owned(), loaded_part(bytes, path)?);
+    Ok(())
+}
+
+/// The file up to its last loaded byte: symbols and debugging information, which are most of a
+/// development build, are never loaded, and each byte costs the guest instructions to unpack.
+fn loaded_part(mut bytes: Vec<u8>, path: &Path) -> Result<Vec<u8>, VmError> {
+    let elf = parse(&bytes, path)?;
+    let loaded = elf.program_headers.iter().filter(|header| header.p_type == PT_LOAD);
+    let end = loaded.filter_map(|h| h.p_offset.checked_add(h.p_filesz)).max().unwrap_or(0);
+    let headers_end = elf.header.e_phoff + u64::from(elf.header.e_phnum) * 56;
+    let end = usize::try_from(end.max(headers_end)).unwrap_or(usize::MAX);
+    if end < bytes.len() && bytes.len() >= SECTION_COUNTS.end {
+        bytes.truncate(end.max(SECTION_COUNTS.end));
+        bytes[SECTION_HEADERS].fill(0);
+        bytes[SECTION_COUNTS].fill(0);
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_comes_with_its_interpreter_and_libraries() {
+        let program = std::env::current_exe().expect("this test");
+        let mut files = Files::new();
+        add(&mut files, &program, Path::new("/init")).expect("a program of this machine");
+        let full = fs::metadata(&program).expect("this test").len() as usize;
+        let init = &files[Path::new("/init")];
+        assert!(init.len() < full, "symbols are left out: {} of {full} bytes", init.len());
+        let elf = Elf::parse(init).expect("still a program");
+        if let Some(interpreter) = elf.interpreter {
+            assert!(files.contains_key(Path::new(interpreter)), "{interpreter}");
+        }
+        for library in elf.libraries {
+            assert!(files.keys().any(|path| path.ends_with(library)), "{library}");
+        }
+    }
+
+    #[test]
+    fn a_script_is_no_program_for_the_guest() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let script = dir.path().join("script");
+        fs::write(&script, "#!/bin/sh\n").expect("a file");
+        let error = add(&mut Files::new(), &script, Path::new("/x")).expect_err("no ELF file");
+        assert!(error.to_string().contains("script"), "{error}");
+    }
+}

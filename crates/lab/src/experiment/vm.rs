@@ -1,0 +1,211 @@
+//! The part of an experiment that is about virtual machines: the table `[vm]`, and what a variant
+//! says about the kernel that it boots.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::DeviceKind;
+use super::fields::{Found, Section, nearest};
+use super::linux::NFTABLES;
+use super::problem::{Complaint, Findings};
+use super::quantity;
+
+const DEFAULT_MEMORY_MB: u32 = 512;
+
+/// What time is in the guest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum VmClock {
+    /// Virtual time: each instruction of the guest takes 1 ns, and the time in which it has
+    /// nothing to do passes at once. Repeatable on any machine, blind to caches and memory.
+    #[default]
+    Instructions,
+    /// The host's time, with hardware virtualisation where it works.
+    Wall,
+}
+
+impl VmClock {
+    /// Every clock.
+    pub const ALL: [Self; 2] = [Self::Instructions, Self::Wall];
+
+    /// The name in experiment files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Instructions => "instructions",
+            Self::Wall => "wall",
+        }
+    }
+
+    /// What a figure taken with this clock means, for the report.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Instructions => {
+                "virtual time: 1 ns is one guest instruction, so that figures are instructions \
+                 per frame; caches, memory and the processor's width do not count"
+            }
+            Self::Wall => "the host's time",
+        }
+    }
+}
+
+impl fmt::Display for VmClock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The virtual machines of an experiment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VmMachine {
+    /// What time is.
+    pub clock: VmClock,
+    /// Memory in MiB.
+    pub memory_mb: u32,
+    /// How much of the host's processor time a guest may take without saying anything; `None`
+    /// is a limit that fits the length of the trials.
+    pub patience: Option<Duration>,
+}
+
+impl Default for VmMachine {
+    fn default() -> Self {
+        Self { clock: VmClock::default(), memory_mb: DEFAULT_MEMORY_MB, patience: None }
+    }
+}
+
+/// What a variant boots.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VmVariant {
+    /// The kernel: an image, the directory of an unpacked package, a .deb file, or the release of
+    /// an installed kernel.
+    pub kernel: String,
+    /// The kernel's modules, when they do not lie beside it.
+    pub modules: Option<String>,
+    /// What is added to the kernel command line.
+    pub cmdline: String,
+    /// Modules to load besides those that are needed anyway.
+    pub load: Vec<String>,
+}
+
+/// The table `[vm]` while its variants are read.
+pub(super) struct VmTable {
+    pub(super) machine: VmMachine,
+    /// What a variant has that does not say otherwise.
+    default: VmVariant,
+}
+
+/// Families of sysctls that a guest's kernel may be told.
+const SYSCTLS: [&str; 5] = ["net.", "net/", "kernel.", "vm.", "fs."];
+
+/// Checks the name of a control word. Whether there is a sysctl of that name only the kernel knows.
+pub(super) fn check_word(word: &str) -> Result<(), Complaint> {
+    if word == NFTABLES || SYSCTLS.iter().any(|family| word.starts_with(family)) {
+        return Ok(());
+    }
+    Err(Complaint::new(
+        "the vm device has no such control word",
+        format!("{NFTABLES}, or a sysctl: {} ...", SYSCTLS.join(" ")),
+        "look for it with `sysctl -a`; what is booted stands beside `set`, not in it",
+    ))
+}
+
+/// Reads the table `[vm]`.
+pub(super) fn read_table(
+    top: &mut Section<'_>,
+    device: DeviceKind,
+    findings: &mut Findings<'_>,
+) -> VmTable {
+    let mut table = VmTable { machine: VmMachine::default(), default: VmVariant::default() };
+    let at = top.value("vm").map(|found| found.at);
+    let Some(mut section) = top.table("vm", findings) else { return table };
+    if let (true, Some(at)) = (device != DeviceKind::Vm, at) {
+        let complaint = Complaint::new(
+            format!("the device is {device}, which is no virtual machine"),
+            "a table [vm] only with device = \"vm\"",
+            "remove the table, or write device = \"vm\"",
+        );
+        findings.add(&at, "vm", complaint);
+    }
+    table.machine.clock = read_clock(&mut section, findings);
+    if let Some(found) = section.integer("memory_mb", 128..=1 << 20, findings) {
+        table.machine.memory_mb = found.value as u32;
+    }
+    if let Some(found) = section.text("patience", "\"120s\"", findings) {
+        let result = quantity::duration(found.value, Duration::from_secs(1));
+        table.machine.patience = findings.keep(&found.at, &found.field, result);
+    }
+    table.default = read_kernel(&mut section, &VmVariant::default(), findings);
+    section.finish(findings);
+    table
+}
+
+fn read_clock(section: &mut Section<'_>, findings: &mut Findings<'_>) -> VmClock {
+    let Some(Found { field, at, value }) = section.text("clock", "\"instructions\"", findings)
+    else {
+        return VmClock::default();
+    };
+    let names = || VmClock::ALL.iter().map(|clock| clock.name());
+    let known = VmClock::ALL.into_iter().find(|clock| clock.name() == value);
+    let result = known.ok_or_else(|| {
+        Complaint::new(
+            format!("there is no clock {value:?}"),
+            format!("one of {}", names().collect::<Vec<_>>().join(", ")),
+            match nearest(value, names()) {
+                Some(near) => format!("did you mean \"{near}\"?"),
+                None => "write clock = \"instructions\"".to_owned(),
+            },
+        )
+    });
+    findings.keep(&at, &field, result).unwrap_or_default()
+}
+
+impl VmTable {
+    /// Reads what a variant boots; nothing for another device, whose variants have no such keys.
+    pub(super) fn read_variant(
+        &self,
+        section: &mut Section<'_>,
+        device: DeviceKind,
+        findings: &mut Findings<'_>,
+    ) -> Option<VmVariant> {
+        if device != DeviceKind::Vm {
+            return None;
+        }
+        let variant = read_kernel(section, &self.default, findings);
+        if variant.kernel.is_empty() {
+            let complaint = Complaint::new(
+                "there is no kernel to boot",
+                "an image, the directory of an unpacked package, a .deb file, or the release of \
+                 an installed kernel",
+                "add kernel = \"kernels/6.1\" here, or to [vm] for all variants",
+            );
+            findings.add(&section.at, &section.field("kernel"), complaint);
+        }
+        Some(variant)
+    }
+}
+
+fn read_kernel(
+    section: &mut Section<'_>,
+    default: &VmVariant,
+    findings: &mut Findings<'_>,
+) -> VmVariant {
+    let mut text = |key, example| section.text(key, example, findings).map(|f| f.value.to_owned());
+    let kernel = text("kernel", "\"kernels/6.1\"");
+    let modules = text("modules", "\"kernels/6.1/lib/modules/6.1.0\"");
+    let cmdline = text("cmdline", "\"mitigations=off\"");
+    let load: Vec<String> = section
+        .list("load", "[\"nft_ct\"]", findings)
+        .into_iter()
+        .filter_map(|found| found.into_text("\"nft_ct\"", findings))
+        .map(|found| found.value.replace('-', "_"))
+        .collect();
+    // Modules belong to a kernel: with another kernel, those of the table do not fit.
+    let own_kernel = kernel.is_some();
+    VmVariant {
+        kernel: kernel.unwrap_or_else(|| default.kernel.clone()),
+        modules: modules.or_else(|| default.modules.clone().filter(|_| !own_kernel)),
+        cmdline: cmdline.unwrap_or_else(|| default.cmdline.clone()),
+        load: if load.is_empty() { default.load.clone() } else { load },
+    }
+}
