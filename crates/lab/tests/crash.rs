@@ -68,6 +68,8 @@ fn trial(planned: &PlannedTrial) -> Trial {
         rate_pps: None,
         proof: Default::default(),
         environment: TrialEnvironment::default(),
+        search: None,
+        latency: None,
         warnings: Vec::new(),
     }
 }

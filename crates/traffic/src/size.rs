@@ -64,6 +64,16 @@ impl FrameSizes {
         self.parts.iter().map(check).collect()
     }
 
+    /// The longest length with FCS in bytes, at least the smallest frame of either family.
+    pub fn longest(&self) -> usize {
+        self.parts.iter().map(|&(len, _)| len).fold(MIN_INET6, usize::max)
+    }
+
+    /// Whether there are frames of several lengths.
+    pub fn is_mixed(&self) -> bool {
+        self.parts.len() > 1
+    }
+
     /// Mean length in bytes with FCS.
     ///
     /// # Errors

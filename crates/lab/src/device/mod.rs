@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::experiment::{Experiment, Traffic, Variant};
 use crate::profile::{Profiled, perf};
-use crate::results::{Checks, Interval, TrialEnvironment};
+use crate::results::{Checks, Interval, LatencyFigures, RateSearch, TrialEnvironment};
 
 mod builtin;
 #[cfg(target_os = "linux")]
@@ -110,6 +110,10 @@ pub struct Measured {
     pub busy_frames: u64,
     /// Share of the measured time in which the device had nothing to do, 0 to 1.
     pub idle_share: f64,
+    /// How the load was found, where it was searched for.
+    pub search: Option<RateSearch>,
+    /// Latency of the frames, where it was measured.
+    pub latency: Option<LatencyFigures>,
     /// What the device answers when asked for each setting of the variant.
     pub proof: BTreeMap<String, String>,
     /// State of the machine around the trial.
@@ -151,6 +155,12 @@ pub enum DeviceError {
     #[cfg(target_os = "linux")]
     #[error("{0}")]
     Vm(#[from] vm::VmError),
+    /// A rate search came to no result.
+    #[error("the rate search found nothing: {what}")]
+    Search {
+        /// What is known about it.
+        what: String,
+    },
     /// A part of the device's thread ended early.
     #[error("the device's thread ended early: {what}")]
     Thread {

@@ -7,7 +7,7 @@ use super::fields::{Found, nearest};
 use super::parts::{DraftRoutes, TrafficPlace};
 use super::prefix::number;
 use super::problem::{Complaint, Findings};
-use super::{Family, Prefix, Traffic, Variant};
+use super::{DeviceKind, Family, Load, Measure, Prefix, Traffic, Variant};
 
 /// The baseline must be a variant.
 pub(super) fn baseline(
@@ -29,6 +29,54 @@ pub(super) fn baseline(
         },
     );
     findings.add(at, field, complaint);
+}
+
+/// A rate that is searched for cannot be asked for.
+pub(super) fn load_of_measure(
+    measure: Option<Measure>,
+    placed: &[(Traffic, TrafficPlace)],
+    findings: &mut Findings<'_>,
+) {
+    let Some(measure) = measure.filter(|measure| *measure != Measure::Rate) else { return };
+    for (traffic, place) in placed.iter().filter(|(traffic, _)| traffic.load != Load::Max) {
+        let complaint = Complaint::new(
+            format!("traffic {:?} asks for a load of {}", traffic.name, traffic.load),
+            format!("load = \"max\" with measure = \"{measure}\", which finds the load"),
+            "remove the load, or the measure",
+        );
+        findings.add(&place.destination, &place.field, complaint);
+    }
+}
+
+/// Only the tester of the built-in device searches rates, measures latency, and sends mixes and
+/// jumbo frames.
+pub(super) fn abilities(
+    device: Option<DeviceKind>,
+    measure: Option<Measure>,
+    latency: Option<bool>,
+    (placed, findings): (&[(Traffic, TrafficPlace)], &mut Findings<'_>),
+) {
+    const LONGEST_BYTES: u16 = 1_518;
+    let Some(device) = device.filter(|device| *device != DeviceKind::Builtin) else { return };
+    for (traffic, place) in placed {
+        let what = if measure.is_some_and(|measure| measure.loss_ratio().is_some()) {
+            "search for a rate"
+        } else if latency == Some(true) {
+            "measure latency"
+        } else if traffic.sizes.is_mixed() {
+            "send a mix of frame lengths"
+        } else if traffic.frame_bytes > LONGEST_BYTES {
+            "send frames of more than 1518 bytes"
+        } else {
+            continue;
+        };
+        let complaint = Complaint::new(
+            format!("the device {:?} cannot {what}", device.name()),
+            "device = \"builtin\" for it",
+            "change the device, or measure rates of frames of one length",
+        );
+        findings.add(&place.destination, &place.field, complaint);
+    }
 }
 
 /// A comparison needs two variants and a traffic.

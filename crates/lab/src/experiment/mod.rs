@@ -14,6 +14,7 @@ mod family;
 mod fields;
 mod linux;
 mod load;
+mod measure;
 mod model;
 mod parts;
 mod prefix;
@@ -30,6 +31,7 @@ pub use control::EXTRA_NS_PER_FRAME;
 pub use family::Family;
 pub use linux::{LinuxSettings, MoreRoutes, NFTABLES, Text, Xdp};
 pub use load::Load;
+pub use measure::Measure;
 pub use model::{
     Allowance, Blocks, DeviceKind, Experiment, Route, RouteSource, Routes, Traffic, Variant,
 };

@@ -6,9 +6,9 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use fwdlab_traffic::Order;
+use fwdlab_traffic::{FrameSizes, Order};
 
-use super::{Endpoint, Family, Load, Prefix, VmMachine, VmVariant};
+use super::{Endpoint, Family, Load, Measure, Prefix, VmMachine, VmVariant};
 
 /// A validated experiment. Everything that a name refers to exists, ranges run
 /// forwards, and every destination has a route.
@@ -49,6 +49,10 @@ pub struct Experiment {
     pub routes: Routes,
     /// Validity checks whose failure only warns.
     pub allow: Vec<Allowance>,
+    /// What the rate of a trial is.
+    pub measure: Measure,
+    /// Whether the latency of every frame is measured.
+    pub latency: bool,
     /// Whether profiles are taken after the measured trials.
     pub profile: bool,
 }
@@ -132,8 +136,10 @@ pub struct Traffic {
     pub source: Endpoint,
     /// Destination addresses and port.
     pub destination: Endpoint,
-    /// Length of the frames, FCS included.
+    /// Length of the frames, FCS included; of a mix, the rounded mean.
     pub frame_bytes: u16,
+    /// The lengths with their weights.
+    pub sizes: FrameSizes,
     /// Offered load.
     pub load: Load,
     /// In which order flows follow each other.

@@ -5,7 +5,8 @@ use std::net::IpAddr;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use fwdlab_traffic::Order;
+use fwdlab_traffic::size::MAX;
+use fwdlab_traffic::{FrameSizes, Order, TrafficError};
 use toml::de::DeValue;
 
 use super::fields::{Found, Section, integer_of, shown, wrong_kind};
@@ -15,9 +16,6 @@ use super::{
     DeviceKind, Endpoint, Family, Load, Prefix, Route, RouteSource, Routes, Traffic, Variant,
     control, prefix,
 };
-
-/// The longest Ethernet frame without jumbo frames, FCS included.
-const LONGEST_FRAME_BYTES: u16 = 1_518;
 
 /// Most flows of one traffic.
 const MOST_FLOWS: u64 = 1 << 24;
@@ -166,7 +164,7 @@ fn read_traffic(
         findings.add(&destination.at, &destination.field, complaint);
         return None;
     }
-    let frame_bytes = read_frame(frame, family, findings)?;
+    let (sizes, frame_bytes) = read_frame(frame, family, findings)?;
     let load = read_load(load, frame_bytes, findings)?;
     let order = read_order(order, findings)?;
     let place = TrafficPlace { field: destination.field, destination: destination.at };
@@ -176,6 +174,7 @@ fn read_traffic(
         source: source.value,
         destination: destination.value,
         frame_bytes,
+        sizes,
         load,
         order,
     };
@@ -193,29 +192,36 @@ fn read_endpoint(
     Some(Found { field: found.field, at: found.at, value })
 }
 
+/// Reads a length, `"min"`, or a mix, and returns it with its mean.
 fn read_frame(
     found: Option<Found<&DeValue<'_>>>,
     family: Family,
     findings: &mut Findings<'_>,
-) -> Option<u16> {
+) -> Option<(FrameSizes, u16)> {
     let least = family.smallest_udp_frame_bytes();
-    let Some(Found { field, at, value }) = found else { return Some(least) };
-    if value.as_str() == Some("min") {
-        return Some(least);
-    }
-    let bytes = integer_of(value).and_then(|n| u16::try_from(n).ok());
-    let result = match bytes {
-        Some(bytes) if (least..=LONGEST_FRAME_BYTES).contains(&bytes) => Ok(bytes),
-        Some(bytes) if bytes < least => {
-            Err(format!("{bytes} bytes are too few for {} over UDP", family.title()))
-        }
-        Some(bytes) => Err(format!("{bytes} bytes are more than an Ethernet frame holds")),
-        None => Err(format!("{} is no frame length", shown(value))),
+    let smallest = (FrameSizes::fixed(least.into()), least);
+    let Some(Found { field, at, value }) = found else { return Some(smallest) };
+    let sizes = match (value.as_str(), integer_of(value)) {
+        (Some("min"), _) => return Some(smallest),
+        (Some(text), _) => text.parse().map_err(|error: TrafficError| error.to_string()),
+        (None, Some(bytes)) => Ok(FrameSizes::fixed(bytes as usize)),
+        (None, None) => Err(format!("{} is no frame length", shown(value))),
     };
-    let result = result.map_err(|what| {
+    let of_family = match family {
+        Family::Inet => fwdlab_traffic::Family::Inet,
+        Family::Inet6 => fwdlab_traffic::Family::Inet6,
+    };
+    let checked = sizes.and_then(|sizes| match sizes.mean_len(of_family) {
+        Ok(mean) => Ok((sizes, mean.round() as u16)),
+        Err(error) => Err(error.to_string()),
+    });
+    let result = checked.map_err(|what| {
         Complaint::new(
             what,
-            format!("\"min\" or bytes from {least} to {LONGEST_FRAME_BYTES}, FCS included"),
+            format!(
+                "\"min\", bytes from {least} to {MAX}, FCS included, \"imix\", or a mix such as \
+                 \"64:7,594:4,1518:1\""
+            ),
             format!("write frame = \"min\" for {least} bytes"),
         )
     });

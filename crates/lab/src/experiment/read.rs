@@ -11,7 +11,8 @@ use toml::de::DeTable;
 use super::fields::{Found, Section, integer_of, nearest, shown};
 use super::problem::{Complaint, Findings};
 use super::{
-    Allowance, Blocks, DeviceKind, Experiment, Problems, RouteSource, check, parts, quantity, vm,
+    Allowance, Blocks, DeviceKind, Experiment, Measure, Problems, RouteSource, check, parts,
+    quantity, vm,
 };
 use crate::{Error, Result};
 
@@ -117,7 +118,9 @@ fn read_experiment(
     let seed = top.integer("seed", 0..=i64::MAX as u64, findings).map(|found| found.value);
     let times = Times::read(&mut top, findings);
     let allow = read_allow(&mut top, findings);
-    let profile = read_profile(&mut top, findings);
+    let measure = read_measure(&mut top, findings);
+    let latency = read_switch(&mut top, "latency", LATENCY, findings);
+    let profile = read_switch(&mut top, "profile", PROFILE, findings);
     let kind = device.unwrap_or(DeviceKind::Builtin);
     let machines = vm::read_table(&mut top, kind, findings);
     let variants = parts::read_variants(&mut top, kind, &machines, findings);
@@ -133,6 +136,8 @@ fn read_experiment(
         let allows_no_route = allow.contains(&Allowance::NoRoute);
         check::reachable(&placed, &routes, allows_no_route, findings);
     }
+    check::load_of_measure(measure, &placed, findings);
+    check::abilities(device, measure, latency, (&placed, findings));
     check::distinct_ids(&variants, &traffics, findings);
     check::counts(&variants, &traffics, end..end, findings);
     let sha256 = hexadecimal(&Sha256::digest(text.as_bytes()));
@@ -154,6 +159,8 @@ fn read_experiment(
         traffics,
         routes: parts::bare_routes(routes),
         allow,
+        measure: measure?,
+        latency: latency?,
         profile: profile?,
     })
 }
@@ -173,13 +180,39 @@ fn read_device(top: &mut Section<'_>, findings: &mut Findings<'_>) -> Option<Dev
     findings.keep(&found.at, &found.field, result)
 }
 
-fn read_profile(top: &mut Section<'_>, findings: &mut Findings<'_>) -> Option<bool> {
-    let Some(found) = top.value("profile") else { return Some(false) };
+/// What the switches of an experiment do when they are on, for messages.
+const LATENCY: &str = "true, to measure the latency of every frame, or false";
+const PROFILE: &str = "true, to take profiles after the measured trials, or false";
+
+fn read_switch(
+    top: &mut Section<'_>,
+    key: &'static str,
+    wanted: &'static str,
+    findings: &mut Findings<'_>,
+) -> Option<bool> {
+    let Some(found) = top.value(key) else { return Some(false) };
     let result = found.value.as_bool().ok_or_else(|| {
         Complaint::new(
             format!("{} is neither true nor false", shown(found.value)),
-            "true, to take profiles after the measured trials, or false",
-            "write profile = true",
+            wanted,
+            format!("write {key} = true"),
+        )
+    });
+    findings.keep(&found.at, &found.field, result)
+}
+
+fn read_measure(top: &mut Section<'_>, findings: &mut Findings<'_>) -> Option<Measure> {
+    let Some(found) = top.value("measure") else { return Some(Measure::Rate) };
+    let found = found.into_text("\"ndr\"", findings)?;
+    let names = || Measure::ALL.iter().map(|measure| measure.name());
+    let result = Measure::ALL.into_iter().find(|m| m.name() == found.value).ok_or_else(|| {
+        Complaint::new(
+            format!("there is no measure {:?}", found.value),
+            format!("one of {}", names().collect::<Vec<_>>().join(", ")),
+            match nearest(found.value, names()) {
+                Some(near) => format!("did you mean \"{near}\"?"),
+                None => "remove it to measure the forwarding rate".to_owned(),
+            },
         )
     });
     findings.keep(&found.at, &found.field, result)

@@ -219,3 +219,30 @@ proptest! {
         prop_assert!(low <= address && address <= high);
     }
 }
+
+#[test]
+fn rates_latency_and_mixes_are_read_from_the_shipped_examples() {
+    let experiment = example("ndr.toml");
+    assert_eq!((experiment.measure, experiment.latency), (Measure::Ndr, false));
+    let experiment = example("latency.toml");
+    assert_eq!((experiment.measure, experiment.latency), (Measure::Rate, true));
+    let experiment = example("frame-sizes.toml");
+    let lengths: Vec<u16> = experiment.traffics.iter().map(|t| t.frame_bytes).collect();
+    // (7 x 64 + 4 x 594 + 1518) / 12
+    assert_eq!(lengths, [64, 128, 256, 512, 1024, 1280, 1518, 362]);
+    assert_eq!(experiment.traffics[7].sizes, "imix".parse().unwrap());
+}
+
+#[test]
+fn a_rate_that_is_searched_for_cannot_be_asked_for() {
+    let text = include_str!("../../../../examples/ndr.toml").replacen(
+        "flows = 2000",
+        "flows = 2000\nload = \"1Mpps\"",
+        1,
+    );
+    let problems = Experiment::parse(Path::new("ndr.toml"), &text).unwrap_err().to_string();
+    assert!(problems.contains("asks for a load of 1Mpps"), "{problems}");
+    let text = text.replace("measure = \"ndr\"", "measure = \"nrd\"");
+    let problems = Experiment::parse(Path::new("ndr.toml"), &text).unwrap_err().to_string();
+    assert!(problems.contains("there is no measure \"nrd\""), "{problems}");
+}

@@ -218,6 +218,7 @@ fn campaign(dir: &ResultsDir, trials: &[Trial]) -> Campaign {
         seed: 0,
         blocks: trials.iter().map(|t| t.block).max().unwrap_or(0),
         until_decided: false,
+        measure: crate::experiment::Measure::Rate,
         margin: 0.01,
         baseline: baseline(&variants),
         traffics: unique(|t| &t.traffic),

@@ -125,6 +125,8 @@ fn blank(place: &Place, command: Option<&Command>) -> Trial {
         rate_pps: None,
         proof: BTreeMap::new(),
         environment: TrialEnvironment::default(),
+        search: None,
+        latency: None,
         warnings: Vec::new(),
     }
 }

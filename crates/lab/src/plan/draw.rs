@@ -95,6 +95,7 @@ impl Plan {
             seed: self.seed,
             blocks: experiment.blocks.planned(),
             until_decided: experiment.blocks.is_until_decided(),
+            measure: experiment.measure,
             margin: experiment.margin,
             baseline: experiment.baseline.clone(),
             variants: experiment.variants.iter().map(|v| v.name.clone()).collect(),
@@ -114,7 +115,9 @@ impl Plan {
 
     /// The least time that all trials take: traffic alone, without setting up.
     pub fn traffic_time(&self, experiment: &Experiment) -> Duration {
-        (experiment.warmup + experiment.duration) * self.trials.len() as u32
+        // A search decides some eight loads, each in the counted part's time.
+        let searches = if experiment.measure.loss_ratio().is_some() { 8 } else { 0 };
+        (experiment.warmup + experiment.duration * (1 + searches)) * self.trials.len() as u32
     }
 }
 

@@ -18,6 +18,7 @@ pub fn chart(claims: &Claims, results: &Results, metric: Metric) -> Chart {
     Chart {
         title: claims.title.clone(),
         metric,
+        measure: results.campaign.measure,
         groups,
         caption,
         has_imix,

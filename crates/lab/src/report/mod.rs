@@ -15,6 +15,7 @@ pub mod figure;
 mod flame;
 mod html;
 mod judge;
+mod latency;
 mod links;
 mod ministat_block;
 mod netbenches;

@@ -38,6 +38,7 @@ pub fn readme(claims: &Claims, results: &Results, extras: &Extras<'_>) -> String
     validity(&mut out, claims);
     out.push_str("![Effects with their intervals](forest.png)\n\n");
     tables(&mut out, claims, results);
+    out.push_str(&super::latency::table(results));
     let _ = writeln!(out, "![Forwarding rates](graph.png)\n");
     let has_cost = claims.cells.iter().any(|c| c.cost.is_some());
     if has_cost && claims.verdicts.iter().any(|v| v.metric == "cost") {

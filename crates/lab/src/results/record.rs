@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::experiment::Family;
+use crate::experiment::{Family, Measure};
 
 /// The version of the journal's schema that this build writes and the newest
 /// that it reads.
@@ -42,6 +42,9 @@ pub struct Campaign {
     /// True when the campaign stops as soon as every comparison is decided.
     #[serde(default)]
     pub until_decided: bool,
+    /// What the rate of a trial is.
+    #[serde(default, skip_serializing_if = "Measure::is_rate")]
+    pub measure: Measure,
     /// The margin as a ratio: 0.01 is 1 %.
     pub margin: f64,
     /// Name of the baseline variant.
@@ -129,6 +132,12 @@ pub struct Trial {
     pub steady: Option<Steady>,
     /// Median forwarding rate of the steady intervals, in frames/s.
     pub rate_pps: Option<f64>,
+    /// How the load was found, where it was searched for; the trial ran at its lower bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<RateSearch>,
+    /// Latency of the frames, where it was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<LatencyFigures>,
     /// Settings read back from the device while the variant was in force.
     #[serde(default)]
     pub proof: BTreeMap<String, String>,
@@ -264,6 +273,51 @@ pub struct Checks {
     pub bad_checksum: u64,
     /// Frames with a wrong source or destination MAC address.
     pub bad_mac: u64,
+}
+
+/// A search for the highest load that meets a goal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RateSearch {
+    /// What the device forwarded of all that the tester could send, in frames/s.
+    pub mrr_pps: f64,
+    /// The largest load that met the goal, in frames/s.
+    pub lower_pps: f64,
+    /// The smallest load that did not, in frames/s.
+    pub upper_pps: f64,
+    /// Every load that was tried, in order.
+    pub trials: Vec<SearchTrial>,
+}
+
+/// One load that was tried.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SearchTrial {
+    /// The load, in frames/s.
+    pub load_pps: f64,
+    /// For how long, in milliseconds.
+    pub ms: f64,
+    /// Frames sent.
+    pub sent: u64,
+    /// Frames that were due and did not come back, those included that could not be sent.
+    pub lost: u64,
+}
+
+/// How long frames took from the tester through the device and back, in ns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LatencyFigures {
+    /// Frames with a time stamp.
+    pub frames: u64,
+    /// The shortest.
+    pub minimum_ns: u64,
+    /// Half the frames took no longer.
+    pub median_ns: u64,
+    /// 99 of 100.
+    pub p99_ns: u64,
+    /// 999 of 1,000.
+    pub p99_9_ns: u64,
+    /// 9,999 of 10,000.
+    pub p99_99_ns: u64,
+    /// The longest.
+    pub maximum_ns: u64,
 }
 
 /// The window of intervals from which a trial's rate is taken.

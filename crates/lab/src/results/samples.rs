@@ -17,6 +17,7 @@ pub(crate) fn campaign() -> Campaign {
         seed: 7,
         blocks: 2,
         until_decided: false,
+        measure: crate::experiment::Measure::Rate,
         margin: 0.01,
         baseline: "radix".to_owned(),
         variants: vec!["radix".to_owned(), "modular".to_owned()],
@@ -74,6 +75,8 @@ pub(crate) fn trial(place: usize) -> Trial {
         rate_pps: Some(3_989_202.16),
         proof: BTreeMap::new(),
         environment: TrialEnvironment::default(),
+        search: None,
+        latency: None,
         warnings: Vec::new(),
     }
 }

@@ -282,6 +282,8 @@ fn blank(experiment: &Experiment, planned: &PlannedTrial) -> Trial {
         rate_pps: None,
         proof,
         environment,
+        search: None,
+        latency: None,
         warnings: Vec::new(),
     }
 }

@@ -42,6 +42,8 @@ pub(super) fn settle(trial: &mut Trial, measured: Measured, variant: &Variant, t
     trial.idle_share = measured.idle_share;
     trial.proof = measured.proof;
     trial.environment = measured.environment;
+    trial.search = measured.search;
+    trial.latency = measured.latency;
     trial.warnings = measured.warnings;
 }
 
@@ -82,6 +84,9 @@ fn is_proof(wanted: &str, found: &str) -> bool {
 }
 
 fn limited_by(measured: &Measured, rate_pps: Option<f64>, traffic: &Traffic) -> LimitedBy {
+    if measured.search.is_some() {
+        return LimitedBy::Device; // the load is the one that the device bears
+    }
     let asked = traffic.load.pps(traffic.frame_bytes);
     if let (Some(asked), Some(rate)) = (asked, rate_pps)
         && rate >= asked * FORWARDED_SHARE

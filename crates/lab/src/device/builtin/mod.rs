@@ -8,6 +8,7 @@
 
 mod machine;
 mod probe;
+mod search;
 mod setup;
 
 use std::collections::BTreeMap;
@@ -18,16 +19,16 @@ use std::time::Duration;
 use fwdlab_port::affinity::{self, CoreShare};
 use fwdlab_port::pingpong::{self, Rally};
 use fwdlab_port::ring::{self, RingPort};
-use fwdlab_port::{Clock, Pool};
+use fwdlab_port::{Clock, Pool, PoolConfig};
 use fwdlab_router::{Counters, Overflow, Snapshot, Worker};
-use fwdlab_traffic::{FlowSet, FrameSizes, Outcome, Plan, Stream, Tester};
+use fwdlab_traffic::{FlowSet, LatencySummary, Outcome, Plan, Stream, Tester};
 
 use self::probe::Probe;
 pub(super) use self::setup::router;
 use super::{Device, DeviceError, Measured, Request, Watch};
 use crate::experiment::{Experiment, Load};
 use crate::profile::Profiled;
-use crate::results::{Checks, Interval, TrialEnvironment};
+use crate::results::{Checks, Interval, LatencyFigures, TrialEnvironment};
 
 /// Frames that circulate between tester and device: the lines of them that are touched fit the
 /// second-level cache of current processors.
@@ -54,8 +55,10 @@ impl Builtin {
     ///
     /// # Errors
     /// When there is no memory for the frames.
-    pub fn new(_: &Experiment) -> Result<Self, DeviceError> {
-        let pool = Pool::with_frames(FRAMES_IN_FLIGHT)?;
+    pub fn new(experiment: &Experiment) -> Result<Self, DeviceError> {
+        let usual = PoolConfig { frames: FRAMES_IN_FLIGHT, ..PoolConfig::default() };
+        let capacity = usual.capacity.max(setup::longest_frame(experiment));
+        let pool = Pool::new(PoolConfig { capacity, ..usual })?;
         let cores = match affinity::allowed_cores()[..] {
             [tester, device, ..] => Some((tester, device)),
             _ => None,
@@ -115,6 +118,17 @@ impl Builtin {
     ) -> Result<Measured, DeviceError> {
         let mut router = setup::router(request.experiment, request.variant)?;
         let proof = setup::proof(&router, request.variant);
+        let mut plan = plan(request)?;
+        let experiment = request.experiment;
+        let search = match experiment.measure.loss_ratio() {
+            None => None,
+            Some(loss_ratio) => {
+                let goal = (loss_ratio, experiment.duration.as_secs_f64());
+                let found = self.search(&mut router, &plan, goal, watch)?;
+                plan.load = fwdlab_traffic::Load::Pps(found.lower_pps);
+                Some(found)
+            }
+        };
         let (tester_a, device_0) = ring::pair(2 * FRAMES_IN_FLIGHT);
         let (device_1, tester_b) = ring::pair(2 * FRAMES_IN_FLIGHT);
         let worker = router
@@ -122,7 +136,6 @@ impl Builtin {
             .with_pool(self.pool.clone())
             .with_overflow(Overflow::Wait);
         let roundtrip = self.cores.and_then(|(a, b)| pingpong::measure(a, b).ok());
-        let plan = plan(request)?;
         let rally = Rally::new();
         let mut sampler =
             Sampler::new(worker.counters(), self.cores.map(|_| (&rally, &self.clock)));
@@ -149,6 +162,12 @@ impl Builtin {
         let mut measured = sampler.measured(&outcome);
         measured.proof = proof;
         measured.environment = environment;
+        if search.as_ref().is_some_and(|found| found.lower_pps >= found.upper_pps) {
+            let what = "the device bore the largest load tried: the state of the machine changed";
+            measured.warnings.push(what.to_owned());
+        }
+        measured.search = search;
+        measured.latency = outcome.latency.map(figures);
         if !place.is_pinned {
             measured.warnings.push("tester and device were not pinned to two cores".to_owned());
         }
@@ -191,6 +210,12 @@ impl Builtin {
             Ok((outcome, if self.cores.is_some() { place } else { Place::default() }))
         })
     }
+}
+
+fn figures(latency: LatencySummary) -> LatencyFigures {
+    let LatencySummary { frames, minimum_ns, median_ns, p99_ns, .. } = latency;
+    let LatencySummary { p99_9_ns, p99_99_ns, maximum_ns, .. } = latency;
+    LatencyFigures { frames, minimum_ns, median_ns, p99_ns, p99_9_ns, p99_99_ns, maximum_ns }
 }
 
 /// How a thread, or both, got on with its core.
@@ -237,7 +262,7 @@ fn plan(request: &Request<'_>) -> Result<Plan, DeviceError> {
     let flows = FlowSet::parse(&traffic.source.to_string(), &traffic.destination.to_string())?;
     let mut stream = Stream::new(flows);
     stream.order = traffic.order;
-    stream.sizes = FrameSizes::fixed(usize::from(traffic.frame_bytes));
+    stream.sizes = traffic.sizes.clone();
     let mut plan = Plan::new(vec![stream]);
     plan.load = match traffic.load {
         Load::Max => fwdlab_traffic::Load::Max,
@@ -250,6 +275,7 @@ fn plan(request: &Request<'_>) -> Result<Plan, DeviceError> {
     plan.duration_ns = (experiment.warmup + experiment.duration).as_nanos() as u64;
     plan.interval_ns = experiment.interval.as_nanos() as u64;
     plan.drain_ns = PATIENCE.as_nanos() as u64;
+    plan.latency = experiment.latency;
     plan.frames_in_flight = FRAMES_IN_FLIGHT;
     plan.batch = BATCH;
     Ok(plan)

@@ -17,6 +17,15 @@ pub(super) const DEVICE_MACS: [MacAddr; 2] =
 pub(super) const TESTER_MACS: [MacAddr; 2] =
     [MacAddr([2, 0, 0, 0, 0, 0xa0]), MacAddr([2, 0, 0, 0, 0, 0xb0])];
 
+/// MTU of the device's ports unless longer frames are sent, bytes.
+const USUAL_MTU: usize = 1500;
+
+/// The longest frame of an experiment, FCS included, bytes.
+pub(super) fn longest_frame(experiment: &Experiment) -> usize {
+    let traffics = experiment.traffics.iter();
+    traffics.map(|traffic| traffic.sizes.longest()).max().unwrap_or(0)
+}
+
 /// A router with two ports, the variant's settings and the experiment's routes. The routes come
 /// last and all at once, so that even a full table is built only once.
 pub(in crate::device) fn router(
@@ -25,7 +34,8 @@ pub(in crate::device) fn router(
 ) -> Result<Router, RouterError> {
     let mut router = Router::new()?;
     for port in 0..2_u16 {
-        router.add_port(port_config(&experiment.routes.fixed, port)?)?;
+        let mtu = fwdlab_traffic::size::mtu_of(longest_frame(experiment)).max(USUAL_MTU);
+        router.add_port(port_config(&experiment.routes.fixed, port)?.mtu(mtu))?;
     }
     for (word, value) in &variant.set {
         router.set(word, value)?;

@@ -135,7 +135,8 @@ fn verdict(
 ) -> VerdictClaim {
     let family = family(results, traffic);
     let baseline = &results.campaign.baseline;
-    let sentence = sentence(&judgement, results.campaign.margin, family, (variant, baseline));
+    let of = (family, results.campaign.measure.title());
+    let sentence = sentence(&judgement, results.campaign.margin, of, (variant, baseline));
     let ids = judgement.sides.each_ref().map(|side| side.iter().map(|t| t.id.clone()).collect());
     let [b, v]: &[Vec<String>; 2] = &ids;
     let is_blocked = !results.campaign.is_imported();
@@ -167,11 +168,11 @@ fn sorted(mut findings: Vec<Finding>) -> Vec<Finding> {
 fn sentence(
     judgement: &Judgement<'_>,
     margin: f64,
-    family: Family,
+    (family, measure): (Family, &str),
     (variant, baseline): (&str, &str),
 ) -> String {
     let metric = match judgement.metric {
-        Metric::Rate => format!("{} forwarding rate", family.title()),
+        Metric::Rate => format!("{} {measure}", family.title()),
         Metric::Cost => format!("{} frames per busy second of the device", family.title()),
     };
     let subject = Subject { variant, baseline, metric: &metric };

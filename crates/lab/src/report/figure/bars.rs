@@ -4,6 +4,7 @@
 use super::canvas::{Anchor, Canvas, TrialMark, at};
 use super::scale::{Scale, decimals, step, ticks};
 use super::{Chart, Group, LineRate, Series, unit};
+use crate::experiment::Measure;
 use crate::report::text_table::wrap;
 use crate::results::Metric;
 
@@ -103,9 +104,12 @@ fn draw_axis(canvas: &mut Canvas, layout: &Layout, chart: &Chart) {
         canvas.text("faint", Anchor::End, at(LEFT - 8.0, y + 4.0), &label);
     }
     let (_, unit) = unit(chart.metric, chart.maximum().max(layout.unit));
-    let what = match chart.metric {
-        Metric::Rate => "Forwarding rate",
-        Metric::Cost => "Device cost",
+    let what = match (chart.metric, chart.measure) {
+        (Metric::Cost, _) => "Device cost",
+        (Metric::Rate, Measure::Rate) => "Forwarding rate",
+        (Metric::Rate, Measure::Mrr) => "Maximum receive rate",
+        (Metric::Rate, Measure::Ndr) => "Non-drop rate",
+        (Metric::Rate, Measure::Pdr) => "Partial drop rate",
     };
     let label = format!("{what} ({unit})");
     canvas.text_upwards("", at(22.0, f64::midpoint(TOP, BOTTOM)), &label);

@@ -24,6 +24,7 @@ pub use run_order::run_order;
 pub use theme::{DARK, LIGHT, inline_sheet, properties, sheet};
 pub use verify::verify;
 
+use crate::experiment::Measure;
 use crate::results::Metric;
 
 /// What a figure shows: one group of series per traffic.
@@ -33,6 +34,8 @@ pub struct Chart {
     pub title: String,
     /// The figure that is shown.
     pub metric: Metric,
+    /// What a rate is.
+    pub measure: Measure,
     /// The traffics, in the experiment's order.
     pub groups: Vec<Group>,
     /// A sentence on n and on trials that are missing.

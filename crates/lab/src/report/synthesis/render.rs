@@ -112,6 +112,7 @@ fn chart(synthesis: &Synthesis, traffic: &str) -> Chart {
     Chart {
         title: format!("{}: {traffic}", synthesis.title),
         metric: Metric::Rate,
+        measure: crate::experiment::Measure::Rate,
         groups,
         caption: "Bar: median. Whisker: minimum to maximum. Marks: single trials in the order of \
                   the run."

@@ -94,6 +94,7 @@ pub fn results(variants: &[Variant], blocks: u32) -> Results {
             seed: 20_261_121,
             blocks,
             until_decided: false,
+            measure: crate::experiment::Measure::Rate,
             margin: 0.01,
             baseline: variants[0].name.to_owned(),
             variants: variants.iter().map(|v| v.name.to_owned()).collect(),
@@ -167,6 +168,8 @@ fn trial(
         rate_pps: Some((rates[3] + rates[4]) / 2.0),
         proof: BTreeMap::from([(word, algorithm.to_owned())]),
         environment: TrialEnvironment { pinned: true, ..TrialEnvironment::default() },
+        search: None,
+        latency: None,
         warnings: Vec::new(),
         intervals,
     }
