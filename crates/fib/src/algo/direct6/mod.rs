@@ -200,11 +200,7 @@ impl Reader<'_> {
 
     /// What `whole` says of [`STAGE`] addresses, and a bit for each for which it says [`MORE`].
     #[inline(always)]
-    fn first_look<C: Count>(
-        self,
-        addrs: &[u128; STAGE],
-        answers: &mut [NexthopId; STAGE],
-    ) -> u32 {
+    fn first_look<C: Count>(self, addrs: &[u128; STAGE], answers: &mut [NexthopId; STAGE]) -> u32 {
         let mut found = [0; STAGE];
         for_each_lane(|i| {
             found[i] = self.whole(addrs[i]);

@@ -356,6 +356,7 @@ fn measured(counted: Counted, variant: &Variant, clock: VmClock) -> Measured {
             ..TrialEnvironment::default()
         },
         warnings,
+        ..Measured::default()
     }
 }
 
