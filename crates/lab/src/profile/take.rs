@@ -117,10 +117,12 @@ impl Session<'_> {
     /// Says so when `trial` forwarded clearly less than the measured trials of its kind.
     fn missed_load(&self, trial: &Trial) -> Option<String> {
         let measured = self.results.trials_of(&trial.variant, &trial.traffic);
-        let mut rates: Vec<f64> =
+        let rates: Vec<f64> =
             measured.iter().filter(|t| t.is_ok()).filter_map(|t| t.rate_pps).collect();
-        rates.sort_by(f64::total_cmp);
-        let median = *rates.get(rates.len() / 2)?;
+        if rates.is_empty() {
+            return None;
+        }
+        let median = fwdlab_stats::median(&rates);
         let rate = trial.rate_pps.unwrap_or(0.0);
         (rate < LEAST_LOAD_SHARE * median).then(|| {
             format!(
