@@ -46,7 +46,7 @@ fn compile_shim() -> bool {
     for path in &library.link_paths {
         println!("cargo:rustc-link-search=native={}", path.display());
     }
-    for name in ["rte_fib", "rte_rib", "rte_lpm", "rte_mempool", "rte_eal"] {
+    for name in ["rte_fib", "rte_rib", "rte_lpm", "rte_mempool", "rte_ring", "rte_eal"] {
         println!("cargo:rustc-link-lib=dylib={name}");
     }
     true

@@ -20,6 +20,8 @@
 #include <rte_lpm6.h>
 #include <rte_memory.h>
 #include <rte_prefetch.h>
+#include <rte_ring.h>
+#include <rte_ring_elem.h>
 
 enum kind { FIB4 = 0, LPM4 = 1, FIB6 = 2, LPM6 = 3 };
 #define BURST 32
@@ -298,4 +300,92 @@ uint64_t forward_laps(struct forwarder *f, unsigned laps) {
         memset(f->in + f->frames, 0, BURST * sizeof *in);
     }
     return f->drops;
+}
+
+/* The forwarder between two rings of 16-byte elements, until `stop`. */
+static void forward_poll(struct forwarder *f, struct rte_ring *from, struct rte_ring *to,
+                         const volatile int *stop) {
+    struct frame in[2 * BURST];
+    memset(in, 0, sizeof in);
+    while (!*stop) {
+        unsigned n = rte_ring_sc_dequeue_burst_elem(from, in, sizeof *in, BURST, NULL);
+        if (n == 0)
+            continue;
+        for (unsigned i = 0; i < n; i++)
+            rte_prefetch0(in[i].data);
+        f->outs[1] = 0;
+        if (f->kind == FIB4 || f->kind == LPM4)
+            burst4(f, in, n);
+        else
+            burst6(f, in, n);
+        for (unsigned sent = 0; sent < f->outs[1];)
+            sent += rte_ring_sp_enqueue_burst_elem(to, f->out[1] + sent, sizeof *in,
+                                                   f->outs[1] - sent, NULL);
+    }
+}
+
+/* One end of the rings for each core. */
+struct pair {
+    struct rte_ring *in, *out;
+    volatile int stop;
+};
+
+struct pair *pair_open(unsigned places) {
+    static unsigned names;
+    char name[24];
+    struct pair *p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    unsigned flags = RING_F_SP_ENQ | RING_F_SC_DEQ;
+    snprintf(name, sizeof name, "in%u", names);
+    p->in = rte_ring_create_elem(name, sizeof(struct frame), places, SOCKET_ID_ANY, flags);
+    snprintf(name, sizeof name, "out%u", names++);
+    p->out = rte_ring_create_elem(name, sizeof(struct frame), places, SOCKET_ID_ANY, flags);
+    return p;
+}
+
+void pair_close(struct pair *p) {
+    rte_ring_free(p->in);
+    rte_ring_free(p->out);
+    free(p);
+}
+
+/* The device's core. */
+void pair_device(struct pair *p, struct forwarder *f) { forward_poll(f, p->in, p->out, &p->stop); }
+
+void pair_stop(struct pair *p) { p->stop = 1; }
+
+/* Puts the frames of `forward_frames` into the ring towards the device. */
+void pair_fill(struct pair *p, struct forwarder *f) {
+    for (unsigned i = 0; i < f->frames; i++)
+        rte_ring_sp_enqueue_burst_elem(p->in, f->in + i, sizeof *f->in, 1, NULL);
+}
+
+/* The tester's core: looks at `frames` frames, makes them as they were, sends them again; returns
+ * how many were not as they had to be. `macs`: 12 bytes of a forwarded frame, 12 of a fresh one. */
+uint64_t pair_tester(struct pair *p, const uint8_t *macs, int is_inet, uint64_t frames) {
+    struct frame m[BURST];
+    uint64_t moved = 0, wrong = 0;
+    unsigned hops = is_inet ? 22 : 21;
+    while (moved < frames) {
+        unsigned n = rte_ring_sc_dequeue_burst_elem(p->out, m, sizeof *m, BURST, NULL);
+        for (unsigned i = 0; i < n; i++)
+            rte_prefetch0(m[i].data);
+        for (unsigned i = 0; i < n; i++) {
+            uint8_t *head = m[i].data;
+            wrong += (memcmp(head, macs, 12) != 0) | (head[hops] != 254);
+            memcpy(head, macs + 12, 12);
+            head[hops] = 255;
+            if (is_inet) {
+                uint32_t sum = ((uint32_t)head[24] << 8 | head[25]) + 0xfeffu;
+                sum = (sum & 0xffff) + (sum >> 16);
+                head[24] = (uint8_t)(sum >> 8);
+                head[25] = (uint8_t)sum;
+            }
+        }
+        for (unsigned sent = 0; sent < n;)
+            sent += rte_ring_sp_enqueue_burst_elem(p->in, m + sent, sizeof *m, n - sent, NULL);
+        moved += n;
+    }
+    return wrong;
 }

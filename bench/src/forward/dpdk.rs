@@ -9,13 +9,19 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
-use fwdlab_port::Pool;
+use fwdlab_port::{Pool, affinity};
 
 use super::case::{Case, Contender, FamilyName, OUTPUT_MAC, ROUTER_MAC};
 use super::table::Routes;
 
 #[repr(C)]
 struct Forwarder {
+    _opaque: [u8; 0],
+    _not_send: PhantomData<*mut u8>,
+}
+
+#[repr(C)]
+struct Pair {
     _opaque: [u8; 0],
     _not_send: PhantomData<*mut u8>,
 }
@@ -35,6 +41,12 @@ unsafe extern "C" {
         len: u32,
     ) -> c_int;
     fn forward_laps(forwarder: *mut Forwarder, laps: u32) -> u64;
+    fn pair_open(places: u32) -> *mut Pair;
+    fn pair_close(pair: *mut Pair);
+    fn pair_device(pair: *mut Pair, forwarder: *mut Forwarder);
+    fn pair_stop(pair: *mut Pair);
+    fn pair_fill(pair: *mut Pair, forwarder: *mut Forwarder);
+    fn pair_tester(pair: *mut Pair, macs: *const u8, is_inet: c_int, frames: u64) -> u64;
 }
 
 /// Memory for the tables of one case.
@@ -49,10 +61,7 @@ static STARTED: OnceLock<bool> = OnceLock::new();
 /// # Errors
 /// When DPDK does not start or refuses a route.
 pub fn forwarders(case: &Case, routes: &Routes) -> Result<Vec<Box<dyn Contender>>> {
-    let cpu = std::thread::available_parallelism().map_or(0, |cpus| cpus.get() as u32 - 1);
-    // SAFETY: called once, on the thread that measures.
-    let started = *STARTED.get_or_init(|| unsafe { forward_start(cpu, MEGABYTES) } == 1);
-    ensure!(started, "DPDK does not start: is there {MEGABYTES} MB of free memory?");
+    start()?;
     let kinds: &[(c_int, &'static str)] = match (case.family, case.is_full) {
         (FamilyName::Inet, false) => &[(0, "DPDK rte_fib"), (1, "DPDK rte_lpm")],
         (FamilyName::Inet, true) => &[(0, "DPDK rte_fib")],
@@ -64,6 +73,71 @@ pub fn forwarders(case: &Case, routes: &Routes) -> Result<Vec<Box<dyn Contender>
         all.push(Box::new(Dpdk::new(kind, name, case, routes)?));
     }
     Ok(all)
+}
+
+fn start() -> Result<()> {
+    let cpu = std::thread::available_parallelism().map_or(0, |cpus| cpus.get() as u32 - 1);
+    // SAFETY: called once, on the thread that measures.
+    let started = *STARTED.get_or_init(|| unsafe { forward_start(cpu, MEGABYTES) } == 1);
+    ensure!(started, "DPDK does not start: is there {MEGABYTES} MB of free memory?");
+    Ok(())
+}
+
+/// A pointer that goes to the device's thread.
+struct Shared<T>(*mut T);
+
+// SAFETY: the device's thread alone uses the forwarder until it is joined; of the pair, each
+// thread uses its own ends of the rings, and the flag is volatile.
+unsafe impl<T> Send for Shared<T> {}
+
+impl<T> Shared<T> {
+    fn get(&self) -> *mut T {
+        self.0
+    }
+}
+
+/// Two cores over rings: nanoseconds per frame.
+///
+/// # Errors
+/// When DPDK does not start, or frames are forwarded wrongly.
+pub fn pair(case: &Case, (tester_core, device_core): (usize, usize)) -> Result<f64> {
+    start()?;
+    let routes = Routes::two();
+    let is_inet = case.family == FamilyName::Inet;
+    let mut dpdk = Dpdk::new(if is_inet { 0 } else { 2 }, "DPDK", case, &routes)?;
+    let mut frames = case.frames(&routes);
+    frames.iter_mut().for_each(|bytes| bytes[6..12].copy_from_slice(&ROUTER_MAC.0));
+    dpdk.fill(&frames);
+    let macs = [ROUTER_MAC.0, OUTPUT_MAC.0, ROUTER_MAC.0, ROUTER_MAC.0].concat();
+    // SAFETY: makes two rings that hold all frames.
+    let pair = unsafe { pair_open(super::pair::PLACES as u32) };
+    ensure!(!pair.is_null(), "no memory for the rings");
+    // SAFETY: both are open, and no other thread has them yet.
+    unsafe { pair_fill(pair, dpdk.forwarder) };
+    let (rings, forwarder) = (Shared(pair), Shared(dpdk.forwarder));
+    let test = |frames: u64| {
+        // SAFETY: the pair is open; this thread alone is the tester; 24 bytes are read.
+        unsafe { pair_tester(pair, macs.as_ptr(), c_int::from(is_inet), frames) }
+    };
+    let (ns, wrong) = std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let _ = affinity::pin_current_thread(device_core);
+            // SAFETY: both stay open until this thread is joined.
+            unsafe { pair_device(rings.get(), forwarder.get()) };
+        });
+        let _ = affinity::pin_current_thread(tester_core);
+        let mut wrong = test(super::pair::FRAMES / 10);
+        let start = Instant::now();
+        wrong += test(super::pair::FRAMES);
+        let ns = start.elapsed().as_nanos() as f64 / super::pair::FRAMES as f64;
+        // SAFETY: the pair is open.
+        unsafe { pair_stop(pair) };
+        (ns, wrong)
+    });
+    // SAFETY: opened above, closed once; the device's thread has ended.
+    unsafe { pair_close(pair) };
+    ensure!(wrong == 0, "DPDK forwarded {wrong} frames wrongly");
+    Ok(ns)
 }
 
 struct Dpdk {

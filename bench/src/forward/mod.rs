@@ -17,8 +17,15 @@ mod dpdk {
     pub fn forwarders(_: &Case, _: &Routes) -> Result<Vec<Box<dyn Contender>>> {
         Ok(Vec::new())
     }
+
+    pub fn pair(_: &Case, _: (usize, usize)) -> Result<f64> {
+        Ok(f64::NAN)
+    }
 }
+mod memory;
 mod ours;
+mod pair;
+mod stages;
 mod table;
 
 use std::path::PathBuf;
@@ -48,6 +55,12 @@ pub struct Arguments {
     /// Only the router
     #[arg(long)]
     alone: bool,
+    /// What the parts of forwarding cost by themselves, instead of the comparison
+    #[arg(long)]
+    stages: bool,
+    /// Two cores: the tester on one, the forwarder on the other, rings between
+    #[arg(long)]
+    pair: bool,
 }
 
 /// Frames of one measurement, at least: some 20 ms.
@@ -61,6 +74,9 @@ const LAPS: usize = 250;
 /// An unreadable list of routes, or contenders that disagree.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let full = arguments.routes.as_deref().map(Routes::read).transpose()?;
+    if arguments.pair {
+        return pair::run(arguments);
+    }
     if arguments.format == Format::Text {
         println!(
             "{:<46} {:<22} {:>9} {:>9} {:>7}",
@@ -69,6 +85,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
     for case in Case::all(full.is_some()) {
         if arguments.only.iter().all(|part| case.name().contains(part.as_str())) {
+            let measure = if arguments.stages { measure_stages } else { measure };
             measure(&case, full.as_ref(), arguments)?;
         }
     }
@@ -78,7 +95,11 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 /// The router and, unless it is to be alone, its peers.
 fn contenders(case: &Case, routes: &Routes, is_alone: bool) -> Result<Vec<Box<dyn Contender>>> {
     let mut contenders: Vec<Box<dyn Contender>> = vec![Box::new(ours::Router::new(case, routes)?)];
-    if cfg!(dpdk) && !is_alone {
+    if is_alone {
+        return Ok(contenders);
+    }
+    contenders.push(Box::new(memory::Memory::new(case)?));
+    if cfg!(dpdk) {
         contenders.extend(dpdk::forwarders(case, routes)?);
     }
     Ok(contenders)
@@ -109,6 +130,36 @@ fn measure(case: &Case, full: Option<&Routes>, arguments: &Arguments) -> Result<
     for (contender, of_this) in contenders.iter().zip(&times) {
         let ratios = of_this.iter().zip(&times[0]).map(|(peer, ours)| peer / ours).collect();
         report(case, contender.as_ref(), median(of_this.clone()), median(ratios), arguments.format);
+    }
+    Ok(())
+}
+
+/// The router's time, and that of its parts by themselves.
+fn measure_stages(case: &Case, full: Option<&Routes>, arguments: &Arguments) -> Result<()> {
+    let two = Routes::two();
+    let routes = if case.is_full { full.unwrap_or(&two) } else { &two };
+    let frames = case.frames(routes);
+    let parts = stages::Stages::measure(case, routes, &frames)?;
+    let mut router = ours::Router::new(case, routes)?;
+    let times = (0..=arguments.rounds).map(|_| sample(&mut router, &frames)).skip(1).collect();
+    let router_ns = median(times);
+    let rest = router_ns - parts.rings - parts.lookup - parts.memory;
+    if arguments.format == Format::Json {
+        let line = serde_json::json!({
+            "case": case.name(), "family": case.family.name(), "router_ns": router_ns,
+            "rings_ns": parts.rings, "lookup_ns": parts.lookup, "memory_ns": parts.memory,
+            "rest_ns": rest,
+        });
+        println!("{line}");
+    } else {
+        println!(
+            "{:<46} router {router_ns:>6.2} ns = rings {:>5.2} + lookup {:>5.2} + memory {:>5.2} + \
+             checks, rewrite, counters {rest:>5.2}",
+            case.name(),
+            parts.rings,
+            parts.lookup,
+            parts.memory
+        );
     }
     Ok(())
 }
