@@ -10,7 +10,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 pub struct Bar {
     bar: ProgressBar,
     started: Instant,
-    done_before: usize,
+    /// Trials recorded before this run began; nothing before its first trial.
+    done_before: Option<usize>,
     done: usize,
     total: usize,
     rate_mpps: f64,
@@ -25,7 +26,7 @@ impl Bar {
         let style = ProgressStyle::with_template("{bar:24} {pos}/{len} trials  {msg}")
             .unwrap_or_else(|_| ProgressStyle::default_bar());
         bar.set_style(style.progress_chars("=> "));
-        Self { bar, started: Instant::now(), done_before: 0, done: 0, total: 1, rate_mpps: 0.0 }
+        Self { bar, started: Instant::now(), done_before: None, done: 0, total: 1, rate_mpps: 0.0 }
     }
 
     fn message(&self, what: &str) {
@@ -41,16 +42,18 @@ impl Bar {
 
     /// Trials still to run, times what one has taken so far.
     fn time_left(&self) -> Option<Duration> {
-        let measured = u32::try_from(self.done - self.done_before).ok().filter(|&n| n > 0)?;
-        let left = u32::try_from(self.total - self.done).ok()?;
+        // A trial that runs again takes the count back, so that neither difference is certain.
+        let measured = self.done.checked_sub(self.done_before?)?;
+        let measured = u32::try_from(measured).ok().filter(|&n| n > 0)?;
+        let left = u32::try_from(self.total.checked_sub(self.done)?).ok()?;
         Some(self.started.elapsed() / measured * left)
     }
 }
 
 impl Observer for Bar {
     fn starts(&mut self, upcoming: &Upcoming<'_>) {
-        if self.done == 0 {
-            self.done_before = upcoming.done;
+        if self.done_before.is_none() {
+            self.done_before = Some(upcoming.done);
             self.started = Instant::now();
         }
         self.done = upcoming.done;
@@ -66,7 +69,7 @@ impl Observer for Bar {
     }
 
     fn ends(&mut self, trial: &Trial) {
-        self.done += 1;
+        self.done = (self.done + 1).min(self.total);
         self.bar.set_position(self.done as u64);
         if trial.status == Status::Failed {
             let reason = trial.reason.as_deref().unwrap_or("no reason recorded");
@@ -78,5 +81,21 @@ impl Observer for Bar {
 impl Drop for Bar {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trial_that_runs_again_takes_the_count_back() {
+        let mut bar = Bar::new(true);
+        for done in [3, 4, 3, 5, 4, 6] {
+            bar.starts(&Upcoming { id: "b01-inet-one", done, total: 6 });
+            assert_eq!(bar.done_before, Some(3));
+        }
+        bar.starts(&Upcoming { id: "b01-inet-one", done: 2, total: 6 });
+        assert_eq!(bar.time_left(), None);
     }
 }
