@@ -21,7 +21,7 @@ const DIRECTORY: &str = "/run/netns";
 const MARK: &str = "fwdlab-";
 
 /// Held while namespaces are made or leftovers removed: one that is made is not locked yet.
-const DIRECTORY_LOCK: &str = "/run/netns/.fwdlab.lock";
+const DIRECTORY_LOCK: &str = "/run/fwdlab.lock";
 
 /// A named network namespace; removed when dropped.
 #[derive(Debug)]
