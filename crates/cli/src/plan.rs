@@ -1,11 +1,12 @@
 //! `fwdlab plan`: validates an experiment and says how many blocks it needs, and how long.
 
-use crate::output;
+use crate::{output, run};
 use anyhow::{Context, bail};
 use fwdlab_lab::Error;
-use fwdlab_lab::experiment::Experiment;
-use fwdlab_lab::plan::{Needs, USUAL_POWER, Wanted};
+use fwdlab_lab::experiment::{Blocks, Experiment};
+use fwdlab_lab::plan::{Needs, Place, USUAL_POWER, Wanted};
 use fwdlab_lab::results::Results;
+use fwdlab_lab::runner::End;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -16,8 +17,12 @@ pub struct Args {
     experiment: Option<PathBuf>,
 
     /// Earlier results of the experiment, whose spread is taken [default: results/NAME]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "pilot")]
     from: Option<PathBuf>,
+
+    /// Run a pilot of so many blocks first and take its spread; its results go under results/pilot
+    #[arg(long, value_name = "BLOCKS", value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pilot: Option<u32>,
 
     /// The difference to be found, in percent [default: the experiment's margin]
     #[arg(long, value_name = "PERCENT")]
@@ -51,7 +56,13 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         None => Experiment::modular_fib()?,
     };
     let wanted = wanted(arguments, &experiment)?;
-    let earlier = earlier(arguments.from.as_deref(), &experiment)?;
+    let earlier = match arguments.pilot {
+        Some(blocks) => match pilot(&experiment, blocks)? {
+            Some(results) => Some(results),
+            None => return Ok(ExitCode::from(130)),
+        },
+        None => earlier(arguments.from.as_deref(), &experiment)?,
+    };
     let needs = Needs::of(&experiment, earlier.as_ref(), wanted);
     match &earlier {
         Some(results) if needs.is_measured() => {
@@ -59,7 +70,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         }
         _ => eprintln!(
             "no earlier results with two blocks: the spread is that of published runs; \
-             run a few blocks first to plan for this machine"
+             --pilot 3 runs three blocks first, to plan for this machine"
         ),
     }
     let text = match arguments.format {
@@ -82,6 +93,21 @@ fn wanted(arguments: &Args, experiment: &Experiment) -> anyhow::Result<Wanted> {
         bail!("--power: wanted a percentage from 50 to 99.9, such as 80");
     }
     Ok(Wanted { difference, margin: experiment.margin, power })
+}
+
+/// Runs a few blocks of the experiment to learn how much trials spread; nothing when it was stopped.
+fn pilot(experiment: &Experiment, blocks: u32) -> anyhow::Result<Option<Results>> {
+    let pilot = Experiment { blocks: Blocks::Fixed(blocks), ..experiment.clone() };
+    let mut device = run::device(&pilot)?;
+    let opened = Place::Under(Path::new("results").join("pilot")).open(&pilot)?;
+    let dir = opened.journal.dir().to_owned();
+    let stop = run::stop_on_interrupt()?;
+    let end = run::measure(&pilot, device.as_mut(), opened, false, &stop)?;
+    if end == End::Stopped {
+        eprintln!("stopped; run the same command again to go on in {}", dir.display());
+        return Ok(None);
+    }
+    Ok(Some(Results::read(&dir)?))
 }
 
 /// The results to learn from: those named, or those at the default place if there are any.

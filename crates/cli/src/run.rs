@@ -13,7 +13,7 @@ use fwdlab_lab::device::vm::Vm;
 use fwdlab_lab::device::{Builtin, Device};
 use fwdlab_lab::environment::Environment;
 use fwdlab_lab::experiment::{DeviceKind, Experiment};
-use fwdlab_lab::plan::{Place, UntilDecided};
+use fwdlab_lab::plan::{Opened, Place, UntilDecided};
 use fwdlab_lab::profile::{FREQUENCY_HZ, Session};
 use fwdlab_lab::report;
 use fwdlab_lab::results::{Results, Status};
@@ -71,33 +71,8 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let mut device = device(&experiment)?;
     let opened = place.open(&experiment)?;
     let dir = opened.journal.dir().to_owned();
-    device.keep_logs_in(&dir);
-    if let Some(earlier) = &opened.earlier {
-        let total = earlier.campaign.trials.len();
-        eprintln!(
-            "going on in {}: {} of {total} trials are recorded",
-            dir.display(),
-            earlier.trials.len()
-        );
-    }
-    let environment = Environment::collect(opened.plan.seed, device.settings());
-    match Environment::read(&dir)? {
-        None => environment.write(&dir)?,
-        Some(earlier) => {
-            for difference in earlier.differences(&environment) {
-                eprintln!("warning: this is not what the earlier trials ran on: {difference}");
-            }
-        }
-    }
     let stop = stop_on_interrupt()?;
-    let end = Runner {
-        experiment: &experiment,
-        device: device.as_mut(),
-        observer: &mut Bar::new(arguments.quiet),
-        stopper: &mut UntilDecided::new(&experiment),
-        stop: &stop,
-    }
-    .run(opened)?;
+    let end = measure(&experiment, device.as_mut(), opened, arguments.quiet, &stop)?;
     if end == End::Stopped {
         eprintln!("stopped; run the same command again to go on in {}", dir.display());
         return Ok(ExitCode::from(130));
@@ -118,6 +93,43 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     output::print(&report::terminal(&results, output::width(), output::is_coloured()))?;
     eprintln!("report: {}", dir.join("README.md").display());
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Runs what is missing of a campaign, beside a record of what it runs on.
+pub(crate) fn measure(
+    experiment: &Experiment,
+    device: &mut dyn Device,
+    opened: Opened,
+    is_quiet: bool,
+    stop: &AtomicBool,
+) -> anyhow::Result<End> {
+    let dir = opened.journal.dir().to_owned();
+    device.keep_logs_in(&dir);
+    if let Some(earlier) = &opened.earlier {
+        let total = earlier.campaign.trials.len();
+        eprintln!(
+            "going on in {}: {} of {total} trials are recorded",
+            dir.display(),
+            earlier.trials.len()
+        );
+    }
+    let environment = Environment::collect(opened.plan.seed, device.settings());
+    match Environment::read(&dir)? {
+        None => environment.write(&dir)?,
+        Some(earlier) => {
+            for difference in earlier.differences(&environment) {
+                eprintln!("warning: this is not what the earlier trials ran on: {difference}");
+            }
+        }
+    }
+    let runner = Runner {
+        experiment,
+        device,
+        observer: &mut Bar::new(is_quiet),
+        stopper: &mut UntilDecided::new(experiment),
+        stop,
+    };
+    Ok(runner.run(opened)?)
 }
 
 /// A flag that the first Ctrl-C sets; a second one ends the process at once.

@@ -87,6 +87,32 @@ fn csv_with_blocks_is_compared_by_blocks() {
 }
 
 #[test]
+fn a_difference_that_may_be_chance_among_two_traffics_is_not_decided() {
+    const NOISE: [f64; 8] = [-0.075, -0.05, -0.025, -0.01, 0.01, 0.025, 0.05, 0.075];
+    let dir = directory();
+    let rows = |traffic: &str| -> String {
+        let row = |(block, noise): (usize, &f64)| {
+            let block = block + 1;
+            let faster = 1e6 * (0.0462 + noise).exp();
+            format!("{traffic},old,{block},1000000\n{traffic},new,{block},{faster}\n")
+        };
+        NOISE.iter().enumerate().map(row).collect()
+    };
+    let head = "traffic,variant,block,rate [frames/s]\n";
+    let one = write(&dir, "one.csv", &format!("{head}{}", rows("inet")));
+    let two = write(&dir, "two.csv", &format!("{head}{}{}", rows("inet"), rows("inet6")));
+    let alone = compared(&options(&[&one]));
+    let alone = &alone.groups[0].judgements[0];
+    let p = alone.comparison.as_ref().unwrap().p;
+    assert!(p > 0.025 && p < 0.05, "{p}");
+    assert_eq!(alone.verdict.word(), "faster");
+    let both = compared(&options(&[&two]));
+    let words: Vec<&str> =
+        both.groups.iter().map(|group| group.judgements[0].verdict.word()).collect();
+    assert_eq!(words, ["inconclusive", "inconclusive"]);
+}
+
+#[test]
 fn csv_without_variants_has_a_series_per_column() {
     let dir = directory();
     let path = write(&dir, "wide.csv", "old,new\n10,20\n11,21\n10.5,20.5\n");
