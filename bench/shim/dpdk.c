@@ -34,11 +34,43 @@ struct peer {
 
 #define BURST_MAX 1024
 
-/* DPDK is made to run on huge pages. Its memory here is ordinary anonymous
- * memory, so ask for transparent huge pages: peers get what our tables get. */
-static int want_huge_pages(const struct rte_memseg_list *list, void *unused) {
+#define PAGE 4096
+
+/* DPDK is made to run on huge pages. Without them its memory is a shared file in
+ * memory, which stays on small pages; so put anonymous memory with transparent
+ * huge pages in its place, with what is there already: peers get what our tables
+ * get. Without memory for that all stays as it was. */
+static int move_to_huge_pages(const struct rte_memseg_list *list, void *unused) {
     (void)unused;
-    madvise(list->base_va, list->len, MADV_HUGEPAGE);
+    char *base = list->base_va;
+    size_t pages = list->len / PAGE, used = 0;
+    unsigned char *resident = malloc(pages);
+    if (!resident || mincore(base, list->len, resident) != 0) {
+        free(resident);
+        return 0;
+    }
+    for (size_t i = 0; i < pages; i++)
+        used += resident[i] & 1;
+    char *copy = malloc((used + 1) * PAGE), *at = copy;
+    if (copy) {
+        for (size_t i = 0; i < pages; i++)
+            if (resident[i] & 1) {
+                memcpy(at, base + i * PAGE, PAGE);
+                at += PAGE;
+            }
+        int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
+        if (mmap(base, list->len, PROT_READ | PROT_WRITE, flags, -1, 0) == base) {
+            madvise(base, list->len, MADV_HUGEPAGE);
+            at = copy;
+            for (size_t i = 0; i < pages; i++)
+                if (resident[i] & 1) {
+                    memcpy(base + i * PAGE, at, PAGE);
+                    at += PAGE;
+                }
+        }
+    }
+    free(copy);
+    free(resident);
     return 0;
 }
 
@@ -54,7 +86,7 @@ int shim_start(unsigned cpu, unsigned megabytes) {
                     NULL};
     if (rte_eal_init(11, argv) < 0)
         return 0;
-    rte_memseg_list_walk(want_huge_pages, NULL);
+    rte_memseg_list_walk(move_to_huge_pages, NULL);
     return 1;
 }
 

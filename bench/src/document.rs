@@ -54,56 +54,154 @@ impl Document {
         out
     }
 
-    /// Geometric means and minima of the ratios of what the framework chooses by itself.
+    /// Geometric means and minima of the ratios of what the framework chooses by itself, and the
+    /// memory of the compact structures.
     fn summary(&self) -> String {
         let mut out = String::new();
         for family in FAMILIES {
             for (label, bits) in [("16-bit nexthops", 16), ("8-bit nexthops", 8)] {
-                let ratios = self.ratios(family, bits);
-                let Some(worst) = ratios.iter().min_by(|a, b| a.0.total_cmp(&b.0)) else {
-                    continue;
-                };
-                let logs: f64 = ratios.iter().map(|ratio| ratio.0.ln()).sum();
-                let mean = (logs / ratios.len() as f64).exp();
+                let against =
+                    format!("{family}, {label}, batch, against the best peer of that capacity");
+                out.push_str(&line(&against, &self.ratios(family, bits)));
+            }
+            for mode in ["single", "dependent"] {
+                for (label, names) in RIVALS {
+                    let against = format!("{family}, {mode} lookups, against {label}");
+                    out.push_str(&line(&against, &self.against(family, mode, names)));
+                }
+            }
+        }
+        for row in self.rows("batch").filter(|row| row.name.starts_with("bitruns")) {
+            if let Some(bytes) = row.bytes_per_route() {
                 let _ = writeln!(
                     out,
-                    "- {family}, {label}, batch, automatic choice against the best peer of that \
-                     capacity: geometric mean {mean:.2}x over {} comparisons, lowest {:.2}x ({}).",
-                    ratios.len(),
-                    worst.0,
-                    worst.1,
+                    "- {}: {} takes {bytes:.1} bytes a route.",
+                    row.heading, row.name
                 );
             }
         }
         out
     }
 
-    /// The ratios in the rows of automatic choices, with where they stand.
+    /// The ratios to the best peer of the same capacity in the rows of automatic choices.
     fn ratios(&self, family: &str, bits: u32) -> Vec<(f64, String)> {
-        let of_family = format!("{family}, batch, ");
+        let chosen = self.rows("batch").filter(|row| {
+            // Whatever stores at least 16 bits counts as that.
+            row.family() == family && row.is_chosen && row.nexthop_bits.min(16) == bits
+        });
+        let ratios = chosen.flat_map(|row| row.cells.into_iter().map(move |c| (c, row.heading)));
+        ratios
+            .filter_map(|(cell, heading)| Some((cell.ratio?, place(heading, cell.stream))))
+            .collect()
+    }
+
+    /// The rates of automatic choices over the best rate of the named rivals, stream by stream.
+    fn against(&self, family: &str, mode: &str, names: &[&str]) -> Vec<(f64, String)> {
+        let rows: Vec<Row<'_>> = self.rows(mode).filter(|row| row.family() == family).collect();
         let mut ratios = Vec::new();
-        for (heading, body) in self.sections.iter().filter(|s| s.0.starts_with(&of_family)) {
-            for line in body.lines() {
-                let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-                let [_, name, streams @ .., own_bits, _, _, _] = cells.as_slice() else { continue };
-                // Whatever stores at least 16 bits counts as that.
-                let own = own_bits.parse::<u32>().map_or(0, |own| own.min(16));
-                if !name.ends_with('*') || own != bits {
-                    continue;
-                }
-                let ratio = |cell: &str| {
-                    let (_, ratio) = cell.trim_end_matches(')').split_once('(')?;
-                    ratio.parse::<f64>().ok()
+        for chosen in rows.iter().filter(|row| row.is_chosen) {
+            for cell in &chosen.cells {
+                let of_rival = |row: &Row<'_>| {
+                    let is_rival = names.iter().any(|name| row.name.starts_with(name));
+                    let same = row.heading == chosen.heading && is_rival;
+                    row.cells.iter().find(|c| same && c.stream == cell.stream).map(|c| c.rate)
                 };
-                let found =
-                    streams.iter().enumerate().filter_map(|(i, cell)| Some((i, ratio(cell)?)));
-                ratios.extend(
-                    found.map(|(i, ratio)| (ratio, format!("{heading}, stream {}", i + 1))),
-                );
+                let best = rows.iter().filter_map(of_rival).fold(0.0, f64::max);
+                if best > 0.0 {
+                    ratios.push((cell.rate / best, place(chosen.heading, cell.stream)));
+                }
             }
         }
         ratios
     }
+
+    /// All rows of the lookup tables of a mode.
+    fn rows(&self, mode: &str) -> impl Iterator<Item = Row<'_>> {
+        let of_mode = format!(", {mode}, ");
+        let sections = self.sections.iter().filter(move |section| section.0.contains(&of_mode));
+        sections
+            .flat_map(|(heading, body)| body.lines().filter_map(|l| Row::parse(heading, body, l)))
+    }
+}
+
+/// Whom single lookups are compared with: a label, and how the names begin.
+const RIVALS: [(&str, &[&str]); 2] = [
+    ("the Rust crates", &["ip_network_table", "prefix-trie"]),
+    ("our dxr and poptrie", &["dxr", "poptrie"]),
+];
+
+/// A row of a lookup table.
+struct Row<'a> {
+    heading: &'a str,
+    name: &'a str,
+    /// The framework chooses it by itself.
+    is_chosen: bool,
+    cells: Vec<Cell>,
+    nexthop_bits: u32,
+    megabytes: Option<f64>,
+    /// Routes of the table, where the section says it.
+    routes: Option<f64>,
+}
+
+/// The figure of a stream.
+struct Cell {
+    stream: usize,
+    /// M lookups/s.
+    rate: f64,
+    /// To the best peer of the same capacity.
+    ratio: Option<f64>,
+}
+
+impl<'a> Row<'a> {
+    fn parse(heading: &'a str, body: &str, line: &'a str) -> Option<Self> {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let [_, name, streams @ .., bits, megabytes, _, _] = cells.as_slice() else { return None };
+        let cell = |(i, text): (usize, &&str)| {
+            let (rate, ratio) = text.trim_end_matches(')').split_once(" (").unwrap_or((text, ""));
+            Some(Cell { stream: i + 1, rate: rate.parse().ok()?, ratio: ratio.parse().ok() })
+        };
+        let routes = body.rsplit_once(" rounds, ").and_then(|(_, rest)| rest.split_once(" routes"));
+        Some(Self {
+            heading,
+            name: name.trim_end_matches(" *"),
+            is_chosen: name.ends_with('*'),
+            cells: streams.iter().enumerate().filter_map(cell).collect(),
+            nexthop_bits: bits.parse().ok()?,
+            megabytes: megabytes.parse().ok(),
+            routes: routes.and_then(|(routes, _)| routes.parse().ok()),
+        })
+    }
+
+    fn family(&self) -> &str {
+        self.heading.split(", ").next().unwrap_or_default()
+    }
+
+    /// Of a full table; the least that a structure takes says nothing of its routes.
+    fn bytes_per_route(&self) -> Option<f64> {
+        let routes = self.routes.filter(|routes| *routes > 10_000.0)?;
+        Some(self.megabytes? * 1e6 / routes)
+    }
+}
+
+fn place(heading: &str, stream: usize) -> String {
+    format!("{heading}, stream {stream}")
+}
+
+/// A line of the summary; empty without comparisons.
+fn line(against: &str, ratios: &[(f64, String)]) -> String {
+    let Some(worst) = ratios.iter().min_by(|a, b| a.0.total_cmp(&b.0)) else {
+        return String::new();
+    };
+    let logs: f64 = ratios.iter().map(|ratio| ratio.0.ln()).sum();
+    let mean = (logs / ratios.len() as f64).exp();
+    let below = ratios.iter().filter(|ratio| ratio.0 < 1.0).count();
+    format!(
+        "- {against}: automatic choice, geometric mean {mean:.2}x over {} comparisons, {below} of \
+         them below 1.0, lowest {:.2}x ({}).\n",
+        ratios.len(),
+        worst.0,
+        worst.1,
+    )
 }
 
 /// Where a heading stands in the document; `None` for a strange one.
@@ -145,9 +243,46 @@ mod tests {
         let mut document = Document::default();
         document.set_section(SECTION);
         let text = document.render("");
-        let wanted = "geometric mean 1.38x over 4 comparisons, lowest 0.90x (inet6, batch, table \
-                      1000, stream 3)";
+        let wanted = "geometric mean 1.38x over 4 comparisons, 1 of them below 1.0, lowest 0.90x \
+                      (inet6, batch, table 1000, stream 3)";
         assert!(text.contains(wanted), "{text}");
-        assert!(!text.contains("8-bit"));
+        assert!(!text.contains("8-bit") && !text.contains("single"));
+    }
+
+    #[test]
+    fn the_summary_compares_single_lookups_with_the_crates_and_with_our_rivals() {
+        let mut document = Document::default();
+        document.set_section(
+            "## inet, single, table real\n\n\
+             | direct4, 8-bit cells * | 90 (0.80) | 20 (1.00) | | | 8 | 21.00 | 0.1 |\n\
+             | poptrie4 | 30 | 40 | | | 16 | 9.00 | 0.1 |\n\
+             | prefix-trie | 9 | 5 | | | 32 | - | 0.1 |\n\
+             | ip_network_table | 10 | 4 | | | 32 | - | 0.1 |\n",
+        );
+        let text = document.render("");
+        let crates = "against the Rust crates: automatic choice, geometric mean 6.00x over 2 \
+                      comparisons, 0 of them below 1.0, lowest 4.00x (inet, single, table real, \
+                      stream 2)";
+        assert!(text.contains(crates), "{text}");
+        assert!(text.contains("our dxr and poptrie: automatic choice, geometric mean 1.22x"));
+        assert!(text.contains("1 of them below 1.0, lowest 0.50x"));
+    }
+
+    #[test]
+    fn the_summary_tells_the_bytes_a_route_of_compact_structures() {
+        let mut document = Document::default();
+        let row = "| bitruns4 | 173 (0.77) | 160 | 476 | 190 | 16 | 4.73 | 0.016 |\n";
+        document.set_section(&format!(
+            "## inet, batch, table real\n\n{row}\nCommit abc, 7 rounds, 901886 routes.\n"
+        ));
+        document.set_section(&format!(
+            "## inet, batch, table 8\n\n{row}\nCommit abc, 7 rounds, 8 routes.\n"
+        ));
+        let text = document.render("");
+        assert!(
+            text.contains("inet, batch, table real: bitruns4 takes 5.2 bytes a route"),
+            "{text}"
+        );
+        assert_eq!(text.matches("bytes a route").count(), 1);
     }
 }

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::ValueEnum;
-use fwdlab_fib::bench::{self, Effort, Figure, Measured, Mode, Plan, Recipe, UpdatePlan};
+use fwdlab_fib::bench::{self, Effort, Figure, Measured, Mode, Part, Plan, Recipe, UpdatePlan};
 use fwdlab_fib::{Inet, Inet6};
+use fwdlab_port::affinity;
 
 use crate::output::Output;
 use crate::tables::Table;
@@ -161,29 +162,42 @@ impl Run<'_> {
                 self.output.progress(some);
                 figures.extend_from_slice(some);
             })?;
-            self.output.lookups(&figures)?;
+            self.output.lookups(&figures, table.dump.len())?;
         }
         // In small tables an update is a build.
         if self.updates && table.dump.len() > 100 {
             let plan = match self.arguments.quick {
-                true => UpdatePlan { single: 5_000, rush: 20_000, phases: 1 },
-                false => UpdatePlan { single: 50_000, rush: 300_000, phases: 5 },
+                true => UpdatePlan { single: 5_000, rush: 20_000, phases: 1, place },
+                false => UpdatePlan { single: 50_000, rush: 300_000, phases: 5, place },
             };
             let mut figures = Vec::new();
-            for name in updatable::<F>() {
+            for name in updatable::<F>(table.dump.len()) {
                 let figure = bench::updates(&table.name, &table.dump, Some(name), &plan)?;
                 eprintln!("{} {} {name} updates: done", F::NAME, table.name);
                 figures.push(figure);
             }
-            self.output.updates(&figures)?;
+            self.output.updates(&figures, table.dump.len())?;
         }
         Ok(())
     }
 }
 
-/// The algorithms for large tables that apply changes in place; the others wait for a rebuild.
-fn updatable<F: Measured>() -> impl Iterator<Item = &'static str> {
-    let names = ["direct", "bitruns", "dpdk_lpm"];
+/// Puts the reader of an update measurement on the first core and the writer on the last, whatever
+/// the calling thread was bound to before. With one core both stay where they are.
+fn place(part: Part) {
+    let last = machine::last_cpu() as usize;
+    let core = if part == Part::Reader { 0 } else { last };
+    if last > 0
+        && let Err(error) = affinity::pin_current_thread(core)
+    {
+        eprintln!("{part:?} is not bound to a core, times may be those of the scheduler: {error}");
+    }
+}
+
+/// The algorithms that apply changes at once; the others wait for a rebuild. Small tables are built
+/// anew by `tree6`.
+fn updatable<F: Measured>(routes: usize) -> impl Iterator<Item = &'static str> {
+    let names = ["direct", "bitruns", "dpdk_lpm", if routes < 1366 { "tree" } else { "direct" }];
     let algorithms = F::algorithms().iter().map(|algorithm| algorithm.name());
     algorithms.filter(move |name| names.iter().any(|part| name.starts_with(part)))
 }

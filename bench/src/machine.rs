@@ -2,12 +2,15 @@
 
 use std::fs;
 use std::process::Command;
+use std::sync::OnceLock;
 
 use fwdlab_fib::CacheSizes;
 
-/// The last processor, which is the least used by interrupts on most machines.
+/// The last processor, which is the least used by interrupts on most machines; as it is found at the
+/// first call, before any thread is bound to a core.
 pub fn last_cpu() -> u32 {
-    std::thread::available_parallelism().map_or(0, |n| n.get() as u32 - 1)
+    static LAST: OnceLock<u32> = OnceLock::new();
+    *LAST.get_or_init(|| std::thread::available_parallelism().map_or(0, |n| n.get() as u32 - 1))
 }
 
 /// The processor's name, cores, caches and vector units.

@@ -55,40 +55,41 @@ impl Output {
         }
     }
 
-    /// Takes all figures of a table.
+    /// Takes all figures of a table of `routes` routes.
     ///
     /// # Errors
     /// When the document cannot be written.
-    pub fn lookups(&mut self, figures: &[Figure]) -> Result<()> {
+    pub fn lookups(&mut self, figures: &[Figure], routes: usize) -> Result<()> {
         for mode in bench::Mode::ALL {
             let of: Vec<Figure> =
                 figures.iter().filter(|f| f.mode == mode.name()).cloned().collect();
             if !of.is_empty() {
-                self.section(bench::lookup_section(&of))?;
+                self.section(bench::lookup_section(&of), routes)?;
             }
         }
         Ok(())
     }
 
-    /// Takes the figures of updates of a table.
+    /// Takes the figures of updates of a table of `routes` routes.
     ///
     /// # Errors
     /// When the document cannot be written.
-    pub fn updates(&mut self, figures: &[UpdateFigure]) -> Result<()> {
+    pub fn updates(&mut self, figures: &[UpdateFigure], routes: usize) -> Result<()> {
         if self.json {
             figures.iter().for_each(|figure| print_line(&figure.to_json()));
         }
         match figures.is_empty() {
             true => Ok(()),
-            false => self.section(bench::update_section(figures)),
+            false => self.section(bench::update_section(figures), routes),
         }
     }
 
-    fn section(&mut self, mut section: String) -> Result<()> {
+    fn section(&mut self, mut section: String, routes: usize) -> Result<()> {
         if !self.json {
             println!("{section}");
         }
-        section.push_str(&format!("\nCommit {}, {} rounds.\n", machine::commit(), self.rounds));
+        let (commit, rounds) = (machine::commit(), self.rounds);
+        section.push_str(&format!("\nCommit {commit}, {rounds} rounds, {routes} routes.\n"));
         self.document.set_section(&section);
         self.save()
     }
@@ -110,6 +111,7 @@ impl Output {
              peers of at least 15 bits, 8-bit numbers against peers of at least 7 bits (a peer's \
              group mark takes one bit). `*`: what the framework chooses by itself; where that has \
              two forms, both. `direct4` takes 8-bit cells as long as nexthop numbers fit them. \
+             The summary compares single and dependent lookups by their medians. \
              Streams: 1 a random address in a random prefix of the table, 2 uniformly random \
              (IPv6: in 2000::/3), 3 2000 destinations, 4 Zipf(1.0) over 1M destinations.",
             machine::processor(),

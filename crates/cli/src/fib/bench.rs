@@ -95,7 +95,7 @@ fn family<F: Learned + Measured>(
     let updates = match quick {
         true => None,
         false => {
-            let plan = UpdatePlan { single: 20_000, rush: 50_000, phases: 3 };
+            let plan = UpdatePlan { single: 20_000, rush: 50_000, phases: 3, place: |_| {} };
             Some(bench::updates(&name, &dump, None, &plan)?)
         }
     };

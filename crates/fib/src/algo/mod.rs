@@ -19,6 +19,7 @@ mod radix;
 mod ranges;
 mod slab;
 mod spans;
+mod tree6;
 mod vector;
 
 use std::fmt::Debug;
@@ -37,6 +38,7 @@ pub use planb6::PlanB6;
 pub use poptrie::Poptrie;
 pub use radix::{Radix, RadixLockless};
 pub use ranges::ranges;
+pub use tree6::Tree6;
 pub use vector::Vector;
 
 use crate::epoch::Grace;
@@ -63,6 +65,7 @@ pub(crate) static INET: &[&dyn Algorithm<Inet>] = &[
 /// All IPv6 algorithms, in the order of `net.route.algo.inet6.algo_list`.
 pub(crate) static INET6: &[&dyn Algorithm<Inet6>] = &[
     &Vector("vector6"),
+    &Tree6,
     &Direct6,
     &BitRuns6,
     &Poptrie("poptrie6"),

@@ -19,4 +19,4 @@ pub use contender::{Contender, Origin, Ours, depend};
 pub use keys::{Keys, Measured, Stream, spread_nexthop};
 pub use rounds::{Effort, Mode, median};
 pub use text::{lookup_section, update_section};
-pub use updates::{UpdateFigure, UpdatePlan, updates};
+pub use updates::{Part, UpdateFigure, UpdatePlan, updates};

@@ -65,8 +65,8 @@ fn row(first: &Figure, section: &[Figure]) -> String {
             .iter()
             .find(|f| f.name == first.name && f.stream == stream.name())
             .map_or_else(String::new, |f| match f.origin {
-                Origin::Fwdlab if f.ratio > 0.0 => format!("{:.0} ({:.2})", f.mlps, f.ratio),
-                _ => format!("{:.0}", f.mlps),
+                Origin::Fwdlab if f.ratio > 0.0 => format!("{} ({:.2})", rate(f.mlps), f.ratio),
+                _ => rate(f.mlps),
             });
         let _ = write!(line, " {cell} |");
     }
@@ -76,6 +76,11 @@ fn row(first: &Figure, section: &[Figure]) -> String {
     };
     let _ = write!(line, " {} | {bytes} | {:.3} |", first.nexthop_bits, first.build_s);
     line
+}
+
+/// M lookups/s with two digits at least.
+fn rate(mlps: f64) -> String {
+    if mlps < 99.95 { format!("{mlps:.1}") } else { format!("{mlps:.0}") }
 }
 
 /// What changes cost on one table: a heading, and a row for each algorithm.

@@ -21,6 +21,8 @@ const BURST: usize = 256;
 const SHARE_PHASE: Duration = Duration::from_millis(300);
 /// From the start of the reader to the first change.
 const WARM_UP: Duration = Duration::from_millis(100);
+/// For how long changes are made as fast as they go.
+const RUSH_MOST: Duration = Duration::from_secs(5);
 /// Changes a second that readers meet.
 const CALM_RATE: u32 = 1000;
 
@@ -29,10 +31,22 @@ const CALM_RATE: u32 = 1000;
 pub struct UpdatePlan {
     /// Single changes whose time is taken.
     pub single: usize,
-    /// Changes made as fast as they go.
+    /// Changes made as fast as they go, for 5 s at most.
     pub rush: usize,
     /// Phases without and with changes, each.
     pub phases: usize,
+    /// Called first by the thread that makes the changes, and by the one that looks up: to bind
+    /// them to different cores. Where both share one, each waits for the other's time slice.
+    pub place: fn(Part),
+}
+
+/// A thread of the measurement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Makes the changes.
+    Writer,
+    /// Looks up at full speed.
+    Reader,
 }
 
 /// What changes cost with one algorithm.
@@ -71,6 +85,7 @@ pub fn updates<F: Measured>(
     algorithm: Option<&str>,
     plan: &UpdatePlan,
 ) -> Result<UpdateFigure, FibError> {
+    (plan.place)(Part::Writer);
     let mut fib = Fib::<F>::new(0)?;
     let start = Instant::now();
     fib.load(dump.routes().iter().map(|(prefix, id)| (*prefix, nexthop::<F>(id.0 as u16))))?;
@@ -91,8 +106,11 @@ pub fn updates<F: Measured>(
     let watch = Watch::default();
     let reader = changer.fib.reader();
     let figures = thread::scope(|scope| {
-        let counter = scope.spawn(|| watch.run(reader, keys.native()));
-        // Until the system has put both threads on cores of their own.
+        let counter = scope.spawn(|| {
+            (plan.place)(Part::Reader);
+            watch.run(reader, keys.native());
+        });
+        // Until both threads are on cores of their own.
         thread::sleep(WARM_UP);
         let mut times = (0..plan.single).map(|_| changer.timed()).collect::<Result<Vec<_>, _>>();
         if let Ok(times) = &mut times {
@@ -198,16 +216,18 @@ impl<F: Measured> Changer<F> {
         }
     }
 
-    /// Changes a second.
+    /// Changes a second, of so many changes or as many as [`RUSH_MOST`] allows.
     fn rush(&mut self, count: usize) -> Result<f64, FibError> {
         let start = Instant::now();
-        for _ in 0..count {
+        let mut done = 0;
+        while done < count && start.elapsed() < RUSH_MOST {
             self.change()?;
+            done += 1;
         }
         while !self.fib.is_synced() {
             self.fib.sync(self.started.elapsed());
         }
-        Ok(count as f64 / start.elapsed().as_secs_f64())
+        Ok(done as f64 / start.elapsed().as_secs_f64())
     }
 
     /// The reader's rate with changes over its rate without: the median of pairs of phases.

@@ -6,21 +6,29 @@ use std::marker::PhantomData;
 use std::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::atomic::{AtomicU8, AtomicU16};
 
+use super::count::Count;
+use super::prefetch::prefetch;
 use super::region::Region;
 
 /// Number of cells.
 pub(crate) const CELLS: usize = 1 << 24;
+/// Bits of an address below its cell.
+pub(crate) const CELL_SHIFT: u32 = 8;
+/// Cells read together.
+pub(crate) const LANES: usize = 16;
 
 /// A width of cells.
 pub(crate) trait Width: Send + Sync + 'static {
     /// The cell in memory.
     type Atomic;
+    /// What it holds.
+    type Code: Copy + Default + Into<u32>;
     /// Bytes of a cell.
     const BYTES: usize;
     /// The highest code.
     const MAX: u32;
     /// Reads a cell; what was stored before it is visible then.
-    fn load(cell: &Self::Atomic) -> u32;
+    fn load(cell: &Self::Atomic) -> Self::Code;
     /// Writes a cell; a code must fit the width.
     fn store(cell: &Self::Atomic, code: u32);
 }
@@ -34,11 +42,12 @@ pub(crate) struct Wide;
 
 impl Width for Narrow {
     type Atomic = AtomicU8;
+    type Code = u8;
     const BYTES: usize = 1;
     const MAX: u32 = u8::MAX as u32;
     #[inline(always)]
-    fn load(cell: &AtomicU8) -> u32 {
-        u32::from(cell.load(Acquire))
+    fn load(cell: &AtomicU8) -> u8 {
+        cell.load(Acquire)
     }
     fn store(cell: &AtomicU8, code: u32) {
         cell.store(code as u8, Release);
@@ -47,11 +56,12 @@ impl Width for Narrow {
 
 impl Width for Wide {
     type Atomic = AtomicU16;
+    type Code = u16;
     const BYTES: usize = 2;
     const MAX: u32 = u16::MAX as u32;
     #[inline(always)]
-    fn load(cell: &AtomicU16) -> u32 {
-        u32::from(cell.load(Acquire))
+    fn load(cell: &AtomicU16) -> u16 {
+        cell.load(Acquire)
     }
     fn store(cell: &AtomicU16, code: u32) {
         cell.store(code as u16, Release);
@@ -75,27 +85,154 @@ impl<W: Width> Cells<W> {
     #[inline(always)]
     pub(crate) fn as_array(&self) -> &[W::Atomic; CELLS] {
         // SAFETY: the region holds CELLS cells of this width, which are only ever accessed as
-        // atomics of it, and lives as long as `self`.
+        // atomics of it (or by one instruction, see `gather`), and lives as long as `self`.
         unsafe { &*self.region.words().as_ptr().cast() }
+    }
+}
+
+/// Where an address has its cell.
+#[inline(always)]
+pub(crate) fn cell_of(addr: u32) -> usize {
+    (addr >> CELL_SHIFT) as usize
+}
+
+/// Fetches the cache line of an address's cell.
+#[inline(always)]
+pub(crate) fn fetch<W: Width>(cells: &[W::Atomic; CELLS], addr: u32) {
+    prefetch(cells, cell_of(addr));
+}
+
+/// The codes of some addresses, and a bit for each code that is the highest, the first one's lowest.
+#[inline(always)]
+pub(crate) fn load_lanes<W: Width, C: Count>(
+    cells: &[W::Atomic; CELLS],
+    addrs: &[u32; LANES],
+) -> ([u32; LANES], u16) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    if C::HAS_AVX512 {
+        // SAFETY: types that claim AVX-512 are only chosen on processors with it.
+        return unsafe { x86::gather::<W>(cells, addrs) };
+    }
+    let codes = addrs.map(|addr| W::load(&cells[cell_of(addr)]).into());
+    let bits = codes.iter().rev().fold(0, |bits, &code| bits << 1 | u16::from(code == W::MAX));
+    (codes, bits)
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod x86 {
+    use std::arch::asm;
+    use std::arch::x86_64::{
+        _mm512_and_si512, _mm512_cmpeq_epi32_mask, _mm512_loadu_si512, _mm512_set1_epi32,
+        _mm512_setzero_si512, _mm512_srlv_epi32, _mm512_storeu_si512,
+    };
+
+    use super::{CELL_SHIFT, CELLS, LANES, Width};
+
+    /// One instruction reads 16 aligned numbers of 32 bits, each with the cell of an address in it.
+    ///
+    /// It is written as assembly since writers may store cells meanwhile: the language has no
+    /// atomic gather, the processor reads each aligned number at once, and x86 keeps the order of
+    /// loads, so that each cell is read as by an atomic load that acquires.
+    ///
+    /// # Safety
+    /// The processor must have AVX-512F.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(super) unsafe fn gather<W: Width>(
+        cells: &[W::Atomic; CELLS],
+        addrs: &[u32; LANES],
+    ) -> ([u32; LANES], u16) {
+        let all = |number: u32| _mm512_set1_epi32(number as i32);
+        let per_number_bits = (4 / W::BYTES as u32).trailing_zeros();
+        let cell_bits = 8 * W::BYTES as u32;
+        // SAFETY: 64 readable bytes.
+        let addrs = unsafe { _mm512_loadu_si512(addrs.as_ptr().cast()) };
+        let index = _mm512_srlv_epi32(addrs, all(CELL_SHIFT + per_number_bits));
+        // The cell's place in its number, times the bits of a cell.
+        let place = _mm512_srlv_epi32(addrs, all(CELL_SHIFT - cell_bits.trailing_zeros()));
+        let place = _mm512_and_si512(place, all(32 - cell_bits));
+        let mut found = _mm512_setzero_si512();
+        // SAFETY: the shifted addresses are below the number of 32-bit numbers that the cells take
+        // (2^32 >> 8 cells, 4 / BYTES of them in a number); nothing is written.
+        unsafe {
+            asm!(
+                "kxnorw {all}, {all}, {all}",
+                "vpgatherdd {found}{{{all}}}, [{cells} + 4 * {index}]",
+                all = out(kreg) _,
+                found = inout(zmm_reg) found,
+                index = in(zmm_reg) index,
+                cells = in(reg) cells.as_ptr(),
+                options(readonly, nostack, preserves_flags),
+            );
+        }
+        let codes = _mm512_and_si512(_mm512_srlv_epi32(found, place), all(W::MAX));
+        let mut answer = [0; LANES];
+        // SAFETY: 64 writable bytes.
+        unsafe { _mm512_storeu_si512(answer.as_mut_ptr().cast(), codes) };
+        (answer, _mm512_cmpeq_epi32_mask(codes, all(W::MAX)))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
+    use crate::simd::count::Portable;
+    use crate::simd::level::{Kernel, run};
 
     fn holds_codes<W: Width>() {
         let cells = Cells::<W>::zeroed().unwrap();
         let cells = cells.as_array();
         W::store(&cells[CELLS - 1], W::MAX);
         W::store(&cells[CELLS - 2], 1);
-        assert_eq!((W::load(&cells[CELLS - 1]), W::load(&cells[CELLS - 2])), (W::MAX, 1));
-        assert_eq!((W::load(&cells[0]), W::load(&cells[CELLS - 3])), (0, 0));
+        let codes = [CELLS - 1, CELLS - 2, CELLS - 3, 0].map(|i| W::load(&cells[i]).into());
+        assert_eq!(codes, [W::MAX, 1, 0, 0]);
     }
 
     #[test]
     fn cells_of_both_widths_hold_their_codes() {
         holds_codes::<Narrow>();
         holds_codes::<Wide>();
+    }
+
+    struct Lanes<'a, W: Width>(&'a [W::Atomic; CELLS], &'a [u32; LANES]);
+
+    impl<W: Width> Kernel for Lanes<'_, W> {
+        type Output = ([u32; LANES], u16);
+
+        #[inline(always)]
+        fn run<C: Count>(self) -> ([u32; LANES], u16) {
+            load_lanes::<W, C>(self.0, self.1)
+        }
+    }
+
+    fn gathers_what_it_loads<W: Width>(seed: u64) {
+        let mut random = Random::new(seed);
+        let cells = Cells::<W>::zeroed().unwrap();
+        let cells = cells.as_array();
+        // Both ends of the cells, and neighbours with codes that would spill into each other.
+        let mut addr = || match random.below(3) {
+            0 => random.below(4 << 8) as u32,
+            1 => u32::MAX - random.below(4 << 8) as u32,
+            _ => random.next_u64() as u32 & 0xff00_0fff,
+        };
+        for _ in 0..1000 {
+            let addrs: [u32; LANES] = std::array::from_fn(|_| addr());
+            for (i, &addr) in addrs.iter().enumerate() {
+                W::store(&cells[cell_of(addr)], [W::MAX, W::MAX - 1, i as u32][i % 3]);
+            }
+            let got = run(Lanes::<W>(cells, &addrs));
+            assert_eq!(got, load_lanes::<W, Portable>(cells, &addrs), "{addrs:?}");
+            for (i, &addr) in addrs.iter().enumerate() {
+                assert_eq!(got.0[i], W::load(&cells[cell_of(addr)]).into());
+                assert_eq!(got.1 >> i & 1 == 1, got.0[i] == W::MAX);
+            }
+        }
+    }
+
+    #[test]
+    fn gathered_cells_equal_those_loaded_one_by_one() {
+        gathers_what_it_loads::<Narrow>(8);
+        gathers_what_it_loads::<Wide>(16);
     }
 }

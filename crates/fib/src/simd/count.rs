@@ -7,6 +7,9 @@ use std::sync::atomic::{AtomicU16, AtomicU64};
 /// How many of the keys are at most `wanted`. Implemented by types that only [`super::level`]
 /// chooses: the vector ones are right on their processors alone.
 pub(crate) trait Count {
+    /// Whether AVX-512 (F, BW, DQ and VL) may be used.
+    const HAS_AVX512: bool = false;
+
     /// Of 16 keys.
     fn up_to_16(keys: &[AtomicU16; 16], wanted: u16) -> u32;
 
@@ -24,6 +27,18 @@ pub(crate) trait Count {
     #[inline(always)]
     fn wide_up_to_8(keys: &[AtomicU64; 8], wanted: u64) -> u32 {
         keys.iter().map(|key| u32::from(key.load(Relaxed) <= wanted)).sum()
+    }
+
+    /// Of 8 keys of 64 bits that nobody writes.
+    #[inline(always)]
+    fn wide_up_to_8_plain(keys: &[u64; 8], wanted: u64) -> u32 {
+        keys.iter().map(|key| u32::from(*key <= wanted)).sum()
+    }
+
+    /// Of 16 keys of 64 bits that nobody writes.
+    #[inline(always)]
+    fn wide_up_to_16(keys: &[u64; 16], wanted: u64) -> u32 {
+        keys.iter().map(|key| u32::from(*key <= wanted)).sum()
     }
 
     /// The highest bit of each of 32 numbers, the first number's lowest.
@@ -62,6 +77,8 @@ mod x86 {
     pub(crate) struct Avx2;
 
     impl Count for Avx512 {
+        const HAS_AVX512: bool = true;
+
         #[inline(always)]
         fn up_to_16(keys: &[AtomicU16; 16], wanted: u16) -> u32 {
             // SAFETY: 32 readable bytes; a line is written before readers can find it and not
@@ -91,6 +108,29 @@ mod x86 {
                 let mask = _mm512_cmple_epu64_mask(line, _mm512_set1_epi64(wanted as i64));
                 u32::from(mask).count_ones()
             }
+        }
+
+        #[inline(always)]
+        fn wide_up_to_8_plain(keys: &[u64; 8], wanted: u64) -> u32 {
+            // SAFETY: 64 readable bytes; the type is only chosen on processors with AVX-512F.
+            unsafe {
+                let line = _mm512_loadu_si512(keys.as_ptr().cast());
+                let mask = _mm512_cmple_epu64_mask(line, _mm512_set1_epi64(wanted as i64));
+                u32::from(mask).count_ones()
+            }
+        }
+
+        #[inline(always)]
+        fn wide_up_to_16(keys: &[u64; 16], wanted: u64) -> u32 {
+            let [low, high] = [0, 8].map(|from| {
+                // SAFETY: 64 readable bytes from either half on; the type is only chosen on
+                // processors with AVX-512F.
+                unsafe {
+                    let half = _mm512_loadu_si512(keys[from..from + 8].as_ptr().cast());
+                    _mm512_cmple_epu64_mask(half, _mm512_set1_epi64(wanted as i64))
+                }
+            });
+            (u32::from(low) | u32::from(high) << 8).count_ones()
         }
 
         #[inline(always)]
@@ -160,6 +200,17 @@ mod tests {
         }
     }
 
+    struct ComparePlain<'a>(&'a [u64; 8], &'a [u64; 16], u64);
+
+    impl Kernel for ComparePlain<'_> {
+        type Output = (u32, u32);
+
+        #[inline(always)]
+        fn run<C: Count>(self) -> (u32, u32) {
+            (C::wide_up_to_8_plain(self.0, self.2), C::wide_up_to_16(self.1, self.2))
+        }
+    }
+
     #[test]
     fn wide_counts_and_high_bits_equal_the_portable_ones() {
         let mut random = Random::new(64);
@@ -172,6 +223,10 @@ mod tests {
             };
             let portable = Portable::wide_up_to_8(&keys, wanted);
             assert_eq!(run(CompareWide(&keys, wanted)), portable, "{wanted} in {keys:?}");
+            let plain = std::array::from_fn(|i| keys[i % 8].load(Relaxed) >> (i / 8));
+            let eight = std::array::from_fn(|i| plain[i]);
+            let counts = (portable, Portable::wide_up_to_16(&plain, wanted));
+            assert_eq!(run(ComparePlain(&eight, &plain, wanted)), counts, "{wanted} in {plain:?}");
             let numbers: [u32; 32] = std::array::from_fn(|_| random.next_u64() as u32);
             assert_eq!(Portable::high_bits(&numbers) >> 7 & 1, numbers[7] >> 31);
             assert_eq!(run(HighBits(&numbers)), Portable::high_bits(&numbers), "{numbers:?}");

@@ -33,6 +33,9 @@ pub(crate) fn run<K: Kernel>(kernel: K) -> K::Output {
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(super) mod x86 {
+    use std::sync::atomic::AtomicU8;
+    use std::sync::atomic::Ordering::Relaxed;
+
     use super::Kernel;
     use crate::simd::count::{Avx2, Avx512};
 
@@ -43,9 +46,36 @@ pub(super) mod x86 {
         Avx512,
     }
 
-    /// What the processor has. The standard library keeps the answer of CPUID.
+    /// What the processor has: one load and a comparison, since single lookups ask each time.
     #[inline(always)]
     pub(crate) fn level() -> Level {
+        match KNOWN.load(Relaxed) {
+            AVX512 => Level::Avx512,
+            AVX2 => Level::Avx2,
+            NONE => Level::None,
+            _ => find_out(),
+        }
+    }
+
+    /// The answer of the first call; 0 before.
+    static KNOWN: AtomicU8 = AtomicU8::new(0);
+    const NONE: u8 = 1;
+    const AVX2: u8 = 2;
+    const AVX512: u8 = 3;
+
+    #[cold]
+    fn find_out() -> Level {
+        let level = detect();
+        let number = match level {
+            Level::None => NONE,
+            Level::Avx2 => AVX2,
+            Level::Avx512 => AVX512,
+        };
+        KNOWN.store(number, Relaxed);
+        level
+    }
+
+    fn detect() -> Level {
         let avx2 = is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2")

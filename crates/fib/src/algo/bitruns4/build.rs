@@ -5,7 +5,8 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use super::{
-    ALL_ONES, BLOCK, CELL_SHIFT, DEEP, OFFSET, PLAIN, RECORD_SHIFT, RECORDS, Shared, Tables,
+    ALL_ONES, BLOCK, BLOCK_LEN, CELL_SHIFT, DEEP, OFFSET, PLAIN, RECORD_SHIFT, RECORDS, Shared,
+    Tables,
 };
 use crate::algo::slab::{Full, Slab};
 use crate::algo::spans::{self, MAX_NEXTHOP, Span};
@@ -91,7 +92,7 @@ impl Module<Inet> for Builder {
     ) -> Outcome<Inet> {
         self.slab.reclaim(grace);
         for change in changes {
-            let within = Prefix::covering(change.prefix.addr(), change.prefix.len().min(18));
+            let within = Prefix::covering(change.prefix.addr(), change.prefix.len().min(BLOCK_LEN));
             let Some(spans) = spans::of_rib(rib, within) else {
                 return Outcome::Rebuild { reason: "nexthop number above 65,535" };
             };

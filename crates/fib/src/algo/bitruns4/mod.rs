@@ -44,6 +44,8 @@ use crate::simd::records::{Direct, Records, View};
 /// Bits that `top` does not look at: 64 cells of 256 addresses.
 const RECORD_SHIFT: u32 = 14;
 const RECORDS: usize = 1 << (32 - RECORD_SHIFT);
+/// Length of the prefixes that have a record of their own: a change rewrites whole records.
+pub(super) const BLOCK_LEN: u8 = (32 - RECORD_SHIFT) as u8;
 const CELL_SHIFT: u32 = 8;
 
 /// An entry of `top`: flags and the record's offset in words.

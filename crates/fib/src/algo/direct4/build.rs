@@ -1,8 +1,10 @@
 //! The control side of `direct4`: writes cells from spans, after the table behind them.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU16;
+use std::sync::atomic::Ordering::Release;
 
-use super::{CELL_SHIFT, Shared, Tables};
+use super::{MORE, PAGE_SHIFT, Shared, Tables};
 use crate::algo::bitruns4;
 use crate::algo::spans::{self, MAX_NEXTHOP, Span};
 use crate::algo::{Algorithm, AlgorithmError, Change, Dump, Limits, Module, Outcome, TableFacts};
@@ -11,10 +13,14 @@ use crate::family::Inet;
 use crate::lookup::Lookup;
 use crate::prefix::Prefix;
 use crate::rib::Rib;
-use crate::simd::cells::{CELLS, Cells, Narrow, Wide, Width};
+use crate::simd::cells::{CELL_SHIFT, CELLS, Cells, Narrow, Wide, Width, cell_of};
 
 /// Cells of 8 bits are used while at most one span in this many has a nexthop number beyond them.
 const RARE: usize = 50;
+/// Cells of a /16.
+const PAGE_CELLS: usize = 1 << (PAGE_SHIFT - CELL_SHIFT);
+/// Tables of fewer spans get a first look for single lookups.
+const SMALL_SPANS: usize = 20_000;
 
 /// The algorithm; for tables above a handful of routes, where the last-level cache holds it.
 #[derive(Debug, Clone, Copy)]
@@ -89,17 +95,20 @@ impl<W: Width> Module<Inet> for Builder<W> {
         rib: &Rib<Inet>,
         grace: &Grace<'_>,
     ) -> Outcome<Inet> {
-        // First the table behind: a cell that says "look there" must find the answer there.
-        match self.behind.apply(changes, rib, grace) {
-            Outcome::Applied => {}
-            other => return other,
-        }
         for change in changes {
-            let within = Prefix::covering(change.prefix.addr(), change.prefix.len().min(24));
+            let within = within_cells(change.prefix);
             let Some(spans) = spans::of_rib(rib, within) else {
                 return Outcome::Rebuild { reason: "nexthop number above 65,535" };
             };
+            // First the table behind: a cell that says "look there" must find the answer there.
+            if self.concerns_behind(change.prefix, &spans) {
+                match self.behind.apply(std::slice::from_ref(change), rib, grace) {
+                    Outcome::Applied => {}
+                    other => return other,
+                }
+            }
             self.write(&spans, within.last_addr());
+            self.note_whole(within);
         }
         Outcome::Applied
     }
@@ -116,10 +125,26 @@ impl<W: Width> Builder<W> {
     ) -> Result<Box<dyn Module<Inet>>, AlgorithmError> {
         let bytes = CELLS * W::BYTES;
         let cells = Cells::zeroed().ok_or(AlgorithmError::OutOfMemory { bytes })?;
-        let tables = Arc::new(Tables { cells, behind: behind.tables() });
+        let pages = || (0..1 << (32 - PAGE_SHIFT)).map(|_| AtomicU16::new(MORE)).collect();
+        let whole = (spans.len() < SMALL_SPANS).then(pages);
+        let tables = Arc::new(Tables { whole, cells, behind: behind.tables() });
         let builder = Self { tables, behind };
         builder.write(spans, u32::MAX);
+        builder.note_whole(Prefix::DEFAULT);
         Ok(Box::new(builder))
+    }
+
+    /// Whether the table behind must learn of a change, which leads to these spans. Records of it
+    /// that no cell leads to may be out of date: the change that makes the first of their cells
+    /// lead there rewrites them whole. So most changes of a full table cost no record.
+    fn concerns_behind(&self, prefix: Prefix<Inet>, spans: &[Span<u32>]) -> bool {
+        let leads_there = |span: &Span<u32>| span.0 & 0xff != 0 || u32::from(span.1) >= W::MAX;
+        if spans.iter().any(leads_there) {
+            return true;
+        }
+        let record = Prefix::<Inet>::covering(prefix.addr(), prefix.len().min(bitruns4::BLOCK_LEN));
+        let cells = cell_of(record.addr())..=cell_of(record.last_addr());
+        self.tables.cells.as_array()[cells].iter().any(|cell| W::load(cell).into() == W::MAX)
     }
 
     /// Writes the cells from the first span's start to `last`; both are ends of cells.
@@ -134,7 +159,7 @@ impl<W: Width> Builder<W> {
             let code = u32::from(span.1).min(W::MAX);
             for cell in cells.get(first as usize..whole as usize).unwrap_or_default() {
                 // A cell without route that was never written stays untouched memory.
-                if W::load(cell) != code {
+                if W::load(cell).into() != code {
                     W::store(cell, code);
                 }
             }
@@ -143,4 +168,22 @@ impl<W: Width> Builder<W> {
             }
         }
     }
+
+    /// Notes the nexthops of the /16 that lie in or around a prefix, after their cells.
+    fn note_whole(&self, within: Prefix<Inet>) {
+        let Some(whole) = &self.tables.whole else { return };
+        let page = |addr: u32| (addr >> PAGE_SHIFT) as usize;
+        let (first, last) = (page(within.addr()), page(within.last_addr()));
+        let (pages, _) = self.tables.cells.as_array().as_chunks::<PAGE_CELLS>();
+        for (cells, slot) in pages[first..=last].iter().zip(&whole[first..=last]) {
+            let code = W::load(&cells[0]).into();
+            let is_whole = code != W::MAX && cells.iter().all(|cell| W::load(cell).into() == code);
+            slot.store(if is_whole { code as u16 } else { MORE }, Release);
+        }
+    }
+}
+
+/// What a change rewrites: whole cells.
+fn within_cells(prefix: Prefix<Inet>) -> Prefix<Inet> {
+    Prefix::covering(prefix.addr(), prefix.len().min((u32::BITS - CELL_SHIFT) as u8))
 }

@@ -2,6 +2,7 @@ use super::*;
 use crate::algo::{Algorithm, Change, Outcome};
 use crate::epoch::Grace;
 use crate::prefix::Prefix;
+use crate::random::Random;
 use crate::rib::Rib;
 
 /// A table in which /16 number i has nexthop `nexthop(i)`.
@@ -49,4 +50,28 @@ fn nexthops_beyond_the_codes_are_found_behind() {
         assert!(matches!(outcome, Outcome::Applied));
     }
     answers_as(&*module.lookup(), &rib);
+}
+
+#[test]
+fn records_behind_are_right_whenever_cells_begin_to_lead_there() {
+    let mut random = Random::new(18);
+    let mut rib = rib_of(|i| 1 + i % 250);
+    let mut module = Direct4.build(&rib.dump()).unwrap();
+    let lookup = module.lookup();
+    for _ in 0..20_000 {
+        // A few /16 in which nexthops on both sides of the codes cover and uncover each other.
+        let addr = random.next_u64() as u32 & 0x0001_c3e1;
+        let prefix =
+            Prefix::covering(addr, [14, 16, 17, 18, 18, 20, 24, 32][random.below(8) as usize]);
+        let new = NexthopId([0, 0, 5, 6, 253, 254, 300][random.below(7) as usize]);
+        let old = rib.set(prefix, new);
+        let change = Change { prefix, old, new };
+        let outcome = module.apply(&[change], &rib, &Grace::without_readers());
+        assert!(matches!(outcome, Outcome::Applied));
+        for addr in [prefix.addr(), prefix.last_addr(), addr ^ 1, addr ^ 0x4000] {
+            let wanted = rib.longest_match(addr).map_or(NexthopId::NONE, |route| route.1);
+            assert_eq!(lookup.lookup(addr), wanted, "{addr:x} after {change:?}");
+        }
+    }
+    answers_as(&*lookup, &rib);
 }

@@ -6,9 +6,10 @@ use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use super::line::{self, Below, RUNS};
-use super::{KEY_BITS, LARGE, MORE, PAGES, SHARED, SHIFT_BITS, SHIFT_MASK, Shared, Tables};
+use super::{KEY_BITS, LARGE_BYTES, MORE, PAGES, SHARED, SHIFT_BITS, SHIFT_MASK, Shared, Tables};
 use crate::algo::slab::{Full, Slab};
 use crate::algo::spans::{self, MAX_NEXTHOP, Span};
+use crate::algo::tree6;
 use crate::algo::{Algorithm, AlgorithmError, Change, Dump, Limits, Module, Outcome, TableFacts};
 use crate::epoch::Grace;
 use crate::family::Inet6;
@@ -28,6 +29,9 @@ const FREE_ENTRIES: usize = 4 << 20;
 const ENTRIES_PER_SPAN: usize = 64;
 /// Nodes have at most 2^12 entries: lines of 16 keys hold anything.
 const MAX_NODE_BITS: u32 = 12;
+/// Up to so many routes, another algorithm is preferred.
+const SMALL: usize = tree6::THREE_LEVELS;
+const HALF_SMALL: usize = SMALL / 2;
 /// The memory of a last-level cache from which on it pays: the hot part of a full table.
 const WANTED_CACHE_BYTES: usize = 8 << 20;
 
@@ -45,12 +49,14 @@ impl Algorithm<Inet6> for Direct6 {
     }
 
     /// The fastest as long as a last-level cache has room for the part of it that traffic meets;
-    /// with a small one `bitruns6`, which takes an eighth of the memory, comes first.
+    /// with a small one `bitruns6`, which takes an eighth of the memory, comes first. Small tables
+    /// go to `tree6`, by a gap that lets a table that shrinks a little stay.
     fn preference(&self, facts: &TableFacts) -> u8 {
         let fits = facts.last_cache_bytes == 0 || facts.last_cache_bytes >= WANTED_CACHE_BYTES;
         match facts.prefixes {
             0..32 => 140,
-            32..10_000 => 255,
+            n @ 32..=SMALL => 240 + if n > HALF_SMALL { 3 } else { 0 },
+            n if n < 10_000 => 255,
             _ if fits => 255,
             _ => 240,
         }
@@ -65,7 +71,7 @@ impl Algorithm<Inet6> for Direct6 {
         let full = |Full| AlgorithmError::Full { what: "table memory", limit: words };
         builder.start().map_err(full)?;
         builder.write_pages(Prefix::DEFAULT, &spans).map_err(full)?;
-        builder.note_use(dump.len());
+        builder.note_use();
         Ok(Box::new(builder))
     }
 }
@@ -98,7 +104,7 @@ impl Module<Inet6> for Builder {
             }
         }
         self.slab.stamp(grace);
-        self.note_use(rib.len());
+        self.note_use();
         Outcome::Applied
     }
 
@@ -126,9 +132,10 @@ impl Builder {
         Ok(())
     }
 
-    fn note_use(&self, routes: usize) {
-        self.tables.is_large.store(routes >= LARGE, Relaxed);
-        self.tables.used_words.store(self.slab.used_words(), Relaxed);
+    fn note_use(&self) {
+        let words = self.slab.used_words();
+        self.tables.is_large.store(words * 8 >= LARGE_BYTES, Relaxed);
+        self.tables.used_words.store(words, Relaxed);
     }
 
     pub(super) fn entry(&self, index: usize) -> u32 {

@@ -33,9 +33,11 @@
 //! Entries are single atomic numbers; nodes and lines are never changed once readers can find them.
 
 mod build;
+mod deep;
 mod line;
 mod lines;
 mod retire;
+mod stages;
 #[cfg(test)]
 mod tests;
 
@@ -44,6 +46,8 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize};
 
 pub use build::Direct6;
+use deep::Lanes;
+use stages::{Stages, for_each_bit, for_each_lane};
 
 use crate::family::Inet6;
 use crate::lookup::Lookup;
@@ -78,8 +82,12 @@ const STAGE: usize = 32;
 const CHUNK: usize = 8 * STAGE;
 /// Up to so many addresses of a stage beyond `whole` are looked up by themselves.
 const FEW: u32 = 6;
-/// From this number of routes on, a table is not expected to stay in the nearest caches.
-const LARGE: usize = 4096;
+/// Addresses of a chunk that tell whether it is worth a first look, and how many of them may lie
+/// beyond.
+const SAMPLE: usize = 8;
+const FEW_OF_SAMPLE: usize = 2;
+/// From this size on, a table is not expected to stay in the nearest caches.
+const LARGE_BYTES: usize = 1 << 20;
 
 /// The tables that readers use.
 #[derive(Debug)]
@@ -198,15 +206,16 @@ impl Reader<'_> {
         }
     }
 
-    /// What `whole` says of [`STAGE`] addresses, and a bit for each for which it says [`MORE`].
+    /// What `whole` says of [`STAGE`] addresses.
     #[inline(always)]
-    fn first_look<C: Count>(self, addrs: &[u128; STAGE], answers: &mut [NexthopId; STAGE]) -> u32 {
-        let mut found = [0; STAGE];
-        for_each_lane(|i| {
-            found[i] = self.whole(addrs[i]);
-            answers[i] = NexthopId(found[i]);
-        });
-        let more = C::high_bits(&found);
+    fn first_look(self, addrs: &[u128; STAGE], answers: &mut [NexthopId; STAGE]) {
+        for_each_lane(|i| answers[i] = NexthopId(self.whole(addrs[i])));
+    }
+
+    /// A bit for each address for which `whole` said [`MORE`]; fetches the pages of a few.
+    #[inline(always)]
+    fn second_look<C: Count>(self, addrs: &[u128; STAGE], answers: &[NexthopId; STAGE]) -> u32 {
+        let more = C::high_bits(&answers.map(|answer| answer.0));
         if more.count_ones() <= FEW {
             for_each_bit(more, |i| self.entries.prefetch(self.in_page(addrs[i])));
         }
@@ -228,30 +237,48 @@ impl Reader<'_> {
         lines
     }
 
-    /// The fixed path, level by level, so that all addresses wait for memory together.
+    /// The fixed path for some stages of a chunk, level by level, so that all their addresses wait
+    /// for memory together; `at` holds the lines in the end.
     #[inline(always)]
-    fn by_level<C: Count>(
+    fn by_level<C: Count>(self, mut stages: Stages<'_>, at: &mut [[u32; STAGE]; CHUNK / STAGE]) {
+        stages.for_each(at, |addr, at, _| {
+            *at = self.in_page(addr);
+            self.entries.prefetch(*at);
+        });
+        stages.for_each(at, |addr, at, _| {
+            *at = slot(self.entries.half(*at), key(addr, LINE_KEY));
+            self.entries.prefetch(*at);
+        });
+        stages.for_each(at, |_, at, _| {
+            *at = self.entries.half(*at);
+            self.records.prefetch(*at & LINE_OFFSET);
+        });
+        stages.for_each(at, |addr, at, answer| *answer = self.answer::<C>(*at, addr));
+    }
+
+    /// For each stage of a chunk, a bit for each address that `whole` does not answer; all bits when
+    /// a sample says that most addresses are of that kind.
+    #[inline(always)]
+    fn look_first<C: Count>(
         self,
-        addrs: &[u128; STAGE],
-        answers: &mut [NexthopId; STAGE],
-    ) -> [u32; STAGE] {
-        let mut at = [0; STAGE];
-        for_each_lane(|i| {
-            at[i] = self.in_page(addrs[i]);
-            self.entries.prefetch(at[i]);
-        });
-        for_each_lane(|i| {
-            at[i] = slot(self.entries.half(at[i]), key(addrs[i], LINE_KEY));
-            self.entries.prefetch(at[i]);
-        });
-        for_each_lane(|i| {
-            at[i] = self.entries.half(at[i]);
-            self.records.prefetch(at[i] & LINE_OFFSET);
-        });
-        for_each_lane(|i| {
-            answers[i] = self.answer::<C>(at[i], addrs[i]);
-        });
-        at
+        addrs: &[[u128; STAGE]],
+        answers: &mut [[NexthopId; STAGE]],
+    ) -> [u32; CHUNK / STAGE] {
+        let mut more = [u32::MAX; CHUNK / STAGE];
+        let Some(sample) = addrs.first() else { return more };
+        let below = sample.iter().step_by(STAGE / SAMPLE).filter(|addr| self.whole(**addr) == MORE);
+        if below.count() > FEW_OF_SAMPLE {
+            return more;
+        }
+        // Each stage's numbers are read again by vector only after the others' have been written:
+        // read at once they would wait for their way to the cache.
+        for (addrs, answers) in addrs.iter().zip(answers.iter_mut()) {
+            self.first_look(addrs, answers);
+        }
+        for ((more, addrs), answers) in more.iter_mut().zip(addrs).zip(answers.iter()) {
+            *more = self.second_look::<C>(addrs, answers);
+        }
+        more
     }
 
     /// Up to [`CHUNK`] lookups. Random addresses mostly fall into whole /16 without routes of their
@@ -265,136 +292,40 @@ impl Reader<'_> {
         addrs: &[[u128; STAGE]],
         answers: &mut [[NexthopId; STAGE]],
     ) {
-        let mut more = [0; CHUNK / STAGE];
-        for ((more, addrs), answers) in more.iter_mut().zip(addrs).zip(answers.iter_mut()) {
-            *more = self.first_look::<C>(addrs, answers);
-        }
-        let mut deep = Lanes::new();
+        let more = self.look_first::<C>(addrs, answers);
+        let mut lines = [[0; STAGE]; CHUNK / STAGE];
         let stages = addrs.iter().zip(answers.iter_mut());
-        for (stage, (&more, (addrs, answers))) in more.iter().zip(stages).enumerate() {
+        for ((lines, &more), (addrs, answers)) in lines.iter_mut().zip(&more).zip(stages) {
             if more.count_ones() <= FEW {
                 for_each_bit(more, |i| answers[i] = NexthopId(self.lookup_below::<C>(addrs[i])));
-                continue;
+            } else if !AHEAD {
+                *lines = self.at_once::<C>(addrs, answers);
             }
-            let lines = match AHEAD {
-                true => self.by_level::<C>(addrs, answers),
-                false => self.at_once::<C>(addrs, answers),
-            };
-            let flagged = C::high_bits(&lines);
+        }
+        if AHEAD {
+            self.by_level::<C>(Stages { more: &more, addrs, answers }, &mut lines);
+        }
+        let mut deep = Lanes::new();
+        for (stage, lines) in lines.iter().enumerate().take(addrs.len()) {
+            let flagged = C::high_bits(lines);
             for_each_bit(flagged, |i| deep.push(stage * STAGE + i, lines[i], LINE_KEY, true));
         }
         if deep.count > 0 {
             self.finish::<C>(deep, addrs.as_flattened(), answers.as_flattened_mut());
         }
     }
-
-    /// Answers the lookups whose line is deep, level by level.
-    #[inline(always)]
-    fn finish<C: Count>(self, mut deep: Lanes, addrs: &[u128], answers: &mut [NexthopId]) {
-        let (mut below, mut lists) = (Lanes::new(), Lanes::new());
-        while deep.count > 0 {
-            (below.count, lists.count) = (0, 0);
-            for (at, line, level) in deep.iter() {
-                let Some(&addr) = addrs.get(at) else { continue };
-                let count = line::count::<C>(self.records, line, key(addr, level));
-                let table = line::below(self.records, line, count);
-                let next = line::next_key(line);
-                below.push(at, table, next, (table != 0) & (next != 0));
-                lists.push(at, table, next, (table != 0) & (next == 0));
-            }
-            for i in 0..below.count {
-                let (at, table, level) = below.get(i);
-                let Some(&addr) = addrs.get(at) else { continue };
-                let line = self.entry(table, key(addr, level));
-                self.records.prefetch(line & LINE_OFFSET);
-                below.set(i, line);
-            }
-            for (at, list, _) in lists.iter() {
-                let (Some(&addr), Some(answer)) = (addrs.get(at), answers.get_mut(at)) else {
-                    continue;
-                };
-                *answer = NexthopId(line::in_list::<C>(self.records, list, addr as u64));
-            }
-            deep.count = 0;
-            for (at, line, level) in below.iter() {
-                let (Some(&addr), Some(answer)) = (addrs.get(at), answers.get_mut(at)) else {
-                    continue;
-                };
-                let count = line::count::<C>(self.records, line, key(addr, level));
-                *answer = NexthopId(line::nexthop(self.records, line, count));
-                deep.push(at, line, level, line & DEEP != 0);
-            }
-        }
-    }
 }
 
-/// Addresses of a chunk that need more: their places, a line or table, and the level of its key.
-struct Lanes {
-    at: [u8; CHUNK],
-    entry: [u32; CHUNK],
-    level: [u8; CHUNK],
-    count: usize,
-}
+/// A single lookup beyond the first look.
+struct Below<'a>(&'a Tables, u128);
 
-impl Lanes {
-    #[inline(always)]
-    fn new() -> Self {
-        Self { at: [0; CHUNK], entry: [0; CHUNK], level: [0; CHUNK], count: 0 }
-    }
-
-    /// Adds an address if `counts`; without a branch, as nobody can predict that.
-    #[inline(always)]
-    fn push(&mut self, at: usize, entry: u32, level: u32, counts: bool) {
-        let i = self.count % CHUNK;
-        (self.at[i], self.entry[i], self.level[i]) = (at as u8, entry, level as u8);
-        self.count += usize::from(counts);
-    }
-
-    #[inline(always)]
-    fn get(&self, i: usize) -> (usize, u32, u32) {
-        let i = i % CHUNK;
-        (usize::from(self.at[i]), self.entry[i], u32::from(self.level[i]))
-    }
-
-    #[inline(always)]
-    fn set(&mut self, i: usize, entry: u32) {
-        self.entry[i % CHUNK] = entry;
-    }
-
-    #[inline(always)]
-    fn iter(&self) -> impl Iterator<Item = (usize, u32, u32)> {
-        (0..self.count).map(|i| self.get(i))
-    }
-}
-
-/// Calls `each` with all numbers below [`STAGE`]; four at a time, so that the compiler unrolls it.
-#[inline(always)]
-fn for_each_lane(mut each: impl FnMut(usize)) {
-    for four in 0..STAGE / 4 {
-        for i in 0..4 {
-            each(four * 4 + i);
-        }
-    }
-}
-
-/// Calls `each` with the number of every bit, from the lowest.
-#[inline(always)]
-fn for_each_bit(mut mask: u32, mut each: impl FnMut(usize)) {
-    while mask != 0 {
-        each(mask.trailing_zeros() as usize % STAGE);
-        mask &= mask - 1;
-    }
-}
-
-struct Single<'a>(&'a Tables, u128);
-
-impl Kernel for Single<'_> {
+impl Kernel for Below<'_> {
     type Output = NexthopId;
 
     #[inline(always)]
     fn run<C: Count>(self) -> NexthopId {
         let Self(tables, addr) = self;
-        NexthopId(tables.reader().lookup::<C>(addr))
+        NexthopId(tables.reader().lookup_below::<C>(addr))
     }
 }
 
@@ -425,7 +356,10 @@ struct Shared(Arc<Tables>);
 
 impl Lookup<Inet6> for Shared {
     fn lookup(&self, addr: u128) -> NexthopId {
-        level::run(Single(&self.0, addr))
+        match self.0.reader().whole(addr) {
+            MORE => level::run(Below(&self.0, addr)),
+            nexthop => NexthopId(nexthop),
+        }
     }
 
     fn lookup_batch(&self, addrs: &[u128], answers: &mut [NexthopId]) {

@@ -1,0 +1,91 @@
+//! The addresses of a batch whose lines are deep: finished together, level by level.
+
+use super::line;
+use super::{CHUNK, DEEP, LINE_OFFSET, Reader, key};
+use crate::nexthop::NexthopId;
+use crate::simd::count::Count;
+
+impl Reader<'_> {
+    /// Answers the lookups whose line is deep, level by level.
+    #[inline(always)]
+    pub(super) fn finish<C: Count>(
+        self,
+        mut deep: Lanes,
+        addrs: &[u128],
+        answers: &mut [NexthopId],
+    ) {
+        let (mut below, mut lists) = (Lanes::new(), Lanes::new());
+        while deep.count > 0 {
+            (below.count, lists.count) = (0, 0);
+            for (at, line, level) in deep.iter() {
+                let Some(&addr) = addrs.get(at) else { continue };
+                let count = line::count::<C>(self.records, line, key(addr, level));
+                let table = line::below(self.records, line, count);
+                let next = line::next_key(line);
+                below.push(at, table, next, (table != 0) & (next != 0));
+                lists.push(at, table, next, (table != 0) & (next == 0));
+            }
+            for i in 0..below.count {
+                let (at, table, level) = below.get(i);
+                let Some(&addr) = addrs.get(at) else { continue };
+                let line = self.entry(table, key(addr, level));
+                self.records.prefetch(line & LINE_OFFSET);
+                below.set(i, line);
+            }
+            for (at, list, _) in lists.iter() {
+                let (Some(&addr), Some(answer)) = (addrs.get(at), answers.get_mut(at)) else {
+                    continue;
+                };
+                *answer = NexthopId(line::in_list::<C>(self.records, list, addr as u64));
+            }
+            deep.count = 0;
+            for (at, line, level) in below.iter() {
+                let (Some(&addr), Some(answer)) = (addrs.get(at), answers.get_mut(at)) else {
+                    continue;
+                };
+                let count = line::count::<C>(self.records, line, key(addr, level));
+                *answer = NexthopId(line::nexthop(self.records, line, count));
+                deep.push(at, line, level, line & DEEP != 0);
+            }
+        }
+    }
+}
+
+/// Addresses of a chunk that need more: their places, a line or table, and the level of its key.
+pub(super) struct Lanes {
+    at: [u8; CHUNK],
+    entry: [u32; CHUNK],
+    level: [u8; CHUNK],
+    pub(super) count: usize,
+}
+
+impl Lanes {
+    #[inline(always)]
+    pub(super) fn new() -> Self {
+        Self { at: [0; CHUNK], entry: [0; CHUNK], level: [0; CHUNK], count: 0 }
+    }
+
+    /// Adds an address if `counts`; without a branch, as nobody can predict that.
+    #[inline(always)]
+    pub(super) fn push(&mut self, at: usize, entry: u32, level: u32, counts: bool) {
+        let i = self.count % CHUNK;
+        (self.at[i], self.entry[i], self.level[i]) = (at as u8, entry, level as u8);
+        self.count += usize::from(counts);
+    }
+
+    #[inline(always)]
+    fn get(&self, i: usize) -> (usize, u32, u32) {
+        let i = i % CHUNK;
+        (usize::from(self.at[i]), self.entry[i], u32::from(self.level[i]))
+    }
+
+    #[inline(always)]
+    fn set(&mut self, i: usize, entry: u32) {
+        self.entry[i % CHUNK] = entry;
+    }
+
+    #[inline(always)]
+    fn iter(&self) -> impl Iterator<Item = (usize, u32, u32)> {
+        (0..self.count).map(|i| self.get(i))
+    }
+}
