@@ -62,5 +62,6 @@ pub use error::PortError;
 pub use interface::Port;
 pub use sys::batch::{Batch, Drain};
 pub use sys::frame::Frame;
+pub use sys::heads::Heads;
 pub use sys::pool::{Pool, PoolConfig};
 pub use sys::wide::wide;

@@ -63,6 +63,12 @@ impl Adjacency {
         self.0 >> KIND_SHIFT == Kind::Forward as u64
     }
 
+    /// 0 when packets are forwarded through this port, without a branch.
+    #[inline(always)]
+    pub(crate) fn is_not_forward_by(self, port: u8) -> u64 {
+        (self.0 >> MAC_BITS) ^ ((Kind::Forward as u64) << (KIND_SHIFT - MAC_BITS) | u64::from(port))
+    }
+
     #[inline(always)]
     pub(crate) fn is_group(self) -> bool {
         self.0 >> KIND_SHIFT == Kind::Group as u64

@@ -5,220 +5,154 @@
 //! was and goes to [`crate::general`], which knows every rule and every reason. A test forwards
 //! random frames both ways and compares the bytes.
 //!
-//! - *gather* loads each header as a few words into arrays, one element a frame;
-//! - *check* computes all conditions on the arrays, without branches, so that the compiler uses
+//! - [`Heads`] turns the headers of all frames into columns of words;
+//! - *check* computes all conditions on the columns, without branches, so that the compiler uses
 //!   vector instructions: a condition that fails sets a bit of `bad`;
-//! - *rewrite* branches once per frame and stores three words.
+//! - *write* stores three words of a frame that goes on.
 
-use fwdlab_port::Frame;
+use fwdlab_port::{Frame, Heads};
 use fwdlab_wire::{ethernet, ipv4, ipv6};
 
 use crate::adjacency::Adjacency;
-use crate::plane::{GENERAL, MAX_PORTS, PortFacts};
+use crate::plane::PortFacts;
 use crate::rows::CHUNK;
 
-/// Bytes that the fast path reads: Ethernet and IPv6 header (54), rounded up to a word.
-pub(crate) const HEAD: usize = 56;
+/// Bytes that the fast path reads: all headers.
+pub(crate) const HEAD: usize = Heads::LINE;
 
 const L3: usize = ethernet::HEADER_LEN;
 /// Elements are checked in groups of this, as many 64-bit words as the widest vector has.
 const LANES: usize = 8;
+/// The bits of a MAC address in a word.
+const MAC_MASK: u64 = (1 << 48) - 1;
 
-/// Headers of a chunk, and what was found out about them. Fields of a header keep the byte order
-/// of the wire inside their words (loaded little-endian) unless said otherwise. Aligned so that
-/// no vector lies across two cache lines.
+/// What was found out about the frames of a chunk. Aligned so that no vector lies across two cache
+/// lines.
 #[repr(align(64))]
-pub(crate) struct Headers {
-    /// Destination MAC address (upper 48 bits) and frame length (lower 16).
-    mac_len: [u64; CHUNK],
-    /// IPv4: EtherType to traffic class (lower 32 bits), checksum (next 16).
-    /// IPv6: EtherType, version to flow label, payload length.
-    front: [u64; CHUNK],
-    /// IPv4: total length to protocol. IPv6: hop limit.
-    middle: [u64; CHUNK],
-    /// IPv4: both addresses. IPv6: upper half of the source, host order.
-    source: [u64; CHUNK],
-    /// IPv6: upper half of the destination, host order.
-    destination: [u64; CHUNK],
+pub(crate) struct Findings {
     /// Not 0 where the fast path may not forward.
-    bad: [u64; CHUNK],
+    pub(crate) bad: [u64; CHUNK],
     /// Length of the packet, bytes.
-    total: [u32; CHUNK],
-    /// IPv4: TTL, protocol and checksum as they are to be.
+    pub(crate) total: [u64; CHUNK],
+    /// What follows the length of the packet, as it is to be. IPv4: TTL, protocol and checksum.
+    /// IPv6: hop limit.
     edit: [u32; CHUNK],
 }
 
-impl Headers {
+impl Findings {
     pub(crate) fn new() -> Self {
-        Self {
-            mac_len: [0; CHUNK],
-            front: [0; CHUNK],
-            middle: [0; CHUNK],
-            source: [0; CHUNK],
-            destination: [0; CHUNK],
-            bad: [0; CHUNK],
-            total: [0; CHUNK],
-            edit: [0; CHUNK],
-        }
+        Self { bad: [0; CHUNK], total: [0; CHUNK], edit: [0; CHUNK] }
     }
 
-    /// Loads an IPv4 header as element `at`; returns the destination.
+    /// Checks the first `count` frames as IPv4 (and some behind them, for whole vectors), computes
+    /// their edits, and finds their destinations. `mac` is the port's own address, packed.
+    ///
+    /// Words of a frame, a letter a byte: 1 `ssss` EtherType, version and IHL, traffic class;
+    /// 2 total length, identification, fragment, TTL, protocol; 3 checksum, source, half of the
+    /// destination; 4 the other half.
     #[inline(always)]
-    pub(crate) fn gather_inet(&mut self, at: usize, frame: &Frame) -> u32 {
-        let head = frame.head::<HEAD>();
-        let at = at % CHUNK;
-        self.mac_len[at] = word(head, 0) << 16 | frame.len() as u64;
-        let checksum = u16::from_le_bytes([head[L3 + 10], head[L3 + 11]]);
-        self.front[at] = u64::from(half(head, 12)) | u64::from(checksum) << 32;
-        self.middle[at] = word(head, L3 + 2);
-        let addresses = word(head, L3 + 12);
-        self.source[at] = addresses;
-        ((addresses >> 32) as u32).swap_bytes()
-    }
-
-    /// Loads an IPv6 header as element `at`; returns the destination.
-    #[inline(always)]
-    pub(crate) fn gather_inet6(&mut self, at: usize, frame: &Frame) -> u128 {
-        let head = frame.head::<HEAD>();
-        let at = at % CHUNK;
-        self.mac_len[at] = word(head, 0) << 16 | frame.len() as u64;
-        self.front[at] = word(head, 12);
-        self.middle[at] = u64::from(head[L3 + ipv6::HOP_LIMIT]);
-        self.source[at] = word(head, L3 + 8).swap_bytes();
-        let upper = word(head, L3 + 24).swap_bytes();
-        self.destination[at] = upper;
-        u128::from(upper) << 64 | u128::from(word(head, L3 + 32).swap_bytes())
-    }
-
-    /// Checks the first `count` IPv4 headers (and some behind them, for whole vectors) and
-    /// computes their edits. `mac` is the port's own address, packed.
-    #[inline(always)]
-    pub(crate) fn check_inet(&mut self, count: usize, mac: u64) {
-        let count = count.next_multiple_of(LANES).min(CHUNK);
-        let inputs = self.mac_len[..count].iter().zip(&self.front[..count]);
-        let inputs = inputs.zip(&self.middle[..count]).zip(&self.source[..count]);
-        let outputs = self.bad[..count].iter_mut().zip(&mut self.total[..count]);
-        let outputs = outputs.zip(&mut self.edit[..count]);
-        for ((((&mac_len, &front), &middle), &addresses), ((bad, total_out), edit)) in
-            inputs.zip(outputs)
-        {
+    pub(crate) fn check_inet(
+        &mut self,
+        heads: &Heads,
+        destinations: &mut [u32; CHUNK],
+        (count, mac): (usize, u64),
+    ) {
+        let (w0, w1, w2) = (heads.word::<0>(), heads.word::<1>(), heads.word::<2>());
+        let (w3, w4, lengths) = (heads.word::<3>(), heads.word::<4>(), heads.lengths());
+        for at in 0..count.next_multiple_of(LANES).min(CHUNK) {
+            let (middle, last) = (w2[at], w4[at] & 0xffff);
             let total = middle >> 8 & 0xff | (middle & 0xff) << 8;
             let ttl = middle >> 48 & 0xff;
-            let checksum = front >> 32;
+            let checksum = w3[at] & 0xffff;
             // RFC 1071, section 2(B): a one's complement sum may be taken in any byte order.
-            let sum = (front >> 16 & 0xffff)
-                + low32(middle)
-                + (middle >> 32)
-                + checksum
-                + low32(addresses)
-                + (addresses >> 32);
-            *bad = (mac_len >> 16 ^ mac)
+            let sum = (w1[at] >> 48)
+                + (low32(middle) + (middle >> 32))
+                + (low32(w3[at]) + (w3[at] >> 32))
+                + last;
+            self.bad[at] = (w0[at] ^ mac) & MAC_MASK
                 // EtherType 0x0800, version 4, header length 5, as the bytes lie: 08 00 45.
-                | (front ^ 0x45_0008) & 0xff_ffff
+                | (w1[at] >> 32 ^ 0x45_0008) & 0xff_ffff
                 | is_less(total, ipv4::HEADER_LEN as u64)
-                | is_less(mac_len & 0xffff, total + L3 as u64)
+                | is_less(lengths[at], total + L3 as u64)
                 | is_less(ttl, 2)
                 | (fold(sum) ^ 0xffff)
-                | is_special(addresses & 0xff, addresses >> 8 & 0xff)
-                | is_special(addresses >> 32 & 0xff, addresses >> 40 & 0xff);
-            *total_out = total as u32;
+                | is_special(w3[at] >> 16 & 0xff, w3[at] >> 24 & 0xff)
+                | is_special(w3[at] >> 48 & 0xff, w3[at] >> 56);
+            self.total[at] = total;
+            destinations[at] = ((w3[at] >> 48 | last << 16) as u32).swap_bytes();
             // RFC 1624 with m' = m - 0x0100 (the TTL is the high byte of its word): HC' = HC +
             // 0x0100 with end-around carry; in our byte order the 0x0100 is a 1. A sum of 0xffff
             // wraps to 0, as equation 3 would have it.
             let raised = checksum + 1;
             let raised = raised + ((raised + 1) >> 16);
             let lowered = (middle >> 48) - (1 & !is_less(ttl, 1));
-            *edit = (lowered | (raised << 16)) as u32;
+            self.edit[at] = (lowered | (raised << 16)) as u32;
         }
     }
 
-    /// Checks the first `count` IPv6 headers likewise.
+    /// Checks the first `count` frames as IPv6 likewise.
+    ///
+    /// Words: 1 `ssss` EtherType, version to flow label; 2 flow label, payload length, next header,
+    /// hop limit, source; 3 source; 4 source, destination; 5 destination; 6 destination.
     #[inline(always)]
-    pub(crate) fn check_inet6(&mut self, count: usize, mac: u64) {
-        let count = count.next_multiple_of(LANES).min(CHUNK);
-        let inputs =
-            self.mac_len[..count].iter().zip(&self.front[..count]).zip(&self.middle[..count]);
-        let inputs = inputs.zip(&self.source[..count]).zip(&self.destination[..count]);
-        let outputs = self.bad[..count].iter_mut().zip(&mut self.total[..count]);
-        for (((((&mac_len, &front), &hops), &source), &destination), (bad, total_out)) in
-            inputs.zip(outputs)
-        {
-            let payload = front >> 56 | front >> 40 & 0xff00;
+    pub(crate) fn check_inet6(
+        &mut self,
+        heads: &Heads,
+        destinations: &mut [u128; CHUNK],
+        (count, mac): (usize, u64),
+    ) {
+        let (w0, w1, w2, w3) =
+            (heads.word::<0>(), heads.word::<1>(), heads.word::<2>(), heads.word::<3>());
+        let (w4, w5, w6) = (heads.word::<4>(), heads.word::<5>(), heads.word::<6>());
+        let lengths = heads.lengths();
+        for at in 0..count.next_multiple_of(LANES).min(CHUNK) {
+            let payload = w2[at] >> 24 & 0xff | (w2[at] >> 16 & 0xff) << 8;
             let total = payload + ipv6::HEADER_LEN as u64;
-            *bad = (mac_len >> 16 ^ mac)
+            let hops = w2[at] >> 40 & 0xff;
+            let source = (w2[at] >> 48 | w3[at] << 16).swap_bytes();
+            let upper = (w4[at] >> 48 | w5[at] << 16).swap_bytes();
+            let lower = (w5[at] >> 48 | w6[at] << 16).swap_bytes();
+            self.bad[at] = (w0[at] ^ mac) & MAC_MASK
                 // EtherType 0x86dd and version 6, as the bytes lie: 86 dd 6x.
-                | (front ^ 0x60_dd86) & 0xf0_ffff
-                | is_less(mac_len & 0xffff, total + L3 as u64)
+                | (w1[at] >> 32 ^ 0x60_dd86) & 0xf0_ffff
+                | is_less(lengths[at], total + L3 as u64)
                 | is_less(hops, 2)
                 | u64::from(!is_ordinary6(source))
-                | u64::from(!is_ordinary6(destination));
-            *total_out = total as u32;
+                | u64::from(!is_ordinary6(upper));
+            self.total[at] = total;
+            destinations[at] = u128::from(upper) << 64 | u128::from(lower);
+            self.edit[at] = (hops as u32).wrapping_sub(1);
         }
     }
 
-    /// Rewrites the IPv4 frame of element `at` if all is well; returns its output port, or
-    /// [`GENERAL`] and leaves it alone.
+    /// Edits the IPv4 frame of element `at`, of which nothing is bad, for this next hop.
     #[inline(always)]
-    pub(crate) fn rewrite_inet(
-        &self,
-        at: usize,
-        frame: &mut Frame,
-        adjacency: Adjacency,
-        ports: &[PortFacts; MAX_PORTS],
-    ) -> u8 {
-        let at = at % CHUNK;
-        let port = adjacency.port();
-        let output = &ports[usize::from(port)];
-        if (self.bad[at] != 0) | !adjacency.is_forward() | (self.total[at] > output.fast_mtu()) {
-            return GENERAL;
-        }
+    pub(crate) fn write_inet(&self, at: usize, frame: &mut Frame, macs: (u64, u32)) {
         let head = frame.head_mut::<HEAD>();
-        head[L3 + 8..L3 + 12].copy_from_slice(&self.edit[at].to_le_bytes());
-        put_macs(head, adjacency, output);
-        port
+        head[L3 + 8..L3 + 12].copy_from_slice(&self.edit[at % CHUNK].to_le_bytes());
+        put_macs(head, macs);
     }
 
-    /// Rewrites the IPv6 frame of element `at` likewise.
+    /// Edits the IPv6 frame of element `at` likewise.
     #[inline(always)]
-    pub(crate) fn rewrite_inet6(
-        &self,
-        at: usize,
-        frame: &mut Frame,
-        adjacency: Adjacency,
-        ports: &[PortFacts; MAX_PORTS],
-    ) -> u8 {
-        let at = at % CHUNK;
-        let port = adjacency.port();
-        let output = &ports[usize::from(port)];
-        if (self.bad[at] != 0) | !adjacency.is_forward() | (self.total[at] > output.fast_mtu()) {
-            return GENERAL;
-        }
+    pub(crate) fn write_inet6(&self, at: usize, frame: &mut Frame, macs: (u64, u32)) {
         let head = frame.head_mut::<HEAD>();
-        head[L3 + ipv6::HOP_LIMIT] = (self.middle[at] as u8).wrapping_sub(1);
-        put_macs(head, adjacency, output);
-        port
+        head[L3 + ipv6::HOP_LIMIT] = self.edit[at % CHUNK] as u8;
+        put_macs(head, macs);
     }
 }
 
+/// Both MAC addresses of a frame to this next hop, as words.
 #[inline(always)]
-fn put_macs(head: &mut [u8; HEAD], adjacency: Adjacency, output: &PortFacts) {
-    let macs = adjacency.packed_mac() | output.packed_mac() << 48;
-    head[..8].copy_from_slice(&macs.to_le_bytes());
-    head[8..12].copy_from_slice(&((output.packed_mac() >> 16) as u32).to_le_bytes());
+pub(crate) fn macs(hop: Adjacency, output: &PortFacts) -> (u64, u32) {
+    let own = output.packed_mac();
+    (hop.packed_mac() | own << 48, (own >> 16) as u32)
 }
 
 #[inline(always)]
-fn word(head: &[u8; HEAD], at: usize) -> u64 {
-    let mut bytes = [0; 8];
-    bytes.copy_from_slice(&head[at..at + 8]);
-    u64::from_le_bytes(bytes)
-}
-
-#[inline(always)]
-fn half(head: &[u8; HEAD], at: usize) -> u32 {
-    let mut bytes = [0; 4];
-    bytes.copy_from_slice(&head[at..at + 4]);
-    u32::from_le_bytes(bytes)
+fn put_macs(head: &mut [u8; HEAD], macs: (u64, u32)) {
+    head[..8].copy_from_slice(&macs.0.to_le_bytes());
+    head[8..12].copy_from_slice(&macs.1.to_le_bytes());
 }
 
 #[inline(always)]

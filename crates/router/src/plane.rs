@@ -1,22 +1,23 @@
 //! The stages between receiving and sending: they turn a row of frames into a row of fates.
 //!
 //! ```text
-//! sort     by family, prefetch the next chunk
-//! gather   headers and destination addresses into arrays   (touches the frames' first line)
+//! load     headers into columns of words                    (touches the frames' first line)
+//! sort     by family
+//! check    all conditions, edits and destinations, on the columns
 //! lookup   one call per family and chunk
-//! check    all conditions and edits, on the arrays
 //! rewrite  the frames that go on                            (touches them again, now in L1)
 //! general  what the fast path left over
 //! ```
 //!
 //! A chunk is small enough that its frames' first cache lines are still in L1 when `rewrite`
-//! comes to them; while one chunk is sorted, the next one is prefetched.
+//! comes to them; while one chunk is worked on, the next one is prefetched, to be written: frames
+//! that another core has written travel once.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use fwdlab_fib::{Inet, Inet6};
-use fwdlab_port::{Batch, Frame, Pool, wide};
+use fwdlab_port::{Batch, Frame, Heads, Pool, wide};
 use fwdlab_wire::MacAddr;
 
 use crate::adjacency::pack_mac;
@@ -104,6 +105,7 @@ pub(crate) struct Plane {
     pub(crate) inet: Vec<View<Inet>>,
     pub(crate) inet6: Vec<View<Inet6>>,
     pub(crate) counters: Arc<Counters>,
+    heads: Heads,
     row: Row<u32>,
     row6: Row<u128>,
     has_fast_path: bool,
@@ -162,6 +164,7 @@ impl Plane {
             inet,
             inet6,
             counters,
+            heads: Heads::new(),
             row: Row::new(),
             row6: Row::new(),
             has_fast_path: true,
@@ -252,23 +255,25 @@ impl Plane {
         let mut view = Lazy::new(&mut self.inet[usize::from(fib)]);
         let mut view6 = Lazy::new(&mut self.inet6[usize::from(fib)]);
         let (row, row6) = (&mut self.row, &mut self.row6);
-        frames.iter().take(CHUNK).for_each(Frame::prefetch);
+        frames.iter().take(CHUNK).for_each(Frame::prefetch_write);
         let (mut rest, mut fates, mut left) = (frames, &mut self.fates[..], 0);
         while !rest.is_empty() {
             let count = CHUNK.min(rest.len());
             let (chunk, next) = rest.split_at_mut(count);
             let (chunk_fates, next_fates) = fates.split_at_mut(count);
-            next.iter().take(count).for_each(Frame::prefetch);
-            let others = sort(chunk, row, row6);
+            next.iter().take(count).for_each(Frame::prefetch_write);
+            self.heads.load(chunk);
+            let heads = &self.heads;
+            let others = sort(heads, count, row, row6);
             if others > 0 {
                 chunk_fates.fill(GENERAL);
                 left += others;
             }
             if row.len > 0 {
-                left += row.forward_inet(&mut view, chunk, chunk_fates, &context);
+                left += row.forward_inet(&mut view, (&mut *chunk, heads), chunk_fates, &context);
             }
             if row6.len > 0 {
-                left += row6.forward_inet6(&mut view6, chunk, chunk_fates, &context);
+                left += row6.forward_inet6(&mut view6, (&mut *chunk, heads), chunk_fates, &context);
             }
             (rest, fates) = (next, next_fates);
         }

@@ -2,10 +2,10 @@
 //! over them.
 
 use fwdlab_fib::{Address, Family, Inet, Inet6, NexthopId, Pinned, Reader};
-use fwdlab_port::Frame;
+use fwdlab_port::{Frame, Heads};
 
 use crate::adjacency::{Adjacency, AdjacencyReader};
-use crate::fast::{HEAD, Headers};
+use crate::fast::{Findings, macs};
 use crate::flow;
 use crate::general::L3;
 use crate::plane::{GENERAL, MAX_PORTS, PortFacts};
@@ -13,52 +13,39 @@ use crate::tables::View;
 use crate::tally::Tally;
 
 /// Frames per chunk.
-pub(crate) const CHUNK: usize = 64;
+pub(crate) const CHUNK: usize = Heads::FRAMES;
 
 /// EtherTypes as a little-endian load of their two bytes gives them.
 const INET: u16 = fwdlab_wire::ethernet::TYPE_IPV4.swap_bytes();
 const INET6: u16 = fwdlab_wire::ethernet::TYPE_IPV6.swap_bytes();
 
-/// The EtherType of a frame whose slot holds [`HEAD`] bytes, as [`INET`] and [`INET6`] have it.
+/// The EtherType in word 1 of a frame, as [`INET`] and [`INET6`] have it.
 #[inline(always)]
-fn ether_type(frame: &Frame) -> u16 {
-    let head = frame.head::<HEAD>();
-    u16::from_le_bytes([head[12], head[13]])
+fn ether_type(word: u64) -> u16 {
+    (word >> 32) as u16
 }
 
-/// The EtherType of all frames, if it is the same and all slots hold [`HEAD`] bytes. The usual
-/// case: then nothing has to be sorted.
-#[inline(always)]
-fn common_type(chunk: &[Frame]) -> Option<u16> {
-    let first = chunk.first().filter(|frame| frame.capacity() >= HEAD).map(ether_type)?;
-    let mut differences = 0;
-    for frame in chunk {
-        if frame.capacity() < HEAD {
-            return None;
-        }
-        differences |= ether_type(frame) ^ first;
-    }
-    (differences == 0).then_some(first)
-}
-
-/// 0, 1, 2, ...
-const EVERY_PLACE: [u8; CHUNK] = {
-    let mut places = [0; CHUNK];
-    let mut at = 0;
-    while at < CHUNK {
-        places[at] = at as u8;
-        at += 1;
-    }
-    places
-};
-
-/// One family's frames of a chunk, in order: place in the chunk, header, address, answer.
+/// One family's frames of a chunk, in order: place in the chunk, findings, address, answer.
 pub(crate) struct Row<A> {
-    headers: Headers,
+    findings: Findings,
     pub(crate) len: usize,
     places: [u8; CHUNK],
+    /// Headers of this family's frames alone; used when a chunk holds others, too.
+    own: Heads,
     addresses: [A; CHUNK],
     nexthops: [NexthopId; CHUNK],
+    hops: [Adjacency; CHUNK],
+}
+
+/// How a row edits one frame.
+trait Write: Fn(&Findings, usize, &mut Frame, (u64, u32)) {}
+impl<T: Fn(&Findings, usize, &mut Frame, (u64, u32))> Write for T {}
+
+/// What the rewrite needs besides the row.
+struct Way<'a> {
+    adjacencies: &'a AdjacencyReader,
+    tally: &'a Tally,
+    ports: &'a [PortFacts; MAX_PORTS],
 }
 
 impl<A: Address> Row<A> {
@@ -67,17 +54,12 @@ impl<A: Address> Row<A> {
         Self {
             len: 0,
             places: [0; CHUNK],
-            headers: Headers::new(),
+            findings: Findings::new(),
+            own: Heads::new(),
             addresses: [A::ZERO; CHUNK],
             nexthops: [NexthopId::NONE; CHUNK],
+            hops: [Adjacency::NONE; CHUNK],
         }
-    }
-
-    /// Takes the first `count` places.
-    #[inline(always)]
-    fn take_all(&mut self, count: usize) {
-        self.places = EVERY_PLACE;
-        self.len = count;
     }
 
     /// Notes a place and keeps it if `is_kept`: a store that always happens is cheaper than a
@@ -88,61 +70,112 @@ impl<A: Address> Row<A> {
         self.len += usize::from(is_kept);
     }
 
-    /// Loads the headers with `gather`.
-    #[inline(always)]
-    fn gather(&mut self, chunk: &[Frame], gather: impl Fn(&mut Headers, usize, &Frame) -> A) {
-        for (at, (&place, address)) in
-            self.places[..self.len].iter().zip(&mut self.addresses).enumerate()
-        {
-            *address = gather(&mut self.headers, at, &chunk[usize::from(place)]);
-        }
-    }
-
-    /// Rewrites the frames with `rewrite`, which returns a fate; returns how many were left over.
+    /// Edits the frames and notes their fates; returns how many were left over. In the usual case,
+    /// decided by a few vectors, all frames are right and leave through one port: then there is no
+    /// branch for each of them.
     #[inline(always)]
     fn rewrite(
-        &self,
-        (adjacencies, tally): (&AdjacencyReader, &Tally),
+        &mut self,
+        way: &Way<'_>,
         chunk: &mut [Frame],
         fates: &mut [u8],
-        rewrite: impl Fn(&Headers, usize, &mut Frame, Adjacency) -> u8,
+        write: impl Write,
+    ) -> usize {
+        let ids = &self.nexthops[..self.len];
+        let first = ids.first().copied().unwrap_or(NexthopId::NONE);
+        let is_one_hop = ids.iter().fold(0, |differences, id| differences | (id.0 ^ first.0)) == 0;
+        if is_one_hop {
+            self.hops = [way.adjacencies.of(first); CHUNK];
+        } else {
+            for (hop, &id) in self.hops.iter_mut().zip(ids) {
+                *hop = way.adjacencies.of(id);
+            }
+        }
+        let hops = &self.hops[..self.len];
+        let port = hops.first().map_or(0, |hop| hop.port());
+        let output = &way.ports[usize::from(port)];
+        let longest = u64::from(output.fast_mtu());
+        let (mut bad, mut others) = (0, 0);
+        for ((hop, finding), &total) in
+            hops.iter().zip(&self.findings.bad).zip(&self.findings.total)
+        {
+            bad |= finding;
+            others |= hop.is_not_forward_by(port) | u64::from(total > longest);
+        }
+        if chunk.len() != self.len || bad | others != 0 {
+            return self.rewrite_each(way, chunk, fates, write);
+        }
+        for (at, (frame, &hop)) in chunk.iter_mut().zip(hops).enumerate() {
+            write(&self.findings, at, frame, macs(hop, output));
+        }
+        fates.fill(port);
+        if is_one_hop {
+            way.tally.count(first, ids.len() as u64);
+        } else {
+            ids.iter().for_each(|&id| way.tally.count(id, 1));
+        }
+        0
+    }
+
+    /// As `rewrite`, a decision for each frame.
+    #[inline(never)]
+    fn rewrite_each(
+        &self,
+        way: &Way<'_>,
+        chunk: &mut [Frame],
+        fates: &mut [u8],
+        write: impl Write,
     ) -> usize {
         let mut left = 0;
         for (at, (&place, &id)) in self.places[..self.len].iter().zip(&self.nexthops).enumerate() {
             let place = usize::from(place);
-            let fate = rewrite(&self.headers, at, &mut chunk[place], adjacencies.of(id));
-            fates[place] = fate;
-            if fate == GENERAL {
+            fates[place] = self.fate(at, &mut chunk[place], way, &write);
+            if fates[place] == GENERAL {
                 left += 1; // the general path looks up again and counts
             } else {
-                tally.count(id);
+                way.tally.count(id, 1);
             }
         }
         left
     }
 
-    /// As `rewrite`, for frames that were left over.
+    /// As `rewrite`, for frames that were left over, after their next hops have changed.
     #[cold]
     fn rewrite_left(
-        &self,
-        (adjacencies, tally): (&AdjacencyReader, &Tally),
+        &mut self,
+        way: &Way<'_>,
         chunk: &mut [Frame],
         fates: &mut [u8],
-        rewrite: impl Fn(&Headers, usize, &mut Frame, Adjacency) -> u8,
+        write: impl Write,
     ) -> usize {
         let mut left = 0;
-        for (at, (&place, &id)) in self.places[..self.len].iter().zip(&self.nexthops).enumerate() {
-            let place = usize::from(place);
+        for at in 0..self.len {
+            let (place, id) = (usize::from(self.places[at]), self.nexthops[at]);
             if fates[place] == GENERAL {
-                fates[place] = rewrite(&self.headers, at, &mut chunk[place], adjacencies.of(id));
+                self.hops[at] = way.adjacencies.of(id);
+                fates[place] = self.fate(at, &mut chunk[place], way, &write);
                 if fates[place] == GENERAL {
                     left += 1;
                 } else {
-                    tally.count(id);
+                    way.tally.count(id, 1);
                 }
             }
         }
         left
+    }
+
+    /// Edits the frame of element `at` if all is well; returns its output port, or [`GENERAL`] and
+    /// leaves it alone.
+    #[inline(always)]
+    fn fate(&self, at: usize, frame: &mut Frame, way: &Way<'_>, write: &impl Write) -> u8 {
+        let (at, hop) = (at % CHUNK, self.hops[at % CHUNK]);
+        let output = &way.ports[usize::from(hop.port())];
+        let is_short = self.findings.total[at] <= u64::from(output.fast_mtu());
+        if (self.findings.bad[at] != 0) | !hop.is_forward() | !is_short {
+            return GENERAL;
+        }
+        write(&self.findings, at, frame, macs(hop, output));
+        hop.port()
     }
 
     /// Replaces nexthops that are groups by their members for the flows, of the frames that were
@@ -150,13 +183,14 @@ impl<A: Address> Row<A> {
     #[cold]
     fn choose_members<F: Family<Addr = A>>(
         &mut self,
-        (table, adjacencies): (&Pinned<'_, F>, &AdjacencyReader),
+        table: &Pinned<'_, F>,
         chunk: &[Frame],
         flow: fn(&[u8]) -> u32,
     ) -> bool {
         let mut has_group = false;
-        for (&place, id) in self.places[..self.len].iter().zip(&mut self.nexthops) {
-            if adjacencies.of(*id).is_group() {
+        let places = self.places[..self.len].iter();
+        for ((&place, hop), id) in places.zip(&self.hops).zip(&mut self.nexthops) {
+            if hop.is_group() {
                 *id = table.member(*id, flow(chunk[usize::from(place)].get(L3..).unwrap_or(&[])));
                 has_group = true;
             }
@@ -188,84 +222,95 @@ impl<'a, F: Family> Lazy<'a, F> {
     }
 
     #[inline(always)]
-    fn pin(&mut self) -> (&Pinned<'a, F>, (&'a AdjacencyReader, &'a Tally)) {
+    fn pin(&mut self, context: &Context<'a>) -> (&Pinned<'a, F>, Way<'a>) {
         if let Some(reader) = self.reader.take() {
             self.table = Some(reader.pin());
         }
+        let Self { adjacencies, tally, .. } = *self;
         (
             self.table.as_ref().expect("invariant: pinned when the reader was taken"),
-            (self.adjacencies, self.tally),
+            Way { adjacencies, tally, ports: context.ports },
         )
     }
 }
 
 impl Row<u32> {
-    /// Gathers, looks up, checks and rewrites; returns how many frames are left over.
+    /// Checks, looks up and rewrites; returns how many frames are left over.
     #[inline(always)]
-    pub(crate) fn forward_inet(
+    pub(crate) fn forward_inet<'a>(
         &mut self,
-        view: &mut Lazy<'_, Inet>,
-        chunk: &mut [Frame],
+        view: &mut Lazy<'a, Inet>,
+        (chunk, heads): (&mut [Frame], &Heads),
         fates: &mut [u8],
-        context: &Context<'_>,
+        context: &Context<'a>,
     ) -> usize {
-        let (table, links) = view.pin();
-        self.gather(chunk, |headers, at, frame| headers.gather_inet(at, frame));
+        let (table, way) = view.pin(context);
+        let heads = if self.len == chunk.len() { heads } else { &self.own };
+        self.findings.check_inet(heads, &mut self.addresses, (self.len, context.mac));
         table.lookup_batch(&self.addresses[..self.len], &mut self.nexthops[..self.len]);
-        self.headers.check_inet(self.len, context.mac);
-        let rewrite = |headers: &Headers, at: usize, frame: &mut Frame, adjacency: Adjacency| {
-            headers.rewrite_inet(at, frame, adjacency, context.ports)
-        };
-        let left = self.rewrite(links, chunk, fates, rewrite);
-        if left > 0 && self.choose_members((table, links.0), chunk, flow::inet) {
-            return self.rewrite_left(links, chunk, fates, rewrite);
+        let left = self.rewrite(&way, chunk, fates, Findings::write_inet);
+        if left > 0 && self.choose_members(table, chunk, flow::inet) {
+            return self.rewrite_left(&way, chunk, fates, Findings::write_inet);
         }
         left
     }
 }
 
 impl Row<u128> {
-    /// Gathers, looks up, checks and rewrites; returns how many frames are left over.
+    /// Checks, looks up and rewrites; returns how many frames are left over.
     #[inline(always)]
-    pub(crate) fn forward_inet6(
+    pub(crate) fn forward_inet6<'a>(
         &mut self,
-        view: &mut Lazy<'_, Inet6>,
-        chunk: &mut [Frame],
+        view: &mut Lazy<'a, Inet6>,
+        (chunk, heads): (&mut [Frame], &Heads),
         fates: &mut [u8],
-        context: &Context<'_>,
+        context: &Context<'a>,
     ) -> usize {
-        let (table, links) = view.pin();
-        self.gather(chunk, |headers, at, frame| headers.gather_inet6(at, frame));
+        let (table, way) = view.pin(context);
+        let heads = if self.len == chunk.len() { heads } else { &self.own };
+        self.findings.check_inet6(heads, &mut self.addresses, (self.len, context.mac));
         table.lookup_batch(&self.addresses[..self.len], &mut self.nexthops[..self.len]);
-        self.headers.check_inet6(self.len, context.mac);
-        let rewrite = |headers: &Headers, at: usize, frame: &mut Frame, adjacency: Adjacency| {
-            headers.rewrite_inet6(at, frame, adjacency, context.ports)
-        };
-        let left = self.rewrite(links, chunk, fates, rewrite);
-        if left > 0 && self.choose_members((table, links.0), chunk, flow::inet6) {
-            return self.rewrite_left(links, chunk, fates, rewrite);
+        let left = self.rewrite(&way, chunk, fates, Findings::write_inet6);
+        if left > 0 && self.choose_members(table, chunk, flow::inet6) {
+            return self.rewrite_left(&way, chunk, fates, Findings::write_inet6);
         }
         left
     }
 }
 
-/// Splits a chunk by family; returns how many frames are of neither.
-#[inline(always)]
-pub(crate) fn sort(chunk: &[Frame], row: &mut Row<u32>, row6: &mut Row<u128>) -> usize {
-    (row.len, row6.len) = (0, 0);
-    match common_type(chunk) {
-        Some(INET) => row.take_all(chunk.len()),
-        Some(INET6) => row6.take_all(chunk.len()),
-        Some(_) => {}
-        None => {
-            for (place, frame) in chunk.iter().enumerate() {
-                if frame.capacity() >= HEAD {
-                    let ether_type = ether_type(frame);
-                    row.offer(place, ether_type == INET);
-                    row6.offer(place, ether_type == INET6);
-                }
-            }
-        }
+/// 0, 1, 2, ...
+const EVERY_PLACE: [u8; CHUNK] = {
+    let mut places = [0; CHUNK];
+    let mut at = 0;
+    while at < CHUNK {
+        places[at] = at as u8;
+        at += 1;
     }
-    chunk.len() - row.len - row6.len
+    places
+};
+
+/// Splits a chunk of `count` frames by family; returns how many are of neither. Usually all are of
+/// the same one, and then nothing has to be sorted.
+#[inline(always)]
+pub(crate) fn sort(heads: &Heads, count: usize, row: &mut Row<u32>, row6: &mut Row<u128>) -> usize {
+    (row.len, row6.len) = (0, 0);
+    let words = &heads.word::<1>()[..count];
+    let first = words.first().copied().unwrap_or(0);
+    let differences = words.iter().fold(0, |differences, word| differences | (word ^ first));
+    if ether_type(differences) == 0 {
+        match ether_type(first) {
+            INET => (row.len, row.places) = (count, EVERY_PLACE),
+            INET6 => (row6.len, row6.places) = (count, EVERY_PLACE),
+            _ => {}
+        }
+        return count - row.len - row6.len;
+    }
+    for (place, &word) in words.iter().enumerate() {
+        let ether_type = ether_type(word);
+        row.offer(place, ether_type == INET);
+        row6.offer(place, ether_type == INET6);
+    }
+    row.own.pick(heads, &row.places[..row.len]);
+    row6.own.pick(heads, &row6.places[..row6.len]);
+    count - row.len - row6.len
 }

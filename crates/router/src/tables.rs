@@ -56,7 +56,7 @@ impl<F: Family> View<F> {
         let table = self.reader.pin();
         let id = table.lookup(destination);
         let id = if self.adjacencies.of(id).is_group() { table.member(id, flow) } else { id };
-        self.tally.count(id);
+        self.tally.count(id, 1);
         (id, self.adjacencies.of(id))
     }
 

@@ -30,11 +30,11 @@ impl Tally {
         Self { shared: TallyReader(Arc::new(Mutex::new(cells.clone()))), cells }
     }
 
-    /// Counts a packet; none for a number beyond the table, which no lookup answers with.
+    /// Counts some packets; none for a number beyond the table, which no lookup answers with.
     #[inline(always)]
-    pub(crate) fn count(&self, id: NexthopId) {
+    pub(crate) fn count(&self, id: NexthopId, packets: u64) {
         if let Some(cell) = self.cells.get(id.index()) {
-            cell.add(1);
+            cell.add(packets);
         }
     }
 
@@ -81,12 +81,12 @@ mod tests {
     fn counts_survive_growth_and_strangers_are_not_counted() {
         let mut tally = Tally::new(4);
         let reader = tally.reader();
-        tally.count(NexthopId(3));
-        tally.count(NexthopId(4));
+        tally.count(NexthopId(3), 1);
+        tally.count(NexthopId(4), 1);
         tally.grow(2);
         tally.grow(8);
-        tally.count(NexthopId(3));
-        tally.count(NexthopId(7));
+        tally.count(NexthopId(3), 1);
+        tally.count(NexthopId(7), 1);
         let mut seen = Vec::new();
         reader.for_each(|id, count| seen.push((id.0, count)));
         assert_eq!(seen, [(3, 2), (7, 1)]);

@@ -8,6 +8,7 @@ pub(crate) mod batch;
 #[cfg(target_os = "linux")]
 pub(crate) mod bpf;
 pub(crate) mod frame;
+pub(crate) mod heads;
 pub(crate) mod link;
 pub(crate) mod memory;
 #[cfg(target_os = "linux")]
