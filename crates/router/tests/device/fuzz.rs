@@ -1,8 +1,11 @@
 //! Malformed frames: deterministic mutations of good ones, sent both through the fast and the
 //! general path. Nothing panics, nothing leaks, nothing wrong comes out.
 //!
-//! `FWDLAB_FUZZ_FRAMES` sets how many (default 2,000,000), `FWDLAB_FUZZ_SEED` where they begin. The
-//! nightly form, 10 million: `cargo test -p fwdlab-router --test device -- --ignored`.
+//! `FWDLAB_FUZZ_FRAMES` sets how many (default 2,000,000), `FWDLAB_FUZZ_SECONDS` for how long instead,
+//! `FWDLAB_FUZZ_SEED` where they begin. `cargo xtask test` takes a minute. The nightly form, 10 million:
+//! `cargo test -p fwdlab-router --test device -- --ignored`.
+
+use std::time::{Duration, Instant};
 
 use fwdlab_fib::{Inet, Nexthop, Random};
 use fwdlab_router::PortConfig;
@@ -111,29 +114,42 @@ fn fuzzed_rig() -> Rig {
     Rig::with(router)
 }
 
+/// When fuzzing ends.
+enum Budget {
+    Frames(u64),
+    Time(Duration),
+}
+
 #[test]
 fn mutated_frames_are_forwarded_right_or_dropped_with_a_reason() {
-    let number = |name, default| {
-        std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
+    let budget = match number("FWDLAB_FUZZ_SECONDS") {
+        Some(seconds) => Budget::Time(Duration::from_secs(seconds)),
+        None => Budget::Frames(number("FWDLAB_FUZZ_FRAMES").unwrap_or(2_000_000)),
     };
-    fuzz(number("FWDLAB_FUZZ_SEED", 20), number("FWDLAB_FUZZ_FRAMES", 2_000_000));
+    fuzz(number("FWDLAB_FUZZ_SEED").unwrap_or(20), &budget);
 }
 
 #[test]
 #[ignore = "the nightly form"]
 fn ten_million_mutated_frames_are_forwarded_right_or_dropped_with_a_reason() {
-    fuzz(22, 10_000_000);
+    fuzz(22, &Budget::Frames(10_000_000));
 }
 
 /// Sends mutated frames through both paths.
-fn fuzz(seed: u64, frames: u64) {
-    println!("seed {seed}, {frames} frames");
+fn fuzz(seed: u64, budget: &Budget) {
+    const BATCH: u64 = 200;
+    println!("seed {seed}");
     let mut random = Random::new(seed);
     let (mut fast, mut general) = (fuzzed_rig(), fuzzed_rig());
     general.router.set("fwdlab.device.fast_path", "0").unwrap();
     let seeds = seeds();
-    for round in 0..frames.div_ceil(200) {
-        let batch: Vec<_> = (0..200)
+    let (start, mut frames) = (Instant::now(), 0);
+    while match budget {
+        Budget::Frames(most) => frames < *most,
+        Budget::Time(most) => start.elapsed() < *most,
+    } {
+        let batch: Vec<_> = (0..BATCH)
             .map(|_| {
                 let mut frame = seeds[random.below(seeds.len() as u64) as usize].clone();
                 mutate(&mut random, &mut frame);
@@ -147,13 +163,14 @@ fn fuzz(seed: u64, frames: u64) {
             rig.poll();
             rig.assert_balance();
             outputs.push((rig.take(0), rig.take(1)));
-            assert_eq!(rig.pool.available(), 1024 - rig.worker.held(), "round {round}: a leak");
+            assert_eq!(rig.pool.available(), 1024 - rig.worker.held(), "frame {frames}: a leak");
         }
-        assert_eq!(outputs[0], outputs[1], "round {round}: both paths agree");
+        assert_eq!(outputs[0], outputs[1], "frame {frames}: both paths agree");
         outputs[0].0.iter().chain(&outputs[0].1).for_each(|frame| check(frame));
+        frames += BATCH;
     }
     assert_eq!(fast.drops(), general.drops());
-    println!("drops: {:?}", fast.drops());
+    println!("{frames} frames, drops: {:?}", fast.drops());
 }
 
 #[test]
