@@ -370,7 +370,7 @@ uint64_t pair_tester(struct pair *p, const uint8_t *macs, int is_inet, uint64_t 
     while (moved < frames) {
         unsigned n = rte_ring_sc_dequeue_burst_elem(p->out, m, sizeof *m, BURST, NULL);
         for (unsigned i = 0; i < n; i++)
-            rte_prefetch0(m[i].data);
+            __builtin_prefetch(m[i].data, 1);
         for (unsigned i = 0; i < n; i++) {
             uint8_t *head = m[i].data;
             wrong += (memcmp(head, macs, 12) != 0) | (head[hops] != 254);

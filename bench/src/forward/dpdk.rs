@@ -51,9 +51,6 @@ unsafe extern "C" {
 
 /// Memory for the tables of one case.
 const MEGABYTES: u32 = 1536;
-/// The only nexthop.
-const NEXTHOP: u32 = 1;
-
 static STARTED: OnceLock<bool> = OnceLock::new();
 
 /// The peers of a case. LPM is left out with a full table, which takes it minutes to build.
@@ -166,8 +163,10 @@ impl Dpdk {
         let mut macs = [0; 12];
         macs[..6].copy_from_slice(&ROUTER_MAC.0);
         macs[6..].copy_from_slice(&OUTPUT_MAC.0);
-        // SAFETY: `forwarder` is open; twelve bytes are read.
-        unsafe { forward_nexthop(forwarder, NEXTHOP, macs.as_ptr(), 1, 1500) };
+        for gateway in routes.gateways() {
+            // SAFETY: `forwarder` is open; twelve bytes are read.
+            unsafe { forward_nexthop(forwarder, gateway, macs.as_ptr(), 1, 1500) };
+        }
         let buffers = Self::buffers(case)?;
         let dpdk = Self { name, forwarder, buffers, stride: case.stride, len };
         match case.family {
@@ -177,27 +176,26 @@ impl Dpdk {
                     bytes[..4].copy_from_slice(&addr.to_be_bytes());
                     bytes
                 };
-                routes
-                    .inet
-                    .iter()
-                    .try_for_each(|prefix| dpdk.add(wide(prefix.addr()), prefix.len()))?;
+                routes.inet.iter().try_for_each(|&prefix| {
+                    dpdk.add((wide(prefix.addr()), prefix.len()), routes.gateway(prefix))
+                })?;
             }
             FamilyName::Inet6 => {
-                routes
-                    .inet6
-                    .iter()
-                    .try_for_each(|prefix| dpdk.add(prefix.addr().to_be_bytes(), prefix.len()))?;
+                routes.inet6.iter().try_for_each(|&prefix| {
+                    let addr = prefix.addr().to_be_bytes();
+                    dpdk.add((addr, prefix.len()), routes.gateway(prefix))
+                })?;
             }
         }
         Ok(dpdk)
     }
 
-    fn add(&self, addr: [u8; 16], len: u8) -> Result<()> {
+    fn add(&self, (addr, len): ([u8; 16], u8), nexthop: u32) -> Result<()> {
         if len == 0 {
             return Ok(());
         }
         // SAFETY: `forwarder` is open; 16 bytes are read.
-        let failed = unsafe { forward_route(self.forwarder, addr.as_ptr(), len, NEXTHOP) };
+        let failed = unsafe { forward_route(self.forwarder, addr.as_ptr(), len, nexthop) };
         ensure!(failed >= 0, "{}: route refused ({failed})", self.name);
         Ok(())
     }

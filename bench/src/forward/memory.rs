@@ -60,7 +60,7 @@ impl Contender for Memory {
     }
 
     fn origin(&self) -> &'static str {
-        "limit"
+        "fwdlab"
     }
 
     fn fill(&mut self, frames: &[Vec<u8>]) {

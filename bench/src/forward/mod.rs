@@ -1,5 +1,5 @@
-//! `fwdlab-bench forward`: the router against a DPDK forwarder with the same checks, on one core,
-//! with frames that circulate in memory.
+//! `fwdlab-bench forward`: the router against a DPDK forwarder with the same checks, with frames
+//! that circulate in memory: on one core, on two; what the parts cost; and the tester beside it.
 //!
 //! Both do what RFC 1812 and RFC 8200 ask: destination MAC, version, lengths, checksum, TTL,
 //! address classes, MTU; then lookup and rewrite. Contenders take turns in rounds, the ratio of
@@ -25,42 +25,83 @@ mod dpdk {
 mod memory;
 mod ours;
 mod pair;
+mod report;
 mod stages;
 mod table;
+mod tester;
+mod workers;
 
 use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
 
 use case::{Case, Contender};
+use clap::ValueEnum;
+use report::{Figure, HEADINGS, Report};
 use table::Routes;
 
 use crate::Format;
 
+/// The real table of the checkout that this project is developed in.
+const REAL_TABLE: &str = "../shared/data/bgp-table.txt.gz";
+
 /// What to run.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// A list of prefixes (may be gzipped) to use as the full table
-    #[arg(long)]
+    /// A list of prefixes (may be gzipped) to use as the full table [default: the one beside the
+    /// checkout, if there is one]
+    #[arg(long, value_name = "FILE")]
     routes: Option<PathBuf>,
-    /// Text table, or one JSON object a line
+    /// Text tables, or one JSON object a line
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
+    /// Put the tables into this Markdown file: measured parts replace their sections, others stay
+    #[arg(long, value_name = "FILE")]
+    write: Option<PathBuf>,
     /// Rounds of each case
     #[arg(long, default_value_t = 7)]
     rounds: usize,
     /// Only cases whose names contain all of these
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
+    /// Only these parts
+    #[arg(long, value_delimiter = ',', value_enum)]
+    parts: Vec<Part>,
     /// Only the router
     #[arg(long)]
     alone: bool,
-    /// What the parts of forwarding cost by themselves, instead of the comparison
-    #[arg(long)]
-    stages: bool,
-    /// Two cores: the tester on one, the forwarder on the other, rings between
-    #[arg(long)]
-    pair: bool,
+}
+
+/// A section of the document.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// Run to completion on one core
+    OneCore,
+    /// The tester on one core, the forwarder on the other, rings between
+    TwoCores,
+    /// One worker, and one on each core
+    Workers,
+    /// What the parts of forwarding cost by themselves
+    Stages,
+    /// Generator and receiver beside the router, and pacing
+    Tester,
+}
+
+impl Part {
+    const ALL: [Self; 5] =
+        [Self::OneCore, Self::TwoCores, Self::Workers, Self::Stages, Self::Tester];
+}
+
+impl Arguments {
+    fn wants(&self, case: &str) -> bool {
+        self.only.iter().all(|part| case.contains(part.as_str()))
+    }
+
+    /// The full table, if there is one.
+    fn full(&self) -> Result<Option<Routes>> {
+        let beside = Some(PathBuf::from(REAL_TABLE)).filter(|path| path.exists());
+        self.routes.clone().or(beside).as_deref().map(Routes::read).transpose()
+    }
 }
 
 /// Frames of one measurement, at least: some 20 ms.
@@ -68,26 +109,46 @@ const FRAMES: usize = 2_000_000;
 /// Laps that a frame can make before its TTL has to be renewed.
 const LAPS: usize = 250;
 
-/// Runs all cases and prints their results.
+/// Runs the parts and prints their results.
 ///
 /// # Errors
-/// An unreadable list of routes, or contenders that disagree.
+/// An unreadable list of routes, contenders that disagree, a document that cannot be written.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let full = arguments.routes.as_deref().map(Routes::read).transpose()?;
-    if arguments.pair {
-        return pair::run(arguments);
-    }
-    if arguments.format == Format::Text {
-        println!(
-            "{:<46} {:<22} {:>9} {:>9} {:>7}",
-            "case", "name", "Mframes/s", "ns/frame", "ratio"
-        );
-    }
-    for case in Case::all(full.is_some()) {
-        if arguments.only.iter().all(|part| case.name().contains(part.as_str())) {
-            let measure = if arguments.stages { measure_stages } else { measure };
-            measure(&case, full.as_ref(), arguments)?;
+    let mut report = Report::new(arguments.format, arguments.write.clone())?;
+    let is_wanted = |part: &Part| arguments.parts.is_empty() || arguments.parts.contains(part);
+    let full = match [Part::OneCore, Part::Stages].iter().any(is_wanted) {
+        true => arguments.full()?,
+        false => None,
+    };
+    for (part, heading) in Part::ALL.into_iter().zip(HEADINGS).filter(|(part, _)| is_wanted(part)) {
+        report.begin(heading);
+        match part {
+            Part::OneCore => each_case(arguments, full.as_ref(), &mut report, measure)?,
+            Part::TwoCores => pair::run(arguments, &mut report)?,
+            Part::Workers => workers::run(arguments, &mut report)?,
+            Part::Stages => {
+                report.note(stages::EXPLANATION.to_owned());
+                each_case(arguments, full.as_ref(), &mut report, measure_stages)?;
+            }
+            Part::Tester => tester::run(arguments, &mut report)?,
         }
+        report.end()?;
+    }
+    Ok(())
+}
+
+type Measure = fn(&Case, &Routes, &Arguments, &mut Report) -> Result<()>;
+
+fn each_case(
+    arguments: &Arguments,
+    full: Option<&Routes>,
+    report: &mut Report,
+    measure: Measure,
+) -> Result<()> {
+    let two = Routes::two();
+    for case in Case::all(full.is_some()).iter().filter(|case| arguments.wants(&case.name())) {
+        let routes = full.filter(|_| case.is_full).unwrap_or(&two);
+        measure(case, routes, arguments, report)?;
     }
     Ok(())
 }
@@ -105,9 +166,7 @@ fn contenders(case: &Case, routes: &Routes, is_alone: bool) -> Result<Vec<Box<dy
     Ok(contenders)
 }
 
-fn measure(case: &Case, full: Option<&Routes>, arguments: &Arguments) -> Result<()> {
-    let two = Routes::two();
-    let routes = if case.is_full { full.unwrap_or(&two) } else { &two };
+fn measure(case: &Case, routes: &Routes, arguments: &Arguments, report: &mut Report) -> Result<()> {
     let mut contenders = contenders(case, routes, arguments.alone)?;
     let frames = case.frames(routes);
     let expected = check(&mut contenders, &frames)?;
@@ -129,38 +188,45 @@ fn measure(case: &Case, full: Option<&Routes>, arguments: &Arguments) -> Result<
     }
     for (contender, of_this) in contenders.iter().zip(&times) {
         let ratios = of_this.iter().zip(&times[0]).map(|(peer, ours)| peer / ours).collect();
-        report(case, contender.as_ref(), median(of_this.clone()), median(ratios), arguments.format);
+        report.figure(Figure {
+            case: case.name(),
+            family: case.family.name(),
+            origin: contender.origin(),
+            name: contender.name().to_owned(),
+            ns_per_frame: median(of_this.clone()),
+            ratio: median(ratios),
+        });
     }
     Ok(())
 }
 
 /// The router's time, and that of its parts by themselves.
-fn measure_stages(case: &Case, full: Option<&Routes>, arguments: &Arguments) -> Result<()> {
-    let two = Routes::two();
-    let routes = if case.is_full { full.unwrap_or(&two) } else { &two };
+fn measure_stages(
+    case: &Case,
+    routes: &Routes,
+    arguments: &Arguments,
+    report: &mut Report,
+) -> Result<()> {
     let frames = case.frames(routes);
     let parts = stages::Stages::measure(case, routes, &frames)?;
     let mut router = ours::Router::new(case, routes)?;
     let times = (0..=arguments.rounds).map(|_| sample(&mut router, &frames)).skip(1).collect();
     let router_ns = median(times);
-    let rest = router_ns - parts.rings - parts.lookup - parts.memory;
-    if arguments.format == Format::Json {
-        let line = serde_json::json!({
-            "case": case.name(), "family": case.family.name(), "router_ns": router_ns,
-            "rings_ns": parts.rings, "lookup_ns": parts.lookup, "memory_ns": parts.memory,
-            "rest_ns": rest,
-        });
-        println!("{line}");
-    } else {
-        println!(
-            "{:<46} router {router_ns:>6.2} ns = rings {:>5.2} + lookup {:>5.2} + memory {:>5.2} + \
-             checks, rewrite, counters {rest:>5.2}",
-            case.name(),
-            parts.rings,
-            parts.lookup,
-            parts.memory
-        );
-    }
+    let rest = router_ns - parts.rings - parts.heads - parts.lookup;
+    report.line(&serde_json::json!({
+        "case": case.name(), "family": case.family.name(), "origin": "fwdlab", "name": "parts",
+        "router_ns": router_ns, "rings_ns": parts.rings, "heads_ns": parts.heads,
+        "lookup_ns": parts.lookup, "rest_ns": rest, "memory_ns": parts.memory,
+    }));
+    report.note(format!(
+        "- {}: {router_ns:.2} ns = rings {:.2} + heads {:.2} + lookup {:.2} + checks, rewrite, \
+         counters {rest:.2}; header rewrite alone {:.2}",
+        case.name(),
+        parts.rings,
+        parts.heads,
+        parts.lookup,
+        parts.memory
+    ));
     Ok(())
 }
 
@@ -202,17 +268,4 @@ fn check(contenders: &mut [Box<dyn Contender>], frames: &[Vec<u8>]) -> Result<us
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
-}
-
-fn report(case: &Case, contender: &dyn Contender, ns: f64, ratio: f64, format: Format) {
-    let mpps = 1000.0 / ns;
-    if format == Format::Json {
-        let line = serde_json::json!({
-            "case": case.name(), "family": case.family.name(), "origin": contender.origin(), "name": contender.name(),
-            "mpps": mpps, "ns_per_frame": ns, "router_is_faster_by": ratio,
-        });
-        println!("{line}");
-    } else {
-        println!("{:<46} {:<22} {mpps:>9.1} {ns:>9.2} {ratio:>7.2}", case.name(), contender.name());
-    }
 }

@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use anyhow::Result;
-use fwdlab_fib::{Inet, Inet6, Nexthop};
+use fwdlab_fib::{Inet, Inet6};
 use fwdlab_port::ring::RingPort;
 use fwdlab_port::{Batch, Pool, Port, ring};
 use fwdlab_router::{Overflow, PortConfig, Worker};
@@ -22,28 +22,31 @@ pub struct Router {
     frames: usize,
 }
 
+/// A router of two ports with these routes.
+///
+/// # Errors
+/// When the router refuses them.
+pub fn configured(routes: &Routes) -> Result<fwdlab_router::Router> {
+    let mut router = fwdlab_router::Router::new()?;
+    router.add_port(PortConfig::new(ROUTER_MAC))?;
+    router.add_port(PortConfig::new(OUTPUT_MAC))?;
+    router.edit_fib::<Inet>(0, |fib| Ok(fib.load(routes.hops_inet()).map(drop)?))?;
+    router.edit_fib::<Inet6>(0, |fib| Ok(fib.load(routes.hops_inet6()).map(drop)?))?;
+    router.flush();
+    for gateway in routes.gateways() {
+        router.add_neighbour::<Inet>(1, gateway, ROUTER_MAC)?;
+        router.add_neighbour::<Inet6>(1, gateway.into(), ROUTER_MAC)?;
+    }
+    Ok(router)
+}
+
 impl Router {
     /// A router with the case's routes and buffers.
     ///
     /// # Errors
     /// When the router refuses its configuration, or there is no memory.
     pub fn new(case: &Case, routes: &Routes) -> Result<Self> {
-        let mut router = fwdlab_router::Router::new()?;
-        router.add_port(PortConfig::new(ROUTER_MAC))?;
-        router.add_port(PortConfig::new(OUTPUT_MAC))?;
-        let gateway = Nexthop::via(1, 1);
-        router.edit_fib::<Inet>(0, |fib| {
-            fib.load(routes.inet.iter().map(|&prefix| (prefix, gateway)))?;
-            Ok(())
-        })?;
-        let gateway = Nexthop::via(1, 1);
-        router.edit_fib::<Inet6>(0, |fib| {
-            fib.load(routes.inet6.iter().map(|&prefix| (prefix, gateway)))?;
-            Ok(())
-        })?;
-        router.flush();
-        router.add_neighbour::<Inet>(1, 1, ROUTER_MAC)?;
-        router.add_neighbour::<Inet6>(1, 1, ROUTER_MAC)?;
+        let router = configured(routes)?;
         let word = format!("net.route.algo.{}.algo", case.family.name());
         let name = format!("router, {}", router.get(&word)?);
         let (one, mut two) = ring::pair(case.flows + 256);

@@ -8,14 +8,13 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
-use fwdlab_fib::{Inet, Inet6, Nexthop};
 use fwdlab_port::{Batch, Frame, Pool, Port, affinity, pingpong, ring};
-use fwdlab_router::{Overflow, PortConfig};
+use fwdlab_router::Overflow;
 
 use super::case::{Case, FamilyName, OUTPUT_MAC, ROUTER_MAC};
+use super::report::{Figure, Report};
 use super::table::Routes;
-use super::{Arguments, dpdk, median};
-use crate::Format;
+use super::{Arguments, dpdk, median, ours};
 
 /// Frames that circulate; the rings hold all of them.
 const FLOWS: usize = 2000;
@@ -26,59 +25,50 @@ pub const FRAMES: u64 = 4_000_000;
 /// Bytes of a frame that the tester writes and looks at.
 const HEAD: usize = 56;
 
-/// Runs both families and prints the results.
+/// Runs both families.
 ///
 /// # Errors
 /// Fewer than two cores, or a forwarder that forwards wrongly.
-pub fn run(arguments: &Arguments) -> Result<()> {
+pub fn run(arguments: &Arguments, report: &mut Report) -> Result<()> {
     let cores = affinity::allowed_cores();
     ensure!(cores.len() >= 2, "two cores are needed, there are {}", cores.len());
+    let mut trips = Vec::new();
     for family in [FamilyName::Inet, FamilyName::Inet6] {
         let case = Case { family, is_full: false, flows: FLOWS, stride: 2112 };
         let name = format!("two cores, {}, 2 routes, {FLOWS} frames over rings", family.name());
-        if !arguments.only.iter().all(|part| name.contains(part.as_str())) {
+        if !arguments.wants(&name) {
             continue;
         }
         let (mut times, mut peers) = (Vec::new(), Vec::new());
-        let mut trips = Vec::new();
         for _ in 0..arguments.rounds {
             trips.push(pingpong::measure(cores[0], cores[1])?.median_ns);
-            times.push(ours(&case, (cores[0], cores[1]))?);
+            times.push(measure_ours(&case, (cores[0], cores[1]))?);
             if cfg!(dpdk) && !arguments.alone {
                 peers.push(dpdk::pair(&case, (cores[0], cores[1]))?);
             }
         }
         let ratios = peers.iter().zip(&times).map(|(peer, ours)| peer / ours).collect();
-        let trip = median(trips);
-        report(&name, family, ("fwdlab", "router"), (median(times), 1.0, trip), arguments.format);
+        let figure = |origin, contender: &str, ns, ratio| Figure {
+            case: name.clone(),
+            family: family.name(),
+            origin,
+            name: contender.into(),
+            ns_per_frame: ns,
+            ratio,
+        };
+        report.figure(figure("fwdlab", "router", median(times), 1.0));
         if !peers.is_empty() {
-            let figures = (median(peers), median(ratios), trip);
-            report(&name, family, ("peer", "DPDK rte_ring, rte_fib"), figures, arguments.format);
+            report.figure(figure("peer", PEER, median(peers), median(ratios)));
         }
     }
+    report.note(format!(
+        "A cache line from one core to the other and back took {:.0} ns (median of the rounds).",
+        median(trips)
+    ));
     Ok(())
 }
 
-fn report(
-    case: &str,
-    family: FamilyName,
-    (origin, name): (&str, &str),
-    (ns, ratio, roundtrip_ns): (f64, f64, f64),
-    format: Format,
-) {
-    let mpps = 1000.0 / ns;
-    if format == Format::Json {
-        let line = serde_json::json!({
-            "case": case, "family": family.name(), "origin": origin, "name": name, "mpps": mpps,
-            "ns_per_frame": ns, "router_is_faster_by": ratio, "roundtrip_ns": roundtrip_ns,
-        });
-        println!("{line}");
-    } else {
-        println!(
-            "{case:<46} {name:<22} {mpps:>9.1} {ns:>9.2} {ratio:>7.2}  (round trip of a cache line {roundtrip_ns:.0} ns)"
-        );
-    }
-}
+const PEER: &str = "DPDK rte_ring, rte_fib";
 
 /// What the tester does to frames.
 struct Restorer {
@@ -117,22 +107,9 @@ impl Restorer {
 }
 
 /// The router: nanoseconds per frame.
-fn ours(case: &Case, (tester_core, device_core): (usize, usize)) -> Result<f64> {
+fn measure_ours(case: &Case, (tester_core, device_core): (usize, usize)) -> Result<f64> {
     let routes = Routes::two();
-    let mut router = fwdlab_router::Router::new()?;
-    router.add_port(PortConfig::new(ROUTER_MAC))?;
-    router.add_port(PortConfig::new(OUTPUT_MAC))?;
-    let via = Nexthop::via(1, 1);
-    router.edit_fib::<Inet>(0, |fib| {
-        Ok(fib.load(routes.inet.iter().map(|&prefix| (prefix, via))).map(drop)?)
-    })?;
-    let via = Nexthop::via(1, 1);
-    router.edit_fib::<Inet6>(0, |fib| {
-        Ok(fib.load(routes.inet6.iter().map(|&prefix| (prefix, via))).map(drop)?)
-    })?;
-    router.flush();
-    router.add_neighbour::<Inet>(1, 1, ROUTER_MAC)?;
-    router.add_neighbour::<Inet6>(1, 1, ROUTER_MAC)?;
+    let mut router = ours::configured(&routes)?;
     let (mut out, device_0) = ring::pair(PLACES);
     let (device_1, mut back) = ring::pair(PLACES);
     let worker = router.worker([(0, device_0), (1, device_1)])?;
@@ -161,6 +138,7 @@ fn ours(case: &Case, (tester_core, device_core): (usize, usize)) -> Result<f64> 
         let mut is_warm = false;
         while moved < FRAMES {
             let count = back.receive(&mut batch);
+            batch.iter().for_each(Frame::prefetch_write);
             for frame in batch.iter_mut() {
                 wrong += restorer.restore(frame);
             }

@@ -5,14 +5,20 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use fwdlab_fib::{Inet, Inet6, Prefix};
+use fwdlab_fib::{Address as _, Family, Inet, Inet6, Nexthop, Prefix};
 
-/// Prefixes of both families; all lead to the same gateway.
+/// Gateways of a full table, all at the same MAC address. With a single one, tables that keep runs
+/// of equal nexthops would collapse.
+pub const GATEWAYS: u32 = 16;
+
+/// Prefixes of both families.
 pub struct Routes {
     /// IPv4.
     pub inet: Vec<Prefix<Inet>>,
     /// IPv6.
     pub inet6: Vec<Prefix<Inet6>>,
+    /// Over how many gateways they are spread.
+    gateways: u32,
 }
 
 impl Routes {
@@ -26,7 +32,7 @@ impl Routes {
             .iter()
             .filter_map(|text| text.parse().ok())
             .collect();
-        Self { inet, inet6 }
+        Self { inet, inet6, gateways: 1 }
     }
 
     /// A list of prefixes, one a line, possibly gzipped; others are skipped.
@@ -40,7 +46,7 @@ impl Routes {
             Some(suffix) if suffix == "gz" => Box::new(flate2::read::GzDecoder::new(file)),
             _ => Box::new(file),
         };
-        let mut routes = Self { inet: Vec::new(), inet6: Vec::new() };
+        let mut routes = Self { inet: Vec::new(), inet6: Vec::new(), gateways: GATEWAYS };
         for line in BufReader::new(reader).lines() {
             let line = line.with_context(context)?;
             let text = line.split_whitespace().next().unwrap_or("");
@@ -51,5 +57,29 @@ impl Routes {
             }
         }
         Ok(routes)
+    }
+
+    /// The number of a prefix's gateway, from 1: a hash (Knuth, vol. 3, section 6.4), so that
+    /// neighbours differ.
+    pub fn gateway<F: Family>(&self, prefix: Prefix<F>) -> u32 {
+        let bits = prefix.addr().to_u128();
+        let hash = ((bits >> 64) as u64 ^ bits as u64 ^ u64::from(prefix.len()))
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        1 + (hash >> 32) as u32 % self.gateways
+    }
+
+    /// IPv4 routes through port 1.
+    pub fn hops_inet(&self) -> impl Iterator<Item = (Prefix<Inet>, Nexthop<Inet>)> + '_ {
+        self.inet.iter().map(|&prefix| (prefix, Nexthop::via(self.gateway(prefix), 1)))
+    }
+
+    /// IPv6 routes through port 1.
+    pub fn hops_inet6(&self) -> impl Iterator<Item = (Prefix<Inet6>, Nexthop<Inet6>)> + '_ {
+        self.inet6.iter().map(|&prefix| (prefix, Nexthop::via(self.gateway(prefix).into(), 1)))
+    }
+
+    /// Numbers of all gateways.
+    pub fn gateways(&self) -> std::ops::RangeInclusive<u32> {
+        1..=self.gateways
     }
 }

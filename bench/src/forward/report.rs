@@ -1,0 +1,252 @@
+//! Figures as they come, as text or JSON lines, and the document that they are written to: sections
+//! that later runs replace one by one.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+
+use crate::{Format, machine};
+
+/// One contender in one case.
+pub struct Figure {
+    pub case: String,
+    pub family: &'static str,
+    /// "fwdlab" or "peer".
+    pub origin: &'static str,
+    pub name: String,
+    pub ns_per_frame: f64,
+    /// Median over the rounds of this contender's time by the router's: by so much the router is
+    /// faster.
+    pub ratio: f64,
+}
+
+impl Figure {
+    /// Million frames per second.
+    pub fn mpps(&self) -> f64 {
+        1000.0 / self.ns_per_frame
+    }
+}
+
+/// The headings of the document, in order.
+pub const HEADINGS: [&str; 5] = [
+    "One core",
+    "Two cores over rings",
+    "One and two workers",
+    "Parts of a frame's time",
+    "The tester",
+];
+
+/// Prints figures, and keeps the document.
+pub struct Report {
+    format: Format,
+    path: Option<PathBuf>,
+    sections: Vec<(String, String)>,
+    heading: &'static str,
+    figures: Vec<Figure>,
+    notes: Vec<String>,
+}
+
+impl Report {
+    /// With `path` the document is read there and written after each section.
+    ///
+    /// # Errors
+    /// When there is a document that cannot be read.
+    pub fn new(format: Format, path: Option<PathBuf>) -> Result<Self> {
+        let mut sections = Vec::new();
+        if let Some(path) = path.as_deref().filter(|path| path.exists()) {
+            let text = fs::read_to_string(path)
+                .with_context(|| format!("cannot read {}", path.display()))?;
+            sections = parse(&text);
+        }
+        let heading = HEADINGS[0];
+        Ok(Self { format, path, sections, heading, figures: Vec::new(), notes: Vec::new() })
+    }
+
+    /// Begins a section.
+    pub fn begin(&mut self, heading: &'static str) {
+        self.heading = heading;
+        if self.format == Format::Text {
+            println!("{heading}");
+        }
+    }
+
+    /// Takes a figure of the section.
+    pub fn figure(&mut self, figure: Figure) {
+        let Figure { case, family, origin, name, ns_per_frame, ratio } = &figure;
+        let mpps = figure.mpps();
+        match self.format {
+            Format::Json => self.line(&serde_json::json!({
+                "case": case, "family": family, "origin": origin, "name": name, "mpps": mpps,
+                "ns_per_frame": ns_per_frame, "router_is_faster_by": ratio,
+            })),
+            Format::Text => {
+                println!("{case:<58} {name:<24} {mpps:>8.1} {ns_per_frame:>8.2} {ratio:>7.2}");
+            }
+        }
+        self.figures.push(figure);
+    }
+
+    /// Takes a sentence, or a table, of the section.
+    pub fn note(&mut self, text: String) {
+        if self.format == Format::Text {
+            println!("{text}");
+        }
+        self.notes.push(text);
+    }
+
+    /// Prints a JSON line, if that is the format.
+    pub fn line(&self, value: &serde_json::Value) {
+        if self.format == Format::Json {
+            println!("{value}");
+        }
+    }
+
+    /// Ends the section and writes the document.
+    ///
+    /// # Errors
+    /// When the document cannot be written.
+    pub fn end(&mut self) -> Result<()> {
+        let figures = std::mem::take(&mut self.figures);
+        let mut body = summary(&figures).unwrap_or_default();
+        if !figures.is_empty() {
+            body.push_str(&table(&figures));
+        }
+        for note in self.notes.drain(..) {
+            let _ = write!(body, "\n{note}\n");
+        }
+        let _ = write!(body, "\nCommit {}.\n", machine::commit());
+        self.sections.retain(|section| section.0 != self.heading);
+        self.sections.push((self.heading.to_owned(), body.trim().to_owned()));
+        let Some(path) = &self.path else { return Ok(()) };
+        fs::write(path, render(&mut self.sections))
+            .with_context(|| format!("cannot write {}", path.display()))
+    }
+}
+
+/// The sections of a document that was written before.
+fn parse(text: &str) -> Vec<(String, String)> {
+    let sections = text.split("\n## ").skip(1).filter_map(|section| section.split_once('\n'));
+    let known = sections.filter(|(heading, _)| HEADINGS.contains(heading));
+    known.map(|(heading, body)| (heading.to_owned(), body.trim().to_owned())).collect()
+}
+
+fn render(sections: &mut [(String, String)]) -> String {
+    let place = |heading: &str| HEADINGS.iter().position(|known| *known == heading);
+    sections.sort_by_key(|section| place(&section.0));
+    let mut out = opening();
+    for (heading, body) in sections {
+        let _ = write!(out, "\n## {heading}\n\n{body}\n");
+    }
+    out
+}
+
+fn opening() -> String {
+    format!(
+        "# Forwarding, compared\n\n\
+         Written by `cargo xtask bench forward --write docs/forwarding-benchmarks.md`; do not edit \
+         it. Parts can be measured again alone with `--parts` and `--only`.\n\n\
+         - Processor: {}\n- Compiler: {}\n- Peer: {}\n\n\
+         The router against a forwarder of our own in DPDK's manner (bursts of 32, prefetch, one \
+         bulk lookup a burst, rte_fib with AVX-512 or rte_lpm). Both do what RFC 1812 and RFC 8200 \
+         ask for: destination MAC, version, lengths, IPv4 checksum, TTL, address classes, MTU; \
+         lookup; MAC addresses, TTL and checksum rewritten; and both must make the same frames of \
+         the same frames. The router runs as it is used, with its worker, rings and counters; the \
+         peer's queues on one core are plain arrays. Smallest UDP frames (64 bytes with FCS in IPv4, \
+         66 in IPv6). Contenders take turns in rounds; ratios are the median over the rounds of the \
+         contender's time by the router's: above 1 the router is faster. `header rewrite alone` \
+         fetches and edits each header without check, lookup, queue or counter: what memory \
+         allows. A full table is that of `--routes`, spread over {} gateways.\n",
+        machine::processor(),
+        machine::compiler(),
+        option_env!("FWDLAB_DPDK_VERSION")
+            .map_or("none: libdpdk-dev is not installed".into(), |it| format!("DPDK {it}")),
+        super::table::GATEWAYS,
+    )
+}
+
+/// How the router stands against the best peer of each case.
+fn summary(figures: &[Figure]) -> Option<String> {
+    let peers: Vec<_> = figures.iter().filter(|figure| figure.origin == "peer").collect();
+    let mut cases: Vec<&str> = peers.iter().map(|figure| figure.case.as_str()).collect();
+    cases.dedup();
+    let best = |case: &&str| {
+        let of_case = peers.iter().filter(|figure| figure.case == *case);
+        of_case.map(|figure| figure.ratio).min_by(f64::total_cmp)
+    };
+    let ratios: Vec<(f64, &str)> =
+        cases.iter().filter_map(|case| Some((best(case)?, *case))).collect();
+    let (lowest, case) = ratios.iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let mean = (ratios.iter().map(|ratio| ratio.0.ln()).sum::<f64>() / ratios.len() as f64).exp();
+    Some(format!(
+        "The router against the best peer of each case: geometric mean {mean:.2}x over {} cases, \
+         lowest {lowest:.2}x ({case}).\n\n",
+        ratios.len()
+    ))
+}
+
+fn table(figures: &[Figure]) -> String {
+    let mut out =
+        String::from("| case | | million frames/s | ns/frame | ratio |\n|---|---|---|---|---|\n");
+    let mut last = "";
+    for figure in figures {
+        // The name of a case stands once.
+        let case = if figure.case == last { "" } else { figure.case.as_str() };
+        last = &figure.case;
+        let ratio = match figure.ratio {
+            ratio if ratio.is_finite() => format!("{ratio:.2}"),
+            _ => "-".to_owned(),
+        };
+        let (name, mpps, ns) = (&figure.name, figure.mpps(), figure.ns_per_frame);
+        let _ = writeln!(out, "| {case} | {name} | {mpps:.1} | {ns:.2} | {ratio} |");
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure(case: &str, origin: &'static str, ratio: f64) -> Figure {
+        Figure {
+            case: case.into(),
+            family: "inet",
+            origin,
+            name: origin.into(),
+            ns_per_frame: 5.0 * ratio,
+            ratio,
+        }
+    }
+
+    #[test]
+    fn the_summary_takes_the_best_peer_of_each_case() {
+        let figures = [
+            figure("a", "fwdlab", 1.0),
+            figure("a", "peer", 2.0),
+            figure("a", "peer", 1.21),
+            figure("b", "peer", 1.0),
+        ];
+        let text = summary(&figures).unwrap();
+        assert!(text.contains("mean 1.10x over 2 cases, lowest 1.00x (b)"), "{text}");
+        assert!(summary(&figures[..1]).is_none());
+        assert!(table(&figures).contains("| a | fwdlab | 200.0 | 5.00 | 1.00 |\n|  | peer |"));
+    }
+
+    #[test]
+    fn a_section_measured_again_replaces_the_old_one_and_others_stay() {
+        let path = std::env::temp_dir().join(format!("forwarding-{}.md", std::process::id()));
+        for (heading, text) in [(HEADINGS[4], "old"), (HEADINGS[1], "stays"), (HEADINGS[4], "new")]
+        {
+            let mut report = Report::new(Format::Json, Some(path.clone())).unwrap();
+            report.begin(heading);
+            report.note(text.into());
+            report.end().unwrap();
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        assert!(text.starts_with("# Forwarding, compared"));
+        assert!(text.contains("\nnew\n") && !text.contains("\nold\n"), "{text}");
+        assert!(text.find("stays") < text.find("new"), "{text}");
+    }
+}
