@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fwdlab_port::Frame;
+use fwdlab_port::{Frame, wide};
 use fwdlab_wire::MacAddr;
 use fwdlab_wire::ethernet::FCS_LEN;
 
@@ -67,14 +67,20 @@ impl Sender {
     /// Writes the next frames of the plan into all of `frames`. `stamp` is the present time in
     /// ticks, for latency.
     pub fn write(&mut self, frames: &mut [Frame], stamp: u64) {
-        if let [only] = &mut self.streams[..] {
-            only.write(frames, stamp, self.headroom);
-            return;
-        }
-        for frame in frames {
-            let stream = self.mix.next() as usize;
-            self.streams[stream].write(std::slice::from_mut(frame), stamp, self.headroom);
-        }
+        // Compiled for this processor's vectors: a line is copied at once.
+        wide(
+            #[inline(always)]
+            || {
+                if let [only] = &mut self.streams[..] {
+                    only.write(frames, stamp, self.headroom);
+                    return;
+                }
+                for frame in frames {
+                    let stream = self.mix.next() as usize;
+                    self.streams[stream].write(std::slice::from_mut(frame), stamp, self.headroom);
+                }
+            },
+        );
     }
 
     /// What the streams' frames look like, for the receiver.
@@ -163,7 +169,7 @@ impl SendStream {
         })
     }
 
-    #[inline]
+    #[inline(always)]
     fn write(&mut self, frames: &mut [Frame], stamp: u64, headroom: usize) {
         self.sent += frames.len() as u64;
         match self.prepared.family {
