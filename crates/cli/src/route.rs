@@ -39,7 +39,8 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     routes: PathBuf,
     /// A port, as words with commas between: its MAC address, its addresses with lengths, mtu=N,
-    /// and the name of a network interface to forward on it (needs root, runs until Ctrl-C).
+    /// and the name of a network interface to forward on it (needs root, runs until Ctrl-C). A
+    /// VLAN is a port, too: vlan=7@0 for VLAN 7 on port 0, instead of an interface.
     /// Without any, two ports: 02:00:00:00:00:10,198.18.0.1/24,2001:2::1/64 and
     /// 02:00:00:00:00:11,198.19.0.1/24,2001:2:0:8000::1/64
     #[arg(long, value_name = "WORDS")]

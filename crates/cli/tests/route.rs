@@ -196,6 +196,27 @@ fn each_port_has_its_own_capture_when_several_are_named() {
 }
 
 #[test]
+fn a_vlan_is_a_port_that_takes_and_gives_tagged_frames() {
+    let near = ["--port", "02:00:00:00:00:10"];
+    let far = ["--port", "02:00:00:00:00:11"];
+    let inside = ["--port", "vlan=7@0,198.18.0.1/24,2001:2::1/64"];
+    let outside = ["--port", "vlan=9@1,198.19.0.1/24,2001:2:0:8000::1/64"];
+    let mut tagged = inet(60, |_| {});
+    tagged.splice(12..12, [0x81, 0, 0, 7]);
+    let input = capture(&[tagged, inet(60, |_| {})], SECOND);
+    let arguments = [&near[..], &far, &inside, &outside, &["--pcap-out", "out.pcap"]].concat();
+    let (dir, output) = route(&input, &arguments);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let out = packets(&fs::read(dir.path().join("out.pcap")).unwrap());
+    // The second frame is looked up as well: a port without an address forwards.
+    assert_eq!(out.len(), 2);
+    for (_, frame) in &out {
+        assert_eq!(frame[6..18], [2, 0, 0, 0, 0, 0x11, 0x81, 0, 0, 9, 8, 0]);
+        assert_eq!((frame.len(), frame[26]), (64, 63), "{frame:02x?}");
+    }
+}
+
+#[test]
 fn a_captured_answer_lets_the_waiting_packet_go() {
     let gateway = (MacAddr([2, 0, 0, 0, 0, 0xbb]), 0xc613_00cb);
     let dir = tempfile::tempdir().unwrap();
@@ -236,6 +257,7 @@ fn refusals_name_what_is_wrong_and_what_to_do() {
     for (arguments, wanted) in [
         (vec!["--port", "02:00:00:00:00:10,198.18.0.1/24"], "route 198.19.0.0/16 via 198.19.0.203"),
         (vec!["--port", "12nonsense"], "neither a MAC address"),
+        (vec!["--port", "vlan=7,198.18.0.1/24"], "write vlan=7@0 for VLAN 7 on port 0"),
         (vec!["--set", "net.nosuch=1"], "unknown control word"),
         (vec!["--neighbour", "10.0.0.1=02:00:00:00:00:01"], "in no port's network"),
         (vec!["--pcap-in", "in.pcap", "--pcap-in", "in.pcap"], "add --port"),

@@ -30,6 +30,11 @@ impl PortSpec {
     pub(super) fn interface(&self) -> Option<&str> {
         self.interface.as_deref()
     }
+
+    /// Whether it is a VLAN on another port.
+    pub(super) fn is_vlan(&self) -> bool {
+        self.config.vlan.is_some()
+    }
 }
 
 /// Whether a word can be the name of a network interface: a letter, then at most 14 characters
@@ -52,6 +57,10 @@ impl FromStr for PortSpec {
                 PortConfig { mac, ..config }
             } else if let Some(mtu) = word.strip_prefix("mtu=") {
                 config.mtu(mtu.parse().with_context(|| format!("`{word}`: bytes after mtu="))?)
+            } else if let Some(vlan) = word.strip_prefix("vlan=") {
+                let (identifier, parent) = vlan_of(vlan)
+                    .with_context(|| format!("`{word}`: write vlan=7@0 for VLAN 7 on port 0"))?;
+                config.vlan(parent, identifier)
             } else if let Ok(address) = word.parse() {
                 config.address(address)
             } else if let Ok(address) = word.parse() {
@@ -62,12 +71,21 @@ impl FromStr for PortSpec {
             } else {
                 bail!(
                     "`{word}` is neither a MAC address, nor an IP address with its length \
-                     (198.18.0.1/24), nor mtu=N, nor an interface"
+                     (198.18.0.1/24), nor mtu=N, nor vlan=ID@PORT, nor an interface"
                 );
             };
         }
+        if let (Some(_), Some(name)) = (config.vlan, &interface) {
+            bail!("`{text}`: a VLAN goes through its port's interface, leave out {name}");
+        }
         Ok(Self { config, interface })
     }
+}
+
+/// Identifier and port of a VLAN, from `7@0`.
+fn vlan_of(text: &str) -> Option<(u16, u16)> {
+    let (identifier, parent) = text.split_once('@')?;
+    Some((identifier.parse().ok()?, parent.parse().ok()?))
 }
 
 /// A neighbour as the command line has it: ADDRESS=MAC.
@@ -139,6 +157,8 @@ fn ports(arguments: &Args, identity: Identity<'_>) -> anyhow::Result<Vec<PortCon
         specs = DEFAULT_PORTS.iter().map(|text| text.parse()).collect::<anyhow::Result<_>>()?;
     }
     let with_mac = |(number, PortSpec { config, .. }): (u8, PortSpec)| {
+        // A VLAN has the addresses of its port.
+        let number = config.vlan.map_or(number, |vlan| vlan.parent as u8);
         let of_interface = identity(usize::from(number));
         let config = match of_interface {
             Some((_, mtu)) => config.mtu(mtu),

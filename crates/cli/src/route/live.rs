@@ -18,7 +18,8 @@ const REST: Duration = Duration::from_micros(50);
 /// Interfaces that are open, before there is a router.
 pub(super) struct Interfaces {
     pool: Pool,
-    ports: Vec<PacketPort>,
+    /// By port number; VLANs have none of their own.
+    ports: Vec<(u16, PacketPort)>,
 }
 
 impl Interfaces {
@@ -26,11 +27,11 @@ impl Interfaces {
     pub(super) fn open(arguments: &Args) -> anyhow::Result<Self> {
         let pool = Pool::new(PoolConfig::default())?;
         let mut ports = Vec::new();
-        for (number, spec) in arguments.port.iter().enumerate() {
+        for (number, spec) in (0..).zip(&arguments.port).filter(|(_, spec)| !spec.is_vlan()) {
             let Some(name) = spec.interface() else {
                 bail!("--port {number} names no interface, but others do: name one for each");
             };
-            ports.push(PacketPort::open(name, pool.clone())?);
+            ports.push((number, PacketPort::open(name, pool.clone())?));
         }
         for family in ["ipv4", "ipv6"] {
             let file = format!("/proc/sys/net/{family}/conf/all/forwarding");
@@ -46,13 +47,13 @@ impl Interfaces {
 
     /// MAC address and MTU of an interface.
     pub(super) fn identity(&self, number: usize) -> Option<(fwdlab_wire::MacAddr, usize)> {
-        self.ports.get(number).map(|port| (port.mac(), port.mtu()))
+        let found = self.ports.iter().find(|(own, _)| usize::from(*own) == number);
+        found.map(|(_, port)| (port.mac(), port.mtu()))
     }
 
     /// Gives the router a worker between the interfaces.
     pub(super) fn worker(self, router: &mut Router) -> anyhow::Result<Worker<PacketPort>> {
-        let numbered = (0..).zip(self.ports);
-        Ok(router.worker(numbered).context("between interfaces")?.with_pool(self.pool))
+        Ok(router.worker(self.ports).context("between interfaces")?.with_pool(self.pool))
     }
 }
 

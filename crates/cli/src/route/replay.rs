@@ -34,11 +34,14 @@ impl Replay {
     /// Opens the captures, and gives the router a worker between them.
     pub(super) fn open(arguments: &Args, router: &mut Router) -> anyhow::Result<Self> {
         let ports = router.ports().len();
+        // VLANs go through the captures of their ports.
+        let own = || (0..).zip(router.ports()).filter(|(_, config)| config.vlan.is_none());
         for (what, count) in
             [("--pcap-in", arguments.pcap_in.len()), ("--pcap-out", arguments.pcap_out.len())]
         {
-            if count > ports {
-                bail!("{count} times {what}, but the router has {ports} ports: add --port");
+            let most = own().count();
+            if count > most {
+                bail!("{count} times {what}, but the router has {most} ports: add --port");
             }
         }
         let pool = Pool::new(PoolConfig { capacity: LONGEST_FRAME, ..PoolConfig::default() })?;
@@ -49,15 +52,15 @@ impl Replay {
             .map(|path| create(path))
             .collect::<anyhow::Result<Vec<_>>>()?;
         let mut captures = Vec::new();
-        for (number, config) in (0..).zip(router.ports()) {
-            let input = arguments.pcap_in.get(number);
+        for (place, (number, config)) in own().enumerate() {
+            let input = arguments.pcap_in.get(place);
             let source = input.map(|path| open(path)).transpose()?;
             let name = || input.map_or_else(String::new, |path| path.display().to_string());
             let port = PcapPort::new(pool.clone(), source, None).with_context(name)?;
             let port = port.with_timeline(&timeline).with_mac(config.mac).with_mtu(config.mtu);
-            let output = outputs.get(if outputs.len() == 1 { 0 } else { number });
+            let output = outputs.get(if outputs.len() == 1 { 0 } else { place });
             captures.push((
-                number as u16,
+                number,
                 match output {
                     Some(output) => port.with_output(output.clone()),
                     None => port,
@@ -91,8 +94,8 @@ impl Replay {
     /// A capture could not be read or written to its end.
     pub(super) fn finish(mut self) -> anyhow::Result<()> {
         let Some(worker) = self.worker.take() else { return Ok(()) };
-        for (number, port) in worker.into_ports() {
-            let input = self.inputs.get(usize::from(number));
+        for (place, (number, port)) in worker.into_ports().into_iter().enumerate() {
+            let input = self.inputs.get(place);
             port.finish().with_context(|| match input {
                 Some(path) => format!("port {number} ({})", path.display()),
                 None => format!("port {number}"),
