@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::experiment::{Experiment, Traffic, Variant};
 use crate::profile::{Profiled, perf};
-use crate::results::{Checks, Interval, LatencyFigures, RateSearch, TrialEnvironment};
+use crate::results::{Checks, Interval, LatencyAt, LatencyFigures, RateSearch, TrialEnvironment};
 
 mod builtin;
 #[cfg(target_os = "linux")]
@@ -114,6 +114,8 @@ pub struct Measured {
     pub search: Option<RateSearch>,
     /// Latency of the frames, where it was measured.
     pub latency: Option<LatencyFigures>,
+    /// Latency at shares of the rate that was searched for.
+    pub latency_at: Vec<LatencyAt>,
     /// What the device answers when asked for each setting of the variant.
     pub proof: BTreeMap<String, String>,
     /// State of the machine around the trial.

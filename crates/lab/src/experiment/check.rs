@@ -7,7 +7,7 @@ use super::fields::{Found, nearest};
 use super::parts::{DraftRoutes, TrafficPlace};
 use super::prefix::number;
 use super::problem::{Complaint, Findings};
-use super::{DeviceKind, Family, Load, Measure, Prefix, Traffic, Variant};
+use super::{DeviceKind, Endpoint, Family, Load, Measure, Prefix, Traffic, Variant};
 
 /// The baseline must be a variant.
 pub(super) fn baseline(
@@ -63,6 +63,8 @@ pub(super) fn abilities(
             "search for a rate"
         } else if latency == Some(true) {
             "measure latency"
+        } else if traffic.family == Family::Dual {
+            "send both families in one traffic"
         } else if traffic.sizes.is_mixed() {
             "send a mix of frame lengths"
         } else if traffic.frame_bytes > LONGEST_BYTES {
@@ -137,12 +139,13 @@ pub(super) fn distinct_ids(
 pub(super) fn resolve_ports(routes: &mut DraftRoutes, traffics: &[Traffic]) {
     for Found { value: (route, named), .. } in &mut routes.fixed {
         let family = route.prefix.family();
-        let shared = |ends: fn(&Traffic) -> u128| {
-            let alike = |t: &Traffic| (number(route.gateway) ^ ends(t)).leading_zeros();
-            traffics.iter().filter(|t| t.family == family).map(alike).max()
+        let shared = |side: fn((Endpoint, Endpoint)) -> u128| {
+            let alike = |ends| (number(route.gateway) ^ side(ends)).leading_zeros();
+            let ends = traffics.iter().flat_map(Traffic::ends);
+            ends.filter(|ends| ends.0.family() == family).map(alike).max()
         };
-        let to_sources = shared(|t| t.source.bounds().0);
-        let to_destinations = shared(|t| t.destination.bounds().0);
+        let to_sources = shared(|ends| ends.0.bounds().0);
+        let to_destinations = shared(|ends| ends.1.bounds().0);
         route.port = named.unwrap_or(u16::from(to_sources <= to_destinations));
     }
 }
@@ -154,11 +157,15 @@ pub(super) fn reachable(
     allows_no_route: bool,
     findings: &mut Findings<'_>,
 ) {
-    for (traffic, place) in placed {
-        match first_stray(traffic, routes) {
+    let ends = placed.iter().flat_map(|(traffic, place)| {
+        traffic.ends().map(move |(_, destination)| (destination, place))
+    });
+    for (destination, place) in ends {
+        let family = destination.family();
+        match first_stray(&destination, routes) {
             Some((address, None)) if routes.source.is_none() && !allows_no_route => {
                 let complaint = Complaint::new(
-                    format!("no route covers {}", text(address, traffic.family)),
+                    format!("no route covers {}", text(address, family)),
                     "a route for every destination",
                     "add one to [routes] static, or allow = [\"no-route\"] if drops are wanted",
                 );
@@ -168,7 +175,7 @@ pub(super) fn reachable(
                 let complaint = Complaint::new(
                     format!(
                         "the route to {} ({prefix}) leads back to the sources",
-                        text(address, traffic.family)
+                        text(address, family)
                     ),
                     "a route that leaves by port 1, the side of the destinations",
                     "name a gateway near the destinations, or add \"port 1\" to the route",
@@ -180,15 +187,15 @@ pub(super) fn reachable(
     }
 }
 
-/// The first destination of `traffic` whose longest match is missing, or leads
+/// The first of some destinations whose longest match is missing, or leads
 /// to port 0 (then with the prefix).
-fn first_stray(traffic: &Traffic, routes: &DraftRoutes) -> Option<(u128, Option<Prefix>)> {
-    let (first, last) = traffic.destination.bounds();
+fn first_stray(destination: &Endpoint, routes: &DraftRoutes) -> Option<(u128, Option<Prefix>)> {
+    let (first, last) = destination.bounds();
     let of_family: Vec<_> = routes
         .fixed
         .iter()
         .map(|found| found.value.0)
-        .filter(|route| route.prefix.family() == traffic.family)
+        .filter(|route| route.prefix.family() == destination.family())
         .collect();
     // The longest match changes only where a prefix begins or ends.
     let mut starts = vec![first];
@@ -215,6 +222,6 @@ fn first_stray(traffic: &Traffic, routes: &DraftRoutes) -> Option<(u128, Option<
 fn text(address: u128, family: Family) -> String {
     match family {
         Family::Inet => std::net::Ipv4Addr::from_bits(address as u32).to_string(),
-        Family::Inet6 => std::net::Ipv6Addr::from_bits(address).to_string(),
+        Family::Inet6 | Family::Dual => std::net::Ipv6Addr::from_bits(address).to_string(),
     }
 }

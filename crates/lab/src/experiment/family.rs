@@ -13,6 +13,8 @@ pub enum Family {
     Inet,
     /// IPv6.
     Inet6,
+    /// Both, in a traffic that mixes them; no address or prefix is of it.
+    Dual,
 }
 
 impl Family {
@@ -24,29 +26,31 @@ impl Family {
         }
     }
 
-    /// `inet` or `inet6`.
+    /// `inet`, `inet6` or `dual`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Inet => "inet",
             Self::Inet6 => "inet6",
+            Self::Dual => "dual",
         }
     }
 
-    /// The family as people write it: `IPv4` or `IPv6`.
+    /// The family as people write it: `IPv4`, `IPv6`, or both.
     pub const fn title(self) -> &'static str {
         match self {
             Self::Inet => "IPv4",
             Self::Inet6 => "IPv6",
+            Self::Dual => "IPv4 and IPv6",
         }
     }
 
     /// Length in bytes, FCS included, of the smallest Ethernet frame that
     /// carries a UDP datagram with fwdlab's 4-byte mark: 64 for IPv4 (the
-    /// Ethernet minimum), 66 for IPv6 (14 + 40 + 8 + 4).
+    /// Ethernet minimum), 66 for IPv6 (14 + 40 + 8 + 4). Of both families, the length that suits both.
     pub const fn smallest_udp_frame_bytes(self) -> u16 {
         match self {
             Self::Inet => 64,
-            Self::Inet6 => 66,
+            Self::Inet6 | Self::Dual => 66,
         }
     }
 }

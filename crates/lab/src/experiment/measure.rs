@@ -18,11 +18,13 @@ pub enum Measure {
     Ndr,
     /// Partial drop rate (PDR): the highest load with a loss of at most 0.5 %.
     Pdr,
+    /// Throughput by RFC 2544, section 26.1: the highest load without loss, by plain binary search.
+    Throughput,
 }
 
 impl Measure {
     /// Every measure.
-    pub const ALL: [Self; 4] = [Self::Rate, Self::Mrr, Self::Ndr, Self::Pdr];
+    pub const ALL: [Self; 5] = [Self::Rate, Self::Mrr, Self::Ndr, Self::Pdr, Self::Throughput];
 
     /// The name in experiment files.
     pub const fn name(self) -> &'static str {
@@ -31,6 +33,7 @@ impl Measure {
             Self::Mrr => "mrr",
             Self::Ndr => "ndr",
             Self::Pdr => "pdr",
+            Self::Throughput => "throughput",
         }
     }
 
@@ -41,6 +44,7 @@ impl Measure {
             Self::Mrr => "maximum receive rate",
             Self::Ndr => "non-drop rate",
             Self::Pdr => "partial drop rate",
+            Self::Throughput => "throughput",
         }
     }
 
@@ -48,7 +52,7 @@ impl Measure {
     pub const fn loss_ratio(self) -> Option<f64> {
         match self {
             Self::Rate | Self::Mrr => None,
-            Self::Ndr => Some(0.0),
+            Self::Ndr | Self::Throughput => Some(0.0),
             Self::Pdr => Some(0.005),
         }
     }

@@ -130,12 +130,14 @@ pub struct Variant {
 pub struct Traffic {
     /// Its name: letters, digits, `.`, `_` and `-`.
     pub name: String,
-    /// The family of both ends.
+    /// The family of both ends, or [`Family::Dual`].
     pub family: Family,
     /// Source addresses and port.
     pub source: Endpoint,
     /// Destination addresses and port.
     pub destination: Endpoint,
+    /// The IPv6 source and destination of a traffic of both families, whose other ends are IPv4.
+    pub inet6: Option<(Endpoint, Endpoint)>,
     /// Length of the frames, FCS included; of a mix, the rounded mean.
     pub frame_bytes: u16,
     /// The lengths with their weights.
@@ -147,9 +149,17 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Number of flows: every source with every destination.
+    /// Number of flows: every source with every destination of its family.
     pub fn flows(&self) -> u64 {
-        self.source.count().saturating_mul(self.destination.count())
+        let flows = |(source, destination): (Endpoint, Endpoint)| {
+            source.count().saturating_mul(destination.count())
+        };
+        self.ends().map(flows).fold(0, u64::saturating_add)
+    }
+
+    /// Source and destination of each family.
+    pub fn ends(&self) -> impl Iterator<Item = (Endpoint, Endpoint)> + use<> {
+        std::iter::once((self.source, self.destination)).chain(self.inet6)
     }
 }
 

@@ -143,53 +143,80 @@ fn read_traffic(
     name: Option<Found<String>>,
     findings: &mut Findings<'_>,
 ) -> Option<(Traffic, TrafficPlace)> {
-    let source = read_endpoint(section, "source", findings);
-    let destination = read_endpoint(section, "destination", findings);
+    let sources = read_ends(section, "source", findings);
+    let destinations = read_ends(section, "destination", findings);
     let frame = section.value("frame");
     let load = section.value("load");
     let order = section.value("order");
     let flows = section.value("flows");
-    let (source, destination) = (source?, destination?);
-    let family = source.value.family();
-    if destination.value.family() != family {
-        let complaint = Complaint::new(
-            format!(
-                "the destination is {}, the source {}",
-                destination.value.family().title(),
-                family.title()
-            ),
-            "source and destination of one family",
-            "use one [[traffic]] for each family",
-        );
-        findings.add(&destination.at, &destination.field, complaint);
-        return None;
-    }
+    let (sources, destinations) = (sources?, destinations?);
+    let pairs = paired(&sources, &destinations);
+    let pairs = findings.keep(&destinations.at, &destinations.field, pairs)?;
+    let (source, destination) = pairs[0];
+    let inet6 = pairs.get(1).copied();
+    let family = if inet6.is_some() { Family::Dual } else { source.family() };
     let (sizes, frame_bytes) = read_frame(frame, family, findings)?;
     let load = read_load(load, frame_bytes, findings)?;
     let order = read_order(order, findings)?;
-    let place = TrafficPlace { field: destination.field, destination: destination.at };
-    let traffic = Traffic {
-        name: name?.value,
-        family,
-        source: source.value,
-        destination: destination.value,
-        frame_bytes,
-        sizes,
-        load,
-        order,
-    };
+    let place = TrafficPlace { field: destinations.field, destination: destinations.at };
+    let name = name?.value;
+    let traffic =
+        Traffic { name, family, source, destination, inet6, frame_bytes, sizes, load, order };
     check_flows(&traffic, flows, &place, findings);
     Some((traffic, place))
 }
 
-fn read_endpoint(
+/// Sources with their destinations: one pair of one family, or a pair of IPv4 and one of IPv6.
+fn paired(
+    sources: &Found<Vec<Endpoint>>,
+    destinations: &Found<Vec<Endpoint>>,
+) -> Result<Vec<(Endpoint, Endpoint)>, Complaint> {
+    let pairs: Vec<_> =
+        sources.value.iter().copied().zip(destinations.value.iter().copied()).collect();
+    let families = |ends: &[Endpoint]| {
+        let titles: Vec<_> = ends.iter().map(|end| end.family().title()).collect();
+        titles.join(" and ")
+    };
+    let of_one_family = pairs.iter().all(|(from, to)| from.family() == to.family());
+    let in_order = match pairs[..] {
+        [_] => true,
+        [(inet, _), (inet6, _)] => (inet.family(), inet6.family()) == (Family::Inet, Family::Inet6),
+        _ => false,
+    };
+    if of_one_family && in_order && sources.value.len() == destinations.value.len() {
+        return Ok(pairs);
+    }
+    Err(Complaint::new(
+        format!(
+            "the destination is {}, the source {}",
+            families(&destinations.value),
+            families(&sources.value)
+        ),
+        "source and destination of one family, or lists of two: IPv4, then IPv6",
+        "use one [[traffic]] for each family, or give both keys an IPv4 and an IPv6 range",
+    ))
+}
+
+/// Reads a range of addresses, or a list of them.
+fn read_ends(
     section: &mut Section<'_>,
     key: &'static str,
     findings: &mut Findings<'_>,
-) -> Option<Found<Endpoint>> {
-    let found = section.required_text(key, "\"198.18.10.1-198.18.10.20:2000\"", findings)?;
-    let value = findings.keep(&found.at, &found.field, Endpoint::parse(found.value))?;
-    Some(Found { field: found.field, at: found.at, value })
+) -> Option<Found<Vec<Endpoint>>> {
+    const EXAMPLE: &str = "\"198.18.10.1-198.18.10.20:2000\"";
+    let is_list = section.value(key).is_some_and(|found| found.value.as_array().is_some());
+    if !is_list {
+        let found = section.required_text(key, EXAMPLE, findings)?;
+        let value = findings.keep(&found.at, &found.field, Endpoint::parse(found.value))?;
+        return Some(Found { field: found.field, at: found.at, value: vec![value] });
+    }
+    let found = section.value(key)?;
+    let mut ends = Vec::new();
+    for element in section.list(key, EXAMPLE, findings) {
+        let element = element.into_text(EXAMPLE, findings)?;
+        ends.push(findings.keep(&element.at, &element.field, Endpoint::parse(element.value))?);
+    }
+    Some(Found { field: found.field, at: found.at, value: ends })
 }
 
 /// Reads a length, `"min"`, or a mix, and returns it with its mean.
@@ -199,7 +226,11 @@ fn read_frame(
     findings: &mut Findings<'_>,
 ) -> Option<(FrameSizes, u16)> {
     let least = family.smallest_udp_frame_bytes();
-    let smallest = (FrameSizes::fixed(least.into()), least);
+    let smallest = match family {
+        // Each family its own.
+        Family::Dual => (FrameSizes::min(), least - 1),
+        _ => (FrameSizes::fixed(least.into()), least),
+    };
     let Some(Found { field, at, value }) = found else { return Some(smallest) };
     let sizes = match (value.as_str(), integer_of(value)) {
         (Some("min"), _) => return Some(smallest),
@@ -209,7 +240,8 @@ fn read_frame(
     };
     let of_family = match family {
         Family::Inet => fwdlab_traffic::Family::Inet,
-        Family::Inet6 => fwdlab_traffic::Family::Inet6,
+        // What suits IPv6 suits both.
+        Family::Inet6 | Family::Dual => fwdlab_traffic::Family::Inet6,
     };
     let checked = sizes.and_then(|sizes| match sizes.mean_len(of_family) {
         Ok(mean) => Ok((sizes, mean.round() as u16)),
@@ -261,11 +293,14 @@ fn check_flows(
     place: &TrafficPlace,
     findings: &mut Findings<'_>,
 ) {
-    let (sources, destinations) = (traffic.source.count(), traffic.destination.count());
-    let made = traffic.flows();
+    let products: Vec<String> = traffic
+        .ends()
+        .map(|(source, destination)| format!("{} x {}", source.count(), destination.count()))
+        .collect();
+    let (product, made) = (products.join(" + "), traffic.flows());
     if made > MOST_FLOWS {
         let complaint = Complaint::new(
-            format!("{sources} sources x {destinations} destinations are too many flows"),
+            format!("{product} sources x destinations are too many flows"),
             format!("at most {MOST_FLOWS} flows"),
             "make the ranges smaller",
         );
@@ -275,9 +310,7 @@ fn check_flows(
     let what = match integer_of(value) {
         Some(0) => "zero flows send nothing".to_owned(),
         Some(n) if n == made => return,
-        Some(n) => format!(
-            "{n} flows are announced, but the ranges make {sources} x {destinations} = {made}"
-        ),
+        Some(n) => format!("{n} flows are announced, but the ranges make {product} = {made}"),
         None => format!("{} is no number of flows", shown(value)),
     };
     let complaint = Complaint::new(

@@ -226,7 +226,7 @@ fn rates_latency_and_mixes_are_read_from_the_shipped_examples() {
     let experiment = example("ndr.toml");
     assert_eq!((experiment.measure, experiment.latency), (Measure::Ndr, false));
     let experiment = example("latency.toml");
-    assert_eq!((experiment.measure, experiment.latency), (Measure::Rate, true));
+    assert_eq!((experiment.measure, experiment.latency), (Measure::Ndr, true));
     let experiment = example("frame-sizes.toml");
     let lengths: Vec<u16> = experiment.traffics.iter().map(|t| t.frame_bytes).collect();
     // (7 x 64 + 4 x 594 + 1518) / 12
@@ -243,7 +243,26 @@ fn a_rate_that_is_searched_for_cannot_be_asked_for() {
     );
     let problems = Experiment::parse(Path::new("ndr.toml"), &text).unwrap_err().to_string();
     assert!(problems.contains("asks for a load of 1Mpps"), "{problems}");
+    let plain = include_str!("../../../../examples/ndr.toml").replace("\"ndr\"", "\"throughput\"");
+    let experiment = Experiment::parse(Path::new("ndr.toml"), &plain).unwrap();
+    assert_eq!(experiment.measure, Measure::Throughput);
     let text = text.replace("measure = \"ndr\"", "measure = \"nrd\"");
     let problems = Experiment::parse(Path::new("ndr.toml"), &text).unwrap_err().to_string();
     assert!(problems.contains("there is no measure \"nrd\""), "{problems}");
+}
+
+#[test]
+fn a_traffic_of_both_families_has_a_list_of_two_ranges_at_each_end() {
+    let experiment = example("dual-stack.toml");
+    let both = &experiment.traffics[0];
+    assert_eq!((both.family, both.flows(), both.frame_bytes), (Family::Dual, 4000, 65));
+    let families: Vec<_> = both.ends().map(|(from, to)| (from.family(), to.family())).collect();
+    assert_eq!(families, [(Family::Inet, Family::Inet), (Family::Inet6, Family::Inet6)]);
+    let text = include_str!("../../../../examples/dual-stack.toml");
+    let lacking = text.replace("source = [\"198.18.10.1-198.18.10.20:2000\", ", "source = [");
+    let problems = Experiment::parse(Path::new("x.toml"), &lacking).unwrap_err().to_string();
+    assert!(problems.contains("IPv4, then IPv6"), "{problems}");
+    let unrouted = text.replace("\"2001:2:0:8000::/49 via", "\"2001:2:1::/48 via");
+    let problems = Experiment::parse(Path::new("x.toml"), &unrouted).unwrap_err().to_string();
+    assert!(problems.contains("no route covers 2001:2:0:8010::1"), "{problems}");
 }

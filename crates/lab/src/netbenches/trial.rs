@@ -127,6 +127,7 @@ fn blank(place: &Place, command: Option<&Command>) -> Trial {
         environment: TrialEnvironment::default(),
         search: None,
         latency: None,
+        latency_at: Vec::new(),
         warnings: Vec::new(),
     }
 }

@@ -117,7 +117,10 @@ impl Plan {
     pub fn traffic_time(&self, experiment: &Experiment) -> Duration {
         // A search decides some eight loads, each in the counted part's time.
         let searches = if experiment.measure.loss_ratio().is_some() { 8 } else { 0 };
-        (experiment.warmup + experiment.duration * (1 + searches)) * self.trials.len() as u32
+        // Latency is measured at three shares of the rate found, too.
+        let shares = if searches > 0 && experiment.latency { 3 } else { 0 };
+        let parts = 1 + searches + shares;
+        (experiment.warmup + experiment.duration * parts) * self.trials.len() as u32
     }
 }
 

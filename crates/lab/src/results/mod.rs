@@ -22,6 +22,6 @@ pub use metric::Metric;
 pub(crate) use read::{JOURNAL_FILE, JournalText};
 pub use read::{Results, TORN_FILE};
 pub use record::{
-    Campaign, Checks, Finished, IMPORTED, Interval, LatencyFigures, LimitedBy, RateSearch, Record,
-    SCHEMA, SearchTrial, Status, Steady, Trial, TrialEnvironment,
+    Campaign, Checks, Finished, IMPORTED, Interval, LatencyAt, LatencyFigures, LimitedBy,
+    RateSearch, Record, SCHEMA, SearchTrial, Status, Steady, Trial, TrialEnvironment,
 };

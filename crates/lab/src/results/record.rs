@@ -138,6 +138,9 @@ pub struct Trial {
     /// Latency of the frames, where it was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<LatencyFigures>,
+    /// Latency at shares of the rate that was searched for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub latency_at: Vec<LatencyAt>,
     /// Settings read back from the device while the variant was in force.
     #[serde(default)]
     pub proof: BTreeMap<String, String>,
@@ -299,6 +302,16 @@ pub struct SearchTrial {
     pub sent: u64,
     /// Frames that were due and did not come back, those included that could not be sent.
     pub lost: u64,
+}
+
+/// Latency at a share of the rate that was searched for.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LatencyAt {
+    /// The share of the rate that was offered, 0 to 1.
+    pub share: f64,
+    /// What was measured there.
+    #[serde(flatten)]
+    pub figures: LatencyFigures,
 }
 
 /// How long frames took from the tester through the device and back, in ns.

@@ -77,6 +77,7 @@ pub(crate) fn trial(place: usize) -> Trial {
         environment: TrialEnvironment::default(),
         search: None,
         latency: None,
+        latency_at: Vec::new(),
         warnings: Vec::new(),
     }
 }

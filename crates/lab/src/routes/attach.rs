@@ -9,7 +9,9 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use super::{LearnedRoute, RouteTable, generate, read};
-use crate::experiment::{Allowance, Experiment, Family, Prefix, Route, RouteSource, Traffic};
+use crate::experiment::{
+    Allowance, Endpoint, Experiment, Family, Prefix, Route, RouteSource, Traffic,
+};
 use crate::{Error, Result};
 
 /// Distinct gateways that learned routes are mapped to. They must fit into one
@@ -52,7 +54,10 @@ impl Experiment {
         if self.allow.contains(&Allowance::NoRoute) {
             return Ok(());
         }
-        match self.traffics.iter().find_map(|t| Some((t, first_gap(t, &self.routes.fixed)?))) {
+        match self.traffics.iter().find_map(|t| {
+            let gap = t.ends().find_map(|ends| first_gap(&ends.1, &self.routes.fixed))?;
+            Some((t, gap))
+        }) {
             None => Ok(()),
             Some((traffic, address)) => Err(Error::Unreachable {
                 path: self.path.clone(),
@@ -85,7 +90,7 @@ fn with(experiment: &Experiment, table: &RouteTable) -> Vec<Route> {
 }
 
 fn families(experiment: &Experiment) -> HashSet<Family> {
-    experiment.traffics.iter().map(|traffic| traffic.family).collect()
+    experiment.traffics.iter().flat_map(Traffic::ends).map(|ends| ends.0.family()).collect()
 }
 
 /// Adds the routes of `table` to the experiment's.
@@ -102,7 +107,7 @@ fn attach(experiment: &mut Experiment, table: &RouteTable) {
         }
         let gateway = match family {
             Family::Inet => inet.gateway(route),
-            Family::Inet6 => inet6.gateway(route),
+            Family::Inet6 | Family::Dual => inet6.gateway(route),
         };
         fixed.push(Route { prefix: route.prefix, gateway, port: DESTINATIONS });
     }
@@ -126,7 +131,9 @@ impl Gateways {
             .map(|route| route.gateway);
         let (fallback, length): (IpAddr, u8) = match family {
             Family::Inet => (Ipv4Addr::new(198, 19, 255, 0).into(), 24),
-            Family::Inet6 => (Ipv6Addr::new(0x2001, 2, 0, 0xffff, 0, 0, 0, 0).into(), 64),
+            Family::Inet6 | Family::Dual => {
+                (Ipv6Addr::new(0x2001, 2, 0, 0xffff, 0, 0, 0, 0).into(), 64)
+            }
         };
         let network = Prefix::covering(first.unwrap_or(fallback), length).address();
         Self { network, numbers: HashMap::new() }
@@ -156,12 +163,12 @@ fn spread(prefix: &Prefix) -> u32 {
     (mixed.wrapping_mul(GOLDEN) >> 60) as u32 % SPREAD
 }
 
-/// The first destination of `traffic` that no route covers.
-fn first_gap(traffic: &Traffic, routes: &[Route]) -> Option<IpAddr> {
-    let (first, last) = traffic.destination.bounds();
+/// The first of some destinations that no route covers.
+fn first_gap(destination: &Endpoint, routes: &[Route]) -> Option<IpAddr> {
+    let (first, last) = destination.bounds();
     let mut spans: Vec<(u128, u128)> = routes
         .iter()
-        .filter(|route| route.prefix.family() == traffic.family)
+        .filter(|route| route.prefix.family() == destination.family())
         .map(|route| route.prefix.bounds())
         .filter(|(low, high)| *low <= last && first <= *high)
         .collect();
@@ -176,9 +183,9 @@ fn first_gap(traffic: &Traffic, routes: &[Route]) -> Option<IpAddr> {
             None => return None,
         }
     }
-    (next <= last).then(|| match traffic.family {
+    (next <= last).then(|| match destination.family() {
         Family::Inet => Ipv4Addr::from_bits(next as u32).into(),
-        Family::Inet6 => Ipv6Addr::from_bits(next).into(),
+        Family::Inet6 | Family::Dual => Ipv6Addr::from_bits(next).into(),
     })
 }
 

@@ -123,7 +123,7 @@ fn is_forwarded(prefix: &Prefix) -> bool {
                 || lies_in(0xa9fe_0000, 0xa9fe_ffff) // 169.254.0.0/16
                 || lies_in(0, v4(1) - 1))
         }
-        Family::Inet6 => {
+        Family::Inet6 | Family::Dual => {
             let top = |group: u128| group << 112;
             !(lies_in(top(0xff00), u128::MAX)
                 || lies_in(top(0xfe80), top(0xfec0) - 1)

@@ -284,6 +284,7 @@ fn blank(experiment: &Experiment, planned: &PlannedTrial) -> Trial {
         environment,
         search: None,
         latency: None,
+        latency_at: Vec::new(),
         warnings: Vec::new(),
     }
 }

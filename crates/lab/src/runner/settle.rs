@@ -44,6 +44,7 @@ pub(super) fn settle(trial: &mut Trial, measured: Measured, variant: &Variant, t
     trial.environment = measured.environment;
     trial.search = measured.search;
     trial.latency = measured.latency;
+    trial.latency_at = measured.latency_at;
     trial.warnings = measured.warnings;
 }
 

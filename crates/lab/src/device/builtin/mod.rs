@@ -120,13 +120,23 @@ impl Builtin {
         let proof = setup::proof(&router, request.variant);
         let mut plan = plan(request)?;
         let experiment = request.experiment;
-        let search = match experiment.measure.loss_ratio() {
-            None => None,
+        let (search, latency_at) = match experiment.measure.loss_ratio() {
+            None => (None, Vec::new()),
             Some(loss_ratio) => {
-                let goal = (loss_ratio, experiment.duration.as_secs_f64());
-                let found = self.search(&mut router, &plan, goal, watch)?;
+                let seconds = experiment.duration.as_secs_f64();
+                // Time stamps cost the tester time, which a search would take for the device's.
+                let bare = Plan { latency: false, ..plan.clone() };
+                let goal = (experiment.measure, loss_ratio, seconds);
+                let found = self.search(&mut router, &bare, goal, watch)?;
+                let latency_at = match experiment.latency {
+                    true => {
+                        let rate = (found.lower_pps, seconds);
+                        self.latency_at_shares(&mut router, &bare, rate, watch)?
+                    }
+                    false => Vec::new(),
+                };
                 plan.load = fwdlab_traffic::Load::Pps(found.lower_pps);
-                Some(found)
+                (Some(found), latency_at)
             }
         };
         let (tester_a, device_0) = ring::pair(2 * FRAMES_IN_FLIGHT);
@@ -168,6 +178,7 @@ impl Builtin {
         }
         measured.search = search;
         measured.latency = outcome.latency.map(figures);
+        measured.latency_at = latency_at;
         if !place.is_pinned {
             measured.warnings.push("tester and device were not pinned to two cores".to_owned());
         }
@@ -259,11 +270,13 @@ fn poll_until(mut worker: Worker<RingPort>, is_over: &AtomicBool, rally: &Rally)
 /// What the tester is to send for this trial.
 fn plan(request: &Request<'_>) -> Result<Plan, DeviceError> {
     let Request { experiment, traffic, .. } = request;
-    let flows = FlowSet::parse(&traffic.source.to_string(), &traffic.destination.to_string())?;
-    let mut stream = Stream::new(flows);
-    stream.order = traffic.order;
-    stream.sizes = traffic.sizes.clone();
-    let mut plan = Plan::new(vec![stream]);
+    let mut streams = Vec::new();
+    for (source, destination) in traffic.ends() {
+        let flows = FlowSet::parse(&source.to_string(), &destination.to_string())?;
+        let (order, sizes) = (traffic.order, traffic.sizes.clone());
+        streams.push(Stream { order, sizes, ..Stream::new(flows) });
+    }
+    let mut plan = Plan::new(streams);
     plan.load = match traffic.load {
         Load::Max => fwdlab_traffic::Load::Max,
         Load::Pps(pps) => fwdlab_traffic::Load::Pps(pps),

@@ -7,12 +7,13 @@
 
 use fwdlab_port::ring;
 use fwdlab_router::{Overflow, Router};
-use fwdlab_stats::search::{self, Goal, Limits, Search, Step};
+use fwdlab_stats::search::{self, BinarySearch, Goal, Limits, Search, Step};
 use fwdlab_traffic::{Load, Outcome, Plan};
 
 use super::probe::Probe;
-use super::{BATCH, Bench, Builtin, DeviceError, FRAMES_IN_FLIGHT, Rally, Sampler, Watch};
-use crate::results::{RateSearch, SearchTrial};
+use super::{BATCH, Bench, Builtin, DeviceError, FRAMES_IN_FLIGHT, Rally, Sampler, Watch, figures};
+use crate::experiment::Measure;
+use crate::results::{LatencyAt, RateSearch, SearchTrial};
 
 /// Frames that may still be due when a trial ends without being lost: two batches, the one that
 /// is being written and the one that waits for its frames.
@@ -23,39 +24,79 @@ const TRIALS_PER_LOAD: f64 = 5.0;
 const SHORTEST_S: f64 = 0.02;
 /// The loads that are tried lie between these shares of the maximum receive rate.
 const RANGE: (f64, f64) = (0.01, 1.2);
+/// Bounds of a binary search are this close at its end, relative to the upper one.
+const BINARY_WIDTH: f64 = 0.005;
+/// The shares of the rate found at which latency is measured, too.
+const LATENCY_SHARES: [f64; 3] = [0.1, 0.5, 0.9];
 /// More trials than any search takes.
 const MOST_TRIALS: usize = 400;
 
+/// What decides which load is tried next.
+enum Finder {
+    /// By MLRsearch's rules.
+    Multiple(Search),
+    /// RFC 2544, section 26.1.
+    Binary(BinarySearch),
+}
+
+impl Finder {
+    fn next(&self) -> Step {
+        match self {
+            Self::Multiple(search) => search.next(),
+            Self::Binary(search) => search.next(),
+        }
+    }
+
+    fn record(&mut self, trial: search::Trial) {
+        match self {
+            Self::Multiple(search) => search.record(trial),
+            Self::Binary(search) => search.record(trial),
+        }
+    }
+
+    fn outcome(&self) -> search::Outcome {
+        match self {
+            Self::Multiple(search) => search.outcome(0),
+            Self::Binary(search) => search.outcome(),
+        }
+    }
+}
+
 impl Builtin {
     /// Searches the highest load of `plan`'s traffic with at most this loss; each load is decided
-    /// by `seconds` of trials.
+    /// by `seconds` of trials, or, in a binary search, by one trial of that length.
     pub(super) fn search(
         &self,
         router: &mut Router,
         plan: &Plan,
-        (loss_ratio, seconds): (f64, f64),
+        (measure, loss_ratio, seconds): (Measure, f64, f64),
         watch: &Watch<'_>,
     ) -> Result<RateSearch, DeviceError> {
         let final_trial_s = (seconds / TRIALS_PER_LOAD).max(SHORTEST_S);
-        let goal = Goal {
-            loss_ratio,
-            initial_trial_s: (final_trial_s / TRIALS_PER_LOAD).max(SHORTEST_S),
-            final_trial_s,
-            duration_sum_s: TRIALS_PER_LOAD * final_trial_s,
-            ..Goal::ndr()
-        };
         let most = self.offer(router, plan, (Load::Max, final_trial_s), watch)?;
         let mrr_pps = most.received() as f64 * 1e9 / most.duration_ns.max(1) as f64;
         let limits = Limits { min_load: mrr_pps * RANGE.0, max_load: mrr_pps * RANGE.1 };
-        let mut search = Search::new(limits, vec![goal]);
+        let mut finder = match measure {
+            Measure::Throughput => Finder::Binary(BinarySearch::new(limits, BINARY_WIDTH, seconds)),
+            _ => Finder::Multiple(Search::new(
+                limits,
+                vec![Goal {
+                    loss_ratio,
+                    initial_trial_s: (final_trial_s / TRIALS_PER_LOAD).max(SHORTEST_S),
+                    final_trial_s,
+                    duration_sum_s: TRIALS_PER_LOAD * final_trial_s,
+                    ..Goal::ndr()
+                }],
+            )),
+        };
         let mut trials = Vec::new();
-        while let Step::Measure { load, duration_s } = search.next() {
+        while let Step::Measure { load, duration_s } = finder.next() {
             if trials.len() == MOST_TRIALS {
                 return Err(unfound(format!("no end after {MOST_TRIALS} trials")));
             }
             let outcome = self.offer(router, plan, (Load::Pps(load), duration_s), watch)?;
             let trial = judged(load, duration_s, &outcome);
-            search.record(trial);
+            finder.record(trial);
             trials.push(SearchTrial {
                 load_pps: load,
                 ms: duration_s * 1e3,
@@ -63,12 +104,30 @@ impl Builtin {
                 lost: trial.lost,
             });
         }
-        let (lower_pps, upper_pps) = match search.outcome(0) {
+        let (lower_pps, upper_pps) = match finder.outcome() {
             search::Outcome::Regular(bounds) => (bounds.lower, bounds.upper),
             search::Outcome::AtMaxLoad(_) => (limits.max_load, limits.max_load),
             _ => return Err(unfound(format!("frames are lost even at {:.0}", limits.min_load))),
         };
         Ok(RateSearch { mrr_pps, lower_pps, upper_pps, trials })
+    }
+
+    /// Latency at shares of a rate, each for `seconds`.
+    pub(super) fn latency_at_shares(
+        &self,
+        router: &mut Router,
+        plan: &Plan,
+        (rate_pps, seconds): (f64, f64),
+        watch: &Watch<'_>,
+    ) -> Result<Vec<LatencyAt>, DeviceError> {
+        let mut found = Vec::new();
+        for share in LATENCY_SHARES {
+            let plan = Plan { latency: true, ..plan.clone() };
+            let load = Load::Pps(rate_pps * share);
+            let outcome = self.offer(router, &plan, (load, seconds), watch)?;
+            found.extend(outcome.latency.map(|it| LatencyAt { share, figures: figures(it) }));
+        }
+        Ok(found)
     }
 
     /// Offers a load for some time.
@@ -81,7 +140,6 @@ impl Builtin {
     ) -> Result<Outcome, DeviceError> {
         let mut plan = Plan { load, duration_ns: (seconds * 1e9) as u64, ..plan.clone() };
         plan.interval_ns = plan.duration_ns.max(1);
-        plan.latency = false;
         let (tester_a, device_0) = ring::pair(2 * FRAMES_IN_FLIGHT);
         let (device_1, tester_b) = ring::pair(2 * FRAMES_IN_FLIGHT);
         let worker = router

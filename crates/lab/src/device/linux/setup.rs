@@ -188,7 +188,7 @@ fn addresses(gateways: &BTreeSet<(u16, IpAddr)>, port: u16) -> Vec<InterfaceAddr
     for &(_, gateway) in gateways.iter().filter(|(of, _)| *of == port) {
         let prefix_length = match Family::of(gateway) {
             Family::Inet => 24,
-            Family::Inet6 => 64,
+            Family::Inet6 | Family::Dual => 64,
         };
         let network = Prefix::covering(gateway, prefix_length);
         if !networks.insert(network) {

@@ -110,6 +110,7 @@ fn draw_axis(canvas: &mut Canvas, layout: &Layout, chart: &Chart) {
         (Metric::Rate, Measure::Mrr) => "Maximum receive rate",
         (Metric::Rate, Measure::Ndr) => "Non-drop rate",
         (Metric::Rate, Measure::Pdr) => "Partial drop rate",
+        (Metric::Rate, Measure::Throughput) => "Throughput",
     };
     let label = format!("{what} ({unit})");
     canvas.text_upwards("", at(22.0, f64::midpoint(TOP, BOTTOM)), &label);

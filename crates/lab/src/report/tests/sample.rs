@@ -170,6 +170,7 @@ fn trial(
         environment: TrialEnvironment { pinned: true, ..TrialEnvironment::default() },
         search: None,
         latency: None,
+        latency_at: Vec::new(),
         warnings: Vec::new(),
         intervals,
     }

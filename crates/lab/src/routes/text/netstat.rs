@@ -91,7 +91,7 @@ impl Columns {
         if text == "default" {
             let any: IpAddr = match self.family {
                 Family::Inet => Ipv4Addr::UNSPECIFIED.into(),
-                Family::Inet6 => Ipv6Addr::UNSPECIFIED.into(),
+                Family::Inet6 | Family::Dual => Ipv6Addr::UNSPECIFIED.into(),
             };
             return Ok(Prefix::everything(any));
         }
