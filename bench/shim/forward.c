@@ -88,7 +88,7 @@ static void *open_table(enum kind kind, unsigned routes) {
     if (kind == FIB6) {
         struct rte_fib6_conf conf = {.type = RTE_FIB6_TRIE, .default_nh = NO_ROUTE,
             .max_routes = (int)routes + 8,
-            .trie = {.nh_sz = RTE_FIB6_TRIE_4B, .num_tbl8 = groups * 4}};
+            .trie = {.nh_sz = RTE_FIB6_TRIE_4B, .num_tbl8 = groups * 12}};
         struct rte_fib6 *fib = rte_fib6_create(name, 0, &conf);
         if (fib)
             rte_fib6_select_lookup(fib, RTE_FIB6_LOOKUP_TRIE_VECTOR_AVX512);

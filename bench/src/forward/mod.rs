@@ -31,7 +31,9 @@ mod table;
 mod tester;
 mod workers;
 
+use std::hint::black_box;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 
@@ -104,6 +106,8 @@ impl Arguments {
     }
 }
 
+/// How long processors are warmed up.
+const WARM_UP: Duration = Duration::from_secs(1);
 /// Frames of one measurement, at least: some 20 ms.
 const FRAMES: usize = 2_000_000;
 /// Laps that a frame can make before its TTL has to be renewed.
@@ -120,6 +124,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         true => arguments.full()?,
         false => None,
     };
+    warm_up();
     for (part, heading) in Part::ALL.into_iter().zip(HEADINGS).filter(|(part, _)| is_wanted(part)) {
         report.begin(heading);
         match part {
@@ -135,6 +140,15 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         report.end()?;
     }
     Ok(())
+}
+
+/// Works for a while: processors start slowly.
+fn warm_up() {
+    let start = Instant::now();
+    let mut sum = 0_u64;
+    while start.elapsed() < WARM_UP {
+        sum = black_box(sum.wrapping_mul(3).wrapping_add(1));
+    }
 }
 
 type Measure = fn(&Case, &Routes, &Arguments, &mut Report) -> Result<()>;

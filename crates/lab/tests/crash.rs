@@ -70,6 +70,7 @@ fn trial(planned: &PlannedTrial) -> Trial {
         environment: TrialEnvironment::default(),
         search: None,
         latency: None,
+        latency_at: Vec::new(),
         warnings: Vec::new(),
     }
 }

@@ -105,23 +105,28 @@ impl Findings {
             (heads.word::<0>(), heads.word::<1>(), heads.word::<2>(), heads.word::<3>());
         let (w4, w5, w6) = (heads.word::<4>(), heads.word::<5>(), heads.word::<6>());
         let lengths = heads.lengths();
+        let (mut high, mut low) = ([0; CHUNK], [0; CHUNK]);
         for at in 0..count.next_multiple_of(LANES).min(CHUNK) {
             let payload = w2[at] >> 24 & 0xff | (w2[at] >> 16 & 0xff) << 8;
             let total = payload + ipv6::HEADER_LEN as u64;
             let hops = w2[at] >> 40 & 0xff;
             let source = (w2[at] >> 48 | w3[at] << 16).swap_bytes();
-            let upper = (w4[at] >> 48 | w5[at] << 16).swap_bytes();
-            let lower = (w5[at] >> 48 | w6[at] << 16).swap_bytes();
+            high[at] = (w4[at] >> 48 | w5[at] << 16).swap_bytes();
+            low[at] = (w5[at] >> 48 | w6[at] << 16).swap_bytes();
             self.bad[at] = (w0[at] ^ mac) & MAC_MASK
                 // EtherType 0x86dd and version 6, as the bytes lie: 86 dd 6x.
                 | (w1[at] >> 32 ^ 0x60_dd86) & 0xf0_ffff
                 | is_less(lengths[at], total + L3 as u64)
                 | is_less(hops, 2)
                 | u64::from(!is_ordinary6(source))
-                | u64::from(!is_ordinary6(upper));
+                | u64::from(!is_ordinary6(high[at]));
             self.total[at] = total;
-            destinations[at] = u128::from(upper) << 64 | u128::from(lower);
             self.edit[at] = (hops as u32).wrapping_sub(1);
+        }
+        // By itself: numbers of 128 bits would keep the compiler from wide vectors.
+        for ((destination, &high), &low) in destinations.iter_mut().zip(&high).zip(&low).take(count)
+        {
+            *destination = u128::from(high) << 64 | u128::from(low);
         }
     }
 

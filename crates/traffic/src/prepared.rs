@@ -1,5 +1,6 @@
 //! What sender and receiver know of a stream, worked out once.
 
+use fwdlab_port::Frame;
 use fwdlab_wire::ethernet::FCS_LEN;
 
 use crate::error::TrafficError;
@@ -60,31 +61,27 @@ impl Prepared {
         Ok(Self { family, numbering, templates, lines, arriving })
     }
 
-    /// The line of a flow and size: kept, or computed into `scratch`.
+    /// Makes `frame` the frame of a flow and size with this sequence number: from the line kept, or
+    /// computed. `family` is the stream's own, given as a constant.
     #[inline(always)]
-    pub(crate) fn line<'a>(&'a self, flow: u32, size: usize, scratch: &'a mut Line) -> &'a Line {
-        if let Some(line) = self.lines.get(flow as usize * self.templates.len() + size) {
-            return line;
+    pub(crate) fn write(
+        &self,
+        frame: &mut Frame,
+        family: Family,
+        (flow, size): (u32, usize),
+        sequence: u32,
+    ) {
+        let template = &self.templates[size];
+        match self.lines.get(flow as usize * self.templates.len() + size) {
+            Some(line) => template.write(frame, family, line, sequence),
+            None => template.write_computed(frame, family, self.numbering.ends(flow), sequence),
         }
-        *scratch = self.templates[size].line_of(self.family, self.numbering.ends(flow));
-        scratch
     }
 
-    /// The line that must arrive of a flow and size, kept or computed into `scratch`.
+    /// The line that must arrive of a flow and size, if it is kept.
     #[inline(always)]
-    pub(crate) fn arriving<'a>(
-        &'a self,
-        flow: u32,
-        size: usize,
-        scratch: &'a mut Line,
-    ) -> &'a Line {
-        if let Some(line) = self.arriving.get(flow as usize * self.templates.len() + size) {
-            return line;
-        }
-        let template = &self.templates[size];
-        let sent = template.line_of(self.family, self.numbering.ends(flow));
-        *scratch = template.arriving(self.family, &sent);
-        scratch
+    pub(crate) fn arriving(&self, flow: u32, size: usize) -> Option<&Line> {
+        self.arriving.get(flow as usize * self.templates.len() + size)
     }
 
     /// Which size has this length without FCS.
@@ -93,6 +90,48 @@ impl Prepared {
         match &self.templates[..] {
             [only] => (only.len == len).then_some(0),
             several => several.iter().position(|template| template.len == len),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flows::FlowSet;
+    use crate::inspect::ends_of;
+    use crate::layout::LINE;
+    use crate::template::differ;
+
+    #[test]
+    fn a_frame_is_judged_alike_by_a_line_kept_and_by_arithmetic() {
+        for (source, destination) in [
+            ("198.18.10.1-198.18.10.20:2000-2001", "198.19.10.1-198.19.10.100:2000"),
+            ("[2001:2:0:10::1]-[2001:2:0:10::14]:2000", "[2001:2:0:8010::1]-[2001:2:0:8010::64]:9"),
+        ] {
+            let stream = Stream::new(FlowSet::parse(source, destination).unwrap());
+            let prepared = Prepared::new(&stream, &Plan::new(vec![stream.clone()])).unwrap();
+            let template = &prepared.templates[0];
+            for flow in [0, 7, 777, stream.flows.count() - 1] {
+                let right = prepared.arriving(flow, 0).unwrap().0;
+                let mut accepted = 0;
+                for at in 0..=LINE * 8 {
+                    let mut head = right;
+                    if let Some(byte) = head.get_mut(at / 8) {
+                        *byte ^= 1 << (at % 8);
+                    }
+                    let (ends, _) = ends_of(&head, prepared.family);
+                    let (found, is_known) = prepared.numbering.flow(ends);
+                    let by_arithmetic =
+                        is_known && template.is_arriving(&head, prepared.family, ends);
+                    let line = prepared.arriving(found, 0).filter(|_| is_known);
+                    let by_line = line.is_some_and(|line| !differ(&head, line, &template.mask));
+                    assert_eq!(by_arithmetic, by_line, "flow {flow}, bit {at} of {source}");
+                    accepted += usize::from(by_line);
+                }
+                // The frame itself, and those of which only masked bits are changed.
+                let masked: u32 = template.mask.0.iter().map(|byte| byte.count_zeros()).sum();
+                assert_eq!(accepted, 1 + masked as usize);
+            }
         }
     }
 }

@@ -9,11 +9,10 @@ use fwdlab_wire::ethernet::FCS_LEN;
 use crate::error::TrafficError;
 use crate::flows::Family;
 use crate::inspect::Expected;
-use crate::layout::LINE;
 use crate::order::Cycle;
 use crate::plan::{Plan, Stream};
 use crate::prepared::Prepared;
-use crate::template::{Line, fill_pattern};
+use crate::template::fill_pattern;
 
 /// Writes frames of the plan's streams, each complete with headers, sequence number and
 /// checksums, whatever the frame held before.
@@ -191,10 +190,8 @@ impl SendStream {
             let next = &mut self.sequence[flow as usize];
             let sequence = *next;
             *next = sequence.wrapping_add(1);
-            let mut scratch = Line([0; LINE]);
-            let line = prepared.line(flow, size, &mut scratch);
             let template = &prepared.templates[size];
-            template.write(frame, family, line, sequence);
+            prepared.write(frame, family, (flow, size), sequence);
             if self.latency {
                 template.write_stamp(frame, family, stamp);
             }

@@ -1,5 +1,7 @@
 //! Test frames: one prepared line per frame size, patched for each frame.
 
+use std::ops::Range;
+
 use fwdlab_port::Frame;
 use fwdlab_wire::{MacAddr, checksum, ethernet, ipv4, ipv6, udp};
 
@@ -14,6 +16,9 @@ pub(crate) struct Template {
     /// One bits where an arriving frame must be equal to the flow's arriving line: not the source
     /// MAC address, sequence number, time stamp, and the UDP checksum, which varies with them.
     pub(crate) mask: Line,
+    /// The line as it must arrive, and the one bits of the mask that are the same for all flows: no
+    /// addresses, ports and checksums.
+    common: (Line, Line),
     arrival: Arrival,
     /// Length without FCS.
     pub(crate) len: usize,
@@ -143,7 +148,13 @@ impl Template {
             ttl: common.ttl.saturating_sub(common.hops),
             hops: common.hops,
         };
-        Self { line, mask, arrival, len: bytes.len(), ip_sum, udp_sum, has_stamp }
+        let is_inet = bytes[ethernet::ETHER_TYPE] == ethernet::TYPE_IPV4.to_be_bytes();
+        let family = if is_inet { Family::Inet } else { Family::Inet6 };
+        let common = (line, common_of(family, mask));
+        let mut template =
+            Self { line, mask, common, arrival, len: bytes.len(), ip_sum, udp_sum, has_stamp };
+        template.common.0 = template.arriving(family, &line);
+        template
     }
 
     /// The first line of a flow's frame with sequence number 0 and no time stamp.
@@ -184,18 +195,43 @@ impl Template {
         put(&mut line, 0, self.arrival.mac.0);
         match family {
             Family::Inet => {
-                // Each hop takes 0x0100 (TTL) from the sum, so adds it to the checksum, with
-                // end-around carry; all ones cannot be, for the sum over an IPv4 header is never
-                // zero (RFC 1624, section 3).
-                let sent_sum = u32::from(u16::from_be_bytes(field(&line, INET_CHECKSUM)));
-                let sum = sent_sum + (u32::from(self.arrival.hops) << 8);
-                let sum = if sum >= 0xffff { sum - 0xffff } else { sum } as u16;
-                put(&mut line, INET_CHECKSUM, sum.to_be_bytes());
+                let sent = u16::from_be_bytes(field(&line, INET_CHECKSUM));
+                put(&mut line, INET_CHECKSUM, self.lowered(sent).to_be_bytes());
                 line[INET_TTL] = self.arrival.ttl;
             }
             Family::Inet6 => line[IP + ipv6::HOP_LIMIT] = self.arrival.ttl,
         }
         Line(line)
+    }
+
+    /// Whether a frame is as the frame of these ends, which belong to the stream, must arrive.
+    #[inline(always)]
+    pub(crate) fn is_arriving(&self, head: &[u8; LINE], family: Family, ends: Ends) -> bool {
+        let has_checksum = match family {
+            Family::Inet => {
+                let sent = !fold(self.ip_sum + ends.source + ends.destination);
+                field(head, INET_CHECKSUM) == self.lowered(sent).to_be_bytes()
+            }
+            // The number of the frame is not under it, but a time stamp is.
+            Family::Inet6 if self.has_stamp => true,
+            Family::Inet6 => {
+                let ports = u32::from(ends.source_port) << 16 | u32::from(ends.destination_port);
+                let sum = halves(ends.source) + halves(ends.destination) + u64::from(ports);
+                let wanted = udp_checksum(self.udp_sum + sum);
+                field(head, INET6_UDP_CHECKSUM) == wanted.to_be_bytes()
+            }
+        };
+        has_checksum & !differ(head, &self.common.0, &self.common.1)
+    }
+
+    /// The IPv4 header checksum after all hops.
+    ///
+    /// Each hop takes 0x0100 (TTL) from the sum, so adds it to the checksum, with end-around carry;
+    /// all ones cannot be, for the sum over an IPv4 header is never zero (RFC 1624, section 3).
+    #[inline(always)]
+    fn lowered(&self, sent: u16) -> u16 {
+        let sum = u32::from(sent) + (u32::from(self.arrival.hops) << 8);
+        if sum >= 0xffff { (sum - 0xffff) as u16 } else { sum as u16 }
     }
 
     /// Makes `frame` the frame of this line with this sequence number.
@@ -206,15 +242,48 @@ impl Template {
         *head = line.0;
         match family {
             Family::Inet => {
-                let checksum =
-                    with_sequence(u16::from_be_bytes(field(head, INET_UDP_CHECKSUM)), sequence);
+                let of_zero = u16::from_be_bytes(field(&line.0, INET_UDP_CHECKSUM));
+                let checksum = with_sequence(of_zero, sequence);
                 put(head, INET_UDP_CHECKSUM, checksum.to_be_bytes());
                 put(head, INET_PAYLOAD, sequence.to_be_bytes());
             }
-            Family::Inet6 => {
-                put(head, IP, (0x6000_0000 | sequence & INET6_SEQUENCE_MASK).to_be_bytes());
-            }
+            Family::Inet6 => put_label(head, sequence),
         }
+    }
+
+    /// Makes `frame` the frame of these ends with this sequence number. What is written here is not
+    /// read again: a wide load behind narrow stores would wait for them.
+    #[inline(always)]
+    pub(crate) fn write_computed(
+        &self,
+        frame: &mut Frame,
+        family: Family,
+        ends: Ends,
+        sequence: u32,
+    ) {
+        frame.set_len(self.len);
+        let head = frame.head_mut::<LINE>();
+        *head = self.line.0;
+        let ports = u32::from(ends.source_port) << 16 | u32::from(ends.destination_port);
+        let sum = match family {
+            Family::Inet => {
+                let addresses = ends.source + ends.destination;
+                put(head, INET_CHECKSUM, (!fold(self.ip_sum + addresses)).to_be_bytes());
+                put(head, INET_ADDRESSES, (ends.source << 32 | ends.destination).to_be_bytes());
+                put(head, INET_UDP, ports.to_be_bytes());
+                put(head, INET_PAYLOAD, sequence.to_be_bytes());
+                addresses + halves(u64::from(sequence))
+            }
+            Family::Inet6 => {
+                put(head, INET6_SOURCE + 8, ends.source.to_be_bytes());
+                put(head, INET6_DESTINATION + 8, ends.destination.to_be_bytes());
+                put(head, INET6_UDP, ports.to_be_bytes());
+                put_label(head, sequence);
+                halves(ends.source) + halves(ends.destination)
+            }
+        };
+        let checksum = udp_checksum(self.udp_sum + sum + u64::from(ports));
+        put(head, udp_checksum_at(family), checksum.to_be_bytes());
     }
 
     /// Adds a time stamp to a frame just written.
@@ -230,6 +299,28 @@ impl Template {
         let at = stamp_at(family);
         frame[at..at + STAMP_LEN].copy_from_slice(&stamp.to_be_bytes());
     }
+}
+
+/// The part of a mask that does not depend on the flow: without addresses, ports and checksums.
+fn common_of(family: Family, mut mask: Line) -> Line {
+    let clear = |field: Range<usize>| mask.0[field].fill(0);
+    match family {
+        Family::Inet => vec![INET_CHECKSUM..INET_UDP + 4],
+        Family::Inet6 => vec![
+            INET6_SOURCE + 8..INET6_SOURCE + 16,
+            INET6_DESTINATION + 8..INET6_UDP + 4,
+            INET6_UDP_CHECKSUM..INET6_UDP_CHECKSUM + 2,
+        ],
+    }
+    .into_iter()
+    .for_each(clear);
+    mask
+}
+
+/// Writes version and flow label, which is the sequence number of IPv6.
+#[inline(always)]
+fn put_label(head: &mut [u8; LINE], sequence: u32) {
+    put(head, IP, (0x6000_0000 | sequence & INET6_SEQUENCE_MASK).to_be_bytes());
 }
 
 /// Where the time stamp of a family's frames is.
