@@ -36,6 +36,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
+use fwdlab_port::affinity;
 
 use case::{Case, Contender};
 use clap::ValueEnum;
@@ -124,18 +125,20 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         true => arguments.full()?,
         false => None,
     };
+    // Before anything pins this thread.
+    let cores = affinity::allowed_cores();
     warm_up();
     for (part, heading) in Part::ALL.into_iter().zip(HEADINGS).filter(|(part, _)| is_wanted(part)) {
         report.begin(heading);
         match part {
             Part::OneCore => each_case(arguments, full.as_ref(), &mut report, measure)?,
-            Part::TwoCores => pair::run(arguments, &mut report)?,
-            Part::Workers => workers::run(arguments, &mut report)?,
+            Part::TwoCores => pair::run(arguments, &cores, &mut report)?,
+            Part::Workers => workers::run(arguments, &cores, &mut report)?,
             Part::Stages => {
                 report.note(stages::EXPLANATION.to_owned());
                 each_case(arguments, full.as_ref(), &mut report, measure_stages)?;
             }
-            Part::Tester => tester::run(arguments, &mut report)?,
+            Part::Tester => tester::run(arguments, &cores, &mut report)?,
         }
         report.end()?;
     }

@@ -29,8 +29,7 @@ const HEAD: usize = 56;
 ///
 /// # Errors
 /// Fewer than two cores, or a forwarder that forwards wrongly.
-pub fn run(arguments: &Arguments, report: &mut Report) -> Result<()> {
-    let cores = affinity::allowed_cores();
+pub fn run(arguments: &Arguments, cores: &[usize], report: &mut Report) -> Result<()> {
     ensure!(cores.len() >= 2, "two cores are needed, there are {}", cores.len());
     let mut trips = Vec::new();
     for family in [FamilyName::Inet, FamilyName::Inet6] {

@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
@@ -68,7 +69,7 @@ impl Report {
     pub fn begin(&mut self, heading: &'static str) {
         self.heading = heading;
         if self.format == Format::Text {
-            println!("{heading}");
+            say(heading);
         }
     }
 
@@ -82,7 +83,9 @@ impl Report {
                 "ns_per_frame": ns_per_frame, "router_is_faster_by": ratio,
             })),
             Format::Text => {
-                println!("{case:<58} {name:<24} {mpps:>8.1} {ns_per_frame:>8.2} {ratio:>7.2}");
+                say(&format!(
+                    "{case:<58} {name:<24} {mpps:>8.1} {ns_per_frame:>8.2} {ratio:>7.2}"
+                ));
             }
         }
         self.figures.push(figure);
@@ -91,7 +94,7 @@ impl Report {
     /// Takes a sentence, or a table, of the section.
     pub fn note(&mut self, text: String) {
         if self.format == Format::Text {
-            println!("{text}");
+            say(&text);
         }
         self.notes.push(text);
     }
@@ -99,7 +102,7 @@ impl Report {
     /// Prints a JSON line, if that is the format.
     pub fn line(&self, value: &serde_json::Value) {
         if self.format == Format::Json {
-            println!("{value}");
+            say(&value.to_string());
         }
     }
 
@@ -123,6 +126,11 @@ impl Report {
         fs::write(path, render(&mut self.sections))
             .with_context(|| format!("cannot write {}", path.display()))
     }
+}
+
+/// Prints a line. A closed pipe is no error: whoever reads has seen enough.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stdout().lock(), "{line}");
 }
 
 /// The sections of a document that was written before.

@@ -29,8 +29,8 @@ const PACED_NS: u64 = 100_000_000;
 ///
 /// # Errors
 /// A plan that is refused, frames that do not come back right.
-pub fn run(arguments: &Arguments, report: &mut Report) -> Result<()> {
-    if let Some(&core) = affinity::allowed_cores().last() {
+pub fn run(arguments: &Arguments, cores: &[usize], report: &mut Report) -> Result<()> {
+    if let Some(&core) = cores.last() {
         affinity::pin_current_thread(core)?;
     }
     for family in [FamilyName::Inet, FamilyName::Inet6] {

@@ -19,8 +19,7 @@ const RENEWALS: usize = 20;
 ///
 /// # Errors
 /// Fewer than two cores.
-pub fn run(arguments: &Arguments, report: &mut Report) -> Result<()> {
-    let cores = affinity::allowed_cores();
+pub fn run(arguments: &Arguments, cores: &[usize], report: &mut Report) -> Result<()> {
     ensure!(cores.len() >= 2, "two cores are needed, there are {}", cores.len());
     for family in [FamilyName::Inet, FamilyName::Inet6] {
         let case = Case { family, is_full: false, flows: 2000, stride: 2112 };

@@ -87,7 +87,9 @@ impl<A: Address> Row<A> {
         if is_one_hop {
             self.hops = [way.adjacencies.of(first); CHUNK];
         } else {
-            for (hop, &id) in self.hops.iter_mut().zip(ids) {
+            for ((hop, &id), frame) in self.hops.iter_mut().zip(ids).zip(chunk.iter()) {
+                // A lookup in a large table has pushed some of the frames out of L1 again.
+                frame.prefetch_write();
                 *hop = way.adjacencies.of(id);
             }
         }
@@ -102,13 +104,20 @@ impl<A: Address> Row<A> {
             bad |= finding;
             others |= hop.is_not_forward_by(port) | u64::from(total > longest);
         }
-        if chunk.len() != self.len || bad | others != 0 {
+        if bad | others != 0 {
             return self.rewrite_each(way, chunk, fates, write);
         }
-        for (at, (frame, &hop)) in chunk.iter_mut().zip(hops).enumerate() {
-            write(&self.findings, at, frame, macs(hop, output));
+        if chunk.len() == self.len {
+            for (at, (frame, &hop)) in chunk.iter_mut().zip(hops).enumerate() {
+                write(&self.findings, at, frame, macs(hop, output));
+            }
+            fates.fill(port);
+        } else {
+            for (at, (&place, &hop)) in self.places.iter().zip(hops).enumerate() {
+                write(&self.findings, at, &mut chunk[usize::from(place)], macs(hop, output));
+                fates[usize::from(place)] = port;
+            }
         }
-        fates.fill(port);
         if is_one_hop {
             way.tally.count(first, ids.len() as u64);
         } else {

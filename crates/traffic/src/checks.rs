@@ -35,7 +35,7 @@ pub struct Checks {
 
 impl Checks {
     /// At least one frame in this many has its whole payload verified.
-    pub const SAMPLING: u64 = 64;
+    pub const SAMPLING: u64 = 256;
 
     /// Whether nothing was wrong. Foreign frames and lost ones are no fault of a received frame.
     pub fn is_clean(&self) -> bool {

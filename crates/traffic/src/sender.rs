@@ -25,6 +25,10 @@ pub struct Sender {
     longest: usize,
 }
 
+/// How far ahead of the frame being written memory is asked for the next ones: enough for the
+/// second-level cache; frames that have just been checked are nearer.
+const PREFETCH: usize = 8;
+
 struct SendStream {
     prepared: Arc<Prepared>,
     flows: Cycle,
@@ -183,7 +187,11 @@ impl SendStream {
         let prepared = &*self.prepared;
         let is_one_size = prepared.templates.len() == 1;
         let mut bytes = 0;
-        for frame in frames {
+        for at in 0..frames.len() {
+            if let Some(ahead) = frames.get(at + PREFETCH) {
+                ahead.prefetch_write();
+            }
+            let frame = &mut frames[at];
             realign(frame, headroom);
             let flow = self.flows.next();
             let size = if is_one_size { 0 } else { self.sizes.next() as usize };

@@ -20,7 +20,7 @@ pub fn commit(claims: &Claims) -> String {
     out.push('\n');
     let cells: Vec<&Cell> = claims.cells.iter().collect();
     for verdict in &claims.verdicts {
-        let head = format!("{}: ", verdict.family.title());
+        let head = format!("{}: ", claims.subject(verdict));
         out.push_str(&wrap(&verdict.sentence, COMMIT_WIDTH, &head, "      "));
         if let Some(basis) = basis(verdict, &cells) {
             out.push_str(&wrap(&basis, COMMIT_WIDTH, "      ", "      "));
@@ -64,7 +64,7 @@ pub fn github(claims: &Claims, results: &Results) -> String {
             "invalid" => ":x:",
             _ => ":grey_question:",
         };
-        let _ = writeln!(out, "- {sign} **{}**: {}", verdict.family.title(), verdict.sentence);
+        let _ = writeln!(out, "- {sign} **{}**: {}", claims.subject(verdict), verdict.sentence);
         if let Some(basis) = basis(verdict, &cells) {
             let _ = writeln!(out, "  <br>{basis}");
         }

@@ -33,7 +33,8 @@ pub fn terminal(claims: &Claims, width: usize, colour: bool) -> String {
     out.push('\n');
     let cells: Vec<&Cell> = claims.cells.iter().collect();
     for verdict in &claims.verdicts {
-        verdict_lines(&mut out, verdict, &cells, Style { width, colour });
+        let head = format!("{}: ", claims.subject(verdict));
+        verdict_lines(&mut out, (&head, verdict), &cells, Style { width, colour });
     }
     out.push('\n');
     tables(&mut out, claims);
@@ -53,10 +54,14 @@ impl Style {
     }
 }
 
-fn verdict_lines(out: &mut String, verdict: &VerdictClaim, cells: &[&Cell], style: Style) {
-    let head = format!("{}: ", verdict.family.title());
+fn verdict_lines(
+    out: &mut String,
+    (head, verdict): (&str, &VerdictClaim),
+    cells: &[&Cell],
+    style: Style,
+) {
     let indent = " ".repeat(head.chars().count());
-    let text = wrap(&verdict.sentence, style.width, &head, &indent);
+    let text = wrap(&verdict.sentence, style.width, head, &indent);
     let code = match verdict.verdict {
         Verdict::Faster { .. } => "1;32",
         Verdict::Slower { .. } | Verdict::Invalid { .. } => "1;31",

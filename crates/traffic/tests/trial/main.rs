@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use device::{Fault, StepDevice};
 use fwdlab_port::{Pool, PoolConfig, ring};
 use fwdlab_traffic::{
-    FlowSet, FrameSizes, Load, Order, Outcome, Plan, Stream, Tester, TrafficError,
+    Checks, FlowSet, FrameSizes, Load, Order, Outcome, Plan, Stream, Tester, TrafficError,
 };
 
 fn inet() -> Stream {
@@ -63,7 +63,7 @@ fn finds_nothing_wrong_with_a_right_device() {
         assert_eq!(outcome.flows_seen(), 2000);
         assert_eq!((outcome.lost(), outcome.faulty_flows), (0, 0));
         assert!(outcome.sent() > 10_000);
-        assert!(outcome.checks.sampled >= outcome.received() / 64);
+        assert!(outcome.checks.sampled >= outcome.received() / Checks::SAMPLING);
     }
 }
 

@@ -124,14 +124,12 @@ impl Builtin {
             None => (None, Vec::new()),
             Some(loss_ratio) => {
                 let seconds = experiment.duration.as_secs_f64();
-                // Time stamps cost the tester time, which a search would take for the device's.
-                let bare = Plan { latency: false, ..plan.clone() };
                 let goal = (experiment.measure, loss_ratio, seconds);
-                let found = self.search(&mut router, &bare, goal, watch)?;
+                let found = self.search(&mut router, &plan, goal, watch)?;
                 let latency_at = match experiment.latency {
                     true => {
                         let rate = (found.lower_pps, seconds);
-                        self.latency_at_shares(&mut router, &bare, rate, watch)?
+                        self.latency_at_shares(&mut router, &plan, rate, watch)?
                     }
                     false => Vec::new(),
                 };

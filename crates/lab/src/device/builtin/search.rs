@@ -112,7 +112,9 @@ impl Builtin {
         Ok(RateSearch { mrr_pps, lower_pps, upper_pps, trials })
     }
 
-    /// Latency at shares of a rate, each for `seconds`.
+    /// Latency at shares of a rate, each for `seconds`. The rate was found with time stamps in the
+    /// frames, too: they cost the tester time, and a load that it only bears without them would fill
+    /// its queue.
     pub(super) fn latency_at_shares(
         &self,
         router: &mut Router,
@@ -122,9 +124,8 @@ impl Builtin {
     ) -> Result<Vec<LatencyAt>, DeviceError> {
         let mut found = Vec::new();
         for share in LATENCY_SHARES {
-            let plan = Plan { latency: true, ..plan.clone() };
             let load = Load::Pps(rate_pps * share);
-            let outcome = self.offer(router, &plan, (load, seconds), watch)?;
+            let outcome = self.offer(router, plan, (load, seconds), watch)?;
             found.extend(outcome.latency.map(|it| LatencyAt { share, figures: figures(it) }));
         }
         Ok(found)

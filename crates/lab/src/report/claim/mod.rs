@@ -59,6 +59,15 @@ impl Claims {
     pub fn published_order(&self) -> Option<String> {
         self.setting.is_imported().then(|| self.progress.line(&self.setting))
     }
+
+    /// What a verdict is about: its family, and its traffic where others are of the same family.
+    pub fn subject(&self, verdict: &VerdictClaim) -> String {
+        let (family, traffic) = (verdict.family, &verdict.traffic);
+        match self.verdicts.iter().all(|v| v.family != family || v.traffic == *traffic) {
+            true => family.title().to_owned(),
+            false => format!("{} ({traffic})", family.title()),
+        }
+    }
 }
 
 /// How far the campaign came.
