@@ -303,17 +303,15 @@ impl Template {
 
 /// The part of a mask that does not depend on the flow: without addresses, ports and checksums.
 fn common_of(family: Family, mut mask: Line) -> Line {
-    let clear = |field: Range<usize>| mask.0[field].fill(0);
+    let mut clear = |field: Range<usize>| mask.0[field].fill(0);
     match family {
-        Family::Inet => vec![INET_CHECKSUM..INET_UDP + 4],
-        Family::Inet6 => vec![
-            INET6_SOURCE + 8..INET6_SOURCE + 16,
-            INET6_DESTINATION + 8..INET6_UDP + 4,
-            INET6_UDP_CHECKSUM..INET6_UDP_CHECKSUM + 2,
-        ],
+        Family::Inet => clear(INET_CHECKSUM..INET_UDP + 4),
+        Family::Inet6 => {
+            clear(INET6_SOURCE + 8..INET6_SOURCE + 16);
+            clear(INET6_DESTINATION + 8..INET6_UDP + 4);
+            clear(INET6_UDP_CHECKSUM..INET6_UDP_CHECKSUM + 2);
+        }
     }
-    .into_iter()
-    .for_each(clear);
     mask
 }
 
