@@ -293,14 +293,16 @@ fn check_flows(
     place: &TrafficPlace,
     findings: &mut Findings<'_>,
 ) {
-    let products: Vec<String> = traffic
-        .ends()
-        .map(|(source, destination)| format!("{} x {}", source.count(), destination.count()))
-        .collect();
-    let (product, made) = (products.join(" + "), traffic.flows());
+    let product = |sources: &str, destinations: &str| {
+        let of_family = |(source, destination): (Endpoint, Endpoint)| {
+            format!("{}{sources} x {}{destinations}", source.count(), destination.count())
+        };
+        traffic.ends().map(of_family).collect::<Vec<_>>().join(" + ")
+    };
+    let made = traffic.flows();
     if made > MOST_FLOWS {
         let complaint = Complaint::new(
-            format!("{product} sources x destinations are too many flows"),
+            format!("{} are too many flows", product(" sources", " destinations")),
             format!("at most {MOST_FLOWS} flows"),
             "make the ranges smaller",
         );
@@ -310,7 +312,10 @@ fn check_flows(
     let what = match integer_of(value) {
         Some(0) => "zero flows send nothing".to_owned(),
         Some(n) if n == made => return,
-        Some(n) => format!("{n} flows are announced, but the ranges make {product} = {made}"),
+        Some(n) => {
+            let product = product("", "");
+            format!("{n} flows are announced, but the ranges make {product} = {made}")
+        }
         None => format!("{} is no number of flows", shown(value)),
     };
     let complaint = Complaint::new(
