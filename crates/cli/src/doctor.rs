@@ -32,7 +32,7 @@ enum Format {
 /// # Errors
 /// Only when stdout cannot be written.
 pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
-    let findings = doctor::examine();
+    let findings = doctor::examine(std::env::current_exe().ok().as_deref());
     let text = match arguments.format {
         Format::Text => findings.iter().map(line).collect(),
         Format::Json => {

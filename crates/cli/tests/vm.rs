@@ -135,13 +135,60 @@ fn no_guest_outlives_fwdlab_even_when_it_is_killed() {
     let text = experiment(Path::new("vmlinuz")).replace("2s", "600s");
     lab.write(&text);
     let mut fwdlab = lab.command().stderr(Stdio::null()).spawn().expect("the binary starts");
+    let process = guest_of(&lab);
+    fwdlab.kill().expect("our own child");
+    fwdlab.wait().expect("our own child");
+    wait_for(|| (!process.exists()).then_some(())).expect("the guest ended with fwdlab");
+}
+
+/// The process that stands for the guest, once it runs and has left its number in a file.
+fn guest_of(lab: &Lab) -> PathBuf {
     let file = lab.dir.path().join("pid");
     let pid = wait_for(|| fs::read_to_string(&file).ok()).expect("the guest started");
     let process = PathBuf::from(format!("/proc/{}", pid.trim()));
     assert!(process.exists(), "the guest runs");
-    fwdlab.kill().expect("our own child");
-    fwdlab.wait().expect("our own child");
-    wait_for(|| (!process.exists()).then_some(())).expect("the guest ended with fwdlab");
+    process
+}
+
+#[test]
+fn an_interrupt_ends_the_guest_and_leaves_a_campaign_that_goes_on() {
+    let lab = Lab::with_qemu("echo $$ > pid.part; mv pid.part pid; while :; do :; done");
+    lab.write(&experiment(Path::new("vmlinuz")).replace("2s", "600s"));
+    let fwdlab = lab.command().stderr(Stdio::piped()).spawn().expect("the binary starts");
+    let process = guest_of(&lab);
+    let number = fwdlab.id().to_string();
+    let sent = Command::new("kill").args(["-INT", &number]).status().expect("kill(1) is there");
+    assert!(sent.success(), "the signal was sent");
+    let output = fwdlab.wait_with_output().expect("our own child");
+    assert_eq!(output.status.code(), Some(130), "{}", words(&output));
+    assert!(words(&output).contains("run the same command again"), "{}", words(&output));
+    assert!(!process.exists(), "the guest ended before fwdlab");
+    assert!(lab.trials(&output).is_empty(), "a trial that was stopped does not count");
+}
+
+#[test]
+fn a_full_disk_costs_the_log_or_the_campaign_but_nothing_is_left_running() {
+    const TEST: &str = "a_full_disk_costs_the_log_or_the_campaign";
+    let lab = Lab::with_qemu("echo $$ >> pids; head -c 2000000 /dev/zero | tr '\\0' x >&2; exit 1");
+    let results = lab.dir.path().join("results");
+    fs::create_dir(&results).expect("a writable directory");
+    let mut mount = Command::new("mount");
+    let mounted = mount.args(["-t", "tmpfs", "-o", "size=64k", "none"]).arg(&results).output();
+    if !mounted.as_ref().is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED {TEST}: no small file system, which takes root to mount: {mounted:?}");
+        return;
+    }
+    let output = lab.run();
+    let trials = lab.trials(&output);
+    let unmounted = Command::new("umount").arg("-l").arg(&results).status();
+    assert!(unmounted.is_ok_and(|status| status.success()), "our own mount");
+    let told = words(&output);
+    assert!(told.contains("No space left on device"), "{told}");
+    for trial in &trials {
+        assert_eq!(trial.status, Status::Failed, "{trial:?}");
+    }
+    let guests = fs::read_to_string(lab.dir.path().join("pids")).expect("guests ran");
+    assert!(guests.lines().all(|pid| !Path::new("/proc").join(pid).exists()), "{guests}");
 }
 
 fn wait_for<T>(mut ready: impl FnMut() -> Option<T>) -> Option<T> {
@@ -205,6 +252,34 @@ fn one_kernel_forwards_every_frame_and_costs_the_same_in_every_boot() {
         assert!((a / b - 1.0).abs() < 0.005, "{traffic}: {a} and {b} instructions per frame");
         assert!((500.0..20_000.0).contains(&a), "{traffic}: {a} instructions per frame");
     }
+}
+
+#[test]
+fn a_kernel_without_veth_is_named_as_such() {
+    let kernel = match kernel() {
+        Ok(kernel) => kernel,
+        Err(why) => {
+            eprintln!("SKIPPED a_kernel_without_veth_is_named_as_such: {why}");
+            return;
+        }
+    };
+    let lab = Lab::new();
+    let files = fs::read_dir(kernel.join("boot")).expect("an unpacked kernel");
+    let mut names = files.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let image = names.find(|name| name.starts_with("vmlinuz-")).expect("an image");
+    let bare = lab.dir.path().join("bare");
+    let modules = bare.join("lib/modules").join(image.trim_start_matches("vmlinuz-"));
+    fs::create_dir_all(bare.join("boot")).expect("a writable directory");
+    fs::create_dir_all(&modules).expect("a writable directory");
+    fs::copy(kernel.join("boot").join(&image), bare.join("boot").join(&image)).expect("a copy");
+    lab.write(&experiment(Path::new("bare")).replace("2s", "200s"));
+    let reasons = failures(&lab);
+    assert!(reasons.iter().all(|why| why.contains("has no module veth")), "{reasons:?}");
+    // Without a directory of modules, the kernel may have it built in, and is asked.
+    fs::remove_dir(&modules).expect("our own directory");
+    fs::remove_dir_all(lab.dir.path().join("results")).expect("our own directory");
+    let reasons = failures(&lab);
+    assert!(reasons.iter().all(|why| why.contains("veth")), "{reasons:?}");
 }
 
 #[test]

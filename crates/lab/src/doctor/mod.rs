@@ -7,6 +7,10 @@ mod machine;
 #[cfg(target_os = "linux")]
 mod network;
 mod tools;
+#[cfg(target_os = "linux")]
+mod virtual_machine;
+
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -41,11 +45,17 @@ pub struct Finding {
     pub needed: Needed,
 }
 
-/// Looks at everything.
-pub fn examine() -> Vec<Finding> {
+/// Looks at everything. With `program`, fwdlab's own file, a guest is booted to try hardware
+/// virtualisation.
+pub fn examine(program: Option<&Path>) -> Vec<Finding> {
+    #[cfg(not(target_os = "linux"))]
+    let _ = program;
     let mut findings = machine::findings();
     #[cfg(target_os = "linux")]
-    findings.extend(network::findings());
+    {
+        findings.extend(network::findings());
+        findings.extend(virtual_machine::findings(program));
+    }
     findings.extend(tools::findings());
     findings
 }
@@ -85,7 +95,7 @@ mod tests {
 
     #[test]
     fn every_finding_says_what_it_enables_and_how_to_get_it() {
-        for finding in examine() {
+        for finding in examine(None) {
             assert!(!finding.enables.is_empty() && !finding.remedy.is_empty(), "{}", finding.what);
             assert!(!finding.detail.is_empty(), "{}", finding.what);
         }

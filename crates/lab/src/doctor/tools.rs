@@ -2,16 +2,11 @@
 
 use super::{Finding, Needed};
 
-const TOOLS: [(&str, &str, &str); 5] = [
+const TOOLS: [(&str, &str, &str); 4] = [
     ("nft", "nftables rule sets as variants", "apt-get install nftables"),
     ("ip", "looking at the namespaces of a run (ip netns)", "apt-get install iproute2"),
     ("perf", "kernel flame graphs", "apt-get install linux-perf"),
     ("ministat", "the differential tests of `fwdlab ministat`", "apt-get install ministat"),
-    (
-        "qemu-system-x86_64",
-        "kernels in virtual machines (device = \"vm\")",
-        "apt-get install qemu-system-x86; examples/kernels.sh gets kernels to boot",
-    ),
 ];
 
 pub(super) fn findings() -> Vec<Finding> {
@@ -29,6 +24,6 @@ fn tool(name: &'static str, enables: &'static str, remedy: &'static str) -> Find
         detail: found.map_or("not found".to_owned(), |file| file.display().to_string()),
         enables,
         remedy,
-        needed: if name.starts_with("qemu") { Needed::Vm } else { Needed::Never },
+        needed: Needed::Never,
     }
 }

@@ -17,6 +17,7 @@ mod load;
 mod measure;
 mod model;
 mod parts;
+mod pktgen;
 mod prefix;
 mod problem;
 mod quantity;
@@ -38,4 +39,4 @@ pub use model::{
 pub use prefix::{NotAPrefix, Prefix};
 pub use problem::{Problem, Problems};
 pub(crate) use read::hexadecimal;
-pub use vm::{VmClock, VmMachine, VmVariant};
+pub use vm::{VmClock, VmMachine, VmTester, VmVariant};

@@ -12,7 +12,7 @@ use super::fields::{Found, Section, integer_of, nearest, shown};
 use super::problem::{Complaint, Findings};
 use super::{
     Allowance, Blocks, DeviceKind, Experiment, Measure, Problems, RouteSource, check, parts,
-    quantity, vm,
+    pktgen, quantity, vm,
 };
 use crate::{Error, Result};
 
@@ -138,6 +138,7 @@ fn read_experiment(
     }
     check::load_of_measure(measure, &placed, findings);
     check::abilities(device, measure, latency, (&placed, findings));
+    pktgen::abilities(&machines.machine, &placed, findings);
     check::distinct_ids(&variants, &traffics, findings);
     check::counts(&variants, &traffics, end..end, findings);
     let sha256 = hexadecimal(&Sha256::digest(text.as_bytes()));

@@ -56,11 +56,44 @@ impl fmt::Display for VmClock {
     }
 }
 
+/// What sends in the guest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum VmTester {
+    /// fwdlab's own tester, through packet sockets: every flow in order, every frame checked.
+    #[default]
+    Fwdlab,
+    /// The kernel's own generator: less of the processor's time is the tester's, and frames are
+    /// counted, not looked into.
+    Pktgen,
+}
+
+impl VmTester {
+    /// Every tester.
+    pub const ALL: [Self; 2] = [Self::Fwdlab, Self::Pktgen];
+
+    /// The name in experiment files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fwdlab => "fwdlab",
+            Self::Pktgen => "pktgen",
+        }
+    }
+}
+
+impl fmt::Display for VmTester {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
 /// The virtual machines of an experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VmMachine {
     /// What time is.
     pub clock: VmClock,
+    /// What sends.
+    pub tester: VmTester,
     /// Memory in MiB.
     pub memory_mb: u32,
     /// How much of the host's processor time a guest may take without saying anything; `None`
@@ -70,7 +103,8 @@ pub struct VmMachine {
 
 impl Default for VmMachine {
     fn default() -> Self {
-        Self { clock: VmClock::default(), memory_mb: DEFAULT_MEMORY_MB, patience: None }
+        let (clock, tester) = (VmClock::default(), VmTester::default());
+        Self { clock, tester, memory_mb: DEFAULT_MEMORY_MB, patience: None }
     }
 }
 
@@ -127,7 +161,9 @@ pub(super) fn read_table(
         );
         findings.add(&at, "vm", complaint);
     }
-    table.machine.clock = read_clock(&mut section, findings);
+    table.machine.clock = read_choice("clock", &VmClock::ALL, VmClock::name, (&mut section, findings));
+    table.machine.tester =
+        read_choice("tester", &VmTester::ALL, VmTester::name, (&mut section, findings));
     if let Some(found) = section.integer("memory_mb", 128..=1 << 20, findings) {
         table.machine.memory_mb = found.value as u32;
     }
@@ -140,20 +176,27 @@ pub(super) fn read_table(
     table
 }
 
-fn read_clock(section: &mut Section<'_>, findings: &mut Findings<'_>) -> VmClock {
-    let Some(Found { field, at, value }) = section.text("clock", "\"instructions\"", findings)
-    else {
-        return VmClock::default();
+/// Reads a key that names one of `all`; the default when it is not there.
+fn read_choice<T: Copy + Default>(
+    key: &'static str,
+    all: &[T],
+    name: fn(T) -> &'static str,
+    (section, findings): (&mut Section<'_>, &mut Findings<'_>),
+) -> T {
+    let default = name(T::default());
+    let example = format!("\"{default}\"");
+    let Some(Found { field, at, value }) = section.text(key, &example, findings) else {
+        return T::default();
     };
-    let names = || VmClock::ALL.iter().map(|clock| clock.name());
-    let known = VmClock::ALL.into_iter().find(|clock| clock.name() == value);
+    let names = || all.iter().map(|&one| name(one));
+    let known = all.iter().copied().find(|&one| name(one) == value);
     let result = known.ok_or_else(|| {
         Complaint::new(
-            format!("there is no clock {value:?}"),
+            format!("there is no {key} {value:?}"),
             format!("one of {}", names().collect::<Vec<_>>().join(", ")),
             match nearest(value, names()) {
                 Some(near) => format!("did you mean \"{near}\"?"),
-                None => "write clock = \"instructions\"".to_owned(),
+                None => format!("write {key} = {example}"),
             },
         )
     });

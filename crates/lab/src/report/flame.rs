@@ -16,7 +16,7 @@ const PAGE_BUDGET: usize = 1_200_000;
 const FINE: f64 = 0.02;
 /// Rows of a table of changed functions.
 const ROWS: usize = 12;
-/// Changes below this share are noise of sampling.
+/// Changes below this share are not worth a line.
 const LEAST_CHANGE: f64 = 0.002;
 
 /// Everything that the report shows of the profiles.
@@ -79,6 +79,8 @@ pub struct Change {
     pub before: f64,
     /// Its share in the variant.
     pub after: f64,
+    /// What the difference of the shares passes by chance in one of 20 pairs of such profiles.
+    pub noise: f64,
 }
 
 /// Median device costs of baseline and variant, in ns/frame.
@@ -111,8 +113,15 @@ impl Changes {
             head.extend(names.map(|n| (format!("ns/frame {n}"), Side::Right)));
             head.push(("change".to_owned(), Side::Right));
         }
+        head.push(("noise".to_owned(), Side::Right));
         head.push(("bound if free".to_owned(), Side::Right));
+        let columns = head.len();
         let mut table = TextTable::new(head);
+        if self.rows.is_empty() {
+            let mut cells = vec!["-".to_owned(); columns];
+            cells[0] = "none beyond the noise".to_owned();
+            table.row(cells);
+        }
         for row in &self.rows {
             let mut cells =
                 vec![row.function.clone(), units::share(row.before), units::share(row.after)];
@@ -120,6 +129,10 @@ impl Changes {
                 let (old, new) = (row.before * old, row.after * new);
                 cells.extend([units::ns(old), units::ns(new), format!("{:+.1} ns", new - old)]);
             }
+            cells.push(match self.costs {
+                Some((_, new)) => format!("±{:.1} ns", row.noise * new),
+                None => format!("±{}", units::share(row.noise)),
+            });
             cells.push(row.bound().map_or_else(
                 || "-".to_owned(),
                 |bound| units::signed_percent((bound - 1.0) * 100.0),
@@ -263,6 +276,14 @@ fn costs(claims: &Claims, verdict: &VerdictClaim) -> Costs {
     Some((cost(&verdict.baseline)?, cost(&verdict.variant)?))
 }
 
+/// The 95 % bound of the difference of two shares that are the same, counted in so many samples
+/// each (normal approximation of two binomial counts).
+fn noise(shares: (f64, f64), samples: (u64, u64)) -> f64 {
+    const Z_95: f64 = 1.96;
+    let variance = |share: f64, samples: u64| share * (1.0 - share) / samples.max(1) as f64;
+    Z_95 * (variance(shares.0, samples.0) + variance(shares.1, samples.1)).sqrt()
+}
+
 fn compare(verdict: &VerdictClaim, costs: Costs, (before, after): (&Profile, &Profile)) -> Changes {
     let (old, new) = (before.self_shares(), after.self_shares());
     let share = |shares: &std::collections::BTreeMap<&str, f64>, name: &str| {
@@ -273,12 +294,16 @@ fn compare(verdict: &VerdictClaim, costs: Costs, (before, after): (&Profile, &Pr
     names.dedup();
     let mut rows: Vec<Change> = names
         .into_iter()
-        .map(|name| Change {
-            function: name.to_owned(),
-            before: share(&old, name),
-            after: share(&new, name),
+        .map(|name| {
+            let shares = (share(&old, name), share(&new, name));
+            Change {
+                function: name.to_owned(),
+                before: shares.0,
+                after: shares.1,
+                noise: noise(shares, (before.busy_samples(), after.busy_samples())),
+            }
         })
-        .filter(|c| (c.after - c.before).abs() >= LEAST_CHANGE)
+        .filter(|c| (c.after - c.before).abs() >= LEAST_CHANGE.max(c.noise))
         .collect();
     rows.sort_by(|a, b| {
         let size = |c: &Change| (c.after - c.before).abs();
@@ -300,7 +325,8 @@ fn compare(verdict: &VerdictClaim, costs: Costs, (before, after): (&Profile, &Pr
         costs,
         note: format!(
             "Shares of the busy samples in the function itself; ns/frame: the same share of the \
-             device's time per frame (median cost). \"Bound if free\": the most that removing the function from {} could give \
+             device's time per frame (median cost). Noise: what chance alone reaches in one of 20 \
+             such pairs; changes below it are not shown. \"Bound if free\": the most that removing the function from {} could give \
              (Amdahl); beside it, {measured}.",
             verdict.baseline
         ),

@@ -81,6 +81,11 @@ impl Profile {
         self.stacks.values().sum()
     }
 
+    /// Samples in which the processor had something to do.
+    pub fn busy_samples(&self) -> u64 {
+        self.samples() - idle(&self.stacks)
+    }
+
     /// The stacks as lines of a `.folded` file.
     pub fn lines(&self) -> Vec<String> {
         self.stacks.iter().map(|(stack, n)| format!("{stack} {n}")).collect()
@@ -89,7 +94,7 @@ impl Profile {
     /// Share of the busy samples by the function on top of the stack: what the processor did
     /// while it had something to do.
     pub fn self_shares(&self) -> BTreeMap<&str, f64> {
-        let busy = (self.samples() - idle(&self.stacks)).max(1) as f64;
+        let busy = self.busy_samples().max(1) as f64;
         let mut shares = BTreeMap::new();
         for (stack, n) in self.stacks.iter().filter(|(stack, _)| !is_idle(stack)) {
             *shares.entry(leaf(stack)).or_insert(0.0) += *n as f64 / busy;

@@ -19,8 +19,8 @@ const ENABLE: libc::c_ulong = 0x2400;
 const DISABLE: libc::c_ulong = 0x2401;
 
 const PAGE: usize = 4096;
-/// Room for samples: 16 MiB hold some 60,000 chains of 30 functions.
-const DATA_BYTES: usize = 16 << 20;
+/// Room for the samples of one clock: 2 MiB hold some 8,000 chains of 30 functions.
+const DATA_BYTES: usize = 2 << 20;
 /// Where the first page says how far the kernel has written.
 const HEAD_OFFSET: usize = 1024;
 

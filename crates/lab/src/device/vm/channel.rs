@@ -39,13 +39,24 @@ pub(super) struct Counted {
     pub(super) device_sent: u64,
     /// Frames dropped by the kernel, by its own counters.
     pub(super) drops: BTreeMap<String, u64>,
-    /// Samples by stack, root first, functions joined by `;`, if a profile was asked for.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(super) stacks: BTreeMap<String, u64>,
+    /// Samples, if a profile was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) profile: Option<ProfileCounts>,
     /// What the guest answers when asked for each setting.
     pub(super) proof: BTreeMap<String, String>,
     /// Doubts about the trial.
     pub(super) warnings: Vec<String>,
+}
+
+/// Samples that the guest's kernel took of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct ProfileCounts {
+    /// All samples, the tester's included.
+    pub(super) samples: u64,
+    /// Samples that did not fit.
+    pub(super) lost: u64,
+    /// The device's samples by stack, root first, functions joined by `;`.
+    pub(super) stacks: BTreeMap<String, u64>,
 }
 
 /// One run of the tester.

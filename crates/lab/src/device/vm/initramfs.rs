@@ -38,6 +38,10 @@ const RULE_MODULES: [&str; 18] = [
 /// Where nft(8) is on the host.
 const NFT: [&str; 3] = ["/usr/sbin/nft", "/sbin/nft", "/usr/bin/nft"];
 
+/// Where it is in the guest: an init process has no PATH, and without one, programs are looked for
+/// in `/bin` and `/usr/bin`.
+const GUEST_NFT: &str = "/usr/bin/nft";
+
 /// The part that is the same for all trials with one kernel.
 #[derive(Debug)]
 pub(super) struct Base {
@@ -60,7 +64,7 @@ impl Base {
         if has_rules {
             let nft = NFT.iter().map(Path::new).find(|path| path.is_file());
             let nft = nft.ok_or(VmError::NoNft)?;
-            program::add(&mut files, nft, Path::new("/usr/sbin/nft"))?;
+            program::add(&mut files, nft, Path::new(GUEST_NFT))?;
         }
         let mut names: Vec<&str> = NEEDED.to_vec();
         names.extend(extra.iter().map(String::as_str));

@@ -85,6 +85,39 @@ impl Kernel {
     }
 }
 
+/// A kernel that an experiment can name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelAtHand {
+    /// What to write after `kernel =`, in an experiment file in the directory that was looked at.
+    pub name: String,
+    /// Its release, as `uname -r` says it.
+    pub release: String,
+    /// The image.
+    pub image: PathBuf,
+    /// Whether its modules are there too.
+    pub has_modules: bool,
+}
+
+/// The kernels that were unpacked into the directory `kernels` below `base`, and those that are
+/// installed on this machine.
+pub fn kernels_at_hand(base: &Path) -> Vec<KernelAtHand> {
+    let at_hand = |name: String, kernel: Kernel| {
+        let release = release_of(&kernel.image)?;
+        Some(KernelAtHand { name, release, has_modules: kernel.modules.is_some(), image: kernel.image })
+    };
+    let unpacked = entries(&base.join("kernels")).unwrap_or_default();
+    let unpacked = unpacked.iter().filter_map(|dir| {
+        let name = format!("kernels/{}", dir.file_name()?.to_str()?);
+        at_hand(name, Kernel::unpacked(dir).ok()?)
+    });
+    let installed = entries(Path::new("/boot")).unwrap_or_default();
+    let installed = installed.iter().filter(|path| is_image(path)).filter_map(|image| {
+        let release = release_of(image)?;
+        at_hand(release.clone(), Kernel::installed(&release)?)
+    });
+    unpacked.chain(installed).collect()
+}
+
 /// The modules of an image in a `boot` directory, beside which `lib/modules` lies.
 fn beside(image: &Path) -> Option<PathBuf> {
     let root = image.parent()?.parent()?;
@@ -139,6 +172,24 @@ mod tests {
         let found = find("six");
         assert_eq!(found, find("six/boot/vmlinuz-6.1.0-9-cloud-amd64"));
         assert_eq!(found.modules, Some(root.join("lib/modules/6.1.0-9-cloud-amd64")));
+    }
+
+    #[test]
+    fn unpacked_kernels_are_listed_as_an_experiment_names_them() {
+        let dir = tempfile::tempdir().expect("a directory");
+        package(&dir.path().join("kernels/6.12"), "6.12.9-cloud-amd64");
+        package(&dir.path().join("kernels/6.1"), "6.1.0-9-cloud-amd64");
+        fs::create_dir(dir.path().join("kernels/6.1.part")).expect("a directory");
+        let found = kernels_at_hand(dir.path());
+        let unpacked = found.iter().filter(|kernel| kernel.name.starts_with("kernels/"));
+        let pairs: Vec<_> =
+            unpacked.map(|kernel| (kernel.name.as_str(), kernel.release.as_str())).collect();
+        let wanted =
+            [("kernels/6.1", "6.1.0-9-cloud-amd64"), ("kernels/6.12", "6.12.9-cloud-amd64")];
+        assert_eq!(pairs, wanted);
+        for kernel in &found {
+            Kernel::find(&kernel.name, None, dir.path()).expect("what is listed can be named");
+        }
     }
 
     #[test]

@@ -9,11 +9,13 @@
 //! Trials do not know each other: every one boots anew, so that nothing is left of the one before.
 
 mod channel;
+mod counts;
 mod cpio;
 mod error;
 mod guest;
 mod initramfs;
 mod kernel;
+mod kvm;
 mod launch;
 mod modules;
 mod program;
@@ -31,19 +33,25 @@ use sha2::{Digest, Sha256};
 
 use super::{Device, DeviceError, Measured, Request, Watch};
 use crate::experiment::{
-    Experiment, LinuxSettings, NFTABLES, Text, Variant, VmClock, VmVariant, hexadecimal,
+    Experiment, LinuxSettings, NFTABLES, Text, Variant, VmClock, VmTester, VmVariant,
+    hexadecimal,
 };
 use crate::profile::Profiled;
-use crate::results::{Interval, TrialEnvironment};
-use channel::{Counted, Message, Pass, Sample};
+use channel::{Counted, Message, ProfileCounts};
+use counts::measured;
 use initramfs::Base;
 use kernel::Kernel;
-use qemu::{Heard, Machine, Progress, Running};
+use qemu::{Accelerator, Heard, Machine, Progress, Running};
 use task::{Task, TaskRoute, TaskTraffic};
 
 pub use error::VmError;
 pub use guest::run_guest;
+pub use kernel::{KernelAtHand, kernels_at_hand};
+pub use kvm::try_kvm;
 pub use launch::launch;
+
+/// The module of the kernel's generator.
+const PKTGEN: &str = "pktgen";
 
 /// Share of a trial's length for which the tester runs over a cable first.
 const CABLE_SHARE: u32 = 2;
@@ -53,8 +61,8 @@ const CABLE_SHARE: u32 = 2;
 const BOOT_LIMIT: Duration = Duration::from_secs(120);
 const LIMIT_PER_SECOND: Duration = Duration::from_secs(60);
 
-/// What takes profiles.
-const PROFILER: &str = "the guest's kernel (tester and device share its processor)";
+/// The device has about one of so many parts of the processor's time; the tester has the others.
+const DEVICES_PART: u64 = 4;
 
 /// A device that boots a kernel for each trial.
 #[derive(Debug)]
@@ -63,6 +71,9 @@ pub struct Vm {
     results: Option<PathBuf>,
     boots: BTreeMap<String, Boot>,
     clock: VmClock,
+    tester: VmTester,
+    /// Why there is no hardware virtualisation, where the clock could use it.
+    without_kvm: Option<String>,
     memory_mb: u32,
     patience: Option<Duration>,
 }
@@ -92,8 +103,12 @@ impl Vm {
         for (variant, vm) in settings {
             let kernel = Kernel::find(&vm.kernel, vm.modules.as_deref(), base)?;
             let modules = kernel.modules.as_deref();
+            let mut load = vm.load.clone();
+            if experiment.vm.tester == VmTester::Pktgen {
+                load.push(PKTGEN.to_owned());
+            }
             let boot = Boot {
-                base: Base::new(program, modules, &vm.load, has_rules)?,
+                base: Base::new(program, modules, &load, has_rules)?,
                 command_line: vm.cmdline.clone(),
                 rules: LinuxSettings::of(variant)
                     .rules
@@ -103,19 +118,45 @@ impl Vm {
             };
             boots.insert(variant.name.clone(), boot);
         }
+        let clock = experiment.vm.clock;
+        let without_kvm = match (clock, boots.values().next()) {
+            (VmClock::Wall, Some(boot)) => kvm::try_boot(program, &boot.kernel.image).err(),
+            _ => None,
+        };
         Ok(Self {
             program: program.to_owned(),
             results: None,
             boots,
-            clock: experiment.vm.clock,
+            clock,
+            tester: experiment.vm.tester,
+            without_kvm,
             memory_mb: experiment.vm.memory_mb,
             patience: experiment.vm.patience,
         })
     }
 
+    fn accelerator(&self) -> Accelerator {
+        match self.clock {
+            VmClock::Wall if self.without_kvm.is_none() => Accelerator::Kvm,
+            _ => Accelerator::Tcg,
+        }
+    }
+
     fn boot(&self, variant: &Variant) -> Result<&Boot, VmError> {
         let missing = || VmError::NoKernel { kernel: PathBuf::from(&variant.name) };
         self.boots.get(&variant.name).ok_or_else(missing)
+    }
+
+    /// The trial's counts, with a doubt about the clock where there is one.
+    fn judged(&self, counted: Counted, variant: &Variant) -> Measured {
+        let mut measured = measured(counted, variant, self.clock);
+        measured.warnings.extend(self.without_kvm.as_ref().map(|why| {
+            format!(
+                "wall time of an emulated processor ({why}): the figures are the emulator's, not \
+                 the kernel's; use clock = \"instructions\""
+            )
+        }));
+        measured
     }
 
     /// Boots, and waits for the guest's last message.
@@ -126,7 +167,7 @@ impl Vm {
         watch: &mut Watch<'_>,
     ) -> Result<Counted, DeviceError> {
         let boot = self.boot(request.variant)?;
-        let task = Task { profile_ns, ..task(request, boot, self.clock) };
+        let task = Task { profile_ns, ..task(request, boot) };
         let json = serde_json::to_vec(&task)
             .map_err(|error| VmError::file("encode", Path::new("task"))(error.into()))?;
         let machine = Machine {
@@ -136,6 +177,7 @@ impl Vm {
             command_line: &boot.command_line,
             memory_mb: self.memory_mb,
             clock: self.clock,
+            accelerator: self.accelerator(),
         };
         let mut running = machine.start()?;
         let seconds = (task.duration_ns / 1_000_000_000 + 1) as u32;
@@ -159,8 +201,16 @@ impl Device for Vm {
         let mut settings = BTreeMap::from([
             ("clock".to_owned(), format!("{}: {}", self.clock, self.clock.meaning())),
             ("guest".to_owned(), format!("1 processor, {} MiB of memory", self.memory_mb)),
+            ("tester".to_owned(), self.tester.to_string()),
             ("emulator".to_owned(), qemu::version()),
         ]);
+        if self.clock == VmClock::Wall {
+            let text = match &self.without_kvm {
+                None => "KVM".to_owned(),
+                Some(why) => format!("TCG, an emulator, because of KVM: {why}"),
+            };
+            settings.insert("accelerator".to_owned(), text);
+        }
         for (name, boot) in &self.boots {
             let image = boot.kernel.image.file_name().unwrap_or_default().display().to_string();
             let hash = fs::read(&boot.kernel.image)
@@ -181,24 +231,38 @@ impl Device for Vm {
         watch: &mut Watch<'_>,
     ) -> Result<Measured, DeviceError> {
         let counted = self.counted(request, None, watch)?;
-        let measured = measured(counted, request.variant, self.clock);
+        let measured = self.judged(counted, request.variant);
         measured.intervals.iter().for_each(|interval| (watch.on_interval)(interval));
         Ok(measured)
     }
 
-    /// The guest's kernel samples itself, by its own clock.
+    /// The guest's kernel samples itself, by its own clock: `frequency_hz` times a second of the
+    /// device's own time.
     fn profile(
         &mut self,
         request: &Request<'_>,
         frequency_hz: u32,
         watch: &mut Watch<'_>,
     ) -> Result<Profiled, DeviceError> {
-        let period_ns = 1_000_000_000 / u64::from(frequency_hz.max(1));
+        let period_ns = 1_000_000_000 / u64::from(frequency_hz.max(1)) / DEVICES_PART;
         let mut counted = self.counted(request, Some(period_ns), watch)?;
-        let stacks = std::mem::take(&mut counted.stacks);
-        let measured = measured(counted, request.variant, self.clock);
-        Ok(Profiled { measured, stacks, profiler: PROFILER.to_owned() })
+        let profile = counted.profile.take().unwrap_or_default();
+        let mut measured = self.judged(counted, request.variant);
+        // The samples are those of the device alone, which never waits in them.
+        measured.idle_share = 0.0;
+        Ok(profiled(profile, measured))
     }
+}
+
+/// Says which samples these are.
+fn profiled(profile: ProfileCounts, mut measured: Measured) -> Profiled {
+    let ProfileCounts { samples, lost, stacks } = profile;
+    measured.warnings.extend((lost > 0).then(|| format!("{lost} samples did not fit")));
+    let profiler = format!(
+        "the guest's kernel, from the reception of a packet to its handing over ({samples} with \
+         those of the tester and the cables)"
+    );
+    Profiled { measured, stacks, profiler }
 }
 
 /// Why a guest is not followed any further.
@@ -270,7 +334,7 @@ fn rules(text: Text, base: &Path) -> Result<String, VmError> {
     }
 }
 
-fn task(request: &Request<'_>, boot: &Boot, clock: VmClock) -> Task {
+fn task(request: &Request<'_>, boot: &Boot) -> Task {
     let Request { experiment, variant, traffic } = request;
     let ns = |duration: Duration| duration.as_nanos() as u64;
     let routes = experiment.routes.fixed.iter().map(|route| TaskRoute {
@@ -296,86 +360,7 @@ fn task(request: &Request<'_>, boot: &Boot, clock: VmClock) -> Task {
         cable_ns: ns(experiment.warmup + experiment.duration / CABLE_SHARE),
         interval_ns: ns(experiment.interval),
         profile_ns: None,
-        clock,
+        tester: experiment.vm.tester,
+        clock: experiment.vm.clock,
     }
-}
-
-/// The trial's counts. The device's busy time is what is left of each interval when the tester's
-/// own time for as many frames is taken off.
-fn measured(counted: Counted, variant: &Variant, clock: VmClock) -> Measured {
-    let tester_ns = ns_per_frame(&counted.cable);
-    let interval = |sample: &Sample| {
-        let tester = (tester_ns.unwrap_or(0.0) * sample.received as f64).round() as u64;
-        Interval {
-            ms: sample.ns as f64 / 1e6,
-            tx: sample.sent,
-            rx: sample.received,
-            busy_ns: sample.ns.saturating_sub(tester),
-            busy_frames: sample.received,
-        }
-    };
-    let intervals: Vec<Interval> = counted.device.intervals.iter().map(interval).collect();
-    let total_ns: u64 = counted.device.intervals.iter().map(|sample| sample.ns).sum();
-    let busy_ns: u64 = intervals.iter().map(|interval| interval.busy_ns).sum();
-    let busy_frames: u64 = intervals.iter().map(|interval| interval.busy_frames).sum();
-    let Pass { sent, received, flows_seen, checks, .. } = counted.device;
-    let mut proof = counted.proof;
-    prove_rules(&mut proof, variant);
-    let mut warnings = counted.warnings;
-    match tester_ns {
-        Some(ns) => {
-            proof.insert("tester's own ns/frame".to_owned(), format!("{ns:.1}"));
-        }
-        None => warnings.push(
-            "the tester's own cost is not known: nothing came back over the cable".to_owned(),
-        ),
-    }
-    if clock == VmClock::Wall && !qemu::has_kvm() {
-        warnings.push(
-            "wall time of an emulated processor: without hardware virtualisation the figures are \
-             the emulator's, not the kernel's"
-                .to_owned(),
-        );
-    }
-    Measured {
-        intervals,
-        sent,
-        received,
-        flows_seen,
-        device_received: counted.device_received,
-        device_sent: counted.device_sent,
-        drops: counted.drops,
-        checks,
-        busy_ns,
-        busy_frames,
-        idle_share: 1.0 - busy_ns as f64 / total_ns.max(1) as f64,
-        proof,
-        environment: TrialEnvironment {
-            // Where the host runs the guest makes no difference to the number of instructions.
-            pinned: clock == VmClock::Instructions,
-            ..TrialEnvironment::default()
-        },
-        warnings,
-        ..Measured::default()
-    }
-}
-
-/// Rules read back are never letter by letter what was written: their list is kept, and stands as
-/// proof when there is something in it exactly when something was asked for.
-fn prove_rules(proof: &mut BTreeMap<String, String>, variant: &Variant) {
-    let Some(wanted) = variant.set.get(NFTABLES) else { return };
-    let listed = proof.remove(NFTABLES).unwrap_or_default();
-    let is_there = listed.is_empty() == wanted.trim().is_empty();
-    let shown = if is_there { wanted.clone() } else { listed.clone() };
-    proof.insert(NFTABLES.to_owned(), shown);
-    proof.insert("nftables ruleset".to_owned(), listed);
-}
-
-/// Mean time of a pass for each frame, without its first interval, in which everything is done for
-/// the first time.
-fn ns_per_frame(pass: &Pass) -> Option<f64> {
-    let rest = pass.intervals.get(1..).unwrap_or_default();
-    let ns: u64 = rest.iter().map(|sample| sample.ns).sum();
-    let frames: u64 = rest.iter().map(|sample| sample.received).sum();
-    (frames > 0).then(|| ns as f64 / frames as f64)
 }

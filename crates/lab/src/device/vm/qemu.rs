@@ -31,9 +31,21 @@ const COMMAND_LINE: &str = "console=ttyS0 quiet loglevel=5 panic=-1 oops=panic n
 /// Longest line that is taken for a message, in bytes; a kernel gone wild prints more.
 const LONGEST_LINE: u64 = 16 << 20;
 
+/// What is kept of a console, in bytes.
+const LONGEST_LOG: usize = 1 << 20;
+
 /// User and system time in /proc/PID/stat count in these units on every Linux that matters
 /// (USER_HZ).
 const TICKS_PER_SECOND: f64 = 100.0;
+
+/// What executes the guest's instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Accelerator {
+    /// The host's processor.
+    Kvm,
+    /// QEMU's translator.
+    Tcg,
+}
 
 /// What is booted.
 pub(super) struct Machine<'a> {
@@ -45,6 +57,8 @@ pub(super) struct Machine<'a> {
     pub(super) command_line: &'a str,
     pub(super) memory_mb: u32,
     pub(super) clock: VmClock,
+    /// With the clock of instructions, always [`Accelerator::Tcg`]: only it can count.
+    pub(super) accelerator: Accelerator,
 }
 
 /// A running guest; ended when dropped.
@@ -89,14 +103,14 @@ impl Machine<'_> {
     fn arguments(&self, initramfs: &str, console: &str) -> Vec<String> {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         let mut all = words("-nodefaults -no-user-config -display none -no-reboot -smp 1");
-        all.extend(words(match self.clock {
+        all.extend(words(match (self.clock, self.accelerator) {
             // Random numbers of the processor would come from the host.
-            VmClock::Instructions => {
+            (VmClock::Instructions, _) => {
                 "-machine pc,accel=tcg -cpu max,-rdrand,-rdseed -icount shift=0,sleep=off \
                  -rtc base=2020-01-01,clock=vm -seed 1"
             }
-            VmClock::Wall if has_kvm() => "-machine pc,accel=kvm -cpu host",
-            VmClock::Wall => "-machine pc,accel=tcg -cpu max",
+            (VmClock::Wall, Accelerator::Kvm) => "-machine pc,accel=kvm -cpu host",
+            (VmClock::Wall, Accelerator::Tcg) => "-machine pc,accel=tcg -cpu max",
         }));
         all.retain(|word| !word.is_empty());
         let pair = |a: &str, b: String| [a.to_owned(), b];
@@ -135,6 +149,11 @@ impl Running {
     pub(super) fn processor_time(&self) -> Option<Duration> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).ok()?;
         processor_time(&stat)
+    }
+
+    /// Whether QEMU runs no more.
+    pub(super) fn has_ended(&mut self) -> bool {
+        !matches!(self.child.try_wait(), Ok(None))
     }
 
     /// All that the guest has written to its console, and QEMU to its standard error.
@@ -180,11 +199,6 @@ pub(super) fn version() -> String {
     text.ok()
         .and_then(|text| text.lines().next().map(str::to_owned))
         .unwrap_or_else(|| format!("{PROGRAM} is not installed"))
-}
-
-/// Whether hardware virtualisation can be used here: the device can be opened for writing.
-pub(super) fn has_kvm() -> bool {
-    File::options().read(true).write(true).open("/dev/kvm").is_ok()
 }
 
 fn in_memory(name: &str) -> Result<File, VmError> {
@@ -248,14 +262,19 @@ impl Progress {
     }
 }
 
-/// Where the console of a failed trial is kept.
+/// Keeps the console of a failed trial in a file, its end if it is long; says where.
 pub(super) fn keep_console(text: &str, dir: &Path, name: &str) -> PathBuf {
     let path = dir.join(format!("{name}.log"));
-    let kept = fs::create_dir_all(dir).and_then(|()| fs::write(&path, text));
+    let end = &text.as_bytes()[text.len().saturating_sub(LONGEST_LOG)..];
+    let kept = fs::create_dir_all(dir).and_then(|()| fs::write(&path, end));
     match kept {
         Ok(()) => path,
-        // The failure of the trial matters more than that its log is lost.
-        Err(error) => PathBuf::from(format!("no file ({}: {error})", path.display())),
+        // The failure of the trial matters more than that its log is lost; on a full disk, half
+        // a log would leave no room to record it.
+        Err(error) => {
+            let _ = fs::remove_file(&path);
+            PathBuf::from(format!("no file ({}: {error})", path.display()))
+        }
     }
 }
 
@@ -271,6 +290,7 @@ mod tests {
             command_line: "mitigations=off",
             memory_mb: 512,
             clock,
+            accelerator: Accelerator::Tcg,
         }
     }
 

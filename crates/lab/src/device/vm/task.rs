@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::experiment::VmClock;
+use crate::experiment::{VmClock, VmTester};
 
 /// Where the task lies in the guest.
 pub(super) const TASK_FILE: &str = "task.json";
@@ -32,12 +32,14 @@ pub(super) struct Task {
     pub(super) traffic: TaskTraffic,
     /// Length of the traffic in ns, start-up included.
     pub(super) duration_ns: u64,
-    /// Length of the traffic over the cable in ns.
+    /// Length of the traffic past the device in ns.
     pub(super) cable_ns: u64,
     /// Length of an interval in ns.
     pub(super) interval_ns: u64,
     /// Take a profile while frames go through the device, a sample every so many ns.
     pub(super) profile_ns: Option<u64>,
+    /// What sends.
+    pub(super) tester: VmTester,
     /// Which clock the guest reads.
     pub(super) clock: VmClock,
 }

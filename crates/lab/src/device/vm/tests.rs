@@ -1,6 +1,9 @@
 //! Tests of what the host makes of a guest's words.
 
+use super::channel::{Pass, Sample};
+use super::counts::prove_rules;
 use super::*;
+use crate::results::Interval;
 
 fn pass(ns: u64, received: u64) -> Pass {
     // The first interval is slow, as the first one is.

@@ -1,10 +1,11 @@
 //! The guest's init: fwdlab as the first and only process of a virtual machine.
 //!
-//! It reads its task, loads modules, builds the network, runs the tester twice (over a cable and
-//! through the device), says what it counted, and ends the machine. Whatever goes wrong is said in
+//! It reads its task, loads modules, builds the network, runs the tester twice (past the device and
+//! through it), says what it counted, and ends the machine. Whatever goes wrong is said in
 //! a last message; the kernel's console is the host's business.
 
 mod network;
+mod pktgen;
 mod profile;
 mod system;
 mod tester;
@@ -15,6 +16,7 @@ use std::path::Path;
 
 use super::channel::{Counted, Message};
 use super::task::{TASK_FILE, Task};
+use crate::experiment::VmTester;
 use profile::Profile;
 use voice::Voice;
 
@@ -56,16 +58,19 @@ fn trial(voice: &Voice) -> Result<Counted> {
     voice.stage("built its network")?;
     let network = network::Network::build(&task)?;
     let mut counted = Counted { proof: network.proof(&task)?, ..Counted::default() };
-    voice.stage("sent frames over a cable")?;
-    counted.cable = tester::cable(&task, &network)?;
+    voice.stage("sent frames past the device")?;
+    counted.cable = match task.tester {
+        VmTester::Fwdlab => tester::cable(&task, &network)?,
+        VmTester::Pktgen => pktgen::null(&task, &network)?,
+    };
     voice.stage("sent frames through the device")?;
     let before = network.device_counters()?;
     let profile = task.profile_ns.map(Profile::start).transpose()?;
-    counted.device = tester::device(&task, &network)?;
-    if let Some(profile) = profile {
-        let lost = profile.finish(&mut counted.stacks)?;
-        counted.warnings.extend((lost > 0).then(|| format!("{lost} samples did not fit")));
-    }
+    counted.device = match task.tester {
+        VmTester::Fwdlab => tester::device(&task, &network)?,
+        VmTester::Pktgen => pktgen::device(&task, &network)?,
+    };
+    counted.profile = profile.map(Profile::finish).transpose()?;
     let after = network.device_counters()?;
     counted.device_received = after.received - before.received;
     counted.device_sent = after.sent - before.sent;

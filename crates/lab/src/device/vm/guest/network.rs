@@ -38,6 +38,9 @@ pub(super) const BY_DEVICE: [(&str, &str); 2] = [(TESTER, "out"), (TESTER, "back
 /// Namespace and interface by which the tester sends into a cable and receives from it.
 pub(super) const BY_CABLE: [(&str, &str); 2] = [(TESTER, "near"), (FAR, "far")];
 
+/// Namespace and interface by which the device receives.
+pub(super) const DEVICE_INPUT: (&str, &str) = (DEVICE, PORTS[0]);
+
 const PORTS: [&str; 2] = ["port0", "port1"];
 const DEVICE: &str = "device";
 const TESTER: &str = "tester";
@@ -113,6 +116,12 @@ impl Network {
         work: impl FnOnce() -> Result<T> + Send,
     ) -> Result<T> {
         enter(self.testbed.borrow().namespace(role).map_err(words)?, work)
+    }
+
+    /// Frames that an interface has received so far.
+    pub(super) fn received(&self, (role, interface): (&str, &str)) -> Result<u64> {
+        let counters = self.testbed.borrow_mut().counters(role, interface).map_err(words)?;
+        Ok(counters.rx_frames)
     }
 
     pub(super) fn device_counters(&self) -> Result<DeviceCounters> {
