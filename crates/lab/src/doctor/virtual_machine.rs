@@ -41,7 +41,11 @@ fn guests(kernels: &[(&str, KernelAtHand)]) -> Finding {
         present: !kernels.is_empty(),
         detail: match kernels {
             [] => "none in examples/kernels, ./kernels and /boot".to_owned(),
-            some => some.iter().map(|(place, kernel)| words(place, kernel)).collect::<Vec<_>>().join(", "),
+            some => some
+                .iter()
+                .map(|(place, kernel)| words(place, kernel))
+                .collect::<Vec<_>>()
+                .join(", "),
         },
         enables: "variants of device = \"vm\", examples/kernels.toml",
         remedy: "examples/kernels.sh gets Linux 6.1 and 6.12 from Debian's packages, unpacked and \
@@ -91,8 +95,10 @@ mod tests {
             image: "boot/vmlinuz".into(),
             has_modules,
         };
-        let found =
-            guests(&[("examples", kernel("kernels/6.1", true)), ("examples", kernel("6.1.0-9", false))]);
+        let found = guests(&[
+            ("examples", kernel("kernels/6.1", true)),
+            ("examples", kernel("6.1.0-9", false)),
+        ]);
         assert_eq!(
             found.detail,
             "examples/kernels/6.1 (6.1.0-9), 6.1.0-9 (installed) without modules"

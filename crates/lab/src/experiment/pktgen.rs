@@ -60,7 +60,10 @@ fn sendable(traffic: &Traffic) -> Result<(), Refusal> {
 }
 
 /// IPv6 has one source, and destinations whose last bits are drawn at random.
-fn sendable6(traffic: &Traffic, (source, destination): (&Endpoint, &Endpoint)) -> Result<(), Refusal> {
+fn sendable6(
+    traffic: &Traffic,
+    (source, destination): (&Endpoint, &Endpoint),
+) -> Result<(), Refusal> {
     let (first, last) = destination.bounds();
     let mask = last - first;
     if source.count() != 1 {

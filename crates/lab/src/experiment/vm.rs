@@ -161,7 +161,8 @@ pub(super) fn read_table(
         );
         findings.add(&at, "vm", complaint);
     }
-    table.machine.clock = read_choice("clock", &VmClock::ALL, VmClock::name, (&mut section, findings));
+    table.machine.clock =
+        read_choice("clock", &VmClock::ALL, VmClock::name, (&mut section, findings));
     table.machine.tester =
         read_choice("tester", &VmTester::ALL, VmTester::name, (&mut section, findings));
     if let Some(found) = section.integer("memory_mb", 128..=1 << 20, findings) {

@@ -103,7 +103,12 @@ pub struct KernelAtHand {
 pub fn kernels_at_hand(base: &Path) -> Vec<KernelAtHand> {
     let at_hand = |name: String, kernel: Kernel| {
         let release = release_of(&kernel.image)?;
-        Some(KernelAtHand { name, release, has_modules: kernel.modules.is_some(), image: kernel.image })
+        Some(KernelAtHand {
+            name,
+            release,
+            has_modules: kernel.modules.is_some(),
+            image: kernel.image,
+        })
     };
     let unpacked = entries(&base.join("kernels")).unwrap_or_default();
     let unpacked = unpacked.iter().filter_map(|dir| {

@@ -33,8 +33,7 @@ use sha2::{Digest, Sha256};
 
 use super::{Device, DeviceError, Measured, Request, Watch};
 use crate::experiment::{
-    Experiment, LinuxSettings, NFTABLES, Text, Variant, VmClock, VmTester, VmVariant,
-    hexadecimal,
+    Experiment, LinuxSettings, NFTABLES, Text, Variant, VmClock, VmTester, VmVariant, hexadecimal,
 };
 use crate::profile::Profiled;
 use channel::{Counted, Message, ProfileCounts};
@@ -52,6 +51,10 @@ pub use launch::launch;
 
 /// The module of the kernel's generator.
 const PKTGEN: &str = "pktgen";
+
+/// What pktgen does to the device (`refcount_add(..., &pkt_dev->skb->users)` in pktgen_xmit()).
+const SHARED_FRAMES: &str = "pktgen keeps a hand on each frame, so that the device copies it before \
+                             it changes it: the cost is higher than with another tester";
 
 /// Share of a trial's length for which the tester runs over a cable first.
 const CABLE_SHARE: u32 = 2;
@@ -156,6 +159,9 @@ impl Vm {
                  the kernel's; use clock = \"instructions\""
             )
         }));
+        measured
+            .warnings
+            .extend((self.tester == VmTester::Pktgen).then(|| SHARED_FRAMES.to_owned()));
         measured
     }
 
