@@ -255,6 +255,38 @@ fn one_kernel_forwards_every_frame_and_costs_the_same_in_every_boot() {
 }
 
 #[test]
+fn pktgen_sends_every_flow_and_a_profile_shows_the_way_of_a_frame() {
+    let kernel = match kernel() {
+        Ok(kernel) => kernel,
+        Err(why) => {
+            eprintln!("SKIPPED pktgen_sends_every_flow_and_a_profile_shows_the_way: {why}");
+            return;
+        }
+    };
+    let lab = Lab::new();
+    let text =
+        experiment(&kernel).replace("2s", "200s").replace("blocks", "profile = true\nblocks");
+    let (inet, rest) = text.split_once("[[traffic]]\nname = \"inet6\"").expect("two traffics");
+    let (_, routes) = rest.split_once("[routes]").expect("routes");
+    lab.write(&format!("{inet}[routes]{routes}").replace("[vm]", "[vm]\ntester = \"pktgen\""));
+    let output = lab.run();
+    assert_eq!(output.status.code(), Some(0), "{}", words(&output));
+    for trial in lab.trials(&output) {
+        assert_eq!((trial.flows_seen, trial.checks.lost), (2000, 0), "{}", trial.id);
+        assert!(trial.warnings.iter().any(|doubt| doubt.contains("copies it")), "{}", trial.id);
+    }
+    for variant in ["a", "b"] {
+        let file = lab.dir.path().join(format!("results/profiles/{variant}.inet.folded"));
+        let stacks = fs::read_to_string(&file).expect("a profile");
+        assert!(stacks.lines().all(|line| line.starts_with("device;ip_")), "{stacks}");
+        for function in ["ip_rcv", "ip_forward", "fib_table_lookup", "veth_xmit"] {
+            assert!(stacks.contains(function), "{function} in {stacks}");
+        }
+    }
+    assert!(lab.dir.path().join("results/flame-b-against-a.inet.svg").is_file());
+}
+
+#[test]
 fn a_kernel_without_veth_is_named_as_such() {
     let kernel = match kernel() {
         Ok(kernel) => kernel,
@@ -292,8 +324,8 @@ fn a_kernel_that_panics_says_so_in_the_reason() {
         }
     };
     let lab = Lab::new();
-    let text = experiment(&kernel).replace("[vm]", "[vm]\ncmdline = \"rdinit=/nothing\"");
-    lab.write(&text.replace("2s", "200s"));
+    let panic = experiment(&kernel).replace("[vm]", "[vm]\ncmdline = \"rdinit=/nothing\"");
+    lab.write(&panic.replace("2s", "200s"));
     let reasons = failures(&lab);
     assert!(reasons.iter().all(|why| why.contains("Kernel panic")), "{reasons:?}");
 }

@@ -71,7 +71,7 @@ fn virtualisation(program: Option<&Path>, kernel: Option<&KernelAtHand>) -> Find
     let tried = try_kvm(program, kernel.map(|kernel| kernel.image.as_path()));
     Finding {
         what: "KVM",
-        present: tried.is_ok(),
+        present: tried.is_ok() && program.and(kernel).is_some(),
         detail: match (tried, program.and(kernel)) {
             (Err(why), _) => why,
             (Ok(()), Some(kernel)) => format!("{} was booted with it", kernel.release),

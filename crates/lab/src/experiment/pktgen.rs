@@ -94,7 +94,7 @@ mod tests {
              [vm]\nkernel = \"k\"\ntester = \"{tester}\"\n\
              [[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n\
              [[traffic]]\nname = \"t\"\n{traffic}\n\
-             [routes]\nstatic = [\"198.18.0.0/15 via 198.19.0.2\", \"2001:2::/48 via 2001:2::2\"]\n"
+             [routes]\nstatic = [\"198.18.0.0/15 via 198.19.0.2\", \"2001:2:0:8000::/49 via 2001:2:0:8000::2\"]\n"
         );
         let path = std::path::Path::new("x.toml");
         Experiment::parse(path, &text).map_err(|problems| problems.to_string())

@@ -79,7 +79,8 @@ pub struct Change {
     pub before: f64,
     /// Its share in the variant.
     pub after: f64,
-    /// What the difference of the shares passes by chance in one of 20 pairs of such profiles.
+    /// What the change passes by chance in one of 20 pairs of such profiles: ns/frame where the
+    /// device costs are known, else a share.
     pub noise: f64,
 }
 
@@ -130,7 +131,7 @@ impl Changes {
                 cells.extend([units::ns(old), units::ns(new), format!("{:+.1} ns", new - old)]);
             }
             cells.push(match self.costs {
-                Some((_, new)) => format!("±{:.1} ns", row.noise * new),
+                Some(_) => format!("±{:.1} ns", row.noise),
                 None => format!("±{}", units::share(row.noise)),
             });
             cells.push(row.bound().map_or_else(
@@ -276,12 +277,15 @@ fn costs(claims: &Claims, verdict: &VerdictClaim) -> Costs {
     Some((cost(&verdict.baseline)?, cost(&verdict.variant)?))
 }
 
-/// The 95 % bound of the difference of two shares that are the same, counted in so many samples
-/// each (normal approximation of two binomial counts).
-fn noise(shares: (f64, f64), samples: (u64, u64)) -> f64 {
+/// The 95 % bound of the difference of two shares, each counted in so many samples and then
+/// multiplied by its scale (normal approximation of two binomial counts).
+fn noise(shares: (f64, f64), samples: (u64, u64), scale: (f64, f64)) -> f64 {
     const Z_95: f64 = 1.96;
-    let variance = |share: f64, samples: u64| share * (1.0 - share) / samples.max(1) as f64;
-    Z_95 * (variance(shares.0, samples.0) + variance(shares.1, samples.1)).sqrt()
+    let variance = |share: f64, samples: u64, scale: f64| {
+        scale * scale * share * (1.0 - share) / samples.max(1) as f64
+    };
+    let both = variance(shares.0, samples.0, scale.0) + variance(shares.1, samples.1, scale.1);
+    Z_95 * both.sqrt()
 }
 
 fn compare(verdict: &VerdictClaim, costs: Costs, (before, after): (&Profile, &Profile)) -> Changes {
@@ -289,21 +293,20 @@ fn compare(verdict: &VerdictClaim, costs: Costs, (before, after): (&Profile, &Pr
     let share = |shares: &std::collections::BTreeMap<&str, f64>, name: &str| {
         shares.get(name).copied().unwrap_or(0.0)
     };
+    let samples = (before.busy_samples(), after.busy_samples());
+    let scale = costs.unwrap_or((1.0, 1.0));
     let mut names: Vec<&str> = old.keys().chain(new.keys()).copied().collect();
     names.sort_unstable();
     names.dedup();
     let mut rows: Vec<Change> = names
         .into_iter()
         .map(|name| {
-            let shares = (share(&old, name), share(&new, name));
-            Change {
-                function: name.to_owned(),
-                before: shares.0,
-                after: shares.1,
-                noise: noise(shares, (before.busy_samples(), after.busy_samples())),
-            }
+            let (before, after) = (share(&old, name), share(&new, name));
+            let noise = noise((before, after), samples, scale);
+            Change { function: name.to_owned(), before, after, noise }
         })
-        .filter(|c| (c.after - c.before).abs() >= LEAST_CHANGE.max(c.noise))
+        .filter(|c| (c.after - c.before).abs() >= LEAST_CHANGE)
+        .filter(|c| (c.after * scale.1 - c.before * scale.0).abs() >= c.noise)
         .collect();
     rows.sort_by(|a, b| {
         let size = |c: &Change| (c.after - c.before).abs();

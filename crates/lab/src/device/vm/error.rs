@@ -104,14 +104,16 @@ pub enum VmError {
     },
     /// The guest made no progress.
     #[error(
-        "the guest made no progress for {limit} while it {stage}, and was ended; its console is \
-         in {console}"
+        "the guest made no progress for {limit} while it {stage}, and was ended: {last}; its \
+         console is in {console}"
     )]
     Stuck {
         /// What it was doing.
         stage: String,
         /// Which limit it passed.
         limit: String,
+        /// The line of its console that says most.
+        last: String,
         /// The log that was kept.
         console: PathBuf,
     },

@@ -293,7 +293,9 @@ impl Broken {
             Self::Ended { stage } => {
                 VmError::Ended { stage, last: qemu::telling_line(text), console }
             }
-            Self::Stuck { stage, limit } => VmError::Stuck { stage, limit, console },
+            Self::Stuck { stage, limit } => {
+                VmError::Stuck { stage, limit, last: qemu::telling_line(text), console }
+            }
         }
     }
 }
