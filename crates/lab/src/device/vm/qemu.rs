@@ -31,6 +31,9 @@ const COMMAND_LINE: &str = "console=ttyS0 quiet loglevel=5 panic=-1 oops=panic n
 /// Longest line that is taken for a message, in bytes; a kernel gone wild prints more.
 const LONGEST_LINE: u64 = 16 << 20;
 
+/// What is quoted of a line of a console, in characters.
+const LONGEST_QUOTE: usize = 300;
+
 /// What is kept of a console, in bytes.
 const LONGEST_LOG: usize = 1 << 20;
 
@@ -184,12 +187,12 @@ fn processor_time(stat: &str) -> Option<Duration> {
 }
 
 /// The line of a console that says most about why a guest ended: the last panic, else the last
-/// line.
+/// line; cut if it is long.
 pub(super) fn telling_line(console: &str) -> String {
     let mut lines = console.lines().rev().map(str::trim).filter(|line| !line.is_empty());
     let last = lines.next().unwrap_or("it said nothing");
     let panic = console.lines().rev().find(|line| line.contains("Kernel panic"));
-    panic.map_or(last, str::trim).to_owned()
+    panic.map_or(last, str::trim).chars().take(LONGEST_QUOTE).collect()
 }
 
 /// What QEMU calls itself.
@@ -303,6 +306,14 @@ mod tests {
         assert!(line.contains("mitigations=off -- vm-guest"), "{line}");
         let wall = machine(VmClock::Wall).arguments("/initrd", "/console").join(" ");
         assert!(!wall.contains("icount") && !wall.contains("tsc_early_khz"), "{wall}");
+    }
+
+    #[test]
+    fn a_panic_says_more_than_the_last_line_and_a_gone_wild_line_is_cut() {
+        let console = "[1.0] Kernel panic - not syncing: no init\n[1.1] Rebooting\n\n";
+        assert_eq!(telling_line(console), "[1.0] Kernel panic - not syncing: no init");
+        assert_eq!(telling_line(&"x".repeat(5_000)).len(), LONGEST_QUOTE);
+        assert_eq!(telling_line("\n \n"), "it said nothing");
     }
 
     #[test]
