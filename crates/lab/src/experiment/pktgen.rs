@@ -54,7 +54,8 @@ fn sendable(traffic: &Traffic) -> Result<(), Refusal> {
         Family::Inet if traffic.flows() > MOST_FLOWS => {
             Err((format!("it has {} flows", traffic.flows()), "at most 16384 flows"))
         }
-        Family::Inet => Ok(()),
+        // That only the built-in device mixes families is said for all others.
+        Family::Inet | Family::Dual => Ok(()),
         Family::Inet6 => sendable6(traffic, (source, destination)),
     }
 }
