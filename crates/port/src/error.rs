@@ -82,4 +82,20 @@ pub enum PortError {
         /// What the system said.
         source: io::Error,
     },
+    /// A network interface could not be opened for AF_XDP.
+    #[error(
+        "cannot open interface {interface} for AF_XDP: {source}; it needs CAP_NET_RAW, CAP_NET_ADMIN, CAP_BPF and a kernel with CONFIG_XDP_SOCKETS; packet sockets need less"
+    )]
+    XdpInterface {
+        /// Its name.
+        interface: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// No kind of socket has this name.
+    #[error("there is no kind of socket {got:?}; use af_packet or af_xdp")]
+    SocketKind {
+        /// What was asked for.
+        got: String,
+    },
 }

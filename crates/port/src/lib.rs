@@ -2,7 +2,7 @@
 //!
 //! A [`Pool`] owns the memory of all frames. A [`Frame`] is the owned 16-byte handle of one slot,
 //! a [`Batch`] a row of up to 256 of them, and a [`Port`] moves batches: [`ring`] joins two ports
-//! in memory, [`packet`] opens network interfaces, [`pcap`] capture files. [`clock`] reads time cheaply, [`affinity`] binds threads to cores, [`pingpong`]
+//! in memory, [`packet`] and [`xdp`] open network interfaces, [`pcap`] capture files. [`clock`] reads time cheaply, [`affinity`] binds threads to cores, [`pingpong`]
 //! measures how far two cores are from each other, [`sampler`] profiles a thread.
 //!
 //! Nothing here allocates, locks or calls the system for a frame on its normal way: frames are
@@ -54,12 +54,16 @@ pub mod profile;
 pub mod ring;
 #[cfg(target_os = "linux")]
 pub mod sampler;
+mod socket;
 mod sys;
+#[cfg(target_os = "linux")]
+pub mod xdp;
 
 pub use clock::Clock;
 pub use counters::Counters;
 pub use error::PortError;
 pub use interface::Port;
+pub use socket::SocketKind;
 pub use sys::batch::{Batch, Drain};
 pub use sys::frame::Frame;
 pub use sys::heads::Heads;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::sys::bpf::Map;
+use crate::sys::bpf::{Map, Table};
 
 /// What an XDP program answers.
 pub mod action {
@@ -77,8 +77,12 @@ pub enum Helper {
     MapLookup = 1,
     /// Nanoseconds since the machine started.
     NowNs = 5,
+    /// Goes on with another program of a table, if there is one: R1 context, R2 table, R3 place.
+    TailCall = 12,
     /// Sends a frame out of another interface: R1 its number, R2 flags.
     Redirect = 23,
+    /// Hands a frame to a socket of a table: R1 table, R2 place, R3 the answer if there is none.
+    RedirectMap = 51,
     /// Looks a route up in the kernel's FIB: R1 context, R2 parameters, R3 their size, R4 flags.
     FibLookup = 69,
 }
@@ -216,6 +220,11 @@ impl Assembler {
     /// `to = map`, to be handed to a helper.
     pub fn map(&mut self, to: Register, map: &Map) -> &mut Self {
         self.wide(to, IS_MAP, map.number(), 0)
+    }
+
+    /// `to = table`, to be handed to a helper.
+    pub fn table(&mut self, to: Register, table: &Table) -> &mut Self {
+        self.wide(to, IS_MAP, table.number(), 0)
     }
 
     /// `to = address of the first element of an array map + offset`.

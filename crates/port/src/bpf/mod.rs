@@ -6,5 +6,5 @@
 
 mod assembler;
 
-pub use crate::sys::bpf::{LiveFrames, Map, Program, XdpLink, attach_xdp, attach_xdp_descriptor};
+pub use crate::sys::bpf::{LiveFrames, Map, Program, Table, XdpLink, attach_xdp};
 pub use assembler::{Assembler, Condition, Helper, Label, Register, Width, action};

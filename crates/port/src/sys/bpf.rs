@@ -6,6 +6,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::AtomicU64;
 
 const MAP_CREATE: libc::c_long = 0;
+const MAP_UPDATE: libc::c_long = 2;
 const PROG_LOAD: libc::c_long = 5;
 const PROG_TEST_RUN: libc::c_long = 10;
 const LINK_CREATE: libc::c_long = 28;
@@ -21,6 +22,10 @@ const ATTACH_XDP: u32 = 37;
 
 /// An array (BPF_MAP_TYPE_ARRAY).
 const MAP_ARRAY: u32 = 2;
+/// Programs to go on with (BPF_MAP_TYPE_PROG_ARRAY).
+const MAP_PROGRAMS: u32 = 3;
+/// Sockets to hand frames to (BPF_MAP_TYPE_XSKMAP).
+const MAP_SOCKETS: u32 = 17;
 /// A program that sees each frame that an interface receives (BPF_PROG_TYPE_XDP).
 const PROGRAM_XDP: u32 = 6;
 
@@ -123,6 +128,70 @@ impl Drop for Map {
     fn drop(&mut self) {
         // SAFETY: mapped by `array` with this size, and no slice outlives `self`.
         unsafe { libc::munmap(self.memory.as_ptr().cast(), self.words * 8) };
+    }
+}
+
+/// A map that only programs look into: sockets to hand frames to, or programs to go on with. It
+/// must live as long as they are to be found in it.
+#[derive(Debug)]
+pub struct Table {
+    descriptor: OwnedFd,
+}
+
+#[repr(C)]
+struct UpdateMap {
+    map: u32,
+    key: u64,
+    value: u64,
+    flags: u64,
+}
+
+impl Table {
+    /// Room for `elements` AF_XDP sockets.
+    ///
+    /// # Errors
+    /// There is no memory, or no privilege.
+    pub fn sockets(called: &str, elements: u32) -> io::Result<Self> {
+        Self::new(called, MAP_SOCKETS, elements)
+    }
+
+    /// Room for `elements` programs.
+    ///
+    /// # Errors
+    /// There is no memory, or no privilege.
+    pub fn programs(called: &str, elements: u32) -> io::Result<Self> {
+        Self::new(called, MAP_PROGRAMS, elements)
+    }
+
+    fn new(called: &str, kind: u32, elements: u32) -> io::Result<Self> {
+        let mut attribute = CreateMap {
+            kind,
+            key_size: 4,
+            value_size: 4,
+            max_entries: elements,
+            name: name(called),
+            ..CreateMap::default()
+        };
+        Ok(Self { descriptor: descriptor(MAP_CREATE, &mut attribute)? })
+    }
+
+    /// Puts a socket or a program into its place.
+    ///
+    /// # Errors
+    /// There is no such place, or it is none that fits.
+    pub fn set(&self, place: u32, what: BorrowedFd<'_>) -> io::Result<()> {
+        let number = what.as_raw_fd() as u32;
+        let mut attribute = UpdateMap {
+            map: self.number(),
+            key: std::ptr::from_ref(&place) as u64,
+            value: std::ptr::from_ref(&number) as u64,
+            flags: 0,
+        };
+        bpf(MAP_UPDATE, &mut attribute).map(drop)
+    }
+
+    pub(crate) fn number(&self) -> u32 {
+        self.descriptor.as_raw_fd() as u32
     }
 }
 
@@ -269,20 +338,8 @@ struct CreateLink {
 /// # Errors
 /// The driver cannot, or there is another program.
 pub fn attach_xdp(program: &Program, interface: u32) -> io::Result<XdpLink> {
-    attach_number(program.descriptor.as_raw_fd(), interface)
-}
-
-/// As [`attach_xdp`], for a program that was loaded elsewhere.
-///
-/// # Errors
-/// As for [`attach_xdp`].
-pub fn attach_xdp_descriptor(program: BorrowedFd<'_>, interface: u32) -> io::Result<XdpLink> {
-    attach_number(program.as_raw_fd(), interface)
-}
-
-fn attach_number(program: libc::c_int, interface: u32) -> io::Result<XdpLink> {
     let mut attribute = CreateLink {
-        program: program as u32,
+        program: program.descriptor.as_raw_fd() as u32,
         interface,
         attach_type: ATTACH_XDP,
         flags: DRIVER_MODE,

@@ -9,6 +9,8 @@ pub(crate) mod batch;
 pub(crate) mod bpf;
 pub(crate) mod frame;
 pub(crate) mod heads;
+#[cfg(target_os = "linux")]
+pub(crate) mod interface;
 pub(crate) mod link;
 pub(crate) mod memory;
 #[cfg(target_os = "linux")]
@@ -24,6 +26,8 @@ pub(crate) mod sched;
 pub(crate) mod spsc;
 pub(crate) mod tsc;
 pub(crate) mod wide;
+#[cfg(target_os = "linux")]
+pub(crate) mod xdp;
 
 /// The synchronisation types of [`spsc`]. The model-checking test compiles
 /// `spsc.rs` a second time against loom's types of the same names.

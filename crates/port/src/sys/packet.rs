@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use super::frame::Frame;
+use super::interface::{self, InterfaceInfo, check};
 
 /// A raw packet socket bound to one interface.
 #[derive(Debug)]
@@ -11,19 +12,12 @@ pub(crate) struct PacketSocket {
     descriptor: OwnedFd,
 }
 
-/// What the kernel says about an interface.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct InterfaceInfo {
-    pub(crate) mac: [u8; 6],
-    pub(crate) mtu: usize,
-}
-
 /// Frames per system call.
 pub(crate) const BURST: usize = 64;
 
-fn check(result: libc::c_int) -> io::Result<libc::c_int> {
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
-}
+/// What a socket may hold that nobody has fetched yet, bytes as the kernel counts them: about 800
+/// for the smallest frame.
+const BUFFER_BYTES: libc::c_int = 4 << 20;
 
 impl PacketSocket {
     /// Opens a non-blocking socket on the interface; needs CAP_NET_RAW.
@@ -35,7 +29,7 @@ impl PacketSocket {
         // SAFETY: the descriptor is new, valid and nobody else's.
         let descriptor = unsafe { OwnedFd::from_raw_fd(number) };
         let socket = Self { descriptor };
-        let (index, info) = socket.interface(interface)?;
+        let (index, info) = interface::info(interface)?;
         // SAFETY: all zeroes is a valid sockaddr_ll.
         let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
         address.sll_family = libc::AF_PACKET as u16;
@@ -44,48 +38,23 @@ impl PacketSocket {
         let len = std::mem::size_of_val(&address) as libc::socklen_t;
         // SAFETY: the address lives over the call and its true size is given.
         check(unsafe { libc::bind(number, std::ptr::from_ref(&address).cast(), len) })?;
-        socket.set(libc::PACKET_IGNORE_OUTGOING, 1)?;
+        socket.set(libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, 1)?;
+        // Room for some thousand frames; where that is not allowed, the kernel's default stays.
+        let _ = socket.set(libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, BUFFER_BYTES);
         // Without this, the kernel's queueing discipline sits between us and the driver; old
         // kernels do not know it, and then it stays there.
-        let _ = socket.set(libc::PACKET_QDISC_BYPASS, 1);
+        let _ = socket.set(libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, 1);
         Ok((socket, info))
     }
 
-    fn set(&self, option: libc::c_int, value: libc::c_int) -> io::Result<()> {
+    fn set(&self, level: libc::c_int, option: libc::c_int, value: libc::c_int) -> io::Result<()> {
         let len = std::mem::size_of_val(&value) as libc::socklen_t;
         // SAFETY: the value lives over the call and its true size is given.
         check(unsafe {
             let value = std::ptr::from_ref(&value).cast();
-            libc::setsockopt(self.descriptor.as_raw_fd(), libc::SOL_PACKET, option, value, len)
+            libc::setsockopt(self.descriptor.as_raw_fd(), level, option, value, len)
         })
         .map(drop)
-    }
-
-    fn interface(&self, name: &str) -> io::Result<(i32, InterfaceInfo)> {
-        if name.is_empty() || name.len() >= libc::IFNAMSIZ {
-            return Err(io::Error::from(io::ErrorKind::InvalidInput));
-        }
-        // SAFETY: all zeroes is a valid ifreq.
-        let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-        for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
-            *to = from as libc::c_char;
-        }
-        let number = self.descriptor.as_raw_fd();
-        let ask = |code, request: &mut libc::ifreq| {
-            // SAFETY: these requests read the name and write the union of the ifreq given.
-            check(unsafe { libc::ioctl(number, code, std::ptr::from_mut(request)) })
-        };
-        ask(libc::SIOCGIFINDEX, &mut request)?;
-        // SAFETY: SIOCGIFINDEX has filled in this member.
-        let index = unsafe { request.ifr_ifru.ifru_ifindex };
-        ask(libc::SIOCGIFMTU, &mut request)?;
-        // SAFETY: SIOCGIFMTU has filled in this member.
-        let mtu = unsafe { request.ifr_ifru.ifru_mtu } as usize;
-        ask(libc::SIOCGIFHWADDR, &mut request)?;
-        // SAFETY: SIOCGIFHWADDR has filled in this member.
-        let data = unsafe { request.ifr_ifru.ifru_hwaddr }.sa_data;
-        let mac = [0, 1, 2, 3, 4, 5].map(|at| data[at] as u8);
-        Ok((index, InterfaceInfo { mac, mtu }))
     }
 
     /// Receives into the whole capacity of `frames` (at most [`BURST`]) and sets their lengths;
