@@ -10,7 +10,7 @@ const CAPABILITIES: [(&str, u32); 4] =
     [("CAP_SYS_ADMIN", 21), ("CAP_NET_ADMIN", 12), ("CAP_NET_RAW", 13), ("CAP_BPF", 39)];
 
 pub(super) fn findings() -> Vec<Finding> {
-    vec![privileges(), namespaces(), live_frames(), statistics()]
+    vec![privileges(), namespaces(), live_frames(), af_xdp(), statistics()]
 }
 
 fn privileges() -> Finding {
@@ -64,6 +64,18 @@ fn live_frames() -> Finding {
         enables: "the tester of device = \"linux\": millions of frames per second on one core",
         remedy: "Linux 5.18 or newer with CONFIG_BPF_SYSCALL and CONFIG_BPF_JIT, and root",
         needed: Needed::Linux,
+    }
+}
+
+fn af_xdp() -> Finding {
+    let tried = linux::try_af_xdp();
+    Finding {
+        what: "AF_XDP",
+        present: tried.is_ok(),
+        detail: tried.map_or_else(|error| error.to_string(), |()| "tried".to_owned()),
+        enables: "faster ports of fwdlab's own router, and the second-best tester",
+        remedy: "Linux 4.18 or newer with CONFIG_XDP_SOCKETS, and root",
+        needed: Needed::Never,
     }
 }
 

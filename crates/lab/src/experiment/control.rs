@@ -34,7 +34,7 @@ const WORDS: [(&str, Takes); 6] = [
 /// Checks the name of a control word.
 pub(super) fn check_word(device: DeviceKind, word: &str) -> Result<(), Complaint> {
     match device {
-        DeviceKind::Linux => return linux::check_word(word),
+        DeviceKind::Linux | DeviceKind::BuiltinVeth => return linux::check_word(word),
         DeviceKind::Vm => return vm::check_word(word),
         DeviceKind::Builtin => {}
     }
@@ -56,7 +56,7 @@ pub(super) fn check_word(device: DeviceKind, word: &str) -> Result<(), Complaint
 /// Checks the value of a known control word.
 pub(super) fn check_value(device: DeviceKind, word: &str, value: &str) -> Result<(), Complaint> {
     match device {
-        DeviceKind::Linux => return linux::check_value(word, value),
+        DeviceKind::Linux | DeviceKind::BuiltinVeth => return linux::check_value(word, value),
         DeviceKind::Vm => return Ok(()),
         DeviceKind::Builtin => {}
     }

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use fwdlab_port::SocketKind;
+
 use super::fields::nearest;
 use super::problem::Complaint;
 use super::{DeviceKind, Variant, control};
@@ -22,10 +24,16 @@ pub const RPS: &str = "rps";
 
 /// Who forwards: `kernel`, or `fwdlab` for the built-in router on packet sockets.
 pub const ROUTER: &str = "router";
+/// What sends and receives: a [`TesterKind`] or `auto`.
+pub const TESTER: &str = "tester";
+/// By which sockets the built-in router's frames come and go: `af_xdp`, `af_packet` or `auto`.
+pub const PORTS: &str = "ports";
 /// The beginning of the built-in router's own control words.
 const ROUTER_WORDS: &str = "net.route.algo.";
+/// Whatever is fastest here.
+const AUTO: &str = "auto";
 
-const WORDS: [&str; 7] = [NFTABLES, XDP, ROUTES, GRO, THREADED, RPS, ROUTER];
+const WORDS: [&str; 9] = [NFTABLES, XDP, ROUTES, GRO, THREADED, RPS, ROUTER, TESTER, PORTS];
 
 /// What a variant sets on the linux device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,8 +54,41 @@ pub struct LinuxSettings {
     pub rps: u64,
     /// The built-in router forwards, not the kernel.
     pub is_embedded: bool,
+    /// The tester; without it, the fastest that this kernel has.
+    pub tester: Option<TesterKind>,
+    /// By which sockets the built-in router works; without it, the fastest that this kernel has.
+    pub ports: Option<SocketKind>,
     /// Control words of the built-in router.
     pub router_words: BTreeMap<String, String>,
+}
+
+/// How frames are made and received on veth, from the fastest to the slowest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TesterKind {
+    /// XDP live frames, received by an XDP program.
+    Live,
+    /// AF_XDP sockets.
+    AfXdp,
+    /// Packet sockets, 64 frames in each system call, past the queueing discipline.
+    AfPacket,
+    /// The set-up that nobody thought about, to be measured beside the others: packet sockets, veth
+    /// pairs with the kernel's own settings, no XDP program anywhere.
+    Naive,
+}
+
+impl TesterKind {
+    /// Every kind.
+    pub const ALL: [Self; 4] = [Self::Live, Self::AfXdp, Self::AfPacket, Self::Naive];
+
+    /// The name in experiment files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Live => "live",
+            Self::AfXdp => "af_xdp",
+            Self::AfPacket => "af_packet",
+            Self::Naive => "naive",
+        }
+    }
 }
 
 /// A text, or the file that holds it; a relative path starts at the experiment file.
@@ -67,7 +108,7 @@ pub enum Xdp {
     None,
     /// fwdlab's forwarder: bpf_fib_lookup and redirect.
     Forward,
-    /// A program of the user's; a relative path starts at the experiment file.
+    /// The program of an object file; a relative path starts at the experiment file.
     File(PathBuf),
 }
 
@@ -127,6 +168,17 @@ impl LinuxSettings {
                     "fwdlab" => true,
                     _ => return Err(wrong(value, "kernel or fwdlab")),
                 }
+            }
+            TESTER if value == AUTO => self.tester = None,
+            TESTER => {
+                let kind = TesterKind::ALL.into_iter().find(|kind| kind.name() == value);
+                let known = "auto, live, af_xdp, af_packet or naive";
+                self.tester = Some(kind.ok_or_else(|| wrong(value, known))?);
+            }
+            PORTS if value == AUTO => self.ports = None,
+            PORTS => {
+                let kind = value.parse().map_err(|_| wrong(value, "auto, af_xdp or af_packet"))?;
+                self.ports = Some(kind);
             }
             word if word.starts_with(ROUTER_WORDS) => {
                 self.router_words.insert(word.to_owned(), value.to_owned());
@@ -203,6 +255,10 @@ mod tests {
         assert_eq!(found.xdp, Xdp::Forward);
         assert_eq!(found.routes, Some(MoreRoutes::Generate(1000)));
         assert_eq!((found.rps, found.gro, found.threaded), (2, true, false));
+        assert_eq!((found.tester, found.ports), (None, None));
+        let found = settings(&[("tester", "af_packet"), ("ports", "af_xdp")]);
+        assert_eq!(found.tester, Some(TesterKind::AfPacket));
+        assert_eq!(found.ports, Some(SocketKind::Xdp));
         let file = settings(&[("nftables", "rules.nft")]).rules;
         assert_eq!(file, Some(Text::File(PathBuf::from("rules.nft"))));
     }
@@ -212,7 +268,9 @@ mod tests {
         assert!(check_word("net.ipv4.ip_forward").is_ok());
         let complaint = check_word("nftable").expect_err("misspelt");
         assert!(complaint.remedy.contains("nftables"));
-        for (word, value) in [("xdp", "yes"), ("gro", "maybe"), ("rps", "x")] {
+        let wrong =
+            [("xdp", "yes"), ("gro", "maybe"), ("rps", "x"), ("tester", "dpdk"), ("ports", "x")];
+        for (word, value) in wrong {
             assert!(check_value(word, value).is_err(), "{word} = {value}");
         }
     }

@@ -30,7 +30,7 @@ mod tests;
 pub use addresses::Endpoint;
 pub use control::EXTRA_NS_PER_FRAME;
 pub use family::Family;
-pub use linux::{LinuxSettings, MoreRoutes, NFTABLES, Text, Xdp};
+pub use linux::{LinuxSettings, MoreRoutes, NFTABLES, TesterKind, Text, Xdp};
 pub use load::Load;
 pub use measure::Measure;
 pub use model::{

@@ -64,19 +64,22 @@ pub enum DeviceKind {
     Builtin,
     /// The running Linux kernel, in network namespaces.
     Linux,
+    /// The embedded router on the namespaces, veth pairs and tester of the linux device.
+    BuiltinVeth,
     /// Kernels booted in virtual machines.
     Vm,
 }
 
 impl DeviceKind {
     /// Every kind.
-    pub const ALL: [Self; 3] = [Self::Builtin, Self::Linux, Self::Vm];
+    pub const ALL: [Self; 4] = [Self::Builtin, Self::Linux, Self::BuiltinVeth, Self::Vm];
 
     /// The name in experiment files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Builtin => "builtin",
             Self::Linux => "linux",
+            Self::BuiltinVeth => "builtin-veth",
             Self::Vm => "vm",
         }
     }

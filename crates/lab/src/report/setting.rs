@@ -114,6 +114,9 @@ impl Setting {
                           rings (no network card, no kernel)"
                 .to_owned(),
             "linux" => "Device: the running Linux kernel, in network namespaces".to_owned(),
+            "builtin-veth" => "Device: the embedded router of fwdlab, between veth pairs of the \
+                               running Linux kernel"
+                .to_owned(),
             IMPORTED => "Published results, imported: the order of their runs and what the device \
                            answered are unknown"
                 .to_owned(),

@@ -266,7 +266,7 @@ fn poll_until(mut worker: Worker<RingPort>, is_over: &AtomicBool, rally: &Rally)
 }
 
 /// What the tester is to send for this trial.
-fn plan(request: &Request<'_>) -> Result<Plan, DeviceError> {
+pub(super) fn plan(request: &Request<'_>) -> Result<Plan, DeviceError> {
     let Request { experiment, traffic, .. } = request;
     let mut streams = Vec::new();
     for (source, destination) in traffic.ends() {
@@ -290,6 +290,21 @@ fn plan(request: &Request<'_>) -> Result<Plan, DeviceError> {
     plan.frames_in_flight = FRAMES_IN_FLIGHT;
     plan.batch = BATCH;
     Ok(plan)
+}
+
+/// What the tester found in the frames that it received, all of which it looked into.
+pub(super) fn checks(outcome: &Outcome) -> Checks {
+    let checks = &outcome.checks;
+    Checks {
+        checked: outcome.received(),
+        lost: outcome.lost(),
+        duplicated: checks.duplicated,
+        reordered: checks.reordered,
+        misrouted: checks.misrouted + checks.unknown_flow,
+        bad_ttl: checks.wrong_ttl,
+        bad_checksum: checks.bad_checksum + checks.bad_payload + checks.wrong_header,
+        bad_mac: checks.wrong_mac,
+    }
 }
 
 /// Reads the device's counters at the end of each of the tester's intervals, and how far the two
@@ -341,7 +356,6 @@ impl<'a> Sampler<'a> {
         let end = self.counters.snapshot();
         let running = self.last.since(&self.first.unwrap_or_default());
         let polled_ns = running.busy_ns + running.idle_ns;
-        let checks = &outcome.checks;
         Measured {
             intervals: self.intervals,
             sent: outcome.sent(),
@@ -350,16 +364,7 @@ impl<'a> Sampler<'a> {
             device_received: end.received,
             device_sent: end.sent,
             drops: end.drop_counts().map(|(reason, n)| (reason.name().to_owned(), n)).collect(),
-            checks: Checks {
-                checked: outcome.received(),
-                lost: outcome.lost(),
-                duplicated: checks.duplicated,
-                reordered: checks.reordered,
-                misrouted: checks.misrouted + checks.unknown_flow,
-                bad_ttl: checks.wrong_ttl,
-                bad_checksum: checks.bad_checksum + checks.bad_payload + checks.wrong_header,
-                bad_mac: checks.wrong_mac,
-            },
+            checks: checks(outcome),
             busy_ns: end.busy_ns,
             busy_frames: end.busy_frames,
             idle_share: if polled_ns == 0 {

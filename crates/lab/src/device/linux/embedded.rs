@@ -1,14 +1,13 @@
 //! fwdlab's own router in the device's namespace, in the kernel's place: the same namespaces, veth
 //! pairs and tester, so that both can be compared in one experiment. Its frames come and go by
-//! packet sockets, each copied by the kernel.
+//! AF_XDP or packet sockets, each copied by the kernel.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use fwdlab_port::packet::PacketPort;
-use fwdlab_port::{Pool, Port, PortError, affinity};
+use fwdlab_port::{Pool, Port, PortError, SocketKind, affinity};
 use fwdlab_router::Worker;
 
 use super::setup::DEVICE;
@@ -24,14 +23,20 @@ const FRAMES: usize = 4096;
 pub(super) struct Embedded {
     is_over: Arc<AtomicBool>,
     /// Taken when it ends.
-    thread: Option<JoinHandle<Worker<PacketPort>>>,
+    thread: Option<JoinHandle<Worker<Box<dyn Port>>>>,
+    /// The sockets that it has.
+    pub(super) sockets: SocketKind,
 }
 
 /// What it counted.
 #[derive(Debug, Default)]
 pub(super) struct Ended {
-    /// Frames dropped by the sockets and the router, by reason.
+    /// Frames dropped by the router, by reason.
     pub(super) drops: BTreeMap<String, u64>,
+    /// Frames dropped by the sockets for want of room.
+    pub(super) unread: u64,
+    /// The sockets that it had.
+    pub(super) sockets: SocketKind,
     /// Nanoseconds spent on polls that brought frames.
     pub(super) busy_ns: u64,
     /// Frames in those polls.
@@ -53,13 +58,9 @@ impl Embedded {
             Variant { name: "router".to_owned(), set: settings.router_words.clone(), vm: None };
         let mut router = builtin::router(experiment, &own)?;
         let pool = Pool::with_frames(FRAMES)?;
-        let open = || {
-            let ports = [0, 1].map(|port| PacketPort::open(&port_name(port), pool.clone()));
-            let [a, b] = ports;
-            Ok::<_, PortError>([a?, b?])
-        };
-        let opened = testbed.namespace(DEVICE)?.run(open);
-        let ports = opened.map_err(TopologyError::kernel("enter the device's namespace"))??;
+        let opened = testbed.namespace(DEVICE)?.run(|| open(settings.ports, &pool));
+        let failed = TopologyError::kernel("enter the device's namespace");
+        let (sockets, ports) = opened.map_err(failed)??;
         let mut worker = router.worker((0..).zip(ports))?.with_pool(pool);
         let is_over = Arc::new(AtomicBool::new(false));
         let flag = is_over.clone();
@@ -74,7 +75,7 @@ impl Embedded {
             worker
         });
         let thread = thread.map_err(|source| PortError::Thread { source })?;
-        Ok(Self { is_over, thread: Some(thread) })
+        Ok(Self { is_over, thread: Some(thread), sockets })
     }
 
     /// Ends it once everything that has arrived is forwarded.
@@ -90,16 +91,34 @@ impl Embedded {
             .filter(|(_, count)| *count > 0)
             .map(|(reason, count)| (reason.name().to_owned(), count))
             .collect();
-        let sockets = worker.into_ports().iter().map(|(_, port)| port.counters().rx_dropped).sum();
-        if sockets > 0 {
-            drops.insert("socket full".to_owned(), sockets);
+        let unread = worker.into_ports().iter().map(|(_, port)| port.counters().rx_dropped).sum();
+        if unread > 0 {
+            drops.insert("socket full".to_owned(), unread);
         }
-        Ok(Ended { drops, busy_ns: counters.busy_ns, busy_frames: counters.busy_frames })
+        let sockets = self.sockets;
+        let (busy_ns, busy_frames) = (counters.busy_ns, counters.busy_frames);
+        Ok(Ended { drops, unread, sockets, busy_ns, busy_frames })
     }
 
-    fn join(&mut self) -> Option<Worker<PacketPort>> {
+    fn join(&mut self) -> Option<Worker<Box<dyn Port>>> {
         self.is_over.store(true, Ordering::Relaxed);
         self.thread.take()?.join().ok()
+    }
+}
+
+/// Opens both ports: by the sockets asked for, or else by AF_XDP and, where that is missing, by
+/// packet sockets.
+fn open(
+    wanted: Option<SocketKind>,
+    pool: &Pool,
+) -> Result<(SocketKind, [Box<dyn Port>; 2]), PortError> {
+    let both = |kind: SocketKind| {
+        let [a, b] = [0, 1].map(|port| kind.open(&port_name(port), pool.clone()));
+        Ok((kind, [a?, b?]))
+    };
+    match wanted {
+        Some(kind) => both(kind),
+        None => both(SocketKind::Xdp).or_else(|_: PortError| both(SocketKind::Packet)),
     }
 }
 

@@ -8,10 +8,12 @@
 //! cost. Frames can be moved to other processors (`rps`, `threaded`); then the cost is the time
 //! that all processors spent in soft interrupts.
 
+mod core;
 mod counters;
 mod cpu;
 mod embedded;
 mod headers;
+mod object;
 mod probe;
 pub mod programs;
 mod setup;
@@ -26,21 +28,22 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-pub use self::probe::{try_live_frames, try_namespaces};
-use fwdlab_port::affinity;
+pub use self::probe::{try_af_xdp, try_live_frames, try_namespaces};
 use fwdlab_port::bpf::{Program, XdpLink};
+use fwdlab_port::{SocketKind, affinity};
 
 use self::counters::{Change, DeviceCounters};
 use self::cpu::CpuTime;
-use self::embedded::Embedded;
+use self::embedded::{Embedded, Ended};
+use self::object::Object;
 use self::programs::device::{self, Input};
-use self::programs::word;
+use self::programs::{Shared, word};
 use self::setup::{DEVICE, RouteTables};
-use self::tester::LiveTester;
+use self::tester::{Sent, Tester};
 use self::topology::{Testbed, Topology, TopologyError, port_name};
 use self::tuning::Tuning;
 use super::{Device, DeviceError, Measured, Request, Watch};
-use crate::experiment::{Experiment, LinuxSettings, Variant, Xdp};
+use crate::experiment::{DeviceKind, Experiment, LinuxSettings, TesterKind, Variant, Xdp};
 use crate::results::TrialEnvironment;
 
 /// The Linux kernel with its tester.
@@ -50,6 +53,16 @@ pub struct Linux {
     tables: RouteTables,
     tuning: Tuning,
     core: Option<usize>,
+    /// The tester of variants that name none.
+    usual: TesterKind,
+}
+
+/// What stands on the device's input; taken off when dropped.
+#[derive(Debug)]
+struct Guard {
+    _link: XdpLink,
+    _program: Program,
+    object: Option<Object>,
 }
 
 impl Linux {
@@ -62,9 +75,16 @@ impl Linux {
         let mut probe = Topology::default();
         probe.namespace(DEVICE);
         testbed.change_to(&probe)?;
-        // The last core: interrupts of the machine's own devices mostly go to the first.
-        let core = affinity::allowed_cores().last().copied();
-        Ok(Self { testbed, tables: RouteTables::default(), tuning: Tuning::default(), core })
+        // Kernels before 5.18 have no live frames, and those before 4.18 no AF_XDP.
+        let usual = if try_live_frames().is_ok() {
+            TesterKind::Live
+        } else if try_af_xdp().is_ok() {
+            TesterKind::AfXdp
+        } else {
+            TesterKind::AfPacket
+        };
+        let (tables, tuning) = (RouteTables::default(), Tuning::default());
+        Ok(Self { testbed, tables, tuning, core: core::quietest(), usual })
     }
 }
 
@@ -75,7 +95,7 @@ impl Device for Linux {
             None => "tester and device are not pinned".to_owned(),
         };
         let topology = "sender - veth - device - veth - receiver, one queue each way";
-        [("cores", cores.as_str()), ("tester", tester::NAME), ("topology", topology)]
+        [("cores", cores.as_str()), ("tester", tester::title(self.usual)), ("topology", topology)]
             .into_iter()
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect()
@@ -86,53 +106,47 @@ impl Device for Linux {
         request: &Request<'_>,
         watch: &mut Watch<'_>,
     ) -> Result<Measured, DeviceError> {
-        let settings = LinuxSettings::of(request.variant);
+        let mut settings = LinuxSettings::of(request.variant);
+        settings.is_embedded |= request.experiment.device == DeviceKind::BuiltinVeth;
+        let kind = settings.tester.unwrap_or(self.usual);
         let wanted =
             setup::topology(request.experiment, request.variant, &settings, &mut self.tables)?;
         self.testbed.change_to(&wanted)?;
-        self.tuning.change_to(&self.testbed, &settings)?;
-        let tester = LiveTester::new(&mut self.testbed, request.traffic)?;
-        let input = self.attach_input(request.experiment, &settings, &tester)?;
-        let proof = self.proof(request.variant, &settings, &wanted)?;
-        let embedded = settings
-            .is_embedded
-            .then(|| self.start_router(request.experiment, &settings))
-            .transpose()?;
+        self.tuning.change_to(&mut self.testbed, &settings)?;
+        let shared =
+            Shared::new().map_err(TopologyError::kernel("make a map that programs share"))?;
+        let tester = Tester::new(kind, &mut self.testbed, &shared, request)?;
+        let embedded = match settings.is_embedded {
+            true => Some(self.start_router(request.experiment, &settings)?),
+            false => None,
+        };
+        let has_ports = embedded.as_ref().is_some_and(|router| router.sockets == SocketKind::Xdp);
+        let input = match has_ports || kind == TesterKind::Naive {
+            true => None,
+            false => Some(self.attach_input(request.experiment, &settings, &shared)?),
+        };
+        self.tuning.place(&self.testbed, &settings)?;
+        let mut proof = self.proof(request.variant, &settings, &wanted)?;
+        proof.insert("tester used".to_owned(), tester::title(kind).to_owned());
+        if let Some(object) = input.as_ref().and_then(|guard| guard.object.as_ref()) {
+            proof.insert("xdp program".to_owned(), object.name.clone());
+        }
         let cpu = CpuTime::now().ok();
         let before = DeviceCounters::read(&mut self.testbed)?;
-        let strays = tester.shared().get(word::STRAYS);
-        let sent = tester.run(&self.testbed, request.experiment, self.core, watch)?;
+        let sent = tester.run(&self.testbed, request, self.core, watch)?;
         let ended = embedded.map(Embedded::finish).transpose()?;
-        let after = DeviceCounters::read(&mut self.testbed)?;
+        let change = DeviceCounters::read(&mut self.testbed)?.since(&before);
         let cpu = cpu.and_then(|before| Some((CpuTime::now().ok()?, before)));
         drop(input);
-        let mut measured = measured(&tester, strays, after.since(&before), &settings);
-        measured.intervals = sent.intervals;
-        measured.proof.extend(proof);
-        measured.environment = TrialEnvironment {
-            steal_share: cpu.and_then(|(now, before)| now.steal_since(&before)),
-            pinned: sent.pinned,
-            ..TrialEnvironment::default()
+        let cost = match &ended {
+            Some(ended) => Cost::Told { ns: ended.busy_ns, frames: ended.busy_frames },
+            None if is_stamped(kind, &settings) => Cost::Stamped(shared.get(word::BUSY_NS)),
+            None => Cost::Softirq(cpu.map_or(0, |(now, before)| now.softirq_ns_since(&before))),
         };
-        if let Some(ended) = ended {
-            measured.drops.retain(|reason, _| reason.starts_with("port"));
-            measured.drops.extend(ended.drops);
-            (measured.busy_ns, measured.busy_frames) = (ended.busy_ns, ended.busy_frames);
-            measured.intervals.iter_mut().for_each(|i| (i.busy_ns, i.busy_frames) = (0, 0));
-        } else if let (false, Some((now, before))) = (is_stamped(&settings), cpu) {
-            // Time stamps say nothing where several processors work at once.
-            measured.busy_ns = now.softirq_ns_since(&before);
-            for interval in &mut measured.intervals {
-                (interval.busy_ns, interval.busy_frames) = (0, 0);
-            }
-            measured.warnings.push(
-                "device cost: time in soft interrupts of all processors, in steps of 10 ms"
-                    .to_owned(),
-            );
-        }
-        if !sent.pinned {
-            measured.warnings.push("the tester was not pinned to a core".to_owned());
-        }
+        let steal = cpu.and_then(|(now, before)| now.steal_since(&before));
+        let mut measured = measured(sent, forwarded(change, ended), &settings, cost);
+        measured.proof.extend(proof);
+        measured.environment.steal_share = steal;
         Ok(measured)
     }
 }
@@ -153,22 +167,25 @@ impl Linux {
         &mut self,
         experiment: &Experiment,
         settings: &LinuxSettings,
-        tester: &LiveTester,
-    ) -> Result<(Option<Program>, XdpLink), DeviceError> {
+        shared: &Shared,
+    ) -> Result<Guard, DeviceError> {
         let interface = self.testbed.interface_index(DEVICE, &port_name(0))?;
-        let input = match &settings.xdp {
-            Xdp::None => Input::Stack,
-            Xdp::Forward => Input::Forward,
+        let object = match &settings.xdp {
             Xdp::File(file) => {
                 let path = setup::beside(&experiment.path, file);
-                let what = format!("{}: object files cannot be loaded yet", path.display());
-                return Err(DeviceError::Setup { what });
+                Some(Object::load(&mut self.testbed, &path)?)
             }
+            Xdp::None | Xdp::Forward => None,
         };
-        let program = device::load(tester.shared(), input)
+        let input = match (&object, &settings.xdp) {
+            (Some(object), _) => Input::Program(&object.table),
+            (None, Xdp::Forward) => Input::Forward,
+            (None, _) => Input::Stack,
+        };
+        let program = device::load(shared, input)
             .map_err(TopologyError::kernel("load the XDP program of the device's input"))?;
         let link = tester::attach(&self.testbed, DEVICE, interface, &program)?;
-        Ok((Some(program), link))
+        Ok(Guard { _link: link, _program: program, object })
     }
 
     /// What the kernel answers when asked for each setting of the variant.
@@ -205,33 +222,57 @@ impl Linux {
             );
         }
         proof.extend(self.tuning.proof(&self.testbed, variant)?);
-        // What cannot be read back: the router was started with these, or the trial has failed.
-        proof.extend(asked("router").map(|value| ("router".to_owned(), value)));
+        // What cannot be read back: tester and router were started with these, or the trial has
+        // failed.
+        for word in ["router", "tester", "ports"] {
+            proof.extend(asked(word).map(|value| (word.to_owned(), value)));
+        }
         proof.extend(settings.router_words.clone());
         Ok(proof)
     }
 }
 
-/// Whether the device's work lies between two time stamps of one processor.
-fn is_stamped(settings: &LinuxSettings) -> bool {
-    !settings.is_embedded
-        && !settings.threaded
-        && settings.rps == 0
-        && !matches!(settings.xdp, Xdp::File(_))
+/// What is known about the device's cost.
+enum Cost {
+    /// Nanoseconds between time stamps, in which all frames were forwarded.
+    Stamped(u64),
+    /// What fwdlab's router says about itself.
+    Told { ns: u64, frames: u64 },
+    /// Nanoseconds in soft interrupts of all processors.
+    Softirq(u64),
 }
 
-/// The counts of a trial; `strays` is how many frames that are none of the tester's had arrived
-/// before it (multicast listener reports of interfaces that have just come up).
-fn measured(
-    tester: &LiveTester,
-    strays: u64,
-    change: Change,
-    settings: &LinuxSettings,
-) -> Measured {
-    let strays = tester.shared().get(word::STRAYS).saturating_sub(strays);
-    let (sent, received) = (tester.sent(), tester.received());
-    let device_sent = change.sent.saturating_sub(strays);
+/// Whether the device's work lies between two time stamps of one processor.
+fn is_stamped(kind: TesterKind, settings: &LinuxSettings) -> bool {
+    kind == TesterKind::Live && !settings.is_embedded && !settings.threaded && settings.rps == 0
+}
+
+/// What the device forwarded and dropped, its own router's drops included.
+fn forwarded(mut change: Change, ended: Option<Ended>) -> Change {
+    let Some(ended) = ended else { return change };
+    change.drops.retain(|reason, _| reason.starts_with("port"));
+    if ended.sockets == SocketKind::Xdp {
+        // A frame for which an AF_XDP socket has no room counts twice: the interface has received
+        // it, and dropped it.
+        let full = change.drops.entry("port0.rx_dropped".to_owned()).or_default();
+        let twice = ended.unread.min(*full);
+        *full -= twice;
+        change.received -= twice.min(change.received);
+        change.drops.retain(|_, count| *count > 0);
+    }
+    change.drops.extend(ended.drops);
+    change
+}
+
+/// The counts of a trial.
+fn measured(sent: Sent, change: Change, settings: &LinuxSettings, cost: Cost) -> Measured {
+    // Frames that are none of the tester's: multicast listener reports of interfaces that have
+    // just come up.
+    let device_sent = change.sent.saturating_sub(sent.strays + sent.unread);
     let mut drops = change.drops;
+    if sent.unread > 0 {
+        drops.insert("tester had no room".to_owned(), sent.unread);
+    }
     // Rules and programs drop without a counter of the kernel's: what is missing is theirs. With
     // neither of them everything must be accounted for, or the trial fails.
     let counted: u64 = drops.values().sum();
@@ -239,21 +280,43 @@ fn measured(
     if missing > 0 && (settings.rules.is_some() || settings.xdp != Xdp::None) {
         drops.insert("rules or program".to_owned(), missing);
     }
-    let mut proof = BTreeMap::from([("tester".to_owned(), tester::NAME.to_owned())]);
-    proof.extend(tester.pacing().map(|pacing| ("tester pacing".to_owned(), pacing)));
-    Measured {
-        sent,
-        received,
-        flows_seen: tester.shared().get(word::FLOWS_SEEN),
+    let proof = sent.pacing.map(|pacing| ("tester pacing".to_owned(), pacing));
+    let mut measured = Measured {
+        intervals: sent.intervals,
+        sent: sent.sent,
+        received: sent.received,
+        flows_seen: sent.flows_seen,
         device_received: change.received,
         device_sent,
         drops,
-        checks: tester.checks(),
-        busy_ns: tester.shared().get(word::BUSY_NS),
-        busy_frames: sent,
+        checks: sent.checks,
+        busy_frames: sent.sent,
         // Frames that are lost while the tester waits are the device's fault.
-        idle_share: if received < sent { 0.0 } else { tester.waiting_share() },
-        proof,
+        idle_share: if sent.received < sent.sent { 0.0 } else { sent.waiting_share },
+        proof: proof.into_iter().collect(),
+        environment: TrialEnvironment { pinned: sent.pinned, ..TrialEnvironment::default() },
         ..Measured::default()
+    };
+    let whole = |measured: &mut Measured| {
+        measured.intervals.iter_mut().for_each(|i| (i.busy_ns, i.busy_frames) = (0, 0));
+    };
+    match cost {
+        Cost::Stamped(ns) => measured.busy_ns = ns,
+        Cost::Told { ns, frames } => {
+            (measured.busy_ns, measured.busy_frames) = (ns, frames);
+            whole(&mut measured);
+        }
+        Cost::Softirq(ns) => {
+            measured.busy_ns = ns;
+            whole(&mut measured);
+            measured.warnings.push(
+                "device cost: time in soft interrupts of all processors, in steps of 10 ms"
+                    .to_owned(),
+            );
+        }
     }
+    if !sent.pinned {
+        measured.warnings.push("the tester was not pinned to a core".to_owned());
+    }
+    measured
 }

@@ -13,7 +13,7 @@ use super::topology::{
 use crate::Result;
 use crate::device::DeviceError;
 use crate::experiment::{
-    Experiment, Family, LinuxSettings, MoreRoutes, Prefix, Route, Text, Variant,
+    Experiment, Family, LinuxSettings, MoreRoutes, Prefix, Route, TesterKind, Text, Variant,
 };
 use crate::routes;
 
@@ -111,12 +111,11 @@ pub(super) fn topology(
         let silent = SILENT.iter().filter(|(name, _)| usable(name));
         wanted.namespace(role).sysctls.extend(silent.map(owned));
     }
-    let tester_ends = [(SENDER, OUT), (RECEIVER, BACK)];
     if settings.is_embedded {
         // The kernel only hands the frames over.
         let bystander = BYSTANDER.iter().filter(|(name, _)| usable(name));
         wanted.namespace(DEVICE).sysctls.extend(bystander.map(owned));
-        wanted.cables = cables(tester_ends, &BTreeSet::new());
+        wanted.cables = cables(settings, &BTreeSet::new());
         return Ok(wanted);
     }
     let device = wanted.namespace(DEVICE);
@@ -130,12 +129,14 @@ pub(super) fn topology(
         let mac = TESTER_MACS[usize::from(port).min(1)];
         device.neighbours.insert(Neighbour { interface: port_name(port), address, mac });
     }
-    wanted.cables = cables(tester_ends, &gateways);
+    wanted.cables = cables(settings, &gateways);
     Ok(wanted)
 }
 
 /// The cables from the tester to the device's ports.
-fn cables(tester_ends: [(&str, &str); 2], gateways: &BTreeSet<(u16, IpAddr)>) -> Vec<Cable> {
+fn cables(settings: &LinuxSettings, gateways: &BTreeSet<(u16, IpAddr)>) -> Vec<Cable> {
+    let tester_ends = [(SENDER, OUT), (RECEIVER, BACK)];
+    let has_one_queue = settings.tester != Some(TesterKind::Naive);
     let cable = |(port, (role, interface)): (u16, (&str, &str))| {
         let near = End {
             namespace: role.to_owned(),
@@ -151,7 +152,7 @@ fn cables(tester_ends: [(&str, &str); 2], gateways: &BTreeSet<(u16, IpAddr)>) ->
             mtu: None,
             addresses: addresses(gateways, port),
         };
-        Cable { ends: [near, far] }
+        Cable { ends: [near, far], has_one_queue }
     };
     (0..).zip(tester_ends).map(cable).collect()
 }

@@ -9,24 +9,39 @@ use crate::device::Request;
 /// One variant after the other, 200 ms each, with both families; what was measured by variant and
 /// traffic. Nothing, and a line that says why, when this machine cannot.
 fn trials(test: &str, variants: &str) -> Option<Vec<(String, Measured)>> {
+    trials_on("linux", "max", Path::new("t.toml"), test, variants)
+}
+
+fn trials_on(
+    device: &str,
+    load: &str,
+    file: &Path,
+    test: &str,
+    variants: &str,
+) -> Option<Vec<(String, Measured)>> {
     const TRAFFIC: &str = r#"
         [[traffic]]
         name = "inet"
         source = "198.18.10.1-198.18.10.20:2000"
         destination = "198.19.10.1-198.19.10.100:2000"
+        load = "max"
         [[traffic]]
         name = "inet6"
         source = "[2001:2:0:10::1]-[2001:2:0:10::14]:2000"
         destination = "[2001:2:0:8010::1]-[2001:2:0:8010::64]:2000-2001"
+        load = "max"
         [routes]
         static = [
             "198.18.0.0/16 via 198.18.0.203", "198.19.0.0/16 via 198.19.0.203",
             "2001:2::/49 via 2001:2::203", "2001:2:0:8000::/49 via 2001:2:0:8000::203",
         ]"#;
-    let head = "title = \"t\"\ndevice = \"linux\"\nbaseline = \"one\"\n\
-                duration = \"200ms\"\nwarmup = \"0ms\"\ninterval = \"20ms\"\n";
-    let text = format!("{head}{variants}{TRAFFIC}");
-    let experiment = Experiment::parse(Path::new("t.toml"), &text).expect("a right experiment");
+    let head = format!(
+        "title = \"t\"\ndevice = \"{device}\"\nbaseline = \"one\"\n\
+         duration = \"200ms\"\nwarmup = \"0ms\"\ninterval = \"20ms\"\n"
+    );
+    let traffic = TRAFFIC.replace("\"max\"", &format!("\"{load}\""));
+    let text = format!("{head}{variants}{traffic}");
+    let experiment = Experiment::parse(file, &text).expect("a right experiment");
     let mut linux = match Linux::new(&experiment) {
         Ok(linux) => linux,
         Err(error) => {
@@ -120,4 +135,118 @@ fn what_rules_drop_is_accounted_for() {
     let dropped: u64 = measured.drops.values().sum();
     assert!(dropped > 0);
     assert_eq!(measured.sent, measured.received + dropped, "{measured:?}");
+}
+
+/// What was sent came back or was dropped for a reason, right in every field; the counters of both
+/// sides agree.
+fn assert_accounted(name: &str, measured: &Measured) {
+    let Measured { sent, received, device_received, device_sent, .. } = *measured;
+    let dropped: u64 = measured.drops.values().sum();
+    assert!(received > 1_000, "{name}: {received} frames received, {:?}", measured.drops);
+    assert_eq!(sent, device_received, "{name}: {measured:?}");
+    assert_eq!(device_received, device_sent + dropped, "{name}: {measured:?}");
+    assert_eq!(device_sent, received, "{name}: {measured:?}");
+    let checks = measured.checks;
+    assert!(checks.checked > 0, "{name}: {checks:?}");
+    let faults = checks.misrouted + checks.bad_ttl + checks.bad_checksum + checks.bad_mac;
+    assert_eq!(faults, 0, "{name}: {checks:?}");
+}
+
+#[test]
+fn every_tester_measures_the_kernel_and_is_named() {
+    let test = "every_tester_measures_the_kernel";
+    let variant = |name: &str, tester: &str| {
+        format!("[[variant]]\nname = \"{name}\"\nset = {{ tester = \"{tester}\" }}\n")
+    };
+    let variants = variant("one", "live") + &variant("xdp", "af_xdp");
+    let variants = variants + &variant("packet", "af_packet") + &variant("plain", "naive");
+    let Some(list) = trials(test, &(variants + &variant("auto", "auto"))) else { return };
+    for (name, measured) in &list {
+        assert_accounted(name, measured);
+        let flows = if name.ends_with("inet6") { 4000 } else { 2000 };
+        assert_eq!(measured.flows_seen, flows, "{name}");
+        eprintln!("{name}: {:.0} frames/s", measured.received as f64 / 0.2);
+    }
+    assert!(list[2].1.proof["tester used"].contains("AF_XDP"));
+    assert_eq!(list[8].1.proof["tester used"], list[0].1.proof["tester used"]);
+}
+
+#[test]
+fn a_paced_load_is_sent_at_its_rate_by_every_tester() {
+    let test = "a_paced_load_is_sent_at_its_rate";
+    let variants = "[[variant]]\nname = \"one\"\n\
+                    [[variant]]\nname = \"sockets\"\nset = { tester = \"af_packet\" }\n";
+    let found = trials_on("linux", "20kpps", Path::new("t.toml"), test, variants);
+    for (name, measured) in found.iter().flatten() {
+        assert_accounted(name, measured);
+        // 200 ms, less what a busy machine takes away.
+        assert!((2_000..=4_400).contains(&measured.sent), "{name}: {} sent", measured.sent);
+        assert!(measured.proof["tester pacing"].contains("ns at most"), "{name}");
+    }
+}
+
+#[test]
+fn frames_moved_to_other_processors_are_accounted_for() {
+    let test = "frames_moved_to_other_processors";
+    let variants = "[[variant]]\nname = \"one\"\nset = { rps = \"1\" }\n\
+                    [[variant]]\nname = \"threaded\"\nset = { threaded = \"on\" }\n\
+                    [[variant]]\nname = \"filtered\"\n\
+                    set = { \"net.ipv4.conf.all.rp_filter\" = 1, gro = \"on\" }\n";
+    let Some(list) = trials(test, variants) else { return };
+    for (name, measured) in &list {
+        assert_accounted(name, measured);
+    }
+    assert_eq!(list[0].1.proof["rps"], "1");
+    assert_eq!(list[2].1.proof["threaded"], "on");
+    assert_eq!(list[4].1.proof["gro"], "on");
+}
+
+#[test]
+fn the_routers_ports_are_af_xdp_or_packet_sockets() {
+    let test = "the_routers_ports_are_af_xdp_or_packet_sockets";
+    let variants = "[[variant]]\nname = \"one\"\nset = { ports = \"af_xdp\" }\n\
+                    [[variant]]\nname = \"packet\"\nset = { ports = \"af_packet\" }\n";
+    let found = trials_on("builtin-veth", "20kpps", Path::new("t.toml"), test, variants);
+    for (name, measured) in found.iter().flatten() {
+        assert_accounted(name, measured);
+        assert!(measured.busy_ns > 0, "{name}");
+    }
+    let found = trials_on("builtin-veth", "max", Path::new("t.toml"), test, variants);
+    for (name, measured) in found.iter().flatten() {
+        assert_accounted(name, measured);
+        eprintln!("{name}: {:.0} frames/s", measured.received as f64 / 0.2);
+    }
+}
+
+#[test]
+fn an_object_file_forwards_in_the_kernels_place() {
+    let test = "an_object_file_forwards";
+    let dir = tempfile::tempdir().expect("a directory");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/xdp-static.c");
+    let headers = format!("-I/usr/include/{}-linux-gnu", std::env::consts::ARCH);
+    let compiled = std::process::Command::new("clang")
+        .args(["-O2", "-g", "-target", "bpf", &headers, "-c"])
+        .arg(&source)
+        .arg("-o")
+        .arg(dir.path().join("own.o"))
+        .status();
+    match compiled {
+        Ok(status) => assert!(status.success(), "clang refuses {}", source.display()),
+        Err(error) => return eprintln!("SKIPPED {test}: no clang: {error}"),
+    }
+    std::fs::write(dir.path().join("broken.o"), "no object").expect("written");
+    let file = dir.path().join("t.toml");
+    let variants = "[[variant]]\nname = \"one\"\nset = { xdp = \"own.o\" }\n\
+                    [[variant]]\nname = \"stack\"\nset = { xdp = \"none\" }\n";
+    let Some(list) = trials_on("linux", "max", &file, test, variants) else { return };
+    for (name, measured) in &list {
+        assert_whole(name, measured);
+    }
+    assert_eq!(list[0].1.proof["xdp program"], "forward");
+    let mut testbed = Testbed::new().expect("possible a moment ago");
+    let mut wanted = Topology::default();
+    wanted.namespace(DEVICE);
+    testbed.change_to(&wanted).expect("possible a moment ago");
+    let error = Object::load(&mut testbed, &dir.path().join("missing.o")).expect_err("not there");
+    assert!(error.to_string().contains("missing.o"), "{error}");
 }

@@ -9,11 +9,14 @@ use fwdlab_port::offloads::{self, Offload};
 
 use super::setup::{BACK, DEVICE, OUT, RECEIVER, SENDER};
 use super::topology::{Testbed, TopologyError, port_name};
-use crate::experiment::{LinuxSettings, Variant};
+use crate::experiment::{LinuxSettings, TesterKind, Variant};
 
-/// What is set now. Namespaces live as long as the device, so that only changes are applied.
+/// What is set now. Interfaces live as long as no variant wants other ones, so that only changes
+/// are applied.
 #[derive(Debug, Default)]
 pub(super) struct Tuning {
+    /// Numbers of the interfaces on which it is set: the sender's, the device's, the receiver's.
+    links: [u32; 4],
     /// Generic receive offload, once it was set.
     gro: Option<bool>,
     placement: Placement,
@@ -33,9 +36,16 @@ impl Tuning {
     /// The kernel refuses.
     pub(super) fn change_to(
         &mut self,
-        testbed: &Testbed,
+        testbed: &mut Testbed,
         settings: &LinuxSettings,
     ) -> Result<(), TopologyError> {
+        let links = links(testbed)?;
+        if self.links != links {
+            *self = Self { links, ..Self::default() };
+        }
+        if settings.tester == Some(TesterKind::Naive) {
+            return Ok(());
+        }
         if self.gro.is_none() {
             for (role, interface) in [(SENDER, OUT), (RECEIVER, BACK)] {
                 switch_offloads(testbed, role, &[interface.to_owned()], false)?;
@@ -46,6 +56,20 @@ impl Tuning {
             switch_offloads(testbed, DEVICE, &ports, settings.gro)?;
             self.gro = Some(settings.gro);
         }
+        Ok(())
+    }
+
+    /// Moves the receiving to other processors, or back. Only interfaces that poll can do that: with
+    /// a program on them.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub(super) fn place(
+        &mut self,
+        testbed: &Testbed,
+        settings: &LinuxSettings,
+    ) -> Result<(), TopologyError> {
+        let ports = [port_name(0), port_name(1)];
         let wanted = Placement { threaded: settings.threaded, rps: settings.rps };
         if self.placement != wanted {
             let placed = testbed
@@ -95,10 +119,26 @@ impl Tuning {
     }
 }
 
+/// Numbers of the interfaces at all four ends; new ones mean that nothing is set on them.
+fn links(testbed: &mut Testbed) -> Result<[u32; 4], TopologyError> {
+    Ok([
+        testbed.interface_index(SENDER, OUT)?,
+        testbed.interface_index(DEVICE, &port_name(0))?,
+        testbed.interface_index(DEVICE, &port_name(1))?,
+        testbed.interface_index(RECEIVER, BACK)?,
+    ])
+}
+
 impl Placement {
+    /// Writes what differs. An interface that does not poll (the one without a program) has no
+    /// threads.
     fn write(self, port: &str) -> io::Result<()> {
         let [threaded, rps] = Self::files(port);
-        fs::write(threaded, if self.threaded { "1" } else { "0" })?;
+        if Self::read(port)?.threaded != self.threaded {
+            let written = fs::write(threaded, if self.threaded { "1" } else { "0" });
+            let is_needed = port == port_name(0);
+            written.or_else(|error| if is_needed { Err(error) } else { Ok(()) })?;
+        }
         fs::write(rps, format!("{:x}", self.rps))
     }
 

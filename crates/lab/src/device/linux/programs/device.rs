@@ -2,18 +2,20 @@
 
 use std::io;
 
-use fwdlab_port::bpf::{Assembler, Condition, Helper, Program, Register::*, Width, action};
+use fwdlab_port::bpf::{Assembler, Condition, Helper, Program, Register::*, Table, Width, action};
 
 use super::{Shared, at, word};
 
 /// What becomes of a frame at the device's input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Input {
+#[derive(Clone, Copy, Debug)]
+pub enum Input<'a> {
     /// It goes to the kernel's stack. Without any program the tester's frames would be turned
     /// away, and a veth pair would handle each frame by itself.
     Stack,
     /// It is forwarded at once, by the kernel's FIB and neighbours, without the stack.
     Forward,
+    /// Another program decides, the first of this table.
+    Program(&'a Table),
     /// It is dropped: what is left is the cost of the tester and of the way to the device.
     Drop,
 }
@@ -28,7 +30,7 @@ const LOOKUP: i16 = -64;
 ///
 /// # Errors
 /// The kernel refuses the program.
-pub fn load(shared: &Shared, input: Input) -> io::Result<Program> {
+pub fn load(shared: &Shared, input: Input<'_>) -> io::Result<Program> {
     let mut program = Assembler::new();
     program
         .copy(R6, R1)
@@ -40,20 +42,22 @@ pub fn load(shared: &Shared, input: Input) -> io::Result<Program> {
         .store(Width::Double, R7, at(word::BUSY_SINCE), R0)
         .label("busy");
     match input {
-        Input::Stack => {}
-        Input::Forward => forward(&mut program),
-        Input::Drop => {
-            program.set(R0, action::DROP).exit();
+        Input::Stack => program.set(R0, action::PASS).exit(),
+        Input::Forward => forward(&mut program).label("stack").set(R0, action::PASS).exit(),
+        Input::Program(table) => {
+            program.copy(R1, R6).table(R2, table).set(R3, 0).call(Helper::TailCall);
+            // Only reached when the table is empty.
+            program.set(R0, action::ABORTED).exit()
         }
-    }
-    program.label("stack").set(R0, action::PASS).exit();
+        Input::Drop => program.set(R0, action::DROP).exit(),
+    };
     Program::load_xdp("fwdlab_device", &program.finish())
 }
 
 /// Forwards plain IPv4 and IPv6. What needs more (options, an expired TTL, no route, no neighbour)
 /// goes to the stack, which knows what to do. Like the stack's fast path of hardware, it does not
 /// verify the IPv4 header checksum.
-fn forward(program: &mut Assembler) {
+fn forward(program: &mut Assembler) -> &mut Assembler {
     program
         .load(Width::Word, R8, R6, 0)
         .load(Width::Word, R9, R6, 4)
@@ -89,7 +93,7 @@ fn forward(program: &mut Assembler) {
         .load(Width::Word, R1, R10, LOOKUP + 8)
         .set(R2, 0)
         .call(Helper::Redirect)
-        .exit();
+        .exit()
 }
 
 fn inet(program: &mut Assembler) {

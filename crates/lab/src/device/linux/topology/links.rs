@@ -49,9 +49,9 @@ pub(super) fn add_cable(
 ) -> io::Result<()> {
     let [near, far] = &cable.ends;
     let mut peer = LinkMessage::default();
-    peer.attributes = end_attributes(far, namespaces[1]);
+    peer.attributes = end_attributes(far, namespaces[1], cable.has_one_queue);
     let mut message = LinkMessage::default();
-    message.attributes = end_attributes(near, namespaces[0]);
+    message.attributes = end_attributes(near, namespaces[0], cable.has_one_queue);
     message.attributes.push(LinkAttribute::LinkInfo(vec![
         LinkInfo::Kind(InfoKind::Veth),
         LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(peer))),
@@ -59,15 +59,16 @@ pub(super) fn add_cable(
     netlink.request(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL)
 }
 
-/// One queue each way: with more, the kernel looks into every frame to choose one.
-fn end_attributes(end: &End, namespace: &NetNamespace) -> Vec<LinkAttribute> {
+fn end_attributes(end: &End, namespace: &NetNamespace, has_one_queue: bool) -> Vec<LinkAttribute> {
     let mut attributes = vec![
         LinkAttribute::IfName(end.interface.clone()),
         LinkAttribute::Address(end.mac.0.to_vec()),
-        LinkAttribute::NumTxQueues(1),
-        LinkAttribute::NumRxQueues(1),
         LinkAttribute::NetNsFd(namespace.file().as_raw_fd()),
     ];
+    if has_one_queue {
+        // With more, the kernel looks into every frame to choose one.
+        attributes.extend([LinkAttribute::NumTxQueues(1), LinkAttribute::NumRxQueues(1)]);
+    }
     attributes.extend(end.mtu.map(LinkAttribute::Mtu));
     attributes
 }

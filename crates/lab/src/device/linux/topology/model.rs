@@ -31,11 +31,13 @@ pub struct Namespace {
     pub rules: Option<String>,
 }
 
-/// A veth pair with one receive and one transmit queue at each end.
+/// A veth pair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cable {
     /// Its two ends, in different namespaces or with different names.
     pub ends: [End; 2],
+    /// One receive and one transmit queue at each end; else as many as the kernel makes by itself.
+    pub has_one_queue: bool,
 }
 
 /// One end of a cable.
@@ -97,6 +99,11 @@ impl Topology {
 }
 
 impl Cable {
+    /// A cable with one queue each way.
+    pub fn new(ends: [End; 2]) -> Self {
+        Self { ends, has_one_queue: true }
+    }
+
     /// Whether an end lies in the namespace of this role.
     pub(super) fn touches(&self, role: &str) -> bool {
         self.ends.iter().any(|end| end.namespace == role)

@@ -47,7 +47,7 @@ fn small() -> Topology {
     });
     device.routes = Arc::new(vec![route(0, 1), route(0, 2), route(1, 0)]);
     let ends = [end("tester", "out", 1, None), end("device", "port0", 2, Some("198.18.0.254"))];
-    wanted.cables.push(Cable { ends });
+    wanted.cables.push(Cable::new(ends));
     wanted
 }
 

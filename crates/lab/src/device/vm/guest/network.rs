@@ -178,9 +178,9 @@ fn topology(task: &Task) -> Topology {
         end
     };
     wanted.cables = vec![
-        Cable { ends: [end(BY_DEVICE[0], mac(0xa1)), port(0)] },
-        Cable { ends: [end(BY_DEVICE[1], mac(0xb1)), port(1)] },
-        Cable { ends: [end(BY_CABLE[0], mac(0xc0)), end(BY_CABLE[1], mac(0xc1))] },
+        Cable::new([end(BY_DEVICE[0], mac(0xa1)), port(0)]),
+        Cable::new([end(BY_DEVICE[1], mac(0xb1)), port(1)]),
+        Cable::new([end(BY_CABLE[0], mac(0xc0)), end(BY_CABLE[1], mac(0xc1))]),
     ];
     wanted
 }

@@ -1,4 +1,4 @@
-//! The tester on veth pairs: XDP live frames.
+//! The fastest tester on veth pairs: XDP live frames.
 //!
 //! A program that runs on live frames (`BPF_PROG_TEST_RUN` with `BPF_F_TEST_XDP_LIVE_FRAMES`,
 //! Linux 5.18) sends each frame by the sender's interface; the kernel hands them on 64 at a time.
@@ -10,14 +10,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use fwdlab_port::affinity;
-use fwdlab_port::bpf::{LiveFrames, Map, Program, XdpLink, attach_xdp};
+use fwdlab_port::bpf::{LiveFrames, Map, Program, XdpLink};
 use fwdlab_traffic::FlowSet;
 
-use super::headers::{Headers, TTL};
-use super::programs::tester::{self, Pace};
-use super::programs::{Shared, receiver, word};
-use super::setup::{BACK, DEVICE_MACS, OUT, RECEIVER, SENDER, TESTER_MACS};
-use super::topology::{Testbed, TopologyError};
+use super::super::headers::{Headers, TTL};
+use super::super::programs::tester::{self, Pace};
+use super::super::programs::{Shared, receiver, word};
+use super::super::setup::{BACK, DEVICE_MACS, OUT, RECEIVER, SENDER, TESTER_MACS};
+use super::super::topology::{Testbed, TopologyError};
+use super::{Sent, attach};
 use crate::device::{DeviceError, Watch};
 use crate::experiment::{Experiment, Traffic};
 use crate::results::{Checks, Interval};
@@ -32,13 +33,10 @@ const RUN: u32 = 1 << 22;
 /// How long the last frames may take.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Name of this tester in reports.
-pub(super) const NAME: &str = "XDP live frames, batches of 64; received and checked by XDP";
-
 /// A tester that is ready to send.
 #[derive(Debug)]
-pub(super) struct LiveTester {
-    shared: Shared,
+pub(in super::super) struct LiveTester<'a> {
+    shared: &'a Shared,
     headers: Headers,
     sender: Program,
     pace: Option<Pace>,
@@ -48,22 +46,25 @@ pub(super) struct LiveTester {
     _receiver: (Program, Map, XdpLink),
 }
 
-impl LiveTester {
+impl<'a> LiveTester<'a> {
     /// Makes the frames and puts the receiver into place.
     ///
     /// # Errors
     /// The kernel cannot do it.
-    pub(super) fn new(testbed: &mut Testbed, traffic: &Traffic) -> Result<Self, DeviceError> {
+    pub(super) fn new(
+        testbed: &mut Testbed,
+        shared: &'a Shared,
+        traffic: &Traffic,
+    ) -> Result<Self, DeviceError> {
         let flows = FlowSet::parse(&traffic.source.to_string(), &traffic.destination.to_string())?;
         let refused = TopologyError::kernel("set up the tester (XDP live frames)");
         let interface = testbed.interface_index(SENDER, OUT)?;
         let back = testbed.interface_index(RECEIVER, BACK)?;
         let pace = traffic.load.pps(traffic.frame_bytes).map(Pace::new);
         let load = || {
-            let shared = Shared::new()?;
             let headers = Headers::new(&flows, traffic.order, traffic.frame_bytes)?;
             let Headers { map, entries, length, .. } = &headers;
-            let sender = tester::load(&shared, map, *entries, *length, pace)?;
+            let sender = tester::load(shared, map, *entries, *length, pace)?;
             let seen = receiver::seen_map(&flows)?;
             let expected = receiver::Expected {
                 flows: &flows,
@@ -71,17 +72,12 @@ impl LiveTester {
                 destination: TESTER_MACS[1],
                 source: DEVICE_MACS[1],
             };
-            let program = receiver::load(&shared, &seen, &expected)?;
-            Ok((shared, headers, sender, program, seen))
+            let program = receiver::load(shared, &seen, &expected)?;
+            Ok((headers, sender, program, seen))
         };
-        let (shared, headers, sender, program, seen) = load().map_err(refused)?;
+        let (headers, sender, program, seen) = load().map_err(refused)?;
         let link = attach(testbed, RECEIVER, back, &program)?;
         Ok(Self { shared, headers, sender, pace, interface, _receiver: (program, seen, link) })
-    }
-
-    /// What the programs share.
-    pub(super) fn shared(&self) -> &Shared {
-        &self.shared
     }
 
     /// Sends for as long as the experiment says, on the processor `core`, and calls
@@ -97,6 +93,7 @@ impl LiveTester {
         watch: &mut Watch<'_>,
     ) -> Result<Sent, DeviceError> {
         let namespace = testbed.namespace(SENDER)?;
+        let strays = self.shared.get(word::STRAYS);
         let is_over = AtomicBool::new(false);
         let total = experiment.warmup + experiment.duration;
         let result = std::thread::scope(|scope| {
@@ -120,7 +117,18 @@ impl LiveTester {
             return Err(DeviceError::Stopped);
         }
         self.drain();
-        Ok(Sent { intervals, pinned })
+        Ok(Sent {
+            intervals,
+            pinned,
+            sent: self.sent(),
+            received: self.received(),
+            strays: self.shared.get(word::STRAYS).saturating_sub(strays),
+            flows_seen: self.shared.get(word::FLOWS_SEEN),
+            checks: self.checks(),
+            waiting_share: self.waiting_share(),
+            pacing: self.pacing(),
+            unread: 0,
+        })
     }
 
     /// Runs the sender until it is over.
@@ -184,17 +192,17 @@ impl LiveTester {
     }
 
     /// Frames sent.
-    pub(super) fn sent(&self) -> u64 {
+    fn sent(&self) -> u64 {
         self.shared.get(word::SENT)
     }
 
     /// Frames received.
-    pub(super) fn received(&self) -> u64 {
+    fn received(&self) -> u64 {
         self.shared.get(word::RECEIVED)
     }
 
     /// What the receiver found.
-    pub(super) fn checks(&self) -> Checks {
+    fn checks(&self) -> Checks {
         let get = |word| self.shared.get(word);
         Checks {
             checked: get(word::CHECKED),
@@ -208,13 +216,13 @@ impl LiveTester {
     }
 
     /// Share of the sender's turns in which it waited for the next frame to fall due, 0 to 1.
-    pub(super) fn waiting_share(&self) -> f64 {
+    fn waiting_share(&self) -> f64 {
         let (waited, sent) = (self.shared.get(word::WAITED), self.sent());
         if waited == 0 { 0.0 } else { waited as f64 / (waited + sent) as f64 }
     }
 
     /// How evenly a paced load was sent.
-    pub(super) fn pacing(&self) -> Option<String> {
+    fn pacing(&self) -> Option<String> {
         let pace = self.pace?;
         let ns = |word| self.shared.get(word) as f64 / 256.0;
         let bursts = self.shared.get(word::BURSTS).max(1) as f64;
@@ -225,24 +233,4 @@ impl LiveTester {
             ns(word::LATE_MOST)
         ))
     }
-}
-
-/// What was sampled while the tester sent.
-#[derive(Debug)]
-pub(super) struct Sent {
-    pub(super) intervals: Vec<Interval>,
-    /// Whether the sender ran on the processor that was asked for.
-    pub(super) pinned: bool,
-}
-
-/// Puts a program on an interface of a namespace.
-pub(super) fn attach(
-    testbed: &Testbed,
-    role: &str,
-    interface: u32,
-    program: &Program,
-) -> Result<XdpLink, TopologyError> {
-    let link = testbed.namespace(role)?.run(|| attach_xdp(program, interface));
-    let doing = format!("attach an XDP program in namespace {role}");
-    link.and_then(|attached| attached).map_err(TopologyError::kernel(doing))
 }

@@ -1,0 +1,102 @@
+//! The testers on veth pairs: what makes the frames, and what receives and checks them.
+//!
+//! [`live`] is taken wherever the kernel has it; [`ports`] drives the tester of every other device
+//! through AF_XDP or packet sockets. With all of them the sender's system calls do the device's
+//! work, on one processor, before they return.
+
+mod live;
+mod ports;
+
+use fwdlab_port::bpf::{Program, XdpLink, attach_xdp};
+
+use self::live::LiveTester;
+use self::ports::PortTester;
+use super::programs::Shared;
+use super::topology::{Testbed, TopologyError};
+use crate::device::{DeviceError, Request, Watch};
+use crate::experiment::TesterKind;
+use crate::results::{Checks, Interval};
+
+/// What a tester is called in reports.
+pub(super) const fn title(kind: TesterKind) -> &'static str {
+    match kind {
+        TesterKind::Live => "XDP live frames, batches of 64; received and checked by XDP",
+        TesterKind::AfXdp => "AF_XDP sockets in copy mode",
+        TesterKind::AfPacket => "packet sockets, 64 frames a system call",
+        TesterKind::Naive => "packet sockets, veth pairs as the kernel makes them, no XDP program",
+    }
+}
+
+/// A tester that is ready to send.
+pub(super) enum Tester<'a> {
+    Live(LiveTester<'a>),
+    Ports(Box<PortTester>),
+}
+
+impl<'a> Tester<'a> {
+    /// Makes the frames and opens the interfaces.
+    ///
+    /// # Errors
+    /// The kernel cannot do it.
+    pub(super) fn new(
+        kind: TesterKind,
+        testbed: &mut Testbed,
+        shared: &'a Shared,
+        request: &Request<'_>,
+    ) -> Result<Self, DeviceError> {
+        Ok(match kind {
+            TesterKind::Live => Self::Live(LiveTester::new(testbed, shared, request.traffic)?),
+            _ => Self::Ports(Box::new(PortTester::new(kind, testbed, request)?)),
+        })
+    }
+
+    /// Sends for as long as the experiment says, on the processor `core`, and calls
+    /// `watch.on_interval` at the end of each interval.
+    ///
+    /// # Errors
+    /// The kernel cannot run the sender, or the campaign was stopped.
+    pub(super) fn run(
+        self,
+        testbed: &Testbed,
+        request: &Request<'_>,
+        core: Option<usize>,
+        watch: &mut Watch<'_>,
+    ) -> Result<Sent, DeviceError> {
+        match self {
+            Self::Live(tester) => tester.run(testbed, request.experiment, core, watch),
+            Self::Ports(tester) => tester.run(core, watch),
+        }
+    }
+}
+
+/// What a tester sent and received.
+#[derive(Debug)]
+pub(super) struct Sent {
+    pub(super) intervals: Vec<Interval>,
+    /// Whether the sender ran on the processor that was asked for.
+    pub(super) pinned: bool,
+    pub(super) sent: u64,
+    pub(super) received: u64,
+    /// Frames received that are none of the tester's.
+    pub(super) strays: u64,
+    pub(super) flows_seen: u64,
+    pub(super) checks: Checks,
+    /// Share of its time in which the sender waited, 0 to 1.
+    pub(super) waiting_share: f64,
+    /// How evenly a paced load was sent.
+    pub(super) pacing: Option<String>,
+    /// Frames that the kernel dropped because the receiver had no room for them.
+    pub(super) unread: u64,
+}
+
+/// Puts a program on an interface of a namespace.
+pub(super) fn attach(
+    testbed: &Testbed,
+    role: &str,
+    interface: u32,
+    program: &Program,
+) -> Result<XdpLink, TopologyError> {
+    let link = testbed.namespace(role)?.run(|| attach_xdp(program, interface));
+    let doing = format!("attach an XDP program in namespace {role}");
+    link.and_then(|attached| attached).map_err(TopologyError::kernel(doing))
+}
