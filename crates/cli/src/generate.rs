@@ -1,12 +1,12 @@
-//! `fwdlab gen` and `fwdlab sink`: the tester's halves on network interfaces, by packet sockets.
+//! `fwdlab gen` and `fwdlab sink`: the tester's halves on network interfaces, by packet or AF_XDP
+//! sockets.
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
-use fwdlab_port::packet::PacketPort;
-use fwdlab_port::{Batch, Counters, Pool, Port};
+use fwdlab_port::{Batch, Counters, Pool, Port, SocketKind};
 use fwdlab_traffic::{FlowSet, FrameSizes, Load, Order, Plan, Stream, Tester};
 use fwdlab_wire::MacAddr;
 use serde_json::json;
@@ -49,6 +49,9 @@ pub struct GenArgs {
     /// Order of flows: sequential, random, zipf(1.0)
     #[arg(long, default_value = "sequential")]
     order: Order,
+    /// Kind of sockets: af_packet, or af_xdp, which is faster and hides the interface from the host
+    #[arg(long, default_value = "af_packet")]
+    socket: SocketKind,
     /// For how long
     #[arg(long, default_value_t = 10.0)]
     seconds: f64,
@@ -65,6 +68,9 @@ pub struct SinkArgs {
     /// Interface to receive on
     #[arg(long, value_name = "NAME")]
     interface: String,
+    /// Kind of socket: af_packet, or af_xdp, which is faster and hides the interface from the host
+    #[arg(long, default_value = "af_packet")]
+    socket: SocketKind,
     /// For how long [default: until Ctrl-C]
     #[arg(long)]
     seconds: Option<f64>,
@@ -80,9 +86,9 @@ pub struct SinkArgs {
 pub fn execute_gen(arguments: &GenArgs) -> anyhow::Result<ExitCode> {
     let duration = time(arguments.seconds)?;
     let pool = Pool::with_frames(2 * FRAMES)?;
-    let out = PacketPort::open(&arguments.interface, pool.clone())?;
+    let out = arguments.socket.open(&arguments.interface, pool.clone())?;
     let back = match &arguments.back {
-        Some(name) => Back::Interface(Box::new(PacketPort::open(name, pool.clone())?)),
+        Some(name) => Back::Interface(arguments.socket.open(name, pool.clone())?),
         None => Back::Nothing(out.mac()),
     };
     let mut stream = Stream::new(FlowSet::parse(&arguments.source, &arguments.destination)?);
@@ -145,10 +151,10 @@ pub fn execute_gen(arguments: &GenArgs) -> anyhow::Result<ExitCode> {
 pub fn execute_sink(arguments: &SinkArgs) -> anyhow::Result<ExitCode> {
     let duration = arguments.seconds.map(time).transpose()?;
     let pool = Pool::with_frames(FRAMES)?;
-    let mut port = PacketPort::open(&arguments.interface, pool.clone())?;
+    let mut port = arguments.socket.open(&arguments.interface, pool.clone())?;
     let stop = run::stop_on_interrupt()?;
     let start = Instant::now();
-    receive(&mut port, &pool, duration, &stop);
+    receive(&mut *port, &pool, duration, &stop);
     let seconds = start.elapsed().as_secs_f64();
     let Counters { rx_frames, rx_bytes, rx_dropped, .. } = port.counters();
     let text = if arguments.json {
@@ -167,7 +173,7 @@ pub fn execute_sink(arguments: &SinkArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn receive(port: &mut PacketPort, pool: &Pool, duration: Option<Duration>, stop: &AtomicBool) {
+fn receive(port: &mut dyn Port, pool: &Pool, duration: Option<Duration>, stop: &AtomicBool) {
     let start = Instant::now();
     let (mut batch, mut empty) = (Batch::new(), 0);
     let (mut printed, mut before) = (start, 0);
@@ -200,7 +206,7 @@ fn time(seconds: f64) -> anyhow::Result<Duration> {
 
 /// Where frames come back.
 enum Back {
-    Interface(Box<PacketPort>),
+    Interface(Box<dyn Port>),
     /// Nowhere.
     Nothing(MacAddr),
 }

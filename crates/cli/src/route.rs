@@ -56,6 +56,10 @@ pub struct Args {
     /// be in the captures. Between interfaces it always does
     #[arg(long)]
     resolve: bool,
+    /// Between interfaces: kind of sockets, af_packet, or af_xdp, which is faster, wants interfaces
+    /// with one queue, and hides them from the host
+    #[arg(long, default_value = "af_packet")]
+    socket: fwdlab_port::SocketKind,
     /// Between interfaces: end after so many seconds
     #[arg(long, value_name = "SECONDS")]
     seconds: Option<f64>,

@@ -40,9 +40,11 @@ pub(crate) fn device(experiment: &Experiment) -> anyhow::Result<Box<dyn Device>>
     Ok(match experiment.device {
         DeviceKind::Builtin => Box::new(Builtin::new(experiment)?),
         #[cfg(target_os = "linux")]
-        DeviceKind::Linux => Box::new(Linux::new(experiment)?),
+        DeviceKind::Linux | DeviceKind::BuiltinVeth => Box::new(Linux::new(experiment)?),
         #[cfg(not(target_os = "linux"))]
-        DeviceKind::Linux => anyhow::bail!("device = \"linux\" needs Linux; use \"builtin\""),
+        DeviceKind::Linux | DeviceKind::BuiltinVeth => {
+            anyhow::bail!("device = \"{}\" needs Linux; use \"builtin\"", experiment.device)
+        }
         #[cfg(target_os = "linux")]
         DeviceKind::Vm => {
             let program = std::env::current_exe().context("cannot find this program")?;

@@ -3,9 +3,11 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 
-use fwdlab_lab::device::linux::topology::{Cable, End, InterfaceAddress, Testbed, Topology};
+use fwdlab_lab::device::linux::topology::{
+    Cable, End, InterfaceAddress, StaticRoute, Testbed, Topology,
+};
 use fwdlab_wire::MacAddr;
 use serde_json::Value;
 
@@ -31,6 +33,7 @@ fn short(example: &str) {
     let shipped = fs::read_to_string(&path).expect("the example is there");
     let shortened = shipped
         .replace("duration = \"4s\"", "duration = \"500ms\"")
+        .replace("duration = \"600ms\"", "duration = \"500ms\"")
         .replace("blocks = 8", "blocks = 1");
     let shortened = match shortened.contains("duration") {
         true => shortened,
@@ -66,6 +69,11 @@ fn the_comparison_with_xdp_runs() {
 }
 
 #[test]
+fn the_comparison_of_testers_runs() {
+    short("linux-testers.toml");
+}
+
+#[test]
 fn doctor_prints_json_that_names_every_remedy() {
     let output = fwdlab().args(["doctor", "--format", "json"]).output().expect("it starts");
     let found: Value = serde_json::from_slice(&output.stdout).expect("JSON");
@@ -74,84 +82,138 @@ fn doctor_prints_json_that_names_every_remedy() {
     assert!(list.iter().all(|finding| finding["remedy"].as_str().is_some_and(|r| !r.is_empty())));
 }
 
-fn end(role: &str, interface: &str, number: u8, address: Option<[u8; 4]>) -> End {
-    let address =
-        address.map(|bytes| InterfaceAddress { address: bytes.into(), prefix_length: 24 });
+fn end(role: &str, interface: &str, number: u8, addresses: &[&str]) -> End {
+    let address = |text: &&str| {
+        let (address, length) = text.split_once('/').expect("a length");
+        let prefix_length = length.parse().expect("a number");
+        InterfaceAddress { address: address.parse().expect("an address"), prefix_length }
+    };
     End {
         namespace: role.to_owned(),
         interface: interface.to_owned(),
         mac: MacAddr([2, 0, 0, 0, 1, number]),
         mtu: None,
-        addresses: address.into_iter().collect(),
+        addresses: addresses.iter().map(address).collect(),
     }
 }
 
-/// A namespace with a router's ports, which the kernel has no addresses on, and one with the
-/// tester's, whose kernel answers ARP for the gateways.
+/// A namespace with a router's ports, which the kernel has no addresses on, and one for each side
+/// of the tester, whose kernels answer ARP and neighbour discovery for the gateways.
 fn topology() -> Topology {
     let mut wanted = Topology::default();
-    wanted.namespace("router").sysctls.insert("net.ipv4.ip_forward".to_owned(), "0".to_owned());
-    wanted.namespace("tester");
+    let router = wanted.namespace("router");
+    for sysctl in ["net.ipv4.ip_forward", "net.ipv6.conf.all.disable_ipv6"] {
+        let value = if sysctl.contains("disable") { "1" } else { "0" };
+        router.sysctls.insert(sysctl.to_owned(), value.to_owned());
+    }
+    for (role, inet, inet6) in
+        [("left", "198.18.0.254", "2001:2::fe"), ("right", "198.19.0.254", "2001:2:0:8000::fe")]
+    {
+        let side = wanted.namespace(role);
+        side.sysctls.insert("net.ipv6.conf.default.accept_dad".to_owned(), "0".to_owned());
+        let routes = [("0.0.0.0/0", inet), ("::/0", inet6)].map(|(prefix, gateway)| StaticRoute {
+            prefix: prefix.parse().expect("a prefix"),
+            gateway: gateway.parse().expect("an address"),
+            port: 0,
+        });
+        side.routes = std::sync::Arc::new(routes.to_vec());
+    }
+    let left = ["198.18.0.203/24", "2001:2::203/64"];
+    let right = ["198.19.0.203/24", "2001:2:0:8000::203/64"];
     let ends = [
-        [end("router", "port0", 1, None), end("tester", "out", 2, Some([198, 18, 0, 203]))],
-        [end("router", "port1", 3, None), end("tester", "back", 4, Some([198, 19, 0, 203]))],
+        [end("router", "port0", 1, &[]), end("left", "port0", 2, &left)],
+        [end("router", "port1", 3, &[]), end("right", "port0", 4, &right)],
     ];
-    wanted.cables.extend(ends.map(|ends| Cable { ends }));
+    wanted.cables.extend(ends.map(Cable::new));
     wanted
 }
 
+/// The testbed, or a line that says why there is none.
+fn testbed(test: &str) -> Option<Testbed> {
+    let made = Testbed::new().and_then(|mut testbed| {
+        testbed.change_to(&topology())?;
+        Ok(testbed)
+    });
+    made.inspect_err(|error| eprintln!("SKIPPED {test}: {error}")).ok()
+}
+
+/// Starts a command in a namespace.
+fn inside(testbed: &Testbed, role: &str, command: &mut Command) -> Child {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = testbed.namespace(role).expect("there").run(|| command.spawn());
+    child.expect("enterable").expect("it starts")
+}
+
+/// The router between the ports, for some seconds.
+fn router(testbed: &Testbed, dir: &Path, socket: &str, seconds: &str) -> Child {
+    let routes = dir.join("routes.txt");
+    let table = "198.18.0.0/16 198.18.0.203\n198.19.0.0/16 198.19.0.203\n\
+                 2001:2::/49 2001:2::203\n2001:2:0:8000::/49 2001:2:0:8000::203\n";
+    fs::write(&routes, table).expect("written");
+    let ports =
+        ["port0,198.18.0.254/24,2001:2::fe/64", "port1,198.19.0.254/24,2001:2:0:8000::fe/64"];
+    let mut command = fwdlab();
+    command.args(["route", "--port", ports[0], "--port", ports[1], "--socket", socket]);
+    command.args(["--seconds", seconds, "--format", "json", "--routes"]).arg(&routes);
+    inside(testbed, "router", &mut command)
+}
+
+/// What a command printed, once it has ended.
+fn found(child: Child) -> Value {
+    let output = child.wait_with_output().expect("it ends");
+    let said = text(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"))
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or(0)
+}
+
 #[test]
-fn route_forwards_between_interfaces_what_gen_sends() {
-    let mut testbed = match Testbed::new() {
-        Ok(testbed) => testbed,
-        Err(error) => return eprintln!("SKIPPED route_forwards_between_interfaces: {error}"),
-    };
-    if let Err(error) = testbed.change_to(&topology()) {
-        return eprintln!("SKIPPED route_forwards_between_interfaces: {error}");
+fn route_forwards_between_interfaces_what_gen_sends_and_sink_receives() {
+    let test = "route_forwards_between_interfaces";
+    for socket in ["af_packet", "af_xdp"] {
+        let Some(testbed) = testbed(test) else { return };
+        let dir = tempfile::tempdir().expect("a directory");
+        let router = router(&testbed, dir.path(), socket, "3");
+        let sink = ["sink", "--interface", "port0", "--seconds", "3", "--json"];
+        let sink = inside(&testbed, "right", fwdlab().args(sink));
+        let generator = inside(
+            &testbed,
+            "left",
+            fwdlab()
+                .args(["gen", "--interface", "port0", "--to", "02:00:00:00:01:01"])
+                .args(["--source", "198.18.10.1-198.18.10.20:2000", "--destination"])
+                .args(["198.19.10.1-198.19.10.100:2000", "--load", "20kpps"])
+                .args(["--seconds", "1.5", "--json", "--socket", socket]),
+        );
+        let sent = found(generator);
+        let (routed, sunk) = (found(router), found(sink));
+        assert!(number(&sent["sent"]) > 10_000, "{sent}");
+        // The first frames come while the router starts and asks for the gateway.
+        assert!(number(&sunk["received"]) * 2 > number(&sent["sent"]), "{sunk} {sent} {routed}");
+        assert_eq!(number(&sunk["dropped"]), 0, "{sunk}");
+    }
+}
+
+#[test]
+fn route_answers_ping_and_resolves_neighbours_of_both_families() {
+    let test = "route_answers_ping";
+    let Some(testbed) = testbed(test) else { return };
+    if Command::new("ping").arg("-V").output().is_err() {
+        return eprintln!("SKIPPED {test}: no ping (apt-get install iputils-ping)");
     }
     let dir = tempfile::tempdir().expect("a directory");
-    let routes = dir.path().join("routes.txt");
-    fs::write(&routes, "198.18.0.0/16 198.18.0.203\n198.19.0.0/16 198.19.0.203\n")
-        .expect("written");
-    let inside = |role: &str, command: &mut Command| {
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let child = testbed.namespace(role).expect("there").run(|| command.spawn());
-        child.expect("enterable").expect("it starts")
-    };
-    let router = inside(
-        "router",
-        fwdlab()
-            .args(["route", "--port", "port0,198.18.0.254/24", "--port", "port1,198.19.0.254/24"])
-            .args(["--seconds", "3", "--format", "json", "--routes"])
-            .arg(&routes),
-    );
-    let generator = inside(
-        "tester",
-        fwdlab()
-            .args(["gen", "--interface", "out", "--back", "back", "--to", "02:00:00:00:01:01"])
-            .args([
-                "--source",
-                "198.18.10.1-198.18.10.20:2000",
-                "--destination",
-                "198.19.10.1-198.19.10.100:2000",
-                "--load",
-                "20kpps",
-                "--seconds",
-                "1.5",
-                "--json",
-            ]),
-    );
-    let sent = generator.wait_with_output().expect("it ends");
-    let routed = router.wait_with_output().expect("it ends");
-    let found = |output: &Output| -> Value {
-        let said = text(&output.stderr);
-        assert!(output.status.success(), "{said}");
-        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"))
-    };
-    let (sent, routed) = (found(&sent), found(&routed));
-    let number = |value: &Value| value.as_u64().unwrap_or(0);
-    assert!(number(&sent["sent"]) > 10_000, "{sent}");
-    assert_eq!(number(&sent["flows_seen"]), 2000, "{sent} {routed}");
-    // The first frames come while the router starts and asks for the gateway.
-    assert!(number(&sent["received"]) * 2 > number(&sent["sent"]), "{sent} {routed}");
+    let mut router = router(&testbed, dir.path(), "af_packet", "8");
+    // The router's own addresses, then a host behind it; each needs ARP or neighbour discovery on
+    // one or both sides.
+    for target in ["198.18.0.254", "2001:2::fe", "198.19.0.203", "2001:2:0:8000::203"] {
+        let ping = ["-c", "2", "-i", "0.2", "-w", "4", target];
+        let ping = inside(&testbed, "left", Command::new("ping").args(ping));
+        let output = ping.wait_with_output().expect("it ends");
+        assert!(output.status.success(), "{target}: {}", text(&output.stdout));
+    }
+    router.kill().expect("it runs");
+    router.wait().expect("it ends");
 }

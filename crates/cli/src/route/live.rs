@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use fwdlab_port::packet::PacketPort;
 use fwdlab_port::{Pool, PoolConfig, Port};
 use fwdlab_router::{Router, Worker};
 
@@ -19,7 +18,7 @@ const REST: Duration = Duration::from_micros(50);
 pub(super) struct Interfaces {
     pool: Pool,
     /// By port number; VLANs have none of their own.
-    ports: Vec<(u16, PacketPort)>,
+    ports: Vec<(u16, Box<dyn Port>)>,
 }
 
 impl Interfaces {
@@ -31,7 +30,7 @@ impl Interfaces {
             let Some(name) = spec.interface() else {
                 bail!("--port {number} names no interface, but others do: name one for each");
             };
-            ports.push((number, PacketPort::open(name, pool.clone())?));
+            ports.push((number, arguments.socket.open(name, pool.clone())?));
         }
         for family in ["ipv4", "ipv6"] {
             let file = format!("/proc/sys/net/{family}/conf/all/forwarding");
@@ -52,13 +51,13 @@ impl Interfaces {
     }
 
     /// Gives the router a worker between the interfaces.
-    pub(super) fn worker(self, router: &mut Router) -> anyhow::Result<Worker<PacketPort>> {
+    pub(super) fn worker(self, router: &mut Router) -> anyhow::Result<Worker<Box<dyn Port>>> {
         Ok(router.worker(self.ports).context("between interfaces")?.with_pool(self.pool))
     }
 }
 
 /// Forwards until `stop` is set; returns how many frames are left inside the router.
-pub(super) fn forward(worker: &mut Worker<PacketPort>, stop: &AtomicBool) -> usize {
+pub(super) fn forward(worker: &mut Worker<Box<dyn Port>>, stop: &AtomicBool) -> usize {
     let mut empty = 0;
     while !stop.load(Ordering::Relaxed) {
         if worker.poll() > 0 {
