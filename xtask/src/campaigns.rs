@@ -1,5 +1,5 @@
-//! Real campaigns with a known truth on the built-in device: the same variant twice, and variants
-//! slowed down by a known time. Writes docs/campaigns.md.
+//! Real campaigns with a known truth: the same variant twice, on the built-in device and on the
+//! running kernel, and variants slowed down by a known time. Writes docs/campaigns.md.
 
 mod summary;
 
@@ -29,6 +29,8 @@ pub enum Truth {
     /// The same variant twice: examples/a-a.toml
     #[value(name = "a-a")]
     AA,
+    /// The same variant twice on the running kernel, as root: examples/linux-a-a.toml
+    Linux,
     /// Slowdowns of known size: examples/injected-slowdown.toml
     Injected,
 }
@@ -37,6 +39,7 @@ impl Truth {
     const fn experiment(self) -> &'static str {
         match self {
             Self::AA => "a-a",
+            Self::Linux => "linux-a-a",
             Self::Injected => "injected-slowdown",
         }
     }
@@ -71,7 +74,10 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
         reports.push(report);
     }
     let (section, is_good) = match arguments.truth {
-        Truth::AA => summary::same(&reports),
+        Truth::AA => summary::same(&reports, "a-a", "The same variant twice"),
+        Truth::Linux => {
+            summary::same(&reports, "linux", "The same variant twice on the running kernel")
+        }
         Truth::Injected => summary::slowed(&reports),
     };
     println!("\n{section}");

@@ -8,7 +8,7 @@ use std::fmt::Write;
 pub const HEAD: &str = "\
 # Campaigns with a known truth
 
-Campaigns on the built-in device whose right answer is known, run on a real machine (docs/calibration.md
+Campaigns whose right answer is known, run on a real machine (docs/calibration.md
 has the simulated ones). Written by `cargo xtask campaigns`.
 ";
 
@@ -38,7 +38,7 @@ pub fn line(number: usize, report: &Value) -> String {
 }
 
 /// The same variant twice: who names a winner is wrong.
-pub fn same(reports: &[Value]) -> (String, bool) {
+pub fn same(reports: &[Value], truth: &str, title: &str) -> (String, bool) {
     let mut words: BTreeMap<(String, String), usize> = BTreeMap::new();
     let mut wrong = 0;
     for report in reports {
@@ -50,7 +50,7 @@ pub fn same(reports: &[Value]) -> (String, bool) {
         wrong += usize::from(is_wrong);
     }
     let mut out = format!(
-        "## The same variant twice\n\n`cargo xtask campaigns a-a --count {}` on {}: {wrong} of {} campaigns \
+        "## {title}\n\n`cargo xtask campaigns {truth} --count {}` on {}: {wrong} of {} campaigns \
          name a winner where there is none.\n\n| traffic | verdict | campaigns |\n|---|---|---:|\n",
         reports.len(),
         machine(reports),
@@ -204,11 +204,11 @@ mod tests {
     #[test]
     fn a_named_winner_between_equals_is_counted_once_per_campaign() {
         let reports = [report(0.0, 1.0, "equivalent"), report(0.0, 1.2, "faster")];
-        let (text, is_good) = same(&reports);
+        let (text, is_good) = same(&reports, "a-a", "T");
         assert!(text.contains("1 of 2 campaigns name a winner"), "{text}");
         assert!(is_good);
         let all_wrong: Vec<Value> = (0..10).map(|_| report(0.0, 1.2, "faster")).collect();
-        assert!(!same(&all_wrong).1);
+        assert!(!same(&all_wrong, "a-a", "T").1);
     }
 
     #[test]
