@@ -65,8 +65,8 @@ impl XdpSocket {
         // SAFETY: all zeroes is a valid xdp_mmap_offsets.
         let mut at: libc::xdp_mmap_offsets = unsafe { std::mem::zeroed() };
         get(&descriptor, libc::XDP_MMAP_OFFSETS, &mut at)?;
-        let (tx, fr) = (libc::XDP_PGOFF_TX_RING as u64, libc::XDP_UMEM_PGOFF_FILL_RING as u64);
-        let cr = libc::XDP_UMEM_PGOFF_COMPLETION_RING as u64;
+        let (tx, fr) = (libc::XDP_PGOFF_TX_RING as u64, libc::XDP_UMEM_PGOFF_FILL_RING);
+        let cr = libc::XDP_UMEM_PGOFF_COMPLETION_RING;
         let mut socket = Self {
             fill: Ring::map(&descriptor, fr, &at.fr, RECEIVING)?,
             completion: Ring::map(&descriptor, cr, &at.cr, SENDING)?,
@@ -301,8 +301,8 @@ impl<T: Copy> Ring<T> {
                 mapping.add(at.desc as usize).cast(),
             )
         };
-        let is_ours = place == libc::XDP_PGOFF_TX_RING as u64
-            || place == libc::XDP_UMEM_PGOFF_FILL_RING as u64;
+        let is_ours =
+            place == libc::XDP_PGOFF_TX_RING as u64 || place == libc::XDP_UMEM_PGOFF_FILL_RING;
         let mask = size - 1;
         let _entries = PhantomData;
         Ok(Self {

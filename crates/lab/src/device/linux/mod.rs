@@ -266,9 +266,12 @@ fn forwarded(mut change: Change, ended: Option<Ended>) -> Change {
 
 /// The counts of a trial.
 fn measured(sent: Sent, change: Change, settings: &LinuxSettings, cost: Cost) -> Measured {
-    // Frames that are none of the tester's: multicast listener reports of interfaces that have
-    // just come up.
-    let device_sent = change.sent.saturating_sub(sent.strays + sent.unread);
+    // Frames that are none of the tester's (multicast listener reports of interfaces that have just
+    // come up) explain what the device sent beyond the test traffic; some of them came before it
+    // was counted.
+    let device_sent = change.sent.saturating_sub(sent.unread);
+    let strays = sent.strays.min(device_sent.saturating_sub(sent.received));
+    let device_sent = device_sent - strays;
     let mut drops = change.drops;
     if sent.unread > 0 {
         drops.insert("tester had no room".to_owned(), sent.unread);

@@ -250,3 +250,46 @@ fn an_object_file_forwards_in_the_kernels_place() {
     let error = Object::load(&mut testbed, &dir.path().join("missing.o")).expect_err("not there");
     assert!(error.to_string().contains("missing.o"), "{error}");
 }
+
+/// A measurement, not a test: `cargo test -p fwdlab-lab --lib rates_of_testers -- --ignored
+/// --nocapture`, on a machine that does nothing else.
+#[test]
+#[ignore = "a measurement of some seconds"]
+fn rates_of_testers_on_veth_with_frames_dropped_at_the_devices_input() {
+    const TEXT: &str = r#"
+        title = "t"
+        device = "linux"
+        baseline = "one"
+        duration = "1s"
+        warmup = "0ms"
+        [[variant]]
+        name = "one"
+        [[variant]]
+        name = "two"
+        [[traffic]]
+        name = "inet"
+        source = "198.18.10.1-198.18.10.20:2000"
+        destination = "198.19.10.1-198.19.10.100:2000"
+        [routes]
+        static = ["198.18.0.0/16 via 198.18.0.203", "198.19.0.0/16 via 198.19.0.203"]"#;
+    let experiment = Experiment::parse(Path::new("t.toml"), TEXT).expect("a right experiment");
+    let (variant, traffic) = (&experiment.variants[0], &experiment.traffics[0]);
+    let request = Request { experiment: &experiment, variant, traffic };
+    let mut linux = Linux::new(&experiment).expect("root");
+    let stop = AtomicBool::new(false);
+    for kind in TesterKind::ALL {
+        let settings = LinuxSettings { tester: Some(kind), ..LinuxSettings::of(variant) };
+        let wanted = setup::topology(&experiment, variant, &settings, &mut linux.tables);
+        linux.testbed.change_to(&wanted.expect("a topology")).expect("possible");
+        linux.tuning.change_to(&mut linux.testbed, &settings).expect("possible");
+        let shared = Shared::new().expect("a map");
+        let tester = Tester::new(kind, &mut linux.testbed, &shared, &request).expect("a tester");
+        let port = linux.testbed.interface_index(DEVICE, &port_name(0)).expect("there");
+        let program = device::load(&shared, Input::Drop).expect("loaded");
+        let _link = tester::attach(&linux.testbed, DEVICE, port, &program).expect("attached");
+        let mut watch = Watch { on_interval: &mut |_| (), stop: &stop };
+        let sent = tester.run(&linux.testbed, &request, linux.core, &mut watch).expect("sent");
+        let ms: f64 = sent.intervals.iter().map(|interval| interval.ms).sum();
+        eprintln!("{}: {:.3} Mframes/s", kind.name(), sent.sent as f64 / ms / 1e3);
+    }
+}
