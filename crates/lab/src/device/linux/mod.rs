@@ -121,9 +121,9 @@ impl Device for Linux {
             false => None,
         };
         let has_ports = embedded.as_ref().is_some_and(|router| router.sockets == SocketKind::Xdp);
-        let input = match has_ports || kind == TesterKind::Naive {
-            true => None,
-            false => Some(self.attach_input(request.experiment, &settings, &shared)?),
+        let input = match !has_ports && needs_program(kind, &settings) {
+            true => Some(self.attach_input(request.experiment, &settings, &shared)?),
+            false => None,
         };
         self.tuning.place(&self.testbed, &settings)?;
         let mut proof = self.proof(request.variant, &settings, &wanted)?;
@@ -218,7 +218,10 @@ impl Linux {
             let id = self.testbed.xdp_program(DEVICE, &port_name(0))?;
             proof.insert(
                 "xdp".to_owned(),
-                if id.is_some() { value } else { "no program".to_owned() },
+                match id.is_some() || settings.xdp == Xdp::None {
+                    true => value,
+                    false => "no program".to_owned(),
+                },
             );
         }
         proof.extend(self.tuning.proof(&self.testbed, variant)?);
@@ -240,6 +243,16 @@ enum Cost {
     Told { ns: u64, frames: u64 },
     /// Nanoseconds in soft interrupts of all processors.
     Softirq(u64),
+}
+
+/// Whether a program stands on the device's input. Frames of sockets have too little room in front
+/// for one, so that the kernel copies each of them before it runs: only where it is asked for.
+fn needs_program(kind: TesterKind, settings: &LinuxSettings) -> bool {
+    match kind {
+        TesterKind::Live => true,
+        TesterKind::AfXdp | TesterKind::AfPacket => settings.xdp != Xdp::None || settings.threaded,
+        TesterKind::Naive => false,
+    }
 }
 
 /// Whether the device's work lies between two time stamps of one processor.
