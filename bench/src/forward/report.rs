@@ -83,9 +83,7 @@ impl Report {
                 "ns_per_frame": ns_per_frame, "router_is_faster_by": ratio,
             })),
             Format::Text => {
-                say(&format!(
-                    "{case:<58} {name:<24} {mpps:>8.1} {ns_per_frame:>8.2} {ratio:>7.2}"
-                ));
+                say(&format!("{case:<58} {name:<24} {mpps:>8.1} {ns_per_frame:>8.2} {ratio:>7.2}"));
             }
         }
         self.figures.push(figure);
