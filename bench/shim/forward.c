@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include <rte_byteorder.h>
 #include <rte_eal.h>
@@ -51,25 +50,6 @@ struct forwarder {
     unsigned outs[PORTS];
     uint64_t drops;
 };
-
-static int want_huge_pages(const struct rte_memseg_list *list, void *unused) {
-    (void)unused;
-    madvise(list->base_va, list->len, MADV_HUGEPAGE);
-    return 0;
-}
-
-int forward_start(unsigned cpu, unsigned megabytes) {
-    char cores[24], memory[24];
-    snprintf(cores, sizeof cores, "%u", cpu);
-    snprintf(memory, sizeof memory, "%u", megabytes);
-    char *argv[] = {"fwdlab-bench", "--no-huge", "--no-pci", "--no-telemetry", "--no-shconf",
-                    "--log-level=critical", "--force-max-simd-bitwidth=512", "-l", cores, "-m",
-                    memory, NULL};
-    if (rte_eal_init(11, argv) < 0)
-        return 0;
-    rte_memseg_list_walk(want_huge_pages, NULL);
-    return 1;
-}
 
 static void *open_table(enum kind kind, unsigned routes) {
     static unsigned names;

@@ -26,9 +26,9 @@ struct Pair {
     _not_send: PhantomData<*mut u8>,
 }
 
-// SAFETY: the declarations repeat shim/forward.c; the library is linked by build.rs.
+// SAFETY: the declarations repeat shim/forward.c and shim/dpdk.c; the library is linked by build.rs.
 unsafe extern "C" {
-    fn forward_start(cpu: u32, megabytes: u32) -> c_int;
+    fn shim_start(cpu: u32, megabytes: u32) -> c_int;
     fn forward_open(kind: c_int, routes: u32, own_mac: *const u8) -> *mut Forwarder;
     fn forward_close(forwarder: *mut Forwarder);
     fn forward_nexthop(forwarder: *mut Forwarder, id: u32, macs: *const u8, port: u32, mtu: u32);
@@ -75,7 +75,7 @@ pub fn forwarders(case: &Case, routes: &Routes) -> Result<Vec<Box<dyn Contender>
 fn start() -> Result<()> {
     let cpu = std::thread::available_parallelism().map_or(0, |cpus| cpus.get() as u32 - 1);
     // SAFETY: called once, on the thread that measures.
-    let started = *STARTED.get_or_init(|| unsafe { forward_start(cpu, MEGABYTES) } == 1);
+    let started = *STARTED.get_or_init(|| unsafe { shim_start(cpu, MEGABYTES) } == 1);
     ensure!(started, "DPDK does not start: is there {MEGABYTES} MB of free memory?");
     Ok(())
 }
