@@ -140,6 +140,11 @@ pub fn first_decision(gains: &[f64], rule: &Rule) -> State {
     look(gains, rule)
 }
 
+/// The fewest blocks that a sequential comparison takes, and the most that one looks at to say how
+/// many are needed.
+const LEAST_BLOCKS: usize = 3;
+const MOST_BLOCKS: usize = 1000;
+
 /// The comparison of a campaign that stopped by this rule. Its intervals are confidence sequences:
 /// they hold whenever one looks, and they leave out "no change" exactly when e reaches the
 /// threshold, so that they are wider than those of a planned number of blocks.
@@ -149,8 +154,10 @@ pub fn first_decision(gains: &[f64], rule: &Rule) -> State {
 pub fn compare(blocks: &[Block], direction: Direction, rule: &Rule) -> Result<Comparison, Error> {
     let gains = paired::log_gains(blocks, direction)?;
     let half = half_width(&gains, rule.single_alpha());
-    let Some(half) = half.filter(|_| gains.len() >= 3) else {
-        return Err(Error::TooFew { what: "a sequential comparison", got: gains.len(), need: 3 });
+    let Some(half) = half.filter(|_| gains.len() >= LEAST_BLOCKS) else {
+        let finite = |n: &usize| ratio(*n, rule.single_alpha()).is_some();
+        let need = (LEAST_BLOCKS..=MOST_BLOCKS).find(finite).unwrap_or(MOST_BLOCKS);
+        return Err(Error::TooFew { what: "a sequential comparison", got: gains.len(), need });
     };
     let fixed = paired::from_log_gains(&gains);
     let combined = Interval {
@@ -194,15 +201,20 @@ fn e_sign(gains: &[f64]) -> f64 {
 }
 
 /// Half-width of the confidence sequence of e_t: t* s / sqrt(n) with t* = sqrt(v(R-1)/(1-R/A)),
-/// A = 1+n g, R = (sqrt(A)/alpha)^(2/n); `None` while it is infinite (R >= A).
+/// A = 1+n g; `None` while it is infinite.
 fn half_width(gains: &[f64], alpha: f64) -> Option<f64> {
-    if gains.len() < 2 {
-        return None;
-    }
+    let r = ratio(gains.len(), alpha)?;
     let n = gains.len() as f64;
     let a = 1.0 + n * G;
-    let r = (a.sqrt() / alpha).powf(2.0 / n);
-    (r < a).then(|| ((n - 1.0) * (r - 1.0) / (1.0 - r / a)).sqrt() * sample::sd(gains) / n.sqrt())
+    Some(((n - 1.0) * (r - 1.0) / (1.0 - r / a)).sqrt() * sample::sd(gains) / n.sqrt())
+}
+
+/// R = (sqrt(A)/alpha)^(2/n); `None` while the sequence is infinite (fewer than two values, or
+/// R >= A).
+fn ratio(n: usize, alpha: f64) -> Option<f64> {
+    let a = 1.0 + n as f64 * G;
+    let r = (a.sqrt() / alpha).powf(2.0 / n as f64);
+    (n >= 2 && r < a).then_some(r)
 }
 
 /// How far from the mean, in direction `sign`, an effect has to lie for the combined e-value

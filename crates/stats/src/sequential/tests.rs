@@ -79,8 +79,13 @@ fn the_interval_leaves_out_no_change_exactly_when_e_reaches_the_threshold() {
 }
 
 #[test]
-fn two_blocks_are_too_few() {
+fn too_few_blocks_are_told_how_many_are_enough() {
     let blocks = [Block::new(1.0, 1.1), Block::new(1.0, 1.2)];
     let error = compare(&blocks, Direction::HigherIsBetter, &Rule::default()).unwrap_err();
-    assert!(matches!(error, Error::TooFew { need: 3, .. }));
+    let Error::TooFew { got: 2, need, .. } = error else { panic!("{error}") };
+    let enough: Vec<Block> = (0..need).map(|n| Block::new(1.0, 1.1 + n as f64 / 100.0)).collect();
+    let with = |blocks| compare(blocks, Direction::HigherIsBetter, &Rule::default());
+    assert!(with(&enough).is_ok());
+    let error = with(&enough[1..]).unwrap_err();
+    assert!(matches!(error, Error::TooFew { got, need: all, .. } if got + 1 == all && all == need));
 }
