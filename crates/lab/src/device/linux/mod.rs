@@ -277,14 +277,20 @@ fn forwarded(mut change: Change, ended: Option<Ended>) -> Change {
     change
 }
 
+/// Frames that the device sent of its own accord, not forwarded (multicast listener reports of
+/// interfaces that have just come up). Those that the tester saw explain what the device sent beyond
+/// the test traffic (some of them came before it was counted); so do those that it sent when the
+/// tester had gone, beyond all that it had received.
+fn own_frames((device_received, device_sent): (u64, u64), received: u64, strays: u64) -> u64 {
+    let unseen = device_sent.saturating_sub(device_received);
+    strays.max(unseen).min(device_sent.saturating_sub(received))
+}
+
 /// The counts of a trial.
 fn measured(sent: Sent, change: Change, settings: &LinuxSettings, cost: Cost) -> Measured {
-    // Frames that are none of the tester's (multicast listener reports of interfaces that have just
-    // come up) explain what the device sent beyond the test traffic; some of them came before it
-    // was counted.
     let device_sent = change.sent.saturating_sub(sent.unread);
-    let strays = sent.strays.min(device_sent.saturating_sub(sent.received));
-    let device_sent = device_sent - strays;
+    let own = own_frames((change.received, device_sent), sent.received, sent.strays);
+    let device_sent = device_sent - own;
     let mut drops = change.drops;
     if sent.unread > 0 {
         drops.insert("tester had no room".to_owned(), sent.unread);

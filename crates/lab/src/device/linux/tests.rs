@@ -186,6 +186,17 @@ fn a_paced_load_is_sent_at_its_rate_by_every_tester() {
 }
 
 #[test]
+fn frames_of_the_devices_own_are_told_from_forwarded_ones() {
+    // seen by the tester; after the tester had gone; seen before anybody counted
+    assert_eq!(super::own_frames((100, 102), 100, 2), 2);
+    assert_eq!(super::own_frames((100, 101), 100, 0), 1);
+    assert_eq!(super::own_frames((100, 100), 100, 3), 0);
+    // lost behind the device, and sent twice: neither is the device's own
+    assert_eq!(super::own_frames((100, 100), 99, 0), 0);
+    assert_eq!(super::own_frames((100, 200), 200, 0), 0);
+}
+
+#[test]
 fn frames_moved_to_other_processors_are_accounted_for() {
     let test = "frames_moved_to_other_processors";
     let variants = "[[variant]]\nname = \"one\"\nset = { rps = \"1\" }\n\
