@@ -1,6 +1,9 @@
 //! `fwdlab gen` and `fwdlab sink`: the tester's halves on network interfaces, by packet or AF_XDP
 //! sockets.
 
+mod replay;
+
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -23,6 +26,7 @@ const REST: Duration = Duration::from_micros(50);
 ///
 /// Example: fwdlab gen --interface veth0 --to 02:00:00:00:00:10 --source 198.18.10.1-198.18.10.20:2000
 ///   --destination 198.19.10.1-198.19.10.100:2000 --load 100kpps
+/// or fwdlab gen --interface veth0 --pcap capture.pcap --load 100kpps
 #[derive(clap::Args)]
 pub struct GenArgs {
     /// Interface to send on
@@ -31,15 +35,22 @@ pub struct GenArgs {
     /// Interface on which the device sends the frames back; they are checked there
     #[arg(long, value_name = "NAME")]
     back: Option<String>,
+    /// Send the frames of this capture, as they are, again and again; they are counted, not checked
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["to", "source", "destination", "frame", "order"]
+    )]
+    pcap: Option<PathBuf>,
     /// MAC address of the device's port
-    #[arg(long, value_name = "MAC")]
-    to: MacAddr,
+    #[arg(long, value_name = "MAC", required_unless_present = "pcap")]
+    to: Option<MacAddr>,
     /// Source addresses and UDP ports, as in an experiment file
-    #[arg(long, value_name = "RANGE")]
-    source: String,
+    #[arg(long, value_name = "RANGE", required_unless_present = "pcap")]
+    source: Option<String>,
     /// Destination addresses and UDP ports
-    #[arg(long, value_name = "RANGE")]
-    destination: String,
+    #[arg(long, value_name = "RANGE", required_unless_present = "pcap")]
+    destination: Option<String>,
     /// Length of a frame in bytes, FCS included [default: the smallest]
     #[arg(long, value_name = "BYTES")]
     frame: Option<usize>,
@@ -84,14 +95,19 @@ pub struct SinkArgs {
 /// # Errors
 /// An interface that cannot be opened, or a wrong range, length or load.
 pub fn execute_gen(arguments: &GenArgs) -> anyhow::Result<ExitCode> {
+    if let Some(path) = &arguments.pcap {
+        return replay::execute(arguments, path);
+    }
+    let (Some(to), Some(source), Some(destination)) =
+        (arguments.to, &arguments.source, &arguments.destination)
+    else {
+        bail!("wanted --to, --source and --destination, or --pcap");
+    };
     let duration = time(arguments.seconds)?;
     let pool = Pool::with_frames(2 * FRAMES)?;
     let out = arguments.socket.open(&arguments.interface, pool.clone())?;
-    let back = match &arguments.back {
-        Some(name) => Back::Interface(arguments.socket.open(name, pool.clone())?),
-        None => Back::Nothing(out.mac()),
-    };
-    let mut stream = Stream::new(FlowSet::parse(&arguments.source, &arguments.destination)?);
+    let back = Back::open(arguments, &pool, out.mac())?;
+    let mut stream = Stream::new(FlowSet::parse(source, destination)?);
     stream.order = arguments.order;
     if let Some(bytes) = arguments.frame {
         stream.sizes = FrameSizes::fixed(bytes);
@@ -99,13 +115,13 @@ pub fn execute_gen(arguments: &GenArgs) -> anyhow::Result<ExitCode> {
     let mut plan = Plan::new(vec![stream]);
     plan.load = arguments.load;
     plan.source_mac = out.mac();
-    plan.device_mac = arguments.to;
+    plan.device_mac = to;
     plan.arrival_mac = back.mac();
     plan.duration_ns = duration.as_nanos() as u64;
     plan.interval_ns = 1_000_000_000.min(plan.duration_ns);
     plan.frames_in_flight = FRAMES;
     plan.batch = 64;
-    let is_deaf = matches!(back, Back::Nothing(_));
+    let is_deaf = back.is_deaf();
     if is_deaf {
         plan.drain_ns = 1_000_000;
     }
@@ -209,6 +225,20 @@ enum Back {
     Interface(Box<dyn Port>),
     /// Nowhere.
     Nothing(MacAddr),
+}
+
+impl Back {
+    /// The interface that was asked for, or nothing, which has the MAC address of the sender.
+    fn open(arguments: &GenArgs, pool: &Pool, mac: MacAddr) -> anyhow::Result<Self> {
+        Ok(match &arguments.back {
+            Some(name) => Self::Interface(arguments.socket.open(name, pool.clone())?),
+            None => Self::Nothing(mac),
+        })
+    }
+
+    fn is_deaf(&self) -> bool {
+        matches!(self, Self::Nothing(_))
+    }
 }
 
 impl Port for Back {

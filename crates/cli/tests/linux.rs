@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 use fwdlab_lab::device::linux::topology::{
     Cable, End, InterfaceAddress, StaticRoute, Testbed, Topology,
 };
+use fwdlab_port::pcap::PcapWriter;
 use fwdlab_wire::MacAddr;
 use serde_json::Value;
 
@@ -195,6 +196,32 @@ fn route_forwards_between_interfaces_what_gen_sends_and_sink_receives() {
         assert!(number(&sunk["received"]) * 2 > number(&sent["sent"]), "{sunk} {sent} {routed}");
         assert_eq!(number(&sunk["dropped"]), 0, "{sunk}");
     }
+}
+
+#[test]
+fn gen_replays_a_capture() {
+    let test = "gen_replays_a_capture";
+    let Some(testbed) = testbed(test) else { return };
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut capture = PcapWriter::new(Vec::new()).expect("a capture");
+    for length in [60, 700, 1514] {
+        // to the router's port, from the tester's, an EtherType for local experiments (IEEE 802)
+        let mut frame = vec![2, 0, 0, 0, 1, 1, 2, 0, 0, 0, 1, 2, 0x88, 0xb5];
+        frame.resize(length, 0);
+        capture.write(&frame, 0).expect("written");
+    }
+    let path = dir.path().join("three.pcap");
+    fs::write(&path, capture.into_inner().expect("whole")).expect("written");
+    let sink = ["sink", "--interface", "port0", "--seconds", "2", "--json"];
+    let sink = inside(&testbed, "router", fwdlab().args(sink));
+    let mut generator = fwdlab();
+    generator.args(["gen", "--interface", "port0", "--load", "5kpps", "--seconds", "1", "--json"]);
+    let sent = found(inside(&testbed, "left", generator.arg("--pcap").arg(&path)));
+    let sunk = found(sink);
+    assert!((1_000..=5_100).contains(&number(&sent["sent"])), "{sent}");
+    // The first frames come while the sink starts.
+    assert!(number(&sunk["received"]) * 2 > number(&sent["sent"]), "{sunk} {sent}");
+    assert!(number(&sunk["bytes"]) > 700 * number(&sunk["received"]), "{sunk}");
 }
 
 #[test]

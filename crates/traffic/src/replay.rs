@@ -92,6 +92,11 @@ impl Replay {
         self.frames.len()
     }
 
+    /// How many frames are longer than this, in bytes without FCS.
+    pub fn longer_than(&self, bytes: usize) -> usize {
+        self.frames.iter().filter(|frame| frame.len() > bytes).count()
+    }
+
     /// Mean length in bytes, without FCS.
     pub fn mean_len(&self) -> f64 {
         let bytes: usize = self.frames.iter().map(Vec::len).sum();

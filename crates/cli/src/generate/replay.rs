@@ -1,0 +1,65 @@
+//! `fwdlab gen --pcap FILE`: the frames of a capture, as they are, again and again.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use fwdlab_port::{Clock, Pool};
+use fwdlab_traffic::{Replay, ReplayPlan, ReplayResult};
+use fwdlab_wire::ethernet::FCS_LEN;
+use serde_json::json;
+
+use super::{Back, FRAMES, GenArgs, time};
+use crate::{output, run};
+
+/// How long frames may take to come back after the last was sent, in ns.
+const DRAIN_NS: u64 = 100_000_000;
+
+/// Replays the capture and prints what was sent and came back.
+///
+/// # Errors
+/// A file that is no capture of Ethernet frames or has none that fit, an interface that cannot be
+/// opened.
+pub(super) fn execute(arguments: &GenArgs, path: &Path) -> anyhow::Result<ExitCode> {
+    let duration = time(arguments.seconds)?;
+    let shown = path.display();
+    let file = File::open(path).with_context(|| format!("cannot read {shown}"))?;
+    let replay = Replay::read(BufReader::new(file)).with_context(|| format!("{shown}"))?;
+    let pool = Pool::with_frames(2 * FRAMES)?;
+    let too_long = replay.longer_than(pool.config().capacity);
+    if too_long == replay.frames() {
+        bail!("{shown}: none of its {too_long} frames can be sent; choose another capture");
+    }
+    if too_long > 0 {
+        eprintln!("{too_long} frames of {shown} are too long and left out");
+    }
+    let mut out = arguments.socket.open(&arguments.interface, pool.clone())?;
+    let mut back = Back::open(arguments, &pool, out.mac())?;
+    let plan = ReplayPlan {
+        frames_per_second: arguments.load.frames_per_second(replay.mean_len() + FCS_LEN as f64),
+        duration_ns: duration.as_nanos() as u64,
+        drain_ns: if back.is_deaf() { 0 } else { DRAIN_NS },
+    };
+    let stop = run::stop_on_interrupt()?;
+    let result = replay.run(&plan, &pool, (&mut *out, &mut back), Clock::new(), &stop);
+    output::print(&text(&result, arguments.json))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn text(result: &ReplayResult, is_json: bool) -> String {
+    let ReplayResult { sent, received, returned, duration_ns, .. } = *result;
+    let seconds = duration_ns as f64 / 1e9;
+    if is_json {
+        let object = json!({
+            "sent": sent, "seconds": seconds, "received": received, "returned": returned,
+        });
+        return format!("{object}\n");
+    }
+    format!(
+        "sent {sent} frames in {seconds:.3} s: {:.0} frames/s; received {received}, and {returned} \
+         where they were sent\n",
+        sent as f64 / seconds.max(1e-9)
+    )
+}
