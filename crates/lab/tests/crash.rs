@@ -50,7 +50,8 @@ fn trial(planned: &PlannedTrial) -> Trial {
                 tx: 400_000,
                 rx: 400_000,
                 busy_ns: 9,
-                busy_frames: 1
+                busy_frames: 1,
+                slow_share: None,
             };
             11
         ],

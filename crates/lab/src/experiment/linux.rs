@@ -65,7 +65,10 @@ pub struct LinuxSettings {
 /// How frames are made and received on veth, from the fastest to the slowest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TesterKind {
-    /// XDP live frames, received by an XDP program.
+    /// XDP live frames put into the device's stack, as if its port had received them; received by an
+    /// XDP program.
+    Inject,
+    /// XDP live frames sent over a veth pair, received by an XDP program.
     Live,
     /// AF_XDP sockets.
     AfXdp,
@@ -78,11 +81,12 @@ pub enum TesterKind {
 
 impl TesterKind {
     /// Every kind.
-    pub const ALL: [Self; 4] = [Self::Live, Self::AfXdp, Self::AfPacket, Self::Naive];
+    pub const ALL: [Self; 5] = [Self::Inject, Self::Live, Self::AfXdp, Self::AfPacket, Self::Naive];
 
     /// The name in experiment files.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Inject => "inject",
             Self::Live => "live",
             Self::AfXdp => "af_xdp",
             Self::AfPacket => "af_packet",
@@ -132,6 +136,13 @@ impl LinuxSettings {
         settings
     }
 
+    /// Whether it changes how frames come in by the device's port, which [`TesterKind::Inject`]
+    /// goes past.
+    pub fn concerns_input(&self) -> bool {
+        let Self { xdp, gro, threaded, rps, is_embedded, .. } = self;
+        *xdp != Xdp::None || *gro || *threaded || *rps != 0 || *is_embedded
+    }
+
     fn set(&mut self, word: &str, value: &str) -> Result<(), Complaint> {
         match word {
             NFTABLES => {
@@ -172,7 +183,7 @@ impl LinuxSettings {
             TESTER if value == AUTO => self.tester = None,
             TESTER => {
                 let kind = TesterKind::ALL.into_iter().find(|kind| kind.name() == value);
-                let known = "auto, live, af_xdp, af_packet or naive";
+                let known = "auto, inject, live, af_xdp, af_packet or naive";
                 self.tester = Some(kind.ok_or_else(|| wrong(value, known))?);
             }
             PORTS if value == AUTO => self.ports = None,

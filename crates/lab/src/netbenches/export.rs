@@ -91,8 +91,8 @@ fn write_run(raw: &Path, prefix: &str, trial: &Trial) -> Result<Option<f64>> {
     let start_ms: f64 = trial.intervals.iter().take(head).map(|i| i.ms).sum();
     let rx = Side { name: "rx", total: "Received", frames: |i| i.rx };
     let tx = Side { name: "tx", total: "Sent", frames: |i| i.tx };
-    write(&raw.join(format!("{stem}.receiver")), &rx.log(trial, steady, start_ms))?;
-    write(&raw.join(format!("{stem}.sender")), &tx.log(trial, steady, start_ms))?;
+    write(&raw.join(format!("{stem}.receiver")), &rx.log(trial, &steady, start_ms))?;
+    write(&raw.join(format!("{stem}.sender")), &tx.log(trial, &steady, start_ms))?;
     let mut rates: Vec<u64> = steady.iter().map(|i| rate(i, i.rx)).filter(|r| *r > 0).collect();
     rates.sort_unstable();
     Ok(MedianRule::MeanOfTwo.of(&rates))

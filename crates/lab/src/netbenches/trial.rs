@@ -80,6 +80,7 @@ pub fn trial(run: &Run, info: &Info, place: &Place) -> Trial {
             count: window.count,
             trimmed_head: window.trimmed_head,
             trimmed_tail: window.trimmed_tail,
+            skipped: Vec::new(),
             why: window.why,
         });
     }
@@ -176,8 +177,7 @@ fn intervals(receiver: &PktgenLog, senders: &[&PktgenLog]) -> Vec<Interval> {
         // cut, so that the intervals never hold more than was sent
         tx: *tx as u64,
         rx: window.packets,
-        busy_ns: 0,
-        busy_frames: 0,
+        ..Interval::default()
     };
     windows.iter().zip(&sent).map(of).collect()
 }

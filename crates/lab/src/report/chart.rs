@@ -120,6 +120,7 @@ fn dot(trial: &Trial, metric: Metric) -> Option<Dot> {
         LimitedBy::Device => "",
         LimitedBy::Generator => ", limited by the tester",
         LimitedBy::Load => ", limited by the load",
+        LimitedBy::Core => ", tester and device shared the core",
     };
     let hover =
         format!("{}: {rate}{cost}{limit}; block {}, run {}", trial.id, trial.block, trial.order);
@@ -142,7 +143,7 @@ fn caption(claims: &Claims, results: &Results, (metric, has_imix): (Metric, bool
         String::new()
     };
     let kept = || results.trials.iter().filter(|t| t.is_ok());
-    let bounded = kept().filter(|t| t.limited_by != LimitedBy::Device).count();
+    let bounded = kept().filter(|t| t.limited_by.hides_device()).count();
     let limits = if bounded > 0 && metric == Metric::Rate {
         format!(
             "\nThe tester or the load, not the device, bounded {bounded} of {} trials: see the device cost.",

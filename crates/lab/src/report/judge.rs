@@ -10,7 +10,7 @@ use fwdlab_stats::validity::{self, Finding};
 use fwdlab_stats::{Comparison, Verdict};
 
 use super::compare::{Row, compare};
-use crate::results::{LimitedBy, Metric, Results, Trial};
+use crate::results::{Metric, Results, Trial};
 
 /// A verdict with all that it rests on.
 #[derive(Debug, Clone)]
@@ -188,7 +188,7 @@ fn trials<'a>(sides: &[Vec<&'a Trial>; 2]) -> impl Iterator<Item = &'a Trial> {
 }
 
 fn bounded(sides: &[Vec<&Trial>; 2]) -> usize {
-    trials(sides).filter(|t| t.limited_by != LimitedBy::Device).count()
+    trials(sides).filter(|t| t.limited_by.hides_device()).count()
 }
 
 /// The validity checks and stability warnings of one comparison.

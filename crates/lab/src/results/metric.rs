@@ -2,7 +2,7 @@
 
 use fwdlab_stats::Direction;
 
-use super::{LimitedBy, Trial};
+use super::Trial;
 
 /// A figure that every trial yields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -45,7 +45,7 @@ impl Metric {
     pub fn deciding<'t>(trials: impl Iterator<Item = &'t Trial>) -> Self {
         let (mut is_bounded, mut has_cost) = (false, true);
         for trial in trials {
-            is_bounded |= trial.limited_by != LimitedBy::Device;
+            is_bounded |= trial.limited_by.hides_device();
             has_cost &= trial.cost_ns().is_some();
         }
         if is_bounded && has_cost { Self::Cost } else { Self::Rate }

@@ -159,10 +159,11 @@ impl Trial {
     }
 
     /// The steady intervals; none when no steady window was found.
-    pub fn steady_intervals(&self) -> &[Interval] {
-        let Some(steady) = &self.steady else { return &[] };
-        let end = steady.first.saturating_add(steady.count).min(self.intervals.len());
-        self.intervals.get(steady.first..end).unwrap_or_default()
+    pub fn steady_intervals(&self) -> Vec<Interval> {
+        let Some(steady) = &self.steady else { return Vec::new() };
+        let window = self.intervals.iter().enumerate().skip(steady.first).take(steady.count);
+        let kept = window.filter(|(index, _)| !steady.skipped.contains(index));
+        kept.map(|(_, interval)| *interval).collect()
     }
 
     /// Device cost in busy nanoseconds per frame: the median over the steady
@@ -207,10 +208,20 @@ pub enum LimitedBy {
     Generator,
     /// The asked load was forwarded in full.
     Load,
+    /// Tester and device share a core, of which the tester takes a third or more: the rate is that
+    /// of both.
+    Core,
+}
+
+impl LimitedBy {
+    /// Whether the device could have done more than the rate shows.
+    pub const fn hides_device(self) -> bool {
+        matches!(self, Self::Generator | Self::Load)
+    }
 }
 
 /// Counts of one interval of a trial.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// Measured length, in milliseconds.
     pub ms: f64,
@@ -225,9 +236,23 @@ pub struct Interval {
     /// Frames in those batches.
     #[serde(default)]
     pub busy_frames: u64,
+    /// Share of it in which the device's processor computed slower than it can, 0 to 1, where that
+    /// was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slow_share: Option<f64>,
 }
 
 impl Interval {
+    /// From this share of slow time on an interval is left out of a trial's figures, if enough
+    /// others remain. The rates of slow and fast time differ by up to a third, so that what stays in
+    /// is off by 1 % at most.
+    pub const MOST_SLOW: f64 = 0.04;
+
+    /// Whether the device's processor was slow for too long.
+    pub fn is_slow(&self) -> bool {
+        self.slow_share.is_some_and(|share| share > Self::MOST_SLOW)
+    }
+
     /// Frames sent per second.
     pub fn tx_pps(&self) -> f64 {
         self.tx as f64 * 1_000.0 / self.ms
@@ -338,12 +363,15 @@ pub struct LatencyFigures {
 pub struct Steady {
     /// Index of the first steady interval, from 0.
     pub first: usize,
-    /// Number of steady intervals.
+    /// Number of intervals from the first to the last steady one.
     pub count: usize,
     /// Intervals left out before the window.
     pub trimmed_head: usize,
     /// Intervals left out after the window.
     pub trimmed_tail: usize,
+    /// Indices of intervals between these that are left out too: the device's processor was slow.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<usize>,
     /// Why the window begins and ends there.
     pub why: String,
 }
@@ -362,6 +390,9 @@ pub struct TrialEnvironment {
     /// their core, 0 to 1, the smaller of the two; others ran in the rest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub core_share: Option<f64>,
+    /// Share of the core that the device worked on, 0 to 1, where it shares one with the tester.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device_share: Option<f64>,
     /// Share of processor time that a hypervisor took away, 0 to 1.
     pub steal_share: Option<f64>,
     /// True when tester and device were pinned to cores of their own.

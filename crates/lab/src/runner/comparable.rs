@@ -7,19 +7,18 @@
 //! narrowed to the intervals at one distance, and it is said which trials of a group have to run
 //! again.
 //!
-//! So do trials whose threads lost their cores to others for too long. Both reasons are states of
-//! the machine: nobody looks at the figures, so that repeating favours no variant.
+//! So do trials whose threads lost their cores to others for too long, or during which the device's
+//! processor was slow nearly throughout. All of these are states of the machine: nobody looks at the
+//! figures, so that repeating favours no variant.
 
 use fwdlab_stats::median;
 
+use super::settle::FEWEST;
 use crate::results::{Interval, Trial};
 
 /// Round trips that differ by less than this factor are the same distance. The probe itself varies
 /// by half (50 to 75 ns), the distances by six.
 const SAME: f64 = 2.0;
-
-/// Fewest intervals from which the figure of a trial is taken when others were at another distance.
-const FEWEST: usize = 4;
 
 /// Least share of a trial in which its threads must have had their cores. Half of it and the
 /// median of the intervals no longer helps; the timer alone takes a hundredth.
@@ -27,16 +26,27 @@ const LEAST_CORE_SHARE: f64 = 0.9;
 
 /// Whether others ran on the cores of a trial for too long.
 pub(super) fn is_disturbed(trial: &Trial) -> bool {
+    was_away(trial) || was_slow(trial)
+}
+
+/// Whether its threads lost their cores.
+fn was_away(trial: &Trial) -> bool {
     trial.environment.core_share.is_some_and(|share| share < LEAST_CORE_SHARE)
+}
+
+/// Whether the device's processor was slow so long that too few other intervals remained.
+fn was_slow(trial: &Trial) -> bool {
+    trial.steady_intervals().iter().any(Interval::is_slow)
 }
 
 /// Why `before` does not count and ran again as `now`.
 pub(super) fn why_again(before: &Trial, now: &Trial) -> String {
     match before.environment.core_share {
-        Some(share) if is_disturbed(before) => format!(
+        Some(share) if was_away(before) => format!(
             "run again: its threads had their cores for only {:.0} % of the time",
             share * 100.0
         ),
+        _ if was_slow(before) => "run again: the device's processor was slow".to_owned(),
         _ => format!(
             "run again: its cores were {}, then {}",
             Distance::of(before),
@@ -112,6 +122,7 @@ pub(super) fn narrow(trial: &mut Trial) {
     steady.trimmed_head += run.start - steady.first;
     steady.trimmed_tail += last - run.end;
     (steady.first, steady.count) = (run.start, count);
+    steady.skipped.retain(|at| run.contains(at));
     steady.why.push_str("; the other intervals ran with the cores at another distance");
     let rates: Vec<f64> = trial.steady_intervals().iter().map(Interval::rx_pps).collect();
     trial.rate_pps = Some(median(&rates));
@@ -155,7 +166,10 @@ pub(super) fn odd_one(trials: &[Trial], latest: usize) -> Option<usize> {
 /// Marks trials that had to stay although they were disturbed or ran at different distances. The
 /// words are the same for all, so that a report can put them together; the figures are in the record.
 pub(super) fn warn(trials: &mut [Trial]) {
-    for trial in trials.iter_mut().filter(|trial| is_disturbed(trial)) {
+    for trial in trials.iter_mut().filter(|trial| was_slow(trial)) {
+        trial.warnings.push("the device's processor was slow for most of the time".to_owned());
+    }
+    for trial in trials.iter_mut().filter(|trial| was_away(trial)) {
         trial.warnings.push(format!(
             "its threads had their cores for less than {:.0} % of the time",
             LEAST_CORE_SHARE * 100.0
@@ -247,6 +261,14 @@ mod tests {
         let mut disturbed = near();
         disturbed.environment.core_share = Some(0.7);
         assert_eq!(odd_one(&[disturbed, near()], 1), Some(0));
+        let mut slow = near();
+        slow.intervals[2].slow_share = Some(0.5);
+        assert_eq!(odd_one(&[near(), slow.clone()], 0), Some(1));
+        assert!(why_again(&slow, &near()).contains("was slow"));
+        if let Some(steady) = &mut slow.steady {
+            steady.skipped = vec![2];
+        }
+        assert_eq!(odd_one(&[near(), slow], 0), None);
         let unknown = trial(&[]);
         assert_eq!(odd_one(&[near(), unknown], 0), None);
     }

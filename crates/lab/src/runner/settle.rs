@@ -11,24 +11,23 @@ use crate::results::{Interval, LimitedBy, Status, Steady, Trial};
 /// Below it, the rate that was lost by waiting is smaller than the usual margin of 1 %.
 const IDLE_SHARE: f64 = 0.01;
 
+/// Where tester and device share a core, the device bounds the rate from this share on.
+const DEVICE_SHARE: f64 = 2.0 / 3.0;
+
 /// A load counts as forwarded in full from this share on (METHOD: saturation).
 const FORWARDED_SHARE: f64 = 0.995;
 
+/// Fewest intervals from which the figure of a trial is taken when the others do not count.
+pub(super) const FEWEST: usize = 4;
+
 /// Fills the figures of `trial` from what was counted.
 pub(super) fn settle(trial: &mut Trial, measured: Measured, variant: &Variant, traffic: &Traffic) {
-    let rates: Vec<f64> = measured.intervals.iter().map(Interval::rx_pps).collect();
-    let window = steady::window(&rates);
-    trial.rate_pps = window.figure(&rates);
+    let (rate_pps, steady) = figure(&measured.intervals);
+    trial.rate_pps = rate_pps;
+    trial.steady = steady;
     trial.limited_by = limited_by(&measured, trial.rate_pps, traffic);
     trial.reason = fault(&measured, variant);
     trial.status = if trial.reason.is_some() { Status::Failed } else { Status::Ok };
-    trial.steady = (window.count > 0).then(|| Steady {
-        first: window.first,
-        count: window.count,
-        trimmed_head: window.trimmed_head,
-        trimmed_tail: window.trimmed_tail,
-        why: window.why.clone(),
-    });
     trial.intervals = measured.intervals;
     trial.sent = measured.sent;
     trial.received = measured.received;
@@ -46,6 +45,35 @@ pub(super) fn settle(trial: &mut Trial, measured: Measured, variant: &Variant, t
     trial.latency = measured.latency;
     trial.latency_at = measured.latency_at;
     trial.warnings = measured.warnings;
+}
+
+/// The trial's rate and the window that it is taken from. Intervals in which the processor was slow
+/// do not count, as long as enough others remain.
+fn figure(intervals: &[Interval]) -> (Option<f64>, Option<Steady>) {
+    let fast: Vec<usize> = (0..intervals.len()).filter(|at| !intervals[*at].is_slow()).collect();
+    let is_enough = fast.len() >= FEWEST;
+    let kept: Vec<usize> = if is_enough { fast } else { (0..intervals.len()).collect() };
+    let rates: Vec<f64> = kept.iter().map(|at| intervals[*at].rx_pps()).collect();
+    let window = steady::window(&rates);
+    let inside = kept.get(window.first..window.first + window.count).unwrap_or_default();
+    let steady = inside.first().zip(inside.last()).map(|(&first, &last)| {
+        let skipped: Vec<usize> =
+            (first..=last).filter(|at| inside.binary_search(at).is_err()).collect();
+        let mut why = window.why.clone();
+        if kept.len() < intervals.len() {
+            let slow = intervals.len() - kept.len();
+            why.push_str(&format!("; {slow} left out because the processor was slow"));
+        }
+        Steady {
+            first,
+            count: last + 1 - first,
+            trimmed_head: first,
+            trimmed_tail: intervals.len() - last - 1,
+            skipped,
+            why,
+        }
+    });
+    (window.figure(&rates), steady)
 }
 
 /// Why the trial's figures may not be used, or nothing.
@@ -94,5 +122,52 @@ fn limited_by(measured: &Measured, rate_pps: Option<f64>, traffic: &Traffic) -> 
     {
         return LimitedBy::Load;
     }
+    if measured.environment.device_share.is_some_and(|share| share < DEVICE_SHARE) {
+        return LimitedBy::Core;
+    }
     if measured.idle_share > IDLE_SHARE { LimitedBy::Generator } else { LimitedBy::Device }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Intervals of 1 ms with so many frames; a share of slow time above 4 % leaves one out.
+    fn intervals(list: &[(u64, f64)]) -> Vec<Interval> {
+        let one =
+            |&(rx, slow)| Interval { ms: 1.0, rx, slow_share: Some(slow), ..Interval::default() };
+        list.iter().map(one).collect()
+    }
+
+    #[test]
+    fn slow_intervals_do_not_count_as_long_as_four_others_remain() {
+        let mixed = intervals(&[
+            (10, 0.0),
+            (70, 1.0),
+            (100, 0.0),
+            (101, 0.04),
+            (72, 0.9),
+            (99, 0.01),
+            (100, 0.0),
+            (100, 0.02),
+            (71, 0.05),
+        ]);
+        let (rate, steady) = figure(&mixed);
+        assert_eq!(rate, Some(100_000.0));
+        let steady = steady.expect("a window");
+        // The first is start-up, the last is slow.
+        assert_eq!((steady.first, steady.count), (2, 6));
+        assert_eq!((steady.trimmed_head, steady.trimmed_tail), (2, 1));
+        assert_eq!(steady.skipped, [4]);
+        assert!(steady.why.contains("3 left out because the processor was slow"), "{}", steady.why);
+    }
+
+    #[test]
+    fn a_trial_that_was_slow_nearly_throughout_counts_as_a_whole() {
+        let slow = intervals(&[(70, 1.0), (71, 1.0), (100, 0.0), (70, 0.8), (70, 1.0), (69, 1.0)]);
+        let (rate, steady) = figure(&slow);
+        assert_eq!(rate, Some(70_000.0));
+        assert!(steady.expect("a window").skipped.is_empty());
+        assert_eq!(figure(&[]), (None, None));
+    }
 }

@@ -54,8 +54,14 @@ impl Device for Scripted<'_> {
         watch: &mut Watch<'_>,
     ) -> Result<Measured, DeviceError> {
         self.runs += 1;
-        let interval =
-            Interval { ms: 100.0, tx: 1000, rx: 1000, busy_ns: 50_000, busy_frames: 1000 };
+        let interval = Interval {
+            ms: 100.0,
+            tx: 1000,
+            rx: 1000,
+            busy_ns: 50_000,
+            busy_frames: 1000,
+            slow_share: None,
+        };
         (watch.on_interval)(&interval);
         let mut measured = Measured {
             intervals: vec![interval; 10],

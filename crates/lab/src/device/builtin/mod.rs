@@ -166,6 +166,7 @@ impl Builtin {
             steal_share: processor_time.and_then(|before| before.stolen_since()),
             core_share: place.core_share,
             pinned: place.is_pinned,
+            ..TrialEnvironment::default()
         };
         let mut measured = sampler.measured(&outcome);
         measured.proof = proof;
@@ -343,6 +344,7 @@ impl<'a> Sampler<'a> {
             rx: interval.received,
             busy_ns: since.busy_ns,
             busy_frames: since.busy_frames,
+            ..Interval::default()
         };
         self.intervals.push(sampled);
         if let Some((rally, clock)) = self.rally {

@@ -34,6 +34,7 @@ const SINGLE: [&str; 7] = [
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct DeviceCounters {
     ports: [LinkCounters; 2],
+    packets: u64,
     drops: BTreeMap<String, u64>,
 }
 
@@ -42,6 +43,8 @@ pub(super) struct DeviceCounters {
 pub(super) struct Change {
     /// Frames handed to port 0, those that it had no room for included.
     pub(super) received: u64,
+    /// Packets that reached IP.
+    pub(super) packets: u64,
     /// Frames sent by port 1.
     pub(super) sent: u64,
     /// Dropped by the device, by reason.
@@ -69,7 +72,9 @@ impl DeviceCounters {
         for name in SINGLE {
             drops.insert(name.to_owned(), single(&files[2], name).unwrap_or(0));
         }
-        Ok(Self { ports, drops })
+        let packets = paired(&files[0], "Ip", "InReceives").unwrap_or(0)
+            + single(&files[2], "Ip6InReceives").unwrap_or(0);
+        Ok(Self { ports, packets, drops })
     }
 
     /// What was added since `before`.
@@ -92,6 +97,7 @@ impl DeviceCounters {
         drops.retain(|_, count| *count > 0);
         Change {
             received: added(input.rx_frames, input_then.rx_frames) + full,
+            packets: added(self.packets, before.packets),
             sent: added(output.tx_frames, output_then.tx_frames),
             drops,
         }

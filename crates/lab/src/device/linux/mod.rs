@@ -42,6 +42,7 @@ use self::setup::{DEVICE, RouteTables};
 use self::tester::{Sent, Tester};
 use self::topology::{Testbed, Topology, TopologyError, port_name};
 use self::tuning::Tuning;
+use super::pulse::Pulse;
 use super::{Device, DeviceError, Measured, Request, Watch};
 use crate::experiment::{DeviceKind, Experiment, LinuxSettings, TesterKind, Variant, Xdp};
 use crate::results::TrialEnvironment;
@@ -55,6 +56,8 @@ pub struct Linux {
     core: Option<usize>,
     /// The tester of variants that name none.
     usual: TesterKind,
+    /// Beats that the tester's program takes, and those of its thread.
+    pulses: [Pulse; 2],
 }
 
 /// What stands on the device's input; taken off when dropped.
@@ -70,21 +73,23 @@ impl Linux {
     ///
     /// # Errors
     /// Without the privileges; the message names `fwdlab doctor`.
-    pub fn new(_: &Experiment) -> Result<Self, DeviceError> {
+    pub fn new(experiment: &Experiment) -> Result<Self, DeviceError> {
+        let concerns_input = is_input_measured(experiment)?;
         let mut testbed = Testbed::new()?;
         let mut probe = Topology::default();
         probe.namespace(DEVICE);
         testbed.change_to(&probe)?;
         // Kernels before 5.18 have no live frames, and those before 4.18 no AF_XDP.
         let usual = if try_live_frames().is_ok() {
-            TesterKind::Live
+            if concerns_input { TesterKind::Live } else { TesterKind::Inject }
         } else if try_af_xdp().is_ok() {
             TesterKind::AfXdp
         } else {
             TesterKind::AfPacket
         };
         let (tables, tuning) = (RouteTables::default(), Tuning::default());
-        Ok(Self { testbed, tables, tuning, core: core::quietest(), usual })
+        let (core, pulses) = (core::quietest(), Default::default());
+        Ok(Self { testbed, tables, tuning, core, usual, pulses })
     }
 }
 
@@ -133,7 +138,7 @@ impl Device for Linux {
         }
         let cpu = CpuTime::now().ok();
         let before = DeviceCounters::read(&mut self.testbed)?;
-        let sent = tester.run(&self.testbed, request, self.core, watch)?;
+        let sent = tester.run(&self.testbed, request, self.core, &mut self.pulses, watch)?;
         let ended = embedded.map(Embedded::finish).transpose()?;
         let change = DeviceCounters::read(&mut self.testbed)?.since(&before);
         let cpu = cpu.and_then(|before| Some((CpuTime::now().ok()?, before)));
@@ -144,7 +149,12 @@ impl Device for Linux {
             None => Cost::Softirq(cpu.map_or(0, |(now, before)| now.softirq_ns_since(&before))),
         };
         let steal = cpu.and_then(|(now, before)| now.steal_since(&before));
-        let mut measured = measured(sent, forwarded(change, ended), &settings, cost);
+        let mut change = forwarded(change, ended);
+        if kind == TesterKind::Inject {
+            // The port has not seen them.
+            change.received = change.packets;
+        }
+        let mut measured = measured(sent, change, &settings, cost);
         measured.proof.extend(proof);
         measured.environment.steal_share = steal;
         Ok(measured)
@@ -235,6 +245,27 @@ impl Linux {
     }
 }
 
+/// Whether a variant changes how frames come in by the device's port.
+fn is_input_measured(experiment: &Experiment) -> Result<bool, DeviceError> {
+    let is_veth = experiment.device == DeviceKind::BuiltinVeth;
+    let mut is_measured = is_veth;
+    for variant in &experiment.variants {
+        let settings = LinuxSettings::of(variant);
+        let concerns_input = is_veth || settings.concerns_input();
+        if concerns_input && settings.tester == Some(TesterKind::Inject) {
+            let what = format!(
+                "{}: variant {}: tester = \"inject\" puts frames past the device's port, whose input \
+                 this variant changes; write tester = \"live\"",
+                experiment.path.display(),
+                variant.name
+            );
+            return Err(DeviceError::Setup { what });
+        }
+        is_measured |= concerns_input;
+    }
+    Ok(is_measured)
+}
+
 /// What is known about the device's cost.
 enum Cost {
     /// Nanoseconds between time stamps, in which all frames were forwarded.
@@ -249,7 +280,7 @@ enum Cost {
 /// for one, so that the kernel copies each of them before it runs: only where it is asked for.
 fn needs_program(kind: TesterKind, settings: &LinuxSettings) -> bool {
     match kind {
-        TesterKind::Live => true,
+        TesterKind::Inject | TesterKind::Live => true,
         TesterKind::AfXdp | TesterKind::AfPacket => settings.xdp != Xdp::None || settings.threaded,
         TesterKind::Naive => false,
     }
@@ -257,7 +288,8 @@ fn needs_program(kind: TesterKind, settings: &LinuxSettings) -> bool {
 
 /// Whether the device's work lies between two time stamps of one processor.
 fn is_stamped(kind: TesterKind, settings: &LinuxSettings) -> bool {
-    kind == TesterKind::Live && !settings.is_embedded && !settings.threaded && settings.rps == 0
+    let is_live = matches!(kind, TesterKind::Inject | TesterKind::Live);
+    is_live && !settings.is_embedded && !settings.threaded && settings.rps == 0
 }
 
 /// What the device forwarded and dropped, its own router's drops included.
@@ -322,6 +354,10 @@ fn measured(sent: Sent, change: Change, settings: &LinuxSettings, cost: Cost) ->
     let whole = |measured: &mut Measured| {
         measured.intervals.iter_mut().for_each(|i| (i.busy_ns, i.busy_frames) = (0, 0));
     };
+    let whole_ns: f64 = measured.intervals.iter().map(|interval| interval.ms * 1e6).sum();
+    if let Cost::Stamped(ns) | Cost::Softirq(ns) = cost {
+        measured.environment.device_share = (whole_ns > 0.0).then_some(ns as f64 / whole_ns);
+    }
     match cost {
         Cost::Stamped(ns) => measured.busy_ns = ns,
         Cost::Told { ns, frames } => {

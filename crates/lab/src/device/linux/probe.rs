@@ -7,7 +7,8 @@ use fwdlab_port::bpf::{LiveFrames, Map};
 use fwdlab_port::xdp::XdpPort;
 use fwdlab_wire::MacAddr;
 
-use super::programs::{Shared, tester, word};
+use super::programs::tester::{self, Way};
+use super::programs::{Shared, word};
 use super::topology::{Cable, End, NetNamespace, Testbed, Topology, TopologyError};
 
 /// Name of the interfaces.
@@ -48,7 +49,7 @@ pub fn try_live_frames() -> Result<(), TopologyError> {
         let shared = Shared::new()?;
         shared.set(word::STOP, 1);
         let headers = Map::array("fwdlab_probe", 1, 8)?;
-        let program = tester::load(&shared, &headers, 1, 42, None)?;
+        let program = tester::load(&shared, &headers, 1, 42, None, Way::Out)?;
         let frame = [0; 60];
         program.run_live(&LiveFrames { frame: &frame, interface: LOOPBACK, repeat: 1, batch: 1 })
     };

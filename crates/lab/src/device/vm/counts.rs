@@ -19,6 +19,7 @@ pub(super) fn measured(counted: Counted, variant: &Variant, clock: VmClock) -> M
             rx: sample.received,
             busy_ns: sample.ns.saturating_sub(tester),
             busy_frames: sample.received,
+            ..Interval::default()
         }
     };
     let intervals: Vec<Interval> = counted.device.intervals.iter().map(interval).collect();

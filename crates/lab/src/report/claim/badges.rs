@@ -122,13 +122,22 @@ fn forwarded(kept: &[&Trial]) -> Badge {
 }
 
 fn headroom(kept: &[&Trial]) -> Badge {
-    let bounded = kept.iter().filter(|t| t.limited_by != LimitedBy::Device).count();
+    let bounded = kept.iter().filter(|t| t.limited_by.hides_device()).count();
+    let both = kept.iter().filter(|t| t.limited_by == LimitedBy::Core).count();
     let (state, text) = match bounded {
+        0 if both > 0 => (
+            State::Warn,
+            format!(
+                "tester and device shared one core in {both} of {}, and the tester took more than a \
+                 third of it: the rate is that of both",
+                units::plural(kept.len(), "trial")
+            ),
+        ),
         0 => (State::Good, "the device was the bottleneck of every trial".to_owned()),
         n => (
             State::Warn,
             format!(
-                "the device waited for frames in {n} of {}; {}",
+                "the device could have done more in {n} of {}; {}",
                 units::plural(kept.len(), "trial"),
                 if kept.iter().any(|t| t.cost_ns().is_some()) {
                     "those verdicts rest on its cost per frame"

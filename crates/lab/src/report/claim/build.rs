@@ -111,6 +111,7 @@ pub(super) const fn limit_name(limit: LimitedBy) -> &'static str {
         LimitedBy::Device => "device",
         LimitedBy::Generator => "generator",
         LimitedBy::Load => "load",
+        LimitedBy::Core => "core",
     }
 }
 

@@ -186,7 +186,7 @@ pub struct Cell {
     pub rate: Option<Spread>,
     /// Device cost in ns/frame over the kept trials.
     pub cost: Option<Spread>,
-    /// Kept trials by what bounded their rate: `device`, `generator`, `load`.
+    /// Kept trials by what bounded their rate: `device`, `generator`, `load`, `core`.
     pub limited_by: BTreeMap<&'static str, usize>,
     /// Frames sent by the tester in the kept trials.
     pub sent: u64,
@@ -216,7 +216,11 @@ impl Cell {
 
 /// The journal's word for what bounded a trial, in the words of the glossary.
 fn bound(limit: &str) -> &str {
-    if limit == "generator" { "tester" } else { limit }
+    match limit {
+        "generator" => "tester",
+        "core" => "tester and device",
+        other => other,
+    }
 }
 
 /// A trial that failed.

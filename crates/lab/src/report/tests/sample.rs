@@ -163,6 +163,7 @@ fn trial(
             count: steady,
             trimmed_head: head,
             trimmed_tail: 1,
+            skipped: Vec::new(),
             why: "the first interval lies below the level of the others".to_owned(),
         }),
         rate_pps: Some((rates[3] + rates[4]) / 2.0),

@@ -37,6 +37,10 @@ pub mod word {
     pub const LATE_SUM: usize = 7;
     /// The largest delay of a burst, in 1/256 ns.
     pub const LATE_MOST: usize = 8;
+    /// Beats of the processor so far.
+    pub const BEATS: usize = 9;
+    /// The sender's turns so far.
+    pub const TURNS: usize = 10;
 
     /// Test frames received.
     pub const RECEIVED: usize = 16;
@@ -77,7 +81,11 @@ const fn at(word: usize) -> i16 {
 #[derive(Debug)]
 pub struct Shared {
     map: Map,
+    beats: Map,
 }
+
+/// The latest beats of the processor that are kept, one in each word.
+const BEATS_KEPT: usize = 1 << 14;
 
 impl Shared {
     /// All zero.
@@ -85,7 +93,16 @@ impl Shared {
     /// # Errors
     /// There is no memory, or no privilege.
     pub fn new() -> io::Result<Self> {
-        Ok(Self { map: Map::array("fwdlab_shared", 1, word::COUNT as u32)? })
+        let map = Map::array("fwdlab_shared", 1, word::COUNT as u32)?;
+        Ok(Self { map, beats: Map::array("fwdlab_beats", 1, BEATS_KEPT as u32)? })
+    }
+
+    /// How long each beat from the `first`th on took, in ns, as far as it is kept.
+    pub fn beats(&self, first: u64) -> Vec<u32> {
+        let end = self.get(word::BEATS);
+        let words = self.beats.words();
+        let kept = first.max(end.saturating_sub(BEATS_KEPT as u64))..end;
+        kept.map(|beat| words[beat as usize % BEATS_KEPT].load(Ordering::Relaxed) as u32).collect()
     }
 
     /// The map itself.

@@ -2,9 +2,11 @@
 
 use std::io;
 
-use fwdlab_port::bpf::{Assembler, Condition, Helper, Map, Program, Register::*, Width, action};
+use fwdlab_port::bpf::{
+    Assembler, Condition, Helper, Label, Map, Program, Register::*, Width, action,
+};
 
-use super::{Shared, at, word};
+use super::{BEATS_KEPT, Shared, at, word};
 
 /// Bytes of a header in the table.
 pub const HEADER_ROOM: usize = 64;
@@ -35,6 +37,33 @@ impl Pace {
 /// Later than this many 1/256 ns, bursts are left out instead of caught up with: 10 ms.
 const MOST_LATE: u64 = 10_000_000 * 256;
 
+/// From one beat of the processor to the next, in frames.
+const BEAT_EVERY: i32 = 1024;
+
+/// Rounds of a beat, about 1 us in all.
+const BEAT_ROUNDS: i32 = 256;
+
+/// Runs of a beat, of which the last counts.
+const BEAT_RUNS: i32 = 2;
+
+/// Additions to each of five registers in a round. So many, that it does not matter where in a cache
+/// line the round begins; what bounds a beat is that five additions are made at a time.
+const BEAT_ADDITIONS: usize = 16;
+
+/// Where frames go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Out of the sender's interface.
+    Out,
+    /// Into the stack of the device, in whose namespace the program then runs, as if its port had
+    /// received them. `batch` frames at a time are handed over; the device begins to work when the
+    /// last of them is made.
+    Stack {
+        /// Frames of a batch, a power of two.
+        batch: u32,
+    },
+}
+
 /// Loads the program. `headers` holds `entries` headers in the order of sending, of which the
 /// first `length` bytes are written; without a pace frames are sent as fast as they come.
 ///
@@ -46,6 +75,7 @@ pub fn load(
     entries: u32,
     length: usize,
     pace: Option<Pace>,
+    way: Way,
 ) -> io::Result<Program> {
     let mut program = Assembler::new();
     program.copy(R6, R1).map_value(R7, shared.map(), 0);
@@ -53,6 +83,7 @@ pub fn load(
     if let Some(pace) = pace {
         wait(&mut program, pace);
     }
+    beat(&mut program, shared);
     // The next header of the table.
     program
         .load(Width::Double, R8, R7, at(word::NEXT))
@@ -82,14 +113,68 @@ pub fn load(
             done += bytes;
         }
     }
-    program
-        .increment(R7, at(word::SENT), R1)
-        .set(R0, action::TX)
-        .exit()
-        .label("drop")
-        .set(R0, action::DROP)
-        .exit();
+    program.increment(R7, at(word::SENT), R1);
+    match way {
+        Way::Out => program.set(R0, action::TX).exit().label("drop"),
+        Way::Stack { batch } => {
+            stamp(&mut program, batch, "sent");
+            program.set(R0, action::PASS).exit().label("drop");
+            stamp(&mut program, batch, "dropped")
+        }
+    };
+    program.set(R0, action::DROP).exit();
     Program::load_xdp("fwdlab_tester", &program.finish())
+}
+
+/// With the last frame of a batch the device begins to work.
+fn stamp(program: &mut Assembler, batch: u32, not_last: Label) -> &mut Assembler {
+    program
+        .load(Width::Double, R1, R7, at(word::TURNS))
+        .add(R1, 1)
+        .store(Width::Double, R7, at(word::TURNS), R1)
+        .and(R1, batch as i32 - 1)
+        .jump(Condition::NotEqual, R1, 0, not_last)
+        .call(Helper::NowNs)
+        .store(Width::Double, R7, at(word::BUSY_SINCE), R0)
+        .store_number(Width::Double, R7, at(word::IS_BUSY), 1)
+        .label(not_last)
+}
+
+/// Times a fixed piece of arithmetic once in a while. It has run before the time is taken, so that it
+/// does not matter what the device left of it in the caches.
+fn beat(program: &mut Assembler, shared: &Shared) {
+    program
+        .load(Width::Double, R1, R7, at(word::SENT))
+        .and(R1, BEAT_EVERY - 1)
+        .jump(Condition::NotEqual, R1, 0, "no beat")
+        .set(R8, 0)
+        .label("beat")
+        .call(Helper::NowNs)
+        .copy(R9, R0);
+    for register in [R1, R2, R3, R4, R5, R0] {
+        program.set(register, 0);
+    }
+    program.label("round");
+    for register in [R2, R3, R4, R5, R0].into_iter().cycle().take(5 * BEAT_ADDITIONS) {
+        program.add(register, 1);
+    }
+    program
+        .add(R1, 1)
+        .jump(Condition::Below, R1, BEAT_ROUNDS, "round")
+        .call(Helper::NowNs)
+        .add(R8, 1)
+        .jump(Condition::Below, R8, BEAT_RUNS, "beat")
+        .subtract(R0, R9)
+        .load(Width::Double, R1, R7, at(word::BEATS))
+        .copy(R2, R1)
+        .and(R2, BEATS_KEPT as i32 - 1)
+        .shift_left(R2, 3)
+        .map_value(R3, &shared.beats, 0)
+        .add_register(R3, R2)
+        .store(Width::Double, R3, 0, R0)
+        .add(R1, 1)
+        .store(Width::Double, R7, at(word::BEATS), R1)
+        .label("no beat");
 }
 
 /// Goes on while a burst is due; else counts the waiting and drops the frame.

@@ -1,6 +1,7 @@
 //! The testers on veth pairs: what makes the frames, and what receives and checks them.
 //!
-//! [`live`] is taken wherever the kernel has it; [`ports`] drives the tester of every other device
+//! [`live`] is taken wherever the kernel has it: its frames go straight into the device's stack,
+//! unless a variant changes how they come in by its port; then they come over a veth pair. [`ports`] drives the tester of every other device
 //! through AF_XDP or packet sockets. With all of them the sender's system calls do the device's
 //! work, on one processor, before they return.
 
@@ -13,6 +14,7 @@ use self::live::LiveTester;
 use self::ports::PortTester;
 use super::programs::Shared;
 use super::topology::{Testbed, TopologyError};
+use crate::device::pulse::Pulse;
 use crate::device::{DeviceError, Request, Watch};
 use crate::experiment::TesterKind;
 use crate::results::{Checks, Interval};
@@ -20,6 +22,9 @@ use crate::results::{Checks, Interval};
 /// What a tester is called in reports.
 pub(super) const fn title(kind: TesterKind) -> &'static str {
     match kind {
+        TesterKind::Inject => {
+            "XDP live frames put into the device's stack, batches of 16; received and checked by XDP"
+        }
         TesterKind::Live => "XDP live frames, batches of 64; received and checked by XDP",
         TesterKind::AfXdp => "AF_XDP sockets in copy mode",
         TesterKind::AfPacket => "packet sockets, 64 frames a system call",
@@ -45,7 +50,9 @@ impl<'a> Tester<'a> {
         request: &Request<'_>,
     ) -> Result<Self, DeviceError> {
         Ok(match kind {
-            TesterKind::Live => Self::Live(LiveTester::new(testbed, shared, request.traffic)?),
+            TesterKind::Inject | TesterKind::Live => {
+                Self::Live(LiveTester::new(kind, testbed, shared, request.traffic)?)
+            }
             _ => Self::Ports(Box::new(PortTester::new(kind, testbed, request)?)),
         })
     }
@@ -60,11 +67,12 @@ impl<'a> Tester<'a> {
         testbed: &Testbed,
         request: &Request<'_>,
         core: Option<usize>,
+        [in_program, in_thread]: &mut [Pulse; 2],
         watch: &mut Watch<'_>,
     ) -> Result<Sent, DeviceError> {
         match self {
-            Self::Live(tester) => tester.run(testbed, request.experiment, core, watch),
-            Self::Ports(tester) => tester.run(core, watch),
+            Self::Live(tester) => tester.run(testbed, request.experiment, core, in_program, watch),
+            Self::Ports(tester) => tester.run(core, in_thread, watch),
         }
     }
 }

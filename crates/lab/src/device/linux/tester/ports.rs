@@ -10,6 +10,7 @@ use fwdlab_traffic::{Outcome, Plan, Tester};
 use super::super::setup::{BACK, DEVICE_MACS, OUT, RECEIVER, SENDER, TESTER_MACS};
 use super::super::topology::{Testbed, TopologyError};
 use super::Sent;
+use crate::device::pulse::{self, Pulse};
 use crate::device::{DeviceError, Request, Watch, builtin};
 use crate::experiment::TesterKind;
 use crate::results::Interval;
@@ -19,6 +20,9 @@ const FRAMES_IN_FLIGHT: usize = 1024;
 
 /// Frames that are sent at once: what a packet socket sends in one system call.
 const BATCH: usize = 64;
+
+/// Beats of the processor between two intervals.
+const BEATS: usize = 16;
 
 /// How long the last frames may take.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -57,6 +61,7 @@ impl PortTester {
     pub(super) fn run(
         mut self,
         core: Option<usize>,
+        pulse: &mut Pulse,
         watch: &mut Watch<'_>,
     ) -> Result<Sent, DeviceError> {
         let (report, reports) = mpsc::channel();
@@ -68,14 +73,18 @@ impl PortTester {
                 let pinned = core.is_some_and(|c| affinity::pin_current_thread(c).is_ok());
                 let outcome = self.tester.run(stop, &mut |interval| {
                     // Nobody listens any more only when the campaign ends.
-                    let _ = report.send(*interval);
+                    let _ = report.send((*interval, pulse::beats(BEATS)));
                 });
                 let unread = self.tester.into_ports().1.counters().rx_dropped;
                 (outcome, pinned, unread)
             });
             let sender = sender.map_err(|source| PortError::Thread { source })?;
-            for interval in reports {
-                let sampled = sampled(&interval);
+            let mut before = Vec::new();
+            for (interval, beats) in reports {
+                // What was so at its beginning and at its end was so in between.
+                let around = [before, beats.clone()].concat();
+                before = beats;
+                let sampled = sampled(&interval, pulse.slow_share(&around));
                 (watch.on_interval)(&sampled);
                 intervals.push(sampled);
             }
@@ -90,13 +99,13 @@ impl PortTester {
     }
 }
 
-fn sampled(interval: &fwdlab_traffic::Interval) -> Interval {
+fn sampled(interval: &fwdlab_traffic::Interval, slow_share: Option<f64>) -> Interval {
     Interval {
         ms: interval.length_ns as f64 / 1e6,
         tx: interval.sent,
         rx: interval.received,
-        busy_ns: 0,
-        busy_frames: 0,
+        slow_share,
+        ..Interval::default()
     }
 }
 
