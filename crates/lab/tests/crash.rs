@@ -51,7 +51,7 @@ fn trial(planned: &PlannedTrial) -> Trial {
                 rx: 400_000,
                 busy_ns: 9,
                 busy_frames: 1,
-                slow_share: None,
+                ..Interval::default()
             };
             11
         ],

@@ -23,7 +23,7 @@ fn most_missed(campaigns: usize) -> usize {
 pub fn line(number: usize, report: &Value) -> String {
     let mut line = format!("{number:>3}");
     for verdict in list(&report["verdicts"]) {
-        let (low, high) = interval(verdict);
+        let (low, high) = interval(verdict, &text(&verdict["metric"]));
         let _ = write!(
             line,
             "  {}/{} {} [{:+.2}, {:+.2}]",
@@ -84,7 +84,7 @@ pub fn slowed(reports: &[Value]) -> (String, bool) {
             let Some(cost) = baseline_cost(report, verdict) else { continue };
             // Gains are ratios of frames per busy second, so a slower device has one below 1.
             let truth = cost / (cost + extra_ns(report, &name));
-            let (low, high) = interval(verdict);
+            let (low, high) = interval(verdict, "cost");
             let tally = &mut tallies[place].1;
             tally.truth_percent.push((1.0 / truth - 1.0) * 100.0);
             tally.found_percent.push((1.0 / estimate(verdict) - 1.0) * 100.0);
@@ -144,8 +144,8 @@ fn baseline_cost(report: &Value, verdict: &Value) -> Option<f64> {
 }
 
 /// The comparison of the device's costs: what is injected is a cost, whatever bounded the rate.
-fn interval(verdict: &Value) -> (f64, f64) {
-    let interval = &verdict["cost"]["interval95"];
+fn interval(verdict: &Value, metric: &str) -> (f64, f64) {
+    let interval = &verdict[metric]["interval95"];
     let bound = |name: &str| interval[name].as_f64().unwrap_or(f64::NAN);
     (bound("low"), bound("high"))
 }

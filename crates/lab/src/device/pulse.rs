@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::time::Instant;
 
+use crate::results::Interval;
+
 /// A beat is slow when it takes more than this many times as long as the fastest ones.
 const SLOW: f64 = 1.12;
 
@@ -28,8 +30,17 @@ pub(super) struct Pulse {
 }
 
 impl Pulse {
+    /// Notes in `interval` what these beats of it say; nothing when there are none.
+    pub(super) fn note(&mut self, beats: &[u32], interval: &mut Interval) {
+        interval.slow_share = self.slow_share(beats);
+        if !beats.is_empty() {
+            let ns: Vec<f64> = beats.iter().map(|ns| f64::from(*ns)).collect();
+            interval.beat_ns = Some(fwdlab_stats::median(&ns));
+        }
+    }
+
     /// Share of slow ones among these beats, 0 to 1; nothing when there are none.
-    pub(super) fn slow_share(&mut self, beats: &[u32]) -> Option<f64> {
+    fn slow_share(&mut self, beats: &[u32]) -> Option<f64> {
         for &ns in beats {
             *self.beats.entry(ns).or_default() += 1;
             self.count += 1;
@@ -40,7 +51,7 @@ impl Pulse {
     }
 
     /// What the fastest beats took.
-    pub(super) fn fastest_ns(&self) -> Option<f64> {
+    fn fastest_ns(&self) -> Option<f64> {
         let mut before = 0;
         self.beats.iter().find_map(|(ns, count)| {
             before += count;

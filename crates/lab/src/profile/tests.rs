@@ -47,8 +47,14 @@ impl Device for Scripted {
 
     fn run(&mut self, request: &Request<'_>, _: &mut Watch<'_>) -> Result<Measured, DeviceError> {
         let n = self.frames;
-        let interval =
-            Interval { ms: 100.0, tx: n, rx: n, busy_ns: 50_000, busy_frames: n, slow_share: None };
+        let interval = Interval {
+            ms: 100.0,
+            tx: n,
+            rx: n,
+            busy_ns: 50_000,
+            busy_frames: n,
+            ..Interval::default()
+        };
         Ok(Measured {
             intervals: vec![interval; 10],
             sent: 10 * n,

@@ -203,7 +203,10 @@ fn checks(results: &Results, sides: &[Vec<&Trial>; 2], metric: Metric) -> Vec<Fi
         let loads: Vec<_> = runs.iter().map(|&(o, f)| (asked.map(|_| o), f)).collect();
         found.extend(validity::saturation(&loads, None));
         found.extend(validity::generator(&offered, asked));
-        found.extend(validity::shared_bottleneck(&runs));
+        // Where they share a core on purpose, it is known and said what bounded each trial.
+        if trials(sides).all(|t| t.environment.device_share.is_none()) {
+            found.extend(validity::shared_bottleneck(&runs));
+        }
         let trials = bounded(sides);
         let of = sides.iter().map(Vec::len).sum();
         found.extend((trials > 0).then_some(Finding::GeneratorLimited { trials, of }));

@@ -410,3 +410,35 @@ fn published_runs_that_reached_the_offered_load_prove_nothing() {
     assert_eq!(claims.verdicts[0].metric, "rate");
     assert!(claims.verdicts[0].sentence.contains("saturated"), "{}", claims.verdicts[0].sentence);
 }
+
+#[test]
+fn a_core_that_tester_and_device_share_is_stated_and_no_fault_of_the_generator() {
+    let mut results = sample::results(&sample::TWO, 8);
+    for trial in &mut results.trials {
+        // The more comes back, the less is sent.
+        for interval in &mut trial.intervals {
+            interval.tx = 10_000_000 - interval.rx;
+        }
+    }
+    let sentence = |results: &Results| claims(results).unwrap().verdicts[0].sentence.clone();
+    assert!(sentence(&results).contains("generator limit"), "{}", sentence(&results));
+    for trial in &mut results.trials {
+        trial.environment.device_share = Some(if trial.variant == "radix" { 0.6 } else { 0.75 });
+        if trial.variant == "radix" {
+            trial.limited_by = crate::results::LimitedBy::Core;
+        }
+    }
+    assert!(!sentence(&results).contains("invalid"), "{}", sentence(&results));
+    let claims = claims(&results).unwrap();
+    assert_eq!(claims.cells[0].limits(), "tester and device");
+    let headroom = claims.badges.iter().find(|badge| badge.name == "tester headroom").unwrap();
+    assert_eq!(
+        headroom.text,
+        "in 16 of 32 trials the tester took over a third of the core that it shares with the \
+         device: the rate is that of both; the device had 60.0 % to 75.0 % of that core"
+    );
+    results.trials.retain(|trial| trial.variant != "radix");
+    let badges = super::claims(&results).unwrap().badges;
+    let headroom = badges.iter().find(|badge| badge.name == "tester headroom").unwrap();
+    assert!(headroom.text.ends_with("the device had 75.0 % to 75.0 % of that core"));
+}

@@ -240,6 +240,10 @@ pub struct Interval {
     /// was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slow_share: Option<f64>,
+    /// Median time of the arithmetic by which that was measured, in ns: it falls as the processor's
+    /// clock rises.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beat_ns: Option<f64>,
 }
 
 impl Interval {

@@ -54,7 +54,7 @@ pub(crate) fn trial(place: usize) -> Trial {
             rx: 399_000,
             busy_ns: 40_000_000,
             busy_frames: 400_000,
-            slow_share: None,
+            ..Interval::default()
         }],
         sent: 400_000,
         received: 399_000,

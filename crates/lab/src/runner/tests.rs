@@ -60,7 +60,7 @@ impl Device for Scripted<'_> {
             rx: 1000,
             busy_ns: 50_000,
             busy_frames: 1000,
-            slow_share: None,
+            ..Interval::default()
         };
         (watch.on_interval)(&interval);
         let mut measured = Measured {

@@ -99,7 +99,10 @@ impl Device for Linux {
             Some(core) => format!("tester and device share core {core}"),
             None => "tester and device are not pinned".to_owned(),
         };
-        let topology = "sender - veth - device - veth - receiver, one queue each way";
+        let topology = match self.usual {
+            TesterKind::Inject => "sender - device's stack - veth - receiver, one queue each way",
+            _ => "sender - veth - device - veth - receiver, one queue each way",
+        };
         [("cores", cores.as_str()), ("tester", tester::title(self.usual)), ("topology", topology)]
             .into_iter()
             .map(|(name, value)| (name.to_owned(), value.to_owned()))

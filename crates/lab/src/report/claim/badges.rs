@@ -128,12 +128,18 @@ fn headroom(kept: &[&Trial]) -> Badge {
         0 if both > 0 => (
             State::Warn,
             format!(
-                "tester and device shared one core in {both} of {}, and the tester took more than a \
-                 third of it: the rate is that of both",
-                units::plural(kept.len(), "trial")
+                "in {both} of {} the tester took over a third of the core that it shares with the \
+                 device: the rate is that of both{}",
+                units::plural(kept.len(), "trial"),
+                shared_core(kept)
             ),
         ),
-        0 => (State::Good, "the device was the bottleneck of every trial".to_owned()),
+        0 => {
+            let text = "the device was the bottleneck of every trial".to_owned();
+            let shared = shared_core(kept);
+            let shares = if shared.is_empty() { "" } else { "; it shares a core with the tester" };
+            (State::Good, text + shares + &shared)
+        }
         n => (
             State::Warn,
             format!(
@@ -148,6 +154,17 @@ fn headroom(kept: &[&Trial]) -> Badge {
         ),
     };
     Badge { name: "tester headroom", state, text }
+}
+
+/// The device's share of a core on which the tester runs too.
+fn shared_core(kept: &[&Trial]) -> String {
+    let shares = kept.iter().filter_map(|t| t.environment.device_share);
+    let bounds = shares.fold(None, |bounds: Option<(f64, f64)>, share| {
+        Some(bounds.map_or((share, share), |(low, high)| (low.min(share), high.max(share))))
+    });
+    bounds.map_or_else(String::new, |(low, high)| {
+        format!("; the device had {} to {} of that core", units::share(low), units::share(high))
+    })
 }
 
 fn flows(kept: &[&Trial]) -> Badge {

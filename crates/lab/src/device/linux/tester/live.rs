@@ -196,9 +196,10 @@ impl<'a> LiveTester<'a> {
             let ms = (now_time - last_time).as_secs_f64() * 1e3;
             let new = self.shared.beats(beats);
             beats += new.len() as u64;
-            let slow_share = pulse.slow_share(&new);
             // The device gets every frame that is sent.
-            let sampled = Interval { ms, tx, rx, busy_ns, busy_frames: tx, slow_share };
+            let mut sampled =
+                Interval { ms, tx, rx, busy_ns, busy_frames: tx, ..Interval::default() };
+            pulse.note(&new, &mut sampled);
             fast += u128::from(due > warmup && !sampled.is_slow());
             (watch.on_interval)(&sampled);
             intervals.push(sampled);

@@ -84,7 +84,8 @@ impl PortTester {
                 // What was so at its beginning and at its end was so in between.
                 let around = [before, beats.clone()].concat();
                 before = beats;
-                let sampled = sampled(&interval, pulse.slow_share(&around));
+                let mut sampled = sampled(&interval);
+                pulse.note(&around, &mut sampled);
                 (watch.on_interval)(&sampled);
                 intervals.push(sampled);
             }
@@ -99,12 +100,11 @@ impl PortTester {
     }
 }
 
-fn sampled(interval: &fwdlab_traffic::Interval, slow_share: Option<f64>) -> Interval {
+fn sampled(interval: &fwdlab_traffic::Interval) -> Interval {
     Interval {
         ms: interval.length_ns as f64 / 1e6,
         tx: interval.sent,
         rx: interval.received,
-        slow_share,
         ..Interval::default()
     }
 }
