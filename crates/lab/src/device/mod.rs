@@ -14,7 +14,7 @@ use crate::results::{Checks, Interval, LatencyAt, LatencyFigures, RateSearch, Tr
 mod builtin;
 #[cfg(target_os = "linux")]
 pub mod linux;
-mod pulse;
+pub(crate) mod pulse;
 #[cfg(target_os = "linux")]
 pub mod vm;
 

@@ -10,7 +10,9 @@
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+use fwdlab_port::affinity;
 
 use crate::results::Interval;
 
@@ -66,6 +68,29 @@ pub(super) fn beats(count: usize) -> Vec<u32> {
     (0..count + 2).map(|_| beat()).skip(2).collect()
 }
 
+/// Share of `time` in which each of these cores was slower than the fastest of them can be, 0 to 1;
+/// nothing for one that this thread may not use. One core after the other.
+pub(crate) fn slow_shares(cores: &[usize], time: Duration) -> Vec<Option<f64>> {
+    let watch = |core: usize| {
+        affinity::pin_current_thread(core).ok()?;
+        let (start, mut taken) = (Instant::now(), Vec::new());
+        while start.elapsed() < time {
+            taken.extend(beats(1));
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Some(taken)
+    };
+    std::thread::scope(|scope| {
+        let lists: Vec<Option<Vec<u32>>> = cores
+            .iter()
+            .map(|&core| scope.spawn(move || watch(core)).join().ok().flatten())
+            .collect();
+        let mut pulse = Pulse::default();
+        pulse.slow_share(&lists.iter().flatten().flatten().copied().collect::<Vec<u32>>());
+        lists.into_iter().map(|list| pulse.slow_share(&list?)).collect()
+    })
+}
+
 /// Four chains of arithmetic that do not wait for each other, so that all units of a core are busy.
 fn beat() -> u32 {
     let start = Instant::now();
@@ -96,5 +121,14 @@ mod tests {
         // One lucky beat among hundreds changes nothing.
         pulse.slow_share(&[1010; 500]);
         assert_eq!(pulse.slow_share(&[700, 1015]), Some(0.0));
+    }
+
+    #[test]
+    fn every_core_is_watched() {
+        let cores = affinity::allowed_cores();
+        let shares = slow_shares(&cores, Duration::from_millis(10));
+        assert_eq!(shares.len(), cores.len());
+        assert!(shares.iter().all(|share| share.is_some_and(|s| (0.0..=1.0).contains(&s))));
+        assert_eq!(slow_shares(&[usize::MAX], Duration::from_millis(1)), [None]);
     }
 }

@@ -1,13 +1,21 @@
 //! Processors and memory.
 
 use std::fs;
+use std::time::Duration;
+
+use fwdlab_port::affinity;
 
 use super::{Finding, Needed};
+use crate::device::pulse;
+use crate::results::Interval;
+
+/// How long each core is watched.
+const WATCHED: Duration = Duration::from_millis(200);
 
 pub(super) fn findings() -> Vec<Finding> {
     let mut list = vec![cores()];
     if cfg!(target_os = "linux") {
-        list.extend([governor(), hypervisor(), huge_pages()]);
+        list.extend([governor(), hypervisor(), undisturbed(), huge_pages()]);
     }
     list
 }
@@ -58,6 +66,23 @@ fn hypervisor() -> Finding {
         detail: detail.to_owned(),
         enables: "smaller differences between trials",
         remedy: "use a machine of your own, or more blocks",
+        needed: Needed::Never,
+    }
+}
+
+fn undisturbed() -> Finding {
+    let cores = affinity::allowed_cores();
+    let shares = pulse::slow_shares(&cores, WATCHED);
+    let parts = cores.iter().zip(&shares).filter_map(|(core, share)| {
+        share.map(|share| format!("core {core} slow in {:.0} % of {WATCHED:?}", share * 100.0))
+    });
+    let is_shared = shares.iter().flatten().any(|share| *share > Interval::MOST_SLOW);
+    Finding {
+        what: "undisturbed cores",
+        present: !is_shared,
+        detail: parts.collect::<Vec<_>>().join(", "),
+        enables: "trials that need not wait until others leave the cores alone",
+        remedy: "stop other work, switch simultaneous multithreading off, or use a machine of your own",
         needed: Needed::Never,
     }
 }

@@ -442,3 +442,26 @@ fn a_core_that_tester_and_device_share_is_stated_and_no_fault_of_the_generator()
     let headroom = badges.iter().find(|badge| badge.name == "tester headroom").unwrap();
     assert!(headroom.text.ends_with("the device had 75.0 % to 75.0 % of that core"));
 }
+
+#[test]
+fn intervals_on_a_slow_processor_are_counted_and_do_not_count() {
+    let mut results = sample::results(&sample::TWO, 8);
+    let processor = |results: &Results| {
+        let badges = claims(results).unwrap().badges;
+        badges.into_iter().find(|badge| badge.name == "processor").map(|badge| badge.text)
+    };
+    assert_eq!(processor(&results), None);
+    for trial in &mut results.trials {
+        for interval in &mut trial.intervals {
+            interval.slow_share = Some(0.0);
+        }
+    }
+    assert_eq!(processor(&results).unwrap(), "at full speed in every interval");
+    let trial = &mut results.trials[0];
+    (trial.intervals[3].slow_share, trial.intervals[3].rx) = (Some(0.5), 1);
+    assert!(processor(&results).unwrap().ends_with("in 1 trial too few others remained"));
+    results.trials[0].steady.as_mut().unwrap().skipped = vec![3];
+    let text = processor(&results).unwrap();
+    assert!(text.starts_with("the device's processor was slow in 1 of 320 intervals"), "{text}");
+    assert!(text.ends_with("these do not count"), "{text}");
+}

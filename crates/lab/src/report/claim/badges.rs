@@ -54,6 +54,7 @@ pub(super) fn badges(results: &Results, claims: &Claims) -> Vec<Badge> {
             frames(&kept),
             proof(results, claims),
         ]);
+        badges.extend(processor(&kept));
     }
     badges.push(stability(claims));
     badges
@@ -154,6 +155,33 @@ fn headroom(kept: &[&Trial]) -> Badge {
         ),
     };
     Badge { name: "tester headroom", state, text }
+}
+
+/// What was left out because the device's processor was slow, where that was measured.
+fn processor(kept: &[&Trial]) -> Option<Badge> {
+    let all = || kept.iter().flat_map(|trial| &trial.intervals);
+    if all().all(|interval| interval.slow_share.is_none()) {
+        return None;
+    }
+    let slow = all().filter(|interval| interval.is_slow()).count();
+    let left = format!(
+        "the device's processor was slow in {} of {}",
+        units::count(slow as u64),
+        units::plural(all().count(), "interval")
+    );
+    let mixed = kept
+        .iter()
+        .filter(|trial| trial.steady_intervals().iter().any(crate::results::Interval::is_slow))
+        .count();
+    let (state, text) = match mixed {
+        0 if slow == 0 => (State::Good, "at full speed in every interval".to_owned()),
+        0 => (State::Good, format!("{left}; these do not count")),
+        n => (
+            State::Warn,
+            format!("{left}; in {} too few others remained", units::plural(n, "trial")),
+        ),
+    };
+    Some(Badge { name: "processor", state, text })
 }
 
 /// The device's share of a core on which the tester runs too.

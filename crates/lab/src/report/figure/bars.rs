@@ -171,8 +171,11 @@ fn draw_limit(canvas: &mut Canvas, layout: &Layout, limit: &LineRate, (from, to)
 fn draw_series(canvas: &mut Canvas, layout: &Layout, series: &Series, centre: f64) {
     let half = (layout.slot * 0.36).min(44.0);
     canvas.open(&[("class", "series"), ("data-variant", &series.variant)]);
-    if series.variant.chars().count() as f64 * CHARACTER <= layout.slot {
-        canvas.text("", Anchor::Middle, at(centre, BOTTOM + 18.0), &series.variant);
+    let columns = (layout.slot / CHARACTER) as usize;
+    let lines = name_lines(&series.variant, columns);
+    let first = BOTTOM + if lines.len() > 1 { 12.0 } else { 18.0 };
+    for (k, line) in lines.into_iter().enumerate() {
+        canvas.text("", Anchor::Middle, at(centre, first + 12.0 * k as f64), line);
     }
     let Some(summary) = series.summary else {
         canvas.text("warn-text", Anchor::Middle, at(centre, BOTTOM - 8.0), "no trial kept");
@@ -204,6 +207,18 @@ fn draw_series(canvas: &mut Canvas, layout: &Layout, series: &Series, centre: f6
     canvas.close();
 }
 
+/// A name on one line or on two; nothing where it does not fit, and only the legend has it.
+fn name_lines(name: &str, columns: usize) -> Vec<&str> {
+    let fits = |part: &str| part.chars().count() <= columns;
+    if fits(name) {
+        return vec![name];
+    }
+    let ends = name.match_indices(['-', '_', ' ']).map(|(at, _)| at + 1);
+    let halves = ends.map(|end| name.split_at(end));
+    let mut fitting = halves.filter(|(a, b)| fits(a.trim_end()) && fits(b) && !b.is_empty());
+    fitting.next_back().map_or_else(Vec::new, |(a, b)| vec![a.trim_end(), b])
+}
+
 /// Marks of the single trials, spread over the bar in the order of the run,
 /// so that drift shows as a slope.
 fn draw_dots(canvas: &mut Canvas, layout: &Layout, series: &Series, (centre, half): (f64, f64)) {
@@ -215,5 +230,19 @@ fn draw_dots(canvas: &mut Canvas, layout: &Layout, series: &Series, (centre, hal
         let place = at(centre + share * reach, layout.y.place(dot.value));
         let mark = TrialMark { id: &dot.trial, hover: &dot.hover, radius: 3.2 };
         canvas.mark(&class, series.colour, place, &mark);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_stand_on_two_lines() {
+        assert_eq!(name_lines("radix", 9), ["radix"]);
+        assert_eq!(name_lines("empty-chain", 9), ["empty-", "chain"]);
+        assert_eq!(name_lines("one two three", 9), ["one two", "three"]);
+        assert!(name_lines("inseparable", 9).is_empty());
+        assert!(name_lines("separable-", 9).is_empty());
     }
 }

@@ -1,9 +1,9 @@
 //! The testers on veth pairs: what makes the frames, and what receives and checks them.
 //!
 //! [`live`] is taken wherever the kernel has it: its frames go straight into the device's stack,
-//! unless a variant changes how they come in by its port; then they come over a veth pair. [`ports`] drives the tester of every other device
-//! through AF_XDP or packet sockets. With all of them the sender's system calls do the device's
-//! work, on one processor, before they return.
+//! unless a variant changes how they come in by its port; then they come over a veth pair. [`ports`]
+//! drives the tester of every other device through AF_XDP or packet sockets. With all of them the
+//! sender's system calls do the device's work, on one processor, before they return.
 
 mod live;
 mod ports;
