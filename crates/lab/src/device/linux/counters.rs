@@ -35,6 +35,7 @@ const SINGLE: [&str; 7] = [
 pub(super) struct DeviceCounters {
     ports: [LinkCounters; 2],
     packets: u64,
+    backlog_drops: u64,
     drops: BTreeMap<String, u64>,
 }
 
@@ -45,6 +46,8 @@ pub(super) struct Change {
     pub(super) received: u64,
     /// Packets that reached IP.
     pub(super) packets: u64,
+    /// Frames for which a processor's backlog had no room, those of other interfaces included.
+    pub(super) backlog_drops: u64,
     /// Frames sent by port 1.
     pub(super) sent: u64,
     /// Dropped by the device, by reason.
@@ -74,7 +77,8 @@ impl DeviceCounters {
         }
         let packets = paired(&files[0], "Ip", "InReceives").unwrap_or(0)
             + single(&files[2], "Ip6InReceives").unwrap_or(0);
-        Ok(Self { ports, packets, drops })
+        let softnet = fs::read_to_string("/proc/net/softnet_stat").unwrap_or_default();
+        Ok(Self { ports, packets, backlog_drops: backlog_drops(&softnet), drops })
     }
 
     /// What was added since `before`.
@@ -98,6 +102,7 @@ impl DeviceCounters {
         Change {
             received: added(input.rx_frames, input_then.rx_frames) + full,
             packets: added(self.packets, before.packets),
+            backlog_drops: added(self.backlog_drops, before.backlog_drops),
             sent: added(output.tx_frames, output_then.tx_frames),
             drops,
         }
@@ -110,6 +115,12 @@ fn paired(text: &str, protocol: &str, name: &str) -> Option<u64> {
     let mut lines = text.lines().filter_map(|line| line.strip_prefix(&prefix));
     let place = lines.next()?.split(' ').position(|other| other == name)?;
     lines.next()?.split(' ').nth(place)?.parse().ok()
+}
+
+/// The second hexadecimal number of each processor's line in /proc/net/softnet_stat.
+fn backlog_drops(text: &str) -> u64 {
+    let second = |line: &str| u64::from_str_radix(line.split_whitespace().nth(1)?, 16).ok();
+    text.lines().filter_map(second).sum()
 }
 
 /// A number of /proc/net/snmp6.
@@ -129,6 +140,7 @@ mod tests {
         let snmp = "Ip: Forwarding InHdrErrors\nIp: 1 42\nIcmp: InMsgs\nIcmp: 3\n";
         assert_eq!(paired(snmp, "Ip", "InHdrErrors"), Some(42));
         assert_eq!(paired(snmp, "Ip", "Missing"), None);
+        assert_eq!(backlog_drops("00ff 0000000a 0\n01 00000001 0\n"), 11);
         assert_eq!(single("Ip6InReceives  \t 7\nIp6InNoRoutes 9\n", "Ip6InNoRoutes"), Some(9));
     }
 

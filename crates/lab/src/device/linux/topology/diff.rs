@@ -38,9 +38,38 @@ pub enum Action {
     ClearRules { role: String },
 }
 
+/// More routes than these are not removed one by one, which takes 8 us each: their namespace is made
+/// anew.
+pub(super) const MOST_REMOVED: usize = 20_000;
+
 /// What leads from `present` to `wanted`, in an order that works: what depends on something is
 /// removed before it and added after it.
 pub fn actions(present: &Topology, wanted: &Topology) -> Vec<Action> {
+    let without = without_full(present, wanted);
+    if without.namespaces.len() < present.namespaces.len() {
+        return [steps(present, &without), steps(&without, wanted)].concat();
+    }
+    steps(present, wanted)
+}
+
+/// `present` without the namespaces that would lose more than [`MOST_REMOVED`] routes.
+fn without_full(present: &Topology, wanted: &Topology) -> Topology {
+    let mut without = present.clone();
+    for (role, before) in &present.namespaces {
+        let is_full = before.routes.len() > MOST_REMOVED;
+        let Some(after) = wanted.namespaces.get(role).filter(|_| is_full) else { continue };
+        let lost = match is_rewired(role, present, wanted) {
+            true => before.routes.len(),
+            false => difference(&before.routes, &after.routes).len(),
+        };
+        if lost > MOST_REMOVED {
+            without.after(&Action::RemoveNamespace { role: role.clone() });
+        }
+    }
+    without
+}
+
+fn steps(present: &Topology, wanted: &Topology) -> Vec<Action> {
     let mut list = Vec::new();
     let kept = |role: &String| wanted.namespaces.contains_key(role);
     for (role, before) in present.namespaces.iter().filter(|(role, _)| kept(role)) {
@@ -48,7 +77,8 @@ pub fn actions(present: &Topology, wanted: &Topology) -> Vec<Action> {
         strip(role, before, &wanted.namespaces[role], is_rewired, &mut list);
     }
     for cable in &present.cables {
-        let survives = cable.ends.iter().all(|end| kept(&end.namespace));
+        // The kernel removes a namespace later; an end in another one must be gone at once.
+        let survives = cable.ends.iter().any(|end| kept(&end.namespace));
         if survives && !wanted.cables.contains(cable) {
             list.push(Action::RemoveCable(cable.clone()));
         }

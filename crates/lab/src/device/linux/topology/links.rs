@@ -103,7 +103,8 @@ pub(super) fn index(netlink: &mut Netlink, interface: &str) -> io::Result<u32> {
 
 /// Waits until an interface is in service: until then, it throws away what it is to send.
 pub(super) fn wait_until_up(netlink: &mut Netlink, interface: &str) -> io::Result<()> {
-    const PATIENCE: Duration = Duration::from_secs(2);
+    // The kernel looks at most once a second, later on a busy machine.
+    const PATIENCE: Duration = Duration::from_secs(10);
     let start = Instant::now();
     loop {
         let mut is_up = false;

@@ -82,6 +82,23 @@ fn others() -> Vec<Topology> {
 }
 
 #[test]
+fn a_full_table_goes_with_its_namespace() {
+    let mut full = small();
+    let numbers = 0..=diff::MOST_REMOVED as u32;
+    let routes = numbers.map(|number| StaticRoute {
+        prefix: Prefix::covering(IpAddr::from((0x0a00_0000 + number).to_be_bytes()), 32),
+        ..route(0, 1)
+    });
+    full.namespace("device").routes = Arc::new(routes.collect());
+    let list = actions(&full, &small());
+    assert!(!list.iter().any(|action| matches!(action, Action::RemoveRoutes { .. })), "{list:?}");
+    let mut topology = full.clone();
+    list.iter().for_each(|action| topology.after(action));
+    assert_eq!(topology, small());
+    assert_eq!(actions(&small(), &full).len(), 2, "the old routes go one by one");
+}
+
+#[test]
 fn actions_lead_from_every_topology_to_every_other_and_then_there_are_none() {
     for from in others() {
         for to in others() {
