@@ -1,7 +1,7 @@
 //! `.pmc.graph` files; folded text must read back the same.
 #![no_main]
 
-use fwdlab_lab::netbenches::callgraph::Folded;
+use fwdlab_netbenches::callgraph::Folded;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let folded = Folded::from_graph(bytes).expect("memory reads without errors");

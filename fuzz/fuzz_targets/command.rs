@@ -1,8 +1,8 @@
 //! Logged commands and file names.
 #![no_main]
 
-use fwdlab_lab::netbenches::command::Command;
-use fwdlab_lab::netbenches::name::LogName;
+use fwdlab_netbenches::command::Command;
+use fwdlab_netbenches::name::LogName;
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
     if let Some(command) = Command::parse(text) {

@@ -1,7 +1,7 @@
 //! gnuplot data.
 #![no_main]
 
-use fwdlab_lab::netbenches::series::graph_rows;
+use fwdlab_netbenches::series::graph_rows;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let (rows, _) = graph_rows(bytes);

@@ -1,7 +1,7 @@
 //! `.info` files.
 #![no_main]
 
-use fwdlab_lab::netbenches::info::Info;
+use fwdlab_netbenches::info::Info;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let info = Info::parse(bytes);

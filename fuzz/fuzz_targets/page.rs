@@ -1,7 +1,7 @@
 //! Pages: blocks, prose, links, claims, and every rule that needs no data.
 #![no_main]
 
-use fwdlab_lab::audit::check_page;
+use fwdlab_audit::check_page;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     for finding in check_page(bytes) {

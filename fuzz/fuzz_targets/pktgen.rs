@@ -1,8 +1,8 @@
 //! Logs of pkt-gen, and what the published pipeline makes of them.
 #![no_main]
 
-use fwdlab_lab::netbenches::pipeline::{MedianRule, Published};
-use fwdlab_lab::netbenches::pktgen::PktgenLog;
+use fwdlab_netbenches::pipeline::{MedianRule, Published};
+use fwdlab_netbenches::pktgen::PktgenLog;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let log = PktgenLog::read(bytes).expect("memory reads without errors");

@@ -1,7 +1,7 @@
 //! `.pps` files.
 #![no_main]
 
-use fwdlab_lab::netbenches::series::Series;
+use fwdlab_netbenches::series::Series;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let series = Series::parse(bytes);

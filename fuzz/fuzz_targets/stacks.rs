@@ -1,7 +1,7 @@
 //! `.pmc.stack` files.
 #![no_main]
 
-use fwdlab_lab::netbenches::callgraph::Folded;
+use fwdlab_netbenches::callgraph::Folded;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let _ = Folded::from_stacks(bytes).expect("memory reads without errors").to_text();

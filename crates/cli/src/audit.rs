@@ -7,9 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
-use fwdlab_lab::audit::{
-    Finding, MAX_PAGE_BYTES, Report, Rule, Severity, audit, audit_page, sarif,
-};
+use fwdlab_audit::{Finding, MAX_PAGE_BYTES, Report, Rule, Severity, audit, audit_page, sarif};
 
 use crate::output;
 

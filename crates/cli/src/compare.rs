@@ -1,10 +1,11 @@
 //! `fwdlab compare`: verdicts over results directories and files of many formats.
 
+use fwdlab_claims::compare;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::bail;
-use fwdlab_lab::compare::{self, Compared, Options};
+use fwdlab_claims::compare::{Compared, Options};
 use fwdlab_stats::Verdict;
 
 /// Arguments of `fwdlab compare`.

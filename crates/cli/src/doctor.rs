@@ -1,18 +1,20 @@
 //! `fwdlab doctor`: what this machine can do, what that enables, and how to get what is missing.
 
+use fwdlab_campaign::doctor;
 use std::fmt::Write;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use fwdlab_lab::doctor::{self, Finding};
+use fwdlab_device::Finding;
 
-use crate::output;
+use crate::{devices, output};
 
 /// Arguments of `fwdlab doctor`.
 #[derive(clap::Args)]
 pub struct Args {
     /// The device that the exit code is about: builtin, linux, vm
-    #[arg(long, default_value = "builtin", value_name = "DEVICE")]
+    #[arg(long, default_value = devices::all()[0].name(), value_name = "DEVICE",
+          value_parser = clap::builder::PossibleValuesParser::new(names()))]
     device: String,
     /// How to print the findings
     #[arg(long, value_enum, default_value = "text")]
@@ -32,16 +34,46 @@ enum Format {
 /// # Errors
 /// Only when stdout cannot be written.
 pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
-    let findings = doctor::examine(std::env::current_exe().ok().as_deref());
+    let seen = examine()?;
     let text = match arguments.format {
-        Format::Text => findings.iter().map(line).collect(),
+        Format::Text => seen.iter().map(|seen| line(&seen.finding)).collect(),
         Format::Json => {
-            serde_json::to_string_pretty(&findings).context("cannot encode as JSON")? + "\n"
+            serde_json::to_string_pretty(&seen).context("cannot encode as JSON")? + "\n"
         }
     };
     output::print(&text)?;
-    let suffices = doctor::suffices(&findings, &arguments.device);
+    let lacks = |seen: &Seen| {
+        seen.finding.is_needed && !seen.finding.present && seen.by.contains(&&*arguments.device)
+    };
+    let suffices = !seen.iter().any(lacks);
     Ok(if suffices { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// A finding and the devices that it concerns.
+#[derive(serde::Serialize)]
+struct Seen {
+    #[serde(flatten)]
+    finding: Finding,
+    /// Names of devices; empty for what concerns all.
+    by: Vec<&'static str>,
+}
+
+/// What the machine has for all devices and for each; what several ask for is said once.
+fn examine() -> anyhow::Result<Vec<Seen>> {
+    let place = devices::place()?;
+    let mut seen: Vec<Seen> = Vec::new();
+    for finding in doctor::examine() {
+        seen.push(Seen { finding, by: Vec::new() });
+    }
+    for kind in devices::all() {
+        for finding in kind.examine(&place) {
+            match seen.iter_mut().find(|other| other.finding.what == finding.what) {
+                Some(other) => other.by.push(kind.name()),
+                None => seen.push(Seen { finding, by: vec![kind.name()] }),
+            }
+        }
+    }
+    Ok(seen)
 }
 
 fn line(finding: &Finding) -> String {
@@ -52,4 +84,8 @@ fn line(finding: &Finding) -> String {
         false => writeln!(text, "no   {what:<18} {detail}; needed for {enables}; {remedy}"),
     };
     written.map_or_else(|_| String::new(), |()| text)
+}
+
+fn names() -> Vec<&'static str> {
+    devices::all().iter().map(|kind| kind.name()).collect()
 }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use fwdlab_lab::netbenches::export::export;
-use fwdlab_lab::results::Results;
+use fwdlab_netbenches::export::export;
+use fwdlab_results::Results;
 
 use crate::output;
 

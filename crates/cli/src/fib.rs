@@ -2,6 +2,7 @@
 
 mod bench;
 
+use fwdlab_routes as routes;
 use std::fmt::Write as _;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -10,7 +11,7 @@ use std::time::Instant;
 
 use anyhow::Context;
 use fwdlab_fib::{Family, Fib, Fibs, Inet, Inet6, Nexthop, Prefix};
-use fwdlab_lab::routes::{self, LearnedRoute};
+use fwdlab_routes::LearnedRoute;
 
 use crate::output;
 

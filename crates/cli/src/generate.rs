@@ -14,7 +14,7 @@ use fwdlab_traffic::{FlowSet, FrameSizes, Load, Order, Plan, Stream, Tester};
 use fwdlab_wire::MacAddr;
 use serde_json::json;
 
-use crate::{output, run};
+use crate::{interrupt, output};
 
 /// Frames that the sender has at hand.
 const FRAMES: usize = 4096;
@@ -125,7 +125,7 @@ pub fn execute_gen(arguments: &GenArgs) -> anyhow::Result<ExitCode> {
     if is_deaf {
         plan.drain_ns = 1_000_000;
     }
-    let stop = run::stop_on_interrupt()?;
+    let stop = interrupt::stop_on_interrupt()?;
     let mut tester = Tester::new(&plan, &pool, out, back)?;
     let outcome = tester.run(&stop, &mut |interval| {
         eprintln!(
@@ -168,7 +168,7 @@ pub fn execute_sink(arguments: &SinkArgs) -> anyhow::Result<ExitCode> {
     let duration = arguments.seconds.map(time).transpose()?;
     let pool = Pool::with_frames(FRAMES)?;
     let mut port = arguments.socket.open(&arguments.interface, pool.clone())?;
-    let stop = run::stop_on_interrupt()?;
+    let stop = interrupt::stop_on_interrupt()?;
     let start = Instant::now();
     receive(&mut *port, &pool, duration, &stop);
     let seconds = start.elapsed().as_secs_f64();

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::{Parser, ValueEnum};
-use fwdlab_lab::netbenches::import::{Imported, import};
-use fwdlab_lab::netbenches::reproduction::{Row, reproduce};
+use fwdlab_netbenches::import::{Imported, import};
+use fwdlab_netbenches::reproduction::{Row, reproduce};
 
 use crate::output;
 

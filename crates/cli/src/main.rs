@@ -6,12 +6,15 @@
 
 mod audit;
 mod compare;
+mod devices;
 mod doctor;
+mod experiments;
 mod export;
 mod fib;
 #[cfg(target_os = "linux")]
 mod generate;
 mod import;
+mod interrupt;
 mod ministat;
 mod output;
 mod plan;
@@ -20,6 +23,7 @@ mod progress;
 mod report;
 mod route;
 mod run;
+mod stamp;
 mod vm;
 
 use clap::{Parser, Subcommand};

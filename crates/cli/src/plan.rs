@@ -1,14 +1,19 @@
 //! `fwdlab plan`: validates an experiment and says how many blocks it needs, and how long.
 
-use crate::{output, run};
+use crate::{devices, experiments, interrupt, output, run};
 use anyhow::{Context, bail};
-use fwdlab_lab::Error;
-use fwdlab_lab::experiment::{Blocks, Experiment};
-use fwdlab_lab::plan::{Needs, Place, USUAL_POWER, Wanted};
-use fwdlab_lab::results::Results;
-use fwdlab_lab::runner::End;
+use fwdlab_campaign::plan::{Needs, Place, USUAL_POWER, Wanted};
+use fwdlab_campaign::runner::End;
+use fwdlab_experiment::{Blocks, Experiment};
+use fwdlab_report::text_table::{Side, TextTable};
+use fwdlab_results::Error;
+use fwdlab_results::Results;
+use fwdlab_stats::plan::Forecast;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Arguments of `fwdlab plan`.
 #[derive(clap::Args)]
@@ -51,10 +56,7 @@ enum Format {
 /// # Errors
 /// When the experiment is wrong, or the named results cannot be read.
 pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
-    let experiment = match &arguments.experiment {
-        Some(path) => Experiment::read(path)?,
-        None => Experiment::modular_fib()?,
-    };
+    let experiment = experiments::read(arguments.experiment.as_deref())?;
     let wanted = wanted(arguments, &experiment)?;
     let earlier = match arguments.pilot {
         Some(blocks) => match pilot(&experiment, blocks)? {
@@ -74,7 +76,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         ),
     }
     let text = match arguments.format {
-        Format::Text => needs.text(),
+        Format::Text => text(&needs),
         Format::Json => {
             serde_json::to_string_pretty(&needs).context("cannot encode the plan as JSON")? + "\n"
         }
@@ -97,11 +99,12 @@ fn wanted(arguments: &Args, experiment: &Experiment) -> anyhow::Result<Wanted> {
 
 /// Runs a few blocks of the experiment to learn how much trials spread; nothing when it was stopped.
 fn pilot(experiment: &Experiment, blocks: u32) -> anyhow::Result<Option<Results>> {
-    let pilot = Experiment { blocks: Blocks::Fixed(blocks), ..experiment.clone() };
-    let mut device = run::device(&pilot)?;
-    let opened = Place::Under(Path::new("results").join("pilot")).open(&pilot)?;
+    let pilot = Arc::new(Experiment { blocks: Blocks::Fixed(blocks), ..experiment.clone() });
+    let mut device = devices::open(&pilot)?;
+    let place = Place::Under(Path::new("results").join("pilot"));
+    let opened = place.open(&pilot, &run::terms(&pilot, device.as_ref())?)?;
     let dir = opened.journal.dir().to_owned();
-    let stop = run::stop_on_interrupt()?;
+    let stop = interrupt::stop_on_interrupt()?;
     let end = run::measure(&pilot, device.as_mut(), opened, false, &stop)?;
     if end == End::Stopped {
         eprintln!("stopped; run the same command again to go on in {}", dir.display());
@@ -120,4 +123,66 @@ fn earlier(named: Option<&Path>, experiment: &Experiment) -> anyhow::Result<Opti
         Err(Error::NoResults { .. }) => Ok(None),
         Err(error) => Err(error.into()),
     }
+}
+
+/// The needs as a table for people, with times.
+fn text(needs: &Needs) -> String {
+    let Wanted { difference, margin, power } = needs.wanted;
+    let mut out = String::new();
+    let least = if needs.is_time_measured { "about" } else { "at least" };
+    let _ = writeln!(
+        out,
+        "planned: {} blocks of {} trials, {least} {}",
+        needs.planned_blocks,
+        needs.trials_per_block,
+        duration(needs.block_seconds * f64::from(needs.planned_blocks)),
+    );
+    let _ = writeln!(
+        out,
+        "blocks needed, with a chance of {:.0} % (in brackets: if the spread was seen too small):\n",
+        power * 100.0
+    );
+    let mut table = TextTable::new([
+        ("comparison".to_owned(), Side::Left),
+        ("metric".to_owned(), Side::Left),
+        ("sd %".to_owned(), Side::Right),
+        (format!("difference of {}", percent(difference)), Side::Right),
+        ("time".to_owned(), Side::Right),
+        (format!("equivalence within {}", percent(margin)), Side::Right),
+        ("time".to_owned(), Side::Right),
+    ]);
+    for row in &needs.rows {
+        table.row(vec![
+            row.of.clone(),
+            row.metric.clone(),
+            format!("{:.2}", row.sd_of_difference * 100.0),
+            needed(&row.difference, row.pilot_blocks),
+            duration(needs.block_seconds * row.difference.blocks as f64),
+            needed(&row.equivalence, row.pilot_blocks),
+            duration(needs.block_seconds * row.equivalence.blocks as f64),
+        ]);
+    }
+    out + &table.plain()
+}
+
+fn needed(forecast: &Forecast, pilot_blocks: usize) -> String {
+    if pilot_blocks == 0 {
+        return forecast.blocks.to_string();
+    }
+    format!("{} ({})", forecast.blocks, forecast.blocks_if_unlucky)
+}
+
+/// `45 s`, `12 min`, `3.5 h`.
+fn duration(seconds: f64) -> String {
+    let whole = Duration::from_secs_f64(seconds.clamp(0.0, 1e12));
+    match whole.as_secs() {
+        0..120 => format!("{seconds:.0} s"),
+        120..7_200 => format!("{:.0} min", seconds / 60.0),
+        _ => format!("{:.1} h", seconds / 3_600.0),
+    }
+}
+
+fn percent(ratio: f64) -> String {
+    let text = format!("{:.2}", ratio * 100.0);
+    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }

@@ -3,14 +3,15 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use fwdlab_lab::environment::Environment;
-use fwdlab_lab::experiment::Experiment;
-use fwdlab_lab::profile::{FREQUENCY_HZ, Session};
-use fwdlab_lab::report;
-use fwdlab_lab::results::Results;
+use fwdlab_campaign::profiling::Session;
+use fwdlab_report as report;
+use fwdlab_results::Results;
+use fwdlab_results::environment::Environment;
+use fwdlab_results::profile::FREQUENCY_HZ;
 
-use crate::{output, run};
+use crate::{devices, experiments, interrupt, output, stamp};
 
 /// Arguments of `fwdlab profile`.
 #[derive(clap::Args)]
@@ -33,10 +34,10 @@ pub struct Args {
 /// # Errors
 /// When the results or the experiment cannot be read, or a file cannot be written.
 pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
-    let results = Results::read(&arguments.dir)?;
+    let results = Results::read(&arguments.dir)?.knowing(&devices::known());
     let own = arguments.dir.join("experiment.toml");
     let path = arguments.experiment.as_ref().unwrap_or(&own);
-    let experiment = Experiment::read(path)?;
+    let experiment = Arc::new(experiments::read(Some(path))?);
     anyhow::ensure!(
         experiment.sha256 == results.campaign.experiment_sha256,
         "{} is not the experiment of these results (SHA-256 {}, recorded {}); name the file that \
@@ -45,14 +46,15 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         experiment.sha256,
         results.campaign.experiment_sha256
     );
-    let mut device = run::device(&experiment)?;
+    let mut device = devices::open(&experiment)?;
     if let Some(earlier) = Environment::read(&arguments.dir)? {
-        let now = Environment::collect(results.campaign.seed, device.settings());
+        let now =
+            Environment::collect(stamp::build(), results.campaign.seed, device.facts().device);
         for difference in earlier.differences(&now) {
             eprintln!("warning: this is not what the measured trials ran on: {difference}");
         }
     }
-    let stop = run::stop_on_interrupt()?;
+    let stop = interrupt::stop_on_interrupt()?;
     let is_complete = take(Session {
         experiment: &experiment,
         device: device.as_mut(),

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use fwdlab_lab::results::{Interval, Status, Trial};
-use fwdlab_lab::runner::{Observer, Upcoming};
+use fwdlab_campaign::runner::{Observer, Upcoming};
+use fwdlab_results::{Interval, Status, Trial};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Draws a bar on a terminal; elsewhere prints a line for each trial that failed.

@@ -1,8 +1,9 @@
 //! `fwdlab report`: makes the derived files of a results directory anew, or checks them.
 
-use crate::output;
-use fwdlab_lab::report::{self, synthesis::Synthesis};
-use fwdlab_lab::results::Results;
+use crate::{devices, output};
+use fwdlab_report as report;
+use fwdlab_report::synthesis::Synthesis;
+use fwdlab_results::Results;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -53,7 +54,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     if arguments.check {
         return check(dir);
     }
-    let results = Results::read(dir)?;
+    let results = read(dir)?;
     let written = report::write(dir, &results)?;
     let text = match arguments.format {
         Format::Text => report::terminal(&results, output::width(), output::is_coloured()),
@@ -67,6 +68,10 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// Several directories: one page with all machines.
+fn read(dir: &Path) -> anyhow::Result<Results> {
+    Ok(Results::read(dir)?.knowing(&devices::known()))
+}
+
 fn synthesis(arguments: &Args) -> anyhow::Result<ExitCode> {
     let Some(output) = &arguments.output else {
         anyhow::bail!("a synthesis of several directories needs a place: add -o DIR");
@@ -76,7 +81,8 @@ fn synthesis(arguments: &Args) -> anyhow::Result<ExitCode> {
         "{} holds results; choose another place for the synthesis with -o DIR",
         output.display()
     );
-    let synthesis = Synthesis::read(&arguments.dirs, arguments.mixed)?;
+    let all: Result<Vec<Results>, _> = arguments.dirs.iter().map(|dir| read(dir)).collect();
+    let synthesis = Synthesis::of(all?, arguments.mixed)?;
     for warning in &synthesis.warnings {
         eprintln!("warning: {warning}");
     }
@@ -86,7 +92,7 @@ fn synthesis(arguments: &Args) -> anyhow::Result<ExitCode> {
 }
 
 fn check(dir: &Path) -> anyhow::Result<ExitCode> {
-    let differences = report::check(dir)?;
+    let differences = report::check(&read(dir)?)?;
     let mut text = String::new();
     for difference in &differences {
         let _ = writeln!(text, "{difference}");

@@ -134,7 +134,7 @@ fn execute_live(arguments: &Args) -> anyhow::Result<ExitCode> {
     let interfaces = live::Interfaces::open(arguments)?;
     let mut router = config::router(arguments, &|number| interfaces.identity(number))?;
     let mut worker = interfaces.worker(&mut router)?;
-    let stop = crate::run::stop_on_interrupt()?;
+    let stop = crate::interrupt::stop_on_interrupt()?;
     let start = Instant::now();
     let held = std::thread::scope(|scope| {
         let worker = scope.spawn(|| live::forward(&mut worker, &stop));

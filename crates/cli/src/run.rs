@@ -3,24 +3,21 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
-use anyhow::Context;
-#[cfg(target_os = "linux")]
-use fwdlab_lab::device::Linux;
-#[cfg(target_os = "linux")]
-use fwdlab_lab::device::vm::Vm;
-use fwdlab_lab::device::{Builtin, Device};
-use fwdlab_lab::environment::Environment;
-use fwdlab_lab::experiment::{DeviceKind, Experiment};
-use fwdlab_lab::plan::{Opened, Place, UntilDecided};
-use fwdlab_lab::profile::{FREQUENCY_HZ, Session};
-use fwdlab_lab::report;
-use fwdlab_lab::results::{Results, Status};
-use fwdlab_lab::runner::{End, Runner};
+use anyhow::Context as _;
+use fwdlab_campaign::plan::{Opened, Place, Terms, UntilDecided};
+use fwdlab_campaign::profiling::Session;
+use fwdlab_campaign::runner::{End, Runner};
+use fwdlab_device::Device;
+use fwdlab_experiment::Experiment;
+use fwdlab_report as report;
+use fwdlab_results::environment::Environment;
+use fwdlab_results::profile::FREQUENCY_HZ;
+use fwdlab_results::{Results, Status};
 
 use crate::progress::Bar;
-use crate::{output, profile};
+use crate::{devices, experiments, interrupt, output, profile, stamp};
 
 /// Arguments of `fwdlab run`.
 #[derive(clap::Args)]
@@ -35,26 +32,6 @@ pub struct Args {
     quiet: bool,
 }
 
-/// The device that the experiment names.
-pub(crate) fn device(experiment: &Experiment) -> anyhow::Result<Box<dyn Device>> {
-    Ok(match experiment.device {
-        DeviceKind::Builtin => Box::new(Builtin::new(experiment)?),
-        #[cfg(target_os = "linux")]
-        DeviceKind::Linux | DeviceKind::BuiltinVeth => Box::new(Linux::new(experiment)?),
-        #[cfg(not(target_os = "linux"))]
-        DeviceKind::Linux | DeviceKind::BuiltinVeth => {
-            anyhow::bail!("device = \"{}\" needs Linux; use \"builtin\"", experiment.device)
-        }
-        #[cfg(target_os = "linux")]
-        DeviceKind::Vm => {
-            let program = std::env::current_exe().context("cannot find this program")?;
-            Box::new(Vm::new(experiment, &program)?)
-        }
-        #[cfg(not(target_os = "linux"))]
-        DeviceKind::Vm => anyhow::bail!("device = \"vm\" needs Linux; use \"builtin\""),
-    })
-}
-
 /// Runs the experiment, or what an earlier run left of it, and prints its verdicts.
 ///
 /// Exit code 1 when a trial FAILED.
@@ -62,24 +39,21 @@ pub(crate) fn device(experiment: &Experiment) -> anyhow::Result<Box<dyn Device>>
 /// # Errors
 /// A wrong experiment file, a place that cannot be written, results that are already finished.
 pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
-    let experiment = match &arguments.experiment {
-        Some(path) => Experiment::read(path)?,
-        None => Experiment::modular_fib()?,
-    };
+    let experiment = Arc::new(experiments::read(arguments.experiment.as_deref())?);
     let place = match &arguments.output {
         Some(dir) => Place::Named(dir.clone()),
         None => Place::Under(PathBuf::from("results")),
     };
-    let mut device = device(&experiment)?;
-    let opened = place.open(&experiment)?;
+    let mut device = devices::open(&experiment)?;
+    let opened = place.open(&experiment, &terms(&experiment, device.as_ref())?)?;
     let dir = opened.journal.dir().to_owned();
-    let stop = stop_on_interrupt()?;
+    let stop = interrupt::stop_on_interrupt()?;
     let end = measure(&experiment, device.as_mut(), opened, arguments.quiet, &stop)?;
     if end == End::Stopped {
         eprintln!("stopped; run the same command again to go on in {}", dir.display());
         return Ok(ExitCode::from(130));
     }
-    let results = Results::read(&dir)?;
+    let results = Results::read(&dir)?.knowing(&devices::known());
     if experiment.profile {
         let session = Session {
             experiment: &experiment,
@@ -115,7 +89,7 @@ pub(crate) fn measure(
             earlier.trials.len()
         );
     }
-    let environment = Environment::collect(opened.plan.seed, device.settings());
+    let environment = Environment::collect(stamp::build(), opened.plan.seed, device.facts().device);
     match Environment::read(&dir)? {
         None => environment.write(&dir)?,
         Some(earlier) => {
@@ -134,15 +108,8 @@ pub(crate) fn measure(
     Ok(runner.run(opened)?)
 }
 
-/// A flag that the first Ctrl-C sets; a second one ends the process at once.
-pub(crate) fn stop_on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let flag = stop.clone();
-    ctrlc::set_handler(move || {
-        if flag.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-    })
-    .context("cannot take over Ctrl-C")?;
-    Ok(stop)
+/// What the experiment's device asks of the plan.
+pub(crate) fn terms(experiment: &Experiment, device: &dyn Device) -> anyhow::Result<Terms> {
+    let kind = devices::named(&experiment.device).context("invariant: the device was opened")?;
+    Ok(Terms { about: kind.about(), switch_cost: device.switch_cost() })
 }

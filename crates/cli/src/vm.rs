@@ -19,7 +19,7 @@ pub struct LaunchArgs {
 /// that it is none.
 pub fn guest() -> ExitCode {
     #[cfg(target_os = "linux")]
-    fwdlab_lab::device::vm::run_guest();
+    fwdlab_agent::run_guest();
     ExitCode::FAILURE
 }
 
@@ -32,7 +32,7 @@ pub fn launch(arguments: &LaunchArgs) -> anyhow::Result<ExitCode> {
     use anyhow::Context;
 
     let LaunchArgs { parent, program, arguments } = arguments;
-    let error = fwdlab_lab::device::vm::launch(*parent, program, arguments);
+    let error = fwdlab_vm::launch(*parent, program, arguments);
     Err(error).with_context(|| format!("cannot start {}", program.display()))
 }
 

@@ -5,10 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use fwdlab_lab::device::linux::topology::{
-    Cable, End, InterfaceAddress, StaticRoute, Testbed, Topology,
-};
 use fwdlab_port::pcap::PcapWriter;
+use fwdlab_topology::{Cable, End, InterfaceAddress, StaticRoute, Testbed, Topology};
 use fwdlab_wire::MacAddr;
 use serde_json::Value;
 

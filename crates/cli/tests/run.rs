@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use fwdlab_lab::results::Results;
+use fwdlab_results::Results;
 
 /// Short trials: these tests look at what is written, not at how fast it is.
 const EXPERIMENT: &str = r#"

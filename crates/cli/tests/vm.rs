@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use fwdlab_lab::results::{Results, Status, Trial};
+use fwdlab_results::{Results, Status, Trial};
 
 const REST: &str = r#"
 [[traffic]]

@@ -7,6 +7,30 @@ use crate::error::RouterError;
 use crate::knobs::WORDS;
 use crate::router::Router;
 
+/// Names of the words that can be set, without a router at hand: for plans that are validated before
+/// anything is made.
+pub fn settable_words() -> Vec<&'static str> {
+    let is_settable = |word: &&Word| !matches!(word, Word::InetAlgoList | Word::Inet6AlgoList);
+    let fib_words = Word::ALL.iter().filter(is_settable).map(|word| word.name());
+    fib_words.chain(WORDS.iter().map(|word| word.name)).collect()
+}
+
+/// Checks a value without setting it. An algorithm by name may still fail to serve a table.
+///
+/// # Errors
+/// What [`Router::set`] would say.
+pub fn check_word(name: &str, value: &str) -> Result<(), RouterError> {
+    if let Some(word) = WORDS.iter().find(|word| word.name == name) {
+        return word.number(value).map(drop);
+    }
+    match Word::parse(name) {
+        Ok(word) => Ok(word.check(value)?),
+        Err(_) => {
+            Err(RouterError::UnknownWord { name: name.into(), known: settable_words().join(", ") })
+        }
+    }
+}
+
 impl Router {
     /// All control words.
     ///
@@ -33,10 +57,7 @@ impl Router {
     /// An unknown or read-only word, or a value that it does not take; nothing has changed then.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), RouterError> {
         if let Some(word) = WORDS.iter().find(|word| word.name == name) {
-            let (wanted, value) = (word.wanted, value.to_owned());
-            let number = word.parse(&value);
-            let wrong = RouterError::BadValue { name: name.into(), value, wanted };
-            word.of(&self.knobs).set(number.ok_or(wrong)?);
+            word.of(&self.knobs).set(word.number(value)?);
             return Ok(());
         }
         if Word::parse(name).is_err() {
@@ -61,5 +82,16 @@ impl Router {
 
     fn unknown(&self, name: &str) -> RouterError {
         RouterError::UnknownWord { name: name.into(), known: self.control_words().join(", ") }
+    }
+}
+
+impl crate::knobs::Word {
+    /// The value of a text.
+    fn number(&self, text: &str) -> Result<f64, RouterError> {
+        self.parse(text).ok_or_else(|| RouterError::BadValue {
+            name: self.name.into(),
+            value: text.to_owned(),
+            wanted: self.wanted,
+        })
     }
 }

@@ -97,6 +97,7 @@ mod tagging;
 mod tally;
 mod worker;
 
+pub use control::{check_word, settable_words};
 pub use counters::{Counters, NexthopCount, Snapshot};
 pub use drops::DropReason;
 pub use error::RouterError;

@@ -45,7 +45,8 @@ impl Load {
 impl FromStr for Load {
     type Err = TrafficError;
 
-    /// Reads `max`, `500kpps`, `1.2Mpps`, `10Gbps`; SI prefixes k, M, G.
+    /// Reads `max`, `500kpps`, `1.2Mpps`, `10Gbps`; SI prefixes k, M, G, in
+    /// either case.
     fn from_str(text: &str) -> Result<Self, TrafficError> {
         let wrong = || TrafficError::Load { text: text.to_owned() };
         let trimmed = text.trim();
@@ -56,12 +57,12 @@ impl FromStr for Load {
             trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(wrong)?;
         let (number, unit) = trimmed.split_at(number_end);
         let number: f64 = number.parse().map_err(|_| wrong())?;
-        let unit = unit.trim();
+        let unit = unit.trim().to_ascii_lowercase();
         let (factor, unit) = match unit.as_bytes().first() {
             Some(b'k') => (1e3, &unit[1..]),
-            Some(b'M') => (1e6, &unit[1..]),
-            Some(b'G') => (1e9, &unit[1..]),
-            _ => (1.0, unit),
+            Some(b'm') => (1e6, &unit[1..]),
+            Some(b'g') => (1e9, &unit[1..]),
+            _ => (1.0, unit.as_str()),
         };
         let value = number * factor;
         if !(value > 0.0 && value.is_finite()) {

@@ -1,5 +1,6 @@
 //! `fwdlab fib bench`: the lookup algorithms on a user's routing table.
 
+use fwdlab_routes as routes;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::net::IpAddr;
@@ -10,7 +11,7 @@ use anyhow::bail;
 use fwdlab_fib::algo::Dump;
 use fwdlab_fib::bench::{self, Effort, Figure, Measured, Mode, Plan, UpdatePlan};
 use fwdlab_fib::{Inet, Inet6, NexthopId, Prefix};
-use fwdlab_lab::routes::{self, LearnedRoute};
+use fwdlab_routes::LearnedRoute;
 
 use super::Learned;
 use crate::output;

@@ -12,7 +12,7 @@ use fwdlab_wire::ethernet::FCS_LEN;
 use serde_json::json;
 
 use super::{Back, FRAMES, GenArgs, time};
-use crate::{output, run};
+use crate::{interrupt, output};
 
 /// How long frames may take to come back after the last was sent, in ns.
 const DRAIN_NS: u64 = 100_000_000;
@@ -42,7 +42,7 @@ pub(super) fn execute(arguments: &GenArgs, path: &Path) -> anyhow::Result<ExitCo
         duration_ns: duration.as_nanos() as u64,
         drain_ns: if back.is_deaf() { 0 } else { DRAIN_NS },
     };
-    let stop = run::stop_on_interrupt()?;
+    let stop = interrupt::stop_on_interrupt()?;
     let result = replay.run(&plan, &pool, (&mut *out, &mut back), Clock::new(), &stop);
     output::print(&text(&result, arguments.json))?;
     Ok(ExitCode::SUCCESS)

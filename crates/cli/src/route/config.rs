@@ -1,13 +1,14 @@
 //! The router of a command line: ports, control words, routes, neighbours.
 
+use fwdlab_routes as routes;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::str::FromStr;
 
 use anyhow::{Context, bail};
 use fwdlab_fib::{Inet, Inet6, Nexthop, Prefix};
-use fwdlab_lab::routes::{self, LearnedRoute};
 use fwdlab_router::{PortConfig, Router};
+use fwdlab_routes::LearnedRoute;
 use fwdlab_wire::MacAddr;
 
 use super::Args;

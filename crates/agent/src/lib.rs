@@ -1,0 +1,90 @@
+//! The guest's init: fwdlab as the first and only process of a virtual machine.
+//!
+//! It reads its task, loads modules, builds the network, runs the tester twice (past the device and
+//! through it), says what it counted, and ends the machine. Whatever goes wrong is said in
+//! a last message; the kernel's console is the host's business.
+
+#![cfg(target_os = "linux")]
+#![forbid(unsafe_code)]
+
+pub mod channel;
+mod network;
+mod pktgen;
+mod profile;
+mod system;
+pub mod task;
+mod tester;
+mod voice;
+
+use std::panic::AssertUnwindSafe;
+use std::path::Path;
+
+use crate::channel::{Counted, Message};
+use crate::task::VmTester;
+use crate::task::{TASK_FILE, Task};
+use profile::Profile;
+use voice::Voice;
+
+/// Why the guest cannot go on, in words for the host.
+type Result<T, E = String> = std::result::Result<T, E>;
+
+/// Runs as the first process; ends the machine. Does nothing in any other process.
+pub fn run_guest() {
+    if std::process::id() != 1 {
+        eprintln!("error: vm-guest is the init process of a virtual machine and runs only there");
+        return;
+    }
+    // Without a way to speak, the console is all that is left.
+    if let Err(why) = system::mount_all() {
+        eprintln!("fwdlab: {why}");
+    }
+    let voice = match Voice::open() {
+        Ok(voice) => voice,
+        Err(why) => {
+            eprintln!("fwdlab: {why}");
+            return system::end();
+        }
+    };
+    let last = match std::panic::catch_unwind(AssertUnwindSafe(|| trial(&voice))) {
+        Ok(Ok(counted)) => Message::Counted(Box::new(counted)),
+        Ok(Err(why)) => Message::Failed(why),
+        Err(_) => Message::Failed("fwdlab panicked in the guest".to_owned()),
+    };
+    if let Err(why) = voice.say(&last) {
+        eprintln!("fwdlab: {why}");
+    }
+    system::end();
+}
+
+fn trial(voice: &Voice) -> Result<Counted> {
+    voice.stage("loaded modules")?;
+    let task = read_task()?;
+    system::load_modules(&task.modules, &task.absent)?;
+    voice.stage("built its network")?;
+    let network = network::Network::build(&task)?;
+    let mut counted = Counted { proof: network.proof(&task)?, ..Counted::default() };
+    voice.stage("sent frames past the device")?;
+    counted.cable = match task.tester {
+        VmTester::Fwdlab => tester::cable(&task, &network)?,
+        VmTester::Pktgen => pktgen::null(&task, &network)?,
+    };
+    voice.stage("sent frames through the device")?;
+    let before = network.device_counters()?;
+    let profile = task.profile_ns.map(Profile::start).transpose()?;
+    counted.device = match task.tester {
+        VmTester::Fwdlab => tester::device(&task, &network)?,
+        VmTester::Pktgen => pktgen::device(&task, &network)?,
+    };
+    counted.profile = profile.map(Profile::finish).transpose()?;
+    let after = network.device_counters()?;
+    counted.device_received = after.received - before.received;
+    counted.device_sent = after.sent - before.sent;
+    counted.drops = after.drops_since(&before);
+    Ok(counted)
+}
+
+fn read_task() -> Result<Task> {
+    let path = Path::new("/").join(TASK_FILE);
+    let text = std::fs::read(&path).map_err(|error| format!("cannot read its task: {error}"))?;
+    serde_json::from_slice(&text).map_err(|error| format!("cannot understand its task: {error}"))
+}

@@ -1,0 +1,253 @@
+//! The kernel's own generator as the tester (Documentation/networking/pktgen.rst).
+//!
+//! Each interval is a run of its own, whose length in frames was measured first: pktgen counts
+//! frames, not time, and says itself how long they took. Nobody receives: frames that come back
+//! are counted and dropped by the kernel, because they are for another host. In the device's place
+//! stands its own input: frames for another host are dropped there, so that the tester's cost is
+//! that of sending, of one cable, and of a drop, and the same stands on both sides of the device.
+
+use std::collections::HashSet;
+use std::fs;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::ops::Range;
+
+use fwdlab_port::packet::PacketPort;
+use fwdlab_port::{Batch, Pool, Port};
+use fwdlab_traffic::{Endpoints, Family, FlowSet};
+use fwdlab_wire::MacAddr;
+use fwdlab_wire::ethernet::FCS_LEN;
+
+use super::Result;
+use super::network::{BY_DEVICE, DEVICE_INPUT, Network};
+use crate::channel::{Pass, Sample};
+use crate::task::Task;
+use fwdlab_results::Checks;
+use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS};
+
+/// The control files of the calling thread's namespace.
+const FILES: &str = "/proc/thread-self/net/pktgen";
+
+/// Frames that show how long a frame takes.
+const PROBE_FRAMES: u64 = 1_000;
+
+/// How often each flow is sent, on average, where the receiver looks at frames to count flows:
+/// twice where they come in turn, and where they are drawn, so often that none of 2,048 is missed
+/// (2048 e^-16 is 0.0002).
+const TURNS: u64 = 2;
+const DRAWS: u64 = 16;
+
+/// Room for all frames that are looked at, in one packet socket: a small frame takes 768 bytes.
+const SOCKET_BUFFER_BYTES: &str = "67108864";
+
+/// From source address to destination port, in IPv4 and IPv6 frames.
+const FLOW_INET: Range<usize> = 26..38;
+const FLOW_INET6: Range<usize> = 22..58;
+
+/// A destination that no interface has.
+const NOBODY: MacAddr = MacAddr([2, 0, 0, 0, 0, 0xff]);
+
+/// The tester alone.
+pub(super) fn null(task: &Task, network: &Network) -> Result<Pass> {
+    Generator::new(task, network, NOBODY, DEVICE_INPUT).pass(task.cable_ns)
+}
+
+/// The tester with the device.
+pub(super) fn device(task: &Task, network: &Network) -> Result<Pass> {
+    let generator = Generator::new(task, network, DEVICE_MACS[0], BY_DEVICE[1]);
+    let counted = generator.count_flows()?;
+    let mut pass = generator.pass(task.duration_ns)?;
+    pass.sent += counted.sent;
+    pass.received += counted.received;
+    pass.flows_seen = counted.flows_seen;
+    pass.checks.lost = pass.sent.saturating_sub(pass.received);
+    Ok(pass)
+}
+
+/// pktgen with its settings, and where its frames are counted.
+struct Generator<'a> {
+    task: &'a Task,
+    network: &'a Network,
+    to: MacAddr,
+    /// Namespace and interface.
+    counted_at: (&'static str, &'static str),
+}
+
+impl<'a> Generator<'a> {
+    fn new(
+        task: &'a Task,
+        network: &'a Network,
+        to: MacAddr,
+        counted_at: (&'static str, &'static str),
+    ) -> Self {
+        Self { task, network, to, counted_at }
+    }
+
+    /// Runs of an interval each, for `duration_ns` together.
+    fn pass(&self, duration_ns: u64) -> Result<Pass> {
+        self.set_up()?;
+        let first = self.run(PROBE_FRAMES)?;
+        let frame_ns = (first.ns / PROBE_FRAMES).max(1);
+        let frames = (self.task.interval_ns / frame_ns).max(1);
+        let intervals = (duration_ns / self.task.interval_ns).max(1);
+        let runs = (0..intervals).map(|_| self.run(frames));
+        let intervals: Vec<Sample> = runs.collect::<Result<_>>()?;
+        let all = || intervals.iter().chain([&first]);
+        Ok(Pass {
+            sent: all().map(|run| run.sent).sum(),
+            received: all().map(|run| run.received).sum(),
+            flows_seen: 0,
+            checks: Checks::default(),
+            intervals,
+        })
+    }
+
+    /// Sends `frames` frames, and waits until they have gone.
+    fn run(&self, frames: u64) -> Result<Sample> {
+        let before = self.network.received(self.counted_at)?;
+        let (role, interface) = BY_DEVICE[0];
+        let report = self.network.within(role, || {
+            command(interface, &format!("count {frames}"))?;
+            // Returns when the last frame has gone.
+            command("pgctrl", "start")?;
+            let path = format!("{FILES}/{interface}");
+            fs::read_to_string(&path).map_err(|error| format!("cannot read {path}: {error}"))
+        })?;
+        let (ns, sent) =
+            result(&report).ok_or_else(|| format!("pktgen has no result: {report:?}"))?;
+        let received = self.network.received(self.counted_at)? - before;
+        Ok(Sample { ns, sent, received })
+    }
+
+    fn set_up(&self) -> Result<()> {
+        let settings = settings(self.task, self.to)?;
+        let (role, interface) = BY_DEVICE[0];
+        self.network.within(role, || {
+            command("kpktgend_0", "rem_device_all")?;
+            command("kpktgend_0", &format!("add_device {interface}"))?;
+            settings.iter().try_for_each(|setting| command(interface, setting))
+        })
+    }
+
+    /// Sends every flow, and looks at what comes back.
+    fn count_flows(&self) -> Result<Pass> {
+        let words = |error: &dyn std::fmt::Display| format!("cannot count flows: {error}");
+        let flows = flows(self.task)?;
+        let (turns, field) = match flows.family() {
+            Family::Inet => (TURNS, FLOW_INET),
+            Family::Inet6 => (DRAWS, FLOW_INET6),
+        };
+        fs::write("/proc/sys/net/core/rmem_default", SOCKET_BUFFER_BYTES)
+            .map_err(|error| words(&error))?;
+        let pool = Pool::with_frames(1_024).map_err(|error| words(&error))?;
+        let (role, interface) = BY_DEVICE[1];
+        let open = || PacketPort::open(interface, pool.clone()).map_err(|error| words(&error));
+        let mut port = self.network.within(role, open)?;
+        self.set_up()?;
+        let Sample { sent, received, .. } = self.run(u64::from(flows.count()) * turns)?;
+        let mut seen = HashSet::new();
+        let mut batch = Batch::new();
+        while port.receive(&mut batch) > 0 {
+            let ours = batch.iter().filter(|frame| frame.starts_with(&TESTER_MACS[1].0));
+            seen.extend(ours.filter_map(|frame| frame.get(field.clone()).map(<[u8]>::to_vec)));
+            pool.put(&mut batch);
+        }
+        Ok(Pass { sent, received, flows_seen: seen.len() as u64, ..Pass::default() })
+    }
+}
+
+fn flows(task: &Task) -> Result<FlowSet> {
+    let parsed = FlowSet::parse(&task.traffic.source, &task.traffic.destination);
+    parsed.map_err(|error| error.to_string())
+}
+
+/// Gives pktgen one line; it answers by refusing the write.
+fn command(file: &str, line: &str) -> Result<()> {
+    let path = format!("{FILES}/{file}");
+    fs::write(&path, format!("{line}\n"))
+        .map_err(|error| format!("pktgen refuses {line:?} in {path}: {error}"))
+}
+
+fn settings(task: &Task, to: MacAddr) -> Result<Vec<String>> {
+    let flows = flows(task)?;
+    let (source, destination) = (flows.source(), flows.destination());
+    let mut all = vec![
+        format!("pkt_size {}", usize::from(task.traffic.frame_bytes) - FCS_LEN),
+        "clone_skb 0".to_owned(),
+        "delay 0".to_owned(),
+        format!("src_mac {}", TESTER_MACS[0]),
+        format!("dst_mac {to}"),
+        format!("udp_src_min {}", source.first_port()),
+        format!("udp_src_max {}", source.first_port()),
+        format!("udp_dst_min {}", destination.first_port()),
+        format!("udp_dst_max {}", destination.first_port()),
+    ];
+    match flows.family() {
+        Family::Inet => all.extend(inet(source, destination)),
+        Family::Inet6 => all.extend(inet6(source, destination)),
+    }
+    // pktgen counts whole frames a second.
+    all.extend(task.traffic.pps.map(|pps| format!("ratep {}", pps.round())));
+    Ok(all)
+}
+
+/// The source varies fastest: a "flow" of pktgen is a destination that stays for as many frames
+/// as there are sources.
+fn inet(source: &Endpoints, destination: &Endpoints) -> Vec<String> {
+    let address = |value: u128| Ipv4Addr::from_bits(value as u32);
+    let mut all = vec![
+        format!("src_min {}", address(source.first())),
+        format!("src_max {}", address(source.last())),
+        format!("dst_min {}", address(destination.first())),
+        format!("dst_max {}", address(destination.last())),
+    ];
+    if source.addresses() > 1 && destination.addresses() > 1 {
+        all.push(format!("flows {}", destination.addresses()));
+        all.push(format!("flowlen {}", source.addresses()));
+        all.push("flag FLOW_SEQ".to_owned());
+    }
+    all
+}
+
+/// Each address is drawn: random bits, one where the least has one, none where the most has none.
+fn inet6(source: &Endpoints, destination: &Endpoints) -> Vec<String> {
+    let address = |value: u128| IpAddr::from(Ipv6Addr::from_bits(value));
+    vec![
+        format!("src6 {}", address(source.first())),
+        format!("dst6_min {}", address(destination.first())),
+        format!("dst6_max {}", address(destination.last())),
+        // Connection tracking of IPv6 takes no packet without a checksum.
+        "flag UDPCSUM".to_owned(),
+    ]
+}
+
+/// Duration in ns and number of frames, from `Result: OK: 1234(c1200+d34) usec, 1000 (...)`.
+fn result(report: &str) -> Option<(u64, u64)> {
+    let (_, rest) = report.split_once("Result: OK: ")?;
+    let (micros, rest) = rest.split_once('(')?;
+    let (_, rest) = rest.split_once("usec, ")?;
+    let frames = rest.split_whitespace().next()?;
+    Some((micros.trim().parse::<u64>().ok()? * 1_000, frames.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn duration_and_frames_are_read_from_what_pktgen_says() {
+        let report = "Current:\n     pkts-sofar: 1000  errors: 0\n\
+                      Result: OK: 13579(c13000+d579) usec, 1000 (60byte,0frags)\n  73642pps\n";
+        assert_eq!(result(report), Some((13_579_000, 1_000)));
+        assert_eq!(result("Result: Idle\n"), None);
+    }
+
+    #[test]
+    fn a_destination_stays_for_all_sources() {
+        let flows = FlowSet::parse("198.18.10.1-198.18.10.20:2000", "198.19.10.1-198.19.10.100:9");
+        let flows = flows.expect("flows");
+        let lines = inet(flows.source(), flows.destination());
+        for wanted in ["src_max 198.18.10.20", "dst_min 198.19.10.1", "flows 100", "flowlen 20"] {
+            assert!(lines.iter().any(|line| line == wanted), "{wanted} in {lines:?}");
+        }
+    }
+}

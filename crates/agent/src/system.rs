@@ -1,0 +1,62 @@
+//! What an init process owes its kernel: file systems, modules, the end.
+
+use std::ffi::CString;
+use std::fs::File;
+use std::path::Path;
+
+use nix::kmod::{ModuleInitFlags, finit_module};
+use nix::mount::{MsFlags, mount};
+use nix::sys::reboot::{RebootMode, reboot};
+
+use super::Result;
+use crate::task::MODULE_DIRECTORY;
+
+/// File systems of the kernel, and one for files of this boot.
+const MOUNTS: [(&str, &str); 4] =
+    [("devtmpfs", "/dev"), ("proc", "/proc"), ("sysfs", "/sys"), ("tmpfs", "/run")];
+
+pub(super) fn mount_all() -> Result<()> {
+    let mut first_fault = Ok(());
+    for (kind, place) in MOUNTS {
+        let none = None::<&str>;
+        if let Err(errno) = mount(Some(kind), place, Some(kind), MsFlags::empty(), none)
+            && first_fault.is_ok()
+        {
+            first_fault = Err(format!("cannot mount {kind} on {place}: {errno}"));
+        }
+    }
+    first_fault
+}
+
+/// Loads the modules in this order.
+pub(super) fn load_modules(names: &[String], absent: &[String]) -> Result<()> {
+    if !absent.is_empty() {
+        return Err(format!(
+            "the kernel has no module {}; take a kernel that has it, or name its directory of \
+             modules",
+            absent.join(", ")
+        ));
+    }
+    for name in names {
+        let path = Path::new("/").join(MODULE_DIRECTORY).join(format!("{name}.ko"));
+        let file = File::open(&path)
+            .map_err(|error| format!("cannot open {}: {error}", path.display()))?;
+        let parameters = CString::default();
+        match finit_module(&file, &parameters, ModuleInitFlags::empty()) {
+            Ok(()) | Err(nix::errno::Errno::EEXIST) => {}
+            Err(errno) => {
+                return Err(format!(
+                    "the kernel refused its module {name}: {errno}; kernel and modules must be of \
+                     one build"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Ends the machine: QEMU takes a restart for the end.
+pub(super) fn end() {
+    let Err(errno) = reboot(RebootMode::RB_AUTOBOOT);
+    eprintln!("fwdlab: cannot restart: {errno}");
+}

@@ -1,0 +1,141 @@
+//! What the guest is to do: one file in its first file system.
+//!
+//! The guest is told everything before it boots. Nothing is sent to it afterwards, because the
+//! moment of arrival would differ from boot to boot.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Where the task lies in the guest.
+pub const TASK_FILE: &str = "task.json";
+
+/// Where the modules lie in the guest.
+pub const MODULE_DIRECTORY: &str = "modules";
+
+/// One trial as the guest is told of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Task {
+    /// Names of the modules to load, in this order.
+    pub modules: Vec<String>,
+    /// Modules that the task needs and that the kernel's files do not have.
+    pub absent: Vec<String>,
+    /// Settings of the device below `/proc/sys`.
+    pub sysctl: BTreeMap<String, String>,
+    /// nftables rules of the device.
+    pub rules: Option<String>,
+    /// The device's routes.
+    pub routes: Vec<TaskRoute>,
+    /// What to send.
+    pub traffic: TaskTraffic,
+    /// Length of the traffic in ns, start-up included.
+    pub duration_ns: u64,
+    /// Length of the traffic past the device in ns.
+    pub cable_ns: u64,
+    /// Length of an interval in ns.
+    pub interval_ns: u64,
+    /// Take a profile while frames go through the device, a sample every so many ns.
+    pub profile_ns: Option<u64>,
+    /// What sends.
+    pub tester: VmTester,
+    /// Which clock the guest reads.
+    pub clock: VmClock,
+}
+
+/// One route of the device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskRoute {
+    /// Destination, without its length.
+    pub destination: std::net::IpAddr,
+    /// Length of the prefix.
+    pub length: u8,
+    /// The next router.
+    pub gateway: std::net::IpAddr,
+    /// The device's port towards it.
+    pub port: u16,
+}
+
+/// The traffic, in the words of the experiment file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TaskTraffic {
+    pub source: String,
+    pub destination: String,
+    pub frame_bytes: u16,
+    pub order: String,
+    /// Frames per second; `None` is as many as the tester can.
+    pub pps: Option<f64>,
+}
+
+/// What time is in the guest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum VmClock {
+    /// Virtual time: each instruction of the guest takes 1 ns, and the time in which it has
+    /// nothing to do passes at once. Repeatable on any machine, blind to caches and memory.
+    #[default]
+    Instructions,
+    /// The host's time, with hardware virtualisation where it works.
+    Wall,
+}
+
+impl VmClock {
+    /// Every clock.
+    pub const ALL: [Self; 2] = [Self::Instructions, Self::Wall];
+
+    /// The name in experiment files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Instructions => "instructions",
+            Self::Wall => "wall",
+        }
+    }
+
+    /// What a figure taken with this clock means, for the report.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Instructions => {
+                "virtual time: 1 ns is one guest instruction, so that figures are instructions \
+                 per frame; caches, memory and the processor's width do not count"
+            }
+            Self::Wall => "the host's time",
+        }
+    }
+}
+
+impl fmt::Display for VmClock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What sends in the guest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum VmTester {
+    /// fwdlab's own tester, through packet sockets: every flow in order, every frame checked.
+    #[default]
+    Fwdlab,
+    /// The kernel's own generator: less of the processor's time is the tester's, and frames are
+    /// counted, not looked into.
+    Pktgen,
+}
+
+impl VmTester {
+    /// Every tester.
+    pub const ALL: [Self; 2] = [Self::Fwdlab, Self::Pktgen];
+
+    /// The name in experiment files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fwdlab => "fwdlab",
+            Self::Pktgen => "pktgen",
+        }
+    }
+}
+
+impl fmt::Display for VmTester {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,132 @@
+//! The tester in the guest: the same frames and checks as for every other device, through packet
+//! sockets, by one thread on the only processor.
+
+use std::sync::atomic::AtomicBool;
+
+use fwdlab_port::packet::PacketPort;
+use fwdlab_port::{Clock, Pool, clock};
+use fwdlab_traffic::{FlowSet, FrameSizes, Load, Outcome, Plan, Stream, Tester, TimeSource};
+
+use super::Result;
+use super::network::{BY_CABLE, BY_DEVICE, Network};
+use crate::channel::{Pass, Sample};
+use crate::task::Task;
+use crate::task::VmClock;
+use fwdlab_results::Checks;
+use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS};
+
+/// Frames between tester and device: few enough to fit the packet socket's default buffer
+/// (212,992 bytes, of which a small frame takes 768).
+const FRAMES_IN_FLIGHT: usize = 128;
+
+/// Frames that are sent at once, by one system call.
+const BATCH: usize = 64;
+
+/// Silence after which a frame counts as lost. Nothing takes time in a guest with one processor:
+/// a frame is forwarded before the call that sent it returns.
+const PATIENCE_NS: u64 = 5_000_000;
+
+/// The tester with a cable in place of the device: what it costs by itself.
+pub(super) fn cable(task: &Task, network: &Network) -> Result<Pass> {
+    let mut plan = plan(task, task.cable_ns)?;
+    plan.device_mac = TESTER_MACS[1];
+    plan.hops = 0;
+    run(task, network, BY_CABLE, &plan)
+}
+
+/// The tester with the device.
+pub(super) fn device(task: &Task, network: &Network) -> Result<Pass> {
+    run(task, network, BY_DEVICE, &plan(task, task.duration_ns)?)
+}
+
+fn run(task: &Task, network: &Network, ports: [(&str, &str); 2], plan: &Plan) -> Result<Pass> {
+    let words = |error: &dyn std::fmt::Display| format!("the tester failed: {error}");
+    let pool = Pool::with_frames(4 * FRAMES_IN_FLIGHT).map_err(|error| words(&error))?;
+    let [out, back] = ports.map(|(role, name)| {
+        let pool = pool.clone();
+        let open = move || PacketPort::open(name, pool).map_err(|error| error.to_string());
+        network.within(role, open)
+    });
+    let time = GuestTime::new(task.clock);
+    let mut tester =
+        Tester::with_time(plan, &pool, (out?, back?), time).map_err(|error| words(&error))?;
+    let outcome = tester.run(&AtomicBool::new(false), &mut |_| {});
+    Ok(pass(&outcome))
+}
+
+fn plan(task: &Task, duration_ns: u64) -> Result<Plan> {
+    let words = |error: fwdlab_traffic::TrafficError| error.to_string();
+    let traffic = &task.traffic;
+    let flows = FlowSet::parse(&traffic.source, &traffic.destination).map_err(words)?;
+    let mut stream = Stream::new(flows);
+    stream.order = traffic.order.parse().map_err(words)?;
+    stream.sizes = FrameSizes::fixed(usize::from(traffic.frame_bytes));
+    let mut plan = Plan::new(vec![stream]);
+    plan.load = traffic.pps.map_or(Load::Max, Load::Pps);
+    plan.source_mac = TESTER_MACS[0];
+    plan.device_mac = DEVICE_MACS[0];
+    plan.arrival_mac = TESTER_MACS[1];
+    plan.duration_ns = duration_ns;
+    plan.interval_ns = task.interval_ns;
+    plan.drain_ns = PATIENCE_NS;
+    plan.frames_in_flight = FRAMES_IN_FLIGHT;
+    plan.batch = BATCH;
+    Ok(plan)
+}
+
+fn pass(outcome: &Outcome) -> Pass {
+    let sample = |interval: &fwdlab_traffic::Interval| Sample {
+        ns: interval.length_ns,
+        sent: interval.sent,
+        received: interval.received,
+    };
+    let checks = &outcome.checks;
+    Pass {
+        intervals: outcome.intervals.iter().map(sample).collect(),
+        sent: outcome.sent(),
+        received: outcome.received(),
+        flows_seen: outcome.flows_seen(),
+        checks: Checks {
+            checked: outcome.received(),
+            lost: outcome.lost(),
+            duplicated: checks.duplicated,
+            reordered: checks.reordered,
+            misrouted: checks.misrouted + checks.unknown_flow,
+            bad_ttl: checks.wrong_ttl,
+            bad_checksum: checks.bad_checksum + checks.bad_payload + checks.wrong_header,
+            bad_mac: checks.wrong_mac,
+        },
+    }
+}
+
+/// The guest's time. With the clock of instructions, the time stamp counter counts them.
+#[derive(Clone, Copy)]
+enum GuestTime {
+    Instructions,
+    Wall(Clock),
+}
+
+impl GuestTime {
+    fn new(clock: VmClock) -> Self {
+        match clock {
+            VmClock::Instructions => Self::Instructions,
+            VmClock::Wall => Self::Wall(Clock::new()),
+        }
+    }
+}
+
+impl TimeSource for GuestTime {
+    fn ticks(&mut self) -> u64 {
+        match self {
+            Self::Instructions => clock::time_stamp(),
+            Self::Wall(clock) => clock.ticks(),
+        }
+    }
+
+    fn ns_per_tick(&self) -> f64 {
+        match self {
+            Self::Instructions => 1.0,
+            Self::Wall(clock) => clock.ns_per_tick(),
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! One page with its data: what every rule is given.
+
+use std::collections::BTreeSet;
+
+use super::block::{Block, Row, Set};
+use super::data::{DirData, GroupData};
+use super::label::Label;
+use super::page::{Item, ItemKind, Page};
+use super::site::{Site, Source};
+use fwdlab_netbenches::name::{NamedFamily, family_word};
+
+/// A page and where the values of its blocks come from.
+#[derive(Debug)]
+pub struct Context<'a> {
+    /// The trees of the audit.
+    pub site: &'a Site,
+    /// Data of the page's directory.
+    pub data: &'a DirData,
+    /// Its index in the site.
+    pub own: usize,
+    /// The page.
+    pub page: &'a Page,
+    /// Sets with figures, by block.
+    pub sets: Vec<Vec<Measured<'a>>>,
+}
+
+/// A set with figures and its source.
+#[derive(Debug)]
+pub struct Measured<'a> {
+    /// The set as printed.
+    pub set: &'a Set,
+    /// Its row.
+    pub row: &'a Row,
+    /// Its legend taken apart.
+    pub label: Label,
+    /// Where its values are; `None` when nowhere in the tree.
+    pub source: Option<Source>,
+    /// Its family: by its source, else by its legend.
+    pub family: Option<NamedFamily>,
+}
+
+impl<'a> Context<'a> {
+    /// The context of `page` in directory `own` of `site`.
+    pub fn new(site: &'a Site, own: usize, page: &'a Page) -> Option<Self> {
+        let data = site.dirs.get(own)?;
+        let mut context = Self { site, data, own, page, sets: Vec::new() };
+        context.sets = page
+            .blocks
+            .iter()
+            .map(|block| block.measured().into_iter().filter_map(|s| context.measured(s)).collect())
+            .collect();
+        Some(context)
+    }
+
+    fn measured(&self, set: &'a Set) -> Option<Measured<'a>> {
+        let source = self.site.source_of(set, self.own);
+        let family = source
+            .as_ref()
+            .and_then(|s| self.site.dir(s)?.family(&s.prefix))
+            .or_else(|| family_word(&set.legend));
+        let label = Label::of(&set.legend);
+        Some(Measured { set, row: set.row.as_ref()?, label, source, family })
+    }
+
+    /// The logs behind a set.
+    pub fn group(&self, set: &Measured<'_>) -> Option<&'a GroupData> {
+        let source = set.source.as_ref()?;
+        self.site.dir(source)?.groups.get(&source.prefix)
+    }
+
+    /// The values behind a set, in the order of the file.
+    pub fn values(&self, set: &Measured<'_>) -> Option<Vec<f64>> {
+        let source = set.source.as_ref()?;
+        self.site.dir(source)?.all_values().remove(&source.prefix)
+    }
+
+    /// The families that a block compares.
+    pub fn block_families(&self, block: usize) -> BTreeSet<NamedFamily> {
+        let sets = self.sets.get(block).map(Vec::as_slice).unwrap_or_default();
+        let mut families: BTreeSet<NamedFamily> = sets.iter().filter_map(|s| s.family).collect();
+        if families.is_empty()
+            && let Some(block) = self.page.blocks.get(block)
+        {
+            families.extend(self.heading_above(block).and_then(|item| family_word(&item.text)));
+        }
+        families
+    }
+
+    /// The item directly above a block.
+    pub fn heading_above(&self, block: &Block) -> Option<&'a Item> {
+        let item = self.page.items.iter().rfind(|i| i.last_line() < block.first_line)?;
+        let gap = block.first_line - item.last_line();
+        let is_in_between = |b: &Block| b.first_line > item.line && b.last_line < block.first_line;
+        (gap <= 5 && !self.page.blocks.iter().any(is_in_between)).then_some(item)
+    }
+
+    /// The block that an item speaks of, and whether that is beyond doubt.
+    pub fn block_of(&self, item: &Item, families: &BTreeSet<NamedFamily>) -> Option<Spoken> {
+        let (first, backwards, is_sure) = self.neighbour(item)?;
+        if self.fits(first, families) {
+            return Some(Spoken { block: first, is_sure });
+        }
+        let others: Vec<usize> = if backwards {
+            (first.saturating_sub(3)..first).rev().collect()
+        } else {
+            (first + 1..(first + 3).min(self.page.blocks.len())).collect()
+        };
+        let block = others.into_iter().find(|&b| self.fits(b, families))?;
+        Some(Spoken { block, is_sure: is_sure && backwards })
+    }
+
+    /// The nearest block that an item can mean: what announces speaks of the
+    /// block below, what concludes or follows of the one above.
+    fn neighbour(&self, item: &Item) -> Option<(usize, bool, bool)> {
+        let before = self.page.block_before(item.line);
+        let after = self.page.block_after(item.last_line());
+        if item.kind == ItemKind::Conclusion {
+            return Some((before?, true, true));
+        }
+        let is_next_to_after = after.is_some_and(|b| self.is_next_to(item, b));
+        let is_announcing = after.is_some_and(|b| self.announces(item, b));
+        if is_announcing || is_next_to_after {
+            return after.map(|b| (b, false, is_next_to_after));
+        }
+        let before = before?;
+        let follows = self.follows(item, before);
+        (follows && item.kind != ItemKind::Bullet).then_some((before, true, follows))
+    }
+
+    /// Whether an item announces the block, and not a list before it.
+    fn announces(&self, item: &Item, block: usize) -> bool {
+        let first = self.page.blocks[block].first_line;
+        let between = |i: &&Item| i.line > item.last_line() && i.line < first;
+        let items = self.page.items.iter().filter(between);
+        item.is_announcement() && items.clone().all(|i| i.kind != ItemKind::Bullet)
+    }
+
+    /// Whether nothing but short labels stands between the item and the block.
+    fn is_next_to(&self, item: &Item, block: usize) -> bool {
+        let first = self.page.blocks[block].first_line;
+        first - item.last_line() <= 6
+            && self
+                .page
+                .items
+                .iter()
+                .filter(|i| i.line > item.last_line() && i.line < first)
+                .all(|i| i.is_announcement() && i.text.len() <= 12)
+    }
+
+    /// Whether only conclusions stand between the block and the item.
+    fn follows(&self, item: &Item, block: usize) -> bool {
+        let last = self.page.blocks[block].last_line;
+        self.page
+            .items
+            .iter()
+            .filter(|i| i.line > last && i.line < item.line)
+            .all(|i| i.kind == ItemKind::Conclusion)
+    }
+
+    /// Whether a block compares what a clause with these families speaks of.
+    fn fits(&self, block: usize, families: &BTreeSet<NamedFamily>) -> bool {
+        let compared = self.block_families(block);
+        if families.is_empty() || compared.is_empty() {
+            return true;
+        }
+        if families.len() > 1 {
+            return true;
+        }
+        compared.is_superset(families) || !compared.is_disjoint(families)
+    }
+}
+
+/// The block that a claim is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spoken {
+    /// Its index.
+    pub block: usize,
+    /// False when another block could be meant.
+    pub is_sure: bool,
+}

@@ -1,0 +1,210 @@
+//! What the data beside a page says: medians, logs, kernels, graph data.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fwdlab_netbenches::archive::ResultsDir;
+use fwdlab_netbenches::command::Range;
+use fwdlab_netbenches::info::Info;
+use fwdlab_netbenches::name::{NamedFamily, family_word};
+use fwdlab_netbenches::pipeline::{MedianRule, Published};
+use fwdlab_netbenches::pktgen::PktgenLog;
+use fwdlab_netbenches::runs::{ReadGroup, Run, read_bounded, read_groups};
+use fwdlab_netbenches::series::{GraphRow, MAX_TABLE_BYTES, Series, graph_rows};
+
+/// The data of one directory.
+#[derive(Clone, Debug, Default)]
+pub struct DirData {
+    /// Place below the root.
+    pub relative: String,
+    /// `.pps` files by prefix.
+    pub series: BTreeMap<String, Series>,
+    /// Logs by prefix.
+    pub groups: BTreeMap<String, GroupData>,
+    /// gnuplot data by file name.
+    pub graphs: BTreeMap<String, Vec<GraphRow>>,
+    /// gnuplot scripts by file name.
+    pub scripts: BTreeMap<String, String>,
+}
+
+/// The logs of one configuration, summed up.
+#[derive(Clone, Debug, Default)]
+pub struct GroupData {
+    /// Runs by number.
+    pub runs: BTreeMap<u32, RunData>,
+    /// The `.info` file.
+    pub info: Info,
+    /// What the senders were told.
+    pub traffic: Traffic,
+    /// Builds of pkt-gen (the source line in brackets), receivers and senders.
+    pub builds: BTreeSet<u32>,
+}
+
+/// What the senders of a configuration were told, over all runs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Traffic {
+    /// Flows of all senders of a run together.
+    pub flows: BTreeSet<u64>,
+    /// Address ranges, source and destination.
+    pub ranges: BTreeSet<String>,
+    /// Frame lengths without FCS.
+    pub frame_lens: BTreeSet<u32>,
+    /// Families.
+    pub families: BTreeSet<NamedFamily>,
+    /// Options that shape the traffic, as written, without addresses, MACs and
+    /// interfaces.
+    pub options: BTreeSet<String>,
+    /// Asked rates in packets/s.
+    pub asked_pps: Option<f64>,
+}
+
+/// One run, summed up.
+#[derive(Clone, Debug, Default)]
+pub struct RunData {
+    /// What the published pipeline prints, by the two median rules.
+    pub printed: Option<[String; 2]>,
+    /// Packets/s received: median of the steady window.
+    pub forwarded_pps: Option<f64>,
+    /// Packets/s sent by all senders together: medians of their steady windows.
+    pub offered_pps: Option<f64>,
+    /// Why the run failed.
+    pub failure: Option<String>,
+}
+
+impl DirData {
+    /// Reads the data of `dir`.
+    pub fn read(dir: &ResultsDir) -> Self {
+        let mut data = Self { relative: dir.relative.clone(), ..Self::default() };
+        for (prefix, path) in &dir.pps {
+            if let Ok(bytes) = read_bounded(path, MAX_TABLE_BYTES) {
+                data.series.insert(prefix.clone(), Series::parse(&bytes));
+            }
+        }
+        for path in &dir.graph_data {
+            if let Ok(bytes) = read_bounded(path, MAX_TABLE_BYTES) {
+                data.graphs.insert(file_name(path), graph_rows(&bytes).0);
+            }
+        }
+        for path in &dir.graph_scripts {
+            if let Ok(bytes) = read_bounded(path, MAX_TABLE_BYTES) {
+                let text = String::from_utf8_lossy(&bytes).into_owned();
+                data.scripts.insert(file_name(path), text);
+            }
+        }
+        data.groups =
+            read_groups(dir).into_iter().map(|(prefix, g)| (prefix, GroupData::of(g))).collect();
+        data
+    }
+
+    /// The family of a prefix: by its senders' commands, else by its name.
+    pub fn family(&self, prefix: &str) -> Option<NamedFamily> {
+        let logged = self.groups.get(prefix).map(|g| &g.traffic.families);
+        match logged {
+            Some(families) if families.len() == 1 => families.first().copied(),
+            _ => family_word(prefix),
+        }
+    }
+}
+
+fn file_name(path: &std::path::Path) -> String {
+    path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+impl GroupData {
+    fn of(group: ReadGroup) -> Self {
+        let mut data = Self { traffic: Traffic::of(&group), ..Self::default() };
+        data.builds
+            .extend(group.receiver_logs().chain(group.sender_logs()).filter_map(|l| l.build));
+        data.runs = group.runs.iter().map(|(&n, run)| (n, RunData::of(run))).collect();
+        data.info = group.info;
+        data
+    }
+
+    /// Median over the runs of what was sent, in packets/s.
+    pub fn offered_pps(&self) -> Option<f64> {
+        middle(self.runs.values().filter_map(|r| r.offered_pps).collect())
+    }
+
+    /// Median over the runs of what was received, in packets/s.
+    pub fn forwarded_pps(&self) -> Option<f64> {
+        middle(self.runs.values().filter_map(|r| r.forwarded_pps).collect())
+    }
+}
+
+fn middle(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
+}
+
+impl Traffic {
+    fn of(group: &ReadGroup) -> Self {
+        let mut traffic = Self::default();
+        for run in group.runs.values() {
+            let mut flows: BTreeMap<String, u64> = BTreeMap::new();
+            for command in run.sender_logs().filter_map(|log| log.command.as_ref()) {
+                let show = |r: &Range| format!("{}-{}", r.first, r.last);
+                if let (Some(s), Some(d), Some(n)) =
+                    (&command.source, &command.destination, command.flows())
+                {
+                    let range = format!("{} -> {}", show(s), show(d));
+                    traffic.ranges.insert(range.clone());
+                    flows.insert(range, n);
+                }
+                traffic.frame_lens.insert(command.frame_len);
+                traffic.families.insert(command.family());
+                traffic.options.insert(shaping_options(&command.text));
+                traffic.asked_pps = command.rate_pps.or(traffic.asked_pps);
+            }
+            if !flows.is_empty() {
+                traffic.flows.insert(flows.values().fold(0, |sum: u64, &n| sum.saturating_add(n)));
+            }
+        }
+        traffic
+    }
+}
+
+/// The options of a command that change what is sent, in a fixed order: burst,
+/// threads, rate and flags; addresses, interfaces and counts are left out.
+fn shaping_options(text: &str) -> String {
+    const SHAPING: [&str; 7] = ["-b", "-p", "-R", "-U", "-Z", "-z", "-I"];
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let mut found: Vec<String> = Vec::new();
+    for (index, word) in words.iter().enumerate() {
+        if SHAPING.contains(word) {
+            let value = words.get(index + 1).filter(|w| !w.starts_with('-')).copied();
+            found.push([*word, value.unwrap_or("")].join(" ").trim().to_owned());
+        }
+    }
+    found.sort();
+    found.join(" ")
+}
+
+impl RunData {
+    fn of(run: &Run) -> Self {
+        let mut data = Self { failure: failure(run), ..Self::default() };
+        if let Some(log) = run.good_receiver() {
+            let published = Published::of(log);
+            let printed = MedianRule::ALL.map(|rule| published.printed(rule));
+            if let [Some(newer), Some(older)] = printed {
+                data.printed = Some([newer, older]);
+            }
+            data.forwarded_pps = steady_pps(log);
+        }
+        let offered: Vec<f64> = run.sender_logs().filter_map(steady_pps).collect();
+        data.offered_pps = (!offered.is_empty()).then(|| offered.iter().sum());
+        data
+    }
+}
+
+fn failure(run: &Run) -> Option<String> {
+    match &run.receiver {
+        None => Some("no receiver log".to_owned()),
+        Some(Err(why)) => Some(why.clone()),
+        Some(Ok(log)) => log.failure().map(ToString::to_string),
+    }
+}
+
+/// Median of the steady window of a log.
+fn steady_pps(log: &PktgenLog) -> Option<f64> {
+    let rates: Vec<f64> = log.samples.iter().map(|s| s.pps as f64).collect();
+    fwdlab_stats::steady::window(&rates).figure(&rates)
+}

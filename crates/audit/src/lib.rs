@@ -1,0 +1,34 @@
+//! The audit of published pages: every number, label and sentence against the
+//! data beside it.
+//!
+//! [`audit`] reads the trees that it is given, applies the [`Rule`]s to each
+//! page and returns a [`Report`]. A finding is "wrong" only where the data
+//! contradicts the page; what two people could read differently is "check".
+//! docs/audit.md lists the rules.
+
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+mod block;
+mod clause;
+mod context;
+mod data;
+mod figures;
+mod finding;
+mod label;
+mod match_number;
+mod page;
+mod pair;
+mod quantity;
+mod report;
+mod rules;
+mod sarif;
+mod site;
+
+pub use finding::{Finding, Rule, Severity};
+pub use page::{MAX_PAGE_BYTES, Page};
+pub use report::{Counts, Report, audit, audit_page, check_page};
+pub use sarif::sarif;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,259 @@
+//! Runs an audit and holds its outcome.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::context::Context;
+use super::finding::{Finding, Findings, Rule, Severity};
+use super::page::{MAX_PAGE_BYTES, Page};
+use super::rules;
+use super::rules::block_text::Fidelity;
+use super::site::Site;
+use fwdlab_netbenches::archive::Archive;
+use fwdlab_netbenches::runs::read_bounded;
+use fwdlab_results::{Error, Result};
+
+/// The outcome of an audit.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Report {
+    /// What was looked at.
+    pub counts: Counts,
+    /// Findings by file and line.
+    pub findings: Vec<Finding>,
+    /// Paths that were left out, with the reason.
+    pub skipped: Vec<String>,
+}
+
+/// What an audit looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Pages.
+    pub pages: usize,
+    /// ministat blocks.
+    pub blocks: usize,
+    /// Blocks whose rows all follow from values at hand.
+    pub blocks_reproduced: usize,
+    /// Blocks that equal ministat's output byte for byte.
+    pub blocks_exact: usize,
+    /// Blocks that differ from it in white space only.
+    pub blocks_spaced: usize,
+    /// Blocks of which some row has no values at hand.
+    pub blocks_without_data: usize,
+    /// Directories with logs or medians.
+    pub directories: usize,
+    /// Runs that were logged.
+    pub runs: usize,
+}
+
+impl Report {
+    /// Adds what another audit looked at and found.
+    pub fn add(&mut self, other: Self) {
+        self.counts.add(&other.counts);
+        self.findings.extend(other.findings);
+        self.skipped.extend(other.skipped);
+    }
+
+    /// True when something is wrong.
+    pub fn has_wrong(&self) -> bool {
+        self.findings.iter().any(|f| f.severity == Severity::Wrong)
+    }
+
+    /// The report as JSON.
+    ///
+    /// # Errors
+    /// When serde cannot encode it.
+    pub fn to_json(&self) -> Result<String> {
+        let encode = |source| Error::Encode { what: "the audit report", source };
+        serde_json::to_string_pretty(self).map_err(encode)
+    }
+
+    /// Findings by rule and severity.
+    pub fn by_rule(&self) -> BTreeMap<(Rule, Severity), usize> {
+        let mut counts = BTreeMap::new();
+        for finding in &self.findings {
+            *counts.entry((finding.rule, finding.severity)).or_insert(0) += 1;
+        }
+        counts
+    }
+}
+
+/// Audits trees, directories or single pages.
+///
+/// # Errors
+/// When a path of `paths` cannot be read; what lies below is
+/// [`Report::skipped`] instead.
+pub fn audit(paths: &[PathBuf]) -> Result<Report> {
+    let mut report = Report::default();
+    for path in paths {
+        audit_path(path, &mut report)?;
+    }
+    report.findings.sort_by(|a, b| {
+        (&a.file, a.line, a.severity, a.rule).cmp(&(&b.file, b.line, b.severity, b.rule))
+    });
+    report.findings.dedup();
+    Ok(report)
+}
+
+/// Audits the bytes of one page without any data beside it, as from standard
+/// input; its file is called `-`.
+pub fn audit_page(bytes: &[u8]) -> Report {
+    let mut site = Site::default();
+    site.dirs.push(super::data::DirData::default());
+    let page = ReadPage { path: PathBuf::from("-"), dir: 0, page: Page::parse(bytes) };
+    let (counts, findings) = page.audit(&site);
+    Report { counts, findings, skipped: Vec::new() }
+}
+
+/// The findings of [`audit_page`].
+pub fn check_page(bytes: &[u8]) -> Vec<Finding> {
+    audit_page(bytes).findings
+}
+
+fn audit_path(path: &Path, report: &mut Report) -> Result<()> {
+    let target = Target::of(path)?;
+    let archive = Archive::scan(&target.root)?;
+    report
+        .skipped
+        .extend(archive.skipped.iter().map(|s| format!("{}: {}", s.path.display(), s.why)));
+    let mut site = Site::read(archive);
+    if let Some(page) = &target.page {
+        target.add_page(&mut site, page);
+    }
+    let pages: Vec<ReadPage> =
+        site.pages.par_iter().map(|(path, dir)| ReadPage::read(path, *dir)).collect();
+    for page in &pages {
+        if let (Some(title), Some(dir)) = (page.page.title(), site.dirs.get(page.dir)) {
+            site.titles.entry(title.text.clone()).or_default().push(dir.relative.clone());
+        }
+    }
+    let wanted = |page: &&ReadPage| target.takes(&page.path, &site.dirs[page.dir].relative);
+    let audited: Vec<(Counts, Vec<Finding>)> =
+        pages.par_iter().filter(wanted).map(|page| page.audit(&site)).collect();
+    for (counts, findings) in audited {
+        report.counts.add(&counts);
+        report.findings.extend(findings);
+    }
+    for dir in site.dirs.iter().filter(|d| target.takes_dir(&d.relative)) {
+        let place = |name: &str| target.root.join(&dir.relative).join(name).display().to_string();
+        let prefix =
+            if dir.relative.is_empty() { String::new() } else { format!("{}/", dir.relative) };
+        let exists = |name: &str| site.paths.contains(&format!("{prefix}{name}"));
+        report.findings.extend(rules::medians::check_dir(dir, place));
+        report.findings.extend(rules::graphs::check_dir(dir, place, exists));
+        report.counts.directories += usize::from(!dir.series.is_empty() || !dir.groups.is_empty());
+        report.counts.runs += dir.groups.values().map(|g| g.runs.len()).sum::<usize>();
+    }
+    Ok(())
+}
+
+/// What a path on the command line asks for.
+struct Target {
+    /// The tree that is read; wider than what is audited, so that pages that
+    /// compare with a neighbouring directory find its values.
+    root: PathBuf,
+    /// The directory below the root that is audited; empty for all.
+    within: String,
+    /// The one page that is audited.
+    page: Option<PathBuf>,
+}
+
+impl Target {
+    fn of(path: &Path) -> Result<Self> {
+        let metadata = std::fs::metadata(path).map_err(Error::io("read", path))?;
+        let (directory, page) = if metadata.is_dir() {
+            (path.to_owned(), None)
+        } else {
+            let parent = path.parent().filter(|p| !p.as_os_str().is_empty());
+            (parent.unwrap_or(Path::new(".")).to_owned(), Some(path.to_owned()))
+        };
+        let parent = directory.parent().filter(|p| p.file_name().is_some_and(|n| n == "results"));
+        Ok(match (parent, directory.file_name()) {
+            (Some(parent), Some(name)) => {
+                Self { root: parent.to_owned(), within: name.to_string_lossy().into_owned(), page }
+            }
+            _ => Self { root: directory, within: String::new(), page },
+        })
+    }
+
+    fn takes(&self, path: &Path, relative: &str) -> bool {
+        self.takes_dir(relative)
+            && self.page.as_ref().is_none_or(|p| p.file_name() == path.file_name())
+    }
+
+    fn takes_dir(&self, relative: &str) -> bool {
+        let is_below = |r: &str| r == self.within || r.starts_with(&format!("{}/", self.within));
+        match (&self.page, self.within.is_empty()) {
+            (Some(_), _) => relative == self.within,
+            (None, true) => true,
+            (None, false) => is_below(relative),
+        }
+    }
+
+    /// A page that is named counts as one whatever its name is.
+    fn add_page(&self, site: &mut Site, page: &Path) {
+        let path = self.root.join(&self.within).join(page.file_name().unwrap_or_default());
+        if site.pages.iter().any(|(p, _)| p == &path) {
+            return;
+        }
+        let index = site.dirs.iter().position(|d| d.relative == self.within).unwrap_or_else(|| {
+            let data = super::data::DirData { relative: self.within.clone(), ..Default::default() };
+            site.dirs.push(data);
+            site.dirs.len() - 1
+        });
+        site.pages.push((path, index));
+    }
+}
+
+/// A page that was read, or the reason why not.
+struct ReadPage {
+    path: PathBuf,
+    dir: usize,
+    page: Page,
+}
+
+impl ReadPage {
+    fn read(path: &Path, dir: usize) -> Self {
+        let page = match read_bounded(path, MAX_PAGE_BYTES) {
+            Ok(bytes) => Page::parse(&bytes),
+            Err(_) => Page { is_cut: true, ..Page::default() },
+        };
+        Self { path: path.to_owned(), dir, page }
+    }
+
+    fn audit(&self, site: &Site) -> (Counts, Vec<Finding>) {
+        let mut findings = Findings::about(&self.path.display().to_string());
+        let mut counts = Counts { pages: 1, blocks: self.page.blocks.len(), ..Counts::default() };
+        if let Some(context) = Context::new(site, self.dir, &self.page) {
+            rules::apply(&context, &mut findings);
+            for sets in &context.sets {
+                let is_known = sets.iter().all(|s| s.source.is_some());
+                counts.blocks_reproduced += usize::from(is_known);
+                counts.blocks_without_data += usize::from(!is_known);
+            }
+            for block in 0..self.page.blocks.len() {
+                match rules::block_text::fidelity(&context, block) {
+                    Some(Fidelity::Exact(_)) => counts.blocks_exact += 1,
+                    Some(Fidelity::Spaced(_)) => counts.blocks_spaced += 1,
+                    _ => {}
+                }
+            }
+        }
+        (counts, findings.into_sorted())
+    }
+}
+
+impl Counts {
+    fn add(&mut self, other: &Self) {
+        self.pages += other.pages;
+        self.blocks += other.blocks;
+        self.blocks_reproduced += other.blocks_reproduced;
+        self.blocks_exact += other.blocks_exact;
+        self.blocks_spaced += other.blocks_spaced;
+        self.blocks_without_data += other.blocks_without_data;
+        self.directories += other.directories;
+        self.runs += other.runs;
+    }
+}

@@ -1,0 +1,209 @@
+//! Captions and targets of links.
+
+use crate::context::Context;
+use crate::finding::{Findings, Rule, Severity, Text};
+use crate::label::Label;
+use crate::page::Link;
+
+/// Every link of the page.
+pub fn check(context: &Context<'_>, findings: &mut Findings) {
+    let mut uncheckable: Vec<&Link> = Vec::new();
+    for link in &context.page.links {
+        let Some(target) = local_target(&link.target) else { continue };
+        check_caption(context, link, &target, findings);
+        let Some(path) = resolve(&context.data.relative, &target) else { continue };
+        if path.is_empty() || context.site.paths.contains(path.trim_end_matches('/')) {
+            continue;
+        }
+        if context.site.has_extension_of(&path) {
+            report_missing(context, link, &path, findings);
+        } else {
+            uncheckable.push(link);
+        }
+    }
+    report_uncheckable(&uncheckable, findings);
+    report_spaced(context, findings);
+}
+
+/// The path of a link within the tree, without anchor; `None` for links that
+/// lead elsewhere.
+fn local_target(target: &str) -> Option<String> {
+    let target = target.split(['#', '?']).next().unwrap_or("");
+    let is_elsewhere = target.is_empty()
+        || target.contains("://")
+        || target.starts_with("//")
+        || target.starts_with('/')
+        || target.starts_with("mailto:");
+    (!is_elsewhere).then(|| percent_decoded(target))
+}
+
+fn percent_decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut index = 0;
+    while index < bytes.len() {
+        let pair = bytes.get(index + 1..index + 3).and_then(|p| std::str::from_utf8(p).ok());
+        match pair.filter(|_| bytes[index] == b'%').and_then(|p| u8::from_str_radix(p, 16).ok()) {
+            Some(byte) => {
+                decoded.push(byte);
+                index += 3;
+            }
+            None => {
+                decoded.push(bytes[index]);
+                index += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&decoded).into_owned()
+}
+
+/// The target relative to the root; `None` when it leads out of the tree.
+fn resolve(directory: &str, target: &str) -> Option<String> {
+    let mut parts: Vec<&str> = directory.split('/').filter(|p| !p.is_empty()).collect();
+    for part in target.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+/// Whether any file that the page links names this patch: where none does, file
+/// names leave the patch out, and say nothing by that.
+fn files_name_patch(context: &Context<'_>, caption: &Label) -> bool {
+    let files = context.page.links.iter().filter_map(|link| local_target(&link.target));
+    files
+        .map(|target| Label::of(target.rsplit('/').next().unwrap_or(&target)))
+        .any(|file| !file.patches.is_disjoint(&caption.patches))
+}
+
+fn check_caption(context: &Context<'_>, link: &Link, target: &str, findings: &mut Findings) {
+    let file = target.rsplit('/').next().unwrap_or(target);
+    let (caption, name) = (Label::of(&link.caption), Label::of(file));
+    let what = if caption.contradicts_revision(&name) {
+        "another revision"
+    } else if caption.contradicts_family(&name) {
+        "another address family"
+    } else if caption.contradicts_patch(&name)
+        && (!name.patches.is_empty() || files_name_patch(context, &caption))
+    {
+        "another patch"
+    } else {
+        return;
+    };
+    let join = |set: &std::collections::BTreeSet<String>| {
+        set.iter().cloned().collect::<Vec<_>>().join(" ")
+    };
+    findings.add(
+        Rule::CaptionFile,
+        Severity::Wrong,
+        link.line,
+        Text::new(
+            format!("caption '{}'", link.caption),
+            format!("the linked file is {file}: {what}"),
+            format!("write {} in the caption, or link the right file", join(&name.revisions)),
+        ),
+    );
+}
+
+fn report_missing(context: &Context<'_>, link: &Link, path: &str, findings: &mut Findings) {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let near = context
+        .site
+        .paths
+        .iter()
+        .filter(|p| p.rsplit('/').next().is_some_and(|n| n.eq_ignore_ascii_case(name)))
+        .find(|p| parent(p) == context.data.relative)
+        .or_else(|| {
+            let same = |p: &&String| {
+                parent(p) == context.data.relative
+                    && is_alike(p.rsplit('/').next().unwrap_or(""), name)
+            };
+            context.site.paths.iter().find(same)
+        });
+    let suggestion = match near {
+        Some(near) => format!("link {}", near.rsplit('/').next().unwrap_or(near)),
+        None => "add the file or remove the link".to_owned(),
+    };
+    findings.add(
+        Rule::LinkTarget,
+        Severity::Wrong,
+        link.line,
+        Text::new(format!("link to {}", link.target), "there is no such file", suggestion),
+    );
+}
+
+fn parent(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(parent, _)| parent)
+}
+
+/// Names that differ in one part between dots.
+fn is_alike(a: &str, b: &str) -> bool {
+    let (a, b): (Vec<&str>, Vec<&str>) = (a.split('.').collect(), b.split('.').collect());
+    let shared = a.iter().filter(|part| b.contains(part)).count();
+    a.len().abs_diff(b.len()) <= 1
+        && a.last() == b.last()
+        && shared + 1 >= a.len().max(b.len())
+        && a.len() > 2
+}
+
+fn report_uncheckable(links: &[&Link], findings: &mut Findings) {
+    let Some(first) = links.first() else { return };
+    let names: Vec<&str> = links.iter().take(4).map(|l| l.target.as_str()).collect();
+    let more = if links.len() > 4 { ", ..." } else { "" };
+    findings.add(
+        Rule::LinkTarget,
+        Severity::Check,
+        first.line,
+        Text::new(
+            format!("{} links: {}{more}", links.len(), names.join(", ")),
+            "the files are not here, nor any file of their kind: a copy without pictures, or broken links",
+            "audit the whole tree, or add the files",
+        ),
+    );
+}
+
+/// `[caption] (target)` is shown as it stands, not as a link.
+fn report_spaced(context: &Context<'_>, findings: &mut Findings) {
+    let links = &context.page.spaced_links;
+    let Some(first) = links.first() else { return };
+    findings.add(
+        Rule::LinkTarget,
+        Severity::Check,
+        first.line,
+        Text::new(
+            format!("[{}] ({})", first.caption, first.target),
+            match links.len() {
+                1 => "a blank after ] makes it plain text".to_owned(),
+                n => format!("a blank after ] makes it plain text, as in {} more places", n - 1),
+            },
+            "remove the blank",
+        ),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_are_resolved_within_the_tree() {
+        assert_eq!(resolve("a/b", "../c/./d.svg").as_deref(), Some("a/c/d.svg"));
+        assert_eq!(resolve("a", "../../x"), None);
+        assert_eq!(local_target("my%20graph.png#top").as_deref(), Some("my graph.png"));
+        for elsewhere in ["https://x/y", "#a", "/etc/passwd", "mailto:a@b", "//x"] {
+            assert_eq!(local_target(elsewhere), None);
+        }
+        assert_eq!(percent_decoded("%zz%4"), "%zz%4");
+    }
+
+    #[test]
+    fn near_names_are_proposed() {
+        assert!(is_alike("bench.r1.inet4.pmc.svg", "bench.r1.inet4.1.pmc.svg"));
+        assert!(!is_alike("graph.png", "other.png"));
+    }
+}

@@ -1,0 +1,144 @@
+//! Sentences against the block that they speak of.
+
+mod change;
+mod percent;
+mod wording;
+
+use crate::clause::{Clause, Sign, Stance, clauses};
+use crate::context::{Context, Measured, Spoken};
+use crate::figures::percent as show;
+use crate::finding::{Findings, Rule, Severity, Text};
+use crate::page::{Item, ItemKind};
+use crate::pair::Pair;
+use change::{check_all, check_factor, check_no_change, check_not_that, check_sign};
+use percent::check_percent;
+use wording::compared;
+
+/// Differences under this many per cent count as none.
+const MARGIN: f64 = 1.0;
+
+/// Every item of prose.
+pub fn check(context: &Context<'_>, findings: &mut Findings) {
+    // the cells of a table stand for themselves, whatever block is near
+    for item in context.page.items.iter().filter(|item| item.kind != ItemKind::Row) {
+        for clause in clauses(&item.text) {
+            check_clause(context, item, &clause, findings);
+        }
+    }
+}
+
+/// A clause and the block it speaks of.
+struct Claim<'a> {
+    clause: &'a Clause,
+    line: usize,
+    sets: &'a [Measured<'a>],
+    spoken: Spoken,
+    /// Comparisons that the clause can mean, each with the set meant as base
+    /// and the one meant as variant.
+    pairs: Vec<Compared<'a>>,
+}
+
+/// A comparison as the clause words it.
+struct Compared<'a> {
+    base: &'a Measured<'a>,
+    variant: &'a Measured<'a>,
+    pair: Pair,
+    /// False when the wording does not say which set is which.
+    is_oriented: bool,
+}
+
+fn check_clause(context: &Context<'_>, item: &Item, clause: &Clause, findings: &mut Findings) {
+    let is_silent = clause.stance == Stance::Silent || clause.stance == Stance::Mixed;
+    if is_silent && clause.percents.is_empty() && clause.factor.is_none() {
+        return;
+    }
+    let line = item.line_at(clause.offset + clause.text.len() - clause.text.trim_start().len());
+    if clause.is_about_all {
+        check_all(context, clause, line, findings);
+    }
+    let Some(spoken) = context.block_of(item, &clause.families) else { return };
+    let sets = context.sets[spoken.block].as_slice();
+    let pairs = compared(sets, clause);
+    if pairs.is_empty() {
+        return;
+    }
+    let claim = Claim { clause, line, sets, spoken, pairs };
+    if !clause.percents.is_empty() {
+        for percent in &clause.percents {
+            check_percent(&claim, percent, findings);
+        }
+        return;
+    }
+    if clause.factor.is_some() && clause.stance != Stance::Silent
+        || clause.factor.is_some() && item.kind == ItemKind::Conclusion
+    {
+        check_factor(&claim, findings);
+    }
+    match &clause.stance {
+        Stance::Change(sign, word) if !is_setting_list(item) => {
+            check_sign(&claim, *sign, word, findings);
+        }
+        Stance::NoChange(word) if !is_setting_list(item) => check_no_change(&claim, word, findings),
+        Stance::NotThat(sign, word) if !is_setting_list(item) => {
+            check_not_that(&claim, *sign, word, findings);
+        }
+        _ => {}
+    }
+}
+
+/// Bullets list settings; what they say about speed is no claim.
+fn is_setting_list(item: &Item) -> bool {
+    item.kind == ItemKind::Bullet
+}
+
+fn is_contrary(sign: Sign, compared: &Compared<'_>) -> bool {
+    sign.factor() * compared.pair.mean_percent < 0.0
+}
+
+fn report_sign(claim: &Claim<'_>, word: &str, compared: &Compared<'_>, findings: &mut Findings) {
+    let is_certain = claim.spoken.is_sure && compared.is_oriented && compared.pair.is_proven;
+    let severity = if is_certain { Severity::Wrong } else { Severity::Check };
+    let direction = if compared.pair.mean_percent < 0.0 { "slower" } else { "faster" };
+    findings.add(
+        Rule::ClaimSign,
+        severity,
+        claim.line,
+        Text::new(
+            format!("'{word}' in: {}", claim.clause.text.trim()),
+            format!(
+                "'{}' is {direction} than '{}': {}",
+                compared.variant.set.legend,
+                compared.base.set.legend,
+                show(compared.pair.mean_percent)
+            ),
+            format!("write {:.1} % {direction}", compared.pair.mean_percent.abs()),
+        ),
+    );
+}
+
+fn report_unproven(
+    claim: &Claim<'_>,
+    word: &str,
+    compared: &Compared<'_>,
+    findings: &mut Findings,
+) {
+    let severity = if claim.spoken.is_sure && claim.pairs.len() == 1 {
+        Severity::Wrong
+    } else {
+        Severity::Check
+    };
+    findings.add(
+        Rule::ClaimUnproven,
+        severity,
+        claim.line,
+        Text::new(
+            format!("'{word}' in: {}", claim.clause.text.trim()),
+            format!(
+                "the block proves no difference: {} with 95 % interval {}",
+                show(compared.pair.mean_percent),
+                compared.pair.interval()
+            ),
+            "write that no difference is proven, or measure more runs",
+        ),
+    );
+}

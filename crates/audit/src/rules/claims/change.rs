@@ -1,0 +1,195 @@
+//! Words against the block: faster, slower, the same, twice, for all tests.
+
+use super::{Claim, Compared, MARGIN, is_contrary, report_sign, report_unproven};
+use crate::clause::{Clause, Sign, Stance};
+use crate::context::Context;
+use crate::figures::percent as show;
+use crate::finding::{Findings, Rule, Severity, Text};
+use crate::pair::Pair;
+
+pub(super) fn check_sign(claim: &Claim<'_>, sign: Sign, word: &str, findings: &mut Findings) {
+    let contrary = |c: &&Compared<'_>| is_contrary(sign, c);
+    let proven: Vec<&Compared<'_>> = claim.pairs.iter().filter(|c| c.pair.is_proven).collect();
+    if claim.pairs.iter().any(|c| c.pair.is_proven && !is_contrary(sign, c)) {
+        return;
+    }
+    if let Some(compared) = proven.into_iter().find(contrary) {
+        return report_sign(claim, word, compared, findings);
+    }
+    if let Some(compared) = claim.pairs.first() {
+        report_unproven(claim, word, compared, findings);
+    }
+}
+
+pub(super) fn check_no_change(claim: &Claim<'_>, word: &str, findings: &mut Findings) {
+    for compared in &claim.pairs {
+        let pair = &compared.pair;
+        if pair.is_within(compared.base, compared.variant, MARGIN) {
+            continue;
+        }
+        let (rule, severity, data) = if pair.is_proven && pair.mean_percent.abs() > MARGIN {
+            let severity = if claim.spoken.is_sure && claim.pairs.len() == 1 {
+                Severity::Wrong
+            } else {
+                Severity::Check
+            };
+            (
+                Rule::ClaimNoImpact,
+                severity,
+                format!(
+                    "a difference is proven: {}, 95 % interval {}",
+                    show(pair.mean_percent),
+                    pair.interval()
+                ),
+            )
+        } else {
+            (
+                Rule::ClaimNoImpact,
+                Severity::Check,
+                format!(
+                    "no difference proven is not equal: the 95 % interval is {}, not within ±{MARGIN} %",
+                    pair.interval()
+                ),
+            )
+        };
+        findings.add(
+            rule,
+            severity,
+            claim.line,
+            Text::new(
+                format!("'{word}' in: {}", claim.clause.text.trim()),
+                data,
+                format!("write: {} (95 % interval {})", show(pair.mean_percent), pair.interval()),
+            ),
+        );
+    }
+}
+
+/// "No regression", "not faster": wrong when exactly that is proven.
+pub(super) fn check_not_that(claim: &Claim<'_>, sign: Sign, word: &str, findings: &mut Findings) {
+    for compared in &claim.pairs {
+        let pair = &compared.pair;
+        if pair.is_proven && !is_contrary(sign, compared) && pair.mean_percent.abs() > MARGIN {
+            let severity = if claim.spoken.is_sure && compared.is_oriented {
+                Severity::Wrong
+            } else {
+                Severity::Check
+            };
+            findings.add(
+                Rule::ClaimNoImpact,
+                severity,
+                claim.line,
+                Text::new(
+                    format!("'no {word}' in: {}", claim.clause.text.trim()),
+                    format!(
+                        "it is proven: {}, 95 % interval {}",
+                        show(pair.mean_percent),
+                        pair.interval()
+                    ),
+                    format!("write {}", show(pair.mean_percent)),
+                ),
+            );
+        }
+    }
+}
+
+pub(super) fn check_factor(claim: &Claim<'_>, findings: &mut Findings) {
+    let Some((factor, word)) = &claim.clause.factor else { return };
+    let distance = |c: &Compared<'_>| {
+        let ratio = 1.0 + c.pair.mean_percent / 100.0;
+        [ratio, 1.0 / ratio].into_iter().map(|r| (r / factor).ln().abs()).fold(f64::MAX, f64::min)
+    };
+    let Some(best) = claim.pairs.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))) else {
+        return;
+    };
+    if distance(best) <= 1.15f64.ln() {
+        return;
+    }
+    let is_gross = distance(best) > 1.4f64.ln() && claim.spoken.is_sure && claim.pairs.len() == 1;
+    findings.add(
+        Rule::ClaimSize,
+        if is_gross { Severity::Wrong } else { Severity::Check },
+        claim.line,
+        Text::new(
+            format!("'{word}' in: {}", claim.clause.text.trim()),
+            format!("the ratio of the means is {:.2}", 1.0 + best.pair.mean_percent / 100.0),
+            format!("write x{:.2}", 1.0 + best.pair.mean_percent / 100.0),
+        ),
+    );
+}
+
+/// Share of a percentage by which a test may differ that is said to behave as all do.
+const ALL_ALIKE: f64 = 0.4;
+
+/// "Faster for all tests", "-30% for all tests" must hold in every block.
+pub(super) fn check_all(
+    context: &Context<'_>,
+    clause: &Clause,
+    line: usize,
+    findings: &mut Findings,
+) {
+    let wanted = Wanted::of(clause);
+    for (block, sets) in context.sets.iter().enumerate() {
+        let Some((base, others)) = sets.split_first() else { continue };
+        let families = context.block_families(block);
+        if clause.families.len() == 1
+            && !families.is_empty()
+            && families.is_disjoint(&clause.families)
+        {
+            continue;
+        }
+        for variant in others {
+            let Some(pair) = Pair::of(base, variant) else { continue };
+            if !wanted.as_ref().is_some_and(|wanted| wanted.is_refuted_by(&pair)) {
+                continue;
+            }
+            let data = format!(
+                "'{}' against '{}' is {} (line {})",
+                variant.set.legend,
+                base.set.legend,
+                show(pair.mean_percent),
+                variant.row.line
+            );
+            let claim = format!("'all' in: {}", clause.text.trim());
+            let text = Text::new(claim, data, "name the tests for which it holds");
+            findings.add(Rule::ClaimAll, Severity::Wrong, line, text);
+            return;
+        }
+    }
+}
+
+/// What is said of all tests.
+enum Wanted {
+    /// They change this way, by so many per cent where it says.
+    Change(Sign, Option<f64>),
+    /// They do not change.
+    Same,
+}
+
+impl Wanted {
+    fn of(clause: &Clause) -> Option<Self> {
+        let percent = match clause.percents.as_slice() {
+            [one] if one.upper.is_none() => Some(one),
+            _ => None,
+        };
+        let sign = percent.and_then(|percent| percent.sign);
+        match &clause.stance {
+            Stance::Change(sign, _) => Some(Self::Change(*sign, percent.map(|p| p.value))),
+            Stance::NoChange(_) => Some(Self::Same),
+            Stance::Silent => Some(Self::Change(sign?, percent.map(|p| p.value))),
+            Stance::NotThat(..) | Stance::Mixed => None,
+        }
+    }
+
+    fn is_refuted_by(&self, pair: &Pair) -> bool {
+        let percent = pair.mean_percent;
+        match self {
+            Self::Same => pair.is_proven && percent.abs() > MARGIN,
+            Self::Change(sign, _) if sign.factor() * percent < 0.0 => pair.is_proven,
+            Self::Change(_, Some(size)) => {
+                (percent.abs() - size).abs() > ALL_ALIKE * size + pair.half_width
+            }
+            Self::Change(_, None) => false,
+        }
+    }
+}

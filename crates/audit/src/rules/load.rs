@@ -1,0 +1,331 @@
+//! What the page says was sent: load, line rate, flows, frame length.
+
+use std::collections::BTreeSet;
+
+use super::traffic::line_rate;
+use crate::context::Context;
+use crate::data::{DirData, GroupData};
+use crate::figures::{grouped, rate};
+use crate::finding::{Findings, Rule, Severity, Text};
+use crate::match_number::{Agreement, agreement};
+use crate::page::{Item, ItemKind};
+use crate::quantity::{Rate, flow_counts, frame_lengths, rates};
+use fwdlab_netbenches::name::NamedFamily;
+
+const SPEEDS: [f64; 5] = [1e9, 10e9, 25e9, 40e9, 100e9];
+
+/// Every item of prose.
+pub fn check(context: &Context<'_>, findings: &mut Findings) {
+    for item in &context.page.items {
+        let lower = item.text.to_lowercase();
+        for mention in rates(&item.text) {
+            let line = item.line_at(mention.offset);
+            check_rate(context, item, &lower, &mention, line, findings);
+        }
+        check_flows(context.data, &item.text, item.line, findings);
+        check_frames(context.data, item, &lower, findings);
+    }
+}
+
+fn check_rate(
+    context: &Context<'_>,
+    item: &Item,
+    lower: &str,
+    mention: &Rate,
+    line: usize,
+    findings: &mut Findings,
+) {
+    let names_line = [
+        "line-rate",
+        "line rate",
+        "linerate",
+        "wire-speed",
+        "wirespeed",
+        "wire speed",
+        "wire rate",
+    ]
+    .iter()
+    .any(|w| lower.contains(w));
+    let names_load = lower.contains("load") || lower.contains("traffic rate");
+    if names_line && check_line_rate(context.data, mention, line, item, findings) {
+        return;
+    }
+    if names_load {
+        check_load(context, mention, line, item, findings);
+    } else if !names_line && item.kind != ItemKind::Bullet {
+        check_claimed_rate(context, mention, line, item, findings);
+    }
+}
+
+/// Frame lengths without FCS that the page can mean.
+fn frame_lens(data: &DirData) -> BTreeSet<u32> {
+    let logged = data.groups.values().flat_map(|g| g.traffic.frame_lens.iter().copied());
+    logged.chain([60, 62]).collect()
+}
+
+/// Returns true when the rate was found wrong.
+fn check_line_rate(
+    data: &DirData,
+    mention: &Rate,
+    line: usize,
+    item: &Item,
+    findings: &mut Findings,
+) -> bool {
+    let limits: Vec<(f64, u32)> = SPEEDS
+        .iter()
+        .flat_map(|&s| frame_lens(data).into_iter().map(move |len| (line_rate(s, len), len)))
+        .collect();
+    let agrees = |limit: f64| {
+        agreement(mention.number, mention.decimals, limit / mention.unit) <= Agreement::Near
+    };
+    if limits.iter().any(|&(limit, _)| agrees(limit)) {
+        note_other_frames(data, mention, line, item, findings);
+        return false;
+    }
+    let near = |limit: f64| (mention.pps() / limit - 1.0).abs();
+    // Most pages mean the smallest IPv4 frames: prefer them over 62 bytes.
+    let smallest =
+        SPEEDS.iter().map(|&s| line_rate(s, 60)).min_by(|a, b| near(*a).total_cmp(&near(*b)));
+    let Some(limit) = smallest.filter(|l| near(*l) < 0.06) else { return false };
+    let right = format!("{:.*}", mention.decimals.max(3), limit / mention.unit);
+    findings.add(
+        Rule::LineRate,
+        Severity::Wrong,
+        line,
+        Text::new(
+            format!("'{}' in: {}", mention.text, item.text),
+            format!("the line rate for the smallest frames is {} frames/s", grouped(limit)),
+            format!("write {right} instead of {}", mention.text),
+        ),
+    );
+    true
+}
+
+/// The line rate of 60-byte frames beside 62-byte IPv6 frames.
+fn note_other_frames(
+    data: &DirData,
+    mention: &Rate,
+    line: usize,
+    item: &Item,
+    findings: &mut Findings,
+) {
+    let is_inet4 = |limit: f64| {
+        agreement(mention.number, mention.decimals, limit / mention.unit) <= Agreement::Near
+    };
+    let Some(&speed) = SPEEDS.iter().find(|&&s| is_inet4(line_rate(s, 60))) else { return };
+    let longer = data.groups.iter().find_map(|(prefix, group)| {
+        let len = group.traffic.frame_lens.first().copied()?;
+        (data.family(prefix) == Some(NamedFamily::Inet6)
+            && len > 60
+            && !is_inet4(line_rate(speed, len)))
+        .then_some(len)
+    });
+    let Some(len) = longer else { return };
+    findings.add(
+        Rule::LineRate,
+        Severity::Info,
+        line,
+        Text::new(
+            format!("'{}' in: {}", mention.text, item.text),
+            format!(
+                "the IPv6 senders used {len}-byte frames without FCS, whose line rate is {} frames/s",
+                grouped(line_rate(speed, len))
+            ),
+            "name the line rate of each family",
+        ),
+    );
+}
+
+/// The load in the text against what the senders logged.
+fn check_load(
+    context: &Context<'_>,
+    mention: &Rate,
+    line: usize,
+    item: &Item,
+    findings: &mut Findings,
+) {
+    let offered: Vec<f64> =
+        context.data.groups.values().filter_map(GroupData::offered_pps).collect();
+    let asked = context.data.groups.values().filter_map(|g| g.traffic.asked_pps);
+    let all: Vec<f64> = offered.iter().copied().chain(asked).collect();
+    if all.is_empty() {
+        return check_load_near_line_rate(mention, line, item, findings);
+    }
+    if all.iter().any(|o| (mention.pps() / o - 1.0).abs() <= 0.02) {
+        return;
+    }
+    if all
+        .iter()
+        .any(|o| agreement(mention.number, mention.decimals, o / mention.unit) <= Agreement::Near)
+    {
+        return;
+    }
+    let (low, high) = all.iter().fold((f64::MAX, 0.0f64), |(l, h), &o| (l.min(o), h.max(o)));
+    let nearest = SPEEDS.iter().map(|&s| line_rate(s, 60)).find(|l| (high / l - 1.0).abs() < 0.01);
+    let suggestion = match nearest {
+        Some(limit) => format!("write {} (the line rate)", rate(limit)),
+        None => format!("write {}", rate(high)),
+    };
+    let severity = if mention.pps() > 1.02 * high || mention.pps() < 0.98 * low {
+        Severity::Wrong
+    } else {
+        Severity::Check
+    };
+    findings.add(
+        Rule::LoadClaim,
+        severity,
+        line,
+        Text::new(
+            format!("'{}' in: {}", mention.text, item.text),
+            format!("the senders logged {} to {}", rate(low), rate(high)),
+            suggestion,
+        ),
+    );
+}
+
+/// Without logs: a load close to a line rate is most likely meant to be it.
+fn check_load_near_line_rate(mention: &Rate, line: usize, item: &Item, findings: &mut Findings) {
+    let limits: Vec<f64> =
+        SPEEDS.iter().flat_map(|&s| [line_rate(s, 60), line_rate(s, 62)]).collect();
+    let agrees = |limit: &f64| {
+        agreement(mention.number, mention.decimals, limit / mention.unit) <= Agreement::Near
+    };
+    if limits.iter().any(agrees) {
+        return;
+    }
+    let Some(limit) = limits.iter().find(|l| (mention.pps() / **l - 1.0).abs() < 0.03) else {
+        return;
+    };
+    findings.add(
+        Rule::LineRate,
+        Severity::Check,
+        line,
+        Text::new(
+            format!("'{}' in: {}", mention.text, item.text),
+            format!("close to the line rate of {} frames/s, but not it", grouped(*limit)),
+            "write the line rate if it is meant",
+        ),
+    );
+}
+
+/// A rate in a sentence about a block must be among the figures.
+fn check_claimed_rate(
+    context: &Context<'_>,
+    mention: &Rate,
+    line: usize,
+    item: &Item,
+    findings: &mut Findings,
+) {
+    let is_close = |value: f64| {
+        agreement(mention.number, mention.decimals, value / mention.unit) <= Agreement::Near
+    };
+    let rows = context.sets.iter().flatten();
+    let on_page = rows.clone().any(|s| {
+        s.row.values[..4].iter().any(|v| is_close(*v))
+            || (s.row.values[0]..=s.row.values[1]).contains(&mention.pps())
+    });
+    let differences = context.sets.iter().any(|sets| {
+        sets.iter().any(|a| sets.iter().any(|b| is_close((a.row.mean() - b.row.mean()).abs())))
+    });
+    let in_data = context.data.all_values().values().flatten().any(|v| is_close(*v));
+    let is_limit = SPEEDS.iter().any(|&s| [60, 62].iter().any(|&l| is_close(line_rate(s, l))));
+    let is_about_block = context.block_of(item, &BTreeSet::new()).is_some_and(|s| s.is_sure);
+    if on_page || differences || in_data || is_limit || !is_about_block || rows.count() == 0 {
+        return;
+    }
+    findings.add(
+        Rule::ClaimRate,
+        Severity::Check,
+        line,
+        Text::new(
+            format!("'{}' in: {}", mention.text, item.text),
+            "no figure of the page or of the data beside it has this value",
+            "take the number from the block",
+        ),
+    );
+}
+
+/// The number of flows in a text against the logged commands.
+pub fn check_flows(data: &DirData, text: &str, line: usize, findings: &mut Findings) {
+    let logged: BTreeSet<u64> =
+        data.groups.values().flat_map(|g| g.traffic.flows.iter().copied()).collect();
+    if logged.is_empty() {
+        return;
+    }
+    for count in flow_counts(text) {
+        let is_close =
+            |flows: &u64| (*flows as f64 / count.value.max(1) as f64 - 1.0).abs() <= 0.01;
+        let matching = logged.iter().filter(|f| is_close(f)).count();
+        if matching == logged.len() {
+            continue;
+        }
+        let is_hedged = text.to_lowercase().contains("bug") || matching > 0;
+        let shown: Vec<String> = logged.iter().map(|f| grouped(*f as f64)).collect();
+        findings.add(
+            Rule::FlowClaim,
+            if is_hedged { Severity::Check } else { Severity::Wrong },
+            line,
+            Text::new(
+                format!("'{} flows' in: {text}", count.text),
+                format!(
+                    "the logged commands make {} flows ({})",
+                    shown.join(" and "),
+                    ranges(data)
+                ),
+                format!("write {} flows", shown.join(" or ")),
+            ),
+        );
+    }
+}
+
+fn ranges(data: &DirData) -> String {
+    let all: BTreeSet<&String> = data.groups.values().flat_map(|g| &g.traffic.ranges).collect();
+    all.into_iter().take(2).cloned().collect::<Vec<_>>().join("; ")
+}
+
+fn check_frames(data: &DirData, item: &Item, lower: &str, findings: &mut Findings) {
+    let logged: BTreeSet<u32> =
+        data.groups.values().flat_map(|g| g.traffic.frame_lens.iter().copied()).collect();
+    let Some(&longest) = logged.last() else { return };
+    let shown: Vec<String> = logged.iter().map(ToString::to_string).collect();
+    let says_smallest = ["smallest", "minimum size", "minimal size", "smaller udp"]
+        .iter()
+        .any(|w| lower.contains(w));
+    if says_smallest && longest > 66 {
+        findings.add(
+            Rule::FrameClaim,
+            Severity::Wrong,
+            item.line,
+            Text::new(
+                format!("'smallest' in: {}", item.text),
+                format!(
+                    "the logged commands send {} bytes a frame (without FCS)",
+                    shown.join(" and ")
+                ),
+                "name the frame length",
+            ),
+        );
+    }
+    for length in frame_lengths(&item.text) {
+        let agrees = |len: &u32| {
+            u64::from(*len).abs_diff(length.value) % 4 == 0
+                && u64::from(*len).abs_diff(length.value) <= 4
+        };
+        if logged.iter().any(agrees) {
+            continue;
+        }
+        findings.add(
+            Rule::FrameClaim,
+            Severity::Check,
+            item.line_at(length.offset),
+            Text::new(
+                format!("'{}' in: {}", length.text, item.text),
+                format!(
+                    "the logged commands send {} bytes a frame (without FCS)",
+                    shown.join(" and ")
+                ),
+                "name the frame length of the commands",
+            ),
+        );
+    }
+}

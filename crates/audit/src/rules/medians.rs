@@ -1,0 +1,199 @@
+//! Medians against logs, failed runs, series that vanish, numbers of runs.
+
+use std::collections::BTreeSet;
+
+use crate::context::Context;
+use crate::data::{DirData, GroupData};
+use crate::figures::grouped;
+use crate::finding::{Finding, Findings, Rule, Severity, Text};
+use crate::quantity::run_counts;
+use fwdlab_netbenches::number::format_g8;
+
+/// The data of a directory, apart from any page.
+pub fn check_dir(data: &DirData, place: impl Fn(&str) -> String) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (prefix, series) in &data.series {
+        let mut findings = Findings::about(&place(&format!("{prefix}.pps")));
+        for line in series.bad_lines.iter().take(3) {
+            let text = Text::new("a median", "the line is no number", "write one number a line");
+            findings.add(Rule::PageUnreadable, Severity::Check, *line, text);
+        }
+        if let Some(group) = data.groups.get(prefix) {
+            check_values(&series.values, group, &mut findings);
+        }
+        check_zeros(&series.values, &mut findings);
+        found.extend(findings.into_sorted());
+    }
+    let mut findings = Findings::about(&place("RAW"));
+    for (prefix, group) in &data.groups {
+        check_failures(prefix, group, &mut findings);
+        check_missing(data, prefix, group, &mut findings);
+    }
+    found.extend(findings.into_sorted());
+    found
+}
+
+/// Every published median must be that of one run, by one of the two rules.
+fn check_values(values: &[f64], group: &GroupData, findings: &mut Findings) {
+    let printed: Vec<&[String; 2]> =
+        group.runs.values().filter_map(|r| r.printed.as_ref()).collect();
+    if printed.is_empty() || printed.len() < values.len() && printed.len() < group.runs.len() {
+        return;
+    }
+    let best = (0..2).map(|rule| unmatched(values, &printed, rule)).min_by_key(Vec::len);
+    let Some(left) = best.filter(|l| !l.is_empty()) else { return };
+    let is_another_figure = left.len() == values.len();
+    for (index, value) in left.iter().take(3) {
+        let nearest = printed
+            .iter()
+            .flat_map(|p| p.iter())
+            .filter_map(|t| t.parse::<f64>().ok())
+            .min_by(|a, b| (a - value).abs().total_cmp(&(b - value).abs()));
+        findings.add(
+            Rule::MedianReproduced,
+            if is_another_figure { Severity::Check } else { Severity::Wrong },
+            index + 1,
+            Text::new(
+                format_g8(*value),
+                format!(
+                    "no log gives this median; the nearest is {}",
+                    nearest.map_or("none".to_owned(), format_g8)
+                ),
+                "compute the file again from the logs, or add the log",
+            ),
+        );
+    }
+}
+
+/// Values (with their index) that no run yields by the rule.
+fn unmatched(values: &[f64], printed: &[&[String; 2]], rule: usize) -> Vec<(usize, f64)> {
+    let mut free: Vec<f64> = printed.iter().filter_map(|p| p[rule].parse().ok()).collect();
+    let mut left = Vec::new();
+    for (index, value) in values.iter().enumerate() {
+        match free.iter().position(|f| (f - value).abs() <= 1e-7 * value.abs()) {
+            Some(at) => {
+                free.swap_remove(at);
+            }
+            None => left.push((index, *value)),
+        }
+    }
+    left
+}
+
+fn check_zeros(values: &[f64], findings: &mut Findings) {
+    if let Some(index) = values.iter().position(|v| *v <= 0.0) {
+        findings.add(
+            Rule::FailedRun,
+            Severity::Check,
+            index + 1,
+            Text::new(
+                format_g8(values[index]),
+                "a run that forwarded nothing is a failed run",
+                "say that it failed and leave it out of the statistics",
+            ),
+        );
+    }
+}
+
+fn check_failures(prefix: &str, group: &GroupData, findings: &mut Findings) {
+    let failed: Vec<String> = group
+        .runs
+        .iter()
+        .filter_map(|(n, run)| Some(format!("run {n}: {}", run.failure.as_ref()?)))
+        .collect();
+    if failed.is_empty() {
+        return;
+    }
+    findings.add(
+        Rule::FailedRun,
+        Severity::Check,
+        1,
+        Text::new(
+            format!("{} runs of {prefix}", group.runs.len()),
+            format!(
+                "{} failed: {}",
+                failed.len(),
+                failed.iter().take(4).cloned().collect::<Vec<_>>().join("; ")
+            ),
+            "name failed runs in the report",
+        ),
+    );
+}
+
+/// A group with logs and without medians, in a directory that has medians.
+fn check_missing(data: &DirData, prefix: &str, group: &GroupData, findings: &mut Findings) {
+    let is_expected = data.series.len() >= 2 && !group.runs.is_empty();
+    if !is_expected || data.series.contains_key(prefix) {
+        return;
+    }
+    let best = group.forwarded_pps();
+    let seen = best
+        .map_or("nothing was received".to_owned(), |v| format!("median {} frames/s", grouped(v)));
+    findings.add(
+        Rule::SeriesMissing,
+        Severity::Check,
+        1,
+        Text::new(
+            format!("{} series of medians, none of {prefix}", data.series.len()),
+            format!("{} runs of it were logged ({seen})", group.runs.len()),
+            "show the series, failed or not",
+        ),
+    );
+}
+
+/// "5 benches" against N on the page.
+pub fn check_counts(context: &Context<'_>, findings: &mut Findings) {
+    let shown: BTreeSet<u64> = context.sets.iter().flatten().map(|s| u64::from(s.row.n)).collect();
+    if shown.is_empty() {
+        return;
+    }
+    for item in &context.page.items {
+        for count in run_counts(&item.text) {
+            if count.value < 2 || count.value > 100 || shown.contains(&count.value) {
+                continue;
+            }
+            findings.add(
+                Rule::RunCount,
+                Severity::Check,
+                item.line_at(count.offset),
+                Text::new(
+                    format!("'{}' in: {}", count.text, item.text),
+                    format!(
+                        "the blocks have N = {}",
+                        shown.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+                    ),
+                    "name the number of runs of each set",
+                ),
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::RunData;
+
+    fn group(medians: &[&str]) -> GroupData {
+        let run = |text: &&str| RunData {
+            printed: Some([(*text).to_owned(), (*text).to_owned()]),
+            ..RunData::default()
+        };
+        GroupData { runs: (1..).zip(medians.iter().map(run)).collect(), ..GroupData::default() }
+    }
+
+    #[test]
+    fn a_median_that_no_log_gives_is_wrong() {
+        let mut findings = Findings::about("a.pps");
+        check_values(&[100.0, 250.0], &group(&["100", "200"]), &mut findings);
+        let found = findings.into_sorted();
+        assert_eq!(found.len(), 1);
+        assert_eq!(
+            (found[0].rule, found[0].severity, found[0].line),
+            (Rule::MedianReproduced, Severity::Wrong, 2)
+        );
+        let mut findings = Findings::about("a.pps");
+        check_values(&[200.0, 100.0], &group(&["100", "200"]), &mut findings);
+        assert!(findings.into_sorted().is_empty());
+    }
+}

@@ -1,0 +1,90 @@
+//! Processors and memory.
+
+use std::fs;
+use std::time::Duration;
+
+use fwdlab_port::affinity;
+
+use fwdlab_device::{Finding, pulse};
+use fwdlab_results::Interval;
+
+/// How long each core is watched.
+const WATCHED: Duration = Duration::from_millis(200);
+
+pub(super) fn findings() -> Vec<Finding> {
+    if !cfg!(target_os = "linux") {
+        return Vec::new();
+    }
+    vec![governor(), hypervisor(), undisturbed(), huge_pages()]
+}
+
+fn governor() -> Finding {
+    let read = fs::read_to_string("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+    let governor = read.map(|text| text.trim().to_owned()).ok();
+    let (present, detail) = match governor.as_deref() {
+        Some("performance") => (true, "performance".to_owned()),
+        Some(other) => (false, format!("it is {other}")),
+        None => (true, "the frequency is not this system's to choose".to_owned()),
+    };
+    Finding {
+        what: "steady clock",
+        present,
+        detail,
+        enables: "trials that do not differ by the processor's frequency",
+        remedy: "cpupower frequency-set -g performance",
+        is_needed: false,
+    }
+}
+
+fn hypervisor() -> Finding {
+    let is_virtual = fs::read_to_string("/proc/cpuinfo").is_ok_and(|text| {
+        text.lines().any(|line| {
+            line.starts_with("flags") && line.split_whitespace().any(|flag| flag == "hypervisor")
+        })
+    });
+    let detail = match is_virtual {
+        true => "this is a virtual machine: its cores move and are shared with strangers",
+        false => "no hypervisor",
+    };
+    Finding {
+        what: "own hardware",
+        present: !is_virtual,
+        detail: detail.to_owned(),
+        enables: "smaller differences between trials",
+        remedy: "use a machine of your own, or more blocks",
+        is_needed: false,
+    }
+}
+
+fn undisturbed() -> Finding {
+    let cores = affinity::allowed_cores();
+    let shares = pulse::slow_shares(&cores, WATCHED);
+    let parts = cores.iter().zip(&shares).filter_map(|(core, share)| {
+        share.map(|share| format!("core {core} slow in {:.0} % of {WATCHED:?}", share * 100.0))
+    });
+    let is_shared = shares.iter().flatten().any(|share| *share > Interval::MOST_SLOW);
+    Finding {
+        what: "undisturbed cores",
+        present: !is_shared,
+        detail: parts.collect::<Vec<_>>().join(", "),
+        enables: "trials that need not wait until others leave the cores alone",
+        remedy: "stop other work, switch simultaneous multithreading off, or use a machine of your own",
+        is_needed: false,
+    }
+}
+
+fn huge_pages() -> Finding {
+    let read = fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled");
+    let detail = match &read {
+        Ok(text) => text.trim().to_owned(),
+        Err(_) => "this kernel has none".to_owned(),
+    };
+    Finding {
+        what: "huge pages",
+        present: read.is_ok_and(|text| !text.contains("[never]")),
+        detail,
+        enables: "lookups in full tables without waiting for page tables",
+        remedy: "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
+        is_needed: false,
+    }
+}

@@ -1,0 +1,180 @@
+//! Draws the running order.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::time::Duration;
+
+use rand_pcg::Pcg64;
+use rand_pcg::rand_core::Rng;
+
+use fwdlab_experiment::Experiment;
+use fwdlab_results::{Campaign, Grouping, Results, SCHEMA, TrialOrder};
+
+/// What a campaign runs, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// The seed of the order.
+    pub seed: u64,
+    /// Which trials of a block follow each other.
+    pub grouping: Grouping,
+    /// Every trial; those of a block stand together.
+    pub trials: Vec<PlannedTrial>,
+}
+
+/// One trial to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedTrial {
+    /// Stable id: block, traffic, variant (`b01-inet-radix`).
+    pub id: String,
+    /// Block, from 1.
+    pub block: u32,
+    /// Place in the running order, from 1.
+    pub order: u32,
+    /// Index of the variant in the experiment.
+    pub variant: usize,
+    /// Index of the traffic in the experiment.
+    pub traffic: usize,
+}
+
+impl PlannedTrial {
+    /// Whether the two are compared with each other: same block, same traffic.
+    pub fn is_compared_with(&self, other: &Self) -> bool {
+        (self.block, self.traffic) == (other.block, other.traffic)
+    }
+}
+
+impl Plan {
+    /// Draws the plan of `experiment` from `seed`: in each block the order of
+    /// the traffics, and within each the order of the variants, so that those
+    /// which are compared follow each other. The order of a block does not
+    /// depend on how many blocks follow it.
+    pub fn draw(experiment: &Experiment, seed: u64, grouping: Grouping) -> Self {
+        let mut trials = Vec::new();
+        for block in 1..=experiment.blocks.planned() {
+            let mut generator = Pcg64::new(u128::from(seed), u128::from(block));
+            for (traffic, variant) in block_order(experiment, grouping, &mut generator) {
+                let id = format!(
+                    "b{block:02}-{}-{}",
+                    experiment.traffics[traffic].name, experiment.variants[variant].name
+                );
+                let order = trials.len() as u32 + 1;
+                trials.push(PlannedTrial { id, block, order, variant, traffic });
+            }
+        }
+        Self { seed, grouping, trials }
+    }
+
+    /// The plan that `campaign` recorded, in its order; `None` when it does
+    /// not belong to `experiment`.
+    pub fn recorded(experiment: &Experiment, campaign: &Campaign) -> Option<Self> {
+        let drawn = Self::draw(experiment, campaign.seed, campaign.grouping);
+        if drawn.trials.len() != campaign.trials.len() {
+            return None;
+        }
+        let mut by_id: HashMap<String, PlannedTrial> =
+            drawn.trials.into_iter().map(|trial| (trial.id.clone(), trial)).collect();
+        let mut trials = Vec::with_capacity(campaign.trials.len());
+        for id in &campaign.trials {
+            let order = trials.len() as u32 + 1;
+            trials.push(PlannedTrial { order, ..by_id.remove(id)? });
+        }
+        Some(Self { seed: campaign.seed, grouping: campaign.grouping, trials })
+    }
+
+    /// The record with which a campaign of this plan begins.
+    pub fn campaign(&self, experiment: &Experiment, started: String) -> Campaign {
+        Campaign {
+            schema: SCHEMA,
+            experiment_sha256: experiment.sha256.clone(),
+            title: experiment.title.clone(),
+            device: experiment.device.clone(),
+            about: None,
+            order: TrialOrder::Blocks,
+            grouping: self.grouping,
+            seed: self.seed,
+            blocks: experiment.blocks.planned(),
+            until_decided: experiment.blocks.is_until_decided(),
+            measure: experiment.measure,
+            margin: experiment.margin,
+            baseline: experiment.baseline.clone(),
+            variants: experiment.variants.iter().map(|v| v.name.clone()).collect(),
+            traffics: experiment.traffics.iter().map(|t| t.name.clone()).collect(),
+            trials: self.trials.iter().map(|trial| trial.id.clone()).collect(),
+            started,
+        }
+    }
+
+    /// The trials that `results` lack, in running order; all of them when
+    /// there are no results yet.
+    pub fn missing(&self, results: Option<&Results>) -> Vec<&PlannedTrial> {
+        let Some(results) = results else { return self.trials.iter().collect() };
+        let missing: std::collections::HashSet<&str> = results.missing().into_iter().collect();
+        self.trials.iter().filter(|trial| missing.contains(trial.id.as_str())).collect()
+    }
+
+    /// The least time that all trials take: traffic alone, without setting up.
+    pub fn traffic_time(&self, experiment: &Experiment) -> Duration {
+        // A search decides some eight loads, each in the counted part's time.
+        let searches = if experiment.measure.loss_ratio().is_some() { 8 } else { 0 };
+        // Latency is measured at three shares of the rate found, too.
+        let shares = if searches > 0 && experiment.latency { 3 } else { 0 };
+        let parts = 1 + searches + shares;
+        (experiment.warmup + experiment.duration * parts) * self.trials.len() as u32
+    }
+}
+
+/// A seed that nobody chose.
+pub fn draw_seed() -> u64 {
+    // The standard library keys its hash maps from the system's randomness;
+    // hashing nothing yields it without another dependency. 32 bits are plenty
+    // and can be typed again.
+    RandomState::new().hash_one(()) >> 32
+}
+
+/// The (traffic, variant) pairs of a block in running order.
+fn block_order(
+    experiment: &Experiment,
+    grouping: Grouping,
+    generator: &mut Pcg64,
+) -> Vec<(usize, usize)> {
+    let (traffics, variants) = (experiment.traffics.len(), experiment.variants.len());
+    let mut shuffled = |count: usize| {
+        let mut order: Vec<usize> = (0..count).collect();
+        shuffle(&mut order, generator);
+        order
+    };
+    let mut pairs = Vec::with_capacity(traffics * variants);
+    match grouping {
+        Grouping::Traffic => {
+            for traffic in shuffled(traffics) {
+                pairs.extend(shuffled(variants).into_iter().map(|variant| (traffic, variant)));
+            }
+        }
+        Grouping::Variant => {
+            for variant in shuffled(variants) {
+                pairs.extend(shuffled(traffics).into_iter().map(|traffic| (traffic, variant)));
+            }
+        }
+    }
+    pairs
+}
+
+/// Fisher-Yates: every order is equally likely.
+fn shuffle<T>(items: &mut [T], generator: &mut Pcg64) {
+    for last in (1..items.len()).rev() {
+        let other = below(last as u64 + 1, generator) as usize;
+        items.swap(last, other);
+    }
+}
+
+/// A number from 0 to `bound - 1`, each equally likely: draws from the
+/// incomplete last multiple of `bound` below 2^64 are thrown away.
+fn below(bound: u64, generator: &mut Pcg64) -> u64 {
+    let incomplete = (u64::MAX % bound + 1) % bound;
+    loop {
+        let drawn = generator.next_u64();
+        if drawn <= u64::MAX - incomplete {
+            return drawn % bound;
+        }
+    }
+}

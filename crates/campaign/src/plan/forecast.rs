@@ -1,0 +1,165 @@
+//! How many blocks an experiment needs, and how long they take, judged from
+//! earlier results of the same experiment.
+
+use fwdlab_stats::plan::{self, Forecast, Goal};
+use serde::Serialize;
+
+use super::Plan;
+use super::gains::{gains, pairings};
+use fwdlab_experiment::Experiment;
+use fwdlab_results::journal::seconds_of_stamp;
+use fwdlab_results::{Grouping, Results, Trial};
+
+/// Chance of finding what is there.
+pub const USUAL_POWER: f64 = 0.80;
+
+/// Spread between runs of one configuration in 18,126 published forwarding
+/// runs: the quartiles of the coefficient of variation. Assumed while nothing
+/// is known of a machine.
+const PUBLISHED_CV: [(&str, f64); 3] =
+    [("a quiet machine", 0.0045), ("a usual machine", 0.0091), ("a restless machine", 0.0203)];
+
+/// Pauses between trials above this, in seconds, are interruptions.
+const LONGEST_PAUSE: u64 = 60;
+
+/// What is wanted of an experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Wanted {
+    /// The difference to be found, a ratio: 0.01 is 1 %.
+    pub difference: f64,
+    /// The margin of equivalence, a ratio.
+    pub margin: f64,
+    /// The chance of finding it.
+    pub power: f64,
+}
+
+/// What an experiment needs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Needs {
+    /// What was wanted.
+    pub wanted: Wanted,
+    /// Blocks that the experiment file plans (the cap if it stops by itself).
+    pub planned_blocks: u32,
+    /// Trials in a block.
+    pub trials_per_block: usize,
+    /// Seconds that a block takes.
+    pub block_seconds: f64,
+    /// True when the time was measured, false when it is the traffic alone.
+    pub is_time_measured: bool,
+    /// One for each comparison, or for each kind of machine while nothing is
+    /// known.
+    pub rows: Vec<Need>,
+}
+
+/// What one comparison needs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Need {
+    /// The comparison, or the machine that is assumed.
+    pub of: String,
+    /// The figure that decides; empty when assumed.
+    pub metric: String,
+    /// Blocks of the earlier results; 0 when assumed.
+    pub pilot_blocks: usize,
+    /// Standard deviation of the log differences within blocks.
+    pub sd_of_difference: f64,
+    /// Blocks to call the difference.
+    pub difference: Forecast,
+    /// Blocks to prove equivalence when there is none.
+    pub equivalence: Forecast,
+}
+
+impl Needs {
+    /// From the spread in `earlier` results, or from that of published runs
+    /// when there are none with two blocks.
+    pub fn of(experiment: &Experiment, earlier: Option<&Results>, wanted: Wanted) -> Self {
+        let plan = Plan::draw(experiment, 0, Grouping::Traffic);
+        let planned_blocks = experiment.blocks.planned();
+        let trials_per_block = plan.trials.len() / planned_blocks.max(1) as usize;
+        let pilot =
+            earlier.map_or_else(Vec::new, |results| from_pilot(experiment, results, wanted));
+        let rows = if pilot.is_empty() { assumed(wanted) } else { pilot };
+        let measured = earlier.and_then(|results| seconds_per_trial(&results.trials));
+        let traffic = (experiment.warmup + experiment.duration).as_secs_f64();
+        Self {
+            wanted,
+            planned_blocks,
+            trials_per_block,
+            block_seconds: measured.unwrap_or(traffic) * trials_per_block as f64,
+            is_time_measured: measured.is_some(),
+            rows,
+        }
+    }
+
+    /// True when the figures come from results of this experiment.
+    pub fn is_measured(&self) -> bool {
+        self.rows.iter().any(|row| row.pilot_blocks > 0)
+    }
+
+    /// The blocks that every comparison needs for the difference, with the
+    /// spread as it was seen.
+    pub fn blocks(&self) -> u64 {
+        self.rows.iter().map(|row| row.difference.blocks).max().unwrap_or(0)
+    }
+}
+
+fn from_pilot(experiment: &Experiment, results: &Results, wanted: Wanted) -> Vec<Need> {
+    let mut rows = Vec::new();
+    for pairing in pairings(experiment) {
+        let gains = gains(&results.trials, &pairing);
+        let Some(sd) = standard_deviation(&gains.values) else { continue };
+        let of = format!("{}: {} against {}", pairing.traffic, pairing.variant, pairing.baseline);
+        let metric = gains.metric.name().to_owned();
+        rows.push(need(of, metric, (gains.values.len(), sd), wanted));
+    }
+    rows
+}
+
+fn assumed(wanted: Wanted) -> Vec<Need> {
+    // A difference of two runs varies by sqrt(2) times what one does.
+    let row = |(name, cv): &(&str, f64)| {
+        let of = format!("{name} (CV {})", percent(*cv));
+        need(of, String::new(), (0, cv * std::f64::consts::SQRT_2), wanted)
+    };
+    PUBLISHED_CV.iter().map(row).collect()
+}
+
+fn need(of: String, metric: String, (pilot_blocks, sd): (usize, f64), wanted: Wanted) -> Need {
+    let Wanted { difference, margin, power } = wanted;
+    let blocks = |goal| plan::blocks(goal, sd, pilot_blocks.max(2), power);
+    Need {
+        of,
+        metric,
+        pilot_blocks,
+        sd_of_difference: sd,
+        difference: blocks(Goal::Difference { size: difference }),
+        equivalence: blocks(Goal::Equivalence { margin }),
+    }
+}
+
+fn standard_deviation(values: &[f64]) -> Option<f64> {
+    if values.len() < 2 {
+        return None;
+    }
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    Some((squares / (n - 1.0)).sqrt())
+}
+
+/// Seconds from the start of a trial to the start of the next, on average,
+/// interruptions left out.
+fn seconds_per_trial(trials: &[Trial]) -> Option<f64> {
+    let starts: Vec<u64> = trials.iter().filter_map(|t| seconds_of_stamp(&t.started)).collect();
+    let pauses: Vec<u64> = starts
+        .windows(2)
+        .filter_map(|pair| pair[1].checked_sub(pair[0]))
+        .filter(|pause| *pause <= LONGEST_PAUSE.max(1))
+        .collect();
+    let total: u64 = pauses.iter().sum();
+    (total > 0).then(|| total as f64 / pauses.len() as f64)
+}
+
+fn percent(ratio: f64) -> String {
+    let text = format!("{:.2}", ratio * 100.0);
+    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+}

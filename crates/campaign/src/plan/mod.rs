@@ -1,0 +1,25 @@
+//! The plan: every trial of a campaign with a stable id, in running order.
+//!
+//! Trials run in randomised complete blocks: each block runs every variant
+//! with every traffic once, in an order drawn from the seed, the variants of
+//! one traffic after each other. (All runs of one
+//! variant before all runs of the other would take a drift of the machine for
+//! a difference.) The same seed and experiment give the same order on every
+//! machine and in every version, so the generator and the shuffle are spelled
+//! out here rather than left to a library's choice.
+
+mod draw;
+mod forecast;
+mod gains;
+mod grouping;
+mod place;
+mod stop;
+
+#[cfg(test)]
+mod tests;
+
+pub use draw::{Plan, PlannedTrial, draw_seed};
+pub use forecast::{Need, Needs, USUAL_POWER, Wanted};
+pub use grouping::Terms;
+pub use place::{Opened, Place};
+pub use stop::UntilDecided;

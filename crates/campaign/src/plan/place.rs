@@ -1,0 +1,140 @@
+//! Decides where the results of a run go, and whether it goes on with an
+//! earlier one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::draw::{Plan, draw_seed};
+use super::grouping::Terms;
+use crate::{Error, Result};
+use fwdlab_experiment::Experiment;
+use fwdlab_results::journal::{Journal, utc_stamp};
+use fwdlab_results::{Campaign, Results};
+
+/// Where results may go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// This directory.
+    Named(PathBuf),
+    /// Under this directory, by the experiment file's name: `modular-fib`,
+    /// then `modular-fib-2`, ...
+    Under(PathBuf),
+}
+
+/// A campaign that is ready to run: new, or going on where it stopped.
+#[derive(Debug)]
+pub struct Opened {
+    /// The locked journal.
+    pub journal: Journal,
+    /// What to run.
+    pub plan: Plan,
+    /// What is already recorded; `None` for a new campaign.
+    pub earlier: Option<Results>,
+}
+
+impl Opened {
+    /// Trials still to run, in running order.
+    pub fn missing(&self) -> Vec<&super::draw::PlannedTrial> {
+        self.plan.missing(self.earlier.as_ref())
+    }
+}
+
+/// What stands in a directory.
+enum State {
+    /// Nothing, or nothing in the way.
+    Free,
+    /// An unfinished campaign of the same experiment file.
+    Unfinished,
+    /// Something else.
+    Taken(&'static str),
+}
+
+impl Place {
+    /// Opens the results of `experiment` at this place. An unfinished campaign
+    /// of the same experiment file goes on, with its recorded seed; otherwise
+    /// a new one begins, with the experiment's seed or a drawn one.
+    ///
+    /// # Errors
+    /// When the named directory holds other results, another run is writing
+    /// there, or it cannot be written. Nothing is left half-made.
+    pub fn open(&self, experiment: &Experiment, terms: &Terms) -> Result<Opened> {
+        let (dir, state) = match self {
+            Self::Named(dir) => (dir.clone(), state_of(dir, experiment)?),
+            Self::Under(root) => first_fit(root, experiment)?,
+        };
+        match state {
+            State::Unfinished => resume(&dir, experiment),
+            State::Free => begin(&dir, experiment, terms),
+            State::Taken(state) => Err(Error::Occupied { dir, state }),
+        }
+    }
+}
+
+/// The first of `stem`, `stem-2`, ... that is free or can go on.
+fn first_fit(root: &Path, experiment: &Experiment) -> Result<(PathBuf, State)> {
+    let mut number = 1;
+    loop {
+        let name = match number {
+            1 => experiment.stem().to_owned(),
+            n => format!("{}-{n}", experiment.stem()),
+        };
+        let dir = root.join(name);
+        match state_of(&dir, experiment)? {
+            State::Taken(_) => number += 1,
+            state => return Ok((dir, state)),
+        }
+    }
+}
+
+fn state_of(dir: &Path, experiment: &Experiment) -> Result<State> {
+    match Results::read(dir) {
+        Ok(results) if results.finished.is_some() => Ok(State::Taken("finished")),
+        Ok(results) if results.campaign.experiment_sha256 == experiment.sha256 => {
+            Ok(State::Unfinished)
+        }
+        Ok(_) => Ok(State::Taken("another experiment's")),
+        Err(Error::NoResults { .. }) => Ok(state_without_results(dir)),
+        Err(Error::JournalLine { .. }) => Ok(State::Taken("unreadable")),
+        Err(error) => Err(error),
+    }
+}
+
+/// A directory without results is free when it is empty, absent, or holds
+/// only what a start leaves behind that was killed before its first record.
+fn state_without_results(dir: &Path) -> State {
+    let Ok(entries) = fs::read_dir(dir) else {
+        // Absent, or a file, or unreadable: creating it will tell.
+        return State::Free;
+    };
+    let names: Vec<String> = entries
+        .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
+        .collect();
+    let was_started = names.iter().any(|name| name == "trials.jsonl");
+    let is_left_behind = |name: &String| {
+        name.starts_with("trials.jsonl")
+            || name == "experiment.toml"
+            || (name.starts_with('.') && name.ends_with(".new"))
+    };
+    if names.is_empty() || (was_started && names.iter().all(is_left_behind)) {
+        State::Free
+    } else {
+        State::Taken("other files, not")
+    }
+}
+
+fn begin(dir: &Path, experiment: &Experiment, terms: &Terms) -> Result<Opened> {
+    let seed = experiment.seed.unwrap_or_else(draw_seed);
+    let plan = Plan::draw(experiment, seed, terms.grouping(experiment));
+    let about = Some(terms.about.clone());
+    let campaign = Campaign { about, ..plan.campaign(experiment, utc_stamp(SystemTime::now())) };
+    let journal = Journal::create(dir, &campaign, &experiment.text)?;
+    Ok(Opened { journal, plan, earlier: None })
+}
+
+fn resume(dir: &Path, experiment: &Experiment) -> Result<Opened> {
+    let (journal, results) = Journal::resume(dir)?;
+    let plan = Plan::recorded(experiment, &results.campaign)
+        .ok_or_else(|| Error::Occupied { dir: dir.to_owned(), state: "another version's" })?;
+    Ok(Opened { journal, plan, earlier: Some(results) })
+}

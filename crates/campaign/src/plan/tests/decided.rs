@@ -1,0 +1,139 @@
+//! Tests of the stop and of the forecast, on made-up campaigns.
+
+use std::path::Path;
+
+use crate::plan::{Needs, UntilDecided, Wanted};
+use crate::runner::Stopper;
+use fwdlab_experiment::Experiment;
+use fwdlab_results::{LimitedBy, Results, Status, Trial, samples};
+
+fn experiment(blocks: &str) -> Experiment {
+    let text = format!(
+        "title = \"t\"\nbaseline = \"radix\"\n{blocks}\n\
+         [[variant]]\nname = \"radix\"\n[[variant]]\nname = \"modular\"\n\
+         [[traffic]]\nname = \"inet\"\nsource = \"198.18.0.1:1\"\ndestination = \"198.19.0.1:1\"\n\
+         [routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.2\"]\n"
+    );
+    Experiment::parse(Path::new("sample.toml"), &text).unwrap()
+}
+
+const UNTIL_DECIDED: &str = "blocks = \"until-decided\"\ncap = 12";
+
+/// So many blocks in which the modular variant is faster by these ratios, with
+/// a common drift that pairing takes out.
+fn trials(ratios: &[f64]) -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for (index, ratio) in ratios.iter().enumerate() {
+        let base = 4e6 * (1.0 + 0.01 * index as f64);
+        for (variant, rate) in [("radix", base), ("modular", base * ratio)] {
+            let block = index as u32 + 1;
+            trials.push(Trial {
+                id: format!("b{block:02}-inet-{variant}"),
+                block,
+                order: trials.len() as u32 + 1,
+                variant: variant.to_owned(),
+                rate_pps: Some(rate),
+                started: format!("2026-11-21T13:{:02}:{:02}Z", index, 2 * (trials.len() % 2)),
+                ..samples::trial(0)
+            });
+        }
+    }
+    trials
+}
+
+#[test]
+fn a_clear_difference_stops_the_campaign_after_the_third_block() {
+    let mut stop = UntilDecided::new(&experiment(UNTIL_DECIDED));
+    let trials = trials(&[1.050, 1.051, 1.049]);
+    assert_eq!(stop.decided(&trials[..4]), None);
+    let why = stop.decided(&trials).unwrap();
+    assert!(
+        why.starts_with("every comparison is settled after 3 blocks: modular and radix"),
+        "{why}"
+    );
+    assert!(why.contains("different") && why.contains("(rate)"), "{why}");
+}
+
+#[test]
+fn no_difference_stops_as_equivalent() {
+    let mut stop = UntilDecided::new(&experiment(UNTIL_DECIDED));
+    let ratios = [1.0001, 0.9999, 1.0002, 0.9998, 1.0001, 0.9999];
+    let why = (3..=6).find_map(|blocks| stop.decided(&trials(&ratios[..blocks]))).unwrap();
+    assert!(why.contains("equivalent"), "{why}");
+}
+
+#[test]
+fn noise_goes_on_until_the_cap() {
+    let mut stop = UntilDecided::new(&experiment(UNTIL_DECIDED));
+    let ratios = [1.03, 0.98, 1.02, 0.97, 1.01, 1.02, 0.99, 0.98, 1.03, 0.97, 1.0, 1.01];
+    for blocks in 1..12 {
+        assert_eq!(stop.decided(&trials(&ratios[..blocks])), None, "after {blocks} blocks");
+    }
+    let why = stop.decided(&trials(&ratios)).unwrap();
+    assert!(why.contains("undecided after the largest number of blocks, 12"), "{why}");
+}
+
+#[test]
+fn a_fixed_number_of_blocks_is_never_cut() {
+    let mut stop = UntilDecided::new(&experiment("blocks = 8"));
+    assert_eq!(stop.decided(&trials(&[1.05; 8])), None);
+}
+
+#[test]
+fn a_variant_that_always_fails_does_not_run_to_the_cap() {
+    let mut stop = UntilDecided::new(&experiment(UNTIL_DECIDED));
+    let mut trials = trials(&[1.0; 3]);
+    for trial in trials.iter_mut().filter(|t| t.variant == "modular") {
+        trial.status = Status::Failed;
+    }
+    let why = stop.decided(&trials).unwrap();
+    assert!(why.contains("no block in which both trials succeeded"), "{why}");
+}
+
+#[test]
+fn the_cost_decides_when_the_tester_bounded_a_trial() {
+    let mut stop = UntilDecided::new(&experiment(UNTIL_DECIDED));
+    let mut trials = trials(&[1.0, 1.001, 0.999]);
+    for trial in &mut trials {
+        let is_modular = trial.variant == "modular";
+        trial.limited_by = LimitedBy::Generator;
+        trial.measured.intervals[0].busy_ns = if is_modular { 20_000_000 } else { 40_000_000 };
+        trial.measured.intervals[0].busy_ns += u64::from(trial.block);
+    }
+    let why = stop.decided(&trials).unwrap();
+    assert!(why.contains("different") && why.contains("(cost)"), "{why}");
+}
+
+const WANTED: Wanted = Wanted { difference: 0.01, margin: 0.01, power: 0.8 };
+
+#[test]
+fn without_results_the_published_spread_is_taken() {
+    let needs = Needs::of(&experiment("blocks = 8"), None, WANTED);
+    assert!(!needs.is_measured() && !needs.is_time_measured);
+    assert_eq!(needs.trials_per_block, 2);
+    assert!((needs.block_seconds - 2.2).abs() < 1e-9);
+    let blocks: Vec<u64> = needs.rows.iter().map(|row| row.difference.blocks).collect();
+    assert!(blocks.is_sorted() && blocks[0] < 10 && blocks[2] > 50, "{blocks:?}");
+    let text = needs.text();
+    assert!(text.starts_with("planned: 8 blocks of 2 trials, at least 18 s\n"), "{text}");
+}
+
+#[test]
+fn earlier_results_tell_spread_and_time() {
+    let results = Results {
+        dir: "results/sample".into(),
+        campaign: samples::campaign(),
+        trials: trials(&[1.010, 1.012, 1.008, 1.011]),
+        repeated: Vec::new(),
+        finished: None,
+        is_torn: false,
+    };
+    let needs = Needs::of(&experiment("blocks = 8"), Some(&results), WANTED);
+    assert!(needs.is_measured() && needs.is_time_measured);
+    assert_eq!(needs.rows.len(), 1);
+    assert_eq!((needs.rows[0].pilot_blocks, needs.rows[0].metric.as_str()), (4, "rate"));
+    // by hand: ln of the ratios has the sample standard deviation 0.00169
+    assert!((needs.rows[0].sd_of_difference - 0.001_69).abs() < 1e-5);
+    assert!(needs.rows[0].difference.blocks <= needs.rows[0].difference.blocks_if_unlucky);
+    assert!(needs.text().contains("inet: modular against radix  rate"), "{}", needs.text());
+}

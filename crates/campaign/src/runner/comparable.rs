@@ -1,0 +1,279 @@
+//! Which trials may be compared: how far the cores of tester and device were from each other, and
+//! whether others ran on them.
+//!
+//! A hypervisor moves virtual cores, and the round trip of a cache line between two of them jumps,
+//! for example between 60 and 400 ns; a frame then costs the device half as much again. Such trials
+//! are no pair: what is compared must have run at one distance. Here the steady window of a trial is
+//! narrowed to the intervals at one distance, and it is said which trials of a group have to run
+//! again.
+//!
+//! So do trials whose threads lost their cores to others for too long, or during which the device's
+//! processor was slow nearly throughout. All of these are states of the machine: nobody looks at the
+//! figures, so that repeating favours no variant.
+
+use fwdlab_stats::median;
+
+use super::settle::FEWEST;
+use fwdlab_results::{Interval, Trial};
+
+/// Round trips that differ by less than this factor are the same distance. The probe itself varies
+/// by half (50 to 75 ns), the distances by six.
+const SAME: f64 = 2.0;
+
+/// Least share of a trial in which its threads must have had their cores. Half of it and the
+/// median of the intervals no longer helps; the timer alone takes a hundredth.
+const LEAST_CORE_SHARE: f64 = 0.9;
+
+/// Whether others ran on the cores of a trial for too long.
+pub(super) fn is_disturbed(trial: &Trial) -> bool {
+    was_away(trial) || was_slow(trial)
+}
+
+/// Whether its threads lost their cores.
+fn was_away(trial: &Trial) -> bool {
+    trial.measured.environment.core_share.is_some_and(|share| share < LEAST_CORE_SHARE)
+}
+
+/// Whether the device's processor was slow so long that too few other intervals remained.
+fn was_slow(trial: &Trial) -> bool {
+    trial.steady_intervals().iter().any(Interval::is_slow)
+}
+
+/// Why `before` does not count and ran again as `now`.
+pub(super) fn why_again(before: &Trial, now: &Trial) -> String {
+    match before.measured.environment.core_share {
+        Some(share) if was_away(before) => format!(
+            "run again: its threads had their cores for only {:.0} % of the time",
+            share * 100.0
+        ),
+        _ if was_slow(before) => "run again: the device's processor was slow".to_owned(),
+        _ => format!(
+            "run again: its cores were {}, then {}",
+            Distance::of(before),
+            Distance::of(now)
+        ),
+    }
+}
+
+/// How far the cores were from each other in the steady window of a trial.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Distance {
+    /// Nobody measured it.
+    Unknown,
+    /// One round trip in ns throughout.
+    One(f64),
+    /// It changed.
+    Mixed,
+}
+
+impl Distance {
+    /// Of a trial whose window was narrowed.
+    pub(super) fn of(trial: &Trial) -> Self {
+        let Some(steady) = &trial.steady else { return Self::Unknown };
+        let probes = &trial.measured.environment.roundtrips_ns;
+        // The probe before the first interval belongs to the window too: it is its start.
+        let start = steady.first.saturating_sub(1);
+        let end = (steady.first + steady.count).min(probes.len());
+        let found: Vec<f64> =
+            probes.get(start..end).unwrap_or_default().iter().flatten().copied().collect();
+        if found.is_empty() {
+            return Self::Unknown;
+        }
+        if is_same(lowest(&found), highest(&found)) {
+            Self::One(median(&found))
+        } else {
+            Self::Mixed
+        }
+    }
+
+    /// Whether two trials may be compared.
+    pub(super) fn is_as(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::One(a), Self::One(b)) => is_same(a.min(b), a.max(b)),
+            (Self::Mixed, _) | (_, Self::Mixed) => false,
+            (Self::Unknown, _) | (_, Self::Unknown) => true,
+        }
+    }
+}
+
+impl std::fmt::Display for Distance {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Unknown => f.write_str("at an unknown distance"),
+            Self::One(ns) => write!(f, "{ns:.0} ns apart"),
+            Self::Mixed => f.write_str("at changing distances"),
+        }
+    }
+}
+
+/// Narrows the steady window of `trial` to its longest run of intervals at one distance, if that
+/// is at least half of it.
+pub(super) fn narrow(trial: &mut Trial) {
+    if Distance::of(trial) != Distance::Mixed {
+        return;
+    }
+    let Some(steady) = &mut trial.steady else { return };
+    let last = steady.first + steady.count;
+    let run = longest_run(&trial.measured.environment.roundtrips_ns, steady.first, last);
+    let count = run.end - run.start;
+    if count < FEWEST.max(steady.count.div_ceil(2)) {
+        return;
+    }
+    steady.trimmed_head += run.start - steady.first;
+    steady.trimmed_tail += last - run.end;
+    (steady.first, steady.count) = (run.start, count);
+    steady.skipped.retain(|at| run.contains(at));
+    steady.why.push_str("; the other intervals ran with the cores at another distance");
+    let rates: Vec<f64> = trial.steady_intervals().iter().map(Interval::rx_pps).collect();
+    trial.rate_pps = Some(median(&rates));
+}
+
+/// The longest run of intervals within `first..last` whose probes, at their start and at their
+/// end, found one distance. `probes` hold one at the end of each interval.
+fn longest_run(probes: &[Option<f64>], first: usize, last: usize) -> std::ops::Range<usize> {
+    let mut best = first..first;
+    let mut start = first;
+    let mut seen: Vec<f64> = Vec::new();
+    for at in first..last {
+        let bounds = [at.checked_sub(1).and_then(|before| probes.get(before)), probes.get(at)];
+        let here: Vec<f64> = bounds.into_iter().flatten().flatten().copied().collect();
+        seen.extend(&here);
+        if !is_same(lowest(&seen), highest(&seen)) {
+            let is_whole = is_same(lowest(&here), highest(&here));
+            start = if is_whole { at } else { at + 1 };
+            seen = if is_whole { here } else { Vec::new() };
+        }
+        if at + 1 - start > best.end - best.start {
+            best = start..at + 1;
+        }
+    }
+    best
+}
+
+/// The first of the trials that has to run again so that all ran undisturbed and at the distance
+/// of the latest; `latest` is its index. Nothing when they may be compared.
+pub(super) fn odd_one(trials: &[Trial], latest: usize) -> Option<usize> {
+    if let Some(disturbed) = trials.iter().position(is_disturbed) {
+        return Some(disturbed);
+    }
+    let wanted = Distance::of(trials.get(latest)?);
+    if wanted == Distance::Mixed {
+        return Some(latest);
+    }
+    trials.iter().position(|trial| !Distance::of(trial).is_as(wanted))
+}
+
+/// Marks trials that had to stay although they were disturbed or ran at different distances. The
+/// words are the same for all, so that a report can put them together; the figures are in the record.
+pub(super) fn warn(trials: &mut [Trial]) {
+    for trial in trials.iter_mut().filter(|trial| was_slow(trial)) {
+        trial
+            .measured
+            .warnings
+            .push("the device's processor was slow for most of the time".to_owned());
+    }
+    for trial in trials.iter_mut().filter(|trial| was_away(trial)) {
+        trial.measured.warnings.push(format!(
+            "its threads had their cores for less than {:.0} % of the time",
+            LEAST_CORE_SHARE * 100.0
+        ));
+    }
+    let distances: Vec<Distance> = trials.iter().map(Distance::of).collect();
+    let Some(first) = distances.first() else { return };
+    if distances.iter().all(|other| first.is_as(*other)) {
+        return;
+    }
+    for trial in trials {
+        trial
+            .measured
+            .warnings
+            .push("its cores were not as far apart as in all trials of its block".to_owned());
+    }
+}
+
+fn is_same(low: f64, high: f64) -> bool {
+    high < low * SAME
+}
+
+fn lowest(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+fn highest(values: &[f64]) -> f64 {
+    values.iter().copied().fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fwdlab_results::samples;
+
+    /// A trial with a probe at the end of each interval; far ones run at half the rate.
+    fn trial(probes: &[f64]) -> Trial {
+        let mut trial = samples::trial(0);
+        trial.intervals = probes
+            .iter()
+            .map(|&ns| Interval { rx: if ns > 200.0 { 100 } else { 200 }, ..trial.intervals[0] })
+            .collect();
+        trial.environment.roundtrips_ns = probes.iter().copied().map(Some).collect();
+        if let Some(steady) = &mut trial.steady {
+            steady.count = probes.len();
+        }
+        narrow(&mut trial);
+        trial
+    }
+
+    fn window(trial: &Trial) -> (usize, usize) {
+        trial.steady.as_ref().map(|steady| (steady.first, steady.count)).expect("a window")
+    }
+
+    #[test]
+    fn a_trial_at_one_distance_stays_whole() {
+        let near = trial(&[55.0, 60.0, 75.0, 50.0, 52.0, 70.0]);
+        assert_eq!(window(&near), (0, 6));
+        assert_eq!(Distance::of(&near), Distance::One(57.5));
+    }
+
+    #[test]
+    fn the_larger_part_at_one_distance_is_the_window() {
+        let moved = trial(&[400.0, 410.0, 60.0, 55.0, 50.0, 61.0, 58.0, 54.0]);
+        // The cores moved during the third interval, which belongs to neither part.
+        assert_eq!(window(&moved), (3, 5));
+        assert!(matches!(Distance::of(&moved), Distance::One(ns) if ns < 62.0));
+        let rate = moved.rate_pps.expect("a rate");
+        assert!((rate - moved.measured.intervals[4].rx_pps()).abs() < 1e-9);
+        let steady = moved.steady.expect("a window");
+        assert_eq!((steady.trimmed_head, steady.trimmed_tail), (3, 0));
+        assert!(steady.why.contains("another distance"), "{}", steady.why);
+    }
+
+    #[test]
+    fn a_trial_without_a_larger_part_is_mixed() {
+        let restless = trial(&[400.0, 60.0, 400.0, 60.0, 400.0, 60.0, 400.0, 60.0]);
+        assert_eq!(window(&restless), (0, 8));
+        assert_eq!(Distance::of(&restless), Distance::Mixed);
+        assert_eq!(odd_one(&[trial(&[50.0; 8]), restless], 1), Some(1));
+    }
+
+    #[test]
+    fn trials_at_the_distance_of_the_latest_stay_and_others_run_again() {
+        let (near, far) = (|| trial(&[55.0; 8]), || trial(&[420.0; 8]));
+        assert_eq!(odd_one(&[near(), far()], 1), Some(0));
+        assert_eq!(odd_one(&[far(), far()], 1), None);
+        assert_eq!(odd_one(&[near(), far(), near()], 2), Some(1));
+        assert_eq!(odd_one(&[far(), near()], 1), Some(0));
+        let mut disturbed = near();
+        disturbed.measured.environment.core_share = Some(0.7);
+        assert_eq!(odd_one(&[disturbed, near()], 1), Some(0));
+        let mut slow = near();
+        slow.measured.intervals[2].slow_share = Some(0.5);
+        assert_eq!(odd_one(&[near(), slow.clone()], 0), Some(1));
+        assert!(why_again(&slow, &near()).contains("was slow"));
+        if let Some(steady) = &mut slow.steady {
+            steady.skipped = vec![2];
+        }
+        assert_eq!(odd_one(&[near(), slow], 0), None);
+        let unknown = trial(&[]);
+        assert_eq!(odd_one(&[near(), unknown], 0), None);
+    }
+}

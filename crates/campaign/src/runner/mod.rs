@@ -1,0 +1,320 @@
+//! Runs what a plan still lacks, trial after trial, each recorded before the next begins.
+//!
+//! The runner knows neither devices nor terminals: it asks a [`Device`] for counts, judges whether
+//! they add up, writes the record, and tells an [`Observer`] how far it is.
+
+pub(crate) mod applied;
+mod comparable;
+mod settle;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
+
+use self::applied::Applied;
+use self::comparable::Distance;
+use crate::Result;
+use crate::plan::{Opened, PlannedTrial};
+use fwdlab_device::{Device, DeviceError, Proof, Request, Watch};
+use fwdlab_experiment::Experiment;
+use fwdlab_results::Measured;
+use fwdlab_results::journal::Journal;
+use fwdlab_results::journal::utc_stamp;
+use fwdlab_results::{Interval, LimitedBy, Status, Trial};
+
+/// Largest share of a campaign's trials that run again: the machine may never come to rest.
+const MOST_REPEATED: f64 = 1.0 / 3.0;
+
+/// Follows a campaign, for example to draw a progress bar.
+pub trait Observer {
+    /// A trial begins.
+    fn starts(&mut self, upcoming: &Upcoming<'_>);
+    /// An interval of the running trial has ended.
+    fn interval(&mut self, upcoming: &Upcoming<'_>, interval: &Interval);
+    /// A trial has ended and is recorded.
+    fn ends(&mut self, trial: &Trial);
+}
+
+/// The trial that runs now.
+#[derive(Clone, Copy, Debug)]
+pub struct Upcoming<'a> {
+    /// Its id.
+    pub id: &'a str,
+    /// Trials recorded before it, those of an earlier run included.
+    pub done: usize,
+    /// Trials of the whole plan.
+    pub total: usize,
+}
+
+/// Says after each block whether enough is known.
+pub trait Stopper {
+    /// Why the campaign may stop now, or nothing when it must go on. `trials` are all recorded
+    /// trials; the last block is complete.
+    fn decided(&mut self, trials: &[Trial]) -> Option<String>;
+}
+
+/// Never stops before the plan's end.
+impl Stopper for () {
+    fn decided(&mut self, _: &[Trial]) -> Option<String> {
+        None
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The campaign is finished and recorded as such.
+    Finished,
+    /// It was stopped; the same command goes on with it.
+    Stopped,
+}
+
+/// What a run is given.
+pub struct Runner<'a> {
+    /// The experiment.
+    pub experiment: &'a Experiment,
+    /// Where the trials run.
+    pub device: &'a mut dyn Device,
+    /// Who follows.
+    pub observer: &'a mut dyn Observer,
+    /// Who decides to stop early.
+    pub stopper: &'a mut dyn Stopper,
+    /// Set from outside to stop.
+    pub stop: &'a AtomicBool,
+}
+
+impl Runner<'_> {
+    /// Runs the trials that `opened` lacks and records each. Returns early, with everything
+    /// recorded so far kept, when it is told to stop.
+    ///
+    /// # Errors
+    /// When a record cannot be written. A trial that fails is a record, not an error.
+    pub fn run(mut self, mut opened: Opened) -> Result<End> {
+        let mut trials =
+            opened.earlier.as_ref().map_or_else(Vec::new, |earlier| earlier.trials.clone());
+        let missing: Vec<PlannedTrial> = opened.missing().into_iter().cloned().collect();
+        let total = opened.plan.trials.len();
+        if let Some(why) = self.stopper.decided(whole_blocks(&trials, &missing)) {
+            opened.journal.finish(&why)?;
+            return Ok(End::Finished);
+        }
+        let mut spare = (total as f64 * MOST_REPEATED) as usize;
+        let mut applied = Applied::default();
+        let groups: Vec<&[PlannedTrial]> =
+            missing.chunk_by(PlannedTrial::is_compared_with).collect();
+        for (index, group) in groups.iter().enumerate() {
+            let mut run = Group { planned: group, done: trials.len(), total, trials: Vec::new() };
+            let end = self.group(&mut run, &mut spare, (&mut opened.journal, &mut applied))?;
+            trials.extend(run.trials);
+            if end == End::Stopped {
+                return Ok(end);
+            }
+            let is_block_end =
+                groups.get(index + 1).is_none_or(|next| next[0].block != group[0].block);
+            if is_block_end && let Some(why) = self.stopper.decided(&trials) {
+                opened.journal.finish(&why)?;
+                return Ok(End::Finished);
+            }
+        }
+        opened.journal.finish("all blocks run")?;
+        Ok(End::Finished)
+    }
+
+    /// Runs the trials of one block and one traffic and records them. When others ran on the cores,
+    /// or these changed their distance, trials run again until all may be compared, at most as many
+    /// as the group has and `spare` holds; where nobody measures that, each is recorded as soon as
+    /// it ends.
+    fn group(
+        &mut self,
+        group: &mut Group<'_>,
+        spare: &mut usize,
+        (journal, applied): (&mut Journal, &mut Applied),
+    ) -> Result<End> {
+        let mut recorded = 0;
+        let mut own_spare = group.planned.len().min(*spare);
+        let mut end = End::Finished;
+        let mut queue: Vec<usize> = (0..group.planned.len()).rev().collect();
+        while let Some(place) = queue.pop() {
+            let upcoming = group.upcoming(place);
+            let trial = self.kept(&group.planned[place], &upcoming, (journal, applied))?;
+            let Some(trial) = trial else {
+                end = End::Stopped;
+                break;
+            };
+            if let Some(before) = group.put(place, trial) {
+                journal.append_repeated(&before)?;
+            }
+            if queue.is_empty()
+                && own_spare > 0
+                && let Some(odd) = comparable::odd_one(&group.trials, place)
+            {
+                *spare -= 1;
+                own_spare -= 1;
+                queue.push(odd);
+            }
+            while let Some(trial) = group.trials.get(recorded)
+                && Distance::of(trial) == Distance::Unknown
+                && !comparable::is_disturbed(trial)
+            {
+                self.record(trial, journal)?;
+                recorded += 1;
+            }
+        }
+        comparable::warn(&mut group.trials);
+        for trial in &group.trials[recorded..] {
+            self.record(trial, journal)?;
+        }
+        Ok(end)
+    }
+
+    fn record(&mut self, trial: &Trial, journal: &mut Journal) -> Result<()> {
+        journal.append(trial)?;
+        self.observer.ends(trial);
+        Ok(())
+    }
+
+    /// Runs one trial, again when its device was lost, each attempt recorded; nothing when the
+    /// campaign was stopped during it.
+    fn kept(
+        &mut self,
+        planned: &PlannedTrial,
+        upcoming: &Upcoming<'_>,
+        (journal, applied): (&mut Journal, &mut Applied),
+    ) -> Result<Option<Trial>> {
+        let mut attempt = 1;
+        loop {
+            if self.stop.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            self.observer.starts(upcoming);
+            let mut trial = blank(self.experiment, planned);
+            match self.measured(planned, upcoming, applied) {
+                Ok(_) if self.stop.load(Ordering::Relaxed) => return Ok(None),
+                Err(DeviceError::Stopped) => return Ok(None),
+                Ok(measured) => {
+                    fill(&mut trial, self.experiment, planned, measured);
+                    return Ok(Some(trial));
+                }
+                Err(error) => {
+                    trial.status = Status::Failed;
+                    trial.reason = Some(error.to_string());
+                    applied.forget();
+                    if !matches!(error, DeviceError::Lost(_)) || attempt == DeviceError::ATTEMPTS {
+                        return Ok(Some(trial));
+                    }
+                }
+            }
+            let of = DeviceError::ATTEMPTS;
+            trial.reason =
+                trial.reason.map(|why| format!("attempt {attempt} of {of}, tried again: {why}"));
+            journal.append_repeated(&trial)?;
+            attempt += 1;
+        }
+    }
+
+    fn measured(
+        &mut self,
+        planned: &PlannedTrial,
+        upcoming: &Upcoming<'_>,
+        applied: &mut Applied,
+    ) -> std::result::Result<Measured, DeviceError> {
+        let variant = &self.experiment.variants[planned.variant];
+        let traffic = &self.experiment.traffics[planned.traffic];
+        let request = Request { experiment: self.experiment, variant, traffic };
+        let observer = &mut *self.observer;
+        let mut watch = Watch {
+            on_interval: &mut |interval: &Interval| observer.interval(upcoming, interval),
+            stop: self.stop,
+        };
+        let proof = applied.apply(self.device, &request, &mut watch)?;
+        let mut measured = self.device.measure(&request, &mut watch)?;
+        proven(&mut measured, proof);
+        Ok(measured)
+    }
+}
+
+/// Puts what the device answered when it was set up beside what it answered in the trial.
+pub(crate) fn proven(measured: &mut Measured, proof: Proof) {
+    for (word, value) in proof {
+        measured.proof.entry(word).or_insert(value);
+    }
+}
+
+/// The trials of one block and one traffic, which are compared with each other.
+struct Group<'a> {
+    planned: &'a [PlannedTrial],
+    /// Trials recorded before it.
+    done: usize,
+    /// Trials of the whole plan.
+    total: usize,
+    /// What ran so far, in planned order.
+    trials: Vec<Trial>,
+}
+
+impl<'a> Group<'a> {
+    fn upcoming(&self, place: usize) -> Upcoming<'a> {
+        Upcoming { id: &self.planned[place].id, done: self.done + place, total: self.total }
+    }
+
+    /// Takes a trial that ran; returns the one at its place that no longer counts, with the reason.
+    fn put(&mut self, place: usize, trial: Trial) -> Option<Trial> {
+        if place == self.trials.len() {
+            self.trials.push(trial);
+            return None;
+        }
+        let why = comparable::why_again(&self.trials[place], &trial);
+        let mut old = std::mem::replace(&mut self.trials[place], trial);
+        old.reason = Some(why);
+        Some(old)
+    }
+}
+
+/// The record of a trial from what was counted, judged as those of a campaign are.
+pub(crate) fn judged(experiment: &Experiment, planned: &PlannedTrial, measured: Measured) -> Trial {
+    let mut trial = blank(experiment, planned);
+    fill(&mut trial, experiment, planned, measured);
+    trial
+}
+
+fn fill(trial: &mut Trial, experiment: &Experiment, planned: &PlannedTrial, measured: Measured) {
+    let variant = &experiment.variants[planned.variant];
+    settle::settle(trial, measured, variant, &experiment.traffics[planned.traffic]);
+    comparable::narrow(trial);
+}
+
+/// The recorded trials, if they end with a whole block; otherwise none, because a decision is
+/// only taken there.
+fn whole_blocks<'a>(trials: &'a [Trial], missing: &[PlannedTrial]) -> &'a [Trial] {
+    let is_within_block = match (trials.last(), missing.first()) {
+        (Some(last), Some(next)) => last.block == next.block,
+        _ => false,
+    };
+    if is_within_block { &[] } else { trials }
+}
+
+/// The record of a trial before it ran.
+fn blank(experiment: &Experiment, planned: &PlannedTrial) -> Trial {
+    let traffic = &experiment.traffics[planned.traffic];
+    Trial {
+        id: planned.id.clone(),
+        block: planned.block,
+        order: planned.order,
+        variant: experiment.variants[planned.variant].name.clone(),
+        traffic: traffic.name.clone(),
+        family: traffic.family,
+        status: Status::Ok,
+        reason: None,
+        started: utc_stamp(SystemTime::now()),
+        frame_bytes: traffic.frame_bytes,
+        flows_planned: traffic.flows(),
+        load: traffic.load.to_string(),
+        offered_pps_asked: traffic.load.frames_per_second(f64::from(traffic.frame_bytes)),
+        interval_ms: experiment.interval.as_secs_f64() * 1e3,
+        limited_by: LimitedBy::Device,
+        steady: None,
+        rate_pps: None,
+        measured: Measured::default(),
+    }
+}

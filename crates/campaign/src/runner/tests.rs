@@ -1,0 +1,260 @@
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::*;
+use crate::plan::Place;
+use fwdlab_results::{Results, TrialEnvironment};
+
+const EXPERIMENT: &str = r#"
+title = "a test"
+device = "builtin"
+baseline = "one"
+blocks = 3
+seed = 7
+
+[[variant]]
+name = "one"
+set = { "net.route.algo.inet.algo" = "radix4" }
+
+[[variant]]
+name = "two"
+set = { "net.route.algo.inet.algo" = "bsearch4" }
+
+[[traffic]]
+name = "inet"
+source = "198.18.10.1-198.18.10.2:2000"
+destination = "198.19.10.1-198.19.10.2:2000"
+frame = "min"
+load = "max"
+
+[routes]
+static = ["198.18.0.0/16 via 198.18.0.203", "198.19.0.0/16 via 198.19.0.203"]
+"#;
+
+fn experiment() -> Experiment {
+    Experiment::parse(Path::new("test.toml"), EXPERIMENT).expect("a valid experiment")
+}
+
+/// Answers with sound counts, changed by `alter` for the trial of that number.
+struct Scripted<'a> {
+    runs: usize,
+    alter: &'a dyn Fn(usize, &mut Measured) -> Result<(), DeviceError>,
+    stop_after: Option<(usize, &'a AtomicBool)>,
+}
+
+impl Device for Scripted<'_> {
+    fn settings(&self) -> BTreeMap<String, String> {
+        BTreeMap::new()
+    }
+
+    fn run(
+        &mut self,
+        request: &Request<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Result<Measured, DeviceError> {
+        self.runs += 1;
+        let interval = Interval {
+            ms: 100.0,
+            tx: 1000,
+            rx: 1000,
+            busy_ns: 50_000,
+            busy_frames: 1000,
+            ..Interval::default()
+        };
+        (watch.on_interval)(&interval);
+        let mut measured = Measured {
+            intervals: vec![interval; 10],
+            sent: 10_000,
+            received: 10_000,
+            flows_seen: 4,
+            device_received: 10_000,
+            device_sent: 10_000,
+            busy_ns: 500_000,
+            busy_frames: 10_000,
+            proof: request.variant.set.clone(),
+            environment: TrialEnvironment::default(),
+            ..Measured::default()
+        };
+        if let Some((runs, stop)) = self.stop_after
+            && self.runs > runs
+        {
+            stop.store(true, Ordering::Relaxed);
+        }
+        (self.alter)(self.runs, &mut measured)?;
+        Ok(measured)
+    }
+}
+
+struct Silent;
+
+impl Observer for Silent {
+    fn starts(&mut self, _: &Upcoming<'_>) {}
+    fn interval(&mut self, _: &Upcoming<'_>, _: &Interval) {}
+    fn ends(&mut self, _: &Trial) {}
+}
+
+fn run_in(dir: &Path, device: &mut Scripted<'_>, stop: &AtomicBool) -> End {
+    let experiment = experiment();
+    let opened = Place::Named(dir.to_owned()).open(&experiment).expect("a free place");
+    let runner =
+        Runner { experiment: &experiment, device, observer: &mut Silent, stopper: &mut (), stop };
+    runner.run(opened).expect("a writable journal")
+}
+
+/// Runs all trials with one alteration and returns the results.
+fn results_with(alter: &dyn Fn(usize, &mut Measured) -> Result<(), DeviceError>) -> Results {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let mut device = Scripted { runs: 0, alter, stop_after: None };
+    assert_eq!(run_in(dir.path(), &mut device, &AtomicBool::new(false)), End::Finished);
+    Results::read(dir.path()).expect("readable results")
+}
+
+#[test]
+fn every_planned_trial_is_recorded_once_and_the_campaign_is_finished() {
+    let results = results_with(&|_, _| Ok(()));
+    let recorded: Vec<&str> = results.trials.iter().map(|trial| trial.id.as_str()).collect();
+    assert_eq!(recorded, results.campaign.trials);
+    assert!(results.trials.iter().all(Trial::is_ok));
+    assert_eq!(results.finished.expect("an end").stopped, "all blocks run");
+}
+
+#[test]
+fn a_stopped_campaign_goes_on_with_the_trials_that_are_missing() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let stop = AtomicBool::new(false);
+    let mut first = Scripted { runs: 0, alter: &|_, _| Ok(()), stop_after: Some((2, &stop)) };
+    assert_eq!(run_in(dir.path(), &mut first, &stop), End::Stopped);
+    assert_eq!(Results::read(dir.path()).expect("results").trials.len(), 2);
+
+    let mut second = Scripted { runs: 0, alter: &|_, _| Ok(()), stop_after: None };
+    assert_eq!(run_in(dir.path(), &mut second, &AtomicBool::new(false)), End::Finished);
+    assert_eq!(second.runs, 4);
+    let results = Results::read(dir.path()).expect("results");
+    let recorded: Vec<&str> = results.trials.iter().map(|trial| trial.id.as_str()).collect();
+    assert_eq!(recorded, results.campaign.trials);
+}
+
+#[test]
+fn a_device_that_fails_gives_a_failed_trial_and_the_campaign_goes_on() {
+    let results = results_with(&|run, _| match run {
+        2 => Err(DeviceError::Thread { what: "it was killed".to_owned() }),
+        _ => Ok(()),
+    });
+    assert_eq!(results.trials.len(), 6);
+    let failed: Vec<&Trial> = results.trials.iter().filter(|trial| !trial.is_ok()).collect();
+    assert_eq!(failed.len(), 1);
+    assert!(failed[0].reason.as_deref().is_some_and(|reason| reason.contains("it was killed")));
+}
+
+#[test]
+fn a_frame_that_vanished_fails_the_trial() {
+    let results = results_with(&|run, measured| {
+        match run {
+            1 => measured.received -= 1,
+            2 => measured.device_received -= 1,
+            3 => *measured = Measured { sent: 10, ..Measured::default() },
+            _ => {}
+        }
+        Ok(())
+    });
+    let reasons: Vec<Option<&str>> =
+        results.trials.iter().map(|trial| trial.reason.as_deref()).collect();
+    assert!(
+        reasons[0].is_some_and(|r| r.contains("the tester received 9999 frames")),
+        "{reasons:?}"
+    );
+    assert!(
+        reasons[1].is_some_and(|r| r.contains("the device received 9999 frames")),
+        "{reasons:?}"
+    );
+    assert!(reasons[2].is_some_and(|r| r.contains("no frame came back of 10")), "{reasons:?}");
+    assert_eq!(reasons[3..], [None, None, None]);
+}
+
+#[test]
+fn dropped_frames_are_part_of_the_account() {
+    let results = results_with(&|_, measured| {
+        measured.drops.insert("no-route".to_owned(), 10);
+        measured.device_sent -= 10;
+        measured.received -= 10;
+        Ok(())
+    });
+    assert!(results.trials.iter().all(Trial::is_ok));
+}
+
+#[test]
+fn a_setting_that_did_not_take_fails_the_trial() {
+    let results = results_with(&|run, measured| {
+        if run == 1 {
+            measured.proof.values_mut().for_each(|value| *value = "dxr".to_owned());
+        }
+        Ok(())
+    });
+    let reason = results.trials[0].reason.as_deref().expect("a reason");
+    assert!(reason.contains("net.route.algo.inet.algo was set to"), "{reason}");
+    assert!(reason.contains("the device answers dxr"), "{reason}");
+}
+
+#[test]
+fn a_device_that_waited_for_frames_is_marked_generator_limited() {
+    let results = results_with(&|run, measured| {
+        measured.idle_share = if run == 1 { 0.2 } else { 0.001 };
+        Ok(())
+    });
+    assert_eq!(results.trials[0].limited_by, LimitedBy::Generator);
+    assert_eq!(results.trials[1].limited_by, LimitedBy::Device);
+}
+
+#[test]
+fn a_stopper_ends_the_campaign_after_a_whole_block() {
+    struct AfterTwo;
+    impl Stopper for AfterTwo {
+        fn decided(&mut self, trials: &[Trial]) -> Option<String> {
+            (trials.len() >= 3).then(|| format!("decided after {} trials", trials.len()))
+        }
+    }
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let experiment = experiment();
+    let opened = Place::Named(dir.path().to_owned()).open(&experiment).expect("a free place");
+    let runner = Runner {
+        experiment: &experiment,
+        device: &mut Scripted { runs: 0, alter: &|_, _| Ok(()), stop_after: None },
+        observer: &mut Silent,
+        stopper: &mut AfterTwo,
+        stop: &AtomicBool::new(false),
+    };
+    assert_eq!(runner.run(opened).expect("a writable journal"), End::Finished);
+    let results = Results::read(dir.path()).expect("results");
+    assert_eq!(results.trials.len(), 4);
+    assert_eq!(results.finished.expect("an end").stopped, "decided after 4 trials");
+}
+
+/// Runs the first variant near, then everything far: what was near runs again.
+#[test]
+fn trials_at_another_distance_than_the_rest_of_their_block_run_again() {
+    let results = results_with(&|run, measured| {
+        let roundtrip = if run == 1 { 60.0 } else { 400.0 };
+        measured.environment.roundtrips_ns = vec![Some(roundtrip); 10];
+        Ok(())
+    });
+    let recorded: Vec<&str> = results.trials.iter().map(|trial| trial.id.as_str()).collect();
+    assert_eq!(recorded.len(), 6);
+    assert!(results.trials.iter().all(|trial| trial.measured.warnings.is_empty()));
+    assert_eq!(results.repeated.len(), 1);
+    assert_eq!(results.repeated[0].measured.environment.roundtrips_ns[0], Some(60.0));
+    let reason = results.repeated[0].reason.as_deref().expect("a reason");
+    assert!(reason.contains("its cores were 60 ns apart, then 400 ns apart"), "{reason}");
+}
+
+#[test]
+fn repeats_are_limited_and_what_stays_is_marked() {
+    let results = results_with(&|run, measured| {
+        let roundtrip = if run % 2 == 1 { 60.0 } else { 400.0 };
+        measured.environment.roundtrips_ns = vec![Some(roundtrip); 10];
+        Ok(())
+    });
+    assert_eq!(results.trials.len(), 6);
+    assert_eq!(results.repeated.len(), 2, "a third of the trials");
+    assert!(results.trials.iter().any(|trial| trial.measured.warnings[0].contains("cores were")));
+}

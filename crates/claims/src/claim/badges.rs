@@ -1,0 +1,335 @@
+//! What must hold before a verdict means anything, each as met, doubtful or not met.
+
+use fwdlab_stats::validity::{Finding, Severity};
+use serde::Serialize;
+
+use super::{Cell, Claims};
+use crate::units;
+use fwdlab_results::{Checks, LimitedBy, Measured, Results, Trial};
+
+/// Whether a criterion is met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// Met.
+    Good,
+    /// Met with a doubt.
+    Warn,
+    /// Not met.
+    Bad,
+}
+
+impl State {
+    /// A word for plain text: `ok`, `warning`, `FAILED`.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Good => "ok",
+            Self::Warn => "warning",
+            Self::Bad => "FAILED",
+        }
+    }
+}
+
+/// One criterion.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Badge {
+    /// Its name: `flows seen`.
+    pub name: &'static str,
+    /// Whether it is met.
+    pub state: State,
+    /// What was found.
+    pub text: String,
+}
+
+/// The badges of a campaign, in the order in which a reader asks.
+pub(super) fn badges(results: &Results, claims: &Claims) -> Vec<Badge> {
+    let kept: Vec<&Trial> = results.trials.iter().filter(|t| t.is_ok()).collect();
+    let mut badges = vec![trials(results, claims)];
+    if !kept.is_empty() {
+        badges.extend([
+            offered(&kept),
+            forwarded(&kept),
+            headroom(&kept),
+            flows(&kept),
+            frames(&kept),
+            proof(results, claims),
+        ]);
+        badges.extend(processor(&kept));
+    }
+    badges.push(stability(claims));
+    badges
+}
+
+fn trials(results: &Results, claims: &Claims) -> Badge {
+    let p = &claims.progress;
+    let state = if p.kept == p.planned {
+        State::Good
+    } else if p.kept == p.recorded {
+        State::Warn
+    } else {
+        State::Bad
+    };
+    let repeated = match results.repeated.len() {
+        0 => String::new(),
+        n => format!("; {n} more did not count and ran again"),
+    };
+    let text = format!("{} planned, {} kept{repeated}", p.planned, p.kept);
+    Badge { name: "trials", state, text }
+}
+
+fn offered(kept: &[&Trial]) -> Badge {
+    let short = kept
+        .iter()
+        .filter(|t| t.offered_pps_asked.zip(t.offered_pps()).is_some_and(|(a, o)| o < 0.995 * a));
+    let short = short.count();
+    let rates: Vec<f64> = kept.iter().filter_map(|t| t.offered_pps()).collect();
+    if rates.is_empty() {
+        let text = "not known: no sender was recorded".to_owned();
+        return Badge { name: "offered", state: State::Warn, text };
+    }
+    let low = rates.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = rates.iter().copied().fold(0.0, f64::max);
+    let range = format!("{} to {}", units::rate(low), units::rate(high));
+    match short {
+        0 => Badge { name: "offered", state: State::Good, text: range },
+        n => Badge {
+            name: "offered",
+            state: State::Bad,
+            text: format!("{range}; below the asked load in {}", units::plural(n, "trial")),
+        },
+    }
+}
+
+fn forwarded(kept: &[&Trial]) -> Badge {
+    let sent: u64 = kept.iter().filter_map(|t| t.measured.sent).sum();
+    let received: u64 = kept.iter().map(|t| t.measured.received).sum();
+    let dropped: u64 = kept.iter().map(|t| t.measured.dropped()).sum();
+    let share = if sent > 0 { received as f64 / sent as f64 } else { 0.0 };
+    let is_balanced = |m: &Measured| Some(m.received + m.dropped()) == m.sent;
+    let is_balanced = kept.iter().all(|t| is_balanced(&t.measured));
+    let state = if is_balanced { State::Good } else { State::Warn };
+    let is_uncounted = kept.iter().all(|t| t.measured.device_received.is_none());
+    let drops = if received > 0 && is_uncounted {
+        "what the device dropped is not known".to_owned()
+    } else {
+        format!("{} dropped by the device", units::count(dropped))
+    };
+    let text = format!(
+        "{} of {} frames sent ({}), {drops}",
+        units::count(received),
+        units::count(sent),
+        units::share(share)
+    );
+    Badge { name: "forwarded", state, text }
+}
+
+fn headroom(kept: &[&Trial]) -> Badge {
+    let bounded = kept.iter().filter(|t| t.limited_by.hides_device()).count();
+    let both = kept.iter().filter(|t| t.limited_by == LimitedBy::Core).count();
+    let (state, text) = match bounded {
+        0 if both > 0 => (
+            State::Warn,
+            format!(
+                "in {both} of {} the tester took over a third of the core that it shares with the \
+                 device: the rate is that of both{}",
+                units::plural(kept.len(), "trial"),
+                shared_core(kept)
+            ),
+        ),
+        0 => {
+            let text = "the device was the bottleneck of every trial".to_owned();
+            let shared = shared_core(kept);
+            let shares = if shared.is_empty() { "" } else { "; it shares a core with the tester" };
+            (State::Good, text + shares + &shared)
+        }
+        n => (
+            State::Warn,
+            format!(
+                "the device could have done more in {n} of {}; {}",
+                units::plural(kept.len(), "trial"),
+                if kept.iter().any(|t| t.cost_ns().is_some()) {
+                    "those verdicts rest on its cost per frame"
+                } else {
+                    "its own rate may be higher there"
+                }
+            ),
+        ),
+    };
+    Badge { name: "tester headroom", state, text }
+}
+
+/// What was left out because the device's processor was slow, where that was measured.
+fn processor(kept: &[&Trial]) -> Option<Badge> {
+    let all = || kept.iter().flat_map(|trial| &trial.measured.intervals);
+    if all().all(|interval| interval.slow_share.is_none()) {
+        return None;
+    }
+    let slow = all().filter(|interval| interval.is_slow()).count();
+    let left = format!(
+        "the device's processor was slow in {} of {}",
+        units::count(slow as u64),
+        units::plural(all().count(), "interval")
+    );
+    let mixed = kept
+        .iter()
+        .filter(|trial| trial.steady_intervals().iter().any(fwdlab_results::Interval::is_slow))
+        .count();
+    let (state, text) = match mixed {
+        0 if slow == 0 => (State::Good, "at full speed in every interval".to_owned()),
+        0 => (State::Good, format!("{left}; these do not count")),
+        n => (
+            State::Warn,
+            format!("{left}; in {} too few others remained", units::plural(n, "trial")),
+        ),
+    };
+    Some(Badge { name: "processor", state, text })
+}
+
+/// The device's share of a core on which the tester runs too.
+fn shared_core(kept: &[&Trial]) -> String {
+    let shares = kept.iter().filter_map(|t| t.measured.environment.device_share);
+    let bounds = shares.fold(None, |bounds: Option<(f64, f64)>, share| {
+        Some(bounds.map_or((share, share), |(low, high)| (low.min(share), high.max(share))))
+    });
+    bounds.map_or_else(String::new, |(low, high)| {
+        format!("; the device had {} to {} of that core", units::share(low), units::share(high))
+    })
+}
+
+fn flows(kept: &[&Trial]) -> Badge {
+    let wrong = kept.iter().filter(|t| t.measured.flows_seen != Some(t.flows_planned)).count();
+    let mut planned: Vec<u64> = kept.iter().map(|t| t.flows_planned).collect();
+    planned.sort_unstable();
+    planned.dedup();
+    let planned: Vec<String> = planned.into_iter().map(units::count).collect();
+    if kept.iter().all(|t| t.measured.flows_seen.is_none() && t.measured.received > 0) {
+        let text = format!("{} planned; the receiver did not count them", planned.join(" / "));
+        return Badge { name: "flows seen", state: State::Warn, text };
+    }
+    match wrong {
+        0 => Badge {
+            name: "flows seen",
+            state: State::Good,
+            text: format!("{} planned, all seen in every trial", planned.join(" / ")),
+        },
+        n => Badge {
+            name: "flows seen",
+            state: State::Bad,
+            text: format!(
+                "{} planned, another number seen in {}",
+                planned.join(" / "),
+                units::plural(n, "trial")
+            ),
+        },
+    }
+}
+
+fn frames(kept: &[&Trial]) -> Badge {
+    let checks = || kept.iter().filter_map(|t| t.measured.checks);
+    let sum = |count: fn(Checks) -> u64| checks().map(count).sum::<u64>();
+    let checked = sum(|c| c.checked);
+    let wrong = sum(|c| c.duplicated + c.misrouted + c.bad_ttl + c.bad_checksum + c.bad_mac);
+    let reordered = sum(|c| c.reordered);
+    let state = match (wrong, checked, reordered) {
+        (0, 0, _) => State::Warn,
+        (0, _, 0) => State::Good,
+        (0, _, _) => State::Warn,
+        _ => State::Bad,
+    };
+    if checked == 0 {
+        let text = "the receiver did not look into them".to_owned();
+        return Badge { name: "frames", state, text };
+    }
+    let text = format!(
+        "{} looked into: {} wrong, {} reordered",
+        units::count(checked),
+        units::count(wrong),
+        units::count(reordered)
+    );
+    Badge { name: "frames", state, text }
+}
+
+/// Whether the settings of each variant were read back from the device.
+fn proof(results: &Results, claims: &Claims) -> Badge {
+    let name = "proof of change";
+    if !results.campaign.is_blocked() {
+        return logged_change(name, claims);
+    }
+    let baseline = |traffic: &str| {
+        claims.cells.iter().find(|c| c.is_baseline && c.traffic == traffic).map(|c| &c.proof)
+    };
+    let silent: Vec<&str> = results
+        .campaign
+        .variants
+        .iter()
+        .filter(|v| claims.cells.iter().any(|c| c.variant == **v && c.proof.is_empty()))
+        .map(String::as_str)
+        .collect();
+    if !silent.is_empty() {
+        let text = format!("nothing read back from the device for {}", silent.join(", "));
+        return Badge { name, state: State::Warn, text };
+    }
+    let same: Vec<String> = claims
+        .cells
+        .iter()
+        .filter(|c| !c.is_baseline && baseline(&c.traffic) == Some(&c.proof))
+        .map(|c| format!("{} ({})", c.variant, c.traffic))
+        .collect();
+    if same.is_empty() {
+        let text = "each variant's settings were read back and differ from the baseline's";
+        Badge { name, state: State::Good, text: text.to_owned() }
+    } else {
+        let text = format!("read back the same as the baseline: {}", same.join(", "));
+        Badge { name, state: State::Warn, text }
+    }
+}
+
+/// Whether the logs of each variant name another kernel, image or
+/// configuration than the baseline's.
+fn logged_change(name: &'static str, claims: &Claims) -> Badge {
+    let logged = |c: &Cell| ["uname", "image", "configuration"].map(|k| c.proof.get(k).cloned());
+    let same: Vec<String> = claims
+        .cells
+        .iter()
+        .filter(|c| !c.is_baseline)
+        .filter(|c| {
+            let baseline = claims.cells.iter().find(|b| b.is_baseline && b.traffic == c.traffic);
+            baseline.is_some_and(|b| logged(b) == logged(c))
+        })
+        .map(|c| format!("{} ({})", c.variant, c.traffic))
+        .collect();
+    if same.is_empty() {
+        let text = "each variant's logs name another kernel, image or configuration than the \
+                    baseline's; nothing was read back while the trials ran";
+        Badge { name, state: State::Warn, text: text.to_owned() }
+    } else {
+        let text = format!("logged the same as the baseline: {}", same.join(", "));
+        Badge { name, state: State::Warn, text }
+    }
+}
+
+fn stability(claims: &Claims) -> Badge {
+    let unstable = |f: &&Finding| {
+        f.severity() == Severity::Warning && !matches!(f, Finding::TrialsMissing { .. })
+    };
+    let doubts: Vec<String> = claims
+        .verdicts
+        .iter()
+        .flat_map(|v| {
+            v.findings.iter().filter(unstable).map(|f| format!("{}: {}", v.traffic, v.doubt(f)))
+        })
+        .collect();
+    match doubts.as_slice() {
+        [] => Badge {
+            name: "stability",
+            state: State::Good,
+            text: "no stray run, no second cluster, no drift".to_owned(),
+        },
+        [one] => Badge { name: "stability", state: State::Warn, text: one.clone() },
+        [one, rest @ ..] => Badge {
+            name: "stability",
+            state: State::Warn,
+            text: format!("{one} (and {} more)", rest.len()),
+        },
+    }
+}

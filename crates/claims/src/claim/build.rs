@@ -1,0 +1,222 @@
+//! Makes the claims of a report from the results.
+
+use std::collections::BTreeMap;
+
+use fwdlab_stats::Subject;
+use fwdlab_stats::validity::Finding;
+
+use super::{Cell, Claims, Failure, Progress, SCHEMA, Spread, VerdictClaim, Warning, badges};
+use crate::judge::{Judgement, judge, planned_blocks};
+use crate::setting::Setting;
+use fwdlab_results::Family;
+use fwdlab_results::{LimitedBy, Metric, Results, Trial};
+
+/// States what the results say.
+pub fn build(results: &Results, setting: Setting) -> Claims {
+    let campaign = &results.campaign;
+    let mut cells = Vec::new();
+    let mut verdicts = Vec::new();
+    for traffic in &campaign.traffics {
+        // published campaigns did not run every variant with every traffic
+        let has_run = |variant: &String| {
+            campaign.is_blocked() || !results.trials_of(variant, traffic).is_empty()
+        };
+        let ran = campaign.variants.iter().filter(|variant| has_run(variant));
+        cells.extend(ran.map(|variant| cell(results, traffic, variant)));
+        let others = campaign.variants.iter().filter(|v| **v != campaign.baseline);
+        let judged = others
+            .zip(judge(results, traffic))
+            .filter(|(variant, _)| has_run(variant) && has_run(&campaign.baseline));
+        verdicts.extend(judged.map(|(variant, j)| verdict(results, traffic, variant, j)));
+    }
+    let mut claims = Claims {
+        schema: SCHEMA,
+        title: campaign.title.clone(),
+        progress: progress(results),
+        warnings: warnings(results, &setting),
+        setting,
+        verdicts,
+        badges: Vec::new(),
+        cells,
+    };
+    claims.badges = badges::badges(results, &claims);
+    claims
+}
+
+fn progress(results: &Results) -> Progress {
+    let campaign = &results.campaign;
+    let blocks = planned_blocks(results);
+    let planned = if !campaign.is_blocked() {
+        results.trials.len()
+    } else {
+        blocks * campaign.variants.len() * campaign.traffics.len()
+    };
+    Progress {
+        started: campaign.started.clone(),
+        finished: results.finished.as_ref().map(|f| f.at.clone()),
+        stopped: results.finished.as_ref().map(|f| f.stopped.clone()),
+        planned,
+        recorded: results.trials.len(),
+        kept: results.trials.iter().filter(|t| t.is_ok()).count(),
+        blocks,
+    }
+}
+
+/// The family of a traffic: that of its trials, else what its name says.
+fn family(results: &Results, traffic: &str) -> Family {
+    let trial = results.trials.iter().find(|t| t.traffic == traffic);
+    trial.map_or(if traffic.contains('6') { Family::Inet6 } else { Family::Inet }, |t| t.family)
+}
+
+fn cell(results: &Results, traffic: &str, variant: &str) -> Cell {
+    let trials = results.trials_of(variant, traffic);
+    let (kept, failed): (Vec<&Trial>, Vec<&Trial>) = trials.iter().partition(|t| t.is_ok());
+    let figures =
+        |metric: Metric| -> Vec<f64> { kept.iter().filter_map(|t| metric.of(t)).collect() };
+    let mut limited_by = BTreeMap::new();
+    let mut drops: BTreeMap<String, u64> = BTreeMap::new();
+    for trial in &kept {
+        *limited_by.entry(limit_name(trial.limited_by)).or_insert(0) += 1;
+        for (reason, n) in trial.measured.drops.iter().flatten().filter(|(_, n)| **n > 0) {
+            *drops.entry(reason.clone()).or_insert(0) += n;
+        }
+    }
+    Cell {
+        traffic: traffic.to_owned(),
+        family: family(results, traffic),
+        frame_bytes: trials.first().map(|t| t.frame_bytes),
+        variant: variant.to_owned(),
+        is_baseline: variant == results.campaign.baseline,
+        planned: if !results.campaign.is_blocked() {
+            trials.len()
+        } else {
+            planned_blocks(results)
+        },
+        kept: kept.iter().map(|t| t.id.clone()).collect(),
+        failed: failed.iter().map(|t| failure(t)).collect(),
+        rate: Spread::of(&figures(Metric::Rate)),
+        cost: Spread::of(&figures(Metric::Cost)),
+        limited_by,
+        sent: kept.iter().map(|t| t.measured.sent).sum(),
+        received: kept.iter().map(|t| t.measured.received).sum(),
+        drops,
+        proof: common_proof(&kept),
+        idle_share: kept.iter().filter_map(|t| t.measured.idle_share).reduce(f64::max),
+    }
+}
+
+/// The name of what bounded a trial, as the journal has it.
+pub(super) const fn limit_name(limit: LimitedBy) -> &'static str {
+    match limit {
+        LimitedBy::Device => "device",
+        LimitedBy::Generator => "generator",
+        LimitedBy::Load => "load",
+        LimitedBy::Core => "core",
+    }
+}
+
+fn failure(trial: &Trial) -> Failure {
+    let reason = trial.reason.clone().unwrap_or_else(|| "no reason recorded".to_owned());
+    Failure { trial: trial.id.clone(), reason }
+}
+
+/// The settings that every trial read back with the same value.
+fn common_proof(trials: &[&Trial]) -> BTreeMap<String, String> {
+    let Some((first, rest)) = trials.split_first() else { return BTreeMap::new() };
+    let is_common = |(key, value): &(&String, &String)| {
+        rest.iter().all(|t| t.measured.proof.get(*key) == Some(*value))
+    };
+    first.measured.proof.iter().filter(is_common).map(|(k, v)| (k.clone(), v.clone())).collect()
+}
+
+fn verdict(
+    results: &Results,
+    traffic: &str,
+    variant: &str,
+    judgement: Judgement<'_>,
+) -> VerdictClaim {
+    let family = family(results, traffic);
+    let baseline = &results.campaign.baseline;
+    let of = (family, results.campaign.measure.title());
+    let sentence = sentence(&judgement, results.campaign.margin, of, (variant, baseline));
+    let ids = judgement.sides.each_ref().map(|side| side.iter().map(|t| t.id.clone()).collect());
+    let [b, v]: &[Vec<String>; 2] = &ids;
+    let is_blocked = results.campaign.is_blocked();
+    let pairs = || b.iter().cloned().zip(v.iter().cloned()).map(<[String; 2]>::from).collect();
+    VerdictClaim {
+        traffic: traffic.to_owned(),
+        family,
+        variant: variant.to_owned(),
+        baseline: baseline.clone(),
+        margin: results.campaign.margin,
+        metric: judgement.metric.name(),
+        bounded: judgement.bounded,
+        pairs: if is_blocked { pairs() } else { Vec::new() },
+        runs: (!is_blocked).then(|| ids.clone()),
+        findings: sorted(judgement.findings),
+        verdict: judgement.verdict,
+        rate: judgement.rate,
+        cost: judgement.cost,
+        rank: judgement.rank,
+        sentence,
+    }
+}
+
+fn sorted(mut findings: Vec<Finding>) -> Vec<Finding> {
+    findings.sort_by_key(|f| std::cmp::Reverse(f.severity()));
+    findings
+}
+
+fn sentence(
+    judgement: &Judgement<'_>,
+    margin: f64,
+    (family, measure): (Family, &str),
+    (variant, baseline): (&str, &str),
+) -> String {
+    let metric = match judgement.metric {
+        Metric::Rate => format!("{} {measure}", family.title()),
+        Metric::Cost => format!("{} frames per busy second of the device", family.title()),
+    };
+    let subject = Subject { variant, baseline, metric: &metric };
+    judgement.verdict.sentence(judgement.comparison(), margin, subject)
+}
+
+/// Doubts of single trials, the same text once with all its trials; then
+/// those of the campaign.
+fn warnings(results: &Results, setting: &Setting) -> Vec<Warning> {
+    let mut found: Vec<Warning> = Vec::new();
+    for trial in &results.trials {
+        for text in &trial.measured.warnings {
+            match found.iter_mut().find(|w| w.text == *text) {
+                Some(warning) => warning.trials.push(trial.id.clone()),
+                None => found.push(Warning { text: text.clone(), trials: vec![trial.id.clone()] }),
+            }
+        }
+    }
+    let is_known = setting.is_blocked;
+    let unpinned = results.trials.iter().filter(|t| is_known && !t.measured.environment.pinned);
+    let unpinned: Vec<String> = unpinned.map(|t| t.id.clone()).collect();
+    if !unpinned.is_empty() {
+        let text = "tester and device were not pinned to cores of their own".to_owned();
+        found.push(Warning { text, trials: unpinned });
+    }
+    if setting.environment.as_ref().is_some_and(|e| e.fwdlab.profile == "debug") {
+        let text = "measured with a debug build of fwdlab, whose figures mean little; \
+                    build it with --release and run again";
+        found.push(Warning { text: text.to_owned(), trials: Vec::new() });
+    }
+    if results.is_torn {
+        let text = "the last line of trials.jsonl is cut short: its trial counts as not run; \
+                    run the same command again to go on";
+        found.push(Warning { text: text.to_owned(), trials: Vec::new() });
+    }
+    if results.finished.is_none() {
+        let text = format!(
+            "the campaign is unfinished: {} of {} trials are recorded; run the same command again to go on",
+            results.trials.len(),
+            results.campaign.trials.len()
+        );
+        found.push(Warning { text, trials: Vec::new() });
+    }
+    found
+}

@@ -1,0 +1,115 @@
+//! The values of one variant from one source.
+
+use std::path::Path;
+
+use fwdlab_stats::Direction;
+use serde::Serialize;
+
+use super::Options;
+use super::context::Context;
+
+/// Values of one variant from one source.
+#[derive(Debug, Clone, Serialize)]
+pub struct Series {
+    /// Name of the variant.
+    pub name: String,
+    /// Where it comes from.
+    pub source: String,
+    /// Traffic or benchmark; empty when the source knows none.
+    pub group: String,
+    /// The metric in words; empty when the source names none.
+    pub metric: String,
+    /// Its unit; empty when the source names none.
+    pub unit: String,
+    /// Which way is better.
+    pub direction: Direction,
+    /// The values in the order of the source, in base units.
+    pub values: Vec<f64>,
+    /// The block of each value, from a source with randomised blocks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<Vec<u32>>,
+    /// Planned values without a figure.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<String>,
+    /// What the logs beside it say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<Context>,
+}
+
+impl Series {
+    /// A series of nothing but values.
+    pub(super) fn plain(path: &Path, values: Vec<f64>, options: &Options) -> Self {
+        let lossy = |text: Option<&std::ffi::OsStr>| {
+            text.map(|t| t.to_string_lossy().into_owned()).unwrap_or_default()
+        };
+        Self {
+            name: if path.as_os_str() == "-" {
+                "stdin".to_owned()
+            } else {
+                lossy(path.file_stem())
+            },
+            source: path.to_string_lossy().into_owned(),
+            group: String::new(),
+            metric: String::new(),
+            unit: String::new(),
+            direction: if options.is_lower_better {
+                Direction::LowerIsBetter
+            } else {
+                Direction::HigherIsBetter
+            },
+            values,
+            blocks: None,
+            failed: Vec::new(),
+            context: None,
+        }
+    }
+
+    /// The series with a metric and a unit; the unit decides which way is better if it can.
+    pub(super) fn of_metric(mut self, metric: &str, unit: &str) -> Self {
+        self.direction = direction_of(unit).unwrap_or(self.direction);
+        (self.metric, self.unit) = (metric.to_owned(), unit.to_owned());
+        self
+    }
+
+    /// Whether two series measure the same.
+    pub(super) fn is_comparable(&self, other: &Self) -> bool {
+        self.group == other.group && self.unit == other.unit && self.metric == other.metric
+    }
+
+    /// Whether `name` names this series: its variant, its source, or both.
+    pub(super) fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.source == name || format!("{}:{}", self.source, self.name) == name
+    }
+
+    /// What it is, for messages.
+    pub(super) fn describe(&self) -> String {
+        let group =
+            if self.group.is_empty() { String::new() } else { format!(" of {}", self.group) };
+        format!("`{}`{group} in {}", self.name, self.source)
+    }
+
+    /// Number of values that there should be.
+    pub(super) fn planned(&self) -> usize {
+        self.values.len() + self.failed.len()
+    }
+
+    /// The value of a block.
+    pub(super) fn of_block(&self, block: u32) -> Option<f64> {
+        let at = self.blocks.as_ref()?.iter().position(|own| *own == block)?;
+        self.values.get(at).copied()
+    }
+}
+
+/// The direction of a unit that says it itself: what is per second is a rate, what is per
+/// operation, frame or is a time is a cost.
+fn direction_of(unit: &str) -> Option<Direction> {
+    let is_rate = unit.ends_with("/s") || matches!(unit, "pps" | "Mpps" | "kpps");
+    let is_cost = unit.ends_with("/op")
+        || unit.ends_with("/frame")
+        || matches!(unit, "s" | "ms" | "us" | "ns");
+    match (is_rate, is_cost) {
+        (true, _) => Some(Direction::HigherIsBetter),
+        (_, true) => Some(Direction::LowerIsBetter),
+        _ => None,
+    }
+}

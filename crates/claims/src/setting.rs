@@ -1,0 +1,326 @@
+//! What was measured and on what: device, machine, traffic, routes, variants.
+//!
+//! Facts of the journal come first; `experiment.toml` and `environment.json`
+//! add what the journal does not hold. Both may be absent (imported results):
+//! then the report says less, never something else.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use fwdlab_wire::ethernet;
+use serde::Serialize;
+
+use crate::{ClaimsError, units};
+use fwdlab_results::Family;
+use fwdlab_results::environment::{Build, Environment, Machine};
+use fwdlab_results::{About, Results};
+
+/// What was measured and on what.
+#[derive(Debug, Clone, Serialize)]
+pub struct Setting {
+    /// Name of the device.
+    pub device: String,
+    /// What the device is.
+    #[serde(skip)]
+    pub about: About,
+    /// Whether the trials ran in blocks.
+    #[serde(skip)]
+    pub is_blocked: bool,
+    /// Machine, kernel and build; `None` when they were not recorded.
+    pub environment: Option<Environment>,
+    /// The traffics.
+    pub traffics: Vec<TrafficSetting>,
+    /// The routes in words; `None` when the experiment file does not say.
+    pub routes: Option<String>,
+    /// The variants with their settings; empty sets when the file does not say.
+    pub variants: Vec<VariantSetting>,
+    /// Seed of the running order.
+    pub seed: u64,
+    /// Length of a counting interval in ms.
+    pub interval_ms: f64,
+    /// SHA-256 of the experiment file.
+    pub experiment_sha256: String,
+    /// The command that runs the same campaign again.
+    pub command: String,
+}
+
+/// One traffic as it was sent.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TrafficSetting {
+    /// Its name.
+    pub name: String,
+    /// Its address family.
+    pub family: Family,
+    /// Length of its frames in bytes, FCS included.
+    pub frame_bytes: u16,
+    /// Distinct flows planned.
+    pub flows: u64,
+    /// The load as the experiment says it.
+    pub load: String,
+    /// The load in frames/s; `None` for as fast as possible.
+    pub load_pps: Option<f64>,
+    /// What a link of 1 Gb/s carries of such frames, in frames/s.
+    pub gigabit_line_rate_pps: f64,
+}
+
+/// One variant and its settings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct VariantSetting {
+    /// Its name.
+    pub name: String,
+    /// Control words and values.
+    pub set: BTreeMap<String, String>,
+}
+
+impl Setting {
+    /// Reads the setting of `results` from its journal and the files beside it.
+    ///
+    /// # Errors
+    /// When a file beside the journal exists and cannot be read or parsed.
+    pub fn read(results: &Results) -> Result<Self, ClaimsError> {
+        let experiment = experiment_table(&results.dir)?;
+        let campaign = &results.campaign;
+        Ok(Self {
+            device: campaign.device.clone(),
+            about: campaign.about.clone().unwrap_or_else(|| About::unknown(&campaign.device)),
+            is_blocked: campaign.is_blocked(),
+            environment: Environment::read(&results.dir)?,
+            traffics: traffics(results),
+            routes: routes(&experiment),
+            variants: campaign.variants.iter().map(|v| variant(v, &experiment)).collect(),
+            seed: campaign.seed,
+            interval_ms: results.trials.first().map_or(0.0, |t| t.interval_ms),
+            experiment_sha256: campaign.experiment_sha256.clone(),
+            command: match campaign.about.as_ref().and_then(|about| about.command.clone()) {
+                Some(command) => command,
+                None => command(&experiment, campaign.seed),
+            },
+        })
+    }
+
+    /// The facts as lines, in the shape of the reports that people write:
+    /// machine, system, flows, load, routes, variants, order.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = vec![self.device_line()];
+        lines.extend(self.machine_lines());
+        lines.push(flows_line(&self.traffics));
+        lines.push(load_line(&self.traffics));
+        lines.extend(self.routes.clone());
+        lines
+    }
+
+    fn device_line(&self) -> String {
+        let About { line, fact, .. } = &self.about;
+        let Some(fact) = fact else { return line.clone() };
+        let found = self.environment.as_ref().and_then(|e| e.device.get(fact));
+        format!("{line}; {fact}: {}", found.map_or("not recorded", String::as_str))
+    }
+
+    fn machine_lines(&self) -> Vec<String> {
+        let Some(environment) = &self.environment else { return Vec::new() };
+        let lines = [
+            machine_line(&environment.machine),
+            system_line(environment),
+            build_line(&environment.fwdlab),
+            environment
+                .device
+                .iter()
+                .map(|(name, value)| format!("{name}={value}"))
+                .collect::<Vec<_>>()
+                .join(", "),
+        ];
+        lines.into_iter().filter(|line| !line.is_empty()).collect()
+    }
+}
+
+/// The parts that are known, joined.
+fn known(parts: &[String]) -> String {
+    let parts: Vec<&str> = parts.iter().map(String::as_str).filter(|p| !p.is_empty()).collect();
+    parts.join(", ")
+}
+
+/// `text` with a word before it, or nothing.
+fn labelled(label: &str, text: &str) -> String {
+    if text.is_empty() || text == "none" { String::new() } else { format!("{label} {text}") }
+}
+
+fn machine_line(machine: &Machine) -> String {
+    let cores = match (machine.cores, machine.cores_online) {
+        (0, _) => String::new(),
+        (used, online) if used < online => format!("{used} of {online} cores"),
+        (used, _) => units::plural(used, "core"),
+    };
+    let memory = match machine.memory_bytes >> 20 {
+        0 => String::new(),
+        mib => format!("{:.1} GiB of memory", mib as f64 / 1024.0),
+    };
+    known(&[
+        machine.product.clone(),
+        machine.processor.clone(),
+        cores,
+        memory,
+        labelled("hypervisor", &machine.hypervisor),
+        labelled("governor", &machine.governor),
+        labelled("turbo", &machine.turbo),
+    ])
+}
+
+fn system_line(environment: &Environment) -> String {
+    let kernel = &environment.kernel;
+    let name = format!("{} {}", kernel.name, kernel.release).trim().to_owned();
+    known(&[
+        name,
+        kernel.distribution.clone(),
+        labelled("clock source", &kernel.clock_source),
+        labelled("transparent huge pages", &kernel.huge_pages),
+    ])
+}
+
+fn build_line(build: &Build) -> String {
+    if build.version.is_empty() {
+        return String::new();
+    }
+    let commit = if build.commit.is_empty() || build.commit == "unknown" {
+        String::new()
+    } else {
+        format!(" ({})", build.commit)
+    };
+    let name = format!("fwdlab {}{commit}", build.version);
+    known(&[name, labelled("profile", &build.profile), build.rustc.clone(), build.target.clone()])
+}
+
+fn flows_line(traffics: &[TrafficSetting]) -> String {
+    let kind = |t: &TrafficSetting| {
+        if t.frame_bytes == t.family.smallest_udp_frame_bytes() {
+            "smallest UDP frames"
+        } else {
+            "UDP frames"
+        }
+    };
+    let length = |t: &TrafficSetting| format!("{} bytes for {}", t.frame_bytes, t.name);
+    match traffics {
+        [] => "no traffic was sent".to_owned(),
+        [first, rest @ ..]
+            if rest.iter().all(|t| t.flows == first.flows && kind(t) == kind(first)) =>
+        {
+            let lengths: Vec<String> = traffics.iter().map(length).collect();
+            format!("{} flows of {} (with FCS {})", first.flows, kind(first), lengths.join(", "))
+        }
+        _ => {
+            let parts: Vec<String> = traffics
+                .iter()
+                .map(|t| format!("{} flows of {} (with FCS {})", t.flows, kind(t), length(t)))
+                .collect();
+            parts.join(", ")
+        }
+    }
+}
+
+fn load_line(traffics: &[TrafficSetting]) -> String {
+    let load = |t: &TrafficSetting| match t.load_pps {
+        Some(pps) => format!("{} ({})", units::rate(pps), t.load),
+        None => "as fast as the tester sends".to_owned(),
+    };
+    let loads = match traffics {
+        [first, rest @ ..] if rest.iter().all(|t| load(t) == load(first)) => load(first),
+        _ => {
+            let parts: Vec<String> =
+                traffics.iter().map(|t| format!("{} for {}", load(t), t.name)).collect();
+            parts.join(", ")
+        }
+    };
+    let mut rates: Vec<String> = traffics
+        .iter()
+        .map(|t| format!("{} at {} bytes", units::rate(t.gigabit_line_rate_pps), t.frame_bytes))
+        .collect();
+    rates.dedup();
+    format!("Traffic load: {loads} (Gigabit line rate: {})", rates.join(", "))
+}
+
+fn traffics(results: &Results) -> Vec<TrafficSetting> {
+    let first = |name: &String| results.trials.iter().find(|t| t.traffic == *name);
+    results
+        .campaign
+        .traffics
+        .iter()
+        .filter_map(|name| {
+            let trial = first(name)?;
+            Some(TrafficSetting {
+                name: name.clone(),
+                family: trial.family,
+                frame_bytes: trial.frame_bytes,
+                flows: trial.flows_planned,
+                load: trial.load.clone(),
+                load_pps: trial.offered_pps_asked,
+                gigabit_line_rate_pps: line_rate(1.0, trial.frame_bytes),
+            })
+        })
+        .collect()
+}
+
+/// Common link speeds in Gb/s.
+pub const LINKS: [f64; 6] = [1.0, 10.0, 25.0, 40.0, 100.0, 400.0];
+
+/// Frames/s that a link of `gigabits` Gb/s carries of frames of this length.
+pub fn line_rate(gigabits: f64, frame_bytes: u16) -> f64 {
+    let bits = (gigabits * 1e9) as u64;
+    ethernet::line_rate_pps(bits, frame_bytes.into()) as f64
+}
+
+fn experiment_table(dir: &Path) -> Result<toml::Table, ClaimsError> {
+    let path = dir.join("experiment.toml");
+    let Some(text) = read_if_present(&path)? else { return Ok(toml::Table::new()) };
+    text.parse()
+        .map_err(|e: toml::de::Error| ClaimsError::Damaged { path, detail: e.message().to_owned() })
+}
+
+/// The command that runs the campaign again. The order of the trials follows
+/// from the seed, which a file without one leaves to chance.
+fn command(experiment: &toml::Table, seed: u64) -> String {
+    if experiment.contains_key("seed") {
+        "fwdlab run experiment.toml -o DIR".to_owned()
+    } else {
+        format!(
+            "(echo seed = {seed}; cat experiment.toml) > again.toml && fwdlab run again.toml -o DIR"
+        )
+    }
+}
+
+fn routes(experiment: &toml::Table) -> Option<String> {
+    let routes = experiment.get("routes")?.as_table()?;
+    let mut parts = Vec::new();
+    if let Some(list) = routes.get("static").and_then(toml::Value::as_array) {
+        parts.push(units::plural(list.len(), "static route"));
+    }
+    if let Some(file) = routes.get("file").and_then(toml::Value::as_str) {
+        parts.push(format!("the routes of {file}"));
+    }
+    if let Some(n) = routes.get("generate").and_then(toml::Value::as_integer) {
+        parts.push(format!("{n} synthetic routes per family"));
+    }
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+fn variant(name: &str, experiment: &toml::Table) -> VariantSetting {
+    let tables = experiment.get("variant").and_then(toml::Value::as_array);
+    let found = tables
+        .into_iter()
+        .flatten()
+        .find(|v| v.get("name").and_then(toml::Value::as_str) == Some(name));
+    let set = found.and_then(|v| v.get("set")).and_then(toml::Value::as_table);
+    let set = set.into_iter().flatten().map(|(key, value)| {
+        (key.clone(), value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+    });
+    VariantSetting { name: name.to_owned(), set: set.collect() }
+}
+
+/// The text of a file; `None` when there is no such file.
+pub fn read_if_present(path: &Path) -> Result<Option<String>, ClaimsError> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(ClaimsError::io("read", path)(e)),
+    }
+}

@@ -1,0 +1,64 @@
+//! The list of devices: the only place that names them all.
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use fwdlab_builtin::Builtin;
+use fwdlab_device::{Device, Kind, Place};
+use fwdlab_experiment::{Experiment, Schema};
+#[cfg(target_os = "linux")]
+use fwdlab_linux::{BuiltinVeth, Linux};
+use fwdlab_results::About;
+#[cfg(target_os = "linux")]
+use fwdlab_vm::Vm;
+
+/// Every device of this build; the first is the one of experiments that name none.
+const KINDS: &[&dyn Kind] = &[
+    &Builtin,
+    #[cfg(target_os = "linux")]
+    &Linux,
+    #[cfg(target_os = "linux")]
+    &BuiltinVeth,
+    #[cfg(target_os = "linux")]
+    &Vm,
+];
+
+/// Every device.
+pub fn all() -> &'static [&'static dyn Kind] {
+    KINDS
+}
+
+/// Every device as experiment files know it.
+pub fn schemas() -> Vec<&'static dyn Schema> {
+    KINDS.iter().map(|kind| *kind as &dyn Schema).collect()
+}
+
+/// The device of this name.
+pub fn named(name: &str) -> Option<&'static dyn Kind> {
+    KINDS.iter().copied().find(|kind| kind.name() == name)
+}
+
+/// What is known of devices that journals of earlier versions only name.
+pub fn known() -> Vec<(&'static str, About)> {
+    let imported = (fwdlab_netbenches::import::DEVICE, fwdlab_netbenches::import::about());
+    KINDS.iter().map(|kind| (kind.name(), kind.about())).chain([imported]).collect()
+}
+
+/// Where this program stands.
+///
+/// # Errors
+/// When the system does not say.
+pub fn place() -> anyhow::Result<Place> {
+    let program = std::env::current_exe().context("cannot find this program")?;
+    Ok(Place { program })
+}
+
+/// The device that an experiment names, ready for its trials.
+///
+/// # Errors
+/// When it cannot be set up here.
+pub fn open(experiment: &Arc<Experiment>) -> anyhow::Result<Box<dyn Device>> {
+    let kind = named(&experiment.device)
+        .with_context(|| format!("the device {:?} is not part of this build", experiment.device))?;
+    Ok(kind.open(experiment, &place()?)?)
+}

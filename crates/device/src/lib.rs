@@ -1,0 +1,202 @@
+//! The seam between the lab and its devices: what a device under test brings, and what it is asked.
+//!
+//! A [`Kind`] is a device as the lab knows it before it runs: its part of the experiment file (it is
+//! a [`Schema`]), what it is in words, what it needs of this machine. Opened for an experiment it is
+//! a [`Device`], which is told which variant to apply and which traffic to send, and answers with
+//! raw counts from both sides. Whether they add up is judged by the campaign, the same for all.
+//!
+//! Nothing above this seam matches a device's name.
+
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+mod error;
+mod finding;
+pub mod perf;
+pub mod pulse;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use fwdlab_experiment::{Experiment, Schema, Traffic, Variant};
+use fwdlab_results::profile::Profiled;
+use fwdlab_results::{About, Interval, Measured};
+
+pub use error::{DeviceError, Fault};
+pub use finding::Finding;
+
+/// A device before it runs.
+pub trait Kind: Schema {
+    /// What it is, for the campaign's record and the report.
+    fn about(&self) -> About;
+
+    /// What it needs of this machine, each tried where it can be tried. `place` says what may be
+    /// used for trying.
+    fn examine(&self, place: &Place) -> Vec<Finding>;
+
+    /// Prepares for the trials of `experiment`, which was read with this schema.
+    ///
+    /// # Errors
+    /// When the device cannot be set up here.
+    fn open(
+        &self,
+        experiment: &Arc<Experiment>,
+        place: &Place,
+    ) -> Result<Box<dyn Device>, DeviceError>;
+}
+
+/// Where the lab stands.
+#[derive(Clone, Debug, Default)]
+pub struct Place {
+    /// This program, which some devices start again on other systems.
+    pub program: PathBuf,
+}
+
+/// What the device answers when asked for each setting of a variant, by control word.
+pub type Proof = BTreeMap<String, String>;
+
+/// Facts that hold for the whole campaign, by the host that they are of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// Of the device under test.
+    pub device: BTreeMap<String, String>,
+    /// Of the host of the tester, where it is not the controller's.
+    pub tester: BTreeMap<String, String>,
+}
+
+impl Facts {
+    /// Facts of the device, where all run on one host.
+    pub fn of_device<'a>(facts: impl IntoIterator<Item = (&'a str, String)>) -> Self {
+        let device = facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        Self { device, tester: BTreeMap::new() }
+    }
+}
+
+/// A device and the tester around it.
+pub trait Device {
+    /// Facts for `environment.json`.
+    fn facts(&self) -> Facts;
+
+    /// Tells the device in which results directory it may keep what explains a FAILED trial.
+    fn keep_logs_in(&mut self, _dir: &Path) {}
+
+    /// Sets the device up as `variant` says, and reads back what is set. What can only be read back
+    /// while a trial runs comes with [`Measured::proof`] instead.
+    ///
+    /// # Errors
+    /// When the variant could not be applied; the trial is then recorded as FAILED.
+    fn apply(&mut self, variant: &Variant, watch: &mut Watch<'_>) -> Result<Proof, DeviceError>;
+
+    /// Sends the traffic through the device as it was set up last, and returns what was counted.
+    ///
+    /// # Errors
+    /// When the trial could not be run to its end; it is then recorded as FAILED and the campaign
+    /// goes on.
+    fn measure(
+        &mut self,
+        trial: &Request<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Result<Measured, DeviceError>;
+
+    /// As [`Device::measure`], with a sampling profiler beside it, `frequency_hz` samples a second.
+    /// What a device does not say otherwise: the whole machine is sampled, by [perf], kernel and
+    /// user stacks.
+    ///
+    /// # Errors
+    /// Those of [`Device::measure`], or when the profiler is missing or not allowed.
+    fn profile(
+        &mut self,
+        trial: &Request<'_>,
+        frequency_hz: u32,
+        watch: &mut Watch<'_>,
+    ) -> Result<Profiled, DeviceError> {
+        let recording = perf::Recording::start(frequency_hz).map_err(DeviceError::setup)?;
+        let measured = self.measure(trial, watch)?;
+        let stacks = recording.finish().map_err(DeviceError::trial)?;
+        Ok(Profiled { measured, stacks, profiler: perf::NAME.to_owned() })
+    }
+
+    /// How long it takes to go from one variant to another, a reboot for instance. The plan runs
+    /// the traffics of one variant after each other where that is long, and the device is then
+    /// set up once for all of them.
+    fn switch_cost(&self) -> Duration {
+        Duration::ZERO
+    }
+}
+
+/// One trial to run.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// The experiment that it belongs to: how long it takes, what is measured.
+    pub experiment: &'a Experiment,
+    /// What is set on the device.
+    pub variant: &'a Variant,
+    /// What to send.
+    pub traffic: &'a Traffic,
+}
+
+/// How the caller follows a trial while it runs, and stops it.
+pub struct Watch<'a> {
+    /// Called at the end of each interval.
+    pub on_interval: &'a mut dyn FnMut(&Interval),
+    /// Set when the campaign is to stop, for example by Ctrl-C.
+    pub stop: &'a AtomicBool,
+}
+
+impl Watch<'_> {
+    /// Whether the trial is to end now.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Waits until `is_over` answers true, looking every `step`, but no longer than `limit`; returns
+    /// whether it did.
+    ///
+    /// # Errors
+    /// [`DeviceError::Stopped`] as soon as the campaign is to stop.
+    pub fn wait(
+        &self,
+        limit: Duration,
+        step: Duration,
+        mut is_over: impl FnMut() -> bool,
+    ) -> Result<bool, DeviceError> {
+        let start = Instant::now();
+        loop {
+            if self.is_stopped() {
+                return Err(DeviceError::Stopped);
+            }
+            if is_over() {
+                return Ok(true);
+            }
+            let left = limit.saturating_sub(start.elapsed());
+            if left.is_zero() {
+                return Ok(false);
+            }
+            std::thread::sleep(step.min(left));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_wait_ends_when_it_is_over_when_time_is_up_or_when_all_is_stopped() {
+        let stop = AtomicBool::new(false);
+        let watch = Watch { on_interval: &mut |_| {}, stop: &stop };
+        let (limit, step) = (Duration::from_millis(5), Duration::from_millis(1));
+        let mut looks = 0;
+        let over = watch.wait(Duration::from_secs(60), step, || {
+            looks += 1;
+            looks == 3
+        });
+        assert!(over.expect("not stopped"));
+        assert!(!watch.wait(limit, step, || false).expect("not stopped"));
+        stop.store(true, Ordering::Relaxed);
+        assert!(matches!(watch.wait(limit, step, || true), Err(DeviceError::Stopped)));
+    }
+}

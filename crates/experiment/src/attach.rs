@@ -1,0 +1,220 @@
+//! Gives an experiment the routes that come from elsewhere.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::Read;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use crate::{Allowance, Endpoint, Experiment, Route, RouteSource, Traffic};
+use crate::{Error, Result};
+use fwdlab_results::Error as ResultsError;
+use fwdlab_results::Family;
+use fwdlab_routes::Prefix;
+use fwdlab_routes::{LearnedRoute, RouteTable, generate, read};
+
+/// Distinct gateways that learned routes are mapped to. They must fit into one
+/// network of the device beside its own address.
+const MOST_GATEWAYS: u32 = 200;
+
+/// Gateways over which routes are spread that name none.
+const SPREAD: u32 = 16;
+
+/// The port on the side of the destinations.
+const DESTINATIONS: u16 = 1;
+
+impl Experiment {
+    /// Reads the routes that the experiment takes from a file or has
+    /// generated, adds them to [`Routes::fixed`](crate::Routes),
+    /// and checks that every destination is reachable. Routes of a family
+    /// without traffic are left out, and so is a learned route to the prefix of
+    /// a static one.
+    ///
+    /// A routes file becomes part of `sha256`: with other routes it is another
+    /// experiment.
+    ///
+    /// # Errors
+    /// When the file cannot be read or is wrong, or a destination has no route.
+    pub(crate) fn load_routes(&mut self) -> Result<()> {
+        let source = match (&self.routes.source, self.routes_file()) {
+            (None, _) => return Ok(()),
+            (Some(_), Some(file)) => {
+                self.sha256 = digest(&self.text, &file)?;
+                attach(self, &read(&file)?);
+                file.display().to_string()
+            }
+            (Some(RouteSource::Generate(count)), None) => {
+                let count = *count;
+                attach(self, &generated(self, count));
+                format!("the {count} generated routes")
+            }
+            (Some(RouteSource::File(_)), None) => return Ok(()),
+        };
+        if self.allow.contains(&Allowance::NoRoute) {
+            return Ok(());
+        }
+        match self.traffics.iter().find_map(|t| {
+            let gap = t.ends().find_map(|ends| first_gap(&ends.1, &self.routes.fixed))?;
+            Some((t, gap))
+        }) {
+            None => Ok(()),
+            Some((traffic, address)) => Err(Error::Unreachable {
+                path: self.path.clone(),
+                traffic: traffic.name.clone(),
+                address,
+                source_of_routes: source,
+            }),
+        }
+    }
+}
+
+/// The experiment's routes with those of a file beside them, as `file` in `[routes]` would give.
+///
+/// # Errors
+/// When the file cannot be read or is wrong.
+pub fn with_file(experiment: &Experiment, file: &Path) -> Result<Vec<Route>> {
+    let table = read(file)?;
+    Ok(with(experiment, &table))
+}
+
+/// The experiment's routes with so many generated ones beside them for each family in use.
+pub fn with_generated(experiment: &Experiment, count: u32) -> Vec<Route> {
+    with(experiment, &generated(experiment, count))
+}
+
+fn with(experiment: &Experiment, table: &RouteTable) -> Vec<Route> {
+    let mut changed = experiment.clone();
+    attach(&mut changed, table);
+    changed.routes.fixed
+}
+
+/// So many generated routes for each family in use.
+fn generated(experiment: &Experiment, count: u32) -> RouteTable {
+    let used = families(experiment);
+    generate::table(generate::Wanted {
+        routes: count,
+        nexthops: SPREAD,
+        ipv4: used.contains(&Family::Inet),
+        ipv6: used.contains(&Family::Inet6),
+    })
+}
+
+fn families(experiment: &Experiment) -> HashSet<Family> {
+    experiment.traffics.iter().flat_map(Traffic::ends).map(|ends| ends.0.family()).collect()
+}
+
+/// Adds the routes of `table` to the experiment's.
+fn attach(experiment: &mut Experiment, table: &RouteTable) {
+    let used = families(experiment);
+    let fixed = &mut experiment.routes.fixed;
+    let named: HashSet<Prefix> = fixed.iter().map(|route| route.prefix).collect();
+    let mut inet = Gateways::beside(fixed, Family::Inet);
+    let mut inet6 = Gateways::beside(fixed, Family::Inet6);
+    for route in &table.routes {
+        let family = Family::of(route.prefix.address());
+        if !used.contains(&family) || named.contains(&route.prefix) {
+            continue;
+        }
+        let gateway = match family {
+            Family::Inet => inet.gateway(route),
+            Family::Inet6 | Family::Dual => inet6.gateway(route),
+        };
+        fixed.push(Route { prefix: route.prefix, gateway, port: DESTINATIONS });
+    }
+}
+
+/// Maps the gateways of a table to ones beside the destinations: routes that
+/// share a gateway still share one, as far as [`MOST_GATEWAYS`] go.
+struct Gateways {
+    /// The network's address; gateway k is this + 1 + k.
+    network: IpAddr,
+    numbers: HashMap<IpAddr, u32>,
+}
+
+impl Gateways {
+    /// Gateways in the network of the first static route towards the
+    /// destinations, or else in the last one of the benchmarking range.
+    fn beside(fixed: &[Route], family: Family) -> Self {
+        let first = fixed
+            .iter()
+            .find(|route| {
+                Family::of(route.prefix.address()) == family && route.port == DESTINATIONS
+            })
+            .map(|route| route.gateway);
+        let (fallback, length): (IpAddr, u8) = match family {
+            Family::Inet => (Ipv4Addr::new(198, 19, 255, 0).into(), 24),
+            Family::Inet6 | Family::Dual => {
+                (Ipv6Addr::new(0x2001, 2, 0, 0xffff, 0, 0, 0, 0).into(), 64)
+            }
+        };
+        let network = Prefix::covering(first.unwrap_or(fallback), length).address();
+        Self { network, numbers: HashMap::new() }
+    }
+
+    fn gateway(&mut self, route: &LearnedRoute) -> IpAddr {
+        let next = self.numbers.len() as u32;
+        let number = match route.gateway {
+            Some(gateway) => *self.numbers.entry(gateway).or_insert(next) % MOST_GATEWAYS,
+            None => spread(&route.prefix),
+        };
+        match self.network {
+            IpAddr::V4(network) => Ipv4Addr::from_bits(network.to_bits() + 1 + number).into(),
+            IpAddr::V6(network) => {
+                Ipv6Addr::from_bits(network.to_bits() + 1 + u128::from(number)).into()
+            }
+        }
+    }
+}
+
+/// A number below [`SPREAD`] that depends on all bits of a prefix.
+fn spread(prefix: &Prefix) -> u32 {
+    // Fibonacci hashing: the high bits of a product with 2^64 / golden ratio.
+    const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+    let (low, _) = prefix.bounds();
+    let mixed = ((low >> 64) as u64 ^ low as u64).wrapping_add(u64::from(prefix.length()));
+    (mixed.wrapping_mul(GOLDEN) >> 60) as u32 % SPREAD
+}
+
+/// The first of some destinations that no route covers.
+fn first_gap(destination: &Endpoint, routes: &[Route]) -> Option<IpAddr> {
+    let (first, last) = destination.bounds();
+    let mut spans: Vec<(u128, u128)> = routes
+        .iter()
+        .filter(|route| Family::of(route.prefix.address()) == destination.family())
+        .map(|route| route.prefix.bounds())
+        .filter(|(low, high)| *low <= last && first <= *high)
+        .collect();
+    spans.sort_unstable();
+    let mut next = first;
+    for (low, high) in spans {
+        if low > next {
+            break;
+        }
+        match high.checked_add(1) {
+            Some(after) => next = next.max(after),
+            None => return None,
+        }
+    }
+    (next <= last).then(|| match destination.family() {
+        Family::Inet => Ipv4Addr::from_bits(next as u32).into(),
+        Family::Inet6 | Family::Dual => Ipv6Addr::from_bits(next).into(),
+    })
+}
+
+/// SHA-256 of an experiment's text followed by its routes file.
+fn digest(text: &str, file: &Path) -> Result<String> {
+    let mut hash = Sha256::new();
+    hash.update(text.as_bytes());
+    let mut source = File::open(file).map_err(ResultsError::io("open", file))?;
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        let length = source.read(&mut buffer).map_err(ResultsError::io("read", file))?;
+        if length == 0 {
+            break;
+        }
+        hash.update(&buffer[..length]);
+    }
+    Ok(crate::hexadecimal(&hash.finalize()))
+}

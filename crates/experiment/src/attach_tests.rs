@@ -1,0 +1,103 @@
+/// An experiment beside a routes file with this text.
+fn with_file(routes: &str, keys: &str, destination: &str) -> Result<fwdlab_experiment::Experiment> {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("view.txt"), routes).unwrap();
+    let text = format!(
+        "title = \"t\"\nbaseline = \"a\"\n{keys}\n[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n\
+         [[traffic]]\nname = \"inet\"\nsource = \"198.18.0.1:7\"\ndestination = \"{destination}:7\"\n\
+         [routes]\nfile = \"view.txt\"\nstatic = [\"198.19.0.0/16 via 198.19.0.203 port 1\"]\n"
+    );
+    let path = dir.path().join("x.toml");
+    std::fs::write(&path, text).unwrap();
+    fwdlab_experiment::Experiment::read(&path)
+}
+
+#[test]
+fn learned_routes_join_the_static_ones() {
+    let file = "20.0.0.0/8 192.0.2.1\n21.0.0.0/8 192.0.2.2\n22.0.0.0/8 192.0.2.1\n\
+                198.19.0.0/16 192.0.2.9\n2001:db8::/32 2001:db8::1\n";
+    let routes = with_file(file, "", "20.255.255.1-21.0.0.9").unwrap().routes.fixed;
+    let shown: Vec<String> =
+        routes.iter().map(|r| format!("{} {} {}", r.prefix, r.gateway, r.port)).collect();
+    assert_eq!(
+        shown,
+        [
+            "198.19.0.0/16 198.19.0.203 1",
+            "20.0.0.0/8 198.19.0.1 1",
+            "21.0.0.0/8 198.19.0.2 1",
+            "22.0.0.0/8 198.19.0.1 1"
+        ]
+    );
+}
+
+#[test]
+fn routes_without_gateways_are_spread_over_sixteen() {
+    let file: String = (0..4_096).map(|n| format!("20.{}.{}.0/24\n", n / 256, n % 256)).collect();
+    let experiment = with_file(&file, "", "20.0.0.1-20.15.255.254").unwrap();
+    let mut counts = std::collections::BTreeMap::new();
+    for route in &experiment.routes.fixed[1..] {
+        *counts.entry(route.gateway).or_insert(0) += 1;
+    }
+    assert_eq!(counts.len(), 16);
+    assert!(counts.values().all(|n| (150..400).contains(n)), "{counts:?}");
+}
+
+#[test]
+fn a_destination_that_the_file_leaves_out_is_named() {
+    let error = with_file("20.0.0.0/8\n20.0.0.0/9\n", "", "20.255.0.1-21.0.0.1").unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("traffic inet: no route covers 21.0.0.0, neither in"), "{text}");
+    assert!(with_file("20.0.0.0/8\n", "allow = [\"no-route\"]", "20.255.0.1-21.0.0.1").is_ok());
+}
+
+#[test]
+fn another_routes_file_is_another_experiment() {
+    let digest = |file: &str| with_file(file, "", "20.0.0.1").unwrap().sha256;
+    assert_eq!(digest("20.0.0.0/8\n"), digest("20.0.0.0/8\n"));
+    assert_ne!(digest("20.0.0.0/8\n"), digest("20.0.0.0/9\n"));
+}
+
+#[test]
+fn a_wrong_routes_file_is_an_error_of_the_experiment() {
+    let text = with_file("20.0.0.0/8\nmoo\n", "", "20.0.0.1").unwrap_err().to_string();
+    assert!(text.contains("view.txt:2: \"moo\" is no prefix"), "{text}");
+}
+
+/// An experiment with so many generated routes.
+fn generated(count: u32) -> fwdlab_experiment::Experiment {
+    let text = format!(
+        "title = \"t\"\nbaseline = \"a\"\n[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n\
+         [[traffic]]\nname = \"inet\"\nsource = \"198.18.0.1:7\"\ndestination = \"20.0.0.1:7\"\n\
+         [routes]\ngenerate = {count}\nstatic = [\"0.0.0.0/0 via 198.19.0.203 port 1\"]\n"
+    );
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.toml");
+    std::fs::write(&path, text).unwrap();
+    fwdlab_experiment::Experiment::read(&path).unwrap()
+}
+
+#[test]
+fn generated_routes_are_the_same_every_time() {
+    let experiment = generated(5_000);
+    assert_eq!(experiment.routes, generated(5_000).routes);
+    let learned = &experiment.routes.fixed[1..];
+    assert!((4_900..=5_000).contains(&learned.len()), "{}", learned.len());
+    let gateways: HashSet<IpAddr> = learned.iter().map(|route| route.gateway).collect();
+    assert_eq!(gateways.len(), 16);
+    assert!(learned.iter().all(|route| route.port == 1));
+}
+
+#[test]
+fn the_full_view_experiment_has_many_routes_under_its_traffic() {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/modular-fib-fullview.toml");
+    let experiment = fwdlab_experiment::Experiment::read(&path).unwrap();
+    assert!(experiment.routes.fixed.len() > 895_000);
+    let (first, last) = experiment.traffics[0].destination.bounds();
+    let within = |route: &&fwdlab_experiment::Route| {
+        let (low, high) = route.prefix.bounds();
+        first <= low && high <= last
+    };
+    let count = experiment.routes.fixed.iter().filter(within).count();
+    assert!(count > 5_000, "{count}");
+}

@@ -1,0 +1,246 @@
+//! Checks between the parts of an experiment.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use super::fields::{Found, nearest};
+use super::parts::{DraftRoutes, TrafficPlace};
+use super::problem::{Complaint, Findings};
+use super::schema::{Abilities, Schema};
+use super::{Endpoint, Load, Traffic, Variant};
+use fwdlab_results::{Family, Measure};
+use fwdlab_routes::Prefix;
+use fwdlab_routes::number;
+
+/// The baseline must be a variant.
+pub(super) fn baseline(
+    baseline: Option<&Found<&str>>,
+    variants: &[Found<Variant>],
+    findings: &mut Findings<'_>,
+) {
+    let Some(Found { field, at, value }) = baseline else { return };
+    let names = || variants.iter().map(|v| v.value.name.as_str());
+    if variants.is_empty() || names().any(|name| name == *value) {
+        return; // that there is no variant at all is said by `counts`
+    }
+    let complaint = Complaint::new(
+        format!("there is no variant {value:?}"),
+        format!("one of {}", names().collect::<Vec<_>>().join(", ")),
+        match nearest(value, names()) {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None => format!("name one of them, or add a [[variant]] named {value:?}"),
+        },
+    );
+    findings.add(at, field, complaint);
+}
+
+/// A rate that is searched for cannot be asked for.
+pub(super) fn load_of_measure(
+    measure: Option<Measure>,
+    placed: &[(Traffic, TrafficPlace)],
+    findings: &mut Findings<'_>,
+) {
+    let Some(measure) = measure.filter(|measure| *measure != Measure::Rate) else { return };
+    for (traffic, place) in placed.iter().filter(|(traffic, _)| traffic.load != Load::Max) {
+        let complaint = Complaint::new(
+            format!("traffic {:?} asks for a load of {}", traffic.name, traffic.load),
+            format!("load = \"max\" with measure = \"{measure}\", which finds the load"),
+            "remove the load, or the measure",
+        );
+        findings.add(&place.destination, &place.field, complaint);
+    }
+}
+
+/// What an experiment asks of its device.
+pub(super) struct Wanted<'a> {
+    pub measure: Option<Measure>,
+    pub latency: bool,
+    pub placed: &'a [(Traffic, TrafficPlace)],
+}
+
+impl Wanted<'_> {
+    /// What this device cannot do for `traffic`, as words after "cannot".
+    fn beyond(&self, can: &Abilities, traffic: &Traffic) -> Option<String> {
+        let searches = self.measure.is_some_and(|measure| measure.loss_ratio().is_some());
+        if searches && !can.searches_rates {
+            Some("search for a rate".to_owned())
+        } else if self.latency && !can.measures_latency {
+            Some("measure latency".to_owned())
+        } else if traffic.family == Family::Dual && !can.mixes_families {
+            Some("send both families in one traffic".to_owned())
+        } else if traffic.sizes.is_mixed() && !can.mixes_lengths {
+            Some("send a mix of frame lengths".to_owned())
+        } else {
+            let most = can.longest_frame_bytes;
+            (traffic.frame_bytes > most).then(|| format!("send frames of more than {most} bytes"))
+        }
+    }
+}
+
+/// Refuses what the device and its tester cannot do.
+pub(super) fn abilities(
+    device: Option<&dyn Schema>,
+    devices: &[&dyn Schema],
+    wanted: &Wanted<'_>,
+    findings: &mut Findings<'_>,
+) {
+    let Some(device) = device else { return };
+    for (traffic, place) in wanted.placed {
+        let Some(what) = wanted.beyond(&device.abilities(), traffic) else { continue };
+        let able = devices.iter().find(|d| wanted.beyond(&d.abilities(), traffic).is_none());
+        let complaint = Complaint::new(
+            format!("the device {:?} cannot {what}", device.name()),
+            match able {
+                Some(able) => format!("device = {:?} for it", able.name()),
+                None => "what one device can do".to_owned(),
+            },
+            "change the device, or measure rates of frames of one length",
+        );
+        findings.add(&place.destination, &place.field, complaint);
+    }
+}
+
+/// A comparison needs two variants and a traffic.
+pub(super) fn counts(
+    variants: &[Found<Variant>],
+    traffics: &[Traffic],
+    end: Range<usize>,
+    findings: &mut Findings<'_>,
+) {
+    if variants.len() < 2 && findings.is_empty() {
+        let complaint = Complaint::new(
+            match variants.len() {
+                0 => "there is no variant".to_owned(),
+                _ => format!("{:?} is the only variant", variants[0].value.name),
+            },
+            "two variants at least: a baseline and one to compare with it",
+            "add a [[variant]] with a name and what it sets",
+        );
+        findings.add(&end, "variant", complaint);
+    }
+    if traffics.is_empty() && findings.is_empty() {
+        let complaint = Complaint::new(
+            "there is no traffic",
+            "one traffic at least",
+            "add a [[traffic]] with name, source and destination",
+        );
+        findings.add(&end, "traffic", complaint);
+    }
+}
+
+/// Trial ids are made of a traffic's and a variant's name; no two may be alike
+/// (`a-b` with `c` would meet `a` with `b-c`).
+pub(super) fn distinct_ids(
+    variants: &[Found<Variant>],
+    traffics: &[Traffic],
+    findings: &mut Findings<'_>,
+) {
+    let mut seen = HashSet::new();
+    for traffic in traffics {
+        for Found { field, at, value } in variants {
+            let id = format!("{}-{}", traffic.name, value.name);
+            if !seen.insert(id.clone()) {
+                let complaint = Complaint::new(
+                    format!("two pairs of traffic and variant would be called {id:?}"),
+                    "names that differ when joined by '-'",
+                    "rename the variant without '-'",
+                );
+                findings.add(at, field, complaint);
+            }
+        }
+    }
+}
+
+/// Settles the egress port of every route: the one that the file names, else
+/// the side on which the gateway lies. A gateway lies on the side (0: sources,
+/// 1: destinations) with whose addresses it shares the longer prefix; when
+/// both are alike it is side 1.
+pub(super) fn resolve_ports(routes: &mut DraftRoutes, traffics: &[Traffic]) {
+    for Found { value: (route, named), .. } in &mut routes.fixed {
+        let family = Family::of(route.prefix.address());
+        let shared = |side: fn((Endpoint, Endpoint)) -> u128| {
+            let alike = |ends| (number(route.gateway) ^ side(ends)).leading_zeros();
+            let ends = traffics.iter().flat_map(Traffic::ends);
+            ends.filter(|ends| ends.0.family() == family).map(alike).max()
+        };
+        let to_sources = shared(|ends| ends.0.bounds().0);
+        let to_destinations = shared(|ends| ends.1.bounds().0);
+        route.port = named.unwrap_or(u16::from(to_sources <= to_destinations));
+    }
+}
+
+/// Every destination must have a route that leaves by port 1.
+pub(super) fn reachable(
+    placed: &[(Traffic, TrafficPlace)],
+    routes: &DraftRoutes,
+    allows_no_route: bool,
+    findings: &mut Findings<'_>,
+) {
+    let ends = placed.iter().flat_map(|(traffic, place)| {
+        traffic.ends().map(move |(_, destination)| (destination, place))
+    });
+    for (destination, place) in ends {
+        let family = destination.family();
+        match first_stray(&destination, routes) {
+            Some((address, None)) if routes.source.is_none() && !allows_no_route => {
+                let complaint = Complaint::new(
+                    format!("no route covers {}", text(address, family)),
+                    "a route for every destination",
+                    "add one to [routes] static, or allow = [\"no-route\"] if drops are wanted",
+                );
+                findings.add(&place.destination, &place.field, complaint);
+            }
+            Some((address, Some(prefix))) => {
+                let complaint = Complaint::new(
+                    format!(
+                        "the route to {} ({prefix}) leads back to the sources",
+                        text(address, family)
+                    ),
+                    "a route that leaves by port 1, the side of the destinations",
+                    "name a gateway near the destinations, or add \"port 1\" to the route",
+                );
+                findings.add(&place.destination, &place.field, complaint);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The first of some destinations whose longest match is missing, or leads
+/// to port 0 (then with the prefix).
+fn first_stray(destination: &Endpoint, routes: &DraftRoutes) -> Option<(u128, Option<Prefix>)> {
+    let (first, last) = destination.bounds();
+    let of_family: Vec<_> = routes
+        .fixed
+        .iter()
+        .map(|found| found.value.0)
+        .filter(|route| Family::of(route.prefix.address()) == destination.family())
+        .collect();
+    // The longest match changes only where a prefix begins or ends.
+    let mut starts = vec![first];
+    for route in &of_family {
+        let (low, high) = route.prefix.bounds();
+        starts.extend([Some(low), high.checked_add(1)].into_iter().flatten());
+    }
+    starts.retain(|start| (first..=last).contains(start));
+    starts.sort_unstable();
+    starts.into_iter().find_map(|address| {
+        let covers = |prefix: &Prefix| {
+            let (low, high) = prefix.bounds();
+            (low..=high).contains(&address)
+        };
+        let best = of_family.iter().filter(|r| covers(&r.prefix)).max_by_key(|r| r.prefix.length());
+        match best {
+            None => Some((address, None)),
+            Some(route) if route.port == 0 => Some((address, Some(route.prefix))),
+            Some(_) => None,
+        }
+    })
+}
+
+fn text(address: u128, family: Family) -> String {
+    match family {
+        Family::Inet => std::net::Ipv4Addr::from_bits(address as u32).to_string(),
+        Family::Inet6 | Family::Dual => std::net::Ipv6Addr::from_bits(address).to_string(),
+    }
+}

@@ -1,0 +1,36 @@
+//! What can go wrong with an experiment.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+/// An error of an experiment.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file could not be read.
+    #[error(transparent)]
+    File(#[from] fwdlab_results::Error),
+
+    /// An experiment file is wrong; the problems stand one a line.
+    #[error(transparent)]
+    Experiment(#[from] crate::Problems),
+
+    /// The file of routes that it names is wrong.
+    #[error(transparent)]
+    Routes(#[from] fwdlab_routes::RoutesError),
+
+    /// A destination has no route although all are loaded.
+    #[error(
+        "{path}: traffic {traffic}: no route covers {address}, neither in [routes] static nor in {source_of_routes}; wanted a route for every destination; add one to [routes] static, or allow = [\"no-route\"] if drops are wanted"
+    )]
+    Unreachable {
+        /// The experiment file.
+        path: PathBuf,
+        /// Name of the traffic.
+        traffic: String,
+        /// The first destination without a route.
+        address: IpAddr,
+        /// The routes file, or the generated routes.
+        source_of_routes: String,
+    },
+}

@@ -1,0 +1,254 @@
+//! Reads the keys of a TOML table, keeping the place of each for messages and
+//! noticing keys that nobody asked for.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::problem::{Complaint, Findings};
+
+/// A value as it stands in the file.
+pub type Value<'a> = DeValue<'a>;
+
+/// A value with its place in the file.
+pub struct Found<T> {
+    /// The key with the tables around it.
+    pub field: String,
+    /// Bytes of the value.
+    pub at: Range<usize>,
+    /// The value.
+    pub value: T,
+}
+
+/// A table of the file while its keys are being read.
+pub struct Section<'a> {
+    name: String,
+    /// Where to point when a key is missing.
+    pub at: Range<usize>,
+    table: &'a DeTable<'a>,
+    known: Vec<&'static str>,
+}
+
+impl<'a> Section<'a> {
+    /// The table `name`, which stands at the bytes `at`.
+    pub fn new(name: impl Into<String>, at: Range<usize>, table: &'a DeTable<'a>) -> Self {
+        Self { name: name.into(), at, table, known: Vec::new() }
+    }
+
+    /// The full name of `key`.
+    pub fn field(&self, key: &str) -> String {
+        if self.name.is_empty() { key.to_owned() } else { format!("{}.{key}", self.name) }
+    }
+
+    fn know(&mut self, key: &'static str) {
+        if !self.known.contains(&key) {
+            self.known.push(key);
+        }
+    }
+
+    /// True when an unknown key was probably meant to be `key`; the complaint
+    /// about that one says so.
+    fn is_misspelt(&self, key: &str) -> bool {
+        self.table.keys().any(|other| {
+            let other: &str = other.get_ref().as_ref();
+            !self.known.contains(&other) && nearest(other, [key].into_iter()).is_some()
+        })
+    }
+
+    /// The value of `key`, if it is there.
+    pub fn value(&mut self, key: &'static str) -> Option<Found<&'a DeValue<'a>>> {
+        self.know(key);
+        let value = self.table.get(key)?;
+        Some(Found { field: self.field(key), at: value.span(), value: value.get_ref() })
+    }
+
+    /// The text of `key`; a complaint when it is not text.
+    pub fn text(
+        &mut self,
+        key: &'static str,
+        example: &str,
+        findings: &mut Findings<'_>,
+    ) -> Option<Found<&'a str>> {
+        let found = self.value(key)?;
+        found.into_text(example, findings)
+    }
+
+    /// The text of `key`; a complaint when it is absent or not text.
+    pub fn required_text(
+        &mut self,
+        key: &'static str,
+        example: &str,
+        findings: &mut Findings<'_>,
+    ) -> Option<Found<&'a str>> {
+        if !self.table.contains_key(key) {
+            self.know(key);
+            if self.is_misspelt(key) {
+                return None;
+            }
+            let complaint = Complaint::new(
+                "the key is missing",
+                format!("text such as {example}"),
+                format!("add {key} = {example}"),
+            );
+            findings.add(&self.at, &self.field(key), complaint);
+            return None;
+        }
+        self.text(key, example, findings)
+    }
+
+    /// The whole number of `key`, which must lie in `range`.
+    pub fn integer(
+        &mut self,
+        key: &'static str,
+        range: std::ops::RangeInclusive<u64>,
+        findings: &mut Findings<'_>,
+    ) -> Option<Found<u64>> {
+        let found = self.value(key)?;
+        let number = integer_of(found.value).filter(|n| range.contains(n));
+        let result = number.ok_or_else(|| {
+            Complaint::new(
+                format!("{} does not fit", shown(found.value)),
+                format!("a whole number from {} to {}", range.start(), range.end()),
+                format!("write {key} = {} or more", range.start()),
+            )
+        });
+        let value = findings.keep(&found.at, &found.field, result)?;
+        Some(Found { field: found.field, at: found.at, value })
+    }
+
+    /// The list of `key`; a complaint when it is something else.
+    pub fn list(
+        &mut self,
+        key: &'static str,
+        example: &str,
+        findings: &mut Findings<'_>,
+    ) -> Vec<Found<&'a DeValue<'a>>> {
+        let Some(found) = self.value(key) else { return Vec::new() };
+        let Some(array) = found.value.as_array() else {
+            findings.add(&found.at, &found.field, wrong_kind(found.value, "a list", example));
+            return Vec::new();
+        };
+        let element = |(index, value): (usize, &'a Spanned<DeValue<'a>>)| Found {
+            field: format!("{}[{}]", found.field, index + 1),
+            at: value.span(),
+            value: value.get_ref(),
+        };
+        array.iter().enumerate().map(element).collect()
+    }
+
+    /// The tables `[[key]]`; a complaint for each element that is no table.
+    pub fn tables(&mut self, key: &'static str, findings: &mut Findings<'_>) -> Vec<Section<'a>> {
+        let header = format!("[[{key}]]");
+        let elements = self.list(key, &header, findings);
+        let mut sections = Vec::with_capacity(elements.len());
+        for Found { field, at, value } in elements {
+            match value.as_table() {
+                Some(table) => sections.push(Section::new(field, at, table)),
+                None => findings.add(&at, &field, wrong_kind(value, "a table", &header)),
+            }
+        }
+        sections
+    }
+
+    /// The table `[key]`.
+    pub fn table(&mut self, key: &'static str, findings: &mut Findings<'_>) -> Option<Section<'a>> {
+        let found = self.value(key)?;
+        match found.value.as_table() {
+            Some(table) => Some(Section::new(found.field, found.at, table)),
+            None => {
+                let complaint = wrong_kind(found.value, "a table", &format!("[{key}]"));
+                findings.add(&found.at, &found.field, complaint);
+                None
+            }
+        }
+    }
+
+    /// All entries, for a table whose keys are free.
+    pub fn entries(
+        &self,
+    ) -> impl Iterator<Item = (&'a str, Range<usize>, Found<&'a DeValue<'a>>)> + '_ {
+        self.table.iter().map(|(key, value)| {
+            let name: &'a str = key.get_ref().as_ref();
+            let field = self.field(&format!("\"{name}\""));
+            (name, key.span(), Found { field, at: value.span(), value: value.get_ref() })
+        })
+    }
+
+    /// Complains about every key that was not asked for.
+    pub fn finish(self, findings: &mut Findings<'_>) {
+        for key in self.table.keys() {
+            let name: &str = key.get_ref().as_ref();
+            if self.known.contains(&name) {
+                continue;
+            }
+            let complaint = Complaint::new(
+                "this key is unknown",
+                format!("one of {}", self.known.join(", ")),
+                match nearest(name, self.known.iter().copied()) {
+                    Some(near) => format!("did you mean {near}?"),
+                    None => "remove it; docs/experiment-file.md lists every key".to_owned(),
+                },
+            );
+            findings.add(&key.span(), &self.field(name), complaint);
+        }
+    }
+}
+
+impl<'a> Found<&'a DeValue<'a>> {
+    /// The text of this value; a complaint when it is something else.
+    pub fn into_text(self, example: &str, findings: &mut Findings<'_>) -> Option<Found<&'a str>> {
+        let result = self.value.as_str().ok_or_else(|| wrong_kind(self.value, "text", example));
+        let value = findings.keep(&self.at, &self.field, result)?;
+        Some(Found { field: self.field, at: self.at, value })
+    }
+}
+
+/// Reads again what a device has checked before and the experiment has kept of its own tables.
+pub fn reread<T>(
+    table: &toml::Table,
+    read: impl FnOnce(&mut Section<'_>, &mut Findings<'_>) -> T,
+) -> T {
+    let text = toml::to_string(table).unwrap_or_default();
+    let (tree, _) = DeTable::parse_recoverable(&text);
+    let mut section = Section::new("", 0..0, tree.get_ref());
+    read(&mut section, &mut Findings::new(&text))
+}
+
+/// The known word nearest to `name`, if it is near enough to be meant: at most
+/// a third of its letters differ.
+pub fn nearest<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+    known
+        .map(|word| (strsim::damerau_levenshtein(name, word), word))
+        .filter(|(distance, word)| *distance <= (word.len() / 3).max(1))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, word)| word)
+}
+
+/// A whole number of the file.
+pub fn integer_of(value: &DeValue<'_>) -> Option<u64> {
+    let number = value.as_integer()?;
+    u64::from_str_radix(number.as_str(), number.radix()).ok()
+}
+
+/// A value as it can be repeated in a message.
+pub fn shown(value: &DeValue<'_>) -> String {
+    match value {
+        DeValue::String(text) => format!("{text:?}"),
+        DeValue::Integer(number) => number.as_str().to_owned(),
+        DeValue::Float(number) => number.as_str().to_owned(),
+        DeValue::Boolean(truth) => truth.to_string(),
+        DeValue::Datetime(time) => time.to_string(),
+        DeValue::Array(_) => "a list".to_owned(),
+        DeValue::Table(_) => "a table".to_owned(),
+    }
+}
+
+/// The complaint about a value that is no `wanted`.
+pub fn wrong_kind(value: &DeValue<'_>, wanted: &str, example: &str) -> Complaint {
+    Complaint::new(
+        format!("{} is of the wrong kind", shown(value)),
+        wanted,
+        format!("write it as {example}"),
+    )
+}

@@ -1,0 +1,40 @@
+//! The experiment: what a person asks to be measured.
+//!
+//! An experiment file is TOML (docs/experiment-file.md lists every key). It is
+//! validated in full before anything is made: [`Experiment::parse`] reports
+//! every problem that it finds, each with its line and column, what was
+//! wanted, and a remedy. A parsed [`Experiment`] therefore needs no further
+//! checks: its ranges run forwards, its destinations are reachable, its
+//! control words exist.
+
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+mod addresses;
+mod attach;
+mod check;
+mod error;
+pub mod fields;
+mod load;
+mod model;
+mod parts;
+pub mod problem;
+pub mod quantity;
+mod read;
+pub mod schema;
+
+#[cfg(test)]
+mod tests;
+
+pub use addresses::Endpoint;
+pub use attach::{with_file, with_generated};
+pub use error::Error;
+pub use fwdlab_traffic::Load;
+pub use model::{Allowance, Blocks, Experiment, Route, RouteSource, Routes, Traffic, Variant};
+pub use parts::TrafficPlace;
+pub use problem::{Problem, Problems};
+pub(crate) use read::hexadecimal;
+pub use schema::{Abilities, DeviceTables, Schema};
+
+/// The result of a fallible operation on experiments.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

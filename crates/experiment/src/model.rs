@@ -1,0 +1,196 @@
+//! A validated experiment.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use fwdlab_traffic::{FrameSizes, Load, Order};
+
+use fwdlab_results::{Family, Measure};
+use fwdlab_routes::Prefix;
+
+use super::Endpoint;
+
+/// A validated experiment. Everything that a name refers to exists, ranges run
+/// forwards, and every destination has a route.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Experiment {
+    /// The file, for messages and to name the results directory.
+    pub path: PathBuf,
+    /// The file's text as it was read.
+    pub text: String,
+    /// SHA-256 of the text, in lower-case hexadecimal.
+    pub sha256: String,
+    /// Title of the report.
+    pub title: String,
+    /// Name of the device under test.
+    pub device: String,
+    /// The table that is the device's own; empty when the file has none.
+    pub own: toml::Table,
+    /// Name of the variant that the others are compared with.
+    pub baseline: String,
+    /// The margin as a ratio: 0.01 is 1 %.
+    pub margin: f64,
+    /// How many blocks run.
+    pub blocks: Blocks,
+    /// The seed of the running order; `None` draws one when the campaign
+    /// starts.
+    pub seed: Option<u64>,
+    /// Length of the counted part of a trial.
+    pub duration: Duration,
+    /// Length of the traffic before the counted part.
+    pub warmup: Duration,
+    /// Length of a counting interval.
+    pub interval: Duration,
+    /// The variants, at least two, in the order of the file.
+    pub variants: Vec<Variant>,
+    /// The traffics, at least one, in the order of the file.
+    pub traffics: Vec<Traffic>,
+    /// The device's routes.
+    pub routes: Routes,
+    /// Validity checks whose failure only warns.
+    pub allow: Vec<Allowance>,
+    /// What the rate of a trial is.
+    pub measure: Measure,
+    /// Whether the latency of every frame is measured.
+    pub latency: bool,
+    /// Whether profiles are taken after the measured trials.
+    pub profile: bool,
+}
+
+/// How many blocks a campaign runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blocks {
+    /// So many.
+    Fixed(u32),
+    /// Until every comparison is decided, at most `cap`.
+    UntilDecided {
+        /// The most blocks that run.
+        cap: u32,
+    },
+}
+
+impl Blocks {
+    /// The number of blocks that are planned: all, or the cap.
+    pub const fn planned(self) -> u32 {
+        match self {
+            Self::Fixed(blocks) | Self::UntilDecided { cap: blocks } => blocks,
+        }
+    }
+
+    /// True when the campaign stops as soon as it is decided.
+    pub const fn is_until_decided(self) -> bool {
+        matches!(self, Self::UntilDecided { .. })
+    }
+}
+
+/// One way to set the device up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variant {
+    /// Its name: letters, digits, `.`, `_` and `-`.
+    pub name: String,
+    /// Control words and their values.
+    pub set: BTreeMap<String, String>,
+    /// Keys beside these that are the device's own.
+    pub own: toml::Table,
+}
+
+/// One traffic.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Traffic {
+    /// Its name: letters, digits, `.`, `_` and `-`.
+    pub name: String,
+    /// The family of both ends, or [`Family::Dual`].
+    pub family: Family,
+    /// Source addresses and port.
+    pub source: Endpoint,
+    /// Destination addresses and port.
+    pub destination: Endpoint,
+    /// The IPv6 source and destination of a traffic of both families, whose other ends are IPv4.
+    pub inet6: Option<(Endpoint, Endpoint)>,
+    /// Length of the frames, FCS included; of a mix, the rounded mean.
+    pub frame_bytes: u16,
+    /// The lengths with their weights.
+    pub sizes: FrameSizes,
+    /// Offered load.
+    pub load: Load,
+    /// In which order flows follow each other.
+    pub order: Order,
+}
+
+impl Traffic {
+    /// Number of flows: every source with every destination of its family.
+    pub fn flows(&self) -> u64 {
+        let flows = |(source, destination): (Endpoint, Endpoint)| {
+            source.count().saturating_mul(destination.count())
+        };
+        self.ends().map(flows).fold(0, u64::saturating_add)
+    }
+
+    /// Source and destination of each family.
+    pub fn ends(&self) -> impl Iterator<Item = (Endpoint, Endpoint)> + use<> {
+        std::iter::once((self.source, self.destination)).chain(self.inet6)
+    }
+}
+
+/// The device's routes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Routes {
+    /// Routes written in the experiment file.
+    pub fixed: Vec<Route>,
+    /// More routes from elsewhere.
+    pub source: Option<RouteSource>,
+}
+
+/// Where more routes come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RouteSource {
+    /// A file of routes; a relative path starts at the experiment file.
+    File(PathBuf),
+    /// So many synthetic routes for each family in use, drawn from the seed
+    /// in the shape of a real table.
+    Generate(u32),
+}
+
+/// One route of the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// Destinations.
+    pub prefix: Prefix,
+    /// The next router.
+    pub gateway: IpAddr,
+    /// The device's port towards it: 0 on the side of the sources, 1 on the
+    /// side of the destinations.
+    pub port: u16,
+}
+
+/// A validity check whose failure the experiment allows: it warns instead of
+/// making a comparison invalid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Allowance {
+    /// The device forwards everything that is offered.
+    Saturation,
+    /// The tester limits the rate.
+    GeneratorLimit,
+    /// Variants differ in more than one factor.
+    ManyFactors,
+    /// Frames are dropped for want of a route.
+    NoRoute,
+}
+
+impl Allowance {
+    /// Every allowance.
+    pub const ALL: [Self; 4] =
+        [Self::Saturation, Self::GeneratorLimit, Self::ManyFactors, Self::NoRoute];
+
+    /// The name in experiment files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Saturation => "saturation",
+            Self::GeneratorLimit => "generator-limit",
+            Self::ManyFactors => "many-factors",
+            Self::NoRoute => "no-route",
+        }
+    }
+}

@@ -1,0 +1,415 @@
+//! Reads the tables of an experiment file: variants, traffics, routes.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::ops::Range;
+use std::path::PathBuf;
+
+use fwdlab_traffic::size::MAX;
+use fwdlab_traffic::{FrameSizes, Order, TrafficError};
+use toml::de::DeValue;
+
+use super::fields::{Found, Section, integer_of, shown, wrong_kind};
+use super::problem::{Complaint, Findings};
+use super::schema::Schema;
+use super::{Endpoint, Load, Route, RouteSource, Routes, Traffic, Variant, load};
+use fwdlab_results::Family;
+use fwdlab_routes::{NotAPrefix, Prefix};
+
+/// Most flows of one traffic.
+const MOST_FLOWS: u64 = 1 << 24;
+
+/// Most synthetic routes of one family.
+const MOST_GENERATED: u64 = 4_000_000;
+
+/// Where the addresses of a traffic stand, for messages.
+pub struct TrafficPlace {
+    /// The key of the destinations.
+    pub field: String,
+    /// Its bytes in the file.
+    pub destination: Range<usize>,
+}
+
+/// Routes while their egress ports are not settled.
+pub(super) struct DraftRoutes {
+    /// Each with the port that the file names, if any.
+    pub fixed: Vec<Found<(Route, Option<u16>)>>,
+    pub source: Option<RouteSource>,
+}
+
+/// The routes without their places.
+pub(super) fn bare_routes(draft: DraftRoutes) -> Routes {
+    let fixed = draft.fixed.into_iter().map(|found| found.value.0).collect();
+    Routes { fixed, source: draft.source }
+}
+
+/// Reads the name and the settings of every variant; what else its table holds is the device's.
+pub(super) fn read_variants<'a>(
+    top: &mut Section<'a>,
+    device: &dyn Schema,
+    findings: &mut Findings<'_>,
+) -> (Vec<Found<Variant>>, Vec<Section<'a>>) {
+    let mut variants: Vec<Found<Variant>> = Vec::new();
+    let mut sections = Vec::new();
+    for mut section in top.tables("variant", findings) {
+        let taken = variants.iter().map(|v| v.value.name.as_str());
+        let name = read_name(&mut section, taken, findings);
+        let set = read_settings(&mut section, device, findings);
+        if let Some(Found { field, at, value: name }) = name {
+            let own = toml::Table::new();
+            variants.push(Found { field, at, value: Variant { name, set, own } });
+        }
+        sections.push(section);
+    }
+    (variants, sections)
+}
+
+/// Reads the name of a variant or a traffic. Names become parts of trial ids
+/// and of file names.
+fn read_name<'n>(
+    section: &mut Section<'_>,
+    mut taken: impl Iterator<Item = &'n str>,
+    findings: &mut Findings<'_>,
+) -> Option<Found<String>> {
+    let found = section.required_text("name", "\"a-short-name\"", findings)?;
+    let name = found.value;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let result = if name.is_empty()
+        || name.len() > 64
+        || !name.chars().all(is_plain)
+        || name.starts_with('.')
+    {
+        Err(Complaint::new(
+            format!("{name:?} is no name"),
+            "1 to 64 letters, digits, '.', '_' or '-', with no '.' in front",
+            "choose a plain word; names become parts of file names",
+        ))
+    } else if taken.any(|other| other == name) {
+        Err(Complaint::new(
+            format!("the name {name:?} is used twice"),
+            "a name of its own for each",
+            "rename one of the two",
+        ))
+    } else {
+        Ok(name.to_owned())
+    };
+    let value = findings.keep(&found.at, &found.field, result)?;
+    Some(Found { field: found.field, at: found.at, value })
+}
+
+fn read_settings(
+    section: &mut Section<'_>,
+    device: &dyn Schema,
+    findings: &mut Findings<'_>,
+) -> BTreeMap<String, String> {
+    let mut set = BTreeMap::new();
+    let Some(words) = section.table("set", findings) else { return set };
+    for (word, key_at, Found { field, at, value }) in words.entries() {
+        if findings.keep(&key_at, &field, device.check_word(word)).is_none() {
+            continue;
+        }
+        let text = match value {
+            DeValue::String(text) => text.to_string(),
+            DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_) => shown(value),
+            _ => {
+                let example = format!("\"{word}\" = \"value\"");
+                findings.add(&at, &field, wrong_kind(value, "text or a number", &example));
+                continue;
+            }
+        };
+        if findings.keep(&at, &field, device.check_value(word, &text)).is_some() {
+            set.insert(word.to_owned(), text);
+        }
+    }
+    set
+}
+
+pub(super) fn read_traffics(
+    top: &mut Section<'_>,
+    findings: &mut Findings<'_>,
+) -> Vec<(Traffic, TrafficPlace)> {
+    let mut traffics: Vec<(Traffic, TrafficPlace)> = Vec::new();
+    let mut names: Vec<String> = Vec::new();
+    for mut section in top.tables("traffic", findings) {
+        let name = read_name(&mut section, names.iter().map(String::as_str), findings);
+        names.extend(name.as_ref().map(|found| found.value.clone()));
+        let traffic = read_traffic(&mut section, name, findings);
+        section.finish(findings);
+        traffics.extend(traffic);
+    }
+    traffics
+}
+
+fn read_traffic(
+    section: &mut Section<'_>,
+    name: Option<Found<String>>,
+    findings: &mut Findings<'_>,
+) -> Option<(Traffic, TrafficPlace)> {
+    let sources = read_ends(section, "source", findings);
+    let destinations = read_ends(section, "destination", findings);
+    let frame = section.value("frame");
+    let load = section.value("load");
+    let order = section.value("order");
+    let flows = section.value("flows");
+    let (sources, destinations) = (sources?, destinations?);
+    let pairs = paired(&sources, &destinations);
+    let pairs = findings.keep(&destinations.at, &destinations.field, pairs)?;
+    let (source, destination) = pairs[0];
+    let inet6 = pairs.get(1).copied();
+    let family = if inet6.is_some() { Family::Dual } else { source.family() };
+    let (sizes, frame_bytes) = read_frame(frame, family, findings)?;
+    let load = read_load(load, frame_bytes, findings)?;
+    let order = read_order(order, findings)?;
+    let place = TrafficPlace { field: destinations.field, destination: destinations.at };
+    let name = name?.value;
+    let traffic =
+        Traffic { name, family, source, destination, inet6, frame_bytes, sizes, load, order };
+    check_flows(&traffic, flows, &place, findings);
+    Some((traffic, place))
+}
+
+/// Sources with their destinations: one pair of one family, or a pair of IPv4 and one of IPv6.
+fn paired(
+    sources: &Found<Vec<Endpoint>>,
+    destinations: &Found<Vec<Endpoint>>,
+) -> Result<Vec<(Endpoint, Endpoint)>, Complaint> {
+    let pairs: Vec<_> =
+        sources.value.iter().copied().zip(destinations.value.iter().copied()).collect();
+    let families = |ends: &[Endpoint]| {
+        let titles: Vec<_> = ends.iter().map(|end| end.family().title()).collect();
+        titles.join(" and ")
+    };
+    let of_one_family = pairs.iter().all(|(from, to)| from.family() == to.family());
+    let in_order = match pairs[..] {
+        [_] => true,
+        [(inet, _), (inet6, _)] => (inet.family(), inet6.family()) == (Family::Inet, Family::Inet6),
+        _ => false,
+    };
+    if of_one_family && in_order && sources.value.len() == destinations.value.len() {
+        return Ok(pairs);
+    }
+    Err(Complaint::new(
+        format!(
+            "the destination is {}, the source {}",
+            families(&destinations.value),
+            families(&sources.value)
+        ),
+        "source and destination of one family, or lists of two: IPv4, then IPv6",
+        "use one [[traffic]] for each family, or give both keys an IPv4 and an IPv6 range",
+    ))
+}
+
+/// Reads a range of addresses, or a list of them.
+fn read_ends(
+    section: &mut Section<'_>,
+    key: &'static str,
+    findings: &mut Findings<'_>,
+) -> Option<Found<Vec<Endpoint>>> {
+    const EXAMPLE: &str = "\"198.18.10.1-198.18.10.20:2000\"";
+    let is_list = section.value(key).is_some_and(|found| found.value.as_array().is_some());
+    if !is_list {
+        let found = section.required_text(key, EXAMPLE, findings)?;
+        let value = findings.keep(&found.at, &found.field, Endpoint::parse(found.value))?;
+        return Some(Found { field: found.field, at: found.at, value: vec![value] });
+    }
+    let found = section.value(key)?;
+    let mut ends = Vec::new();
+    for element in section.list(key, EXAMPLE, findings) {
+        let element = element.into_text(EXAMPLE, findings)?;
+        ends.push(findings.keep(&element.at, &element.field, Endpoint::parse(element.value))?);
+    }
+    Some(Found { field: found.field, at: found.at, value: ends })
+}
+
+/// Reads a length, `"min"`, or a mix, and returns it with its mean.
+fn read_frame(
+    found: Option<Found<&DeValue<'_>>>,
+    family: Family,
+    findings: &mut Findings<'_>,
+) -> Option<(FrameSizes, u16)> {
+    let least = family.smallest_udp_frame_bytes();
+    let smallest = match family {
+        // Each family its own.
+        Family::Dual => (FrameSizes::min(), least - 1),
+        _ => (FrameSizes::fixed(least.into()), least),
+    };
+    let Some(Found { field, at, value }) = found else { return Some(smallest) };
+    let sizes = match (value.as_str(), integer_of(value)) {
+        (Some("min"), _) => return Some(smallest),
+        (Some(text), _) => text.parse().map_err(|error: TrafficError| error.to_string()),
+        (None, Some(bytes)) => Ok(FrameSizes::fixed(bytes as usize)),
+        (None, None) => Err(format!("{} is no frame length", shown(value))),
+    };
+    let of_family = match family {
+        Family::Inet => fwdlab_traffic::Family::Inet,
+        // What suits IPv6 suits both.
+        Family::Inet6 | Family::Dual => fwdlab_traffic::Family::Inet6,
+    };
+    let checked = sizes.and_then(|sizes| match sizes.mean_len(of_family) {
+        Ok(mean) => Ok((sizes, mean.round() as u16)),
+        Err(error) => Err(error.to_string()),
+    });
+    let result = checked.map_err(|what| {
+        Complaint::new(
+            what,
+            format!(
+                "\"min\", bytes from {least} to {MAX}, FCS included, \"imix\", or a mix such as \
+                 \"64:7,594:4,1518:1\""
+            ),
+            format!("write frame = \"min\" for {least} bytes"),
+        )
+    });
+    findings.keep(&at, &field, result)
+}
+
+fn read_load(
+    found: Option<Found<&DeValue<'_>>>,
+    frame_bytes: u16,
+    findings: &mut Findings<'_>,
+) -> Option<Load> {
+    let Some(found) = found else { return Some(Load::Max) };
+    let Found { field, at, value } = found.into_text("\"max\" or \"500kpps\"", findings)?;
+    let load = findings.keep(&at, &field, load::read(value))?;
+    findings.keep(&at, &field, load::check(load, frame_bytes))?;
+    Some(load)
+}
+
+fn read_order(found: Option<Found<&DeValue<'_>>>, findings: &mut Findings<'_>) -> Option<Order> {
+    let Some(found) = found else { return Some(Order::Sequential) };
+    let Found { field, at, value } = found.into_text("\"random\"", findings)?;
+    let result = value.parse().map_err(|_| {
+        Complaint::new(
+            format!("{value:?} is no order of flows"),
+            "\"sequential\", \"random\", \"zipf\" or \"zipf(EXPONENT)\" with an exponent from 0 to 4",
+            "write order = \"random\" to have every flow once in a random order",
+        )
+    });
+    findings.keep(&at, &field, result)
+}
+
+/// Checks the number of flows: `flows`, when given, must be what the ranges
+/// make, because published results announced 2000 flows and sent 200.
+fn check_flows(
+    traffic: &Traffic,
+    asked: Option<Found<&DeValue<'_>>>,
+    place: &TrafficPlace,
+    findings: &mut Findings<'_>,
+) {
+    let product = |sources: &str, destinations: &str| {
+        let of_family = |(source, destination): (Endpoint, Endpoint)| {
+            format!("{}{sources} x {}{destinations}", source.count(), destination.count())
+        };
+        traffic.ends().map(of_family).collect::<Vec<_>>().join(" + ")
+    };
+    let made = traffic.flows();
+    if made > MOST_FLOWS {
+        let complaint = Complaint::new(
+            format!("{} are too many flows", product(" sources", " destinations")),
+            format!("at most {MOST_FLOWS} flows"),
+            "make the ranges smaller",
+        );
+        findings.add(&place.destination, &place.field, complaint);
+    }
+    let Some(Found { field, at, value }) = asked else { return };
+    let what = match integer_of(value) {
+        Some(0) => "zero flows send nothing".to_owned(),
+        Some(n) if n == made => return,
+        Some(n) => {
+            let product = product("", "");
+            format!("{n} flows are announced, but the ranges make {product} = {made}")
+        }
+        None => format!("{} is no number of flows", shown(value)),
+    };
+    let complaint = Complaint::new(
+        what,
+        format!("{made}, the number of sources times the number of destinations"),
+        format!("write flows = {made}, or change the ranges"),
+    );
+    findings.add(&at, &field, complaint);
+}
+
+pub(super) fn read_routes(top: &mut Section<'_>, findings: &mut Findings<'_>) -> DraftRoutes {
+    let mut routes = DraftRoutes { fixed: Vec::new(), source: None };
+    let Some(mut section) = top.table("routes", findings) else {
+        return routes;
+    };
+    const EXAMPLE: &str = "\"198.19.0.0/16 via 198.19.0.203\"";
+    for found in section.list("static", EXAMPLE, findings) {
+        let Some(Found { field, at, value }) = found.into_text(EXAMPLE, findings) else { continue };
+        let Some(value) = findings.keep(&at, &field, parse_route(value)) else { continue };
+        let prefix = value.0.prefix;
+        if routes.fixed.iter().any(|other| other.value.0.prefix == prefix) {
+            let complaint = Complaint::new(
+                format!("there are two routes to {prefix}"),
+                "one route for each prefix",
+                "remove one of the two",
+            );
+            findings.add(&at, &field, complaint);
+        }
+        routes.fixed.push(Found { field, at, value });
+    }
+    let file = section.text("file", "\"full-view.txt\"", findings);
+    let generate = section.integer("generate", 1..=MOST_GENERATED, findings);
+    routes.source = match (file, generate) {
+        (Some(_), Some(generate)) => {
+            let complaint = Complaint::new(
+                "routes come from a file and are generated as well",
+                "either file or generate",
+                "remove one of the two",
+            );
+            findings.add(&generate.at, &generate.field, complaint);
+            None
+        }
+        (Some(file), None) => Some(RouteSource::File(PathBuf::from(file.value))),
+        (None, Some(count)) => Some(RouteSource::Generate(count.value as u32)),
+        (None, None) => None,
+    };
+    section.finish(findings);
+    routes
+}
+
+/// Reads `PREFIX via GATEWAY`, with ` port 0` or ` port 1` after it if need
+/// be.
+fn parse_route(text: &str) -> Result<(Route, Option<u16>), Complaint> {
+    let form = || {
+        Complaint::new(
+            format!("{text:?} is no route"),
+            "PREFIX via GATEWAY, optionally followed by port 0 or port 1",
+            "write for instance \"198.19.0.0/16 via 198.19.0.203\"",
+        )
+    };
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let (prefix, gateway, port) = match words[..] {
+        [prefix, "via", gateway] => (prefix, gateway, None),
+        [prefix, "via", gateway, "port", "0"] => (prefix, gateway, Some(0)),
+        [prefix, "via", gateway, "port", "1"] => (prefix, gateway, Some(1)),
+        _ => return Err(form()),
+    };
+    let prefix: Prefix = prefix.parse().map_err(|why| prefix_complaint(prefix, why))?;
+    let gateway: IpAddr = gateway.parse().map_err(|_| form())?;
+    if Family::of(gateway) != Family::of(prefix.address()) {
+        return Err(Complaint::new(
+            format!("the route mixes families: {prefix} via {gateway}"),
+            format!("an {} gateway", Family::of(prefix.address()).title()),
+            "change the gateway or the prefix",
+        ));
+    }
+    Ok((Route { prefix, gateway, port: port.unwrap_or(1) }, port))
+}
+
+fn prefix_complaint(text: &str, why: NotAPrefix) -> Complaint {
+    let wanted = "a prefix such as 198.19.0.0/16 or 2001:2:0:1::/64";
+    match why {
+        NotAPrefix::Form => {
+            Complaint::new(format!("{text:?} is no prefix"), wanted, "write address/length")
+        }
+        NotAPrefix::Length { most } => Complaint::new(
+            format!("the prefix length of {text:?} is too large"),
+            format!("a length from 0 to {most}"),
+            "make it smaller",
+        ),
+        NotAPrefix::HostBits(meant) => {
+            Complaint::new(format!("{text:?} has host bits set"), wanted, format!("write {meant}"))
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! What is wrong with an experiment file, place by place.
+
+use std::fmt;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// One problem of an experiment file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// The key, with the tables around it: `traffic[2].source`, where tables
+    /// that repeat are counted from 1. Empty when no key is concerned.
+    pub field: String,
+    /// What is wrong.
+    pub what: String,
+    /// What should stand there.
+    pub wanted: String,
+    /// What to do.
+    pub remedy: String,
+}
+
+/// All problems of an experiment file, in the order of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problems {
+    /// The file.
+    pub path: PathBuf,
+    /// The problems; never empty.
+    pub list: Vec<Problem>,
+}
+
+impl Problems {
+    /// A problem for a file that was refused without a reason; a fault of the
+    /// reader, reported instead of a panic.
+    #[cold]
+    pub fn unexplained(path: &Path) -> Self {
+        let problem = Problem {
+            line: 1,
+            column: 1,
+            field: String::new(),
+            what: "the file cannot be understood".to_owned(),
+            wanted: "an experiment".to_owned(),
+            remedy: "compare it with examples/modular-fib.toml".to_owned(),
+        };
+        Self { path: path.to_owned(), list: vec![problem] }
+    }
+}
+
+impl std::error::Error for Problems {}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.list.iter().enumerate() {
+            if index > 0 {
+                f.write_str("\n")?;
+            }
+            let Problem { line, column, field, what, wanted, remedy } = problem;
+            write!(f, "{}:{line}:{column}: ", self.path.display())?;
+            if !field.is_empty() {
+                write!(f, "{field}: ")?;
+            }
+            write!(f, "{what}; wanted {wanted}; {remedy}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Text of a problem before its place is known.
+#[derive(Debug)]
+pub struct Complaint {
+    /// What is wrong.
+    pub what: String,
+    /// What should stand there.
+    pub wanted: String,
+    /// What to do.
+    pub remedy: String,
+}
+
+impl Complaint {
+    /// A complaint of these three parts.
+    pub fn new(
+        what: impl Into<String>,
+        wanted: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        Self { what: what.into(), wanted: wanted.into(), remedy: remedy.into() }
+    }
+}
+
+/// Collects problems while a file is read.
+pub struct Findings<'t> {
+    text: &'t str,
+    list: Vec<(usize, Problem)>,
+}
+
+impl<'t> Findings<'t> {
+    /// No problems yet of the file with this text.
+    pub fn new(text: &'t str) -> Self {
+        Self { text, list: Vec::new() }
+    }
+
+    /// Adds a problem at the bytes `at`.
+    pub fn add(&mut self, at: &Range<usize>, field: &str, complaint: Complaint) {
+        let (line, column) = line_and_column(self.text, at.start);
+        let Complaint { what, wanted, remedy } = complaint;
+        let field = field.to_owned();
+        self.list.push((at.start, Problem { line, column, field, what, wanted, remedy }));
+    }
+
+    /// Takes the value out of a result and adds the problem that stands in
+    /// its place.
+    pub fn keep<T>(
+        &mut self,
+        at: &Range<usize>,
+        field: &str,
+        result: Result<T, Complaint>,
+    ) -> Option<T> {
+        result.map_err(|complaint| self.add(at, field, complaint)).ok()
+    }
+
+    /// Whether nothing is wrong so far.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The problems in the order of the file; `None` when there are none.
+    pub fn into_problems(mut self, path: &Path) -> Option<Problems> {
+        if self.list.is_empty() {
+            return None;
+        }
+        self.list.sort_by_key(|(start, _)| *start);
+        let list = self.list.into_iter().map(|(_, problem)| problem).collect();
+        Some(Problems { path: path.to_owned(), list })
+    }
+}
+
+/// Line and column, both from 1, of the byte `offset`; the column counts
+/// characters.
+fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
+    let mut end = offset.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let before = &text[..end];
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let line = before.bytes().filter(|&b| b == b'\n').count() + 1;
+    (line, before[line_start..].chars().count() + 1)
+}

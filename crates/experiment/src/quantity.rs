@@ -1,0 +1,53 @@
+//! Quantities with a unit, as text: durations and percentages.
+
+use std::time::Duration;
+
+use super::problem::Complaint;
+
+/// Splits `12.5kpps` into number and unit.
+pub fn number_and_unit(text: &str) -> Option<(f64, &str)> {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let number: f64 = text[..end].parse().ok()?;
+    Some((number, text[end..].trim_start()))
+}
+
+/// Reads `1s`, `500ms`, `2m`, between `least` and ten minutes.
+pub fn duration(text: &str, least: Duration) -> Result<Duration, Complaint> {
+    let most = Duration::from_secs(600);
+    let wanted =
+        || format!("a time from {least:?} to {}s, such as \"1s\" or \"500ms\"", most.as_secs());
+    let seconds = number_and_unit(text).and_then(|(number, unit)| match unit {
+        "ms" => Some(number / 1_000.0),
+        "s" => Some(number),
+        "m" | "min" => Some(number * 60.0),
+        _ => None,
+    });
+    let Some(seconds) = seconds else {
+        return Err(Complaint::new(
+            format!("{text:?} is no time"),
+            wanted(),
+            "write a number and ms, s or m",
+        ));
+    };
+    Duration::try_from_secs_f64(seconds).ok().filter(|d| (least..=most).contains(d)).ok_or_else(
+        || {
+            let remedy = "more blocks, not longer trials, make a verdict sharper";
+            Complaint::new(format!("{text:?} is out of range"), wanted(), remedy)
+        },
+    )
+}
+
+/// Reads a margin such as `1%` as a ratio (0.01).
+pub fn margin(text: &str) -> Result<f64, Complaint> {
+    text.strip_suffix('%')
+        .and_then(|number| number.trim_end().parse::<f64>().ok())
+        .filter(|percent| *percent > 0.0 && *percent <= 50.0)
+        .map(|percent| percent / 100.0)
+        .ok_or_else(|| {
+            Complaint::new(
+                format!("{text:?} is no margin"),
+                "a percentage above 0% and up to 50%",
+                "write margin = \"1%\"",
+            )
+        })
+}

@@ -1,0 +1,386 @@
+//! Reads an experiment file into an [`Experiment`].
+
+use std::fs;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+use toml::de::DeTable;
+
+use super::Variant;
+use super::fields::{Found, Section, integer_of, nearest, shown};
+use super::problem::{Complaint, Findings};
+use super::schema::{DeviceTables, Schema};
+use super::{Allowance, Blocks, Experiment, Problems, Result, RouteSource, check, parts, quantity};
+use fwdlab_results::{Error as ResultsError, Measure};
+
+const DEFAULT_BLOCKS: u32 = 8;
+const DEFAULT_CAP: u32 = 40;
+/// Fewer blocks cannot decide anything (the stop looks from the third on).
+const LEAST_CAP: u32 = 3;
+const MOST_BLOCKS: u32 = 1_000;
+const DEFAULT_MARGIN: f64 = 0.01;
+const DEFAULT_DURATION: Duration = Duration::from_secs(1);
+const DEFAULT_WARMUP: Duration = Duration::from_millis(100);
+const DEFAULT_INTERVAL: Duration = Duration::from_millis(100);
+
+impl Experiment {
+    /// Reads and validates the experiment file at `path`, for one of these devices, and the routes
+    /// file that it names. The first device is the one of files that name none.
+    ///
+    /// # Errors
+    /// When a file cannot be read or is wrong, as [`Experiment::parse`], or
+    /// when a destination has no route.
+    pub fn read(path: &Path, devices: &[&dyn Schema]) -> Result<Self> {
+        let text = fs::read_to_string(path).map_err(ResultsError::io("read", path))?;
+        let mut experiment = Self::parse(path, &text, devices)?;
+        experiment.load_routes()?;
+        Ok(experiment)
+    }
+
+    /// Validates the text of the experiment file at `path`. Reads no other
+    /// file.
+    ///
+    /// # Errors
+    /// When anything is wrong; the error holds every problem found.
+    pub fn parse(path: &Path, text: &str, devices: &[&dyn Schema]) -> Result<Self, Problems> {
+        let mut findings = Findings::new(text);
+        let (tree, syntax) = DeTable::parse_recoverable(text);
+        for error in &syntax {
+            let message = error.message().replace('\n', ", ");
+            let remedy = "put text in quotes, and see https://toml.io for the rest";
+            let complaint = Complaint::new(message, "TOML", remedy);
+            findings.add(&error.span().unwrap_or(0..0), "", complaint);
+        }
+        // A tree mended by guesses would only add false complaints.
+        let experiment = if findings.is_empty() {
+            let top = Section::new("", 0..0, tree.get_ref());
+            read_experiment(top, (path, text), devices, &mut findings)
+        } else {
+            None
+        };
+        match (experiment, findings.into_problems(path)) {
+            (Some(experiment), None) => Ok(experiment),
+            (_, Some(problems)) => Err(problems),
+            (None, None) => Err(Problems::unexplained(path)),
+        }
+    }
+
+    /// Name for results: the file's name without its ending.
+    pub fn stem(&self) -> &str {
+        self.path.file_stem().and_then(|stem| stem.to_str()).unwrap_or("experiment")
+    }
+
+    /// The file of routes, if there is one; a relative path starts at the
+    /// experiment file's directory.
+    pub fn routes_file(&self) -> Option<PathBuf> {
+        match &self.routes.source {
+            Some(RouteSource::File(file)) => {
+                Some(self.path.parent().unwrap_or(Path::new("")).join(file))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Bytes as lower-case hexadecimal digits.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Reads every key first, so that all problems are found, and only then gives
+/// up for those that are missing.
+fn read_experiment(
+    mut top: Section<'_>,
+    (path, text): (&Path, &str),
+    devices: &[&dyn Schema],
+    findings: &mut Findings<'_>,
+) -> Option<Experiment> {
+    let title = top.required_text("title", "\"What is compared\"", findings);
+    let named = read_device(&mut top, devices, findings);
+    let baseline = top.required_text("baseline", "\"the name of a variant\"", findings);
+    let margin = read_margin(&mut top, findings);
+    let blocks = read_blocks(&mut top, findings);
+    let seed = top.integer("seed", 0..=i64::MAX as u64, findings).map(|found| found.value);
+    let times = Times::read(&mut top, findings);
+    let allow = read_allow(&mut top, findings);
+    let measure = read_measure(&mut top, findings);
+    let latency = read_switch(&mut top, "latency", LATENCY, findings);
+    let profile = read_switch(&mut top, "profile", PROFILE, findings);
+    // Of a device that is not known, the usual one's words are asked for.
+    let device = named.or_else(|| devices.first().copied())?;
+    let own = read_own_table(&mut top, device, devices, findings);
+    let (variants, sections) = parts::read_variants(&mut top, device, findings);
+    let placed = parts::read_traffics(&mut top, findings);
+    let mut tables = DeviceTables { own, variants: sections, traffics: &placed };
+    device.check(&mut tables, findings);
+    for section in tables.own.into_iter().chain(tables.variants) {
+        section.finish(findings);
+    }
+    let mut routes = parts::read_routes(&mut top, findings);
+    let end = text.trim_end().len();
+    top.finish(findings);
+
+    check::baseline(baseline.as_ref(), &variants, findings);
+    let traffics: Vec<_> = placed.iter().map(|(traffic, _)| traffic.clone()).collect();
+    check::resolve_ports(&mut routes, &traffics);
+    if findings.is_empty() {
+        let allows_no_route = allow.contains(&Allowance::NoRoute);
+        check::reachable(&placed, &routes, allows_no_route, findings);
+    }
+    check::load_of_measure(measure, &placed, findings);
+    let wanted = check::Wanted { measure, latency: latency == Some(true), placed: &placed };
+    check::abilities(named, devices, &wanted, findings);
+    check::distinct_ids(&variants, &traffics, findings);
+    check::counts(&variants, &traffics, end..end, findings);
+    let sha256 = hexadecimal(&Sha256::digest(text.as_bytes()));
+    let mut own = OwnKeys::of(text, device);
+    Some(Experiment {
+        path: path.to_owned(),
+        text: text.to_owned(),
+        sha256,
+        title: title?.value.to_owned(),
+        device: named?.name().to_owned(),
+        own: std::mem::take(&mut own.table),
+        baseline: baseline?.value.to_owned(),
+        margin: margin?,
+        blocks: blocks?,
+        seed,
+        duration: times.duration?,
+        warmup: times.warmup?,
+        interval: times.interval?,
+        variants: variants
+            .into_iter()
+            .zip(own.variants)
+            .map(|(found, own)| Variant { own, ..found.value })
+            .collect(),
+        traffics,
+        routes: parts::bare_routes(routes),
+        allow,
+        measure: measure?,
+        latency: latency?,
+        profile: profile?,
+    })
+}
+
+/// The device that the file names, or the usual one; nothing for a wrong name.
+fn read_device<'d>(
+    top: &mut Section<'_>,
+    devices: &[&'d dyn Schema],
+    findings: &mut Findings<'_>,
+) -> Option<&'d dyn Schema> {
+    let usual = devices.first().copied();
+    let Some(found) = top.value("device") else { return usual };
+    let example = format!("{:?}", usual.map_or("", |device| device.name()));
+    let found = found.into_text(&example, findings)?;
+    let names = || devices.iter().map(|device| device.name());
+    let known = devices.iter().copied().find(|device| device.name() == found.value);
+    let result = known.ok_or_else(|| {
+        Complaint::new(
+            format!("there is no device {:?}", found.value),
+            format!("one of {}", names().collect::<Vec<_>>().join(", ")),
+            match nearest(&found.value.to_lowercase(), names()) {
+                Some(near) => format!("did you mean \"{near}\"?"),
+                None => format!("write device = {example}"),
+            },
+        )
+    });
+    findings.keep(&found.at, &found.field, result)
+}
+
+/// The table that is the device's own; those of other devices are complained about.
+fn read_own_table<'a>(
+    top: &mut Section<'a>,
+    device: &dyn Schema,
+    devices: &[&dyn Schema],
+    findings: &mut Findings<'_>,
+) -> Option<Section<'a>> {
+    let own = device.table();
+    let others = devices.iter().filter_map(|other| other.table().map(|table| (other, table)));
+    for (other, table) in others.filter(|(_, table)| Some(*table) != own) {
+        if let Some(found) = top.value(table) {
+            let complaint = Complaint::new(
+                format!("the device is {}", device.name()),
+                format!("a table [{table}] only with device = {:?}", other.name()),
+                format!("remove the table, or write device = {:?}", other.name()),
+            );
+            findings.add(&found.at, table, complaint);
+        }
+    }
+    top.table(own?, findings)
+}
+
+/// What stands in the file for the device alone.
+struct OwnKeys {
+    table: toml::Table,
+    /// For each variant.
+    variants: Vec<toml::Table>,
+}
+
+impl OwnKeys {
+    fn of(text: &str, device: &dyn Schema) -> Self {
+        let mut tree: toml::Table = text.parse().unwrap_or_default();
+        let table = device.table().and_then(|name| tree.remove(name));
+        let table = table.and_then(|value| value.try_into().ok()).unwrap_or_default();
+        let variants = tree.remove("variant").and_then(|value| value.try_into().ok());
+        let mut variants: Vec<toml::Table> = variants.unwrap_or_default();
+        for variant in &mut variants {
+            variant.remove("name");
+            variant.remove("set");
+        }
+        Self { table, variants }
+    }
+}
+
+/// What the switches of an experiment do when they are on, for messages.
+const LATENCY: &str = "true, to measure the latency of every frame, or false";
+const PROFILE: &str = "true, to take profiles after the measured trials, or false";
+
+fn read_switch(
+    top: &mut Section<'_>,
+    key: &'static str,
+    wanted: &'static str,
+    findings: &mut Findings<'_>,
+) -> Option<bool> {
+    let Some(found) = top.value(key) else { return Some(false) };
+    let result = found.value.as_bool().ok_or_else(|| {
+        Complaint::new(
+            format!("{} is neither true nor false", shown(found.value)),
+            wanted,
+            format!("write {key} = true"),
+        )
+    });
+    findings.keep(&found.at, &found.field, result)
+}
+
+fn read_measure(top: &mut Section<'_>, findings: &mut Findings<'_>) -> Option<Measure> {
+    let Some(found) = top.value("measure") else { return Some(Measure::Rate) };
+    let found = found.into_text("\"ndr\"", findings)?;
+    let names = || Measure::ALL.iter().map(|measure| measure.name());
+    let result = Measure::ALL.into_iter().find(|m| m.name() == found.value).ok_or_else(|| {
+        Complaint::new(
+            format!("there is no measure {:?}", found.value),
+            format!("one of {}", names().collect::<Vec<_>>().join(", ")),
+            match nearest(found.value, names()) {
+                Some(near) => format!("did you mean \"{near}\"?"),
+                None => "remove it to measure the forwarding rate".to_owned(),
+            },
+        )
+    });
+    findings.keep(&found.at, &found.field, result)
+}
+
+fn read_margin(top: &mut Section<'_>, findings: &mut Findings<'_>) -> Option<f64> {
+    let Some(found) = top.value("margin") else { return Some(DEFAULT_MARGIN) };
+    let found = found.into_text("\"1%\"", findings)?;
+    findings.keep(&found.at, &found.field, quantity::margin(found.value))
+}
+
+fn read_blocks(top: &mut Section<'_>, findings: &mut Findings<'_>) -> Option<Blocks> {
+    let blocks = match top.value("blocks") {
+        None => Some(Blocks::Fixed(DEFAULT_BLOCKS)),
+        Some(found) => {
+            let result = match (found.value.as_str(), integer_of(found.value)) {
+                (Some("until-decided"), _) => Ok(Blocks::UntilDecided { cap: DEFAULT_CAP }),
+                (_, Some(n)) if (1..=u64::from(MOST_BLOCKS)).contains(&n) => {
+                    Ok(Blocks::Fixed(n as u32))
+                }
+                _ => Err(Complaint::new(
+                    format!("{} is no number of blocks", shown(found.value)),
+                    format!("a whole number from 1 to {MOST_BLOCKS}, or \"until-decided\""),
+                    format!("write blocks = {DEFAULT_BLOCKS}"),
+                )),
+            };
+            findings.keep(&found.at, &found.field, result)
+        }
+    };
+    let range = u64::from(LEAST_CAP)..=u64::from(MOST_BLOCKS);
+    let at = top.value("cap").map(|found| (found.at, found.field));
+    let cap = top.integer("cap", range, findings).map(|found| found.value as u32);
+    match (blocks, cap, at) {
+        (Some(Blocks::UntilDecided { .. }), Some(cap), _) => Some(Blocks::UntilDecided { cap }),
+        (Some(Blocks::Fixed(n)), Some(_), Some((at, field))) => {
+            let complaint = Complaint::new(
+                format!("a cap has no meaning with {n} blocks"),
+                "a cap only beside blocks = \"until-decided\"",
+                "remove cap, or write blocks = \"until-decided\"",
+            );
+            findings.add(&at, &field, complaint);
+            None
+        }
+        (blocks, _, _) => blocks,
+    }
+}
+
+fn read_allow(top: &mut Section<'_>, findings: &mut Findings<'_>) -> Vec<Allowance> {
+    let mut allowed = Vec::new();
+    for found in top.list("allow", "[\"saturation\"]", findings) {
+        let Some(Found { field, at, value }) = found.into_text("\"saturation\"", findings) else {
+            continue;
+        };
+        let names = || Allowance::ALL.iter().map(|allowance| allowance.name());
+        let result = Allowance::ALL.into_iter().find(|a| a.name() == value).ok_or_else(|| {
+            Complaint::new(
+                format!("there is no check {value:?} to allow"),
+                format!("one of {}", names().collect::<Vec<_>>().join(", ")),
+                match nearest(value, names()) {
+                    Some(near) => format!("did you mean \"{near}\"?"),
+                    None => "remove it".to_owned(),
+                },
+            )
+        });
+        allowed.extend(findings.keep(&at, &field, result));
+    }
+    allowed
+}
+
+/// The times of a trial.
+struct Times {
+    duration: Option<Duration>,
+    warmup: Option<Duration>,
+    interval: Option<Duration>,
+}
+
+impl Times {
+    fn read(top: &mut Section<'_>, findings: &mut Findings<'_>) -> Self {
+        let mut time = |key, default, least| match top.value(key) {
+            None => Some((default, 0..0)),
+            Some(found) => {
+                let found = found.into_text("\"1s\"", findings)?;
+                let result = quantity::duration(found.value, least);
+                let value = findings.keep(&found.at, &found.field, result)?;
+                Some((value, found.at))
+            }
+        };
+        let duration = time("duration", DEFAULT_DURATION, Duration::from_millis(100));
+        let warmup = time("warmup", DEFAULT_WARMUP, Duration::ZERO);
+        let interval = time("interval", DEFAULT_INTERVAL, Duration::from_millis(10));
+        if let (Some((duration, _)), Some((interval, at))) = (&duration, &interval) {
+            Self::check_interval(*duration, *interval, at, findings);
+        }
+        let bare = |time: Option<(Duration, Range<usize>)>| time.map(|(value, _)| value);
+        Self { duration: bare(duration), warmup: bare(warmup), interval: bare(interval) }
+    }
+
+    /// A median needs a few intervals to stand on.
+    fn check_interval(
+        duration: Duration,
+        interval: Duration,
+        at: &Range<usize>,
+        findings: &mut Findings<'_>,
+    ) {
+        const FEWEST: u32 = 5;
+        if interval * FEWEST > duration {
+            let most = duration / FEWEST;
+            let complaint = Complaint::new(
+                format!(
+                    "a trial of {duration:?} holds fewer than {FEWEST} intervals of {interval:?}"
+                ),
+                format!("an interval of at most {most:?}"),
+                format!("write interval = \"{}ms\", or a longer duration", most.as_millis()),
+            );
+            findings.add(at, "interval", complaint);
+        }
+    }
+}

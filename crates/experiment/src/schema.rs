@@ -1,0 +1,76 @@
+//! What a device says about its own part of an experiment file.
+//!
+//! The reader of experiment files knows no device. It is given the schemas of those that there are,
+//! asks the one that the file names what its variants may set and what it can do, and hands it the
+//! tables that are the device's own.
+
+use super::fields::Section;
+use super::model::Traffic;
+use super::parts::TrafficPlace;
+use super::problem::{Complaint, Findings};
+
+/// What a device and its tester can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Abilities {
+    /// Finds the highest rate that meets a goal (`measure = "ndr"` and the like).
+    pub searches_rates: bool,
+    /// Measures how long frames take.
+    pub measures_latency: bool,
+    /// Sends IPv4 and IPv6 in one traffic.
+    pub mixes_families: bool,
+    /// Sends frames of several lengths in one traffic.
+    pub mixes_lengths: bool,
+    /// The longest frame that it sends, FCS included, in bytes.
+    pub longest_frame_bytes: u16,
+}
+
+impl Abilities {
+    /// Rates of frames of one family and one length, of at most 1518 bytes: what every device can.
+    pub const BASIC: Self = Self {
+        searches_rates: false,
+        measures_latency: false,
+        mixes_families: false,
+        mixes_lengths: false,
+        longest_frame_bytes: 1_518,
+    };
+}
+
+/// A device as far as the experiment file knows it.
+pub trait Schema: Sync {
+    /// Its name in `device = "NAME"`.
+    fn name(&self) -> &'static str;
+
+    /// What it can do.
+    fn abilities(&self) -> Abilities;
+
+    /// The table `[NAME]` of the file that is its own, if it has one.
+    fn table(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Checks a control word of `set`.
+    ///
+    /// # Errors
+    /// When the device has no such word.
+    fn check_word(&self, word: &str) -> Result<(), Complaint>;
+
+    /// Checks the value of a known control word.
+    ///
+    /// # Errors
+    /// When the word cannot take it.
+    fn check_value(&self, word: &str, value: &str) -> Result<(), Complaint>;
+
+    /// Checks what is the device's own in the file, and what it must know of the rest. Every key
+    /// that it has must be asked for: the others are complained about.
+    fn check(&self, _file: &mut DeviceTables<'_, '_>, _findings: &mut Findings<'_>) {}
+}
+
+/// The parts of an experiment file that a device may read.
+pub struct DeviceTables<'f, 't> {
+    /// The device's own table, if the file has it.
+    pub own: Option<Section<'f>>,
+    /// The variants, in their order; `name` and `set` have been read.
+    pub variants: Vec<Section<'f>>,
+    /// The traffics that could be read, each with its place in the file.
+    pub traffics: &'t [(Traffic, TrafficPlace)],
+}

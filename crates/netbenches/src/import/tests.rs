@@ -1,0 +1,123 @@
+mod hostile;
+
+use super::*;
+use crate::tests::published;
+use fwdlab_results::{Metric, Results};
+
+fn log(kind: &str, rate: u64, seed: u64) -> String {
+    let command = if kind == "sender" {
+        "CMD on h: pkt-gen -f tx -i a -l 60 -s 1.1.1.1:1-1.1.1.20 -d 2.2.2.1:1-2.2.2.100"
+    } else {
+        "CMD on h: pkt-gen -f rx -i b"
+    };
+    let line = |i: u64| {
+        let pps = rate + (i * 7 + seed) % 5;
+        format!("{:03}.0 main_thread [9] {pps} pps ({pps} pkts 1 bps in 1000000 usec)\n", 100 + i)
+    };
+    let header = "100.0 main [1] x\n".repeat(14);
+    format!("{command}\n{header}{}", (0..30).map(line).collect::<String>())
+}
+
+fn tree() -> tempfile::TempDir {
+    let root = tempfile::tempdir().unwrap();
+    let raw = root.path().join("machine/results/a/RAW");
+    fs::create_dir_all(&raw).unwrap();
+    for (variant, rate) in [("r1", 500), ("r1D2", 600)] {
+        for run in 1..=3 {
+            for kind in ["receiver", "sender"] {
+                let rate = if kind == "sender" { 900 } else { rate };
+                fs::write(
+                    raw.join(format!("bench.{variant}.inet4.{run}.{kind}")),
+                    log(kind, rate, run),
+                )
+                .unwrap();
+            }
+        }
+        fs::write(
+            raw.join(format!("bench.{variant}.inet4.info")),
+            format!("IMAGE=\"{variant}\"\nCFG=\"\"\nPKTGEN=\"inet4\"\nUNAME=\"FreeBSD x\""),
+        )
+        .unwrap();
+    }
+    fs::write(raw.join("bench.r1.inet4.pmc.graph"), "@ E [1 samples]\n\n100% [1] a\n 100% [1] b\n")
+        .unwrap();
+    fs::write(root.path().join("machine/results/a/README.md"), "Impact of D2\n").unwrap();
+    root
+}
+
+#[test]
+fn published_runs_become_trials_of_variants() {
+    let (root, out) = (tree(), tempfile::tempdir().unwrap());
+    let imported = import(root.path(), out.path()).unwrap();
+    assert_eq!((imported.directories, imported.trials, imported.failed), (1, 6, 0));
+    assert_eq!((imported.logs, imported.profiles), (12, 1));
+    let results = Results::read(&out.path().join("machine/results/a")).unwrap();
+    assert_eq!(results.campaign.variants, ["r1", "r1D2"]);
+    assert_eq!(
+        (results.campaign.baseline.as_str(), results.campaign.title.as_str()),
+        ("r1", "Impact of D2")
+    );
+    assert_eq!(results.campaign.device, "imported");
+    assert_eq!(results.figures(Metric::Rate, "r1D2", "inet4").len(), 3);
+    assert_eq!(results.trials[0].flows_planned, 2000);
+    let folded = out.path().join("machine/results/a/profiles/r1.inet4.folded");
+    assert_eq!(fs::read_to_string(folded).unwrap(), "b;a 1\n");
+    assert!(out.path().join("machine/results/a/import.json").is_file());
+}
+
+#[test]
+fn broken_and_copied_logs_are_failed_trials_and_never_vanish() {
+    let (root, out) = (tree(), tempfile::tempdir().unwrap());
+    let raw = root.path().join("machine/results/a/RAW");
+    fs::write(raw.join("bench.r1.inet4.1.receiver"), [0xff, 0, 0xfe]).unwrap();
+    fs::copy(raw.join("bench.r1.inet4.2.receiver"), raw.join("bench.r1.inet4.3.receiver")).unwrap();
+    fs::remove_file(raw.join("bench.r1D2.inet4.2.receiver")).unwrap();
+    let imported = import(root.path(), out.path()).unwrap();
+    assert_eq!((imported.trials, imported.failed), (6, 3));
+    let reasons: Vec<&str> = imported.reasons.keys().map(String::as_str).collect();
+    assert_eq!(
+        reasons,
+        [
+            "receiver log: no line of pkt-gen in it",
+            "the receiver log is a copy of that of b02-inet4-r1",
+            "there is no receiver log"
+        ]
+    );
+}
+
+#[test]
+fn nothing_is_overwritten() {
+    let (root, out) = (tree(), tempfile::tempdir().unwrap());
+    fs::write(out.path().join("mine"), "x").unwrap();
+    assert!(import(root.path(), out.path()).is_err());
+    assert_eq!(fs::read_dir(out.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn names_never_lead_out_of_the_output() {
+    assert_eq!(safe_path("../../etc//x\\y"), PathBuf::from("_../_../etc/x_y"));
+    assert_eq!(safe_name(""), "_");
+    assert_eq!(safe_name("/etc/passwd"), "_etc_passwd");
+}
+
+#[test]
+fn the_published_directories_import_without_a_failed_trial() {
+    let Some(root) = published("the_published_directories_import_without_a_failed_trial") else {
+        return;
+    };
+    let out = tempfile::tempdir().unwrap();
+    let imported = import(&root, out.path()).unwrap();
+    assert_eq!(
+        (imported.directories, imported.trials, imported.failed),
+        (6, 150, 0),
+        "{:?}",
+        imported.reasons
+    );
+    assert!(imported.profiles >= 12);
+    let results = Results::read(
+        &out.path().join("AMD_GX-412TC_4Cores/Intel_i210AT/firewalls/results/fbsd13-D27401"),
+    )
+    .unwrap();
+    assert_eq!(results.campaign.baseline, "r368606");
+    assert_eq!(results.campaign.variants.len(), 5);
+}

@@ -1,0 +1,355 @@
+//! From the logs of a published run to a trial.
+
+use std::collections::BTreeMap;
+
+use super::command::Command;
+use super::info::Info;
+use super::name::{NamedFamily, family_word};
+use super::pipeline::{MedianRule, Published};
+use super::pktgen::{PktgenLog, Problem, Sample};
+use super::runs::{ReadLog, Run};
+use fwdlab_results::Family;
+use fwdlab_results::{Interval, LimitedBy, Measured, Status, Steady, Trial};
+
+/// Fewest steady intervals of a trial.
+const FEWEST_INTERVALS: usize = 3;
+/// Bytes of the FCS, which pkt-gen's `-l` leaves out.
+const FCS_LEN: u32 = 4;
+/// Smallest Ethernet frame without FCS.
+const SMALLEST_FRAME: u32 = 60;
+/// Share of the offered load from which the generator set the rate.
+const SATURATED: f64 = 0.995;
+
+/// The part of a trial that its place in the archive gives.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Name of the variant.
+    pub variant: String,
+    /// Name of the traffic.
+    pub traffic: String,
+    /// Number of the run.
+    pub iteration: u32,
+    /// When the log was written, as far as the file system knows.
+    pub started: String,
+}
+
+impl Place {
+    /// Variant and traffic of a prefix: the traffic is what the `.info` file
+    /// calls PKTGEN, or the part of the prefix that names a family.
+    pub fn of(prefix: &str, info: &Info) -> Self {
+        let named = info.traffic().filter(|t| {
+            prefix == *t || prefix.strip_suffix(t).is_some_and(|rest| rest.ends_with('.'))
+        });
+        let last = prefix.rsplit('.').next().unwrap_or(prefix);
+        let traffic = named.or_else(|| family_word(last).map(|_| last)).unwrap_or("default");
+        let variant = prefix.strip_suffix(traffic).unwrap_or(prefix).trim_end_matches('.');
+        let variant = if variant.is_empty() { "default" } else { variant };
+        Self { variant: variant.to_owned(), traffic: traffic.to_owned(), ..Self::default() }
+    }
+
+    /// `b01-inet4-r368606`.
+    pub fn id(&self) -> String {
+        format!("b{:02}-{}-{}", self.iteration, self.traffic, self.variant)
+    }
+}
+
+/// Builds the trial of one run. A run whose logs are broken, empty, cut short
+/// or of another run becomes a failed trial with a reason.
+pub fn trial(run: &Run, info: &Info, place: &Place) -> Trial {
+    let senders: Vec<&PktgenLog> = run.sender_logs().collect();
+    let command = senders.iter().find_map(|log| log.command.as_ref());
+    let receiver = run.receiver.as_ref().and_then(|log| log.as_ref().ok());
+    let intervals = receiver.map(|log| intervals(log, &senders)).unwrap_or_default();
+    let rates: Vec<f64> = intervals.iter().map(Interval::rx_pps).collect();
+    let window = fwdlab_stats::steady::window(&rates);
+    let rate_pps = window.figure(&rates);
+    let reason = failure(run, place, window.count);
+    let mut trial = Trial {
+        status: if reason.is_some() { Status::Failed } else { Status::Ok },
+        rate_pps: rate_pps.filter(|_| reason.is_none()),
+        reason,
+        limited_by: limited_by(&intervals, window.first, window.count),
+        measured: Measured {
+            sent: Some(total(senders.iter().copied())).filter(|sent| *sent > 0),
+            received: total(receiver.into_iter()),
+            intervals,
+            proof: proof(run, info),
+            ..Measured::default()
+        },
+        ..blank(place, command)
+    };
+    if window.count > 0 {
+        trial.steady = Some(Steady {
+            first: window.first,
+            count: window.count,
+            trimmed_head: window.trimmed_head,
+            trimmed_tail: window.trimmed_tail,
+            skipped: Vec::new(),
+            why: window.why,
+        });
+    }
+    trial.flows_planned = flows(&senders);
+    trial.measured.warnings = warnings(run, &trial);
+    trial
+}
+
+/// A trial that holds only what its place and command say.
+fn blank(place: &Place, command: Option<&Command>) -> Trial {
+    let frame_len = command.map_or(SMALLEST_FRAME, |c| c.frame_len).max(SMALLEST_FRAME) + FCS_LEN;
+    let family = command.map(Command::family).or_else(|| family_word(&place.traffic));
+    let asked = command.and_then(|c| c.rate_pps);
+    Trial {
+        id: place.id(),
+        block: place.iteration,
+        order: 0,
+        variant: place.variant.clone(),
+        traffic: place.traffic.clone(),
+        family: if family == Some(NamedFamily::Inet6) { Family::Inet6 } else { Family::Inet },
+        status: Status::Ok,
+        reason: None,
+        started: place.started.clone(),
+        frame_bytes: u16::try_from(frame_len).unwrap_or(u16::MAX),
+        flows_planned: 0,
+        load: asked.map_or("max".to_owned(), |pps| format!("{pps}pps")),
+        offered_pps_asked: asked,
+        interval_ms: 1000.0,
+        limited_by: LimitedBy::Device,
+        steady: None,
+        rate_pps: None,
+        measured: Measured::default(),
+    }
+}
+
+/// Flows of all senders together; senders of one range count once.
+fn flows(senders: &[&PktgenLog]) -> u64 {
+    let mut ranges = BTreeMap::new();
+    for command in senders.iter().filter_map(|log| log.command.as_ref()) {
+        if let Some(flows) = command.flows() {
+            ranges.insert(format!("{:?} {:?}", command.source, command.destination), flows);
+        }
+    }
+    ranges.values().fold(0, |sum: u64, &n| sum.saturating_add(n))
+}
+
+fn total<'a>(logs: impl Iterator<Item = &'a PktgenLog>) -> u64 {
+    let of = |log: &PktgenLog| {
+        let counted = log.samples.iter().fold(0u64, |sum, s| sum.saturating_add(packets(s)));
+        log.total.unwrap_or(counted)
+    };
+    logs.map(of).fold(0, u64::saturating_add)
+}
+
+/// Packets of a sample; old lines give only the rate, of one second.
+fn packets(sample: &Sample) -> u64 {
+    if sample.length_us > 0 { sample.packets } else { sample.pps }
+}
+
+/// Length of a sample in microseconds.
+fn length_us(sample: &Sample) -> u64 {
+    if sample.length_us > 0 { sample.length_us } else { 1_000_000 }
+}
+
+/// The receiver's intervals, with the senders' packets of the same time: each
+/// sender interval is shared out by overlap.
+fn intervals(receiver: &PktgenLog, senders: &[&PktgenLog]) -> Vec<Interval> {
+    let windows = windows(&receiver.samples);
+    let mut sent = vec![0.0; windows.len()];
+    for log in senders {
+        let own = self::windows(&log.samples);
+        let shift = alignment(&windows, &own);
+        share_out(&windows, &own, shift, &mut sent);
+    }
+    let of = |(window, tx): (&Window, &f64)| Interval {
+        ms: (window.end - window.start) as f64 / 1000.0,
+        // cut, so that the intervals never hold more than was sent
+        tx: *tx as u64,
+        rx: window.packets,
+        ..Interval::default()
+    };
+    windows.iter().zip(&sent).map(of).collect()
+}
+
+/// A sample on a time line that does not wrap.
+struct Window {
+    start: i64,
+    end: i64,
+    packets: u64,
+}
+
+/// pkt-gen prints times modulo 1000 s.
+const WRAP_US: i64 = 1_000_000_000;
+
+fn windows(samples: &[Sample]) -> Vec<Window> {
+    let mut turns = 0i64;
+    let mut last = 0i64;
+    let mut windows = Vec::with_capacity(samples.len());
+    for sample in samples {
+        let at = i64::try_from(sample.end_us).unwrap_or(0) % WRAP_US;
+        if at + WRAP_US / 2 < last {
+            turns += 1;
+        }
+        last = at;
+        let end = at + turns * WRAP_US;
+        let length = i64::try_from(length_us(sample)).unwrap_or(i64::MAX).clamp(1, 3_600_000_000);
+        windows.push(Window { start: end - length, end, packets: packets(sample) });
+    }
+    windows
+}
+
+/// How much later the receiver's clock is than the sender's: 0 on one machine,
+/// whole turns of the clock, else the difference of the starts.
+fn alignment(receiver: &[Window], sender: &[Window]) -> i64 {
+    let (Some(r), Some(s)) = (receiver.first(), sender.first()) else { return 0 };
+    let (Some(r_end), Some(s_end)) = (receiver.last(), sender.last()) else { return 0 };
+    let overlaps = |shift: i64| r.start < s_end.end + shift && s.start + shift < r_end.end;
+    [0, WRAP_US, -WRAP_US].into_iter().find(|&shift| overlaps(shift)).unwrap_or(r.start - s.start)
+}
+
+/// Adds the packets of `own` to the windows that they overlap. O(n + m).
+fn share_out(windows: &[Window], own: &[Window], shift: i64, sent: &mut [f64]) {
+    let mut first = 0;
+    for sample in own {
+        let (start, end) = (sample.start + shift, sample.end + shift);
+        while windows.get(first).is_some_and(|w| w.end <= start) {
+            first += 1;
+        }
+        for (window, sum) in windows[first..].iter().zip(&mut sent[first..]) {
+            if window.start >= end {
+                break;
+            }
+            let overlap = (end.min(window.end) - start.max(window.start)).max(0);
+            *sum += sample.packets as f64 * overlap as f64 / (end - start).max(1) as f64;
+        }
+    }
+}
+
+fn limited_by(intervals: &[Interval], first: usize, count: usize) -> LimitedBy {
+    let steady = intervals.iter().skip(first).take(count);
+    let (tx, rx) = steady.fold((0.0, 0.0), |(t, r), i| (t + i.tx as f64, r + i.rx as f64));
+    if tx > 0.0 && rx >= SATURATED * tx { LimitedBy::Generator } else { LimitedBy::Device }
+}
+
+/// Why a run cannot be used; `None` for a good one.
+fn failure(run: &Run, place: &Place, steady: usize) -> Option<String> {
+    let receiver = match &run.receiver {
+        None => return Some("there is no receiver log".to_owned()),
+        Some(Err(why)) => return Some(format!("the receiver log cannot be read: {why}")),
+        Some(Ok(log)) => log,
+    };
+    if let Some(problem) = receiver.failure() {
+        return Some(format!("receiver log: {problem}"));
+    }
+    if let Some(mbps) = receiver.equilibrium_mbps.filter(|_| receiver.samples.is_empty()) {
+        return Some(format!("an equilibrium search ({mbps} Mb/s) without intervals"));
+    }
+    if receiver.command.as_ref().is_some_and(|c| c.is_sender) {
+        return Some("the receiver log was written by a sender".to_owned());
+    }
+    if let Some(problem) = cut(receiver) {
+        return Some(format!("receiver log is cut short: {problem}"));
+    }
+    if steady < FEWEST_INTERVALS {
+        return Some(format!("only {steady} steady intervals"));
+    }
+    run.senders.iter().find_map(|(which, log)| sender_failure(which, log, receiver, place))
+}
+
+/// A log whose last line is a broken sample was cut while it was written.
+fn cut(log: &PktgenLog) -> Option<&Problem> {
+    log.problems.iter().find(|p| matches!(p, Problem::BrokenSample(line) if *line == log.lines))
+}
+
+fn sender_failure(
+    which: &str,
+    log: &ReadLog,
+    receiver: &PktgenLog,
+    place: &Place,
+) -> Option<String> {
+    let name = format!("sender{which} log");
+    let log = match log {
+        Err(why) => return Some(format!("the {name} cannot be read: {why}")),
+        Ok(log) => log,
+    };
+    if let Some(problem) = log.failure() {
+        return Some(format!("{name}: {problem}"));
+    }
+    let command = log.command.as_ref()?;
+    if !command.is_sender {
+        return Some(format!("the {name} was written by a receiver"));
+    }
+    let family = command.family();
+    if family_word(&place.traffic).is_some_and(|named| named != family) {
+        return Some(format!(
+            "the {name} is of {} traffic, the run is called {}",
+            family.name(),
+            place.traffic
+        ));
+    }
+    let is_one_host = receiver.command.as_ref().is_some_and(|c| c.host == command.host);
+    (is_one_host && !ran_together(receiver, log))
+        .then(|| format!("receiver and {name} are not of the same time: logs of two runs"))
+}
+
+/// Whether the time spans of two logs of one machine overlap.
+fn ran_together(a: &PktgenLog, b: &PktgenLog) -> bool {
+    let (a, b) = (windows(&a.samples), windows(&b.samples));
+    let (Some(a0), Some(b0), Some(a1), Some(b1)) = (a.first(), b.first(), a.last(), b.last())
+    else {
+        return true;
+    };
+    [0, WRAP_US, -WRAP_US]
+        .iter()
+        .any(|shift| a0.start < b1.end + shift && b0.start + shift < a1.end)
+}
+
+/// What the run logged about itself.
+fn proof(run: &Run, info: &Info) -> BTreeMap<String, String> {
+    let mut proof = BTreeMap::new();
+    let mut put = |name: &str, value: Option<String>| {
+        if let Some(value) = value {
+            proof.insert(name.to_owned(), value);
+        }
+    };
+    put("uname", info.uname().map(str::to_owned));
+    put("image", info.image().map(str::to_owned));
+    put("configuration", info.configuration().map(str::to_owned));
+    let receiver = run.receiver.as_ref().and_then(|log| log.as_ref().ok());
+    for (name, log) in receiver.map(|log| ("receiver".to_owned(), log)).into_iter().chain(
+        run.senders.iter().filter_map(|(w, l)| Some((format!("sender{w}"), l.as_ref().ok()?))),
+    ) {
+        put(&format!("{name}.command"), log.command.as_ref().map(|c| c.text.clone()));
+        put(&format!("{name}.host"), log.command.as_ref().and_then(|c| c.host.clone()));
+        put(&format!("{name}.pkt-gen"), log.build.map(|b| format!("main_thread line {b}")));
+    }
+    if let Some(log) = receiver {
+        let published = Published::of(log);
+        put("netbenches.median", published.printed(MedianRule::MeanOfTwo));
+        put("netbenches.upper-median", published.printed(MedianRule::Upper));
+    }
+    proof
+}
+
+fn warnings(run: &Run, trial: &Trial) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if run.senders.is_empty() {
+        warnings.push("no sender log: the offered load is unknown".to_owned());
+    }
+    let received = trial.measured.received;
+    if let Some(sent) = trial.measured.sent.filter(|sent| received as f64 > 1.05 * *sent as f64) {
+        warnings.push(format!("{received} frames received, only {sent} sent by the logs at hand"));
+    }
+    for (which, log) in &run.senders {
+        let is_open = log.as_ref().is_ok_and(|l| l.total.is_none());
+        if is_open {
+            warnings.push(format!("sender{which} log has no closing lines"));
+        }
+    }
+    let all = run.receiver.iter().chain(run.senders.values()).filter_map(|log| log.as_ref().ok());
+    for problem in all.flat_map(|log| &log.problems) {
+        warnings.push(problem.to_string());
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,218 @@
+//! From claims and trials to the data of the figures.
+
+use fwdlab_stats::Comparison;
+
+use super::figure::{Chart, Dot, Estimate, Forest, ForestRow, Group, LineRate, Series, Summary};
+use fwdlab_claims::claim::{Cell, Claims, Spread, VerdictClaim};
+use fwdlab_claims::setting::{LINKS, line_rate};
+use fwdlab_claims::units;
+use fwdlab_results::{LimitedBy, Metric, Results, Trial};
+
+/// The chart of one of the two figures.
+pub fn chart(claims: &Claims, results: &Results, metric: Metric) -> Chart {
+    let traffics = results.campaign.traffics.iter();
+    let groups = traffics.map(|t| group(t, claims, (results, metric))).collect();
+    // Bits per second mean something only where frames cross a link.
+    let has_imix = metric == Metric::Rate && claims.setting.about.link.has_line_rate();
+    let caption = caption(claims, results, (metric, has_imix));
+    Chart {
+        title: claims.title.clone(),
+        metric,
+        measure: results.campaign.measure,
+        groups,
+        caption,
+        has_imix,
+        is_ordered: claims.setting.is_blocked,
+    }
+}
+
+fn group(traffic: &str, claims: &Claims, (results, metric): (&Results, Metric)) -> Group {
+    let cells: Vec<&Cell> = claims.cells.iter().filter(|c| c.traffic == traffic).collect();
+    let frame_bytes = cells.iter().find_map(|c| c.frame_bytes);
+    let family = cells.first().map_or("", |c| c.family.title());
+    let label = match frame_bytes {
+        Some(bytes) => format!("{traffic}: {family}, {bytes}-byte frames"),
+        None => format!("{traffic}: {family}"),
+    };
+    let mut others = 1;
+    let series = cells
+        .iter()
+        .map(|cell| {
+            let colour = if cell.is_baseline {
+                0
+            } else {
+                others += 1;
+                1 + (others - 2) % 6
+            };
+            series(cell, colour, claims, (results, metric))
+        })
+        .collect();
+    let best = cells.iter().filter_map(|c| c.rate).map(|r| r.maximum).fold(0.0, f64::max);
+    // Memory rings have no line rate: it means something only where a link, or a load, has one.
+    let is_linked = claims.setting.about.link.has_line_rate()
+        || claims.setting.traffics.iter().any(|t| t.name == traffic && t.load_pps.is_some());
+    let line_rate = frame_bytes.filter(|_| is_linked).and_then(|b| near_line_rate(best, b));
+    Group { traffic: traffic.to_owned(), label, series, line_rate }
+}
+
+/// The line rate that the best trial comes near to: within 15 % of it.
+fn near_line_rate(best: f64, frame_bytes: u16) -> Option<LineRate> {
+    LINKS
+        .iter()
+        .map(|&gigabits| (gigabits, line_rate(gigabits, frame_bytes)))
+        .find(|(_, pps)| (0.85..=1.15).contains(&(best / pps)))
+        .map(|(gigabits, pps)| LineRate { pps, label: format!("{gigabits} Gb/s line rate") })
+}
+
+fn series(
+    cell: &Cell,
+    colour: usize,
+    claims: &Claims,
+    (results, metric): (&Results, Metric),
+) -> Series {
+    let mut trials: Vec<&Trial> =
+        results.trials_of(&cell.variant, &cell.traffic).into_iter().filter(|t| t.is_ok()).collect();
+    trials.sort_by_key(|t| t.order);
+    let dots = trials.into_iter().filter_map(|t| dot(t, metric)).collect();
+    let summary = spread(cell, metric).map(|r| Summary {
+        minimum: r.minimum,
+        median: r.median,
+        maximum: r.maximum,
+    });
+    Series {
+        variant: cell.variant.clone(),
+        colour,
+        dots,
+        summary,
+        effect: effect(cell, claims, metric),
+    }
+}
+
+const fn spread(cell: &Cell, metric: Metric) -> Option<Spread> {
+    match metric {
+        Metric::Rate => cell.rate,
+        Metric::Cost => cell.cost,
+    }
+}
+
+/// The effect that stands above a bar; none when it is the other figure that
+/// decides.
+fn effect(cell: &Cell, claims: &Claims, metric: Metric) -> Option<String> {
+    let is_same = |v: &&VerdictClaim| v.variant == cell.variant && v.traffic == cell.traffic;
+    let verdict = claims.verdicts.iter().find(is_same)?;
+    if verdict.metric != metric.name() {
+        return None;
+    }
+    match verdict.verdict.word() {
+        "faster" | "slower" => {
+            let percent = units::signed_percent(verdict.comparison()?.estimate.percent());
+            Some(format!("{percent} {}", verdict.verdict.word()))
+        }
+        word => Some(word.to_owned()),
+    }
+}
+
+fn dot(trial: &Trial, metric: Metric) -> Option<Dot> {
+    let value = metric.of(trial)?;
+    let rate = trial.rate_pps.map_or_else(String::new, units::rate);
+    let cost = trial.cost_ns().map(|c| format!(", {} ns/frame", units::ns(c))).unwrap_or_default();
+    let limit = match trial.limited_by {
+        LimitedBy::Device => "",
+        LimitedBy::Generator => ", limited by the tester",
+        LimitedBy::Load => ", limited by the load",
+        LimitedBy::Core => ", tester and device shared the core",
+    };
+    let hover =
+        format!("{}: {rate}{cost}{limit}; block {}, run {}", trial.id, trial.block, trial.order);
+    Some(Dot { trial: trial.id.clone(), block: trial.block, order: trial.order, value, hover })
+}
+
+fn caption(claims: &Claims, results: &Results, (metric, has_imix): (Metric, bool)) -> String {
+    let mut counts: Vec<usize> = claims.cells.iter().map(|c| c.kept.len()).collect();
+    counts.sort_unstable();
+    counts.dedup();
+    let n = match counts.as_slice() {
+        [] => "0".to_owned(),
+        [n] => n.to_string(),
+        [low, .., high] => format!("{low} to {high}"),
+    };
+    let failed: usize = claims.cells.iter().map(|c| c.failed.len()).sum();
+    let failed = if failed > 0 {
+        format!(" {} FAILED and not drawn.", units::plural(failed, "trial"))
+    } else {
+        String::new()
+    };
+    let kept = || results.trials.iter().filter(|t| t.is_ok());
+    let bounded = kept().filter(|t| t.limited_by.hides_device()).count();
+    let limits = if bounded > 0 && metric == Metric::Rate {
+        format!(
+            "\nThe tester or the load, not the device, bounded {bounded} of {} trials: see the device cost.",
+            kept().count()
+        )
+    } else {
+        String::new()
+    };
+    let imix = if has_imix {
+        "\nRight: Ethernet throughput if the same rate held for simple IMIX, 7:4:1 IP packets of 40, 576 \
+         and 1500 bytes (354.3-byte frames on average)."
+    } else {
+        ""
+    };
+    let order =
+        if !claims.setting.is_blocked { "by their numbers" } else { "in the order of the run" };
+    format!(
+        "Bar: median. Whisker: minimum to maximum. Marks: single trials {order}, \
+         n = {n} per bar.{failed}{limits}{imix}"
+    )
+}
+
+/// The data of the forest plot.
+pub fn forest(claims: &Claims, chart: &Chart) -> Forest {
+    let colours = chart.variants();
+    let rows = claims.verdicts.iter().map(|v| forest_row(v, &colours)).collect();
+    let margin = claims.verdicts.first().map_or(0.0, |v| v.margin);
+    let is_cost = claims.verdicts.iter().any(|v| v.metric == "cost");
+    let caption = if is_cost {
+        "Mark: Hodges-Lehmann estimate of the figure that decides (rate, or device cost per frame); \
+         thin line: the other one."
+    } else {
+        "Mark: Hodges-Lehmann estimate of the forwarding rate; thin line: the same by device cost \
+         per frame."
+    };
+    Forest {
+        title: claims
+            .verdicts
+            .first()
+            .map_or_else(String::new, |v| format!("Change against {}", v.baseline)),
+        margin_percent: margin * 100.0,
+        rows,
+        caption: caption.to_owned(),
+    }
+}
+
+fn forest_row(verdict: &VerdictClaim, colours: &[(&str, usize)]) -> ForestRow {
+    let colour = colours.iter().find(|(name, _)| *name == verdict.variant).map_or(1, |c| c.1);
+    let estimate = |c: &Comparison| Estimate {
+        estimate: c.estimate.percent(),
+        low: c.interval95.low.percent(),
+        high: c.interval95.high.percent(),
+    };
+    let other = if verdict.metric == "cost" { &verdict.rate } else { &verdict.cost };
+    let deciding = verdict.comparison().map(estimate);
+    let word = verdict.verdict.word();
+    let interval = deciding.map_or_else(String::new, |e| units::percent_interval(e.low, e.high));
+    let text = match (word, deciding) {
+        ("faster" | "slower", Some(e)) => format!("{word} {}", units::signed_percent(e.estimate)),
+        _ => word.to_owned(),
+    };
+    let figure = if verdict.metric == "cost" { "device cost" } else { "rate" };
+    ForestRow {
+        traffic: verdict.traffic.clone(),
+        variant: verdict.variant.clone(),
+        colour,
+        deciding,
+        other: other.as_ref().map(estimate),
+        text,
+        detail: format!("{figure} {interval}"),
+    }
+}

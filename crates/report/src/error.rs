@@ -1,0 +1,89 @@
+//! What can go wrong between a results directory and its report.
+
+use std::io;
+use std::path::PathBuf;
+
+/// An error of the report.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReportError {
+    /// The results cannot be read.
+    #[error(transparent)]
+    Results(#[from] fwdlab_results::Error),
+
+    /// There is something that cannot be said of the results.
+    #[error(transparent)]
+    Claims(#[from] fwdlab_claims::ClaimsError),
+
+    /// The operating system refused a file operation.
+    #[error(
+        "cannot {doing} {path}: {source}; check the directory and its disk, then run `fwdlab report` again"
+    )]
+    Io {
+        /// The operation, as the word after "cannot".
+        doing: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+
+    /// A figure shows something else than the results.
+    #[error("{name}: {detail}; nothing was written: please report this as a bug of fwdlab")]
+    Figure {
+        /// File name of the figure.
+        name: &'static str,
+        /// What does not agree.
+        detail: String,
+    },
+
+    /// A figure cannot be turned into a picture.
+    #[error("cannot draw {name}: {detail}; the SVG beside it shows the same figure")]
+    Picture {
+        /// File name of the picture.
+        name: &'static str,
+        /// What the renderer said.
+        detail: String,
+    },
+
+    /// A link of the report leads nowhere.
+    #[error(
+        "{file} links to {target}, which does not exist; run `fwdlab report` again, or put the file back"
+    )]
+    DeadLink {
+        /// The file with the link.
+        file: String,
+        /// Where it leads.
+        target: String,
+    },
+
+    /// The page template failed.
+    #[error("cannot fill the page: {0}; please report this as a bug of fwdlab")]
+    Template(#[from] minijinja::Error),
+
+    /// Results that measured different things cannot stand in one table.
+    #[error(
+        "{dir} measured {wanted} where {other} measured {got}; make two syntheses, or say --mixed to have both in one with a warning"
+    )]
+    Mixed {
+        /// The first directory.
+        dir: PathBuf,
+        /// What it measured.
+        wanted: String,
+        /// The directory that differs.
+        other: PathBuf,
+        /// What that one measured.
+        got: String,
+    },
+}
+
+impl ReportError {
+    /// Returns a function that wraps a system error on `path`.
+    pub(crate) fn io(
+        doing: &'static str,
+        path: impl Into<PathBuf>,
+    ) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Io { doing, path, source }
+    }
+}

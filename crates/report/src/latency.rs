@@ -1,0 +1,77 @@
+//! The latencies of an experiment that measures them, as a table of the README.
+
+use std::fmt::Write as _;
+
+use fwdlab_stats::median;
+
+use super::text_table::wrap;
+use fwdlab_results::{LatencyAt, LatencyFigures, Results, Trial};
+
+/// The table, or nothing when no trial has latencies.
+pub fn table(results: &Results) -> String {
+    let mut out = String::new();
+    for traffic in &results.campaign.traffics {
+        for variant in &results.campaign.variants {
+            let trials = results.trials_of(variant, traffic);
+            let Some(load) = trials.first().map(|trial| &trial.load) else { continue };
+            let good: Vec<&Trial> = trials.iter().copied().filter(|trial| trial.is_ok()).collect();
+            for share in shares(&good) {
+                let at_share = |one: &&LatencyAt| one.share == share;
+                let of =
+                    |trial: &&Trial| Some(trial.measured.latency_at.iter().find(at_share)?.figures);
+                let load = format!("{:.0} %", 100.0 * share);
+                let found: Vec<LatencyFigures> = good.iter().filter_map(of).collect();
+                row(&mut out, (traffic, &load, variant), &found);
+            }
+            let found: Vec<LatencyFigures> =
+                good.iter().filter_map(|t| t.measured.latency).collect();
+            if !found.is_empty() {
+                let is_searched = good.iter().any(|trial| trial.measured.search.is_some());
+                let load = if is_searched { "100 %" } else { load };
+                row(&mut out, (traffic, load, variant), &found);
+            }
+        }
+    }
+    if out.is_empty() {
+        return out;
+    }
+    let note = "Time from the tester through the device and back, in ns: the median over the \
+                trials of each trial's percentile; of the maxima, the largest. Loads in per cent are \
+                shares of the rate that the same trial found.";
+    format!(
+        "## Latency\n\n{}\n```\n{:<16} {:>10} {:<16} {:>9} {:>9} {:>9} {:>9} {:>9}\n{out}```\n\n",
+        wrap(note, 100, "", ""),
+        "traffic",
+        "load",
+        "variant",
+        "median",
+        "99 %",
+        "99.9 %",
+        "99.99 %",
+        "maximum",
+    )
+}
+
+/// The shares of the rate at which latency was measured, in the order of measuring.
+fn shares(trials: &[&Trial]) -> Vec<f64> {
+    let first = trials.iter().find(|trial| !trial.measured.latency_at.is_empty());
+    first
+        .map(|trial| trial.measured.latency_at.iter().map(|at| at.share).collect())
+        .unwrap_or_default()
+}
+
+fn row(out: &mut String, (traffic, load, variant): (&str, &str, &str), found: &[LatencyFigures]) {
+    let middle = |figure: fn(&LatencyFigures) -> u64| {
+        let values: Vec<f64> = found.iter().map(|one| figure(one) as f64).collect();
+        median(&values)
+    };
+    let _ = writeln!(
+        out,
+        "{traffic:<16} {load:>10} {variant:<16} {:>9.0} {:>9.0} {:>9.0} {:>9.0} {:>9}",
+        middle(|one| one.median_ns),
+        middle(|one| one.p99_ns),
+        middle(|one| one.p99_9_ns),
+        middle(|one| one.p99_99_ns),
+        found.iter().map(|one| one.maximum_ns).max().unwrap_or(0),
+    );
+}

@@ -1,0 +1,41 @@
+//! The report: everything that is derived from a results directory.
+//!
+//! Results become [`Claims`] (statements as data, checked against the trials again), and every
+//! rendering is made from them: `README.md`, figures, tables, the terminal. [`write()`] makes the
+//! derived files anew from the journal alone, byte for byte the same each time; [`check`] says which
+//! of them no longer agree with it.
+
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+mod chart;
+mod check;
+mod error;
+pub mod figure;
+mod flame;
+mod html;
+mod latency;
+mod links;
+mod ministat_block;
+mod netbenches;
+mod notes;
+mod profile;
+mod prose;
+mod readme;
+mod render;
+mod summary;
+pub mod synthesis;
+mod table;
+mod terminal;
+pub mod text_table;
+mod topology;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+pub use check::{Difference, check};
+pub use error::ReportError;
+pub use fwdlab_claims::Claims;
+pub use render::{claims, commit, github, json, terminal};
+pub use write::{Written, write};

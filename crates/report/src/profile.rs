@@ -1,0 +1,223 @@
+//! Profiles: folded stacks of separate trials, never of measured ones.
+//!
+//! `profiles/<variant>.<traffic>.folded` holds one stack a line (`a;b;c 12`);
+//! `profiles/<variant>.<traffic>.json` beside it says how it was taken. Both
+//! are described in docs/report.md.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::ReportError;
+use fwdlab_claims::ClaimsError;
+use fwdlab_claims::claim::Cell;
+use fwdlab_claims::setting::read_if_present;
+use fwdlab_claims::units;
+use fwdlab_results::profile::{LEAST_LOAD_SHARE, Stacks, Taken, parse_folded};
+
+/// Folded stacks of one variant with one traffic.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Profile {
+    /// Name of the variant.
+    pub variant: String,
+    /// Name of the traffic.
+    pub traffic: String,
+    /// Samples by stack, root first, frames joined by `;`.
+    pub stacks: Stacks,
+    /// Share of the profiled trial in which the device waited inside functions that also work (a
+    /// device that polls); 0 to 1.
+    pub idle_share: Option<f64>,
+    /// How it was taken, in words.
+    pub note: String,
+}
+
+/// The profiles of a results directory and those that were refused, with why.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Profiles {
+    /// Usable profiles, in the order of the cells.
+    pub usable: Vec<Profile>,
+    /// Why others are not shown.
+    pub refusals: Vec<String>,
+}
+
+impl Profiles {
+    /// Reads the profiles in `dir` that belong to `cells`.
+    ///
+    /// # Errors
+    /// When a file exists and cannot be read, or its description is no JSON.
+    pub fn read(dir: &Path, cells: &[Cell]) -> Result<Self, ReportError> {
+        let place = dir.join("profiles");
+        let mut files = folded_files(&place)?;
+        let mut profiles = Self::default();
+        for cell in cells {
+            let name = format!("{}.{}", cell.variant, cell.traffic);
+            if !files.remove(&name) {
+                continue;
+            }
+            match read(&place, &name, cell)? {
+                Ok(profile) => profiles.usable.push(profile),
+                Err(why) => profiles.refusals.push(format!("profiles/{name}.folded: {why}")),
+            }
+        }
+        for name in files {
+            profiles.refusals.push(format!(
+                "profiles/{name}.folded belongs to no variant and traffic of this experiment; \
+                 its name must be VARIANT.TRAFFIC.folded"
+            ));
+        }
+        Ok(profiles)
+    }
+
+    /// The profile of one variant with one traffic.
+    pub fn find(&self, variant: &str, traffic: &str) -> Option<&Profile> {
+        self.usable.iter().find(|p| p.variant == variant && p.traffic == traffic)
+    }
+}
+
+impl Profile {
+    /// Samples over all stacks; at least one in a usable profile.
+    pub fn samples(&self) -> u64 {
+        self.stacks.values().sum()
+    }
+
+    /// Samples in which the processor had something to do.
+    pub fn busy_samples(&self) -> u64 {
+        self.samples() - idle(&self.stacks)
+    }
+
+    /// The stacks as lines of a `.folded` file.
+    pub fn lines(&self) -> Vec<String> {
+        self.stacks.iter().map(|(stack, n)| format!("{stack} {n}")).collect()
+    }
+
+    /// Share of the busy samples by the function on top of the stack: what the processor did
+    /// while it had something to do.
+    pub fn self_shares(&self) -> BTreeMap<&str, f64> {
+        let busy = self.busy_samples().max(1) as f64;
+        let mut shares = BTreeMap::new();
+        for (stack, n) in self.stacks.iter().filter(|(stack, _)| !is_idle(stack)) {
+            *shares.entry(leaf(stack)).or_insert(0.0) += *n as f64 / busy;
+        }
+        shares
+    }
+
+    /// Time of the device per frame, work and waiting, when `cost_ns` of it is work.
+    pub fn time_per_frame(&self, cost_ns: f64) -> f64 {
+        let idle = self.idle_share.filter(|idle| *idle < 1.0).unwrap_or(0.0);
+        cost_ns / (1.0 - idle)
+    }
+}
+
+fn leaf(stack: &str) -> &str {
+    stack.rsplit(';').next().unwrap_or(stack)
+}
+
+/// Whether a stack shows a processor that has nothing to do: its innermost function is one in
+/// which Linux or FreeBSD waits. (Interrupts are served on top of idle processes too, so the
+/// process's name would not do.)
+fn is_idle(stack: &str) -> bool {
+    const IDLE: [&str; 18] = [
+        "acpi_cpu_c1",
+        "acpi_cpu_idle",
+        "acpi_cpu_idle_mwait",
+        "acpi_idle_do_entry",
+        "acpi_safe_halt",
+        "cpu_idle",
+        "cpu_idle_acpi",
+        "cpu_idle_hlt",
+        "cpu_idle_mwait",
+        "cpuidle_enter_state",
+        "default_idle",
+        "intel_idle",
+        "intel_idle_irq",
+        "mwait_idle",
+        "native_safe_halt",
+        "poll_idle",
+        "pv_native_safe_halt",
+        "sched_idletd",
+    ];
+    IDLE.binary_search(&leaf(stack)).is_ok()
+}
+
+/// Samples in idle stacks.
+fn idle(stacks: &Stacks) -> u64 {
+    stacks.iter().filter(|(stack, _)| is_idle(stack)).map(|(_, n)| n).sum()
+}
+
+/// Names, without their ending, of the `.folded` files.
+fn folded_files(place: &Path) -> Result<BTreeSet<String>, ReportError> {
+    let entries = match fs::read_dir(place) {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
+        Err(e) => return Err(ReportError::io("read", place)(e)),
+    };
+    let mut found = BTreeSet::new();
+    for entry in entries {
+        let name = entry.map_err(ReportError::io("read", place))?.file_name();
+        if let Some(name) = name.to_str().and_then(|n| n.strip_suffix(".folded")) {
+            found.insert(name.to_owned());
+        }
+    }
+    Ok(found)
+}
+
+fn read(place: &Path, name: &str, cell: &Cell) -> Result<Result<Profile, String>, ReportError> {
+    let path = place.join(format!("{name}.folded"));
+    let text = fs::read_to_string(&path).map_err(ReportError::io("read", &path))?;
+    let path = place.join(format!("{name}.json"));
+    let taken: Taken = match read_if_present(&path)? {
+        Some(json) => serde_json::from_str(&json)
+            .map_err(|e| ClaimsError::Damaged { path, detail: e.to_string() })?,
+        None => Taken::default(),
+    };
+    let stacks = match parse_folded(&text) {
+        Ok(stacks) if stacks.is_empty() => return Ok(Err("it holds no sample".to_owned())),
+        Ok(stacks) => stacks,
+        Err(why) => return Ok(Err(why)),
+    };
+    if let (Some(rate), Some(measured)) = (taken.rate_pps, cell.rate)
+        && rate < LEAST_LOAD_SHARE * measured.median
+    {
+        return Ok(Err(format!(
+            "refused: the profiled trial forwarded {}, the measured ones {}; profile again with \
+             a lower sampling rate",
+            units::rate(rate),
+            units::rate(measured.median)
+        )));
+    }
+    let note = note(&taken, &stacks);
+    // Where idle stacks are known for what they are, the shares leave them out already.
+    let idle_share = taken.idle_share.filter(|_| idle(&stacks) == 0);
+    let (variant, traffic) = (cell.variant.clone(), cell.traffic.clone());
+    Ok(Ok(Profile { variant, traffic, stacks, idle_share, note }))
+}
+
+/// `3,998 samples by ..., in a trial of its own at 36.8 Mpps and 27.1 ns/frame, idle share 0.4 %.`
+fn note(taken: &Taken, stacks: &Stacks) -> String {
+    let samples: u64 = stacks.values().sum();
+    let profiler = taken.profiler.as_deref().unwrap_or("a profiler that is not named");
+    let mut text =
+        format!("{} samples by {profiler}, in a trial of its own", units::count(samples));
+    match (taken.rate_pps, taken.cost_ns) {
+        (Some(rate), Some(cost)) => {
+            let _ = write!(text, " at {} and {} ns/frame", units::rate(rate), units::ns(cost));
+        }
+        (Some(rate), None) => {
+            let _ = write!(text, " at {}", units::rate(rate));
+        }
+        (None, _) => text.push_str(" at an unknown rate"),
+    }
+    match (taken.idle_share, idle(stacks)) {
+        (Some(idle), _) => {
+            let _ = write!(text, ", device idle {} of the time.", units::share(idle));
+        }
+        (None, 0) => text.push_str(", idle share unknown."),
+        (None, idle) => {
+            let share = units::share(idle as f64 / samples as f64);
+            let _ = write!(text, ", idle stacks {share}.");
+        }
+    }
+    text
+}

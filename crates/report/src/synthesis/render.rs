@@ -1,0 +1,230 @@
+//! The files of a synthesis: a table and bars per traffic.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment, Value};
+use serde::Serialize;
+
+use super::{Column, Synthesis};
+use crate::ReportError;
+use crate::figure::{self, Chart, Dot, Group, Series, Summary};
+use crate::html;
+use crate::text_table::{Side, TextTable, wrap};
+use crate::write::put;
+use fwdlab_claims::units;
+use fwdlab_results::Metric;
+
+const TEMPLATE: &str = include_str!("../html/synthesis.html");
+
+/// Writes the synthesis into `dir`: `README.md`, `index.html`,
+/// `gnuplot.data` and, per traffic, `TRAFFIC.svg` and `TRAFFIC.png`.
+///
+/// # Errors
+/// When a figure cannot be drawn or a file not be written.
+pub fn write(synthesis: &Synthesis, dir: &Path) -> Result<Vec<PathBuf>, ReportError> {
+    let mut files: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    let mut sections = Vec::new();
+    for traffic in synthesis.traffics() {
+        let chart = chart(synthesis, traffic);
+        let title = format!("{}: {traffic}", synthesis.title);
+        let svg = figure::bars(&chart).into_document(&title, &figure::sheet(&figure::LIGHT));
+        files.insert(format!("{traffic}.png"), figure::png(&svg, "a synthesis graph")?);
+        files.insert(format!("{traffic}.svg"), svg.into_bytes());
+        sections.push(Section {
+            traffic: traffic.to_owned(),
+            table: Value::from_safe_string(table(synthesis, traffic).html(usize::MAX)),
+            figure: Value::from_safe_string(
+                figure::bars(&chart).into_inline(&title, &format!("figure-{traffic}")),
+            ),
+        });
+    }
+    files.insert("README.md".to_owned(), readme(synthesis).into_bytes());
+    files.insert("gnuplot.data".to_owned(), gnuplot(synthesis).into_bytes());
+    files.insert("index.html".to_owned(), page(synthesis, sections)?.into_bytes());
+    put(dir, &files)
+}
+
+/// One traffic of the page.
+#[derive(Serialize)]
+struct Section {
+    traffic: String,
+    table: Value,
+    figure: Value,
+}
+
+/// What the template asks for.
+#[derive(Serialize)]
+struct Page<'a> {
+    title: &'a str,
+    css: Value,
+    js: Value,
+    warnings: &'a [String],
+    sections: Vec<Section>,
+    sources: Vec<String>,
+}
+
+fn page(synthesis: &Synthesis, sections: Vec<Section>) -> Result<String, ReportError> {
+    let mut environment = Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    environment.add_template("synthesis.html", TEMPLATE)?;
+    let page = Page {
+        title: &synthesis.title,
+        css: Value::from_safe_string(html::style()),
+        js: Value::from_safe_string(html::SCRIPT.to_owned()),
+        warnings: &synthesis.warnings,
+        sections,
+        sources: synthesis.columns.iter().map(source).collect(),
+    };
+    Ok(environment.get_template("synthesis.html")?.render(Value::from(Serde(page)))?)
+}
+
+/// A hardware, its directory's name, and how much of it counts.
+fn source(column: &Column) -> String {
+    let p = &column.claims.progress;
+    format!(
+        "{}: {}, {} of {} trials kept, started {}",
+        column.label,
+        super::dir_name(&column.results.dir),
+        p.kept,
+        p.planned,
+        p.started
+    )
+}
+
+fn chart(synthesis: &Synthesis, traffic: &str) -> Chart {
+    let variants = synthesis.variants();
+    let groups = synthesis
+        .columns
+        .iter()
+        .map(|column| Group {
+            traffic: traffic.to_owned(),
+            label: column.label.clone(),
+            series: variants
+                .iter()
+                .enumerate()
+                .filter_map(|(colour, variant)| series(column, traffic, variant, colour % 7))
+                .collect(),
+            line_rate: None,
+        })
+        .collect();
+    Chart {
+        title: format!("{}: {traffic}", synthesis.title),
+        metric: Metric::Rate,
+        measure: fwdlab_results::Measure::Rate,
+        groups,
+        caption: "Bar: median. Whisker: minimum to maximum. Marks: single trials in the order of \
+                  the run."
+            .to_owned(),
+        is_ordered: synthesis.columns.iter().all(|c| c.claims.setting.is_blocked),
+        has_imix: synthesis.columns.iter().all(|c| c.claims.setting.about.link.has_line_rate()),
+    }
+}
+
+fn series(column: &Column, traffic: &str, variant: &str, colour: usize) -> Option<Series> {
+    let cell = column.cell(traffic, variant)?;
+    let mut trials = column.results.trials_of(variant, traffic);
+    trials.retain(|t| t.is_ok());
+    trials.sort_by_key(|t| t.order);
+    let dots = trials.into_iter().filter_map(|t| {
+        let value = t.rate_pps?;
+        Some(Dot {
+            trial: format!("{}/{}", super::dir_name(&column.results.dir), t.id),
+            block: t.block,
+            order: t.order,
+            value,
+            hover: format!("{}, {}: {}", column.label, t.id, units::rate(value)),
+        })
+    });
+    let effect =
+        column.verdict(traffic, variant).map(|v| match (v.verdict.word(), v.comparison()) {
+            ("faster" | "slower", Some(c)) => units::signed_percent(c.estimate.percent()),
+            (word, _) => word.to_owned(),
+        });
+    Some(Series {
+        variant: variant.to_owned(),
+        colour,
+        dots: dots.collect(),
+        summary: cell.rate.map(|r| Summary {
+            minimum: r.minimum,
+            median: r.median,
+            maximum: r.maximum,
+        }),
+        effect,
+    })
+}
+
+/// Hardware by variant: the median, and the verdict against the baseline.
+fn table(synthesis: &Synthesis, traffic: &str) -> TextTable {
+    let variants = synthesis.variants();
+    let rates = synthesis.columns.iter().flat_map(|c| &c.claims.cells);
+    let best = rates.filter_map(|c| c.rate).map(|r| r.median).fold(0.0, f64::max);
+    let unit = units::RateUnit::of(best);
+    let mut head = vec![(format!("{traffic}, median {}", unit.name()), Side::Left)];
+    head.extend(variants.iter().map(|v| ((*v).to_owned(), Side::Right)));
+    let mut table = TextTable::new(head);
+    for column in &synthesis.columns {
+        let cells = variants.iter().map(|variant| {
+            let Some(cell) = column.cell(traffic, variant) else { return "-".to_owned() };
+            let median = cell.rate.map_or_else(|| "FAILED".to_owned(), |r| unit.show(r.median));
+            let verdict = column.verdict(traffic, variant).map_or_else(String::new, |v| {
+                let interval = v.comparison().map_or_else(String::new, |c| {
+                    let (low, high) = (c.interval95.low.percent(), c.interval95.high.percent());
+                    format!(" {}", units::percent_interval(low, high))
+                });
+                let mark = if v.metric == "cost" { "*" } else { "" };
+                format!(" {}{interval}{mark}", v.verdict.word())
+            });
+            format!("{median}{verdict}")
+        });
+        table.row(std::iter::once(column.label.clone()).chain(cells).collect());
+    }
+    table
+}
+
+fn readme(synthesis: &Synthesis) -> String {
+    let mut out = format!("# {}: {} machines\n\n", synthesis.title, synthesis.columns.len());
+    for column in &synthesis.columns {
+        out.push_str(&wrap(&source(column), 100, "  - ", "    "));
+    }
+    out.push('\n');
+    for warning in &synthesis.warnings {
+        out.push_str(&wrap(warning, 100, "warning: ", "  "));
+        out.push('\n');
+    }
+    for traffic in synthesis.traffics() {
+        let _ = writeln!(out, "![{traffic}: forwarding rates]({traffic}.png)\n");
+        let _ = writeln!(out, "{}", table(synthesis, traffic).markdown());
+    }
+    out.push_str(
+        "Median forwarding rate, then the verdict against the baseline of the same machine with \
+         its 95% interval;\n* marks verdicts on the device cost. Machines are not compared with \
+         each other by a test.\n",
+    );
+    out
+}
+
+/// `#index median minimum maximum` with the machine in the index.
+fn gnuplot(synthesis: &Synthesis) -> String {
+    let mut out = String::from("#index median minimum maximum\n");
+    for column in &synthesis.columns {
+        for cell in &column.claims.cells {
+            let index = format!("{}.{}.{}", column.label, cell.variant, cell.traffic);
+            let index: String =
+                index.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
+            let _ = match cell.rate {
+                Some(r) => writeln!(
+                    out,
+                    "{index} {} {} {}",
+                    units::plain_rate(r.median),
+                    units::plain_rate(r.minimum),
+                    units::plain_rate(r.maximum)
+                ),
+                None => writeln!(out, "#{index}: no trial kept of {} planned", cell.planned),
+            };
+        }
+    }
+    out
+}

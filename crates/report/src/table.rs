@@ -1,0 +1,173 @@
+//! The tables of a report, the same in every rendering.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::text_table::{Side, TextTable};
+use fwdlab_claims::claim::{Cell, Claims, VerdictClaim};
+use fwdlab_claims::setting::{LINKS, line_rate};
+use fwdlab_claims::units::{self, RateUnit};
+
+/// What the columns of [`cells`] mean.
+pub const LEGEND: &str = "n: trials kept, of those planned where they differ. 95% interval: of the \
+    median, from order statistics; none below six trials. vs: change of the figure that decides \
+    (Hodges-Lehmann estimate) with its 95% interval; * marks the device cost. ns/frame: median \
+    device cost. of N Gb/s: share of the line rate of the slowest common link that could carry the \
+    rates. p: of no change, corrected for several variants. CV: standard deviation / mean of the rates. limited by: what bounded the rate.";
+
+/// [`LEGEND`] for these claims: without blocks every variant is compared by
+/// itself.
+pub fn legend(claims: &Claims) -> String {
+    if !claims.setting.is_blocked {
+        LEGEND.replace(", corrected for several variants", " (Welch's t)")
+    } else {
+        LEGEND.to_owned()
+    }
+}
+
+/// One row per variant of a traffic.
+pub fn cells(cells: &[&Cell], claims: &Claims) -> TextTable {
+    let best = cells.iter().filter_map(|c| c.rate).map(|r| r.median).fold(0.0, f64::max);
+    let unit = RateUnit::of(best);
+    let link = cells.iter().find_map(|c| c.frame_bytes).and_then(|bytes| link_for(best, bytes));
+    let traffic = cells.first().map_or("", |c| c.traffic.as_str());
+    let baseline = cells.iter().find(|c| c.is_baseline).map_or("", |c| c.variant.as_str());
+    let mut table = TextTable::new([
+        (traffic.to_owned(), Side::Left),
+        ("n".to_owned(), Side::Right),
+        (format!("median {}", unit.name()), Side::Right),
+        ("95% interval".to_owned(), Side::Right),
+        (format!("vs {baseline}"), Side::Right),
+        ("p".to_owned(), Side::Right),
+        ("ns/frame".to_owned(), Side::Right),
+        (link.map_or_else(|| "line rate".to_owned(), |g| format!("of {g} Gb/s")), Side::Right),
+        ("CV".to_owned(), Side::Right),
+        ("limited by".to_owned(), Side::Left),
+    ]);
+    for cell in cells {
+        table.row(row(cell, claims, unit, link));
+    }
+    table
+}
+
+/// The slowest common link, in Gb/s, that carries `best` frames/s of this
+/// length; a median may exceed its line rate by the tolerance of clocks.
+fn link_for(best: f64, frame_bytes: u16) -> Option<f64> {
+    LINKS.into_iter().find(|gigabits| best <= 1.001 * line_rate(*gigabits, frame_bytes))
+}
+
+fn row(cell: &Cell, claims: &Claims, unit: RateUnit, link: Option<f64>) -> Vec<String> {
+    let n = if cell.kept.len() == cell.planned {
+        cell.planned.to_string()
+    } else {
+        format!("{} of {}", cell.kept.len(), cell.planned)
+    };
+    let none = || "-".to_owned();
+    let Some(rate) = cell.rate else {
+        let median = if cell.failed.is_empty() { none() } else { "FAILED".to_owned() };
+        return vec![
+            cell.variant.clone(),
+            n,
+            median,
+            none(),
+            none(),
+            none(),
+            none(),
+            none(),
+            none(),
+        ];
+    };
+    let interval = rate
+        .interval
+        .map_or_else(none, |[low, high]| format!("[{}, {}]", unit.show(low), unit.show(high)));
+    let (effect, p) = claims
+        .verdicts
+        .iter()
+        .find(|v| v.variant == cell.variant && v.traffic == cell.traffic)
+        .map_or_else(|| (none(), none()), effect_and_p);
+    vec![
+        cell.variant.clone(),
+        n,
+        unit.show(rate.median),
+        interval,
+        effect,
+        p,
+        cell.cost.map_or_else(none, |c| units::ns(c.median)),
+        link.zip(cell.frame_bytes).map_or_else(none, |(gigabits, bytes)| {
+            units::share(rate.median / line_rate(gigabits, bytes))
+        }),
+        units::share(rate.cv),
+        cell.limits(),
+    ]
+}
+
+/// The effect that decides with its interval, and its p. Without a proven
+/// difference no percentage stands alone: the word says what is known.
+fn effect_and_p(verdict: &VerdictClaim) -> (String, String) {
+    let Some(c) = verdict.comparison() else {
+        return (verdict.verdict.word().to_owned(), "-".to_owned());
+    };
+    let interval = units::percent_interval(c.interval95.low.percent(), c.interval95.high.percent());
+    let mark = if verdict.metric == "cost" { "*" } else { "" };
+    let effect = match verdict.verdict.word() {
+        "faster" | "slower" => {
+            format!("{} {interval}{mark}", units::signed_percent(c.estimate.percent()))
+        }
+        "invalid" => "invalid".to_owned(),
+        word => format!("{word} {interval}{mark}"),
+    };
+    let p = if effect == "invalid" { "-".to_owned() } else { units::p_value(c.p) };
+    (effect, p)
+}
+
+/// Drops by reason; `None` when there were none.
+pub fn drops(claims: &Claims) -> Option<TextTable> {
+    let reasons: BTreeSet<&str> =
+        claims.cells.iter().flat_map(|c| c.drops.keys().map(String::as_str)).collect();
+    if reasons.is_empty() {
+        return None;
+    }
+    let names = ["traffic", "variant"].map(|n| (n.to_owned(), Side::Left));
+    let columns = reasons.iter().map(|r| ((*r).to_owned(), Side::Right));
+    let mut table = TextTable::new(names.into_iter().chain(columns));
+    for cell in &claims.cells {
+        let counts = reasons.iter().map(|r| units::count(cell.drops.get(*r).copied().unwrap_or(0)));
+        let names = [cell.traffic.clone(), cell.variant.clone()];
+        table.row(names.into_iter().chain(counts).collect());
+    }
+    Some(table)
+}
+
+/// Every control word of every variant: as asked for, and as the device read
+/// it back where that differs or was not asked for.
+pub fn settings(claims: &Claims) -> TextTable {
+    let variants = &claims.setting.variants;
+    let proofs: Vec<BTreeMap<&str, &str>> =
+        variants.iter().map(|v| proof(claims, &v.name)).collect();
+    let words: BTreeSet<&str> = variants
+        .iter()
+        .flat_map(|v| v.set.keys().map(String::as_str))
+        .chain(proofs.iter().flat_map(|p| p.keys().copied()))
+        .collect();
+    let names = variants.iter().map(|v| (v.name.clone(), Side::Left));
+    let mut table =
+        TextTable::new(std::iter::once(("setting".to_owned(), Side::Left)).chain(names));
+    for word in words {
+        let cells = variants.iter().zip(&proofs).map(|(variant, proof)| {
+            match (variant.set.get(word).map(String::as_str), proof.get(word).copied()) {
+                (Some(asked), Some(read)) if asked == read => asked.to_owned(),
+                (Some(asked), Some(read)) => format!("{asked} (read back: {read})"),
+                (Some(asked), None) => format!("{asked} (not read back)"),
+                (None, Some(read)) => format!("read back: {read}"),
+                (None, None) => "-".to_owned(),
+            }
+        });
+        table.row(std::iter::once(word.to_owned()).chain(cells).collect());
+    }
+    table
+}
+
+/// What the device read back under a variant, over all traffics.
+fn proof<'a>(claims: &'a Claims, variant: &str) -> BTreeMap<&'a str, &'a str> {
+    let cells = claims.cells.iter().filter(|c| c.variant == variant);
+    cells.flat_map(|c| &c.proof).map(|(k, v)| (k.as_str(), v.as_str())).collect()
+}

@@ -1,0 +1,469 @@
+//! The report as a whole, on made-up results.
+
+mod browser;
+mod golden;
+mod sample;
+
+use std::fs;
+use std::path::Path;
+
+use super::{Difference, ReportError, check, terminal, write};
+use fwdlab_claims::claim::{Claims, resolve};
+use fwdlab_claims::claims;
+use fwdlab_results::{Metric, Results, Status};
+
+fn directory(mut results: Results) -> (tempfile::TempDir, Results) {
+    let dir = tempfile::tempdir().unwrap();
+    sample::write(&mut results, dir.path());
+    (dir, results)
+}
+
+fn bytes(dir: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(bytes(&path));
+        } else {
+            files.push((path.display().to_string(), fs::read(&path).unwrap()));
+        }
+    }
+    files.sort();
+    files
+}
+
+#[test]
+fn second_report_is_the_same_byte_for_byte() {
+    let (dir, results) = directory(sample::doubtful());
+    write(dir.path(), &results).unwrap();
+    let first = bytes(dir.path());
+    write(dir.path(), &Results::read(dir.path()).unwrap()).unwrap();
+    assert!(first == bytes(dir.path()));
+    assert_eq!(check(dir.path()).unwrap(), vec![]);
+}
+
+#[test]
+fn check_names_the_file_that_was_edited() {
+    let (dir, results) = directory(sample::results(&sample::TWO, 8));
+    write(dir.path(), &results).unwrap();
+    let readme = dir.path().join("README.md");
+    let text = fs::read_to_string(&readme).unwrap();
+    fs::write(&readme, text.replace("faster", "much faster")).unwrap();
+    fs::remove_file(dir.path().join("gnuplot.data")).unwrap();
+    let found = check(dir.path()).unwrap();
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(matches!(&found[0], Difference::Line { file, .. } if file == "README.md"));
+    assert_eq!(found[1], Difference::Missing { file: "gnuplot.data".to_owned() });
+}
+
+#[test]
+fn check_sees_a_rate_that_its_intervals_do_not_give() {
+    let (dir, mut results) = directory(sample::results(&sample::TWO, 8));
+    write(dir.path(), &results).unwrap();
+    let rate = results.trials[3].rate_pps.unwrap();
+    results.trials[3].rate_pps = Some(rate * 1.05);
+    sample::write(&mut results, dir.path());
+    let found = check(dir.path()).unwrap();
+    let id = &results.trials[3].id;
+    assert!(found.iter().any(|d| matches!(d, Difference::Rate { trial, .. } if trial == id)));
+    assert!(
+        found.iter().any(|d| matches!(d, Difference::Line { file, .. } if file == "README.md"))
+    );
+}
+
+#[test]
+fn claim_about_another_variants_trials_does_not_resolve() {
+    let results = sample::results(&sample::TWO, 8);
+    let mutated = |change: fn(&mut Claims)| {
+        let mut claims = claims(&results).unwrap();
+        change(&mut claims);
+        resolve(&claims, &results)
+    };
+    assert!(mutated(|_| {}).is_empty());
+    assert!(
+        mutated(|c| c.cells[0].variant = "modular".to_owned())[0]
+            .detail
+            .contains("is of inet/radix")
+    );
+    assert!(
+        mutated(|c| c.cells[0].kept[0] = "b99-inet-radix".to_owned())[0]
+            .detail
+            .contains("does not exist")
+    );
+    assert!(
+        mutated(|c| c.cells[1].rate.as_mut().unwrap().median += 1.0)[0]
+            .detail
+            .contains("rate is stated")
+    );
+    assert!(mutated(|c| c.verdicts[0].pairs.swap(0, 1)).is_empty());
+    assert!(
+        !mutated(|c| {
+            c.verdicts[0].pairs.pop();
+        })
+        .is_empty()
+    );
+}
+
+#[test]
+fn figure_with_swapped_labels_is_refused() {
+    let results = sample::results(&sample::TWO, 8);
+    let claims = claims(&results).unwrap();
+    let mut chart = super::chart::chart(&claims, &results, Metric::Rate);
+    let draw = |chart: &super::figure::Chart| super::figure::bars(chart).into_document("t", "");
+    super::figure::verify(&draw(&chart), "graph.svg", (&results, Metric::Rate)).unwrap();
+    let series = &mut chart.groups[0].series;
+    let name = series[0].variant.clone();
+    series[0].variant = std::mem::replace(&mut series[1].variant, name);
+    let error =
+        super::figure::verify(&draw(&chart), "graph.svg", (&results, Metric::Rate)).unwrap_err();
+    assert!(matches!(error, ReportError::Figure { name: "graph.svg", .. }), "{error}");
+}
+
+#[test]
+fn failed_trials_are_shown_and_counted() {
+    let (_dir, mut results) = directory(sample::doubtful());
+    for trial in
+        results.trials.iter_mut().filter(|t| t.variant == "modular" && t.traffic == "inet6")
+    {
+        trial.status = Status::Failed;
+        trial.reason = Some("no frame came back".to_owned());
+    }
+    let text = terminal(&results, 100, false);
+    assert!(text.contains("FAILED: b01-inet6-modular: no frame came back"), "{text}");
+    assert!(text.contains("0 of 8"), "{text}");
+    assert!(text.contains("invalid: "), "{text}");
+}
+
+#[test]
+fn unfinished_campaign_says_so() {
+    let mut results = sample::results(&sample::TWO, 8);
+    results.trials.truncate(20);
+    results.finished = None;
+    let text = terminal(&results, 80, false);
+    assert!(text.contains("20 of 32 trials are recorded"), "{text}");
+}
+
+#[test]
+fn campaign_without_a_trial_has_a_report() {
+    let mut results = sample::results(&sample::TWO, 8);
+    results.trials.clear();
+    results.finished = None;
+    let (dir, results) = directory(results);
+    write(dir.path(), &results).unwrap();
+    assert_eq!(check(dir.path()).unwrap(), vec![]);
+}
+
+#[test]
+fn terminal_keeps_running_text_within_its_width() {
+    let text = terminal(&sample::doubtful(), 80, false);
+    for line in text.lines().filter(|l| !l.contains("  ")) {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+}
+
+#[test]
+fn no_percentage_stands_beside_an_unproven_difference() {
+    let mut results = sample::results(&sample::TWO, 8);
+    let mut noise = sample::Noise::new(3);
+    for trial in &mut results.trials {
+        let rate = 4e6 * (1.0 + 0.02 * noise.next());
+        trial.rate_pps = Some(rate);
+    }
+    let claims = claims(&results).unwrap();
+    for verdict in &claims.verdicts {
+        assert_eq!(verdict.verdict.word(), "inconclusive");
+        assert!(verdict.sentence.contains("proven neither different"), "{}", verdict.sentence);
+    }
+}
+
+#[test]
+fn notes_are_checked_against_the_data() {
+    let (dir, results) = directory(sample::results(&sample::TWO, 8));
+    fs::write(dir.path().join("notes.md"), sample::NOTES).unwrap();
+    write(dir.path(), &results).unwrap();
+    let text = fs::read_to_string(dir.path().join("README.md")).unwrap();
+    let doubts: Vec<&str> = text.lines().filter(|l| l.starts_with("> warning: ")).collect();
+    let wanted = [
+        "notes.md:2: 1.448 Mpps is no figure",
+        "notes.md:3: 7.0 % is said to be faster, but",
+        "notes.md:4: \"no impact\", but modular is slower",
+        "notes.md:5: 12.5 ns is no figure",
+    ];
+    assert_eq!(doubts.len(), wanted.len(), "{doubts:#?}");
+    for (doubt, start) in doubts.iter().zip(wanted) {
+        assert!(doubt.contains(start), "{doubt}");
+    }
+}
+
+#[test]
+fn numbers_of_our_own_readme_are_figures_of_the_report() {
+    for results in [sample::results(&sample::TWO, 8), sample::results(&sample::FOUR, 12)] {
+        let (dir, results) = directory(results);
+        write(dir.path(), &results).unwrap();
+        let readme = fs::read_to_string(dir.path().join("README.md")).unwrap();
+        let sentences: String = readme
+            .lines()
+            .filter(|l| l.starts_with("=>") || l.starts_with("   "))
+            .fold(String::new(), |all, line| {
+                all + line.trim_start_matches("=>").trim_start() + " "
+            });
+        let found = super::prose::check(&sentences, "README.md", &claims(&results).unwrap());
+        assert_eq!(found, Vec::<String>::new());
+    }
+}
+
+#[test]
+fn profile_that_missed_the_load_is_refused() {
+    let (dir, results) = directory(sample::results(&sample::TWO, 8));
+    sample::write_profiles(&results, dir.path());
+    let about = dir.path().join("profiles/modular.inet.json");
+    fs::write(&about, r#"{"profiler":"p","rate_pps":1000000.0}"#).unwrap();
+    fs::write(dir.path().join("profiles/other.inet.folded"), "a;b 3\n").unwrap();
+    write(dir.path(), &results).unwrap();
+    let text = fs::read_to_string(dir.path().join("README.md")).unwrap();
+    assert!(text.contains(
+        "profiles/modular.inet.folded: refused: the profiled trial forwarded 1.000 Mpps"
+    ));
+    assert!(text.contains("profiles/other.inet.folded belongs to no variant"));
+    assert!(dir.path().join("flame-radix.inet.svg").exists());
+    assert!(!dir.path().join("flame-modular.inet.svg").exists());
+    assert!(dir.path().join("flame-modular-against-radix.inet6.svg").exists());
+    assert_eq!(check(dir.path()).unwrap(), vec![]);
+}
+
+#[test]
+fn page_stays_below_two_megabytes_for_320_trials() {
+    let (dir, results) = directory(sample::results(&sample::FOUR, 40));
+    sample::write_profiles(&results, dir.path());
+    write(dir.path(), &results).unwrap();
+    let size = fs::metadata(dir.path().join("index.html")).unwrap().len();
+    assert!(size < 2_000_000, "{size} bytes");
+}
+
+#[test]
+fn commit_message_keeps_to_72_columns() {
+    let text = super::commit(&sample::doubtful()).unwrap();
+    assert!(text.lines().all(|l| l.chars().count() <= 72), "{text}");
+}
+
+#[test]
+fn variant_without_trials_does_not_take_the_others_with_it() {
+    let mut results = sample::results(&sample::FOUR, 8);
+    for trial in results.trials.iter_mut().filter(|t| t.variant == "dxr") {
+        trial.status = Status::Failed;
+    }
+    let claims = claims(&results).unwrap();
+    let word = |variant: &str| {
+        claims.verdicts.iter().find(|v| v.variant == variant).unwrap().verdict.word()
+    };
+    assert_eq!((word("bsearch"), word("dxr")), ("faster", "invalid"));
+}
+
+#[test]
+fn synthesis_refuses_to_mix_traffic_silently() {
+    use super::synthesis::{Synthesis, write as write_synthesis};
+    let (a, _) = directory(sample::results(&sample::TWO, 8));
+    let mut other = sample::results(&sample::TWO, 8);
+    for trial in other.trials.iter_mut().filter(|t| t.traffic == "inet") {
+        trial.flows_planned = 200;
+        trial.measured.flows_seen = 200;
+    }
+    let (b, _) = directory(other);
+    let dirs = [a.path().to_owned(), b.path().to_owned()];
+    let error = Synthesis::read(&dirs, false).unwrap_err();
+    assert!(error.to_string().contains("inet as 200 flows"), "{error}");
+    let synthesis = Synthesis::read(&dirs, true).unwrap();
+    assert_eq!(synthesis.warnings.len(), 1, "{:?}", synthesis.warnings);
+    assert!(synthesis.columns[0].label != synthesis.columns[1].label);
+    let out = tempfile::tempdir().unwrap();
+    write_synthesis(&synthesis, out.path()).unwrap();
+    let text = fs::read_to_string(out.path().join("README.md")).unwrap();
+    assert!(text.contains("warning: ") && text.contains("faster [+17.4 %, +19.2 %]"), "{text}");
+    assert!(out.path().join("inet6.png").exists());
+}
+
+#[test]
+fn readme_answers_first_and_proves_below() {
+    let (dir, results) = directory(sample::results(&sample::TWO, 8));
+    sample::write_profiles(&results, dir.path());
+    fs::write(dir.path().join("notes.md"), "Looks good.\n").unwrap();
+    write(dir.path(), &results).unwrap();
+    let readme = fs::read_to_string(dir.path().join("README.md")).unwrap();
+    let page = fs::read_to_string(dir.path().join("index.html")).unwrap();
+    let in_order = |text: &str, marks: &[&str]| {
+        let places: Vec<Option<usize>> = marks.iter().map(|m| text.find(m)).collect();
+        assert!(places.is_sorted() && places[0].is_some(), "{marks:?} at {places:?}");
+    };
+    in_order(
+        &readme,
+        &[
+            "=> modular is",
+            "## Checks",
+            "(forest.png)",
+            "## All figures",
+            "(graph.png)",
+            "(run-order.png)",
+            "## Flame graphs",
+            "Looks good.",
+            "## Provenance",
+            "## ministat",
+        ],
+    );
+    let sections = ["verdicts", "checks", "forest", "figures", "run-order", "figure-distribution"];
+    let sections = sections.into_iter().chain(["flames", "notes", "provenance", "ministat"]);
+    let sections: Vec<String> = sections.map(|id| format!(" id=\"{id}\"")).collect();
+    in_order(&page, &sections.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
+#[test]
+fn imix_axis_stands_only_where_frames_cross_a_link() {
+    let mut results = sample::results(&sample::TWO, 8);
+    let svg = |results: &Results| {
+        let (dir, results) = directory(results.clone());
+        write(dir.path(), &results).unwrap();
+        let read = |name: &str| fs::read_to_string(dir.path().join(name)).unwrap();
+        (read("graph.svg"), read("cost.svg"))
+    };
+    assert!(!svg(&results).0.contains("IMIX"));
+    results.campaign.device = "linux".to_owned();
+    let (rate, cost) = svg(&results);
+    // 4 Mpps carry 4e6 x 2834.67 bits of simple IMIX: ticks in Gb/s.
+    assert!(rate.contains("Simple IMIX Ethernet throughput (Gb/s)"));
+    assert!(!cost.contains("IMIX"));
+}
+
+#[test]
+fn refusals_are_shown_where_no_profile_is_left() {
+    let (dir, results) = directory(sample::results(&sample::TWO, 8));
+    fs::create_dir(dir.path().join("profiles")).unwrap();
+    fs::write(dir.path().join("profiles/other.inet.folded"), "a;b 3\n").unwrap();
+    write(dir.path(), &results).unwrap();
+    for name in ["README.md", "index.html"] {
+        let text = fs::read_to_string(dir.path().join(name)).unwrap();
+        assert!(text.contains("belongs to no variant"), "{name}");
+    }
+}
+
+#[test]
+fn published_runs_are_judged_without_blocks_and_not_by_what_nobody_counted() {
+    let (dir, results) = directory(sample::published());
+    fs::remove_file(dir.path().join("experiment.toml")).unwrap();
+    fs::remove_file(dir.path().join("environment.json")).unwrap();
+    let claims = claims(&results).unwrap();
+    let inet = &claims.verdicts[0];
+    assert_eq!(inet.verdict.word(), "faster", "{}", inet.sentence);
+    assert_eq!(inet.rate.as_ref().unwrap().method, fwdlab_stats::Method::Welch);
+    assert!(inet.rank.is_some() && inet.pairs.is_empty());
+    assert_eq!(inet.runs.as_ref().map(|[b, v]| (b.len(), v.len())), Some((5, 4)));
+    assert!(inet.findings.iter().any(|f| f.to_string().contains("not in randomised blocks")));
+    assert!(!claims.badges.iter().any(|b| b.state == fwdlab_claims::claim::State::Bad));
+    write(dir.path(), &results).unwrap();
+    assert_eq!(check(dir.path()).unwrap(), vec![]);
+    let page = fs::read_to_string(dir.path().join("README.md")).unwrap();
+    for nonsense in ["seed ", "default settings", "dropped no frame", "SHA-256", "0 seen", "pinned"]
+    {
+        assert!(!page.contains(nonsense), "{nonsense}: {page}");
+    }
+}
+
+#[test]
+fn idle_stacks_are_stated_and_left_out_of_shares() {
+    let (dir, results) = directory(sample::results(&sample::TWO, 8));
+    fs::create_dir(dir.path().join("profiles")).unwrap();
+    let put = |name: &str, text: &str| fs::write(dir.path().join("profiles").join(name), text);
+    put("radix.inet.folded", "swapper;cpu_idle;default_idle 50\nswapper;softirq;lookup 50\n")
+        .unwrap();
+    put("modular.inet.folded", "swapper;softirq;lookup 25\nswapper;softirq;send 75\n").unwrap();
+    write(dir.path(), &results).unwrap();
+    let text = fs::read_to_string(dir.path().join("README.md")).unwrap();
+    assert!(text.contains("idle stacks 50.0 %"), "{text}");
+    let row = text.lines().find(|l| l.starts_with("| lookup")).unwrap();
+    assert!(row.contains("100.0 %") && row.contains("25.0 %"), "{row}");
+}
+
+#[test]
+fn repeated_trials_are_counted() {
+    let mut results = sample::results(&sample::TWO, 8);
+    results.repeated.push(results.trials[0].clone());
+    let claims = claims(&results).unwrap();
+    assert_eq!(claims.badges[0].text, "32 planned, 32 kept; 1 more did not count and ran again");
+}
+
+#[test]
+fn published_verdict_on_other_runs_does_not_resolve() {
+    let results = sample::published();
+    let mut claims = claims(&results).unwrap();
+    assert!(resolve(&claims, &results).is_empty());
+    claims.verdicts[0].runs.as_mut().unwrap()[0].pop();
+    assert!(resolve(&claims, &results)[0].detail.contains("not what its runs give"));
+}
+
+#[test]
+fn published_runs_that_reached_the_offered_load_prove_nothing() {
+    let mut results = sample::published();
+    for trial in &mut results.trials {
+        trial.limited_by = fwdlab_results::LimitedBy::Generator;
+        for interval in &mut trial.measured.intervals {
+            interval.tx = interval.rx;
+        }
+    }
+    let claims = claims(&results).unwrap();
+    assert_eq!(claims.verdicts[0].metric, "rate");
+    assert!(claims.verdicts[0].sentence.contains("saturated"), "{}", claims.verdicts[0].sentence);
+}
+
+#[test]
+fn a_core_that_tester_and_device_share_is_stated_and_no_fault_of_the_generator() {
+    let mut results = sample::results(&sample::TWO, 8);
+    for trial in &mut results.trials {
+        // The more comes back, the less is sent.
+        for interval in &mut trial.measured.intervals {
+            interval.tx = 10_000_000 - interval.rx;
+        }
+    }
+    let sentence = |results: &Results| claims(results).unwrap().verdicts[0].sentence.clone();
+    assert!(sentence(&results).contains("generator limit"), "{}", sentence(&results));
+    for trial in &mut results.trials {
+        trial.measured.environment.device_share =
+            Some(if trial.variant == "radix" { 0.6 } else { 0.75 });
+        if trial.variant == "radix" {
+            trial.limited_by = fwdlab_results::LimitedBy::Core;
+        }
+    }
+    assert!(!sentence(&results).contains("invalid"), "{}", sentence(&results));
+    let claims = claims(&results).unwrap();
+    assert_eq!(claims.cells[0].limits(), "tester and device");
+    let headroom = claims.badges.iter().find(|badge| badge.name == "tester headroom").unwrap();
+    assert_eq!(
+        headroom.text,
+        "in 16 of 32 trials the tester took over a third of the core that it shares with the \
+         device: the rate is that of both; the device had 60.0 % to 75.0 % of that core"
+    );
+    results.trials.retain(|trial| trial.variant != "radix");
+    let badges = fwdlab_claims::claims(&results).unwrap().badges;
+    let headroom = badges.iter().find(|badge| badge.name == "tester headroom").unwrap();
+    assert!(headroom.text.ends_with("the device had 75.0 % to 75.0 % of that core"));
+}
+
+#[test]
+fn intervals_on_a_slow_processor_are_counted_and_do_not_count() {
+    let mut results = sample::results(&sample::TWO, 8);
+    let processor = |results: &Results| {
+        let badges = claims(results).unwrap().badges;
+        badges.into_iter().find(|badge| badge.name == "processor").map(|badge| badge.text)
+    };
+    assert_eq!(processor(&results), None);
+    for trial in &mut results.trials {
+        for interval in &mut trial.measured.intervals {
+            interval.slow_share = Some(0.0);
+        }
+    }
+    assert_eq!(processor(&results).unwrap(), "at full speed in every interval");
+    let trial = &mut results.trials[0];
+    (trial.measured.intervals[3].slow_share, trial.measured.intervals[3].rx) = (Some(0.5), 1);
+    assert!(processor(&results).unwrap().ends_with("in 1 trial too few others remained"));
+    results.trials[0].steady.as_mut().unwrap().skipped = vec![3];
+    let text = processor(&results).unwrap();
+    assert!(text.starts_with("the device's processor was slow in 1 of 320 intervals"), "{text}");
+    assert!(text.ends_with("these do not count"), "{text}");
+}

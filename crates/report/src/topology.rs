@@ -1,0 +1,46 @@
+//! The topology as a drawing: where frames come from, through what, where to.
+
+use super::figure::{Anchor, Canvas, at};
+use fwdlab_claims::claim::Claims;
+use fwdlab_claims::setting::TrafficSetting;
+use fwdlab_claims::units;
+
+/// Draws tester, device and what flows between them.
+pub fn topology(claims: &Claims) -> Canvas {
+    let traffics = &claims.setting.traffics;
+    let height = 96.0 + 34.0 * traffics.len().max(1) as f64;
+    let mut canvas = Canvas::new(800.0, height);
+    let bottom = height - 26.0;
+    let link = claims.setting.about.link.word();
+    for (x, width, name, detail) in [
+        (16.0, 130.0, "tester", "sender"),
+        (320.0, 160.0, "device", claims.setting.device.as_str()),
+        (654.0, 130.0, "tester", "receiver, checks"),
+    ] {
+        canvas.rect("box", at(x, 16.0), at(x + width, bottom));
+        canvas.text("strong", Anchor::Middle, at(x + width / 2.0, 38.0), name);
+        canvas.text("faint", Anchor::Middle, at(x + width / 2.0, 54.0), detail);
+    }
+    for (k, traffic) in traffics.iter().enumerate() {
+        draw_traffic(&mut canvas, traffic, 86.0 + 34.0 * k as f64);
+    }
+    for x in [233.0, 567.0] {
+        canvas.text("faint", Anchor::Middle, at(x, bottom + 18.0), link);
+    }
+    canvas
+}
+
+fn draw_traffic(canvas: &mut Canvas, traffic: &TrafficSetting, y: f64) {
+    canvas.open(&[("class", "traffic"), ("data-traffic", &traffic.name)]);
+    for (from, to) in [(146.0, 320.0), (480.0, 654.0)] {
+        canvas.line("whisker", at(from, y), at(to, y));
+        canvas.line("whisker", at(to - 8.0, y - 5.0), at(to, y));
+        canvas.line("whisker", at(to - 8.0, y + 5.0), at(to, y));
+    }
+    let flows = format!("{} flows, {}", units::count(traffic.flows), traffic.load);
+    canvas.text("faint", Anchor::Middle, at(229.0, y - 6.0), &flows);
+    let frames = format!("{}, {} bytes", traffic.family.title(), traffic.frame_bytes);
+    canvas.text("faint", Anchor::Middle, at(567.0, y - 6.0), &frames);
+    canvas.text("", Anchor::Middle, at(400.0, y + 4.0), &traffic.name);
+    canvas.close();
+}

@@ -1,0 +1,52 @@
+//! What a device is, as its campaign records it.
+
+use serde::{Deserialize, Serialize};
+
+/// What a device is, in words for the report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct About {
+    /// The line of the report that says what was measured.
+    pub line: String,
+    /// Name of the fact of the device that the line ends with, if one is part of what it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fact: Option<String>,
+    /// What joins tester and device.
+    pub link: Link,
+    /// The command that makes such results, where it is not `fwdlab run`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+}
+
+impl About {
+    /// What can be said of a device whose record says no more than its name.
+    pub fn unknown(name: &str) -> Self {
+        Self { line: format!("Device: {name}"), fact: None, link: Link::Wire, command: None }
+    }
+}
+
+/// What joins tester and device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Link {
+    /// Memory: no line rate bounds it.
+    Memory,
+    /// Virtual Ethernet.
+    Veth,
+    /// A wire, or what stands for one.
+    Wire,
+}
+
+impl Link {
+    /// Whether a rate over it can be held against the line rates of Ethernet.
+    pub const fn has_line_rate(self) -> bool {
+        !matches!(self, Self::Memory)
+    }
+
+    /// What it is called in a figure.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Memory => "memory ring",
+            Self::Veth | Self::Wire => "link",
+        }
+    }
+}

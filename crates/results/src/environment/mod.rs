@@ -1,0 +1,131 @@
+//! `environment.json`: on what a campaign ran and with what, so that two
+//! results can be told to be comparable or not.
+
+mod machine;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::journal::write_whole;
+use crate::{Error, Result};
+
+pub use machine::{Cache, Kernel, Machine};
+
+/// Name of the file in a results directory.
+pub const ENVIRONMENT_FILE: &str = "environment.json";
+
+/// On what a campaign ran and with what.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Environment {
+    /// The build of fwdlab.
+    pub fwdlab: Build,
+    /// The hardware, as far as the system shows it.
+    pub machine: Machine,
+    /// The operating system.
+    pub kernel: Kernel,
+    /// The seed of the running order, drawn or given.
+    pub seed: u64,
+    /// Settings read back from the device before the first trial.
+    pub device: BTreeMap<String, String>,
+}
+
+/// The build of fwdlab.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Build {
+    /// Version of the package.
+    pub version: String,
+    /// `git describe` of the sources at build time, or `unknown`.
+    pub commit: String,
+    /// The compiler.
+    pub rustc: String,
+    /// Cargo's profile: `release`, `dist`, `debug`, ...; figures of a debug build mean little.
+    pub profile: String,
+    /// Architecture and system that it was built for.
+    pub target: String,
+}
+
+impl Environment {
+    /// Looks at this machine. What the system does not show stays empty.
+    pub fn collect(build: Build, seed: u64, device: BTreeMap<String, String>) -> Self {
+        Self {
+            fwdlab: build,
+            machine: Machine::look(Path::new("/")),
+            kernel: Kernel::look(Path::new("/")),
+            seed,
+            device,
+        }
+    }
+
+    /// Writes this into the results directory `dir`.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn write(&self, dir: &Path) -> Result<()> {
+        let mut text = serde_json::to_vec_pretty(self)
+            .map_err(|source| Error::Encode { what: "the environment", source })?;
+        text.push(b'\n');
+        write_whole(&dir.join(ENVIRONMENT_FILE), &text)
+    }
+
+    /// Reads that of the results directory `dir`; `None` when it has none.
+    ///
+    /// # Errors
+    /// When the file cannot be read or is no environment.
+    pub fn read(dir: &Path) -> Result<Option<Self>> {
+        let path = dir.join(ENVIRONMENT_FILE);
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Error::io("read", &path)(error)),
+        };
+        serde_json::from_slice(&bytes).map(Some).map_err(|error| Error::JournalLine {
+            path,
+            line: error.line(),
+            what: error.to_string(),
+            wanted: "an environment as `fwdlab run` writes it",
+            remedy: "restore the file, or remove it to go on without",
+        })
+    }
+
+    /// What differs from `other` in a way that moves figures, as
+    /// `name: this, that`; the seed does not.
+    pub fn differences(&self, other: &Self) -> Vec<String> {
+        let facts = |e: &Self| {
+            [
+                (
+                    "fwdlab",
+                    format!("{} {} ({})", e.fwdlab.version, e.fwdlab.commit, e.fwdlab.profile),
+                ),
+                ("compiler", e.fwdlab.rustc.clone()),
+                ("processor", e.machine.processor.clone()),
+                ("cores", e.machine.cores.to_string()),
+                ("governor", e.machine.governor.clone()),
+                ("hypervisor", e.machine.hypervisor.clone()),
+                ("kernel", e.kernel.release.clone()),
+            ]
+        };
+        let mut found: Vec<String> = facts(self)
+            .into_iter()
+            .zip(facts(other))
+            .filter(|((_, this), (_, that))| this != that)
+            .map(|((name, this), (_, that))| format!("{name}: {this}, {that}"))
+            .collect();
+        for name in self.device.keys().chain(other.device.keys()) {
+            let (this, that) = (self.device.get(name), other.device.get(name));
+            let shown = |value: Option<&String>| value.map_or("unset", String::as_str).to_owned();
+            let line = format!("{name}: {}, {}", shown(this), shown(that));
+            if this != that && !found.contains(&line) {
+                found.push(line);
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,82 @@
+use std::fs;
+
+use super::*;
+
+/// A made-up machine: files and their text under a root of their own.
+fn root(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let root = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        let path = root.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    root
+}
+
+#[test]
+fn reads_a_machine_as_linux_shows_it() {
+    let root = root(&[
+        (
+            "proc/cpuinfo",
+            "processor\t: 0\nmodel name\t: Example CPU @ 2.00GHz\nflags\t\t: fpu avx2 bmi2 hypervisor\n\nprocessor\t: 1\n",
+        ),
+        ("proc/meminfo", "MemTotal:        1024 kB\nMemFree: 1 kB\n"),
+        ("sys/devices/system/cpu/cpu0/cache/index0/level", "1\n"),
+        ("sys/devices/system/cpu/cpu0/cache/index0/type", "Data\n"),
+        ("sys/devices/system/cpu/cpu0/cache/index0/size", "32K\n"),
+        ("sys/devices/system/cpu/cpu0/cache/index1/level", "3\n"),
+        ("sys/devices/system/cpu/cpu0/cache/index1/type", "Unified\n"),
+        ("sys/devices/system/cpu/cpu0/cache/index1/size", "2M\n"),
+        ("sys/devices/system/cpu/intel_pstate/no_turbo", "1\n"),
+    ]);
+    let machine = Machine::look(root.path());
+    assert_eq!(machine.processor, "Example CPU @ 2.00GHz");
+    assert_eq!(machine.cores_online, 2);
+    assert_eq!(machine.flags, ["avx2", "bmi2", "hypervisor"]);
+    assert_eq!(machine.memory_bytes, 1_048_576);
+    assert_eq!(machine.caches.len(), 2);
+    assert_eq!(machine.caches[1].size_bytes, 2 * 1_048_576);
+    assert_eq!(machine.turbo, "off");
+    assert_eq!(machine.hypervisor, "yes");
+}
+
+#[test]
+fn reads_a_kernel_as_linux_shows_it() {
+    let root = root(&[
+        ("proc/sys/kernel/osrelease", "6.1.0-18-amd64\n"),
+        ("etc/os-release", "NAME=x\nPRETTY_NAME=\"Debian GNU/Linux 12\"\n"),
+        ("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"),
+    ]);
+    let kernel = Kernel::look(root.path());
+    assert_eq!(kernel.release, "6.1.0-18-amd64");
+    assert_eq!(kernel.distribution, "Debian GNU/Linux 12");
+    assert_eq!(kernel.huge_pages, "madvise");
+}
+
+#[test]
+fn a_machine_that_shows_nothing_is_not_an_error() {
+    let root = root(&[]);
+    assert_eq!(Machine::look(root.path()).processor, "");
+    assert_eq!(Kernel::look(root.path()).release, "");
+}
+
+#[test]
+fn the_environment_comes_back_from_its_file() {
+    let dir = tempfile::tempdir().unwrap();
+    assert_eq!(Environment::read(dir.path()).unwrap(), None);
+    let device = BTreeMap::from([("ports".to_owned(), "2".to_owned())]);
+    let environment = Environment::collect(Build::default(), 7, device);
+    environment.write(dir.path()).unwrap();
+    assert_eq!(Environment::read(dir.path()).unwrap(), Some(environment));
+}
+
+#[test]
+fn differences_are_named_with_both_values() {
+    let one = Environment::default();
+    let mut other = one.clone();
+    other.seed = 9;
+    assert!(one.differences(&other).is_empty());
+    other.kernel.release = "6.2".to_owned();
+    other.device.insert("ports".to_owned(), "2".to_owned());
+    assert_eq!(one.differences(&other), ["kernel: , 6.2", "ports: unset, 2"]);
+}

@@ -1,0 +1,109 @@
+//! What can go wrong with a results directory, each with what failed, on what, and what to try next.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// An error of a results directory.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operating system refused a file operation.
+    #[error("cannot {doing} {path}: {source}; {}", io_remedy(source))]
+    Io {
+        /// The operation, as the word after "cannot" ("write", "open").
+        doing: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+
+    /// Another run holds the lock of this results directory.
+    #[error(
+        "another run is writing to {dir}; wait until it ends, or choose another directory with -o DIR"
+    )]
+    Busy {
+        /// The results directory.
+        dir: PathBuf,
+    },
+
+    /// The directory already holds results, which are never overwritten.
+    #[error(
+        "{dir} already holds {state} results; nothing is overwritten: choose another directory with -o DIR, or move it away"
+    )]
+    Occupied {
+        /// The results directory.
+        dir: PathBuf,
+        /// "finished", "unfinished" or "another experiment's".
+        state: &'static str,
+    },
+
+    /// The directory holds no journal, or a journal without its first record.
+    #[error("{dir} holds no results: {wanted}; start one with `fwdlab run -o {dir} EXPERIMENT`")]
+    NoResults {
+        /// The directory.
+        dir: PathBuf,
+        /// What was looked for.
+        wanted: &'static str,
+    },
+
+    /// A line of a journal does not say what a journal must say.
+    #[error("{path}:{line}: {what}; wanted {wanted}; {remedy}")]
+    JournalLine {
+        /// The journal.
+        path: PathBuf,
+        /// Line number, from 1.
+        line: usize,
+        /// What is wrong with the line.
+        what: String,
+        /// What the line should be.
+        wanted: &'static str,
+        /// What to try next.
+        remedy: &'static str,
+    },
+
+    /// A trial was recorded that the journal cannot take.
+    #[error("trial {id} {why}; it was not recorded again")]
+    TrialRefused {
+        /// The trial's id.
+        id: String,
+        /// "is already recorded" or "is not in the plan of this campaign".
+        why: &'static str,
+    },
+
+    /// A record could not be put into JSON.
+    #[error("cannot encode {what} as JSON: {source}")]
+    Encode {
+        /// The record.
+        what: &'static str,
+        /// What serde said.
+        source: serde_json::Error,
+    },
+}
+
+impl Error {
+    /// Returns a function that wraps a system error on `path`; made for
+    /// `map_err`.
+    pub fn io<'a>(doing: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> Self + 'a {
+        move |source| Self::Io { doing, path: path.to_owned(), source }
+    }
+}
+
+/// What a person can do about a system error.
+pub(crate) fn io_remedy(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::NotFound => "check the path",
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "choose a place that you may write with -o DIR"
+        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "free some space and run the same command again: recorded trials are kept"
+        }
+        io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
+            "a file is in the way: move it, or choose another place with -o DIR"
+        }
+        io::ErrorKind::IsADirectory => "name a file instead of a directory",
+        io::ErrorKind::InvalidData => "the file is not UTF-8 text",
+        _ => "check the file and its disk, then run the same command again",
+    }
+}

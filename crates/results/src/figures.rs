@@ -1,0 +1,58 @@
+//! Figures that a tester takes itself: rates that are searched for, and latency.
+
+use serde::{Deserialize, Serialize};
+
+/// A search for the highest load that meets a goal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RateSearch {
+    /// What the device forwarded of all that the tester could send, in frames/s.
+    pub mrr_pps: f64,
+    /// The largest load that met the goal, in frames/s.
+    pub lower_pps: f64,
+    /// The smallest load that did not, in frames/s.
+    pub upper_pps: f64,
+    /// Every load that was tried, in order.
+    pub trials: Vec<SearchTrial>,
+}
+
+/// One load that was tried.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SearchTrial {
+    /// The load, in frames/s.
+    pub load_pps: f64,
+    /// For how long, in milliseconds.
+    pub ms: f64,
+    /// Frames sent.
+    pub sent: u64,
+    /// Frames that were due and did not come back, those included that could not be sent.
+    pub lost: u64,
+}
+
+/// Latency at a share of the rate that was searched for.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LatencyAt {
+    /// The share of the rate that was offered, 0 to 1.
+    pub share: f64,
+    /// What was measured there.
+    #[serde(flatten)]
+    pub figures: LatencyFigures,
+}
+
+/// How long frames took from the tester through the device and back, in ns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LatencyFigures {
+    /// Frames with a time stamp.
+    pub frames: u64,
+    /// The shortest.
+    pub minimum_ns: u64,
+    /// Half the frames took no longer.
+    pub median_ns: u64,
+    /// 99 of 100.
+    pub p99_ns: u64,
+    /// 999 of 1,000.
+    pub p99_9_ns: u64,
+    /// 9,999 of 10,000.
+    pub p99_99_ns: u64,
+    /// The longest.
+    pub maximum_ns: u64,
+}

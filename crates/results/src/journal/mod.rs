@@ -1,0 +1,17 @@
+//! Writes a results directory so that a kill at any moment loses at most the
+//! trial that was running.
+//!
+//! The journal `trials.jsonl` only ever grows: one record a line, written in
+//! one piece and synced to the disk before the next trial starts. Whole files
+//! are written beside their place, synced, and renamed into it. An advisory
+//! lock (flock) on the journal keeps a second run out; the system drops it
+//! when its holder dies, so nothing has to be cleaned up after a crash.
+
+mod clock;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+pub use clock::{seconds_of_stamp, utc_stamp};
+pub use writer::{Journal, write_whole};

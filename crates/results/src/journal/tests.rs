@@ -1,0 +1,145 @@
+use std::fs;
+use std::time::{Duration, UNIX_EPOCH};
+
+use super::*;
+use crate::Error;
+use crate::samples::{campaign, trial};
+use crate::{Results, TORN_FILE};
+
+const EXPERIMENT: &str = "title = \"sample\"\n";
+
+#[test]
+fn time_stamps_follow_the_gregorian_calendar() {
+    let stamp = |seconds| utc_stamp(UNIX_EPOCH + Duration::from_secs(seconds));
+    assert_eq!(stamp(0), "1970-01-01T00:00:00Z");
+    assert_eq!(stamp(951_782_400), "2000-02-29T00:00:00Z");
+    assert_eq!(stamp(1_709_251_199), "2024-02-29T23:59:59Z");
+    assert_eq!(stamp(1_795_266_000), "2026-11-21T13:00:00Z");
+    assert_eq!(stamp(4_107_542_400), "2100-03-01T00:00:00Z");
+}
+
+#[test]
+fn time_stamps_come_back_as_seconds() {
+    for seconds in (0..5_000_000_000u64).step_by(12_345_678) {
+        let stamp = utc_stamp(UNIX_EPOCH + Duration::from_secs(seconds));
+        assert_eq!(seconds_of_stamp(&stamp), Some(seconds), "{stamp}");
+    }
+    for text in ["", "2026-11-21", "2026-13-01T00:00:00Z", "2026-11-21T1:2Z", "x-1-1T0:0:0Z"] {
+        assert_eq!(seconds_of_stamp(text), None, "{text}");
+    }
+}
+
+#[test]
+fn a_campaign_is_written_trial_by_trial() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut journal = Journal::create(dir.path(), &campaign(), EXPERIMENT).unwrap();
+    for place in 0..4 {
+        journal.append(&trial(place)).unwrap();
+        assert_eq!(Results::read(dir.path()).unwrap().trials.len(), place + 1);
+    }
+    journal.finish("all blocks run").unwrap();
+    let read = Results::read(dir.path()).unwrap();
+    assert_eq!(read.finished.unwrap().stopped, "all blocks run");
+    assert_eq!(fs::read_to_string(dir.path().join("experiment.toml")).unwrap(), EXPERIMENT);
+}
+
+#[test]
+fn a_second_run_in_the_same_directory_is_kept_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let first = Journal::create(dir.path(), &campaign(), EXPERIMENT).unwrap();
+    assert!(matches!(
+        Journal::create(dir.path(), &campaign(), EXPERIMENT),
+        Err(Error::Busy { .. })
+    ));
+    assert!(matches!(Journal::resume(dir.path()), Err(Error::Busy { .. })));
+    drop(first);
+    assert!(Journal::resume(dir.path()).is_ok());
+}
+
+#[test]
+fn results_are_never_overwritten() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = Journal::create(dir.path(), &campaign(), EXPERIMENT).unwrap();
+    journal.finish("all blocks run").unwrap();
+    let before = fs::read(dir.path().join("trials.jsonl")).unwrap();
+    let error = Journal::create(dir.path(), &campaign(), "other").unwrap_err();
+    assert!(matches!(error, Error::Occupied { state: "finished", .. }));
+    assert!(error.to_string().contains("-o DIR"));
+    assert!(matches!(Journal::resume(dir.path()), Err(Error::Occupied { .. })));
+    assert_eq!(fs::read(dir.path().join("trials.jsonl")).unwrap(), before);
+    assert_eq!(fs::read_to_string(dir.path().join("experiment.toml")).unwrap(), EXPERIMENT);
+}
+
+#[test]
+fn a_trial_is_recorded_once_and_only_when_planned() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut journal = Journal::create(dir.path(), &campaign(), EXPERIMENT).unwrap();
+    journal.append(&trial(0)).unwrap();
+    let error = journal.append(&trial(0)).unwrap_err().to_string();
+    assert!(error.contains("trial b01-inet-radix is already recorded"), "{error}");
+    let mut stranger = trial(1);
+    stranger.id = "b09-inet-radix".to_owned();
+    assert!(matches!(journal.append(&stranger), Err(Error::TrialRefused { .. })));
+    drop(journal);
+    let (mut journal, _) = Journal::resume(dir.path()).unwrap();
+    assert!(matches!(journal.append(&trial(0)), Err(Error::TrialRefused { .. })));
+}
+
+#[test]
+fn a_torn_line_is_kept_aside_and_its_trial_runs_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("trials.jsonl");
+    let mut journal = Journal::create(dir.path(), &campaign(), EXPERIMENT).unwrap();
+    journal.append(&trial(0)).unwrap();
+    let whole = fs::read(&path).unwrap();
+    journal.append(&trial(1)).unwrap();
+    drop(journal);
+    let torn = fs::read(&path).unwrap();
+    fs::write(&path, &torn[..torn.len() - 40]).unwrap();
+
+    let (mut journal, results) = Journal::resume(dir.path()).unwrap();
+    assert!(results.is_torn);
+    assert_eq!(results.missing()[0], "b01-inet-modular");
+    assert_eq!(fs::read(&path).unwrap(), whole);
+    let aside = fs::read(dir.path().join(TORN_FILE)).unwrap();
+    assert_eq!(aside, [&torn[whole.len()..torn.len() - 40], b"\n"].concat());
+
+    journal.append(&trial(1)).unwrap();
+    let read = Results::read(dir.path()).unwrap();
+    assert_eq!(read.trials, [trial(0), trial(1)]);
+    assert!(!read.is_torn);
+}
+
+#[test]
+fn a_kill_before_the_first_record_leaves_a_directory_that_can_be_started() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("trials.jsonl"), "{\"record\":\"camp").unwrap();
+    assert!(matches!(Journal::resume(dir.path()), Err(Error::NoResults { .. })));
+    let journal = Journal::create(dir.path(), &campaign(), EXPERIMENT).unwrap();
+    drop(journal);
+    assert!(Results::read(dir.path()).unwrap().trials.is_empty());
+    assert!(dir.path().join(TORN_FILE).exists());
+}
+
+#[test]
+fn a_file_in_the_way_is_named_with_a_remedy() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("file");
+    fs::write(&path, "").unwrap();
+    let error = Journal::create(&path, &campaign(), EXPERIMENT).unwrap_err().to_string();
+    assert!(error.contains("cannot create"), "{error}");
+    assert!(error.contains("-o DIR"), "{error}");
+}
+
+#[test]
+fn a_whole_file_replaces_the_old_one_and_leaves_nothing_beside_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("README.md");
+    write_whole(&path, b"one").unwrap();
+    write_whole(&path, b"two").unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"two");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    fs::create_dir(dir.path().join("d")).unwrap();
+    assert!(write_whole(&dir.path().join("d"), b"x").is_err());
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+}

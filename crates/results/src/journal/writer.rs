@@ -1,0 +1,243 @@
+//! The journal's writer and the writer of whole files.
+
+use std::collections::HashSet;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::utc_stamp;
+use crate::{Campaign, Finished, JOURNAL_FILE, JournalText, Record, Results, TORN_FILE, Trial};
+use crate::{Error, Result};
+
+/// Name of the copy of the experiment file.
+const EXPERIMENT_FILE: &str = "experiment.toml";
+
+/// The open journal of a running campaign; holds the directory's lock until it
+/// is dropped.
+#[derive(Debug)]
+pub struct Journal {
+    dir: PathBuf,
+    path: PathBuf,
+    file: File,
+    /// Bytes of whole records in the file.
+    length: u64,
+    planned: HashSet<String>,
+    recorded: HashSet<String>,
+}
+
+impl Journal {
+    /// Starts the results of a campaign in `dir`, made if need be, and records
+    /// `campaign` in it together with the experiment file as it was read.
+    ///
+    /// # Errors
+    /// When `dir` already holds results or is in use, or cannot be written.
+    pub fn create(dir: &Path, campaign: &Campaign, experiment: &str) -> Result<Self> {
+        let is_new = !dir.exists();
+        fs::create_dir_all(dir).map_err(Error::io("create", dir))?;
+        let (mut journal, bytes) = Self::open(dir, true)?;
+        let text = JournalText::split(&bytes);
+        if !text.lines.is_empty() {
+            let state = Results::from_journal(dir, &journal.path, &text).ok().flatten().map_or(
+                "unreadable",
+                |r| {
+                    if r.finished.is_some() { "finished" } else { "unfinished" }
+                },
+            );
+            return Err(Error::Occupied { dir: dir.to_owned(), state });
+        }
+        journal.set_torn_aside(&text)?;
+        journal.planned = campaign.trials.iter().cloned().collect();
+        journal.begin(campaign, experiment).inspect_err(|_| journal.undo_create(is_new))?;
+        Ok(journal)
+    }
+
+    /// Opens the results in `dir` to go on with them. A torn last line is
+    /// moved to [`TORN_FILE`]; its trial counts as not run.
+    ///
+    /// # Errors
+    /// When there are none, they are finished, in use, or damaged.
+    pub fn resume(dir: &Path) -> Result<(Self, Results)> {
+        if !dir.join(JOURNAL_FILE).exists() {
+            return Err(Error::NoResults { dir: dir.to_owned(), wanted: "no trials.jsonl" });
+        }
+        let (mut journal, bytes) = Self::open(dir, false)?;
+        let text = JournalText::split(&bytes);
+        let results =
+            Results::from_journal(dir, &journal.path, &text)?.ok_or_else(|| Error::NoResults {
+                dir: dir.to_owned(),
+                wanted: "its trials.jsonl lacks the campaign record",
+            })?;
+        if results.finished.is_some() {
+            return Err(Error::Occupied { dir: dir.to_owned(), state: "finished" });
+        }
+        journal.set_torn_aside(&text)?;
+        journal.planned = results.campaign.trials.iter().cloned().collect();
+        journal.recorded = results.trials.iter().map(|t| t.id.clone()).collect();
+        Ok((journal, results))
+    }
+
+    /// The results directory.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Records one trial and waits until it is on the disk.
+    ///
+    /// # Errors
+    /// When the trial is not planned or already recorded, or the disk refuses;
+    /// the journal then ends with the record before.
+    pub fn append(&mut self, trial: &Trial) -> Result<()> {
+        let refuse = |why| Err(Error::TrialRefused { id: trial.id.clone(), why });
+        if !self.planned.contains(&trial.id) {
+            return refuse("is not in the plan of this campaign");
+        }
+        if self.recorded.contains(&trial.id) {
+            return refuse("is already recorded");
+        }
+        self.write_line(&Record::Trial(Box::new(trial.clone())))?;
+        self.recorded.insert(trial.id.clone());
+        Ok(())
+    }
+
+    /// Records a trial that does not count because it is run again; its reason
+    /// says why.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub fn append_repeated(&mut self, trial: &Trial) -> Result<()> {
+        self.write_line(&Record::Repeated(Box::new(trial.clone())))
+    }
+
+    /// Records the end of the campaign and why it ended, and gives the
+    /// directory free.
+    ///
+    /// # Errors
+    /// When the disk refuses; the campaign then stays unfinished.
+    pub fn finish(mut self, stopped: &str) -> Result<()> {
+        let end = Finished { at: utc_stamp(SystemTime::now()), stopped: stopped.to_owned() };
+        self.write_line(&Record::Finished(end))
+    }
+
+    /// Writes the experiment file and the first record.
+    fn begin(&mut self, campaign: &Campaign, experiment: &str) -> Result<()> {
+        write_whole(&self.dir.join(EXPERIMENT_FILE), experiment.as_bytes())?;
+        self.write_line(&Record::Campaign(campaign.clone()))?;
+        sync_dir(&self.dir)
+    }
+
+    /// Takes back what a failed [`Journal::create`] made, as far as the system
+    /// lets it.
+    #[cold]
+    fn undo_create(&self, with_dir: bool) {
+        let _ = fs::remove_file(self.dir.join(EXPERIMENT_FILE));
+        let _ = fs::remove_file(&self.path);
+        if with_dir {
+            let _ = fs::remove_dir(&self.dir);
+        }
+    }
+
+    /// Opens and locks the journal and reads what it holds.
+    fn open(dir: &Path, create: bool) -> Result<(Self, Vec<u8>)> {
+        let path = dir.join(JOURNAL_FILE);
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(create)
+            .truncate(false)
+            .open(&path)
+            .map_err(Error::io("open", &path))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(Error::Busy { dir: dir.to_owned() }),
+            Err(TryLockError::Error(error)) => return Err(Error::io("lock", &path)(error)),
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(Error::io("read", &path))?;
+        let length = JournalText::split(&bytes).whole_bytes();
+        let journal = Self {
+            dir: dir.to_owned(),
+            path,
+            file,
+            length,
+            planned: HashSet::new(),
+            recorded: HashSet::new(),
+        };
+        Ok((journal, bytes))
+    }
+
+    /// Moves a torn last line out of the journal, keeping its bytes.
+    fn set_torn_aside(&mut self, text: &JournalText<'_>) -> Result<()> {
+        let Some(torn) = text.torn else { return Ok(()) };
+        let aside = self.dir.join(TORN_FILE);
+        let write = || -> std::io::Result<()> {
+            let mut file = OpenOptions::new().append(true).create(true).open(&aside)?;
+            file.write_all(torn)?;
+            if !torn.ends_with(b"\n") {
+                file.write_all(b"\n")?;
+            }
+            file.sync_all()
+        };
+        write().map_err(Error::io("write", &aside))?;
+        sync_dir(&self.dir)?;
+        self.cut_back().map_err(Error::io("truncate", &self.path))
+    }
+
+    /// Writes one record with its line end and syncs it.
+    fn write_line(&mut self, record: &Record) -> Result<()> {
+        let mut line = serde_json::to_vec(record)
+            .map_err(|source| Error::Encode { what: "a journal record", source })?;
+        line.push(b'\n');
+        let written = self
+            .file
+            .seek(SeekFrom::Start(self.length))
+            .and_then(|_| self.file.write_all(&line))
+            .and_then(|()| self.file.sync_data());
+        if let Err(error) = written {
+            // Leave no half record behind; if even this fails, the next start
+            // finds a torn line and sets it aside.
+            let _ = self.cut_back();
+            return Err(Error::io("write", &self.path)(error));
+        }
+        self.length += line.len() as u64;
+        Ok(())
+    }
+
+    fn cut_back(&mut self) -> std::io::Result<()> {
+        self.file.set_len(self.length)?;
+        self.file.sync_all()
+    }
+}
+
+/// Writes a whole file so that readers, and a crash, see either the old one or
+/// the new one: into a file beside it, synced, renamed over it, and the rename
+/// synced.
+///
+/// # Errors
+/// When the system refuses; nothing is left behind then.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+    let dir = match path.parent() {
+        Some(dir) if !dir.as_os_str().is_empty() => dir,
+        _ => Path::new("."),
+    };
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".{}.new", std::process::id()));
+    let beside = dir.join(name);
+    let write = || -> std::io::Result<()> {
+        let mut file = File::create(&beside)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&beside, path)
+    };
+    write().map_err(|error| {
+        let _ = fs::remove_file(&beside);
+        Error::io("write", path)(error)
+    })?;
+    sync_dir(dir)
+}
+
+/// Syncs a directory, so that names made or changed in it last.
+fn sync_dir(dir: &Path) -> Result<()> {
+    File::open(dir).and_then(|d| d.sync_all()).map_err(Error::io("sync", dir))
+}

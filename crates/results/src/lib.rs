@@ -1,0 +1,52 @@
+//! What was counted: a results directory, written trial by trial and read back as values.
+//!
+//! [`journal`] writes it so that a kill loses nothing, [`environment`] says on what it was counted,
+//! [`profile`] where the device's time went. What counts mean is said elsewhere.
+//!
+//! The journal (`trials.jsonl`) holds one JSON object a line. The first is the
+//! [`Campaign`], then one [`Trial`] each, at the end [`Finished`]. Raw interval
+//! counts are kept beside every figure derived from them. docs/results.md
+//! describes every field.
+//!
+//! Readers take unknown fields in silence (a newer minor version may add
+//! some); an unknown kind of record is an error that names its line.
+
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+mod about;
+pub mod environment;
+mod error;
+mod family;
+mod figures;
+mod interval;
+pub mod journal;
+mod measure;
+mod measured;
+mod metric;
+pub mod profile;
+mod read;
+mod record;
+
+#[cfg(any(test, feature = "samples"))]
+pub mod samples;
+#[cfg(test)]
+mod tests;
+
+pub use about::{About, Link};
+pub use error::Error;
+pub use family::Family;
+pub use figures::{LatencyAt, LatencyFigures, RateSearch, SearchTrial};
+pub use interval::{Busy, Interval};
+pub use journal::Journal;
+pub use measure::Measure;
+pub use measured::{Checks, Ledger, Measured, TrialEnvironment};
+pub use metric::Metric;
+pub(crate) use read::{JOURNAL_FILE, JournalText};
+pub use read::{Results, TORN_FILE};
+pub use record::{
+    Campaign, Finished, Grouping, LimitedBy, Record, SCHEMA, Status, Steady, Trial, TrialOrder,
+};
+
+/// The result of a fallible operation on results.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,0 +1,164 @@
+//! What both sides counted in one trial.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Busy, Interval, LatencyAt, LatencyFigures, RateSearch};
+
+/// What both sides counted in one trial, spelled once from the device to the journal. Nothing in it
+/// is derived or trimmed, and what nobody counted is absent, not 0.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// Raw counts per interval, start-up and tail included, nothing trimmed.
+    pub intervals: Vec<Interval>,
+    /// Frames sent by the tester over the whole trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent: Option<u64>,
+    /// Frames received by the tester over the whole trial.
+    pub received: u64,
+    /// Distinct flows that the receiver saw.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flows_seen: Option<u64>,
+    /// Frames dropped by the device, by reason; reasons without a frame are left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drops: Option<BTreeMap<String, u64>>,
+    /// Frames that the device received, by its own counters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_received: Option<u64>,
+    /// Frames that the device sent, by its own counters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_sent: Option<u64>,
+    /// How exactly the counts of both sides must add up.
+    #[serde(default, skip_serializing_if = "Ledger::is_exact")]
+    pub ledger: Ledger,
+    /// What the receiver found in the frames that it looked into.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checks: Option<Checks>,
+    /// What the device spent on the frames; absent when it cannot say.
+    #[serde(flatten)]
+    pub busy: Option<Busy>,
+    /// Share of the measured time in which the device had nothing to do, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_share: Option<f64>,
+    /// How the load was found, where it was searched for; the trial ran at its lower bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<RateSearch>,
+    /// Latency of the frames, where it was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<LatencyFigures>,
+    /// Latency at shares of the rate that was searched for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub latency_at: Vec<LatencyAt>,
+    /// Settings read back from the device while the variant was in force.
+    #[serde(default)]
+    pub proof: BTreeMap<String, String>,
+    /// State of the machine around this trial.
+    #[serde(default)]
+    pub environment: TrialEnvironment,
+    /// Doubts about this trial.
+    #[serde(default)]
+    pub warnings: Vec<String>,
+}
+
+impl Measured {
+    /// Device cost of the whole trial in busy nanoseconds per frame; `None` when the device worked
+    /// on no frame, or cannot say.
+    pub fn cost_ns(&self) -> Option<f64> {
+        self.busy?.cost_ns()
+    }
+
+    /// Frames dropped by the device, over all reasons; 0 when nobody counted them.
+    pub fn dropped(&self) -> u64 {
+        self.drops.iter().flat_map(BTreeMap::values).sum()
+    }
+
+    /// Takes away what the logs of published runs do not count, which earlier versions wrote as 0.
+    pub(crate) fn forget_zeros(&mut self) {
+        self.sent = self.sent.filter(|count| *count > 0);
+        self.flows_seen = self.flows_seen.filter(|count| *count > 0);
+        self.device_received = self.device_received.filter(|count| *count > 0);
+        self.device_sent = self.device_sent.filter(|count| *count > 0);
+        self.drops = self.drops.take().filter(|drops| !drops.is_empty());
+        self.checks = self.checks.filter(|checks| *checks != Checks::default());
+        self.busy = self.busy.filter(|busy| busy.frames > 0);
+        self.idle_share = self.idle_share.filter(|share| *share > 0.0);
+        for interval in &mut self.intervals {
+            interval.busy = interval.busy.filter(|busy| busy.frames > 0);
+        }
+    }
+}
+
+/// How exactly the counts of tester and device must add up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ledger {
+    /// To the frame: the device received what was sent, and sent or dropped what it received.
+    #[default]
+    Exact,
+    /// But for so many frames, which counters that are read at different times may miss.
+    Within(u64),
+    /// Nothing can be demanded.
+    Unknown,
+}
+
+impl Ledger {
+    /// Whether every frame must be accounted for.
+    pub const fn is_exact(&self) -> bool {
+        matches!(self, Self::Exact)
+    }
+
+    /// Whether two counts of the same frames agree.
+    pub const fn allows(self, one: u64, other: u64) -> bool {
+        match self {
+            Self::Exact => one == other,
+            Self::Within(frames) => one.abs_diff(other) <= frames,
+            Self::Unknown => true,
+        }
+    }
+}
+
+/// What the receiver found in the frames that it looked into.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Checks {
+    /// Frames looked into.
+    pub checked: u64,
+    /// Frames of a flow that never came, by their sequence numbers.
+    pub lost: u64,
+    /// Frames that came more than once.
+    pub duplicated: u64,
+    /// Frames that came after a later one of their flow.
+    pub reordered: u64,
+    /// Frames that came out of the wrong port or belong to no planned flow.
+    pub misrouted: u64,
+    /// Frames whose TTL or hop limit was not one less than sent.
+    pub bad_ttl: u64,
+    /// Frames with a wrong checksum.
+    pub bad_checksum: u64,
+    /// Frames with a wrong source or destination MAC address.
+    pub bad_mac: u64,
+}
+
+/// State of the machine around one trial.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TrialEnvironment {
+    /// Cache-line round trip between the two cores in nanoseconds before the
+    /// trial, where it was measured.
+    pub roundtrip_ns: Option<f64>,
+    /// The same at the end of each interval; empty where it was not measured.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub roundtrips_ns: Vec<Option<f64>>,
+    /// Share of the trial in which the tester's and the device's thread had
+    /// their core, 0 to 1, the smaller of the two; others ran in the rest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub core_share: Option<f64>,
+    /// Share of the core that the device worked on, 0 to 1, where it shares one with the tester.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device_share: Option<f64>,
+    /// Share of processor time that a hypervisor took away, 0 to 1.
+    pub steal_share: Option<f64>,
+    /// True when tester and device were pinned to cores of their own.
+    pub pinned: bool,
+}

@@ -1,0 +1,221 @@
+//! Reads a results directory.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{About, Campaign, Finished, Metric, Record, SCHEMA, Trial};
+use crate::{Error, Result};
+
+/// Name of the journal in a results directory.
+pub(crate) const JOURNAL_FILE: &str = "trials.jsonl";
+
+/// Name of the file beside the journal to which torn lines are moved.
+pub const TORN_FILE: &str = "trials.jsonl.torn";
+
+/// A results directory read back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Results {
+    /// The directory.
+    pub dir: PathBuf,
+    /// What was planned.
+    pub campaign: Campaign,
+    /// The trials recorded so far, in the order in which they ran.
+    pub trials: Vec<Trial>,
+    /// Trials that do not count because they were run again, each with its
+    /// reason.
+    pub repeated: Vec<Trial>,
+    /// The end of the campaign; `None` while it is unfinished.
+    pub finished: Option<Finished>,
+    /// True when the last line was cut short by a kill or a full disk. Its
+    /// trial counts as not run.
+    pub is_torn: bool,
+}
+
+impl Results {
+    /// Reads the journal in `dir`, changing nothing.
+    ///
+    /// # Errors
+    /// When `dir` holds no journal, or a line of it is not a record, repeats
+    /// a trial, or stands in the wrong place; the error names the line.
+    pub fn read(dir: &Path) -> Result<Self> {
+        let path = dir.join(JOURNAL_FILE);
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) =>
+            {
+                return Err(Error::NoResults { dir: dir.to_owned(), wanted: "no trials.jsonl" });
+            }
+            Err(error) => return Err(Error::io("read", &path)(error)),
+        };
+        let text = JournalText::split(&bytes);
+        Self::from_journal(dir, &path, &text)?.ok_or_else(|| Error::NoResults {
+            dir: dir.to_owned(),
+            wanted: "its trials.jsonl lacks the campaign record",
+        })
+    }
+
+    /// Builds the results from the whole lines of a journal; `None` when there
+    /// is not even a campaign.
+    pub(crate) fn from_journal(
+        dir: &Path,
+        path: &Path,
+        text: &JournalText<'_>,
+    ) -> Result<Option<Self>> {
+        let mut results: Option<Self> = None;
+        let mut seen = HashSet::new();
+        for (index, line) in text.lines.iter().enumerate() {
+            let place = Place { path, line: index + 1 };
+            let record = place.record(line)?;
+            match (&mut results, record) {
+                (None, Record::Campaign(mut campaign)) => {
+                    place.check_schema(&campaign)?;
+                    campaign.modernise();
+                    results = Some(Self {
+                        dir: dir.to_owned(),
+                        campaign,
+                        trials: Vec::new(),
+                        repeated: Vec::new(),
+                        finished: None,
+                        is_torn: text.torn.is_some(),
+                    });
+                }
+                (None, _) => return Err(place.misplaced("the first record is no campaign")),
+                (Some(_), Record::Campaign(_)) => {
+                    return Err(place.misplaced("a second campaign begins here"));
+                }
+                (Some(r), _) if r.finished.is_some() => {
+                    return Err(place.misplaced("a record follows the end of the campaign"));
+                }
+                (Some(r), Record::Trial(trial)) => {
+                    if !seen.insert(trial.id.clone()) {
+                        return Err(
+                            place.misplaced(&format!("trial {} is recorded twice", trial.id))
+                        );
+                    }
+                    r.trials.push(r.campaign.modern(*trial));
+                }
+                (Some(r), Record::Repeated(trial)) => {
+                    r.repeated.push(r.campaign.modern(*trial));
+                }
+                (Some(r), Record::Finished(end)) => r.finished = Some(end),
+            }
+        }
+        Ok(results)
+    }
+
+    /// Fills in what the device is, where the journal only names it: `known` are the devices by
+    /// name.
+    pub fn knowing(mut self, known: &[(&str, About)]) -> Self {
+        let campaign = &mut self.campaign;
+        if campaign.about.is_none() {
+            let found = known.iter().find(|(name, _)| *name == campaign.device);
+            campaign.about = found.map(|(_, about)| about.clone());
+        }
+        self
+    }
+
+    /// Ids of the planned trials that are not recorded, in running order.
+    pub fn missing(&self) -> Vec<&str> {
+        let done: HashSet<&str> = self.trials.iter().map(|t| t.id.as_str()).collect();
+        self.campaign.trials.iter().map(String::as_str).filter(|id| !done.contains(id)).collect()
+    }
+
+    /// Trials of one variant with one traffic, by block.
+    pub fn trials_of(&self, variant: &str, traffic: &str) -> Vec<&Trial> {
+        let mut found: Vec<&Trial> =
+            self.trials.iter().filter(|t| t.variant == variant && t.traffic == traffic).collect();
+        found.sort_by_key(|t| t.block);
+        found
+    }
+
+    /// Figures of one variant with one traffic as (block, value), by block;
+    /// failed trials have none.
+    pub fn figures(&self, metric: Metric, variant: &str, traffic: &str) -> Vec<(u32, f64)> {
+        self.trials_of(variant, traffic)
+            .into_iter()
+            .filter_map(|trial| Some((trial.block, metric.of(trial)?)))
+            .collect()
+    }
+}
+
+/// The lines of a journal, the torn rest apart.
+pub(crate) struct JournalText<'a> {
+    /// Whole lines without their line end.
+    pub lines: Vec<&'a [u8]>,
+    /// What follows them: a line without an end, or a last line that is not
+    /// JSON.
+    pub torn: Option<&'a [u8]>,
+}
+
+impl<'a> JournalText<'a> {
+    /// Splits a journal. A record is written with its line end in one piece,
+    /// so a line without an end was cut short; a last line that is not JSON
+    /// was ended by a file system that lost its middle.
+    pub(crate) fn split(bytes: &'a [u8]) -> Self {
+        let whole = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |end| end + 1);
+        let (body, tail) = bytes.split_at(whole);
+        let mut lines: Vec<&[u8]> = body.split(|&b| b == b'\n').collect();
+        lines.pop(); // what follows the last line end: nothing
+        let mut torn = (!tail.is_empty()).then_some(tail);
+        if torn.is_none()
+            && let Some(last) = lines.last()
+            && serde_json::from_slice::<serde::de::IgnoredAny>(last).is_err()
+        {
+            torn = Some(&body[body.len() - last.len() - 1..]);
+            lines.pop();
+        }
+        Self { lines, torn }
+    }
+
+    /// Bytes of the whole lines, line ends included.
+    pub(crate) fn whole_bytes(&self) -> u64 {
+        self.lines.iter().map(|line| line.len() as u64 + 1).sum()
+    }
+}
+
+/// A line of a journal, for messages.
+struct Place<'a> {
+    path: &'a Path,
+    line: usize,
+}
+
+impl Place<'_> {
+    fn record(&self, line: &[u8]) -> Result<Record> {
+        serde_json::from_slice(line).map_err(|error| {
+            self.error(
+                error.to_string(),
+                "a record of kind campaign, trial, repeated or finished",
+                "use the fwdlab that wrote it, or remove the line to have its trial run again",
+            )
+        })
+    }
+
+    fn check_schema(&self, campaign: &Campaign) -> Result<()> {
+        if campaign.schema <= SCHEMA {
+            return Ok(());
+        }
+        Err(self.error(
+            format!("schema {} is newer than this fwdlab", campaign.schema),
+            "schema 1",
+            "use a newer fwdlab",
+        ))
+    }
+
+    fn misplaced(&self, what: &str) -> Error {
+        self.error(
+            what.to_owned(),
+            "one campaign, then each trial once, then finished",
+            "remove the line, or restore the file from where it was copied",
+        )
+    }
+
+    fn error(&self, what: String, wanted: &'static str, remedy: &'static str) -> Error {
+        Error::JournalLine { path: self.path.to_owned(), line: self.line, what, wanted, remedy }
+    }
+}

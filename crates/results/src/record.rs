@@ -1,0 +1,271 @@
+//! The records of a journal, field by field as they stand in the file.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{About, Family, Interval, Measure, Measured};
+
+/// The version of the journal's schema that this build writes and the newest
+/// that it reads.
+pub const SCHEMA: u32 = 1;
+
+/// One line of `trials.jsonl`; the key `record` tells the kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "record", rename_all = "lowercase")]
+pub enum Record {
+    /// The first line: what was planned.
+    Campaign(Campaign),
+    /// One trial.
+    Trial(Box<Trial>),
+    /// A trial that does not count because it was run again; its `reason` says why.
+    Repeated(Box<Trial>),
+    /// The last line: why the campaign ended.
+    Finished(Finished),
+}
+
+/// A whole run of an experiment on one machine: what was planned.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Campaign {
+    /// Version of the schema, [`SCHEMA`] when written by this build.
+    pub schema: u32,
+    /// SHA-256 of the experiment file's bytes, in lower-case hexadecimal.
+    pub experiment_sha256: String,
+    /// The experiment's title.
+    pub title: String,
+    /// Name of the device.
+    pub device: String,
+    /// What the device is; absent from journals of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<About>,
+    /// The order of the trials.
+    #[serde(default, skip_serializing_if = "TrialOrder::is_blocks")]
+    pub order: TrialOrder,
+    /// Which trials of a block follow each other.
+    #[serde(default, skip_serializing_if = "Grouping::is_traffic")]
+    pub grouping: Grouping,
+    /// The seed from which the order of trials was drawn.
+    pub seed: u64,
+    /// Blocks planned; with `until_decided` the cap.
+    pub blocks: u32,
+    /// True when the campaign stops as soon as every comparison is decided.
+    #[serde(default)]
+    pub until_decided: bool,
+    /// What the rate of a trial is.
+    #[serde(default, skip_serializing_if = "Measure::is_rate")]
+    pub measure: Measure,
+    /// The margin as a ratio: 0.01 is 1 %.
+    pub margin: f64,
+    /// Name of the baseline variant.
+    pub baseline: String,
+    /// Names of all variants, in the order of the file.
+    pub variants: Vec<String>,
+    /// Names of all traffics, in the order of the file.
+    pub traffics: Vec<String>,
+    /// Ids of all planned trials, in the order in which they run.
+    pub trials: Vec<String>,
+    /// When the campaign began, UTC (`2026-11-21T13:00:00Z`).
+    pub started: String,
+}
+
+/// The device that campaigns of earlier versions name which `fwdlab import` made of published logs;
+/// since then it is said by [`Campaign::order`], and what their logs do not count is absent.
+const IMPORTED: &str = "imported";
+
+/// The order in which the trials of a campaign ran.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TrialOrder {
+    /// In blocks, each of them every trial once, in random order.
+    #[default]
+    Blocks,
+    /// Not known: the runs were published with their numbers.
+    Published,
+}
+
+/// Which trials of a block follow each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Grouping {
+    /// The variants of one traffic: what is compared lies close together in time.
+    #[default]
+    Traffic,
+    /// The traffics of one variant, because it takes long to set one up.
+    Variant,
+}
+
+impl Grouping {
+    /// Whether the variants of one traffic follow each other.
+    pub const fn is_traffic(&self) -> bool {
+        matches!(self, Self::Traffic)
+    }
+}
+
+impl TrialOrder {
+    /// Whether the trials ran in blocks.
+    pub const fn is_blocks(&self) -> bool {
+        matches!(self, Self::Blocks)
+    }
+}
+
+impl Campaign {
+    /// Whether the trials ran in blocks, so that those of one block can be compared; else they only
+    /// have numbers.
+    pub fn is_blocked(&self) -> bool {
+        self.order.is_blocks()
+    }
+
+    /// Brings a record of an earlier version up to this one.
+    pub(crate) fn modernise(&mut self) {
+        if self.device == IMPORTED {
+            self.order = TrialOrder::Published;
+        }
+    }
+
+    /// The same for one of its trials.
+    pub(crate) fn modern(&self, mut trial: Trial) -> Trial {
+        if !self.is_blocked() {
+            trial.measured.forget_zeros();
+        }
+        trial
+    }
+}
+
+/// One run of one variant with one traffic.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// Stable id: `b01-inet-radix`.
+    pub id: String,
+    /// Block, from 1.
+    pub block: u32,
+    /// Place in the campaign's running order, from 1.
+    pub order: u32,
+    /// Name of the variant.
+    pub variant: String,
+    /// Name of the traffic.
+    pub traffic: String,
+    /// Address family of the traffic.
+    pub family: Family,
+    /// Whether the trial's figures may be used.
+    pub status: Status,
+    /// Why the trial failed; `None` when it did not.
+    pub reason: Option<String>,
+    /// When the trial began, UTC.
+    pub started: String,
+    /// Length of the frames sent, FCS included.
+    pub frame_bytes: u16,
+    /// Distinct flows in the plan.
+    pub flows_planned: u64,
+    /// Offered load as the experiment says it: `max`, `1Gbps`, `500kpps`.
+    pub load: String,
+    /// Offered load in frames/s, `None` for `max`.
+    pub offered_pps_asked: Option<f64>,
+    /// Wanted length of an interval, in milliseconds.
+    pub interval_ms: f64,
+    /// What bounded the forwarding rate.
+    pub limited_by: LimitedBy,
+    /// The window of intervals from which `rate_pps` is taken; `None` when
+    /// none was found.
+    pub steady: Option<Steady>,
+    /// Median forwarding rate of the steady intervals, in frames/s.
+    pub rate_pps: Option<f64>,
+    /// What was counted.
+    #[serde(flatten)]
+    pub measured: Measured,
+}
+
+impl Trial {
+    /// True when the figures of this trial may be used.
+    pub fn is_ok(&self) -> bool {
+        self.status == Status::Ok
+    }
+
+    /// The steady intervals; none when no steady window was found.
+    pub fn steady_intervals(&self) -> Vec<Interval> {
+        let Some(steady) = &self.steady else { return Vec::new() };
+        let window =
+            self.measured.intervals.iter().enumerate().skip(steady.first).take(steady.count);
+        let kept = window.filter(|(index, _)| !steady.skipped.contains(index));
+        kept.map(|(_, interval)| *interval).collect()
+    }
+
+    /// Device cost in busy nanoseconds per frame: the median over the steady
+    /// intervals (one preempted interval does not move it), or that of the
+    /// whole trial when the intervals do not tell. `None` when the device
+    /// worked on no frame.
+    pub fn cost_ns(&self) -> Option<f64> {
+        let costs = self.steady_intervals().iter().filter_map(Interval::cost_ns).collect();
+        median(costs).or_else(|| self.measured.cost_ns())
+    }
+
+    /// Median load offered in the steady intervals, in frames/s; `None` when
+    /// there are none, or no sender was recorded.
+    pub fn offered_pps(&self) -> Option<f64> {
+        let loads = self.steady_intervals().iter().map(Interval::tx_pps).collect();
+        median(loads).filter(|load| *load > 0.0)
+    }
+}
+
+/// Whether a trial's figures may be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// The trial ran and its counters agree.
+    Ok,
+    /// The trial broke or its counters do not agree; `reason` says why.
+    Failed,
+}
+
+/// What bounded the forwarding rate of a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LimitedBy {
+    /// The device was busy throughout: the rate is its own.
+    Device,
+    /// The device idled for want of frames: the rate is the tester's.
+    Generator,
+    /// The asked load was forwarded in full.
+    Load,
+    /// Tester and device share a core, of which the tester takes a third or more: the rate is that
+    /// of both.
+    Core,
+}
+
+impl LimitedBy {
+    /// Whether the device could have done more than the rate shows.
+    pub const fn hides_device(self) -> bool {
+        matches!(self, Self::Generator | Self::Load)
+    }
+}
+
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    let upper = *values.get(middle)?;
+    Some(if values.len() % 2 == 1 { upper } else { (values[middle - 1] + upper) / 2.0 })
+}
+
+/// The window of intervals from which a trial's rate is taken.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Steady {
+    /// Index of the first steady interval, from 0.
+    pub first: usize,
+    /// Number of intervals from the first to the last steady one.
+    pub count: usize,
+    /// Intervals left out before the window.
+    pub trimmed_head: usize,
+    /// Intervals left out after the window.
+    pub trimmed_tail: usize,
+    /// Indices of intervals between these that are left out too: the device's processor was slow.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<usize>,
+    /// Why the window begins and ends there.
+    pub why: String,
+}
+
+/// The end of a campaign.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finished {
+    /// When it ended, UTC.
+    pub at: String,
+    /// Why it ended: `all blocks run`, `every comparison decided after 5 blocks`.
+    pub stopped: String,
+}

@@ -1,0 +1,122 @@
+//! Opens a routes file, finds out what it is, and reads it.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+use flate2::bufread::MultiGzDecoder;
+
+use super::fault::Fault;
+use super::text::{Form, Reader};
+use super::{Gathering, RouteTable, mrt};
+use crate::{Result, RoutesError};
+
+/// Longest line of a text file, in bytes. AS paths in BIRD's output are long.
+const LONGEST_LINE: u64 = 16 * 1_024;
+
+/// Most bytes of one file after decompression: some forty full tables.
+const MOST_BYTES: u64 = 8 << 30;
+
+/// Bytes that are looked at to find the form of a file.
+const HEAD_BYTES: usize = 64 * 1_024;
+
+/// Reads the routing table in the file at `path`.
+///
+/// # Errors
+/// When it cannot be read, or a line or record of it is wrong; the error names
+/// it.
+pub fn read(path: &Path) -> Result<RouteTable> {
+    let file = File::open(path).map_err(RoutesError::io("open", path))?;
+    read_from(path, BufReader::new(file))
+}
+
+/// Reads the routing table in `bytes`; `path` is for messages.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_bytes(path: &Path, bytes: &[u8]) -> Result<RouteTable> {
+    read_from(path, bytes)
+}
+
+fn read_from(path: &Path, mut source: impl BufRead) -> Result<RouteTable> {
+    let is_gzip =
+        source.fill_buf().map_err(RoutesError::io("read", path))?.starts_with(&[0x1f, 0x8b]);
+    if is_gzip {
+        let inside = BufReader::with_capacity(HEAD_BYTES, MultiGzDecoder::new(source));
+        read_plain(path, inside)
+    } else {
+        read_plain(path, BufReader::with_capacity(HEAD_BYTES, source))
+    }
+}
+
+fn read_plain(path: &Path, mut source: impl BufRead) -> Result<RouteTable> {
+    let head = read_head(&mut source).map_err(RoutesError::io("read", path))?;
+    let mut whole = head.as_slice().chain(source).take(MOST_BYTES);
+    let mut gathering = Gathering::default();
+    if mrt::is_mrt(&head) {
+        mrt::read(path, &mut whole, &mut gathering)?;
+    } else {
+        let form = Form::of(&String::from_utf8_lossy(&head));
+        read_lines(path, &mut whole, form, &mut gathering)?;
+    }
+    if whole.limit() == 0 {
+        return Err(Fault {
+            what: format!("more than {} GiB", MOST_BYTES >> 30),
+            wanted: "one routing table",
+            remedy: "cut the file",
+        }
+        .at_line(path, 1));
+    }
+    if gathering.table.routes.is_empty() {
+        return Err(Fault {
+            what: "the file holds no route".to_owned(),
+            wanted: "prefixes, the output of `ip route`, `netstat -rn` or BIRD, or an MRT dump",
+            remedy: "check that it is the right file",
+        }
+        .at_line(path, 1));
+    }
+    Ok(gathering.table)
+}
+
+/// The first bytes of a source: as many as wanted, unless it ends before.
+fn read_head(source: &mut impl Read) -> std::io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    source.take(HEAD_BYTES as u64).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+fn read_lines(
+    path: &Path,
+    source: &mut impl BufRead,
+    form: Form,
+    gathering: &mut Gathering,
+) -> Result<()> {
+    let mut reader = Reader::new(form);
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        let mut limited = source.by_ref().take(LONGEST_LINE + 1);
+        let length = limited.read_until(b'\n', &mut line).map_err(RoutesError::io("read", path))?;
+        if length == 0 {
+            break;
+        }
+        let result = if length as u64 > LONGEST_LINE {
+            Err(Fault {
+                what: format!("the line is longer than {LONGEST_LINE} bytes"),
+                wanted: "one route a line",
+                remedy: "check that it is the right file",
+            })
+        } else {
+            match std::str::from_utf8(&line) {
+                Ok(text) => reader.line(text.trim_end(), gathering),
+                Err(_) => Err(Fault {
+                    what: "the line is not UTF-8 text".to_owned(),
+                    wanted: "text, or an MRT dump",
+                    remedy: "check that it is the right file",
+                }),
+            }
+        };
+        result.map_err(|fault| fault.at_line(path, number))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,80 @@
+//! What can go wrong while a topology is made.
+
+use std::io;
+
+/// An error of a topology.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TopologyError {
+    /// The kernel refused a request.
+    #[error("cannot {doing}: {source}; {}", remedy(source))]
+    Kernel {
+        /// What was to be done, as the words after "cannot".
+        doing: String,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// A sysctl is missing, or refuses its value.
+    #[error(
+        "cannot set {name} = {value} in namespace {namespace}: {source}; {}",
+        sysctl_remedy(source)
+    )]
+    Sysctl {
+        /// Role of the namespace.
+        namespace: String,
+        /// Name of the sysctl.
+        name: String,
+        /// The value.
+        value: String,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// nft(8) refused a rule set.
+    #[error(
+        "nft refused the rule set of namespace {namespace}: {message}; correct the rules (`nft -c -f FILE` checks a file)"
+    )]
+    Rules {
+        /// Role of the namespace.
+        namespace: String,
+        /// What nft said, on one line.
+        message: String,
+    },
+    /// nft(8) could not be started.
+    #[error("cannot start nft: {source}; install it (apt-get install nftables)")]
+    NftMissing {
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Something refers to a namespace, interface or port that the topology does not have.
+    #[error("the topology has no {what}")]
+    Unknown {
+        /// What is missing.
+        what: String,
+    },
+}
+
+impl TopologyError {
+    /// Wraps an error of the kernel; made for `map_err`.
+    pub fn kernel(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+        let doing = doing.into();
+        move |source| Self::Kernel { doing, source }
+    }
+}
+
+fn remedy(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => "this needs root: `fwdlab doctor` says what is missing",
+        io::ErrorKind::Unsupported => "this kernel lacks a part: `fwdlab doctor` says which",
+        _ => "`fwdlab doctor` says what this machine can do",
+    }
+}
+
+fn sysctl_remedy(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::NotFound => {
+            "the kernel has no such sysctl in a network namespace: check its name with `sysctl -a`"
+        }
+        io::ErrorKind::InvalidInput => "check the value: Documentation/networking/ip-sysctl.rst",
+        _ => "`fwdlab doctor` says what this machine can do",
+    }
+}

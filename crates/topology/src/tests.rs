@@ -1,0 +1,275 @@
+//! Tests of the topology. Those that need root say so when they cannot run.
+
+use std::net::IpAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use fwdlab_wire::MacAddr;
+
+use super::*;
+use fwdlab_routes::Prefix;
+
+fn end(namespace: &str, interface: &str, number: u8, address: Option<&str>) -> End {
+    let address = address.map(|text| text.parse::<IpAddr>().expect("an address"));
+    End {
+        namespace: namespace.to_owned(),
+        interface: interface.to_owned(),
+        mac: MacAddr([2, 0, 0, 0, 0, number]),
+        mtu: None,
+        addresses: address
+            .map(|address| InterfaceAddress { address, prefix_length: 24 })
+            .into_iter()
+            .collect(),
+    }
+}
+
+fn route(third: u8, fourth: u8) -> StaticRoute {
+    let network = IpAddr::from([198, 19, third, fourth]);
+    StaticRoute {
+        prefix: Prefix::covering(network, 32),
+        gateway: IpAddr::from([198, 18, 0, 203]),
+        port: 0,
+    }
+}
+
+/// Two namespaces, a cable, a neighbour, routes and a sysctl of each kind.
+fn small() -> Topology {
+    let mut wanted = Topology::default();
+    wanted.namespace("tester");
+    let device = wanted.namespace("device");
+    device.sysctls.insert("net.ipv4.ip_forward".to_owned(), "1".to_owned());
+    device.sysctls.insert("net.ipv4.conf.port0.rp_filter".to_owned(), "2".to_owned());
+    device.neighbours.insert(Neighbour {
+        interface: "port0".to_owned(),
+        address: IpAddr::from([198, 18, 0, 203]),
+        mac: MacAddr([2, 0, 0, 0, 0, 9]),
+    });
+    device.routes = Arc::new(vec![route(0, 1), route(0, 2), route(1, 0)]);
+    let ends = [end("tester", "out", 1, None), end("device", "port0", 2, Some("198.18.0.254"))];
+    wanted.cables.push(Cable::new(ends));
+    wanted
+}
+
+/// Every kind of difference from [`small`].
+fn others() -> Vec<Topology> {
+    let mut list = vec![Topology::default(), small()];
+    let mut change = |edit: &dyn Fn(&mut Topology)| {
+        let mut topology = small();
+        edit(&mut topology);
+        list.push(topology);
+    };
+    change(&|t| t.namespace("device").sysctls.clear());
+    change(&|t| t.namespace("device").rules = Some("table inet filter {}".to_owned()));
+    change(&|t| t.namespace("device").neighbours.clear());
+    change(&|t| t.namespace("device").routes = Arc::new(vec![route(0, 2), route(7, 7)]));
+    change(&|t| {
+        t.cables[0].ends[1].addresses[0].address = IpAddr::from([198, 18, 0, 253]);
+    });
+    change(&|t| {
+        t.namespace("device")
+            .sysctls
+            .insert("net.ipv4.conf.port0.rp_filter".to_owned(), "1".to_owned());
+    });
+    change(&|t| {
+        t.namespaces.remove("tester");
+        t.cables.clear();
+        t.namespace("device").neighbours.clear();
+        t.namespace("device").routes = Arc::default();
+        t.namespace("device").sysctls.clear();
+    });
+    list
+}
+
+#[test]
+fn a_full_table_goes_with_its_namespace() {
+    let mut full = small();
+    let numbers = 0..=diff::MOST_REMOVED as u32;
+    let routes = numbers.map(|number| StaticRoute {
+        prefix: Prefix::covering(IpAddr::from((0x0a00_0000 + number).to_be_bytes()), 32),
+        ..route(0, 1)
+    });
+    full.namespace("device").routes = Arc::new(routes.collect());
+    let list = actions(&full, &small());
+    assert!(!list.iter().any(|action| matches!(action, Action::RemoveRoutes { .. })), "{list:?}");
+    let mut topology = full.clone();
+    list.iter().for_each(|action| topology.after(action));
+    assert_eq!(topology, small());
+    assert_eq!(actions(&small(), &full).len(), 2, "the old routes go one by one");
+}
+
+#[test]
+fn actions_lead_from_every_topology_to_every_other_and_then_there_are_none() {
+    for from in others() {
+        for to in others() {
+            let mut topology = from.clone();
+            for action in actions(&from, &to) {
+                topology.after(&action);
+            }
+            assert_eq!(topology, to, "from {from:?}");
+            assert_eq!(actions(&topology, &to), []);
+        }
+    }
+}
+
+#[test]
+fn only_what_differs_is_touched() {
+    let mut wanted = small();
+    wanted.namespace("device").routes = Arc::new(vec![route(0, 1), route(1, 0), route(1, 1)]);
+    let role = || "device".to_owned();
+    let expected = [
+        Action::RemoveRoutes { role: role(), routes: Arc::new(vec![route(0, 2)]) },
+        Action::AddRoutes { role: role(), routes: Arc::new(vec![route(1, 1)]) },
+    ];
+    assert_eq!(actions(&small(), &wanted), expected);
+}
+
+#[test]
+fn sysctls_of_an_interface_come_after_it_and_the_others_before() {
+    let list = actions(&Topology::default(), &small());
+    let place = |wanted: &dyn Fn(&Action) -> bool| list.iter().position(wanted).expect("there");
+    let cable = place(&|action| matches!(action, Action::AddCable(_)));
+    let sysctl = |wanted: &'static str| {
+        place(&move |action| matches!(action, Action::SetSysctl { name, .. } if name == wanted))
+    };
+    assert!(sysctl("net.ipv4.ip_forward") < cable);
+    assert!(sysctl("net.ipv4.conf.port0.rp_filter") > cable);
+}
+
+/// A testbed, or nothing and a line that says why this test was skipped.
+fn testbed(test: &str) -> Option<Testbed> {
+    let tried = Testbed::new().and_then(|mut testbed| {
+        let mut probe = Topology::default();
+        probe.namespace("probe");
+        testbed.change_to(&probe)?;
+        testbed.change_to(&Topology::default())?;
+        Ok(testbed)
+    });
+    tried.inspect_err(|error| eprintln!("SKIPPED {test}: {error}")).ok()
+}
+
+#[test]
+fn a_testbed_goes_through_every_topology_and_leaves_nothing() {
+    let Some(mut testbed) = testbed("a_testbed_goes_through_every_topology") else { return };
+    for wanted in others() {
+        if wanted.namespaces.values().any(|namespace| namespace.rules.is_some()) && !has_nftables()
+        {
+            eprintln!("SKIPPED a_testbed_goes_through_every_topology, rules: nft is not installed");
+            continue;
+        }
+        testbed.change_to(&wanted).expect("the change works");
+        if let Some(device) = wanted.namespaces.get("device") {
+            let routes = testbed.count_routes("device").expect("routes can be listed");
+            assert_eq!(routes, (device.routes.len(), 0));
+            for (name, value) in &device.sysctls {
+                assert_eq!(testbed.sysctl("device", name).expect("readable"), *value);
+            }
+            if device.rules.is_some() {
+                assert!(testbed.rules("device").expect("rules").contains("table inet filter"));
+            }
+        }
+    }
+    let names: Vec<String> = ["tester", "device"]
+        .iter()
+        .filter_map(|role| Some(testbed.namespace(role).ok()?.name().to_owned()))
+        .collect();
+    drop(testbed);
+    for name in names {
+        assert!(!Path::new("/run/netns").join(name).exists());
+    }
+}
+
+#[test]
+fn a_million_routes_go_in_and_out_in_seconds() {
+    let Some(mut testbed) = testbed("a_million_routes_go_in_and_out") else { return };
+    let mut wanted = small();
+    let many = |number: u32| {
+        let network = IpAddr::V4((0x0b00_0000 + number * 16).into());
+        StaticRoute { prefix: Prefix::covering(network, 28), ..route(0, 0) }
+    };
+    wanted.namespace("device").routes = Arc::new((0..1_000_000).map(many).collect());
+    let timed = |what: &str, work: &mut dyn FnMut()| {
+        let start = Instant::now();
+        work();
+        let seconds = start.elapsed().as_secs_f64();
+        eprintln!("a million routes, {what}: {seconds:.2} s");
+        assert!(seconds < 60.0, "{what}");
+    };
+    timed("set up", &mut || testbed.change_to(&wanted).expect("the change works"));
+    timed("counted", &mut || {
+        assert_eq!(testbed.count_routes("device").expect("routes"), (1_000_000, 0));
+    });
+    timed("removed one by one", &mut || testbed.change_to(&small()).expect("the change works"));
+    testbed.change_to(&wanted).expect("the change works");
+    timed("removed with its namespace", &mut || {
+        testbed.change_to(&Topology::default()).expect("the change works");
+    });
+}
+
+#[test]
+fn sysctls_that_change_others_are_reset_with_them() {
+    let Some(mut testbed) = testbed("sysctls_that_change_others_are_reset") else { return };
+    let with = |value: Option<&str>| {
+        let mut wanted = Topology::default();
+        let device = wanted.namespace("device");
+        for name in ["net.ipv6.conf.all.disable_ipv6", "net.ipv6.conf.default.disable_ipv6"] {
+            device.sysctls.extend(value.map(|value| (name.to_owned(), value.to_owned())));
+        }
+        wanted
+    };
+    testbed.change_to(&with(Some("1"))).expect("the change works");
+    testbed.change_to(&with(None)).expect("the change works");
+    let value = testbed.sysctl("device", "net.ipv6.conf.default.disable_ipv6");
+    assert_eq!(value.expect("there"), "0");
+}
+
+#[test]
+fn a_change_that_fails_is_taken_back() {
+    let Some(mut testbed) = testbed("a_change_that_fails_is_taken_back") else { return };
+    testbed.change_to(&small()).expect("the change works");
+    let mut wrong = small();
+    let device = wrong.namespace("device");
+    device.sysctls.insert("net.ipv4.conf.all.rp_filter".to_owned(), "1".to_owned());
+    let mut stray = route(9, 9);
+    stray.gateway = IpAddr::from([10, 99, 99, 99]);
+    device.routes = Arc::new(vec![route(0, 1), route(8, 8), stray]);
+    let error = testbed.change_to(&wrong).expect_err("no such gateway can be reached");
+    assert!(error.to_string().contains("198.19.9.9/32 via 10.99.99.99"), "{error}");
+    assert_eq!(*testbed.present(), small());
+    assert_eq!(testbed.count_routes("device").expect("routes"), (3, 0));
+    assert_eq!(testbed.sysctl("device", "net.ipv4.conf.all.rp_filter").expect("there"), "0");
+}
+
+#[test]
+fn wrong_sysctls_and_rules_name_themselves() {
+    let Some(mut testbed) = testbed("wrong_sysctls_and_rules_name_themselves") else { return };
+    let mut wrong = small();
+    wrong.namespace("device").sysctls.insert("net.ipv4.nonsense".to_owned(), "1".to_owned());
+    let error = testbed.change_to(&wrong).expect_err("there is no such sysctl").to_string();
+    assert!(error.contains("net.ipv4.nonsense = 1 in namespace device"), "{error}");
+    assert_eq!(*testbed.present(), Topology::default());
+    if !has_nftables() {
+        eprintln!("SKIPPED wrong_sysctls_and_rules_name_themselves, rules: nft is not installed");
+        return;
+    }
+    let mut wrong = small();
+    wrong.namespace("device").rules = Some("table inet filter { nonsense }".to_owned());
+    let error = testbed.change_to(&wrong).expect_err("no rule set").to_string();
+    assert!(error.contains("nonsense"), "{error}");
+}
+
+#[test]
+fn leftovers_of_a_killed_run_are_removed_and_nothing_else() {
+    let Some(testbed) = testbed("leftovers_of_a_killed_run_are_removed") else { return };
+    drop(testbed);
+    let directory = Path::new("/run/netns");
+    // A namespace in use, one whose process is gone (a file without lock), a stranger's.
+    let used = NetNamespace::create("used").expect("a namespace");
+    let (left, foreign) = (directory.join("fwdlab-0-0-test"), directory.join("other-test"));
+    std::fs::write(&left, "").expect("writable");
+    std::fs::write(&foreign, "").expect("writable");
+    let removed = remove_leftovers().expect("removable");
+    assert!(!removed.contains(&used.name().to_owned()));
+    assert!(!left.exists() && foreign.exists() && directory.join(used.name()).exists());
+    std::fs::remove_file(&foreign).expect("removable");
+}

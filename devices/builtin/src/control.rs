@@ -1,0 +1,94 @@
+//! The control words that a variant may set on the built-in device: those of its router.
+
+use fwdlab_experiment::fields::nearest;
+use fwdlab_experiment::problem::Complaint;
+use fwdlab_fib::control::{ControlError, Word};
+use fwdlab_fib::{Fib, Inet, Inet6};
+use fwdlab_router::{RouterError, check_word, settable_words};
+
+/// The built-in device burns so many extra nanoseconds per frame, 0 to 1,000,000, fractions allowed:
+/// a slowdown of known size for calibration.
+pub const EXTRA_NS_PER_FRAME: &str = "fwdlab.device.extra_ns_per_frame";
+
+/// Checks the name of a control word, for the device of this name.
+///
+/// # Errors
+/// When the router has no such word.
+pub fn check_name(word: &str, device: &str) -> Result<(), Complaint> {
+    let known = settable_words();
+    if known.contains(&word) {
+        return Ok(());
+    }
+    let remedy = match nearest(word, known.iter().copied()) {
+        Some(near) => format!("did you mean \"{near}\"?"),
+        None => "remove it".to_owned(),
+    };
+    Err(Complaint::new(
+        format!("the {device} device has no such control word"),
+        format!("one of {}", known.join(", ")),
+        remedy,
+    ))
+}
+
+/// Checks the value of a known control word.
+///
+/// # Errors
+/// When the word cannot take it.
+pub fn check_value(word: &str, value: &str) -> Result<(), Complaint> {
+    match Word::parse(word) {
+        Ok(Word::InetAlgo) => return check_algorithm(value, "IPv4", &algorithms::<Inet>()),
+        Ok(Word::Inet6Algo) => return check_algorithm(value, "IPv6", &algorithms::<Inet6>()),
+        _ => {}
+    }
+    check_word(word, value).map_err(|error| {
+        let wanted = match error {
+            RouterError::BadValue { wanted, .. } => wanted.to_owned(),
+            RouterError::Control(ControlError::Number { least, most, .. }) => {
+                format!("a number from {least} to {most}")
+            }
+            other => other.to_string(),
+        };
+        let what = format!("{value:?} does not fit this control word");
+        Complaint::new(what, wanted, "write a number in that range")
+    })
+}
+
+fn check_algorithm(name: &str, family: &str, known: &[&'static str]) -> Result<(), Complaint> {
+    if name == "auto" || known.contains(&name) {
+        return Ok(());
+    }
+    let words = || known.iter().copied().chain(["auto"]);
+    let remedy = match nearest(name, words()) {
+        Some(near) => format!("did you mean \"{near}\"?"),
+        None => "write \"auto\" to let the table's size decide".to_owned(),
+    };
+    Err(Complaint::new(
+        format!("there is no {family} lookup algorithm {name:?}"),
+        format!("one of {}", words().collect::<Vec<_>>().join(", ")),
+        remedy,
+    ))
+}
+
+/// Names of a family's lookup algorithms.
+fn algorithms<F: fwdlab_fib::Family>() -> Vec<&'static str> {
+    Fib::<F>::new(0).map(|fib| fib.algorithms().collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_that_the_router_can_set_is_known_with_its_limits() {
+        for word in settable_words() {
+            assert!(check_name(word, "builtin").is_ok(), "{word}");
+            assert!(check_value(word, "no such value").is_err(), "{word}");
+        }
+        // Named by the seeds, and unknown here as long as the words were copied.
+        assert!(check_value("net.inet.ip.redirect", "1").is_ok());
+        assert!(check_value("net.inet.ip.redirect", "2").is_err());
+        let complaint = check_name("net.inet.ip.redirekt", "builtin").expect_err("misspelt");
+        assert!(complaint.remedy.contains("net.inet.ip.redirect"), "{}", complaint.remedy);
+        assert!(check_name("net.route.algo.inet.algo_list", "builtin").is_err(), "read only");
+    }
+}

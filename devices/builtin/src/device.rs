@@ -1,0 +1,325 @@
+//! The built-in device: the router of `fwdlab-router` and the tester of `fwdlab-traffic`, joined
+//! by rings in memory, each on a core of its own.
+//!
+//! The frames live in one pool for the whole campaign, given out in the same order in every trial,
+//! so that where they lie in memory is no difference between variants. The router and its tables
+//! are made anew for each trial. Counters of both sides are read at the same instants, at the end
+//! of each interval, by the tester's thread: a third thread would take time from the two.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
+use fwdlab_experiment::{Experiment, Variant};
+use fwdlab_port::affinity::{self, CoreShare};
+use fwdlab_port::pingpong::{self, Rally};
+use fwdlab_port::ring::{self, RingPort};
+use fwdlab_port::{Clock, Pool, PoolConfig};
+use fwdlab_results::profile::Profiled;
+use fwdlab_results::{Checks, LatencyFigures, Measured, TrialEnvironment};
+use fwdlab_router::{Overflow, Router, Worker};
+use fwdlab_traffic::{
+    DEVICE_MACS, FlowSet, LatencySummary, Load, Outcome, Plan, Stream, TESTER_MACS, Tester,
+};
+
+use crate::probe::Probe;
+use crate::sampler::Sampler;
+use crate::{BuiltinError, machine, setup};
+
+/// Frames that circulate between tester and device: the lines of them that are touched fit the
+/// second-level cache of current processors.
+pub(super) const FRAMES_IN_FLIGHT: usize = 2048;
+
+/// Frames that the tester publishes at once. The device takes as many at a time, whatever its
+/// speed, so that its cost per frame does not depend on how long it waited.
+pub(super) const BATCH: usize = 256;
+
+/// How long the tester waits for a frame that is still missing after the last one: on a machine
+/// with other work, the device's thread may have to wait this long for its core. Without loss,
+/// nothing is waited for.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The built-in device with its tester.
+pub(super) struct Rings {
+    experiment: Arc<Experiment>,
+    pub(super) pool: Pool,
+    clock: Clock,
+    cores: Option<(usize, usize)>,
+    /// As the variant that was applied last has set it up.
+    router: Option<Router>,
+}
+
+impl Rings {
+    /// Takes memory for the frames of `experiment` and two cores.
+    ///
+    /// # Errors
+    /// When there is no memory for the frames.
+    pub(super) fn new(experiment: Arc<Experiment>) -> Result<Self, BuiltinError> {
+        let usual = PoolConfig { frames: FRAMES_IN_FLIGHT, ..PoolConfig::default() };
+        let capacity = usual.capacity.max(setup::longest_frame(&experiment));
+        let pool = Pool::new(PoolConfig { capacity, ..usual })?;
+        let cores = match affinity::allowed_cores()[..] {
+            [tester, device, ..] => Some((tester, device)),
+            _ => None,
+        };
+        Ok(Self { experiment, pool, clock: Clock::new(), cores, router: None })
+    }
+}
+
+impl Device for Rings {
+    fn facts(&self) -> Facts {
+        let cores = match self.cores {
+            Some((tester, device)) => format!("tester on core {tester}, device on core {device}"),
+            None => "tester and device share one core".to_owned(),
+        };
+        Facts::of_device([
+            ("cores", cores),
+            ("clock", self.clock.name().to_owned()),
+            ("frames in flight", FRAMES_IN_FLIGHT.to_string()),
+            ("frames published at once", BATCH.to_string()),
+        ])
+    }
+
+    fn apply(&mut self, variant: &Variant, _: &mut Watch<'_>) -> Result<Proof, DeviceError> {
+        // The old tables go first: both at once may be too much memory.
+        self.router = None;
+        let router = setup::router(&self.experiment, variant).map_err(BuiltinError::from)?;
+        let proof = setup::proof(&router, variant);
+        self.router = Some(router);
+        Ok(proof)
+    }
+
+    fn measure(
+        &mut self,
+        request: &Request<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Result<Measured, DeviceError> {
+        Ok(self.trial(request, &Probe::none(), watch)?)
+    }
+
+    /// Samples the device's thread from within: needs no root and no perf, and leaves the tester
+    /// alone.
+    #[cfg(target_os = "linux")]
+    fn profile(
+        &mut self,
+        request: &Request<'_>,
+        frequency_hz: u32,
+        watch: &mut Watch<'_>,
+    ) -> Result<Profiled, DeviceError> {
+        let probe = Probe::sampling(frequency_hz);
+        let measured = self.trial(request, &probe, watch)?;
+        let profiler = format!("a timer in the device's thread, {frequency_hz} a second");
+        let stacks = probe.stacks().map_err(BuiltinError::from)?;
+        Ok(Profiled { measured, stacks, profiler })
+    }
+}
+
+impl Rings {
+    /// Runs one trial, with `probe` in the device's thread.
+    fn trial(
+        &mut self,
+        request: &Request<'_>,
+        probe: &Probe,
+        watch: &mut Watch<'_>,
+    ) -> Result<Measured, BuiltinError> {
+        let mut router = match self.router.take() {
+            Some(router) => router,
+            None => setup::router(request.experiment, request.variant)?,
+        };
+        let measured = self.through(&mut router, request, probe, watch);
+        self.router = Some(router);
+        measured
+    }
+
+    fn through(
+        &self,
+        router: &mut Router,
+        request: &Request<'_>,
+        probe: &Probe,
+        watch: &mut Watch<'_>,
+    ) -> Result<Measured, BuiltinError> {
+        let mut plan = plan(request)?;
+        let experiment = request.experiment;
+        let (search, latency_at) = match experiment.measure.loss_ratio() {
+            None => (None, Vec::new()),
+            Some(loss_ratio) => {
+                let seconds = experiment.duration.as_secs_f64();
+                let goal = (experiment.measure, loss_ratio, seconds);
+                let found = self.search(router, &plan, goal, watch)?;
+                let latency_at = match experiment.latency {
+                    true => {
+                        let rate = (found.lower_pps, seconds);
+                        self.latency_at_shares(router, &plan, rate, watch)?
+                    }
+                    false => Vec::new(),
+                };
+                plan.load = Load::Pps(found.lower_pps);
+                (Some(found), latency_at)
+            }
+        };
+        let (tester_a, device_0) = ring::pair(2 * FRAMES_IN_FLIGHT);
+        let (device_1, tester_b) = ring::pair(2 * FRAMES_IN_FLIGHT);
+        let worker = router
+            .worker([(0, device_0), (1, device_1)])?
+            .with_pool(self.pool.clone())
+            .with_overflow(Overflow::Wait);
+        let roundtrip = self.cores.and_then(|(a, b)| pingpong::measure(a, b).ok());
+        let rally = Rally::new();
+        let mut sampler =
+            Sampler::new(worker.counters(), self.cores.map(|_| (&rally, &self.clock)));
+        let processor_time = machine::ProcessorTime::now();
+        let (outcome, place) = self.forward(
+            Bench { worker, plan: &plan, rally: &rally, probe },
+            (tester_a, tester_b),
+            &mut sampler,
+            watch,
+        )?;
+        if !self.pool.restore() {
+            return Err(BuiltinError::Thread { what: "it kept frames of the pool".to_owned() });
+        }
+        if watch.is_stopped() {
+            return Err(BuiltinError::Stopped);
+        }
+        let environment = TrialEnvironment {
+            roundtrips_ns: std::mem::take(&mut sampler.roundtrips_ns),
+            roundtrip_ns: roundtrip.map(|found| found.median_ns).filter(|ns| ns.is_finite()),
+            steal_share: processor_time.and_then(|before| before.stolen_since()),
+            core_share: place.core_share,
+            pinned: place.is_pinned,
+            ..TrialEnvironment::default()
+        };
+        let mut measured = sampler.measured(&outcome);
+        measured.environment = environment;
+        if search.as_ref().is_some_and(|found| found.lower_pps >= found.upper_pps) {
+            let what = "the device bore the largest load tried: the state of the machine changed";
+            measured.warnings.push(what.to_owned());
+        }
+        measured.search = search;
+        measured.latency = outcome.latency.map(figures);
+        measured.latency_at = latency_at;
+        if !place.is_pinned {
+            measured.warnings.push("tester and device were not pinned to two cores".to_owned());
+        }
+        Ok(measured)
+    }
+
+    /// Runs the device on a thread of its own and the tester on this one, until the plan's end.
+    pub(super) fn forward(
+        &self,
+        Bench { worker, plan, rally, probe }: Bench<'_>,
+        (out, back): (RingPort, RingPort),
+        sampler: &mut Sampler<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Result<(Outcome, Place), BuiltinError> {
+        let mut tester = Tester::new(plan, &self.pool, out, back)?;
+        let is_over = AtomicBool::new(false);
+        let pin =
+            |core: Option<usize>| core.is_some_and(|c| affinity::pin_current_thread(c).is_ok());
+        let device_core = self.cores.map(|(_, device)| device);
+        std::thread::scope(|scope| {
+            let device = std::thread::Builder::new()
+                .name("device".to_owned())
+                .spawn_scoped(scope, || {
+                    let is_pinned = pin(device_core);
+                    let share = CoreShare::begin();
+                    probe.around(|| poll_until(worker, &is_over, rally));
+                    Place { is_pinned, core_share: share.so_far() }
+                })
+                .map_err(|source| BuiltinError::Port(fwdlab_port::PortError::Thread { source }))?;
+            let is_pinned = pin(self.cores.map(|(tester, _)| tester));
+            let share = CoreShare::begin();
+            let outcome = tester.run(watch.stop, &mut |interval| {
+                (watch.on_interval)(&sampler.sample(interval));
+            });
+            let own = Place { is_pinned, core_share: share.so_far() };
+            drop(tester);
+            is_over.store(true, Ordering::Relaxed);
+            let what = || BuiltinError::Thread { what: "it panicked".to_owned() };
+            let place = own.and(device.join().map_err(|_| what())?);
+            Ok((outcome, if self.cores.is_some() { place } else { Place::default() }))
+        })
+    }
+}
+
+pub(super) fn figures(latency: LatencySummary) -> LatencyFigures {
+    let LatencySummary { frames, minimum_ns, median_ns, p99_ns, .. } = latency;
+    let LatencySummary { p99_9_ns, p99_99_ns, maximum_ns, .. } = latency;
+    LatencyFigures { frames, minimum_ns, median_ns, p99_ns, p99_9_ns, p99_99_ns, maximum_ns }
+}
+
+/// How a thread, or both, got on with its core.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Place {
+    is_pinned: bool,
+    core_share: Option<f64>,
+}
+
+impl Place {
+    fn and(self, other: Self) -> Self {
+        Self {
+            is_pinned: self.is_pinned && other.is_pinned,
+            core_share: self.core_share.zip(other.core_share).map(|(a, b)| a.min(b)),
+        }
+    }
+}
+
+/// What runs in one trial.
+pub(super) struct Bench<'a> {
+    pub(super) worker: Worker<RingPort>,
+    pub(super) plan: &'a Plan,
+    pub(super) rally: &'a Rally,
+    pub(super) probe: &'a Probe,
+}
+
+/// The device's main loop. It looks at the flag only between polls without a frame, so that
+/// everything that was sent is forwarded before it ends.
+fn poll_until(mut worker: Worker<RingPort>, is_over: &AtomicBool, rally: &Rally) {
+    loop {
+        rally.answer();
+        if worker.poll() == 0 {
+            if is_over.load(Ordering::Relaxed) {
+                return;
+            }
+            std::hint::spin_loop();
+        }
+    }
+}
+
+/// What the tester is to send for this trial.
+pub fn plan(request: &Request<'_>) -> Result<Plan, BuiltinError> {
+    let Request { experiment, traffic, .. } = request;
+    let mut streams = Vec::new();
+    for (source, destination) in traffic.ends() {
+        let flows = FlowSet::parse(&source.to_string(), &destination.to_string())?;
+        let (order, sizes) = (traffic.order, traffic.sizes.clone());
+        streams.push(Stream { order, sizes, ..Stream::new(flows) });
+    }
+    let mut plan = Plan::new(streams);
+    plan.load = traffic.load;
+    plan.source_mac = TESTER_MACS[0];
+    plan.device_mac = DEVICE_MACS[0];
+    plan.arrival_mac = TESTER_MACS[1];
+    plan.duration_ns = (experiment.warmup + experiment.duration).as_nanos() as u64;
+    plan.interval_ns = experiment.interval.as_nanos() as u64;
+    plan.drain_ns = PATIENCE.as_nanos() as u64;
+    plan.latency = experiment.latency;
+    plan.frames_in_flight = FRAMES_IN_FLIGHT;
+    plan.batch = BATCH;
+    Ok(plan)
+}
+
+/// What the tester found in the frames that it received, all of which it looked into.
+pub fn checks(outcome: &Outcome) -> Checks {
+    let checks = &outcome.checks;
+    Checks {
+        checked: outcome.received(),
+        lost: outcome.lost(),
+        duplicated: checks.duplicated,
+        reordered: checks.reordered,
+        misrouted: checks.misrouted + checks.unknown_flow,
+        bad_ttl: checks.wrong_ttl,
+        bad_checksum: checks.bad_checksum + checks.bad_payload + checks.wrong_header,
+        bad_mac: checks.wrong_mac,
+    }
+}

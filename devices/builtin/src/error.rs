@@ -1,0 +1,45 @@
+//! What can go wrong on the built-in device.
+
+use fwdlab_device::{DeviceError, Fault};
+
+/// An error of the built-in device.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuiltinError {
+    /// The campaign was stopped during the trial, which does not count.
+    #[error("stopped during the trial")]
+    Stopped,
+    /// The router refused its configuration.
+    #[error("the built-in device refused its configuration: {0}")]
+    Router(#[from] fwdlab_router::RouterError),
+    /// The tester refused its traffic.
+    #[error("the tester refused its traffic: {0}")]
+    Traffic(#[from] fwdlab_traffic::TrafficError),
+    /// Frame memory or threads could not be had.
+    #[error("{0}")]
+    Port(#[from] fwdlab_port::PortError),
+    /// A rate search came to no result.
+    #[error("the rate search found nothing: {what}")]
+    Search {
+        /// What is known about it.
+        what: String,
+    },
+    /// A part of the device's thread ended early.
+    #[error("the device's thread ended early: {what}")]
+    Thread {
+        /// What is known about it.
+        what: String,
+    },
+}
+
+impl From<BuiltinError> for DeviceError {
+    fn from(error: BuiltinError) -> Self {
+        match error {
+            BuiltinError::Stopped => Self::Stopped,
+            BuiltinError::Router(_) | BuiltinError::Port(_) => Self::Setup(Fault::new(error)),
+            BuiltinError::Traffic(_)
+            | BuiltinError::Search { .. }
+            | BuiltinError::Thread { .. } => Self::Trial(Fault::new(error)),
+        }
+    }
+}

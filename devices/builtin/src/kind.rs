@@ -1,0 +1,74 @@
+//! The built-in device as the lab knows it before it runs.
+
+use std::sync::Arc;
+
+use fwdlab_device::{Device, DeviceError, Finding, Kind, Place};
+use fwdlab_experiment::problem::Complaint;
+use fwdlab_experiment::{Abilities, Experiment, Schema};
+use fwdlab_results::{About, Link};
+use fwdlab_traffic::size;
+
+use crate::control;
+use crate::device::Rings;
+
+/// The embedded router, joined to the tester by memory rings.
+#[derive(Clone, Copy, Debug)]
+pub struct Builtin;
+
+impl Schema for Builtin {
+    fn name(&self) -> &'static str {
+        "builtin"
+    }
+
+    fn abilities(&self) -> Abilities {
+        Abilities {
+            searches_rates: true,
+            measures_latency: true,
+            mixes_families: true,
+            mixes_lengths: true,
+            longest_frame_bytes: size::MAX as u16,
+        }
+    }
+
+    fn check_word(&self, word: &str) -> Result<(), Complaint> {
+        control::check_name(word, self.name())
+    }
+
+    fn check_value(&self, word: &str, value: &str) -> Result<(), Complaint> {
+        control::check_value(word, value)
+    }
+}
+
+impl Kind for Builtin {
+    fn about(&self) -> About {
+        About {
+            line:
+                "Device: the embedded router of fwdlab, joined to the tester by memory rings (no \
+                   network card, no kernel)"
+                    .to_owned(),
+            fact: None,
+            link: Link::Memory,
+            command: None,
+        }
+    }
+
+    fn examine(&self, _: &Place) -> Vec<Finding> {
+        let count = std::thread::available_parallelism().map_or(1, usize::from);
+        vec![Finding {
+            what: "2 cores",
+            present: count >= 2,
+            detail: format!("{count} here"),
+            enables: "the built-in device: one core for the tester, one for the device",
+            remedy: "give the machine or the container a second core",
+            is_needed: true,
+        }]
+    }
+
+    fn open(
+        &self,
+        experiment: &Arc<Experiment>,
+        _: &Place,
+    ) -> Result<Box<dyn Device>, DeviceError> {
+        Ok(Box::new(Rings::new(experiment.clone())?))
+    }
+}

@@ -1,0 +1,25 @@
+//! The built-in device: the router of `fwdlab-router` and the tester of `fwdlab-traffic`, joined
+//! by rings in memory, each on a core of its own.
+//!
+//! The frames live in one pool for the whole campaign, given out in the same order in every trial,
+//! so that where they lie in memory is no difference between variants. The router and its tables
+//! are made anew for each trial. Counters of both sides are read at the same instants, at the end
+//! of each interval, by the tester's thread: a third thread would take time from the two.
+
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+pub mod control;
+mod device;
+mod error;
+mod kind;
+mod machine;
+mod probe;
+mod sampler;
+mod search;
+mod setup;
+
+pub use device::{checks, plan};
+pub use error::BuiltinError;
+pub use kind::Builtin;
+pub use setup::router;

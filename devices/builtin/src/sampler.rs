@@ -1,0 +1,81 @@
+//! What both sides counted, read at the end of each interval.
+
+use std::sync::Arc;
+
+use fwdlab_port::Clock;
+use fwdlab_port::pingpong::Rally;
+use fwdlab_results::{Busy, Interval, Measured};
+use fwdlab_router::{Counters, Snapshot};
+use fwdlab_traffic::Outcome;
+
+use crate::device::checks;
+
+/// Reads the device's counters at the end of each of the tester's intervals, and how far the two
+/// cores are from each other.
+pub(super) struct Sampler<'a> {
+    counters: Arc<Counters>,
+    first: Option<Snapshot>,
+    last: Snapshot,
+    intervals: Vec<Interval>,
+    rally: Option<(&'a Rally, &'a Clock)>,
+    pub(super) roundtrips_ns: Vec<Option<f64>>,
+}
+
+impl<'a> Sampler<'a> {
+    pub(super) fn new(counters: Arc<Counters>, rally: Option<(&'a Rally, &'a Clock)>) -> Self {
+        let last = counters.snapshot();
+        Self {
+            counters,
+            first: None,
+            last,
+            intervals: Vec::new(),
+            rally,
+            roundtrips_ns: Vec::new(),
+        }
+    }
+
+    pub(super) fn sample(&mut self, interval: &fwdlab_traffic::Interval) -> Interval {
+        let now = self.counters.snapshot();
+        let since = now.since(&self.last);
+        self.last = now;
+        // What came before the first reading is start-up: threads, caches, an empty ring.
+        self.first.get_or_insert(now);
+        let sampled = Interval {
+            ms: interval.length_ns as f64 / 1e6,
+            tx: interval.sent,
+            rx: interval.received,
+            busy: Some(Busy { ns: since.busy_ns, frames: since.busy_frames }),
+            ..Interval::default()
+        };
+        self.intervals.push(sampled);
+        if let Some((rally, clock)) = self.rally {
+            self.roundtrips_ns.push(rally.measure(clock));
+        }
+        sampled
+    }
+
+    /// The trial's counts, once both sides rest.
+    pub(super) fn measured(self, outcome: &Outcome) -> Measured {
+        let end = self.counters.snapshot();
+        let running = self.last.since(&self.first.unwrap_or_default());
+        let polled_ns = running.busy_ns + running.idle_ns;
+        Measured {
+            intervals: self.intervals,
+            sent: Some(outcome.sent()),
+            received: outcome.received(),
+            flows_seen: Some(outcome.flows_seen()),
+            device_received: Some(end.received),
+            device_sent: Some(end.sent),
+            drops: Some(
+                end.drop_counts().map(|(reason, n)| (reason.name().to_owned(), n)).collect(),
+            ),
+            checks: Some(checks(outcome)),
+            busy: Some(Busy { ns: end.busy_ns, frames: end.busy_frames }),
+            idle_share: Some(match polled_ns {
+                0 => 0.0,
+                polled_ns => running.idle_ns as f64 / polled_ns as f64,
+            }),
+            ..Measured::default()
+        }
+    }
+}

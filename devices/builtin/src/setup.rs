@@ -1,0 +1,109 @@
+//! The router of one trial: ports, routes, neighbours and control words of a variant.
+
+use std::collections::{BTreeMap, HashSet};
+use std::net::IpAddr;
+
+use fwdlab_fib::{Inet, Inet6, Nexthop, Prefix};
+use fwdlab_router::{PortConfig, Router, RouterError};
+use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS};
+
+use fwdlab_experiment::{Experiment, Route, Variant};
+
+/// MTU of the device's ports unless longer frames are sent, bytes.
+const USUAL_MTU: usize = 1500;
+
+/// The longest frame of an experiment, FCS included, bytes.
+pub(super) fn longest_frame(experiment: &Experiment) -> usize {
+    let traffics = experiment.traffics.iter();
+    traffics.map(|traffic| traffic.sizes.longest()).max().unwrap_or(0)
+}
+
+/// A router with two ports, the variant's settings and the experiment's routes. The routes come
+/// last and all at once, so that even a full table is built only once.
+pub fn router(experiment: &Experiment, variant: &Variant) -> Result<Router, RouterError> {
+    let mut router = Router::new()?;
+    for port in 0..2_u16 {
+        let mtu = fwdlab_traffic::size::mtu_of(longest_frame(experiment)).max(USUAL_MTU);
+        router.add_port(port_config(&experiment.routes.fixed, port)?.mtu(mtu))?;
+    }
+    for (word, value) in &variant.set {
+        router.set(word, value)?;
+    }
+    let (routes, routes6) = by_family(&experiment.routes.fixed);
+    router.edit_fib::<Inet>(0, |fib| fib.load(routes).map(drop).map_err(RouterError::from))?;
+    router.edit_fib::<Inet6>(0, |fib| fib.load(routes6).map(drop).map_err(RouterError::from))?;
+    let gateways: HashSet<(u16, IpAddr)> =
+        experiment.routes.fixed.iter().map(|route| (route.port, route.gateway)).collect();
+    for (port, gateway) in gateways {
+        let mac = TESTER_MACS[usize::from(port)];
+        match gateway {
+            IpAddr::V4(gateway) => router.add_neighbour::<Inet>(port, gateway.to_bits(), mac)?,
+            IpAddr::V6(gateway) => router.add_neighbour::<Inet6>(port, gateway.to_bits(), mac)?,
+        }
+    }
+    Ok(router)
+}
+
+/// What the router answers when asked for each word that the variant set.
+pub(super) fn proof(router: &Router, variant: &Variant) -> BTreeMap<String, String> {
+    let answer = |word: &String| router.get(word).ok().map(|value| (word.clone(), value));
+    variant.set.keys().filter_map(answer).collect()
+}
+
+/// A port with an address in the network of each gateway on its side: the last address of the
+/// gateway's /24, or of its /64, that is not the gateway itself.
+fn port_config(routes: &[Route], port: u16) -> Result<PortConfig, RouterError> {
+    let mut config = PortConfig::new(DEVICE_MACS[usize::from(port)]);
+    let (mut networks, mut networks6) = (Vec::new(), Vec::new());
+    for route in routes.iter().filter(|route| route.port == port) {
+        match route.gateway {
+            IpAddr::V4(gateway) => {
+                let gateway = gateway.to_bits();
+                let network = Prefix::<Inet>::covering(gateway, 24);
+                if !networks.contains(&network) {
+                    networks.push(network);
+                    let address = own_address(network.last_addr().into(), gateway.into()) as u32;
+                    config.inet.push(fwdlab_router::InterfaceAddress { address, network });
+                }
+            }
+            IpAddr::V6(gateway) => {
+                let gateway = gateway.to_bits();
+                let network = Prefix::<Inet6>::covering(gateway, 64);
+                if !networks6.contains(&network) {
+                    networks6.push(network);
+                    let address = own_address(network.last_addr(), gateway);
+                    config.inet6.push(fwdlab_router::InterfaceAddress { address, network });
+                }
+            }
+        }
+    }
+    Ok(config)
+}
+
+/// An address below the last one (which is the broadcast address in IPv4), not the gateway's.
+fn own_address(last: u128, gateway: u128) -> u128 {
+    if last - 1 == gateway { last - 2 } else { last - 1 }
+}
+
+type RoutesOf<F> = Vec<(Prefix<F>, Nexthop<F>)>;
+
+/// The routes as the two FIBs take them.
+fn by_family(routes: &[Route]) -> (RoutesOf<Inet>, RoutesOf<Inet6>) {
+    let (mut inet, mut inet6) = (Vec::new(), Vec::new());
+    for route in routes {
+        let length = route.prefix.length();
+        match (route.prefix.address(), route.gateway) {
+            (IpAddr::V4(address), IpAddr::V4(gateway)) => inet.push((
+                Prefix::covering(address.to_bits(), length),
+                Nexthop::via(gateway.to_bits(), route.port),
+            )),
+            (IpAddr::V6(address), IpAddr::V6(gateway)) => inet6.push((
+                Prefix::covering(address.to_bits(), length),
+                Nexthop::via(gateway.to_bits(), route.port),
+            )),
+            // A validated experiment holds no route with a gateway of the other family.
+            _ => {}
+        }
+    }
+    (inet, inet6)
+}

@@ -1,0 +1,158 @@
+//! What the kernel counts in the device's namespace: frames of its ports, and why packets were
+//! dropped.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use super::setup::DEVICE;
+use fwdlab_topology::{LinkCounters, Testbed, TopologyError, port_name};
+
+/// Counters of dropped packets in /proc/net/snmp and /proc/net/netstat, which hold a line of
+/// names and a line of numbers for each protocol.
+const PAIRED: [(&str, &str); 7] = [
+    ("Ip", "InHdrErrors"),
+    ("Ip", "InAddrErrors"),
+    ("Ip", "InDiscards"),
+    ("Ip", "OutDiscards"),
+    ("Ip", "OutNoRoutes"),
+    ("IpExt", "InNoRoutes"),
+    ("TcpExt", "IPReversePathFilter"),
+];
+
+/// The same of IPv6 in /proc/net/snmp6, a name and a number on each line.
+const SINGLE: [&str; 7] = [
+    "Ip6InHdrErrors",
+    "Ip6InNoRoutes",
+    "Ip6InAddrErrors",
+    "Ip6InTooBigErrors",
+    "Ip6InDiscards",
+    "Ip6OutDiscards",
+    "Ip6OutNoRoutes",
+];
+
+/// All counters at one instant.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct DeviceCounters {
+    ports: [LinkCounters; 2],
+    packets: u64,
+    backlog_drops: u64,
+    drops: BTreeMap<String, u64>,
+}
+
+/// What happened between two instants.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Change {
+    /// Frames handed to port 0, those that it had no room for included.
+    pub(super) received: u64,
+    /// Packets that reached IP.
+    pub(super) packets: u64,
+    /// Frames for which a processor's backlog had no room, those of other interfaces included.
+    pub(super) backlog_drops: u64,
+    /// Frames sent by port 1.
+    pub(super) sent: u64,
+    /// Dropped by the device, by reason.
+    pub(super) drops: BTreeMap<String, u64>,
+}
+
+impl DeviceCounters {
+    /// Reads them.
+    pub(super) fn read(testbed: &mut Testbed) -> Result<Self, TopologyError> {
+        let ports =
+            [testbed.counters(DEVICE, &port_name(0))?, testbed.counters(DEVICE, &port_name(1))?];
+        let files = testbed
+            .namespace(DEVICE)?
+            .run(|| {
+                // Below /proc/net are the counters of the process's first thread.
+                let read = |name| fs::read_to_string(format!("/proc/thread-self/net/{name}"));
+                ["snmp", "netstat", "snmp6"].map(|name| read(name).unwrap_or_default())
+            })
+            .map_err(TopologyError::kernel("read the device's counters"))?;
+        let mut drops = BTreeMap::new();
+        for (protocol, name) in PAIRED {
+            let number = files.iter().find_map(|text| paired(text, protocol, name));
+            drops.insert(format!("{protocol}.{name}"), number.unwrap_or(0));
+        }
+        for name in SINGLE {
+            drops.insert(name.to_owned(), single(&files[2], name).unwrap_or(0));
+        }
+        let packets = paired(&files[0], "Ip", "InReceives").unwrap_or(0)
+            + single(&files[2], "Ip6InReceives").unwrap_or(0);
+        let softnet = fs::read_to_string("/proc/net/softnet_stat").unwrap_or_default();
+        Ok(Self { ports, packets, backlog_drops: backlog_drops(&softnet), drops })
+    }
+
+    /// What was added since `before`.
+    pub(super) fn since(&self, before: &Self) -> Change {
+        let added = |now: u64, then: u64| now.saturating_sub(then);
+        let [input, output] = &self.ports;
+        let [input_then, output_then] = &before.ports;
+        let mut drops: BTreeMap<String, u64> = self
+            .drops
+            .iter()
+            .map(|(name, now)| {
+                let then = before.drops.get(name).copied().unwrap_or(0);
+                (name.clone(), added(*now, then))
+            })
+            .collect();
+        let full = added(input.rx_dropped, input_then.rx_dropped);
+        drops.insert("port0.rx_dropped".to_owned(), full);
+        let refused = added(output.tx_dropped, output_then.tx_dropped);
+        drops.insert("port1.tx_dropped".to_owned(), refused);
+        drops.retain(|_, count| *count > 0);
+        Change {
+            received: added(input.rx_frames, input_then.rx_frames) + full,
+            packets: added(self.packets, before.packets),
+            backlog_drops: added(self.backlog_drops, before.backlog_drops),
+            sent: added(output.tx_frames, output_then.tx_frames),
+            drops,
+        }
+    }
+}
+
+/// A number of /proc/net/snmp or netstat.
+fn paired(text: &str, protocol: &str, name: &str) -> Option<u64> {
+    let prefix = format!("{protocol}: ");
+    let mut lines = text.lines().filter_map(|line| line.strip_prefix(&prefix));
+    let place = lines.next()?.split(' ').position(|other| other == name)?;
+    lines.next()?.split(' ').nth(place)?.parse().ok()
+}
+
+/// The second hexadecimal number of each processor's line in /proc/net/softnet_stat.
+fn backlog_drops(text: &str) -> u64 {
+    let second = |line: &str| u64::from_str_radix(line.split_whitespace().nth(1)?, 16).ok();
+    text.lines().filter_map(second).sum()
+}
+
+/// A number of /proc/net/snmp6.
+fn single(text: &str, name: &str) -> Option<u64> {
+    text.lines().find_map(|line| {
+        let mut words = line.split_whitespace();
+        (words.next()? == name).then(|| words.next()?.parse().ok())?
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stand_below_or_beside_their_names() {
+        let snmp = "Ip: Forwarding InHdrErrors\nIp: 1 42\nIcmp: InMsgs\nIcmp: 3\n";
+        assert_eq!(paired(snmp, "Ip", "InHdrErrors"), Some(42));
+        assert_eq!(paired(snmp, "Ip", "Missing"), None);
+        assert_eq!(backlog_drops("00ff 0000000a 0\n01 00000001 0\n"), 11);
+        assert_eq!(single("Ip6InReceives  \t 7\nIp6InNoRoutes 9\n", "Ip6InNoRoutes"), Some(9));
+    }
+
+    #[test]
+    fn what_a_port_had_no_room_for_was_received_and_dropped() {
+        let before = DeviceCounters::default();
+        let mut after = before.clone();
+        after.ports[0] = LinkCounters { rx_frames: 90, rx_dropped: 10, ..LinkCounters::default() };
+        after.ports[1] = LinkCounters { tx_frames: 85, tx_dropped: 1, ..LinkCounters::default() };
+        after.drops.insert("Ip.InHdrErrors".to_owned(), 4);
+        let change = after.since(&before);
+        assert_eq!((change.received, change.sent), (100, 85));
+        assert_eq!(change.drops.values().sum::<u64>(), 15);
+    }
+}

@@ -1,0 +1,399 @@
+//! The device: namespaces, programs and counters around each trial.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use fwdlab_device::pulse::Pulse;
+use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
+use fwdlab_experiment::{Experiment, Variant};
+use fwdlab_port::bpf::{Program, XdpLink};
+use fwdlab_port::{SocketKind, affinity};
+use fwdlab_results::{Busy, Measured, TrialEnvironment};
+use fwdlab_topology::{Testbed, Topology, TopologyError, port_name};
+
+use crate::LinuxError;
+use crate::core;
+use crate::counters::{Change, DeviceCounters};
+use crate::cpu::CpuTime;
+use crate::embedded::{Embedded, Ended};
+use crate::object::Object;
+use crate::probe::{try_af_xdp, try_live_frames};
+use crate::programs::device::{self, Input};
+use crate::programs::{Shared, word};
+use crate::settings::{LinuxSettings, TesterKind, Xdp};
+use crate::setup::{self, DEVICE, RouteTables};
+use crate::tester::{self, Sent, Tester};
+use crate::tuning::Tuning;
+
+/// The Linux kernel with its tester.
+#[derive(Debug)]
+pub(super) struct Namespaces {
+    experiment: Arc<Experiment>,
+    /// fwdlab's own router forwards in every variant.
+    is_veth: bool,
+    testbed: Testbed,
+    tables: RouteTables,
+    tuning: Tuning,
+    core: Option<usize>,
+    /// The tester of variants that name none.
+    usual: TesterKind,
+    /// Beats that the tester's program takes, and those of its thread.
+    pulses: [Pulse; 2],
+    /// What the variant that was applied last set, and the topology that it wanted.
+    applied: Option<(LinuxSettings, Topology)>,
+}
+
+/// What stands on the device's input; taken off when dropped.
+#[derive(Debug)]
+struct Guard {
+    _link: XdpLink,
+    _program: Program,
+    object: Option<Object>,
+}
+
+impl Namespaces {
+    /// Removes what earlier runs left and looks whether this machine can make namespaces.
+    ///
+    /// # Errors
+    /// Without the privileges; the message names `fwdlab doctor`.
+    pub(super) fn new(experiment: Arc<Experiment>, is_veth: bool) -> Result<Self, LinuxError> {
+        let concerns_input = is_input_measured(&experiment, is_veth)?;
+        let mut testbed = Testbed::new()?;
+        let mut probe = Topology::default();
+        probe.namespace(DEVICE);
+        testbed.change_to(&probe)?;
+        // Kernels before 5.18 have no live frames, and those before 4.18 no AF_XDP.
+        let usual = if try_live_frames().is_ok() {
+            if concerns_input { TesterKind::Live } else { TesterKind::Inject }
+        } else if try_af_xdp().is_ok() {
+            TesterKind::AfXdp
+        } else {
+            TesterKind::AfPacket
+        };
+        let (tables, tuning) = (RouteTables::default(), Tuning::default());
+        let (core, pulses) = (core::quietest(), Default::default());
+        let applied = None;
+        Ok(Self { experiment, is_veth, testbed, tables, tuning, core, usual, pulses, applied })
+    }
+}
+
+impl Device for Namespaces {
+    fn facts(&self) -> Facts {
+        let cores = match self.core {
+            Some(core) => format!("tester and device share core {core}"),
+            None => "tester and device are not pinned".to_owned(),
+        };
+        let topology = match self.usual {
+            TesterKind::Inject => "sender - device's stack - veth - receiver, one queue each way",
+            _ => "sender - veth - device - veth - receiver, one queue each way",
+        };
+        Facts::of_device([
+            ("cores", cores),
+            ("tester", tester::title(self.usual).to_owned()),
+            ("topology", topology.to_owned()),
+        ])
+    }
+
+    /// What the variant wants of the topology; what can be read back is read while a trial runs,
+    /// when its programs are attached.
+    fn apply(&mut self, variant: &Variant, _: &mut Watch<'_>) -> Result<Proof, DeviceError> {
+        self.set_up(variant)?;
+        Ok(Proof::new())
+    }
+
+    fn measure(
+        &mut self,
+        request: &Request<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Result<Measured, DeviceError> {
+        Ok(self.trial(request, watch)?)
+    }
+}
+
+impl Namespaces {
+    fn set_up(&mut self, variant: &Variant) -> Result<(), LinuxError> {
+        self.applied = None;
+        let mut settings = LinuxSettings::of(variant);
+        settings.is_embedded |= self.is_veth;
+        let wanted = setup::topology(&self.experiment, variant, &settings, &mut self.tables)?;
+        self.testbed.change_to(&wanted)?;
+        self.tuning.change_to(&mut self.testbed, &settings)?;
+        self.applied = Some((settings, wanted));
+        Ok(())
+    }
+
+    fn trial(
+        &mut self,
+        request: &Request<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Result<Measured, LinuxError> {
+        if self.applied.is_none() {
+            self.set_up(request.variant)?;
+        }
+        let (settings, wanted) = self.applied.clone().unwrap_or_default();
+        let kind = settings.tester.unwrap_or(self.usual);
+        let shared =
+            Shared::new().map_err(TopologyError::kernel("make a map that programs share"))?;
+        let tester = Tester::new(kind, &mut self.testbed, &shared, request)?;
+        let embedded = match settings.is_embedded {
+            true => Some(self.start_router(request.experiment, &settings)?),
+            false => None,
+        };
+        let has_ports = embedded.as_ref().is_some_and(|router| router.sockets == SocketKind::Xdp);
+        let input = match !has_ports && needs_program(kind, &settings) {
+            true => Some(self.attach_input(request.experiment, &settings, &shared)?),
+            false => None,
+        };
+        self.tuning.place(&self.testbed, &settings)?;
+        let mut proof = self.proof(request.variant, &settings, &wanted)?;
+        proof.insert("tester used".to_owned(), tester::title(kind).to_owned());
+        if let Some(object) = input.as_ref().and_then(|guard| guard.object.as_ref()) {
+            proof.insert("xdp program".to_owned(), object.name.clone());
+        }
+        let cpu = CpuTime::now().ok();
+        let before = DeviceCounters::read(&mut self.testbed)?;
+        let sent = tester.run(&self.testbed, request, self.core, &mut self.pulses, watch)?;
+        let ended = embedded.map(Embedded::finish).transpose()?;
+        let change = DeviceCounters::read(&mut self.testbed)?.since(&before);
+        let cpu = cpu.and_then(|before| Some((CpuTime::now().ok()?, before)));
+        drop(input);
+        let cost = match &ended {
+            Some(ended) => Cost::Told { ns: ended.busy_ns, frames: ended.busy_frames },
+            None if is_stamped(kind, &settings) => Cost::Stamped(shared.get(word::BUSY_NS)),
+            None => Cost::Softirq(cpu.map_or(0, |(now, before)| now.softirq_ns_since(&before))),
+        };
+        let steal = cpu.and_then(|(now, before)| now.steal_since(&before));
+        let mut change = forwarded(change, ended);
+        if settings.rps != 0 {
+            // A frame for which the other processor's backlog has no room counts twice: the port has
+            // received it, and dropped it.
+            let full = change.drops.get("port0.rx_dropped").copied().unwrap_or(0);
+            change.received -= change.backlog_drops.min(full).min(change.received);
+        }
+        if kind == TesterKind::Inject {
+            // The port has not seen them.
+            change.received = change.packets;
+        }
+        let mut measured = measured(sent, change, &settings, cost);
+        measured.proof.extend(proof);
+        measured.environment.steal_share = steal;
+        Ok(measured)
+    }
+
+    /// Starts fwdlab's router in the device's namespace, on another core than the tester's.
+    fn start_router(
+        &self,
+        experiment: &Experiment,
+        settings: &LinuxSettings,
+    ) -> Result<Embedded, LinuxError> {
+        let core = affinity::allowed_cores().into_iter().find(|core| Some(*core) != self.core);
+        Embedded::start(&self.testbed, experiment, settings, core)
+    }
+
+    /// Puts a program on the device's input; it stays as long as the result lives.
+    fn attach_input(
+        &mut self,
+        experiment: &Experiment,
+        settings: &LinuxSettings,
+        shared: &Shared,
+    ) -> Result<Guard, LinuxError> {
+        let interface = self.testbed.interface_index(DEVICE, &port_name(0))?;
+        let object = match &settings.xdp {
+            Xdp::File(file) => {
+                let path = setup::beside(&experiment.path, file);
+                Some(Object::load(&mut self.testbed, &path)?)
+            }
+            Xdp::None | Xdp::Forward => None,
+        };
+        let input = match (&object, &settings.xdp) {
+            (Some(object), _) => Input::Program(&object.table),
+            (None, Xdp::Forward) => Input::Forward,
+            (None, _) => Input::Stack,
+        };
+        let program = device::load(shared, input)
+            .map_err(TopologyError::kernel("load the XDP program of the device's input"))?;
+        let link = tester::attach(&self.testbed, DEVICE, interface, &program)?;
+        Ok(Guard { _link: link, _program: program, object })
+    }
+
+    /// What the kernel answers when asked for each setting of the variant.
+    fn proof(
+        &mut self,
+        variant: &Variant,
+        settings: &LinuxSettings,
+        wanted: &Topology,
+    ) -> Result<BTreeMap<String, String>, LinuxError> {
+        let mut proof = BTreeMap::new();
+        for name in settings.sysctls.keys() {
+            proof.insert(name.clone(), self.testbed.sysctl(DEVICE, name)?);
+        }
+        let asked = |word: &str| variant.set.get(word).cloned();
+        let device = &wanted.namespaces[DEVICE];
+        if let Some(value) = asked("nftables") {
+            let listed = self.testbed.rules(DEVICE)?;
+            let is_there = listed.is_empty() == device.rules.is_none();
+            proof.insert("nftables".to_owned(), if is_there { value } else { listed.clone() });
+            proof.insert("nftables ruleset".to_owned(), listed);
+        }
+        if let Some(value) = asked("routes") {
+            let (inet, inet6) = self.testbed.count_routes(DEVICE)?;
+            let is_there = inet + inet6 == device.routes.len();
+            let counted = format!("{inet} IPv4 and {inet6} IPv6 routes");
+            proof.insert("routes".to_owned(), if is_there { value } else { counted.clone() });
+            proof.insert("routes in the kernel".to_owned(), counted);
+        }
+        if let Some(value) = asked("xdp") {
+            let id = self.testbed.xdp_program(DEVICE, &port_name(0))?;
+            proof.insert(
+                "xdp".to_owned(),
+                match id.is_some() || settings.xdp == Xdp::None {
+                    true => value,
+                    false => "no program".to_owned(),
+                },
+            );
+        }
+        proof.extend(self.tuning.proof(&self.testbed, variant)?);
+        // What cannot be read back: tester and router were started with these, or the trial has
+        // failed.
+        for word in ["router", "tester", "ports"] {
+            proof.extend(asked(word).map(|value| (word.to_owned(), value)));
+        }
+        proof.extend(settings.router_words.clone());
+        Ok(proof)
+    }
+}
+
+/// Whether a variant changes how frames come in by the device's port.
+fn is_input_measured(experiment: &Experiment, is_veth: bool) -> Result<bool, LinuxError> {
+    let mut is_measured = is_veth;
+    for variant in &experiment.variants {
+        let settings = LinuxSettings::of(variant);
+        let concerns_input = is_veth || settings.concerns_input();
+        if concerns_input && settings.tester == Some(TesterKind::Inject) {
+            let what = format!(
+                "{}: variant {}: tester = \"inject\" puts frames past the device's port, whose input \
+                 this variant changes; write tester = \"live\"",
+                experiment.path.display(),
+                variant.name
+            );
+            return Err(LinuxError::Setup { what });
+        }
+        is_measured |= concerns_input;
+    }
+    Ok(is_measured)
+}
+
+/// What is known about the device's cost.
+enum Cost {
+    /// Nanoseconds between time stamps, in which all frames were forwarded.
+    Stamped(u64),
+    /// What fwdlab's router says about itself.
+    Told { ns: u64, frames: u64 },
+    /// Nanoseconds in soft interrupts of all processors.
+    Softirq(u64),
+}
+
+/// Whether a program stands on the device's input. Frames of sockets have too little room in front
+/// for one, so that the kernel copies each of them before it runs: only where it is asked for.
+fn needs_program(kind: TesterKind, settings: &LinuxSettings) -> bool {
+    match kind {
+        TesterKind::Inject | TesterKind::Live => true,
+        TesterKind::AfXdp | TesterKind::AfPacket => settings.xdp != Xdp::None || settings.threaded,
+        TesterKind::Naive => false,
+    }
+}
+
+/// Whether the device's work lies between two time stamps of one processor.
+fn is_stamped(kind: TesterKind, settings: &LinuxSettings) -> bool {
+    let is_live = matches!(kind, TesterKind::Inject | TesterKind::Live);
+    is_live && !settings.is_embedded && !settings.threaded && settings.rps == 0
+}
+
+/// What the device forwarded and dropped, its own router's drops included.
+fn forwarded(mut change: Change, ended: Option<Ended>) -> Change {
+    let Some(ended) = ended else { return change };
+    change.drops.retain(|reason, _| reason.starts_with("port"));
+    if ended.sockets == SocketKind::Xdp {
+        // A frame for which an AF_XDP socket has no room counts twice: the interface has received
+        // it, and dropped it.
+        let full = change.drops.entry("port0.rx_dropped".to_owned()).or_default();
+        let twice = ended.unread.min(*full);
+        *full -= twice;
+        change.received -= twice.min(change.received);
+        change.drops.retain(|_, count| *count > 0);
+    }
+    change.drops.extend(ended.drops);
+    change
+}
+
+/// Frames that the device sent of its own accord, not forwarded (multicast listener reports of
+/// interfaces that have just come up). Those that the tester saw explain what the device sent beyond
+/// the test traffic (some of them came before it was counted); so do those that it sent when the
+/// tester had gone, beyond all that it had received.
+fn own_frames((device_received, device_sent): (u64, u64), received: u64, strays: u64) -> u64 {
+    let unseen = device_sent.saturating_sub(device_received);
+    strays.max(unseen).min(device_sent.saturating_sub(received))
+}
+
+/// The counts of a trial.
+fn measured(sent: Sent, change: Change, settings: &LinuxSettings, cost: Cost) -> Measured {
+    let device_sent = change.sent.saturating_sub(sent.unread);
+    let own = own_frames((change.received, device_sent), sent.received, sent.strays);
+    let device_sent = device_sent - own;
+    let mut drops = change.drops;
+    if sent.unread > 0 {
+        drops.insert("tester had no room".to_owned(), sent.unread);
+    }
+    // Rules and programs drop without a counter of the kernel's: what is missing is theirs. With
+    // neither of them everything must be accounted for, or the trial fails.
+    let counted: u64 = drops.values().sum();
+    let missing = change.received.saturating_sub(device_sent + counted);
+    if missing > 0 && (settings.rules.is_some() || settings.xdp != Xdp::None) {
+        drops.insert("rules or program".to_owned(), missing);
+    }
+    let proof = sent.pacing.map(|pacing| ("tester pacing".to_owned(), pacing));
+    let mut measured = Measured {
+        intervals: sent.intervals,
+        sent: Some(sent.sent),
+        received: sent.received,
+        flows_seen: Some(sent.flows_seen),
+        device_received: Some(change.received),
+        device_sent: Some(device_sent),
+        drops: Some(drops),
+        checks: Some(sent.checks),
+        // Frames that are lost while the tester waits are the device's fault.
+        idle_share: Some(if sent.received < sent.sent { 0.0 } else { sent.waiting_share }),
+        proof: proof.into_iter().collect(),
+        environment: TrialEnvironment { pinned: sent.pinned, ..TrialEnvironment::default() },
+        ..Measured::default()
+    };
+    let whole = |measured: &mut Measured| {
+        measured.intervals.iter_mut().for_each(|interval| interval.busy = None);
+    };
+    let whole_ns: f64 = measured.intervals.iter().map(|interval| interval.ms * 1e6).sum();
+    if let Cost::Stamped(ns) | Cost::Softirq(ns) = cost {
+        measured.environment.device_share = (whole_ns > 0.0).then_some(ns as f64 / whole_ns);
+    }
+    match cost {
+        Cost::Stamped(ns) => measured.busy = Some(Busy { ns, frames: sent.sent }),
+        Cost::Told { ns, frames } => {
+            measured.busy = Some(Busy { ns, frames });
+            whole(&mut measured);
+        }
+        Cost::Softirq(ns) => {
+            measured.busy = Some(Busy { ns, frames: sent.sent });
+            whole(&mut measured);
+            measured.warnings.push(
+                "device cost: time in soft interrupts of all processors, in steps of 10 ms"
+                    .to_owned(),
+            );
+        }
+    }
+    if !sent.pinned {
+        measured.warnings.push("the tester was not pinned to a core".to_owned());
+    }
+    measured
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,364 @@
+//! Trials on the running kernel. They need root, XDP and veth, and say so when they cannot run.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
+
+use fwdlab_experiment::Schema;
+
+use super::*;
+use crate::{BuiltinVeth, Linux};
+
+const TRAFFIC: &str = r#"
+    [[traffic]]
+    name = "inet"
+    source = "198.18.10.1-198.18.10.20:2000"
+    destination = "198.19.10.1-198.19.10.100:2000"
+    load = "max"
+    [[traffic]]
+    name = "inet6"
+    source = "[2001:2:0:10::1]-[2001:2:0:10::14]:2000"
+    destination = "[2001:2:0:8010::1]-[2001:2:0:8010::64]:2000-2001"
+    load = "max"
+    [routes]
+    static = [
+        "198.18.0.0/16 via 198.18.0.203", "198.19.0.0/16 via 198.19.0.203",
+        "2001:2::/49 via 2001:2::203", "2001:2:0:8000::/49 via 2001:2:0:8000::203",
+    ]"#;
+
+/// Held during trials: several at once would take each other's processors.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// One variant after the other, 200 ms each, with both families; what was measured by variant and
+/// traffic. Nothing, and a line that says why, when this machine cannot.
+fn trials(test: &str, variants: &str) -> Option<Vec<(String, Measured)>> {
+    trials_on("linux", "max", Path::new("t.toml"), test, variants)
+}
+
+fn trials_on(
+    device: &str,
+    load: &str,
+    file: &Path,
+    test: &str,
+    variants: &str,
+) -> Option<Vec<(String, Measured)>> {
+    let head = format!(
+        "title = \"t\"\ndevice = \"{device}\"\nbaseline = \"one\"\n\
+         duration = \"200ms\"\nwarmup = \"0ms\"\ninterval = \"20ms\"\n"
+    );
+    let traffic = TRAFFIC.replace("\"max\"", &format!("\"{load}\""));
+    let text = format!("{head}{variants}{traffic}");
+    let devices: [&dyn Schema; 2] = [&Linux, &BuiltinVeth];
+    let experiment = Experiment::parse(file, &text, &devices).expect("a right experiment");
+    let experiment = Arc::new(experiment);
+    let mut linux = match Namespaces::new(experiment.clone(), device == BuiltinVeth.name()) {
+        Ok(linux) => linux,
+        Err(error) => {
+            eprintln!("SKIPPED {test}: {error}");
+            return None;
+        }
+    };
+    if let Err(error) = try_live_frames() {
+        eprintln!("SKIPPED {test}: {error}");
+        return None;
+    }
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let stop = AtomicBool::new(false);
+    let mut list = Vec::new();
+    for variant in &experiment.variants {
+        for traffic in &experiment.traffics {
+            let request = Request { experiment: &experiment, variant, traffic };
+            let mut watch = Watch { on_interval: &mut |_| (), stop: &stop };
+            match linux.set_up(variant).and_then(|()| linux.trial(&request, &mut watch)) {
+                Ok(measured) => list.push((format!("{}-{}", variant.name, traffic.name), measured)),
+                Err(error @ LinuxError::Topology(TopologyError::NftMissing { .. })) => {
+                    eprintln!("SKIPPED {test}: {error}");
+                    return None;
+                }
+                Err(error) => panic!("{}-{}: {error}", variant.name, traffic.name),
+            }
+        }
+    }
+    Some(list)
+}
+
+/// Every frame that was sent came back, right in every field that was checked.
+fn assert_whole(name: &str, measured: &Measured) {
+    let Measured { sent, received, device_received, device_sent, .. } = *measured;
+    let (sent, device_received) = (sent.unwrap_or(0), device_received.unwrap_or(0));
+    let device_sent = device_sent.unwrap_or(0);
+    assert!(sent > 1_000, "{name}: {sent} frames sent");
+    assert_eq!((sent, received), (device_received, device_sent), "{name}: {measured:?}");
+    assert_eq!(sent, received, "{name}: {measured:?}");
+    assert!(measured.dropped() == 0, "{name}: {:?}", measured.drops);
+    let checks = measured.checks.expect("checks");
+    assert!(checks.checked >= received / 17, "{name}: {checks:?}");
+    let faults = checks.misrouted + checks.bad_ttl + checks.bad_checksum + checks.bad_mac;
+    assert_eq!(faults, 0, "{name}: {checks:?}");
+    let flows = if name.ends_with("inet6") { 4000 } else { 2000 };
+    assert_eq!(measured.flows_seen, Some(flows), "{name}");
+    assert!(measured.intervals.len() >= 9, "{name}: {:?}", measured.intervals.len());
+    assert!(measured.busy.is_some_and(|busy| busy.ns > 0 && busy.frames > 0), "{name}");
+}
+
+#[test]
+fn stack_and_xdp_forwarder_return_every_frame_with_its_fields_right() {
+    let test = "stack_and_xdp_forwarder_return_every_frame";
+    let variants = "[[variant]]\nname = \"one\"\n\
+                    [[variant]]\nname = \"xdp\"\nset = { xdp = \"forward\" }\n";
+    let Some(list) = trials(test, variants) else { return };
+    for (name, measured) in &list {
+        assert_whole(name, measured);
+    }
+    assert_eq!(list[2].1.proof["xdp"], "forward");
+}
+
+#[test]
+fn settings_are_read_back_and_a_later_variant_is_free_of_them() {
+    let test = "settings_are_read_back";
+    let variants = "[[variant]]\nname = \"one\"\n\
+         set = { \"net.ipv4.conf.all.rp_filter\" = 1, routes = 1000, gro = \"on\", \
+         nftables = \"table inet f { chain c { type filter hook forward priority 0; }; }\" }\n\
+         [[variant]]\nname = \"plain\"\n\
+         set = { \"net.ipv4.conf.all.rp_filter\" = 0, routes = 0, gro = \"off\", nftables = \"\" }\n";
+    let Some(list) = trials(test, variants) else { return };
+    for (name, measured) in &list {
+        assert_whole(name, measured);
+    }
+    let proof = |at: usize, word: &str| list[at].1.proof[word].clone();
+    assert_eq!(proof(0, "net.ipv4.conf.all.rp_filter"), "1");
+    assert_eq!(proof(0, "routes"), "1000");
+    assert_eq!(proof(0, "gro"), "on");
+    assert!(proof(0, "nftables ruleset").contains("hook forward"));
+    assert_eq!(proof(2, "net.ipv4.conf.all.rp_filter"), "0");
+    assert_eq!(proof(2, "routes in the kernel"), "2 IPv4 and 2 IPv6 routes");
+    assert_eq!(proof(2, "nftables ruleset"), "");
+}
+
+#[test]
+fn what_rules_drop_is_accounted_for() {
+    let test = "what_rules_drop_is_accounted_for";
+    let variants = "[[variant]]\nname = \"one\"\nset = { nftables = \"table inet f { chain c { \
+         type filter hook forward priority 0; ip saddr 198.18.10.1 drop; \
+         ip6 saddr 2001:2:0:10::1 drop; }; }\" }\n[[variant]]\nname = \"b\"\n";
+    let Some(list) = trials(test, variants) else { return };
+    let (_, measured) = &list[0];
+    assert_eq!(measured.flows_seen, Some(1900));
+    let dropped = measured.dropped();
+    assert!(dropped > 0);
+    assert_eq!(measured.sent, Some(measured.received + dropped), "{measured:?}");
+}
+
+/// What was sent came back or was dropped for a reason, right in every field; the counters of both
+/// sides agree.
+fn assert_accounted(name: &str, measured: &Measured) {
+    let Measured { sent, received, device_received, device_sent, .. } = *measured;
+    let dropped = measured.dropped();
+    assert!(received > 1_000, "{name}: {received} frames received, {:?}", measured.drops);
+    assert_eq!(sent, device_received, "{name}: {measured:?}");
+    assert_eq!(device_received, device_sent.map(|sent| sent + dropped), "{name}: {measured:?}");
+    assert_eq!(device_sent, Some(received), "{name}: {measured:?}");
+    let checks = measured.checks.expect("checks");
+    assert!(checks.checked > 0, "{name}: {checks:?}");
+    let faults = checks.misrouted + checks.bad_ttl + checks.bad_checksum + checks.bad_mac;
+    assert_eq!(faults, 0, "{name}: {checks:?}");
+}
+
+#[test]
+fn every_tester_measures_the_kernel_and_is_named() {
+    let test = "every_tester_measures_the_kernel";
+    let variant = |name: &str, tester: &str| {
+        format!("[[variant]]\nname = \"{name}\"\nset = {{ tester = \"{tester}\" }}\n")
+    };
+    let variants = variant("one", "live") + &variant("xdp", "af_xdp");
+    let variants = variants + &variant("packet", "af_packet") + &variant("plain", "naive");
+    let variants = variants + &variant("stack", "inject") + &variant("auto", "auto");
+    let Some(list) = trials(test, &variants) else { return };
+    for (name, measured) in &list {
+        assert_accounted(name, measured);
+        let flows = if name.ends_with("inet6") { 4000 } else { 2000 };
+        assert_eq!(measured.flows_seen, Some(flows), "{name}");
+        eprintln!("{name}: {:.0} frames/s", measured.received as f64 / 0.2);
+    }
+    assert!(list[2].1.proof["tester used"].contains("AF_XDP"));
+    assert!(list[0].1.proof["tester used"].starts_with("XDP live frames, "));
+    assert_eq!(list[10].1.proof["tester used"], list[8].1.proof["tester used"]);
+}
+
+#[test]
+fn frames_come_by_the_port_where_a_variant_changes_its_input() {
+    let test = "frames_come_by_the_port";
+    let plain = "[[variant]]\nname = \"one\"\n";
+    let xdp = |more: &str| {
+        format!("{plain}[[variant]]\nname = \"xdp\"\nset = {{ xdp = \"forward\"{more} }}\n")
+    };
+    let Some(list) = trials(test, &xdp("")) else { return };
+    for (name, measured) in &list {
+        assert!(measured.proof["tester used"].starts_with("XDP live frames, "), "{name}");
+    }
+    let text = xdp(", tester = \"inject\"");
+    let text = format!("title = \"t\"\ndevice = \"linux\"\nbaseline = \"one\"\n{text}{TRAFFIC}");
+    let experiment = Experiment::parse(Path::new("t.toml"), &text, &[&Linux]);
+    let experiment = Arc::new(experiment.expect("a right experiment"));
+    let error =
+        Namespaces::new(experiment, false).expect_err("its frames would go past the program");
+    assert!(error.to_string().contains("variant xdp: tester = \"inject\""), "{error}");
+}
+
+#[test]
+fn a_trial_goes_on_until_enough_of_it_was_undisturbed() {
+    let test = "a_trial_goes_on";
+    let variants = "[[variant]]\nname = \"one\"\n[[variant]]\nname = \"b\"\n";
+    let Some(list) = trials(test, variants) else { return };
+    for (name, measured) in &list {
+        let shares: Vec<Option<f64>> = measured.intervals.iter().map(|i| i.slow_share).collect();
+        // Another thread may have the processor for a whole interval.
+        let known: Vec<f64> = shares.iter().copied().flatten().collect();
+        assert!(!known.is_empty() && known.iter().all(|s| (0.0..=1.0).contains(s)), "{shares:?}");
+        let (all, slow) = (shares.len(), measured.intervals.iter().filter(|i| i.is_slow()).count());
+        // 200 ms in intervals of 20 ms, at most four times as many.
+        assert!(all <= 40 && (all - slow >= 10 || all == 40), "{name}: {slow} slow of {all}");
+        assert!(measured.environment.device_share.is_some_and(|share| share > 0.1), "{name}");
+    }
+}
+
+#[test]
+fn a_paced_load_is_sent_at_its_rate_by_every_tester() {
+    let test = "a_paced_load_is_sent_at_its_rate";
+    let variants = "[[variant]]\nname = \"one\"\n\
+                    [[variant]]\nname = \"sockets\"\nset = { tester = \"af_packet\" }\n";
+    let found = trials_on("linux", "20kpps", Path::new("t.toml"), test, variants);
+    for (name, measured) in found.iter().flatten() {
+        assert_accounted(name, measured);
+        // Less what a busy machine takes away, and with what is sent beyond the last interval.
+        let ms: f64 = measured.intervals.iter().map(|interval| interval.ms).sum();
+        let due = 20.0 * ms;
+        let sent = measured.sent.unwrap_or(0) as f64;
+        assert!((0.5 * due..=1.1 * due + 100.0).contains(&sent), "{name}: {sent} sent in {ms} ms");
+        assert!(measured.proof["tester pacing"].contains("ns at most"), "{name}");
+    }
+}
+
+#[test]
+fn frames_of_the_devices_own_are_told_from_forwarded_ones() {
+    // seen by the tester; after the tester had gone; seen before anybody counted
+    assert_eq!(super::own_frames((100, 102), 100, 2), 2);
+    assert_eq!(super::own_frames((100, 101), 100, 0), 1);
+    assert_eq!(super::own_frames((100, 100), 100, 3), 0);
+    // lost behind the device, and sent twice: neither is the device's own
+    assert_eq!(super::own_frames((100, 100), 99, 0), 0);
+    assert_eq!(super::own_frames((100, 200), 200, 0), 0);
+}
+
+#[test]
+fn frames_moved_to_other_processors_are_accounted_for() {
+    let test = "frames_moved_to_other_processors";
+    let variants = "[[variant]]\nname = \"one\"\nset = { rps = \"1\" }\n\
+                    [[variant]]\nname = \"threaded\"\nset = { threaded = \"on\" }\n\
+                    [[variant]]\nname = \"filtered\"\n\
+                    set = { \"net.ipv4.conf.all.rp_filter\" = 1, gro = \"on\" }\n";
+    let Some(list) = trials(test, variants) else { return };
+    for (name, measured) in &list {
+        assert_accounted(name, measured);
+    }
+    assert_eq!(list[0].1.proof["rps"], "1");
+    assert_eq!(list[2].1.proof["threaded"], "on");
+    assert_eq!(list[4].1.proof["gro"], "on");
+}
+
+#[test]
+fn the_routers_ports_are_af_xdp_or_packet_sockets() {
+    let test = "the_routers_ports_are_af_xdp_or_packet_sockets";
+    let variants = "[[variant]]\nname = \"one\"\nset = { ports = \"af_xdp\" }\n\
+                    [[variant]]\nname = \"packet\"\nset = { ports = \"af_packet\" }\n";
+    let found = trials_on("builtin-veth", "20kpps", Path::new("t.toml"), test, variants);
+    for (name, measured) in found.iter().flatten() {
+        assert_accounted(name, measured);
+        assert!(measured.busy.is_some_and(|busy| busy.ns > 0), "{name}");
+    }
+    let found = trials_on("builtin-veth", "max", Path::new("t.toml"), test, variants);
+    for (name, measured) in found.iter().flatten() {
+        assert_accounted(name, measured);
+        eprintln!("{name}: {:.0} frames/s", measured.received as f64 / 0.2);
+    }
+}
+
+#[test]
+fn an_object_file_forwards_in_the_kernels_place() {
+    let test = "an_object_file_forwards";
+    let dir = tempfile::tempdir().expect("a directory");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/xdp-static.c");
+    let headers = format!("-I/usr/include/{}-linux-gnu", std::env::consts::ARCH);
+    let compiled = std::process::Command::new("clang")
+        .args(["-O2", "-g", "-target", "bpf", &headers, "-c"])
+        .arg(&source)
+        .arg("-o")
+        .arg(dir.path().join("own.o"))
+        .status();
+    match compiled {
+        Ok(status) => assert!(status.success(), "clang refuses {}", source.display()),
+        Err(error) => return eprintln!("SKIPPED {test}: no clang: {error}"),
+    }
+    std::fs::write(dir.path().join("broken.o"), "no object").expect("written");
+    let file = dir.path().join("t.toml");
+    let variants = "[[variant]]\nname = \"one\"\nset = { xdp = \"own.o\" }\n\
+                    [[variant]]\nname = \"stack\"\nset = { xdp = \"none\" }\n";
+    let Some(list) = trials_on("linux", "max", &file, test, variants) else { return };
+    for (name, measured) in &list {
+        assert_whole(name, measured);
+    }
+    assert_eq!(list[0].1.proof["xdp program"], "forward");
+    let mut testbed = Testbed::new().expect("possible a moment ago");
+    let mut wanted = Topology::default();
+    wanted.namespace(DEVICE);
+    testbed.change_to(&wanted).expect("possible a moment ago");
+    let error = Object::load(&mut testbed, &dir.path().join("missing.o")).expect_err("not there");
+    assert!(error.to_string().contains("missing.o"), "{error}");
+}
+
+/// A measurement, not a test: `cargo test -p fwdlab-lab --lib rates_of_testers -- --ignored
+/// --nocapture`, on a machine that does nothing else.
+#[test]
+#[ignore = "a measurement of some seconds"]
+fn rates_of_testers_on_veth_with_frames_dropped_at_the_devices_input() {
+    const TEXT: &str = r#"
+        title = "t"
+        device = "linux"
+        baseline = "one"
+        duration = "1s"
+        warmup = "0ms"
+        [[variant]]
+        name = "one"
+        [[variant]]
+        name = "two"
+        [[traffic]]
+        name = "inet"
+        source = "198.18.10.1-198.18.10.20:2000"
+        destination = "198.19.10.1-198.19.10.100:2000"
+        [routes]
+        static = ["198.18.0.0/16 via 198.18.0.203", "198.19.0.0/16 via 198.19.0.203"]"#;
+    let experiment = Experiment::parse(Path::new("t.toml"), TEXT, &[&Linux]);
+    let experiment = Arc::new(experiment.expect("a right experiment"));
+    let (variant, traffic) = (&experiment.variants[0], &experiment.traffics[0]);
+    let request = Request { experiment: &experiment, variant, traffic };
+    let mut linux = Namespaces::new(experiment.clone(), false).expect("root");
+    let stop = AtomicBool::new(false);
+    // Frames that are put into the stack do not come by the port.
+    for kind in TesterKind::ALL.into_iter().filter(|kind| *kind != TesterKind::Inject) {
+        let settings = LinuxSettings { tester: Some(kind), ..LinuxSettings::of(variant) };
+        let wanted = setup::topology(&experiment, variant, &settings, &mut linux.tables);
+        linux.testbed.change_to(&wanted.expect("a topology")).expect("possible");
+        linux.tuning.change_to(&mut linux.testbed, &settings).expect("possible");
+        let shared = Shared::new().expect("a map");
+        let tester = Tester::new(kind, &mut linux.testbed, &shared, &request).expect("a tester");
+        let port = linux.testbed.interface_index(DEVICE, &port_name(0)).expect("there");
+        let program = device::load(&shared, Input::Drop).expect("loaded");
+        let _link = tester::attach(&linux.testbed, DEVICE, port, &program).expect("attached");
+        let mut watch = Watch { on_interval: &mut |_| (), stop: &stop };
+        let sent = tester
+            .run(&linux.testbed, &request, linux.core, &mut linux.pulses, &mut watch)
+            .expect("sent");
+        let ms: f64 = sent.intervals.iter().map(|interval| interval.ms).sum();
+        eprintln!("{}: {:.3} Mframes/s", kind.name(), sent.sent as f64 / ms / 1e3);
+    }
+}

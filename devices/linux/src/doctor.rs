@@ -1,0 +1,108 @@
+//! What the linux device uses of the kernel.
+
+use std::fs;
+
+use fwdlab_device::Finding;
+
+use crate::{try_af_xdp, try_live_frames, try_namespaces};
+
+/// Capabilities by their numbers in capability.h.
+const CAPABILITIES: [(&str, u32); 4] =
+    [("CAP_SYS_ADMIN", 21), ("CAP_NET_ADMIN", 12), ("CAP_NET_RAW", 13), ("CAP_BPF", 39)];
+
+pub(super) fn findings() -> Vec<Finding> {
+    vec![privileges(), namespaces(), live_frames(), af_xdp(), statistics()]
+}
+
+fn privileges() -> Finding {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let missing = missing_capabilities(&status);
+    Finding {
+        what: "privileges",
+        present: missing.is_empty(),
+        detail: match missing.is_empty() {
+            true => "all that are needed".to_owned(),
+            false => format!("without {}", missing.join(", ")),
+        },
+        enables: "device = \"linux\": namespaces, interfaces, XDP programs",
+        remedy: "run fwdlab as root (sudo), or a container with --privileged",
+        is_needed: true,
+    }
+}
+
+/// Those that /proc/PID/status does not list as effective.
+fn missing_capabilities(status: &str) -> Vec<&'static str> {
+    let effective = status
+        .lines()
+        .find_map(|line| line.strip_prefix("CapEff:"))
+        .and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok())
+        .unwrap_or(0);
+    let is_missing = |bit: u32| effective >> bit & 1 == 0;
+    CAPABILITIES.iter().filter(|(_, bit)| is_missing(*bit)).map(|(name, _)| *name).collect()
+}
+
+fn namespaces() -> Finding {
+    let tried = try_namespaces();
+    Finding {
+        what: "namespaces",
+        present: tried.is_ok(),
+        detail: tried.map_or_else(
+            |error| error.to_string(),
+            |()| "two namespaces and a veth pair between them were made and removed".to_owned(),
+        ),
+        enables: "device = \"linux\": tester and device apart from the rest of the system",
+        remedy: "a kernel with CONFIG_NET_NS and CONFIG_VETH (modprobe veth), and root",
+        is_needed: true,
+    }
+}
+
+fn live_frames() -> Finding {
+    let tried = try_live_frames();
+    Finding {
+        what: "XDP live frames",
+        present: tried.is_ok(),
+        detail: tried.map_or_else(|error| error.to_string(), |()| "tried".to_owned()),
+        enables: "the tester of device = \"linux\": millions of frames per second on one core",
+        remedy: "Linux 5.18 or newer with CONFIG_BPF_SYSCALL and CONFIG_BPF_JIT, and root",
+        is_needed: true,
+    }
+}
+
+fn af_xdp() -> Finding {
+    let tried = try_af_xdp();
+    Finding {
+        what: "AF_XDP",
+        present: tried.is_ok(),
+        detail: tried.map_or_else(|error| error.to_string(), |()| "tried".to_owned()),
+        enables: "faster ports of fwdlab's own router, and the second-best tester",
+        remedy: "Linux 4.18 or newer with CONFIG_XDP_SOCKETS, and root",
+        is_needed: false,
+    }
+}
+
+fn statistics() -> Finding {
+    let present = fs::metadata("/proc/thread-self/net/snmp").is_ok();
+    Finding {
+        what: "drop counters",
+        present,
+        detail: if present { "/proc/net/snmp" } else { "no /proc/net/snmp" }.to_owned(),
+        enables: "the reasons of drops of device = \"linux\"",
+        remedy: "mount /proc",
+        is_needed: true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn capabilities_are_read_from_the_status_of_the_process() {
+        assert_eq!(missing_capabilities("CapEff:\t000001ffffffffff\n"), [""; 0]);
+        assert_eq!(
+            missing_capabilities("CapEff:\t0000000000003000\n"),
+            ["CAP_SYS_ADMIN", "CAP_BPF"]
+        );
+        assert_eq!(missing_capabilities("nothing").len(), 4);
+    }
+}

@@ -1,0 +1,60 @@
+//! What can go wrong on the linux device.
+
+use fwdlab_builtin::BuiltinError;
+use fwdlab_device::{DeviceError, Fault};
+
+/// An error of the linux device.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LinuxError {
+    /// The campaign was stopped during the trial, which does not count.
+    #[error("stopped during the trial")]
+    Stopped,
+    /// Namespaces, interfaces, routes or programs could not be set up.
+    #[error(transparent)]
+    Topology(#[from] fwdlab_topology::TopologyError),
+    /// The embedded router or the tester failed.
+    #[error(transparent)]
+    Builtin(#[from] BuiltinError),
+    /// Frame memory, sockets or threads could not be had.
+    #[error("{0}")]
+    Port(#[from] fwdlab_port::PortError),
+    /// Routes of a variant could not be read.
+    #[error(transparent)]
+    Routes(#[from] fwdlab_experiment::Error),
+    /// The device could not be set up.
+    #[error("{what}")]
+    Setup {
+        /// What failed, on what, and what to do.
+        what: String,
+    },
+    /// The router's thread ended early.
+    #[error("the device's thread ended early: {what}")]
+    Thread {
+        /// What is known about it.
+        what: String,
+    },
+}
+
+impl From<LinuxError> for DeviceError {
+    fn from(error: LinuxError) -> Self {
+        match error {
+            LinuxError::Stopped => Self::Stopped,
+            LinuxError::Builtin(error) => error.into(),
+            LinuxError::Thread { .. } => Self::Trial(Fault::new(error)),
+            _ => Self::Setup(Fault::new(error)),
+        }
+    }
+}
+
+impl From<fwdlab_router::RouterError> for LinuxError {
+    fn from(error: fwdlab_router::RouterError) -> Self {
+        Self::Builtin(error.into())
+    }
+}
+
+impl From<fwdlab_traffic::TrafficError> for LinuxError {
+    fn from(error: fwdlab_traffic::TrafficError) -> Self {
+        Self::Builtin(error.into())
+    }
+}

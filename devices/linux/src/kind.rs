@@ -1,0 +1,133 @@
+//! The devices of the running kernel as the lab knows them before they run.
+
+use std::sync::Arc;
+
+use fwdlab_device::{Device, DeviceError, Finding, Kind, Place};
+use fwdlab_experiment::fields::Section;
+use fwdlab_experiment::problem::{Complaint, Findings};
+use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema};
+use fwdlab_results::{About, Link};
+
+use crate::device::Namespaces;
+use crate::doctor;
+use crate::settings::{self, ROUTER};
+
+/// The running Linux kernel, in network namespaces.
+#[derive(Clone, Copy, Debug)]
+pub struct Linux;
+
+/// The embedded router on the namespaces, veth pairs and tester of [`Linux`].
+#[derive(Clone, Copy, Debug)]
+pub struct BuiltinVeth;
+
+impl Schema for Linux {
+    fn name(&self) -> &'static str {
+        "linux"
+    }
+
+    fn abilities(&self) -> Abilities {
+        Abilities::BASIC
+    }
+
+    fn check_word(&self, word: &str) -> Result<(), Complaint> {
+        settings::check_word(word)
+    }
+
+    fn check_value(&self, word: &str, value: &str) -> Result<(), Complaint> {
+        settings::check_value(word, value)
+    }
+
+    /// The router's words act on nothing where the kernel forwards.
+    fn check(&self, file: &mut DeviceTables<'_, '_>, findings: &mut Findings<'_>) {
+        for variant in &mut file.variants {
+            router_words_need_the_router(variant, findings);
+        }
+    }
+}
+
+fn router_words_need_the_router(variant: &mut Section<'_>, findings: &mut Findings<'_>) {
+    let Some(set) = variant.table("set", &mut Findings::new("")) else { return };
+    let is_router = |(word, _, found): &(&str, _, fwdlab_experiment::fields::Found<_>)| {
+        let value: &fwdlab_experiment::fields::Value<'_> = found.value;
+        *word == ROUTER && value.as_str() == Some("fwdlab")
+    };
+    if set.entries().any(|entry| is_router(&entry)) {
+        return;
+    }
+    for (word, at, found) in set.entries() {
+        if settings::is_router_word(word) {
+            let complaint = Complaint::new(
+                "this is a control word of fwdlab's own router, and the kernel forwards here",
+                format!("{ROUTER} = \"fwdlab\" beside it"),
+                format!("add {ROUTER} = \"fwdlab\" to the variant, or remove the word"),
+            );
+            findings.add(&at, &found.field, complaint);
+        }
+    }
+}
+
+impl Kind for Linux {
+    fn about(&self) -> About {
+        About {
+            line: "Device: the running Linux kernel, in network namespaces".to_owned(),
+            fact: None,
+            link: Link::Veth,
+            command: None,
+        }
+    }
+
+    fn examine(&self, _: &Place) -> Vec<Finding> {
+        doctor::findings()
+    }
+
+    fn open(
+        &self,
+        experiment: &Arc<Experiment>,
+        _: &Place,
+    ) -> Result<Box<dyn Device>, DeviceError> {
+        Ok(Box::new(Namespaces::new(experiment.clone(), false)?))
+    }
+}
+
+impl Schema for BuiltinVeth {
+    fn name(&self) -> &'static str {
+        "builtin-veth"
+    }
+
+    fn abilities(&self) -> Abilities {
+        Abilities::BASIC
+    }
+
+    fn check_word(&self, word: &str) -> Result<(), Complaint> {
+        settings::check_word(word)
+    }
+
+    fn check_value(&self, word: &str, value: &str) -> Result<(), Complaint> {
+        settings::check_value(word, value)
+    }
+}
+
+impl Kind for BuiltinVeth {
+    fn about(&self) -> About {
+        About {
+            line: "Device: the embedded router of fwdlab, between veth pairs of the running Linux \
+                   kernel"
+                .to_owned(),
+            fact: None,
+            link: Link::Veth,
+            command: None,
+        }
+    }
+
+    fn examine(&self, _: &Place) -> Vec<Finding> {
+        doctor::findings()
+    }
+
+    fn open(
+        &self,
+        experiment: &Arc<Experiment>,
+        _: &Place,
+    ) -> Result<Box<dyn Device>, DeviceError> {
+        Ok(Box::new(Namespaces::new(experiment.clone(), true)?))
+    }
+}

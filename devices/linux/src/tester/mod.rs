@@ -1,0 +1,111 @@
+//! The testers on veth pairs: what makes the frames, and what receives and checks them.
+//!
+//! [`live`] is taken wherever the kernel has it: its frames go straight into the device's stack,
+//! unless a variant changes how they come in by its port; then they come over a veth pair. [`ports`]
+//! drives the tester of every other device through AF_XDP or packet sockets. With all of them the
+//! sender's system calls do the device's work, on one processor, before they return.
+
+mod live;
+mod ports;
+
+use fwdlab_port::bpf::{Program, XdpLink, attach_xdp};
+
+use self::live::LiveTester;
+use self::ports::PortTester;
+use super::programs::Shared;
+use crate::LinuxError;
+use crate::settings::TesterKind;
+use fwdlab_device::pulse::Pulse;
+use fwdlab_device::{Request, Watch};
+use fwdlab_results::{Checks, Interval};
+use fwdlab_topology::{Testbed, TopologyError};
+
+/// What a tester is called in reports.
+pub(super) const fn title(kind: TesterKind) -> &'static str {
+    match kind {
+        TesterKind::Inject => {
+            "XDP live frames put into the device's stack, batches of 16; received and checked by XDP"
+        }
+        TesterKind::Live => "XDP live frames, batches of 64; received and checked by XDP",
+        TesterKind::AfXdp => "AF_XDP sockets in copy mode",
+        TesterKind::AfPacket => "packet sockets, 64 frames a system call",
+        TesterKind::Naive => "packet sockets, veth pairs as the kernel makes them, no XDP program",
+    }
+}
+
+/// A tester that is ready to send.
+pub(super) enum Tester<'a> {
+    Live(LiveTester<'a>),
+    Ports(Box<PortTester>),
+}
+
+impl<'a> Tester<'a> {
+    /// Makes the frames and opens the interfaces.
+    ///
+    /// # Errors
+    /// The kernel cannot do it.
+    pub(super) fn new(
+        kind: TesterKind,
+        testbed: &mut Testbed,
+        shared: &'a Shared,
+        request: &Request<'_>,
+    ) -> Result<Self, LinuxError> {
+        Ok(match kind {
+            TesterKind::Inject | TesterKind::Live => {
+                Self::Live(LiveTester::new(kind, testbed, shared, request.traffic)?)
+            }
+            _ => Self::Ports(Box::new(PortTester::new(kind, testbed, request)?)),
+        })
+    }
+
+    /// Sends for as long as the experiment says, on the processor `core`, and calls
+    /// `watch.on_interval` at the end of each interval.
+    ///
+    /// # Errors
+    /// The kernel cannot run the sender, or the campaign was stopped.
+    pub(super) fn run(
+        self,
+        testbed: &Testbed,
+        request: &Request<'_>,
+        core: Option<usize>,
+        [in_program, in_thread]: &mut [Pulse; 2],
+        watch: &mut Watch<'_>,
+    ) -> Result<Sent, LinuxError> {
+        match self {
+            Self::Live(tester) => tester.run(testbed, request.experiment, core, in_program, watch),
+            Self::Ports(tester) => tester.run(core, in_thread, watch),
+        }
+    }
+}
+
+/// What a tester sent and received.
+#[derive(Debug)]
+pub(super) struct Sent {
+    pub(super) intervals: Vec<Interval>,
+    /// Whether the sender ran on the processor that was asked for.
+    pub(super) pinned: bool,
+    pub(super) sent: u64,
+    pub(super) received: u64,
+    /// Frames received that are none of the tester's.
+    pub(super) strays: u64,
+    pub(super) flows_seen: u64,
+    pub(super) checks: Checks,
+    /// Share of its time in which the sender waited, 0 to 1.
+    pub(super) waiting_share: f64,
+    /// How evenly a paced load was sent.
+    pub(super) pacing: Option<String>,
+    /// Frames that the kernel dropped because the receiver had no room for them.
+    pub(super) unread: u64,
+}
+
+/// Puts a program on an interface of a namespace.
+pub(super) fn attach(
+    testbed: &Testbed,
+    role: &str,
+    interface: u32,
+    program: &Program,
+) -> Result<XdpLink, TopologyError> {
+    let link = testbed.namespace(role)?.run(|| attach_xdp(program, interface));
+    let doing = format!("attach an XDP program in namespace {role}");
+    link.and_then(|attached| attached).map_err(TopologyError::kernel(doing))
+}

@@ -1,0 +1,145 @@
+//! A tester on sockets: the tester of `fwdlab-traffic`, which checks every frame, with a socket on
+//! each of the tester's interfaces.
+
+use std::sync::mpsc;
+use std::time::Duration;
+
+use fwdlab_port::{Pool, Port, PortError, SocketKind, affinity};
+use fwdlab_traffic::{Outcome, Plan, Tester};
+
+use super::super::setup::{BACK, OUT, RECEIVER, SENDER};
+use super::Sent;
+use crate::LinuxError;
+use crate::settings::TesterKind;
+use fwdlab_device::pulse::{self, Pulse};
+use fwdlab_device::{Request, Watch};
+use fwdlab_results::Interval;
+use fwdlab_topology::{Testbed, TopologyError};
+use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS};
+
+/// Frames between sender and receiver: the sockets have room for all of them.
+const FRAMES_IN_FLIGHT: usize = 1024;
+
+/// Frames that are sent at once: what a packet socket sends in one system call.
+const BATCH: usize = 64;
+
+/// Beats of the processor between two intervals.
+const BEATS: usize = 16;
+
+/// How long the last frames may take.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// A tester that is ready to send.
+pub(in super::super) struct PortTester {
+    tester: Tester<Box<dyn Port>, Box<dyn Port>>,
+}
+
+impl PortTester {
+    /// Makes the frames and opens the interfaces.
+    ///
+    /// # Errors
+    /// The kernel has no such sockets, or the traffic cannot be sent.
+    pub(super) fn new(
+        kind: TesterKind,
+        testbed: &Testbed,
+        request: &Request<'_>,
+    ) -> Result<Self, LinuxError> {
+        let socket = if kind == TesterKind::AfXdp { SocketKind::Xdp } else { SocketKind::Packet };
+        let plan = plan(request)?;
+        let pool = Pool::with_frames(4 * FRAMES_IN_FLIGHT)?;
+        let open = |role: &str, interface: &str| {
+            let opened = testbed.namespace(role)?.run(|| socket.open(interface, pool.clone()));
+            let failed = TopologyError::kernel(format!("enter namespace {role}"));
+            Ok::<_, LinuxError>(opened.map_err(failed)??)
+        };
+        let (out, back) = (open(SENDER, OUT)?, open(RECEIVER, BACK)?);
+        Ok(Self { tester: Tester::new(&plan, &pool, out, back)? })
+    }
+
+    /// Sends to the plan's end.
+    ///
+    /// # Errors
+    /// The sender's thread could not be started or broke, or the campaign was stopped.
+    pub(super) fn run(
+        mut self,
+        core: Option<usize>,
+        pulse: &mut Pulse,
+        watch: &mut Watch<'_>,
+    ) -> Result<Sent, LinuxError> {
+        let (report, reports) = mpsc::channel();
+        let stop = watch.stop;
+        let mut intervals = Vec::new();
+        let outcome = std::thread::scope(|scope| {
+            let sender = std::thread::Builder::new().name("tester".to_owned());
+            let sender = sender.spawn_scoped(scope, move || {
+                let pinned = core.is_some_and(|c| affinity::pin_current_thread(c).is_ok());
+                let outcome = self.tester.run(stop, &mut |interval| {
+                    // Nobody listens any more only when the campaign ends.
+                    let _ = report.send((*interval, pulse::beats(BEATS)));
+                });
+                let unread = self.tester.into_ports().1.counters().rx_dropped;
+                (outcome, pinned, unread)
+            });
+            let sender = sender.map_err(|source| PortError::Thread { source })?;
+            let mut before = Vec::new();
+            for (interval, beats) in reports {
+                // What was so at its beginning and at its end was so in between.
+                let around = [before, beats.clone()].concat();
+                before = beats;
+                let mut sampled = sampled(&interval);
+                pulse.note(&around, &mut sampled);
+                (watch.on_interval)(&sampled);
+                intervals.push(sampled);
+            }
+            let what = || LinuxError::Thread { what: "the tester panicked".to_owned() };
+            sender.join().map_err(|_| what())
+        });
+        let (outcome, pinned, unread) = outcome?;
+        if watch.is_stopped() {
+            return Err(LinuxError::Stopped);
+        }
+        Ok(sent(&outcome, intervals, pinned, unread))
+    }
+}
+
+fn sampled(interval: &fwdlab_traffic::Interval) -> Interval {
+    Interval {
+        ms: interval.length_ns as f64 / 1e6,
+        tx: interval.sent,
+        rx: interval.received,
+        ..Interval::default()
+    }
+}
+
+fn sent(outcome: &Outcome, intervals: Vec<Interval>, pinned: bool, unread: u64) -> Sent {
+    let pacing = outcome.pacing.as_ref().map(|pacing| {
+        format!(
+            "{:.0} ns late on average, {:.0} ns at most, jitter {:.0} ns",
+            pacing.mean_lateness_ns, pacing.max_lateness_ns, pacing.mean_jitter_ns
+        )
+    });
+    Sent {
+        intervals,
+        pinned,
+        sent: outcome.sent(),
+        received: outcome.received(),
+        strays: outcome.checks.foreign,
+        flows_seen: outcome.flows_seen(),
+        checks: fwdlab_builtin::checks(outcome),
+        waiting_share: outcome.waiting_share(),
+        pacing,
+        unread,
+    }
+}
+
+/// What the tester is to send.
+fn plan(request: &Request<'_>) -> Result<Plan, LinuxError> {
+    let mut plan = fwdlab_builtin::plan(request)?;
+    plan.source_mac = TESTER_MACS[0];
+    plan.device_mac = DEVICE_MACS[0];
+    plan.arrival_mac = TESTER_MACS[1];
+    plan.drain_ns = PATIENCE.as_nanos() as u64;
+    plan.frames_in_flight = FRAMES_IN_FLIGHT;
+    plan.batch = BATCH;
+    Ok(plan)
+}

@@ -1,0 +1,182 @@
+//! Settings of the device's interfaces that are neither sysctls nor netlink: offloads, and on
+//! which processors frames are received.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+
+use fwdlab_port::offloads::{self, Offload};
+
+use super::setup::{BACK, DEVICE, OUT, RECEIVER, SENDER};
+use crate::settings::{LinuxSettings, TesterKind};
+use fwdlab_experiment::Variant;
+use fwdlab_topology::{Testbed, TopologyError, port_name};
+
+/// What is set now. Interfaces live as long as no variant wants other ones, so that only changes
+/// are applied.
+#[derive(Debug, Default)]
+pub(super) struct Tuning {
+    /// Numbers of the interfaces on which it is set: the sender's, the device's, the receiver's.
+    links: [u32; 4],
+    /// Generic receive offload, once it was set.
+    gro: Option<bool>,
+    placement: Placement,
+}
+
+/// Where frames are received; by default on the processor that sent them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Placement {
+    threaded: bool,
+    rps: u64,
+}
+
+impl Tuning {
+    /// Applies what differs.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub(super) fn change_to(
+        &mut self,
+        testbed: &mut Testbed,
+        settings: &LinuxSettings,
+    ) -> Result<(), TopologyError> {
+        let links = links(testbed)?;
+        if self.links != links {
+            *self = Self { links, ..Self::default() };
+        }
+        if settings.tester == Some(TesterKind::Naive) {
+            return Ok(());
+        }
+        if self.gro.is_none() {
+            for (role, interface) in [(SENDER, OUT), (RECEIVER, BACK)] {
+                switch_offloads(testbed, role, &[interface.to_owned()], false)?;
+            }
+        }
+        let ports = [port_name(0), port_name(1)];
+        if self.gro != Some(settings.gro) {
+            switch_offloads(testbed, DEVICE, &ports, settings.gro)?;
+            self.gro = Some(settings.gro);
+        }
+        Ok(())
+    }
+
+    /// Moves the receiving to other processors, or back. Only interfaces that poll can do that: with
+    /// a program on them.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub(super) fn place(
+        &mut self,
+        testbed: &Testbed,
+        settings: &LinuxSettings,
+    ) -> Result<(), TopologyError> {
+        let ports = [port_name(0), port_name(1)];
+        let wanted = Placement { threaded: settings.threaded, rps: settings.rps };
+        if self.placement != wanted {
+            let placed = testbed
+                .namespace(DEVICE)?
+                .run_with_sys(|| ports.iter().try_for_each(|port| wanted.write(port)));
+            let doing = "set where the device receives frames (threaded, rps)";
+            placed.and_then(|written| written).map_err(TopologyError::kernel(doing))?;
+            self.placement = wanted;
+        }
+        Ok(())
+    }
+
+    /// What the kernel answers when asked for the settings of a variant.
+    ///
+    /// # Errors
+    /// The kernel does not say.
+    pub(super) fn proof(
+        &self,
+        testbed: &Testbed,
+        variant: &Variant,
+    ) -> Result<BTreeMap<String, String>, TopologyError> {
+        let mut proof = BTreeMap::new();
+        let failed = || TopologyError::kernel("read the settings of the device's interfaces");
+        let device = testbed.namespace(DEVICE)?;
+        // Answers in the words of the question: "on" and "true" mean the same.
+        let mut answer = |word: &str, is_so: &dyn Fn(&str) -> bool, found: String| {
+            if let Some(wanted) = variant.set.get(word) {
+                let said = if is_so(wanted) { wanted.clone() } else { found };
+                proof.insert(word.to_owned(), said);
+            }
+        };
+        let is_on = |wanted: &str| matches!(wanted, "on" | "true" | "1");
+        if variant.set.contains_key("gro") {
+            let gro = device.run(|| offloads::read(&port_name(0), Offload::GenericReceive));
+            let gro = gro.and_then(|read| read).map_err(failed())?;
+            answer("gro", &|wanted| is_on(wanted) == gro, gro.to_string());
+        }
+        if variant.set.contains_key("threaded") || variant.set.contains_key("rps") {
+            let found = device.run_with_sys(|| Placement::read(&port_name(0)));
+            let found = found.and_then(|read| read).map_err(failed())?;
+            let Placement { threaded, rps } = found;
+            answer("threaded", &|wanted| is_on(wanted) == threaded, threaded.to_string());
+            let mask = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16);
+            answer("rps", &|wanted| mask(wanted) == Ok(rps), format!("{rps:x}"));
+        }
+        Ok(proof)
+    }
+}
+
+/// Numbers of the interfaces at all four ends; new ones mean that nothing is set on them.
+fn links(testbed: &mut Testbed) -> Result<[u32; 4], TopologyError> {
+    Ok([
+        testbed.interface_index(SENDER, OUT)?,
+        testbed.interface_index(DEVICE, &port_name(0))?,
+        testbed.interface_index(DEVICE, &port_name(1))?,
+        testbed.interface_index(RECEIVER, BACK)?,
+    ])
+}
+
+impl Placement {
+    /// Writes what differs. An interface that does not poll (the one without a program) has no
+    /// threads.
+    fn write(self, port: &str) -> io::Result<()> {
+        let [threaded, rps] = Self::files(port);
+        if Self::read(port)?.threaded != self.threaded {
+            let written = fs::write(threaded, if self.threaded { "1" } else { "0" });
+            let is_needed = port == port_name(0);
+            written.or_else(|error| if is_needed { Err(error) } else { Ok(()) })?;
+        }
+        fs::write(rps, format!("{:x}", self.rps))
+    }
+
+    fn read(port: &str) -> io::Result<Self> {
+        let [threaded, rps] = Self::files(port).map(fs::read_to_string);
+        // A mask of many processors is written in groups of 32: 00000000,00000002.
+        let digits = rps?.trim().replace(',', "");
+        let rps = u64::from_str_radix(&digits, 16)
+            .map_err(|_| io::Error::other(format!("rps_cpus holds {digits:?}")))?;
+        Ok(Self { threaded: threaded?.trim() != "0", rps })
+    }
+
+    fn files(port: &str) -> [String; 2] {
+        ["threaded", "queues/rx-0/rps_cpus"].map(|file| format!("/sys/class/net/{port}/{file}"))
+    }
+}
+
+/// Switches all offloads of interfaces off, but for generic receive offload as asked.
+fn switch_offloads(
+    testbed: &Testbed,
+    role: &str,
+    interfaces: &[String],
+    gro: bool,
+) -> Result<(), TopologyError> {
+    let work = || {
+        for interface in interfaces {
+            for offload in Offload::ALL {
+                let on = gro && offload == Offload::GenericReceive;
+                // What an interface cannot do is off.
+                if offloads::read(interface, offload).is_ok_and(|is_on| is_on != on) {
+                    offloads::write(interface, offload, on)?;
+                }
+            }
+        }
+        Ok(())
+    };
+    let switched = testbed.namespace(role)?.run(work);
+    let doing = format!("switch the offloads of {}", interfaces.join(" and "));
+    switched.and_then(|result| result).map_err(TopologyError::kernel(doing))
+}

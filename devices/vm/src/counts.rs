@@ -1,0 +1,85 @@
+//! From what a guest counted to what a trial records: the tester's own cost is taken off.
+
+use std::collections::BTreeMap;
+
+use fwdlab_agent::channel::{Counted, Pass, Sample};
+use fwdlab_agent::task::VmClock;
+use fwdlab_experiment::Variant;
+use fwdlab_results::Measured;
+use fwdlab_results::{Busy, Interval, TrialEnvironment};
+use fwdlab_topology::NFTABLES;
+
+/// The trial's counts. The device's busy time is what is left of each interval when the tester's
+/// own time for as many frames is taken off.
+pub(super) fn measured(counted: Counted, variant: &Variant, clock: VmClock) -> Measured {
+    let tester_ns = ns_per_frame(&counted.cable);
+    let interval = |sample: &Sample| {
+        let tester = (tester_ns.unwrap_or(0.0) * sample.received as f64).round() as u64;
+        Interval {
+            ms: sample.ns as f64 / 1e6,
+            tx: sample.sent,
+            rx: sample.received,
+            busy: Some(Busy { ns: sample.ns.saturating_sub(tester), frames: sample.received }),
+            ..Interval::default()
+        }
+    };
+    let intervals: Vec<Interval> = counted.device.intervals.iter().map(interval).collect();
+    let total_ns: u64 = counted.device.intervals.iter().map(|sample| sample.ns).sum();
+    let busy = intervals.iter().filter_map(|interval| interval.busy);
+    let busy = busy.fold(Busy::default(), |sum, busy| Busy {
+        ns: sum.ns + busy.ns,
+        frames: sum.frames + busy.frames,
+    });
+    let Pass { sent, received, flows_seen, checks, .. } = counted.device;
+    let mut proof = counted.proof;
+    prove_rules(&mut proof, variant);
+    let mut warnings = counted.warnings;
+    match tester_ns {
+        Some(ns) => {
+            proof.insert("tester's own ns/frame".to_owned(), format!("{ns:.1}"));
+        }
+        None => warnings.push(
+            "the tester's own cost is not known: nothing came back over the cable".to_owned(),
+        ),
+    }
+    Measured {
+        intervals,
+        sent: Some(sent),
+        received,
+        flows_seen: Some(flows_seen),
+        device_received: Some(counted.device_received),
+        device_sent: Some(counted.device_sent),
+        drops: Some(counted.drops),
+        checks: Some(checks),
+        busy: Some(busy),
+        idle_share: Some(1.0 - busy.ns as f64 / total_ns.max(1) as f64),
+        proof,
+        environment: TrialEnvironment {
+            // Where the host runs the guest makes no difference to the number of instructions.
+            pinned: clock == VmClock::Instructions,
+            ..TrialEnvironment::default()
+        },
+        warnings,
+        ..Measured::default()
+    }
+}
+
+/// Rules read back are never letter by letter what was written: their list is kept, and stands as
+/// proof when there is something in it exactly when something was asked for.
+pub(super) fn prove_rules(proof: &mut BTreeMap<String, String>, variant: &Variant) {
+    let Some(wanted) = variant.set.get(NFTABLES) else { return };
+    let listed = proof.remove(NFTABLES).unwrap_or_default();
+    let is_there = listed.is_empty() == wanted.trim().is_empty();
+    let shown = if is_there { wanted.clone() } else { listed.clone() };
+    proof.insert(NFTABLES.to_owned(), shown);
+    proof.insert("nftables ruleset".to_owned(), listed);
+}
+
+/// Mean time of a pass for each frame, without its first interval, in which everything is done for
+/// the first time.
+fn ns_per_frame(pass: &Pass) -> Option<f64> {
+    let rest = pass.intervals.get(1..).unwrap_or_default();
+    let ns: u64 = rest.iter().map(|sample| sample.ns).sum();
+    let frames: u64 = rest.iter().map(|sample| sample.received).sum();
+    (frames > 0).then(|| ns as f64 / frames as f64)
+}

@@ -1,0 +1,329 @@
+//! The device: a boot for each trial.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use fwdlab_agent::channel::{Counted, Message, ProfileCounts};
+use fwdlab_agent::task::{Task, TaskRoute, TaskTraffic, VmClock, VmTester};
+use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
+use fwdlab_experiment::{Experiment, Variant};
+use fwdlab_results::Measured;
+use fwdlab_results::profile::Profiled;
+use fwdlab_topology::{NFTABLES, RuleSet};
+use sha2::{Digest, Sha256};
+
+use crate::counts::measured;
+use crate::initramfs::Base;
+use crate::kernel::Kernel;
+use crate::qemu::{Accelerator, Heard, Machine, Progress, Running};
+use crate::settings::VmMachine;
+use crate::{VmError, kvm, qemu, settings};
+
+/// The module of the kernel's generator.
+const PKTGEN: &str = "pktgen";
+
+/// What pktgen does to the device (`refcount_add(..., &pkt_dev->skb->users)` in pktgen_xmit()).
+const SHARED_FRAMES: &str = "pktgen keeps a hand on each frame, so that the device copies it before \
+                             it changes it: the cost is higher than with another tester";
+
+/// Share of a trial's length for which the tester runs over a cable first.
+const CABLE_SHARE: u32 = 2;
+
+/// QEMU's processor time that a boot may take in silence, and a second of the guest's time. Both
+/// are generous: on a busy host, a boot and 0.8 s of instructions took 13 s together.
+const BOOT_LIMIT: Duration = Duration::from_secs(120);
+const LIMIT_PER_SECOND: Duration = Duration::from_secs(60);
+
+/// The device has about one of so many parts of the processor's time; the tester has the others.
+const DEVICES_PART: u64 = 4;
+
+/// A device that boots a kernel for each trial.
+#[derive(Debug)]
+pub(super) struct Boots {
+    program: PathBuf,
+    results: Option<PathBuf>,
+    boots: BTreeMap<String, Boot>,
+    machine: VmMachine,
+    /// Why there is no hardware virtualisation, where the clock could use it.
+    without_kvm: Option<String>,
+}
+
+/// What a variant boots.
+#[derive(Debug)]
+struct Boot {
+    kernel: Kernel,
+    base: Base,
+    command_line: String,
+    rules: Option<String>,
+}
+
+impl Boots {
+    pub(super) fn new(experiment: &Arc<Experiment>, program: &Path) -> Result<Self, VmError> {
+        let (machine, variants) = settings::of(experiment);
+        let base = experiment.path.parent().unwrap_or(Path::new(""));
+        let names = experiment.variants.iter();
+        // All guests hold the same files, so that they differ only in what is compared.
+        let has_rules = names.clone().any(|variant| variant.set.contains_key(NFTABLES));
+        let mut boots = BTreeMap::new();
+        for (variant, vm) in names.zip(variants) {
+            let kernel = Kernel::find(&vm.kernel, vm.modules.as_deref(), base)?;
+            let modules = kernel.modules.as_deref();
+            let mut load = vm.load.clone();
+            if machine.tester == VmTester::Pktgen {
+                load.push(PKTGEN.to_owned());
+            }
+            let rules = variant.set.get(NFTABLES).map(|value| RuleSet::named(value).text(base));
+            let boot = Boot {
+                base: Base::new(program, modules, &load, has_rules)?,
+                command_line: vm.cmdline.clone(),
+                rules: rules.transpose()?,
+                kernel,
+            };
+            boots.insert(variant.name.clone(), boot);
+        }
+        let without_kvm = match (machine.clock, boots.values().next()) {
+            (VmClock::Wall, Some(boot)) => kvm::try_boot(program, &boot.kernel.image).err(),
+            _ => None,
+        };
+        Ok(Self { program: program.to_owned(), results: None, boots, machine, without_kvm })
+    }
+
+    fn accelerator(&self) -> Accelerator {
+        match self.machine.clock {
+            VmClock::Wall if self.without_kvm.is_none() => Accelerator::Kvm,
+            _ => Accelerator::Tcg,
+        }
+    }
+
+    fn boot(&self, variant: &Variant) -> Result<&Boot, VmError> {
+        let missing = || VmError::NoKernel { kernel: PathBuf::from(&variant.name) };
+        self.boots.get(&variant.name).ok_or_else(missing)
+    }
+
+    /// The trial's counts, with a doubt about the clock where there is one.
+    fn judged(&self, counted: Counted, variant: &Variant) -> Measured {
+        let mut measured = measured(counted, variant, self.machine.clock);
+        measured.warnings.extend(self.without_kvm.as_ref().map(|why| {
+            format!(
+                "wall time of an emulated processor ({why}): the figures are the emulator's, not \
+                 the kernel's; use clock = \"instructions\""
+            )
+        }));
+        measured
+            .warnings
+            .extend((self.machine.tester == VmTester::Pktgen).then(|| SHARED_FRAMES.to_owned()));
+        measured
+    }
+
+    /// Boots, and waits for the guest's last message.
+    fn counted(
+        &self,
+        request: &Request<'_>,
+        profile_ns: Option<u64>,
+        watch: &mut Watch<'_>,
+    ) -> Result<Counted, DeviceError> {
+        let boot = self.boot(request.variant)?;
+        let task = Task { profile_ns, ..task(request, boot, &self.machine) };
+        let json = serde_json::to_vec(&task)
+            .map_err(|error| VmError::file("encode", Path::new("task"))(error.into()))?;
+        let machine = Machine {
+            launcher: &self.program,
+            image: &boot.kernel.image,
+            initramfs: &boot.base.archive(&json),
+            command_line: &boot.command_line,
+            memory_mb: self.machine.memory_mb,
+            clock: self.machine.clock,
+            accelerator: self.accelerator(),
+        };
+        let mut running = machine.start()?;
+        let seconds = (task.duration_ns / 1_000_000_000 + 1) as u32;
+        let limit = self.machine.patience.unwrap_or(BOOT_LIMIT + LIMIT_PER_SECOND * seconds);
+        let name = format!("{}.{}", request.variant.name, request.traffic.name);
+        follow(&mut running, Progress::new(limit), watch).map_err(|end| match end {
+            End::Stopped => DeviceError::Stopped,
+            End::Broken(broken) => {
+                let stamp = fwdlab_results::journal::utc_stamp(SystemTime::now()).replace(':', "");
+                let text = running.console();
+                let dir = self.results.clone().unwrap_or_else(std::env::temp_dir).join("console");
+                let place = qemu::keep_console(&text, &dir, &format!("{name}.{stamp}"));
+                broken.error(&text, place).into()
+            }
+        })
+    }
+}
+
+impl Device for Boots {
+    fn facts(&self) -> Facts {
+        let VmMachine { clock, tester, memory_mb, .. } = &self.machine;
+        let mut facts = BTreeMap::from([
+            ("clock".to_owned(), format!("{clock}: {}", clock.meaning())),
+            ("guest".to_owned(), format!("1 processor, {memory_mb} MiB of memory")),
+            ("tester".to_owned(), tester.to_string()),
+            ("emulator".to_owned(), qemu::version()),
+        ]);
+        if *clock == VmClock::Wall {
+            let text = match &self.without_kvm {
+                None => "KVM".to_owned(),
+                Some(why) => format!("TCG, an emulator, because of KVM: {why}"),
+            };
+            facts.insert("accelerator".to_owned(), text);
+        }
+        for (name, boot) in &self.boots {
+            let image = boot.kernel.image.file_name().unwrap_or_default().display().to_string();
+            let hash = fs::read(&boot.kernel.image).map(Sha256::digest).unwrap_or_default();
+            let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+            facts.insert(format!("kernel of {name}"), format!("{image} (SHA-256 {hash})"));
+        }
+        Facts { device: facts, tester: BTreeMap::new() }
+    }
+
+    fn keep_logs_in(&mut self, dir: &Path) {
+        self.results = Some(dir.to_owned());
+    }
+
+    /// Every trial boots with its variant; what the guest answers comes with what it counts.
+    fn apply(&mut self, variant: &Variant, _: &mut Watch<'_>) -> Result<Proof, DeviceError> {
+        self.boot(variant)?;
+        Ok(Proof::new())
+    }
+
+    fn measure(
+        &mut self,
+        request: &Request<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Result<Measured, DeviceError> {
+        let counted = self.counted(request, None, watch)?;
+        let measured = self.judged(counted, request.variant);
+        measured.intervals.iter().for_each(|interval| (watch.on_interval)(interval));
+        Ok(measured)
+    }
+
+    /// The guest's kernel samples itself, by its own clock: `frequency_hz` times a second of the
+    /// device's own time.
+    fn profile(
+        &mut self,
+        request: &Request<'_>,
+        frequency_hz: u32,
+        watch: &mut Watch<'_>,
+    ) -> Result<Profiled, DeviceError> {
+        let period_ns = 1_000_000_000 / u64::from(frequency_hz.max(1)) / DEVICES_PART;
+        let mut counted = self.counted(request, Some(period_ns), watch)?;
+        let profile = counted.profile.take().unwrap_or_default();
+        let mut measured = self.judged(counted, request.variant);
+        // The samples are those of the device alone, which never waits in them.
+        measured.idle_share = Some(0.0);
+        Ok(profiled(profile, measured))
+    }
+}
+
+/// Says which samples these are.
+fn profiled(profile: ProfileCounts, mut measured: Measured) -> Profiled {
+    let ProfileCounts { samples, lost, stacks } = profile;
+    measured.warnings.extend((lost > 0).then(|| format!("{lost} samples did not fit")));
+    let profiler = format!(
+        "the guest's kernel, from the reception of a packet to its handing over ({samples} with \
+         those of the tester and the cables)"
+    );
+    Profiled { measured, stacks, profiler }
+}
+
+/// Why a guest is not followed any further.
+enum End {
+    Stopped,
+    Broken(Broken),
+}
+
+/// What went wrong with a guest, before its console was looked at.
+enum Broken {
+    GaveUp(String),
+    Damaged(String),
+    Ended { stage: String },
+    Stuck { stage: String, limit: String },
+}
+
+impl Broken {
+    fn error(self, text: &str, console: PathBuf) -> VmError {
+        match self {
+            Self::GaveUp(why) => VmError::Guest { why, console },
+            Self::Damaged(what) => VmError::Damaged { what, console },
+            Self::Ended { stage } => {
+                VmError::Ended { stage, last: qemu::telling_line(text), console }
+            }
+            Self::Stuck { stage, limit } => {
+                VmError::Stuck { stage, limit, last: qemu::telling_line(text), console }
+            }
+        }
+    }
+}
+
+/// Listens to the guest until it has counted, failed, ended, or said nothing for too long.
+fn follow(
+    running: &mut Running,
+    mut progress: Progress,
+    watch: &Watch<'_>,
+) -> Result<Counted, End> {
+    const LISTEN: Duration = Duration::from_millis(100);
+    let mut stage = "booted".to_owned();
+    loop {
+        if watch.is_stopped() {
+            return Err(End::Stopped);
+        }
+        let line = match running.listen(LISTEN) {
+            Heard::Line(line) => line,
+            Heard::End => return Err(End::Broken(Broken::Ended { stage })),
+            Heard::Silence => match progress.exceeded(running) {
+                Some(limit) => return Err(End::Broken(Broken::Stuck { stage, limit })),
+                None => continue,
+            },
+        };
+        match Message::parse(&line) {
+            None => continue,
+            Some(Ok(Message::Stage(next))) => stage = next,
+            Some(Ok(Message::Counted(counted))) => return Ok(*counted),
+            Some(Ok(Message::Failed(why))) => return Err(End::Broken(Broken::GaveUp(why))),
+            Some(Err(damaged)) => return Err(End::Broken(Broken::Damaged(damaged.to_string()))),
+        }
+        progress.heard(running);
+    }
+}
+
+fn owned((word, value): (&String, &String)) -> (String, String) {
+    (word.clone(), value.clone())
+}
+
+fn task(request: &Request<'_>, boot: &Boot, machine: &VmMachine) -> Task {
+    let Request { experiment, variant, traffic } = request;
+    let ns = |duration: Duration| duration.as_nanos() as u64;
+    let routes = experiment.routes.fixed.iter().map(|route| TaskRoute {
+        destination: route.prefix.address(),
+        length: route.prefix.length(),
+        gateway: route.gateway,
+        port: route.port,
+    });
+    Task {
+        modules: boot.base.module_names(),
+        absent: boot.base.absent.clone(),
+        sysctl: variant.set.iter().filter(|(word, _)| *word != NFTABLES).map(owned).collect(),
+        rules: boot.rules.clone(),
+        routes: routes.collect(),
+        traffic: TaskTraffic {
+            source: traffic.source.to_string(),
+            destination: traffic.destination.to_string(),
+            frame_bytes: traffic.frame_bytes,
+            order: traffic.order.to_string(),
+            pps: traffic.load.frames_per_second(f64::from(traffic.frame_bytes)),
+        },
+        duration_ns: ns(experiment.warmup + experiment.duration),
+        cable_ns: ns(experiment.warmup + experiment.duration / CABLE_SHARE),
+        interval_ns: ns(experiment.interval),
+        profile_ns: None,
+        tester: machine.tester,
+        clock: machine.clock,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,66 @@
+//! Tests of what the host makes of a guest's words.
+
+use super::*;
+use crate::counts::prove_rules;
+use fwdlab_agent::channel::{Pass, Sample};
+use fwdlab_results::Interval;
+
+fn pass(ns: u64, received: u64) -> Pass {
+    // The first interval is slow, as the first one is.
+    let first = Sample { ns, sent: received / 2, received: received / 2 };
+    let rest = [Sample { ns, sent: received, received }; 4];
+    let intervals: Vec<Sample> = std::iter::once(first).chain(rest).collect();
+    let received = intervals.iter().map(|sample| sample.received).sum();
+    Pass { intervals, sent: received, received, flows_seen: 2000, ..Pass::default() }
+}
+
+#[test]
+fn the_testers_own_cost_is_taken_off_every_interval() {
+    let counted = Counted {
+        cable: pass(10_000_000, 2_000),  // 5000 ns a frame
+        device: pass(10_000_000, 1_000), // 10000 ns a frame
+        ..Counted::default()
+    };
+    let measured = measured(counted, &variant(&[]), VmClock::Instructions);
+    let costs: Vec<f64> = measured.intervals.iter().filter_map(Interval::cost_ns).collect();
+    assert_eq!(costs, [15_000.0, 5_000.0, 5_000.0, 5_000.0, 5_000.0]);
+    let busy = measured.busy.expect("counted");
+    assert_eq!((busy.ns, busy.frames), (7_500_000 + 4 * 5_000_000, 4_500));
+    assert_eq!(measured.idle_share, Some(1.0 - 27.5 / 50.0));
+    assert!(measured.warnings.is_empty(), "{:?}", measured.warnings);
+}
+
+#[test]
+fn a_cable_without_frames_is_a_doubt_about_the_trial() {
+    let counted = Counted { device: pass(10_000_000, 1_000), ..Counted::default() };
+    let measured = measured(counted, &variant(&[]), VmClock::Instructions);
+    assert!(measured.warnings[0].contains("cable"), "{:?}", measured.warnings);
+}
+
+#[test]
+fn rules_are_text_or_a_file_beside_the_experiment() {
+    let dir = tempfile::tempdir().expect("a directory");
+    fs::write(dir.path().join("rules.nft"), "table inet t {}").expect("a file");
+    let rules = |value: &str| RuleSet::named(value).text(dir.path());
+    assert_eq!(rules("table inet x {}").expect("text"), "table inet x {}");
+    assert_eq!(rules("rules.nft").expect("a file"), "table inet t {}");
+    let error = rules("absent.nft").expect_err("no file").to_string();
+    assert!(error.contains("absent.nft"), "{error}");
+}
+
+#[test]
+fn rules_that_did_not_take_are_no_proof() {
+    let asked = variant(&[(NFTABLES, "table inet t {}")]);
+    let proof_of = |listed: &str| {
+        let mut proof = BTreeMap::from([(NFTABLES.to_owned(), listed.to_owned())]);
+        prove_rules(&mut proof, &asked);
+        proof[NFTABLES].clone()
+    };
+    assert_eq!(proof_of("table inet t {\n}"), "table inet t {}");
+    assert_eq!(proof_of(""), "");
+}
+
+fn variant(pairs: &[(&str, &str)]) -> Variant {
+    let set = pairs.iter().map(|(word, value)| ((*word).to_owned(), (*value).to_owned()));
+    Variant { name: "v".to_owned(), set: set.collect(), own: Default::default() }
+}

@@ -1,0 +1,150 @@
+//! Why a kernel could not be booted or a guest did not finish.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// An error of the `vm` device.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum VmError {
+    /// The operating system refused a file operation.
+    #[error("cannot {doing} {path}: {source}")]
+    File {
+        /// The operation, as the words after "cannot".
+        doing: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// There is no such kernel.
+    #[error(
+        "there is no kernel {kernel}, and none of that release is installed; name an image, the \
+         directory of an unpacked package, or a .deb file (`fwdlab doctor` says how to get one)"
+    )]
+    NoKernel {
+        /// Where it was looked for.
+        kernel: PathBuf,
+    },
+    /// A directory without a kernel.
+    #[error(
+        "{dir} holds no kernel image: wanted boot/vmlinuz-RELEASE; unpack a package into it with \
+         dpkg-deb -x"
+    )]
+    NoImage {
+        /// The directory.
+        dir: PathBuf,
+    },
+    /// A directory with more than one kernel.
+    #[error("{a} and {b} are both kernels; name one of them")]
+    ManyImages {
+        /// One image.
+        a: PathBuf,
+        /// Another one.
+        b: PathBuf,
+    },
+    /// The directory of modules is not there.
+    #[error("there is no directory of modules {dir}; wanted .../lib/modules/RELEASE")]
+    NoModules {
+        /// Where it was looked for.
+        dir: PathBuf,
+    },
+    /// A module that cannot be used.
+    #[error("module {path} cannot be used: {why}")]
+    Module {
+        /// The module's file.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// A file that was to run in the guest and cannot.
+    #[error("{path} cannot run in the guest: {why}")]
+    NotAProgram {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// A shared library that is not where libraries are.
+    #[error("{user} needs the library {library}, which is not in the usual directories")]
+    Library {
+        /// Its name.
+        library: String,
+        /// Who needs it.
+        user: PathBuf,
+    },
+    /// A variant has nftables rules, and nft(8) is not on this machine.
+    #[error("nftables rules need nft in the guest, and it is not here; apt-get install nftables")]
+    NoNft,
+    /// A rule set could not be read.
+    #[error(transparent)]
+    Rules(#[from] fwdlab_topology::TopologyError),
+    /// QEMU could not be started.
+    #[error("cannot start {program}: {source}; install it with apt-get install qemu-system-x86")]
+    Qemu {
+        /// The program.
+        program: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The guest said why it cannot go on.
+    #[error("the guest gave up: {why}; its console is in {console}")]
+    Guest {
+        /// The guest's words.
+        why: String,
+        /// The log that was kept.
+        console: PathBuf,
+    },
+    /// The guest ended without a result.
+    #[error("the guest ended while it {stage}: {last}; its console is in {console}")]
+    Ended {
+        /// What it was doing.
+        stage: String,
+        /// The line of its console that says most.
+        last: String,
+        /// The log that was kept.
+        console: PathBuf,
+    },
+    /// The guest made no progress.
+    #[error(
+        "the guest made no progress for {limit} while it {stage}, and was ended: {last}; its \
+         console is in {console}"
+    )]
+    Stuck {
+        /// What it was doing.
+        stage: String,
+        /// Which limit it passed.
+        limit: String,
+        /// The line of its console that says most.
+        last: String,
+        /// The log that was kept.
+        console: PathBuf,
+    },
+    /// A message of the guest was damaged.
+    #[error("{what}; its console is in {console}")]
+    Damaged {
+        /// What arrived.
+        what: String,
+        /// The log that was kept.
+        console: PathBuf,
+    },
+}
+
+impl VmError {
+    /// Turns the system's error on `path` into one that names it, for `map_err`.
+    pub(super) fn file(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::File { doing, path: path.to_owned(), source }
+    }
+}
+
+impl From<VmError> for fwdlab_device::DeviceError {
+    fn from(error: VmError) -> Self {
+        match error {
+            VmError::Guest { .. }
+            | VmError::Ended { .. }
+            | VmError::Stuck { .. }
+            | VmError::Damaged { .. } => Self::trial(error),
+            _ => Self::setup(error),
+        }
+    }
+}

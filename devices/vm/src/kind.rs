@@ -1,0 +1,70 @@
+//! The vm device as the lab knows it before it runs.
+
+use std::sync::Arc;
+
+use fwdlab_device::{Device, DeviceError, Finding, Kind, Place};
+use fwdlab_experiment::problem::{Complaint, Findings};
+use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema};
+use fwdlab_results::{About, Link};
+
+use crate::device::Boots;
+use crate::{doctor, pktgen, settings};
+
+/// Kernels booted in virtual machines.
+#[derive(Clone, Copy, Debug)]
+pub struct Vm;
+
+impl Schema for Vm {
+    fn name(&self) -> &'static str {
+        "vm"
+    }
+
+    fn abilities(&self) -> Abilities {
+        Abilities::BASIC
+    }
+
+    fn table(&self) -> Option<&'static str> {
+        Some("vm")
+    }
+
+    fn check_word(&self, word: &str) -> Result<(), Complaint> {
+        settings::check_word(word)
+    }
+
+    /// Which values a sysctl takes only the kernel knows.
+    fn check_value(&self, _: &str, _: &str) -> Result<(), Complaint> {
+        Ok(())
+    }
+
+    fn check(&self, file: &mut DeviceTables<'_, '_>, findings: &mut Findings<'_>) {
+        let table = file.own.as_mut().map(|section| settings::read_table(section, findings));
+        let table = table.unwrap_or_default();
+        for variant in &mut file.variants {
+            settings::read_variant(&table, variant, findings);
+        }
+        pktgen::abilities(&table.machine, file.traffics, findings);
+    }
+}
+
+impl Kind for Vm {
+    fn about(&self) -> About {
+        About {
+            line: "Device: kernels booted under QEMU, one boot a trial".to_owned(),
+            fact: Some("clock".to_owned()),
+            link: Link::Wire,
+            command: None,
+        }
+    }
+
+    fn examine(&self, place: &Place) -> Vec<Finding> {
+        doctor::findings(Some(place.program.as_path()).filter(|path| path.exists()))
+    }
+
+    fn open(
+        &self,
+        experiment: &Arc<Experiment>,
+        place: &Place,
+    ) -> Result<Box<dyn Device>, DeviceError> {
+        Ok(Box::new(Boots::new(experiment, &place.program)?))
+    }
+}

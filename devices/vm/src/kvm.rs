@@ -1,0 +1,71 @@
+//! Whether hardware virtualisation works here. That `/dev/kvm` can be opened proves little: on a
+//! machine that is itself virtual, QEMU may end at once, or a guest may stand still forever. So a
+//! kernel is booted.
+
+use std::fs::File;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::qemu::{Accelerator, Machine};
+use fwdlab_agent::task::VmClock;
+
+/// The first words of every Linux kernel.
+const GREETING: &str = "Linux version";
+
+/// A kernel unpacks itself and greets within a second; more than that is a guest that stands still.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Tries hardware virtualisation: boots the kernel `image` by fwdlab's own `program`, or without
+/// one of them, only opens the device.
+///
+/// # Errors
+/// Why it does not work.
+pub fn try_kvm(program: Option<&Path>, image: Option<&Path>) -> Result<(), String> {
+    match (program, image) {
+        (Some(program), Some(image)) => try_boot(program, image),
+        _ => open(),
+    }
+}
+
+fn open() -> Result<(), String> {
+    let device = File::options().read(true).write(true).open("/dev/kvm");
+    device.map(drop).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            "there is no /dev/kvm: the processor or the hypervisor offers no virtualisation"
+                .to_owned()
+        }
+        _ => format!("/dev/kvm cannot be used: {error}; join the group kvm"),
+    })
+}
+
+/// Boots the kernel `image` with hardware virtualisation until it greets. `launcher` is fwdlab's
+/// own program.
+///
+/// # Errors
+/// Why it does not work.
+pub(super) fn try_boot(launcher: &Path, image: &Path) -> Result<(), String> {
+    open()?;
+    let machine = Machine {
+        launcher,
+        image,
+        initramfs: &[],
+        command_line: "earlyprintk=serial ignore_loglevel",
+        memory_mb: 256,
+        clock: VmClock::Wall,
+        accelerator: Accelerator::Kvm,
+    };
+    let mut guest = machine.start().map_err(|error| error.to_string())?;
+    let begin = Instant::now();
+    while begin.elapsed() < PATIENCE {
+        let has_ended = guest.has_ended();
+        let console = guest.console();
+        if console.contains(GREETING) {
+            return Ok(());
+        }
+        if has_ended {
+            return Err(format!("QEMU ends: {}", super::qemu::telling_line(&console)));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Err(format!("a guest stands still: no word of its kernel within {} s", PATIENCE.as_secs()))
+}

@@ -1,0 +1,35 @@
+//! Kernels in virtual machines: each trial boots the variant's kernel under QEMU, with fwdlab as
+//! its init process, and takes the counts from a serial port.
+//!
+//! The guest has one processor, which works for the tester and for the device in turn. What the
+//! tester costs is measured in the same boot, with a cable in the device's place, and taken off:
+//! the rest is the device's. With the clock of instructions, the figure is guest instructions per
+//! frame; it is repeatable on a noisy machine, and blind to caches and memory.
+//!
+//! Trials do not know each other: every one boots anew, so that nothing is left of the one before.
+
+#![cfg(target_os = "linux")]
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+mod counts;
+mod cpio;
+mod device;
+mod doctor;
+mod error;
+mod initramfs;
+mod kernel;
+mod kind;
+mod kvm;
+mod launch;
+mod modules;
+mod pktgen;
+mod program;
+mod qemu;
+mod settings;
+
+pub use error::VmError;
+pub use kernel::{KernelAtHand, kernels_at_hand};
+pub use kind::Vm;
+pub use kvm::try_kvm;
+pub use launch::launch;

@@ -1,0 +1,135 @@
+//! What the kernel's generator can send (Documentation/networking/pktgen.rst and
+//! net/core/pktgen.c of Linux): an experiment that asks for more is refused, so that every report
+//! says what was sent.
+
+use crate::settings::VmMachine;
+use fwdlab_agent::task::VmTester;
+use fwdlab_experiment::TrafficPlace;
+use fwdlab_experiment::problem::{Complaint, Findings};
+use fwdlab_experiment::{Endpoint, Traffic};
+use fwdlab_results::Family;
+
+/// Most flows that are counted by looking at frames.
+const MOST_FLOWS: u64 = 16_384;
+
+/// Most destinations that are drawn at random, so that some ten thousand frames show them all.
+const MOST_DRAWN: u64 = 2_048;
+
+/// Its frames carry 16 bytes of its own behind the headers, and these are the headers of IPv6
+/// and UDP, Ethernet's, and the FCS.
+const LEAST_INET6_BYTES: u16 = 14 + 40 + 8 + 16 + 4;
+
+/// Refuses traffic that pktgen cannot send, if it is the tester.
+pub(super) fn abilities(
+    machine: &VmMachine,
+    placed: &[(Traffic, TrafficPlace)],
+    findings: &mut Findings<'_>,
+) {
+    if machine.tester != VmTester::Pktgen {
+        return;
+    }
+    for (traffic, place) in placed {
+        if let Err((found, wanted)) = sendable(traffic) {
+            let remedy = "change the traffic, or write tester = \"fwdlab\"";
+            let complaint = Complaint::new(
+                format!("pktgen cannot send traffic {:?}: {found}", traffic.name),
+                wanted,
+                remedy,
+            );
+            findings.add(&place.destination, &place.field, complaint);
+        }
+    }
+}
+
+/// What is wrong with a traffic, and what was wanted.
+type Refusal = (String, &'static str);
+
+fn sendable(traffic: &Traffic) -> Result<(), Refusal> {
+    let Traffic { source, destination, .. } = traffic;
+    if [source, destination].iter().any(|end| end.port() != end.last_port()) {
+        return Err(("it has a range of ports".to_owned(), "one port on each side"));
+    }
+    match traffic.family {
+        Family::Inet if traffic.order.to_string() != "sequential" => {
+            Err((format!("its order is {}", traffic.order), "order = \"sequential\""))
+        }
+        Family::Inet if traffic.flows() > MOST_FLOWS => {
+            Err((format!("it has {} flows", traffic.flows()), "at most 16384 flows"))
+        }
+        // That only the built-in device mixes families is said for all others.
+        Family::Inet | Family::Dual => Ok(()),
+        Family::Inet6 => sendable6(traffic, (source, destination)),
+    }
+}
+
+/// IPv6 has one source, and destinations whose last bits are drawn at random.
+fn sendable6(
+    traffic: &Traffic,
+    (source, destination): (&Endpoint, &Endpoint),
+) -> Result<(), Refusal> {
+    let (first, last) = destination.bounds();
+    let mask = last - first;
+    if source.count() != 1 {
+        return Err((format!("it has {} IPv6 sources", source.count()), "one source"));
+    }
+    if !(mask + 1).is_power_of_two() || first & mask != 0 || destination.count() > MOST_DRAWN {
+        return Err((
+            format!("its {} IPv6 destinations are no block", destination.count()),
+            "a block of 2, 4, 8 ... 2048 addresses at a multiple of its size: [2001:2::40]-[2001:2::7f]",
+        ));
+    }
+    if traffic.frame_bytes < LEAST_INET6_BYTES {
+        return Err((
+            format!("its frames of {} bytes have no room for pktgen's mark", traffic.frame_bytes),
+            "frames of 82 bytes or more, FCS included",
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use fwdlab_experiment::Experiment;
+
+    use crate::Vm;
+
+    fn read(tester: &str, traffic: &str) -> Result<Experiment, String> {
+        let text = format!(
+            "title = \"t\"\ndevice = \"vm\"\nbaseline = \"a\"\n\
+             [vm]\nkernel = \"k\"\ntester = \"{tester}\"\n\
+             [[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n\
+             [[traffic]]\nname = \"t\"\n{traffic}\n\
+             [routes]\nstatic = [\"198.18.0.0/15 via 198.19.0.2\", \"2001:2:0:8000::/49 via 2001:2:0:8000::2\"]\n"
+        );
+        let path = std::path::Path::new("x.toml");
+        Experiment::parse(path, &text, &[&Vm]).map_err(|problems| problems.to_string())
+    }
+
+    #[test]
+    fn the_flows_of_published_ipv4_results_can_be_sent() {
+        let published = "source = \"198.18.10.1-198.18.10.20:2000\"\n\
+                         destination = \"198.19.10.1-198.19.10.100:2000\"";
+        let experiment = read("pktgen", published).expect("a good experiment");
+        assert_eq!(experiment.traffics[0].flows(), 2000);
+        let refused = read("pktgen", &format!("{published}\norder = \"random\""));
+        assert!(refused.expect_err("refused").contains("order is random"));
+    }
+
+    #[test]
+    fn ipv6_needs_one_source_a_block_and_room() {
+        let traffic = |source: &str, last: &str, frame: u16| {
+            format!(
+                "source = \"[2001:2:0:10::1]{source}:2000\"\n\
+                 destination = \"[2001:2:0:8010::40]-[2001:2:0:8010::{last}]:2000\"\n\
+                 frame = {frame}"
+            )
+        };
+        read("pktgen", &traffic("", "7f", 82)).expect("a block of 64");
+        let refusal = |traffic: String| read("pktgen", &traffic).expect_err("refused");
+        assert!(refusal(traffic("", "7f", 66)).contains("82 bytes"));
+        assert!(refusal(traffic("", "64", 82)).contains("no block"));
+        assert!(refusal(traffic("-[2001:2:0:10::14]", "7f", 82)).contains("20 IPv6 sources"));
+        read("fwdlab", &traffic("-[2001:2:0:10::14]", "64", 66)).expect("our own tester can");
+        assert!(read("pktgenn", "").expect_err("refused").contains("did you mean"));
+    }
+}

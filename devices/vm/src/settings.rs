@@ -1,0 +1,168 @@
+//! The part of an experiment that is about virtual machines: the table `[vm]`, and what a variant
+//! says about the kernel that it boots.
+
+use std::time::Duration;
+
+use fwdlab_agent::task::{VmClock, VmTester};
+use fwdlab_experiment::Experiment;
+use fwdlab_experiment::fields::{Found, Section, nearest, reread};
+use fwdlab_experiment::problem::{Complaint, Findings};
+use fwdlab_experiment::quantity;
+use fwdlab_topology::NFTABLES;
+
+const DEFAULT_MEMORY_MB: u32 = 512;
+
+/// The virtual machines of an experiment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VmMachine {
+    /// What time is.
+    pub clock: VmClock,
+    /// What sends.
+    pub tester: VmTester,
+    /// Memory in MiB.
+    pub memory_mb: u32,
+    /// How much of the host's processor time a guest may take without saying anything; `None`
+    /// is a limit that fits the length of the trials.
+    pub patience: Option<Duration>,
+}
+
+impl Default for VmMachine {
+    fn default() -> Self {
+        let (clock, tester) = (VmClock::default(), VmTester::default());
+        Self { clock, tester, memory_mb: DEFAULT_MEMORY_MB, patience: None }
+    }
+}
+
+/// What a variant boots.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VmVariant {
+    /// The kernel: an image, the directory of an unpacked package, a .deb file, or the release of
+    /// an installed kernel.
+    pub kernel: String,
+    /// The kernel's modules, when they do not lie beside it.
+    pub modules: Option<String>,
+    /// What is added to the kernel command line.
+    pub cmdline: String,
+    /// Modules to load besides those that are needed anyway.
+    pub load: Vec<String>,
+}
+
+/// The table `[vm]` while its variants are read.
+#[derive(Default)]
+pub(super) struct VmTable {
+    pub(super) machine: VmMachine,
+    /// What a variant has that does not say otherwise.
+    default: VmVariant,
+}
+
+/// Families of sysctls that a guest's kernel may be told.
+const SYSCTLS: [&str; 5] = ["net.", "net/", "kernel.", "vm.", "fs."];
+
+/// Checks the name of a control word. Whether there is a sysctl of that name only the kernel knows.
+pub(super) fn check_word(word: &str) -> Result<(), Complaint> {
+    if word == NFTABLES || SYSCTLS.iter().any(|family| word.starts_with(family)) {
+        return Ok(());
+    }
+    Err(Complaint::new(
+        "the vm device has no such control word",
+        format!("{NFTABLES}, or a sysctl: {} ...", SYSCTLS.join(" ")),
+        "look for it with `sysctl -a`; what is booted stands beside `set`, not in it",
+    ))
+}
+
+/// Reads the table `[vm]`.
+pub(super) fn read_table(section: &mut Section<'_>, findings: &mut Findings<'_>) -> VmTable {
+    let mut table = VmTable::default();
+    table.machine.clock = read_choice("clock", &VmClock::ALL, VmClock::name, (section, findings));
+    table.machine.tester =
+        read_choice("tester", &VmTester::ALL, VmTester::name, (section, findings));
+    if let Some(found) = section.integer("memory_mb", 128..=1 << 20, findings) {
+        table.machine.memory_mb = found.value as u32;
+    }
+    if let Some(found) = section.text("patience", "\"120s\"", findings) {
+        let result = quantity::duration(found.value, Duration::from_secs(1));
+        table.machine.patience = findings.keep(&found.at, &found.field, result);
+    }
+    table.default = read_kernel(section, &VmVariant::default(), findings);
+    table
+}
+
+/// What a validated experiment says: the machine, and what each variant boots.
+pub(super) fn of(experiment: &Experiment) -> (VmMachine, Vec<VmVariant>) {
+    let table = reread(&experiment.own, read_table);
+    let variants = experiment.variants.iter();
+    let variants = variants.map(|variant| {
+        reread(&variant.own, |section, findings| read_kernel(section, &table.default, findings))
+    });
+    (table.machine, variants.collect())
+}
+
+/// Reads a key that names one of `all`; the default when it is not there.
+fn read_choice<T: Copy + Default>(
+    key: &'static str,
+    all: &[T],
+    name: fn(T) -> &'static str,
+    (section, findings): (&mut Section<'_>, &mut Findings<'_>),
+) -> T {
+    let default = name(T::default());
+    let example = format!("\"{default}\"");
+    let Some(Found { field, at, value }) = section.text(key, &example, findings) else {
+        return T::default();
+    };
+    let names = || all.iter().map(|&one| name(one));
+    let known = all.iter().copied().find(|&one| name(one) == value);
+    let result = known.ok_or_else(|| {
+        Complaint::new(
+            format!("there is no {key} {value:?}"),
+            format!("one of {}", names().collect::<Vec<_>>().join(", ")),
+            match nearest(value, names()) {
+                Some(near) => format!("did you mean \"{near}\"?"),
+                None => format!("write {key} = {example}"),
+            },
+        )
+    });
+    findings.keep(&at, &field, result).unwrap_or_default()
+}
+
+/// Reads what a variant boots.
+pub(super) fn read_variant(
+    table: &VmTable,
+    section: &mut Section<'_>,
+    findings: &mut Findings<'_>,
+) {
+    let variant = read_kernel(section, &table.default, findings);
+    if variant.kernel.is_empty() {
+        let complaint = Complaint::new(
+            "there is no kernel to boot",
+            "an image, the directory of an unpacked package, a .deb file, or the release of an \
+             installed kernel",
+            "add kernel = \"kernels/6.1\" here, or to [vm] for all variants",
+        );
+        findings.add(&section.at, &section.field("kernel"), complaint);
+    }
+}
+
+fn read_kernel(
+    section: &mut Section<'_>,
+    default: &VmVariant,
+    findings: &mut Findings<'_>,
+) -> VmVariant {
+    let mut text = |key, example| section.text(key, example, findings).map(|f| f.value.to_owned());
+    let kernel = text("kernel", "\"kernels/6.1\"");
+    let modules = text("modules", "\"kernels/6.1/lib/modules/6.1.0\"");
+    let cmdline = text("cmdline", "\"mitigations=off\"");
+    let load: Vec<String> = section
+        .list("load", "[\"nft_ct\"]", findings)
+        .into_iter()
+        .filter_map(|found| found.into_text("\"nft_ct\"", findings))
+        .map(|found| found.value.replace('-', "_"))
+        .collect();
+    // Modules belong to a kernel: with another kernel, those of the table do not fit.
+    let own_kernel = kernel.is_some();
+    VmVariant {
+        kernel: kernel.unwrap_or_else(|| default.kernel.clone()),
+        modules: modules.or_else(|| default.modules.clone().filter(|_| !own_kernel)),
+        cmdline: cmdline.unwrap_or_else(|| default.cmdline.clone()),
+        load: if load.is_empty() { default.load.clone() } else { load },
+    }
+}
