@@ -8,7 +8,6 @@ use std::fs;
 
 use super::report::audit;
 use super::{Finding, Rule, Severity, check_page};
-use fwdlab_netbenches::tests::published;
 
 const DIR: &str = "machine/results/fbsd13-r368606.D27401";
 
@@ -146,6 +145,17 @@ fn logged(old: f64, new: f64, tx: [String; 2]) -> Tree {
 
 fn same_senders(rate: f64) -> [String; 2] {
     [sender(20, 7, rate), sender(20, 7, rate)]
+}
+
+/// The published directories; `None` (and a line on stderr) when they are not at hand.
+fn published(test: &str) -> Option<std::path::PathBuf> {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root.join("../../../shared/data/netbenches");
+    let found = root.is_dir().then_some(root);
+    if found.is_none() {
+        eprintln!("SKIPPED {test}: no published directories at ../shared/data/netbenches");
+    }
+    found
 }
 
 #[test]

@@ -167,3 +167,6 @@ fn write(dir: &Path, profiled: &Profiled, trial: &Trial) -> Result<()> {
     write_whole(&place.join(format!("{name}.folded")), folded(&profiled.stacks).as_bytes())?;
     write_whole(&place.join(format!("{name}.json")), json.as_bytes())
 }
+
+#[cfg(test)]
+mod tests;

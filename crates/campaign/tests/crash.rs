@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use fwdlab_campaign::plan::{Opened, Place, PlannedTrial};
+use fwdlab_campaign::plan::{Opened, Place, PlannedTrial, Terms};
 use fwdlab_experiment::Experiment;
+use fwdlab_experiment::samples::Anything;
 use fwdlab_results::Error;
 use fwdlab_results::Family;
-use fwdlab_results::{Checks, Interval, LimitedBy, Results, Status, Trial, TrialEnvironment};
+use fwdlab_results::{About, Busy, Interval, LimitedBy, Measured, Results, Status, Trial};
 
 /// Names the results directory to the child process of a test.
 const CHILD_DIR: &str = "FWDLAB_TEST_CHILD_DIR";
@@ -24,7 +25,7 @@ fn experiment(blocks: u32) -> Experiment {
          [[traffic]]\nname = \"inet\"\nsource = \"198.18.0.1:7\"\ndestination = \"198.19.0.1:7\"\n\
          [routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.2\"]\n"
     );
-    Experiment::parse(Path::new("sample.toml"), &text).unwrap()
+    Experiment::parse(Path::new("sample.toml"), &text, &[&Anything]).unwrap()
 }
 
 /// A record as long as one of a second of traffic.
@@ -41,40 +42,34 @@ fn trial(planned: &PlannedTrial) -> Trial {
         started: "2026-11-21T13:00:00Z".to_owned(),
         frame_bytes: 64,
         flows_planned: 1,
-        flows_seen: 1,
         load: "max".to_owned(),
         offered_pps_asked: None,
         interval_ms: 100.0,
-        intervals: vec![
-            Interval {
-                ms: 100.01,
-                tx: 400_000,
-                rx: 400_000,
-                busy_ns: 9,
-                busy_frames: 1,
-                ..Interval::default()
-            };
-            11
-        ],
-        sent: 4_400_000,
-        received: 4_400_000,
-        drops: Default::default(),
-        device_received: 4_400_000,
-        device_sent: 4_400_000,
-        checks: Checks::default(),
-        busy_ns: 9,
-        busy_frames: 1,
-        idle_share: 0.0,
         limited_by: LimitedBy::Device,
         steady: None,
         rate_pps: None,
-        proof: Default::default(),
-        environment: TrialEnvironment::default(),
-        search: None,
-        latency: None,
-        latency_at: Vec::new(),
-        warnings: Vec::new(),
+        measured: measured(),
     }
+}
+
+fn measured() -> Measured {
+    let busy = Some(Busy { ns: 9, frames: 1 });
+    let interval = Interval { ms: 100.01, tx: 400_000, rx: 400_000, busy, ..Interval::default() };
+    Measured {
+        intervals: vec![interval; 11],
+        sent: Some(4_400_000),
+        received: 4_400_000,
+        flows_seen: Some(1),
+        device_received: Some(4_400_000),
+        device_sent: Some(4_400_000),
+        busy,
+        idle_share: Some(0.0),
+        ..Measured::default()
+    }
+}
+
+fn terms() -> Terms {
+    Terms { about: About::unknown("sample"), switch_cost: Duration::ZERO }
 }
 
 fn run_missing(opened: Opened) -> Result<(), Error> {
@@ -92,7 +87,7 @@ fn run_missing(opened: Opened) -> Result<(), Error> {
 #[test]
 fn child_process_that_is_killed() {
     let Some(dir) = std::env::var_os(CHILD_DIR) else { return };
-    let mut opened = Place::Named(PathBuf::from(dir)).open(&experiment(1_000)).unwrap();
+    let mut opened = Place::Named(PathBuf::from(dir)).open(&experiment(1_000), &terms()).unwrap();
     let missing: Vec<PlannedTrial> = opened.missing().into_iter().cloned().collect();
     for planned in &missing[..100] {
         opened.journal.append(&trial(planned)).unwrap();
@@ -137,7 +132,7 @@ fn a_killed_run_goes_on_and_ends_with_every_trial_once() {
     }
     let experiment = experiment(1_000);
     let planned = {
-        let opened = Place::Named(dir.clone()).open(&experiment).unwrap();
+        let opened = Place::Named(dir.clone()).open(&experiment, &terms()).unwrap();
         let ids: Vec<String> = opened.plan.trials.iter().map(|t| t.id.clone()).collect();
         assert!(opened.missing().len() < ids.len(), "no round recorded a trial");
         run_missing(opened).unwrap();
@@ -184,14 +179,14 @@ fn a_full_disk_keeps_what_was_recorded_and_the_run_goes_on_after_it() {
 
     let experiment = experiment(12);
     let place = Place::Named(dir.clone());
-    let error = run_missing(place.open(&experiment).unwrap()).unwrap_err().to_string();
+    let error = run_missing(place.open(&experiment, &terms()).unwrap()).unwrap_err().to_string();
     assert!(error.contains("trials.jsonl") && error.contains("free some space"), "{error}");
     let recorded = Results::read(&dir).unwrap();
     assert!(!recorded.is_torn, "a half record was left behind");
     assert!(!recorded.trials.is_empty());
 
     fs::remove_file(&filler).unwrap();
-    run_missing(place.open(&experiment).unwrap()).unwrap();
+    run_missing(place.open(&experiment, &terms()).unwrap()).unwrap();
     assert_eq!(Results::read(&dir).unwrap().trials.len(), 24);
 }
 
@@ -201,7 +196,8 @@ fn a_start_on_a_full_disk_leaves_nothing_behind() {
     let test = "a_start_on_a_full_disk_leaves_nothing_behind";
     let Some(_mount) = Mount::tmpfs(root.path(), "size=4k", test) else { return };
     fs::write(root.path().join("filler"), vec![0; 4_096]).unwrap();
-    let error = Place::Named(root.path().join("results")).open(&experiment(2)).unwrap_err();
+    let error =
+        Place::Named(root.path().join("results")).open(&experiment(2), &terms()).unwrap_err();
     assert!(error.to_string().contains("free some space"), "{error}");
     assert!(!root.path().join("results").exists());
 }
@@ -211,7 +207,8 @@ fn a_place_that_cannot_be_written_is_named_with_a_remedy() {
     let root = tempfile::tempdir().unwrap();
     let test = "a_place_that_cannot_be_written_is_named_with_a_remedy";
     let Some(_mount) = Mount::tmpfs(root.path(), "ro,size=64k", test) else { return };
-    let error = Place::Named(root.path().join("results")).open(&experiment(2)).unwrap_err();
+    let error =
+        Place::Named(root.path().join("results")).open(&experiment(2), &terms()).unwrap_err();
     let text = error.to_string();
     assert!(text.contains("cannot create") && text.contains("-o DIR"), "{text}");
 }

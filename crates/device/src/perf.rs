@@ -132,3 +132,25 @@ impl Drop for Recording {
         let _ = self.child.wait();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn perf_samples_the_whole_machine_when_it_may() {
+        let recording = match Recording::start(997) {
+            Ok(recording) => recording,
+            Err(error) => {
+                eprintln!("SKIPPED perf_samples_the_whole_machine_when_it_may: {error}");
+                return;
+            }
+        };
+        let begun = std::time::Instant::now();
+        while begun.elapsed().as_millis() < 200 {
+            std::hint::black_box(begun.elapsed());
+        }
+        let stacks = recording.finish().expect("samples");
+        assert!(stacks.values().sum::<u64>() > 20, "{stacks:?}");
+    }
+}

@@ -1,5 +1,13 @@
+//! Tests of routes that come from elsewhere.
+
+use std::collections::HashSet;
+use std::net::IpAddr;
+
+use crate::Result;
+use crate::samples::Anything;
+
 /// An experiment beside a routes file with this text.
-fn with_file(routes: &str, keys: &str, destination: &str) -> Result<fwdlab_experiment::Experiment> {
+fn with_file(routes: &str, keys: &str, destination: &str) -> Result<crate::Experiment> {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("view.txt"), routes).unwrap();
     let text = format!(
@@ -9,7 +17,7 @@ fn with_file(routes: &str, keys: &str, destination: &str) -> Result<fwdlab_exper
     );
     let path = dir.path().join("x.toml");
     std::fs::write(&path, text).unwrap();
-    fwdlab_experiment::Experiment::read(&path)
+    crate::Experiment::read(&path, &[&Anything])
 }
 
 #[test]
@@ -64,7 +72,7 @@ fn a_wrong_routes_file_is_an_error_of_the_experiment() {
 }
 
 /// An experiment with so many generated routes.
-fn generated(count: u32) -> fwdlab_experiment::Experiment {
+fn generated(count: u32) -> crate::Experiment {
     let text = format!(
         "title = \"t\"\nbaseline = \"a\"\n[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n\
          [[traffic]]\nname = \"inet\"\nsource = \"198.18.0.1:7\"\ndestination = \"20.0.0.1:7\"\n\
@@ -73,7 +81,7 @@ fn generated(count: u32) -> fwdlab_experiment::Experiment {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("x.toml");
     std::fs::write(&path, text).unwrap();
-    fwdlab_experiment::Experiment::read(&path).unwrap()
+    crate::Experiment::read(&path, &[&Anything]).unwrap()
 }
 
 #[test]
@@ -85,19 +93,4 @@ fn generated_routes_are_the_same_every_time() {
     let gateways: HashSet<IpAddr> = learned.iter().map(|route| route.gateway).collect();
     assert_eq!(gateways.len(), 16);
     assert!(learned.iter().all(|route| route.port == 1));
-}
-
-#[test]
-fn the_full_view_experiment_has_many_routes_under_its_traffic() {
-    let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/modular-fib-fullview.toml");
-    let experiment = fwdlab_experiment::Experiment::read(&path).unwrap();
-    assert!(experiment.routes.fixed.len() > 895_000);
-    let (first, last) = experiment.traffics[0].destination.bounds();
-    let within = |route: &&fwdlab_experiment::Route| {
-        let (low, high) = route.prefix.bounds();
-        first <= low && high <= last
-    };
-    let count = experiment.routes.fixed.iter().filter(within).count();
-    assert!(count > 5_000, "{count}");
 }

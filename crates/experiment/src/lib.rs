@@ -21,8 +21,12 @@ mod parts;
 pub mod problem;
 pub mod quantity;
 mod read;
+#[cfg(any(test, feature = "samples"))]
+pub mod samples;
 pub mod schema;
 
+#[cfg(test)]
+mod attach_tests;
 #[cfg(test)]
 mod tests;
 

@@ -78,3 +78,16 @@ pub fn parse_folded(text: &str) -> Result<Stacks, String> {
 pub fn frame_name(name: &str) -> String {
     name.chars().map(|c| if c == ';' || c.is_control() { ':' } else { c }).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folded_text_reads_back_the_same() {
+        let stacks = Stacks::from([("a;b c".to_owned(), 3), ("a".to_owned(), 1)]);
+        assert_eq!(parse_folded(&folded(&stacks)), Ok(stacks));
+        assert!(parse_folded("a;b\n").unwrap_err().contains("line 1"));
+        assert_eq!(frame_name("a;b\n"), "a:b:");
+    }
+}

@@ -116,3 +116,24 @@ impl fmt::Display for Prefix {
         write!(f, "{}/{}", self.address, self.length)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn prefixes_are_shown_as_they_are_read(address: u128, length in 0u8..=128) {
+            let text = format!("{}/{length}", std::net::Ipv6Addr::from_bits(address));
+            let prefix = match text.parse::<Prefix>() {
+                Ok(prefix) => prefix,
+                Err(NotAPrefix::HostBits(meant)) => meant,
+                Err(other) => panic!("{other:?}"),
+            };
+            prop_assert_eq!(prefix.to_string().parse::<Prefix>(), Ok(prefix));
+            let (low, high) = prefix.bounds();
+            prop_assert!(low <= address && address <= high);
+        }
+    }
+}

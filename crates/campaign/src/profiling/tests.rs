@@ -1,13 +1,14 @@
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use fwdlab_results::profile::*;
-use fwdlab_device::{Builtin, Device, DeviceError, Request, Watch};
-use fwdlab_experiment::Experiment;
-use crate::plan::Place;
-use fwdlab_results::{Interval, Results};
+use super::{Outcome, Session};
+use crate::plan::{Place, Terms};
 use crate::runner::{Observer, Runner, Upcoming};
+use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
+use fwdlab_experiment::samples::Anything;
+use fwdlab_experiment::{Experiment, Variant};
+use fwdlab_results::profile::*;
+use fwdlab_results::{About, Busy, Interval, Measured, Results};
 
 const EXPERIMENT: &str = r#"
 title = "a test"
@@ -41,30 +42,31 @@ struct Scripted {
 }
 
 impl Device for Scripted {
-    fn settings(&self) -> BTreeMap<String, String> {
-        BTreeMap::new()
+    fn facts(&self) -> Facts {
+        Facts::default()
     }
 
-    fn run(&mut self, request: &Request<'_>, _: &mut Watch<'_>) -> Result<Measured, DeviceError> {
+    fn apply(&mut self, variant: &Variant, _: &mut Watch<'_>) -> Result<Proof, DeviceError> {
+        Ok(variant.set.clone())
+    }
+
+    fn measure(&mut self, _: &Request<'_>, _: &mut Watch<'_>) -> Result<Measured, DeviceError> {
         let n = self.frames;
         let interval = Interval {
             ms: 100.0,
             tx: n,
             rx: n,
-            busy_ns: 50_000,
-            busy_frames: n,
+            busy: Some(Busy { ns: 50_000, frames: n }),
             ..Interval::default()
         };
         Ok(Measured {
             intervals: vec![interval; 10],
-            sent: 10 * n,
+            sent: Some(10 * n),
             received: 10 * n,
-            flows_seen: 4,
-            device_received: 10 * n,
-            device_sent: 10 * n,
-            busy_ns: 500_000,
-            busy_frames: 10 * n,
-            proof: request.variant.set.clone(),
+            flows_seen: Some(4),
+            device_received: Some(10 * n),
+            device_sent: Some(10 * n),
+            busy: Some(Busy { ns: 500_000, frames: 10 * n }),
             ..Measured::default()
         })
     }
@@ -77,7 +79,7 @@ impl Device for Scripted {
     ) -> Result<Profiled, DeviceError> {
         self.profiles += 1;
         let stacks = Stacks::from([("poll;lookup".to_owned(), 7)]);
-        let measured = self.run(request, watch)?;
+        let measured = self.measure(request, watch)?;
         Ok(Profiled { measured, stacks, profiler: "a test".to_owned() })
     }
 }
@@ -91,12 +93,14 @@ impl Observer for Silent {
 }
 
 fn experiment() -> Experiment {
-    Experiment::parse(Path::new("test.toml"), EXPERIMENT).unwrap()
+    Experiment::parse(Path::new("test.toml"), EXPERIMENT, &[&Anything]).unwrap()
 }
 
 fn measured(dir: &Path, device: &mut dyn Device) -> Results {
     let experiment = experiment();
-    let opened = Place::Named(dir.to_owned()).open(&experiment).unwrap();
+    let about = About::unknown("scripted");
+    let terms = Terms { about, switch_cost: std::time::Duration::ZERO };
+    let opened = Place::Named(dir.to_owned()).open(&experiment, &terms).unwrap();
     let (observer, stopper, stop) = (&mut Silent, &mut (), &AtomicBool::new(false));
     Runner { experiment: &experiment, device, observer, stopper, stop }.run(opened).unwrap();
     Results::read(dir).unwrap()
@@ -136,51 +140,4 @@ fn profiled_trial_that_misses_the_load_is_repeated_and_then_said_so() {
     assert_eq!(device.profiles, 6);
     let problem = outcomes[0].problem.as_deref().unwrap();
     assert!(problem.contains("the report refuses it"), "{problem}");
-    let claims = fwdlab_report::write(dir.path(), &results).unwrap();
-    assert!(claims.files.iter().all(|f| !f.to_string_lossy().contains("flame")));
-}
-
-#[test]
-fn built_in_device_profiles_itself_without_privileges() {
-    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
-        eprintln!("SKIPPED built_in_device_profiles_itself_without_privileges: needs two cores");
-        return;
-    }
-    let experiment = experiment();
-    let mut device = Builtin::new(&experiment).unwrap();
-    let request = Request {
-        experiment: &experiment,
-        variant: &experiment.variants[0],
-        traffic: &experiment.traffics[0],
-    };
-    let mut watch = Watch { on_interval: &mut |_| {}, stop: &AtomicBool::new(false) };
-    let profiled = device.profile(&request, 997, &mut watch).unwrap();
-    assert!(profiled.stacks.values().sum::<u64>() > 20, "{:?}", profiled.stacks);
-    let names = profiled.stacks.keys().filter(|s| s.contains("poll")).count();
-    assert!(2 * names > profiled.stacks.len(), "{:?}", profiled.stacks);
-}
-
-#[test]
-fn perf_samples_the_whole_machine_when_it_may() {
-    let recording = match perf::Recording::start(997) {
-        Ok(recording) => recording,
-        Err(error) => {
-            eprintln!("SKIPPED perf_samples_the_whole_machine_when_it_may: {error}");
-            return;
-        }
-    };
-    let begun = std::time::Instant::now();
-    while begun.elapsed().as_millis() < 200 {
-        std::hint::black_box(begun.elapsed());
-    }
-    let stacks = recording.finish().unwrap();
-    assert!(stacks.values().sum::<u64>() > 20, "{stacks:?}");
-}
-
-#[test]
-fn folded_text_reads_back_the_same() {
-    let stacks = Stacks::from([("a;b c".to_owned(), 3), ("a".to_owned(), 1)]);
-    assert_eq!(parse_folded(&folded(&stacks)), Ok(stacks));
-    assert!(parse_folded("a;b\n").unwrap_err().contains("line 1"));
-    assert_eq!(frame_name("a;b\n"), "a:b:");
 }

@@ -211,11 +211,14 @@ mod tests {
     /// A trial with a probe at the end of each interval; far ones run at half the rate.
     fn trial(probes: &[f64]) -> Trial {
         let mut trial = samples::trial(0);
-        trial.intervals = probes
+        trial.measured.intervals = probes
             .iter()
-            .map(|&ns| Interval { rx: if ns > 200.0 { 100 } else { 200 }, ..trial.intervals[0] })
+            .map(|&ns| Interval {
+                rx: if ns > 200.0 { 100 } else { 200 },
+                ..trial.measured.intervals[0]
+            })
             .collect();
-        trial.environment.roundtrips_ns = probes.iter().copied().map(Some).collect();
+        trial.measured.environment.roundtrips_ns = probes.iter().copied().map(Some).collect();
         if let Some(steady) = &mut trial.steady {
             steady.count = probes.len();
         }

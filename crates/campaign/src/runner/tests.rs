@@ -1,14 +1,18 @@
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use fwdlab_device::{Facts, Fault};
+use fwdlab_experiment::Variant;
+use fwdlab_experiment::samples::Anything;
+use fwdlab_results::{About, Busy, Grouping, Ledger};
 
 use super::*;
-use crate::plan::Place;
-use fwdlab_results::{Results, TrialEnvironment};
+use crate::plan::{Place, Terms};
+use fwdlab_results::Results;
 
 const EXPERIMENT: &str = r#"
 title = "a test"
-device = "builtin"
 baseline = "one"
 blocks = 3
 seed = 7
@@ -33,47 +37,53 @@ static = ["198.18.0.0/16 via 198.18.0.203", "198.19.0.0/16 via 198.19.0.203"]
 "#;
 
 fn experiment() -> Experiment {
-    Experiment::parse(Path::new("test.toml"), EXPERIMENT).expect("a valid experiment")
+    Experiment::parse(Path::new("test.toml"), EXPERIMENT, &[&Anything]).expect("a valid experiment")
 }
 
 /// Answers with sound counts, changed by `alter` for the trial of that number.
 struct Scripted<'a> {
     runs: usize,
+    /// Variants in the order in which they were applied.
+    applied: Vec<String>,
+    switch_cost: Duration,
+    ledger: Ledger,
     alter: &'a dyn Fn(usize, &mut Measured) -> Result<(), DeviceError>,
     stop_after: Option<(usize, &'a AtomicBool)>,
 }
 
 impl Device for Scripted<'_> {
-    fn settings(&self) -> BTreeMap<String, String> {
-        BTreeMap::new()
+    fn facts(&self) -> Facts {
+        Facts::default()
     }
 
-    fn run(
-        &mut self,
-        request: &Request<'_>,
-        watch: &mut Watch<'_>,
-    ) -> Result<Measured, DeviceError> {
+    fn apply(&mut self, variant: &Variant, _: &mut Watch<'_>) -> Result<Proof, DeviceError> {
+        self.applied.push(variant.name.clone());
+        Ok(variant.set.clone())
+    }
+
+    fn switch_cost(&self) -> Duration {
+        self.switch_cost
+    }
+
+    fn measure(&mut self, _: &Request<'_>, watch: &mut Watch<'_>) -> Result<Measured, DeviceError> {
         self.runs += 1;
         let interval = Interval {
             ms: 100.0,
             tx: 1000,
             rx: 1000,
-            busy_ns: 50_000,
-            busy_frames: 1000,
+            busy: Some(Busy { ns: 50_000, frames: 1000 }),
             ..Interval::default()
         };
         (watch.on_interval)(&interval);
         let mut measured = Measured {
             intervals: vec![interval; 10],
-            sent: 10_000,
+            sent: Some(10_000),
             received: 10_000,
-            flows_seen: 4,
-            device_received: 10_000,
-            device_sent: 10_000,
-            busy_ns: 500_000,
-            busy_frames: 10_000,
-            proof: request.variant.set.clone(),
-            environment: TrialEnvironment::default(),
+            flows_seen: Some(4),
+            device_received: Some(10_000),
+            device_sent: Some(10_000),
+            busy: Some(Busy { ns: 500_000, frames: 10_000 }),
+            ledger: self.ledger,
             ..Measured::default()
         };
         if let Some((runs, stop)) = self.stop_after
@@ -83,6 +93,19 @@ impl Device for Scripted<'_> {
         }
         (self.alter)(self.runs, &mut measured)?;
         Ok(measured)
+    }
+}
+
+fn scripted<'a>(
+    alter: &'a dyn Fn(usize, &mut Measured) -> Result<(), DeviceError>,
+) -> Scripted<'a> {
+    Scripted {
+        runs: 0,
+        applied: Vec::new(),
+        switch_cost: Duration::ZERO,
+        ledger: Ledger::Exact,
+        alter,
+        stop_after: None,
     }
 }
 
@@ -96,7 +119,8 @@ impl Observer for Silent {
 
 fn run_in(dir: &Path, device: &mut Scripted<'_>, stop: &AtomicBool) -> End {
     let experiment = experiment();
-    let opened = Place::Named(dir.to_owned()).open(&experiment).expect("a free place");
+    let terms = Terms { about: About::unknown("scripted"), switch_cost: device.switch_cost };
+    let opened = Place::Named(dir.to_owned()).open(&experiment, &terms).expect("a free place");
     let runner =
         Runner { experiment: &experiment, device, observer: &mut Silent, stopper: &mut (), stop };
     runner.run(opened).expect("a writable journal")
@@ -105,7 +129,7 @@ fn run_in(dir: &Path, device: &mut Scripted<'_>, stop: &AtomicBool) -> End {
 /// Runs all trials with one alteration and returns the results.
 fn results_with(alter: &dyn Fn(usize, &mut Measured) -> Result<(), DeviceError>) -> Results {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let mut device = Scripted { runs: 0, alter, stop_after: None };
+    let mut device = scripted(alter);
     assert_eq!(run_in(dir.path(), &mut device, &AtomicBool::new(false)), End::Finished);
     Results::read(dir.path()).expect("readable results")
 }
@@ -123,11 +147,11 @@ fn every_planned_trial_is_recorded_once_and_the_campaign_is_finished() {
 fn a_stopped_campaign_goes_on_with_the_trials_that_are_missing() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let stop = AtomicBool::new(false);
-    let mut first = Scripted { runs: 0, alter: &|_, _| Ok(()), stop_after: Some((2, &stop)) };
+    let mut first = Scripted { stop_after: Some((2, &stop)), ..scripted(&|_, _| Ok(())) };
     assert_eq!(run_in(dir.path(), &mut first, &stop), End::Stopped);
     assert_eq!(Results::read(dir.path()).expect("results").trials.len(), 2);
 
-    let mut second = Scripted { runs: 0, alter: &|_, _| Ok(()), stop_after: None };
+    let mut second = scripted(&|_, _| Ok(()));
     assert_eq!(run_in(dir.path(), &mut second, &AtomicBool::new(false)), End::Finished);
     assert_eq!(second.runs, 4);
     let results = Results::read(dir.path()).expect("results");
@@ -138,7 +162,7 @@ fn a_stopped_campaign_goes_on_with_the_trials_that_are_missing() {
 #[test]
 fn a_device_that_fails_gives_a_failed_trial_and_the_campaign_goes_on() {
     let results = results_with(&|run, _| match run {
-        2 => Err(DeviceError::Thread { what: "it was killed".to_owned() }),
+        2 => Err(DeviceError::trial("it was killed")),
         _ => Ok(()),
     });
     assert_eq!(results.trials.len(), 6);
@@ -152,8 +176,8 @@ fn a_frame_that_vanished_fails_the_trial() {
     let results = results_with(&|run, measured| {
         match run {
             1 => measured.received -= 1,
-            2 => measured.device_received -= 1,
-            3 => *measured = Measured { sent: 10, ..Measured::default() },
+            2 => measured.device_received = Some(9_999),
+            3 => *measured = Measured { sent: Some(10), ..Measured::default() },
             _ => {}
         }
         Ok(())
@@ -175,8 +199,8 @@ fn a_frame_that_vanished_fails_the_trial() {
 #[test]
 fn dropped_frames_are_part_of_the_account() {
     let results = results_with(&|_, measured| {
-        measured.drops.insert("no-route".to_owned(), 10);
-        measured.device_sent -= 10;
+        measured.drops = Some([("no-route".to_owned(), 10)].into());
+        measured.device_sent = Some(9_990);
         measured.received -= 10;
         Ok(())
     });
@@ -199,7 +223,7 @@ fn a_setting_that_did_not_take_fails_the_trial() {
 #[test]
 fn a_device_that_waited_for_frames_is_marked_generator_limited() {
     let results = results_with(&|run, measured| {
-        measured.idle_share = if run == 1 { 0.2 } else { 0.001 };
+        measured.idle_share = Some(if run == 1 { 0.2 } else { 0.001 });
         Ok(())
     });
     assert_eq!(results.trials[0].limited_by, LimitedBy::Generator);
@@ -216,10 +240,12 @@ fn a_stopper_ends_the_campaign_after_a_whole_block() {
     }
     let dir = tempfile::tempdir().expect("a temporary directory");
     let experiment = experiment();
-    let opened = Place::Named(dir.path().to_owned()).open(&experiment).expect("a free place");
+    let terms = Terms { about: About::unknown("scripted"), switch_cost: Duration::ZERO };
+    let place = Place::Named(dir.path().to_owned());
+    let opened = place.open(&experiment, &terms).expect("a free place");
     let runner = Runner {
         experiment: &experiment,
-        device: &mut Scripted { runs: 0, alter: &|_, _| Ok(()), stop_after: None },
+        device: &mut scripted(&|_, _| Ok(())),
         observer: &mut Silent,
         stopper: &mut AfterTwo,
         stop: &AtomicBool::new(false),
@@ -257,4 +283,66 @@ fn repeats_are_limited_and_what_stays_is_marked() {
     assert_eq!(results.trials.len(), 6);
     assert_eq!(results.repeated.len(), 2, "a third of the trials");
     assert!(results.trials.iter().any(|trial| trial.measured.warnings[0].contains("cores were")));
+}
+
+#[test]
+fn a_lost_device_is_tried_again_and_every_attempt_is_recorded() {
+    let lost = |what: &str| DeviceError::Lost(Fault::new(what));
+    let results = results_with(&|run, _| match run {
+        2 | 3 => Err(lost("the line broke")),
+        5..=7 => Err(lost("it is gone")),
+        _ => Ok(()),
+    });
+    assert_eq!(results.trials.len(), 6);
+    let failed: Vec<&Trial> = results.trials.iter().filter(|trial| !trial.is_ok()).collect();
+    assert_eq!(failed.len(), 1, "the one that was lost three times");
+    assert_eq!(failed[0].reason.as_deref(), Some("it is gone"));
+    let reasons: Vec<&str> =
+        results.repeated.iter().filter_map(|trial| trial.reason.as_deref()).collect();
+    assert_eq!(
+        reasons,
+        [
+            "attempt 1 of 3, tried again: the line broke",
+            "attempt 2 of 3, tried again: the line broke",
+            "attempt 1 of 3, tried again: it is gone",
+            "attempt 2 of 3, tried again: it is gone",
+        ]
+    );
+}
+
+#[test]
+fn a_device_that_takes_long_to_set_up_is_set_up_once_for_each_variant_and_block() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let mut device = scripted(&|_, _| Ok(()));
+    device.switch_cost = Duration::from_secs(250);
+    assert_eq!(run_in(dir.path(), &mut device, &AtomicBool::new(false)), End::Finished);
+    let results = Results::read(dir.path()).expect("results");
+    assert_eq!(results.campaign.grouping, Grouping::Variant);
+    assert!(device.applied.len() < 6, "neighbours of one variant share it: {:?}", device.applied);
+    let ran: Vec<&String> = results.trials.iter().map(|trial| &trial.variant).collect();
+    let mut changes = ran.clone();
+    changes.dedup();
+    assert_eq!(device.applied.iter().collect::<Vec<_>>(), changes);
+    assert!(results.trials.iter().all(|trial| !trial.measured.proof.is_empty()));
+
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let mut quick = scripted(&|_, _| Ok(()));
+    run_in(dir.path(), &mut quick, &AtomicBool::new(false));
+    assert_eq!(quick.applied.len(), 6, "set up anew for each trial");
+}
+
+#[test]
+fn counts_must_agree_as_exactly_as_the_devices_ledger_says() {
+    let statuses = |ledger: Ledger| -> Vec<bool> {
+        let results = results_with(&|run, measured| {
+            measured.ledger = ledger;
+            measured.received -= [0, 1, 5, 6, 0, 0][run - 1];
+            measured.device_sent = (run != 6).then_some(10_000);
+            Ok(())
+        });
+        results.trials.iter().map(Trial::is_ok).collect()
+    };
+    assert_eq!(statuses(Ledger::Exact), [true, false, false, false, true, true]);
+    assert_eq!(statuses(Ledger::Within(5)), [true, true, true, false, true, true]);
+    assert_eq!(statuses(Ledger::Unknown), [true; 6]);
 }

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use fwdlab_results::Family;
 use fwdlab_results::{
-    Campaign, Checks, Finished, Interval, LimitedBy, Record, Results, SCHEMA, Status, Steady,
-    Trial, TrialEnvironment,
+    About, Busy, Campaign, Checks, Finished, Grouping, Interval, LimitedBy, Link, Measured, Record,
+    Results, SCHEMA, Status, Steady, Trial, TrialEnvironment, TrialOrder,
 };
 
 /// A variant of a made-up campaign.
@@ -91,6 +91,9 @@ pub fn results(variants: &[Variant], blocks: u32) -> Results {
             experiment_sha256: "9f2c".repeat(16),
             title: "Impact of the modular FIB on forwarding performance".to_owned(),
             device: "builtin".to_owned(),
+            about: Some(in_memory()),
+            order: TrialOrder::Blocks,
+            grouping: Grouping::Traffic,
             seed: 20_261_121,
             blocks,
             until_decided: false,
@@ -144,19 +147,9 @@ fn trial(
         started: format!("2026-11-21T13:{:02}:{:02}Z", order / 60 % 60, order % 60),
         frame_bytes: family.smallest_udp_frame_bytes(),
         flows_planned: 2_000,
-        flows_seen: 2_000,
         load: "max".to_owned(),
         offered_pps_asked: None,
         interval_ms: 100.0,
-        sent,
-        received: sent,
-        drops: BTreeMap::from([("no-route".to_owned(), 0)]),
-        device_received: sent,
-        device_sent: sent,
-        checks: Checks { checked: sent / 64, ..Checks::default() },
-        busy_ns: 97_000_000 * intervals.len() as u64,
-        busy_frames: sent,
-        idle_share: 0.03,
         limited_by: LimitedBy::Device,
         steady: Some(Steady {
             first: head,
@@ -167,13 +160,21 @@ fn trial(
             why: "the first interval lies below the level of the others".to_owned(),
         }),
         rate_pps: Some((rates[3] + rates[4]) / 2.0),
-        proof: BTreeMap::from([(word, algorithm.to_owned())]),
-        environment: TrialEnvironment { pinned: true, ..TrialEnvironment::default() },
-        search: None,
-        latency: None,
-        latency_at: Vec::new(),
-        warnings: Vec::new(),
-        intervals,
+        measured: Measured {
+            sent: Some(sent),
+            received: sent,
+            flows_seen: Some(2_000),
+            drops: Some(BTreeMap::from([("no-route".to_owned(), 0)])),
+            device_received: Some(sent),
+            device_sent: Some(sent),
+            checks: Some(Checks { checked: sent / 64, ..Checks::default() }),
+            busy: Some(Busy { ns: 97_000_000 * intervals.len() as u64, frames: sent }),
+            idle_share: Some(0.03),
+            proof: BTreeMap::from([(word, algorithm.to_owned())]),
+            environment: TrialEnvironment { pinned: true, ..TrialEnvironment::default() },
+            intervals,
+            ..Measured::default()
+        },
     }
 }
 
@@ -200,15 +201,17 @@ pub fn doubtful() -> Results {
             }
             "b05-inet6-radix" | "b06-inet6-modular" => {
                 trial.limited_by = LimitedBy::Generator;
-                trial.measured.idle_share = 0.31;
+                trial.measured.idle_share = Some(0.31);
             }
             "b02-inet6-modular" => {
                 trial
                     .measured
                     .warnings
                     .push("the hypervisor took 12 % of the processor time".to_owned());
-                trial.measured.sent += 12;
-                trial.measured.drops.insert("ttl-expired".to_owned(), 12);
+                trial.measured.sent = trial.measured.sent.map(|sent| sent + 12);
+                if let Some(drops) = &mut trial.measured.drops {
+                    drops.insert("ttl-expired".to_owned(), 12);
+                }
             }
             _ => {}
         }
@@ -220,26 +223,26 @@ pub fn doubtful() -> Results {
 /// but frames, one run missing.
 pub fn published() -> Results {
     let mut results = results(&TWO, 5);
-    results.campaign.device = fwdlab_results::IMPORTED.to_owned();
+    results.campaign.device = "imported".to_owned();
+    results.campaign.about = Some(as_published());
+    results.campaign.order = TrialOrder::Published;
     results.campaign.seed = 0;
     results.campaign.experiment_sha256 = String::new();
     results.trials.retain(|t| t.id != "b05-inet-modular");
     for trial in &mut results.trials {
-        trial.measured.flows_seen = 0;
-        trial.measured.checks = Checks::default();
-        trial.measured.drops = BTreeMap::new();
-        trial.measured.environment = TrialEnvironment::default();
-        (trial.busy_ns, trial.busy_frames, trial.measured.idle_share) = (0, 0, 0.0);
-        (trial.measured.device_received, trial.measured.device_sent) = (0, 0);
         let kernel = format!("FreeBSD 13.0 {}", trial.variant);
-        trial.measured.proof = BTreeMap::from([("uname".to_owned(), kernel)]);
-        trial.measured.sent = 0;
-        for interval in &mut trial.measured.intervals {
+        let mut intervals = std::mem::take(&mut trial.measured.intervals);
+        for interval in &mut intervals {
             // as much offered in every run, whatever came through
-            interval.tx = 1_488_000;
-            (interval.busy_ns, interval.busy_frames) = (0, 0);
-            trial.measured.sent += interval.tx;
+            (interval.tx, interval.busy) = (1_488_000, None);
         }
+        trial.measured = Measured {
+            sent: Some(intervals.iter().map(|interval| interval.tx).sum()),
+            received: trial.measured.received,
+            proof: BTreeMap::from([("uname".to_owned(), kernel)]),
+            intervals,
+            ..Measured::default()
+        };
     }
     results.campaign.trials = results.trials.iter().map(|t| t.id.clone()).collect();
     results
@@ -323,3 +326,26 @@ pub const NOTES: &str = "We saw an improvement of 18.4 % on IPv4, and a reductio
     IPv6 is 7.0 % faster.\n\
     No impact on IPv6 forwarding.\n\
     The lookup costs 12.5 ns in 2000 flows.\n";
+
+/// What a device in memory says of itself.
+pub fn in_memory() -> About {
+    About {
+        line: "Device: the embedded router of fwdlab, joined to the tester by memory rings (no \
+               network card, no kernel)"
+            .to_owned(),
+        fact: None,
+        link: Link::Memory,
+        command: None,
+    }
+}
+
+fn as_published() -> About {
+    About {
+        line: "Published results, imported: the order of their runs and what the device answered \
+               are unknown"
+            .to_owned(),
+        fact: None,
+        link: Link::Wire,
+        command: Some("fwdlab import PUBLISHED-DIRECTORY -o DIR".to_owned()),
+    }
+}

@@ -8,8 +8,8 @@ use proptest::prelude::*;
 
 use super::*;
 use fwdlab_experiment::Experiment;
-use fwdlab_results::Error;
-use fwdlab_results::samples;
+use fwdlab_experiment::samples::Anything;
+use fwdlab_results::{About, Error, Grouping, samples};
 
 /// An experiment with so many variants, traffics and blocks.
 fn experiment(variants: usize, traffics: usize, blocks: u32) -> Experiment {
@@ -23,7 +23,12 @@ fn experiment(variants: usize, traffics: usize, blocks: u32) -> Experiment {
         );
     }
     text += "[routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.2\"]\n";
-    Experiment::parse(Path::new("dir/sample.toml"), &text).unwrap()
+    Experiment::parse(Path::new("dir/sample.toml"), &text, &[&Anything]).unwrap()
+}
+
+/// Those of a device that is set up at once.
+fn terms() -> Terms {
+    Terms { about: About::unknown("sample"), switch_cost: std::time::Duration::ZERO }
 }
 
 proptest! {
@@ -31,7 +36,7 @@ proptest! {
     fn every_block_holds_each_pair_once(
         variants in 2usize..5, traffics in 1usize..4, blocks in 1u32..20, seed: u64,
     ) {
-        let plan = Plan::draw(&experiment(variants, traffics, blocks), seed);
+        let plan = Plan::draw(&experiment(variants, traffics, blocks), seed, Grouping::Traffic);
         let per_block = variants * traffics;
         prop_assert_eq!(plan.trials.len(), per_block * blocks as usize);
         for (index, block) in plan.trials.chunks(per_block).enumerate() {
@@ -48,15 +53,15 @@ proptest! {
     fn the_same_seed_gives_the_same_order_however_many_blocks_follow(
         blocks in 1u32..10, more in 0u32..10, seed: u64,
     ) {
-        let short = Plan::draw(&experiment(3, 2, blocks), seed);
-        let long = Plan::draw(&experiment(3, 2, blocks + more), seed);
+        let short = Plan::draw(&experiment(3, 2, blocks), seed, Grouping::Traffic);
+        let long = Plan::draw(&experiment(3, 2, blocks + more), seed, Grouping::Traffic);
         prop_assert_eq!(&short.trials[..], &long.trials[..short.trials.len()]);
     }
 
     #[test]
     fn a_recorded_plan_comes_back(seed: u64) {
         let experiment = experiment(2, 2, 4);
-        let plan = Plan::draw(&experiment, seed);
+        let plan = Plan::draw(&experiment, seed, Grouping::Traffic);
         let campaign = plan.campaign(&experiment, String::new());
         prop_assert_eq!(Plan::recorded(&experiment, &campaign), Some(plan));
     }
@@ -64,7 +69,7 @@ proptest! {
 
 #[test]
 fn the_order_of_a_seed_never_changes() {
-    let plan = Plan::draw(&experiment(2, 2, 2), 1);
+    let plan = Plan::draw(&experiment(2, 2, 2), 1, Grouping::Traffic);
     let ids: Vec<&str> = plan.trials.iter().map(|t| t.id.as_str()).collect();
     assert_eq!(ids, PINNED);
 }
@@ -86,7 +91,7 @@ fn all_orders_of_a_block_come_about_equally_often() {
     let experiment = experiment(3, 1, 1_000);
     let mut counts = std::collections::BTreeMap::new();
     for seed in 0..6 {
-        for block in Plan::draw(&experiment, seed).trials.chunks(3) {
+        for block in Plan::draw(&experiment, seed, Grouping::Traffic).trials.chunks(3) {
             let order: Vec<usize> = block.iter().map(|t| t.variant).collect();
             *counts.entry(order).or_insert(0u32) += 1;
         }
@@ -102,7 +107,7 @@ fn a_run_goes_on_where_it_stopped_and_then_takes_the_next_directory() {
     let experiment = experiment(2, 1, 2);
     let place = Place::Under(root.path().to_owned());
 
-    let mut first = place.open(&experiment).unwrap();
+    let mut first = place.open(&experiment, &terms()).unwrap();
     assert!(first.earlier.is_none());
     assert_eq!(first.missing().len(), 4);
     assert_eq!(first.journal.dir(), root.path().join("sample"));
@@ -110,17 +115,17 @@ fn a_run_goes_on_where_it_stopped_and_then_takes_the_next_directory() {
     first.journal.append(&trial(&plan.trials[0])).unwrap();
     drop(first);
 
-    let second = place.open(&experiment).unwrap();
+    let second = place.open(&experiment, &terms()).unwrap();
     assert_eq!(second.plan, plan);
     assert_eq!(second.missing(), plan.trials[1..].iter().collect::<Vec<_>>());
     second.journal.finish("all blocks run").unwrap();
 
-    let third = place.open(&experiment).unwrap();
+    let third = place.open(&experiment, &terms()).unwrap();
     assert_eq!(third.journal.dir(), root.path().join("sample-2"));
     drop(third);
 
     let named = Place::Named(root.path().join("sample"));
-    let error = named.open(&experiment).unwrap_err().to_string();
+    let error = named.open(&experiment, &terms()).unwrap_err().to_string();
     assert!(error.contains("already holds finished results"), "{error}");
 }
 
@@ -129,8 +134,8 @@ fn a_second_start_of_a_running_campaign_is_refused() {
     let root = tempfile::tempdir().unwrap();
     let experiment = experiment(2, 1, 2);
     for place in [Place::Under(root.path().join("u")), Place::Named(root.path().join("n"))] {
-        let running = place.open(&experiment).unwrap();
-        assert!(matches!(place.open(&experiment), Err(Error::Busy { .. })));
+        let running = place.open(&experiment, &terms()).unwrap();
+        assert!(matches!(place.open(&experiment, &terms()), Err(Error::Busy { .. })));
         drop(running);
     }
 }
@@ -139,11 +144,11 @@ fn a_second_start_of_a_running_campaign_is_refused() {
 fn a_changed_experiment_does_not_go_on_with_the_old_results() {
     let root = tempfile::tempdir().unwrap();
     let place = Place::Under(root.path().to_owned());
-    drop(place.open(&experiment(2, 1, 2)).unwrap());
-    let other = place.open(&experiment(2, 1, 3)).unwrap();
+    drop(place.open(&experiment(2, 1, 2), &terms()).unwrap());
+    let other = place.open(&experiment(2, 1, 3), &terms()).unwrap();
     assert_eq!(other.journal.dir(), root.path().join("sample-2"));
     let named = Place::Named(root.path().join("sample"));
-    let error = named.open(&experiment(2, 1, 3)).unwrap_err().to_string();
+    let error = named.open(&experiment(2, 1, 3), &terms()).unwrap_err().to_string();
     assert!(error.contains("another experiment's results"), "{error}");
 }
 
@@ -153,9 +158,9 @@ fn files_of_others_are_left_alone() {
     fs::create_dir(root.path().join("sample")).unwrap();
     fs::write(root.path().join("sample/experiment.toml"), "mine").unwrap();
     let experiment = experiment(2, 1, 2);
-    let error = Place::Named(root.path().join("sample")).open(&experiment).unwrap_err();
+    let error = Place::Named(root.path().join("sample")).open(&experiment, &terms()).unwrap_err();
     assert!(matches!(error, Error::Occupied { .. }));
-    let opened = Place::Under(root.path().to_owned()).open(&experiment).unwrap();
+    let opened = Place::Under(root.path().to_owned()).open(&experiment, &terms()).unwrap();
     assert_eq!(opened.journal.dir(), root.path().join("sample-2"));
     assert_eq!(fs::read_to_string(root.path().join("sample/experiment.toml")).unwrap(), "mine");
 }
@@ -166,7 +171,7 @@ fn a_start_that_was_killed_before_its_first_record_is_started_again() {
     fs::write(root.path().join("trials.jsonl"), "").unwrap();
     fs::write(root.path().join("experiment.toml"), "half").unwrap();
     let place = Place::Named(root.path().to_owned());
-    assert!(place.open(&experiment(2, 1, 2)).unwrap().earlier.is_none());
+    assert!(place.open(&experiment(2, 1, 2), &terms()).unwrap().earlier.is_none());
 }
 
 fn trial(planned: &PlannedTrial) -> fwdlab_results::Trial {

@@ -1,0 +1,64 @@
+//! What is said about experiment files that are wrong, with all devices of the program.
+#![cfg(target_os = "linux")]
+// a test may end with a panic wherever it stands
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use fwdlab_experiment::{Experiment, Schema};
+
+/// In the program's order.
+const DEVICES: [&dyn Schema; 4] =
+    [&fwdlab_builtin::Builtin, &fwdlab_linux::Linux, &fwdlab_linux::BuiltinVeth, &fwdlab_vm::Vm];
+
+/// Every `NAME.toml` of tests/golden/experiment-errors is refused with the
+/// text of `NAME.expected`; `BLESS=1 cargo test` writes the texts anew.
+#[test]
+fn every_broken_experiment_gets_its_message() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/experiment-errors");
+    let mut cases: Vec<PathBuf> = fs::read_dir(&dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "toml"))
+        .collect();
+    cases.sort();
+    assert!(cases.len() > 60, "only {} cases found", cases.len());
+    // the list grows; the messages stay
+    let algorithms: Vec<_> =
+        fwdlab_fib::Fib::<fwdlab_fib::Inet>::new(0).unwrap().algorithms().collect();
+    let algorithms = algorithms.join(", ");
+    let mut wrong = Vec::new();
+    for case in cases {
+        let text = fs::read_to_string(&case).unwrap();
+        let name = Path::new(case.file_name().unwrap());
+        let got = match Experiment::parse(name, &text, &DEVICES) {
+            Ok(_) => "accepted\n".to_owned(),
+            Err(problems) => format!("{problems}\n").replace(&algorithms, "(the algorithms)"),
+        };
+        let expected = case.with_extension("expected");
+        if std::env::var_os("BLESS").is_some() {
+            fs::write(&expected, &got).unwrap();
+        }
+        let wanted = fs::read_to_string(&expected).unwrap_or_default();
+        if got != wanted || got == "accepted\n" {
+            wrong.push(format!("{}: got\n{got}wanted\n{wanted}", name.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_shipped_experiment_is_right() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let mut read = 0;
+    for entry in fs::read_dir(examples).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|ending| ending == "toml") {
+            let text = fs::read_to_string(&path).unwrap();
+            Experiment::parse(&path, &text, &DEVICES).unwrap();
+            read += 1;
+        }
+    }
+    assert!(read >= 15, "{read} experiments");
+}
