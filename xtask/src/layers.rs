@@ -1,5 +1,5 @@
-//! Crates depend strictly downwards: `wire fib stats` <- `port` <- `router traffic` <- `lab` <- `cli`,
-//! and unsafe code stays in the few files that the design allows.
+//! Crates depend strictly downwards, files of a crate need each other in no circle, and unsafe code
+//! stays in the few files that the design allows.
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -7,22 +7,42 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The level of each crate of the design; a crate may only depend on lower levels.
-const LEVELS: [(&str, u8); 8] = [
+const LEVELS: [(&str, u8); 21] = [
     ("fwdlab-wire", 0),
     ("fwdlab-fib", 0),
     ("fwdlab-stats", 0),
     ("fwdlab-port", 1),
+    ("fwdlab-results", 1),
+    ("fwdlab-routes", 1),
     ("fwdlab-router", 2),
     ("fwdlab-traffic", 2),
-    ("fwdlab-lab", 3),
-    ("fwdlab-cli", 4),
+    ("fwdlab-topology", 2),
+    ("fwdlab-netbenches", 2),
+    ("fwdlab-experiment", 3),
+    ("fwdlab-claims", 3),
+    ("fwdlab-device", 4),
+    ("fwdlab-agent", 4),
+    ("fwdlab-audit", 4),
+    ("fwdlab-report", 4),
+    ("fwdlab-campaign", 5),
+    ("fwdlab-builtin", 5),
+    ("fwdlab-linux", 6),
+    ("fwdlab-vm", 6),
+    ("fwdlab-cli", 7),
 ];
 
 /// Packages that measure or build the project; nothing of the design may depend on them.
 const OUTSIDE: [&str; 2] = ["xtask", "fwdlab-bench"];
 
-/// Crates whose root must say `#![forbid(unsafe_code)]`.
-const SAFE: [&str; 6] = ["wire", "stats", "router", "traffic", "lab", "cli"];
+/// Crates that hold fenced unsafe code; the root of every other says `#![forbid(unsafe_code)]`.
+const UNSAFE: [&str; 2] = ["port", "fib"];
+
+/// The directories of crates.
+const ROOMS: [&str; 2] = ["crates", "devices"];
+
+/// Pairs that must not see each other although their levels would allow it: the measured and the
+/// measurer must not share mistakes, and devices are strangers to each other.
+const STRANGERS: [(&str, &str); 2] = [("fwdlab-vm", "fwdlab-linux"), ("fwdlab-vm", "fwdlab-builtin")];
 
 /// Where unsafe code may stand, as path prefixes from the root: system calls and frame memory;
 /// SIMD, prefetch and huge pages; the swap of a lookup structure under readers.
@@ -32,25 +52,17 @@ const FENCES: [&str; 3] =
 /// Checks the workspace below `root`; prints what is wrong and returns whether all is well.
 pub fn check(root: &Path) -> Result<bool> {
     let mut faults = direction_faults(&metadata()?);
-    for name in SAFE {
-        let file = ["lib.rs", "main.rs"]
-            .map(|file| root.join("crates").join(name).join("src").join(file))
-            .into_iter()
-            .find(|file| file.exists());
-        let text = match &file {
-            Some(file) => std::fs::read_to_string(file)?,
-            None => String::new(),
-        };
-        if !text.contains("#![forbid(unsafe_code)]") {
-            faults.push(format!("crates/{name}: its root must say #![forbid(unsafe_code)]"));
-        }
-    }
+    faults.extend(roots_without_forbid(root)?);
+    faults.extend(crate::circles::find(root, &ROOMS)?);
     faults.extend(unsafe_outside_fences(root)?);
     for fault in &faults {
         println!("layers: {fault}");
     }
     if faults.is_empty() {
-        println!("layers: {} crates, all dependencies run downwards", LEVELS.len());
+        println!(
+            "layers: {} crates, all dependencies run downwards, no circle of files",
+            LEVELS.len()
+        );
     }
     Ok(faults.is_empty())
 }
@@ -61,6 +73,26 @@ fn metadata() -> Result<Value> {
         .output()
         .context("cargo metadata")?;
     serde_json::from_slice(&output.stdout).context("cargo metadata printed no JSON")
+}
+
+/// Roots that could hold unsafe code.
+fn roots_without_forbid(root: &Path) -> Result<Vec<String>> {
+    let mut faults = Vec::new();
+    for room in ROOMS {
+        for entry in std::fs::read_dir(root.join(room))? {
+            let path = entry?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if UNSAFE.contains(&name.as_str()) {
+                continue;
+            }
+            let faces = ["lib.rs", "main.rs"].map(|file| path.join("src").join(file));
+            let text = faces.iter().find_map(|face| std::fs::read_to_string(face).ok());
+            if !text.unwrap_or_default().contains("#![forbid(unsafe_code)]") {
+                faults.push(format!("{room}/{name}: its root must say #![forbid(unsafe_code)]"));
+            }
+        }
+    }
+    Ok(faults)
 }
 
 /// Every dependency (of any kind) that does not run strictly downwards.
@@ -80,7 +112,7 @@ fn direction_faults(metadata: &Value) -> Vec<String> {
         let dependencies = package["dependencies"].as_array().map_or(&[][..], Vec::as_slice);
         for dependency in dependencies.iter().filter_map(|d| d["name"].as_str()) {
             let is_upward = levels.get(dependency).is_some_and(|below| below >= level);
-            if is_upward || OUTSIDE.contains(&dependency) {
+            if is_upward || STRANGERS.contains(&(name, dependency)) || OUTSIDE.contains(&dependency) {
                 faults.push(format!("{name} (level {level}) must not depend on {dependency}"));
             }
         }
@@ -96,7 +128,7 @@ fn direction_faults(metadata: &Value) -> Vec<String> {
 /// Files outside the fences that allow unsafe code.
 fn unsafe_outside_fences(root: &Path) -> Result<Vec<String>> {
     let mut faults = Vec::new();
-    let mut pending: Vec<PathBuf> = vec![root.join("crates")];
+    let mut pending: Vec<PathBuf> = ROOMS.iter().map(|room| root.join(room)).collect();
     while let Some(path) = pending.pop() {
         if path.is_dir() {
             for entry in std::fs::read_dir(&path)? {

@@ -3,6 +3,7 @@
 
 mod calibrate;
 mod campaigns;
+mod circles;
 mod fuzz;
 mod layers;
 mod readme;
