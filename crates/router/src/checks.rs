@@ -1,9 +1,12 @@
 //! The rules for headers and addresses, each with its reason: what the general path applies in
 //! order, and what the fast path's single condition must imply.
 
-use fwdlab_wire::{ipv4, ipv6};
+use fwdlab_wire::{ethernet, ipv4, ipv6};
 
 use crate::drops::DropReason;
+
+/// Where the IP header of an untagged frame starts.
+pub(crate) const L3: usize = ethernet::HEADER_LEN;
 
 /// RFC 1812, section 5.2.2: the header is one. There may be padding behind the packet.
 pub(crate) fn inet(packet: &[u8]) -> Result<ipv4::Packet<&[u8]>, DropReason> {

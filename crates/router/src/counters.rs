@@ -1,34 +1,12 @@
 //! Counters of one worker: written by its thread once per poll, read by any other thread at any
 //! time, without locks.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
 use fwdlab_fib::{Family, Nexthop, NexthopId};
 use fwdlab_port::{Clock, Counters as PortCounters};
 
+use crate::counter::Counter;
 use crate::drops::DropReason;
 use crate::tally::TallyReader;
-
-/// A counter with one writer: an addition is a load and a store, no locked instruction.
-#[derive(Debug, Default)]
-pub(crate) struct Counter(AtomicU64);
-
-impl Counter {
-    #[inline(always)]
-    pub(crate) fn add(&self, count: u64) {
-        self.0.store(self.0.load(Relaxed) + count, Relaxed);
-    }
-
-    #[inline(always)]
-    pub(crate) fn set(&self, value: u64) {
-        self.0.store(value, Relaxed);
-    }
-
-    #[inline]
-    pub(crate) fn value(&self) -> u64 {
-        self.0.load(Relaxed)
-    }
-}
 
 /// What a port has moved, as its worker last said.
 #[derive(Debug, Default)]

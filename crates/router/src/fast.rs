@@ -14,8 +14,10 @@ use fwdlab_port::{Frame, Heads};
 use fwdlab_wire::{ethernet, ipv4, ipv6};
 
 use crate::adjacency::Adjacency;
-use crate::plane::PortFacts;
-use crate::rows::CHUNK;
+use crate::facts::PortFacts;
+
+/// Frames per chunk.
+pub(crate) const CHUNK: usize = Heads::FRAMES;
 
 /// Bytes that the fast path reads: all headers.
 pub(crate) const HEAD: usize = Heads::LINE;

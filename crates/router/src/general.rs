@@ -7,51 +7,12 @@ use fwdlab_port::Frame;
 use fwdlab_wire::{MacAddr, checksum, ethernet, ipv4, ipv6};
 
 use crate::adjacency::{Adjacency, Kind, pack_mac, unpack_mac};
-use crate::checks;
+use crate::checks::{self, L3};
 use crate::drops::DropReason;
+use crate::fate::{DROPPED, Decision, Hop, Outcome, Refusal};
 use crate::flow;
-use crate::plane::{DROPPED, Plane};
+use crate::plane::Plane;
 use crate::tagging::tag;
-
-/// Where the IP header of an untagged frame starts.
-pub(crate) const L3: usize = ethernet::HEADER_LEN;
-
-/// Where a packet goes: out of this port to this MAC address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Hop {
-    pub(crate) port: u8,
-    pub(crate) mac: MacAddr,
-}
-
-/// What a route says to do with a packet.
-pub(crate) enum Decision {
-    /// By this nexthop, or, for [`NexthopId::NONE`], to the destination itself.
-    Send(Hop, NexthopId),
-    /// Send once the MAC address of the nexthop's gateway is known, or, for
-    /// [`NexthopId::NONE`], of the destination itself.
-    Resolve {
-        port: u8,
-        gateway: NexthopId,
-    },
-    Local,
-}
-
-/// Why a packet is not forwarded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Refusal {
-    pub(crate) reason: DropReason,
-    /// Of the output port, when the packet is too big for it.
-    pub(crate) mtu: usize,
-}
-
-impl From<DropReason> for Refusal {
-    fn from(reason: DropReason) -> Self {
-        Self { reason, mtu: 0 }
-    }
-}
-
-/// The fate of a frame, or why it is dropped.
-pub(crate) type Outcome = Result<u8, Refusal>;
 
 impl Plane {
     /// Handles one frame that came in on port `input`; returns its fate. When the frame is

@@ -4,8 +4,9 @@
 use fwdlab_port::Frame;
 use fwdlab_wire::{ethernet, icmpv4, icmpv6, ipv4, ipv6};
 
+use crate::checks::L3;
 use crate::drops::DropReason;
-use crate::general::{Decision, Hop, L3, Refusal};
+use crate::fate::{Decision, Hop, Refusal};
 use crate::local::OWN_TTL;
 use crate::plane::Plane;
 

@@ -3,10 +3,10 @@
 use fwdlab_port::Frame;
 use fwdlab_wire::{ethernet, icmpv4, icmpv6, ipv4, ipv6, ndisc, udp};
 
-use crate::checks;
+use crate::checks::{self, L3};
 use crate::drops::DropReason;
-use crate::general::{Decision, Hop, L3, Outcome};
-use crate::plane::{CONSUMED, Plane};
+use crate::fate::{CONSUMED, Decision, Hop, Outcome};
+use crate::plane::Plane;
 
 /// Hop limit of what the router sends itself (RFC 1700's recommended default TTL).
 pub(crate) const OWN_TTL: u8 = 64;

@@ -20,83 +20,16 @@ use fwdlab_fib::{Inet, Inet6};
 use fwdlab_port::{Batch, Frame, Heads, Pool, wide};
 use fwdlab_wire::MacAddr;
 
-use crate::adjacency::pack_mac;
 use crate::counters::Counters;
-use crate::fragment::Split;
-use crate::general::Hop;
+use crate::facts::PortFacts;
+use crate::fast::CHUNK;
+use crate::fate::{DROPPED, GENERAL, Hop, MAX_PORTS, Split};
 use crate::interface::PortConfig;
 use crate::knobs::Knobs;
 use crate::limits::TokenBucket;
-use crate::resolve::Waiting;
-use crate::rows::{CHUNK, Context, Lazy, Row, sort};
+use crate::rows::{Context, Lazy, Row, sort};
 use crate::tables::View;
-
-/// Most ports of a router; the numbers above are fates.
-pub(crate) const MAX_PORTS: usize = 256;
-/// Port numbers are below this, so that a fate is one byte.
-pub(crate) const PORT_LIMIT: usize = 250;
-/// Fate: not decided by the fast path.
-pub(crate) const GENERAL: u8 = 253;
-/// Fate: kept until a MAC address is known; noted in [`Plane::waiting`] in order.
-pub(crate) const HELD: u8 = 254;
-/// Fate: has become several fragments; noted in [`Plane::splits`] in order.
-pub(crate) const SPLIT: u8 = 251;
-/// Fate: was for the router and is done with; the frame goes back to its pool.
-pub(crate) const CONSUMED: u8 = 252;
-/// Fate: dropped and counted; the frame goes back to its pool.
-pub(crate) const DROPPED: u8 = 255;
-
-/// What the stages must know of a port.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PortFacts {
-    /// As [`pack_mac`] packs it.
-    mac: u64,
-    /// Bytes; 0 where there is no port, so that nothing fits it.
-    mtu: u32,
-    /// As the fast path has it, which leaves to the general path what does not fit: 0 for a
-    /// port whose frames carry tags, and for the input port while redirects are sent.
-    fast_mtu: u32,
-    fib: u16,
-    /// VLAN identifier, 0 for none.
-    vlan: u16,
-}
-
-impl PortFacts {
-    pub(crate) const ABSENT: PortFacts = PortFacts { mac: 0, mtu: 0, fast_mtu: 0, fib: 0, vlan: 0 };
-
-    pub(crate) fn new(config: &PortConfig) -> Self {
-        let mtu = config.mtu as u32;
-        Self {
-            mac: pack_mac(config.mac),
-            mtu,
-            fast_mtu: if config.vlan.is_some() { 0 } else { mtu },
-            fib: config.fib,
-            vlan: config.vlan.map_or(0, |vlan| vlan.identifier),
-        }
-    }
-
-    #[inline(always)]
-    pub(crate) fn packed_mac(&self) -> u64 {
-        self.mac
-    }
-
-    pub(crate) fn mtu(&self) -> u32 {
-        self.mtu
-    }
-
-    #[inline(always)]
-    pub(crate) fn fast_mtu(&self) -> u32 {
-        self.fast_mtu
-    }
-
-    pub(crate) fn vlan(&self) -> Option<u16> {
-        (self.vlan != 0).then_some(self.vlan)
-    }
-
-    pub(crate) fn is_present(&self) -> bool {
-        self.mtu > 0
-    }
-}
+use crate::waiting::Waiting;
 
 /// A worker's forwarding plane without its ports.
 pub(crate) struct Plane {
@@ -122,9 +55,9 @@ pub(crate) struct Plane {
     pub(crate) slow_path: TokenBucket,
     pub(crate) icmp_limit: TokenBucket,
     pub(crate) icmp6_limit: TokenBucket,
-    /// What the held frames wait for, in the order of their [`HELD`] fates.
+    /// What the held frames wait for, in the order of their [`HELD`](crate::fate::HELD) fates.
     pub(crate) waiting: VecDeque<Waiting>,
-    /// What became of the frames with the fate [`SPLIT`], in order.
+    /// What became of the frames with the fate [`SPLIT`](crate::fate::SPLIT), in order.
     pub(crate) splits: VecDeque<Split>,
     /// Frames that the router made, with their fates.
     pub(crate) made: Vec<(u8, Frame)>,
@@ -192,12 +125,12 @@ impl Plane {
     }
 
     pub(crate) fn inet_view(&mut self, input: u8) -> &mut View<Inet> {
-        let fib = usize::from(self.facts(input).fib);
+        let fib = usize::from(self.facts(input).fib());
         &mut self.inet[fib]
     }
 
     pub(crate) fn inet6_view(&mut self, input: u8) -> &mut View<Inet6> {
-        let fib = usize::from(self.facts(input).fib);
+        let fib = usize::from(self.facts(input).fib());
         &mut self.inet6[fib]
     }
 
@@ -227,15 +160,15 @@ impl Plane {
         let left = if self.has_fast_path {
             // What would leave through the port that it came from must go the general way.
             let facts = &mut self.ports[usize::from(input)];
-            let fast_mtu = facts.fast_mtu;
+            let fast_mtu = facts.fast_mtu();
             if self.has_redirects | self.has_redirects6 {
-                facts.fast_mtu = 0;
+                facts.set_fast_mtu(0);
             }
             let left = wide(
                 #[inline(always)]
                 || self.forward(input, frames),
             );
-            self.ports[usize::from(input)].fast_mtu = fast_mtu;
+            self.ports[usize::from(input)].set_fast_mtu(fast_mtu);
             left
         } else {
             self.fates[..frames.len()].fill(GENERAL);
@@ -250,8 +183,8 @@ impl Plane {
     /// it left over.
     #[inline(always)]
     fn forward(&mut self, input: u8, frames: &mut [Frame]) -> usize {
-        let PortFacts { mac, fib, .. } = self.ports[usize::from(input)];
-        let context = Context { mac, ports: &self.ports };
+        let facts = self.ports[usize::from(input)];
+        let (context, fib) = (Context { mac: facts.packed_mac(), ports: &self.ports }, facts.fib());
         let mut view = Lazy::new(&mut self.inet[usize::from(fib)]);
         let mut view6 = Lazy::new(&mut self.inet6[usize::from(fib)]);
         let (row, row6) = (&mut self.row, &mut self.row6);

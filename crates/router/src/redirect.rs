@@ -6,7 +6,8 @@ use fwdlab_fib::NexthopId;
 use fwdlab_port::Frame;
 use fwdlab_wire::{MacAddr, ethernet, icmpv4, icmpv6, ipv4, ipv6, ndisc};
 
-use crate::general::{Decision, Hop, L3};
+use crate::checks::L3;
+use crate::fate::{Decision, Hop};
 use crate::local::OWN_TTL;
 use crate::plane::Plane;
 

@@ -10,11 +10,13 @@ use fwdlab_port::Frame;
 use fwdlab_wire::{MacAddr, arp, ethernet, icmpv6, ipv6, ndisc};
 
 use crate::adjacency::unpack_mac;
+use crate::checks::L3;
 use crate::drops::DropReason;
-use crate::general::{Hop, L3, Outcome};
+use crate::fate::{HELD, Hop, Outcome};
 use crate::neighbours::Query;
-use crate::plane::{HELD, Plane};
+use crate::plane::Plane;
 use crate::tables::View;
+use crate::waiting::{Target, Waiting};
 
 /// Packets that wait for one neighbour.
 const HELD_PER_NEIGHBOUR: usize = 4;
@@ -24,22 +26,6 @@ const HELD_IN_ALL: usize = 128;
 const PATIENCE_NS: u64 = 3_000_000_000;
 /// Shortest frame without FCS, bytes.
 const MIN_FRAME_LEN: usize = ethernet::MIN_FRAME_LEN_WITH_FCS - ethernet::FCS_LEN;
-
-/// Whose MAC address a packet waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Target {
-    Inet(u32),
-    Inet6(u128),
-}
-
-/// What is noted of a packet that waits; the frame itself is with the worker.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Waiting {
-    pub(crate) input: u8,
-    pub(crate) port: u8,
-    pub(crate) target: Target,
-    pub(crate) until_ns: u64,
-}
 
 impl Plane {
     /// Holds an IPv4 packet until the MAC address of `gateway`, or of `destination`, is known.

@@ -10,10 +10,12 @@ use fwdlab_wire::{MacAddr, vlan};
 
 use crate::counters::{Counted, Counters, NexthopCount, Snapshot};
 use crate::error::RouterError;
+use crate::facts::PortFacts;
+use crate::fate::{MAX_PORTS, PORT_LIMIT};
 use crate::interface::{MAX_MTU, MIN_MTU, PortConfig, Vlan};
 use crate::knobs::Knobs;
 use crate::neighbours::NeighbourState;
-use crate::plane::{MAX_PORTS, PORT_LIMIT, Parts, Plane, PortFacts};
+use crate::plane::{Parts, Plane};
 use crate::tables::{FibLinks, Links, Routed, View};
 use crate::worker::Worker;
 

@@ -5,15 +5,13 @@ use fwdlab_fib::{Address, Family, Inet, Inet6, NexthopId, Pinned, Reader};
 use fwdlab_port::{Frame, Heads};
 
 use crate::adjacency::{Adjacency, AdjacencyReader};
-use crate::fast::{Findings, macs};
+use crate::checks::L3;
+use crate::facts::PortFacts;
+use crate::fast::{CHUNK, Findings, macs};
+use crate::fate::{GENERAL, MAX_PORTS};
 use crate::flow;
-use crate::general::L3;
-use crate::plane::{GENERAL, MAX_PORTS, PortFacts};
 use crate::tables::View;
 use crate::tally::Tally;
-
-/// Frames per chunk.
-pub(crate) const CHUNK: usize = Heads::FRAMES;
 
 /// EtherTypes as a little-endian load of their two bytes gives them.
 const INET: u16 = fwdlab_wire::ethernet::TYPE_IPV4.swap_bytes();

@@ -7,9 +7,9 @@ use fwdlab_port::{Batch, Clock, Frame, Pool, Port};
 
 use crate::counters::Counters;
 use crate::drops::DropReason;
-use crate::fragment::Split;
+use crate::fate::{HELD, PORT_LIMIT, SPLIT, Split};
 use crate::knobs::Knobs;
-use crate::plane::{HELD, PORT_LIMIT, Plane, SPLIT};
+use crate::plane::Plane;
 
 /// What happens to frames for which the output port has no room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -23,6 +23,7 @@ pub(crate) mod pool;
 #[cfg(target_os = "linux")]
 pub(crate) mod sampler;
 pub(crate) mod sched;
+mod slots;
 pub(crate) mod spsc;
 pub(crate) mod tsc;
 pub(crate) mod wide;
