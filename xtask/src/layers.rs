@@ -19,7 +19,7 @@ const LEVELS: [(&str, u8); 8] = [
 ];
 
 /// Packages that measure or build the project; nothing of the design may depend on them.
-const OUTSIDE: [&str; 2] = ["xtask", "fwdlab-bench"];
+const OUTSIDE: [&str; 3] = ["xtask", "fwdlab-bench", "fwdlab-cost"];
 
 /// Crates whose root must say `#![forbid(unsafe_code)]`.
 const SAFE: [&str; 6] = ["wire", "stats", "router", "traffic", "lab", "cli"];

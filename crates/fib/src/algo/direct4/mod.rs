@@ -35,6 +35,7 @@ use crate::lookup::Lookup;
 use crate::nexthop::NexthopId;
 use crate::simd::cells::{self, CELLS, Cells, LANES, Width, cell_of};
 use crate::simd::count::Count;
+use crate::simd::lanes;
 use crate::simd::level::{self, Kernel};
 
 /// Bits of an address below its /16.
@@ -86,7 +87,7 @@ fn batch<W: Width, C: Count>(
                 next.iter().for_each(fetch);
             }
             let (codes, bits) = cells::load_lanes::<W, C>(cells, addrs);
-            *answers = codes.map(NexthopId);
+            *answers = lanes::map(&codes, NexthopId);
             left |= u64::from(bits) << (group * LANES);
         }
         if left != 0 {
@@ -155,10 +156,9 @@ impl<W: Width> Kernel for Batch<'_, W> {
         let (addrs, rest) = addrs[..count].as_chunks::<LANES>();
         let (answers, rest_answers) = answers[..count].as_chunks_mut::<LANES>();
         batch::<W, C>(tables, addrs, answers);
-        rest_answers
-            .iter_mut()
-            .zip(rest)
-            .for_each(|(answer, addr)| *answer = tables.lookup_cell(*addr));
+        for (answer, &addr) in rest_answers.iter_mut().zip(rest) {
+            *answer = tables.lookup_cell(addr);
+        }
     }
 }
 
