@@ -14,9 +14,11 @@ struct PortCells {
     rx_frames: Counter,
     rx_bytes: Counter,
     rx_dropped: Counter,
+    rx_too_long: Counter,
     tx_frames: Counter,
     tx_bytes: Counter,
     tx_refused: Counter,
+    tx_dropped: Counter,
 }
 
 /// How many packets have followed a nexthop.
@@ -95,9 +97,11 @@ impl Counters {
             cells.rx_frames.set(now.rx_frames);
             cells.rx_bytes.set(now.rx_bytes);
             cells.rx_dropped.set(now.rx_dropped);
+            cells.rx_too_long.set(now.rx_too_long);
             cells.tx_frames.set(now.tx_frames);
             cells.tx_bytes.set(now.tx_bytes);
             cells.tx_refused.set(now.tx_refused);
+            cells.tx_dropped.set(now.tx_dropped);
         }
     }
 
@@ -108,9 +112,11 @@ impl Counters {
                 rx_frames: cells.rx_frames.value(),
                 rx_bytes: cells.rx_bytes.value(),
                 rx_dropped: cells.rx_dropped.value(),
+                rx_too_long: cells.rx_too_long.value(),
                 tx_frames: cells.tx_frames.value(),
                 tx_bytes: cells.tx_bytes.value(),
                 tx_refused: cells.tx_refused.value(),
+                tx_dropped: cells.tx_dropped.value(),
             }
         })
     }

@@ -46,6 +46,12 @@ impl PortFacts {
         self.fast_mtu
     }
 
+    /// Takes up another MTU.
+    pub(crate) fn set_mtu(&mut self, bytes: usize) {
+        self.mtu = bytes as u32;
+        self.fast_mtu = if self.vlan == 0 { self.mtu } else { 0 };
+    }
+
     #[inline(always)]
     pub(crate) fn set_fast_mtu(&mut self, bytes: u32) {
         self.fast_mtu = bytes;

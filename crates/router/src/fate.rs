@@ -42,17 +42,36 @@ pub(crate) enum Decision {
     Local,
 }
 
+impl Decision {
+    /// The port that the packet leaves through.
+    pub(crate) fn port(&self) -> Option<u8> {
+        match *self {
+            Decision::Send(Hop { port, .. }, _) | Decision::Resolve { port, .. } => Some(port),
+            Decision::Local => None,
+        }
+    }
+}
+
 /// Why a packet is not forwarded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) reason: DropReason,
     /// Of the output port, when the packet is too big for it.
     pub(crate) mtu: usize,
+    /// What is wrong with a header that the sender is told of.
+    pub(crate) problem: Problem,
+}
+
+/// What an ICMP error says of a header: a code, and where in the packet the fault is, bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Problem {
+    pub(crate) code: u8,
+    pub(crate) pointer: u32,
 }
 
 impl From<DropReason> for Refusal {
     fn from(reason: DropReason) -> Self {
-        Self { reason, mtu: 0 }
+        Self { reason, mtu: 0, problem: Problem::default() }
     }
 }
 

@@ -45,7 +45,7 @@ impl Plane {
         if usize::from(packet.total_length()) <= mtu {
             return Ok(self.address(frame, hop));
         }
-        let too_big = Refusal { reason: DropReason::TooBig, mtu };
+        let too_big = Refusal { mtu, ..DropReason::TooBig.into() };
         if packet.is_dont_fragment() {
             return Err(too_big);
         }

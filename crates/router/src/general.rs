@@ -13,6 +13,7 @@ use crate::fate::{DROPPED, Decision, Hop, Outcome, Refusal};
 use crate::flow;
 use crate::plane::Plane;
 use crate::tagging::tag;
+use crate::waiting::Wait;
 
 impl Plane {
     /// Handles one frame that came in on port `input`; returns its fate. When the frame is
@@ -72,7 +73,7 @@ impl Plane {
         match decision {
             Decision::Send(hop, _) => self.leave_inet(frame, hop),
             Decision::Resolve { port, gateway } => {
-                self.hold_inet(input, port, gateway, destination)
+                self.hold_inet(Wait { input, port, gateway, destination, is_own: false })
             }
             Decision::Local => Err(DropReason::NotAccepted.into()),
         }
@@ -86,7 +87,15 @@ impl Plane {
         if self.is_local_link(input, destination) {
             return self.accept_inet6(input, frame);
         }
-        checks::inet6_addresses(packet.source(), destination)?;
+        let checked = checks::inet6_addresses(packet.source(), destination);
+        if checked == Err(DropReason::LinkLocal) && !ipv6::is_link_local(destination) {
+            // A neighbour may speak to any of our addresses from its link-local one.
+            let decision = self.decide_inet6(input, destination, 0)?;
+            if matches!(decision, Decision::Local) && !in_group_frame {
+                return self.accept_inet6(input, frame);
+            }
+        }
+        checked?;
         if in_group_frame {
             return Err(DropReason::UnicastInGroupFrame.into());
         }
@@ -105,7 +114,7 @@ impl Plane {
         match decision {
             Decision::Send(hop, _) => Ok(self.address(frame, hop)),
             Decision::Resolve { port, gateway } => {
-                self.hold_inet6(input, port, gateway, destination)
+                self.hold_inet6(Wait { input, port, gateway, destination, is_own: false })
             }
             Decision::Local => Err(DropReason::NotAccepted.into()),
         }
@@ -132,10 +141,24 @@ impl Plane {
     ) -> Result<Decision, DropReason> {
         let view = self.inet6_view(input);
         let (id, adjacency) = view.nexthop(destination, flow);
-        follow(id, adjacency, |port| view.known_mac(port, destination))
+        let decision = follow(id, adjacency, |port| view.known_mac(port, destination))?;
+        // The first address of a connected network is every router's on it (RFC 4291, section
+        // 2.6.1). Not a route of its own: that would cost every lookup in a small table.
+        let is_connected = matches!(
+            decision,
+            Decision::Send(_, NexthopId::NONE) | Decision::Resolve { gateway: NexthopId::NONE, .. }
+        );
+        match is_connected && self.unicast_for(destination).is_some() {
+            true => Ok(Decision::Local),
+            false => Ok(decision),
+        }
     }
 
-    fn check_output(&self, decision: &Decision, packet_len: usize) -> Result<(), Refusal> {
+    pub(crate) fn check_output(
+        &self,
+        decision: &Decision,
+        packet_len: usize,
+    ) -> Result<(), Refusal> {
         let (Decision::Send(Hop { port, .. }, _) | Decision::Resolve { port, .. }) = *decision
         else {
             return Ok(());
@@ -145,7 +168,7 @@ impl Plane {
             return Err(DropReason::NoSuchPort.into());
         }
         let mtu = output.mtu() as usize;
-        if packet_len > mtu { Err(Refusal { reason: DropReason::TooBig, mtu }) } else { Ok(()) }
+        if packet_len > mtu { Err(Refusal { mtu, ..DropReason::TooBig.into() }) } else { Ok(()) }
     }
 
     /// Writes both MAC addresses, and the tag if the output port is a VLAN; returns the frame's

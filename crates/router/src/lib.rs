@@ -78,6 +78,7 @@ mod counter;
 mod counters;
 mod drops;
 mod error;
+mod extensions;
 mod facts;
 mod fast;
 mod fate;

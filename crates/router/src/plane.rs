@@ -24,12 +24,15 @@ use crate::counters::Counters;
 use crate::facts::PortFacts;
 use crate::fast::CHUNK;
 use crate::fate::{DROPPED, GENERAL, Hop, MAX_PORTS, Split};
-use crate::interface::PortConfig;
+use crate::interface::{MAX_MTU, PortConfig};
 use crate::knobs::Knobs;
 use crate::limits::TokenBucket;
 use crate::rows::{Context, Lazy, Row, sort};
 use crate::tables::View;
 use crate::waiting::Waiting;
+
+/// Least MTU that a port may come to have while it is used (RFC 791, section 3.2), bytes.
+const LEAST_MTU: usize = 68;
 
 /// A worker's forwarding plane without its ports.
 pub(crate) struct Plane {
@@ -122,6 +125,36 @@ impl Plane {
 
     pub(crate) fn config(&self, port: u8) -> &PortConfig {
         self.configs.get(usize::from(port)).unwrap_or(&NO_CONFIG)
+    }
+
+    /// Whether this is an address of any port.
+    pub(crate) fn is_ours_inet(&self, address: u32) -> bool {
+        self.configs.iter().any(|config| config.inet.iter().any(|at| at.address == address))
+    }
+
+    /// Whether this is an address of any port.
+    pub(crate) fn is_ours_inet6(&self, address: u128) -> bool {
+        self.configs.iter().any(|config| config.inet6.iter().any(|at| at.address == address))
+    }
+
+    /// The address of ours in the network that has this subnet-router anycast address; `None` for
+    /// addresses of any other kind.
+    pub(crate) fn unicast_for(&self, anycast: u128) -> Option<u128> {
+        let mut all = self.configs.iter().flat_map(|config| &config.inet6);
+        let own = all.find(|at| at.anycast() == Some(anycast))?.address;
+        (!self.is_ours_inet6(anycast)).then_some(own)
+    }
+
+    /// Takes up another MTU of a port, which that of its VLANs may not exceed.
+    pub(crate) fn set_mtu(&mut self, port: u8, bytes: usize) {
+        let bytes = bytes.clamp(LEAST_MTU, MAX_MTU);
+        self.ports[usize::from(port)].set_mtu(bytes);
+        for (&(parent, _), &vlan) in &self.vlans {
+            if parent == port {
+                let most = self.configs[usize::from(vlan)].mtu;
+                self.ports[usize::from(vlan)].set_mtu(bytes.min(most));
+            }
+        }
     }
 
     pub(crate) fn inet_view(&mut self, input: u8) -> &mut View<Inet> {

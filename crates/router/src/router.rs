@@ -146,7 +146,7 @@ impl Router {
 
     /// Edits a table directly, for example to load many routes at once; afterwards every
     /// nexthop gets its adjacency. Until then packets to new nexthops are dropped as without
-    /// route. Nexthops must name ports of this router: packets to others
+    /// route; they never follow what had the nexthop's number before. Nexthops must name ports of this router: packets to others
     /// are dropped as `no-such-port`.
     ///
     /// # Errors
@@ -157,9 +157,7 @@ impl Router {
         edit: impl FnOnce(&mut Fib<F>) -> Result<(), RouterError>,
     ) -> Result<(), RouterError> {
         let (fib, links) = self.table::<F>(fib)?;
-        let result = edit(fib);
-        links.install_all(fib);
-        result
+        links.edit(fib, edit)
     }
 
     /// A table, to be read.

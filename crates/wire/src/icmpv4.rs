@@ -41,6 +41,8 @@ pub const CODE_PORT: u8 = 3;
 /// Code of [`UNREACHABLE`]: fragmentation needed and "do not fragment" set; the low 16 bits of
 /// [`REST`] hold the next hop's MTU (RFC 1191).
 pub const CODE_FRAGMENTATION_NEEDED: u8 = 4;
+/// Code of [`UNREACHABLE`]: the source route cannot be followed.
+pub const CODE_SOURCE_ROUTE: u8 = 5;
 /// Code of [`UNREACHABLE`]: administratively prohibited (RFC 1812, section 5.2.7.1).
 pub const CODE_PROHIBITED: u8 = 13;
 

@@ -26,6 +26,8 @@ pub(crate) mod sched;
 mod slots;
 pub(crate) mod spsc;
 pub(crate) mod tsc;
+#[cfg(unix)]
+pub(crate) mod wait;
 pub(crate) mod wide;
 #[cfg(target_os = "linux")]
 pub(crate) mod xdp;

@@ -77,17 +77,19 @@ fn batch<W: Width, C: Count>(
         first.iter().for_each(fetch);
     }
     let mut ahead = addrs.iter().skip(AHEAD / LANES);
-    let stages = addrs.chunks(STAGE / LANES).zip(answers.chunks_mut(STAGE / LANES));
-    for (addrs, answers) in stages {
+    const GROUPS: usize = STAGE / LANES;
+    let count = addrs.len().min(answers.len());
+    for (stage, addrs) in addrs[..count].chunks(GROUPS).enumerate() {
+        let answers = &mut answers[stage * GROUPS..][..addrs.len()];
         // A bit for each address, so that a random pattern costs no wrong branches. Note: we tried
         // a list of positions, which was a few per cent slower.
         let mut left = 0u64;
-        for (group, (addrs, answers)) in addrs.iter().zip(answers.iter_mut()).enumerate() {
+        for (group, addrs) in addrs.iter().enumerate() {
             if let Some(next) = ahead.next() {
                 next.iter().for_each(fetch);
             }
             let (codes, bits) = cells::load_lanes::<W, C>(cells, addrs);
-            *answers = lanes::map(&codes, NexthopId);
+            answers[group] = lanes::map(&codes, NexthopId);
             left |= u64::from(bits) << (group * LANES);
         }
         if left != 0 {
@@ -156,8 +158,8 @@ impl<W: Width> Kernel for Batch<'_, W> {
         let (addrs, rest) = addrs[..count].as_chunks::<LANES>();
         let (answers, rest_answers) = answers[..count].as_chunks_mut::<LANES>();
         batch::<W, C>(tables, addrs, answers);
-        for (answer, &addr) in rest_answers.iter_mut().zip(rest) {
-            *answer = tables.lookup_cell(addr);
+        for (at, &addr) in rest.iter().enumerate() {
+            rest_answers[at] = tables.lookup_cell(addr);
         }
     }
 }
