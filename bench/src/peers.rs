@@ -4,9 +4,10 @@ mod crates;
 #[cfg(dpdk)]
 mod dpdk;
 
-use fwdlab_fib::algo::Dump;
-use fwdlab_fib::bench::{Contender, Recipe};
+use fwdlab_fib::bench::Recipe;
 use fwdlab_fib::{Inet, Inet6};
+#[cfg(dpdk)]
+use fwdlab_fib::{algo::Dump, bench::Contender};
 
 /// What can be measured here, in one sentence.
 pub fn describe() -> String {

@@ -4,6 +4,7 @@
 mod calibrate;
 mod campaigns;
 mod circles;
+mod cost;
 mod fuzz;
 mod layers;
 mod readme;
@@ -30,6 +31,9 @@ enum Task {
     Campaigns(campaigns::Args),
     /// Everything that must hold: format, lints, layers, all tests, model checks; counts skips
     Test(test::Args),
+    /// Check that a frame costs the same number of instructions with and without link-time
+    /// optimisation
+    Cost,
     /// Feed every parser mutated input for a while, guided by coverage
     Fuzz(fuzz::Args),
     /// Compare with peers in interleaved rounds: `cargo xtask bench fib`, `... bench forward`
@@ -46,6 +50,7 @@ fn main() -> ExitCode {
         Task::Calibrate(arguments) => calibrate::run(&root(), &arguments),
         Task::Campaigns(arguments) => campaigns::run(&root(), &arguments),
         Task::Test(arguments) => test::run(&root(), &arguments),
+        Task::Cost => cost::check(),
         Task::Fuzz(arguments) => fuzz::run(&root(), &arguments),
         Task::Bench { arguments } => bench(&arguments),
     };

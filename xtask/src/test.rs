@@ -50,6 +50,12 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
         let mut calibration = Command::new(std::env::current_exe()?);
         calibration.args(["calibrate", "--quick"]);
         step(&mut tally, "calibration", calibration)?;
+        heading("cost of a frame with and without link-time optimisation");
+        match crate::cost::obstacle() {
+            Some(reason) => tally.skip(&format!("cost: {reason}")),
+            None if crate::cost::check()? => tally.passed += 1,
+            None => tally.broken_steps.push("cost".to_owned()),
+        }
         heading("README");
         for fault in crate::readme::faults(root)? {
             println!("{fault}");

@@ -12,6 +12,11 @@ pub const ROUTER_MAC: MacAddr = MacAddr([2, 0, 0, 0, 0, 0x10]);
 /// The router's address on the output port.
 pub const OUTPUT_MAC: MacAddr = MacAddr([2, 0, 0, 0, 0, 0x11]);
 
+/// With two cores: places in a ring.
+pub const PLACES: usize = 4096;
+/// With two cores: frames of one measurement, some 100 ms.
+pub const PAIR_FRAMES: u64 = 4_000_000;
+
 /// Address family of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FamilyName {

@@ -11,7 +11,7 @@ use std::time::Instant;
 use anyhow::{Result, ensure};
 use fwdlab_port::{Pool, affinity};
 
-use super::case::{Case, Contender, FamilyName, OUTPUT_MAC, ROUTER_MAC};
+use super::case::{Case, Contender, FamilyName, OUTPUT_MAC, PAIR_FRAMES, PLACES, ROUTER_MAC};
 use super::table::Routes;
 
 #[repr(C)]
@@ -107,7 +107,7 @@ pub fn pair(case: &Case, (tester_core, device_core): (usize, usize)) -> Result<f
     dpdk.fill(&frames);
     let macs = [ROUTER_MAC.0, OUTPUT_MAC.0, ROUTER_MAC.0, ROUTER_MAC.0].concat();
     // SAFETY: makes two rings that hold all frames.
-    let pair = unsafe { pair_open(super::pair::PLACES as u32) };
+    let pair = unsafe { pair_open(PLACES as u32) };
     ensure!(!pair.is_null(), "no memory for the rings");
     // SAFETY: both are open, and no other thread has them yet.
     unsafe { pair_fill(pair, dpdk.forwarder) };
@@ -123,10 +123,10 @@ pub fn pair(case: &Case, (tester_core, device_core): (usize, usize)) -> Result<f
             unsafe { pair_device(rings.get(), forwarder.get()) };
         });
         let _ = affinity::pin_current_thread(tester_core);
-        let mut wrong = test(super::pair::FRAMES / 10);
+        let mut wrong = test(PAIR_FRAMES / 10);
         let start = Instant::now();
-        wrong += test(super::pair::FRAMES);
-        let ns = start.elapsed().as_nanos() as f64 / super::pair::FRAMES as f64;
+        wrong += test(PAIR_FRAMES);
+        let ns = start.elapsed().as_nanos() as f64 / PAIR_FRAMES as f64;
         // SAFETY: the pair is open.
         unsafe { pair_stop(pair) };
         (ns, wrong)

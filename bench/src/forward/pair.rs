@@ -11,17 +11,13 @@ use anyhow::{Result, ensure};
 use fwdlab_port::{Batch, Frame, Pool, Port, affinity, pingpong, ring};
 use fwdlab_router::Overflow;
 
-use super::case::{Case, FamilyName, OUTPUT_MAC, ROUTER_MAC};
+use super::case::{Case, FamilyName, OUTPUT_MAC, PAIR_FRAMES, PLACES, ROUTER_MAC};
 use super::report::{Figure, Report};
 use super::table::Routes;
 use super::{Arguments, dpdk, median, ours};
 
 /// Frames that circulate; the rings hold all of them.
 const FLOWS: usize = 2000;
-/// Places in a ring.
-pub const PLACES: usize = 4096;
-/// Frames of one measurement: some 100 ms.
-pub const FRAMES: u64 = 4_000_000;
 /// Bytes of a frame that the tester writes and looks at.
 const HEAD: usize = 56;
 
@@ -135,7 +131,7 @@ fn measure_ours(case: &Case, (tester_core, device_core): (usize, usize)) -> Resu
         let _ = affinity::pin_current_thread(tester_core);
         let (mut moved, mut wrong, mut start) = (0_u64, 0, Instant::now());
         let mut is_warm = false;
-        while moved < FRAMES {
+        while moved < PAIR_FRAMES {
             let count = back.receive(&mut batch);
             batch.iter().for_each(Frame::prefetch_write);
             for frame in batch.iter_mut() {
@@ -143,7 +139,7 @@ fn measure_ours(case: &Case, (tester_core, device_core): (usize, usize)) -> Resu
             }
             out.send(&mut batch);
             moved += count as u64;
-            if !is_warm && moved > FRAMES / 10 {
+            if !is_warm && moved > PAIR_FRAMES / 10 {
                 (is_warm, moved, start) = (true, 0, Instant::now());
             }
         }

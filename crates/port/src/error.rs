@@ -82,6 +82,14 @@ pub enum PortError {
         /// What the system said.
         source: io::Error,
     },
+    /// A network interface has gone while a port was open on it.
+    #[error("interface {interface} has gone: {source}; forwarding on it has ended")]
+    Gone {
+        /// Its name when the port was opened.
+        interface: String,
+        /// What the system said.
+        source: io::Error,
+    },
     /// A network interface could not be opened for AF_XDP.
     #[error(
         "cannot open interface {interface} for AF_XDP: {source}; it needs CAP_NET_RAW, CAP_NET_ADMIN, CAP_BPF and a kernel with CONFIG_XDP_SOCKETS; packet sockets need less"

@@ -56,6 +56,8 @@ pub mod ring;
 pub mod sampler;
 mod socket;
 mod sys;
+#[cfg(unix)]
+mod waiting;
 #[cfg(target_os = "linux")]
 pub mod xdp;
 
@@ -69,3 +71,5 @@ pub use sys::frame::Frame;
 pub use sys::heads::Heads;
 pub use sys::pool::{Pool, PoolConfig};
 pub use sys::wide::wide;
+#[cfg(unix)]
+pub use waiting::wait;

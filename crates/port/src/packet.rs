@@ -1,19 +1,31 @@
-//! A port on a network interface of Linux, by a packet socket (packet(7)). Needs CAP_NET_RAW.
+//! A port on a network interface of Linux, by packet sockets (packet(7)). Needs CAP_NET_RAW.
 //!
 //! For real interfaces at moderate rates: each frame is copied by the kernel. Frames that the
-//! host itself sends on the interface are not received. A frame longer than the pool's slots is cut.
+//! host itself sends on the interface are not received.
+//!
+//! The kernel hands frames over with work left to do, which is done here: a VLAN tag that stands
+//! beside the frame goes back into it, a checksum that the sender's host left to its hardware is
+//! completed. Frames that were merged (segmentation or receive offload) and frames longer than the
+//! pool's slots cannot be sent on: they are counted as `rx_too_long` and dropped.
 
-use fwdlab_wire::MacAddr;
+use std::os::fd::BorrowedFd;
+
+use fwdlab_wire::{MacAddr, checksum};
 
 use crate::counters::Counters;
 use crate::error::PortError;
 use crate::interface::Port;
-use crate::sys::packet::{BURST, PacketSocket};
-use crate::{Batch, Pool};
+use crate::sys::interface::Interface;
+use crate::sys::packet::{BURST, PacketSocket, Received, Sent};
+use crate::{Batch, Frame, Pool};
+
+/// Both MAC addresses, behind which a tag stands.
+const MACS: usize = 12;
 
 /// A port on one interface.
 #[derive(Debug)]
 pub struct PacketPort {
+    name: String,
     socket: PacketSocket,
     pool: Pool,
     /// Frames taken from the pool to receive into.
@@ -23,56 +35,116 @@ pub struct PacketPort {
     counters: Counters,
 }
 
+/// The MTU of an interface, bytes: what the slots of its pool must hold behind 18 bytes of header
+/// and tag.
+///
+/// # Errors
+/// There is no such interface.
+pub fn mtu(interface: &str) -> Result<usize, PortError> {
+    let failed = |source| PortError::Interface { interface: interface.to_owned(), source };
+    Interface::open(interface).map(|(_, info)| info.mtu).map_err(failed)
+}
+
 impl PacketPort {
     /// Opens the interface. Frames received are taken from `pool`, frames sent go back to it.
     ///
     /// # Errors
     /// There is no such interface, or the process lacks CAP_NET_RAW.
     pub fn open(interface: &str, pool: Pool) -> Result<Self, PortError> {
+        let name = interface.to_owned();
         let (socket, info) = PacketSocket::open(interface)
-            .map_err(|source| PortError::Interface { interface: interface.to_owned(), source })?;
+            .map_err(|source| PortError::Interface { interface: name.clone(), source })?;
         let (mac, mtu) = (MacAddr(info.mac), info.mtu);
         let counters = Counters::default();
-        Ok(Self { socket, pool, empty: Batch::new(), mac, mtu, counters })
+        Ok(Self { name, socket, pool, empty: Batch::new(), mac, mtu, counters })
     }
+
+    /// Moves the first `count` frames that were received to `batch`, but for those that are unfit.
+    fn hand_over(&mut self, batch: &mut Batch, with: &[Received]) -> usize {
+        let mut fit = 0;
+        for (at, received) in with.iter().enumerate() {
+            if received.is_unfit || !complete(&mut self.empty[at], received) {
+                self.counters.rx_too_long += 1;
+                continue;
+            }
+            self.counters.rx_bytes += self.empty[at].len() as u64;
+            // Unfit frames, which are few, gather behind.
+            self.empty.swap(fit, at);
+            fit += 1;
+        }
+        self.counters.rx_frames += fit as u64;
+        self.empty.move_front(batch, fit)
+    }
+}
+
+/// Does what the kernel has left to do on a frame; false when there is no room for it.
+fn complete(frame: &mut Frame, received: &Received) -> bool {
+    if let Some((start, at)) = received.checksum
+        && at + 2 <= frame.len()
+        && start < at
+    {
+        // The field holds the sum of the pseudo header, which so counts by itself.
+        let sum = !checksum::fold(checksum::sum(&frame[start..]));
+        let sum = if sum == 0 { 0xffff } else { sum };
+        frame[at..at + 2].copy_from_slice(&sum.to_be_bytes());
+    }
+    let Some(tag) = received.tag else { return true };
+    let len = frame.len();
+    if len < MACS {
+        return false;
+    }
+    if frame.push_front(tag.len()) {
+        frame.copy_within(tag.len()..tag.len() + MACS, 0);
+    } else if frame.capacity() >= len + tag.len() {
+        frame.set_len(len + tag.len());
+        frame.copy_within(MACS..len, MACS + tag.len());
+    } else {
+        return false;
+    }
+    frame[MACS..MACS + tag.len()].copy_from_slice(&tag);
+    true
 }
 
 impl Port for PacketPort {
     fn receive(&mut self, batch: &mut Batch) -> usize {
         let wanted = BURST.min(batch.room());
-        let missing = wanted.saturating_sub(self.empty.len());
-        if missing > 0 {
-            self.pool.take_batch(&mut self.empty, missing);
+        if self.empty.len() < wanted {
+            // Fresh ones: a frame that turned out unfit has been used.
+            self.pool.put(&mut self.empty);
+            self.pool.take_batch(&mut self.empty, wanted);
         }
         let usable = wanted.min(self.empty.len());
-        let count = self.socket.receive(&mut self.empty[..usable]);
-        let bytes = self.empty[..count].iter().map(|frame| frame.len() as u64).sum::<u64>();
-        self.counters.rx_bytes += bytes;
-        self.counters.rx_frames += count as u64;
+        let mut with = [Received::default(); BURST];
+        let count = self.socket.receive(&mut self.empty[..usable], &mut with);
         if count < usable {
             // Only when there is time, for it is a system call of its own.
             self.counters.rx_dropped += self.socket.dropped();
         }
-        self.empty.move_front(batch, count)
+        self.hand_over(batch, &with[..count])
     }
 
     fn send(&mut self, batch: &mut Batch) -> usize {
         let offered = batch.len();
         let mut gone = Batch::new();
         while !batch.is_empty() {
-            let count = self.socket.send(batch);
-            if count == 0 {
-                break;
+            match self.socket.send(batch) {
+                Sent::Some(0) | Sent::Full => break,
+                Sent::Some(count) => {
+                    let bytes = batch[..count].iter().map(|frame| frame.len() as u64).sum::<u64>();
+                    self.counters.tx_bytes += bytes;
+                    self.counters.tx_frames += count as u64;
+                    batch.move_front(&mut gone, count);
+                }
+                Sent::Refused => {
+                    self.counters.tx_dropped += 1;
+                    batch.move_front(&mut gone, 1);
+                }
             }
-            let bytes = batch[..count].iter().map(|frame| frame.len() as u64).sum::<u64>();
-            self.counters.tx_bytes += bytes;
-            batch.move_front(&mut gone, count);
         }
-        let sent = gone.len();
-        self.counters.tx_frames += sent as u64;
-        self.counters.tx_refused += (offered - sent) as u64;
+        let left = gone.len();
+        self.counters.tx_refused += (offered - left) as u64;
         self.pool.put(&mut gone);
-        sent
+        left
     }
 
     fn mac(&self) -> MacAddr {
@@ -85,5 +157,17 @@ impl Port for PacketPort {
 
     fn counters(&self) -> Counters {
         self.counters
+    }
+
+    fn look(&mut self) -> Result<(), PortError> {
+        match self.socket.interface().look() {
+            Ok(info) => self.mtu = info.mtu,
+            Err(source) => return Err(PortError::Gone { interface: self.name.clone(), source }),
+        }
+        Ok(())
+    }
+
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.socket.descriptor())
     }
 }

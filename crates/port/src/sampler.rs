@@ -161,6 +161,10 @@ fn placed(name: String, file: Option<&str>) -> String {
     parts.join("::")
 }
 
+/// Held by the tests that record.
+#[cfg(test)]
+pub(crate) static TESTS: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -197,6 +201,7 @@ mod tests {
     /// One test, because there is one recording at a time in a process.
     #[test]
     fn samples_name_the_function_that_ran_and_only_one_recording_runs_at_a_time() {
+        let _one_at_a_time = TESTS.lock();
         let sampler = Sampler::start(1999).unwrap();
         assert!(Sampler::start(1999).is_err());
         let begun = std::time::Instant::now();

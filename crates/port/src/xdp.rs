@@ -6,6 +6,7 @@
 //! the interface's frames.
 
 use std::io;
+use std::os::fd::BorrowedFd;
 
 use fwdlab_wire::MacAddr;
 
@@ -15,12 +16,16 @@ use crate::bpf::{
 use crate::counters::Counters;
 use crate::error::PortError;
 use crate::interface::Port;
-use crate::sys::xdp::XdpSocket;
+use crate::sys::xdp::{LONGEST, XdpSocket};
 use crate::{Batch, Pool};
+
+/// Bytes of a frame before and around its packet: Ethernet header and a VLAN tag.
+const HEADER_AND_TAG: usize = 18;
 
 /// A port on one interface, which must have one receive queue.
 #[derive(Debug)]
 pub struct XdpPort {
+    name: String,
     socket: XdpSocket,
     pool: Pool,
     /// Frames taken from the pool to receive into.
@@ -49,7 +54,8 @@ impl XdpPort {
         })?;
         let (mac, mtu) = (MacAddr(info.mac), info.mtu);
         let counters = Counters::default();
-        Ok(Self { socket, pool, empty: Batch::new(), mac, mtu, counters, _redirect })
+        let name = interface.to_owned();
+        Ok(Self { name, socket, pool, empty: Batch::new(), mac, mtu, counters, _redirect })
     }
 }
 
@@ -81,29 +87,46 @@ impl Port for XdpPort {
         let frames = &mut self.empty;
         let count = self.socket.receive(usable, |received| {
             let frame = &mut frames[at];
-            let length = received.len().min(frame.capacity());
-            frame.set_len(length);
-            frame.copy_from_slice(&received[..length]);
-            bytes += length as u64;
+            if received.len() > frame.capacity() {
+                return;
+            }
+            frame.set_len(received.len());
+            frame.copy_from_slice(received);
+            bytes += received.len() as u64;
             at += 1;
         });
         self.counters.rx_bytes += bytes;
-        self.counters.rx_frames += count as u64;
-        self.empty.move_front(batch, count)
+        self.counters.rx_frames += at as u64;
+        self.counters.rx_too_long += (count - at) as u64;
+        self.empty.move_front(batch, at)
     }
 
     fn send(&mut self, batch: &mut Batch) -> usize {
         let offered = batch.len();
-        let count = self.socket.send(batch.iter().map(|frame| &frame[..]));
-        self.socket.kick();
-        let bytes = batch[..count].iter().map(|frame| frame.len() as u64).sum::<u64>();
-        self.counters.tx_bytes += bytes;
-        self.counters.tx_frames += count as u64;
-        self.counters.tx_refused += (offered - count) as u64;
         let mut gone = Batch::new();
-        batch.move_front(&mut gone, count);
+        // What comes back is the kernel's: it says nothing of single frames that it cannot send.
+        let longest = LONGEST.min(self.mtu + HEADER_AND_TAG);
+        while let Some(first) = batch.first() {
+            if first.len() > longest {
+                self.counters.tx_dropped += 1;
+                batch.move_front(&mut gone, 1);
+                continue;
+            }
+            let fit = batch.iter().take_while(|frame| frame.len() <= longest).count();
+            let count = self.socket.send(batch[..fit].iter().map(|frame| &frame[..]));
+            let bytes = batch[..count].iter().map(|frame| frame.len() as u64).sum::<u64>();
+            self.counters.tx_bytes += bytes;
+            self.counters.tx_frames += count as u64;
+            batch.move_front(&mut gone, count);
+            if count < fit {
+                break;
+            }
+        }
+        self.socket.kick();
+        let left = gone.len();
+        self.counters.tx_refused += (offered - left) as u64;
         self.pool.put(&mut gone);
-        count
+        left
     }
 
     fn mac(&self) -> MacAddr {
@@ -117,5 +140,17 @@ impl Port for XdpPort {
     fn counters(&self) -> Counters {
         let rx_dropped = self.socket.dropped();
         Counters { rx_dropped, ..self.counters }
+    }
+
+    fn look(&mut self) -> Result<(), PortError> {
+        match self.socket.interface().look() {
+            Ok(info) => self.mtu = info.mtu,
+            Err(source) => return Err(PortError::Gone { interface: self.name.clone(), source }),
+        }
+        Ok(())
+    }
+
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.socket.descriptor())
     }
 }

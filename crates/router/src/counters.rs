@@ -1,34 +1,12 @@
 //! Counters of one worker: written by its thread once per poll, read by any other thread at any
 //! time, without locks.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
 use fwdlab_fib::{Family, Nexthop, NexthopId};
 use fwdlab_port::{Clock, Counters as PortCounters};
 
+use crate::counter::Counter;
 use crate::drops::DropReason;
 use crate::tally::TallyReader;
-
-/// A counter with one writer: an addition is a load and a store, no locked instruction.
-#[derive(Debug, Default)]
-pub(crate) struct Counter(AtomicU64);
-
-impl Counter {
-    #[inline(always)]
-    pub(crate) fn add(&self, count: u64) {
-        self.0.store(self.0.load(Relaxed) + count, Relaxed);
-    }
-
-    #[inline(always)]
-    pub(crate) fn set(&self, value: u64) {
-        self.0.store(value, Relaxed);
-    }
-
-    #[inline]
-    pub(crate) fn value(&self) -> u64 {
-        self.0.load(Relaxed)
-    }
-}
 
 /// What a port has moved, as its worker last said.
 #[derive(Debug, Default)]
@@ -36,9 +14,11 @@ struct PortCells {
     rx_frames: Counter,
     rx_bytes: Counter,
     rx_dropped: Counter,
+    rx_too_long: Counter,
     tx_frames: Counter,
     tx_bytes: Counter,
     tx_refused: Counter,
+    tx_dropped: Counter,
 }
 
 /// How many packets have followed a nexthop.
@@ -117,9 +97,11 @@ impl Counters {
             cells.rx_frames.set(now.rx_frames);
             cells.rx_bytes.set(now.rx_bytes);
             cells.rx_dropped.set(now.rx_dropped);
+            cells.rx_too_long.set(now.rx_too_long);
             cells.tx_frames.set(now.tx_frames);
             cells.tx_bytes.set(now.tx_bytes);
             cells.tx_refused.set(now.tx_refused);
+            cells.tx_dropped.set(now.tx_dropped);
         }
     }
 
@@ -130,9 +112,11 @@ impl Counters {
                 rx_frames: cells.rx_frames.value(),
                 rx_bytes: cells.rx_bytes.value(),
                 rx_dropped: cells.rx_dropped.value(),
+                rx_too_long: cells.rx_too_long.value(),
                 tx_frames: cells.tx_frames.value(),
                 tx_bytes: cells.tx_bytes.value(),
                 tx_refused: cells.tx_refused.value(),
+                tx_dropped: cells.tx_dropped.value(),
             }
         })
     }

@@ -14,8 +14,10 @@ use fwdlab_port::{Frame, Heads};
 use fwdlab_wire::{ethernet, ipv4, ipv6};
 
 use crate::adjacency::Adjacency;
-use crate::plane::PortFacts;
-use crate::rows::CHUNK;
+use crate::facts::PortFacts;
+
+/// Frames per chunk.
+pub(crate) const CHUNK: usize = Heads::FRAMES;
 
 /// Bytes that the fast path reads: all headers.
 pub(crate) const HEAD: usize = Heads::LINE;
@@ -124,9 +126,8 @@ impl Findings {
             self.edit[at] = (hops as u32).wrapping_sub(1);
         }
         // By itself: numbers of 128 bits would keep the compiler from wide vectors.
-        for ((destination, &high), &low) in destinations.iter_mut().zip(&high).zip(&low).take(count)
-        {
-            *destination = u128::from(high) << 64 | u128::from(low);
+        for at in 0..count.min(CHUNK) {
+            destinations[at] = u128::from(high[at]) << 64 | u128::from(low[at]);
         }
     }
 
@@ -134,7 +135,7 @@ impl Findings {
     #[inline(always)]
     pub(crate) fn write_inet(&self, at: usize, frame: &mut Frame, macs: (u64, u32)) {
         let head = frame.head_mut::<HEAD>();
-        head[L3 + 8..L3 + 12].copy_from_slice(&self.edit[at % CHUNK].to_le_bytes());
+        put(head, L3 + 8, self.edit[at % CHUNK].to_le_bytes());
         put_macs(head, macs);
     }
 
@@ -156,8 +157,17 @@ pub(crate) fn macs(hop: Adjacency, output: &PortFacts) -> (u64, u32) {
 
 #[inline(always)]
 fn put_macs(head: &mut [u8; HEAD], macs: (u64, u32)) {
-    head[..8].copy_from_slice(&macs.0.to_le_bytes());
-    head[8..12].copy_from_slice(&macs.1.to_le_bytes());
+    put(head, 0, macs.0.to_le_bytes());
+    put(head, 8, macs.1.to_le_bytes());
+}
+
+/// `head[at..at + N].copy_from_slice(&bytes)`, which the standard library does not let inline
+/// without link-time optimisation.
+#[inline(always)]
+fn put<const N: usize>(head: &mut [u8; HEAD], at: usize, bytes: [u8; N]) {
+    if let Some(place) = head[at..].first_chunk_mut() {
+        *place = bytes;
+    }
 }
 
 #[inline(always)]

@@ -7,9 +7,10 @@
 use fwdlab_port::Frame;
 use fwdlab_wire::{ethernet, ipv4};
 
+use crate::checks::L3;
 use crate::drops::DropReason;
-use crate::general::{Hop, L3, Outcome, Refusal};
-use crate::plane::{Plane, SPLIT};
+use crate::fate::{Hop, Outcome, Refusal, SPLIT, Split};
+use crate::plane::Plane;
 
 /// Unit of fragment offsets, bytes.
 const UNIT: usize = 8;
@@ -17,12 +18,6 @@ const UNIT: usize = 8;
 const MIN_LEN: usize = ethernet::MIN_FRAME_LEN_WITH_FCS - ethernet::FCS_LEN;
 /// Most fragments of a packet: the largest packet through the smallest MTU.
 const MOST_FRAGMENTS: usize = 60;
-
-/// The fragments of a packet but its first, and the port that all leave through.
-pub(crate) struct Split {
-    pub(crate) port: u8,
-    pub(crate) rest: Vec<Frame>,
-}
 
 /// How a packet is cut. Lengths in bytes.
 struct Cut {
@@ -50,7 +45,7 @@ impl Plane {
         if usize::from(packet.total_length()) <= mtu {
             return Ok(self.address(frame, hop));
         }
-        let too_big = Refusal { reason: DropReason::TooBig, mtu };
+        let too_big = Refusal { mtu, ..DropReason::TooBig.into() };
         if packet.is_dont_fragment() {
             return Err(too_big);
         }

@@ -7,51 +7,13 @@ use fwdlab_port::Frame;
 use fwdlab_wire::{MacAddr, checksum, ethernet, ipv4, ipv6};
 
 use crate::adjacency::{Adjacency, Kind, pack_mac, unpack_mac};
-use crate::checks;
+use crate::checks::{self, L3};
 use crate::drops::DropReason;
+use crate::fate::{DROPPED, Decision, Hop, Outcome, Refusal};
 use crate::flow;
-use crate::plane::{DROPPED, Plane};
+use crate::plane::Plane;
 use crate::tagging::tag;
-
-/// Where the IP header of an untagged frame starts.
-pub(crate) const L3: usize = ethernet::HEADER_LEN;
-
-/// Where a packet goes: out of this port to this MAC address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Hop {
-    pub(crate) port: u8,
-    pub(crate) mac: MacAddr,
-}
-
-/// What a route says to do with a packet.
-pub(crate) enum Decision {
-    /// By this nexthop, or, for [`NexthopId::NONE`], to the destination itself.
-    Send(Hop, NexthopId),
-    /// Send once the MAC address of the nexthop's gateway is known, or, for
-    /// [`NexthopId::NONE`], of the destination itself.
-    Resolve {
-        port: u8,
-        gateway: NexthopId,
-    },
-    Local,
-}
-
-/// Why a packet is not forwarded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Refusal {
-    pub(crate) reason: DropReason,
-    /// Of the output port, when the packet is too big for it.
-    pub(crate) mtu: usize,
-}
-
-impl From<DropReason> for Refusal {
-    fn from(reason: DropReason) -> Self {
-        Self { reason, mtu: 0 }
-    }
-}
-
-/// The fate of a frame, or why it is dropped.
-pub(crate) type Outcome = Result<u8, Refusal>;
+use crate::waiting::Wait;
 
 impl Plane {
     /// Handles one frame that came in on port `input`; returns its fate. When the frame is
@@ -111,7 +73,7 @@ impl Plane {
         match decision {
             Decision::Send(hop, _) => self.leave_inet(frame, hop),
             Decision::Resolve { port, gateway } => {
-                self.hold_inet(input, port, gateway, destination)
+                self.hold_inet(Wait { input, port, gateway, destination, is_own: false })
             }
             Decision::Local => Err(DropReason::NotAccepted.into()),
         }
@@ -125,7 +87,15 @@ impl Plane {
         if self.is_local_link(input, destination) {
             return self.accept_inet6(input, frame);
         }
-        checks::inet6_addresses(packet.source(), destination)?;
+        let checked = checks::inet6_addresses(packet.source(), destination);
+        if checked == Err(DropReason::LinkLocal) && !ipv6::is_link_local(destination) {
+            // A neighbour may speak to any of our addresses from its link-local one.
+            let decision = self.decide_inet6(input, destination, 0)?;
+            if matches!(decision, Decision::Local) && !in_group_frame {
+                return self.accept_inet6(input, frame);
+            }
+        }
+        checked?;
         if in_group_frame {
             return Err(DropReason::UnicastInGroupFrame.into());
         }
@@ -144,7 +114,7 @@ impl Plane {
         match decision {
             Decision::Send(hop, _) => Ok(self.address(frame, hop)),
             Decision::Resolve { port, gateway } => {
-                self.hold_inet6(input, port, gateway, destination)
+                self.hold_inet6(Wait { input, port, gateway, destination, is_own: false })
             }
             Decision::Local => Err(DropReason::NotAccepted.into()),
         }
@@ -171,10 +141,24 @@ impl Plane {
     ) -> Result<Decision, DropReason> {
         let view = self.inet6_view(input);
         let (id, adjacency) = view.nexthop(destination, flow);
-        follow(id, adjacency, |port| view.known_mac(port, destination))
+        let decision = follow(id, adjacency, |port| view.known_mac(port, destination))?;
+        // The first address of a connected network is every router's on it (RFC 4291, section
+        // 2.6.1). Not a route of its own: that would cost every lookup in a small table.
+        let is_connected = matches!(
+            decision,
+            Decision::Send(_, NexthopId::NONE) | Decision::Resolve { gateway: NexthopId::NONE, .. }
+        );
+        match is_connected && self.unicast_for(destination).is_some() {
+            true => Ok(Decision::Local),
+            false => Ok(decision),
+        }
     }
 
-    fn check_output(&self, decision: &Decision, packet_len: usize) -> Result<(), Refusal> {
+    pub(crate) fn check_output(
+        &self,
+        decision: &Decision,
+        packet_len: usize,
+    ) -> Result<(), Refusal> {
         let (Decision::Send(Hop { port, .. }, _) | Decision::Resolve { port, .. }) = *decision
         else {
             return Ok(());
@@ -184,7 +168,7 @@ impl Plane {
             return Err(DropReason::NoSuchPort.into());
         }
         let mtu = output.mtu() as usize;
-        if packet_len > mtu { Err(Refusal { reason: DropReason::TooBig, mtu }) } else { Ok(()) }
+        if packet_len > mtu { Err(Refusal { mtu, ..DropReason::TooBig.into() }) } else { Ok(()) }
     }
 
     /// Writes both MAC addresses, and the tag if the output port is a VLAN; returns the frame's

@@ -4,10 +4,13 @@
 use fwdlab_port::Frame;
 use fwdlab_wire::{ethernet, icmpv4, icmpv6, ipv4, ipv6};
 
+use crate::checks::L3;
 use crate::drops::DropReason;
-use crate::general::{Decision, Hop, L3, Refusal};
+use crate::extensions::{Upper, upper_layer};
+use crate::fate::Refusal;
 use crate::local::OWN_TTL;
 use crate::plane::Plane;
+use crate::redirect::REDIRECT6;
 
 /// RFC 1812, section 4.3.2.3: an ICMP error is at most 576 bytes with its IP header.
 const MAX_ERROR_LEN: usize = 576;
@@ -36,6 +39,10 @@ fn message_inet(refusal: Refusal) -> Option<Message> {
             (icmpv4::UNREACHABLE, icmpv4::CODE_FRAGMENTATION_NEEDED, refusal.mtu as u32)
         }
         DropReason::NoSuchProtocol => (icmpv4::UNREACHABLE, icmpv4::CODE_PROTOCOL, 0),
+        DropReason::BadOptions if refusal.problem.code == icmpv4::CODE_SOURCE_ROUTE => {
+            (icmpv4::UNREACHABLE, icmpv4::CODE_SOURCE_ROUTE, 0)
+        }
+        DropReason::BadOptions => (icmpv4::PARAMETER_PROBLEM, 0, refusal.problem.pointer << 24),
         DropReason::NoSuchService => (icmpv4::UNREACHABLE, icmpv4::CODE_PORT, 0),
         _ => return None,
     };
@@ -54,6 +61,9 @@ fn message_inet6(refusal: Refusal) -> Option<Message> {
         DropReason::Unresolved => (icmpv6::UNREACHABLE, icmpv6::CODE_ADDRESS, 0),
         DropReason::TooBig => (icmpv6::PACKET_TOO_BIG, 0, refusal.mtu as u32),
         DropReason::NoSuchProtocol => (icmpv6::PARAMETER_PROBLEM, 1, POINTER),
+        DropReason::BadOptions => {
+            (icmpv6::PARAMETER_PROBLEM, refusal.problem.code, refusal.problem.pointer)
+        }
         DropReason::NoSuchService => (icmpv6::UNREACHABLE, icmpv6::CODE_PORT, 0),
         _ => return None,
     };
@@ -61,8 +71,8 @@ fn message_inet6(refusal: Refusal) -> Option<Message> {
 }
 
 impl Plane {
-    /// Turns a refused frame into the ICMP error that its sender should have, and returns the
-    /// port to send it through; `None` when no error is called for, allowed, or possible.
+    /// Turns a refused frame into the ICMP error that its sender should have, and returns its
+    /// fate; `None` when no error is called for, allowed, or possible.
     pub(crate) fn answer_refusal(
         &mut self,
         input: u8,
@@ -74,16 +84,14 @@ impl Plane {
         if header.destination().is_multicast() {
             return None;
         }
-        let hop = match header.ether_type() {
-            ethernet::TYPE_IPV4 => self.answer_inet(input, frame, message_inet(refusal)?)?,
-            ethernet::TYPE_IPV6 => self.answer_inet6(input, frame, message_inet6(refusal)?)?,
-            _ => return None,
-        };
-        self.counters.originated.add(1);
-        Some(self.address(frame, hop))
+        match header.ether_type() {
+            ethernet::TYPE_IPV4 => self.answer_inet(input, frame, message_inet(refusal)?),
+            ethernet::TYPE_IPV6 => self.answer_inet6(input, frame, message_inet6(refusal)?),
+            _ => None,
+        }
     }
 
-    fn answer_inet(&mut self, input: u8, frame: &mut Frame, message: Message) -> Option<Hop> {
+    fn answer_inet(&mut self, input: u8, frame: &mut Frame, message: Message) -> Option<u8> {
         let packet = ipv4::Packet::parse(&frame[L3..]).ok()?;
         let (source, total) = (packet.source(), usize::from(packet.total_length()));
         let is_error = packet.protocol() == icmpv4::PROTOCOL
@@ -93,9 +101,16 @@ impl Plane {
         if is_error || packet.fragment_offset() > 0 || !may_not_fragment {
             return None;
         }
-        let Ok(Decision::Send(hop, _)) = self.decide_inet(input, source, 0) else { return None };
-        // RFC 1812, section 4.3.2.4: from an address of the port that it leaves through.
-        let own = self.config(hop.port).inet.first().or(self.config(input).inet.first())?.address;
+        let destination = packet.destination();
+        let decision = self.decide_inet(input, source, 0).ok()?;
+        let port = decision.port()?;
+        // RFC 1812, section 4.3.2.4: from an address of the port that it leaves through; but who
+        // spoke to one of our addresses hears that one.
+        let of_port = || self.config(port).inet.first().or(self.config(input).inet.first());
+        let own = match self.is_ours_inet(destination) {
+            true => destination,
+            false => of_port()?.address,
+        };
         if !self.icmp_limit.take(self.now_ns) {
             return None;
         }
@@ -113,21 +128,28 @@ impl Plane {
         error.set_kind(message.kind, message.code);
         error.set_rest(message.rest);
         error.fill_checksum();
-        Some(hop)
+        Some(self.leave_own_inet(input, frame, decision))
     }
 
-    fn answer_inet6(&mut self, input: u8, frame: &mut Frame, message: Message) -> Option<Hop> {
+    fn answer_inet6(&mut self, input: u8, frame: &mut Frame, message: Message) -> Option<u8> {
         let packet = ipv6::Packet::parse(&frame[L3..]).ok()?;
         let source = packet.source();
         let total = ipv6::HEADER_LEN + usize::from(packet.payload_length());
-        let is_error = packet.next_header() == icmpv6::NEXT_HEADER
-            && packet.payload().first().is_none_or(|&kind| icmpv6::is_error(kind));
-        if is_error || ipv6::is_multicast(packet.destination()) || ipv6::is_martian_source(source) {
+        let destination = packet.destination();
+        if !may_answer6(&packet)
+            || ipv6::is_multicast(destination)
+            || ipv6::is_martian_source(source)
+        {
             return None;
         }
-        let hop = self.back_inet6(input, frame, source).ok()?;
-        let own = self.own_inet6_toward(hop.port, source);
-        let own = match self.config(hop.port).inet6.first() {
+        let decision = self.back_inet6(input, frame, source).ok()?;
+        let port = decision.port()?;
+        let own = self.own_inet6_toward(port, source);
+        let own = match self.config(port).inet6.first() {
+            // RFC 4443, section 2.2: who spoke to one of our addresses hears that one.
+            _ if self.is_ours_inet6(destination) || self.is_own_inet6(input, destination) => {
+                destination
+            }
             Some(at) if ipv6::is_link_local(own) && !ipv6::is_link_local(source) => at.address,
             _ => own,
         };
@@ -147,7 +169,20 @@ impl Plane {
         error.set_kind(message.kind, message.code);
         error.set_rest(message.rest);
         error.fill_checksum(pseudo);
-        Some(hop)
+        Some(self.leave_own_inet6(input, frame, decision))
+    }
+}
+
+/// RFC 4443, section 2.4 (e): there is no error about an error or a redirect, wherever in the packet
+/// it begins, and none where that cannot be seen.
+fn may_answer6(packet: &ipv6::Packet<&[u8]>) -> bool {
+    match upper_layer(packet) {
+        Some(Upper { protocol: icmpv6::NEXT_HEADER, at }) => {
+            let kind = packet.payload().get(at);
+            kind.is_some_and(|&kind| !icmpv6::is_error(kind) && kind != REDIRECT6)
+        }
+        Some(_) => true,
+        None => false,
     }
 }
 

@@ -19,6 +19,15 @@ pub struct InterfaceAddress<F: Family> {
     pub network: Prefix<F>,
 }
 
+impl InterfaceAddress<Inet6> {
+    /// The network's subnet-router anycast address (RFC 4291, section 2.6.1); `None` on links
+    /// between two routers, which have none (RFC 6164), and where it is the port's own address.
+    pub(crate) fn anycast(&self) -> Option<u128> {
+        let address = self.network.addr();
+        (self.network.len() < 127 && address != self.address).then_some(address)
+    }
+}
+
 /// Text that is no interface address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is no {family} interface address, write it as address/length")]

@@ -74,10 +74,14 @@
 mod adjacency;
 mod checks;
 mod control;
+mod counter;
 mod counters;
 mod drops;
 mod error;
+mod extensions;
+mod facts;
 mod fast;
+mod fate;
 mod flow;
 mod fragment;
 mod general;
@@ -95,6 +99,7 @@ mod rows;
 mod tables;
 mod tagging;
 mod tally;
+mod waiting;
 mod worker;
 
 pub use control::{check_word, settable_words};

@@ -1,12 +1,15 @@
 //! Packets for the router itself: echo, neighbour discovery, and a refusal for all else.
 
+use fwdlab_fib::NexthopId;
 use fwdlab_port::Frame;
 use fwdlab_wire::{ethernet, icmpv4, icmpv6, ipv4, ipv6, ndisc, udp};
 
-use crate::checks;
+use crate::checks::{self, L3};
 use crate::drops::DropReason;
-use crate::general::{Decision, Hop, L3, Outcome};
-use crate::plane::{CONSUMED, Plane};
+use crate::extensions::{self, Upper, Verdict};
+use crate::fate::{CONSUMED, DROPPED, Decision, Hop, Outcome, Problem, Refusal};
+use crate::plane::Plane;
+use crate::waiting::Wait;
 
 /// Hop limit of what the router sends itself (RFC 1700's recommended default TTL).
 pub(crate) const OWN_TTL: u8 = 64;
@@ -23,6 +26,56 @@ impl Plane {
         CONSUMED
     }
 
+    /// The fate of an IPv4 packet that the router has made: to its next hop, in fragments if need
+    /// be, or held until that is found.
+    pub(crate) fn leave_own_inet(
+        &mut self,
+        input: u8,
+        frame: &mut Frame,
+        decision: Decision,
+    ) -> u8 {
+        self.counters.originated.add(1);
+        let destination =
+            ipv4::Packet::parse(&frame[L3..]).map_or(0, |packet| packet.destination());
+        let outcome = match decision {
+            Decision::Send(hop, _) => self.leave_inet(frame, hop),
+            Decision::Resolve { port, gateway } => {
+                self.hold_inet(Wait { input, port, gateway, destination, is_own: true })
+            }
+            Decision::Local => Err(DropReason::NotAccepted.into()),
+        };
+        self.without_answer(outcome)
+    }
+
+    /// The fate of an IPv6 packet that the router has made. What is too big for its way is dropped.
+    pub(crate) fn leave_own_inet6(
+        &mut self,
+        input: u8,
+        frame: &mut Frame,
+        decision: Decision,
+    ) -> u8 {
+        self.counters.originated.add(1);
+        let (destination, total) = ipv6::Packet::parse(&frame[L3..]).map_or((0, 0), |packet| {
+            (packet.destination(), ipv6::HEADER_LEN + usize::from(packet.payload_length()))
+        });
+        let outcome = self.check_output(&decision, total).and_then(|()| match decision {
+            Decision::Send(hop, _) => Ok(self.address(frame, hop)),
+            Decision::Resolve { port, gateway } => {
+                self.hold_inet6(Wait { input, port, gateway, destination, is_own: true })
+            }
+            Decision::Local => Err(DropReason::NotAccepted.into()),
+        });
+        self.without_answer(outcome)
+    }
+
+    /// Nobody is told of what becomes of the router's own packets.
+    fn without_answer(&self, outcome: Outcome) -> u8 {
+        outcome.unwrap_or_else(|refusal| {
+            self.counters.count_drop(refusal.reason);
+            DROPPED
+        })
+    }
+
     /// The fate of a frame that was for the router and has become the reply.
     pub(crate) fn reply(&self, frame: &mut Frame, hop: Hop) -> u8 {
         self.counters.consumed.add(1);
@@ -35,13 +88,24 @@ impl Plane {
         let is_our_group = ipv6::is_multicast(destination)
             && (destination == ipv6::ALL_NODES
                 || destination == ipv6::ALL_ROUTERS
-                || self.own_inet6(input).any(|own| ipv6::to_solicited_node(own) == destination));
+                || self.own_inet6(input).any(|own| ipv6::to_solicited_node(own) == destination)
+                || self.anycasts(input).any(|own| ipv6::to_solicited_node(own) == destination));
         is_our_group || destination == self.config(input).link_local()
     }
 
     /// Whether this is an address of port `input`.
     pub(crate) fn is_own_inet6(&self, input: u8, address: u128) -> bool {
         self.own_inet6(input).any(|own| own == address)
+    }
+
+    /// Whether this is the subnet-router anycast address of a network of port `input` (RFC 4291,
+    /// section 2.6.1), which links between two routers do not have (RFC 6164).
+    pub(crate) fn is_anycast(&self, input: u8, address: u128) -> bool {
+        self.anycasts(input).any(|own| own == address) && !self.is_own_inet6(input, address)
+    }
+
+    fn anycasts(&self, port: u8) -> impl Iterator<Item = u128> + '_ {
+        self.config(port).inet6.iter().filter_map(|at| at.anycast())
     }
 
     fn own_inet6(&self, port: u8) -> impl Iterator<Item = u128> + '_ {
@@ -60,6 +124,10 @@ impl Plane {
     pub(crate) fn accept_inet(&mut self, input: u8, frame: &mut Frame) -> Outcome {
         self.admit()?;
         let packet = ipv4::Packet::parse(&frame[L3..]).map_err(|_| DropReason::NotAccepted)?;
+        // RFC 1812, section 5.3.7: nobody else speaks from our addresses.
+        if self.is_ours_inet(packet.source()) {
+            return Err(DropReason::MartianSource.into());
+        }
         if packet.has_more_fragments() || packet.fragment_offset() > 0 {
             return Err(DropReason::NotAccepted.into());
         }
@@ -82,28 +150,44 @@ impl Plane {
         if message.kind() != icmpv4::ECHO || message.code() != 0 {
             return Ok(self.consume());
         }
-        let Decision::Send(hop, _) = self.decide_inet(input, source, 0)? else {
-            return Err(DropReason::Unresolved.into());
-        };
+        let decision = self.decide_inet(input, source, 0)?;
         let mut packet =
             ipv4::Packet::parse(&mut frame[L3..]).map_err(|_| DropReason::NotAccepted)?;
         packet.set_source(destination);
         packet.set_destination(source);
         packet.set_ttl(OWN_TTL);
+        // It may be fragmented where the request could not be, on another way back.
+        packet.set_fragment(0);
         packet.fill_checksum();
         let mut message =
             icmpv4::Packet::parse(packet.payload_mut()).map_err(|_| DropReason::NotAccepted)?;
         message.set_kind(icmpv4::ECHO_REPLY, 0);
         message.fill_checksum();
-        Ok(self.reply(frame, hop))
+        self.counters.consumed.add(1);
+        Ok(self.leave_own_inet(input, frame, decision))
     }
 
     /// RFC 8200, section 3: an IPv6 packet for one of our addresses or groups.
     pub(crate) fn accept_inet6(&mut self, input: u8, frame: &mut Frame) -> Outcome {
         self.admit()?;
         let packet = checks::inet6(&frame[L3..])?;
-        match packet.next_header() {
-            icmpv6::NEXT_HEADER => self.accept_icmpv6(input, frame),
+        if self.is_ours_inet6(packet.source()) || packet.source() == self.config(input).link_local()
+        {
+            return Err(DropReason::MartianSource.into());
+        }
+        let upper = match extensions::read(&packet) {
+            Verdict::Pass(upper) => upper,
+            Verdict::Fragment(_) | Verdict::Drop => return Err(DropReason::NotAccepted.into()),
+            Verdict::Problem(code, at) => {
+                let problem = Problem { code, pointer: (ipv6::HEADER_LEN + at) as u32 };
+                return Err(Refusal { problem, ..DropReason::BadOptions.into() });
+            }
+        };
+        match upper.protocol {
+            icmpv6::NEXT_HEADER => {
+                strip(frame, upper)?;
+                self.accept_icmpv6(input, frame)
+            }
             udp::PROTOCOL => Err(DropReason::NoSuchService.into()),
             _ => Err(DropReason::NoSuchProtocol.into()),
         }
@@ -126,16 +210,20 @@ impl Plane {
         }
     }
 
-    /// RFC 4443, section 4.2.
+    /// RFC 4443, section 4.2. The reply has no extension headers.
     fn answer_echo6(&mut self, input: u8, frame: &mut Frame) -> Outcome {
         let packet = checks::inet6(&frame[L3..])?;
         let (source, destination) = (packet.source(), packet.destination());
         if ipv6::is_martian_source(source) {
             return Err(DropReason::MartianSource.into());
         }
-        let hop = self.back_inet6(input, frame, source)?;
-        let is_group = ipv6::is_multicast(destination);
-        let own = if is_group { self.own_inet6_toward(input, source) } else { destination };
+        let decision = self.back_inet6(input, frame, source)?;
+        // Neither a group nor an anycast address may be a source (RFC 4443, section 2.2).
+        let own = match self.unicast_for(destination) {
+            Some(own) => own,
+            None if ipv6::is_multicast(destination) => self.own_inet6_toward(input, source),
+            None => destination,
+        };
         let mut packet =
             ipv6::Packet::parse(&mut frame[L3..]).map_err(|_| DropReason::NotAccepted)?;
         packet.set_source(own);
@@ -146,7 +234,8 @@ impl Plane {
             icmpv6::Packet::parse(packet.payload_mut()).map_err(|_| DropReason::NotAccepted)?;
         message.set_kind(icmpv6::ECHO_REPLY, 0);
         message.fill_checksum(pseudo);
-        Ok(self.reply(frame, hop))
+        self.counters.consumed.add(1);
+        Ok(self.leave_own_inet6(input, frame, decision))
     }
 
     /// The way back to the sender of an IPv6 packet. A link-local sender is on the link that its
@@ -156,15 +245,27 @@ impl Plane {
         input: u8,
         frame: &Frame,
         source: u128,
-    ) -> Result<Hop, DropReason> {
+    ) -> Result<Decision, DropReason> {
         if ipv6::is_link_local(source) {
             let mac =
                 ethernet::Frame::parse(&frame[..]).map_err(|_| DropReason::FrameTooShort)?.source();
-            return Ok(Hop { port: input, mac });
+            return Ok(Decision::Send(Hop { port: input, mac }, NexthopId::NONE));
         }
-        match self.decide_inet6(input, source, 0)? {
-            Decision::Send(hop, _) => Ok(hop),
-            _ => Err(DropReason::Unresolved),
-        }
+        self.decide_inet6(input, source, 0)
     }
+}
+
+/// Takes the extension headers out of a packet.
+fn strip(frame: &mut Frame, upper: Upper) -> Result<(), DropReason> {
+    if upper.at == 0 {
+        return Ok(());
+    }
+    let packet = checks::inet6(&frame[L3..])?;
+    let end = L3 + ipv6::HEADER_LEN + usize::from(packet.payload_length());
+    let len = usize::from(packet.payload_length()).saturating_sub(upper.at);
+    let start = L3 + ipv6::HEADER_LEN;
+    frame.copy_within(start + upper.at..end, start);
+    frame[L3 + ipv6::NEXT_HEADER] = upper.protocol;
+    frame[L3 + 4..L3 + 6].copy_from_slice(&(len as u16).to_be_bytes());
+    Ok(())
 }

@@ -61,6 +61,34 @@ pub(crate) struct Query<A> {
     pub(crate) mac: Option<MacAddr>,
 }
 
+/// What a neighbour says of its MAC address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Heard {
+    /// It asks for us, by ARP or a solicitation.
+    Asked(MacAddr),
+    /// It answers us by ARP.
+    Answer(MacAddr),
+    /// It speaks to others by ARP, or to everybody.
+    Moved(MacAddr),
+    /// A neighbour advertisement.
+    Advertised(Advertised),
+}
+
+/// A neighbour advertisement (RFC 4861, section 4.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Advertised {
+    /// In the option, if it is there.
+    pub(crate) mac: Option<MacAddr>,
+    pub(crate) is_solicited: bool,
+    pub(crate) is_override: bool,
+}
+
+/// What an entry becomes.
+struct Learned {
+    state: NeighbourState,
+    mac: MacAddr,
+}
+
 /// One neighbour.
 #[derive(Debug, Default)]
 struct Entry {
@@ -160,32 +188,28 @@ impl<F: Family> Neighbours<F> {
         Some(Query { port, target: address, mac: None })
     }
 
-    /// The neighbour has said what its MAC address is. Only neighbours that somebody has asked
-    /// for are learned (`is_answer`, RFC 4861 section 7.2.5), or that have asked for us.
-    pub(crate) fn heard(
-        &mut self,
-        port: u8,
-        address: F::Addr,
-        mac: MacAddr,
-        is_answer: bool,
-        now_ns: u64,
-    ) {
-        let key = (port, address);
+    /// What a neighbour has said of its MAC address; whether it is known now.
+    pub(crate) fn heard(&mut self, key: (u8, F::Addr), heard: Heard, now_ns: u64) -> bool {
         let is_new = !self.entries.contains_key(&key);
-        if is_new && (is_answer || self.entries.len() >= MAX_LEARNED) {
-            return;
+        // Only who speaks to us makes an entry (RFC 826; RFC 4861, sections 7.2.3 and 7.2.5).
+        let may_enter = matches!(heard, Heard::Asked(_)) && self.entries.len() < MAX_LEARNED;
+        if is_new && !may_enter {
+            return false;
         }
         let entry = self.entries.entry(key).or_default();
         if entry.state == NeighbourState::Static {
-            return;
+            return true;
         }
-        (entry.state, entry.due_ns) = match is_answer {
-            true => (NeighbourState::Reachable, now_ns + REACHABLE_NS),
-            false if entry.mac == Some(mac) => (entry.state, entry.due_ns),
-            false => (NeighbourState::Stale, now_ns + DELAY_NS),
-        };
+        let Some(learned) = entry.learn(heard) else { return true };
+        match learned.state {
+            NeighbourState::Reachable => entry.due_ns = now_ns + REACHABLE_NS,
+            NeighbourState::Stale => entry.due_ns = now_ns + DELAY_NS,
+            _ => {}
+        }
+        entry.state = learned.state;
         self.next_due_ns = self.next_due_ns.min(entry.due_ns);
-        self.set_mac(key, Some(mac));
+        self.set_mac(key, Some(learned.mac));
+        true
     }
 
     /// Moves on all neighbours whose time has come; appends the queries to send.
@@ -236,6 +260,48 @@ enum Step {
 }
 
 impl Entry {
+    /// What an entry becomes by what its neighbour says; `None` when it stays as it is.
+    fn learn(&self, heard: Heard) -> Option<Learned> {
+        let is_asked = matches!(self.state, NeighbourState::Incomplete | NeighbourState::Probe);
+        match heard {
+            Heard::Advertised(said) => self.learn_advertised(said),
+            // An answer that nobody asked for tells as much as an announcement.
+            Heard::Answer(mac) if is_asked => {
+                Some(Learned { state: NeighbourState::Reachable, mac })
+            }
+            // RFC 4861, section 7.2.3: what is known already stays as sure as it is.
+            Heard::Asked(mac) | Heard::Answer(mac) | Heard::Moved(mac) => {
+                let is_told = self.mac != Some(mac) || self.state == NeighbourState::Unknown;
+                is_told.then_some(Learned { state: NeighbourState::Stale, mac })
+            }
+        }
+    }
+
+    /// RFC 4861, section 7.2.5.
+    fn learn_advertised(&self, said: Advertised) -> Option<Learned> {
+        let fresh = match said.is_solicited {
+            true => NeighbourState::Reachable,
+            false => NeighbourState::Stale,
+        };
+        let Some(old) = self.mac else {
+            // Without the option nothing is known now either.
+            let is_wanted = self.state == NeighbourState::Incomplete || !self.users.is_empty();
+            let mac = said.mac.filter(|_| is_wanted)?;
+            return Some(Learned { state: fresh, mac });
+        };
+        let mac = said.mac.unwrap_or(old);
+        match (said.is_override, mac == old) {
+            // I: another address without the right to replace the old one only makes it doubtful.
+            (false, false) if self.state == NeighbourState::Reachable => {
+                Some(Learned { state: NeighbourState::Stale, mac: old })
+            }
+            (false, false) => None,
+            // II: a solicited one confirms, with or without the option.
+            (_, true) if !said.is_solicited => None,
+            _ => Some(Learned { state: fresh, mac }),
+        }
+    }
+
     fn step(&mut self, now_ns: u64) -> Step {
         match self.state {
             NeighbourState::Reachable => {

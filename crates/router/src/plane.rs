@@ -20,83 +20,19 @@ use fwdlab_fib::{Inet, Inet6};
 use fwdlab_port::{Batch, Frame, Heads, Pool, wide};
 use fwdlab_wire::MacAddr;
 
-use crate::adjacency::pack_mac;
 use crate::counters::Counters;
-use crate::fragment::Split;
-use crate::general::Hop;
-use crate::interface::PortConfig;
+use crate::facts::PortFacts;
+use crate::fast::CHUNK;
+use crate::fate::{DROPPED, GENERAL, Hop, MAX_PORTS, Split};
+use crate::interface::{MAX_MTU, PortConfig};
 use crate::knobs::Knobs;
 use crate::limits::TokenBucket;
-use crate::resolve::Waiting;
-use crate::rows::{CHUNK, Context, Lazy, Row, sort};
+use crate::rows::{Context, Lazy, Row, sort};
 use crate::tables::View;
+use crate::waiting::Waiting;
 
-/// Most ports of a router; the numbers above are fates.
-pub(crate) const MAX_PORTS: usize = 256;
-/// Port numbers are below this, so that a fate is one byte.
-pub(crate) const PORT_LIMIT: usize = 250;
-/// Fate: not decided by the fast path.
-pub(crate) const GENERAL: u8 = 253;
-/// Fate: kept until a MAC address is known; noted in [`Plane::waiting`] in order.
-pub(crate) const HELD: u8 = 254;
-/// Fate: has become several fragments; noted in [`Plane::splits`] in order.
-pub(crate) const SPLIT: u8 = 251;
-/// Fate: was for the router and is done with; the frame goes back to its pool.
-pub(crate) const CONSUMED: u8 = 252;
-/// Fate: dropped and counted; the frame goes back to its pool.
-pub(crate) const DROPPED: u8 = 255;
-
-/// What the stages must know of a port.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PortFacts {
-    /// As [`pack_mac`] packs it.
-    mac: u64,
-    /// Bytes; 0 where there is no port, so that nothing fits it.
-    mtu: u32,
-    /// As the fast path has it, which leaves to the general path what does not fit: 0 for a
-    /// port whose frames carry tags, and for the input port while redirects are sent.
-    fast_mtu: u32,
-    fib: u16,
-    /// VLAN identifier, 0 for none.
-    vlan: u16,
-}
-
-impl PortFacts {
-    pub(crate) const ABSENT: PortFacts = PortFacts { mac: 0, mtu: 0, fast_mtu: 0, fib: 0, vlan: 0 };
-
-    pub(crate) fn new(config: &PortConfig) -> Self {
-        let mtu = config.mtu as u32;
-        Self {
-            mac: pack_mac(config.mac),
-            mtu,
-            fast_mtu: if config.vlan.is_some() { 0 } else { mtu },
-            fib: config.fib,
-            vlan: config.vlan.map_or(0, |vlan| vlan.identifier),
-        }
-    }
-
-    #[inline(always)]
-    pub(crate) fn packed_mac(&self) -> u64 {
-        self.mac
-    }
-
-    pub(crate) fn mtu(&self) -> u32 {
-        self.mtu
-    }
-
-    #[inline(always)]
-    pub(crate) fn fast_mtu(&self) -> u32 {
-        self.fast_mtu
-    }
-
-    pub(crate) fn vlan(&self) -> Option<u16> {
-        (self.vlan != 0).then_some(self.vlan)
-    }
-
-    pub(crate) fn is_present(&self) -> bool {
-        self.mtu > 0
-    }
-}
+/// Least MTU that a port may come to have while it is used (RFC 791, section 3.2), bytes.
+const LEAST_MTU: usize = 68;
 
 /// A worker's forwarding plane without its ports.
 pub(crate) struct Plane {
@@ -122,9 +58,9 @@ pub(crate) struct Plane {
     pub(crate) slow_path: TokenBucket,
     pub(crate) icmp_limit: TokenBucket,
     pub(crate) icmp6_limit: TokenBucket,
-    /// What the held frames wait for, in the order of their [`HELD`] fates.
+    /// What the held frames wait for, in the order of their [`HELD`](crate::fate::HELD) fates.
     pub(crate) waiting: VecDeque<Waiting>,
-    /// What became of the frames with the fate [`SPLIT`], in order.
+    /// What became of the frames with the fate [`SPLIT`](crate::fate::SPLIT), in order.
     pub(crate) splits: VecDeque<Split>,
     /// Frames that the router made, with their fates.
     pub(crate) made: Vec<(u8, Frame)>,
@@ -191,13 +127,43 @@ impl Plane {
         self.configs.get(usize::from(port)).unwrap_or(&NO_CONFIG)
     }
 
+    /// Whether this is an address of any port.
+    pub(crate) fn is_ours_inet(&self, address: u32) -> bool {
+        self.configs.iter().any(|config| config.inet.iter().any(|at| at.address == address))
+    }
+
+    /// Whether this is an address of any port.
+    pub(crate) fn is_ours_inet6(&self, address: u128) -> bool {
+        self.configs.iter().any(|config| config.inet6.iter().any(|at| at.address == address))
+    }
+
+    /// The address of ours in the network that has this subnet-router anycast address; `None` for
+    /// addresses of any other kind.
+    pub(crate) fn unicast_for(&self, anycast: u128) -> Option<u128> {
+        let mut all = self.configs.iter().flat_map(|config| &config.inet6);
+        let own = all.find(|at| at.anycast() == Some(anycast))?.address;
+        (!self.is_ours_inet6(anycast)).then_some(own)
+    }
+
+    /// Takes up another MTU of a port, which that of its VLANs may not exceed.
+    pub(crate) fn set_mtu(&mut self, port: u8, bytes: usize) {
+        let bytes = bytes.clamp(LEAST_MTU, MAX_MTU);
+        self.ports[usize::from(port)].set_mtu(bytes);
+        for (&(parent, _), &vlan) in &self.vlans {
+            if parent == port {
+                let most = self.configs[usize::from(vlan)].mtu;
+                self.ports[usize::from(vlan)].set_mtu(bytes.min(most));
+            }
+        }
+    }
+
     pub(crate) fn inet_view(&mut self, input: u8) -> &mut View<Inet> {
-        let fib = usize::from(self.facts(input).fib);
+        let fib = usize::from(self.facts(input).fib());
         &mut self.inet[fib]
     }
 
     pub(crate) fn inet6_view(&mut self, input: u8) -> &mut View<Inet6> {
-        let fib = usize::from(self.facts(input).fib);
+        let fib = usize::from(self.facts(input).fib());
         &mut self.inet6[fib]
     }
 
@@ -227,15 +193,15 @@ impl Plane {
         let left = if self.has_fast_path {
             // What would leave through the port that it came from must go the general way.
             let facts = &mut self.ports[usize::from(input)];
-            let fast_mtu = facts.fast_mtu;
+            let fast_mtu = facts.fast_mtu();
             if self.has_redirects | self.has_redirects6 {
-                facts.fast_mtu = 0;
+                facts.set_fast_mtu(0);
             }
             let left = wide(
                 #[inline(always)]
                 || self.forward(input, frames),
             );
-            self.ports[usize::from(input)].fast_mtu = fast_mtu;
+            self.ports[usize::from(input)].set_fast_mtu(fast_mtu);
             left
         } else {
             self.fates[..frames.len()].fill(GENERAL);
@@ -250,8 +216,8 @@ impl Plane {
     /// it left over.
     #[inline(always)]
     fn forward(&mut self, input: u8, frames: &mut [Frame]) -> usize {
-        let PortFacts { mac, fib, .. } = self.ports[usize::from(input)];
-        let context = Context { mac, ports: &self.ports };
+        let facts = self.ports[usize::from(input)];
+        let (context, fib) = (Context { mac: facts.packed_mac(), ports: &self.ports }, facts.fib());
         let mut view = Lazy::new(&mut self.inet[usize::from(fib)]);
         let mut view6 = Lazy::new(&mut self.inet6[usize::from(fib)]);
         let (row, row6) = (&mut self.row, &mut self.row6);

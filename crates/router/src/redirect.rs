@@ -6,7 +6,8 @@ use fwdlab_fib::NexthopId;
 use fwdlab_port::Frame;
 use fwdlab_wire::{MacAddr, ethernet, icmpv4, icmpv6, ipv4, ipv6, ndisc};
 
-use crate::general::{Decision, Hop, L3};
+use crate::checks::L3;
+use crate::fate::{Decision, Hop};
 use crate::local::OWN_TTL;
 use crate::plane::Plane;
 
@@ -16,7 +17,7 @@ const CODE_HOST: u8 = 1;
 /// As much of the packet as is quoted to an IPv4 host: header with options, and 8 bytes.
 const MOST_QUOTED: usize = 68;
 /// RFC 4861, section 4.5.
-const REDIRECT6: u8 = 137;
+pub(crate) const REDIRECT6: u8 = 137;
 /// Type, checksum, reserved, target, destination.
 const REDIRECT6_LEN: usize = 40;
 /// RFC 4861, section 4.6.1: type, length in units of 8 bytes, MAC address.
@@ -84,7 +85,7 @@ impl Plane {
         if !(is_on_link || ipv6::is_link_local(source)) || source == target {
             return;
         }
-        let Ok(back) = self.back_inet6(input, frame, source) else { return };
+        let Ok(Decision::Send(back, _)) = self.back_inet6(input, frame, source) else { return };
         if !self.icmp6_limit.take(self.now_ns) {
             return;
         }

@@ -5,16 +5,18 @@
 //! [`HELD_IN_ALL`] for the worker (RFC 1122, section 2.3.2.2, asks for at least one; RFC 4861,
 //! section 7.2.2 likewise).
 
-use fwdlab_fib::{Family, NexthopId};
+use fwdlab_fib::Family;
 use fwdlab_port::Frame;
 use fwdlab_wire::{MacAddr, arp, ethernet, icmpv6, ipv6, ndisc};
 
 use crate::adjacency::unpack_mac;
+use crate::checks::L3;
 use crate::drops::DropReason;
-use crate::general::{Hop, L3, Outcome};
-use crate::neighbours::Query;
-use crate::plane::{HELD, Plane};
+use crate::fate::{HELD, Hop, Outcome};
+use crate::neighbours::{Advertised, Heard, Query};
+use crate::plane::Plane;
 use crate::tables::View;
+use crate::waiting::{Target, Wait, Waiting};
 
 /// Packets that wait for one neighbour.
 const HELD_PER_NEIGHBOUR: usize = 4;
@@ -25,68 +27,55 @@ const PATIENCE_NS: u64 = 3_000_000_000;
 /// Shortest frame without FCS, bytes.
 const MIN_FRAME_LEN: usize = ethernet::MIN_FRAME_LEN_WITH_FCS - ethernet::FCS_LEN;
 
-/// Whose MAC address a packet waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Target {
-    Inet(u32),
-    Inet6(u128),
-}
-
-/// What is noted of a packet that waits; the frame itself is with the worker.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Waiting {
-    pub(crate) input: u8,
-    pub(crate) port: u8,
-    pub(crate) target: Target,
-    pub(crate) until_ns: u64,
-}
-
 impl Plane {
     /// Holds an IPv4 packet until the MAC address of `gateway`, or of `destination`, is known.
-    pub(crate) fn hold_inet(
-        &mut self,
-        input: u8,
-        port: u8,
-        gateway: NexthopId,
-        destination: u32,
-    ) -> Outcome {
+    pub(crate) fn hold_inet(&mut self, wait: Wait<u32>) -> Outcome {
         let now_ns = self.now_ns;
-        let asked = ask(self.inet_view(input), port, (gateway, destination), now_ns)?;
+        let asked = ask(self.inet_view(wait.input), &wait, now_ns)?;
         if let Some(query) = asked.1 {
             self.query_inet(query);
         }
-        self.hold(input, port, Target::Inet(asked.0))
+        self.hold(&wait, Target::Inet(asked.0))
     }
 
     /// Holds an IPv6 packet likewise.
-    pub(crate) fn hold_inet6(
-        &mut self,
-        input: u8,
-        port: u8,
-        gateway: NexthopId,
-        destination: u128,
-    ) -> Outcome {
+    pub(crate) fn hold_inet6(&mut self, wait: Wait<u128>) -> Outcome {
         let now_ns = self.now_ns;
-        let asked = ask(self.inet6_view(input), port, (gateway, destination), now_ns)?;
+        let asked = ask(self.inet6_view(wait.input), &wait, now_ns)?;
         if let Some(query) = asked.1 {
             self.query_inet6(query);
         }
-        self.hold(input, port, Target::Inet6(asked.0))
+        self.hold(&wait, Target::Inet6(asked.0))
     }
 
-    fn hold(&mut self, input: u8, port: u8, target: Target) -> Outcome {
-        let same =
-            self.waiting.iter().filter(|one| (one.port, one.target) == (port, target)).count();
-        if self.pool.is_none() || same >= HELD_PER_NEIGHBOUR || self.waiting.len() >= HELD_IN_ALL {
+    /// Puts a packet into the queue. When that is full, the newest packet takes the place of the
+    /// oldest (RFC 4861, section 7.2.2).
+    fn hold<A>(&mut self, wait: &Wait<A>, target: Target) -> Outcome {
+        if self.pool.is_none() {
             return Err(DropReason::Unresolved.into());
         }
+        let key = (wait.port, target);
+        let is_same = |one: &Waiting| !one.is_replaced && (one.port, one.target) == key;
+        self.make_place(HELD_PER_NEIGHBOUR, is_same);
+        self.make_place(HELD_IN_ALL, |one| !one.is_replaced);
         self.waiting.push_back(Waiting {
-            input,
-            port,
+            input: wait.input,
+            port: wait.port,
             target,
             until_ns: self.now_ns + PATIENCE_NS,
+            is_own: wait.is_own,
+            is_replaced: false,
         });
         Ok(HELD)
+    }
+
+    /// Gives up the oldest of the waiting packets that are such, unless they are fewer than `most`.
+    fn make_place(&mut self, most: usize, is_such: impl Fn(&Waiting) -> bool) {
+        if self.waiting.iter().filter(|one| is_such(one)).count() >= most
+            && let Some(oldest) = self.waiting.iter_mut().find(|one| is_such(one))
+        {
+            oldest.is_replaced = true;
+        }
     }
 
     /// The MAC address that a waiting packet needs, if it is known now.
@@ -127,22 +116,36 @@ impl Plane {
         queries6.into_iter().for_each(|query| self.query_inet6(query));
     }
 
-    /// RFC 826: learns the sender if it asks for us or answers us, and answers it.
+    /// RFC 826: updates a sender that is known, learns one that speaks to us, and answers what asks
+    /// for us; probes, too (RFC 5227, section 2.1.1), whose sender has no address yet.
     pub(crate) fn accept_arp(&mut self, input: u8, frame: &mut Frame) -> Outcome {
         self.admit()?;
         let packet = arp::Packet::parse(&frame[L3..]).map_err(|_| DropReason::NotAccepted)?;
         let (mac, address) = (packet.sender_mac(), packet.sender_address());
         let (operation, ours) = (packet.operation(), packet.target_address());
-        let is_ours = self.config(input).inet.iter().any(|at| at.address == ours);
-        if !is_ours || mac.is_multicast() || address == 0 {
+        let has = |address| self.config(input).inet.iter().any(|at| at.address == address);
+        let (is_ours, is_probe) = (has(ours), address == 0);
+        // Who speaks from our own address is in conflict with us, and not learned.
+        if mac.is_multicast() || has(address) || (is_probe && !is_ours) {
             return Err(DropReason::NotAccepted.into());
         }
-        let now_ns = self.now_ns;
-        let mut neighbours =
-            self.inet_view(input).neighbours.try_lock().ok_or(DropReason::SlowPathFull)?;
-        neighbours.heard(input, address, mac, operation == arp::REPLY, now_ns);
-        drop(neighbours);
-        if operation != arp::REQUEST {
+        if !is_probe {
+            let heard = match operation {
+                arp::REPLY if is_ours => Heard::Answer(mac),
+                _ if is_ours => Heard::Asked(mac),
+                // Gratuitous, or between others: for those who know the sender already.
+                _ => Heard::Moved(mac),
+            };
+            let now_ns = self.now_ns;
+            let mut neighbours =
+                self.inet_view(input).neighbours.try_lock().ok_or(DropReason::SlowPathFull)?;
+            let is_known = neighbours.heard((input, address), heard, now_ns);
+            drop(neighbours);
+            if !is_ours && !is_known {
+                return Err(DropReason::NotAccepted.into());
+            }
+        }
+        if operation != arp::REQUEST || !is_ours {
             return Ok(self.consume());
         }
         let own = unpack_mac(self.facts(input).packed_mac());
@@ -168,15 +171,31 @@ impl Plane {
         let is_query = message.kind() == ndisc::SOLICITATION;
         let option = if is_query { ndisc::OPTION_SOURCE_MAC } else { ndisc::OPTION_TARGET_MAC };
         let mac = message.link_layer_address(option);
-        if is_query && !self.is_own_inet6(input, target) {
+        let is_anycast = self.is_anycast(input, target);
+        if is_query && !is_anycast && !self.is_own_inet6(input, target) {
             return Err(DropReason::NotAccepted.into());
         }
+        let option_mac = mac.filter(|mac| !mac.is_multicast());
+        let advertised = Advertised {
+            mac: option_mac,
+            is_solicited: message.flags() & ndisc::FLAG_SOLICITED != 0,
+            is_override: message.flags() & ndisc::FLAG_OVERRIDE != 0,
+        };
+        let heard = match (is_query, option_mac) {
+            (true, mac) => mac.map(Heard::Asked),
+            // RFC 4861, section 7.1.2: no answer to a question goes to a group.
+            (false, _) if advertised.is_solicited && ipv6::is_multicast(packet.destination()) => {
+                return Err(DropReason::NotAccepted.into());
+            }
+            (false, _) if self.is_own_inet6(input, target) => None,
+            (false, _) => Some(Heard::Advertised(advertised)),
+        };
         let speaker = if is_query { source } else { target };
-        if let Some(mac) = mac.filter(|mac| !mac.is_multicast() && !ipv6::is_unspecified(speaker)) {
+        if let Some(heard) = heard.filter(|_| !ipv6::is_unspecified(speaker)) {
             let now_ns = self.now_ns;
             let view = self.inet6_view(input);
             let mut neighbours = view.neighbours.try_lock().ok_or(DropReason::SlowPathFull)?;
-            neighbours.heard(input, speaker, mac, !is_query, now_ns);
+            neighbours.heard((input, speaker), heard, now_ns);
         }
         if !is_query {
             return Ok(self.consume());
@@ -193,10 +212,12 @@ impl Plane {
         let flags =
             if is_probe { ndisc::FLAG_ROUTER } else { ndisc::FLAG_ROUTER | ndisc::FLAG_SOLICITED };
         let own = unpack_mac(self.facts(input).packed_mac());
+        let source = self.unicast_for(target).unwrap_or(target);
         let advertisement =
-            Message { kind: ndisc::ADVERTISEMENT, source: target, destination: back, target };
-        write_message(frame, advertisement, own, flags | ndisc::FLAG_OVERRIDE)
-            .ok_or(DropReason::NotAccepted)?;
+            Message { kind: ndisc::ADVERTISEMENT, source, destination: back, target };
+        // RFC 4861, section 7.2.7: of several routers with an anycast address none overrides.
+        let flags = if is_anycast { flags } else { flags | ndisc::FLAG_OVERRIDE };
+        write_message(frame, advertisement, own, flags).ok_or(DropReason::NotAccepted)?;
         Ok(self.reply(frame, Hop { port: input, mac }))
     }
 
@@ -248,13 +269,12 @@ type Asked<A> = (A, Option<Query<A>>);
 /// Asks for the neighbour that a packet needs.
 fn ask<F: Family>(
     view: &mut View<F>,
-    port: u8,
-    (gateway, destination): (NexthopId, F::Addr),
+    wait: &Wait<F::Addr>,
     now_ns: u64,
 ) -> Result<Asked<F::Addr>, DropReason> {
     let mut neighbours = view.neighbours.try_lock().ok_or(DropReason::SlowPathFull)?;
-    let target = neighbours.gateway(gateway).unwrap_or(destination);
-    let query = neighbours.resolve(port, target, now_ns);
+    let target = neighbours.gateway(wait.gateway).unwrap_or(wait.destination);
+    let query = neighbours.resolve(wait.port, target, now_ns);
     Ok((target, query))
 }
 

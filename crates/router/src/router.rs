@@ -10,10 +10,12 @@ use fwdlab_wire::{MacAddr, vlan};
 
 use crate::counters::{Counted, Counters, NexthopCount, Snapshot};
 use crate::error::RouterError;
+use crate::facts::PortFacts;
+use crate::fate::{MAX_PORTS, PORT_LIMIT};
 use crate::interface::{MAX_MTU, MIN_MTU, PortConfig, Vlan};
 use crate::knobs::Knobs;
 use crate::neighbours::NeighbourState;
-use crate::plane::{MAX_PORTS, PORT_LIMIT, Parts, Plane, PortFacts};
+use crate::plane::{Parts, Plane};
 use crate::tables::{FibLinks, Links, Routed, View};
 use crate::worker::Worker;
 
@@ -144,7 +146,7 @@ impl Router {
 
     /// Edits a table directly, for example to load many routes at once; afterwards every
     /// nexthop gets its adjacency. Until then packets to new nexthops are dropped as without
-    /// route. Nexthops must name ports of this router: packets to others
+    /// route; they never follow what had the nexthop's number before. Nexthops must name ports of this router: packets to others
     /// are dropped as `no-such-port`.
     ///
     /// # Errors
@@ -155,9 +157,7 @@ impl Router {
         edit: impl FnOnce(&mut Fib<F>) -> Result<(), RouterError>,
     ) -> Result<(), RouterError> {
         let (fib, links) = self.table::<F>(fib)?;
-        let result = edit(fib);
-        links.install_all(fib);
-        result
+        links.edit(fib, edit)
     }
 
     /// A table, to be read.

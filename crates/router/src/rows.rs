@@ -5,15 +5,13 @@ use fwdlab_fib::{Address, Family, Inet, Inet6, NexthopId, Pinned, Reader};
 use fwdlab_port::{Frame, Heads};
 
 use crate::adjacency::{Adjacency, AdjacencyReader};
-use crate::fast::{Findings, macs};
+use crate::checks::L3;
+use crate::facts::PortFacts;
+use crate::fast::{CHUNK, Findings, macs};
+use crate::fate::{GENERAL, MAX_PORTS};
 use crate::flow;
-use crate::general::L3;
-use crate::plane::{GENERAL, MAX_PORTS, PortFacts};
 use crate::tables::View;
 use crate::tally::Tally;
-
-/// Frames per chunk.
-pub(crate) const CHUNK: usize = Heads::FRAMES;
 
 /// EtherTypes as a little-endian load of their two bytes gives them.
 const INET: u16 = fwdlab_wire::ethernet::TYPE_IPV4.swap_bytes();
@@ -87,35 +85,37 @@ impl<A: Address> Row<A> {
         if is_one_hop {
             self.hops = [way.adjacencies.of(first); CHUNK];
         } else {
-            for ((hop, &id), frame) in self.hops.iter_mut().zip(ids).zip(chunk.iter()) {
+            for (at, &id) in ids.iter().enumerate() {
                 // A lookup in a large table has pushed some of the frames out of L1 again.
-                frame.prefetch_write();
-                *hop = way.adjacencies.of(id);
+                chunk[at].prefetch_write();
+                self.hops[at % CHUNK] = way.adjacencies.of(id);
             }
         }
         let hops = &self.hops[..self.len];
         let port = hops.first().map_or(0, |hop| hop.port());
-        let output = &way.ports[usize::from(port)];
+        // A copy, so that the compiler knows that writing frames does not change it.
+        let output = way.ports[usize::from(port)];
         let longest = u64::from(output.fast_mtu());
         let (mut bad, mut others) = (0, 0);
-        for ((hop, finding), &total) in
-            hops.iter().zip(&self.findings.bad).zip(&self.findings.total)
-        {
-            bad |= finding;
-            others |= hop.is_not_forward_by(port) | u64::from(total > longest);
+        let findings = &self.findings;
+        for (at, hop) in hops.iter().enumerate() {
+            bad |= findings.bad[at % CHUNK];
+            let is_long = u64::from(findings.total[at % CHUNK] > longest);
+            others |= hop.is_not_forward_by(port) | is_long;
         }
         if bad | others != 0 {
             return self.rewrite_each(way, chunk, fates, write);
         }
         if chunk.len() == self.len {
-            for (at, (frame, &hop)) in chunk.iter_mut().zip(hops).enumerate() {
-                write(&self.findings, at, frame, macs(hop, output));
+            for (at, frame) in chunk.iter_mut().enumerate() {
+                write(findings, at, frame, macs(hops[at], &output));
             }
             fates.fill(port);
         } else {
-            for (at, (&place, &hop)) in self.places.iter().zip(hops).enumerate() {
-                write(&self.findings, at, &mut chunk[usize::from(place)], macs(hop, output));
-                fates[usize::from(place)] = port;
+            for (at, &hop) in hops.iter().enumerate() {
+                let place = usize::from(self.places[at]);
+                write(findings, at, &mut chunk[place], macs(hop, &output));
+                fates[place] = port;
             }
         }
         if is_one_hop {
@@ -136,8 +136,8 @@ impl<A: Address> Row<A> {
         write: impl Write,
     ) -> usize {
         let mut left = 0;
-        for (at, (&place, &id)) in self.places[..self.len].iter().zip(&self.nexthops).enumerate() {
-            let place = usize::from(place);
+        for at in 0..self.len {
+            let (place, id) = (usize::from(self.places[at]), self.nexthops[at]);
             fates[place] = self.fate(at, &mut chunk[place], way, &write);
             if fates[place] == GENERAL {
                 left += 1; // the general path looks up again and counts

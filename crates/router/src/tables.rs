@@ -150,6 +150,40 @@ impl<F: Family> Links<F> {
         }
     }
 
+    /// Lets `edit` change the FIB, whose routes may be visible at once, and then gives every
+    /// nexthop its adjacency.
+    ///
+    /// A number that is given away during the edit has no adjacency yet: those that are vacant
+    /// lose what their last nexthop left behind, and none becomes vacant meanwhile.
+    pub(crate) fn edit(
+        &self,
+        fib: &mut Fib<F>,
+        edit: impl FnOnce(&mut Fib<F>) -> Result<(), RouterError>,
+    ) -> Result<(), RouterError> {
+        self.clear_vacant(fib);
+        let nexthops = fib.nexthops();
+        let known = nexthops.iter().map(|(id, _)| id).chain(nexthops.groups().map(|(id, _)| id));
+        let known: Vec<NexthopId> = known.collect();
+        for &id in &known {
+            fib.hold(Target::Known(id))?;
+        }
+        let result = edit(fib);
+        self.install_all(fib);
+        known.into_iter().for_each(|id| fib.release(id));
+        result
+    }
+
+    /// Takes the adjacencies of numbers away that no nexthop has, and no reader can hold.
+    fn clear_vacant(&self, fib: &Fib<F>) {
+        let mut neighbours = self.neighbours.lock();
+        for id in (1..self.adjacencies.len() as u32).map(NexthopId) {
+            if fib.nexthop(id).is_none() && fib.group(id).is_none() {
+                neighbours.unfollow(id);
+                self.adjacencies.set(id, Adjacency::NONE);
+            }
+        }
+    }
+
     /// Installs the adjacency of every nexthop of the FIB, after it was edited directly.
     pub(crate) fn install_all(&self, fib: &Fib<F>) {
         let nexthops = fib.nexthops();

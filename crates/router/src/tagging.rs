@@ -4,8 +4,8 @@
 use fwdlab_port::Frame;
 use fwdlab_wire::{ethernet, vlan};
 
+use crate::checks::L3;
 use crate::drops::DropReason;
-use crate::general::L3;
 use crate::plane::Plane;
 
 /// Both MAC addresses.

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use fwdlab_fib::NexthopId;
 
-use crate::counters::Counter;
+use crate::counter::Counter;
 
 type Cells = Arc<[Counter]>;
 

@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use fwdlab_port::{Batch, Clock, Frame, Pool, Port};
+use fwdlab_port::{Batch, Clock, Frame, Pool, Port, PortError};
 
 use crate::counters::Counters;
 use crate::drops::DropReason;
-use crate::fragment::Split;
+use crate::fate::{DROPPED, HELD, PORT_LIMIT, SPLIT, Split};
 use crate::knobs::Knobs;
-use crate::plane::{HELD, PORT_LIMIT, Plane, SPLIT};
+use crate::plane::Plane;
 
 /// What happens to frames for which the output port has no room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -28,6 +28,8 @@ struct Lane<P> {
     number: u8,
     port: P,
     queue: Batch,
+    /// The port's when it was last looked at, bytes.
+    mtu: usize,
 }
 
 impl<P: Port> Lane<P> {
@@ -68,6 +70,9 @@ pub struct Worker<P: Port> {
     knobs: Arc<Knobs>,
     clock: Clock,
     next_tick_ns: u64,
+    next_look_ns: u64,
+    /// Why a port is no more.
+    fault: Option<PortError>,
     /// Extra time that is still to be burnt; negative after a burn that went on for too long.
     owed_ns: f64,
 }
@@ -78,6 +83,9 @@ const LEAST_BURN_NS: f64 = 2_000.0;
 /// How often the neighbours are looked after, ns.
 const TICK_NS: u64 = 10_000_000;
 
+/// How often the ports are looked at: has an MTU changed, has an interface gone? ns.
+const LOOK_NS: u64 = 100_000_000;
+
 /// In `lane_of`: the worker does not have this port.
 const NO_LANE: u8 = 255;
 
@@ -87,7 +95,8 @@ impl<P: Port> Worker<P> {
         let mut lanes = Vec::with_capacity(ports.len());
         for (number, port) in ports {
             lane_of[usize::from(number)] = lanes.len() as u8;
-            lanes.push(Lane { number, port, queue: Batch::new() });
+            let mtu = port.mtu();
+            lanes.push(Lane { number, port, queue: Batch::new(), mtu });
         }
         for (&(parent, _), &number) in &plane.vlans {
             lane_of[usize::from(number)] = lane_of[usize::from(parent)];
@@ -103,6 +112,8 @@ impl<P: Port> Worker<P> {
             knobs,
             clock,
             next_tick_ns: 0,
+            next_look_ns: 0,
+            fault: None,
             owed_ns: 0.0,
         }
     }
@@ -136,6 +147,17 @@ impl<P: Port> Worker<P> {
     /// The port of this number, if the worker has it.
     pub fn port(&self, number: u16) -> Option<&P> {
         self.lanes.iter().find(|lane| u16::from(lane.number) == number).map(|lane| &lane.port)
+    }
+
+    /// The ports of the worker.
+    pub fn ports(&self) -> impl Iterator<Item = &P> {
+        self.lanes.iter().map(|lane| &lane.port)
+    }
+
+    /// Why a port can no longer be used, for example as its interface has gone; `None` while all
+    /// is well. The other ports go on.
+    pub fn fault(&self) -> Option<&PortError> {
+        self.fault.as_ref()
     }
 
     /// Ends the worker and gives its ports back, as (port number, port). Frames that wait inside
@@ -267,11 +289,29 @@ impl<P: Port> Worker<P> {
             self.next_tick_ns = now_ns + TICK_NS;
             self.plane.tick_neighbours();
         }
+        if now_ns >= self.next_look_ns {
+            self.next_look_ns = now_ns + LOOK_NS;
+            self.look_at_ports();
+        }
         self.release_held(now_ns);
         for (port, frame) in std::mem::take(&mut self.plane.made) {
             self.enqueue(port, frame);
         }
         self.flush();
+    }
+
+    /// Takes up what has changed outside.
+    fn look_at_ports(&mut self) {
+        for lane in &mut self.lanes {
+            match lane.port.look() {
+                Ok(()) if lane.port.mtu() == lane.mtu => {}
+                Ok(()) => {
+                    lane.mtu = lane.port.mtu();
+                    self.plane.set_mtu(lane.number, lane.mtu);
+                }
+                Err(error) => self.fault = Some(error),
+            }
+        }
     }
 
     /// Sends held frames whose next hop has answered, and refuses those that waited in vain.
@@ -282,12 +322,21 @@ impl<P: Port> Worker<P> {
             else {
                 return;
             };
+            if waiting.is_replaced {
+                self.plane.counters.count_drop(DropReason::Unresolved);
+                self.enqueue(DROPPED, frame);
+                continue;
+            }
             let fate = match self.plane.found(&waiting) {
                 Some(hop) => self.plane.leave_held(&mut frame, hop, &waiting),
                 None if now_ns < waiting.until_ns => {
                     self.held.push_back(frame);
                     self.plane.waiting.push_back(waiting);
                     continue;
+                }
+                None if waiting.is_own => {
+                    self.plane.counters.count_drop(DropReason::Unresolved);
+                    DROPPED
                 }
                 None => self.plane.refuse(waiting.input, &mut frame, DropReason::Unresolved.into()),
             };

@@ -43,18 +43,22 @@ pub(crate) fn pattern(at: usize) -> u8 {
     at as u8
 }
 
-/// `N` bytes at a fixed place; the compiler sees that they are inside.
+/// `N` bytes at a fixed place; the compiler sees that they are inside. Not `copy_from_slice`,
+/// here and below: it is a call of its own without link-time optimisation.
 #[inline(always)]
 pub(crate) fn field<const N: usize>(line: &[u8; LINE], at: usize) -> [u8; N] {
-    let mut bytes = [0; N];
-    bytes.copy_from_slice(&line[at..at + N]);
-    bytes
+    match line[at..].first_chunk() {
+        Some(bytes) => *bytes,
+        None => [0; N],
+    }
 }
 
 /// Writes `N` bytes at a fixed place.
 #[inline(always)]
 pub(crate) fn put<const N: usize>(line: &mut [u8; LINE], at: usize, bytes: [u8; N]) {
-    line[at..at + N].copy_from_slice(&bytes);
+    if let Some(place) = line[at..].first_chunk_mut() {
+        *place = bytes;
+    }
 }
 
 /// One's complement sum folded to 16 bits, as in `wire::checksum::fold`, but for inlining into

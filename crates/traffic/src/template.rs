@@ -356,8 +356,9 @@ fn with_sequence(checksum_of_zero: u16, sequence: u32) -> u16 {
 pub(crate) fn differ(a: &[u8; LINE], b: &Line, mask: &Line) -> bool {
     let words = |line: &[u8; LINE]| {
         let mut words = [0; LINE / 8];
-        for (word, bytes) in words.iter_mut().zip(line.as_chunks().0) {
-            *word = u64::from_ne_bytes(*bytes);
+        let chunks = line.as_chunks().0;
+        for at in 0..LINE / 8 {
+            words[at] = u64::from_ne_bytes(chunks[at]);
         }
         words
     };

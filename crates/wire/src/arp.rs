@@ -53,26 +53,31 @@ impl<T: AsRef<[u8]>> Packet<T> {
     }
 
     /// 1 request, 2 reply.
+    #[inline]
     pub fn operation(&self) -> u16 {
         read_u16(self.0.as_ref(), OPERATION)
     }
 
     /// Sender's Ethernet address.
+    #[inline]
     pub fn sender_mac(&self) -> MacAddr {
         MacAddr(array(self.0.as_ref(), SENDER_MAC.start))
     }
 
     /// Sender's IPv4 address.
+    #[inline]
     pub fn sender_address(&self) -> u32 {
         read_u32(self.0.as_ref(), SENDER_ADDRESS)
     }
 
     /// Target's Ethernet address; meaningless in a request.
+    #[inline]
     pub fn target_mac(&self) -> MacAddr {
         MacAddr(array(self.0.as_ref(), TARGET_MAC.start))
     }
 
     /// Target's IPv4 address.
+    #[inline]
     pub fn target_address(&self) -> u32 {
         read_u32(self.0.as_ref(), TARGET_ADDRESS)
     }
@@ -83,6 +88,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
     ///
     /// # Errors
     /// Fewer than 28 bytes.
+    #[inline]
     pub fn prepare(mut buffer: T) -> Result<Self, Error> {
         require("arp", PACKET_LEN, buffer.as_ref().len())?;
         buffer.as_mut()[..6].copy_from_slice(&FIXED);
@@ -90,17 +96,20 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
     }
 
     /// Sets the operation.
+    #[inline]
     pub fn set_operation(&mut self, operation: u16) {
         write(self.0.as_mut(), OPERATION, &operation.to_be_bytes());
     }
 
     /// Sets the sender.
+    #[inline]
     pub fn set_sender(&mut self, mac: MacAddr, address: u32) {
         write(self.0.as_mut(), SENDER_MAC, &mac.0);
         write(self.0.as_mut(), SENDER_ADDRESS, &address.to_be_bytes());
     }
 
     /// Sets the target.
+    #[inline]
     pub fn set_target(&mut self, mac: MacAddr, address: u32) {
         write(self.0.as_mut(), TARGET_MAC, &mac.0);
         write(self.0.as_mut(), TARGET_ADDRESS, &address.to_be_bytes());

@@ -39,6 +39,7 @@ pub const fn fold(mut sum: u64) -> u16 {
 
 /// The checksum to store: the complement of the folded sum. Over data that already holds a
 /// right checksum the result is 0.
+#[inline]
 pub const fn finish(sum: u64) -> u16 {
     !fold(sum)
 }
@@ -50,6 +51,7 @@ pub const fn finish(sum: u64) -> u16 {
 ///
 /// Why: `~HC` is the sum of all words; `~m` is `-m` in one's complement; so the sum loses the
 /// old word and gains the new one.
+#[inline]
 pub const fn update_u16(checksum: u16, old: u16, new: u16) -> u16 {
     let sum = !checksum as u32 + !old as u32 + new as u32;
     // Three words are at most 3 * 65535 < 2^18: the first fold leaves at most 0xffff + 2.
@@ -59,6 +61,7 @@ pub const fn update_u16(checksum: u16, old: u16, new: u16) -> u16 {
 }
 
 /// The checksum after an aligned 32-bit field under it changed.
+#[inline]
 pub const fn update_u32(checksum: u16, old: u32, new: u32) -> u16 {
     let high = update_u16(checksum, (old >> 16) as u16, (new >> 16) as u16);
     update_u16(high, old as u16, new as u16)
@@ -66,12 +69,14 @@ pub const fn update_u32(checksum: u16, old: u32, new: u32) -> u16 {
 
 /// Sum of the IPv4 pseudo header of UDP and TCP (RFC 768): `length` is that of the transport
 /// header and its data in bytes.
+#[inline]
 pub const fn pseudo_v4(source: u32, destination: u32, protocol: u8, length: u16) -> u64 {
     source as u64 + destination as u64 + protocol as u64 + length as u64
 }
 
 /// Sum of the IPv6 pseudo header (RFC 8200, section 8.1): `length` is that of the upper-layer
 /// header and its data in bytes.
+#[inline]
 pub const fn pseudo_v6(source: u128, destination: u128, next_header: u8, length: u32) -> u64 {
     add_u128(source) + add_u128(destination) + next_header as u64 + length as u64
 }

@@ -42,6 +42,7 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 /// Fails unless `got` bytes are enough for `header`.
+#[inline]
 pub(crate) fn require(header: &'static str, wanted: usize, got: usize) -> Result<(), Error> {
     if got < wanted { Err(Error::TooShort { header, wanted, got }) } else { Ok(()) }
 }

@@ -38,6 +38,7 @@ pub const TYPE_SERVICE_VLAN: u16 = 0x88a8;
 ///
 /// `frame_len_with_fcs` in bytes; preamble and gap (20 bytes) are added here. Smallest frames on
 /// 1 Gb/s: 1,488,095 (IPv4, 64 bytes), 1,453,488 (IPv6 UDP, 66 bytes).
+#[inline]
 pub const fn line_rate_pps(bits_per_sec: u64, frame_len_with_fcs: usize) -> u64 {
     bits_per_sec / ((frame_len_with_fcs + WIRE_OVERHEAD_LEN) as u64 * 8)
 }
@@ -51,32 +52,38 @@ impl<T: AsRef<[u8]>> Frame<T> {
     ///
     /// # Errors
     /// Fewer than 14 bytes.
+    #[inline]
     pub fn parse(buffer: T) -> Result<Self, Error> {
         require("ethernet", HEADER_LEN, buffer.as_ref().len())?;
         Ok(Frame(buffer))
     }
 
     /// Destination address.
+    #[inline]
     pub fn destination(&self) -> MacAddr {
         MacAddr(array(self.0.as_ref(), DESTINATION.start))
     }
 
     /// Source address.
+    #[inline]
     pub fn source(&self) -> MacAddr {
         MacAddr(array(self.0.as_ref(), SOURCE.start))
     }
 
     /// Type of the payload, or tag protocol identifier.
+    #[inline]
     pub fn ether_type(&self) -> u16 {
         read_u16(self.0.as_ref(), ETHER_TYPE)
     }
 
     /// What follows the 14 bytes, padding included.
+    #[inline]
     pub fn payload(&self) -> &[u8] {
         &self.0.as_ref()[HEADER_LEN..]
     }
 
     /// The buffer.
+    #[inline]
     pub fn into_inner(self) -> T {
         self.0
     }
@@ -84,21 +91,25 @@ impl<T: AsRef<[u8]>> Frame<T> {
 
 impl<T: AsRef<[u8]> + AsMut<[u8]>> Frame<T> {
     /// Sets the destination address.
+    #[inline]
     pub fn set_destination(&mut self, mac: MacAddr) {
         write(self.0.as_mut(), DESTINATION, &mac.0);
     }
 
     /// Sets the source address.
+    #[inline]
     pub fn set_source(&mut self, mac: MacAddr) {
         write(self.0.as_mut(), SOURCE, &mac.0);
     }
 
     /// Sets the type.
+    #[inline]
     pub fn set_ether_type(&mut self, ether_type: u16) {
         write(self.0.as_mut(), ETHER_TYPE, &ether_type.to_be_bytes());
     }
 
     /// What follows the 14 bytes.
+    #[inline]
     pub fn payload_mut(&mut self) -> &mut [u8] {
         &mut self.0.as_mut()[HEADER_LEN..]
     }

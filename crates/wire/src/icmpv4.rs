@@ -41,11 +41,14 @@ pub const CODE_PORT: u8 = 3;
 /// Code of [`UNREACHABLE`]: fragmentation needed and "do not fragment" set; the low 16 bits of
 /// [`REST`] hold the next hop's MTU (RFC 1191).
 pub const CODE_FRAGMENTATION_NEEDED: u8 = 4;
+/// Code of [`UNREACHABLE`]: the source route cannot be followed.
+pub const CODE_SOURCE_ROUTE: u8 = 5;
 /// Code of [`UNREACHABLE`]: administratively prohibited (RFC 1812, section 5.2.7.1).
 pub const CODE_PROHIBITED: u8 = 13;
 
 /// True for messages that report an error, to which no error may answer (RFC 1812,
 /// section 4.3.2.7).
+#[inline]
 pub const fn is_error(kind: u8) -> bool {
     matches!(kind, UNREACHABLE | 4 | REDIRECT | TIME_EXCEEDED | PARAMETER_PROBLEM)
 }
@@ -59,37 +62,44 @@ impl<T: AsRef<[u8]>> Packet<T> {
     ///
     /// # Errors
     /// Fewer than 8 bytes.
+    #[inline]
     pub fn parse(buffer: T) -> Result<Self, Error> {
         require("icmpv4", HEADER_LEN, buffer.as_ref().len())?;
         Ok(Packet(buffer))
     }
 
     /// Type of message.
+    #[inline]
     pub fn kind(&self) -> u8 {
         self.0.as_ref()[TYPE]
     }
 
     /// Code within the type.
+    #[inline]
     pub fn code(&self) -> u8 {
         self.0.as_ref()[CODE]
     }
 
     /// The stored checksum.
+    #[inline]
     pub fn checksum(&self) -> u16 {
         read_u16(self.0.as_ref(), CHECKSUM)
     }
 
     /// The type's own 32 bits.
+    #[inline]
     pub fn rest(&self) -> u32 {
         read_u32(self.0.as_ref(), REST)
     }
 
     /// What follows the 8 bytes.
+    #[inline]
     pub fn payload(&self) -> &[u8] {
         &self.0.as_ref()[HEADER_LEN..]
     }
 
     /// Whether the checksum is right.
+    #[inline]
     pub fn has_valid_checksum(&self) -> bool {
         checksum::finish(checksum::sum(self.0.as_ref())) == 0
     }
@@ -97,16 +107,19 @@ impl<T: AsRef<[u8]>> Packet<T> {
 
 impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
     /// Sets type and code.
+    #[inline]
     pub fn set_kind(&mut self, kind: u8, code: u8) {
         self.0.as_mut()[..2].copy_from_slice(&[kind, code]);
     }
 
     /// Sets the type's own 32 bits.
+    #[inline]
     pub fn set_rest(&mut self, rest: u32) {
         write(self.0.as_mut(), REST, &rest.to_be_bytes());
     }
 
     /// Computes and stores the checksum.
+    #[inline]
     pub fn fill_checksum(&mut self) {
         write(self.0.as_mut(), CHECKSUM, &[0, 0]);
         let computed = checksum::finish(checksum::sum(self.0.as_ref()));
@@ -114,6 +127,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
     }
 
     /// What follows the 8 bytes.
+    #[inline]
     pub fn payload_mut(&mut self) -> &mut [u8] {
         &mut self.0.as_mut()[HEADER_LEN..]
     }

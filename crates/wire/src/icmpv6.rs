@@ -42,6 +42,7 @@ pub const CODE_ADDRESS: u8 = 3;
 pub const CODE_PORT: u8 = 4;
 
 /// True for error messages (RFC 4443, section 2.1), to which no error may answer.
+#[inline]
 pub const fn is_error(kind: u8) -> bool {
     kind < 128
 }
@@ -55,37 +56,44 @@ impl<T: AsRef<[u8]>> Packet<T> {
     ///
     /// # Errors
     /// Fewer than 8 bytes.
+    #[inline]
     pub fn parse(buffer: T) -> Result<Self, Error> {
         require("icmpv6", HEADER_LEN, buffer.as_ref().len())?;
         Ok(Packet(buffer))
     }
 
     /// Type of message.
+    #[inline]
     pub fn kind(&self) -> u8 {
         self.0.as_ref()[TYPE]
     }
 
     /// Code within the type.
+    #[inline]
     pub fn code(&self) -> u8 {
         self.0.as_ref()[CODE]
     }
 
     /// The stored checksum.
+    #[inline]
     pub fn checksum(&self) -> u16 {
         read_u16(self.0.as_ref(), CHECKSUM)
     }
 
     /// The type's own 32 bits.
+    #[inline]
     pub fn rest(&self) -> u32 {
         read_u32(self.0.as_ref(), REST)
     }
 
     /// What follows the 8 bytes.
+    #[inline]
     pub fn payload(&self) -> &[u8] {
         &self.0.as_ref()[HEADER_LEN..]
     }
 
     /// Whether the checksum is right; `pseudo` comes from [`crate::ipv6::Packet::pseudo_sum`].
+    #[inline]
     pub fn has_valid_checksum(&self, pseudo: u64) -> bool {
         checksum::finish(pseudo + checksum::sum(self.0.as_ref())) == 0
     }
@@ -93,16 +101,19 @@ impl<T: AsRef<[u8]>> Packet<T> {
 
 impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
     /// Sets type and code.
+    #[inline]
     pub fn set_kind(&mut self, kind: u8, code: u8) {
         self.0.as_mut()[..2].copy_from_slice(&[kind, code]);
     }
 
     /// Sets the type's own 32 bits.
+    #[inline]
     pub fn set_rest(&mut self, rest: u32) {
         write(self.0.as_mut(), REST, &rest.to_be_bytes());
     }
 
     /// Computes and stores the checksum.
+    #[inline]
     pub fn fill_checksum(&mut self, pseudo: u64) {
         write(self.0.as_mut(), CHECKSUM, &[0, 0]);
         let computed = checksum::finish(pseudo + checksum::sum(self.0.as_ref()));
@@ -110,6 +121,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
     }
 
     /// What follows the 8 bytes.
+    #[inline]
     pub fn payload_mut(&mut self) -> &mut [u8] {
         &mut self.0.as_mut()[HEADER_LEN..]
     }

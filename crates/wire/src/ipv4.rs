@@ -72,72 +72,86 @@ impl<T: AsRef<[u8]>> Packet<T> {
     }
 
     /// Bytes of the header, options included.
+    #[inline]
     pub fn header_len(&self) -> usize {
         usize::from(self.0.as_ref()[VERSION_IHL] & 15) * 4
     }
 
     /// The header's bytes, options included.
+    #[inline]
     pub fn header(&self) -> &[u8] {
         let bytes = self.0.as_ref();
         bytes.get(..self.header_len()).unwrap_or(bytes)
     }
 
     /// The options' bytes.
+    #[inline]
     pub fn options(&self) -> &[u8] {
         self.header().get(HEADER_LEN..).unwrap_or(&[])
     }
 
     /// Differentiated services and congestion notification.
+    #[inline]
     pub fn traffic_class(&self) -> u8 {
         self.0.as_ref()[TRAFFIC_CLASS]
     }
 
     /// Length of header and data, bytes.
+    #[inline]
     pub fn total_length(&self) -> u16 {
         read_u16(self.0.as_ref(), TOTAL_LENGTH)
     }
 
     /// Identification for reassembly.
+    #[inline]
     pub fn identification(&self) -> u16 {
         read_u16(self.0.as_ref(), IDENTIFICATION)
     }
 
     /// Whether routers may not fragment it.
+    #[inline]
     pub fn is_dont_fragment(&self) -> bool {
         read_u16(self.0.as_ref(), FRAGMENT) & DONT_FRAGMENT != 0
     }
 
     /// Whether more fragments follow.
+    #[inline]
     pub fn has_more_fragments(&self) -> bool {
         read_u16(self.0.as_ref(), FRAGMENT) & MORE_FRAGMENTS != 0
     }
 
     /// Place of the data in the whole datagram, bytes.
+    #[inline]
     pub fn fragment_offset(&self) -> usize {
         usize::from(read_u16(self.0.as_ref(), FRAGMENT) & 0x1fff) * 8
     }
 
     /// Time to live.
+    #[inline]
     pub fn ttl(&self) -> u8 {
         self.0.as_ref()[TTL]
     }
 
     /// Protocol of the data.
+    #[inline]
     pub fn protocol(&self) -> u8 {
         self.0.as_ref()[PROTOCOL]
     }
 
     /// The stored header checksum.
+    #[inline]
     pub fn checksum(&self) -> u16 {
         read_u16(self.0.as_ref(), CHECKSUM)
     }
 
     /// Source address, host order.
+    #[inline]
     pub fn source(&self) -> u32 {
         read_u32(self.0.as_ref(), SOURCE)
     }
 
     /// Destination address, host order.
+    #[inline]
     pub fn destination(&self) -> u32 {
         read_u32(self.0.as_ref(), DESTINATION)
     }
@@ -148,11 +162,13 @@ impl<T: AsRef<[u8]>> Packet<T> {
     }
 
     /// The data, without padding behind the total length.
+    #[inline]
     pub fn payload(&self) -> &[u8] {
         self.0.as_ref().get(self.header_len()..self.total_length().into()).unwrap_or(&[])
     }
 
     /// Sum of the pseudo header for UDP or TCP over this packet.
+    #[inline]
     pub fn pseudo_sum(&self) -> u64 {
         let length = self.payload().len() as u16;
         checksum::pseudo_v4(self.source(), self.destination(), self.protocol(), length)
@@ -175,47 +191,56 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
     }
 
     /// Sets differentiated services and congestion notification.
+    #[inline]
     pub fn set_traffic_class(&mut self, class: u8) {
         self.0.as_mut()[TRAFFIC_CLASS] = class;
     }
 
     /// Sets the identification.
+    #[inline]
     pub fn set_identification(&mut self, identification: u16) {
         write(self.0.as_mut(), IDENTIFICATION, &identification.to_be_bytes());
     }
 
     /// Sets flags and offset as they lie in the header: [`DONT_FRAGMENT`], [`MORE_FRAGMENTS`],
     /// and the offset in 8-byte units.
+    #[inline]
     pub fn set_fragment(&mut self, bits: u16) {
         write(self.0.as_mut(), FRAGMENT, &bits.to_be_bytes());
     }
 
     /// Sets the time to live.
+    #[inline]
     pub fn set_ttl(&mut self, ttl: u8) {
         self.0.as_mut()[TTL] = ttl;
     }
 
     /// Sets the protocol.
+    #[inline]
     pub fn set_protocol(&mut self, protocol: u8) {
         self.0.as_mut()[PROTOCOL] = protocol;
     }
 
     /// Stores a checksum as it is.
+    #[inline]
     pub fn set_checksum(&mut self, checksum: u16) {
         write(self.0.as_mut(), CHECKSUM, &checksum.to_be_bytes());
     }
 
     /// Sets the source address, host order.
+    #[inline]
     pub fn set_source(&mut self, address: u32) {
         write(self.0.as_mut(), SOURCE, &address.to_be_bytes());
     }
 
     /// Sets the destination address, host order.
+    #[inline]
     pub fn set_destination(&mut self, address: u32) {
         write(self.0.as_mut(), DESTINATION, &address.to_be_bytes());
     }
 
     /// Computes and stores the header checksum.
+    #[inline]
     pub fn fill_checksum(&mut self) {
         self.set_checksum(0);
         let computed = checksum::finish(checksum::sum(self.header()));
@@ -223,6 +248,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
     }
 
     /// The data, without padding.
+    #[inline]
     pub fn payload_mut(&mut self) -> &mut [u8] {
         let range = self.header_len()..usize::from(self.total_length());
         self.0.as_mut().get_mut(range).unwrap_or(&mut [])
@@ -230,22 +256,26 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
 }
 
 /// True for 224.0.0.0/4 (RFC 5771).
+#[inline]
 pub const fn is_multicast(address: u32) -> bool {
     address >> 28 == 0xe
 }
 
 /// True for 169.254.0.0/16: not forwarded (RFC 3927, section 2.7).
+#[inline]
 pub const fn is_link_local(address: u32) -> bool {
     address >> 16 == 0xa9fe
 }
 
 /// True for 127.0.0.0/8: never on a wire (RFC 1122, section 3.2.1.3).
+#[inline]
 pub const fn is_loopback(address: u32) -> bool {
     address >> 24 == 127
 }
 
 /// True for addresses no packet on a wire may come from (RFC 1812, section 5.3.7): 0/8, 127/8,
 /// multicast 224/4, class E 240/4 with the limited broadcast.
+#[inline]
 pub const fn is_martian_source(address: u32) -> bool {
     let top = address >> 24;
     top == 0 || top == 127 || top >= 224
@@ -254,6 +284,7 @@ pub const fn is_martian_source(address: u32) -> bool {
 /// True for addresses no packet may be forwarded to (RFC 1812, section 5.3.7): 0/8, 127/8,
 /// class E 240/4 with the limited broadcast. Multicast (224/4) is told apart by
 /// [`is_multicast`].
+#[inline]
 pub const fn is_martian_destination(address: u32) -> bool {
     let top = address >> 24;
     top == 0 || top == 127 || top >= 240

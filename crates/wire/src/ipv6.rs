@@ -49,47 +49,56 @@ impl<T: AsRef<[u8]>> Packet<T> {
     }
 
     /// Traffic class.
+    #[inline]
     pub fn traffic_class(&self) -> u8 {
         (read_u32(self.0.as_ref(), VERSION_CLASS_FLOW) >> 20) as u8
     }
 
     /// Flow label, below 2^20.
+    #[inline]
     pub fn flow_label(&self) -> u32 {
         read_u32(self.0.as_ref(), VERSION_CLASS_FLOW) & 0xf_ffff
     }
 
     /// Length of what follows the fixed header, bytes.
+    #[inline]
     pub fn payload_length(&self) -> u16 {
         read_u16(self.0.as_ref(), PAYLOAD_LENGTH)
     }
 
     /// Type of what follows.
+    #[inline]
     pub fn next_header(&self) -> u8 {
         self.0.as_ref()[NEXT_HEADER]
     }
 
     /// Hop limit.
+    #[inline]
     pub fn hop_limit(&self) -> u8 {
         self.0.as_ref()[HOP_LIMIT]
     }
 
     /// Source address, host order.
+    #[inline]
     pub fn source(&self) -> u128 {
         read_u128(self.0.as_ref(), SOURCE)
     }
 
     /// Destination address, host order.
+    #[inline]
     pub fn destination(&self) -> u128 {
         read_u128(self.0.as_ref(), DESTINATION)
     }
 
     /// What follows the fixed header, without padding.
+    #[inline]
     pub fn payload(&self) -> &[u8] {
         let end = HEADER_LEN + usize::from(self.payload_length());
         self.0.as_ref().get(HEADER_LEN..end).unwrap_or(&[])
     }
 
     /// Sum of the pseudo header for an upper layer that is all of the payload.
+    #[inline]
     pub fn pseudo_sum(&self) -> u64 {
         let length = u32::from(self.payload_length());
         checksum::pseudo_v6(self.source(), self.destination(), self.next_header(), length)
@@ -112,32 +121,38 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
     }
 
     /// Sets traffic class and flow label (20 bits).
+    #[inline]
     pub fn set_class_and_flow(&mut self, class: u8, flow_label: u32) {
         let word = 6 << 28 | u32::from(class) << 20 | flow_label & 0xf_ffff;
         write(self.0.as_mut(), VERSION_CLASS_FLOW, &word.to_be_bytes());
     }
 
     /// Sets the type of what follows.
+    #[inline]
     pub fn set_next_header(&mut self, next_header: u8) {
         self.0.as_mut()[NEXT_HEADER] = next_header;
     }
 
     /// Sets the hop limit.
+    #[inline]
     pub fn set_hop_limit(&mut self, hop_limit: u8) {
         self.0.as_mut()[HOP_LIMIT] = hop_limit;
     }
 
     /// Sets the source address, host order.
+    #[inline]
     pub fn set_source(&mut self, address: u128) {
         write(self.0.as_mut(), SOURCE, &address.to_be_bytes());
     }
 
     /// Sets the destination address, host order.
+    #[inline]
     pub fn set_destination(&mut self, address: u128) {
         write(self.0.as_mut(), DESTINATION, &address.to_be_bytes());
     }
 
     /// What follows the fixed header, without padding.
+    #[inline]
     pub fn payload_mut(&mut self) -> &mut [u8] {
         let end = HEADER_LEN + usize::from(self.payload_length());
         self.0.as_mut().get_mut(HEADER_LEN..end).unwrap_or(&mut [])
@@ -145,21 +160,25 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
 }
 
 /// True for ff00::/8.
+#[inline]
 pub const fn is_multicast(address: u128) -> bool {
     address >> 120 == 0xff
 }
 
 /// True for fe80::/10: never forwarded to another link (RFC 4291, section 2.5.6).
+#[inline]
 pub const fn is_link_local(address: u128) -> bool {
     address >> 118 == 0x3fa
 }
 
 /// True for `::1`.
+#[inline]
 pub const fn is_loopback(address: u128) -> bool {
     address == 1
 }
 
 /// True for `::`.
+#[inline]
 pub const fn is_unspecified(address: u128) -> bool {
     address == 0
 }
@@ -167,17 +186,20 @@ pub const fn is_unspecified(address: u128) -> bool {
 /// True for addresses that a forwarded packet may not come from: `::` and `::1` (RFC 4291,
 /// sections 2.5.2 and 2.5.3), multicast (section 2.7) and IPv4-mapped `::ffff:0:0/96`
 /// (RFC 6890).
+#[inline]
 pub const fn is_martian_source(address: u128) -> bool {
     address <= 1 || is_multicast(address) || address >> 32 == 0xffff
 }
 
 /// True for addresses that no packet may be forwarded to: `::`, `::1` and IPv4-mapped.
 /// Multicast and link-local are told apart by [`is_multicast`] and [`is_link_local`].
+#[inline]
 pub const fn is_martian_destination(address: u128) -> bool {
     address <= 1 || address >> 32 == 0xffff
 }
 
 /// The solicited-node group of an address, `ff02::1:ffXX:XXXX` (RFC 4291, section 2.7.1).
+#[inline]
 pub const fn to_solicited_node(address: u128) -> u128 {
     0xff02 << 112 | 0x1_ff00_0000 | address & 0xff_ffff
 }

@@ -15,17 +15,20 @@ impl MacAddr {
 
     /// True for group addresses (multicast and broadcast): lowest bit of the first byte set
     /// (IEEE 802-2014, 8.2.2).
+    #[inline]
     pub const fn is_multicast(self) -> bool {
         self.0[0] & 1 != 0
     }
 
     /// True for `ff:ff:ff:ff:ff:ff`.
+    #[inline]
     pub fn is_broadcast(self) -> bool {
         self == Self::BROADCAST
     }
 
     /// The group address that carries an IPv6 multicast packet: `33:33` and the last four
     /// bytes of the destination (RFC 2464, section 7).
+    #[inline]
     pub fn of_ipv6_multicast(address: u128) -> MacAddr {
         let [a, b, c, d] = (address as u32).to_be_bytes();
         MacAddr([0x33, 0x33, a, b, c, d])
@@ -33,12 +36,14 @@ impl MacAddr {
 
     /// The modified EUI-64 interface identifier of this address (RFC 4291, appendix A): the
     /// lower 64 bits of a link-local address.
+    #[inline]
     pub fn to_interface_identifier(self) -> u64 {
         let [a, b, c, d, e, f] = self.0;
         u64::from_be_bytes([a ^ 2, b, c, 0xff, 0xfe, d, e, f])
     }
 
     /// The address as a number below 2^48.
+    #[inline]
     pub fn to_u64(self) -> u64 {
         let [a, b, c, d, e, f] = self.0;
         u64::from_be_bytes([0, 0, a, b, c, d, e, f])

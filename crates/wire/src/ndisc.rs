@@ -58,16 +58,19 @@ impl<T: AsRef<[u8]>> Message<T> {
     }
 
     /// [`SOLICITATION`] or [`ADVERTISEMENT`].
+    #[inline]
     pub fn kind(&self) -> u8 {
         self.0.as_ref()[0]
     }
 
     /// Flags of an advertisement.
+    #[inline]
     pub fn flags(&self) -> u8 {
         self.0.as_ref()[FLAGS]
     }
 
     /// The address asked for or announced, host order.
+    #[inline]
     pub fn target(&self) -> u128 {
         read_u128(self.0.as_ref(), TARGET)
     }
@@ -106,6 +109,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Message<T> {
     }
 
     /// Sets the flags of an advertisement.
+    #[inline]
     pub fn set_flags(&mut self, flags: u8) {
         self.0.as_mut()[FLAGS] = flags;
     }

@@ -38,26 +38,31 @@ impl<T: AsRef<[u8]>> Datagram<T> {
     }
 
     /// Source port.
+    #[inline]
     pub fn source_port(&self) -> u16 {
         read_u16(self.0.as_ref(), SOURCE_PORT)
     }
 
     /// Destination port.
+    #[inline]
     pub fn destination_port(&self) -> u16 {
         read_u16(self.0.as_ref(), DESTINATION_PORT)
     }
 
     /// Length of header and data, bytes.
+    #[inline]
     pub fn length(&self) -> u16 {
         read_u16(self.0.as_ref(), LENGTH)
     }
 
     /// The stored checksum.
+    #[inline]
     pub fn checksum(&self) -> u16 {
         read_u16(self.0.as_ref(), CHECKSUM)
     }
 
     /// The data.
+    #[inline]
     pub fn payload(&self) -> &[u8] {
         self.0.as_ref().get(HEADER_LEN..self.length().into()).unwrap_or(&[])
     }
@@ -65,6 +70,7 @@ impl<T: AsRef<[u8]>> Datagram<T> {
     /// Whether the checksum is right; `pseudo` comes from [`checksum::pseudo_v4`] or
     /// [`checksum::pseudo_v6`] with this datagram's length. A stored 0 passes only when
     /// `may_be_absent` (IPv4).
+    #[inline]
     pub fn has_valid_checksum(&self, pseudo: u64, may_be_absent: bool) -> bool {
         if self.checksum() == 0 {
             return may_be_absent;
@@ -83,6 +89,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Datagram<T> {
     ///
     /// # Errors
     /// A length below 8 or beyond the buffer.
+    #[inline]
     pub fn prepare(mut buffer: T, length: u16) -> Result<Self, Error> {
         require("udp", HEADER_LEN, buffer.as_ref().len())?;
         write(buffer.as_mut(), LENGTH, &length.to_be_bytes());
@@ -90,17 +97,20 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Datagram<T> {
     }
 
     /// Sets both ports.
+    #[inline]
     pub fn set_ports(&mut self, source: u16, destination: u16) {
         write(self.0.as_mut(), SOURCE_PORT, &source.to_be_bytes());
         write(self.0.as_mut(), DESTINATION_PORT, &destination.to_be_bytes());
     }
 
     /// Stores a checksum as it is.
+    #[inline]
     pub fn set_checksum(&mut self, checksum: u16) {
         write(self.0.as_mut(), CHECKSUM, &checksum.to_be_bytes());
     }
 
     /// Computes and stores the checksum; a result of 0 is sent as 0xffff (RFC 768).
+    #[inline]
     pub fn fill_checksum(&mut self, pseudo: u64) {
         self.set_checksum(0);
         let computed = checksum::finish(pseudo + checksum::sum(self.covered()));
@@ -108,6 +118,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Datagram<T> {
     }
 
     /// The data.
+    #[inline]
     pub fn payload_mut(&mut self) -> &mut [u8] {
         let end = usize::from(self.length());
         self.0.as_mut().get_mut(HEADER_LEN..end).unwrap_or(&mut [])

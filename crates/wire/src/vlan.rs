@@ -24,32 +24,38 @@ impl<T: AsRef<[u8]>> Tag<T> {
     ///
     /// # Errors
     /// Fewer than 4 bytes.
+    #[inline]
     pub fn parse(buffer: T) -> Result<Self, Error> {
         require("vlan", TAG_LEN, buffer.as_ref().len())?;
         Ok(Tag(buffer))
     }
 
     /// VLAN identifier, 0 (priority tag only) to 4095.
+    #[inline]
     pub fn identifier(&self) -> u16 {
         read_u16(self.0.as_ref(), CONTROL) & 0x0fff
     }
 
     /// Priority code point, 0 to 7.
+    #[inline]
     pub fn priority(&self) -> u8 {
         self.0.as_ref()[CONTROL.start] >> 5
     }
 
     /// Drop eligible indicator.
+    #[inline]
     pub fn is_drop_eligible(&self) -> bool {
         self.0.as_ref()[CONTROL.start] & 0x10 != 0
     }
 
     /// Type of what follows the tag.
+    #[inline]
     pub fn ether_type(&self) -> u16 {
         read_u16(self.0.as_ref(), ETHER_TYPE)
     }
 
     /// What follows the tag.
+    #[inline]
     pub fn payload(&self) -> &[u8] {
         &self.0.as_ref()[TAG_LEN..]
     }
@@ -58,6 +64,7 @@ impl<T: AsRef<[u8]>> Tag<T> {
 impl<T: AsRef<[u8]> + AsMut<[u8]>> Tag<T> {
     /// Sets all of the control information: `priority` 0 to 7, `identifier` 0 to 4095 (higher
     /// bits are ignored).
+    #[inline]
     pub fn set_control(&mut self, priority: u8, is_drop_eligible: bool, identifier: u16) {
         let control =
             u16::from(priority & 7) << 13 | u16::from(is_drop_eligible) << 12 | identifier & 0x0fff;
@@ -65,6 +72,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Tag<T> {
     }
 
     /// Sets the type of what follows.
+    #[inline]
     pub fn set_ether_type(&mut self, ether_type: u16) {
         write(self.0.as_mut(), ETHER_TYPE, &ether_type.to_be_bytes());
     }

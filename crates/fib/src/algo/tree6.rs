@@ -26,6 +26,7 @@ use crate::lookup::Lookup;
 use crate::nexthop::NexthopId;
 use crate::rib::Rib;
 use crate::simd::count::Count;
+use crate::simd::lanes;
 use crate::simd::level::{self, Kernel};
 
 /// Keys of a node, and its children.
@@ -260,7 +261,8 @@ impl Tree {
         }
         // Two stages at a time: each loop of unknown length ends in a wrongly predicted branch.
         for (addrs, answers) in addrs.chunks(2).zip(answers.chunks_mut(2)) {
-            let bits = |stage: &[NexthopId; STAGE]| C::high_bits(&stage.map(|answer| answer.0));
+            let bits =
+                |stage: &[NexthopId; STAGE]| C::high_bits(&lanes::map(stage, |answer| answer.0));
             let high = answers.get(1).map_or(0, bits);
             let mut more = u64::from(high) << STAGE | answers.first().map_or(0, |a| bits(a).into());
             let (addrs, answers) = (addrs.as_flattened(), answers.as_flattened_mut());
@@ -282,7 +284,7 @@ impl Tree {
         }
         // Only now, when the answers have found their way to the cache.
         for (addrs, answers) in addrs.iter().zip(answers) {
-            let mut lists = C::high_bits(&answers.map(|answer| answer.0));
+            let mut lists = C::high_bits(&lanes::map(answers, |answer| answer.0));
             while lists != 0 {
                 let i = lists.trailing_zeros() as usize % STAGE;
                 lists &= lists - 1;
@@ -357,7 +359,9 @@ impl Kernel for Batch<'_> {
         let (addrs, rest) = addrs[..count].as_chunks::<STAGE>();
         let (answers, rest_answers) = answers[..count].as_chunks_mut::<STAGE>();
         let chunks = addrs.chunks(CHUNK / STAGE).zip(answers.chunks_mut(CHUNK / STAGE));
-        chunks.for_each(|(addrs, answers)| tree.chunk::<C>(addrs, answers));
+        for (addrs, answers) in chunks {
+            tree.chunk::<C>(addrs, answers);
+        }
         for (answer, &addr) in rest_answers.iter_mut().zip(rest) {
             *answer = tree.find::<C>(addr);
         }

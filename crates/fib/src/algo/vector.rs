@@ -5,7 +5,8 @@
 //! vector instructions for a range and 16 IPv4 addresses, without a branch or a load that waits
 //! for another: for up to some 30 ranges nothing that looks at memory is faster.
 //!
-//! The loops are plain: the compiler turns each copy that [`level`] asks for into vector code.
+//! The loops are plain: the compiler turns each copy that [`level`] asks for into vector code. They
+//! go by index: `zip` and `map` of arrays stay calls in builds without link-time optimisation.
 
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use crate::lookup::Lookup;
 use crate::nexthop::NexthopId;
 use crate::rib::Rib;
 use crate::simd::count::Count;
+use crate::simd::lanes;
 use crate::simd::level::{self, Kernel};
 
 /// Above this many routes (2n + 1 ranges) it is never chosen, and changes wait for a rebuild.
@@ -121,8 +123,8 @@ impl RangeList<u128> {
     /// The nexthop numbers of some addresses, by all 128 bits.
     #[inline(always)]
     fn compare_whole(&self, addrs: &[u128; LANES], found: &mut [u64; LANES]) {
-        let high = addrs.map(|addr| addr.split().0);
-        let low = addrs.map(|addr| addr.split().1);
+        let high = lanes::map(addrs, |addr| addr.split().0);
+        let low = lanes::map(addrs, |addr| addr.split().1);
         *found = [u64::from(self.first.0); LANES];
         for &(start, nexthop) in &self.rest {
             let (start_high, start_low) = start.split();
@@ -146,17 +148,17 @@ impl Kernel for Batch<'_, u32> {
         let count = addrs.len().min(answers.len());
         let (addrs, rest) = addrs[..count].as_chunks::<LANES>();
         let (answers, rest_answers) = answers[..count].as_chunks_mut::<LANES>();
-        for (addrs, answers) in addrs.iter().zip(answers) {
+        for (at, addrs) in addrs.iter().enumerate() {
             let mut found = [table.first.0; LANES];
             for &(start, nexthop) in &table.rest {
-                for (found, &addr) in found.iter_mut().zip(addrs) {
-                    *found = if addr >= start { nexthop.0 } else { *found };
+                for lane in 0..LANES {
+                    found[lane] = if addrs[lane] >= start { nexthop.0 } else { found[lane] };
                 }
             }
-            *answers = found.map(NexthopId);
+            answers[at] = lanes::map(&found, NexthopId);
         }
-        for (answer, &addr) in rest_answers.iter_mut().zip(rest) {
-            *answer = table.find(addr);
+        for (at, &addr) in rest.iter().enumerate() {
+            rest_answers[at] = table.find(addr);
         }
     }
 }
@@ -170,8 +172,8 @@ impl Kernel for Batch<'_, u128> {
         let count = addrs.len().min(answers.len());
         let (addrs, rest) = addrs[..count].as_chunks::<LANES>();
         let (answers, rest_answers) = answers[..count].as_chunks_mut::<LANES>();
-        for (addrs, answers) in addrs.iter().zip(answers) {
-            let high = addrs.map(|addr| addr.split().0);
+        for (at, addrs) in addrs.iter().enumerate() {
+            let high = lanes::map(addrs, |addr| addr.split().0);
             let mut found = [u64::from(table.first.0); LANES];
             let mut equal = [0u64; LANES];
             for &(start, nexthop) in &table.rest {
@@ -194,10 +196,10 @@ impl Kernel for Batch<'_, u128> {
             if equal.iter().fold(0, |any, equal| any | equal) != 0 {
                 table.compare_whole(addrs, &mut found);
             }
-            *answers = found.map(|nexthop| NexthopId(nexthop as u32));
+            answers[at] = lanes::map(&found, |nexthop| NexthopId(nexthop as u32));
         }
-        for (answer, &addr) in rest_answers.iter_mut().zip(rest) {
-            *answer = table.find(addr);
+        for (at, &addr) in rest.iter().enumerate() {
+            rest_answers[at] = table.find(addr);
         }
     }
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::atomic::{AtomicU8, AtomicU16};
 
 use super::count::Count;
+use super::lanes;
 use super::prefetch::prefetch;
 use super::region::Region;
 
@@ -113,7 +114,7 @@ pub(crate) fn load_lanes<W: Width, C: Count>(
         // SAFETY: types that claim AVX-512 are only chosen on processors with it.
         return unsafe { x86::gather::<W>(cells, addrs) };
     }
-    let codes = addrs.map(|addr| W::load(&cells[cell_of(addr)]).into());
+    let codes = lanes::map(addrs, |addr| W::load(&cells[cell_of(addr)]).into());
     let bits = codes.iter().rev().fold(0, |bits, &code| bits << 1 | u16::from(code == W::MAX));
     (codes, bits)
 }

@@ -4,6 +4,8 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU16, AtomicU64};
 
+use super::lanes;
+
 /// How many of the keys are at most `wanted`. Implemented by types that only [`super::level`]
 /// chooses: the vector ones are right on their processors alone.
 pub(crate) trait Count {
@@ -26,19 +28,19 @@ pub(crate) trait Count {
     /// Of 8 keys of 64 bits.
     #[inline(always)]
     fn wide_up_to_8(keys: &[AtomicU64; 8], wanted: u64) -> u32 {
-        keys.iter().map(|key| u32::from(key.load(Relaxed) <= wanted)).sum()
+        lanes::count(keys, |key| key.load(Relaxed) <= wanted)
     }
 
     /// Of 8 keys of 64 bits that nobody writes.
     #[inline(always)]
     fn wide_up_to_8_plain(keys: &[u64; 8], wanted: u64) -> u32 {
-        keys.iter().map(|key| u32::from(*key <= wanted)).sum()
+        lanes::count(keys, |key| *key <= wanted)
     }
 
     /// Of 16 keys of 64 bits that nobody writes.
     #[inline(always)]
     fn wide_up_to_16(keys: &[u64; 16], wanted: u64) -> u32 {
-        keys.iter().map(|key| u32::from(*key <= wanted)).sum()
+        lanes::count(keys, |key| *key <= wanted)
     }
 
     /// The highest bit of each of 32 numbers, the first number's lowest.
@@ -54,7 +56,7 @@ pub(crate) struct Portable;
 impl Count for Portable {
     #[inline(always)]
     fn up_to_16(keys: &[AtomicU16; 16], wanted: u16) -> u32 {
-        keys.iter().map(|key| u32::from(key.load(Relaxed) <= wanted)).sum()
+        lanes::count(keys, |key| key.load(Relaxed) <= wanted)
     }
 }
 
@@ -122,28 +124,28 @@ mod x86 {
 
         #[inline(always)]
         fn wide_up_to_16(keys: &[u64; 16], wanted: u64) -> u32 {
-            let [low, high] = [0, 8].map(|from| {
-                // SAFETY: 64 readable bytes from either half on; the type is only chosen on
-                // processors with AVX-512F.
-                unsafe {
-                    let half = _mm512_loadu_si512(keys[from..from + 8].as_ptr().cast());
-                    _mm512_cmple_epu64_mask(half, _mm512_set1_epi64(wanted as i64))
-                }
-            });
+            let (low, high) = keys.split_at(8);
+            // SAFETY: 64 readable bytes from either half on; the type is only chosen on processors
+            // with AVX-512F.
+            let (low, high) = unsafe {
+                let wanted = _mm512_set1_epi64(wanted as i64);
+                let low = _mm512_loadu_si512(low.as_ptr().cast());
+                let high = _mm512_loadu_si512(high.as_ptr().cast());
+                (_mm512_cmple_epu64_mask(low, wanted), _mm512_cmple_epu64_mask(high, wanted))
+            };
             (u32::from(low) | u32::from(high) << 8).count_ones()
         }
 
         #[inline(always)]
         fn high_bits(numbers: &[u32; 32]) -> u32 {
-            let half = |from: usize| {
-                // SAFETY: 64 readable bytes from either half on; the type is only chosen on
-                // processors with AVX-512DQ.
-                unsafe {
-                    let half = _mm512_loadu_si512(numbers[from..from + 16].as_ptr().cast());
-                    u32::from(_mm512_movepi32_mask(half))
-                }
-            };
-            half(16) << 16 | half(0)
+            let (low, high) = numbers.split_at(16);
+            // SAFETY: 64 readable bytes from either half on; the type is only chosen on processors
+            // with AVX-512DQ.
+            unsafe {
+                let low = _mm512_movepi32_mask(_mm512_loadu_si512(low.as_ptr().cast()));
+                let high = _mm512_movepi32_mask(_mm512_loadu_si512(high.as_ptr().cast()));
+                u32::from(high) << 16 | u32::from(low)
+            }
         }
     }
 
@@ -162,14 +164,16 @@ mod x86 {
 
         #[inline(always)]
         fn high_bits(numbers: &[u32; 32]) -> u32 {
-            numbers.as_chunks::<8>().0.iter().rev().fold(0, |bits, eight| {
+            let mut bits = 0;
+            for eight in numbers.as_chunks::<8>().0.iter().rev() {
                 // SAFETY: 32 readable bytes; the type is only chosen on processors with AVX2.
                 let mask = unsafe {
                     let eight = _mm256_loadu_si256(eight.as_ptr().cast());
                     _mm256_movemask_ps(_mm256_castsi256_ps(eight))
                 };
-                bits << 8 | mask as u32
-            })
+                bits = bits << 8 | mask as u32;
+            }
+            bits
         }
     }
 }

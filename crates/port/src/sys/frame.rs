@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
-use super::pool;
+use super::slots::{self, Slot};
 
 /// A frame in memory: unique access to one slot of a [`Pool`](crate::Pool).
 ///
@@ -61,9 +61,17 @@ impl Frame {
         Self { data, len: 0, room, headroom, pool, mark: 0 }
     }
 
-    /// The address of the first byte of the slot, and the pool's number.
-    pub(super) fn slot(&self) -> (usize, u8) {
-        (self.data.as_ptr() as usize - usize::from(self.headroom), self.pool)
+    /// The slot that this is the handle of.
+    pub(super) fn slot(&self) -> Slot {
+        let address = self.data.as_ptr() as usize - usize::from(self.headroom);
+        Slot { address, pool: self.pool }
+    }
+
+    /// Gives up the handle: the caller takes the slot home.
+    pub(super) fn into_slot(self) -> Slot {
+        let slot = self.slot();
+        std::mem::forget(self);
+        slot
     }
 
     /// Length in bytes, without FCS.
@@ -235,7 +243,7 @@ impl AsMut<[u8]> for Frame {
 impl Drop for Frame {
     #[inline(always)]
     fn drop(&mut self) {
-        pool::give_back(self);
+        slots::give_back(self.slot());
     }
 }
 

@@ -10,6 +10,10 @@ use super::frame::Frame;
 ///
 /// Words are loaded little-endian: the first byte on the wire is the lowest.
 ///
+/// Plain loops over indices, here and in the router's stages: `zip`, `map` of arrays and
+/// `copy_from_slice` are functions of the standard library that are not marked for inlining, so
+/// that a build without link-time optimisation calls them for every word.
+///
 /// ```
 /// use fwdlab_port::{Heads, Pool};
 /// let pool = Pool::with_frames(1)?;
@@ -78,19 +82,24 @@ impl Heads {
     /// Takes elements of another set, by their places there (modulo 64).
     #[inline(always)]
     pub fn pick(&mut self, from: &Heads, places: &[u8]) {
-        for (to, from) in self.columns.iter_mut().zip(&from.columns) {
-            for (to, &place) in to.iter_mut().zip(places) {
-                *to = from[usize::from(place) % Self::FRAMES];
+        let count = places.len().min(Self::FRAMES);
+        for column in 0..WORDS {
+            let (to, from) = (&mut self.columns[column][..count], &from.columns[column]);
+            for at in 0..count {
+                to[at] = from[usize::from(places[at]) % Self::FRAMES];
             }
         }
     }
 
     /// One frame after the other, the first of them as element `start`.
+    #[inline]
     fn load_plain(&mut self, frames: &[Frame], start: usize) {
-        for (at, frame) in (start..Self::FRAMES).zip(frames) {
+        let count = frames.len().min(Self::FRAMES.saturating_sub(start));
+        for (at, frame) in frames[..count].iter().enumerate() {
+            let at = (start + at) % Self::FRAMES;
             let words = line(frame).as_chunks::<8>().0;
-            for (column, word) in self.columns.iter_mut().zip(words) {
-                column[at] = u64::from_le_bytes(*word);
+            for (column, word) in words[..LENGTHS].iter().enumerate() {
+                self.columns[column][at] = u64::from_le_bytes(*word);
             }
             self.columns[LENGTHS][at] = frame.len() as u64;
         }
@@ -110,13 +119,13 @@ impl Heads {
             // Not `array::from_fn`: it is compiled without the wide registers.
             let rows = [row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)];
             let turned = transpose(rows);
-            for (number, column) in self.columns[..LENGTHS].iter_mut().enumerate() {
-                let place = column[at..at + LANES].as_mut_ptr();
+            for (number, &column) in turned[..LENGTHS].iter().enumerate() {
+                let place = self.columns[number][at..at + LANES].as_mut_ptr();
                 // SAFETY: `place` has room for the eight words that are stored.
-                unsafe { _mm512_storeu_si512(place.cast(), turned[number]) };
+                unsafe { _mm512_storeu_si512(place.cast(), column) };
             }
-            for (length, frame) in self.columns[LENGTHS][at..].iter_mut().zip(frames) {
-                *length = frame.len() as u64;
+            for (lane, frame) in frames.iter().enumerate() {
+                self.columns[LENGTHS][at + lane] = frame.len() as u64;
             }
         }
         self.load_plain(rest, groups.len() * LANES);

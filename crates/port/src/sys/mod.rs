@@ -23,8 +23,11 @@ pub(crate) mod pool;
 #[cfg(target_os = "linux")]
 pub(crate) mod sampler;
 pub(crate) mod sched;
+mod slots;
 pub(crate) mod spsc;
 pub(crate) mod tsc;
+#[cfg(unix)]
+pub(crate) mod wait;
 pub(crate) mod wide;
 #[cfg(target_os = "linux")]
 pub(crate) mod xdp;

@@ -2,20 +2,18 @@
 //!
 //! The pool is not on the hot path: a trial takes its frames once and lets them circulate.
 //! Slots know nothing of their pool; a frame carries the pool's number, and a small registry
-//! leads from there to the free list. So slots can be 64 bytes apart as well as 9 KiB.
+//! (`slots`) leads from there to the free list. So slots can be 64 bytes apart as well as 9 KiB.
 
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+use std::sync::Arc;
 
 use super::frame::Frame;
-use super::memory::Memory;
+use super::slots::Slots;
 use crate::Batch;
 use crate::error::PortError;
 
 /// Cache line in bytes.
 const LINE: usize = 64;
-/// A frame carries its pool's number in 8 bits.
-const MAX_POOLS: usize = 256;
 
 /// Shape of a [`Pool`].
 ///
@@ -77,26 +75,9 @@ impl PoolConfig {
 /// The memory lives until the last handle is gone and every frame is home.
 #[derive(Clone)]
 pub struct Pool {
-    shared: Arc<Shared>,
-}
-
-struct Shared {
-    number: u8,
     config: PoolConfig,
-    memory: Memory,
-    home: Mutex<Home>,
+    slots: Arc<Slots>,
 }
-
-/// The frames that are in the pool.
-struct Home {
-    /// Slot indices; the next to be taken is the last.
-    slots: Vec<u32>,
-    /// Keeps the pool alive while frames are out.
-    keep_alive: Option<Arc<Shared>>,
-}
-
-static REGISTRY: RwLock<[Weak<Shared>; MAX_POOLS]> =
-    RwLock::new([const { Weak::new() }; MAX_POOLS]);
 
 impl Pool {
     /// Allocates the frames: zero-filled, in huge pages where the system has them.
@@ -105,16 +86,7 @@ impl Pool {
     /// A shape out of range, no memory, or more than 256 pools alive.
     pub fn new(config: PoolConfig) -> Result<Self, PortError> {
         config.check()?;
-        let memory = Memory::new(config.frames * config.stride())?;
-        let slots = (0..config.frames as u32).rev().collect();
-        let home = Mutex::new(Home { slots, keep_alive: None });
-        let mut registry = REGISTRY.write().unwrap_or_else(PoisonError::into_inner);
-        let Some(number) = registry.iter().position(|pool| pool.strong_count() == 0) else {
-            return Err(PortError::TooManyPools { limit: MAX_POOLS });
-        };
-        let shared = Arc::new(Shared { number: number as u8, config, memory, home });
-        registry[number] = Arc::downgrade(&shared);
-        Ok(Self { shared })
+        Ok(Self { config, slots: Slots::new(config.frames, config.stride())? })
     }
 
     /// A pool of the default shape with this many frames.
@@ -127,113 +99,77 @@ impl Pool {
 
     /// The shape.
     pub fn config(&self) -> PoolConfig {
-        self.shared.config
+        self.config
     }
 
     /// How many frames are free.
     pub fn available(&self) -> usize {
-        self.shared.home().slots.len()
+        self.slots.home().len()
     }
 
     /// Takes one frame, of length 0; `None` when all are out.
     #[cold]
     pub fn take(&self) -> Option<Frame> {
-        let mut home = self.shared.home();
-        let index = home.slots.pop()?;
-        home.keep_alive.get_or_insert_with(|| Arc::clone(&self.shared));
-        Some(self.shared.frame(index))
+        let index = self.slots.home().take(&self.slots)?;
+        Some(self.frame(index))
     }
 
     /// Takes up to `count` frames into the batch; returns how many. One lock for all of them.
     pub fn take_batch(&self, batch: &mut Batch, count: usize) -> usize {
-        let mut home = self.shared.home();
-        let count = count.min(batch.room()).min(home.slots.len());
-        if count > 0 {
-            home.keep_alive.get_or_insert_with(|| Arc::clone(&self.shared));
-        }
+        let mut home = self.slots.home();
+        let count = count.min(batch.room()).min(home.len());
         for _ in 0..count {
-            let index = home.slots.pop().expect("invariant: count <= slots.len()");
-            batch.push(self.shared.frame(index)).expect("invariant: count <= room");
+            let index = home.take(&self.slots).expect("invariant: count <= len");
+            batch.push(self.frame(index)).expect("invariant: count <= room");
         }
         count
     }
 
     /// Gives back all frames of a batch, with one lock; frames of other pools go to theirs.
     pub fn put(&self, batch: &mut Batch) {
-        let mut keep_alive = None;
-        let mut home = self.shared.home();
+        let mut home = self.slots.home();
         let mut foreign = None;
         for frame in batch.drain() {
-            if frame.slot().1 == self.shared.number {
-                home.slots.push(self.shared.index(&frame));
-                std::mem::forget(frame);
+            if frame.slot().pool == self.slots.number() {
+                home.put(&self.slots, frame.into_slot());
             } else {
-                // Almost never; `give_back` must not run under our lock.
+                // Almost never; it must not go home under our lock.
                 foreign.get_or_insert_with(Vec::new).push(frame);
             }
         }
-        if home.slots.len() == self.shared.config.frames {
-            keep_alive = home.keep_alive.take();
-        }
+        let last = home.release(&self.slots);
         drop(home);
-        drop(keep_alive);
+        drop(last);
         drop(foreign);
     }
 
     /// Puts the free frames in the order of a fresh pool, so that the next trial uses the same
     /// memory in the same order; returns whether all frames are home.
     pub fn restore(&self) -> bool {
-        let mut home = self.shared.home();
-        home.slots.sort_unstable_by(|a, b| b.cmp(a));
-        home.slots.len() == self.shared.config.frames
-    }
-}
-
-impl Shared {
-    fn home(&self) -> MutexGuard<'_, Home> {
-        self.home.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut home = self.slots.home();
+        home.sort();
+        home.is_complete(&self.slots)
     }
 
     /// The handle of a slot whose index has just left the free list.
     fn frame(&self, index: u32) -> Frame {
-        let stride = self.config.stride();
+        let stride = self.slots.stride();
         let headroom = self.config.headroom.next_multiple_of(LINE);
         let start = index as usize * stride;
-        debug_assert!(start + stride <= self.memory.len());
+        debug_assert!(start + stride <= self.slots.memory().len());
         // SAFETY: start + stride lies inside the memory, and headroom < stride.
-        let data: NonNull<u8> = unsafe { self.memory.base().add(start + headroom) };
+        let data: NonNull<u8> = unsafe { self.slots.memory().base().add(start + headroom) };
         let room = self.config.capacity.min(stride - headroom) as u16;
-        // SAFETY: the slot is inside the zero-filled memory, which `keep_alive` holds while
-        // frames are out; each index is in the free list or in one frame, never in both.
-        unsafe { Frame::from_slot(data, headroom as u8, room, self.number) }
+        // SAFETY: the slot is inside the zero-filled memory, which the home holds while frames are
+        // out; each index is in the free list or in one frame, never in both.
+        unsafe { Frame::from_slot(data, headroom as u8, room, self.slots.number()) }
     }
-
-    fn index(&self, frame: &Frame) -> u32 {
-        ((frame.slot().0 - self.memory.base().as_ptr() as usize) / self.config.stride()) as u32
-    }
-}
-
-/// The end of a frame that is dropped.
-#[cold]
-#[inline(never)]
-pub(super) fn give_back(frame: &mut Frame) {
-    let number = usize::from(frame.slot().1);
-    let pool = {
-        let registry = REGISTRY.read().unwrap_or_else(PoisonError::into_inner);
-        registry[number].upgrade().expect("invariant: a pool outlives its frames")
-    };
-    let mut home = pool.home();
-    home.slots.push(pool.index(frame));
-    let all_home = home.slots.len() == pool.config.frames;
-    let keep_alive = if all_home { home.keep_alive.take() } else { None };
-    drop(home);
-    drop(keep_alive);
 }
 
 impl std::fmt::Debug for Pool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Pool")
-            .field("config", &self.shared.config)
+            .field("config", &self.config)
             .field("available", &self.available())
             .finish()
     }

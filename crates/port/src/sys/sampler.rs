@@ -6,7 +6,7 @@
 
 use std::io;
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 
 /// Deepest stack that is kept, innermost frames first.
 const MAX_DEPTH: usize = 96;
@@ -16,10 +16,12 @@ const CAPACITY: usize = 2 << 20;
 /// The recording that the handler writes to; null when there is none.
 static ACTIVE: AtomicPtr<Buffer> = AtomicPtr::new(ptr::null_mut());
 
+/// The thread that [`ACTIVE`] belongs to, 0 for none. Asked first: a signal that reaches another
+/// thread (late, or sent by somebody) must not follow a pointer that its owner may free meanwhile.
+static OWNER: AtomicI32 = AtomicI32::new(0);
+
 /// Stacks one after the other: length, then so many addresses, innermost first.
 struct Buffer {
-    /// The only thread that may write here.
-    thread: libc::pid_t,
     words: Vec<usize>,
     lost: u64,
 }
@@ -48,7 +50,7 @@ impl Recorder {
             depth < MAX_DEPTH
         });
         let words = Vec::with_capacity(CAPACITY);
-        let buffer = Box::new(Buffer { thread: this_thread(), words, lost: 0 });
+        let buffer = Box::new(Buffer { words, lost: 0 });
         let buffer = Box::into_raw(buffer);
         if ACTIVE
             .compare_exchange(ptr::null_mut(), buffer, Ordering::AcqRel, Ordering::Acquire)
@@ -57,9 +59,11 @@ impl Recorder {
             free(buffer);
             return Err(io::Error::from(io::ErrorKind::ResourceBusy));
         }
+        OWNER.store(this_thread(), Ordering::Release);
         match install_handler().and_then(|()| start_timer(frequency_hz)) {
             Ok(timer) => Ok(Self { timer, buffer }),
             Err(error) => {
+                OWNER.store(0, Ordering::Release);
                 ACTIVE.store(ptr::null_mut(), Ordering::Release);
                 free(buffer);
                 Err(error)
@@ -89,6 +93,7 @@ impl Recorder {
         let never = libc::itimerspec { it_interval: never, it_value: never };
         // SAFETY: the timer was made by timer_create and is deleted by `drop` only.
         unsafe { libc::timer_settime(self.timer, 0, &never, ptr::null_mut()) };
+        OWNER.store(0, Ordering::Release);
         ACTIVE.store(ptr::null_mut(), Ordering::Release);
     }
 }
@@ -156,19 +161,18 @@ fn start_timer(frequency_hz: u32) -> io::Result<libc::timer_t> {
 /// Async-signal-safe: it allocates nothing (the buffer's capacity is never exceeded) and takes no
 /// lock; the unwinder reads tables that are mapped already.
 extern "C" fn on_signal(_: libc::c_int, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    if OWNER.load(Ordering::Acquire) != this_thread() {
+        return;
+    }
     let place = ACTIVE.load(Ordering::Acquire);
     if place.is_null() {
         return;
     }
-    // SAFETY: whoever sent the signal, the recorder keeps the buffer alive while ACTIVE holds it,
-    // and writes to it on no other thread: the thread's id is only read here, and the rest only
-    // by that thread, which is this one or is left alone.
-    let buffer = unsafe {
-        if (*place).thread != this_thread() {
-            return;
-        }
-        &mut *place
-    };
+    // SAFETY: this is the thread that made the recording, and the only one that frees its buffer,
+    // which it does after it has cleared both statics: while they are set the buffer lives. No
+    // other thread comes here, and this one does not touch the buffer between their being set and
+    // cleared but in this handler, which does not interrupt itself.
+    let buffer = unsafe { &mut *place };
     let start = buffer.words.len();
     if start + 1 + MAX_DEPTH > buffer.words.capacity() {
         buffer.lost += 1;
@@ -219,5 +223,23 @@ fn program_counter(context: *mut libc::c_void) -> usize {
     {
         let _ = machine;
         0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signal_on_a_thread_without_a_recording_does_not_follow_its_pointer() {
+        // Addresses that nothing is mapped at: following one ends the process.
+        let _one_at_a_time = crate::sampler::TESTS.lock();
+        let nowhere = ptr::without_provenance_mut(64);
+        OWNER.store(-1, Ordering::Release);
+        ACTIVE.store(nowhere, Ordering::Release);
+        on_signal(libc::SIGPROF, ptr::null_mut(), ptr::null_mut());
+        assert_eq!(ACTIVE.load(Ordering::Acquire), nowhere, "left as it was");
+        ACTIVE.store(ptr::null_mut(), Ordering::Release);
+        OWNER.store(0, Ordering::Release);
     }
 }

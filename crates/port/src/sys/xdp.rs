@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::interface::{self, InterfaceInfo, check};
+use super::interface::{Interface, InterfaceInfo, check};
 use super::memory::Memory;
 
 /// Bytes of a chunk, the smallest that the kernel takes.
@@ -16,7 +16,7 @@ const CHUNK: usize = 2048;
 /// Bytes that the kernel leaves free in front of a received frame (XDP_PACKET_HEADROOM).
 const HEADROOM: usize = 256;
 /// The longest frame that fits.
-const LONGEST: usize = CHUNK - HEADROOM;
+pub(crate) const LONGEST: usize = CHUNK - HEADROOM;
 /// The longest packet in such a frame, with a VLAN tag.
 const LONGEST_PACKET: usize = LONGEST - 18;
 /// Frames that can wait to be received.
@@ -28,6 +28,7 @@ const SENDING: u32 = 2048;
 #[derive(Debug)]
 pub(crate) struct XdpSocket {
     descriptor: OwnedFd,
+    interface: Interface,
     chunks: Chunks,
     /// Chunks for the kernel to receive into.
     fill: Ring<u64>,
@@ -48,7 +49,8 @@ impl XdpSocket {
         let number = check(unsafe { libc::socket(libc::AF_XDP, flags, 0) })?;
         // SAFETY: the descriptor is new, valid and nobody else's.
         let descriptor = unsafe { OwnedFd::from_raw_fd(number) };
-        let (index, info) = interface::info(interface)?;
+        let (interface, info) = Interface::open(interface)?;
+        let index = interface.index();
         if info.mtu > LONGEST_PACKET {
             let what = format!("its MTU is {}, and AF_XDP takes up to {LONGEST_PACKET}", info.mtu);
             return Err(io::Error::other(what));
@@ -74,6 +76,7 @@ impl XdpSocket {
             sending: Ring::map(&descriptor, tx, &at.tx, SENDING)?,
             free: (RECEIVING..RECEIVING + SENDING).map(Chunks::address).collect(),
             descriptor,
+            interface,
             chunks,
         };
         for chunk in 0..RECEIVING {
@@ -96,6 +99,11 @@ impl XdpSocket {
         let place = std::ptr::from_ref(&address).cast();
         // SAFETY: the address lives over the call and its true size is given.
         check(unsafe { libc::bind(self.descriptor.as_raw_fd(), place, len) }).map(drop)
+    }
+
+    /// The interface, to look at again.
+    pub(crate) fn interface(&self) -> &Interface {
+        &self.interface
     }
 
     /// The socket itself, to be handed frames to.
@@ -131,7 +139,7 @@ impl XdpSocket {
         let mut count = 0;
         for frame in frames {
             let Some(address) = self.free.pop() else { break };
-            // Longer than an MTU that was checked: only a caller's mistake is cut.
+            // Only a caller's mistake is cut.
             let frame = &frame[..frame.len().min(LONGEST)];
             self.chunks.fill(address, frame);
             let len = frame.len() as u32;

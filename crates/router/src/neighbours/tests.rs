@@ -49,7 +49,7 @@ fn rfc4861_section_7_3_2_a_neighbour_goes_through_all_states() {
     let query = table.resolve(0, 7, 0);
     assert_eq!(query, Some(Query { port: 0, target: 7, mac: None }));
     assert_eq!(table.resolve(0, 7, 1), None, "one query at a time");
-    table.heard(0, 7, MAC, true, SECOND / 2);
+    table.heard((0, 7), Heard::Answer(MAC), SECOND / 2);
     assert_eq!(state(&table, 7), NeighbourState::Reachable);
     assert_eq!(tick(&mut table, 30), []);
     assert_eq!(tick(&mut table, 31), []);
@@ -57,7 +57,7 @@ fn rfc4861_section_7_3_2_a_neighbour_goes_through_all_states() {
     assert_eq!(table.mac(0, 7), Some(MAC), "a stale address is used");
     assert_eq!(tick(&mut table, 36), [Query { port: 0, target: 7, mac: Some(MAC) }]);
     assert_eq!(state(&table, 7), NeighbourState::Probe);
-    table.heard(0, 7, MAC, true, 36 * SECOND);
+    table.heard((0, 7), Heard::Answer(MAC), 36 * SECOND);
     assert_eq!(state(&table, 7), NeighbourState::Reachable);
 }
 
@@ -79,7 +79,7 @@ fn a_silent_neighbour_is_asked_three_times_and_forgotten() {
 fn a_static_neighbour_neither_ages_nor_learns() {
     let mut table = neighbours();
     table.set_static(0, 7, MAC);
-    table.heard(0, 7, OTHER, true, 0);
+    table.heard((0, 7), Heard::Answer(OTHER), 0);
     assert_eq!(tick(&mut table, 1000), []);
     assert_eq!((table.mac(0, 7), state(&table, 7)), (Some(MAC), NeighbourState::Static));
 }
@@ -87,9 +87,9 @@ fn a_static_neighbour_neither_ages_nor_learns() {
 #[test]
 fn rfc4861_section_7_2_5_an_answer_that_nobody_asked_for_is_ignored() {
     let mut table = neighbours();
-    table.heard(0, 7, MAC, true, 0);
+    table.heard((0, 7), Heard::Answer(MAC), 0);
     assert_eq!(table.mac(0, 7), None);
-    table.heard(0, 7, MAC, false, 0);
+    table.heard((0, 7), Heard::Asked(MAC), 0);
     assert_eq!((table.mac(0, 7), state(&table, 7)), (Some(MAC), NeighbourState::Stale));
 }
 
@@ -97,7 +97,7 @@ fn rfc4861_section_7_2_5_an_answer_that_nobody_asked_for_is_ignored() {
 fn learns_no_more_than_the_limit() {
     let mut table = neighbours();
     for address in 0..MAX_LEARNED as u32 + 10 {
-        table.heard(0, address, MAC, false, 0);
+        table.heard((0, address), Heard::Asked(MAC), 0);
     }
     assert_eq!(table.list().len(), MAX_LEARNED);
     assert_eq!(table.resolve(0, u32::MAX, 0), None);

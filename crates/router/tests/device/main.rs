@@ -4,7 +4,9 @@
 #![allow(clippy::unwrap_used)]
 
 mod accounting;
+mod edits;
 mod fuzz;
+mod itself;
 mod neighbours;
 mod rfc1812;
 mod rfc791;

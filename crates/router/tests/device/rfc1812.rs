@@ -98,9 +98,23 @@ fn section_4_2_2_6_options_pass_and_broken_ones_do_not() {
     let out = rig.forwarded(sent.clone());
     assert_eq!((packet(&out).ttl(), &out[34..]), (63, &sent[34..]));
     rig.forwarded(with_options([148, 4, 0, 0])); // router alert
-    for options in [[7, 5, 4, 0], [7, 1, 0, 0], [1, 1, 1, 7], [7, 0, 0, 0]] {
-        assert_eq!(rig.dropped(with_options(options)), DropReason::BadOptions, "{options:?}");
+    // RFC 1812, section 4.3.3.5: the pointer leads to the option at fault.
+    for (options, pointer) in
+        [([7, 5, 4, 0], 20), ([7, 1, 0, 0], 20), ([1, 1, 1, 7], 23), ([1, 7, 0, 0], 21)]
+    {
+        let (reason, answer) = rig.refused(with_options(options));
+        let (kind, code, rest, _) = error(&answer);
+        assert_eq!(reason, DropReason::BadOptions, "{options:?}");
+        assert_eq!(
+            (kind, code, rest),
+            (icmpv4::PARAMETER_PROBLEM, 0, pointer << 24),
+            "{options:?}"
+        );
     }
+    // Section 4.3.3.1: a source route is refused by its own code.
+    let (_, answer) = rig.refused(with_options([131, 3, 4, 0]));
+    let (kind, code, ..) = error(&answer);
+    assert_eq!((kind, code), (icmpv4::UNREACHABLE, icmpv4::CODE_SOURCE_ROUTE));
 }
 
 #[test]

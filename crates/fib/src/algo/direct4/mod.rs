@@ -35,6 +35,7 @@ use crate::lookup::Lookup;
 use crate::nexthop::NexthopId;
 use crate::simd::cells::{self, CELLS, Cells, LANES, Width, cell_of};
 use crate::simd::count::Count;
+use crate::simd::lanes;
 use crate::simd::level::{self, Kernel};
 
 /// Bits of an address below its /16.
@@ -76,17 +77,19 @@ fn batch<W: Width, C: Count>(
         first.iter().for_each(fetch);
     }
     let mut ahead = addrs.iter().skip(AHEAD / LANES);
-    let stages = addrs.chunks(STAGE / LANES).zip(answers.chunks_mut(STAGE / LANES));
-    for (addrs, answers) in stages {
+    const GROUPS: usize = STAGE / LANES;
+    let count = addrs.len().min(answers.len());
+    for (stage, addrs) in addrs[..count].chunks(GROUPS).enumerate() {
+        let answers = &mut answers[stage * GROUPS..][..addrs.len()];
         // A bit for each address, so that a random pattern costs no wrong branches. Note: we tried
         // a list of positions, which was a few per cent slower.
         let mut left = 0u64;
-        for (group, (addrs, answers)) in addrs.iter().zip(answers.iter_mut()).enumerate() {
+        for (group, addrs) in addrs.iter().enumerate() {
             if let Some(next) = ahead.next() {
                 next.iter().for_each(fetch);
             }
             let (codes, bits) = cells::load_lanes::<W, C>(cells, addrs);
-            *answers = codes.map(NexthopId);
+            answers[group] = lanes::map(&codes, NexthopId);
             left |= u64::from(bits) << (group * LANES);
         }
         if left != 0 {
@@ -155,10 +158,9 @@ impl<W: Width> Kernel for Batch<'_, W> {
         let (addrs, rest) = addrs[..count].as_chunks::<LANES>();
         let (answers, rest_answers) = answers[..count].as_chunks_mut::<LANES>();
         batch::<W, C>(tables, addrs, answers);
-        rest_answers
-            .iter_mut()
-            .zip(rest)
-            .for_each(|(answer, addr)| *answer = tables.lookup_cell(*addr));
+        for (at, &addr) in rest.iter().enumerate() {
+            rest_answers[at] = tables.lookup_cell(addr);
+        }
     }
 }
 

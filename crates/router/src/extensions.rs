@@ -1,0 +1,121 @@
+//! IPv6 extension headers (RFC 8200, section 4): where the packet proper begins, and what their
+//! options ask of a node that does not know them.
+
+use fwdlab_wire::ipv6;
+
+/// Next header values.
+const HOP_BY_HOP: u8 = 0;
+const ROUTING: u8 = 43;
+const FRAGMENT: u8 = 44;
+const AUTHENTICATION: u8 = 51;
+const DESTINATION: u8 = 60;
+
+/// Most extension headers of a packet that are looked through.
+const MOST: usize = 16;
+
+/// What a packet carries behind its extension headers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Upper {
+    /// Of the last extension header, or of the packet if it has none.
+    pub(crate) protocol: u8,
+    /// Where it begins in the payload, bytes.
+    pub(crate) at: usize,
+}
+
+/// What stands behind the extension headers; `None` when that cannot be told: they do not end in
+/// the packet, or it is a fragment other than the first.
+pub(crate) fn upper_layer(packet: &ipv6::Packet<&[u8]>) -> Option<Upper> {
+    let payload = packet.payload();
+    let mut upper = Upper { protocol: packet.next_header(), at: 0 };
+    for _ in 0..MOST {
+        let header = match upper.protocol {
+            HOP_BY_HOP | ROUTING | DESTINATION | FRAGMENT | AUTHENTICATION => {
+                payload.get(upper.at..upper.at + 8)?
+            }
+            _ => return Some(upper),
+        };
+        let len = match upper.protocol {
+            FRAGMENT if u16::from_be_bytes([header[2], header[3]]) >> 3 != 0 => return None,
+            FRAGMENT => 8,
+            // RFC 4302, section 2.2: in units of 4 bytes, less 2.
+            AUTHENTICATION => 4 * (usize::from(header[1]) + 2),
+            _ => 8 * (usize::from(header[1]) + 1),
+        };
+        upper = Upper { protocol: header[0], at: upper.at + len };
+    }
+    None
+}
+
+/// What the extension headers of a packet for this router come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Nothing stands in the way of what they carry.
+    Pass(Upper),
+    /// A fragment, at this place of the payload.
+    Fragment(usize),
+    /// Drop it and say nothing.
+    Drop,
+    /// Drop it and tell the sender: code of the parameter problem, and place in the payload.
+    Problem(u8, usize),
+}
+
+/// Codes of a parameter problem (RFC 4443, section 3.4).
+const CODE_FIELD: u8 = 0;
+const CODE_OPTION: u8 = 2;
+
+/// Looks through the extension headers of a packet for this router.
+pub(crate) fn read(packet: &ipv6::Packet<&[u8]>) -> Verdict {
+    let payload = packet.payload();
+    let mut upper = Upper { protocol: packet.next_header(), at: 0 };
+    for _ in 0..MOST {
+        let Upper { protocol, at } = upper;
+        if !matches!(protocol, HOP_BY_HOP | ROUTING | DESTINATION | FRAGMENT) {
+            return Verdict::Pass(upper);
+        }
+        if protocol == FRAGMENT {
+            return Verdict::Fragment(at);
+        }
+        let Some(header) = payload.get(at..at + 8) else { return Verdict::Drop };
+        let end = at + 8 * (usize::from(header[1]) + 1);
+        let Some(options) = payload.get(at + 2..end) else { return Verdict::Drop };
+        match protocol {
+            // RFC 8200, section 4.4: no type is known here; one with nothing left is skipped.
+            ROUTING if header[3] != 0 => return Verdict::Problem(CODE_FIELD, at + 2),
+            ROUTING => {}
+            _ => {
+                let is_group = ipv6::is_multicast(packet.destination());
+                if let Some(verdict) = options_verdict(options, at + 2, is_group) {
+                    return verdict;
+                }
+            }
+        }
+        upper = Upper { protocol: header[0], at: end };
+    }
+    Verdict::Drop
+}
+
+/// RFC 8200, section 4.2: what is to be done about an option that is not known says its type.
+fn options_verdict(mut options: &[u8], mut at: usize, is_group: bool) -> Option<Verdict> {
+    const PAD1: u8 = 0;
+    const PADN: u8 = 1;
+    /// RFC 2711: for routers that look closer, which this one does with all packets to itself.
+    const ROUTER_ALERT: u8 = 5;
+    while let Some(&kind) = options.first() {
+        let len = match kind {
+            PAD1 => 1,
+            _ => match options.get(1) {
+                Some(&len) => usize::from(len) + 2,
+                None => return Some(Verdict::Drop),
+            },
+        };
+        match (kind, kind >> 6) {
+            (PAD1 | PADN | ROUTER_ALERT, _) | (_, 0) => {}
+            (_, 2) => return Some(Verdict::Problem(CODE_OPTION, at)),
+            (_, 3) if !is_group => return Some(Verdict::Problem(CODE_OPTION, at)),
+            _ => return Some(Verdict::Drop),
+        }
+        let Some(rest) = options.get(len..) else { return Some(Verdict::Drop) };
+        (options, at) = (rest, at + len);
+    }
+    None
+}
