@@ -95,7 +95,7 @@ pub fn updates<F: Measured>(
         fib.set_algorithm(Choice::Fixed(name.to_string()))?;
     }
     let dump_again = fib.rib().dump();
-    let algorithm = F::algorithms().iter().find(|a| a.name() == fib.algorithm_name());
+    let algorithm = fib.registry().get(fib.algorithm_name());
     let start = Instant::now();
     let _built = algorithm.map(|algorithm| algorithm.build(&dump_again));
     let build_s = start.elapsed().as_secs_f64();

@@ -10,6 +10,7 @@ use crate::error::FibError;
 use crate::family::Family;
 use crate::log::Action;
 use crate::lookup::Lookup;
+use crate::registry::Registry;
 use crate::rib::Rib;
 use crate::sync::Ordering;
 
@@ -57,11 +58,14 @@ impl<F: Family> Attached<F> {
 }
 
 /// The algorithm that is preferred for a table when nothing else is known.
-pub(super) fn first<F: Family>(rib: &Rib<F>, caches: CacheSizes) -> &'static dyn Algorithm<F> {
+pub(super) fn first<F: Family>(
+    registry: &Registry<F>,
+    rib: &Rib<F>,
+    caches: CacheSizes,
+) -> Result<&'static dyn Algorithm<F>, FibError> {
     let facts = facts(rib, 0, caches);
-    let algorithms = F::algorithms().iter().copied();
-    let best = algorithms.rev().max_by_key(|algorithm| algorithm.preference(&facts));
-    best.expect("invariant: each family has algorithms")
+    let best = registry.all().rev().max_by_key(|algorithm| algorithm.preference(&facts));
+    best.ok_or(FibError::NoAlgorithm { family: F::NAME })
 }
 
 fn facts<F: Family>(rib: &Rib<F>, nexthops: u32, caches: CacheSizes) -> TableFacts {
@@ -96,7 +100,7 @@ impl<F: Family> Fib<F> {
     /// the old one stays then.
     pub fn set_algorithm(&mut self, choice: Choice) -> Result<(), FibError> {
         if let Choice::Fixed(name) = &choice {
-            let algorithm = self.named(name)?;
+            let algorithm = self.registry.named(name)?;
             let name = algorithm.name();
             if let Some(error) = beyond(algorithm, self.rib.len(), self.nexthops.highest().0) {
                 return Err(FibError::Algorithm { name, error });
@@ -112,6 +116,33 @@ impl<F: Family> Fib<F> {
             self.attach_preferred();
         }
         Ok(())
+    }
+
+    /// Adds an algorithm to those that the table can choose from; it takes over at once where it is
+    /// better than the present one.
+    ///
+    /// # Errors
+    /// [`FibError::AlgorithmExists`] when there is one of its name.
+    pub fn attach(&mut self, algorithm: &'static dyn Algorithm<F>) -> Result<(), FibError> {
+        self.registry.attach(algorithm)?;
+        self.errors.remove(algorithm.name());
+        self.evaluate(false);
+        Ok(())
+    }
+
+    /// Takes an algorithm out of those that the table can choose from.
+    ///
+    /// # Errors
+    /// [`FibError::UnknownAlgorithm`], or [`FibError::AlgorithmBusy`] while it serves the table or
+    /// is the one that was chosen by name.
+    pub fn detach(&mut self, name: &str) -> Result<(), FibError> {
+        let name = self.registry.named(name)?.name();
+        let is_chosen = matches!(&self.choice, Choice::Fixed(chosen) if chosen == name);
+        if is_chosen || name == self.attached.name() {
+            return Err(FibError::AlgorithmBusy { name });
+        }
+        self.errors.remove(name);
+        self.registry.detach(name)
     }
 
     /// Attaches the preferred algorithm, be it ever so little better.
@@ -208,7 +239,7 @@ impl<F: Family> Fib<F> {
     pub(super) fn rebuild(&mut self) {
         self.pending.note(0);
         // Each failure leaves one algorithm out.
-        for _ in F::algorithms() {
+        for _ in 0..self.registry.len() {
             let Some(algorithm) = self.best() else { break };
             match Attached::build(algorithm, &self.rib) {
                 Ok(built) => return self.take_over(built),
@@ -282,9 +313,9 @@ impl<F: Family> Fib<F> {
     /// that is hardly better than the attached one.
     fn best(&self) -> Option<&'static dyn Algorithm<F>> {
         if let Choice::Fixed(name) = &self.choice {
-            let fixed = F::algorithms().iter().find(|algorithm| algorithm.name() == name);
-            if let Some(&fixed) = fixed.filter(|algorithm| self.can_serve(**algorithm)) {
-                return Some(fixed);
+            let fixed = self.registry.find(name).filter(|algorithm| self.can_serve(*algorithm));
+            if fixed.is_some() {
+                return fixed;
             }
         }
         let attached = self.attached.algorithm;
@@ -301,7 +332,7 @@ impl<F: Family> Fib<F> {
     /// equals.
     fn preferred(&self) -> Option<&'static dyn Algorithm<F>> {
         let facts = self.facts();
-        let able = F::algorithms().iter().copied().filter(|algorithm| self.can_serve(*algorithm));
+        let able = self.registry.all().filter(|algorithm| self.can_serve(*algorithm));
         able.rev().max_by_key(|algorithm| algorithm.preference(&facts))
     }
 
@@ -324,15 +355,5 @@ impl<F: Family> Fib<F> {
         let mut due: Vec<_> = self.errors.values().map(|errored| errored.until).collect();
         due.sort_unstable();
         due.into_iter().next()
-    }
-
-    fn named(&self, name: &str) -> Result<&'static dyn Algorithm<F>, FibError> {
-        F::algorithms().iter().find(|algorithm| algorithm.name() == name).copied().ok_or_else(
-            || FibError::UnknownAlgorithm {
-                name: name.to_owned(),
-                family: F::NAME,
-                known: self.algorithms().collect::<Vec<_>>().join(", "),
-            },
-        )
     }
 }

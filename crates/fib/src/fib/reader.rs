@@ -43,6 +43,12 @@ impl<F: Family> Reader<F> {
         self.pin().lookup(addr)
     }
 
+    /// Longest match of an address of the standard library.
+    #[inline]
+    pub fn lookup_ip(&mut self, ip: F::Ip) -> NexthopId {
+        self.lookup(ip.into())
+    }
+
     /// Longest matches of many addresses: `answers[i]` belongs to `addrs[i]`. When the slices
     /// differ in length, the shorter one counts.
     #[inline]
@@ -56,6 +62,12 @@ impl<F: Family> Pinned<'_, F> {
     #[inline]
     pub fn lookup(&self, addr: F::Addr) -> NexthopId {
         self.view.lookup.lookup(addr)
+    }
+
+    /// Longest match of an address of the standard library.
+    #[inline]
+    pub fn lookup_ip(&self, ip: F::Ip) -> NexthopId {
+        self.lookup(ip.into())
     }
 
     /// Longest matches of many addresses, see [`Reader::lookup_batch`].

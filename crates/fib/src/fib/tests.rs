@@ -41,18 +41,18 @@ struct TestNet;
 
 impl Family for TestNet {
     type Addr = u32;
+    type Ip = std::net::Ipv4Addr;
     const BITS: u8 = 32;
     const NAME: &'static str = "inet";
+}
 
-    fn algorithms() -> &'static [&'static dyn Algorithm<Self>] {
-        &[&Fake::Tiny, &Fake::Steady, &Fake::Flaky, &Fake::Narrow]
-    }
-    fn parse_addr(text: &str) -> Option<u32> {
-        Inet::parse_addr(text)
-    }
-    fn write_addr(addr: u32, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        Inet::write_addr(addr, out)
-    }
+/// The test algorithms.
+fn fakes() -> Registry<TestNet> {
+    let mut registry = Registry::empty();
+    let fakes: [&'static dyn Algorithm<TestNet>; 4] =
+        [&Fake::Tiny, &Fake::Steady, &Fake::Flaky, &Fake::Narrow];
+    fakes.into_iter().for_each(|fake| registry.attach(fake).unwrap());
+    registry
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,7 +133,7 @@ impl Module<TestNet> for FakeModule {
 
 /// A table whose messages are kept.
 fn logged() -> (Fib<TestNet>, Arc<Mutex<Vec<String>>>) {
-    let mut fib = Fib::new(3).unwrap();
+    let mut fib = Fib::start(3, CacheSizes::default(), fakes()).unwrap();
     let lines = Arc::new(Mutex::new(Vec::new()));
     let sink = lines.clone();
     fib.set_log(Some(Box::new(move |event| sink.lock().unwrap().push(event.to_string()))));
@@ -344,6 +344,85 @@ fn a_failed_build_by_name_leaves_everything_as_it_was() {
     FAILURES.set(1);
     assert!(matches!(fib.set_algorithm(fixed("flaky")), Err(FibError::Algorithm { .. })));
     assert_eq!((fib.algorithm_name(), fib.choice()), ("tiny", &Choice::Auto));
+}
+
+/// Serves every table better than anything else, from a list.
+#[derive(Debug)]
+struct Eager;
+
+impl Algorithm<Inet> for Eager {
+    fn name(&self) -> &'static str {
+        "eager"
+    }
+    fn preference(&self, _facts: &TableFacts) -> u8 {
+        255
+    }
+    fn build(&self, dump: &Dump<Inet>) -> Result<Box<dyn Module<Inet>>, AlgorithmError> {
+        Linear.build(dump)
+    }
+}
+
+#[test]
+fn an_algorithm_from_outside_comes_and_goes_while_a_reader_runs() {
+    let mut fib = Fib::<Inet>::new(0).unwrap();
+    let mut reader = fib.reader();
+    let routes = (0..500).map(|i| (net(i), via(1)));
+    fib.load(routes).unwrap();
+    let before = fib.algorithm_name();
+    let generation = fib.generation();
+    // At 255 the fastest of the large tables are its equals: it is not worth a change.
+    fib.attach(&Eager).unwrap();
+    assert_eq!((fib.algorithm_name(), fib.algorithms().last()), (before, Some("eager")));
+    assert!(matches!(fib.attach(&Eager), Err(FibError::AlgorithmExists { name: "eager", .. })));
+    fib.set_algorithm(fixed("eager")).unwrap();
+    assert_eq!(fib.detach("eager"), Err(FibError::AlgorithmBusy { name: "eager" }));
+    let id = fib.add(net(500), via(2)).unwrap();
+    fib.flush();
+    assert_eq!(reader.lookup(500 << 8), id);
+    fib.set_algorithm(Choice::Auto).unwrap();
+    fib.detach("eager").unwrap();
+    assert!(fib.set_algorithm(fixed("eager")).is_err());
+    assert_eq!((reader.lookup(500 << 8), fib.generation()), (id, generation + 1));
+}
+
+#[test]
+fn a_better_algorithm_takes_over_when_it_is_attached() {
+    let mut registry = Registry::<Inet>::empty();
+    let error = Fib::with(registry.clone()).err().unwrap().to_string();
+    assert!(error.starts_with("no inet lookup algorithm to serve the table"), "{error}");
+    registry.attach(&Linear).unwrap();
+    let mut fib = Fib::with(registry).unwrap();
+    let id = fib.add(net(1), via(1)).unwrap();
+    assert_eq!(fib.algorithm_name(), "linear");
+    fib.attach(&Eager).unwrap();
+    assert_eq!((fib.algorithm_name(), fib.reader().lookup(256)), ("eager", id));
+}
+
+#[test]
+fn a_family_from_outside_has_the_algorithms_for_any_width() {
+    let mut fib = Fib::<TestNet>::new(0).unwrap();
+    let names: Vec<_> = fib.algorithms().collect();
+    assert_eq!(names, ["bsearch", "radix_lockless", "radix", "linear"]);
+    let id = fib.add(net(1), via(1)).unwrap();
+    for name in names {
+        fib.set_algorithm(fixed(name)).unwrap();
+        assert_eq!(fib.reader().lookup(256), id, "{name}");
+    }
+}
+
+#[test]
+fn addresses_of_the_standard_library_are_taken_as_they_are() {
+    let mut fib = Fib::<Inet6>::new(0).unwrap();
+    let gateway = "2001:db8::1".parse().unwrap();
+    let prefix = Prefix::of("2001:db8:7::".parse().unwrap(), 48).unwrap();
+    let id = fib.add(prefix, Nexthop::through(gateway, 2)).unwrap();
+    assert_eq!(fib.nexthop(id).unwrap().gateway_ip(), Some(gateway));
+    let (mut reader, inside) = (fib.reader(), "2001:db8:7::99".parse().unwrap());
+    assert_eq!((reader.lookup_ip(inside), reader.pin().lookup_ip(gateway)), (id, NexthopId::NONE));
+    let ends = [prefix.ip(), prefix.last_ip()].map(|ip| ip.to_string());
+    assert_eq!(ends, ["2001:db8:7::", "2001:db8:7:ffff:ffff:ffff:ffff:ffff"]);
+    assert!(prefix.contains_ip(inside) && !prefix.contains_ip(gateway));
+    assert!(Prefix::<Inet>::of([10, 0, 0, 0].into(), 33).is_err());
 }
 
 #[test]

@@ -36,6 +36,7 @@ impl Direct4 {
     ///
     /// # Errors
     /// When the table is beyond what the algorithm can hold.
+    #[cfg(any(test, feature = "bench"))]
     pub fn build_wide(dump: &Dump<Inet>) -> Result<Box<dyn Module<Inet>>, AlgorithmError> {
         let spans = spans::of_dump(dump)?;
         Builder::<Wide>::build(bitruns4::Builder::of_spans(&spans)?, &spans)
