@@ -20,6 +20,8 @@ mod radix;
 mod ranges;
 mod slab;
 mod spans;
+#[cfg(test)]
+mod tests;
 mod tree6;
 mod vector;
 

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use super::{Measured, Stream};
 use crate::algo::Dump;
 use crate::error::FibError;
+use crate::family::Address;
 use crate::fib::{Choice, Fib, Reader, Update};
 use crate::nexthop::{Nexthop, NexthopId};
 use crate::prefix::Prefix;
@@ -142,7 +143,8 @@ pub fn updates<F: Measured>(
 }
 
 fn nexthop<F: Measured>(number: u16) -> Nexthop<F> {
-    Nexthop::connected(number)
+    // Through a gateway: routes to connected networks never wait.
+    Nexthop::via(F::Addr::truncate(number.into()), number)
 }
 
 /// A reader at full speed that counts its lookups.

@@ -8,7 +8,7 @@ use super::cases::{random_prefix, random_table};
 use super::{Checker, Mode, Violation, edges, oracle};
 use crate::algo::AlgorithmError;
 use crate::error::FibError;
-use crate::family::Family;
+use crate::family::{Address, Family};
 use crate::fib::{Choice, Fib, Reader, Update};
 use crate::nexthop::{Nexthop, NexthopId};
 use crate::prefix::Prefix;
@@ -135,7 +135,8 @@ impl<F: Family> Script<F> {
 /// A host route for each nexthop keeps their numbers from being given away.
 fn hold_nexthops<F: Family>(fib: &mut Fib<F>) -> Result<Vec<NexthopId>, FibError> {
     let held = |i: u64| Prefix::host(Random::new(i).addr::<F>());
-    (0..NEXTHOPS).map(|i| fib.add(held(i), Nexthop::connected(i as u16))).collect()
+    let via = |i: u64| Nexthop::via(F::Addr::truncate(i.into()), i as u16);
+    (0..NEXTHOPS).map(|i| fib.add(held(i), via(i))).collect()
 }
 
 /// Changes and their undoing, so that the table is at the end what it was at the beginning.

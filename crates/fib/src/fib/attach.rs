@@ -19,7 +19,12 @@ use crate::sync::Ordering;
 const WORTH_SWITCHING: u8 = 12;
 /// For how long an algorithm is left out after its first failure; doubles with each more.
 const FIRST_RETRY: Duration = Duration::from_secs(1);
-const LONGEST_RETRY: Duration = Duration::from_secs(64);
+/// After so many failures in a row (the last one a minute after the first) it is not tried again,
+/// until somebody chooses an algorithm, loads a table, or nobody can serve one that has changed.
+const MOST_FAILURES: u32 = 7;
+const NEVER: Duration = Duration::MAX;
+/// Until a table that nobody can serve is tried again, once it has changed.
+const HOPELESS_RETRY: Duration = Duration::from_secs(64);
 
 /// The algorithm that serves a table, with its structure.
 pub(super) struct Attached<F: Family> {
@@ -27,7 +32,7 @@ pub(super) struct Attached<F: Family> {
     pub(super) module: Box<dyn Module<F>>,
 }
 
-/// An algorithm that failed and is left out until a time.
+/// An algorithm that failed and is left out until a time, or for good: [`NEVER`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Errored {
     failures: u32,
@@ -171,7 +176,8 @@ impl<F: Family> Fib<F> {
         if self.is_synced() {
             self.nexthops.settle(&self.publisher.grace());
         }
-        let next = [self.pending.due(), self.evaluation.due(), self.retry_due()];
+        let pending = self.pending.due().filter(|due| *due != NEVER);
+        let next = [pending, self.evaluation.due(), self.retry_due()];
         Synced {
             rebuilt: self.builds != builds,
             switched: self.attached.name() != name,
@@ -191,8 +197,13 @@ impl<F: Family> Fib<F> {
             return;
         }
         self.note_changes(changes.len());
+        let is_immediate = changes.iter().any(|change| self.needs_immediate_sync(change));
         if self.pending.is_pending() {
             self.pending.note(changes.len() as u64);
+            self.hope_again();
+            if is_immediate {
+                self.rebuild();
+            }
             return;
         }
         let nexthops = changes.iter().map(|change| change.new.0).max().unwrap_or(0);
@@ -209,12 +220,22 @@ impl<F: Family> Fib<F> {
             Outcome::Rebuild { reason } => {
                 self.pending.note(changes.len() as u64);
                 self.tell(Action::RebuildScheduled { reason });
+                if is_immediate {
+                    self.rebuild();
+                }
             }
             Outcome::Failed(error) => {
                 self.leave_out(self.attached.name(), error);
                 self.rebuild();
             }
         }
+    }
+
+    /// Whether a change is not to wait for a rebuild: routes to networks of this machine's own, as in
+    /// FreeBSD. What they lead to is expected to answer at once, and they are few.
+    fn needs_immediate_sync(&self, change: &Change<F>) -> bool {
+        let id = if change.new.is_none() { change.old } else { change.new };
+        self.nexthops.nexthop(id).is_some_and(|nexthop| nexthop.gateway.is_none())
     }
 
     pub(super) fn note_changes(&mut self, count: usize) {
@@ -227,11 +248,29 @@ impl<F: Family> Fib<F> {
         self.generation += 1;
         if self.is_synced() {
             self.settle();
+        } else {
+            // Readers see it, though routes still wait.
+            self.visible.fetch_add(1, Ordering::AcqRel);
         }
     }
 
     pub(super) fn visible_generation(&self) -> u64 {
         self.visible.load(Ordering::Acquire)
+    }
+
+    /// Forgets which algorithms have failed too often: the table is not the one that they failed on.
+    pub(super) fn lift_bans(&mut self) {
+        self.errors.retain(|_, errored| errored.until != NEVER);
+    }
+
+    /// When a table that nobody could serve has changed, sets a time to try again.
+    fn hope_again(&mut self) {
+        if self.errors.is_empty() || self.pending.due() != Some(NEVER) {
+            return;
+        }
+        let until = self.now + HOPELESS_RETRY;
+        self.errors.values_mut().for_each(|errored| errored.until = errored.until.min(until));
+        self.pending.postpone(self.now, until);
     }
 
     /// Builds a structure from the RIB with the algorithm that is best now. When none can, readers
@@ -247,7 +286,9 @@ impl<F: Family> Fib<F> {
                 Err(_) => break,
             }
         }
-        let until = self.retry_due().unwrap_or(self.now + FIRST_RETRY);
+        let is_banned = self.errors.values().any(|errored| errored.until == NEVER);
+        let soon = if is_banned { NEVER } else { self.now + FIRST_RETRY };
+        let until = self.retry_due().unwrap_or(soon);
         self.pending.postpone(self.now, until);
         self.tell(Action::NoAlgorithm);
     }
@@ -303,9 +344,11 @@ impl<F: Family> Fib<F> {
 
     fn leave_out(&mut self, name: &'static str, error: AlgorithmError) {
         let failures = self.errors.get(name).map_or(0, |errored| errored.failures) + 1;
-        let retry = (FIRST_RETRY * 2u32.saturating_pow(failures - 1)).min(LONGEST_RETRY);
-        self.errors.insert(name, Errored { failures, until: self.now + retry });
-        let retry_ms = retry.as_millis() as u64;
+        let retry = FIRST_RETRY * 2u32.saturating_pow(failures.min(MOST_FAILURES) - 1);
+        let retry = (failures < MOST_FAILURES).then_some(retry);
+        let until = retry.map_or(NEVER, |retry| self.now + retry);
+        self.errors.insert(name, Errored { failures, until });
+        let retry_ms = retry.map_or(0, |retry| retry.as_millis() as u64);
         self.tell(Action::Failed { name, error, failures, retry_ms });
     }
 
@@ -352,8 +395,6 @@ impl<F: Family> Fib<F> {
 
     /// When the next left-out algorithm may be tried again, if that would be of use.
     fn retry_due(&self) -> Option<Duration> {
-        let mut due: Vec<_> = self.errors.values().map(|errored| errored.until).collect();
-        due.sort_unstable();
-        due.into_iter().next()
+        self.errors.values().map(|errored| errored.until).filter(|until| *until != NEVER).min()
     }
 }

@@ -18,8 +18,9 @@ fn net<F: Family<Addr = u32>>(number: u32) -> Prefix<F> {
     Prefix::covering(number << 8, 24)
 }
 
-fn via<F: Family>(port: u16) -> Nexthop<F> {
-    Nexthop::connected(port)
+/// Through a gateway: routes to connected networks never wait.
+fn via<F: Family<Addr = u32>>(port: u16) -> Nexthop<F> {
+    Nexthop::via(u32::from(port), port)
 }
 
 fn fixed(name: &str) -> Choice {
@@ -305,6 +306,101 @@ fn a_failing_algorithm_is_left_out_for_a_growing_time() {
         "[fib_algo] inet.3 (tiny#1) rebuild: flaky failed: cannot allocate 1073741824 bytes \
          (failures=1), left out for 1000 ms"
     );
+}
+
+#[test]
+fn an_algorithm_that_always_fails_is_given_up() {
+    let (mut fib, lines) = logged();
+    FLAKY.set(255);
+    FAILURES.set(1000);
+    fib.load([(net(1), via(1))]).unwrap();
+    let seconds_of_a_day = 24 * 3600;
+    for s in 0..seconds_of_a_day {
+        fib.sync(ms(s * 1000));
+    }
+    assert_eq!((1000 - FAILURES.get(), fib.algorithm_name()), (7, "tiny"));
+    let last = lines.lock().unwrap().iter().rfind(|line| line.contains("failed")).cloned();
+    assert!(last.unwrap().ends_with("(failures=7), not tried again"));
+    assert_eq!(fib.sync(ms(seconds_of_a_day * 1000)).next, None);
+    // Another table is another chance.
+    FAILURES.set(0);
+    fib.load([(net(2), via(1))]).unwrap();
+    assert_eq!(fib.algorithm_name(), "flaky");
+}
+
+#[test]
+fn a_table_that_nobody_can_serve_is_tried_again_when_it_has_changed() {
+    let mut registry = Registry::<TestNet>::empty();
+    registry.attach(&Fake::Flaky).unwrap();
+    let mut fib = Fib::with(registry).unwrap();
+    let mut reader = fib.reader();
+    fib.set_algorithm(fixed("flaky")).unwrap();
+    FAILURES.set(1000);
+    fib.load([(net(1), via(1))]).unwrap();
+    let sync_until = |fib: &mut Fib<TestNet>, seconds: std::ops::Range<u64>| {
+        let before = FAILURES.get();
+        for s in seconds {
+            fib.sync(ms(s * 1000));
+        }
+        before - FAILURES.get()
+    };
+    assert_eq!(sync_until(&mut fib, 0..1000), 6);
+    assert_eq!((sync_until(&mut fib, 1000..9000), fib.is_synced()), (0, false));
+    fib.change(net(1), via(2)).unwrap();
+    assert_eq!(sync_until(&mut fib, 9000..9050), 0);
+    assert_eq!(sync_until(&mut fib, 9050..20_000), 1);
+    FAILURES.set(0);
+    let id = fib.change(net(1), via(3)).unwrap();
+    sync_until(&mut fib, 20_000..20_100);
+    assert_eq!((reader.lookup(256), fib.is_synced()), (id, true));
+}
+
+#[test]
+fn routes_to_connected_networks_never_wait() {
+    let (mut fib, _) = logged();
+    let mut reader = fib.reader();
+    let far = fib.add(net(1), via(1)).unwrap();
+    assert!(!fib.is_synced() && reader.lookup(256).is_none());
+    let near = fib.add(net(2), Nexthop::connected(2)).unwrap();
+    assert_eq!((reader.lookup(512), reader.lookup(256), fib.is_synced()), (near, far, true));
+    fib.delete(net(2)).unwrap();
+    assert!(reader.lookup(512).is_none() && fib.is_synced());
+    fib.delete(net(1)).unwrap();
+    assert!(!reader.lookup(256).is_none() && !fib.is_synced());
+}
+
+#[test]
+fn a_change_of_a_group_is_seen_in_the_generation_while_routes_wait() {
+    let (mut fib, _) = logged();
+    let mut reader = fib.reader();
+    let group = fib.add(net(1), vec![(via(1), 1), (via(2), 3)]).unwrap();
+    fib.flush();
+    fib.add(net(2), via(3)).unwrap();
+    assert!(!fib.is_synced());
+    let before = reader.pin().generation();
+    let member = |reader: &mut Reader<TestNet>| reader.pin().member(group, 0);
+    let old = member(&mut reader);
+    fib.change_group(group, &[(via(7), 1)]).unwrap();
+    assert_ne!(member(&mut reader), old);
+    assert_eq!((reader.pin().generation(), fib.is_synced()), (before + 1, false));
+    fib.flush();
+    assert_eq!((reader.pin().generation(), fib.generation()), (3, 3));
+}
+
+#[test]
+fn a_table_of_very_many_nexthops_is_served_without_a_lock() {
+    let mut fib = Fib::<Inet>::new(0).unwrap();
+    let route = |i: u32| (net::<Inet>(i), Nexthop::via(i, 0));
+    fib.load((0..70_000).map(route)).unwrap();
+    assert_eq!(fib.algorithm_name(), "bsearch4");
+    let mut reader = fib.reader();
+    for i in (0..70_000).step_by(997) {
+        assert_eq!(fib.nexthop(reader.lookup(i << 8)), Some(&Nexthop::via(i, 0)));
+    }
+    let mut fib = Fib::<Inet6>::new(0).unwrap();
+    let route = |i: u128| (Prefix::covering(i << 64, 64), Nexthop::via(i, 0));
+    fib.load((0..70_000).map(route)).unwrap();
+    assert_eq!(fib.algorithm_name(), "bsearch6");
 }
 
 #[test]

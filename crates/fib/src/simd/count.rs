@@ -4,8 +4,11 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU16, AtomicU64};
 
-/// How many of the keys are at most `wanted`. Implemented by types that only [`super::level`]
-/// chooses: the vector ones are right on their processors alone.
+/// How many of the keys are at most `wanted`. The vector implementations are right on their
+/// processors alone: their types are visible to [`super::level`] only, which chooses them there.
+///
+/// Keys that others may write are read as relaxed atomics would read them, by vector, too: whoever
+/// reads a line while it is written gets a wrong count, not undefined behaviour.
 pub(crate) trait Count {
     /// Whether AVX-512 (F, BW, DQ and VL) may be used.
     const HAS_AVX512: bool = false;
@@ -59,17 +62,60 @@ impl Count for Portable {
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-pub(crate) use x86::{Avx2, Avx512};
+pub(super) use x86::{Avx2, Avx512};
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod x86 {
     use super::{AtomicU16, AtomicU64, Count};
+    use std::arch::asm;
     use std::arch::x86_64::{
-        __m256i, _mm256_castsi256_ps, _mm256_cmpeq_epi16, _mm256_cmple_epu16_mask,
+        __m256i, __m512i, _mm256_castsi256_ps, _mm256_cmpeq_epi16, _mm256_cmple_epu16_mask,
         _mm256_loadu_si256, _mm256_min_epu16, _mm256_movemask_epi8, _mm256_movemask_ps,
         _mm256_set1_epi16, _mm512_cmple_epu16_mask, _mm512_cmple_epu64_mask, _mm512_loadu_si512,
         _mm512_movepi32_mask, _mm512_set1_epi16, _mm512_set1_epi64,
     };
+
+    /// 32 bytes of atomics. Plain loads that race with a store are undefined behaviour; the load of
+    /// an instruction that the compiler does not see into is what relaxed loads of the parts are.
+    ///
+    /// # Safety
+    /// The processor must have AVX.
+    #[inline]
+    #[target_feature(enable = "avx")]
+    unsafe fn load_32(keys: &[AtomicU16; 16]) -> __m256i {
+        let line;
+        // SAFETY: 32 readable bytes; nothing is written. It may move like any relaxed load: what
+        // it reads is found through a number that was loaded before.
+        unsafe {
+            asm!(
+                "vmovdqu {line}, [{keys}]",
+                line = lateout(ymm_reg) line,
+                keys = in(reg) keys.as_ptr(),
+                options(pure, readonly, nostack, preserves_flags),
+            );
+        }
+        line
+    }
+
+    /// 64 bytes of atomics, as [`load_32`].
+    ///
+    /// # Safety
+    /// The processor must have AVX-512F, and `keys` lead to 64 readable bytes.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    unsafe fn load_64<T>(keys: *const T) -> __m512i {
+        let line;
+        // SAFETY: the caller's promise; the rest as for 32 bytes.
+        unsafe {
+            asm!(
+                "vmovdqu64 {line}, [{keys}]",
+                line = lateout(zmm_reg) line,
+                keys = in(reg) keys,
+                options(pure, readonly, nostack, preserves_flags),
+            );
+        }
+        line
+    }
 
     /// AVX-512BW and VL: compare into a mask, count its bits.
     pub(crate) struct Avx512;
@@ -81,11 +127,9 @@ mod x86 {
 
         #[inline(always)]
         fn up_to_16(keys: &[AtomicU16; 16], wanted: u16) -> u32 {
-            // SAFETY: 32 readable bytes; a line is written before readers can find it and not
-            // again while they can (grace periods), so the load races with no store. The type is
-            // only chosen on processors with AVX-512BW and VL.
+            // SAFETY: the type is only chosen on processors with AVX-512BW and VL.
             unsafe {
-                let line = _mm256_loadu_si256(keys.as_ptr().cast::<__m256i>());
+                let line = load_32(keys);
                 let mask = _mm256_cmple_epu16_mask(line, _mm256_set1_epi16(wanted as i16));
                 u32::from(mask).count_ones()
             }
@@ -95,7 +139,7 @@ mod x86 {
         fn up_to_32(keys: &[AtomicU16; 32], wanted: u16) -> u32 {
             // SAFETY: 64 readable bytes; the rest as for 16 keys.
             unsafe {
-                let line = _mm512_loadu_si512(keys.as_ptr().cast());
+                let line = load_64(keys.as_ptr());
                 _mm512_cmple_epu16_mask(line, _mm512_set1_epi16(wanted as i16)).count_ones()
             }
         }
@@ -104,7 +148,7 @@ mod x86 {
         fn wide_up_to_8(keys: &[AtomicU64; 8], wanted: u64) -> u32 {
             // SAFETY: 64 readable bytes; the rest as for 16 keys.
             unsafe {
-                let line = _mm512_loadu_si512(keys.as_ptr().cast());
+                let line = load_64(keys.as_ptr());
                 let mask = _mm512_cmple_epu64_mask(line, _mm512_set1_epi64(wanted as i64));
                 u32::from(mask).count_ones()
             }
@@ -150,10 +194,9 @@ mod x86 {
     impl Count for Avx2 {
         #[inline(always)]
         fn up_to_16(keys: &[AtomicU16; 16], wanted: u16) -> u32 {
-            // SAFETY: 32 readable bytes that no store races with, as above. The type is only
-            // chosen on processors with AVX2.
+            // SAFETY: the type is only chosen on processors with AVX2.
             unsafe {
-                let line = _mm256_loadu_si256(keys.as_ptr().cast::<__m256i>());
+                let line = load_32(keys);
                 let lower = _mm256_min_epu16(line, _mm256_set1_epi16(wanted as i16));
                 // Two equal bytes for each key.
                 _mm256_movemask_epi8(_mm256_cmpeq_epi16(lower, line)).count_ones() / 2

@@ -16,8 +16,9 @@
 //!
 //! Small tables have a first look at 16 bits besides, for single lookups only.
 //!
-//! A cell is one atomic number, written after the table behind it: at each moment an address gets
-//! the answer before a change or after it.
+//! A cell is one atomic number, written after the table behind it, and the first look is taken away
+//! before its cells change: at each moment an address gets the answer before a change or after it,
+//! and who has met the new one does not meet the old one again.
 
 mod build;
 #[cfg(test)]
