@@ -81,7 +81,12 @@ impl Epochs {
     }
 }
 
-/// What a [`Module`](crate::algo::Module) may ask about readers while it applies changes.
+/// What a [`Module`](crate::algo::Module) may ask about readers while it applies changes. It comes
+/// from the framework, which knows them:
+///
+/// ```compile_fail
+/// let anybody_may_reuse_anything = fwdlab_fib::Grace::without_readers();
+/// ```
 pub struct Grace<'a> {
     epochs: Option<&'a Epochs>,
 }

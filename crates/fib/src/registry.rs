@@ -52,7 +52,12 @@ pub struct Registry<F: Family> {
 
 /// An algorithm of a [`Registry`]. It says what it is and builds lookup structures that stay as they
 /// are. Structures that change belong to a [`Fib`](crate::Fib): it alone knows its readers, and can
-/// say when they have left what was replaced.
+/// say when they have left what was replaced. So nobody else gets hold of what changes:
+///
+/// ```compile_fail
+/// let dump = fwdlab_fib::algo::Dump::<fwdlab_fib::Inet6>::new(Vec::new());
+/// let module = fwdlab_fib::algo::Algorithm::build(&fwdlab_fib::algo::Direct6, &dump);
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Listed<F: Family>(&'static dyn Algorithm<F>);
 
