@@ -67,3 +67,8 @@ pub use prefix::{Prefix, PrefixError};
 pub use random::Random;
 pub use registry::{Listed, Registry};
 pub use rib::{Covered, Rib};
+
+/// The examples of the README, run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -69,3 +69,8 @@ pub use sys::frame::Frame;
 pub use sys::heads::Heads;
 pub use sys::pool::{Pool, PoolConfig};
 pub use sys::wide::wide;
+
+/// The examples of the README, run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

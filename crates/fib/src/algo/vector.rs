@@ -17,6 +17,7 @@ use crate::lookup::Lookup;
 use crate::nexthop::NexthopId;
 use crate::rib::Rib;
 use crate::simd::count::Count;
+use crate::simd::lanes;
 use crate::simd::level::{self, Kernel};
 
 /// Above this many routes (2n + 1 ranges) it is never chosen, and changes wait for a rebuild.
@@ -121,8 +122,8 @@ impl RangeList<u128> {
     /// The nexthop numbers of some addresses, by all 128 bits.
     #[inline(always)]
     fn compare_whole(&self, addrs: &[u128; LANES], found: &mut [u64; LANES]) {
-        let high = addrs.map(|addr| addr.split().0);
-        let low = addrs.map(|addr| addr.split().1);
+        let high = lanes::map(addrs, |addr| addr.split().0);
+        let low = lanes::map(addrs, |addr| addr.split().1);
         *found = [u64::from(self.first.0); LANES];
         for &(start, nexthop) in &self.rest {
             let (start_high, start_low) = start.split();
@@ -149,11 +150,11 @@ impl Kernel for Batch<'_, u32> {
         for (addrs, answers) in addrs.iter().zip(answers) {
             let mut found = [table.first.0; LANES];
             for &(start, nexthop) in &table.rest {
-                for (found, &addr) in found.iter_mut().zip(addrs) {
-                    *found = if addr >= start { nexthop.0 } else { *found };
+                for lane in 0..LANES {
+                    found[lane] = if addrs[lane] >= start { nexthop.0 } else { found[lane] };
                 }
             }
-            *answers = found.map(NexthopId);
+            *answers = lanes::map(&found, NexthopId);
         }
         for (answer, &addr) in rest_answers.iter_mut().zip(rest) {
             *answer = table.find(addr);
@@ -171,7 +172,7 @@ impl Kernel for Batch<'_, u128> {
         let (addrs, rest) = addrs[..count].as_chunks::<LANES>();
         let (answers, rest_answers) = answers[..count].as_chunks_mut::<LANES>();
         for (addrs, answers) in addrs.iter().zip(answers) {
-            let high = addrs.map(|addr| addr.split().0);
+            let high = lanes::map(addrs, |addr| addr.split().0);
             let mut found = [u64::from(table.first.0); LANES];
             let mut equal = [0u64; LANES];
             for &(start, nexthop) in &table.rest {
@@ -194,7 +195,7 @@ impl Kernel for Batch<'_, u128> {
             if equal.iter().fold(0, |any, equal| any | equal) != 0 {
                 table.compare_whole(addrs, &mut found);
             }
-            *answers = found.map(|nexthop| NexthopId(nexthop as u32));
+            *answers = lanes::map(&found, |nexthop| NexthopId(nexthop as u32));
         }
         for (answer, &addr) in rest_answers.iter_mut().zip(rest) {
             *answer = table.find(addr);

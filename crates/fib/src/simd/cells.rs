@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::atomic::{AtomicU8, AtomicU16};
 
 use super::count::Count;
+use super::lanes;
 use super::prefetch::prefetch;
 use super::region::Region;
 
@@ -96,10 +97,12 @@ pub(crate) fn cell_of(addr: u32) -> usize {
     (addr >> CELL_SHIFT) as usize
 }
 
-/// Fetches the cache line of an address's cell.
+/// Fetches the cache lines of some addresses' cells.
 #[inline(always)]
-pub(crate) fn fetch<W: Width>(cells: &[W::Atomic; CELLS], addr: u32) {
-    prefetch(cells, cell_of(addr));
+pub(crate) fn fetch_lanes<W: Width>(cells: &[W::Atomic; CELLS], addrs: &[u32; LANES]) {
+    for addr in addrs {
+        prefetch(cells, cell_of(*addr));
+    }
 }
 
 /// The codes of some addresses, and a bit for each code that is the highest, the first one's lowest.
@@ -113,7 +116,7 @@ pub(crate) fn load_lanes<W: Width, C: Count>(
         // SAFETY: types that claim AVX-512 are only chosen on processors with it.
         return unsafe { x86::gather::<W>(cells, addrs) };
     }
-    let codes = addrs.map(|addr| W::load(&cells[cell_of(addr)]).into());
+    let codes = lanes::map(addrs, |addr| W::load(&cells[cell_of(addr)]).into());
     let bits = codes.iter().rev().fold(0, |bits, &code| bits << 1 | u16::from(code == W::MAX));
     (codes, bits)
 }

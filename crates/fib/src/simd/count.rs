@@ -69,10 +69,11 @@ mod x86 {
     use super::{AtomicU16, AtomicU64, Count};
     use std::arch::asm;
     use std::arch::x86_64::{
-        __m256i, __m512i, _mm256_castsi256_ps, _mm256_cmpeq_epi16, _mm256_cmple_epu16_mask,
-        _mm256_loadu_si256, _mm256_min_epu16, _mm256_movemask_epi8, _mm256_movemask_ps,
-        _mm256_set1_epi16, _mm512_cmple_epu16_mask, _mm512_cmple_epu64_mask, _mm512_loadu_si512,
-        _mm512_movepi32_mask, _mm512_set1_epi16, _mm512_set1_epi64,
+        __m256i, __m512i, _mm256_castsi256_ps, _mm256_cmpeq_epi16, _mm256_cmpgt_epi64,
+        _mm256_cmple_epu16_mask, _mm256_loadu_si256, _mm256_min_epu16, _mm256_movemask_epi8,
+        _mm256_movemask_ps, _mm256_packs_epi16, _mm256_packs_epi32, _mm256_set1_epi16,
+        _mm256_set1_epi64x, _mm256_xor_si256, _mm512_cmple_epu16_mask, _mm512_cmple_epu64_mask,
+        _mm512_loadu_si512, _mm512_movepi32_mask, _mm512_set1_epi16, _mm512_set1_epi64,
     };
 
     /// 32 bytes of atomics. Plain loads that race with a store are undefined behaviour; the load of
@@ -166,29 +167,38 @@ mod x86 {
 
         #[inline(always)]
         fn wide_up_to_16(keys: &[u64; 16], wanted: u64) -> u32 {
-            let [low, high] = [0, 8].map(|from| {
-                // SAFETY: 64 readable bytes from either half on; the type is only chosen on
-                // processors with AVX-512F.
-                unsafe {
-                    let half = _mm512_loadu_si512(keys[from..from + 8].as_ptr().cast());
-                    _mm512_cmple_epu64_mask(half, _mm512_set1_epi64(wanted as i64))
-                }
-            });
+            // SAFETY: 64 readable bytes from either half on; the type is only chosen on processors
+            // with AVX-512F.
+            let (low, high) = unsafe {
+                let wanted = _mm512_set1_epi64(wanted as i64);
+                let low = _mm512_loadu_si512(keys.as_ptr().cast());
+                let high = _mm512_loadu_si512(keys[8..].as_ptr().cast());
+                (_mm512_cmple_epu64_mask(low, wanted), _mm512_cmple_epu64_mask(high, wanted))
+            };
             (u32::from(low) | u32::from(high) << 8).count_ones()
         }
 
         #[inline(always)]
         fn high_bits(numbers: &[u32; 32]) -> u32 {
-            let half = |from: usize| {
-                // SAFETY: 64 readable bytes from either half on; the type is only chosen on
-                // processors with AVX-512DQ.
-                unsafe {
-                    let half = _mm512_loadu_si512(numbers[from..from + 16].as_ptr().cast());
-                    u32::from(_mm512_movepi32_mask(half))
-                }
+            // SAFETY: 64 readable bytes from either half on; the type is only chosen on processors
+            // with AVX-512DQ.
+            let (low, high) = unsafe {
+                let low = _mm512_loadu_si512(numbers.as_ptr().cast());
+                let high = _mm512_loadu_si512(numbers[16..].as_ptr().cast());
+                (_mm512_movepi32_mask(low), _mm512_movepi32_mask(high))
             };
-            half(16) << 16 | half(0)
+            u32::from(high) << 16 | u32::from(low)
         }
+    }
+
+    /// All ones for each key that is above `wanted`, which is moved by `half` already.
+    ///
+    /// # Safety
+    /// The processor must have AVX2.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    unsafe fn above(keys: __m256i, half: __m256i, wanted: __m256i) -> __m256i {
+        _mm256_cmpgt_epi64(_mm256_xor_si256(keys, half), wanted)
     }
 
     impl Count for Avx2 {
@@ -204,15 +214,37 @@ mod x86 {
         }
 
         #[inline(always)]
+        fn wide_up_to_16(keys: &[u64; 16], wanted: u64) -> u32 {
+            // AVX2 compares signed numbers: both sides are moved by half the range.
+            const HALF: i64 = i64::MIN;
+            // SAFETY: four times 32 readable bytes; the type is only chosen on processors with AVX2.
+            unsafe {
+                let half = _mm256_set1_epi64x(HALF);
+                let wanted = _mm256_set1_epi64x(wanted as i64 ^ HALF);
+                let first = keys.as_ptr().cast::<__m256i>();
+                let above_0 = above(_mm256_loadu_si256(first), half, wanted);
+                let above_1 = above(_mm256_loadu_si256(first.add(1)), half, wanted);
+                let above_2 = above(_mm256_loadu_si256(first.add(2)), half, wanted);
+                let above_3 = above(_mm256_loadu_si256(first.add(3)), half, wanted);
+                let low = _mm256_packs_epi32(above_0, above_1);
+                let high = _mm256_packs_epi32(above_2, above_3);
+                // Two equal bytes for each key, in another order.
+                16 - _mm256_movemask_epi8(_mm256_packs_epi16(low, high)).count_ones() / 2
+            }
+        }
+
+        #[inline(always)]
         fn high_bits(numbers: &[u32; 32]) -> u32 {
-            numbers.as_chunks::<8>().0.iter().rev().fold(0, |bits, eight| {
+            let mut bits = 0;
+            for eight in numbers.as_chunks::<8>().0.iter().rev() {
                 // SAFETY: 32 readable bytes; the type is only chosen on processors with AVX2.
                 let mask = unsafe {
                     let eight = _mm256_loadu_si256(eight.as_ptr().cast());
                     _mm256_movemask_ps(_mm256_castsi256_ps(eight))
                 };
-                bits << 8 | mask as u32
-            })
+                bits = bits << 8 | mask as u32;
+            }
+            bits
         }
     }
 }
@@ -270,6 +302,10 @@ mod tests {
             let eight = std::array::from_fn(|i| plain[i]);
             let counts = (portable, Portable::wide_up_to_16(&plain, wanted));
             assert_eq!(run(ComparePlain(&eight, &plain, wanted)), counts, "{wanted} in {plain:?}");
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            if is_x86_feature_detected!("avx2") {
+                assert_eq!(Avx2::wide_up_to_16(&plain, wanted), counts.1, "{wanted} in {plain:?}");
+            }
             let numbers: [u32; 32] = std::array::from_fn(|_| random.next_u64() as u32);
             assert_eq!(Portable::high_bits(&numbers) >> 7 & 1, numbers[7] >> 31);
             assert_eq!(run(HighBits(&numbers)), Portable::high_bits(&numbers), "{numbers:?}");

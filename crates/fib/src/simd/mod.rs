@@ -4,6 +4,7 @@
 
 pub(crate) mod cells;
 pub(crate) mod count;
+pub(crate) mod lanes;
 pub(crate) mod level;
 pub(crate) mod prefetch;
 pub(crate) mod records;

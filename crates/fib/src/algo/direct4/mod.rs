@@ -36,6 +36,7 @@ use crate::lookup::Lookup;
 use crate::nexthop::NexthopId;
 use crate::simd::cells::{self, CELLS, Cells, LANES, Width, cell_of};
 use crate::simd::count::Count;
+use crate::simd::lanes;
 use crate::simd::level::{self, Kernel};
 
 /// Bits of an address below its /16.
@@ -72,9 +73,8 @@ fn batch<W: Width, C: Count>(
     answers: &mut [[NexthopId; LANES]],
 ) {
     let cells = tables.cells.as_array();
-    let fetch = |addr: &u32| cells::fetch::<W>(cells, *addr);
     for first in addrs.iter().take(AHEAD / LANES) {
-        first.iter().for_each(fetch);
+        cells::fetch_lanes::<W>(cells, first);
     }
     let mut ahead = addrs.iter().skip(AHEAD / LANES);
     let stages = addrs.chunks(STAGE / LANES).zip(answers.chunks_mut(STAGE / LANES));
@@ -84,10 +84,10 @@ fn batch<W: Width, C: Count>(
         let mut left = 0u64;
         for (group, (addrs, answers)) in addrs.iter().zip(answers.iter_mut()).enumerate() {
             if let Some(next) = ahead.next() {
-                next.iter().for_each(fetch);
+                cells::fetch_lanes::<W>(cells, next);
             }
             let (codes, bits) = cells::load_lanes::<W, C>(cells, addrs);
-            *answers = codes.map(NexthopId);
+            *answers = lanes::map(&codes, NexthopId);
             left |= u64::from(bits) << (group * LANES);
         }
         if left != 0 {
@@ -156,10 +156,9 @@ impl<W: Width> Kernel for Batch<'_, W> {
         let (addrs, rest) = addrs[..count].as_chunks::<LANES>();
         let (answers, rest_answers) = answers[..count].as_chunks_mut::<LANES>();
         batch::<W, C>(tables, addrs, answers);
-        rest_answers
-            .iter_mut()
-            .zip(rest)
-            .for_each(|(answer, addr)| *answer = tables.lookup_cell(*addr));
+        for (answer, &addr) in rest_answers.iter_mut().zip(rest) {
+            *answer = tables.lookup_cell(addr);
+        }
     }
 }
 

@@ -53,6 +53,7 @@ use crate::family::Inet6;
 use crate::lookup::Lookup;
 use crate::nexthop::NexthopId;
 use crate::simd::count::Count;
+use crate::simd::lanes;
 use crate::simd::level::{self, Kernel};
 use crate::simd::records::{Direct, Records, View};
 
@@ -215,7 +216,7 @@ impl Reader<'_> {
     /// A bit for each address for which `whole` said [`MORE`]; fetches the pages of a few.
     #[inline(always)]
     fn second_look<C: Count>(self, addrs: &[u128; STAGE], answers: &[NexthopId; STAGE]) -> u32 {
-        let more = C::high_bits(&answers.map(|answer| answer.0));
+        let more = C::high_bits(&lanes::map(answers, |answer| answer.0));
         if more.count_ones() <= FEW {
             for_each_bit(more, |i| self.entries.prefetch(self.in_page(addrs[i])));
         }
@@ -342,9 +343,15 @@ impl Kernel for Batch<'_> {
         let (addrs, rest) = addrs[..count].as_chunks::<STAGE>();
         let (answers, rest_answers) = answers[..count].as_chunks_mut::<STAGE>();
         let chunks = addrs.chunks(CHUNK / STAGE).zip(answers.chunks_mut(CHUNK / STAGE));
-        match tables.is_large.load(Relaxed) {
-            true => chunks.for_each(|(addrs, answers)| reader.chunk::<C, true>(addrs, answers)),
-            false => chunks.for_each(|(addrs, answers)| reader.chunk::<C, false>(addrs, answers)),
+        // Loops, not `for_each`: a closure may end up outside of the code for vector units.
+        if tables.is_large.load(Relaxed) {
+            for (addrs, answers) in chunks {
+                reader.chunk::<C, true>(addrs, answers);
+            }
+        } else {
+            for (addrs, answers) in chunks {
+                reader.chunk::<C, false>(addrs, answers);
+            }
         }
         for (answer, &addr) in rest_answers.iter_mut().zip(rest) {
             *answer = NexthopId(reader.lookup::<C>(addr));

@@ -1,0 +1,21 @@
+//! Loops over the lanes of a batch.
+//!
+//! Kernels are compiled for vector units only where they are inlined (see [`super::level`]). So they
+//! count their lanes and call nothing of the standard library that takes a closure: what the compiler
+//! leaves as a call would be code for any processor, with the kernel inside.
+
+/// What `each` makes of each lane.
+///
+/// `from.map(each)`, which is a call to the standard library: where a crate is built in parts that
+/// are not optimised together (`lto = "off"`) it stays one, and the loop around it is not vectorised.
+#[inline(always)]
+pub(crate) fn map<A: Copy, B: Copy + Default, const N: usize>(
+    from: &[A; N],
+    mut each: impl FnMut(A) -> B,
+) -> [B; N] {
+    let mut to = [B::default(); N];
+    for i in 0..N {
+        to[i] = each(from[i]);
+    }
+    to
+}
