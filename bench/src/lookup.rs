@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::ValueEnum;
 use fwdlab_fib::bench::{self, Effort, Figure, Measured, Mode, Part, Plan, Recipe, UpdatePlan};
-use fwdlab_fib::{Inet, Inet6};
+use fwdlab_fib::{Inet, Inet6, Registry};
 use fwdlab_port::affinity;
 
 use crate::output::Output;
@@ -198,6 +198,7 @@ fn place(part: Part) {
 /// anew by `tree6`.
 fn updatable<F: Measured>(routes: usize) -> impl Iterator<Item = &'static str> {
     let names = ["direct", "bitruns", "dpdk_lpm", if routes < 1366 { "tree" } else { "direct" }];
-    let algorithms = F::algorithms().iter().map(|algorithm| algorithm.name());
-    algorithms.filter(move |name| names.iter().any(|part| name.starts_with(part)))
+    Registry::<F>::standard()
+        .names()
+        .filter(move |name| names.iter().any(|part| name.starts_with(part)))
 }

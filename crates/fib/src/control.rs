@@ -15,6 +15,7 @@ use crate::error::FibError;
 use crate::family::{Family, Inet, Inet6};
 use crate::fib::{Choice, Fib, SyncPolicy};
 use crate::fibs::Fibs;
+use crate::registry::Registry;
 
 /// What all words begin with.
 const PREFIX: &str = "net.route.algo.";
@@ -128,15 +129,15 @@ impl Word {
         })
     }
 
-    /// Checks a value without setting it, for the validation of plans. An algorithm by name may still
-    /// fail to serve the table.
+    /// Checks a value without setting it, for the validation of plans: algorithms are those of this
+    /// crate. One by name may still fail to serve the table.
     ///
     /// # Errors
     /// What [`Fibs::set_word`] would say, as far as it does not depend on a table.
     pub fn check(self, value: &str) -> Result<(), ControlError> {
         match self {
-            Self::InetAlgo => choice::<Inet>(self, value).map(drop),
-            Self::Inet6Algo => choice::<Inet6>(self, value).map(drop),
+            Self::InetAlgo => choice(self, &Registry::<Inet>::standard(), value).map(drop),
+            Self::Inet6Algo => choice(self, &Registry::<Inet6>::standard(), value).map(drop),
             Self::InetAlgoList | Self::Inet6AlgoList => {
                 Err(ControlError::ReadOnly { name: self.name() })
             }
@@ -160,23 +161,20 @@ impl Word {
     }
 }
 
-fn choice<F: Family>(word: Word, value: &str) -> Result<Choice, ControlError> {
+fn choice<F: Family>(
+    word: Word,
+    registry: &Registry<F>,
+    value: &str,
+) -> Result<Choice, ControlError> {
     if value == "auto" {
         return Ok(Choice::Auto);
     }
-    let names = || F::algorithms().iter().map(|algorithm| algorithm.name());
-    if names().any(|name| name == value) {
-        return Ok(Choice::Fixed(value.to_owned()));
-    }
-    Err(word.error(FibError::UnknownAlgorithm {
-        name: value.to_owned(),
-        family: F::NAME,
-        known: names().collect::<Vec<_>>().join(", "),
-    }))
+    let known = registry.named(value).map_err(|error| word.error(error))?;
+    Ok(Choice::Fixed(known.name().to_owned()))
 }
 
 fn choose<F: Family>(word: Word, table: &mut Fib<F>, value: &str) -> Result<(), ControlError> {
-    let choice = choice::<F>(word, value)?;
+    let choice = choice(word, table.registry(), value)?;
     table.set_algorithm(choice).map_err(|error| word.error(error))
 }
 
@@ -215,8 +213,8 @@ impl Fibs {
         Ok(match Word::parse(name)? {
             Word::InetAlgo => self.inet(fib).ok_or_else(missing)?.algorithm_name().to_owned(),
             Word::Inet6Algo => self.inet6(fib).ok_or_else(missing)?.algorithm_name().to_owned(),
-            Word::InetAlgoList => list::<Inet>(),
-            Word::Inet6AlgoList => list::<Inet6>(),
+            Word::InetAlgoList => list(self.inet(fib).ok_or_else(missing)?),
+            Word::Inet6AlgoList => list(self.inet6(fib).ok_or_else(missing)?),
             Word::BucketTimeMs => policy.bucket_time.as_millis().to_string(),
             Word::BucketChangeThresholdRate => policy.bucket_change_threshold_rate.to_string(),
             Word::FibMaxSyncDelayMs => policy.fib_max_sync_delay.as_millis().to_string(),
@@ -236,8 +234,8 @@ fn with_number(mut policy: SyncPolicy, word: Word, number: u32) -> SyncPolicy {
     policy
 }
 
-fn list<F: Family>() -> String {
-    F::algorithms().iter().map(|algorithm| algorithm.name()).collect::<Vec<_>>().join(", ")
+fn list<F: Family>(table: &Fib<F>) -> String {
+    table.algorithms().collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -81,7 +81,12 @@ impl Epochs {
     }
 }
 
-/// What a [`Module`](crate::algo::Module) may ask about readers while it applies changes.
+/// What a [`Module`](crate::algo::Module) may ask about readers while it applies changes. It comes
+/// from the framework, which knows them:
+///
+/// ```compile_fail
+/// let anybody_may_reuse_anything = fwdlab_fib::Grace::without_readers();
+/// ```
 pub struct Grace<'a> {
     epochs: Option<&'a Epochs>,
 }
@@ -91,8 +96,10 @@ impl<'a> Grace<'a> {
         Self { epochs: Some(epochs) }
     }
 
-    /// For callers without concurrent readers: every stamp has passed at once.
-    pub fn without_readers() -> Grace<'static> {
+    /// For structures without concurrent readers: every stamp has passed at once. Not for everybody:
+    /// whoever could say so to a module could have it reuse what a reader looks at.
+    #[cfg(any(test, feature = "conformance"))]
+    pub(crate) fn without_readers() -> Grace<'static> {
         Grace { epochs: None }
     }
 

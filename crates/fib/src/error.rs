@@ -42,6 +42,26 @@ pub enum FibError {
         /// The names that exist.
         known: String,
     },
+    /// An algorithm of that name is there already.
+    #[error("there is an {family} lookup algorithm `{name}` already")]
+    AlgorithmExists {
+        /// Its name.
+        name: &'static str,
+        /// `inet` or `inet6`.
+        family: &'static str,
+    },
+    /// The algorithm to take out serves the table, or was chosen for it by name.
+    #[error("algorithm {name} is in use, choose another one for the table first")]
+    AlgorithmBusy {
+        /// Its name.
+        name: &'static str,
+    },
+    /// A table needs one algorithm at least.
+    #[error("no {family} lookup algorithm to serve the table, attach one to the registry")]
+    NoAlgorithm {
+        /// `inet` or `inet6`.
+        family: &'static str,
+    },
     /// An algorithm failed to build its structure.
     #[error("algorithm {name}: {error}")]
     Algorithm {

@@ -1,11 +1,10 @@
 //! Address families: what IPv4 and IPv6 tables have in common.
 
-use std::fmt::{self, Debug};
+use std::fmt::{self, Debug, Display};
 use std::hash::Hash;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::ops::{BitAnd, BitOr, BitXor, Not, Shl, Shr};
-
-use crate::algo::{self, Algorithm};
+use std::str::FromStr;
 
 /// An address as an unsigned integer in host order: bit 0 of a prefix is the most significant bit.
 pub trait Address:
@@ -103,24 +102,45 @@ impl Address for u128 {
     }
 }
 
+/// Something that there is one of for each address family, and that differs between them: what
+/// [`Family::pick`] picks from. So a family need not know what others keep for it.
+pub trait PerFamily {
+    /// What there is for a family.
+    type Of<F: Family>;
+    /// The one for IPv4.
+    fn inet(self) -> Self::Of<Inet>;
+    /// The one for IPv6.
+    fn inet6(self) -> Self::Of<Inet6>;
+    /// The one for any other family.
+    fn other<F: Family>(self) -> Self::Of<F>;
+}
+
 /// An address family.
 pub trait Family: Copy + Debug + Eq + Ord + Hash + Send + Sync + 'static {
     /// The address in host order.
-    type Addr: Address;
+    type Addr: Address + From<Self::Ip>;
+    /// The address as the standard library has it.
+    type Ip: Copy + Display + FromStr + From<Self::Addr>;
     /// Longest prefix length: 32 or 128.
     const BITS: u8;
     /// FreeBSD's name of the family: `inet` or `inet6`.
     const NAME: &'static str;
 
-    /// The algorithms that this crate brings for the family, in the order of `algo_list`.
-    fn algorithms() -> &'static [&'static dyn Algorithm<Self>];
+    /// What there is for this family.
+    fn pick<P: PerFamily>(all: P) -> P::Of<Self> {
+        all.other()
+    }
     /// Reads an address in its usual text form.
-    fn parse_addr(text: &str) -> Option<Self::Addr>;
+    fn parse_addr(text: &str) -> Option<Self::Addr> {
+        text.parse::<Self::Ip>().ok().map(Self::Addr::from)
+    }
     /// Writes an address in its usual text form.
     ///
     /// # Errors
     /// Only when the formatter fails.
-    fn write_addr(addr: Self::Addr, out: &mut fmt::Formatter<'_>) -> fmt::Result;
+    fn write_addr(addr: Self::Addr, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Display::fmt(&Self::Ip::from(addr), out)
+    }
 }
 
 /// IPv4.
@@ -133,32 +153,22 @@ pub struct Inet6;
 
 impl Family for Inet {
     type Addr = u32;
+    type Ip = Ipv4Addr;
     const BITS: u8 = 32;
     const NAME: &'static str = "inet";
 
-    fn algorithms() -> &'static [&'static dyn Algorithm<Self>] {
-        algo::INET
-    }
-    fn parse_addr(text: &str) -> Option<u32> {
-        text.parse::<Ipv4Addr>().ok().map(u32::from)
-    }
-    fn write_addr(addr: u32, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&Ipv4Addr::from(addr), out)
+    fn pick<P: PerFamily>(all: P) -> P::Of<Self> {
+        all.inet()
     }
 }
 
 impl Family for Inet6 {
     type Addr = u128;
+    type Ip = Ipv6Addr;
     const BITS: u8 = 128;
     const NAME: &'static str = "inet6";
 
-    fn algorithms() -> &'static [&'static dyn Algorithm<Self>] {
-        algo::INET6
-    }
-    fn parse_addr(text: &str) -> Option<u128> {
-        text.parse::<Ipv6Addr>().ok().map(u128::from)
-    }
-    fn write_addr(addr: u128, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&Ipv6Addr::from(addr), out)
+    fn pick<P: PerFamily>(all: P) -> P::Of<Self> {
+        all.inet6()
     }
 }

@@ -30,8 +30,10 @@
 #![deny(missing_docs)]
 
 pub mod algo;
+#[cfg(any(test, feature = "bench"))]
 pub mod bench;
 mod caches;
+#[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
 pub mod control;
 mod epoch;
@@ -45,15 +47,17 @@ mod nexthop;
 mod prefix;
 mod publish;
 mod random;
+mod registry;
 mod rib;
 mod simd;
 mod sync;
+#[cfg(any(test, feature = "synth"))]
 pub mod synth;
 
 pub use caches::CacheSizes;
 pub use epoch::{Grace, Stamp};
 pub use error::FibError;
-pub use family::{Address, Family, Inet, Inet6};
+pub use family::{Address, Family, Inet, Inet6, PerFamily};
 pub use fib::{Applied, Choice, Fib, Loaded, Pinned, Reader, Stats, SyncPolicy, Synced, Update};
 pub use fibs::Fibs;
 pub use log::{Action, Event, Level, LogSink};
@@ -61,4 +65,10 @@ pub use lookup::Lookup;
 pub use nexthop::{Group, GroupError, Nexthop, NexthopId, NexthopKind, NexthopTable, Target};
 pub use prefix::{Prefix, PrefixError};
 pub use random::Random;
+pub use registry::{Listed, Registry};
 pub use rib::{Covered, Rib};
+
+/// The examples of the README, run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

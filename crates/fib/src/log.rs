@@ -62,7 +62,8 @@ pub enum Action {
         error: AlgorithmError,
         /// How often in a row.
         failures: u32,
-        /// For how long it is left out, in milliseconds.
+        /// For how long it is left out, in milliseconds; 0: until another algorithm is chosen or
+        /// another table loaded.
         retry_ms: u64,
     },
     /// No algorithm can serve the table; readers keep the structure that they have.
@@ -89,6 +90,9 @@ impl fmt::Display for Event {
             Action::RebuildScheduled { reason } => write!(out, "scheduled, {reason}"),
             Action::Built { prefixes, nexthops, bytes } => {
                 write!(out, "done, {prefixes} prefixes, {nexthops} nexthops, {bytes} bytes")
+            }
+            Action::Failed { name, error, failures, retry_ms: 0 } => {
+                write!(out, "{name} failed: {error} (failures={failures}), not tried again")
             }
             Action::Failed { name, error, failures, retry_ms } => write!(
                 out,

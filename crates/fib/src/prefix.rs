@@ -58,6 +58,14 @@ impl<F: Family> Prefix<F> {
         Ok(Self { addr: addr & F::Addr::mask(len), len })
     }
 
+    /// Like [`Prefix::new`], from an address of the standard library.
+    ///
+    /// # Errors
+    /// [`PrefixError::Length`] when `len` is above the family's width.
+    pub fn of(ip: F::Ip, len: u8) -> Result<Self, PrefixError> {
+        Self::new(ip.into(), len)
+    }
+
     /// Like [`Prefix::new`], with lengths above the family's width counting as a host prefix.
     #[inline]
     pub fn covering(addr: F::Addr, len: u8) -> Self {
@@ -74,6 +82,21 @@ impl<F: Family> Prefix<F> {
     #[inline]
     pub fn addr(&self) -> F::Addr {
         self.addr
+    }
+
+    /// First address of the prefix, as the standard library has it.
+    pub fn ip(&self) -> F::Ip {
+        self.addr.into()
+    }
+
+    /// Last address of the prefix, as the standard library has it.
+    pub fn last_ip(&self) -> F::Ip {
+        self.last_addr().into()
+    }
+
+    /// Whether `ip` lies inside.
+    pub fn contains_ip(&self, ip: F::Ip) -> bool {
+        self.contains(ip.into())
     }
 
     /// Last address of the prefix.

@@ -64,18 +64,10 @@ impl<T: Send + Sync> Publisher<T> {
 
     /// Frees old values that no reader can hold; returns how many are left.
     pub(crate) fn collect(&mut self) -> usize {
-        let epochs = &self.shared.epochs;
-        let mut retired = self.shared.retired();
-        retired.retain(|&(stamp, old)| {
-            let free = epochs.has_passed(stamp);
-            if free {
-                // SAFETY: `old` came from Box::into_raw, was unlinked before `stamp` was taken, is
-                // dropped once (it leaves the list), and every reader pinned before has gone on.
-                drop(unsafe { Box::from_raw(old) });
-            }
-            !free
-        });
-        retired.len()
+        let (free, left) = self.shared.take_free();
+        // Only now, when they have left the list and its lock: a destructor may panic.
+        drop(free);
+        left
     }
 
     pub(crate) fn grace(&self) -> Grace<'_> {
@@ -84,6 +76,23 @@ impl<T: Send + Sync> Publisher<T> {
 }
 
 impl<T> Shared<T> {
+    /// Takes the values that no reader can hold off the list; and how many are left on it.
+    fn take_free(&self) -> (Vec<Box<T>>, usize) {
+        let mut retired = self.retired();
+        let mut free = Vec::new();
+        retired.retain(|&(stamp, old)| {
+            let has_passed = self.epochs.has_passed(stamp);
+            if has_passed {
+                // SAFETY: `old` came from Box::into_raw, was unlinked before `stamp` was taken, and
+                // every reader pinned before has gone on. It is owned once: it leaves the list,
+                // since nothing from here to the end of this closure can panic.
+                free.push(unsafe { Box::from_raw(old) });
+            }
+            !has_passed
+        });
+        (free, retired.len())
+    }
+
     fn retired(&self) -> MutexGuard<'_, Vec<(Stamp, *mut T)>> {
         // The list is sound at each moment, even if a value's destructor has panicked.
         self.retired.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
@@ -93,11 +102,11 @@ impl<T> Shared<T> {
 impl<T> Drop for Shared<T> {
     fn drop(&mut self) {
         let current = self.current.load(Ordering::Acquire);
-        for old in self.retired().drain(..).map(|(_, old)| old).chain([current]) {
-            // SAFETY: the last end has gone, so nobody looks at any value; each was made by
-            // Box::into_raw, and is dropped once: `current` is never in the list.
-            drop(unsafe { Box::from_raw(old) });
-        }
+        let all = std::mem::take(&mut *self.retired()).into_iter().map(|(_, old)| old);
+        // SAFETY: the last end has gone, so nobody looks at any value; each was made by
+        // Box::into_raw, and is owned once: `current` is never in the list. A vector drops all of
+        // its elements even if the destructor of one panics.
+        drop(all.chain([current]).map(|old| unsafe { Box::from_raw(old) }).collect::<Vec<_>>());
     }
 }
 
@@ -180,6 +189,39 @@ mod tests {
         drop(_still_there);
         drop(one);
         assert_eq!(count(), 0);
+    }
+
+    /// Counts its drops, the first of which panics.
+    struct Loud(&'static AtomicUsize);
+
+    impl Drop for Loud {
+        fn drop(&mut self) {
+            assert!(self.0.fetch_add(1, Ordering::SeqCst) > 0, "a destructor that panics");
+        }
+    }
+
+    #[test]
+    fn a_value_whose_destructor_panics_is_freed_once() {
+        for is_last in [false, true] {
+            let [loud, quiet] = [0, 1].map(|n| &*Box::leak(Box::new(AtomicUsize::new(n))));
+            let mut publisher = Publisher::new(Loud(loud));
+            let mut reader = publisher.subscribe();
+            let pinned = reader.pin();
+            publisher.replace(Loud(quiet));
+            publisher.replace(Loud(quiet));
+            drop(pinned);
+            drop(reader);
+            let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                if !is_last {
+                    publisher.collect();
+                }
+                drop(publisher);
+            }));
+            // Two values of the quiet kind, whose count began at 1; that of the frame that unwinds
+            // is dropped with it.
+            assert!(panicked.is_err());
+            assert_eq!([loud, quiet].map(|n| n.load(Ordering::SeqCst)), [1, 3]);
+        }
     }
 
     #[test]

@@ -73,3 +73,8 @@ pub use sys::pool::{Pool, PoolConfig};
 pub use sys::wide::wide;
 #[cfg(unix)]
 pub use waiting::wait;
+
+/// The examples of the README, run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -46,3 +46,8 @@ pub mod vlan;
 pub use error::Error;
 pub use field::Field;
 pub use mac::{MacAddr, ParseMacError};
+
+/// The examples of the README, run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

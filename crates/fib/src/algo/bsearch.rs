@@ -31,12 +31,14 @@ impl<F: Family> Algorithm<F> for BinarySearch {
     }
 
     /// FreeBSD's, which is ideal below 10 routes and drops by 8 with each more; here below 16: up
-    /// to 33 ranges, whose five steps stay within a few cache lines.
+    /// to 33 ranges, whose five steps stay within a few cache lines. For large tables it comes last
+    /// of those that make sense, but before the trees: it has no limits, so that tables with more
+    /// nexthops than the fast ones can number are its own.
     fn preference(&self, facts: &TableFacts) -> u8 {
         match facts.prefixes {
             0..16 => 253,
-            n @ 16..30 => 255 - 8 * n as u8,
-            _ => 1,
+            n @ 16..24 => 255 - 8 * n as u8,
+            _ => 60,
         }
     }
 

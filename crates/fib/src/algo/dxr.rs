@@ -74,12 +74,14 @@ impl Module<Inet> for DxrModule {
         rib: &Rib<Inet>,
         _grace: &Grace<'_>,
     ) -> Outcome<Inet> {
+        if rib.len() > SMALL_TABLE {
+            return Outcome::Rebuild { reason: "ranges move" };
+        }
         match spans::of_dump(&rib.dump()) {
-            Ok(spans) if rib.len() <= SMALL_TABLE => {
+            Ok(spans) => {
                 self.0 = Arc::new(DxrTable::new(&spans));
                 Outcome::Replaced(self.0.clone())
             }
-            Ok(_) => Outcome::Rebuild { reason: "ranges move" },
             Err(error) => Outcome::Failed(error),
         }
     }

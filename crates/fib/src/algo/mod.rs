@@ -2,7 +2,8 @@
 //!
 //! An [`Algorithm`] is a static object with a name; it builds a [`Module`] from a [`Dump`] of the
 //! routing table. The module owns what is needed for updates and hands out the [`Lookup`] that
-//! readers use. To add an algorithm, write its file and append one line to [`INET`] or [`INET6`].
+//! readers use. To add an algorithm to this crate, write its file and append one line to the lists in
+//! `registry.rs`; to add one from outside, [attach](crate::Fib::attach) it.
 
 mod bitruns4;
 mod bitruns6;
@@ -19,63 +20,37 @@ mod radix;
 mod ranges;
 mod slab;
 mod spans;
+#[cfg(test)]
+mod tests;
 mod tree6;
 mod vector;
 
 use std::fmt::Debug;
 use std::sync::Arc;
 
-pub use bitruns4::BitRuns4;
-pub use bitruns6::BitRuns6;
-pub use bsearch::BinarySearch;
-pub use direct4::Direct4;
-pub use direct6::Direct6;
-pub use dpdk_lpm::DpdkLpm;
 pub use dump::Dump;
-pub use dxr::Dxr;
 pub use linear::Linear;
-pub use planb6::PlanB6;
-pub use poptrie::Poptrie;
-pub use radix::{Radix, RadixLockless};
 pub use ranges::ranges;
-pub use tree6::Tree6;
-pub use vector::Vector;
+
+pub(crate) use bitruns4::BitRuns4;
+pub(crate) use bitruns6::BitRuns6;
+pub(crate) use bsearch::BinarySearch;
+pub(crate) use direct4::Direct4;
+pub(crate) use direct6::Direct6;
+pub(crate) use dpdk_lpm::DpdkLpm;
+pub(crate) use dxr::Dxr;
+pub(crate) use planb6::PlanB6;
+pub(crate) use poptrie::Poptrie;
+pub(crate) use radix::{Radix, RadixLockless};
+pub(crate) use tree6::Tree6;
+pub(crate) use vector::Vector;
 
 use crate::epoch::Grace;
-use crate::family::{Family, Inet, Inet6};
+use crate::family::Family;
 use crate::lookup::Lookup;
 use crate::nexthop::NexthopId;
 use crate::prefix::Prefix;
 use crate::rib::Rib;
-
-/// All IPv4 algorithms, in the order of `net.route.algo.inet.algo_list`.
-pub(crate) static INET: &[&dyn Algorithm<Inet>] = &[
-    &Vector("vector4"),
-    &Direct4,
-    &BitRuns4,
-    &Poptrie("poptrie4"),
-    &Dxr,
-    &DpdkLpm("dpdk_lpm4"),
-    &BinarySearch("bsearch4"),
-    &RadixLockless("radix4_lockless"),
-    &Radix("radix4"),
-    &Linear,
-];
-
-/// All IPv6 algorithms, in the order of `net.route.algo.inet6.algo_list`.
-pub(crate) static INET6: &[&dyn Algorithm<Inet6>] = &[
-    &Vector("vector6"),
-    &Tree6,
-    &Direct6,
-    &BitRuns6,
-    &Poptrie("poptrie6"),
-    &PlanB6,
-    &DpdkLpm("dpdk_lpm6"),
-    &BinarySearch("bsearch6"),
-    &RadixLockless("radix6_lockless"),
-    &Radix("radix6"),
-    &Linear,
-];
 
 /// Up to this many routes, an algorithm without updates of its own replaces its structure at each
 /// change (a few us) instead of asking for a rebuild, which waits for the sync policy.
@@ -207,6 +182,11 @@ pub trait Module<F: Family>: Send {
     /// Memory that readers may still look at must not be reused at once: unlink it, take a stamp
     /// with [`Grace::stamp`], and reuse it when [`Grace::has_passed`] says so. A structure handed
     /// over with [`Outcome::Replaced`] needs no such care: the framework frees the old one.
+    ///
+    /// The word of a [`Grace`] holds for lookups through [`Reader`](crate::Reader)s. Anybody can build
+    /// a module and keep its [`Module::lookup`], so what such a lookup reads while it is reused must
+    /// be atomic: a wrong answer there, never undefined behaviour. The modules of this crate cannot
+    /// be had but through a [`Fib`](crate::Fib).
     fn apply(&mut self, changes: &[Change<F>], rib: &Rib<F>, grace: &Grace<'_>) -> Outcome<F>;
 
     /// Bytes that the module keeps beside the lookup structure, for updates.

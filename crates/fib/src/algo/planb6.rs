@@ -83,12 +83,14 @@ impl Module<Inet6> for PlanB6Module {
         rib: &Rib<Inet6>,
         _grace: &Grace<'_>,
     ) -> Outcome<Inet6> {
+        if rib.len() > SMALL_TABLE {
+            return Outcome::Rebuild { reason: "ranges move" };
+        }
         match spans::of_dump(&rib.dump()) {
-            Ok(spans) if rib.len() <= SMALL_TABLE => {
+            Ok(spans) => {
                 self.0 = Arc::new(Tree::new(&spans));
                 Outcome::Replaced(self.0.clone())
             }
-            Ok(_) => Outcome::Rebuild { reason: "ranges move" },
             Err(error) => Outcome::Failed(error),
         }
     }

@@ -72,12 +72,14 @@ impl<F: Family> Module<F> for PoptrieModule<F> {
     }
 
     fn apply(&mut self, _changes: &[Change<F>], rib: &Rib<F>, _grace: &Grace<'_>) -> Outcome<F> {
+        if rib.len() > SMALL_TABLE {
+            return Outcome::Rebuild { reason: "nodes move" };
+        }
         match spans::of_dump(&rib.dump()) {
-            Ok(spans) if rib.len() <= SMALL_TABLE => {
+            Ok(spans) => {
                 self.0 = Arc::new(Trie::new(&spans));
                 Outcome::Replaced(self.0.clone())
             }
-            Ok(_) => Outcome::Rebuild { reason: "nodes move" },
             Err(error) => Outcome::Failed(error),
         }
     }

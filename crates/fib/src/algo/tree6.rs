@@ -195,7 +195,10 @@ impl Tree {
     fn child<C: Count>(level: &[Node], at: usize, high: u64) -> usize {
         // Unused keys of the highest number lead behind the end for the highest addresses only,
         // where the last answer is theirs.
-        let count = level.get(at).map_or(1, |node| C::wide_up_to_16(&node.0, high));
+        let count = match level.get(at) {
+            Some(node) => C::wide_up_to_16(&node.0, high),
+            None => 1,
+        };
         at * KEYS + (count as usize).wrapping_sub(1)
     }
 
@@ -347,22 +350,29 @@ impl Kernel for Below<'_> {
     }
 }
 
-struct Batch<'a>(&'a Tree, &'a [u128], &'a mut [NexthopId]);
+/// Up to [`CHUNK`] lookups. A kernel of its own: with the loop over chunks around it the compiler
+/// keeps less of it in registers, a sixth of the rate.
+struct Chunk<'a>(&'a Tree, &'a [[u128; STAGE]], &'a mut [[NexthopId; STAGE]]);
 
-impl Kernel for Batch<'_> {
+impl Kernel for Chunk<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<C: Count>(self) {
+        self.0.chunk::<C>(self.1, self.2);
+    }
+}
+
+/// Fewer lookups than a stage.
+struct Rest<'a>(&'a Tree, &'a [u128], &'a mut [NexthopId]);
+
+impl Kernel for Rest<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<C: Count>(self) {
         let Self(tree, addrs, answers) = self;
-        let count = addrs.len().min(answers.len());
-        let (addrs, rest) = addrs[..count].as_chunks::<STAGE>();
-        let (answers, rest_answers) = answers[..count].as_chunks_mut::<STAGE>();
-        let chunks = addrs.chunks(CHUNK / STAGE).zip(answers.chunks_mut(CHUNK / STAGE));
-        for (addrs, answers) in chunks {
-            tree.chunk::<C>(addrs, answers);
-        }
-        for (answer, &addr) in rest_answers.iter_mut().zip(rest) {
+        for (answer, &addr) in answers.iter_mut().zip(addrs) {
             *answer = tree.find::<C>(addr);
         }
     }
@@ -377,7 +387,16 @@ impl Lookup<Inet6> for Tree {
     }
 
     fn lookup_batch(&self, addrs: &[u128], answers: &mut [NexthopId]) {
-        level::run(Batch(self, addrs, answers));
+        let count = addrs.len().min(answers.len());
+        let (addrs, rest) = addrs[..count].as_chunks::<STAGE>();
+        let (answers, rest_answers) = answers[..count].as_chunks_mut::<STAGE>();
+        let chunks = addrs.chunks(CHUNK / STAGE).zip(answers.chunks_mut(CHUNK / STAGE));
+        for (addrs, answers) in chunks {
+            level::run(Chunk(self, addrs, answers));
+        }
+        if !rest.is_empty() {
+            level::run(Rest(self, rest, rest_answers));
+        }
     }
 
     fn memory_bytes(&self) -> usize {

@@ -5,8 +5,7 @@
 //! vector instructions for a range and 16 IPv4 addresses, without a branch or a load that waits
 //! for another: for up to some 30 ranges nothing that looks at memory is faster.
 //!
-//! The loops are plain: the compiler turns each copy that [`level`] asks for into vector code. They
-//! go by index: `zip` and `map` of arrays stay calls in builds without link-time optimisation.
+//! The loops are plain: the compiler turns each copy that [`level`] asks for into vector code.
 
 use std::sync::Arc;
 
@@ -148,17 +147,17 @@ impl Kernel for Batch<'_, u32> {
         let count = addrs.len().min(answers.len());
         let (addrs, rest) = addrs[..count].as_chunks::<LANES>();
         let (answers, rest_answers) = answers[..count].as_chunks_mut::<LANES>();
-        for (at, addrs) in addrs.iter().enumerate() {
+        for (addrs, answers) in addrs.iter().zip(answers) {
             let mut found = [table.first.0; LANES];
             for &(start, nexthop) in &table.rest {
                 for lane in 0..LANES {
                     found[lane] = if addrs[lane] >= start { nexthop.0 } else { found[lane] };
                 }
             }
-            answers[at] = lanes::map(&found, NexthopId);
+            *answers = lanes::map(&found, NexthopId);
         }
-        for (at, &addr) in rest.iter().enumerate() {
-            rest_answers[at] = table.find(addr);
+        for (answer, &addr) in rest_answers.iter_mut().zip(rest) {
+            *answer = table.find(addr);
         }
     }
 }
@@ -172,7 +171,7 @@ impl Kernel for Batch<'_, u128> {
         let count = addrs.len().min(answers.len());
         let (addrs, rest) = addrs[..count].as_chunks::<LANES>();
         let (answers, rest_answers) = answers[..count].as_chunks_mut::<LANES>();
-        for (at, addrs) in addrs.iter().enumerate() {
+        for (addrs, answers) in addrs.iter().zip(answers) {
             let high = lanes::map(addrs, |addr| addr.split().0);
             let mut found = [u64::from(table.first.0); LANES];
             let mut equal = [0u64; LANES];
@@ -196,10 +195,10 @@ impl Kernel for Batch<'_, u128> {
             if equal.iter().fold(0, |any, equal| any | equal) != 0 {
                 table.compare_whole(addrs, &mut found);
             }
-            answers[at] = lanes::map(&found, |nexthop| NexthopId(nexthop as u32));
+            *answers = lanes::map(&found, |nexthop| NexthopId(nexthop as u32));
         }
-        for (at, &addr) in rest.iter().enumerate() {
-            rest_answers[at] = table.find(addr);
+        for (answer, &addr) in rest_answers.iter_mut().zip(rest) {
+            *answer = table.find(addr);
         }
     }
 }

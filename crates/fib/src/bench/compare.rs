@@ -5,9 +5,10 @@ use std::time::Instant;
 use super::keys::Form;
 use super::rounds::{self, Rates};
 use super::{Contender, Effort, Measured, Mode, Origin, Ours, Stream};
-use crate::algo::{Algorithm, Dump, TableFacts};
+use crate::algo::{Dump, TableFacts};
 use crate::caches::CacheSizes;
 use crate::error::FibError;
+use crate::registry::{Listed, Registry};
 
 /// One figure of a comparison.
 #[derive(Debug, Clone)]
@@ -115,18 +116,16 @@ fn build_all<F: Measured>(
         plan.only.is_empty() || plan.only.iter().any(|part| name.contains(part.as_str()))
     };
     let facts = facts(dump);
-    let auto = F::algorithms()
-        .iter()
-        .rev()
-        .max_by_key(|algorithm| algorithm.preference(&facts))
-        .map(|algorithm| algorithm.name());
-    for algorithm in F::algorithms() {
+    let registry = Registry::<F>::standard();
+    let auto = registry.all().rev().max_by_key(|algorithm| algorithm.preference(&facts));
+    let auto = auto.map(|algorithm| algorithm.name());
+    for algorithm in registry.iter() {
         // What is never chosen looks at every route: minutes for a large table.
         let hopeless = algorithm.preference(&facts) == 0 && dump.len() > 10;
         if hopeless || !wanted(algorithm.name()) {
             continue;
         }
-        for ((name, bits, lookup), build_s) in forms(*algorithm, dump, &facts) {
+        for ((name, bits, lookup), build_s) in forms(algorithm, dump, &facts) {
             entries.push(Entry { build_s, auto: auto == Some(algorithm.name()) });
             contenders.push(Box::new(Ours::new(name, bits, lookup)));
         }
@@ -142,7 +141,7 @@ fn build_all<F: Measured>(
 
 /// The forms of an algorithm, and the time to build each.
 fn forms<F: Measured>(
-    algorithm: &'static dyn Algorithm<F>,
+    algorithm: Listed<F>,
     dump: &Dump<F>,
     facts: &TableFacts,
 ) -> Vec<(Form<F>, f64)> {
@@ -158,9 +157,9 @@ fn forms<F: Measured>(
         label = format!("{name}, {bits}-bit cells");
     }
     let start = Instant::now();
-    if let Ok(module) = algorithm.build(dump) {
+    if let Ok(lookup) = algorithm.build(dump) {
         let build_s = start.elapsed().as_secs_f64();
-        forms.push(((label, bits, module.lookup()), build_s));
+        forms.push(((label, bits, lookup), build_s));
     }
     forms
 }

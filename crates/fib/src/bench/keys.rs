@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::algo::{Algorithm, Direct4, Dump, TableFacts};
+use crate::algo::{Algorithm as _, Direct4, Dump, TableFacts};
 use crate::family::{Address, Family, Inet, Inet6};
 use crate::lookup::Lookup;
 use crate::prefix::Prefix;
 use crate::random::Random;
+use crate::registry::Listed;
 
 /// Addresses in both forms that contenders want.
 pub struct Keys<F: Family> {
@@ -117,17 +118,14 @@ pub trait Measured: Family {
     fn anywhere(random: &mut Random) -> Self::Addr;
 
     /// How wide the nexthop numbers are that an algorithm stores for such a table.
-    fn nexthop_bits(algorithm: &dyn Algorithm<Self>, facts: &TableFacts) -> u32 {
+    fn nexthop_bits(algorithm: Listed<Self>, facts: &TableFacts) -> u32 {
         let _ = facts;
         32 - algorithm.limits().nexthops.leading_zeros()
     }
 
     /// The form that `algorithm` would take for a table with more nexthops, where that is another.
     #[doc(hidden)]
-    fn wide_form(
-        algorithm: &dyn Algorithm<Self>,
-        dump: &Dump<Self>,
-    ) -> Option<Arc<dyn Lookup<Self>>> {
+    fn wide_form(algorithm: Listed<Self>, dump: &Dump<Self>) -> Option<Arc<dyn Lookup<Self>>> {
         let _ = (algorithm, dump);
         None
     }
@@ -138,17 +136,14 @@ impl Measured for Inet {
         random.addr::<Self>()
     }
 
-    fn nexthop_bits(algorithm: &dyn Algorithm<Self>, facts: &TableFacts) -> u32 {
+    fn nexthop_bits(algorithm: Listed<Self>, facts: &TableFacts) -> u32 {
         match algorithm.name() == Direct4.name() && Direct4::is_narrow_for(facts.nexthops) {
             true => 8,
             false => 32 - algorithm.limits().nexthops.leading_zeros(),
         }
     }
 
-    fn wide_form(
-        algorithm: &dyn Algorithm<Self>,
-        dump: &Dump<Self>,
-    ) -> Option<Arc<dyn Lookup<Self>>> {
+    fn wide_form(algorithm: Listed<Self>, dump: &Dump<Self>) -> Option<Arc<dyn Lookup<Self>>> {
         let has_both =
             algorithm.name() == Direct4.name() && Direct4::is_narrow_for(dump.highest_nexthop());
         has_both.then(|| Direct4::build_wide(dump).ok())?.map(|module| module.lookup())

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use super::{Measured, Stream};
 use crate::algo::Dump;
 use crate::error::FibError;
+use crate::family::Address;
 use crate::fib::{Choice, Fib, Reader, Update};
 use crate::nexthop::{Nexthop, NexthopId};
 use crate::prefix::Prefix;
@@ -95,7 +96,7 @@ pub fn updates<F: Measured>(
         fib.set_algorithm(Choice::Fixed(name.to_string()))?;
     }
     let dump_again = fib.rib().dump();
-    let algorithm = F::algorithms().iter().find(|a| a.name() == fib.algorithm_name());
+    let algorithm = fib.registry().get(fib.algorithm_name());
     let start = Instant::now();
     let _built = algorithm.map(|algorithm| algorithm.build(&dump_again));
     let build_s = start.elapsed().as_secs_f64();
@@ -142,7 +143,8 @@ pub fn updates<F: Measured>(
 }
 
 fn nexthop<F: Measured>(number: u16) -> Nexthop<F> {
-    Nexthop::connected(number)
+    // Through a gateway: routes to connected networks never wait.
+    Nexthop::via(F::Addr::truncate(number.into()), number)
 }
 
 /// A reader at full speed that counts its lookups.

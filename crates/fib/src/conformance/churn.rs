@@ -8,11 +8,12 @@ use super::cases::{random_prefix, random_table};
 use super::{Checker, Mode, Violation, edges, oracle};
 use crate::algo::AlgorithmError;
 use crate::error::FibError;
-use crate::family::Family;
+use crate::family::{Address, Family};
 use crate::fib::{Choice, Fib, Reader, Update};
 use crate::nexthop::{Nexthop, NexthopId};
 use crate::prefix::Prefix;
 use crate::random::Random;
+use crate::registry::Registry;
 
 /// Nexthops of all routes.
 const NEXTHOPS: u64 = 12;
@@ -49,9 +50,22 @@ impl Churn {
     /// # Errors
     /// The first [`Violation`].
     pub fn check<F: Family>(&self, algorithm: &'static str) -> Result<Churned, Violation> {
+        self.check_in(&Registry::<F>::standard(), algorithm)
+    }
+
+    /// Like [`Churn::check`], for an algorithm of any registry.
+    ///
+    /// # Errors
+    /// The first [`Violation`].
+    pub fn check_in<F: Family>(
+        &self,
+        registry: &Registry<F>,
+        algorithm: &'static str,
+    ) -> Result<Churned, Violation> {
         let name = format!("churn of {} routes, seed {}", self.routes, self.seed);
         let checker = Checker { algorithm, case: &name };
-        let mut script = Script::<F>::new(self, algorithm).map_err(|error| checker.fib(error))?;
+        let mut script =
+            Script::new(self, registry, algorithm).map_err(|error| checker.fib(error))?;
         let readers = [script.fib.reader(), script.fib.reader()];
         let (history, stage) = (&script.history, &Stage::default());
         thread::scope(|scope| {
@@ -116,9 +130,9 @@ struct History<F: Family> {
 }
 
 impl<F: Family> Script<F> {
-    fn new(churn: &Churn, algorithm: &str) -> Result<Self, FibError> {
+    fn new(churn: &Churn, registry: &Registry<F>, algorithm: &str) -> Result<Self, FibError> {
         let mut random = Random::new(churn.seed);
-        let mut fib = Fib::new(0)?;
+        let mut fib = Fib::with(registry.clone())?;
         let ids = hold_nexthops(&mut fib)?;
         let spread = F::BITS / 2 + 8;
         let table = random_table::<F>(churn.routes, spread, &mut random);
@@ -135,7 +149,8 @@ impl<F: Family> Script<F> {
 /// A host route for each nexthop keeps their numbers from being given away.
 fn hold_nexthops<F: Family>(fib: &mut Fib<F>) -> Result<Vec<NexthopId>, FibError> {
     let held = |i: u64| Prefix::host(Random::new(i).addr::<F>());
-    (0..NEXTHOPS).map(|i| fib.add(held(i), Nexthop::connected(i as u16))).collect()
+    let via = |i: u64| Nexthop::via(F::Addr::truncate(i.into()), i as u16);
+    (0..NEXTHOPS).map(|i| fib.add(held(i), via(i))).collect()
 }
 
 /// Changes and their undoing, so that the table is at the end what it was at the beginning.
@@ -277,7 +292,7 @@ mod tests {
     use crate::{Inet, Inet6};
 
     fn check<F: Family>(routes: usize, changes: usize) {
-        for algorithm in F::algorithms() {
+        for algorithm in Registry::<F>::standard().iter() {
             let churn = Churn { routes, changes, seed: 42 };
             let churned = churn.check::<F>(algorithm.name()).unwrap();
             // On a busy machine readers and changes may never meet: seen in the output, no failure.
@@ -301,7 +316,7 @@ mod tests {
     #[test]
     fn an_answer_that_was_right_too_early_is_found() {
         let churn = Churn { routes: 50, changes: 0, seed: 9 };
-        let script = Script::<Inet>::new(&churn, "linear").unwrap();
+        let script = Script::new(&churn, &Registry::<Inet>::standard(), "linear").unwrap();
         // The table stays in state 0, but readers are told that it is long past.
         let late = script.history.answers.iter().position(|now| *now != script.history.answers[0]);
         let stage = Stage::default();
@@ -316,7 +331,7 @@ mod tests {
     #[test]
     fn the_history_is_that_of_the_table() {
         let churn = Churn { routes: 50, changes: 0, seed: 9 };
-        let mut script = Script::<Inet>::new(&churn, "linear").unwrap();
+        let mut script = Script::new(&churn, &Registry::<Inet>::standard(), "linear").unwrap();
         let mut reader = script.fib.reader();
         for state in 0..2 * script.cycle.len() {
             for (probe, &addr) in script.history.probes.iter().enumerate() {

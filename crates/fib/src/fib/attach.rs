@@ -10,6 +10,7 @@ use crate::error::FibError;
 use crate::family::Family;
 use crate::log::Action;
 use crate::lookup::Lookup;
+use crate::registry::Registry;
 use crate::rib::Rib;
 use crate::sync::Ordering;
 
@@ -18,7 +19,12 @@ use crate::sync::Ordering;
 const WORTH_SWITCHING: u8 = 12;
 /// For how long an algorithm is left out after its first failure; doubles with each more.
 const FIRST_RETRY: Duration = Duration::from_secs(1);
-const LONGEST_RETRY: Duration = Duration::from_secs(64);
+/// After so many failures in a row (the last one a minute after the first) it is not tried again,
+/// until somebody chooses an algorithm, loads a table, or nobody can serve one that has changed.
+const MOST_FAILURES: u32 = 7;
+const NEVER: Duration = Duration::MAX;
+/// Until a table that nobody can serve is tried again, once it has changed.
+const HOPELESS_RETRY: Duration = Duration::from_secs(64);
 
 /// The algorithm that serves a table, with its structure.
 pub(super) struct Attached<F: Family> {
@@ -26,7 +32,7 @@ pub(super) struct Attached<F: Family> {
     pub(super) module: Box<dyn Module<F>>,
 }
 
-/// An algorithm that failed and is left out until a time.
+/// An algorithm that failed and is left out until a time, or for good: [`NEVER`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Errored {
     failures: u32,
@@ -57,11 +63,14 @@ impl<F: Family> Attached<F> {
 }
 
 /// The algorithm that is preferred for a table when nothing else is known.
-pub(super) fn first<F: Family>(rib: &Rib<F>, caches: CacheSizes) -> &'static dyn Algorithm<F> {
+pub(super) fn first<F: Family>(
+    registry: &Registry<F>,
+    rib: &Rib<F>,
+    caches: CacheSizes,
+) -> Result<&'static dyn Algorithm<F>, FibError> {
     let facts = facts(rib, 0, caches);
-    let algorithms = F::algorithms().iter().copied();
-    let best = algorithms.rev().max_by_key(|algorithm| algorithm.preference(&facts));
-    best.expect("invariant: each family has algorithms")
+    let best = registry.all().rev().max_by_key(|algorithm| algorithm.preference(&facts));
+    best.ok_or(FibError::NoAlgorithm { family: F::NAME })
 }
 
 fn facts<F: Family>(rib: &Rib<F>, nexthops: u32, caches: CacheSizes) -> TableFacts {
@@ -96,7 +105,7 @@ impl<F: Family> Fib<F> {
     /// the old one stays then.
     pub fn set_algorithm(&mut self, choice: Choice) -> Result<(), FibError> {
         if let Choice::Fixed(name) = &choice {
-            let algorithm = self.named(name)?;
+            let algorithm = self.registry.named(name)?;
             let name = algorithm.name();
             if let Some(error) = beyond(algorithm, self.rib.len(), self.nexthops.highest().0) {
                 return Err(FibError::Algorithm { name, error });
@@ -112,6 +121,33 @@ impl<F: Family> Fib<F> {
             self.attach_preferred();
         }
         Ok(())
+    }
+
+    /// Adds an algorithm to those that the table can choose from; it takes over at once where it is
+    /// better than the present one.
+    ///
+    /// # Errors
+    /// [`FibError::AlgorithmExists`] when there is one of its name.
+    pub fn attach(&mut self, algorithm: &'static dyn Algorithm<F>) -> Result<(), FibError> {
+        self.registry.attach(algorithm)?;
+        self.errors.remove(algorithm.name());
+        self.evaluate(false);
+        Ok(())
+    }
+
+    /// Takes an algorithm out of those that the table can choose from.
+    ///
+    /// # Errors
+    /// [`FibError::UnknownAlgorithm`], or [`FibError::AlgorithmBusy`] while it serves the table or
+    /// is the one that was chosen by name.
+    pub fn detach(&mut self, name: &str) -> Result<(), FibError> {
+        let name = self.registry.named(name)?.name();
+        let is_chosen = matches!(&self.choice, Choice::Fixed(chosen) if chosen == name);
+        if is_chosen || name == self.attached.name() {
+            return Err(FibError::AlgorithmBusy { name });
+        }
+        self.errors.remove(name);
+        self.registry.detach(name)
     }
 
     /// Attaches the preferred algorithm, be it ever so little better.
@@ -140,7 +176,8 @@ impl<F: Family> Fib<F> {
         if self.is_synced() {
             self.nexthops.settle(&self.publisher.grace());
         }
-        let next = [self.pending.due(), self.evaluation.due(), self.retry_due()];
+        let pending = self.pending.due().filter(|due| *due != NEVER);
+        let next = [pending, self.evaluation.due(), self.retry_due()];
         Synced {
             rebuilt: self.builds != builds,
             switched: self.attached.name() != name,
@@ -160,8 +197,13 @@ impl<F: Family> Fib<F> {
             return;
         }
         self.note_changes(changes.len());
+        let is_immediate = changes.iter().any(|change| self.needs_immediate_sync(change));
         if self.pending.is_pending() {
             self.pending.note(changes.len() as u64);
+            self.hope_again();
+            if is_immediate {
+                self.rebuild();
+            }
             return;
         }
         let nexthops = changes.iter().map(|change| change.new.0).max().unwrap_or(0);
@@ -178,12 +220,22 @@ impl<F: Family> Fib<F> {
             Outcome::Rebuild { reason } => {
                 self.pending.note(changes.len() as u64);
                 self.tell(Action::RebuildScheduled { reason });
+                if is_immediate {
+                    self.rebuild();
+                }
             }
             Outcome::Failed(error) => {
                 self.leave_out(self.attached.name(), error);
                 self.rebuild();
             }
         }
+    }
+
+    /// Whether a change is not to wait for a rebuild: routes to networks of this machine's own, as in
+    /// FreeBSD. What they lead to is expected to answer at once, and they are few.
+    fn needs_immediate_sync(&self, change: &Change<F>) -> bool {
+        let id = if change.new.is_none() { change.old } else { change.new };
+        self.nexthops.nexthop(id).is_some_and(|nexthop| nexthop.gateway.is_none())
     }
 
     pub(super) fn note_changes(&mut self, count: usize) {
@@ -196,6 +248,9 @@ impl<F: Family> Fib<F> {
         self.generation += 1;
         if self.is_synced() {
             self.settle();
+        } else {
+            // Readers see it, though routes still wait.
+            self.visible.fetch_add(1, Ordering::AcqRel);
         }
     }
 
@@ -203,12 +258,27 @@ impl<F: Family> Fib<F> {
         self.visible.load(Ordering::Acquire)
     }
 
+    /// Forgets which algorithms have failed too often: the table is not the one that they failed on.
+    pub(super) fn lift_bans(&mut self) {
+        self.errors.retain(|_, errored| errored.until != NEVER);
+    }
+
+    /// When a table that nobody could serve has changed, sets a time to try again.
+    fn hope_again(&mut self) {
+        if self.errors.is_empty() || self.pending.due() != Some(NEVER) {
+            return;
+        }
+        let until = self.now + HOPELESS_RETRY;
+        self.errors.values_mut().for_each(|errored| errored.until = errored.until.min(until));
+        self.pending.postpone(self.now, until);
+    }
+
     /// Builds a structure from the RIB with the algorithm that is best now. When none can, readers
     /// keep what they have, and it is tried again later.
     pub(super) fn rebuild(&mut self) {
         self.pending.note(0);
         // Each failure leaves one algorithm out.
-        for _ in F::algorithms() {
+        for _ in 0..self.registry.len() {
             let Some(algorithm) = self.best() else { break };
             match Attached::build(algorithm, &self.rib) {
                 Ok(built) => return self.take_over(built),
@@ -216,7 +286,9 @@ impl<F: Family> Fib<F> {
                 Err(_) => break,
             }
         }
-        let until = self.retry_due().unwrap_or(self.now + FIRST_RETRY);
+        let is_banned = self.errors.values().any(|errored| errored.until == NEVER);
+        let soon = if is_banned { NEVER } else { self.now + FIRST_RETRY };
+        let until = self.retry_due().unwrap_or(soon);
         self.pending.postpone(self.now, until);
         self.tell(Action::NoAlgorithm);
     }
@@ -272,9 +344,11 @@ impl<F: Family> Fib<F> {
 
     fn leave_out(&mut self, name: &'static str, error: AlgorithmError) {
         let failures = self.errors.get(name).map_or(0, |errored| errored.failures) + 1;
-        let retry = (FIRST_RETRY * 2u32.saturating_pow(failures - 1)).min(LONGEST_RETRY);
-        self.errors.insert(name, Errored { failures, until: self.now + retry });
-        let retry_ms = retry.as_millis() as u64;
+        let retry = FIRST_RETRY * 2u32.saturating_pow(failures.min(MOST_FAILURES) - 1);
+        let retry = (failures < MOST_FAILURES).then_some(retry);
+        let until = retry.map_or(NEVER, |retry| self.now + retry);
+        self.errors.insert(name, Errored { failures, until });
+        let retry_ms = retry.map_or(0, |retry| retry.as_millis() as u64);
         self.tell(Action::Failed { name, error, failures, retry_ms });
     }
 
@@ -282,9 +356,9 @@ impl<F: Family> Fib<F> {
     /// that is hardly better than the attached one.
     fn best(&self) -> Option<&'static dyn Algorithm<F>> {
         if let Choice::Fixed(name) = &self.choice {
-            let fixed = F::algorithms().iter().find(|algorithm| algorithm.name() == name);
-            if let Some(&fixed) = fixed.filter(|algorithm| self.can_serve(**algorithm)) {
-                return Some(fixed);
+            let fixed = self.registry.find(name).filter(|algorithm| self.can_serve(*algorithm));
+            if fixed.is_some() {
+                return fixed;
             }
         }
         let attached = self.attached.algorithm;
@@ -301,7 +375,7 @@ impl<F: Family> Fib<F> {
     /// equals.
     fn preferred(&self) -> Option<&'static dyn Algorithm<F>> {
         let facts = self.facts();
-        let able = F::algorithms().iter().copied().filter(|algorithm| self.can_serve(*algorithm));
+        let able = self.registry.all().filter(|algorithm| self.can_serve(*algorithm));
         able.rev().max_by_key(|algorithm| algorithm.preference(&facts))
     }
 
@@ -321,18 +395,6 @@ impl<F: Family> Fib<F> {
 
     /// When the next left-out algorithm may be tried again, if that would be of use.
     fn retry_due(&self) -> Option<Duration> {
-        let mut due: Vec<_> = self.errors.values().map(|errored| errored.until).collect();
-        due.sort_unstable();
-        due.into_iter().next()
-    }
-
-    fn named(&self, name: &str) -> Result<&'static dyn Algorithm<F>, FibError> {
-        F::algorithms().iter().find(|algorithm| algorithm.name() == name).copied().ok_or_else(
-            || FibError::UnknownAlgorithm {
-                name: name.to_owned(),
-                family: F::NAME,
-                known: self.algorithms().collect::<Vec<_>>().join(", "),
-            },
-        )
+        self.errors.values().map(|errored| errored.until).filter(|until| *until != NEVER).min()
     }
 }

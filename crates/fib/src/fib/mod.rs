@@ -23,6 +23,7 @@ use crate::log::{Action, Event, LogSink};
 use crate::lookup::Lookup;
 use crate::nexthop::{Group, Groups, Nexthop, NexthopId, NexthopTable};
 use crate::publish::Publisher;
+use crate::registry::Registry;
 use crate::rib::Rib;
 use crate::sync::{Arc, AtomicU64};
 use attach::{Attached, Errors};
@@ -48,6 +49,7 @@ pub struct Fib<F: Family> {
     number: u32,
     rib: Rib<F>,
     nexthops: NexthopTable<F>,
+    registry: Registry<F>,
     choice: Choice,
     policy: SyncPolicy,
     caches: CacheSizes,
@@ -107,7 +109,7 @@ pub struct Stats {
 }
 
 impl<F: Family> Fib<F> {
-    /// An empty table with the algorithm chosen automatically.
+    /// An empty table with the algorithm chosen automatically from those of this crate.
     ///
     /// # Errors
     /// [`FibError::Algorithm`] when no algorithm could be built.
@@ -115,20 +117,34 @@ impl<F: Family> Fib<F> {
         Self::with_caches(number, CacheSizes::of_this_machine())
     }
 
+    /// An empty table of number 0 with algorithms of your choice.
+    ///
+    /// # Errors
+    /// [`FibError::NoAlgorithm`] when the registry is empty, [`FibError::Algorithm`] when the
+    /// preferred algorithm could not be built.
+    pub fn with(registry: Registry<F>) -> Result<Self, FibError> {
+        Self::start(0, CacheSizes::of_this_machine(), registry)
+    }
+
     /// Like [`Fib::new`], for a machine with other caches: automatic choice depends on them.
     ///
     /// # Errors
     /// [`FibError::Algorithm`] when no algorithm could be built.
     pub fn with_caches(number: u32, caches: CacheSizes) -> Result<Self, FibError> {
+        Self::start(number, caches, Registry::standard())
+    }
+
+    fn start(number: u32, caches: CacheSizes, registry: Registry<F>) -> Result<Self, FibError> {
         let rib = Rib::new();
         let nexthops = NexthopTable::default();
-        let algorithm = attach::first(&rib, caches);
+        let algorithm = attach::first(&registry, &rib, caches)?;
         let attached = Attached::build(algorithm, &rib)?;
         let view = View { lookup: attached.lookup(), groups: nexthops.reader_groups().clone() };
         Ok(Self {
             number,
             rib,
             nexthops,
+            registry,
             choice: Choice::Auto,
             policy: SyncPolicy::default(),
             caches,
@@ -197,9 +213,14 @@ impl<F: Family> Fib<F> {
         self.attached.name()
     }
 
-    /// Names of the algorithms of the family.
+    /// Names of the algorithms that the table can choose from.
     pub fn algorithms(&self) -> impl Iterator<Item = &'static str> + use<F> {
-        F::algorithms().iter().map(|algorithm| algorithm.name())
+        self.registry.names()
+    }
+
+    /// The algorithms that the table can choose from.
+    pub fn registry(&self) -> &Registry<F> {
+        &self.registry
     }
 
     /// When pending changes lead to a rebuild.

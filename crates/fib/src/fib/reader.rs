@@ -23,7 +23,7 @@ pub struct Reader<F: Family> {
 /// longer than a batch, since the memory of replaced tables is not freed meanwhile.
 pub struct Pinned<'a, F: Family> {
     view: publish::Pinned<'a, View<F>>,
-    generation: &'a AtomicU64,
+    generation: u64,
 }
 
 impl<F: Family> Reader<F> {
@@ -34,13 +34,21 @@ impl<F: Family> Reader<F> {
     /// Holds the table still for a batch: some 5 ns for this and the end of it together.
     #[inline]
     pub fn pin(&mut self) -> Pinned<'_, F> {
-        Pinned { view: self.subscriber.pin(), generation: &self.generation }
+        // First the number, then the table: answers may be newer than it says, never older.
+        let generation = self.generation.load(Ordering::Acquire);
+        Pinned { view: self.subscriber.pin(), generation }
     }
 
     /// Longest match of one address. For many, [`Reader::lookup_batch`] is faster.
     #[inline]
     pub fn lookup(&mut self, addr: F::Addr) -> NexthopId {
         self.pin().lookup(addr)
+    }
+
+    /// Longest match of an address of the standard library.
+    #[inline]
+    pub fn lookup_ip(&mut self, ip: F::Ip) -> NexthopId {
+        self.lookup(ip.into())
     }
 
     /// Longest matches of many addresses: `answers[i]` belongs to `addrs[i]`. When the slices
@@ -56,6 +64,12 @@ impl<F: Family> Pinned<'_, F> {
     #[inline]
     pub fn lookup(&self, addr: F::Addr) -> NexthopId {
         self.view.lookup.lookup(addr)
+    }
+
+    /// Longest match of an address of the standard library.
+    #[inline]
+    pub fn lookup_ip(&self, ip: F::Ip) -> NexthopId {
+        self.lookup(ip.into())
     }
 
     /// Longest matches of many addresses, see [`Reader::lookup_batch`].
@@ -76,10 +90,52 @@ impl<F: Family> Pinned<'_, F> {
         self.view.groups.group(id)
     }
 
-    /// Generation of the table: the number of changes that readers see. An answer looked up after
-    /// reading a generation holds as long as that generation does.
+    /// Generation of the table: the number of changes that readers saw when it was pinned. An answer
+    /// looked up in this table holds as long as the next ones have the same generation.
     #[inline]
     pub fn generation(&self) -> u64 {
-        self.generation.load(Ordering::Acquire)
+        self.generation
+    }
+}
+
+/// All interleavings of a reader and a writer, by the model checker: see `publish`.
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use super::*;
+    use crate::Inet;
+    use crate::publish::Publisher;
+
+    /// A table with one answer.
+    struct Always(u32);
+
+    impl Lookup<Inet> for Always {
+        fn lookup(&self, _addr: u32) -> NexthopId {
+            NexthopId(self.0)
+        }
+        fn memory_bytes(&self) -> usize {
+            0
+        }
+    }
+
+    fn view(answer: u32) -> View<Inet> {
+        View { lookup: std::sync::Arc::new(Always(answer)), groups: Groups::default() }
+    }
+
+    #[test]
+    fn loom_an_answer_is_never_older_than_its_generation() {
+        loom::model(|| {
+            let mut publisher = Publisher::new(view(0));
+            let visible = Arc::new(AtomicU64::new(0));
+            let mut reader = Reader::new(publisher.subscribe(), visible.clone());
+            let reading = loom::thread::spawn(move || {
+                let pinned = reader.pin();
+                let generation = pinned.generation();
+                let answer = u64::from(pinned.lookup(7).0);
+                assert!(answer >= generation, "answer {answer} in generation {generation}");
+            });
+            publisher.replace(view(1));
+            visible.store(1, Ordering::Release);
+            reading.join().unwrap();
+        });
     }
 }

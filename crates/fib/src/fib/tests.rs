@@ -18,8 +18,9 @@ fn net<F: Family<Addr = u32>>(number: u32) -> Prefix<F> {
     Prefix::covering(number << 8, 24)
 }
 
-fn via<F: Family>(port: u16) -> Nexthop<F> {
-    Nexthop::connected(port)
+/// Through a gateway: routes to connected networks never wait.
+fn via<F: Family<Addr = u32>>(port: u16) -> Nexthop<F> {
+    Nexthop::via(u32::from(port), port)
 }
 
 fn fixed(name: &str) -> Choice {
@@ -41,18 +42,18 @@ struct TestNet;
 
 impl Family for TestNet {
     type Addr = u32;
+    type Ip = std::net::Ipv4Addr;
     const BITS: u8 = 32;
     const NAME: &'static str = "inet";
+}
 
-    fn algorithms() -> &'static [&'static dyn Algorithm<Self>] {
-        &[&Fake::Tiny, &Fake::Steady, &Fake::Flaky, &Fake::Narrow]
-    }
-    fn parse_addr(text: &str) -> Option<u32> {
-        Inet::parse_addr(text)
-    }
-    fn write_addr(addr: u32, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        Inet::write_addr(addr, out)
-    }
+/// The test algorithms.
+fn fakes() -> Registry<TestNet> {
+    let mut registry = Registry::empty();
+    let fakes: [&'static dyn Algorithm<TestNet>; 4] =
+        [&Fake::Tiny, &Fake::Steady, &Fake::Flaky, &Fake::Narrow];
+    fakes.into_iter().for_each(|fake| registry.attach(fake).unwrap());
+    registry
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,7 +134,7 @@ impl Module<TestNet> for FakeModule {
 
 /// A table whose messages are kept.
 fn logged() -> (Fib<TestNet>, Arc<Mutex<Vec<String>>>) {
-    let mut fib = Fib::new(3).unwrap();
+    let mut fib = Fib::start(3, CacheSizes::default(), fakes()).unwrap();
     let lines = Arc::new(Mutex::new(Vec::new()));
     let sink = lines.clone();
     fib.set_log(Some(Box::new(move |event| sink.lock().unwrap().push(event.to_string()))));
@@ -308,6 +309,101 @@ fn a_failing_algorithm_is_left_out_for_a_growing_time() {
 }
 
 #[test]
+fn an_algorithm_that_always_fails_is_given_up() {
+    let (mut fib, lines) = logged();
+    FLAKY.set(255);
+    FAILURES.set(1000);
+    fib.load([(net(1), via(1))]).unwrap();
+    let seconds_of_a_day = 24 * 3600;
+    for s in 0..seconds_of_a_day {
+        fib.sync(ms(s * 1000));
+    }
+    assert_eq!((1000 - FAILURES.get(), fib.algorithm_name()), (7, "tiny"));
+    let last = lines.lock().unwrap().iter().rfind(|line| line.contains("failed")).cloned();
+    assert!(last.unwrap().ends_with("(failures=7), not tried again"));
+    assert_eq!(fib.sync(ms(seconds_of_a_day * 1000)).next, None);
+    // Another table is another chance.
+    FAILURES.set(0);
+    fib.load([(net(2), via(1))]).unwrap();
+    assert_eq!(fib.algorithm_name(), "flaky");
+}
+
+#[test]
+fn a_table_that_nobody_can_serve_is_tried_again_when_it_has_changed() {
+    let mut registry = Registry::<TestNet>::empty();
+    registry.attach(&Fake::Flaky).unwrap();
+    let mut fib = Fib::with(registry).unwrap();
+    let mut reader = fib.reader();
+    fib.set_algorithm(fixed("flaky")).unwrap();
+    FAILURES.set(1000);
+    fib.load([(net(1), via(1))]).unwrap();
+    let sync_until = |fib: &mut Fib<TestNet>, seconds: std::ops::Range<u64>| {
+        let before = FAILURES.get();
+        for s in seconds {
+            fib.sync(ms(s * 1000));
+        }
+        before - FAILURES.get()
+    };
+    assert_eq!(sync_until(&mut fib, 0..1000), 6);
+    assert_eq!((sync_until(&mut fib, 1000..9000), fib.is_synced()), (0, false));
+    fib.change(net(1), via(2)).unwrap();
+    assert_eq!(sync_until(&mut fib, 9000..9050), 0);
+    assert_eq!(sync_until(&mut fib, 9050..20_000), 1);
+    FAILURES.set(0);
+    let id = fib.change(net(1), via(3)).unwrap();
+    sync_until(&mut fib, 20_000..20_100);
+    assert_eq!((reader.lookup(256), fib.is_synced()), (id, true));
+}
+
+#[test]
+fn routes_to_connected_networks_never_wait() {
+    let (mut fib, _) = logged();
+    let mut reader = fib.reader();
+    let far = fib.add(net(1), via(1)).unwrap();
+    assert!(!fib.is_synced() && reader.lookup(256).is_none());
+    let near = fib.add(net(2), Nexthop::connected(2)).unwrap();
+    assert_eq!((reader.lookup(512), reader.lookup(256), fib.is_synced()), (near, far, true));
+    fib.delete(net(2)).unwrap();
+    assert!(reader.lookup(512).is_none() && fib.is_synced());
+    fib.delete(net(1)).unwrap();
+    assert!(!reader.lookup(256).is_none() && !fib.is_synced());
+}
+
+#[test]
+fn a_change_of_a_group_is_seen_in_the_generation_while_routes_wait() {
+    let (mut fib, _) = logged();
+    let mut reader = fib.reader();
+    let group = fib.add(net(1), vec![(via(1), 1), (via(2), 3)]).unwrap();
+    fib.flush();
+    fib.add(net(2), via(3)).unwrap();
+    assert!(!fib.is_synced());
+    let before = reader.pin().generation();
+    let member = |reader: &mut Reader<TestNet>| reader.pin().member(group, 0);
+    let old = member(&mut reader);
+    fib.change_group(group, &[(via(7), 1)]).unwrap();
+    assert_ne!(member(&mut reader), old);
+    assert_eq!((reader.pin().generation(), fib.is_synced()), (before + 1, false));
+    fib.flush();
+    assert_eq!((reader.pin().generation(), fib.generation()), (3, 3));
+}
+
+#[test]
+fn a_table_of_very_many_nexthops_is_served_without_a_lock() {
+    let mut fib = Fib::<Inet>::new(0).unwrap();
+    let route = |i: u32| (net::<Inet>(i), Nexthop::via(i, 0));
+    fib.load((0..70_000).map(route)).unwrap();
+    assert_eq!(fib.algorithm_name(), "bsearch4");
+    let mut reader = fib.reader();
+    for i in (0..70_000).step_by(997) {
+        assert_eq!(fib.nexthop(reader.lookup(i << 8)), Some(&Nexthop::via(i, 0)));
+    }
+    let mut fib = Fib::<Inet6>::new(0).unwrap();
+    let route = |i: u128| (Prefix::covering(i << 64, 64), Nexthop::via(i, 0));
+    fib.load((0..70_000).map(route)).unwrap();
+    assert_eq!(fib.algorithm_name(), "bsearch6");
+}
+
+#[test]
 fn another_algorithm_takes_over_when_the_fixed_one_breaks() {
     let (mut fib, _) = logged();
     let mut reader = fib.reader();
@@ -344,6 +440,85 @@ fn a_failed_build_by_name_leaves_everything_as_it_was() {
     FAILURES.set(1);
     assert!(matches!(fib.set_algorithm(fixed("flaky")), Err(FibError::Algorithm { .. })));
     assert_eq!((fib.algorithm_name(), fib.choice()), ("tiny", &Choice::Auto));
+}
+
+/// Serves every table better than anything else, from a list.
+#[derive(Debug)]
+struct Eager;
+
+impl Algorithm<Inet> for Eager {
+    fn name(&self) -> &'static str {
+        "eager"
+    }
+    fn preference(&self, _facts: &TableFacts) -> u8 {
+        255
+    }
+    fn build(&self, dump: &Dump<Inet>) -> Result<Box<dyn Module<Inet>>, AlgorithmError> {
+        Linear.build(dump)
+    }
+}
+
+#[test]
+fn an_algorithm_from_outside_comes_and_goes_while_a_reader_runs() {
+    let mut fib = Fib::<Inet>::new(0).unwrap();
+    let mut reader = fib.reader();
+    let routes = (0..500).map(|i| (net(i), via(1)));
+    fib.load(routes).unwrap();
+    let before = fib.algorithm_name();
+    let generation = fib.generation();
+    // At 255 the fastest of the large tables are its equals: it is not worth a change.
+    fib.attach(&Eager).unwrap();
+    assert_eq!((fib.algorithm_name(), fib.algorithms().last()), (before, Some("eager")));
+    assert!(matches!(fib.attach(&Eager), Err(FibError::AlgorithmExists { name: "eager", .. })));
+    fib.set_algorithm(fixed("eager")).unwrap();
+    assert_eq!(fib.detach("eager"), Err(FibError::AlgorithmBusy { name: "eager" }));
+    let id = fib.add(net(500), via(2)).unwrap();
+    fib.flush();
+    assert_eq!(reader.lookup(500 << 8), id);
+    fib.set_algorithm(Choice::Auto).unwrap();
+    fib.detach("eager").unwrap();
+    assert!(fib.set_algorithm(fixed("eager")).is_err());
+    assert_eq!((reader.lookup(500 << 8), fib.generation()), (id, generation + 1));
+}
+
+#[test]
+fn a_better_algorithm_takes_over_when_it_is_attached() {
+    let mut registry = Registry::<Inet>::empty();
+    let error = Fib::with(registry.clone()).err().unwrap().to_string();
+    assert!(error.starts_with("no inet lookup algorithm to serve the table"), "{error}");
+    registry.attach(&Linear).unwrap();
+    let mut fib = Fib::with(registry).unwrap();
+    let id = fib.add(net(1), via(1)).unwrap();
+    assert_eq!(fib.algorithm_name(), "linear");
+    fib.attach(&Eager).unwrap();
+    assert_eq!((fib.algorithm_name(), fib.reader().lookup(256)), ("eager", id));
+}
+
+#[test]
+fn a_family_from_outside_has_the_algorithms_for_any_width() {
+    let mut fib = Fib::<TestNet>::new(0).unwrap();
+    let names: Vec<_> = fib.algorithms().collect();
+    assert_eq!(names, ["bsearch", "radix_lockless", "radix", "linear"]);
+    let id = fib.add(net(1), via(1)).unwrap();
+    for name in names {
+        fib.set_algorithm(fixed(name)).unwrap();
+        assert_eq!(fib.reader().lookup(256), id, "{name}");
+    }
+}
+
+#[test]
+fn addresses_of_the_standard_library_are_taken_as_they_are() {
+    let mut fib = Fib::<Inet6>::new(0).unwrap();
+    let gateway = "2001:db8::1".parse().unwrap();
+    let prefix = Prefix::of("2001:db8:7::".parse().unwrap(), 48).unwrap();
+    let id = fib.add(prefix, Nexthop::through(gateway, 2)).unwrap();
+    assert_eq!(fib.nexthop(id).unwrap().gateway_ip(), Some(gateway));
+    let (mut reader, inside) = (fib.reader(), "2001:db8:7::99".parse().unwrap());
+    assert_eq!((reader.lookup_ip(inside), reader.pin().lookup_ip(gateway)), (id, NexthopId::NONE));
+    let ends = [prefix.ip(), prefix.last_ip()].map(|ip| ip.to_string());
+    assert_eq!(ends, ["2001:db8:7::", "2001:db8:7:ffff:ffff:ffff:ffff:ffff"]);
+    assert!(prefix.contains_ip(inside) && !prefix.contains_ip(gateway));
+    assert!(Prefix::<Inet>::of([10, 0, 0, 0].into(), 33).is_err());
 }
 
 #[test]

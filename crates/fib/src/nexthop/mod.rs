@@ -64,6 +64,16 @@ impl<F: Family> Nexthop<F> {
         Self { gateway: Some(gateway), port, kind: NexthopKind::Unicast }
     }
 
+    /// Like [`Nexthop::via`], with an address of the standard library.
+    pub fn through(gateway: F::Ip, port: u16) -> Self {
+        Self::via(gateway.into(), port)
+    }
+
+    /// The next router, as the standard library has its address.
+    pub fn gateway_ip(&self) -> Option<F::Ip> {
+        self.gateway.map(F::Ip::from)
+    }
+
     /// A nexthop whose destinations are on the network of `port`.
     pub fn connected(port: u16) -> Self {
         Self { gateway: None, port, kind: NexthopKind::Unicast }

@@ -2,6 +2,8 @@
 
 mod trie;
 
+#[cfg(test)]
+pub(crate) use trie::DUMPS;
 pub use trie::{Covered, Rib};
 
 #[cfg(test)]

@@ -11,6 +11,12 @@ use crate::family::{Address, Family};
 use crate::nexthop::NexthopId;
 use crate::prefix::Prefix;
 
+#[cfg(test)]
+thread_local! {
+    /// How often this thread has dumped a table: who must not is held to it.
+    pub(crate) static DUMPS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 /// No child. The root is nobody's child.
 const NIL: u32 = 0;
 const ROOT: usize = 0;
@@ -139,6 +145,8 @@ impl<F: Family> Rib<F> {
 
     /// All routes as a sorted list. O(n).
     pub fn dump(&self) -> Dump<F> {
+        #[cfg(test)]
+        DUMPS.set(DUMPS.get() + 1);
         let mut routes = Vec::with_capacity(self.routes);
         routes.extend(self.iter());
         Dump::new(routes)

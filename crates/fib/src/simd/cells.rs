@@ -97,10 +97,12 @@ pub(crate) fn cell_of(addr: u32) -> usize {
     (addr >> CELL_SHIFT) as usize
 }
 
-/// Fetches the cache line of an address's cell.
+/// Fetches the cache lines of some addresses' cells.
 #[inline(always)]
-pub(crate) fn fetch<W: Width>(cells: &[W::Atomic; CELLS], addr: u32) {
-    prefetch(cells, cell_of(addr));
+pub(crate) fn fetch_lanes<W: Width>(cells: &[W::Atomic; CELLS], addrs: &[u32; LANES]) {
+    for addr in addrs {
+        prefetch(cells, cell_of(*addr));
+    }
 }
 
 /// The codes of some addresses, and a bit for each code that is the highest, the first one's lowest.
@@ -154,7 +156,9 @@ mod x86 {
         let place = _mm512_and_si512(place, all(32 - cell_bits));
         let mut found = _mm512_setzero_si512();
         // SAFETY: the shifted addresses are below the number of 32-bit numbers that the cells take
-        // (2^32 >> 8 cells, 4 / BYTES of them in a number); nothing is written.
+        // (2^32 >> 8 cells, 4 / BYTES of them in a number); nothing is written. It is not said to be
+        // `readonly`, since these are acquiring loads: what a code leads to is read after it, and
+        // the compiler may move no later load before an instruction that may write.
         unsafe {
             asm!(
                 "kxnorw {all}, {all}, {all}",
@@ -163,7 +167,7 @@ mod x86 {
                 found = inout(zmm_reg) found,
                 index = in(zmm_reg) index,
                 cells = in(reg) cells.as_ptr(),
-                options(readonly, nostack, preserves_flags),
+                options(nostack, preserves_flags),
             );
         }
         let codes = _mm512_and_si512(_mm512_srlv_epi32(found, place), all(W::MAX));

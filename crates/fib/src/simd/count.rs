@@ -4,10 +4,11 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU16, AtomicU64};
 
-use super::lanes;
-
-/// How many of the keys are at most `wanted`. Implemented by types that only [`super::level`]
-/// chooses: the vector ones are right on their processors alone.
+/// How many of the keys are at most `wanted`. The vector implementations are right on their
+/// processors alone: their types are visible to [`super::level`] only, which chooses them there.
+///
+/// Keys that others may write are read as relaxed atomics would read them, by vector, too: whoever
+/// reads a line while it is written gets a wrong count, not undefined behaviour.
 pub(crate) trait Count {
     /// Whether AVX-512 (F, BW, DQ and VL) may be used.
     const HAS_AVX512: bool = false;
@@ -28,19 +29,19 @@ pub(crate) trait Count {
     /// Of 8 keys of 64 bits.
     #[inline(always)]
     fn wide_up_to_8(keys: &[AtomicU64; 8], wanted: u64) -> u32 {
-        lanes::count(keys, |key| key.load(Relaxed) <= wanted)
+        keys.iter().map(|key| u32::from(key.load(Relaxed) <= wanted)).sum()
     }
 
     /// Of 8 keys of 64 bits that nobody writes.
     #[inline(always)]
     fn wide_up_to_8_plain(keys: &[u64; 8], wanted: u64) -> u32 {
-        lanes::count(keys, |key| *key <= wanted)
+        keys.iter().map(|key| u32::from(*key <= wanted)).sum()
     }
 
     /// Of 16 keys of 64 bits that nobody writes.
     #[inline(always)]
     fn wide_up_to_16(keys: &[u64; 16], wanted: u64) -> u32 {
-        lanes::count(keys, |key| *key <= wanted)
+        keys.iter().map(|key| u32::from(*key <= wanted)).sum()
     }
 
     /// The highest bit of each of 32 numbers, the first number's lowest.
@@ -56,22 +57,66 @@ pub(crate) struct Portable;
 impl Count for Portable {
     #[inline(always)]
     fn up_to_16(keys: &[AtomicU16; 16], wanted: u16) -> u32 {
-        lanes::count(keys, |key| key.load(Relaxed) <= wanted)
+        keys.iter().map(|key| u32::from(key.load(Relaxed) <= wanted)).sum()
     }
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-pub(crate) use x86::{Avx2, Avx512};
+pub(super) use x86::{Avx2, Avx512};
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod x86 {
     use super::{AtomicU16, AtomicU64, Count};
+    use std::arch::asm;
     use std::arch::x86_64::{
-        __m256i, _mm256_castsi256_ps, _mm256_cmpeq_epi16, _mm256_cmple_epu16_mask,
-        _mm256_loadu_si256, _mm256_min_epu16, _mm256_movemask_epi8, _mm256_movemask_ps,
-        _mm256_set1_epi16, _mm512_cmple_epu16_mask, _mm512_cmple_epu64_mask, _mm512_loadu_si512,
-        _mm512_movepi32_mask, _mm512_set1_epi16, _mm512_set1_epi64,
+        __m256i, __m512i, _mm256_castsi256_ps, _mm256_cmpeq_epi16, _mm256_cmpgt_epi64,
+        _mm256_cmple_epu16_mask, _mm256_loadu_si256, _mm256_min_epu16, _mm256_movemask_epi8,
+        _mm256_movemask_ps, _mm256_packs_epi16, _mm256_packs_epi32, _mm256_set1_epi16,
+        _mm256_set1_epi64x, _mm256_xor_si256, _mm512_cmple_epu16_mask, _mm512_cmple_epu64_mask,
+        _mm512_loadu_si512, _mm512_movepi32_mask, _mm512_set1_epi16, _mm512_set1_epi64,
     };
+
+    /// 32 bytes of atomics. Plain loads that race with a store are undefined behaviour; the load of
+    /// an instruction that the compiler does not see into is what relaxed loads of the parts are.
+    ///
+    /// # Safety
+    /// The processor must have AVX.
+    #[inline]
+    #[target_feature(enable = "avx")]
+    unsafe fn load_32(keys: &[AtomicU16; 16]) -> __m256i {
+        let line;
+        // SAFETY: 32 readable bytes; nothing is written. It may move like any relaxed load: what
+        // it reads is found through a number that was loaded before.
+        unsafe {
+            asm!(
+                "vmovdqu {line}, [{keys}]",
+                line = lateout(ymm_reg) line,
+                keys = in(reg) keys.as_ptr(),
+                options(pure, readonly, nostack, preserves_flags),
+            );
+        }
+        line
+    }
+
+    /// 64 bytes of atomics, as [`load_32`].
+    ///
+    /// # Safety
+    /// The processor must have AVX-512F, and `keys` lead to 64 readable bytes.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    unsafe fn load_64<T>(keys: *const T) -> __m512i {
+        let line;
+        // SAFETY: the caller's promise; the rest as for 32 bytes.
+        unsafe {
+            asm!(
+                "vmovdqu64 {line}, [{keys}]",
+                line = lateout(zmm_reg) line,
+                keys = in(reg) keys,
+                options(pure, readonly, nostack, preserves_flags),
+            );
+        }
+        line
+    }
 
     /// AVX-512BW and VL: compare into a mask, count its bits.
     pub(crate) struct Avx512;
@@ -83,11 +128,9 @@ mod x86 {
 
         #[inline(always)]
         fn up_to_16(keys: &[AtomicU16; 16], wanted: u16) -> u32 {
-            // SAFETY: 32 readable bytes; a line is written before readers can find it and not
-            // again while they can (grace periods), so the load races with no store. The type is
-            // only chosen on processors with AVX-512BW and VL.
+            // SAFETY: the type is only chosen on processors with AVX-512BW and VL.
             unsafe {
-                let line = _mm256_loadu_si256(keys.as_ptr().cast::<__m256i>());
+                let line = load_32(keys);
                 let mask = _mm256_cmple_epu16_mask(line, _mm256_set1_epi16(wanted as i16));
                 u32::from(mask).count_ones()
             }
@@ -97,7 +140,7 @@ mod x86 {
         fn up_to_32(keys: &[AtomicU16; 32], wanted: u16) -> u32 {
             // SAFETY: 64 readable bytes; the rest as for 16 keys.
             unsafe {
-                let line = _mm512_loadu_si512(keys.as_ptr().cast());
+                let line = load_64(keys.as_ptr());
                 _mm512_cmple_epu16_mask(line, _mm512_set1_epi16(wanted as i16)).count_ones()
             }
         }
@@ -106,7 +149,7 @@ mod x86 {
         fn wide_up_to_8(keys: &[AtomicU64; 8], wanted: u64) -> u32 {
             // SAFETY: 64 readable bytes; the rest as for 16 keys.
             unsafe {
-                let line = _mm512_loadu_si512(keys.as_ptr().cast());
+                let line = load_64(keys.as_ptr());
                 let mask = _mm512_cmple_epu64_mask(line, _mm512_set1_epi64(wanted as i64));
                 u32::from(mask).count_ones()
             }
@@ -124,13 +167,12 @@ mod x86 {
 
         #[inline(always)]
         fn wide_up_to_16(keys: &[u64; 16], wanted: u64) -> u32 {
-            let (low, high) = keys.split_at(8);
             // SAFETY: 64 readable bytes from either half on; the type is only chosen on processors
             // with AVX-512F.
             let (low, high) = unsafe {
                 let wanted = _mm512_set1_epi64(wanted as i64);
-                let low = _mm512_loadu_si512(low.as_ptr().cast());
-                let high = _mm512_loadu_si512(high.as_ptr().cast());
+                let low = _mm512_loadu_si512(keys.as_ptr().cast());
+                let high = _mm512_loadu_si512(keys[8..].as_ptr().cast());
                 (_mm512_cmple_epu64_mask(low, wanted), _mm512_cmple_epu64_mask(high, wanted))
             };
             (u32::from(low) | u32::from(high) << 8).count_ones()
@@ -138,27 +180,56 @@ mod x86 {
 
         #[inline(always)]
         fn high_bits(numbers: &[u32; 32]) -> u32 {
-            let (low, high) = numbers.split_at(16);
             // SAFETY: 64 readable bytes from either half on; the type is only chosen on processors
             // with AVX-512DQ.
-            unsafe {
-                let low = _mm512_movepi32_mask(_mm512_loadu_si512(low.as_ptr().cast()));
-                let high = _mm512_movepi32_mask(_mm512_loadu_si512(high.as_ptr().cast()));
-                u32::from(high) << 16 | u32::from(low)
-            }
+            let (low, high) = unsafe {
+                let low = _mm512_loadu_si512(numbers.as_ptr().cast());
+                let high = _mm512_loadu_si512(numbers[16..].as_ptr().cast());
+                (_mm512_movepi32_mask(low), _mm512_movepi32_mask(high))
+            };
+            u32::from(high) << 16 | u32::from(low)
         }
+    }
+
+    /// All ones for each key that is above `wanted`, which is moved by `half` already.
+    ///
+    /// # Safety
+    /// The processor must have AVX2.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    unsafe fn above(keys: __m256i, half: __m256i, wanted: __m256i) -> __m256i {
+        _mm256_cmpgt_epi64(_mm256_xor_si256(keys, half), wanted)
     }
 
     impl Count for Avx2 {
         #[inline(always)]
         fn up_to_16(keys: &[AtomicU16; 16], wanted: u16) -> u32 {
-            // SAFETY: 32 readable bytes that no store races with, as above. The type is only
-            // chosen on processors with AVX2.
+            // SAFETY: the type is only chosen on processors with AVX2.
             unsafe {
-                let line = _mm256_loadu_si256(keys.as_ptr().cast::<__m256i>());
+                let line = load_32(keys);
                 let lower = _mm256_min_epu16(line, _mm256_set1_epi16(wanted as i16));
                 // Two equal bytes for each key.
                 _mm256_movemask_epi8(_mm256_cmpeq_epi16(lower, line)).count_ones() / 2
+            }
+        }
+
+        #[inline(always)]
+        fn wide_up_to_16(keys: &[u64; 16], wanted: u64) -> u32 {
+            // AVX2 compares signed numbers: both sides are moved by half the range.
+            const HALF: i64 = i64::MIN;
+            // SAFETY: four times 32 readable bytes; the type is only chosen on processors with AVX2.
+            unsafe {
+                let half = _mm256_set1_epi64x(HALF);
+                let wanted = _mm256_set1_epi64x(wanted as i64 ^ HALF);
+                let first = keys.as_ptr().cast::<__m256i>();
+                let above_0 = above(_mm256_loadu_si256(first), half, wanted);
+                let above_1 = above(_mm256_loadu_si256(first.add(1)), half, wanted);
+                let above_2 = above(_mm256_loadu_si256(first.add(2)), half, wanted);
+                let above_3 = above(_mm256_loadu_si256(first.add(3)), half, wanted);
+                let low = _mm256_packs_epi32(above_0, above_1);
+                let high = _mm256_packs_epi32(above_2, above_3);
+                // Two equal bytes for each key, in another order.
+                16 - _mm256_movemask_epi8(_mm256_packs_epi16(low, high)).count_ones() / 2
             }
         }
 
@@ -231,6 +302,10 @@ mod tests {
             let eight = std::array::from_fn(|i| plain[i]);
             let counts = (portable, Portable::wide_up_to_16(&plain, wanted));
             assert_eq!(run(ComparePlain(&eight, &plain, wanted)), counts, "{wanted} in {plain:?}");
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            if is_x86_feature_detected!("avx2") {
+                assert_eq!(Avx2::wide_up_to_16(&plain, wanted), counts.1, "{wanted} in {plain:?}");
+            }
             let numbers: [u32; 32] = std::array::from_fn(|_| random.next_u64() as u32);
             assert_eq!(Portable::high_bits(&numbers) >> 7 & 1, numbers[7] >> 31);
             assert_eq!(run(HighBits(&numbers)), Portable::high_bits(&numbers), "{numbers:?}");

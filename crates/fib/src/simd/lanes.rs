@@ -1,28 +1,21 @@
-//! Rows of a fixed length, element by element.
+//! Loops over the lanes of a batch.
 //!
-//! `map` of arrays, `sum` and the loops of `zip` are functions of the standard library that are not
-//! marked for inlining: a build without link-time optimisation calls them, and the code inside is
-//! then compiled without the vector units that its kernel asked for.
+//! Kernels are compiled for vector units only where they are inlined (see [`super::level`]). So they
+//! count their lanes and call nothing of the standard library that takes a closure: what the compiler
+//! leaves as a call would be code for any processor, with the kernel inside.
 
-/// `row.map(each)`, always inlined.
+/// What `each` makes of each lane.
+///
+/// `from.map(each)`, which is a call to the standard library: where a crate is built in parts that
+/// are not optimised together (`lto = "off"`) it stays one, and the loop around it is not vectorised.
 #[inline(always)]
-pub(crate) fn map<T: Copy, U: Copy + Default, const N: usize>(
-    row: &[T; N],
-    each: impl Fn(T) -> U,
-) -> [U; N] {
-    let mut out = [U::default(); N];
-    for (lane, &element) in row.iter().enumerate() {
-        out[lane] = each(element);
+pub(crate) fn map<A: Copy, B: Copy + Default, const N: usize>(
+    from: &[A; N],
+    mut each: impl FnMut(A) -> B,
+) -> [B; N] {
+    let mut to = [B::default(); N];
+    for i in 0..N {
+        to[i] = each(from[i]);
     }
-    out
-}
-
-/// How many elements of a row are such, always inlined.
-#[inline(always)]
-pub(crate) fn count<T, const N: usize>(row: &[T; N], is_such: impl Fn(&T) -> bool) -> u32 {
-    let mut sum = 0;
-    for element in row {
-        sum += u32::from(is_such(element));
-    }
-    sum
+    to
 }

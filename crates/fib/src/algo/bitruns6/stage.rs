@@ -7,7 +7,6 @@
 use super::{DIRECT, KIND_SHIFT, LINE_OFFSET, LINE_WORDS, Reader, STAGE, TREE, tree};
 use crate::nexthop::NexthopId;
 use crate::simd::count::Count;
-use crate::simd::lanes;
 
 /// The addresses that still need something, a bit for each.
 #[derive(Default)]
@@ -71,7 +70,7 @@ fn records(
         masks.inner[2] |= flag(kind > 10);
     });
     masks.leaf &= !masks.list;
-    masks.inner = lanes::map(&masks.inner, |mask| mask & !masks.list);
+    masks.inner = masks.inner.map(|mask| mask & !masks.list);
     masks
 }
 

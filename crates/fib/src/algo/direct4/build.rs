@@ -11,11 +11,12 @@ use crate::algo::{Algorithm, AlgorithmError, Change, Dump, Limits, Module, Outco
 use crate::epoch::Grace;
 use crate::family::Inet;
 use crate::lookup::Lookup;
+use crate::nexthop::NexthopId;
 use crate::prefix::Prefix;
 use crate::rib::Rib;
 use crate::simd::cells::{CELL_SHIFT, CELLS, Cells, Narrow, Wide, Width, cell_of};
 
-/// Cells of 8 bits are used while at most one span in this many has a nexthop number beyond them.
+/// Cells of 8 bits are used while at most one route in this many has a nexthop number beyond them.
 const RARE: usize = 50;
 /// Cells of a /16.
 const PAGE_CELLS: usize = 1 << (PAGE_SHIFT - CELL_SHIFT);
@@ -36,9 +37,10 @@ impl Direct4 {
     ///
     /// # Errors
     /// When the table is beyond what the algorithm can hold.
+    #[cfg(any(test, feature = "bench"))]
     pub fn build_wide(dump: &Dump<Inet>) -> Result<Box<dyn Module<Inet>>, AlgorithmError> {
         let spans = spans::of_dump(dump)?;
-        Builder::<Wide>::build(bitruns4::Builder::of_spans(&spans)?, &spans)
+        Builder::<Wide>::build(bitruns4::Builder::of_spans(&spans)?, &spans, 0)
     }
 }
 
@@ -69,19 +71,26 @@ impl Algorithm<Inet> for Direct4 {
     fn build(&self, dump: &Dump<Inet>) -> Result<Box<dyn Module<Inet>>, AlgorithmError> {
         let spans = spans::of_dump(dump)?;
         let behind = bitruns4::Builder::of_spans(&spans)?;
-        let beyond = spans.iter().filter(|span| u32::from(span.1) >= Narrow::MAX).count();
-        if beyond * RARE <= spans.len() {
-            Builder::<Narrow>::build(behind, &spans)
+        let beyond = dump.routes().iter().filter(|route| route.1.0 >= Narrow::MAX).count();
+        if is_rare(beyond, dump.len()) {
+            Builder::<Narrow>::build(behind, &spans, beyond)
         } else {
-            Builder::<Wide>::build(behind, &spans)
+            Builder::<Wide>::build(behind, &spans, beyond)
         }
     }
 }
 
+/// Whether so many routes of all are few enough to be left to the table behind.
+fn is_rare(beyond: usize, routes: usize) -> bool {
+    beyond * RARE <= routes
+}
+
 /// Owner of the tables.
-struct Builder<W> {
+pub(super) struct Builder<W> {
     tables: Arc<Tables<W>>,
     behind: bitruns4::Builder,
+    /// Routes with nexthop numbers that cells of 8 bits cannot say.
+    beyond: usize,
 }
 
 impl<W: Width> Module<Inet> for Builder<W> {
@@ -95,6 +104,14 @@ impl<W: Width> Module<Inet> for Builder<W> {
         rib: &Rib<Inet>,
         grace: &Grace<'_>,
     ) -> Outcome<Inet> {
+        let is_beyond = |id: NexthopId| usize::from(id.0 >= Narrow::MAX);
+        for change in changes {
+            self.beyond =
+                (self.beyond + is_beyond(change.new)).saturating_sub(is_beyond(change.old));
+        }
+        if W::MAX < Wide::MAX && !is_rare(self.beyond, rib.len()) {
+            return Outcome::Rebuild { reason: "nexthop numbers outgrow the cells" };
+        }
         for change in changes {
             let within = within_cells(change.prefix);
             let Some(spans) = spans::of_rib(rib, within) else {
@@ -107,6 +124,9 @@ impl<W: Width> Module<Inet> for Builder<W> {
                     other => return other,
                 }
             }
+            // No answer for whole /16 while their cells differ: a reader that has met a new cell
+            // must not meet the old answer afterwards.
+            self.forget_whole(within);
             self.write(&spans, within.last_addr());
             self.note_whole(within);
         }
@@ -119,16 +139,17 @@ impl<W: Width> Module<Inet> for Builder<W> {
 }
 
 impl<W: Width> Builder<W> {
-    fn build(
+    pub(super) fn build(
         behind: bitruns4::Builder,
         spans: &[Span<u32>],
+        beyond: usize,
     ) -> Result<Box<dyn Module<Inet>>, AlgorithmError> {
         let bytes = CELLS * W::BYTES;
         let cells = Cells::zeroed().ok_or(AlgorithmError::OutOfMemory { bytes })?;
         let pages = || (0..1 << (32 - PAGE_SHIFT)).map(|_| AtomicU16::new(MORE)).collect();
         let whole = (spans.len() < SMALL_SPANS).then(pages);
         let tables = Arc::new(Tables { whole, cells, behind: behind.tables() });
-        let builder = Self { tables, behind };
+        let builder = Self { tables, behind, beyond };
         builder.write(spans, u32::MAX);
         builder.note_whole(Prefix::DEFAULT);
         Ok(Box::new(builder))
@@ -169,18 +190,29 @@ impl<W: Width> Builder<W> {
         }
     }
 
+    /// Sends single lookups in the /16 that lie in or around a prefix to their cells, before those
+    /// change.
+    fn forget_whole(&self, within: Prefix<Inet>) {
+        let Some(whole) = &self.tables.whole else { return };
+        whole[pages(within)].iter().for_each(|slot| slot.store(MORE, Release));
+    }
+
     /// Notes the nexthops of the /16 that lie in or around a prefix, after their cells.
     fn note_whole(&self, within: Prefix<Inet>) {
         let Some(whole) = &self.tables.whole else { return };
-        let page = |addr: u32| (addr >> PAGE_SHIFT) as usize;
-        let (first, last) = (page(within.addr()), page(within.last_addr()));
-        let (pages, _) = self.tables.cells.as_array().as_chunks::<PAGE_CELLS>();
-        for (cells, slot) in pages[first..=last].iter().zip(&whole[first..=last]) {
+        let (cells, _) = self.tables.cells.as_array().as_chunks::<PAGE_CELLS>();
+        for (cells, slot) in cells[pages(within)].iter().zip(&whole[pages(within)]) {
             let code = W::load(&cells[0]).into();
             let is_whole = code != W::MAX && cells.iter().all(|cell| W::load(cell).into() == code);
             slot.store(if is_whole { code as u16 } else { MORE }, Release);
         }
     }
+}
+
+/// The /16 that lie in or around a prefix.
+fn pages(within: Prefix<Inet>) -> std::ops::RangeInclusive<usize> {
+    let page = |addr: u32| (addr >> PAGE_SHIFT) as usize;
+    page(within.addr())..=page(within.last_addr())
 }
 
 /// What a change rewrites: whole cells.

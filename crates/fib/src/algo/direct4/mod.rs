@@ -16,8 +16,9 @@
 //!
 //! Small tables have a first look at 16 bits besides, for single lookups only.
 //!
-//! A cell is one atomic number, written after the table behind it: at each moment an address gets
-//! the answer before a change or after it.
+//! A cell is one atomic number, written after the table behind it, and the first look is taken away
+//! before its cells change: at each moment an address gets the answer before a change or after it,
+//! and who has met the new one does not meet the old one again.
 
 mod build;
 #[cfg(test)]
@@ -72,24 +73,21 @@ fn batch<W: Width, C: Count>(
     answers: &mut [[NexthopId; LANES]],
 ) {
     let cells = tables.cells.as_array();
-    let fetch = |addr: &u32| cells::fetch::<W>(cells, *addr);
     for first in addrs.iter().take(AHEAD / LANES) {
-        first.iter().for_each(fetch);
+        cells::fetch_lanes::<W>(cells, first);
     }
     let mut ahead = addrs.iter().skip(AHEAD / LANES);
-    const GROUPS: usize = STAGE / LANES;
-    let count = addrs.len().min(answers.len());
-    for (stage, addrs) in addrs[..count].chunks(GROUPS).enumerate() {
-        let answers = &mut answers[stage * GROUPS..][..addrs.len()];
+    let stages = addrs.chunks(STAGE / LANES).zip(answers.chunks_mut(STAGE / LANES));
+    for (addrs, answers) in stages {
         // A bit for each address, so that a random pattern costs no wrong branches. Note: we tried
         // a list of positions, which was a few per cent slower.
         let mut left = 0u64;
-        for (group, addrs) in addrs.iter().enumerate() {
+        for (group, (addrs, answers)) in addrs.iter().zip(answers.iter_mut()).enumerate() {
             if let Some(next) = ahead.next() {
-                next.iter().for_each(fetch);
+                cells::fetch_lanes::<W>(cells, next);
             }
             let (codes, bits) = cells::load_lanes::<W, C>(cells, addrs);
-            answers[group] = lanes::map(&codes, NexthopId);
+            *answers = lanes::map(&codes, NexthopId);
             left |= u64::from(bits) << (group * LANES);
         }
         if left != 0 {
@@ -158,8 +156,8 @@ impl<W: Width> Kernel for Batch<'_, W> {
         let (addrs, rest) = addrs[..count].as_chunks::<LANES>();
         let (answers, rest_answers) = answers[..count].as_chunks_mut::<LANES>();
         batch::<W, C>(tables, addrs, answers);
-        for (at, &addr) in rest.iter().enumerate() {
-            rest_answers[at] = tables.lookup_cell(addr);
+        for (answer, &addr) in rest_answers.iter_mut().zip(rest) {
+            *answer = tables.lookup_cell(addr);
         }
     }
 }

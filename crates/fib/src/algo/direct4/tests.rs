@@ -1,9 +1,15 @@
+use std::cell::RefCell;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+
 use super::*;
+use crate::algo::spans;
 use crate::algo::{Algorithm, Change, Outcome};
 use crate::epoch::Grace;
 use crate::prefix::Prefix;
 use crate::random::Random;
 use crate::rib::Rib;
+use crate::simd::cells::Narrow;
 
 /// A table in which /16 number i has nexthop `nexthop(i)`.
 fn rib_of(nexthop: impl Fn(u32) -> u32) -> Rib<Inet> {
@@ -41,7 +47,7 @@ fn low_nexthop_numbers_take_narrow_cells_and_high_ones_wide_ones() {
 fn nexthops_beyond_the_codes_are_found_behind() {
     let mut rib = rib_of(|i| 1 + i % 250);
     let mut module = Direct4.build(&rib.dump()).unwrap();
-    for i in 0..300 {
+    for i in 0..150 {
         let prefix = Prefix::covering(i << 20, 14 + (i % 19) as u8);
         let new = NexthopId(200 + i);
         let old = rib.set(prefix, new);
@@ -56,6 +62,10 @@ fn nexthops_beyond_the_codes_are_found_behind() {
 fn records_behind_are_right_whenever_cells_begin_to_lead_there() {
     let mut random = Random::new(18);
     let mut rib = rib_of(|i| 1 + i % 250);
+    // So many others that the cells stay narrow.
+    for i in 0..100_000 {
+        rib.set(Prefix::covering((1 << 30) + (i << 8), 24), NexthopId(1));
+    }
     let mut module = Direct4.build(&rib.dump()).unwrap();
     let lookup = module.lookup();
     for _ in 0..20_000 {
@@ -73,5 +83,82 @@ fn records_behind_are_right_whenever_cells_begin_to_lead_there() {
             assert_eq!(lookup.lookup(addr), wanted, "{addr:x} after {change:?}");
         }
     }
+    answers_as(&*lookup, &rib);
+}
+
+#[test]
+fn cells_are_widened_when_their_codes_run_out() {
+    let mut rib = rib_of(|i| 1 + i % 250);
+    let mut module = Direct4.build(&rib.dump()).unwrap();
+    let mut applied = 0;
+    let asked = (0..5000).any(|i| {
+        let prefix = Prefix::covering(i << 16, 16);
+        let new = NexthopId(300 + i);
+        let old = rib.set(prefix, new);
+        match module.apply(&[Change { prefix, old, new }], &rib, &Grace::without_readers()) {
+            Outcome::Applied => applied += 1,
+            Outcome::Rebuild { reason } => return reason == "nexthop numbers outgrow the cells",
+            _ => panic!("neither applied nor to be built anew"),
+        }
+        false
+    });
+    assert_eq!((asked, applied), (true, 100), "one route in 50");
+    let module = Direct4.build(&rib.dump()).unwrap();
+    answers_as(&*module.lookup(), &rib);
+    assert!(module.lookup().memory_bytes() > 32 << 20);
+}
+
+/// Cells of 8 bits that tell when one is written.
+struct Watched;
+
+thread_local! {
+    /// Called after each write of a watched cell.
+    static WATCH: RefCell<Option<Box<dyn FnMut()>>> = const { RefCell::new(None) };
+}
+
+impl Width for Watched {
+    type Atomic = <Narrow as Width>::Atomic;
+    type Code = u8;
+    const BYTES: usize = Narrow::BYTES;
+    const MAX: u32 = Narrow::MAX;
+    fn load(cell: &Self::Atomic) -> u8 {
+        Narrow::load(cell)
+    }
+    fn store(cell: &Self::Atomic, code: u32) {
+        Narrow::store(cell, code);
+        WATCH.with_borrow_mut(|watch| watch.as_mut().map_or((), |watch| watch()));
+    }
+}
+
+#[test]
+fn nobody_meets_the_old_answer_after_the_new_one() {
+    let mut rib = rib_of(|i| 1 + i % 250);
+    let spans = spans::of_dump(&rib.dump()).unwrap();
+    let behind = bitruns4::Builder::of_spans(&spans).unwrap();
+    let mut module = build::Builder::<Watched>::build(behind, &spans, 0).unwrap();
+    let lookup = module.lookup();
+    let prefix = Prefix::covering(7 << 16, 16);
+    let mut moments = 0;
+    for new in [60, 61, 0, 62].map(NexthopId) {
+        let old = rib.set(prefix, new);
+        let seen = Arc::new(AtomicUsize::new(0));
+        let (lookup, count) = (lookup.clone(), seen.clone());
+        WATCH.set(Some(Box::new(move || {
+            for addr in [prefix.addr(), prefix.addr() + 0x8000, prefix.last_addr()] {
+                let mut batch = [NexthopId::NONE];
+                // Batches look at cells, single lookups first at the whole /16.
+                lookup.lookup_batch(&[addr], &mut batch);
+                if batch == [new] {
+                    assert_eq!(lookup.lookup(addr), new, "{addr:x}");
+                    count.fetch_add(1, Relaxed);
+                }
+            }
+        })));
+        let outcome = module.apply(&[Change { prefix, old, new }], &rib, &Grace::without_readers());
+        assert!(matches!(outcome, Outcome::Applied));
+        WATCH.set(None);
+        moments += seen.load(Relaxed);
+    }
+    assert!(moments > 4 * 256, "{moments}");
     answers_as(&*lookup, &rib);
 }

@@ -196,10 +196,16 @@ impl Builder {
         };
         self.page_entries += entries_of(new);
         if new != old {
+            // Some lookups take the first look, others do not. It is taken away before the page
+            // changes, and comes back after it: so nobody meets the old answer after the new one.
+            let whole = &self.tables.whole.region().halves()[page];
+            whole.store(MORE, Release);
             self.tables.top.region().halves()[page].store(new, Release);
-            // After the page: who is told that there is more must find it.
-            let whole = if let [(_, nexthop)] = spans { u32::from(*nexthop) } else { MORE };
-            self.tables.whole.region().halves()[page].store(whole, Release);
+            #[cfg(test)]
+            super::tests::a_page_has_changed();
+            if let [(_, nexthop)] = spans {
+                whole.store(u32::from(*nexthop), Release);
+            }
             self.retire_page(old);
         }
         Ok(())

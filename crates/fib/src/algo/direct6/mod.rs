@@ -343,16 +343,14 @@ impl Kernel for Batch<'_> {
         let (addrs, rest) = addrs[..count].as_chunks::<STAGE>();
         let (answers, rest_answers) = answers[..count].as_chunks_mut::<STAGE>();
         let chunks = addrs.chunks(CHUNK / STAGE).zip(answers.chunks_mut(CHUNK / STAGE));
-        match tables.is_large.load(Relaxed) {
-            true => {
-                for (addrs, answers) in chunks {
-                    reader.chunk::<C, true>(addrs, answers);
-                }
+        // Loops, not `for_each`: a closure may end up outside of the code for vector units.
+        if tables.is_large.load(Relaxed) {
+            for (addrs, answers) in chunks {
+                reader.chunk::<C, true>(addrs, answers);
             }
-            false => {
-                for (addrs, answers) in chunks {
-                    reader.chunk::<C, false>(addrs, answers);
-                }
+        } else {
+            for (addrs, answers) in chunks {
+                reader.chunk::<C, false>(addrs, answers);
             }
         }
         for (answer, &addr) in rest_answers.iter_mut().zip(rest) {

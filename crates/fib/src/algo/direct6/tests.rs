@@ -1,3 +1,5 @@
+use std::cell::RefCell;
+
 use super::*;
 use crate::algo::{Algorithm, Change, Dump, Outcome};
 use crate::epoch::Grace;
@@ -119,4 +121,49 @@ fn a_hidden_route_appears_when_the_one_around_it_changes() {
     let mut module = Direct6.build(&rib_before.dump()).unwrap();
     let after = set(Some(&mut module), "2001::/20", 6);
     answers_as(&*module.lookup(), &after, &[0x2001 << 112, 0x2001_0000_a001u128 << 80]);
+}
+
+thread_local! {
+    /// Called between the writes of a change.
+    static WATCH: RefCell<Option<Box<dyn FnMut()>>> = const { RefCell::new(None) };
+}
+
+/// A page has been replaced, what belongs to it may not.
+pub(super) fn a_page_has_changed() {
+    WATCH.with_borrow_mut(|watch| watch.as_mut().map_or((), |watch| watch()));
+}
+
+#[test]
+fn nobody_meets_the_old_answer_after_the_new_one() {
+    let page = |number: u128| number << 112;
+    let mut rib = Rib::new();
+    rib.set(Prefix::covering(page(0x2001), 16), NexthopId(5));
+    // A /16 whose addresses need more than the first look.
+    rib.set(Prefix::covering(page(0x2002), 32), NexthopId(6));
+    rib.set(Prefix::covering(page(0x2002), 40), NexthopId(7));
+    let mut module = Direct6.build(&rib.dump()).unwrap();
+    let lookup = module.lookup();
+    let addr = page(0x2001) | 99;
+    let mut batch = [page(0x2002); STAGE];
+    // So many of the others need more that nobody in this batch takes the first look.
+    batch[1] = addr;
+    let seen = Arc::new(AtomicUsize::new(0));
+    for new in [8, 0, 9].map(NexthopId) {
+        let prefix = Prefix::covering(page(0x2001), 16);
+        let old = rib.set(prefix, new);
+        let (lookup, count) = (lookup.clone(), seen.clone());
+        WATCH.set(Some(Box::new(move || {
+            let mut answers = [NexthopId::NONE; STAGE];
+            lookup.lookup_batch(&batch, &mut answers);
+            if answers[1] == new {
+                assert_eq!(lookup.lookup(addr), new);
+                count.fetch_add(1, Relaxed);
+            }
+        })));
+        let outcome = module.apply(&[Change { prefix, old, new }], &rib, &Grace::without_readers());
+        assert!(matches!(outcome, Outcome::Applied));
+        WATCH.set(None);
+    }
+    assert_eq!(seen.load(Relaxed), 3);
+    answers_as(&*lookup, &rib, &batch);
 }

@@ -96,14 +96,15 @@ impl<F: Family> Algorithm<F> for RadixLockless {
         self.0
     }
 
-    /// FreeBSD's for IPv4: good for small tables, falling until 1000 routes. Below 16 routes it
+    /// FreeBSD's for IPv4: good for small tables, falling until 1000 routes; for larger ones FreeBSD
+    /// prefers the tree behind a lock, here that comes after this. Below 16 routes it
     /// says 238 (FreeBSD: 250), so that a table that shrinks goes back to the binary search in
     /// spite of the 5 % that another algorithm must be better by.
     fn preference(&self, facts: &TableFacts) -> u8 {
         match facts.prefixes {
             0..16 => 238,
-            n @ 16..1000 => 254 - (n / 4) as u8,
-            _ => 1,
+            n @ 16..796 => 254 - (n / 4) as u8,
+            _ => 55,
         }
     }
 

@@ -1,0 +1,102 @@
+//! What one lookup costs through a [`Reader`], as another crate calls it.
+//!
+//! Without arguments: ns for each lookup of some algorithms, one address at a time and in batches.
+//! With `<algorithm> <single|batch>` one of them for a counter of instructions: everything outside
+//! `measured` is set-up.
+//!
+//! ```text
+//! cargo bench -p fwdlab-fib --bench lookups
+//! valgrind --tool=callgrind --collect-atstart=no --toggle-collect='*measured*' \
+//!     target/release/deps/lookups-<hash> direct4 batch
+//! ```
+#![allow(clippy::unwrap_used, reason = "a bench; what it reads was made for it")]
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use fwdlab_fib::synth::Synth;
+use fwdlab_fib::{Choice, Family, Fib, Inet, Inet6, Nexthop, NexthopId, Prefix, Random, Reader};
+
+/// Lookups of one run.
+const LOOKUPS: usize = 1 << 16;
+/// Addresses of one batch.
+const BATCH: usize = 256;
+/// Algorithms that are measured by themselves, with the number of their routes.
+const CASES: [(&str, usize); 7] = [
+    ("vector4", 10),
+    ("bsearch4", 10),
+    ("bitruns4", 100_000),
+    ("direct4", 100_000),
+    ("tree6", 1000),
+    ("bitruns6", 50_000),
+    ("direct6", 50_000),
+];
+
+#[inline(never)]
+fn measured<F: Family>(reader: &mut Reader<F>, addrs: &[F::Addr], is_batch: bool) -> u64 {
+    let mut answers = [NexthopId::NONE; BATCH];
+    let mut sum = 0;
+    if is_batch {
+        for addrs in addrs.chunks(BATCH) {
+            reader.lookup_batch(addrs, &mut answers);
+            sum += u64::from(black_box(&answers)[0].0);
+        }
+    } else {
+        for addrs in addrs.chunks(BATCH) {
+            let pinned = reader.pin();
+            for &addr in addrs {
+                sum += u64::from(pinned.lookup(addr).0);
+            }
+        }
+    }
+    sum
+}
+
+/// A table of that many routes, served by that algorithm, and addresses: three in four within routes.
+fn prepared<F: Family>(algorithm: &str, routes: usize) -> (Reader<F>, Vec<F::Addr>) {
+    let table = Synth::new(routes, 200, 1).table::<F>();
+    let mut fib = Fib::<F>::new(0).unwrap();
+    fib.load(table.iter().map(|(prefix, id)| (*prefix, Nexthop::connected(id.0 as u16)))).unwrap();
+    fib.set_algorithm(Choice::Fixed(algorithm.into())).unwrap();
+    let mut random = Random::new(2);
+    let prefix = |random: &mut Random| table[random.below(table.len() as u64) as usize].0;
+    let mut addr = || match random.below(4) {
+        0 => random.addr::<F>(),
+        _ => {
+            let prefix: Prefix<F> = prefix(&mut random);
+            random.addr_in(&prefix)
+        }
+    };
+    let addrs = (0..LOOKUPS).map(|_| addr()).collect();
+    (fib.reader(), addrs)
+}
+
+fn run<F: Family>(algorithm: &str, routes: usize, mode: Option<&str>) {
+    let (mut reader, addrs) = prepared::<F>(algorithm, routes);
+    if let Some(mode) = mode {
+        black_box(measured(&mut reader, &addrs, mode == "batch"));
+        return;
+    }
+    let ns = [false, true].map(|is_batch| {
+        let rounds = (0..20).map(|_| {
+            let start = Instant::now();
+            black_box(measured(&mut reader, &addrs, is_batch));
+            start.elapsed().as_nanos() as f64 / LOOKUPS as f64
+        });
+        rounds.fold(f64::MAX, f64::min)
+    });
+    println!("{algorithm:10} {routes:7} routes  single {:6.2} ns  batch {:6.2} ns", ns[0], ns[1]);
+}
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    let wanted = |name: &str| args.first().is_none_or(|arg| arg == name);
+    for (name, routes) in CASES.into_iter().filter(|(name, _)| wanted(name)) {
+        let mode = args.get(1).map(String::as_str);
+        if name.ends_with('6') {
+            run::<Inet6>(name, routes, mode);
+        } else {
+            run::<Inet>(name, routes, mode);
+        }
+    }
+}
