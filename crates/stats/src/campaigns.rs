@@ -1,0 +1,1 @@
+//! Several campaigns of one experiment: what the next run of it will say.
