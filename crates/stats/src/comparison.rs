@@ -283,6 +283,8 @@ pub enum Method {
     Sequential,
     /// Welch's t on log values and Mann-Whitney, without blocks: a difference must pass both.
     Welch,
+    /// The campaigns' means by t, with the variance between campaigns.
+    Campaigns,
 }
 
 impl Method {
@@ -296,6 +298,16 @@ impl Method {
             Self::HolmSignedRank => "signed ranks of log ratios within blocks, Holm",
             Self::Sequential => "e-process and confidence sequence over blocks",
             Self::Welch => "Welch's t on log values and Mann-Whitney, both, without blocks",
+            Self::Campaigns => "means of campaigns, with the variance between campaigns",
+        }
+    }
+
+    /// What more of would make it firmer.
+    pub(crate) fn unit(self) -> &'static str {
+        match self {
+            Self::Welch => "runs of each",
+            Self::Campaigns => "campaigns",
+            _ => "blocks",
         }
     }
 

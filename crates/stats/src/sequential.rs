@@ -32,8 +32,9 @@ use crate::{Error, sample};
 
 mod evidence;
 
-use evidence::Evidence;
 pub use evidence::e_value;
+pub(crate) use evidence::t_for;
+use evidence::{Against, Evidence};
 
 /// When to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -136,17 +137,21 @@ pub fn look(gains: &[f64], rule: &Rule) -> State {
     let evidence = Evidence::new(gains, rule.least_blocks);
     let interval =
         evidence.interval(rule.threshold()).map(|(low, high)| Interval::of_ln(low, high));
-    let e = evidence.against(0.0);
-    State { blocks: gains.len(), e, interval, decision: decide(&evidence, rule) }
+    let blocks = gains.len();
+    let against = match evidence.after_each(rule.margin).pop() {
+        Some((_, against)) => against,
+        None => Against { no_change: 1.0, beyond_margin: 0.0 },
+    };
+    State { blocks, e: against.no_change, interval, decision: decide(blocks, against, rule) }
 }
 
-fn decide(evidence: &Evidence<'_>, rule: &Rule) -> Decision {
-    let blocks = evidence.blocks();
+/// What the evidence against "no change" and both ends of the margin says.
+fn decide(blocks: usize, against: Against, rule: &Rule) -> Decision {
     if blocks < rule.least_blocks {
         Decision::Continue
-    } else if evidence.excludes_beyond(rule.margin, rule.threshold_of_equivalence()) {
+    } else if against.beyond_margin >= rule.threshold_of_equivalence() {
         Decision::Equivalent
-    } else if evidence.against(0.0) >= rule.threshold() {
+    } else if against.no_change >= rule.threshold() {
         Decision::Different
     } else if blocks >= rule.most_blocks {
         Decision::Exhausted
@@ -157,12 +162,12 @@ fn decide(evidence: &Evidence<'_>, rule: &Rule) -> Decision {
 
 /// The first state, block by block, that is decided, or the last one.
 pub fn first_decision(gains: &[f64], rule: &Rule) -> State {
-    let is_decided = |blocks: &usize| {
-        let evidence = Evidence::new(&gains[..*blocks], rule.least_blocks);
-        decide(&evidence, rule) != Decision::Continue
-    };
-    let blocks = (rule.least_blocks..=gains.len()).find(is_decided).unwrap_or(gains.len());
-    look(&gains[..blocks], rule)
+    let evidence = Evidence::new(gains, rule.least_blocks);
+    let decided = evidence
+        .after_each(rule.margin)
+        .into_iter()
+        .find(|(blocks, against)| decide(*blocks, *against, rule) != Decision::Continue);
+    look(&gains[..decided.map_or(gains.len(), |(blocks, _)| blocks)], rule)
 }
 
 /// The fewest blocks that a sequential comparison takes, and the most that one looks at to say how

@@ -147,7 +147,7 @@ impl Verdict {
                         signed_interval(&c.interval90)
                     );
                 }
-                let unit = if c.method.is_blocked() { "blocks" } else { "runs of each" };
+                let unit = c.method.unit();
                 let more = if *more_blocks > MOST_FORECAST {
                     format!("more than {MOST_FORECAST} more {unit}")
                 } else {

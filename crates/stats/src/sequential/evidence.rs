@@ -15,6 +15,15 @@ const NO_SPREAD: f64 = 1e-9;
 /// Halvings of a search: enough for every digit of a double.
 const MOST_HALVINGS: usize = 200;
 
+/// Evidence on which a campaign stops.
+#[derive(Clone, Copy)]
+pub(super) struct Against {
+    /// Against "no change".
+    pub no_change: f64,
+    /// Against every centre beyond the margin: that against the end that it says less against.
+    pub beyond_margin: f64,
+}
+
 /// The ratios with what does not depend on the centre.
 pub(super) struct Evidence<'a> {
     gains: &'a [f64],
@@ -44,6 +53,12 @@ impl Sides {
     fn balanced(self) -> Self {
         Self { up: self.up - self.down.max(0.0), down: self.down - self.up.max(0.0) }
     }
+
+    /// The larger of the two sides so balanced, as an e-value.
+    fn larger(self) -> f64 {
+        let own = self.balanced();
+        own.up.max(own.down).exp().min(f64::MAX)
+    }
 }
 
 impl<'a> Evidence<'a> {
@@ -54,24 +69,27 @@ impl<'a> Evidence<'a> {
         Self { gains, looks }
     }
 
-    pub fn blocks(&self) -> usize {
-        self.gains.len()
-    }
-
     /// The evidence against this centre, the larger of the two sides; 1 before there is any.
     pub fn against(&self, centre: f64) -> f64 {
         if self.looks.is_empty() {
             return 1.0;
         }
-        let sides = self.sides(centre).balanced();
-        sides.up.max(sides.down).exp().min(f64::MAX)
+        self.sides(centre).larger()
     }
 
-    /// Whether every centre beyond +-`margin` (a fraction) is rejected at `threshold`.
-    pub fn excludes_beyond(&self, margin: f64, threshold: f64) -> bool {
-        let (low, high) = ((-margin).ln_1p(), margin.ln_1p());
-        let rejects = |value: f64| value >= threshold.ln();
-        rejects(self.sides(low).balanced().up) && rejects(self.sides(high).balanced().down)
+    /// The evidence that decides, after every look: the number of blocks, and what they say.
+    pub fn after_each(&self, margin: f64) -> Vec<(usize, Against)> {
+        let centres = [0.0, (-margin).ln_1p(), margin.ln_1p()];
+        let [no_change, low, high] = centres.map(|centre| self.running(centre));
+        let looks = self.looks.iter().enumerate();
+        looks
+            .map(|(i, look)| {
+                let beyond = low[i].balanced().up.min(high[i].balanced().down);
+                let against =
+                    Against { no_change: no_change[i].larger(), beyond_margin: beyond.exp() };
+                (look.blocks, against)
+            })
+            .collect()
     }
 
     /// The centre with equal evidence on either side.
@@ -117,18 +135,25 @@ impl<'a> Evidence<'a> {
 
     /// The largest evidence of all looks, on either side.
     fn sides(&self, centre: f64) -> Sides {
-        let Some(first) = self.looks.first() else { return Sides::NONE };
+        self.running(centre).pop().unwrap_or(Sides::NONE)
+    }
+
+    /// The largest evidence so far, after every look.
+    fn running(&self, centre: f64) -> Vec<Sides> {
+        let Some(first) = self.looks.first() else { return Vec::new() };
         let (mut above, mut below) = (0, 0);
         let mut most = Sides::NONE;
+        let mut running = Vec::with_capacity(self.looks.len());
         for (block, gain) in self.gains.iter().enumerate() {
             above += usize::from(*gain > centre);
             below += usize::from(*gain < centre);
             if block + 1 >= first.blocks {
-                let now = self.looks[block + 1 - first.blocks].sides(centre, (above, below));
+                let now = self.looks[running.len()].sides(centre, (above, below));
                 most = Sides { up: most.up.max(now.up), down: most.down.max(now.down) };
+                running.push(most);
             }
         }
-        most
+        running
     }
 }
 
@@ -216,6 +241,15 @@ pub(super) fn most(blocks: usize) -> f64 {
     ln_mean((blocks as f64 - 1.0) / 2.0 * a.ln(), ln_e_sign(blocks, 0))
 }
 
+/// The t at which e_t reaches `e`: sqrt(v(R-1)/(1-R/A)) with R = (sqrt(A) e)^(2/n); `None` while it
+/// is infinite.
+pub(crate) fn t_for(blocks: usize, e: f64) -> Option<f64> {
+    let n = blocks as f64;
+    let a = 1.0 + n * G;
+    let r = (a.sqrt() * e).powf(2.0 / n);
+    (blocks >= 2 && r < a).then(|| ((n - 1.0) * (r - 1.0) / (1.0 - r / a)).sqrt())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -235,6 +269,14 @@ mod tests {
     fn e_sign_of_five_positive_blocks_is_a_sixth_of_32() {
         assert!((ln_e_sign(5, 0).exp() - 32.0 / 6.0).abs() < 1e-12);
         assert!((e_value(&GAINS) - f64::midpoint(29.548_465_555_553, 32.0 / 6.0)).abs() < 1e-6);
+    }
+
+    #[test]
+    fn e_t_reaches_what_its_t_was_asked_for() {
+        let t = t_for(5, 20.0).unwrap();
+        let look = Look { blocks: 5, mean: t * (0.04f64 / 5.0).sqrt(), variance: 0.04 };
+        assert!((ln_e_t(&look, 0.0).exp() - 20.0).abs() < 1e-9);
+        assert!(t_for(2, 20.0).is_none());
     }
 
     #[test]
