@@ -33,8 +33,16 @@ pub fn shift(x: &[f64], y: &[f64]) -> f64 {
 /// too small for that confidence. It leaves out 0 exactly when [`mann_whitney::of_shift`] is at
 /// most 1 - `confidence`.
 pub fn shift_interval(x: &[f64], y: &[f64], confidence: f64) -> Option<(f64, f64)> {
-    let skip = mann_whitney::critical(x.len(), y.len(), (1.0 - confidence) / 2.0)?;
-    Pairs::differences(x, y).trimmed(skip)
+    interval_of((x.len(), y.len()), &Pairs::differences(x, y), confidence)
+}
+
+/// As [`shift_interval`], of the differences of `n` and `m` values.
+pub(crate) fn interval_of(
+    (n, m): (usize, usize),
+    differences: &Pairs,
+    confidence: f64,
+) -> Option<(f64, f64)> {
+    differences.trimmed(mann_whitney::critical(n, m, (1.0 - confidence) / 2.0)?)
 }
 
 #[cfg(test)]

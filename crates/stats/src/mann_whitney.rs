@@ -50,10 +50,14 @@ pub fn test(x: &[f64], y: &[f64]) -> Test {
 /// exact without ties, safe with them, and one thing with the interval of
 /// [`crate::hodges_lehmann::shift_interval`]. 1.0 without values.
 pub fn of_shift(x: &[f64], y: &[f64]) -> f64 {
-    let pairs = Pairs::differences(x, y);
-    let not_positive = pairs.at_most(0.0);
-    let not_negative = pairs.count() - pairs.below(0.0);
-    (2.0 * below(x.len(), y.len(), not_positive.min(not_negative))).min(1.0)
+    of_pairs((x.len(), y.len()), &Pairs::differences(x, y))
+}
+
+/// As [`of_shift`], of the differences of `n` and `m` values.
+pub(crate) fn of_pairs((n, m): (usize, usize), differences: &Pairs) -> f64 {
+    let not_positive = differences.at_most(0.0);
+    let not_negative = differences.count() - differences.below(0.0);
+    (2.0 * below(n, m, not_positive.min(not_negative))).min(1.0)
 }
 
 /// The largest c with P(U <= c) <= `tail`, U without ties; `None` when even P(U = 0) exceeds it.
@@ -94,7 +98,8 @@ const MOST_ADDITIONS: usize = 8_000_000;
 /// The lower tails of U = 0 ..= n m by counting, kept for the next call; `None` when that would
 /// take too long.
 fn counted(n: usize, m: usize) -> Option<Arc<Vec<f64>>> {
-    static KEPT: Mutex<BTreeMap<(usize, usize), Arc<Vec<f64>>>> = Mutex::new(BTreeMap::new());
+    type Tails = Arc<Vec<f64>>;
+    static KEPT: Mutex<BTreeMap<(usize, usize), Tails>> = Mutex::new(BTreeMap::new());
     let (few, many) = (n.min(m), n.max(m));
     let values = few.checked_mul(many)?.checked_add(1)?;
     let additions = values.checked_mul(few)?.checked_mul(few.checked_add(many)?)?;

@@ -1,10 +1,13 @@
 //! The k-th smallest of all pairwise sums or differences, without writing them down.
 //!
 //! n values have n (n+1) / 2 means of two, two samples n m differences: too many to sort from some
-//! thousands on. In sorted samples the number of pairs up to a given value is counted in O(n + m),
-//! and the value wanted is found by bisection over the doubles themselves, at most 64 counts (the
-//! idea of Johnson and Mizoguchi, "Selecting the Kth element in X + Y and X_1 + ... + X_m", SIAM J.
-//! Comput. 7 (1978), with plain bisection in place of their weighted medians).
+//! thousands on. In sorted samples the number of pairs up to a given value is counted in O(n + m):
+//! a bracket around the value wanted is narrowed by such counts until so few pairs are left inside
+//! that they can be listed (the idea of Johnson and Mizoguchi, "Selecting the Kth element in X + Y
+//! and X_1 + ... + X_m", SIAM J. Comput. 7 (1978), with guesses and bisection in place of their
+//! weighted medians; 192 counts at worst, some ten for a million values).
+
+use std::ops::Range;
 
 /// Values in ascending order, of which pairs are made.
 pub struct Sorted(Vec<f64>);
@@ -62,52 +65,94 @@ impl Pairs {
 
     /// How many pairs hold a claim that is true up to some value and false from there on.
     fn up_to(&self, holds: impl Fn(f64) -> bool) -> u64 {
+        let mut count = 0;
+        self.each_row(holds, |_, row| count += row.len() as u64);
+        count
+    }
+
+    /// Hands on, for each first value, the positions of the second ones whose pair holds the claim.
+    fn each_row(&self, holds: impl Fn(f64) -> bool, mut row: impl FnMut(usize, Range<usize>)) {
         match self {
             Self::Means(Sorted(values)) => {
                 // the larger the one, the smaller the other
                 let mut end = values.len();
-                let mut count = 0;
                 for (i, a) in values.iter().enumerate() {
                     while end > i && !holds(f64::midpoint(*a, values[end - 1])) {
                         end -= 1;
                     }
-                    if end <= i {
-                        break;
-                    }
-                    count += (end - i) as u64;
+                    row(i, i..end.max(i));
                 }
-                count
             }
             Self::Differences { from, to } => {
-                let (mut end, mut count) = (0, 0);
-                for a in &from.0 {
+                let mut end = 0;
+                for (i, a) in from.0.iter().enumerate() {
                     while end < to.0.len() && holds(to.0[end] - a) {
                         end += 1;
                     }
-                    count += end as u64;
+                    row(i, 0..end);
                 }
-                count
             }
+        }
+    }
+
+    fn pair(&self, first: usize, second: usize) -> f64 {
+        match self {
+            Self::Means(Sorted(values)) => f64::midpoint(values[first], values[second]),
+            Self::Differences { from, to } => to.0[second] - from.0[first],
         }
     }
 
     /// The pair at position `rank`, from 0, in ascending order; `None` beyond the last.
     pub fn select(&self, rank: u64) -> Option<f64> {
-        if rank >= self.count() {
+        let count = self.count();
+        if rank >= count {
             return None;
         }
         let (least, most) = self.range();
-        let (mut low, mut high) = (ordered(least), ordered(most));
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if self.at_most(unordered(middle)) > rank {
-                high = middle;
-            } else {
-                low = middle + 1;
-            }
+        // all pairs up to `low` come before the one wanted, which is at most `high`
+        // (-0.0 is as small as 0.0, and comes before it)
+        let least = if least == 0.0 { -0.0 } else { least };
+        let mut low = Bound { key: ordered(least) - 1, pairs: 0 };
+        let mut high = Bound { key: ordered(most + 0.0), pairs: count };
+        let few = self.values() as u64;
+        let mut turn = 0;
+        while high.key - low.key > 1 && high.pairs - low.pairs > few {
+            turn += 1;
+            let key = low.between(high, rank, turn);
+            let bound = Bound { key, pairs: self.at_most(unordered(key)) };
+            if bound.pairs > rank { high = bound } else { low = bound }
         }
+        let value = if high.key - low.key > 1 {
+            self.listed(low, high, (rank - low.pairs) as usize)
+        } else {
+            unordered(high.key)
+        };
         // + 0.0 turns -0.0 round; differences of huge values end at the largest double
-        Some(unordered(low).clamp(-f64::MAX, f64::MAX) + 0.0)
+        Some(value.clamp(-f64::MAX, f64::MAX) + 0.0)
+    }
+
+    /// The pair at a position among those above `low` and up to `high`.
+    fn listed(&self, low: Bound, high: Bound, position: usize) -> f64 {
+        let (low_value, high_value) = (unordered(low.key), unordered(high.key));
+        let mut starts = Vec::with_capacity(self.values());
+        self.each_row(|value| value <= low_value, |_, row| starts.push(row.end));
+        let mut inside = Vec::with_capacity((high.pairs - low.pairs) as usize);
+        self.each_row(
+            |value| value <= high_value,
+            |first, row| {
+                inside.extend((starts[first]..row.end).map(|second| self.pair(first, second)));
+            },
+        );
+        let (_, value, _) = inside.select_nth_unstable_by(position, f64::total_cmp);
+        *value
+    }
+
+    /// How many values pairs are made of.
+    fn values(&self) -> usize {
+        match self {
+            Self::Means(values) => values.0.len(),
+            Self::Differences { from, to } => from.0.len() + to.0.len(),
+        }
     }
 
     /// The median of all pairs; NaN without values.
@@ -138,6 +183,29 @@ impl Pairs {
                 (to_low - from_high, to_high - from_low)
             }
         }
+    }
+}
+
+/// A value, as a whole number of the same order, and how many pairs are at most that.
+#[derive(Clone, Copy)]
+struct Bound {
+    key: u64,
+    pairs: u64,
+}
+
+impl Bound {
+    /// A key inside: where the rank would lie if pairs were spread evenly, the middle of the values,
+    /// the middle of the doubles, in turn.
+    fn between(self, high: Self, rank: u64, turn: u32) -> u64 {
+        let middle = self.key + (high.key - self.key) / 2;
+        let (a, b) = (unordered(self.key), unordered(high.key));
+        let share = (rank - self.pairs) as f64 / (high.pairs - self.pairs) as f64;
+        let guess = match turn % 3 {
+            1 => a + (b - a) * share,
+            2 => f64::midpoint(a, b),
+            _ => return middle,
+        };
+        if guess.is_finite() { ordered(guess).clamp(self.key + 1, high.key - 1) } else { middle }
     }
 }
 

@@ -19,6 +19,7 @@ use crate::comparison::{
 use crate::distribution::t_critical;
 use crate::multiple::{Correction, Kind};
 use crate::paired::{self, LEAST_NAMED};
+use crate::pairs::Pairs;
 use crate::rare::Rare;
 use crate::resolution::Resolution;
 use crate::{Error, hodges_lehmann, mann_whitney, sample};
@@ -129,21 +130,22 @@ impl Samples {
 
     fn compared(&self, confidence: Confidence, correction: Option<Correction>) -> Unpaired {
         let (b, v) = (&self.baseline, &self.variant);
-        let ranks = |level: f64| {
-            let (low, high) = hodges_lehmann::shift_interval(b, v, level)?;
+        let pairs = Pairs::differences(b, v);
+        let levels = [confidence.share(), confidence.of_equivalence()];
+        let ranks = levels.map(|level| {
+            let (low, high) = hodges_lehmann::interval_of((b.len(), v.len()), &pairs, level)?;
             Some(Interval::of_ln(low, high))
-        };
+        });
         let rank = RankTest {
             p: mann_whitney::test(b, v).p,
-            estimate: Effect::from_ln(hodges_lehmann::shift(b, v)),
-            interval95: ranks(confidence.share()),
+            estimate: Effect::from_ln(pairs.median()),
+            interval95: ranks[0],
         };
         let welch = Welch::of(self);
         let allowance = self.resolution.allowance(welch.sd_of_difference());
-        let levels = [confidence.share(), confidence.of_equivalence()];
-        let [wide, narrow] = levels.map(|level| {
-            let welch = welch.interval(level).with(rank.estimate);
-            ranks(level).map_or(welch, |ranks| welch.hull(ranks)).widened(allowance)
+        let [wide, narrow] = [0, 1].map(|i| {
+            let welch = welch.interval(levels[i]).with(rank.estimate);
+            ranks[i].map_or(welch, |ranks| welch.hull(ranks)).widened(allowance)
         });
         let welch_p = welch.p();
         let comparison = Comparison {
@@ -156,7 +158,7 @@ impl Samples {
             confidence,
             interval95: wide,
             interval90: narrow,
-            p: welch_p.max(mann_whitney::of_shift(b, v)),
+            p: welch_p.max(mann_whitney::of_pairs((b.len(), v.len()), &pairs)),
             normal_p: None,
             sd_of_difference: welch.sd_of_difference(),
             correction,

@@ -35,7 +35,7 @@ fn rows() -> impl Strategy<Value = Vec<Vec<f64>>> {
 
 fn confidence() -> impl Strategy<Value = Confidence> {
     prop_oneof![Just(0.95), Just(0.999), 0.8..0.9999f64]
-        .prop_map(|share| Confidence::new(share).unwrap())
+        .prop_map(|share| Confidence::new(share).expect("a share in range"))
 }
 
 fn is_sound(own: &Comparison) {
