@@ -3,10 +3,12 @@
 //! The full run writes docs/calibration.md; `--quick` runs in CI, compares with that file, ends
 //! with the worst figure and fails when it is out of bounds.
 
+mod between;
 mod document;
 mod methods;
 mod noise;
 mod simulate;
+mod trust;
 
 use std::path::Path;
 
@@ -20,8 +22,10 @@ const MOST_LOST_POINTS: f64 = 5.0;
 
 const DOCUMENT: &str = "docs/calibration.md";
 
-const FULL: Size = Size { without_effect: 10_000, with_effect: 2_500, has_peers: true };
-const QUICK: Size = Size { without_effect: 4_000, with_effect: 1_000, has_peers: false };
+const FULL: Size =
+    Size { without_effect: 10_000, with_effect: 2_500, trust: 10_000, has_peers: true };
+const QUICK: Size =
+    Size { without_effect: 2_000, with_effect: 1_000, trust: 1_000, has_peers: false };
 
 /// What to simulate.
 #[derive(clap::Args)]
@@ -46,6 +50,7 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
     let fresh = document::write(&outcome);
     let path = root.join(DOCUMENT);
     let mut figures = false_rates(&outcome);
+    figures.extend(trust_figures(&outcome));
     if arguments.quick {
         let old = std::fs::read_to_string(&path).with_context(|| {
             format!("cannot read {DOCUMENT}; write it with `cargo xtask calibrate`")
@@ -86,6 +91,40 @@ fn false_rates(outcome: &Outcome) -> Vec<Figure> {
         .collect()
 }
 
+/// Rows of the tables of trust: false winners, coverage and false "equivalent".
+fn trust_figures(outcome: &Outcome) -> Vec<Figure> {
+    let figure = |name: String, claim: &Claim| Figure {
+        name,
+        used: claim.rate / claim.bound(),
+        text: format!(
+            "{:.2} % (at most {:.2} %, {:.1} % and the error of simulation)",
+            claim.rate * 100.0,
+            claim.bound() * 100.0,
+            claim.most * 100.0
+        ),
+    };
+    let trust = outcome.trust.iter().flat_map(trust::Row::claims);
+    let between = outcome.between.iter().flat_map(between::Row::claims);
+    trust.chain(between).map(|(name, claim)| figure(name, &claim)).collect()
+}
+
+/// A rate of errors that must not be exceeded.
+pub struct Claim {
+    /// As simulated.
+    pub rate: f64,
+    /// As promised.
+    pub most: f64,
+    /// Campaigns simulated.
+    pub campaigns: u64,
+}
+
+impl Claim {
+    /// The promise and three standard errors of so many campaigns.
+    fn bound(&self) -> f64 {
+        self.most + 3.0 * (self.most * (1.0 - self.most) / self.campaigns as f64).sqrt()
+    }
+}
+
 /// Points of power lost against the document.
 fn lost_power(old: &str, fresh: &str) -> Result<Vec<Figure>> {
     let (old, fresh) = (document::powers(old), document::powers(fresh));
@@ -118,7 +157,12 @@ mod tests {
     use super::*;
 
     fn tiny() -> Outcome {
-        simulate::simulate(Size { without_effect: 20, with_effect: 10, has_peers: false })
+        simulate::simulate(Size {
+            without_effect: 20,
+            with_effect: 10,
+            trust: 20,
+            has_peers: false,
+        })
     }
 
     #[test]

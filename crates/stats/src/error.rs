@@ -46,4 +46,22 @@ pub enum Error {
         /// Number of values in the first block.
         want: usize,
     },
+    /// A confidence that is none.
+    #[error("confidence {share} is not a share from 0.8 to below 1, e.g. 0.95")]
+    BadConfidence {
+        /// What was asked for.
+        share: f64,
+    },
+    /// Too few campaigns to speak for the next one.
+    #[error(
+        "{side}: {got} campaigns where {need} are needed to know how much they differ; run more campaigns or say that fewer will do"
+    )]
+    TooFewCampaigns {
+        /// Which side has too few.
+        side: &'static str,
+        /// How many there are.
+        got: usize,
+        /// How many there must be.
+        need: usize,
+    },
 }

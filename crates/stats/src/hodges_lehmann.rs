@@ -4,48 +4,45 @@
 //! A single stray value moves them by no more than it would move a median, at 95 % of the
 //! efficiency of the mean when there is none.
 
-use crate::sample::median_of_sorted;
+use crate::pairs::Pairs;
 use crate::{mann_whitney, signed_rank};
 
-/// One-sample estimate: the median of all Walsh averages (x_i + x_j) / 2, i <= j. O(n^2 log n).
+/// One-sample estimate: the median of all means of two, (x_i + x_j) / 2 with i <= j. O(n log n); NaN without
+/// values.
 pub fn location(values: &[f64]) -> f64 {
-    median_of_sorted(&sorted_walsh_averages(values))
+    Pairs::means(values).median()
 }
 
-/// Interval of the location with at least `confidence` coverage, from the exact distribution of the
-/// signed-rank statistic; `None` when there are too few values for that confidence.
+/// Interval of the location with at least `confidence` coverage, from the distribution of the
+/// signed-rank statistic, which is exact up to 100 values; `None` when there are too few values for
+/// that confidence. It leaves out 0 exactly when [`signed_rank::two_sided`] is at most
+/// 1 - `confidence`.
 pub fn location_interval(values: &[f64], confidence: f64) -> Option<(f64, f64)> {
     let skip = signed_rank::critical(values.len(), (1.0 - confidence) / 2.0)?;
-    let walsh = sorted_walsh_averages(values);
-    Some((walsh[skip], walsh[walsh.len() - 1 - skip]))
+    Pairs::means(values).trimmed(skip as u64)
 }
 
-fn sorted_walsh_averages(values: &[f64]) -> Vec<f64> {
-    let mut walsh = Vec::with_capacity(values.len() * (values.len() + 1) / 2);
-    for (i, a) in values.iter().enumerate() {
-        walsh.extend(values[i..].iter().map(|b| f64::midpoint(*a, *b)));
-    }
-    walsh.sort_unstable_by(f64::total_cmp);
-    walsh
-}
-
-/// Two-sample estimate of the shift: the median of all differences y_j - x_i. O(nm log nm).
+/// Two-sample estimate of the shift: the median of all differences y_j - x_i. O((n + m) log(n + m))
+/// and as little memory; NaN without values.
 pub fn shift(x: &[f64], y: &[f64]) -> f64 {
-    median_of_sorted(&sorted_differences(x, y))
+    Pairs::differences(x, y).median()
 }
 
-/// Interval of the shift with at least `confidence` coverage, from the exact distribution of the
-/// Mann-Whitney statistic; `None` when the samples are too small for that confidence.
+/// Interval of the shift with at least `confidence` coverage, from the distribution of the
+/// Mann-Whitney statistic, which is exact as long as it can be counted; `None` when the samples are
+/// too small for that confidence. It leaves out 0 exactly when [`mann_whitney::of_shift`] is at
+/// most 1 - `confidence`.
 pub fn shift_interval(x: &[f64], y: &[f64], confidence: f64) -> Option<(f64, f64)> {
-    let differences = sorted_differences(x, y);
-    let skip = mann_whitney::critical(x.len(), y.len(), (1.0 - confidence) / 2.0)?;
-    Some((differences[skip], differences[differences.len() - 1 - skip]))
+    interval_of((x.len(), y.len()), &Pairs::differences(x, y), confidence)
 }
 
-fn sorted_differences(x: &[f64], y: &[f64]) -> Vec<f64> {
-    let mut differences: Vec<f64> = x.iter().flat_map(|a| y.iter().map(move |b| b - a)).collect();
-    differences.sort_unstable_by(f64::total_cmp);
-    differences
+/// As [`shift_interval`], of the differences of `n` and `m` values.
+pub(crate) fn interval_of(
+    (n, m): (usize, usize),
+    differences: &Pairs,
+    confidence: f64,
+) -> Option<(f64, f64)> {
+    differences.trimmed(mann_whitney::critical(n, m, (1.0 - confidence) / 2.0)?)
 }
 
 #[cfg(test)]
@@ -69,6 +66,20 @@ mod tests {
     #[test]
     fn shift_ignores_one_stray_value() {
         assert_eq!(shift(&[1.0, 2.0, 3.0], &[11.0, 12.0, 1000.0]), 10.0);
+    }
+
+    /// The samples that used to give an interval upside down, and a panic.
+    #[test]
+    fn intervals_of_many_values_hold_their_estimate() {
+        for (n, m) in [(35, 35), (50, 200), (470, 470), (3, 5000), (1, 40), (40, 1)] {
+            let x: Vec<f64> = (0..n).map(|i| f64::from(i * 7919 % 10_007)).collect();
+            let y: Vec<f64> = (0..m).map(|i| f64::from(i * 6101 % 10_009) + 50.0).collect();
+            let estimate = shift(&x, &y);
+            if let Some((low, high)) = shift_interval(&x, &y, 0.95) {
+                assert!(low <= estimate && estimate <= high, "{n} + {m}: {low} {estimate} {high}");
+            }
+        }
+        assert_eq!(shift_interval(&[1.0], &[2.0; 30], 0.95), None);
     }
 
     #[test]

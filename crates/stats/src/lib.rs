@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+pub mod campaigns;
 mod comparison;
 pub mod distribution;
 pub mod dunnett;
@@ -23,8 +24,12 @@ pub mod hodges_lehmann;
 pub mod mann_whitney;
 pub mod ministat;
 pub mod model;
+pub mod multiple;
 pub mod paired;
+mod pairs;
 pub mod plan;
+pub mod rare;
+mod resolution;
 mod sample;
 pub mod search;
 pub mod sequential;
@@ -34,7 +39,9 @@ pub mod unpaired;
 pub mod validity;
 mod verdict;
 
-pub use comparison::{Comparison, Counts, Direction, Effect, Interval, Method};
+pub use comparison::{
+    Comparison, Confidence, Counts, Direction, Effect, Estimand, Interval, Method,
+};
 pub use error::Error;
 pub use sample::{Sample, median};
 pub use verdict::{Subject, Verdict};

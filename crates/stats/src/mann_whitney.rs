@@ -6,7 +6,11 @@
 //! exact at every sample size up to [`EXACT_LIMIT`]; above it the normal approximation with tie
 //! correction is used.
 
-use crate::distribution::normal_cdf;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::distribution::{normal_cdf, normal_quantile};
+use crate::pairs::Pairs;
 
 /// Largest number of values (both samples together) for which p is counted exactly.
 pub const EXACT_LIMIT: usize = 60;
@@ -40,39 +44,101 @@ pub fn test(x: &[f64], y: &[f64]) -> Test {
     }
 }
 
+/// Two-sided p of "the differences y - x are shifted by nothing".
+///
+/// As [`test`], but pairs of equal values count against a difference on either side, so that p is
+/// exact without ties, safe with them, and one thing with the interval of
+/// [`crate::hodges_lehmann::shift_interval`]. 1.0 without values.
+pub fn of_shift(x: &[f64], y: &[f64]) -> f64 {
+    of_pairs((x.len(), y.len()), &Pairs::differences(x, y))
+}
+
+/// As [`of_shift`], of the differences of `n` and `m` values.
+pub(crate) fn of_pairs((n, m): (usize, usize), differences: &Pairs) -> f64 {
+    let not_positive = differences.at_most(0.0);
+    let not_negative = differences.count() - differences.below(0.0);
+    (2.0 * below(n, m, not_positive.min(not_negative))).min(1.0)
+}
+
 /// The largest c with P(U <= c) <= `tail`, U without ties; `None` when even P(U = 0) exceeds it.
 ///
 /// The interval that leaves out the c smallest and c largest differences then misses the shift
 /// with probability at most 2 `tail`.
-pub(crate) fn critical(n: usize, m: usize, tail: f64) -> Option<usize> {
-    let counts = u_counts(n, m);
-    let total: f64 = counts.iter().sum();
-    let mut below = 0.0;
-    let mut critical = None;
-    for (u, count) in counts.iter().enumerate() {
-        below += count / total;
-        if below > tail {
-            break;
-        }
-        critical = Some(u);
+pub(crate) fn critical(n: usize, m: usize, tail: f64) -> Option<u64> {
+    // 1 - 0.95 is a little more than 0.05: what misses the level by a rounding error reaches it
+    let tail = tail * (1.0 + 1e-9);
+    if let Some(tails) = counted(n, m) {
+        return tails.partition_point(|share| *share <= tail).checked_sub(1).map(|c| c as u64);
     }
-    critical
+    let (mean, sd) = moments(n, m);
+    let mut c = (mean + normal_quantile(tail) * sd).max(0.0) as u64 + 1;
+    while c > 0 && below(n, m, c) > tail {
+        c -= 1;
+    }
+    (below(n, m, c) <= tail).then_some(c)
 }
 
-/// Number of arrangements for each U = 0 ..= n m: the coefficients of the Gaussian binomial
-/// [n+m choose m]_q, built as a product of (1 - q^(n+i)) / (1 - q^i).
-fn u_counts(n: usize, m: usize) -> Vec<f64> {
-    let mut counts = vec![0.0; n * m + 1];
-    counts[0] = 1.0;
-    for i in 1..=m {
-        for u in (n + i..counts.len()).rev() {
-            counts[u] -= counts[u - n - i];
-        }
-        for u in i..counts.len() {
-            counts[u] += counts[u - i];
+/// P(U <= u) without ties.
+fn below(n: usize, m: usize, u: u64) -> f64 {
+    if let Some(tails) = counted(n, m) {
+        return tails.get(u as usize).copied().unwrap_or(1.0);
+    }
+    let (mean, sd) = moments(n, m);
+    normal_cdf((u as f64 + 0.5 - mean) / sd)
+}
+
+fn moments(n: usize, m: usize) -> (f64, f64) {
+    let (n, m) = (n as f64, m as f64);
+    (n * m / 2.0, (n * m * (n + m + 1.0) / 12.0).sqrt())
+}
+
+/// Additions up to which the distribution of U is counted out (some milliseconds).
+const MOST_ADDITIONS: usize = 8_000_000;
+
+/// The lower tails of U = 0 ..= n m by counting, kept for the next call; `None` when that would
+/// take too long.
+fn counted(n: usize, m: usize) -> Option<Arc<Vec<f64>>> {
+    type Tails = Arc<Vec<f64>>;
+    static KEPT: Mutex<BTreeMap<(usize, usize), Tails>> = Mutex::new(BTreeMap::new());
+    let (few, many) = (n.min(m), n.max(m));
+    let values = few.checked_mul(many)?.checked_add(1)?;
+    let additions = values.checked_mul(few)?.checked_mul(few.checked_add(many)?)?;
+    if additions > MOST_ADDITIONS {
+        return None;
+    }
+    // a poisoned lock still guards a whole map: entries are put in finished
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let tails = kept.entry((few, many)).or_insert_with(|| Arc::new(tails(few, many)));
+    Some(Arc::clone(tails))
+}
+
+/// P(U <= u) for each u: of the subsets of `few` ranks, the j-th smallest rank r adds r - j pairs.
+/// Only positive numbers are added, so that no digit is lost however large they grow, and within
+/// [`MOST_ADDITIONS`] they do not overflow.
+fn tails(few: usize, many: usize) -> Vec<f64> {
+    let most = few * many;
+    let mut ways = vec![vec![0.0f64; most + 1]; few + 1];
+    ways[0][0] = 1.0;
+    for rank in 1..=few + many {
+        for chosen in (1..=few.min(rank)).rev() {
+            let pairs = rank - chosen;
+            if pairs > many {
+                continue;
+            }
+            let (smaller, larger) = ways.split_at_mut(chosen);
+            for u in pairs..=most {
+                larger[0][u] += smaller[chosen - 1][u - pairs];
+            }
         }
     }
-    counts
+    let mut tails = std::mem::take(&mut ways[few]);
+    let all: f64 = tails.iter().sum();
+    let mut total = 0.0;
+    for share in &mut tails {
+        total += *share / all;
+        *share = total;
+    }
+    tails
 }
 
 /// Twice the midrank of every value of x, then of y: whole numbers even with ties.

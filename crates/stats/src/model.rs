@@ -6,31 +6,58 @@
 //! variances of differences differ more than fourfold, or stray runs are among them, pooling misleads;
 //! then each variant is paired with the baseline by itself, with Holm's step-down ("A simple sequentially rejective multiple test
 //! procedure", Scand. J. Stat. 6 (1979)).
+//!
+//! Dunnett's test takes the residuals for normal. A difference must therefore pass the signed-rank
+//! test of its own ratios too, where there are blocks enough for one; the interval is the smallest
+//! that holds those of both.
 
-use crate::comparison::{Comparison, Counts, Direction, Effect, Interval, Method};
-use crate::distribution::t_critical;
+use crate::comparison::{Comparison, Confidence, Direction, Effect, Estimand, Interval, Method};
+use crate::multiple::{Correction, Kind};
+use crate::paired::{LEAST_NAMED, Terms};
+use crate::rare::Rare;
+use crate::resolution::Resolution;
 use crate::{Error, dunnett, hodges_lehmann, paired, sample, signed_rank};
 
 /// Ratio of the variances of differences from which they are not pooled.
 pub const MOST_VARIANCE_RATIO: f64 = 4.0;
 
-/// Compares every variant with the baseline. `blocks` has one row per complete block: the
+/// Compares every variant with the baseline at 95 %. `blocks` has one row per complete block: the
 /// baseline's value first, then each variant's. The results are in the order of the variants.
 ///
 /// # Errors
 /// [`Error::TooFew`] with fewer than two blocks or columns, [`Error::Ragged`] for rows of unequal
 /// length, [`Error::NotPositive`] for a value without a logarithm.
 pub fn compare(blocks: &[Vec<f64>], direction: Direction) -> Result<Vec<Comparison>, Error> {
+    compare_at(blocks, direction, Confidence::USUAL)
+}
+
+/// As [`compare`], as sure as `confidence` asks for, over all variants together.
+///
+/// # Errors
+/// As [`compare`].
+pub fn compare_at(
+    blocks: &[Vec<f64>],
+    direction: Direction,
+    confidence: Confidence,
+) -> Result<Vec<Comparison>, Error> {
     let gains = gains_by_variant(blocks, direction)?;
-    if gains.len() == 1 {
-        return Ok(vec![paired::from_log_gains(&gains[0])]);
-    }
+    let terms = Terms { confidence, resolution: Resolution::of(blocks.iter().flatten()) };
     let has_strays = gains.iter().any(|gains| paired::has_strays(gains));
-    Ok(if has_strays || variance_ratio(&gains) > MOST_VARIANCE_RATIO {
-        holm(&gains)
+    let compared = if gains.len() == 1 {
+        vec![paired::from_log_gains(&gains[0], terms)]
+    } else if has_strays || variance_ratio(&gains) > MOST_VARIANCE_RATIO {
+        holm(&gains, terms)
     } else {
-        by_dunnett(&gains, &Residuals::of(&gains))
-    })
+        by_dunnett(&gains, &Residuals::of(&gains), terms)
+    };
+    let side = |column: usize| -> Vec<f64> {
+        blocks.iter().map(|row| direction.log_speed(row[column])).collect()
+    };
+    let with_rare = |(variant, comparison): (usize, Comparison)| {
+        let rare = Some(Rare::of(&side(0), &side(variant + 1)));
+        Comparison { rare, ..comparison }
+    };
+    Ok(compared.into_iter().enumerate().map(with_rare).collect())
 }
 
 /// Log speed ratios of each variant against the baseline, by block.
@@ -110,67 +137,87 @@ fn variance_ratio(gains: &[Vec<f64>]) -> f64 {
     if high > 0.0 { high / low } else { 1.0 }
 }
 
-fn by_dunnett(gains: &[Vec<f64>], residuals: &Residuals) -> Vec<Comparison> {
+fn by_dunnett(gains: &[Vec<f64>], residuals: &Residuals, terms: Terms) -> Vec<Comparison> {
+    let is_unnamed = residuals.blocks < LEAST_NAMED;
+    dunnett_alone(gains, residuals, terms)
+        .into_iter()
+        .zip(gains)
+        .map(|(own, gains)| both(own, gains, terms))
+        .map(|own| if is_unnamed { paired::unnamed(own) } else { paired::settled(own) })
+        .collect()
+}
+
+fn dunnett_alone(gains: &[Vec<f64>], residuals: &Residuals, terms: Terms) -> Vec<Comparison> {
     let (blocks, k) = (residuals.blocks, gains.len());
     let df = residuals.degrees();
     let sd = (2.0 * residuals.variance()).sqrt();
-    let error = sd / (blocks as f64).sqrt();
-    let (wide, narrow) = (dunnett::critical(0.95, k, df), dunnett::critical(0.90, k, df));
+    let error = sd.max(terms.resolution.least_sd_of_difference()) / (blocks as f64).sqrt();
+    let allowance = terms.resolution.allowance(sd);
+    let levels = [terms.confidence.share(), terms.confidence.of_equivalence()];
+    let critical = levels.map(|level| dunnett::critical(level, k, df));
     gains
         .iter()
         .map(|gains| {
             let mean = sample::mean(gains);
             let p = match error > 0.0 {
-                true => 1.0 - dunnett::probability(mean.abs() / error, k, df),
+                true => (1.0 - dunnett::probability(mean.abs() / error, k, df)).clamp(0.0, 1.0),
                 false => paired::p_of(mean, error, df),
             };
-            Comparison {
-                method: Method::Dunnett,
-                n: Counts { baseline: blocks, variant: blocks },
-                estimate: Effect::from_ln(hodges_lehmann::location(gains)),
-                median: Effect::from_ln(sample::median(gains)),
-                mean: Effect::from_ln(mean),
-                interval95: Interval::around_ln(mean, wide * error),
-                interval90: Interval::around_ln(mean, narrow * error),
-                p,
-                sd_of_difference: sd,
-            }
+            let by_t = paired::by_t(gains, terms);
+            let [interval95, interval90] = critical.map(|critical| {
+                let plain = Interval::around_ln(mean, critical * error);
+                plain.with(by_t.estimate).widened(allowance)
+            });
+            let sd_of_difference = sd;
+            let method = Method::Dunnett;
+            Comparison { method, interval95, interval90, p, sd_of_difference, ..by_t }
         })
         .collect()
+}
+
+/// A comparison that must pass the signed-rank test too, if there are blocks enough for it.
+fn both(comparison: Comparison, gains: &[f64], terms: Terms) -> Comparison {
+    let Terms { confidence, resolution } = terms;
+    let ranks = |level: f64| paired::rank_interval(gains, level);
+    let levels = ranks(confidence.share()).zip(ranks(confidence.of_equivalence()));
+    let Some((wide, narrow)) = levels else { return comparison };
+    let allowance = resolution.allowance(sample::sd(gains));
+    Comparison {
+        estimand: Estimand::CentreOfRatios,
+        estimate: Effect::from_ln(hodges_lehmann::location(gains)),
+        interval95: comparison.interval95.hull(wide.widened(allowance)),
+        interval90: comparison.interval90.hull(narrow.widened(allowance)),
+        p: comparison.p.max(signed_rank::two_sided(gains)),
+        ..comparison
+    }
 }
 
 /// Pairs with Holm: the smallest p is tested at alpha/k, the next at alpha/(k-1), and so on until
 /// one is not rejected. Each interval has the level of its step, so that it leaves out "no change"
 /// exactly when Holm rejects.
-fn holm(gains: &[Vec<f64>]) -> Vec<Comparison> {
+fn holm(gains: &[Vec<f64>], terms: Terms) -> Vec<Comparison> {
+    let (k, alpha) = (gains.len(), terms.confidence.alpha());
     // With few blocks ranks cannot reach the level of the first step; t can.
-    let first_tail = 0.05 / 2.0 / gains.len() as f64;
-    let has_ranks = signed_rank::critical(gains[0].len(), first_tail).is_some();
-    let compare = if has_ranks { paired::from_log_gains } else { paired::by_t };
-    let mut comparisons: Vec<Comparison> = gains.iter().map(|gains| compare(gains)).collect();
-    let mut order: Vec<usize> = (0..gains.len()).collect();
-    order.sort_by(|a, b| comparisons[*a].p.total_cmp(&comparisons[*b].p));
-    let (mut left, mut largest_p, mut has_stopped) = (gains.len(), 0.0f64, false);
-    for i in order {
-        let own = &mut comparisons[i];
-        let (n, mean) = (own.n.baseline as f64, own.mean.ln());
-        let error = own.sd_of_difference / n.sqrt();
-        let level = |alpha: f64| 1.0 - alpha / left as f64;
-        let by_t = |alpha| Interval::around_ln(mean, t_critical(level(alpha), n - 1.0) * error);
-        let by_ranks = |alpha| paired::rank_interval(&gains[i], level(alpha));
-        let ranks = (own.method == Method::SignedRank).then(|| by_ranks(0.05).zip(by_ranks(0.10)));
-        (own.method, own.interval95, own.interval90) = match ranks.flatten() {
-            Some((wide, narrow)) => (Method::HolmSignedRank, wide, narrow),
-            None => (Method::HolmPaired, by_t(0.05), by_t(0.10)),
-        };
-        largest_p = largest_p.max((own.p * left as f64).min(1.0));
-        own.p = largest_p;
-        has_stopped |= largest_p >= 0.05;
-        if !has_stopped {
-            left -= 1;
-        }
-    }
-    comparisons
+    let has_ranks = signed_rank::critical(gains[0].len(), alpha / 2.0 / k as f64).is_some();
+    let at = |gains: &[f64], alpha: f64| {
+        let terms = Terms { confidence: Confidence::with_alpha(alpha), ..terms };
+        if has_ranks { paired::from_log_gains(gains, terms) } else { paired::by_t(gains, terms) }
+    };
+    let p: Vec<f64> = gains.iter().map(|gains| at(gains, alpha).p).collect();
+    let steps = Correction { kind: Kind::Holm, among: k }.steps(&p, alpha);
+    gains
+        .iter()
+        .zip(steps)
+        .map(|(gains, step)| {
+            let own = at(gains, step.alpha);
+            let method = match own.method {
+                Method::SignedRank => Method::HolmSignedRank,
+                _ => Method::HolmPaired,
+            };
+            let confidence = terms.confidence;
+            paired::settled(Comparison { method, p: step.p, normal_p: None, confidence, ..own })
+        })
+        .collect()
 }
 
 #[cfg(test)]

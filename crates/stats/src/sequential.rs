@@ -4,21 +4,37 @@
 //! 29 % of A/A campaigns. An e-process may be looked at after every block: its chance of ever
 //! reaching 1/alpha is at most alpha (Ville's inequality).
 //!
-//! e = (e_t + e_sign) / 2, where e_t is the right-Haar Bayes factor of the t test with a normal
-//! prior of variance g on the standardised effect (Perez-Ortiz, Lardy, de Heide and Grunwald,
-//! "E-statistics, group invariance and anytime-valid testing", Ann. Stat. 52 (2024)), strong
-//! against normal noise, and e_sign = 2^n B(k+1, n-k+1) counts k positive differences, safe under
-//! any noise that is symmetric about the median.
+//! The estimand is the centre of symmetry of the log ratios within blocks: in random order a ratio
+//! is as likely above as below it when the noise of both sides is the same. Against a centre c,
+//! e(c) = (e_t + e_sign) / 2 of the ratios less c, where e_t is the right-Haar Bayes factor of the t
+//! test with a normal prior of variance g on the standardised effect (Perez-Ortiz, Lardy, de Heide
+//! and Grunwald, "E-statistics, group invariance and anytime-valid testing", Ann. Stat. 52 (2024)),
+//! strong against normal noise, and e_sign = 2^n B(k+1, n-k+1) counts k positive differences, safe
+//! under any noise that is symmetric about the centre.
+//!
+//! Verdict, interval and e are one thing. Either half speaks for a centre *above* c or *below* it,
+//! so that the evidence falls into up(c), which falls as c rises, and down(c), which rises; their
+//! sum is at most e(c). Skewed noise can make one half speak up where the other speaks down, and a
+//! search for the c with e(c) below the threshold may then find nothing at all. So each is divided
+//! by the other where that is above 1: up / max(1, down) and down / max(1, up). They are no larger
+//! than e, hence as safe; they rise and fall as before; and they are never both above 1. The
+//! centres that neither rejects thus are an interval, always with something in it: the point where
+//! both are equal, which is the estimate. "No change" lies outside exactly when one of the two
+//! reached the threshold against it.
 
 use serde::{Deserialize, Serialize};
-use statrs::function::gamma::ln_gamma;
 
-use crate::comparison::{Comparison, Direction, Effect, Interval, Method};
+use crate::comparison::{
+    Comparison, Confidence, Counts, Direction, Effect, Estimand, Interval, Method,
+};
 use crate::paired::{self, Block};
 use crate::{Error, sample};
 
-/// Variance of the prior on the standardised effect.
-const G: f64 = 16.0;
+mod evidence;
+
+pub use evidence::e_value;
+pub(crate) use evidence::t_for;
+use evidence::{Against, Evidence};
 
 /// When to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -51,6 +67,13 @@ impl Rule {
     pub fn threshold(&self) -> f64 {
         1.0 / self.single_alpha()
     }
+
+    /// The e-value against either end of the margin that decides "equivalent". By symmetry half of
+    /// the chance of reaching 10 lies on either side, so that each of the two one-sided tests has
+    /// the level of the difference.
+    fn threshold_of_equivalence(&self) -> f64 {
+        self.threshold() / 2.0
+    }
 }
 
 /// Whether to go on, and why not.
@@ -59,9 +82,9 @@ impl Rule {
 pub enum Decision {
     /// Run another block.
     Continue,
-    /// The e-value reached its threshold: there is a difference.
+    /// The evidence reached its threshold: there is a difference.
     Different,
-    /// The confidence sequence lies within the margin.
+    /// The confidence sequence of equivalence lies within the margin.
     Equivalent,
     /// The largest number of blocks is reached undecided.
     Exhausted,
@@ -72,7 +95,7 @@ pub enum Decision {
 pub struct State {
     /// Blocks so far.
     pub blocks: usize,
-    /// The combined e-value.
+    /// The evidence against "no change": an e-value.
     pub e: f64,
     /// The confidence sequence, where it is finite yet.
     pub interval: Option<Interval>,
@@ -108,36 +131,43 @@ impl State {
 
 /// Looks at the log speed ratios of all blocks so far (see [`paired::log_gains`]) and decides.
 ///
-/// Once decided, a comparison stays decided: callers with several comparisons keep the first
-/// decision of each, or use [`first_decision`].
+/// What was called different at an earlier look stays so: evidence is the largest of all looks
+/// from the rule's first.
 pub fn look(gains: &[f64], rule: &Rule) -> State {
-    let e = e_value(gains);
-    let interval = half_width(gains, rule.single_alpha())
-        .map(|half| Interval::around_ln(sample::mean(gains), half));
+    let evidence = Evidence::new(gains, rule.least_blocks);
+    let interval =
+        evidence.interval(rule.threshold()).map(|(low, high)| Interval::of_ln(low, high));
     let blocks = gains.len();
-    let decision = if blocks < rule.least_blocks {
+    let against = match evidence.after_each(rule.margin).pop() {
+        Some((_, against)) => against,
+        None => Against { no_change: 1.0, beyond_margin: 0.0 },
+    };
+    State { blocks, e: against.no_change, interval, decision: decide(blocks, against, rule) }
+}
+
+/// What the evidence against "no change" and both ends of the margin says.
+fn decide(blocks: usize, against: Against, rule: &Rule) -> Decision {
+    if blocks < rule.least_blocks {
         Decision::Continue
-    } else if interval.is_some_and(|interval| interval.is_within(rule.margin)) {
+    } else if against.beyond_margin >= rule.threshold_of_equivalence() {
         Decision::Equivalent
-    } else if e >= rule.threshold() {
+    } else if against.no_change >= rule.threshold() {
         Decision::Different
     } else if blocks >= rule.most_blocks {
         Decision::Exhausted
     } else {
         Decision::Continue
-    };
-    State { blocks, e, interval, decision }
+    }
 }
 
 /// The first state, block by block, that is decided, or the last one.
 pub fn first_decision(gains: &[f64], rule: &Rule) -> State {
-    for blocks in rule.least_blocks..=gains.len() {
-        let state = look(&gains[..blocks], rule);
-        if state.decision != Decision::Continue {
-            return state;
-        }
-    }
-    look(gains, rule)
+    let evidence = Evidence::new(gains, rule.least_blocks);
+    let decided = evidence
+        .after_each(rule.margin)
+        .into_iter()
+        .find(|(blocks, against)| decide(*blocks, *against, rule) != Decision::Continue);
+    look(&gains[..decided.map_or(gains.len(), |(blocks, _)| blocks)], rule)
 }
 
 /// The fewest blocks that a sequential comparison takes, and the most that one looks at to say how
@@ -146,103 +176,43 @@ const LEAST_BLOCKS: usize = 3;
 const MOST_BLOCKS: usize = 1000;
 
 /// The comparison of a campaign that stopped by this rule. Its intervals are confidence sequences:
-/// they hold whenever one looks, and they leave out "no change" exactly when e reaches the
-/// threshold, so that they are wider than those of a planned number of blocks.
+/// they hold whenever one looks, and they leave out "no change" exactly when the evidence reached
+/// the threshold, so that they are wider than those of a planned number of blocks.
 ///
 /// # Errors
 /// As [`paired::compare`], with three blocks at least.
 pub fn compare(blocks: &[Block], direction: Direction, rule: &Rule) -> Result<Comparison, Error> {
     let gains = paired::log_gains(blocks, direction)?;
-    let half = half_width(&gains, rule.single_alpha());
-    let Some(half) = half.filter(|_| gains.len() >= LEAST_BLOCKS) else {
-        let finite = |n: &usize| ratio(*n, rule.single_alpha()).is_some();
-        let need = (LEAST_BLOCKS..=MOST_BLOCKS).find(finite).unwrap_or(MOST_BLOCKS);
-        return Err(Error::TooFew { what: "a sequential comparison", got: gains.len(), need });
+    let n = gains.len();
+    let evidence = Evidence::new(&gains, rule.least_blocks.max(LEAST_BLOCKS));
+    let threshold = rule.threshold();
+    let wide = evidence.interval(threshold);
+    let narrow = evidence.interval(rule.threshold_of_equivalence());
+    let Some((wide, narrow)) = wide.zip(narrow).filter(|_| n >= LEAST_BLOCKS) else {
+        let is_enough = |n: &usize| evidence::most(*n) >= threshold.ln();
+        let need = (LEAST_BLOCKS..=MOST_BLOCKS).find(is_enough).unwrap_or(MOST_BLOCKS);
+        return Err(Error::TooFew { what: "a sequential comparison", got: n, need });
     };
-    let fixed = paired::from_log_gains(&gains);
-    let combined = Interval {
-        low: Effect::from_ln(end_of_sequence(&gains, rule.threshold(), -1.0)),
-        high: Effect::from_ln(end_of_sequence(&gains, rule.threshold(), 1.0)),
-    };
-    Ok(Comparison {
+    let sd = sample::sd(&gains);
+    let allowance = paired::resolution(blocks).allowance(sd);
+    let estimate = Effect::from_ln(evidence.centre());
+    let interval = |(low, high)| Interval::of_ln(low, high).with(estimate).widened(allowance);
+    Ok(paired::settled(Comparison {
         method: Method::Sequential,
-        interval95: combined,
-        interval90: Interval::around_ln(fixed.mean.ln(), half),
-        p: (rule.comparisons.max(1) as f64 / e_value(&gains)).min(1.0),
-        ..fixed
-    })
-}
-
-/// The combined e-value against "no change": (e_t + e_sign) / 2.
-pub fn e_value(gains: &[f64]) -> f64 {
-    if gains.len() < 2 { 1.0 } else { f64::midpoint(e_t(gains), e_sign(gains)) }
-}
-
-/// e_t = (1+n g)^(-1/2) [(1+t^2/v) / (1+t^2/(v(1+n g)))]^((v+1)/2), v = n-1.
-fn e_t(gains: &[f64]) -> f64 {
-    let n = gains.len() as f64;
-    let (degrees, a) = (n - 1.0, 1.0 + n * G);
-    let (mean, variance) = (sample::mean(gains), sample::variance(gains));
-    if mean == 0.0 {
-        return a.powf(-0.5);
-    }
-    // t^2 / v as a quotient whose limit for variance 0 is infinity: the bracket is then a
-    let ratio = n * mean * mean / (degrees * variance);
-    let bracket = if ratio.is_finite() { (1.0 + ratio) / (1.0 + ratio / a) } else { a };
-    ((degrees + 1.0) / 2.0 * bracket.ln() - 0.5 * a.ln()).exp()
-}
-
-/// e_sign = 2^n B(k+1, n-k+1) with k positive among n differences that are not zero.
-fn e_sign(gains: &[f64]) -> f64 {
-    let positive = gains.iter().filter(|gain| **gain > 0.0).count() as f64;
-    let n = gains.iter().filter(|gain| **gain != 0.0).count() as f64;
-    let ln_beta = ln_gamma(positive + 1.0) + ln_gamma(n - positive + 1.0) - ln_gamma(n + 2.0);
-    (n * std::f64::consts::LN_2 + ln_beta).exp()
-}
-
-/// Half-width of the confidence sequence of e_t: t* s / sqrt(n) with t* = sqrt(v(R-1)/(1-R/A)),
-/// A = 1+n g; `None` while it is infinite.
-fn half_width(gains: &[f64], alpha: f64) -> Option<f64> {
-    let r = ratio(gains.len(), alpha)?;
-    let n = gains.len() as f64;
-    let a = 1.0 + n * G;
-    Some(((n - 1.0) * (r - 1.0) / (1.0 - r / a)).sqrt() * sample::sd(gains) / n.sqrt())
-}
-
-/// R = (sqrt(A)/alpha)^(2/n); `None` while the sequence is infinite (fewer than two values, or
-/// R >= A).
-fn ratio(n: usize, alpha: f64) -> Option<f64> {
-    let a = 1.0 + n as f64 * G;
-    let r = (a.sqrt() / alpha).powf(2.0 / n as f64);
-    (n >= 2 && r < a).then_some(r)
-}
-
-/// How far from the mean, in direction `sign`, an effect has to lie for the combined e-value
-/// against it to reach the threshold: the end of the set of effects that are not rejected.
-fn end_of_sequence(gains: &[f64], threshold: f64, sign: f64) -> f64 {
-    let centre = sample::mean(gains);
-    let spread = sample::sd(gains).max(1e-12);
-    let mut shifted = gains.to_vec();
-    let mut is_rejected = |distance: f64| {
-        for (to, from) in shifted.iter_mut().zip(gains) {
-            *to = from - centre - sign * distance;
-        }
-        e_value(&shifted) >= threshold
-    };
-    let mut far = spread / 4.0;
-    while !is_rejected(far) && far < 50.0 {
-        far *= 2.0;
-    }
-    let mut near = 0.0;
-    for _ in 0..60 {
-        let middle = f64::midpoint(near, far);
-        if is_rejected(middle) {
-            far = middle;
-        } else {
-            near = middle;
-        }
-    }
-    centre + sign * far
+        n: Counts { baseline: n, variant: n },
+        estimand: Estimand::BalancedCentre,
+        estimate,
+        median: Effect::from_ln(sample::median(&gains)),
+        mean: Effect::from_ln(sample::mean(&gains)),
+        confidence: Confidence::with_alpha(rule.alpha),
+        interval95: interval(wide),
+        interval90: interval(narrow),
+        p: (rule.comparisons.max(1) as f64 / evidence.against(0.0)).min(1.0),
+        normal_p: None,
+        sd_of_difference: sd,
+        correction: None,
+        rare: Some(paired::rare(blocks, direction)),
+    }))
 }
 
 #[cfg(test)]

@@ -2,53 +2,70 @@
 //!
 //! Wilcoxon, "Individual comparisons by ranking methods", Biometrics Bulletin 1 (1945). Under "no
 //! change" a log ratio within a block is as likely positive as negative, whatever its distribution,
-//! and a stray run counts only by its rank. The distribution is exact up to [`MOST_EXACT`] values.
+//! and a stray run counts only by its rank. The distribution is exact up to 100 values.
 
-use crate::distribution::normal_cdf;
+use std::sync::OnceLock;
+
+use crate::distribution::{normal_cdf, normal_quantile};
+use crate::pairs::Pairs;
 
 /// Most values for which the distribution is counted out; beyond it the normal approximation is
 /// good to three digits.
 const MOST_EXACT: usize = 100;
 
-/// Two-sided p of "symmetric about zero". Zeros and ties get the mean of their ranks; zeros count
-/// half to either side. 1.0 without values.
+/// Two-sided p of "symmetric about zero"; 1.0 without values.
+///
+/// The sum of negative ranks is the number of means of two, (x_i + x_j) / 2, that are negative
+/// (Tukey 1949). Means of exactly zero, of ties and zeros, count against a difference on either
+/// side, so that p is exact without them, safe with them, and one thing with the interval of
+/// [`crate::hodges_lehmann::location_interval`].
 pub fn two_sided(values: &[f64]) -> f64 {
-    let mut by_size = values.to_vec();
-    by_size.sort_unstable_by(|a, b| a.abs().total_cmp(&b.abs()));
-    let mut positive = 0.0;
-    let mut rank = 0;
-    for tied in by_size.chunk_by(|a, b| a.abs() == b.abs()) {
-        let mean_rank = rank as f64 + (tied.len() + 1) as f64 / 2.0;
-        for value in tied {
-            positive += match value {
-                0.0 => mean_rank / 2.0,
-                value if *value > 0.0 => mean_rank,
-                _ => 0.0,
-            };
-        }
-        rank += tied.len();
-    }
-    let all = (values.len() * (values.len() + 1) / 2) as f64;
-    let smaller = positive.min(all - positive).floor();
-    (2.0 * below(values.len(), smaller as usize)).min(1.0)
+    let pairs = Pairs::means(values);
+    let not_positive = pairs.at_most(0.0);
+    let not_negative = pairs.count() - pairs.below(0.0);
+    (2.0 * below(values.len(), not_positive.min(not_negative) as usize)).min(1.0)
+}
+
+/// The smallest p that so many values can have: all on one side.
+pub fn least_p(count: usize) -> f64 {
+    (2.0 * below(count, 0)).min(1.0)
 }
 
 /// The largest sum of ranks whose lower tail has at most the probability `tail`; `None` when even
 /// the sum 0 is likelier.
 pub(crate) fn critical(count: usize, tail: f64) -> Option<usize> {
-    let all = count * (count + 1) / 2;
-    (0..=all / 2).take_while(|sum| below(count, *sum) <= tail).last()
+    // 1 - 0.95 is a little more than 0.05: what reaches the level by a rounding error reaches it
+    let tail = tail * (1.0 + 1e-9);
+    if count > MOST_EXACT {
+        let (mean, sd) = moments(count);
+        let mut sum = (mean + normal_quantile(tail) * sd).max(0.0) as usize + 1;
+        while sum > 0 && below(count, sum) > tail {
+            sum -= 1;
+        }
+        return (below(count, sum) <= tail).then_some(sum);
+    }
+    exact(count).partition_point(|share| *share <= tail).checked_sub(1)
 }
 
 /// Probability of a sum of positive ranks of at most `sum`.
 fn below(count: usize, sum: usize) -> f64 {
     if count > MOST_EXACT {
-        let n = count as f64;
-        let mean = n * (n + 1.0) / 4.0;
-        let sd = (n * (n + 1.0) * (2.0 * n + 1.0) / 24.0).sqrt();
+        let (mean, sd) = moments(count);
         return normal_cdf((sum as f64 + 0.5 - mean) / sd);
     }
-    tails(count).get(sum).copied().unwrap_or(1.0)
+    exact(count).get(sum).copied().unwrap_or(1.0)
+}
+
+fn moments(count: usize) -> (f64, f64) {
+    let n = count as f64;
+    (n * (n + 1.0) / 4.0, (n * (n + 1.0) * (2.0 * n + 1.0) / 24.0).sqrt())
+}
+
+/// [`tails`], counted once for each number of values.
+fn exact(count: usize) -> &'static [f64] {
+    static COUNTED: [OnceLock<Vec<f64>>; MOST_EXACT + 1] =
+        [const { OnceLock::new() }; MOST_EXACT + 1];
+    COUNTED[count].get_or_init(|| tails(count))
 }
 
 /// Lower tail of every sum: each rank is positive with probability one half.

@@ -1,14 +1,28 @@
-//! Comparison without blocks, for imported results: Welch on log values, Mann-Whitney beside it.
+//! Comparison without blocks, for imported results: Welch on log values and Mann-Whitney, both.
 //!
 //! Welch, "The generalization of 'Student's' problem when several different population variances
-//! are involved", Biometrika 34 (1947). Without blocks the order of the runs is not known to be
-//! random; drift between the two groups looks like a difference, and no test can tell them apart.
+//! are involved", Biometrika 34 (1947), is at ease with unequal spreads and takes the noise for
+//! normal; Mann and Whitney's test (Ann. Math. Stat. 18 (1947)) is exact under any noise and takes
+//! both spreads for equal. A difference must pass both, so that it has the level asked for where
+//! either assumption holds (an intersection-union test: Berger, "Multiparameter hypothesis testing
+//! and acceptance sampling", Technometrics 24 (1982)). The interval is the smallest that holds
+//! those of both, the figure quoted is the Hodges-Lehmann estimate.
+//!
+//! Without blocks the order of the runs is not known to be random; drift between the two groups
+//! looks like a difference, and no test can tell them apart.
 
 use serde::{Deserialize, Serialize};
 
-use crate::comparison::{Comparison, Counts, Direction, Effect, Interval, Method};
+use crate::comparison::{
+    Comparison, Confidence, Counts, Direction, Effect, Estimand, Interval, Method,
+};
 use crate::distribution::t_critical;
-use crate::{Error, hodges_lehmann, mann_whitney, paired, sample};
+use crate::multiple::{Correction, Kind};
+use crate::paired::{self, LEAST_NAMED};
+use crate::pairs::Pairs;
+use crate::rare::Rare;
+use crate::resolution::Resolution;
+use crate::{Error, hodges_lehmann, mann_whitney, sample};
 
 /// The rank test that stands beside Welch's.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -17,83 +31,199 @@ pub struct RankTest {
     pub p: f64,
     /// Hodges-Lehmann estimate of the speed ratio.
     pub estimate: Effect,
-    /// Its 95 % interval, when the samples are large enough to have one.
+    /// Its interval, 95 % unless asked otherwise, when the samples are large enough to have one.
     pub interval95: Option<Interval>,
 }
 
 /// Both tests of one pair of samples.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Unpaired {
-    /// Welch's t on log values.
+    /// What both together say.
     pub comparison: Comparison,
-    /// Exact Mann-Whitney.
+    /// Two-sided p of Welch's t on log values alone.
+    pub welch_p: f64,
+    /// Mann-Whitney alone.
     pub rank: RankTest,
 }
 
 impl Unpaired {
-    /// Whether one test finds a difference at 5 % and the other does not, though it could.
+    /// Whether one test finds a difference and the other does not, though it could.
     pub fn tests_disagree(&self) -> bool {
-        self.rank.interval95.is_some() && (self.comparison.p < 0.05) != (self.rank.p < 0.05)
+        let alpha = self.comparison.confidence.alpha();
+        self.rank.interval95.is_some() && (self.welch_p < alpha) != (self.rank.p < alpha)
     }
 }
 
-/// Compares two samples whose runs were not arranged in blocks.
+/// Compares two samples whose runs were not arranged in blocks, at 95 %.
 ///
 /// # Errors
 /// [`Error::TooFew`] with fewer than two values on a side, [`Error::NotPositive`] for a value
 /// without a logarithm.
 pub fn compare(baseline: &[f64], variant: &[f64], direction: Direction) -> Result<Unpaired, Error> {
-    let b = logs("baseline", baseline)?;
-    let v = logs("variant", variant)?;
-    let sign = match direction {
-        Direction::HigherIsBetter => 1.0,
-        Direction::LowerIsBetter => -1.0,
-    };
-    let gain_ranks = hodges_lehmann::shift_interval(&b, &v, 0.95).map(|(low, high)| {
-        let (low, high) = if sign > 0.0 { (low, high) } else { (-high, -low) };
-        Interval { low: Effect::from_ln(low), high: Effect::from_ln(high) }
-    });
-    let rank = RankTest {
-        p: mann_whitney::test(&b, &v).p,
-        estimate: Effect::from_ln(sign * hodges_lehmann::shift(&b, &v)),
-        interval95: gain_ranks,
-    };
-    Ok(Unpaired { comparison: welch(&b, &v, sign, rank.estimate), rank })
+    compare_at(baseline, variant, direction, Confidence::USUAL)
 }
 
-fn logs(side: &'static str, values: &[f64]) -> Result<Vec<f64>, Error> {
+/// As [`compare`], as sure as `confidence` asks for.
+///
+/// With fewer than four runs on a side, or too few for the rank test to reach the level, no winner
+/// is named: p is then above the level, and the interval holds "no change".
+///
+/// # Errors
+/// As [`compare`].
+pub fn compare_at(
+    baseline: &[f64],
+    variant: &[f64],
+    direction: Direction,
+    confidence: Confidence,
+) -> Result<Unpaired, Error> {
+    Ok(Samples::new(baseline, variant, direction)?.compared(confidence, None))
+}
+
+/// Compares several pairs of samples, (baseline, variant), that share one level: several variants
+/// beside one baseline with [`Kind::Holm`], a list of benchmarks with [`Kind::FalseDiscovery`].
+/// The results are in the order of the pairs; p is adjusted, and intervals have the level of their
+/// step, so that they leave out "no change" exactly when p reaches the level.
+///
+/// # Errors
+/// As [`compare`], for each pair by itself; a pair that cannot be compared takes no share.
+pub fn compare_several(
+    pairs: &[(&[f64], &[f64])],
+    direction: Direction,
+    confidence: Confidence,
+    kind: Kind,
+) -> Vec<Result<Unpaired, Error>> {
+    let samples: Vec<Result<Samples, Error>> =
+        pairs.iter().map(|(b, v)| Samples::new(b, v, direction)).collect();
+    let plain = |samples: &Samples| samples.compared(confidence, None).comparison.p;
+    let p: Vec<f64> = samples.iter().flatten().map(plain).collect();
+    let correction = Correction { kind, among: p.len() };
+    let mut steps = correction.steps(&p, confidence.alpha()).into_iter();
+    samples
+        .into_iter()
+        .map(|samples| {
+            let samples = samples?;
+            let step = steps.next().expect("invariant: one step for each pair that compares");
+            let at = Confidence::with_alpha(step.alpha);
+            let mut result = samples.compared(at, Some(correction));
+            let own = Comparison { p: step.p, confidence, ..result.comparison };
+            result.comparison = paired::settled(own);
+            Ok(result)
+        })
+        .collect()
+}
+
+/// Log speeds of both sides: larger is faster.
+struct Samples {
+    baseline: Vec<f64>,
+    variant: Vec<f64>,
+    resolution: Resolution,
+}
+
+impl Samples {
+    fn new(baseline: &[f64], variant: &[f64], direction: Direction) -> Result<Self, Error> {
+        Ok(Self {
+            baseline: log_speeds("baseline", baseline, direction)?,
+            variant: log_speeds("variant", variant, direction)?,
+            resolution: Resolution::of(baseline.iter().chain(variant)),
+        })
+    }
+
+    fn compared(&self, confidence: Confidence, correction: Option<Correction>) -> Unpaired {
+        let (b, v) = (&self.baseline, &self.variant);
+        let pairs = Pairs::differences(b, v);
+        let levels = [confidence.share(), confidence.of_equivalence()];
+        let ranks = levels.map(|level| {
+            let (low, high) = hodges_lehmann::interval_of((b.len(), v.len()), &pairs, level)?;
+            Some(Interval::of_ln(low, high))
+        });
+        let rank = RankTest {
+            p: mann_whitney::test(b, v).p,
+            estimate: Effect::from_ln(pairs.median()),
+            interval95: ranks[0],
+        };
+        let welch = Welch::of(self);
+        let allowance = self.resolution.allowance(welch.sd_of_difference());
+        let [wide, narrow] = [0, 1].map(|i| {
+            let welch = welch.interval(levels[i]).with(rank.estimate);
+            ranks[i].map_or(welch, |ranks| welch.hull(ranks)).widened(allowance)
+        });
+        let welch_p = welch.p();
+        let comparison = Comparison {
+            method: Method::Welch,
+            n: Counts { baseline: b.len(), variant: v.len() },
+            estimand: Estimand::ShiftOfValues,
+            estimate: rank.estimate,
+            median: Effect::from_ln(sample::median(v) - sample::median(b)),
+            mean: Effect::from_ln(welch.mean),
+            confidence,
+            interval95: wide,
+            interval90: narrow,
+            p: welch_p.max(mann_whitney::of_pairs((b.len(), v.len()), &pairs)),
+            normal_p: None,
+            sd_of_difference: welch.sd_of_difference(),
+            correction,
+            rare: Some(Rare::of(b, v)),
+        };
+        let is_unnamed = b.len().min(v.len()) < LEAST_NAMED;
+        let comparison =
+            if is_unnamed { paired::unnamed(comparison) } else { paired::settled(comparison) };
+        Unpaired { comparison, welch_p, rank }
+    }
+}
+
+fn log_speeds(side: &'static str, values: &[f64], direction: Direction) -> Result<Vec<f64>, Error> {
     if values.len() < 2 {
         return Err(Error::TooFew { what: side, got: values.len(), need: 2 });
     }
     if let Some(index) = values.iter().position(|v| *v <= 0.0 || !v.is_finite()) {
         return Err(Error::NotPositive { side, index, value: values[index] });
     }
-    Ok(values.iter().map(|v| v.ln()).collect())
+    Ok(values.iter().map(|v| direction.log_speed(*v)).collect())
 }
 
-fn welch(b: &[f64], v: &[f64], sign: f64, estimate: Effect) -> Comparison {
-    let (var_b, var_v) = (sample::variance(b), sample::variance(v));
-    let (error_b, error_v) = (var_b / b.len() as f64, var_v / v.len() as f64);
-    let error = (error_b + error_v).sqrt();
-    let df = welch_df(error_b, b.len(), error_v, v.len());
-    let mean = sign * (sample::mean(v) - sample::mean(b));
-    Comparison {
-        method: Method::Welch,
-        n: Counts { baseline: b.len(), variant: v.len() },
-        estimate,
-        median: Effect::from_ln(sign * (sample::median(v) - sample::median(b))),
-        mean: Effect::from_ln(mean),
-        interval95: Interval::around_ln(mean, t_critical(0.95, df) * error),
-        interval90: Interval::around_ln(mean, t_critical(0.90, df) * error),
-        p: paired::p_of(mean, error, df),
-        sd_of_difference: (var_b + var_v).sqrt(),
+/// Welch's t. No side's spread is taken for less than what rounding may hide.
+struct Welch {
+    mean: f64,
+    /// Squared standard errors, with the number of values.
+    errors: [(f64, usize); 2],
+    /// Variances as seen.
+    variances: [f64; 2],
+}
+
+impl Welch {
+    fn of(samples: &Samples) -> Self {
+        let sides = [&samples.baseline, &samples.variant];
+        let variances = sides.map(|side| sample::variance(side));
+        let least = samples.resolution.least_sd().powi(2);
+        let error = |i: usize| (variances[i].max(least) / sides[i].len() as f64, sides[i].len());
+        let mean = sample::mean(sides[1]) - sample::mean(sides[0]);
+        Self { mean, errors: [error(0), error(1)], variances }
     }
-}
 
-/// Welch-Satterthwaite degrees of freedom from the two squared standard errors.
-fn welch_df(error_b: f64, n_b: usize, error_v: f64, n_v: usize) -> f64 {
-    let spread = error_b * error_b / (n_b - 1) as f64 + error_v * error_v / (n_v - 1) as f64;
-    if spread > 0.0 { (error_b + error_v).powi(2) / spread } else { (n_b + n_v - 2) as f64 }
+    fn error(&self) -> f64 {
+        self.errors.iter().map(|(error, _)| error).sum::<f64>().sqrt()
+    }
+
+    fn sd_of_difference(&self) -> f64 {
+        self.variances.iter().sum::<f64>().sqrt()
+    }
+
+    /// Welch-Satterthwaite.
+    fn degrees(&self) -> f64 {
+        let all: f64 = self.errors.iter().map(|(error, _)| error).sum();
+        let spread: f64 =
+            self.errors.iter().map(|(error, n)| (error / all).powi(2) / (n - 1) as f64).sum();
+        let pooled: usize = self.errors.iter().map(|(_, n)| n - 1).sum();
+        if all > 0.0 && spread.is_finite() { 1.0 / spread } else { pooled as f64 }
+    }
+
+    fn p(&self) -> f64 {
+        paired::p_of(self.mean, self.error(), self.degrees())
+    }
+
+    fn interval(&self, confidence: f64) -> Interval {
+        Interval::around_ln(self.mean, t_critical(confidence, self.degrees()) * self.error())
+    }
 }
 
 #[cfg(test)]
@@ -107,12 +237,16 @@ mod tests {
     #[test]
     fn welch_equals_scipy() {
         let result = compare(&BASELINE, &VARIANT, Direction::HigherIsBetter).unwrap();
-        let welch = &result.comparison;
-        assert!((welch.p / 2.357529035220621e-10 - 1.0).abs() < 1e-9);
-        assert!((welch.interval95.low.ln() - 0.1542722330638512).abs() < 1e-12);
-        assert!((welch.interval95.high.ln() - 0.1676218601396918).abs() < 1e-12);
-        assert!((welch.interval90.low.ln() - 0.1556086493919274).abs() < 1e-12);
+        assert!((result.welch_p / 2.357529035220621e-10 - 1.0).abs() < 1e-9);
+        let samples = Samples::new(&BASELINE, &VARIANT, Direction::HigherIsBetter).unwrap();
+        let [wide, narrow] = [0.95, 0.90].map(|level| Welch::of(&samples).interval(level));
+        assert!((wide.low.ln() - 0.1542722330638512).abs() < 1e-12);
+        assert!((wide.high.ln() - 0.1676218601396918).abs() < 1e-12);
+        assert!((narrow.low.ln() - 0.1556086493919274).abs() < 1e-12);
         assert!(!result.tests_disagree());
+        let own = &result.comparison;
+        assert_eq!(own.p, result.rank.p, "both tests must find it: 2 in C(10, 5)");
+        assert!(own.interval95.low <= wide.low && own.interval95.high >= wide.high);
     }
 
     #[test]

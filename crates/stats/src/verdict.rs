@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::comparison::{Comparison, Interval};
 use crate::distribution::normal_quantile;
+use crate::rare::Rare;
 use crate::validity::{Finding, Severity};
 
 /// Most blocks that a forecast names; beyond it only "more than" is said.
@@ -18,7 +19,8 @@ pub enum Verdict {
         /// The checks that failed, in words.
         why: Vec<String>,
     },
-    /// The 90 % interval lies within the margin: proven equal for all practical purposes.
+    /// The 90 % interval lies within the margin, and no side alone has rare runs beyond it: proven
+    /// equal for all practical purposes.
     Equivalent,
     /// The 95 % interval lies above "no change".
     Faster {
@@ -60,7 +62,8 @@ impl Verdict {
         let is_one_of_several =
             findings.iter().any(|finding| matches!(finding, Finding::OneOfSeveral { .. }));
         let below_margin = (comparison.estimate.ratio() - 1.0).abs() < margin;
-        if comparison.interval90.is_within(margin) {
+        let is_one_sided = one_sided(comparison, margin).is_some();
+        if comparison.interval90.is_within(margin) && !is_one_sided {
             Self::Equivalent
         } else if is_one_of_several {
             Self::Inconclusive { more_blocks: forecast(comparison, margin) }
@@ -112,7 +115,8 @@ impl Verdict {
                 )
             }
             (Self::Equivalent, Some(c)) => format!(
-                "{variant} is equivalent to {baseline} in {metric} within ±{margin_text} (90 % interval {})",
+                "{variant} is equivalent to {baseline} in {metric} within ±{margin_text} ({} interval {})",
+                level(c.confidence.of_equivalence()),
                 signed_interval(&c.interval90)
             ),
             (Self::Faster { below_margin }, Some(c)) => {
@@ -132,7 +136,18 @@ impl Verdict {
                 )
             }
             (Self::Inconclusive { more_blocks }, Some(c)) => {
-                let unit = if c.method.is_blocked() { "blocks" } else { "runs of each" };
+                let rare = one_sided(c, margin)
+                    .filter(|_| c.interval90.is_within(margin))
+                    .and_then(|rare| rare.describe(baseline, variant));
+                if let Some(rare) = rare {
+                    return format!(
+                        "inconclusive: typical runs of {variant} and {baseline} are equal within ±{margin_text} in \
+                         {metric} ({} interval {}), but {rare}",
+                        level(c.confidence.of_equivalence()),
+                        signed_interval(&c.interval90)
+                    );
+                }
+                let unit = c.method.unit();
                 let more = if *more_blocks > MOST_FORECAST {
                     format!("more than {MOST_FORECAST} more {unit}")
                 } else {
@@ -140,7 +155,8 @@ impl Verdict {
                 };
                 format!(
                     "inconclusive: {variant} is proven neither different from {baseline} nor equal within \
-                     ±{margin_text} in {metric} (95 % interval {}); {more} needed",
+                     ±{margin_text} in {metric} ({} interval {}); {more} needed",
+                    level(c.confidence.share()),
                     signed_interval(&c.interval95)
                 )
             }
@@ -152,6 +168,17 @@ impl Verdict {
             }
         }
     }
+}
+
+/// The rare runs, when one side alone has some beyond the margin, or far more of them.
+fn one_sided(comparison: &Comparison, margin: f64) -> Option<&Rare> {
+    comparison.rare.as_ref().filter(|rare| rare.is_one_sided(margin))
+}
+
+/// `95 %`, `99.9 %`.
+fn level(share: f64) -> String {
+    let text = format!("{:.3}", share * 100.0);
+    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
 /// How many more blocks (or runs of each) to detect a difference of `margin` with 80 % power, or

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::methods::{BLOCKS, FAMILY, MARGIN, ORDERS};
 use super::noise::ALL;
 use super::simulate::{DefaultRow, EFFECTS, Outcome, PeerRow, SEED};
+use super::{between, trust};
 
 /// The heading above the table that [`powers`] reads.
 const POWER_HEADING: &str = "## Power of fwdlab's verdicts";
@@ -13,6 +14,8 @@ const POWER_HEADING: &str = "## Power of fwdlab's verdicts";
 pub fn write(outcome: &Outcome) -> String {
     let mut text = String::new();
     introduction(outcome, &mut text);
+    trust::write(&outcome.trust, &mut text);
+    between::write(&outcome.between, &mut text);
     false_differences(outcome, &mut text);
     false_equivalents(outcome, &mut text);
     power(outcome, &mut text);
@@ -29,8 +32,8 @@ fn introduction(outcome: &Outcome, text: &mut String) {
          known truth. Written by `cargo xtask calibrate`; every figure depends only on the seed {SEED:#x}\n\
          and the numbers of campaigns ({} per noise model without an effect and with one at the margin, {}\n\
          with a larger one), so that a second run writes the same file. `cargo xtask calibrate --quick`\n\
-         simulates fewer and fails when a false-positive rate of a default verdict exceeds 6 %, or when\n\
-         power lies more than 5 points below the figures here.\n\n\
+         simulates fewer and fails when a rate of errors exceeds what is promised by more than the error of\n\
+         simulation, or when power lies more than 5 points below the figures here.\n\n\
          Margin {} %, level 5 %. Noise of a run, in running order:\n\n",
         outcome.size.without_effect,
         outcome.size.with_effect,
@@ -41,7 +44,7 @@ fn introduction(outcome: &Outcome, text: &mut String) {
     }
     let _ = write!(
         text,
-        "\nfwdlab's defaults: **8 blocks** (randomised blocks, paired t on log ratios), **until decided**\n\
+        "\nfwdlab's defaults: **8 blocks** (randomised blocks, signed ranks of log ratios), **until decided**\n\
          (e-process and confidence sequence, at most 40 blocks), **{FAMILY} variants, 8 blocks** (Dunnett or Holm;\n\
          any false difference among the {FAMILY} counts; power is that for one of them). The usual tests get {BLOCKS} runs\n\
          of each variant, made all A first and then all B, or in the same randomised order as fwdlab's but\n\

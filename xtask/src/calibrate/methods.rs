@@ -86,7 +86,7 @@ fn family(noise: Noise, effect: f64, random: &mut Random) -> Said {
     if is_any { Said::Difference } else { Said::Nothing }
 }
 
-fn said(comparison: &Comparison) -> Said {
+pub fn said(comparison: &Comparison) -> Said {
     match Verdict::judge(comparison, MARGIN, &[]) {
         Verdict::Faster { .. } | Verdict::Slower { .. } => Said::Difference,
         Verdict::Equivalent => Said::Equivalent,
@@ -96,14 +96,14 @@ fn said(comparison: &Comparison) -> Said {
 
 /// Randomised complete blocks of the baseline and `variants` variants, the first of which has the
 /// effect: one row a block.
-fn blocks(
-    noise: Noise,
+pub fn blocks(
+    kind: Noise,
     effect: f64,
     (blocks, variants): (usize, usize),
     random: &mut Random,
 ) -> Vec<Vec<f64>> {
     let columns = variants + 1;
-    let stream = noise.stream(random, blocks * columns);
+    let stream = kind.stream(random, blocks * columns);
     stream
         .chunks(columns)
         .map(|noise| {
@@ -112,14 +112,14 @@ fn blocks(
             let mut row = vec![0.0; columns];
             for (noise, column) in noise.iter().zip(order) {
                 let gain = if column == 1 { effect } else { 0.0 };
-                row[column] = 1e6 * (1.0 + gain) * noise.exp();
+                row[column] = kind.figure(column, gain, *noise);
             }
             row
         })
         .collect()
 }
 
-fn pairs(rows: &[Vec<f64>]) -> Vec<Block> {
+pub fn pairs(rows: &[Vec<f64>]) -> Vec<Block> {
     rows.iter().map(|row| Block::new(row[0], row[1])).collect()
 }
 
@@ -159,10 +159,10 @@ impl Order {
             Self::OneAfterTheOther => {
                 let stream = noise.stream(random, 2 * BLOCKS);
                 let (a, b) = stream.split_at(BLOCKS);
-                let figures = |noise: &[f64], gain: f64| {
-                    noise.iter().map(|z| 1e6 * (1.0 + gain) * z.exp()).collect()
+                let figures = |z: &[f64], column: usize, gain: f64| {
+                    z.iter().map(|z| noise.figure(column, gain, *z)).collect()
                 };
-                (figures(a, 0.0), figures(b, effect))
+                (figures(a, 0, 0.0), figures(b, 1, effect))
             }
             Self::Randomised => blocks(noise, effect, (BLOCKS, 1), random)
                 .into_iter()
@@ -187,7 +187,7 @@ impl Peer {
         match self {
             Self::PooledT => ministat_differs(a, b),
             Self::Welch => unpaired::compare(a, b, Direction::HigherIsBetter)
-                .is_ok_and(|result| result.comparison.p < 0.05),
+                .is_ok_and(|result| result.welch_p < 0.05),
             Self::MannWhitney => mann_whitney::test(a, b).p < 0.05,
             Self::Bootstrap => bootstrap_differs(a, b, random),
         }

@@ -56,16 +56,33 @@ pub enum Noise {
     Drift,
     RandomWalk,
     Corpus,
+    TwoStates,
+    Sticky,
+    Quantised,
+    Unequal,
 }
 
-pub const ALL: [Noise; 6] = [
+pub const ALL: [Noise; 10] = [
     Noise::Normal,
     Noise::Stray,
     Noise::TwoClusters,
     Noise::Drift,
     Noise::RandomWalk,
     Noise::Corpus,
+    Noise::TwoStates,
+    Noise::Sticky,
+    Noise::Quantised,
+    Noise::Unequal,
 ];
+
+/// Speed of the slow state: 4.8 and 7.6 ns a frame.
+const SLOW: f64 = 4.8 / 7.6;
+/// Share of trials in the slow state.
+const SLOW_SHARE: f64 = 0.2;
+/// Chance of leaving the slow state from one trial to the next, where states stick.
+const LEAVING: f64 = 0.1;
+/// Frames/s, of a rate of 10^6, to which quantised figures are rounded.
+const STEP: f64 = 2500.0;
 
 /// Coefficient of variation of the plain models.
 const CV: f64 = 0.005;
@@ -79,6 +96,10 @@ impl Noise {
             Self::Drift => "drift",
             Self::RandomWalk => "random walk",
             Self::Corpus => "corpus-like",
+            Self::TwoStates => "two states",
+            Self::Sticky => "sticky states",
+            Self::Quantised => "quantised",
+            Self::Unequal => "unequal spread",
         }
     }
 
@@ -93,12 +114,21 @@ impl Noise {
                 "CV log-normal with median 0.91 % and quartiles 0.45 % and 2.03 %; 8 % of the campaigns \
                  with a stray run of 10 CV, 6 % with two clusters 4 CV apart"
             }
+            Self::TwoStates => {
+                "4.8 ns a frame, 7.6 ns in one trial of five (either variant), CV 0.5 % inside"
+            }
+            Self::Sticky => {
+                "the same two states, but the slow one is left with a chance of 10 % a trial only"
+            }
+            Self::Quantised => "CV 0.2 %, figures rounded to steps of 0.25 %",
+            Self::Unequal => "CV 0.3 % of the baseline, 1.2 % of every variant",
         }
     }
 
     /// Log noise of `trials` trials in running order.
     pub fn stream(self, random: &mut Random, trials: usize) -> Vec<f64> {
         let mut walk = 0.0;
+        let mut is_slow = random.unit() < SLOW_SHARE;
         let corpus = Corpus::draw(random, trials);
         (0..trials)
             .map(|at| {
@@ -115,9 +145,26 @@ impl Noise {
                         CV * z + walk
                     }
                     Self::Corpus => corpus.value(random, at, z),
+                    Self::TwoStates => {
+                        CV * z + if random.unit() < SLOW_SHARE { SLOW.ln() } else { 0.0 }
+                    }
+                    Self::Sticky => {
+                        let entering = LEAVING * SLOW_SHARE / (1.0 - SLOW_SHARE);
+                        is_slow ^= random.unit() < if is_slow { LEAVING } else { entering };
+                        CV * z + if is_slow { SLOW.ln() } else { 0.0 }
+                    }
+                    Self::Quantised => 0.002 * z,
+                    Self::Unequal => 0.003 * z,
                 }
             })
             .collect()
+    }
+
+    /// The figure of a trial of the baseline (column 0) or of a variant with this gain.
+    pub fn figure(self, column: usize, gain: f64, noise: f64) -> f64 {
+        let spread = if self == Self::Unequal && column > 0 { 4.0 } else { 1.0 };
+        let figure = 1e6 * (1.0 + gain) * (spread * noise).exp();
+        if self == Self::Quantised { (figure / STEP).round() * STEP } else { figure }
     }
 }
 

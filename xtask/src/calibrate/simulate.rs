@@ -4,6 +4,7 @@ use std::thread;
 
 use super::methods::{BLOCKS, DEFAULTS, Default, ORDERS, Order, PEERS, Peer, Said};
 use super::noise::{ALL, Noise, Random};
+use super::{between, trust};
 
 /// Sizes of the injected effects; the first is none.
 pub const EFFECTS: [f64; 4] = [0.0, 0.01, 0.02, 0.05];
@@ -18,6 +19,8 @@ pub struct Size {
     pub without_effect: u64,
     /// Per noise model and effect.
     pub with_effect: u64,
+    /// Per row of the table of trust, without an effect and with one at the margin.
+    pub trust: u64,
     /// Whether the usual tests are simulated too.
     pub has_peers: bool,
 }
@@ -55,6 +58,8 @@ pub struct Outcome {
     pub size: Size,
     pub defaults: Vec<DefaultRow>,
     pub peers: Vec<PeerRow>,
+    pub trust: Vec<trust::Row>,
+    pub between: Vec<between::Row>,
 }
 
 /// Runs everything on all cores. The result depends on nothing but [`SEED`] and `size`.
@@ -81,7 +86,8 @@ pub fn simulate(size: Size) -> Outcome {
             }
         }
     }
-    Outcome { size, defaults, peers }
+    let (trust, between) = (trust::simulate(size), between::simulate(size));
+    Outcome { size, defaults, peers, trust, between }
 }
 
 fn campaigns(effect: f64, size: Size) -> u64 {
@@ -90,7 +96,7 @@ fn campaigns(effect: f64, size: Size) -> u64 {
 }
 
 /// The seed of a campaign depends on noise and effect, not on the method: all see the same noise.
-fn random_of(noise: Noise, effect: f64, campaign: u64) -> Random {
+pub fn random_of(noise: Noise, effect: f64, campaign: u64) -> Random {
     Random::of(SEED ^ ((noise as u64) << 56) ^ effect.to_bits().rotate_left(17), campaign)
 }
 
@@ -116,23 +122,24 @@ fn peer_share((peer, order): (Peer, Order), noise: Noise, effect: f64, size: Siz
 }
 
 /// Sums `one` over all campaigns. The sums are of whole numbers, hence the same in any order.
-fn in_parallel(count: u64, one: impl Fn(u64) -> [f64; 3] + Sync) -> [f64; 3] {
+pub fn in_parallel<const N: usize>(count: u64, one: impl Fn(u64) -> [f64; N] + Sync) -> [f64; N] {
     let threads = thread::available_parallelism().map_or(1, |n| n.get() as u64);
     thread::scope(|scope| {
         let one = &one;
         let jobs: Vec<_> = (0..threads)
             .map(|first| {
                 scope.spawn(move || {
-                    (first..count).step_by(threads as usize).map(one).fold([0.0; 3], add)
+                    (first..count).step_by(threads as usize).map(one).fold([0.0; N], add)
                 })
             })
             .collect();
         jobs.into_iter()
             .map(|job| job.join().expect("invariant: simulation does not panic"))
-            .fold([0.0; 3], add)
+            .fold([0.0; N], add)
     })
 }
 
-fn add(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
-    [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
+fn add<const N: usize>(mut a: [f64; N], b: [f64; N]) -> [f64; N] {
+    a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+    a
 }

@@ -9,6 +9,8 @@ const BLOCKS: [[f64; 3]; 6] = [
     [104.0, 106.9, 103.3],
 ];
 
+const TERMS: Terms = Terms { confidence: Confidence::USUAL, resolution: Resolution::FINE };
+
 fn rows(blocks: &[[f64; 3]]) -> Vec<Vec<f64>> {
     blocks.iter().map(|row| row.to_vec()).collect()
 }
@@ -20,18 +22,24 @@ fn intervals_equal_those_of_the_two_way_model() {
     let result = compare(&rows(&BLOCKS), Direction::HigherIsBetter).unwrap();
     assert_eq!(result.len(), 2);
     assert_eq!(result[0].method, Method::Dunnett);
-    let (first, second) = (&result[0], &result[1]);
+    let gains = gains_by_variant(&rows(&BLOCKS), Direction::HigherIsBetter).unwrap();
+    let alone = dunnett_alone(&gains, &Residuals::of(&gains), TERMS);
+    let (first, second) = (&alone[0], &alone[1]);
     assert!((first.interval95.low.ln() - 0.013944035052).abs() < 1e-7);
     assert!((first.interval95.high.ln() - 0.028604724118).abs() < 1e-7);
     assert!((second.interval95.low.ln() - -0.009769188960).abs() < 1e-7);
     assert!((second.p - 0.615585304).abs() < 1e-6, "{}", second.p);
+    for (alone, both) in alone.iter().zip(&result) {
+        assert!(both.interval95.low <= alone.interval95.low && both.p >= alone.p);
+        assert!(both.interval95.covers(both.estimate));
+    }
 }
 
 #[test]
 fn one_variant_is_a_plain_paired_comparison() {
     let rows: Vec<Vec<f64>> = BLOCKS.iter().map(|row| row[..2].to_vec()).collect();
     let result = compare(&rows, Direction::HigherIsBetter).unwrap();
-    assert_eq!(result[0].method, Method::Paired);
+    assert_eq!(result[0].method, Method::SignedRank);
 }
 
 #[test]
@@ -53,7 +61,7 @@ fn holm_intervals_agree_with_its_p() {
     };
     for size in 0..60 {
         let size = f64::from(size) * 0.001;
-        let result = holm(&[gains(size, 0.01), gains(0.5 * size, 0.03), gains(-0.01, 0.02)]);
+        let result = holm(&[gains(size, 0.01), gains(0.5 * size, 0.03), gains(-0.01, 0.02)], TERMS);
         for (i, own) in result.iter().enumerate() {
             assert_eq!(
                 own.p < 0.05,

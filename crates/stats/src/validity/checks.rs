@@ -2,7 +2,7 @@
 
 use super::{Finding, Limit};
 use crate::comparison::{Comparison, Method};
-use crate::sample;
+use crate::{sample, signed_rank};
 
 /// Share of a limit from which a rate counts as having reached it.
 pub const SATURATION_SHARE: f64 = 0.995;
@@ -30,7 +30,7 @@ pub fn saturation(runs: &[(Option<f64>, f64)], line_rate_pps: Option<f64>) -> Op
     is_whole.then_some(Finding::Saturated { limit: Limit::OfferedLoad, limit_pps, forwarded_pps })
 }
 
-/// Chance of a false difference that all comparisons of a campaign share (Bonferroni).
+/// Chance of a false difference that all comparisons of a campaign share (Bonferroni), at 95 %.
 pub(super) const LEVEL: f64 = 0.05;
 
 /// Whether a difference that is proven alone is not when a campaign asks `questions` like it, one
@@ -39,9 +39,12 @@ pub(super) const LEVEL: f64 = 0.05;
 pub fn one_of_several(comparison: &Comparison, questions: usize) -> Option<Finding> {
     let is_shared_already = comparison.method == Method::Sequential;
     let is_proven_alone = comparison.interval95.excludes_no_change();
-    let is_proven_among_all = comparison.p <= LEVEL / questions.max(1) as f64;
-    (is_proven_alone && !is_proven_among_all && !is_shared_already && questions > 1)
-        .then_some(Finding::OneOfSeveral { p: comparison.p, comparisons: questions })
+    let needed = comparison.confidence.alpha() / questions.max(1) as f64;
+    // with too few blocks for signed ranks to reach that, the paired t takes their place
+    let has_ranks = signed_rank::least_p(comparison.n.baseline) <= needed;
+    let p = comparison.normal_p.filter(|_| !has_ranks).unwrap_or(comparison.p);
+    (is_proven_alone && p > needed && !is_shared_already && questions > 1)
+        .then_some(Finding::OneOfSeveral { p, comparisons: questions })
 }
 
 /// Whether the tester stayed more than 0.5 % below the load it was asked for.

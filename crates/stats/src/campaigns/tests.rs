@@ -1,0 +1,120 @@
+use proptest::prelude::*;
+
+use super::*;
+
+/// Thirteen trials of the BCG vaccine (Colditz et al., JAMA 271 (1994)), log risk ratios and their
+/// variances: the example of every text on random effects.
+const BCG: [(f64, f64); 13] = [
+    (-0.8893, 0.3256),
+    (-1.5854, 0.1946),
+    (-1.3481, 0.4154),
+    (-1.4416, 0.0200),
+    (-0.2175, 0.0512),
+    (-0.7861, 0.0069),
+    (-1.6209, 0.2230),
+    (0.0120, 0.0040),
+    (-0.4694, 0.0564),
+    (-1.3713, 0.0730),
+    (-0.3394, 0.0124),
+    (0.4459, 0.5325),
+    (-0.0173, 0.0714),
+];
+
+/// Paule and Mandel's tau^2 of the BCG trials is 0.318, Q is 152.23 (Viechtbauer, "Conducting
+/// meta-analyses in R", J. Stat. Softw. 36 (2010)).
+#[test]
+fn the_bcg_trials_differ_as_published() {
+    let (figures, errors): (Vec<f64>, Vec<f64>) = BCG.into_iter().unzip();
+    let between = paule_mandel(&figures, &errors);
+    assert!((0.317..0.319).contains(&between), "{between}");
+    let q = Fit::of(&figures, &errors, 0.0).q;
+    assert!((q - 152.23).abs() < 0.5, "{q}: the variances are rounded");
+    let at_estimate = Fit::of(&figures, &errors, between).q;
+    assert!((at_estimate - 12.0).abs() < 1e-9, "{at_estimate}");
+    assert!(same_p(&figures, &errors) < 1e-20);
+}
+
+/// Campaigns of one size: the mean of their means, its t interval, and s sqrt(1 + 1/k) for the next.
+#[test]
+fn campaigns_of_one_size_give_the_textbook_intervals() {
+    let gains = |level: f64| (0..8).map(|i| level + 0.001 * [1.0, -1.0][i % 2]).collect();
+    let levels = [1.085, 1.190, 0.723, 0.457];
+    let campaigns: Vec<Campaign> =
+        levels.iter().map(|level| Campaign::of_one_process(gains(*level))).collect();
+    let all = together(&campaigns, Terms::default()).unwrap();
+    let (mean, s) = (sample::mean(&levels), sample::sd(&levels));
+    let t = t_critical(0.95, 3.0);
+    let half = |interval: Interval| (interval.high.ln() - interval.low.ln()) / 2.0;
+    assert!((all.comparison.estimate.ln() - mean).abs() < 1e-9);
+    assert!((half(all.comparison.interval95) - t * s / 2.0).abs() < 1e-9);
+    assert!((half(all.next) - t * s * 1.25f64.sqrt()).abs() < 1e-9);
+    assert!(all.same_p < 1e-6, "they differ: {}", all.same_p);
+    assert!(levels.iter().all(|level| all.next.covers(Effect::from_ln(*level))), "{all:?}");
+    assert!((all.spread.block - 0.001 * (8.0f64 / 7.0).sqrt()).abs() < 1e-9);
+    assert!(all.spread.process.is_none());
+}
+
+/// Two campaigns of two processes of two blocks, by hand: blocks 0.0002 apart, processes 0.02.
+#[test]
+fn nested_levels_are_told_apart() {
+    let campaign = |level: f64| {
+        Campaign::of_processes(vec![
+            vec![level, level + 0.0002],
+            vec![level + 0.02, level + 0.0202],
+        ])
+    };
+    let levels = Levels::of(&[campaign(0.1), campaign(0.3)]);
+    assert!((levels.block - 2e-8).abs() < 1e-15, "{}", levels.block);
+    // mean square of processes 2 * 0.02^2 / 2 = 4e-4, less that of blocks, by two blocks each
+    let process = levels.process.unwrap();
+    assert!((process - (4e-4 - 2e-8) / 2.0).abs() < 1e-12, "{process}");
+    let error = levels.error(&campaign(0.1));
+    assert!((error - (process / 2.0 + 2e-8 / 4.0)).abs() < 1e-15);
+}
+
+#[test]
+fn fewer_than_three_campaigns_name_no_winner_unless_told_to() {
+    let of = |level: f64| Campaign::of_one_process(vec![level, level + 0.001, level - 0.001]);
+    let (two, three) = ([of(0.1), of(0.11)], [of(0.1), of(0.11), of(0.105)]);
+    let few = together(&two, Terms::default()).unwrap_err();
+    assert_eq!(few, Error::TooFewCampaigns { side: "this experiment", got: 2, need: 3 });
+    let error = compare(&three, &two, Terms::default()).unwrap_err();
+    assert_eq!(error, Error::TooFewCampaigns { side: "the variant", got: 2, need: 3 });
+    let told = Terms { least_campaigns: 0, ..Terms::default() };
+    assert!(together(&two, told).is_ok() && compare(&three, &two, told).is_ok());
+    assert!(together(&two[..1], told).is_err(), "one campaign cannot tell how campaigns differ");
+    assert!(together(&[Campaign::default(), of(0.1), of(0.1)], told).is_err());
+    assert!(together(&three, Terms::default()).unwrap().comparison.interval95.excludes_no_change());
+    let copies = [of(0.1), of(0.1), of(0.1)];
+    assert!(!compare(&copies, &copies, told).unwrap().interval95.excludes_no_change());
+}
+
+fn campaigns() -> impl Strategy<Value = Vec<Campaign>> {
+    let gain = prop_oneof![-0.1..0.1f64, -700.0..700.0f64, Just(0.0)];
+    let process = prop::collection::vec(gain, 0..5);
+    let campaign = prop::collection::vec(process, 0..4).prop_map(Campaign::of_processes);
+    prop::collection::vec(campaign, 0..6)
+}
+
+proptest! {
+    #[test]
+    fn any_campaigns_combine_soundly(a in campaigns(), b in campaigns()) {
+        let told = Terms { least_campaigns: 2, ..Terms::default() };
+        let sound = |own: &Comparison| {
+            assert!(own.interval95.covers(own.estimate) && own.interval90.covers(own.estimate));
+            assert_eq!(own.interval95.excludes_no_change(), own.p <= 0.05, "{own:?}");
+            assert!(own.p.is_finite() && own.sd_of_difference.is_finite());
+        };
+        if let Ok(all) = together(&a, told) {
+            sound(&all.comparison);
+            prop_assert!(all.next.low <= all.comparison.interval95.low);
+            prop_assert!(all.next.high >= all.comparison.interval95.high);
+            prop_assert!((0.0..=1.0).contains(&all.same_p));
+        }
+        if let Ok(own) = compare(&a, &b, told) {
+            sound(&own);
+            let other = compare(&b, &a, told).unwrap();
+            prop_assert!((own.mean.ln() + other.mean.ln()).abs() < 1e-6);
+        }
+    }
+}

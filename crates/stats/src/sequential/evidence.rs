@@ -1,0 +1,295 @@
+//! The two-sided evidence of a sequence of log ratios against any centre.
+
+use std::f64::consts::LN_2;
+
+use statrs::function::gamma::ln_gamma;
+
+use crate::sample;
+
+/// Variance of the prior on the standardised effect.
+const G: f64 = 16.0;
+
+/// Spread below this share of the mean is none: all ratios are the same but for rounding.
+const NO_SPREAD: f64 = 1e-9;
+
+/// Halvings of a search: enough for every digit of a double.
+const MOST_HALVINGS: usize = 200;
+
+/// Evidence on which a campaign stops.
+#[derive(Clone, Copy)]
+pub(super) struct Against {
+    /// Against "no change".
+    pub no_change: f64,
+    /// Against every centre beyond the margin: that against the end that it says less against.
+    pub beyond_margin: f64,
+}
+
+/// The ratios with what does not depend on the centre.
+pub(super) struct Evidence<'a> {
+    gains: &'a [f64],
+    /// One for every look, from the first.
+    looks: Vec<Look>,
+}
+
+/// Mean and spread of the first `blocks` ratios.
+#[derive(Clone, Copy)]
+struct Look {
+    blocks: usize,
+    mean: f64,
+    variance: f64,
+}
+
+/// Logarithms of the evidence for a larger and for a smaller centre.
+#[derive(Clone, Copy)]
+struct Sides {
+    up: f64,
+    down: f64,
+}
+
+impl Sides {
+    const NONE: Self = Self { up: f64::NEG_INFINITY, down: f64::NEG_INFINITY };
+
+    /// Each divided by the other where that is above 1.
+    fn balanced(self) -> Self {
+        Self { up: self.up - self.down.max(0.0), down: self.down - self.up.max(0.0) }
+    }
+
+    /// The larger of the two sides so balanced, as an e-value.
+    fn larger(self) -> f64 {
+        let own = self.balanced();
+        own.up.max(own.down).exp().min(f64::MAX)
+    }
+}
+
+impl<'a> Evidence<'a> {
+    /// Of all ratios so far, looked at after every block from `first` on.
+    pub fn new(gains: &'a [f64], first: usize) -> Self {
+        let first = first.clamp(2, gains.len().max(2));
+        let looks = (first..=gains.len()).map(|blocks| Look::of(&gains[..blocks])).collect();
+        Self { gains, looks }
+    }
+
+    /// The evidence against this centre, the larger of the two sides; 1 before there is any.
+    pub fn against(&self, centre: f64) -> f64 {
+        if self.looks.is_empty() {
+            return 1.0;
+        }
+        self.sides(centre).larger()
+    }
+
+    /// The evidence that decides, after every look: the number of blocks, and what they say.
+    pub fn after_each(&self, margin: f64) -> Vec<(usize, Against)> {
+        let centres = [0.0, (-margin).ln_1p(), margin.ln_1p()];
+        let [no_change, low, high] = centres.map(|centre| self.running(centre));
+        let looks = self.looks.iter().enumerate();
+        looks
+            .map(|(i, look)| {
+                let beyond = low[i].balanced().up.min(high[i].balanced().down);
+                let against =
+                    Against { no_change: no_change[i].larger(), beyond_margin: beyond.exp() };
+                (look.blocks, against)
+            })
+            .collect()
+    }
+
+    /// The centre with equal evidence on either side.
+    pub fn centre(&self) -> f64 {
+        let ends = self.gains.iter().copied();
+        let low = ends.clone().fold(f64::INFINITY, f64::min);
+        let high = ends.fold(f64::NEG_INFINITY, f64::max);
+        if low >= high {
+            return sample::mean(self.gains);
+        }
+        let is_low = |centre: f64| {
+            let sides = self.sides(centre);
+            sides.up > sides.down
+        };
+        let (low, high) = halve(low, high, is_low);
+        f64::midpoint(low, high)
+    }
+
+    /// The centres that neither side rejects at `threshold`; `None` while it has no ends.
+    pub fn interval(&self, threshold: f64) -> Option<(f64, f64)> {
+        let (centre, limit) = (self.centre(), threshold.ln());
+        let low = self.end(centre, -1.0, |sides| sides.up >= limit)?;
+        let high = self.end(centre, 1.0, |sides| sides.down >= limit)?;
+        Some((low, high))
+    }
+
+    /// The outermost centre in direction `sign` beyond which all are rejected: from far outside,
+    /// where they are, inwards to the estimate.
+    fn end(&self, centre: f64, sign: f64, rejects: impl Fn(Sides) -> bool) -> Option<f64> {
+        if self.looks.is_empty() {
+            return None;
+        }
+        let is_rejected = |at: f64| rejects(self.sides(at).balanced());
+        let mut far = sample::sd(self.gains).max(centre.abs() * f64::EPSILON).max(1e-300);
+        while !is_rejected(centre + sign * far) {
+            far *= 2.0;
+            if far > 1e9 {
+                return None;
+            }
+        }
+        Some(halve(centre + sign * far, centre, is_rejected).0)
+    }
+
+    /// The largest evidence of all looks, on either side.
+    fn sides(&self, centre: f64) -> Sides {
+        self.running(centre).pop().unwrap_or(Sides::NONE)
+    }
+
+    /// The largest evidence so far, after every look.
+    fn running(&self, centre: f64) -> Vec<Sides> {
+        let Some(first) = self.looks.first() else { return Vec::new() };
+        let (mut above, mut below) = (0, 0);
+        let mut most = Sides::NONE;
+        let mut running = Vec::with_capacity(self.looks.len());
+        for (block, gain) in self.gains.iter().enumerate() {
+            above += usize::from(*gain > centre);
+            below += usize::from(*gain < centre);
+            if block + 1 >= first.blocks {
+                let now = self.looks[running.len()].sides(centre, (above, below));
+                most = Sides { up: most.up.max(now.up), down: most.down.max(now.down) };
+                running.push(most);
+            }
+        }
+        running
+    }
+}
+
+impl Look {
+    fn of(gains: &[f64]) -> Self {
+        let (mean, variance) = (sample::mean(gains), sample::variance(gains));
+        // the same ratio every time may be the rounding's doing: it counts by its sign alone
+        let variance =
+            if variance.sqrt() <= NO_SPREAD * mean.abs() { mean * mean / 2.0 } else { variance };
+        Self { blocks: gains.len(), mean, variance }
+    }
+
+    /// Half of the evidence of t and of the signs, each on its side.
+    fn sides(&self, centre: f64, (above, below): (usize, usize)) -> Sides {
+        let t = ln_e_t(self, centre);
+        let sign = ln_e_sign(above, below);
+        let only = |ln: f64, is_own: bool| if is_own { ln } else { f64::NEG_INFINITY };
+        Sides {
+            up: ln_mean(only(t, self.mean > centre), only(sign, above > below)),
+            down: ln_mean(only(t, self.mean < centre), only(sign, above < below)),
+        }
+    }
+}
+
+/// Narrows a bracket of which only the first end holds `claim`, to neighbouring doubles.
+fn halve(mut held: f64, mut other: f64, claim: impl Fn(f64) -> bool) -> (f64, f64) {
+    for _ in 0..MOST_HALVINGS {
+        let middle = f64::midpoint(held, other);
+        if middle == held || middle == other {
+            break;
+        }
+        if claim(middle) {
+            held = middle;
+        } else {
+            other = middle;
+        }
+    }
+    (held, other)
+}
+
+/// ln((e^a + e^b) / 2).
+fn ln_mean(a: f64, b: f64) -> f64 {
+    let (large, small) = if a > b { (a, b) } else { (b, a) };
+    if large == f64::NEG_INFINITY { large } else { large + (small - large).exp().ln_1p() - LN_2 }
+}
+
+/// e_t = (1+n g)^(-1/2) [(1+t^2/v) / (1+t^2/(v(1+n g)))]^((v+1)/2), v = n-1.
+fn ln_e_t(look: &Look, centre: f64) -> f64 {
+    let n = look.blocks as f64;
+    let (degrees, a) = (n - 1.0, 1.0 + n * G);
+    let distance = look.mean - centre;
+    if distance == 0.0 {
+        return -0.5 * a.ln();
+    }
+    // t^2 / v as a quotient whose limit for variance 0 is infinity: the bracket is then a
+    let ratio = n * distance * distance / (degrees * look.variance);
+    let bracket = if ratio.is_finite() { (1.0 + ratio) / (1.0 + ratio / a) } else { a };
+    (degrees + 1.0) / 2.0 * bracket.ln() - 0.5 * a.ln()
+}
+
+/// e_sign = 2^n B(k+1, n-k+1) with k positive among n differences that are not zero.
+fn ln_e_sign(above: usize, below: usize) -> f64 {
+    let n = above + below;
+    n as f64 * LN_2 + ln_factorial(above) + ln_factorial(below) - ln_factorial(n + 1)
+}
+
+fn ln_factorial(n: usize) -> f64 {
+    ln_gamma(n as f64 + 1.0)
+}
+
+/// The combined e-value against "no change" at this moment: (e_t + e_sign) / 2, whatever side
+/// either speaks for.
+pub fn e_value(gains: &[f64]) -> f64 {
+    if gains.len() < 2 {
+        return 1.0;
+    }
+    let count = |is_own: fn(f64) -> bool| gains.iter().filter(|gain| is_own(**gain)).count();
+    let sign = ln_e_sign(count(|gain| gain > 0.0), count(|gain| gain < 0.0));
+    ln_mean(ln_e_t(&Look::of(gains), 0.0), sign).exp().min(f64::MAX)
+}
+
+/// Logarithm of the most that `blocks` ratios can say against a centre far away.
+pub(super) fn most(blocks: usize) -> f64 {
+    let a = 1.0 + blocks as f64 * G;
+    ln_mean((blocks as f64 - 1.0) / 2.0 * a.ln(), ln_e_sign(blocks, 0))
+}
+
+/// The t at which e_t reaches `e`: sqrt(v(R-1)/(1-R/A)) with R = (sqrt(A) e)^(2/n); `None` while it
+/// is infinite.
+pub(crate) fn t_for(blocks: usize, e: f64) -> Option<f64> {
+    let n = blocks as f64;
+    let a = 1.0 + n * G;
+    let r = (a.sqrt() * e).powf(2.0 / n);
+    (blocks >= 2 && r < a).then(|| ((n - 1.0) * (r - 1.0) / (1.0 - r / a)).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GAINS: [f64; 5] = [0.011, 0.018, 0.009, 0.022, 0.013];
+
+    /// scipy 1.17.1: the Bayes factor integrated numerically over the prior N(0, 16) with
+    /// scipy.stats.nct and scipy.stats.t (t = 6.1368, v = 4) is 29.548465555553.
+    #[test]
+    fn e_t_equals_the_integrated_bayes_factor() {
+        let e_t = ln_e_t(&Look::of(&GAINS), 0.0).exp();
+        assert!((e_t / 29.548_465_555_553 - 1.0).abs() < 1e-9, "{e_t}");
+    }
+
+    /// 2^5 B(6, 1) = 32 / 6.
+    #[test]
+    fn e_sign_of_five_positive_blocks_is_a_sixth_of_32() {
+        assert!((ln_e_sign(5, 0).exp() - 32.0 / 6.0).abs() < 1e-12);
+        assert!((e_value(&GAINS) - f64::midpoint(29.548_465_555_553, 32.0 / 6.0)).abs() < 1e-6);
+    }
+
+    #[test]
+    fn e_t_reaches_what_its_t_was_asked_for() {
+        let t = t_for(5, 20.0).unwrap();
+        let look = Look { blocks: 5, mean: t * (0.04f64 / 5.0).sqrt(), variance: 0.04 };
+        assert!((ln_e_t(&look, 0.0).exp() - 20.0).abs() < 1e-9);
+        assert!(t_for(2, 20.0).is_none());
+    }
+
+    #[test]
+    fn evidence_up_falls_and_evidence_down_rises_with_the_centre() {
+        let gains = [0.01, -0.3, 0.012, 0.011, 0.4, 0.009, 0.0, 0.0, 0.013, -0.31];
+        let evidence = Evidence::new(&gains, 3);
+        let grid = (-500..=500).map(|step| evidence.sides(f64::from(step) / 1000.0));
+        let sides: Vec<Sides> = grid.collect();
+        for pair in sides.windows(2) {
+            assert!(pair[0].up >= pair[1].up && pair[0].down <= pair[1].down);
+        }
+        for own in sides.into_iter().map(Sides::balanced) {
+            assert!(own.up <= 0.0 || own.down <= 0.0, "never both above 1");
+        }
+    }
+}
