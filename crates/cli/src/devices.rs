@@ -9,7 +9,7 @@ use fwdlab_experiment::{Experiment, Schema};
 #[cfg(target_os = "linux")]
 use fwdlab_linux::{BuiltinVeth, Linux};
 use fwdlab_results::About;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "vm"))]
 use fwdlab_vm::Vm;
 
 /// Every device of this build; the first is the one of experiments that name none.
@@ -19,7 +19,7 @@ const KINDS: &[&dyn Kind] = &[
     &Linux,
     #[cfg(target_os = "linux")]
     &BuiltinVeth,
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", feature = "vm"))]
     &Vm,
 ];
 

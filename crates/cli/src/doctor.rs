@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use fwdlab_device::Finding;
 
-use crate::{devices, output};
+use crate::{devices, features, output};
 
 /// Arguments of `fwdlab doctor`.
 #[derive(clap::Args)]
@@ -65,6 +65,17 @@ fn examine() -> anyhow::Result<Vec<Seen>> {
     for finding in doctor::examine() {
         seen.push(Seen { finding, by: Vec::new() });
     }
+    for feature in features::left_out() {
+        let finding = Finding {
+            what: feature.name,
+            present: false,
+            detail: "left out of this build".to_owned(),
+            enables: feature.enables,
+            remedy: features::REMEDY,
+            is_needed: feature.device.is_some(),
+        };
+        seen.push(Seen { finding, by: feature.device.into_iter().collect() });
+    }
     for kind in devices::all() {
         for finding in kind.examine(&place) {
             match seen.iter_mut().find(|other| other.finding.what == finding.what) {
@@ -87,5 +98,6 @@ fn line(finding: &Finding) -> String {
 }
 
 fn names() -> Vec<&'static str> {
-    devices::all().iter().map(|kind| kind.name()).collect()
+    let left_out = features::left_out().filter_map(|feature| feature.device);
+    devices::all().iter().map(|kind| kind.name()).chain(left_out).collect()
 }

@@ -10,6 +10,7 @@ mod devices;
 mod doctor;
 mod experiments;
 mod export;
+mod features;
 mod fib;
 #[cfg(target_os = "linux")]
 mod generate;
@@ -24,6 +25,7 @@ mod report;
 mod route;
 mod run;
 mod stamp;
+#[cfg(all(target_os = "linux", feature = "vm"))]
 mod vm;
 
 use clap::{Parser, Subcommand};
@@ -76,9 +78,11 @@ enum Command {
     /// Forward packets of capture files, and say what became of each
     Route(route::Args),
     /// Be the init process of a virtual machine
+    #[cfg(all(target_os = "linux", feature = "vm"))]
     #[command(hide = true)]
     VmGuest,
     /// Become a program that ends with its parent
+    #[cfg(all(target_os = "linux", feature = "vm"))]
     #[command(hide = true)]
     VmLaunch(vm::LaunchArgs),
 }
@@ -112,7 +116,9 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Profile(arguments) => profile::execute(&arguments),
         Command::Report(arguments) => report::execute(&arguments),
         Command::Route(arguments) => route::execute(&arguments),
+        #[cfg(all(target_os = "linux", feature = "vm"))]
         Command::VmGuest => Ok(vm::guest()),
+        #[cfg(all(target_os = "linux", feature = "vm"))]
         Command::VmLaunch(arguments) => vm::launch(&arguments),
     }
 }

@@ -18,7 +18,6 @@ pub struct LaunchArgs {
 /// Runs as the init process of a virtual machine and ends the machine; in any other process, says
 /// that it is none.
 pub fn guest() -> ExitCode {
-    #[cfg(target_os = "linux")]
     fwdlab_agent::run_guest();
     ExitCode::FAILURE
 }
@@ -27,7 +26,6 @@ pub fn guest() -> ExitCode {
 ///
 /// # Errors
 /// When it cannot be started.
-#[cfg(target_os = "linux")]
 pub fn launch(arguments: &LaunchArgs) -> anyhow::Result<ExitCode> {
     use anyhow::Context;
 
@@ -40,7 +38,3 @@ pub fn launch(arguments: &LaunchArgs) -> anyhow::Result<ExitCode> {
 ///
 /// # Errors
 /// Always.
-#[cfg(not(target_os = "linux"))]
-pub fn launch(_: &LaunchArgs) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("the device vm needs Linux")
-}

@@ -12,6 +12,7 @@
 
 mod error;
 mod finding;
+#[cfg(feature = "flame")]
 pub mod perf;
 pub mod pulse;
 
@@ -102,7 +103,7 @@ pub trait Device {
     ) -> Result<Measured, DeviceError>;
 
     /// As [`Device::measure`], with a sampling profiler beside it, `frequency_hz` samples a second.
-    /// What a device does not say otherwise: the whole machine is sampled, by [perf], kernel and
+    /// What a device does not say otherwise: the whole machine is sampled, by perf, kernel and
     /// user stacks.
     ///
     /// # Errors
@@ -113,10 +114,7 @@ pub trait Device {
         frequency_hz: u32,
         watch: &mut Watch<'_>,
     ) -> Result<Profiled, DeviceError> {
-        let recording = perf::Recording::start(frequency_hz).map_err(DeviceError::setup)?;
-        let measured = self.measure(trial, watch)?;
-        let stacks = recording.finish().map_err(DeviceError::trial)?;
-        Ok(Profiled { measured, stacks, profiler: perf::NAME.to_owned() })
+        whole_machine(frequency_hz, || self.measure(trial, watch))
     }
 
     /// How long it takes to go from one variant to another, a reboot for instance. The plan runs
@@ -125,6 +123,27 @@ pub trait Device {
     fn switch_cost(&self) -> Duration {
         Duration::ZERO
     }
+}
+
+/// Samples the whole machine while `measure` runs.
+#[cfg(feature = "flame")]
+fn whole_machine(
+    frequency_hz: u32,
+    measure: impl FnOnce() -> Result<Measured, DeviceError>,
+) -> Result<Profiled, DeviceError> {
+    let recording = perf::Recording::start(frequency_hz).map_err(DeviceError::setup)?;
+    let measured = measure()?;
+    let stacks = recording.finish().map_err(DeviceError::trial)?;
+    Ok(Profiled { measured, stacks, profiler: perf::NAME.to_owned() })
+}
+
+/// Says that this build cannot.
+#[cfg(not(feature = "flame"))]
+fn whole_machine(
+    _: u32,
+    _: impl FnOnce() -> Result<Measured, DeviceError>,
+) -> Result<Profiled, DeviceError> {
+    Err(DeviceError::setup("profiles were left out of this build: build with --features flame"))
 }
 
 /// One trial to run.

@@ -52,7 +52,7 @@ pub mod pingpong;
 #[cfg(target_os = "linux")]
 pub mod profile;
 pub mod ring;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "sampler"))]
 pub mod sampler;
 mod socket;
 mod sys;

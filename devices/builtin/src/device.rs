@@ -16,6 +16,7 @@ use fwdlab_port::affinity::{self, CoreShare};
 use fwdlab_port::pingpong::{self, Rally};
 use fwdlab_port::ring::{self, RingPort};
 use fwdlab_port::{Clock, Pool, PoolConfig};
+#[cfg(all(target_os = "linux", feature = "sampler"))]
 use fwdlab_results::profile::Profiled;
 use fwdlab_results::{Checks, LatencyFigures, Measured, TrialEnvironment};
 use fwdlab_router::{Overflow, Router, Worker};
@@ -100,7 +101,7 @@ impl Device for Rings {
 
     /// Samples the device's thread from within: needs no root and no perf, and leaves the tester
     /// alone.
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", feature = "sampler"))]
     fn profile(
         &mut self,
         request: &Request<'_>,

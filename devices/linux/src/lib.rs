@@ -21,6 +21,7 @@ mod embedded;
 mod error;
 mod headers;
 mod kind;
+#[cfg_attr(not(feature = "xdp-object"), path = "object/left_out.rs")]
 mod object;
 mod probe;
 pub mod programs;

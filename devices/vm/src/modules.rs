@@ -9,7 +9,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
-use goblin::elf::Elf;
+use object::LittleEndian;
+use object::elf::FileHeader64;
+use object::read::elf::{FileHeader, SectionHeader};
 use lzma_rust2::XzReader;
 
 use super::VmError;
@@ -123,12 +125,12 @@ fn unpacked(path: &Path) -> Result<Vec<u8>, VmError> {
 /// The names after `depends=` in the section `.modinfo`, a list of texts that end with NUL.
 fn depends(bytes: &[u8], path: &Path) -> Result<Vec<String>, VmError> {
     let broken = |why: String| VmError::Module { path: path.to_owned(), why };
-    let elf = Elf::parse(bytes).map_err(|error| broken(error.to_string()))?;
-    let is_modinfo = |name: usize| elf.shdr_strtab.get_at(name) == Some(".modinfo");
-    let section = elf.section_headers.iter().find(|header| is_modinfo(header.sh_name));
-    let section = section.ok_or_else(|| broken("it has no section .modinfo".to_owned()))?;
-    let range = section.file_range().unwrap_or_default();
-    let info = bytes.get(range).ok_or_else(|| broken("it is cut short".to_owned()))?;
+    let failed = |error: object::Error| broken(error.to_string());
+    let header = FileHeader64::<LittleEndian>::parse(bytes).map_err(failed)?;
+    let sections = header.sections(LittleEndian, bytes).map_err(failed)?;
+    let section = sections.section_by_name(LittleEndian, b".modinfo");
+    let (_, section) = section.ok_or_else(|| broken("it has no section .modinfo".to_owned()))?;
+    let info = section.data(LittleEndian, bytes).map_err(failed)?;
     let texts = info.split(|&byte| byte == 0).filter_map(|text| std::str::from_utf8(text).ok());
     let lists = texts.filter_map(|text| text.strip_prefix("depends="));
     let names = lists.flat_map(|list| list.split(',')).filter(|name| !name.is_empty());

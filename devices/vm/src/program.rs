@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use goblin::elf::Elf;
-use goblin::elf::program_header::PT_LOAD;
+use object::elf::{self, FileHeader64};
+use object::read::elf::{FileHeader, ProgramHeader};
+use object::{LittleEndian, StringTable};
 
 use super::VmError;
 
@@ -65,25 +66,75 @@ struct Needs {
 
 impl Needs {
     fn of(bytes: &[u8], path: &Path) -> Result<Self, VmError> {
-        let elf = parse(bytes, path)?;
+        let broken = |error: object::Error| not_a_program(path, &error);
+        let header = parse(bytes, path)?;
         let origin = path.parent().unwrap_or(Path::new("/")).display().to_string();
-        let own = elf.runpaths.iter().chain(&elf.rpaths).flat_map(|list| list.split(':'));
-        let search = own.map(|dir| PathBuf::from(dir.replace("$ORIGIN", &origin)));
-        Ok(Self {
-            interpreter: elf.interpreter.map(PathBuf::from),
-            libraries: elf.libraries.iter().map(|&name| name.to_owned()).collect(),
-            search: search.chain(LIBRARY_DIRECTORIES.map(PathBuf::from)).collect(),
-        })
+        let mut needs = Self { interpreter: None, libraries: Vec::new(), search: Vec::new() };
+        let mut own = Vec::new();
+        for segment in header.program_headers(LE, bytes).map_err(broken)? {
+            if let Some(name) = segment.interpreter(LE, bytes).map_err(broken)? {
+                needs.interpreter = Some(PathBuf::from(text(name)));
+            }
+            let entries = segment.dynamic(LE, bytes).map_err(broken)?.unwrap_or_default();
+            let names = dynamic_names(header, entries, bytes).map_err(broken)?;
+            for entry in entries {
+                let named = |value: u64| u32::try_from(value).ok().and_then(|at| names.get(at).ok());
+                let name = named(entry.d_val.get(LE)).map(text);
+                match entry.d_tag.get(LE) as u32 {
+                    elf::DT_NEEDED => needs.libraries.extend(name),
+                    elf::DT_RUNPATH | elf::DT_RPATH => own.extend(name),
+                    _ => {}
+                }
+            }
+        }
+        let own = own.iter().flat_map(|list| list.split(':'));
+        let own = own.map(|dir| PathBuf::from(dir.replace("$ORIGIN", &origin)));
+        needs.search = own.chain(LIBRARY_DIRECTORIES.map(PathBuf::from)).collect();
+        Ok(needs)
     }
 }
 
-fn parse<'b>(bytes: &'b [u8], path: &Path) -> Result<Elf<'b>, VmError> {
-    let broken = |why: String| VmError::NotAProgram { path: path.to_owned(), why };
-    let elf = Elf::parse(bytes).map_err(|error| broken(error.to_string()))?;
-    if !elf.is_64 || elf.header.e_machine != goblin::elf::header::EM_X86_64 {
-        return Err(broken("it is not for x86-64".to_owned()));
+/// The byte order of x86-64.
+const LE: LittleEndian = LittleEndian;
+
+type Header = FileHeader64<LittleEndian>;
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The texts that dynamic entries refer to: `DT_STRTAB` is an address in memory, of which the
+/// segments say where it lies in the file.
+fn dynamic_names<'b>(
+    header: &Header,
+    entries: &[elf::Dyn64<LittleEndian>],
+    bytes: &'b [u8],
+) -> object::Result<StringTable<'b>> {
+    let value = |tag: u32| {
+        entries.iter().find(|e| e.d_tag.get(LE) == u64::from(tag)).map(|e| e.d_val.get(LE))
+    };
+    let (Some(address), Some(size)) = (value(elf::DT_STRTAB), value(elf::DT_STRSZ)) else {
+        return Ok(StringTable::default());
+    };
+    for segment in header.program_headers(LE, bytes)? {
+        if let Ok(Some(data)) = segment.data_range(LE, bytes, address, size) {
+            return Ok(StringTable::new(data, 0, data.len() as u64));
+        }
     }
-    Ok(elf)
+    Ok(StringTable::default())
+}
+
+fn not_a_program(path: &Path, why: &dyn std::fmt::Display) -> VmError {
+    VmError::NotAProgram { path: path.to_owned(), why: why.to_string() }
+}
+
+fn parse<'b>(bytes: &'b [u8], path: &Path) -> Result<&'b Header, VmError> {
+    let header = Header::parse(bytes).map_err(|error| not_a_program(path, &error))?;
+    let is_little = header.endian::<LittleEndian>().is_ok();
+    if !is_little || header.e_machine.get(LE) != elf::EM_X86_64 {
+        return Err(not_a_program(path, &"it is not for x86-64"));
+    }
+    Ok(header)
 }
 
 fn find(library: &str, search: &[PathBuf]) -> Option<PathBuf> {
@@ -99,10 +150,13 @@ fn add_file(files: &mut Files, path: &Path) -> Result<(), VmError> {
 /// The file up to its last loaded byte: symbols and debugging information, which are most of a
 /// development build, are never loaded, and each byte costs the guest instructions to unpack.
 fn loaded_part(mut bytes: Vec<u8>, path: &Path) -> Result<Vec<u8>, VmError> {
-    let elf = parse(&bytes, path)?;
-    let loaded = elf.program_headers.iter().filter(|header| header.p_type == PT_LOAD);
-    let end = loaded.filter_map(|h| h.p_offset.checked_add(h.p_filesz)).max().unwrap_or(0);
-    let headers_end = elf.header.e_phoff + u64::from(elf.header.e_phnum) * 56;
+    let header = parse(&bytes, path)?;
+    let segments = header.program_headers(LE, &*bytes);
+    let segments = segments.map_err(|error| not_a_program(path, &error))?;
+    let loaded = segments.iter().filter(|segment| segment.p_type(LE) == elf::PT_LOAD);
+    let end = loaded.map(|segment| segment.file_range(LE));
+    let end = end.filter_map(|(at, length)| at.checked_add(length)).max().unwrap_or(0);
+    let headers_end = header.e_phoff.get(LE) + u64::from(header.e_phnum.get(LE)) * 56;
     let end = usize::try_from(end.max(headers_end)).unwrap_or(usize::MAX);
     if end < bytes.len() && bytes.len() >= SECTION_COUNTS.end {
         bytes.truncate(end.max(SECTION_COUNTS.end));

@@ -20,7 +20,7 @@ pub(crate) mod packet;
 #[cfg(target_os = "linux")]
 pub(crate) mod perf;
 pub(crate) mod pool;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "sampler"))]
 pub(crate) mod sampler;
 pub(crate) mod sched;
 mod slots;
