@@ -33,8 +33,3 @@ pub fn launch(arguments: &LaunchArgs) -> anyhow::Result<ExitCode> {
     let error = fwdlab_vm::launch(*parent, program, arguments);
     Err(error).with_context(|| format!("cannot start {}", program.display()))
 }
-
-/// Only Linux ends a child with its parent.
-///
-/// # Errors
-/// Always.
