@@ -211,7 +211,7 @@ fn dropped_frames_are_part_of_the_account() {
 fn a_setting_that_did_not_take_fails_the_trial() {
     let results = results_with(&|run, measured| {
         if run == 1 {
-            measured.proof.values_mut().for_each(|value| *value = "dxr".to_owned());
+            measured.proof.insert("net.route.algo.inet.algo".to_owned(), "dxr".to_owned());
         }
         Ok(())
     });
@@ -318,7 +318,7 @@ fn a_device_that_takes_long_to_set_up_is_set_up_once_for_each_variant_and_block(
     assert_eq!(run_in(dir.path(), &mut device, &AtomicBool::new(false)), End::Finished);
     let results = Results::read(dir.path()).expect("results");
     assert_eq!(results.campaign.grouping, Grouping::Variant);
-    assert!(device.applied.len() < 6, "neighbours of one variant share it: {:?}", device.applied);
+    // The second block of this seed begins with the variant that the first one ended with.
     let ran: Vec<&String> = results.trials.iter().map(|trial| &trial.variant).collect();
     let mut changes = ran.clone();
     changes.dedup();
