@@ -8,7 +8,9 @@ use std::path::Path;
 use flate2::read::GzDecoder;
 use fwdlab_fib::algo::{Dump, ranges};
 use fwdlab_fib::conformance::edges;
-use fwdlab_fib::{Choice, Family, Fib, Inet, Inet6, Nexthop, NexthopId, Prefix, Random, Reader};
+use fwdlab_fib::{
+    Address, Choice, Family, Fib, Inet, Inet6, Nexthop, NexthopId, Prefix, Random, Reader,
+};
 
 /// Lookups for each algorithm in every test run, and in the long one.
 const SAMPLE: usize = 1_000_000;
@@ -64,7 +66,11 @@ fn agrees<F: Family>(test: &str, lookups: usize) {
     let Some(prefixes) = table::<F>(test) else { return };
     let mut random = Random::new(SEED);
     let mut fib = Fib::<F>::new(0).unwrap();
-    let nexthop = |random: &mut Random| Nexthop::connected(random.below(500) as u16);
+    // Through gateways: routes to connected networks lead to a rebuild each.
+    let nexthop = |random: &mut Random| {
+        let port = random.below(500) as u16;
+        Nexthop::via(F::Addr::truncate(port.into()), port)
+    };
     fib.load(prefixes.iter().map(|&prefix| (prefix, nexthop(&mut random)))).unwrap();
     let mut reader = fib.reader();
     let (addrs, answers) = questions(&fib, lookups, &mut random);
