@@ -23,9 +23,9 @@ const MOST_LOST_POINTS: f64 = 5.0;
 const DOCUMENT: &str = "docs/calibration.md";
 
 const FULL: Size =
-    Size { without_effect: 10_000, with_effect: 2_500, trust: 10_000, has_peers: true };
+    Size { without_effect: 4_000, with_effect: 1_500, trust: 4_000, has_peers: true };
 const QUICK: Size =
-    Size { without_effect: 2_000, with_effect: 1_000, trust: 1_000, has_peers: false };
+    Size { without_effect: 1_000, with_effect: 1_000, trust: 500, has_peers: false };
 
 /// What to simulate.
 #[derive(clap::Args)]

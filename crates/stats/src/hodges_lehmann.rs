@@ -18,8 +18,12 @@ pub fn location(values: &[f64]) -> f64 {
 /// that confidence. It leaves out 0 exactly when [`signed_rank::two_sided`] is at most
 /// 1 - `confidence`.
 pub fn location_interval(values: &[f64], confidence: f64) -> Option<(f64, f64)> {
-    let skip = signed_rank::critical(values.len(), (1.0 - confidence) / 2.0)?;
-    Pairs::means(values).trimmed(skip as u64)
+    location_of(values.len(), &Pairs::means(values), confidence)
+}
+
+/// As [`location_interval`], of the means of two of `n` values.
+pub(crate) fn location_of(n: usize, means: &Pairs, confidence: f64) -> Option<(f64, f64)> {
+    means.trimmed(signed_rank::critical(n, (1.0 - confidence) / 2.0)? as u64)
 }
 
 /// Two-sample estimate of the shift: the median of all differences y_j - x_i. O((n + m) log(n + m))

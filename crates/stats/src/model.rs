@@ -163,14 +163,12 @@ fn dunnett_alone(gains: &[Vec<f64>], residuals: &Residuals, terms: Terms) -> Vec
                 true => (1.0 - dunnett::probability(mean.abs() / error, k, df)).clamp(0.0, 1.0),
                 false => paired::p_of(mean, error, df),
             };
-            let by_t = paired::by_t(gains, terms);
-            let [interval95, interval90] = critical.map(|critical| {
+            let intervals = critical.map(|critical| {
                 let plain = Interval::around_ln(mean, critical * error);
-                plain.with(by_t.estimate).widened(allowance)
+                plain.with(Effect::from_ln(mean)).widened(allowance)
             });
-            let sd_of_difference = sd;
-            let method = Method::Dunnett;
-            Comparison { method, interval95, interval90, p, sd_of_difference, ..by_t }
+            let by_t = paired::T::of(gains, terms).comparison(terms, intervals);
+            Comparison { method: Method::Dunnett, p, sd_of_difference: sd, ..by_t }
         })
         .collect()
 }

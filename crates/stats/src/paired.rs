@@ -15,6 +15,7 @@ use crate::comparison::{
     Comparison, Confidence, Counts, Direction, Effect, Estimand, Interval, Method,
 };
 use crate::distribution::{t_critical, t_two_sided};
+use crate::pairs::Pairs;
 use crate::rare::Rare;
 use crate::resolution::Resolution;
 use crate::{Error, hodges_lehmann, sample, signed_rank, validity};
@@ -113,8 +114,7 @@ pub fn log_gains(blocks: &[Block], direction: Direction) -> Result<Vec<f64>, Err
 
 /// The comparison of at least two log ratios.
 pub(crate) fn from_log_gains(gains: &[f64], terms: Terms) -> Comparison {
-    let by_t = by_t(gains, terms);
-    by_signed_ranks(gains, terms, &by_t).unwrap_or(by_t)
+    by_signed_ranks(gains, terms).unwrap_or_else(|| by_t(gains, terms))
 }
 
 /// Whether some of the ratios are stray runs.
@@ -123,18 +123,23 @@ pub(crate) fn has_strays(gains: &[f64]) -> bool {
 }
 
 /// The comparison by signed ranks; `None` when there are too few ratios for them.
-fn by_signed_ranks(gains: &[f64], terms: Terms, by_t: &Comparison) -> Option<Comparison> {
+fn by_signed_ranks(gains: &[f64], terms: Terms) -> Option<Comparison> {
+    let pairs = Pairs::means(gains);
     let allowance = terms.resolution.allowance(sample::sd(gains));
-    let interval = |confidence| Some(rank_interval(gains, confidence)?.widened(allowance));
+    let interval = |confidence| {
+        let (low, high) = hodges_lehmann::location_of(gains.len(), &pairs, confidence)?;
+        Some(Interval::of_ln(low, high).widened(allowance))
+    };
+    let (interval95, interval90) =
+        (interval(terms.confidence.share())?, interval(terms.confidence.of_equivalence())?);
+    let t = T::of(gains, terms);
     Some(settled(Comparison {
         method: Method::SignedRank,
         estimand: Estimand::CentreOfRatios,
-        estimate: Effect::from_ln(hodges_lehmann::location(gains)),
-        interval95: interval(terms.confidence.share())?,
-        interval90: interval(terms.confidence.of_equivalence())?,
-        p: signed_rank::two_sided(gains),
-        normal_p: Some(by_t.p),
-        ..by_t.clone()
+        estimate: Effect::from_ln(pairs.median()),
+        p: signed_rank::of_pairs(gains.len(), &pairs),
+        normal_p: Some(t.p()),
+        ..t.comparison(terms, [interval95, interval90])
     }))
 }
 
@@ -144,37 +149,63 @@ pub(crate) fn rank_interval(gains: &[f64], confidence: f64) -> Option<Interval> 
     Some(Interval::of_ln(low, high))
 }
 
-/// The paired t comparison of at least two log ratios. No spread is taken for less than what the
-/// figures' rounding may hide.
+/// The paired t comparison of at least two log ratios.
 pub(crate) fn by_t(gains: &[f64], terms: Terms) -> Comparison {
-    let n = gains.len();
-    let df = (n - 1) as f64;
-    let mean = sample::mean(gains);
-    let sd = sample::sd(gains);
-    let error = sd.max(terms.resolution.least_sd_of_difference()) / (n as f64).sqrt();
-    let estimate = Effect::from_ln(mean);
-    let allowance = terms.resolution.allowance(sd);
-    let interval = |confidence| {
-        let plain = Interval::around_ln(mean, t_critical(confidence, df) * error);
-        plain.with(estimate).widened(allowance)
-    };
-    let comparison = Comparison {
-        method: Method::Paired,
-        n: Counts { baseline: n, variant: n },
-        estimand: Estimand::MeanOfRatios,
-        estimate,
-        median: Effect::from_ln(sample::median(gains)),
-        mean: estimate,
-        confidence: terms.confidence,
-        interval95: interval(terms.confidence.share()),
-        interval90: interval(terms.confidence.of_equivalence()),
-        p: p_of(mean, error, df),
-        normal_p: None,
-        sd_of_difference: sd,
-        correction: None,
-        rare: None,
-    };
-    if n < LEAST_NAMED { unnamed(comparison) } else { settled(comparison) }
+    let t = T::of(gains, terms);
+    let allowance = terms.resolution.allowance(t.sd);
+    let intervals = [terms.confidence.share(), terms.confidence.of_equivalence()].map(|level| {
+        let plain = Interval::around_ln(t.mean, t_critical(level, t.degrees()) * t.error);
+        plain.with(Effect::from_ln(t.mean)).widened(allowance)
+    });
+    let comparison = t.comparison(terms, intervals);
+    if gains.len() < LEAST_NAMED { unnamed(comparison) } else { settled(comparison) }
+}
+
+/// Student's t of log ratios. No spread is taken for less than what the figures' rounding may hide.
+pub(crate) struct T {
+    n: usize,
+    mean: f64,
+    median: f64,
+    sd: f64,
+    error: f64,
+}
+
+impl T {
+    pub fn of(gains: &[f64], terms: Terms) -> Self {
+        let sd = sample::sd(gains);
+        let least = terms.resolution.least_sd_of_difference();
+        let error = sd.max(least) / (gains.len() as f64).sqrt();
+        let (mean, median) = (sample::mean(gains), sample::median(gains));
+        Self { n: gains.len(), mean, median, sd, error }
+    }
+
+    fn degrees(&self) -> f64 {
+        (self.n - 1) as f64
+    }
+
+    fn p(&self) -> f64 {
+        p_of(self.mean, self.error, self.degrees())
+    }
+
+    /// The comparison with these intervals, at the confidence of the terms and for "equivalent".
+    pub fn comparison(&self, terms: Terms, [interval95, interval90]: [Interval; 2]) -> Comparison {
+        Comparison {
+            method: Method::Paired,
+            n: Counts { baseline: self.n, variant: self.n },
+            estimand: Estimand::MeanOfRatios,
+            estimate: Effect::from_ln(self.mean),
+            median: Effect::from_ln(self.median),
+            mean: Effect::from_ln(self.mean),
+            confidence: terms.confidence,
+            interval95,
+            interval90,
+            p: self.p(),
+            normal_p: None,
+            sd_of_difference: self.sd,
+            correction: None,
+            rare: None,
+        }
+    }
 }
 
 /// A comparison of too few values to name a winner.

@@ -20,10 +20,14 @@ const MOST_EXACT: usize = 100;
 /// side, so that p is exact without them, safe with them, and one thing with the interval of
 /// [`crate::hodges_lehmann::location_interval`].
 pub fn two_sided(values: &[f64]) -> f64 {
-    let pairs = Pairs::means(values);
-    let not_positive = pairs.at_most(0.0);
-    let not_negative = pairs.count() - pairs.below(0.0);
-    (2.0 * below(values.len(), not_positive.min(not_negative) as usize)).min(1.0)
+    of_pairs(values.len(), &Pairs::means(values))
+}
+
+/// As [`two_sided`], of the means of two of `n` values.
+pub(crate) fn of_pairs(n: usize, means: &Pairs) -> f64 {
+    let not_positive = means.at_most(0.0);
+    let not_negative = means.count() - means.below(0.0);
+    (2.0 * below(n, not_positive.min(not_negative) as usize)).min(1.0)
 }
 
 /// The smallest p that so many values can have: all on one side.

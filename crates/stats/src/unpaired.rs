@@ -229,6 +229,7 @@ impl Welch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Verdict;
 
     const BASELINE: [f64; 5] = [700_644.0, 696_261.0, 694_169.0, 696_703.0, 697_081.0];
     const VARIANT: [f64; 5] = [825_061.0, 816_670.0, 818_114.5, 813_395.0, 820_180.5];
@@ -264,5 +265,63 @@ mod tests {
         let baseline = [100.0, 100.1, 100.2, 100.3, 100.4, 100.5];
         let result = compare(&baseline, &variant, Direction::HigherIsBetter).unwrap();
         assert!(result.tests_disagree(), "{result:?}");
+    }
+
+    /// `5,5` against `6,6` used to be "20.0 % [20.0 %, 20.0 %]".
+    #[test]
+    fn zero_spread_is_no_proof() {
+        let judge = |n: usize| {
+            let result = compare(&vec![5.0; n], &vec![6.0; n], Direction::HigherIsBetter).unwrap();
+            Verdict::judge(&result.comparison, 0.01, &[])
+        };
+        assert_eq!(judge(2), Verdict::Inconclusive { more_blocks: 2 });
+        assert_eq!(judge(3), Verdict::Inconclusive { more_blocks: 1 });
+        let ten = compare(&[5.0; 10], &[6.0; 10], Direction::HigherIsBetter).unwrap().comparison;
+        assert_eq!(judge(10).word(), "faster");
+        assert!(ten.interval95.low.percent() < 1.0 && ten.interval95.high.percent() > 39.0);
+    }
+
+    /// Hodges and Lehmann's estimate used to stand beside an interval of means that left it out.
+    #[test]
+    fn the_figure_quoted_lies_in_its_interval_under_two_states() {
+        let side = |slow: [usize; 4]| -> Vec<f64> {
+            let state = |i| if slow.contains(&i) { 7.6 } else { 4.8 };
+            (0..20).map(|i| state(i) * (1.0 + 1e-3 * (i * 7 % 19) as f64)).collect()
+        };
+        let (a, b) = (side([1, 2, 3, 4]), side([99, 99, 99, 99]));
+        let own = compare(&a, &b, Direction::LowerIsBetter).unwrap().comparison;
+        assert!(own.interval95.covers(own.estimate) && own.interval95.covers(own.mean), "{own:?}");
+        let means = Welch::of(&Samples::new(&a, &b, Direction::LowerIsBetter).unwrap());
+        assert!(!means.interval(0.95).covers(own.estimate), "the means alone leave it out");
+    }
+
+    #[test]
+    fn several_groups_share_the_level() {
+        let base: Vec<f64> = (0..10).map(|i| 100.0 + f64::from(i * 7 % 10) * 0.31).collect();
+        let near: Vec<f64> = base.iter().map(|v| v * 1.011 + 0.003).collect();
+        let far: Vec<f64> = base.iter().map(|v| v * 1.1 + 0.001).collect();
+        let alone = compare(&base, &near, Direction::HigherIsBetter).unwrap().comparison;
+        assert!(alone.p < 0.05 && alone.p > 0.01, "{}", alone.p);
+        let pairs: [(&[f64], &[f64]); 4] =
+            [(&base, &near), (&base, &far), (&base, &base), (&base, &[1.0])];
+        let several = |kind| {
+            let all = compare_several(&pairs, Direction::HigherIsBetter, Confidence::USUAL, kind);
+            assert!(matches!(all[3], Err(Error::TooFew { .. })));
+            let named =
+                |i: usize| all[i].as_ref().unwrap().comparison.interval95.excludes_no_change();
+            (named(0), named(1), named(2))
+        };
+        assert_eq!(several(Kind::Holm), (false, true, false));
+        let all = compare_several(
+            &pairs[..3],
+            Direction::HigherIsBetter,
+            Confidence::USUAL,
+            Kind::FalseDiscovery,
+        );
+        let correction = all[0].as_ref().unwrap().comparison.correction.unwrap();
+        assert_eq!(
+            correction.describe(),
+            "false discovery rate over 3 comparisons (Benjamini-Hochberg)"
+        );
     }
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::comparison::{Comparison, Interval};
 use crate::distribution::normal_quantile;
+use crate::paired::LEAST_NAMED;
 use crate::rare::Rare;
 use crate::validity::{Finding, Severity};
 
@@ -200,7 +201,7 @@ fn forecast(comparison: &Comparison, margin: f64) -> u32 {
     } else {
         f64::INFINITY
     };
-    let more = (difference.min(equivalence) - have).ceil();
+    let more = (difference.min(equivalence).max(LEAST_NAMED as f64) - have).ceil();
     more.clamp(1.0, f64::from(MOST_FORECAST) + 1.0) as u32
 }
 

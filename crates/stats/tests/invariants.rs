@@ -2,9 +2,11 @@
 
 use fwdlab_stats::multiple::Kind;
 use fwdlab_stats::paired::{self, Block};
+use fwdlab_stats::plan::{self, Goal};
 use fwdlab_stats::sequential::{self, Rule};
 use fwdlab_stats::{
-    Comparison, Confidence, Direction, Effect, Subject, Verdict, mann_whitney, model, unpaired,
+    Comparison, Confidence, Direction, Effect, Subject, Verdict, mann_whitney, model, steady,
+    unpaired, validity,
 };
 use proptest::prelude::*;
 
@@ -179,6 +181,34 @@ proptest! {
         for own in all.iter().flatten() {
             is_sound(&own.comparison);
             prop_assert!(own.comparison.correction.is_some());
+        }
+    }
+
+    #[test]
+    fn checks_of_any_series_speak_in_numbers(
+        values in prop::collection::vec(
+            prop_oneof![Just(0.0), 0.0..1e12f64, (0u8..4).prop_map(f64::from)], 0..30,
+        ),
+    ) {
+        let found = [
+            validity::stray_runs("a", &values),
+            validity::two_clusters("a", &values),
+            validity::drift(&values),
+            validity::ramp(&[&values]),
+        ];
+        for finding in found.iter().flatten() {
+            let text = finding.to_string();
+            prop_assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+        }
+        let steady = steady::window(&values);
+        prop_assert!(steady.figure(&values).is_none_or(f64::is_finite));
+        for forecast in [
+            plan::blocks(Goal::Difference { size: 0.01 }, values.len() as f64, values.len(), 0.8),
+            plan::blocks_until_decided(
+                Goal::Equivalence { margin: 0.01 }, 0.01, values.len(), 0.8, &Rule::default(),
+            ),
+        ] {
+            prop_assert!(forecast.blocks >= 3 && forecast.blocks_if_unlucky >= forecast.blocks);
         }
     }
 

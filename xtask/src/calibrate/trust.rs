@@ -197,7 +197,7 @@ pub fn write(rows: &[Row], text: &mut String) {
         "\n## Trust: every way to a verdict under every noise\n\n\
          Promised are at most 5 % false winners and false \"equivalent\" (0.1 % where 99.9 % stands), and\n\
          intervals that hold the truth in 94 % of campaigns at least (99.88 %); {} campaigns a figure, so\n\
-         that 5 % are known to +-0.2 points. Columns:\n\n\
+         that 5 % are known to +-0.35 points. Columns:\n\n\
          - **false winners**: \"faster\" or \"slower\" where nothing differs\n\
          - **coverage, equal**: the interval holds \"no change\" where nothing differs. What it misses are\n  \
            the winners before \"equivalent\", which is looked at first, takes some of them\n\

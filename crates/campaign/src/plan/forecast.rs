@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use super::Plan;
 use super::gains::{gains, pairings};
-use fwdlab_experiment::Experiment;
+use fwdlab_claims::blocks::rule;
+use fwdlab_experiment::{Blocks, Experiment};
 use fwdlab_results::journal::seconds_of_stamp;
 use fwdlab_results::{Grouping, Results, Trial};
 
@@ -77,7 +78,7 @@ impl Needs {
         let trials_per_block = plan.trials.len() / planned_blocks.max(1) as usize;
         let pilot =
             earlier.map_or_else(Vec::new, |results| from_pilot(experiment, results, wanted));
-        let rows = if pilot.is_empty() { assumed(wanted) } else { pilot };
+        let rows = if pilot.is_empty() { assumed(experiment, wanted) } else { pilot };
         let measured = earlier.and_then(|results| seconds_per_trial(&results.trials));
         let traffic = (experiment.warmup + experiment.duration).as_secs_f64();
         Self {
@@ -109,23 +110,36 @@ fn from_pilot(experiment: &Experiment, results: &Results, wanted: Wanted) -> Vec
         let Some(sd) = standard_deviation(&gains.values) else { continue };
         let of = format!("{}: {} against {}", pairing.traffic, pairing.variant, pairing.baseline);
         let metric = gains.metric.name().to_owned();
-        rows.push(need(of, metric, (gains.values.len(), sd), wanted));
+        rows.push(need(experiment, of, metric, (gains.values.len(), sd), wanted));
     }
     rows
 }
 
-fn assumed(wanted: Wanted) -> Vec<Need> {
+fn assumed(experiment: &Experiment, wanted: Wanted) -> Vec<Need> {
     // A difference of two runs varies by sqrt(2) times what one does.
     let row = |(name, cv): &(&str, f64)| {
         let of = format!("{name} (CV {})", percent(*cv));
-        need(of, String::new(), (0, cv * std::f64::consts::SQRT_2), wanted)
+        need(experiment, of, String::new(), (0, cv * std::f64::consts::SQRT_2), wanted)
     };
     PUBLISHED_CV.iter().map(row).collect()
 }
 
-fn need(of: String, metric: String, (pilot_blocks, sd): (usize, f64), wanted: Wanted) -> Need {
+fn need(
+    experiment: &Experiment,
+    of: String,
+    metric: String,
+    (pilot_blocks, sd): (usize, f64),
+    wanted: Wanted,
+) -> Need {
     let Wanted { difference, margin, power } = wanted;
-    let blocks = |goal| plan::blocks(goal, sd, pilot_blocks.max(2), power);
+    let pilot = pilot_blocks.max(2);
+    let blocks = |goal| match experiment.blocks {
+        Blocks::Fixed(_) => plan::blocks_among(goal, sd, pilot, power, experiment.traffics.len()),
+        Blocks::UntilDecided { cap } => {
+            let rule = rule(margin, cap, pairings(experiment).len());
+            plan::blocks_until_decided(goal, sd, pilot, power, &rule)
+        }
+    };
     Need {
         of,
         metric,

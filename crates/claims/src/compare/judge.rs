@@ -108,7 +108,7 @@ fn finish((baseline, variant): (&Series, &Series), compared: Compared, terms: Te
         Ok((comparison, both)) => {
             if let Some(both) = &both {
                 findings.extend(both.tests_disagree().then_some(Finding::TestsDisagree {
-                    welch_p: both.comparison.p,
+                    welch_p: both.welch_p,
                     rank_p: both.rank.p,
                 }));
                 findings.push(Finding::NotBlocked);

@@ -1,6 +1,7 @@
 //! The two-sided evidence of a sequence of log ratios against any centre.
 
 use std::f64::consts::LN_2;
+use std::sync::LazyLock;
 
 use statrs::function::gamma::ln_gamma;
 
@@ -12,8 +13,11 @@ const G: f64 = 16.0;
 /// Spread below this share of the mean is none: all ratios are the same but for rounding.
 const NO_SPREAD: f64 = 1e-9;
 
-/// Halvings of a search: enough for every digit of a double.
+/// Halvings of a search at most.
 const MOST_HALVINGS: usize = 200;
+
+/// A search ends when its bracket is this share of the spread, a thousandth of what is printed.
+const FINE: f64 = 1e-9;
 
 /// Evidence on which a campaign stops.
 #[derive(Clone, Copy)]
@@ -104,8 +108,7 @@ impl<'a> Evidence<'a> {
             let sides = self.sides(centre);
             sides.up > sides.down
         };
-        let (low, high) = halve(low, high, is_low);
-        f64::midpoint(low, high)
+        halve(low, high, high - low, is_low)
     }
 
     /// The centres that neither side rejects at `threshold`; `None` while it has no ends.
@@ -117,43 +120,59 @@ impl<'a> Evidence<'a> {
     }
 
     /// The outermost centre in direction `sign` beyond which all are rejected: from far outside,
-    /// where they are, inwards to the estimate.
+    /// where they are, inwards to the estimate. "No change" is looked at first, if it lies between,
+    /// so that which side of the end it lies on does not hang on how finely one searches.
     fn end(&self, centre: f64, sign: f64, rejects: impl Fn(Sides) -> bool) -> Option<f64> {
         if self.looks.is_empty() {
             return None;
         }
         let is_rejected = |at: f64| rejects(self.sides(at).balanced());
-        let mut far = sample::sd(self.gains).max(centre.abs() * f64::EPSILON).max(1e-300);
-        while !is_rejected(centre + sign * far) {
-            far *= 2.0;
-            if far > 1e9 {
+        let spread = sample::sd(self.gains).max(centre.abs() * f64::EPSILON).max(1e-300);
+        let mut distance = spread;
+        while !is_rejected(centre + sign * distance) {
+            distance *= 2.0;
+            if distance > 1e9 {
                 return None;
             }
         }
-        Some(halve(centre + sign * far, centre, is_rejected).0)
+        let far = centre + sign * distance;
+        if (far.min(centre)..far.max(centre)).contains(&0.0) {
+            return Some(if is_rejected(0.0) {
+                halve(0.0, centre, spread, is_rejected)
+            } else {
+                halve(far, 0.0, spread, is_rejected)
+            });
+        }
+        Some(halve(far, centre, spread, is_rejected))
     }
 
     /// The largest evidence of all looks, on either side.
     fn sides(&self, centre: f64) -> Sides {
-        self.running(centre).pop().unwrap_or(Sides::NONE)
+        let mut last = Sides::NONE;
+        self.each_look(centre, |most| last = most);
+        last
     }
 
     /// The largest evidence so far, after every look.
     fn running(&self, centre: f64) -> Vec<Sides> {
-        let Some(first) = self.looks.first() else { return Vec::new() };
+        let mut running = Vec::with_capacity(self.looks.len());
+        self.each_look(centre, |most| running.push(most));
+        running
+    }
+
+    fn each_look(&self, centre: f64, mut report: impl FnMut(Sides)) {
+        let mut looks = self.looks.iter().peekable();
         let (mut above, mut below) = (0, 0);
         let mut most = Sides::NONE;
-        let mut running = Vec::with_capacity(self.looks.len());
         for (block, gain) in self.gains.iter().enumerate() {
             above += usize::from(*gain > centre);
             below += usize::from(*gain < centre);
-            if block + 1 >= first.blocks {
-                let now = self.looks[running.len()].sides(centre, (above, below));
+            if let Some(look) = looks.next_if(|look| look.blocks == block + 1) {
+                let now = look.sides(centre, (above, below));
                 most = Sides { up: most.up.max(now.up), down: most.down.max(now.down) };
-                running.push(most);
+                report(most);
             }
         }
-        running
     }
 }
 
@@ -178,11 +197,12 @@ impl Look {
     }
 }
 
-/// Narrows a bracket of which only the first end holds `claim`, to neighbouring doubles.
-fn halve(mut held: f64, mut other: f64, claim: impl Fn(f64) -> bool) -> (f64, f64) {
+/// Narrows a bracket of which only the first end holds `claim`, to a tiny share of `spread`: its
+/// first end.
+fn halve(mut held: f64, mut other: f64, spread: f64, claim: impl Fn(f64) -> bool) -> f64 {
     for _ in 0..MOST_HALVINGS {
         let middle = f64::midpoint(held, other);
-        if middle == held || middle == other {
+        if (held - other).abs() <= FINE * spread || middle == held || middle == other {
             break;
         }
         if claim(middle) {
@@ -191,7 +211,7 @@ fn halve(mut held: f64, mut other: f64, claim: impl Fn(f64) -> bool) -> (f64, f6
             other = middle;
         }
     }
-    (held, other)
+    held
 }
 
 /// ln((e^a + e^b) / 2).
@@ -221,7 +241,9 @@ fn ln_e_sign(above: usize, below: usize) -> f64 {
 }
 
 fn ln_factorial(n: usize) -> f64 {
-    ln_gamma(n as f64 + 1.0)
+    static KNOWN: LazyLock<Vec<f64>> =
+        LazyLock::new(|| (0..1024).map(|n| ln_gamma(f64::from(n) + 1.0)).collect());
+    KNOWN.get(n).copied().unwrap_or_else(|| ln_gamma(n as f64 + 1.0))
 }
 
 /// The combined e-value against "no change" at this moment: (e_t + e_sign) / 2, whatever side

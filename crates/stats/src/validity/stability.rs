@@ -54,10 +54,12 @@ pub fn two_clusters(of: &str, values: &[f64]) -> Option<Finding> {
 /// A trend over at least 6 runs in the order of measurement: Mann-Kendall at 1 % and a Theil-Sen
 /// slope of more than 0.5 % over the whole campaign.
 pub fn drift(values: &[f64]) -> Option<Finding> {
-    if values.len() < 6 {
+    let centre = median(values);
+    // a change in per cent of nothing is none
+    if values.len() < 6 || centre == 0.0 {
         return None;
     }
-    let percent = theil_sen(values) * (values.len() - 1) as f64 / median(values) * 100.0;
+    let percent = theil_sen(values) * (values.len() - 1) as f64 / centre * 100.0;
     let p = mann_kendall_p(values);
     (p < 0.01 && percent.abs() > 0.5).then_some(Finding::Drift { percent, p })
 }
