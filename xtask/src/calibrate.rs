@@ -7,13 +7,15 @@ mod between;
 mod document;
 mod methods;
 mod noise;
+mod parallel;
 mod simulate;
 mod trust;
 
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use simulate::{Outcome, Size};
+use parallel::Size;
+use simulate::Outcome;
 
 /// Largest false-positive rate of a default verdict.
 const MOST_FALSE: f64 = 0.06;

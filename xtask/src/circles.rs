@@ -275,7 +275,8 @@ mod tests {
 
     /// The circles of a crate with these files.
     fn circles_of(files: &[(&str, &str)]) -> Vec<String> {
-        let dir = std::env::temp_dir().join(format!("circles-{}-{}", std::process::id(), files.len()));
+        let dir =
+            std::env::temp_dir().join(format!("circles-{}-{}", std::process::id(), files.len()));
         let source = dir.join("crates/planted/src");
         for (name, text) in files {
             let path = source.join(name);
@@ -302,7 +303,10 @@ mod tests {
     #[test]
     fn tests_faces_and_foreign_names_make_no_circle() {
         let found = circles_of(&[
-            ("lib.rs", "mod a;\nmod b;\npub use a::*;\n#[cfg(test)]\nmod tests { use super::a::A; }\n"),
+            (
+                "lib.rs",
+                "mod a;\nmod b;\npub use a::*;\n#[cfg(test)]\nmod tests { use super::a::A; }\n",
+            ),
             ("a.rs", "use crate::b::B;\npub struct A(B);\n"),
             ("b/mod.rs", "mod inner;\npub use inner::B;\n"),
             (

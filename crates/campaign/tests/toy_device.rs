@@ -10,9 +10,7 @@ use std::sync::atomic::AtomicBool;
 
 use fwdlab_campaign::plan::{Place as Results, Terms};
 use fwdlab_campaign::runner::{End, Observer, Runner, Upcoming};
-use fwdlab_device::{
-    Device, DeviceError, Facts, Finding, Kind, Place, Proof, Request, Watch,
-};
+use fwdlab_device::{Device, DeviceError, Facts, Finding, Kind, Place, Proof, Request, Watch};
 use fwdlab_experiment::fields::{Section, reread};
 use fwdlab_experiment::problem::{Complaint, Findings};
 use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema, Variant};

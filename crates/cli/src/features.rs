@@ -22,11 +22,7 @@ pub const ALL: [Feature; 5] = [
         device: Some("vm"),
         ..part("vm", "kernels in virtual machines (device = \"vm\")", cfg!(feature = "vm"))
     },
-    part(
-        "xdp-object",
-        "XDP programs of your own (xdp = \"FILE.o\")",
-        cfg!(feature = "xdp-object"),
-    ),
+    part("xdp-object", "XDP programs of your own (xdp = \"FILE.o\")", cfg!(feature = "xdp-object")),
 ];
 
 const fn part(name: &'static str, enables: &'static str, is_there: bool) -> Feature {

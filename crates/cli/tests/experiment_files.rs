@@ -1,5 +1,5 @@
 //! What is said about experiment files that are wrong, with all devices of the program.
-#![cfg(target_os = "linux")]
+#![cfg(all(target_os = "linux", feature = "vm"))]
 // a test may end with a panic wherever it stands
 #![allow(clippy::unwrap_used)]
 

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::fields::{Found, nearest};
-use super::parts::{DraftRoutes, TrafficPlace};
+use super::parts::DraftRoutes;
 use super::problem::{Complaint, Findings};
-use super::schema::{Abilities, Schema};
+use super::schema::{Abilities, Schema, TrafficPlace};
 use super::{Endpoint, Load, Traffic, Variant};
 use fwdlab_results::{Family, Measure};
 use fwdlab_routes::Prefix;

@@ -35,10 +35,9 @@ pub use attach::{with_file, with_generated};
 pub use error::Error;
 pub use fwdlab_traffic::Load;
 pub use model::{Allowance, Blocks, Experiment, Route, RouteSource, Routes, Traffic, Variant};
-pub use parts::TrafficPlace;
 pub use problem::{Problem, Problems};
 pub(crate) use read::hexadecimal;
-pub use schema::{Abilities, DeviceTables, Schema};
+pub use schema::{Abilities, DeviceTables, Schema, TrafficPlace};
 
 /// The result of a fallible operation on experiments.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

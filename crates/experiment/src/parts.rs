@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::ops::Range;
 use std::path::PathBuf;
 
 use fwdlab_traffic::size::MAX;
@@ -11,7 +10,7 @@ use toml::de::DeValue;
 
 use super::fields::{Found, Section, integer_of, shown, wrong_kind};
 use super::problem::{Complaint, Findings};
-use super::schema::Schema;
+use super::schema::{Schema, TrafficPlace};
 use super::{Endpoint, Load, Route, RouteSource, Routes, Traffic, Variant, load};
 use fwdlab_results::Family;
 use fwdlab_routes::{NotAPrefix, Prefix};
@@ -21,14 +20,6 @@ const MOST_FLOWS: u64 = 1 << 24;
 
 /// Most synthetic routes of one family.
 const MOST_GENERATED: u64 = 4_000_000;
-
-/// Where the addresses of a traffic stand, for messages.
-pub struct TrafficPlace {
-    /// The key of the destinations.
-    pub field: String,
-    /// Its bytes in the file.
-    pub destination: Range<usize>,
-}
 
 /// Routes while their egress ports are not settled.
 pub(super) struct DraftRoutes {

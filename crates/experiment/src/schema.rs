@@ -4,9 +4,10 @@
 //! asks the one that the file names what its variants may set and what it can do, and hands it the
 //! tables that are the device's own.
 
+use std::ops::Range;
+
 use super::fields::Section;
 use super::model::Traffic;
-use super::parts::TrafficPlace;
 use super::problem::{Complaint, Findings};
 
 /// What a device and its tester can do.
@@ -63,6 +64,14 @@ pub trait Schema: Sync {
     /// Checks what is the device's own in the file, and what it must know of the rest. Every key
     /// that it has must be asked for: the others are complained about.
     fn check(&self, _file: &mut DeviceTables<'_, '_>, _findings: &mut Findings<'_>) {}
+}
+
+/// Where the addresses of a traffic stand, for messages.
+pub struct TrafficPlace {
+    /// The key of the destinations.
+    pub field: String,
+    /// Its bytes in the file.
+    pub destination: Range<usize>,
 }
 
 /// The parts of an experiment file that a device may read.

@@ -20,10 +20,9 @@
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
-use crate::comparison::{
-    Comparison, Confidence, Counts, Direction, Effect, Estimand, Interval, Method,
-};
+use crate::comparison::{Comparison, Confidence, Counts, Direction, Estimand, Interval, Method};
 use crate::distribution::{t_critical, t_two_sided};
+use crate::effect::Effect;
 use crate::paired::{self, Block};
 use crate::{Error, sample};
 

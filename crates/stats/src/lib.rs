@@ -19,6 +19,7 @@ pub mod campaigns;
 mod comparison;
 pub mod distribution;
 pub mod dunnett;
+mod effect;
 mod error;
 pub mod hodges_lehmann;
 pub mod mann_whitney;
@@ -39,9 +40,8 @@ pub mod unpaired;
 pub mod validity;
 mod verdict;
 
-pub use comparison::{
-    Comparison, Confidence, Counts, Direction, Effect, Estimand, Interval, Method,
-};
+pub use comparison::{Comparison, Confidence, Counts, Direction, Estimand, Interval, Method};
+pub use effect::Effect;
 pub use error::Error;
 pub use sample::{Sample, median};
 pub use verdict::{Subject, Verdict};

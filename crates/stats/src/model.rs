@@ -11,7 +11,8 @@
 //! test of its own ratios too, where there are blocks enough for one; the interval is the smallest
 //! that holds those of both.
 
-use crate::comparison::{Comparison, Confidence, Direction, Effect, Estimand, Interval, Method};
+use crate::comparison::{Comparison, Confidence, Direction, Estimand, Interval, Method};
+use crate::effect::Effect;
 use crate::multiple::{Correction, Kind};
 use crate::paired::{LEAST_NAMED, Terms};
 use crate::rare::Rare;

@@ -11,10 +11,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::comparison::{
-    Comparison, Confidence, Counts, Direction, Effect, Estimand, Interval, Method,
-};
+use crate::comparison::{Comparison, Confidence, Counts, Direction, Estimand, Interval, Method};
 use crate::distribution::{t_critical, t_two_sided};
+use crate::effect::Effect;
 use crate::pairs::Pairs;
 use crate::rare::Rare;
 use crate::resolution::Resolution;

@@ -10,7 +10,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::comparison::Effect;
+use crate::effect::Effect;
 use crate::sample::{median, robust_sd, variance};
 
 /// Fewest runs among which one can be told to be rare.

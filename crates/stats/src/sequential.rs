@@ -24,9 +24,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::comparison::{
-    Comparison, Confidence, Counts, Direction, Effect, Estimand, Interval, Method,
-};
+use crate::comparison::{Comparison, Confidence, Counts, Direction, Estimand, Interval, Method};
+use crate::effect::Effect;
 use crate::paired::{self, Block};
 use crate::{Error, sample};
 

@@ -13,10 +13,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::comparison::{
-    Comparison, Confidence, Counts, Direction, Effect, Estimand, Interval, Method,
-};
+use crate::comparison::{Comparison, Confidence, Counts, Direction, Estimand, Interval, Method};
 use crate::distribution::t_critical;
+use crate::effect::Effect;
 use crate::multiple::{Correction, Kind};
 use crate::paired::{self, LEAST_NAMED};
 use crate::pairs::Pairs;

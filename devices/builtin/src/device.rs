@@ -18,7 +18,7 @@ use fwdlab_port::ring::{self, RingPort};
 use fwdlab_port::{Clock, Pool, PoolConfig};
 #[cfg(all(target_os = "linux", feature = "sampler"))]
 use fwdlab_results::profile::Profiled;
-use fwdlab_results::{Checks, LatencyFigures, Measured, TrialEnvironment};
+use fwdlab_results::{LatencyFigures, Measured, TrialEnvironment};
 use fwdlab_router::{Overflow, Router, Worker};
 use fwdlab_traffic::{
     DEVICE_MACS, FlowSet, LatencySummary, Load, Outcome, Plan, Stream, TESTER_MACS, Tester,
@@ -308,19 +308,4 @@ pub fn plan(request: &Request<'_>) -> Result<Plan, BuiltinError> {
     plan.frames_in_flight = FRAMES_IN_FLIGHT;
     plan.batch = BATCH;
     Ok(plan)
-}
-
-/// What the tester found in the frames that it received, all of which it looked into.
-pub fn checks(outcome: &Outcome) -> Checks {
-    let checks = &outcome.checks;
-    Checks {
-        checked: outcome.received(),
-        lost: outcome.lost(),
-        duplicated: checks.duplicated,
-        reordered: checks.reordered,
-        misrouted: checks.misrouted + checks.unknown_flow,
-        bad_ttl: checks.wrong_ttl,
-        bad_checksum: checks.bad_checksum + checks.bad_payload + checks.wrong_header,
-        bad_mac: checks.wrong_mac,
-    }
 }

@@ -20,7 +20,8 @@ mod sampler;
 mod search;
 mod setup;
 
-pub use device::{checks, plan};
+pub use device::plan;
 pub use error::BuiltinError;
 pub use kind::Builtin;
+pub use sampler::checks;
 pub use setup::router;

@@ -4,11 +4,9 @@ use std::sync::Arc;
 
 use fwdlab_port::Clock;
 use fwdlab_port::pingpong::Rally;
-use fwdlab_results::{Busy, Interval, Measured};
+use fwdlab_results::{Busy, Checks, Interval, Measured};
 use fwdlab_router::{Counters, Snapshot};
 use fwdlab_traffic::Outcome;
-
-use crate::device::checks;
 
 /// Reads the device's counters at the end of each of the tester's intervals, and how far the two
 /// cores are from each other.
@@ -77,5 +75,20 @@ impl<'a> Sampler<'a> {
             }),
             ..Measured::default()
         }
+    }
+}
+
+/// What the tester found in the frames that it received, all of which it looked into.
+pub fn checks(outcome: &Outcome) -> Checks {
+    let checks = &outcome.checks;
+    Checks {
+        checked: outcome.received(),
+        lost: outcome.lost(),
+        duplicated: checks.duplicated,
+        reordered: checks.reordered,
+        misrouted: checks.misrouted + checks.unknown_flow,
+        bad_ttl: checks.wrong_ttl,
+        bad_checksum: checks.bad_checksum + checks.bad_payload + checks.wrong_header,
+        bad_mac: checks.wrong_mac,
     }
 }

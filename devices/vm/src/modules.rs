@@ -9,10 +9,10 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
+use lzma_rust2::XzReader;
 use object::LittleEndian;
 use object::elf::FileHeader64;
 use object::read::elf::{FileHeader, SectionHeader};
-use lzma_rust2::XzReader;
 
 use super::VmError;
 

@@ -78,7 +78,8 @@ impl Needs {
             let entries = segment.dynamic(LE, bytes).map_err(broken)?.unwrap_or_default();
             let names = dynamic_names(header, entries, bytes).map_err(broken)?;
             for entry in entries {
-                let named = |value: u64| u32::try_from(value).ok().and_then(|at| names.get(at).ok());
+                let named =
+                    |value: u64| u32::try_from(value).ok().and_then(|at| names.get(at).ok());
                 let name = named(entry.val(LE)).map(text);
                 match entry.tag(LE) {
                     elf::DT_NEEDED => needs.libraries.extend(name),
@@ -110,8 +111,7 @@ fn dynamic_names<'b>(
     entries: &[elf::Dyn64<LittleEndian>],
     bytes: &'b [u8],
 ) -> object::Result<StringTable<'b>> {
-    let value =
-        |tag: elf::DynamicTag| entries.iter().find(|e| e.tag(LE) == tag).map(|e| e.val(LE));
+    let value = |tag: elf::DynamicTag| entries.iter().find(|e| e.tag(LE) == tag).map(|e| e.val(LE));
     let (Some(address), Some(size)) = (value(elf::DT_STRTAB), value(elf::DT_STRSZ)) else {
         return Ok(StringTable::default());
     };

@@ -9,7 +9,7 @@ use fwdlab_stats::{Direction, Effect, paired};
 use super::Claim;
 use super::methods::BLOCKS;
 use super::noise::Random;
-use super::simulate::{SEED, Size, in_parallel};
+use super::parallel::{SEED, Size, in_parallel};
 
 /// CV of a run.
 const CV: f64 = 0.005;

@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use super::methods::{BLOCKS, FAMILY, MARGIN, ORDERS};
 use super::noise::ALL;
-use super::simulate::{DefaultRow, EFFECTS, Outcome, PeerRow, SEED};
+use super::parallel::SEED;
+use super::simulate::{DefaultRow, EFFECTS, Outcome, PeerRow};
 use super::{between, trust};
 
 /// The heading above the table that [`powers`] reads.

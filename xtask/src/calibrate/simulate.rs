@@ -1,29 +1,12 @@
 //! Many campaigns of each kind, counted.
 
-use std::thread;
-
 use super::methods::{BLOCKS, DEFAULTS, Default, ORDERS, Order, PEERS, Peer, Said};
-use super::noise::{ALL, Noise, Random};
+use super::noise::{ALL, Noise};
+use super::parallel::{Size, in_parallel, random_of};
 use super::{between, trust};
 
 /// Sizes of the injected effects; the first is none.
 pub const EFFECTS: [f64; 4] = [0.0, 0.01, 0.02, 0.05];
-
-/// The seed of everything.
-pub const SEED: u64 = 0x5eed_0f1a_b000_0004;
-
-/// How many campaigns are simulated.
-#[derive(Debug, Clone, Copy)]
-pub struct Size {
-    /// Per noise model without an effect.
-    pub without_effect: u64,
-    /// Per noise model and effect.
-    pub with_effect: u64,
-    /// Per row of the table of trust, without an effect and with one at the margin.
-    pub trust: u64,
-    /// Whether the usual tests are simulated too.
-    pub has_peers: bool,
-}
 
 /// Shares over the campaigns of one cell.
 #[derive(Debug, Clone, Copy, Default)]
@@ -95,11 +78,6 @@ fn campaigns(effect: f64, size: Size) -> u64 {
     if effect == 0.0 || effect == EFFECTS[1] { size.without_effect } else { size.with_effect }
 }
 
-/// The seed of a campaign depends on noise and effect, not on the method: all see the same noise.
-pub fn random_of(noise: Noise, effect: f64, campaign: u64) -> Random {
-    Random::of(SEED ^ ((noise as u64) << 56) ^ effect.to_bits().rotate_left(17), campaign)
-}
-
 fn default_shares(default: Default, noise: Noise, effect: f64, size: Size) -> Shares {
     let count = campaigns(effect, size);
     let sums = in_parallel(count, |campaign| {
@@ -119,27 +97,4 @@ fn peer_share((peer, order): (Peer, Order), noise: Noise, effect: f64, size: Siz
         [f64::from(peer.differs(&a, &b, &mut random)), 0.0, 0.0]
     });
     differences / count as f64
-}
-
-/// Sums `one` over all campaigns. The sums are of whole numbers, hence the same in any order.
-pub fn in_parallel<const N: usize>(count: u64, one: impl Fn(u64) -> [f64; N] + Sync) -> [f64; N] {
-    let threads = thread::available_parallelism().map_or(1, |n| n.get() as u64);
-    thread::scope(|scope| {
-        let one = &one;
-        let jobs: Vec<_> = (0..threads)
-            .map(|first| {
-                scope.spawn(move || {
-                    (first..count).step_by(threads as usize).map(one).fold([0.0; N], add)
-                })
-            })
-            .collect();
-        jobs.into_iter()
-            .map(|job| job.join().expect("invariant: simulation does not panic"))
-            .fold([0.0; N], add)
-    })
-}
-
-fn add<const N: usize>(mut a: [f64; N], b: [f64; N]) -> [f64; N] {
-    a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
-    a
 }

@@ -8,7 +8,7 @@ use fwdlab_stats::{Comparison, Confidence, Direction, Effect, model, paired, unp
 use super::Claim;
 use super::methods::{FAMILY, MARGIN, Said, blocks, pairs, said};
 use super::noise::{ALL, Noise, Random};
-use super::simulate::{Size, in_parallel, random_of};
+use super::parallel::{Size, in_parallel, random_of};
 
 const DIRECTION: Direction = Direction::HigherIsBetter;
 

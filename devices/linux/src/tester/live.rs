@@ -21,7 +21,7 @@ use super::super::headers::{Headers, TTL};
 use super::super::programs::tester::{self, Pace, Way};
 use super::super::programs::{Shared, receiver, word};
 use super::super::setup::{BACK, DEVICE, OUT, RECEIVER, SENDER};
-use super::{Sent, attach};
+use super::sent::{Sent, attach};
 use crate::LinuxError;
 use crate::settings::TesterKind;
 use fwdlab_device::Watch;

@@ -7,18 +7,17 @@
 
 mod live;
 mod ports;
-
-use fwdlab_port::bpf::{Program, XdpLink, attach_xdp};
+mod sent;
 
 use self::live::LiveTester;
 use self::ports::PortTester;
+pub(super) use self::sent::{Sent, attach};
 use super::programs::Shared;
 use crate::LinuxError;
 use crate::settings::TesterKind;
 use fwdlab_device::pulse::Pulse;
 use fwdlab_device::{Request, Watch};
-use fwdlab_results::{Checks, Interval};
-use fwdlab_topology::{Testbed, TopologyError};
+use fwdlab_topology::Testbed;
 
 /// What a tester is called in reports.
 pub(super) const fn title(kind: TesterKind) -> &'static str {
@@ -76,36 +75,4 @@ impl<'a> Tester<'a> {
             Self::Ports(tester) => tester.run(core, in_thread, watch),
         }
     }
-}
-
-/// What a tester sent and received.
-#[derive(Debug)]
-pub(super) struct Sent {
-    pub(super) intervals: Vec<Interval>,
-    /// Whether the sender ran on the processor that was asked for.
-    pub(super) pinned: bool,
-    pub(super) sent: u64,
-    pub(super) received: u64,
-    /// Frames received that are none of the tester's.
-    pub(super) strays: u64,
-    pub(super) flows_seen: u64,
-    pub(super) checks: Checks,
-    /// Share of its time in which the sender waited, 0 to 1.
-    pub(super) waiting_share: f64,
-    /// How evenly a paced load was sent.
-    pub(super) pacing: Option<String>,
-    /// Frames that the kernel dropped because the receiver had no room for them.
-    pub(super) unread: u64,
-}
-
-/// Puts a program on an interface of a namespace.
-pub(super) fn attach(
-    testbed: &Testbed,
-    role: &str,
-    interface: u32,
-    program: &Program,
-) -> Result<XdpLink, TopologyError> {
-    let link = testbed.namespace(role)?.run(|| attach_xdp(program, interface));
-    let doing = format!("attach an XDP program in namespace {role}");
-    link.and_then(|attached| attached).map_err(TopologyError::kernel(doing))
 }

@@ -8,7 +8,7 @@ use fwdlab_port::{Pool, Port, PortError, SocketKind, affinity};
 use fwdlab_traffic::{Outcome, Plan, Tester};
 
 use super::super::setup::{BACK, OUT, RECEIVER, SENDER};
-use super::Sent;
+use super::sent::Sent;
 use crate::LinuxError;
 use crate::settings::TesterKind;
 use fwdlab_device::pulse::{self, Pulse};

@@ -1,0 +1,37 @@
+//! What a tester sent and received, and how programs get onto its interfaces.
+
+use fwdlab_port::bpf::{Program, XdpLink, attach_xdp};
+use fwdlab_results::{Checks, Interval};
+use fwdlab_topology::{Testbed, TopologyError};
+
+/// What a tester sent and received.
+#[derive(Debug)]
+pub(crate) struct Sent {
+    pub(crate) intervals: Vec<Interval>,
+    /// Whether the sender ran on the processor that was asked for.
+    pub(crate) pinned: bool,
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
+    /// Frames received that are none of the tester's.
+    pub(crate) strays: u64,
+    pub(crate) flows_seen: u64,
+    pub(crate) checks: Checks,
+    /// Share of its time in which the sender waited, 0 to 1.
+    pub(crate) waiting_share: f64,
+    /// How evenly a paced load was sent.
+    pub(crate) pacing: Option<String>,
+    /// Frames that the kernel dropped because the receiver had no room for them.
+    pub(crate) unread: u64,
+}
+
+/// Puts a program on an interface of a namespace.
+pub(crate) fn attach(
+    testbed: &Testbed,
+    role: &str,
+    interface: u32,
+    program: &Program,
+) -> Result<XdpLink, TopologyError> {
+    let link = testbed.namespace(role)?.run(|| attach_xdp(program, interface));
+    let doing = format!("attach an XDP program in namespace {role}");
+    link.and_then(|attached| attached).map_err(TopologyError::kernel(doing))
+}
