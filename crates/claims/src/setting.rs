@@ -10,6 +10,7 @@ use std::io;
 use std::path::Path;
 
 use fwdlab_wire::ethernet;
+use fwdlab_experiment::{Experiment, RouteSource, Routes};
 use serde::Serialize;
 
 use crate::{ClaimsError, units};
@@ -80,7 +81,8 @@ impl Setting {
     /// # Errors
     /// When a file beside the journal exists and cannot be read or parsed.
     pub fn read(results: &Results) -> Result<Self, ClaimsError> {
-        let experiment = experiment_table(&results.dir)?;
+        let experiment = experiment(&results.dir)?;
+        let experiment = experiment.as_ref();
         let campaign = &results.campaign;
         Ok(Self {
             device: campaign.device.clone(),
@@ -88,14 +90,14 @@ impl Setting {
             is_blocked: campaign.is_blocked(),
             environment: Environment::read(&results.dir)?,
             traffics: traffics(results),
-            routes: routes(&experiment),
-            variants: campaign.variants.iter().map(|v| variant(v, &experiment)).collect(),
+            routes: experiment.and_then(routes),
+            variants: campaign.variants.iter().map(|v| variant(v, experiment)).collect(),
             seed: campaign.seed,
             interval_ms: results.trials.first().map_or(0.0, |t| t.interval_ms),
             experiment_sha256: campaign.experiment_sha256.clone(),
             command: match campaign.about.as_ref().and_then(|about| about.command.clone()) {
                 Some(command) => command,
-                None => command(&experiment, campaign.seed),
+                None => command(experiment, campaign.seed),
             },
         })
     }
@@ -269,17 +271,22 @@ pub fn line_rate(gigabits: f64, frame_bytes: u16) -> f64 {
     ethernet::line_rate_pps(bits, frame_bytes.into()) as f64
 }
 
-fn experiment_table(dir: &Path) -> Result<toml::Table, ClaimsError> {
+/// The experiment as it ran; `None` when it was not kept, as of published runs.
+fn experiment(dir: &Path) -> Result<Option<Experiment>, ClaimsError> {
     let path = dir.join("experiment.toml");
-    let Some(text) = read_if_present(&path)? else { return Ok(toml::Table::new()) };
-    text.parse()
-        .map_err(|e: toml::de::Error| ClaimsError::Damaged { path, detail: e.message().to_owned() })
+    let Some(text) = read_if_present(&path)? else { return Ok(None) };
+    match Experiment::recorded(&path, &text) {
+        Ok(experiment) => Ok(Some(experiment)),
+        Err(problems) => {
+            Err(ClaimsError::Damaged { detail: problems.list[0].what.clone(), path })
+        }
+    }
 }
 
 /// The command that runs the campaign again. The order of the trials follows
 /// from the seed, which a file without one leaves to chance.
-fn command(experiment: &toml::Table, seed: u64) -> String {
-    if experiment.contains_key("seed") {
+fn command(experiment: Option<&Experiment>, seed: u64) -> String {
+    if experiment.is_some_and(|experiment| experiment.seed.is_some()) {
         "fwdlab run experiment.toml -o DIR".to_owned()
     } else {
         format!(
@@ -288,32 +295,21 @@ fn command(experiment: &toml::Table, seed: u64) -> String {
     }
 }
 
-fn routes(experiment: &toml::Table) -> Option<String> {
-    let routes = experiment.get("routes")?.as_table()?;
-    let mut parts = Vec::new();
-    if let Some(list) = routes.get("static").and_then(toml::Value::as_array) {
-        parts.push(units::plural(list.len(), "static route"));
-    }
-    if let Some(file) = routes.get("file").and_then(toml::Value::as_str) {
-        parts.push(format!("the routes of {file}"));
-    }
-    if let Some(n) = routes.get("generate").and_then(toml::Value::as_integer) {
-        parts.push(format!("{n} synthetic routes per family"));
-    }
+fn routes(experiment: &Experiment) -> Option<String> {
+    let Routes { fixed, source } = &experiment.routes;
+    let fixed = (!fixed.is_empty()).then(|| units::plural(fixed.len(), "static route"));
+    let source = source.as_ref().map(|source| match source {
+        RouteSource::File(file) => format!("the routes of {}", file.display()),
+        RouteSource::Generate(n) => format!("{n} synthetic routes per family"),
+    });
+    let parts: Vec<String> = fixed.into_iter().chain(source).collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-fn variant(name: &str, experiment: &toml::Table) -> VariantSetting {
-    let tables = experiment.get("variant").and_then(toml::Value::as_array);
-    let found = tables
-        .into_iter()
-        .flatten()
-        .find(|v| v.get("name").and_then(toml::Value::as_str) == Some(name));
-    let set = found.and_then(|v| v.get("set")).and_then(toml::Value::as_table);
-    let set = set.into_iter().flatten().map(|(key, value)| {
-        (key.clone(), value.as_str().map_or_else(|| value.to_string(), str::to_owned))
-    });
-    VariantSetting { name: name.to_owned(), set: set.collect() }
+fn variant(name: &str, experiment: Option<&Experiment>) -> VariantSetting {
+    let variants = experiment.into_iter().flat_map(|experiment| &experiment.variants);
+    let set = variants.filter(|variant| variant.name == name).map(|variant| variant.set.clone());
+    VariantSetting { name: name.to_owned(), set: set.last().unwrap_or_default() }
 }
 
 /// The text of a file; `None` when there is no such file.

@@ -28,12 +28,13 @@ pub struct Section<'a> {
     pub at: Range<usize>,
     table: &'a DeTable<'a>,
     known: Vec<&'static str>,
+    takes_all: bool,
 }
 
 impl<'a> Section<'a> {
     /// The table `name`, which stands at the bytes `at`.
     pub fn new(name: impl Into<String>, at: Range<usize>, table: &'a DeTable<'a>) -> Self {
-        Self { name: name.into(), at, table, known: Vec::new() }
+        Self { name: name.into(), at, table, known: Vec::new(), takes_all: false }
     }
 
     /// The full name of `key`.
@@ -175,11 +176,16 @@ impl<'a> Section<'a> {
         })
     }
 
+    /// Takes every key as asked for.
+    pub fn know_all(&mut self) {
+        self.takes_all = true;
+    }
+
     /// Complains about every key that was not asked for.
     pub fn finish(self, findings: &mut Findings<'_>) {
         for key in self.table.keys() {
             let name: &str = key.get_ref().as_ref();
-            if self.known.contains(&name) {
+            if self.takes_all || self.known.contains(&name) {
                 continue;
             }
             let complaint = Complaint::new(

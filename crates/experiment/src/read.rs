@@ -11,7 +11,7 @@ use toml::de::DeTable;
 use super::Variant;
 use super::fields::{Found, Section, integer_of, nearest, shown};
 use super::problem::{Complaint, Findings};
-use super::schema::{DeviceTables, Schema};
+use super::schema::{DeviceTables, Recorded, Schema};
 use super::{Allowance, Blocks, Experiment, Problems, Result, RouteSource, check, parts, quantity};
 use fwdlab_results::{Error as ResultsError, Measure};
 
@@ -40,7 +40,7 @@ impl Experiment {
     }
 
     /// Validates the text of the experiment file at `path`. Reads no other
-    /// file.
+    /// file. Without devices, any device is taken for right.
     ///
     /// # Errors
     /// When anything is wrong; the error holds every problem found.
@@ -55,7 +55,12 @@ impl Experiment {
         }
         // A tree mended by guesses would only add false complaints.
         let experiment = if findings.is_empty() {
-            let top = Section::new("", 0..0, tree.get_ref());
+            let mut top = Section::new("", 0..0, tree.get_ref());
+            if devices.is_empty() {
+                top.know_all();
+            }
+            let recorded: [&dyn Schema; 1] = [&Recorded];
+            let devices = if devices.is_empty() { &recorded } else { devices };
             read_experiment(top, (path, text), devices, &mut findings)
         } else {
             None
@@ -65,6 +70,15 @@ impl Experiment {
             (_, Some(problems)) => Err(problems),
             (None, None) => Err(Problems::unexplained(path)),
         }
+    }
+
+    /// Reads the file of an experiment that has run, whatever device it names: what its variants
+    /// set and where its routes come from, not whether this build could run it.
+    ///
+    /// # Errors
+    /// As [`Experiment::parse`].
+    pub fn recorded(path: &Path, text: &str) -> Result<Self, Problems> {
+        Self::parse(path, text, &[])
     }
 
     /// Name for results: the file's name without its ending.
@@ -172,6 +186,9 @@ fn read_device<'d>(
 ) -> Option<&'d dyn Schema> {
     let usual = devices.first().copied();
     let Some(found) = top.value("device") else { return usual };
+    if devices.first().is_some_and(|device| device.name() == Recorded.name()) {
+        return usual;
+    }
     let example = format!("{:?}", usual.map_or("", |device| device.name()));
     let found = found.into_text(&example, findings)?;
     let names = || devices.iter().map(|device| device.name());

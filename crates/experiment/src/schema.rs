@@ -74,6 +74,37 @@ pub struct TrafficPlace {
     pub destination: Range<usize>,
 }
 
+/// The device of an experiment that has run: what the file says was checked then.
+pub(super) struct Recorded;
+
+impl Schema for Recorded {
+    fn name(&self) -> &'static str {
+        "recorded"
+    }
+
+    fn abilities(&self) -> Abilities {
+        Abilities {
+            searches_rates: true,
+            measures_latency: true,
+            mixes_families: true,
+            mixes_lengths: true,
+            longest_frame_bytes: u16::MAX,
+        }
+    }
+
+    fn check_word(&self, _: &str) -> Result<(), Complaint> {
+        Ok(())
+    }
+
+    fn check_value(&self, _: &str, _: &str) -> Result<(), Complaint> {
+        Ok(())
+    }
+
+    fn check(&self, file: &mut DeviceTables<'_, '_>, _: &mut Findings<'_>) {
+        file.variants.iter_mut().for_each(Section::know_all);
+    }
+}
+
 /// The parts of an experiment file that a device may read.
 pub struct DeviceTables<'f, 't> {
     /// The device's own table, if the file has it.
