@@ -131,16 +131,28 @@ impl State {
 /// Looks at the log speed ratios of all blocks so far (see [`paired::log_gains`]) and decides.
 ///
 /// What was called different at an earlier look stays so: evidence is the largest of all looks
-/// from the rule's first.
+/// from the rule's first. Ratios do not show how coarsely their figures are rounded: where these are
+/// at hand, [`look_at`] decides as [`compare`] will.
 pub fn look(gains: &[f64], rule: &Rule) -> State {
+    look_with(gains, 0.0, rule)
+}
+
+/// As [`look`], at the figures of all blocks so far: "equivalent" allows for their rounding.
+///
+/// # Errors
+/// [`Error::NotPositive`] for a figure without a logarithm.
+pub fn look_at(blocks: &[Block], direction: Direction, rule: &Rule) -> Result<State, Error> {
+    let gains = paired::log_gains(blocks, direction)?;
+    let allowance = paired::resolution(blocks).allowance(sample::sd(&gains));
+    Ok(look_with(&gains, allowance, rule))
+}
+
+fn look_with(gains: &[f64], allowance: f64, rule: &Rule) -> State {
     let evidence = Evidence::new(gains, rule.least_blocks);
-    let interval =
-        evidence.interval(rule.threshold()).map(|(low, high)| Interval::of_ln(low, high));
+    let interval = evidence.interval(rule.threshold());
+    let interval = interval.map(|(low, high)| Interval::of_ln(low, high).widened(allowance));
     let blocks = gains.len();
-    let against = match evidence.after_each(rule.margin).pop() {
-        Some((_, against)) => against,
-        None => Against { no_change: 1.0, beyond_margin: 0.0 },
-    };
+    let against = evidence.last(rule.margin, allowance);
     State { blocks, e: against.no_change, interval, decision: decide(blocks, against, rule) }
 }
 
@@ -163,10 +175,31 @@ fn decide(blocks: usize, against: Against, rule: &Rule) -> Decision {
 pub fn first_decision(gains: &[f64], rule: &Rule) -> State {
     let evidence = Evidence::new(gains, rule.least_blocks);
     let decided = evidence
-        .after_each(rule.margin)
+        .after_each(rule.margin, 0.0)
         .into_iter()
         .find(|(blocks, against)| decide(*blocks, *against, rule) != Decision::Continue);
     look(&gains[..decided.map_or(gains.len(), |(blocks, _)| blocks)], rule)
+}
+
+/// As [`first_decision`], of the figures themselves: "equivalent" allows for their rounding, as the
+/// comparison of the same blocks does.
+///
+/// # Errors
+/// [`Error::NotPositive`] for a figure without a logarithm.
+pub fn first_decision_at(
+    blocks: &[Block],
+    direction: Direction,
+    rule: &Rule,
+) -> Result<State, Error> {
+    let gains = paired::log_gains(blocks, direction)?;
+    for n in rule.least_blocks..gains.len() {
+        let allowance = paired::resolution(&blocks[..n]).allowance(sample::sd(&gains[..n]));
+        let against = Evidence::new(&gains[..n], rule.least_blocks).last(rule.margin, allowance);
+        if decide(n, against, rule) != Decision::Continue {
+            return look_at(&blocks[..n], direction, rule);
+        }
+    }
+    look_at(blocks, direction, rule)
 }
 
 /// The fewest blocks that a sequential comparison takes, and the most that one looks at to say how

@@ -120,7 +120,14 @@ proptest! {
         let gains = paired::log_gains(&pairs(&rows), HIGHER).unwrap();
         let state = sequential::look(&gains, &rule);
         prop_assert!(state.e >= 0.0 && state.e.is_finite());
+        let figures = sequential::look_at(&pairs(&rows), HIGHER, &rule).expect("positive figures");
+        prop_assert_eq!(figures.e, state.e);
         if let Ok(own) = sequential::compare(&pairs(&rows), HIGHER, &rule) {
+            prop_assert_eq!(
+                own.interval90.is_within(rule.margin),
+                figures.decision == sequential::Decision::Equivalent,
+                "what stops a campaign is what is reported: {:?} {:?}", own, figures
+            );
             is_sound(&own);
             prop_assert!(
                 !own.interval95.excludes_no_change() || state.e >= rule.threshold(),

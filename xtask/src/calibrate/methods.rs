@@ -66,8 +66,10 @@ impl Default {
 fn until_decided(noise: Noise, effect: f64, random: &mut Random) -> (Said, usize) {
     let rule = Rule { margin: MARGIN, ..Rule::default() };
     let rows = blocks(noise, effect, (rule.most_blocks, 1), random);
-    let gains = paired::log_gains(&pairs(&rows), Direction::HigherIsBetter).unwrap_or_default();
-    let state = sequential::first_decision(&gains, &rule);
+    let Ok(state) = sequential::first_decision_at(&pairs(&rows), Direction::HigherIsBetter, &rule)
+    else {
+        return (Said::Nothing, rule.most_blocks);
+    };
     // the verdict is that of the comparison over the blocks run, as a report shows it
     let compared =
         sequential::compare(&pairs(&rows)[..state.blocks], Direction::HigherIsBetter, &rule);

@@ -119,8 +119,7 @@ fn until_decided(noise: Noise, effect: f64, random: &mut Random) -> Option<Compa
     let rule = Rule { margin: MARGIN, ..Rule::default() };
     let rows = blocks(noise, effect, (rule.most_blocks, 1), random);
     let pairs = pairs(&rows);
-    let gains = paired::log_gains(&pairs, DIRECTION).ok()?;
-    let stopped = sequential::first_decision(&gains, &rule).blocks;
+    let stopped = sequential::first_decision_at(&pairs, DIRECTION, &rule).ok()?.blocks;
     sequential::compare(&pairs[..stopped], DIRECTION, &rule).ok()
 }
 

@@ -21,6 +21,8 @@ pub(super) struct Gains {
     /// ln(variant / baseline) of speed, one for each block in which both
     /// trials are usable.
     pub values: Vec<f64>,
+    /// The figures they come from.
+    pub blocks: Vec<Block>,
 }
 
 /// Every variant but the baseline with every traffic.
@@ -59,5 +61,6 @@ pub(super) fn gains(trials: &[Trial], pairing: &Pairing) -> Gains {
     let metric = Metric::deciding(pairs.iter().flat_map(|(b, v)| [*b, *v]));
     let blocks: Vec<Block> =
         pairs.iter().filter_map(|(b, v)| Some(Block::new(metric.of(b)?, metric.of(v)?))).collect();
-    Gains { metric, values: paired::log_gains(&blocks, metric.direction()).unwrap_or_default() }
+    let values = paired::log_gains(&blocks, metric.direction()).unwrap_or_default();
+    Gains { metric, values, blocks }
 }

@@ -64,7 +64,8 @@ fn reason(pairing: &Pairing, trials: &[Trial], rule: &Rule) -> Option<String> {
         // More blocks of trials that always fail would tell nothing either.
         return Some(format!("{subject}: no block in which both trials succeeded"));
     }
-    let state = sequential::first_decision(&gains.values, rule);
+    let direction = gains.metric.direction();
+    let state = sequential::first_decision_at(&gains.blocks, direction, rule).ok()?;
     match state.decision {
         Decision::Continue => None,
         _ => Some(format!("{subject} {} ({})", state.reason(rule), gains.metric.name())),

@@ -82,18 +82,31 @@ impl<'a> Evidence<'a> {
     }
 
     /// The evidence that decides, after every look: the number of blocks, and what they say.
-    pub fn after_each(&self, margin: f64) -> Vec<(usize, Against)> {
-        let centres = [0.0, (-margin).ln_1p(), margin.ln_1p()];
-        let [no_change, low, high] = centres.map(|centre| self.running(centre));
+    /// `margin` is a fraction; an interval that is to lie within it is wider by `allowance`, on the
+    /// log scale, than what the evidence rejects.
+    pub fn after_each(&self, margin: f64, allowance: f64) -> Vec<(usize, Against)> {
+        let (low, high) = ((-margin).ln_1p() + allowance, margin.ln_1p() - allowance);
+        let is_hopeless = low >= 0.0 || high <= 0.0;
+        let [no_change, low, high] = [0.0, low, high].map(|centre| self.running(centre));
         let looks = self.looks.iter().enumerate();
         looks
             .map(|(i, look)| {
-                let beyond = low[i].balanced().up.min(high[i].balanced().down);
+                let beyond = if is_hopeless {
+                    f64::NEG_INFINITY
+                } else {
+                    low[i].balanced().up.min(high[i].balanced().down)
+                };
                 let against =
                     Against { no_change: no_change[i].larger(), beyond_margin: beyond.exp() };
                 (look.blocks, against)
             })
             .collect()
+    }
+
+    /// The evidence that decides now; none before the first look.
+    pub fn last(&self, margin: f64, allowance: f64) -> Against {
+        let last = self.after_each(margin, allowance).pop();
+        last.map_or(Against { no_change: 1.0, beyond_margin: 0.0 }, |(_, against)| against)
     }
 
     /// The centre with equal evidence on either side.
