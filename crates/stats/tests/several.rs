@@ -27,7 +27,7 @@ fn calls(
     kind: Option<Kind>,
     mut draw: impl FnMut(&mut Random) -> Vec<(Vec<f64>, Vec<f64>)>,
 ) -> usize {
-    let mut random = Random(0x5e7e_7a1);
+    let mut random = Random(0x05e7_e7a1);
     let is_called = |pairs: Vec<(Vec<f64>, Vec<f64>)>| {
         let pairs: Vec<(&[f64], &[f64])> = pairs.iter().map(|(a, b)| (&a[..], &b[..])).collect();
         let direction = Direction::LowerIsBetter;
