@@ -182,8 +182,7 @@ fn leaves(tree: &syn::UseTree) -> Vec<(Vec<String>, Option<String>)> {
     }
 }
 
-/// Makes a path of module `own` one from the root. Paths of other crates begin with a name that no
-/// module has, and stay what they are: nothing is found there.
+/// Makes a path of module `own` one from the root.
 fn absolute(target: &mut Vec<String>, own: &[String]) {
     match target.first().map(String::as_str) {
         Some("crate") => {
@@ -196,7 +195,10 @@ fn absolute(target: &mut Vec<String>, own: &[String]) {
             let ups = target.iter().take_while(|word| *word == "super").count();
             target.splice(0..ups, own[..own.len().saturating_sub(ups)].iter().cloned());
         }
-        _ => target.insert(0, "::".to_owned()),
+        // A module or a name of the module itself, else another crate: nothing is found there.
+        _ => {
+            target.splice(0..0, own.iter().cloned());
+        }
     }
 }
 
