@@ -1,7 +1,7 @@
 //! What a report is made of before it is rendered: blocks, each one thing that it says or shows.
 //!
-//! Sections make them of the claims; [`markdown`](super::markdown), [`html`](super::html) and
-//! [`terminal`](super::terminal) render them, each in its own manner, and know no section.
+//! Sections make them of the claims; `markdown`, `html` and `terminal` render them, each in its own
+//! manner, and know no section.
 
 use fwdlab_claims::claim::Badge;
 
