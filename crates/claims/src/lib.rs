@@ -14,11 +14,13 @@ mod error;
 pub mod judge;
 pub mod setting;
 pub mod units;
+mod unresolved;
 
 use fwdlab_results::Results;
 
 pub use claim::Claims;
 pub use error::ClaimsError;
+pub use unresolved::Unresolved;
 
 /// What the results say, each statement resolved again from its trials.
 ///

@@ -26,7 +26,7 @@ use fwdlab_results::Family;
 
 pub use badges::{Badge, State};
 pub use build::build;
-pub use resolve::{Unresolved, resolve};
+pub use resolve::resolve;
 pub use spread::Spread;
 
 /// Version of the schema of `claims.json`.
