@@ -183,7 +183,8 @@ fn figures(
         if let Some(metric) = trials_of {
             figure::verify(&svg, name, (results, metric))?;
         }
-        files.insert(format!("{name}.png"), figure::png(&svg, name)?);
+        let png = figure::png(&svg, name)?;
+        files.extend(png.map(|png| (format!("{name}.png"), png)));
         files.insert(format!("{name}.svg"), svg.into_bytes());
     }
     Ok(files)

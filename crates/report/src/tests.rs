@@ -1,5 +1,6 @@
 //! The report as a whole, on made-up results.
 
+#[cfg(feature = "png")]
 mod browser;
 mod golden;
 mod sample;

@@ -9,6 +9,7 @@ mod bars;
 mod canvas;
 mod distribution;
 mod forest;
+#[cfg_attr(not(feature = "png"), path = "raster/left_out.rs")]
 mod raster;
 mod run_order;
 mod scale;

@@ -6,18 +6,18 @@ use crate::source::Source;
 /// The effects with their intervals.
 pub fn forest<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
     let svg = &source.extras.drawings.forest;
-    figure("Effects with their intervals", Some("forest.png"), svg)
+    figure("Effects with their intervals", Some("forest.svg"), svg)
 }
 
 /// The forwarding rates.
 pub fn rates<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
-    figure("Forwarding rates", Some("graph.png"), &source.extras.drawings.rates)
+    figure("Forwarding rates", Some("graph.svg"), &source.extras.drawings.rates)
 }
 
 /// The device costs, when a trial has one.
 pub fn costs<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
     let Some(svg) = &source.extras.drawings.costs else { return Vec::new() };
-    figure("Device cost per frame", Some("cost.png"), svg)
+    figure("Device cost per frame", Some("cost.svg"), svg)
 }
 
 /// The device costs where a verdict rests on them.
@@ -29,7 +29,7 @@ pub fn costs_that_decide<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
 /// Every trial in the order of the run.
 pub fn run_order<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
     let svg = &source.extras.drawings.run_order;
-    figure("Every trial in the order of the run", Some("run-order.png"), svg)
+    figure("Every trial in the order of the run", Some("run-order.svg"), svg)
 }
 
 /// How the rates are spread, and how figures are asked.

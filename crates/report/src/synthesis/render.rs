@@ -30,7 +30,8 @@ pub fn write(synthesis: &Synthesis, dir: &Path) -> Result<Vec<PathBuf>, ReportEr
         let chart = chart(synthesis, traffic);
         let title = format!("{}: {traffic}", synthesis.title);
         let svg = figure::bars(&chart).into_document(&title, &figure::sheet(&figure::LIGHT));
-        files.insert(format!("{traffic}.png"), figure::png(&svg, "a synthesis graph")?);
+        let png = figure::png(&svg, "a synthesis graph")?;
+        files.extend(png.map(|png| (format!("{traffic}.png"), png)));
         files.insert(format!("{traffic}.svg"), svg.into_bytes());
         let svg = figure::bars(&chart).into_inline(&title, &format!("figure-{traffic}"));
         let blocks = html::blocks(&[
@@ -173,7 +174,7 @@ fn readme(synthesis: &Synthesis) -> String {
         out.push('\n');
     }
     for traffic in synthesis.traffics() {
-        let _ = writeln!(out, "![{traffic}: forwarding rates]({traffic}.png)\n");
+        let _ = writeln!(out, "![{traffic}: forwarding rates]({traffic}.svg)\n");
         let _ = writeln!(out, "{}", table(synthesis, traffic).markdown());
     }
     out.push_str(&LEGEND.replace("; * marks", ";\n* marks"));
