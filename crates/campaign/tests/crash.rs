@@ -9,8 +9,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use fwdlab_campaign::plan::{Opened, Place, PlannedTrial, Terms};
+use fwdlab_experiment::Anything;
 use fwdlab_experiment::Experiment;
-use fwdlab_experiment::samples::Anything;
 use fwdlab_results::Error;
 use fwdlab_results::Family;
 use fwdlab_results::{About, Busy, Interval, LimitedBy, Measured, Results, Status, Trial};

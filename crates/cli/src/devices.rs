@@ -7,7 +7,7 @@ use fwdlab_builtin::Builtin;
 use fwdlab_device::{Device, Kind, Place};
 use fwdlab_experiment::{Experiment, Schema};
 #[cfg(target_os = "linux")]
-use fwdlab_linux::{BuiltinVeth, Linux};
+use fwdlab_linux::{BUILTIN_VETH, LINUX};
 use fwdlab_results::About;
 #[cfg(all(target_os = "linux", feature = "vm"))]
 use fwdlab_vm::Vm;
@@ -16,9 +16,9 @@ use fwdlab_vm::Vm;
 const KINDS: &[&dyn Kind] = &[
     &Builtin,
     #[cfg(target_os = "linux")]
-    &Linux,
+    &LINUX,
     #[cfg(target_os = "linux")]
-    &BuiltinVeth,
+    &BUILTIN_VETH,
     #[cfg(all(target_os = "linux", feature = "vm"))]
     &Vm,
 ];

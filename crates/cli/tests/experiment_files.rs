@@ -10,7 +10,7 @@ use fwdlab_experiment::{Experiment, Schema};
 
 /// In the program's order.
 const DEVICES: [&dyn Schema; 4] =
-    [&fwdlab_builtin::Builtin, &fwdlab_linux::Linux, &fwdlab_linux::BuiltinVeth, &fwdlab_vm::Vm];
+    [&fwdlab_builtin::Builtin, &fwdlab_linux::LINUX, &fwdlab_linux::BUILTIN_VETH, &fwdlab_vm::Vm];
 
 /// Every `NAME.toml` of tests/golden/experiment-errors is refused with the
 /// text of `NAME.expected`; `BLESS=1 cargo test` writes the texts anew.

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::net::IpAddr;
 
+use crate::Anything;
 use crate::Result;
-use crate::samples::Anything;
 
 /// An experiment beside a routes file with this text.
 fn with_file(routes: &str, keys: &str, destination: &str) -> Result<crate::Experiment> {

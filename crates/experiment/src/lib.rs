@@ -21,8 +21,6 @@ mod parts;
 pub mod problem;
 pub mod quantity;
 mod read;
-#[cfg(any(test, feature = "samples"))]
-pub mod samples;
 pub mod schema;
 
 #[cfg(test)]
@@ -37,7 +35,7 @@ pub use fwdlab_traffic::Load;
 pub use model::{Allowance, Blocks, Experiment, Route, RouteSource, Routes, Traffic, Variant};
 pub use problem::{Problem, Problems};
 pub(crate) use read::hexadecimal;
-pub use schema::{Abilities, DeviceTables, Schema, TrafficPlace};
+pub use schema::{Abilities, Anything, DeviceTables, Schema, TrafficPlace};
 
 /// The result of a fallible operation on experiments.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

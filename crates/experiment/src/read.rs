@@ -11,7 +11,7 @@ use toml::de::DeTable;
 use super::Variant;
 use super::fields::{Found, Section, integer_of, nearest, shown};
 use super::problem::{Complaint, Findings};
-use super::schema::{DeviceTables, Recorded, Schema};
+use super::schema::{Anything, DeviceTables, Schema};
 use super::{Allowance, Blocks, Experiment, Problems, Result, RouteSource, check, parts, quantity};
 use fwdlab_results::{Error as ResultsError, Measure};
 
@@ -59,7 +59,7 @@ impl Experiment {
             if devices.is_empty() {
                 top.know_all();
             }
-            let recorded: [&dyn Schema; 1] = [&Recorded];
+            let recorded: [&dyn Schema; 1] = [&Anything];
             let devices = if devices.is_empty() { &recorded } else { devices };
             read_experiment(top, (path, text), devices, &mut findings)
         } else {
@@ -186,7 +186,7 @@ fn read_device<'d>(
 ) -> Option<&'d dyn Schema> {
     let usual = devices.first().copied();
     let Some(found) = top.value("device") else { return usual };
-    if devices.first().is_some_and(|device| device.name() == Recorded.name()) {
+    if devices.first().is_some_and(|device| device.name() == Anything.name()) {
         return usual;
     }
     let example = format!("{:?}", usual.map_or("", |device| device.name()));

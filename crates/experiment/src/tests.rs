@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 
 use super::*;
-use crate::samples::Anything;
+use crate::Anything;
 
 /// The shortest experiment, with more top-level keys in front.
 fn minimal(keys: &str, traffic: &str, routes: &str) -> Result<Experiment, Problems> {

@@ -21,13 +21,7 @@ impl Schema for Builtin {
     }
 
     fn abilities(&self) -> Abilities {
-        Abilities {
-            searches_rates: true,
-            measures_latency: true,
-            mixes_families: true,
-            mixes_lengths: true,
-            longest_frame_bytes: size::MAX as u16,
-        }
+        Abilities { longest_frame_bytes: size::MAX as u16, ..Abilities::ALL }
     }
 
     fn check_word(&self, word: &str) -> Result<(), Complaint> {

@@ -283,7 +283,7 @@ fn experiment() -> Experiment {
             "198.18.10.0/24 via 198.18.0.203", "198.19.0.0/16 via 198.19.0.203",
             "2001:2:0:10::/64 via 2001:2::203", "2001:2:0:8010::/64 via 2001:2:0:8000::203",
         ]"#;
-    Experiment::parse(Path::new("t.toml"), text, &[&crate::Linux]).expect("a right experiment")
+    Experiment::parse(Path::new("t.toml"), text, &[&crate::LINUX]).expect("a right experiment")
 }
 
 /// The kernel's topology for [`experiment`].

@@ -12,17 +12,22 @@ use crate::device::Namespaces;
 use crate::doctor;
 use crate::settings::{self, ROUTER};
 
+/// A device between veth pairs.
+#[derive(Clone, Copy, Debug)]
+pub struct OnVeth {
+    /// fwdlab's own router forwards, in every variant.
+    is_embedded: bool,
+}
+
 /// The running Linux kernel, in network namespaces.
-#[derive(Clone, Copy, Debug)]
-pub struct Linux;
+pub const LINUX: OnVeth = OnVeth { is_embedded: false };
 
-/// The embedded router on the namespaces, veth pairs and tester of [`Linux`].
-#[derive(Clone, Copy, Debug)]
-pub struct BuiltinVeth;
+/// The embedded router on the namespaces, veth pairs and tester of [`LINUX`].
+pub const BUILTIN_VETH: OnVeth = OnVeth { is_embedded: true };
 
-impl Schema for Linux {
+impl Schema for OnVeth {
     fn name(&self) -> &'static str {
-        "linux"
+        if self.is_embedded { "builtin-veth" } else { "linux" }
     }
 
     fn abilities(&self) -> Abilities {
@@ -39,7 +44,7 @@ impl Schema for Linux {
 
     /// The router's words act on nothing where the kernel forwards.
     fn check(&self, file: &mut DeviceTables<'_, '_>, findings: &mut Findings<'_>) {
-        for variant in &mut file.variants {
+        for variant in file.variants.iter_mut().filter(|_| !self.is_embedded) {
             router_words_need_the_router(variant, findings);
         }
     }
@@ -66,14 +71,16 @@ fn router_words_need_the_router(variant: &mut Section<'_>, findings: &mut Findin
     }
 }
 
-impl Kind for Linux {
+impl Kind for OnVeth {
     fn about(&self) -> About {
-        About {
-            line: "Device: the running Linux kernel, in network namespaces".to_owned(),
-            fact: None,
-            link: Link::Veth,
-            command: None,
-        }
+        let line = match self.is_embedded {
+            true => {
+                "Device: the embedded router of fwdlab, between veth pairs of the running Linux \
+                 kernel"
+            }
+            false => "Device: the running Linux kernel, in network namespaces",
+        };
+        About { line: line.to_owned(), fact: None, link: Link::Veth, command: None }
     }
 
     fn examine(&self, _: &Place) -> Vec<Finding> {
@@ -85,49 +92,6 @@ impl Kind for Linux {
         experiment: &Arc<Experiment>,
         _: &Place,
     ) -> Result<Box<dyn Device>, DeviceError> {
-        Ok(Box::new(Namespaces::new(experiment.clone(), false)?))
-    }
-}
-
-impl Schema for BuiltinVeth {
-    fn name(&self) -> &'static str {
-        "builtin-veth"
-    }
-
-    fn abilities(&self) -> Abilities {
-        Abilities::BASIC
-    }
-
-    fn check_word(&self, word: &str) -> Result<(), Complaint> {
-        settings::check_word(word)
-    }
-
-    fn check_value(&self, word: &str, value: &str) -> Result<(), Complaint> {
-        settings::check_value(word, value)
-    }
-}
-
-impl Kind for BuiltinVeth {
-    fn about(&self) -> About {
-        About {
-            line: "Device: the embedded router of fwdlab, between veth pairs of the running Linux \
-                   kernel"
-                .to_owned(),
-            fact: None,
-            link: Link::Veth,
-            command: None,
-        }
-    }
-
-    fn examine(&self, _: &Place) -> Vec<Finding> {
-        doctor::findings()
-    }
-
-    fn open(
-        &self,
-        experiment: &Arc<Experiment>,
-        _: &Place,
-    ) -> Result<Box<dyn Device>, DeviceError> {
-        Ok(Box::new(Namespaces::new(experiment.clone(), true)?))
+        Ok(Box::new(Namespaces::new(experiment.clone(), self.is_embedded)?))
     }
 }

@@ -34,5 +34,5 @@ mod tuning;
 mod differential;
 
 pub use error::LinuxError;
-pub use kind::{BuiltinVeth, Linux};
+pub use kind::{BUILTIN_VETH, LINUX, OnVeth};
 pub use probe::{try_af_xdp, try_live_frames, try_namespaces};

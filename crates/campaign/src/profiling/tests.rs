@@ -5,7 +5,7 @@ use super::{Outcome, Session};
 use crate::plan::{Place, Terms};
 use crate::runner::{Observer, Runner, Upcoming};
 use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
-use fwdlab_experiment::samples::Anything;
+use fwdlab_experiment::Anything;
 use fwdlab_experiment::{Experiment, Variant};
 use fwdlab_results::profile::*;
 use fwdlab_results::{About, Busy, Interval, Measured, Results};

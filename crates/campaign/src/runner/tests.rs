@@ -3,8 +3,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use fwdlab_device::{Facts, Fault};
+use fwdlab_experiment::Anything;
 use fwdlab_experiment::Variant;
-use fwdlab_experiment::samples::Anything;
 use fwdlab_results::{About, Busy, Grouping, Ledger};
 
 use super::*;

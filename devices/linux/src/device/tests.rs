@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use fwdlab_experiment::Schema;
 
 use super::*;
-use crate::{BuiltinVeth, Linux};
+use crate::{BUILTIN_VETH, LINUX};
 
 const TRAFFIC: &str = r#"
     [[traffic]]
@@ -48,10 +48,10 @@ fn trials_on(
     );
     let traffic = TRAFFIC.replace("\"max\"", &format!("\"{load}\""));
     let text = format!("{head}{variants}{traffic}");
-    let devices: [&dyn Schema; 2] = [&Linux, &BuiltinVeth];
+    let devices: [&dyn Schema; 2] = [&LINUX, &BUILTIN_VETH];
     let experiment = Experiment::parse(file, &text, &devices).expect("a right experiment");
     let experiment = Arc::new(experiment);
-    let mut linux = match Namespaces::new(experiment.clone(), device == BuiltinVeth.name()) {
+    let mut linux = match Namespaces::new(experiment.clone(), device == BUILTIN_VETH.name()) {
         Ok(linux) => linux,
         Err(error) => {
             eprintln!("SKIPPED {test}: {error}");
@@ -198,7 +198,7 @@ fn frames_come_by_the_port_where_a_variant_changes_its_input() {
     }
     let text = xdp(", tester = \"inject\"");
     let text = format!("title = \"t\"\ndevice = \"linux\"\nbaseline = \"one\"\n{text}{TRAFFIC}");
-    let experiment = Experiment::parse(Path::new("t.toml"), &text, &[&Linux]);
+    let experiment = Experiment::parse(Path::new("t.toml"), &text, &[&LINUX]);
     let experiment = Arc::new(experiment.expect("a right experiment"));
     let error =
         Namespaces::new(experiment, false).expect_err("its frames would go past the program");
@@ -337,7 +337,7 @@ fn rates_of_testers_on_veth_with_frames_dropped_at_the_devices_input() {
         destination = "198.19.10.1-198.19.10.100:2000"
         [routes]
         static = ["198.18.0.0/16 via 198.18.0.203", "198.19.0.0/16 via 198.19.0.203"]"#;
-    let experiment = Experiment::parse(Path::new("t.toml"), TEXT, &[&Linux]);
+    let experiment = Experiment::parse(Path::new("t.toml"), TEXT, &[&LINUX]);
     let experiment = Arc::new(experiment.expect("a right experiment"));
     let (variant, traffic) = (&experiment.variants[0], &experiment.traffics[0]);
     let request = Request { experiment: &experiment, variant, traffic };

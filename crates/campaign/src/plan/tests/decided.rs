@@ -4,8 +4,8 @@ use std::path::Path;
 
 use crate::plan::{Needs, UntilDecided, Wanted};
 use crate::runner::Stopper;
+use fwdlab_experiment::Anything;
 use fwdlab_experiment::Experiment;
-use fwdlab_experiment::samples::Anything;
 use fwdlab_results::{Busy, LimitedBy, Results, Status, Trial, samples};
 
 fn experiment(blocks: &str) -> Experiment {

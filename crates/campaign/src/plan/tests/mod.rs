@@ -7,8 +7,8 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::*;
+use fwdlab_experiment::Anything;
 use fwdlab_experiment::Experiment;
-use fwdlab_experiment::samples::Anything;
 use fwdlab_results::{About, Error, Grouping, samples};
 
 /// An experiment with so many variants, traffics and blocks.
