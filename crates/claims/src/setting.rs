@@ -9,7 +9,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use fwdlab_experiment::{Experiment, RouteSource, Routes};
+use fwdlab_experiment::{Recorded, RouteSource, Routes};
 use fwdlab_wire::ethernet;
 use serde::Serialize;
 
@@ -272,18 +272,15 @@ pub fn line_rate(gigabits: f64, frame_bytes: u16) -> f64 {
 }
 
 /// The experiment as it ran; `None` when it was not kept, as of published runs.
-fn experiment(dir: &Path) -> Result<Option<Experiment>, ClaimsError> {
+fn experiment(dir: &Path) -> Result<Option<Recorded>, ClaimsError> {
     let path = dir.join("experiment.toml");
     let Some(text) = read_if_present(&path)? else { return Ok(None) };
-    match Experiment::recorded(&path, &text) {
-        Ok(experiment) => Ok(Some(experiment)),
-        Err(problems) => Err(ClaimsError::Damaged { detail: problems.list[0].what.clone(), path }),
-    }
+    Recorded::read(&text).map(Some).map_err(|detail| ClaimsError::Damaged { path, detail })
 }
 
 /// The command that runs the campaign again. The order of the trials follows
 /// from the seed, which a file without one leaves to chance.
-fn command(experiment: Option<&Experiment>, seed: u64) -> String {
+fn command(experiment: Option<&Recorded>, seed: u64) -> String {
     if experiment.is_some_and(|experiment| experiment.seed.is_some()) {
         "fwdlab run experiment.toml -o DIR".to_owned()
     } else {
@@ -293,7 +290,7 @@ fn command(experiment: Option<&Experiment>, seed: u64) -> String {
     }
 }
 
-fn routes(experiment: &Experiment) -> Option<String> {
+fn routes(experiment: &Recorded) -> Option<String> {
     let Routes { fixed, source } = &experiment.routes;
     let fixed = (!fixed.is_empty()).then(|| units::plural(fixed.len(), "static route"));
     let source = source.as_ref().map(|source| match source {
@@ -304,7 +301,7 @@ fn routes(experiment: &Experiment) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-fn variant(name: &str, experiment: Option<&Experiment>) -> VariantSetting {
+fn variant(name: &str, experiment: Option<&Recorded>) -> VariantSetting {
     let variants = experiment.into_iter().flat_map(|experiment| &experiment.variants);
     let set = variants.filter(|variant| variant.name == name).map(|variant| variant.set.clone());
     VariantSetting { name: name.to_owned(), set: set.last().unwrap_or_default() }

@@ -34,6 +34,7 @@ pub use error::Error;
 pub use fwdlab_traffic::Load;
 pub use model::{Allowance, Blocks, Experiment, Route, RouteSource, Routes, Traffic, Variant};
 pub use problem::{Problem, Problems};
+pub use read::Recorded;
 pub(crate) use read::hexadecimal;
 pub use schema::{Abilities, Anything, DeviceTables, Schema, TrafficPlace};
 

@@ -12,7 +12,9 @@ use super::Variant;
 use super::fields::{Found, Section, integer_of, nearest, shown};
 use super::problem::{Complaint, Findings};
 use super::schema::{Anything, DeviceTables, Schema};
-use super::{Allowance, Blocks, Experiment, Problems, Result, RouteSource, check, parts, quantity};
+use super::{
+    Allowance, Blocks, Experiment, Problems, Result, RouteSource, Routes, check, parts, quantity,
+};
 use fwdlab_results::{Error as ResultsError, Measure};
 
 const DEFAULT_BLOCKS: u32 = 8;
@@ -40,7 +42,7 @@ impl Experiment {
     }
 
     /// Validates the text of the experiment file at `path`. Reads no other
-    /// file. Without devices, any device is taken for right.
+    /// file.
     ///
     /// # Errors
     /// When anything is wrong; the error holds every problem found.
@@ -55,12 +57,7 @@ impl Experiment {
         }
         // A tree mended by guesses would only add false complaints.
         let experiment = if findings.is_empty() {
-            let mut top = Section::new("", 0..0, tree.get_ref());
-            if devices.is_empty() {
-                top.know_all();
-            }
-            let recorded: [&dyn Schema; 1] = [&Anything];
-            let devices = if devices.is_empty() { &recorded } else { devices };
+            let top = Section::new("", 0..0, tree.get_ref());
             read_experiment(top, (path, text), devices, &mut findings)
         } else {
             None
@@ -70,15 +67,6 @@ impl Experiment {
             (_, Some(problems)) => Err(problems),
             (None, None) => Err(Problems::unexplained(path)),
         }
-    }
-
-    /// Reads the file of an experiment that has run, whatever device it names: what its variants
-    /// set and where its routes come from, not whether this build could run it.
-    ///
-    /// # Errors
-    /// As [`Experiment::parse`].
-    pub fn recorded(path: &Path, text: &str) -> Result<Self, Problems> {
-        Self::parse(path, text, &[])
     }
 
     /// Name for results: the file's name without its ending.
@@ -95,6 +83,37 @@ impl Experiment {
             }
             _ => None,
         }
+    }
+}
+
+/// What the file of an experiment that has run says, whatever its device: it was checked then.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recorded {
+    /// The seed of the running order, if the file gives one.
+    pub seed: Option<u64>,
+    /// The variants.
+    pub variants: Vec<Variant>,
+    /// The routes.
+    pub routes: Routes,
+}
+
+impl Recorded {
+    /// Reads what is there.
+    ///
+    /// # Errors
+    /// What is wrong with the text, when it is no TOML.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let tree = DeTable::parse(text).map_err(|error| error.message().to_owned())?;
+        let mut findings = Findings::new(text);
+        let mut top = Section::new("", 0..0, tree.get_ref());
+        let seed = top.integer("seed", 0..=i64::MAX as u64, &mut findings);
+        let (variants, _) = parts::read_variants(&mut top, &Anything, &mut findings);
+        let routes = parts::read_routes(&mut top, &mut findings);
+        Ok(Self {
+            seed: seed.map(|found| found.value),
+            variants: variants.into_iter().map(|found| found.value).collect(),
+            routes: parts::bare_routes(routes),
+        })
     }
 }
 
@@ -186,9 +205,6 @@ fn read_device<'d>(
 ) -> Option<&'d dyn Schema> {
     let usual = devices.first().copied();
     let Some(found) = top.value("device") else { return usual };
-    if devices.first().is_some_and(|device| device.name() == Anything.name()) {
-        return usual;
-    }
     let example = format!("{:?}", usual.map_or("", |device| device.name()));
     let found = found.into_text(&example, findings)?;
     let names = || devices.iter().map(|device| device.name());

@@ -87,7 +87,7 @@ fn assert_whole(name: &str, measured: &Measured) {
     let Measured { sent, received, device_received, device_sent, .. } = *measured;
     let (sent, device_received) = (sent.unwrap_or(0), device_received.unwrap_or(0));
     let device_sent = device_sent.unwrap_or(0);
-    assert!(sent > 1_000, "{name}: {sent} frames sent");
+    assert!(sent > 100, "{name}: {sent} frames sent");
     assert_eq!((sent, received), (device_received, device_sent), "{name}: {measured:?}");
     assert_eq!(sent, received, "{name}: {measured:?}");
     assert!(measured.dropped() == 0, "{name}: {:?}", measured.drops);
@@ -154,7 +154,8 @@ fn what_rules_drop_is_accounted_for() {
 fn assert_accounted(name: &str, measured: &Measured) {
     let Measured { sent, received, device_received, device_sent, .. } = *measured;
     let dropped = measured.dropped();
-    assert!(received > 1_000, "{name}: {received} frames received, {:?}", measured.drops);
+    // On a busy machine a tester on sockets may get a few hundred through in its 200 ms.
+    assert!(received > 100, "{name}: {received} frames received, {:?}", measured.drops);
     assert_eq!(sent, device_received, "{name}: {measured:?}");
     assert_eq!(device_received, device_sent.map(|sent| sent + dropped), "{name}: {measured:?}");
     assert_eq!(device_sent, Some(received), "{name}: {measured:?}");
