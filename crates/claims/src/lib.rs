@@ -9,11 +9,16 @@
 
 pub mod blocks;
 pub mod claim;
+pub mod comparable;
 pub mod compare;
 mod error;
 pub mod judge;
+pub mod order;
 pub mod setting;
+pub mod settle;
 pub mod units;
+mod unlike;
+pub mod verify;
 
 use fwdlab_results::Results;
 

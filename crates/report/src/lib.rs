@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod chain;
 mod chart;
 mod check;
 mod error;
@@ -34,7 +35,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use check::{Difference, check};
+pub use check::{Difference, check, unchecked};
 pub use error::ReportError;
 pub use fwdlab_claims::Claims;
 pub use render::{claims, commit, github, json, terminal};

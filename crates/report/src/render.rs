@@ -6,7 +6,7 @@ use super::figure::{self, Chart};
 use super::flame;
 use super::notes::Notes;
 use super::profile::Profiles;
-use super::{ReportError, chart, html, links, netbenches, readme, summary};
+use super::{ReportError, chain, chart, html, links, netbenches, readme, summary};
 use fwdlab_claims::Claims;
 use fwdlab_results::{Metric, Results};
 
@@ -65,6 +65,7 @@ pub(super) fn files(
     for (name, text) in netbenches::pps_files(claims, results) {
         files.insert(name, text.into_bytes());
     }
+    chain::close(&mut files, &claims.setting);
     files.insert("claims.json".to_owned(), json(claims)?.into_bytes());
     links::check(&files, dir)?;
     Ok(files)

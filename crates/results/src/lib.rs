@@ -43,7 +43,7 @@ pub use measure::Measure;
 pub use measured::{Checks, Ledger, Measured, TrialEnvironment};
 pub use metric::Metric;
 pub(crate) use read::JournalText;
-pub use read::{EXPERIMENT_FILE, JOURNAL_FILE, Results, TORN_FILE};
+pub use read::{EXPERIMENT_FILE, JOURNAL_FILE, Results, SIGNATURE_FILE, TORN_FILE};
 pub use record::{
     Campaign, Finished, Grouping, LimitedBy, Record, SCHEMA, Status, Steady, Trial, TrialOrder,
 };

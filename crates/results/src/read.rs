@@ -14,6 +14,9 @@ pub const JOURNAL_FILE: &str = "trials.jsonl";
 /// Name of the copy of the experiment file.
 pub const EXPERIMENT_FILE: &str = "experiment.toml";
 
+/// Name of the signature beside the journal.
+pub const SIGNATURE_FILE: &str = "trials.jsonl.sig";
+
 /// Name of the file beside the journal to which torn lines are moved.
 pub const TORN_FILE: &str = "trials.jsonl.torn";
 
