@@ -1,8 +1,9 @@
 //! No files that need each other in a circle.
 //!
 //! A file needs another when a `use` of it names something that the other defines; a `pub use` of a
-//! file that only passes names on is looked through to where they are defined. `mod` lines and paths
-//! inside functions draw no arrow, and neither do tests.
+//! file that only passes names on is looked through to where they are defined. `mod` lines, what a
+//! module takes from the modules below it, and paths inside functions draw no arrow, and neither do
+//! tests.
 
 use anyhow::{Context, Result};
 use std::collections::{BTreeMap, BTreeSet};
@@ -129,33 +130,38 @@ impl Crate {
 
     /// Which files need which, by their numbers.
     fn arrows(&self) -> BTreeSet<(usize, usize)> {
-        let uses = self.modules.values().flat_map(|m| m.uses.iter().map(|target| (m.file, target)));
-        uses.filter_map(|(from, target)| Some((from, self.file_of(target, 0)?)))
-            .filter(|(from, to)| from != to)
-            .collect()
+        let mut arrows = BTreeSet::new();
+        for (path, module) in &self.modules {
+            let homes = module.uses.iter().filter_map(|target| self.home_of(target, 0));
+            // What lies below a module is its own: how it spreads over files is no arrow.
+            let others = homes.filter(|home| !home.starts_with(path));
+            let files = others.map(|home| (module.file, self.modules[home].file));
+            arrows.extend(files.filter(|(from, to)| from != to));
+        }
+        arrows
     }
 
-    /// The file that defines what a path from the root names; nothing for foreign ones.
-    fn file_of(&self, target: &[String], depth: usize) -> Option<usize> {
+    /// The module that defines what a path from the root names; nothing for foreign ones.
+    fn home_of(&self, target: &[String], depth: usize) -> Option<&[String]> {
         const DEEPEST: usize = 16;
         if depth > DEEPEST {
             return None;
         }
         // The module itself, or its longest prefix that is a module.
         let at = (0..=target.len()).rev().find(|n| self.modules.contains_key(&target[..*n]))?;
-        let module = &self.modules[&target[..at]];
-        let Some(name) = target.get(at) else { return Some(module.file) };
+        let (home, module) = self.modules.get_key_value(&target[..at])?;
+        let Some(name) = target.get(at) else { return Some(home) };
         if module.defines.contains(name) {
-            return Some(module.file);
+            return Some(home);
         }
         if let Some(passed) = module.passes_on.get(name) {
             let rest = target[at + 1..].iter().cloned();
             let passed: Vec<String> = passed.iter().cloned().chain(rest).collect();
-            return self.file_of(&passed, depth + 1);
+            return self.home_of(&passed, depth + 1);
         }
         module.globs.iter().find_map(|glob| {
             let inner: Vec<String> = glob.iter().cloned().chain([name.clone()]).collect();
-            self.file_of(&inner, depth + 1)
+            self.home_of(&inner, depth + 1)
         })
     }
 }
@@ -182,8 +188,7 @@ fn leaves(tree: &syn::UseTree) -> Vec<(Vec<String>, Option<String>)> {
     }
 }
 
-/// Makes a path of module `own` one from the root. Paths of other crates begin with a name that no
-/// module has, and stay what they are: nothing is found there.
+/// Makes a path of module `own` one from the root.
 fn absolute(target: &mut Vec<String>, own: &[String]) {
     match target.first().map(String::as_str) {
         Some("crate") => {
@@ -196,7 +201,10 @@ fn absolute(target: &mut Vec<String>, own: &[String]) {
             let ups = target.iter().take_while(|word| *word == "super").count();
             target.splice(0..ups, own[..own.len().saturating_sub(ups)].iter().cloned());
         }
-        _ => target.insert(0, "::".to_owned()),
+        // A module or a name of the module itself, else another crate: nothing is found there.
+        _ => {
+            target.splice(0..0, own.iter().cloned());
+        }
     }
 }
 

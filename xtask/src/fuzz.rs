@@ -117,13 +117,17 @@ fn build(root: &Path) -> Result<PathBuf> {
     let status = crate::cargo()
         .current_dir(root.join("fuzz"))
         // with --target the flags stay away from build scripts and macros
-        .args(["build", "--release", "--quiet", "--bins", "--target", &host, "--target-dir"])
+        // its lock file is part of the checkout, which tests leave as it is
+        .args(["build", "--locked", "--release", "--quiet", "--bins", "--target", &host])
+        .arg("--target-dir")
         .arg(&target)
         .env("RUSTFLAGS", FLAGS)
         .status()
         .context("cannot start cargo")?;
     if !status.success() {
-        bail!("the fuzz targets do not build");
+        bail!(
+            "the fuzz targets do not build; after a change of dependencies, run `cargo metadata` in fuzz/"
+        );
     }
     Ok(target.join(host).join("release"))
 }

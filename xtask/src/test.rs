@@ -39,9 +39,19 @@ impl Tally {
 /// Runs every step, prints the tally, and returns whether all is well.
 pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
     let mut tally = Tally::default();
+    let before = checkout(root);
     if !arguments.only_tests {
         step(&mut tally, "format", cargo(&["fmt", "--all", "--check"]))?;
-        let lints = ["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"];
+        let lints = [
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--all-features",
+            "--quiet",
+            "--",
+            "-D",
+            "warnings",
+        ];
         step(&mut tally, "lints", cargo(&lints))?;
         heading("layers");
         if !crate::layers::check(root)? {
@@ -68,13 +78,27 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
     if !arguments.only_tests {
         fuzz(&mut tally, root, arguments.fuzz_seconds)?;
     }
-    let mut all = cargo(&["test", "--workspace", "--no-fail-fast", "--", "--show-output"]);
+    let mut all =
+        cargo(&["test", "--workspace", "--all-features", "--no-fail-fast", "--", "--show-output"]);
     if !arguments.only_tests && arguments.fuzz_seconds > 0 {
         // The router's malformed frames are no target of their own: they need two routers.
         all.env("FWDLAB_FUZZ_SECONDS", arguments.fuzz_seconds.to_string());
     }
     tests(&mut tally, "tests", &mut all)?;
+    if let (Some(before), Some(after)) = (before, checkout(root))
+        && before != after
+    {
+        println!("the tests changed the checkout; before:\n{before}after:\n{after}");
+        tally.broken_steps.push("the checkout is as it was".to_owned());
+    }
     Ok(report(&tally))
+}
+
+/// What git says of the files; nothing outside a checkout.
+fn checkout(root: &Path) -> Option<String> {
+    let mut git = Command::new("git");
+    let output = git.args(["status", "--porcelain"]).current_dir(root).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 fn cargo(arguments: &[&str]) -> Command {

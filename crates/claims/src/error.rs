@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::claim::Unresolved;
+use crate::unresolved::Unresolved;
 
 /// An error of the claims.
 #[derive(Debug, thiserror::Error)]

@@ -18,12 +18,14 @@ pub mod setting;
 pub mod settle;
 pub mod units;
 mod unlike;
+mod unresolved;
 pub mod verify;
 
 use fwdlab_results::Results;
 
 pub use claim::Claims;
 pub use error::ClaimsError;
+pub use unresolved::Unresolved;
 
 /// What the results say, each statement resolved again from its trials.
 ///

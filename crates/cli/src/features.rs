@@ -36,3 +36,14 @@ pub fn left_out() -> impl Iterator<Item = Feature> {
 
 /// How to get everything.
 pub const REMEDY: &str = "build it with `cargo build --release --features full`";
+
+/// Names what this build leaves out of reports, on stderr.
+pub fn say_what_reports_lack() {
+    let lacking: Vec<&str> = left_out()
+        .filter(|feature| matches!(feature.name, "flame" | "png"))
+        .map(|feature| feature.enables)
+        .collect();
+    if !lacking.is_empty() {
+        eprintln!("left out of this build: {}; {REMEDY}", lacking.join("; "));
+    }
+}

@@ -2,25 +2,33 @@
 //! sockets.
 
 mod replay;
+mod result;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::bail;
-use fwdlab_port::{Batch, Counters, Pool, Port, SocketKind};
+use anyhow::{Context, bail};
+use fwdlab_port::{Batch, Counters, Pool, PoolConfig, Port, SocketKind, hosts, packet, wait};
+use fwdlab_router::MAX_MTU;
 use fwdlab_traffic::{FlowSet, FrameSizes, Load, Order, Plan, Stream, Tester};
 use fwdlab_wire::MacAddr;
+use fwdlab_wire::ethernet::HEADER_LEN;
 use serde_json::json;
 
 use crate::{interrupt, output};
+use result::{Sent, object, sentence};
 
 /// Frames that the sender has at hand.
 const FRAMES: usize = 4096;
 /// A sink that got nothing in so many polls rests.
-const PATIENCE: u32 = 1_000;
-const REST: Duration = Duration::from_micros(50);
+const PATIENCE: u32 = 200;
+/// At most, unless a frame comes.
+const REST: Duration = Duration::from_millis(10);
+/// Bytes around a packet: Ethernet header and a VLAN tag.
+const HEADER_AND_TAG: usize = HEADER_LEN + 4;
 
 /// Arguments of `fwdlab gen`.
 ///
@@ -66,6 +74,9 @@ pub struct GenArgs {
     /// For how long
     #[arg(long, default_value_t = 10.0)]
     seconds: f64,
+    /// Send although the host itself uses the interface: it carries a default route or an address
+    #[arg(long)]
+    force: bool,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -95,6 +106,7 @@ pub struct SinkArgs {
 /// # Errors
 /// An interface that cannot be opened, or a wrong range, length or load.
 pub fn execute_gen(arguments: &GenArgs) -> anyhow::Result<ExitCode> {
+    guard(arguments)?;
     if let Some(path) = &arguments.pcap {
         return replay::execute(arguments, path);
     }
@@ -104,9 +116,10 @@ pub fn execute_gen(arguments: &GenArgs) -> anyhow::Result<ExitCode> {
         bail!("wanted --to, --source and --destination, or --pcap");
     };
     let duration = time(arguments.seconds)?;
-    let pool = Pool::with_frames(2 * FRAMES)?;
-    let out = arguments.socket.open(&arguments.interface, pool.clone())?;
+    let pool = pool_for(arguments)?;
+    let out = Watched::new(arguments.socket.open(&arguments.interface, pool.clone())?);
     let back = Back::open(arguments, &pool, out.mac())?;
+    let (mtu, refused) = (out.mtu(), out.dropped.clone());
     let mut stream = Stream::new(FlowSet::parse(source, destination)?);
     stream.order = arguments.order;
     if let Some(bytes) = arguments.frame {
@@ -134,30 +147,39 @@ pub fn execute_gen(arguments: &GenArgs) -> anyhow::Result<ExitCode> {
             interval.received_pps()
         );
     });
-    let seconds = outcome.duration_ns as f64 / 1e9;
-    let (sent, received) = (outcome.sent(), outcome.received());
-    let text = if arguments.json {
-        let checks = format!("{:?}", outcome.checks);
-        format!(
-            "{}\n",
-            json!({
-                "sent": sent, "seconds": seconds, "received": received, "lost": outcome.lost(),
-                "flows_seen": outcome.flows_seen(), "checks": checks,
-            })
-        )
-    } else if is_deaf {
-        format!("sent {sent} frames in {seconds:.3} s: {:.0} frames/s\n", sent as f64 / seconds)
-    } else {
-        format!(
-            "sent {sent} frames in {seconds:.3} s: {:.0} frames/s; received {received} of {} flows, \
-             lost {}\n",
-            sent as f64 / seconds,
-            outcome.flows_seen(),
-            outcome.lost()
-        )
+    let sent = Sent { frames: outcome.sent(), refused: refused.load(Ordering::Relaxed), mtu };
+    let warnings = sent.warnings(arguments, &outcome);
+    warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+    let text = match arguments.json {
+        true => format!("{}\n", object(&sent, &outcome, is_deaf, &warnings)),
+        false => sentence(&sent, &outcome, is_deaf),
     };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses an interface that the host itself uses.
+///
+/// # Errors
+/// It carries a default route or an address, and `--force` is not given.
+fn guard(arguments: &GenArgs) -> anyhow::Result<()> {
+    let name = &arguments.interface;
+    match hosts::is_in_use(name).with_context(|| format!("cannot read the addresses of {name}"))? {
+        Some(reason) if !arguments.force => bail!(
+            "{name} is in use: {reason}, and test traffic would disturb it; choose another \
+             interface, or --force"
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// Frames of the sender, as long as the interfaces take them.
+fn pool_for(arguments: &GenArgs) -> anyhow::Result<Pool> {
+    let names = std::iter::once(&arguments.interface).chain(&arguments.back);
+    let mtus = names.map(|name| packet::mtu(name)).collect::<Result<Vec<_>, _>>()?;
+    let usual = PoolConfig { frames: 2 * FRAMES, ..PoolConfig::default() };
+    let longest = mtus.into_iter().max().unwrap_or(0).min(MAX_MTU) + HEADER_AND_TAG;
+    Ok(Pool::new(PoolConfig { capacity: usual.capacity.max(longest), ..usual })?)
 }
 
 /// Receives until the end, and prints each second and at the end how much.
@@ -200,7 +222,7 @@ fn receive(port: &mut dyn Port, pool: &Pool, duration: Option<Duration>, stop: &
         } else if empty < PATIENCE {
             empty += 1;
         } else {
-            std::thread::sleep(REST);
+            wait([&*port], REST);
         }
         if printed.elapsed() >= Duration::from_secs(1) {
             let now = port.counters().rx_frames;
@@ -218,6 +240,42 @@ fn time(seconds: f64) -> anyhow::Result<Duration> {
         bail!("--seconds {seconds}: choose 0.01 to 86400");
     }
     Ok(Duration::from_secs_f64(seconds))
+}
+
+/// A port that tells what the system has refused of its frames, when somebody else has it.
+struct Watched {
+    port: Box<dyn Port>,
+    dropped: Arc<AtomicU64>,
+}
+
+impl Watched {
+    fn new(port: Box<dyn Port>) -> Self {
+        Self { port, dropped: Arc::default() }
+    }
+}
+
+impl Port for Watched {
+    fn receive(&mut self, batch: &mut Batch) -> usize {
+        self.port.receive(batch)
+    }
+
+    fn send(&mut self, batch: &mut Batch) -> usize {
+        let count = self.port.send(batch);
+        self.dropped.store(self.port.counters().tx_dropped, Ordering::Relaxed);
+        count
+    }
+
+    fn mac(&self) -> MacAddr {
+        self.port.mac()
+    }
+
+    fn mtu(&self) -> usize {
+        self.port.mtu()
+    }
+
+    fn counters(&self) -> Counters {
+        self.port.counters()
+    }
 }
 
 /// Where frames come back.

@@ -1,6 +1,6 @@
 //! `fwdlab report`: makes the derived files of a results directory anew, or checks them.
 
-use crate::{devices, output};
+use crate::{devices, features, output};
 use fwdlab_report as report;
 use fwdlab_report::synthesis::Synthesis;
 use fwdlab_results::Results;
@@ -64,6 +64,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     };
     output::print(&text)?;
     eprintln!("{} files written to {}", written.files.len(), dir.display());
+    features::say_what_reports_lack();
     Ok(ExitCode::SUCCESS)
 }
 

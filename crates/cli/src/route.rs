@@ -39,7 +39,8 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     routes: PathBuf,
     /// A port, as words with commas between: its MAC address, its addresses with lengths, mtu=N,
-    /// and the name of a network interface to forward on it (needs root, runs until Ctrl-C). A
+    /// and the name of a network interface to forward on it (needs root, runs until Ctrl-C, SIGTERM
+    /// or SIGHUP). A
     /// VLAN is a port, too: vlan=7@0 for VLAN 7 on port 0, instead of an interface.
     /// Without any, two ports: 02:00:00:00:00:10,198.18.0.1/24,2001:2::1/64 and
     /// 02:00:00:00:00:11,198.19.0.1/24,2001:2:0:8000::1/64
@@ -153,7 +154,18 @@ fn execute_live(arguments: &Args) -> anyhow::Result<ExitCode> {
     })?;
     output::print(&show::counters(&router, Some(held), arguments.format))?;
     show::warn(&router);
+    show::warn_of_offloads(&router, &interfaces_of(arguments));
+    // After the counters, which are right all the same.
+    if let Some(fault) = worker.fault() {
+        bail!("{fault}");
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The names of the interfaces, by port number.
+#[cfg(target_os = "linux")]
+fn interfaces_of(arguments: &Args) -> Vec<Option<&str>> {
+    arguments.port.iter().map(PortSpec::interface).collect()
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -17,7 +17,7 @@ use fwdlab_results::profile::FREQUENCY_HZ;
 use fwdlab_results::{Results, Status};
 
 use crate::progress::Bar;
-use crate::{devices, experiments, interrupt, output, profile, stamp};
+use crate::{devices, experiments, features, interrupt, output, profile, stamp};
 
 /// Arguments of `fwdlab run`.
 #[derive(clap::Args)]
@@ -68,6 +68,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let failed = results.trials.iter().filter(|trial| trial.status == Status::Failed).count();
     output::print(&report::terminal(&results, output::width(), output::is_coloured()))?;
     eprintln!("report: {}", dir.join("README.md").display());
+    features::say_what_reports_lack();
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

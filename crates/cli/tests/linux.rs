@@ -182,7 +182,7 @@ fn route_forwards_between_interfaces_what_gen_sends_and_sink_receives() {
             &testbed,
             "left",
             fwdlab()
-                .args(["gen", "--interface", "port0", "--to", "02:00:00:00:01:01"])
+                .args(["gen", "--force", "--interface", "port0", "--to", "02:00:00:00:01:01"])
                 .args(["--source", "198.18.10.1-198.18.10.20:2000", "--destination"])
                 .args(["198.19.10.1-198.19.10.100:2000", "--load", "20kpps"])
                 .args(["--seconds", "1.5", "--json", "--socket", socket]),
@@ -213,7 +213,17 @@ fn gen_replays_a_capture() {
     let sink = ["sink", "--interface", "port0", "--seconds", "2", "--json"];
     let sink = inside(&testbed, "router", fwdlab().args(sink));
     let mut generator = fwdlab();
-    generator.args(["gen", "--interface", "port0", "--load", "5kpps", "--seconds", "1", "--json"]);
+    generator.args([
+        "gen",
+        "--force",
+        "--interface",
+        "port0",
+        "--load",
+        "5kpps",
+        "--seconds",
+        "1",
+        "--json",
+    ]);
     let sent = found(inside(&testbed, "left", generator.arg("--pcap").arg(&path)));
     let sunk = found(sink);
     assert!((1_000..=5_100).contains(&number(&sent["sent"])), "{sent}");

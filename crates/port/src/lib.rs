@@ -42,6 +42,8 @@ pub mod bpf;
 pub mod clock;
 mod counters;
 mod error;
+#[cfg(target_os = "linux")]
+pub mod hosts;
 mod interface;
 #[cfg(target_os = "linux")]
 pub mod offloads;

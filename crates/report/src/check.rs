@@ -93,6 +93,8 @@ pub fn check(results: &Results) -> Result<Vec<Difference>, ReportError> {
         match fs::read(&path) {
             Ok(is) if is == wanted => {}
             Ok(is) => found.push(difference(name, &is, &wanted)),
+            // A build without pictures has made the rest.
+            Err(e) if e.kind() == io::ErrorKind::NotFound && name.ends_with(".png") => {}
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
                 found.push(Difference::Missing { file: name });
             }

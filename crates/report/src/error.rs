@@ -57,10 +57,6 @@ pub enum ReportError {
         target: String,
     },
 
-    /// The page template failed.
-    #[error("cannot fill the page: {0}; please report this as a bug of fwdlab")]
-    Template(#[from] minijinja::Error),
-
     /// Results that measured different things cannot stand in one table.
     #[error(
         "{dir} measured {wanted} where {other} measured {got}; make two syntheses, or say --mixed to have both in one with a warning"

@@ -1,8 +1,8 @@
 //! Flame graphs of the profiles, alone and against the baseline, and what the
 //! change of a function's share can explain of the measured effect.
 
-use inferno::differential;
-use inferno::flamegraph::{self, Options};
+#[cfg_attr(not(feature = "flame"), path = "flame/left_out.rs")]
+mod graph;
 
 use super::ReportError;
 use super::profile::{Profile, Profiles};
@@ -164,17 +164,22 @@ pub fn flames(claims: &Claims, profiles: &Profiles) -> Result<Flames, ReportErro
             changes.push(compare(verdict, times, (before, profile)));
         }
     }
-    Ok(Flames { graphs: draw(&jobs)?, changes, refusals: profiles.refusals.clone() })
+    let mut refusals = profiles.refusals.clone();
+    if !cfg!(feature = "flame") && !jobs.is_empty() {
+        refusals.push("flame graphs were left out of this build (feature `flame`)".to_owned());
+        jobs.clear();
+    }
+    Ok(Flames { graphs: draw(&jobs)?, changes, refusals })
 }
 
 /// A flame graph to be drawn: of a profile, or of what changed since another.
-struct Job<'a> {
-    profile: &'a Profile,
-    before: Option<&'a Profile>,
+pub(crate) struct Job<'a> {
+    pub(crate) profile: &'a Profile,
+    pub(crate) before: Option<&'a Profile>,
 }
 
 impl Job<'_> {
-    fn title(&self) -> String {
+    pub(crate) fn title(&self) -> String {
         let Profile { variant, traffic, .. } = self.profile;
         match self.before {
             Some(before) => format!("{variant} against {}, {traffic}", before.variant),
@@ -190,7 +195,7 @@ impl Job<'_> {
         }
     }
 
-    fn note(&self) -> String {
+    pub(crate) fn note(&self) -> String {
         match self.before {
             Some(_) => "Width: share in the variant; red has grown against the baseline, blue has \
                         shrunk."
@@ -198,49 +203,16 @@ impl Job<'_> {
             None => self.profile.note.clone(),
         }
     }
-
-    fn svg(&self, narrowest: f64) -> Result<String, ReportError> {
-        let wrong = |e: std::io::Error| ReportError::Figure {
-            name: "a flame graph",
-            detail: format!("{}: {e}", self.title()),
-        };
-        let lines = match self.before {
-            Some(before) => difference(before, self.profile).map_err(wrong)?,
-            None => self.profile.lines(),
-        };
-        let mut options = Options::default();
-        options.title = self.title();
-        options.subtitle = Some(self.note());
-        options.deterministic = true;
-        options.min_width = narrowest;
-        options.font_type = "monospace".to_owned();
-        options.bgcolors = "#e6eaee".parse().ok();
-        let mut svg = Vec::new();
-        flamegraph::from_lines(&mut options, lines.iter().map(String::as_str), &mut svg)
-            .map_err(wrong)?;
-        Ok(String::from_utf8_lossy(&svg).into_owned())
-    }
-}
-
-/// Folded lines with two counts each, the first scaled to the second's total.
-fn difference(before: &Profile, after: &Profile) -> std::io::Result<Vec<String>> {
-    let options = differential::Options { normalize: true, ..Default::default() };
-    let mut out = Vec::new();
-    let (before, after) = (before.lines().join("\n"), after.lines().join("\n"));
-    differential::from_readers(options, before.as_bytes(), after.as_bytes(), &mut out)?;
-    let mut lines: Vec<String> = String::from_utf8_lossy(&out).lines().map(str::to_owned).collect();
-    lines.sort();
-    Ok(lines)
 }
 
 /// Draws every graph in full for its file, and for the page without frames
 /// that are too narrow to read, coarser until all fit.
 fn draw(jobs: &[Job<'_>]) -> Result<Vec<FlameGraph>, ReportError> {
-    let full: Vec<String> = jobs.iter().map(|j| j.svg(FINE)).collect::<Result<_, _>>()?;
+    let full: Vec<String> = jobs.iter().map(|j| graph::svg(j, FINE)).collect::<Result<_, _>>()?;
     let mut narrowest = 0.1;
     let mut small = full.clone();
     while small.iter().map(String::len).sum::<usize>() > PAGE_BUDGET && narrowest < 10.0 {
-        small = jobs.iter().map(|j| j.svg(narrowest)).collect::<Result<_, _>>()?;
+        small = jobs.iter().map(|j| graph::svg(j, narrowest)).collect::<Result<_, _>>()?;
         narrowest *= 2.0;
     }
     Ok(jobs

@@ -1,347 +1,229 @@
-//! `index.html`: one file that holds everything, works from disk and from a
-//! CI artefact, and asks no network for anything.
+//! Blocks as a page: one file that holds everything, works from disk and from a CI artefact, and
+//! asks no network for anything.
 
-use minijinja::value::Serde;
-use minijinja::{AutoEscape, Environment, Value};
-use serde::Serialize;
+mod frame;
 
-use super::chart;
-use super::figure::{self, Chart};
-use super::flame::Flames;
-use super::ministat_block::{Block, blocks};
-use super::notes::Notes;
-use super::readme::{basis, warning_text};
-use super::{ReportError, table, topology};
-use fwdlab_claims::claim::{Cell, Claims, State};
-use fwdlab_results::{Metric, Results};
+use std::fmt::Write as _;
 
-const TEMPLATE: &str = include_str!("html/page.html");
-const STYLE: &str = include_str!("html/style.css");
-/// The script of every page.
-pub const SCRIPT: &str = include_str!("html/script.js");
+use fwdlab_claims::claim::State;
 
-/// Everything that the template asks for.
-#[derive(Serialize)]
-struct Page<'a> {
-    title: &'a str,
-    progress: String,
-    css: Value,
-    js: Value,
-    variants: Vec<VariantBox<'a>>,
-    traffics: &'a [String],
-    verdicts: Vec<VerdictCard<'a>>,
-    badges: Vec<BadgeItem<'a>>,
-    warnings: Vec<String>,
-    failures: Vec<String>,
-    figures: Figures,
-    tables: Vec<CellTable<'a>>,
-    legend: String,
-    drops: Option<Value>,
-    flames: Vec<FlameItem>,
-    flame_notes: Vec<String>,
-    amdahl: Vec<AmdahlTable>,
-    notes: Option<&'a str>,
-    note_doubts: Vec<String>,
-    facts: Vec<String>,
-    settings: Value,
-    command: &'a str,
-    blocks: Vec<BlockItem>,
-}
+use super::block::{Block, Details, Heading, Item, Part, Scope, Statement};
+use super::figure::escape;
+use super::flame::FlameGraph;
 
-#[derive(Serialize)]
-struct VariantBox<'a> {
-    name: &'a str,
-    colour: usize,
-    is_baseline: bool,
-}
+pub use frame::{Controls, Frame, Toggle};
 
-#[derive(Serialize)]
-struct VerdictCard<'a> {
-    family: &'static str,
-    traffic: &'a str,
-    variant: &'a str,
-    word: &'static str,
-    sentence: &'a str,
-    basis: Option<String>,
-    doubts: Vec<String>,
-}
+/// Column that no table has.
+const NO_COLUMN: usize = usize::MAX;
 
-#[derive(Serialize)]
-struct BadgeItem<'a> {
-    name: &'a str,
-    state: State,
-    word: &'static str,
-    text: &'a str,
-}
-
-#[derive(Serialize)]
-struct Figures {
-    forest: Value,
-    graph: Value,
-    cost: Option<Value>,
-    run_order: Value,
-    distribution: Value,
-    topology: Value,
-}
-
-#[derive(Serialize)]
-struct CellTable<'a> {
-    traffic: &'a str,
-    html: Value,
-}
-
-#[derive(Serialize)]
-struct FlameItem {
-    id: String,
-    variant: String,
-    traffic: String,
-    title: String,
-    note: String,
-    file: String,
-    height: usize,
-    /// Opened from the start: one graph, the difference where there is one.
-    open: bool,
-    svg: Value,
-}
-
-#[derive(Serialize)]
-struct AmdahlTable {
-    variant: String,
-    traffic: String,
-    title: String,
-    note: String,
-    html: Value,
-}
-
-#[derive(Serialize)]
-struct BlockItem {
-    traffic: String,
-    title: String,
-    text: String,
-    open: bool,
-}
-
-/// What the page is made from beside the claims.
-pub struct Sources<'a> {
-    /// The trials.
-    pub results: &'a Results,
-    /// The data of the figures: forwarding rates, device costs.
-    pub charts: &'a [Chart; 2],
-    /// Flame graphs.
-    pub flames: &'a Flames,
-    /// The user's words.
-    pub notes: &'a Notes,
-}
-
-/// Renders the page.
-///
-/// # Errors
-/// When a figure does not show what it says, or the template fails.
-pub fn page(claims: &Claims, sources: &Sources<'_>) -> Result<String, ReportError> {
-    let mut environment = Environment::new();
-    environment.set_auto_escape_callback(|_| AutoEscape::Html);
-    environment.add_template("page.html", TEMPLATE)?;
-    let context = Value::from(Serde(data(claims, sources)?));
-    Ok(environment.get_template("page.html")?.render(context)?)
-}
-
-fn data<'a>(claims: &'a Claims, sources: &Sources<'a>) -> Result<Page<'a>, ReportError> {
-    let results = sources.results;
-    let cells: Vec<&Cell> = claims.cells.iter().collect();
-    Ok(Page {
-        title: &claims.title,
-        progress: claims.progress.line(&claims.setting),
-        css: Value::from_safe_string(style()),
-        js: Value::from_safe_string(SCRIPT.to_owned()),
-        variants: variants(claims, &sources.charts[0]),
-        traffics: &results.campaign.traffics,
-        verdicts: claims.verdicts.iter().map(|v| verdict(v, &cells)).collect(),
-        badges: claims
-            .badges
-            .iter()
-            .map(|b| BadgeItem {
-                name: b.name,
-                state: b.state,
-                word: b.state.word(),
-                text: &b.text,
-            })
-            .collect(),
-        warnings: claims.warnings.iter().map(warning_text).collect(),
-        failures: claims
-            .cells
-            .iter()
-            .flat_map(|c| &c.failed)
-            .map(|f| format!("{}: {}", f.trial, f.reason))
-            .collect(),
-        figures: figures(claims, sources)?,
-        tables: tables(claims, results),
-        legend: table::legend(claims),
-        drops: table::drops(claims).map(|t| Value::from_safe_string(t.html(1))),
-        flames: flames(sources.flames),
-        flame_notes: sources.flames.refusals.clone(),
-        amdahl: amdahl(sources.flames),
-        notes: sources.notes.text(),
-        note_doubts: sources.notes.doubts(),
-        facts: facts(claims),
-        settings: Value::from_safe_string(table::settings(claims).html(usize::MAX)),
-        command: &claims.setting.command,
-        blocks: ministat(claims, results),
-    })
-}
-
-/// The style sheet of every page, both appearances in it.
-pub fn style() -> String {
-    let light = figure::properties(&figure::LIGHT);
-    let dark = figure::properties(&figure::DARK);
-    format!(
-        ":root{{{light}--shade:#f3f5f7}}\n\
-         @media screen and (prefers-color-scheme:dark){{:root:not([data-look=light]){{{dark}--shade:#1a2129}}}}\n\
-         @media screen{{:root[data-look=dark]{{{dark}--shade:#1a2129}}}}\n{STYLE}{}",
-        figure::inline_sheet()
-    )
-}
-
-fn variants<'a>(claims: &'a Claims, chart: &Chart) -> Vec<VariantBox<'a>> {
-    let colours = chart.variants();
-    let colour = |name: &str| colours.iter().find(|(n, _)| *n == name).map_or(0, |c| c.1);
-    claims
-        .setting
-        .variants
-        .iter()
-        .map(|v| VariantBox {
-            name: &v.name,
-            colour: colour(&v.name),
-            is_baseline: claims.cells.iter().any(|c| c.is_baseline && c.variant == v.name),
-        })
-        .collect()
-}
-
-fn verdict<'a>(
-    verdict: &'a fwdlab_claims::claim::VerdictClaim,
-    cells: &[&Cell],
-) -> VerdictCard<'a> {
-    VerdictCard {
-        family: verdict.family.title(),
-        traffic: &verdict.traffic,
-        variant: &verdict.variant,
-        word: verdict.verdict.word(),
-        sentence: &verdict.sentence,
-        basis: basis(verdict, cells),
-        doubts: verdict
-            .findings
-            .iter()
-            .map(|f| format!("warning: {}: {}", verdict.doubt(f), f.remedy()))
-            .collect(),
+/// The head and the main part of a page: the title and what stands below it go to the head.
+pub fn halves(parts: &[Part<'_>]) -> [String; 2] {
+    let (mut header, mut main) = (String::new(), String::new());
+    for part in parts {
+        let is_head = |block: &&Block<'_>| matches!(block, Block::Title(_) | Block::Lead(_));
+        let (above, below): (Vec<_>, Vec<_>) = part.blocks.iter().partition(is_head);
+        above.into_iter().for_each(|one| block(&mut header, one));
+        if below.is_empty() {
+            continue;
+        }
+        let name = escape(part.name);
+        let _ = match part.heading {
+            Heading::Shown(text) | Heading::Lower(text) => {
+                writeln!(main, "<section id=\"{name}\"><h2>{}</h2>", escape(text))
+            }
+            Heading::Spoken(text) => {
+                writeln!(main, "<section id=\"{name}\" aria-label=\"{}\">", escape(text))
+            }
+            Heading::None => writeln!(main, "<section id=\"{name}\">"),
+        };
+        below.into_iter().for_each(|one| block(&mut main, one));
+        main.push_str("</section>\n");
     }
+    [header, main]
 }
 
-fn figures(claims: &Claims, sources: &Sources<'_>) -> Result<Figures, ReportError> {
-    let ([chart, cost], results) = (sources.charts, sources.results);
-    let inline = |canvas: figure::Canvas, label: &str, id: &'static str| {
-        Value::from_safe_string(canvas.into_inline(label, id))
-    };
-    let checked = |canvas: figure::Canvas, label: &str, (id, metric): (&'static str, Metric)| {
-        let svg = canvas.into_inline(label, id);
-        figure::verify(&svg, id, (results, metric))?;
-        Ok::<_, ReportError>(Value::from_safe_string(svg))
-    };
-    Ok(Figures {
-        forest: inline(
-            figure::forest(&chart::forest(claims, chart)),
-            "Forest plot",
-            "figure-forest",
-        ),
-        graph: checked(figure::bars(chart), "Forwarding rates", ("figure-graph", Metric::Rate))?,
-        cost: (!cost.is_empty())
-            .then(|| checked(figure::bars(cost), "Device costs", ("figure-cost", Metric::Cost)))
-            .transpose()?,
-        run_order: checked(
-            figure::run_order(chart),
-            "Trials in the order of the run",
-            ("figure-run-order", Metric::Rate),
-        )?,
-        distribution: checked(
-            figure::distribution(chart),
-            "Distribution of the rates",
-            ("figure-distribution", Metric::Rate),
-        )?,
-        topology: inline(topology::topology(claims), "Topology", "figure-topology"),
-    })
+/// Blocks one below the other.
+pub fn blocks(blocks: &[Block<'_>]) -> String {
+    let mut out = String::new();
+    blocks.iter().for_each(|one| block(&mut out, one));
+    out
 }
 
-fn tables<'a>(claims: &Claims, results: &'a Results) -> Vec<CellTable<'a>> {
-    results
-        .campaign
-        .traffics
-        .iter()
-        .map(|traffic| {
-            let cells: Vec<&Cell> = claims.cells.iter().filter(|c| c.traffic == *traffic).collect();
-            let html = Value::from_safe_string(table::cells(&cells, claims).html(0));
-            CellTable { traffic, html }
-        })
-        .collect()
+/// Text in which a per cent sign stays with its number.
+fn joined(text: &str) -> String {
+    escape(text).replace(" %", "\u{a0}%")
 }
 
-fn flames(flames: &Flames) -> Vec<FlameItem> {
-    let first = flames.graphs.iter().position(|g| g.is_difference).unwrap_or(0);
-    flames
-        .graphs
-        .iter()
-        .enumerate()
-        .map(|(k, graph)| FlameItem {
-            open: k == first,
-            id: graph.file.replace('.', "-"),
-            variant: graph.variant.clone(),
-            traffic: graph.traffic.clone(),
-            title: graph.title.clone(),
-            note: graph.note.clone(),
-            file: graph.file.clone(),
-            height: graph.height,
-            // The end of the script element must not come early.
-            svg: Value::from_safe_string(graph.small_svg.replace("</script", "<\\/script")),
-        })
-        .collect()
-}
-
-fn amdahl(flames: &Flames) -> Vec<AmdahlTable> {
-    flames
-        .changes
-        .iter()
-        .map(|change| AmdahlTable {
-            variant: change.variant.clone(),
-            traffic: change.traffic.clone(),
-            title: change.title(),
-            note: change.note.clone(),
-            html: Value::from_safe_string(change.table().html(usize::MAX)),
-        })
-        .collect()
-}
-
-fn facts(claims: &Claims) -> Vec<String> {
-    let mut facts = claims.setting.lines();
-    if !claims.setting.experiment_sha256.is_empty() {
-        facts.push(format!("experiment.toml: SHA-256 {}", claims.setting.experiment_sha256));
+/// Text with `code` between backticks.
+fn inline(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, code, after)) = rest
+        .split_once('`')
+        .and_then(|(before, rest)| rest.split_once('`').map(|(code, after)| (before, code, after)))
+    {
+        let _ = write!(out, "{}<code>{}</code>", joined(before), escape(code));
+        rest = after;
     }
-    facts
+    out + &joined(rest)
 }
 
-fn ministat(claims: &Claims, results: &Results) -> Vec<BlockItem> {
-    let mut items = Vec::new();
-    for traffic in &results.campaign.traffics {
-        let with_cost = claims.verdicts.iter().any(|v| v.traffic == *traffic && v.metric == "cost");
-        for block in blocks(traffic, claims, results, with_cost) {
-            let text = match block {
-                Block::Text(text) => text,
-                Block::Missing(reason) => format!("No ministat block: {reason}"),
-            };
-            let what = if text.contains("device cost") { "device cost" } else { "forwarding rate" };
-            items.push(BlockItem {
-                traffic: traffic.clone(),
-                title: format!("{traffic}: {what}"),
-                text,
-                open: claims.cells.len() <= 4,
-            });
+fn block(out: &mut String, block: &Block<'_>) {
+    let _ = match block {
+        Block::Title(text) => writeln!(out, "<h1>{}</h1>", escape(text)),
+        Block::Lead(text) | Block::Paragraph(text) => {
+            writeln!(out, "<p class=\"note\">{}</p>", inline(text))
+        }
+        Block::Label(text) => writeln!(out, "<h3>{}</h3>", escape(text)),
+        Block::Line(text) => writeln!(out, "<p>{}</p>", inline(text)),
+        Block::Preformatted(text) => writeln!(out, "<pre>{}</pre>", joined(text)),
+        Block::Verbatim(text) => writeln!(out, "<pre>{}</pre>", escape(text)),
+        Block::Remarks(texts) | Block::Warnings(texts) | Block::Failures(texts) => {
+            texts.iter().for_each(|text| doubt(out, text));
+            Ok(())
+        }
+        Block::List(items) => {
+            let items: String = items.iter().map(item).collect();
+            writeln!(out, "<ul class=\"facts\">\n{items}</ul>")
+        }
+        Block::Badges(badges) => {
+            out.push_str("<ul class=\"badges\">\n");
+            for badge in badges {
+                let class = match badge.state {
+                    State::Good => "good",
+                    State::Warn => "warn",
+                    State::Bad => "bad",
+                };
+                let (name, word) = (escape(badge.name), badge.state.word());
+                let text = joined(&badge.text);
+                let name = format!("<b>{name}<span class=\"state\">{word}</span></b>");
+                let _ = writeln!(out, "<li class=\"{class}\">{name}{text}</li>");
+            }
+            writeln!(out, "</ul>")
+        }
+        Block::Command(purpose, command) => {
+            let (purpose, command) = (escape(purpose), escape(command));
+            writeln!(out, "<p>To {purpose}:</p>\n<pre>{command}</pre>")
+        }
+        Block::Table(table) => {
+            let html = table.text.html(table.variant_column.unwrap_or(NO_COLUMN));
+            writeln!(out, "<div class=\"wide\">{html}</div>")
+        }
+        Block::Figure(figure) => writeln!(out, "<figure>{}</figure>", figure.svg),
+        Block::Flames(graphs) => {
+            let first = graphs.iter().position(|graph| graph.is_difference).unwrap_or(0);
+            let graphs = graphs.iter().enumerate();
+            graphs.for_each(|(k, graph)| flame(out, graph, k == first));
+            Ok(())
+        }
+        Block::Verdict(statement) => {
+            verdict(out, statement);
+            Ok(())
+        }
+        Block::Details(details) => {
+            folded(out, details);
+            Ok(())
+        }
+        Block::Group(scope, inner) => {
+            writeln!(out, "<div{}>\n{}</div>", attributes(scope), blocks(inner))
+        }
+    };
+}
+
+fn doubt(out: &mut String, text: &str) {
+    let _ = writeln!(out, "<p class=\"doubt\">{}</p>", joined(text));
+}
+
+fn item(item: &Item) -> String {
+    let below: String =
+        item.below.iter().map(|text| format!("<li>{}</li>\n", inline(text))).collect();
+    let below =
+        if below.is_empty() { below } else { format!("\n<ul class=\"facts\">\n{below}</ul>\n") };
+    format!("<li>{}{below}</li>\n", inline(&item.text))
+}
+
+/// What hides an element.
+fn attributes(scope: &Scope) -> String {
+    let mut text = String::new();
+    for (name, value) in [("variant", &scope.variant), ("traffic", &scope.traffic)] {
+        if let Some(value) = value {
+            let _ = write!(text, " data-{name}=\"{}\"", escape(value));
         }
     }
-    items
+    text
+}
+
+fn verdict(out: &mut String, statement: &Statement<'_>) {
+    let Statement { family, word, .. } = statement;
+    let (variant, traffic) = (escape(statement.variant), escape(statement.traffic));
+    let _ = writeln!(
+        out,
+        "<div class=\"verdict {word}\" data-variant=\"{variant}\" data-traffic=\"{traffic}\">\n\
+         <span class=\"word\">{family}: {word}</span>\n<strong>{}</strong>",
+        joined(statement.sentence)
+    );
+    let note = statement.note.map(|note| format!("note: {note}"));
+    for text in statement.basis.iter().chain(&note) {
+        let _ = writeln!(out, "<p class=\"note\">{}</p>", joined(text));
+    }
+    statement.doubts.iter().for_each(|one| doubt(out, &one.whole()));
+    out.push_str("</div>\n");
+}
+
+fn folded(out: &mut String, details: &Details<'_>) {
+    let Details { summary, scope, is_open, blocks: inner } = details;
+    let (scope, open) = (attributes(scope), if *is_open { " open" } else { "" });
+    let _ = writeln!(
+        out,
+        "<details{scope}{open}><summary>{}</summary>\n{}</details>",
+        escape(summary),
+        blocks(inner)
+    );
+}
+
+/// A flame graph as a document of its own, which the page's script makes of the text when it is
+/// opened; one is open from the start, the difference where there is one.
+fn flame(out: &mut String, graph: &FlameGraph, is_open: bool) {
+    let FlameGraph { height, .. } = graph;
+    let (file, title) = (escape(&graph.file), escape(&graph.title));
+    let id = file.replace('.', "-");
+    let (variant, traffic) = (Some(graph.variant.clone()), Some(graph.traffic.clone()));
+    let scope = attributes(&Scope { variant, traffic });
+    let open = if is_open { " open" } else { "" };
+    let note = inline(&graph.note);
+    // The end of the script element must not come early.
+    let svg = graph.small_svg.replace("</script", "<\\/script");
+    let _ = writeln!(
+        out,
+        "<details data-flame=\"{id}\"{scope}{open}><summary>{title}</summary>\n\
+         <p class=\"note\">{note} Also as a file: <a href=\"{file}\">{file}</a></p>\n\
+         <iframe class=\"flame\" title=\"{title}\" style=\"height:{height}px\"></iframe>\n\
+         <script type=\"text/plain\" id=\"{id}\">{svg}</script>\n</details>"
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_users_write_is_text_and_never_markup() {
+        let wild = "<b>&\"'`<i>`".to_owned();
+        let scope = Scope { variant: Some(wild.clone()), traffic: Some(wild.clone()) };
+        let html = blocks(&[
+            Block::Title(wild.clone()),
+            Block::Label(wild.clone()),
+            Block::Paragraph(wild.clone()),
+            Block::Line(wild.clone()),
+            Block::Preformatted(wild.clone()),
+            Block::Verbatim("<b>"),
+            Block::Remarks(vec![wild.clone()]),
+            Block::List(vec![Item { text: wild.clone(), below: vec![wild.clone()] }]),
+            Block::Command("run", wild.clone()),
+            Block::Group(scope, Vec::new()),
+        ]);
+        assert!(!html.contains("<b>") && !html.contains("<i>"), "{html}");
+        assert!(html.contains("<code>&lt;i&gt;</code>"), "{html}");
+        assert!(html.contains("data-variant=\"&lt;b&gt;&amp;&quot;"), "{html}");
+    }
 }

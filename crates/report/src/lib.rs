@@ -8,23 +8,24 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
-mod chain;
+mod block;
 mod chart;
 mod check;
+mod drawings;
 mod error;
 pub mod figure;
 mod flame;
 mod html;
-mod latency;
 mod links;
-mod ministat_block;
+mod listing;
+mod markdown;
 mod netbenches;
 mod notes;
 mod profile;
 mod prose;
-mod readme;
 mod render;
-mod summary;
+mod sections;
+mod source;
 pub mod synthesis;
 mod table;
 mod terminal;

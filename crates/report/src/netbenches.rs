@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::ministat_block::values;
+use super::listing::values;
 use fwdlab_claims::claim::{Cell, Claims};
 use fwdlab_claims::units::plain_rate;
 use fwdlab_results::{Metric, Results};

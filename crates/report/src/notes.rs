@@ -32,23 +32,7 @@ impl Notes {
     }
 
     /// What does not agree with the results, one sentence each.
-    pub fn doubts(&self) -> Vec<String> {
-        self.doubts.clone()
-    }
-
-    /// The notes as a section of the README; empty without notes.
-    pub fn markdown(&self) -> String {
-        let Some(text) = self.text() else { return String::new() };
-        let mut out = String::from("## Notes\n\n");
-        for doubt in &self.doubts {
-            out.push_str(&format!("> warning: {doubt}\n>\n"));
-        }
-        if !self.doubts.is_empty() {
-            out.truncate(out.len() - 2);
-            out.push('\n');
-        }
-        out.push_str(text);
-        out.push_str("\n\n");
-        out
+    pub fn doubts(&self) -> &[String] {
+        &self.doubts
     }
 }

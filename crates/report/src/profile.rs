@@ -88,6 +88,7 @@ impl Profile {
     }
 
     /// The stacks as lines of a `.folded` file.
+    #[cfg(feature = "flame")]
     pub fn lines(&self) -> Vec<String> {
         self.stacks.iter().map(|(stack, n)| format!("{stack} {n}")).collect()
     }

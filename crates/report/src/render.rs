@@ -2,11 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use super::block::Part;
+use super::drawings::Drawings;
 use super::figure::{self, Chart};
 use super::flame;
+use super::html::{self, Controls, Frame, Toggle};
 use super::notes::Notes;
 use super::profile::Profiles;
-use super::{ReportError, chain, chart, html, links, netbenches, readme, summary};
+use super::sections::{Rendering, SECTIONS, Section, parts};
+use super::source::{Extras, Source};
+use super::terminal::{message, screen};
+use super::{ReportError, chart, links, markdown, netbenches};
 use fwdlab_claims::Claims;
 use fwdlab_results::{Metric, Results};
 
@@ -23,7 +29,7 @@ pub fn claims(results: &Results) -> Result<Claims, ReportError> {
 /// reason stands in its place.
 pub fn terminal(results: &Results, width: usize, colour: bool) -> String {
     match claims(results) {
-        Ok(claims) => super::terminal::terminal(&claims, width, colour),
+        Ok(claims) => in_short(&claims, results, |report| report.terminal(width, colour)),
         Err(error) => format!("no report: {error}\n"),
     }
 }
@@ -33,7 +39,7 @@ pub fn terminal(results: &Results, width: usize, colour: bool) -> String {
 /// # Errors
 /// Those of [`claims`].
 pub fn commit(results: &Results) -> Result<String, ReportError> {
-    Ok(summary::commit(&claims(results)?))
+    Ok(in_short(&claims(results)?, results, |report| report.commit()))
 }
 
 /// The report as Markdown for a CI step summary.
@@ -41,7 +47,78 @@ pub fn commit(results: &Results) -> Result<String, ReportError> {
 /// # Errors
 /// Those of [`claims`].
 pub fn github(results: &Results) -> Result<String, ReportError> {
-    Ok(summary::github(&claims(results)?, results))
+    Ok(in_short(&claims(results)?, results, |report| report.github()))
+}
+
+/// A rendering without anything that lies beside the journal.
+fn in_short(
+    claims: &Claims,
+    results: &Results,
+    render: impl FnOnce(&Report<'_>) -> String,
+) -> String {
+    let extras = Extras::default();
+    let source = Source { claims, results, extras: &extras };
+    render(&Report { sections: SECTIONS, source })
+}
+
+/// Sections and what they are made from, in every rendering.
+pub(super) struct Report<'a> {
+    /// The sections.
+    pub sections: &'a [Section],
+    /// What they are made from.
+    pub source: Source<'a>,
+}
+
+impl Report<'_> {
+    fn parts(&self, rendering: Rendering) -> Vec<Part<'_>> {
+        parts(self.sections, rendering, &self.source)
+    }
+
+    /// `README.md`.
+    pub fn readme(&self) -> String {
+        markdown::file(&self.parts(Rendering::Readme))
+    }
+
+    /// `index.html`.
+    pub fn page(&self) -> String {
+        let Source { claims, results, extras } = self.source;
+        let colours = &extras.drawings.colours;
+        let toggle = |name| Toggle {
+            name,
+            colour: colours.get(name).copied().unwrap_or(0),
+            is_baseline: claims.cells.iter().any(|c| c.is_baseline && c.variant == name),
+        };
+        let controls = Controls {
+            variants: claims.setting.variants.iter().map(|v| toggle(v.name.as_str())).collect(),
+            traffics: &results.campaign.traffics,
+        };
+        let [header, main] = html::halves(&self.parts(Rendering::Page));
+        let footer = "Made by <code>fwdlab report</code> from trials.jsonl alone; every statement \
+                      is also in claims.json.";
+        let frame = Frame {
+            title: &claims.title,
+            header: &header,
+            controls: Some(controls),
+            main: &main,
+            footer: Some(footer),
+        };
+        frame.page()
+    }
+
+    /// Plain text for a terminal of `width` columns.
+    pub fn terminal(&self, width: usize, colour: bool) -> String {
+        screen(&self.parts(Rendering::Terminal), width, colour)
+    }
+
+    /// Plain text for a commit message.
+    pub fn commit(&self) -> String {
+        message(&self.parts(Rendering::Commit))
+    }
+
+    /// Markdown for a step summary.
+    pub fn github(&self) -> String {
+        markdown::summary(&self.parts(Rendering::Github))
+    }
 }
 
 /// Every derived file by its name in the results directory.
@@ -49,26 +126,39 @@ pub(super) fn files(
     results: &Results,
     claims: &Claims,
 ) -> Result<BTreeMap<String, Vec<u8>>, ReportError> {
-    let dir = &results.dir;
-    let notes = Notes::read(dir, claims)?;
-    let flames = flame::flames(claims, &Profiles::read(dir, &claims.cells)?)?;
-    let charts = [Metric::Rate, Metric::Cost].map(|m| chart::chart(claims, results, m));
-    let sources = html::Sources { results, charts: &charts, flames: &flames, notes: &notes };
+    let charts = charts(results, claims);
     let mut files = figures(claims, &charts, results)?;
-    let text = readme::readme(claims, results, &readme::Extras { notes: &notes, flames: &flames });
-    files.insert("README.md".to_owned(), text.into_bytes());
-    files.insert("index.html".to_owned(), html::page(claims, &sources)?.into_bytes());
-    for graph in &flames.graphs {
+    let extras = extras(results, claims)?;
+    let source = Source { claims, results, extras: &extras };
+    let report = Report { sections: SECTIONS, source };
+    files.insert("README.md".to_owned(), report.readme().into_bytes());
+    files.insert("index.html".to_owned(), report.page().into_bytes());
+    for graph in &extras.flames.graphs {
         files.insert(graph.file.clone(), graph.svg.clone().into_bytes());
     }
     files.insert("gnuplot.data".to_owned(), netbenches::gnuplot(claims).into_bytes());
     for (name, text) in netbenches::pps_files(claims, results) {
         files.insert(name, text.into_bytes());
     }
-    chain::close(&mut files, &claims.setting);
     files.insert("claims.json".to_owned(), json(claims)?.into_bytes());
-    links::check(&files, dir)?;
+    links::check(&files, &results.dir)?;
     Ok(files)
+}
+
+/// The data of the figures: forwarding rates, device costs.
+fn charts(results: &Results, claims: &Claims) -> [Chart; 2] {
+    [Metric::Rate, Metric::Cost].map(|metric| chart::chart(claims, results, metric))
+}
+
+/// What a report holds beside the claims.
+///
+/// # Errors
+/// When a file beside the journal cannot be read, or a figure does not show what it says.
+pub(super) fn extras(results: &Results, claims: &Claims) -> Result<Extras, ReportError> {
+    let dir = &results.dir;
+    let flames = flame::flames(claims, &Profiles::read(dir, &claims.cells)?)?;
+    let drawings = Drawings::draw(claims, results, &charts(results, claims))?;
+    Ok(Extras { notes: Notes::read(dir, claims)?, flames, drawings })
 }
 
 /// The figures as SVG and PNG, each checked against the results.
@@ -93,7 +183,8 @@ fn figures(
         if let Some(metric) = trials_of {
             figure::verify(&svg, name, (results, metric))?;
         }
-        files.insert(format!("{name}.png"), figure::png(&svg, name)?);
+        let png = figure::png(&svg, name)?;
+        files.extend(png.map(|png| (format!("{name}.png"), png)));
         files.insert(format!("{name}.svg"), svg.into_bytes());
     }
     Ok(files)

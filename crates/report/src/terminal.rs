@@ -1,106 +1,166 @@
-//! The report on a terminal: a sentence per traffic and variant, the tables.
+//! Blocks as plain text: for a terminal of any width, with colours when they are asked for, or for
+//! a commit message.
 
-use std::fmt::Write as _;
+use anstyle::{AnsiColor, Style};
+use fwdlab_claims::claim::State;
 
-use fwdlab_stats::Verdict;
-
-use super::readme::{basis, warning_text};
-use super::table;
+use super::block::{Block, Heading, Kind, Part, Statement, unfolded};
 use super::text_table::wrap;
-use fwdlab_claims::claim::{Cell, Claims, State, VerdictClaim};
-use fwdlab_claims::units;
 
 /// Narrowest width that lines are broken to.
 const NARROWEST: usize = 40;
+/// Columns of a commit message.
+const COMMIT_WIDTH: usize = 72;
+/// By how much a commit message sets in what a verdict rests on.
+const COMMIT_INDENT: usize = 6;
 
-/// Renders the claims for a terminal of `width` columns, with ANSI colours
-/// when `colour` is set. Tables keep their width.
-pub fn terminal(claims: &Claims, width: usize, colour: bool) -> String {
+const BAD: Style = AnsiColor::Red.on_default();
+const WARN: Style = AnsiColor::Yellow.on_default();
+
+/// Renders for a terminal of `width` columns. Tables and texts that are laid out already keep
+/// their width.
+pub fn screen(parts: &[Part<'_>], width: usize, colour: bool) -> String {
     let width = width.max(NARROWEST);
-    let mut out = String::new();
-    let p = &claims.progress;
-    out.push_str(&wrap(&claims.title, width, "", ""));
-    let facts = claims.published_order().unwrap_or_else(|| {
-        format!(
-            "device {}, {}, {} of {} trials kept, seed {}",
-            claims.setting.device,
-            units::plural(p.blocks, "block"),
-            p.kept,
-            p.planned,
-            claims.setting.seed
-        )
-    });
-    out.push_str(&wrap(&facts, width, "", ""));
-    out.push('\n');
-    let cells: Vec<&Cell> = claims.cells.iter().collect();
-    for verdict in &claims.verdicts {
-        let head = format!("{}: ", claims.subject(verdict));
-        verdict_lines(&mut out, (&head, verdict), &cells, Style { width, colour });
-    }
-    out.push('\n');
-    tables(&mut out, claims);
-    doubts(&mut out, claims, Style { width, colour });
-    out
+    Sheet { width, is_coloured: colour, is_commit: false }.text(parts)
 }
 
-#[derive(Clone, Copy)]
-struct Style {
+/// Renders for a commit message, in 72 columns; here nobody can look further, so the doubts of a
+/// verdict stand below it.
+pub fn message(parts: &[Part<'_>]) -> String {
+    Sheet { width: COMMIT_WIDTH, is_coloured: false, is_commit: true }.text(parts)
+}
+
+/// What is written on.
+#[derive(Debug, Clone, Copy)]
+struct Sheet {
     width: usize,
-    colour: bool,
+    is_coloured: bool,
+    is_commit: bool,
 }
 
-impl Style {
-    fn paint(self, text: &str, code: &str) -> String {
-        if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
-    }
-}
-
-fn verdict_lines(
-    out: &mut String,
-    (head, verdict): (&str, &VerdictClaim),
-    cells: &[&Cell],
-    style: Style,
-) {
-    let indent = " ".repeat(head.chars().count());
-    let text = wrap(&verdict.sentence, style.width, head, &indent);
-    let code = match verdict.verdict {
-        Verdict::Faster { .. } => "1;32",
-        Verdict::Slower { .. } | Verdict::Invalid { .. } => "1;31",
-        Verdict::Equivalent => "1;36",
-        Verdict::Inconclusive { .. } => "1;33",
-    };
-    for line in text.lines() {
-        let _ = writeln!(out, "{}", style.paint(line, code));
-    }
-    if let Some(basis) = basis(verdict, cells) {
-        out.push_str(&wrap(&basis, style.width, &indent, &indent));
-    }
-}
-
-fn tables(out: &mut String, claims: &Claims) {
-    let mut traffics: Vec<&str> = claims.cells.iter().map(|c| c.traffic.as_str()).collect();
-    traffics.dedup();
-    for traffic in traffics {
-        let cells: Vec<&Cell> = claims.cells.iter().filter(|c| c.traffic == traffic).collect();
-        let _ = writeln!(out, "{}", table::cells(&cells, claims).plain());
-    }
-}
-
-/// Whatever is not as it should be: criteria not met, failed trials, warnings.
-fn doubts(out: &mut String, claims: &Claims, style: Style) {
-    let mut say = |text: &str, code: &str| {
-        for line in wrap(text, style.width, "", "  ").lines() {
-            let _ = writeln!(out, "{}", style.paint(line, code));
+impl Sheet {
+    fn text(self, parts: &[Part<'_>]) -> String {
+        let mut out = String::new();
+        let mut last = Kind::Head;
+        for part in parts {
+            if let Heading::Shown(text) = part.heading {
+                gap(&mut out);
+                out.push_str(&self.wrap(text, "", ""));
+                last = Kind::Alone;
+            }
+            for block in unfolded(&part.blocks) {
+                let kind = block.kind();
+                if kind == Kind::Alone || near(kind) != near(last) {
+                    gap(&mut out);
+                }
+                self.block(&mut out, block);
+                last = kind;
+            }
         }
-    };
-    for badge in claims.badges.iter().filter(|b| b.state != State::Good) {
-        let code = if badge.state == State::Bad { "31" } else { "33" };
-        say(&format!("{}: {}: {}", badge.state.word(), badge.name, badge.text), code);
+        // A table ends with a blank line even where it is the last.
+        if last == Kind::Alone {
+            gap(&mut out);
+        }
+        out
     }
-    for failure in claims.cells.iter().flat_map(|c| &c.failed) {
-        say(&format!("FAILED: {}: {}", failure.trial, failure.reason), "31");
+
+    fn wrap(self, text: &str, first: &str, next: &str) -> String {
+        wrap(text, self.width, first, next)
     }
-    for warning in &claims.warnings {
-        say(&warning_text(warning), "33");
+
+    /// `text` in a style, line by line.
+    fn paint(self, text: &str, style: Style) -> String {
+        if !self.is_coloured {
+            return text.to_owned();
+        }
+        text.lines().map(|line| format!("{style}{line}{style:#}\n")).collect()
+    }
+
+    fn block(self, out: &mut String, block: &Block<'_>) {
+        let text = match block {
+            Block::Title(text) | Block::Lead(text) | Block::Paragraph(text) => {
+                self.wrap(text, "", "")
+            }
+            Block::Label(text) => self.wrap(&format!("{text}:"), "", ""),
+            Block::Line(text) => format!("{text}\n"),
+            Block::Preformatted(text) => text.clone(),
+            Block::Verbatim(text) => format!("{text}\n"),
+            Block::Remarks(texts) | Block::Warnings(texts) => self.states(texts, WARN),
+            Block::Failures(texts) => self.states(texts, BAD),
+            Block::Badges(badges) => badges
+                .iter()
+                .map(|badge| {
+                    let text = format!("{}: {}: {}", badge.state.word(), badge.name, badge.text);
+                    let style = match badge.state {
+                        State::Good => Style::new(),
+                        State::Warn => WARN,
+                        State::Bad => BAD,
+                    };
+                    self.states(&[text], style)
+                })
+                .collect(),
+            Block::List(items) => items
+                .iter()
+                .map(|item| {
+                    let below = item.below.iter().map(|text| self.wrap(text, "  - ", "    "));
+                    self.wrap(&item.text, "- ", "  ") + &below.collect::<String>()
+                })
+                .collect(),
+            Block::Command(purpose, command) => format!("- {purpose}: {command}\n"),
+            Block::Table(table) => table.text.plain(),
+            Block::Figure(figure) => self.wrap(
+                &figure.file.map_or_else(
+                    || figure.title.to_owned(),
+                    |file| format!("{}: {file}", figure.title),
+                ),
+                "",
+                "",
+            ),
+            Block::Flames(graphs) => graphs
+                .iter()
+                .map(|g| self.wrap(&format!("{}: {}: {}", g.title, g.file, g.note), "- ", "  "))
+                .collect(),
+            Block::Verdict(statement) => self.verdict(statement),
+            // Unfolded before.
+            Block::Details(_) | Block::Group(..) => String::new(),
+        };
+        out.push_str(&text);
+    }
+
+    fn states(self, texts: &[String], style: Style) -> String {
+        texts.iter().map(|text| self.paint(&self.wrap(text, "", "  "), style)).collect()
+    }
+
+    fn verdict(self, statement: &Statement<'_>) -> String {
+        let head = format!("{}: ", statement.subject);
+        let indent = if self.is_commit { COMMIT_INDENT } else { head.chars().count() };
+        let indent = " ".repeat(indent);
+        let colour = match statement.word {
+            "faster" => AnsiColor::Green,
+            "equivalent" => AnsiColor::Cyan,
+            "inconclusive" => AnsiColor::Yellow,
+            _ => AnsiColor::Red,
+        };
+        let sentence = self.wrap(statement.sentence, &head, &indent);
+        let mut text = self.paint(&sentence, colour.on_default().bold());
+        if let Some(basis) = &statement.basis {
+            text += &self.wrap(basis, &indent, &indent);
+        }
+        for doubt in statement.doubts.iter().filter(|_| self.is_commit) {
+            text += &self.wrap(&doubt.text, &format!("{indent}warning: "), &indent);
+        }
+        text
+    }
+}
+
+/// Failed trials stand among the other items.
+fn near(kind: Kind) -> Kind {
+    if kind == Kind::Failures { Kind::Items } else { kind }
+}
+
+/// Ends what stands there with a blank line.
+fn gap(out: &mut String) {
+    if !out.is_empty() && !out.ends_with("\n\n") {
+        out.push('\n');
     }
 }

@@ -1,8 +1,10 @@
 //! The report as a whole, on made-up results.
 
+#[cfg(feature = "png")]
 mod browser;
 mod golden;
 mod sample;
+mod sections;
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +12,7 @@ use std::path::Path;
 use super::{Difference, ReportError, check, terminal, write};
 use fwdlab_claims::claim::{Claims, resolve};
 use fwdlab_claims::claims;
-use fwdlab_results::{Metric, Results, Status};
+use fwdlab_results::{Link, Metric, Results, Status};
 
 fn directory(mut results: Results) -> (tempfile::TempDir, Results) {
     let dir = tempfile::tempdir().unwrap();
@@ -339,7 +341,7 @@ fn imix_axis_stands_only_where_frames_cross_a_link() {
         (read("graph.svg"), read("cost.svg"))
     };
     assert!(!svg(&results).0.contains("IMIX"));
-    results.campaign.device = "linux".to_owned();
+    results.campaign.about.as_mut().unwrap().link = Link::Veth;
     let (rate, cost) = svg(&results);
     // 4 Mpps carry 4e6 x 2834.67 bits of simple IMIX: ticks in Gb/s.
     assert!(rate.contains("Simple IMIX Ethernet throughput (Gb/s)"));

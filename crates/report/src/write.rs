@@ -8,7 +8,7 @@ use super::{ReportError, render};
 use fwdlab_claims::Claims;
 use fwdlab_results::Results;
 
-/// What [`write`] did.
+/// What [`write()`] did.
 #[derive(Debug)]
 pub struct Written {
     /// The files, by their paths, in the order of their names.

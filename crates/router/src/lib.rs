@@ -9,6 +9,11 @@
 //! Every frame is checked as RFC 1812 (IPv4) and RFC 8200 (IPv6) ask; every frame in is a frame
 //! out, a frame for the router itself, or one counted [`DropReason`].
 //!
+//! What is not done: source routes are refused (RFC 7126); the options record route and timestamp
+//! pass without an entry of this router, which RFC 1812, sections 5.2.4.3 and 5.2.4.4, wants;
+//! fragments to the router itself are not put together; a packet that claims to come from one of the
+//! router's addresses is dropped only when it is for the router.
+//!
 //! Two memory ports, two routes and neighbours of each family, one frame:
 //! ```
 //! use fwdlab_fib::{Inet, Inet6, Nexthop};

@@ -83,7 +83,13 @@ impl<A: Address> Row<A> {
         let first = ids.first().copied().unwrap_or(NexthopId::NONE);
         let is_one_hop = ids.iter().fold(0, |differences, id| differences | (id.0 ^ first.0)) == 0;
         if is_one_hop {
-            self.hops = [way.adjacencies.of(first); CHUNK];
+            let hop = way.adjacencies.of(first);
+            if chunk.len() == self.len && self.rewrite_alike(way, hop, chunk, &write) {
+                fates.fill(hop.port());
+                way.tally.count(first, chunk.len() as u64);
+                return 0;
+            }
+            self.hops = [hop; CHUNK];
         } else {
             for (at, &id) in ids.iter().enumerate() {
                 // A lookup in a large table has pushed some of the frames out of L1 again.
@@ -107,8 +113,8 @@ impl<A: Address> Row<A> {
             return self.rewrite_each(way, chunk, fates, write);
         }
         if chunk.len() == self.len {
-            for (at, frame) in chunk.iter_mut().enumerate() {
-                write(findings, at, frame, macs(hops[at], &output));
+            for (at, &hop) in hops.iter().enumerate() {
+                write(findings, at, &mut chunk[at], macs(hop, &output));
             }
             fates.fill(port);
         } else {
@@ -124,6 +130,32 @@ impl<A: Address> Row<A> {
             ids.iter().for_each(|&id| way.tally.count(id, 1));
         }
         0
+    }
+
+    /// Edits all frames of a chunk for one next hop; false, and nothing has changed, when some of
+    /// them may not go there.
+    #[inline(always)]
+    fn rewrite_alike(
+        &self,
+        way: &Way<'_>,
+        hop: Adjacency,
+        chunk: &mut [Frame],
+        write: &impl Write,
+    ) -> bool {
+        let output = way.ports[usize::from(hop.port())];
+        let longest = u64::from(output.fast_mtu());
+        let (findings, mut bad) = (&self.findings, hop.is_not_forward_by(hop.port()));
+        for at in 0..chunk.len().min(CHUNK) {
+            bad |= findings.bad[at] | u64::from(findings.total[at] > longest);
+        }
+        if bad != 0 {
+            return false;
+        }
+        let macs = macs(hop, &output);
+        for (at, frame) in chunk.iter_mut().enumerate() {
+            write(findings, at, frame, macs);
+        }
+        true
     }
 
     /// As `rewrite`, a decision for each frame.
@@ -257,7 +289,13 @@ impl Row<u32> {
         let heads = if self.len == chunk.len() { heads } else { &self.own };
         self.findings.check_inet(heads, &mut self.addresses, (self.len, context.mac));
         table.lookup_batch(&self.addresses[..self.len], &mut self.nexthops[..self.len]);
-        let left = self.rewrite(&way, chunk, fates, Findings::write_inet);
+        let left = self.rewrite(
+            &way,
+            chunk,
+            fates,
+            #[inline(always)]
+            |findings: &Findings, at, frame: &mut Frame, macs| findings.write_inet(at, frame, macs),
+        );
         if left > 0 && self.choose_members(table, chunk, flow::inet) {
             return self.rewrite_left(&way, chunk, fates, Findings::write_inet);
         }
@@ -279,7 +317,15 @@ impl Row<u128> {
         let heads = if self.len == chunk.len() { heads } else { &self.own };
         self.findings.check_inet6(heads, &mut self.addresses, (self.len, context.mac));
         table.lookup_batch(&self.addresses[..self.len], &mut self.nexthops[..self.len]);
-        let left = self.rewrite(&way, chunk, fates, Findings::write_inet6);
+        let left = self.rewrite(
+            &way,
+            chunk,
+            fates,
+            #[inline(always)]
+            |findings: &Findings, at, frame: &mut Frame, macs| {
+                findings.write_inet6(at, frame, macs)
+            },
+        );
         if left > 0 && self.choose_members(table, chunk, flow::inet6) {
             return self.rewrite_left(&way, chunk, fates, Findings::write_inet6);
         }

@@ -26,7 +26,7 @@ use fwdlab_results::Family;
 
 pub use badges::{Badge, State};
 pub use build::build;
-pub use resolve::{Unresolved, resolve};
+pub use resolve::resolve;
 pub use spread::Spread;
 
 /// Version of the schema of `claims.json`.
@@ -60,10 +60,9 @@ impl Claims {
         (!self.setting.is_blocked).then(|| self.progress.line(&self.setting))
     }
 
-    /// What a verdict is about: its family, and its traffic where others are of the same family.
-    pub fn subject(&self, verdict: &VerdictClaim) -> String {
-        let (family, traffic) = (verdict.family, &verdict.traffic);
-        match self.verdicts.iter().all(|v| v.family != family || v.traffic == *traffic) {
+    /// What a verdict is about: the family, and the traffic where others are of the same family.
+    pub fn subject(&self, family: Family, traffic: &str) -> String {
+        match self.verdicts.iter().all(|v| v.family != family || v.traffic == traffic) {
             true => family.title().to_owned(),
             false => format!("{} ({traffic})", family.title()),
         }

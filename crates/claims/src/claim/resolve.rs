@@ -1,29 +1,14 @@
 //! Computes every claim again from the trials that it names.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use fwdlab_stats::unpaired;
 
 use super::build::limit_name;
 use super::{Cell, Claims, Spread, VerdictClaim};
+use crate::Unresolved;
 use crate::blocks::{Row, compare};
 use fwdlab_results::{Metric, Results, Trial};
-
-/// A statement that the trials do not bear out.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unresolved {
-    /// Which statement: `cell inet/modular`.
-    pub claim: String,
-    /// What does not agree.
-    pub detail: String,
-}
-
-impl fmt::Display for Unresolved {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.claim, self.detail)
-    }
-}
 
 /// Checks every claim against the results; empty when all agree.
 pub fn resolve(claims: &Claims, results: &Results) -> Vec<Unresolved> {

@@ -6,12 +6,12 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use fwdlab_port::{Clock, Pool};
+use fwdlab_port::Clock;
 use fwdlab_traffic::{Replay, ReplayPlan, ReplayResult};
 use fwdlab_wire::ethernet::FCS_LEN;
 use serde_json::json;
 
-use super::{Back, FRAMES, GenArgs, time};
+use super::{Back, GenArgs, pool_for, time};
 use crate::{interrupt, output};
 
 /// How long frames may take to come back after the last was sent, in ns.
@@ -27,7 +27,7 @@ pub(super) fn execute(arguments: &GenArgs, path: &Path) -> anyhow::Result<ExitCo
     let shown = path.display();
     let file = File::open(path).with_context(|| format!("cannot read {shown}"))?;
     let replay = Replay::read(BufReader::new(file)).with_context(|| format!("{shown}"))?;
-    let pool = Pool::with_frames(2 * FRAMES)?;
+    let pool = pool_for(arguments)?;
     let too_long = replay.longer_than(pool.config().capacity);
     if too_long == replay.frames() {
         bail!("{shown}: none of its {too_long} frames can be sent; choose another capture");
@@ -44,22 +44,24 @@ pub(super) fn execute(arguments: &GenArgs, path: &Path) -> anyhow::Result<ExitCo
     };
     let stop = interrupt::stop_on_interrupt()?;
     let result = replay.run(&plan, &pool, (&mut *out, &mut back), Clock::new(), &stop);
-    output::print(&text(&result, arguments.json))?;
+    output::print(&text(&result, arguments.json, back.is_deaf()))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn text(result: &ReplayResult, is_json: bool) -> String {
+fn text(result: &ReplayResult, is_json: bool, is_deaf: bool) -> String {
     let ReplayResult { sent, received, returned, duration_ns, .. } = *result;
     let seconds = duration_ns as f64 / 1e9;
     if is_json {
-        let object = json!({
-            "sent": sent, "seconds": seconds, "received": received, "returned": returned,
-        });
+        let mut object = json!({ "sent": sent, "seconds": seconds, "returned": returned });
+        if !is_deaf {
+            object["received"] = received.into();
+        }
         return format!("{object}\n");
     }
-    format!(
-        "sent {sent} frames in {seconds:.3} s: {:.0} frames/s; received {received}, and {returned} \
-         where they were sent\n",
-        sent as f64 / seconds.max(1e-9)
-    )
+    let rate = sent as f64 / seconds.max(1e-9);
+    let back = match is_deaf {
+        true => format!("received {returned} where they were sent"),
+        false => format!("received {received}, and {returned} where they were sent"),
+    };
+    format!("sent {sent} frames in {seconds:.3} s: {rate:.0} frames/s; {back}\n")
 }

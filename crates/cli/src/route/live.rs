@@ -4,15 +4,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use fwdlab_port::{Pool, PoolConfig, Port};
-use fwdlab_router::{Router, Worker};
+use fwdlab_port::{Pool, PoolConfig, Port, packet, wait};
+use fwdlab_router::{MAX_MTU, Router, Worker};
 
 use super::Args;
+use super::config::PortSpec;
 
 /// Polls without a frame after which the worker rests.
-const PATIENCE: u32 = 2_000;
-/// How long it rests, shorter than a socket's buffer lasts at a million frames per second.
-const REST: Duration = Duration::from_micros(50);
+const PATIENCE: u32 = 200;
+/// How long it rests at most unless a frame comes: as long as its timers may wait.
+const REST: Duration = Duration::from_millis(10);
+/// The same while frames are held that an output port may take.
+const SHORT_REST: Duration = Duration::from_micros(200);
+/// Bytes around a packet: Ethernet header and a VLAN tag.
+const HEADER_AND_TAG: usize = 18;
 
 /// Interfaces that are open, before there is a router.
 pub(super) struct Interfaces {
@@ -24,7 +29,11 @@ pub(super) struct Interfaces {
 impl Interfaces {
     /// Opens the interfaces that the ports name.
     pub(super) fn open(arguments: &Args) -> anyhow::Result<Self> {
-        let pool = Pool::new(PoolConfig::default())?;
+        let names = arguments.port.iter().filter_map(PortSpec::interface);
+        let mtus = names.map(packet::mtu).collect::<Result<Vec<_>, _>>()?;
+        let usual = PoolConfig::default();
+        let longest = mtus.into_iter().max().unwrap_or(0).min(MAX_MTU) + HEADER_AND_TAG;
+        let pool = Pool::new(PoolConfig { capacity: usual.capacity.max(longest), ..usual })?;
         let mut ports = Vec::new();
         for (number, spec) in (0..).zip(&arguments.port).filter(|(_, spec)| !spec.is_vlan()) {
             let Some(name) = spec.interface() else {
@@ -56,18 +65,20 @@ impl Interfaces {
     }
 }
 
-/// Forwards until `stop` is set; returns how many frames are left inside the router.
+/// Forwards until `stop` is set or a port is no more, and sets it then; returns how many frames are
+/// left inside the router.
 pub(super) fn forward(worker: &mut Worker<Box<dyn Port>>, stop: &AtomicBool) -> usize {
     let mut empty = 0;
-    while !stop.load(Ordering::Relaxed) {
+    while !stop.load(Ordering::Relaxed) && worker.fault().is_none() {
         if worker.poll() > 0 {
             empty = 0;
         } else if empty < PATIENCE {
             empty += 1;
             std::hint::spin_loop();
         } else {
-            std::thread::sleep(REST);
+            wait(worker.ports(), if worker.held() > 0 { SHORT_REST } else { REST });
         }
     }
+    stop.store(true, Ordering::Relaxed);
     worker.held()
 }

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 use std::net::IpAddr;
 
 use fwdlab_fib::{Family, Inet, Inet6, Nexthop, NexthopKind};
-use fwdlab_router::{DropReason, NexthopCount, Routed, Router};
+use fwdlab_port::Counters;
+use fwdlab_router::{DropReason, NexthopCount, PortConfig, Routed, Router};
 use serde_json::{Value, json};
 
 use super::Format;
@@ -77,7 +78,9 @@ fn object(router: &Router, held: Option<usize>) -> Value {
         json!({
             "port": number, "mac": config.mac.to_string(),
             "rx_frames": moved.rx_frames, "rx_bytes": moved.rx_bytes, "rx_dropped": moved.rx_dropped,
+            "rx_too_long": moved.rx_too_long,
             "tx_frames": moved.tx_frames, "tx_bytes": moved.tx_bytes, "tx_refused": moved.tx_refused,
+            "tx_dropped": moved.tx_dropped,
         })
     });
     let drops: serde_json::Map<_, _> =
@@ -112,18 +115,9 @@ fn text(router: &Router, held: Option<usize>) -> String {
     if let Some(held) = held.filter(|&held| held > 0) {
         let _ = write!(text, ", {held} left inside");
     }
+    text.push_str(&lost_at_ports(router));
     text.push_str("\n\n");
-    let mut table = vec![
-        ["port", "MAC address", "rx frames", "rx bytes", "tx frames", "tx bytes"]
-            .map(str::to_owned),
-    ];
-    for (number, config) in (0..).zip(router.ports()) {
-        let moved = router.port_counters(number);
-        let [a, b, c, d] = [moved.rx_frames, moved.rx_bytes, moved.tx_frames, moved.tx_bytes]
-            .map(|count| count.to_string());
-        table.push([number.to_string(), config.mac.to_string(), a, b, c, d]);
-    }
-    append(&mut text, &table);
+    append(&mut text, &ports(router));
     let mut table = vec![["drop reason", "frames"].map(str::to_owned)];
     table.extend(
         now.drop_counts().map(|(reason, count)| [reason.name().to_owned(), count.to_string()]),
@@ -138,6 +132,74 @@ fn text(router: &Router, held: Option<usize>) -> String {
     text.truncate(text.trim_end().len());
     text.push('\n');
     text
+}
+
+/// What the ports have moved, and what they have not.
+fn ports(router: &Router) -> Vec<[String; 10]> {
+    let head = [
+        "port",
+        "MAC address",
+        "rx frames",
+        "rx bytes",
+        "rx dropped",
+        "rx too long",
+        "tx frames",
+        "tx bytes",
+        "tx refused",
+        "tx dropped",
+    ];
+    let row = |(number, config): (u16, &PortConfig)| {
+        let moved = router.port_counters(number);
+        let [a, b, c, d, e, f, g, h] = [
+            moved.rx_frames,
+            moved.rx_bytes,
+            moved.rx_dropped,
+            moved.rx_too_long,
+            moved.tx_frames,
+            moved.tx_bytes,
+            moved.tx_refused,
+            moved.tx_dropped,
+        ]
+        .map(|count| count.to_string());
+        [number.to_string(), config.mac.to_string(), a, b, c, d, e, f, g, h]
+    };
+    let rows = (0..).zip(router.ports()).map(row);
+    std::iter::once(head.map(str::to_owned)).chain(rows).collect()
+}
+
+/// The part of the sum that the ports account for: what never came to the router, and what never
+/// left.
+fn lost_at_ports(router: &Router) -> String {
+    let all = (0..).take(router.ports().len()).map(|number| router.port_counters(number));
+    let sum = all.fold(Counters::default(), |sum, one| sum.plus(&one));
+    let mut text = String::new();
+    for (count, what) in [
+        (sum.rx_dropped + sum.rx_too_long, "lost before the router had them"),
+        (sum.tx_dropped, "refused by the system after it had sent them"),
+    ] {
+        if count > 0 {
+            let _ = write!(text, ", {count} {what}");
+        }
+    }
+    if sum.tx_refused > 0 {
+        let _ = write!(text, ", {} times no room to send one", sum.tx_refused);
+    }
+    text
+}
+
+/// Names the command that helps where frames arrived merged or too long.
+#[cfg(target_os = "linux")]
+pub(super) fn warn_of_offloads(router: &Router, interfaces: &[Option<&str>]) {
+    for (number, name) in (0..).zip(interfaces) {
+        let count = router.port_counters(number).rx_too_long;
+        if let Some(name) = name.filter(|_| count > 0) {
+            eprintln!(
+                "warning: {count} frames on {name} were merged by an offload or longer than its \
+                 MTU, and could not be sent on; ethtool -K {name} gro off lro off, and where they \
+                 come from: ethtool -K INTERFACE tso off gso off"
+            );
+        }
+    }
 }
 
 /// Appends a table and an empty line, unless it is only a heading. Numbers stand right.

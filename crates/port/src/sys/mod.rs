@@ -4,6 +4,8 @@
 //! every unsafe block where it stands. The rest of the crate is safe code.
 #![allow(unsafe_code)]
 
+#[cfg(target_os = "linux")]
+pub(crate) mod addresses;
 pub(crate) mod batch;
 #[cfg(target_os = "linux")]
 pub(crate) mod bpf;

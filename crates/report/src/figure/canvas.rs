@@ -16,7 +16,7 @@ pub struct Point {
     pub y: f64,
 }
 
-/// Shorthand for a [`Point`].
+/// Shorthand for a `Point`.
 pub const fn at(x: f64, y: f64) -> Point {
     Point { x, y }
 }

@@ -1,6 +1,6 @@
 //! Figures: drawings of series whose every mark names the trial behind it.
 //!
-//! A figure is drawn once as SVG. [`raster`] turns that same drawing into a
+//! A figure is drawn once as SVG. `raster` turns that same drawing into a
 //! PNG, and the HTML page takes it as an element, so the three cannot differ.
 //! [`verify`] reads a finished drawing back and compares every mark with the
 //! results: no series can stand under another label.
@@ -9,6 +9,7 @@ mod bars;
 mod canvas;
 mod distribution;
 mod forest;
+#[cfg_attr(not(feature = "png"), path = "raster/left_out.rs")]
 mod raster;
 mod run_order;
 mod scale;

@@ -10,11 +10,11 @@ use crate::ReportError;
 /// Pixels in the picture per px of the figure: sharp on screens that scale.
 const DENSITY: f32 = 2.0;
 
-/// Draws `svg`, which must be one of our own figures.
+/// Draws `svg`, which must be one of our own figures; nothing in a build that left pictures out.
 ///
 /// # Errors
 /// [`ReportError::Picture`] when the SVG does not parse or has no size.
-pub fn png(svg: &str, name: &'static str) -> Result<Vec<u8>, ReportError> {
+pub fn png(svg: &str, name: &'static str) -> Result<Option<Vec<u8>>, ReportError> {
     let failed = |detail: String| ReportError::Picture { name, detail };
     let mut options =
         usvg::Options { font_family: "DejaVu Sans".to_string(), ..Default::default() };
@@ -28,5 +28,5 @@ pub fn png(svg: &str, name: &'static str) -> Result<Vec<u8>, ReportError> {
         .ok_or_else(|| failed(format!("{width} x {height} pixels cannot be drawn")))?;
     let scale = tiny_skia::Transform::from_scale(DENSITY, DENSITY);
     resvg::render(&tree, scale, &mut picture.as_mut());
-    picture.encode_png().map_err(|e| failed(e.to_string()))
+    picture.encode_png().map(Some).map_err(|e| failed(e.to_string()))
 }

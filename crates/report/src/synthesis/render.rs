@@ -4,20 +4,19 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use minijinja::value::Serde;
-use minijinja::{AutoEscape, Environment, Value};
-use serde::Serialize;
-
 use super::{Column, Synthesis};
 use crate::ReportError;
+use crate::block::{self, Block, Item};
 use crate::figure::{self, Chart, Dot, Group, Series, Summary};
-use crate::html;
+use crate::html::{self, Frame};
 use crate::text_table::{Side, TextTable, wrap};
 use crate::write::put;
 use fwdlab_claims::units;
 use fwdlab_results::Metric;
 
-const TEMPLATE: &str = include_str!("../html/synthesis.html");
+const LEGEND: &str = "Median forwarding rate, then the verdict against the baseline of the same \
+                      machine with its 95% interval; * marks verdicts on the device cost. Machines \
+                      are not compared with each other by a test.";
 
 /// Writes the synthesis into `dir`: `README.md`, `index.html`,
 /// `gnuplot.data` and, per traffic, `TRAFFIC.svg` and `TRAFFIC.png`.
@@ -26,59 +25,39 @@ const TEMPLATE: &str = include_str!("../html/synthesis.html");
 /// When a figure cannot be drawn or a file not be written.
 pub fn write(synthesis: &Synthesis, dir: &Path) -> Result<Vec<PathBuf>, ReportError> {
     let mut files: BTreeMap<String, Vec<u8>> = BTreeMap::new();
-    let mut sections = Vec::new();
+    let mut sections = String::new();
     for traffic in synthesis.traffics() {
         let chart = chart(synthesis, traffic);
         let title = format!("{}: {traffic}", synthesis.title);
         let svg = figure::bars(&chart).into_document(&title, &figure::sheet(&figure::LIGHT));
-        files.insert(format!("{traffic}.png"), figure::png(&svg, "a synthesis graph")?);
+        let png = figure::png(&svg, "a synthesis graph")?;
+        files.extend(png.map(|png| (format!("{traffic}.png"), png)));
         files.insert(format!("{traffic}.svg"), svg.into_bytes());
-        sections.push(Section {
-            traffic: traffic.to_owned(),
-            table: Value::from_safe_string(table(synthesis, traffic).html(usize::MAX)),
-            figure: Value::from_safe_string(
-                figure::bars(&chart).into_inline(&title, &format!("figure-{traffic}")),
-            ),
-        });
+        let svg = figure::bars(&chart).into_inline(&title, &format!("figure-{traffic}"));
+        let blocks = html::blocks(&[
+            Block::table(table(synthesis, traffic)),
+            Block::Figure(block::Figure { title: "Forwarding rates", file: None, svg: &svg }),
+        ]);
+        let heading = figure::escape(traffic);
+        let _ = writeln!(sections, "<section><h2>{heading}</h2>\n{blocks}</section>");
     }
     files.insert("README.md".to_owned(), readme(synthesis).into_bytes());
     files.insert("gnuplot.data".to_owned(), gnuplot(synthesis).into_bytes());
-    files.insert("index.html".to_owned(), page(synthesis, sections)?.into_bytes());
+    files.insert("index.html".to_owned(), page(synthesis, &sections).into_bytes());
     put(dir, &files)
 }
 
-/// One traffic of the page.
-#[derive(Serialize)]
-struct Section {
-    traffic: String,
-    table: Value,
-    figure: Value,
-}
-
-/// What the template asks for.
-#[derive(Serialize)]
-struct Page<'a> {
-    title: &'a str,
-    css: Value,
-    js: Value,
-    warnings: &'a [String],
-    sections: Vec<Section>,
-    sources: Vec<String>,
-}
-
-fn page(synthesis: &Synthesis, sections: Vec<Section>) -> Result<String, ReportError> {
-    let mut environment = Environment::new();
-    environment.set_auto_escape_callback(|_| AutoEscape::Html);
-    environment.add_template("synthesis.html", TEMPLATE)?;
-    let page = Page {
-        title: &synthesis.title,
-        css: Value::from_safe_string(html::style()),
-        js: Value::from_safe_string(html::SCRIPT.to_owned()),
-        warnings: &synthesis.warnings,
-        sections,
-        sources: synthesis.columns.iter().map(source).collect(),
-    };
-    Ok(environment.get_template("synthesis.html")?.render(Value::from(Serde(page)))?)
+fn page(synthesis: &Synthesis, sections: &str) -> String {
+    let warnings = synthesis.warnings.iter().map(|text| format!("warning: {text}"));
+    let header = html::blocks(&[
+        Block::Title(synthesis.title.clone()),
+        Block::List(synthesis.columns.iter().map(source).map(Item::from).collect()),
+        Block::Warnings(warnings.collect()),
+    ]);
+    let legend = html::blocks(&[Block::Paragraph(LEGEND.to_owned())]);
+    let main = format!("{sections}{legend}");
+    let (title, header, main) = (&synthesis.title, &header, &main);
+    Frame { title, header, controls: None, main, footer: None }.page()
 }
 
 /// A hardware, its directory's name, and how much of it counts.
@@ -195,14 +174,11 @@ fn readme(synthesis: &Synthesis) -> String {
         out.push('\n');
     }
     for traffic in synthesis.traffics() {
-        let _ = writeln!(out, "![{traffic}: forwarding rates]({traffic}.png)\n");
+        let _ = writeln!(out, "![{traffic}: forwarding rates]({traffic}.svg)\n");
         let _ = writeln!(out, "{}", table(synthesis, traffic).markdown());
     }
-    out.push_str(
-        "Median forwarding rate, then the verdict against the baseline of the same machine with \
-         its 95% interval;\n* marks verdicts on the device cost. Machines are not compared with \
-         each other by a test.\n",
-    );
+    out.push_str(&LEGEND.replace("; * marks", ";\n* marks"));
+    out.push('\n');
     out
 }
 

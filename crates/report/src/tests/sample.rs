@@ -7,8 +7,9 @@ use std::path::Path;
 
 use fwdlab_results::Family;
 use fwdlab_results::{
-    About, Busy, Campaign, Checks, Finished, Grouping, Interval, LimitedBy, Link, Measured, Record,
-    Results, SCHEMA, Status, Steady, Trial, TrialEnvironment, TrialOrder,
+    About, Busy, Campaign, Checks, Finished, Grouping, Interval, LatencyAt, LatencyFigures,
+    LimitedBy, Link, Measured, Record, Results, SCHEMA, Status, Steady, Trial, TrialEnvironment,
+    TrialOrder,
 };
 
 /// A variant of a made-up campaign.
@@ -245,6 +246,27 @@ pub fn published() -> Results {
         };
     }
     results.campaign.trials = results.trials.iter().map(|t| t.id.clone()).collect();
+    results
+}
+
+/// [`TWO`] with latencies: of the trial itself, and at half its rate.
+pub fn with_latencies() -> Results {
+    let mut results = results(&TWO, 8);
+    for (k, trial) in results.trials.iter_mut().enumerate() {
+        let median_ns = 2_000 + 10 * k as u64;
+        let figures = LatencyFigures {
+            frames: 1_000,
+            minimum_ns: median_ns / 2,
+            median_ns,
+            p99_ns: 2 * median_ns,
+            p99_9_ns: 3 * median_ns,
+            p99_99_ns: 4 * median_ns,
+            maximum_ns: 5 * median_ns,
+        };
+        trial.measured.latency = Some(figures);
+        let half = LatencyFigures { median_ns: median_ns - 700, ..figures };
+        trial.measured.latency_at = vec![LatencyAt { share: 0.5, figures: half }];
+    }
     results
 }
 

@@ -1,14 +1,32 @@
-//! The latencies of an experiment that measures them, as a table of the README.
+//! The latencies of an experiment that measures them.
 
 use std::fmt::Write as _;
 
+use fwdlab_results::{LatencyAt, LatencyFigures, Results, Trial};
 use fwdlab_stats::median;
 
-use super::text_table::wrap;
-use fwdlab_results::{LatencyAt, LatencyFigures, Results, Trial};
+use crate::block::Block;
+use crate::source::Source;
 
-/// The table, or nothing when no trial has latencies.
-pub fn table(results: &Results) -> String {
+/// Names of the columns.
+const HEAD: [&str; 8] =
+    ["traffic", "load", "variant", "median", "99 %", "99.9 %", "99.99 %", "maximum"];
+
+/// The table and what it shows; nothing when no trial has latencies.
+pub fn blocks<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
+    let rows = rows(source.results);
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let note = "Time from the tester through the device and back, in ns: the median over the \
+                trials of each trial's percentile; of the maxima, the largest. Loads in per cent are \
+                shares of the rate that the same trial found.";
+    let [traffic, load, variant, a, b, c, d, e] = HEAD;
+    let head = format!("{traffic:<16} {load:>10} {variant:<16} {a:>9} {b:>9} {c:>9} {d:>9} {e:>9}");
+    vec![Block::Paragraph(note.to_owned()), Block::Preformatted(format!("{head}\n{rows}"))]
+}
+
+fn rows(results: &Results) -> String {
     let mut out = String::new();
     for traffic in &results.campaign.traffics {
         for variant in &results.campaign.variants {
@@ -32,24 +50,7 @@ pub fn table(results: &Results) -> String {
             }
         }
     }
-    if out.is_empty() {
-        return out;
-    }
-    let note = "Time from the tester through the device and back, in ns: the median over the \
-                trials of each trial's percentile; of the maxima, the largest. Loads in per cent are \
-                shares of the rate that the same trial found.";
-    format!(
-        "## Latency\n\n{}\n```\n{:<16} {:>10} {:<16} {:>9} {:>9} {:>9} {:>9} {:>9}\n{out}```\n\n",
-        wrap(note, 100, "", ""),
-        "traffic",
-        "load",
-        "variant",
-        "median",
-        "99 %",
-        "99.9 %",
-        "99.99 %",
-        "maximum",
-    )
+    out
 }
 
 /// The shares of the rate at which latency was measured, in the order of measuring.

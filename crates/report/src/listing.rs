@@ -1,4 +1,4 @@
-//! The ministat blocks of a report: the same as `fwdlab ministat -s` prints
+//! The ministat listings of a report: the same as `fwdlab ministat -s` prints
 //! for the `.pps` files beside it.
 
 use fwdlab_stats::ministat::{self, Dataset, Options};
@@ -7,19 +7,24 @@ use fwdlab_claims::claim::{Cell, Claims, VerdictClaim};
 use fwdlab_claims::units::plain_rate;
 use fwdlab_results::{Metric, Results};
 
-/// A block, or why there is none.
+/// A listing, or why there is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Block {
+pub enum Listing {
     /// What ministat prints.
     Text(String),
     /// Why it would refuse.
     Missing(String),
 }
 
-/// The blocks of one traffic: forwarding rates, then device costs when they
+/// The listings of one traffic: forwarding rates, then device costs when they
 /// decide. The baseline comes first; more than seven variants make further
-/// blocks, each with the baseline.
-pub fn blocks(traffic: &str, claims: &Claims, results: &Results, with_cost: bool) -> Vec<Block> {
+/// listings, each with the baseline.
+pub fn listings(
+    traffic: &str,
+    claims: &Claims,
+    results: &Results,
+    with_cost: bool,
+) -> Vec<Listing> {
     let (baseline, others): (Vec<&Cell>, Vec<&Cell>) =
         claims.cells.iter().filter(|c| c.traffic == traffic).partition(|c| c.is_baseline);
     let mut found = Vec::new();
@@ -28,17 +33,17 @@ pub fn blocks(traffic: &str, claims: &Claims, results: &Results, with_cost: bool
     for &metric in metrics {
         for chunk in others.chunks(ministat::MAX_DATASETS - 1) {
             let cells: Vec<&Cell> = baseline.iter().chain(chunk).copied().collect();
-            found.push(block(&cells, results, metric));
+            found.push(listing(&cells, results, metric));
         }
     }
     found
 }
 
-fn block(cells: &[&Cell], results: &Results, metric: Metric) -> Block {
+fn listing(cells: &[&Cell], results: &Results, metric: Metric) -> Listing {
     let sets: Vec<(String, Vec<f64>)> =
         cells.iter().map(|c| (legend(c, metric), values(c, results, metric))).collect();
     if let Some((name, values)) = sets.iter().find(|(_, v)| v.len() < ministat::MIN_VALUES) {
-        return Block::Missing(format!(
+        return Listing::Missing(format!(
             "{name} has {} of the {} values that ministat needs",
             values.len(),
             ministat::MIN_VALUES
@@ -70,15 +75,15 @@ fn rounded(value: f64, metric: Metric) -> f64 {
     }
 }
 
-fn render(sets: &[(String, Vec<f64>)]) -> Block {
+fn render(sets: &[(String, Vec<f64>)]) -> Listing {
     let options = Options { has_separate_bars: true, ..Options::default() };
     let datasets: Result<Vec<Dataset>, _> =
         sets.iter().map(|(legend, values)| Dataset::new(legend.as_str(), values.clone())).collect();
     match datasets {
-        Ok(datasets) => Block::Text(
+        Ok(datasets) => Listing::Text(
             String::from_utf8_lossy(&ministat::render(&datasets, &options)).into_owned(),
         ),
-        Err(error) => Block::Missing(error.to_string()),
+        Err(error) => Listing::Missing(error.to_string()),
     }
 }
 

@@ -1,0 +1,187 @@
+//! Blocks as Markdown: a file that reads well as plain text, or the step summary of a CI run.
+
+use std::fmt::Write as _;
+
+use fwdlab_claims::claim::State;
+
+use super::block::{Block, Figure, Heading, Kind, Part, Statement, unfolded};
+use super::text_table::wrap;
+
+/// Columns of running text in a file.
+const WIDTH: usize = 100;
+
+/// Renders a file for git: lines broken, a blank line after every block.
+pub fn file(parts: &[Part<'_>]) -> String {
+    let mut out = String::with_capacity(16 * 1024);
+    for part in parts {
+        if let Heading::Shown(text) = part.heading {
+            let _ = writeln!(out, "## {text}\n");
+        }
+        blocks(&mut out, &part.blocks, Dialect::File);
+    }
+    out
+}
+
+/// Renders a step summary: signs instead of words, and whatever has a heading folded away below it.
+pub fn summary(parts: &[Part<'_>]) -> String {
+    let mut out = String::new();
+    for part in parts {
+        if let Heading::Shown(text) = part.heading {
+            let _ = writeln!(out, "<details><summary>{text}</summary>\n");
+        }
+        blocks(&mut out, &part.blocks, Dialect::Summary);
+        if let Heading::Shown(_) = part.heading {
+            out.push_str("</details>\n");
+        }
+    }
+    out
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Dialect {
+    File,
+    Summary,
+}
+
+impl Dialect {
+    /// Breaks lines where they are read unrendered.
+    fn wrap(self, text: &str, first: &str, next: &str) -> String {
+        match self {
+            Self::File => wrap(text, WIDTH, first, next),
+            Self::Summary => format!("{first}{text}\n"),
+        }
+    }
+
+    /// Whether no blank line stands between two blocks.
+    fn is_tight(self, one: Kind, next: Kind) -> bool {
+        match (one, next) {
+            (Kind::Items, Kind::Items) => true,
+            (Kind::Verdict, Kind::Verdict)
+            | (Kind::Failures, Kind::Items)
+            | (Kind::Items, Kind::Failures) => self == Self::Summary,
+            _ => false,
+        }
+    }
+}
+
+fn blocks(out: &mut String, blocks: &[Block<'_>], dialect: Dialect) {
+    let blocks = unfolded(blocks);
+    for (k, one) in blocks.iter().enumerate() {
+        block(out, one, dialect);
+        let next = blocks.get(k + 1);
+        if !next.is_some_and(|next| dialect.is_tight(one.kind(), next.kind())) {
+            out.push('\n');
+        }
+    }
+}
+
+fn block(out: &mut String, block: &Block<'_>, dialect: Dialect) {
+    match block {
+        Block::Title(text) if dialect == Dialect::Summary => line(out, &format!("## {text}")),
+        Block::Title(text) => line(out, &format!("# {text}")),
+        Block::Lead(text) | Block::Paragraph(text) => out.push_str(&dialect.wrap(text, "", "")),
+        Block::Label(text) => line(out, &format!("{text}:")),
+        Block::Line(text) => line(out, text),
+        Block::Verbatim(text) => line(out, text),
+        Block::Preformatted(text) => line(out, &format!("```\n{text}```")),
+        Block::Remarks(texts) => {
+            let quoted: Vec<String> = texts.iter().map(|text| format!("> {text}\n")).collect();
+            out.push_str(&quoted.join(">\n"));
+        }
+        Block::List(items) => {
+            for item in items {
+                out.push_str(&dialect.wrap(&item.text, "- ", "  "));
+                for text in &item.below {
+                    out.push_str(&dialect.wrap(text, "  - ", "    "));
+                }
+            }
+        }
+        Block::Badges(_) | Block::Warnings(_) | Block::Failures(_) => states(out, block, dialect),
+        Block::Command(purpose, command) => line(out, &format!("- {purpose}: `{command}`")),
+        Block::Table(table) => out.push_str(&table.text.markdown()),
+        Block::Figure(Figure { title, file: Some(file), .. }) => {
+            line(out, &format!("![{title}]({file})"));
+        }
+        Block::Figure(Figure { title, file: None, .. }) => line(out, title),
+        Block::Flames(graphs) => {
+            for graph in *graphs {
+                let _ = writeln!(out, "- [{}]({}): {}", graph.title, graph.file, graph.note);
+            }
+        }
+        Block::Verdict(statement) => match dialect {
+            Dialect::File => verdict(out, statement),
+            Dialect::Summary => verdict_in_brief(out, statement),
+        },
+        // Unfolded before.
+        Block::Details(_) | Block::Group(..) => {}
+    }
+}
+
+fn line(out: &mut String, text: &str) {
+    out.push_str(text);
+    out.push('\n');
+}
+
+/// What holds and what does not.
+fn states(out: &mut String, block: &Block<'_>, dialect: Dialect) {
+    let mut say = |state: State, text: &str| match dialect {
+        Dialect::File => out.push_str(&wrap(text, WIDTH, "- ", "  ")),
+        Dialect::Summary => line(out, &format!("{} {text}<br>", sign(state))),
+    };
+    match block {
+        Block::Badges(badges) => {
+            for badge in badges {
+                let word = match dialect {
+                    Dialect::File => format!("{}: ", badge.state.word()),
+                    Dialect::Summary => String::new(),
+                };
+                say(badge.state, &format!("{word}{}: {}", badge.name, badge.text));
+            }
+        }
+        Block::Warnings(texts) => texts.iter().for_each(|text| say(State::Warn, text)),
+        Block::Failures(texts) if dialect == Dialect::File => {
+            let wrapped: Vec<String> =
+                texts.iter().map(|text| wrap(text, WIDTH, "", "    ")).collect();
+            out.push_str(&wrapped.join("\n"));
+        }
+        Block::Failures(texts) => texts.iter().for_each(|text| say(State::Bad, text)),
+        _ => {}
+    }
+}
+
+const fn sign(state: State) -> &'static str {
+    match state {
+        State::Good => ":white_check_mark:",
+        State::Warn => ":warning:",
+        State::Bad => ":x:",
+    }
+}
+
+fn verdict(out: &mut String, statement: &Statement<'_>) {
+    out.push_str(&wrap(statement.sentence, WIDTH, "=> ", "   "));
+    if let Some(basis) = &statement.basis {
+        out.push_str(&wrap(basis, WIDTH, "   ", "   "));
+    }
+    if let Some(note) = statement.note {
+        out.push_str(&wrap(note, WIDTH, "   note: ", "     "));
+    }
+    for doubt in &statement.doubts {
+        out.push_str(&wrap(&doubt.whole(), WIDTH, "   ", "     "));
+    }
+}
+
+fn verdict_in_brief(out: &mut String, statement: &Statement<'_>) {
+    let sign = match statement.word {
+        "faster" => ":arrow_up:",
+        "slower" => ":arrow_down:",
+        "equivalent" => ":heavy_equals_sign:",
+        "invalid" => ":x:",
+        _ => ":grey_question:",
+    };
+    let _ = writeln!(out, "- {sign} **{}**: {}", statement.subject, statement.sentence);
+    let doubts = statement.doubts.iter();
+    let doubts = doubts.map(|doubt| format!(":warning: {}: {}", doubt.text, doubt.remedy));
+    for text in statement.basis.iter().cloned().chain(doubts) {
+        let _ = writeln!(out, "  <br>{text}");
+    }
+}

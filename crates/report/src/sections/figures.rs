@@ -1,0 +1,52 @@
+//! The figures: files beside the README, drawings in the page.
+
+use crate::block::{Block, Figure};
+use crate::source::Source;
+
+/// The effects with their intervals.
+pub fn forest<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
+    let svg = &source.extras.drawings.forest;
+    figure("Effects with their intervals", Some("forest.svg"), svg)
+}
+
+/// The forwarding rates.
+pub fn rates<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
+    figure("Forwarding rates", Some("graph.svg"), &source.extras.drawings.rates)
+}
+
+/// The device costs, when a trial has one.
+pub fn costs<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
+    let Some(svg) = &source.extras.drawings.costs else { return Vec::new() };
+    figure("Device cost per frame", Some("cost.svg"), svg)
+}
+
+/// The device costs where a verdict rests on them.
+pub fn costs_that_decide<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
+    let decides = source.claims.verdicts.iter().any(|verdict| verdict.metric == "cost");
+    if decides { costs(source) } else { Vec::new() }
+}
+
+/// Every trial in the order of the run.
+pub fn run_order<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
+    let svg = &source.extras.drawings.run_order;
+    figure("Every trial in the order of the run", Some("run-order.svg"), svg)
+}
+
+/// How the rates are spread, and how figures are asked.
+pub fn distribution<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
+    let hint = "Point at a mark, or focus a figure and use the arrow keys: the trial is named, and \
+                marked in every figure.";
+    let svg = &source.extras.drawings.distribution;
+    let mut blocks = figure("Distribution of the rates", None, svg);
+    blocks.push(Block::Paragraph(hint.to_owned()));
+    blocks
+}
+
+/// What sends frames through what.
+pub fn topology<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
+    figure("Topology", None, &source.extras.drawings.topology)
+}
+
+fn figure<'a>(title: &'static str, file: Option<&'static str>, svg: &'a str) -> Vec<Block<'a>> {
+    vec![Block::Figure(Figure { title, file, svg })]
+}

@@ -1,0 +1,25 @@
+//! Where it all comes from: machine, system, traffic, routes, files.
+
+use crate::block::{Block, Item};
+use crate::source::Source;
+
+/// What was measured and on what.
+pub fn blocks<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
+    vec![Block::List(source.claims.setting.lines().into_iter().map(Item::from).collect())]
+}
+
+/// Which file asked for it.
+pub fn experiment<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
+    let sum = &source.claims.setting.experiment_sha256;
+    if sum.is_empty() {
+        return Vec::new();
+    }
+    vec![Block::List(vec![Item::from(format!("experiment.toml: SHA-256 {sum}"))])]
+}
+
+/// Where the figures are.
+pub fn files<'a>(_: &Source<'a>) -> Vec<Block<'a>> {
+    let text = "every single trial with its raw intervals: trials.jsonl; statements as data: \
+                claims.json";
+    vec![Block::List(vec![Item::from(text.to_owned())])]
+}

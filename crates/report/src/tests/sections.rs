@@ -1,0 +1,140 @@
+//! The one list of sections: what stands in it stands in the renderings.
+
+use super::super::block::{Block, Item};
+use super::super::render::{Report, extras};
+use super::super::sections::{
+    COMMIT, GITHUB, PAGE, Place, README, Rendering, SECTIONS, Section, TERMINAL,
+};
+use super::super::source::{Extras, Source};
+use super::sample;
+use fwdlab_claims::{Claims, claims};
+use fwdlab_results::Results;
+use std::collections::BTreeSet;
+
+const RENDERINGS: [Rendering; 5] =
+    [Rendering::Readme, Rendering::Page, Rendering::Terminal, Rendering::Commit, Rendering::Github];
+
+/// A made-up campaign with everything that a report is made from.
+struct Made {
+    results: Results,
+    claims: Claims,
+    extras: Extras,
+    _dir: tempfile::TempDir,
+}
+
+impl Made {
+    fn of(mut results: Results) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        sample::write(&mut results, dir.path());
+        sample::write_profiles(&results, dir.path());
+        std::fs::write(dir.path().join("notes.md"), sample::NOTES).unwrap();
+        let claims = claims(&results).unwrap();
+        let extras = extras(&results, &claims).unwrap();
+        Self { results, claims, extras, _dir: dir }
+    }
+
+    fn render(&self, sections: &[Section], rendering: Rendering) -> String {
+        let Self { results, claims, extras, .. } = self;
+        let report = Report { sections, source: Source { claims, results, extras } };
+        match rendering {
+            Rendering::Readme => report.readme(),
+            Rendering::Page => report.page(),
+            Rendering::Terminal => report.terminal(100, false),
+            Rendering::Commit => report.commit(),
+            Rendering::Github => report.github(),
+        }
+    }
+}
+
+fn planted<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
+    let trials = source.claims.progress.planned;
+    vec![
+        Block::Paragraph(format!("A stranger watched {trials} trials.")),
+        Block::List(vec![Item::from("The stranger was not paid.".to_owned())]),
+    ]
+}
+
+#[test]
+fn section_planted_in_the_list_stands_in_every_rendering() {
+    const PLACES: &[Place] =
+        &[README.under("Watched"), PAGE.under("Watched"), TERMINAL, COMMIT, GITHUB];
+    let made = Made::of(sample::results(&sample::TWO, 8));
+    let mut sections = SECTIONS.to_vec();
+    sections.push(Section::new("watched", planted, PLACES));
+    for rendering in RENDERINGS {
+        let text = made.render(&sections, rendering);
+        for wanted in ["A stranger watched 32 trials.", "The stranger was not paid."] {
+            assert_eq!(text.matches(wanted).count(), 1, "{rendering:?}: {text}");
+        }
+        let is_headed = text.contains("## Watched\n") || text.contains("<h2>Watched</h2>");
+        let is_file = matches!(rendering, Rendering::Readme | Rendering::Page);
+        assert_eq!(is_headed, is_file, "{rendering:?}: {text}");
+    }
+}
+
+#[test]
+fn section_stands_only_where_its_places_are() {
+    let made = Made::of(sample::results(&sample::TWO, 8));
+    let mut sections = SECTIONS.to_vec();
+    sections.insert(3, Section::new("watched", planted, &[COMMIT]));
+    for rendering in RENDERINGS {
+        let text = made.render(&sections, rendering);
+        let is_there = text.contains("stranger");
+        assert_eq!(is_there, rendering == Rendering::Commit, "{rendering:?}: {text}");
+        if !is_there {
+            assert!(text == made.render(SECTIONS, rendering), "{rendering:?}");
+        }
+    }
+}
+
+/// What a page has without any section.
+fn frame(made: &Made, rendering: Rendering) -> BTreeSet<String> {
+    made.render(&[], rendering).lines().map(str::to_owned).collect()
+}
+
+/// The lines of a section alone that must stand in the whole report too. Which part of a page a
+/// section stands in depends on its neighbours.
+fn own_lines(made: &Made, section: &Section, rendering: Rendering) -> Vec<String> {
+    let frame = frame(made, rendering);
+    let text = made.render(std::slice::from_ref(section), rendering);
+    let is_border = |line: &str| {
+        line.starts_with("<section") || line.starts_with("</section") || line.contains("</main>")
+    };
+    let lines = text.lines().filter(|line| !line.trim().is_empty() && !is_border(line));
+    lines.filter(|line| !frame.contains(*line)).map(str::to_owned).collect()
+}
+
+#[test]
+fn every_section_of_the_list_stands_in_the_report_of_the_samples() {
+    let made = [
+        sample::results(&sample::TWO, 8),
+        sample::doubtful(),
+        sample::results(&sample::FOUR, 12),
+        sample::with_latencies(),
+    ]
+    .map(Made::of);
+    for section in SECTIONS {
+        for place in section.places {
+            let mut shown = 0;
+            for made in &made {
+                let lines = own_lines(made, section, place.rendering);
+                let whole = made.render(SECTIONS, place.rendering);
+                for line in &lines {
+                    assert!(whole.contains(line), "{} in {place:?}: {line:?}", section.name);
+                }
+                shown += lines.len();
+            }
+            assert!(shown > 0, "{} never shows in {place:?}", section.name);
+        }
+    }
+}
+
+#[test]
+fn sections_have_names_of_their_own_and_one_place_in_a_rendering() {
+    let names: BTreeSet<&str> = SECTIONS.iter().map(|section| section.name).collect();
+    assert_eq!(names.len(), SECTIONS.len());
+    for section in SECTIONS {
+        let places = section.places.iter().map(|place| format!("{:?}", place.rendering));
+        assert_eq!(places.collect::<BTreeSet<_>>().len(), section.places.len(), "{}", section.name);
+    }
+}
