@@ -62,8 +62,8 @@ pub fn verify(results: &Results) -> Result<Verified, ClaimsError> {
     verified.faults.extend(plan::order(results));
     for trial in &results.trials {
         verified.faults.extend(trial::figures(trial, experiment.as_ref()));
+        verified.faults.extend(doubts(trial));
     }
-    verified.faults.extend(doubts(&results.trials));
     Ok(verified)
 }
 
@@ -90,20 +90,10 @@ fn hash(
     Ok(())
 }
 
-/// Doubts that the trials of one block and traffic must carry, and do not.
-fn doubts(trials: &[Trial]) -> Vec<Fault> {
-    let groups = trials.chunk_by(|a, b| (a.block, &a.traffic) == (b.block, &b.traffic));
-    let missing = |group: &[Trial]| -> Vec<Fault> {
-        let due = comparable::warnings(group);
-        let lacks = |(trial, due): (&Trial, Vec<String>)| -> Vec<Fault> {
-            // such a trial is recorded before the others of its group have run
-            if comparable::is_recorded_at_once(trial) {
-                return Vec::new();
-            }
-            let gone = due.into_iter().filter(|text| !trial.measured.warnings.contains(text));
-            gone.map(|text| Fault::Warning { trial: trial.id.clone(), text }).collect()
-        };
-        group.iter().zip(due).flat_map(lacks).collect()
-    };
-    groups.flat_map(missing).collect()
+/// Doubts that a trial's own counts give, and that it does not carry. (Whether its cores were as far
+/// apart as those of its block depends on which trials ran without a stop between them.)
+fn doubts(trial: &Trial) -> Vec<Fault> {
+    let due = comparable::warnings(std::slice::from_ref(trial)).concat();
+    let gone = due.into_iter().filter(|text| !trial.measured.warnings.contains(text));
+    gone.map(|text| Fault::Warning { trial: trial.id.clone(), text }).collect()
 }
