@@ -15,26 +15,45 @@ const ALPHA: f64 = 0.05;
 /// One block: the baseline's trial first, then each variant's.
 pub type Row<'a> = Vec<&'a Trial>;
 
-/// Compares each variant with the baseline; the results are in the order of
-/// the columns. A campaign that was to stop when decided gets intervals that
-/// hold whenever one looks, any other those of a planned number of blocks.
+/// Compares each of the variants, `columns` in number, with the baseline; the results are in their
+/// order, each with why there is none, in words. A campaign that was to stop when decided gets
+/// intervals that hold whenever one looks, any other those of a planned number of blocks.
 ///
-/// # Errors
-/// Why there is no comparison, in words.
+/// A variant with a trial that lacks the figure is left out of the model: it takes no other with it.
 pub fn compare(
     rows: &[Row<'_>],
+    columns: usize,
     metric: Metric,
     campaign: &Campaign,
+) -> Vec<Result<Comparison, String>> {
+    let figure = |row: &Row<'_>, column: usize| {
+        let trial = row.get(column)?;
+        metric.of(trial).filter(|value| value.is_finite() && *value > 0.0)
+    };
+    let is_whole = |column: &usize| rows.iter().all(|row| figure(row, *column).is_some());
+    let whole: Vec<usize> =
+        (1..=columns).filter(|column| is_whole(&0) && is_whole(column)).collect();
+    let table = rows.iter().map(|row| {
+        std::iter::once(0).chain(whole.iter().copied()).filter_map(|c| figure(row, c)).collect()
+    });
+    let compared = compare_table(&table.collect::<Vec<_>>(), metric.direction(), campaign);
+    let of = |column: usize| match (whole.iter().position(|c| *c == column), &compared) {
+        (None, _) => Err(format!("a trial has no figure for the {}", metric.name())),
+        (Some(_), Err(why)) => Err(why.clone()),
+        (Some(place), Ok(all)) => Ok(all[place].clone()),
+    };
+    (1..=columns).map(of).collect()
+}
+
+fn compare_table(
+    blocks: &[Vec<f64>],
+    direction: Direction,
+    campaign: &Campaign,
 ) -> Result<Vec<Comparison>, String> {
-    let direction = metric.direction();
-    let blocks: Option<Vec<Vec<f64>>> =
-        rows.iter().map(|row| row.iter().map(|t| metric.of(t)).collect()).collect();
-    let blocks =
-        blocks.ok_or_else(|| format!("a trial has no figure for the {}", metric.name()))?;
     if campaign.until_decided {
-        until_decided(&blocks, direction, campaign)
+        until_decided(blocks, direction, campaign)
     } else {
-        model::compare(&blocks, direction).map_err(|e| e.to_string())
+        model::compare(blocks, direction).map_err(|e| e.to_string())
     }
 }
 

@@ -10,6 +10,8 @@ use fwdlab_stats::validity::{self, Finding};
 use fwdlab_stats::{Comparison, Verdict};
 
 use crate::blocks::{Row, compare};
+use crate::setting::Setting;
+use crate::unlike::unlike;
 use fwdlab_results::{Checks, Metric, Results, Trial};
 
 /// A verdict with all that it rests on.
@@ -50,7 +52,7 @@ impl Judgement<'_> {
 /// The blocks are those in which the baseline and every variant kept their
 /// trial; a variant with fewer than two such trials is left out of them, so
 /// that it does not take the others with it.
-pub fn judge<'a>(results: &'a Results, traffic: &str) -> Vec<Judgement<'a>> {
+pub fn judge<'a>(results: &'a Results, traffic: &str, setting: &Setting) -> Vec<Judgement<'a>> {
     let campaign = &results.campaign;
     let others: Vec<&String> =
         campaign.variants.iter().filter(|v| **v != campaign.baseline).collect();
@@ -61,8 +63,8 @@ pub fn judge<'a>(results: &'a Results, traffic: &str) -> Vec<Judgement<'a>> {
     let kept: Vec<Vec<&Trial>> = others.iter().map(|v| kept(results, v, traffic)).collect();
     let in_model: Vec<&Vec<&Trial>> = kept.iter().filter(|trials| trials.len() >= 2).collect();
     let rows = complete_blocks(&baseline, &in_model);
-    let rate = compare(&rows, Metric::Rate, campaign);
-    let cost = compare(&rows, Metric::Cost, campaign);
+    let [rate, cost] =
+        [Metric::Rate, Metric::Cost].map(|m| compare(&rows, in_model.len(), m, campaign));
     let mut column = 0;
     let mut judgements = Vec::with_capacity(others.len());
     for (variant, trials) in others.iter().zip(&kept) {
@@ -72,18 +74,17 @@ pub fn judge<'a>(results: &'a Results, traffic: &str) -> Vec<Judgement<'a>> {
         }
         column += 1;
         let sides = [0, column].map(|side| rows.iter().map(|row| row[side]).collect());
-        let pick = |all: &Result<Vec<Comparison>, String>| match all {
-            Ok(all) => Ok(all[column - 1].clone()),
-            Err(why) => Err(why.clone()),
-        };
-        let figures = Figures { rate: pick(&rate), cost: pick(&cost) };
+        let [rate, cost] = [&rate, &cost].map(|all| all[column - 1].clone());
+        let figures = Figures { rate, cost, unlike: unlike(results, setting, &sides) };
         judgements.push(judgement(results, (variant, traffic), sides, figures));
     }
     judgements
 }
 
+/// The trials that bear a figure: those that did not fail and have a rate.
 fn kept<'a>(results: &'a Results, variant: &str, traffic: &str) -> Vec<&'a Trial> {
-    results.trials_of(variant, traffic).into_iter().filter(|t| t.is_ok()).collect()
+    let has_rate = |t: &&Trial| Metric::Rate.of(t).is_some_and(|r| r.is_finite() && r > 0.0);
+    results.trials_of(variant, traffic).into_iter().filter(has_rate).collect()
 }
 
 /// Judges published runs as [`compare`](crate::compare) does: without blocks,
@@ -110,6 +111,8 @@ fn published<'a>(results: &'a Results, (variant, traffic): (&str, &str)) -> Judg
 struct Figures {
     rate: Result<Comparison, String>,
     cost: Result<Comparison, String>,
+    /// How the sides differ from what the experiment says.
+    unlike: Vec<Finding>,
 }
 
 fn too_few<'a>(results: &Results, names: (&str, &str), kept: usize) -> Judgement<'a> {
@@ -118,7 +121,7 @@ fn too_few<'a>(results: &Results, names: (&str, &str), kept: usize) -> Judgement
         results,
         names,
         [Vec::new(), Vec::new()],
-        Figures { rate: Err(why.clone()), cost: Err(why) },
+        Figures { rate: Err(why.clone()), cost: Err(why), unlike: Vec::new() },
     )
 }
 
@@ -130,6 +133,7 @@ fn judgement<'a>(
 ) -> Judgement<'a> {
     let metric = Metric::deciding(trials(&sides));
     let mut findings = checks(results, &sides, metric);
+    findings.extend(figures.unlike);
     let compared = [results.campaign.baseline.as_str(), variant];
     let failed = results
         .trials
@@ -200,7 +204,9 @@ fn checks(results: &Results, sides: &[Vec<&Trial>; 2], metric: Metric) -> Vec<Fi
         let offered: Vec<f64> = trials(sides).map(|t| t.offered_pps().unwrap_or(0.0)).collect();
         let forwarded = trials(sides).map(|t| t.rate_pps.unwrap_or(0.0));
         let runs: Vec<(f64, f64)> = offered.iter().copied().zip(forwarded).collect();
-        let loads: Vec<_> = runs.iter().map(|&(o, f)| (asked.map(|_| o), f)).collect();
+        // where nobody counted what was offered, nobody can say that all of it came through
+        let known = |offered: f64| asked.map(|_| offered).filter(|offered| *offered > 0.0);
+        let loads: Vec<_> = runs.iter().map(|&(o, f)| (known(o), f)).collect();
         found.extend(validity::saturation(&loads, None));
         found.extend(validity::generator(&offered, asked));
         // Where they share a core on purpose, it is known and said what bounded each trial.

@@ -9,12 +9,17 @@
 
 pub mod blocks;
 pub mod claim;
+pub mod comparable;
 pub mod compare;
 mod error;
 pub mod judge;
+pub mod order;
 pub mod setting;
+pub mod settle;
 pub mod units;
+mod unlike;
 mod unresolved;
+pub mod verify;
 
 use fwdlab_results::Results;
 

@@ -9,13 +9,14 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use fwdlab_experiment::{Recorded, RouteSource, Routes};
+use fwdlab_experiment::{Allowance, Recorded, RouteSource, Routes};
 use fwdlab_wire::ethernet;
 use serde::Serialize;
 
 use crate::{ClaimsError, units};
 use fwdlab_results::Family;
 use fwdlab_results::environment::{Build, Environment, Machine};
+use fwdlab_results::journal::Chain;
 use fwdlab_results::{About, Results};
 
 /// What was measured and on what.
@@ -43,6 +44,13 @@ pub struct Setting {
     pub interval_ms: f64,
     /// SHA-256 of the experiment file.
     pub experiment_sha256: String,
+    /// SHA-256 of the journal's last line, which stands for all lines before it; absent when the
+    /// journal has no whole chain of hashes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub journal_sha256: Option<String>,
+    /// Checks whose failure the experiment allows.
+    #[serde(skip)]
+    pub allow: Vec<Allowance>,
     /// The command that runs the same campaign again.
     pub command: String,
 }
@@ -95,6 +103,8 @@ impl Setting {
             seed: campaign.seed,
             interval_ms: results.trials.first().map_or(0.0, |t| t.interval_ms),
             experiment_sha256: campaign.experiment_sha256.clone(),
+            journal_sha256: Chain::read(&results.dir)?.last().map(str::to_owned),
+            allow: experiment.map_or_else(Vec::new, |experiment| experiment.allow.clone()),
             command: match campaign.about.as_ref().and_then(|about| about.command.clone()) {
                 Some(command) => command,
                 None => command(experiment, campaign.seed),

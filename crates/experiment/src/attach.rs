@@ -70,6 +70,21 @@ impl Experiment {
     }
 }
 
+impl Experiment {
+    /// The SHA-256 under which a campaign of this experiment is recorded: that of its text, followed
+    /// by its routes file if it names one. `None` when that file is not at hand.
+    ///
+    /// # Errors
+    /// When the routes file is there and cannot be read.
+    pub fn recorded_sha256(&self) -> Result<Option<String>> {
+        match self.routes_file() {
+            None => Ok(Some(self.sha256.clone())),
+            Some(file) if file.is_file() => digest(&self.text, &file).map(Some),
+            Some(_) => Ok(None),
+        }
+    }
+}
+
 /// The experiment's routes with those of a file beside them, as `file` in `[routes]` would give.
 ///
 /// # Errors

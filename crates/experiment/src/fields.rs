@@ -181,6 +181,11 @@ impl<'a> Section<'a> {
         self.takes_all = true;
     }
 
+    /// Whether every key counts as asked for.
+    pub fn takes_all(&self) -> bool {
+        self.takes_all
+    }
+
     /// Complains about every key that was not asked for.
     pub fn finish(self, findings: &mut Findings<'_>) {
         for key in self.table.keys() {

@@ -47,6 +47,22 @@ impl Experiment {
     /// # Errors
     /// When anything is wrong; the error holds every problem found.
     pub fn parse(path: &Path, text: &str, devices: &[&dyn Schema]) -> Result<Self, Problems> {
+        Self::parse_for((path, text), devices, false)
+    }
+
+    /// Reads the whole file of an experiment that has run, whatever device it names.
+    ///
+    /// # Errors
+    /// As [`Experiment::parse`].
+    pub fn recorded(path: &Path, text: &str) -> Result<Self, Problems> {
+        Self::parse_for((path, text), &[&Anything], true)
+    }
+
+    fn parse_for(
+        (path, text): (&Path, &str),
+        devices: &[&dyn Schema],
+        is_recorded: bool,
+    ) -> Result<Self, Problems> {
         let mut findings = Findings::new(text);
         let (tree, syntax) = DeTable::parse_recoverable(text);
         for error in &syntax {
@@ -57,7 +73,10 @@ impl Experiment {
         }
         // A tree mended by guesses would only add false complaints.
         let experiment = if findings.is_empty() {
-            let top = Section::new("", 0..0, tree.get_ref());
+            let mut top = Section::new("", 0..0, tree.get_ref());
+            if is_recorded {
+                top.know_all();
+            }
             read_experiment(top, (path, text), devices, &mut findings)
         } else {
             None
@@ -95,6 +114,8 @@ pub struct Recorded {
     pub variants: Vec<Variant>,
     /// The routes.
     pub routes: Routes,
+    /// Validity checks whose failure only warns.
+    pub allow: Vec<Allowance>,
 }
 
 impl Recorded {
@@ -107,12 +128,14 @@ impl Recorded {
         let mut findings = Findings::new(text);
         let mut top = Section::new("", 0..0, tree.get_ref());
         let seed = top.integer("seed", 0..=i64::MAX as u64, &mut findings);
+        let allow = read_allow(&mut top, &mut findings);
         let (variants, _) = parts::read_variants(&mut top, &Anything, &mut findings);
         let routes = parts::read_routes(&mut top, &mut findings);
         Ok(Self {
             seed: seed.map(|found| found.value),
             variants: variants.into_iter().map(|found| found.value).collect(),
             routes: parts::bare_routes(routes),
+            allow,
         })
     }
 }
@@ -208,6 +231,9 @@ fn read_device<'d>(
     let example = format!("{:?}", usual.map_or("", |device| device.name()));
     let found = found.into_text(&example, findings)?;
     let names = || devices.iter().map(|device| device.name());
+    if top.takes_all() {
+        return usual; // the device of a recorded experiment may be any
+    }
     let known = devices.iter().copied().find(|device| device.name() == found.value);
     let result = known.ok_or_else(|| {
         Complaint::new(

@@ -1,17 +1,29 @@
 //! Does a finished report still say what its journal says?
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
 use std::io;
+use std::path::Path;
 
-use super::figure::Summary;
 use super::{ReportError, render};
-use fwdlab_claims::judge::steady_rates;
-use fwdlab_results::{Results, Trial};
+use fwdlab_claims::verify::{Fault, Unchecked, verify};
+use fwdlab_results::{EXPERIMENT_FILE, JOURNAL_FILE, Results, SIGNATURE_FILE, TORN_FILE};
 
-/// How far a recorded rate may lie from the median of its intervals, as a
-/// ratio: rounding in the journal, no more.
-const RATE_TOLERANCE: f64 = 1e-6;
+/// Files of a results directory that are not derived, beside profiles and consoles.
+const DATA: [&str; 7] = [
+    JOURNAL_FILE,
+    TORN_FILE,
+    SIGNATURE_FILE,
+    EXPERIMENT_FILE,
+    "environment.json",
+    "import.json",
+    "notes.md",
+];
+
+/// Directories whose files nobody lists: profiles that were taken or put there, and what guests
+/// printed.
+const OPEN: [&str; 2] = ["profiles", "console"];
 
 /// Something in a results directory that does not agree with the journal.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,26 +50,13 @@ pub enum Difference {
         /// Its name in the directory.
         file: String,
     },
-    /// A trial's recorded rate is not the median of its steady intervals.
-    Rate {
-        /// Id of the trial.
-        trial: String,
-        /// The rate as recorded, in frames/s.
-        recorded: f64,
-        /// The rate that its intervals give.
-        computed: f64,
+    /// A file that is neither data of a campaign nor derived from it.
+    Unknown {
+        /// Its name in the directory.
+        file: String,
     },
-    /// A trial's totals are less than its intervals.
-    Totals {
-        /// Id of the trial.
-        trial: String,
-        /// `sent` or `received`.
-        what: &'static str,
-        /// The total as recorded.
-        recorded: u64,
-        /// The sum over the intervals.
-        computed: u64,
-    },
+    /// The journal does not say what its experiment, its seed and its raw counts give.
+    Journal(Fault),
 }
 
 impl fmt::Display for Difference {
@@ -68,28 +67,28 @@ impl fmt::Display for Difference {
                 write!(f, "{file}:{line}: says {is:?}, the journal gives {wanted:?}")
             }
             Self::Bytes { file } => write!(f, "{file}: not the picture that the journal gives"),
-            Self::Rate { trial, recorded, computed } => write!(
-                f,
-                "trials.jsonl: trial {trial} records {recorded} frames/s, its steady intervals give {computed}"
-            ),
-            Self::Totals { trial, what, recorded, computed } => write!(
-                f,
-                "trials.jsonl: trial {trial} records {recorded} frames {what}, its intervals hold {computed}"
-            ),
+            Self::Unknown { file } => {
+                write!(f, "{file}: neither data of a campaign nor derived from it; move it away")
+            }
+            Self::Journal(fault) => write!(f, "{fault}"),
         }
     }
 }
 
-/// Derives everything again and compares it with what stands in the directory; also
-/// compares each trial's figures with its raw intervals. Changes nothing.
+/// Verifies the journal, derives everything again and compares it with what stands in the
+/// directory; names what does not belong there. Changes nothing.
 ///
 /// # Errors
 /// When the journal or a file cannot be read, or claims do not resolve.
 pub fn check(results: &Results) -> Result<Vec<Difference>, ReportError> {
     let dir = &results.dir;
-    let mut found: Vec<Difference> = results.trials.iter().flat_map(trial).collect();
+    let faults = verify(results)?.faults;
+    let mut found: Vec<Difference> = faults.into_iter().map(Difference::Journal).collect();
     let claims = render::claims(results)?;
-    for (name, wanted) in render::files(results, &claims)? {
+    let files = render::files(results, &claims)?;
+    let mut known: BTreeSet<String> = DATA.into_iter().map(str::to_owned).collect();
+    for (name, wanted) in files {
+        known.insert(name.clone());
         let path = dir.join(&name);
         match fs::read(&path) {
             Ok(is) if is == wanted => {}
@@ -102,34 +101,44 @@ pub fn check(results: &Results) -> Result<Vec<Difference>, ReportError> {
             Err(e) => return Err(ReportError::io("read", path)(e)),
         }
     }
+    let mut unknown = Vec::new();
+    strangers(dir, "", &known, &mut unknown)?;
+    unknown.sort();
+    found.extend(unknown.into_iter().map(|file| Difference::Unknown { file }));
     Ok(found)
 }
 
-fn trial(trial: &Trial) -> Vec<Difference> {
-    let mut found = Vec::new();
-    if !trial.is_ok() {
-        return found;
-    }
-    if let (Some(recorded), Some(steady)) = (trial.rate_pps, Summary::of(&steady_rates(trial)))
-        && (recorded - steady.median).abs() > RATE_TOLERANCE * steady.median.abs()
-    {
-        let computed = steady.median;
-        found.push(Difference::Rate { trial: trial.id.clone(), recorded, computed });
-    }
-    let totals = [
-        ("sent", trial.measured.sent, trial.measured.intervals.iter().map(|i| i.tx).sum::<u64>()),
-        (
-            "received",
-            Some(trial.measured.received),
-            trial.measured.intervals.iter().map(|i| i.rx).sum(),
-        ),
-    ];
-    for (what, recorded, computed) in totals {
-        if let Some(recorded) = recorded.filter(|recorded| *recorded < computed) {
-            found.push(Difference::Totals { trial: trial.id.clone(), what, recorded, computed });
+/// What [`check`] could not look at in these results.
+///
+/// # Errors
+/// When the journal or a file beside it cannot be read.
+pub fn unchecked(results: &Results) -> Result<Vec<Unchecked>, ReportError> {
+    Ok(verify(results)?.unchecked)
+}
+
+/// The files in `dir`, below `prefix`, that are not `known`. Hidden ones (`.gitignore`) and what a
+/// kill left half-written say nothing to a reader of the report.
+fn strangers(
+    dir: &Path,
+    prefix: &str,
+    known: &BTreeSet<String>,
+    unknown: &mut Vec<String>,
+) -> Result<(), ReportError> {
+    let io = |e| ReportError::io("read", dir)(e);
+    for entry in fs::read_dir(dir).map_err(io)? {
+        let entry = entry.map_err(|e| ReportError::io("read", dir)(e))?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let path = format!("{prefix}{name}");
+        if entry.path().is_dir() {
+            let is_open = prefix.is_empty() && OPEN.contains(&name.as_str());
+            if !is_open && !name.starts_with('.') {
+                strangers(&entry.path(), &format!("{path}/"), known, unknown)?;
+            }
+        } else if !known.contains(&path) && !name.starts_with('.') && !name.ends_with(".part") {
+            unknown.push(path);
         }
     }
-    found
+    Ok(())
 }
 
 fn difference(file: String, is: &[u8], wanted: &[u8]) -> Difference {

@@ -87,6 +87,18 @@ impl Error {
     pub fn io<'a>(doing: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> Self + 'a {
         move |source| Self::Io { doing, path: path.to_owned(), source }
     }
+
+    /// A line of a journal that does not carry the hash of the line before it.
+    pub(crate) fn broken_chain(path: &Path, line: usize) -> Self {
+        let before = if line == 1 { "experiment.toml" } else { "the line before" };
+        Self::JournalLine {
+            path: path.to_owned(),
+            line,
+            what: format!("its hash is not that of {before}: one of the two was changed"),
+            wanted: "the records as they were written",
+            remedy: "restore the directory from where it was copied, or start anew with -o DIR",
+        }
+    }
 }
 
 /// What a person can do about a system error.

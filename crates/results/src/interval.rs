@@ -35,14 +35,37 @@ impl Interval {
         self.slow_share.is_some_and(|share| share > Self::MOST_SLOW)
     }
 
-    /// Frames sent per second.
+    /// Intervals that hold fewer frames than this have no rate of their own that means anything: one
+    /// frame more or less is 1 %, the usual margin.
+    pub const FEW_FRAMES: f64 = 100.0;
+
+    /// Frames sent per second; 0 for an interval that did not last.
     pub fn tx_pps(&self) -> f64 {
-        self.tx as f64 * 1_000.0 / self.ms
+        per_second(self.tx, self.ms)
     }
 
-    /// Frames received per second: the forwarding rate of this interval.
+    /// Frames received per second: the forwarding rate of this interval; 0 for one that did not last.
     pub fn rx_pps(&self) -> f64 {
-        self.rx as f64 * 1_000.0 / self.ms
+        per_second(self.rx, self.ms)
+    }
+
+    /// Whether those of the intervals that hold `frames` at all hold only a few of them.
+    pub fn are_sparse(intervals: &[Self], frames: fn(&Self) -> u64) -> bool {
+        let busy = intervals.iter().map(|interval| frames(interval) as f64);
+        median(busy.filter(|frames| *frames > 0.0).collect())
+            .is_some_and(|frames| frames < Self::FEW_FRAMES)
+    }
+
+    /// The rate of `frames` in these intervals, in frames/s: the median of theirs, or where they are
+    /// sparse, or most of them empty, that of all together. `None` without a frame.
+    pub fn rate(intervals: &[Self], frames: fn(&Self) -> u64) -> Option<f64> {
+        let middle = median(intervals.iter().map(|i| per_second(frames(i), i.ms)).collect())?;
+        if middle > 0.0 && !Self::are_sparse(intervals, frames) {
+            return Some(middle);
+        }
+        let sum = intervals.iter().map(frames).fold(0, u64::saturating_add);
+        let rate = per_second(sum, intervals.iter().map(|interval| interval.ms).sum());
+        (rate > 0.0).then_some(rate)
     }
 
     /// Device cost in busy nanoseconds per frame; `None` when the device
@@ -50,6 +73,19 @@ impl Interval {
     pub fn cost_ns(&self) -> Option<f64> {
         self.busy?.cost_ns()
     }
+}
+
+fn per_second(frames: u64, ms: f64) -> f64 {
+    let rate = frames as f64 * 1_000.0 / ms;
+    if rate.is_finite() && ms > 0.0 { rate } else { 0.0 }
+}
+
+/// The median; the mean of the two middle values when their number is even.
+pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    let upper = *values.get(middle)?;
+    Some(if values.len() % 2 == 1 { upper } else { (values[middle - 1] + upper) / 2.0 })
 }
 
 /// Time that a device spent on work, and how much work it was.

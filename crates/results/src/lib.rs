@@ -42,8 +42,8 @@ pub use journal::Journal;
 pub use measure::Measure;
 pub use measured::{Checks, Ledger, Measured, TrialEnvironment};
 pub use metric::Metric;
-pub(crate) use read::{JOURNAL_FILE, JournalText};
-pub use read::{Results, TORN_FILE};
+pub(crate) use read::JournalText;
+pub use read::{EXPERIMENT_FILE, JOURNAL_FILE, Results, SIGNATURE_FILE, TORN_FILE};
 pub use record::{
     Campaign, Finished, Grouping, LimitedBy, Record, SCHEMA, Status, Steady, Trial, TrialOrder,
 };

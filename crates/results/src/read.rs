@@ -9,7 +9,13 @@ use super::{About, Campaign, Finished, Metric, Record, SCHEMA, Trial};
 use crate::{Error, Result};
 
 /// Name of the journal in a results directory.
-pub(crate) const JOURNAL_FILE: &str = "trials.jsonl";
+pub const JOURNAL_FILE: &str = "trials.jsonl";
+
+/// Name of the copy of the experiment file.
+pub const EXPERIMENT_FILE: &str = "experiment.toml";
+
+/// Name of the signature beside the journal.
+pub const SIGNATURE_FILE: &str = "trials.jsonl.sig";
 
 /// Name of the file beside the journal to which torn lines are moved.
 pub const TORN_FILE: &str = "trials.jsonl.torn";

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::interval::median;
 use crate::{About, Family, Interval, Measure, Measured};
 
 /// The version of the journal's schema that this build writes and the newest
@@ -190,17 +191,16 @@ impl Trial {
     /// Device cost in busy nanoseconds per frame: the median over the steady
     /// intervals (one preempted interval does not move it), or that of the
     /// whole trial when the intervals do not tell. `None` when the device
-    /// worked on no frame.
+    /// worked on no frame, or in no time.
     pub fn cost_ns(&self) -> Option<f64> {
         let costs = self.steady_intervals().iter().filter_map(Interval::cost_ns).collect();
-        median(costs).or_else(|| self.measured.cost_ns())
+        median(costs).or_else(|| self.measured.cost_ns()).filter(|cost| *cost > 0.0)
     }
 
     /// Median load offered in the steady intervals, in frames/s; `None` when
     /// there are none, or no sender was recorded.
     pub fn offered_pps(&self) -> Option<f64> {
-        let loads = self.steady_intervals().iter().map(Interval::tx_pps).collect();
-        median(loads).filter(|load| *load > 0.0)
+        Interval::rate(&self.steady_intervals(), |interval| interval.tx)
     }
 }
 
@@ -234,13 +234,6 @@ impl LimitedBy {
     pub const fn hides_device(self) -> bool {
         matches!(self, Self::Generator | Self::Load)
     }
-}
-
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    let upper = *values.get(middle)?;
-    Some(if values.len() % 2 == 1 { upper } else { (values[middle - 1] + upper) / 2.0 })
 }
 
 /// The window of intervals from which a trial's rate is taken.

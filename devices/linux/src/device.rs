@@ -49,6 +49,15 @@ struct Guard {
     _link: XdpLink,
     _program: Program,
     object: Option<Object>,
+    /// What it does with the frames, in the words of the control word `xdp`.
+    work: String,
+}
+
+/// What runs in a trial, from which it is read back what a variant set.
+struct Running<'a> {
+    tester: &'a Tester<'a>,
+    embedded: Option<&'a Embedded>,
+    input: Option<&'a Guard>,
 }
 
 impl Namespaces {
@@ -145,8 +154,10 @@ impl Namespaces {
             false => None,
         };
         self.tuning.place(&self.testbed, &settings)?;
-        let mut proof = self.proof(request.variant, &settings, &wanted)?;
-        proof.insert("tester used".to_owned(), tester::title(kind).to_owned());
+        let running =
+            Running { tester: &tester, embedded: embedded.as_ref(), input: input.as_ref() };
+        let mut proof = self.proof(request.variant, &settings, &wanted, &running)?;
+        proof.insert("tester used".to_owned(), tester::title(tester.kind()).to_owned());
         if let Some(object) = input.as_ref().and_then(|guard| guard.object.as_ref()) {
             proof.insert("xdp program".to_owned(), object.name.clone());
         }
@@ -205,23 +216,27 @@ impl Namespaces {
             }
             Xdp::None | Xdp::Forward => None,
         };
-        let input = match (&object, &settings.xdp) {
-            (Some(object), _) => Input::Program(&object.table),
-            (None, Xdp::Forward) => Input::Forward,
-            (None, _) => Input::Stack,
+        let (input, work) = match (&object, &settings.xdp) {
+            (Some(object), Xdp::File(file)) => {
+                (Input::Program(&object.table), file.display().to_string())
+            }
+            (_, Xdp::Forward) => (Input::Forward, "forward".to_owned()),
+            _ => (Input::Stack, "none".to_owned()),
         };
         let program = device::load(shared, input)
             .map_err(TopologyError::kernel("load the XDP program of the device's input"))?;
         let link = tester::attach(&self.testbed, DEVICE, interface, &program)?;
-        Ok(Guard { _link: link, _program: program, object })
+        Ok(Guard { _link: link, _program: program, object, work })
     }
 
-    /// What the kernel answers when asked for each setting of the variant.
+    /// What the kernel, and what runs in it, answer when asked for each setting of the variant.
+    /// Nothing is taken from the request: what cannot be asked has no proof.
     fn proof(
         &mut self,
         variant: &Variant,
         settings: &LinuxSettings,
         wanted: &Topology,
+        running: &Running<'_>,
     ) -> Result<BTreeMap<String, String>, LinuxError> {
         let mut proof = BTreeMap::new();
         for name in settings.sysctls.keys() {
@@ -242,24 +257,44 @@ impl Namespaces {
             proof.insert("routes".to_owned(), if is_there { value } else { counted.clone() });
             proof.insert("routes in the kernel".to_owned(), counted);
         }
-        if let Some(value) = asked("xdp") {
+        if variant.set.contains_key("xdp") {
             let id = self.testbed.xdp_program(DEVICE, &port_name(0))?;
-            proof.insert(
-                "xdp".to_owned(),
-                match id.is_some() || settings.xdp == Xdp::None {
-                    true => value,
-                    false => "no program".to_owned(),
-                },
-            );
+            let work = match (id, running.input) {
+                (Some(_), Some(guard)) => guard.work.as_str(),
+                // the sockets of fwdlab's router have one of their own there
+                (Some(_), None) if running.embedded.is_none() => "an unknown program",
+                _ => "none",
+            };
+            proof.insert("xdp".to_owned(), work.to_owned());
         }
         proof.extend(self.tuning.proof(&self.testbed, variant)?);
-        // What cannot be read back: tester and router were started with these, or the trial has
-        // failed.
-        for word in ["router", "tester", "ports"] {
-            proof.extend(asked(word).map(|value| (word.to_owned(), value)));
+        if variant.set.contains_key("router") {
+            proof.insert("router".to_owned(), self.forwarder(running.embedded)?.to_owned());
         }
-        proof.extend(settings.router_words.clone());
+        if variant.set.contains_key("tester") {
+            proof.insert("tester".to_owned(), running.tester.kind().name().to_owned());
+        }
+        if let Some(embedded) = running.embedded {
+            if variant.set.contains_key("ports") {
+                proof.insert("ports".to_owned(), embedded.sockets.name().to_owned());
+            }
+            proof.extend(embedded.words.clone());
+        }
         Ok(proof)
+    }
+
+    /// Who forwards, in the words of the control word `router`.
+    fn forwarder(&mut self, embedded: Option<&Embedded>) -> Result<&'static str, LinuxError> {
+        let mut kernel = false;
+        for switch in ["net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding"] {
+            kernel |= self.testbed.sysctl(DEVICE, switch)? == "1";
+        }
+        Ok(match (embedded.is_some_and(Embedded::is_running), kernel) {
+            (true, false) => "fwdlab",
+            (false, true) => "kernel",
+            (true, true) => "fwdlab and kernel",
+            (false, false) => "nothing",
+        })
     }
 }
 

@@ -27,6 +27,8 @@ pub(super) struct Embedded {
     thread: Option<JoinHandle<Worker<Box<dyn Port>>>>,
     /// The sockets that it has.
     pub(super) sockets: SocketKind,
+    /// What the router answers when asked for each control word that was set.
+    pub(super) words: BTreeMap<String, String>,
 }
 
 /// What it counted.
@@ -61,6 +63,8 @@ impl Embedded {
             own: Default::default(),
         };
         let mut router = fwdlab_builtin::router(experiment, &own)?;
+        let answer = |word: &String| router.get(word).ok().map(|value| (word.clone(), value));
+        let words = settings.router_words.keys().filter_map(answer).collect();
         let pool = Pool::with_frames(FRAMES)?;
         let opened = testbed.namespace(DEVICE)?.run(|| open(settings.ports, &pool));
         let failed = TopologyError::kernel("enter the device's namespace");
@@ -79,7 +83,12 @@ impl Embedded {
             worker
         });
         let thread = thread.map_err(|source| PortError::Thread { source })?;
-        Ok(Self { is_over, thread: Some(thread), sockets })
+        Ok(Self { is_over, thread: Some(thread), sockets, words })
+    }
+
+    /// Whether it is at work.
+    pub(super) fn is_running(&self) -> bool {
+        self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
     }
 
     /// Ends it once everything that has arrived is forwarded.

@@ -215,9 +215,9 @@ pub(super) fn check_value(word: &str, value: &str) -> Result<(), Complaint> {
     }
 }
 
-/// Whether the word is one of the built-in router's.
+/// Whether the word is one of the built-in router's, or says how its frames come and go.
 pub(super) fn is_router_word(word: &str) -> bool {
-    word.starts_with(ROUTER_WORDS)
+    word.starts_with(ROUTER_WORDS) || word == PORTS
 }
 
 fn switch(value: &str) -> Result<bool, Complaint> {

@@ -4,9 +4,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
-use rand_pcg::Pcg64;
-use rand_pcg::rand_core::Rng;
-
+use fwdlab_claims::order::{self, Draw};
 use fwdlab_experiment::Experiment;
 use fwdlab_results::{Campaign, Grouping, Results, SCHEMA, TrialOrder};
 
@@ -49,17 +47,21 @@ impl Plan {
     /// which are compared follow each other. The order of a block does not
     /// depend on how many blocks follow it.
     pub fn draw(experiment: &Experiment, seed: u64, grouping: Grouping) -> Self {
+        let draw = Draw {
+            seed,
+            grouping,
+            blocks: experiment.blocks.planned(),
+            traffics: experiment.traffics.len(),
+            variants: experiment.variants.len(),
+        };
         let mut trials = Vec::new();
-        for block in 1..=experiment.blocks.planned() {
-            let mut generator = Pcg64::new(u128::from(seed), u128::from(block));
-            for (traffic, variant) in block_order(experiment, grouping, &mut generator) {
-                let id = format!(
-                    "b{block:02}-{}-{}",
-                    experiment.traffics[traffic].name, experiment.variants[variant].name
-                );
-                let order = trials.len() as u32 + 1;
-                trials.push(PlannedTrial { id, block, order, variant, traffic });
-            }
+        for turn in draw.turns() {
+            let order::Turn { block, traffic, variant } = turn;
+            let [traffic_name, variant_name] =
+                [&experiment.traffics[traffic].name, &experiment.variants[variant].name];
+            let id = order::id(block, traffic_name, variant_name);
+            let order = trials.len() as u32 + 1;
+            trials.push(PlannedTrial { id, block, order, variant, traffic });
         }
         Self { seed, grouping, trials }
     }
@@ -129,52 +131,4 @@ pub fn draw_seed() -> u64 {
     // hashing nothing yields it without another dependency. 32 bits are plenty
     // and can be typed again.
     RandomState::new().hash_one(()) >> 32
-}
-
-/// The (traffic, variant) pairs of a block in running order.
-fn block_order(
-    experiment: &Experiment,
-    grouping: Grouping,
-    generator: &mut Pcg64,
-) -> Vec<(usize, usize)> {
-    let (traffics, variants) = (experiment.traffics.len(), experiment.variants.len());
-    let mut shuffled = |count: usize| {
-        let mut order: Vec<usize> = (0..count).collect();
-        shuffle(&mut order, generator);
-        order
-    };
-    let mut pairs = Vec::with_capacity(traffics * variants);
-    match grouping {
-        Grouping::Traffic => {
-            for traffic in shuffled(traffics) {
-                pairs.extend(shuffled(variants).into_iter().map(|variant| (traffic, variant)));
-            }
-        }
-        Grouping::Variant => {
-            for variant in shuffled(variants) {
-                pairs.extend(shuffled(traffics).into_iter().map(|traffic| (traffic, variant)));
-            }
-        }
-    }
-    pairs
-}
-
-/// Fisher-Yates: every order is equally likely.
-fn shuffle<T>(items: &mut [T], generator: &mut Pcg64) {
-    for last in (1..items.len()).rev() {
-        let other = below(last as u64 + 1, generator) as usize;
-        items.swap(last, other);
-    }
-}
-
-/// A number from 0 to `bound - 1`, each equally likely: draws from the
-/// incomplete last multiple of `bound` below 2^64 are thrown away.
-fn below(bound: u64, generator: &mut Pcg64) -> u64 {
-    let incomplete = (u64::MAX % bound + 1) % bound;
-    loop {
-        let drawn = generator.next_u64();
-        if drawn <= u64::MAX - incomplete {
-            return drawn % bound;
-        }
-    }
 }

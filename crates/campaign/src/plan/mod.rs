@@ -4,9 +4,8 @@
 //! with every traffic once, in an order drawn from the seed, the variants of
 //! one traffic after each other. (All runs of one
 //! variant before all runs of the other would take a drift of the machine for
-//! a difference.) The same seed and experiment give the same order on every
-//! machine and in every version, so the generator and the shuffle are spelled
-//! out here rather than left to a library's choice.
+//! a difference.) The order is drawn by [`fwdlab_claims::order`], so that whoever
+//! checks a journal draws it by the same rule.
 
 mod draw;
 mod forecast;

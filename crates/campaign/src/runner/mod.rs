@@ -4,8 +4,6 @@
 //! they add up, writes the record, and tells an [`Observer`] how far it is.
 
 pub(crate) mod applied;
-mod comparable;
-mod settle;
 
 #[cfg(test)]
 mod tests;
@@ -14,9 +12,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 use self::applied::Applied;
-use self::comparable::Distance;
 use crate::Result;
 use crate::plan::{Opened, PlannedTrial};
+use fwdlab_claims::comparable;
+use fwdlab_claims::settle::settle;
 use fwdlab_device::{Device, DeviceError, Proof, Request, Watch};
 use fwdlab_experiment::Experiment;
 use fwdlab_results::Measured;
@@ -155,8 +154,7 @@ impl Runner<'_> {
                 queue.push(odd);
             }
             while let Some(trial) = group.trials.get(recorded)
-                && Distance::of(trial) == Distance::Unknown
-                && !comparable::is_disturbed(trial)
+                && comparable::is_recorded_at_once(trial)
             {
                 self.record(trial, journal)?;
                 recorded += 1;
@@ -279,9 +277,7 @@ pub(crate) fn judged(experiment: &Experiment, planned: &PlannedTrial, measured: 
 }
 
 fn fill(trial: &mut Trial, experiment: &Experiment, planned: &PlannedTrial, measured: Measured) {
-    let variant = &experiment.variants[planned.variant];
-    settle::settle(trial, measured, variant, &experiment.traffics[planned.traffic]);
-    comparable::narrow(trial);
+    settle(trial, measured, &experiment.variants[planned.variant].set);
 }
 
 /// The recorded trials, if they end with a whole block; otherwise none, because a decision is

@@ -25,7 +25,7 @@ pub fn build(results: &Results, setting: Setting) -> Claims {
         cells.extend(ran.map(|variant| cell(results, traffic, variant)));
         let others = campaign.variants.iter().filter(|v| **v != campaign.baseline);
         let judged = others
-            .zip(judge(results, traffic))
+            .zip(judge(results, traffic, &setting))
             .filter(|(variant, _)| has_run(variant) && has_run(&campaign.baseline));
         verdicts.extend(judged.map(|(variant, j)| verdict(results, traffic, variant, j)));
     }

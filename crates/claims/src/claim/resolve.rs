@@ -177,10 +177,10 @@ fn resolve_comparisons(
 ) -> Vec<Unresolved> {
     let mut found = Vec::new();
     for metric in [Metric::Rate, Metric::Cost] {
-        let computed = compare(rows, metric, &results.campaign).ok();
+        let computed = compare(rows, verdicts.len(), metric, &results.campaign);
         for (column, verdict) in verdicts.iter().enumerate() {
             let stated = if metric == Metric::Rate { &verdict.rate } else { &verdict.cost };
-            if stated.as_ref() != computed.as_ref().and_then(|c| c.get(column)) {
+            if stated.as_ref() != computed.get(column).and_then(|found| found.as_ref().ok()) {
                 let what = metric.name();
                 found.push(Unresolved {
                     claim: name(verdict),

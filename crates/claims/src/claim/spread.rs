@@ -15,14 +15,15 @@ pub struct Spread {
     pub maximum: f64,
     /// 95 % interval of the median from order statistics; `None` below six values.
     pub interval: Option<[f64; 2]>,
-    /// Coefficient of variation, sd / mean.
+    /// Coefficient of variation, sd / mean; 0 when all values are 0.
     pub cv: f64,
 }
 
 impl Spread {
-    /// The figures of `values`; `None` when there are none.
+    /// The figures of those of the `values` that are numbers; `None` when there are none.
     pub fn of(values: &[f64]) -> Option<Self> {
-        let sample = fwdlab_stats::Sample::new(values.to_vec()).ok()?;
+        let values = values.iter().copied().filter(|value| value.is_finite()).collect();
+        let sample = fwdlab_stats::Sample::new(values).ok()?;
         let sorted = sample.sorted();
         let n = sorted.len();
         let interval = interval_rank(n).map(|rank| [sorted[rank], sorted[n - 1 - rank]]);
@@ -32,7 +33,7 @@ impl Spread {
             minimum: sample.min(),
             maximum: sample.max(),
             interval,
-            cv: sample.cv(),
+            cv: if sample.mean() == 0.0 { 0.0 } else { sample.cv() },
         })
     }
 }
@@ -72,5 +73,14 @@ mod tests {
     #[test]
     fn no_values_have_no_spread() {
         assert_eq!(Spread::of(&[]), None);
+        assert_eq!(Spread::of(&[f64::NAN]), None);
+    }
+
+    /// NaN is not equal to itself: a report that states it contradicts itself for good.
+    #[test]
+    fn trials_without_a_frame_have_no_nan() {
+        let idle = Spread::of(&[0.0, 0.0]).expect("two values");
+        assert_eq!(idle.cv, 0.0);
+        assert_eq!(Some(idle), Spread::of(&[0.0, 0.0, f64::INFINITY]));
     }
 }

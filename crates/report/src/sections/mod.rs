@@ -9,6 +9,7 @@ mod drops;
 mod failures;
 mod figures;
 mod flames;
+mod journal;
 mod latency;
 mod ministat;
 mod notes;
@@ -64,6 +65,7 @@ pub const SECTIONS: &[Section] = &[
     Section::new("files", provenance::files, &[README]),
     Section::new("again", again::blocks, &[README, PAGE]),
     Section::new("ministat", ministat::blocks, &[README.under("ministat"), PAGE.under("ministat"), GITHUB.under("ministat")]),
+    Section::new("journal", journal::blocks, &[README]),
 ];
 
 /// One section.

@@ -303,7 +303,8 @@ const ENVIRONMENT: &str = r#"{
 
 fn experiment(results: &Results) -> String {
     let mut text = format!(
-        "title = \"{}\"\ndevice = \"builtin\"\nbaseline = \"{}\"\nmargin = \"1%\"\nblocks = {}\n",
+        "title = \"{}\"\ndevice = \"builtin\"\nbaseline = \"{}\"\nmargin = \"1%\"\nblocks = {}\n\
+         allow = [\"no-route\"]\n",
         results.campaign.title, results.campaign.baseline, results.campaign.blocks
     );
     for variant in &results.campaign.variants {
@@ -315,6 +316,14 @@ fn experiment(results: &Results) -> String {
             .collect();
         let set: Vec<String> = proof.iter().map(|(k, v)| format!("\"{k}\" = \"{v}\"")).collect();
         text += &format!("\n[[variant]]\nname = \"{variant}\"\nset = {{ {} }}\n", set.join(", "));
+    }
+    for (name, [source, destination]) in [
+        ("inet", ["198.18.10.1-198.18.10.20:2000", "198.19.10.1-198.19.10.100:2000"]),
+        ("inet6", ["[2001:2::1]-[2001:2::14]:2000", "[2001:2:0:8010::1]-[2001:2:0:8010::64]:2000"]),
+    ] {
+        text += &format!(
+            "\n[[traffic]]\nname = \"{name}\"\nsource = \"{source}\"\ndestination = \"{destination}\"\n"
+        );
     }
     text + "\n[routes]\nstatic = [\"198.18.0.0/16 via 198.18.0.203\", \"198.19.0.0/16 via 198.19.0.203\"]\n"
 }

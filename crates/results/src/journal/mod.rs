@@ -5,13 +5,16 @@
 //! one piece and synced to the disk before the next trial starts. Whole files
 //! are written beside their place, synced, and renamed into it. An advisory
 //! lock (flock) on the journal keeps a second run out; the system drops it
-//! when its holder dies, so nothing has to be cleaned up after a crash.
+//! when its holder dies, so nothing has to be cleaned up after a crash. Each record carries the hash
+//! of the one before it ([`Chain`]).
 
+pub(crate) mod chain;
 mod clock;
 mod writer;
 
 #[cfg(test)]
 mod tests;
 
+pub use chain::Chain;
 pub use clock::{seconds_of_stamp, utc_stamp};
 pub use writer::{Journal, write_whole};

@@ -143,3 +143,77 @@ fn a_whole_file_replaces_the_old_one_and_leaves_nothing_beside_it() {
     assert!(write_whole(&dir.path().join("d"), b"x").is_err());
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
 }
+
+/// A directory with a whole campaign, and its lines.
+fn chained() -> (tempfile::TempDir, Vec<String>) {
+    let dir = tempfile::tempdir().unwrap();
+    let mut journal = Journal::create(dir.path(), &campaign(), EXPERIMENT).unwrap();
+    (0..3).for_each(|place| journal.append(&trial(place)).unwrap());
+    drop(journal);
+    let text = fs::read_to_string(dir.path().join("trials.jsonl")).unwrap();
+    (dir, text.lines().map(str::to_owned).collect())
+}
+
+fn put(dir: &std::path::Path, lines: &[String]) {
+    fs::write(dir.join("trials.jsonl"), lines.join("\n") + "\n").unwrap();
+}
+
+#[test]
+fn each_record_carries_the_hash_of_the_line_before() {
+    let (dir, lines) = chained();
+    let mut before = chain::sha256(EXPERIMENT.as_bytes());
+    for line in &lines {
+        let value: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert_eq!(value["after"], before.as_str());
+        before = chain::sha256(line.as_bytes());
+    }
+    assert_eq!(Chain::read(dir.path()).unwrap().last(), Some(before.as_str()));
+    // It goes on after a stop.
+    let (mut journal, _) = Journal::resume(dir.path()).unwrap();
+    journal.append(&trial(3)).unwrap();
+    journal.finish("all blocks run").unwrap();
+    assert!(matches!(Chain::read(dir.path()).unwrap(), Chain::Whole { last } if last != before));
+}
+
+#[test]
+fn a_broken_chain_is_named_with_its_line_and_not_gone_on_with() {
+    let edits: [(usize, fn(&mut Vec<String>)); 5] = [
+        (3, |lines| lines[1] = lines[1].replace("399000", "399001")),
+        (2, |lines| lines[0] = lines[0].replace("sample", "simple")),
+        (2, |lines| drop(lines.remove(1))),
+        (2, |lines| lines.swap(1, 2)),
+        (1, |lines| {
+            let end = lines[0].find(",\"after\"").unwrap();
+            lines[0].replace_range(end.., "}");
+        }),
+    ];
+    for (broken, edit) in edits {
+        let (dir, mut lines) = chained();
+        edit(&mut lines);
+        put(dir.path(), &lines);
+        let found = Chain::read(dir.path()).unwrap();
+        assert!(matches!(found, Chain::Broken { line, .. } if line == broken), "{found:?}");
+        let error = Journal::resume(dir.path()).unwrap_err().to_string();
+        assert!(error.contains(&format!("trials.jsonl:{broken}: ")), "{error}");
+    }
+    let (dir, _) = chained();
+    fs::write(dir.path().join("experiment.toml"), "title = \"other\"\n").unwrap();
+    let error = Journal::resume(dir.path()).unwrap_err().to_string();
+    assert!(error.contains("trials.jsonl:1: ") && error.contains("experiment.toml"), "{error}");
+}
+
+#[test]
+fn a_journal_that_was_begun_without_a_chain_goes_on_without_one() {
+    let (dir, mut lines) = chained();
+    for line in &mut lines {
+        let end = line.find(",\"after\"").unwrap();
+        line.replace_range(end.., "}");
+    }
+    put(dir.path(), &lines);
+    assert_eq!(Chain::read(dir.path()).unwrap(), Chain::Absent);
+    let (mut journal, _) = Journal::resume(dir.path()).unwrap();
+    journal.append(&trial(3)).unwrap();
+    journal.finish("all blocks run").unwrap();
+    assert_eq!(Chain::read(dir.path()).unwrap(), Chain::Absent);
+    assert_eq!(Results::read(dir.path()).unwrap().trials.len(), 4);
+}

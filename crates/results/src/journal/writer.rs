@@ -6,12 +6,13 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use super::chain::{self, Chain};
 use super::utc_stamp;
-use crate::{Campaign, Finished, JOURNAL_FILE, JournalText, Record, Results, TORN_FILE, Trial};
+use crate::{
+    Campaign, EXPERIMENT_FILE, Finished, JOURNAL_FILE, JournalText, Record, Results, TORN_FILE,
+    Trial,
+};
 use crate::{Error, Result};
-
-/// Name of the copy of the experiment file.
-const EXPERIMENT_FILE: &str = "experiment.toml";
 
 /// The open journal of a running campaign; holds the directory's lock until it
 /// is dropped.
@@ -22,6 +23,9 @@ pub struct Journal {
     file: File,
     /// Bytes of whole records in the file.
     length: u64,
+    /// What the next record carries: the SHA-256 of the line before it. `None` in a journal that was
+    /// begun without a chain.
+    after: Option<String>,
     planned: HashSet<String>,
     recorded: HashSet<String>,
 }
@@ -48,6 +52,7 @@ impl Journal {
         }
         journal.set_torn_aside(&text)?;
         journal.planned = campaign.trials.iter().cloned().collect();
+        journal.after = Some(chain::sha256(experiment.as_bytes()));
         journal.begin(campaign, experiment).inspect_err(|_| journal.undo_create(is_new))?;
         Ok(journal)
     }
@@ -56,7 +61,8 @@ impl Journal {
     /// moved to [`TORN_FILE`]; its trial counts as not run.
     ///
     /// # Errors
-    /// When there are none, they are finished, in use, or damaged.
+    /// When there are none, they are finished, in use, or damaged: a line that is no record, or one
+    /// that does not carry the hash of the line before.
     pub fn resume(dir: &Path) -> Result<(Self, Results)> {
         if !dir.join(JOURNAL_FILE).exists() {
             return Err(Error::NoResults { dir: dir.to_owned(), wanted: "no trials.jsonl" });
@@ -71,6 +77,11 @@ impl Journal {
         if results.finished.is_some() {
             return Err(Error::Occupied { dir: dir.to_owned(), state: "finished" });
         }
+        journal.after = match Chain::of(&text, dir)? {
+            Chain::Absent => None,
+            Chain::Whole { last } => Some(last),
+            Chain::Broken { line, .. } => return Err(Error::broken_chain(&journal.path, line)),
+        };
         journal.set_torn_aside(&text)?;
         journal.planned = results.campaign.trials.iter().cloned().collect();
         journal.recorded = results.trials.iter().map(|t| t.id.clone()).collect();
@@ -160,6 +171,7 @@ impl Journal {
             path,
             file,
             length,
+            after: None,
             planned: HashSet::new(),
             recorded: HashSet::new(),
         };
@@ -187,6 +199,11 @@ impl Journal {
     fn write_line(&mut self, record: &Record) -> Result<()> {
         let mut line = serde_json::to_vec(record)
             .map_err(|source| Error::Encode { what: "a journal record", source })?;
+        let mut next = None;
+        if let Some(after) = &self.after {
+            chain::put_after(&mut line, after);
+            next = Some(chain::sha256(&line));
+        }
         line.push(b'\n');
         let written = self
             .file
@@ -200,6 +217,7 @@ impl Journal {
             return Err(Error::io("write", &self.path)(error));
         }
         self.length += line.len() as u64;
+        self.after = next;
         Ok(())
     }
 

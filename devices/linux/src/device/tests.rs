@@ -363,3 +363,42 @@ fn rates_of_testers_on_veth_with_frames_dropped_at_the_devices_input() {
         eprintln!("{}: {:.3} Mframes/s", kind.name(), sent.sent as f64 / ms / 1e3);
     }
 }
+
+/// What is asked for is no proof: in these experiments another answer than the request is right.
+#[test]
+fn router_tester_and_ports_are_read_back_from_what_runs() {
+    let test = "router_tester_and_ports_are_read_back_from_what_runs";
+    let variants = r#"
+        [[variant]]
+        name = "one"
+        set = { router = "kernel", tester = "auto", ports = "auto", "net.route.algo.inet.algo" = "auto" }
+        [[variant]]
+        name = "two"
+        set = { ports = "af_packet", "net.route.algo.inet.algo" = "radix4" }"#;
+    let file = Path::new("t.toml");
+    let Some(list) = trials_on("builtin-veth", "max", file, test, variants) else { return };
+    let proof = |at: usize, word: &str| list[at].1.proof.get(word).map(String::as_str);
+    // The embedded router forwards on this device, whatever the file says.
+    assert_eq!(proof(0, "router"), Some("fwdlab"));
+    assert_eq!(proof(0, "tester"), Some("live"));
+    assert!(matches!(proof(0, "ports"), Some("af_xdp" | "af_packet")), "{:?}", proof(0, "ports"));
+    let algorithm = proof(0, "net.route.algo.inet.algo");
+    assert!(algorithm.is_some_and(|answer| answer != "auto" && !answer.is_empty()));
+    assert_eq!(proof(2, "ports"), Some("af_packet"));
+    assert_eq!(proof(2, "net.route.algo.inet.algo"), Some("radix4"));
+    assert_eq!(proof(2, "router"), None, "nobody asked");
+
+    let variants = r#"
+        [[variant]]
+        name = "one"
+        set = { router = "kernel", tester = "auto", xdp = "none" }
+        [[variant]]
+        name = "two"
+        set = { tester = "af_packet", xdp = "forward" }"#;
+    let Some(list) = trials(test, variants) else { return };
+    let proof = |at: usize, word: &str| list[at].1.proof.get(word).map(String::as_str);
+    assert_eq!(proof(0, "router"), Some("kernel"));
+    assert!(matches!(proof(0, "tester"), Some("inject" | "live")), "{:?}", proof(0, "tester"));
+    assert_eq!((proof(0, "xdp"), proof(2, "xdp")), (Some("none"), Some("forward")));
+    assert_eq!(proof(2, "tester"), Some("af_packet"));
+}

@@ -66,6 +66,11 @@ pub(in super::super) struct LiveTester<'a> {
 }
 
 impl<'a> LiveTester<'a> {
+    /// Which of the two it is: its frames begin in the device's stack, or in a namespace of its own.
+    pub(super) fn kind(&self) -> TesterKind {
+        if self.role == DEVICE { TesterKind::Inject } else { TesterKind::Live }
+    }
+
     /// Makes the frames and puts the receiver into place.
     ///
     /// # Errors

@@ -57,6 +57,14 @@ impl<'a> Tester<'a> {
         })
     }
 
+    /// What it is, by the place where it sends and the sockets that it opened.
+    pub(super) fn kind(&self) -> TesterKind {
+        match self {
+            Self::Live(tester) => tester.kind(),
+            Self::Ports(tester) => tester.kind(),
+        }
+    }
+
     /// Sends for as long as the experiment says, on the processor `core`, and calls
     /// `watch.on_interval` at the end of each interval.
     ///

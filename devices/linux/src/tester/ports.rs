@@ -32,6 +32,8 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// A tester that is ready to send.
 pub(in super::super) struct PortTester {
     tester: Tester<Box<dyn Port>, Box<dyn Port>>,
+    /// By the sockets that were opened; the naive one differs only in what is set around them.
+    kind: TesterKind,
 }
 
 impl PortTester {
@@ -53,7 +55,17 @@ impl PortTester {
             Ok::<_, LinuxError>(opened.map_err(failed)??)
         };
         let (out, back) = (open(SENDER, OUT)?, open(RECEIVER, BACK)?);
-        Ok(Self { tester: Tester::new(&plan, &pool, out, back)? })
+        let kind = match (socket, kind) {
+            (SocketKind::Xdp, _) => TesterKind::AfXdp,
+            (SocketKind::Packet, TesterKind::Naive) => TesterKind::Naive,
+            (SocketKind::Packet, _) => TesterKind::AfPacket,
+        };
+        Ok(Self { tester: Tester::new(&plan, &pool, out, back)?, kind })
+    }
+
+    /// Which it is.
+    pub(super) fn kind(&self) -> TesterKind {
+        self.kind
     }
 
     /// Sends to the plan's end.

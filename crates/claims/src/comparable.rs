@@ -13,7 +13,6 @@
 
 use fwdlab_stats::median;
 
-use super::settle::FEWEST;
 use fwdlab_results::{Interval, Trial};
 
 /// Round trips that differ by less than this factor are the same distance. The probe itself varies
@@ -24,9 +23,18 @@ const SAME: f64 = 2.0;
 /// median of the intervals no longer helps; the timer alone takes a hundredth.
 const LEAST_CORE_SHARE: f64 = 0.9;
 
+/// Fewest intervals from which the figure of a trial is taken when the others do not count.
+pub(crate) const FEWEST: usize = 4;
+
 /// Whether others ran on the cores of a trial for too long.
-pub(super) fn is_disturbed(trial: &Trial) -> bool {
+fn is_disturbed(trial: &Trial) -> bool {
     was_away(trial) || was_slow(trial)
+}
+
+/// Whether a trial is recorded as soon as it ends: nobody measured how far its cores were from each
+/// other, and nothing disturbed it, so that it will not run again.
+pub fn is_recorded_at_once(trial: &Trial) -> bool {
+    Distance::of(trial) == Distance::Unknown && !is_disturbed(trial)
 }
 
 /// Whether its threads lost their cores.
@@ -40,7 +48,7 @@ fn was_slow(trial: &Trial) -> bool {
 }
 
 /// Why `before` does not count and ran again as `now`.
-pub(super) fn why_again(before: &Trial, now: &Trial) -> String {
+pub fn why_again(before: &Trial, now: &Trial) -> String {
     match before.measured.environment.core_share {
         Some(share) if was_away(before) => format!(
             "run again: its threads had their cores for only {:.0} % of the time",
@@ -57,7 +65,7 @@ pub(super) fn why_again(before: &Trial, now: &Trial) -> String {
 
 /// How far the cores were from each other in the steady window of a trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Distance {
+enum Distance {
     /// Nobody measured it.
     Unknown,
     /// One round trip in ns throughout.
@@ -68,7 +76,7 @@ pub(super) enum Distance {
 
 impl Distance {
     /// Of a trial whose window was narrowed.
-    pub(super) fn of(trial: &Trial) -> Self {
+    fn of(trial: &Trial) -> Self {
         let Some(steady) = &trial.steady else { return Self::Unknown };
         let probes = &trial.measured.environment.roundtrips_ns;
         // The probe before the first interval belongs to the window too: it is its start.
@@ -87,7 +95,7 @@ impl Distance {
     }
 
     /// Whether two trials may be compared.
-    pub(super) fn is_as(self, other: Self) -> bool {
+    fn is_as(self, other: Self) -> bool {
         match (self, other) {
             (Self::One(a), Self::One(b)) => is_same(a.min(b), a.max(b)),
             (Self::Mixed, _) | (_, Self::Mixed) => false,
@@ -108,7 +116,7 @@ impl std::fmt::Display for Distance {
 
 /// Narrows the steady window of `trial` to its longest run of intervals at one distance, if that
 /// is at least half of it.
-pub(super) fn narrow(trial: &mut Trial) {
+pub(crate) fn narrow(trial: &mut Trial) {
     if Distance::of(trial) != Distance::Mixed {
         return;
     }
@@ -124,8 +132,7 @@ pub(super) fn narrow(trial: &mut Trial) {
     (steady.first, steady.count) = (run.start, count);
     steady.skipped.retain(|at| run.contains(at));
     steady.why.push_str("; the other intervals ran with the cores at another distance");
-    let rates: Vec<f64> = trial.steady_intervals().iter().map(Interval::rx_pps).collect();
-    trial.rate_pps = Some(median(&rates));
+    trial.rate_pps = Interval::rate(&trial.steady_intervals(), |interval| interval.rx);
 }
 
 /// The longest run of intervals within `first..last` whose probes, at their start and at their
@@ -152,7 +159,7 @@ fn longest_run(probes: &[Option<f64>], first: usize, last: usize) -> std::ops::R
 
 /// The first of the trials that has to run again so that all ran undisturbed and at the distance
 /// of the latest; `latest` is its index. Nothing when they may be compared.
-pub(super) fn odd_one(trials: &[Trial], latest: usize) -> Option<usize> {
+pub fn odd_one(trials: &[Trial], latest: usize) -> Option<usize> {
     if let Some(disturbed) = trials.iter().position(is_disturbed) {
         return Some(disturbed);
     }
@@ -165,30 +172,35 @@ pub(super) fn odd_one(trials: &[Trial], latest: usize) -> Option<usize> {
 
 /// Marks trials that had to stay although they were disturbed or ran at different distances. The
 /// words are the same for all, so that a report can put them together; the figures are in the record.
-pub(super) fn warn(trials: &mut [Trial]) {
-    for trial in trials.iter_mut().filter(|trial| was_slow(trial)) {
-        trial
-            .measured
-            .warnings
-            .push("the device's processor was slow for most of the time".to_owned());
+pub fn warn(trials: &mut [Trial]) {
+    let warnings = warnings(trials);
+    for (trial, own) in trials.iter_mut().zip(warnings) {
+        trial.measured.warnings.extend(own);
     }
-    for trial in trials.iter_mut().filter(|trial| was_away(trial)) {
-        trial.measured.warnings.push(format!(
-            "its threads had their cores for less than {:.0} % of the time",
-            LEAST_CORE_SHARE * 100.0
-        ));
-    }
+}
+
+/// What [`warn`] says of each of the trials.
+pub(crate) fn warnings(trials: &[Trial]) -> Vec<Vec<String>> {
     let distances: Vec<Distance> = trials.iter().map(Distance::of).collect();
-    let Some(first) = distances.first() else { return };
-    if distances.iter().all(|other| first.is_as(*other)) {
-        return;
-    }
-    for trial in trials {
-        trial
-            .measured
-            .warnings
-            .push("its cores were not as far apart as in all trials of its block".to_owned());
-    }
+    let first = distances.first();
+    let is_one = distances.iter().all(|other| first.is_none_or(|first| first.is_as(*other)));
+    let of = |trial: &Trial| {
+        let said = [
+            was_slow(trial)
+                .then(|| "the device's processor was slow for most of the time".to_owned()),
+            was_away(trial).then(|| {
+                format!(
+                    "its threads had their cores for less than {:.0} % of the time",
+                    LEAST_CORE_SHARE * 100.0
+                )
+            }),
+            (!is_one).then(|| {
+                "its cores were not as far apart as in all trials of its block".to_owned()
+            }),
+        ];
+        said.into_iter().flatten().collect()
+    };
+    trials.iter().map(of).collect()
 }
 
 fn is_same(low: f64, high: f64) -> bool {

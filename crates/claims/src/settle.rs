@@ -1,11 +1,12 @@
 //! From raw counts to a trial's record: do the counters of both sides agree, what bounded the
 //! rate, which intervals are steady.
 
+use std::collections::BTreeMap;
+
 use fwdlab_stats::steady;
 
-use fwdlab_experiment::{Traffic, Variant};
-use fwdlab_results::Measured;
-use fwdlab_results::{Interval, LimitedBy, Status, Steady, Trial};
+use crate::comparable::{self, FEWEST};
+use fwdlab_results::{Interval, LimitedBy, Measured, Status, Steady, Trial};
 
 /// A device that had nothing to do for more than this share of a trial was waiting for frames.
 /// Below it, the rate that was lost by waiting is smaller than the usual margin of 1 %.
@@ -17,33 +18,40 @@ const DEVICE_SHARE: f64 = 2.0 / 3.0;
 /// A load counts as forwarded in full from this share on (METHOD: saturation).
 const FORWARDED_SHARE: f64 = 0.995;
 
-/// Fewest intervals from which the figure of a trial is taken when the others do not count.
-pub(super) const FEWEST: usize = 4;
-
-/// Fills the figures of `trial` from what was counted.
-pub(super) fn settle(trial: &mut Trial, measured: Measured, variant: &Variant, traffic: &Traffic) {
+/// Fills the figures of `trial`, whose plan is known, from what was counted; `set` is what its
+/// variant sets.
+pub fn settle(trial: &mut Trial, measured: Measured, set: &BTreeMap<String, String>) {
     let (rate_pps, steady) = figure(&measured.intervals);
     trial.rate_pps = rate_pps;
     trial.steady = steady;
-    trial.limited_by = limited_by(&measured, trial.rate_pps, traffic);
-    trial.reason = fault(&measured, variant);
-    trial.status = if trial.reason.is_some() { Status::Failed } else { Status::Ok };
+    trial.limited_by = limited_by(&measured, trial.rate_pps, trial.offered_pps_asked);
     trial.measured = measured;
+    comparable::narrow(trial);
+    trial.reason = fault(&trial.measured, trial.rate_pps, set);
+    trial.status = if trial.reason.is_some() { Status::Failed } else { Status::Ok };
 }
 
 /// The trial's rate and the window that it is taken from. Intervals in which the processor was slow
-/// do not count, as long as enough others remain.
+/// do not count, as long as enough others remain. Where intervals hold only a few frames, nobody can
+/// tell start-up from chance: all of them count, together.
 fn figure(intervals: &[Interval]) -> (Option<f64>, Option<Steady>) {
     let fast: Vec<usize> = (0..intervals.len()).filter(|at| !intervals[*at].is_slow()).collect();
     let is_enough = fast.len() >= FEWEST;
     let kept: Vec<usize> = if is_enough { fast } else { (0..intervals.len()).collect() };
-    let rates: Vec<f64> = kept.iter().map(|at| intervals[*at].rx_pps()).collect();
-    let window = steady::window(&rates);
-    let inside = kept.get(window.first..window.first + window.count).unwrap_or_default();
+    let counted: Vec<Interval> = kept.iter().map(|at| intervals[*at]).collect();
+    let (window, mut why) = if Interval::are_sparse(&counted, |interval| interval.rx) {
+        let why = "few frames an interval: the rate is that of all intervals together";
+        (0..kept.len(), why.to_owned())
+    } else {
+        let rates: Vec<f64> = counted.iter().map(Interval::rx_pps).collect();
+        let window = steady::window(&rates);
+        (window.first..window.first + window.count, window.why)
+    };
+    let rate = Interval::rate(counted.get(window.clone()).unwrap_or_default(), |i| i.rx);
+    let inside = kept.get(window).unwrap_or_default();
     let steady = inside.first().zip(inside.last()).map(|(&first, &last)| {
         let skipped: Vec<usize> =
             (first..=last).filter(|at| inside.binary_search(at).is_err()).collect();
-        let mut why = window.why.clone();
         if kept.len() < intervals.len() {
             let slow = intervals.len() - kept.len();
             why.push_str(&format!("; {slow} left out because the processor was slow"));
@@ -57,11 +65,15 @@ fn figure(intervals: &[Interval]) -> (Option<f64>, Option<Steady>) {
             why,
         }
     });
-    (window.figure(&rates), steady)
+    (rate, steady)
 }
 
 /// Why the trial's figures may not be used, or nothing.
-fn fault(measured: &Measured, variant: &Variant) -> Option<String> {
+fn fault(
+    measured: &Measured,
+    rate_pps: Option<f64>,
+    set: &BTreeMap<String, String>,
+) -> Option<String> {
     let received = measured.received;
     if received == 0 {
         let sent = measured.sent.map_or("an unknown number".to_owned(), |n| n.to_string());
@@ -73,7 +85,12 @@ fn fault(measured: &Measured, variant: &Variant) -> Option<String> {
     if let Some(why) = imbalance(measured) {
         return Some(why);
     }
-    let unproven = variant.set.iter().find(|(word, wanted)| {
+    if rate_pps.is_none_or(|rate| rate <= 0.0) {
+        return Some(format!(
+            "{received} frames came back, but none within a counting interval: make the trial longer"
+        ));
+    }
+    let unproven = set.iter().find(|(word, wanted)| {
         measured.proof.get(*word).is_none_or(|found| !is_proof(wanted, found))
     });
     unproven.map(|(word, wanted)| {
@@ -100,7 +117,7 @@ fn imbalance(measured: &Measured) -> Option<String> {
 
 /// Whether the device's answer shows that a setting took. Asked to choose for itself (`auto`), it
 /// answers with its choice.
-fn is_proof(wanted: &str, found: &str) -> bool {
+pub(crate) fn is_proof(wanted: &str, found: &str) -> bool {
     let numbers = || Some(wanted.parse::<f64>().ok()? == found.parse::<f64>().ok()?);
     match wanted {
         "auto" => !found.is_empty(),
@@ -108,12 +125,11 @@ fn is_proof(wanted: &str, found: &str) -> bool {
     }
 }
 
-fn limited_by(measured: &Measured, rate_pps: Option<f64>, traffic: &Traffic) -> LimitedBy {
+fn limited_by(measured: &Measured, rate_pps: Option<f64>, asked_pps: Option<f64>) -> LimitedBy {
     if measured.search.is_some() {
         return LimitedBy::Device; // the load is the one that the device bears
     }
-    let asked = traffic.load.frames_per_second(f64::from(traffic.frame_bytes));
-    if let (Some(asked), Some(rate)) = (asked, rate_pps)
+    if let (Some(asked), Some(rate)) = (asked_pps, rate_pps)
         && rate >= asked * FORWARDED_SHARE
     {
         return LimitedBy::Load;
@@ -164,10 +180,37 @@ mod tests {
 
     #[test]
     fn a_trial_that_was_slow_nearly_throughout_counts_as_a_whole() {
-        let slow = intervals(&[(70, 1.0), (71, 1.0), (100, 0.0), (70, 0.8), (70, 1.0), (69, 1.0)]);
+        let slow =
+            intervals(&[(700, 1.0), (710, 1.0), (1000, 0.0), (700, 0.8), (700, 1.0), (690, 1.0)]);
         let (rate, steady) = figure(&slow);
-        assert_eq!(rate, Some(70_000.0));
+        assert_eq!(rate, Some(700_000.0));
         assert!(steady.expect("a window").skipped.is_empty());
         assert_eq!(figure(&[]), (None, None));
+    }
+
+    #[test]
+    fn few_frames_an_interval_count_together() {
+        // One frame in some intervals: their median is 0 or 1000 frames/s, whatever came through.
+        let few = intervals(&[(0, 0.0), (1, 0.0), (0, 0.0), (0, 0.0), (1, 0.0), (0, 0.0)]);
+        let (rate, steady) = figure(&few);
+        let rate = rate.expect("a rate");
+        assert!((rate - 2_000.0 / 6.0).abs() < 1e-9, "{rate}");
+        let steady = steady.expect("a window");
+        assert_eq!((steady.first, steady.count), (0, 6));
+        assert!(steady.why.contains("few frames"), "{}", steady.why);
+        // No interval at all, and none that lasted.
+        assert_eq!(figure(&intervals(&[(0, 0.0); 6])), (None, None));
+        let timeless = [Interval { rx: 5, ..Interval::default() }; 3];
+        assert_eq!(figure(&timeless).0, None);
+    }
+
+    #[test]
+    fn a_trial_without_a_rate_fails() {
+        let mut trial = fwdlab_results::samples::trial(0);
+        let measured = Measured { intervals: Vec::new(), ..trial.measured.clone() };
+        settle(&mut trial, measured, &BTreeMap::new());
+        assert_eq!(trial.status, Status::Failed);
+        let reason = trial.reason.expect("a reason");
+        assert!(reason.contains("none within a counting interval"), "{reason}");
     }
 }

@@ -1,0 +1,133 @@
+//! Whatever a device counts, a finished campaign has a report: no error, no NaN, and nothing for
+//! `fwdlab report --check` to find.
+
+// a test may end with a panic wherever it stands
+#![allow(clippy::unwrap_used)]
+
+mod lab;
+
+use std::fmt::Write as _;
+
+use fwdlab_device::DeviceError;
+use fwdlab_results::{Busy, Interval, Ledger, Measured};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+/// An experiment of so many variants and blocks.
+fn experiment(variants: usize, blocks: u32, load: &str) -> String {
+    let mut text = format!("title = \"any\"\nbaseline = \"v0\"\nblocks = {blocks}\nseed = 3\n");
+    for variant in 0..variants {
+        let _ =
+            write!(text, "[[variant]]\nname = \"v{variant}\"\nset = {{ word = \"{variant}\" }}\n");
+    }
+    for (name, net) in [("inet", ""), ("other", "1")] {
+        let _ = write!(
+            text,
+            "[[traffic]]\nname = \"{name}\"\nload = \"{load}\"\nsource = \"198.18.{net}0.1:7\"\n\
+             destination = \"198.19.{net}0.1-198.19.{net}0.4:7\"\n"
+        );
+    }
+    text + "[routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.2\"]\n"
+}
+
+/// No frame, a few, many.
+fn frames() -> impl Strategy<Value = u64> {
+    prop_oneof![3 => Just(0), 3 => 0u64..5, 2 => 90u64..110, 3 => 0u64..2_000_000]
+}
+
+fn busy() -> impl Strategy<Value = Option<Busy>> {
+    let some = (0u64..200_000_000, frames()).prop_map(|(ns, frames)| Some(Busy { ns, frames }));
+    prop_oneof![Just(None), Just(Some(Busy::default())), some]
+}
+
+fn interval() -> impl Strategy<Value = Interval> {
+    let ms = select(vec![0.0, 1e-6, 20.0, 100.0, 100.02, 5_000.0]);
+    let slow = select(vec![None, Some(0.0), Some(0.03), Some(1.0)]);
+    (ms, frames(), frames(), busy(), slow).prop_map(|(ms, tx, rx, busy, slow_share)| Interval {
+        ms,
+        tx,
+        rx,
+        busy,
+        slow_share,
+        ..Interval::default()
+    })
+}
+
+/// Intervals of all kinds, of one kind, or one alone.
+fn intervals() -> impl Strategy<Value = Vec<Interval>> {
+    prop_oneof![
+        proptest::collection::vec(interval(), 0..12),
+        (interval(), 1usize..12).prop_map(|(interval, count)| vec![interval; count]),
+    ]
+}
+
+fn measured() -> impl Strategy<Value = Measured> {
+    let shares = select(vec![None, Some(0.0), Some(0.5), Some(1.0)]);
+    let probes = proptest::collection::vec(select(vec![None, Some(60.0), Some(400.0)]), 0..12);
+    (intervals(), frames(), busy(), shares, probes, any::<bool>()).prop_map(
+        |(intervals, rest, busy, share, roundtrips_ns, is_sent_known)| {
+            let sum = |count: fn(&Interval) -> u64| intervals.iter().map(count).sum::<u64>();
+            let mut measured = Measured {
+                sent: is_sent_known.then(|| sum(|i| i.tx) + rest),
+                received: sum(|i| i.rx) + rest,
+                ledger: Ledger::Unknown,
+                busy,
+                idle_share: share,
+                intervals,
+                ..Measured::default()
+            };
+            measured.environment.roundtrips_ns = roundtrips_ns;
+            measured.environment.core_share = share;
+            measured.environment.device_share = share;
+            measured
+        },
+    )
+}
+
+/// What trials answer, in turn; nothing is a device that breaks.
+fn answers() -> impl Strategy<Value = Vec<Option<Measured>>> {
+    let answer = prop_oneof![1 => Just(None), 9 => measured().prop_map(Some)];
+    proptest::collection::vec(answer, 1..9)
+}
+
+/// What stands around the first NaN or infinity of a text.
+fn no_number(text: &str) -> Option<String> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut words = text.split(|c: char| !is_word(c));
+    let word = words.find(|word| ["NaN", "inf", "infinity"].contains(word))?;
+    let at = word.as_ptr() as usize - text.as_ptr() as usize;
+    let around = |from: usize, to: usize| text.get(from..to).unwrap_or(word).to_owned();
+    Some(around(at.saturating_sub(200), (at + 40).min(text.len())))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn any_campaign_has_a_report_without_nan(
+        answers in answers(),
+        (variants, blocks) in (2usize..4, 1u32..6),
+        load in select(vec!["max", "1kpps", "1Gbps"]),
+        // a variant that never works
+        broken in proptest::option::of(0usize..3),
+        last in proptest::option::of(0usize..30),
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let text = experiment(variants, blocks, load);
+        let mut answer = |number: usize, request: &fwdlab_device::Request<'_>| {
+            let name = &request.variant.name;
+            let answer = answers[number % answers.len()].clone();
+            let is_broken = broken.is_some_and(|broken| *name == format!("v{broken}"));
+            answer.filter(|_| !is_broken).ok_or_else(|| DeviceError::trial("it broke"))
+        };
+        let (_, results) = lab::run(dir.path(), &text, last, &mut answer);
+        let written = fwdlab_report::write(dir.path(), &results).unwrap();
+        prop_assert_eq!(no_number(&format!("{:?}", written.claims)), None);
+        for file in ["README.md", "index.html", "graph.svg", "gnuplot.data"] {
+            let text = std::fs::read_to_string(dir.path().join(file)).unwrap();
+            prop_assert_eq!(no_number(&text), None, "{}", file);
+        }
+        prop_assert_eq!(fwdlab_report::check(&results).unwrap(), vec![]);
+        prop_assert_eq!(fwdlab_report::unchecked(&results).unwrap(), vec![]);
+    }
+}

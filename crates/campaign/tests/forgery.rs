@@ -1,0 +1,420 @@
+//! A results directory that was bent: `fwdlab report --check` passes none, even where the forger had
+//! the report made anew.
+
+// a test may end with a panic wherever it stands
+#![allow(clippy::unwrap_used)]
+
+mod lab;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use fwdlab_results::{Busy, Checks, Interval, Measured, Results};
+use serde_json::{Value, json};
+
+const EXPERIMENT: &str = r#"
+title = "Two lookups"
+baseline = "radix"
+blocks = 4
+seed = 11
+[[variant]]
+name = "radix"
+set = { "net.route.algo.inet.algo" = "radix4" }
+[[variant]]
+name = "modular"
+set = { "net.route.algo.inet.algo" = "bsearch4" }
+[[traffic]]
+name = "inet"
+source = "198.18.0.1:7"
+destination = "198.19.0.1-198.19.0.4:7"
+[[traffic]]
+name = "other"
+source = "198.18.1.1:7"
+destination = "198.19.1.1-198.19.1.4:7"
+[routes]
+static = ["198.19.0.0/16 via 198.19.0.2"]
+"#;
+
+/// What trial `number` counts: start-up, then nine intervals that differ a little; the modular one
+/// forwards more. One trial loses frames, one runs on disturbed cores, one has a doubtful machine.
+fn counted(number: usize, variant: &str) -> Measured {
+    let level = if variant == "modular" { 480_000 } else { 410_000 };
+    let interval = |k: u64| {
+        let noise = (number as u64 * 7_919 + k * 104_729) % 4_001;
+        let rx = if k == 0 { level / 2 } else { level + noise };
+        let busy = Some(Busy { ns: 97_000_000, frames: rx });
+        Interval { ms: 100.0, tx: rx, rx, busy, ..Interval::default() }
+    };
+    let intervals: Vec<Interval> = (0..10).map(interval).collect();
+    let frames: u64 = intervals.iter().map(|interval| interval.rx).sum();
+    let mut measured = Measured {
+        sent: Some(frames),
+        received: frames,
+        flows_seen: Some(4),
+        device_received: Some(frames),
+        device_sent: Some(frames),
+        checks: Some(Checks { checked: frames / 64, ..Checks::default() }),
+        busy: Some(Busy { ns: 970_000_000, frames }),
+        idle_share: Some(0.0),
+        intervals,
+        ..Measured::default()
+    };
+    measured.environment.pinned = true;
+    match number {
+        4 => measured.device_sent = Some(frames - 10),
+        // It runs again, and again; in the end it stays, with a warning.
+        8.. if variant == "radix" && number < 12 => measured.environment.core_share = Some(0.6),
+        2 => measured.warnings.push("the hypervisor took 12 % of the processor time".to_owned()),
+        _ => {}
+    }
+    measured
+}
+
+fn campaign(dir: &Path, shift: usize) {
+    let mut answer = |number: usize, request: &fwdlab_device::Request<'_>| {
+        let mut measured = counted(number, &request.variant.name);
+        for interval in &mut measured.intervals {
+            interval.ms += shift as f64;
+        }
+        Ok(measured)
+    };
+    let (_, results) = lab::run(dir, EXPERIMENT, None, &mut answer);
+    fwdlab_report::write(dir, &results).unwrap();
+}
+
+/// A journal as lines of JSON.
+struct Lines(Vec<Value>);
+
+impl Lines {
+    fn read(dir: &Path) -> Self {
+        let text = fs::read_to_string(dir.join("trials.jsonl")).unwrap();
+        Self(text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+    }
+
+    fn write(&self, dir: &Path) {
+        let lines: Vec<String> = self.0.iter().map(|line| line.to_string() + "\n").collect();
+        fs::write(dir.join("trials.jsonl"), lines.concat()).unwrap();
+    }
+
+    fn campaign(&mut self) -> &mut Value {
+        &mut self.0[0]
+    }
+
+    /// Places of the lines of trials that count.
+    fn places(&self) -> Vec<usize> {
+        (0..self.0.len()).filter(|at| self.0[*at]["record"] == "trial").collect()
+    }
+
+    /// The first trial for which this holds.
+    fn trial(&mut self, wanted: impl Fn(&Value) -> bool) -> &mut Value {
+        let at = self.places().into_iter().find(|at| wanted(&self.0[*at])).unwrap();
+        &mut self.0[at]
+    }
+
+    /// A trial that is in order.
+    fn sound(&mut self) -> &mut Value {
+        self.trial(|trial| {
+            trial["status"] == "ok" && trial["warnings"] == json!([]) && trial["block"] == 2
+        })
+    }
+
+    fn as_text(&mut self, change: impl Fn(String) -> String) {
+        for line in &mut self.0 {
+            *line = serde_json::from_str(&change(line.to_string())).unwrap();
+        }
+    }
+}
+
+fn add(value: &mut Value, by: i64) {
+    *value = json!(value.as_i64().unwrap() + by);
+}
+
+/// Swaps two names everywhere in a journal.
+fn swapped(text: &str, a: &str, b: &str) -> String {
+    text.replace(a, "\u{1}").replace(b, a).replace('\u{1}', b)
+}
+
+/// The steady interval with the fewest frames: the median does not feel it.
+fn slowest(trial: &Value) -> usize {
+    (1..10).min_by_key(|at| trial["intervals"][*at]["rx"].as_u64()).unwrap()
+}
+
+type Edit = fn(&mut Lines, &Path);
+
+/// Everything that is done to the journal; `&Path` is another campaign of the same experiment.
+const EDITS: [(&str, Edit); 33] = [
+    ("raw sample raised", |lines, _| {
+        let trial = lines.sound();
+        add(&mut trial["intervals"][5]["rx"], 50_000);
+    }),
+    ("raw sample lowered", |lines, _| {
+        let trial = lines.sound();
+        let at = slowest(trial);
+        add(&mut trial["intervals"][at]["rx"], -5);
+    }),
+    ("one interval dropped", |lines, _| {
+        lines.sound()["intervals"].as_array_mut().unwrap().remove(4);
+    }),
+    ("a cherry-picked interval for every window", |lines, _| {
+        for at in lines.places() {
+            let trial = &mut lines.0[at];
+            let rates = (1..10).map(|k| trial["intervals"][k]["rx"].as_u64().unwrap());
+            let rates: Vec<u64> = rates.collect();
+            let is_modular = trial["variant"] == "modular";
+            let picked = if is_modular { rates.iter().max() } else { rates.iter().min() };
+            let picked = *picked.unwrap();
+            let first = 1 + rates.iter().position(|rate| *rate == picked).unwrap();
+            trial["steady"]["first"] = json!(first);
+            trial["steady"]["count"] = json!(1);
+            trial["rate_pps"] = json!(picked as f64 * 10.0);
+        }
+    }),
+    ("steady window moved", |lines, _| add(&mut lines.sound()["steady"]["first"], 1)),
+    ("rate edited", |lines, _| {
+        let trial = lines.sound();
+        trial["rate_pps"] = json!(trial["rate_pps"].as_f64().unwrap() * 1.001);
+    }),
+    ("two ids swapped", |lines, _| {
+        let places = lines.places();
+        let (a, b) = (places[0], places[1]);
+        let id = lines.0[a]["id"].clone();
+        lines.0[a]["id"] = lines.0[b]["id"].clone();
+        lines.0[b]["id"] = id;
+    }),
+    ("the labels of the variants swapped, everywhere", |lines, _| {
+        let baseline = lines.campaign()["baseline"].clone();
+        let variants = lines.campaign()["variants"].clone();
+        lines.as_text(|text| swapped(&text, "radix", "modular").replace("modular4", "radix4"));
+        lines.campaign()["baseline"] = baseline;
+        lines.campaign()["variants"] = variants;
+    }),
+    ("the labels of one block's variants swapped", |lines, _| {
+        for at in lines.places().into_iter().filter(|at| *at < 3) {
+            let text = lines.0[at].to_string();
+            let proof = lines.0[at]["proof"].clone();
+            lines.0[at] = serde_json::from_str(&swapped(&text, "radix", "modular")).unwrap();
+            lines.0[at]["proof"] = proof;
+        }
+    }),
+    ("order numbers changed", |lines, _| add(&mut lines.sound()["order"], 1)),
+    ("block number changed", |lines, _| add(&mut lines.sound()["block"], 1)),
+    ("a trial removed", |lines, _| {
+        let at = lines.places()[6];
+        lines.0.remove(at);
+    }),
+    ("a trial removed, from the plan too", |lines, _| {
+        let at = lines.places()[6];
+        let id = lines.0.remove(at)["id"].clone();
+        let trials = lines.campaign()["trials"].as_array_mut().unwrap();
+        trials.retain(|trial| *trial != id);
+    }),
+    ("the last block incomplete", |lines, _| {
+        let at = *lines.places().last().unwrap();
+        lines.0.remove(at);
+    }),
+    ("a trial duplicated", |lines, _| {
+        let at = lines.places()[3];
+        let copy = lines.0[at].clone();
+        lines.0.insert(at + 1, copy);
+    }),
+    ("a trial duplicated as one of another block", |lines, _| {
+        let places = lines.places();
+        let mut copy = lines.0[places[0]].clone();
+        let there = &lines.0[places[12]];
+        let label = ["id", "block", "order", "variant", "traffic", "started"];
+        label.iter().for_each(|key| copy[*key] = there[*key].clone());
+        copy["proof"] = json!({ "net.route.algo.inet.algo": "mine" });
+        lines.0[places[12]] = copy;
+    }),
+    ("proof edited", |lines, _| {
+        lines.sound()["proof"]["net.route.algo.inet.algo"] = json!("dxr");
+    }),
+    ("proof removed", |lines, _| lines.sound()["proof"] = json!({})),
+    ("seed edited", |lines, _| add(&mut lines.campaign()["seed"], 1)),
+    ("margin edited", |lines, _| lines.campaign()["margin"] = json!(0.5)),
+    ("baseline edited", |lines, _| lines.campaign()["baseline"] = json!("modular")),
+    ("failed trial turned ok", |lines, _| {
+        let trial = lines.trial(|trial| trial["status"] == "failed");
+        trial["status"] = json!("ok");
+        trial["reason"] = Value::Null;
+    }),
+    ("unwanted trial turned failed", |lines, _| {
+        let trial = lines.sound();
+        trial["status"] = json!("failed");
+        trial["reason"] = json!("the cable fell out");
+    }),
+    ("a doubt of the lab removed", |lines, _| {
+        let away = |trial: &Value| trial["environment"]["core_share"].is_number();
+        lines.trial(away)["warnings"] = json!([]);
+    }),
+    ("a doubt of the device removed", |lines, _| {
+        let steal = |trial: &Value| trial["warnings"].to_string().contains("hypervisor");
+        lines.trial(steal)["warnings"] = json!([]);
+    }),
+    ("a line reordered", |lines, _| {
+        let places = lines.places();
+        lines.0.swap(places[8], places[9]);
+    }),
+    ("finished record moved", |lines, _| {
+        let end = lines.0.pop().unwrap();
+        lines.0.insert(5, end);
+    }),
+    ("another campaign's trial inserted", |lines, other| {
+        let mut other = Lines::read(other);
+        let trial = lines.sound();
+        let foreign = other.trial(|foreign| foreign["id"] == trial["id"]).clone();
+        let (started, after) = (trial["started"].clone(), trial["after"].clone());
+        *trial = foreign;
+        trial["started"] = started;
+        if !after.is_null() {
+            trial["after"] = after;
+        } else {
+            trial.as_object_mut().unwrap().remove("after");
+        }
+    }),
+    ("a trial of another day inserted", |lines, _| {
+        lines.sound()["started"] = json!("2019-01-01T00:00:00Z");
+    }),
+    ("flows seen edited", |lines, _| lines.sound()["flows_seen"] = json!(3)),
+    ("limit edited", |lines, _| lines.sound()["limited_by"] = json!("generator")),
+    ("device time edited", |lines, _| {
+        let trial = lines.sound();
+        (0..10).for_each(|at| add(&mut trial["intervals"][at]["busy_ns"], -9_000_000));
+    }),
+    ("a repeated trial removed", |lines, _| {
+        let at = lines.0.iter().position(|line| line["record"] == "repeated").unwrap();
+        lines.0.remove(at);
+    }),
+];
+
+/// What nobody can tell without a chain of hashes: counts and doubts that only the machine knew.
+const UNSEEN_WITHOUT_CHAIN: [&str; 6] = [
+    "raw sample lowered",
+    "a doubt of the device removed",
+    "another campaign's trial inserted",
+    "flows seen edited",
+    "device time edited",
+    "a repeated trial removed",
+];
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy(&path, &target);
+        } else {
+            fs::copy(&path, &target).unwrap();
+        }
+    }
+}
+
+/// What the check says of a directory; an error is no pass.
+fn complaints(dir: &Path) -> Vec<String> {
+    let found = Results::read(dir)
+        .map_err(|error| error.to_string())
+        .and_then(|results| fwdlab_report::check(&results).map_err(|error| error.to_string()));
+    found.map_or_else(|error| vec![error], |found| found.iter().map(|d| d.to_string()).collect())
+}
+
+/// Makes the report anew, as the forger would, if that is still possible.
+fn made_anew(dir: &Path) {
+    if let Ok(results) = Results::read(dir) {
+        let _ = fwdlab_report::write(dir, &results);
+    }
+}
+
+/// The edits of a journal that pass the check once the report is made anew.
+fn passed(genuine: &Path, other: &Path) -> BTreeSet<&'static str> {
+    assert_eq!(complaints(genuine), [""; 0]);
+    let mut passed = BTreeSet::new();
+    for (name, edit) in EDITS {
+        let dir = tempfile::tempdir().unwrap();
+        copy(genuine, dir.path());
+        let mut lines = Lines::read(dir.path());
+        let before = lines.0.clone();
+        edit(&mut lines, other);
+        assert!(lines.0 != before, "{name} changes nothing");
+        lines.write(dir.path());
+        made_anew(dir.path());
+        if complaints(dir.path()).is_empty() {
+            passed.insert(name);
+        }
+    }
+    passed
+}
+
+#[test]
+fn no_edit_of_a_journal_passes() {
+    let (genuine, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    campaign(genuine.path(), 0);
+    campaign(other.path(), 1);
+    assert_eq!(passed(genuine.path(), other.path()), BTreeSet::new());
+}
+
+#[test]
+fn without_a_chain_only_what_the_machine_alone_knew_can_be_bent() {
+    let (genuine, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    campaign(genuine.path(), 0);
+    campaign(other.path(), 1);
+    let mut lines = Lines::read(genuine.path());
+    for line in &mut lines.0 {
+        line.as_object_mut().unwrap().remove("after");
+    }
+    lines.write(genuine.path());
+    made_anew(genuine.path());
+    let results = Results::read(genuine.path()).unwrap();
+    assert!(fwdlab_report::unchecked(&results).unwrap()[0].to_string().contains("no chain"));
+    let readme = fs::read_to_string(genuine.path().join("README.md")).unwrap();
+    assert!(!readme.contains("SHA-256 of its last line"));
+    assert_eq!(passed(genuine.path(), other.path()), BTreeSet::from(UNSEEN_WITHOUT_CHAIN));
+}
+
+#[test]
+fn no_edit_of_the_files_beside_the_journal_passes() {
+    let genuine = tempfile::tempdir().unwrap();
+    campaign(genuine.path(), 0);
+    let edits: [(&str, &str, &str, bool); 7] = [
+        ("experiment.toml", "blocks = 4", "blocks = 4 # four", true),
+        ("experiment.toml", "bsearch4", "dxr", true),
+        ("README.md", "faster", "much faster", false),
+        ("claims.json", "\"kept\": 15", "\"kept\": 16", false),
+        ("graph.svg", "data-trial=\"b01-", "data-trial=\"b02-", false),
+        ("netbenches/radix.inet.pps", "4", "5", false),
+        ("index.html", "faster", "slower", false),
+    ];
+    for (file, from, to, is_made_anew) in edits {
+        let dir = tempfile::tempdir().unwrap();
+        copy(genuine.path(), dir.path());
+        let path = dir.path().join(file);
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains(from), "{file} has no {from}");
+        fs::write(&path, text.replacen(from, to, 1)).unwrap();
+        if is_made_anew {
+            made_anew(dir.path());
+        }
+        assert!(complaints(dir.path()).iter().any(|what| what.contains(file)), "{file}: {to}");
+    }
+    let dir = tempfile::tempdir().unwrap();
+    copy(genuine.path(), dir.path());
+    fs::write(dir.path().join("better.svg"), "").unwrap();
+    assert!(complaints(dir.path())[0].starts_with("better.svg: neither data"));
+    fs::remove_file(dir.path().join("better.svg")).unwrap();
+    fs::remove_file(dir.path().join("experiment.toml")).unwrap();
+    made_anew(dir.path());
+    assert!(complaints(dir.path()).iter().any(|what| what.starts_with("experiment.toml: missing")));
+}
+
+/// Whole lines that are cut off the end leave a journal that looks as if the campaign had been
+/// stopped there. The report, and a signature, say how it ended.
+#[test]
+fn an_end_that_was_cut_off_is_not_that_of_the_report() {
+    let dir = tempfile::tempdir().unwrap();
+    campaign(dir.path(), 0);
+    let text = fs::read_to_string(dir.path().join("trials.jsonl")).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    fs::write(dir.path().join("trials.jsonl"), lines[..lines.len() - 3].join("\n") + "\n").unwrap();
+    assert!(complaints(dir.path()).iter().any(|what| what.starts_with("README.md")));
+}

@@ -1,0 +1,73 @@
+//! A device that answers what a test tells it, and campaigns on it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use fwdlab_campaign::plan::{Place, Terms};
+use fwdlab_campaign::runner::{End, Observer, Runner, Upcoming};
+use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
+use fwdlab_experiment::samples::Anything;
+use fwdlab_experiment::{Experiment, Variant};
+use fwdlab_results::{About, Interval, Measured, Results, Trial};
+
+/// What a trial of this number, from 0, counts.
+pub type Answer<'a> = dyn FnMut(usize, &Request<'_>) -> Result<Measured, DeviceError> + 'a;
+
+struct Told<'a> {
+    trials: usize,
+    answer: &'a mut Answer<'a>,
+    /// Stops the campaign after so many trials.
+    last: Option<usize>,
+    stop: &'a AtomicBool,
+}
+
+impl Device for Told<'_> {
+    fn facts(&self) -> Facts {
+        Facts::default()
+    }
+
+    fn apply(&mut self, variant: &Variant, _: &mut Watch<'_>) -> Result<Proof, DeviceError> {
+        Ok(variant.set.clone())
+    }
+
+    fn measure(
+        &mut self,
+        request: &Request<'_>,
+        _: &mut Watch<'_>,
+    ) -> Result<Measured, DeviceError> {
+        let number = self.trials;
+        self.trials += 1;
+        if self.last.is_some_and(|last| number >= last) {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+        (self.answer)(number, request)
+    }
+}
+
+struct Silent;
+
+impl Observer for Silent {
+    fn starts(&mut self, _: &Upcoming<'_>) {}
+    fn interval(&mut self, _: &Upcoming<'_>, _: &Interval) {}
+    fn ends(&mut self, _: &Trial) {}
+}
+
+/// Runs the campaign of `text` in `dir`, all of it or as far as `last`.
+pub fn run<'a>(
+    dir: &Path,
+    text: &str,
+    last: Option<usize>,
+    answer: &'a mut Answer<'a>,
+) -> (End, Results) {
+    let experiment = Experiment::parse(Path::new("told.toml"), text, &[&Anything]);
+    let experiment = Arc::new(experiment.unwrap());
+    let terms = Terms { about: About::unknown("anything"), switch_cost: Duration::ZERO };
+    let opened = Place::Named(dir.to_owned()).open(&experiment, &terms).unwrap();
+    let stop = &AtomicBool::new(false);
+    let device = &mut Told { trials: 0, answer, last, stop };
+    let (observer, stopper) = (&mut Silent, &mut ());
+    let end = Runner { experiment: &experiment, device, observer, stopper, stop }.run(opened);
+    (end.unwrap(), Results::read(dir).unwrap())
+}

@@ -1,0 +1,163 @@
+//! What a verification may find.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// Something in a journal that does not follow from the rest of it.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Fault {
+    /// A line does not carry the hash of the line before it.
+    Chain {
+        /// Number of the line, from 1.
+        line: usize,
+    },
+    /// The experiment file is gone.
+    NoExperiment,
+    /// The experiment file is not the one that ran.
+    ExperimentHash {
+        /// SHA-256 as the campaign recorded it.
+        recorded: String,
+        /// SHA-256 of what stands there.
+        computed: String,
+    },
+    /// The campaign's record says something else than a file beside it.
+    Campaign {
+        /// Which key.
+        field: &'static str,
+        /// As recorded.
+        recorded: String,
+        /// As the file has it.
+        wanted: String,
+    },
+    /// The list of planned trials is not the one that the seed gives.
+    Drawn {
+        /// Place in the running order, from 1.
+        place: usize,
+        /// The id that is recorded there, if any.
+        recorded: Option<String>,
+        /// The id that the seed gives, if any.
+        drawn: Option<String>,
+    },
+    /// A trial does not stand where the plan has it.
+    Place {
+        /// Id of the trial.
+        trial: String,
+        /// Its place among the recorded trials, from 1.
+        place: usize,
+        /// The id that the plan has there, if any.
+        planned: Option<String>,
+    },
+    /// A finished campaign lacks trials.
+    Incomplete {
+        /// Trials recorded.
+        recorded: usize,
+        /// Trials that the end of the campaign claims.
+        wanted: usize,
+        /// The first that is missing.
+        first: Option<String>,
+    },
+    /// What a trial records is not what its plan or its raw counts give.
+    Trial {
+        /// Id of the trial.
+        trial: String,
+        /// Which key.
+        field: &'static str,
+        /// As recorded.
+        recorded: String,
+        /// As computed again.
+        computed: String,
+    },
+    /// A doubt that the trial's counts give is not recorded.
+    Warning {
+        /// Id of the trial.
+        trial: String,
+        /// The doubt.
+        text: String,
+    },
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let nothing = "nothing".to_owned();
+        match self {
+            Self::Chain { line: 1 } => write!(
+                f,
+                "trials.jsonl:1: its hash is not that of experiment.toml: one of the two was changed"
+            ),
+            Self::Chain { line } => write!(
+                f,
+                "trials.jsonl:{line}: its hash is not that of the line before: one of the two was \
+                 changed, or a line between them is gone"
+            ),
+            Self::NoExperiment => {
+                write!(f, "experiment.toml: missing; put the file back that the campaign ran")
+            }
+            Self::ExperimentHash { recorded, computed } => write!(
+                f,
+                "experiment.toml: SHA-256 {computed}, the journal recorded {recorded}: it is not \
+                 the file that ran"
+            ),
+            Self::Campaign { field, recorded, wanted } => write!(
+                f,
+                "trials.jsonl:1: records {field} {recorded}, the file beside it says {wanted}"
+            ),
+            Self::Drawn { place, recorded, drawn } => write!(
+                f,
+                "trials.jsonl:1: the plan has {} at place {place}, its seed gives {}",
+                recorded.as_ref().unwrap_or(&nothing),
+                drawn.as_ref().unwrap_or(&nothing)
+            ),
+            Self::Place { trial, place, planned } => write!(
+                f,
+                "trials.jsonl: trial {trial} is recorded at place {place}, where {} was planned",
+                planned.as_ref().unwrap_or(&nothing)
+            ),
+            Self::Incomplete { recorded, wanted, first } => write!(
+                f,
+                "trials.jsonl: the campaign is finished with {recorded} trials, its end needs \
+                 {wanted}; {} is the first that is missing",
+                first.as_ref().unwrap_or(&nothing)
+            ),
+            Self::Trial { trial, field, recorded, computed } => write!(
+                f,
+                "trials.jsonl: trial {trial} records {field} {recorded}, its plan and its raw \
+                 counts give {computed}"
+            ),
+            Self::Warning { trial, text } => {
+                write!(f, "trials.jsonl: trial {trial} lacks the warning {text:?}")
+            }
+        }
+    }
+}
+
+/// Something that could not be looked at; not a fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unchecked {
+    /// The journal has no chain of hashes.
+    Chain,
+    /// The recorded SHA-256 covers a routes file that is not at hand.
+    RoutesFile {
+        /// Where it was looked for.
+        file: PathBuf,
+    },
+}
+
+impl fmt::Display for Unchecked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Chain => write!(
+                f,
+                "the journal has no chain of hashes (an earlier version began it): counts and \
+                 settings read back that were changed in it afterwards cannot be told"
+            ),
+            Self::RoutesFile { file } => write!(
+                f,
+                "the experiment's SHA-256 covers its routes file, and there is none at {}: put it \
+                 there to have it checked",
+                file.display()
+            ),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Does a journal say what its experiment, its seed and its raw counts give?
+//!
+//! Nothing that a journal derives is believed: the running order is drawn again from the seed, each
+//! trial is settled again from its intervals, by the code that settled it when it ran. What only the
+//! machine knew (a count, a proof, a doubt of the device) cannot be computed again; the chain of
+//! hashes says whether it was changed since.
+
+mod fault;
+mod plan;
+mod trial;
+
+pub use fault::{Fault, Unchecked};
+
+use std::path::Path;
+
+use crate::setting::read_if_present;
+use crate::{ClaimsError, comparable};
+use fwdlab_experiment::Experiment;
+use fwdlab_results::environment::Environment;
+use fwdlab_results::journal::Chain;
+use fwdlab_results::{Results, Trial};
+
+/// What came of a verification.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Verified {
+    /// What does not agree, in the order of the journal.
+    pub faults: Vec<Fault>,
+    /// What could not be looked at.
+    pub unchecked: Vec<Unchecked>,
+}
+
+/// Verifies the journal of `results` against itself and the experiment file beside it. Published
+/// results have no experiment, no order and no chain: their rates and totals alone are checked.
+///
+/// # Errors
+/// When a file beside the journal cannot be read or understood.
+pub fn verify(results: &Results) -> Result<Verified, ClaimsError> {
+    let mut verified = Verified::default();
+    match Chain::read(&results.dir)? {
+        Chain::Whole { .. } => {}
+        Chain::Broken { line, .. } => verified.faults.push(Fault::Chain { line }),
+        Chain::Absent if !results.campaign.is_blocked() => {}
+        Chain::Absent => verified.unchecked.push(Unchecked::Chain),
+    }
+    if !results.campaign.is_blocked() {
+        verified.faults.extend(results.trials.iter().flat_map(trial::published));
+        return Ok(verified);
+    }
+    let experiment = experiment(&results.dir)?;
+    match &experiment {
+        None => verified.faults.push(Fault::NoExperiment),
+        Some(experiment) => {
+            hash(experiment, results, &mut verified)?;
+            verified.faults.extend(plan::campaign(&results.campaign, experiment));
+        }
+    }
+    if let Some(seed) = Environment::read(&results.dir)?.map(|environment| environment.seed)
+        && seed != results.campaign.seed
+    {
+        let [recorded, wanted] = [results.campaign.seed, seed].map(|seed| seed.to_string());
+        let field = "seed beside environment.json";
+        verified.faults.push(Fault::Campaign { field, recorded, wanted });
+    }
+    verified.faults.extend(plan::order(results));
+    for trial in &results.trials {
+        verified.faults.extend(trial::figures(trial, experiment.as_ref()));
+        verified.faults.extend(doubts(trial));
+    }
+    Ok(verified)
+}
+
+/// The experiment as it ran; `None` when it was not kept.
+fn experiment(dir: &Path) -> Result<Option<Experiment>, ClaimsError> {
+    let path = dir.join("experiment.toml");
+    let Some(text) = read_if_present(&path)? else { return Ok(None) };
+    match Experiment::recorded(&path, &text) {
+        Ok(experiment) => Ok(Some(experiment)),
+        Err(problems) => Err(ClaimsError::Damaged { detail: problems.list[0].what.clone(), path }),
+    }
+}
+
+fn hash(
+    experiment: &Experiment,
+    results: &Results,
+    verified: &mut Verified,
+) -> Result<(), ClaimsError> {
+    let found = experiment.recorded_sha256().map_err(|error| ClaimsError::Damaged {
+        path: experiment.path.clone(),
+        detail: error.to_string(),
+    })?;
+    match found {
+        Some(computed) if computed == results.campaign.experiment_sha256 => {}
+        Some(computed) => verified.faults.push(Fault::ExperimentHash {
+            recorded: results.campaign.experiment_sha256.clone(),
+            computed,
+        }),
+        None => {
+            let file = experiment.routes_file().unwrap_or_default();
+            verified.unchecked.push(Unchecked::RoutesFile { file });
+        }
+    }
+    Ok(())
+}
+
+/// Doubts that a trial's own counts give, and that it does not carry. (Whether its cores were as far
+/// apart as those of its block depends on which trials ran without a stop between them.)
+fn doubts(trial: &Trial) -> Vec<Fault> {
+    let due = comparable::warnings(std::slice::from_ref(trial)).concat();
+    let gone = due.into_iter().filter(|text| !trial.measured.warnings.contains(text));
+    gone.map(|text| Fault::Warning { trial: trial.id.clone(), text }).collect()
+}

@@ -1,0 +1,118 @@
+//! The plan of a journal, and the order in which its trials stand.
+
+use super::Fault;
+use crate::order;
+use fwdlab_experiment::Experiment;
+use fwdlab_results::journal::seconds_of_stamp;
+use fwdlab_results::{Campaign, Results, Trial};
+
+/// How a fixed number of blocks ends.
+const ALL_RUN: &str = "all blocks run";
+
+/// What the campaign's record and the experiment file say differently.
+pub(super) fn campaign(campaign: &Campaign, experiment: &Experiment) -> Vec<Fault> {
+    let Experiment { blocks, .. } = experiment;
+    let names = |list: Vec<&str>| list.join(", ");
+    let variants = experiment.variants.iter().map(|variant| variant.name.as_str()).collect();
+    let traffics = experiment.traffics.iter().map(|traffic| traffic.name.as_str()).collect();
+    let recorded = |list: &[String]| list.join(", ");
+    let pairs = [
+        ("title", campaign.title.clone(), experiment.title.clone()),
+        ("baseline", campaign.baseline.clone(), experiment.baseline.clone()),
+        ("margin", campaign.margin.to_string(), experiment.margin.to_string()),
+        ("blocks", campaign.blocks.to_string(), blocks.planned().to_string()),
+        (
+            "until_decided",
+            campaign.until_decided.to_string(),
+            blocks.is_until_decided().to_string(),
+        ),
+        ("measure", campaign.measure.to_string(), experiment.measure.to_string()),
+        ("variants", recorded(&campaign.variants), names(variants)),
+        ("traffics", recorded(&campaign.traffics), names(traffics)),
+        ("seed", campaign.seed.to_string(), experiment.seed.unwrap_or(campaign.seed).to_string()),
+    ];
+    let differ = pairs.into_iter().filter(|(_, recorded, wanted)| recorded != wanted);
+    differ.map(|(field, recorded, wanted)| Fault::Campaign { field, recorded, wanted }).collect()
+}
+
+/// Whether the plan is that of the seed, the trials stand in its order, and none is missing.
+pub(super) fn order(results: &Results) -> Vec<Fault> {
+    let campaign = &results.campaign;
+    let per_block = campaign.variants.len() * campaign.traffics.len();
+    let planned = per_block.saturating_mul(campaign.blocks as usize);
+    let mut faults: Vec<Fault> = Vec::new();
+    if planned != campaign.trials.len() {
+        faults.push(Fault::Campaign {
+            field: "planned trials",
+            recorded: campaign.trials.len().to_string(),
+            wanted: planned.to_string(),
+        });
+    } else {
+        faults.extend(drawn(campaign));
+    }
+    faults.extend(results.trials.iter().enumerate().flat_map(|(at, t)| place(results, at, t)));
+    let known = |trial: &&Trial| !campaign.trials.contains(&trial.id);
+    faults.extend(results.repeated.iter().filter(known).map(|trial| Fault::Place {
+        trial: trial.id.clone(),
+        place: 0,
+        planned: None,
+    }));
+    faults.extend(complete(results, per_block));
+    faults
+}
+
+/// The first place at which the recorded plan is not the one that the seed gives.
+fn drawn(campaign: &Campaign) -> Option<Fault> {
+    let drawn = order::ids(campaign);
+    let at = drawn.iter().zip(&campaign.trials).position(|(drawn, recorded)| drawn != recorded)?;
+    let [recorded, drawn] = [&campaign.trials, &drawn].map(|ids| ids.get(at).cloned());
+    Some(Fault::Drawn { place: at + 1, recorded, drawn })
+}
+
+/// Whether the trial that stands at `at` belongs there and is labelled as its id says.
+fn place(results: &Results, at: usize, trial: &Trial) -> Vec<Fault> {
+    let campaign = &results.campaign;
+    let planned = campaign.trials.get(at);
+    let mut faults = Vec::new();
+    if planned != Some(&trial.id) {
+        let (place, planned) = (at + 1, planned.cloned());
+        faults.push(Fault::Place { trial: trial.id.clone(), place, planned });
+    }
+    let mut differ = |field, recorded: String, computed: String| {
+        if recorded != computed {
+            faults.push(Fault::Trial { trial: trial.id.clone(), field, recorded, computed });
+        }
+    };
+    let labels = order::id(trial.block, &trial.traffic, &trial.variant);
+    differ("block, traffic and variant", labels, trial.id.clone());
+    let order = campaign.trials.iter().position(|id| *id == trial.id).map(|place| place + 1);
+    let order = order.map_or_else(|| "none".to_owned(), |order| order.to_string());
+    differ("order", trial.order.to_string(), order);
+    let began = seconds_of_stamp(&campaign.started);
+    let ended = results.finished.as_ref().map(|end| seconds_of_stamp(&end.at));
+    let is_within = seconds_of_stamp(&trial.started).is_some_and(|at| {
+        began.is_none_or(|began| began <= at)
+            && ended.is_none_or(|ended| ended.is_some_and(|ended| at <= ended))
+    });
+    if !is_within {
+        let span = match &results.finished {
+            Some(end) => format!("a time from {} to {}", campaign.started, end.at),
+            None => format!("a time from {} on", campaign.started),
+        };
+        differ("started", trial.started.clone(), span);
+    }
+    faults
+}
+
+/// A campaign that is finished has all its trials, or one that was decided all of its last block.
+fn complete(results: &Results, per_block: usize) -> Option<Fault> {
+    let campaign = &results.campaign;
+    let end = results.finished.as_ref()?;
+    let recorded = results.trials.len();
+    let wanted = match campaign.until_decided && end.stopped != ALL_RUN {
+        true => recorded.max(1).next_multiple_of(per_block.max(1)),
+        false => campaign.trials.len(),
+    };
+    let first = results.missing().first().map(|id| (*id).to_owned());
+    (recorded != wanted).then_some(Fault::Incomplete { recorded, wanted, first })
+}

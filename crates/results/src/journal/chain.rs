@@ -1,0 +1,109 @@
+//! The hash chain of a journal: each line carries the SHA-256 of the line before it, the first that
+//! of the experiment file beside it. Whoever changes, removes or moves a line must write every later
+//! line anew, and then the last hash is another one: the report prints it, and a signature covers it.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use crate::{EXPERIMENT_FILE, Error, JOURNAL_FILE, JournalText, Result};
+
+/// Whether the lines of a journal follow from each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Chain {
+    /// The journal has none: an earlier version wrote it, or an import.
+    Absent,
+    /// Every line carries the hash of the one before.
+    Whole {
+        /// SHA-256 of the last line.
+        last: String,
+    },
+    /// A line does not.
+    Broken {
+        /// Its number, from 1.
+        line: usize,
+        /// The hash that it carries; `None` when it carries none.
+        carries: Option<String>,
+        /// The hash that it must carry.
+        wanted: String,
+    },
+}
+
+impl Chain {
+    /// Reads the chain of the journal in `dir`; absent without a journal.
+    ///
+    /// # Errors
+    /// When the journal or the experiment file exists and cannot be read.
+    pub fn read(dir: &Path) -> Result<Self> {
+        let journal = read_or_nothing(&dir.join(JOURNAL_FILE))?;
+        Self::of(&JournalText::split(&journal), dir)
+    }
+
+    /// The chain of these lines of the journal in `dir`.
+    pub(crate) fn of(text: &JournalText<'_>, dir: &Path) -> Result<Self> {
+        let Some(first) = text.lines.first() else { return Ok(Self::Absent) };
+        if carried(first).is_none() {
+            let later = text.lines.iter().position(|line| carried(line).is_some());
+            return Ok(match later {
+                None => Self::Absent,
+                // Who takes the hash out of the first line must take it out of all.
+                Some(_) => Self::Broken { line: 1, carries: None, wanted: experiment(dir)? },
+            });
+        }
+        let mut wanted = experiment(dir)?;
+        for (index, line) in text.lines.iter().enumerate() {
+            let carries = carried(line);
+            if carries.as_deref() != Some(wanted.as_str()) {
+                return Ok(Self::Broken { line: index + 1, carries, wanted });
+            }
+            wanted = sha256(line);
+        }
+        Ok(Self::Whole { last: wanted })
+    }
+
+    /// SHA-256 of the last line of a whole chain.
+    pub fn last(&self) -> Option<&str> {
+        match self {
+            Self::Whole { last } => Some(last),
+            Self::Absent | Self::Broken { .. } => None,
+        }
+    }
+}
+
+/// What a line may carry beside its record.
+#[derive(Deserialize)]
+struct Carried {
+    after: Option<String>,
+}
+
+fn carried(line: &[u8]) -> Option<String> {
+    serde_json::from_slice::<Carried>(line).ok()?.after
+}
+
+/// Where the chain begins: the SHA-256 of the experiment file, of nothing when it is gone.
+fn experiment(dir: &Path) -> Result<String> {
+    Ok(sha256(&read_or_nothing(&dir.join(EXPERIMENT_FILE))?))
+}
+
+fn read_or_nothing(path: &Path) -> Result<Vec<u8>> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(bytes),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(Error::io("read", path)(error)),
+    }
+}
+
+/// SHA-256 in lower-case hexadecimal.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Puts the hash of the line before into an encoded record.
+pub(crate) fn put_after(line: &mut Vec<u8>, after: &str) {
+    let closing = line.pop();
+    debug_assert_eq!(closing, Some(b'}'), "a record is an object");
+    line.extend_from_slice(format!(",\"after\":\"{after}\"}}").as_bytes());
+}
