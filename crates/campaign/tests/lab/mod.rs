@@ -8,7 +8,7 @@ use std::time::Duration;
 use fwdlab_campaign::plan::{Place, Terms};
 use fwdlab_campaign::runner::{End, Observer, Runner, Upcoming};
 use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
-use fwdlab_experiment::samples::Anything;
+use fwdlab_experiment::Anything;
 use fwdlab_experiment::{Experiment, Variant};
 use fwdlab_results::{About, Interval, Measured, Results, Trial};
 
