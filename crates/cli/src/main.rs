@@ -24,6 +24,7 @@ mod progress;
 mod report;
 mod route;
 mod run;
+mod sign;
 mod stamp;
 #[cfg(all(target_os = "linux", feature = "vm"))]
 mod vm;
@@ -75,8 +76,12 @@ enum Command {
     Profile(profile::Args),
     /// Make the report of a results directory anew from its journal, or check it
     Report(report::Args),
+    /// Sign finished results with an OpenSSH key
+    Sign(sign::SignArgs),
     /// Forward packets of capture files, and say what became of each
     Route(route::Args),
+    /// Check the signature of results, and that they agree with themselves
+    Verify(sign::VerifyArgs),
     /// Be the init process of a virtual machine
     #[cfg(all(target_os = "linux", feature = "vm"))]
     #[command(hide = true)]
@@ -116,6 +121,8 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Profile(arguments) => profile::execute(&arguments),
         Command::Report(arguments) => report::execute(&arguments),
         Command::Route(arguments) => route::execute(&arguments),
+        Command::Sign(arguments) => sign::execute_sign(&arguments),
+        Command::Verify(arguments) => sign::execute_verify(&arguments),
         #[cfg(all(target_os = "linux", feature = "vm"))]
         Command::VmGuest => Ok(vm::guest()),
         #[cfg(all(target_os = "linux", feature = "vm"))]

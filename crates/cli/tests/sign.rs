@@ -1,0 +1,139 @@
+//! `fwdlab sign`, `fwdlab verify` and `fwdlab report --check` as a user starts them.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+const EXPERIMENT: &str = r#"
+title = "one lookup, signed"
+device = "builtin"
+baseline = "radix"
+blocks = 2
+warmup = "5ms"
+duration = "60ms"
+interval = "10ms"
+
+[[variant]]
+name = "radix"
+set = { "net.route.algo.inet.algo" = "radix4" }
+
+[[variant]]
+name = "modular"
+set = { "net.route.algo.inet.algo" = "auto" }
+
+[[traffic]]
+name = "inet"
+source = "198.18.10.1-198.18.10.20:2000"
+destination = "198.19.10.1-198.19.10.100:2000"
+
+[routes]
+static = ["198.18.0.0/16 via 198.18.0.203", "198.19.0.0/16 via 198.19.0.203"]
+"#;
+
+fn fwdlab(at: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fwdlab"));
+    command.args(arguments).current_dir(at).stdin(Stdio::null());
+    command.output().expect("the binary starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A directory with a finished campaign in `lab`.
+fn finished() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    fs::write(dir.path().join("short.toml"), EXPERIMENT).expect("a writable directory");
+    let run = fwdlab(dir.path(), &["run", "-q", "short.toml", "-o", "lab"]);
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    dir
+}
+
+/// A key without a passphrase; nothing where there is no ssh-keygen.
+fn key(at: &Path, name: &str) -> Option<()> {
+    let mut command = Command::new("ssh-keygen");
+    command.args(["-q", "-t", "ed25519", "-N", "", "-C", name, "-f", name]).current_dir(at);
+    Some(assert!(command.stdin(Stdio::null()).status().ok()?.success(), "ssh-keygen makes a key"))
+}
+
+#[test]
+fn a_signature_holds_until_a_line_of_the_journal_changes() {
+    let dir = finished();
+    let at = dir.path();
+    if key(at, "owner").and_then(|()| key(at, "stranger")).is_none() {
+        println!(
+            "SKIPPED a_signature_holds_until_a_line_of_the_journal_changes: no ssh-keygen here"
+        );
+        return;
+    }
+    let unsigned = fwdlab(at, &["verify", "lab"]);
+    assert_eq!(unsigned.status.code(), Some(2));
+    assert!(text(&unsigned.stderr).contains("is not signed"), "{}", text(&unsigned.stderr));
+
+    let signed = fwdlab(at, &["sign", "lab", "--key", "owner"]);
+    assert!(signed.status.success(), "{}", text(&signed.stderr));
+    let again = fwdlab(at, &["sign", "lab", "--key", "owner"]);
+    assert!(text(&again.stderr).contains("is there already"), "{}", text(&again.stderr));
+
+    let good = fwdlab(at, &["verify", "lab"]);
+    let said = text(&good.stdout);
+    assert!(good.status.success() && said.contains("Good \"fwdlab\" signature"), "{said}");
+    assert!(said.contains("nobody said whose key"), "{said}");
+    let public = |name: &str| fs::read_to_string(at.join(format!("{name}.pub"))).expect("a key");
+    fs::write(at.join("signers"), format!("owner@example.org {}", public("owner"))).expect("file");
+    fs::write(at.join("others"), format!("else@example.org {}", public("stranger"))).expect("file");
+    let named = fwdlab(at, &["verify", "lab", "--signers", "signers"]);
+    assert!(named.status.success(), "{}", text(&named.stdout));
+    assert!(text(&named.stdout).contains("owner@example.org"), "{}", text(&named.stdout));
+    let other = fwdlab(at, &["verify", "lab", "--signers", "others"]);
+    assert_eq!(other.status.code(), Some(1));
+    assert!(text(&other.stdout).contains("is nobody's in others"), "{}", text(&other.stdout));
+
+    // The last line follows from nothing: only the signature, and the report, can tell.
+    let journal = at.join("lab/trials.jsonl");
+    let lines = fs::read_to_string(&journal).expect("a journal");
+    fs::write(&journal, lines.replace("all blocks run", "all Blocks run")).expect("file");
+    assert!(fwdlab(at, &["report", "lab"]).status.success());
+    for arguments in [&["verify", "lab"][..], &["verify", "lab", "--signers", "signers"]] {
+        let bent = fwdlab(at, arguments);
+        assert_eq!(bent.status.code(), Some(1));
+        let said = text(&bent.stdout);
+        assert!(said.contains("its signature is not one over this journal"), "{said}");
+    }
+}
+
+#[test]
+fn what_is_missing_for_a_signature_is_named() {
+    let dir = finished();
+    let at = dir.path();
+    let without_key = fwdlab(at, &["sign", "lab", "--key", "nowhere"]);
+    assert_eq!(without_key.status.code(), Some(2));
+    assert!(text(&without_key.stderr).contains("ssh-keygen -t ed25519 -f nowhere"));
+    fs::write(at.join("key"), "").expect("file");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fwdlab"));
+    command.args(["sign", "lab", "--key", "key"]).current_dir(at).env("PATH", at);
+    let without_ssh = command.stdin(Stdio::null()).output().expect("the binary starts");
+    assert_eq!(without_ssh.status.code(), Some(2));
+    assert!(text(&without_ssh.stderr).contains("openssh-client"), "{}", text(&without_ssh.stderr));
+}
+
+#[test]
+fn check_verifies_a_real_campaign_and_names_what_was_bent() {
+    let dir = finished();
+    let at = dir.path();
+    let check = || fwdlab(at, &["report", "--check", "lab"]);
+    let good = check();
+    assert!(good.status.success(), "{}", text(&good.stdout));
+    assert!(text(&good.stdout).contains("agrees with its journal"));
+    let readme = fs::read_to_string(at.join("lab/README.md")).expect("a report");
+    let last = readme.trim_end().lines().last().expect("a line");
+    assert!(last.contains("SHA-256 of its last line"), "{last}");
+
+    let journal = at.join("lab/trials.jsonl");
+    let lines = fs::read_to_string(&journal).expect("a journal");
+    fs::write(&journal, lines.replace("\"flows_seen\":2000", "\"flows_seen\":1999")).expect("file");
+    fwdlab(at, &["report", "lab"]);
+    let bent = check();
+    assert_eq!(bent.status.code(), Some(1));
+    assert!(text(&bent.stdout).contains("trials.jsonl:3: its hash"), "{}", text(&bent.stdout));
+}
