@@ -368,7 +368,7 @@ fn without_a_chain_only_what_the_machine_alone_knew_can_be_bent() {
     let results = Results::read(genuine.path()).unwrap();
     assert!(fwdlab_report::unchecked(&results).unwrap()[0].to_string().contains("no chain"));
     let readme = fs::read_to_string(genuine.path().join("README.md")).unwrap();
-    assert!(!readme.contains("SHA-256 of its last line"));
+    assert!(!readme.contains("trials.jsonl, last line: SHA-256"));
     assert_eq!(passed(genuine.path(), other.path()), BTreeSet::from(UNSEEN_WITHOUT_CHAIN));
 }
 

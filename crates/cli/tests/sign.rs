@@ -10,8 +10,8 @@ device = "builtin"
 baseline = "radix"
 blocks = 2
 warmup = "5ms"
-duration = "60ms"
-interval = "10ms"
+duration = "100ms"
+interval = "20ms"
 
 [[variant]]
 name = "radix"
@@ -127,7 +127,7 @@ fn check_verifies_a_real_campaign_and_names_what_was_bent() {
     assert!(text(&good.stdout).contains("agrees with its journal"));
     let readme = fs::read_to_string(at.join("lab/README.md")).expect("a report");
     let last = readme.trim_end().lines().last().expect("a line");
-    assert!(last.contains("SHA-256 of its last line"), "{last}");
+    assert!(last.contains("trials.jsonl, last line: SHA-256"), "{last}");
 
     let journal = at.join("lab/trials.jsonl");
     let lines = fs::read_to_string(&journal).expect("a journal");

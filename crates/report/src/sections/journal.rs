@@ -7,5 +7,5 @@ use crate::source::Source;
 /// tell whether any line was changed since.
 pub fn blocks<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
     let Some(hash) = &source.claims.setting.journal_sha256 else { return Vec::new() };
-    vec![Block::List(vec![Item::from(format!("trials.jsonl: SHA-256 of its last line {hash}"))])]
+    vec![Block::List(vec![Item::from(format!("trials.jsonl, last line: SHA-256 {hash}"))])]
 }
