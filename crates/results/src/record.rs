@@ -12,6 +12,8 @@ pub const SCHEMA: u32 = 1;
 /// One line of `trials.jsonl`; the key `record` tells the kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "lowercase")]
+// a journal holds one campaign
+#[allow(clippy::large_enum_variant)]
 pub enum Record {
     /// The first line: what was planned.
     Campaign(Campaign),
