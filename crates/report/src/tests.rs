@@ -5,6 +5,7 @@ mod browser;
 mod golden;
 mod sample;
 mod sections;
+mod unlike;
 
 use std::fs;
 use std::path::Path;

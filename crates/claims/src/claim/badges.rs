@@ -255,6 +255,13 @@ fn proof(results: &Results, claims: &Claims) -> Badge {
     if !results.campaign.is_blocked() {
         return logged_change(name, claims);
     }
+    let unproven = claims.verdicts.iter().flat_map(|v| &v.findings).find_map(|f| match f {
+        Finding::NotApplied { .. } => Some(f.to_string()),
+        _ => None,
+    });
+    if let Some(text) = unproven {
+        return Badge { name, state: State::Bad, text };
+    }
     let baseline = |traffic: &str| {
         claims.cells.iter().find(|c| c.is_baseline && c.traffic == traffic).map(|c| &c.proof)
     };

@@ -1,6 +1,6 @@
 //! The plan of a journal, and the order in which its trials stand.
 
-use super::Fault;
+use super::fault::Fault;
 use crate::order;
 use fwdlab_experiment::Experiment;
 use fwdlab_results::journal::seconds_of_stamp;

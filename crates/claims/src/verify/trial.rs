@@ -1,6 +1,6 @@
 //! One trial, settled again from its raw counts.
 
-use super::Fault;
+use super::fault::Fault;
 use crate::judge::steady_rates;
 use crate::settle::settle;
 use fwdlab_experiment::{Experiment, Traffic};
