@@ -312,10 +312,12 @@ fn routes(experiment: &Recorded) -> Option<String> {
 }
 
 fn variant(name: &str, experiment: Option<&Recorded>) -> VariantSetting {
-    let variants = experiment.into_iter().flat_map(|experiment| &experiment.variants);
-    let mut set =
-        variants.filter(|variant| variant.name == name).map(|variant| variant.set.clone());
-    VariantSetting { name: name.to_owned(), set: set.next_back().unwrap_or_default() }
+    let mut variants = experiment.into_iter().flat_map(|experiment| &experiment.variants);
+    let found = variants.find(|variant| variant.name == name);
+    VariantSetting {
+        name: name.to_owned(),
+        set: found.map(|variant| variant.set.clone()).unwrap_or_default(),
+    }
 }
 
 /// The text of a file; `None` when there is no such file.

@@ -273,7 +273,7 @@ fn write_journal(to: &Path, campaign: Campaign, trials: &[Trial]) -> Result<()> 
     let path = to.join("trials.jsonl");
     let mut file = BufWriter::new(File::create_new(&path).map_err(Error::io("create", &path))?);
     let finished = Finished { at: campaign.started.clone(), stopped: "imported".to_owned() };
-    let records = std::iter::once(Record::Campaign(campaign))
+    let records = std::iter::once(Record::Campaign(Box::new(campaign)))
         .chain(trials.iter().map(|t| Record::Trial(Box::new(t.clone()))))
         .chain([Record::Finished(finished)]);
     for record in records {

@@ -84,7 +84,7 @@ impl Results {
                     campaign.modernise();
                     results = Some(Self {
                         dir: dir.to_owned(),
-                        campaign,
+                        campaign: *campaign,
                         trials: Vec::new(),
                         repeated: Vec::new(),
                         finished: None,

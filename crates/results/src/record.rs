@@ -16,7 +16,7 @@ pub const SCHEMA: u32 = 1;
 #[allow(clippy::large_enum_variant)]
 pub enum Record {
     /// The first line: what was planned.
-    Campaign(Campaign),
+    Campaign(Box<Campaign>),
     /// One trial.
     Trial(Box<Trial>),
     /// A trial that does not count because it was run again; its `reason` says why.

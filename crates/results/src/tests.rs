@@ -20,7 +20,7 @@ fn message(journal: &str) -> String {
 }
 
 fn campaign_line() -> String {
-    line(&Record::Campaign(campaign()))
+    line(&Record::Campaign(Box::new(campaign())))
 }
 
 fn trial_line(place: usize) -> String {

@@ -274,7 +274,7 @@ pub fn with_latencies() -> Results {
 pub fn write(results: &mut Results, dir: &Path) {
     fs::create_dir_all(dir).unwrap();
     results.dir = dir.to_owned();
-    let mut text = line(&Record::Campaign(results.campaign.clone()));
+    let mut text = line(&Record::Campaign(Box::new(results.campaign.clone())));
     for trial in &results.trials {
         text += &line(&Record::Trial(Box::new(trial.clone())));
     }

@@ -177,7 +177,8 @@ fn each_record_carries_the_hash_of_the_line_before() {
 
 #[test]
 fn a_broken_chain_is_named_with_its_line_and_not_gone_on_with() {
-    let edits: [(usize, fn(&mut Vec<String>)); 5] = [
+    type Edit = fn(&mut Vec<String>);
+    let edits: [(usize, Edit); 5] = [
         (3, |lines| lines[1] = lines[1].replace("399000", "399001")),
         (2, |lines| lines[0] = lines[0].replace("sample", "simple")),
         (2, |lines| drop(lines.remove(1))),

@@ -133,7 +133,7 @@ impl Journal {
     /// Writes the experiment file and the first record.
     fn begin(&mut self, campaign: &Campaign, experiment: &str) -> Result<()> {
         write_whole(&self.dir.join(EXPERIMENT_FILE), experiment.as_bytes())?;
-        self.write_line(&Record::Campaign(campaign.clone()))?;
+        self.write_line(&Record::Campaign(Box::new(campaign.clone())))?;
         sync_dir(&self.dir)
     }
 
