@@ -12,8 +12,11 @@ pub mod claim;
 pub mod compare;
 mod error;
 pub mod judge;
+pub mod runs;
+pub mod saved;
 pub mod setting;
 pub mod units;
+pub mod words;
 
 use fwdlab_results::Results;
 

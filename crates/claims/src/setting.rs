@@ -9,8 +9,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use fwdlab_wire::ethernet;
 use fwdlab_experiment::{Experiment, RouteSource, Routes};
+use fwdlab_wire::ethernet;
 use serde::Serialize;
 
 use crate::{ClaimsError, units};
@@ -277,9 +277,7 @@ fn experiment(dir: &Path) -> Result<Option<Experiment>, ClaimsError> {
     let Some(text) = read_if_present(&path)? else { return Ok(None) };
     match Experiment::recorded(&path, &text) {
         Ok(experiment) => Ok(Some(experiment)),
-        Err(problems) => {
-            Err(ClaimsError::Damaged { detail: problems.list[0].what.clone(), path })
-        }
+        Err(problems) => Err(ClaimsError::Damaged { detail: problems.list[0].what.clone(), path }),
     }
 }
 

@@ -362,3 +362,13 @@ fn rates_of_testers_on_veth_with_frames_dropped_at_the_devices_input() {
         eprintln!("{}: {:.3} Mframes/s", kind.name(), sent.sent as f64 / ms / 1e3);
     }
 }
+
+#[test]
+fn the_tester_is_not_blamed_for_stolen_time() {
+    // The device works 60 ms of 100, the tester 10; 30 were stolen from both.
+    let share = device_share(60_000_000, 100e6, Some(0.7)).expect("a share");
+    assert!((share - 6.0 / 7.0).abs() < 1e-12);
+    assert_eq!(device_share(60_000_000, 100e6, None), Some(0.6));
+    assert_eq!(device_share(60_000_000, 100e6, Some(0.5)), Some(1.0), "clocks differ a little");
+    assert_eq!(device_share(60, 0.0, Some(1.0)), None);
+}
