@@ -76,7 +76,7 @@ fn elsewhere(saved: &Saved) -> String {
     for (i, device) in saved.on_devices.iter().enumerate() {
         let change = device
             .ratio
-            .map_or("more than there is".to_owned(), |r| units::signed_percent(r.percent()));
+            .map_or("more than it takes".to_owned(), |r| units::signed_percent(r.percent()));
         let between = if i == 0 { " " } else { ", " };
         let of = if i == 0 { "on a device of" } else { "of" };
         let unit = if i == 0 { " ns per frame" } else { "" };

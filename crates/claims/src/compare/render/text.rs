@@ -77,7 +77,7 @@ fn table(group: &Group, text: &mut String) {
     let has_time = group.unit == "frames/s" && group.series.iter().all(|own| own.blocks.is_none());
     let mut rows = vec![vec![String::new(), "median".to_owned(), "CV".to_owned(), "n".to_owned()]];
     if has_time {
-        rows[0].push("1 s / rate, ns/frame".to_owned());
+        rows[0].push("wall ns".to_owned());
     }
     rows[0].push("change".to_owned());
     for (i, series) in group.series.iter().enumerate() {
