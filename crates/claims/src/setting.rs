@@ -306,8 +306,9 @@ fn routes(experiment: &Experiment) -> Option<String> {
 
 fn variant(name: &str, experiment: Option<&Experiment>) -> VariantSetting {
     let variants = experiment.into_iter().flat_map(|experiment| &experiment.variants);
-    let set = variants.filter(|variant| variant.name == name).map(|variant| variant.set.clone());
-    VariantSetting { name: name.to_owned(), set: set.last().unwrap_or_default() }
+    let set = variants.rev().find(|variant| variant.name == name);
+    let set = set.map(|variant| variant.set.clone()).unwrap_or_default();
+    VariantSetting { name: name.to_owned(), set }
 }
 
 /// The text of a file; `None` when there is no such file.

@@ -334,3 +334,18 @@ fn confidence_and_another_baseline_reach_directories_too() {
     let turned = compared(&[&dirs[0]], turned);
     assert_eq!(turned.groups[0].judgements[0].verdict.word(), "slower");
 }
+
+#[test]
+fn no_sources_and_files_after_directories_are_errors() {
+    let (root, dirs) = directories(&[faster(1.2, 4, 0)]);
+    let refused = |options: &Options| {
+        compare::compare(options, &mut std::io::empty()).unwrap_err().to_string()
+    };
+    assert!(refused(&Options::default()).starts_with("nothing to compare"));
+    let none = Options { after: dirs.clone(), ..Options::default() };
+    assert!(refused(&none).starts_with("nothing to compare"));
+    let file = root.path().join("a.txt");
+    std::fs::write(&file, "1\n2\n").unwrap();
+    let mixed = Options { sources: dirs, after: vec![file], ..Options::default() };
+    assert!(refused(&mixed).contains("a.txt: no results directory"), "{}", refused(&mixed));
+}

@@ -7,7 +7,7 @@ use fwdlab_stats::validity::{self, Finding};
 use fwdlab_stats::{Comparison, Direction, Interval, Subject, Verdict, median};
 use serde::Serialize;
 
-use super::directories::{based, terms};
+use super::asked::{based, terms};
 use super::{CompareError, Group, Judgement, Options};
 use crate::judge::{self, Terms, judge_by};
 use crate::runs::{self, Series};

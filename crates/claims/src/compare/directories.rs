@@ -2,32 +2,29 @@
 
 use std::path::Path;
 
+use super::asked::{based, terms};
 use super::{CompareError, Group, Judgement, Options, campaigns, sides};
-use crate::judge::{self, Terms, judge_by};
+use crate::judge::{self, judge_by};
 use crate::runs;
 use fwdlab_results::{Metric, Results};
 
 /// The groups, when all sources are results directories that are compared as such: one, or several
 /// of campaigns in blocks. `None` when the sources are of other kinds too.
 pub(super) fn compare(options: &Options) -> Result<Option<Vec<Group>>, CompareError> {
-    let is_directory = |path: &std::path::PathBuf| path.is_dir();
-    if !options.sources.iter().chain(&options.after).all(is_directory) {
-        return match options.after.iter().find(|path| !path.is_dir()) {
-            None if options.after.is_empty() => Ok(None),
-            Some(path) => Err(no_directory(path)),
-            None => Err(no_directory(
-                options.sources.iter().find(|p| !p.is_dir()).unwrap_or(&options.after[0]),
-            )),
-        };
+    let is_asked = !options.after.is_empty();
+    let mut every = options.sources.iter().chain(&options.after);
+    if options.sources.is_empty() {
+        return Ok(None);
+    }
+    if let Some(other) = every.find(|path| !path.is_dir()) {
+        return if is_asked { Err(no_campaign(other)) } else { Ok(None) };
     }
     let before = read(&options.sources)?;
     let after = read(&options.after)?;
-    let is_several = before.len() + after.len() > 1;
-    if is_several && before.iter().chain(&after).any(|own| !own.campaign.is_blocked()) {
-        return match options.after.is_empty() {
-            true => Ok(None),
-            false => Err(no_directory(&options.after[0])),
-        };
+    match before.iter().chain(&after).find(|own| !own.campaign.is_blocked()) {
+        Some(published) if is_asked => return Err(no_campaign(&published.dir)),
+        Some(_) if before.len() > 1 => return Ok(None),
+        _ => {}
     }
     let groups = match (&before[..], &after[..]) {
         ([only], []) => alone(only, options)?,
@@ -40,40 +37,12 @@ pub(super) fn compare(options: &Options) -> Result<Option<Vec<Group>>, CompareEr
     Ok(Some(groups))
 }
 
-fn no_directory(path: &Path) -> CompareError {
+fn no_campaign(path: &Path) -> CompareError {
     CompareError::NoCampaign { path: path.to_owned() }
 }
 
 fn read(paths: &[std::path::PathBuf]) -> Result<Vec<Results>, CompareError> {
     paths.iter().map(|path| Ok(Results::read(path)?)).collect()
-}
-
-/// The terms of the results' report, but for what is asked for.
-pub(super) fn terms(results: &Results, options: &Options) -> Result<Terms, CompareError> {
-    let unknown = |name: &String| CompareError::Unknown {
-        what: "metric",
-        name: name.clone(),
-        known: [Metric::Rate, Metric::Cost].map(|own| own.name().to_owned()).to_vec(),
-    };
-    let named = |name: &String| Metric::named(name).ok_or_else(|| unknown(name));
-    Ok(Terms {
-        margin: options.margin.unwrap_or(results.campaign.margin),
-        confidence: options.confidence,
-        metric: options.metric.as_ref().map(named).transpose()?,
-    })
-}
-
-/// The results with the baseline that is asked for.
-pub(super) fn based(results: &Results, options: &Options) -> Result<Results, CompareError> {
-    let mut results = results.clone();
-    if let Some(name) = &options.baseline {
-        if !results.campaign.variants.contains(name) {
-            let known = results.campaign.variants;
-            return Err(CompareError::Unknown { what: "baseline", name: name.clone(), known });
-        }
-        results.campaign.baseline.clone_from(name);
-    }
-    Ok(results)
 }
 
 /// One directory: for each traffic and figure that decides, a group with the judgements of the

@@ -6,6 +6,7 @@
 //! of values; series of the same metric become a [`Group`], and every series of a group is judged
 //! against its baseline, by blocks where a table has them, else without, and the output says so.
 
+mod asked;
 mod campaigns;
 mod directories;
 mod error;

@@ -5,8 +5,8 @@ use fwdlab_stats::unpaired;
 use fwdlab_stats::validity::{self, Finding};
 use fwdlab_stats::{Comparison, Error, Subject, Verdict};
 
+use super::asked::terms;
 use super::campaigns::{least, of_one_experiment, rare, speeds};
-use super::directories::terms;
 use super::{CompareError, Group, Judgement, Options};
 use crate::judge::{self, Terms};
 use crate::runs::{self, Series};
