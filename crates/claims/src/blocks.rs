@@ -1,19 +1,73 @@
 //! The comparisons of one traffic: every variant against the baseline over
-//! the same complete blocks, so that several variants share one model.
+//! the same complete blocks, so that several variants share one model. A
+//! campaign that stops when decided looks at the same rows as its report.
 
 use fwdlab_stats::sequential::{self, Rule};
-use fwdlab_stats::{Comparison, Direction, model, paired};
+use fwdlab_stats::{Comparison, Confidence, Direction, model, paired};
 
 use fwdlab_results::{Campaign, Metric, Trial};
 
-/// Fewest blocks before the first look.
-pub const LEAST_BLOCKS: u32 = 3;
+/// Fewest blocks before the first look: fewer name no winner.
+pub const LEAST_BLOCKS: u32 = 4;
 
-/// Chance of calling any difference in a campaign where there is none.
-const ALPHA: f64 = 0.05;
+/// Fewest kept trials with which a variant takes part in the common blocks; with fewer it would take
+/// the others with it.
+pub const LEAST_TRIALS: usize = 2;
 
 /// One block: the baseline's trial first, then each variant's.
 pub type Row<'a> = Vec<&'a Trial>;
+
+/// Whether the trial bears a figure: it did not fail and has a rate.
+pub fn bears(trial: &Trial) -> bool {
+    let has_rate = Metric::Rate.of(trial).is_some_and(|rate| rate.is_finite() && rate > 0.0);
+    trial.is_ok() && has_rate
+}
+
+/// The complete blocks of one traffic.
+#[derive(Debug, Clone)]
+pub struct Blocks<'a> {
+    /// The blocks in which the baseline and every variant that takes part kept their trial.
+    pub rows: Vec<Row<'a>>,
+    /// For each variant, in the order asked for, its column in the rows, or how many trials it kept
+    /// where those were too few.
+    pub columns: Vec<Result<usize, usize>>,
+}
+
+impl<'a> Blocks<'a> {
+    /// Of `variants` beside `baseline` with one traffic, by block.
+    pub fn of(trials: &'a [Trial], baseline: &str, variants: &[&str], traffic: &str) -> Self {
+        let kept = |variant: &str| -> Vec<&'a Trial> {
+            let of = |t: &&Trial| bears(t) && t.variant == variant && t.traffic == traffic;
+            let mut found: Vec<&Trial> = trials.iter().filter(of).collect();
+            found.sort_by_key(|trial| trial.block);
+            found
+        };
+        let mut beside: Vec<Vec<&Trial>> = Vec::new();
+        let columns = variants
+            .iter()
+            .map(|variant| {
+                let own = kept(variant);
+                if own.len() < LEAST_TRIALS {
+                    return Err(own.len());
+                }
+                beside.push(own);
+                Ok(beside.len())
+            })
+            .collect();
+        let row = |first: &'a Trial| -> Option<Row<'a>> {
+            let others = beside
+                .iter()
+                .map(|own| own.iter().find(|trial| trial.block == first.block).copied());
+            std::iter::once(Some(first)).chain(others).collect()
+        };
+        Self { rows: kept(baseline).into_iter().filter_map(row).collect(), columns }
+    }
+
+    /// The trials of the baseline and of one column, block by block.
+    pub fn sides(&self, column: usize) -> [Vec<&'a Trial>; 2] {
+        [0, column].map(|side| self.rows.iter().map(|row| row[side]).collect())
+    }
+}
 
 /// Compares each of the variants, `columns` in number, with the baseline; the results are in their
 /// order, each with why there is none, in words. A campaign that was to stop when decided gets
@@ -25,6 +79,7 @@ pub fn compare(
     columns: usize,
     metric: Metric,
     campaign: &Campaign,
+    confidence: Confidence,
 ) -> Vec<Result<Comparison, String>> {
     let figure = |row: &Row<'_>, column: usize| {
         let trial = row.get(column)?;
@@ -36,7 +91,8 @@ pub fn compare(
     let table = rows.iter().map(|row| {
         std::iter::once(0).chain(whole.iter().copied()).filter_map(|c| figure(row, c)).collect()
     });
-    let compared = compare_table(&table.collect::<Vec<_>>(), metric.direction(), campaign);
+    let compared =
+        compare_table(&table.collect::<Vec<_>>(), metric.direction(), (campaign, confidence));
     let of = |column: usize| match (whole.iter().position(|c| *c == column), &compared) {
         (None, _) => Err(format!("a trial has no figure for the {}", metric.name())),
         (Some(_), Err(why)) => Err(why.clone()),
@@ -48,28 +104,28 @@ pub fn compare(
 fn compare_table(
     blocks: &[Vec<f64>],
     direction: Direction,
-    campaign: &Campaign,
+    (campaign, confidence): (&Campaign, Confidence),
 ) -> Result<Vec<Comparison>, String> {
     if campaign.until_decided {
-        until_decided(blocks, direction, campaign)
+        let comparisons = campaign.variants.len().saturating_sub(1) * campaign.traffics.len();
+        let rule = rule(campaign.margin, campaign.blocks, comparisons);
+        until_decided(blocks, direction, &Rule { alpha: confidence.alpha(), ..rule })
     } else {
-        model::compare(blocks, direction).map_err(|e| e.to_string())
+        model::compare_at(blocks, direction, confidence).map_err(|e| e.to_string())
     }
 }
 
 fn until_decided(
     blocks: &[Vec<f64>],
     direction: Direction,
-    campaign: &Campaign,
+    rule: &Rule,
 ) -> Result<Vec<Comparison>, String> {
-    let comparisons = campaign.variants.len().saturating_sub(1) * campaign.traffics.len();
-    let rule = rule(campaign.margin, campaign.blocks, comparisons);
     let columns = blocks.first().map_or(1, Vec::len);
     (1..columns.max(2))
         .map(|column| {
             let pairs: Vec<paired::Block> =
                 blocks.iter().map(|row| paired::Block::new(row[0], row[column])).collect();
-            sequential::compare(&pairs, direction, &rule).map_err(|e| e.to_string())
+            sequential::compare(&pairs, direction, rule).map_err(|e| e.to_string())
         })
         .collect()
 }
@@ -78,7 +134,7 @@ fn until_decided(
 /// such a campaign uses the same.
 pub fn rule(margin: f64, cap: u32, comparisons: usize) -> Rule {
     Rule {
-        alpha: ALPHA,
+        alpha: Confidence::USUAL.alpha(),
         margin,
         least_blocks: LEAST_BLOCKS as usize,
         most_blocks: cap as usize,

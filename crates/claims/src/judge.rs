@@ -2,27 +2,52 @@
 //!
 //! METRIC: the forwarding rate decides when it is the device's own in every
 //! trial of the pair; as soon as the tester or the asked load bounded one of
-//! them, a rate cannot show what the device could do, and the device cost
-//! (busy ns per frame) decides instead: [`Metric::deciding`].
+//! them, alone or together with the device, a rate cannot show what the device
+//! could do, and the device cost (busy ns per frame) decides instead: [`Metric::deciding`].
 
+use fwdlab_stats::multiple::Kind;
 use fwdlab_stats::unpaired::RankTest;
 use fwdlab_stats::validity::{self, Finding};
-use fwdlab_stats::{Comparison, Verdict};
+use fwdlab_stats::{Comparison, Confidence, Subject, Verdict};
 
-use crate::blocks::{Row, compare};
+use crate::blocks::{self, Blocks};
+use crate::runs::{self, Series};
+use crate::saved::Saved;
 use crate::setting::Setting;
 use crate::unlike::unlike;
+use crate::words::{self, Said};
 use fwdlab_results::{Checks, Metric, Results, Trial};
+
+/// What a verdict is judged by.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Terms {
+    /// The margin as a ratio.
+    pub margin: f64,
+    /// How sure it has to be.
+    pub confidence: Confidence,
+    /// The figure that decides, if it is asked for; else [`Metric::deciding`].
+    pub metric: Option<Metric>,
+}
+
+impl Terms {
+    /// What a report goes by: the experiment's own margin, at 95 %.
+    pub fn of(results: &Results) -> Self {
+        Self { margin: results.campaign.margin, confidence: Confidence::USUAL, metric: None }
+    }
+}
 
 /// A verdict with all that it rests on.
 #[derive(Debug, Clone)]
 pub struct Judgement<'a> {
+    /// Name of the variant.
+    pub variant: &'a str,
     /// The figure that decides.
     pub metric: Metric,
     /// The trials compared, of the baseline and of the variant: those of the
     /// complete blocks in their order, or without blocks all that were kept.
     pub sides: [Vec<&'a Trial>; 2],
-    /// Trials of the sides in which the tester, or the asked load, bounded the rate.
+    /// Trials of the sides in which the tester, or the asked load, bounded the rate, alone or
+    /// together with the device.
     pub bounded: usize,
     /// The comparison of the forwarding rates.
     pub rate: Option<Comparison>,
@@ -34,6 +59,10 @@ pub struct Judgement<'a> {
     pub findings: Vec<Finding>,
     /// The verdict.
     pub verdict: Verdict,
+    /// The nanoseconds per frame of a proven difference.
+    pub saved: Option<Saved>,
+    /// The verdict in words.
+    pub sentence: String,
 }
 
 impl Judgement<'_> {
@@ -47,64 +76,97 @@ impl Judgement<'_> {
 }
 
 /// Judges every variant but the baseline with one traffic, in the order of
-/// the experiment.
+/// the experiment, as a report does.
 ///
 /// The blocks are those in which the baseline and every variant kept their
 /// trial; a variant with fewer than two such trials is left out of them, so
 /// that it does not take the others with it.
 pub fn judge<'a>(results: &'a Results, traffic: &str, setting: &Setting) -> Vec<Judgement<'a>> {
+    judge_by(results, traffic, setting, Terms::of(results))
+}
+
+/// As [`judge`], by other terms.
+pub fn judge_by<'a>(
+    results: &'a Results,
+    traffic: &str,
+    setting: &Setting,
+    terms: Terms,
+) -> Vec<Judgement<'a>> {
     let campaign = &results.campaign;
-    let others: Vec<&String> =
-        campaign.variants.iter().filter(|v| **v != campaign.baseline).collect();
+    let others: Vec<&str> =
+        campaign.variants.iter().filter(|v| **v != campaign.baseline).map(String::as_str).collect();
     if !campaign.is_blocked() {
-        return others.iter().map(|variant| published(results, (variant, traffic))).collect();
+        return published(results, &others, traffic, terms);
     }
-    let baseline = kept(results, &campaign.baseline, traffic);
-    let kept: Vec<Vec<&Trial>> = others.iter().map(|v| kept(results, v, traffic)).collect();
-    let in_model: Vec<&Vec<&Trial>> = kept.iter().filter(|trials| trials.len() >= 2).collect();
-    let rows = complete_blocks(&baseline, &in_model);
-    let [rate, cost] =
-        [Metric::Rate, Metric::Cost].map(|m| compare(&rows, in_model.len(), m, campaign));
-    let mut column = 0;
-    let mut judgements = Vec::with_capacity(others.len());
-    for (variant, trials) in others.iter().zip(&kept) {
-        if trials.len() < 2 {
-            judgements.push(too_few(results, (variant, traffic), trials.len()));
-            continue;
-        }
-        column += 1;
-        let sides = [0, column].map(|side| rows.iter().map(|row| row[side]).collect());
-        let [rate, cost] = [&rate, &cost].map(|all| all[column - 1].clone());
-        let figures = Figures { rate, cost, unlike: unlike(results, setting, &sides) };
-        judgements.push(judgement(results, (variant, traffic), sides, figures));
-    }
-    judgements
+    let blocks = Blocks::of(&results.trials, &campaign.baseline, &others, traffic);
+    let columns = blocks.columns.iter().flatten().count();
+    let compare =
+        |metric| blocks::compare(&blocks.rows, columns, metric, campaign, terms.confidence);
+    let (rate, cost) = (compare(Metric::Rate), compare(Metric::Cost));
+    let one = |(variant, column): (&&'a str, &Result<usize, usize>)| {
+        let pick = |all: &[Result<Comparison, String>]| match column {
+            Ok(column) => all[column - 1].clone(),
+            Err(kept) => {
+                let least = blocks::LEAST_TRIALS;
+                Err(format!("{kept} of its trials kept where at least {least} are needed"))
+            }
+        };
+        let sides = column.map_or_else(|_| [Vec::new(), Vec::new()], |c| blocks.sides(c));
+        let unlike = unlike(results, setting, &sides);
+        let figures = Figures { rate: pick(&rate), cost: pick(&cost), unlike };
+        judgement(results, (*variant, traffic), sides, figures, terms)
+    };
+    others.iter().zip(&blocks.columns).map(one).collect()
 }
 
 /// The trials that bear a figure: those that did not fail and have a rate.
 fn kept<'a>(results: &'a Results, variant: &str, traffic: &str) -> Vec<&'a Trial> {
-    let has_rate = |t: &&Trial| Metric::Rate.of(t).is_some_and(|r| r.is_finite() && r > 0.0);
-    results.trials_of(variant, traffic).into_iter().filter(has_rate).collect()
+    results.trials_of(variant, traffic).into_iter().filter(|t| blocks::bears(t)).collect()
 }
 
-/// Judges published runs as [`compare`](crate::compare) does: without blocks,
-/// and without the checks of what their receiver did not count.
-fn published<'a>(results: &'a Results, (variant, traffic): (&str, &str)) -> Judgement<'a> {
-    let judged = crate::compare::published(results, traffic, variant);
-    let sides =
-        [results.campaign.baseline.as_str(), variant].map(|name| kept(results, name, traffic));
-    let mut findings = judged.findings;
-    findings.extend(ramp(&sides));
-    Judgement {
-        metric: Metric::Rate,
-        bounded: bounded(&sides),
-        sides,
-        rate: judged.comparison,
-        cost: None,
-        rank: judged.rank,
-        findings,
-        verdict: judged.verdict,
-    }
+/// Judges published runs, which have no blocks, and without the checks of what their receiver did
+/// not count.
+fn published<'a>(
+    results: &'a Results,
+    variants: &[&'a str],
+    traffic: &str,
+    terms: Terms,
+) -> Vec<Judgement<'a>> {
+    let metric = terms.metric.unwrap_or(Metric::Rate);
+    let baseline = results.campaign.baseline.as_str();
+    let words = words::metric(results, traffic, metric);
+    let series = |variant: &str| Series {
+        metric: words.clone(),
+        ..runs::series(results, (variant, traffic), metric)
+    };
+    let base = series(baseline);
+    let others: Vec<Series> = variants.iter().map(|variant| series(variant)).collect();
+    let pairs: Vec<[&Series; 2]> = others.iter().map(|own| [&base, own]).collect();
+    let by = runs::Terms { margin: terms.margin, confidence: terms.confidence, questions: 1 };
+    let judged = runs::without_blocks(&pairs, Kind::Holm, by);
+    let one = |(variant, judged): (&&'a str, runs::Judged)| {
+        let sides = [baseline, *variant].map(|name| kept(results, name, traffic));
+        let mut findings = judged.findings;
+        findings.extend(ramp(&sides));
+        let (rate, cost) = match metric {
+            Metric::Rate => (judged.comparison, None),
+            Metric::Cost => (None, judged.comparison),
+        };
+        Judgement {
+            variant,
+            metric,
+            bounded: bounded(&sides),
+            sides,
+            rate,
+            cost,
+            rank: judged.rank,
+            findings,
+            verdict: judged.verdict,
+            saved: judged.saved,
+            sentence: judged.sentence,
+        }
+    };
+    variants.iter().zip(judged).map(one).collect()
 }
 
 /// The comparisons of one variant, or why there is none.
@@ -115,26 +177,18 @@ struct Figures {
     unlike: Vec<Finding>,
 }
 
-fn too_few<'a>(results: &Results, names: (&str, &str), kept: usize) -> Judgement<'a> {
-    let why = format!("{kept} of its trials kept where at least 2 are needed");
-    judgement(
-        results,
-        names,
-        [Vec::new(), Vec::new()],
-        Figures { rate: Err(why.clone()), cost: Err(why), unlike: Vec::new() },
-    )
-}
-
 fn judgement<'a>(
     results: &Results,
-    (variant, traffic): (&str, &str),
+    (variant, traffic): (&'a str, &str),
     sides: [Vec<&'a Trial>; 2],
     figures: Figures,
+    terms: Terms,
 ) -> Judgement<'a> {
-    let metric = Metric::deciding(trials(&sides));
-    let mut findings = checks(results, &sides, metric);
-    findings.extend(figures.unlike);
+    let metric = terms.metric.unwrap_or_else(|| Metric::deciding(trials(&sides)));
     let compared = [results.campaign.baseline.as_str(), variant];
+    let mut findings = checks(&sides, metric);
+    findings.extend(figures.unlike);
+    findings.extend(stability(compared, &sides, metric));
     let failed = results
         .trials
         .iter()
@@ -149,31 +203,55 @@ fn judgement<'a>(
         Ok(comparison) => {
             let questions = results.campaign.traffics.len();
             findings.extend(validity::one_of_several(comparison, questions));
-            Verdict::judge(comparison, results.campaign.margin, &findings)
+            findings.extend(validity::rare_runs(comparison, terms.margin, compared.into()));
+            Verdict::judge(comparison, terms.margin, &findings)
         }
         Err(reason) => {
             findings.insert(0, Finding::NotComputable { reason: reason.clone() });
             Verdict::invalid(&findings).unwrap_or(Verdict::Invalid { why: vec![reason.clone()] })
         }
     };
-    let (rate, cost) = (figures.rate.ok(), figures.cost.ok());
-    let bounded = bounded(&sides);
-    Judgement { metric, sides, bounded, rate, cost, rank: None, findings, verdict }
+    let saved = chosen.as_ref().ok().and_then(|c| saved(&verdict, c, &sides[0], metric));
+    let said = Said { verdict: &verdict, comparison: chosen.as_ref().ok(), saved: saved.as_ref() };
+    let words = words::metric(results, traffic, metric);
+    let subject = Subject { variant, baseline: compared[0], metric: &words };
+    let sentence = words::sentence(said, terms.margin, subject);
+    let (rate, cost, bounded) = (figures.rate.ok(), figures.cost.ok(), bounded(&sides));
+    let rank = None;
+    Judgement {
+        variant,
+        metric,
+        sides,
+        bounded,
+        rate,
+        cost,
+        rank,
+        findings,
+        verdict,
+        saved,
+        sentence,
+    }
 }
 
-/// The blocks in which every one of the variants has a trial.
-fn complete_blocks<'a>(baseline: &[&'a Trial], variants: &[&Vec<&'a Trial>]) -> Vec<Row<'a>> {
-    baseline
-        .iter()
-        .filter_map(|b| {
-            let find =
-                |trials: &&Vec<&'a Trial>| trials.iter().find(|v| v.block == b.block).copied();
-            let others: Option<Row<'a>> = variants.iter().map(find).collect();
-            let mut row = vec![*b];
-            row.extend(others?);
-            Some(row)
-        })
-        .collect()
+/// The nanoseconds per frame of a proven difference, from the baseline's trials.
+pub(crate) fn saved(
+    verdict: &Verdict,
+    comparison: &Comparison,
+    baseline: &[&Trial],
+    metric: Metric,
+) -> Option<Saved> {
+    let ns = |trial: &&Trial| {
+        let figure = metric.of(trial)?;
+        Some(if metric == Metric::Cost { figure } else { 1e9 / figure })
+    };
+    let ns: Vec<f64> = baseline.iter().filter_map(ns).collect();
+    Saved::of(verdict, comparison, &ns)
+}
+
+/// The findings, the gravest first.
+pub fn by_weight(mut findings: Vec<Finding>) -> Vec<Finding> {
+    findings.sort_by_key(|f| std::cmp::Reverse(f.severity()));
+    findings
 }
 
 /// Blocks that every comparison should hold: those planned, or those run when
@@ -192,11 +270,11 @@ fn trials<'a>(sides: &[Vec<&'a Trial>; 2]) -> impl Iterator<Item = &'a Trial> {
 }
 
 fn bounded(sides: &[Vec<&Trial>; 2]) -> usize {
-    trials(sides).filter(|t| t.limited_by.hides_device()).count()
+    trials(sides).filter(|t| !t.limited_by.is_device_alone()).count()
 }
 
-/// The validity checks and stability warnings of one comparison.
-fn checks(results: &Results, sides: &[Vec<&Trial>; 2], metric: Metric) -> Vec<Finding> {
+/// The validity checks of one comparison.
+pub(crate) fn checks(sides: &[Vec<&Trial>; 2], metric: Metric) -> Vec<Finding> {
     let mut found = Vec::new();
     let Some(first) = sides[0].first() else { return found };
     let asked = first.offered_pps_asked;
@@ -213,14 +291,14 @@ fn checks(results: &Results, sides: &[Vec<&Trial>; 2], metric: Metric) -> Vec<Fi
         if trials(sides).all(|t| t.measured.environment.device_share.is_none()) {
             found.extend(validity::shared_bottleneck(&runs));
         }
-        let trials = bounded(sides);
+        // Where both share the limit and there is no cost, the rate is that of both, and said so.
+        let trials = trials(sides).filter(|t| t.limited_by.hides_device()).count();
         let of = sides.iter().map(Vec::len).sum();
         found.extend((trials > 0).then_some(Finding::GeneratorLimited { trials, of }));
     }
     let seen: Vec<u64> = trials(sides).filter_map(|t| t.measured.flows_seen).collect();
     found.extend(validity::flows(first.flows_planned, &seen));
     found.extend(wrong_frames(sides));
-    found.extend(stability(results, sides, metric));
     found
 }
 
@@ -239,14 +317,17 @@ fn wrong_frames(sides: &[Vec<&Trial>; 2]) -> Option<Finding> {
     )
 }
 
-fn stability(results: &Results, sides: &[Vec<&Trial>; 2], metric: Metric) -> Vec<Finding> {
+/// The stability warnings of one comparison.
+fn stability(
+    [baseline, variant]: [&str; 2],
+    sides: &[Vec<&Trial>; 2],
+    metric: Metric,
+) -> Vec<Finding> {
     let mut found = Vec::new();
     let figures = |side: &Vec<&Trial>| -> Vec<f64> {
         side.iter().filter_map(|trial| metric.of(trial)).collect()
     };
-    let variant = sides[1].first().map_or("", |trial| trial.variant.as_str());
-    let named =
-        [(results.campaign.baseline.as_str(), figures(&sides[0])), (variant, figures(&sides[1]))];
+    let named = [(baseline, figures(&sides[0])), (variant, figures(&sides[1]))];
     for (name, values) in &named {
         found.extend(validity::two_clusters(name, values));
         found.extend(validity::stray_runs(name, values));

@@ -14,12 +14,15 @@ pub mod compare;
 mod error;
 pub mod judge;
 pub mod order;
+pub mod runs;
+pub mod saved;
 pub mod setting;
 pub mod settle;
 pub mod units;
 mod unlike;
 mod unresolved;
 pub mod verify;
+pub mod words;
 
 use fwdlab_results::Results;
 

@@ -312,8 +312,8 @@ fn routes(experiment: &Recorded) -> Option<String> {
 }
 
 fn variant(name: &str, experiment: Option<&Recorded>) -> VariantSetting {
-    let mut variants = experiment.into_iter().flat_map(|experiment| &experiment.variants);
-    let found = variants.find(|variant| variant.name == name);
+    let variants = experiment.into_iter().flat_map(|experiment| &experiment.variants);
+    let found = variants.rev().find(|variant| variant.name == name);
     VariantSetting {
         name: name.to_owned(),
         set: found.map(|variant| variant.set.clone()).unwrap_or_default(),

@@ -76,6 +76,21 @@ pub fn ns(value: f64) -> String {
     if value < 1e3 { format!("{value:.1}") } else { format!("{value:.0}") }
 }
 
+/// Nanoseconds of a difference, of which small ones matter: `0.25`, `12.3`.
+pub fn ns_fine(value: f64) -> String {
+    match value.abs() {
+        size if size < 9.995 => format!("{value:.2}"),
+        size if size < 1e3 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
+}
+
+/// A level in per cent without needless digits: `95`, `99.9`.
+pub fn level(percent: f64) -> String {
+    let text = format!("{percent:.4}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 /// A p value: `0.003`, `<0.001`.
 pub fn p_value(p: f64) -> String {
     if p < 0.001 { "<0.001".to_owned() } else { format!("{p:.3}") }

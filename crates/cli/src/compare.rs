@@ -6,15 +6,24 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use fwdlab_claims::compare::{Compared, Options};
-use fwdlab_stats::Verdict;
+use fwdlab_stats::{Confidence, Verdict};
 
 /// Arguments of `fwdlab compare`.
 #[derive(clap::Args)]
 pub struct Args {
     /// Results directories and files: numbers one a line (.pps, as for ministat), CSV, JSON, Go
-    /// benchmark output; "-" is standard input
+    /// benchmark output; "-" is standard input. One results directory: what its report says; two:
+    /// before and after a change; three or more: campaigns of one experiment
     #[arg(required = true, value_name = "SOURCE")]
     sources: Vec<PathBuf>,
+
+    /// Results directories of after a change; those given first are of before it
+    #[arg(long, value_name = "DIR", num_args = 1..)]
+    after: Vec<PathBuf>,
+
+    /// Name a winner from fewer than three campaigns a side, although they may differ by chance
+    #[arg(long)]
+    single_campaign: bool,
 
     /// Variant or file to compare with [default: the first]
     #[arg(long, value_name = "NAME")]
@@ -32,15 +41,20 @@ pub struct Args {
     #[arg(long)]
     lower_is_better: bool,
 
-    /// Differences up to this size do not matter
-    #[arg(long, default_value = "1%", value_parser = margin)]
-    margin: f64,
+    /// Differences up to this size do not matter [default: the experiment's own, else 1%]
+    #[arg(long, value_parser = margin)]
+    margin: Option<f64>,
+
+    /// How sure a verdict has to be, in per cent [default: 95; with --fail-on slower 99.9]
+    #[arg(long, value_name = "PERCENT", value_parser = confidence)]
+    confidence: Option<Confidence>,
 
     /// Form of the output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 
-    /// End with exit code 1 when any verdict is this; may be repeated
+    /// End with exit code 1 when any verdict is this; may be repeated. A gate that looks at every
+    /// change cries wolf at 95 %: "slower" asks for 99.9 % unless --confidence is given
     #[arg(long, value_enum, value_name = "VERDICT")]
     fail_on: Vec<FailOn>,
 }
@@ -95,6 +109,9 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         column: arguments.column.clone(),
         is_lower_better: arguments.lower_is_better,
         margin: arguments.margin,
+        after: arguments.after.clone(),
+        confidence: arguments.confidence.unwrap_or_else(|| usual(&arguments.fail_on)),
+        is_single_campaign: arguments.single_campaign,
     };
     if arguments.sources.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
         bail!("\"-\" is given twice, but standard input can be read only once");
@@ -103,6 +120,15 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let bytes = compare::render(&compared, form(arguments.format))?;
     crate::output::print(&String::from_utf8_lossy(&bytes))?;
     Ok(if is_failed(&compared, &arguments.fail_on) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// The confidence of a gate against slower variants; docs/calibration.md has its errors.
+const OF_GATES: f64 = 0.999;
+
+/// The confidence where none is asked for.
+fn usual(fail_on: &[FailOn]) -> Confidence {
+    let of_gates = Confidence::new(OF_GATES).unwrap_or_default();
+    if fail_on.contains(&FailOn::Slower) { of_gates } else { Confidence::USUAL }
 }
 
 fn is_failed(compared: &Compared, fail_on: &[FailOn]) -> bool {
@@ -136,5 +162,35 @@ pub fn margin(text: &str) -> Result<f64, String> {
         Ok(ratio)
     } else {
         Err(format!("`{text}` is not between 0 and 100 %"))
+    }
+}
+
+/// `99.9` or `99.9%`.
+fn confidence(text: &str) -> Result<Confidence, String> {
+    let number = text.trim().trim_end_matches('%').trim_end();
+    let percent: f64 = number.parse().map_err(|_| format!("`{text}` is no percentage"))?;
+    let usual = "wanted are 80 to below 100, for example 99.9";
+    // rounded, so that 99.9 is 0.999 to the last digit
+    Confidence::new((percent * 1e10).round() / 1e12)
+        .map_err(|_| format!("`{text}` is too little or too much; {usual}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gate_against_slower_variants_asks_for_more() {
+        assert_eq!(usual(&[FailOn::Invalid]), Confidence::USUAL);
+        assert!((usual(&[FailOn::Invalid, FailOn::Slower]).percent() - 99.9).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_confidence_is_a_percentage() {
+        assert_eq!(confidence("99.9").map(Confidence::share), Ok(0.999));
+        assert_eq!(confidence("95 %").map(Confidence::share), Ok(0.95));
+        for wrong in ["0.999", "100", "high", "nan"] {
+            assert!(confidence(wrong).is_err(), "{wrong}");
+        }
     }
 }

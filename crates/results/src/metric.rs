@@ -22,6 +22,21 @@ impl Metric {
         }
     }
 
+    /// The figure in words: `forwarding rate` or `device cost`.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Rate => "forwarding rate",
+            Self::Cost => "device cost",
+        }
+    }
+
+    /// The figure that somebody asks for, by its name, its unit or its words.
+    pub fn named(text: &str) -> Option<Self> {
+        [Self::Rate, Self::Cost]
+            .into_iter()
+            .find(|own| [own.name(), own.unit(), own.title()].contains(&text))
+    }
+
     /// The unit: `frames/s` or `ns/frame`.
     pub const fn unit(self) -> &'static str {
         match self {
@@ -40,12 +55,13 @@ impl Metric {
 
     /// The figure that decides between `trials`: the rate when it is the
     /// device's own in all of them; as soon as the tester or the asked load
-    /// bounded one, a rate cannot show what the device could do, and its cost
-    /// decides. A device that reported no cost leaves only the rate.
+    /// bounded one, alone or together with the device, a rate cannot show what
+    /// the device could do, and its cost decides. A device that reported no
+    /// cost leaves only the rate.
     pub fn deciding<'t>(trials: impl Iterator<Item = &'t Trial>) -> Self {
         let (mut is_bounded, mut has_cost) = (false, true);
         for trial in trials {
-            is_bounded |= trial.limited_by.hides_device();
+            is_bounded |= !trial.limited_by.is_device_alone();
             has_cost &= trial.cost_ns().is_some();
         }
         if is_bounded && has_cost { Self::Cost } else { Self::Rate }
@@ -61,5 +77,32 @@ impl Metric {
             Self::Rate => trial.rate_pps,
             Self::Cost => trial.cost_ns(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{LimitedBy, samples};
+
+    #[test]
+    fn the_cost_decides_as_soon_as_the_rate_is_not_the_devices_alone() {
+        let trials = |second: LimitedBy| {
+            [samples::trial(0), Trial { limited_by: second, ..samples::trial(1) }]
+        };
+        assert_eq!(Metric::deciding(trials(LimitedBy::Device).iter()), Metric::Rate);
+        for second in [LimitedBy::Generator, LimitedBy::Load, LimitedBy::Core] {
+            assert_eq!(Metric::deciding(trials(second).iter()), Metric::Cost, "{second:?}");
+        }
+    }
+
+    #[test]
+    fn a_figure_is_called_by_name_unit_or_words() {
+        for metric in [Metric::Rate, Metric::Cost] {
+            for text in [metric.name(), metric.unit(), metric.title()] {
+                assert_eq!(Metric::named(text), Some(metric));
+            }
+        }
+        assert_eq!(Metric::named("ns/op"), None);
     }
 }

@@ -232,6 +232,11 @@ pub enum LimitedBy {
 }
 
 impl LimitedBy {
+    /// Whether the rate is the device's own, and nobody else's.
+    pub const fn is_device_alone(self) -> bool {
+        matches!(self, Self::Device)
+    }
+
     /// Whether the device could have done more than the rate shows.
     pub const fn hides_device(self) -> bool {
         matches!(self, Self::Generator | Self::Load)

@@ -37,3 +37,14 @@ impl Effect {
         (self.0 - 1.0) * 100.0
     }
 }
+
+/// A percentage for people: two decimals below 10, one below 100, none above.
+pub(crate) fn percent(value: f64) -> String {
+    let text = match value.abs() {
+        size if size < 9.995 => format!("{value:.2} %"),
+        size if size < 99.95 => format!("{value:.1} %"),
+        _ => format!("{value:.0} %"),
+    };
+    // "-0.00 %" says nothing that "0.00 %" does not
+    if text == "-0.00 %" { "0.00 %".to_owned() } else { text }
+}

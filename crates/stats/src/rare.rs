@@ -88,7 +88,7 @@ impl Side {
     fn describe(&self, name: &str) -> Option<String> {
         let percent = self.size?.percent();
         let word = if percent < 0.0 { "slower" } else { "faster" };
-        let size = crate::verdict::percent(percent.abs());
+        let size = crate::effect::percent(percent.abs());
         let verb = if self.rare == 1 { "is" } else { "are" };
         Some(format!("{} of {} runs of {name} {verb} {word} by about {size}", self.rare, self.runs))
     }

@@ -116,7 +116,7 @@ impl State {
                 )
             }
             Decision::Equivalent => {
-                let margin = crate::verdict::percent(rule.margin * 100.0);
+                let margin = crate::effect::percent(rule.margin * 100.0);
                 format!(
                     "equivalent: the confidence sequence lies within ±{margin} after {blocks} blocks"
                 )

@@ -78,7 +78,18 @@ pub fn compare_at(
     Ok(Samples::new(baseline, variant, direction)?.compared(confidence, None))
 }
 
-/// Compares several pairs of samples, (baseline, variant), that share one level: several variants
+/// Two samples that are compared.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pair<'a> {
+    /// Values of the baseline.
+    pub baseline: &'a [f64],
+    /// Values of the variant.
+    pub variant: &'a [f64],
+    /// Which way is better.
+    pub direction: Direction,
+}
+
+/// Compares several pairs of samples that share one level: several variants
 /// beside one baseline with [`Kind::Holm`], a list of benchmarks with [`Kind::FalseDiscovery`].
 /// The results are in the order of the pairs; p is adjusted, and intervals have the level of their
 /// step, so that they leave out "no change" exactly when p reaches the level.
@@ -86,13 +97,12 @@ pub fn compare_at(
 /// # Errors
 /// As [`compare`], for each pair by itself; a pair that cannot be compared takes no share.
 pub fn compare_several(
-    pairs: &[(&[f64], &[f64])],
-    direction: Direction,
+    pairs: &[Pair<'_>],
     confidence: Confidence,
     kind: Kind,
 ) -> Vec<Result<Unpaired, Error>> {
     let samples: Vec<Result<Samples, Error>> =
-        pairs.iter().map(|(b, v)| Samples::new(b, v, direction)).collect();
+        pairs.iter().map(|own| Samples::new(own.baseline, own.variant, own.direction)).collect();
     let plain = |samples: &Samples| samples.compared(confidence, None).comparison.p;
     let p: Vec<f64> = samples.iter().flatten().map(plain).collect();
     let correction = Correction { kind, among: p.len() };
@@ -301,22 +311,18 @@ mod tests {
         let far: Vec<f64> = base.iter().map(|v| v * 1.1 + 0.001).collect();
         let alone = compare(&base, &near, Direction::HigherIsBetter).unwrap().comparison;
         assert!(alone.p < 0.05 && alone.p > 0.01, "{}", alone.p);
-        let pairs: [(&[f64], &[f64]); 4] =
-            [(&base, &near), (&base, &far), (&base, &base), (&base, &[1.0])];
+        let pair =
+            |variant| Pair { baseline: &base, variant, direction: Direction::HigherIsBetter };
+        let pairs = [pair(&near), pair(&far), pair(&base), pair(&[1.0])];
         let several = |kind| {
-            let all = compare_several(&pairs, Direction::HigherIsBetter, Confidence::USUAL, kind);
+            let all = compare_several(&pairs, Confidence::USUAL, kind);
             assert!(matches!(all[3], Err(Error::TooFew { .. })));
             let named =
                 |i: usize| all[i].as_ref().unwrap().comparison.interval95.excludes_no_change();
             (named(0), named(1), named(2))
         };
         assert_eq!(several(Kind::Holm), (false, true, false));
-        let all = compare_several(
-            &pairs[..3],
-            Direction::HigherIsBetter,
-            Confidence::USUAL,
-            Kind::FalseDiscovery,
-        );
+        let all = compare_several(&pairs[..3], Confidence::USUAL, Kind::FalseDiscovery);
         let correction = all[0].as_ref().unwrap().comparison.correction.unwrap();
         assert_eq!(
             correction.describe(),

@@ -9,13 +9,15 @@ mod stability;
 
 pub use checks::{
     SATURATION_SHARE, SHARED_CORRELATION, failed_trials, flows, frames, generator, one_factor,
-    one_of_several, saturation, shared_bottleneck,
+    one_of_several, out_of_reach, rare_runs, saturation, shared_bottleneck,
 };
 pub use stability::{drift, gaps, ramp, stray_runs, two_clusters};
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+
+use crate::rare::Rare;
 
 /// How much a finding weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -170,6 +172,34 @@ pub enum Finding {
         /// Comparisons that share the level of 5 %.
         comparisons: usize,
     },
+    /// One side alone has rare runs beyond the margin, or far more of them: what holds of the
+    /// typical run does not hold of all.
+    RareRuns {
+        /// Name of the baseline.
+        baseline: String,
+        /// Name of the variant.
+        variant: String,
+        /// How many, by how much, and the share that may have gone unseen.
+        rare: Rare,
+    },
+    /// No figures of so few runs could reach the level asked for.
+    OutOfReach {
+        /// Runs of the baseline and of the variant.
+        runs: [usize; 2],
+        /// Runs of each that could.
+        needed: usize,
+        /// The confidence asked for, in per cent.
+        percent: f64,
+        /// Comparisons that share it.
+        among: usize,
+    },
+    /// Too few campaigns to know how much campaigns differ, so that no winner is named.
+    FewCampaigns {
+        /// Campaigns of the baseline and of the variant.
+        campaigns: [usize; 2],
+        /// Campaigns of each that are needed.
+        needed: usize,
+    },
     /// The numbers cannot be compared at all.
     NotComputable {
         /// Why.
@@ -235,6 +265,13 @@ impl Finding {
             Self::NotBlocked => "measure again in randomised blocks",
             Self::TestsDisagree { .. } => "look at the single runs; more runs will settle it",
             Self::OneOfSeveral { .. } => "run more blocks; a real difference will stand out",
+            Self::RareRuns { .. } => {
+                "look at what these runs have in common; more blocks tell how rare they are"
+            }
+            Self::OutOfReach { .. } => "make more runs of each, or ask for less confidence",
+            Self::FewCampaigns { .. } => {
+                "run the experiment again, each time in a fresh process, and give all its directories"
+            }
             Self::NotComputable { .. } => "run more blocks, and run failed trials again",
         }
     }
@@ -332,6 +369,28 @@ impl fmt::Display for Finding {
                     "one of {comparisons} comparisons: a difference among so many needs p up to {needed:.3}, this one has {p:.3}"
                 )
             }
+            Self::RareRuns { baseline, variant, rare } => {
+                let seen = rare.describe(baseline, variant).unwrap_or_default();
+                let [b, v] = [rare.baseline, rare.variant].map(|side| side.share_at_most * 100.0);
+                write!(
+                    f,
+                    "rare runs: {seen}; such runs may be up to {v:.0} % of {variant} and {b:.0} % of {baseline}"
+                )
+            }
+            Self::OutOfReach { runs: [b, v], needed, percent, among } => {
+                let shared = match among {
+                    0 | 1 => String::new(),
+                    among => format!(" among {among} comparisons"),
+                };
+                write!(
+                    f,
+                    "too few runs: {b} and {v} cannot reach {percent} %{shared} whatever they show; {needed} of each can"
+                )
+            }
+            Self::FewCampaigns { campaigns: [b, v], needed } => write!(
+                f,
+                "too few campaigns: {b} and {v} where {needed} of each are needed to know how much campaigns differ"
+            ),
             Self::NotComputable { reason } => write!(f, "{reason}"),
         }
     }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::comparison::{Comparison, Interval};
 use crate::distribution::normal_quantile;
+use crate::effect::percent;
 use crate::paired::LEAST_NAMED;
 use crate::rare::Rare;
 use crate::validity::{Finding, Severity};
@@ -54,12 +55,15 @@ pub struct Subject<'a> {
 impl Verdict {
     /// Judges a comparison against `margin` (a fraction: 0.01 for 1 %). `findings` may hold
     /// warnings too; only those of [`Severity::Invalid`] count, and [`Finding::OneOfSeveral`], which
-    /// leaves a difference unproven.
+    /// leaves a difference unproven, and [`Finding::FewCampaigns`], which leaves everything so.
     pub fn judge(comparison: &Comparison, margin: f64, findings: &[Finding]) -> Self {
         if let Some(invalid) = Self::invalid(findings) {
             return invalid;
         }
         let interval = &comparison.interval95;
+        if findings.iter().any(|finding| matches!(finding, Finding::FewCampaigns { .. })) {
+            return Self::Inconclusive { more_blocks: forecast(comparison, margin) };
+        }
         let is_one_of_several =
             findings.iter().any(|finding| matches!(finding, Finding::OneOfSeveral { .. }));
         let below_margin = (comparison.estimate.ratio() - 1.0).abs() < margin;
@@ -225,17 +229,6 @@ fn signed_interval(interval: &Interval) -> String {
         if value > 0.0 && !text.starts_with("0.00") { format!("+{text}") } else { text }
     };
     format!("[{}, {}]", sign(interval.low.percent()), sign(interval.high.percent()))
-}
-
-/// A percentage for people: two decimals below 10, one below 100, none above.
-pub(crate) fn percent(value: f64) -> String {
-    let text = match value.abs() {
-        size if size < 9.995 => format!("{value:.2} %"),
-        size if size < 99.95 => format!("{value:.1} %"),
-        _ => format!("{value:.0} %"),
-    };
-    // "-0.00 %" says nothing that "0.00 %" does not
-    if text == "-0.00 %" { "0.00 %".to_owned() } else { text }
 }
 
 #[cfg(test)]

@@ -182,8 +182,13 @@ proptest! {
         is_holm: bool,
     ) {
         let kind = if is_holm { Kind::Holm } else { Kind::FalseDiscovery };
-        let pairs: Vec<(&[f64], &[f64])> = groups.iter().map(|(a, b)| (&a[..], &b[..])).collect();
-        let all = unpaired::compare_several(&pairs, HIGHER, confidence, kind);
+        let directions = [HIGHER, LOWER].into_iter().cycle();
+        let pairs: Vec<unpaired::Pair<'_>> = groups
+            .iter()
+            .zip(directions)
+            .map(|((a, b), direction)| unpaired::Pair { baseline: a, variant: b, direction })
+            .collect();
+        let all = unpaired::compare_several(&pairs, confidence, kind);
         prop_assert_eq!(all.len(), pairs.len());
         for own in all.iter().flatten() {
             is_sound(&own.comparison);

@@ -1,7 +1,8 @@
 //! Several comparisons of equal things at once: how often any is called a difference.
 
 use fwdlab_stats::multiple::Kind;
-use fwdlab_stats::{Confidence, Direction, unpaired};
+use fwdlab_stats::unpaired::{self, Pair};
+use fwdlab_stats::{Confidence, Direction};
 
 /// SplitMix64 (Steele, Lea and Flood 2014).
 struct Random(u64);
@@ -29,11 +30,15 @@ fn calls(
 ) -> usize {
     let mut random = Random(0x05e7_e7a1);
     let is_called = |pairs: Vec<(Vec<f64>, Vec<f64>)>| {
-        let pairs: Vec<(&[f64], &[f64])> = pairs.iter().map(|(a, b)| (&a[..], &b[..])).collect();
         let direction = Direction::LowerIsBetter;
+        let pairs: Vec<Pair<'_>> =
+            pairs.iter().map(|(baseline, variant)| Pair { baseline, variant, direction }).collect();
         let all = match kind {
-            Some(kind) => unpaired::compare_several(&pairs, direction, Confidence::USUAL, kind),
-            None => pairs.iter().map(|(a, b)| unpaired::compare(a, b, direction)).collect(),
+            Some(kind) => unpaired::compare_several(&pairs, Confidence::USUAL, kind),
+            None => pairs
+                .iter()
+                .map(|own| unpaired::compare(own.baseline, own.variant, direction))
+                .collect(),
         };
         all.iter().flatten().any(|own| own.comparison.interval95.excludes_no_change())
     };

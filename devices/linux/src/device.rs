@@ -370,6 +370,13 @@ fn own_frames((device_received, device_sent): (u64, u64), received: u64, strays:
     strays.max(unseen).min(device_sent.saturating_sub(received))
 }
 
+/// The device's share of the time that tester and device had the core for. What others took of it,
+/// or a hypervisor stole, is not the tester's.
+fn device_share(busy_ns: u64, whole_ns: f64, core_share: Option<f64>) -> Option<f64> {
+    let had_ns = whole_ns * core_share.unwrap_or(1.0);
+    (had_ns > 0.0).then(|| (busy_ns as f64 / had_ns).min(1.0))
+}
+
 /// The counts of a trial.
 fn measured(sent: Sent, change: Change, settings: &LinuxSettings, cost: Cost) -> Measured {
     let device_sent = change.sent.saturating_sub(sent.unread);
@@ -399,7 +406,11 @@ fn measured(sent: Sent, change: Change, settings: &LinuxSettings, cost: Cost) ->
         // Frames that are lost while the tester waits are the device's fault.
         idle_share: Some(if sent.received < sent.sent { 0.0 } else { sent.waiting_share }),
         proof: proof.into_iter().collect(),
-        environment: TrialEnvironment { pinned: sent.pinned, ..TrialEnvironment::default() },
+        environment: TrialEnvironment {
+            pinned: sent.pinned,
+            core_share: sent.core_share,
+            ..TrialEnvironment::default()
+        },
         ..Measured::default()
     };
     let whole = |measured: &mut Measured| {
@@ -407,7 +418,7 @@ fn measured(sent: Sent, change: Change, settings: &LinuxSettings, cost: Cost) ->
     };
     let whole_ns: f64 = measured.intervals.iter().map(|interval| interval.ms * 1e6).sum();
     if let Cost::Stamped(ns) | Cost::Softirq(ns) = cost {
-        measured.environment.device_share = (whole_ns > 0.0).then_some(ns as f64 / whole_ns);
+        measured.environment.device_share = device_share(ns, whole_ns, sent.core_share);
     }
     match cost {
         Cost::Stamped(ns) => measured.busy = Some(Busy { ns, frames: sent.sent }),

@@ -2,6 +2,7 @@
 
 use fwdlab_stats::paired::{self, Block};
 
+use fwdlab_claims::blocks::Blocks;
 use fwdlab_experiment::Experiment;
 use fwdlab_results::{Metric, Trial};
 
@@ -11,6 +12,8 @@ pub(super) struct Pairing {
     pub variant: String,
     pub baseline: String,
     pub traffic: String,
+    /// Every variant but the baseline: they share the blocks in which all kept their trial.
+    pub beside: Vec<String>,
 }
 
 /// What the blocks so far say about one pairing.
@@ -18,8 +21,8 @@ pub(super) struct Pairing {
 pub(super) struct Gains {
     /// The figure that decides.
     pub metric: Metric,
-    /// ln(variant / baseline) of speed, one for each block in which both
-    /// trials are usable.
+    /// ln(variant / baseline) of speed, one for each block that the report
+    /// compares.
     pub values: Vec<f64>,
     /// The figures they come from.
     pub blocks: Vec<Block>,
@@ -37,6 +40,7 @@ pub(super) fn pairings(experiment: &Experiment) -> Vec<Pairing> {
         variant: variant.to_owned(),
         baseline: experiment.baseline.clone(),
         traffic: traffic.to_owned(),
+        beside: variants.iter().map(|name| (*name).to_owned()).collect(),
     };
     experiment
         .traffics
@@ -45,22 +49,27 @@ pub(super) fn pairings(experiment: &Experiment) -> Vec<Pairing> {
         .collect()
 }
 
-/// The gains of `pairing` in `trials`.
+/// The gains of `pairing` in `trials`, over the blocks of their report.
 pub(super) fn gains(trials: &[Trial], pairing: &Pairing) -> Gains {
-    let usable = |variant: &str| -> Vec<&Trial> {
-        let of = |t: &&Trial| t.is_ok() && t.variant == variant && t.traffic == pairing.traffic;
-        trials.iter().filter(of).collect()
-    };
-    let mut baseline = usable(&pairing.baseline);
-    baseline.sort_by_key(|trial| trial.block);
-    let variant = usable(&pairing.variant);
-    let pairs: Vec<(&Trial, &Trial)> = baseline
-        .into_iter()
-        .filter_map(|b| Some((b, *variant.iter().find(|v| v.block == b.block)?)))
+    let Pairing { variant, baseline, traffic, beside } = pairing;
+    let names: Vec<&str> = beside.iter().map(String::as_str).collect();
+    let common = Blocks::of(trials, baseline, &names, traffic);
+    let place = names.iter().position(|name| name == variant);
+    let column = place.and_then(|place| common.columns[place].ok());
+    let sides = column.map_or([Vec::new(), Vec::new()], |column| common.sides(column));
+    let metric = Metric::deciding(sides.iter().flatten().copied());
+    let blocks: Vec<Block> = sides[0]
+        .iter()
+        .zip(&sides[1])
+        .filter_map(|(b, v)| Some(Block::new(metric.of(b)?, metric.of(v)?)))
         .collect();
-    let metric = Metric::deciding(pairs.iter().flat_map(|(b, v)| [*b, *v]));
-    let blocks: Vec<Block> =
-        pairs.iter().filter_map(|(b, v)| Some(Block::new(metric.of(b)?, metric.of(v)?))).collect();
     let values = paired::log_gains(&blocks, metric.direction()).unwrap_or_default();
     Gains { metric, values, blocks }
+}
+
+/// Whether the baseline or the variant never kept a trial.
+pub(super) fn is_hopeless(trials: &[Trial], pairing: &Pairing) -> bool {
+    [&pairing.baseline, &pairing.variant].into_iter().any(|name| {
+        !trials.iter().any(|t| t.is_ok() && t.variant == *name && t.traffic == pairing.traffic)
+    })
 }

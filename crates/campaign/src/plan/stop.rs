@@ -6,7 +6,7 @@
 
 use fwdlab_stats::sequential::{self, Decision, Rule};
 
-use super::gains::{Pairing, gains, pairings};
+use super::gains::{Pairing, gains, is_hopeless, pairings};
 use crate::runner::Stopper;
 use fwdlab_claims::blocks;
 use fwdlab_experiment::{Blocks, Experiment};
@@ -57,12 +57,13 @@ impl Stopper for UntilDecided {
 
 /// Why one comparison needs no further block; `None` when it does.
 fn reason(pairing: &Pairing, trials: &[Trial], rule: &Rule) -> Option<String> {
-    let Pairing { variant, baseline, traffic } = pairing;
+    let Pairing { variant, baseline, traffic, .. } = pairing;
     let gains = gains(trials, pairing);
     let subject = format!("{variant} and {baseline} with {traffic}");
     if gains.values.is_empty() {
         // More blocks of trials that always fail would tell nothing either.
-        return Some(format!("{subject}: no block in which both trials succeeded"));
+        return is_hopeless(trials, pairing)
+            .then(|| format!("{subject}: no block in which both trials succeeded"));
     }
     let direction = gains.metric.direction();
     let state = sequential::first_decision_at(&gains.blocks, direction, rule).ok()?;

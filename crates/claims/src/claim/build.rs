@@ -2,13 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use fwdlab_stats::Subject;
-use fwdlab_stats::validity::Finding;
-
 use super::{Cell, Claims, Failure, Progress, SCHEMA, Spread, VerdictClaim, Warning, badges};
-use crate::judge::{Judgement, judge, planned_blocks};
+use crate::judge::{Judgement, by_weight, judge, planned_blocks};
 use crate::setting::Setting;
-use fwdlab_results::Family;
+use crate::words::family;
 use fwdlab_results::{LimitedBy, Metric, Results, Trial};
 
 /// States what the results say.
@@ -18,16 +15,14 @@ pub fn build(results: &Results, setting: Setting) -> Claims {
     let mut verdicts = Vec::new();
     for traffic in &campaign.traffics {
         // published campaigns did not run every variant with every traffic
-        let has_run = |variant: &String| {
+        let has_run = |variant: &str| {
             campaign.is_blocked() || !results.trials_of(variant, traffic).is_empty()
         };
-        let ran = campaign.variants.iter().filter(|variant| has_run(variant));
+        let ran = campaign.variants.iter().filter(|variant| has_run(variant.as_str()));
         cells.extend(ran.map(|variant| cell(results, traffic, variant)));
-        let others = campaign.variants.iter().filter(|v| **v != campaign.baseline);
-        let judged = others
-            .zip(judge(results, traffic, &setting))
-            .filter(|(variant, _)| has_run(variant) && has_run(&campaign.baseline));
-        verdicts.extend(judged.map(|(variant, j)| verdict(results, traffic, variant, j)));
+        let judged = judge(results, traffic, &setting).into_iter();
+        let judged = judged.filter(|j| has_run(j.variant) && has_run(&campaign.baseline));
+        verdicts.extend(judged.map(|j| verdict(results, traffic, j)));
     }
     let mut claims = Claims {
         schema: SCHEMA,
@@ -60,12 +55,6 @@ fn progress(results: &Results) -> Progress {
         kept: results.trials.iter().filter(|t| t.is_ok()).count(),
         blocks,
     }
-}
-
-/// The family of a traffic: that of its trials, else what its name says.
-fn family(results: &Results, traffic: &str) -> Family {
-    let trial = results.trials.iter().find(|t| t.traffic == traffic);
-    trial.map_or(if traffic.contains('6') { Family::Inet6 } else { Family::Inet }, |t| t.family)
 }
 
 fn cell(results: &Results, traffic: &str, variant: &str) -> Cell {
@@ -129,56 +118,30 @@ fn common_proof(trials: &[&Trial]) -> BTreeMap<String, String> {
     first.measured.proof.iter().filter(is_common).map(|(k, v)| (k.clone(), v.clone())).collect()
 }
 
-fn verdict(
-    results: &Results,
-    traffic: &str,
-    variant: &str,
-    judgement: Judgement<'_>,
-) -> VerdictClaim {
-    let family = family(results, traffic);
+fn verdict(results: &Results, traffic: &str, judgement: Judgement<'_>) -> VerdictClaim {
     let baseline = &results.campaign.baseline;
-    let of = (family, results.campaign.measure.title());
-    let sentence = sentence(&judgement, results.campaign.margin, of, (variant, baseline));
     let ids = judgement.sides.each_ref().map(|side| side.iter().map(|t| t.id.clone()).collect());
     let [b, v]: &[Vec<String>; 2] = &ids;
     let is_blocked = results.campaign.is_blocked();
     let pairs = || b.iter().cloned().zip(v.iter().cloned()).map(<[String; 2]>::from).collect();
     VerdictClaim {
         traffic: traffic.to_owned(),
-        family,
-        variant: variant.to_owned(),
+        family: family(results, traffic),
+        variant: judgement.variant.to_owned(),
         baseline: baseline.clone(),
         margin: results.campaign.margin,
         metric: judgement.metric.name(),
         bounded: judgement.bounded,
         pairs: if is_blocked { pairs() } else { Vec::new() },
         runs: (!is_blocked).then(|| ids.clone()),
-        findings: sorted(judgement.findings),
+        findings: by_weight(judgement.findings),
         verdict: judgement.verdict,
         rate: judgement.rate,
         cost: judgement.cost,
         rank: judgement.rank,
-        sentence,
+        saved: judgement.saved,
+        sentence: judgement.sentence,
     }
-}
-
-fn sorted(mut findings: Vec<Finding>) -> Vec<Finding> {
-    findings.sort_by_key(|f| std::cmp::Reverse(f.severity()));
-    findings
-}
-
-fn sentence(
-    judgement: &Judgement<'_>,
-    margin: f64,
-    (family, measure): (Family, &str),
-    (variant, baseline): (&str, &str),
-) -> String {
-    let metric = match judgement.metric {
-        Metric::Rate => format!("{} {measure}", family.title()),
-        Metric::Cost => format!("{} frames per busy second of the device", family.title()),
-    };
-    let subject = Subject { variant, baseline, metric: &metric };
-    judgement.verdict.sentence(judgement.comparison(), margin, subject)
 }
 
 /// Doubts of single trials, the same text once with all its trials; then

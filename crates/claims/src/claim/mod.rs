@@ -20,6 +20,7 @@ use fwdlab_stats::validity::Finding;
 use fwdlab_stats::{Comparison, Verdict};
 use serde::Serialize;
 
+use super::saved::Saved;
 use super::setting::Setting;
 use super::units;
 use fwdlab_results::Family;
@@ -125,7 +126,8 @@ pub struct VerdictClaim {
     pub margin: f64,
     /// `rate` or `cost`: the figure that decides.
     pub metric: &'static str,
-    /// Trials of the comparison in which the tester or the asked load bounded the rate.
+    /// Trials of the comparison in which the tester or the asked load bounded the rate, alone or
+    /// together with the device.
     pub bounded: usize,
     /// Ids of the trials compared, block by block: baseline, variant. Empty
     /// without blocks.
@@ -145,7 +147,10 @@ pub struct VerdictClaim {
     pub findings: Vec<Finding>,
     /// The verdict.
     pub verdict: Verdict,
-    /// The verdict in words.
+    /// The nanoseconds per frame of a proven difference, and what they would be on other devices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub saved: Option<Saved>,
+    /// The verdict in words: nanoseconds first, then the ratio, then what is quoted.
     pub sentence: String,
 }
 

@@ -2,12 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use fwdlab_stats::unpaired;
+use fwdlab_stats::multiple::Kind;
+use fwdlab_stats::unpaired::Pair;
+use fwdlab_stats::{Confidence, Subject};
 
 use super::build::limit_name;
 use super::{Cell, Claims, Spread, VerdictClaim};
 use crate::Unresolved;
 use crate::blocks::{Row, compare};
+use crate::words::{self, Said};
+use crate::{judge, runs};
 use fwdlab_results::{Metric, Results, Trial};
 
 /// Checks every claim against the results; empty when all agree.
@@ -22,7 +26,7 @@ pub fn resolve(claims: &Claims, results: &Results) -> Vec<Unresolved> {
         let verdicts: Vec<&VerdictClaim> =
             claims.verdicts.iter().filter(|v| v.traffic == *traffic).collect();
         if !results.campaign.is_blocked() {
-            found.extend(verdicts.iter().flat_map(|v| resolve_unblocked(v, &trials)));
+            found.extend(resolve_unblocked(&verdicts, &trials));
         } else {
             found.extend(resolve_traffic(&verdicts, &trials, results));
         }
@@ -33,8 +37,22 @@ pub fn resolve(claims: &Claims, results: &Results) -> Vec<Unresolved> {
             found.push(Unresolved { claim, detail: format!("trial {id} does not exist") });
         }
     }
+    found.extend(claims.verdicts.iter().filter_map(|v| resolve_sentence(v, results)));
     found.extend(unaccounted(claims, results));
     found
+}
+
+/// Checks that a sentence says what the values beside it say.
+fn resolve_sentence(own: &VerdictClaim, results: &Results) -> Option<Unresolved> {
+    let said =
+        Said { verdict: &own.verdict, comparison: own.comparison(), saved: own.saved.as_ref() };
+    let metric = words::metric(results, &own.traffic, Metric::named(own.metric)?);
+    let subject = Subject { variant: &own.variant, baseline: &own.baseline, metric: &metric };
+    let wanted = words::sentence(said, own.margin, subject);
+    (own.sentence != wanted).then(|| Unresolved {
+        claim: name(own),
+        detail: format!("says \"{}\" where its values say \"{wanted}\"", own.sentence),
+    })
 }
 
 /// Trials that no cell shows: none may vanish.
@@ -126,30 +144,68 @@ fn resolve_traffic(
     found
 }
 
-/// Checks a verdict on runs without blocks.
-fn resolve_unblocked(verdict: &VerdictClaim, trials: &BTreeMap<&str, &Trial>) -> Vec<Unresolved> {
-    let wrong = |detail| Unresolved { claim: name(verdict), detail };
-    let Some(runs) = &verdict.runs else {
-        return vec![wrong("it names no runs".to_owned())];
-    };
+/// Checks the verdicts of one traffic on runs without blocks: several variants share one level.
+fn resolve_unblocked(
+    verdicts: &[&VerdictClaim],
+    trials: &BTreeMap<&str, &Trial>,
+) -> Vec<Unresolved> {
     let mut found = Vec::new();
-    let mut rates = [Vec::new(), Vec::new()];
-    for (side, variant) in [&verdict.baseline, &verdict.variant].into_iter().enumerate() {
-        for id in &runs[side] {
-            match labelled(id, (&verdict.traffic, variant), trials) {
-                Ok(trial) => rates[side].extend(Metric::Rate.of(trial)),
-                Err(detail) => found.push(wrong(detail)),
+    let mut all = Vec::new();
+    for verdict in verdicts {
+        let wrong = |detail| Unresolved { claim: name(verdict), detail };
+        let Some(runs) = &verdict.runs else {
+            found.push(wrong("it names no runs".to_owned()));
+            continue;
+        };
+        let mut sides = [Vec::new(), Vec::new()];
+        for (side, variant) in [&verdict.baseline, &verdict.variant].into_iter().enumerate() {
+            for id in &runs[side] {
+                match labelled(id, (&verdict.traffic, variant), trials) {
+                    Ok(trial) => sides[side].push(trial),
+                    Err(detail) => found.push(wrong(detail)),
+                }
             }
         }
+        all.push(sides);
     }
-    let direction = Metric::Rate.direction();
-    let computed = unpaired::compare(&rates[0], &rates[1], direction).ok();
-    let is_same = verdict.rate == computed.as_ref().map(|both| both.comparison.clone())
-        && verdict.rank == computed.map(|both| both.rank);
-    if found.is_empty() && !is_same {
-        found.push(wrong("the comparison of rate is not what its runs give".to_owned()));
+    if found.is_empty() {
+        found.extend(resolve_runs(verdicts, &all));
     }
     found
+}
+
+/// Checks the comparisons and nanoseconds of verdicts whose runs, of baseline and variant, are known.
+fn resolve_runs(verdicts: &[&VerdictClaim], all: &[[Vec<&Trial>; 2]]) -> Vec<Unresolved> {
+    let rates = |side: &Vec<&Trial>| -> Vec<f64> {
+        side.iter().filter_map(|trial| Metric::Rate.of(trial)).collect()
+    };
+    let rates: Vec<[Vec<f64>; 2]> = all.iter().map(|sides| sides.each_ref().map(rates)).collect();
+    let direction = Metric::Rate.direction();
+    let pairs: Vec<Pair<'_>> =
+        rates.iter().map(|[baseline, variant]| Pair { baseline, variant, direction }).collect();
+    let computed = runs::compared(&pairs, Kind::Holm, Confidence::USUAL);
+    let mut found = Vec::new();
+    for ((verdict, computed), sides) in verdicts.iter().zip(computed).zip(all) {
+        let computed = computed.ok();
+        let is_same = verdict.rate == computed.as_ref().map(|both| both.comparison.clone())
+            && verdict.rank == computed.map(|both| both.rank);
+        if !is_same {
+            let detail = "the comparison of rate is not what its runs give".to_owned();
+            found.push(Unresolved { claim: name(verdict), detail });
+        }
+        found.extend(resolve_saved(verdict, &sides[0]));
+    }
+    found
+}
+
+/// Checks the nanoseconds of a verdict against the baseline's trials.
+fn resolve_saved(verdict: &VerdictClaim, baseline: &[&Trial]) -> Option<Unresolved> {
+    let metric = Metric::named(verdict.metric)?;
+    let of = |comparison| judge::saved(&verdict.verdict, comparison, baseline, metric);
+    (verdict.saved != verdict.comparison().and_then(of)).then(|| Unresolved {
+        claim: name(verdict),
+        detail: "the nanoseconds saved are not what its trials give".to_owned(),
+    })
 }
 
 fn name(verdict: &VerdictClaim) -> String {
@@ -177,7 +233,8 @@ fn resolve_comparisons(
 ) -> Vec<Unresolved> {
     let mut found = Vec::new();
     for metric in [Metric::Rate, Metric::Cost] {
-        let computed = compare(rows, verdicts.len(), metric, &results.campaign);
+        let columns = verdicts.len();
+        let computed = compare(rows, columns, metric, &results.campaign, Confidence::USUAL);
         for (column, verdict) in verdicts.iter().enumerate() {
             let stated = if metric == Metric::Rate { &verdict.rate } else { &verdict.cost };
             if stated.as_ref() != computed.get(column).and_then(|found| found.as_ref().ok()) {
@@ -189,6 +246,8 @@ fn resolve_comparisons(
             }
         }
     }
+    let baseline: Vec<&Trial> = rows.iter().map(|row| row[0]).collect();
+    found.extend(verdicts.iter().filter_map(|verdict| resolve_saved(verdict, &baseline)));
     found
 }
 

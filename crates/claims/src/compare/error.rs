@@ -17,6 +17,9 @@ pub enum CompareError {
     /// A results directory is damaged.
     #[error(transparent)]
     Results(#[from] fwdlab_results::Error),
+    /// A file beside a results directory's journal is damaged.
+    #[error(transparent)]
+    Setting(#[from] crate::ClaimsError),
     /// A line is not what its format asks for.
     #[error("{path} line {line}: {got:?} where {wanted} is wanted; {remedy}")]
     Line {
@@ -68,6 +71,32 @@ pub enum CompareError {
         path: PathBuf,
         /// Their names.
         known: Vec<String>,
+    },
+    /// A source that is to be a campaign is none.
+    #[error(
+        "{path}: no results directory of a campaign in blocks, which before and after a change are compared by"
+    )]
+    NoCampaign {
+        /// The source.
+        path: PathBuf,
+    },
+    /// Directories that are to be campaigns of one experiment are not.
+    #[error(
+        "{path} is of another experiment than {first}; several directories of before a change are followed by --after and those of after it"
+    )]
+    OtherExperiment {
+        /// The directory.
+        path: PathBuf,
+        /// The first one.
+        first: PathBuf,
+    },
+    /// A baseline is named where each variant is its own.
+    #[error(
+        "before and after a change each variant is compared with itself; leave out --baseline {name}"
+    )]
+    OwnBaseline {
+        /// The baseline asked for.
+        name: String,
     },
     /// Fewer than two series of one metric.
     #[error("nothing to compare: {found}; give a second file, or a file with two variants")]

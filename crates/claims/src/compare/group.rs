@@ -1,7 +1,7 @@
 //! Series to groups: the same metric and name, the baseline first.
 
-use super::series::Series;
 use super::{CompareError, Options};
+use crate::runs::Series;
 
 /// Series that can be compared, the baseline first.
 pub(super) type Arranged = Vec<Series>;

@@ -1,20 +1,20 @@
 //! Comparison of whatever measurements there are: results directories, `.pps` and ministat files,
 //! CSV, JSON, Go benchmark output.
 //!
-//! Sources become [`Series`] of values, series of the same metric become a [`Group`], and every
-//! series of a group is judged against its baseline. Blocks are used where the source knows them (a
-//! results directory); everything else is compared without blocks, and the output says so. Logs
-//! that lie beside a `.pps` file are read for what makes a comparison meaningless: saturation, other
-//! flows, another tester.
+//! A results directory says what its report says: the same code judges it. Two of them are before and
+//! after a change, three or more are campaigns of one experiment. Everything else becomes [`Series`]
+//! of values; series of the same metric become a [`Group`], and every series of a group is judged
+//! against its baseline, by blocks where a table has them, else without, and the output says so.
 
-mod context;
-mod doubts;
+mod asked;
+mod campaigns;
+mod directories;
 mod error;
 mod group;
 mod input;
 mod judge;
 mod render;
-mod series;
+mod sides;
 
 #[cfg(test)]
 mod tests;
@@ -23,20 +23,23 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use fwdlab_stats::validity::Finding;
-use fwdlab_stats::{Comparison, Direction, Verdict, unpaired};
+use fwdlab_stats::{Comparison, Confidence, Direction, Verdict, unpaired};
 use serde::Serialize;
 
-use fwdlab_results::Results;
+use crate::saved::Saved;
 
+pub use crate::runs::Series;
+pub use campaigns::Several;
 pub use error::CompareError;
 pub use render::{Format, render};
-pub use series::Series;
 
 /// What to compare, and how.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     /// Sources in order; `-` is standard input.
     pub sources: Vec<PathBuf>,
+    /// Results directories of after a change; the sources then are those of before it.
+    pub after: Vec<PathBuf>,
     /// Name of the baseline; the first series otherwise.
     pub baseline: Option<String>,
     /// Metric to compare: `rate` or `cost` of results directories, or the unit of a Go benchmark.
@@ -45,19 +48,30 @@ pub struct Options {
     pub column: Option<String>,
     /// Whether lower values are better, where the source does not say.
     pub is_lower_better: bool,
-    /// The margin as a ratio: 0.01 is 1 %.
-    pub margin: f64,
+    /// The margin as a ratio, 0.01 is 1 %; that of a results directory's experiment, else 1 %,
+    /// unless it is asked for.
+    pub margin: Option<f64>,
+    /// How sure a verdict has to be.
+    pub confidence: Confidence,
+    /// Whether fewer than three campaigns a side may name a winner.
+    pub is_single_campaign: bool,
 }
+
+/// The margin where nobody names one.
+const MARGIN: f64 = 0.01;
 
 impl Default for Options {
     fn default() -> Self {
         Self {
             sources: Vec::new(),
+            after: Vec::new(),
             baseline: None,
             metric: None,
             column: None,
             is_lower_better: false,
-            margin: 0.01,
+            margin: None,
+            confidence: Confidence::USUAL,
+            is_single_campaign: false,
         }
     }
 }
@@ -65,8 +79,8 @@ impl Default for Options {
 /// Everything that was compared.
 #[derive(Debug, Clone, Serialize)]
 pub struct Compared {
-    /// The margin as a ratio.
-    pub margin: f64,
+    /// How sure the verdicts are.
+    pub confidence: Confidence,
     /// One group per metric, traffic or benchmark.
     pub groups: Vec<Group>,
 }
@@ -82,6 +96,8 @@ pub struct Group {
     pub unit: String,
     /// Which way is better.
     pub direction: Direction,
+    /// The margin as a ratio.
+    pub margin: f64,
     /// The series, the baseline first.
     pub series: Vec<Series>,
     /// One judgement per series behind the baseline, in their order.
@@ -103,16 +119,14 @@ pub struct Judgement {
     pub findings: Vec<Finding>,
     /// The verdict.
     pub verdict: Verdict,
+    /// The nanoseconds per frame of a proven difference, where values are of frames.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub saved: Option<Saved>,
+    /// The campaigns behind it, where there are several of one experiment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub campaigns: Option<Several>,
     /// The verdict in words.
     pub sentence: String,
-}
-
-/// Judges published runs, which have no blocks, against their baseline: what `fwdlab compare` says
-/// of them and what a report says is the same.
-pub(crate) fn published(results: &Results, traffic: &str, variant: &str) -> Judgement {
-    let campaign = &results.campaign;
-    let side = |name: &str| input::rates(results, traffic, name);
-    judge::without_blocks((&side(&campaign.baseline), &side(variant)), campaign.margin)
 }
 
 /// Reads all sources and judges them.
@@ -120,11 +134,12 @@ pub(crate) fn published(results: &Results, traffic: &str, variant: &str) -> Judg
 /// # Errors
 /// When a source cannot be read or understood, a name is not found, or there is nothing to compare.
 pub fn compare(options: &Options, stdin: &mut dyn Read) -> Result<Compared, CompareError> {
-    let series = input::read_all(options, stdin)?;
-    let groups = group::arrange(series, options)?;
-    let terms = judge::Terms { margin: options.margin, questions: judge::questions(&groups) };
-    Ok(Compared {
-        margin: options.margin,
-        groups: groups.into_iter().map(|group| judge::judge(group, terms)).collect(),
-    })
+    let groups = match directories::compare(options)? {
+        Some(groups) => groups,
+        None => {
+            let series = input::read_all(options, stdin)?;
+            judge::judge(group::arrange(series, options)?, options)
+        }
+    };
+    Ok(Compared { confidence: options.confidence, groups })
 }

@@ -3,6 +3,7 @@ use std::path::{Path, PathBuf};
 
 use super::*;
 use fwdlab_stats::Method;
+use fwdlab_stats::multiple::Kind;
 
 fn directory() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
@@ -41,9 +42,10 @@ fn two_pps_files_are_compared_without_blocks() {
     assert_eq!(judgement.verdict.word(), "faster");
     assert!(judgement.findings.contains(&Finding::NotBlocked));
     let text = text(&result, Format::Text);
-    assert!(text.contains("ns/frame"), "{text}");
+    assert!(text.contains("wall ns"), "{text}");
     assert!(
-        text.contains("+17.4") && text.contains("=> new.inet4 is faster than base.inet4 by 17.4 %"),
+        text.contains("+17.4")
+            && text.contains("=> new.inet4 is faster than base.inet4 by 213.0 ns per frame"),
         "{text}"
     );
     assert!(text.lines().all(|line| line.chars().count() <= 72), "{text}");
@@ -207,4 +209,100 @@ fn missing_values_are_counted_not_forgotten() {
     let result = compared(&options(&[&path]));
     let text = text(&result, Format::Text);
     assert!(text.contains("2 of 3") && text.contains("3 planned, 2 kept"), "{text}");
+}
+
+fn go(times: &[(usize, f64)], runs: usize) -> String {
+    let line = |(name, ns): &(usize, f64), run: usize| {
+        // runs of one benchmark scatter by half a per cent, in an order of their own
+        let noise = 1.0 + 0.005 * (((run * 7 + name * 5) % runs) as f64 / runs as f64 - 0.5);
+        format!("BenchmarkB{name} 1000 {:.4} ns/op\n", ns * noise)
+    };
+    (0..runs).flat_map(|run| times.iter().map(move |own| line(own, run))).collect()
+}
+
+#[test]
+fn many_benchmarks_share_a_false_discovery_rate_that_is_named() {
+    let dir = directory();
+    let old: Vec<(usize, f64)> = (0..20).map(|i| (i, 100.0)).collect();
+    let new: Vec<(usize, f64)> = (0..20).map(|i| (i, if i == 3 { 80.0 } else { 100.0 })).collect();
+    let old = write(&dir, "old.txt", &go(&old, 10));
+    let new = write(&dir, "new.txt", &go(&new, 10));
+    let result = compared(&options(&[&old, &new]));
+    for group in &result.groups {
+        let own = &group.judgements[0];
+        let correction = own.comparison.as_ref().unwrap().correction.unwrap();
+        assert_eq!((correction.kind, correction.among), (Kind::FalseDiscovery, 20));
+        let is_faster = own.verdict.word() == "faster";
+        assert_eq!(is_faster, group.name == "B3", "{}", own.sentence);
+        assert!(own.sentence.contains("false discovery rate over 20 comparisons"));
+    }
+    let text = text(&result, Format::Benchstat);
+    let line = text.lines().find(|line| line.trim_start().starts_with("B3 ")).unwrap();
+    assert!(line.contains("-20.0") && !line.contains("+25."), "fewer ns/op are negative: {line}");
+}
+
+#[test]
+fn several_files_share_their_level_by_holm() {
+    let dir = directory();
+    let rows = |shift: f64| -> String {
+        (0..8)
+            .map(|i| format!("{}\n", 1e6 * (1.0 + 0.01 * shift + 1e-3 * f64::from(i * 5 % 8))))
+            .collect()
+    };
+    let names = ["a", "b", "c"].map(|name| format!("{name}.txt"));
+    let files: Vec<PathBuf> = names
+        .iter()
+        .zip([0.0, 0.0, 5.0])
+        .map(|(name, shift)| write(&dir, name, &rows(shift)))
+        .collect();
+    let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
+    let result = compared(&options(&files));
+    let own = &result.groups[0].judgements;
+    assert!(own[1].sentence.contains("Holm's correction for 2 comparisons"), "{}", own[1].sentence);
+    assert_eq!(own[1].verdict.word(), "faster");
+    assert_ne!(own[0].verdict.word(), "faster");
+}
+
+#[test]
+fn more_confidence_is_asked_for_named_and_out_of_reach_of_few_runs() {
+    let dir = directory();
+    let (a, b) = (write(&dir, "a.pps", BASE), write(&dir, "b.pps", FASTER));
+    let confidence = Confidence::new(0.999).unwrap();
+    let result = compared(&Options { confidence, ..options(&[&a, &b]) });
+    let own = &result.groups[0].judgements[0];
+    assert_eq!(own.verdict.word(), "inconclusive", "5 + 5 runs cannot reach 99.9 %");
+    let is_named = |f: &Finding| f.to_string().contains("7 of each can");
+    assert!(own.findings.iter().any(is_named), "{:?}", own.findings);
+    assert!(own.sentence.ends_with("intervals at 99.9 %"), "{}", own.sentence);
+}
+
+#[test]
+fn zero_spread_and_three_runs_name_no_winner() {
+    let dir = directory();
+    for runs in 2..=3 {
+        let a = write(&dir, "a.txt", &"5\n".repeat(runs));
+        let b = write(&dir, "b.txt", &"6\n".repeat(runs));
+        let own = &compared(&options(&[&a, &b])).groups[0].judgements[0];
+        assert_eq!(own.verdict.word(), "inconclusive", "{}", own.sentence);
+    }
+}
+
+#[test]
+fn rare_slow_runs_of_one_file_are_a_warning_and_not_equivalent() {
+    let dir = directory();
+    let rows = |slow: usize| -> String {
+        let state = |i: usize| if i < slow { 0.63 } else { 1.0 };
+        (0..40)
+            .map(|i| format!("{}\n", 1e6 * state(i) * (1.0 + 1e-5 * (i * 7 % 40) as f64)))
+            .collect()
+    };
+    let judged = |slow| {
+        let (a, b) = (write(&dir, "a.txt", &rows(0)), write(&dir, "b.txt", &rows(slow)));
+        compared(&options(&[&a, &b])).groups[0].judgements[0].clone()
+    };
+    assert_eq!(judged(0).verdict.word(), "equivalent");
+    let own = judged(4);
+    assert_eq!(own.verdict.word(), "inconclusive");
+    let is_named = |f: &Finding| f.to_string().contains("4 of 40 runs of b are slower by about 37");
+    assert!(own.findings.iter().any(is_named), "{:?}", own.findings);
 }

@@ -1,7 +1,10 @@
 //! Checks of single comparisons against what the plan promised.
 
+use statrs::function::factorial::ln_binomial;
+
 use super::{Finding, Limit};
 use crate::comparison::{Comparison, Method};
+use crate::paired::LEAST_NAMED;
 use crate::{sample, signed_rank};
 
 /// Share of a limit from which a rate counts as having reached it.
@@ -45,6 +48,38 @@ pub fn one_of_several(comparison: &Comparison, questions: usize) -> Option<Findi
     let p = comparison.normal_p.filter(|_| !has_ranks).unwrap_or(comparison.p);
     (is_proven_alone && p > needed && !is_shared_already && questions > 1)
         .then_some(Finding::OneOfSeveral { p, comparisons: questions })
+}
+
+/// Whether one side alone has rare runs beyond `margin` (a fraction), or far more of them.
+pub fn rare_runs(
+    comparison: &Comparison,
+    margin: f64,
+    (baseline, variant): (&str, &str),
+) -> Option<Finding> {
+    let rare = comparison.rare.filter(|rare| rare.is_one_sided(margin))?;
+    Some(Finding::RareRuns { baseline: baseline.to_owned(), variant: variant.to_owned(), rare })
+}
+
+/// Most runs of each that [`out_of_reach`] looks at.
+const MOST_RUNS: usize = 1000;
+
+/// Whether so few runs without blocks could not reach the level even if all of one side lay above
+/// all of the other: Mann and Whitney's least p is 2 / C(n + m, n).
+pub fn out_of_reach(comparison: &Comparison) -> Option<Finding> {
+    if comparison.method != Method::Welch {
+        return None;
+    }
+    let among = comparison.correction.map_or(1, |correction| correction.among.max(1));
+    let level = comparison.confidence.alpha() / among as f64;
+    let can = |b: usize, v: usize| {
+        let least = 2f64.ln() - ln_binomial((b + v) as u64, b as u64);
+        // a logarithm may be off by rounding
+        b.min(v) >= LEAST_NAMED && least <= level.ln() + 1e-9
+    };
+    let runs = [comparison.n.baseline, comparison.n.variant];
+    let percent = comparison.confidence.percent();
+    let needed = (LEAST_NAMED..MOST_RUNS).find(|n| can(*n, *n))?;
+    (!can(runs[0], runs[1])).then_some(Finding::OutOfReach { runs, needed, percent, among })
 }
 
 /// Whether the tester stayed more than 0.5 % below the load it was asked for.

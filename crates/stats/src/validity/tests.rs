@@ -1,7 +1,7 @@
 //! Every finding is provoked once, and stays away once.
 
 use super::*;
-use crate::{Comparison, Direction, Verdict, paired, steady};
+use crate::{Comparison, Direction, Verdict, paired, steady, unpaired};
 
 /// Line rate of smallest IPv4 frames on 1 Gb/s.
 const LINE_RATE: f64 = 1_488_095.0;
@@ -171,4 +171,55 @@ fn every_other_finding_weighs_what_it_should() {
     assert_weight(&announced, Severity::Warning);
     assert_weight(&Finding::NotBlocked, Severity::Warning);
     assert_weight(&Finding::TestsDisagree { welch_p: 0.03, rank_p: 0.2 }, Severity::Warning);
+}
+
+#[test]
+fn rare_runs_of_one_side_are_named_with_number_and_size() {
+    let blocks = |slow: usize| -> Vec<paired::Block> {
+        let noise = |i: usize| 1.0 + 1e-4 * (i * 7 % 11) as f64;
+        let state = |i: usize| if i < slow { 0.63 } else { 1.0 };
+        (0..20).map(|i| paired::Block::new(noise(i), noise(i + 3) * state(i))).collect()
+    };
+    let found = |slow| {
+        let own = paired::compare(&blocks(slow), Direction::HigherIsBetter).unwrap();
+        rare_runs(&own, 0.01, ("A", "B"))
+    };
+    assert_eq!(found(0), None);
+    let finding = found(2).unwrap();
+    assert_weight(&finding, Severity::Warning);
+    let text = finding.to_string();
+    assert!(text.starts_with("rare runs: 2 of 20 runs of B are slower by about 37"), "{text}");
+    assert!(text.contains("none of A; such runs may be up to 28 % of B and 14 % of A"), "{text}");
+}
+
+#[test]
+fn runs_that_cannot_reach_the_level_are_too_few() {
+    let compared = |n: usize, confidence: f64| {
+        let side = |base: f64| -> Vec<f64> { (0..n).map(|i| base + i as f64 * 0.01).collect() };
+        let confidence = crate::Confidence::new(confidence).unwrap();
+        unpaired::compare_at(&side(100.0), &side(200.0), Direction::HigherIsBetter, confidence)
+            .unwrap()
+            .comparison
+    };
+    for (n, confidence) in [(2, 0.95), (3, 0.95), (4, 0.999), (6, 0.999)] {
+        let own = compared(n, confidence);
+        assert!(!own.interval95.excludes_no_change());
+        let finding = out_of_reach(&own).unwrap();
+        assert_weight(&finding, Severity::Warning);
+        let needed = if confidence > 0.95 { 7 } else { 4 };
+        assert!(finding.to_string().ends_with(&format!("; {needed} of each can")), "{finding}");
+    }
+    for (n, confidence) in [(4, 0.95), (7, 0.999)] {
+        let own = compared(n, confidence);
+        assert!(own.interval95.excludes_no_change(), "{n} at {confidence}");
+        assert_eq!(out_of_reach(&own), None);
+    }
+}
+
+#[test]
+fn too_few_campaigns_name_no_winner() {
+    let finding = Finding::FewCampaigns { campaigns: [1, 2], needed: 3 };
+    assert_weight(&finding, Severity::Warning);
+    let verdict = Verdict::judge(&clear_difference(), 0.01, &[finding]);
+    assert_eq!(verdict.word(), "inconclusive");
 }

@@ -402,3 +402,13 @@ fn router_tester_and_ports_are_read_back_from_what_runs() {
     assert_eq!((proof(0, "xdp"), proof(2, "xdp")), (Some("none"), Some("forward")));
     assert_eq!(proof(2, "tester"), Some("af_packet"));
 }
+
+#[test]
+fn the_tester_is_not_blamed_for_stolen_time() {
+    // The device works 60 ms of 100, the tester 10; 30 were stolen from both.
+    let share = device_share(60_000_000, 100e6, Some(0.7)).expect("a share");
+    assert!((share - 6.0 / 7.0).abs() < 1e-12);
+    assert_eq!(device_share(60_000_000, 100e6, None), Some(0.6));
+    assert_eq!(device_share(60_000_000, 100e6, Some(0.5)), Some(1.0), "clocks differ a little");
+    assert_eq!(device_share(60, 0.0, Some(1.0)), None);
+}

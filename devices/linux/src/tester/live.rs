@@ -13,7 +13,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use fwdlab_port::affinity;
+use fwdlab_port::affinity::{self, CoreShare};
 use fwdlab_port::bpf::{LiveFrames, Map, Program, XdpLink};
 use fwdlab_traffic::FlowSet;
 
@@ -132,17 +132,18 @@ impl<'a> LiveTester<'a> {
                 std::thread::Builder::new().name("tester".to_owned()).spawn_scoped(scope, || {
                     namespace.enter()?;
                     let pinned = core.is_some_and(|c| affinity::pin_current_thread(c).is_ok());
-                    self.send(&is_over).map(|()| pinned)
+                    let share = CoreShare::begin();
+                    self.send(&is_over).map(|()| (pinned, share.so_far()))
                 });
             let sender = sender.map_err(|source| fwdlab_port::PortError::Thread { source })?;
             let intervals = self.sample(experiment, pulse, watch, &|| !sender.is_finished());
             is_over.store(true, Ordering::Relaxed);
             self.shared.set(word::STOP, 1);
-            let pinned = sender.join().unwrap_or_else(|_| Err(io::Error::other("it panicked")));
-            Ok::<_, LinuxError>((intervals, pinned))
+            let sent = sender.join().unwrap_or_else(|_| Err(io::Error::other("it panicked")));
+            Ok::<_, LinuxError>((intervals, sent))
         });
-        let (intervals, pinned) = result?;
-        let pinned = pinned.map_err(TopologyError::kernel("send XDP live frames"))?;
+        let (intervals, sender) = result?;
+        let (pinned, core_share) = sender.map_err(TopologyError::kernel("send XDP live frames"))?;
         if watch.is_stopped() {
             return Err(LinuxError::Stopped);
         }
@@ -156,6 +157,7 @@ impl<'a> LiveTester<'a> {
             flows_seen: self.shared.get(word::FLOWS_SEEN),
             checks: self.checks(),
             waiting_share: self.waiting_share(),
+            core_share,
             pacing: self.pacing(),
             unread: 0,
         })

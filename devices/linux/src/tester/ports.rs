@@ -139,6 +139,7 @@ fn sent(outcome: &Outcome, intervals: Vec<Interval>, pinned: bool, unread: u64) 
         flows_seen: outcome.flows_seen(),
         checks: fwdlab_builtin::checks(outcome),
         waiting_share: outcome.waiting_share(),
+        core_share: None,
         pacing,
         unread,
     }

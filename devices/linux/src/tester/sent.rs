@@ -18,6 +18,9 @@ pub(crate) struct Sent {
     pub(crate) checks: Checks,
     /// Share of its time in which the sender waited, 0 to 1.
     pub(crate) waiting_share: f64,
+    /// Share of its time in which the sender, which never sleeps, had its core, 0 to 1; nothing for
+    /// a sender that does.
+    pub(crate) core_share: Option<f64>,
     /// How evenly a paced load was sent.
     pub(crate) pacing: Option<String>,
     /// Frames that the kernel dropped because the receiver had no room for them.

@@ -43,13 +43,13 @@ fn trials(ratios: &[f64]) -> Vec<Trial> {
 }
 
 #[test]
-fn a_clear_difference_stops_the_campaign_after_the_third_block() {
+fn a_clear_difference_stops_the_campaign_after_the_fourth_block() {
     let mut stop = UntilDecided::new(&experiment(UNTIL_DECIDED));
-    let trials = trials(&[1.050, 1.051, 1.049]);
-    assert_eq!(stop.decided(&trials[..4]), None);
+    let trials = trials(&[1.050, 1.051, 1.049, 1.050]);
+    assert_eq!(stop.decided(&trials[..6]), None, "fewer than four blocks name no winner");
     let why = stop.decided(&trials).unwrap();
     assert!(
-        why.starts_with("every comparison is settled after 3 blocks: modular and radix"),
+        why.starts_with("every comparison is settled after 4 blocks: modular and radix"),
         "{why}"
     );
     assert!(why.contains("different") && why.contains("(rate)"), "{why}");
@@ -83,7 +83,7 @@ fn a_fixed_number_of_blocks_is_never_cut() {
 #[test]
 fn a_variant_that_always_fails_does_not_run_to_the_cap() {
     let mut stop = UntilDecided::new(&experiment(UNTIL_DECIDED));
-    let mut trials = trials(&[1.0; 3]);
+    let mut trials = trials(&[1.0; 4]);
     for trial in trials.iter_mut().filter(|t| t.variant == "modular") {
         trial.status = Status::Failed;
     }
@@ -91,10 +91,34 @@ fn a_variant_that_always_fails_does_not_run_to_the_cap() {
     assert!(why.contains("no block in which both trials succeeded"), "{why}");
 }
 
+/// With three variants the report compares the blocks in which all kept their trial; the stop looked
+/// at those of each pair.
+#[test]
+fn the_stop_looks_at_the_blocks_of_the_report() {
+    let text = |third: &str| {
+        format!(
+            "title = \"t\"\nbaseline = \"radix\"\n{UNTIL_DECIDED}\n\
+             [[variant]]\nname = \"radix\"\n[[variant]]\nname = \"modular\"\n{third}\
+             [[traffic]]\nname = \"inet\"\nsource = \"198.18.0.1:1\"\ndestination = \"198.19.0.1:1\"\n\
+             [routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.2\"]\n"
+        )
+    };
+    let text = text("[[variant]]\nname = \"third\"\n");
+    let experiment = Experiment::parse(Path::new("sample.toml"), &text, &[&Anything]).unwrap();
+    let mut stop = UntilDecided::new(&experiment);
+    let mut trials = trials(&[1.050, 1.051, 1.049, 1.050]);
+    for block in 1..=4u32 {
+        let status = if block < 3 { Status::Ok } else { Status::Failed };
+        let third = Trial { block, variant: "third".to_owned(), status, ..trials[1].clone() };
+        trials.push(third);
+    }
+    assert_eq!(stop.decided(&trials), None, "two blocks in which all three kept their trial");
+}
+
 #[test]
 fn the_cost_decides_when_the_tester_bounded_a_trial() {
     let mut stop = UntilDecided::new(&experiment(UNTIL_DECIDED));
-    let mut trials = trials(&[1.0, 1.001, 0.999]);
+    let mut trials = trials(&[1.0, 1.001, 0.999, 1.0]);
     for trial in &mut trials {
         let is_modular = trial.variant == "modular";
         trial.limited_by = LimitedBy::Generator;

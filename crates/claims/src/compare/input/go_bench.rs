@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use super::super::{CompareError, Options};
-use crate::compare::series::Series;
+use crate::runs::Series;
 
 /// Whether any line is a benchmark result.
 pub(super) fn is_go_bench(text: &str) -> bool {
@@ -26,9 +26,9 @@ pub(super) fn read(
             match all.iter_mut().find(|own| own.group == name && own.unit == unit) {
                 Some(own) => own.values.push(value),
                 None => {
-                    let series =
-                        Series::plain(path, vec![value], options).of_metric(metric(unit), unit);
-                    all.push(Series { group: name.to_owned(), ..series });
+                    let series = Series::plain(path, vec![value], options.is_lower_better)
+                        .of_metric(metric(unit), unit);
+                    all.push(Series { group: name.to_owned(), is_benchmark: true, ..series });
                 }
             }
         }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::super::{CompareError, Options};
 use super::table::{self, Table};
-use crate::compare::series::Series;
+use crate::runs::Series;
 
 /// Reads a JSON document.
 pub(super) fn read(
@@ -18,7 +18,7 @@ pub(super) fn read(
     let value: Value = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
     match &value {
         Value::Array(items) if items.iter().all(Value::is_number) => {
-            Ok(vec![Series::plain(path, numbers(items), options)])
+            Ok(vec![Series::plain(path, numbers(items), options.is_lower_better)])
         }
         Value::Array(items) => records(path, items, options),
         Value::Object(members) => {
@@ -31,7 +31,7 @@ pub(super) fn read(
                 .map(|(name, value)| match value {
                     Value::Array(items) if items.iter().all(Value::is_number) => Ok(Series {
                         name: name.clone(),
-                        ..Series::plain(path, numbers(items), options)
+                        ..Series::plain(path, numbers(items), options.is_lower_better)
                     }),
                     _ => Err(wrong(format!("member `{name}` is no array of numbers"))),
                 })
@@ -76,7 +76,10 @@ fn hyperfine(path: &Path, results: &[Value], options: &Options) -> Option<Vec<Se
         .map(|result| {
             let times = numbers(result.get("times")?.as_array()?);
             let name = result.get("command")?.as_str()?.to_owned();
-            Some(Series { name, ..Series::plain(path, times, options) }.of_metric("time", "s"))
+            Some(
+                Series { name, ..Series::plain(path, times, options.is_lower_better) }
+                    .of_metric("time", "s"),
+            )
         })
         .collect()
 }

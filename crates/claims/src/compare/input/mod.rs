@@ -1,18 +1,16 @@
 //! Sources to series.
 
-mod directory;
 mod go_bench;
 mod json;
 mod plain;
 mod table;
 
-pub(super) use directory::rates;
-
 use std::io::Read;
 use std::path::Path;
 
-use super::series::Series;
 use super::{CompareError, Options};
+use crate::runs::{self, Series};
+use fwdlab_results::Results;
 
 /// Reads every source in order.
 pub(super) fn read_all(
@@ -21,8 +19,11 @@ pub(super) fn read_all(
 ) -> Result<Vec<Series>, CompareError> {
     let mut all = Vec::new();
     for path in &options.sources {
-        let found =
-            if path.is_dir() { directory::read(path)? } else { read_text(path, options, stdin)? };
+        let found = if path.is_dir() {
+            runs::all(&Results::read(path)?)
+        } else {
+            read_text(path, options, stdin)?
+        };
         if found.iter().all(|series| series.values.is_empty()) {
             return Err(CompareError::Empty { path: path.clone(), detail: String::new() });
         }

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::super::{CompareError, Options};
-use crate::compare::context::Context;
-use crate::compare::series::Series;
+use crate::runs::Context;
+use crate::runs::Series;
 
 /// Reads a column of numbers; empty lines and comments are skipped.
 pub(super) fn read(path: &Path, text: &str, options: &Options) -> Result<Series, CompareError> {
@@ -25,7 +25,7 @@ pub(super) fn read(path: &Path, text: &str, options: &Options) -> Result<Series,
             })?;
         values.push(value);
     }
-    let series = Series::plain(path, values, options);
+    let series = Series::plain(path, values, options.is_lower_better);
     if path.extension().is_some_and(|extension| extension == "pps") {
         let context = Context::beside(path);
         return Ok(Series { context, ..series.of_metric("forwarding rate", "frames/s") });

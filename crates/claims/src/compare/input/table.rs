@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use super::super::{CompareError, Options};
-use crate::compare::series::Series;
+use crate::runs::Series;
 
 /// A table of text.
 pub(super) struct Table {
@@ -152,7 +152,7 @@ fn whole_column(
             values.push(number(path, *line, cell)?);
         }
     }
-    let series = Series::plain(path, values, options);
+    let series = Series::plain(path, values, options.is_lower_better);
     let (name, unit) = name_and_unit(&table.head[column]);
     Ok(if is_only {
         series.of_metric(name, unit)
@@ -177,7 +177,8 @@ fn by_variant(
         let group = format!("{}{}", cell(keys[2]), cell(keys[3]));
         let at = all.iter().position(|own| own.name == name && own.group == group).unwrap_or_else(
             || {
-                let fresh = Series::plain(path, Vec::new(), options).of_metric(metric, unit);
+                let fresh = Series::plain(path, Vec::new(), options.is_lower_better)
+                    .of_metric(metric, unit);
                 all.push(Series { name, group, blocks: keys[1].map(|_| Vec::new()), ..fresh });
                 all.len() - 1
             },

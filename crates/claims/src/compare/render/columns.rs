@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::super::{Compared, Group, Series};
-use super::text::{aligned, change, figure, median};
+use super::super::{Compared, Group, Judgement, Series};
+use super::text::{aligned, figure, median};
+use fwdlab_stats::{Direction, Effect, Verdict};
 
 /// One table per unit and set of series.
 pub(super) fn benchstat(compared: &Compared) -> String {
@@ -59,10 +60,32 @@ fn row(group: &Group) -> Vec<String> {
         if let Some(judgement) = i.checked_sub(1).map(|i| &group.judgements[i]) {
             let p =
                 judgement.comparison.as_ref().map_or(String::new(), |c| format!("p={:.3} ", c.p));
-            row.push(format!("{} ({p}n={})", change(judgement), series.values.len()));
+            row.push(format!(
+                "{} ({p}n={})",
+                change(judgement, group.direction),
+                series.values.len()
+            ));
         }
     }
     row
+}
+
+/// The change of the values themselves, new / old - 1, as benchstat has it: fewer ns/op are negative.
+/// `~` where nothing is proven.
+fn change(judgement: &Judgement, direction: Direction) -> String {
+    let percent = |effect: Effect| match direction {
+        Direction::HigherIsBetter => effect.percent(),
+        Direction::LowerIsBetter => (1.0 / effect.ratio() - 1.0) * 100.0,
+    };
+    match (&judgement.verdict, &judgement.comparison) {
+        (Verdict::Faster { .. } | Verdict::Slower { .. }, Some(c)) => {
+            let (a, b) = (percent(c.interval95.low), percent(c.interval95.high));
+            let (low, high) = (a.min(b), a.max(b));
+            format!("{:+.2}% [{low:+.2}, {high:+.2}]", percent(c.estimate))
+        }
+        (Verdict::Invalid { .. }, _) => "invalid".to_owned(),
+        _ => "~".to_owned(),
+    }
 }
 
 /// How far the farthest value lies from the median, in per cent.

@@ -16,7 +16,7 @@ pub(super) fn json(compared: &Compared) -> String {
 pub(super) fn csv(compared: &Compared) -> String {
     let mut text = String::from(
         "group,metric,unit,baseline,variant,n_baseline,n_variant,median_baseline,median_variant,\
-         ratio,ratio_low,ratio_high,p,method,margin,verdict,findings\n",
+         ratio,ratio_low,ratio_high,p,method,estimand,confidence,correction,margin,verdict,findings\n",
     );
     for group in &compared.groups {
         for (judgement, variant) in group.judgements.iter().zip(&group.series[1..]) {
@@ -35,13 +35,21 @@ pub(super) fn csv(compared: &Compared) -> String {
                     let method = serde_json::to_value(c.method).unwrap_or_default();
                     let method = method.as_str().unwrap_or_default();
                     let _ = write!(text, "{},{low},{high},{},{method},", c.estimate.ratio(), c.p);
+                    let correction = c.correction.map(|own| own.describe()).unwrap_or_default();
+                    let _ = write!(
+                        text,
+                        "{},{},{},",
+                        c.estimand.describe(),
+                        c.confidence.share(),
+                        quoted(&correction)
+                    );
                 }
-                None => text.push_str(",,,,,"),
+                None => text.push_str(",,,,,,,,"),
             }
             let findings: Vec<String> =
                 judgement.findings.iter().map(ToString::to_string).collect();
             let findings = quoted(&findings.join("; "));
-            let _ = writeln!(text, "{},{},{findings}", compared.margin, judgement.verdict.word());
+            let _ = writeln!(text, "{},{},{findings}", group.margin, judgement.verdict.word());
         }
     }
     text

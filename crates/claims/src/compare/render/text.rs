@@ -6,6 +6,7 @@ use fwdlab_stats::validity::Severity;
 use fwdlab_stats::{Comparison, Sample, Verdict};
 
 use super::super::{Compared, Group, Judgement, Series};
+use crate::units;
 
 /// Columns of a commit message.
 const WIDTH: usize = 72;
@@ -21,10 +22,30 @@ pub(super) fn text(compared: &Compared) -> String {
         table(group, &mut text);
         for judgement in &group.judgements {
             wrapped(&format!("=> {}", judgement.sentence), "   ", &mut text);
+            campaigns(judgement, &mut text);
             findings(judgement, &mut text);
         }
     }
     text
+}
+
+/// Each campaign by itself, and how far campaigns lie apart.
+fn campaigns(judgement: &Judgement, text: &mut String) {
+    let Some(several) = &judgement.campaigns else { return };
+    for own in &several.campaigns {
+        let figure = own.comparison.as_ref().map_or("no figure".to_owned(), |c| {
+            format!("{:+.2} % {}", c.estimate.percent(), interval(c))
+        });
+        wrapped(&format!("   campaign {}: {figure}", own.source), "     ", text);
+    }
+    let line = format!(
+        "   campaigns differ by {:.2} % (standard deviation), blocks by {:.2} %; p of no difference \
+         between campaigns {}",
+        several.spread.campaign * 100.0,
+        several.spread.block * 100.0,
+        units::p_value(several.same_p)
+    );
+    wrapped(&line, "     ", text);
 }
 
 fn findings(judgement: &Judgement, text: &mut String) {
@@ -51,15 +72,17 @@ fn title(group: &Group) -> String {
 }
 
 fn table(group: &Group, text: &mut String) {
-    let has_cost = group.unit == "frames/s";
+    // 1 s / rate: the time between frames, which is the device's cost only where nothing else bounds
+    // it. Series with a cost of their own are shown with that, in a group of its own.
+    let has_time = group.unit == "frames/s" && group.series.iter().all(|own| own.blocks.is_none());
     let mut rows = vec![vec![String::new(), "median".to_owned(), "CV".to_owned(), "n".to_owned()]];
-    if has_cost {
-        rows[0].push("ns/frame".to_owned());
+    if has_time {
+        rows[0].push("wall ns".to_owned());
     }
     rows[0].push("change".to_owned());
     for (i, series) in group.series.iter().enumerate() {
         let mut row = vec![series.name.clone(), figure(median(series)), cv(series), count(series)];
-        if has_cost {
+        if has_time {
             row.push(figure(1e9 / median(series)));
         }
         row.push(if i == 0 { String::new() } else { change(&group.judgements[i - 1]) });
@@ -71,7 +94,7 @@ fn table(group: &Group, text: &mut String) {
 }
 
 /// The estimate with its interval when it is decided, `~` when it is not.
-pub(super) fn change(judgement: &Judgement) -> String {
+fn change(judgement: &Judgement) -> String {
     match (&judgement.verdict, &judgement.comparison) {
         (Verdict::Faster { .. } | Verdict::Slower { .. }, Some(c)) => {
             format!("{:+.2} % {}", c.estimate.percent(), interval(c))
@@ -164,7 +187,7 @@ pub(super) fn markdown(compared: &Compared) -> String {
     let mut text = String::new();
     for group in &compared.groups {
         let _ = writeln!(text, "### {}\n", title(group));
-        text.push_str("| variant | median | CV | n | change [95 % interval] | verdict |\n|---|---:|---:|---:|---:|---|\n");
+        text.push_str("| variant | median | CV | n | change [interval] | verdict |\n|---|---:|---:|---:|---:|---|\n");
         for (i, series) in group.series.iter().enumerate() {
             let judgement = i.checked_sub(1).map(|i| &group.judgements[i]);
             let name = series.name.replace('|', "\\|");

@@ -9,6 +9,7 @@ use fwdlab_netbenches::pktgen::PktgenLog;
 
 /// Lengths with FCS of the smallest UDP frames, IPv4 and IPv6.
 pub(super) const SMALLEST: [usize; 2] = [64, 66];
+
 /// What the logs of a series say.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Context {
@@ -32,7 +33,7 @@ pub struct Context {
 
 impl Context {
     /// Reads the logs of a `.pps` file: `RAW/bench.<stem>.<run>.{sender,receiver}` beside it.
-    pub(super) fn beside(path: &Path) -> Option<Self> {
+    pub(crate) fn beside(path: &Path) -> Option<Self> {
         let stem = path.file_stem()?.to_str()?;
         let directory = path.parent()?;
         let mut found = Self { announced_flows: announced_flows(directory), ..Self::default() };

@@ -5,7 +5,6 @@ use std::path::Path;
 use fwdlab_stats::Direction;
 use serde::Serialize;
 
-use super::Options;
 use super::context::Context;
 
 /// Values of one variant from one source.
@@ -31,6 +30,9 @@ pub struct Series {
     /// Planned values without a figure.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<String>,
+    /// Whether it is one of a list of benchmarks, which share a false discovery rate.
+    #[serde(skip)]
+    pub is_benchmark: bool,
     /// What the logs beside it say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<Context>,
@@ -38,7 +40,7 @@ pub struct Series {
 
 impl Series {
     /// A series of nothing but values.
-    pub(super) fn plain(path: &Path, values: Vec<f64>, options: &Options) -> Self {
+    pub(crate) fn plain(path: &Path, values: Vec<f64>, is_lower_better: bool) -> Self {
         let lossy = |text: Option<&std::ffi::OsStr>| {
             text.map(|t| t.to_string_lossy().into_owned()).unwrap_or_default()
         };
@@ -52,7 +54,7 @@ impl Series {
             group: String::new(),
             metric: String::new(),
             unit: String::new(),
-            direction: if options.is_lower_better {
+            direction: if is_lower_better {
                 Direction::LowerIsBetter
             } else {
                 Direction::HigherIsBetter
@@ -60,41 +62,52 @@ impl Series {
             values,
             blocks: None,
             failed: Vec::new(),
+            is_benchmark: false,
             context: None,
         }
     }
 
     /// The series with a metric and a unit; the unit decides which way is better if it can.
-    pub(super) fn of_metric(mut self, metric: &str, unit: &str) -> Self {
+    pub(crate) fn of_metric(mut self, metric: &str, unit: &str) -> Self {
         self.direction = direction_of(unit).unwrap_or(self.direction);
         (self.metric, self.unit) = (metric.to_owned(), unit.to_owned());
         self
     }
 
+    /// The values as nanoseconds a frame, where they are of frames: a cost as it is, a rate turned
+    /// round.
+    pub(crate) fn ns_per_frame(&self) -> Option<Vec<f64>> {
+        match self.unit.as_str() {
+            "ns/frame" => Some(self.values.clone()),
+            "frames/s" => Some(self.values.iter().map(|rate| 1e9 / rate).collect()),
+            _ => None,
+        }
+    }
+
     /// Whether two series measure the same.
-    pub(super) fn is_comparable(&self, other: &Self) -> bool {
+    pub(crate) fn is_comparable(&self, other: &Self) -> bool {
         self.group == other.group && self.unit == other.unit && self.metric == other.metric
     }
 
     /// Whether `name` names this series: its variant, its source, or both.
-    pub(super) fn is_called(&self, name: &str) -> bool {
+    pub(crate) fn is_called(&self, name: &str) -> bool {
         self.name == name || self.source == name || format!("{}:{}", self.source, self.name) == name
     }
 
     /// What it is, for messages.
-    pub(super) fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         let group =
             if self.group.is_empty() { String::new() } else { format!(" of {}", self.group) };
         format!("`{}`{group} in {}", self.name, self.source)
     }
 
     /// Number of values that there should be.
-    pub(super) fn planned(&self) -> usize {
+    pub(crate) fn planned(&self) -> usize {
         self.values.len() + self.failed.len()
     }
 
     /// The value of a block.
-    pub(super) fn of_block(&self, block: u32) -> Option<f64> {
+    pub(crate) fn of_block(&self, block: u32) -> Option<f64> {
         let at = self.blocks.as_ref()?.iter().position(|own| *own == block)?;
         self.values.get(at).copied()
     }

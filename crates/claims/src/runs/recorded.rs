@@ -1,26 +1,23 @@
-//! Results directories: one series per traffic, variant and metric.
+//! Series from a results directory.
 
-use std::path::Path;
-
-use super::super::CompareError;
-use crate::compare::context::Context;
-use crate::compare::series::Series;
+use super::context::Context;
+use super::series::Series;
 use fwdlab_results::{Metric, Results, Trial};
 
-/// Reads a results directory. The rate is left out when the tester or the asked load bounded it in
-/// any trial of the traffic and there is a cost to compare instead.
-pub(super) fn read(path: &Path) -> Result<Vec<Series>, CompareError> {
-    let results = Results::read(path)?;
+/// A series per traffic, variant and metric, the baseline first, to be compared with other sources.
+/// The rate is left out when it is not the device's own in any trial of the traffic and there is a
+/// cost to compare instead.
+pub(crate) fn all(results: &Results) -> Vec<Series> {
     let campaign = &results.campaign;
     let mut names = vec![&campaign.baseline];
     names.extend(campaign.variants.iter().filter(|name| **name != campaign.baseline));
     let mut all = Vec::new();
     for traffic in &campaign.traffics {
-        for metric in metrics(&results, traffic) {
-            all.extend(names.iter().map(|name| series(&results, path, (name, traffic), metric)));
+        for metric in metrics(results, traffic) {
+            all.extend(names.iter().map(|name| series(results, (name, traffic), metric)));
         }
     }
-    Ok(all)
+    all
 }
 
 /// The figures that say something about the device.
@@ -34,29 +31,20 @@ fn metrics(results: &Results, traffic: &str) -> Vec<Metric> {
     }
 }
 
-/// The forwarding rates of one variant with one traffic.
-pub(in crate::compare) fn rates(results: &Results, traffic: &str, variant: &str) -> Series {
-    series(results, &results.dir, (variant, traffic), Metric::Rate)
-}
-
-fn series(
+/// The figures of one variant with one traffic.
+pub(crate) fn series(
     results: &Results,
-    path: &Path,
     (variant, traffic): (&str, &str),
     metric: Metric,
 ) -> Series {
     let figures = results.figures(metric, variant, traffic);
     let trials = results.trials_of(variant, traffic);
-    let name = match metric {
-        Metric::Rate => "forwarding rate",
-        Metric::Cost => "device cost",
-    };
     let is_blocked = results.campaign.is_blocked();
     Series {
         name: variant.to_owned(),
-        source: path.to_string_lossy().into_owned(),
+        source: results.dir.to_string_lossy().into_owned(),
         group: traffic.to_owned(),
-        metric: name.to_owned(),
+        metric: metric.title().to_owned(),
         unit: metric.unit().to_owned(),
         direction: metric.direction(),
         values: figures.iter().map(|(_, value)| *value).collect(),
@@ -66,6 +54,7 @@ fn series(
             .filter(|trial| !trial.is_ok())
             .map(|trial| trial.id.clone())
             .collect(),
+        is_benchmark: false,
         context: Some(context(results, variant, traffic)),
     }
 }

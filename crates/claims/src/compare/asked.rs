@@ -1,0 +1,33 @@
+//! What the options ask of results directories.
+
+use super::{CompareError, Options};
+use crate::judge::Terms;
+use fwdlab_results::{Metric, Results};
+
+/// The terms of the results' report, but for what is asked for.
+pub(super) fn terms(results: &Results, options: &Options) -> Result<Terms, CompareError> {
+    let unknown = |name: &String| CompareError::Unknown {
+        what: "metric",
+        name: name.clone(),
+        known: [Metric::Rate, Metric::Cost].map(|own| own.name().to_owned()).to_vec(),
+    };
+    let named = |name: &String| Metric::named(name).ok_or_else(|| unknown(name));
+    Ok(Terms {
+        margin: options.margin.unwrap_or(results.campaign.margin),
+        confidence: options.confidence,
+        metric: options.metric.as_ref().map(named).transpose()?,
+    })
+}
+
+/// The results with the baseline that is asked for.
+pub(super) fn based(results: &Results, options: &Options) -> Result<Results, CompareError> {
+    let mut results = results.clone();
+    if let Some(name) = &options.baseline {
+        if !results.campaign.variants.contains(name) {
+            let known = results.campaign.variants;
+            return Err(CompareError::Unknown { what: "baseline", name: name.clone(), known });
+        }
+        results.campaign.baseline.clone_from(name);
+    }
+    Ok(results)
+}

@@ -1,0 +1,126 @@
+//! Two series to a judgement.
+
+use fwdlab_stats::multiple::Kind;
+use fwdlab_stats::unpaired::{self, Pair, RankTest, Unpaired};
+use fwdlab_stats::validity::{self, Finding, Severity};
+use fwdlab_stats::{Comparison, Confidence, Error, Subject, Verdict};
+
+use super::doubts;
+use super::series::Series;
+use crate::saved::Saved;
+use crate::words;
+
+/// What a verdict is judged by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Terms {
+    /// The margin as a ratio.
+    pub margin: f64,
+    /// How sure it has to be.
+    pub confidence: Confidence,
+    /// Questions in blocks that are asked together: one for each traffic.
+    pub questions: usize,
+}
+
+/// What two series say.
+#[derive(Debug, Clone)]
+pub(crate) struct Judged {
+    pub comparison: Option<Comparison>,
+    pub rank: Option<RankTest>,
+    /// The invalidating ones first.
+    pub findings: Vec<Finding>,
+    pub verdict: Verdict,
+    pub saved: Option<Saved>,
+    pub sentence: String,
+}
+
+/// Judges pairs of series, (baseline, variant), that share one level.
+pub(crate) fn without_blocks(pairs: &[[&Series; 2]], kind: Kind, terms: Terms) -> Vec<Judged> {
+    let values = |[baseline, variant]: &[&'_ Series; 2]| -> [Vec<f64>; 2] {
+        [baseline.values.clone(), variant.values.clone()]
+    };
+    let values: Vec<[Vec<f64>; 2]> = pairs.iter().map(values).collect();
+    let samples: Vec<Pair<'_>> = values
+        .iter()
+        .zip(pairs)
+        .map(|([baseline, variant], own)| Pair { baseline, variant, direction: own[0].direction })
+        .collect();
+    let all = compared(&samples, kind, terms.confidence);
+    let both = |result: Result<Unpaired, Error>| result.map(|b| (b.comparison.clone(), Some(b)));
+    pairs.iter().zip(all).map(|(pair, result)| finish(*pair, both(result), terms)).collect()
+}
+
+/// Compares samples that share one level, if more than one can be compared.
+pub(crate) fn compared(
+    pairs: &[Pair<'_>],
+    kind: Kind,
+    confidence: Confidence,
+) -> Vec<Result<Unpaired, Error>> {
+    let alone =
+        |own: &Pair<'_>| unpaired::compare_at(own.baseline, own.variant, own.direction, confidence);
+    let each: Vec<Result<Unpaired, Error>> = pairs.iter().map(alone).collect();
+    if each.iter().flatten().count() < 2 {
+        return each;
+    }
+    unpaired::compare_several(pairs, confidence, kind)
+}
+
+/// A comparison, with what the rank test beside it says where there were no blocks.
+type Compared = Result<(Comparison, Option<Unpaired>), Error>;
+
+/// The judgement on two series, (baseline, variant), that were compared.
+pub(crate) fn finish(
+    [baseline, variant]: [&Series; 2],
+    compared: Compared,
+    terms: Terms,
+) -> Judged {
+    let mut findings = doubts::findings(baseline, variant);
+    for own in [baseline, variant] {
+        findings.extend(validity::failed_trials(
+            own.planned(),
+            own.values.len(),
+            own.failed.clone(),
+        ));
+        findings.extend(validity::two_clusters(&own.name, &own.values));
+        findings.extend(validity::stray_runs(&own.name, &own.values));
+        findings.extend(validity::drift(&own.values));
+    }
+    let (comparison, rank) = match compared {
+        Ok((comparison, both)) => {
+            findings.extend(of_comparison(&comparison, both.as_ref(), terms));
+            let names = (baseline.name.as_str(), variant.name.as_str());
+            findings.extend(validity::rare_runs(&comparison, terms.margin, names));
+            (Some(comparison), both.map(|both| both.rank))
+        }
+        Err(error) => {
+            findings.push(Finding::NotComputable { reason: error.to_string() });
+            (None, None)
+        }
+    };
+    // stable: the order of the checks is kept within a severity
+    findings.sort_by_key(|finding| finding.severity() != Severity::Invalid);
+    let verdict = match &comparison {
+        Some(comparison) => Verdict::judge(comparison, terms.margin, &findings),
+        None => Verdict::invalid(&findings).unwrap_or(Verdict::Invalid { why: Vec::new() }),
+    };
+    let ns = baseline.ns_per_frame();
+    let saved = ns.zip(comparison.as_ref()).and_then(|(ns, c)| Saved::of(&verdict, c, &ns));
+    let metric = if baseline.metric.is_empty() { "value" } else { &baseline.metric };
+    let subject = Subject { variant: &variant.name, baseline: &baseline.name, metric };
+    let said =
+        words::Said { verdict: &verdict, comparison: comparison.as_ref(), saved: saved.as_ref() };
+    let sentence = words::sentence(said, terms.margin, subject);
+    Judged { comparison, rank, findings, verdict, saved, sentence }
+}
+
+fn of_comparison(comparison: &Comparison, both: Option<&Unpaired>, terms: Terms) -> Vec<Finding> {
+    let Some(both) = both else {
+        return validity::one_of_several(comparison, terms.questions).into_iter().collect();
+    };
+    let disagree = both
+        .tests_disagree()
+        .then_some(Finding::TestsDisagree { welch_p: both.welch_p, rank_p: both.rank.p });
+    let mut found: Vec<Finding> = disagree.into_iter().collect();
+    found.push(Finding::NotBlocked);
+    found.extend(validity::out_of_reach(comparison));
+    found
+}

@@ -1,0 +1,106 @@
+//! Verdicts in words: one spelling for reports and for `compare`.
+//!
+//! A proven difference is said in nanoseconds per frame first, then as a ratio, then as what the same
+//! nanoseconds would be on other devices; what is quoted is named at the end.
+
+use std::fmt::Write;
+
+use fwdlab_stats::{Comparison, Confidence, Method, Subject, Verdict};
+
+use crate::saved::Saved;
+use crate::units;
+use fwdlab_results::{Family, Metric, Results};
+
+/// The verdict and what it says.
+#[derive(Debug, Clone, Copy)]
+pub struct Said<'a> {
+    /// The verdict.
+    pub verdict: &'a Verdict,
+    /// The comparison that decides.
+    pub comparison: Option<&'a Comparison>,
+    /// The nanoseconds of a proven difference, where values are of frames.
+    pub saved: Option<&'a Saved>,
+}
+
+/// The family of a traffic: that of its trials, else what its name says.
+pub fn family(results: &Results, traffic: &str) -> Family {
+    let trial = results.trials.iter().find(|t| t.traffic == traffic);
+    trial.map_or(if traffic.contains('6') { Family::Inet6 } else { Family::Inet }, |t| t.family)
+}
+
+/// What a campaign's verdict is about: `IPv4 forwarding rate`, or what the device cost is shown as.
+pub fn metric(results: &Results, traffic: &str, metric: Metric) -> String {
+    let family = family(results, traffic).title();
+    match metric {
+        Metric::Rate => format!("{family} {}", results.campaign.measure.title()),
+        Metric::Cost => {
+            format!("{family} frames per busy second of the device (1 s / its cost per frame)")
+        }
+    }
+}
+
+/// The verdict as a sentence. No full stop at the end.
+pub fn sentence(said: Said<'_>, margin: f64, subject: Subject<'_>) -> String {
+    let Said { verdict, comparison, saved } = said;
+    let plain = verdict.sentence(comparison, margin, subject);
+    let Some(comparison) = comparison.filter(|_| !matches!(verdict, Verdict::Invalid { .. }))
+    else {
+        return plain;
+    };
+    let head = format!("{} is {} than {} by ", subject.variant, verdict.word(), subject.baseline);
+    let mut text = match (saved, plain.strip_prefix(&head)) {
+        (Some(saved), Some(rest)) => {
+            format!("{head}{}, which is {rest}{}", nanoseconds(saved), elsewhere(saved))
+        }
+        _ => plain,
+    };
+    text.push_str(&basis(comparison));
+    text
+}
+
+/// `12.3 ns per frame [11.2, 13.1] of 52.1`, without a sign.
+fn nanoseconds(saved: &Saved) -> String {
+    let [a, b] = saved.interval_ns.map(|ns| if saved.ns < 0.0 { -ns } else { ns });
+    format!(
+        "{} ns per frame [{}, {}] of {}",
+        units::ns_fine(saved.ns.abs()),
+        units::ns_fine(a.min(b)),
+        units::ns_fine(a.max(b)),
+        units::ns(saved.baseline_ns)
+    )
+}
+
+/// What the same nanoseconds would be on devices of other speeds.
+fn elsewhere(saved: &Saved) -> String {
+    let mut text = String::from("; as many ns would be");
+    for (i, device) in saved.on_devices.iter().enumerate() {
+        let change = device
+            .ratio
+            .map_or("more than it takes".to_owned(), |r| units::signed_percent(r.percent()));
+        let between = if i == 0 { " " } else { ", " };
+        let of = if i == 0 { "on a device of" } else { "of" };
+        let unit = if i == 0 { " ns per frame" } else { "" };
+        let _ = write!(text, "{between}{change} {of} {:.0}{unit}", device.ns_per_frame);
+    }
+    text
+}
+
+/// What is quoted: estimand, correction, and the confidence where it is not the usual.
+pub fn basis(comparison: &Comparison) -> String {
+    let mut text = format!("; quoted: {}", comparison.estimand.describe());
+    let of_method = match comparison.method {
+        Method::Dunnett => Some("Dunnett's correction for several variants"),
+        Method::HolmPaired | Method::HolmSignedRank => {
+            Some("Holm's correction for several variants")
+        }
+        _ => None,
+    };
+    let correction = comparison.correction.map(|correction| correction.describe());
+    for part in of_method.map(str::to_owned).into_iter().chain(correction) {
+        let _ = write!(text, ", {part}");
+    }
+    if (comparison.confidence.share() - Confidence::USUAL.share()).abs() > 1e-12 {
+        let _ = write!(text, ", intervals at {} %", units::level(comparison.confidence.percent()));
+    }
+    text
+}
