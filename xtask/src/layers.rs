@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The level of each crate of the design; a crate may only depend on lower levels.
-const LEVELS: [(&str, u8); 21] = [
+const LEVELS: [(&str, u8); 22] = [
     ("fwdlab-wire", 0),
     ("fwdlab-fib", 0),
     ("fwdlab-stats", 0),
@@ -27,6 +27,7 @@ const LEVELS: [(&str, u8); 21] = [
     ("fwdlab-campaign", 6),
     ("fwdlab-builtin", 5),
     ("fwdlab-linux", 6),
+    ("fwdlab-remote", 6),
     ("fwdlab-vm", 6),
     ("fwdlab-cli", 7),
 ];
@@ -42,8 +43,11 @@ const ROOMS: [&str; 2] = ["crates", "devices"];
 
 /// Pairs that must not see each other although their levels would allow it: the measured and the
 /// measurer must not share mistakes, and devices are strangers to each other.
-const STRANGERS: [(&str, &str); 2] =
-    [("fwdlab-vm", "fwdlab-linux"), ("fwdlab-vm", "fwdlab-builtin")];
+const STRANGERS: [(&str, &str); 3] = [
+    ("fwdlab-vm", "fwdlab-linux"),
+    ("fwdlab-vm", "fwdlab-builtin"),
+    ("fwdlab-remote", "fwdlab-builtin"),
+];
 
 /// Where unsafe code may stand, as path prefixes from the root: system calls and frame memory;
 /// SIMD, prefetch and huge pages; the swap of a lookup structure under readers.

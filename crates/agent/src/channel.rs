@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use fwdlab_results::Checks;
@@ -86,17 +87,16 @@ pub struct Damaged {
     start: String,
 }
 
-impl Message {
-    /// The message as one line, its end included.
-    pub fn line(&self) -> Result<String, serde_json::Error> {
-        let json = serde_json::to_string(self)?;
-        let checksum = crc32fast::hash(json.as_bytes());
-        Ok(format!("{MARK}{} {checksum:08x} {json}\n", json.len()))
-    }
+/// A message as one line, its end included.
+pub fn line_of<T: Serialize>(message: &T) -> Result<String, serde_json::Error> {
+    let json = serde_json::to_string(message)?;
+    let checksum = crc32fast::hash(json.as_bytes());
+    Ok(format!("{MARK}{} {checksum:08x} {json}\n", json.len()))
+}
 
-    /// Reads a line; `None` when it is not one of ours. A kernel message may stand before ours,
-    /// and a carriage return after it.
-    pub fn parse(line: &str) -> Option<Result<Self, Damaged>> {
+/// Reads a line; `None` when it is not one of ours. A kernel message may stand before ours, and a
+/// carriage return after it.
+pub fn message_of<T: DeserializeOwned>(line: &str) -> Option<Result<T, Damaged>> {
         let start = line.find(MARK)?;
         let content = line[start + MARK.len()..].trim_end();
         let read = || {
@@ -116,6 +116,17 @@ impl Message {
                 serde_json::from_str(json).map_err(|_| damaged("a message of another version"))
             }
         })
+}
+
+impl Message {
+    /// The message as one line, its end included.
+    pub fn line(&self) -> Result<String, serde_json::Error> {
+        line_of(self)
+    }
+
+    /// Reads a line; `None` when it is not one of ours.
+    pub fn parse(line: &str) -> Option<Result<Self, Damaged>> {
+        message_of(line)
     }
 }
 

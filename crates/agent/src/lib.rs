@@ -1,6 +1,9 @@
-//! The guest's init: fwdlab as the first and only process of a virtual machine.
+//! A process that runs trials where it stands.
 //!
-//! It reads its task, loads modules, builds the network, runs the tester twice (past the device and
+//! [`serve`] is the tester on another host: orders come in by its standard input, answers leave by its
+//! standard output, and it ends with its input.
+//!
+//! [`run_guest`] is the guest's init: fwdlab as the first and only process of a virtual machine. It reads its task, loads modules, builds the network, runs the tester twice (past the device and
 //! through it), says what it counted, and ends the machine. Whatever goes wrong is said in
 //! a last message; the kernel's console is the host's business.
 
@@ -8,13 +11,21 @@
 #![forbid(unsafe_code)]
 
 pub mod channel;
+mod deaf;
+mod launch;
 mod network;
+pub mod order;
 mod pktgen;
 mod profile;
+mod serve;
 mod system;
 pub mod task;
 mod tester;
+mod traffic;
 mod voice;
+
+pub use launch::launch;
+pub use serve::serve;
 
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
@@ -27,6 +38,10 @@ use voice::Voice;
 
 /// Why the guest cannot go on, in words for the host.
 type Result<T, E = String> = std::result::Result<T, E>;
+
+fn words(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
 
 /// Runs as the first process; ends the machine. Does nothing in any other process.
 pub fn run_guest() {

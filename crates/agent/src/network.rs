@@ -20,7 +20,7 @@ use std::time::Duration;
 use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS};
 use fwdlab_wire::MacAddr;
 
-use super::Result;
+use super::{Result, words};
 use crate::task::{Task, TaskRoute};
 use fwdlab_routes::Prefix;
 use fwdlab_topology::{
@@ -146,10 +146,6 @@ impl Network {
         }
         Ok(proof)
     }
-}
-
-fn words(error: impl std::fmt::Display) -> String {
-    error.to_string()
 }
 
 fn enter<T: Send>(namespace: &NetNamespace, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {

@@ -80,22 +80,26 @@ fn pass(outcome: &Outcome) -> Pass {
         sent: interval.sent,
         received: interval.received,
     };
-    let checks = &outcome.checks;
     Pass {
         intervals: outcome.intervals.iter().map(sample).collect(),
         sent: outcome.sent(),
         received: outcome.received(),
         flows_seen: outcome.flows_seen(),
-        checks: Checks {
-            checked: outcome.received(),
-            lost: outcome.lost(),
-            duplicated: checks.duplicated,
-            reordered: checks.reordered,
-            misrouted: checks.misrouted + checks.unknown_flow,
-            bad_ttl: checks.wrong_ttl,
-            bad_checksum: checks.bad_checksum + checks.bad_payload + checks.wrong_header,
-            bad_mac: checks.wrong_mac,
-        },
+        checks: checks_of(&outcome.checks, outcome.received(), outcome.lost()),
+    }
+}
+
+/// What the receiver found, in the words of a journal.
+pub(super) fn checks_of(found: &fwdlab_traffic::Checks, checked: u64, lost: u64) -> Checks {
+    Checks {
+        checked,
+        lost,
+        duplicated: found.duplicated,
+        reordered: found.reordered,
+        misrouted: found.misrouted + found.unknown_flow,
+        bad_ttl: found.wrong_ttl,
+        bad_checksum: found.bad_checksum + found.bad_payload + found.wrong_header,
+        bad_mac: found.wrong_mac,
     }
 }
 

@@ -46,6 +46,7 @@ fn trial(planned: &PlannedTrial) -> Trial {
         offered_pps_asked: None,
         interval_ms: 100.0,
         limited_by: LimitedBy::Device,
+        failure: None,
         steady: None,
         rate_pps: None,
         measured: measured(),
@@ -69,7 +70,7 @@ fn measured() -> Measured {
 }
 
 fn terms() -> Terms {
-    Terms { about: About::unknown("sample"), switch_cost: Duration::ZERO }
+    Terms { about: About::unknown("sample"), switch_cost: Duration::ZERO, testbed: None }
 }
 
 fn run_missing(opened: Opened) -> Result<(), Error> {

@@ -15,6 +15,9 @@ const IDLE_SHARE: f64 = 0.01;
 /// Where tester and device share a core, the device bounds the rate from this share on.
 const DEVICE_SHARE: f64 = 2.0 / 3.0;
 
+/// From this share of what the tester can send on, the rate is the tester's.
+const GENERATOR_SHARE: f64 = 0.98;
+
 /// A load counts as forwarded in full from this share on (METHOD: saturation).
 const FORWARDED_SHARE: f64 = 0.995;
 
@@ -136,6 +139,11 @@ fn limited_by(measured: &Measured, rate_pps: Option<f64>, asked_pps: Option<f64>
     }
     if measured.environment.device_share.is_some_and(|share| share < DEVICE_SHARE) {
         return LimitedBy::Core;
+    }
+    if let (Some(most), Some(rate)) = (measured.generator_pps, rate_pps)
+        && rate >= most * GENERATOR_SHARE
+    {
+        return LimitedBy::Generator;
     }
     if measured.idle_share.is_some_and(|share| share > IDLE_SHARE) {
         LimitedBy::Generator

@@ -1,16 +1,27 @@
 //! The list of devices: the only place that names them all.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use fwdlab_builtin::Builtin;
 use fwdlab_device::{Device, Kind, Place};
 use fwdlab_experiment::{Experiment, Schema};
 #[cfg(target_os = "linux")]
 use fwdlab_linux::{BUILTIN_VETH, LINUX};
+#[cfg(target_os = "linux")]
+use fwdlab_remote::Remote;
 use fwdlab_results::About;
 #[cfg(all(target_os = "linux", feature = "vm"))]
 use fwdlab_vm::Vm;
+
+/// The machines that an experiment runs on.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct Testbed {
+    /// The file that names the machines, for device = "remote"
+    #[arg(long = "testbed", value_name = "FILE")]
+    file: Option<PathBuf>,
+}
 
 /// Every device of this build; the first is the one of experiments that name none.
 const KINDS: &[&dyn Kind] = &[
@@ -19,6 +30,8 @@ const KINDS: &[&dyn Kind] = &[
     &LINUX,
     #[cfg(target_os = "linux")]
     &BUILTIN_VETH,
+    #[cfg(target_os = "linux")]
+    &Remote,
     #[cfg(all(target_os = "linux", feature = "vm"))]
     &Vm,
 ];
@@ -50,15 +63,74 @@ pub fn known() -> Vec<(&'static str, About)> {
 /// When the system does not say.
 pub fn place() -> anyhow::Result<Place> {
     let program = std::env::current_exe().context("cannot find this program")?;
-    Ok(Place { program })
+    Ok(Place { program, testbed: None })
 }
 
 /// The device that an experiment names, ready for its trials.
 ///
 /// # Errors
 /// When it cannot be set up here.
-pub fn open(experiment: &Arc<Experiment>) -> anyhow::Result<Box<dyn Device>> {
+pub fn open(experiment: &Arc<Experiment>, testbed: &Testbed) -> anyhow::Result<Box<dyn Device>> {
     let kind = named(&experiment.device)
         .with_context(|| format!("the device {:?} is not part of this build", experiment.device))?;
-    Ok(kind.open(experiment, &place()?)?)
+    match &testbed.file {
+        Some(file) if !kind.takes_testbed() => bail!(
+            "--testbed {}: device = {:?} needs no other machines; remove the option",
+            file.display(),
+            kind.name()
+        ),
+        None if kind.takes_testbed() => bail!(
+            "device = {:?} runs on machines that a file of its own names; add --testbed FILE \
+             (docs/remote.md)",
+            kind.name()
+        ),
+        _ => {}
+    }
+    let place = Place { testbed: testbed.file.clone(), ..place()? };
+    Ok(kind.open(experiment, &place)?)
+}
+
+/// What the machines of a testbed file answer, and whether all is well.
+///
+/// # Errors
+/// When the file is wrong.
+#[cfg(target_os = "linux")]
+pub fn examine_testbed(file: &Path) -> anyhow::Result<(String, bool)> {
+    Ok(fwdlab_remote::examine(file, &place()?.program)?)
+}
+
+/// The machines of a testbed file are reached from Linux only.
+///
+/// # Errors
+/// Always.
+#[cfg(not(target_os = "linux"))]
+pub fn examine_testbed(_: &Path) -> anyhow::Result<(String, bool)> {
+    bail!("testbeds are reached from Linux only")
+}
+
+/// Frees the testbed of a file; says who had it.
+///
+/// # Errors
+/// When its tester cannot be reached, or somebody works on it.
+#[cfg(target_os = "linux")]
+pub fn unlock(file: &Path, is_forced: bool) -> anyhow::Result<Option<String>> {
+    Ok(fwdlab_remote::unlock(file, &place()?.program, is_forced)?)
+}
+
+/// Reads a testbed file without connecting to anything.
+///
+/// # Errors
+/// When it is wrong.
+#[cfg(target_os = "linux")]
+pub fn check_testbed(file: &Path) -> anyhow::Result<()> {
+    Ok(fwdlab_remote::check(file)?)
+}
+
+/// Testbeds are reached from Linux only.
+///
+/// # Errors
+/// Always.
+#[cfg(not(target_os = "linux"))]
+pub fn check_testbed(_: &Path) -> anyhow::Result<()> {
+    bail!("testbeds are reached from Linux only")
 }

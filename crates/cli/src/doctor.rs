@@ -2,6 +2,7 @@
 
 use fwdlab_campaign::doctor;
 use std::fmt::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
@@ -12,10 +13,13 @@ use crate::{devices, features, output};
 /// Arguments of `fwdlab doctor`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The device that the exit code is about: builtin, linux, vm
+    /// The device that the exit code is about
     #[arg(long, default_value = devices::all()[0].name(), value_name = "DEVICE",
           value_parser = clap::builder::PossibleValuesParser::new(names()))]
     device: String,
+    /// Look at the machines of this testbed file instead
+    #[arg(long, value_name = "FILE")]
+    testbed: Option<PathBuf>,
     /// How to print the findings
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -34,6 +38,11 @@ enum Format {
 /// # Errors
 /// Only when stdout cannot be written.
 pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
+    if let Some(file) = &arguments.testbed {
+        let (text, is_well) = devices::examine_testbed(file)?;
+        output::print(&text)?;
+        return Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
     let seen = examine()?;
     let text = match arguments.format {
         Format::Text => seen.iter().map(|seen| line(&seen.finding)).collect(),

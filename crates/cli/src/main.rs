@@ -1,7 +1,7 @@
 //! `fwdlab`: arguments, progress and exit codes. What it does lives in the libraries.
 //!
 //! Exit codes: 0 done, 1 a criterion is not met (a regression, an audit finding, a failed trial),
-//! 2 an error.
+//! 2 an error, 3 a testbed that fails.
 #![forbid(unsafe_code)]
 
 mod audit;
@@ -16,6 +16,7 @@ mod fib;
 mod generate;
 mod import;
 mod interrupt;
+mod merge;
 mod ministat;
 mod output;
 mod plan;
@@ -25,9 +26,12 @@ mod report;
 mod route;
 mod run;
 mod sign;
+mod slurm;
 mod stamp;
-#[cfg(all(target_os = "linux", feature = "vm"))]
-mod vm;
+#[cfg(target_os = "linux")]
+mod unlock;
+#[cfg(target_os = "linux")]
+mod agent;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -68,6 +72,8 @@ enum Command {
     Sink(generate::SinkArgs),
     /// Read published result directories
     Import(import::Args),
+    /// Put results of one experiment on several testbeds side by side
+    Merge(merge::Args),
     /// Compare sets of values as ministat(1) does, byte for byte
     Ministat(ministat::Args),
     /// Say how many blocks an experiment needs, and how long they take
@@ -78,18 +84,27 @@ enum Command {
     Report(report::Args),
     /// Sign finished results with an OpenSSH key
     Sign(sign::SignArgs),
+    /// Write the batch script that runs an experiment on a pool of testbeds
+    Slurm(slurm::Args),
     /// Forward packets of capture files, and say what became of each
     Route(route::Args),
+    /// Free a testbed that somebody left locked
+    #[cfg(target_os = "linux")]
+    Unlock(unlock::Args),
     /// Check the signature of results, and that they agree with themselves
     Verify(sign::VerifyArgs),
+    /// Be the tester on another host
+    #[cfg(target_os = "linux")]
+    #[command(hide = true)]
+    Agent,
     /// Be the init process of a virtual machine
     #[cfg(all(target_os = "linux", feature = "vm"))]
     #[command(hide = true)]
     VmGuest,
     /// Become a program that ends with its parent
-    #[cfg(all(target_os = "linux", feature = "vm"))]
+    #[cfg(target_os = "linux")]
     #[command(hide = true)]
-    VmLaunch(vm::LaunchArgs),
+    Launch(agent::LaunchArgs),
 }
 
 fn main() -> ExitCode {
@@ -116,16 +131,22 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         #[cfg(target_os = "linux")]
         Command::Sink(arguments) => generate::execute_sink(&arguments),
         Command::Import(arguments) => import::execute(&arguments),
+        Command::Merge(arguments) => merge::execute(&arguments),
         Command::Ministat(_) => Ok(ministat::execute()),
         Command::Plan(arguments) => plan::execute(&arguments),
         Command::Profile(arguments) => profile::execute(&arguments),
         Command::Report(arguments) => report::execute(&arguments),
+        Command::Slurm(arguments) => slurm::execute(&arguments),
         Command::Route(arguments) => route::execute(&arguments),
         Command::Sign(arguments) => sign::execute_sign(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Unlock(arguments) => unlock::execute(&arguments),
         Command::Verify(arguments) => sign::execute_verify(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Agent => Ok(agent::serve()),
         #[cfg(all(target_os = "linux", feature = "vm"))]
-        Command::VmGuest => Ok(vm::guest()),
-        #[cfg(all(target_os = "linux", feature = "vm"))]
-        Command::VmLaunch(arguments) => vm::launch(&arguments),
+        Command::VmGuest => Ok(agent::guest()),
+        #[cfg(target_os = "linux")]
+        Command::Launch(arguments) => agent::launch(&arguments),
     }
 }

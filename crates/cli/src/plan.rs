@@ -3,7 +3,6 @@
 use crate::{devices, experiments, interrupt, output, run};
 use anyhow::{Context, bail};
 use fwdlab_campaign::plan::{Needs, Place, USUAL_POWER, Wanted};
-use fwdlab_campaign::runner::End;
 use fwdlab_experiment::{Blocks, Experiment};
 use fwdlab_report::text_table::{Side, TextTable};
 use fwdlab_results::Error;
@@ -28,6 +27,9 @@ pub struct Args {
     /// Run a pilot of so many blocks first and take its spread; its results go under results/pilot
     #[arg(long, value_name = "BLOCKS", value_parser = clap::value_parser!(u32).range(2..=1000))]
     pilot: Option<u32>,
+
+    #[command(flatten)]
+    testbed: devices::Testbed,
 
     /// The difference to be found, in percent [default: the experiment's margin]
     #[arg(long, value_name = "PERCENT")]
@@ -59,7 +61,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let experiment = experiments::read(arguments.experiment.as_deref())?;
     let wanted = wanted(arguments, &experiment)?;
     let earlier = match arguments.pilot {
-        Some(blocks) => match pilot(&experiment, blocks)? {
+        Some(blocks) => match pilot(&experiment, blocks, &arguments.testbed)? {
             Some(results) => Some(results),
             None => return Ok(ExitCode::from(130)),
         },
@@ -98,16 +100,19 @@ fn wanted(arguments: &Args, experiment: &Experiment) -> anyhow::Result<Wanted> {
 }
 
 /// Runs a few blocks of the experiment to learn how much trials spread; nothing when it was stopped.
-fn pilot(experiment: &Experiment, blocks: u32) -> anyhow::Result<Option<Results>> {
+fn pilot(
+    experiment: &Experiment,
+    blocks: u32,
+    testbed: &devices::Testbed,
+) -> anyhow::Result<Option<Results>> {
     let pilot = Arc::new(Experiment { blocks: Blocks::Fixed(blocks), ..experiment.clone() });
-    let mut device = devices::open(&pilot)?;
+    let mut device = devices::open(&pilot, testbed)?;
     let place = Place::Under(Path::new("results").join("pilot"));
     let opened = place.open(&pilot, &run::terms(&pilot, device.as_ref())?)?;
     let dir = opened.journal.dir().to_owned();
     let stop = interrupt::stop_on_interrupt()?;
     let end = run::measure(&pilot, device.as_mut(), opened, false, &stop)?;
-    if end == End::Stopped {
-        eprintln!("stopped; run the same command again to go on in {}", dir.display());
+    if run::ended_early(&end, &dir).is_some() {
         return Ok(None);
     }
     Ok(Some(Results::read(&dir)?))

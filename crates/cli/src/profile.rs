@@ -11,7 +11,7 @@ use fwdlab_results::Results;
 use fwdlab_results::environment::Environment;
 use fwdlab_results::profile::FREQUENCY_HZ;
 
-use crate::{devices, experiments, interrupt, output, stamp};
+use crate::{devices, experiments, interrupt, output, run};
 
 /// Arguments of `fwdlab profile`.
 #[derive(clap::Args)]
@@ -25,6 +25,8 @@ pub struct Args {
     #[arg(short, long, value_name = "HZ", default_value_t = FREQUENCY_HZ,
           value_parser = clap::value_parser!(u32).range(10..=20_000))]
     frequency: u32,
+    #[command(flatten)]
+    testbed: devices::Testbed,
 }
 
 /// Runs one profiled trial for each variant and traffic and makes the report anew.
@@ -46,10 +48,9 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         experiment.sha256,
         results.campaign.experiment_sha256
     );
-    let mut device = devices::open(&experiment)?;
+    let mut device = devices::open(&experiment, &arguments.testbed)?;
     if let Some(earlier) = Environment::read(&arguments.dir)? {
-        let now =
-            Environment::collect(stamp::build(), results.campaign.seed, device.facts().device);
+        let now = run::environment(results.campaign.seed, device.as_ref());
         for difference in earlier.differences(&now) {
             eprintln!("warning: this is not what the measured trials ran on: {difference}");
         }

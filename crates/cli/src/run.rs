@@ -1,6 +1,6 @@
 //! `fwdlab run`: from an experiment file to verdicts and a report.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use fwdlab_campaign::plan::{Opened, Place, Terms, UntilDecided};
 use fwdlab_campaign::profiling::Session;
 use fwdlab_campaign::runner::{End, Runner};
-use fwdlab_device::Device;
+use fwdlab_device::{Device, Facts};
 use fwdlab_experiment::Experiment;
 use fwdlab_report as report;
 use fwdlab_results::environment::Environment;
@@ -19,6 +19,9 @@ use fwdlab_results::{Results, Status};
 use crate::progress::Bar;
 use crate::{devices, experiments, features, interrupt, output, profile, stamp};
 
+/// The exit code of a campaign that stopped because tester or network failed again and again.
+const TESTBED_BROKEN: u8 = 3;
+
 /// Arguments of `fwdlab run`.
 #[derive(clap::Args)]
 pub struct Args {
@@ -27,6 +30,8 @@ pub struct Args {
     /// Where the results go [default: results/<name of the experiment file>]
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    testbed: devices::Testbed,
     /// Draw no progress bar
     #[arg(short, long)]
     quiet: bool,
@@ -34,7 +39,7 @@ pub struct Args {
 
 /// Runs the experiment, or what an earlier run left of it, and prints its verdicts.
 ///
-/// Exit code 1 when a trial FAILED.
+/// Exit code 1 when a trial FAILED, 3 when the campaign stopped because tester or network failed.
 ///
 /// # Errors
 /// A wrong experiment file, a place that cannot be written, results that are already finished.
@@ -44,14 +49,13 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         Some(dir) => Place::Named(dir.clone()),
         None => Place::Under(PathBuf::from("results")),
     };
-    let mut device = devices::open(&experiment)?;
+    let mut device = devices::open(&experiment, &arguments.testbed)?;
     let opened = place.open(&experiment, &terms(&experiment, device.as_ref())?)?;
     let dir = opened.journal.dir().to_owned();
     let stop = interrupt::stop_on_interrupt()?;
     let end = measure(&experiment, device.as_mut(), opened, arguments.quiet, &stop)?;
-    if end == End::Stopped {
-        eprintln!("stopped; run the same command again to go on in {}", dir.display());
-        return Ok(ExitCode::from(130));
+    if let Some(code) = ended_early(&end, &dir) {
+        return Ok(code);
     }
     let results = Results::read(&dir)?.knowing(&devices::known());
     if experiment.profile {
@@ -72,6 +76,18 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+/// Says why a campaign is not finished; the exit code then.
+pub(crate) fn ended_early(end: &End, dir: &Path) -> Option<ExitCode> {
+    let (code, why) = match end {
+        End::Finished => return None,
+        End::Stopped => (130, "stopped".to_owned()),
+        End::TestbedBroken { why } => (TESTBED_BROKEN, format!("the testbed fails: {why}")),
+        End::Misconfigured { why } => (2, format!("error: {why}")),
+    };
+    eprintln!("{why}\nrun the same command again to go on in {}", dir.display());
+    Some(ExitCode::from(code))
+}
+
 /// Runs what is missing of a campaign, beside a record of what it runs on.
 pub(crate) fn measure(
     experiment: &Experiment,
@@ -90,7 +106,7 @@ pub(crate) fn measure(
             earlier.trials.len()
         );
     }
-    let environment = Environment::collect(stamp::build(), opened.plan.seed, device.facts().device);
+    let environment = environment(opened.plan.seed, device);
     match Environment::read(&dir)? {
         None => environment.write(&dir)?,
         Some(earlier) => {
@@ -109,8 +125,16 @@ pub(crate) fn measure(
     Ok(runner.run(opened)?)
 }
 
+/// What the campaign runs on; facts of the tester's host say so in their names.
+pub(crate) fn environment(seed: u64, device: &dyn Device) -> Environment {
+    let Facts { mut device, tester } = device.facts();
+    device.extend(tester.into_iter().map(|(name, value)| (format!("tester: {name}"), value)));
+    Environment::collect(stamp::build(), seed, device)
+}
+
 /// What the experiment's device asks of the plan.
 pub(crate) fn terms(experiment: &Experiment, device: &dyn Device) -> anyhow::Result<Terms> {
     let kind = devices::named(&experiment.device).context("invariant: the device was opened")?;
-    Ok(Terms { about: kind.about(), switch_cost: device.switch_cost() })
+    let (about, switch_cost, testbed) = (kind.about(), device.switch_cost(), device.testbed());
+    Ok(Terms { about, switch_cost, testbed })
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use fwdlab_results::FailureKind;
+
 /// Why a variant could not be applied or a trial not be run to its end.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -13,6 +15,10 @@ pub enum DeviceError {
     /// is tried again. It is tried [a few times](Self::ATTEMPTS) before it counts as FAILED.
     #[error("{0}")]
     Lost(Fault),
+    /// Nothing gets better by trying again, and nothing can be measured as it is: the campaign stops,
+    /// and the trial counts as not run.
+    #[error("{0}")]
+    Configuration(Fault),
     /// The device could not be set up.
     #[error("{0}")]
     Setup(Fault),
@@ -24,6 +30,17 @@ pub enum DeviceError {
 impl DeviceError {
     /// How often a trial is begun whose device was [`Lost`](Self::Lost).
     pub const ATTEMPTS: u32 = 3;
+
+    /// Where something failed, if it is known.
+    pub const fn fault(&self) -> Option<&Fault> {
+        match self {
+            Self::Stopped => None,
+            Self::Lost(fault)
+            | Self::Configuration(fault)
+            | Self::Setup(fault)
+            | Self::Trial(fault) => Some(fault),
+        }
+    }
 
     /// The device could not be set up, for this reason.
     pub fn setup(why: impl fmt::Display) -> Self {
@@ -45,6 +62,12 @@ pub struct Fault {
     pub on: String,
     /// What to try next; empty when `what` says it.
     pub try_next: String,
+    /// What kind of failure it was, where machines or the way to them are to blame.
+    pub kind: Option<FailureKind>,
+    /// What was done about it.
+    pub remedies: Vec<String>,
+    /// The last lines of the console.
+    pub console: Vec<String>,
 }
 
 impl Fault {

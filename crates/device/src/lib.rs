@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 
 use fwdlab_experiment::{Experiment, Schema, Traffic, Variant};
 use fwdlab_results::profile::Profiled;
-use fwdlab_results::{About, Interval, Measured};
+use fwdlab_results::{About, Interval, Measured, TestbedMark};
 
 pub use error::{DeviceError, Fault};
 pub use finding::Finding;
@@ -37,6 +37,11 @@ pub trait Kind: Schema {
     /// What it needs of this machine, each tried where it can be tried. `place` says what may be
     /// used for trying.
     fn examine(&self, place: &Place) -> Vec<Finding>;
+
+    /// Whether a file of its own names the machines that it stands on.
+    fn takes_testbed(&self) -> bool {
+        false
+    }
 
     /// Prepares for the trials of `experiment`, which was read with this schema.
     ///
@@ -54,6 +59,8 @@ pub trait Kind: Schema {
 pub struct Place {
     /// This program, which some devices start again on other systems.
     pub program: PathBuf,
+    /// The file that names the machines, for devices that [take one](Kind::takes_testbed).
+    pub testbed: Option<PathBuf>,
 }
 
 /// What the device answers when asked for each setting of a variant, by control word.
@@ -122,6 +129,17 @@ pub trait Device {
     /// set up once for all of them.
     fn switch_cost(&self) -> Duration {
         Duration::ZERO
+    }
+
+    /// How often a trial is begun before it counts as FAILED, where the device is
+    /// [`Lost`](DeviceError::Lost).
+    fn attempts(&self) -> u32 {
+        DeviceError::ATTEMPTS
+    }
+
+    /// The machines that it stands on, where a file names them.
+    fn testbed(&self) -> Option<TestbedMark> {
+        None
     }
 }
 

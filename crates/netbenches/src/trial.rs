@@ -69,6 +69,7 @@ pub fn trial(run: &Run, info: &Info, place: &Place) -> Trial {
         rate_pps: rate_pps.filter(|_| reason.is_none()),
         reason,
         limited_by: limited_by(&intervals, window.first, window.count),
+        failure: None,
         measured: Measured {
             sent: Some(total(senders.iter().copied())).filter(|sent| *sent > 0),
             received: total(receiver.into_iter()),
@@ -114,6 +115,7 @@ fn blank(place: &Place, command: Option<&Command>) -> Trial {
         offered_pps_asked: asked,
         interval_ms: 1000.0,
         limited_by: LimitedBy::Device,
+        failure: None,
         steady: None,
         rate_pps: None,
         measured: Measured::default(),

@@ -24,6 +24,16 @@ impl About {
     }
 }
 
+/// Which machines a campaign runs on: results of different ones are never mixed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestbedMark {
+    /// The testbed's name.
+    pub name: String,
+    /// A digest of what makes it this one: systems, ports, tester. Addresses and accounts are no
+    /// part of it.
+    pub fingerprint: String,
+}
+
 /// What joins tester and device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

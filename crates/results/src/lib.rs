@@ -17,6 +17,7 @@
 mod about;
 pub mod environment;
 mod error;
+mod failure;
 mod family;
 mod figures;
 mod interval;
@@ -33,8 +34,9 @@ pub mod samples;
 #[cfg(test)]
 mod tests;
 
-pub use about::{About, Link};
+pub use about::{About, Link, TestbedMark};
 pub use error::Error;
+pub use failure::{Blame, CONSOLE_LINES, Failure, FailureKind};
 pub use family::Family;
 pub use figures::{LatencyAt, LatencyFigures, RateSearch, SearchTrial};
 pub use interval::{Busy, Interval};

@@ -41,6 +41,10 @@ pub struct Measured {
     /// Share of the measured time in which the device had nothing to do, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_share: Option<f64>,
+    /// Frames per second that the tester sends without the device, where that was measured: a rate
+    /// near it is the tester's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator_pps: Option<f64>,
     /// How the load was found, where it was searched for; the trial ran at its lower bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<RateSearch>,

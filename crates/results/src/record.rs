@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::interval::median;
-use crate::{About, Family, Interval, Measure, Measured};
+use crate::{About, Failure, Family, Interval, Measure, Measured, TestbedMark};
 
 /// The version of the journal's schema that this build writes and the newest
 /// that it reads.
@@ -39,6 +39,9 @@ pub struct Campaign {
     /// What the device is; absent from journals of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<About>,
+    /// The machines that it runs on, where these are named by a file of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub testbed: Option<TestbedMark>,
     /// The order of the trials.
     #[serde(default, skip_serializing_if = "TrialOrder::is_blocks")]
     pub order: TrialOrder,
@@ -170,6 +173,9 @@ pub struct Trial {
     pub steady: Option<Steady>,
     /// Median forwarding rate of the steady intervals, in frames/s.
     pub rate_pps: Option<f64>,
+    /// What the machines around it failed by, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
     /// What was counted.
     #[serde(flatten)]
     pub measured: Measured,

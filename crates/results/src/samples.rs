@@ -15,6 +15,7 @@ pub fn campaign() -> Campaign {
         title: "sample".to_owned(),
         device: "sample".to_owned(),
         about: None,
+            testbed: None,
         order: TrialOrder::Blocks,
         grouping: Grouping::Traffic,
         seed: 7,
@@ -51,6 +52,7 @@ pub fn trial(place: usize) -> Trial {
         offered_pps_asked: None,
         interval_ms: 100.0,
         limited_by: LimitedBy::Device,
+        failure: None,
         steady: Some(Steady {
             first: 0,
             count: 1,

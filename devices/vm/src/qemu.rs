@@ -89,7 +89,7 @@ impl Machine<'_> {
         initramfs.write_all(self.initramfs).map_err(VmError::file("write the guest to", memory))?;
         let console = in_memory("fwdlab-console")?;
         let mut command = Command::new(self.launcher);
-        command.arg("vm-launch").arg(std::process::id().to_string()).arg(PROGRAM);
+        command.arg("launch").arg(std::process::id().to_string()).arg(PROGRAM);
         command.args(self.arguments(&path_of(&initramfs), &path_of(&console)));
         // A process group of its own: Ctrl-C is for fwdlab, which ends the guest itself.
         command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped());

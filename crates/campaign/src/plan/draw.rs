@@ -91,6 +91,7 @@ impl Plan {
             title: experiment.title.clone(),
             device: experiment.device.clone(),
             about: None,
+            testbed: None,
             order: TrialOrder::Blocks,
             grouping: self.grouping,
             seed: self.seed,

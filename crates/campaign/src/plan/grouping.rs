@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fwdlab_experiment::Experiment;
-use fwdlab_results::{About, Grouping};
+use fwdlab_results::{About, Grouping, TestbedMark};
 
 /// What the device asks of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +12,8 @@ pub struct Terms {
     pub about: About,
     /// How long it takes to go from one variant to another.
     pub switch_cost: Duration,
+    /// The machines that it stands on, where a file names them.
+    pub testbed: Option<TestbedMark>,
 }
 
 impl Terms {

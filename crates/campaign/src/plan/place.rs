@@ -60,8 +60,8 @@ impl Place {
     /// there, or it cannot be written. Nothing is left half-made.
     pub fn open(&self, experiment: &Experiment, terms: &Terms) -> Result<Opened> {
         let (dir, state) = match self {
-            Self::Named(dir) => (dir.clone(), state_of(dir, experiment)?),
-            Self::Under(root) => first_fit(root, experiment)?,
+            Self::Named(dir) => (dir.clone(), state_of(dir, experiment, terms)?),
+            Self::Under(root) => first_fit(root, experiment, terms)?,
         };
         match state {
             State::Unfinished => resume(&dir, experiment),
@@ -72,7 +72,7 @@ impl Place {
 }
 
 /// The first of `stem`, `stem-2`, ... that is free or can go on.
-fn first_fit(root: &Path, experiment: &Experiment) -> Result<(PathBuf, State)> {
+fn first_fit(root: &Path, experiment: &Experiment, terms: &Terms) -> Result<(PathBuf, State)> {
     let mut number = 1;
     loop {
         let name = match number {
@@ -80,20 +80,24 @@ fn first_fit(root: &Path, experiment: &Experiment) -> Result<(PathBuf, State)> {
             n => format!("{}-{n}", experiment.stem()),
         };
         let dir = root.join(name);
-        match state_of(&dir, experiment)? {
+        match state_of(&dir, experiment, terms)? {
             State::Taken(_) => number += 1,
             state => return Ok((dir, state)),
         }
     }
 }
 
-fn state_of(dir: &Path, experiment: &Experiment) -> Result<State> {
+fn state_of(dir: &Path, experiment: &Experiment, terms: &Terms) -> Result<State> {
     match Results::read(dir) {
         Ok(results) if results.finished.is_some() => Ok(State::Taken("finished")),
-        Ok(results) if results.campaign.experiment_sha256 == experiment.sha256 => {
-            Ok(State::Unfinished)
+        Ok(results) if results.campaign.experiment_sha256 != experiment.sha256 => {
+            Ok(State::Taken("another experiment's"))
         }
-        Ok(_) => Ok(State::Taken("another experiment's")),
+        // What other machines have measured is never gone on with.
+        Ok(results) if results.campaign.testbed != terms.testbed => {
+            Ok(State::Taken("another testbed's"))
+        }
+        Ok(_) => Ok(State::Unfinished),
         Err(Error::NoResults { .. }) => Ok(state_without_results(dir)),
         Err(Error::JournalLine { .. }) => Ok(State::Taken("unreadable")),
         Err(error) => Err(error),
@@ -127,7 +131,8 @@ fn begin(dir: &Path, experiment: &Experiment, terms: &Terms) -> Result<Opened> {
     let seed = experiment.seed.unwrap_or_else(draw_seed);
     let plan = Plan::draw(experiment, seed, terms.grouping(experiment));
     let about = Some(terms.about.clone());
-    let campaign = Campaign { about, ..plan.campaign(experiment, utc_stamp(SystemTime::now())) };
+    let testbed = terms.testbed.clone();
+    let campaign = Campaign { about, testbed, ..plan.campaign(experiment, utc_stamp(SystemTime::now())) };
     let journal = Journal::create(dir, &campaign, &experiment.text)?;
     Ok(Opened { journal, plan, earlier: None })
 }

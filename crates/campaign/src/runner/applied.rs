@@ -1,12 +1,17 @@
 //! Which variant the device is set up with, so that a costly change is made only once.
 
 use fwdlab_device::{Device, DeviceError, Proof, Request, Watch};
+use fwdlab_results::{Blame, Failure};
+
+use super::end::{End, MOST_TESTBED_FAILURES};
 
 /// The variant that was applied last.
 #[derive(Debug, Default)]
 pub(crate) struct Applied {
     variant: Option<String>,
     proof: Proof,
+    /// Failures after each other of which tester or network are to blame.
+    pub(super) testbed_failures: u32,
 }
 
 impl Applied {
@@ -30,6 +35,23 @@ impl Applied {
 
     /// Nothing is known of the device any more.
     pub(crate) fn forget(&mut self) {
-        *self = Self::default();
+        self.variant = None;
+        self.proof = Proof::new();
+    }
+
+    /// Notes a failure; says how the campaign ends when it makes no sense to go on.
+    pub(crate) fn end_after(
+        &mut self,
+        error: &DeviceError,
+        failure: Option<&Failure>,
+    ) -> Option<End> {
+        let why = error.to_string();
+        if matches!(error, DeviceError::Configuration(_)) {
+            return Some(End::Misconfigured { why });
+        }
+        let is_testbed = failure.is_some_and(|failure| failure.kind.blame() == Blame::Testbed);
+        self.testbed_failures = if is_testbed { self.testbed_failures + 1 } else { 0 };
+        let is_broken = self.testbed_failures >= MOST_TESTBED_FAILURES;
+        is_broken.then_some(End::TestbedBroken { why })
     }
 }

@@ -4,12 +4,15 @@
 //! they add up, writes the record, and tells an [`Observer`] how far it is.
 
 pub(crate) mod applied;
+mod end;
 
 #[cfg(test)]
 mod tests;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
+
+pub use self::end::End;
 
 use self::applied::Applied;
 use crate::Result;
@@ -21,7 +24,7 @@ use fwdlab_experiment::Experiment;
 use fwdlab_results::Measured;
 use fwdlab_results::journal::Journal;
 use fwdlab_results::journal::utc_stamp;
-use fwdlab_results::{Interval, LimitedBy, Status, Trial};
+use fwdlab_results::{Failure, Interval, LimitedBy, Status, Trial};
 
 /// Largest share of a campaign's trials that run again: the machine may never come to rest.
 const MOST_REPEATED: f64 = 1.0 / 3.0;
@@ -61,15 +64,6 @@ impl Stopper for () {
     }
 }
 
-/// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// The campaign is finished and recorded as such.
-    Finished,
-    /// It was stopped; the same command goes on with it.
-    Stopped,
-}
-
 /// What a run is given.
 pub struct Runner<'a> {
     /// The experiment.
@@ -107,7 +101,7 @@ impl Runner<'_> {
             let mut run = Group { planned: group, done: trials.len(), total, trials: Vec::new() };
             let end = self.group(&mut run, &mut spare, (&mut opened.journal, &mut applied))?;
             trials.extend(run.trials);
-            if end == End::Stopped {
+            if end != End::Finished {
                 return Ok(end);
             }
             let is_block_end =
@@ -138,9 +132,12 @@ impl Runner<'_> {
         while let Some(place) = queue.pop() {
             let upcoming = group.upcoming(place);
             let trial = self.kept(&group.planned[place], &upcoming, (journal, applied))?;
-            let Some(trial) = trial else {
-                end = End::Stopped;
-                break;
+            let trial = match trial {
+                Ok(trial) => trial,
+                Err(stopped) => {
+                    end = stopped;
+                    break;
+                }
             };
             if let Some(before) = group.put(place, trial) {
                 journal.append_repeated(&before)?;
@@ -173,38 +170,46 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Runs one trial, again when its device was lost, each attempt recorded; nothing when the
-    /// campaign was stopped during it.
+    /// Runs one trial, again when its device was lost, each attempt recorded; how the run ends, when
+    /// the campaign was stopped during it.
     fn kept(
         &mut self,
         planned: &PlannedTrial,
         upcoming: &Upcoming<'_>,
         (journal, applied): (&mut Journal, &mut Applied),
-    ) -> Result<Option<Trial>> {
+    ) -> Result<std::result::Result<Trial, End>> {
         let mut attempt = 1;
         loop {
             if self.stop.load(Ordering::Relaxed) {
-                return Ok(None);
+                return Ok(Err(End::Stopped));
             }
             self.observer.starts(upcoming);
             let mut trial = blank(self.experiment, planned);
             match self.measured(planned, upcoming, applied) {
-                Ok(_) if self.stop.load(Ordering::Relaxed) => return Ok(None),
-                Err(DeviceError::Stopped) => return Ok(None),
+                Ok(_) if self.stop.load(Ordering::Relaxed) => return Ok(Err(End::Stopped)),
+                Err(DeviceError::Stopped) => return Ok(Err(End::Stopped)),
                 Ok(measured) => {
+                    applied.testbed_failures = 0;
                     fill(&mut trial, self.experiment, planned, measured);
-                    return Ok(Some(trial));
+                    return Ok(Ok(trial));
                 }
                 Err(error) => {
                     trial.status = Status::Failed;
                     trial.reason = Some(error.to_string());
+                    trial.failure = failure(&error);
                     applied.forget();
-                    if !matches!(error, DeviceError::Lost(_)) || attempt == DeviceError::ATTEMPTS {
-                        return Ok(Some(trial));
+                    if let Some(end) = applied.end_after(&error, trial.failure.as_ref()) {
+                        trial.reason = Some(format!("not counted, the campaign stopped: {error}"));
+                        journal.append_repeated(&trial)?;
+                        return Ok(Err(end));
+                    }
+                    let is_lost = matches!(error, DeviceError::Lost(_));
+                    if !is_lost || attempt >= self.device.attempts() {
+                        return Ok(Ok(trial));
                     }
                 }
             }
-            let of = DeviceError::ATTEMPTS;
+            let of = self.device.attempts();
             trial.reason =
                 trial.reason.map(|why| format!("attempt {attempt} of {of}, tried again: {why}"));
             journal.append_repeated(&trial)?;
@@ -231,6 +236,17 @@ impl Runner<'_> {
         proven(&mut measured, proof);
         Ok(measured)
     }
+}
+
+/// What the journal keeps of a failure of the machines.
+fn failure(error: &DeviceError) -> Option<Failure> {
+    let fault = error.fault()?;
+    Some(Failure {
+        kind: fault.kind?,
+        at: utc_stamp(SystemTime::now()),
+        remedies: fault.remedies.clone(),
+        console: fault.console.clone(),
+    })
 }
 
 /// Puts what the device answered when it was set up beside what it answered in the trial.
@@ -309,6 +325,7 @@ fn blank(experiment: &Experiment, planned: &PlannedTrial) -> Trial {
         offered_pps_asked: traffic.load.frames_per_second(f64::from(traffic.frame_bytes)),
         interval_ms: experiment.interval.as_secs_f64() * 1e3,
         limited_by: LimitedBy::Device,
+        failure: None,
         steady: None,
         rate_pps: None,
         measured: Measured::default(),

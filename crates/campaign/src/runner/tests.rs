@@ -5,7 +5,7 @@ use std::time::Duration;
 use fwdlab_device::{Facts, Fault};
 use fwdlab_experiment::Anything;
 use fwdlab_experiment::Variant;
-use fwdlab_results::{About, Busy, Grouping, Ledger};
+use fwdlab_results::{About, Busy, FailureKind, Grouping, Ledger, TestbedMark};
 
 use super::*;
 use crate::plan::{Place, Terms};
@@ -119,7 +119,7 @@ impl Observer for Silent {
 
 fn run_in(dir: &Path, device: &mut Scripted<'_>, stop: &AtomicBool) -> End {
     let experiment = experiment();
-    let terms = Terms { about: About::unknown("scripted"), switch_cost: device.switch_cost };
+    let terms = Terms { about: About::unknown("scripted"), switch_cost: device.switch_cost, testbed: None };
     let opened = Place::Named(dir.to_owned()).open(&experiment, &terms).expect("a free place");
     let runner =
         Runner { experiment: &experiment, device, observer: &mut Silent, stopper: &mut (), stop };
@@ -240,7 +240,7 @@ fn a_stopper_ends_the_campaign_after_a_whole_block() {
     }
     let dir = tempfile::tempdir().expect("a temporary directory");
     let experiment = experiment();
-    let terms = Terms { about: About::unknown("scripted"), switch_cost: Duration::ZERO };
+    let terms = Terms { about: About::unknown("scripted"), switch_cost: Duration::ZERO, testbed: None };
     let place = Place::Named(dir.path().to_owned());
     let opened = place.open(&experiment, &terms).expect("a free place");
     let runner = Runner {
@@ -345,4 +345,79 @@ fn counts_must_agree_as_exactly_as_the_devices_ledger_says() {
     assert_eq!(statuses(Ledger::Exact), [true, false, false, false, true, true]);
     assert_eq!(statuses(Ledger::Within(5)), [true, true, true, false, true, true]);
     assert_eq!(statuses(Ledger::Unknown), [true; 6]);
+}
+
+/// A failure of this kind.
+fn of_kind(kind: FailureKind) -> Fault {
+    Fault {
+        kind: Some(kind),
+        remedies: vec!["waited".to_owned()],
+        console: vec!["panic".to_owned()],
+        ..Fault::new("it broke")
+    }
+}
+
+#[test]
+fn failures_of_machines_are_recorded_with_their_kind_and_what_was_done() {
+    let results = results_with(&|run, _| match run {
+        2 => Err(DeviceError::Lost(of_kind(FailureKind::DutHung))),
+        _ => Ok(()),
+    });
+    assert!(results.trials.iter().all(Trial::is_ok));
+    let failure = results.repeated[0].failure.clone().expect("a failure");
+    assert_eq!(failure.kind, FailureKind::DutHung);
+    assert_eq!((failure.remedies, failure.console), (vec!["waited".to_owned()], vec!["panic".to_owned()]));
+}
+
+#[test]
+fn three_failures_of_tester_or_network_in_a_row_stop_the_campaign_which_goes_on_later() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let broken = |run: usize, _: &mut Measured| match run {
+        1 | 3 => Err(DeviceError::Lost(of_kind(FailureKind::TesterFailed))),
+        5 => Err(DeviceError::Lost(of_kind(FailureKind::TransportLost))),
+        6 => Err(DeviceError::Lost(of_kind(FailureKind::DutRebooted))),
+        7.. => Err(DeviceError::Lost(of_kind(FailureKind::LinkLost))),
+        _ => Ok(()),
+    };
+    let end = run_in(dir.path(), &mut scripted(&broken), &AtomicBool::new(false));
+    assert_eq!(end, End::TestbedBroken { why: "it broke".to_owned() });
+    let results = Results::read(dir.path()).expect("results");
+    // The third trial: transport, reboot; then links, the last of which ends its attempts.
+    assert_eq!(results.trials.len(), 3, "{:?}", results.trials);
+    assert_eq!(results.trials.iter().filter(|trial| !trial.is_ok()).count(), 1);
+    assert!(results.finished.is_none());
+    let end = run_in(dir.path(), &mut scripted(&|_, _| Ok(())), &AtomicBool::new(false));
+    assert_eq!(end, End::Finished);
+}
+
+#[test]
+fn what_a_person_must_mend_stops_at_once_and_uses_no_trial_up() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let wrong = |_: usize, _: &mut Measured| {
+        Err(DeviceError::Configuration(of_kind(FailureKind::Misconfigured)))
+    };
+    let mut device = scripted(&wrong);
+    let end = run_in(dir.path(), &mut device, &AtomicBool::new(false));
+    assert_eq!(end, End::Misconfigured { why: "it broke".to_owned() });
+    assert_eq!(device.runs, 1);
+    let results = Results::read(dir.path()).expect("results");
+    assert_eq!((results.trials.len(), results.repeated.len()), (0, 1));
+}
+
+#[test]
+fn a_campaign_of_another_testbed_is_never_gone_on_with() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let experiment = experiment();
+    let on = |name: &str| Terms {
+        about: About::unknown("scripted"),
+        switch_cost: Duration::ZERO,
+        testbed: Some(TestbedMark { name: name.to_owned(), fingerprint: name.to_owned() }),
+    };
+    let place = Place::Under(dir.path().to_owned());
+    let first = place.open(&experiment, &on("one")).expect("a free place").journal.dir().to_owned();
+    let second = place.open(&experiment, &on("two")).expect("another").journal.dir().to_owned();
+    assert_ne!(first, second);
+    let again = place.open(&experiment, &on("one")).expect("the first").journal.dir().to_owned();
+    assert_eq!(first, again);
+    assert!(Place::Named(first).open(&experiment, &on("two")).is_err());
 }

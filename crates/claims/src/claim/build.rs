@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use super::{Cell, Claims, Failure, Progress, SCHEMA, Spread, VerdictClaim, Warning, badges};
 use crate::judge::{Judgement, by_weight, judge, planned_blocks};
 use crate::setting::Setting;
+use crate::units;
 use crate::words::family;
-use fwdlab_results::{LimitedBy, Metric, Results, Trial};
+use fwdlab_results::{Blame, FailureKind, LimitedBy, Metric, Results, Trial};
 
 /// States what the results say.
 pub fn build(results: &Results, setting: Setting) -> Claims {
@@ -156,6 +157,7 @@ fn warnings(results: &Results, setting: &Setting) -> Vec<Warning> {
             }
         }
     }
+    found.extend(failures_of_devices(results));
     let is_known = setting.is_blocked;
     let unpinned = results.trials.iter().filter(|t| is_known && !t.measured.environment.pinned);
     let unpinned: Vec<String> = unpinned.map(|t| t.id.clone()).collect();
@@ -182,4 +184,26 @@ fn warnings(results: &Results, setting: &Setting) -> Vec<Warning> {
         found.push(Warning { text, trials: Vec::new() });
     }
     found
+}
+
+/// Hangs, panics and reboots of the device are findings about a variant, also where the trial was tried
+/// again and went well.
+fn failures_of_devices(results: &Results) -> Vec<Warning> {
+    let mut counts: BTreeMap<(&str, FailureKind), Vec<String>> = BTreeMap::new();
+    for trial in results.trials.iter().chain(&results.repeated) {
+        if let Some(failure) = &trial.failure
+            && failure.kind.blame() == Blame::Device
+        {
+            let ids = counts.entry((trial.variant.as_str(), failure.kind)).or_default();
+            ids.push(trial.id.clone());
+        }
+    }
+    let warning = |((variant, kind), mut ids): ((&str, FailureKind), Vec<String>)| {
+        let text = format!("{variant}: the device failed {}: {kind}", units::plural(ids.len(), "time"));
+        // An attempt of a trial that has not ended yet has no trial to name.
+        ids.retain(|id| results.trials.iter().any(|trial| trial.id == *id));
+        ids.dedup();
+        Warning { text, trials: ids }
+    };
+    counts.into_iter().map(warning).collect()
 }

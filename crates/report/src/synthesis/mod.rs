@@ -49,7 +49,10 @@ impl Synthesis {
         let mut columns: Vec<Column> = Vec::with_capacity(all.len());
         for results in all {
             let claims = single::claims(&results)?;
-            let label = label(&claims, &results.dir);
+            let label = match &results.campaign.testbed {
+                Some(testbed) => testbed.name.clone(),
+                None => label(&claims, &results.dir),
+            };
             columns.push(Column { label, claims, results });
         }
         let mut warnings = Vec::new();

@@ -93,6 +93,7 @@ pub fn results(variants: &[Variant], blocks: u32) -> Results {
             title: "Impact of the modular FIB on forwarding performance".to_owned(),
             device: "builtin".to_owned(),
             about: Some(in_memory()),
+            testbed: None,
             order: TrialOrder::Blocks,
             grouping: Grouping::Traffic,
             seed: 20_261_121,
@@ -152,6 +153,7 @@ fn trial(
         offered_pps_asked: None,
         interval_ms: 100.0,
         limited_by: LimitedBy::Device,
+        failure: None,
         steady: Some(Steady {
             first: head,
             count: steady,

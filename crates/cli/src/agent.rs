@@ -1,9 +1,9 @@
-//! The hidden halves of the device `vm`: commands that fwdlab runs itself.
+//! Commands that fwdlab runs itself, here and on other systems.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// Arguments of `fwdlab vm-launch`.
+/// Arguments of `fwdlab launch`.
 #[derive(clap::Args)]
 pub struct LaunchArgs {
     /// Process with which the program is to end
@@ -15,8 +15,20 @@ pub struct LaunchArgs {
     arguments: Vec<OsString>,
 }
 
+/// Works off the orders that come by standard input, until that ends.
+pub fn serve() -> ExitCode {
+    match fwdlab_agent::serve(std::io::stdin(), std::io::stdout()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("error: {why}");
+            ExitCode::from(2)
+        }
+    }
+}
+
 /// Runs as the init process of a virtual machine and ends the machine; in any other process, says
 /// that it is none.
+#[cfg(feature = "vm")]
 pub fn guest() -> ExitCode {
     fwdlab_agent::run_guest();
     ExitCode::FAILURE
@@ -30,6 +42,6 @@ pub fn launch(arguments: &LaunchArgs) -> anyhow::Result<ExitCode> {
     use anyhow::Context;
 
     let LaunchArgs { parent, program, arguments } = arguments;
-    let error = fwdlab_vm::launch(*parent, program, arguments);
+    let error = fwdlab_agent::launch(*parent, program, arguments);
     Err(error).with_context(|| format!("cannot start {}", program.display()))
 }

@@ -1,4 +1,4 @@
-//! `fwdlab vm-launch PARENT PROGRAM ARGUMENTS`: becomes another program that ends with fwdlab.
+//! `fwdlab launch PARENT PROGRAM ARGUMENTS`: becomes another program that ends with fwdlab.
 //!
 //! The request to be ended with the parent (prctl(2), PR_SET_PDEATHSIG) outlives the change into
 //! another program. It has to be made by the child itself, before that change.
@@ -19,7 +19,7 @@ pub fn launch(parent: i32, program: &OsStr, arguments: &[OsString]) -> io::Error
     }
     // The parent may have ended before the request was made.
     if getppid() != Pid::from_raw(parent) {
-        return io::Error::other("fwdlab ended before its guest began");
+        return io::Error::other("fwdlab ended before the program began");
     }
     Command::new(program).args(arguments).exec()
 }

@@ -1,0 +1,112 @@
+//! What the agent is told and what it answers, one line each (see [`crate::channel`]).
+
+use serde::{Deserialize, Serialize};
+
+use fwdlab_results::Checks;
+
+/// One order. Those of one agent are worked off one after the other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// Say what time it is.
+    Clock,
+    /// Send, receive, or both.
+    Traffic(Box<TrafficOrder>),
+    /// End what is being done, and say what was counted.
+    Stop,
+}
+
+/// Frames to send and to receive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrafficOrder {
+    /// Which half of the tester it is.
+    pub role: Role,
+    /// The interface to send on; empty for a receiver.
+    pub out: String,
+    /// The interface to receive on; empty for a sender.
+    pub back: String,
+    /// MAC address of the tester's sending interface.
+    pub source_mac: String,
+    /// MAC address of the device's port.
+    pub device_mac: String,
+    /// MAC address of the tester's receiving interface.
+    pub arrival_mac: String,
+    /// Sources, in the words of the experiment file.
+    pub source: String,
+    /// Destinations, in the same words.
+    pub destination: String,
+    /// Length of a frame, FCS included.
+    pub frame_bytes: u16,
+    /// Order of the flows.
+    pub order: String,
+    /// Frames per second; `None` is as many as the tester can.
+    pub pps: Option<f64>,
+    /// How long to send, start-up included.
+    pub duration_ns: u64,
+    /// Length of an interval.
+    pub interval_ns: u64,
+    /// When to end at the latest, counted from the order's arrival.
+    pub deadline_ns: u64,
+}
+
+/// Halves of the tester.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Sends, and receives what comes back.
+    Both,
+    /// Sends only.
+    Sender,
+    /// Receives until it is told to stop.
+    Receiver,
+}
+
+/// What the agent says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// It is there. The first answer of all.
+    Here {
+        /// The version of this program.
+        version: String,
+    },
+    /// The host's time.
+    Clock {
+        /// Nanoseconds since 1970.
+        ns: u64,
+    },
+    /// The interfaces are open: frames that arrive from now on are counted.
+    Ready,
+    /// What was counted; the last answer to a traffic.
+    Done(Box<Report>),
+    /// The order cannot be carried out; the last answer to it.
+    Failed(String),
+}
+
+/// What one half of the tester counted, or both.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// When the first interval began, by the host's clock, in ns since 1970.
+    pub began_ns: u64,
+    /// Intervals, one after the other.
+    pub intervals: Vec<Counted>,
+    /// Frames sent.
+    pub sent: u64,
+    /// Frames received.
+    pub received: u64,
+    /// Distinct flows received.
+    pub flows_seen: u64,
+    /// What was found in the frames.
+    pub checks: Checks,
+}
+
+/// One interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counted {
+    /// Length.
+    pub ns: u64,
+    /// Frames sent in it.
+    pub sent: u64,
+    /// Frames received in it.
+    pub received: u64,
+}

@@ -1,0 +1,226 @@
+//! Everything that breaks is in the journal with its kind, and the campaign goes on where it can.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use crate::rig::{EXPERIMENT, Rig, long, text};
+
+/// Breaks something once in the middle of a trial, and expects one failure of a kind and a good end.
+fn once(name: &str, kind: &str, disturb: &str, role: &str) {
+    let Some(rig) = Rig::up(name, &[]) else { return };
+    let output = rig.run_and(&long(), |rig, _| {
+        rig.on(role, disturb);
+    });
+    let said = text(&output.stderr);
+    assert_eq!(rig.failures(), [kind], "{said}");
+    rig.assert_finished(&output);
+    let repeated = rig.records("repeated");
+    let reason = repeated[0]["reason"].as_str().expect("a reason");
+    assert!(reason.starts_with("attempt 1 of 3"), "{reason}");
+    assert!(!repeated[0]["failure"]["remedies"].as_array().expect("remedies").is_empty());
+}
+
+#[test]
+fn sshd_killed_in_the_middle() {
+    // All of them but the listening one, which starts others.
+    let kill = "for p in $(pidof sshd); do [ $p = $(pidof -s sshd) ] || kill -9 $p; done; \
+                kill -9 $(pidof sshd)";
+    once("kill -9 sshd", "transport-lost", kill, "dut");
+}
+
+#[test]
+fn the_device_boots_in_the_middle() {
+    once("a reboot in the middle", "dut-rebooted", "nohup reboot >/dev/null 2>&1 &", "dut");
+}
+
+#[test]
+fn a_test_link_goes_down_in_the_middle() {
+    let blink = "ip link set receive down; sleep 0.3; ip link set receive up";
+    once("a test link down", "link-lost", blink, "tester");
+}
+
+#[test]
+fn the_generator_crashes() {
+    let kill = "for p in /proc/[0-9]*; do if tr '\\0' ' ' < $p/cmdline | grep -q '^/var/tmp/fwdlab/files/.* agent'; \
+                then kill -9 ${p#/proc/}; fi; done";
+    once("a generator crash", "tester-failed", kill, "tester");
+}
+
+#[test]
+fn the_master_is_killed_and_its_stale_socket_is_not_used() {
+    let Some(rig) = Rig::up("the master killed", &[]) else { return };
+    let output = rig.run_and(&long(), |_, child| {
+        // The masters are children of the controller.
+        let mut list = Command::new("pgrep");
+        list.args(["-P", &child.id().to_string(), "-f", "ssh .*-M.* dut"]);
+        let list = list.output().expect("pgrep");
+        let pid = text(&list.stdout);
+        let pid = pid.lines().next().expect("a master").to_owned();
+        Command::new("kill").args(["-9", &pid]).status().expect("killed");
+    });
+    assert_eq!(rig.failures(), ["transport-lost"], "{}", text(&output.stderr));
+    rig.assert_finished(&output);
+}
+
+#[test]
+fn a_changed_host_key_stops_at_once() {
+    let Some(rig) = Rig::up("a changed host key", &[]) else { return };
+    let known = fs::read_to_string(rig.dir().join("known_hosts")).expect("readable");
+    let keys: Vec<&str> = known.lines().filter_map(|line| line.split_once(' ')).map(|(_, k)| k).collect();
+    rig.edit("known_hosts", &format!("10.66.1.2 {}", keys[0]), &format!("10.66.1.2 {}", keys[1]));
+    let before = fs::read(rig.dir().join("known_hosts")).expect("readable");
+    let output = rig.run(EXPERIMENT);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("host key is not the one in known_hosts"), "{said}");
+    assert_eq!(rig.failures(), ["misconfigured"]);
+    assert!(rig.records("trial").is_empty(), "the trial is not used up");
+    assert_eq!(fs::read(rig.dir().join("known_hosts")).expect("readable"), before);
+}
+
+#[test]
+fn a_port_with_another_address_stops_at_once() {
+    let Some(rig) = Rig::up("a wrong MAC address", &[]) else { return };
+    rig.edit("testbed.toml", "02:66:00:00:01:01", "02:66:00:00:01:77");
+    let output = rig.run(EXPERIMENT);
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output.stderr);
+    assert!(said.contains("port1 has the address 02:66:00:00:01:01"), "{said}");
+    assert_eq!(rig.failures(), ["misconfigured"]);
+}
+
+#[test]
+fn swapped_ports_are_named_and_stop_a_campaign_that_can_go_on_later() {
+    let Some(rig) = Rig::up("swapped ports", &[]) else { return };
+    let right = fs::read_to_string(rig.dir().join("testbed.toml")).expect("readable");
+    let (port0, port1) = (
+        "{ name = \"port0\", mac = \"02:66:00:00:01:00\" }",
+        "{ name = \"port1\", mac = \"02:66:00:00:01:01\" }",
+    );
+    // The frames must not be dropped for their address before they are counted: both have it.
+    rig.edit("testbed.toml", &format!("{port0}, {port1}"), &format!("{port1}, {port0}"));
+    let output = rig.run(EXPERIMENT);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("are swapped"), "{said}");
+    assert_eq!(rig.failures(), ["no-traffic"; 3]);
+    assert!(rig.records("trial").is_empty(), "the trial is not used up");
+    // The same results go on with only when it is the same testbed: the cables are mended instead.
+    fs::remove_dir_all(rig.results()).expect("removed");
+    fs::write(rig.dir().join("testbed.toml"), right).expect("writable");
+    rig.assert_finished(&rig.run(EXPERIMENT));
+}
+
+#[test]
+fn a_configuration_that_is_not_saved_fails_the_trials_of_its_variant() {
+    let Some(rig) = Rig::up("a configuration not saved", &[]) else { return };
+    let set = rig.dir().join("set/etc");
+    fs::create_dir_all(&set).expect("made");
+    fs::write(set.join("fwdlab-test"), "1\n").expect("written");
+    rig.on("dut", "printf '#!/bin/sh\\nrm -f /etc/fwdlab-test\\n' > /rig-on-reboot; chmod 755 /rig-on-reboot");
+    let experiment =
+        EXPERIMENT.replace("name = \"strict\"", "name = \"strict\"\nconfiguration = \"set\"");
+    let output = rig.run(&experiment);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert_eq!(rig.failures(), ["proof-mismatch"; 3]);
+    let trials = rig.records("trial");
+    let failed: Vec<_> = trials.iter().filter(|trial| trial["status"] == "failed").collect();
+    assert_eq!((trials.len(), failed.len()), (2, 1));
+    assert!(failed[0]["reason"].as_str().expect("a reason").contains("/etc/fwdlab-test is not there"));
+}
+
+#[test]
+fn a_reboot_that_does_nothing() {
+    let Some(rig) = Rig::up("a reboot that does nothing", &[]) else { return };
+    rig.on("dut", "touch /rig-never-reboots");
+    rig.edit("testbed.toml", "boot = \"20s\"", "boot = \"3s\"\nattempts = 1");
+    let experiment = EXPERIMENT.replace("name = \"strict\"", "name = \"strict\"\nreboot = \"trial\"");
+    let output = rig.run(&experiment);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert_eq!(rig.failures(), ["same-boot"]);
+}
+
+#[test]
+fn a_leftover_file_fails_the_trial() {
+    let Some(rig) = Rig::up("a leftover file", &[]) else { return };
+    let set = rig.dir().join("set/etc");
+    fs::create_dir_all(&set).expect("made");
+    fs::write(set.join("fwdlab-test"), "1\n").expect("written");
+    let with_files = EXPERIMENT
+        .replace("name = \"loose\"", "name = \"loose\"\nreboot = \"never\"\nconfiguration = \"set\"")
+        .replace("name = \"strict\"", "name = \"strict\"\nreboot = \"never\"\nconfiguration = \"set\"");
+    rig.assert_finished(&rig.run(&with_files));
+    // What is mounted cannot be removed.
+    rig.on("dut", "mount --bind /etc/fwdlab-test /etc/fwdlab-test");
+    fs::remove_dir_all(rig.results()).expect("removed");
+    rig.edit("testbed.toml", "boot = \"20s\"", "boot = \"20s\"\nattempts = 1");
+    let output = rig.run(EXPERIMENT);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert_eq!(rig.failures()[0], "proof-mismatch");
+    let reason = rig.records("trial")[0]["reason"].to_string();
+    assert!(reason.contains("of an earlier variant is still there"), "{reason}");
+}
+
+#[test]
+fn a_device_that_hangs_is_switched_off_and_on() {
+    let Some(rig) = Rig::up("a device that hangs", &[]) else { return };
+    // The way to it is cut; switching it off and on boots it and joins the way again.
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/remote-rig.sh");
+    let hook = rig.dir().join("power");
+    let dir = rig.dir().display();
+    let power = format!(
+        "#!/bin/sh\n{script} in {dir} dut reboot\n{script} in {dir} dut ip link set eth0 up\nexit 0\n"
+    );
+    fs::write(&hook, power).expect("written");
+    Command::new("chmod").arg("755").arg(&hook).status().expect("chmod");
+    rig.append(
+        "testbed.toml",
+        "[hooks]\npower-cycle = [\"./power\"]\nconsole = [\"echo\", \"Kernel panic - not syncing\"]\n",
+    );
+    rig.edit("testbed.toml", "silent-dut = \"3s\"", "silent-dut = \"3s\"\ncommand = \"5s\"");
+    let output = rig.run_and(&long(), |rig, _| {
+        rig.on("dut", "ip link set eth0 down");
+    });
+    assert_eq!(rig.failures(), ["dut-hung"], "{}", text(&output.stderr));
+    rig.assert_finished(&output);
+    let failure = &rig.records("repeated")[0]["failure"];
+    assert!(failure["console"].to_string().contains("Kernel panic"), "{failure}");
+    assert!(failure["remedies"].to_string().contains("switched the device off and on"), "{failure}");
+}
+
+#[test]
+fn two_controllers_do_not_share_a_testbed() {
+    let Some(rig) = Rig::up("two controllers", &[]) else { return };
+    let output = rig.run_and(&long(), |rig, _| {
+        let results = rig.dir().join("second");
+        let mut second = rig.fwdlab();
+        second.env("USER", "somebody-else").args(["run", "-q", "-o"]).arg(&results);
+        second.arg(rig.dir().join("experiment.toml"));
+        let output = second.arg("--testbed").arg(rig.dir().join("testbed.toml")).output();
+        let output = output.expect("it starts");
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("somebody else works on this testbed"), "{said}");
+        let journal = fs::read_to_string(results.join("trials.jsonl")).expect("a journal");
+        assert!(journal.contains("\"kind\":\"locked\"") && !journal.contains("canary"), "{journal}");
+    });
+    rig.assert_finished(&output);
+}
+
+#[test]
+fn a_killed_controller_is_gone_on_with() {
+    let Some(rig) = Rig::up("a killed controller", &[]) else { return };
+    let mut command = rig.command(&long());
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+    rig.wait_for_traffic();
+    child.kill().expect("killed");
+    child.wait().expect("ended");
+    let left = rig.on("tester", "cat /var/tmp/fwdlab/lock/owner");
+    assert!(left.contains("canary-user@"), "{left}");
+    let output = rig.run(&long());
+    rig.assert_finished(&output);
+    let ids: Vec<String> = rig.records("trial").iter().map(|t| t["id"].to_string()).collect();
+    assert_eq!(ids.len(), 2, "{ids:?}");
+    let unlock = rig.fwdlab().args(["unlock", "--testbed"]).arg(rig.dir().join("testbed.toml")).output();
+    assert_eq!(text(&unlock.expect("it starts").stdout), "it is not locked\n");
+}

@@ -1,0 +1,84 @@
+//! What is said of testbed files, without a testbed.
+
+use std::fs;
+use std::process::{Command, Output};
+
+use crate::rig::{EXPERIMENT, text};
+
+const GOOD: &str = r#"
+name = "apu2"
+[hosts.dut]
+ssh = "dut"
+os = "bsdrp"
+ports = [{ name = "igb1", mac = "00:0d:b9:00:00:01" }, { name = "igb2", mac = "00:0d:b9:00:00:02" }]
+[hosts.tester]
+ssh = "tester"
+os = "freebsd"
+ports = [{ name = "igb1", mac = "00:0d:b9:00:00:03" }, { name = "igb2", mac = "00:0d:b9:00:00:04" }]
+[limits]
+silent-dut = "60s"
+[tester]
+kind = "pkt-gen"
+"#;
+
+fn doctor(testbed: &str) -> Output {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("bed.toml");
+    fs::write(&file, testbed).expect("writable");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fwdlab"));
+    command.args(["doctor", "--testbed"]).arg(&file).output().expect("it starts")
+}
+
+#[test]
+fn a_wrong_testbed_file_is_refused_with_line_field_and_remedy() {
+    let cases = [
+        ("os = \"bsdrp\"", "os = \"bsdrb\"", "bed.toml:5", "did you mean \"bsdrp\"?"),
+        ("silent-dut = \"60s\"", "silent-dut = \"long\"", "bed.toml:12", "is no time"),
+        ("silent-dut", "silent", "bed.toml:12", "unknown"),
+        ("00:0d:b9:00:00:04", "00:0d:b9:00:00:03", "hosts.tester.ports", "stands twice"),
+        ("00:0d:b9:00:00:01", "00:0d:b9", "bed.toml:6", "is no MAC address"),
+        ("kind = \"pkt-gen\"", "kind = \"fwdlab\"", "hosts.tester.os", "does not run on freebsd"),
+        ("kind = \"pkt-gen\"", "kind = \"command\"", "tester.send", "add send"),
+        ("ssh = \"dut\"", "ssh = \"-oProxyCommand=x\"", "bed.toml:4", "is no host"),
+    ];
+    for (from, to, place, what) in cases {
+        assert!(GOOD.contains(from), "{from}");
+        let output = doctor(&GOOD.replacen(from, to, 1));
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{to}: {said}");
+        assert!(said.contains(place) && said.contains(what), "{to}: {said}");
+    }
+}
+
+#[test]
+fn a_testbed_is_asked_for_where_it_is_needed_and_refused_where_it_is_not() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let run = |text: &str, arguments: &[&str]| {
+        let file = dir.path().join("experiment.toml");
+        fs::write(&file, text).expect("writable");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fwdlab"));
+        command.arg("run").arg(&file).args(arguments).current_dir(dir.path());
+        command.output().expect("it starts")
+    };
+    let output = run(EXPERIMENT, &[]);
+    assert!(text(&output.stderr).contains("add --testbed FILE"), "{}", text(&output.stderr));
+    let builtin = EXPERIMENT
+        .replace("device = \"remote\"", "device = \"builtin\"")
+        .replace("set = { \"net.ipv4.conf.all.rp_filter\" = 0 }", "")
+        .replace("set = { \"net.ipv4.conf.all.rp_filter\" = 1 }", "");
+    let output = run(&builtin, &["--testbed", "bed.toml"]);
+    assert!(text(&output.stderr).contains("remove the option"), "{}", text(&output.stderr));
+    assert!(!dir.path().join("results").exists(), "nothing was begun");
+}
+
+#[test]
+fn keys_of_variants_are_checked() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("experiment.toml");
+    let wrong = EXPERIMENT.replace("name = \"strict\"", "name = \"strict\"\nreboot = \"often\"");
+    fs::write(&file, wrong).expect("writable");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fwdlab"));
+    let output = command.args(["run", "--testbed", "x"]).arg(&file).output().expect("it starts");
+    let said = text(&output.stderr);
+    assert!(said.contains("says not when") && said.contains("never, variant, trial"), "{said}");
+}

@@ -1,0 +1,171 @@
+//! Whole campaigns.
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::rig::{EXPERIMENT, Rig, long, text};
+
+/// Every file below a directory, as text.
+fn all_text(dir: &Path) -> String {
+    let mut all = String::new();
+    for entry in fs::read_dir(dir).expect("a directory") {
+        let path = entry.expect("an entry").path();
+        match path.is_dir() {
+            true => all.push_str(&all_text(&path)),
+            false => all.push_str(&text(&fs::read(&path).expect("readable"))),
+        }
+    }
+    all
+}
+
+#[test]
+fn a_campaign_runs_and_its_results_hold_no_secret() {
+    let Some(rig) = Rig::up("a whole campaign", &[]) else { return };
+    // Everything that must not get out has a telling name.
+    let key = rig.dir().join("canary-key");
+    fs::rename(rig.dir().join("key"), &key).expect("renamed");
+    rig.edit("ssh_config", &rig.dir().join("key").display().to_string(), &key.display().to_string());
+    rig.edit("ssh_config", "Host dut\n", "Host canary-alias\n");
+    rig.edit("testbed.toml", "ssh = \"dut\"", "ssh = \"canary-alias\"");
+    rig.append(
+        "testbed.toml",
+        "[hooks]\nconsole = [\"sh\", \"-c\", \"echo canary-alias at 10.66.1.2; echo root@10.66.1.2\"]\n",
+    );
+    let known = fs::read(rig.dir().join("known_hosts")).expect("readable");
+    let experiment = EXPERIMENT.replace(
+        "name = \"strict\"",
+        "name = \"strict\"\nexpect = [{ run = \"cat /proc/sys/net/ipv4/conf/all/rp_filter\", is = \"1\" }]",
+    );
+    let experiment = experiment.replace("blocks = 1", "blocks = 2");
+    let output = rig.run(&experiment);
+    rig.assert_finished(&output);
+    let trials = rig.records("trial");
+    assert_eq!(trials.len(), 4);
+    for trial in &trials {
+        assert_eq!(trial["device_received"].as_u64().map(|n| n > 5_000), Some(true), "{trial}");
+        assert_eq!(trial["checks"]["bad_ttl"], 0);
+        let wanted = if trial["variant"] == "strict" { "1" } else { "0" };
+        assert_eq!(trial["proof"]["net.ipv4.conf.all.rp_filter"], wanted);
+    }
+    let campaign = &rig.records("campaign")[0];
+    assert_eq!(campaign["testbed"]["name"], "rig");
+    assert_eq!(fs::read(rig.dir().join("known_hosts")).expect("readable"), known);
+    assert!(!rig.on("tester", "ls /var/tmp/fwdlab").contains("lock"), "the lock is given back");
+
+    // A failure with a console, so that its text is looked at too.
+    let failing = experiment.replace("is = \"1\"", "is = \"canary-alias\"");
+    fs::remove_dir_all(rig.results()).expect("removed");
+    let output = rig.run(&failing);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert!(rig.failures().contains(&"proof-mismatch".to_owned()));
+    let results = all_text(&rig.results());
+    let results: String = results.lines().filter(|line| !line.contains("is = \"canary")).collect();
+    let experiment = "\\\"canary-alias\\\""; // what the experiment itself expects may be repeated
+    let results = results.replace(experiment, "");
+    for secret in ["canary-key", "canary-user", "10.66.1.2", "root@", "ssh_config"] {
+        assert!(!results.contains(secret), "{secret} stands in the results");
+    }
+    let console = rig.journal().iter().map(|r| r["failure"]["console"].to_string()).collect::<String>();
+    assert!(console.contains("(dut) at (dut)") && !console.contains("canary"), "{console}");
+}
+
+#[test]
+fn a_receiver_on_a_third_machine_counts_what_another_sends() {
+    let Some(rig) = Rig::up("a receiver of its own", &["--receiver"]) else { return };
+    let output = rig.run(EXPERIMENT);
+    rig.assert_finished(&output);
+    for trial in rig.records("trial") {
+        assert_eq!(trial["sent"], trial["received"], "{}", trial["id"]);
+        let sum = |key: &str| -> u64 {
+            let intervals = trial["intervals"].as_array().expect("intervals");
+            intervals.iter().filter_map(|interval| interval[key].as_u64()).sum()
+        };
+        assert!(sum("tx") > 0 && sum("tx") <= trial["sent"].as_u64().expect("a number"));
+    }
+    let environment = fs::read_to_string(rig.results().join("environment.json")).expect("there");
+    assert!(environment.contains("clock of receiver ahead of the controller"), "{environment}");
+}
+
+#[test]
+fn nothing_is_sent_to_the_device_while_it_is_measured() {
+    let Some(rig) = Rig::up("the quiet window", &[]) else { return };
+    let is_over = AtomicBool::new(false);
+    let longest = std::thread::scope(|scope| {
+        let watcher = scope.spawn(|| {
+            let (mut before, mut since) = (String::new(), Instant::now());
+            let mut longest = Duration::ZERO;
+            while !is_over.load(Ordering::Relaxed) {
+                let now = rig.on("dut", "cat /sys/class/net/eth0/statistics/rx_packets");
+                if now != before {
+                    (before, since) = (now, Instant::now());
+                }
+                longest = longest.max(since.elapsed());
+            }
+            longest
+        });
+        let output = rig.run(&long());
+        is_over.store(true, Ordering::Relaxed);
+        rig.assert_finished(&output);
+        watcher.join().expect("watched")
+    });
+    // The window is 3.1 s; a busy machine makes it longer, not shorter.
+    assert!(longest >= Duration::from_millis(2_900), "{longest:?}");
+}
+
+#[test]
+fn files_of_a_configuration_come_and_go_with_their_variants() {
+    let Some(rig) = Rig::up("configuration files", &[]) else { return };
+    let set = rig.dir().join("set/etc/fwdlab-test");
+    fs::create_dir_all(&set).expect("made");
+    fs::write(set.join("new 'file'"), "new\n").expect("written");
+    fs::write(set.join("changed"), b"\x00changed\xff").expect("written");
+    rig.on("dut", "mkdir /etc/fwdlab-test; echo original > /etc/fwdlab-test/changed");
+    let experiment = EXPERIMENT
+        .replace("name = \"loose\"", "name = \"loose\"\nreboot = \"never\"")
+        .replace("name = \"strict\"", "name = \"strict\"\nreboot = \"never\"\nconfiguration = \"set\"")
+        .replace("blocks = 1", "blocks = 2");
+    let output = rig.run(&experiment);
+    rig.assert_finished(&output);
+    for trial in rig.records("trial") {
+        let files = trial["proof"]["configuration"].as_str().expect("a proof").to_owned();
+        assert_eq!(files.starts_with("2 files"), trial["variant"] == "strict", "{files}");
+    }
+    // Another experiment without files takes off what the last variant left.
+    fs::remove_dir_all(rig.results()).expect("removed");
+    rig.assert_finished(&rig.run(EXPERIMENT));
+    assert_eq!(rig.on("dut", "cd /etc/fwdlab-test; ls; cat changed"), "changed\noriginal\n");
+}
+
+#[test]
+fn a_campaign_of_another_testbed_is_not_gone_on_with() {
+    let Some(rig) = Rig::up("another testbed", &[]) else { return };
+    let output = rig.run_and(&long(), |_, child| {
+        // As Ctrl-C: the campaign stops and keeps what it has.
+        std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("sent");
+    });
+    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+    rig.edit("testbed.toml", "name = \"rig\"", "name = \"twin\"");
+    let output = rig.run(&long());
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("another testbed's"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn doctor_shows_what_a_testbed_lacks() {
+    let Some(rig) = Rig::up("doctor --testbed", &[]) else { return };
+    let doctor = || {
+        let mut command = rig.fwdlab();
+        command.args(["doctor", "--testbed"]).arg(rig.dir().join("testbed.toml"));
+        command.output().expect("it starts")
+    };
+    let output = doctor();
+    let said = text(&output.stdout);
+    assert!(output.status.success(), "{said}{}", text(&output.stderr));
+    assert!(said.contains("known key 256 SHA256:") && said.contains("dut: port port0: 02:66"), "{said}");
+    rig.on("dut", "ip link set port1 down");
+    let output = doctor();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stdout).contains("no   dut: port port1"), "{}", text(&output.stdout));
+}

@@ -1,0 +1,347 @@
+//! The device: a testbed in the hands of one campaign.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
+use fwdlab_experiment::{Experiment, Variant};
+use fwdlab_results::{FailureKind, Ledger, Measured, TestbedMark, TrialEnvironment};
+
+use crate::dut::{self, Reading, Routes};
+use crate::host::Connected;
+use crate::lock::Lock;
+use crate::reach::Reach;
+use crate::secrets::Secrets;
+use crate::settings::{Reboot, RemoteVariant, reboots};
+use crate::testbed::{DUT, GeneratorKind, Testbed};
+use crate::tester::{Agents, Counts, Generator, Hosts, JsonLines, Netmap, Task};
+use crate::{RemoteError, Result, facts, links};
+
+/// Frames by which it is seen before a trial that frames come through, and their rate.
+const PROBE_FRAMES: f64 = 100.0;
+const PROBE_PPS: f64 = 5_000.0;
+
+/// Counters of two hosts are not read at the same moment, and a port sees frames that are not ours: so
+/// many frames, or this share of them, may be missing.
+const TOLERANCE_FRAMES: u64 = 64;
+const TOLERANCE_SHARE: u64 = 10_000;
+
+/// A testbed, connected where it was needed so far.
+pub struct Machines {
+    pub(super) experiment: Arc<Experiment>,
+    pub(super) testbed: Testbed,
+    program: PathBuf,
+    reboots: Vec<Reboot>,
+    pub(super) routes: Option<Routes>,
+    lock: Lock,
+    pub(super) secrets: Secrets,
+    facts: Facts,
+    // The agents end before the connections that they go over, and these before their sockets.
+    pub(super) generator: Option<Box<dyn Generator>>,
+    pub(super) hosts: Option<Hosts>,
+    pub(super) dut: Option<Connected>,
+    pub(super) reach: Reach,
+    /// The device's boot as it was seen last.
+    pub(super) boot: Option<String>,
+    /// The variant for which it was booted.
+    pub(super) booted_for: Option<String>,
+    /// What the tester sends without a device, once that was measured.
+    limit_pps: Option<Option<f64>>,
+}
+
+impl Machines {
+    /// Gets ready for an experiment. Hosts that cannot be reached now are tried again by the first
+    /// trial, which then says so in the journal.
+    ///
+    /// # Errors
+    /// When this machine lacks something.
+    pub fn open(experiment: &Arc<Experiment>, testbed: Testbed, program: &Path) -> Result<Self> {
+        let reach = Reach::new(&testbed, program)?;
+        let routes = testbed.dut.is_networked_by_us.then(|| Routes::of(experiment, &testbed));
+        let mut machines = Self {
+            experiment: experiment.clone(),
+            program: program.to_owned(),
+            reboots: reboots(experiment),
+            routes,
+            lock: Lock::new(&Lock::our_name()),
+            secrets: reach.secrets(),
+            facts: Facts::default(),
+            generator: None,
+            hosts: None,
+            dut: None,
+            reach,
+            boot: None,
+            booted_for: None,
+            limit_pps: None,
+            testbed,
+        };
+        machines.facts.device.insert("testbed".to_owned(), machines.testbed.name.clone());
+        // What is wrong is said by the first trial.
+        if machines.connect(&|| false).is_ok() {
+            let _ = machines.ask_facts();
+        }
+        Ok(machines)
+    }
+
+    /// Connects to what is not connected; the lock is taken before anything is changed.
+    pub(super) fn connect(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<()> {
+        if self.hosts.is_none() {
+            let connect = |host| self.reach.connect(&self.testbed, host, is_stopped);
+            let mut tester = connect(&self.testbed.tester)?;
+            self.lock.hold(&mut tester, is_stopped)?;
+            let receiver = self.testbed.receiver.as_ref().map(connect).transpose()?;
+            let mut hosts = Hosts { tester, receiver };
+            if self.testbed.generator.kind == GeneratorKind::Fwdlab {
+                for host in hosts.all() {
+                    links::ports_up(host, is_stopped)?;
+                }
+            }
+            self.hosts = Some(hosts);
+        }
+        if self.dut.is_none() {
+            self.dut = Some(self.reach.connect(&self.testbed, &self.testbed.dut, is_stopped)?);
+        }
+        if let (None, Some(hosts)) = (&self.generator, &mut self.hosts) {
+            let generator: Box<dyn Generator> = match self.testbed.generator.kind {
+                GeneratorKind::Fwdlab => Box::new(Agents::start(hosts, &self.program, is_stopped)?),
+                GeneratorKind::PktGen => Box::new(Netmap),
+                GeneratorKind::Command => Box::new(JsonLines),
+            };
+            self.generator = Some(generator);
+        }
+        Ok(())
+    }
+
+    fn ask_facts(&mut self) -> Result<()> {
+        if let Some(dut) = &mut self.dut {
+            let found = facts::ask(dut, &|| false)?;
+            self.facts.device.extend(self.scrubbed(found));
+        }
+        if let Some(hosts) = &mut self.hosts {
+            let mut found = facts::ask(&mut hosts.tester, &|| false)?;
+            if let Some(receiver) = &mut hosts.receiver {
+                let more = facts::ask(receiver, &|| false)?.into_iter();
+                found.extend(more.map(|(name, value)| (format!("receiver: {name}"), value)));
+            }
+            found.extend(self.generator.iter().flat_map(|generator| generator.facts()));
+            self.facts.tester.extend(self.scrubbed(found));
+        }
+        Ok(())
+    }
+
+    fn scrubbed(&self, found: BTreeMap<String, String>) -> BTreeMap<String, String> {
+        found.into_iter().map(|(name, value)| (name, self.secrets.scrub(&value))).collect()
+    }
+
+    pub(super) fn dut(&mut self) -> Result<&mut Connected> {
+        self.dut.as_mut().ok_or_else(|| {
+            let remedy = "look whether it is up and sshd runs";
+            RemoteError::failed(FailureKind::TransportLost, DUT, "it is not connected", remedy)
+        })
+    }
+
+    pub(super) fn read(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<Reading> {
+        let reading = dut::read(self.dut()?, is_stopped)?;
+        self.boot = Some(reading.boot.clone());
+        Ok(reading)
+    }
+
+    fn set_up(&mut self, variant: &Variant, is_stopped: &dyn Fn() -> bool) -> Result<Proof> {
+        self.connect(is_stopped)?;
+        let wanted = RemoteVariant::of(variant);
+        let configuration = match wanted.directory(&self.experiment.path) {
+            Some(directory) => dut::Configuration::read(&directory)?,
+            None => dut::Configuration::default(),
+        };
+        dut::restore_and_place(self.dut()?, &configuration, is_stopped)?;
+        let at = self.experiment.variants.iter().position(|other| other.name == variant.name);
+        let is_due = match at.and_then(|at| self.reboots.get(at)) {
+            None | Some(Reboot::Never) => false,
+            Some(Reboot::Variant) => self.booted_for.as_ref() != Some(&variant.name),
+            Some(Reboot::Trial) => true,
+        };
+        if is_due {
+            self.booted_for = None;
+            self.prepare_boot(&wanted)?;
+            self.reboot(is_stopped)?;
+            self.booted_for = Some(variant.name.clone());
+        }
+        let mut proof = dut::set_all(self.dut()?, &variant.set, is_stopped)?;
+        if let (Some(routes), Some(dut)) = (&self.routes, &mut self.dut) {
+            routes.set_up(dut, is_stopped)?;
+        }
+        for command in &wanted.apply {
+            self.dut()?.ask(command, is_stopped)?;
+        }
+        proof.extend(self.prove(&wanted, &configuration, is_stopped)?);
+        Ok(proof.into_iter().map(|(word, value)| (word, self.secrets.scrub(&value))).collect())
+    }
+
+    fn trial(&mut self, request: &Request<'_>, watch: &mut Watch<'_>) -> Result<Measured> {
+        let stop = watch.stop;
+        let is_stopped = || stop.load(Ordering::Relaxed);
+        let experiment = request.experiment;
+        let testbed = self.testbed.clone();
+        let traffic = request.traffic;
+        let mean = f64::from(traffic.frame_bytes);
+        let task = Task {
+            testbed: &testbed,
+            traffic,
+            pps: traffic.load.frames_per_second(mean),
+            duration: experiment.warmup + experiment.duration,
+            interval: experiment.interval,
+        };
+        if self.generator.as_ref().is_some_and(|generator| generator.can_probe()) {
+            self.probe(&task, &is_stopped)?;
+        }
+        let generator_pps = match self.limit_pps {
+            Some(limit) => limit,
+            None => {
+                let limit = self.with_generator(|generator, hosts| {
+                    generator.limit(hosts, &task, &is_stopped)
+                })?;
+                *self.limit_pps.insert(limit)
+            }
+        };
+        let before = self.read(&is_stopped)?;
+        // From here to the next reading nothing is sent to the device but the traffic.
+        let counts =
+            self.with_generator(|generator, hosts| generator.run(hosts, &task, &is_stopped))?;
+        let after = self.read(&is_stopped)?;
+        let change = dut::change(DUT, &before, &after)?;
+        for interval in &counts.intervals {
+            (watch.on_interval)(interval);
+        }
+        if change.pauses > 0 {
+            return Err(RemoteError::failed(
+                FailureKind::TesterFailed,
+                DUT,
+                format!("{} pause frames in the trial: flow control makes loss disappear", change.pauses),
+                "switch it off on both ends: ethtool -A PORT rx off tx off",
+            ));
+        }
+        Ok(measured(counts, change, generator_pps))
+    }
+
+    fn with_generator<T>(
+        &mut self,
+        work: impl FnOnce(&mut dyn Generator, &mut Hosts) -> Result<T>,
+    ) -> Result<T> {
+        match (&mut self.generator, &mut self.hosts) {
+            (Some(generator), Some(hosts)) => work(generator.as_mut(), hosts),
+            _ => Err(RemoteError::failed(
+                FailureKind::TesterFailed,
+                crate::testbed::TESTER,
+                "it is not connected",
+                "look whether it is up and sshd runs",
+            )),
+        }
+    }
+
+    /// A few frames: they show a wrong port or a missing neighbour before anything is measured.
+    fn probe(&mut self, task: &Task<'_>, is_stopped: &dyn Fn() -> bool) -> Result<()> {
+        let before = self.read(is_stopped)?;
+        let pps = task.pps.map_or(PROBE_PPS, |pps| pps.min(PROBE_PPS));
+        let duration = Duration::from_secs_f64(PROBE_FRAMES / pps);
+        let probe = Task { pps: Some(pps), duration, interval: duration, ..*task };
+        let counts =
+            self.with_generator(|generator, hosts| generator.run(hosts, &probe, is_stopped))?;
+        if counts.received > 0 {
+            return Ok(());
+        }
+        let after = self.read(is_stopped)?;
+        let more = |port: usize| {
+            let received = |reading: &Reading| reading.ports.get(port).map_or(0, |p| p.received);
+            received(&after).saturating_sub(received(&before))
+        };
+        let sent = counts.sent.unwrap_or(PROBE_FRAMES as u64);
+        let half = sent / 2;
+        let what = if more(0) > half {
+            "frames reach its first port and none comes back: look at routes and neighbours"
+        } else if more(1) > half {
+            "frames arrive at its second port: the cables, or the ports in the file, are swapped"
+        } else {
+            "frames do not reach it: look at the cable of its first port and the sender's port"
+        };
+        let what = format!("of {sent} frames none came through; {what}");
+        Err(RemoteError::failed(
+            FailureKind::NoTraffic,
+            DUT,
+            what,
+            "`fwdlab doctor --testbed FILE` shows ports and links",
+        ))
+    }
+}
+
+/// What both sides counted, in the journal's words.
+fn measured(counts: Counts, change: dut::Change, generator_pps: Option<f64>) -> Measured {
+    let Counts { intervals, sent, received, flows_seen, checks, warnings } = counts;
+    let tolerance = TOLERANCE_FRAMES.max(sent.unwrap_or(received) / TOLERANCE_SHARE);
+    Measured {
+        intervals,
+        sent,
+        received,
+        flows_seen,
+        checks,
+        warnings,
+        device_received: Some(change.received),
+        device_sent: Some(change.sent),
+        drops: Some(change.drops),
+        ledger: Ledger::Within(tolerance),
+        generator_pps,
+        // On machines of their own.
+        environment: TrialEnvironment { pinned: true, ..TrialEnvironment::default() },
+        ..Measured::default()
+    }
+}
+
+impl Device for Machines {
+    fn facts(&self) -> Facts {
+        self.facts.clone()
+    }
+
+    fn apply(&mut self, variant: &Variant, watch: &mut Watch<'_>) -> Result<Proof, DeviceError> {
+        let stop = watch.stop;
+        let is_stopped = || stop.load(Ordering::Relaxed);
+        self.set_up(variant, &is_stopped).map_err(|error| self.mend(error, &is_stopped))
+    }
+
+    fn measure(
+        &mut self,
+        trial: &Request<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Result<Measured, DeviceError> {
+        let stop = watch.stop;
+        let is_stopped = || stop.load(Ordering::Relaxed);
+        self.trial(trial, watch).map_err(|error| self.mend(error, &is_stopped))
+    }
+
+    /// A boot is long, and how long is not known before.
+    fn switch_cost(&self) -> Duration {
+        match self.reboots.contains(&Reboot::Variant) {
+            true => self.testbed.limits.boot,
+            false => Duration::ZERO,
+        }
+    }
+
+    fn attempts(&self) -> u32 {
+        self.testbed.limits.attempts
+    }
+
+    fn testbed(&self) -> Option<TestbedMark> {
+        Some(self.testbed.mark())
+    }
+}
+
+impl Drop for Machines {
+    fn drop(&mut self) {
+        self.generator = None;
+        if let Some(hosts) = &mut self.hosts {
+            // A lock that stays is taken over by the next run of the same person.
+            let _ = self.lock.release(&mut hosts.tester);
+        }
+    }
+}

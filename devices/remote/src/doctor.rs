@@ -1,0 +1,115 @@
+//! What the remote device needs here, and what a testbed looks like from here.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use fwdlab_device::{Finding, Place};
+
+use crate::reach::Reach;
+use crate::testbed::{Host, System, Testbed};
+use crate::{Result, dut};
+
+/// What this machine needs.
+pub(super) fn findings(_: &Place) -> Vec<Finding> {
+    // ssh says its version on the standard error.
+    let said = Command::new("ssh").arg("-V").stdin(Stdio::null()).output();
+    let version = said.ok().map(|said| String::from_utf8_lossy(&said.stderr).trim().to_owned());
+    vec![Finding {
+        what: "ssh",
+        present: version.is_some(),
+        detail: version.unwrap_or_else(|| "not found".to_owned()),
+        enables: "real machines (device = \"remote\")",
+        remedy: "apt-get install openssh-client",
+        is_needed: true,
+    }]
+}
+
+/// Reads a testbed file without connecting to anything.
+///
+/// # Errors
+/// When it is wrong.
+pub fn check(file: &Path) -> Result<()> {
+    Testbed::read(file).map(|_| ())
+}
+
+/// What each host of a testbed answers, for people: unlike results, it names addresses. Says also
+/// whether everything is as it should be.
+///
+/// # Errors
+/// When the testbed file is wrong.
+pub fn examine(file: &Path, program: &Path) -> Result<(String, bool)> {
+    let testbed = Testbed::read(file)?;
+    let mark = testbed.mark();
+    let (mut text, mut is_well) = (String::new(), true);
+    let mut line = |is_good: bool, what: String| {
+        is_well &= is_good;
+        let _ = writeln!(text, "{} {what}", if is_good { "yes " } else { "no  " });
+    };
+    line(true, format!("testbed {}, fingerprint {}", mark.name, &mark.fingerprint[..16]));
+    let is_known = testbed.known_hosts.exists();
+    line(is_known, format!("known hosts in {}", testbed.known_hosts.display()));
+    for fingerprint in fingerprints(&testbed.known_hosts) {
+        line(true, format!("known key {fingerprint}"));
+    }
+    let reach = Reach::new(&testbed, program)?;
+    for host in testbed.hosts() {
+        match reach.connect(&testbed, host, &|| false) {
+            Err(error) => {
+                line(false, error.to_string());
+                for words in reach.words_of_ssh(host).lines().take(5) {
+                    line(false, format!("{}: ssh says: {words}", host.role));
+                }
+            }
+            Ok(mut connected) => {
+                line(true, format!("{}: ssh {}", host.role, host.ssh));
+                match dut::read(&mut connected, &|| false) {
+                    Err(error) => line(false, error.to_string()),
+                    Ok(reading) => {
+                        line(true, format!("{}: kernel {}", host.role, reading.kernel));
+                        for (port, seen) in host.ports.iter().zip(&reading.ports) {
+                            let is_ours = seen.mac == port.mac.to_string();
+                            let link = if seen.has_carrier { "link up" } else { "no link" };
+                            let mac = match (is_ours, seen.mac.as_str()) {
+                                (true, mac) => mac.to_owned(),
+                                (false, "") => "there is no such port".to_owned(),
+                                (false, mac) => format!("{mac}, not {}", port.mac),
+                            };
+                            let words = format!("{mac}, {link}, speed {}", seen.speed);
+                            let is_good = is_ours && seen.has_carrier;
+                            line(is_good, format!("{}: port {}: {words}", host.role, port.name));
+                        }
+                    }
+                }
+                for tool in tools(&testbed, host) {
+                    let found = connected.run(&format!("command -v {tool}"), &|| false);
+                    let is_there = found.is_ok_and(|said| said.status == 0);
+                    line(is_there, format!("{}: {tool}", host.role));
+                }
+            }
+        }
+    }
+    Ok((text, is_well))
+}
+
+/// Programs that a host needs.
+fn tools(testbed: &Testbed, host: &Host) -> Vec<&'static str> {
+    let mut tools = match host.os {
+        System::Linux => vec!["sha256sum"],
+        System::Freebsd | System::Bsdrp => vec!["sha256"],
+    };
+    if host.os == System::Linux && host.is_networked_by_us {
+        tools.push("ip");
+    }
+    let is_tester = host.role != crate::testbed::DUT;
+    if is_tester && testbed.generator.kind == crate::testbed::GeneratorKind::PktGen {
+        tools.push("pkt-gen");
+    }
+    tools
+}
+
+fn fingerprints(known_hosts: &Path) -> Vec<String> {
+    let said = Command::new("ssh-keygen").arg("-lf").arg(known_hosts).output();
+    let text = said.map(|said| String::from_utf8_lossy(&said.stdout).into_owned());
+    text.unwrap_or_default().lines().map(str::to_owned).collect()
+}

@@ -1,0 +1,11 @@
+//! The device under test: what is put on it, what it answers, what it counts.
+
+mod counters;
+mod files;
+mod network;
+mod sysctl;
+
+pub use counters::{Change, Reading, change, read};
+pub use files::{Configuration, restore_and_place};
+pub use network::Routes;
+pub use sysctl::set_all;

@@ -1,0 +1,83 @@
+//! Sysctls of the device: set, read back, and put back to what they were when a variant does not set
+//! them. What they were is kept on the host, so that it outlives the controller.
+
+use std::collections::BTreeMap;
+
+use crate::host::Connected;
+use crate::ssh::quoted;
+use crate::testbed::System;
+use crate::{RemoteError, Result};
+use fwdlab_results::FailureKind;
+
+/// Sets what is wanted and restores the rest; returns what the device answers for each word.
+///
+/// # Errors
+/// When the connection breaks, or the device refuses a value.
+pub fn set_all(
+    host: &mut Connected,
+    set: &BTreeMap<String, String>,
+    is_stopped: &dyn Fn() -> bool,
+) -> Result<BTreeMap<String, String>> {
+    let system = host.host.os;
+    let originals = format!("{}/sysctls", host.host.directory);
+    let kept = host.ask(&format!("cat {originals} 2>/dev/null || :"), is_stopped)?;
+    let kept: BTreeMap<&str, &str> = kept.lines().filter_map(|l| l.split_once('=')).collect();
+    let mut script = String::new();
+    for (word, before) in kept.iter().filter(|(word, _)| !set.contains_key(**word)) {
+        script.push_str(&format!("{} || exit 9\n", write(system, word, before)));
+    }
+    for word in set.keys().filter(|word| !kept.contains_key(word.as_str())) {
+        let name = quoted(word);
+        let read = read(system, word);
+        script.push_str(&format!(
+            "v=$({read}) || exit 8\nprintf '%s=%s\\n' {name} \"$v\" >> {originals} || exit 9\n"
+        ));
+    }
+    for (word, value) in set {
+        script.push_str(&format!("{} || exit 9\n", write(system, word, value)));
+    }
+    for word in set.keys() {
+        script.push_str(&format!("{} || exit 9\n", read(system, word)));
+    }
+    let said = host.run(&script, is_stopped)?;
+    if said.status != 0 {
+        let words = said.errors.lines().find(|line| !line.trim().is_empty()).unwrap_or("no reason");
+        return Err(RemoteError::Variant {
+            role: host.role(),
+            what: format!("a sysctl is refused: {words}"),
+            remedy: "look for it there with `sysctl -a`".to_owned(),
+        });
+    }
+    let answers: Vec<&str> = said.output.lines().map(str::trim).collect();
+    if answers.len() != set.len() {
+        let what = "a sysctl has an answer of more than one line";
+        let remedy = "use apply and expect for it";
+        return Err(RemoteError::failed(FailureKind::ProofMismatch, host.role(), what, remedy));
+    }
+    let answers = set.keys().zip(answers);
+    // Values of several words are separated by tabs there, by spaces here.
+    let one = |value: &str| value.split_whitespace().collect::<Vec<_>>().join(" ");
+    Ok(answers.map(|(word, answer)| (word.clone(), one(answer))).collect())
+}
+
+/// The file of a sysctl of Linux; a word with slashes is written as there.
+fn file(word: &str) -> String {
+    let path = if word.contains('/') { word.to_owned() } else { word.replace('.', "/") };
+    quoted(&format!("/proc/sys/{path}"))
+}
+
+fn read(system: System, word: &str) -> String {
+    match system {
+        System::Linux => format!("cat {}", file(word)),
+        System::Freebsd | System::Bsdrp => format!("sysctl -n {}", quoted(word)),
+    }
+}
+
+fn write(system: System, word: &str, value: &str) -> String {
+    match system {
+        System::Linux => format!("printf '%s\\n' {} > {}", quoted(value), file(word)),
+        System::Freebsd | System::Bsdrp => {
+            format!("sysctl {} >/dev/null", quoted(&format!("{word}={value}")))
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! A connected host: commands, files, and programs that go on while others work.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use fwdlab_results::FailureKind;
+
+use crate::ssh::{Master, Said, Shell, Way, quoted};
+use crate::testbed::{Host, System};
+use crate::{RemoteError, Result, digest};
+
+/// How long it may take to connect.
+const CONNECT: Duration = Duration::from_secs(15);
+
+/// A connected host.
+#[derive(Debug)]
+pub struct Connected {
+    /// What the testbed file says of it.
+    pub host: Host,
+    // The shell ends before its connection.
+    shell: Shell,
+    master: Master,
+    limit: Duration,
+}
+
+impl Connected {
+    /// Connects and opens a shell.
+    ///
+    /// # Errors
+    /// When the host cannot be reached, or does not let us in.
+    pub fn connect(
+        host: &Host,
+        way: &Way,
+        limit: Duration,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Self> {
+        let master = Master::connect(way, CONNECT, is_stopped)?;
+        let shell = Shell::open(master.way(), CONNECT, is_stopped)?;
+        Ok(Self { host: host.clone(), shell, master, limit })
+    }
+
+    /// The host's role.
+    pub fn role(&self) -> &'static str {
+        self.host.role
+    }
+
+    /// Runs a command, whatever its exit status.
+    ///
+    /// # Errors
+    /// When the connection breaks, or no answer comes in time.
+    pub fn run(&mut self, command: &str, is_stopped: &dyn Fn() -> bool) -> Result<Said> {
+        if !self.master.is_running() {
+            return Err(RemoteError::failed(
+                FailureKind::TransportLost,
+                self.role(),
+                "the connection ended",
+                "look whether it is up and sshd runs",
+            ));
+        }
+        self.shell.run(command, self.limit, is_stopped)
+    }
+
+    /// What a command printed, which must end well.
+    ///
+    /// # Errors
+    /// Those of [`run`](Self::run); a command that fails is a fault of what it was to do.
+    pub fn ask(&mut self, command: &str, is_stopped: &dyn Fn() -> bool) -> Result<String> {
+        let said = self.run(command, is_stopped)?;
+        match said.status {
+            0 => Ok(said.output),
+            status => Err(self.refused(command, status, &said.errors)),
+        }
+    }
+
+    /// The fault of a command that ended with an error.
+    pub fn refused(&self, command: &str, status: i32, errors: &str) -> RemoteError {
+        let words = errors.lines().map(str::trim).find(|line| !line.is_empty());
+        let short: String = command.chars().take(200).collect();
+        RemoteError::Variant {
+            role: self.role(),
+            what: format!("{short:?} ended with {status}: {}", words.unwrap_or("it said nothing")),
+            remedy: "run it there by hand".to_owned(),
+        }
+    }
+
+    /// Starts a program on the host, over the same connection. The remote text is read by the login
+    /// shell, which may be any: it must hold no character that shells read differently.
+    ///
+    /// # Errors
+    /// When ssh cannot be started here.
+    pub fn start(&self, remote: &str) -> Result<Child> {
+        let mut command = self.master.way().command(remote);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().map_err(|source| RemoteError::Program {
+            program: "ssh",
+            source,
+            remedy: "apt-get install openssh-client",
+        })
+    }
+
+    /// The directory for our files on the host, made if need be.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn make_directory(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<()> {
+        let directory = &self.host.directory;
+        let made = format!("mkdir -p {directory}/files && chmod 700 {directory}");
+        self.ask(&made, is_stopped).map(|_| ())
+    }
+
+    /// Puts bytes onto the host, under the name of their digest, and returns the path. What is there
+    /// already does not travel again.
+    ///
+    /// # Errors
+    /// When they cannot be written there.
+    pub fn put(&mut self, bytes: &[u8], is_stopped: &dyn Fn() -> bool) -> Result<String> {
+        let sum = digest::of(bytes);
+        self.put_known(&sum, is_stopped, &mut |to| std::io::Write::write_all(to, bytes))
+    }
+
+    /// The same with a file.
+    ///
+    /// # Errors
+    /// When it cannot be read here, or written there.
+    pub fn put_file(&mut self, path: &Path, is_stopped: &dyn Fn() -> bool) -> Result<String> {
+        let failed = |source| RemoteError::File { path: path.to_owned(), source };
+        let sum = digest::of_file(path).map_err(failed)?;
+        let mut file = fs::File::open(path).map_err(failed)?;
+        self.put_known(&sum, is_stopped, &mut |to| std::io::copy(&mut file, to).map(|_| ()))
+    }
+
+    fn put_known(
+        &mut self,
+        sum: &str,
+        is_stopped: &dyn Fn() -> bool,
+        write: &mut dyn FnMut(&mut std::process::ChildStdin) -> std::io::Result<()>,
+    ) -> Result<String> {
+        let path = format!("{}/files/{sum}", self.host.directory);
+        if self.sums(std::slice::from_ref(&path), is_stopped)?[0].as_deref() == Some(sum) {
+            return Ok(path);
+        }
+        let broken = |role| {
+            let what = "the connection broke while a file was on its way";
+            RemoteError::failed(FailureKind::TransportLost, role, what, "look at its disk")
+        };
+        let role = self.role();
+        let mut child = self.start(&format!("exec sh -c 'cat > {path}.new'"))?;
+        let mut input = child.stdin.take().ok_or_else(|| broken(role))?;
+        let written = write(&mut input);
+        drop(input);
+        let ended = child.wait().map_err(|_| broken(role))?;
+        written.map_err(|_| broken(role))?;
+        if !ended.success() {
+            return Err(broken(role));
+        }
+        self.ask(&format!("mv {path}.new {path}"), is_stopped)?;
+        match self.sums(std::slice::from_ref(&path), is_stopped)?[0].as_deref() == Some(sum) {
+            true => Ok(path),
+            false => Err(broken(role)),
+        }
+    }
+
+    /// SHA-256 of files; nothing for those that are not there.
+    ///
+    /// # Errors
+    /// When the connection breaks.
+    pub fn sums(
+        &mut self,
+        paths: &[String],
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Vec<Option<String>>> {
+        if paths.is_empty() {
+            return Ok(Vec::new());
+        }
+        let program = match self.host.os {
+            System::Linux => "sha256sum",
+            System::Freebsd | System::Bsdrp => "sha256 -r",
+        };
+        let list: Vec<String> = paths.iter().map(|path| quoted(path)).collect();
+        let command = format!(
+            "for f in {}; do if [ -f \"$f\" ]; then {program} < \"$f\"; else echo none; fi; done",
+            list.join(" ")
+        );
+        let said = self.ask(&command, is_stopped)?;
+        let sum = |line: &str| {
+            let word = line.split_whitespace().next().unwrap_or_default();
+            (word.len() == 64).then(|| word.to_owned())
+        };
+        let mut sums: Vec<Option<String>> = said.lines().map(sum).collect();
+        sums.resize(paths.len(), None);
+        Ok(sums)
+    }
+}

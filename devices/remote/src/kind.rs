@@ -1,0 +1,71 @@
+//! The remote device as the lab knows it before it runs.
+
+use std::sync::Arc;
+
+use fwdlab_device::{Device, DeviceError, Finding, Kind, Place};
+use fwdlab_experiment::problem::{Complaint, Findings};
+use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema};
+use fwdlab_results::{About, Link};
+
+use crate::device::Machines;
+use crate::testbed::Testbed;
+use crate::{doctor, settings};
+
+/// Real machines over ssh.
+#[derive(Clone, Copy, Debug)]
+pub struct Remote;
+
+impl Schema for Remote {
+    fn name(&self) -> &'static str {
+        "remote"
+    }
+
+    fn abilities(&self) -> Abilities {
+        Abilities::BASIC
+    }
+
+    fn check_word(&self, word: &str) -> Result<(), Complaint> {
+        settings::check_word(word)
+    }
+
+    fn check_value(&self, _: &str, value: &str) -> Result<(), Complaint> {
+        settings::check_value(value)
+    }
+
+    fn check(&self, file: &mut DeviceTables<'_, '_>, findings: &mut Findings<'_>) {
+        for variant in &mut file.variants {
+            settings::read_variant(variant, findings);
+        }
+    }
+}
+
+impl Kind for Remote {
+    fn about(&self) -> About {
+        About {
+            line: "Device: a real machine, over ssh".to_owned(),
+            fact: Some("testbed".to_owned()),
+            link: Link::Wire,
+            command: None,
+        }
+    }
+
+    fn examine(&self, place: &Place) -> Vec<Finding> {
+        doctor::findings(place)
+    }
+
+    fn takes_testbed(&self) -> bool {
+        true
+    }
+
+    fn open(
+        &self,
+        experiment: &Arc<Experiment>,
+        place: &Place,
+    ) -> Result<Box<dyn Device>, DeviceError> {
+        let Some(file) = &place.testbed else {
+            return Err(DeviceError::setup("no testbed is named; add --testbed FILE"));
+        };
+        let testbed = Testbed::read(file)?;
+        Ok(Box::new(Machines::open(experiment, testbed, &place.program)?))
+    }
+}

@@ -1,0 +1,331 @@
+//! What is done when something broke, in this order: the traffic is stopped; the device is waited for,
+//! because a router with more traffic than it bears starves its sshd and is not dead; it is switched off
+//! and on. The campaign then sets everything up anew and tries the same trial again.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use fwdlab_device::DeviceError;
+use fwdlab_results::{Blame, CONSOLE_LINES, FailureKind};
+
+use crate::device::Machines;
+use crate::settings::RemoteVariant;
+use crate::testbed::DUT;
+use crate::{RemoteError, Result};
+
+/// Between two attempts to connect.
+const PAUSE: Duration = Duration::from_millis(500);
+/// How long the tester is tried to be reached.
+const TESTER: Duration = Duration::from_secs(10);
+/// How long a hook may take.
+const HOOK: Duration = Duration::from_secs(120);
+
+/// What became of the device.
+enum Dut {
+    /// It went on.
+    Same,
+    /// It booted meanwhile.
+    Booted,
+    /// It does not answer.
+    Silent,
+}
+
+impl Machines {
+    /// Looks after the machines when something broke; what is returned says what it was and what was
+    /// done about it.
+    pub(super) fn mend(&mut self, error: RemoteError, is_stopped: &dyn Fn() -> bool) -> DeviceError {
+        // What is on the device now is not known.
+        self.booted_for = None;
+        let (kind, role) = match &error {
+            RemoteError::Failed { kind, role, .. } => (*kind, *role),
+            _ => return self.scrubbed_error(error, Vec::new(), Vec::new()),
+        };
+        if kind.blame() == Blame::Configuration {
+            return self.scrubbed_error(error, Vec::new(), Vec::new());
+        }
+        let (mut remedies, mut console) = (Vec::new(), Vec::new());
+        // Its input ends, and with it the traffic.
+        self.generator = None;
+        remedies.push("stopped the traffic".to_owned());
+        if role != DUT && kind == FailureKind::TransportLost {
+            self.hosts = None;
+        }
+        let seen = match self.look_after_dut(&mut remedies, is_stopped) {
+            Ok(seen) => seen,
+            Err(error) => return self.scrubbed_error(error, remedies, console),
+        };
+        let mut kind = kind;
+        let is_vague = matches!(
+            kind,
+            FailureKind::TransportLost | FailureKind::NoTraffic | FailureKind::TesterFailed
+        );
+        match seen {
+            Dut::Same => {}
+            Dut::Booted if is_vague => kind = FailureKind::DutRebooted,
+            Dut::Booted => {}
+            Dut::Silent => {
+                if is_vague {
+                    kind = FailureKind::DutHung;
+                }
+                console = self.console();
+                if let Err(error) = self.power_cycle(&mut remedies, is_stopped) {
+                    return self.scrubbed_error(error, remedies, console);
+                }
+            }
+        }
+        if let Err(error) = self.reach_testers(&mut remedies, is_stopped) {
+            return self.scrubbed_error(error, remedies, console);
+        }
+        let error = match error {
+            RemoteError::Failed { role, what, remedy, .. } => {
+                RemoteError::Failed { kind, role, what, remedy }
+            }
+            other => other,
+        };
+        if console.is_empty() && kind.blame() == Blame::Device {
+            console = self.console();
+        }
+        self.scrubbed_error(error, remedies, console)
+    }
+
+    /// The error for the campaign, without addresses and accounts.
+    fn scrubbed_error(
+        &self,
+        error: RemoteError,
+        remedies: Vec<String>,
+        console: Vec<String>,
+    ) -> DeviceError {
+        let scrub = |text: String| self.secrets.scrub(&text);
+        let error = match error {
+            RemoteError::Failed { kind, role, what, remedy } => {
+                RemoteError::Failed { kind, role, what: scrub(what), remedy }
+            }
+            RemoteError::Variant { role, what, remedy } => {
+                RemoteError::Variant { role, what: scrub(what), remedy }
+            }
+            other => other,
+        };
+        error.with(remedies, console.into_iter().map(scrub).collect())
+    }
+
+    /// Waits for the device as long as it may be silent.
+    fn look_after_dut(
+        &mut self,
+        remedies: &mut Vec<String>,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Dut> {
+        let before = self.boot.clone();
+        let start = Instant::now();
+        let limit = self.testbed.limits.silent_dut;
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match self.answers(is_stopped) {
+                Ok(()) => break,
+                Err(RemoteError::Stopped) => return Err(RemoteError::Stopped),
+                Err(error) if is_of_configuration(&error) => return Err(error),
+                Err(_) => self.dut = None,
+            }
+            if start.elapsed() >= limit {
+                let seconds = start.elapsed().as_secs();
+                remedies.push(format!("tried to reach the device {tries} times in {seconds} s"));
+                return Ok(Dut::Silent);
+            }
+            std::thread::sleep(PAUSE.min(limit));
+        }
+        if tries > 1 {
+            remedies.push(format!("connected to the device again, {tries} tries"));
+        }
+        let is_same = before.is_none() || before == self.boot;
+        Ok(if is_same { Dut::Same } else { Dut::Booted })
+    }
+
+    /// Whether the device answers, over a new connection if need be.
+    fn answers(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<()> {
+        if self.dut.is_none() {
+            self.dut = Some(self.reach.connect(&self.testbed, &self.testbed.dut, is_stopped)?);
+        }
+        self.read(is_stopped).map(|_| ())
+    }
+
+    fn reach_testers(
+        &mut self,
+        remedies: &mut Vec<String>,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<()> {
+        let start = Instant::now();
+        let mut tries = 0;
+        loop {
+            if let Some(hosts) = &mut self.hosts
+                && hosts.all().all(|host| host.run(":", is_stopped).is_ok())
+            {
+                return Ok(());
+            }
+            self.hosts = None;
+            self.generator = None;
+            if start.elapsed() > TESTER {
+                // The next trial says what is wrong with it.
+                remedies.push(format!("tried to reach the tester {tries} times"));
+                return Ok(());
+            }
+            tries += 1;
+            match self.connect(is_stopped) {
+                Err(RemoteError::Stopped) => return Err(RemoteError::Stopped),
+                Err(error) if is_of_configuration(&error) => return Err(error),
+                Ok(()) => remedies.push("connected to the tester again".to_owned()),
+                Err(_) => std::thread::sleep(PAUSE),
+            }
+        }
+    }
+
+    /// Switches the device off and on, and waits until it has booted.
+    fn power_cycle(
+        &mut self,
+        remedies: &mut Vec<String>,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<()> {
+        let power_failed = |what: &str, remedy: &str| {
+            RemoteError::failed(FailureKind::PowerFailed, DUT, what, remedy)
+        };
+        let hook = self.testbed.hooks.power_cycle.clone();
+        if hook.is_empty() {
+            remedies.push("there is no power-cycle hook".to_owned());
+            return Ok(());
+        }
+        if self.hook(&hook).is_none() {
+            let what = "it hangs, and the power-cycle hook failed";
+            return Err(power_failed(what, "run the hook by hand"));
+        }
+        remedies.push("switched the device off and on".to_owned());
+        self.dut = None;
+        match self.wait_for_boot(None, is_stopped)? {
+            true => Ok(()),
+            false => {
+                let what = "it hangs, and did not come back when it was switched off and on";
+                Err(power_failed(what, "look at its console"))
+            }
+        }
+    }
+
+    /// Tells the hooks which image and kernel are to be booted.
+    pub(super) fn prepare_boot(&mut self, wanted: &RemoteVariant) -> Result<()> {
+        let hooks = self.testbed.hooks.clone();
+        let told = [
+            ("image", &wanted.image, hooks.image),
+            ("kernel", &wanted.kernel, hooks.kernel),
+        ];
+        for (name, value, hook) in told {
+            let Some(value) = value else { continue };
+            if hook.is_empty() {
+                // A kernel may be there by other means; it is proved either way.
+                if name == "image" {
+                    return Err(RemoteError::failed(
+                        FailureKind::Misconfigured,
+                        DUT,
+                        "a variant has an image, and there is no hook for it",
+                        "add [hooks] image = [\"./netboot\", \"{image}\"] to the testbed file",
+                    ));
+                }
+                continue;
+            }
+            let place = format!("{{{name}}}");
+            let hook: Vec<String> = hook.iter().map(|word| word.replace(&place, value)).collect();
+            if self.hook(&hook).is_none() {
+                return Err(RemoteError::failed(
+                    FailureKind::Misconfigured,
+                    DUT,
+                    format!("the {name} hook failed"),
+                    "run it by hand",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Boots the device, and waits until it is another boot.
+    pub(super) fn reboot(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<()> {
+        let before = self.read(is_stopped)?.boot;
+        let script = "nohup sh -c 'sleep 1; reboot' >/dev/null 2>&1 &";
+        self.dut()?.ask(script, is_stopped)?;
+        if self.wait_for_boot(Some(&before), is_stopped)? {
+            return Ok(());
+        }
+        let is_there = self.answers(is_stopped).is_ok();
+        let (kind, what) = match is_there {
+            true => (FailureKind::SameBoot, "it was told to reboot and did not"),
+            false => (FailureKind::BootTimeout, "it did not come back from its reboot in time"),
+        };
+        Err(RemoteError::failed(kind, DUT, what, "look at its console, or raise [limits] boot"))
+    }
+
+    /// Waits until the device answers, in another boot than `before`.
+    fn wait_for_boot(
+        &mut self,
+        before: Option<&str>,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<bool> {
+        let start = Instant::now();
+        while start.elapsed() < self.testbed.limits.boot {
+            match self.answers(is_stopped) {
+                Ok(()) if before != self.boot.as_deref() => return Ok(true),
+                Ok(()) => {}
+                Err(RemoteError::Stopped) => return Err(RemoteError::Stopped),
+                Err(error) if is_of_configuration(&error) => return Err(error),
+                Err(_) => self.dut = None,
+            }
+            if is_stopped() {
+                return Err(RemoteError::Stopped);
+            }
+            std::thread::sleep(PAUSE);
+        }
+        Ok(false)
+    }
+
+    /// The last lines of the device's console, where there is a hook for it.
+    fn console(&self) -> Vec<String> {
+        let hook = &self.testbed.hooks.console;
+        let text = if hook.is_empty() { None } else { self.hook(hook) };
+        let text = text.unwrap_or_default();
+        let lines: Vec<&str> = text.lines().collect();
+        let first = lines.len().saturating_sub(CONSOLE_LINES);
+        lines[first..].iter().map(|line| (*line).to_owned()).collect()
+    }
+
+    /// Runs a hook beside the testbed file; what it printed, when it ended well and in time.
+    fn hook(&self, words: &[String]) -> Option<String> {
+        let (program, arguments) = words.split_first()?;
+        let beside = self.testbed.path.parent().filter(|dir| !dir.as_os_str().is_empty());
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        if let Some(dir) = beside {
+            command.current_dir(dir);
+            if program.contains('/') && !program.starts_with('/') {
+                command = Command::new(dir.join(program));
+                command.args(arguments).current_dir(dir).stdin(Stdio::null());
+                command.stdout(Stdio::piped()).stderr(Stdio::null());
+            }
+        }
+        let mut child = command.spawn().ok()?;
+        let lines = child.stdout.take().map(crate::ssh::Lines::of);
+        let start = Instant::now();
+        let status = loop {
+            match child.try_wait() {
+                Ok(Some(status)) => break status,
+                Ok(None) if start.elapsed() < HOOK => {
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                _ => {
+                    let _ = child.kill();
+                    let _ = child.wait();
+                    return None;
+                }
+            }
+        };
+        let text = lines.map(|lines| lines.rest(Duration::from_millis(200))).unwrap_or_default();
+        status.success().then_some(text)
+    }
+}
+
+fn is_of_configuration(error: &RemoteError) -> bool {
+    error.kind().is_some_and(|kind| kind.blame() == Blame::Configuration)
+}

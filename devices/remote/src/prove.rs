@@ -1,0 +1,86 @@
+//! Proves that a variant is in force: kernel, files, routes, expectations, ports.
+
+use std::time::{Duration, Instant};
+
+use fwdlab_device::Proof;
+use fwdlab_results::FailureKind;
+
+use crate::device::Machines;
+use crate::dut::{Configuration, Reading};
+use crate::links::check_mac;
+use crate::settings::RemoteVariant;
+use crate::testbed::DUT;
+use crate::{RemoteError, Result};
+
+/// How long links may take to come up.
+const LINKS: Duration = Duration::from_secs(15);
+
+impl Machines {
+    /// What the device answers when asked for everything that the variant wants.
+    pub(super) fn prove(
+        &mut self,
+        wanted: &RemoteVariant,
+        configuration: &Configuration,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Proof> {
+        let mismatch = |what: String, remedy: &str| {
+            RemoteError::failed(FailureKind::ProofMismatch, DUT, what, remedy)
+        };
+        let reading = self.read_with_links(is_stopped)?;
+        let mut proof = Proof::new();
+        if let Some(kernel) = &wanted.kernel
+            && !reading.kernel.contains(kernel)
+        {
+            let what = format!("it runs the kernel {}, not {kernel}", reading.kernel);
+            return Err(mismatch(what, "look whether the right kernel was installed"));
+        }
+        proof.insert("kernel".to_owned(), reading.kernel.clone());
+        for (number, port) in reading.ports.iter().enumerate() {
+            proof.insert(format!("port {number} speed"), port.speed.clone());
+        }
+        let dut = self.dut()?;
+        proof.insert("configuration".to_owned(), configuration.prove(dut, is_stopped)?);
+        for expect in &wanted.expect {
+            let found = dut.ask(&expect.run, is_stopped)?;
+            let found = found.trim();
+            if found != expect.is {
+                let what = format!("{:?} says {found:?}, not {:?}", expect.run, expect.is);
+                return Err(mismatch(what, "look at what the variant sets"));
+            }
+            proof.insert(expect.run.clone(), found.to_owned());
+        }
+        if let (Some(routes), Some(dut)) = (&self.routes, &mut self.dut) {
+            proof.insert("routes".to_owned(), routes.prove(dut, is_stopped)?);
+        }
+        Ok(proof)
+    }
+
+    /// Reads the device when the links of its ports are up.
+    fn read_with_links(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<Reading> {
+        let start = Instant::now();
+        loop {
+            let reading = self.read(is_stopped)?;
+            for (port, seen) in self.testbed.dut.ports.iter().zip(&reading.ports) {
+                check_mac(DUT, &port.name, &seen.mac, &port.mac.to_string())?;
+            }
+            let names = self.testbed.dut.ports.iter().zip(&reading.ports);
+            let down = names.filter(|(_, seen)| !seen.has_carrier).map(|(port, _)| &port.name);
+            let down: Vec<&str> = down.map(String::as_str).collect();
+            if down.is_empty() {
+                return Ok(reading);
+            }
+            if is_stopped() {
+                return Err(RemoteError::Stopped);
+            }
+            if start.elapsed() > LINKS {
+                return Err(RemoteError::failed(
+                    FailureKind::LinkLost,
+                    DUT,
+                    format!("there is no link on {}", down.join(" and ")),
+                    "look at the cables, and whether the other end is switched on",
+                ));
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+}

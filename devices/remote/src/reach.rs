@@ -1,0 +1,72 @@
+//! The ways to the hosts of a testbed, with a place for their sockets.
+
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use crate::host::Connected;
+use crate::secrets::Secrets;
+use crate::ssh::Way;
+use crate::testbed::{Host, Testbed};
+use crate::{RemoteError, Result};
+
+/// The longest directory that leaves room for the name of a socket.
+const LONGEST: usize = 60;
+
+/// The ways to all hosts.
+#[derive(Debug)]
+pub struct Reach {
+    _dir: TempDir,
+    ways: Vec<Way>,
+}
+
+impl Reach {
+    /// Prepares the ways; connects to nothing.
+    ///
+    /// # Errors
+    /// When there is no place for sockets.
+    pub fn new(testbed: &Testbed, program: &Path) -> Result<Self> {
+        let usual = std::env::temp_dir();
+        let place =
+            if usual.as_os_str().len() > LONGEST { Path::new("/tmp") } else { usual.as_path() };
+        let made = tempfile::Builder::new().prefix("fw").tempdir_in(place);
+        let failed = |source| RemoteError::File { path: place.to_owned(), source };
+        let dir = made.map_err(failed)?;
+        let way = |host: &Host| Way::new(testbed, host, dir.path(), program);
+        let ways = testbed.hosts().map(way).collect();
+        Ok(Self { _dir: dir, ways })
+    }
+
+    fn way(&self, host: &Host) -> Option<&Way> {
+        self.ways.iter().find(|way| way.role == host.role)
+    }
+
+    /// Connects to a host and makes the directory for our files there.
+    ///
+    /// # Errors
+    /// When it cannot be reached, or does not let us in.
+    pub fn connect(
+        &self,
+        testbed: &Testbed,
+        host: &Host,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Connected> {
+        let way = self.way(host).ok_or(RemoteError::Stopped)?;
+        let limit = testbed.limits.command;
+        let mut connected = Connected::connect(host, way, limit, is_stopped)?;
+        connected.make_directory(is_stopped)?;
+        Ok(connected)
+    }
+
+    /// What must not stand in results.
+    pub fn secrets(&self) -> Secrets {
+        Secrets::of(&self.ways)
+    }
+
+    /// What ssh itself says when it fails, for people.
+    pub fn words_of_ssh(&self, host: &Host) -> String {
+        let Some(way) = self.way(host) else { return String::new() };
+        let said = way.trial().output();
+        said.map(|said| String::from_utf8_lossy(&said.stderr).into_owned()).unwrap_or_default()
+    }
+}

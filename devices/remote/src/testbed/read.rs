@@ -1,0 +1,396 @@
+//! Reads a testbed file, as strictly as an experiment file: every problem with its line and a remedy.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use fwdlab_experiment::Problems;
+use fwdlab_experiment::fields::{Found, Section, nearest, shown};
+use fwdlab_experiment::problem::{Complaint, Findings};
+use fwdlab_experiment::quantity::number_and_unit;
+use toml::de::DeTable;
+
+use super::{
+    DUT, Generator, GeneratorKind, Hooks, Host, Limits, RECEIVER, System, TESTER, TestPort, Testbed,
+};
+use crate::RemoteError;
+
+/// Where files of ours lie on a host that does not say otherwise.
+const DIRECTORY: &str = "/var/tmp/fwdlab";
+/// The longest that anything may take.
+const LONGEST: Duration = Duration::from_secs(24 * 3600);
+
+impl Testbed {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// When it cannot be read or is wrong; the error names every problem with its line.
+    pub fn read(path: &Path) -> Result<Self, RemoteError> {
+        let failed = |source| RemoteError::File { path: path.to_owned(), source };
+        let text = fs::read_to_string(path).map_err(failed)?;
+        Ok(Self::parse(path, &text)?)
+    }
+
+    /// Validates the text of the file at `path`.
+    ///
+    /// # Errors
+    /// When anything is wrong.
+    pub fn parse(path: &Path, text: &str) -> Result<Self, Problems> {
+        let mut findings = Findings::new(text);
+        let (tree, syntax) = DeTable::parse_recoverable(text);
+        for error in &syntax {
+            let message = error.message().replace('\n', ", ");
+            let remedy = "put text in quotes, and see https://toml.io for the rest";
+            let complaint = Complaint::new(message, "TOML", remedy);
+            findings.add(&error.span().unwrap_or(0..0), "", complaint);
+        }
+        let testbed = match findings.is_empty() {
+            true => read(Section::new("", 0..0, tree.get_ref()), path, &mut findings),
+            false => None,
+        };
+        match (testbed, findings.into_problems(path)) {
+            (Some(testbed), None) => Ok(testbed),
+            (_, Some(problems)) => Err(problems),
+            (None, None) => Err(Problems::unexplained(path)),
+        }
+    }
+}
+
+fn read(mut top: Section<'_>, path: &Path, findings: &mut Findings<'_>) -> Option<Testbed> {
+    let beside = |name: &str| path.parent().unwrap_or(Path::new("")).join(name);
+    let name = read_name(&mut top, findings);
+    let known_hosts = top.text("known-hosts", "\"known_hosts\"", findings);
+    let ssh_config = top.text("ssh-config", "\"ssh_config\"", findings);
+    let mut hosts = top.table("hosts", findings);
+    if hosts.is_none() && findings.is_empty() {
+        missing(&top, "hosts", "[hosts.dut] and [hosts.tester]", findings);
+    }
+    let mut host = |role| hosts.as_mut().and_then(|hosts| read_host(hosts, role, findings));
+    let (dut, tester, receiver) = (host(DUT), host(TESTER), host(RECEIVER));
+    let hooks = top.table("hooks", findings).map(|table| read_hooks(table, findings));
+    let limits = top.table("limits", findings).map(|table| read_limits(table, findings));
+    let generator = top.table("tester", findings).map(|table| read_generator(table, findings));
+    let generator = generator.unwrap_or_default();
+    if let Some(hosts) = hosts {
+        for (host, role) in [(&dut, DUT), (&tester, TESTER)] {
+            if host.is_none() && findings.is_empty() {
+                missing(&hosts, role, &format!("a table [hosts.{role}]"), findings);
+            }
+        }
+        if let (Some(dut), Some(tester)) = (&dut, &tester) {
+            let receiver = receiver.as_ref();
+            check_ports(dut, tester, receiver, (hosts.at.clone(), findings));
+            check_systems(&generator, tester, receiver, (hosts.at.clone(), findings));
+        }
+        hosts.finish(findings);
+    }
+    top.finish(findings);
+    Some(Testbed {
+        path: path.to_owned(),
+        name: name?,
+        known_hosts: beside(known_hosts.map_or("known_hosts", |found| found.value)),
+        ssh_config: ssh_config.map(|found| beside(found.value)),
+        dut: dut?,
+        tester: tester?,
+        receiver,
+        hooks: hooks.unwrap_or_default(),
+        limits: limits.unwrap_or_default(),
+        generator,
+    })
+}
+
+fn missing(section: &Section<'_>, key: &str, wanted: &str, findings: &mut Findings<'_>) {
+    let complaint =
+        Complaint::new("the table is missing", wanted, "docs/remote.md has a whole testbed file");
+    findings.add(&section.at, &section.field(key), complaint);
+}
+
+fn read_name(top: &mut Section<'_>, findings: &mut Findings<'_>) -> Option<String> {
+    let found = top.required_text("name", "\"a-short-name\"", findings)?;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let name = found.value;
+    let is_name = !name.is_empty() && name.len() <= 64 && name.chars().all(is_plain);
+    let result = is_name.then(|| name.to_owned()).ok_or_else(|| {
+        Complaint::new(
+            format!("{name:?} is no name"),
+            "1 to 64 letters, digits, '.', '_' or '-'",
+            "choose a plain word; results carry it",
+        )
+    });
+    findings.keep(&found.at, &found.field, result)
+}
+
+fn read_host(
+    hosts: &mut Section<'_>,
+    role: &'static str,
+    findings: &mut Findings<'_>,
+) -> Option<Host> {
+    let mut section = hosts.table(role, findings)?;
+    let ssh = section.required_text("ssh", "\"an-alias\"", findings);
+    let os = read_choice(&mut section, "os", &System::ALL, System::name, findings);
+    let ports = read_ports(&mut section, findings);
+    let directory = section.text("directory", "\"/var/tmp/fwdlab\"", findings);
+    let program = section.text("program", "\"fwdlab-aarch64\"", findings);
+    let network = section.text("network", "\"fwdlab\"", findings);
+    section.finish(findings);
+    let ssh = ssh.and_then(|found| {
+        let is_name = !found.value.is_empty()
+            && !found.value.starts_with('-')
+            && !found.value.contains(char::is_whitespace);
+        let result = is_name.then(|| found.value.to_owned()).ok_or_else(|| {
+            let wanted = "an alias of ssh_config, or user@address";
+            Complaint::new(format!("{:?} is no host", found.value), wanted, "correct the name")
+        });
+        findings.keep(&found.at, &found.field, result)
+    });
+    let directory = match directory {
+        None => Some(DIRECTORY.to_owned()),
+        Some(found) => findings.keep(&found.at, &found.field, plain_path(found.value)),
+    };
+    let os = os?;
+    let is_networked_by_us = match network {
+        None => os == System::Linux && role == DUT,
+        Some(found) => {
+            let result = match found.value {
+                "fwdlab" if os == System::Linux => Ok(true),
+                "own" => Ok(false),
+                _ => Err(Complaint::new(
+                    format!("{:?} does not fit", found.value),
+                    "\"fwdlab\", which sets up routes and neighbours on Linux, or \"own\"",
+                    "write network = \"own\" where the host configures itself",
+                )),
+            };
+            findings.keep(&found.at, &found.field, result)?
+        }
+    };
+    Some(Host {
+        role,
+        ssh: ssh?,
+        os,
+        ports: ports?,
+        directory: directory?,
+        program: program.map(|found| PathBuf::from(found.value)),
+        is_networked_by_us,
+    })
+}
+
+/// A path that no shell reads differently.
+fn plain_path(text: &str) -> Result<String, Complaint> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
+    let is_path = text.starts_with('/') && text.len() > 1 && text.chars().all(is_plain);
+    is_path.then(|| text.trim_end_matches('/').to_owned()).ok_or_else(|| {
+        let wanted = "an absolute path of letters, digits, '/', '.', '_' and '-'";
+        Complaint::new(format!("{text:?} does not fit"), wanted, "choose a plain path")
+    })
+}
+
+fn read_ports(section: &mut Section<'_>, findings: &mut Findings<'_>) -> Option<Vec<TestPort>> {
+    const EXAMPLE: &str = "[{ name = \"igb1\", mac = \"02:00:00:00:00:01\" }]";
+    let elements = section.list("ports", EXAMPLE, findings);
+    if elements.is_empty() {
+        let what = "there is no port of the test network";
+        let complaint = Complaint::new(what, EXAMPLE, format!("add ports = {EXAMPLE}"));
+        findings.add(&section.at, &section.field("ports"), complaint);
+        return None;
+    }
+    let mut ports = Vec::new();
+    for Found { field, at, value } in elements {
+        let Some(table) = value.as_table() else {
+            let what = format!("{} is no port", shown(value));
+            findings.add(&at, &field, Complaint::new(what, EXAMPLE, "write it so"));
+            continue;
+        };
+        let mut port = Section::new(field, at, table);
+        let name = port.required_text("name", "\"igb1\"", findings);
+        let mac = port.required_text("mac", "\"02:00:00:00:00:01\"", findings);
+        port.finish(findings);
+        let name = name.and_then(|found| {
+            let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+            let is_name = !found.value.is_empty() && found.value.chars().all(is_plain);
+            let result = is_name.then(|| found.value.to_owned()).ok_or_else(|| {
+                let what = format!("{:?} is no interface", found.value);
+                Complaint::new(what, "a name such as \"igb1\"", "correct the name")
+            });
+            findings.keep(&found.at, &found.field, result)
+        });
+        let mac = mac.and_then(|found| {
+            let result = found.value.parse().map_err(|_| {
+                let what = format!("{:?} is no MAC address", found.value);
+                Complaint::new(what, "such as \"02:00:00:00:00:01\"", "correct the address")
+            });
+            findings.keep(&found.at, &found.field, result)
+        });
+        ports.extend(name.zip(mac).map(|(name, mac)| TestPort { name, mac }));
+    }
+    Some(ports)
+}
+
+fn read_choice<T: Copy>(
+    section: &mut Section<'_>,
+    key: &'static str,
+    all: &[T],
+    name: fn(T) -> &'static str,
+    findings: &mut Findings<'_>,
+) -> Option<T> {
+    let example = format!("\"{}\"", all.first().map_or("", |&one| name(one)));
+    let found = section.required_text(key, &example, findings)?;
+    let names = || all.iter().map(|&one| name(one));
+    let known = all.iter().copied().find(|&one| name(one) == found.value);
+    let result = known.ok_or_else(|| {
+        Complaint::new(
+            format!("there is no {key} {:?}", found.value),
+            format!("one of {}", names().collect::<Vec<_>>().join(", ")),
+            match nearest(found.value, names()) {
+                Some(near) => format!("did you mean \"{near}\"?"),
+                None => format!("write {key} = {example}"),
+            },
+        )
+    });
+    findings.keep(&found.at, &found.field, result)
+}
+
+fn read_hooks(mut section: Section<'_>, findings: &mut Findings<'_>) -> Hooks {
+    let mut words = |key| read_words(&mut section, key, findings);
+    let hooks = Hooks {
+        power_cycle: words("power-cycle"),
+        console: words("console"),
+        image: words("image"),
+        kernel: words("kernel"),
+    };
+    section.finish(findings);
+    hooks
+}
+
+/// An argument list.
+fn read_words(
+    section: &mut Section<'_>,
+    key: &'static str,
+    findings: &mut Findings<'_>,
+) -> Vec<String> {
+    const EXAMPLE: &str = "[\"./power\", \"dut\"]";
+    let elements = section.list(key, EXAMPLE, findings);
+    let texts = elements.into_iter().filter_map(|found| found.into_text(EXAMPLE, findings));
+    texts.map(|found| found.value.to_owned()).collect()
+}
+
+fn read_limits(mut section: Section<'_>, findings: &mut Findings<'_>) -> Limits {
+    let usual = Limits::default();
+    let mut time = |key, usual: Duration| {
+        let Some(found) = section.text(key, "\"60s\"", findings) else { return usual };
+        findings.keep(&found.at, &found.field, duration(found.value)).unwrap_or(usual)
+    };
+    let boot = time("boot", usual.boot);
+    let silent_dut = time("silent-dut", usual.silent_dut);
+    let command = time("command", usual.command);
+    let attempts = section.integer("attempts", 1..=100, findings);
+    let attempts = attempts.map_or(usual.attempts, |found| found.value as u32);
+    section.finish(findings);
+    Limits { boot, silent_dut, attempts, command }
+}
+
+fn duration(text: &str) -> Result<Duration, Complaint> {
+    let seconds = number_and_unit(text).and_then(|(number, unit)| match unit {
+        "ms" => Some(number / 1_000.0),
+        "s" => Some(number),
+        "m" | "min" => Some(number * 60.0),
+        "h" => Some(number * 3600.0),
+        _ => None,
+    });
+    let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    time.filter(|time| !time.is_zero() && *time <= LONGEST).ok_or_else(|| {
+        let wanted = "a time up to 24h, such as \"250s\"";
+        Complaint::new(format!("{text:?} is no time"), wanted, "write a number and ms, s, m or h")
+    })
+}
+
+fn read_generator(mut section: Section<'_>, findings: &mut Findings<'_>) -> Generator {
+    let kind =
+        read_choice(&mut section, "kind", &GeneratorKind::ALL, GeneratorKind::name, findings);
+    let kind = kind.unwrap_or_default();
+    let line = section.text("line-rate", "\"1Gbps\"", findings);
+    let line_bps = line.and_then(|found| {
+        let bps = number_and_unit(found.value).and_then(|(number, unit)| match unit {
+            "Mbps" => Some(number * 1e6),
+            "Gbps" => Some(number * 1e9),
+            _ => None,
+        });
+        let result = bps.filter(|bps| *bps > 0.0).ok_or_else(|| {
+            let what = format!("{:?} is no line rate", found.value);
+            Complaint::new(what, "such as \"1Gbps\" or \"100Mbps\"", "correct the rate")
+        });
+        findings.keep(&found.at, &found.field, result)
+    });
+    let receive = read_words(&mut section, "receive", findings);
+    let send = read_words(&mut section, "send", findings);
+    if kind == GeneratorKind::Command && send.is_empty() {
+        let complaint = Complaint::new(
+            "there is no command that sends",
+            "an argument list, such as [\"./send\", \"{seconds}\"]",
+            "add send = [...]; docs/remote.md says what the command must print",
+        );
+        findings.add(&section.at, &section.field("send"), complaint);
+    }
+    section.finish(findings);
+    Generator { kind, line_bps, receive, send }
+}
+
+/// The place to point at, and where to complain.
+type Complaints<'a, 't> = (std::ops::Range<usize>, &'a mut Findings<'t>);
+
+fn check_ports(
+    dut: &Host,
+    tester: &Host,
+    receiver: Option<&Host>,
+    (at, findings): Complaints<'_, '_>,
+) {
+    let mut need = |host: &Host, count: usize, why: &str| {
+        if host.ports.len() != count {
+            let complaint = Complaint::new(
+                format!("{} ports", host.ports.len()),
+                format!("{count} of {}: {why}", host.role),
+                "list the ports that are cabled for the test, and no others",
+            );
+            findings.add(&at, &format!("hosts.{}.ports", host.role), complaint);
+        }
+    };
+    need(dut, 2, "first the one towards the sender, then the one towards the receiver");
+    match receiver {
+        None => need(tester, 2, "first the one that sends, then the one that receives"),
+        Some(receiver) => {
+            need(tester, 1, "the one that sends");
+            need(receiver, 1, "the one that receives");
+        }
+    }
+    let mut macs = Vec::new();
+    for host in [dut, tester].into_iter().chain(receiver) {
+        for port in &host.ports {
+            if macs.contains(&port.mac) {
+                let what = format!("{} stands twice", port.mac);
+                let wanted = "an address of its own for each port";
+                let complaint = Complaint::new(what, wanted, "look with `ip link` or `ifconfig`");
+                findings.add(&at, &format!("hosts.{}.ports", host.role), complaint);
+            }
+            macs.push(port.mac);
+        }
+    }
+}
+
+/// fwdlab's own tester runs on Linux.
+fn check_systems(
+    generator: &Generator,
+    tester: &Host,
+    receiver: Option<&Host>,
+    (at, findings): Complaints<'_, '_>,
+) {
+    if generator.kind != GeneratorKind::Fwdlab {
+        return;
+    }
+    for host in [tester].into_iter().chain(receiver).filter(|host| host.os != System::Linux) {
+        let complaint = Complaint::new(
+            format!("fwdlab's own tester does not run on {}", host.os.name()),
+            "os = \"linux\", or another [tester] kind",
+            "write [tester] kind = \"pkt-gen\" or \"command\"",
+        );
+        findings.add(&at, &format!("hosts.{}.os", host.role), complaint);
+    }
+}

@@ -1,0 +1,300 @@
+//! fwdlab's own tester: the program itself, put onto the hosts by its digest.
+
+use std::io::Write;
+use std::process::{Child, ChildStdin};
+use std::time::{Duration, Instant};
+
+use fwdlab_agent::channel::{line_of, message_of};
+use fwdlab_agent::order::{Answer, Order, Report, Role, TrafficOrder};
+use fwdlab_experiment::Endpoint;
+use fwdlab_results::{FailureKind, Interval};
+
+use super::align::{Series, aligned};
+use super::{Counts, Generator, Hosts, Task};
+use crate::host::Connected;
+use crate::ssh::{Lines, Next};
+use crate::{RemoteError, Result};
+
+/// How long an agent may take for what takes no time.
+const PROMPT: Duration = Duration::from_secs(20);
+/// How often it is looked whether all is to stop.
+const STEP: Duration = Duration::from_millis(50);
+/// Round trips of which the quickest tells how far two clocks are apart.
+const ROUND_TRIPS: usize = 30;
+/// How long the tester alone sends to find its limit.
+const LIMIT_TIME: Duration = Duration::from_millis(200);
+/// An address that is nobody's.
+const NOBODY: &str = "02:66:77:64:6c:00";
+
+/// The agents of a testbed.
+#[derive(Debug)]
+pub struct Agents {
+    tester: Agent,
+    receiver: Option<Agent>,
+}
+
+/// One agent; it ends when dropped, because its input does.
+#[derive(Debug)]
+struct Agent {
+    child: Child,
+    input: ChildStdin,
+    answers: Lines,
+    role: &'static str,
+    version: String,
+    /// Its clock less the controller's, in ns, and the round trip by which that was found.
+    offset_ns: i128,
+    round_trip_ns: u64,
+}
+
+impl Agents {
+    /// Puts the program onto the hosts and starts it there.
+    ///
+    /// # Errors
+    /// When it cannot be put there, or does not run there.
+    pub fn start(
+        hosts: &mut Hosts,
+        program: &std::path::Path,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Self> {
+        let start = |host: &mut Connected| Agent::start(host, program, is_stopped);
+        let tester = start(&mut hosts.tester)?;
+        let receiver = hosts.receiver.as_mut().map(start).transpose()?;
+        Ok(Self { tester, receiver })
+    }
+}
+
+impl Generator for Agents {
+    fn run(
+        &mut self,
+        _: &mut Hosts,
+        task: &Task<'_>,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Counts> {
+        let long = task.duration + PROMPT;
+        let Some(receiver) = &mut self.receiver else {
+            self.tester.order(&traffic(task, Role::Both))?;
+            self.tester.ready(is_stopped)?;
+            let report = self.tester.done(long, is_stopped)?;
+            let interval = |counted: &fwdlab_agent::order::Counted| Interval {
+                ms: counted.ns as f64 / 1e6,
+                tx: counted.sent,
+                rx: counted.received,
+                ..Interval::default()
+            };
+            let intervals = report.intervals.iter().map(interval).collect();
+            return Ok(counts(intervals, &report, &report));
+        };
+        receiver.order(&traffic(task, Role::Receiver))?;
+        receiver.ready(is_stopped)?;
+        self.tester.order(&traffic(task, Role::Sender))?;
+        self.tester.ready(is_stopped)?;
+        let sent = self.tester.done(long, is_stopped)?;
+        receiver.order(&Order::Stop)?;
+        let received = receiver.done(PROMPT, is_stopped)?;
+        let of = |report: &Report, agent: &Agent, rx: bool| Series {
+            began_ns: i128::from(report.began_ns) - agent.offset_ns,
+            intervals: report
+                .intervals
+                .iter()
+                .map(|counted| (counted.ns, if rx { counted.received } else { counted.sent }))
+                .collect(),
+        };
+        let intervals =
+            aligned(&of(&sent, &self.tester, false), &of(&received, receiver, true));
+        Ok(counts(intervals, &sent, &received))
+    }
+
+    fn can_probe(&self) -> bool {
+        true
+    }
+
+    /// As many frames as it can, to nobody.
+    fn limit(
+        &mut self,
+        _: &mut Hosts,
+        task: &Task<'_>,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Option<f64>> {
+        let task = Task { duration: LIMIT_TIME, pps: None, ..*task };
+        let mut order = order(&task, Role::Sender);
+        order.device_mac = NOBODY.to_owned();
+        self.tester.order(&Order::Traffic(Box::new(order)))?;
+        self.tester.ready(is_stopped)?;
+        let report = self.tester.done(task.duration + PROMPT, is_stopped)?;
+        let ns: u64 = report.intervals.iter().map(|interval| interval.ns).sum();
+        Ok((ns > 0 && report.sent > 0).then(|| report.sent as f64 * 1e9 / ns as f64))
+    }
+
+    fn facts(&self) -> Vec<(String, String)> {
+        let mut facts = vec![("fwdlab agent".to_owned(), self.tester.version.clone())];
+        for agent in [&self.tester].into_iter().chain(&self.receiver) {
+            let (role, offset) = (agent.role, agent.offset_ns as f64 / 1e6);
+            let round_trip = agent.round_trip_ns as f64 / 1e6;
+            let text = format!("{offset:.3} ms (best of {ROUND_TRIPS} round trips: {round_trip:.3} ms)");
+            facts.push((format!("clock of {role} ahead of the controller"), text));
+        }
+        facts
+    }
+}
+
+fn counts(intervals: Vec<Interval>, sent: &Report, received: &Report) -> Counts {
+    let mut checks = received.checks;
+    checks.lost = (sent.sent + checks.duplicated).saturating_sub(received.received);
+    Counts {
+        intervals,
+        sent: Some(sent.sent),
+        received: received.received,
+        flows_seen: Some(received.flows_seen),
+        checks: Some(checks),
+        warnings: Vec::new(),
+    }
+}
+
+fn traffic(task: &Task<'_>, role: Role) -> Order {
+    Order::Traffic(Box::new(order(task, role)))
+}
+
+fn order(task: &Task<'_>, role: Role) -> TrafficOrder {
+    let Task { testbed, traffic, .. } = *task;
+    let (out, back) = (testbed.out(), testbed.back());
+    let name = |is_used: bool, name: &str| if is_used { name.to_owned() } else { String::new() };
+    TrafficOrder {
+        role,
+        out: name(role != Role::Receiver, &out.name),
+        back: name(role != Role::Sender, &back.name),
+        source_mac: out.mac.to_string(),
+        device_mac: testbed.dut.ports[0].mac.to_string(),
+        arrival_mac: back.mac.to_string(),
+        source: text(&traffic.source),
+        destination: text(&traffic.destination),
+        frame_bytes: traffic.frame_bytes,
+        order: traffic.order.to_string(),
+        pps: task.pps,
+        duration_ns: task.duration.as_nanos() as u64,
+        interval_ns: task.interval.as_nanos() as u64,
+        deadline_ns: (task.duration + PROMPT).as_nanos() as u64,
+    }
+}
+
+fn text(end: &Endpoint) -> String {
+    end.to_string()
+}
+
+impl Agent {
+    fn start(
+        host: &mut Connected,
+        program: &std::path::Path,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Self> {
+        let program = host.host.program.clone().unwrap_or_else(|| program.to_owned());
+        let path = host.put_file(&program, is_stopped)?;
+        host.ask(&format!("chmod 700 {path}"), is_stopped)?;
+        let mut child = host.start(&format!("exec {path} agent"))?;
+        let role = host.role();
+        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(failed(role, "its pipes are missing"));
+        };
+        let errors = child.stderr.take().map(Lines::of);
+        let (version, answers) = (String::new(), Lines::of(output));
+        let mut agent =
+            Self { child, input, answers, role, version, offset_ns: 0, round_trip_ns: 0 };
+        match agent.answer(PROMPT, is_stopped) {
+            Ok(Answer::Here { version }) => agent.version = version,
+            Ok(_) => return Err(failed(role, "it does not begin as an agent does")),
+            Err(RemoteError::Stopped) => return Err(RemoteError::Stopped),
+            Err(_) => {
+                let said = errors.map(|errors| errors.rest(Duration::from_secs(1)));
+                let said = said.unwrap_or_default();
+                let why = said.lines().next().unwrap_or("it says nothing").replace(&path, "fwdlab");
+                return Err(RemoteError::failed(
+                    FailureKind::Misconfigured,
+                    role,
+                    format!("fwdlab does not run there: {why}"),
+                    "name a build for it with program = \"FILE\" in [hosts]",
+                ));
+            }
+        }
+        agent.look_at_clock(is_stopped)?;
+        Ok(agent)
+    }
+
+    /// The quickest of many round trips says best how far the clocks are apart.
+    fn look_at_clock(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<()> {
+        let mut best = u64::MAX;
+        for _ in 0..ROUND_TRIPS {
+            let (before, start) = (now_ns(), Instant::now());
+            self.order(&Order::Clock)?;
+            let Answer::Clock { ns } = self.answer(PROMPT, is_stopped)? else {
+                return Err(failed(self.role, "it does not say what time it is"));
+            };
+            let round_trip = start.elapsed().as_nanos() as u64;
+            if round_trip < best {
+                best = round_trip;
+                self.round_trip_ns = round_trip;
+                self.offset_ns = i128::from(ns) - i128::from(before) - i128::from(round_trip / 2);
+            }
+        }
+        Ok(())
+    }
+
+    fn order(&mut self, order: &Order) -> Result<()> {
+        let line = line_of(order).map_err(|error| failed(self.role, &error.to_string()))?;
+        let written = self.input.write_all(line.as_bytes()).and_then(|()| self.input.flush());
+        written.map_err(|_| failed(self.role, "it has ended"))
+    }
+
+    fn ready(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<()> {
+        match self.answer(PROMPT, is_stopped)? {
+            Answer::Ready => Ok(()),
+            Answer::Failed(why) => Err(failed(self.role, &why)),
+            _ => Err(failed(self.role, "it answers something else than it was asked")),
+        }
+    }
+
+    fn done(&mut self, limit: Duration, is_stopped: &dyn Fn() -> bool) -> Result<Report> {
+        match self.answer(limit, is_stopped)? {
+            Answer::Done(report) => Ok(*report),
+            Answer::Failed(why) => Err(failed(self.role, &why)),
+            _ => Err(failed(self.role, "it answers something else than it was asked")),
+        }
+    }
+
+    /// The next answer; what is not the agent's is not read.
+    fn answer(&mut self, limit: Duration, is_stopped: &dyn Fn() -> bool) -> Result<Answer> {
+        let end = Instant::now() + limit;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            match self.answers.next(left.min(STEP)) {
+                Next::End => return Err(failed(self.role, "it ended before its time")),
+                Next::Nothing if is_stopped() => return Err(RemoteError::Stopped),
+                Next::Nothing if left.is_zero() => {
+                    return Err(failed(self.role, "it does not answer"));
+                }
+                Next::Nothing => {}
+                Next::Line(line) => match message_of(&line) {
+                    None => {}
+                    Some(Ok(answer)) => return Ok(answer),
+                    Some(Err(damaged)) => return Err(failed(self.role, &damaged.to_string())),
+                },
+            }
+        }
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        // The end of its input ends it; the local half of the connection is not waited for.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn now_ns() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::SystemTime::UNIX_EPOCH);
+    since.map_or(0, |since| since.as_nanos() as u64)
+}
+
+fn failed(role: &'static str, why: &str) -> RemoteError {
+    let remedy = "look at the host's log";
+    RemoteError::failed(FailureKind::TesterFailed, role, format!("the agent failed: {why}"), remedy)
+}

@@ -1,0 +1,226 @@
+//! Any program as the tester: it prints what it counts as JSON, one object a line.
+//!
+//! ```text
+//! {"ready": true}                                    interfaces are open
+//! {"interval": {"ms": 100.0, "tx": 5000, "rx": 4990}}  one interval, in order; "start_ns" if receiver
+//!                                                     and sender are two programs
+//! {"total": {"sent": 50000, "received": 49900}}      at the end
+//! {"failed": "why"}                                  instead
+//! ```
+//!
+//! Other lines are messages for people.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::align::{Series, aligned};
+use super::process::{Process, failed};
+use super::{Counts, Generator, Hosts, Task};
+use crate::{RemoteError, Result};
+use fwdlab_results::Interval;
+
+/// How long a program may take until it is ready.
+const OPENING: Duration = Duration::from_secs(60);
+/// How long the receiver goes on when the sender has stopped.
+const DRAIN: Duration = Duration::from_millis(200);
+
+/// The programs of the testbed file.
+#[derive(Debug, Default)]
+pub struct JsonLines;
+
+/// One line.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum Line {
+    Ready(#[expect(dead_code, reason = "that it stands there says all")] bool),
+    Interval(Counted),
+    Total(Total),
+    Failed(String),
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Counted {
+    ms: f64,
+    #[serde(default)]
+    tx: u64,
+    #[serde(default)]
+    rx: u64,
+    start_ns: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Total {
+    sent: Option<u64>,
+    received: Option<u64>,
+}
+
+/// Everything that a program has said.
+#[derive(Debug, Default)]
+struct Said {
+    intervals: Vec<Counted>,
+    total: Total,
+}
+
+impl Generator for JsonLines {
+    fn run(
+        &mut self,
+        hosts: &mut Hosts,
+        task: &Task<'_>,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Counts> {
+        let limit = OPENING * 2 + task.duration * 2 + Duration::from_secs(30);
+        let generator = &task.testbed.generator;
+        let is_ready = |_: &Process, line: &str| matches!(parse(line), Some(Ok(Line::Ready(_))));
+        let mut receiver = None;
+        if !generator.receive.is_empty() {
+            let words = filled(&generator.receive, task);
+            let mut process = Process::start(hosts.receiver(), &words, limit)?;
+            if !process.wait_for(OPENING, is_stopped, is_ready)? {
+                return Err(unready(hosts.receiver().role(), &process));
+            }
+            receiver = Some(process);
+        }
+        let role = hosts.tester.role();
+        let mut sender = Process::start(&hosts.tester, &filled(&generator.send, task), limit)?;
+        if !sender.wait_for(OPENING, is_stopped, is_ready)? {
+            return Err(unready(role, &sender));
+        }
+        sender.wait_for(task.duration * 2 + OPENING, is_stopped, |_, _| false)?;
+        match sender.status {
+            Some(0) => {}
+            Some(_) => return Err(unready(role, &sender)),
+            None => return Err(failed(role, "it does not end when its time is up")),
+        }
+        let sent = Said::read(role, &sender.text)?;
+        let Some(mut receiver) = receiver else { return Ok(alone(&sent)) };
+        receiver.wait_for(DRAIN, is_stopped, |_, _| false)?;
+        receiver.stop(is_stopped)?;
+        let role = hosts.receiver().role();
+        both(&sent, &Said::read(role, &receiver.text)?)
+            .ok_or_else(|| failed(role, "two programs must say start_ns in their first interval"))
+    }
+
+    fn facts(&self) -> Vec<(String, String)> {
+        vec![("tester".to_owned(), "a command of the testbed file".to_owned())]
+    }
+}
+
+fn unready(role: &'static str, process: &Process) -> RemoteError {
+    let said = process.text.lines().rev().find(|line| !line.trim().is_empty());
+    let status = process.status.map_or("does not say that it is ready".to_owned(), |status| {
+        format!("ended with {status}")
+    });
+    failed(role, &format!("it {status}; its last words: {:?}", said.unwrap_or("none")))
+}
+
+/// A line that is ours.
+fn parse(line: &str) -> Option<Result<Line, String>> {
+    let line = line.trim();
+    line.starts_with('{').then(|| serde_json::from_str(line).map_err(|error| error.to_string()))
+}
+
+impl Said {
+    fn read(role: &'static str, text: &str) -> Result<Self> {
+        let mut said = Self::default();
+        for (number, line) in text.lines().enumerate() {
+            let Some(line) = parse(line) else { continue };
+            let wrong = |why: String| failed(role, &format!("line {} of its output: {why}", number + 1));
+            match line.map_err(wrong)? {
+                Line::Ready(_) => {}
+                Line::Interval(counted) if counted.ms.is_finite() && counted.ms > 0.0 => {
+                    said.intervals.push(counted);
+                }
+                Line::Interval(_) => return Err(wrong("an interval that does not last".to_owned())),
+                Line::Total(total) => said.total = total,
+                Line::Failed(why) => return Err(failed(role, &why)),
+            }
+        }
+        Ok(said)
+    }
+
+    fn series(&self, frames: fn(&Counted) -> u64) -> Option<Series> {
+        let began_ns = i128::from(self.intervals.first()?.start_ns?);
+        let interval = |counted: &Counted| ((counted.ms * 1e6) as u64, frames(counted));
+        Some(Series { began_ns, intervals: self.intervals.iter().map(interval).collect() })
+    }
+}
+
+/// One program that sends and receives.
+fn alone(said: &Said) -> Counts {
+    let interval = |counted: &Counted| Interval {
+        ms: counted.ms,
+        tx: counted.tx,
+        rx: counted.rx,
+        ..Interval::default()
+    };
+    let sum = |frames: fn(&Counted) -> u64| said.intervals.iter().map(frames).sum();
+    Counts {
+        intervals: said.intervals.iter().map(interval).collect(),
+        sent: said.total.sent,
+        received: said.total.received.unwrap_or_else(|| sum(|counted| counted.rx)),
+        ..Counts::default()
+    }
+}
+
+/// A program that sends and one that receives; nothing when they do not say when.
+fn both(sent: &Said, received: &Said) -> Option<Counts> {
+    let intervals = aligned(&sent.series(|i| i.tx)?, &received.series(|i| i.rx)?);
+    let sum = received.intervals.iter().map(|counted| counted.rx).sum();
+    Some(Counts {
+        intervals,
+        sent: sent.total.sent,
+        received: received.total.received.unwrap_or(sum),
+        ..Counts::default()
+    })
+}
+
+/// The arguments with what the traffic is in place of their placeholders.
+fn filled(words: &[String], task: &Task<'_>) -> Vec<String> {
+    let Task { testbed, traffic, .. } = *task;
+    let values = [
+        ("{out}", testbed.out().name.clone()),
+        ("{back}", testbed.back().name.clone()),
+        ("{source-mac}", testbed.out().mac.to_string()),
+        ("{device-mac}", testbed.dut.ports[0].mac.to_string()),
+        ("{source}", traffic.source.to_string()),
+        ("{destination}", traffic.destination.to_string()),
+        ("{frame}", traffic.frame_bytes.to_string()),
+        ("{pps}", task.pps.map_or("max".to_owned(), |pps| format!("{pps:.0}"))),
+        ("{seconds}", task.duration.as_secs_f64().to_string()),
+        ("{interval-ms}", task.interval.as_millis().to_string()),
+    ];
+    let fill = |word: &String| {
+        values.iter().fold(word.clone(), |word, (name, value)| word.replace(name, value))
+    };
+    words.iter().map(fill).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_lines_become_counts_and_other_lines_are_for_people() {
+        let text = "Starting up\n{\"ready\": true}\n{\"interval\": {\"ms\": 100.0, \"tx\": 10, \
+                    \"rx\": 9}}\n{\"total\": {\"sent\": 10}}\n";
+        let counts = alone(&Said::read("tester", text).expect("readable"));
+        assert_eq!((counts.sent, counts.received, counts.intervals.len()), (Some(10), 9, 1));
+    }
+
+    #[test]
+    fn a_line_that_is_wrong_is_named() {
+        let wrong = [
+            "{\"interval\": {\"ms\": 0, \"rx\": 1}}",
+            "{\"interval\": {\"rx\": 1}}",
+            "{\"intervals\": []}",
+            "{\"failed\": \"no port\"}",
+        ];
+        for line in wrong {
+            let error = Said::read("tester", &format!("hello\n{line}\n")).expect_err(line);
+            assert!(error.to_string().contains("line 2") || line.contains("failed"), "{error}");
+        }
+    }
+}

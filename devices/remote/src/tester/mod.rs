@@ -1,0 +1,110 @@
+//! What sends and counts: fwdlab's own agent, pkt-gen, or any command.
+
+mod agent;
+mod align;
+mod command;
+mod pktgen;
+mod process;
+
+use std::time::Duration;
+
+use fwdlab_experiment::Traffic;
+use fwdlab_results::{Checks, Interval};
+
+pub use agent::Agents;
+pub use command::JsonLines;
+pub use pktgen::Netmap;
+
+use crate::Result;
+use crate::host::Connected;
+use crate::testbed::Testbed;
+
+/// One traffic to send.
+#[derive(Clone, Copy, Debug)]
+pub struct Task<'a> {
+    /// Machines and ports.
+    pub testbed: &'a Testbed,
+    /// What to send.
+    pub traffic: &'a Traffic,
+    /// Frames per second, if not as many as possible.
+    pub pps: Option<f64>,
+    /// How long, start-up included.
+    pub duration: Duration,
+    /// Length of an interval.
+    pub interval: Duration,
+}
+
+/// What was counted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Counts {
+    /// Intervals by the receiver's clock.
+    pub intervals: Vec<Interval>,
+    /// Frames sent.
+    pub sent: Option<u64>,
+    /// Frames received.
+    pub received: u64,
+    /// Distinct flows received.
+    pub flows_seen: Option<u64>,
+    /// What was found in the frames.
+    pub checks: Option<Checks>,
+    /// Doubts.
+    pub warnings: Vec<String>,
+}
+
+/// The hosts of the tester: the one that sends, and the one that receives where it is another.
+#[derive(Debug)]
+pub struct Hosts {
+    /// Sends.
+    pub tester: Connected,
+    /// Receives.
+    pub receiver: Option<Connected>,
+}
+
+impl Hosts {
+    /// The host that receives.
+    pub fn receiver(&mut self) -> &mut Connected {
+        self.receiver.as_mut().unwrap_or(&mut self.tester)
+    }
+
+    /// All of them.
+    pub fn all(&mut self) -> impl Iterator<Item = &mut Connected> {
+        [&mut self.tester].into_iter().chain(&mut self.receiver)
+    }
+}
+
+/// A tester on its hosts.
+pub trait Generator {
+    /// Sends one traffic and counts. The receiver is ready before the first frame leaves.
+    ///
+    /// # Errors
+    /// When a program ends before its time, or says what nobody understands.
+    fn run(
+        &mut self,
+        hosts: &mut Hosts,
+        task: &Task<'_>,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Counts>;
+
+    /// Whether a few frames can be sent before each trial to see that they come through.
+    fn can_probe(&self) -> bool {
+        false
+    }
+
+    /// The most frames per second that it sends without a device, if it can say.
+    ///
+    /// # Errors
+    /// Those of [`run`](Self::run).
+    fn limit(
+        &mut self,
+        _: &mut Hosts,
+        _: &Task<'_>,
+        _: &dyn Fn() -> bool,
+    ) -> Result<Option<f64>> {
+        Ok(None)
+    }
+
+    /// What it is, for the record.
+    fn facts(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+}
