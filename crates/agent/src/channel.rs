@@ -97,25 +97,25 @@ pub fn line_of<T: Serialize>(message: &T) -> Result<String, serde_json::Error> {
 /// Reads a line; `None` when it is not one of ours. A kernel message may stand before ours, and a
 /// carriage return after it.
 pub fn message_of<T: DeserializeOwned>(line: &str) -> Option<Result<T, Damaged>> {
-        let start = line.find(MARK)?;
-        let content = line[start + MARK.len()..].trim_end();
-        let read = || {
-            let mut words = content.splitn(3, ' ');
-            let length: usize = words.next()?.parse().ok()?;
-            let checksum = u32::from_str_radix(words.next()?, 16).ok()?;
-            Some((length, checksum, words.next()?))
-        };
-        let damaged = |why| Damaged { why, start: content.chars().take(60).collect() };
-        Some(match read() {
-            None => Err(damaged("no length, checksum and content")),
-            Some((length, _, json)) if json.len() != length => Err(damaged("wrong length")),
-            Some((_, checksum, json)) if crc32fast::hash(json.as_bytes()) != checksum => {
-                Err(damaged("wrong checksum"))
-            }
-            Some((.., json)) => {
-                serde_json::from_str(json).map_err(|_| damaged("a message of another version"))
-            }
-        })
+    let start = line.find(MARK)?;
+    let content = line[start + MARK.len()..].trim_end();
+    let read = || {
+        let mut words = content.splitn(3, ' ');
+        let length: usize = words.next()?.parse().ok()?;
+        let checksum = u32::from_str_radix(words.next()?, 16).ok()?;
+        Some((length, checksum, words.next()?))
+    };
+    let damaged = |why| Damaged { why, start: content.chars().take(60).collect() };
+    Some(match read() {
+        None => Err(damaged("no length, checksum and content")),
+        Some((length, _, json)) if json.len() != length => Err(damaged("wrong length")),
+        Some((_, checksum, json)) if crc32fast::hash(json.as_bytes()) != checksum => {
+            Err(damaged("wrong checksum"))
+        }
+        Some((.., json)) => {
+            serde_json::from_str(json).map_err(|_| damaged("a message of another version"))
+        }
+    })
 }
 
 impl Message {

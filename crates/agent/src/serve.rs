@@ -36,9 +36,8 @@ pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> Resul
                 let guard = Deadline::watch(Duration::from_nanos(order.deadline_ns), &stop);
                 let done = traffic::run(&order, &stop, &mut |answer| say(&mut output, answer));
                 drop(guard);
-                let answer = done.map_or_else(Answer::Failed, |report| {
-                    Answer::Done(Box::new(report))
-                });
+                let answer =
+                    done.map_or_else(Answer::Failed, |report| Answer::Done(Box::new(report)));
                 say(&mut output, &answer)?;
             }
         }

@@ -4,6 +4,8 @@
 //! 2 an error, 3 a testbed that fails.
 #![forbid(unsafe_code)]
 
+#[cfg(target_os = "linux")]
+mod agent;
 mod audit;
 mod compare;
 mod devices;
@@ -30,8 +32,6 @@ mod slurm;
 mod stamp;
 #[cfg(target_os = "linux")]
 mod unlock;
-#[cfg(target_os = "linux")]
-mod agent;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;

@@ -38,7 +38,11 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     synthesis.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
     output::print(&table(&synthesis))?;
     if let Some(dir) = &arguments.output {
-        ensure!(!arguments.dirs.contains(dir), "{} holds results; choose another place", dir.display());
+        ensure!(
+            !arguments.dirs.contains(dir),
+            "{} holds results; choose another place",
+            dir.display()
+        );
         let files = fwdlab_report::synthesis::write(&synthesis, dir)?;
         eprintln!("{} files written to {}", files.len(), dir.display());
     }

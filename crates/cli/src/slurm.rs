@@ -46,7 +46,8 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
 /// The nodes that have a testbed file, which is read as strictly as for a run.
 fn nodes(dir: &Path) -> anyhow::Result<Vec<String>> {
     let mut nodes = Vec::new();
-    let entries = std::fs::read_dir(dir).with_context(|| format!("cannot read {}", dir.display()))?;
+    let entries =
+        std::fs::read_dir(dir).with_context(|| format!("cannot read {}", dir.display()))?;
     for entry in entries {
         let path = entry?.path();
         if path.extension().is_some_and(|ending| ending == "toml") {

@@ -233,7 +233,7 @@ fn campaign(dir: &ResultsDir, trials: &[Trial]) -> Campaign {
         title: title(dir),
         device: DEVICE.to_owned(),
         about: Some(about()),
-            testbed: None,
+        testbed: None,
         order: TrialOrder::Published,
         grouping: Grouping::Traffic,
         seed: 0,

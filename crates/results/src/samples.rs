@@ -15,7 +15,7 @@ pub fn campaign() -> Campaign {
         title: "sample".to_owned(),
         device: "sample".to_owned(),
         about: None,
-            testbed: None,
+        testbed: None,
         order: TrialOrder::Blocks,
         grouping: Grouping::Traffic,
         seed: 7,

@@ -219,7 +219,10 @@ impl Machines {
             return Err(RemoteError::failed(
                 FailureKind::TesterFailed,
                 DUT,
-                format!("{} pause frames in the trial: flow control makes loss disappear", change.pauses),
+                format!(
+                    "{} pause frames in the trial: flow control makes loss disappear",
+                    change.pauses
+                ),
                 "switch it off on both ends: ethtool -A PORT rx off tx off",
             ));
         }

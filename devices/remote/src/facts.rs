@@ -21,7 +21,9 @@ pub fn ask(
     for (number, port) in host.host.ports.iter().enumerate() {
         let name = &port.name;
         script.push_str(&match host.host.os {
-            System::Linux => LINUX_PORT.replace("PORT", name).replace("NUMBER", &number.to_string()),
+            System::Linux => {
+                LINUX_PORT.replace("PORT", name).replace("NUMBER", &number.to_string())
+            }
             System::Freebsd | System::Bsdrp => {
                 format!("say 'port {number} driver' \"$(sysctl -n dev.{}.%desc)\"\n", dotted(name))
             }

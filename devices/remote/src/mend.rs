@@ -33,7 +33,11 @@ enum Dut {
 impl Machines {
     /// Looks after the machines when something broke; what is returned says what it was and what was
     /// done about it.
-    pub(super) fn mend(&mut self, error: RemoteError, is_stopped: &dyn Fn() -> bool) -> DeviceError {
+    pub(super) fn mend(
+        &mut self,
+        error: RemoteError,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> DeviceError {
         // What is on the device now is not known.
         self.booted_for = None;
         let (kind, role) = match &error {
@@ -210,10 +214,8 @@ impl Machines {
     /// Tells the hooks which image and kernel are to be booted.
     pub(super) fn prepare_boot(&mut self, wanted: &RemoteVariant) -> Result<()> {
         let hooks = self.testbed.hooks.clone();
-        let told = [
-            ("image", &wanted.image, hooks.image),
-            ("kernel", &wanted.kernel, hooks.kernel),
-        ];
+        let told =
+            [("image", &wanted.image, hooks.image), ("kernel", &wanted.kernel, hooks.kernel)];
         for (name, value, hook) in told {
             let Some(value) = value else { continue };
             if hook.is_empty() {

@@ -140,10 +140,12 @@ fn read_expect(section: &mut Section<'_>, findings: &mut Findings<'_>) -> Vec<Ex
         let is = one.required_text("is", "\"radix4\"", findings);
         one.finish(findings);
         let both = run.zip(is);
-        expected.extend(both.map(|(run, is)| Expect {
-            run: run.value.to_owned(),
-            is: is.value.trim().to_owned(),
-        }));
+        expected.extend(
+            both.map(|(run, is)| Expect {
+                run: run.value.to_owned(),
+                is: is.value.trim().to_owned(),
+            }),
+        );
     }
     expected
 }

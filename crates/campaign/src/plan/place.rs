@@ -132,7 +132,8 @@ fn begin(dir: &Path, experiment: &Experiment, terms: &Terms) -> Result<Opened> {
     let plan = Plan::draw(experiment, seed, terms.grouping(experiment));
     let about = Some(terms.about.clone());
     let testbed = terms.testbed.clone();
-    let campaign = Campaign { about, testbed, ..plan.campaign(experiment, utc_stamp(SystemTime::now())) };
+    let campaign =
+        Campaign { about, testbed, ..plan.campaign(experiment, utc_stamp(SystemTime::now())) };
     let journal = Journal::create(dir, &campaign, &experiment.text)?;
     Ok(Opened { journal, plan, earlier: None })
 }

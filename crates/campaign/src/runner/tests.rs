@@ -119,7 +119,8 @@ impl Observer for Silent {
 
 fn run_in(dir: &Path, device: &mut Scripted<'_>, stop: &AtomicBool) -> End {
     let experiment = experiment();
-    let terms = Terms { about: About::unknown("scripted"), switch_cost: device.switch_cost, testbed: None };
+    let terms =
+        Terms { about: About::unknown("scripted"), switch_cost: device.switch_cost, testbed: None };
     let opened = Place::Named(dir.to_owned()).open(&experiment, &terms).expect("a free place");
     let runner =
         Runner { experiment: &experiment, device, observer: &mut Silent, stopper: &mut (), stop };
@@ -240,7 +241,8 @@ fn a_stopper_ends_the_campaign_after_a_whole_block() {
     }
     let dir = tempfile::tempdir().expect("a temporary directory");
     let experiment = experiment();
-    let terms = Terms { about: About::unknown("scripted"), switch_cost: Duration::ZERO, testbed: None };
+    let terms =
+        Terms { about: About::unknown("scripted"), switch_cost: Duration::ZERO, testbed: None };
     let place = Place::Named(dir.path().to_owned());
     let opened = place.open(&experiment, &terms).expect("a free place");
     let runner = Runner {
@@ -366,7 +368,10 @@ fn failures_of_machines_are_recorded_with_their_kind_and_what_was_done() {
     assert!(results.trials.iter().all(Trial::is_ok));
     let failure = results.repeated[0].failure.clone().expect("a failure");
     assert_eq!(failure.kind, FailureKind::DutHung);
-    assert_eq!((failure.remedies, failure.console), (vec!["waited".to_owned()], vec!["panic".to_owned()]));
+    assert_eq!(
+        (failure.remedies, failure.console),
+        (vec!["waited".to_owned()], vec!["panic".to_owned()])
+    );
 }
 
 #[test]

@@ -199,7 +199,8 @@ fn failures_of_devices(results: &Results) -> Vec<Warning> {
         }
     }
     let warning = |((variant, kind), mut ids): ((&str, FailureKind), Vec<String>)| {
-        let text = format!("{variant}: the device failed {}: {kind}", units::plural(ids.len(), "time"));
+        let text =
+            format!("{variant}: the device failed {}: {kind}", units::plural(ids.len(), "time"));
         // An attempt of a trial that has not ended yet has no trial to name.
         ids.retain(|id| results.trials.iter().any(|trial| trial.id == *id));
         ids.dedup();

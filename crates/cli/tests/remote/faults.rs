@@ -66,7 +66,8 @@ fn the_master_is_killed_and_its_stale_socket_is_not_used() {
 fn a_changed_host_key_stops_at_once() {
     let Some(rig) = Rig::up("a changed host key", &[]) else { return };
     let known = fs::read_to_string(rig.dir().join("known_hosts")).expect("readable");
-    let keys: Vec<&str> = known.lines().filter_map(|line| line.split_once(' ')).map(|(_, k)| k).collect();
+    let keys: Vec<&str> =
+        known.lines().filter_map(|line| line.split_once(' ')).map(|(_, k)| k).collect();
     rig.edit("known_hosts", &format!("10.66.1.2 {}", keys[0]), &format!("10.66.1.2 {}", keys[1]));
     let before = fs::read(rig.dir().join("known_hosts")).expect("readable");
     let output = rig.run(EXPERIMENT);
@@ -117,7 +118,10 @@ fn a_configuration_that_is_not_saved_fails_the_trials_of_its_variant() {
     let set = rig.dir().join("set/etc");
     fs::create_dir_all(&set).expect("made");
     fs::write(set.join("fwdlab-test"), "1\n").expect("written");
-    rig.on("dut", "printf '#!/bin/sh\\nrm -f /etc/fwdlab-test\\n' > /rig-on-reboot; chmod 755 /rig-on-reboot");
+    rig.on(
+        "dut",
+        "printf '#!/bin/sh\\nrm -f /etc/fwdlab-test\\n' > /rig-on-reboot; chmod 755 /rig-on-reboot",
+    );
     let experiment =
         EXPERIMENT.replace("name = \"strict\"", "name = \"strict\"\nconfiguration = \"set\"");
     let output = rig.run(&experiment);
@@ -126,7 +130,9 @@ fn a_configuration_that_is_not_saved_fails_the_trials_of_its_variant() {
     let trials = rig.records("trial");
     let failed: Vec<_> = trials.iter().filter(|trial| trial["status"] == "failed").collect();
     assert_eq!((trials.len(), failed.len()), (2, 1));
-    assert!(failed[0]["reason"].as_str().expect("a reason").contains("/etc/fwdlab-test is not there"));
+    assert!(
+        failed[0]["reason"].as_str().expect("a reason").contains("/etc/fwdlab-test is not there")
+    );
 }
 
 #[test]
@@ -134,7 +140,8 @@ fn a_reboot_that_does_nothing() {
     let Some(rig) = Rig::up("a reboot that does nothing", &[]) else { return };
     rig.on("dut", "touch /rig-never-reboots");
     rig.edit("testbed.toml", "boot = \"20s\"", "boot = \"3s\"\nattempts = 1");
-    let experiment = EXPERIMENT.replace("name = \"strict\"", "name = \"strict\"\nreboot = \"trial\"");
+    let experiment =
+        EXPERIMENT.replace("name = \"strict\"", "name = \"strict\"\nreboot = \"trial\"");
     let output = rig.run(&experiment);
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
     assert_eq!(rig.failures(), ["same-boot"]);
@@ -147,8 +154,14 @@ fn a_leftover_file_fails_the_trial() {
     fs::create_dir_all(&set).expect("made");
     fs::write(set.join("fwdlab-test"), "1\n").expect("written");
     let with_files = EXPERIMENT
-        .replace("name = \"loose\"", "name = \"loose\"\nreboot = \"never\"\nconfiguration = \"set\"")
-        .replace("name = \"strict\"", "name = \"strict\"\nreboot = \"never\"\nconfiguration = \"set\"");
+        .replace(
+            "name = \"loose\"",
+            "name = \"loose\"\nreboot = \"never\"\nconfiguration = \"set\"",
+        )
+        .replace(
+            "name = \"strict\"",
+            "name = \"strict\"\nreboot = \"never\"\nconfiguration = \"set\"",
+        );
     rig.assert_finished(&rig.run(&with_files));
     // What is mounted cannot be removed.
     rig.on("dut", "mount --bind /etc/fwdlab-test /etc/fwdlab-test");
@@ -185,7 +198,10 @@ fn a_device_that_hangs_is_switched_off_and_on() {
     rig.assert_finished(&output);
     let failure = &rig.records("repeated")[0]["failure"];
     assert!(failure["console"].to_string().contains("Kernel panic"), "{failure}");
-    assert!(failure["remedies"].to_string().contains("switched the device off and on"), "{failure}");
+    assert!(
+        failure["remedies"].to_string().contains("switched the device off and on"),
+        "{failure}"
+    );
 }
 
 #[test]
@@ -202,7 +218,10 @@ fn two_controllers_do_not_share_a_testbed() {
         assert_eq!(output.status.code(), Some(2), "{said}");
         assert!(said.contains("somebody else works on this testbed"), "{said}");
         let journal = fs::read_to_string(results.join("trials.jsonl")).expect("a journal");
-        assert!(journal.contains("\"kind\":\"locked\"") && !journal.contains("canary"), "{journal}");
+        assert!(
+            journal.contains("\"kind\":\"locked\"") && !journal.contains("canary"),
+            "{journal}"
+        );
     });
     rig.assert_finished(&output);
 }
@@ -221,6 +240,7 @@ fn a_killed_controller_is_gone_on_with() {
     rig.assert_finished(&output);
     let ids: Vec<String> = rig.records("trial").iter().map(|t| t["id"].to_string()).collect();
     assert_eq!(ids.len(), 2, "{ids:?}");
-    let unlock = rig.fwdlab().args(["unlock", "--testbed"]).arg(rig.dir().join("testbed.toml")).output();
+    let unlock =
+        rig.fwdlab().args(["unlock", "--testbed"]).arg(rig.dir().join("testbed.toml")).output();
     assert_eq!(text(&unlock.expect("it starts").stdout), "it is not locked\n");
 }

@@ -21,7 +21,10 @@ fn chatty_login_files_tcsh_and_busybox_make_no_difference() {
     }
     if has("busybox") {
         // Found before dash's.
-        rig.on("receiver", "mkdir -p /usr/local/bin; ln -s $(command -v busybox) /usr/local/bin/sh");
+        rig.on(
+            "receiver",
+            "mkdir -p /usr/local/bin; ln -s $(command -v busybox) /usr/local/bin/sh",
+        );
     } else {
         eprintln!("SKIPPED busybox as sh: not here; apt-get install busybox-static");
     }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -50,6 +51,22 @@ pub fn long() -> String {
     EXPERIMENT.replace("duration = \"200ms\"", "duration = \"3s\"")
 }
 
+/// fwdlab without what only a debugger reads: it travels to every tester of every rig.
+fn program() -> &'static Path {
+    static PROGRAM: OnceLock<(PathBuf, TempDir)> = OnceLock::new();
+    let (path, _) = PROGRAM.get_or_init(|| {
+        let dir = tempfile::Builder::new().prefix("fwrig").tempdir().expect("a directory");
+        let path = dir.path().join("fwdlab");
+        let whole = env!("CARGO_BIN_EXE_fwdlab");
+        let stripped = Command::new("strip").arg("-o").arg(&path).arg(whole).status();
+        if !stripped.is_ok_and(|status| status.success()) {
+            fs::copy(whole, &path).expect("copied");
+        }
+        (path, dir)
+    });
+    path
+}
+
 fn script() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/remote-rig.sh")
 }
@@ -84,6 +101,8 @@ impl Rig {
             eprintln!("SKIPPED {name}: {}", said.trim());
             return None;
         }
+        let program = format!("os = \"linux\"\nprogram = {:?}", program());
+        rig.edit("testbed.toml", "os = \"linux\"", &program);
         Some(rig)
     }
 
@@ -192,7 +211,11 @@ impl Rig {
         let said = text(&output.stderr);
         let trials = self.records("trial");
         let bad: Vec<&Value> = trials.iter().filter(|trial| trial["status"] != "ok").collect();
-        assert!(bad.is_empty(), "{:?}\n{said}", bad.iter().map(|t| &t["reason"]).collect::<Vec<_>>());
+        assert!(
+            bad.is_empty(),
+            "{:?}\n{said}",
+            bad.iter().map(|t| &t["reason"]).collect::<Vec<_>>()
+        );
         assert!(output.status.success(), "{said}");
         assert_eq!(self.records("finished").len(), 1, "{said}");
     }

@@ -26,7 +26,11 @@ fn a_campaign_runs_and_its_results_hold_no_secret() {
     // Everything that must not get out has a telling name.
     let key = rig.dir().join("canary-key");
     fs::rename(rig.dir().join("key"), &key).expect("renamed");
-    rig.edit("ssh_config", &rig.dir().join("key").display().to_string(), &key.display().to_string());
+    rig.edit(
+        "ssh_config",
+        &rig.dir().join("key").display().to_string(),
+        &key.display().to_string(),
+    );
     rig.edit("ssh_config", "Host dut\n", "Host canary-alias\n");
     rig.edit("testbed.toml", "ssh = \"dut\"", "ssh = \"canary-alias\"");
     rig.append(
@@ -67,7 +71,8 @@ fn a_campaign_runs_and_its_results_hold_no_secret() {
     for secret in ["canary-key", "canary-user", "10.66.1.2", "root@", "ssh_config"] {
         assert!(!results.contains(secret), "{secret} stands in the results");
     }
-    let console = rig.journal().iter().map(|r| r["failure"]["console"].to_string()).collect::<String>();
+    let console =
+        rig.journal().iter().map(|r| r["failure"]["console"].to_string()).collect::<String>();
     assert!(console.contains("(dut) at (dut)") && !console.contains("canary"), "{console}");
 }
 
@@ -124,7 +129,10 @@ fn files_of_a_configuration_come_and_go_with_their_variants() {
     rig.on("dut", "mkdir /etc/fwdlab-test; echo original > /etc/fwdlab-test/changed");
     let experiment = EXPERIMENT
         .replace("name = \"loose\"", "name = \"loose\"\nreboot = \"never\"")
-        .replace("name = \"strict\"", "name = \"strict\"\nreboot = \"never\"\nconfiguration = \"set\"")
+        .replace(
+            "name = \"strict\"",
+            "name = \"strict\"\nreboot = \"never\"\nconfiguration = \"set\"",
+        )
         .replace("blocks = 1", "blocks = 2");
     let output = rig.run(&experiment);
     rig.assert_finished(&output);
@@ -143,7 +151,10 @@ fn a_campaign_of_another_testbed_is_not_gone_on_with() {
     let Some(rig) = Rig::up("another testbed", &[]) else { return };
     let output = rig.run_and(&long(), |_, child| {
         // As Ctrl-C: the campaign stops and keeps what it has.
-        std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("sent");
+        std::process::Command::new("kill")
+            .args(["-INT", &child.id().to_string()])
+            .status()
+            .expect("sent");
     });
     assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
     rig.edit("testbed.toml", "name = \"rig\"", "name = \"twin\"");
@@ -163,7 +174,10 @@ fn doctor_shows_what_a_testbed_lacks() {
     let output = doctor();
     let said = text(&output.stdout);
     assert!(output.status.success(), "{said}{}", text(&output.stderr));
-    assert!(said.contains("known key 256 SHA256:") && said.contains("dut: port port0: 02:66"), "{said}");
+    assert!(
+        said.contains("known key 256 SHA256:") && said.contains("dut: port port0: 02:66"),
+        "{said}"
+    );
     rig.on("dut", "ip link set port1 down");
     let output = doctor();
     assert_eq!(output.status.code(), Some(1));

@@ -264,7 +264,9 @@ pub fn change(role: &'static str, before: &Reading, after: &Reading) -> Result<C
         change.sent = second.sent.saturating_sub(second_then.sent);
         let missed = first.missed.saturating_sub(first_then.missed);
         let refused = second.refused.saturating_sub(second_then.refused);
-        for (reason, count) in [("no room at the first port", missed), ("no room at the second port", refused)] {
+        for (reason, count) in
+            [("no room at the first port", missed), ("no room at the second port", refused)]
+        {
             if count > 0 {
                 change.drops.insert(reason.to_owned(), count);
             }

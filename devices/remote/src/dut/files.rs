@@ -74,8 +74,11 @@ pub fn restore_and_place(
     let directory = host.host.directory.clone();
     let placed = format!("{directory}/placed");
     let list = host.ask(&format!("cat {placed} 2>/dev/null || :"), is_stopped)?;
-    let before: BTreeMap<&str, &str> =
-        list.lines().filter_map(|line| line.split_once('\t')).map(|(how, path)| (path, how)).collect();
+    let before: BTreeMap<&str, &str> = list
+        .lines()
+        .filter_map(|line| line.split_once('\t'))
+        .map(|(how, path)| (path, how))
+        .collect();
     let paths: Vec<String> = wanted.files.keys().cloned().collect();
     let there = host.sums(&paths, is_stopped)?;
     let is_same = before.len() == wanted.files.len()
@@ -123,7 +126,8 @@ pub fn restore_and_place(
             content.mode
         ));
     }
-    script.push_str(&format!("( {record}: ) > {placed}.new && mv {placed}.new {placed} || exit 9\n"));
+    script
+        .push_str(&format!("( {record}: ) > {placed}.new && mv {placed}.new {placed} || exit 9\n"));
     if is_read_only {
         script.push_str("mount -ur /; config save\n");
     }

@@ -8,8 +8,9 @@ use crate::RemoteError;
 /// What the words of ssh, which ended with an error, mean.
 pub fn of(role: &'static str, words: &str) -> RemoteError {
     let has = |text: &str| words.contains(text);
-    let misconfigured =
-        |what: &str, remedy: &str| RemoteError::failed(FailureKind::Misconfigured, role, what, remedy);
+    let misconfigured = |what: &str, remedy: &str| {
+        RemoteError::failed(FailureKind::Misconfigured, role, what, remedy)
+    };
     const DOCTOR: &str = "`fwdlab doctor --testbed FILE` shows what ssh says";
     if has("REMOTE HOST IDENTIFICATION HAS CHANGED") {
         return misconfigured(
@@ -43,7 +44,12 @@ pub fn of(role: &'static str, words: &str) -> RemoteError {
     } else {
         "the connection broke"
     };
-    RemoteError::failed(FailureKind::TransportLost, role, what, "look whether it is up and sshd runs")
+    RemoteError::failed(
+        FailureKind::TransportLost,
+        role,
+        what,
+        "look whether it is up and sshd runs",
+    )
 }
 
 #[cfg(test)]
@@ -56,8 +62,14 @@ mod tests {
             ("root@10.1.2.3: Permission denied (publickey).", FailureKind::Misconfigured),
             ("@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @", FailureKind::Misconfigured),
             ("Host key verification failed.", FailureKind::Misconfigured),
-            ("ssh: connect to host 10.1.2.3 port 22: Connection refused", FailureKind::TransportLost),
-            ("ssh: connect to host 10.1.2.3 port 22: Connection timed out", FailureKind::TransportLost),
+            (
+                "ssh: connect to host 10.1.2.3 port 22: Connection refused",
+                FailureKind::TransportLost,
+            ),
+            (
+                "ssh: connect to host 10.1.2.3 port 22: Connection timed out",
+                FailureKind::TransportLost,
+            ),
             ("", FailureKind::TransportLost),
         ];
         for (words, kind) in cases {

@@ -1,7 +1,7 @@
 //! Reads a testbed file, as strictly as an experiment file: every problem with its line and a remedy.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use fwdlab_experiment::Problems;
@@ -57,7 +57,8 @@ impl Testbed {
 }
 
 fn read(mut top: Section<'_>, path: &Path, findings: &mut Findings<'_>) -> Option<Testbed> {
-    let beside = |name: &str| path.parent().unwrap_or(Path::new("")).join(name);
+    let parent = path.parent().unwrap_or(Path::new(""));
+    let beside = |name: &str| parent.join(name);
     let name = read_name(&mut top, findings);
     let known_hosts = top.text("known-hosts", "\"known_hosts\"", findings);
     let ssh_config = top.text("ssh-config", "\"ssh_config\"", findings);
@@ -65,7 +66,8 @@ fn read(mut top: Section<'_>, path: &Path, findings: &mut Findings<'_>) -> Optio
     if hosts.is_none() && findings.is_empty() {
         missing(&top, "hosts", "[hosts.dut] and [hosts.tester]", findings);
     }
-    let mut host = |role| hosts.as_mut().and_then(|hosts| read_host(hosts, role, findings));
+    let mut host =
+        |role| hosts.as_mut().and_then(|hosts| read_host(hosts, (role, parent), findings));
     let (dut, tester, receiver) = (host(DUT), host(TESTER), host(RECEIVER));
     let hooks = top.table("hooks", findings).map(|table| read_hooks(table, findings));
     let limits = top.table("limits", findings).map(|table| read_limits(table, findings));
@@ -122,7 +124,7 @@ fn read_name(top: &mut Section<'_>, findings: &mut Findings<'_>) -> Option<Strin
 
 fn read_host(
     hosts: &mut Section<'_>,
-    role: &'static str,
+    (role, beside): (&'static str, &Path),
     findings: &mut Findings<'_>,
 ) -> Option<Host> {
     let mut section = hosts.table(role, findings)?;
@@ -169,7 +171,7 @@ fn read_host(
         os,
         ports: ports?,
         directory: directory?,
-        program: program.map(|found| PathBuf::from(found.value)),
+        program: program.map(|found| beside.join(found.value)),
         is_networked_by_us,
     })
 }

@@ -99,8 +99,7 @@ impl Generator for Agents {
                 .map(|counted| (counted.ns, if rx { counted.received } else { counted.sent }))
                 .collect(),
         };
-        let intervals =
-            aligned(&of(&sent, &self.tester, false), &of(&received, receiver, true));
+        let intervals = aligned(&of(&sent, &self.tester, false), &of(&received, receiver, true));
         Ok(counts(intervals, &sent, &received))
     }
 
@@ -130,7 +129,8 @@ impl Generator for Agents {
         for agent in [&self.tester].into_iter().chain(&self.receiver) {
             let (role, offset) = (agent.role, agent.offset_ns as f64 / 1e6);
             let round_trip = agent.round_trip_ns as f64 / 1e6;
-            let text = format!("{offset:.3} ms (best of {ROUND_TRIPS} round trips: {round_trip:.3} ms)");
+            let text =
+                format!("{offset:.3} ms (best of {ROUND_TRIPS} round trips: {round_trip:.3} ms)");
             facts.push((format!("clock of {role} ahead of the controller"), text));
         }
         facts

@@ -127,13 +127,16 @@ impl Said {
         let mut said = Self::default();
         for (number, line) in text.lines().enumerate() {
             let Some(line) = parse(line) else { continue };
-            let wrong = |why: String| failed(role, &format!("line {} of its output: {why}", number + 1));
+            let wrong =
+                |why: String| failed(role, &format!("line {} of its output: {why}", number + 1));
             match line.map_err(wrong)? {
                 Line::Ready(_) => {}
                 Line::Interval(counted) if counted.ms.is_finite() && counted.ms > 0.0 => {
                     said.intervals.push(counted);
                 }
-                Line::Interval(_) => return Err(wrong("an interval that does not last".to_owned())),
+                Line::Interval(_) => {
+                    return Err(wrong("an interval that does not last".to_owned()));
+                }
                 Line::Total(total) => said.total = total,
                 Line::Failed(why) => return Err(failed(role, &why)),
             }

@@ -94,12 +94,7 @@ pub trait Generator {
     ///
     /// # Errors
     /// Those of [`run`](Self::run).
-    fn limit(
-        &mut self,
-        _: &mut Hosts,
-        _: &Task<'_>,
-        _: &dyn Fn() -> bool,
-    ) -> Result<Option<f64>> {
+    fn limit(&mut self, _: &mut Hosts, _: &Task<'_>, _: &dyn Fn() -> bool) -> Result<Option<f64>> {
         Ok(None)
     }
 

@@ -58,7 +58,8 @@ impl Generator for Netmap {
 /// What both logs say.
 fn counts(testbed: &Testbed, sender: &str, receiver: &str, is_one_host: bool) -> Result<Counts> {
     let read = |text: &str, role| {
-        let log = PktgenLog::read(text.as_bytes()).map_err(|error| failed(role, &error.to_string()))?;
+        let log =
+            PktgenLog::read(text.as_bytes()).map_err(|error| failed(role, &error.to_string()))?;
         match log.failure() {
             Some(problem) => Err(failed(role, &problem.to_string())),
             None => Ok(log),
@@ -93,7 +94,8 @@ fn series(log: &PktgenLog) -> Series {
         0 => 1_000_000,
         us => us,
     };
-    let began = log.samples.first().map(|first| i128::from(first.end_us) - i128::from(length(first)));
+    let began =
+        log.samples.first().map(|first| i128::from(first.end_us) - i128::from(length(first)));
     let intervals = log.samples.iter().map(|sample| {
         let frames = if sample.packets > 0 { sample.packets } else { sample.pps };
         (length(sample) * 1_000, frames)

@@ -128,5 +128,10 @@ impl Drop for Process {
 
 pub(super) fn failed(role: &'static str, why: &str) -> RemoteError {
     let remedy = "run the command there by hand";
-    RemoteError::failed(FailureKind::TesterFailed, role, format!("the tester failed: {why}"), remedy)
+    RemoteError::failed(
+        FailureKind::TesterFailed,
+        role,
+        format!("the tester failed: {why}"),
+        remedy,
+    )
 }
