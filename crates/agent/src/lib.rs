@@ -23,6 +23,7 @@ pub mod task;
 mod tester;
 mod traffic;
 mod voice;
+mod wall;
 
 pub use launch::launch;
 pub use serve::serve;

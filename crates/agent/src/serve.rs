@@ -5,10 +5,11 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use crate::channel::{line_of, message_of};
 use crate::order::{Answer, Order};
+use crate::wall::now_ns;
 use crate::{Result, traffic};
 
 /// An agent without an order for so long has been forgotten.
@@ -76,12 +77,6 @@ fn say(output: &mut impl Write, answer: &Answer) -> Result<()> {
     let line = line_of(answer).map_err(|error| error.to_string())?;
     let written = output.write_all(line.as_bytes()).and_then(|()| output.flush());
     written.map_err(|error| format!("cannot answer: {error}"))
-}
-
-/// The host's time in ns since 1970.
-pub(super) fn now_ns() -> u64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    since.map_or(0, |since| since.as_nanos() as u64)
 }
 
 /// Sets a flag at a moment, and ends the process when nobody has listened; called off when dropped.

@@ -11,8 +11,8 @@ use fwdlab_wire::MacAddr;
 
 use crate::deaf::Deaf;
 use crate::order::{Answer, Counted, Report, Role, TrafficOrder};
-use crate::serve::now_ns;
 use crate::tester::checks_of;
+use crate::wall::now_ns;
 use crate::{Result, words};
 
 /// Frames between sender and receiver.

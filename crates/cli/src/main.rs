@@ -10,6 +10,7 @@ mod audit;
 mod compare;
 mod devices;
 mod doctor;
+mod environment;
 mod experiments;
 mod export;
 mod features;

@@ -11,7 +11,7 @@ use fwdlab_results::Results;
 use fwdlab_results::environment::Environment;
 use fwdlab_results::profile::FREQUENCY_HZ;
 
-use crate::{devices, experiments, interrupt, output, run};
+use crate::{devices, environment, experiments, interrupt, output};
 
 /// Arguments of `fwdlab profile`.
 #[derive(clap::Args)]
@@ -50,7 +50,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     );
     let mut device = devices::open(&experiment, &arguments.testbed)?;
     if let Some(earlier) = Environment::read(&arguments.dir)? {
-        let now = run::environment(results.campaign.seed, device.as_ref());
+        let now = environment::of(results.campaign.seed, device.as_ref());
         for difference in earlier.differences(&now) {
             eprintln!("warning: this is not what the measured trials ran on: {difference}");
         }

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use fwdlab_campaign::plan::{Opened, Place, Terms, UntilDecided};
 use fwdlab_campaign::profiling::Session;
 use fwdlab_campaign::runner::{End, Runner};
-use fwdlab_device::{Device, Facts};
+use fwdlab_device::Device;
 use fwdlab_experiment::Experiment;
 use fwdlab_report as report;
 use fwdlab_results::environment::Environment;
@@ -17,7 +17,7 @@ use fwdlab_results::profile::FREQUENCY_HZ;
 use fwdlab_results::{Results, Status};
 
 use crate::progress::Bar;
-use crate::{devices, experiments, features, interrupt, output, profile, stamp};
+use crate::{devices, environment, experiments, features, interrupt, output, profile};
 
 /// The exit code of a campaign that stopped because tester or network failed again and again.
 const TESTBED_BROKEN: u8 = 3;
@@ -106,7 +106,7 @@ pub(crate) fn measure(
             earlier.trials.len()
         );
     }
-    let environment = environment(opened.plan.seed, device);
+    let environment = environment::of(opened.plan.seed, device);
     match Environment::read(&dir)? {
         None => environment.write(&dir)?,
         Some(earlier) => {
@@ -123,13 +123,6 @@ pub(crate) fn measure(
         stop,
     };
     Ok(runner.run(opened)?)
-}
-
-/// What the campaign runs on; facts of the tester's host say so in their names.
-pub(crate) fn environment(seed: u64, device: &dyn Device) -> Environment {
-    let Facts { mut device, tester } = device.facts();
-    device.extend(tester.into_iter().map(|(name, value)| (format!("tester: {name}"), value)));
-    Environment::collect(stamp::build(), seed, device)
 }
 
 /// What the experiment's device asks of the plan.

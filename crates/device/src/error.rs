@@ -62,8 +62,15 @@ pub struct Fault {
     pub on: String,
     /// What to try next; empty when `what` says it.
     pub try_next: String,
-    /// What kind of failure it was, where machines or the way to them are to blame.
-    pub kind: Option<FailureKind>,
+    /// Where machines or the way to them are to blame.
+    pub breakdown: Option<Box<Breakdown>>,
+}
+
+/// What is known of a failure of machines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Breakdown {
+    /// What kind of failure it was.
+    pub kind: FailureKind,
     /// What was done about it.
     pub remedies: Vec<String>,
     /// The last lines of the console.

@@ -26,7 +26,7 @@ use fwdlab_experiment::{Experiment, Schema, Traffic, Variant};
 use fwdlab_results::profile::Profiled;
 use fwdlab_results::{About, Interval, Measured, TestbedMark};
 
-pub use error::{DeviceError, Fault};
+pub use error::{Breakdown, DeviceError, Fault};
 pub use finding::Finding;
 
 /// A device before it runs.

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use fwdlab_device::{DeviceError, Fault};
+use fwdlab_device::{Breakdown, DeviceError, Fault};
 use fwdlab_results::{Blame, FailureKind};
 
 /// Why something on the testbed did not work.
@@ -85,19 +85,18 @@ impl RemoteError {
         let (role, what, remedy) = match self {
             Self::Stopped => return DeviceError::Stopped,
             Self::Failed { kind, role, what, remedy } => {
-                let kind = Some(kind);
-                let on = role.to_owned();
-                let fault = Fault { what, on, try_next: remedy, kind, remedies, console };
-                return match kind.map(FailureKind::blame) {
-                    Some(Blame::Configuration) => DeviceError::Configuration(fault),
-                    _ => DeviceError::Lost(fault),
+                let breakdown = Some(Box::new(Breakdown { kind, remedies, console }));
+                let fault = Fault { what, on: role.to_owned(), try_next: remedy, breakdown };
+                return match kind.blame() {
+                    Blame::Configuration => DeviceError::Configuration(fault),
+                    Blame::Device | Blame::Testbed => DeviceError::Lost(fault),
                 };
             }
             Self::Variant { role, what, remedy } => (role, what, remedy),
             other => return DeviceError::setup(other),
         };
         let on = role.to_owned();
-        DeviceError::Setup(Fault { what, on, try_next: remedy, remedies, console, kind: None })
+        DeviceError::Setup(Fault { what, on, try_next: remedy, breakdown: None })
     }
 }
 

@@ -19,7 +19,7 @@ use crate::Result;
 use crate::plan::{Opened, PlannedTrial};
 use fwdlab_claims::comparable;
 use fwdlab_claims::settle::settle;
-use fwdlab_device::{Device, DeviceError, Proof, Request, Watch};
+use fwdlab_device::{Breakdown, Device, DeviceError, Proof, Request, Watch};
 use fwdlab_experiment::Experiment;
 use fwdlab_results::Measured;
 use fwdlab_results::journal::Journal;
@@ -240,13 +240,8 @@ impl Runner<'_> {
 
 /// What the journal keeps of a failure of the machines.
 fn failure(error: &DeviceError) -> Option<Failure> {
-    let fault = error.fault()?;
-    Some(Failure {
-        kind: fault.kind?,
-        at: utc_stamp(SystemTime::now()),
-        remedies: fault.remedies.clone(),
-        console: fault.console.clone(),
-    })
+    let Breakdown { kind, remedies, console } = error.fault()?.breakdown.as_deref()?.clone();
+    Some(Failure { kind, at: utc_stamp(SystemTime::now()), remedies, console })
 }
 
 /// Puts what the device answered when it was set up beside what it answered in the trial.

@@ -2,7 +2,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use fwdlab_device::{Facts, Fault};
+use fwdlab_device::{Breakdown, Facts, Fault};
 use fwdlab_experiment::Anything;
 use fwdlab_experiment::Variant;
 use fwdlab_results::{About, Busy, FailureKind, Grouping, Ledger, TestbedMark};
@@ -351,12 +351,9 @@ fn counts_must_agree_as_exactly_as_the_devices_ledger_says() {
 
 /// A failure of this kind.
 fn of_kind(kind: FailureKind) -> Fault {
-    Fault {
-        kind: Some(kind),
-        remedies: vec!["waited".to_owned()],
-        console: vec!["panic".to_owned()],
-        ..Fault::new("it broke")
-    }
+    let (remedies, console) = (vec!["waited".to_owned()], vec!["panic".to_owned()]);
+    let breakdown = Some(Box::new(Breakdown { kind, remedies, console }));
+    Fault { breakdown, ..Fault::new("it broke") }
 }
 
 #[test]
