@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use fwdlab_stats::{Comparison, Confidence, Method, Subject, Verdict};
+use fwdlab_stats::{Comparison, Confidence, Subject, Verdict};
 
 use crate::saved::Saved;
 use crate::units;
@@ -78,19 +78,12 @@ pub fn elsewhere(saved: &Saved) -> String {
     text
 }
 
-/// What is quoted: estimand, correction, and the confidence where it is not the usual.
+/// What is quoted: estimand, correction among several questions, and the confidence where it is not the
+/// usual. The method names its own correction for several variants.
 pub fn quoted(comparison: &Comparison) -> String {
     let mut text = comparison.estimand.describe().to_owned();
-    let of_method = match comparison.method {
-        Method::Dunnett => Some("Dunnett's correction for several variants"),
-        Method::HolmPaired | Method::HolmSignedRank => {
-            Some("Holm's correction for several variants")
-        }
-        _ => None,
-    };
-    let correction = comparison.correction.map(|correction| correction.describe());
-    for part in of_method.map(str::to_owned).into_iter().chain(correction) {
-        let _ = write!(text, ", {part}");
+    if let Some(correction) = comparison.correction {
+        let _ = write!(text, ", {}", correction.describe());
     }
     if (comparison.confidence.share() - Confidence::USUAL.share()).abs() > 1e-12 {
         let _ = write!(text, ", intervals at {} %", units::level(comparison.confidence.percent()));

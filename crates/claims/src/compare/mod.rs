@@ -134,9 +134,10 @@ impl Judgement {
     /// What the sentence leaves out: the same nanoseconds on other devices, and what is quoted.
     pub fn notes(&self) -> Vec<String> {
         let is_valid = !matches!(self.verdict, Verdict::Invalid { .. });
-        let quoted = self.comparison.as_ref().filter(|_| is_valid).map(words::quoted);
-        let elsewhere = self.saved.as_ref().map(words::elsewhere);
-        elsewhere.into_iter().chain(quoted.map(|text| format!("quoted: {text}"))).collect()
+        let quoted =
+            |own: &Comparison| format!("{}; quoted: {}", own.method.describe(), words::quoted(own));
+        let quoted = self.comparison.as_ref().filter(|_| is_valid).map(quoted);
+        self.saved.as_ref().map(words::elsewhere).into_iter().chain(quoted).collect()
     }
 }
 
