@@ -9,8 +9,13 @@ use std::path::{Path, PathBuf};
 use fwdlab_experiment::{Experiment, Schema};
 
 /// In the program's order.
-const DEVICES: [&dyn Schema; 4] =
-    [&fwdlab_builtin::Builtin, &fwdlab_linux::LINUX, &fwdlab_linux::BUILTIN_VETH, &fwdlab_vm::Vm];
+const DEVICES: [&dyn Schema; 5] = [
+    &fwdlab_builtin::Builtin,
+    &fwdlab_linux::LINUX,
+    &fwdlab_linux::BUILTIN_VETH,
+    &fwdlab_remote::Remote,
+    &fwdlab_vm::Vm,
+];
 
 /// Every `NAME.toml` of tests/golden/experiment-errors is refused with the
 /// text of `NAME.expected`; `BLESS=1 cargo test` writes the texts anew.

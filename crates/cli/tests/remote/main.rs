@@ -4,6 +4,7 @@
 
 mod faults;
 mod logins;
+mod pool;
 mod rig;
 mod testbed;
 mod whole;
