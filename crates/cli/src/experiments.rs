@@ -23,7 +23,7 @@ pub fn read(path: Option<&Path>) -> anyhow::Result<Experiment> {
 
 /// Says so when the file names a device that this build left out.
 fn explained(error: fwdlab_experiment::Error, path: &Path) -> anyhow::Error {
-    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let text = fwdlab_guard::input::named_text(path, fwdlab_guard::MIB).unwrap_or_default();
     let named = text.parse::<toml::Table>().ok().and_then(|mut file| file.remove("device"));
     let named = named.as_ref().and_then(toml::Value::as_str);
     let left_out = features::left_out().find(|f| f.device.is_some() && f.device == named);

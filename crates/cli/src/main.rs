@@ -93,13 +93,48 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    match run(Cli::parse().command) {
+    let command = Cli::parse().command;
+    devices::tidy();
+    match run(command) {
         Ok(code) => code,
-        Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            fwdlab_guard::say!("error: {}", in_words(&error));
             ExitCode::from(2)
         }
+    }
+}
+
+/// An error with its causes, those left out that its words name already.
+fn in_words(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::Context as _;
+
+    #[test]
+    fn no_cause_is_said_twice() {
+        let cause = || Err::<(), _>(std::io::Error::other("it is gone"));
+        let error = cause().context("cannot open x: it is gone; look again").unwrap_err();
+        assert_eq!(in_words(&error), "cannot open x: it is gone; look again");
+        let error = cause().context("cannot open x").unwrap_err();
+        assert_eq!(in_words(&error), "cannot open x: it is gone");
+    }
+
+    #[test]
+    fn arguments_fit_together() {
+        use clap::CommandFactory as _;
+        Cli::command().debug_assert();
     }
 }
 

@@ -73,7 +73,7 @@ impl Observer for Bar {
         self.bar.set_position(self.done as u64);
         if trial.status == Status::Failed {
             let reason = trial.reason.as_deref().unwrap_or("no reason recorded");
-            self.bar.suspend(|| eprintln!("warning: trial {} FAILED: {reason}", trial.id));
+            self.bar.suspend(|| fwdlab_guard::say!("warning: trial {} FAILED: {reason}", trial.id));
         }
     }
 }

@@ -64,7 +64,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         Format::Json => report::json(&written.claims)?,
     };
     output::print(&text)?;
-    eprintln!("{} files written to {}", written.files.len(), dir.display());
+    fwdlab_guard::say!("{} files written to {}", written.files.len(), dir.display());
     features::say_what_reports_lack();
     Ok(ExitCode::SUCCESS)
 }
@@ -86,10 +86,10 @@ fn synthesis(arguments: &Args) -> anyhow::Result<ExitCode> {
     let all: Result<Vec<Results>, _> = arguments.dirs.iter().map(|dir| read(dir)).collect();
     let synthesis = Synthesis::of(all?, arguments.mixed)?;
     for warning in &synthesis.warnings {
-        eprintln!("warning: {warning}");
+        fwdlab_guard::say!("warning: {warning}");
     }
     let files = report::synthesis::write(&synthesis, output)?;
-    eprintln!("{} files written to {}", files.len(), output.display());
+    fwdlab_guard::say!("{} files written to {}", files.len(), output.display());
     Ok(ExitCode::SUCCESS)
 }
 

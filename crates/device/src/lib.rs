@@ -47,6 +47,13 @@ pub trait Kind: Schema {
         experiment: &Arc<Experiment>,
         place: &Place,
     ) -> Result<Box<dyn Device>, DeviceError>;
+
+    /// Removes from this machine what runs left behind that were killed. Every command begins so.
+    fn tidy(&self) {}
+
+    /// Removes from this machine what the devices of this process made: it ends at once, and
+    /// nothing will be dropped.
+    fn abandon(&self) {}
 }
 
 /// Where the lab stands.

@@ -64,12 +64,7 @@ fn read_name<'n>(
 ) -> Option<Found<String>> {
     let found = section.required_text("name", "\"a-short-name\"", findings)?;
     let name = found.value;
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    let result = if name.is_empty()
-        || name.len() > 64
-        || !name.chars().all(is_plain)
-        || name.starts_with('.')
-    {
+    let result = if !fwdlab_results::is_name(name) {
         Err(Complaint::new(
             format!("{name:?} is no name"),
             "1 to 64 letters, digits, '.', '_' or '-', with no '.' in front",

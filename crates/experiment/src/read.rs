@@ -1,10 +1,10 @@
 //! Reads an experiment file into an [`Experiment`].
 
-use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use fwdlab_guard::input;
 use sha2::{Digest, Sha256};
 use toml::de::DeTable;
 
@@ -17,6 +17,8 @@ use super::{
 };
 use fwdlab_results::{Error as ResultsError, Measure};
 
+/// Longest experiment file.
+const MOST_BYTES: u64 = 4 * fwdlab_guard::MIB;
 const DEFAULT_BLOCKS: u32 = 8;
 const DEFAULT_CAP: u32 = 40;
 /// Fewer blocks cannot decide anything (the stop looks from the third on).
@@ -35,7 +37,7 @@ impl Experiment {
     /// When a file cannot be read or is wrong, as [`Experiment::parse`], or
     /// when a destination has no route.
     pub fn read(path: &Path, devices: &[&dyn Schema]) -> Result<Self> {
-        let text = fs::read_to_string(path).map_err(ResultsError::io("read", path))?;
+        let text = input::named_text(path, MOST_BYTES).map_err(ResultsError::io("read", path))?;
         let mut experiment = Self::parse(path, &text, devices)?;
         experiment.load_routes()?;
         Ok(experiment)
@@ -153,7 +155,7 @@ fn read_experiment(
     devices: &[&dyn Schema],
     findings: &mut Findings<'_>,
 ) -> Option<Experiment> {
-    let title = top.required_text("title", "\"What is compared\"", findings);
+    let title = read_title(&mut top, findings);
     let named = read_device(&mut top, devices, findings);
     let baseline = top.required_text("baseline", "\"the name of a variant\"", findings);
     let margin = read_margin(&mut top, findings);
@@ -218,6 +220,20 @@ fn read_experiment(
         latency: latency?,
         profile: profile?,
     })
+}
+
+/// The title, which stands above pages: one line, and all of it can be seen.
+fn read_title<'a>(top: &mut Section<'a>, findings: &mut Findings<'_>) -> Option<Found<&'a str>> {
+    let found = top.required_text("title", "\"What is compared\"", findings)?;
+    let result = match fwdlab_results::is_title(found.value) {
+        true => Ok(()),
+        false => Err(Complaint::new(
+            "the title has a line end or characters that cannot be seen, or is too long",
+            "one line of at most 500 bytes",
+            "write title = \"What is compared\"",
+        )),
+    };
+    findings.keep(&found.at, &found.field, result).map(|()| found)
 }
 
 /// The device that the file names, or the usual one; nothing for a wrong name.

@@ -71,6 +71,28 @@ pub enum Error {
         why: &'static str,
     },
 
+    /// The results directory was moved away or deleted while a run wrote to it.
+    #[error(
+        "{dir} was moved or deleted while the run went on, and the run has stopped; what was recorded is where the directory is now: put it back, and run the same command again"
+    )]
+    Gone {
+        /// Where the directory was.
+        dir: PathBuf,
+    },
+
+    /// The journal was changed by somebody else while a run wrote to it.
+    #[error(
+        "{path} was changed while the run went on: it has {is} bytes and had {was}; wanted a journal that only this run writes; restore it, and run the same command again"
+    )]
+    Changed {
+        /// The journal.
+        path: PathBuf,
+        /// Its length now.
+        is: u64,
+        /// Its length after the last record.
+        was: u64,
+    },
+
     /// A record could not be put into JSON.
     #[error("cannot encode {what} as JSON: {source}")]
     Encode {
@@ -103,6 +125,9 @@ impl Error {
 
 /// What a person can do about a system error.
 pub(crate) fn io_remedy(error: &io::Error) -> &'static str {
+    if let Some(remedy) = fwdlab_guard::remedy(error) {
+        return remedy;
+    }
     match error.kind() {
         io::ErrorKind::NotFound => "check the path",
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {

@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use super::VmError;
 
@@ -62,7 +61,7 @@ impl Kernel {
             // Under its name only when it is whole.
             let part = package.with_extension("part");
             let _ = fs::remove_dir_all(&part);
-            let status = Command::new("dpkg-deb").arg("-x").arg(package).arg(&part).status();
+            let status = fwdlab_guard::tool("dpkg-deb").arg("-x").arg(package).arg(&part).status();
             let status = status.map_err(VmError::file("unpack with dpkg-deb", package))?;
             if !status.success() {
                 let broken = std::io::Error::other("dpkg-deb -x failed");
