@@ -14,7 +14,15 @@ use fwdlab_guard::words;
 /// # Errors
 /// When the write fails: a full disk, a closed stdout.
 pub fn print(text: &str) -> anyhow::Result<()> {
-    match write(io::stdout().lock(), words::painted(text).as_bytes()) {
+    print_raw(words::painted(text).as_bytes())
+}
+
+/// Writes bytes as they are, made by this program for other programs.
+///
+/// # Errors
+/// As [`print`].
+pub fn print_raw(bytes: &[u8]) -> anyhow::Result<()> {
+    match write(io::stdout().lock(), bytes) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result.context("cannot write to standard output"),
     }

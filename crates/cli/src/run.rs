@@ -18,33 +18,56 @@ use fwdlab_results::journal::utc_stamp;
 use fwdlab_results::profile::FREQUENCY_HZ;
 use fwdlab_results::{Results, Resumed};
 
+use crate::changes::Changes;
+use crate::compare::{self, FailOn};
+use crate::experiments::Named;
 use crate::progress::Bar;
-use crate::{devices, experiments, features, interrupt, output, profile, stamp};
+use crate::report::Format;
+use crate::{
+    devices, experiments, features, interrupt, kernels, output, preflight, profile, stamp,
+};
 
 /// Arguments of `fwdlab run`.
 #[derive(clap::Args)]
 pub struct Args {
     /// Experiment file; without it, the modular-FIB experiment runs from a copy in this program
+    #[arg(conflicts_with_all = ["example", "kernel"])]
     experiment: Option<PathBuf>,
+    /// Run an example of this program (`fwdlab examples` lists them)
+    #[arg(long, value_name = "NAME", conflicts_with = "kernel")]
+    example: Option<String>,
+    /// Compare kernels under QEMU, in instructions per frame; give it twice, as before=PATH and
+    /// after=PATH. A path is a build tree, a bzImage, a .deb or an unpacked one; or a release that is
+    /// installed here
+    #[arg(long, value_name = "NAME=PATH")]
+    kernel: Vec<String>,
+    #[command(flatten)]
+    changes: Changes,
     /// Where the results go [default: results/<name of the experiment file>]
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
     /// Run the FAILED trials of earlier results again; both attempts stay in the journal
     #[arg(long)]
     retry_failed: bool,
-    /// Draw no progress bar
+    /// End with exit code 1 when any verdict is this; may be repeated. "slower" is asked at 99.9 %
+    #[arg(long, value_enum, value_name = "VERDICT")]
+    fail_on: Vec<FailOn>,
+    /// What to print at the end
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Show no progress
     #[arg(short, long)]
     quiet: bool,
 }
 
 /// Runs the experiment, or what an earlier run left of it, and prints its verdicts.
 ///
-/// Exit code 1 when a trial FAILED.
+/// Exit code 1 when a trial FAILED or a verdict is one of `--fail-on`.
 ///
 /// # Errors
 /// A wrong experiment file, a place that cannot be written, results that are already finished.
 pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
-    let experiment = Arc::new(experiments::read(arguments.experiment.as_deref())?);
+    let experiment = Arc::new(arguments.experiment()?);
     let place = match &arguments.output {
         Some(dir) => Place::Named(dir.clone()),
         None => Place::Under(PathBuf::from("results")),
@@ -53,6 +76,14 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     // Before there is a device, which must not outlive this command.
     let stop = interrupt::stop_on_interrupt()?;
     let mut device = devices::open(&experiment)?;
+    if !matches!(work, Work::Report(_)) {
+        if experiment.blocks.planned() == 1 {
+            fwdlab_guard::say!("warning: one block decides nothing: --blocks 8 gives a verdict");
+        }
+        if !preflight::pass(&experiment, device.as_mut(), &stop)? {
+            return Ok(ExitCode::from(interrupt::STOPPED));
+        }
+    }
     let dir = match work {
         Work::Report(dir) => {
             fwdlab_guard::say!("{} is finished and lacks its report", dir.display());
@@ -88,15 +119,29 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         profile::take(session)?;
     }
     drop(device);
-    report::write(&dir, &results)?;
+    let written = report::write(&dir, &results)?;
     let failed = results.failed().len();
-    output::print(&report::terminal(&results, output::width(), output::is_coloured()))?;
+    output::print(&arguments.format.of(&results, &written)?)?;
     fwdlab_guard::say!("report: {}", dir.join("README.md").display());
     if failed > 0 {
         fwdlab_guard::say!("{failed} FAILED: --retry-failed runs those trials again");
     }
     features::say_what_reports_lack();
-    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let is_good = failed == 0 && !compare::is_gated(&dir, &arguments.fail_on)?;
+    Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+impl Args {
+    /// The experiment that is meant, with the changes asked for.
+    fn experiment(&self) -> anyhow::Result<Experiment> {
+        let named = match (&self.experiment, &self.example) {
+            (Some(file), _) => Named::File(file),
+            (None, Some(example)) => Named::Example(example),
+            (None, None) if self.kernel.is_empty() => Named::Example(experiments::USUAL),
+            (None, None) => Named::Made(kernels::NAME, kernels::experiment(&self.kernel)?),
+        };
+        named.read(&self.changes)
+    }
 }
 
 /// What there is to do.

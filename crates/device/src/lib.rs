@@ -56,6 +56,9 @@ pub trait Kind: Schema {
     fn abandon(&self) {}
 }
 
+/// A variant that takes longer to set up is not tried before the first block.
+const LONGEST_PREFLIGHT: Duration = Duration::from_secs(10);
+
 /// Where the lab stands.
 #[derive(Clone, Debug, Default)]
 pub struct Place {
@@ -97,6 +100,18 @@ pub trait Device {
     /// # Errors
     /// When the variant could not be applied; the trial is then recorded as FAILED.
     fn apply(&mut self, variant: &Variant, watch: &mut Watch<'_>) -> Result<Proof, DeviceError>;
+
+    /// Tries to set the device up as `variant` says, before a campaign begins.
+    ///
+    /// # Errors
+    /// When the variant could not be applied; the campaign then does not begin.
+    fn preflight(&mut self, variant: &Variant, watch: &mut Watch<'_>) -> Result<(), DeviceError> {
+        // Where it takes a reboot, the trials themselves are soon enough.
+        if self.switch_cost() > LONGEST_PREFLIGHT {
+            return Ok(());
+        }
+        self.apply(variant, watch).map(drop)
+    }
 
     /// Sends the traffic through the device as it was set up last, and returns what was counted.
     ///

@@ -38,6 +38,15 @@ pub enum Error {
         state: &'static str,
     },
 
+    /// A file was named where a results directory is wanted.
+    #[error("{path} is a file; wanted the results directory that it lies in: name {}", dir.display())]
+    NoDirectory {
+        /// The file.
+        path: PathBuf,
+        /// The directory.
+        dir: PathBuf,
+    },
+
     /// The directory holds no journal, or a journal without its first record.
     #[error("{dir} holds no results: {wanted}; start one with `fwdlab run -o {dir} EXPERIMENT`")]
     NoResults {

@@ -59,6 +59,11 @@ impl Results {
                     io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
                 ) =>
             {
+                if dir.is_file() {
+                    let above = dir.parent().filter(|above| !above.as_os_str().is_empty());
+                    let above = above.unwrap_or(Path::new(".")).to_owned();
+                    return Err(Error::NoDirectory { path: dir.to_owned(), dir: above });
+                }
                 return Err(Error::NoResults { dir: dir.to_owned(), wanted: "no trials.jsonl" });
             }
             Err(error) => return Err(Error::io("read", &path)(error)),
