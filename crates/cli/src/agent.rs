@@ -20,7 +20,7 @@ pub fn serve() -> ExitCode {
     match fwdlab_agent::serve(std::io::stdin(), std::io::stdout()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
-            eprintln!("error: {why}");
+            fwdlab_guard::say!("error: {why}");
             ExitCode::from(2)
         }
     }

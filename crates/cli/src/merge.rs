@@ -35,7 +35,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     }
     check(&all)?;
     let synthesis = Synthesis::of(all, false)?;
-    synthesis.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+    synthesis.warnings.iter().for_each(|warning| fwdlab_guard::say!("warning: {warning}"));
     output::print(&table(&synthesis))?;
     if let Some(dir) = &arguments.output {
         ensure!(
@@ -44,7 +44,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
             dir.display()
         );
         let files = fwdlab_report::synthesis::write(&synthesis, dir)?;
-        eprintln!("{} files written to {}", files.len(), dir.display());
+        fwdlab_guard::say!("{} files written to {}", files.len(), dir.display());
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -8,7 +8,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 
-use crate::{devices, experiments, output};
+use crate::changes::Changes;
+use crate::experiments::Named;
+use crate::{devices, output};
 
 /// Arguments of `fwdlab slurm`.
 #[derive(clap::Args)]
@@ -28,7 +30,7 @@ pub struct Args {
 /// # Errors
 /// When one of the files is wrong, or there is no testbed.
 pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
-    let experiment = experiments::read(Some(&arguments.experiment))?;
+    let experiment = Named::File(&arguments.experiment).read(&Changes::default())?;
     let kind = devices::named(&experiment.device);
     if !kind.is_some_and(|kind| kind.takes_testbed()) {
         bail!(

@@ -183,6 +183,7 @@ impl Runner<'_> {
             if self.stop.load(Ordering::Relaxed) {
                 return Ok(Err(End::Stopped));
             }
+            journal.check()?;
             self.observer.starts(upcoming);
             let mut trial = blank(self.experiment, planned);
             match self.measured(planned, upcoming, applied) {
