@@ -159,7 +159,14 @@ impl Work {
         let finished = place.finished(experiment)?;
         if retries {
             let failed = finished.iter().rev().find(|results| !results.failed().is_empty());
-            return Ok(failed.map_or(Self::Campaign, |results| Self::Again(results.dir.clone())));
+            return match (failed, finished.last()) {
+                (Some(results), _) => Ok(Self::Again(results.dir.clone())),
+                (None, Some(results)) => anyhow::bail!(
+                    "no trial in {} FAILED: there is nothing to run again",
+                    results.dir.display()
+                ),
+                (None, None) => Ok(Self::Campaign),
+            };
         }
         let lacking = finished.iter().rev().take(1).find(|results| !report::is_current(results));
         Ok(lacking.map_or(Self::Campaign, |results| Self::Report(results.dir.clone())))
