@@ -10,6 +10,7 @@ mod devices;
 mod doctor;
 mod experiments;
 mod export;
+mod family;
 mod features;
 mod fib;
 #[cfg(target_os = "linux")]

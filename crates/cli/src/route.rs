@@ -8,6 +8,7 @@ mod config;
 mod live;
 mod replay;
 mod show;
+mod ways;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -29,15 +30,16 @@ use replay::Replay;
 /// Example: fwdlab route --routes table.txt --port veth0,198.18.0.1/24 --port veth1,198.19.0.1/24
 #[derive(clap::Args)]
 pub struct Args {
-    /// Frames that arrive, a classic pcap file of Ethernet: on port 0; given again, on port 1, ...
+    /// Frames that arrive, a pcap or pcapng file of Ethernet: on port 0; given again, on port 1, ...
     #[arg(long, value_name = "FILE")]
     pcap_in: Vec<PathBuf>,
     /// Frames that leave, on any port; given several times, on port 0, 1, ... each
     #[arg(long, value_name = "FILE")]
     pcap_out: Vec<PathBuf>,
-    /// Routes: a prefix list, `ip route`, `netstat -rn`, BIRD's `show route`, or an MRT dump
+    /// Routes: a list (PREFIX via GATEWAY dev INTERFACE), the output of `ip route`, `netstat -rn`
+    /// or BIRD's `show route`, or an MRT dump. Without, there are the networks of the ports
     #[arg(long, value_name = "FILE")]
-    routes: PathBuf,
+    routes: Option<PathBuf>,
     /// A port, as words with commas between: its MAC address, its addresses with lengths, mtu=N,
     /// and the name of a network interface to forward on it (needs root, runs until Ctrl-C, SIGTERM
     /// or SIGHUP). A
@@ -50,7 +52,7 @@ pub struct Args {
     #[arg(long, value_name = "ADDRESS")]
     via: Vec<std::net::IpAddr>,
     /// MAC address of a neighbour; gateways without it are given 02:01 and the end of their
-    /// address
+    /// address. Link-local addresses need their port: fe80::1%0=MAC
     #[arg(long, value_name = "ADDRESS=MAC")]
     neighbour: Vec<NeighbourSpec>,
     /// Ask for the MAC addresses of gateways, with ARP and neighbour discovery; the answers must
@@ -118,10 +120,11 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         }
         worker.join().map_err(|_| anyhow!("the worker's thread ended early"))
     })?;
-    replay.finish()?;
+    // The counters first: they are right up to where a capture broke.
+    let ended = replay.finish();
     print(show::counters(&router, Some(held), arguments.format))?;
     show::warn(&router);
-    Ok(ExitCode::SUCCESS)
+    ended.map(|()| ExitCode::SUCCESS)
 }
 
 /// Forwards between interfaces.

@@ -45,6 +45,8 @@ pub(crate) enum Kind {
     Broadcast = 7,
     /// One of several nexthops, by the flow.
     Group = 8,
+    /// Drop and say that it is forbidden.
+    Prohibit = 9,
 }
 
 /// One entry.
@@ -95,6 +97,7 @@ impl Adjacency {
             6 => Kind::Reject,
             7 => Kind::Broadcast,
             8 => Kind::Group,
+            9 => Kind::Prohibit,
             _ => Kind::None,
         }
     }

@@ -7,8 +7,9 @@ use std::path::Path;
 use flate2::bufread::MultiGzDecoder;
 
 use super::fault::Fault;
-use super::text::{Form, Reader};
-use super::{Gathering, RouteTable, mrt};
+use super::gathering::Gathering;
+use super::text::Reader;
+use super::{RouteTable, mrt};
 use crate::{Result, RoutesError};
 
 /// Longest line of a text file, in bytes. AS paths in BIRD's output are long.
@@ -56,8 +57,7 @@ fn read_plain(path: &Path, mut source: impl BufRead) -> Result<RouteTable> {
     if mrt::is_mrt(&head) {
         mrt::read(path, &mut whole, &mut gathering)?;
     } else {
-        let form = Form::of(&String::from_utf8_lossy(&head));
-        read_lines(path, &mut whole, form, &mut gathering)?;
+        read_lines(path, &mut whole, &mut gathering)?;
     }
     if whole.limit() == 0 {
         return Err(Fault {
@@ -67,7 +67,7 @@ fn read_plain(path: &Path, mut source: impl BufRead) -> Result<RouteTable> {
         }
         .at_line(path, 1));
     }
-    if gathering.table.routes.is_empty() {
+    if gathering.table.routes.is_empty() && gathering.table.refusing.is_empty() {
         return Err(Fault {
             what: "the file holds no route".to_owned(),
             wanted: "prefixes, the output of `ip route`, `netstat -rn` or BIRD, or an MRT dump",
@@ -85,13 +85,8 @@ fn read_head(source: &mut impl Read) -> std::io::Result<Vec<u8>> {
     Ok(head)
 }
 
-fn read_lines(
-    path: &Path,
-    source: &mut impl BufRead,
-    form: Form,
-    gathering: &mut Gathering,
-) -> Result<()> {
-    let mut reader = Reader::new(form);
+fn read_lines(path: &Path, source: &mut impl BufRead, gathering: &mut Gathering) -> Result<()> {
+    let mut reader = Reader::new();
     let mut line = Vec::new();
     for number in 1.. {
         line.clear();
@@ -100,6 +95,7 @@ fn read_lines(
         if length == 0 {
             break;
         }
+        gathering.line = u32::try_from(number).unwrap_or(u32::MAX);
         let result = if length as u64 > LONGEST_LINE {
             Err(Fault {
                 what: format!("the line is longer than {LONGEST_LINE} bytes"),

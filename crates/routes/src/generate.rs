@@ -33,7 +33,13 @@ pub fn table(wanted: Wanted) -> RouteTable {
     let mut add = |address: IpAddr, length: u8, nexthop: NexthopId| {
         let prefix = Prefix::covering(address, length);
         if is_forwarded(&prefix) {
-            table.routes.push(LearnedRoute { prefix, gateway: Some(label(address, nexthop)) });
+            table.routes.push(LearnedRoute {
+                prefix,
+                gateway: Some(label(address, nexthop)),
+                interface: None,
+                group: None,
+                line: 0,
+            });
         } else {
             table.left_out += 1;
         }

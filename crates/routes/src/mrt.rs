@@ -10,8 +10,8 @@ use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 
-use super::Gathering;
 use super::fault::Fault;
+use super::gathering::{Gathering, Hop};
 use crate::Prefix;
 use crate::{Result, RoutesError};
 
@@ -51,6 +51,7 @@ pub(super) fn read(path: &Path, source: &mut impl Read, into: &mut Gathering) ->
     let mut body = Vec::new();
     for number in 1.. {
         let Some(kind) = next_record(path, source, number, &mut body)? else { break };
+        into.line = u32::try_from(number).unwrap_or(u32::MAX);
         record(kind, &body, into).map_err(|fault| fault.at_record(path, number))?;
     }
     Ok(())
@@ -116,7 +117,7 @@ fn record(Kind { kind, subtype }: Kind, body: &[u8], into: &mut Gathering) -> Re
     let mut fields = Bytes(body);
     let prefix = rib_prefix(&mut fields, is_v6)?;
     let gateway = first_gateway(&mut fields, has_path_id).ok_or_else(cut_short)?;
-    into.add(prefix, gateway)
+    into.add(prefix, &[Hop { gateway, ..Hop::default() }])
 }
 
 /// The head of a RIB record (section 4.3.2): sequence number, prefix length,

@@ -64,7 +64,8 @@ fn to<F: Family>(nexthop: Nexthop<F>, address: impl Fn(F::Addr) -> IpAddr) -> St
         (NexthopKind::Unicast, Some(gateway)) => format!("via {}", address(gateway)),
         (NexthopKind::Unicast, None) => "connected".to_owned(),
         (NexthopKind::Local, _) => "local".to_owned(),
-        (NexthopKind::Reject, _) => "reject".to_owned(),
+        (NexthopKind::Reject, _) => "unreachable".to_owned(),
+        (NexthopKind::Prohibit, _) => "prohibit".to_owned(),
         // The router's own routes for broadcast addresses are black holes with a gateway.
         (_, Some(_)) => "broadcast".to_owned(),
         _ => "blackhole".to_owned(),
