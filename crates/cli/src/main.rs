@@ -6,6 +6,10 @@
 
 mod audit;
 mod compare;
+#[cfg(target_os = "linux")]
+mod control;
+#[cfg(target_os = "linux")]
+mod ctl;
 mod devices;
 mod doctor;
 mod experiments;
@@ -55,6 +59,9 @@ enum Command {
     Audit(audit::Args),
     /// Compare results directories, .pps files, CSV, JSON or Go benchmarks: a verdict for each
     Compare(compare::Args),
+    /// Give orders to a router that forwards between interfaces
+    #[cfg(target_os = "linux")]
+    Ctl(ctl::Args),
     /// Load a routing table into the modular FIB and look at it
     Fib(fib::Args),
     /// Say what this machine can do and how to get what is missing
@@ -79,7 +86,7 @@ enum Command {
     Report(report::Args),
     /// Sign finished results with an OpenSSH key
     Sign(sign::SignArgs),
-    /// Forward packets of capture files, and say what became of each
+    /// Forward packets of capture files or between interfaces, and say what became of each
     Route(route::Args),
     /// Check the signature of results, and that they agree with themselves
     Verify(sign::VerifyArgs),
@@ -109,6 +116,8 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Run(arguments) => run::execute(&arguments),
         Command::Audit(arguments) => audit::execute(&arguments),
         Command::Compare(arguments) => compare::execute(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Ctl(arguments) => ctl::execute(&arguments),
         Command::Fib(arguments) => fib::execute(&arguments),
         Command::Doctor(arguments) => doctor::execute(&arguments),
         Command::Export(arguments) => export::execute(&arguments),

@@ -2,6 +2,7 @@
 //! without FCS, as captures are.
 
 mod blocks;
+mod input;
 mod reader;
 
 use std::io::{Read, Write};
@@ -17,7 +18,8 @@ use crate::{Batch, Pool};
 
 pub use reader::{CutFrames, PcapReader};
 
-use reader::{LINKTYPE_ETHERNET, MAGIC_NANOS, MAX_PACKET};
+use input::{LINKTYPE_ETHERNET, MAX_PACKET};
+use reader::MAGIC_NANOS;
 
 const HEADER_LEN: usize = 24;
 const RECORD_LEN: usize = 16;

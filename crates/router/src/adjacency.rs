@@ -154,7 +154,10 @@ impl AdjacencyTable {
             *entries = longer;
             self.shared.generation.fetch_add(1, Ordering::Release);
         }
-        entries[id.index()].store(adjacency.0, Ordering::Release);
+        // Not written where it stays: workers would fetch the line anew.
+        if entries[id.index()].load(Ordering::Relaxed) != adjacency.0 {
+            entries[id.index()].store(adjacency.0, Ordering::Release);
+        }
     }
 
     /// Numbers that there are entries for.

@@ -8,7 +8,7 @@ use flate2::bufread::MultiGzDecoder;
 
 use super::fault::Fault;
 use super::gathering::Gathering;
-use super::text::Reader;
+use super::text::{self, Reader};
 use super::{RouteTable, mrt};
 use crate::{Result, RoutesError};
 
@@ -16,7 +16,7 @@ use crate::{Result, RoutesError};
 const LONGEST_LINE: u64 = 16 * 1_024;
 
 /// Most bytes of one file after decompression: some forty full tables.
-const MOST_BYTES: u64 = 8 << 30;
+pub(super) const MOST_BYTES: u64 = 8 << 30;
 
 /// Bytes that are looked at to find the form of a file.
 const HEAD_BYTES: usize = 64 * 1_024;
@@ -39,15 +39,44 @@ pub fn read_bytes(path: &Path, bytes: &[u8]) -> Result<RouteTable> {
     read_from(path, bytes)
 }
 
-fn read_from(path: &Path, mut source: impl BufRead) -> Result<RouteTable> {
+/// Reads the one route in `text`, written as a line of a list; the table holds it and nothing else.
+///
+/// # Errors
+/// When it is no route, or one by which a router does not forward.
+pub fn read_order(text: &str) -> Result<RouteTable> {
+    let path = Path::new("order");
+    let mut gathering = Gathering::default();
+    gathering.line = 1;
+    text::order(text, &mut gathering).map_err(|fault| fault.at_line(path, 1))?;
+    let table = gathering.table;
+    let what = match table.routes.len() + table.refusing.len() {
+        1 => return Ok(table),
+        _ if table.left_out > 0 => "a router does not forward by this prefix",
+        _ => "no route",
+    };
+    Err(Fault {
+        what: what.to_owned(),
+        wanted: "a route such as 198.51.100.0/24 via 192.0.2.1",
+        remedy: "name a unicast prefix, and where it leads",
+    }
+    .at_line(path, 1))
+}
+
+/// A source, or what is in it if it is gzip.
+pub(super) fn unpacked<'s>(
+    path: &Path,
+    mut source: impl BufRead + 's,
+) -> Result<Box<dyn BufRead + 's>> {
     let is_gzip =
         source.fill_buf().map_err(RoutesError::io("read", path))?.starts_with(&[0x1f, 0x8b]);
-    if is_gzip {
-        let inside = BufReader::with_capacity(HEAD_BYTES, MultiGzDecoder::new(source));
-        read_plain(path, inside)
-    } else {
-        read_plain(path, BufReader::with_capacity(HEAD_BYTES, source))
-    }
+    Ok(match is_gzip {
+        true => Box::new(BufReader::with_capacity(HEAD_BYTES, MultiGzDecoder::new(source))),
+        false => Box::new(BufReader::with_capacity(HEAD_BYTES, source)),
+    })
+}
+
+fn read_from(path: &Path, source: impl BufRead) -> Result<RouteTable> {
+    read_plain(path, unpacked(path, source)?)
 }
 
 fn read_plain(path: &Path, mut source: impl BufRead) -> Result<RouteTable> {

@@ -6,7 +6,6 @@ use std::net::{IpAddr, Ipv6Addr};
 use crate::fault::Fault;
 use crate::{
     Interface, LearnedRoute, MOST_ROUTES, Prefix, Refusal, RefusingRoute, RouteTable, Way,
-    is_forwarded,
 };
 
 /// One way of a route, as a line names it.
@@ -124,7 +123,7 @@ impl Gathering {
     /// Whether a route to this prefix is taken up; counts it if it is not.
     fn is_wanted(&mut self, prefix: Prefix) -> Result<bool, Fault> {
         self.open = Open::No;
-        if !is_forwarded(&prefix) {
+        if !prefix.is_forwarded() {
             self.table.left_out += 1;
             return Ok(false);
         }

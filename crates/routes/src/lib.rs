@@ -20,6 +20,7 @@ pub mod generate;
 mod mrt;
 mod prefix;
 mod text;
+mod updates;
 
 #[cfg(test)]
 mod tests;
@@ -27,8 +28,9 @@ mod tests;
 use std::net::IpAddr;
 
 pub use error::RoutesError;
-pub use file::{read, read_bytes};
+pub use file::{read, read_bytes, read_order};
 pub use prefix::{NotAPrefix, Prefix, number};
+pub use updates::{RouteUpdate, read_updates, read_updates_bytes};
 
 /// The result of a fallible operation on files of routes.
 pub type Result<T, E = RoutesError> = std::result::Result<T, E>;
@@ -122,27 +124,5 @@ impl RouteTable {
     /// The name of an interface of this table.
     pub fn interface(&self, interface: Interface) -> &str {
         self.interfaces.get(usize::from(interface.0)).map_or("", String::as_str)
-    }
-}
-
-/// False for prefixes by which a router must not forward: multicast, loopback,
-/// link-local and reserved space, as far as the whole prefix lies in it.
-fn is_forwarded(prefix: &Prefix) -> bool {
-    let (low, high) = prefix.bounds();
-    let lies_in = |first: u128, last: u128| first <= low && high <= last;
-    match prefix.is_ipv4() {
-        true => {
-            let v4 = |octet: u128| octet << 24;
-            !(lies_in(v4(127), v4(128) - 1)
-                || lies_in(v4(224), v4(256) - 1)
-                || lies_in(0xa9fe_0000, 0xa9fe_ffff) // 169.254.0.0/16
-                || lies_in(0, v4(1) - 1))
-        }
-        false => {
-            let top = |group: u128| group << 112;
-            !(lies_in(top(0xff00), u128::MAX)
-                || lies_in(top(0xfe80), top(0xfec0) - 1)
-                || lies_in(0, 0xffff_ffff_ffff)) // ::/128, ::1, ::/96, ::ffff:0:0/96
-        }
     }
 }

@@ -424,7 +424,7 @@ proptest! {
         let prefixes: Vec<Prefix> = addresses
             .into_iter()
             .map(|(a, length)| Prefix::covering(IpAddr::V4(a.into()), length))
-            .filter(is_forwarded)
+            .filter(Prefix::is_forwarded)
             .collect();
         prop_assume!(!prefixes.is_empty());
         let text: String = prefixes.iter().map(|p| format!("{p}\n")).collect();

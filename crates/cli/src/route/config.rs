@@ -135,8 +135,16 @@ impl FromStr for NeighbourSpec {
     }
 }
 
-/// MAC address and MTU of the interface of a port.
-pub(super) type Identity<'a> = &'a dyn Fn(usize) -> Option<(MacAddr, usize)>;
+/// What the interface of a port has.
+pub(super) struct Identified {
+    pub(super) mac: MacAddr,
+    pub(super) mtu: usize,
+    /// Addresses that the port takes unless it names some, with their lengths.
+    pub(super) addresses: Vec<(IpAddr, u8)>,
+}
+
+/// Asks what the interface of a port has.
+pub(super) type Identity<'a> = &'a dyn Fn(usize) -> Option<Identified>;
 
 /// The router that the arguments describe.
 pub(super) fn router(arguments: &Args, identity: Identity<'_>) -> anyhow::Result<Router> {
@@ -218,12 +226,12 @@ fn ports(arguments: &Args, identity: Identity<'_>) -> anyhow::Result<Vec<PortCon
         // A VLAN has the addresses of its port.
         let number = config.vlan.map_or(number, |vlan| vlan.parent as u8);
         let of_interface = identity(usize::from(number));
-        let config = match of_interface {
-            Some((_, mtu)) => config.mtu(mtu),
+        let config = match &of_interface {
+            Some(Identified { mtu, addresses, .. }) => with_addresses(config.mtu(*mtu), addresses),
             None => config,
         };
         match (config.mac, of_interface) {
-            (MacAddr::ZERO, Some((mac, _))) => PortConfig { mac, ..config },
+            (MacAddr::ZERO, Some(Identified { mac, .. })) => PortConfig { mac, ..config },
             (MacAddr::ZERO, None) => {
                 PortConfig { mac: MacAddr([2, 0, 0, 0, 0, number.wrapping_add(0x10)]), ..config }
             }
@@ -231,6 +239,21 @@ fn ports(arguments: &Args, identity: Identity<'_>) -> anyhow::Result<Vec<PortCon
         }
     };
     Ok((0..=u8::MAX).zip(specs).map(with_mac).collect())
+}
+
+/// The port with the addresses of its interface, unless it names some or is a VLAN.
+fn with_addresses(config: PortConfig, addresses: &[(IpAddr, u8)]) -> PortConfig {
+    if config.vlan.is_some() || !(config.inet.is_empty() && config.inet6.is_empty()) {
+        return config;
+    }
+    addresses.iter().fold(config, |config, (address, length)| {
+        let text = format!("{address}/{length}");
+        match address {
+            IpAddr::V4(_) => text.parse().map(|at| config.clone().address(at)),
+            IpAddr::V6(_) => text.parse().map(|at| config.clone().address6(at)),
+        }
+        .unwrap_or(config)
+    })
 }
 
 pub(super) fn add_neighbour(

@@ -148,19 +148,24 @@ impl Ports<'_> {
         (0..).zip(self.configs).find(|(_, config)| holds(config)).map(|(number, _)| number)
     }
 
-    /// Whether this is the network of a port, or an address of one.
+    /// Whether this is the network of a port.
     pub(super) fn is_connected(&self, prefix: fwdlab_routes::Prefix) -> bool {
-        self.configs.iter().any(|config| match prefix.address() {
-            IpAddr::V4(address) => {
-                let prefix = Prefix::<Inet>::covering(address.to_bits(), prefix.length());
-                config.inet.iter().any(|at| at.network == prefix)
-            }
-            IpAddr::V6(address) => {
-                let prefix = Prefix::<Inet6>::covering(address.to_bits(), prefix.length());
-                config.inet6.iter().any(|at| at.network == prefix)
-            }
-        })
+        is_network(self.configs, prefix)
     }
+}
+
+/// Whether this is the network of a port.
+pub(super) fn is_network(configs: &[PortConfig], prefix: fwdlab_routes::Prefix) -> bool {
+    configs.iter().any(|config| match prefix.address() {
+        IpAddr::V4(address) => {
+            let prefix = Prefix::<Inet>::covering(address.to_bits(), prefix.length());
+            config.inet.iter().any(|at| at.network == prefix)
+        }
+        IpAddr::V6(address) => {
+            let prefix = Prefix::<Inet6>::covering(address.to_bits(), prefix.length());
+            config.inet6.iter().any(|at| at.network == prefix)
+        }
+    })
 }
 
 /// The prefix, if it is one of this family.

@@ -12,7 +12,7 @@
 
 use std::io::Read;
 
-use super::reader::{Described, MAX_PACKET, check_link_type, fill, fill_or_end};
+use super::input::{Described, MAX_PACKET, check_link_type, fill, fill_or_end};
 use crate::error::PortError;
 
 /// Type of the block with which a section begins; the same in both byte orders.

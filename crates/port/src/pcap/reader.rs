@@ -4,21 +4,19 @@
 //! header and its bytes, in the byte order of the machine that wrote it. The first four bytes tell
 //! it from pcapng.
 
-use std::io::{self, Read};
+use std::io::Read;
 
 use super::blocks::{self, Blocks};
+use super::input::{Described, MAX_PACKET, check_link_type, fill, fill_or_end};
 use crate::error::PortError;
 
 /// Time stamps in microseconds.
 const MAGIC_MICROS: u32 = 0xa1b2_c3d4;
 /// Time stamps in nanoseconds.
 pub(super) const MAGIC_NANOS: u32 = 0xa1b2_3c4d;
-pub(super) const LINKTYPE_ETHERNET: u32 = 1;
 const MAGIC_LEN: usize = 4;
 const HEADER_LEN: usize = 24;
 const RECORD_LEN: usize = 16;
-/// Longest packet that is believed; a larger number means a broken file.
-pub(super) const MAX_PACKET: usize = 262_144;
 
 /// Frames of which a capture holds only the beginning, as `tcpdump -s` makes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -49,14 +47,6 @@ pub struct PcapReader<R> {
     format: Format,
     packets: u64,
     cut: CutFrames,
-}
-
-/// A packet as the file describes it; its bytes are elsewhere.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Described {
-    pub(super) time_ns: u64,
-    /// Bytes that it had when it was captured.
-    pub(super) original_len: usize,
 }
 
 impl<R: Read> PcapReader<R> {
@@ -149,36 +139,5 @@ impl Classic {
     fn number(&self, bytes: &[u8]) -> u32 {
         let bytes = [bytes[0], bytes[1], bytes[2], bytes[3]];
         if self.is_big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }
-    }
-}
-
-pub(super) fn check_link_type(link_type: u32) -> Result<(), PortError> {
-    match link_type {
-        LINKTYPE_ETHERNET => Ok(()),
-        got => Err(PortError::CaptureFormat { field: "link type", got }),
-    }
-}
-
-/// Fills `bytes`, which belong to packet `number`, or to the head of the file if that is 0.
-pub(super) fn fill(input: &mut impl Read, bytes: &mut [u8], number: u64) -> Result<(), PortError> {
-    input.read_exact(bytes).map_err(|source| match source.kind() {
-        io::ErrorKind::UnexpectedEof => PortError::CaptureCut { packet: number },
-        _ => PortError::Capture { packet: number, source },
-    })
-}
-
-/// As [`fill`]; false when the file ends before the first byte.
-pub(super) fn fill_or_end(
-    input: &mut impl Read,
-    bytes: &mut [u8],
-    number: u64,
-) -> Result<bool, PortError> {
-    loop {
-        match input.read(bytes) {
-            Ok(0) => return Ok(false),
-            Ok(count) => return fill(input, &mut bytes[count..], number).map(|()| true),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(source) => return Err(PortError::Capture { packet: number, source }),
-        }
     }
 }

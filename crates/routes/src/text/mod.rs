@@ -63,6 +63,11 @@ impl Reader {
     }
 }
 
+/// Reads one route of a list.
+pub(super) fn order(text: &str, into: &mut Gathering) -> Result<(), Fault> {
+    list::line(text, into)
+}
+
 /// Reads a prefix, or an address as the prefix of itself alone.
 fn prefix(text: &str) -> Result<Prefix, Fault> {
     let result = match text.parse::<IpAddr>() {
