@@ -139,3 +139,64 @@ pub(super) fn join(
     }
     joined
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::time::Duration;
+
+    use crate::{Anything, ChurnSource, Experiment, Problems};
+
+    fn with(keys: &str, churn: &str) -> Result<Experiment, Problems> {
+        let text = format!(
+            "title = \"t\"\nbaseline = \"a\"\n{keys}\n[[variant]]\nname = \"a\"\n[[variant]]\n\
+             name = \"b\"\n[[traffic]]\nname = \"inet\"\nsource = \"198.18.0.1:7\"\n\
+             destination = \"198.19.0.1:7\"\n[routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.2\"]\n\
+             generate = 100\n[churn]\n{churn}\n"
+        );
+        Experiment::parse(Path::new("lab/churn.toml"), &text, &[&Anything])
+    }
+
+    #[test]
+    fn each_traffic_runs_with_each_rate() {
+        let experiment = with("", "flap = 10\nrates = [0, 1000]").unwrap();
+        let shown: Vec<_> =
+            experiment.traffics.iter().map(|t| (t.name.as_str(), t.changes_per_s)).collect();
+        assert_eq!(shown, [("inet-0", Some(0)), ("inet-1000", Some(1000))]);
+        let churn = experiment.churn.unwrap();
+        assert_eq!((churn.source, churn.rates), (ChurnSource::Flap(10), vec![0, 1000]));
+        let experiment = with("", "file = \"updates.mrt\"\nrates = [5]").unwrap();
+        assert_eq!(experiment.updates_file().unwrap(), Path::new("lab/updates.mrt"));
+        assert!(experiment.recorded_sha256().unwrap().is_none(), "the file is not at hand");
+    }
+
+    #[test]
+    fn a_list_says_when_each_change_is_due() {
+        let changes = "changes = [\"1s withdraw 10.0.0.0/8\", \"250ms 10.0.0.0/8 via 198.19.0.7\"]";
+        let experiment = with("", changes).unwrap();
+        assert_eq!(experiment.traffics[0].name, "inet");
+        let ChurnSource::Listed(listed) = experiment.churn.unwrap().source else {
+            panic!("a list");
+        };
+        let shown: Vec<_> = listed.iter().map(|c| (c.at, c.gateway.is_some())).collect();
+        assert_eq!(shown, [(Duration::from_millis(250), true), (Duration::from_secs(1), false)]);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        for (keys, churn, wanted) in [
+            ("", "rates = [1]", "which routes change"),
+            ("", "flap = 1\nfile = \"u\"\nrates = [1]", "which routes change"),
+            ("", "flap = 1", "how many routes change a second"),
+            ("", "flap = 1\nrates = [1, 1]", "stands twice"),
+            ("", "flap = 1\nrates = [2000000]", "is no rate"),
+            ("", "changes = [\"1s withdraw 10.0.0.0/8\"]\nrates = [1]", "says itself when"),
+            ("", "changes = [\"soon\"]", "is no change of a route"),
+            ("", "changes = [\"1s withdraw 10.0.0.1/8\"]", "has host bits set"),
+            ("measure = \"ndr\"", "flap = 1\nrates = [1]", "searches for a rate"),
+        ] {
+            let problems = with(keys, churn).unwrap_err().to_string();
+            assert!(problems.contains(wanted), "{churn}: {problems}");
+        }
+    }
+}
