@@ -45,7 +45,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE", conflicts_with = "words")]
     batch: Option<PathBuf>,
     /// The order, see below
-    #[arg(required_unless_present = "batch", allow_hyphen_values = true)]
+    #[arg(required_unless_present = "batch")]
     words: Vec<String>,
 }
 

@@ -103,7 +103,7 @@ impl Lab {
     }
 
     fn json(&self, words: &str) -> Value {
-        let output = self.ctl(&format!("--json {words}"));
+        let output = self.ctl(&format!("{words} --json"));
         assert!(output.status.success(), "{words}: {}", text(&output.stderr));
         serde_json::from_slice(&output.stdout).unwrap()
     }
