@@ -13,6 +13,9 @@ use crate::output;
 /// Longest answer, in bytes: a full table with generous paths.
 const LONGEST_ANSWER: u64 = 1 << 30;
 
+/// Longest file of orders, in bytes.
+const MOST_BATCH: u64 = 1 << 30;
+
 /// Arguments of `fwdlab ctl`.
 ///
 /// Example: fwdlab ctl route add 198.51.100.0/24 via 198.18.0.7
@@ -70,7 +73,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let lines: Box<dyn BufRead> = if batch.as_os_str() == "-" {
         Box::new(stdin().lock())
     } else {
-        let file = std::fs::File::open(batch)
+        let file = fwdlab_guard::input::named(batch, MOST_BATCH)
             .with_context(|| format!("cannot read {}", batch.display()))?;
         Box::new(BufReader::new(file))
     };

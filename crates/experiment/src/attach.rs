@@ -1,7 +1,6 @@
 //! Gives an experiment the routes that come from elsewhere.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
 use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
@@ -13,7 +12,7 @@ use crate::{Error, Result};
 use fwdlab_results::Error as ResultsError;
 use fwdlab_results::Family;
 use fwdlab_routes::Prefix;
-use fwdlab_routes::{LearnedRoute, RouteTable, generate, read};
+use fwdlab_routes::{LearnedRoute, RouteTable, generate, read_found};
 
 /// Distinct gateways that learned routes are mapped to. They must fit into one
 /// network of the device beside its own address.
@@ -45,7 +44,7 @@ impl Experiment {
         let source = match (&self.routes.source, self.routes_file()) {
             (None, _) => return Ok(()),
             (Some(_), Some(file)) => {
-                attach(self, &read(&file)?);
+                attach(self, &read_found(&file)?);
                 file.display().to_string()
             }
             (Some(RouteSource::Generate(count)), None) => {
@@ -101,7 +100,7 @@ impl Experiment {
 /// # Errors
 /// When the file cannot be read or is wrong.
 pub fn with_file(experiment: &Experiment, file: &Path) -> Result<Vec<Route>> {
-    let table = read(file)?;
+    let table = read_found(file)?;
     Ok(with(experiment, &table))
 }
 
@@ -235,7 +234,8 @@ fn digest(text: &str, files: &[PathBuf]) -> Result<String> {
     hash.update(text.as_bytes());
     let mut buffer = vec![0; 1 << 16];
     for file in files {
-        let mut source = File::open(file).map_err(ResultsError::io("open", file))?;
+        let mut source =
+            fwdlab_guard::input::found(file, u64::MAX).map_err(ResultsError::io("open", file))?;
         loop {
             let length = source.read(&mut buffer).map_err(ResultsError::io("read", file))?;
             if length == 0 {

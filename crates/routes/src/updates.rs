@@ -32,13 +32,14 @@ pub struct RouteUpdate {
     pub gateway: Option<IpAddr>,
 }
 
-/// Reads the updates in the file at `path`, plain or gzipped. Prefixes by which a router does not
+/// Reads the updates in the file at `path`, which an experiment names, plain or gzipped. Prefixes by which a router does not
 /// forward are left out.
 ///
 /// # Errors
 /// When it cannot be read, a record is damaged, or it holds no update.
 pub fn read_updates(path: &Path) -> Result<Vec<RouteUpdate>> {
-    let file = std::fs::File::open(path).map_err(RoutesError::io("open", path))?;
+    let file =
+        fwdlab_guard::input::found(path, MOST_BYTES).map_err(RoutesError::io("open", path))?;
     read_updates_from(path, std::io::BufReader::new(file))
 }
 

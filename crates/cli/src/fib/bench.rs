@@ -86,7 +86,7 @@ fn family<F: Picked + Measured>(arguments: &Bench, table: &[LearnedRoute]) -> an
     let mut figures: Vec<Figure> = Vec::new();
     bench::table(&name, &dump, Vec::new(), &plan, &mut |some| {
         if let Some(figure) = some.first() {
-            eprintln!("{} {} {}: done", figure.family, figure.stream, figure.mode);
+            fwdlab_guard::say!("{} {} {}: done", figure.family, figure.stream, figure.mode);
         }
         figures.extend_from_slice(some);
     })?;

@@ -29,10 +29,11 @@ pub(super) fn execute(arguments: &GenArgs, path: &Path) -> anyhow::Result<ExitCo
     let replay = Replay::read(BufReader::new(file)).with_context(|| format!("{shown}"))?;
     let cut = replay.cut_frames();
     if cut.frames > 0 {
-        eprintln!(
+        fwdlab_guard::say!(
             "warning: {shown}: {} frames were cut when they were captured, the first is packet {}; \
              capture whole frames: tcpdump -s 0",
-            cut.frames, cut.first
+            cut.frames,
+            cut.first
         );
     }
     let pool = pool_for(arguments)?;
@@ -41,7 +42,7 @@ pub(super) fn execute(arguments: &GenArgs, path: &Path) -> anyhow::Result<ExitCo
         bail!("{shown}: none of its {too_long} frames can be sent; choose another capture");
     }
     if too_long > 0 {
-        eprintln!("{too_long} frames of {shown} are too long and left out");
+        fwdlab_guard::say!("{too_long} frames of {shown} are too long and left out");
     }
     let mut out = arguments.socket.open(&arguments.interface, pool.clone())?;
     let mut back = Back::open(arguments, &pool, out.mac())?;

@@ -135,7 +135,7 @@ pub(super) fn writes_to_stdout(arguments: &Args) -> bool {
 /// Says that a capture holds only the beginnings of frames: routers drop such packets.
 pub(crate) fn warn_of_cut_frames(path: &Path, cut: CutFrames) {
     if cut.frames > 0 {
-        eprintln!(
+        fwdlab_guard::say!(
             "warning: {}: {} frames were cut when they were captured, the first is packet {}; \
              capture whole frames: tcpdump -s 0",
             path.display(),
