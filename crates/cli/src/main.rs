@@ -6,10 +6,15 @@
 mod audit;
 mod changes;
 mod compare;
+#[cfg(target_os = "linux")]
+mod control;
+#[cfg(target_os = "linux")]
+mod ctl;
 mod devices;
 mod doctor;
 mod experiments;
 mod export;
+mod family;
 mod features;
 mod fib;
 #[cfg(target_os = "linux")]
@@ -67,6 +72,9 @@ enum Command {
     Audit(audit::Args),
     /// Compare results directories, .pps files, CSV, JSON or Go benchmarks: a verdict for each
     Compare(compare::Args),
+    /// Give orders to a router that forwards between interfaces
+    #[cfg(target_os = "linux")]
+    Ctl(ctl::Args),
     /// Load a routing table into the modular FIB and look at it
     Fib(fib::Args),
     /// Print what a shell needs to complete commands
@@ -99,7 +107,7 @@ enum Command {
     Report(report::Args),
     /// Sign finished results with an OpenSSH key
     Sign(sign::SignArgs),
-    /// Forward packets of capture files, and say what became of each
+    /// Forward packets of capture files or between interfaces, and say what became of each
     Route(route::Args),
     /// Check the signature of results, and that they agree with themselves
     Verify(sign::VerifyArgs),
@@ -143,6 +151,8 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Run(arguments) => run::execute(&arguments),
         Command::Audit(arguments) => audit::execute(&arguments),
         Command::Compare(arguments) => compare::execute(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Ctl(arguments) => ctl::execute(&arguments),
         Command::Fib(arguments) => fib::execute(&arguments),
         Command::Completions(arguments) => manual::completions(&arguments, Cli::command()),
         Command::Doctor(arguments) => doctor::execute(&arguments),

@@ -126,3 +126,66 @@ fn a_missing_experiment_file_is_named() {
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("absent.toml"), "{}", text(&output.stderr));
 }
+
+/// The first experiment with flapping routes, short.
+const CHURN: &str = r#"
+title = "routes flap, in short"
+baseline = "bsearch"
+blocks = 1
+warmup = "20ms"
+duration = "300ms"
+interval = "50ms"
+latency = true
+allow = ["saturation", "generator-limit"]
+
+[churn]
+flap = 200
+rates = [0, 500]
+
+[[variant]]
+name = "bsearch"
+set = { "net.route.algo.inet.algo" = "bsearch4" }
+
+[[variant]]
+name = "direct"
+set = { "net.route.algo.inet.algo" = "direct4" }
+
+[[traffic]]
+name = "inet"
+source = "198.18.10.1-198.18.10.20:2000"
+destination = "198.19.10.1-198.19.10.100:2000"
+load = "20kpps"
+
+[routes]
+static = ["198.18.0.0/16 via 198.18.0.203", "198.19.0.0/16 via 198.19.0.203"]
+generate = 5000
+"#;
+
+#[test]
+fn routes_change_while_frames_flow_and_the_report_says_what_came_of_it() {
+    let lab = Lab::new(CHURN);
+    let output = lab.fwdlab(&["run", "-q", "-o", "results", "short.toml"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let results = Results::read(&lab.dir.path().join("results")).expect("results");
+    assert!(results.finished.is_some(), "{said}");
+    for trial in &results.trials {
+        assert!(trial.is_ok(), "{}: {:?}", trial.id, trial.reason);
+        let churn = trial.measured.churn.as_ref().expect("changes are recorded");
+        assert_eq!(churn.refused, 0, "{churn:?}");
+        if trial.traffic == "inet-0" {
+            assert_eq!((churn.changes, churn.switches), (0, 0), "{churn:?}");
+            continue;
+        }
+        assert!(churn.changes > 0 && churn.switches > 0, "{churn:?}");
+        assert!(churn.visible <= churn.changes, "{churn:?}");
+        assert!(churn.visible_p50_ns <= churn.visible_p99_ns, "{churn:?}");
+        assert!(churn.visible_p99_ns <= churn.visible_max_ns, "{churn:?}");
+        // One algorithm takes each change, the other is built anew for all.
+        match trial.variant.as_str() {
+            "direct" => assert_eq!(churn.visible, churn.changes, "{churn:?}"),
+            _ => assert!(churn.visible < churn.changes || churn.builds > 0, "{churn:?}"),
+        }
+    }
+    let page = fs::read_to_string(lab.dir.path().join("results/README.md")).expect("a report");
+    assert!(page.contains("## Changes of routes") && page.contains("inet-500"), "{page}");
+}

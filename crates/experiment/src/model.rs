@@ -49,6 +49,8 @@ pub struct Experiment {
     pub traffics: Vec<Traffic>,
     /// The device's routes.
     pub routes: Routes,
+    /// Routes that change while frames flow.
+    pub churn: Option<Churn>,
     /// Validity checks whose failure only warns.
     pub allow: Vec<Allowance>,
     /// What the rate of a trial is.
@@ -117,6 +119,8 @@ pub struct Traffic {
     pub load: Load,
     /// In which order flows follow each other.
     pub order: Order,
+    /// Changes of routes a second meanwhile, where the experiment has rates of them.
+    pub changes_per_s: Option<u32>,
 }
 
 impl Traffic {
@@ -151,6 +155,39 @@ pub enum RouteSource {
     /// So many synthetic routes for each family in use, drawn from the seed
     /// in the shape of a real table.
     Generate(u32),
+}
+
+/// Routes that change while frames flow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Churn {
+    /// Which.
+    pub source: ChurnSource,
+    /// Changes a second: every traffic runs with each. Empty where the source says the times.
+    pub rates: Vec<u32>,
+}
+
+/// Which routes change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChurnSource {
+    /// So many of the learned routes go and come back, those of one gateway first: what happens when
+    /// a BGP session flaps.
+    Flap(u32),
+    /// BGP updates recorded in an MRT file, over and over; a relative path starts at the experiment
+    /// file.
+    File(PathBuf),
+    /// These, in order of their times.
+    Listed(Vec<ListedChange>),
+}
+
+/// A change at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListedChange {
+    /// From the start of a trial.
+    pub at: Duration,
+    /// Destinations.
+    pub prefix: Prefix,
+    /// The next router from then on; `None` withdraws the route.
+    pub gateway: Option<IpAddr>,
 }
 
 /// One route of the device.

@@ -13,7 +13,8 @@ use super::fields::{Found, Section, integer_of, nearest, shown};
 use super::problem::{Complaint, Findings};
 use super::schema::{Anything, DeviceTables, Schema};
 use super::{
-    Allowance, Blocks, Experiment, Problems, Result, RouteSource, Routes, check, parts, quantity,
+    Allowance, Blocks, ChurnSource, Experiment, Problems, Result, RouteSource, Routes, check,
+    churn, parts, quantity,
 };
 use fwdlab_results::{Error as ResultsError, Measure};
 
@@ -149,6 +150,14 @@ impl Experiment {
             _ => None,
         }
     }
+
+    /// The file of BGP updates, if there is one, likewise.
+    pub fn updates_file(&self) -> Option<PathBuf> {
+        match &self.churn.as_ref()?.source {
+            ChurnSource::File(file) => Some(self.path.parent().unwrap_or(Path::new("")).join(file)),
+            _ => None,
+        }
+    }
 }
 
 /// What the file of an experiment that has run says, whatever its device: it was checked then.
@@ -215,6 +224,8 @@ fn read_experiment(
     let own = read_own_table(&mut top, device, devices, findings);
     let (variants, sections) = parts::read_variants(&mut top, device, findings);
     let placed = parts::read_traffics(&mut top, findings);
+    let churn = churn::read(&mut top, findings);
+    let placed = churn::join(placed, churn.as_ref().map(|found| &found.value));
     let mut tables = DeviceTables { own, variants: sections, traffics: &placed };
     device.check(&mut tables, findings);
     for section in tables.own.into_iter().chain(tables.variants) {
@@ -231,8 +242,14 @@ fn read_experiment(
         let allows_no_route = allow.contains(&Allowance::NoRoute);
         check::reachable(&placed, &routes, allows_no_route, findings);
     }
+    check::churn(churn.as_ref(), measure, &routes, findings);
     check::load_of_measure(measure, &placed, findings);
-    let wanted = check::Wanted { measure, latency: latency == Some(true), placed: &placed };
+    let wanted = check::Wanted {
+        measure,
+        latency: latency == Some(true),
+        churn: churn.is_some(),
+        placed: &placed,
+    };
     check::abilities(named, devices, &wanted, findings);
     check::distinct_ids(&variants, &traffics, findings);
     check::counts(&variants, &traffics, end..end, findings);
@@ -259,6 +276,7 @@ fn read_experiment(
             .collect(),
         traffics,
         routes: parts::bare_routes(routes),
+        churn: churn.map(|found| found.value),
         allow,
         measure: measure?,
         latency: latency?,

@@ -15,6 +15,7 @@
 #![deny(missing_docs)]
 
 mod about;
+mod churned;
 pub mod environment;
 mod error;
 mod family;
@@ -35,6 +36,7 @@ pub mod samples;
 mod tests;
 
 pub use about::{About, Link};
+pub use churned::Churned;
 pub use error::Error;
 pub use family::Family;
 pub use figures::{LatencyAt, LatencyFigures, RateSearch, SearchTrial};

@@ -18,12 +18,13 @@ use fwdlab_port::ring::{self, RingPort};
 use fwdlab_port::{Clock, Pool, PoolConfig};
 #[cfg(all(target_os = "linux", feature = "sampler"))]
 use fwdlab_results::profile::Profiled;
-use fwdlab_results::{LatencyFigures, Measured, TrialEnvironment};
+use fwdlab_results::{Churned, LatencyFigures, Measured, TrialEnvironment};
 use fwdlab_router::{Overflow, Router, Worker};
 use fwdlab_traffic::{
     DEVICE_MACS, FlowSet, LatencySummary, Load, Outcome, Plan, Stream, TESTER_MACS, Tester,
 };
 
+use crate::churn::{Churning, SwitchOf};
 use crate::probe::Probe;
 use crate::sampler::Sampler;
 use crate::{BuiltinError, machine, setup};
@@ -47,8 +48,11 @@ pub(super) struct Rings {
     pub(super) pool: Pool,
     clock: Clock,
     cores: Option<(usize, usize)>,
+    /// For what changes routes: a third core, or else the tester's.
+    spare_core: Option<usize>,
     /// As the variant that was applied last has set it up.
     router: Option<Router>,
+    churning: Option<Churning>,
 }
 
 impl Rings {
@@ -60,11 +64,22 @@ impl Rings {
         let usual = PoolConfig { frames: FRAMES_IN_FLIGHT, ..PoolConfig::default() };
         let capacity = usual.capacity.max(setup::longest_frame(&experiment));
         let pool = Pool::new(PoolConfig { capacity, ..usual })?;
-        let cores = match affinity::allowed_cores()[..] {
+        let allowed = affinity::allowed_cores();
+        let cores = match allowed[..] {
             [tester, device, ..] => Some((tester, device)),
             _ => None,
         };
-        Ok(Self { experiment, pool, clock: Clock::new(), cores, router: None })
+        let spare_core = allowed.get(2).or(allowed.first()).copied().filter(|_| cores.is_some());
+        let churning = Churning::of(&experiment)?;
+        Ok(Self {
+            experiment,
+            pool,
+            clock: Clock::new(),
+            cores,
+            spare_core,
+            router: None,
+            churning,
+        })
     }
 }
 
@@ -129,7 +144,8 @@ impl Rings {
             None => setup::router(request.experiment, request.variant)?,
         };
         let measured = self.through(&mut router, request, probe, watch);
-        self.router = Some(router);
+        // Changed routes are not those of the next trial.
+        self.router = self.churning.is_none().then_some(router);
         measured
     }
 
@@ -159,6 +175,10 @@ impl Rings {
                 (Some(found), latency_at)
             }
         };
+        let switches = match &self.churning {
+            Some(churning) => churning.prepare(router, (experiment, request.traffic))?,
+            None => Vec::new(),
+        };
         let (tester_a, device_0) = ring::pair(2 * FRAMES_IN_FLIGHT);
         let (device_1, tester_b) = ring::pair(2 * FRAMES_IN_FLIGHT);
         let worker = router
@@ -170,8 +190,14 @@ impl Rings {
         let mut sampler =
             Sampler::new(worker.counters(), self.cores.map(|_| (&rally, &self.clock)));
         let processor_time = machine::ProcessorTime::now();
-        let (outcome, place) = self.forward(
-            Bench { worker, plan: &plan, rally: &rally, probe },
+        let churn = self.churning.as_ref().map(|churning| Beside {
+            churning,
+            router,
+            switches,
+            rate: request.traffic.changes_per_s,
+        });
+        let (outcome, place, churned) = self.forward(
+            Bench { worker, plan: &plan, rally: &rally, probe, churn },
             (tester_a, tester_b),
             &mut sampler,
             watch,
@@ -192,6 +218,7 @@ impl Rings {
         };
         let mut measured = sampler.measured(&outcome);
         measured.environment = environment;
+        measured.churn = churned;
         if search.as_ref().is_some_and(|found| found.lower_pps >= found.upper_pps) {
             let what = "the device bore the largest load tried: the state of the machine changed";
             measured.warnings.push(what.to_owned());
@@ -208,11 +235,11 @@ impl Rings {
     /// Runs the device on a thread of its own and the tester on this one, until the plan's end.
     pub(super) fn forward(
         &self,
-        Bench { worker, plan, rally, probe }: Bench<'_>,
+        Bench { worker, plan, rally, probe, churn }: Bench<'_>,
         (out, back): (RingPort, RingPort),
         sampler: &mut Sampler<'_>,
         watch: &mut Watch<'_>,
-    ) -> Result<(Outcome, Place), BuiltinError> {
+    ) -> Result<(Outcome, Place, Option<Churned>), BuiltinError> {
         let mut tester = Tester::new(plan, &self.pool, out, back)?;
         let is_over = AtomicBool::new(false);
         let pin =
@@ -228,6 +255,18 @@ impl Rings {
                     Place { is_pinned, core_share: share.so_far() }
                 })
                 .map_err(|source| BuiltinError::Port(fwdlab_port::PortError::Thread { source }))?;
+            let changes = churn
+                .map(|beside| {
+                    let name = std::thread::Builder::new().name("changes".to_owned());
+                    let (is_over, core) = (&is_over, self.spare_core);
+                    name.spawn_scoped(scope, move || {
+                        pin(core);
+                        let Beside { churning, router, switches, rate } = beside;
+                        churning.run(router, (switches, rate), is_over)
+                    })
+                })
+                .transpose()
+                .map_err(|source| BuiltinError::Port(fwdlab_port::PortError::Thread { source }))?;
             let is_pinned = pin(self.cores.map(|(tester, _)| tester));
             let share = CoreShare::begin();
             let outcome = tester.run(watch.stop, &mut |interval| {
@@ -238,7 +277,8 @@ impl Rings {
             is_over.store(true, Ordering::Relaxed);
             let what = || BuiltinError::Thread { what: "it panicked".to_owned() };
             let place = own.and(device.join().map_err(|_| what())?);
-            Ok((outcome, if self.cores.is_some() { place } else { Place::default() }))
+            let churned = changes.map(|changes| changes.join().map_err(|_| what())).transpose()?;
+            Ok((outcome, if self.cores.is_some() { place } else { Place::default() }, churned))
         })
     }
 }
@@ -271,6 +311,15 @@ pub(super) struct Bench<'a> {
     pub(super) plan: &'a Plan,
     pub(super) rally: &'a Rally,
     pub(super) probe: &'a Probe,
+    pub(super) churn: Option<Beside<'a>>,
+}
+
+/// Changes of routes beside the trial.
+pub(super) struct Beside<'a> {
+    churning: &'a Churning,
+    router: &'a mut Router,
+    switches: Vec<SwitchOf>,
+    rate: Option<u32>,
 }
 
 /// The device's main loop. It looks at the flag only between polls without a frame, so that

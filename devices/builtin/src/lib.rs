@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod churn;
 pub mod control;
 mod device;
 mod error;

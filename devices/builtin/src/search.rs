@@ -157,8 +157,10 @@ impl Rings {
             .with_overflow(Overflow::Wait);
         let mut sampler = Sampler::new(worker.counters(), None);
         let mut silent = Watch { on_interval: &mut |_| {}, stop: watch.stop };
-        let bench = Bench { worker, plan: &plan, rally: &Rally::new(), probe: &Probe::none() };
-        let (outcome, _) = self.forward(bench, (tester_a, tester_b), &mut sampler, &mut silent)?;
+        let (rally, probe) = (Rally::new(), Probe::none());
+        let bench = Bench { worker, plan: &plan, rally: &rally, probe: &probe, churn: None };
+        let (outcome, _, _) =
+            self.forward(bench, (tester_a, tester_b), &mut sampler, &mut silent)?;
         if !self.pool.restore() {
             return Err(BuiltinError::Thread { what: "it kept frames of the pool".to_owned() });
         }

@@ -271,6 +271,27 @@ pub fn with_latencies() -> Results {
     results
 }
 
+/// [`TWO`] with routes that changed meanwhile.
+pub fn with_changes() -> Results {
+    let mut results = results(&TWO, 8);
+    for (k, trial) in (0..).zip(&mut results.trials) {
+        trial.measured.churn = Some(fwdlab_results::Churned {
+            asked_per_s: Some(1_000.0),
+            changes: 990 + k,
+            ns: 1_000_000_000,
+            visible: 980,
+            visible_p50_ns: 2_000 + 10 * k,
+            visible_p99_ns: 9_000,
+            visible_max_ns: 50_000,
+            switches: 50,
+            stale_frames: 100,
+            builds: 12,
+            ..fwdlab_results::Churned::default()
+        });
+    }
+    results
+}
+
 /// Writes a results directory as `fwdlab run` leaves it.
 pub fn write(results: &mut Results, dir: &Path) {
     fs::create_dir_all(dir).unwrap();
