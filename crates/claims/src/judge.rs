@@ -299,7 +299,19 @@ pub(crate) fn checks(sides: &[Vec<&Trial>; 2], metric: Metric) -> Vec<Finding> {
     let seen: Vec<u64> = trials(sides).filter_map(|t| t.measured.flows_seen).collect();
     found.extend(validity::flows(first.flows_planned, &seen));
     found.extend(wrong_frames(sides));
+    let shares: Vec<f64> = trials(sides).filter_map(core_share).collect();
+    found.extend(validity::cores_taken(&shares, sides.iter().map(Vec::len).sum()));
     found
+}
+
+/// The share of its processors that a trial had: others of this machine, or a hypervisor, had the
+/// rest.
+pub(crate) fn core_share(trial: &Trial) -> Option<f64> {
+    let environment = &trial.measured.environment;
+    // Where they share a core on purpose, one has it while the other has not.
+    let own = environment.core_share.filter(|_| environment.device_share.is_none());
+    let kept = environment.steal_share.map(|stolen| 1.0 - stolen);
+    own.into_iter().chain(kept).reduce(f64::min)
 }
 
 fn wrong_frames(sides: &[Vec<&Trial>; 2]) -> Option<Finding> {

@@ -9,10 +9,10 @@
 //! device, so that leaving slow intervals out favours no variant.
 
 use std::collections::BTreeMap;
-use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use fwdlab_port::affinity;
+pub use fwdlab_port::beat::{Diary, beats};
 
 use fwdlab_results::Interval;
 
@@ -62,12 +62,6 @@ impl Pulse {
     }
 }
 
-/// So many beats, one after the other, on the processor of this thread; each takes about 1 us.
-pub fn beats(count: usize) -> Vec<u32> {
-    // The first ones find their code out of the caches, as the work before has left them.
-    (0..count + 2).map(|_| beat()).skip(2).collect()
-}
-
 /// Share of `time` in which each of these cores was slower than the fastest of them can be, 0 to 1;
 /// nothing for one that this thread may not use. One core after the other.
 pub fn slow_shares(cores: &[usize], time: Duration) -> Vec<Option<f64>> {
@@ -89,20 +83,6 @@ pub fn slow_shares(cores: &[usize], time: Duration) -> Vec<Option<f64>> {
         pulse.slow_share(&lists.iter().flatten().flatten().copied().collect::<Vec<u32>>());
         lists.into_iter().map(|list| pulse.slow_share(&list?)).collect()
     })
-}
-
-/// Four chains of arithmetic that do not wait for each other, so that all units of a core are busy.
-fn beat() -> u32 {
-    let start = Instant::now();
-    let mut chains = black_box([1_u64, 2, 3, 4]);
-    for _ in 0..512 {
-        for chain in &mut chains {
-            *chain ^= *chain << 13;
-            *chain ^= *chain >> 7;
-        }
-    }
-    black_box(chains);
-    u32::try_from(start.elapsed().as_nanos()).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use fwdlab_device::pulse::{Diary, Pulse};
 use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
 use fwdlab_experiment::{Experiment, Variant};
 use fwdlab_port::affinity::{self, CoreShare};
@@ -24,8 +25,9 @@ use fwdlab_traffic::{
     DEVICE_MACS, FlowSet, LatencySummary, Load, Outcome, Plan, Stream, TESTER_MACS, Tester,
 };
 
+use crate::poll::{Metronome, poll_until};
 use crate::probe::Probe;
-use crate::sampler::Sampler;
+use crate::sampler::{Cores, Sampler};
 use crate::{BuiltinError, machine, setup};
 
 /// Frames that circulate between tester and device: the lines of them that are touched fit the
@@ -49,6 +51,8 @@ pub(super) struct Rings {
     cores: Option<(usize, usize)>,
     /// As the variant that was applied last has set it up.
     router: Option<Router>,
+    /// How fast the device's processor was so far.
+    pulse: Pulse,
 }
 
 impl Rings {
@@ -64,7 +68,14 @@ impl Rings {
             [tester, device, ..] => Some((tester, device)),
             _ => None,
         };
-        Ok(Self { experiment, pool, clock: Clock::new(), cores, router: None })
+        Ok(Self {
+            experiment,
+            pool,
+            clock: Clock::new(),
+            cores,
+            router: None,
+            pulse: Pulse::default(),
+        })
     }
 }
 
@@ -128,14 +139,15 @@ impl Rings {
             Some(router) => router,
             None => setup::router(request.experiment, request.variant)?,
         };
-        let measured = self.through(&mut router, request, probe, watch);
-        self.router = Some(router);
+        let mut pulse = std::mem::take(&mut self.pulse);
+        let measured = self.through((&mut router, &mut pulse), request, probe, watch);
+        (self.router, self.pulse) = (Some(router), pulse);
         measured
     }
 
     fn through(
         &self,
-        router: &mut Router,
+        (router, pulse): (&mut Router, &mut Pulse),
         request: &Request<'_>,
         probe: &Probe,
         watch: &mut Watch<'_>,
@@ -166,12 +178,12 @@ impl Rings {
             .with_pool(self.pool.clone())
             .with_overflow(Overflow::Wait);
         let roundtrip = self.cores.and_then(|(a, b)| pingpong::measure(a, b).ok());
-        let rally = Rally::new();
-        let mut sampler =
-            Sampler::new(worker.counters(), self.cores.map(|_| (&rally, &self.clock)));
+        let (rally, diary) = (Rally::new(), Diary::default());
+        let cores = self.cores.map(|_| Cores { rally: &rally, clock: &self.clock });
+        let mut sampler = Sampler::new(worker.counters(), cores, Some((&diary, pulse)));
         let processor_time = machine::ProcessorTime::now();
         let (outcome, place) = self.forward(
-            Bench { worker, plan: &plan, rally: &rally, probe },
+            Bench { worker, plan: &plan, rally: &rally, diary: Some(&diary), probe },
             (tester_a, tester_b),
             &mut sampler,
             watch,
@@ -208,7 +220,7 @@ impl Rings {
     /// Runs the device on a thread of its own and the tester on this one, until the plan's end.
     pub(super) fn forward(
         &self,
-        Bench { worker, plan, rally, probe }: Bench<'_>,
+        Bench { worker, plan, rally, diary, probe }: Bench<'_>,
         (out, back): (RingPort, RingPort),
         sampler: &mut Sampler<'_>,
         watch: &mut Watch<'_>,
@@ -224,7 +236,7 @@ impl Rings {
                 .spawn_scoped(scope, || {
                     let is_pinned = pin(device_core);
                     let share = CoreShare::begin();
-                    probe.around(|| poll_until(worker, &is_over, rally));
+                    probe.around(|| poll_until(worker, &is_over, rally, Metronome::of(diary)));
                     Place { is_pinned, core_share: share.so_far() }
                 })
                 .map_err(|source| BuiltinError::Port(fwdlab_port::PortError::Thread { source }))?;
@@ -270,21 +282,9 @@ pub(super) struct Bench<'a> {
     pub(super) worker: Worker<RingPort>,
     pub(super) plan: &'a Plan,
     pub(super) rally: &'a Rally,
+    /// Where the device's thread notes how fast its processor is.
+    pub(super) diary: Option<&'a Diary>,
     pub(super) probe: &'a Probe,
-}
-
-/// The device's main loop. It looks at the flag only between polls without a frame, so that
-/// everything that was sent is forwarded before it ends.
-fn poll_until(mut worker: Worker<RingPort>, is_over: &AtomicBool, rally: &Rally) {
-    loop {
-        rally.answer();
-        if worker.poll() == 0 {
-            if is_over.load(Ordering::Relaxed) {
-                return;
-            }
-            std::hint::spin_loop();
-        }
-    }
 }
 
 /// What the tester is to send for this trial.

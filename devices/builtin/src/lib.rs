@@ -14,6 +14,7 @@ mod device;
 mod error;
 mod kind;
 mod machine;
+mod poll;
 #[cfg_attr(not(all(target_os = "linux", feature = "sampler")), path = "probe/left_out.rs")]
 mod probe;
 mod sampler;

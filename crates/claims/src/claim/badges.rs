@@ -1,10 +1,11 @@
 //! What must hold before a verdict means anything, each as met, doubtful or not met.
 
-use fwdlab_stats::validity::{Finding, Severity};
+use fwdlab_stats::validity::{self, Finding, Severity};
 use serde::Serialize;
 
 use super::{Cell, Claims};
-use crate::units;
+use crate::judge::core_share;
+use crate::{comparable, units};
 use fwdlab_results::{Checks, LimitedBy, Measured, Results, Trial};
 
 /// Whether a criterion is met.
@@ -54,6 +55,7 @@ pub(super) fn badges(results: &Results, claims: &Claims) -> Vec<Badge> {
             frames(&kept),
             proof(results, claims),
         ]);
+        badges.extend(cores(&kept));
         badges.extend(processor(&kept));
     }
     badges.push(stability(claims));
@@ -156,6 +158,25 @@ fn headroom(kept: &[&Trial]) -> Badge {
         ),
     };
     Badge { name: "tester headroom", state, text }
+}
+
+/// How much of their processors tester and device had, where that was measured.
+fn cores(kept: &[&Trial]) -> Option<Badge> {
+    let mut shares: Vec<f64> = kept.iter().filter_map(|trial| core_share(trial)).collect();
+    shares.sort_by(f64::total_cmp);
+    let (low, high) = (shares.first().copied()?, shares.last().copied()?);
+    let short = shares.iter().filter(|share| **share < comparable::LEAST_CORE_SHARE).count();
+    let text =
+        format!("tester and device had {} to {} of theirs", units::share(low), units::share(high));
+    let least = units::share(comparable::LEAST_CORE_SHARE);
+    let (state, text) = if validity::cores_taken(&shares, kept.len()).is_some() {
+        (State::Bad, format!("{text}: this machine belongs to others, and no verdict is given"))
+    } else if short > 0 {
+        (State::Warn, format!("{text}; less than {least} in {}", units::plural(short, "trial")))
+    } else {
+        (State::Good, text)
+    };
+    Some(Badge { name: "cores", state, text })
 }
 
 /// What was left out because the device's processor was slow, where that was measured.
