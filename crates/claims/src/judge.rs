@@ -6,6 +6,7 @@
 //! could do, and the device cost (busy ns per frame) decides instead: [`Metric::deciding`].
 
 use fwdlab_stats::multiple::Kind;
+use fwdlab_stats::processes::NextRun;
 use fwdlab_stats::unpaired::RankTest;
 use fwdlab_stats::validity::{self, Finding};
 use fwdlab_stats::{Comparison, Confidence, Subject, Verdict};
@@ -59,6 +60,8 @@ pub struct Judgement<'a> {
     pub findings: Vec<Finding>,
     /// The verdict.
     pub verdict: Verdict,
+    /// What the next run of the experiment will show, where this one ran in several processes.
+    pub next: Option<NextRun>,
     /// The nanoseconds per frame of a proven difference.
     pub saved: Option<Saved>,
     /// The verdict in words.
@@ -162,6 +165,7 @@ fn published<'a>(
             rank: judged.rank,
             findings,
             verdict: judged.verdict,
+            next: None,
             saved: judged.saved,
             sentence: judged.sentence,
         }
@@ -218,6 +222,8 @@ fn judgement<'a>(
     let sentence = words::sentence(said, terms.margin, subject);
     let (rate, cost, bounded) = (figures.rate.ok(), figures.cost.ok(), bounded(&sides));
     let rank = None;
+    let decides = if metric == Metric::Rate { &rate } else { &cost };
+    let next = blocks::next_run([&sides[0], &sides[1]], metric, decides.as_ref());
     Judgement {
         variant,
         metric,
@@ -228,6 +234,7 @@ fn judgement<'a>(
         rank,
         findings,
         verdict,
+        next,
         saved,
         sentence,
     }

@@ -97,6 +97,14 @@ pub fn ids(campaign: &Campaign) -> Vec<String> {
     draw.turns().into_iter().map(id).collect()
 }
 
+/// The streams of layouts, apart from those of blocks.
+const LAYOUTS: u128 = 1 << 64;
+
+/// From what the process of that number draws where its memory lies, in a campaign of that seed.
+pub fn layout(seed: u64, process: u32) -> u64 {
+    Pcg64::new(u128::from(seed), LAYOUTS + u128::from(process)).next_u64()
+}
+
 /// Fisher-Yates: every order is equally likely.
 fn shuffle<T>(items: &mut [T], generator: &mut Pcg64) {
     for last in (1..items.len()).rev() {

@@ -19,6 +19,7 @@ mod interrupt;
 mod ministat;
 mod output;
 mod plan;
+mod process;
 mod profile;
 mod progress;
 mod report;
@@ -82,6 +83,9 @@ enum Command {
     Route(route::Args),
     /// Check the signature of results, and that they agree with themselves
     Verify(sign::VerifyArgs),
+    /// Run trials for the fwdlab that started this one
+    #[command(hide = true)]
+    TrialProcess(process::Args),
     /// Be the init process of a virtual machine
     #[cfg(all(target_os = "linux", feature = "vm"))]
     #[command(hide = true)]
@@ -123,6 +127,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Route(arguments) => route::execute(&arguments),
         Command::Sign(arguments) => sign::execute_sign(&arguments),
         Command::Verify(arguments) => sign::execute_verify(&arguments),
+        Command::TrialProcess(_) => process::execute(),
         #[cfg(all(target_os = "linux", feature = "vm"))]
         Command::VmGuest => Ok(vm::guest()),
         #[cfg(all(target_os = "linux", feature = "vm"))]

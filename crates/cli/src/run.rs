@@ -1,5 +1,6 @@
 //! `fwdlab run`: from an experiment file to verdicts and a report.
 
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use fwdlab_results::profile::FREQUENCY_HZ;
 use fwdlab_results::{Results, Status};
 
 use crate::progress::Bar;
-use crate::{devices, experiments, features, interrupt, output, profile, stamp};
+use crate::{devices, experiments, features, interrupt, output, process, profile, stamp};
 
 /// Arguments of `fwdlab run`.
 #[derive(clap::Args)]
@@ -44,8 +45,11 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         Some(dir) => Place::Named(dir.clone()),
         None => Place::Under(PathBuf::from("results")),
     };
-    let mut device = devices::open(&experiment)?;
+    let device = devices::open(&experiment)?;
     let opened = place.open(&experiment, &terms(&experiment, device.as_ref())?)?;
+    let processes = (opened.plan.seed, opened.plan.blocks_per_process);
+    let is_watched = !arguments.quiet && std::io::stderr().is_terminal();
+    let mut device = process::in_processes(device, &experiment, processes, is_watched)?;
     let dir = opened.journal.dir().to_owned();
     let stop = interrupt::stop_on_interrupt()?;
     let end = measure(&experiment, device.as_mut(), opened, arguments.quiet, &stop)?;
@@ -55,6 +59,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     }
     let results = Results::read(&dir)?.knowing(&devices::known());
     if experiment.profile {
+        let mut device = devices::open(&experiment)?;
         let session = Session {
             experiment: &experiment,
             device: device.as_mut(),
@@ -112,5 +117,9 @@ pub(crate) fn measure(
 /// What the experiment's device asks of the plan.
 pub(crate) fn terms(experiment: &Experiment, device: &dyn Device) -> anyhow::Result<Terms> {
     let kind = devices::named(&experiment.device).context("invariant: the device was opened")?;
-    Ok(Terms { about: kind.about(), switch_cost: device.switch_cost() })
+    Ok(Terms {
+        about: kind.about(),
+        switch_cost: device.switch_cost(),
+        lives_in_process: kind.lives_in_process(),
+    })
 }

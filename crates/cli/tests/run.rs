@@ -114,6 +114,12 @@ fn a_run_prints_its_verdict_and_leaves_a_report_that_can_be_made_again() {
     assert!(before == contents(&dir), "the report is not the same when made again");
 }
 
+/// The processes that this one has started; none where the system does not say.
+fn children(parent: u32) -> Vec<u32> {
+    let list = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
+    list.unwrap_or_default().split_whitespace().filter_map(|id| id.parse().ok()).collect()
+}
+
 #[test]
 fn a_killed_run_goes_on_where_it_stopped() {
     let lab = Lab::new(EXPERIMENT);
@@ -134,8 +140,16 @@ fn a_killed_run_goes_on_where_it_stopped() {
     while recorded() < 2 && start.elapsed() < Duration::from_secs(60) {
         std::thread::sleep(Duration::from_millis(5));
     }
+    let children = children(first.id());
     first.kill().expect("a running process");
     first.wait().expect("an ended process");
+    // The process in which the trial ran ends with it.
+    let start = Instant::now();
+    let is_running = |id: &u32| Path::new(&format!("/proc/{id}/exe")).exists();
+    while children.iter().any(is_running) && start.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(!children.iter().any(is_running), "{children:?} go on");
     let kept = ids(&lab.path("out"));
     assert!((2..6).contains(&kept.len()), "{kept:?}");
 

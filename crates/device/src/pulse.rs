@@ -29,9 +29,17 @@ pub struct Pulse {
     /// How many beats took so many ns.
     beats: BTreeMap<u32, u64>,
     count: u64,
+    /// What the fastest took elsewhere.
+    known_ns: Option<f64>,
 }
 
 impl Pulse {
+    /// Before the first beat, when the fastest so far took that long in an earlier process: a process
+    /// on a shared core is known as such from the start.
+    pub fn knowing(known_ns: Option<f64>) -> Self {
+        Self { known_ns, ..Self::default() }
+    }
+
     /// Notes in `interval` what these beats of it say; nothing when there are none.
     pub fn note(&mut self, beats: &[u32], interval: &mut Interval) {
         interval.slow_share = self.slow_share(beats);
@@ -55,10 +63,11 @@ impl Pulse {
     /// What the fastest beats took.
     fn fastest_ns(&self) -> Option<f64> {
         let mut before = 0;
-        self.beats.iter().find_map(|(ns, count)| {
+        let own = self.beats.iter().find_map(|(ns, count)| {
             before += count;
             (before * RANK >= self.count).then_some(f64::from(*ns))
-        })
+        });
+        own.into_iter().chain(self.known_ns).reduce(f64::min)
     }
 }
 
@@ -98,6 +107,8 @@ mod tests {
         // A whole interval on a shared core.
         assert_eq!(pulse.slow_share(&[1300; 40]), Some(1.0));
         assert_eq!(pulse.fastest_ns(), Some(1000.0));
+        let mut later = Pulse::knowing(pulse.fastest_ns());
+        assert_eq!(later.slow_share(&[1300; 40]), Some(1.0));
         // One lucky beat among hundreds changes nothing.
         pulse.slow_share(&[1010; 500]);
         assert_eq!(pulse.slow_share(&[700, 1015]), Some(0.0));

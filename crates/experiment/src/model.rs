@@ -34,6 +34,8 @@ pub struct Experiment {
     pub margin: f64,
     /// How many blocks run.
     pub blocks: Blocks,
+    /// So many blocks run in each process, with its memory laid out anew; 0 for all in one.
+    pub blocks_per_process: u32,
     /// The seed of the running order; `None` draws one when the campaign
     /// starts.
     pub seed: Option<u64>,

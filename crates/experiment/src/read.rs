@@ -19,6 +19,8 @@ use fwdlab_results::{Error as ResultsError, Measure};
 
 const DEFAULT_BLOCKS: u32 = 8;
 const DEFAULT_CAP: u32 = 40;
+/// A process costs some 50 ms, and one block of each of many says more than many of one.
+const DEFAULT_PER_PROCESS: u32 = 1;
 /// Fewer blocks cannot decide anything (the stop looks from the third on).
 const LEAST_CAP: u32 = 3;
 const MOST_BLOCKS: u32 = 1_000;
@@ -36,7 +38,15 @@ impl Experiment {
     /// when a destination has no route.
     pub fn read(path: &Path, devices: &[&dyn Schema]) -> Result<Self> {
         let text = fs::read_to_string(path).map_err(ResultsError::io("read", path))?;
-        let mut experiment = Self::parse(path, &text, devices)?;
+        Self::read_text(path, &text, devices)
+    }
+
+    /// As [`Experiment::read`], with the file's text as it was read before.
+    ///
+    /// # Errors
+    /// Those of [`Experiment::read`].
+    pub fn read_text(path: &Path, text: &str, devices: &[&dyn Schema]) -> Result<Self> {
+        let mut experiment = Self::parse(path, text, devices)?;
         experiment.load_routes()?;
         Ok(experiment)
     }
@@ -158,6 +168,7 @@ fn read_experiment(
     let baseline = top.required_text("baseline", "\"the name of a variant\"", findings);
     let margin = read_margin(&mut top, findings);
     let blocks = read_blocks(&mut top, findings);
+    let per_process = top.integer("blocks_per_process", 0..=u64::from(MOST_BLOCKS), findings);
     let seed = top.integer("seed", 0..=i64::MAX as u64, findings).map(|found| found.value);
     let times = Times::read(&mut top, findings);
     let allow = read_allow(&mut top, findings);
@@ -202,6 +213,7 @@ fn read_experiment(
         baseline: baseline?.value.to_owned(),
         margin: margin?,
         blocks: blocks?,
+        blocks_per_process: per_process.map_or(DEFAULT_PER_PROCESS, |found| found.value as u32),
         seed,
         duration: times.duration?,
         warmup: times.warmup?,

@@ -238,6 +238,7 @@ fn campaign(dir: &ResultsDir, trials: &[Trial]) -> Campaign {
         seed: 0,
         blocks: trials.iter().map(|t| t.block).max().unwrap_or(0),
         until_decided: false,
+        blocks_per_process: None,
         measure: fwdlab_results::Measure::Rate,
         margin: 0.01,
         baseline: baseline(&variants),

@@ -52,6 +52,10 @@ pub struct Campaign {
     /// True when the campaign stops as soon as every comparison is decided.
     #[serde(default)]
     pub until_decided: bool,
+    /// So many blocks ran in each process, with its memory laid out anew; absent when all trials ran
+    /// in the program that planned them, or where the device does not live in a process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocks_per_process: Option<u32>,
     /// What the rate of a trial is.
     #[serde(default, skip_serializing_if = "Measure::is_rate")]
     pub measure: Measure,

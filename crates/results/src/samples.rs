@@ -20,6 +20,7 @@ pub fn campaign() -> Campaign {
         seed: 7,
         blocks: 2,
         until_decided: false,
+        blocks_per_process: None,
         measure: crate::Measure::Rate,
         margin: 0.01,
         baseline: "radix".to_owned(),

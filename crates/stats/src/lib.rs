@@ -29,6 +29,7 @@ pub mod multiple;
 pub mod paired;
 mod pairs;
 pub mod plan;
+pub mod processes;
 pub mod rare;
 mod resolution;
 mod sample;

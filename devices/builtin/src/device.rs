@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use fwdlab_device::pulse::{Diary, Pulse};
-use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
+use fwdlab_device::{Device, DeviceError, Facts, Place as Where, Proof, Request, Watch};
 use fwdlab_experiment::{Experiment, Variant};
 use fwdlab_port::affinity::{self, CoreShare};
 use fwdlab_port::pingpong::{self, Rally};
@@ -25,6 +25,7 @@ use fwdlab_traffic::{
     DEVICE_MACS, FlowSet, LatencySummary, Load, Outcome, Plan, Stream, TESTER_MACS, Tester,
 };
 
+use crate::layout::Layout;
 use crate::poll::{Metronome, poll_until};
 use crate::probe::Probe;
 use crate::sampler::{Cores, Sampler};
@@ -51,6 +52,8 @@ pub(super) struct Rings {
     cores: Option<(usize, usize)>,
     /// As the variant that was applied last has set it up.
     router: Option<Router>,
+    /// Where memory lies.
+    layout: Layout,
     /// How fast the device's processor was so far.
     pulse: Pulse,
 }
@@ -60,8 +63,10 @@ impl Rings {
     ///
     /// # Errors
     /// When there is no memory for the frames.
-    pub(super) fn new(experiment: Arc<Experiment>) -> Result<Self, BuiltinError> {
-        let usual = PoolConfig { frames: FRAMES_IN_FLIGHT, ..PoolConfig::default() };
+    pub(super) fn new(experiment: Arc<Experiment>, place: &Where) -> Result<Self, BuiltinError> {
+        let layout = Layout::of(place.layout);
+        let frames = FRAMES_IN_FLIGHT + layout.frames();
+        let usual = PoolConfig { frames, ..PoolConfig::default() };
         let capacity = usual.capacity.max(setup::longest_frame(&experiment));
         let pool = Pool::new(PoolConfig { capacity, ..usual })?;
         let cores = match affinity::allowed_cores()[..] {
@@ -74,7 +79,8 @@ impl Rings {
             clock: Clock::new(),
             cores,
             router: None,
-            pulse: Pulse::default(),
+            layout,
+            pulse: Pulse::knowing(place.fastest_beat_ns),
         })
     }
 }
@@ -152,6 +158,8 @@ impl Rings {
         probe: &Probe,
         watch: &mut Watch<'_>,
     ) -> Result<Measured, BuiltinError> {
+        // They go home before the pool is counted.
+        let first = self.layout.take(&self.pool);
         let mut plan = plan(request)?;
         let experiment = request.experiment;
         let (search, latency_at) = match experiment.measure.loss_ratio() {
@@ -188,6 +196,7 @@ impl Rings {
             &mut sampler,
             watch,
         )?;
+        drop(first);
         if !self.pool.restore() {
             return Err(BuiltinError::Thread { what: "it kept frames of the pool".to_owned() });
         }
@@ -236,7 +245,13 @@ impl Rings {
                 .spawn_scoped(scope, || {
                     let is_pinned = pin(device_core);
                     let share = CoreShare::begin();
-                    probe.around(|| poll_until(worker, &is_over, rally, Metronome::of(diary)));
+                    let mut worker = Some(worker);
+                    let mut poll = || {
+                        if let Some(worker) = worker.take() {
+                            poll_until(worker, &is_over, rally, Metronome::of(diary));
+                        }
+                    };
+                    probe.around(|| self.layout.deeper(&mut poll));
                     Place { is_pinned, core_share: share.so_far() }
                 })
                 .map_err(|source| BuiltinError::Port(fwdlab_port::PortError::Thread { source }))?;

@@ -58,11 +58,15 @@ impl Kind for Builtin {
         }]
     }
 
+    fn lives_in_process(&self) -> bool {
+        true
+    }
+
     fn open(
         &self,
         experiment: &Arc<Experiment>,
-        _: &Place,
+        place: &Place,
     ) -> Result<Box<dyn Device>, DeviceError> {
-        Ok(Box::new(Rings::new(experiment.clone())?))
+        Ok(Box::new(Rings::new(experiment.clone(), place)?))
     }
 }

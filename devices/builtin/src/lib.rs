@@ -13,6 +13,7 @@ pub mod control;
 mod device;
 mod error;
 mod kind;
+mod layout;
 mod machine;
 mod poll;
 #[cfg_attr(not(all(target_os = "linux", feature = "sampler")), path = "probe/left_out.rs")]

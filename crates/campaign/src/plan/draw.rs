@@ -15,6 +15,8 @@ pub struct Plan {
     pub seed: u64,
     /// Which trials of a block follow each other.
     pub grouping: Grouping,
+    /// So many blocks run in each process; `None` when all run in this one.
+    pub blocks_per_process: Option<u32>,
     /// Every trial; those of a block stand together.
     pub trials: Vec<PlannedTrial>,
 }
@@ -63,7 +65,7 @@ impl Plan {
             let order = trials.len() as u32 + 1;
             trials.push(PlannedTrial { id, block, order, variant, traffic });
         }
-        Self { seed, grouping, trials }
+        Self { seed, grouping, blocks_per_process: None, trials }
     }
 
     /// The plan that `campaign` recorded, in its order; `None` when it does
@@ -80,7 +82,8 @@ impl Plan {
             let order = trials.len() as u32 + 1;
             trials.push(PlannedTrial { order, ..by_id.remove(id)? });
         }
-        Some(Self { seed: campaign.seed, grouping: campaign.grouping, trials })
+        let Campaign { seed, grouping, blocks_per_process, .. } = *campaign;
+        Some(Self { seed, grouping, blocks_per_process, trials })
     }
 
     /// The record with which a campaign of this plan begins.
@@ -96,6 +99,7 @@ impl Plan {
             seed: self.seed,
             blocks: experiment.blocks.planned(),
             until_decided: experiment.blocks.is_until_decided(),
+            blocks_per_process: self.blocks_per_process,
             measure: experiment.measure,
             margin: experiment.margin,
             baseline: experiment.baseline.clone(),

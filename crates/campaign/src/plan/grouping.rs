@@ -12,6 +12,8 @@ pub struct Terms {
     pub about: About,
     /// How long it takes to go from one variant to another.
     pub switch_cost: Duration,
+    /// Whether it lives in the memory of a process, so that a fresh one is another draw.
+    pub lives_in_process: bool,
 }
 
 impl Terms {
@@ -21,5 +23,11 @@ impl Terms {
     pub fn grouping(&self, experiment: &Experiment) -> Grouping {
         let trial = experiment.warmup + experiment.duration;
         if self.switch_cost > trial { Grouping::Variant } else { Grouping::Traffic }
+    }
+
+    /// So many blocks run in each process; `None` when all run in this one.
+    pub fn blocks_per_process(&self, experiment: &Experiment) -> Option<u32> {
+        let blocks = experiment.blocks_per_process;
+        (self.lives_in_process && blocks > 0).then_some(blocks)
     }
 }

@@ -100,7 +100,7 @@ impl Runner<'_> {
             return Ok(End::Finished);
         }
         let mut spare = (total as f64 * MOST_REPEATED) as usize;
-        let mut applied = Applied::default();
+        let mut applied = Applied::new(opened.plan.blocks_per_process, opened.earlier.as_ref());
         let groups: Vec<&[PlannedTrial]> =
             missing.chunk_by(PlannedTrial::is_compared_with).collect();
         for (index, group) in groups.iter().enumerate() {
@@ -226,8 +226,10 @@ impl Runner<'_> {
             on_interval: &mut |interval: &Interval| observer.interval(upcoming, interval),
             stop: self.stop,
         };
+        let process = applied.enter(self.device, planned.block)?;
         let proof = applied.apply(self.device, &request, &mut watch)?;
         let mut measured = self.device.measure(&request, &mut watch)?;
+        measured.environment.process = process;
         proven(&mut measured, proof);
         Ok(measured)
     }

@@ -139,6 +139,7 @@ fn verdict(results: &Results, traffic: &str, judgement: Judgement<'_>) -> Verdic
         rate: judgement.rate,
         cost: judgement.cost,
         rank: judgement.rank,
+        next: judgement.next,
         saved: judgement.saved,
         sentence: judgement.sentence,
     }

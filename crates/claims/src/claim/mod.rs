@@ -15,6 +15,7 @@ mod spread;
 
 use std::collections::BTreeMap;
 
+use fwdlab_stats::processes::NextRun;
 use fwdlab_stats::unpaired::RankTest;
 use fwdlab_stats::validity::Finding;
 use fwdlab_stats::{Comparison, Verdict};
@@ -150,6 +151,9 @@ pub struct VerdictClaim {
     /// The nanoseconds per frame of a proven difference, and what they would be on other devices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub saved: Option<Saved>,
+    /// What the next run of the experiment will show, where this one ran in several processes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<NextRun>,
     /// The verdict in words: nanoseconds first, then the ratio, then what is quoted.
     pub sentence: String,
 }

@@ -9,7 +9,7 @@ use fwdlab_stats::{Confidence, Subject};
 use super::build::limit_name;
 use super::{Cell, Claims, Spread, VerdictClaim};
 use crate::Unresolved;
-use crate::blocks::{Row, compare};
+use crate::blocks::{self, Row, compare};
 use crate::words::{self, Said};
 use crate::{judge, runs};
 use fwdlab_results::{Metric, Results, Trial};
@@ -247,6 +247,14 @@ fn resolve_comparisons(
         }
     }
     let baseline: Vec<&Trial> = rows.iter().map(|row| row[0]).collect();
+    for (column, verdict) in verdicts.iter().enumerate() {
+        let Some(metric) = Metric::named(verdict.metric) else { continue };
+        let variant: Vec<&Trial> = rows.iter().map(|row| row[column + 1]).collect();
+        if verdict.next != blocks::next_run([&baseline, &variant], metric, verdict.comparison()) {
+            let detail = "what the next run will show is not what its trials give".to_owned();
+            found.push(Unresolved { claim: name(verdict), detail });
+        }
+    }
     found.extend(verdicts.iter().filter_map(|verdict| resolve_saved(verdict, &baseline)));
     found
 }

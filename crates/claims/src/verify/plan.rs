@@ -58,6 +58,38 @@ pub(super) fn order(results: &Results) -> Vec<Fault> {
         planned: None,
     }));
     faults.extend(complete(results, per_block));
+    faults.extend(processes(results));
+    faults
+}
+
+/// Whether each trial names its process, and none holds more blocks than the plan gives it.
+fn processes(results: &Results) -> Vec<Fault> {
+    let number = |trial: &Trial| trial.measured.environment.process;
+    let fault = |trial: &Trial, wanted: String| Fault::Trial {
+        trial: trial.id.clone(),
+        field: "process",
+        recorded: number(trial).map_or("none".to_owned(), |number| number.to_string()),
+        computed: wanted,
+    };
+    let counted = results.trials.iter().filter(|trial| !trial.measured.intervals.is_empty());
+    let Some(blocks) = results.campaign.blocks_per_process else {
+        let named = counted.filter(|trial| number(trial).is_some());
+        return named.map(|trial| fault(trial, "none, as planned".to_owned())).collect();
+    };
+    let turn = |trial: &Trial| trial.block.saturating_sub(1) / blocks.max(1);
+    let mut faults = Vec::new();
+    let mut latest: Option<(u32, u32)> = None;
+    for trial in counted {
+        let is_next = |own: u32| {
+            latest.is_none_or(|(process, of)| own > process || own == process && of == turn(trial))
+        };
+        match number(trial) {
+            // A trial that ran again may have done so in a later process than those after it.
+            Some(own) if is_next(own) => latest = Some((own, turn(trial))),
+            Some(_) if latest.is_some_and(|(_, of)| of == turn(trial)) => {}
+            _ => faults.push(fault(trial, format!("one of block {} on", turn(trial) * blocks + 1))),
+        }
+    }
     faults
 }
 

@@ -38,7 +38,7 @@ fn block<'a>(verdict: &'a VerdictClaim, source: &Source<'a>) -> Block<'a> {
         variant: &verdict.variant,
         word: verdict.verdict.word(),
         sentence: &verdict.sentence,
-        basis: basis(verdict, &source.claims.cells),
+        basis: basis(verdict, &source.claims.cells).map(|basis| basis + &next_run(verdict)),
         note: disagreement(verdict, source),
         doubts: doubts.collect(),
     }))
@@ -94,6 +94,23 @@ fn basis(verdict: &VerdictClaim, cells: &[Cell]) -> Option<String> {
         verdict.bounded,
         verdict.trials()
     ))
+}
+
+/// What the next run of the experiment will show: `; the next run will show [+8.1 %, +9.4 %] (8
+/// processes, which differ by 0.6 %)`.
+fn next_run(verdict: &VerdictClaim) -> String {
+    let Some(next) = &verdict.next else { return String::new() };
+    let interval =
+        units::percent_interval(next.interval.low.percent(), next.interval.high.percent());
+    let spread = units::share(next.between);
+    let blocks = match next.within {
+        Some(within) => format!(", blocks within them by {}", units::share(within)),
+        None => " from block to block".to_owned(),
+    };
+    format!(
+        "; the next run of this experiment will show {interval} (from {} processes, which differ by {spread}{blocks})",
+        next.processes
+    )
 }
 
 /// How many were compared, and how: `(8 blocks, paired t on log ratios within blocks)`.

@@ -98,6 +98,7 @@ pub fn results(variants: &[Variant], blocks: u32) -> Results {
             seed: 20_261_121,
             blocks,
             until_decided: false,
+            blocks_per_process: None,
             measure: fwdlab_results::Measure::Rate,
             margin: 0.01,
             baseline: variants[0].name.to_owned(),
