@@ -64,7 +64,10 @@ pub fn serve(
 }
 
 /// Reads on a thread of its own, so that the end of the input is seen at once.
-fn listen(input: impl BufRead + Send + 'static, exit: impl FnOnce() + Send + 'static) -> Receiver<Ask> {
+fn listen(
+    input: impl BufRead + Send + 'static,
+    exit: impl FnOnce() + Send + 'static,
+) -> Receiver<Ask> {
     let (heard, asked) = mpsc::channel();
     std::thread::spawn(move || {
         for line in input.lines() {

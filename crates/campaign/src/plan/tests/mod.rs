@@ -28,7 +28,11 @@ fn experiment(variants: usize, traffics: usize, blocks: u32) -> Experiment {
 
 /// Those of a device that is set up at once.
 fn terms() -> Terms {
-    Terms { about: About::unknown("sample"), switch_cost: std::time::Duration::ZERO, lives_in_process: false }
+    Terms {
+        about: About::unknown("sample"),
+        switch_cost: std::time::Duration::ZERO,
+        lives_in_process: false,
+    }
 }
 
 proptest! {
