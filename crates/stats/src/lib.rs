@@ -16,6 +16,7 @@
 #![deny(missing_docs)]
 
 pub mod campaigns;
+pub mod coverage;
 mod comparison;
 pub mod distribution;
 pub mod dunnett;
