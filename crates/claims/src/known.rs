@@ -114,9 +114,7 @@ impl TruthClaim {
         let figures = figures?;
         let gains = figures.iter().map(|row| match truth.kind {
             TruthKind::Same => 0.0,
-            TruthKind::Slower => {
-                metric.direction().log_gain(row[0], row[0] + calibration.slow_ns)
-            }
+            TruthKind::Slower => metric.direction().log_gain(row[0], row[0] + calibration.slow_ns),
         });
         let known = gains.sum::<f64>() / figures.len() as f64;
         let compared = model::compare_at(&figures, metric.direction(), Confidence::USUAL).ok()?;

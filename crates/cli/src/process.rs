@@ -31,11 +31,8 @@ fn open(wanted: &Wanted<'_>) -> Result<(Arc<Experiment>, Box<dyn Device>), Strin
     let experiment = Experiment::read_text(wanted.path, wanted.text, &devices::schemas());
     let experiment = Arc::new(experiment.map_err(|error| error.to_string())?);
     let own = devices::place().map_err(|error| error.to_string())?;
-    let place = Place {
-        layout: Some(wanted.layout),
-        fastest_beat_ns: wanted.fastest_beat_ns,
-        ..own
-    };
+    let place =
+        Place { layout: Some(wanted.layout), fastest_beat_ns: wanted.fastest_beat_ns, ..own };
     let device = devices::open_at(&experiment, &place).map_err(|error| error.to_string())?;
     Ok((experiment, device))
 }

@@ -48,7 +48,8 @@ impl Memory {
     pub fn earlier(&self, but: &Campaign) -> String {
         let own = name(but);
         let lines = self.lines();
-        let earlier = lines.iter().filter(|line| line.machine == self.machine && line.campaign != own);
+        let earlier =
+            lines.iter().filter(|line| line.machine == self.machine && line.campaign != own);
         let all: String = earlier.map(|line| line.truths.as_str()).collect();
         all[all.len().saturating_sub(KEPT)..].to_owned()
     }
@@ -76,7 +77,11 @@ impl Memory {
         let write = || {
             fs::create_dir_all(self.path.parent().unwrap_or(Path::new(".")))?;
             // One write at the end, so that two campaigns do not mix their lines.
-            OpenOptions::new().append(true).create(true).open(&self.path)?.write_all(text.as_bytes())
+            OpenOptions::new()
+                .append(true)
+                .create(true)
+                .open(&self.path)?
+                .write_all(text.as_bytes())
         };
         write().with_context(|| {
             format!("cannot remember how the lab's own truths came out in {}", self.path.display())

@@ -274,7 +274,11 @@ fn baseline(variants: &[String]) -> String {
 fn write_journal(to: &Path, campaign: Campaign, trials: &[Trial]) -> Result<()> {
     let path = to.join("trials.jsonl");
     let mut file = BufWriter::new(File::create_new(&path).map_err(Error::io("create", &path))?);
-    let finished = Finished { at: campaign.started.clone(), stopped: "imported".to_owned(), earlier_truths: String::new() };
+    let finished = Finished {
+        at: campaign.started.clone(),
+        stopped: "imported".to_owned(),
+        earlier_truths: String::new(),
+    };
     let records = std::iter::once(Record::Campaign(Box::new(campaign)))
         .chain(trials.iter().map(|t| Record::Trial(Box::new(t.clone()))))
         .chain([Record::Finished(finished)]);

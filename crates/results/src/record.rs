@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::interval::median;
-use crate::{About, Calibration, Family, KNOWN_MARK, Interval, Measure, Measured};
+use crate::{About, Calibration, Family, Interval, KNOWN_MARK, Measure, Measured};
 
 /// The version of the journal's schema that this build writes and the newest
 /// that it reads.

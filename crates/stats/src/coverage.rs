@@ -52,7 +52,8 @@ mod tests {
     #[test]
     fn a_true_claim_is_given_up_in_at_most_5_of_100_and_a_false_one_soon() {
         let share = |coverage: f64, intervals: usize| {
-            (0..400).filter(|seed| breaks(coverage, intervals, seed * 77 + 5)).count() as f64 / 400.0
+            (0..400).filter(|seed| breaks(coverage, intervals, seed * 77 + 5)).count() as f64
+                / 400.0
         };
         assert!(share(0.95, 300) <= 0.05, "{}", share(0.95, 300));
         assert!(share(0.7, 60) >= 0.8, "{}", share(0.7, 60));

@@ -16,8 +16,8 @@
 #![deny(missing_docs)]
 
 pub mod campaigns;
-pub mod coverage;
 mod comparison;
+pub mod coverage;
 pub mod distribution;
 pub mod dunnett;
 mod effect;

@@ -58,7 +58,11 @@ impl Layout {
 #[inline(never)]
 fn deeper(steps: usize, work: &mut dyn FnMut()) {
     let padding = black_box([0_u8; 48]);
-    if steps == 0 { work() } else { deeper(steps - 1, work) }
+    if steps == 0 {
+        work()
+    } else {
+        deeper(steps - 1, work)
+    }
     // Used again afterwards, it is not given away before.
     black_box(&padding);
 }

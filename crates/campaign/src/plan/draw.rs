@@ -10,7 +10,7 @@ use fwdlab_experiment::{Experiment, Variant};
 use fwdlab_results::{Calibration, Campaign, Grouping, Results, SCHEMA, TrialOrder, TruthKind};
 
 /// What a campaign runs, in order.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// The seed of the order.
     pub seed: u64,
@@ -54,7 +54,11 @@ impl PlannedTrial {
     pub fn setting(&self, experiment: &Experiment) -> Variant {
         let Variant { set, own, .. } = experiment.variants[self.variant].clone();
         let extra = self.known.iter().flat_map(|(_, extra)| extra.clone());
-        Variant { name: self.name(experiment).to_owned(), set: set.into_iter().chain(extra).collect(), own }
+        Variant {
+            name: self.name(experiment).to_owned(),
+            set: set.into_iter().chain(extra).collect(),
+            own,
+        }
     }
 
     /// Whether the two are compared with each other: same block, same traffic.

@@ -6,7 +6,7 @@ use fwdlab_experiment::{Blocks, Experiment};
 use fwdlab_results::{About, Calibration, Grouping, Truth, TruthKind};
 
 /// What the device asks of a plan.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Terms {
     /// What it is, for the campaign's record.
     pub about: About,
@@ -48,7 +48,7 @@ impl Terms {
         let all = f64::from(blocks) * (traffics.len() * variants.len()) as f64;
         let trials = (all * self.calibrate / (1.0 - self.calibrate)) as usize;
         let is_varied = |word: &str| variants.iter().any(|own| own.set.contains_key(word));
-        let is_rate = !experiment.measure.loss_ratio().is_some();
+        let is_rate = experiment.measure.loss_ratio().is_none();
         let slow_word = self.slow_word.filter(|word| !is_varied(word) && is_rate);
         let kinds = match slow_word {
             Some(_) => &[TruthKind::Same, TruthKind::Slower][..],

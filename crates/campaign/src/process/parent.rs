@@ -148,7 +148,8 @@ impl Process {
         let fault = |why: String| {
             DeviceError::Setup(Fault {
                 what: format!("cannot start a process for trials: {why}"),
-                try_next: "raise the limit of processes, or write blocks_per_process = 0".to_owned(),
+                try_next: "raise the limit of processes, or write blocks_per_process = 0"
+                    .to_owned(),
                 ..Fault::default()
             })
         };

@@ -64,7 +64,10 @@ pub fn serve(
 }
 
 /// Reads on a thread of its own, so that the end of the input is seen at once.
-fn listen(input: impl BufRead + Send + 'static, exit: impl FnOnce() + Send + 'static) -> Receiver<Ask> {
+fn listen(
+    input: impl BufRead + Send + 'static,
+    exit: impl FnOnce() + Send + 'static,
+) -> Receiver<Ask> {
     let (heard, asked) = mpsc::channel();
     std::thread::spawn(move || {
         for line in input.lines() {
@@ -99,9 +102,7 @@ fn answer(
     let mut watch = Watch { on_interval: &mut tell, stop: &stop };
     match ask {
         Ask::Open { .. } => Err(unknown()),
-        Ask::Apply(variant) => {
-            device.apply(variant, &mut watch).map(Answer::Applied)
-        }
+        Ask::Apply(variant) => device.apply(variant, &mut watch).map(Answer::Applied),
         Ask::Measure(variant, traffic) => {
             let traffic = experiment.traffics.get(*traffic).ok_or_else(unknown)?;
             let request = Request { experiment, variant, traffic };

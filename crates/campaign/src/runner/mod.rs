@@ -91,8 +91,9 @@ impl Runner<'_> {
     /// # Errors
     /// When a record cannot be written. A trial that fails is a record, not an error.
     pub fn run(mut self, mut opened: Opened) -> Result<End> {
-        let mut trials =
-            opened.earlier.as_ref().map_or_else(Vec::new, |earlier| earlier.every().cloned().collect());
+        let earlier = opened.earlier.iter().flat_map(|earlier| earlier.every());
+        let mut trials: Vec<Trial> = earlier.cloned().collect();
+        trials.sort_by_key(|trial| trial.order);
         let missing: Vec<PlannedTrial> = opened.missing().into_iter().cloned().collect();
         let total = opened.plan.trials.len();
         if let Some(why) = self.stopper.decided(whole_blocks(&trials, &missing)) {
@@ -278,7 +279,6 @@ pub(crate) fn judged(experiment: &Experiment, planned: &PlannedTrial, measured: 
     settle(&mut trial, measured, &experiment.variants[planned.variant].set);
     trial
 }
-
 
 /// The recorded trials, if they end with a whole block; otherwise none, because a decision is
 /// only taken there.

@@ -127,7 +127,13 @@ impl Observer for Silent {
 
 fn run_in(dir: &Path, device: &mut Scripted<'_>, stop: &AtomicBool) -> End {
     let experiment = experiment();
-    let terms = Terms { about: About::unknown("scripted"), switch_cost: device.switch_cost, lives_in_process: false, calibrate: 0.0, slow_word: None };
+    let terms = Terms {
+        about: About::unknown("scripted"),
+        switch_cost: device.switch_cost,
+        lives_in_process: false,
+        calibrate: 0.0,
+        slow_word: None,
+    };
     let opened = Place::Named(dir.to_owned()).open(&experiment, &terms).expect("a free place");
     let runner =
         Runner { experiment: &experiment, device, observer: &mut Silent, stopper: &mut (), stop };
@@ -248,7 +254,13 @@ fn a_stopper_ends_the_campaign_after_a_whole_block() {
     }
     let dir = tempfile::tempdir().expect("a temporary directory");
     let experiment = experiment();
-    let terms = Terms { about: About::unknown("scripted"), switch_cost: Duration::ZERO, lives_in_process: false, calibrate: 0.0, slow_word: None };
+    let terms = Terms {
+        about: About::unknown("scripted"),
+        switch_cost: Duration::ZERO,
+        lives_in_process: false,
+        calibrate: 0.0,
+        slow_word: None,
+    };
     let place = Place::Named(dir.path().to_owned());
     let opened = place.open(&experiment, &terms).expect("a free place");
     let runner = Runner {
@@ -360,7 +372,9 @@ fn run_in_processes(dir: &Path, device: &mut Scripted<'_>, stop: &AtomicBool) ->
     let terms = Terms {
         about: About::unknown("scripted"),
         switch_cost: Duration::ZERO,
-        lives_in_process: true, calibrate: 0.0, slow_word: None,
+        lives_in_process: true,
+        calibrate: 0.0,
+        slow_word: None,
     };
     let opened = Place::Named(dir.to_owned()).open(&experiment, &terms).expect("a free place");
     let runner =

@@ -9,12 +9,12 @@ use serde::Serialize;
 
 use super::asked::{based, terms};
 use super::{CompareError, Group, Judgement, Options};
-use crate::{ClaimsError, blocks};
 use crate::judge::{self, Terms, judge_by};
 use crate::runs::{self, Series};
 use crate::setting::Setting;
 use crate::units;
 use crate::words::{self, Said};
+use crate::{ClaimsError, blocks};
 use fwdlab_results::{Metric, Results, Trial};
 
 /// The campaigns behind a comparison, and what the next one will show.

@@ -1,5 +1,7 @@
 //! The plan of a journal, and the order in which its trials stand.
 
+use std::collections::HashMap;
+
 use super::fault::Fault;
 use crate::order;
 use fwdlab_experiment::Experiment;
@@ -54,8 +56,9 @@ pub(super) fn order(results: &Results) -> Vec<Fault> {
         faults.extend(drawn(campaign));
     }
     let mut every: Vec<&Trial> = results.every().collect();
-    let at = |trial: &Trial| results.sequence.iter().position(|id| *id == trial.id);
-    every.sort_by_cached_key(|trial| at(trial));
+    let places: HashMap<&String, usize> =
+        results.sequence.iter().enumerate().map(|(at, id)| (id, at)).collect();
+    every.sort_by_key(|trial| places.get(&trial.id));
     faults.extend(every.into_iter().enumerate().flat_map(|(at, t)| place(results, at, t)));
     let known = |trial: &&Trial| !campaign.trials.contains(&trial.id);
     faults.extend(results.repeated.iter().filter(known).map(|trial| Fault::Place {

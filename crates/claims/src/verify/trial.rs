@@ -23,11 +23,8 @@ pub(super) fn figures(
     let name = if kind.is_some() { &campaign.baseline } else { &trial.variant };
     let variant = experiment.and_then(|e| e.variants.iter().find(|own| own.name == *name));
     let extra = campaign.calibration.as_ref().zip(kind).map(|(own, kind)| known::extra(own, kind));
-    let set: BTreeMap<String, String> = variant
-        .iter()
-        .flat_map(|own| own.set.clone())
-        .chain(extra.into_iter().flatten())
-        .collect();
+    let set: BTreeMap<String, String> =
+        variant.iter().flat_map(|own| own.set.clone()).chain(extra.into_iter().flatten()).collect();
     let traffic =
         experiment.and_then(|e| e.traffics.iter().find(|traffic| traffic.name == trial.traffic));
     if let Some((experiment, traffic)) = experiment.zip(traffic) {

@@ -28,7 +28,13 @@ fn experiment(variants: usize, traffics: usize, blocks: u32) -> Experiment {
 
 /// Those of a device that is set up at once.
 fn terms() -> Terms {
-    Terms { about: About::unknown("sample"), switch_cost: std::time::Duration::ZERO, lives_in_process: false, calibrate: 0.0, slow_word: None }
+    Terms {
+        about: About::unknown("sample"),
+        switch_cost: std::time::Duration::ZERO,
+        lives_in_process: false,
+        calibrate: 0.0,
+        slow_word: None,
+    }
 }
 
 proptest! {
