@@ -60,7 +60,8 @@ impl Terms {
             let traffic = &traffics[(at / kinds.len() + at) % traffics.len()];
             Truth { traffic: traffic.name.clone(), kind }
         };
-        let count = (trials / LEAST_BLOCKS).min(kinds.len());
+        let is_enough = blocks as usize >= LEAST_BLOCKS;
+        let count = if is_enough { (trials / LEAST_BLOCKS).min(kinds.len()) } else { 0 };
         (count > 0).then(|| Calibration {
             share: self.calibrate,
             slow_word: slow_word.map(str::to_owned),
