@@ -239,6 +239,7 @@ impl Rings {
         let pin =
             |core: Option<usize>| core.is_some_and(|c| affinity::pin_current_thread(c).is_ok());
         let device_core = self.cores.map(|(_, device)| device);
+        let layout = &self.layout;
         std::thread::scope(|scope| {
             let device = std::thread::Builder::new()
                 .name("device".to_owned())
@@ -251,7 +252,7 @@ impl Rings {
                             poll_until(worker, &is_over, rally, Metronome::of(diary));
                         }
                     };
-                    probe.around(|| self.layout.deeper(&mut poll));
+                    probe.around(|| layout.deeper(&mut poll));
                     Place { is_pinned, core_share: share.so_far() }
                 })
                 .map_err(|source| BuiltinError::Port(fwdlab_port::PortError::Thread { source }))?;
