@@ -12,6 +12,7 @@ use fwdlab_stats::validity::{self, Finding};
 use fwdlab_stats::{Comparison, Confidence, Subject, Verdict};
 
 use crate::blocks::{self, Blocks};
+use crate::known::Proven;
 use crate::runs::{self, Series};
 use crate::saved::Saved;
 use crate::setting::Setting;
@@ -192,6 +193,7 @@ fn judgement<'a>(
     let compared = [results.campaign.baseline.as_str(), variant];
     let mut findings = checks(&sides, metric);
     findings.extend(figures.unlike);
+    findings.extend(Proven::of(results).and_then(|own| own.finding()));
     findings.extend(stability(compared, &sides, metric));
     let failed = results
         .trials

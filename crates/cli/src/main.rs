@@ -27,6 +27,7 @@ mod route;
 mod run;
 mod sign;
 mod stamp;
+mod state;
 #[cfg(all(target_os = "linux", feature = "vm"))]
 mod vm;
 

@@ -18,6 +18,7 @@ use fwdlab_results::profile::FREQUENCY_HZ;
 use fwdlab_results::{Results, Status};
 
 use crate::progress::Bar;
+use crate::state::Memory;
 use crate::{devices, experiments, features, interrupt, output, process, profile, stamp};
 
 /// Arguments of `fwdlab run`.
@@ -28,6 +29,14 @@ pub struct Args {
     /// Where the results go [default: results/<name of the experiment file>]
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
+    /// Share of the trials whose answer the lab knows, in per cent; 0 for none [default: the
+    /// experiment's, 20]
+    #[arg(long, value_name = "PERCENT", value_parser = calibrate_share)]
+    calibrate_share: Option<f64>,
+    /// Where it is remembered how the lab's own truths came out on this machine [default: the user's
+    /// state directory]
+    #[arg(long, value_name = "DIR")]
+    state: Option<PathBuf>,
     /// Draw no progress bar
     #[arg(short, long)]
     quiet: bool,
@@ -40,13 +49,23 @@ pub struct Args {
 /// # Errors
 /// A wrong experiment file, a place that cannot be written, results that are already finished.
 pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
-    let experiment = Arc::new(experiments::read(arguments.experiment.as_deref())?);
+    let mut experiment = experiments::read(arguments.experiment.as_deref())?;
+    if let Some(percent) = arguments.calibrate_share {
+        experiment.calibrate = percent / 100.0;
+    }
+    let experiment = Arc::new(experiment);
     let place = match &arguments.output {
         Some(dir) => Place::Named(dir.clone()),
         None => Place::Under(PathBuf::from("results")),
     };
     let device = devices::open(&experiment)?;
-    let opened = place.open(&experiment, &terms(&experiment, device.as_ref())?)?;
+    let mut opened = place.open(&experiment, &terms(&experiment, device.as_ref())?)?;
+    let memory = memory(arguments);
+    if let Some(memory) = &memory {
+        let campaign = opened.plan.campaign(&experiment, String::new());
+        let begun = opened.earlier.as_ref().map_or(campaign, |earlier| earlier.campaign.clone());
+        opened.journal.remember(memory.earlier(&begun));
+    }
     let processes = (opened.plan.seed, opened.plan.blocks_per_process);
     let is_watched = !arguments.quiet && std::io::stderr().is_terminal();
     let mut device = process::in_processes(device, &experiment, processes, is_watched)?;
@@ -58,6 +77,9 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::from(130));
     }
     let results = Results::read(&dir)?.knowing(&devices::known());
+    if let Some(memory) = &memory {
+        memory.remember(&results)?;
+    }
     if experiment.profile {
         let mut device = devices::open(&experiment)?;
         let session = Session {
@@ -75,6 +97,19 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     eprintln!("report: {}", dir.join("README.md").display());
     features::say_what_reports_lack();
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The memory of this machine; what a debug build measures is not worth one, unless asked for.
+fn memory(arguments: &Args) -> Option<Memory> {
+    let is_kept = arguments.state.is_some() || stamp::build().profile != "debug";
+    is_kept.then(|| Memory::open(arguments.state.as_deref())).flatten()
+}
+
+fn calibrate_share(text: &str) -> Result<f64, String> {
+    let percent = text.trim_end_matches('%').trim().parse::<f64>().ok();
+    percent
+        .filter(|percent| (0.0..=50.0).contains(percent))
+        .ok_or_else(|| "wanted a percentage from 0 to 50, such as 20".to_owned())
 }
 
 /// Runs what is missing of a campaign, beside a record of what it runs on.
@@ -121,5 +156,7 @@ pub(crate) fn terms(experiment: &Experiment, device: &dyn Device) -> anyhow::Res
         about: kind.about(),
         switch_cost: device.switch_cost(),
         lives_in_process: kind.lives_in_process(),
+        calibrate: experiment.calibrate,
+        slow_word: kind.slow_word(),
     })
 }

@@ -218,3 +218,37 @@ fn a_missing_experiment_file_is_named() {
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("absent.toml"), "{}", text(&output.stderr));
 }
+
+#[test]
+fn a_campaign_tells_how_its_own_truths_came_out_and_the_next_one_remembers() {
+    let experiment = EXPERIMENT
+        .replace("blocks = 3", "blocks = 8")
+        .replace("\"300ms\"", "\"100ms\"")
+        .replace("\"50ms\"", "\"20ms\"");
+    let lab = Lab::new(&experiment);
+    let run = |to: &str| {
+        let options = ["-o", to, "--state", "state", "--calibrate-share", "50"];
+        let output = lab.fwdlab(&[&["run", "-q", "short.toml"], &options[..]].concat());
+        assert!(output.status.code().is_some_and(|code| code < 2), "{}", text(&output.stderr));
+        Results::read(&lab.path(to)).expect("readable results")
+    };
+    let first = run("one");
+    assert_eq!((first.trials.len(), first.known.len()), (16, 16));
+    let slower = first.known.iter().find(|trial| trial.variant == "~slower").expect("a slowdown");
+    assert_eq!(slower.measured.proof["fwdlab.device.extra_ns_per_frame"], "1");
+    let readme = fs::read_to_string(lab.path("one/README.md")).expect("a report");
+    assert!(readme.contains("own truths"), "{readme}");
+    let state = fs::read_to_string(lab.path("state/truths.jsonl")).expect("a memory");
+    assert_eq!(state.lines().count(), 1, "{state}");
+    let second = run("two");
+    let earlier = second.finished.expect("finished").earlier_truths;
+    assert_eq!(earlier.len(), 2, "{earlier}");
+    assert_eq!(fs::read_to_string(lab.path("state/truths.jsonl")).expect("one").lines().count(), 2);
+    let check = lab.fwdlab(&["report", "--check", "two"]);
+    assert_eq!(check.status.code(), Some(0), "{}", text(&check.stdout));
+    // Bent, it is found.
+    let journal = lab.path("two/trials.jsonl");
+    let lines = fs::read_to_string(&journal).expect("a journal");
+    fs::write(&journal, lines.replacen("~same", "~slower", 1)).expect("a writable journal");
+    assert_eq!(lab.fwdlab(&["report", "--check", "two"]).status.code(), Some(1));
+}

@@ -40,6 +40,12 @@ pub trait Kind: Schema {
     /// used for trying.
     fn examine(&self, place: &Place) -> Vec<Finding>;
 
+    /// The control word that slows the device down by so many ns a frame, if it has one: the lab
+    /// proves with it that it finds what is there.
+    fn slow_word(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Whether what is measured lives in the memory of this program, so that a fresh process is
     /// another draw of where it lies.
     fn lives_in_process(&self) -> bool {

@@ -15,6 +15,7 @@
 #![deny(missing_docs)]
 
 mod about;
+mod calibration;
 pub mod environment;
 mod error;
 mod family;
@@ -34,6 +35,7 @@ pub mod samples;
 mod tests;
 
 pub use about::{About, Link};
+pub use calibration::{Calibration, KNOWN_MARK, Truth, TruthKind};
 pub use error::Error;
 pub use family::Family;
 pub use figures::{LatencyAt, LatencyFigures, RateSearch, SearchTrial};

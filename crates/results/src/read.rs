@@ -29,6 +29,10 @@ pub struct Results {
     pub campaign: Campaign,
     /// The trials recorded so far, in the order in which they ran.
     pub trials: Vec<Trial>,
+    /// Trials whose answer is known, by which the lab proves itself, in the order in which they ran.
+    pub known: Vec<Trial>,
+    /// Ids of both, in the order of the journal.
+    pub sequence: Vec<String>,
     /// Trials that do not count because they were run again, each with its
     /// reason.
     pub repeated: Vec<Trial>,
@@ -86,6 +90,8 @@ impl Results {
                         dir: dir.to_owned(),
                         campaign: *campaign,
                         trials: Vec::new(),
+                        known: Vec::new(),
+                        sequence: Vec::new(),
                         repeated: Vec::new(),
                         finished: None,
                         is_torn: text.torn.is_some(),
@@ -104,7 +110,9 @@ impl Results {
                             place.misplaced(&format!("trial {} is recorded twice", trial.id))
                         );
                     }
-                    r.trials.push(r.campaign.modern(*trial));
+                    r.sequence.push(trial.id.clone());
+                    let trial = r.campaign.modern(*trial);
+                    if trial.is_known() { r.known.push(trial) } else { r.trials.push(trial) }
                 }
                 (Some(r), Record::Repeated(trial)) => {
                     r.repeated.push(r.campaign.modern(*trial));
@@ -126,9 +134,14 @@ impl Results {
         self
     }
 
+    /// Every trial that counts, those with a known answer last.
+    pub fn every(&self) -> impl Iterator<Item = &Trial> {
+        self.trials.iter().chain(&self.known)
+    }
+
     /// Ids of the planned trials that are not recorded, in running order.
     pub fn missing(&self) -> Vec<&str> {
-        let done: HashSet<&str> = self.trials.iter().map(|t| t.id.as_str()).collect();
+        let done: HashSet<&str> = self.every().map(|t| t.id.as_str()).collect();
         self.campaign.trials.iter().map(String::as_str).filter(|id| !done.contains(id)).collect()
     }
 

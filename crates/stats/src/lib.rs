@@ -17,6 +17,7 @@
 
 pub mod campaigns;
 mod comparison;
+pub mod coverage;
 pub mod distribution;
 pub mod dunnett;
 mod effect;

@@ -212,6 +212,15 @@ pub enum Finding {
         /// Share below which a trial is counted here.
         least: f64,
     },
+    /// The lab's own intervals miss what it knows too often to be believed.
+    TruthsMissed {
+        /// Truths in their 95 % intervals, in all campaigns of this machine.
+        held: usize,
+        /// All of them.
+        of: usize,
+        /// Evidence against 95 %.
+        e: f64,
+    },
     /// The numbers cannot be compared at all.
     NotComputable {
         /// Why.
@@ -232,6 +241,7 @@ impl Finding {
             | Self::NotApplied { .. }
             | Self::FramesWrong { .. }
             | Self::CoresTaken { .. }
+            | Self::TruthsMissed { .. }
             | Self::NotComputable { .. } => Severity::Invalid,
             _ => Severity::Warning,
         }
@@ -288,6 +298,10 @@ impl Finding {
             Self::CoresTaken { .. } => {
                 "stop what else runs on this machine, or give fwdlab two cores of its own, and run \
                  again; `fwdlab doctor` watches each core"
+            }
+            Self::TruthsMissed { .. } => {
+                "find what disturbs this machine: its intervals cannot be believed before; the lab's \
+                 own truths are in claims.json"
             }
             Self::NotComputable { .. } => "run more blocks, and run failed trials again",
         }
@@ -417,6 +431,11 @@ impl fmt::Display for Finding {
                     least * 100.0
                 )
             }
+            Self::TruthsMissed { held, of, e } => write!(
+                f,
+                "own truths missed: only {held} of {of} of them lie in their 95 % intervals, which \
+                 speaks against 95 % (e = {e:.0})"
+            ),
             Self::NotComputable { reason } => write!(f, "{reason}"),
         }
     }

@@ -58,6 +58,10 @@ impl Kind for Builtin {
         }]
     }
 
+    fn slow_word(&self) -> Option<&'static str> {
+        Some(control::EXTRA_NS_PER_FRAME)
+    }
+
     fn lives_in_process(&self) -> bool {
         true
     }

@@ -127,7 +127,11 @@ fn begin(dir: &Path, experiment: &Experiment, terms: &Terms) -> Result<Opened> {
     let seed = experiment.seed.unwrap_or_else(draw_seed);
     let plan = Plan {
         blocks_per_process: terms.blocks_per_process(experiment),
-        ..Plan::draw(experiment, seed, terms.grouping(experiment))
+        ..Plan::draw_with(
+            experiment,
+            (seed, terms.grouping(experiment)),
+            terms.calibration(experiment),
+        )
     };
     let about = Some(terms.about.clone());
     let campaign = Campaign { about, ..plan.campaign(experiment, utc_stamp(SystemTime::now())) };

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use fwdlab_device::{DeviceError, Facts, Fault, Proof};
+use fwdlab_experiment::Variant;
 use fwdlab_results::{Interval, Measured};
 
 /// To the process.
@@ -26,10 +27,10 @@ pub(super) enum Ask {
         /// Whether somebody looks at the intervals.
         is_watched: bool,
     },
-    /// Set the variant of that index up.
-    Apply(usize),
-    /// Send the traffic of the second index to the variant of the first.
-    Measure(usize, usize),
+    /// Set the variant up.
+    Apply(Variant),
+    /// Send the traffic of that index to the variant, which was applied last.
+    Measure(Variant, usize),
 }
 
 /// From the process.

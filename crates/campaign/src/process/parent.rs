@@ -91,11 +91,6 @@ impl Remote {
         }
         heard
     }
-
-    fn index_of(&self, variant: &Variant) -> Result<usize, DeviceError> {
-        let at = self.experiment.variants.iter().position(|own| own.name == variant.name);
-        at.ok_or_else(|| DeviceError::setup(format!("there is no variant {}", variant.name)))
-    }
 }
 
 impl Device for Remote {
@@ -108,8 +103,7 @@ impl Device for Remote {
     }
 
     fn apply(&mut self, variant: &Variant, watch: &mut Watch<'_>) -> Result<Proof, DeviceError> {
-        let index = self.index_of(variant)?;
-        match self.ask(&Ask::Apply(index), watch)? {
+        match self.ask(&Ask::Apply(variant.clone()), watch)? {
             Answer::Applied(proof) => Ok(proof),
             other => Err(unexpected(&other)),
         }
@@ -120,11 +114,10 @@ impl Device for Remote {
         trial: &Request<'_>,
         watch: &mut Watch<'_>,
     ) -> Result<Measured, DeviceError> {
-        let variant = self.index_of(trial.variant)?;
         let own = &self.experiment.traffics;
         let traffic = own.iter().position(|own| own.name == trial.traffic.name);
         let traffic = traffic.ok_or_else(|| DeviceError::trial("there is no such traffic"))?;
-        match self.ask(&Ask::Measure(variant, traffic), watch)? {
+        match self.ask(&Ask::Measure(trial.variant.clone(), traffic), watch)? {
             Answer::Measured(measured) => {
                 let beats = measured.intervals.iter().filter_map(|interval| interval.beat_ns);
                 self.fastest_beat_ns = beats.chain(self.fastest_beat_ns).reduce(f64::min);

@@ -100,15 +100,11 @@ fn answer(
         }
     };
     let mut watch = Watch { on_interval: &mut tell, stop: &stop };
-    match *ask {
+    match ask {
         Ask::Open { .. } => Err(unknown()),
-        Ask::Apply(variant) => {
-            let variant = experiment.variants.get(variant).ok_or_else(unknown)?;
-            device.apply(variant, &mut watch).map(Answer::Applied)
-        }
+        Ask::Apply(variant) => device.apply(variant, &mut watch).map(Answer::Applied),
         Ask::Measure(variant, traffic) => {
-            let variant = experiment.variants.get(variant).ok_or_else(unknown)?;
-            let traffic = experiment.traffics.get(traffic).ok_or_else(unknown)?;
+            let traffic = experiment.traffics.get(*traffic).ok_or_else(unknown)?;
             let request = Request { experiment, variant, traffic };
             device.measure(&request, &mut watch).map(|found| Answer::Measured(Box::new(found)))
         }

@@ -131,6 +131,8 @@ fn run_in(dir: &Path, device: &mut Scripted<'_>, stop: &AtomicBool) -> End {
         about: About::unknown("scripted"),
         switch_cost: device.switch_cost,
         lives_in_process: false,
+        calibrate: 0.0,
+        slow_word: None,
     };
     let opened = Place::Named(dir.to_owned()).open(&experiment, &terms).expect("a free place");
     let runner =
@@ -256,6 +258,8 @@ fn a_stopper_ends_the_campaign_after_a_whole_block() {
         about: About::unknown("scripted"),
         switch_cost: Duration::ZERO,
         lives_in_process: false,
+        calibrate: 0.0,
+        slow_word: None,
     };
     let place = Place::Named(dir.path().to_owned());
     let opened = place.open(&experiment, &terms).expect("a free place");
@@ -369,6 +373,8 @@ fn run_in_processes(dir: &Path, device: &mut Scripted<'_>, stop: &AtomicBool) ->
         about: About::unknown("scripted"),
         switch_cost: Duration::ZERO,
         lives_in_process: true,
+        calibrate: 0.0,
+        slow_word: None,
     };
     let opened = Place::Named(dir.to_owned()).open(&experiment, &terms).expect("a free place");
     let runner =

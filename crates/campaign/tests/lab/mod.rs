@@ -67,6 +67,8 @@ pub fn run<'a>(
         about: About::unknown("anything"),
         switch_cost: Duration::ZERO,
         lives_in_process: false,
+        calibrate: 0.0,
+        slow_word: None,
     };
     let opened = Place::Named(dir.to_owned()).open(&experiment, &terms).unwrap();
     let stop = &AtomicBool::new(false);

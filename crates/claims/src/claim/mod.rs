@@ -21,6 +21,7 @@ use fwdlab_stats::validity::Finding;
 use fwdlab_stats::{Comparison, Verdict};
 use serde::Serialize;
 
+use super::known::Proven;
 use super::saved::Saved;
 use super::setting::Setting;
 use super::units;
@@ -51,6 +52,9 @@ pub struct Claims {
     pub badges: Vec<Badge>,
     /// One cell per traffic and variant, the baseline included.
     pub cells: Vec<Cell>,
+    /// How the lab's own truths came out; absent when it ran none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proven: Option<Proven>,
     /// Doubts about single trials and the campaign.
     pub warnings: Vec<Warning>,
 }

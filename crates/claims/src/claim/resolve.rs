@@ -10,6 +10,7 @@ use super::build::limit_name;
 use super::{Cell, Claims, Spread, VerdictClaim};
 use crate::Unresolved;
 use crate::blocks::{self, Row, compare};
+use crate::known::Proven;
 use crate::words::{self, Said};
 use crate::{judge, runs};
 use fwdlab_results::{Metric, Results, Trial};
@@ -36,6 +37,10 @@ pub fn resolve(claims: &Claims, results: &Results) -> Vec<Unresolved> {
             let claim = format!("warning \"{}\"", warning.text);
             found.push(Unresolved { claim, detail: format!("trial {id} does not exist") });
         }
+    }
+    if claims.proven != Proven::of(results) {
+        let detail = "they are not what their trials give".to_owned();
+        found.push(Unresolved { claim: "own truths".to_owned(), detail });
     }
     found.extend(claims.verdicts.iter().filter_map(|v| resolve_sentence(v, results)));
     found.extend(unaccounted(claims, results));

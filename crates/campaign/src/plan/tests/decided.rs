@@ -151,6 +151,8 @@ fn earlier_results_tell_spread_and_time() {
         trials: trials(&[1.010, 1.012, 1.008, 1.011]),
         repeated: Vec::new(),
         finished: None,
+        known: Vec::new(),
+        sequence: Vec::new(),
         is_torn: false,
     };
     let needs = Needs::of(&experiment("blocks = 8"), Some(&results), WANTED);
