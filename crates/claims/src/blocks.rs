@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use fwdlab_stats::processes::NextRun;
 use fwdlab_stats::sequential::{self, Rule};
 use fwdlab_stats::{Comparison, Confidence, Direction, model, paired};
+use serde::Serialize;
 
 use fwdlab_results::{Campaign, Metric, Trial};
 
@@ -84,15 +85,35 @@ pub fn by_process(sides: [&[&Trial]; 2], metric: Metric) -> Option<Vec<Vec<f64>>
     Some(processes.into_values().collect())
 }
 
+/// What the next run of the experiment will show, in the state of the machine that this one had.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Next {
+    /// Judged by the processes of this run.
+    #[serde(flatten)]
+    pub run: NextRun,
+    /// Shortest and longest distance of the cores in the trials compared, as the round trip of a cache
+    /// line in ns, where it was measured. A run at another distance is of another stratum.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub roundtrips_ns: Option<[f64; 2]>,
+}
+
 /// What the next run of the experiment will show, where this one ran in enough processes.
 pub fn next_run(
     sides: [&[&Trial]; 2],
     metric: Metric,
     comparison: Option<&Comparison>,
-) -> Option<NextRun> {
+) -> Option<Next> {
     let comparison = comparison?;
     let processes = by_process(sides, metric)?;
-    NextRun::of(&processes, comparison.estimate, comparison.confidence)
+    let run = NextRun::of(&processes, comparison.estimate, comparison.confidence)?;
+    let roundtrip = |trial: &&Trial| {
+        let found = trial.measured.environment.roundtrips_ns.iter().flatten().copied();
+        let found: Vec<f64> = found.collect();
+        (!found.is_empty()).then(|| fwdlab_stats::median(&found))
+    };
+    let found = || sides.into_iter().flatten().filter_map(roundtrip);
+    let ends = found().reduce(f64::min).zip(found().reduce(f64::max));
+    Some(Next { run, roundtrips_ns: ends.map(<[f64; 2]>::from) })
 }
 
 /// Compares each of the variants, `columns` in number, with the baseline; the results are in their

@@ -6,12 +6,11 @@
 //! could do, and the device cost (busy ns per frame) decides instead: [`Metric::deciding`].
 
 use fwdlab_stats::multiple::Kind;
-use fwdlab_stats::processes::NextRun;
 use fwdlab_stats::unpaired::RankTest;
 use fwdlab_stats::validity::{self, Finding};
 use fwdlab_stats::{Comparison, Confidence, Subject, Verdict};
 
-use crate::blocks::{self, Blocks};
+use crate::blocks::{self, Blocks, Next};
 use crate::known::Proven;
 use crate::runs::{self, Series};
 use crate::saved::Saved;
@@ -62,7 +61,7 @@ pub struct Judgement<'a> {
     /// The verdict.
     pub verdict: Verdict,
     /// What the next run of the experiment will show, where this one ran in several processes.
-    pub next: Option<NextRun>,
+    pub next: Option<Next>,
     /// The nanoseconds per frame of a proven difference.
     pub saved: Option<Saved>,
     /// The verdict in words.

@@ -15,12 +15,12 @@ mod spread;
 
 use std::collections::BTreeMap;
 
-use fwdlab_stats::processes::NextRun;
 use fwdlab_stats::unpaired::RankTest;
 use fwdlab_stats::validity::Finding;
 use fwdlab_stats::{Comparison, Verdict};
 use serde::Serialize;
 
+use super::blocks::Next;
 use super::known::Proven;
 use super::saved::Saved;
 use super::setting::Setting;
@@ -157,7 +157,7 @@ pub struct VerdictClaim {
     pub saved: Option<Saved>,
     /// What the next run of the experiment will show, where this one ran in several processes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub next: Option<NextRun>,
+    pub next: Option<Next>,
     /// The verdict in words: nanoseconds first, then the ratio, then what is quoted.
     pub sentence: String,
 }

@@ -1,5 +1,6 @@
 //! The verdicts, and what each rests on.
 
+use fwdlab_claims::blocks::Next;
 use fwdlab_claims::claim::{Cell, Spread, VerdictClaim};
 use fwdlab_claims::{units, words};
 
@@ -98,20 +99,27 @@ fn basis(verdict: &VerdictClaim, cells: &[Cell]) -> Option<String> {
     ))
 }
 
-/// What the next run of the experiment will show: `; the next run will show [+8.1 %, +9.4 %] (8
-/// processes, which differ by 0.6 %)`.
+/// What the next run of the experiment will show: `; the next run of this experiment will show
+/// [+8.1 %, +9.4 %] with its cores 60 ns apart as here (from 8 processes, which differ by 0.6 %)`.
 fn next_run(verdict: &VerdictClaim) -> String {
-    let Some(next) = &verdict.next else { return String::new() };
-    let interval =
-        units::percent_interval(next.interval.low.percent(), next.interval.high.percent());
-    let spread = units::share(next.between);
-    let blocks = match next.within {
+    let Some(Next { run, roundtrips_ns }) = &verdict.next else { return String::new() };
+    let interval = units::percent_interval(run.interval.low.percent(), run.interval.high.percent());
+    let apart = match roundtrips_ns {
+        Some([low, high]) if low.round() < high.round() => {
+            format!(" with its cores {low:.0} to {high:.0} ns apart as here")
+        }
+        Some([low, _]) => format!(" with its cores {low:.0} ns apart as here"),
+        None => String::new(),
+    };
+    let spread = units::share(run.between);
+    let blocks = match run.within {
         Some(within) => format!(", blocks within them by {}", units::share(within)),
         None => " from block to block".to_owned(),
     };
     format!(
-        "; the next run of this experiment will show {interval} (from {} processes, which differ by {spread}{blocks})",
-        next.processes
+        "; the next run of this experiment will show {interval}{apart} (from {} processes, which \
+         differ by {spread}{blocks})",
+        run.processes
     )
 }
 
