@@ -28,7 +28,7 @@ pub fn execute() -> anyhow::Result<ExitCode> {
 }
 
 fn open(wanted: &Wanted<'_>) -> Result<(Arc<Experiment>, Box<dyn Device>), String> {
-    let experiment = Experiment::read_text(wanted.path, wanted.text, &devices::schemas());
+    let experiment = Experiment::of_text(wanted.path, wanted.text, &devices::schemas());
     let experiment = Arc::new(experiment.map_err(|error| error.to_string())?);
     let own = devices::place().map_err(|error| error.to_string())?;
     let place =

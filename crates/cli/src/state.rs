@@ -45,8 +45,8 @@ impl Memory {
     }
 
     /// How the truths of earlier campaigns of this machine came out, the latest last.
-    pub fn earlier(&self, but: &Campaign) -> String {
-        let own = name(but);
+    pub fn earlier(&self, but: Option<&Campaign>) -> String {
+        let own = but.map(name).unwrap_or_default();
         let lines = self.lines();
         let earlier =
             lines.iter().filter(|line| line.machine == self.machine && line.campaign != own);
@@ -135,8 +135,9 @@ mod tests {
         text += &line(&own, "d", "no flags");
         fs::write(dir.path().join(FILE), text).expect("a writable directory");
         let campaign = fwdlab_results::samples::campaign();
-        assert_eq!(memory.earlier(&campaign), "1110");
+        assert_eq!(memory.earlier(Some(&campaign)), "1110");
         let other = Campaign { seed: 8, ..campaign };
-        assert_eq!(memory.earlier(&other), "110110");
+        assert_eq!(memory.earlier(Some(&other)), "110110");
+        assert_eq!(memory.earlier(None), "110110");
     }
 }
