@@ -174,6 +174,7 @@ mod tests {
             known: known.collect(),
             sequence: Vec::new(),
             repeated: Vec::new(),
+            resumed: Vec::new(),
             finished: Some(fwdlab_results::Finished {
                 at: String::new(),
                 stopped: String::new(),

@@ -134,9 +134,8 @@ impl Results {
                             place.misplaced(&format!("trial {} is recorded twice", trial.id))
                         );
                     }
-                    r.sequence.push(trial.id.clone());
                     let trial = r.campaign.modern(*trial);
-                    if trial.is_known() { r.known.push(trial) } else { r.put(trial) }
+                    r.put(trial);
                 }
                 (Some(r), Record::Repeated(trial)) => {
                     place.check_trial(&trial)?;
@@ -161,11 +160,18 @@ impl Results {
 
     /// Puts a trial in its place: the end, unless it ran again.
     fn put(&mut self, trial: Trial) {
-        let at = match self.resumed.iter().any(|resumed| resumed.again.contains(&trial.id)) {
-            true => self.trials.partition_point(|before| before.order < trial.order),
-            false => self.trials.len(),
+        let is_again = self.resumed.iter().any(|resumed| resumed.again.contains(&trial.id));
+        let is_after = |other: &Trial| is_again && other.order > trial.order;
+        let later = |id: &String| self.every().any(|other| other.id == *id && is_after(other));
+        let at = if is_again { self.sequence.iter().position(later) } else { None };
+        let at = at.unwrap_or(self.sequence.len());
+        self.sequence.insert(at, trial.id.clone());
+        let own = if trial.is_known() { &mut self.known } else { &mut self.trials };
+        let at = match is_again {
+            true => own.partition_point(|before| before.order < trial.order),
+            false => own.len(),
         };
-        self.trials.insert(at, trial);
+        own.insert(at, trial);
     }
 
     /// Ids of the trials that FAILED.

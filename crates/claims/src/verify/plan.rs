@@ -88,17 +88,13 @@ fn processes(results: &Results) -> Vec<Fault> {
         return named.map(|trial| fault(trial, "none, as planned".to_owned())).collect();
     };
     let turn = |trial: &Trial| trial.block.saturating_sub(1) / blocks.max(1);
+    let mut turns: HashMap<u32, u32> = HashMap::new();
     let mut faults = Vec::new();
-    let mut latest: Option<(u32, u32)> = None;
     for trial in counted {
-        let is_next = |own: u32| {
-            latest.is_none_or(|(process, of)| own > process || own == process && of == turn(trial))
-        };
-        match number(trial) {
-            // A trial that ran again may have done so in a later process than those after it.
-            Some(own) if is_next(own) => latest = Some((own, turn(trial))),
-            Some(_) if latest.is_some_and(|(_, of)| of == turn(trial)) => {}
-            _ => faults.push(fault(trial, format!("one of block {} on", turn(trial) * blocks + 1))),
+        let own = turn(trial);
+        let is_of_turn = number(trial).map(|process| *turns.entry(process).or_insert(own) == own);
+        if is_of_turn != Some(true) {
+            faults.push(fault(trial, format!("one of its own for block {} on", own * blocks + 1)));
         }
     }
     faults
@@ -156,8 +152,9 @@ fn complete(results: &Results) -> Option<Fault> {
     let wanted = match campaign.until_decided && end.stopped != ALL_RUN {
         true => {
             let last = results.every().map(|trial| trial.block).max().unwrap_or(1);
-            let draw = order::drawn(campaign);
-            order::Draw { blocks: last.min(campaign.blocks), ..draw }.turns().len()
+            let block = |id: &String| id.strip_prefix('b')?.split('-').next()?.parse::<u32>().ok();
+            let is_due = |id: &&String| block(id).is_none_or(|block| block <= last);
+            campaign.trials.iter().filter(is_due).count()
         }
         false => campaign.trials.len(),
     };
