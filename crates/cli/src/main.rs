@@ -28,6 +28,7 @@ mod ministat;
 mod output;
 mod plan;
 mod preflight;
+mod process;
 mod profile;
 mod progress;
 mod report;
@@ -35,6 +36,7 @@ mod route;
 mod run;
 mod sign;
 mod stamp;
+mod state;
 #[cfg(all(target_os = "linux", feature = "vm"))]
 mod vm;
 
@@ -111,6 +113,9 @@ enum Command {
     Route(route::Args),
     /// Check the signature of results, and that they agree with themselves
     Verify(sign::VerifyArgs),
+    /// Run trials for the fwdlab that started this one
+    #[command(hide = true)]
+    TrialProcess(process::Args),
     /// Be the init process of a virtual machine
     #[cfg(all(target_os = "linux", feature = "vm"))]
     #[command(hide = true)]
@@ -172,6 +177,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Route(arguments) => route::execute(&arguments),
         Command::Sign(arguments) => sign::execute_sign(&arguments),
         Command::Verify(arguments) => sign::execute_verify(&arguments),
+        Command::TrialProcess(_) => process::execute(),
         #[cfg(all(target_os = "linux", feature = "vm"))]
         Command::VmGuest => Ok(vm::guest()),
         #[cfg(all(target_os = "linux", feature = "vm"))]

@@ -5,6 +5,8 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use fwdlab_traffic::{FrameSizes, Load, Order};
 
 use fwdlab_results::{Family, Measure};
@@ -34,6 +36,10 @@ pub struct Experiment {
     pub margin: f64,
     /// How many blocks run.
     pub blocks: Blocks,
+    /// So many blocks run in each process, with its memory laid out anew; 0 for all in one.
+    pub blocks_per_process: u32,
+    /// Share of the trials whose answer the lab knows, by which it proves itself; 0 for none.
+    pub calibrate: f64,
     /// The seed of the running order; `None` draws one when the campaign
     /// starts.
     pub seed: Option<u64>,
@@ -88,7 +94,7 @@ impl Blocks {
 }
 
 /// One way to set the device up.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Variant {
     /// Its name: letters, digits, `.`, `_` and `-`.
     pub name: String,

@@ -147,6 +147,9 @@ pub struct Checks {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TrialEnvironment {
+    /// Number of the process that it ran in, from 1, where the campaign starts fresh ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process: Option<u32>,
     /// Cache-line round trip between the two cores in nanoseconds before the
     /// trial, where it was measured.
     pub roundtrip_ns: Option<f64>,

@@ -14,7 +14,9 @@ pub mod control;
 mod device;
 mod error;
 mod kind;
+mod layout;
 mod machine;
+mod poll;
 #[cfg_attr(not(all(target_os = "linux", feature = "sampler")), path = "probe/left_out.rs")]
 mod probe;
 mod sampler;

@@ -11,6 +11,7 @@ use anyhow::bail;
 use fwdlab_fib::algo::Dump;
 use fwdlab_fib::bench::{self, Effort, Figure, Measured, Mode, Plan, UpdatePlan};
 use fwdlab_fib::{Inet, Inet6, NexthopId, Prefix};
+use fwdlab_port::beat;
 use fwdlab_routes::LearnedRoute;
 
 use crate::family::Picked;
@@ -78,6 +79,7 @@ fn family<F: Picked + Measured>(arguments: &Bench, table: &[LearnedRoute]) -> an
             keys: if quick { 1 << 20 } else { 4 << 20 },
             rounds: if quick { 3 } else { 7 },
             burst: 256,
+            beat: beat::now,
         },
         only: arguments.only.clone(),
         modes: if quick { vec![Mode::Batch] } else { Mode::ALL.to_vec() },

@@ -98,6 +98,8 @@ pub fn results(variants: &[Variant], blocks: u32) -> Results {
             seed: 20_261_121,
             blocks,
             until_decided: false,
+            blocks_per_process: None,
+            calibration: None,
             measure: fwdlab_results::Measure::Rate,
             margin: 0.01,
             baseline: variants[0].name.to_owned(),
@@ -112,7 +114,10 @@ pub fn results(variants: &[Variant], blocks: u32) -> Results {
         finished: Some(Finished {
             at: "2026-11-21T13:00:50Z".to_owned(),
             stopped: "all blocks run".to_owned(),
+            earlier_truths: String::new(),
         }),
+        known: Vec::new(),
+        sequence: Vec::new(),
         is_torn: false,
     }
 }
