@@ -1,5 +1,7 @@
 //! `fwdlab ctl` and `--kernel-routes`: a router between two hosts, each in a network namespace of its
 //! own, whose routes change while it forwards. As root; else skipped.
+// a test says on stderr what it skips
+#![allow(clippy::print_stderr)]
 #![cfg(target_os = "linux")]
 // a test may end with a panic wherever it stands
 #![allow(clippy::unwrap_used)]
