@@ -25,6 +25,7 @@ pub mod number {
     pub const SHUTDOWN: usize = 134;
     pub const MKDIR: usize = 136;
     pub const SETSID: usize = 147;
+    pub const RTPRIO: usize = 166;
     pub const SCHED_YIELD: usize = 331;
     pub const NMOUNT: usize = 378;
     pub const KENV: usize = 390;
