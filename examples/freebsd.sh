@@ -10,7 +10,7 @@
 #   examples/freebsd.sh kernel FILE NAME  a kernel of your own, as freebsd/NAME
 #
 # Every file is checked against its SHA-256 before it is used. A release has no kernel without
-# `options FIB_ALGO`: build one (docs/my-patch.md) and add it with `kernel FILE kernel-noalgo`.
+# `options FIB_ALGO`: build one (docs/freebsd.md) and add it with `kernel FILE kernel-noalgo`.
 # A root image is made of base.txz with makefs(8) (apt-get install makefs).
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

@@ -63,9 +63,9 @@ pub(super) fn image(init: &[u8], files: &[(String, &[u8])]) -> Vec<u8> {
     entries.sort();
     root.extend(entries.into_iter().map(|(_, record)| record));
     put(&mut image, sector_of(0), &packed(&root));
-    for index in 1..directories.len() {
+    for (index, name) in directories.into_iter().enumerate().skip(1) {
         let mut records = vec![own("\0", index), own("\x01", 0)];
-        records.extend((directories[index] == "SBIN").then(|| file(&init)));
+        records.extend((name == "SBIN").then(|| file(&init)));
         put(&mut image, sector_of(index), &packed(&records));
     }
     for place in std::iter::once(&init).chain(&places) {
