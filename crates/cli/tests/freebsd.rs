@@ -38,7 +38,7 @@ impl Lab {
         let lab = Self { dir: tempfile::tempdir().expect("a temporary directory") };
         let text = format!(
             "title = \"FreeBSD\"\ndevice = \"vm\"\nbaseline = \"a\"\nblocks = 1\n\
-             duration = \"80ms\"\nwarmup = \"20ms\"\ninterval = \"20ms\"\n\
+             duration = \"100ms\"\nwarmup = \"20ms\"\ninterval = \"20ms\"\n\
              [vm]\nkernel = \"{0}/kernel\"\n{table}\n{variants}\n\
              [[traffic]]\nname = \"inet\"\nsource = \"198.18.10.1-198.18.10.20:2000\"\n\
              destination = \"198.19.10.1-198.19.10.100:2000\"\n\

@@ -7,6 +7,7 @@ use fwdlab_experiment::Variant;
 use fwdlab_topology::{NFTABLES, RuleSet};
 
 use crate::VmError;
+use crate::config::{self, Needs};
 use crate::freebsd::{self, Guest, WORDS};
 use crate::initramfs::Base;
 use crate::kernel::Kernel;
@@ -35,14 +36,14 @@ enum System {
 
 impl Boot {
     /// `program` is fwdlab's own; `base` is the experiment file's directory. All Linux guests of an
-    /// experiment hold the same files, so that they differ only in what is compared: with
-    /// `has_rules`, nft is among them.
+    /// experiment hold the same files, so that they differ only in what is compared: where one
+    /// needs rules, nft is among them.
     pub(super) fn new(
         variant: &Variant,
         vm: &VmVariant,
         machine: &VmMachine,
         (program, base): (&Path, &Path),
-        has_rules: bool,
+        needs: Needs,
     ) -> Result<Self, VmError> {
         let kernel = Kernel::find(&vm.kernel, vm.modules.as_deref(), base)?;
         let is_freebsd = freebsd::is_kernel(&kernel.image);
@@ -51,11 +52,12 @@ impl Boot {
             let root = vm.root.as_ref().map(|root| base.join(root));
             System::FreeBsd(Guest::new(&kernel, root, &vm.load, variant, base)?)
         } else {
+            config::check(kernel.config.as_deref(), needs)?;
             let mut load = vm.load.clone();
             load.extend((machine.tester == VmTester::Pktgen).then(|| PKTGEN.to_owned()));
             let rules = variant.set.get(NFTABLES).map(|value| RuleSet::named(value).text(base));
             System::Linux {
-                base: Base::new(program, kernel.modules.as_deref(), &load, has_rules)?,
+                base: Base::new(program, kernel.modules.as_deref(), &load, needs.rules)?,
                 rules: rules.transpose()?,
             }
         };

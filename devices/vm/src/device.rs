@@ -10,12 +10,13 @@ use fwdlab_agent::channel::{Counted, ProfileCounts};
 use fwdlab_agent::task::{Task, TaskRoute, TaskTraffic, VmClock, VmTester};
 use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
 use fwdlab_experiment::{Experiment, Variant};
-use fwdlab_results::Measured;
 use fwdlab_results::profile::Profiled;
+use fwdlab_results::{Family, Measured};
 use fwdlab_topology::NFTABLES;
 use sha2::{Digest, Sha256};
 
 use crate::boot::Boot;
+use crate::config::Needs;
 use crate::counts::measured;
 use crate::follow::{End, follow};
 use crate::freebsd::{Rules, Sampler};
@@ -59,9 +60,14 @@ impl Boots {
         let names = experiment.variants.iter();
         // All guests hold the same files, so that they differ only in what is compared.
         let has_rules = names.clone().any(|variant| variant.set.contains_key(NFTABLES));
+        let needs = Needs {
+            ipv6: experiment.traffics.iter().any(|traffic| traffic.family != Family::Inet),
+            rules: has_rules,
+            pktgen: machine.tester == VmTester::Pktgen,
+        };
         let mut boots = BTreeMap::new();
         for (variant, vm) in names.zip(variants) {
-            let boot = Boot::new(variant, &vm, &machine, (program, base), has_rules)?;
+            let boot = Boot::new(variant, &vm, &machine, (program, base), needs)?;
             boots.insert(variant.name.clone(), boot);
         }
         let without_kvm = match (machine.clock, boots.values().next()) {

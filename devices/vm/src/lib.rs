@@ -14,6 +14,7 @@
 #![deny(missing_docs)]
 
 mod boot;
+mod config;
 mod console;
 mod counts;
 mod cpio;
@@ -32,6 +33,7 @@ mod pktgen;
 mod program;
 mod qemu;
 mod settings;
+mod tree;
 
 pub use error::VmError;
 pub use kernel::{KernelAtHand, kernels_at_hand};

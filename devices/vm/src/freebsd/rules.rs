@@ -40,7 +40,9 @@ impl Rules {
         match self {
             Self::Pf => vec![
                 module,
-                format!("try 'pf refuses the rules' pfctl -q -f {file}"),
+                // Without its list of systems, pfctl loads rules only beside what is there: nothing.
+                "[ -f /etc/pf.os ] && o= || o=-m".to_owned(),
+                format!("try 'pf refuses the rules' pfctl -q $o -f {file}"),
                 "try 'pf cannot be enabled' pfctl -q -e".to_owned(),
             ],
             Self::Ipfw => vec![module, format!("try 'ipfw refuses the rules' ipfw -q {file}")],

@@ -84,7 +84,7 @@ fn the_script_sets_what_a_variant_says_and_leaves_the_choice_where_it_is_asked_t
         "choose net.route.algo.inet.algo 'dxr'",
         "set_word 'net.inet.ip.ttl' 'it'\\''s'",
         "prove 'net.route.algo.inet6.algo' sysctl -n 'net.route.algo.inet6.algo'",
-        "pfctl -q -f /tmp/fwdlab/rules",
+        "pfctl -q $o -f /tmp/fwdlab/rules",
         "ifconfig epair1a inet 198.19.0.254/24",
         "arp -s 198.19.0.203",
         "route -n get 198.19.10.1",
