@@ -9,6 +9,7 @@
 
 pub mod doctor;
 pub mod plan;
+pub mod process;
 pub mod profiling;
 pub mod runner;
 

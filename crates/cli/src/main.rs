@@ -6,10 +6,15 @@
 mod audit;
 mod changes;
 mod compare;
+#[cfg(target_os = "linux")]
+mod control;
+#[cfg(target_os = "linux")]
+mod ctl;
 mod devices;
 mod doctor;
 mod experiments;
 mod export;
+mod family;
 mod features;
 mod fib;
 #[cfg(target_os = "linux")]
@@ -23,6 +28,7 @@ mod ministat;
 mod output;
 mod plan;
 mod preflight;
+mod process;
 mod profile;
 mod progress;
 mod report;
@@ -30,6 +36,7 @@ mod route;
 mod run;
 mod sign;
 mod stamp;
+mod state;
 #[cfg(all(target_os = "linux", feature = "vm"))]
 mod vm;
 
@@ -67,6 +74,9 @@ enum Command {
     Audit(audit::Args),
     /// Compare results directories, .pps files, CSV, JSON or Go benchmarks: a verdict for each
     Compare(compare::Args),
+    /// Give orders to a router that forwards between interfaces
+    #[cfg(target_os = "linux")]
+    Ctl(ctl::Args),
     /// Load a routing table into the modular FIB and look at it
     Fib(fib::Args),
     /// Print what a shell needs to complete commands
@@ -99,10 +109,13 @@ enum Command {
     Report(report::Args),
     /// Sign finished results with an OpenSSH key
     Sign(sign::SignArgs),
-    /// Forward packets of capture files, and say what became of each
+    /// Forward packets of capture files or between interfaces, and say what became of each
     Route(route::Args),
     /// Check the signature of results, and that they agree with themselves
     Verify(sign::VerifyArgs),
+    /// Run trials for the fwdlab that started this one
+    #[command(hide = true)]
+    TrialProcess(process::Args),
     /// Be the init process of a virtual machine
     #[cfg(all(target_os = "linux", feature = "vm"))]
     #[command(hide = true)]
@@ -143,6 +156,8 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Run(arguments) => run::execute(&arguments),
         Command::Audit(arguments) => audit::execute(&arguments),
         Command::Compare(arguments) => compare::execute(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Ctl(arguments) => ctl::execute(&arguments),
         Command::Fib(arguments) => fib::execute(&arguments),
         Command::Completions(arguments) => manual::completions(&arguments, Cli::command()),
         Command::Doctor(arguments) => doctor::execute(&arguments),
@@ -162,6 +177,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Route(arguments) => route::execute(&arguments),
         Command::Sign(arguments) => sign::execute_sign(&arguments),
         Command::Verify(arguments) => sign::execute_verify(&arguments),
+        Command::TrialProcess(_) => process::execute(),
         #[cfg(all(target_os = "linux", feature = "vm"))]
         Command::VmGuest => Ok(vm::guest()),
         #[cfg(all(target_os = "linux", feature = "vm"))]

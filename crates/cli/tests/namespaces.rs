@@ -21,7 +21,7 @@ fn namespaces(process: u32) -> Vec<String> {
     names.filter(|name| name.starts_with(&mark)).collect()
 }
 
-fn wait(what: impl Fn() -> bool) -> bool {
+fn wait(mut what: impl FnMut() -> bool) -> bool {
     let start = Instant::now();
     while start.elapsed() < PATIENCE {
         if what() {

@@ -17,6 +17,7 @@
 
 pub mod campaigns;
 mod comparison;
+pub mod coverage;
 pub mod distribution;
 pub mod dunnett;
 mod effect;
@@ -29,6 +30,7 @@ pub mod multiple;
 pub mod paired;
 mod pairs;
 pub mod plan;
+pub mod processes;
 pub mod rare;
 mod resolution;
 mod sample;
