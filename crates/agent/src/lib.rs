@@ -11,6 +11,7 @@ pub mod channel;
 mod network;
 mod pktgen;
 mod profile;
+pub mod symbols;
 mod system;
 pub mod task;
 mod tester;
