@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod audit;
+mod bisect;
 mod compare;
 mod devices;
 mod doctor;
@@ -14,6 +15,7 @@ mod features;
 mod fib;
 #[cfg(target_os = "linux")]
 mod generate;
+mod history;
 mod import;
 mod interrupt;
 mod ministat;
@@ -52,6 +54,8 @@ enum Command {
     Run(run::Args),
     /// Check published pages against the data beside them
     Audit(audit::Args),
+    /// Find the step of a chain of variants, images or commits that changed the figure
+    Bisect(bisect::Args),
     /// Compare results directories, .pps files, CSV, JSON or Go benchmarks: a verdict for each
     Compare(compare::Args),
     /// Load a routing table into the modular FIB and look at it
@@ -66,6 +70,8 @@ enum Command {
     /// Count the frames that arrive on a network interface
     #[cfg(target_os = "linux")]
     Sink(generate::SinkArgs),
+    /// Series over revisions or dates: years of results in one view, and what changed
+    History(history::Args),
     /// Read published result directories
     Import(import::Args),
     /// Compare sets of values as ministat(1) does, byte for byte
@@ -107,6 +113,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Run(arguments) => run::execute(&arguments),
         Command::Audit(arguments) => audit::execute(&arguments),
+        Command::Bisect(arguments) => bisect::execute(&arguments),
         Command::Compare(arguments) => compare::execute(&arguments),
         Command::Fib(arguments) => fib::execute(&arguments),
         Command::Doctor(arguments) => doctor::execute(&arguments),
@@ -115,6 +122,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Gen(arguments) => generate::execute_gen(&arguments),
         #[cfg(target_os = "linux")]
         Command::Sink(arguments) => generate::execute_sink(&arguments),
+        Command::History(arguments) => history::execute(&arguments),
         Command::Import(arguments) => import::execute(&arguments),
         Command::Ministat(_) => Ok(ministat::execute()),
         Command::Plan(arguments) => plan::execute(&arguments),
