@@ -217,8 +217,12 @@ fn the_headline_says_nanoseconds_first_and_names_what_is_quoted() {
     let sentence = &own.sentence;
     let (ns, percent) = (sentence.find("ns per frame").unwrap(), sentence.find('%').unwrap());
     assert!(ns < percent, "{sentence}");
-    assert!(sentence.contains("on a device of 100 ns per frame"), "{sentence}");
-    assert!(sentence.contains("quoted: Hodges-Lehmann centre of the ratios within blocks"));
+    let [elsewhere, quoted] = &own.notes()[..] else { panic!("{:?}", own.notes()) };
+    assert!(elsewhere.contains("on a device of 100 ns per frame"), "{elsewhere}");
+    assert!(
+        quoted.ends_with("; quoted: Hodges-Lehmann centre of the ratios within blocks"),
+        "{quoted}"
+    );
     assert_eq!(own.comparison.as_ref().unwrap().estimand, Estimand::CentreOfRatios);
     let saved = own.saved.as_ref().unwrap();
     // 1 s / 4 Mpps is 250 ns, a fifth of it is saved

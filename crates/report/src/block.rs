@@ -99,6 +99,8 @@ pub struct Statement<'a> {
     pub sentence: &'a str,
     /// What it compares, in figures.
     pub basis: Option<String>,
+    /// What a proven difference would be on devices of other speeds.
+    pub elsewhere: Option<String>,
     /// Why other methods may say something else.
     pub note: Option<&'static str>,
     /// Its doubts, the gravest first.

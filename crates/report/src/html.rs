@@ -163,7 +163,7 @@ fn verdict(out: &mut String, statement: &Statement<'_>) {
         joined(statement.sentence)
     );
     let note = statement.note.map(|note| format!("note: {note}"));
-    for text in statement.basis.iter().chain(&note) {
+    for text in statement.basis.iter().chain(&statement.elsewhere).chain(&note) {
         let _ = writeln!(out, "<p class=\"note\">{}</p>", joined(text));
     }
     statement.doubts.iter().for_each(|one| doubt(out, &one.whole()));

@@ -159,8 +159,8 @@ const fn sign(state: State) -> &'static str {
 
 fn verdict(out: &mut String, statement: &Statement<'_>) {
     out.push_str(&wrap(statement.sentence, WIDTH, "=> ", "   "));
-    if let Some(basis) = &statement.basis {
-        out.push_str(&wrap(basis, WIDTH, "   ", "   "));
+    for text in statement.basis.iter().chain(&statement.elsewhere) {
+        out.push_str(&wrap(text, WIDTH, "   ", "   "));
     }
     if let Some(note) = statement.note {
         out.push_str(&wrap(note, WIDTH, "   note: ", "     "));

@@ -167,6 +167,20 @@ fn known(claims: &Claims) -> Vec<Known> {
             let time = (1.0 / c.estimate.ratio() - 1.0) * 100.0;
             add(Kind::Percent, time, format!("change of the time per frame of {name}"), false);
         }
+        if let Some(saved) = &v.saved {
+            let [low, high] = saved.interval_ns.map(f64::abs);
+            for ns in [saved.ns.abs(), low, high, saved.baseline_ns] {
+                add(Kind::Nanoseconds, ns, format!("time per frame saved by {name}"), false);
+            }
+            for device in &saved.on_devices {
+                let on = format!("a device of {} ns per frame", device.ns_per_frame);
+                add(Kind::Nanoseconds, device.ns_per_frame, on.clone(), false);
+                let percent = device.ratio.map(|ratio| ratio.percent());
+                percent.into_iter().for_each(|percent| {
+                    add(Kind::Percent, percent, format!("effect of {name} on {on}"), true);
+                });
+            }
+        }
         add(Kind::Percent, v.margin * 100.0, "the margin".to_owned(), false);
     }
     for c in &claims.cells {

@@ -143,8 +143,8 @@ impl Sheet {
         };
         let sentence = self.wrap(statement.sentence, &head, &indent);
         let mut text = self.paint(&sentence, colour.on_default().bold());
-        if let Some(basis) = &statement.basis {
-            text += &self.wrap(basis, &indent, &indent);
+        for further in statement.basis.iter().chain(&statement.elsewhere) {
+            text += &self.wrap(further, &indent, &indent);
         }
         for doubt in statement.doubts.iter().filter(|_| self.is_commit) {
             text += &self.wrap(&doubt.text, &format!("{indent}warning: "), &indent);

@@ -52,7 +52,7 @@ pub struct Rule {
 
 impl Default for Rule {
     fn default() -> Self {
-        Self { alpha: 0.05, margin: 0.01, least_blocks: 3, most_blocks: 40, comparisons: 1 }
+        Self { alpha: 0.05, margin: 0.01, least_blocks: 4, most_blocks: 40, comparisons: 1 }
     }
 }
 

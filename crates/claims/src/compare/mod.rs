@@ -27,6 +27,7 @@ use fwdlab_stats::{Comparison, Confidence, Direction, Verdict, unpaired};
 use serde::Serialize;
 
 use crate::saved::Saved;
+use crate::words;
 
 pub use crate::runs::Series;
 pub use campaigns::Several;
@@ -127,6 +128,17 @@ pub struct Judgement {
     pub campaigns: Option<Several>,
     /// The verdict in words.
     pub sentence: String,
+}
+
+impl Judgement {
+    /// What the sentence leaves out: the same nanoseconds on other devices, and what is quoted.
+    pub fn notes(&self) -> Vec<String> {
+        let is_valid = !matches!(self.verdict, Verdict::Invalid { .. });
+        let quoted =
+            |own: &Comparison| format!("{}; quoted: {}", own.method.describe(), words::quoted(own));
+        let quoted = self.comparison.as_ref().filter(|_| is_valid).map(quoted);
+        self.saved.as_ref().map(words::elsewhere).into_iter().chain(quoted).collect()
+    }
 }
 
 /// Reads all sources and judges them.

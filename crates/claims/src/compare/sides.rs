@@ -217,7 +217,6 @@ fn unnamed(comparison: &Comparison, few: &Finding, subject: Subject<'_>) -> Stri
     let interval = units::percent_interval(interval.low.percent(), interval.high.percent());
     format!(
         "inconclusive: no winner is named between {variant} and {baseline} in {metric}: {few}; these \
-         campaigns alone lie {interval} apart (--single-campaign goes by them){}",
-        words::basis(comparison)
+         campaigns alone lie {interval} apart (--single-campaign goes by them)"
     )
 }

@@ -234,7 +234,7 @@ fn many_benchmarks_share_a_false_discovery_rate_that_is_named() {
         assert_eq!((correction.kind, correction.among), (Kind::FalseDiscovery, 20));
         let is_faster = own.verdict.word() == "faster";
         assert_eq!(is_faster, group.name == "B3", "{}", own.sentence);
-        assert!(own.sentence.contains("false discovery rate over 20 comparisons"));
+        assert!(own.notes()[0].contains("false discovery rate over 20 comparisons"));
     }
     let text = text(&result, Format::Benchstat);
     let line = text.lines().find(|line| line.trim_start().starts_with("B3 ")).unwrap();
@@ -258,7 +258,8 @@ fn several_files_share_their_level_by_holm() {
     let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
     let result = compared(&options(&files));
     let own = &result.groups[0].judgements;
-    assert!(own[1].sentence.contains("Holm's correction for 2 comparisons"), "{}", own[1].sentence);
+    let notes = own[1].notes();
+    assert!(notes[0].contains("Holm's correction for 2 comparisons"), "{notes:?}");
     assert_eq!(own[1].verdict.word(), "faster");
     assert_ne!(own[0].verdict.word(), "faster");
 }
@@ -273,7 +274,7 @@ fn more_confidence_is_asked_for_named_and_out_of_reach_of_few_runs() {
     assert_eq!(own.verdict.word(), "inconclusive", "5 + 5 runs cannot reach 99.9 %");
     let is_named = |f: &Finding| f.to_string().contains("7 of each can");
     assert!(own.findings.iter().any(is_named), "{:?}", own.findings);
-    assert!(own.sentence.ends_with("intervals at 99.9 %"), "{}", own.sentence);
+    assert!(own.notes()[0].ends_with("intervals at 99.9 %"), "{:?}", own.notes());
 }
 
 #[test]

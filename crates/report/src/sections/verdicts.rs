@@ -1,7 +1,7 @@
 //! The verdicts, and what each rests on.
 
 use fwdlab_claims::claim::{Cell, Spread, VerdictClaim};
-use fwdlab_claims::units;
+use fwdlab_claims::{units, words};
 
 use super::failures;
 use crate::block::{Block, Doubt, Statement};
@@ -39,6 +39,7 @@ fn block<'a>(verdict: &'a VerdictClaim, source: &Source<'a>) -> Block<'a> {
         word: verdict.verdict.word(),
         sentence: &verdict.sentence,
         basis: basis(verdict, &source.claims.cells),
+        elsewhere: verdict.saved.as_ref().map(words::elsewhere),
         note: disagreement(verdict, source),
         doubts: doubts.collect(),
     }))
@@ -90,7 +91,8 @@ fn basis(verdict: &VerdictClaim, cells: &[Cell]) -> Option<String> {
     });
     Some(format!(
         "device cost {costs}{time} {method}; the forwarding rate, {rates}{change}, does not \
-         decide: the tester or the load bounded it in {} of {} trials",
+         decide: the tester or the load bounded it, alone or together with the device, in {} of \
+         {} trials",
         verdict.bounded,
         verdict.trials()
     ))
@@ -101,13 +103,15 @@ fn method(verdict: &VerdictClaim) -> String {
     match verdict.comparison() {
         None => "(no comparison)".to_owned(),
         Some(c) if c.method.is_blocked() => {
-            format!("({}, {})", units::plural(c.n.baseline, "block"), c.method.describe())
+            let blocks = units::plural(c.n.baseline, "block");
+            format!("({blocks}, {}; quoted: {})", c.method.describe(), words::quoted(c))
         }
         Some(c) => format!(
-            "({} against {}, {}{})",
+            "({} against {}, {}; quoted: {}{})",
             units::plural(c.n.variant, "trial"),
             c.n.baseline,
             c.method.describe(),
+            words::quoted(c),
             verdict.rank.map_or_else(String::new, |rank| {
                 format!("; Mann-Whitney p {}", units::p_value(rank.p))
             })

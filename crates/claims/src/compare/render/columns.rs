@@ -45,6 +45,9 @@ fn table(unit: &str, names: &[String], groups: &[&Group], text: &mut String) {
     for group in groups {
         for judgement in &group.judgements {
             let _ = writeln!(text, "=> {}", judgement.sentence);
+            for note in judgement.notes() {
+                let _ = writeln!(text, "   {note}");
+            }
             for finding in &judgement.findings {
                 let _ = writeln!(text, "   {finding}");
             }

@@ -22,6 +22,9 @@ pub(super) fn text(compared: &Compared) -> String {
         table(group, &mut text);
         for judgement in &group.judgements {
             wrapped(&format!("=> {}", judgement.sentence), "   ", &mut text);
+            for note in judgement.notes() {
+                wrapped(&format!("   {note}"), "     ", &mut text);
+            }
             campaigns(judgement, &mut text);
             findings(judgement, &mut text);
         }
@@ -204,6 +207,9 @@ pub(super) fn markdown(compared: &Compared) -> String {
         text.push('\n');
         for judgement in &group.judgements {
             let _ = writeln!(text, "=> {}\n", judgement.sentence);
+            for note in judgement.notes() {
+                let _ = writeln!(text, "- {note}");
+            }
             for finding in &judgement.findings {
                 let _ = writeln!(text, "- {finding}; remedy: {}", finding.remedy());
             }
