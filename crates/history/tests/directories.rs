@@ -10,7 +10,7 @@ use serde_json::Value;
 /// on.
 fn year(root: &Path) -> PathBuf {
     let dir = root.join("Atom_C2558_4Cores/Intel_i350/firewalls/results/fbsd.2017");
-    fs::create_dir_all(&dir).unwrap();
+    fs::create_dir_all(&dir).expect("a history");
     for at in 0..40u32 {
         for (configuration, base) in [("forwarding", 826_000.0), ("pf-statefull", 512_000.0)] {
             let is_slower = configuration == "pf-statefull" && at >= 20;
@@ -18,19 +18,19 @@ fn year(root: &Path) -> PathBuf {
             let run = |n: u32| level * (1.0 + f64::from((at * 7 + n * 3) % 9) * 0.001);
             let lines: String = (0..5).map(|n| format!("{}\n", run(n))).collect();
             fs::write(dir.join(format!("{}.{configuration}.pps", 300_000 + at * 50)), lines)
-                .unwrap();
+                .expect("a history");
         }
     }
     dir
 }
 
 fn history(dir: &Path) -> History {
-    let found = read::read(&[dir.to_owned()]).unwrap();
+    let found = read::read(&[dir.to_owned()]).expect("a history");
     find(found.points, &[], &Options::default())
 }
 
 fn json(history: &History) -> Value {
-    serde_json::from_str(&render::json(history).unwrap()).unwrap()
+    serde_json::from_str(&render::json(history).expect("a history")).expect("a history")
 }
 
 #[test]
