@@ -1,6 +1,8 @@
 //! `fwdlab-bench fib`: route lookup rates of all algorithms and their peers, from interleaved
 //! rounds of one run, and what changes cost. `fwdlab-bench forward`: the router against a DPDK
 //! forwarder.
+// a benchmark that nobody reads may end
+#![allow(clippy::print_stderr)]
 
 mod document;
 mod forward;

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The level of each crate of the design; a crate may only depend on lower levels.
-const LEVELS: [(&str, u8); 22] = [
+const LEVELS: [(&str, u8); 23] = [
+    ("fwdlab-guard", 0),
     ("fwdlab-wire", 0),
     ("fwdlab-fib", 0),
     ("fwdlab-stats", 0),

@@ -1,5 +1,7 @@
 //! The project's own chores: `cargo xtask layers`, `cargo xtask test`, `cargo xtask bench`.
 #![forbid(unsafe_code)]
+// a chore that nobody reads may end
+#![allow(clippy::print_stderr)]
 
 mod calibrate;
 mod campaigns;
@@ -9,6 +11,7 @@ mod fuzz;
 mod history;
 mod layers;
 mod readme;
+mod supply;
 mod test;
 
 use clap::{Parser, Subcommand};
@@ -40,6 +43,8 @@ enum Task {
     Cost,
     /// Feed every parser mutated input for a while, guided by coverage
     Fuzz(fuzz::Args),
+    /// Hold licences, bans and sources of deny.toml against the packages
+    Supply(supply::Args),
     /// Compare with peers in interleaved rounds: `cargo xtask bench fib`, `... bench forward`
     Bench {
         /// Arguments of the bench program, for example `fib --format json`
@@ -57,6 +62,7 @@ fn main() -> ExitCode {
         Task::Test(arguments) => test::run(&root(), &arguments),
         Task::Cost => cost::check(),
         Task::Fuzz(arguments) => fuzz::run(&root(), &arguments),
+        Task::Supply(arguments) => supply::run(&root(), &arguments),
         Task::Bench { arguments } => bench(&arguments),
     };
     match outcome {

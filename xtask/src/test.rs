@@ -57,6 +57,9 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
         if !crate::layers::check(root)? {
             tally.broken_steps.push("layers".to_owned());
         }
+        let mut supply = Command::new(std::env::current_exe()?);
+        supply.arg("supply");
+        step(&mut tally, "licences, bans and sources", supply)?;
         let mut calibration = Command::new(std::env::current_exe()?);
         calibration.args(["calibrate", "--quick"]);
         step(&mut tally, "calibration", calibration)?;

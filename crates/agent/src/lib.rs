@@ -31,17 +31,19 @@ type Result<T, E = String> = std::result::Result<T, E>;
 /// Runs as the first process; ends the machine. Does nothing in any other process.
 pub fn run_guest() {
     if std::process::id() != 1 {
-        eprintln!("error: vm-guest is the init process of a virtual machine and runs only there");
+        fwdlab_guard::say!(
+            "error: vm-guest is the init process of a virtual machine and runs only there"
+        );
         return;
     }
     // Without a way to speak, the console is all that is left.
     if let Err(why) = system::mount_all() {
-        eprintln!("fwdlab: {why}");
+        fwdlab_guard::say!("fwdlab: {why}");
     }
     let voice = match Voice::open() {
         Ok(voice) => voice,
         Err(why) => {
-            eprintln!("fwdlab: {why}");
+            fwdlab_guard::say!("fwdlab: {why}");
             return system::end();
         }
     };
@@ -51,7 +53,7 @@ pub fn run_guest() {
         Err(_) => Message::Failed("fwdlab panicked in the guest".to_owned()),
     };
     if let Err(why) = voice.say(&last) {
-        eprintln!("fwdlab: {why}");
+        fwdlab_guard::say!("fwdlab: {why}");
     }
     system::end();
 }

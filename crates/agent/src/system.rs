@@ -58,5 +58,5 @@ pub(super) fn load_modules(names: &[String], absent: &[String]) -> Result<()> {
 /// Ends the machine: QEMU takes a restart for the end.
 pub(super) fn end() {
     let Err(errno) = reboot(RebootMode::RB_AUTOBOOT);
-    eprintln!("fwdlab: cannot restart: {errno}");
+    fwdlab_guard::say!("fwdlab: cannot restart: {errno}");
 }

@@ -10,7 +10,8 @@ use crate::runner::{judged, proven};
 use crate::{Error, Result};
 use fwdlab_device::{Device, DeviceError, Request, Watch};
 use fwdlab_experiment::Experiment;
-use fwdlab_results::journal::{utc_stamp, write_whole};
+use fwdlab_guard::Folder;
+use fwdlab_results::journal::utc_stamp;
 use fwdlab_results::profile::{LEAST_LOAD_SHARE, Profiled, Taken, folded};
 use fwdlab_results::{Results, Trial};
 
@@ -160,12 +161,16 @@ fn write(dir: &Path, profiled: &Profiled, trial: &Trial) -> Result<()> {
         idle_share: trial.measured.idle_share,
     };
     let place = dir.join("profiles");
-    std::fs::create_dir_all(&place).map_err(Error::io("create", &place))?;
+    let folder = Folder::open(dir).and_then(|folder| folder.sub("profiles".as_ref()));
+    let folder = folder.map_err(Error::io("create", &place))?;
     let encode = |source| Error::Encode { what: "a profile's description", source };
     let json = serde_json::to_string_pretty(&taken).map_err(encode)? + "\n";
     let name = format!("{}.{}", trial.variant, trial.traffic);
-    write_whole(&place.join(format!("{name}.folded")), folded(&profiled.stacks).as_bytes())?;
-    write_whole(&place.join(format!("{name}.json")), json.as_bytes())
+    let put = |file: String, bytes: &[u8]| {
+        folder.put(file.as_ref(), bytes).map_err(Error::io("write", &place))
+    };
+    put(format!("{name}.folded"), folded(&profiled.stacks).as_bytes())?;
+    put(format!("{name}.json"), json.as_bytes())
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@
 //! then the report says less, never something else.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -320,9 +319,12 @@ fn variant(name: &str, experiment: Option<&Recorded>) -> VariantSetting {
     }
 }
 
+/// Longest text beside a journal that is read.
+const MOST_TEXT_BYTES: u64 = 16 * fwdlab_guard::MIB;
+
 /// The text of a file; `None` when there is no such file.
 pub fn read_if_present(path: &Path) -> Result<Option<String>, ClaimsError> {
-    match fs::read_to_string(path) {
+    match fwdlab_guard::input::text(path, MOST_TEXT_BYTES) {
         Ok(text) => Ok(Some(text)),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(e) => Err(ClaimsError::io("read", path)(e)),

@@ -70,7 +70,8 @@ fn factors(sides: &Sides<'_>, sets: [Option<&BTreeMap<String, String>>; 2]) -> O
     let expected: Vec<&str> = varied.iter().map(|(word, _, _)| *word).collect();
     for (name, value) in FACTORS {
         // The word "tester" says which tester it is to be.
-        if !expected.contains(&name) {
+        // A side of which no trial is kept says nothing.
+        if !expected.contains(&name) && sides.iter().all(|side| !side.is_empty()) {
             let [b, v] = sides.each_ref().map(|side| distinct(side, value));
             varied.push((name, b, v));
         }

@@ -96,7 +96,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
             && (arguments.rules.is_empty() || arguments.rules.contains(&finding.rule))
     });
     for skipped in &report.skipped {
-        eprintln!("left out: {skipped}");
+        fwdlab_guard::say!("left out: {skipped}");
     }
     match arguments.format {
         Format::Text => output::print(&text(&report, uses_colour()))?,

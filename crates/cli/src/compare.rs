@@ -1,7 +1,7 @@
 //! `fwdlab compare`: verdicts over results directories and files of many formats.
 
 use fwdlab_claims::compare;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::bail;
@@ -78,7 +78,7 @@ enum Format {
 
 /// Verdicts that can fail a run.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum FailOn {
+pub enum FailOn {
     /// A variant is slower
     Slower,
     /// A comparison is invalid
@@ -120,6 +120,20 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let bytes = compare::render(&compared, form(arguments.format))?;
     crate::output::print(&String::from_utf8_lossy(&bytes))?;
     Ok(if is_failed(&compared, &arguments.fail_on) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Whether a verdict of results is one at which a run ends with exit code 1.
+///
+/// # Errors
+/// When the results cannot be compared.
+pub fn is_gated(dir: &Path, fail_on: &[FailOn]) -> anyhow::Result<bool> {
+    if fail_on.is_empty() {
+        return Ok(false);
+    }
+    let options =
+        Options { sources: vec![dir.to_owned()], confidence: usual(fail_on), ..Options::default() };
+    let compared = compare::compare(&options, &mut std::io::empty())?;
+    Ok(is_failed(&compared, fail_on))
 }
 
 /// The confidence of a gate against slower variants; docs/calibration.md has its errors.

@@ -6,6 +6,7 @@ use anyhow::Context as _;
 use fwdlab_builtin::Builtin;
 use fwdlab_device::{Device, Kind, Place};
 use fwdlab_experiment::{Experiment, Schema};
+use fwdlab_guard::Scratch;
 #[cfg(target_os = "linux")]
 use fwdlab_linux::{BUILTIN_VETH, LINUX};
 use fwdlab_results::About;
@@ -42,6 +43,18 @@ pub fn named(name: &str) -> Option<&'static dyn Kind> {
 pub fn known() -> Vec<(&'static str, About)> {
     let imported = (fwdlab_netbenches::import::DEVICE, fwdlab_netbenches::import::about());
     KINDS.iter().map(|kind| (kind.name(), kind.about())).chain([imported]).collect()
+}
+
+/// Removes what killed runs left on this machine: every command does so first.
+pub fn tidy() {
+    Scratch::tidy(&std::env::temp_dir());
+    KINDS.iter().for_each(|kind| kind.tidy());
+}
+
+/// Removes what this process made, because it ends at once.
+pub fn abandon() {
+    Scratch::abandon(&std::env::temp_dir());
+    KINDS.iter().for_each(|kind| kind.abandon());
 }
 
 /// Where this program stands.

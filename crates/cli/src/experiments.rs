@@ -1,29 +1,101 @@
-//! Experiment files, and the one that is built in.
+//! Experiment files, and those that are part of this program.
 
-use std::path::Path;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
+use anyhow::Context as _;
 use fwdlab_experiment::Experiment;
 
-use crate::{devices, features};
+use crate::changes::Changes;
+use crate::{devices, features, output};
 
-/// The experiment that runs when no file is named.
-const MODULAR_FIB: &str = include_str!("../../../examples/modular-fib.toml");
+/// The name of an example and its text.
+macro_rules! example {
+    ($name:literal) => {
+        ($name, include_str!(concat!("../../../examples/", $name, ".toml")))
+    };
+}
 
-/// Reads the experiment of a file, or the one that is built in.
+/// The experiments of `examples/`, by name.
+const EXAMPLES: &[(&str, &str)] = &[
+    example!("modular-fib"),
+    example!("a-a"),
+    example!("dual-stack"),
+    example!("frame-sizes"),
+    example!("injected-slowdown"),
+    example!("latency"),
+    example!("modular-fib-algorithms"),
+    example!("modular-fib-fullview"),
+    example!("ndr"),
+    example!("linux-a-a"),
+    example!("linux-firewall"),
+    example!("linux-routes"),
+    example!("linux-testers"),
+    example!("linux-vs-fwdlab"),
+    example!("kernel-rules"),
+    example!("kernels"),
+    example!("kernels-nftables"),
+];
+
+/// The example that runs when nothing is named.
+pub const USUAL: &str = "modular-fib";
+
+/// Which experiment is meant.
+#[derive(Clone, Debug)]
+pub enum Named<'a> {
+    /// That of a file.
+    File(&'a Path),
+    /// One that is part of this program.
+    Example(&'a str),
+    /// Text that this program has made, with a name for it.
+    Made(&'a str, String),
+}
+
+impl Named<'_> {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// When it cannot be read or is wrong, or a change cannot be made in it.
+    pub fn read(&self, changes: &Changes) -> anyhow::Result<Experiment> {
+        let devices = devices::schemas();
+        let (path, text) = match self {
+            Self::File(path) if changes.is_empty() => {
+                return Experiment::read(path, &devices).map_err(|error| explained(error, path));
+            }
+            Self::File(path) => {
+                let text = fwdlab_guard::input::named_text(path, fwdlab_guard::MIB);
+                let text = text.with_context(|| format!("cannot read {}", path.display()))?;
+                (path.to_path_buf(), text)
+            }
+            Self::Example(name) => {
+                let found = EXAMPLES.iter().find(|(known, _)| known == name);
+                let (name, text) = found.with_context(|| {
+                    format!("there is no example {name:?}; `fwdlab examples` lists them")
+                })?;
+                (PathBuf::from(format!("{name}.toml")), (*text).to_owned())
+            }
+            Self::Made(name, text) => (PathBuf::from(format!("{name}.toml")), text.clone()),
+        };
+        let text = if changes.is_empty() { text } else { changes.of(&text, &path)? };
+        Experiment::of_text(&path, &text, &devices).map_err(|error| explained(error, &path))
+    }
+}
+
+/// Reads the experiment of a file, or the one that runs when none is named.
 ///
 /// # Errors
 /// When it cannot be read or is wrong.
 pub fn read(path: Option<&Path>) -> anyhow::Result<Experiment> {
-    let devices = devices::schemas();
-    Ok(match path {
-        Some(path) => Experiment::read(path, &devices).map_err(|error| explained(error, path))?,
-        None => Experiment::parse(Path::new("modular-fib.toml"), MODULAR_FIB, &devices)?,
-    })
+    path.map_or(Named::Example(USUAL), Named::File).read(&Changes::default())
 }
 
 /// Says so when the file names a device that this build left out.
 fn explained(error: fwdlab_experiment::Error, path: &Path) -> anyhow::Error {
-    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let text = fwdlab_guard::input::named_text(path, fwdlab_guard::MIB).unwrap_or_default();
+    let example = || EXAMPLES.iter().find(|(name, _)| path == Path::new(&format!("{name}.toml")));
+    let text =
+        if text.is_empty() { example().map_or("", |(_, text)| text).to_owned() } else { text };
     let named = text.parse::<toml::Table>().ok().and_then(|mut file| file.remove("device"));
     let named = named.as_ref().and_then(toml::Value::as_str);
     let left_out = features::left_out().find(|f| f.device.is_some() && f.device == named);
@@ -35,5 +107,64 @@ fn explained(error: fwdlab_experiment::Error, path: &Path) -> anyhow::Error {
             features::REMEDY
         ),
         None => error.into(),
+    }
+}
+
+/// Arguments of `fwdlab examples`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Print this example, to begin one's own with
+    name: Option<String>,
+}
+
+/// Lists the examples, or prints one.
+///
+/// # Errors
+/// When there is no such example, or stdout cannot be written.
+pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
+    let text = match &arguments.name {
+        Some(name) => {
+            let found = EXAMPLES.iter().find(|(known, _)| known == name);
+            let found = found.with_context(|| {
+                format!("there is no example {name:?}; `fwdlab examples` lists them")
+            })?;
+            found.1.to_owned()
+        }
+        None => list(),
+    };
+    output::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One line for each example.
+fn list() -> String {
+    let width = EXAMPLES.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let mut out = String::new();
+    for (name, text) in EXAMPLES {
+        let file: toml::Table = text.parse().unwrap_or_default();
+        let word = |key: &str, usual| file.get(key).and_then(toml::Value::as_str).unwrap_or(usual);
+        let device = word("device", "builtin");
+        let _ = writeln!(out, "{name:width$}  {device:12}  {}", word("title", ""));
+    }
+    out.push_str("\nfwdlab run --example NAME runs one, fwdlab examples NAME prints it\n");
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_example_of_the_project_is_part_of_the_program() {
+        let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+        let entries = std::fs::read_dir(dir).unwrap();
+        let mut files: Vec<String> = entries
+            .filter_map(|entry| entry.unwrap().file_name().into_string().ok())
+            .filter_map(|name| name.strip_suffix(".toml").map(str::to_owned))
+            .collect();
+        files.sort();
+        let mut known: Vec<String> = EXAMPLES.iter().map(|(name, _)| (*name).to_owned()).collect();
+        known.sort();
+        assert_eq!(known, files);
     }
 }

@@ -1,8 +1,11 @@
 //! `fwdlab export`: fwdlab results for other people's tools.
 
+mod long;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use clap::Parser;
 use fwdlab_netbenches::export::export;
 use fwdlab_results::{JOURNAL_FILE, Results};
@@ -11,24 +14,54 @@ use crate::output;
 
 /// Arguments of `fwdlab export`.
 #[derive(Parser)]
+#[command(group(clap::ArgGroup::new("form").required(true)))]
 pub struct Args {
     /// Results directories, or trees of them as `fwdlab import` makes them
     #[arg(required = true)]
     results: Vec<PathBuf>,
 
-    /// Write netbenches-style directories: RAW logs, .pps files, gnuplot.data, a page
-    #[arg(long, required = true)]
+    /// Write a netbenches-style directory: RAW logs, .pps files, gnuplot.data
+    #[arg(long, group = "form", requires = "output")]
     netbenches: bool,
 
-    /// Where it goes; must be absent or empty
-    #[arg(short, long, value_name = "DIR")]
-    output: PathBuf,
+    /// Write every interval of every trial as CSV, a row each (docs/export.md)
+    #[arg(long, group = "form")]
+    csv: bool,
+
+    /// The same as JSON, an object a line
+    #[arg(long, group = "form")]
+    jsonl: bool,
+
+    /// Where it goes: a directory, which must be absent or empty, or a file [default: stdout]
+    #[arg(short, long, value_name = "PATH")]
+    output: Option<PathBuf>,
 }
 
 /// Runs the command.
+///
+/// # Errors
+/// When the results cannot be read, or the output not be written.
 pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
+    let places = places(&arguments.results)?;
+    match (&arguments.output, arguments.netbenches) {
+        (Some(dir), true) => netbenches(&places, dir)?,
+        (output, _) => {
+            let all = read_all(&places)?;
+            let bytes = if arguments.csv { csv(&all)? } else { jsonl(&all)? };
+            match output {
+                None => output::print_raw(&bytes)?,
+                Some(file) => fwdlab_guard::write_whole(file, &bytes)
+                    .with_context(|| format!("cannot write {}", file.display()))?,
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The results directories that are meant, each with its place in the output.
+fn places(roots: &[PathBuf]) -> anyhow::Result<Vec<(PathBuf, PathBuf)>> {
     let mut places = Vec::new();
-    for root in &arguments.results {
+    for root in roots {
         let found = below(root, root);
         if found.is_empty() {
             // says what is wrong with it
@@ -36,13 +69,17 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         }
         places.extend(found);
     }
-    let is_single = places.len() == 1;
+    Ok(places)
+}
+
+fn read_all(places: &[(PathBuf, PathBuf)]) -> anyhow::Result<Vec<Results>> {
+    places.iter().map(|(dir, _)| Ok(Results::read(dir)?)).collect()
+}
+
+fn netbenches(places: &[(PathBuf, PathBuf)], output: &Path) -> anyhow::Result<()> {
     for (dir, relative) in places {
-        let results = Results::read(&dir)?;
-        let to = match is_single {
-            true => arguments.output.clone(),
-            false => arguments.output.join(&relative),
-        };
+        let results = Results::read(dir)?;
+        let to = if places.len() == 1 { output.to_owned() } else { output.join(relative) };
         let exported = export(&results, &to)?;
         output::print(&format!(
             "{} series, {} runs, {} failed: {}\n",
@@ -52,7 +89,24 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
             to.display()
         ))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
+}
+
+fn csv(all: &[Results]) -> anyhow::Result<Vec<u8>> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for row in all.iter().flat_map(long::rows) {
+        writer.serialize(row).context("cannot encode a trial as CSV")?;
+    }
+    writer.into_inner().context("cannot encode the trials as CSV")
+}
+
+fn jsonl(all: &[Results]) -> anyhow::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    for row in all.iter().flat_map(long::rows) {
+        serde_json::to_writer(&mut bytes, &row).context("cannot encode a trial as JSON")?;
+        bytes.push(b'\n');
+    }
+    Ok(bytes)
 }
 
 /// Results directories at or below `dir`, each with its place: below the root where that is a tree,

@@ -44,6 +44,6 @@ pub fn say_what_reports_lack() {
         .map(|feature| feature.enables)
         .collect();
     if !lacking.is_empty() {
-        eprintln!("left out of this build: {}; {REMEDY}", lacking.join("; "));
+        fwdlab_guard::say!("left out of this build: {}; {REMEDY}", lacking.join("; "));
     }
 }

@@ -69,7 +69,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
 
 fn show(show: &Show) -> anyhow::Result<ExitCode> {
     let mut fibs = Fibs::new(1)?;
-    fibs.set_log(|event| eprintln!("{event}"));
+    fibs.set_log(|event| fwdlab_guard::say!("{event}"));
     for setting in &show.set {
         let (word, value) = setting
             .split_once('=')

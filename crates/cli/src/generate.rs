@@ -141,7 +141,7 @@ pub fn execute_gen(arguments: &GenArgs) -> anyhow::Result<ExitCode> {
     let stop = interrupt::stop_on_interrupt()?;
     let mut tester = Tester::new(&plan, &pool, out, back)?;
     let outcome = tester.run(&stop, &mut |interval| {
-        eprintln!(
+        fwdlab_guard::say!(
             "sent {:.0}, received {:.0} frames/s",
             interval.sent_pps(),
             interval.received_pps()
@@ -149,7 +149,7 @@ pub fn execute_gen(arguments: &GenArgs) -> anyhow::Result<ExitCode> {
     });
     let sent = Sent { frames: outcome.sent(), refused: refused.load(Ordering::Relaxed), mtu };
     let warnings = sent.warnings(arguments, &outcome);
-    warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+    warnings.iter().for_each(|warning| fwdlab_guard::say!("warning: {warning}"));
     let text = match arguments.json {
         true => format!("{}\n", object(&sent, &outcome, is_deaf, &warnings)),
         false => sentence(&sent, &outcome, is_deaf),
@@ -226,7 +226,7 @@ fn receive(port: &mut dyn Port, pool: &Pool, duration: Option<Duration>, stop: &
         }
         if printed.elapsed() >= Duration::from_secs(1) {
             let now = port.counters().rx_frames;
-            eprintln!(
+            fwdlab_guard::say!(
                 "received {:.0} frames/s",
                 (now - before) as f64 / printed.elapsed().as_secs_f64()
             );

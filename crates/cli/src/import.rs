@@ -57,7 +57,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     if let Some(to) = &arguments.output {
         let imported = import(&arguments.directory, to)?;
         for skipped in &imported.skipped {
-            eprintln!("left out: {skipped}");
+            fwdlab_guard::say!("left out: {skipped}");
         }
         if arguments.pipeline.is_none() {
             output::print(&summary(&imported))?;

@@ -1,19 +1,53 @@
-//! Ctrl-C.
+//! Signals that end a command: Ctrl-C, SIGTERM, and a terminal that goes away.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context as _;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 
-/// Ctrl-C sets the flag; a second one ends the program at once.
+use crate::devices;
+
+/// The exit code of a command that was stopped.
+pub const STOPPED: u8 = 130;
+
+/// The first signal sets the flag, so that what runs ends in good order; a second one removes what
+/// the devices of this process have made and ends the program at once.
+///
+/// To be called before a device is opened: what it makes must not outlive the command.
+///
+/// # Errors
+/// When the system refuses.
 pub fn stop_on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
+    let mut signals = Signals::new(endings()).context("cannot take over Ctrl-C")?;
     let flag = stop.clone();
-    ctrlc::set_handler(move || {
-        if flag.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
+    let work = move || {
+        for _ in signals.forever() {
+            if flag.swap(true, Ordering::Relaxed) {
+                devices::abandon();
+                std::process::exit(STOPPED.into());
+            }
         }
-    })
-    .context("cannot take over Ctrl-C")?;
+    };
+    std::thread::Builder::new().spawn(work).context("cannot wait for Ctrl-C")?;
     Ok(stop)
+}
+
+/// The signals that end a command. nohup(1) has SIGHUP ignored, and it stays so.
+fn endings() -> Vec<i32> {
+    let mut signals = vec![SIGINT, SIGTERM];
+    if !is_ignored(SIGHUP) {
+        signals.push(SIGHUP);
+    }
+    signals
+}
+
+/// Whether this process was started with a signal ignored, where the system says so.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask >> (signal - 1) & 1 == 1
 }

@@ -1,11 +1,11 @@
 //! `fwdlab`: arguments, progress and exit codes. What it does lives in the libraries.
 //!
-//! Exit codes: 0 done, 1 a criterion is not met (a regression, an audit finding, a failed trial),
-//! 2 an error.
+//! Exit codes: [`EXIT_CODES`].
 #![forbid(unsafe_code)]
 
 mod audit;
 mod bisect;
+mod changes;
 mod compare;
 mod devices;
 mod doctor;
@@ -17,10 +17,14 @@ mod fib;
 mod generate;
 mod history;
 mod import;
+mod init;
 mod interrupt;
+mod kernels;
+mod manual;
 mod ministat;
 mod output;
 mod plan;
+mod preflight;
 mod profile;
 mod progress;
 mod report;
@@ -31,14 +35,23 @@ mod stamp;
 #[cfg(all(target_os = "linux", feature = "vm"))]
 mod vm;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use std::process::ExitCode;
+
+/// What exit codes mean; docs/ci.md has the same table.
+const EXIT_CODES: &str = "Exit codes:\n  \
+    0    done\n  \
+    1    done, and a criterion is not met: a trial FAILED, a verdict of --fail-on, an audit finding,\n       \
+         a report that does not agree, something that doctor misses\n  \
+    2    an error: nothing was done, or not to its end; the message says what to do\n  \
+    130  stopped by a signal; the same command goes on";
 
 /// The forwarding lab: does this change make packets go faster?
 #[derive(Parser)]
 #[command(
     name = "fwdlab",
-    version,
+    version = stamp::VERSION,
+    after_help = EXIT_CODES,
     about = "The forwarding lab: does this change make packets go faster?",
     max_term_width = 100
 )]
@@ -60,8 +73,12 @@ enum Command {
     Compare(compare::Args),
     /// Load a routing table into the modular FIB and look at it
     Fib(fib::Args),
+    /// Print what a shell needs to complete commands
+    Completions(manual::CompletionsArgs),
     /// Say what this machine can do and how to get what is missing
     Doctor(doctor::Args),
+    /// List the experiments that are part of this program, or print one
+    Examples(experiments::Args),
     /// Write results for other people's tools
     Export(export::Args),
     /// Send test frames on a network interface
@@ -72,6 +89,10 @@ enum Command {
     Sink(generate::SinkArgs),
     /// Series over revisions or dates: years of results in one view, and what changed
     History(history::Args),
+    /// Write an experiment to begin with
+    Init(init::Args),
+    /// Print the manual page, or write those of all commands
+    Man(manual::ManArgs),
     /// Read published result directories
     Import(import::Args),
     /// Compare sets of values as ministat(1) does, byte for byte
@@ -99,14 +120,28 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    match run(Cli::parse().command) {
+    let command = Cli::parse().command;
+    devices::tidy();
+    match run(command) {
         Ok(code) => code,
-        Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            fwdlab_guard::say!("error: {}", in_words(&error));
             ExitCode::from(2)
         }
     }
+}
+
+/// An error with its causes, those left out that its words name already.
+fn in_words(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
 }
 
 fn run(command: Command) -> anyhow::Result<ExitCode> {
@@ -116,7 +151,11 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Bisect(arguments) => bisect::execute(&arguments),
         Command::Compare(arguments) => compare::execute(&arguments),
         Command::Fib(arguments) => fib::execute(&arguments),
+        Command::Completions(arguments) => manual::completions(&arguments, Cli::command()),
         Command::Doctor(arguments) => doctor::execute(&arguments),
+        Command::Examples(arguments) => experiments::execute(&arguments),
+        Command::Init(arguments) => init::execute(&arguments),
+        Command::Man(arguments) => manual::man(&arguments, Cli::command()),
         Command::Export(arguments) => export::execute(&arguments),
         #[cfg(target_os = "linux")]
         Command::Gen(arguments) => generate::execute_gen(&arguments),
@@ -135,5 +174,25 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::VmGuest => Ok(vm::guest()),
         #[cfg(all(target_os = "linux", feature = "vm"))]
         Command::VmLaunch(arguments) => vm::launch(&arguments),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::Context as _;
+
+    #[test]
+    fn no_cause_is_said_twice() {
+        let cause = || Err::<(), _>(std::io::Error::other("it is gone"));
+        let error = cause().context("cannot open x: it is gone; look again").unwrap_err();
+        assert_eq!(in_words(&error), "cannot open x: it is gone; look again");
+        let error = cause().context("cannot open x").unwrap_err();
+        assert_eq!(in_words(&error), "cannot open x: it is gone");
+    }
+
+    #[test]
+    fn arguments_fit_together() {
+        Cli::command().debug_assert();
     }
 }

@@ -1,24 +1,58 @@
-//! Writing to stdout so that a closed pipe (`fwdlab ... | head`) ends the command quietly.
+//! Writing to stdout so that a closed pipe (`fwdlab ... | head`) changes nothing.
 
 use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use fwdlab_guard::words;
 
 /// Writes `text` to stdout and flushes it.
 ///
+/// What a terminal would act on is written out, colours stay. That a reader stops reading is no
+/// fault.
+///
 /// # Errors
-/// Whatever the write gives; [`is_closed_pipe`] tells a reader that went away from a real fault.
+/// When the write fails: a full disk, a closed stdout.
 pub fn print(text: &str) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
-    Ok(())
+    print_raw(words::painted(text).as_bytes())
 }
 
-/// Whether the error is only that whoever read our output has stopped reading.
-pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    error
-        .chain()
-        .filter_map(|cause| cause.downcast_ref::<io::Error>())
-        .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+/// Writes bytes as they are, made by this program for other programs.
+///
+/// # Errors
+/// As [`print`].
+pub fn print_raw(bytes: &[u8]) -> anyhow::Result<()> {
+    match write(io::stdout().lock(), bytes) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result.context("cannot write to standard output"),
+    }
+}
+
+/// Writes everything, waiting for a reader where the system would rather not.
+fn write(mut out: impl Write, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match out.write(bytes) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(count) => bytes = &bytes[count..],
+            Err(error) => pause(error)?,
+        }
+    }
+    loop {
+        match out.flush() {
+            Err(error) => pause(error)?,
+            Ok(()) => return Ok(()),
+        }
+    }
+}
+
+/// Waits a little when an error only says that it is too early.
+fn pause(error: io::Error) -> io::Result<()> {
+    match error.kind() {
+        io::ErrorKind::WouldBlock => std::thread::sleep(Duration::from_millis(5)),
+        io::ErrorKind::Interrupted => {}
+        _ => return Err(error),
+    }
+    Ok(())
 }
 
 /// Columns of the terminal that stdout is, 80 where it is none.

@@ -68,9 +68,9 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let needs = Needs::of(&experiment, earlier.as_ref(), wanted);
     match &earlier {
         Some(results) if needs.is_measured() => {
-            eprintln!("spread taken from {}", results.dir.display());
+            fwdlab_guard::say!("spread taken from {}", results.dir.display());
         }
-        _ => eprintln!(
+        _ => fwdlab_guard::say!(
             "no earlier results with two blocks: the spread is that of published runs; \
              --pilot 3 runs three blocks first, to plan for this machine"
         ),
@@ -100,14 +100,14 @@ fn wanted(arguments: &Args, experiment: &Experiment) -> anyhow::Result<Wanted> {
 /// Runs a few blocks of the experiment to learn how much trials spread; nothing when it was stopped.
 fn pilot(experiment: &Experiment, blocks: u32) -> anyhow::Result<Option<Results>> {
     let pilot = Arc::new(Experiment { blocks: Blocks::Fixed(blocks), ..experiment.clone() });
+    let stop = interrupt::stop_on_interrupt()?;
     let mut device = devices::open(&pilot)?;
     let place = Place::Under(Path::new("results").join("pilot"));
     let opened = place.open(&pilot, &run::terms(&pilot, device.as_ref())?)?;
     let dir = opened.journal.dir().to_owned();
-    let stop = interrupt::stop_on_interrupt()?;
-    let end = run::measure(&pilot, device.as_mut(), opened, false, &stop)?;
+    let end = run::measure(&pilot, device.as_mut(), opened, run::How::default(), &stop)?;
     if end == End::Stopped {
-        eprintln!("stopped; run the same command again to go on in {}", dir.display());
+        fwdlab_guard::say!("stopped; run the same command again to go on in {}", dir.display());
         return Ok(None);
     }
     Ok(Some(Results::read(&dir)?))

@@ -46,15 +46,17 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         experiment.sha256,
         results.campaign.experiment_sha256
     );
+    let stop = interrupt::stop_on_interrupt()?;
     let mut device = devices::open(&experiment)?;
     if let Some(earlier) = Environment::read(&arguments.dir)? {
         let now =
             Environment::collect(stamp::build(), results.campaign.seed, device.facts().device);
         for difference in earlier.differences(&now) {
-            eprintln!("warning: this is not what the measured trials ran on: {difference}");
+            fwdlab_guard::say!(
+                "warning: this is not what the measured trials ran on: {difference}"
+            );
         }
     }
-    let stop = interrupt::stop_on_interrupt()?;
     let is_complete = take(Session {
         experiment: &experiment,
         device: device.as_mut(),
@@ -73,10 +75,14 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
 /// When a file cannot be written.
 pub fn take(mut session: Session<'_>) -> anyhow::Result<bool> {
     let outcomes =
-        session.run(&mut |variant, traffic| eprintln!("profile: {variant}, {traffic}"))?;
+        session.run(&mut |variant, traffic| fwdlab_guard::say!("profile: {variant}, {traffic}"))?;
     for outcome in &outcomes {
         if let Some(problem) = &outcome.problem {
-            eprintln!("warning: profile of {}, {}: {problem}", outcome.variant, outcome.traffic);
+            fwdlab_guard::say!(
+                "warning: profile of {}, {}: {problem}",
+                outcome.variant,
+                outcome.traffic
+            );
         }
     }
     let wanted = session.experiment.variants.len() * session.experiment.traffics.len();

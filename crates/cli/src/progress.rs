@@ -1,14 +1,21 @@
-//! The progress bar of a campaign, on stderr: trials done, what runs now, time left.
+//! The progress of a campaign, on stderr: trials done, what runs now, time left. A bar on a terminal,
+//! elsewhere a line now and then.
 
+use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
 use fwdlab_campaign::runner::{Observer, Upcoming};
 use fwdlab_results::{Interval, Status, Trial};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Draws a bar on a terminal; elsewhere prints a line for each trial that failed.
+/// Where there is no terminal, a line is printed at most so often.
+const PAUSE: Duration = Duration::from_secs(10);
+
+/// Draws a bar on a terminal; elsewhere prints lines. A trial that failed is always said.
 pub struct Bar {
     bar: ProgressBar,
+    /// Lines are wanted, and when the last was printed.
+    lines: Option<Instant>,
     started: Instant,
     /// Trials recorded before this run began; nothing before its first trial.
     done_before: Option<usize>,
@@ -23,10 +30,19 @@ impl Bar {
         let target =
             if is_quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
         let bar = ProgressBar::with_draw_target(Some(1), target);
-        let style = ProgressStyle::with_template("{bar:24} {pos}/{len} trials  {msg}")
+        let style = ProgressStyle::with_template("{bar:24} {pos}/{len} trials  {wide_msg}")
             .unwrap_or_else(|_| ProgressStyle::default_bar());
         bar.set_style(style.progress_chars("=> "));
-        Self { bar, started: Instant::now(), done_before: None, done: 0, total: 1, rate_mpps: 0.0 }
+        let lines = (!is_quiet && !std::io::stderr().is_terminal()).then(Instant::now);
+        Self {
+            bar,
+            lines,
+            started: Instant::now(),
+            done_before: None,
+            done: 0,
+            total: 1,
+            rate_mpps: 0.0,
+        }
     }
 
     fn message(&self, what: &str) {
@@ -38,6 +54,23 @@ impl Bar {
             text.push_str(&format!("  {} s left", left.as_secs()));
         }
         self.bar.set_message(text);
+    }
+
+    /// Says how far it is, where there is no bar.
+    fn line(&mut self) {
+        let is_last = self.done == self.total;
+        let Some(last) = self.lines.filter(|last| is_last || last.elapsed() >= PAUSE) else {
+            return;
+        };
+        let left = self.time_left().filter(|_| !is_last);
+        let left = left.map_or_else(String::new, |left| format!(", {} s left", left.as_secs()));
+        fwdlab_guard::say!(
+            "{} of {} trials after {} s{left}",
+            self.done,
+            self.total,
+            self.started.elapsed().as_secs()
+        );
+        self.lines = Some(last + last.elapsed());
     }
 
     /// Trials still to run, times what one has taken so far.
@@ -71,9 +104,10 @@ impl Observer for Bar {
     fn ends(&mut self, trial: &Trial) {
         self.done = (self.done + 1).min(self.total);
         self.bar.set_position(self.done as u64);
+        self.line();
         if trial.status == Status::Failed {
             let reason = trial.reason.as_deref().unwrap_or("no reason recorded");
-            self.bar.suspend(|| eprintln!("warning: trial {} FAILED: {reason}", trial.id));
+            self.bar.suspend(|| fwdlab_guard::say!("warning: trial {} FAILED: {reason}", trial.id));
         }
     }
 }

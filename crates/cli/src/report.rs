@@ -2,6 +2,7 @@
 
 use crate::{devices, features, output};
 use fwdlab_report as report;
+use fwdlab_report::Written;
 use fwdlab_report::synthesis::Synthesis;
 use fwdlab_results::Results;
 use std::fmt::Write as _;
@@ -35,7 +36,7 @@ pub struct Args {
 
 /// What `fwdlab report` prints.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
+pub enum Format {
     /// Verdicts and tables for a terminal
     Text,
     /// Plain text of 72 columns for a commit message
@@ -44,6 +45,21 @@ enum Format {
     Github,
     /// Every statement as data (schema: docs/report.md)
     Json,
+}
+
+impl Format {
+    /// Results in this form.
+    ///
+    /// # Errors
+    /// When a claim does not resolve.
+    pub fn of(self, results: &Results, written: &Written) -> anyhow::Result<String> {
+        Ok(match self {
+            Self::Text => report::terminal(results, output::width(), output::is_coloured()),
+            Self::Commit => report::commit(results)?,
+            Self::Github => report::github(results)?,
+            Self::Json => report::json(&written.claims)?,
+        })
+    }
 }
 
 /// Runs the command.
@@ -57,14 +73,8 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     }
     let results = read(dir)?;
     let written = report::write(dir, &results)?;
-    let text = match arguments.format {
-        Format::Text => report::terminal(&results, output::width(), output::is_coloured()),
-        Format::Commit => report::commit(&results)?,
-        Format::Github => report::github(&results)?,
-        Format::Json => report::json(&written.claims)?,
-    };
-    output::print(&text)?;
-    eprintln!("{} files written to {}", written.files.len(), dir.display());
+    output::print(&arguments.format.of(&results, &written)?)?;
+    fwdlab_guard::say!("{} files written to {}", written.files.len(), dir.display());
     features::say_what_reports_lack();
     Ok(ExitCode::SUCCESS)
 }
@@ -86,10 +96,10 @@ fn synthesis(arguments: &Args) -> anyhow::Result<ExitCode> {
     let all: Result<Vec<Results>, _> = arguments.dirs.iter().map(|dir| read(dir)).collect();
     let synthesis = Synthesis::of(all?, arguments.mixed)?;
     for warning in &synthesis.warnings {
-        eprintln!("warning: {warning}");
+        fwdlab_guard::say!("warning: {warning}");
     }
     let files = report::synthesis::write(&synthesis, output)?;
-    eprintln!("{} files written to {}", files.len(), output.display());
+    fwdlab_guard::say!("{} files written to {}", files.len(), output.display());
     Ok(ExitCode::SUCCESS)
 }
 

@@ -100,7 +100,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let mut replay = Replay::open(arguments, &mut router)?;
     let print = |text: String| {
         if replay::writes_to_stdout(arguments) {
-            eprint!("{text}");
+            fwdlab_guard::say!("{}", text.trim_end());
             return Ok(());
         }
         output::print(&text)

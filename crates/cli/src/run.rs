@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::SystemTime;
 
 use anyhow::Context as _;
 use fwdlab_campaign::plan::{Opened, Place, Terms, UntilDecided};
@@ -13,46 +14,99 @@ use fwdlab_device::Device;
 use fwdlab_experiment::Experiment;
 use fwdlab_report as report;
 use fwdlab_results::environment::Environment;
+use fwdlab_results::journal::utc_stamp;
 use fwdlab_results::profile::FREQUENCY_HZ;
-use fwdlab_results::{Results, Status};
+use fwdlab_results::{Results, Resumed};
 
+use crate::changes::Changes;
+use crate::compare::{self, FailOn};
+use crate::experiments::Named;
 use crate::progress::Bar;
-use crate::{devices, experiments, features, interrupt, output, profile, stamp};
+use crate::report::Format;
+use crate::{
+    devices, experiments, features, interrupt, kernels, output, preflight, profile, stamp,
+};
 
 /// Arguments of `fwdlab run`.
 #[derive(clap::Args)]
 pub struct Args {
     /// Experiment file; without it, the modular-FIB experiment runs from a copy in this program
+    #[arg(conflicts_with_all = ["example", "kernel"])]
     experiment: Option<PathBuf>,
+    /// Run an example of this program (`fwdlab examples` lists them)
+    #[arg(long, value_name = "NAME", conflicts_with = "kernel")]
+    example: Option<String>,
+    /// Compare kernels under QEMU, in instructions per frame; give it twice, as before=PATH and
+    /// after=PATH. A path is a build tree, a bzImage, a .deb or an unpacked one; or a release that is
+    /// installed here
+    #[arg(long, value_name = "NAME=PATH")]
+    kernel: Vec<String>,
+    #[command(flatten)]
+    changes: Changes,
     /// Where the results go [default: results/<name of the experiment file>]
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Draw no progress bar
+    /// Run the FAILED trials of earlier results again; both attempts stay in the journal
+    #[arg(long)]
+    retry_failed: bool,
+    /// End with exit code 1 when any verdict is this; may be repeated. "slower" is asked at 99.9 %
+    #[arg(long, value_enum, value_name = "VERDICT")]
+    fail_on: Vec<FailOn>,
+    /// What to print at the end
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Show no progress
     #[arg(short, long)]
     quiet: bool,
 }
 
 /// Runs the experiment, or what an earlier run left of it, and prints its verdicts.
 ///
-/// Exit code 1 when a trial FAILED.
+/// Exit code 1 when a trial FAILED or a verdict is one of `--fail-on`.
 ///
 /// # Errors
 /// A wrong experiment file, a place that cannot be written, results that are already finished.
 pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
-    let experiment = Arc::new(experiments::read(arguments.experiment.as_deref())?);
+    let experiment = Arc::new(arguments.experiment()?);
     let place = match &arguments.output {
         Some(dir) => Place::Named(dir.clone()),
         None => Place::Under(PathBuf::from("results")),
     };
-    let mut device = devices::open(&experiment)?;
-    let opened = place.open(&experiment, &terms(&experiment, device.as_ref())?)?;
-    let dir = opened.journal.dir().to_owned();
+    let work = Work::find(&place, &experiment, arguments.retry_failed)?;
+    // Before there is a device, which must not outlive this command.
     let stop = interrupt::stop_on_interrupt()?;
-    let end = measure(&experiment, device.as_mut(), opened, arguments.quiet, &stop)?;
-    if end == End::Stopped {
-        eprintln!("stopped; run the same command again to go on in {}", dir.display());
-        return Ok(ExitCode::from(130));
+    let mut device = devices::open(&experiment)?;
+    if !matches!(work, Work::Report(_)) {
+        if experiment.blocks.planned() == 1 {
+            fwdlab_guard::say!("warning: one block decides nothing: --blocks 8 gives a verdict");
+        }
+        if !preflight::pass(&experiment, device.as_mut(), &stop)? {
+            return Ok(ExitCode::from(interrupt::STOPPED));
+        }
     }
+    let dir = match work {
+        Work::Report(dir) => {
+            fwdlab_guard::say!("{} is finished and lacks its report", dir.display());
+            dir
+        }
+        Work::Campaign | Work::Again(_) => {
+            let opened = match &work {
+                Work::Again(dir) => Place::retry(dir, &experiment)?,
+                _ => place.open(&experiment, &terms(&experiment, device.as_ref())?)?,
+            };
+            let dir = opened.journal.dir().to_owned();
+            let how = How { is_quiet: arguments.quiet, is_retry: arguments.retry_failed };
+            let end = measure(&experiment, device.as_mut(), opened, how, &stop)?;
+            if end == End::Stopped {
+                fwdlab_guard::say!(
+                    "stopped; run the same command again to go on in {}",
+                    dir.display()
+                );
+                return Ok(ExitCode::from(interrupt::STOPPED));
+            }
+            dir
+        }
+    };
     let results = Results::read(&dir)?.knowing(&devices::known());
     if experiment.profile {
         let session = Session {
@@ -64,45 +118,105 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         };
         profile::take(session)?;
     }
-    report::write(&dir, &results)?;
-    let failed = results.trials.iter().filter(|trial| trial.status == Status::Failed).count();
-    output::print(&report::terminal(&results, output::width(), output::is_coloured()))?;
-    eprintln!("report: {}", dir.join("README.md").display());
+    drop(device);
+    let written = report::write(&dir, &results)?;
+    let failed = results.failed().len();
+    output::print(&arguments.format.of(&results, &written)?)?;
+    fwdlab_guard::say!("report: {}", dir.join("README.md").display());
+    if failed > 0 {
+        fwdlab_guard::say!("{failed} FAILED: --retry-failed runs those trials again");
+    }
     features::say_what_reports_lack();
-    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let is_good = failed == 0 && !compare::is_gated(&dir, &arguments.fail_on)?;
+    Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+impl Args {
+    /// The experiment that is meant, with the changes asked for.
+    fn experiment(&self) -> anyhow::Result<Experiment> {
+        let named = match (&self.experiment, &self.example) {
+            (Some(file), _) => Named::File(file),
+            (None, Some(example)) => Named::Example(example),
+            (None, None) if self.kernel.is_empty() => Named::Example(experiments::USUAL),
+            (None, None) => Named::Made(kernels::NAME, kernels::experiment(&self.kernel)?),
+        };
+        named.read(&self.changes)
+    }
+}
+
+/// What there is to do.
+enum Work {
+    /// Begin a campaign, or go on with one.
+    Campaign,
+    /// A campaign is finished, and whoever measured it was killed before its report was whole.
+    Report(PathBuf),
+    /// Run the FAILED trials of these results again.
+    Again(PathBuf),
+}
+
+impl Work {
+    fn find(place: &Place, experiment: &Experiment, retries: bool) -> anyhow::Result<Self> {
+        let finished = place.finished(experiment)?;
+        if retries {
+            let failed = finished.iter().rev().find(|results| !results.failed().is_empty());
+            return Ok(failed.map_or(Self::Campaign, |results| Self::Again(results.dir.clone())));
+        }
+        let lacking = finished.iter().rev().take(1).find(|results| !report::is_current(results));
+        Ok(lacking.map_or(Self::Campaign, |results| Self::Report(results.dir.clone())))
+    }
+}
+
+/// How a campaign is run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct How {
+    /// Without progress.
+    pub is_quiet: bool,
+    /// FAILED trials run again.
+    pub is_retry: bool,
 }
 
 /// Runs what is missing of a campaign, beside a record of what it runs on.
 pub(crate) fn measure(
     experiment: &Experiment,
     device: &mut dyn Device,
-    opened: Opened,
-    is_quiet: bool,
+    mut opened: Opened,
+    how: How,
     stop: &AtomicBool,
 ) -> anyhow::Result<End> {
     let dir = opened.journal.dir().to_owned();
     device.keep_logs_in(&dir);
     if let Some(earlier) = &opened.earlier {
         let total = earlier.campaign.trials.len();
-        eprintln!(
+        fwdlab_guard::say!(
             "going on in {}: {} of {total} trials are recorded",
             dir.display(),
             earlier.trials.len()
         );
     }
     let environment = Environment::collect(stamp::build(), opened.plan.seed, device.facts().device);
+    let mut resumed = Resumed { at: utc_stamp(SystemTime::now()), ..Resumed::default() };
     match Environment::read(&dir)? {
         None => environment.write(&dir)?,
-        Some(earlier) => {
-            for difference in earlier.differences(&environment) {
-                eprintln!("warning: this is not what the earlier trials ran on: {difference}");
-            }
+        Some(earlier) => resumed.differences = earlier.differences(&environment),
+    }
+    for difference in &resumed.differences {
+        fwdlab_guard::say!("warning: this is not what the earlier trials ran on: {difference}");
+    }
+    if let Some(earlier) = &mut opened.earlier {
+        if how.is_retry {
+            resumed.again = earlier.failed();
+        }
+        // Said once for each machine, however often a run stops on it.
+        let is_said = earlier.resumed.last().is_some_and(|r| r.differences == resumed.differences);
+        if !resumed.again.is_empty() || !(resumed.differences.is_empty() || is_said) {
+            opened.journal.append_resumed(&resumed)?;
+            *earlier = Results::read(&dir)?;
         }
     }
     let runner = Runner {
         experiment,
         device,
-        observer: &mut Bar::new(is_quiet),
+        observer: &mut Bar::new(how.is_quiet),
         stopper: &mut UntilDecided::new(experiment),
         stop,
     };

@@ -77,7 +77,7 @@ pub fn execute_sign(arguments: &SignArgs) -> anyhow::Result<ExitCode> {
     let made = ssh_keygen(&["-Y", "sign", "-n", NAMESPACE, "-f", &path(key)?], &text)?;
     anyhow::ensure!(made.status.success(), "ssh-keygen could not sign: {}", said(&made.stderr));
     write_whole(&place, &made.stdout)?;
-    eprintln!("signature: {}", place.display());
+    fwdlab_guard::say!("signature: {}", place.display());
     Ok(ExitCode::SUCCESS)
 }
 

@@ -2,6 +2,16 @@
 
 use fwdlab_results::environment::Build;
 
+/// Version, commit and profile, for `--version`.
+pub const VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    " (",
+    env!("FWDLAB_COMMIT"),
+    ", profile ",
+    env!("FWDLAB_PROFILE"),
+    ")"
+);
+
 /// This build, for `environment.json`.
 pub fn build() -> Build {
     Build {

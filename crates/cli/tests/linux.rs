@@ -1,4 +1,7 @@
 //! `device = "linux"`, and `route`, `gen` and `sink` on interfaces: as root; else they are skipped.
+
+// a test says on stderr what it skips
+#![allow(clippy::print_stderr)]
 #![cfg(target_os = "linux")]
 
 use std::fs;

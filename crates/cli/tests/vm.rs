@@ -1,6 +1,9 @@
 //! The device `vm` as a user starts it. What needs no kernel runs with a QEMU of our own making
 //! that fails in a known way; what needs one runs with `examples/kernels/6.1` where
 //! `examples/kernels.sh 6.1` has put it.
+
+// a test says on stderr what it skips
+#![allow(clippy::print_stderr)]
 #![cfg(target_os = "linux")]
 
 use std::fs;

@@ -1,5 +1,8 @@
 //! `route` and `gen` on the two ends of a cable in a network namespace: how they begin, what they
 //! refuse, how they end. As root; else they are skipped.
+
+// a test says on stderr what it skips
+#![allow(clippy::print_stderr)]
 #![cfg(target_os = "linux")]
 
 use std::io::{BufRead, BufReader, Read};

@@ -47,7 +47,17 @@ pub trait Kind: Schema {
         experiment: &Arc<Experiment>,
         place: &Place,
     ) -> Result<Box<dyn Device>, DeviceError>;
+
+    /// Removes from this machine what runs left behind that were killed. Every command begins so.
+    fn tidy(&self) {}
+
+    /// Removes from this machine what the devices of this process made: it ends at once, and
+    /// nothing will be dropped.
+    fn abandon(&self) {}
 }
+
+/// A variant that takes longer to set up is not tried before the first block.
+const LONGEST_PREFLIGHT: Duration = Duration::from_secs(10);
 
 /// Where the lab stands.
 #[derive(Clone, Debug, Default)]
@@ -90,6 +100,18 @@ pub trait Device {
     /// # Errors
     /// When the variant could not be applied; the trial is then recorded as FAILED.
     fn apply(&mut self, variant: &Variant, watch: &mut Watch<'_>) -> Result<Proof, DeviceError>;
+
+    /// Tries to set the device up as `variant` says, before a campaign begins.
+    ///
+    /// # Errors
+    /// When the variant could not be applied; the campaign then does not begin.
+    fn preflight(&mut self, variant: &Variant, watch: &mut Watch<'_>) -> Result<(), DeviceError> {
+        // Where it takes a reboot, the trials themselves are soon enough.
+        if self.switch_cost() > LONGEST_PREFLIGHT {
+            return Ok(());
+        }
+        self.apply(variant, watch).map(drop)
+    }
 
     /// Sends the traffic through the device as it was set up last, and returns what was counted.
     ///

@@ -13,13 +13,12 @@
 //! `swapper`.
 
 use std::io::{self, BufRead, BufReader, Read};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
+use fwdlab_guard::Scratch;
+use fwdlab_results::profile::Stacks;
 use inferno::collapse::Collapse;
 use inferno::collapse::perf::Folder;
-use tempfile::TempDir;
-
-use fwdlab_results::profile::Stacks;
 
 /// What reports call this profiler.
 pub const NAME: &str = "perf record -e cpu-clock -a -g";
@@ -49,7 +48,7 @@ pub enum PerfError {
 /// A running `perf record`. It ends with [`Recording::finish`], or unread when dropped.
 pub struct Recording {
     child: Child,
-    dir: TempDir,
+    dir: Scratch,
 }
 
 impl Recording {
@@ -58,10 +57,10 @@ impl Recording {
     /// # Errors
     /// When perf is missing or not allowed.
     pub fn start(frequency_hz: u32) -> Result<Self, PerfError> {
-        let dir = TempDir::with_prefix("fwdlab-perf-").map_err(PerfError::Start)?;
+        let dir = Scratch::new().map_err(PerfError::Start)?;
         // perf records as long as the command at its end runs: a cat that waits for the end of
         // its input needs no signal to end. What it prints first says that perf has started it.
-        let mut child = Command::new("perf")
+        let mut child = fwdlab_guard::tool("perf")
             .args(["record", "-q", "-e", "cpu-clock", "-a", "-g", "-F"])
             .arg(frequency_hz.to_string())
             .arg("-o")
@@ -89,7 +88,7 @@ impl Recording {
         if !self.child.wait().map_err(PerfError::Output)?.success() {
             return Err(self.failure("record"));
         }
-        let mut script = Command::new("perf")
+        let mut script = fwdlab_guard::tool("perf")
             .args(["script", "--no-inline", "-i"])
             .arg(self.dir.path().join("perf.data"))
             .stdin(Stdio::null())

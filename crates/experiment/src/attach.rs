@@ -1,7 +1,6 @@
 //! Gives an experiment the routes that come from elsewhere.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
 use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
@@ -13,7 +12,7 @@ use crate::{Error, Result};
 use fwdlab_results::Error as ResultsError;
 use fwdlab_results::Family;
 use fwdlab_routes::Prefix;
-use fwdlab_routes::{LearnedRoute, RouteTable, generate, read};
+use fwdlab_routes::{LearnedRoute, RouteTable, generate, read_found};
 
 /// Distinct gateways that learned routes are mapped to. They must fit into one
 /// network of the device beside its own address.
@@ -42,7 +41,7 @@ impl Experiment {
             (None, _) => return Ok(()),
             (Some(_), Some(file)) => {
                 self.sha256 = digest(&self.text, &file)?;
-                attach(self, &read(&file)?);
+                attach(self, &read_found(&file)?);
                 file.display().to_string()
             }
             (Some(RouteSource::Generate(count)), None) => {
@@ -90,7 +89,7 @@ impl Experiment {
 /// # Errors
 /// When the file cannot be read or is wrong.
 pub fn with_file(experiment: &Experiment, file: &Path) -> Result<Vec<Route>> {
-    let table = read(file)?;
+    let table = read_found(file)?;
     Ok(with(experiment, &table))
 }
 
@@ -222,7 +221,8 @@ fn first_gap(destination: &Endpoint, routes: &[Route]) -> Option<IpAddr> {
 fn digest(text: &str, file: &Path) -> Result<String> {
     let mut hash = Sha256::new();
     hash.update(text.as_bytes());
-    let mut source = File::open(file).map_err(ResultsError::io("open", file))?;
+    let mut source =
+        fwdlab_guard::input::found(file, u64::MAX).map_err(ResultsError::io("open", file))?;
     let mut buffer = vec![0; 1 << 16];
     loop {
         let length = source.read(&mut buffer).map_err(ResultsError::io("read", file))?;

@@ -229,8 +229,10 @@ pub fn reread<T>(
 /// The known word nearest to `name`, if it is near enough to be meant: at most
 /// a third of its letters differ.
 pub fn nearest<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+    // Who writes "NDR" means "ndr".
+    let name = name.to_lowercase();
     known
-        .map(|word| (strsim::damerau_levenshtein(name, word), word))
+        .map(|word| (strsim::damerau_levenshtein(&name, &word.to_lowercase()), word))
         .filter(|(distance, word)| *distance <= (word.len() / 3).max(1))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, word)| word)

@@ -64,12 +64,7 @@ fn read_name<'n>(
 ) -> Option<Found<String>> {
     let found = section.required_text("name", "\"a-short-name\"", findings)?;
     let name = found.value;
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    let result = if name.is_empty()
-        || name.len() > 64
-        || !name.chars().all(is_plain)
-        || name.starts_with('.')
-    {
+    let result = if !fwdlab_results::is_name(name) {
         Err(Complaint::new(
             format!("{name:?} is no name"),
             "1 to 64 letters, digits, '.', '_' or '-', with no '.' in front",
@@ -227,7 +222,10 @@ fn read_frame(
     let Some(Found { field, at, value }) = found else { return Some(smallest) };
     let sizes = match (value.as_str(), integer_of(value)) {
         (Some("min"), _) => return Some(smallest),
-        (Some(text), _) => text.parse().map_err(|error: TrafficError| error.to_string()),
+        (Some(text), _) => text.parse().map_err(|error: TrafficError| match error {
+            TrafficError::FrameSize { text } => format!("{text:?} is no frame length and no mix"),
+            error => error.to_string(),
+        }),
         (None, Some(bytes)) => Ok(FrameSizes::fixed(bytes as usize)),
         (None, None) => Err(format!("{} is no frame length", shown(value))),
     };
@@ -247,7 +245,13 @@ fn read_frame(
                 "\"min\", bytes from {least} to {MAX}, FCS included, \"imix\", or a mix such as \
                  \"64:7,594:4,1518:1\""
             ),
-            format!("write frame = \"min\" for {least} bytes"),
+            match value
+                .as_str()
+                .and_then(|text| super::fields::nearest(text, ["min", "imix"].into_iter()))
+            {
+                Some(near) => format!("did you mean \"{near}\"?"),
+                None => format!("write frame = \"min\" for {least} bytes"),
+            },
         )
     });
     findings.keep(&at, &field, result)

@@ -1,10 +1,10 @@
 //! Reads an experiment file into an [`Experiment`].
 
-use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use fwdlab_guard::input;
 use sha2::{Digest, Sha256};
 use toml::de::DeTable;
 
@@ -17,6 +17,8 @@ use super::{
 };
 use fwdlab_results::{Error as ResultsError, Measure};
 
+/// Longest experiment file.
+const MOST_BYTES: u64 = 4 * fwdlab_guard::MIB;
 const DEFAULT_BLOCKS: u32 = 8;
 const DEFAULT_CAP: u32 = 40;
 /// Fewer blocks cannot decide anything (the stop looks from the third on).
@@ -35,10 +37,43 @@ impl Experiment {
     /// When a file cannot be read or is wrong, as [`Experiment::parse`], or
     /// when a destination has no route.
     pub fn read(path: &Path, devices: &[&dyn Schema]) -> Result<Self> {
-        let text = fs::read_to_string(path).map_err(ResultsError::io("read", path))?;
-        let mut experiment = Self::parse(path, &text, devices)?;
+        let text = input::named_text(path, MOST_BYTES).map_err(ResultsError::io("read", path))?;
+        Self::of_text(path, &text, devices)
+    }
+
+    /// As [`Experiment::read`], of a text that stands at `path` or could.
+    ///
+    /// # Errors
+    /// As [`Experiment::read`].
+    pub fn of_text(path: &Path, text: &str, devices: &[&dyn Schema]) -> Result<Self> {
+        let mut experiment = Self::parse(path, text, devices)?;
         experiment.load_routes()?;
         Ok(experiment)
+    }
+
+    /// The line of the file on which a message about a variant should point: that of the key which
+    /// it names, else that of the variant; 1 when there is no such variant.
+    pub fn line_of(&self, variant: &str, message: &str) -> usize {
+        let (tree, _) = DeTable::parse_recoverable(&self.text);
+        let line = |at: usize| self.text[..at.min(self.text.len())].matches('\n').count() + 1;
+        let tables = tree.get_ref().get("variant").and_then(|list| list.get_ref().as_array());
+        let is_it = |table: &&DeTable<'_>| {
+            table.get("name").is_some_and(|name| name.get_ref().as_str() == Some(variant))
+        };
+        let mut found = tables.into_iter().flat_map(|list| list.iter());
+        let Some(table) = found.find_map(|one| one.get_ref().as_table().filter(is_it)) else {
+            return 1;
+        };
+        let set = table.get("set").and_then(|set| set.get_ref().as_table());
+        let keys = set.into_iter().chain([table]).flat_map(|table| table.iter());
+        let named = keys
+            .filter(|(key, _)| message.contains(key.get_ref().as_ref()))
+            .max_by_key(|(key, _)| key.get_ref().len());
+        match (named, table.get("name")) {
+            (Some((key, _)), _) if key.get_ref().as_ref() != "name" => line(key.span().start),
+            (_, Some(name)) => line(name.span().start),
+            _ => 1,
+        }
     }
 
     /// Validates the text of the experiment file at `path`. Reads no other
@@ -66,10 +101,21 @@ impl Experiment {
         let mut findings = Findings::new(text);
         let (tree, syntax) = DeTable::parse_recoverable(text);
         for error in &syntax {
+            let at = error.span().unwrap_or(0..0);
             let message = error.message().replace('\n', ", ");
-            let remedy = "put text in quotes, and see https://toml.io for the rest";
-            let complaint = Complaint::new(message, "TOML", remedy);
-            findings.add(&error.span().unwrap_or(0..0), "", complaint);
+            let key = text.get(at.clone()).filter(|_| message == "duplicate key");
+            let complaint = match key {
+                Some(_) => Complaint::new(
+                    "the key stands here a second time",
+                    "each key of a table once",
+                    "remove one of the two",
+                ),
+                None => {
+                    let remedy = "put text in quotes, and see https://toml.io for the rest";
+                    Complaint::new(message, "TOML", remedy)
+                }
+            };
+            findings.add(&at, key.unwrap_or_default(), complaint);
         }
         // A tree mended by guesses would only add false complaints.
         let experiment = if findings.is_empty() {
@@ -153,7 +199,7 @@ fn read_experiment(
     devices: &[&dyn Schema],
     findings: &mut Findings<'_>,
 ) -> Option<Experiment> {
-    let title = top.required_text("title", "\"What is compared\"", findings);
+    let title = read_title(&mut top, findings);
     let named = read_device(&mut top, devices, findings);
     let baseline = top.required_text("baseline", "\"the name of a variant\"", findings);
     let margin = read_margin(&mut top, findings);
@@ -218,6 +264,20 @@ fn read_experiment(
         latency: latency?,
         profile: profile?,
     })
+}
+
+/// The title, which stands above pages: one line, and all of it can be seen.
+fn read_title<'a>(top: &mut Section<'a>, findings: &mut Findings<'_>) -> Option<Found<&'a str>> {
+    let found = top.required_text("title", "\"What is compared\"", findings)?;
+    let result = match fwdlab_results::is_title(found.value) {
+        true => Ok(()),
+        false => Err(Complaint::new(
+            "the title has a line end or characters that cannot be seen, or is too long",
+            "one line of at most 500 bytes",
+            "write title = \"What is compared\"",
+        )),
+    };
+    findings.keep(&found.at, &found.field, result).map(|()| found)
 }
 
 /// The device that the file names, or the usual one; nothing for a wrong name.

@@ -131,3 +131,32 @@ proptest! {
         }
     }
 }
+
+/// The only problem of an experiment, in words.
+fn problem(keys: &str, traffic: &str, routes: &str) -> String {
+    minimal(keys, traffic, routes).unwrap_err().to_string()
+}
+
+#[test]
+fn remedies_name_what_was_meant() {
+    assert!(problem("measure = \"NDR\"", "", ROUTE).contains("did you mean \"ndr\"?"));
+    assert!(problem("", "frame = \"IMIX\"", ROUTE).contains("did you mean \"imix\"?"));
+    let half = problem("", "frame = \"64:7,594\"", ROUTE);
+    assert!(half.contains("\"64:7,594\" is no frame length and no mix"), "{half}");
+    let twice = problem("blocks = 2\nblocks = 3", "", ROUTE);
+    assert!(twice.contains("blocks: the key stands here a second time"), "{twice}");
+}
+
+#[test]
+fn a_message_about_a_variant_points_at_its_line() {
+    let text = "title = \"t\"\nbaseline = \"a\"\n[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n\
+                set = { \"x.y\" = \"1\",\n  \"x.y.z\" = \"2\" }\n[[traffic]]\nname = \"inet\"\n\
+                source = \"198.18.0.1:7\"\ndestination = \"198.19.0.1:7\"\n[routes]\n\
+                static = [\"198.19.0.0/16 via 198.19.0.2\"]\n";
+    let text = text.replace(",\n  \"x.y.z\"", ", \"x.y.z\"");
+    let experiment = Experiment::parse(Path::new("x.toml"), &text, &[&Anything]).unwrap();
+    assert_eq!(experiment.line_of("b", "cannot set x.y.z = 2"), 7);
+    assert_eq!(experiment.line_of("b", "cannot boot"), 6);
+    assert_eq!(experiment.line_of("a", "cannot boot"), 4);
+    assert_eq!(experiment.line_of("c", "cannot boot"), 1);
+}

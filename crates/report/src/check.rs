@@ -90,7 +90,7 @@ pub fn check(results: &Results) -> Result<Vec<Difference>, ReportError> {
     for (name, wanted) in files {
         known.insert(name.clone());
         let path = dir.join(&name);
-        match fs::read(&path) {
+        match fwdlab_guard::input::bytes(&path, MOST_BYTES) {
             Ok(is) if is == wanted => {}
             Ok(is) => found.push(difference(name, &is, &wanted)),
             // A build without pictures has made the rest.
@@ -115,6 +115,9 @@ pub fn check(results: &Results) -> Result<Vec<Difference>, ReportError> {
 pub fn unchecked(results: &Results) -> Result<Vec<Unchecked>, ReportError> {
     Ok(verify(results)?.unchecked)
 }
+
+/// Longest derived file that is compared.
+const MOST_BYTES: u64 = 1 << 30;
 
 /// The files in `dir`, below `prefix`, that are not `known`. Hidden ones (`.gitignore`) and what a
 /// kill left half-written say nothing to a reader of the report.

@@ -40,4 +40,4 @@ pub use check::{Difference, check, unchecked};
 pub use error::ReportError;
 pub use fwdlab_claims::Claims;
 pub use render::{claims, commit, github, json, terminal};
-pub use write::{Written, write};
+pub use write::{Written, is_current, write};

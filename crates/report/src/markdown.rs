@@ -1,8 +1,10 @@
 //! Blocks as Markdown: a file that reads well as plain text, or the step summary of a CI run.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use fwdlab_claims::claim::State;
+use fwdlab_guard::words;
 
 use super::block::{Block, Figure, Heading, Kind, Part, Statement, unfolded};
 use super::text_table::wrap;
@@ -19,7 +21,7 @@ pub fn file(parts: &[Part<'_>]) -> String {
         }
         blocks(&mut out, &part.blocks, Dialect::File);
     }
-    out
+    seen(out)
 }
 
 /// Renders a step summary: signs instead of words, and whatever has a heading folded away below it.
@@ -34,7 +36,15 @@ pub fn summary(parts: &[Part<'_>]) -> String {
             out.push_str("</details>\n");
         }
     }
-    out
+    seen(out)
+}
+
+/// What a page or a terminal that shows it might act on, written out.
+fn seen(text: String) -> String {
+    match words::visible(&text) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(shown) => shown,
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,8 +57,8 @@ impl Dialect {
     /// Breaks lines where they are read unrendered.
     fn wrap(self, text: &str, first: &str, next: &str) -> String {
         match self {
-            Self::File => wrap(text, WIDTH, first, next),
-            Self::Summary => format!("{first}{text}\n"),
+            Self::File => flat(&wrap(text, WIDTH, first, next), first),
+            Self::Summary => flat(&format!("{first}{}", text.replace('\n', " ")), first),
         }
     }
 
@@ -82,10 +92,17 @@ fn block(out: &mut String, block: &Block<'_>, dialect: Dialect) {
         Block::Lead(text) | Block::Paragraph(text) => out.push_str(&dialect.wrap(text, "", "")),
         Block::Label(text) => line(out, &format!("{text}:")),
         Block::Line(text) => line(out, text),
-        Block::Verbatim(text) => line(out, text),
-        Block::Preformatted(text) => line(out, &format!("```\n{text}```")),
+        Block::Verbatim(text) => {
+            out.push_str(text);
+            out.push('\n');
+        }
+        Block::Preformatted(text) => {
+            let fence = fence(text);
+            let _ = writeln!(out, "{fence}\n{text}{fence}");
+        }
         Block::Remarks(texts) => {
-            let quoted: Vec<String> = texts.iter().map(|text| format!("> {text}\n")).collect();
+            let quote = |text: &String| format!("> {}\n", text.replace('\n', " "));
+            let quoted: Vec<String> = texts.iter().map(quote).collect();
             out.push_str(&quoted.join(">\n"));
         }
         Block::List(items) => {
@@ -117,15 +134,41 @@ fn block(out: &mut String, block: &Block<'_>, dialect: Dialect) {
     }
 }
 
+/// One line, whatever the text holds.
 fn line(out: &mut String, text: &str) {
-    out.push_str(text);
+    out.push_str(&text.replace('\n', " "));
     out.push('\n');
+}
+
+/// Broken lines of running text, none of which begins as a heading, a quotation, a table, a fence or
+/// a list does; the first may, where its beginning is the page's own.
+fn flat(text: &str, first: &str) -> String {
+    const SIGNS: [&str; 12] =
+        ["#", ">", "|", "```", "~~~", "- ", "+ ", "* ", "---", "===", "***", "<"];
+    let mut out = String::with_capacity(text.len());
+    for (number, line) in text.lines().enumerate() {
+        let start = if number == 0 { first.len() } else { line.len() - line.trim_start().len() };
+        let (indent, words) = line.split_at(start.min(line.len()));
+        out.push_str(indent);
+        if SIGNS.iter().any(|sign| words.starts_with(sign)) {
+            out.push('\\');
+        }
+        out.push_str(words);
+        out.push('\n');
+    }
+    out
+}
+
+/// More backticks than the text has in a row.
+fn fence(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    "`".repeat(longest.max(2) + 1)
 }
 
 /// What holds and what does not.
 fn states(out: &mut String, block: &Block<'_>, dialect: Dialect) {
     let mut say = |state: State, text: &str| match dialect {
-        Dialect::File => out.push_str(&wrap(text, WIDTH, "- ", "  ")),
+        Dialect::File => out.push_str(&dialect.wrap(text, "- ", "  ")),
         Dialect::Summary => line(out, &format!("{} {text}<br>", sign(state))),
     };
     match block {
@@ -141,7 +184,7 @@ fn states(out: &mut String, block: &Block<'_>, dialect: Dialect) {
         Block::Warnings(texts) => texts.iter().for_each(|text| say(State::Warn, text)),
         Block::Failures(texts) if dialect == Dialect::File => {
             let wrapped: Vec<String> =
-                texts.iter().map(|text| wrap(text, WIDTH, "", "    ")).collect();
+                texts.iter().map(|text| dialect.wrap(text, "", "    ")).collect();
             out.push_str(&wrapped.join("\n"));
         }
         Block::Failures(texts) => texts.iter().for_each(|text| say(State::Bad, text)),

@@ -147,6 +147,9 @@ fn idle(stacks: &Stacks) -> u64 {
     stacks.iter().filter(|(stack, _)| is_idle(stack)).map(|(_, n)| n).sum()
 }
 
+/// Longest file of stacks.
+const MOST_BYTES: u64 = 256 * fwdlab_guard::MIB;
+
 /// Names, without their ending, of the `.folded` files.
 fn folded_files(place: &Path) -> Result<BTreeSet<String>, ReportError> {
     let entries = match fs::read_dir(place) {
@@ -166,7 +169,8 @@ fn folded_files(place: &Path) -> Result<BTreeSet<String>, ReportError> {
 
 fn read(place: &Path, name: &str, cell: &Cell) -> Result<Result<Profile, String>, ReportError> {
     let path = place.join(format!("{name}.folded"));
-    let text = fs::read_to_string(&path).map_err(ReportError::io("read", &path))?;
+    let text =
+        fwdlab_guard::input::text(&path, MOST_BYTES).map_err(ReportError::io("read", &path))?;
     let path = place.join(format!("{name}.json"));
     let taken: Taken = match read_if_present(&path)? {
         Some(json) => serde_json::from_str(&json)

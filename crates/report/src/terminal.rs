@@ -4,6 +4,8 @@
 use anstyle::{AnsiColor, Style};
 use fwdlab_claims::claim::State;
 
+use fwdlab_guard::words;
+
 use super::block::{Block, Heading, Kind, Part, Statement, unfolded};
 use super::text_table::wrap;
 
@@ -61,7 +63,7 @@ impl Sheet {
         if last == Kind::Alone {
             gap(&mut out);
         }
-        out
+        words::painted(&out).into_owned()
     }
 
     fn wrap(self, text: &str, first: &str, next: &str) -> String {

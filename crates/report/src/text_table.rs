@@ -31,6 +31,9 @@ impl TextTable {
     /// Adds a row; missing cells stay empty.
     pub fn row(&mut self, mut cells: Vec<String>) {
         cells.resize(self.head.len(), String::new());
+        for cell in cells.iter_mut().filter(|cell| cell.contains('\n')) {
+            *cell = cell.replace('\n', " ");
+        }
         self.rows.push(cells);
     }
 

@@ -38,6 +38,15 @@ pub enum Error {
         state: &'static str,
     },
 
+    /// A file was named where a results directory is wanted.
+    #[error("{path} is a file; wanted the results directory that it lies in: name {}", dir.display())]
+    NoDirectory {
+        /// The file.
+        path: PathBuf,
+        /// The directory.
+        dir: PathBuf,
+    },
+
     /// The directory holds no journal, or a journal without its first record.
     #[error("{dir} holds no results: {wanted}; start one with `fwdlab run -o {dir} EXPERIMENT`")]
     NoResults {
@@ -69,6 +78,28 @@ pub enum Error {
         id: String,
         /// "is already recorded" or "is not in the plan of this campaign".
         why: &'static str,
+    },
+
+    /// The results directory was moved away or deleted while a run wrote to it.
+    #[error(
+        "{dir} was moved or deleted while the run went on, and the run has stopped; what was recorded is where the directory is now: put it back, and run the same command again"
+    )]
+    Gone {
+        /// Where the directory was.
+        dir: PathBuf,
+    },
+
+    /// The journal was changed by somebody else while a run wrote to it.
+    #[error(
+        "{path} was changed while the run went on: it has {is} bytes and had {was}; wanted a journal that only this run writes; restore it, and run the same command again"
+    )]
+    Changed {
+        /// The journal.
+        path: PathBuf,
+        /// Its length now.
+        is: u64,
+        /// Its length after the last record.
+        was: u64,
     },
 
     /// A record could not be put into JSON.
@@ -103,6 +134,9 @@ impl Error {
 
 /// What a person can do about a system error.
 pub(crate) fn io_remedy(error: &io::Error) -> &'static str {
+    if let Some(remedy) = fwdlab_guard::remedy(error) {
+        return remedy;
+    }
     match error.kind() {
         io::ErrorKind::NotFound => "check the path",
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {

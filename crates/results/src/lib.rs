@@ -27,6 +27,7 @@ mod metric;
 pub mod profile;
 mod read;
 mod record;
+mod sane;
 
 #[cfg(any(test, feature = "samples"))]
 pub mod samples;
@@ -45,8 +46,14 @@ pub use metric::Metric;
 pub(crate) use read::JournalText;
 pub use read::{EXPERIMENT_FILE, JOURNAL_FILE, Results, SIGNATURE_FILE, TORN_FILE};
 pub use record::{
-    Campaign, Finished, Grouping, LimitedBy, Record, SCHEMA, Status, Steady, Trial, TrialOrder,
+    Campaign, Finished, Grouping, LimitedBy, Record, Resumed, SCHEMA, Status, Steady, Trial,
+    TrialOrder,
 };
+pub use sane::{is_name, is_title};
+
+/// Most bytes of a journal, of one of its experiment files, and of an environment.
+pub(crate) const MOST_JOURNAL_BYTES: u64 = 4 << 30;
+const MOST_TEXT_BYTES: u64 = 16 << 20;
 
 /// The result of a fallible operation on results.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,11 +1,13 @@
 //! Reads a results directory.
 
 use std::collections::HashSet;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{About, Campaign, Finished, Metric, Record, SCHEMA, Trial};
+use fwdlab_guard::input;
+
+use super::sane::{self, Insane};
+use super::{About, Campaign, Finished, Metric, Record, Resumed, SCHEMA, Trial};
 use crate::{Error, Result};
 
 /// Name of the journal in a results directory.
@@ -32,6 +34,8 @@ pub struct Results {
     /// Trials that do not count because they were run again, each with its
     /// reason.
     pub repeated: Vec<Trial>,
+    /// The runs that went on with it where that matters: something had changed, or trials ran again.
+    pub resumed: Vec<Resumed>,
     /// The end of the campaign; `None` while it is unfinished.
     pub finished: Option<Finished>,
     /// True when the last line was cut short by a kill or a full disk. Its
@@ -47,7 +51,7 @@ impl Results {
     /// a trial, or stands in the wrong place; the error names the line.
     pub fn read(dir: &Path) -> Result<Self> {
         let path = dir.join(JOURNAL_FILE);
-        let bytes = match fs::read(&path) {
+        let bytes = match input::bytes(&path, crate::MOST_JOURNAL_BYTES) {
             Ok(bytes) => bytes,
             Err(error)
                 if matches!(
@@ -55,6 +59,11 @@ impl Results {
                     io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
                 ) =>
             {
+                if dir.is_file() {
+                    let above = dir.parent().filter(|above| !above.as_os_str().is_empty());
+                    let above = above.unwrap_or(Path::new(".")).to_owned();
+                    return Err(Error::NoDirectory { path: dir.to_owned(), dir: above });
+                }
                 return Err(Error::NoResults { dir: dir.to_owned(), wanted: "no trials.jsonl" });
             }
             Err(error) => return Err(Error::io("read", &path)(error)),
@@ -82,11 +91,13 @@ impl Results {
                 (None, Record::Campaign(mut campaign)) => {
                     place.check_schema(&campaign)?;
                     campaign.modernise();
+                    place.check_campaign(&campaign)?;
                     results = Some(Self {
                         dir: dir.to_owned(),
                         campaign: *campaign,
                         trials: Vec::new(),
                         repeated: Vec::new(),
+                        resumed: Vec::new(),
                         finished: None,
                         is_torn: text.torn.is_some(),
                     });
@@ -95,24 +106,65 @@ impl Results {
                 (Some(_), Record::Campaign(_)) => {
                     return Err(place.misplaced("a second campaign begins here"));
                 }
+                (Some(r), Record::Resumed(resumed)) => {
+                    place.check_resumed(&resumed)?;
+                    for id in &resumed.again {
+                        if !r.set_failed_aside(id) {
+                            let what = format!("trial {id} is to run again and has not FAILED");
+                            return Err(place.misplaced(&what));
+                        }
+                        seen.remove(id);
+                    }
+                    r.finished = None;
+                    r.resumed.push(resumed);
+                }
                 (Some(r), _) if r.finished.is_some() => {
                     return Err(place.misplaced("a record follows the end of the campaign"));
                 }
                 (Some(r), Record::Trial(trial)) => {
+                    place.check_trial(&trial)?;
                     if !seen.insert(trial.id.clone()) {
                         return Err(
                             place.misplaced(&format!("trial {} is recorded twice", trial.id))
                         );
                     }
-                    r.trials.push(r.campaign.modern(*trial));
+                    let trial = r.campaign.modern(*trial);
+                    r.put(trial);
                 }
                 (Some(r), Record::Repeated(trial)) => {
+                    place.check_trial(&trial)?;
                     r.repeated.push(r.campaign.modern(*trial));
                 }
                 (Some(r), Record::Finished(end)) => r.finished = Some(end),
             }
         }
         Ok(results)
+    }
+
+    /// Takes a FAILED trial out of those that count, because it runs again; false when there is none.
+    fn set_failed_aside(&mut self, id: &str) -> bool {
+        let is_it = |trial: &Trial| trial.id == id && !trial.is_ok();
+        let Some(at) = self.trials.iter().position(is_it) else { return false };
+        let mut trial = self.trials.remove(at);
+        let why = trial.reason.unwrap_or_default();
+        trial.reason = Some(format!("FAILED, and run again because somebody asked for it: {why}"));
+        self.repeated.push(trial);
+        true
+    }
+
+    /// Puts a trial in its place: the end, unless it ran again.
+    fn put(&mut self, trial: Trial) {
+        let at = match self.resumed.iter().any(|resumed| resumed.again.contains(&trial.id)) {
+            true => self.trials.partition_point(|before| before.order < trial.order),
+            false => self.trials.len(),
+        };
+        self.trials.insert(at, trial);
+    }
+
+    /// Ids of the trials that FAILED.
+    pub fn failed(&self) -> Vec<String> {
+        let failed = self.trials.iter().filter(|trial| !trial.is_ok());
+        failed.map(|trial| trial.id.clone()).collect()
     }
 
     /// Fills in what the device is, where the journal only names it: `known` are the devices by
@@ -196,7 +248,7 @@ impl Place<'_> {
         serde_json::from_slice(line).map_err(|error| {
             self.error(
                 error.to_string(),
-                "a record of kind campaign, trial, repeated or finished",
+                "a record of kind campaign, trial, repeated, resumed or finished",
                 "use the fwdlab that wrote it, or remove the line to have its trial run again",
             )
         })
@@ -211,6 +263,22 @@ impl Place<'_> {
             "schema 1",
             "use a newer fwdlab",
         ))
+    }
+
+    fn check_campaign(&self, campaign: &Campaign) -> Result<()> {
+        sane::campaign(campaign).map_err(|insane| self.insane(insane))
+    }
+
+    fn check_trial(&self, trial: &Trial) -> Result<()> {
+        sane::trial(trial).map_err(|insane| self.insane(insane))
+    }
+
+    fn check_resumed(&self, resumed: &Resumed) -> Result<()> {
+        sane::resumed(resumed).map_err(|insane| self.insane(insane))
+    }
+
+    fn insane(&self, Insane { what, wanted }: Insane) -> Error {
+        self.error(what, wanted, "restore the file from where it was copied")
     }
 
     fn misplaced(&self, what: &str) -> Error {

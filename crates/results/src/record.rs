@@ -21,7 +21,9 @@ pub enum Record {
     Trial(Box<Trial>),
     /// A trial that does not count because it was run again; its `reason` says why.
     Repeated(Box<Trial>),
-    /// The last line: why the campaign ended.
+    /// A later run goes on here.
+    Resumed(Resumed),
+    /// The last line, unless trials run again: why the campaign ended.
     Finished(Finished),
 }
 
@@ -259,6 +261,19 @@ pub struct Steady {
     pub skipped: Vec<usize>,
     /// Why the window begins and ends there.
     pub why: String,
+}
+
+/// A run that went on with a campaign on another machine or build, or ran trials again.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resumed {
+    /// When it went on, UTC.
+    pub at: String,
+    /// What is not as it was for the trials before, as `name: before, now`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<String>,
+    /// Ids of FAILED trials that run again; those recorded before do not count.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub again: Vec<String>,
 }
 
 /// The end of a campaign.

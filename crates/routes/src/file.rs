@@ -1,10 +1,10 @@
 //! Opens a routes file, finds out what it is, and reads it.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
+use fwdlab_guard::input;
 
 use super::fault::Fault;
 use super::text::{Form, Reader};
@@ -26,7 +26,16 @@ const HEAD_BYTES: usize = 64 * 1_024;
 /// When it cannot be read, or a line or record of it is wrong; the error names
 /// it.
 pub fn read(path: &Path) -> Result<RouteTable> {
-    let file = File::open(path).map_err(RoutesError::io("open", path))?;
+    let file = input::named(path, MOST_BYTES).map_err(RoutesError::io("open", path))?;
+    read_from(path, BufReader::new(file))
+}
+
+/// As [`read`], of a file that another file names: a link is refused.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_found(path: &Path) -> Result<RouteTable> {
+    let file = input::found(path, MOST_BYTES).map_err(RoutesError::io("open", path))?;
     read_from(path, BufReader::new(file))
 }
 

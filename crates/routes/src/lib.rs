@@ -27,7 +27,7 @@ use std::collections::HashSet;
 use std::net::IpAddr;
 
 pub use error::RoutesError;
-pub use file::{read, read_bytes};
+pub use file::{read, read_bytes, read_found};
 pub use prefix::{NotAPrefix, Prefix, number};
 
 /// The result of a fallible operation on files of routes.

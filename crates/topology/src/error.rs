@@ -39,6 +39,14 @@ pub enum TopologyError {
         /// What nft said, on one line.
         message: String,
     },
+    /// A rule set that would have nft read other files.
+    #[error(
+        "{what} may not hold the word \"include\": nft reads, as root, and quotes whatever file it names; write all rules into one file"
+    )]
+    Include {
+        /// The rules, or their file.
+        what: String,
+    },
     /// nft(8) could not be started.
     #[error("cannot start nft: {source}; install it (apt-get install nftables)")]
     NftMissing {
@@ -63,6 +71,9 @@ impl TopologyError {
 
 fn remedy(error: &io::Error) -> &'static str {
     match error.kind() {
+        _ if fwdlab_guard::remedy(error).is_some() => {
+            fwdlab_guard::remedy(error).unwrap_or_default()
+        }
         io::ErrorKind::PermissionDenied => "this needs root: `fwdlab doctor` says what is missing",
         io::ErrorKind::Unsupported => "this kernel lacks a part: `fwdlab doctor` says which",
         _ => "`fwdlab doctor` says what this machine can do",

@@ -34,6 +34,6 @@ pub use links::LinkCounters;
 pub use model::{
     Cable, End, InterfaceAddress, Namespace, Neighbour, StaticRoute, Topology, port_name,
 };
-pub use namespace::{NetNamespace, remove_leftovers};
+pub use namespace::{NetNamespace, remove_leftovers, remove_own};
 pub use nftables::{NFTABLES, RuleSet, is_available as has_nftables};
 pub use testbed::Testbed;

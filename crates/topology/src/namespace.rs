@@ -106,8 +106,26 @@ pub fn remove_leftovers() -> Result<Vec<String>, TopologyError> {
     removed().map_err(TopologyError::kernel(doing()))
 }
 
+/// Removes the namespaces that this process made, because it ends without dropping them.
+///
+/// # Errors
+/// When the system refuses.
+pub fn remove_own() -> io::Result<()> {
+    let own = format!("{MARK}{}-", std::process::id());
+    for entry in fs::read_dir(DIRECTORY)? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with(&own) {
+            remove(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
 fn removed() -> io::Result<Vec<String>> {
-    if !Path::new(DIRECTORY).exists() {
+    let is_ours = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with(MARK);
+    let has_any = fs::read_dir(DIRECTORY)
+        .is_ok_and(|mut entries| entries.any(|entry| entry.is_ok_and(|e| is_ours(&e.file_name()))));
+    if !has_any {
         return Ok(Vec::new());
     }
     let _held = lock_directory()?;

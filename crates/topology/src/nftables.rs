@@ -2,9 +2,14 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
+
+use fwdlab_guard::{input, words};
 
 use super::error::TopologyError;
+
+/// Longest file of rules.
+const MOST_BYTES: u64 = 16 * fwdlab_guard::MIB;
 
 /// The control word by which variants name a rule set: rules, or the name of a file with rules.
 pub const NFTABLES: &str = "nftables";
@@ -33,15 +38,30 @@ impl RuleSet {
     /// # Errors
     /// When the file cannot be read.
     pub fn text(&self, beside: &Path) -> Result<String, TopologyError> {
-        match self {
+        let text = match self {
             Self::Inline(text) => Ok(text.clone()),
             Self::File(file) => {
                 let path = beside.join(file);
                 let doing = format!("read the rule set {}", path.display());
-                std::fs::read_to_string(&path).map_err(TopologyError::kernel(doing))
+                input::text(&path, MOST_BYTES).map_err(TopologyError::kernel(doing))
             }
+        }?;
+        if includes(&text) {
+            let what = match self {
+                Self::Inline(_) => "the rules".to_owned(),
+                Self::File(file) => beside.join(file).display().to_string(),
+            };
+            return Err(TopologyError::Include { what });
         }
+        Ok(text)
     }
+}
+
+/// Whether rules may make nft read other files, which it quotes when it does not understand them.
+/// Where the word stands is not asked: only nft knows what it takes for a comment.
+fn includes(rules: &str) -> bool {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    rules.split(|c| !is_word(c)).any(|word| word == "include")
 }
 
 /// Whether nft(8) is there.
@@ -74,7 +94,7 @@ fn run(arguments: &[&str], input: &str, namespace: &str) -> Result<String, Topol
 
 /// Runs nft in the calling thread's namespace; what it printed, or what it complained about.
 fn nft(arguments: &[&str], input: &str) -> std::io::Result<Result<String, String>> {
-    let mut child = Command::new("nft")
+    let mut child = fwdlab_guard::tool("nft")
         .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -88,6 +108,51 @@ fn nft(arguments: &[&str], input: &str) -> std::io::Result<Result<String, String
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
     Ok(match output.status.success() {
         true => Ok(text(&output.stdout)),
-        false => Err(text(&output.stderr).replace('\n', " | ")),
+        false => Err(said(&text(&output.stderr))),
     })
+}
+
+/// The first line of what nft complains about, as it can be shown; the lines after it quote the
+/// rules.
+fn said(message: &str) -> String {
+    const MOST: usize = 300;
+    let line = message.lines().next().unwrap_or("it said nothing");
+    let line: String = line.chars().take(MOST).collect();
+    words::one_line(&line).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_that_include_files_are_refused_wherever_the_word_stands() {
+        for rules in [
+            "include \"/etc/shadow\"\n",
+            "table ip t {}\n#\\\ninclude \"x\" {",
+            "{;include\t\"x\"}",
+        ] {
+            let error = RuleSet::Inline(rules.to_owned()).text(Path::new("")).unwrap_err();
+            assert!(error.to_string().contains("include"), "{error}");
+        }
+        assert!(RuleSet::Inline("table ip included {}".to_owned()).text(Path::new("")).is_ok());
+    }
+
+    #[test]
+    fn a_file_of_rules_that_is_a_link_is_not_read() {
+        let dir = std::env::temp_dir().join(format!("fwdlab-rules-{}", std::process::id()));
+        std::fs::create_dir(&dir).unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", dir.join("rules.nft")).unwrap();
+        let error = RuleSet::File("rules.nft".into()).text(&dir).unwrap_err();
+        std::fs::remove_dir_all(&dir).unwrap();
+        assert!(error.to_string().contains("symbolic link"), "{error}");
+    }
+
+    #[test]
+    fn one_line_of_a_message_is_passed_on() {
+        assert_eq!(
+            said("<stdin>:2:1: Error: syntax error\nroot:x:0:0\n^^^"),
+            "<stdin>:2:1: Error: syntax error"
+        );
+    }
 }

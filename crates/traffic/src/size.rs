@@ -112,7 +112,10 @@ impl FromStr for FrameSizes {
             if (1..=1000).contains(&weight) { Ok((len, weight)) } else { Err(wrong()) }
         };
         let parts = text.split(',').map(part).collect::<Result<Vec<_>, _>>()?;
-        if parts.len() > 64 { Err(wrong()) } else { Ok(Self { parts }) }
+        // "64:7,594" may be a mix without its last weight, or a number with a comma in it.
+        let weights = text.split(',').filter(|part| part.contains(':')).count();
+        let is_half = weights != 0 && weights != parts.len();
+        if is_half || parts.len() > 64 { Err(wrong()) } else { Ok(Self { parts }) }
     }
 }
 

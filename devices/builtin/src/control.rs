@@ -10,6 +10,14 @@ use fwdlab_router::{RouterError, check_word, settable_words};
 /// a slowdown of known size for calibration.
 pub const EXTRA_NS_PER_FRAME: &str = "fwdlab.device.extra_ns_per_frame";
 
+/// Whether a word looks like a sysctl of Linux.
+fn is_sysctl(word: &str) -> bool {
+    let word = word.replace('/', ".");
+    ["net.ipv4.", "net.ipv6.", "net.core.", "net.netfilter.", "net.bridge.", "kernel."]
+        .iter()
+        .any(|start| word.starts_with(start))
+}
+
 /// Checks the name of a control word, for the device of this name.
 ///
 /// # Errors
@@ -21,6 +29,9 @@ pub fn check_name(word: &str, device: &str) -> Result<(), Complaint> {
     }
     let remedy = match nearest(word, known.iter().copied()) {
         Some(near) => format!("did you mean \"{near}\"?"),
+        None if is_sysctl(word) => {
+            "write device = \"linux\" to set sysctls of the kernel".to_owned()
+        }
         None => "remove it".to_owned(),
     };
     Err(Complaint::new(

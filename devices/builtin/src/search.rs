@@ -110,7 +110,12 @@ impl Rings {
         let (lower_pps, upper_pps) = match finder.outcome() {
             search::Outcome::Regular(bounds) => (bounds.lower, bounds.upper),
             search::Outcome::AtMaxLoad(_) => (limits.max_load, limits.max_load),
-            _ => return Err(unfound(format!("frames are lost even at {:.0}", limits.min_load))),
+            _ => {
+                return Err(unfound(format!(
+                    "frames are lost even at {:.0} frames/s",
+                    limits.min_load
+                )));
+            }
         };
         Ok(RateSearch { mrr_pps, lower_pps, upper_pps, trials })
     }

@@ -1,16 +1,21 @@
 //! The devices of the running kernel as the lab knows them before they run.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use fwdlab_device::{Device, DeviceError, Finding, Kind, Place};
 use fwdlab_experiment::fields::Section;
 use fwdlab_experiment::problem::{Complaint, Findings};
 use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema};
+use fwdlab_guard::Scratch;
 use fwdlab_results::{About, Link};
 
 use crate::device::Namespaces;
 use crate::doctor;
 use crate::settings::{self, ROUTER};
+
+/// The file system in which BPF maps have names.
+pub(crate) const PINS: &str = "/sys/fs/bpf";
 
 /// A device between veth pairs.
 #[derive(Clone, Copy, Debug)]
@@ -93,5 +98,16 @@ impl Kind for OnVeth {
         _: &Place,
     ) -> Result<Box<dyn Device>, DeviceError> {
         Ok(Box::new(Namespaces::new(experiment.clone(), self.is_embedded)?))
+    }
+
+    fn tidy(&self) {
+        // Whoever may not remove them has not made them.
+        let _ = fwdlab_topology::remove_leftovers();
+        Scratch::tidy(Path::new(PINS));
+    }
+
+    fn abandon(&self) {
+        let _ = fwdlab_topology::remove_own();
+        Scratch::abandon(Path::new(PINS));
     }
 }

@@ -4,14 +4,20 @@
 use std::os::fd::AsFd;
 use std::path::Path;
 
-use aya::Ebpf;
 use aya::maps::{Array, DevMap, Map};
 use aya::programs::{Program, ProgramError, Xdp};
+use aya::{Ebpf, EbpfLoader};
 use fwdlab_port::bpf::Table;
 
+use fwdlab_guard::Scratch;
+
+use super::kind::PINS;
 use super::setup::DEVICE;
 use crate::LinuxError;
 use fwdlab_topology::{Testbed, TopologyError, port_name};
+
+/// Longest object file.
+const MOST_BYTES: u64 = 64 * fwdlab_guard::MIB;
 
 /// A map of this name gets the numbers of the device's two interfaces, for programs that redirect.
 const PORTS: &str = "ports";
@@ -24,6 +30,7 @@ pub(super) struct Object {
     /// Its name.
     pub(super) name: String,
     _loaded: Ebpf,
+    _pins: Option<Scratch>,
 }
 
 impl Object {
@@ -38,7 +45,8 @@ impl Object {
                 path.display()
             ),
         };
-        let bytes = std::fs::read(path).map_err(|error| refused(error.to_string()))?;
+        let bytes = fwdlab_guard::input::bytes(path, MOST_BYTES)
+            .map_err(|error| refused(error.to_string()))?;
         let ports = [0, 1].map(|port| testbed.interface_index(DEVICE, &port_name(port)));
         let [input, output] = ports;
         let ports = [input?, output?];
@@ -49,7 +57,14 @@ impl Object {
 }
 
 fn load(bytes: &[u8], ports: [u32; 2]) -> Result<Object, String> {
-    let mut loaded = Ebpf::load(bytes).map_err(|error| chain(&error))?;
+    // Maps that ask for a name get one in a directory of this trial, so that they neither meet
+    // those of somebody else nor outlive it.
+    let pins = Scratch::under(Path::new(PINS)).ok();
+    let mut loader = EbpfLoader::new();
+    if let Some(pins) = &pins {
+        loader.default_map_pin_directory(pins.path());
+    }
+    let mut loaded = loader.load(bytes).map_err(|error| chain(&error))?;
     if let Some(map) = loaded.map_mut(PORTS) {
         fill(map, ports).map_err(|why| format!("map {PORTS:?}: {why}"))?;
     }
@@ -76,7 +91,7 @@ fn load(bytes: &[u8], ports: [u32; 2]) -> Result<Object, String> {
     let table = Table::programs("fwdlab_object", 1).map_err(failed)?;
     let descriptor = program.fd().map_err(|error| chain(&error))?;
     table.set(0, descriptor.as_fd()).map_err(failed)?;
-    Ok(Object { table, name, _loaded: loaded })
+    Ok(Object { table, name, _loaded: loaded, _pins: pins })
 }
 
 /// Puts the interfaces' numbers into a map of devices or of numbers.

@@ -10,11 +10,12 @@ use fwdlab_agent::channel::{Counted, Message, ProfileCounts};
 use fwdlab_agent::task::{Task, TaskRoute, TaskTraffic, VmClock, VmTester};
 use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
 use fwdlab_experiment::{Experiment, Variant};
-use fwdlab_results::Measured;
 use fwdlab_results::profile::Profiled;
+use fwdlab_results::{Family, Measured};
 use fwdlab_topology::{NFTABLES, RuleSet};
 use sha2::{Digest, Sha256};
 
+use crate::config::{self, Needs};
 use crate::counts::measured;
 use crate::initramfs::Base;
 use crate::kernel::Kernel;
@@ -70,6 +71,12 @@ impl Boots {
         let mut boots = BTreeMap::new();
         for (variant, vm) in names.zip(variants) {
             let kernel = Kernel::find(&vm.kernel, vm.modules.as_deref(), base)?;
+            let needs = Needs {
+                ipv6: experiment.traffics.iter().any(|traffic| traffic.family != Family::Inet),
+                rules: has_rules,
+                pktgen: machine.tester == VmTester::Pktgen,
+            };
+            config::check(kernel.config.as_deref(), needs)?;
             let modules = kernel.modules.as_deref();
             let mut load = vm.load.clone();
             if machine.tester == VmTester::Pktgen {

@@ -1,7 +1,6 @@
 //! What the vm device uses.
 
 use std::path::Path;
-use std::process::Command;
 
 use fwdlab_device::Finding;
 
@@ -21,7 +20,7 @@ pub(super) fn findings(program: Option<&Path>) -> Vec<Finding> {
 }
 
 fn emulator() -> Finding {
-    let version = Command::new("qemu-system-x86_64").arg("--version").output();
+    let version = fwdlab_guard::tool("qemu-system-x86_64").arg("--version").output();
     let version = version.ok().filter(|output| output.status.success()).and_then(|output| {
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         text.lines().next().map(str::to_owned)

@@ -35,6 +35,22 @@ pub enum VmError {
         /// The directory.
         dir: PathBuf,
     },
+    /// A tree of sources in which nothing was built.
+    #[error("{dir} holds kernel sources and no kernel: run `make bzImage modules` in it")]
+    NotBuilt {
+        /// The directory.
+        dir: PathBuf,
+    },
+    /// The kernel was configured without something that is needed.
+    #[error(
+        "the kernel configured by {config} cannot be measured: {lacks}; set them and build it again"
+    )]
+    Config {
+        /// The configuration.
+        config: PathBuf,
+        /// Each option, with what needs it.
+        lacks: String,
+    },
     /// A directory with more than one kernel.
     #[error("{a} and {b} are both kernels; name one of them")]
     ManyImages {

@@ -3,9 +3,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use super::VmError;
+use super::{VmError, tree};
 
 /// A kernel that can be booted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +13,8 @@ pub(super) struct Kernel {
     pub(super) image: PathBuf,
     /// Its modules (`.../lib/modules/RELEASE`); none for a kernel that has all it needs built in.
     pub(super) modules: Option<PathBuf>,
+    /// Its configuration, where it lies beside it.
+    pub(super) config: Option<PathBuf>,
 }
 
 impl Kernel {
@@ -21,12 +22,14 @@ impl Kernel {
     /// experiment file's directory. A package file is unpacked into a directory beside it.
     pub(super) fn find(kernel: &str, modules: Option<&str>, base: &Path) -> Result<Self, VmError> {
         let path = base.join(kernel);
-        let mut found = if path.is_dir() {
+        let mut found = if let Some(tree) = tree::of(&path) {
+            Self::built(tree)?
+        } else if path.is_dir() {
             Self::unpacked(&path)?
         } else if path.is_file() && path.extension().is_some_and(|end| end == "deb") {
             Self::packed(&path)?
         } else if path.is_file() {
-            Self { modules: beside(&path), image: path }
+            Self { modules: beside(&path), config: config_of(&path), image: path }
         } else {
             Self::installed(kernel).ok_or(VmError::NoKernel { kernel: path })?
         };
@@ -48,11 +51,18 @@ impl Kernel {
         match (images.next(), images.next()) {
             (Some(image), None) => {
                 let own = release_of(&image).and_then(|release| modules_below(root, &release));
-                Ok(Self { modules: own, image })
+                Ok(Self { modules: own, config: config_of(&image), image })
             }
             (None, _) => Err(VmError::NoImage { dir: root.to_owned() }),
             (Some(a), Some(b)) => Err(VmError::ManyImages { a, b }),
         }
+    }
+
+    /// The kernel of a tree in which one was built.
+    fn built(tree: &Path) -> Result<Self, VmError> {
+        let image = tree::image(tree).ok_or_else(|| VmError::NotBuilt { dir: tree.to_owned() })?;
+        let config = Some(tree.join(tree::CONFIG)).filter(|config| config.is_file());
+        Ok(Self { modules: tree::modules(tree), config, image })
     }
 
     /// Unpacks a Debian package beside itself, once; the package is not installed.
@@ -62,7 +72,7 @@ impl Kernel {
             // Under its name only when it is whole.
             let part = package.with_extension("part");
             let _ = fs::remove_dir_all(&part);
-            let status = Command::new("dpkg-deb").arg("-x").arg(package).arg(&part).status();
+            let status = fwdlab_guard::tool("dpkg-deb").arg("-x").arg(package).arg(&part).status();
             let status = status.map_err(VmError::file("unpack with dpkg-deb", package))?;
             if !status.success() {
                 let broken = std::io::Error::other("dpkg-deb -x failed");
@@ -81,7 +91,8 @@ impl Kernel {
         }
         let image = PathBuf::from(format!("/boot/vmlinuz-{release}"));
         let modules = modules_below(Path::new("/"), release);
-        image.is_file().then_some(Self { image, modules })
+        let config = config_of(&image);
+        image.is_file().then_some(Self { image, modules, config })
     }
 }
 
@@ -127,6 +138,12 @@ pub fn kernels_at_hand(base: &Path) -> Vec<KernelAtHand> {
 fn beside(image: &Path) -> Option<PathBuf> {
     let root = image.parent()?.parent()?;
     modules_below(root, &release_of(image)?)
+}
+
+/// `config-RELEASE` beside the image.
+fn config_of(image: &Path) -> Option<PathBuf> {
+    let config = image.parent()?.join(format!("config-{}", release_of(image)?));
+    config.is_file().then_some(config)
 }
 
 fn modules_below(root: &Path, release: &str) -> Option<PathBuf> {
@@ -195,6 +212,22 @@ mod tests {
         for kernel in &found {
             Kernel::find(&kernel.name, None, dir.path()).expect("what is listed can be named");
         }
+    }
+
+    #[test]
+    fn a_tree_in_which_a_kernel_was_built_is_a_kernel() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let tree = dir.path().join("linux");
+        fs::create_dir_all(tree.join("arch/x86/boot")).expect("a directory");
+        for file in ["Kbuild", "Makefile", ".config", "modules.order"] {
+            fs::write(tree.join(file), "").expect("a file");
+        }
+        let failure = Kernel::find("linux", None, dir.path()).expect_err("no image").to_string();
+        assert!(failure.contains("make bzImage modules"), "{failure}");
+        fs::write(tree.join("arch/x86/boot/bzImage"), "").expect("a file");
+        let found = Kernel::find("linux", None, dir.path()).expect("a kernel");
+        assert_eq!(found.modules, Some(tree.clone()));
+        assert_eq!(found.config, Some(tree.join(".config")));
     }
 
     #[test]

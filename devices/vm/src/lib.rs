@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod config;
 mod counts;
 mod cpio;
 mod device;
@@ -27,6 +28,7 @@ mod pktgen;
 mod program;
 mod qemu;
 mod settings;
+mod tree;
 
 pub use error::VmError;
 pub use kernel::{KernelAtHand, kernels_at_hand};

@@ -9,11 +9,13 @@ use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use nix::sys::memfd::{MFdFlags, memfd_create};
+
+use fwdlab_guard::Folder;
 
 use super::VmError;
 use fwdlab_agent::task::VmClock;
@@ -88,7 +90,7 @@ impl Machine<'_> {
         let memory = Path::new("memory");
         initramfs.write_all(self.initramfs).map_err(VmError::file("write the guest to", memory))?;
         let console = in_memory("fwdlab-console")?;
-        let mut command = Command::new(self.launcher);
+        let mut command = fwdlab_guard::tool(self.launcher);
         command.arg("vm-launch").arg(std::process::id().to_string()).arg(PROGRAM);
         command.args(self.arguments(&path_of(&initramfs), &path_of(&console)));
         // A process group of its own: Ctrl-C is for fwdlab, which ends the guest itself.
@@ -197,7 +199,7 @@ pub(super) fn telling_line(console: &str) -> String {
 
 /// What QEMU calls itself.
 pub(super) fn version() -> String {
-    let output = Command::new(PROGRAM).arg("--version").output();
+    let output = fwdlab_guard::tool(PROGRAM).arg("--version").output();
     let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
     text.ok()
         .and_then(|text| text.lines().next().map(str::to_owned))
@@ -269,15 +271,16 @@ impl Progress {
 pub(super) fn keep_console(text: &str, dir: &Path, name: &str) -> PathBuf {
     let path = dir.join(format!("{name}.log"));
     let end = &text.as_bytes()[text.len().saturating_sub(LONGEST_LOG)..];
-    let kept = fs::create_dir_all(dir).and_then(|()| fs::write(&path, end));
+    let folder = || match (dir.parent(), dir.file_name()) {
+        (Some(parent), Some(name)) => Folder::open(parent)?.sub(name),
+        _ => Folder::open(dir),
+    };
+    let kept = folder().and_then(|folder| folder.put(format!("{name}.log").as_ref(), end));
     match kept {
         Ok(()) => path,
         // The failure of the trial matters more than that its log is lost; on a full disk, half
         // a log would leave no room to record it.
-        Err(error) => {
-            let _ = fs::remove_file(&path);
-            PathBuf::from(format!("no file ({}: {error})", path.display()))
-        }
+        Err(error) => PathBuf::from(format!("no file ({}: {error})", path.display())),
     }
 }
 

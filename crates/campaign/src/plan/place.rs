@@ -71,15 +71,54 @@ impl Place {
     }
 }
 
+impl Place {
+    /// Finished results of `experiment` at this place, the latest last.
+    ///
+    /// # Errors
+    /// When a directory cannot be read.
+    pub fn finished(&self, experiment: &Experiment) -> Result<Vec<Results>> {
+        let dirs: Box<dyn Iterator<Item = PathBuf>> = match self {
+            Self::Named(dir) => Box::new(std::iter::once(dir.clone())),
+            Self::Under(root) => {
+                let dirs = (1..).map(|number| root.join(numbered(experiment.stem(), number)));
+                Box::new(dirs.take_while(|dir| dir.exists()))
+            }
+        };
+        let mut found = Vec::new();
+        for dir in dirs {
+            match Results::read(&dir) {
+                Ok(results)
+                    if results.finished.is_some()
+                        && results.campaign.experiment_sha256 == experiment.sha256 =>
+                {
+                    found.push(results);
+                }
+                Ok(_) | Err(Error::NoResults { .. } | Error::JournalLine { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Opens results of `experiment` in `dir`, finished or not, to run their FAILED trials again.
+    ///
+    /// # Errors
+    /// As [`Place::open`].
+    pub fn retry(dir: &Path, experiment: &Experiment) -> Result<Opened> {
+        going_on(dir, experiment, Journal::reopen(dir)?)
+    }
+}
+
+/// `stem`, `stem-2`, ...
+fn numbered(stem: &str, number: u32) -> String {
+    if number == 1 { stem.to_owned() } else { format!("{stem}-{number}") }
+}
+
 /// The first of `stem`, `stem-2`, ... that is free or can go on.
 fn first_fit(root: &Path, experiment: &Experiment) -> Result<(PathBuf, State)> {
     let mut number = 1;
     loop {
-        let name = match number {
-            1 => experiment.stem().to_owned(),
-            n => format!("{}-{n}", experiment.stem()),
-        };
-        let dir = root.join(name);
+        let dir = root.join(numbered(experiment.stem(), number));
         match state_of(&dir, experiment)? {
             State::Taken(_) => number += 1,
             state => return Ok((dir, state)),
@@ -133,7 +172,14 @@ fn begin(dir: &Path, experiment: &Experiment, terms: &Terms) -> Result<Opened> {
 }
 
 fn resume(dir: &Path, experiment: &Experiment) -> Result<Opened> {
-    let (journal, results) = Journal::resume(dir)?;
+    going_on(dir, experiment, Journal::resume(dir)?)
+}
+
+fn going_on(
+    dir: &Path,
+    experiment: &Experiment,
+    (journal, results): (Journal, Results),
+) -> Result<Opened> {
     let plan = Plan::recorded(experiment, &results.campaign)
         .ok_or_else(|| Error::Occupied { dir: dir.to_owned(), state: "another version's" })?;
     Ok(Opened { journal, plan, earlier: Some(results) })

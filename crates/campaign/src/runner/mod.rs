@@ -186,6 +186,7 @@ impl Runner<'_> {
             if self.stop.load(Ordering::Relaxed) {
                 return Ok(None);
             }
+            journal.check()?;
             self.observer.starts(upcoming);
             let mut trial = blank(self.experiment, planned);
             match self.measured(planned, upcoming, applied) {

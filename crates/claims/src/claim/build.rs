@@ -157,7 +157,10 @@ fn warnings(results: &Results, setting: &Setting) -> Vec<Warning> {
         }
     }
     let is_known = setting.is_blocked;
-    let unpinned = results.trials.iter().filter(|t| is_known && !t.measured.environment.pinned);
+    // A trial that FAILED before its traffic began says nothing about cores.
+    let has_run = |t: &Trial| t.is_ok() || !t.measured.intervals.is_empty();
+    let is_pinned = |t: &Trial| t.measured.environment.pinned;
+    let unpinned = results.trials.iter().filter(|t| is_known && has_run(t) && !is_pinned(t));
     let unpinned: Vec<String> = unpinned.map(|t| t.id.clone()).collect();
     if !unpinned.is_empty() {
         let text = "tester and device were not pinned to cores of their own".to_owned();
@@ -168,6 +171,7 @@ fn warnings(results: &Results, setting: &Setting) -> Vec<Warning> {
                     build it with --release and run again";
         found.push(Warning { text: text.to_owned(), trials: Vec::new() });
     }
+    found.extend(mixed(results));
     if results.is_torn {
         let text = "the last line of trials.jsonl is cut short: its trial counts as not run; \
                     run the same command again to go on";
@@ -182,4 +186,19 @@ fn warnings(results: &Results, setting: &Setting) -> Vec<Warning> {
         found.push(Warning { text, trials: Vec::new() });
     }
     found
+}
+
+/// Runs that went on with the campaign on another machine, kernel or build, with their trials.
+fn mixed(results: &Results) -> impl Iterator<Item = Warning> + '_ {
+    let changed = results.resumed.iter().filter(|resumed| !resumed.differences.is_empty());
+    changed.map(|resumed| {
+        let later = results.trials.iter().filter(|trial| trial.started >= resumed.at);
+        let text = format!(
+            "the run that went on at {} was not on what the trials before ran on: {}; a comparison \
+             across the two is one of machines, too",
+            resumed.at,
+            resumed.differences.join("; ")
+        );
+        Warning { text, trials: later.map(|trial| trial.id.clone()).collect() }
+    })
 }

@@ -10,6 +10,9 @@ use fwdlab_netbenches::pktgen::PktgenLog;
 /// Lengths with FCS of the smallest UDP frames, IPv4 and IPv6.
 pub(super) const SMALLEST: [usize; 2] = [64, 66];
 
+/// Longest log that is read.
+const MOST_BYTES: u64 = 1 << 30;
+
 /// What the logs of a series say.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Context {
@@ -88,13 +91,13 @@ impl Context {
 }
 
 fn read(path: &Path) -> Option<PktgenLog> {
-    let log = PktgenLog::read(std::fs::File::open(path).ok()?).ok()?;
+    let log = PktgenLog::read(fwdlab_guard::input::found(path, MOST_BYTES).ok()?).ok()?;
     log.is_usable().then_some(log)
 }
 
 /// The number before the word `flows` in the README of a directory.
 fn announced_flows(directory: &Path) -> Option<u64> {
-    let text = std::fs::read_to_string(directory.join("README.md")).ok()?;
+    let text = fwdlab_guard::input::text(&directory.join("README.md"), MOST_BYTES).ok()?;
     let words: Vec<&str> = text.split_whitespace().collect();
     words.windows(4).find_map(|words| {
         let at =

@@ -89,7 +89,7 @@ fn family<F: Learned + Measured>(
     let mut figures: Vec<Figure> = Vec::new();
     bench::table(&name, &dump, Vec::new(), &plan, &mut |some| {
         if let Some(figure) = some.first() {
-            eprintln!("{} {} {}: done", figure.family, figure.stream, figure.mode);
+            fwdlab_guard::say!("{} {} {}: done", figure.family, figure.stream, figure.mode);
         }
         figures.extend_from_slice(some);
     })?;

@@ -33,7 +33,7 @@ pub(super) fn execute(arguments: &GenArgs, path: &Path) -> anyhow::Result<ExitCo
         bail!("{shown}: none of its {too_long} frames can be sent; choose another capture");
     }
     if too_long > 0 {
-        eprintln!("{too_long} frames of {shown} are too long and left out");
+        fwdlab_guard::say!("{too_long} frames of {shown} are too long and left out");
     }
     let mut out = arguments.socket.open(&arguments.interface, pool.clone())?;
     let mut back = Back::open(arguments, &pool, out.mac())?;

@@ -44,7 +44,7 @@ impl Interfaces {
         for family in ["ipv4", "ipv6"] {
             let file = format!("/proc/sys/net/{family}/conf/all/forwarding");
             if std::fs::read_to_string(file).is_ok_and(|text| text.trim() == "1") {
-                eprintln!(
+                fwdlab_guard::say!(
                     "warning: the kernel forwards {family} here as well, so that packets are \
                      forwarded twice; sysctl -w net.{family}.conf.all.forwarding=0"
                 );

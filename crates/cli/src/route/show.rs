@@ -24,7 +24,7 @@ pub(super) fn warn(router: &Router) {
     let strangers = now.drops(DropReason::WrongMac);
     if strangers > 0 {
         let macs: Vec<_> = router.ports().iter().map(|port| port.mac.to_string()).collect();
-        eprintln!(
+        fwdlab_guard::say!(
             "warning: wrong-mac: {strangers} of {} frames are for other MAC addresses than the \
              router's ({}); give it those of the capture: --port MAC,ADDRESS/LENGTH",
             now.received,
@@ -193,7 +193,7 @@ pub(super) fn warn_of_offloads(router: &Router, interfaces: &[Option<&str>]) {
     for (number, name) in (0..).zip(interfaces) {
         let count = router.port_counters(number).rx_too_long;
         if let Some(name) = name.filter(|_| count > 0) {
-            eprintln!(
+            fwdlab_guard::say!(
                 "warning: {count} frames on {name} were merged by an offload or longer than its \
                  MTU, and could not be sent on; ethtool -K {name} gro off lro off, and where they \
                  come from: ethtool -K INTERFACE tso off gso off"

@@ -221,7 +221,7 @@ pub fn escape(text: &str) -> String {
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
             '\'' => safe.push_str("&#39;"),
-            c if c < ' ' && !matches!(c, '\n' | '\t') => safe.push(' '),
+            c if fwdlab_guard::words::is_hidden(c) => safe.push(' '),
             c => safe.push(c),
         }
     }

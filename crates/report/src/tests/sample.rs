@@ -108,6 +108,7 @@ pub fn results(variants: &[Variant], blocks: u32) -> Results {
         },
         trials,
         repeated: Vec::new(),
+        resumed: Vec::new(),
         finished: Some(Finished {
             at: "2026-11-21T13:00:50Z".to_owned(),
             stopped: "all blocks run".to_owned(),

@@ -7,9 +7,9 @@ mod machine;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
+use fwdlab_guard::input;
 use serde::{Deserialize, Serialize};
 
 use crate::journal::write_whole;
@@ -81,7 +81,7 @@ impl Environment {
     /// When the file cannot be read or is no environment.
     pub fn read(dir: &Path) -> Result<Option<Self>> {
         let path = dir.join(ENVIRONMENT_FILE);
-        let bytes = match fs::read(&path) {
+        let bytes = match input::bytes(&path, crate::MOST_TEXT_BYTES) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Error::io("read", &path)(error)),

@@ -2,10 +2,10 @@
 //! of the experiment file beside it. Whoever changes, removes or moves a line must write every later
 //! line anew, and then the last hash is another one: the report prints it, and a signature covers it.
 
-use std::fs;
 use std::io;
 use std::path::Path;
 
+use fwdlab_guard::input;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
@@ -89,7 +89,7 @@ fn experiment(dir: &Path) -> Result<String> {
 }
 
 fn read_or_nothing(path: &Path) -> Result<Vec<u8>> {
-    match fs::read(path) {
+    match input::bytes(path, crate::MOST_TEXT_BYTES) {
         Ok(bytes) => Ok(bytes),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(Error::io("read", path)(error)),

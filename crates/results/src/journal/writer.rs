@@ -2,15 +2,19 @@
 
 use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
+
+use fwdlab_guard::{Folder, Refused, input};
+use nix::fcntl::OFlag;
 
 use super::chain::{self, Chain};
 use super::utc_stamp;
 use crate::{
-    Campaign, EXPERIMENT_FILE, Finished, JOURNAL_FILE, JournalText, Record, Results, TORN_FILE,
-    Trial,
+    Campaign, EXPERIMENT_FILE, Finished, JOURNAL_FILE, JournalText, Record, Results, Resumed,
+    TORN_FILE, Trial,
 };
 use crate::{Error, Result};
 
@@ -64,6 +68,18 @@ impl Journal {
     /// When there are none, they are finished, in use, or damaged: a line that is no record, or one
     /// that does not carry the hash of the line before.
     pub fn resume(dir: &Path) -> Result<(Self, Results)> {
+        let (journal, results) = Self::reopen(dir)?;
+        if results.finished.is_some() {
+            return Err(Error::Occupied { dir: dir.to_owned(), state: "finished" });
+        }
+        Ok((journal, results))
+    }
+
+    /// As [`Journal::resume`], for results that may be finished: trials of them are to run again.
+    ///
+    /// # Errors
+    /// As [`Journal::resume`].
+    pub fn reopen(dir: &Path) -> Result<(Self, Results)> {
         if !dir.join(JOURNAL_FILE).exists() {
             return Err(Error::NoResults { dir: dir.to_owned(), wanted: "no trials.jsonl" });
         }
@@ -74,9 +90,6 @@ impl Journal {
                 dir: dir.to_owned(),
                 wanted: "its trials.jsonl lacks the campaign record",
             })?;
-        if results.finished.is_some() {
-            return Err(Error::Occupied { dir: dir.to_owned(), state: "finished" });
-        }
         journal.after = match Chain::of(&text, dir)? {
             Chain::Absent => None,
             Chain::Whole { last } => Some(last),
@@ -91,6 +104,25 @@ impl Journal {
     /// The results directory.
     pub fn dir(&self) -> &Path {
         &self.dir
+    }
+
+    /// Whether the journal still lies where it was opened and ends where it was left: what is
+    /// measured into a directory that was moved away, deleted or changed would be lost.
+    ///
+    /// # Errors
+    /// [`Error::Gone`] or [`Error::Changed`].
+    pub fn check(&self) -> Result<()> {
+        let gone = || Error::Gone { dir: self.dir.clone() };
+        let there = fs::symlink_metadata(&self.path).map_err(|_| gone())?;
+        let ours = self.file.metadata().map_err(Error::io("look at", &self.path))?;
+        if (there.dev(), there.ino()) != (ours.dev(), ours.ino()) {
+            return Err(gone());
+        }
+        if ours.len() != self.length {
+            let (is, was) = (ours.len(), self.length);
+            return Err(Error::Changed { path: self.path.clone(), is, was });
+        }
+        Ok(())
     }
 
     /// Records one trial and waits until it is on the disk.
@@ -118,6 +150,19 @@ impl Journal {
     /// When the disk refuses.
     pub fn append_repeated(&mut self, trial: &Trial) -> Result<()> {
         self.write_line(&Record::Repeated(Box::new(trial.clone())))
+    }
+
+    /// Records that this run goes on with the campaign, in what it differs from the runs before, and
+    /// which FAILED trials it runs again.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub fn append_resumed(&mut self, resumed: &Resumed) -> Result<()> {
+        self.write_line(&Record::Resumed(resumed.clone()))?;
+        resumed.again.iter().for_each(|id| {
+            self.recorded.remove(id);
+        });
+        Ok(())
     }
 
     /// Records the end of the campaign and why it ended, and gives the
@@ -151,20 +196,26 @@ impl Journal {
     /// Opens and locks the journal and reads what it holds.
     fn open(dir: &Path, create: bool) -> Result<(Self, Vec<u8>)> {
         let path = dir.join(JOURNAL_FILE);
-        let mut file = OpenOptions::new()
+        let file = OpenOptions::new()
             .read(true)
             .write(true)
             .create(create)
             .truncate(false)
+            .custom_flags(NO_LINK)
             .open(&path)
-            .map_err(Error::io("open", &path))?;
+            .map_err(|error| Error::io("open", &path)(link_or(&path, error)))?;
+        if !file.metadata().is_ok_and(|about| about.is_file()) {
+            return Err(Error::io("open", &path)(Refused::NotRegular.into()));
+        }
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(Error::Busy { dir: dir.to_owned() }),
             Err(TryLockError::Error(error)) => return Err(Error::io("lock", &path)(error)),
         }
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(Error::io("read", &path))?;
+        // What an earlier run left that was killed; whoever may not remove it will hear of it soon.
+        let _ = Folder::open(dir).and_then(|folder| folder.tidy());
+        let bytes =
+            input::limited(&file, crate::MOST_JOURNAL_BYTES).map_err(Error::io("read", &path))?;
         let length = JournalText::split(&bytes).whole_bytes();
         let journal = Self {
             dir: dir.to_owned(),
@@ -183,7 +234,12 @@ impl Journal {
         let Some(torn) = text.torn else { return Ok(()) };
         let aside = self.dir.join(TORN_FILE);
         let write = || -> std::io::Result<()> {
-            let mut file = OpenOptions::new().append(true).create(true).open(&aside)?;
+            let mut file = OpenOptions::new()
+                .append(true)
+                .create(true)
+                .custom_flags(NO_LINK)
+                .open(&aside)
+                .map_err(|error| link_or(&aside, error))?;
             file.write_all(torn)?;
             if !torn.ends_with(b"\n") {
                 file.write_all(b"\n")?;
@@ -205,11 +261,13 @@ impl Journal {
             next = Some(chain::sha256(&line));
         }
         line.push(b'\n');
-        let written = self
-            .file
-            .seek(SeekFrom::Start(self.length))
-            .and_then(|_| self.file.write_all(&line))
-            .and_then(|()| self.file.sync_data());
+        self.check()?;
+        let written = patiently(|| {
+            self.file
+                .seek(SeekFrom::Start(self.length))
+                .and_then(|_| self.file.write_all(&line))
+                .and_then(|()| self.file.sync_data())
+        });
         if let Err(error) = written {
             // Leave no half record behind; if even this fails, the next start
             // finds a torn line and sets it aside.
@@ -227,32 +285,37 @@ impl Journal {
     }
 }
 
-/// Writes a whole file so that readers, and a crash, see either the old one or
-/// the new one: into a file beside it, synced, renamed over it, and the rename
-/// synced.
+/// A link is not followed; a fifo does not hold the open up.
+const NO_LINK: i32 = OFlag::O_NOFOLLOW.union(OFlag::O_NONBLOCK).bits();
+
+/// Says of a link that it is one.
+fn link_or(path: &Path, error: io::Error) -> io::Error {
+    let is_link = path.symlink_metadata().is_ok_and(|about| about.is_symlink());
+    if is_link { Refused::Link.into() } else { error }
+}
+
+/// Tries again what the system says may work a little later.
+fn patiently<T>(mut work: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    const TRIES: u32 = 8;
+    for tried in 1..TRIES {
+        match work() {
+            Err(error)
+                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
+            {
+                std::thread::sleep(Duration::from_millis(10 << tried));
+            }
+            result => return result,
+        }
+    }
+    work()
+}
+
+/// Writes a whole file so that readers, and a crash, see either the old one or the new one.
 ///
 /// # Errors
 /// When the system refuses; nothing is left behind then.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
-    let dir = match path.parent() {
-        Some(dir) if !dir.as_os_str().is_empty() => dir,
-        _ => Path::new("."),
-    };
-    let mut name = std::ffi::OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}.new", std::process::id()));
-    let beside = dir.join(name);
-    let write = || -> std::io::Result<()> {
-        let mut file = File::create(&beside)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&beside, path)
-    };
-    write().map_err(|error| {
-        let _ = fs::remove_file(&beside);
-        Error::io("write", path)(error)
-    })?;
-    sync_dir(dir)
+    fwdlab_guard::write_whole(path, bytes).map_err(Error::io("write", path))
 }
 
 /// Syncs a directory, so that names made or changed in it last.

@@ -150,6 +150,7 @@ fn earlier_results_tell_spread_and_time() {
         campaign: samples::campaign(),
         trials: trials(&[1.010, 1.012, 1.008, 1.011]),
         repeated: Vec::new(),
+        resumed: Vec::new(),
         finished: None,
         is_torn: false,
     };

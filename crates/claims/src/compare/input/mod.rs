@@ -10,7 +10,11 @@ use std::path::Path;
 
 use super::{CompareError, Options};
 use crate::runs::{self, Series};
+use fwdlab_guard::input as guard;
 use fwdlab_results::Results;
+
+/// Longest input.
+const MOST_BYTES: u64 = 1 << 30;
 
 /// Reads every source in order.
 pub(super) fn read_all(
@@ -39,11 +43,9 @@ fn read_text(
 ) -> Result<Vec<Series>, CompareError> {
     let failed = |reason| CompareError::Read { path: path.to_owned(), reason };
     let bytes = if path.as_os_str() == "-" {
-        let mut bytes = Vec::new();
-        stdin.read_to_end(&mut bytes).map_err(failed)?;
-        bytes
+        guard::limited(stdin, MOST_BYTES).map_err(failed)?
     } else {
-        std::fs::read(path).map_err(failed)?
+        guard::named_bytes(path, MOST_BYTES).map_err(failed)?
     };
     let text = String::from_utf8_lossy(&bytes);
     let start = text.trim_start();

@@ -59,7 +59,7 @@ fn row(group: &Group) -> Vec<String> {
     let name = if group.name.is_empty() { &group.metric } else { &group.name };
     let mut row = vec![name.clone()];
     for (i, series) in group.series.iter().enumerate() {
-        row.push(format!("{} ± {}", figure(median(series)), spread(series)));
+        row.push(centre(series));
         if let Some(judgement) = i.checked_sub(1).map(|i| &group.judgements[i]) {
             let p =
                 judgement.comparison.as_ref().map_or(String::new(), |c| format!("p={:.3} ", c.p));
@@ -91,9 +91,9 @@ fn change(judgement: &Judgement, direction: Direction) -> String {
     }
 }
 
-/// How far the farthest value lies from the median, in per cent.
-fn spread(series: &Series) -> String {
-    let centre = median(series);
+/// The median, and how far the farthest value lies from it, in per cent; `-` without a value.
+fn centre(series: &Series) -> String {
+    let Some(centre) = median(series) else { return "-".to_owned() };
     let far = series.values.iter().map(|value| (value - centre).abs()).fold(0.0, f64::max);
-    format!("{:.0}%", far / centre.abs() * 100.0)
+    format!("{} ± {:.0}%", figure(centre), far / centre.abs() * 100.0)
 }

@@ -27,8 +27,12 @@ pub(super) fn csv(compared: &Compared) -> String {
                 let _ = write!(text, "{},", quoted(name));
             }
             let _ = write!(text, "{},{},", baseline.values.len(), variant.values.len());
-            let _ =
-                write!(text, "{},{},", super::text::median(baseline), super::text::median(variant));
+            for series in [baseline, variant] {
+                if let Some(median) = super::text::median(series) {
+                    let _ = write!(text, "{median}");
+                }
+                text.push(',');
+            }
             match &judgement.comparison {
                 Some(c) => {
                     let (low, high) = (c.interval95.low.ratio(), c.interval95.high.ratio());

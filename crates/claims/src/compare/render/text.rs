@@ -84,9 +84,10 @@ fn table(group: &Group, text: &mut String) {
     }
     rows[0].push("change".to_owned());
     for (i, series) in group.series.iter().enumerate() {
-        let mut row = vec![series.name.clone(), figure(median(series)), cv(series), count(series)];
+        let mut row =
+            vec![series.name.clone(), figure_or_dash(median(series)), cv(series), count(series)];
         if has_time {
-            row.push(figure(1e9 / median(series)));
+            row.push(figure_or_dash(median(series).map(|median| 1e9 / median)));
         }
         row.push(if i == 0 { String::new() } else { change(&group.judgements[i - 1]) });
         rows.push(row);
@@ -112,8 +113,14 @@ fn interval(c: &Comparison) -> String {
     format!("[{:+.2}, {:+.2}]", c.interval95.low.percent(), c.interval95.high.percent())
 }
 
-pub(super) fn median(series: &Series) -> f64 {
-    Sample::new(series.values.clone()).map_or(f64::NAN, |sample| sample.median())
+/// The median; nothing of a series without a value.
+pub(super) fn median(series: &Series) -> Option<f64> {
+    Sample::new(series.values.clone()).ok().map(|sample| sample.median())
+}
+
+/// A figure, or `-` where there is none.
+pub(super) fn figure_or_dash(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), figure)
 }
 
 /// Coefficient of variation, or `FAILED` when there is no value.
@@ -199,7 +206,7 @@ pub(super) fn markdown(compared: &Compared) -> String {
             let _ = writeln!(
                 text,
                 "| {name} | {} | {} | {} | {change} | {word} |",
-                figure(median(series)),
+                figure_or_dash(median(series)),
                 cv(series),
                 count(series)
             );

@@ -1,0 +1,144 @@
+//! Changes of an experiment from the command line: they are made in its text, so that the file that
+//! results keep is the one that ran.
+
+use std::path::Path;
+
+use anyhow::{Context as _, bail};
+use toml_edit::{DocumentMut, Item, Table, Value, value};
+
+/// Arguments of commands that run experiments.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct Changes {
+    /// Run so many blocks, or "until-decided"
+    #[arg(long, value_name = "N", help_heading = "Changes of the experiment")]
+    pub blocks: Option<String>,
+    /// Measure each trial for so long, such as 2s or 500ms
+    #[arg(long, value_name = "TIME", help_heading = "Changes of the experiment")]
+    pub duration: Option<String>,
+    /// Draw the order of the trials from this number
+    #[arg(long, value_name = "NUMBER", help_heading = "Changes of the experiment")]
+    pub seed: Option<u64>,
+    /// Set a key of the experiment (margin=2%), or a control word of a variant
+    /// (modular:net.route.algo.inet.algo=dxr); may be repeated
+    #[arg(long, value_name = "KEY=VALUE", help_heading = "Changes of the experiment")]
+    pub set: Vec<String>,
+}
+
+impl Changes {
+    /// Whether nothing is changed.
+    pub fn is_empty(&self) -> bool {
+        self.blocks.is_none()
+            && self.duration.is_none()
+            && self.seed.is_none()
+            && self.set.is_empty()
+    }
+
+    /// The text of an experiment with the changes in it.
+    ///
+    /// # Errors
+    /// When the text is no TOML, or has no such variant.
+    pub fn of(&self, text: &str, path: &Path) -> anyhow::Result<String> {
+        let mut file: DocumentMut = text.parse().map_err(|_| {
+            anyhow::anyhow!("{}: it is no TOML, so nothing can be set in it", path.display())
+        })?;
+        if let Some(blocks) = &self.blocks {
+            put(file.as_table_mut(), "blocks", number_or_text(blocks));
+            if blocks != "until-decided" {
+                file.remove("cap");
+            }
+        }
+        if let Some(duration) = &self.duration {
+            put(file.as_table_mut(), "duration", duration.as_str().into());
+        }
+        if let Some(seed) = self.seed {
+            let seed = i64::try_from(seed).context("--seed: wanted a number below 2^63")?;
+            put(file.as_table_mut(), "seed", seed.into());
+        }
+        for set in &self.set {
+            let Some((key, new)) = set.split_once('=') else {
+                bail!("--set {set}: wanted KEY=VALUE, or VARIANT:WORD=VALUE");
+            };
+            match key.split_once(':') {
+                Some((variant, word)) => set_word(&mut file, (variant, word.trim()), new.trim())?,
+                None => put(file.as_table_mut(), key.trim(), number_or_text(new.trim())),
+            }
+        }
+        Ok(file.to_string())
+    }
+}
+
+/// Puts a value in the place of the one that stands there, with what is written around it.
+fn put(table: &mut Table, key: &str, mut new: Value) {
+    if let Some(old) = table.get(key).and_then(Item::as_value) {
+        *new.decor_mut() = old.decor().clone();
+    }
+    table.insert(key, value(new));
+}
+
+/// Sets a control word of a variant.
+fn set_word(file: &mut DocumentMut, (name, word): (&str, &str), new: &str) -> anyhow::Result<()> {
+    let variants = file.get_mut("variant").and_then(Item::as_array_of_tables_mut);
+    let Some(variants) = variants else { bail!("--set {name}:{word}: there is no variant") };
+    let is_it = |table: &Table| table.get("name").and_then(Item::as_str) == Some(name);
+    let names: Vec<String> =
+        variants.iter().filter_map(|table| Some(table.get("name")?.as_str()?.to_owned())).collect();
+    let Some(variant) = variants.iter_mut().find(|table| is_it(table)) else {
+        bail!(
+            "--set {name}:{word}: there is no variant {name:?}; wanted one of {}",
+            names.join(", ")
+        );
+    };
+    if !variant.contains_key("set") {
+        variant.insert("set", value(toml_edit::InlineTable::new()));
+    }
+    let Some(set) = variant.get_mut("set").and_then(Item::as_table_like_mut) else {
+        bail!("--set {name}:{word}: \"set\" of the variant is no table");
+    };
+    set.insert(word, value(new));
+    Ok(())
+}
+
+/// A whole number, a truth, or text.
+fn number_or_text(text: &str) -> Value {
+    match (text.parse::<i64>(), text.parse::<bool>()) {
+        (Ok(number), _) => number.into(),
+        (_, Ok(truth)) => truth.into(),
+        _ => text.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "title = \"t\"\nblocks = \"until-decided\" # or so\ncap = 30\n\
+                        [[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\nset = { x = \"1\" }\n";
+
+    fn changed(changes: &Changes) -> anyhow::Result<String> {
+        changes.of(FILE, Path::new("x.toml"))
+    }
+
+    #[test]
+    fn keys_and_words_change_where_they_stand() {
+        let set = ["margin=2%", "b:x=2", "a:net.y=3"].map(str::to_owned).to_vec();
+        let changes =
+            Changes { blocks: Some("4".into()), duration: Some("2s".into()), seed: Some(7), set };
+        let text = changed(&changes).unwrap();
+        assert!(text.contains("blocks = 4 # or so\n"), "{text}");
+        assert!(!text.contains("cap"), "{text}");
+        assert!(text.contains("seed = 7\n") && text.contains("margin = \"2%\"\n"), "{text}");
+        let tree: toml::Table = text.parse().unwrap();
+        let word =
+            |n: usize, word: &str| tree["variant"][n]["set"][word].as_str().unwrap().to_owned();
+        assert_eq!((word(0, "net.y"), word(1, "x")), ("3".to_owned(), "2".to_owned()));
+    }
+
+    #[test]
+    fn what_cannot_be_set_is_named() {
+        for (set, words) in [("margin", "KEY=VALUE"), ("c:x=1", "wanted one of a, b")] {
+            let error = changed(&Changes { set: vec![set.to_owned()], ..Changes::default() });
+            let error = error.unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Results in long form: a row for each interval, the columns of its trial repeated in it. docs/export.md
+//! describes the columns.
+
+use fwdlab_results::{Interval, LimitedBy, Results, Status, Trial};
+use serde::Serialize;
+
+/// One row. What nobody counted is empty, not 0.
+#[derive(Serialize)]
+pub struct Row<'a> {
+    trial: &'a str,
+    block: u32,
+    order: u32,
+    variant: &'a str,
+    is_baseline: bool,
+    traffic: &'a str,
+    family: String,
+    /// `ok`, `failed`, or `repeated`: ran again, and does not count.
+    status: &'static str,
+    reason: Option<&'a str>,
+    started: &'a str,
+    frame_bytes: u16,
+    load: &'a str,
+    limited_by: &'static str,
+    trial_rate_pps: Option<f64>,
+    trial_cost_ns: Option<f64>,
+    /// From 0; empty for a trial without intervals.
+    interval: Option<usize>,
+    is_steady: Option<bool>,
+    ms: Option<f64>,
+    tx: Option<u64>,
+    rx: Option<u64>,
+    busy_ns: Option<u64>,
+    busy_frames: Option<u64>,
+    rx_pps: Option<f64>,
+    cost_ns: Option<f64>,
+}
+
+/// Every row, in the order in which the trials ran, repeated ones last.
+pub fn rows(results: &Results) -> impl Iterator<Item = Row<'_>> {
+    let counted = results.trials.iter().map(|trial| (trial, status(trial)));
+    let repeated = results.repeated.iter().map(|trial| (trial, "repeated"));
+    let baseline = results.campaign.baseline.as_str();
+    counted.chain(repeated).flat_map(move |(trial, status)| {
+        let count = trial.measured.intervals.len();
+        let whole = (count == 0).then_some(None);
+        whole.into_iter().chain((0..count).map(Some)).map(move |index| {
+            let is_baseline = trial.variant == baseline;
+            row(trial, index, Row { status, is_baseline, ..of_trial(trial) })
+        })
+    })
+}
+
+const fn status(trial: &Trial) -> &'static str {
+    match trial.status {
+        Status::Ok => "ok",
+        Status::Failed => "failed",
+    }
+}
+
+/// The columns that all rows of a trial share.
+fn of_trial(trial: &Trial) -> Row<'_> {
+    Row {
+        trial: &trial.id,
+        block: trial.block,
+        order: trial.order,
+        variant: &trial.variant,
+        is_baseline: false,
+        traffic: &trial.traffic,
+        family: trial.family.to_string(),
+        status: "",
+        reason: trial.reason.as_deref(),
+        started: &trial.started,
+        frame_bytes: trial.frame_bytes,
+        load: &trial.load,
+        limited_by: match trial.limited_by {
+            LimitedBy::Device => "device",
+            LimitedBy::Generator => "generator",
+            LimitedBy::Load => "load",
+            LimitedBy::Core => "core",
+        },
+        trial_rate_pps: trial.rate_pps,
+        trial_cost_ns: trial.cost_ns(),
+        interval: None,
+        is_steady: None,
+        ms: None,
+        tx: None,
+        rx: None,
+        busy_ns: None,
+        busy_frames: None,
+        rx_pps: None,
+        cost_ns: None,
+    }
+}
+
+fn row<'a>(trial: &Trial, index: Option<usize>, shared: Row<'a>) -> Row<'a> {
+    let Some(index) = index else { return shared };
+    let interval: &Interval = &trial.measured.intervals[index];
+    let is_steady = trial.steady.as_ref().is_some_and(|steady| {
+        (steady.first..steady.first + steady.count).contains(&index)
+            && !steady.skipped.contains(&index)
+    });
+    Row {
+        interval: Some(index),
+        is_steady: Some(is_steady),
+        ms: Some(interval.ms),
+        tx: Some(interval.tx),
+        rx: Some(interval.rx),
+        busy_ns: interval.busy.map(|busy| busy.ns),
+        busy_frames: interval.busy.map(|busy| busy.frames),
+        rx_pps: Some(interval.rx_pps()),
+        cost_ns: interval.cost_ns(),
+        ..shared
+    }
+}

@@ -1,0 +1,227 @@
+//! `fwdlab init`: writes an experiment to begin with, from three answers.
+
+use std::fs::OpenOptions;
+use std::io::{BufRead as _, ErrorKind, IsTerminal as _, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+
+use crate::changes::Changes;
+use crate::experiments::Named;
+
+/// Arguments of `fwdlab init`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The file to write
+    #[arg(default_value = "experiment.toml")]
+    file: PathBuf,
+    /// What forwards [asked for on a terminal; else builtin]
+    #[arg(long, value_enum)]
+    device: Option<Device>,
+    /// What is compared: WORD=BEFORE,AFTER, a control word or sysctl with two values; for the vm
+    /// device two kernels, BEFORE,AFTER [asked for on a terminal]
+    #[arg(long, value_name = "CHANGE")]
+    compare: Option<String>,
+    /// Which traffic
+    #[arg(long, value_enum)]
+    traffic: Option<Traffic>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Device {
+    /// fwdlab's own router, in memory
+    Builtin,
+    /// The running Linux kernel, in network namespaces (needs root)
+    Linux,
+    /// Kernels booted under QEMU
+    Vm,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Traffic {
+    /// IPv4
+    Inet,
+    /// IPv6
+    Inet6,
+    /// One traffic of each
+    Both,
+}
+
+/// Writes the file and says what to do next.
+///
+/// # Errors
+/// When an answer makes no experiment, or the file is there already.
+pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
+    let device = match arguments.device {
+        Some(device) => device,
+        None => asked("What forwards: builtin, linux or vm?", "builtin")?,
+    };
+    let compare = match &arguments.compare {
+        Some(compare) => compare.clone(),
+        None => {
+            let usual = device.usual_change();
+            match device {
+                Device::Vm => words("Which two kernels, BEFORE,AFTER?", usual)?,
+                _ => words("What is compared, WORD=BEFORE,AFTER?", usual)?,
+            }
+        }
+    };
+    let traffic = match arguments.traffic {
+        Some(traffic) => traffic,
+        None => asked("Which traffic: inet, inet6 or both?", "both")?,
+    };
+    let text = experiment(device, &compare, traffic)?;
+    let stem = arguments.file.file_stem().and_then(|stem| stem.to_str()).unwrap_or("experiment");
+    if cfg!(feature = "vm") || device != Device::Vm {
+        Named::Made(stem, text.clone()).read(&Changes::default())?;
+    }
+    let shown = arguments.file.display();
+    let made = OpenOptions::new().write(true).create_new(true).open(&arguments.file);
+    let mut file = match made {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            bail!("{shown} is there already; name another file, or move it away")
+        }
+        made => made.with_context(|| format!("cannot write {shown}"))?,
+    };
+    file.write_all(text.as_bytes()).with_context(|| format!("cannot write {shown}"))?;
+    crate::output::print(&format!(
+        "{shown} is written\n\
+         fwdlab plan {shown}    says how long it takes\n\
+         fwdlab run {shown}     runs it\n"
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The answer to a question, or the usual one where nobody can be asked.
+fn words(question: &str, usual: &str) -> anyhow::Result<String> {
+    if !std::io::stdin().is_terminal() {
+        return Ok(usual.to_owned());
+    }
+    crate::output::print(&format!("{question} [{usual}] "))?;
+    let mut line = String::new();
+    std::io::stdin().lock().read_line(&mut line).context("cannot read the answer")?;
+    let answer = line.trim();
+    Ok(if answer.is_empty() { usual } else { answer }.to_owned())
+}
+
+fn asked<T: clap::ValueEnum>(question: &str, usual: &str) -> anyhow::Result<T> {
+    let answer = words(question, usual)?;
+    T::from_str(&answer, true)
+        .map_err(|_| anyhow::anyhow!("{answer:?} is no answer to: {question}"))
+}
+
+impl Device {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Builtin => "builtin",
+            Self::Linux => "linux",
+            Self::Vm => "vm",
+        }
+    }
+
+    const fn usual_change(self) -> &'static str {
+        match self {
+            Self::Builtin => "net.route.algo.inet.algo=radix4,auto",
+            Self::Linux => "net.ipv4.conf.all.rp_filter=0,1",
+            Self::Vm => "kernels/6.1,kernels/6.12",
+        }
+    }
+}
+
+/// The experiment's text.
+fn experiment(device: Device, compare: &str, traffic: Traffic) -> anyhow::Result<String> {
+    let (word, values) = match compare.rsplit_once('=') {
+        Some((word, values)) if device != Device::Vm => (word.trim(), values),
+        None if device == Device::Vm => ("", compare),
+        _ => bail!("--compare {compare}: wanted {}", device.usual_change()),
+    };
+    let Some((before, after)) = values.split_once(',') else {
+        bail!(
+            "--compare {compare}: wanted two values with a comma between, as {}",
+            device.usual_change()
+        );
+    };
+    let (before, after) = (before.trim(), after.trim());
+    let setting = |value: &str| match device {
+        Device::Vm => format!("kernel = {value:?}"),
+        _ => format!("set = {{ {word:?} = {value:?} }}"),
+    };
+    let what = if word.is_empty() { String::new() } else { format!("{word}: ") };
+    let title = format!("{what}{after} against {before}");
+    let mut text = format!(
+        "# Written by `fwdlab init`. docs/experiment-file.md describes every key.\n\n\
+         title = {title:?}\n\
+         device = {:?}             # builtin, linux or vm\n\
+         baseline = \"before\"\n\
+         margin = \"1%\"                # differences up to this do not matter\n\
+         blocks = \"until-decided\"     # or a number; `fwdlab plan` says how many are needed\n\
+         cap = 40                     # at most so many blocks\n\
+         duration = \"1s\"              # of the counted part of a trial\n\n\
+         # What is compared. Every block runs each variant once, in random order.\n\
+         [[variant]]\nname = \"before\"\n{}\n\n\
+         [[variant]]\nname = \"after\"\n{}\n",
+        device.name(),
+        setting(before),
+        setting(after),
+    );
+    // 20 sources and 100 destinations: 2,000 flows.
+    if traffic != Traffic::Inet6 {
+        text.push_str(
+            "\n[[traffic]]\nname = \"inet\"\n\
+             source = \"198.18.10.1-198.18.10.20:2000\"\n\
+             destination = \"198.19.10.1-198.19.10.100:2000\"\n\
+             frame = \"min\"                # the smallest UDP frame; or a length, or \"imix\"\n\
+             load = \"max\"                 # as fast as the tester can; or \"500kpps\", \"1Gbps\"\n",
+        );
+    }
+    if traffic != Traffic::Inet {
+        text.push_str(
+            "\n[[traffic]]\nname = \"inet6\"\n\
+             source = \"[2001:2:0:10::1]-[2001:2:0:10::14]:2000\"\n\
+             destination = \"[2001:2:0:8010::1]-[2001:2:0:8010::64]:2000\"\n\
+             frame = \"min\"\nload = \"max\"\n",
+        );
+    }
+    text.push_str(
+        "\n# Routes of the device; a gateway near the destinations leads there.\n[routes]\nstatic = [\n",
+    );
+    if traffic != Traffic::Inet6 {
+        text.push_str(
+            "    \"198.18.0.0/16 via 198.18.0.203\",\n    \"198.19.0.0/16 via 198.19.0.203\",\n",
+        );
+    }
+    if traffic != Traffic::Inet {
+        text.push_str(
+            "    \"2001:2::/49 via 2001:2::203\",\n    \"2001:2:0:8000::/49 via 2001:2:0:8000::203\",\n",
+        );
+    }
+    text.push_str("]\n");
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::ValueEnum as _;
+
+    #[test]
+    fn every_set_of_answers_makes_an_experiment_that_is_understood() {
+        for device in [Device::Builtin, Device::Linux] {
+            for traffic in Traffic::value_variants() {
+                let text = experiment(device, device.usual_change(), *traffic).unwrap();
+                Named::Made("x", text).read(&Changes::default()).unwrap();
+            }
+        }
+        let text = experiment(Device::Vm, "a.deb,b.deb", Traffic::Both).unwrap();
+        assert!(text.contains("kernel = \"b.deb\""), "{text}");
+    }
+
+    #[test]
+    fn half_an_answer_is_refused_with_what_is_wanted() {
+        for compare in ["net.ipv4.ip_forward=1", "a,b"] {
+            let error = experiment(Device::Linux, compare, Traffic::Inet).unwrap_err().to_string();
+            assert!(error.contains("rp_filter=0,1"), "{error}");
+        }
+    }
+}

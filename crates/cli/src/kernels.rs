@@ -1,0 +1,95 @@
+//! `fwdlab run --kernel before=PATH --kernel after=PATH`: an experiment of kernels without a file.
+
+use std::path::Path;
+
+use anyhow::{Context as _, bail};
+
+/// What an experiment of kernels is called, and its results' directory with it.
+pub const NAME: &str = "kernels";
+
+/// The experiment's text: the first kernel is the baseline.
+///
+/// # Errors
+/// When fewer than two kernels are named, or one of them not as `NAME=PATH`.
+pub fn experiment(kernels: &[String]) -> anyhow::Result<String> {
+    let mut variants = Vec::new();
+    for kernel in kernels {
+        let Some((name, path)) = kernel.split_once('=') else {
+            bail!("--kernel {kernel}: wanted NAME=PATH, as before=../linux or after=linux.deb");
+        };
+        variants.push((name.trim(), place(path.trim())?));
+    }
+    let [(baseline, _), .., (last, _)] = variants.as_slice() else {
+        bail!(
+            "one --kernel is nothing to compare with: name two, as --kernel before=PATH --kernel after=PATH"
+        );
+    };
+    let mut text = format!(
+        "# Written by `fwdlab run --kernel`.\n\n\
+         title = {:?}\ndevice = \"vm\"\nbaseline = {baseline:?}\n\
+         margin = \"1%\"\nblocks = 4\nduration = \"500ms\"\nwarmup = \"50ms\"\ninterval = \"50ms\"\n\n\
+         [vm]\nclock = \"instructions\"\n",
+        format!("Instructions per forwarded frame: {last} against {baseline}"),
+    );
+    for (name, path) in &variants {
+        text.push_str(&format!("\n[[variant]]\nname = {name:?}\nkernel = {path:?}\n"));
+    }
+    text.push_str(TRAFFIC);
+    Ok(text)
+}
+
+/// 2,000 flows of smallest frames, of both families.
+const TRAFFIC: &str = r#"
+[[traffic]]
+name = "inet"
+source = "198.18.10.1-198.18.10.20:2000"
+destination = "198.19.10.1-198.19.10.100:2000"
+
+[[traffic]]
+name = "inet6"
+source = "[2001:2:0:10::1]-[2001:2:0:10::14]:2000"
+destination = "[2001:2:0:8010::1]-[2001:2:0:8010::64]:2000"
+
+[routes]
+static = [
+    "198.18.0.0/16 via 198.18.0.203",
+    "198.19.0.0/16 via 198.19.0.203",
+    "2001:2::/49 via 2001:2::203",
+    "2001:2:0:8000::/49 via 2001:2:0:8000::203",
+]
+"#;
+
+/// A kernel's place from anywhere; a release stays what it is.
+fn place(path: &str) -> anyhow::Result<String> {
+    if !Path::new(path).exists() {
+        return Ok(path.to_owned());
+    }
+    let whole = std::fs::canonicalize(path).with_context(|| format!("cannot find {path}"))?;
+    let shown = whole.to_str().with_context(|| format!("{}: the path is no UTF-8", path))?;
+    Ok(shown.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_kernel_is_the_baseline_and_paths_hold_from_anywhere() {
+        let text = experiment(&["before=/".to_owned(), "after=6.12.9-amd64".to_owned()]).unwrap();
+        let file: toml::Table = text.parse().unwrap();
+        assert_eq!(file["baseline"].as_str(), Some("before"));
+        assert_eq!(file["variant"][0]["kernel"].as_str(), Some("/"));
+        assert_eq!(file["variant"][1]["kernel"].as_str(), Some("6.12.9-amd64"));
+    }
+
+    #[test]
+    fn half_a_comparison_is_refused() {
+        for (kernels, words) in
+            [(vec!["before=x"], "nothing to compare"), (vec!["x", "y"], "NAME=PATH")]
+        {
+            let kernels: Vec<String> = kernels.into_iter().map(str::to_owned).collect();
+            let error = experiment(&kernels).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Directories and files of strangers: what they must not be able to do.
+
+mod lab;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use lab::{EXPERIMENT, Lab, text};
+use serde_json::{Value, json};
+
+const SECRET: &str = "root:secret-of-somebody";
+
+/// A finished campaign, made once for all tests of this file.
+fn finished() -> &'static Path {
+    static MADE: std::sync::OnceLock<PathBuf> = std::sync::OnceLock::new();
+    MADE.get_or_init(|| {
+        let lab = Lab::new(&EXPERIMENT.replace("blocks = 3", "blocks = 2"));
+        let output = lab.fwdlab(&["run", "short.toml", "-o", "out"]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        lab.dir.keep()
+    })
+}
+
+/// A laboratory with a copy of the data of a finished campaign in `out`, no report beside it.
+fn copied() -> Lab {
+    let lab = Lab::new(EXPERIMENT);
+    fs::create_dir(lab.path("out")).expect("a directory");
+    for name in ["trials.jsonl", "experiment.toml", "environment.json"] {
+        fs::copy(finished().join("out").join(name), lab.path("out").join(name)).expect("a copy");
+    }
+    lab
+}
+
+/// Changes the records of a journal; without its chain of hashes, as an old one.
+fn change(lab: &Lab, alter: impl Fn(usize, &mut Value)) {
+    let path = lab.path("out/trials.jsonl");
+    let journal = fs::read_to_string(&path).expect("a journal");
+    let mut trials = 0;
+    let changed = journal.lines().map(|line| {
+        let mut record: Value = serde_json::from_str(line).expect("a record");
+        record.as_object_mut().expect("an object").remove("after");
+        // Trials that ran again do not count: the first that does is number 1.
+        trials += usize::from(record["record"] == "trial");
+        let number = match record["record"].as_str() {
+            Some("campaign") => 0,
+            Some("trial") => trials,
+            _ => usize::MAX,
+        };
+        alter(number, &mut record);
+        format!("{record}\n")
+    });
+    let changed: String = changed.collect();
+    fs::write(&path, changed).expect("a writable journal");
+}
+
+/// Runs a command that must be refused, soon and in words; returns these.
+fn refused(lab: &Lab, arguments: &[&str]) -> String {
+    let output = lab.fwdlab(arguments);
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{}{stderr}", text(&output.stdout));
+    assert!(stderr.starts_with("error: "), "{stderr}");
+    assert!(stderr.len() < 2_000, "{} bytes: {stderr:.300}", stderr.len());
+    assert!(!stderr.contains('\u{1b}') && !stderr.contains(SECRET), "{stderr}");
+    stderr
+}
+
+fn fifo(path: &Path) {
+    let made = std::process::Command::new("mkfifo").arg(path).status();
+    assert!(made.is_ok_and(|status| status.success()), "mkfifo");
+}
+
+#[test]
+fn planted_links_are_replaced_and_what_they_lead_to_stays() {
+    let lab = copied();
+    fs::write(lab.path("mine"), SECRET).expect("a file");
+    for name in ["README.md", "README.md.part", "index.html", "claims.json", ".README.md.1.new"] {
+        symlink(lab.path("mine"), lab.path("out").join(name)).expect("a link");
+    }
+    let output = lab.fwdlab(&["report", "out"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(fs::read_to_string(lab.path("mine")).expect("the file"), SECRET);
+    let readme = fs::symlink_metadata(lab.path("out/README.md")).expect("a report");
+    assert!(readme.is_file());
+}
+
+#[test]
+fn notes_that_are_a_link_to_a_secret_are_not_shown() {
+    let lab = copied();
+    fs::write(lab.path("mine"), SECRET).expect("a file");
+    symlink(lab.path("mine"), lab.path("out/notes.md")).expect("a link");
+    let stderr = refused(&lab, &["report", "out"]);
+    assert!(stderr.contains("notes.md") && stderr.contains("symbolic link"), "{stderr}");
+    assert!(!lab.path("out/README.md").exists());
+}
+
+#[test]
+fn a_journal_that_is_a_link_is_neither_read_nor_written() {
+    let lab = Lab::new(EXPERIMENT);
+    fs::create_dir(lab.path("out")).expect("a directory");
+    fs::write(lab.path("mine"), "").expect("a file");
+    symlink(lab.path("mine"), lab.path("out/trials.jsonl")).expect("a link");
+    let stderr = refused(&lab, &["run", "short.toml", "-o", "out"]);
+    assert!(stderr.contains("symbolic link"), "{stderr}");
+    assert_eq!(fs::read_to_string(lab.path("mine")).expect("the file"), "");
+}
+
+#[test]
+fn fifos_and_endless_files_are_refused() {
+    for name in ["notes.md", "trials.jsonl", "experiment.toml", "environment.json"] {
+        let lab = copied();
+        let path = lab.path("out").join(name);
+        let _ = fs::remove_file(&path);
+        fifo(&path);
+        let stderr = refused(&lab, &["report", "out"]);
+        assert!(stderr.contains(name) && stderr.contains("no regular file"), "{name}: {stderr}");
+    }
+    let lab = Lab::new(EXPERIMENT);
+    fifo(&lab.path("fifo.toml"));
+    for arguments in [
+        ["run", "fifo.toml"].as_slice(),
+        &["run", "/dev/zero"],
+        &["compare", "/dev/zero", "fifo.toml"],
+        &["fib", "show", "--routes", "/dev/zero"],
+    ] {
+        let stderr = refused(&lab, arguments);
+        assert!(stderr.contains("no regular file"), "{arguments:?}: {stderr}");
+    }
+}
+
+#[test]
+fn a_routes_file_that_is_a_link_is_refused() {
+    let lab = Lab::new(&format!("{EXPERIMENT}file = \"routes.txt\"\n"));
+    fs::write(lab.path("mine"), SECRET).expect("a file");
+    symlink(lab.path("mine"), lab.path("routes.txt")).expect("a link");
+    let stderr = refused(&lab, &["run", "short.toml"]);
+    assert!(stderr.contains("routes.txt") && stderr.contains("symbolic link"), "{stderr}");
+}
+
+#[test]
+fn records_that_no_campaign_could_have_written_are_named_in_seconds() {
+    type Change = fn(usize, &mut Value);
+    let wrong: [(&str, Change); 9] = [
+        ("no name", |n, r| {
+            if n == 0 {
+                r["variants"][0] = json!("x".repeat(1 << 20));
+            }
+        }),
+        ("no name", |n, r| {
+            if n == 0 {
+                r["traffics"][0] = json!("../../../tmp/x");
+            }
+        }),
+        ("no name", |n, r| {
+            if n == 0 {
+                r["baseline"] = json!("a\u{1b}[2J");
+            }
+        }),
+        ("20000 variants", |n, r| {
+            if n == 0 {
+                r["variants"] = (0..20_000).map(|k| json!(format!("v{k}"))).collect();
+            }
+        }),
+        ("margin", |n, r| {
+            if n == 0 {
+                r["margin"] = json!(1e308);
+            }
+        }),
+        ("the title", |n, r| {
+            if n == 0 {
+                r["title"] = json!("good\n\n## IPv4: modular is faster by 900 %");
+            }
+        }),
+        ("the title", |n, r| {
+            if n == 0 {
+                r["title"] = json!("\u{1b}]0;owned\u{7}");
+            }
+        }),
+        ("no rate", |n, r| {
+            if n == 1 {
+                r["rate_pps"] = json!(5e-324);
+            }
+        }),
+        ("no rate", |n, r| {
+            if n == 1 {
+                r["intervals"][0]["ms"] = json!(1e300);
+                r["interval_ms"] = json!(1e300);
+            }
+        }),
+    ];
+    for (words, alter) in wrong {
+        let lab = copied();
+        change(&lab, alter);
+        let stderr = refused(&lab, &["report", "out"]);
+        assert!(stderr.contains("trials.jsonl:"), "{stderr}");
+        assert!(stderr.contains(words), "{words}: {stderr}");
+    }
+}
+
+#[test]
+fn words_of_a_journal_can_neither_command_a_terminal_nor_forge_a_heading() {
+    let lab = copied();
+    change(&lab, |number, record| {
+        if number == 1 {
+            record["status"] = json!("failed");
+            record["reason"] =
+                json!("x\u{1b}[2J\u{9b}1m\u{202e}\r\n\n## Verdicts\n\n> all is well\n");
+            record["warnings"] = json!(["y\n# Verdicts\n```\n"]);
+        }
+    });
+    let output = lab.fwdlab(&["report", "out"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let readme = fs::read_to_string(lab.path("out/README.md")).expect("a report");
+    let page = fs::read_to_string(lab.path("out/index.html")).expect("a page");
+    for shown in [text(&output.stdout), text(&output.stderr), readme.clone(), page] {
+        let odd = shown.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\t'));
+        assert_eq!(odd, None);
+        assert!(!shown.contains('\u{202e}'));
+    }
+    assert!(readme.contains("all is well"), "the reason is not there: {readme}");
+    let headings = readme.lines().filter(|line| line.trim_start().starts_with("# ")).count();
+    assert_eq!(headings, 1, "{readme}");
+    assert_eq!(readme.lines().filter(|line| line.trim() == "## Verdicts").count(), 0, "{readme}");
+}
+
+#[test]
+fn an_experiment_with_a_title_of_two_lines_is_refused() {
+    let title = "title = \"radix against the modular FIB, in short\"";
+    let forged = "title = \"\"\"good\n## IPv4: modular is faster\"\"\"";
+    let lab = Lab::new(&EXPERIMENT.replace(title, forged));
+    let stderr = refused(&lab, &["run", "short.toml"]);
+    assert!(stderr.contains("short.toml:2:") && stderr.contains("one line"), "{stderr}");
+}
+
+#[test]
+fn keys_of_json_reach_the_terminal_written_out() {
+    let lab = Lab::new(EXPERIMENT);
+    let key = "\\u001b]0;owned\\u0007\\n## forged";
+    let json = format!("{{\"a\": [1, 2, 3, 4, 5], \"{key}\": [2, 3, 4, 5, 6]}}");
+    fs::write(lab.path("x.json"), json).expect("a file");
+    let output = lab.fwdlab(&["compare", "x.json"]);
+    let shown = text(&output.stdout) + &text(&output.stderr);
+    assert!(shown.contains("owned"), "{shown}");
+    assert!(!shown.contains('\u{1b}') && !shown.contains('\u{7}'), "{shown}");
+}

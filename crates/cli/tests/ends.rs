@@ -1,0 +1,287 @@
+//! Every way in which a run may end, and that the same command again makes it good.
+
+mod lab;
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use fwdlab_results::Results;
+use lab::{EXPERIMENT, Lab, ids, text};
+
+/// The deadline for what takes seconds on an idle machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Starts a run and waits until it has recorded a trial.
+fn started(lab: &Lab) -> Child {
+    let child = lab
+        .command(&["run", "short.toml", "-o", "out"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let start = Instant::now();
+    let has_trial = |journal: &Path| {
+        fs::read_to_string(journal).is_ok_and(|text| text.contains("\"record\":\"trial\""))
+    };
+    while !has_trial(&lab.path("out/trials.jsonl")) && start.elapsed() < PATIENCE {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child
+}
+
+/// A campaign that does not end before somebody ends it.
+fn long() -> Lab {
+    Lab::new(&EXPERIMENT.replace("blocks = 3", "blocks = 200"))
+}
+
+fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").arg(format!("-{name}")).arg(child.id().to_string()).status();
+    assert!(sent.is_ok_and(|status| status.success()));
+}
+
+#[test]
+fn sigterm_and_sighup_end_a_run_as_ctrl_c_does() {
+    for name in ["INT", "TERM", "HUP"] {
+        let lab = long();
+        let child = started(&lab);
+        signal(&child, name);
+        let output = child.wait_with_output().expect("an ended process");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(130), "{name}: {stderr}");
+        assert!(stderr.contains("run the same command again"), "{name}: {stderr}");
+        assert!(!ids(&lab.path("out")).is_empty());
+    }
+}
+
+#[test]
+fn a_run_under_nohup_outlives_its_terminal() {
+    let lab = Lab::new(EXPERIMENT);
+    let mut command = Command::new("sh");
+    command.args(["-c", "trap '' HUP; exec \"$0\" run short.toml -o out"]);
+    command.arg(env!("CARGO_BIN_EXE_fwdlab")).current_dir(lab.dir.path());
+    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("a shell");
+    let start = Instant::now();
+    while !lab.path("out/trials.jsonl").exists() && start.elapsed() < PATIENCE {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    signal(&child, "HUP");
+    let output = child.wait_with_output().expect("an ended process");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(ids(&lab.path("out")).len(), 6);
+}
+
+#[test]
+fn a_closed_or_full_stderr_ends_nothing() {
+    let short = EXPERIMENT.replace("blocks = 3", "blocks = 1");
+    for redirection in ["2>&-", "2>/dev/full", "2>/dev/full >&-", ">/dev/null 2>&-"] {
+        let lab = Lab::new(&short);
+        let script = format!("exec \"$0\" run short.toml -o out {redirection}");
+        let mut command = Command::new("sh");
+        command.args(["-c", &script]).arg(env!("CARGO_BIN_EXE_fwdlab"));
+        let output = command.current_dir(lab.dir.path()).output().expect("a shell");
+        let code = output.status.code();
+        // Without a place for its verdicts it says that it could not print them.
+        let wanted: &[i32] = if redirection.contains(" >&-") { &[0, 2] } else { &[0] };
+        assert!(code.is_some_and(|code| wanted.contains(&code)), "{redirection}: {code:?}");
+        assert!(lab.path("out/README.md").exists(), "{redirection}");
+    }
+}
+
+#[test]
+fn an_error_with_nobody_to_hear_it_is_an_exit_code() {
+    for redirection in ["2>&-", "2>/dev/full"] {
+        let lab = Lab::new(EXPERIMENT);
+        let script = format!("exec \"$0\" run absent.toml {redirection}");
+        let mut command = Command::new("sh");
+        command.args(["-c", &script]).arg(env!("CARGO_BIN_EXE_fwdlab"));
+        let output = command.current_dir(lab.dir.path()).output().expect("a shell");
+        assert_eq!(output.status.code(), Some(2), "{redirection}");
+    }
+}
+
+#[test]
+fn a_run_killed_while_it_wrote_its_report_ends_it_the_next_time() {
+    let lab = Lab::new(&EXPERIMENT.replace("blocks = 3", "blocks = 2"));
+    assert_eq!(lab.fwdlab(&["run", "short.toml"]).status.code(), Some(0));
+    let dir = lab.path("results/short");
+    let before = fs::read(dir.join("trials.jsonl")).expect("a journal");
+    // What a kill leaves: some files are there, README.md is not or is an earlier one.
+    for readme in [None, Some("# an earlier report")] {
+        let _ = fs::remove_file(dir.join("README.md"));
+        readme.map(|text| fs::write(dir.join("README.md"), text));
+        fs::write(dir.join(".README.md.0123456789abcdef.new"), "half").expect("a file");
+        let output = lab.fwdlab(&["run", "short.toml"]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        assert!(text(&output.stdout).contains("IPv4: "), "{}", text(&output.stdout));
+    }
+    assert_eq!(fs::read(dir.join("trials.jsonl")).expect("a journal"), before);
+    assert!(!lab.path("results/short-2").exists(), "a second campaign began");
+    let left: Vec<_> = fs::read_dir(&dir)
+        .expect("a directory")
+        .filter(|entry| {
+            let name = entry.as_ref().expect("an entry").file_name();
+            name.to_string_lossy().ends_with(".new")
+        })
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+    assert_eq!(lab.fwdlab(&["report", "--check", "results/short"]).status.code(), Some(0));
+    // Only then does the same command begin anew.
+    assert_eq!(lab.fwdlab(&["run", "short.toml"]).status.code(), Some(0));
+    assert!(lab.path("results/short-2").exists());
+}
+
+#[test]
+fn failed_trials_run_again_when_asked() {
+    let lab = Lab::new(&EXPERIMENT.replace("blocks = 3", "blocks = 2"));
+    assert_eq!(lab.fwdlab(&["run", "short.toml"]).status.code(), Some(0));
+    let path = lab.path("results/short/trials.jsonl");
+    let journal = fs::read_to_string(&path).expect("a journal");
+    // As a journal of an earlier version, which has no chain, with a trial that failed.
+    let mut failed = String::new();
+    let mut trials = 0;
+    for line in journal.lines() {
+        let mut record: serde_json::Value = serde_json::from_str(line).expect("a record");
+        record.as_object_mut().expect("an object").remove("after");
+        trials += usize::from(record["record"] == "trial");
+        if record["record"] == "trial" && trials == 2 {
+            record["status"] = "failed".into();
+            record["reason"] = "the machine slept".into();
+        }
+        failed.push_str(&format!("{record}\n"));
+    }
+    fs::write(&path, failed).expect("a writable journal");
+    assert_eq!(lab.fwdlab(&["report", "results/short"]).status.code(), Some(0));
+    let planned = Results::read(&lab.path("results/short")).expect("results").campaign.trials;
+
+    let output = lab.fwdlab(&["run", "short.toml", "--retry-failed"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let results = Results::read(&lab.path("results/short")).expect("results");
+    assert!(results.failed().is_empty() && results.finished.is_some());
+    assert_eq!(results.trials.iter().map(|t| t.id.clone()).collect::<Vec<_>>(), planned);
+    let again = results.repeated.iter().filter(|t| !t.is_ok()).filter_map(|t| t.reason.as_deref());
+    assert!(again.into_iter().any(|why| why.contains("the machine slept")));
+    assert!(!lab.path("results/short-2").exists());
+}
+
+#[test]
+fn a_results_directory_that_is_moved_away_or_deleted_stops_the_run() {
+    type End = fn(&Lab);
+    let ends: [End; 2] = [
+        |lab| fs::rename(lab.path("out"), lab.path("elsewhere")).expect("a rename"),
+        |lab| fs::remove_dir_all(lab.path("out")).expect("a removal"),
+    ];
+    for end in ends {
+        let lab = long();
+        let child = started(&lab);
+        end(&lab);
+        let output = child.wait_with_output().expect("an ended process");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains("was moved or deleted"), "{stderr}");
+        assert!(!lab.path("out").exists(), "the directory came back");
+    }
+}
+
+#[test]
+fn a_journal_that_is_cut_while_a_run_goes_on_is_not_written_to() {
+    let lab = long();
+    let child = started(&lab);
+    let path = lab.path("out/trials.jsonl");
+    let file = File::options().write(true).open(&path).expect("a journal");
+    file.set_len(100).expect("a shorter journal");
+    let output = child.wait_with_output().expect("an ended process");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("was changed while the run went on"), "{stderr}");
+    assert_eq!(file.metadata().expect("a file").len(), 100);
+}
+
+#[test]
+fn another_machine_at_resume_is_a_record_and_a_warning_in_the_report() {
+    let lab = Lab::new(&EXPERIMENT.replace("blocks = 3", "blocks = 30"));
+    let mut child = started(&lab);
+    child.kill().expect("a running process");
+    child.wait().expect("an ended process");
+    let path = lab.path("out/environment.json");
+    let environment = fs::read_to_string(&path).expect("an environment");
+    let mut environment: serde_json::Value = serde_json::from_str(&environment).expect("JSON");
+    environment["kernel"]["release"] = "4.4.0-other".into();
+    fs::write(&path, environment.to_string()).expect("a writable file");
+    let mut child = lab
+        .command(&["run", "short.toml", "-o", "out"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the binary starts");
+    let known = ids(&lab.path("out")).len();
+    let start = Instant::now();
+    while ids(&lab.path("out")).len() <= known && start.elapsed() < PATIENCE {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().expect("a running process");
+    child.wait().expect("an ended process");
+    let results = Results::read(&lab.path("out")).expect("results");
+    assert_eq!(results.resumed.len(), 1);
+    assert!(results.resumed[0].differences.iter().any(|d| d.contains("4.4.0-other")));
+    assert_eq!(lab.fwdlab(&["report", "out"]).status.code(), Some(0));
+    let readme = fs::read_to_string(lab.path("out/README.md")).expect("a report");
+    assert!(readme.contains("4.4.0-other"), "{readme}");
+}
+
+/// Kills runs of one experiment again and again, at times drawn from all of a run's life, its report
+/// included; every campaign must end with each trial once and a report that agrees with it.
+fn kills(wanted: u32) {
+    let experiment = EXPERIMENT
+        .replace("blocks = 3", "blocks = 2\nallow = [\"saturation\"]")
+        .replace("\"300ms\"", "\"100ms\"")
+        .replace("\"50ms\"", "\"20ms\"")
+        .replace("\"20ms\"\nduration", "\"5ms\"\nduration");
+    let mut killed = 0;
+    let mut life = Duration::from_millis(1_500);
+    while killed < wanted {
+        let lab = Lab::new(&experiment);
+        loop {
+            let start = Instant::now();
+            let mut child = lab
+                .command(&["run", "short.toml", "-o", "out"])
+                .stdout(Stdio::null())
+                .stderr(Stdio::piped())
+                .spawn()
+                .expect("the binary starts");
+            // A golden-section walk: spread evenly over a life without a random number.
+            let share = (f64::from(killed) * 0.618_033_988_75).fract();
+            std::thread::sleep(life.mul_f64(share));
+            if child.try_wait().expect("a process").is_none() && killed < wanted {
+                child.kill().expect("a running process");
+                child.wait().expect("an ended process");
+                killed += 1;
+                continue;
+            }
+            let output = child.wait_with_output().expect("an ended process");
+            // A trial of milliseconds on a busy machine may fail; then the code is 1.
+            let code = output.status.code();
+            assert!(matches!(code, Some(0 | 1)), "{code:?}: {}", text(&output.stderr));
+            life = life.max(start.elapsed()).min(Duration::from_secs(3));
+            break;
+        }
+        let all = ids(&lab.path("out"));
+        let distinct: BTreeSet<&String> = all.iter().collect();
+        assert_eq!((all.len(), distinct.len()), (4, 4), "{all:?}");
+        let check = lab.fwdlab(&["report", "--check", "out"]);
+        assert_eq!(check.status.code(), Some(0), "{}", text(&check.stdout));
+    }
+}
+
+#[test]
+fn no_kill_loses_a_trial_or_a_report() {
+    kills(20);
+}
+
+#[test]
+#[ignore = "takes a quarter of an hour"]
+fn no_kill_of_a_thousand_loses_a_trial_or_a_report() {
+    kills(1_000);
+}

@@ -1,0 +1,185 @@
+//! The ways of a new user: write an experiment, change it, run it, gate on it; and what stands in
+//! the way before anything is measured.
+
+mod lab;
+
+use std::fs;
+
+use fwdlab_results::Results;
+use lab::{EXPERIMENT, Lab, text};
+
+#[test]
+fn init_writes_an_experiment_that_plans_and_never_overwrites() {
+    let lab = Lab::new(EXPERIMENT);
+    let arguments = ["init", "mine.toml", "--device", "builtin", "--traffic", "inet"];
+    let output = lab.fwdlab(&arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("fwdlab run mine.toml"));
+    assert_eq!(lab.fwdlab(&["plan", "mine.toml"]).status.code(), Some(0));
+    let before = fs::read(lab.path("mine.toml")).expect("a file");
+    let output = lab.fwdlab(&arguments);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("is there already"), "{}", text(&output.stderr));
+    assert_eq!(fs::read(lab.path("mine.toml")).expect("a file"), before);
+}
+
+#[test]
+fn examples_are_listed_printed_and_run_with_changes() {
+    let lab = Lab::new(EXPERIMENT);
+    let list = lab.fwdlab(&["examples"]);
+    assert!(text(&list.stdout).contains("modular-fib "), "{}", text(&list.stdout));
+    let printed = lab.fwdlab(&["examples", "a-a"]);
+    assert!(text(&printed.stdout).contains("[[variant]]"));
+    let output = lab.fwdlab(&[
+        "run",
+        "--example",
+        "a-a",
+        "--blocks",
+        "2",
+        "--duration",
+        "200ms",
+        "--seed",
+        "11",
+        "--set",
+        "margin=3%",
+        "-o",
+        "out",
+        "--format",
+        "json",
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let claims: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert!(claims["verdicts"].is_array());
+    let results = Results::read(&lab.path("out")).expect("results");
+    let campaign = &results.campaign;
+    assert_eq!((campaign.blocks, campaign.seed, campaign.margin), (2, 11, 0.03));
+    // What ran is what is kept.
+    let kept = fs::read_to_string(lab.path("out/experiment.toml")).expect("the experiment");
+    assert!(kept.contains("seed = 11"), "{kept}");
+    assert_eq!(lab.fwdlab(&["report", "--check", "out"]).status.code(), Some(0));
+    let unknown = lab.fwdlab(&["run", "--example", "no-such"]);
+    assert!(text(&unknown.stderr).contains("fwdlab examples"), "{}", text(&unknown.stderr));
+}
+
+#[test]
+fn a_gate_ends_with_1_when_its_verdict_is_met() {
+    let lab = Lab::new(&EXPERIMENT.replace("blocks = 3", "blocks = 2"));
+    let output =
+        lab.fwdlab(&["run", "short.toml", "--fail-on", "inconclusive", "--fail-on", "invalid"]);
+    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(1), "two blocks decide nothing: {stdout}{stderr}");
+}
+
+#[test]
+fn without_a_terminal_progress_is_lines() {
+    let lab = Lab::new(&EXPERIMENT.replace("blocks = 3", "blocks = 1"));
+    let output = lab.fwdlab(&["run", "short.toml", "-o", "out"]);
+    let stderr = text(&output.stderr);
+    assert!(stderr.contains("2 of 2 trials after "), "{stderr}");
+    assert!(stderr.contains("one block decides nothing"), "{stderr}");
+    let output = lab.fwdlab(&["run", "short.toml", "-q", "-o", "quiet"]);
+    assert!(!text(&output.stderr).contains("of 2 trials"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn the_program_says_what_it_is_and_documents_itself() {
+    let lab = Lab::new(EXPERIMENT);
+    let version = text(&lab.fwdlab(&["--version"]).stdout);
+    assert!(version.contains("profile "), "{version}");
+    let help = text(&lab.fwdlab(&["--help"]).stdout);
+    assert!(help.contains("Exit codes:") && help.contains("130"), "{help}");
+    for shell in ["bash", "zsh", "fish"] {
+        let script = lab.fwdlab(&["completions", shell]);
+        assert!(text(&script.stdout).contains("fwdlab"), "{shell}");
+    }
+    let output = lab.fwdlab(&["man", "pages"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let page = fs::read_to_string(lab.path("pages/fwdlab-run.1")).expect("a page");
+    assert!(page.contains("retry"), "{page}");
+}
+
+#[test]
+fn wrong_words_get_the_right_remedy() {
+    let lab = Lab::new(EXPERIMENT);
+    let cases = [
+        ("device = \"builtin\"", "device = \"Linux\"", "did you mean \"linux\"?"),
+        (
+            "\"net.route.algo.inet.algo\" = \"auto\"",
+            "\"net.ipv4.ip_forward\" = \"1\"",
+            "device = \"linux\"",
+        ),
+        ("blocks = 3", "blocks = 3\nblocks = 4", "blocks: the key stands here a second time"),
+        ("frame = \"min\"", "frame = \"IMIX\"", "did you mean \"imix\"?"),
+    ];
+    for (old, new, words) in cases {
+        fs::write(lab.path("wrong.toml"), EXPERIMENT.replace(old, new)).expect("a file");
+        let output = lab.fwdlab(&["run", "wrong.toml"]);
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains(words), "{stderr}");
+    }
+    fs::create_dir(lab.path("out")).expect("a directory");
+    fs::write(lab.path("out/trials.jsonl"), "").expect("a file");
+    let stderr = text(&lab.fwdlab(&["report", "out/trials.jsonl"]).stderr);
+    assert!(stderr.contains("name out"), "{stderr}");
+    let stderr = text(&lab.fwdlab(&["run", "--kernel", "before=/nowhere"]).stderr);
+    assert!(stderr.contains("--kernel before=PATH --kernel after=PATH"), "{stderr}");
+}
+
+#[test]
+fn a_variant_without_a_kept_trial_is_compared_without_nonsense() {
+    let lab = Lab::new(&EXPERIMENT.replace("blocks = 3", "blocks = 2"));
+    assert_eq!(lab.fwdlab(&["run", "short.toml", "-o", "out"]).status.code(), Some(0));
+    let path = lab.path("out/trials.jsonl");
+    let journal = fs::read_to_string(&path).expect("a journal");
+    let failed = journal.lines().map(|line| {
+        let mut record: serde_json::Value = serde_json::from_str(line).expect("a record");
+        record.as_object_mut().expect("an object").remove("after");
+        if record["variant"] == "modular" {
+            record["status"] = "failed".into();
+            record["reason"] = "it cannot".into();
+            for key in ["steady", "rate_pps"] {
+                record[key] = serde_json::Value::Null;
+            }
+            record["intervals"] = serde_json::json!([]);
+            record["proof"] = serde_json::json!({});
+            record["environment"]["pinned"] = false.into();
+        }
+        format!("{record}\n")
+    });
+    let failed: String = failed.collect();
+    fs::write(&path, failed).expect("a writable journal");
+    let output = lab.fwdlab(&["report", "out"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let mut shown = vec![text(&output.stdout)];
+    for format in ["text", "markdown", "json", "csv", "benchstat", "ministat"] {
+        let output = lab.fwdlab(&["compare", "out", "--format", format]);
+        shown.push(text(&output.stdout) + &text(&output.stderr));
+    }
+    for text in shown {
+        assert!(!text.contains("NaN") && !text.contains("nan%"), "{text}");
+        assert!(!text.contains("factor"), "{text}");
+        assert!(!text.contains("not pinned"), "{text}");
+    }
+}
+
+#[test]
+fn every_interval_can_be_had_as_csv_and_as_json_lines() {
+    let lab = Lab::new(&EXPERIMENT.replace("blocks = 3", "blocks = 1"));
+    assert_eq!(lab.fwdlab(&["run", "short.toml", "-o", "out"]).status.code(), Some(0));
+    let results = Results::read(&lab.path("out")).expect("results");
+    let all = results.trials.iter().chain(&results.repeated);
+    let intervals: usize = all.map(|trial| trial.measured.intervals.len().max(1)).sum();
+    let csv = text(&lab.fwdlab(&["export", "out", "--csv"]).stdout);
+    assert_eq!(csv.lines().count(), intervals + 1, "{csv}");
+    assert!(csv.starts_with("trial,block,order,variant,"), "{csv}");
+    let output = lab.fwdlab(&["export", "out", "--jsonl", "-o", "all.jsonl"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let lines = fs::read_to_string(lab.path("all.jsonl")).expect("a file");
+    assert_eq!(lines.lines().count(), intervals);
+    let first: serde_json::Value =
+        serde_json::from_str(lines.lines().next().expect("a line")).expect("JSON");
+    let raw = &results.trials[0].measured.intervals[0];
+    assert_eq!((first["tx"].as_u64(), first["rx"].as_u64()), (Some(raw.tx), Some(raw.rx)));
+    assert_eq!(lab.fwdlab(&["export", "out"]).status.code(), Some(2));
+}

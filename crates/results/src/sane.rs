@@ -1,0 +1,139 @@
+//! Whether a journal's records say what a campaign can say: names that are file names, numbers that
+//! can be calculated with, as many trials as somebody could have waited for. A journal may come from
+//! a stranger, and its names become parts of file names and pages.
+
+use fwdlab_guard::words::{is_hidden, one_line};
+
+use crate::{Campaign, Interval, Resumed, Trial};
+
+/// Longest name of a variant or a traffic.
+const MOST_NAME: usize = 64;
+
+/// Longest name of published runs, made of file names.
+const MOST_PUBLISHED_NAME: usize = 200;
+
+/// Longest title.
+const MOST_TITLE: usize = 500;
+
+/// Longest other text of a record: an id, a reason, a time.
+const MOST_TEXT: usize = 64 << 10;
+
+/// Most variants, most traffics, and most trials.
+const MOST_NAMES: usize = 1_000;
+const MOST_TRIALS: usize = 1_000_000;
+
+/// Rates, loads and times that are not 0 lie between these.
+const NUMBERS: std::ops::RangeInclusive<f64> = 1e-9..=1e18;
+
+/// What is wrong with a record, and what is wanted.
+pub(crate) struct Insane {
+    pub what: String,
+    pub wanted: &'static str,
+}
+
+/// Whether a text can be the name of a variant or a traffic.
+pub fn is_name(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    is_file_name(name, MOST_NAME) && name.chars().all(is_plain)
+}
+
+/// Whether a text can be the title of a campaign.
+pub fn is_title(title: &str) -> bool {
+    let is_odd = |c: char| is_hidden(c) || c == '\n' || c == '\t';
+    title.len() <= MOST_TITLE && !title.contains(is_odd)
+}
+
+/// Whether a text can be a file's name, shown and unseen.
+fn is_file_name(name: &str, most: usize) -> bool {
+    let is_odd = |c: char| is_hidden(c) || matches!(c, '/' | '\\' | '\n' | '\t');
+    !name.is_empty() && name.len() <= most && !name.starts_with('.') && !name.contains(is_odd)
+}
+
+/// What is wrong with a campaign.
+pub(crate) fn campaign(campaign: &Campaign) -> Result<(), Insane> {
+    title(&campaign.title)?;
+    let names = campaign.variants.iter().chain(&campaign.traffics);
+    for name in names.chain([&campaign.baseline, &campaign.device]) {
+        let is_good = match campaign.is_blocked() {
+            true => is_name(name),
+            false => is_file_name(name, MOST_PUBLISHED_NAME),
+        };
+        wanted(is_good, || format!("{} is no name", shown(name)), NAME)?;
+    }
+    for (what, count) in
+        [("variants", campaign.variants.len()), ("traffics", campaign.traffics.len())]
+    {
+        wanted(count <= MOST_NAMES, || format!("it has {count} {what}"), "at most 1,000")?;
+    }
+    let trials = campaign.trials.len();
+    wanted(trials <= MOST_TRIALS, || format!("it plans {trials} trials"), "at most 1,000,000")?;
+    let margin = campaign.margin;
+    wanted(
+        margin > 0.0 && margin <= 0.5,
+        || format!("the margin is {margin:e}"),
+        "a margin above 0 and up to 0.5",
+    )
+}
+
+const NAME: &str = "1 to 64 letters, digits, '.', '_' or '-', with no '.' in front";
+
+/// What is wrong with a title: in pages it must not look like anything else.
+fn title(title: &str) -> Result<(), Insane> {
+    wanted(
+        is_title(title),
+        || format!("the title is {}", shown(title)),
+        "one line of at most 500 bytes that can be seen",
+    )
+}
+
+/// What is wrong with a trial.
+pub(crate) fn trial(trial: &Trial) -> Result<(), Insane> {
+    let texts = [&trial.id, &trial.variant, &trial.traffic, &trial.started, &trial.load];
+    for text in texts.into_iter().chain(&trial.reason).chain(&trial.measured.warnings) {
+        let is_good = text.len() <= MOST_TEXT;
+        wanted(is_good, || format!("{} has {} bytes", shown(text), text.len()), "at most 64 KiB")?;
+    }
+    let single = [trial.rate_pps, trial.offered_pps_asked, Some(trial.interval_ms)];
+    for number in single.into_iter().flatten() {
+        plausible(number)?;
+    }
+    for Interval { ms, beat_ns, slow_share, .. } in &trial.measured.intervals {
+        for number in [Some(*ms), *beat_ns, *slow_share].into_iter().flatten() {
+            plausible(number)?;
+        }
+    }
+    if let Some(search) = &trial.measured.search {
+        [search.mrr_pps, search.lower_pps, search.upper_pps].into_iter().try_for_each(plausible)?;
+    }
+    Ok(())
+}
+
+/// What is wrong with the record of a run that went on.
+pub(crate) fn resumed(resumed: &Resumed) -> Result<(), Insane> {
+    for text in resumed.differences.iter().chain(&resumed.again).chain([&resumed.at]) {
+        let is_good = text.len() <= MOST_TEXT;
+        wanted(is_good, || format!("{} has {} bytes", shown(text), text.len()), "at most 64 KiB")?;
+    }
+    Ok(())
+}
+
+fn plausible(number: f64) -> Result<(), Insane> {
+    let is_good = number == 0.0 || NUMBERS.contains(&number);
+    wanted(is_good, || format!("{number:e} is no rate and no time"), "0, or from 1e-9 to 1e18")
+}
+
+fn wanted(
+    is_good: bool,
+    what: impl FnOnce() -> String,
+    wanted: &'static str,
+) -> Result<(), Insane> {
+    if is_good { Ok(()) } else { Err(Insane { what: what(), wanted }) }
+}
+
+/// A text of any length as it can stand in a message.
+fn shown(text: &str) -> String {
+    const MOST: usize = 60;
+    let start: String = text.chars().take(MOST).collect();
+    let more = if start.len() < text.len() { "..." } else { "" };
+    format!("\"{}{more}\"", one_line(&start))
+}
