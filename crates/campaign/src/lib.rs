@@ -10,6 +10,7 @@
 pub mod bisect;
 pub mod doctor;
 pub mod plan;
+pub mod process;
 pub mod profiling;
 pub mod runner;
 

@@ -63,7 +63,7 @@ pub fn abandon() {
 /// When the system does not say.
 pub fn place() -> anyhow::Result<Place> {
     let program = std::env::current_exe().context("cannot find this program")?;
-    Ok(Place { program })
+    Ok(Place { program, ..Place::default() })
 }
 
 /// The device that an experiment names, ready for its trials.
@@ -71,7 +71,15 @@ pub fn place() -> anyhow::Result<Place> {
 /// # Errors
 /// When it cannot be set up here.
 pub fn open(experiment: &Arc<Experiment>) -> anyhow::Result<Box<dyn Device>> {
+    open_at(experiment, &place()?)
+}
+
+/// As [`open`], at a place.
+///
+/// # Errors
+/// Those of [`open`].
+pub fn open_at(experiment: &Arc<Experiment>, place: &Place) -> anyhow::Result<Box<dyn Device>> {
     let kind = named(&experiment.device)
         .with_context(|| format!("the device {:?} is not part of this build", experiment.device))?;
-    Ok(kind.open(experiment, &place()?)?)
+    Ok(kind.open(experiment, place)?)
 }

@@ -7,10 +7,15 @@ mod audit;
 mod bisect;
 mod changes;
 mod compare;
+#[cfg(target_os = "linux")]
+mod control;
+#[cfg(target_os = "linux")]
+mod ctl;
 mod devices;
 mod doctor;
 mod experiments;
 mod export;
+mod family;
 mod features;
 mod fib;
 #[cfg(target_os = "linux")]
@@ -25,6 +30,7 @@ mod ministat;
 mod output;
 mod plan;
 mod preflight;
+mod process;
 mod profile;
 mod progress;
 mod report;
@@ -32,6 +38,7 @@ mod route;
 mod run;
 mod sign;
 mod stamp;
+mod state;
 #[cfg(all(target_os = "linux", feature = "vm"))]
 mod vm;
 
@@ -71,6 +78,9 @@ enum Command {
     Bisect(bisect::Args),
     /// Compare results directories, .pps files, CSV, JSON or Go benchmarks: a verdict for each
     Compare(compare::Args),
+    /// Give orders to a router that forwards between interfaces
+    #[cfg(target_os = "linux")]
+    Ctl(ctl::Args),
     /// Load a routing table into the modular FIB and look at it
     Fib(fib::Args),
     /// Print what a shell needs to complete commands
@@ -105,10 +115,13 @@ enum Command {
     Report(report::Args),
     /// Sign finished results with an OpenSSH key
     Sign(sign::SignArgs),
-    /// Forward packets of capture files, and say what became of each
+    /// Forward packets of capture files or between interfaces, and say what became of each
     Route(route::Args),
     /// Check the signature of results, and that they agree with themselves
     Verify(sign::VerifyArgs),
+    /// Run trials for the fwdlab that started this one
+    #[command(hide = true)]
+    TrialProcess(process::Args),
     /// Be the init process of a virtual machine
     #[cfg(all(target_os = "linux", feature = "vm"))]
     #[command(hide = true)]
@@ -150,6 +163,8 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Audit(arguments) => audit::execute(&arguments),
         Command::Bisect(arguments) => bisect::execute(&arguments),
         Command::Compare(arguments) => compare::execute(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Ctl(arguments) => ctl::execute(&arguments),
         Command::Fib(arguments) => fib::execute(&arguments),
         Command::Completions(arguments) => manual::completions(&arguments, Cli::command()),
         Command::Doctor(arguments) => doctor::execute(&arguments),
@@ -170,6 +185,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Route(arguments) => route::execute(&arguments),
         Command::Sign(arguments) => sign::execute_sign(&arguments),
         Command::Verify(arguments) => sign::execute_verify(&arguments),
+        Command::TrialProcess(_) => process::execute(),
         #[cfg(all(target_os = "linux", feature = "vm"))]
         Command::VmGuest => Ok(vm::guest()),
         #[cfg(all(target_os = "linux", feature = "vm"))]

@@ -99,7 +99,11 @@ fn wanted(arguments: &Args, experiment: &Experiment) -> anyhow::Result<Wanted> {
 
 /// Runs a few blocks of the experiment to learn how much trials spread; nothing when it was stopped.
 fn pilot(experiment: &Experiment, blocks: u32) -> anyhow::Result<Option<Results>> {
-    let pilot = Arc::new(Experiment { blocks: Blocks::Fixed(blocks), ..experiment.clone() });
+    let pilot = Arc::new(Experiment {
+        blocks: Blocks::Fixed(blocks),
+        calibrate: 0.0,
+        ..experiment.clone()
+    });
     let stop = interrupt::stop_on_interrupt()?;
     let mut device = devices::open(&pilot)?;
     let place = Place::Under(Path::new("results").join("pilot"));

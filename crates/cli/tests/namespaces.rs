@@ -21,7 +21,7 @@ fn namespaces(process: u32) -> Vec<String> {
     names.filter(|name| name.starts_with(&mark)).collect()
 }
 
-fn wait(what: impl Fn() -> bool) -> bool {
+fn wait(mut what: impl FnMut() -> bool) -> bool {
     let start = Instant::now();
     while start.elapsed() < PATIENCE {
         if what() {
@@ -63,6 +63,7 @@ fn started(lab: &Lab, test: &str) -> Option<Child> {
         std::thread::sleep(Duration::from_millis(5));
     }
     if has_ended {
+        child.wait().expect("an ended process");
         eprintln!("SKIPPED {test}: the linux device needs root and network namespaces");
         return None;
     }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// Why a variant could not be applied or a trial not be run to its end.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -37,7 +39,7 @@ impl DeviceError {
 }
 
 /// What failed, on what, and what to try next.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
     /// What failed, in words.
     pub what: String,

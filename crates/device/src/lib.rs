@@ -22,6 +22,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
 use fwdlab_experiment::{Experiment, Schema, Traffic, Variant};
 use fwdlab_results::profile::Profiled;
 use fwdlab_results::{About, Interval, Measured};
@@ -37,6 +39,18 @@ pub trait Kind: Schema {
     /// What it needs of this machine, each tried where it can be tried. `place` says what may be
     /// used for trying.
     fn examine(&self, place: &Place) -> Vec<Finding>;
+
+    /// The control word that slows the device down by so many ns a frame, if it has one: the lab
+    /// proves with it that it finds what is there.
+    fn slow_word(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Whether what is measured lives in the memory of this program, so that a fresh process is
+    /// another draw of where it lies.
+    fn lives_in_process(&self) -> bool {
+        false
+    }
 
     /// Prepares for the trials of `experiment`, which was read with this schema.
     ///
@@ -64,13 +78,18 @@ const LONGEST_PREFLIGHT: Duration = Duration::from_secs(10);
 pub struct Place {
     /// This program, which some devices start again on other systems.
     pub program: PathBuf,
+    /// From what a device that lives in this program draws where its memory lies; `None` leaves that
+    /// to the system.
+    pub layout: Option<u64>,
+    /// The fastest beat of the device's processor so far, in ns, where one was taken.
+    pub fastest_beat_ns: Option<f64>,
 }
 
 /// What the device answers when asked for each setting of a variant, by control word.
 pub type Proof = BTreeMap<String, String>;
 
 /// Facts that hold for the whole campaign, by the host that they are of.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
     /// Of the device under test.
     pub device: BTreeMap<String, String>,
@@ -93,6 +112,14 @@ pub trait Device {
 
     /// Tells the device in which results directory it may keep what explains a FAILED trial.
     fn keep_logs_in(&mut self, _dir: &Path) {}
+
+    /// Starts anew in fresh memory, as the campaign's process of that number, where the device can.
+    ///
+    /// # Errors
+    /// When it cannot be started again.
+    fn renew(&mut self, _process: u32) -> Result<(), DeviceError> {
+        Ok(())
+    }
 
     /// Sets the device up as `variant` says, and reads back what is set. What can only be read back
     /// while a trial runs comes with [`Measured::proof`] instead.

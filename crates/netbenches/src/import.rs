@@ -265,6 +265,8 @@ fn campaign(dir: &ResultsDir, trials: &[Trial]) -> Campaign {
         seed: 0,
         blocks: trials.iter().map(|t| t.block).max().unwrap_or(0),
         until_decided: false,
+        blocks_per_process: None,
+        calibration: None,
         measure: fwdlab_results::Measure::Rate,
         margin: 0.01,
         baseline: baseline(&variants).name,
@@ -290,7 +292,11 @@ fn title(dir: &ResultsDir) -> String {
 fn write_journal(to: &Path, campaign: Campaign, trials: &[Trial]) -> Result<()> {
     let path = to.join("trials.jsonl");
     let mut file = BufWriter::new(File::create_new(&path).map_err(Error::io("create", &path))?);
-    let finished = Finished { at: campaign.started.clone(), stopped: "imported".to_owned() };
+    let finished = Finished {
+        at: campaign.started.clone(),
+        stopped: "imported".to_owned(),
+        earlier_truths: String::new(),
+    };
     let records = std::iter::once(Record::Campaign(Box::new(campaign)))
         .chain(trials.iter().map(|t| Record::Trial(Box::new(t.clone()))))
         .chain([Record::Finished(finished)]);

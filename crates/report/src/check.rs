@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use super::notes::Notes;
 use super::{ReportError, render};
 use fwdlab_claims::verify::{Fault, Unchecked, verify};
 use fwdlab_results::{EXPERIMENT_FILE, JOURNAL_FILE, Results, SIGNATURE_FILE, TORN_FILE};
@@ -73,6 +74,15 @@ impl fmt::Display for Difference {
             Self::Journal(fault) => write!(f, "{fault}"),
         }
     }
+}
+
+/// What in the notes beside the journal is no figure of the report, each with `notes.md:LINE`.
+///
+/// # Errors
+/// As [`check`].
+pub fn notes_doubts(results: &Results) -> Result<Vec<String>, ReportError> {
+    let claims = render::claims(results)?;
+    Ok(Notes::read(&results.dir, &claims)?.doubts().to_vec())
 }
 
 /// Verifies the journal, derives everything again and compares it with what stands in the

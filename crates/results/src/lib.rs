@@ -15,6 +15,8 @@
 #![deny(missing_docs)]
 
 mod about;
+mod calibration;
+mod churned;
 pub mod environment;
 mod error;
 mod family;
@@ -35,6 +37,8 @@ pub mod samples;
 mod tests;
 
 pub use about::{About, Link};
+pub use calibration::{Calibration, KNOWN_MARK, Truth, TruthKind};
+pub use churned::Churned;
 pub use error::Error;
 pub use family::Family;
 pub use figures::{LatencyAt, LatencyFigures, RateSearch, SearchTrial};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Cell, Claims, Failure, Progress, SCHEMA, Spread, VerdictClaim, Warning, badges};
 use crate::judge::{Judgement, by_weight, judge, planned_blocks};
+use crate::known::Proven;
 use crate::setting::Setting;
 use crate::words::family;
 use fwdlab_results::{LimitedBy, Metric, Results, Trial};
@@ -28,6 +29,7 @@ pub fn build(results: &Results, setting: Setting) -> Claims {
         schema: SCHEMA,
         title: campaign.title.clone(),
         progress: progress(results),
+        proven: Proven::of(results),
         warnings: warnings(results, &setting),
         setting,
         verdicts,
@@ -139,6 +141,7 @@ fn verdict(results: &Results, traffic: &str, judgement: Judgement<'_>) -> Verdic
         rate: judgement.rate,
         cost: judgement.cost,
         rank: judgement.rank,
+        next: judgement.next,
         saved: judgement.saved,
         sentence: judgement.sentence,
     }
