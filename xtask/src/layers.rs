@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The level of each crate of the design; a crate may only depend on lower levels.
-const LEVELS: [(&str, u8); 22] = [
+const LEVELS: [(&str, u8); 23] = [
     ("fwdlab-guard", 0),
     ("fwdlab-wire", 0),
     ("fwdlab-fib", 0),
@@ -20,6 +20,7 @@ const LEVELS: [(&str, u8); 22] = [
     ("fwdlab-topology", 2),
     ("fwdlab-netbenches", 2),
     ("fwdlab-experiment", 3),
+    ("fwdlab-history", 3),
     ("fwdlab-claims", 4),
     ("fwdlab-device", 4),
     ("fwdlab-agent", 4),

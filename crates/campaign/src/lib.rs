@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+pub mod bisect;
 pub mod doctor;
 pub mod plan;
 pub mod process;

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod audit;
+mod bisect;
 mod changes;
 mod compare;
 #[cfg(target_os = "linux")]
@@ -19,6 +20,7 @@ mod features;
 mod fib;
 #[cfg(target_os = "linux")]
 mod generate;
+mod history;
 mod import;
 mod init;
 mod interrupt;
@@ -72,6 +74,8 @@ enum Command {
     Run(run::Args),
     /// Check published pages against the data beside them
     Audit(audit::Args),
+    /// Find the step of a chain of variants, images or commits that changed the figure
+    Bisect(bisect::Args),
     /// Compare results directories, .pps files, CSV, JSON or Go benchmarks: a verdict for each
     Compare(compare::Args),
     /// Give orders to a router that forwards between interfaces
@@ -93,6 +97,8 @@ enum Command {
     /// Count the frames that arrive on a network interface
     #[cfg(target_os = "linux")]
     Sink(generate::SinkArgs),
+    /// Series over revisions or dates: years of results in one view, and what changed
+    History(history::Args),
     /// Write an experiment to begin with
     Init(init::Args),
     /// Print the manual page, or write those of all commands
@@ -155,6 +161,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Run(arguments) => run::execute(&arguments),
         Command::Audit(arguments) => audit::execute(&arguments),
+        Command::Bisect(arguments) => bisect::execute(&arguments),
         Command::Compare(arguments) => compare::execute(&arguments),
         #[cfg(target_os = "linux")]
         Command::Ctl(arguments) => ctl::execute(&arguments),
@@ -169,6 +176,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Gen(arguments) => generate::execute_gen(&arguments),
         #[cfg(target_os = "linux")]
         Command::Sink(arguments) => generate::execute_sink(&arguments),
+        Command::History(arguments) => history::execute(&arguments),
         Command::Import(arguments) => import::execute(&arguments),
         Command::Ministat(_) => Ok(ministat::execute()),
         Command::Plan(arguments) => plan::execute(&arguments),

@@ -22,9 +22,9 @@ const DATA: [&str; 7] = [
     "notes.md",
 ];
 
-/// Directories whose files nobody lists: profiles that were taken or put there, and what guests
-/// printed.
-const OPEN: [&str; 2] = ["profiles", "console"];
+/// Directories whose files nobody lists: profiles that were taken or put there, what guests
+/// printed, and what stood beside published logs.
+const OPEN: [&str; 3] = ["profiles", "console", "published"];
 
 /// Something in a results directory that does not agree with the journal.
 #[derive(Debug, Clone, PartialEq)]

@@ -15,7 +15,9 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+pub mod bisect;
 pub mod campaigns;
+pub mod change;
 mod comparison;
 pub mod coverage;
 pub mod distribution;
