@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::ValueEnum;
 use fwdlab_fib::bench::{self, Effort, Figure, Measured, Mode, Part, Plan, Recipe, UpdatePlan};
 use fwdlab_fib::{Inet, Inet6, Registry};
-use fwdlab_port::affinity;
+use fwdlab_port::{affinity, beat};
 
 use crate::output::Output;
 use crate::tables::Table;
@@ -90,6 +90,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             keys: if arguments.quick { 1 << 20 } else { 4 << 20 },
             rounds: arguments.rounds.unwrap_or(if arguments.quick { 3 } else { 7 }),
             burst: arguments.burst.clamp(1, 1024),
+            beat: beat::now,
         },
         only: arguments.only.clone(),
         modes: modes.into_iter().filter(|(name, _)| wants(*name)).map(|(_, mode)| mode).collect(),

@@ -7,6 +7,9 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
 
 const DOCUMENT: &str = "docs/campaigns.md";
 
@@ -19,6 +22,15 @@ pub struct Args {
     /// Campaigns to run
     #[arg(long, default_value_t = 10)]
     count: usize,
+    /// Another experiment file, such as a shorter one
+    #[arg(long, value_name = "FILE")]
+    experiment: Option<PathBuf>,
+    /// Keep every core busy meanwhile, at the same priority
+    #[arg(long)]
+    busy: bool,
+    /// Print the section only
+    #[arg(long)]
+    no_document: bool,
     /// Where their results go; finished ones found there are not run again
     #[arg(long, default_value = "results/campaigns")]
     directory: PathBuf,
@@ -50,7 +62,11 @@ impl Truth {
 pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
     let program = build(root)?;
     let name = arguments.truth.experiment();
-    let experiment = root.join("examples").join(name).with_extension("toml");
+    let usual = || root.join("examples").join(name).with_extension("toml");
+    let experiment = arguments.experiment.clone().unwrap_or_else(usual);
+    let load = arguments.busy.then(Load::begin);
+    let name = if arguments.busy { format!("{name}-busy") } else { name.to_owned() };
+    let name = name.as_str();
     let mut reports = Vec::new();
     for number in 1..=arguments.count {
         let dir = arguments.directory.join(format!("{name}-{number:02}"));
@@ -74,16 +90,56 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
         reports.push(report);
     }
     let (section, is_good) = match arguments.truth {
+        Truth::AA if arguments.busy => {
+            summary::same(&reports, "a-a --busy", "The same variant twice beside other work")
+        }
         Truth::AA => summary::same(&reports, "a-a", "The same variant twice"),
         Truth::Linux => {
             summary::same(&reports, "linux", "The same variant twice on the running kernel")
         }
         Truth::Injected => summary::slowed(&reports),
     };
+    drop(load);
     println!("\n{section}");
+    if arguments.no_document {
+        return Ok(is_good);
+    }
     write_section(&root.join(DOCUMENT), name, &section)?;
     println!("{DOCUMENT} written");
     Ok(is_good)
+}
+
+/// Threads that keep every core busy until they are dropped.
+struct Load {
+    is_over: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Load {
+    fn begin() -> Self {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let count = std::thread::available_parallelism().map_or(1, usize::from);
+        let spin = || {
+            let is_over = is_over.clone();
+            std::thread::spawn(move || {
+                while !is_over.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            })
+        };
+        let threads = (0..count).map(|_| spin()).collect();
+        Self { is_over, threads }
+    }
+}
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        for thread in self.threads.drain(..) {
+            // A thread that only spins does not panic.
+            let _ = thread.join();
+        }
+    }
 }
 
 /// Builds the program as a user would and says where it is.

@@ -20,6 +20,7 @@ const LEVELS: [(&str, u8); 23] = [
     ("fwdlab-topology", 2),
     ("fwdlab-netbenches", 2),
     ("fwdlab-experiment", 3),
+    ("fwdlab-history", 3),
     ("fwdlab-claims", 4),
     ("fwdlab-device", 4),
     ("fwdlab-agent", 4),
@@ -51,9 +52,14 @@ const STRANGERS: [(&str, &str); 3] = [
 ];
 
 /// Where unsafe code may stand, as path prefixes from the root: system calls and frame memory;
-/// SIMD, prefetch and huge pages; the swap of a lookup structure under readers.
-const FENCES: [&str; 3] =
-    ["crates/port/src/sys", "crates/fib/src/simd", "crates/fib/src/publish.rs"];
+/// SIMD, prefetch and huge pages; the swap of a lookup structure under readers; the system calls of
+/// the program in FreeBSD guests.
+const FENCES: [&str; 4] = [
+    "crates/port/src/sys",
+    "crates/fib/src/simd",
+    "crates/fib/src/publish.rs",
+    "devices/vm/guest/sys",
+];
 
 /// Checks the workspace below `root`; prints what is wrong and returns whether all is well.
 pub fn check(root: &Path) -> Result<bool> {

@@ -8,6 +8,7 @@ mod campaigns;
 mod circles;
 mod cost;
 mod fuzz;
+mod history;
 mod layers;
 mod readme;
 mod supply;
@@ -32,6 +33,9 @@ enum Task {
     Calibrate(calibrate::Args),
     /// Run real campaigns with a known truth on the built-in device; writes docs/campaigns.md
     Campaigns(campaigns::Args),
+    /// Simulate long series with a known truth: which changes are found; writes a table of
+    /// docs/history.md
+    History(history::Args),
     /// Everything that must hold: format, lints, layers, all tests, model checks; counts skips
     Test(test::Args),
     /// Check that a frame costs the same number of instructions with and without link-time
@@ -54,6 +58,7 @@ fn main() -> ExitCode {
         Task::Layers => layers::check(&root()),
         Task::Calibrate(arguments) => calibrate::run(&root(), &arguments),
         Task::Campaigns(arguments) => campaigns::run(&root(), &arguments),
+        Task::History(arguments) => history::run(&root(), &arguments),
         Task::Test(arguments) => test::run(&root(), &arguments),
         Task::Cost => cost::check(),
         Task::Fuzz(arguments) => fuzz::run(&root(), &arguments),

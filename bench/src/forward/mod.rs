@@ -29,6 +29,7 @@ mod report;
 mod stages;
 mod table;
 mod tester;
+mod turn;
 mod workers;
 
 use std::hint::black_box;
@@ -36,12 +37,13 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use fwdlab_port::affinity;
+use fwdlab_port::{affinity, beat};
 
 use case::{Case, Contender};
 use clap::ValueEnum;
 use report::{Figure, HEADINGS, Report};
 use table::Routes;
+use turn::Turn;
 
 use crate::Format;
 
@@ -193,25 +195,25 @@ fn measure(case: &Case, routes: &Routes, arguments: &Arguments, report: &mut Rep
         case.name(),
         frames.len()
     );
-    let mut times = vec![Vec::new(); contenders.len()];
+    let mut turns = vec![Vec::new(); contenders.len()];
     for round in 0..=arguments.rounds {
         for turn in 0..contenders.len() {
-            let which = (turn + round) % times.len();
-            let ns = sample(contenders[which].as_mut(), &frames);
+            let which = (turn + round) % turns.len();
+            let taken = Turn::of(beat::now, || sample(contenders[which].as_mut(), &frames));
             if round > 0 {
-                times[which].push(ns);
+                turns[which].push(taken);
             }
         }
     }
-    for (contender, of_this) in contenders.iter().zip(&times) {
-        let ratios = of_this.iter().zip(&times[0]).map(|(peer, ours)| peer / ours).collect();
+    for (contender, of_this) in contenders.iter().zip(&turns) {
         report.figure(Figure {
             case: case.name(),
             family: case.family.name(),
             origin: contender.origin(),
             name: contender.name().to_owned(),
-            ns_per_frame: median(of_this.clone()),
-            ratio: median(ratios),
+            ns_per_frame: Turn::ns_per_frame(of_this),
+            ratio: Turn::ratio(of_this, &turns[0]),
+            beats_ns: of_this.iter().map(|turn| turn.beat_ns).collect(),
         });
     }
     Ok(())

@@ -14,6 +14,7 @@ use fwdlab_router::Overflow;
 use super::case::{Case, FamilyName, OUTPUT_MAC, PAIR_FRAMES, PLACES, ROUTER_MAC};
 use super::report::{Figure, Report};
 use super::table::Routes;
+use super::turn::{Turn, beat_on, turn};
 use super::{Arguments, dpdk, median, ours};
 
 /// Frames that circulate; the rings hold all of them.
@@ -37,23 +38,24 @@ pub fn run(arguments: &Arguments, cores: &[usize], report: &mut Report) -> Resul
         let (mut times, mut peers) = (Vec::new(), Vec::new());
         for _ in 0..arguments.rounds {
             trips.push(pingpong::measure(cores[0], cores[1])?.median_ns);
-            times.push(measure_ours(&case, (cores[0], cores[1]))?);
+            let beat = || beat_on(cores[1]);
+            times.push(turn(beat, || measure_ours(&case, (cores[0], cores[1])))?);
             if cfg!(dpdk) && !arguments.alone {
-                peers.push(dpdk::pair(&case, (cores[0], cores[1]))?);
+                peers.push(turn(beat, || dpdk::pair(&case, (cores[0], cores[1])))?);
             }
         }
-        let ratios = peers.iter().zip(&times).map(|(peer, ours)| peer / ours).collect();
-        let figure = |origin, contender: &str, ns, ratio| Figure {
+        let figure = |origin, contender: &str, turns: &[Turn]| Figure {
             case: name.clone(),
             family: family.name(),
             origin,
             name: contender.into(),
-            ns_per_frame: ns,
-            ratio,
+            ns_per_frame: Turn::ns_per_frame(turns),
+            ratio: Turn::ratio(turns, &times),
+            beats_ns: turns.iter().map(|turn| turn.beat_ns).collect(),
         };
-        report.figure(figure("fwdlab", "router", median(times), 1.0));
+        report.figure(figure("fwdlab", "router", &times));
         if !peers.is_empty() {
-            report.figure(figure("peer", PEER, median(peers), median(ratios)));
+            report.figure(figure("peer", PEER, &peers));
         }
     }
     report.note(format!(

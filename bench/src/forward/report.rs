@@ -21,6 +21,8 @@ pub struct Figure {
     /// Median over the rounds of this contender's time by the router's: by so much the router is
     /// faster.
     pub ratio: f64,
+    /// The measured core's beat in each round, in ns; empty where it was not measured.
+    pub beats_ns: Vec<f64>,
 }
 
 impl Figure {
@@ -75,12 +77,12 @@ impl Report {
 
     /// Takes a figure of the section.
     pub fn figure(&mut self, figure: Figure) {
-        let Figure { case, family, origin, name, ns_per_frame, ratio } = &figure;
+        let Figure { case, family, origin, name, ns_per_frame, ratio, beats_ns } = &figure;
         let mpps = figure.mpps();
         match self.format {
             Format::Json => self.line(&serde_json::json!({
                 "case": case, "family": family, "origin": origin, "name": name, "mpps": mpps,
-                "ns_per_frame": ns_per_frame, "router_is_faster_by": ratio,
+                "ns_per_frame": ns_per_frame, "router_is_faster_by": ratio, "beats_ns": beats_ns,
             })),
             Format::Text => {
                 say(&format!("{case:<58} {name:<24} {mpps:>8.1} {ns_per_frame:>8.2} {ratio:>7.2}"));
@@ -222,6 +224,7 @@ mod tests {
             name: origin.into(),
             ns_per_frame: 5.0 * ratio,
             ratio,
+            beats_ns: Vec::new(),
         }
     }
 

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Result, ensure};
 use fwdlab_port::ring::RingPort;
-use fwdlab_port::{Batch, Clock, Pool, Port, affinity, ring};
+use fwdlab_port::{Batch, Clock, Pool, Port, affinity, beat, ring};
 use fwdlab_router::{Overflow, Worker};
 use fwdlab_traffic::{FlowSet, Load, Order, Plan, Receiver, Sender, Stream, Tester};
 
@@ -41,11 +41,13 @@ pub fn run(arguments: &Arguments, cores: &[usize], report: &mut Report) -> Resul
                 continue;
             }
             let mut circuit = Circuit::new(Plan::new(vec![Stream::new(flows)]))?;
-            let mut rounds = Vec::new();
+            let (mut rounds, mut beats_ns) = (Vec::new(), Vec::new());
             for round in 0..=arguments.rounds {
+                let before = beat::now();
                 let times = circuit.measure()?;
                 if round > 0 {
                     rounds.push(times);
+                    beats_ns.push(beat::now().max(before));
                 }
             }
             let names = ["generator", "router", "receiver"];
@@ -58,6 +60,7 @@ pub fn run(arguments: &Arguments, cores: &[usize], report: &mut Report) -> Resul
                     name: name.into(),
                     ns_per_frame: median(of(which).collect()),
                     ratio: median(of(which).zip(of(1)).map(|(own, router)| own / router).collect()),
+                    beats_ns: beats_ns.clone(),
                 });
             }
         }

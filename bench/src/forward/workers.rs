@@ -10,7 +10,8 @@ use super::case::{Case, Contender, FamilyName};
 use super::ours::Router;
 use super::report::{Figure, Report};
 use super::table::Routes;
-use super::{Arguments, LAPS, median};
+use super::turn::{Turn, beat_on, turn};
+use super::{Arguments, LAPS};
 
 /// Renewals of the frames in one measurement, each for [`LAPS`] laps: some 100 ms.
 const RENEWALS: usize = 20;
@@ -29,24 +30,27 @@ pub fn run(arguments: &Arguments, cores: &[usize], report: &mut Report) -> Resul
         }
         let (mut alone, mut together) = (Vec::new(), Vec::new());
         for _ in 0..arguments.rounds {
-            alone.push(rate(&case, &cores[..1])?);
-            together.push(rate(&case, &cores[..2])?);
+            for (turns, count) in [(&mut alone, 1), (&mut together, 2)] {
+                let time = || Ok(1.0 / rate(&case, &cores[..count])?);
+                turns.push(turn(|| beat_on(cores[0]), time)?);
+            }
         }
-        let gain = together.iter().zip(&alone).map(|(two, one)| two / one).collect();
-        for (contender, rates) in [("1 worker", alone), ("2 workers", together)] {
+        let gain = Turn::ratio(&alone, &together);
+        for (contender, turns) in [("1 worker", alone), ("2 workers", together)] {
             report.figure(Figure {
                 case: name.clone(),
                 family: family.name(),
                 origin: "fwdlab",
                 name: contender.into(),
-                ns_per_frame: 1.0 / median(rates),
+                ns_per_frame: Turn::ns_per_frame(&turns),
                 ratio: f64::NAN,
+                beats_ns: turns.iter().map(|turn| turn.beat_ns).collect(),
             });
         }
         report.note(format!(
             "{}: two workers forward {:.2} times what one does (median of the rounds).",
             family.name(),
-            median(gain)
+            gain
         ));
     }
     Ok(())

@@ -18,6 +18,7 @@ pub mod order;
 mod pktgen;
 mod profile;
 mod serve;
+pub mod symbols;
 mod system;
 pub mod task;
 mod tester;

@@ -8,7 +8,7 @@ mod stance;
 
 use std::collections::BTreeSet;
 
-use factor::factor;
+pub use factor::factor;
 use fwdlab_netbenches::name::NamedFamily;
 use percent::percents;
 use split::split;

@@ -74,6 +74,12 @@ rules! {
     ClaimSign = "claim-sign", "a sentence says faster or slower and its block says the opposite";
     /// Size of a claim.
     ClaimSize = "claim-size", "a number in a sentence does not follow from its block";
+    /// A change that no rate can make.
+    ClaimImpossible = "claim-impossible", "a sentence lets a rate drop by more than 100 %";
+    /// Files of our own results directories against their journals.
+    OwnJournal = "own-journal", "a file of an fwdlab results directory does not say what its journal gives";
+    /// Notes in our own results directories.
+    OwnNotes = "own-notes", "a number in the notes of an fwdlab results directory is none of its report";
     /// Rounding of a claim.
     ClaimRounding = "claim-rounding", "a number in a sentence is cut instead of rounded";
     /// A claim of a difference that is not proven.

@@ -25,6 +25,7 @@ mod rules;
 mod sarif;
 mod site;
 
+pub use clause::factor;
 pub use finding::{Finding, Rule, Severity};
 pub use page::{MAX_PAGE_BYTES, Page};
 pub use report::{Counts, Report, audit, audit_page, check_page};

@@ -540,3 +540,29 @@ fn the_known_mistakes_of_the_published_pages_are_found() {
         (18, 16, 2)
     );
 }
+
+#[test]
+fn a_rate_that_drops_by_more_than_all_of_it_is_wrong_without_any_block() {
+    let impossible = |text: &str| {
+        let page = format!("# Forwarding\n\n{text}\n");
+        let found = check_page(page.as_bytes());
+        found.iter().any(|f| f.rule == Rule::ClaimImpossible && f.severity == Severity::Wrong)
+    };
+    for text in [
+        "The rate drops by 176 %.",
+        "Performance is reduced by 120% with this change.",
+        "Forwarding changed by -176%.",
+        "It lost 250 percent of its speed.",
+    ] {
+        assert!(impossible(text), "{text}");
+    }
+    for text in [
+        "The rate rises by 176 %.",
+        "The rate drops by 76 %.",
+        "The rate drops by 100 %.",
+        "The time per packet is no longer reduced by 120 % of the old time.",
+        "Latency -150%.",
+    ] {
+        assert!(!impossible(text), "{text}");
+    }
+}

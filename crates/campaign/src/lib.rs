@@ -7,8 +7,10 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+pub mod bisect;
 pub mod doctor;
 pub mod plan;
+pub mod process;
 pub mod profiling;
 pub mod runner;
 

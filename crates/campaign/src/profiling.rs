@@ -148,6 +148,7 @@ fn planned(experiment: &Experiment, variant: usize, traffic: usize) -> PlannedTr
         block: 0,
         order: 0,
         variant,
+        known: None,
         traffic,
     }
 }

@@ -70,7 +70,14 @@ fn measured() -> Measured {
 }
 
 fn terms() -> Terms {
-    Terms { about: About::unknown("sample"), switch_cost: Duration::ZERO, testbed: None }
+    Terms {
+        about: About::unknown("sample"),
+        switch_cost: Duration::ZERO,
+        lives_in_process: false,
+        calibrate: 0.0,
+        slow_word: None,
+        testbed: None,
+    }
 }
 
 fn run_missing(opened: Opened) -> Result<(), Error> {

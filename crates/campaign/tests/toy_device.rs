@@ -133,7 +133,14 @@ fn a_device_of_one_file_goes_from_its_experiment_to_a_report() {
     let experiment = Arc::new(Experiment::parse(file, EXPERIMENT, &[&Toy]).unwrap());
     let mut device = Toy.open(&experiment, &Place::default()).unwrap();
     let dir = tempfile::tempdir().unwrap();
-    let terms = Terms { about: Toy.about(), switch_cost: device.switch_cost(), testbed: None };
+    let terms = Terms {
+        about: Toy.about(),
+        switch_cost: device.switch_cost(),
+        lives_in_process: false,
+        calibrate: 0.0,
+        slow_word: None,
+        testbed: None,
+    };
     let opened = Results::Named(dir.path().to_owned()).open(&experiment, &terms).unwrap();
     let (observer, stopper, stop) = (&mut Silent, &mut (), &AtomicBool::new(false));
     let device = device.as_mut();

@@ -2,8 +2,12 @@
 //! the same complete blocks, so that several variants share one model. A
 //! campaign that stops when decided looks at the same rows as its report.
 
+use std::collections::BTreeMap;
+
+use fwdlab_stats::processes::NextRun;
 use fwdlab_stats::sequential::{self, Rule};
 use fwdlab_stats::{Comparison, Confidence, Direction, model, paired};
+use serde::Serialize;
 
 use fwdlab_results::{Campaign, Metric, Trial};
 
@@ -67,6 +71,49 @@ impl<'a> Blocks<'a> {
     pub fn sides(&self, column: usize) -> [Vec<&'a Trial>; 2] {
         [0, column].map(|side| self.rows.iter().map(|row| row[side]).collect())
     }
+}
+
+/// The log speed ratios of pairs of trials, one list for each process that they ran in; `None` where
+/// a pair has no process or no figure. The pairs of a block that was gone on with in another process
+/// count to the baseline's.
+pub fn by_process(sides: [&[&Trial]; 2], metric: Metric) -> Option<Vec<Vec<f64>>> {
+    let mut processes: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for (b, v) in sides[0].iter().zip(sides[1]) {
+        let gain = metric.direction().log_gain(metric.of(b)?, metric.of(v)?);
+        processes.entry(b.measured.environment.process?).or_default().push(gain);
+    }
+    Some(processes.into_values().collect())
+}
+
+/// What the next run of the experiment will show, in the state of the machine that this one had.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Next {
+    /// Judged by the processes of this run.
+    #[serde(flatten)]
+    pub run: NextRun,
+    /// Shortest and longest distance of the cores in the trials compared, as the round trip of a cache
+    /// line in ns, where it was measured. A run at another distance is of another stratum.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub roundtrips_ns: Option<[f64; 2]>,
+}
+
+/// What the next run of the experiment will show, where this one ran in enough processes.
+pub fn next_run(
+    sides: [&[&Trial]; 2],
+    metric: Metric,
+    comparison: Option<&Comparison>,
+) -> Option<Next> {
+    let comparison = comparison?;
+    let processes = by_process(sides, metric)?;
+    let run = NextRun::of(&processes, comparison.estimate, comparison.confidence)?;
+    let roundtrip = |trial: &&Trial| {
+        let found = trial.measured.environment.roundtrips_ns.iter().flatten().copied();
+        let found: Vec<f64> = found.collect();
+        (!found.is_empty()).then(|| fwdlab_stats::median(&found))
+    };
+    let found = || sides.into_iter().flatten().filter_map(roundtrip);
+    let ends = found().reduce(f64::min).zip(found().reduce(f64::max));
+    Some(Next { run, roundtrips_ns: ends.map(<[f64; 2]>::from) })
 }
 
 /// Compares each of the variants, `columns` in number, with the baseline; the results are in their

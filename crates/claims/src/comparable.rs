@@ -8,8 +8,9 @@
 //! again.
 //!
 //! So do trials whose threads lost their cores to others for too long, or during which the device's
-//! processor was slow nearly throughout. All of these are states of the machine: nobody looks at the
-//! figures, so that repeating favours no variant.
+//! processor was slow nearly throughout while it was not in the others. Where it was slow in all of
+//! a group, by the same factor, they are a pair again: it is the same for both variants. All of these
+//! are states of the machine: nobody looks at the figures, so that repeating favours no variant.
 
 use fwdlab_stats::median;
 
@@ -21,7 +22,11 @@ const SAME: f64 = 2.0;
 
 /// Least share of a trial in which its threads must have had their cores. Half of it and the
 /// median of the intervals no longer helps; the timer alone takes a hundredth.
-const LEAST_CORE_SHARE: f64 = 0.9;
+pub(crate) const LEAST_CORE_SHARE: f64 = 0.9;
+
+/// Paces that differ by less than this factor are one state of the processor; a neighbour on its
+/// core makes it slower by a fifth or more.
+const SAME_PACE: f64 = 1.12;
 
 /// Fewest intervals from which the figure of a trial is taken when the others do not count.
 pub(crate) const FEWEST: usize = 4;
@@ -45,6 +50,25 @@ fn was_away(trial: &Trial) -> bool {
 /// Whether the device's processor was slow so long that too few other intervals remained.
 fn was_slow(trial: &Trial) -> bool {
     trial.steady_intervals().iter().any(Interval::is_slow)
+}
+
+/// What the beat of the device's processor took in the steady window of a trial, in ns, where it was
+/// measured.
+fn pace(trial: &Trial) -> Option<f64> {
+    let beats = trial.steady_intervals().iter().filter_map(|interval| interval.beat_ns).collect();
+    Some(median(&Some(beats).filter(|beats: &Vec<f64>| !beats.is_empty())?))
+}
+
+/// The first of the trials that ran at another pace than the latest; nothing when all are slow alike.
+fn odd_pace(trials: &[Trial], latest: usize) -> Option<usize> {
+    if !trials.iter().all(was_slow) {
+        return trials.iter().position(was_slow);
+    }
+    let wanted = pace(trials.get(latest)?)?;
+    let is_odd = |trial: &Trial| {
+        pace(trial).is_none_or(|own| own.max(wanted) >= own.min(wanted) * SAME_PACE)
+    };
+    trials.iter().position(is_odd)
 }
 
 /// Why `before` does not count and ran again as `now`.
@@ -160,7 +184,7 @@ fn longest_run(probes: &[Option<f64>], first: usize, last: usize) -> std::ops::R
 /// The first of the trials that has to run again so that all ran undisturbed and at the distance
 /// of the latest; `latest` is its index. Nothing when they may be compared.
 pub fn odd_one(trials: &[Trial], latest: usize) -> Option<usize> {
-    if let Some(disturbed) = trials.iter().position(is_disturbed) {
+    if let Some(disturbed) = trials.iter().position(was_away).or_else(|| odd_pace(trials, latest)) {
         return Some(disturbed);
     }
     let wanted = Distance::of(trials.get(latest)?);
@@ -288,6 +312,17 @@ mod tests {
             steady.skipped = vec![2];
         }
         assert_eq!(odd_one(&[near(), slow], 0), None);
+        // Slow alike they are a pair, at different paces they are none.
+        let at_pace = |ns: f64| {
+            let mut trial = near();
+            for interval in &mut trial.measured.intervals {
+                (interval.slow_share, interval.beat_ns) = (Some(1.0), Some(ns));
+            }
+            trial
+        };
+        assert_eq!(odd_one(&[at_pace(1300.0), at_pace(1320.0)], 1), None);
+        assert_eq!(odd_one(&[at_pace(1300.0), at_pace(1600.0)], 1), Some(0));
+        assert_eq!(odd_one(&[at_pace(1300.0), near()], 1), Some(0));
         let unknown = trial(&[]);
         assert_eq!(odd_one(&[near(), unknown], 0), None);
     }

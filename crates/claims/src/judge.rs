@@ -10,7 +10,8 @@ use fwdlab_stats::unpaired::RankTest;
 use fwdlab_stats::validity::{self, Finding};
 use fwdlab_stats::{Comparison, Confidence, Subject, Verdict};
 
-use crate::blocks::{self, Blocks};
+use crate::blocks::{self, Blocks, Next};
+use crate::known::Proven;
 use crate::runs::{self, Series};
 use crate::saved::Saved;
 use crate::setting::Setting;
@@ -59,6 +60,8 @@ pub struct Judgement<'a> {
     pub findings: Vec<Finding>,
     /// The verdict.
     pub verdict: Verdict,
+    /// What the next run of the experiment will show, where this one ran in several processes.
+    pub next: Option<Next>,
     /// The nanoseconds per frame of a proven difference.
     pub saved: Option<Saved>,
     /// The verdict in words.
@@ -162,6 +165,7 @@ fn published<'a>(
             rank: judged.rank,
             findings,
             verdict: judged.verdict,
+            next: None,
             saved: judged.saved,
             sentence: judged.sentence,
         }
@@ -188,6 +192,7 @@ fn judgement<'a>(
     let compared = [results.campaign.baseline.as_str(), variant];
     let mut findings = checks(&sides, metric);
     findings.extend(figures.unlike);
+    findings.extend(Proven::of(results).and_then(|own| own.finding()));
     findings.extend(stability(compared, &sides, metric));
     let failed = results
         .trials
@@ -218,6 +223,8 @@ fn judgement<'a>(
     let sentence = words::sentence(said, terms.margin, subject);
     let (rate, cost, bounded) = (figures.rate.ok(), figures.cost.ok(), bounded(&sides));
     let rank = None;
+    let decides = if metric == Metric::Rate { &rate } else { &cost };
+    let next = blocks::next_run([&sides[0], &sides[1]], metric, decides.as_ref());
     Judgement {
         variant,
         metric,
@@ -228,6 +235,7 @@ fn judgement<'a>(
         rank,
         findings,
         verdict,
+        next,
         saved,
         sentence,
     }
@@ -299,7 +307,19 @@ pub(crate) fn checks(sides: &[Vec<&Trial>; 2], metric: Metric) -> Vec<Finding> {
     let seen: Vec<u64> = trials(sides).filter_map(|t| t.measured.flows_seen).collect();
     found.extend(validity::flows(first.flows_planned, &seen));
     found.extend(wrong_frames(sides));
+    let shares: Vec<f64> = trials(sides).filter_map(core_share).collect();
+    found.extend(validity::cores_taken(&shares, sides.iter().map(Vec::len).sum()));
     found
+}
+
+/// The share of its processors that a trial had: others of this machine, or a hypervisor, had the
+/// rest.
+pub(crate) fn core_share(trial: &Trial) -> Option<f64> {
+    let environment = &trial.measured.environment;
+    // Where they share a core on purpose, one has it while the other has not.
+    let own = environment.core_share.filter(|_| environment.device_share.is_none());
+    let kept = environment.steal_share.map(|stolen| 1.0 - stolen);
+    own.into_iter().chain(kept).reduce(f64::min)
 }
 
 fn wrong_frames(sides: &[Vec<&Trial>; 2]) -> Option<Finding> {

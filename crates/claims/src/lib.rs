@@ -13,6 +13,7 @@ pub mod comparable;
 pub mod compare;
 mod error;
 pub mod judge;
+pub mod known;
 pub mod order;
 pub mod runs;
 pub mod saved;

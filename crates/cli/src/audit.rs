@@ -1,5 +1,7 @@
 //! `fwdlab audit`: published pages against the data beside them.
 
+mod own;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Read};
@@ -86,6 +88,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let paths: Vec<PathBuf> =
         arguments.paths.iter().filter(|path| !is_stdin(path)).cloned().collect();
     let mut report = audit(&paths)?;
+    own::audit(&paths, &mut report);
     if arguments.paths.iter().any(|path| is_stdin(&path)) {
         let mut page = Vec::new();
         std::io::stdin().lock().take(MAX_PAGE_BYTES as u64 + 1).read_to_end(&mut page)?;

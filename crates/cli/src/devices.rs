@@ -76,7 +76,7 @@ pub fn abandon() {
 /// When the system does not say.
 pub fn place() -> anyhow::Result<Place> {
     let program = std::env::current_exe().context("cannot find this program")?;
-    Ok(Place { program, testbed: None })
+    Ok(Place { program, ..Place::default() })
 }
 
 /// The device that an experiment names, ready for its trials.
@@ -99,8 +99,17 @@ pub fn open(experiment: &Arc<Experiment>, testbed: &Testbed) -> anyhow::Result<B
         ),
         _ => {}
     }
-    let place = Place { testbed: testbed.file.clone(), ..place()? };
-    Ok(kind.open(experiment, &place)?)
+    open_at(experiment, &Place { testbed: testbed.file.clone(), ..place()? })
+}
+
+/// As [`open`], at a place.
+///
+/// # Errors
+/// Those of [`open`].
+pub fn open_at(experiment: &Arc<Experiment>, place: &Place) -> anyhow::Result<Box<dyn Device>> {
+    let kind = named(&experiment.device)
+        .with_context(|| format!("the device {:?} is not part of this build", experiment.device))?;
+    Ok(kind.open(experiment, place)?)
 }
 
 /// What the machines of a testbed file answer, and whether all is well.

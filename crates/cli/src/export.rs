@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use clap::Parser;
 use fwdlab_netbenches::export::export;
-use fwdlab_results::Results;
+use fwdlab_results::{JOURNAL_FILE, Results};
 
 use crate::output;
 
@@ -16,8 +16,9 @@ use crate::output;
 #[derive(Parser)]
 #[command(group(clap::ArgGroup::new("form").required(true)))]
 pub struct Args {
-    /// A results directory
-    results: PathBuf,
+    /// Results directories, or trees of them as `fwdlab import` makes them
+    #[arg(required = true)]
+    results: Vec<PathBuf>,
 
     /// Write a netbenches-style directory: RAW logs, .pps files, gnuplot.data
     #[arg(long, group = "form", requires = "output")]
@@ -41,11 +42,12 @@ pub struct Args {
 /// # Errors
 /// When the results cannot be read, or the output not be written.
 pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
-    let results = Results::read(&arguments.results)?;
+    let places = places(&arguments.results)?;
     match (&arguments.output, arguments.netbenches) {
-        (Some(dir), true) => netbenches(&results, dir)?,
+        (Some(dir), true) => netbenches(&places, dir)?,
         (output, _) => {
-            let bytes = if arguments.csv { csv(&results)? } else { jsonl(&results)? };
+            let all = read_all(&places)?;
+            let bytes = if arguments.csv { csv(&all)? } else { jsonl(&all)? };
             match output {
                 None => output::print_raw(&bytes)?,
                 Some(file) => fwdlab_guard::write_whole(file, &bytes)
@@ -56,30 +58,72 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn netbenches(results: &Results, dir: &Path) -> anyhow::Result<()> {
-    let exported = export(results, dir)?;
-    output::print(&format!(
-        "{} series, {} runs, {} failed: {}\n",
-        exported.series,
-        exported.runs,
-        exported.failed,
-        dir.display()
-    ))
+/// The results directories that are meant, each with its place in the output.
+fn places(roots: &[PathBuf]) -> anyhow::Result<Vec<(PathBuf, PathBuf)>> {
+    let mut places = Vec::new();
+    for root in roots {
+        let found = below(root, root);
+        if found.is_empty() {
+            // says what is wrong with it
+            Results::read(root)?;
+        }
+        places.extend(found);
+    }
+    Ok(places)
 }
 
-fn csv(results: &Results) -> anyhow::Result<Vec<u8>> {
+fn read_all(places: &[(PathBuf, PathBuf)]) -> anyhow::Result<Vec<Results>> {
+    places.iter().map(|(dir, _)| Ok(Results::read(dir)?)).collect()
+}
+
+fn netbenches(places: &[(PathBuf, PathBuf)], output: &Path) -> anyhow::Result<()> {
+    for (dir, relative) in places {
+        let results = Results::read(dir)?;
+        let to = if places.len() == 1 { output.to_owned() } else { output.join(relative) };
+        let exported = export(&results, &to)?;
+        output::print(&format!(
+            "{} series, {} runs, {} failed: {}\n",
+            exported.series,
+            exported.runs,
+            exported.failed,
+            to.display()
+        ))?;
+    }
+    Ok(())
+}
+
+fn csv(all: &[Results]) -> anyhow::Result<Vec<u8>> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    for row in long::rows(results) {
+    for row in all.iter().flat_map(long::rows) {
         writer.serialize(row).context("cannot encode a trial as CSV")?;
     }
     writer.into_inner().context("cannot encode the trials as CSV")
 }
 
-fn jsonl(results: &Results) -> anyhow::Result<Vec<u8>> {
+fn jsonl(all: &[Results]) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    for row in long::rows(results) {
+    for row in all.iter().flat_map(long::rows) {
         serde_json::to_writer(&mut bytes, &row).context("cannot encode a trial as JSON")?;
         bytes.push(b'\n');
     }
     Ok(bytes)
+}
+
+/// Results directories at or below `dir`, each with its place: below the root where that is a tree,
+/// else the root's name.
+fn below(root: &Path, dir: &Path) -> Vec<(PathBuf, PathBuf)> {
+    if dir.join(JOURNAL_FILE).is_file() {
+        let relative = dir.strip_prefix(root).unwrap_or(dir);
+        let name = || PathBuf::from(root.file_name().unwrap_or_default());
+        let place = if relative.as_os_str().is_empty() { name() } else { relative.to_owned() };
+        return vec![(dir.to_owned(), place)];
+    }
+    let Ok(entries) = std::fs::read_dir(dir) else { return Vec::new() };
+    let mut dirs: Vec<PathBuf> = entries
+        .flatten()
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+        .map(|entry| entry.path())
+        .collect();
+    dirs.sort();
+    dirs.iter().flat_map(|own| below(root, own)).collect()
 }

@@ -2,17 +2,16 @@
 
 mod bench;
 
-use fwdlab_routes as routes;
 use std::fmt::Write as _;
-use std::net::IpAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::Context;
-use fwdlab_fib::{Family, Fib, Fibs, Inet, Inet6, Nexthop, Prefix};
-use fwdlab_routes::LearnedRoute;
+use fwdlab_fib::{Fib, Fibs, Nexthop, Prefix};
+use fwdlab_routes::{self as routes, LearnedRoute};
 
+use crate::family::Picked;
 use crate::output;
 
 /// Arguments of `fwdlab fib`.
@@ -92,39 +91,16 @@ fn show(show: &Show) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A family whose routes can be picked out of a table of both.
-trait Learned: Family {
-    fn address(address: IpAddr) -> Option<Self::Addr>;
-}
-
-impl Learned for Inet {
-    fn address(address: IpAddr) -> Option<u32> {
-        match address {
-            IpAddr::V4(address) => Some(address.to_bits()),
-            IpAddr::V6(_) => None,
-        }
-    }
-}
-
-impl Learned for Inet6 {
-    fn address(address: IpAddr) -> Option<u128> {
-        match address {
-            IpAddr::V6(address) => Some(address.to_bits()),
-            IpAddr::V4(_) => None,
-        }
-    }
-}
-
 /// Loads the family's routes and describes the table.
-fn load<F: Learned>(
+fn load<F: Picked>(
     fib: &mut Fib<F>,
     table: &[LearnedRoute],
     text: &mut String,
 ) -> anyhow::Result<()> {
     let start = Instant::now();
     let routes = table.iter().filter_map(|route| {
-        let address = F::address(route.prefix.address())?;
-        let nexthop = match route.gateway.and_then(F::address) {
+        let address = F::of_ip(route.prefix.address())?;
+        let nexthop = match route.gateway.and_then(F::of_ip) {
             Some(gateway) => Nexthop::via(gateway, 0),
             None => Nexthop::connected(0),
         };

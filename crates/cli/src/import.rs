@@ -79,6 +79,9 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     Ok(if is_missed { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
+/// Baselines that are printed with their reasons.
+const BASELINES: usize = 20;
+
 fn summary(imported: &Imported) -> String {
     let mut text = format!(
         "{} logs: {} trials in {} directories, {} failed, {} profiles\n",
@@ -86,6 +89,14 @@ fn summary(imported: &Imported) -> String {
     );
     for (reason, count) in &imported.reasons {
         let _ = writeln!(text, "  {count:5} failed: {reason}");
+    }
+    for (directory, baseline) in imported.baselines.iter().take(BASELINES) {
+        let place = if directory.is_empty() { "." } else { directory };
+        let _ = writeln!(text, "  baseline {}: {} ({place})", baseline.name, baseline.why);
+    }
+    if imported.baselines.len() > BASELINES {
+        let more = imported.baselines.len() - BASELINES;
+        let _ = writeln!(text, "  and {more} more: \"baseline\" in each import.json");
     }
     text
 }

@@ -6,17 +6,24 @@
 #[cfg(target_os = "linux")]
 mod agent;
 mod audit;
+mod bisect;
 mod changes;
 mod compare;
+#[cfg(target_os = "linux")]
+mod control;
+#[cfg(target_os = "linux")]
+mod ctl;
 mod devices;
 mod doctor;
 mod environment;
 mod experiments;
 mod export;
+mod family;
 mod features;
 mod fib;
 #[cfg(target_os = "linux")]
 mod generate;
+mod history;
 mod import;
 mod init;
 mod interrupt;
@@ -27,6 +34,7 @@ mod ministat;
 mod output;
 mod plan;
 mod preflight;
+mod process;
 mod profile;
 mod progress;
 mod report;
@@ -35,6 +43,7 @@ mod run;
 mod sign;
 mod slurm;
 mod stamp;
+mod state;
 #[cfg(target_os = "linux")]
 mod unlock;
 
@@ -70,8 +79,13 @@ enum Command {
     Run(run::Args),
     /// Check published pages against the data beside them
     Audit(audit::Args),
+    /// Find the step of a chain of variants, images or commits that changed the figure
+    Bisect(bisect::Args),
     /// Compare results directories, .pps files, CSV, JSON or Go benchmarks: a verdict for each
     Compare(compare::Args),
+    /// Give orders to a router that forwards between interfaces
+    #[cfg(target_os = "linux")]
+    Ctl(ctl::Args),
     /// Load a routing table into the modular FIB and look at it
     Fib(fib::Args),
     /// Print what a shell needs to complete commands
@@ -88,6 +102,8 @@ enum Command {
     /// Count the frames that arrive on a network interface
     #[cfg(target_os = "linux")]
     Sink(generate::SinkArgs),
+    /// Series over revisions or dates: years of results in one view, and what changed
+    History(history::Args),
     /// Write an experiment to begin with
     Init(init::Args),
     /// Print the manual page, or write those of all commands
@@ -108,13 +124,16 @@ enum Command {
     Sign(sign::SignArgs),
     /// Write the batch script that runs an experiment on a pool of testbeds
     Slurm(slurm::Args),
-    /// Forward packets of capture files, and say what became of each
+    /// Forward packets of capture files or between interfaces, and say what became of each
     Route(route::Args),
     /// Free a testbed that somebody left locked
     #[cfg(target_os = "linux")]
     Unlock(unlock::Args),
     /// Check the signature of results, and that they agree with themselves
     Verify(sign::VerifyArgs),
+    /// Run trials for the fwdlab that started this one
+    #[command(hide = true)]
+    TrialProcess(process::Args),
     /// Be the tester on another host
     #[cfg(target_os = "linux")]
     #[command(hide = true)]
@@ -158,7 +177,10 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Run(arguments) => run::execute(&arguments),
         Command::Audit(arguments) => audit::execute(&arguments),
+        Command::Bisect(arguments) => bisect::execute(&arguments),
         Command::Compare(arguments) => compare::execute(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Ctl(arguments) => ctl::execute(&arguments),
         Command::Fib(arguments) => fib::execute(&arguments),
         Command::Completions(arguments) => manual::completions(&arguments, Cli::command()),
         Command::Doctor(arguments) => doctor::execute(&arguments),
@@ -170,6 +192,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Gen(arguments) => generate::execute_gen(&arguments),
         #[cfg(target_os = "linux")]
         Command::Sink(arguments) => generate::execute_sink(&arguments),
+        Command::History(arguments) => history::execute(&arguments),
         Command::Import(arguments) => import::execute(&arguments),
         Command::Merge(arguments) => merge::execute(&arguments),
         Command::Ministat(_) => Ok(ministat::execute()),
@@ -182,6 +205,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         #[cfg(target_os = "linux")]
         Command::Unlock(arguments) => unlock::execute(&arguments),
         Command::Verify(arguments) => sign::execute_verify(&arguments),
+        Command::TrialProcess(_) => process::execute(),
         #[cfg(target_os = "linux")]
         Command::Agent => Ok(agent::serve()),
         #[cfg(all(target_os = "linux", feature = "vm"))]

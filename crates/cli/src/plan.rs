@@ -105,7 +105,11 @@ fn pilot(
     blocks: u32,
     testbed: &devices::Testbed,
 ) -> anyhow::Result<Option<Results>> {
-    let pilot = Arc::new(Experiment { blocks: Blocks::Fixed(blocks), ..experiment.clone() });
+    let pilot = Arc::new(Experiment {
+        blocks: Blocks::Fixed(blocks),
+        calibrate: 0.0,
+        ..experiment.clone()
+    });
     let stop = interrupt::stop_on_interrupt()?;
     let mut device = devices::open(&pilot, testbed)?;
     let place = Place::Under(Path::new("results").join("pilot"));

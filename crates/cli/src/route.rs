@@ -5,15 +5,21 @@
 
 mod config;
 #[cfg(target_os = "linux")]
+mod kernel;
+#[cfg(target_os = "linux")]
 mod live;
+#[cfg(target_os = "linux")]
+mod orders;
 mod replay;
+#[cfg(target_os = "linux")]
+mod serve;
 mod show;
+mod ways;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{anyhow, bail};
 use clap::ValueEnum;
@@ -29,15 +35,16 @@ use replay::Replay;
 /// Example: fwdlab route --routes table.txt --port veth0,198.18.0.1/24 --port veth1,198.19.0.1/24
 #[derive(clap::Args)]
 pub struct Args {
-    /// Frames that arrive, a classic pcap file of Ethernet: on port 0; given again, on port 1, ...
+    /// Frames that arrive, a pcap or pcapng file of Ethernet: on port 0; given again, on port 1, ...
     #[arg(long, value_name = "FILE")]
     pcap_in: Vec<PathBuf>,
     /// Frames that leave, on any port; given several times, on port 0, 1, ... each
     #[arg(long, value_name = "FILE")]
     pcap_out: Vec<PathBuf>,
-    /// Routes: a prefix list, `ip route`, `netstat -rn`, BIRD's `show route`, or an MRT dump
+    /// Routes: a list (PREFIX via GATEWAY dev INTERFACE), the output of `ip route`, `netstat -rn`
+    /// or BIRD's `show route`, or an MRT dump. Without, there are the networks of the ports
     #[arg(long, value_name = "FILE")]
-    routes: PathBuf,
+    routes: Option<PathBuf>,
     /// A port, as words with commas between: its MAC address, its addresses with lengths, mtu=N,
     /// and the name of a network interface to forward on it (needs root, runs until Ctrl-C, SIGTERM
     /// or SIGHUP). A
@@ -50,7 +57,7 @@ pub struct Args {
     #[arg(long, value_name = "ADDRESS")]
     via: Vec<std::net::IpAddr>,
     /// MAC address of a neighbour; gateways without it are given 02:01 and the end of their
-    /// address
+    /// address. Link-local addresses need their port: fe80::1%0=MAC
     #[arg(long, value_name = "ADDRESS=MAC")]
     neighbour: Vec<NeighbourSpec>,
     /// Ask for the MAC addresses of gateways, with ARP and neighbour discovery; the answers must
@@ -64,6 +71,15 @@ pub struct Args {
     /// Between interfaces: end after so many seconds
     #[arg(long, value_name = "SECONDS")]
     seconds: Option<f64>,
+    /// Between interfaces: take orders of `fwdlab ctl` on this socket, /run/fwdlab.sock if none is
+    /// named
+    #[arg(long, value_name = "PATH", num_args = 0..=1, default_missing_value = "/run/fwdlab.sock")]
+    control: Option<PathBuf>,
+    /// Between interfaces: follow the kernel's routes in this network namespace, which BIRD or FRR
+    /// may have put there. Ports take their addresses from the kernel unless they name some, and leave
+    /// what is for these addresses to it
+    #[arg(long)]
+    kernel_routes: bool,
     /// Control word to set: net.route.algo.inet.algo=radix4
     #[arg(long, value_name = "WORD=VALUE")]
     set: Vec<String>,
@@ -92,6 +108,9 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     if arguments.port.iter().any(|port| port.interface().is_some()) {
         return execute_live(arguments);
     }
+    if arguments.control.is_some() || arguments.kernel_routes {
+        bail!("--control and --kernel-routes are for interfaces: name some with --port");
+    }
     if arguments.pcap_in.is_empty() {
         bail!("nothing to forward: name captures with --pcap-in, or interfaces with --port");
     }
@@ -118,54 +137,17 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         }
         worker.join().map_err(|_| anyhow!("the worker's thread ended early"))
     })?;
-    replay.finish()?;
+    // The counters first: they are right up to where a capture broke.
+    let ended = replay.finish();
     print(show::counters(&router, Some(held), arguments.format))?;
     show::warn(&router);
-    Ok(ExitCode::SUCCESS)
+    ended.map(|()| ExitCode::SUCCESS)
 }
 
 /// Forwards between interfaces.
 #[cfg(target_os = "linux")]
 fn execute_live(arguments: &Args) -> anyhow::Result<ExitCode> {
-    let every = arguments.every.map(pause).transpose()?;
-    let seconds = arguments.seconds.map(pause).transpose()?;
-    if !(arguments.pcap_in.is_empty() && arguments.pcap_out.is_empty()) {
-        bail!("--pcap-in and --pcap-out do not go with interfaces");
-    }
-    let interfaces = live::Interfaces::open(arguments)?;
-    let mut router = config::router(arguments, &|number| interfaces.identity(number))?;
-    let mut worker = interfaces.worker(&mut router)?;
-    let stop = crate::interrupt::stop_on_interrupt()?;
-    let start = Instant::now();
-    let held = std::thread::scope(|scope| {
-        let worker = scope.spawn(|| live::forward(&mut worker, &stop));
-        let mut printed = start;
-        while !stop.load(Ordering::Relaxed) {
-            std::thread::sleep(Duration::from_millis(20));
-            if seconds.is_some_and(|seconds| start.elapsed() >= seconds) {
-                stop.store(true, Ordering::Relaxed);
-            }
-            if every.is_some_and(|every| printed.elapsed() >= every) {
-                printed = Instant::now();
-                output::print(&show::counters(&router, None, arguments.format))?;
-            }
-        }
-        worker.join().map_err(|_| anyhow!("the worker's thread ended early"))
-    })?;
-    output::print(&show::counters(&router, Some(held), arguments.format))?;
-    show::warn(&router);
-    show::warn_of_offloads(&router, &interfaces_of(arguments));
-    // After the counters, which are right all the same.
-    if let Some(fault) = worker.fault() {
-        bail!("{fault}");
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-/// The names of the interfaces, by port number.
-#[cfg(target_os = "linux")]
-fn interfaces_of(arguments: &Args) -> Vec<Option<&str>> {
-    arguments.port.iter().map(PortSpec::interface).collect()
+    serve::execute(arguments)
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -1,5 +1,6 @@
 //! `fwdlab run`: from an experiment file to verdicts and a report.
 
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -23,8 +24,10 @@ use crate::compare::{self, FailOn};
 use crate::experiments::Named;
 use crate::progress::Bar;
 use crate::report::Format;
+use crate::state::Memory;
 use crate::{
-    devices, environment, experiments, features, interrupt, kernels, output, preflight, profile,
+    devices, environment, experiments, features, interrupt, kernels, output, preflight, process,
+    profile, stamp,
 };
 
 /// The exit code of a campaign that stopped because tester or network failed again and again.
@@ -49,6 +52,14 @@ pub struct Args {
     /// Where the results go [default: results/<name of the experiment file>]
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
+    /// Share of the trials whose answer the lab knows, in per cent; 0 for none [default: the
+    /// experiment's, 20]
+    #[arg(long, value_name = "PERCENT", value_parser = calibrate_share)]
+    calibrate_share: Option<f64>,
+    /// Where it is remembered how the lab's own truths came out on this machine [default: the user's
+    /// state directory]
+    #[arg(long, value_name = "DIR")]
+    state: Option<PathBuf>,
     #[command(flatten)]
     testbed: devices::Testbed,
     /// Run the FAILED trials of earlier results again; both attempts stay in the journal
@@ -73,7 +84,12 @@ pub struct Args {
 /// # Errors
 /// A wrong experiment file, a place that cannot be written, results that are already finished.
 pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
-    let experiment = Arc::new(arguments.experiment()?);
+    let mut experiment = arguments.experiment()?;
+    if let Some(percent) = arguments.calibrate_share {
+        experiment.calibrate = percent / 100.0;
+    }
+    let experiment = Arc::new(experiment);
+    let memory = memory(arguments);
     let place = match &arguments.output {
         Some(dir) => Place::Named(dir.clone()),
         None => Place::Under(PathBuf::from("results")),
@@ -96,10 +112,17 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
             dir
         }
         Work::Campaign | Work::Again(_) => {
-            let opened = match &work {
+            let mut opened = match &work {
                 Work::Again(dir) => Place::retry(dir, &experiment)?,
                 _ => place.open(&experiment, &terms(&experiment, device.as_ref())?)?,
             };
+            if let Some(memory) = &memory {
+                let own = opened.earlier.as_ref().map(|earlier| &earlier.campaign);
+                opened.journal.remember(memory.earlier(own));
+            }
+            let processes = (opened.plan.seed, opened.plan.blocks_per_process);
+            let is_watched = !arguments.quiet && std::io::stderr().is_terminal();
+            device = process::in_processes(device, &experiment, processes, is_watched)?;
             let dir = opened.journal.dir().to_owned();
             let how = How { is_quiet: arguments.quiet, is_retry: arguments.retry_failed };
             let end = measure(&experiment, device.as_mut(), opened, how, &stop)?;
@@ -110,7 +133,11 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         }
     };
     let results = Results::read(&dir)?.knowing(&devices::known());
+    if let Some(memory) = &memory {
+        memory.remember(&results)?;
+    }
     if experiment.profile {
+        device = devices::open(&experiment, &arguments.testbed)?;
         let session = Session {
             experiment: &experiment,
             device: device.as_mut(),
@@ -161,7 +188,14 @@ impl Work {
         let finished = place.finished(experiment)?;
         if retries {
             let failed = finished.iter().rev().find(|results| !results.failed().is_empty());
-            return Ok(failed.map_or(Self::Campaign, |results| Self::Again(results.dir.clone())));
+            return match (failed, finished.last()) {
+                (Some(results), _) => Ok(Self::Again(results.dir.clone())),
+                (None, Some(results)) => anyhow::bail!(
+                    "no trial in {} FAILED: there is nothing to run again",
+                    results.dir.display()
+                ),
+                (None, None) => Ok(Self::Campaign),
+            };
         }
         let lacking = finished.iter().rev().take(1).find(|results| !report::is_current(results));
         Ok(lacking.map_or(Self::Campaign, |results| Self::Report(results.dir.clone())))
@@ -175,6 +209,19 @@ pub(crate) struct How {
     pub is_quiet: bool,
     /// FAILED trials run again.
     pub is_retry: bool,
+}
+
+/// The memory of this machine; what a debug build measures is not worth one, unless asked for.
+fn memory(arguments: &Args) -> Option<Memory> {
+    let is_kept = arguments.state.is_some() || stamp::build().profile != "debug";
+    is_kept.then(|| Memory::open(arguments.state.as_deref())).flatten()
+}
+
+fn calibrate_share(text: &str) -> Result<f64, String> {
+    let percent = text.trim_end_matches('%').trim().parse::<f64>().ok();
+    percent
+        .filter(|percent| (0.0..=50.0).contains(percent))
+        .ok_or_else(|| "wanted a percentage from 0 to 50, such as 20".to_owned())
 }
 
 /// Says why a campaign is not finished; the exit code then.
@@ -240,6 +287,12 @@ pub(crate) fn measure(
 /// What the experiment's device asks of the plan.
 pub(crate) fn terms(experiment: &Experiment, device: &dyn Device) -> anyhow::Result<Terms> {
     let kind = devices::named(&experiment.device).context("invariant: the device was opened")?;
-    let (about, switch_cost, testbed) = (kind.about(), device.switch_cost(), device.testbed());
-    Ok(Terms { about, switch_cost, testbed })
+    Ok(Terms {
+        about: kind.about(),
+        switch_cost: device.switch_cost(),
+        lives_in_process: kind.lives_in_process(),
+        calibrate: experiment.calibrate,
+        slow_word: kind.slow_word(),
+        testbed: device.testbed(),
+    })
 }

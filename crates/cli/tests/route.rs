@@ -138,8 +138,13 @@ fn packets(capture: &[u8]) -> Vec<(u64, Vec<u8>)> {
 
 /// Runs `fwdlab route` in a fresh directory that holds `table.txt` and `in.pcap`.
 fn route(input: &[u8], arguments: &[&str]) -> (tempfile::TempDir, Output) {
+    route_by(ROUTES, input, arguments)
+}
+
+/// The same with other routes.
+fn route_by(routes: &str, input: &[u8], arguments: &[&str]) -> (tempfile::TempDir, Output) {
     let dir = tempfile::tempdir().unwrap();
-    fs::write(dir.path().join("table.txt"), ROUTES).unwrap();
+    fs::write(dir.path().join("table.txt"), routes).unwrap();
     fs::write(dir.path().join("in.pcap"), input).unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_fwdlab"))
         .args(["route", "--routes", "table.txt", "--pcap-in", "in.pcap"])
@@ -249,6 +254,137 @@ fn a_silent_gateway_is_asked_three_times_and_the_sender_told() {
     assert_eq!((queries, out.len()), (3, 4));
     assert_eq!(out[3].1[34..36], [icmpv4::UNREACHABLE, icmpv4::CODE_HOST]);
     assert!(String::from_utf8_lossy(&output.stdout).contains("unresolved"));
+}
+
+/// Where each frame that left went: MAC address and port, by the router's.
+fn ways_out(dir: &tempfile::TempDir) -> Vec<(MacAddr, u8)> {
+    let out = packets(&fs::read(dir.path().join("out.pcap")).unwrap());
+    out.iter()
+        .map(|(_, frame)| (MacAddr(frame[..6].try_into().unwrap()), frame[11] - 0x10))
+        .collect()
+}
+
+#[test]
+fn a_group_in_a_file_shares_flows_by_its_weights() {
+    let frames: Vec<_> = (0..400)
+        .map(|host| inet(60, |packet| packet.set_destination(0xc613_0a00 + host)))
+        .collect();
+    let routes = "198.19.0.0/16 proto static metric 20\n\tnexthop via 198.18.0.7 dev eth0 weight 1\n\
+                  \tnexthop via 198.19.0.203 dev eth1 weight 3\n";
+    let arguments = ["--pcap-out", "out.pcap"];
+    let (dir, output) = route_by(routes, &capture(&frames, SECOND / 1000), &arguments);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let ways = ways_out(&dir);
+    assert_eq!(ways.len(), 400);
+    let near = ways.iter().filter(|way| **way == (MacAddr([2, 1, 198, 18, 0, 7]), 0)).count();
+    let far = ways.iter().filter(|way| **way == (MacAddr([2, 1, 198, 19, 0, 203]), 1)).count();
+    assert!(near + far == 400 && (40..180).contains(&near), "{near} and {far}");
+}
+
+#[test]
+fn routes_that_refuse_drop_and_say_why() {
+    let to = |destination| inet(60, move |packet| packet.set_destination(destination));
+    let frames = [to(0x0a00_0001), to(0x0a01_0001), to(0x0a02_0001)];
+    let routes = "198.18.0.0/16 via 198.18.0.203\nblackhole 10.0.0.0/16\nunreachable 10.1.0.0/16\n\
+                  prohibit 10.2.0.0/16\n";
+    let arguments = ["--pcap-out", "out.pcap", "--format", "json"];
+    let (dir, output) = route_by(routes, &capture(&frames, SECOND), &arguments);
+    let out = packets(&fs::read(dir.path().join("out.pcap")).unwrap());
+    let errors: Vec<_> = out.iter().map(|(_, frame)| (frame[34], frame[35])).collect();
+    assert_eq!(errors, [(3, icmpv4::CODE_HOST), (3, icmpv4::CODE_PROHIBITED)]);
+    let counters: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    for reason in ["blackhole", "reject", "prohibited"] {
+        assert_eq!(counters["drops"][reason], 1, "{counters}");
+    }
+}
+
+#[test]
+fn a_link_local_gateway_goes_to_the_port_that_it_names() {
+    let routes = "2001:2:0:8000::/49 via fe80::c%1\n";
+    let arguments = ["--pcap-out", "out.pcap", "--neighbour", "fe80::c%1=02:00:00:00:00:0c"];
+    let (dir, output) = route_by(routes, &capture(&[inet6(62, |_| {})], SECOND), &arguments);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(ways_out(&dir), [(MacAddr([2, 0, 0, 0, 0, 0x0c]), 1)]);
+}
+
+#[test]
+fn routes_that_lead_nowhere_are_refused_with_their_line() {
+    let input = capture(&[inet(60, |_| {})], SECOND);
+    for (routes, wanted) in [
+        (
+            "# two\n2001:db8::/32 via fe80::1\n",
+            "table.txt:2: route 2001:db8::/32 via fe80::1: a link-local gateway needs",
+        ),
+        (
+            "10.0.0.0/8 via inet6 fe80::1 dev eth0\n",
+            "table.txt:1: route 10.0.0.0/8 via fe80::1: a gateway of IPv6 for IPv4",
+        ),
+        ("\n10.0.0.0/8\n", "table.txt:2: route 10.0.0.0/8: it names no gateway"),
+        (
+            "10.0.0.0/8\n\tnexthop via 198.18.0.7\n\tnexthop via 203.0.113.1\n",
+            "table.txt:1: route 10.0.0.0/8 via 203.0.113.1",
+        ),
+    ] {
+        let (_, output) = route_by(routes, &input, &[]);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{routes}: {message}");
+        assert!(message.contains(wanted), "{routes}: {message}");
+    }
+}
+
+#[test]
+fn without_routes_there_are_the_networks_of_the_ports() {
+    let dir = tempfile::tempdir().unwrap();
+    let near = inet(60, |packet| packet.set_destination(0xc613_0007));
+    fs::write(dir.path().join("in.pcap"), capture(&[near, inet(60, |_| {})], SECOND)).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_fwdlab"))
+        .args(["route", "--pcap-in", "in.pcap", "--pcap-out", "out.pcap"])
+        .args(["--neighbour", "198.19.0.7=02:00:00:00:00:07"])
+        .current_dir(dir.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(ways_out(&dir), [(MacAddr([2, 0, 0, 0, 0, 7]), 1)]);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("no-route"));
+}
+
+#[test]
+fn a_capture_is_not_written_over_one_that_is_read() {
+    let input = capture(&[inet(60, |_| {})], SECOND);
+    for arguments in [["--pcap-out", "in.pcap"], ["--pcap-out", "./in.pcap"]] {
+        let (dir, output) = route(&input, &arguments);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        assert!(message.contains("is also read with --pcap-in"), "{message}");
+        assert_eq!(fs::read(dir.path().join("in.pcap")).unwrap(), input);
+    }
+    let (_, output) = route(&input, &["--pcap-out", "a.pcap", "--pcap-out", "a.pcap"]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("a.pcap twice"));
+}
+
+#[test]
+fn a_cut_capture_is_named_and_what_was_read_is_counted() {
+    let input = capture(&[inet(60, |_| {}), inet(60, |_| {})], SECOND);
+    let (_, output) = route(&input[..input.len() - 1], &[]);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(
+        message.contains("(in.pcap): capture file: it was cut, it ends within packet 2"),
+        "{message}"
+    );
+    assert!(String::from_utf8_lossy(&output.stdout).starts_with("1 frames received, 1 sent"));
+    // The second frame had 1514 bytes when it was captured.
+    let mut snapped = input.clone();
+    let original = snapped.len() - 60 - 4;
+    snapped[original..original + 4].copy_from_slice(&1514_u32.to_le_bytes());
+    let (_, output) = route(&snapped, &[]);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{message}");
+    assert!(
+        message
+            .contains("in.pcap: 1 frames were cut when they were captured, the first is packet 2"),
+        "{message}"
+    );
 }
 
 #[test]

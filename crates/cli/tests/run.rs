@@ -4,6 +4,7 @@ mod lab;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -36,6 +37,12 @@ fn a_run_prints_its_verdict_and_leaves_a_report_that_can_be_made_again() {
     assert!(before == contents(&dir), "the report is not the same when made again");
 }
 
+/// The processes that this one has started; none where the system does not say.
+fn children(parent: u32) -> Vec<u32> {
+    let list = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
+    list.unwrap_or_default().split_whitespace().filter_map(|id| id.parse().ok()).collect()
+}
+
 #[test]
 fn a_killed_run_goes_on_where_it_stopped() {
     let lab = Lab::new(EXPERIMENT);
@@ -56,8 +63,16 @@ fn a_killed_run_goes_on_where_it_stopped() {
     while recorded() < 2 && start.elapsed() < Duration::from_secs(60) {
         std::thread::sleep(Duration::from_millis(5));
     }
+    let children = children(first.id());
     first.kill().expect("a running process");
     first.wait().expect("an ended process");
+    // The process in which the trial ran ends with it.
+    let start = Instant::now();
+    let is_running = |id: &u32| Path::new(&format!("/proc/{id}/exe")).exists();
+    while children.iter().any(is_running) && start.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(!children.iter().any(is_running), "{children:?} go on");
     let kept = ids(&lab.path("out"));
     assert!((2..6).contains(&kept.len()), "{kept:?}");
 
@@ -125,4 +140,101 @@ fn a_missing_experiment_file_is_named() {
     let output = lab.fwdlab(&["run", "absent.toml"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("absent.toml"), "{}", text(&output.stderr));
+}
+
+/// The first experiment with flapping routes, short.
+const CHURN: &str = r#"
+title = "routes flap, in short"
+baseline = "bsearch"
+blocks = 1
+warmup = "20ms"
+duration = "300ms"
+interval = "50ms"
+latency = true
+allow = ["saturation", "generator-limit"]
+
+[churn]
+flap = 200
+rates = [0, 500]
+
+[[variant]]
+name = "bsearch"
+set = { "net.route.algo.inet.algo" = "bsearch4" }
+
+[[variant]]
+name = "direct"
+set = { "net.route.algo.inet.algo" = "direct4" }
+
+[[traffic]]
+name = "inet"
+source = "198.18.10.1-198.18.10.20:2000"
+destination = "198.19.10.1-198.19.10.100:2000"
+load = "20kpps"
+
+[routes]
+static = ["198.18.0.0/16 via 198.18.0.203", "198.19.0.0/16 via 198.19.0.203"]
+generate = 5000
+"#;
+
+#[test]
+fn routes_change_while_frames_flow_and_the_report_says_what_came_of_it() {
+    let lab = Lab::new(CHURN);
+    let output = lab.fwdlab(&["run", "-q", "-o", "results", "short.toml"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let results = Results::read(&lab.dir.path().join("results")).expect("results");
+    assert!(results.finished.is_some(), "{said}");
+    for trial in &results.trials {
+        assert!(trial.is_ok(), "{}: {:?}", trial.id, trial.reason);
+        let churn = trial.measured.churn.as_ref().expect("changes are recorded");
+        assert_eq!(churn.refused, 0, "{churn:?}");
+        if trial.traffic == "inet-0" {
+            assert_eq!((churn.changes, churn.switches), (0, 0), "{churn:?}");
+            continue;
+        }
+        assert!(churn.changes > 0 && churn.switches > 0, "{churn:?}");
+        assert!(churn.visible <= churn.changes, "{churn:?}");
+        assert!(churn.visible_p50_ns <= churn.visible_p99_ns, "{churn:?}");
+        assert!(churn.visible_p99_ns <= churn.visible_max_ns, "{churn:?}");
+        // One algorithm takes each change, the other is built anew for all.
+        match trial.variant.as_str() {
+            "direct" => assert_eq!(churn.visible, churn.changes, "{churn:?}"),
+            _ => assert!(churn.visible < churn.changes || churn.builds > 0, "{churn:?}"),
+        }
+    }
+    let page = fs::read_to_string(lab.dir.path().join("results/README.md")).expect("a report");
+    assert!(page.contains("## Changes of routes") && page.contains("inet-500"), "{page}");
+}
+
+#[test]
+fn a_campaign_tells_how_its_own_truths_came_out_and_the_next_one_remembers() {
+    let experiment = EXPERIMENT
+        .replace("blocks = 3", "blocks = 8")
+        .replace("\"300ms\"", "\"100ms\"")
+        .replace("\"50ms\"", "\"20ms\"");
+    let lab = Lab::new(&experiment);
+    let run = |to: &str| {
+        let options = ["-o", to, "--state", "state", "--calibrate-share", "50"];
+        let output = lab.fwdlab(&[&["run", "-q", "short.toml"], &options[..]].concat());
+        assert!(output.status.code().is_some_and(|code| code < 2), "{}", text(&output.stderr));
+        Results::read(&lab.path(to)).expect("readable results")
+    };
+    let first = run("one");
+    assert_eq!((first.trials.len(), first.known.len()), (16, 16));
+    let slower = first.known.iter().find(|trial| trial.variant == "~slower").expect("a slowdown");
+    assert_eq!(slower.measured.proof["fwdlab.device.extra_ns_per_frame"], "1");
+    let readme = fs::read_to_string(lab.path("one/README.md")).expect("a report");
+    assert!(readme.contains("own truths"), "{readme}");
+    let state = fs::read_to_string(lab.path("state/truths.jsonl")).expect("a memory");
+    assert_eq!(state.lines().count(), 1, "{state}");
+    let second = run("two");
+    let earlier = second.finished.expect("finished").earlier_truths;
+    assert_eq!(earlier.len(), 2, "{earlier}");
+    assert_eq!(fs::read_to_string(lab.path("state/truths.jsonl")).expect("one").lines().count(), 2);
+    let check = lab.fwdlab(&["report", "--check", "two"]);
+    assert_eq!(check.status.code(), Some(0), "{}", text(&check.stdout));
+    // Bent, it is found.
+    let journal = lab.path("two/trials.jsonl");
+    let lines = fs::read_to_string(&journal).expect("a journal");
+    fs::write(&journal, lines.replacen("~same", "~slower", 1)).expect("a writable journal");
+    assert_eq!(lab.fwdlab(&["report", "--check", "two"]).status.code(), Some(1));
 }

@@ -139,3 +139,27 @@ fn check_verifies_a_real_campaign_and_names_what_was_bent() {
     assert_eq!(bent.status.code(), Some(1));
     assert!(text(&bent.stdout).contains("trials.jsonl:3: its hash"), "{}", text(&bent.stdout));
 }
+
+#[test]
+fn audit_checks_our_own_directories_against_their_journals() {
+    let dir = finished();
+    let audited = |what: &str| fwdlab(dir.path(), &["audit", what]);
+    let found = audited("lab");
+    assert!(found.status.success(), "{}", text(&found.stdout));
+    let readme = dir.path().join("lab/README.md");
+    let written = fs::read_to_string(&readme).expect("a report");
+    fs::write(&readme, written.replace("2 blocks", "9 blocks")).expect("a writable report");
+    let notes = "It is faster by a factor of 5000.\nThe rate drops by 176 %.\n";
+    fs::write(dir.path().join("lab/notes.md"), notes).expect("a writable directory");
+    let found = audited(".");
+    assert_eq!(found.status.code(), Some(1), "{}", text(&found.stderr));
+    let said = text(&found.stdout);
+    for wanted in [
+        "own-journal",
+        "9 blocks",
+        "lab/notes.md:1: wrong [own-notes]",
+        "lab/notes.md:2: wrong [claim-impossible]",
+    ] {
+        assert!(said.contains(wanted), "{wanted}: {said}");
+    }
+}

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use fwdlab_results::FailureKind;
+use serde::{Deserialize, Serialize};
 
 /// Why a variant could not be applied or a trial not be run to its end.
 #[derive(Debug, thiserror::Error)]
@@ -54,7 +55,7 @@ impl DeviceError {
 }
 
 /// What failed, on what, and what to try next.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
     /// What failed, in words.
     pub what: String,

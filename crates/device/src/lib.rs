@@ -22,6 +22,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
 use fwdlab_experiment::{Experiment, Schema, Traffic, Variant};
 use fwdlab_results::profile::Profiled;
 use fwdlab_results::{About, Interval, Measured, TestbedMark};
@@ -40,6 +42,18 @@ pub trait Kind: Schema {
 
     /// Whether a file of its own names the machines that it stands on.
     fn takes_testbed(&self) -> bool {
+        false
+    }
+
+    /// The control word that slows the device down by so many ns a frame, if it has one: the lab
+    /// proves with it that it finds what is there.
+    fn slow_word(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Whether what is measured lives in the memory of this program, so that a fresh process is
+    /// another draw of where it lies.
+    fn lives_in_process(&self) -> bool {
         false
     }
 
@@ -71,13 +85,18 @@ pub struct Place {
     pub program: PathBuf,
     /// The file that names the machines, for devices that [take one](Kind::takes_testbed).
     pub testbed: Option<PathBuf>,
+    /// From what a device that lives in this program draws where its memory lies; `None` leaves that
+    /// to the system.
+    pub layout: Option<u64>,
+    /// The fastest beat of the device's processor so far, in ns, where one was taken.
+    pub fastest_beat_ns: Option<f64>,
 }
 
 /// What the device answers when asked for each setting of a variant, by control word.
 pub type Proof = BTreeMap<String, String>;
 
 /// Facts that hold for the whole campaign, by the host that they are of.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
     /// Of the device under test.
     pub device: BTreeMap<String, String>,
@@ -100,6 +119,14 @@ pub trait Device {
 
     /// Tells the device in which results directory it may keep what explains a FAILED trial.
     fn keep_logs_in(&mut self, _dir: &Path) {}
+
+    /// Starts anew in fresh memory, as the campaign's process of that number, where the device can.
+    ///
+    /// # Errors
+    /// When it cannot be started again.
+    fn renew(&mut self, _process: u32) -> Result<(), DeviceError> {
+        Ok(())
+    }
 
     /// Sets the device up as `variant` says, and reads back what is set. What can only be read back
     /// while a trial runs comes with [`Measured::proof`] instead.

@@ -9,10 +9,10 @@
 //! device, so that leaving slow intervals out favours no variant.
 
 use std::collections::BTreeMap;
-use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use fwdlab_port::affinity;
+pub use fwdlab_port::beat::{Diary, beats};
 
 use fwdlab_results::Interval;
 
@@ -29,9 +29,17 @@ pub struct Pulse {
     /// How many beats took so many ns.
     beats: BTreeMap<u32, u64>,
     count: u64,
+    /// What the fastest took elsewhere.
+    known_ns: Option<f64>,
 }
 
 impl Pulse {
+    /// Before the first beat, when the fastest so far took that long in an earlier process: a process
+    /// on a shared core is known as such from the start.
+    pub fn knowing(known_ns: Option<f64>) -> Self {
+        Self { known_ns, ..Self::default() }
+    }
+
     /// Notes in `interval` what these beats of it say; nothing when there are none.
     pub fn note(&mut self, beats: &[u32], interval: &mut Interval) {
         interval.slow_share = self.slow_share(beats);
@@ -55,17 +63,12 @@ impl Pulse {
     /// What the fastest beats took.
     fn fastest_ns(&self) -> Option<f64> {
         let mut before = 0;
-        self.beats.iter().find_map(|(ns, count)| {
+        let own = self.beats.iter().find_map(|(ns, count)| {
             before += count;
             (before * RANK >= self.count).then_some(f64::from(*ns))
-        })
+        });
+        own.into_iter().chain(self.known_ns).reduce(f64::min)
     }
-}
-
-/// So many beats, one after the other, on the processor of this thread; each takes about 1 us.
-pub fn beats(count: usize) -> Vec<u32> {
-    // The first ones find their code out of the caches, as the work before has left them.
-    (0..count + 2).map(|_| beat()).skip(2).collect()
 }
 
 /// Share of `time` in which each of these cores was slower than the fastest of them can be, 0 to 1;
@@ -91,20 +94,6 @@ pub fn slow_shares(cores: &[usize], time: Duration) -> Vec<Option<f64>> {
     })
 }
 
-/// Four chains of arithmetic that do not wait for each other, so that all units of a core are busy.
-fn beat() -> u32 {
-    let start = Instant::now();
-    let mut chains = black_box([1_u64, 2, 3, 4]);
-    for _ in 0..512 {
-        for chain in &mut chains {
-            *chain ^= *chain << 13;
-            *chain ^= *chain >> 7;
-        }
-    }
-    black_box(chains);
-    u32::try_from(start.elapsed().as_nanos()).unwrap_or(u32::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,6 +107,8 @@ mod tests {
         // A whole interval on a shared core.
         assert_eq!(pulse.slow_share(&[1300; 40]), Some(1.0));
         assert_eq!(pulse.fastest_ns(), Some(1000.0));
+        let mut later = Pulse::knowing(pulse.fastest_ns());
+        assert_eq!(later.slow_share(&[1300; 40]), Some(1.0));
         // One lucky beat among hundreds changes nothing.
         pulse.slow_share(&[1010; 500]);
         assert_eq!(pulse.slow_share(&[700, 1015]), Some(0.0));

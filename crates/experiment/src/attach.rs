@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
@@ -37,10 +37,13 @@ impl Experiment {
     /// # Errors
     /// When the file cannot be read or is wrong, or a destination has no route.
     pub(crate) fn load_routes(&mut self) -> Result<()> {
+        let files = self.other_files();
+        if !files.is_empty() {
+            self.sha256 = digest(&self.text, &files)?;
+        }
         let source = match (&self.routes.source, self.routes_file()) {
             (None, _) => return Ok(()),
             (Some(_), Some(file)) => {
-                self.sha256 = digest(&self.text, &file)?;
                 attach(self, &read_found(&file)?);
                 file.display().to_string()
             }
@@ -71,16 +74,24 @@ impl Experiment {
 
 impl Experiment {
     /// The SHA-256 under which a campaign of this experiment is recorded: that of its text, followed
-    /// by its routes file if it names one. `None` when that file is not at hand.
+    /// by its files of routes and updates if it names some. `None` when one is not at hand.
     ///
     /// # Errors
-    /// When the routes file is there and cannot be read.
+    /// When a file is there and cannot be read.
     pub fn recorded_sha256(&self) -> Result<Option<String>> {
-        match self.routes_file() {
-            None => Ok(Some(self.sha256.clone())),
-            Some(file) if file.is_file() => digest(&self.text, &file).map(Some),
-            Some(_) => Ok(None),
+        let files = self.other_files();
+        if files.is_empty() {
+            return Ok(Some(self.sha256.clone()));
         }
+        match files.iter().all(|file| file.is_file()) {
+            true => digest(&self.text, &files).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// The files that the experiment names.
+    fn other_files(&self) -> Vec<PathBuf> {
+        self.routes_file().into_iter().chain(self.updates_file()).collect()
     }
 }
 
@@ -217,19 +228,21 @@ fn first_gap(destination: &Endpoint, routes: &[Route]) -> Option<IpAddr> {
     })
 }
 
-/// SHA-256 of an experiment's text followed by its routes file.
-fn digest(text: &str, file: &Path) -> Result<String> {
+/// SHA-256 of an experiment's text followed by its files.
+fn digest(text: &str, files: &[PathBuf]) -> Result<String> {
     let mut hash = Sha256::new();
     hash.update(text.as_bytes());
-    let mut source =
-        fwdlab_guard::input::found(file, u64::MAX).map_err(ResultsError::io("open", file))?;
     let mut buffer = vec![0; 1 << 16];
-    loop {
-        let length = source.read(&mut buffer).map_err(ResultsError::io("read", file))?;
-        if length == 0 {
-            break;
+    for file in files {
+        let mut source =
+            fwdlab_guard::input::found(file, u64::MAX).map_err(ResultsError::io("open", file))?;
+        loop {
+            let length = source.read(&mut buffer).map_err(ResultsError::io("read", file))?;
+            if length == 0 {
+                break;
+            }
+            hash.update(&buffer[..length]);
         }
-        hash.update(&buffer[..length]);
     }
     Ok(crate::hexadecimal(&hash.finalize()))
 }

@@ -7,7 +7,7 @@ use super::fields::{Found, nearest};
 use super::parts::DraftRoutes;
 use super::problem::{Complaint, Findings};
 use super::schema::{Abilities, Schema, TrafficPlace};
-use super::{Endpoint, Load, Traffic, Variant};
+use super::{Churn, ChurnSource, Endpoint, Load, Traffic, Variant};
 use fwdlab_results::{Family, Measure};
 use fwdlab_routes::Prefix;
 use fwdlab_routes::number;
@@ -51,10 +51,37 @@ pub(super) fn load_of_measure(
     }
 }
 
+/// Routes can change only beside a rate that is measured, and those that flap must be there.
+pub(super) fn churn(
+    churn: Option<&Found<Churn>>,
+    measure: Option<Measure>,
+    routes: &DraftRoutes,
+    findings: &mut Findings<'_>,
+) {
+    let Some(Found { field, at, value }) = churn else { return };
+    if let Some(measure) = measure.filter(|measure| *measure != Measure::Rate) {
+        let complaint = Complaint::new(
+            format!("routes change while measure = {:?} searches for a rate", measure.name()),
+            "changes of routes beside the forwarding rate",
+            "remove the measure, or [churn]",
+        );
+        findings.add(at, field, complaint);
+    }
+    if matches!(value.source, ChurnSource::Flap(_)) && routes.source.is_none() {
+        let complaint = Complaint::new(
+            "there are no learned routes that could flap",
+            "file or generate in [routes]",
+            "write for instance generate = 100000 in [routes]",
+        );
+        findings.add(at, field, complaint);
+    }
+}
+
 /// What an experiment asks of its device.
 pub(super) struct Wanted<'a> {
     pub measure: Option<Measure>,
     pub latency: bool,
+    pub churn: bool,
     pub placed: &'a [(Traffic, TrafficPlace)],
 }
 
@@ -66,6 +93,8 @@ impl Wanted<'_> {
             Some("search for a rate".to_owned())
         } else if self.latency && !can.measures_latency {
             Some("measure latency".to_owned())
+        } else if self.churn && !can.changes_routes {
+            Some("change routes while frames flow".to_owned())
         } else if traffic.family == Family::Dual && !can.mixes_families {
             Some("send both families in one traffic".to_owned())
         } else if traffic.sizes.is_mixed() && !can.mixes_lengths {

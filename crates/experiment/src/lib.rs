@@ -13,6 +13,7 @@
 mod addresses;
 mod attach;
 mod check;
+mod churn;
 mod error;
 pub mod fields;
 mod load;
@@ -32,7 +33,10 @@ pub use addresses::Endpoint;
 pub use attach::{with_file, with_generated};
 pub use error::Error;
 pub use fwdlab_traffic::Load;
-pub use model::{Allowance, Blocks, Experiment, Route, RouteSource, Routes, Traffic, Variant};
+pub use model::{
+    Allowance, Blocks, Churn, ChurnSource, Experiment, ListedChange, Route, RouteSource, Routes,
+    Traffic, Variant,
+};
 pub use problem::{Problem, Problems};
 pub use read::Recorded;
 pub(crate) use read::hexadecimal;

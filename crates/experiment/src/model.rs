@@ -5,6 +5,8 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use fwdlab_traffic::{FrameSizes, Load, Order};
 
 use fwdlab_results::{Family, Measure};
@@ -34,6 +36,10 @@ pub struct Experiment {
     pub margin: f64,
     /// How many blocks run.
     pub blocks: Blocks,
+    /// So many blocks run in each process, with its memory laid out anew; 0 for all in one.
+    pub blocks_per_process: u32,
+    /// Share of the trials whose answer the lab knows, by which it proves itself; 0 for none.
+    pub calibrate: f64,
     /// The seed of the running order; `None` draws one when the campaign
     /// starts.
     pub seed: Option<u64>,
@@ -49,6 +55,8 @@ pub struct Experiment {
     pub traffics: Vec<Traffic>,
     /// The device's routes.
     pub routes: Routes,
+    /// Routes that change while frames flow.
+    pub churn: Option<Churn>,
     /// Validity checks whose failure only warns.
     pub allow: Vec<Allowance>,
     /// What the rate of a trial is.
@@ -86,7 +94,7 @@ impl Blocks {
 }
 
 /// One way to set the device up.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Variant {
     /// Its name: letters, digits, `.`, `_` and `-`.
     pub name: String,
@@ -117,6 +125,8 @@ pub struct Traffic {
     pub load: Load,
     /// In which order flows follow each other.
     pub order: Order,
+    /// Changes of routes a second meanwhile, where the experiment has rates of them.
+    pub changes_per_s: Option<u32>,
 }
 
 impl Traffic {
@@ -151,6 +161,39 @@ pub enum RouteSource {
     /// So many synthetic routes for each family in use, drawn from the seed
     /// in the shape of a real table.
     Generate(u32),
+}
+
+/// Routes that change while frames flow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Churn {
+    /// Which.
+    pub source: ChurnSource,
+    /// Changes a second: every traffic runs with each. Empty where the source says the times.
+    pub rates: Vec<u32>,
+}
+
+/// Which routes change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChurnSource {
+    /// So many of the learned routes go and come back, those of one gateway first: what happens when
+    /// a BGP session flaps.
+    Flap(u32),
+    /// BGP updates recorded in an MRT file, over and over; a relative path starts at the experiment
+    /// file.
+    File(PathBuf),
+    /// These, in order of their times.
+    Listed(Vec<ListedChange>),
+}
+
+/// A change at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListedChange {
+    /// From the start of a trial.
+    pub at: Duration,
+    /// Destinations.
+    pub prefix: Prefix,
+    /// The next router from then on; `None` withdraws the route.
+    pub gateway: Option<IpAddr>,
 }
 
 /// One route of the device.

@@ -148,8 +148,18 @@ fn read_traffic(
     let order = read_order(order, findings)?;
     let place = TrafficPlace { field: destinations.field, destination: destinations.at };
     let name = name?.value;
-    let traffic =
-        Traffic { name, family, source, destination, inet6, frame_bytes, sizes, load, order };
+    let traffic = Traffic {
+        name,
+        family,
+        source,
+        destination,
+        inet6,
+        frame_bytes,
+        sizes,
+        load,
+        order,
+        changes_per_s: None,
+    };
     check_flows(&traffic, flows, &place, findings);
     Some((traffic, place))
 }
@@ -365,7 +375,7 @@ pub(super) fn read_routes(top: &mut Section<'_>, findings: &mut Findings<'_>) ->
 
 /// Reads `PREFIX via GATEWAY`, with ` port 0` or ` port 1` after it if need
 /// be.
-fn parse_route(text: &str) -> Result<(Route, Option<u16>), Complaint> {
+pub(super) fn parse_route(text: &str) -> Result<(Route, Option<u16>), Complaint> {
     let form = || {
         Complaint::new(
             format!("{text:?} is no route"),
@@ -392,7 +402,7 @@ fn parse_route(text: &str) -> Result<(Route, Option<u16>), Complaint> {
     Ok((Route { prefix, gateway, port: port.unwrap_or(1) }, port))
 }
 
-fn prefix_complaint(text: &str, why: NotAPrefix) -> Complaint {
+pub(super) fn prefix_complaint(text: &str, why: NotAPrefix) -> Complaint {
     let wanted = "a prefix such as 198.19.0.0/16 or 2001:2:0:1::/64";
     match why {
         NotAPrefix::Form => {

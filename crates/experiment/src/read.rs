@@ -13,7 +13,8 @@ use super::fields::{Found, Section, integer_of, nearest, shown};
 use super::problem::{Complaint, Findings};
 use super::schema::{Anything, DeviceTables, Schema};
 use super::{
-    Allowance, Blocks, Experiment, Problems, Result, RouteSource, Routes, check, parts, quantity,
+    Allowance, Blocks, ChurnSource, Experiment, Problems, Result, RouteSource, Routes, check,
+    churn, parts, quantity,
 };
 use fwdlab_results::{Error as ResultsError, Measure};
 
@@ -21,6 +22,8 @@ use fwdlab_results::{Error as ResultsError, Measure};
 const MOST_BYTES: u64 = 4 * fwdlab_guard::MIB;
 const DEFAULT_BLOCKS: u32 = 8;
 const DEFAULT_CAP: u32 = 40;
+/// A process costs some 50 ms, and one block of each of many says more than many of one.
+const DEFAULT_PER_PROCESS: u32 = 1;
 /// Fewer blocks cannot decide anything (the stop looks from the third on).
 const LEAST_CAP: u32 = 3;
 const MOST_BLOCKS: u32 = 1_000;
@@ -149,6 +152,14 @@ impl Experiment {
             _ => None,
         }
     }
+
+    /// The file of BGP updates, if there is one, likewise.
+    pub fn updates_file(&self) -> Option<PathBuf> {
+        match &self.churn.as_ref()?.source {
+            ChurnSource::File(file) => Some(self.path.parent().unwrap_or(Path::new("")).join(file)),
+            _ => None,
+        }
+    }
 }
 
 /// What the file of an experiment that has run says, whatever its device: it was checked then.
@@ -204,6 +215,8 @@ fn read_experiment(
     let baseline = top.required_text("baseline", "\"the name of a variant\"", findings);
     let margin = read_margin(&mut top, findings);
     let blocks = read_blocks(&mut top, findings);
+    let calibrate = read_calibrate(&mut top, findings);
+    let per_process = top.integer("blocks_per_process", 0..=u64::from(MOST_BLOCKS), findings);
     let seed = top.integer("seed", 0..=i64::MAX as u64, findings).map(|found| found.value);
     let times = Times::read(&mut top, findings);
     let allow = read_allow(&mut top, findings);
@@ -215,6 +228,8 @@ fn read_experiment(
     let own = read_own_table(&mut top, device, devices, findings);
     let (variants, sections) = parts::read_variants(&mut top, device, findings);
     let placed = parts::read_traffics(&mut top, findings);
+    let churn = churn::read(&mut top, findings);
+    let placed = churn::join(placed, churn.as_ref().map(|found| &found.value));
     let mut tables = DeviceTables { own, variants: sections, traffics: &placed };
     device.check(&mut tables, findings);
     for section in tables.own.into_iter().chain(tables.variants) {
@@ -231,8 +246,14 @@ fn read_experiment(
         let allows_no_route = allow.contains(&Allowance::NoRoute);
         check::reachable(&placed, &routes, allows_no_route, findings);
     }
+    check::churn(churn.as_ref(), measure, &routes, findings);
     check::load_of_measure(measure, &placed, findings);
-    let wanted = check::Wanted { measure, latency: latency == Some(true), placed: &placed };
+    let wanted = check::Wanted {
+        measure,
+        latency: latency == Some(true),
+        churn: churn.is_some(),
+        placed: &placed,
+    };
     check::abilities(named, devices, &wanted, findings);
     check::distinct_ids(&variants, &traffics, findings);
     check::counts(&variants, &traffics, end..end, findings);
@@ -248,6 +269,8 @@ fn read_experiment(
         baseline: baseline?.value.to_owned(),
         margin: margin?,
         blocks: blocks?,
+        calibrate: calibrate?,
+        blocks_per_process: per_process.map_or(DEFAULT_PER_PROCESS, |found| found.value as u32),
         seed,
         duration: times.duration?,
         warmup: times.warmup?,
@@ -259,6 +282,7 @@ fn read_experiment(
             .collect(),
         traffics,
         routes: parts::bare_routes(routes),
+        churn: churn.map(|found| found.value),
         allow,
         measure: measure?,
         latency: latency?,
@@ -385,6 +409,26 @@ fn read_measure(top: &mut Section<'_>, findings: &mut Findings<'_>) -> Option<Me
                 Some(near) => format!("did you mean \"{near}\"?"),
                 None => "remove it to measure the forwarding rate".to_owned(),
             },
+        )
+    });
+    findings.keep(&found.at, &found.field, result)
+}
+
+/// Share of trials that prove the lab itself, unless the file says otherwise.
+const DEFAULT_CALIBRATE: f64 = 0.2;
+/// More than half would be no experiment any more.
+const MOST_CALIBRATE: f64 = 50.0;
+
+fn read_calibrate(top: &mut Section<'_>, findings: &mut Findings<'_>) -> Option<f64> {
+    let Some(found) = top.value("calibrate") else { return Some(DEFAULT_CALIBRATE) };
+    let found = found.into_text("\"20%\"", findings)?;
+    let number = found.value.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+    let share = number.filter(|percent| (0.0..=MOST_CALIBRATE).contains(percent));
+    let result = share.map(|percent| percent / 100.0).ok_or_else(|| {
+        Complaint::new(
+            format!("{:?} is no share of the trials", found.value),
+            format!("a percentage from \"0%\" to \"{MOST_CALIBRATE}%\""),
+            "write calibrate = \"20%\", or \"0%\" to let the lab prove nothing",
         )
     });
     findings.keep(&found.at, &found.field, result)

@@ -21,6 +21,8 @@ pub struct Abilities {
     pub mixes_families: bool,
     /// Sends frames of several lengths in one traffic.
     pub mixes_lengths: bool,
+    /// Changes routes while frames flow.
+    pub changes_routes: bool,
     /// The longest frame that it sends, FCS included, in bytes.
     pub longest_frame_bytes: u16,
 }
@@ -32,6 +34,7 @@ impl Abilities {
         measures_latency: true,
         mixes_families: true,
         mixes_lengths: true,
+        changes_routes: true,
         longest_frame_bytes: u16::MAX,
     };
 
@@ -41,6 +44,7 @@ impl Abilities {
         measures_latency: false,
         mixes_families: false,
         mixes_lengths: false,
+        changes_routes: false,
         longest_frame_bytes: 1_518,
     };
 }

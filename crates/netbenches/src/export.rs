@@ -6,6 +6,9 @@
 //! intervals, so that the scripts keep what fwdlab keeps and their median is
 //! the one in the `.pps` file. Left-out intervals stay in `trials.jsonl`.
 
+mod kept;
+mod page;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -15,6 +18,7 @@ use super::number::format_g8;
 use super::pipeline::MedianRule;
 use fwdlab_results::{Error, Result};
 use fwdlab_results::{Interval, Results, Trial};
+use kept::Kept;
 
 /// Text lines that the published scripts drop at start and end.
 const HEAD_LINES: usize = 15;
@@ -41,9 +45,12 @@ pub fn export(results: &Results, to: &Path) -> Result<Exported> {
     }
     let raw = to.join("RAW");
     fs::create_dir_all(&raw).map_err(Error::io("create", &raw))?;
+    let kept = Kept::read(&results.dir);
     let mut exported = Exported::default();
     let mut rows = String::from("#index median minimum maximum\n");
-    for (prefix, trials) in groups(results) {
+    let mut summaries = Vec::new();
+    let mut by_name = BTreeMap::new();
+    for (prefix, trials) in groups(results, &kept) {
         let mut medians = Vec::new();
         for trial in &trials {
             medians.extend(write_run(&raw, &prefix, trial)?);
@@ -55,19 +62,45 @@ pub fn export(results: &Results, to: &Path) -> Result<Exported> {
         if medians.is_empty() {
             continue;
         }
-        let lines: String = medians.iter().map(|m| format!("{}\n", format_g8(*m))).collect();
-        write(&to.join(format!("{prefix}.pps")), &lines)?;
-        rows.push_str(&graph_row(&prefix, &medians));
+        if let Some((name, bytes)) = kept.medians(&prefix, &trials) {
+            medians = super::series::Series::parse(bytes).values;
+            write_bytes(&kept::place(to, &name), bytes)?;
+        } else {
+            let lines: String = medians.iter().map(|m| format!("{}\n", format_g8(*m))).collect();
+            write(&to.join(format!("{prefix}.pps")), &lines)?;
+        }
+        let summary = summary(&medians);
+        rows.push_str(&graph_row(&prefix, summary));
+        summaries.push(summary);
+        if let Some(first) = trials.first() {
+            by_name.insert((first.variant.clone(), first.traffic.clone()), medians);
+        }
     }
-    write(&to.join("gnuplot.data"), &rows)?;
+    let graphs = kept.graphs(&summaries);
+    for (name, bytes) in graphs.iter().copied().chain(kept.scripts()).chain(kept.pages()) {
+        write_bytes(&kept::place(to, name), bytes)?;
+    }
+    if graphs.is_empty() {
+        write(&to.join("gnuplot.data"), &rows)?;
+    }
+    if kept.scripts().next().is_none() {
+        write(&to.join("gnuplot.plt"), &page::script(results))?;
+    }
+    if kept.pages().next().is_none() {
+        write(&to.join("README.md"), &page::page(results, &by_name))?;
+    }
     Ok(exported)
 }
 
 /// Trials by prefix, each prefix a name that is safe in a file name.
-fn groups(results: &Results) -> BTreeMap<String, Vec<&Trial>> {
-    let mut groups: BTreeMap<String, Vec<&Trial>> = BTreeMap::new();
+fn groups<'r>(results: &'r Results, kept: &Kept) -> BTreeMap<String, Vec<&'r Trial>> {
+    let mut groups: BTreeMap<String, Vec<&'r Trial>> = BTreeMap::new();
     for trial in &results.trials {
-        let prefix = safe_name(&format!("{}.{}", trial.variant, trial.traffic)).replace(' ', "_");
+        let prefix = match kept.prefix(trial) {
+            Some("") => String::new(),
+            Some(prefix) => safe_name(prefix),
+            None => safe_name(&format!("{}.{}", trial.variant, trial.traffic)).replace(' ', "_"),
+        };
         groups.entry(prefix).or_default().push(trial);
     }
     for trials in groups.values_mut() {
@@ -79,7 +112,11 @@ fn groups(results: &Results) -> BTreeMap<String, Vec<&Trial>> {
 /// Writes both logs of a run; returns its median, `None` for a failed trial.
 fn write_run(raw: &Path, prefix: &str, trial: &Trial) -> Result<Option<f64>> {
     let stem = format!("bench.{prefix}.{}", trial.block);
-    let steady = trial.steady_intervals();
+    let frame = Frame::of(trial);
+    let steady = match frame.is_whole {
+        true => trial.measured.intervals.clone(),
+        false => trial.steady_intervals(),
+    };
     if !trial.is_ok() || steady.is_empty() {
         let reason = trial.reason.as_deref().unwrap_or("no steady window");
         let text =
@@ -87,15 +124,51 @@ fn write_run(raw: &Path, prefix: &str, trial: &Trial) -> Result<Option<f64>> {
         write(&raw.join(format!("{stem}.receiver")), &text)?;
         return Ok(None);
     }
-    let head = trial.steady.as_ref().map_or(0, |s| s.trimmed_head);
+    let trimmed = trial.steady.as_ref().map_or(0, |s| s.trimmed_head);
+    let head = if frame.is_whole { 0 } else { trimmed };
     let start_ms: f64 = trial.measured.intervals.iter().take(head).map(|i| i.ms).sum();
     let rx = Side { name: "rx", total: "Received", frames: |i| i.rx };
     let tx = Side { name: "tx", total: "Sent", frames: |i| i.tx };
-    write(&raw.join(format!("{stem}.receiver")), &rx.log(trial, &steady, start_ms))?;
-    write(&raw.join(format!("{stem}.sender")), &tx.log(trial, &steady, start_ms))?;
-    let mut rates: Vec<u64> = steady.iter().map(|i| rate(i, i.rx)).filter(|r| *r > 0).collect();
+    write(&raw.join(format!("{stem}.receiver")), &rx.log(trial, &steady, start_ms, frame))?;
+    write(&raw.join(format!("{stem}.sender")), &tx.log(trial, &steady, start_ms, frame))?;
+    let kept = frame.kept(&steady);
+    let mut rates: Vec<u64> = kept.iter().map(|i| rate(i, i.rx)).filter(|r| *r > 0).collect();
     rates.sort_unstable();
     Ok(MedianRule::MeanOfTwo.of(&rates))
+}
+
+/// The text lines around the intervals of a log.
+#[derive(Clone, Copy)]
+struct Frame {
+    head_lines: usize,
+    tail_lines: usize,
+    /// Whether all intervals are written: the published scripts drop some of them, as they did from
+    /// the log that was imported.
+    is_whole: bool,
+}
+
+impl Frame {
+    fn of(trial: &Trial) -> Self {
+        let plain = Self { head_lines: HEAD_LINES, tail_lines: TAIL_LINES, is_whole: false };
+        let dropped = trial.measured.proof.get("netbenches.dropped");
+        let Some((head, tail)) = dropped.and_then(|text| text.split_once('+')) else {
+            return plain;
+        };
+        match (head.parse::<usize>(), tail.parse::<usize>()) {
+            (Ok(head), Ok(tail)) if head < HEAD_LINES && tail < TAIL_LINES => Self {
+                head_lines: HEAD_LINES - head,
+                tail_lines: TAIL_LINES - tail,
+                is_whole: true,
+            },
+            _ => plain,
+        }
+    }
+
+    /// The intervals that the published scripts keep of those that are written.
+    fn kept(self, written: &[Interval]) -> &[Interval] {
+        let (head, tail) = (HEAD_LINES - self.head_lines, TAIL_LINES - self.tail_lines);
+        written.get(head..written.len().saturating_sub(tail)).unwrap_or_default()
+    }
 }
 
 /// Sender or receiver.
@@ -107,7 +180,7 @@ struct Side {
 
 impl Side {
     /// A log of pkt-gen's newer format.
-    fn log(&self, trial: &Trial, steady: &[Interval], start_ms: f64) -> String {
+    fn log(&self, trial: &Trial, steady: &[Interval], start_ms: f64, frame: Frame) -> String {
         let mut text = format!(
             "CMD: fwdlab {} -f {} -l {}\n",
             trial.id,
@@ -118,7 +191,7 @@ impl Side {
             format!("load {}, {} flows planned", trial.load, trial.flows_planned),
             format!("{} of {} intervals are steady", steady.len(), trial.measured.intervals.len()),
         ];
-        for line in 1..HEAD_LINES {
+        for line in 1..frame.head_lines {
             let note =
                 notes.get(line - 1).map_or("published scripts drop 15 lines here", String::as_str);
             text.push_str(&format!("000.000000 main [0] {note}\n"));
@@ -138,7 +211,7 @@ impl Side {
             trial.frame_bytes.saturating_sub(4),
             ms / 1000.0
         ));
-        for _ in 1..TAIL_LINES {
+        for _ in 1..frame.tail_lines {
             text.push_str("000.000000 main [0] published scripts drop 10 lines here\n");
         }
         text
@@ -188,17 +261,21 @@ fn quoted(text: &str) -> String {
     safe
 }
 
-fn graph_row(prefix: &str, medians: &[f64]) -> String {
+/// Median, minimum and maximum.
+fn summary(medians: &[f64]) -> [f64; 3] {
     let mut sorted = medians.to_vec();
     sorted.sort_by(f64::total_cmp);
     let n = sorted.len();
-    let median = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0;
-    format!(
-        "{prefix} {} {} {}\n",
-        format_g8(median),
-        format_g8(sorted[0]),
-        format_g8(sorted[n - 1])
-    )
+    [(sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0, sorted[0], sorted[n - 1]]
+}
+
+fn graph_row(prefix: &str, summary: [f64; 3]) -> String {
+    let [median, low, high] = summary.map(format_g8);
+    format!("{prefix} {median} {low} {high}\n")
+}
+
+fn write_bytes(path: &Path, bytes: &[u8]) -> Result<()> {
+    fs::write(path, bytes).map_err(Error::io("write", path))
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {
@@ -239,8 +316,8 @@ mod tests {
             let trial = results.trials.iter().find(|t| {
                 t.block == row.iteration && row.prefix == format!("{}.{}", t.variant, t.traffic)
             });
-            let rate = trial.and_then(|t| t.rate_pps).unwrap();
-            assert!((row.published.unwrap() - rate).abs() <= 1.0, "{row:?} {rate}");
+            let median = &trial.unwrap().measured.proof["netbenches.median"];
+            assert_eq!(format_g8(row.published.unwrap()), *median, "{row:?}");
         }
     }
 }

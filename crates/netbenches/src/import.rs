@@ -17,7 +17,9 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::archive::{Archive, ResultsDir};
+use super::built::built;
 use super::callgraph::Folded;
+use super::hardware::Hardware;
 use super::runs::{ReadGroup, read_groups};
 use super::trial::{Place, trial};
 use fwdlab_results::journal::utc_stamp;
@@ -26,6 +28,15 @@ use fwdlab_results::{
     About, Campaign, Finished, Grouping, Record, SCHEMA, Status, Trial, TrialOrder,
 };
 use fwdlab_results::{Error, Result};
+
+pub mod baseline;
+mod placing;
+mod provenance;
+pub mod published;
+
+use baseline::{Baseline, baseline};
+use placing::Placing;
+use provenance::{Origin, write_provenance};
 
 /// The outcome of an import.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -44,6 +55,8 @@ pub struct Imported {
     pub skipped: Vec<String>,
     /// Failed trials by reason.
     pub reasons: BTreeMap<String, usize>,
+    /// The baseline of each directory with several variants, by directory.
+    pub baselines: BTreeMap<String, Baseline>,
 }
 
 /// Imports the tree below `from` into `to`, which must be absent or empty.
@@ -58,10 +71,11 @@ pub fn import(from: &Path, to: &Path) -> Result<Imported> {
     fs::create_dir_all(to).map_err(Error::io("create", to))?;
     let logged: Vec<&ResultsDir> = archive.dirs.iter().filter(|d| !d.groups.is_empty()).collect();
     let places = places(&logged);
+    let root = from.canonicalize().map_err(Error::io("find", from))?;
     let outcomes: Vec<Result<Imported>> = logged
         .par_iter()
         .zip(&places)
-        .map(|(dir, place)| import_dir(dir, &to.join(place)))
+        .map(|(dir, place)| import_dir(dir, &root, &to.join(place)))
         .collect();
     let mut total = Imported::default();
     for outcome in outcomes {
@@ -80,6 +94,7 @@ impl Imported {
         self.logs += other.logs;
         self.profiles += other.profiles;
         self.skipped.extend(other.skipped);
+        self.baselines.extend(other.baselines);
         for (reason, count) in other.reasons {
             *self.reasons.entry(reason).or_insert(0) += count;
         }
@@ -115,17 +130,22 @@ pub(super) fn safe_name(name: &str) -> String {
 }
 
 /// Imports one directory.
-fn import_dir(dir: &ResultsDir, to: &Path) -> Result<Imported> {
+fn import_dir(dir: &ResultsDir, root: &Path, to: &Path) -> Result<Imported> {
     let groups = read_groups(dir);
-    let mut trials = trials(dir, &groups);
+    let placing = Placing::of(&groups);
+    let mut trials = trials(dir, &groups, placing);
     fail_copies(&groups, &mut trials);
     let mut trials: Vec<Trial> = trials.into_iter().map(|(_, trial)| trial).collect();
     number(&mut trials);
     let campaign = campaign(dir, &trials);
+    let chosen = baseline(&campaign.variants);
+    let has_choice = campaign.variants.len() > 1;
     fs::create_dir_all(to).map_err(Error::io("create", to))?;
     write_journal(to, campaign, &trials)?;
-    let profiles = write_profiles(dir, &groups, to)?;
-    write_provenance(dir, &groups, to)?;
+    let profiles = write_profiles(dir, &groups, placing, to)?;
+    let place = Origin { dir, hardware: Hardware::of(&root.join(&dir.relative).to_string_lossy()) };
+    write_provenance(&place, &groups, placing, &chosen, to)?;
+    published::keep(dir, to)?;
     let failed: Vec<&Trial> = trials.iter().filter(|t| t.status == Status::Failed).collect();
     let mut reasons = BTreeMap::new();
     for trial in &failed {
@@ -139,22 +159,29 @@ fn import_dir(dir: &ResultsDir, to: &Path) -> Result<Imported> {
         profiles,
         skipped: Vec::new(),
         reasons,
+        baselines: has_choice.then(|| (dir.relative.clone(), chosen)).into_iter().collect(),
     })
 }
 
 /// The trials of a directory with the prefix that each comes from.
-fn trials(dir: &ResultsDir, groups: &BTreeMap<String, ReadGroup>) -> Vec<(String, Trial)> {
+fn trials(
+    dir: &ResultsDir,
+    groups: &BTreeMap<String, ReadGroup>,
+    placing: Placing,
+) -> Vec<(String, Trial)> {
     let mut trials = Vec::new();
     for (prefix, group) in groups {
         let files = dir.groups.get(prefix);
         for (&iteration, run) in &group.runs {
             let log =
                 files.and_then(|g| g.runs.get(&iteration)).and_then(|r| r.receiver.as_deref());
-            let started = log.and_then(|p| fs::metadata(p).ok()?.modified().ok());
+            let written = || log.and_then(|p| fs::metadata(p).ok()?.modified().ok());
+            let started = group.info.uname().and_then(built);
             let place = Place {
                 iteration,
-                started: utc_stamp(started.unwrap_or(SystemTime::UNIX_EPOCH)),
-                ..Place::of(prefix, &group.info)
+                started: started
+                    .unwrap_or_else(|| utc_stamp(written().unwrap_or(SystemTime::UNIX_EPOCH))),
+                ..placing.place(prefix, &group.info)
             };
             trials.push((prefix.clone(), trial(run, &group.info, &place)));
         }
@@ -239,9 +266,11 @@ fn campaign(dir: &ResultsDir, trials: &[Trial]) -> Campaign {
         seed: 0,
         blocks: trials.iter().map(|t| t.block).max().unwrap_or(0),
         until_decided: false,
+        blocks_per_process: None,
+        calibration: None,
         measure: fwdlab_results::Measure::Rate,
         margin: 0.01,
-        baseline: baseline(&variants),
+        baseline: baseline(&variants).name,
         traffics: unique(|t| &t.traffic),
         variants,
         trials: trials.iter().map(|t| t.id.clone()).collect(),
@@ -261,19 +290,14 @@ fn title(dir: &ResultsDir) -> String {
     dir.readmes.iter().find_map(first_line).unwrap_or_else(|| dir.relative.clone())
 }
 
-/// The variant that the others add something to: the shortest name that others
-/// begin with, else the first.
-fn baseline(variants: &[String]) -> String {
-    let extended =
-        |name: &&String| variants.iter().filter(|v| v.starts_with(name.as_str())).count();
-    let best = variants.iter().max_by_key(|v| (extended(v), std::cmp::Reverse(v.len())));
-    best.cloned().unwrap_or_default()
-}
-
 fn write_journal(to: &Path, campaign: Campaign, trials: &[Trial]) -> Result<()> {
     let path = to.join("trials.jsonl");
     let mut file = BufWriter::new(File::create_new(&path).map_err(Error::io("create", &path))?);
-    let finished = Finished { at: campaign.started.clone(), stopped: "imported".to_owned() };
+    let finished = Finished {
+        at: campaign.started.clone(),
+        stopped: "imported".to_owned(),
+        earlier_truths: String::new(),
+    };
     let records = std::iter::once(Record::Campaign(Box::new(campaign)))
         .chain(trials.iter().map(|t| Record::Trial(Box::new(t.clone()))))
         .chain([Record::Finished(finished)]);
@@ -289,6 +313,7 @@ fn write_journal(to: &Path, campaign: Campaign, trials: &[Trial]) -> Result<()> 
 fn write_profiles(
     dir: &ResultsDir,
     groups: &BTreeMap<String, ReadGroup>,
+    placing: Placing,
     to: &Path,
 ) -> Result<usize> {
     let mut written: BTreeMap<String, bool> = BTreeMap::new();
@@ -299,7 +324,7 @@ fn write_profiles(
         };
         let is_graph = name.ends_with(".graph");
         let Some(prefix) = profile_prefix(&name, groups) else { continue };
-        let place = Place::of(&prefix, &groups[&prefix].info);
+        let place = placing.place(&prefix, &groups[&prefix].info);
         let target = safe_name(&format!("{}.{}.folded", place.variant, place.traffic));
         // A graph is the original; a stack file was made from it.
         if written.get(&target).is_some_and(|had_graph| *had_graph || !is_graph) {
@@ -333,57 +358,6 @@ fn profile_prefix(name: &str, groups: &BTreeMap<String, ReadGroup>) -> Option<St
     let without_iteration = stem.rsplit_once('.').map(|(prefix, _)| prefix);
     let known = |prefix: &&str| groups.contains_key(*prefix);
     [Some(stem), without_iteration].into_iter().flatten().find(known).map(str::to_owned)
-}
-
-/// Where a directory came from.
-#[derive(Serialize)]
-struct Provenance<'a> {
-    source: String,
-    order: &'a str,
-    flows_seen: &'a str,
-    groups: BTreeMap<&'a String, GroupProvenance<'a>>,
-}
-
-#[derive(Serialize)]
-struct GroupProvenance<'a> {
-    image: Option<&'a str>,
-    configuration: Option<&'a str>,
-    traffic: Option<&'a str>,
-    uname: Option<&'a str>,
-    info_problems: &'a [String],
-    runs: usize,
-}
-
-fn write_provenance(
-    dir: &ResultsDir,
-    groups: &BTreeMap<String, ReadGroup>,
-    to: &Path,
-) -> Result<()> {
-    let of = |group: &'_ ReadGroup| group.runs.len();
-    let provenance = Provenance {
-        source: dir.relative.clone(),
-        order: "unknown: published runs are numbered, not blocked",
-        flows_seen: "not counted by pkt-gen",
-        groups: groups
-            .iter()
-            .map(|(prefix, group)| {
-                let info = &group.info;
-                let described = GroupProvenance {
-                    image: info.image(),
-                    configuration: info.configuration(),
-                    traffic: info.traffic(),
-                    uname: info.uname(),
-                    info_problems: &info.problems,
-                    runs: of(group),
-                };
-                (prefix, described)
-            })
-            .collect(),
-    };
-    let path = to.join("import.json");
-    let encode = |source| Error::Encode { what: "the provenance", source };
-    let text = serde_json::to_string_pretty(&provenance).map_err(encode)?;
-    fs::write(&path, text + "\n").map_err(Error::io("write", &path))
 }
 
 #[cfg(test)]

@@ -37,6 +37,17 @@ impl Info {
         info
     }
 
+    /// What a file would say of these names.
+    pub fn naming(image: Option<&str>, configuration: Option<&str>) -> Self {
+        let mut info = Self::default();
+        for (name, value) in [("IMAGE", image), ("CFG", configuration)] {
+            if let Some(value) = value {
+                info.values.insert(name.to_owned(), value.to_owned());
+            }
+        }
+        info
+    }
+
     /// A file that could not be read, and why.
     pub fn unread(why: String) -> Self {
         Self { problems: vec![why], ..Self::default() }

@@ -9,9 +9,12 @@
 #![deny(missing_docs)]
 
 pub mod archive;
+pub mod axes;
+pub mod built;
 pub mod callgraph;
 pub mod command;
 pub mod export;
+pub mod hardware;
 pub mod import;
 pub mod info;
 pub mod lines;
@@ -20,6 +23,7 @@ pub mod number;
 pub mod pipeline;
 pub mod pktgen;
 pub mod reproduction;
+pub mod revision;
 pub mod runs;
 pub mod series;
 pub mod trial;

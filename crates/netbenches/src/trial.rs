@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::axes::Axes;
 use super::command::Command;
 use super::info::Info;
 use super::name::{NamedFamily, family_word};
@@ -34,17 +35,25 @@ pub struct Place {
 }
 
 impl Place {
-    /// Variant and traffic of a prefix: the traffic is what the `.info` file
-    /// calls PKTGEN, or the part of the prefix that names a family.
+    /// Variant and traffic of a prefix, of a directory in which only one of image and configuration
+    /// was varied: together they are the variant.
     pub fn of(prefix: &str, info: &Info) -> Self {
-        let named = info.traffic().filter(|t| {
-            prefix == *t || prefix.strip_suffix(t).is_some_and(|rest| rest.ends_with('.'))
-        });
-        let last = prefix.rsplit('.').next().unwrap_or(prefix);
-        let traffic = named.or_else(|| family_word(last).map(|_| last)).unwrap_or("default");
-        let variant = prefix.strip_suffix(traffic).unwrap_or(prefix).trim_end_matches('.');
-        let variant = if variant.is_empty() { "default" } else { variant };
-        Self { variant: variant.to_owned(), traffic: traffic.to_owned(), ..Self::default() }
+        let axes = Axes::of(prefix, info);
+        Self::named(&axes.variant(), &axes.traffic)
+    }
+
+    /// The same of a directory in which both were varied: the image is the variant, and what is
+    /// compared is one configuration under one traffic.
+    pub fn of_image(prefix: &str, info: &Info) -> Self {
+        let Axes { image, configuration, traffic } = Axes::of(prefix, info);
+        let both = [configuration, traffic];
+        let named: Vec<String> = both.into_iter().filter(|part| !part.is_empty()).collect();
+        Self::named(&image, &named.join("."))
+    }
+
+    fn named(variant: &str, traffic: &str) -> Self {
+        let or_default = |name: &str| if name.is_empty() { "default" } else { name }.to_owned();
+        Self { variant: or_default(variant), traffic: or_default(traffic), ..Self::default() }
     }
 
     /// `b01-inet4-r368606`.
@@ -327,6 +336,8 @@ fn proof(run: &Run, info: &Info) -> BTreeMap<String, String> {
         let published = Published::of(log);
         put("netbenches.median", published.printed(MedianRule::MeanOfTwo));
         put("netbenches.upper-median", published.printed(MedianRule::Upper));
+        let dropped = format!("{}+{}", published.trimmed_head, published.trimmed_tail);
+        put("netbenches.dropped", Some(dropped));
     }
     proof
 }

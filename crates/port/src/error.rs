@@ -62,9 +62,18 @@ pub enum PortError {
         /// What the system said.
         source: io::Error,
     },
+    /// A capture file that ends too early.
+    #[error(
+        "capture file: it was cut, {}; write it anew, or keep the whole part: editcap IN OUT",
+        match .packet { 0 => "it ends within its header".to_owned(), n => format!("it ends within packet {n}") }
+    )]
+    CaptureCut {
+        /// Number of the packet, from 1; 0 is the file header.
+        packet: u64,
+    },
     /// A file that is no capture of Ethernet frames.
     #[error(
-        "capture file: {field} is {got:#x}; only pcap files of Ethernet frames can be read (editcap -F pcap converts others)"
+        "capture file: {field} is {got:#x}; pcap and pcapng files of Ethernet frames can be read (editcap converts others)"
     )]
     CaptureFormat {
         /// The field that is wrong.

@@ -37,6 +37,7 @@
 #![deny(missing_docs)]
 
 pub mod affinity;
+pub mod beat;
 #[cfg(target_os = "linux")]
 pub mod bpf;
 pub mod clock;

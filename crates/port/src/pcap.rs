@@ -1,8 +1,9 @@
-//! Capture files: reading, writing, and a [`Port`] over both.
-//!
-//! The classic pcap format (draft-ietf-opsawg-pcap): a 24-byte file header, then for each packet
-//! a 16-byte header and its bytes, in the byte order of the machine that wrote it. Not pcapng.
-//! Frames are without FCS, as captures are.
+//! Capture files: reading pcap and pcapng, writing pcap, and a [`Port`] over both. Frames are
+//! without FCS, as captures are.
+
+mod blocks;
+mod input;
+mod reader;
 
 use std::io::{Read, Write};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -15,81 +16,13 @@ use crate::error::PortError;
 use crate::interface::Port;
 use crate::{Batch, Pool};
 
-/// Time stamps in microseconds.
-const MAGIC_MICROS: u32 = 0xa1b2_c3d4;
-/// Time stamps in nanoseconds.
-const MAGIC_NANOS: u32 = 0xa1b2_3c4d;
-const LINKTYPE_ETHERNET: u32 = 1;
+pub use reader::{CutFrames, PcapReader};
+
+use input::{LINKTYPE_ETHERNET, MAX_PACKET};
+use reader::MAGIC_NANOS;
+
 const HEADER_LEN: usize = 24;
 const RECORD_LEN: usize = 16;
-/// Longest packet that is believed; a larger number means a broken file.
-const MAX_PACKET: usize = 262_144;
-
-/// Reads packets of a capture file.
-#[derive(Debug)]
-pub struct PcapReader<R> {
-    input: R,
-    is_big_endian: bool,
-    ns_per_fraction: u64,
-    packets: u64,
-}
-
-impl<R: Read> PcapReader<R> {
-    /// Reads the file header.
-    ///
-    /// # Errors
-    /// The input is no pcap file of Ethernet frames, or cannot be read.
-    pub fn new(mut input: R) -> Result<Self, PortError> {
-        let mut header = [0; HEADER_LEN];
-        input.read_exact(&mut header).map_err(|source| PortError::Capture { packet: 0, source })?;
-        let magic = [header[0], header[1], header[2], header[3]];
-        let (is_big_endian, ns_per_fraction) = match u32::from_be_bytes(magic) {
-            MAGIC_MICROS => (true, 1000),
-            MAGIC_NANOS => (true, 1),
-            swapped => match swapped.swap_bytes() {
-                MAGIC_MICROS => (false, 1000),
-                MAGIC_NANOS => (false, 1),
-                _ => return Err(PortError::CaptureFormat { field: "magic number", got: swapped }),
-            },
-        };
-        let reader = Self { input, is_big_endian, ns_per_fraction, packets: 0 };
-        // The upper bits say whether frames end in an FCS, which we do not expect.
-        let link_type = reader.number(&header[20..24]) & 0x03ff_ffff;
-        if link_type != LINKTYPE_ETHERNET {
-            return Err(PortError::CaptureFormat { field: "link type", got: link_type });
-        }
-        Ok(reader)
-    }
-
-    /// Reads the next packet into `bytes`; its time in ns, or `None` at the end.
-    ///
-    /// # Errors
-    /// The file ends within a packet, or a length makes no sense.
-    pub fn next_packet(&mut self, bytes: &mut Vec<u8>) -> Result<Option<u64>, PortError> {
-        let broken = |packet| move |source| PortError::Capture { packet, source };
-        let mut header = [0; RECORD_LEN];
-        let first = self.input.read(&mut header).map_err(broken(self.packets + 1))?;
-        if first == 0 {
-            return Ok(None);
-        }
-        self.packets += 1;
-        self.input.read_exact(&mut header[first..]).map_err(broken(self.packets))?;
-        let len = self.number(&header[8..12]);
-        if len as usize > MAX_PACKET {
-            return Err(PortError::CaptureFormat { field: "packet length", got: len });
-        }
-        bytes.resize(len as usize, 0);
-        self.input.read_exact(bytes).map_err(broken(self.packets))?;
-        let seconds = u64::from(self.number(&header[0..4]));
-        let fraction = u64::from(self.number(&header[4..8]));
-        Ok(Some(seconds * 1_000_000_000 + fraction * self.ns_per_fraction))
-    }
-
-    fn number(&self, bytes: &[u8]) -> u32 {
-        let bytes = [bytes[0], bytes[1], bytes[2], bytes[3]];
-        if self.is_big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }
-    }
-}
 
 /// Writes a capture file, little-endian, with time stamps in ns.
 #[derive(Debug)]
@@ -233,6 +166,7 @@ pub struct PcapPort<R, W> {
     pool: Pool,
     input: Option<PcapReader<R>>,
     output: Option<SharedOutput<W>>,
+    cut: CutFrames,
     error: Option<PortError>,
     timeline: Option<Timeline>,
     /// Of the packet received last; packets sent get the same time, unless there is a timeline.
@@ -249,11 +183,12 @@ impl<R: Read + Send, W: Write + Send> PcapPort<R, W> {
     /// A port that takes frames from `pool` for what it reads, and gives those sent back to it.
     ///
     /// # Errors
-    /// The input is no pcap file of Ethernet frames, or the output cannot be written.
+    /// The input is no capture of Ethernet frames, or the output cannot be written.
     pub fn new(pool: Pool, input: Option<R>, output: Option<W>) -> Result<Self, PortError> {
         let mut port = Self {
             input: input.map(PcapReader::new).transpose()?,
             output: output.map(SharedOutput::new).transpose()?,
+            cut: CutFrames::default(),
             error: None,
             timeline: None,
             time_ns: 0,
@@ -306,6 +241,11 @@ impl<R: Read + Send, W: Write + Send> PcapPort<R, W> {
         self.next_time_ns.is_none()
     }
 
+    /// Frames of the input so far of which the capture holds only the beginning.
+    pub fn cut_frames(&self) -> CutFrames {
+        self.cut
+    }
+
     /// Ends both captures; gives back the output, if no other port writes to it any more.
     ///
     /// # Errors
@@ -327,6 +267,7 @@ impl<R: Read + Send, W: Write + Send> PcapPort<R, W> {
                 self.error.get_or_insert(error);
             }
         }
+        self.cut = input.cut_frames();
         if self.next_time_ns.is_none() {
             self.input = None;
         }

@@ -1,7 +1,7 @@
 //! Ports over capture files and network interfaces.
 #![allow(clippy::unwrap_used)] // Tests; the lint's own exception covers only `#[test]` functions.
 
-use fwdlab_port::pcap::{PcapPort, PcapReader, PcapWriter};
+use fwdlab_port::pcap::{CutFrames, PcapPort, PcapReader, PcapWriter};
 use fwdlab_port::{Batch, Pool, Port, PortError};
 
 /// A capture with microseconds in big-endian order, as a SPARC would write it.
@@ -41,13 +41,121 @@ fn reads_the_other_byte_order_and_microseconds() {
     assert_eq!(bytes, [1, 2, 3, 4]);
 }
 
+/// A block of pcapng in either byte order.
+fn block(is_big_endian: bool, kind: u32, body: &[u8]) -> Vec<u8> {
+    let word = |number: u32| match is_big_endian {
+        true => number.to_be_bytes(),
+        false => number.to_le_bytes(),
+    };
+    let mut bytes = word(kind).to_vec();
+    let padded = body.len().next_multiple_of(4);
+    bytes.extend(word(padded as u32 + 12));
+    bytes.extend(body);
+    bytes.resize(8 + padded, 0);
+    bytes.extend(word(padded as u32 + 12));
+    bytes
+}
+
+/// A section with two interfaces, of which the first counts microseconds and the second 2^-10 s from
+/// the year 1970 and 5 s on; one packet from each, an obsolete one, a simple one, one that was cut,
+/// and blocks that nobody knows.
+fn blocks(is_big_endian: bool) -> Vec<u8> {
+    let word = |number: u32| match is_big_endian {
+        true => number.to_be_bytes(),
+        false => number.to_le_bytes(),
+    };
+    let half = |number: u16| match is_big_endian {
+        true => number.to_be_bytes(),
+        false => number.to_le_bytes(),
+    };
+    let offset = if is_big_endian { 5_i64.to_be_bytes() } else { 5_i64.to_le_bytes() };
+    let words = |numbers: &[u32]| numbers.iter().flat_map(|&number| word(number)).collect();
+    let section: Vec<u8> = [&word(0x1a2b_3c4d)[..], &half(1), &half(0), &[0xff; 8]].concat();
+    let first: Vec<u8> = [&half(1)[..], &half(0), &word(0)].concat();
+    let second: Vec<u8> = [
+        &half(1)[..],
+        &half(0),
+        &word(64),
+        &half(9),
+        &half(1),
+        &[0x8a, 0, 0, 0],
+        &half(14),
+        &half(8),
+        &offset,
+        &half(0),
+        &half(0),
+    ]
+    .concat();
+    let packet = |numbers: &[u32], bytes: &[u8]| {
+        let mut body: Vec<u8> = words(numbers);
+        body.extend(bytes);
+        body
+    };
+    let obsolete: Vec<u8> = [&half(0)[..], &half(7), &words(&[0, 9, 2, 2])[..], &[8, 9]].concat();
+    let make = |kind, body: &[u8]| block(is_big_endian, kind, body);
+    [
+        make(0x0a0d_0d0a, &section),
+        make(1, &first),
+        make(1, &second),
+        make(0x0bad_f00d, &[1, 2, 3]),
+        make(6, &packet(&[0, 1, 7, 3, 3], &[1, 2, 3])),
+        make(6, &packet(&[1, 0, 512, 4, 90], &[1, 2, 3, 4])),
+        make(2, &obsolete),
+        make(3, &packet(&[5], &[5, 4, 3, 2, 1])),
+    ]
+    .concat()
+}
+
+#[test]
+fn reads_pcapng_in_both_byte_orders_and_several_sections() {
+    let file = [blocks(true), blocks(false)].concat();
+    let mut reader = PcapReader::new(&file[..]).unwrap();
+    let mut bytes = Vec::new();
+    for section in 0..2 {
+        // 2^32 + 7 microseconds; 512/1024 s after 5 s.
+        for (time_ns, wanted) in [
+            (4_294_967_303_000, &[1, 2, 3][..]),
+            (5_500_000_000, &[1, 2, 3, 4]),
+            (9_000, &[8, 9]),
+            (0, &[5, 4, 3, 2, 1]),
+        ] {
+            let got = reader.next_packet(&mut bytes).unwrap();
+            assert_eq!((got, &bytes[..]), (Some(time_ns), wanted), "section {section}");
+        }
+    }
+    assert_eq!(reader.next_packet(&mut bytes).unwrap(), None);
+    assert_eq!(reader.cut_frames(), CutFrames { frames: 2, first: 2 });
+}
+
+#[test]
+fn a_cut_or_broken_pcapng_is_an_error_and_never_a_panic() {
+    let file = blocks(false);
+    let read = |file: &[u8]| -> Result<u64, PortError> {
+        let (mut reader, mut bytes, mut packets) = (PcapReader::new(file)?, Vec::new(), 0);
+        while reader.next_packet(&mut bytes)?.is_some() {
+            packets += 1;
+        }
+        Ok(packets)
+    };
+    let whole = (0..=file.len()).filter(|&cut| read(&file[..cut]).is_ok()).count();
+    assert_eq!(whole, 8, "only at the ends of blocks");
+    assert!(matches!(read(&file[..file.len() - 1]), Err(PortError::CaptureCut { packet: 4 })));
+    for place in 0..file.len() {
+        for value in [0, 1, 0x7f, 0xff] {
+            let mut broken = file.clone();
+            broken[place] = value;
+            let _ = read(&broken);
+        }
+    }
+}
+
 #[test]
 fn refuses_other_files() {
     let error = PcapReader::new(&[7; 24][..]).unwrap_err();
     assert!(matches!(error, PortError::CaptureFormat { field: "magic number", .. }));
     let error = PcapReader::new(&big_endian_capture(101)[..]).unwrap_err();
     assert!(matches!(error, PortError::CaptureFormat { field: "link type", got: 101 }));
-    assert!(matches!(PcapReader::new(&[][..]), Err(PortError::Capture { packet: 0, .. })));
+    assert!(matches!(PcapReader::new(&[][..]), Err(PortError::CaptureCut { packet: 0 })));
 }
 
 #[test]
@@ -63,7 +171,7 @@ fn reports_a_truncated_file_with_the_packet_and_keeps_the_ones_before() {
         let mut batch = Batch::new();
         assert_eq!(port.receive(&mut batch), 1, "cut {cut}");
         let error = port.finish().unwrap_err();
-        assert!(matches!(error, PortError::Capture { packet: 2, .. }), "{error}");
+        assert!(matches!(error, PortError::CaptureCut { packet: 2 }), "{error}");
     }
 }
 

@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use super::notes::Notes;
 use super::{ReportError, render};
 use fwdlab_claims::verify::{Fault, Unchecked, verify};
 use fwdlab_results::{EXPERIMENT_FILE, JOURNAL_FILE, Results, SIGNATURE_FILE, TORN_FILE};
@@ -21,9 +22,9 @@ const DATA: [&str; 7] = [
     "notes.md",
 ];
 
-/// Directories whose files nobody lists: profiles that were taken or put there, and what guests
-/// printed.
-const OPEN: [&str; 2] = ["profiles", "console"];
+/// Directories whose files nobody lists: profiles that were taken or put there, what guests
+/// printed, and what stood beside published logs.
+const OPEN: [&str; 3] = ["profiles", "console", "published"];
 
 /// Something in a results directory that does not agree with the journal.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,6 +74,15 @@ impl fmt::Display for Difference {
             Self::Journal(fault) => write!(f, "{fault}"),
         }
     }
+}
+
+/// What in the notes beside the journal is no figure of the report, each with `notes.md:LINE`.
+///
+/// # Errors
+/// As [`check`].
+pub fn notes_doubts(results: &Results) -> Result<Vec<String>, ReportError> {
+    let claims = render::claims(results)?;
+    Ok(Notes::read(&results.dir, &claims)?.doubts().to_vec())
 }
 
 /// Verifies the journal, derives everything again and compares it with what stands in the

@@ -36,7 +36,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use check::{Difference, check, unchecked};
+pub use check::{Difference, check, notes_doubts, unchecked};
 pub use error::ReportError;
 pub use fwdlab_claims::Claims;
 pub use render::{claims, commit, github, json, terminal};

@@ -57,6 +57,7 @@ pub fn check(text: &str, file: &str, claims: &Claims) -> Vec<String> {
         for found in numbers(line) {
             doubts.extend(doubt(line, &found, &known).map(|d| format!("{place}: {d}")));
         }
+        doubts.extend(factor_doubt(line, claims).map(|d| format!("{place}: {d}")));
         let lower = line.to_lowercase();
         if let Some(words) = SAME.iter().find(|w| lower.contains(**w))
             && let Some(verdict) =
@@ -66,6 +67,27 @@ pub fn check(text: &str, file: &str, claims: &Claims) -> Vec<String> {
         }
     }
     doubts
+}
+
+/// A factor counts as that of a verdict when it lies as near as this, as a ratio.
+const NEAR: f64 = 1.15;
+
+/// "Twice as fast", "ten times", "a factor of 3": one verdict must give that ratio, or its inverse.
+fn factor_doubt(line: &str, claims: &Claims) -> Option<String> {
+    let (factor, written) = fwdlab_audit::factor(line)?;
+    let lower = line.to_lowercase();
+    let is_of_speed = UP.iter().chain(&DOWN).any(|word| lower.contains(word))
+        || ["fast", "slow", "rate", "forward", "speed"].iter().any(|word| lower.contains(word));
+    let ratios = || {
+        let meant = claims.verdicts.iter().filter(|v| is_meant(&lower, v));
+        meant.flat_map(|v| [&v.rate, &v.cost]).flatten().map(|c| c.estimate.ratio())
+    };
+    let distance = |ratio: f64| (ratio.ln().abs() - factor.ln().abs()).abs();
+    let is_near = ratios().any(|ratio| distance(ratio) <= NEAR.ln());
+    let nearest = ratios().min_by(|a, b| distance(*a).total_cmp(&distance(*b)))?;
+    (is_of_speed && !is_near).then(|| {
+        format!("\"{written}\" is no ratio of this report; the nearest is x{:.2}", nearest)
+    })
 }
 
 /// Whether a line that names families or traffics names this verdict's.

@@ -15,6 +15,8 @@
 #![deny(missing_docs)]
 
 mod about;
+mod calibration;
+mod churned;
 pub mod environment;
 mod error;
 mod failure;
@@ -36,6 +38,8 @@ pub mod samples;
 mod tests;
 
 pub use about::{About, Link, TestbedMark};
+pub use calibration::{Calibration, KNOWN_MARK, Truth, TruthKind};
+pub use churned::Churned;
 pub use error::Error;
 pub use failure::{Blame, CONSOLE_LINES, Failure, FailureKind};
 pub use family::Family;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Busy, Interval, LatencyAt, LatencyFigures, RateSearch};
+use crate::{Busy, Churned, Interval, LatencyAt, LatencyFigures, RateSearch};
 
 /// What both sides counted in one trial, spelled once from the device to the journal. Nothing in it
 /// is derived or trimmed, and what nobody counted is absent, not 0.
@@ -54,6 +54,9 @@ pub struct Measured {
     /// Latency at shares of the rate that was searched for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub latency_at: Vec<LatencyAt>,
+    /// Changes of routes during the trial, where there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub churn: Option<Churned>,
     /// Settings read back from the device while the variant was in force.
     #[serde(default)]
     pub proof: BTreeMap<String, String>,
@@ -148,6 +151,9 @@ pub struct Checks {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TrialEnvironment {
+    /// Number of the process that it ran in, from 1, where the campaign starts fresh ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process: Option<u32>,
     /// Cache-line round trip between the two cores in nanoseconds before the
     /// trial, where it was measured.
     pub roundtrip_ns: Option<f64>,

@@ -31,6 +31,10 @@ pub struct Results {
     pub campaign: Campaign,
     /// The trials recorded so far, in the order in which they ran.
     pub trials: Vec<Trial>,
+    /// Trials whose answer is known, by which the lab proves itself, in the order in which they ran.
+    pub known: Vec<Trial>,
+    /// Ids of both, in the order of the journal.
+    pub sequence: Vec<String>,
     /// Trials that do not count because they were run again, each with its
     /// reason.
     pub repeated: Vec<Trial>,
@@ -96,6 +100,8 @@ impl Results {
                         dir: dir.to_owned(),
                         campaign: *campaign,
                         trials: Vec::new(),
+                        known: Vec::new(),
+                        sequence: Vec::new(),
                         repeated: Vec::new(),
                         resumed: Vec::new(),
                         finished: None,
@@ -154,11 +160,18 @@ impl Results {
 
     /// Puts a trial in its place: the end, unless it ran again.
     fn put(&mut self, trial: Trial) {
-        let at = match self.resumed.iter().any(|resumed| resumed.again.contains(&trial.id)) {
-            true => self.trials.partition_point(|before| before.order < trial.order),
-            false => self.trials.len(),
+        let is_again = self.resumed.iter().any(|resumed| resumed.again.contains(&trial.id));
+        let is_after = |other: &Trial| is_again && other.order > trial.order;
+        let later = |id: &String| self.every().any(|other| other.id == *id && is_after(other));
+        let at = if is_again { self.sequence.iter().position(later) } else { None };
+        let at = at.unwrap_or(self.sequence.len());
+        self.sequence.insert(at, trial.id.clone());
+        let own = if trial.is_known() { &mut self.known } else { &mut self.trials };
+        let at = match is_again {
+            true => own.partition_point(|before| before.order < trial.order),
+            false => own.len(),
         };
-        self.trials.insert(at, trial);
+        own.insert(at, trial);
     }
 
     /// Ids of the trials that FAILED.
@@ -178,9 +191,14 @@ impl Results {
         self
     }
 
+    /// Every trial that counts, those with a known answer last.
+    pub fn every(&self) -> impl Iterator<Item = &Trial> {
+        self.trials.iter().chain(&self.known)
+    }
+
     /// Ids of the planned trials that are not recorded, in running order.
     pub fn missing(&self) -> Vec<&str> {
-        let done: HashSet<&str> = self.trials.iter().map(|t| t.id.as_str()).collect();
+        let done: HashSet<&str> = self.every().map(|t| t.id.as_str()).collect();
         self.campaign.trials.iter().map(String::as_str).filter(|id| !done.contains(id)).collect()
     }
 

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::interval::median;
-use crate::{About, Failure, Family, Interval, Measure, Measured, TestbedMark};
+use crate::{
+    About, Calibration, Failure, Family, Interval, KNOWN_MARK, Measure, Measured, TestbedMark,
+};
 
 /// The version of the journal's schema that this build writes and the newest
 /// that it reads.
@@ -57,6 +59,13 @@ pub struct Campaign {
     /// True when the campaign stops as soon as every comparison is decided.
     #[serde(default)]
     pub until_decided: bool,
+    /// So many blocks ran in each process, with its memory laid out anew; absent when all trials ran
+    /// in the program that planned them, or where the device does not live in a process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocks_per_process: Option<u32>,
+    /// What it runs to prove itself; absent when it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<Calibration>,
     /// What the rate of a trial is.
     #[serde(default, skip_serializing_if = "Measure::is_rate")]
     pub measure: Measure,
@@ -184,6 +193,11 @@ pub struct Trial {
 }
 
 impl Trial {
+    /// True when its answer is known beforehand: it shows whether the lab can be believed.
+    pub fn is_known(&self) -> bool {
+        self.variant.starts_with(KNOWN_MARK)
+    }
+
     /// True when the figures of this trial may be used.
     pub fn is_ok(&self) -> bool {
         self.status == Status::Ok
@@ -289,4 +303,8 @@ pub struct Finished {
     pub at: String,
     /// Why it ended: `all blocks run`, `every comparison decided after 5 blocks`.
     pub stopped: String,
+    /// How the lab's own truths came out in earlier campaigns of this machine, the latest last: `1` for
+    /// one that lay in its interval, `0` for one outside.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub earlier_truths: String,
 }

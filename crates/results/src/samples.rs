@@ -21,6 +21,8 @@ pub fn campaign() -> Campaign {
         seed: 7,
         blocks: 2,
         until_decided: false,
+        blocks_per_process: None,
+        calibration: None,
         measure: crate::Measure::Rate,
         margin: 0.01,
         baseline: "radix".to_owned(),

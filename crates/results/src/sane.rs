@@ -67,6 +67,16 @@ pub(crate) fn campaign(campaign: &Campaign) -> Result<(), Insane> {
     }
     let trials = campaign.trials.len();
     wanted(trials <= MOST_TRIALS, || format!("it plans {trials} trials"), "at most 1,000,000")?;
+    if let Some(own) = &campaign.calibration {
+        let is_good = (0.0..=0.5).contains(&own.share)
+            && (0.0..=1e6).contains(&own.slow_ns)
+            && own.truths.len() <= MOST_NAMES;
+        wanted(
+            is_good,
+            || "what it runs to prove itself is out of range".to_owned(),
+            "a share up to 0.5, a slowdown up to 1 ms, at most 1,000 truths",
+        )?;
+    }
     let margin = campaign.margin;
     wanted(
         margin > 0.0 && margin <= 0.5,

@@ -29,8 +29,11 @@ fn trial_line(place: usize) -> String {
 
 #[test]
 fn reads_back_what_was_written() {
-    let end =
-        Finished { at: "2026-11-21T13:01:00Z".to_owned(), stopped: "all blocks run".to_owned() };
+    let end = Finished {
+        at: "2026-11-21T13:01:00Z".to_owned(),
+        stopped: "all blocks run".to_owned(),
+        earlier_truths: String::new(),
+    };
     let dir = directory(
         &[campaign_line(), trial_line(0), trial_line(1), line(&Record::Finished(end.clone()))]
             .concat(),

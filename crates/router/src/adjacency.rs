@@ -45,6 +45,8 @@ pub(crate) enum Kind {
     Broadcast = 7,
     /// One of several nexthops, by the flow.
     Group = 8,
+    /// Drop and say that it is forbidden.
+    Prohibit = 9,
 }
 
 /// One entry.
@@ -95,6 +97,7 @@ impl Adjacency {
             6 => Kind::Reject,
             7 => Kind::Broadcast,
             8 => Kind::Group,
+            9 => Kind::Prohibit,
             _ => Kind::None,
         }
     }
@@ -151,7 +154,10 @@ impl AdjacencyTable {
             *entries = longer;
             self.shared.generation.fetch_add(1, Ordering::Release);
         }
-        entries[id.index()].store(adjacency.0, Ordering::Release);
+        // Not written where it stays: workers would fetch the line anew.
+        if entries[id.index()].load(Ordering::Relaxed) != adjacency.0 {
+            entries[id.index()].store(adjacency.0, Ordering::Release);
+        }
     }
 
     /// Numbers that there are entries for.

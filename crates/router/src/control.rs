@@ -40,6 +40,9 @@ impl Router {
     ///   frame on top of its work, measured with the clock (0 to 1000000, fractions allowed,
     ///   default 0, off). For experiments that must find a known slowdown.
     /// - `fwdlab.device.fast_path`: 0 sends every frame through the general path (default 1).
+    /// - `fwdlab.device.host`: 1 leaves packets to the router's addresses to a host that has the same
+    ///   addresses on the same interfaces; the router learns its neighbours from them and answers
+    ///   none (default 0).
     /// - `fwdlab.device.slow_path_pps`: packets to the router itself that a worker takes per
     ///   second (default 10000).
     /// - `net.inet.ip.redirect`, `net.inet6.ip6.redirect`: 1 sends redirects to hosts that could

@@ -61,8 +61,10 @@ reasons! {
     NoRoute = "no-route",
     /// The route says: drop.
     Blackhole = "blackhole",
-    /// The route says: refuse.
+    /// The route says: refuse, as what cannot be reached.
     Reject = "reject",
+    /// The route says: refuse, as what is forbidden.
+    Prohibited = "prohibited",
     /// Longer than the output port's MTU and not to be fragmented.
     TooBig = "too-big",
     /// The frame's memory has no room for the tag or message that it is to get.

@@ -219,6 +219,7 @@ fn follow(
         Kind::Local => Ok(Decision::Local),
         Kind::Blackhole => Err(DropReason::Blackhole),
         Kind::Reject => Err(DropReason::Reject),
+        Kind::Prohibit => Err(DropReason::Prohibited),
         Kind::Broadcast => Err(DropReason::Broadcast),
         // A group's member was chosen before; a group within a group there is not.
         Kind::Group | Kind::None => Err(DropReason::NoRoute),

@@ -35,6 +35,7 @@ fn message_inet(refusal: Refusal) -> Option<Message> {
         DropReason::TtlExpired => (icmpv4::TIME_EXCEEDED, 0, 0),
         DropReason::NoRoute => (icmpv4::UNREACHABLE, icmpv4::CODE_NET, 0),
         DropReason::Reject | DropReason::Unresolved => (icmpv4::UNREACHABLE, icmpv4::CODE_HOST, 0),
+        DropReason::Prohibited => (icmpv4::UNREACHABLE, icmpv4::CODE_PROHIBITED, 0),
         DropReason::TooBig => {
             (icmpv4::UNREACHABLE, icmpv4::CODE_FRAGMENTATION_NEEDED, refusal.mtu as u32)
         }
@@ -56,7 +57,9 @@ fn message_inet6(refusal: Refusal) -> Option<Message> {
     let (kind, code, rest) = match refusal.reason {
         DropReason::TtlExpired => (icmpv6::TIME_EXCEEDED, 0, 0),
         DropReason::NoRoute => (icmpv6::UNREACHABLE, icmpv6::CODE_NO_ROUTE, 0),
-        DropReason::Reject => (icmpv6::UNREACHABLE, icmpv6::CODE_PROHIBITED, 0),
+        // "If the reason for the failure is that the route to the destination is a reject route"
+        DropReason::Reject => (icmpv6::UNREACHABLE, icmpv6::CODE_REJECT_ROUTE, 0),
+        DropReason::Prohibited => (icmpv6::UNREACHABLE, icmpv6::CODE_PROHIBITED, 0),
         DropReason::LinkLocal => (icmpv6::UNREACHABLE, icmpv6::CODE_BEYOND_SCOPE, 0),
         DropReason::Unresolved => (icmpv6::UNREACHABLE, icmpv6::CODE_ADDRESS, 0),
         DropReason::TooBig => (icmpv6::PACKET_TOO_BIG, 0, refusal.mtu as u32),

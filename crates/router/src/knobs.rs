@@ -26,6 +26,7 @@ impl Knob {
 pub(crate) struct Knobs {
     pub(crate) extra_ns_per_frame: Knob,
     pub(crate) has_fast_path: Knob,
+    pub(crate) has_host: Knob,
     pub(crate) has_redirects: Knob,
     pub(crate) has_redirects6: Knob,
     pub(crate) slow_path_pps: Knob,
@@ -38,6 +39,7 @@ impl Default for Knobs {
         Self {
             extra_ns_per_frame: Knob::new(0.0),
             has_fast_path: Knob::new(1.0),
+            has_host: Knob::new(0.0),
             has_redirects: Knob::new(0.0),
             has_redirects6: Knob::new(0.0),
             slow_path_pps: Knob::new(10_000.0),
@@ -85,6 +87,13 @@ pub(crate) const WORDS: &[Word] = &[
         most: 1.0,
         is_whole: true,
         knob: |knobs| &knobs.has_fast_path,
+    },
+    Word {
+        name: "fwdlab.device.host",
+        wanted: "0 or 1",
+        most: 1.0,
+        is_whole: true,
+        knob: |knobs| &knobs.has_host,
     },
     Word {
         name: "fwdlab.device.slow_path_pps",

@@ -122,6 +122,9 @@ impl Plane {
 
     /// RFC 1812, section 5.2.3: an IPv4 packet for one of our addresses.
     pub(crate) fn accept_inet(&mut self, input: u8, frame: &mut Frame) -> Outcome {
+        if self.has_host {
+            return Ok(self.consume());
+        }
         self.admit()?;
         let packet = ipv4::Packet::parse(&frame[L3..]).map_err(|_| DropReason::NotAccepted)?;
         // RFC 1812, section 5.3.7: nobody else speaks from our addresses.
@@ -169,8 +172,12 @@ impl Plane {
 
     /// RFC 8200, section 3: an IPv6 packet for one of our addresses or groups.
     pub(crate) fn accept_inet6(&mut self, input: u8, frame: &mut Frame) -> Outcome {
-        self.admit()?;
         let packet = checks::inet6(&frame[L3..])?;
+        // Of what a host answers, the router needs to know its neighbours.
+        if self.has_host && packet.next_header() != icmpv6::NEXT_HEADER {
+            return Ok(self.consume());
+        }
+        self.admit()?;
         if self.is_ours_inet6(packet.source()) || packet.source() == self.config(input).link_local()
         {
             return Err(DropReason::MartianSource.into());
@@ -205,7 +212,9 @@ impl Plane {
             ndisc::SOLICITATION | ndisc::ADVERTISEMENT => {
                 self.accept_neighbour_message(input, frame)
             }
-            icmpv6::ECHO_REQUEST if message.code() == 0 => self.answer_echo6(input, frame),
+            icmpv6::ECHO_REQUEST if message.code() == 0 && !self.has_host => {
+                self.answer_echo6(input, frame)
+            }
             _ => Ok(self.consume()),
         }
     }

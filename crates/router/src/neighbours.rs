@@ -155,6 +155,19 @@ impl<F: Family> Neighbours<F> {
         self.set_mac((port, address), Some(mac));
     }
 
+    /// Forgets a neighbour, whoever told of it; false when it was not known.
+    pub(crate) fn forget(&mut self, key: (u8, F::Addr)) -> bool {
+        let Some(entry) = self.entries.get_mut(&key) else { return false };
+        let was_known = entry.state != NeighbourState::Unknown;
+        (entry.state, entry.due_ns) = (NeighbourState::Unknown, u64::MAX);
+        let is_unused = entry.users.is_empty();
+        self.set_mac(key, None);
+        if is_unused {
+            self.entries.remove(&key);
+        }
+        was_known
+    }
+
     /// The MAC address of a neighbour.
     pub(crate) fn mac(&self, port: u8, address: F::Addr) -> Option<MacAddr> {
         self.entries.get(&(port, address)).and_then(|entry| entry.mac)

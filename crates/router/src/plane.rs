@@ -45,6 +45,8 @@ pub(crate) struct Plane {
     row: Row<u32>,
     row6: Row<u128>,
     has_fast_path: bool,
+    /// A host answers what is for the router itself.
+    pub(crate) has_host: bool,
     pub(crate) has_redirects: bool,
     pub(crate) has_redirects6: bool,
     /// The VLANs: port by (parent, identifier).
@@ -104,6 +106,7 @@ impl Plane {
             row: Row::new(),
             row6: Row::new(),
             has_fast_path: true,
+            has_host: false,
             has_redirects: false,
             has_redirects6: false,
             vlans,
@@ -178,6 +181,7 @@ impl Plane {
     pub(crate) fn begin(&mut self, now_ns: u64, knobs: &Knobs) {
         self.now_ns = now_ns;
         self.has_fast_path = knobs.has_fast_path.value() != 0.0;
+        self.has_host = knobs.has_host.value() != 0.0;
         self.has_redirects = knobs.has_redirects.value() != 0.0;
         self.has_redirects6 = knobs.has_redirects6.value() != 0.0;
         self.slow_path.set_rate(knobs.slow_path_pps.value() as u64);

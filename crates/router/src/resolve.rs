@@ -145,7 +145,7 @@ impl Plane {
                 return Err(DropReason::NotAccepted.into());
             }
         }
-        if operation != arp::REQUEST || !is_ours {
+        if operation != arp::REQUEST || !is_ours || self.has_host {
             return Ok(self.consume());
         }
         let own = unpack_mac(self.facts(input).packed_mac());
@@ -197,7 +197,7 @@ impl Plane {
             let mut neighbours = view.neighbours.try_lock().ok_or(DropReason::SlowPathFull)?;
             neighbours.heard((input, speaker), heard, now_ns);
         }
-        if !is_query {
+        if !is_query || self.has_host {
             return Ok(self.consume());
         }
         // To a solicitation from `::` (duplicate address detection) everybody is told.

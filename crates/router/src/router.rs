@@ -200,6 +200,21 @@ impl Router {
         Ok(())
     }
 
+    /// Forgets a neighbour, be it set or learned; a packet that needs it asks for it anew. False when
+    /// nothing was known of it.
+    ///
+    /// # Errors
+    /// An unknown port.
+    pub fn forget_neighbour<F: Routed>(
+        &mut self,
+        port: u16,
+        address: F::Addr,
+    ) -> Result<bool, RouterError> {
+        self.check_port(port)?;
+        let forget = |links| F::links(links).neighbours.lock().forget((port as u8, address));
+        Ok(self.links.iter().fold(false, |was_known, links| forget(links) | was_known))
+    }
+
     /// The neighbours on the ports of FIB 0: port, address, MAC address if known, state.
     pub fn neighbours<F: Routed>(&self) -> Vec<(u16, F::Addr, Option<MacAddr>, NeighbourState)> {
         self.links.first().map_or_else(Vec::new, |links| F::links(links).neighbours.lock().list())

@@ -200,6 +200,7 @@ impl<F: Family> Links<F> {
             (NexthopKind::Local, _) => Kind::Local,
             (NexthopKind::Blackhole, Some(_)) => Kind::Broadcast,
             (NexthopKind::Reject, _) => Kind::Reject,
+            (NexthopKind::Prohibit, _) => Kind::Prohibit,
             _ => Kind::Blackhole,
         };
         neighbours.unfollow(id);

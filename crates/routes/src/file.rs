@@ -7,15 +7,16 @@ use flate2::bufread::MultiGzDecoder;
 use fwdlab_guard::input;
 
 use super::fault::Fault;
-use super::text::{Form, Reader};
-use super::{Gathering, RouteTable, mrt};
+use super::gathering::Gathering;
+use super::text::{self, Reader};
+use super::{RouteTable, mrt};
 use crate::{Result, RoutesError};
 
 /// Longest line of a text file, in bytes. AS paths in BIRD's output are long.
 const LONGEST_LINE: u64 = 16 * 1_024;
 
 /// Most bytes of one file after decompression: some forty full tables.
-const MOST_BYTES: u64 = 8 << 30;
+pub(super) const MOST_BYTES: u64 = 8 << 30;
 
 /// Bytes that are looked at to find the form of a file.
 const HEAD_BYTES: usize = 64 * 1_024;
@@ -47,15 +48,44 @@ pub fn read_bytes(path: &Path, bytes: &[u8]) -> Result<RouteTable> {
     read_from(path, bytes)
 }
 
-fn read_from(path: &Path, mut source: impl BufRead) -> Result<RouteTable> {
+/// Reads the one route in `text`, written as a line of a list; the table holds it and nothing else.
+///
+/// # Errors
+/// When it is no route, or one by which a router does not forward.
+pub fn read_order(text: &str) -> Result<RouteTable> {
+    let path = Path::new("order");
+    let mut gathering = Gathering::default();
+    gathering.line = 1;
+    text::order(text, &mut gathering).map_err(|fault| fault.at_line(path, 1))?;
+    let table = gathering.table;
+    let what = match table.routes.len() + table.refusing.len() {
+        1 => return Ok(table),
+        _ if table.left_out > 0 => "a router does not forward by this prefix",
+        _ => "no route",
+    };
+    Err(Fault {
+        what: what.to_owned(),
+        wanted: "a route such as 198.51.100.0/24 via 192.0.2.1",
+        remedy: "name a unicast prefix, and where it leads",
+    }
+    .at_line(path, 1))
+}
+
+/// A source, or what is in it if it is gzip.
+pub(super) fn unpacked<'s>(
+    path: &Path,
+    mut source: impl BufRead + 's,
+) -> Result<Box<dyn BufRead + 's>> {
     let is_gzip =
         source.fill_buf().map_err(RoutesError::io("read", path))?.starts_with(&[0x1f, 0x8b]);
-    if is_gzip {
-        let inside = BufReader::with_capacity(HEAD_BYTES, MultiGzDecoder::new(source));
-        read_plain(path, inside)
-    } else {
-        read_plain(path, BufReader::with_capacity(HEAD_BYTES, source))
-    }
+    Ok(match is_gzip {
+        true => Box::new(BufReader::with_capacity(HEAD_BYTES, MultiGzDecoder::new(source))),
+        false => Box::new(BufReader::with_capacity(HEAD_BYTES, source)),
+    })
+}
+
+fn read_from(path: &Path, source: impl BufRead) -> Result<RouteTable> {
+    read_plain(path, unpacked(path, source)?)
 }
 
 fn read_plain(path: &Path, mut source: impl BufRead) -> Result<RouteTable> {
@@ -65,8 +95,7 @@ fn read_plain(path: &Path, mut source: impl BufRead) -> Result<RouteTable> {
     if mrt::is_mrt(&head) {
         mrt::read(path, &mut whole, &mut gathering)?;
     } else {
-        let form = Form::of(&String::from_utf8_lossy(&head));
-        read_lines(path, &mut whole, form, &mut gathering)?;
+        read_lines(path, &mut whole, &mut gathering)?;
     }
     if whole.limit() == 0 {
         return Err(Fault {
@@ -76,7 +105,7 @@ fn read_plain(path: &Path, mut source: impl BufRead) -> Result<RouteTable> {
         }
         .at_line(path, 1));
     }
-    if gathering.table.routes.is_empty() {
+    if gathering.table.routes.is_empty() && gathering.table.refusing.is_empty() {
         return Err(Fault {
             what: "the file holds no route".to_owned(),
             wanted: "prefixes, the output of `ip route`, `netstat -rn` or BIRD, or an MRT dump",
@@ -94,13 +123,8 @@ fn read_head(source: &mut impl Read) -> std::io::Result<Vec<u8>> {
     Ok(head)
 }
 
-fn read_lines(
-    path: &Path,
-    source: &mut impl BufRead,
-    form: Form,
-    gathering: &mut Gathering,
-) -> Result<()> {
-    let mut reader = Reader::new(form);
+fn read_lines(path: &Path, source: &mut impl BufRead, gathering: &mut Gathering) -> Result<()> {
+    let mut reader = Reader::new();
     let mut line = Vec::new();
     for number in 1.. {
         line.clear();
@@ -109,6 +133,7 @@ fn read_lines(
         if length == 0 {
             break;
         }
+        gathering.line = u32::try_from(number).unwrap_or(u32::MAX);
         let result = if length as u64 > LONGEST_LINE {
             Err(Fault {
                 what: format!("the line is longer than {LONGEST_LINE} bytes"),

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use fwdlab_fib::synth::Synth;
 use fwdlab_fib::{Inet, Inet6, NexthopId};
 
-use super::{LearnedRoute, RouteTable, is_forwarded};
+use super::{LearnedRoute, RouteTable};
 use crate::Prefix;
 
 /// The seed of every generated table. It is not that of the running order:
@@ -32,8 +32,14 @@ pub fn table(wanted: Wanted) -> RouteTable {
     let mut table = RouteTable::default();
     let mut add = |address: IpAddr, length: u8, nexthop: NexthopId| {
         let prefix = Prefix::covering(address, length);
-        if is_forwarded(&prefix) {
-            table.routes.push(LearnedRoute { prefix, gateway: Some(label(address, nexthop)) });
+        if prefix.is_forwarded() {
+            table.routes.push(LearnedRoute {
+                prefix,
+                gateway: Some(label(address, nexthop)),
+                interface: None,
+                group: None,
+                line: 0,
+            });
         } else {
             table.left_out += 1;
         }

@@ -5,9 +5,9 @@
 //! never held whole; lines, files and tables have limits, so that a damaged or
 //! hostile file ends in an error that names its line, not in a full memory.
 //!
-//! What matters to a lookup algorithm is kept: which prefixes there are, and
-//! which of them share a nexthop. The addresses of nexthops are not: they lie
-//! in networks that the lab does not have.
+//! Kept is what a router needs: prefixes, gateways with their interfaces, groups
+//! of them with weights, and routes that refuse packets, each with its line.
+//! Experiments take less: which prefixes there are, and which share a gateway.
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
@@ -15,20 +15,22 @@
 mod error;
 mod fault;
 mod file;
+mod gathering;
 pub mod generate;
 mod mrt;
 mod prefix;
 mod text;
+mod updates;
 
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashSet;
 use std::net::IpAddr;
 
 pub use error::RoutesError;
-pub use file::{read, read_bytes, read_found};
+pub use file::{read, read_bytes, read_found, read_order};
 pub use prefix::{NotAPrefix, Prefix, number};
+pub use updates::{RouteUpdate, read_updates, read_updates_bytes};
 
 /// The result of a fallible operation on files of routes.
 pub type Result<T, E = RoutesError> = std::result::Result<T, E>;
@@ -36,13 +38,56 @@ pub type Result<T, E = RoutesError> = std::result::Result<T, E>;
 /// Most routes of one file.
 pub const MOST_ROUTES: usize = 8_000_000;
 
-/// One route of a file.
+/// One route of a file by which packets are forwarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LearnedRoute {
     /// Destinations.
     pub prefix: Prefix,
-    /// The next router, if the file names one.
+    /// The next router, if the file names one; of several the first.
     pub gateway: Option<IpAddr>,
+    /// Where it goes, if the file says so; of several the first.
+    pub interface: Option<Interface>,
+    /// Which of the table's groups it leads to, if it names several next routers.
+    pub group: Option<u32>,
+    /// The line of the file, or the record, from 1; 0 for generated routes.
+    pub line: u32,
+}
+
+/// The name of an interface, as its place in [`RouteTable::interfaces`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interface(u16);
+
+/// One of the ways that a route names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// The next router; without one, destinations are neighbours themselves.
+    pub gateway: Option<IpAddr>,
+    /// Where it goes, if the file says so.
+    pub interface: Option<Interface>,
+    /// Its share of the flows.
+    pub weight: u32,
+}
+
+/// What a route that does not forward does with packets (ip-route(8)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Drops them silently.
+    Blackhole,
+    /// Drops them and says that the host cannot be reached.
+    Unreachable,
+    /// Drops them and says that it is forbidden.
+    Prohibit,
+}
+
+/// A route by which nothing is forwarded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RefusingRoute {
+    /// Destinations.
+    pub prefix: Prefix,
+    /// What becomes of their packets.
+    pub refusal: Refusal,
+    /// The line of the file, from 1.
+    pub line: u32,
 }
 
 /// A routing table as a file holds it.
@@ -50,91 +95,34 @@ pub struct LearnedRoute {
 pub struct RouteTable {
     /// The routes in the order of the file, one for each prefix.
     pub routes: Vec<LearnedRoute>,
+    /// Routes that refuse packets; their prefixes are not among `routes`.
+    pub refusing: Vec<RefusingRoute>,
     /// Further routes to a prefix that was there before: other paths. The
     /// first one counts.
     pub repeated: usize,
     /// Routes that a router does not forward by: multicast, loopback,
     /// link-local, local and broadcast ones.
     pub left_out: usize,
+    groups: Vec<Vec<Way>>,
+    interfaces: Vec<String>,
 }
 
 impl RouteTable {
-    /// Numbers of IPv4 and of IPv6 routes.
+    /// Numbers of IPv4 and of IPv6 routes that forward.
     pub fn counts(&self) -> (usize, usize) {
         let inet = self.routes.iter().filter(|route| route.prefix.is_ipv4()).count();
         (inet, self.routes.len() - inet)
     }
-}
 
-/// Gathers the routes of a file.
-#[derive(Debug, Default)]
-struct Gathering {
-    table: RouteTable,
-    seen: HashSet<Prefix>,
-    /// The last added route may get its gateway from the next line.
-    is_open: bool,
-}
-
-impl Gathering {
-    /// Adds one route.
-    fn add(&mut self, prefix: Prefix, gateway: Option<IpAddr>) -> Result<(), fault::Fault> {
-        self.is_open = false;
-        if !is_forwarded(&prefix) {
-            self.table.left_out += 1;
-            return Ok(());
-        }
-        if !self.seen.insert(prefix) {
-            self.table.repeated += 1;
-            return Ok(());
-        }
-        if self.table.routes.len() == MOST_ROUTES {
-            return Err(fault::Fault {
-                what: format!("more than {MOST_ROUTES} routes"),
-                wanted: "a routing table of this planet",
-                remedy: "cut the file",
-            });
-        }
-        self.table.routes.push(LearnedRoute { prefix, gateway });
-        self.is_open = gateway.is_none();
-        Ok(())
+    /// The ways of a route of this table: one, or those of its group.
+    pub fn ways(&self, route: &LearnedRoute) -> Vec<Way> {
+        let group = route.group.and_then(|group| self.groups.get(group as usize));
+        let LearnedRoute { gateway, interface, .. } = *route;
+        group.cloned().unwrap_or_else(|| vec![Way { gateway, interface, weight: 1 }])
     }
 
-    /// Gives the last route its gateway, if it still lacks one.
-    fn continue_with(&mut self, gateway: IpAddr) {
-        if self.is_open
-            && let Some(last) = self.table.routes.last_mut()
-            && gateway.is_ipv4() == last.prefix.is_ipv4()
-        {
-            last.gateway = Some(gateway);
-            self.is_open = false;
-        }
-    }
-
-    /// Notes a route that is none for forwarding.
-    fn leave_out(&mut self) {
-        self.table.left_out += 1;
-        self.is_open = false;
-    }
-}
-
-/// False for prefixes by which a router must not forward: multicast, loopback,
-/// link-local and reserved space, as far as the whole prefix lies in it.
-fn is_forwarded(prefix: &Prefix) -> bool {
-    let (low, high) = prefix.bounds();
-    let lies_in = |first: u128, last: u128| first <= low && high <= last;
-    match prefix.is_ipv4() {
-        true => {
-            let v4 = |octet: u128| octet << 24;
-            !(lies_in(v4(127), v4(128) - 1)
-                || lies_in(v4(224), v4(256) - 1)
-                || lies_in(0xa9fe_0000, 0xa9fe_ffff) // 169.254.0.0/16
-                || lies_in(0, v4(1) - 1))
-        }
-        false => {
-            let top = |group: u128| group << 112;
-            !(lies_in(top(0xff00), u128::MAX)
-                || lies_in(top(0xfe80), top(0xfec0) - 1)
-                || lies_in(0, 0xffff_ffff_ffff)) // ::/128, ::1, ::/96, ::ffff:0:0/96
-        }
+    /// The name of an interface of this table.
+    pub fn interface(&self, interface: Interface) -> &str {
+        self.interfaces.get(usize::from(interface.0)).map_or("", String::as_str)
     }
 }

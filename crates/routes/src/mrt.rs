@@ -10,8 +10,8 @@ use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 
-use super::Gathering;
 use super::fault::Fault;
+use super::gathering::{Gathering, Hop};
 use crate::Prefix;
 use crate::{Result, RoutesError};
 
@@ -51,19 +51,20 @@ pub(super) fn read(path: &Path, source: &mut impl Read, into: &mut Gathering) ->
     let mut body = Vec::new();
     for number in 1.. {
         let Some(kind) = next_record(path, source, number, &mut body)? else { break };
+        into.line = u32::try_from(number).unwrap_or(u32::MAX);
         record(kind, &body, into).map_err(|fault| fault.at_record(path, number))?;
     }
     Ok(())
 }
 
 /// Type and subtype of a record.
-struct Kind {
-    kind: u16,
-    subtype: u16,
+pub(super) struct Kind {
+    pub(super) kind: u16,
+    pub(super) subtype: u16,
 }
 
 /// Reads the next record into `body`; `None` at the end of the file.
-fn next_record(
+pub(super) fn next_record(
     path: &Path,
     source: &mut impl Read,
     number: u64,
@@ -116,7 +117,7 @@ fn record(Kind { kind, subtype }: Kind, body: &[u8], into: &mut Gathering) -> Re
     let mut fields = Bytes(body);
     let prefix = rib_prefix(&mut fields, is_v6)?;
     let gateway = first_gateway(&mut fields, has_path_id).ok_or_else(cut_short)?;
-    into.add(prefix, gateway)
+    into.add(prefix, &[Hop { gateway, ..Hop::default() }])
 }
 
 /// The head of a RIB record (section 4.3.2): sequence number, prefix length,
@@ -151,16 +152,8 @@ fn first_gateway(fields: &mut Bytes<'_>, has_path_id: bool) -> Option<Option<IpA
         fields.u32()?;
     }
     let length = fields.u16()?;
-    let mut attributes = Bytes(fields.take(usize::from(length))?);
-    while !attributes.0.is_empty() {
-        let flags = attributes.u8()?;
-        let kind = attributes.u8()?;
-        let length = if flags & EXTENDED_LENGTH == 0 {
-            usize::from(attributes.u8()?)
-        } else {
-            usize::from(attributes.u16()?)
-        };
-        let value = attributes.take(length)?;
+    let mut all = Bytes(fields.take(usize::from(length))?);
+    while let Some(Attribute { kind, value }) = next_attribute(&mut all)? {
         match kind {
             NEXT_HOP => return Some(<[u8; 4]>::try_from(value).ok().map(IpAddr::from)),
             MP_REACH_NLRI => return Some(mp_nexthop(value)),
@@ -168,6 +161,27 @@ fn first_gateway(fields: &mut Bytes<'_>, has_path_id: bool) -> Option<Option<IpA
         }
     }
     Some(None)
+}
+
+/// A BGP attribute (RFC 4271, section 4.3).
+pub(super) struct Attribute<'b> {
+    pub(super) kind: u8,
+    pub(super) value: &'b [u8],
+}
+
+/// The next attribute; the outer `None` when it is cut short, the inner one at the end.
+pub(super) fn next_attribute<'b>(all: &mut Bytes<'b>) -> Option<Option<Attribute<'b>>> {
+    if all.0.is_empty() {
+        return Some(None);
+    }
+    let flags = all.u8()?;
+    let kind = all.u8()?;
+    let length = match flags & EXTENDED_LENGTH {
+        0 => usize::from(all.u8()?),
+        _ => usize::from(all.u16()?),
+    };
+    let value = all.take(length)?;
+    Some(Some(Attribute { kind, value }))
 }
 
 /// The nexthop of MP_REACH_NLRI. Dumps hold only its length and address
@@ -180,11 +194,11 @@ fn mp_nexthop(value: &[u8]) -> Option<IpAddr> {
     matches!(value.first(), Some(16 | 32)).then(|| address.into())
 }
 
-fn cut_short() -> Fault {
+pub(super) fn cut_short() -> Fault {
     damaged("the record is cut short")
 }
 
-fn damaged(what: &str) -> Fault {
+pub(super) fn damaged(what: &str) -> Fault {
     Fault {
         what: what.to_owned(),
         wanted: "a whole MRT dump, RFC 6396",
@@ -193,10 +207,10 @@ fn damaged(what: &str) -> Fault {
 }
 
 /// Bytes being read from the front, in network order.
-struct Bytes<'b>(&'b [u8]);
+pub(super) struct Bytes<'b>(pub(super) &'b [u8]);
 
 impl<'b> Bytes<'b> {
-    fn take(&mut self, length: usize) -> Option<&'b [u8]> {
+    pub(super) fn take(&mut self, length: usize) -> Option<&'b [u8]> {
         let (taken, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
         Some(taken)
@@ -206,15 +220,15 @@ impl<'b> Bytes<'b> {
         self.take(N)?.try_into().ok()
     }
 
-    fn u8(&mut self) -> Option<u8> {
+    pub(super) fn u8(&mut self) -> Option<u8> {
         Some(u8::from_be_bytes(self.array()?))
     }
 
-    fn u16(&mut self) -> Option<u16> {
+    pub(super) fn u16(&mut self) -> Option<u16> {
         Some(u16::from_be_bytes(self.array()?))
     }
 
-    fn u32(&mut self) -> Option<u32> {
+    pub(super) fn u32(&mut self) -> Option<u32> {
         Some(u32::from_be_bytes(self.array()?))
     }
 }

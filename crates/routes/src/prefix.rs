@@ -61,6 +61,28 @@ impl Prefix {
         self.length
     }
 
+    /// Whether a router forwards by it. Not by multicast, loopback, link-local and reserved space, as
+    /// far as the whole prefix lies in it.
+    pub fn is_forwarded(&self) -> bool {
+        let (low, high) = self.bounds();
+        let lies_in = |first: u128, last: u128| first <= low && high <= last;
+        match self.is_ipv4() {
+            true => {
+                let v4 = |octet: u128| octet << 24;
+                !(lies_in(v4(127), v4(128) - 1)
+                    || lies_in(v4(224), v4(256) - 1)
+                    || lies_in(0xa9fe_0000, 0xa9fe_ffff) // 169.254.0.0/16
+                    || lies_in(0, v4(1) - 1))
+            }
+            false => {
+                let top = |group: u128| group << 112;
+                !(lies_in(top(0xff00), u128::MAX)
+                    || lies_in(top(0xfe80), top(0xfec0) - 1)
+                    || lies_in(0, 0xffff_ffff_ffff)) // ::/128, ::1, ::/96, ::ffff:0:0/96
+            }
+        }
+    }
+
     /// Whether it is one of IPv4; else it is one of IPv6.
     pub fn is_ipv4(&self) -> bool {
         self.address.is_ipv4()

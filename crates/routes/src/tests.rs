@@ -5,6 +5,7 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::*;
+use std::collections::HashSet;
 
 fn read_text(text: &str) -> Result<RouteTable> {
     read_bytes(Path::new("routes"), text.as_bytes())
@@ -18,6 +19,17 @@ fn routes(text: &str) -> Vec<String> {
 fn shown(table: &RouteTable) -> Vec<String> {
     let gateway = |gateway: Option<IpAddr>| gateway.map_or("-".to_owned(), |g| g.to_string());
     table.routes.iter().map(|r| format!("{} {}", r.prefix, gateway(r.gateway))).collect()
+}
+
+fn refusing(table: &RouteTable) -> Vec<String> {
+    table.refusing.iter().map(|r| format!("{} {:?}", r.prefix, r.refusal)).collect()
+}
+
+/// Gateway, interface and weight of each way of a route.
+fn ways(table: &RouteTable, route: usize) -> Vec<String> {
+    let name = |way: &Way| way.interface.map_or("-", |interface| table.interface(interface));
+    let ways = table.ways(&table.routes[route]);
+    ways.iter().map(|way| format!("{:?} {} {}", way.gateway, name(way), way.weight)).collect()
 }
 
 fn message(text: &str) -> String {
@@ -97,7 +109,14 @@ fn reads_ip_route() {
             "10.1.1.1/32 -"
         ]
     );
-    assert_eq!(table.left_out, 2);
+    assert_eq!(table.left_out, 1);
+    assert_eq!(refusing(&table), ["10.0.0.0/8 Unreachable"]);
+    assert_eq!(
+        ways(&table, 2),
+        ["Some(192.0.2.2) eth0 1", "Some(192.0.2.3) eth0 1"],
+        "nexthop lines are a group"
+    );
+    assert_eq!(ways(&table, 5), ["None eth0 1"]);
 }
 
 #[test]
@@ -140,7 +159,9 @@ fn reads_netstat_of_freebsd() {
             "2001:db8::/32 2001:db8::1"
         ]
     );
-    assert_eq!(table.left_out, 4);
+    assert_eq!(table.left_out, 3);
+    assert_eq!(refusing(&table), ["198.51.100.0/24 Unreachable"]);
+    assert_eq!(ways(&table, 4), ["Some(fe80::1) em0 1"]);
 }
 
 #[test]
@@ -153,7 +174,7 @@ fn reads_netstat_of_linux() {
                 198.51.100.0    -               255.255.255.0   !         - -          - -\n";
     let table = read_text(text).unwrap();
     assert_eq!(shown(&table), ["0.0.0.0/0 192.0.2.1", "10.0.0.0/8 192.0.2.7", "192.0.2.0/24 -"]);
-    assert_eq!(table.left_out, 1);
+    assert_eq!(refusing(&table), ["198.51.100.0/24 Unreachable"]);
     let hole = text.replace("255.0.0.0", "255.0.255.0");
     assert!(message(&hole).starts_with("routes:4: \"255.0.255.0\" has a hole"));
 }
@@ -175,7 +196,9 @@ fn reads_bird_2() {
         shown(&table),
         ["198.51.100.0/24 192.0.2.1", "192.0.2.0/24 -", "2001:db8::/32 fe80::1"]
     );
-    assert_eq!(table.left_out, 1);
+    assert_eq!(refusing(&table), ["10.0.0.0/8 Unreachable"]);
+    assert_eq!(ways(&table, 0).len(), 1, "the path of another protocol is no way of this one");
+    assert_eq!(ways(&table, 2), ["Some(fe80::1) eth0 1"]);
 }
 
 #[test]
@@ -184,6 +207,81 @@ fn reads_bird_1() {
                 \u{20}                  via 192.0.2.2 on eth0 [bgp2 2016-01-01] (100) [AS64500i]\n\
                 198.51.100.0/24    dev eth1 [direct1 2016-01-01] * (240)\n";
     assert_eq!(routes(text), ["203.0.113.0/24 192.0.2.1", "198.51.100.0/24 -"]);
+}
+
+#[test]
+fn several_ways_of_a_route_are_a_group_with_weights() {
+    for text in [
+        "10.0.0.0/8 nexthop via 192.0.2.1 dev a weight 2 nexthop via 192.0.2.2 dev b\n",
+        "10.0.0.0/8 proto static metric 20\n\tnexthop via 192.0.2.1 dev a weight 2\n\tnexthop via 192.0.2.2 dev b weight 1\n",
+        "Table master4:\n10.0.0.0/8  unicast [s 2026-01-01] * (200)\n\tvia 192.0.2.1 on a weight 2\n\tvia 192.0.2.2 on b weight 1\n",
+        "10.0.0.0/8  multipath [s 2016-01-01] * (200)\n\tvia 192.0.2.1 on a weight 2\n\tvia 192.0.2.2 on b\n",
+    ] {
+        let table = read_text(text).unwrap();
+        assert_eq!(shown(&table), ["10.0.0.0/8 192.0.2.1"], "{text}");
+        let wanted = ["Some(192.0.2.1) a 2", "Some(192.0.2.2) b 1"];
+        assert_eq!(ways(&table, 0), wanted, "{text}");
+    }
+    // Ways of a route that is not taken belong to no other.
+    let table = read_text("10.0.0.0/8 192.0.2.1\n224.0.0.0/4\n nexthop via 192.0.2.9\n").unwrap();
+    assert_eq!(ways(&table, 0), ["Some(192.0.2.1) - 1"]);
+}
+
+#[test]
+fn a_default_route_gets_its_family_from_its_ways() {
+    let text = "default proto static metric 20\n\tnexthop via fe80::1 dev a weight 1\n\tnexthop via fe80::2 dev b weight 1\n\
+                default proto static\n\tnexthop via inet6 fe80::3 dev a weight 1\n";
+    let table = read_text(text).unwrap();
+    assert_eq!(shown(&table), ["::/0 fe80::1", "0.0.0.0/0 fe80::3"]);
+    assert_eq!(ways(&table, 0).len(), 2);
+    let table = read_text("blackhole default metric 1 pref medium\ndefault dev a\n").unwrap();
+    assert_eq!(
+        (refusing(&table), shown(&table)),
+        (vec!["::/0 Blackhole".to_owned()], vec!["0.0.0.0/0 -".to_owned()])
+    );
+}
+
+#[test]
+fn lists_have_routes_that_refuse_and_gateways_with_an_interface() {
+    let text = "blackhole 10.0.0.0/8\nunreachable 2001:db8::/32 dev lo metric 1024\nprohibit 10.1.0.0/16\n\
+                2001:db8:1::/48 via fe80::1%1\n2001:db8:2::/48 fe80::1 dev a\n";
+    let table = read_text(text).unwrap();
+    let wanted = ["10.0.0.0/8 Blackhole", "2001:db8::/32 Unreachable", "10.1.0.0/16 Prohibit"];
+    assert_eq!(refusing(&table), wanted);
+    assert_eq!(ways(&table, 0), ["Some(fe80::1) 1 1"]);
+    assert_eq!(ways(&table, 1), ["Some(fe80::1) a 1"]);
+    assert_eq!((table.refusing[2].line, table.routes[1].line), (3, 5));
+    assert!(message("blackhole\n").starts_with("routes:1: no prefix after blackhole"));
+    assert!(message("10/8\n").starts_with("routes:1: \"10/8\" is no prefix"));
+    assert!(
+        message("10.0.0.0/8 via 192.0.2.1 dev\n").starts_with("routes:1: the interface is missing")
+    );
+    assert!(message("10.0.0.0/8 via 192.0.2.1 weight 0\n").contains("a number above 0 is missing"));
+}
+
+#[test]
+fn the_form_is_found_over_the_whole_file() {
+    // More than any buffer of lines that every form could have, before the one that tells it.
+    let mut text: String =
+        (0..20_000).map(|i| format!("10.{}.{}.0/24\n", i / 256, i % 256)).collect();
+    text.push_str(
+        "default via 192.0.2.1 dev eth0\nInternet:\nDestination Gateway Flags Netif Expire\n",
+    );
+    text.push_str("11/8 192.0.2.7 UGS em0\n");
+    text.push_str(
+        "BIRD 2.0.12 ready.\n12.0.0.0/8  unicast [b 2026-01-01] * (100)\n\tvia 192.0.2.3 on eth0\n",
+    );
+    text.push_str("13.0.0.0/8 via 192.0.2.4 dev eth0 proto static\n");
+    let table = read_text(&text).unwrap();
+    assert_eq!(
+        shown(&table)[20_000..],
+        [
+            "0.0.0.0/0 192.0.2.1",
+            "11.0.0.0/8 192.0.2.7",
+            "12.0.0.0/8 192.0.2.3",
+            "13.0.0.0/8 192.0.2.4"
+        ]
+    );
 }
 
 #[test]
@@ -316,7 +414,7 @@ proptest! {
     fn no_words_make_the_reader_panic(
         start in "(BIRD 2 ready.|Internet:|default dev a|Kernel IP routing table|Destination Gateway Genmask|)",
         lines in prop::collection::vec(
-            "((default|10/8|198.51.100.0/24|2001:db8::/32|fe80::%a/64|via|nexthop|U|UG|link#1|\t|/|\\[|255.0.0.0| ){0,8})", 0..8),
+            "((default|blackhole|dev|weight|10/8|198.51.100.0/24|2001:db8::/32|fe80::%a/64|via|nexthop|U|UG|link#1|\t|/|\\[|255.0.0.0| ){0,8})", 0..8),
     ) {
         let _ = read_text(&format!("{start}\n{}", lines.join("\n")));
     }
@@ -326,7 +424,7 @@ proptest! {
         let prefixes: Vec<Prefix> = addresses
             .into_iter()
             .map(|(a, length)| Prefix::covering(IpAddr::V4(a.into()), length))
-            .filter(is_forwarded)
+            .filter(Prefix::is_forwarded)
             .collect();
         prop_assume!(!prefixes.is_empty());
         let text: String = prefixes.iter().map(|p| format!("{p}\n")).collect();

@@ -222,15 +222,15 @@ fn comparison(
 }
 
 /// Variances within campaigns.
-struct Levels {
-    block: f64,
-    process: Option<f64>,
+pub(crate) struct Levels {
+    pub(crate) block: f64,
+    pub(crate) process: Option<f64>,
 }
 
 impl Levels {
     /// Sums of squares over all campaigns, expected values solved for the variances; a negative one
     /// is 0.
-    fn of(campaigns: &[Campaign]) -> Self {
+    pub(crate) fn of(campaigns: &[Campaign]) -> Self {
         let (mut in_blocks, mut in_processes) = (Squares::default(), Squares::default());
         let mut weight = 0.0;
         for campaign in campaigns {

@@ -15,8 +15,11 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+pub mod bisect;
 pub mod campaigns;
+pub mod change;
 mod comparison;
+pub mod coverage;
 pub mod distribution;
 pub mod dunnett;
 mod effect;
@@ -29,6 +32,7 @@ pub mod multiple;
 pub mod paired;
 mod pairs;
 pub mod plan;
+pub mod processes;
 pub mod rare;
 mod resolution;
 mod sample;

@@ -39,6 +39,8 @@ pub enum Version {
     /// FreeBSD's current one: mean of the two middle values, two-pass variance, ratio error.
     #[default]
     V3,
+    /// Between the two, in 2016: mean of the two middle values, error of the baseline.
+    Compat2016,
     /// Debian's 20150715: upper median, one-pass variance (loses precision), error of the baseline.
     Compat2015,
 }
@@ -148,7 +150,7 @@ fn difference(own: &Vitals, reference: &Vitals, options: &Options) -> String {
     // written so that NaN is "not proven"
     if delta.abs() > error {
         let relative_error = match options.version {
-            Version::Compat2015 => error * 100.0 / reference.mean,
+            Version::Compat2015 | Version::Compat2016 => error * 100.0 / reference.mean,
             Version::V3 => t * ratio_variance(own, reference).sqrt() * 100.0 / reference.mean,
         };
         format!(

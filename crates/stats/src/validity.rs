@@ -8,8 +8,9 @@ mod checks;
 mod stability;
 
 pub use checks::{
-    SATURATION_SHARE, SHARED_CORRELATION, failed_trials, flows, frames, generator, one_factor,
-    one_of_several, out_of_reach, rare_runs, saturation, shared_bottleneck,
+    LEAST_CORE_SHARE, SATURATION_SHARE, SHARED_CORRELATION, cores_taken, failed_trials, flows,
+    frames, generator, one_factor, one_of_several, out_of_reach, rare_runs, saturation,
+    shared_bottleneck,
 };
 pub use stability::{drift, gaps, ramp, stray_runs, two_clusters};
 
@@ -200,6 +201,26 @@ pub enum Finding {
         /// Campaigns of each that are needed.
         needed: usize,
     },
+    /// Others had the processors of tester and device for so long that the figures are of them, too.
+    CoresTaken {
+        /// Trials in which that was so.
+        trials: usize,
+        /// All trials of the comparison.
+        of: usize,
+        /// Their smallest and largest share of their processors, 0 to 1.
+        shares: [f64; 2],
+        /// Share below which a trial is counted here.
+        least: f64,
+    },
+    /// The lab's own intervals miss what it knows too often to be believed.
+    TruthsMissed {
+        /// Truths in their 95 % intervals, in all campaigns of this machine.
+        held: usize,
+        /// All of them.
+        of: usize,
+        /// Evidence against 95 %.
+        e: f64,
+    },
     /// The numbers cannot be compared at all.
     NotComputable {
         /// Why.
@@ -219,6 +240,8 @@ impl Finding {
             | Self::FactorsDiffer { .. }
             | Self::NotApplied { .. }
             | Self::FramesWrong { .. }
+            | Self::CoresTaken { .. }
+            | Self::TruthsMissed { .. }
             | Self::NotComputable { .. } => Severity::Invalid,
             _ => Severity::Warning,
         }
@@ -271,6 +294,14 @@ impl Finding {
             Self::OutOfReach { .. } => "make more runs of each, or ask for less confidence",
             Self::FewCampaigns { .. } => {
                 "run the experiment again, each time in a fresh process, and give all its directories"
+            }
+            Self::CoresTaken { .. } => {
+                "stop what else runs on this machine, or give fwdlab two cores of its own, and run \
+                 again; `fwdlab doctor` watches each core"
+            }
+            Self::TruthsMissed { .. } => {
+                "find what disturbs this machine: its intervals cannot be believed before; the lab's \
+                 own truths are in claims.json"
             }
             Self::NotComputable { .. } => "run more blocks, and run failed trials again",
         }
@@ -390,6 +421,20 @@ impl fmt::Display for Finding {
             Self::FewCampaigns { campaigns: [b, v], needed } => write!(
                 f,
                 "too few campaigns: {b} and {v} where {needed} of each are needed to know how much campaigns differ"
+            ),
+            Self::CoresTaken { trials, of, shares, least } => {
+                let [low, high] = shares.map(|share| share * 100.0);
+                write!(
+                    f,
+                    "cores taken: in {trials} of {of} trials tester or device had their processors \
+                     for {low:.0} to {high:.0} % of the time, less than {:.0} %",
+                    least * 100.0
+                )
+            }
+            Self::TruthsMissed { held, of, e } => write!(
+                f,
+                "own truths missed: only {held} of {of} of them lie in their 95 % intervals, which \
+                 speaks against 95 % (e = {e:.0})"
             ),
             Self::NotComputable { reason } => write!(f, "{reason}"),
         }

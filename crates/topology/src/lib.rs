@@ -6,6 +6,8 @@
 //! what it did when one fails, and removes everything when it is dropped. Nothing is ever made in
 //! the namespace in which fwdlab was started.
 //!
+//! The other way round, a [`RouteWatch`] tells which routes the kernel of a namespace has.
+//!
 //! Everything but nftables goes through netlink (rtnetlink(7)) and /proc/sys, so that it works
 //! without iproute2, for example in the init process of a virtual machine. Needs CAP_SYS_ADMIN and
 //! CAP_NET_ADMIN.
@@ -24,6 +26,7 @@ mod nftables;
 mod routes;
 mod sysctl;
 mod testbed;
+mod watch;
 
 #[cfg(test)]
 mod tests;
@@ -37,3 +40,4 @@ pub use model::{
 pub use namespace::{NetNamespace, remove_leftovers, remove_own};
 pub use nftables::{NFTABLES, RuleSet, is_available as has_nftables};
 pub use testbed::Testbed;
+pub use watch::{KernelRoute, KernelTarget, KernelWay, RouteNotice, RouteWatch};

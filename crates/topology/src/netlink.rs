@@ -38,6 +38,11 @@ impl Netlink {
         Ok(Self { socket, sequence: 0 })
     }
 
+    /// The socket itself.
+    pub(super) fn socket(&self) -> &Socket {
+        &self.socket
+    }
+
     /// Sends one request and waits for the kernel's answer.
     pub(super) fn request(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
         self.batch(std::iter::once((message, flags))).map_err(|refused| refused.source)
@@ -129,7 +134,7 @@ fn append(buffer: &mut Vec<u8>, message: RouteNetlinkMessage, flags: u16, sequen
 }
 
 /// The messages of one datagram.
-struct Messages<'a>(&'a [u8]);
+pub(super) struct Messages<'a>(pub(super) &'a [u8]);
 
 impl Iterator for Messages<'_> {
     type Item = io::Result<NetlinkMessage<RouteNetlinkMessage>>;

@@ -6,7 +6,7 @@
 use std::io::Read;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fwdlab_port::pcap::PcapReader;
+use fwdlab_port::pcap::{CutFrames, PcapReader};
 use fwdlab_port::{Batch, Pool, Port, PortError};
 
 use crate::pacer::{Pacer, Pacing};
@@ -35,6 +35,7 @@ use crate::time::TimeSource;
 #[derive(Clone, Debug, Default)]
 pub struct Replay {
     frames: Vec<Vec<u8>>,
+    cut: CutFrames,
 }
 
 /// How a capture is replayed.
@@ -84,7 +85,12 @@ impl Replay {
         while reader.next_packet(&mut bytes)?.is_some() {
             frames.push(bytes.clone());
         }
-        Ok(Self { frames })
+        Ok(Self { frames, cut: reader.cut_frames() })
+    }
+
+    /// Those of which the capture holds only the beginning; they are sent so.
+    pub fn cut_frames(&self) -> CutFrames {
+        self.cut
     }
 
     /// How many frames it has.

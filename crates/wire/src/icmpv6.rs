@@ -40,6 +40,8 @@ pub const CODE_BEYOND_SCOPE: u8 = 2;
 pub const CODE_ADDRESS: u8 = 3;
 /// Code of [`UNREACHABLE`]: nobody listens at the port.
 pub const CODE_PORT: u8 = 4;
+/// Code of [`UNREACHABLE`]: the route to the destination is a reject route.
+pub const CODE_REJECT_ROUTE: u8 = 6;
 
 /// True for error messages (RFC 4443, section 2.1), to which no error may answer.
 #[inline]

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
+use fwdlab_device::pulse::{Diary, Pulse};
+use fwdlab_device::{Device, DeviceError, Facts, Place as Where, Proof, Request, Watch};
 use fwdlab_experiment::{Experiment, Variant};
 use fwdlab_port::affinity::{self, CoreShare};
 use fwdlab_port::pingpong::{self, Rally};
@@ -18,14 +19,17 @@ use fwdlab_port::ring::{self, RingPort};
 use fwdlab_port::{Clock, Pool, PoolConfig};
 #[cfg(all(target_os = "linux", feature = "sampler"))]
 use fwdlab_results::profile::Profiled;
-use fwdlab_results::{LatencyFigures, Measured, TrialEnvironment};
+use fwdlab_results::{Churned, LatencyFigures, Measured, TrialEnvironment};
 use fwdlab_router::{Overflow, Router, Worker};
 use fwdlab_traffic::{
     DEVICE_MACS, FlowSet, LatencySummary, Load, Outcome, Plan, Stream, TESTER_MACS, Tester,
 };
 
+use crate::churn::{Churning, SwitchOf};
+use crate::layout::Layout;
+use crate::poll::{Metronome, poll_until};
 use crate::probe::Probe;
-use crate::sampler::Sampler;
+use crate::sampler::{Cores, Sampler};
 use crate::{BuiltinError, machine, setup};
 
 /// Frames that circulate between tester and device: the lines of them that are touched fit the
@@ -47,8 +51,15 @@ pub(super) struct Rings {
     pub(super) pool: Pool,
     clock: Clock,
     cores: Option<(usize, usize)>,
+    /// For what changes routes: a third core, or else the tester's.
+    spare_core: Option<usize>,
     /// As the variant that was applied last has set it up.
     router: Option<Router>,
+    churning: Option<Churning>,
+    /// Where memory lies.
+    layout: Layout,
+    /// How fast the device's processor was so far.
+    pulse: Pulse,
 }
 
 impl Rings {
@@ -56,15 +67,30 @@ impl Rings {
     ///
     /// # Errors
     /// When there is no memory for the frames.
-    pub(super) fn new(experiment: Arc<Experiment>) -> Result<Self, BuiltinError> {
-        let usual = PoolConfig { frames: FRAMES_IN_FLIGHT, ..PoolConfig::default() };
+    pub(super) fn new(experiment: Arc<Experiment>, place: &Where) -> Result<Self, BuiltinError> {
+        let layout = Layout::of(place.layout);
+        let frames = FRAMES_IN_FLIGHT + layout.frames();
+        let usual = PoolConfig { frames, ..PoolConfig::default() };
         let capacity = usual.capacity.max(setup::longest_frame(&experiment));
         let pool = Pool::new(PoolConfig { capacity, ..usual })?;
-        let cores = match affinity::allowed_cores()[..] {
+        let allowed = affinity::allowed_cores();
+        let cores = match allowed[..] {
             [tester, device, ..] => Some((tester, device)),
             _ => None,
         };
-        Ok(Self { experiment, pool, clock: Clock::new(), cores, router: None })
+        let spare_core = allowed.get(2).or(allowed.first()).copied().filter(|_| cores.is_some());
+        let churning = Churning::of(&experiment)?;
+        Ok(Self {
+            experiment,
+            pool,
+            clock: Clock::new(),
+            cores,
+            spare_core,
+            router: None,
+            churning,
+            layout,
+            pulse: Pulse::knowing(place.fastest_beat_ns),
+        })
     }
 }
 
@@ -128,18 +154,23 @@ impl Rings {
             Some(router) => router,
             None => setup::router(request.experiment, request.variant)?,
         };
-        let measured = self.through(&mut router, request, probe, watch);
-        self.router = Some(router);
+        let mut pulse = std::mem::take(&mut self.pulse);
+        let measured = self.through((&mut router, &mut pulse), request, probe, watch);
+        self.pulse = pulse;
+        // Changed routes are not those of the next trial.
+        self.router = self.churning.is_none().then_some(router);
         measured
     }
 
     fn through(
         &self,
-        router: &mut Router,
+        (router, pulse): (&mut Router, &mut Pulse),
         request: &Request<'_>,
         probe: &Probe,
         watch: &mut Watch<'_>,
     ) -> Result<Measured, BuiltinError> {
+        // They go home before the pool is counted.
+        let first = self.layout.take(&self.pool);
         let mut plan = plan(request)?;
         let experiment = request.experiment;
         let (search, latency_at) = match experiment.measure.loss_ratio() {
@@ -159,6 +190,10 @@ impl Rings {
                 (Some(found), latency_at)
             }
         };
+        let switches = match &self.churning {
+            Some(churning) => churning.prepare(router, (experiment, request.traffic))?,
+            None => Vec::new(),
+        };
         let (tester_a, device_0) = ring::pair(2 * FRAMES_IN_FLIGHT);
         let (device_1, tester_b) = ring::pair(2 * FRAMES_IN_FLIGHT);
         let worker = router
@@ -166,16 +201,23 @@ impl Rings {
             .with_pool(self.pool.clone())
             .with_overflow(Overflow::Wait);
         let roundtrip = self.cores.and_then(|(a, b)| pingpong::measure(a, b).ok());
-        let rally = Rally::new();
-        let mut sampler =
-            Sampler::new(worker.counters(), self.cores.map(|_| (&rally, &self.clock)));
+        let (rally, diary) = (Rally::new(), Diary::default());
+        let cores = self.cores.map(|_| Cores { rally: &rally, clock: &self.clock });
+        let mut sampler = Sampler::new(worker.counters(), cores, Some((&diary, pulse)));
         let processor_time = machine::ProcessorTime::now();
-        let (outcome, place) = self.forward(
-            Bench { worker, plan: &plan, rally: &rally, probe },
+        let churn = self.churning.as_ref().map(|churning| Beside {
+            churning,
+            router,
+            switches,
+            rate: request.traffic.changes_per_s,
+        });
+        let (outcome, place, churned) = self.forward(
+            Bench { worker, plan: &plan, rally: &rally, diary: Some(&diary), probe, churn },
             (tester_a, tester_b),
             &mut sampler,
             watch,
         )?;
+        drop(first);
         if !self.pool.restore() {
             return Err(BuiltinError::Thread { what: "it kept frames of the pool".to_owned() });
         }
@@ -192,6 +234,7 @@ impl Rings {
         };
         let mut measured = sampler.measured(&outcome);
         measured.environment = environment;
+        measured.churn = churned;
         if search.as_ref().is_some_and(|found| found.lower_pps >= found.upper_pps) {
             let what = "the device bore the largest load tried: the state of the machine changed";
             measured.warnings.push(what.to_owned());
@@ -208,25 +251,44 @@ impl Rings {
     /// Runs the device on a thread of its own and the tester on this one, until the plan's end.
     pub(super) fn forward(
         &self,
-        Bench { worker, plan, rally, probe }: Bench<'_>,
+        Bench { worker, plan, rally, diary, probe, churn }: Bench<'_>,
         (out, back): (RingPort, RingPort),
         sampler: &mut Sampler<'_>,
         watch: &mut Watch<'_>,
-    ) -> Result<(Outcome, Place), BuiltinError> {
+    ) -> Result<(Outcome, Place, Option<Churned>), BuiltinError> {
         let mut tester = Tester::new(plan, &self.pool, out, back)?;
         let is_over = AtomicBool::new(false);
         let pin =
             |core: Option<usize>| core.is_some_and(|c| affinity::pin_current_thread(c).is_ok());
         let device_core = self.cores.map(|(_, device)| device);
+        let layout = &self.layout;
         std::thread::scope(|scope| {
             let device = std::thread::Builder::new()
                 .name("device".to_owned())
                 .spawn_scoped(scope, || {
                     let is_pinned = pin(device_core);
                     let share = CoreShare::begin();
-                    probe.around(|| poll_until(worker, &is_over, rally));
+                    let mut worker = Some(worker);
+                    let mut poll = || {
+                        if let Some(worker) = worker.take() {
+                            poll_until(worker, &is_over, rally, Metronome::of(diary));
+                        }
+                    };
+                    probe.around(|| layout.deeper(&mut poll));
                     Place { is_pinned, core_share: share.so_far() }
                 })
+                .map_err(|source| BuiltinError::Port(fwdlab_port::PortError::Thread { source }))?;
+            let changes = churn
+                .map(|beside| {
+                    let name = std::thread::Builder::new().name("changes".to_owned());
+                    let (is_over, core) = (&is_over, self.spare_core);
+                    name.spawn_scoped(scope, move || {
+                        pin(core);
+                        let Beside { churning, router, switches, rate } = beside;
+                        churning.run(router, (switches, rate), is_over)
+                    })
+                })
+                .transpose()
                 .map_err(|source| BuiltinError::Port(fwdlab_port::PortError::Thread { source }))?;
             let is_pinned = pin(self.cores.map(|(tester, _)| tester));
             let share = CoreShare::begin();
@@ -238,7 +300,8 @@ impl Rings {
             is_over.store(true, Ordering::Relaxed);
             let what = || BuiltinError::Thread { what: "it panicked".to_owned() };
             let place = own.and(device.join().map_err(|_| what())?);
-            Ok((outcome, if self.cores.is_some() { place } else { Place::default() }))
+            let churned = changes.map(|changes| changes.join().map_err(|_| what())).transpose()?;
+            Ok((outcome, if self.cores.is_some() { place } else { Place::default() }, churned))
         })
     }
 }
@@ -270,21 +333,18 @@ pub(super) struct Bench<'a> {
     pub(super) worker: Worker<RingPort>,
     pub(super) plan: &'a Plan,
     pub(super) rally: &'a Rally,
+    /// Where the device's thread notes how fast its processor is.
+    pub(super) diary: Option<&'a Diary>,
     pub(super) probe: &'a Probe,
+    pub(super) churn: Option<Beside<'a>>,
 }
 
-/// The device's main loop. It looks at the flag only between polls without a frame, so that
-/// everything that was sent is forwarded before it ends.
-fn poll_until(mut worker: Worker<RingPort>, is_over: &AtomicBool, rally: &Rally) {
-    loop {
-        rally.answer();
-        if worker.poll() == 0 {
-            if is_over.load(Ordering::Relaxed) {
-                return;
-            }
-            std::hint::spin_loop();
-        }
-    }
+/// Changes of routes beside the trial.
+pub(super) struct Beside<'a> {
+    churning: &'a Churning,
+    router: &'a mut Router,
+    switches: Vec<SwitchOf>,
+    rate: Option<u32>,
 }
 
 /// What the tester is to send for this trial.

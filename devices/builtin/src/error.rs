@@ -15,6 +15,9 @@ pub enum BuiltinError {
     /// The tester refused its traffic.
     #[error("the tester refused its traffic: {0}")]
     Traffic(#[from] fwdlab_traffic::TrafficError),
+    /// The file of updates cannot be read.
+    #[error("{0}")]
+    Updates(#[from] fwdlab_routes::RoutesError),
     /// Frame memory or threads could not be had.
     #[error("{0}")]
     Port(#[from] fwdlab_port::PortError),
@@ -36,7 +39,9 @@ impl From<BuiltinError> for DeviceError {
     fn from(error: BuiltinError) -> Self {
         match error {
             BuiltinError::Stopped => Self::Stopped,
-            BuiltinError::Router(_) | BuiltinError::Port(_) => Self::Setup(Fault::new(error)),
+            BuiltinError::Router(_) | BuiltinError::Updates(_) | BuiltinError::Port(_) => {
+                Self::Setup(Fault::new(error))
+            }
             BuiltinError::Traffic(_)
             | BuiltinError::Search { .. }
             | BuiltinError::Thread { .. } => Self::Trial(Fault::new(error)),

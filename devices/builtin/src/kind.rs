@@ -58,11 +58,19 @@ impl Kind for Builtin {
         }]
     }
 
+    fn slow_word(&self) -> Option<&'static str> {
+        Some(control::EXTRA_NS_PER_FRAME)
+    }
+
+    fn lives_in_process(&self) -> bool {
+        true
+    }
+
     fn open(
         &self,
         experiment: &Arc<Experiment>,
-        _: &Place,
+        place: &Place,
     ) -> Result<Box<dyn Device>, DeviceError> {
-        Ok(Box::new(Rings::new(experiment.clone())?))
+        Ok(Box::new(Rings::new(experiment.clone(), place)?))
     }
 }

@@ -9,11 +9,14 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod churn;
 pub mod control;
 mod device;
 mod error;
 mod kind;
+mod layout;
 mod machine;
+mod poll;
 #[cfg_attr(not(all(target_os = "linux", feature = "sampler")), path = "probe/left_out.rs")]
 mod probe;
 mod sampler;

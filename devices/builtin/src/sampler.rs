@@ -2,32 +2,48 @@
 
 use std::sync::Arc;
 
+use fwdlab_device::pulse::{Diary, Pulse};
 use fwdlab_port::Clock;
 use fwdlab_port::pingpong::Rally;
 use fwdlab_results::{Busy, Checks, Interval, Measured};
 use fwdlab_router::{Counters, Snapshot};
 use fwdlab_traffic::Outcome;
 
-/// Reads the device's counters at the end of each of the tester's intervals, and how far the two
-/// cores are from each other.
+/// The way to the other core, and the clock by which it is measured.
+pub(super) struct Cores<'a> {
+    pub(super) rally: &'a Rally,
+    pub(super) clock: &'a Clock,
+}
+
+/// Reads at the end of each of the tester's intervals the device's counters, how far the two cores
+/// are from each other, and how fast the device's was.
 pub(super) struct Sampler<'a> {
     counters: Arc<Counters>,
     first: Option<Snapshot>,
     last: Snapshot,
     intervals: Vec<Interval>,
-    rally: Option<(&'a Rally, &'a Clock)>,
+    cores: Option<Cores<'a>>,
+    pulse: Option<(&'a Diary, &'a mut Pulse)>,
+    /// Beats of the diary that were read.
+    read: u64,
     pub(super) roundtrips_ns: Vec<Option<f64>>,
 }
 
 impl<'a> Sampler<'a> {
-    pub(super) fn new(counters: Arc<Counters>, rally: Option<(&'a Rally, &'a Clock)>) -> Self {
+    pub(super) fn new(
+        counters: Arc<Counters>,
+        cores: Option<Cores<'a>>,
+        pulse: Option<(&'a Diary, &'a mut Pulse)>,
+    ) -> Self {
         let last = counters.snapshot();
         Self {
             counters,
             first: None,
             last,
             intervals: Vec::new(),
-            rally,
+            cores,
+            pulse,
+            read: 0,
             roundtrips_ns: Vec::new(),
         }
     }
@@ -38,15 +54,18 @@ impl<'a> Sampler<'a> {
         self.last = now;
         // What came before the first reading is start-up: threads, caches, an empty ring.
         self.first.get_or_insert(now);
-        let sampled = Interval {
+        let mut sampled = Interval {
             ms: interval.length_ns as f64 / 1e6,
             tx: interval.sent,
             rx: interval.received,
             busy: Some(Busy { ns: since.busy_ns, frames: since.busy_frames }),
             ..Interval::default()
         };
+        if let Some((diary, pulse)) = &mut self.pulse {
+            pulse.note(&diary.read_from(&mut self.read), &mut sampled);
+        }
         self.intervals.push(sampled);
-        if let Some((rally, clock)) = self.rally {
+        if let Some(Cores { rally, clock }) = &self.cores {
             self.roundtrips_ns.push(rally.measure(clock));
         }
         sampled

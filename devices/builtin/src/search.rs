@@ -155,10 +155,13 @@ impl Rings {
             .worker([(0, device_0), (1, device_1)])?
             .with_pool(self.pool.clone())
             .with_overflow(Overflow::Wait);
-        let mut sampler = Sampler::new(worker.counters(), None);
+        let mut sampler = Sampler::new(worker.counters(), None, None);
         let mut silent = Watch { on_interval: &mut |_| {}, stop: watch.stop };
-        let bench = Bench { worker, plan: &plan, rally: &Rally::new(), probe: &Probe::none() };
-        let (outcome, _) = self.forward(bench, (tester_a, tester_b), &mut sampler, &mut silent)?;
+        let (rally, probe) = (Rally::new(), Probe::none());
+        let bench =
+            Bench { worker, plan: &plan, rally: &rally, diary: None, probe: &probe, churn: None };
+        let (outcome, _, _) =
+            self.forward(bench, (tester_a, tester_b), &mut sampler, &mut silent)?;
         if !self.pool.restore() {
             return Err(BuiltinError::Thread { what: "it kept frames of the pool".to_owned() });
         }

@@ -9,6 +9,8 @@ use fwdlab_results::Measured;
 use fwdlab_results::{Busy, Interval, TrialEnvironment};
 use fwdlab_topology::NFTABLES;
 
+use crate::freebsd;
+
 /// The trial's counts. The device's busy time is what is left of each interval when the tester's
 /// own time for as many frames is taken off.
 pub(super) fn measured(counted: Counted, variant: &Variant, clock: VmClock) -> Measured {
@@ -67,12 +69,14 @@ pub(super) fn measured(counted: Counted, variant: &Variant, clock: VmClock) -> M
 /// Rules read back are never letter by letter what was written: their list is kept, and stands as
 /// proof when there is something in it exactly when something was asked for.
 pub(super) fn prove_rules(proof: &mut BTreeMap<String, String>, variant: &Variant) {
-    let Some(wanted) = variant.set.get(NFTABLES) else { return };
-    let listed = proof.remove(NFTABLES).unwrap_or_default();
-    let is_there = listed.is_empty() == wanted.trim().is_empty();
-    let shown = if is_there { wanted.clone() } else { listed.clone() };
-    proof.insert(NFTABLES.to_owned(), shown);
-    proof.insert("nftables ruleset".to_owned(), listed);
+    for word in std::iter::once(NFTABLES).chain(freebsd::WORDS) {
+        let Some(wanted) = variant.set.get(word) else { continue };
+        let listed = proof.remove(word).unwrap_or_default();
+        let is_there = listed.is_empty() == wanted.trim().is_empty();
+        let shown = if is_there { wanted.clone() } else { listed.clone() };
+        proof.insert(word.to_owned(), shown);
+        proof.insert(format!("{word} ruleset"), listed);
+    }
 }
 
 /// Mean time of a pass for each frame, without its first interval, in which everything is done for

@@ -6,25 +6,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use fwdlab_agent::channel::{Counted, Message, ProfileCounts};
+use fwdlab_agent::channel::{Counted, ProfileCounts};
 use fwdlab_agent::task::{Task, TaskRoute, TaskTraffic, VmClock, VmTester};
 use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
 use fwdlab_experiment::{Experiment, Variant};
 use fwdlab_results::profile::Profiled;
 use fwdlab_results::{Family, Measured};
-use fwdlab_topology::{NFTABLES, RuleSet};
+use fwdlab_topology::NFTABLES;
 use sha2::{Digest, Sha256};
 
-use crate::config::{self, Needs};
+use crate::boot::Boot;
+use crate::config::Needs;
 use crate::counts::measured;
-use crate::initramfs::Base;
-use crate::kernel::Kernel;
-use crate::qemu::{Accelerator, Heard, Machine, Progress, Running};
+use crate::follow::{End, follow};
+use crate::freebsd::{Rules, Sampler};
+use crate::qemu::{Accelerator, Machine, Progress};
 use crate::settings::VmMachine;
 use crate::{VmError, kvm, qemu, settings};
-
-/// The module of the kernel's generator.
-const PKTGEN: &str = "pktgen";
 
 /// What pktgen does to the device (`refcount_add(..., &pkt_dev->skb->users)` in pktgen_xmit()).
 const SHARED_FRAMES: &str = "pktgen keeps a hand on each frame, so that the device copies it before \
@@ -37,6 +35,9 @@ const CABLE_SHARE: u32 = 2;
 /// are generous: on a busy host, a boot and 0.8 s of instructions took 13 s together.
 const BOOT_LIMIT: Duration = Duration::from_secs(120);
 const LIMIT_PER_SECOND: Duration = Duration::from_secs(60);
+
+/// Samples of a FreeBSD guest lie so far apart on average, in the host's time.
+const SAMPLE_EVERY: Duration = Duration::from_millis(1);
 
 /// The device has about one of so many parts of the processor's time; the tester has the others.
 const DEVICES_PART: u64 = 4;
@@ -52,15 +53,6 @@ pub(super) struct Boots {
     without_kvm: Option<String>,
 }
 
-/// What a variant boots.
-#[derive(Debug)]
-struct Boot {
-    kernel: Kernel,
-    base: Base,
-    command_line: String,
-    rules: Option<String>,
-}
-
 impl Boots {
     pub(super) fn new(experiment: &Arc<Experiment>, program: &Path) -> Result<Self, VmError> {
         let (machine, variants) = settings::of(experiment);
@@ -68,27 +60,14 @@ impl Boots {
         let names = experiment.variants.iter();
         // All guests hold the same files, so that they differ only in what is compared.
         let has_rules = names.clone().any(|variant| variant.set.contains_key(NFTABLES));
+        let needs = Needs {
+            ipv6: experiment.traffics.iter().any(|traffic| traffic.family != Family::Inet),
+            rules: has_rules,
+            pktgen: machine.tester == VmTester::Pktgen,
+        };
         let mut boots = BTreeMap::new();
         for (variant, vm) in names.zip(variants) {
-            let kernel = Kernel::find(&vm.kernel, vm.modules.as_deref(), base)?;
-            let needs = Needs {
-                ipv6: experiment.traffics.iter().any(|traffic| traffic.family != Family::Inet),
-                rules: has_rules,
-                pktgen: machine.tester == VmTester::Pktgen,
-            };
-            config::check(kernel.config.as_deref(), needs)?;
-            let modules = kernel.modules.as_deref();
-            let mut load = vm.load.clone();
-            if machine.tester == VmTester::Pktgen {
-                load.push(PKTGEN.to_owned());
-            }
-            let rules = variant.set.get(NFTABLES).map(|value| RuleSet::named(value).text(base));
-            let boot = Boot {
-                base: Base::new(program, modules, &load, has_rules)?,
-                command_line: vm.cmdline.clone(),
-                rules: rules.transpose()?,
-                kernel,
-            };
+            let boot = Boot::new(variant, &vm, &machine, (program, base), needs)?;
             boots.insert(variant.name.clone(), boot);
         }
         let without_kvm = match (machine.clock, boots.values().next()) {
@@ -133,23 +112,32 @@ impl Boots {
         watch: &mut Watch<'_>,
     ) -> Result<Counted, DeviceError> {
         let boot = self.boot(request.variant)?;
-        let task = Task { profile_ns, ..task(request, boot, &self.machine) };
-        let json = serde_json::to_vec(&task)
-            .map_err(|error| VmError::file("encode", Path::new("task"))(error.into()))?;
+        let task = boot.completed(Task { profile_ns, ..task(request, &self.machine) });
+        if boot.is_freebsd() && task.traffic.pps.is_some() {
+            let why = "its tester sends as fast as it can; write load = \"max\"".to_owned();
+            return Err(VmError::Traffic { why }.into());
+        }
+        let mut sampler = match profile_ns {
+            Some(_) if boot.is_freebsd() => Some(Sampler::new(&boot.kernel.image, SAMPLE_EVERY)?),
+            _ => None,
+        };
         let machine = Machine {
             launcher: &self.program,
             image: &boot.kernel.image,
-            initramfs: &boot.base.archive(&json),
+            payload: &boot.payload(&task)?,
+            start: boot.start(),
             command_line: &boot.command_line,
-            memory_mb: self.machine.memory_mb,
+            memory_mb: boot.memory_mb(&self.machine),
             clock: self.machine.clock,
             accelerator: self.accelerator(),
+            monitor: sampler.as_ref().map(Sampler::argument),
         };
         let mut running = machine.start()?;
         let seconds = (task.duration_ns / 1_000_000_000 + 1) as u32;
         let limit = self.machine.patience.unwrap_or(BOOT_LIMIT + LIMIT_PER_SECOND * seconds);
         let name = format!("{}.{}", request.variant.name, request.traffic.name);
-        follow(&mut running, Progress::new(limit), watch).map_err(|end| match end {
+        let followed = follow(&mut running, Progress::new(limit), &mut sampler, watch);
+        let mut counted = followed.map_err(|end| match end {
             End::Stopped => DeviceError::Stopped,
             End::Broken(broken) => {
                 let stamp = fwdlab_results::journal::utc_stamp(SystemTime::now()).replace(':', "");
@@ -158,16 +146,19 @@ impl Boots {
                 let place = qemu::keep_console(&text, &dir, &format!("{name}.{stamp}"));
                 broken.error(&text, place).into()
             }
-        })
+        })?;
+        counted.profile = counted.profile.or(sampler.map(Sampler::counts));
+        Ok(counted)
     }
 }
 
 impl Device for Boots {
     fn facts(&self) -> Facts {
-        let VmMachine { clock, tester, memory_mb, .. } = &self.machine;
+        let VmMachine { clock, tester, .. } = &self.machine;
+        let memory = self.boots.values().map(|boot| boot.memory_mb(&self.machine)).max();
         let mut facts = BTreeMap::from([
             ("clock".to_owned(), format!("{clock}: {}", clock.meaning())),
-            ("guest".to_owned(), format!("1 processor, {memory_mb} MiB of memory")),
+            ("guest".to_owned(), format!("1 processor, {} MiB of memory", memory.unwrap_or(0))),
             ("tester".to_owned(), tester.to_string()),
             ("emulator".to_owned(), qemu::version()),
         ]);
@@ -179,10 +170,8 @@ impl Device for Boots {
             facts.insert("accelerator".to_owned(), text);
         }
         for (name, boot) in &self.boots {
-            let image = boot.kernel.image.file_name().unwrap_or_default().display().to_string();
-            let hash = fs::read(&boot.kernel.image).map(Sha256::digest).unwrap_or_default();
-            let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-            facts.insert(format!("kernel of {name}"), format!("{image} (SHA-256 {hash})"));
+            facts.insert(format!("kernel of {name}"), named(&boot.kernel.image));
+            facts.extend(boot.root().map(|root| (format!("root of {name}"), named(root))));
         }
         Facts { device: facts, tester: BTreeMap::new() }
     }
@@ -208,8 +197,8 @@ impl Device for Boots {
         Ok(measured)
     }
 
-    /// The guest's kernel samples itself, by its own clock: `frequency_hz` times a second of the
-    /// device's own time.
+    /// A Linux kernel samples itself, by its own clock: `frequency_hz` times a second of the device's
+    /// own time. A FreeBSD guest is sampled from outside.
     fn profile(
         &mut self,
         request: &Request<'_>,
@@ -226,6 +215,14 @@ impl Device for Boots {
     }
 }
 
+/// A file by its name and content.
+fn named(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().display().to_string();
+    let hash = fs::read(path).map(Sha256::digest).unwrap_or_default();
+    let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{name} (SHA-256 {hash})")
+}
+
 /// Says which samples these are.
 fn profiled(profile: ProfileCounts, mut measured: Measured) -> Profiled {
     let ProfileCounts { samples, lost, stacks } = profile;
@@ -237,71 +234,16 @@ fn profiled(profile: ProfileCounts, mut measured: Measured) -> Profiled {
     Profiled { measured, stacks, profiler }
 }
 
-/// Why a guest is not followed any further.
-enum End {
-    Stopped,
-    Broken(Broken),
-}
-
-/// What went wrong with a guest, before its console was looked at.
-enum Broken {
-    GaveUp(String),
-    Damaged(String),
-    Ended { stage: String },
-    Stuck { stage: String, limit: String },
-}
-
-impl Broken {
-    fn error(self, text: &str, console: PathBuf) -> VmError {
-        match self {
-            Self::GaveUp(why) => VmError::Guest { why, console },
-            Self::Damaged(what) => VmError::Damaged { what, console },
-            Self::Ended { stage } => {
-                VmError::Ended { stage, last: qemu::telling_line(text), console }
-            }
-            Self::Stuck { stage, limit } => {
-                VmError::Stuck { stage, limit, last: qemu::telling_line(text), console }
-            }
-        }
-    }
-}
-
-/// Listens to the guest until it has counted, failed, ended, or said nothing for too long.
-fn follow(
-    running: &mut Running,
-    mut progress: Progress,
-    watch: &Watch<'_>,
-) -> Result<Counted, End> {
-    const LISTEN: Duration = Duration::from_millis(100);
-    let mut stage = "booted".to_owned();
-    loop {
-        if watch.is_stopped() {
-            return Err(End::Stopped);
-        }
-        let line = match running.listen(LISTEN) {
-            Heard::Line(line) => line,
-            Heard::End => return Err(End::Broken(Broken::Ended { stage })),
-            Heard::Silence => match progress.exceeded(running) {
-                Some(limit) => return Err(End::Broken(Broken::Stuck { stage, limit })),
-                None => continue,
-            },
-        };
-        match Message::parse(&line) {
-            None => continue,
-            Some(Ok(Message::Stage(next))) => stage = next,
-            Some(Ok(Message::Counted(counted))) => return Ok(*counted),
-            Some(Ok(Message::Failed(why))) => return Err(End::Broken(Broken::GaveUp(why))),
-            Some(Err(damaged)) => return Err(End::Broken(Broken::Damaged(damaged.to_string()))),
-        }
-        progress.heard(running);
-    }
+fn is_rules(word: &str) -> bool {
+    word == NFTABLES || Rules::of(word).is_some()
 }
 
 fn owned((word, value): (&String, &String)) -> (String, String) {
     (word.clone(), value.clone())
 }
 
-fn task(request: &Request<'_>, boot: &Boot, machine: &VmMachine) -> Task {
+/// The trial in words that every guest knows.
+fn task(request: &Request<'_>, machine: &VmMachine) -> Task {
     let Request { experiment, variant, traffic } = request;
     let ns = |duration: Duration| duration.as_nanos() as u64;
     let routes = experiment.routes.fixed.iter().map(|route| TaskRoute {
@@ -311,10 +253,10 @@ fn task(request: &Request<'_>, boot: &Boot, machine: &VmMachine) -> Task {
         port: route.port,
     });
     Task {
-        modules: boot.base.module_names(),
-        absent: boot.base.absent.clone(),
-        sysctl: variant.set.iter().filter(|(word, _)| *word != NFTABLES).map(owned).collect(),
-        rules: boot.rules.clone(),
+        modules: Vec::new(),
+        absent: Vec::new(),
+        sysctl: variant.set.iter().filter(|(word, _)| !is_rules(word)).map(owned).collect(),
+        rules: None,
         routes: routes.collect(),
         traffic: TaskTraffic {
             source: traffic.source.to_string(),

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use fwdlab_device::Finding;
 
+use crate::freebsd::{self, KernelFile};
 use crate::{KernelAtHand, kernels_at_hand, try_kvm};
 
 /// Where experiment files are kept, from where people start the program.
@@ -16,7 +17,69 @@ pub(super) fn findings(program: Option<&Path>) -> Vec<Finding> {
         .filter(|(place, kernel)| *place == PLACES[0] || kernel.name.starts_with("kernels/"))
         .collect();
     let first = kernels.first().map(|(_, kernel)| kernel);
-    vec![emulator(), guests(&kernels), virtualisation(program, first)]
+    let freebsd = PLACES.iter().flat_map(|place| freebsd_at_hand(Path::new(place))).collect();
+    vec![emulator(), guests(&kernels), freebsd_guests(freebsd), virtualisation(program, first)]
+}
+
+/// Where `examples/freebsd.sh` puts kernels and the root image.
+const FREEBSD: &str = "freebsd";
+
+/// The names that a root image may have there.
+const ROOTS: [&str; 2] = ["root.qcow2", "root.img"];
+
+/// A FreeBSD kernel that is there, in words, and what it or its root lacks.
+struct FreeBsdAtHand {
+    words: String,
+    missing: Vec<String>,
+}
+
+/// The kernels in the directory `freebsd` below `base`.
+fn freebsd_at_hand(base: &Path) -> Vec<FreeBsdAtHand> {
+    let dir = base.join(FREEBSD);
+    let has_root = ROOTS.iter().any(|name| dir.join(name).is_file());
+    let entries = std::fs::read_dir(&dir).into_iter().flatten().flatten();
+    let mut kernels: Vec<_> =
+        entries.map(|entry| entry.path()).filter(|path| freebsd::is_kernel(path)).collect();
+    kernels.sort();
+    kernels.iter().map(|path| examined(path, has_root)).collect()
+}
+
+fn examined(path: &Path, has_root: bool) -> FreeBsdAtHand {
+    let name = path.display().to_string();
+    let kernel = match KernelFile::read(path) {
+        Ok(kernel) => kernel,
+        Err(error) => return FreeBsdAtHand { words: name, missing: vec![error.to_string()] },
+    };
+    let modules = path.parent().map(|dir| dir.join("modules"));
+    let parts = kernel.missing(modules.as_deref().filter(|dir| dir.is_dir()));
+    let parts = parts.iter().map(|need| format!("{} ({})", need.names[0], need.why));
+    let mut missing: Vec<String> = parts.collect();
+    missing.extend((!kernel.starts_directly).then(|| "XENHVM (a direct start)".to_owned()));
+    missing.extend((!has_root && !kernel.holds_root).then(|| "a root image beside it".to_owned()));
+    let ident = kernel.ident.clone().unwrap_or_else(|| "unnamed".to_owned());
+    let lookup = match kernel.has("FIB_ALGO") {
+        Some(true) => "FIB_ALGO",
+        Some(false) => "no FIB_ALGO: one lookup, a baseline",
+        None => "it does not say its options",
+    };
+    FreeBsdAtHand { words: format!("{name} ({ident}, {lookup})"), missing }
+}
+
+fn freebsd_guests(kernels: Vec<FreeBsdAtHand>) -> Finding {
+    let words = kernels.iter().map(|kernel| match kernel.missing.as_slice() {
+        [] => kernel.words.clone(),
+        missing => format!("{} lacks {}", kernel.words, missing.join(", ")),
+    });
+    let detail = words.collect::<Vec<_>>().join("; ");
+    Finding {
+        what: "FreeBSD kernels to boot",
+        present: kernels.iter().any(|kernel| kernel.missing.is_empty()),
+        detail: if detail.is_empty() { "none in examples/freebsd".to_owned() } else { detail },
+        enables: "FreeBSD guests of device = \"vm\", examples/freebsd-modular-fib.toml",
+        remedy: "examples/freebsd.sh gets a kernel and a root image; what a kernel lacks goes into \
+                 its configuration",
+        is_needed: false,
+    }
 }
 
 fn emulator() -> Finding {
@@ -86,6 +149,26 @@ fn virtualisation(program: Option<&Path>, kernel: Option<&KernelAtHand>) -> Find
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_freebsd_kernel_lacks_is_named() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let place = dir.path().join(FREEBSD);
+        std::fs::create_dir(&place).expect("a directory");
+        std::fs::write(place.join("kernel"), b"\x7fELF\x02\x01\x01\x09 cut").expect("a file");
+        std::fs::write(place.join("README"), "no kernel").expect("a file");
+        let found = freebsd_at_hand(dir.path());
+        assert_eq!(found.len(), 1);
+        let finding = freebsd_guests(found);
+        assert!(!finding.present && finding.detail.contains("is no FreeBSD kernel"), "{finding:?}");
+        let kernel = |missing: &[&str]| FreeBsdAtHand {
+            words: "freebsd/kernel (MINE, FIB_ALGO)".to_owned(),
+            missing: missing.iter().map(|part| (*part).to_owned()).collect(),
+        };
+        let lacking = freebsd_guests(vec![kernel(&["netmap (the tester's receiver)"])]);
+        assert!(!lacking.present && lacking.detail.contains("lacks netmap"), "{lacking:?}");
+        assert!(freebsd_guests(vec![kernel(&[])]).present);
+    }
 
     #[test]
     fn kernels_are_listed_with_what_is_missing_of_them() {

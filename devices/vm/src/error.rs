@@ -92,6 +92,81 @@ pub enum VmError {
     /// A variant has nftables rules, and nft(8) is not on this machine.
     #[error("nftables rules need nft in the guest, and it is not here; apt-get install nftables")]
     NoNft,
+    /// The traffic cannot be sent in this guest.
+    #[error("the traffic cannot be sent in a FreeBSD guest: {why}")]
+    Traffic {
+        /// What is wrong.
+        why: String,
+    },
+    /// A file that looks like a FreeBSD kernel and cannot be read as one.
+    #[error("{path} is no FreeBSD kernel: {why}")]
+    NotAKernel {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// QEMU cannot start the kernel by itself.
+    #[error(
+        "{path} has no entry for a direct start (PVH); build it with options XENHVM, as GENERIC has"
+    )]
+    NotStartable {
+        /// The kernel.
+        path: PathBuf,
+    },
+    /// The kernel lacks what every guest needs.
+    #[error(
+        "the FreeBSD kernel {path} has no {part}, which {why} need; add it to the configuration and \
+         build again, or put its module beside the kernel"
+    )]
+    MissingPart {
+        /// The kernel.
+        path: PathBuf,
+        /// The option or device.
+        part: &'static str,
+        /// What it is for.
+        why: &'static str,
+    },
+    /// There is no root file system.
+    #[error(
+        "there is no root image {path}; wanted a disk image (raw or qcow2) with FreeBSD's base"
+    )]
+    NoRoot {
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// The kernel needs a root file system and none is named.
+    #[error(
+        "the FreeBSD kernel {path} holds no root file system; add root = \"root.qcow2\", a disk image \
+         with FreeBSD's base (examples/freebsd.sh makes one)"
+    )]
+    RootWanted {
+        /// The kernel.
+        path: PathBuf,
+    },
+    /// A variant has rules of two filters.
+    #[error("variant {variant:?} has rules for pf and for ipfw; keep one of them")]
+    ManyFilters {
+        /// The variant.
+        variant: String,
+    },
+    /// A word or setting of the other system.
+    #[error("{what} of variant {variant:?} is not for its kernel {kernel}: {remedy}")]
+    OtherSystem {
+        /// What was asked for.
+        what: String,
+        /// The variant.
+        variant: String,
+        /// Its kernel.
+        kernel: PathBuf,
+        /// What to write instead.
+        remedy: &'static str,
+    },
+    /// This build has no program for FreeBSD guests.
+    #[error(
+        "this build of fwdlab has no program for FreeBSD guests: it is made on x86-64 Linux, with cc"
+    )]
+    NoGuestProgram,
     /// A rule set could not be read.
     #[error(transparent)]
     Rules(#[from] fwdlab_topology::TopologyError),

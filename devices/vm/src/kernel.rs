@@ -4,14 +4,18 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{VmError, tree};
+use super::{VmError, freebsd, tree};
+
+/// Where a FreeBSD kernel lies in a directory: in an unpacked archive, in a build directory.
+const FREEBSD_PLACES: [&str; 2] = ["boot/kernel/kernel", "kernel"];
 
 /// A kernel that can be booted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Kernel {
-    /// The image (bzImage).
+    /// The image: Linux's bzImage, or FreeBSD's kernel.
     pub(super) image: PathBuf,
-    /// Its modules (`.../lib/modules/RELEASE`); none for a kernel that has all it needs built in.
+    /// Its modules (Linux's `.../lib/modules/RELEASE`); none for a kernel that has all it needs
+    /// built in.
     pub(super) modules: Option<PathBuf>,
     /// Its configuration, where it lies beside it.
     pub(super) config: Option<PathBuf>,
@@ -45,6 +49,10 @@ impl Kernel {
 
     /// The only kernel below the root of an unpacked package: `boot/vmlinuz-*`, `lib/modules/*`.
     fn unpacked(root: &Path) -> Result<Self, VmError> {
+        let freebsd = FREEBSD_PLACES.map(|place| root.join(place));
+        if let Some(image) = freebsd.into_iter().find(|path| freebsd::is_kernel(path)) {
+            return Ok(Self { image, modules: None, config: None });
+        }
         let boot = root.join("boot");
         let images = entries(if boot.is_dir() { &boot } else { root })?;
         let mut images = images.into_iter().filter(|path| is_image(path) && path.is_file());

@@ -6,11 +6,12 @@ use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::qemu::{Accelerator, Machine};
+use super::freebsd::{self, Board};
+use super::qemu::{Accelerator, Machine, Start};
 use fwdlab_agent::task::VmClock;
 
-/// The first words of every Linux kernel.
-const GREETING: &str = "Linux version";
+/// The first words of every Linux kernel, and those of every FreeBSD kernel.
+const GREETINGS: [&str; 2] = ["Linux version", "The FreeBSD Project"];
 
 /// A kernel unpacks itself and greets within a second; more than that is a guest that stands still.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -45,11 +46,18 @@ fn open() -> Result<(), String> {
 /// Why it does not work.
 pub(super) fn try_boot(launcher: &Path, image: &Path) -> Result<(), String> {
     open()?;
+    let is_freebsd = freebsd::is_kernel(image);
     let machine = Machine {
         launcher,
         image,
-        initramfs: &[],
-        command_line: "earlyprintk=serial ignore_loglevel",
+        payload: &[],
+        start: if is_freebsd {
+            Start::FreeBsd { board: Board::Q35, root: None }
+        } else {
+            Start::Linux
+        },
+        command_line: if is_freebsd { "" } else { "earlyprintk=serial ignore_loglevel" },
+        monitor: None,
         memory_mb: 256,
         clock: VmClock::Wall,
         accelerator: Accelerator::Kvm,
@@ -59,11 +67,11 @@ pub(super) fn try_boot(launcher: &Path, image: &Path) -> Result<(), String> {
     while begin.elapsed() < PATIENCE {
         let has_ended = guest.has_ended();
         let console = guest.console();
-        if console.contains(GREETING) {
+        if GREETINGS.iter().any(|greeting| console.contains(greeting)) {
             return Ok(());
         }
         if has_ended {
-            return Err(format!("QEMU ends: {}", super::qemu::telling_line(&console)));
+            return Err(format!("QEMU ends: {}", super::console::telling_line(&console)));
         }
         std::thread::sleep(Duration::from_millis(20));
     }

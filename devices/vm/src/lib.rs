@@ -1,5 +1,6 @@
-//! Kernels in virtual machines: each trial boots the variant's kernel under QEMU, with fwdlab as
-//! its init process, and takes the counts from a serial port.
+//! Kernels in virtual machines: each trial boots the variant's kernel under QEMU, with a program of
+//! fwdlab's as its first process, and takes the counts from a serial port. Linux and FreeBSD are
+//! guests; which of them a kernel is, is found from the kernel itself.
 //!
 //! The guest has one processor, which works for the tester and for the device in turn. What the
 //! tester costs is measured in the same boot, with a cable in the device's place, and taken off:
@@ -12,12 +13,16 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod boot;
 mod config;
+mod console;
 mod counts;
 mod cpio;
 mod device;
 mod doctor;
 mod error;
+mod follow;
+mod freebsd;
 mod initramfs;
 mod kernel;
 mod kind;

@@ -18,6 +18,7 @@ use nix::sys::memfd::{MFdFlags, memfd_create};
 use fwdlab_guard::Folder;
 
 use super::VmError;
+use super::freebsd::{self, Board};
 use fwdlab_agent::task::VmClock;
 
 /// The program.
@@ -32,9 +33,6 @@ const COMMAND_LINE: &str = "console=ttyS0 quiet loglevel=5 panic=-1 oops=panic n
 
 /// Longest line that is taken for a message, in bytes; a kernel gone wild prints more.
 const LONGEST_LINE: u64 = 16 << 20;
-
-/// What is quoted of a line of a console, in characters.
-const LONGEST_QUOTE: usize = 300;
 
 /// What is kept of a console, in bytes.
 const LONGEST_LOG: usize = 1 << 20;
@@ -57,13 +55,30 @@ pub(super) struct Machine<'a> {
     /// fwdlab's own program.
     pub(super) launcher: &'a Path,
     pub(super) image: &'a Path,
-    pub(super) initramfs: &'a [u8],
+    /// What the guest's first process and its task lie in.
+    pub(super) payload: &'a [u8],
+    pub(super) start: Start<'a>,
     /// What a variant adds to the kernel command line.
     pub(super) command_line: &'a str,
     pub(super) memory_mb: u32,
     pub(super) clock: VmClock,
     /// With the clock of instructions, always [`Accelerator::Tcg`]: only it can count.
     pub(super) accelerator: Accelerator,
+    /// Arguments that open QEMU's monitor.
+    pub(super) monitor: Option<[String; 2]>,
+}
+
+/// How the guest's system is started.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Start<'a> {
+    /// With the payload as its first file system in memory.
+    Linux,
+    /// With the payload as its first disk.
+    FreeBsd {
+        board: Board,
+        /// The image of the user's root.
+        root: Option<&'a Path>,
+    },
 }
 
 /// A running guest; ended when dropped.
@@ -71,7 +86,7 @@ pub(super) struct Running {
     child: Child,
     lines: mpsc::Receiver<String>,
     console: File,
-    _initramfs: File,
+    _payload: File,
 }
 
 /// What became of waiting for a line.
@@ -86,13 +101,13 @@ pub(super) enum Heard {
 impl Machine<'_> {
     /// Starts QEMU.
     pub(super) fn start(&self) -> Result<Running, VmError> {
-        let mut initramfs = in_memory("fwdlab-initramfs")?;
+        let mut payload = in_memory("fwdlab-guest")?;
         let memory = Path::new("memory");
-        initramfs.write_all(self.initramfs).map_err(VmError::file("write the guest to", memory))?;
+        payload.write_all(self.payload).map_err(VmError::file("write the guest to", memory))?;
         let console = in_memory("fwdlab-console")?;
         let mut command = fwdlab_guard::tool(self.launcher);
         command.arg("launch").arg(std::process::id().to_string()).arg(PROGRAM);
-        command.args(self.arguments(&path_of(&initramfs), &path_of(&console)));
+        command.args(self.arguments(&path_of(&payload), &path_of(&console)));
         // A process group of its own: Ctrl-C is for fwdlab, which ends the guest itself.
         command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped());
         let failed = |source| VmError::Qemu { program: PROGRAM.to_owned(), source };
@@ -102,29 +117,42 @@ impl Machine<'_> {
         if let Some(stdout) = child.stdout.take() {
             std::thread::spawn(move || read_lines(stdout, &sender));
         }
-        Ok(Running { child, lines, console, _initramfs: initramfs })
+        Ok(Running { child, lines, console, _payload: payload })
     }
 
-    fn arguments(&self, initramfs: &str, console: &str) -> Vec<String> {
+    fn arguments(&self, payload: &str, console: &str) -> Vec<String> {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         let mut all = words("-nodefaults -no-user-config -display none -no-reboot -smp 1");
         all.extend(words(match (self.clock, self.accelerator) {
             // Random numbers of the processor would come from the host.
             (VmClock::Instructions, _) => {
-                "-machine pc,accel=tcg -cpu max,-rdrand,-rdseed -icount shift=0,sleep=off \
+                "-accel tcg -cpu max,-rdrand,-rdseed -icount shift=0,sleep=off \
                  -rtc base=2020-01-01,clock=vm -seed 1"
             }
-            (VmClock::Wall, Accelerator::Kvm) => "-machine pc,accel=kvm -cpu host",
-            (VmClock::Wall, Accelerator::Tcg) => "-machine pc,accel=tcg -cpu max",
+            (VmClock::Wall, Accelerator::Kvm) => "-accel kvm -cpu host",
+            (VmClock::Wall, Accelerator::Tcg) => "-accel tcg -cpu max",
         }));
         all.retain(|word| !word.is_empty());
+        let board = match self.start {
+            Start::Linux => "pc",
+            Start::FreeBsd { board, .. } => board.name(),
+        };
         let pair = |a: &str, b: String| [a.to_owned(), b];
+        all.extend(pair("-machine", board.to_owned()));
         all.extend(pair("-m", format!("{}M", self.memory_mb)));
         all.extend(pair("-kernel", self.image.display().to_string()));
-        all.extend(pair("-initrd", initramfs.to_owned()));
-        all.extend(pair("-append", self.full_command_line()));
-        all.extend(pair("-serial", format!("file:{console}")));
-        all.extend(pair("-serial", "stdio".to_owned()));
+        match self.start {
+            Start::Linux => {
+                all.extend(pair("-initrd", payload.to_owned()));
+                all.extend(pair("-append", self.full_command_line()));
+                all.extend(pair("-serial", format!("file:{console}")));
+                all.extend(pair("-serial", "stdio".to_owned()));
+            }
+            Start::FreeBsd { board, root } => {
+                all.extend(freebsd::arguments(self, board, root, (payload, console)));
+            }
+        }
+        all.extend(self.monitor.iter().flatten().cloned());
         all
     }
 
@@ -186,15 +214,6 @@ fn processor_time(stat: &str) -> Option<Duration> {
     let user: f64 = fields.next()?.parse().ok()?;
     let system: f64 = fields.next()?.parse().ok()?;
     Some(Duration::from_secs_f64((user + system) / TICKS_PER_SECOND))
-}
-
-/// The line of a console that says most about why a guest ended: the last panic, else the last
-/// line; cut if it is long.
-pub(super) fn telling_line(console: &str) -> String {
-    let mut lines = console.lines().rev().map(str::trim).filter(|line| !line.is_empty());
-    let last = lines.next().unwrap_or("it said nothing");
-    let panic = console.lines().rev().find(|line| line.contains("Kernel panic"));
-    panic.map_or(last, str::trim).chars().take(LONGEST_QUOTE).collect()
 }
 
 /// What QEMU calls itself.
@@ -292,11 +311,13 @@ mod tests {
         Machine {
             launcher: Path::new("fwdlab"),
             image: Path::new("vmlinuz"),
-            initramfs: &[],
+            payload: &[],
+            start: Start::Linux,
             command_line: "mitigations=off",
             memory_mb: 512,
             clock,
             accelerator: Accelerator::Tcg,
+            monitor: None,
         }
     }
 
@@ -309,14 +330,13 @@ mod tests {
         assert!(line.contains("mitigations=off -- vm-guest"), "{line}");
         let wall = machine(VmClock::Wall).arguments("/initrd", "/console").join(" ");
         assert!(!wall.contains("icount") && !wall.contains("tsc_early_khz"), "{wall}");
-    }
-
-    #[test]
-    fn a_panic_says_more_than_the_last_line_and_a_gone_wild_line_is_cut() {
-        let console = "[1.0] Kernel panic - not syncing: no init\n[1.1] Rebooting\n\n";
-        assert_eq!(telling_line(console), "[1.0] Kernel panic - not syncing: no init");
-        assert_eq!(telling_line(&"x".repeat(5_000)).len(), LONGEST_QUOTE);
-        assert_eq!(telling_line("\n \n"), "it said nothing");
+        let root = Some(Path::new("a,b"));
+        let start = Start::FreeBsd { board: Board::Micro, root };
+        let guest = Machine { start, ..machine(VmClock::Instructions) };
+        let line = guest.arguments("/disk", "/console").join(" ");
+        for part in ["-icount shift=0", "-machine microvm,", "file=/disk,format=raw", "file=a,,b"] {
+            assert!(line.contains(part), "{part} in {line}");
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use fwdlab_experiment::problem::{Complaint, Findings};
 use fwdlab_experiment::quantity;
 use fwdlab_topology::NFTABLES;
 
-const DEFAULT_MEMORY_MB: u32 = 512;
+use crate::freebsd;
 
 /// The virtual machines of an experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,8 +19,8 @@ pub struct VmMachine {
     pub clock: VmClock,
     /// What sends.
     pub tester: VmTester,
-    /// Memory in MiB.
-    pub memory_mb: u32,
+    /// Memory in MiB; `None` is what the guest's system needs.
+    pub memory_mb: Option<u32>,
     /// How much of the host's processor time a guest may take without saying anything; `None`
     /// is a limit that fits the length of the trials.
     pub patience: Option<Duration>,
@@ -29,7 +29,7 @@ pub struct VmMachine {
 impl Default for VmMachine {
     fn default() -> Self {
         let (clock, tester) = (VmClock::default(), VmTester::default());
-        Self { clock, tester, memory_mb: DEFAULT_MEMORY_MB, patience: None }
+        Self { clock, tester, memory_mb: None, patience: None }
     }
 }
 
@@ -37,7 +37,7 @@ impl Default for VmMachine {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VmVariant {
     /// The kernel: an image, the directory of an unpacked package, a .deb file, or the release of
-    /// an installed kernel.
+    /// an installed kernel; or a FreeBSD kernel.
     pub kernel: String,
     /// The kernel's modules, when they do not lie beside it.
     pub modules: Option<String>,
@@ -45,6 +45,8 @@ pub struct VmVariant {
     pub cmdline: String,
     /// Modules to load besides those that are needed anyway.
     pub load: Vec<String>,
+    /// A FreeBSD kernel's root file system: a disk image.
+    pub root: Option<String>,
 }
 
 /// The table `[vm]` while its variants are read.
@@ -56,16 +58,24 @@ pub(super) struct VmTable {
 }
 
 /// Families of sysctls that a guest's kernel may be told.
-const SYSCTLS: [&str; 5] = ["net.", "net/", "kernel.", "vm.", "fs."];
+const SYSCTLS: [&str; 9] =
+    ["net.", "net/", "kernel.", "kern.", "vm.", "fs.", "hw.", "dev.", "security."];
 
 /// Checks the name of a control word. Whether there is a sysctl of that name only the kernel knows.
 pub(super) fn check_word(word: &str) -> Result<(), Complaint> {
-    if word == NFTABLES || SYSCTLS.iter().any(|family| word.starts_with(family)) {
+    if word == NFTABLES
+        || freebsd::WORDS.contains(&word)
+        || SYSCTLS.iter().any(|family| word.starts_with(family))
+    {
         return Ok(());
     }
     Err(Complaint::new(
         "the vm device has no such control word",
-        format!("{NFTABLES}, or a sysctl: {} ...", SYSCTLS.join(" ")),
+        format!(
+            "{NFTABLES}, {}, or a sysctl: {} ...",
+            freebsd::WORDS.join(", "),
+            SYSCTLS.join(" ")
+        ),
         "look for it with `sysctl -a`; what is booted stands beside `set`, not in it",
     ))
 }
@@ -77,7 +87,7 @@ pub(super) fn read_table(section: &mut Section<'_>, findings: &mut Findings<'_>)
     table.machine.tester =
         read_choice("tester", &VmTester::ALL, VmTester::name, (section, findings));
     if let Some(found) = section.integer("memory_mb", 128..=1 << 20, findings) {
-        table.machine.memory_mb = found.value as u32;
+        table.machine.memory_mb = Some(found.value as u32);
     }
     if let Some(found) = section.text("patience", "\"120s\"", findings) {
         let result = quantity::duration(found.value, Duration::from_secs(1));
@@ -151,6 +161,9 @@ fn read_kernel(
     let kernel = text("kernel", "\"kernels/6.1\"");
     let modules = text("modules", "\"kernels/6.1/lib/modules/6.1.0\"");
     let cmdline = text("cmdline", "\"mitigations=off\"");
+    let root = text("root", "\"root.qcow2\"");
+    // An empty list loads nothing, also where the table says otherwise.
+    let says_load = section.value("load").is_some();
     let load: Vec<String> = section
         .list("load", "[\"nft_ct\"]", findings)
         .into_iter()
@@ -163,6 +176,7 @@ fn read_kernel(
         kernel: kernel.unwrap_or_else(|| default.kernel.clone()),
         modules: modules.or_else(|| default.modules.clone().filter(|_| !own_kernel)),
         cmdline: cmdline.unwrap_or_else(|| default.cmdline.clone()),
-        load: if load.is_empty() { default.load.clone() } else { load },
+        load: if says_load { load } else { default.load.clone() },
+        root: root.or_else(|| default.root.clone()),
     }
 }

@@ -59,7 +59,26 @@ pub fn same(reports: &[Value], truth: &str, title: &str) -> (String, bool) {
     for ((traffic, word), count) in words {
         let _ = writeln!(out, "| {traffic} | {word} | {count} |");
     }
+    out.push_str(&state(reports));
     (out, wrong <= most_missed(reports.len()))
+}
+
+/// The state of the machine, and the lab's own truths, as the badges of the campaigns say.
+fn state(reports: &[Value]) -> String {
+    let mut out = String::new();
+    for name in ["cores", "processor", "own truths"] {
+        let mut states: BTreeMap<String, usize> = BTreeMap::new();
+        for badge in reports.iter().flat_map(|report| list(&report["badges"])) {
+            if badge["name"] == name {
+                *states.entry(text(&badge["state"])).or_default() += 1;
+            }
+        }
+        let states: Vec<String> = states.iter().map(|(word, n)| format!("{n} {word}")).collect();
+        if !states.is_empty() {
+            let _ = writeln!(out, "\n{name}: {} of the campaigns.", states.join(", "));
+        }
+    }
+    out
 }
 
 /// What a variant's verdicts say against the truth.

@@ -1,37 +1,86 @@
-//! Factors: "x10", "twice", "divided by 3".
+//! Factors: "x10", "twice", "ten times", "tenfold", "a factor of 3", "divided by 3".
 
 use super::words;
 
-/// `x10`, `10x`, `10 times`, twice, doubled, half, divided by 3.
-pub(super) fn factor(text: &str) -> Option<(f64, String)> {
+/// Numbers in words, with what they are worth.
+const NUMBERS: [(&str, f64); 13] = [
+    ("two", 2.0),
+    ("three", 3.0),
+    ("four", 4.0),
+    ("five", 5.0),
+    ("six", 6.0),
+    ("seven", 7.0),
+    ("eight", 8.0),
+    ("nine", 9.0),
+    ("ten", 10.0),
+    ("twelve", 12.0),
+    ("twenty", 20.0),
+    ("hundred", 100.0),
+    ("thousand", 1000.0),
+];
+
+/// Words that are factors by themselves.
+const FIXED: [(&str, f64); 12] = [
+    ("twice", 2.0),
+    ("thrice", 3.0),
+    ("double", 2.0),
+    ("doubled", 2.0),
+    ("doubles", 2.0),
+    ("doubling", 2.0),
+    ("triple", 3.0),
+    ("tripled", 3.0),
+    ("triples", 3.0),
+    ("half", 0.5),
+    ("halved", 0.5),
+    ("halves", 0.5),
+];
+
+/// The first factor of a text and how it is written: `x10`, `10x`, `10 times`, `ten times`,
+/// `tenfold`, `a factor of 3`, twice, doubled, half, divided by 3.
+pub fn factor(text: &str) -> Option<(f64, String)> {
     let words = words(text);
-    for (index, (_, word)) in words.iter().enumerate() {
-        let next = words.get(index + 1).map_or("", |(_, w)| w.as_str());
-        let number = |w: &str| w.parse::<f64>().ok().filter(|v| *v > 1.0 && *v < 1e4);
-        let fixed = match word.as_str() {
-            "twice" | "double" | "doubled" | "doubles" | "doubling" => Some(2.0),
-            "triple" | "tripled" | "triples" => Some(3.0),
-            "half" | "halved" | "halves" => Some(0.5),
-            _ => None,
-        };
-        if let Some(value) = fixed {
-            return Some((value, word.clone()));
+    let word = |at: Option<usize>| at.and_then(|at| words.get(at)).map_or("", |(_, w)| w.as_str());
+    for index in 0..words.len() {
+        let own = word(Some(index));
+        let next = word(Some(index + 1));
+        let before = word(index.checked_sub(1));
+        if let Some((_, value)) = FIXED.iter().find(|(name, _)| *name == own) {
+            return Some((*value, own.to_owned()));
         }
-        if let Some(value) = word.strip_prefix(['x', '×']).and_then(number) {
-            return Some((value, word.clone()));
+        let prefixed = own.strip_prefix(['x', '×']).and_then(digits);
+        if let Some(value) = prefixed.or_else(|| own.strip_suffix(['x', '×']).and_then(digits)) {
+            return Some((value, own.to_owned()));
         }
-        if let Some(value) = word.strip_suffix(['x', '×']).and_then(number) {
-            return Some((value, word.clone()));
-        }
-        if let Some(value) = number(word).filter(|_| next == "times") {
-            return Some((value, format!("{word} times")));
-        }
-        let before = index.checked_sub(1).map_or("", |i| words[i].1.as_str());
-        if matches!((word.as_str(), before), ("by", "divided"))
-            && let Some(value) = number(next)
+        if let Some(value) = own.strip_suffix("fold").and_then(|n| number(n.trim_end_matches('-')))
         {
+            return Some((value, own.to_owned()));
+        }
+        // "measured three times" counts runs.
+        if let Some(value) = number(own).filter(|_| next == "times" || next == "fold")
+            && !COUNTED.contains(&before)
+        {
+            return Some((value, format!("{own} {next}")));
+        }
+        if let Some(value) = number(next).filter(|_| own == "of" && before == "factor") {
+            return Some((value, format!("a factor of {next}")));
+        }
+        if let Some(value) = digits(next).filter(|_| own == "by" && before == "divided") {
             return Some((1.0 / value, format!("divided by {next}")));
         }
     }
     None
+}
+
+/// Words after which "three times" says how often.
+const COUNTED: [&str; 10] = [
+    "run", "ran", "repeated", "measured", "tested", "tried", "done", "rebooted", "benched", "least",
+];
+
+fn digits(word: &str) -> Option<f64> {
+    word.parse().ok().filter(|value| *value > 1.0 && *value < 1e4)
+}
+
+/// In digits or in words.
+fn number(word: &str) -> Option<f64> {
+    digits(word).or_else(|| NUMBERS.iter().find(|(name, _)| *name == word).map(|(_, value)| *value))
 }

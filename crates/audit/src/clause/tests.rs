@@ -92,13 +92,20 @@ fn reads_factors() {
         ("x10 performance", 10.0),
         ("2x faster", 2.0),
         ("twice the speed", 2.0),
+        ("ten times the rate", 10.0),
+        ("a tenfold rate", 10.0),
+        ("faster by a factor of 3", 3.0),
+        ("a factor of three", 3.0),
+        ("a hundred times slower", 100.0),
         ("3.5 times slower", 3.5),
         ("divided by 4", 0.25),
         ("the half", 0.5),
     ] {
         assert_eq!(one(text).factor.map(|f| f.0), Some(value), "{text}");
     }
-    assert_eq!(one("0x10 and r368606").factor, None);
+    for text in ["0x10 and r368606", "measured three times", "run ten times", "a factor of note"] {
+        assert_eq!(one(text).factor, None, "{text}");
+    }
 }
 
 #[test]

@@ -60,9 +60,11 @@ pub fn fidelity(context: &Context<'_>, index: usize) -> Option<Fidelity> {
     let compared = context.sets[index].iter().find_map(|s| s.set.comparison.as_ref());
     let percent = compared.map_or(95.0, |c| c.confidence);
     let mut nearest = None;
-    for (version, name) in
-        [(Version::V3, "current version"), (Version::Compat2015, "version 20150715")]
-    {
+    for (version, name) in [
+        (Version::V3, "current version"),
+        (Version::Compat2016, "version of 2016"),
+        (Version::Compat2015, "version 20150715"),
+    ] {
         for has_separate_bars in [true, false] {
             let options = Options {
                 version,

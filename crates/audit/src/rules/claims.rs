@@ -4,7 +4,7 @@ mod change;
 mod percent;
 mod wording;
 
-use crate::clause::{Clause, Sign, Stance, clauses};
+use crate::clause::{Clause, Sign, Stance, clauses, words};
 use crate::context::{Context, Measured, Spoken};
 use crate::figures::percent as show;
 use crate::finding::{Findings, Rule, Severity, Text};
@@ -26,6 +26,35 @@ pub fn check(context: &Context<'_>, findings: &mut Findings) {
         }
     }
 }
+
+/// Beginnings of words for a rate that becomes smaller.
+const DROPS: [&str; 9] =
+    ["drop", "decreas", "reduc", "fall", "fell", "lose", "lost", "loss", "lower"];
+
+/// No rate can drop by more than all of it, whatever the block says.
+fn check_possible(clause: &Clause, line: usize, findings: &mut Findings) {
+    let words = words(&clause.text);
+    let is_drop = words.iter().any(|(_, word)| DROPS.iter().any(|drop| word.starts_with(drop)));
+    let is_of_time = words.iter().any(|(_, word)| TIMES.contains(&word.as_str()));
+    let impossible = clause.percents.iter().find(|percent| {
+        let is_down = percent.sign == Some(Sign::Down) || (percent.sign.is_none() && is_drop);
+        is_down && percent.value > 100.0 && !is_of_time
+    });
+    let Some(percent) = impossible else { return };
+    findings.add(
+        Rule::ClaimImpossible,
+        Severity::Wrong,
+        line,
+        Text::new(
+            format!("'{}' in: {}", percent.text, clause.text.trim()),
+            "a rate that drops by 100 % is 0",
+            "write the drop in per cent of the higher rate, or how many times slower it is",
+        ),
+    );
+}
+
+/// What may become larger by more than 100 % when a rate drops, so that the number may be of it.
+const TIMES: [&str; 7] = ["time", "times", "latency", "ns", "cost", "cycles", "jitter"];
 
 /// A clause and the block it speaks of.
 struct Claim<'a> {
@@ -53,6 +82,7 @@ fn check_clause(context: &Context<'_>, item: &Item, clause: &Clause, findings: &
         return;
     }
     let line = item.line_at(clause.offset + clause.text.len() - clause.text.trim_start().len());
+    check_possible(clause, line, findings);
     if clause.is_about_all {
         check_all(context, clause, line, findings);
     }

@@ -1,20 +1,25 @@
 //! Draws the running order.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
-use fwdlab_claims::order::{self, Draw};
-use fwdlab_experiment::Experiment;
-use fwdlab_results::{Campaign, Grouping, Results, SCHEMA, TrialOrder};
+use fwdlab_claims::known;
+use fwdlab_claims::order::{self, Turn, Who};
+use fwdlab_experiment::{Experiment, Variant};
+use fwdlab_results::{Calibration, Campaign, Grouping, Results, SCHEMA, TrialOrder, TruthKind};
 
 /// What a campaign runs, in order.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// The seed of the order.
     pub seed: u64,
     /// Which trials of a block follow each other.
     pub grouping: Grouping,
+    /// So many blocks run in each process; `None` when all run in this one.
+    pub blocks_per_process: Option<u32>,
+    /// What it runs to prove itself.
+    pub calibration: Option<Calibration>,
     /// Every trial; those of a block stand together.
     pub trials: Vec<PlannedTrial>,
 }
@@ -28,13 +33,34 @@ pub struct PlannedTrial {
     pub block: u32,
     /// Place in the running order, from 1.
     pub order: u32,
-    /// Index of the variant in the experiment.
+    /// Index of the variant in the experiment; the baseline's where the answer is known.
     pub variant: usize,
+    /// What is compared with the baseline where the answer is known, and what that sets.
+    pub known: Option<(TruthKind, BTreeMap<String, String>)>,
     /// Index of the traffic in the experiment.
     pub traffic: usize,
 }
 
 impl PlannedTrial {
+    /// The name of what runs.
+    pub fn name<'a>(&self, experiment: &'a Experiment) -> &'a str {
+        match &self.known {
+            Some((kind, _)) => kind.variant(),
+            None => &experiment.variants[self.variant].name,
+        }
+    }
+
+    /// How the device is set up for it.
+    pub fn setting(&self, experiment: &Experiment) -> Variant {
+        let Variant { set, own, .. } = experiment.variants[self.variant].clone();
+        let extra = self.known.iter().flat_map(|(_, extra)| extra.clone());
+        Variant {
+            name: self.name(experiment).to_owned(),
+            set: set.into_iter().chain(extra).collect(),
+            own,
+        }
+    }
+
     /// Whether the two are compared with each other: same block, same traffic.
     pub fn is_compared_with(&self, other: &Self) -> bool {
         (self.block, self.traffic) == (other.block, other.traffic)
@@ -47,40 +73,55 @@ impl Plan {
     /// which are compared follow each other. The order of a block does not
     /// depend on how many blocks follow it.
     pub fn draw(experiment: &Experiment, seed: u64, grouping: Grouping) -> Self {
-        let draw = Draw {
-            seed,
-            grouping,
-            blocks: experiment.blocks.planned(),
-            traffics: experiment.traffics.len(),
-            variants: experiment.variants.len(),
+        Self::draw_with(experiment, (seed, grouping), None)
+    }
+
+    /// As [`Plan::draw`], with trials whose answer is known among the others.
+    pub fn draw_with(
+        experiment: &Experiment,
+        (seed, grouping): (u64, Grouping),
+        calibration: Option<Calibration>,
+    ) -> Self {
+        let mut plan =
+            Self { seed, grouping, blocks_per_process: None, calibration, trials: Vec::new() };
+        let campaign = plan.campaign(experiment, String::new());
+        let turns = order::drawn(&campaign).turns();
+        let ids = order::ids(&campaign);
+        let baseline = experiment.variants.iter().position(|own| own.name == experiment.baseline);
+        let truths = plan.calibration.as_ref().map_or(&[][..], |own| &own.truths);
+        let trial = |(at, (turn, id)): (usize, (Turn, String))| {
+            let (variant, known) = match turn.who {
+                Who::Variant(variant) => (variant, None),
+                Who::Known(truth) => {
+                    let own = plan.calibration.as_ref().zip(truths.get(truth));
+                    let known = own.map(|(own, truth)| (truth.kind, known::extra(own, truth.kind)));
+                    (baseline.unwrap_or(0), known)
+                }
+            };
+            let Turn { block, traffic, .. } = turn;
+            PlannedTrial { id, block, order: at as u32 + 1, variant, known, traffic }
         };
-        let mut trials = Vec::new();
-        for turn in draw.turns() {
-            let order::Turn { block, traffic, variant } = turn;
-            let [traffic_name, variant_name] =
-                [&experiment.traffics[traffic].name, &experiment.variants[variant].name];
-            let id = order::id(block, traffic_name, variant_name);
-            let order = trials.len() as u32 + 1;
-            trials.push(PlannedTrial { id, block, order, variant, traffic });
-        }
-        Self { seed, grouping, trials }
+        plan.trials = turns.into_iter().zip(ids).enumerate().map(trial).collect();
+        plan
     }
 
     /// The plan that `campaign` recorded, in its order; `None` when it does
     /// not belong to `experiment`.
     pub fn recorded(experiment: &Experiment, campaign: &Campaign) -> Option<Self> {
-        let drawn = Self::draw(experiment, campaign.seed, campaign.grouping);
+        let terms = (campaign.seed, campaign.grouping);
+        let drawn = Self::draw_with(experiment, terms, campaign.calibration.clone());
         if drawn.trials.len() != campaign.trials.len() {
             return None;
         }
         let mut by_id: HashMap<String, PlannedTrial> =
-            drawn.trials.into_iter().map(|trial| (trial.id.clone(), trial)).collect();
+            drawn.trials.iter().cloned().map(|trial| (trial.id.clone(), trial)).collect();
         let mut trials = Vec::with_capacity(campaign.trials.len());
         for id in &campaign.trials {
             let order = trials.len() as u32 + 1;
             trials.push(PlannedTrial { order, ..by_id.remove(id)? });
         }
-        Some(Self { seed: campaign.seed, grouping: campaign.grouping, trials })
+        let Campaign { seed, grouping, blocks_per_process, .. } = *campaign;
+        Some(Self { seed, grouping, blocks_per_process, calibration: drawn.calibration, trials })
     }
 
     /// The record with which a campaign of this plan begins.
@@ -97,6 +138,8 @@ impl Plan {
             seed: self.seed,
             blocks: experiment.blocks.planned(),
             until_decided: experiment.blocks.is_until_decided(),
+            blocks_per_process: self.blocks_per_process,
+            calibration: self.calibration.clone(),
             measure: experiment.measure,
             margin: experiment.margin,
             baseline: experiment.baseline.clone(),

@@ -2,19 +2,34 @@
 
 use std::time::Duration;
 
-use fwdlab_experiment::Experiment;
-use fwdlab_results::{About, Grouping, TestbedMark};
+use fwdlab_experiment::{Blocks, Experiment};
+use fwdlab_results::{About, Calibration, Grouping, TestbedMark, Truth, TruthKind};
 
 /// What the device asks of a plan.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Terms {
     /// What it is, for the campaign's record.
     pub about: About,
     /// How long it takes to go from one variant to another.
     pub switch_cost: Duration,
+    /// Whether it lives in the memory of a process, so that a fresh one is another draw.
+    pub lives_in_process: bool,
+    /// Share of the trials by which the lab proves itself.
+    pub calibrate: f64,
+    /// The control word that slows the device down.
+    pub slow_word: Option<&'static str>,
     /// The machines that it stands on, where a file names them.
     pub testbed: Option<TestbedMark>,
 }
+
+/// Blocks of each truth, at least: from these on a winner can be named.
+const LEAST_BLOCKS: usize = 4;
+
+/// Most blocks of a campaign that stops when it is decided which count for the number of its truths.
+const SOON: u32 = 8;
+
+/// The injected slowdown, ns a frame: a twentieth of what the fastest devices take.
+const SLOW_NS: f64 = 1.0;
 
 impl Terms {
     /// Trials that are compared stand next to each other, as long as setting a variant up takes less
@@ -23,5 +38,43 @@ impl Terms {
     pub fn grouping(&self, experiment: &Experiment) -> Grouping {
         let trial = experiment.warmup + experiment.duration;
         if self.switch_cost > trial { Grouping::Variant } else { Grouping::Traffic }
+    }
+
+    /// What a campaign runs to prove itself: nothing when it has too few blocks for one truth.
+    pub fn calibration(&self, experiment: &Experiment) -> Option<Calibration> {
+        let (traffics, variants) = (&experiment.traffics, &experiment.variants);
+        let blocks = match experiment.blocks {
+            Blocks::Fixed(blocks) => blocks,
+            Blocks::UntilDecided { cap } => cap.min(SOON),
+        };
+        let all = f64::from(blocks) * (traffics.len() * variants.len()) as f64;
+        let trials = (all * self.calibrate / (1.0 - self.calibrate)) as usize;
+        let is_varied = |word: &str| variants.iter().any(|own| own.set.contains_key(word));
+        let is_rate = experiment.measure.loss_ratio().is_none();
+        let slow_word = self.slow_word.filter(|word| !is_varied(word) && is_rate);
+        let kinds = match slow_word {
+            Some(_) => &[TruthKind::Same, TruthKind::Slower][..],
+            None => &[TruthKind::Same],
+        };
+        let truth = |at: usize| {
+            let kind = kinds[at % kinds.len()];
+            // Each kind begins with another traffic.
+            let traffic = &traffics[(at / kinds.len() + at) % traffics.len()];
+            Truth { traffic: traffic.name.clone(), kind }
+        };
+        let is_enough = blocks as usize >= LEAST_BLOCKS;
+        let count = if is_enough { (trials / LEAST_BLOCKS).min(kinds.len()) } else { 0 };
+        (count > 0).then(|| Calibration {
+            share: self.calibrate,
+            slow_word: slow_word.map(str::to_owned),
+            slow_ns: SLOW_NS,
+            truths: (0..count).map(truth).collect(),
+        })
+    }
+
+    /// So many blocks run in each process; `None` when all run in this one.
+    pub fn blocks_per_process(&self, experiment: &Experiment) -> Option<u32> {
+        let blocks = experiment.blocks_per_process;
+        (self.lives_in_process && blocks > 0).then_some(blocks)
     }
 }

@@ -168,7 +168,14 @@ fn state_without_results(dir: &Path) -> State {
 
 fn begin(dir: &Path, experiment: &Experiment, terms: &Terms) -> Result<Opened> {
     let seed = experiment.seed.unwrap_or_else(draw_seed);
-    let plan = Plan::draw(experiment, seed, terms.grouping(experiment));
+    let plan = Plan {
+        blocks_per_process: terms.blocks_per_process(experiment),
+        ..Plan::draw_with(
+            experiment,
+            (seed, terms.grouping(experiment)),
+            terms.calibration(experiment),
+        )
+    };
     let about = Some(terms.about.clone());
     let testbed = terms.testbed.clone();
     let campaign =

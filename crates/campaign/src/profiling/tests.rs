@@ -99,7 +99,14 @@ fn experiment() -> Experiment {
 fn measured(dir: &Path, device: &mut dyn Device) -> Results {
     let experiment = experiment();
     let about = About::unknown("scripted");
-    let terms = Terms { about, switch_cost: std::time::Duration::ZERO, testbed: None };
+    let terms = Terms {
+        about,
+        switch_cost: std::time::Duration::ZERO,
+        lives_in_process: false,
+        calibrate: 0.0,
+        slow_word: None,
+        testbed: None,
+    };
     let opened = Place::Named(dir.to_owned()).open(&experiment, &terms).unwrap();
     let (observer, stopper, stop) = (&mut Silent, &mut (), &AtomicBool::new(false));
     Runner { experiment: &experiment, device, observer, stopper, stop }.run(opened).unwrap();

@@ -85,8 +85,9 @@ impl Runner<'_> {
     /// # Errors
     /// When a record cannot be written. A trial that fails is a record, not an error.
     pub fn run(mut self, mut opened: Opened) -> Result<End> {
-        let mut trials =
-            opened.earlier.as_ref().map_or_else(Vec::new, |earlier| earlier.trials.clone());
+        let earlier = opened.earlier.iter().flat_map(|earlier| earlier.every());
+        let mut trials: Vec<Trial> = earlier.cloned().collect();
+        trials.sort_by_key(|trial| trial.order);
         let missing: Vec<PlannedTrial> = opened.missing().into_iter().cloned().collect();
         let total = opened.plan.trials.len();
         if let Some(why) = self.stopper.decided(whole_blocks(&trials, &missing)) {
@@ -94,7 +95,7 @@ impl Runner<'_> {
             return Ok(End::Finished);
         }
         let mut spare = (total as f64 * MOST_REPEATED) as usize;
-        let mut applied = Applied::default();
+        let mut applied = Applied::new(opened.plan.blocks_per_process, opened.earlier.as_ref());
         let groups: Vec<&[PlannedTrial]> =
             missing.chunk_by(PlannedTrial::is_compared_with).collect();
         for (index, group) in groups.iter().enumerate() {
@@ -191,7 +192,8 @@ impl Runner<'_> {
                 Err(DeviceError::Stopped) => return Ok(Err(End::Stopped)),
                 Ok(measured) => {
                     applied.testbed_failures = 0;
-                    fill(&mut trial, self.experiment, planned, measured);
+                    let setting = planned.setting(self.experiment);
+                    settle(&mut trial, measured, &setting.set);
                     return Ok(Ok(trial));
                 }
                 Err(error) => {
@@ -224,7 +226,7 @@ impl Runner<'_> {
         upcoming: &Upcoming<'_>,
         applied: &mut Applied,
     ) -> std::result::Result<Measured, DeviceError> {
-        let variant = &self.experiment.variants[planned.variant];
+        let variant = &planned.setting(self.experiment);
         let traffic = &self.experiment.traffics[planned.traffic];
         let request = Request { experiment: self.experiment, variant, traffic };
         let observer = &mut *self.observer;
@@ -232,8 +234,10 @@ impl Runner<'_> {
             on_interval: &mut |interval: &Interval| observer.interval(upcoming, interval),
             stop: self.stop,
         };
+        let process = applied.enter(self.device, planned.block)?;
         let proof = applied.apply(self.device, &request, &mut watch)?;
         let mut measured = self.device.measure(&request, &mut watch)?;
+        measured.environment.process = process;
         proven(&mut measured, proof);
         Ok(measured)
     }
@@ -284,12 +288,8 @@ impl<'a> Group<'a> {
 /// The record of a trial from what was counted, judged as those of a campaign are.
 pub(crate) fn judged(experiment: &Experiment, planned: &PlannedTrial, measured: Measured) -> Trial {
     let mut trial = blank(experiment, planned);
-    fill(&mut trial, experiment, planned, measured);
+    settle(&mut trial, measured, &experiment.variants[planned.variant].set);
     trial
-}
-
-fn fill(trial: &mut Trial, experiment: &Experiment, planned: &PlannedTrial, measured: Measured) {
-    settle(trial, measured, &experiment.variants[planned.variant].set);
 }
 
 /// The recorded trials, if they end with a whole block; otherwise none, because a decision is
@@ -309,7 +309,7 @@ fn blank(experiment: &Experiment, planned: &PlannedTrial) -> Trial {
         id: planned.id.clone(),
         block: planned.block,
         order: planned.order,
-        variant: experiment.variants[planned.variant].name.clone(),
+        variant: planned.name(experiment).to_owned(),
         traffic: traffic.name.clone(),
         family: traffic.family,
         status: Status::Ok,

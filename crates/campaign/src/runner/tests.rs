@@ -49,11 +49,18 @@ struct Scripted<'a> {
     ledger: Ledger,
     alter: &'a dyn Fn(usize, &mut Measured) -> Result<(), DeviceError>,
     stop_after: Option<(usize, &'a AtomicBool)>,
+    /// Numbers of the processes that were started.
+    renewed: Vec<u32>,
 }
 
 impl Device for Scripted<'_> {
     fn facts(&self) -> Facts {
         Facts::default()
+    }
+
+    fn renew(&mut self, process: u32) -> Result<(), DeviceError> {
+        self.renewed.push(process);
+        Ok(())
     }
 
     fn apply(&mut self, variant: &Variant, _: &mut Watch<'_>) -> Result<Proof, DeviceError> {
@@ -106,6 +113,7 @@ fn scripted<'a>(
         ledger: Ledger::Exact,
         alter,
         stop_after: None,
+        renewed: Vec::new(),
     }
 }
 
@@ -119,8 +127,14 @@ impl Observer for Silent {
 
 fn run_in(dir: &Path, device: &mut Scripted<'_>, stop: &AtomicBool) -> End {
     let experiment = experiment();
-    let terms =
-        Terms { about: About::unknown("scripted"), switch_cost: device.switch_cost, testbed: None };
+    let terms = Terms {
+        about: About::unknown("scripted"),
+        switch_cost: device.switch_cost,
+        lives_in_process: false,
+        calibrate: 0.0,
+        slow_word: None,
+        testbed: None,
+    };
     let opened = Place::Named(dir.to_owned()).open(&experiment, &terms).expect("a free place");
     let runner =
         Runner { experiment: &experiment, device, observer: &mut Silent, stopper: &mut (), stop };
@@ -241,8 +255,14 @@ fn a_stopper_ends_the_campaign_after_a_whole_block() {
     }
     let dir = tempfile::tempdir().expect("a temporary directory");
     let experiment = experiment();
-    let terms =
-        Terms { about: About::unknown("scripted"), switch_cost: Duration::ZERO, testbed: None };
+    let terms = Terms {
+        about: About::unknown("scripted"),
+        switch_cost: Duration::ZERO,
+        lives_in_process: false,
+        calibrate: 0.0,
+        slow_word: None,
+        testbed: None,
+    };
     let place = Place::Named(dir.path().to_owned());
     let opened = place.open(&experiment, &terms).expect("a free place");
     let runner = Runner {
@@ -349,6 +369,75 @@ fn counts_must_agree_as_exactly_as_the_devices_ledger_says() {
     assert_eq!(statuses(Ledger::Unknown), [true; 6]);
 }
 
+fn run_in_processes(dir: &Path, device: &mut Scripted<'_>, stop: &AtomicBool) -> End {
+    let experiment = experiment();
+    let terms = Terms {
+        about: About::unknown("scripted"),
+        switch_cost: Duration::ZERO,
+        lives_in_process: true,
+        calibrate: 0.0,
+        slow_word: None,
+        testbed: None,
+    };
+    let opened = Place::Named(dir.to_owned()).open(&experiment, &terms).expect("a free place");
+    let runner =
+        Runner { experiment: &experiment, device, observer: &mut Silent, stopper: &mut (), stop };
+    runner.run(opened).expect("a writable journal")
+}
+
+fn processes(results: &Results) -> Vec<(u32, u32)> {
+    let of = |trial: &Trial| (trial.block, trial.measured.environment.process.unwrap_or(0));
+    results.trials.iter().map(of).collect()
+}
+
+#[test]
+fn each_block_runs_in_a_process_of_its_own_and_a_resumed_one_in_another() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let stop = AtomicBool::new(false);
+    let nothing = |_: usize, _: &mut Measured| Ok(());
+    // Stopped within the second block.
+    let mut first = Scripted { stop_after: Some((3, &stop)), ..scripted(&nothing) };
+    assert_eq!(run_in_processes(dir.path(), &mut first, &stop), End::Stopped);
+    assert_eq!(first.renewed, [1, 2]);
+    let mut second = scripted(&nothing);
+    let stop = AtomicBool::new(false);
+    assert_eq!(run_in_processes(dir.path(), &mut second, &stop), End::Finished);
+    assert_eq!(second.renewed, [3, 4]);
+    let results = Results::read(dir.path()).expect("readable results");
+    assert_eq!(results.campaign.blocks_per_process, Some(1));
+    assert_eq!(processes(&results), [(1, 1), (1, 1), (2, 2), (2, 3), (3, 4), (3, 4)]);
+    // A trial that says another process, or none, is found.
+    let doubts = |results: &Results| {
+        let faults = fwdlab_claims::verify::verify(results).expect("readable results").faults;
+        faults.iter().filter(|fault| fault.to_string().contains("process")).count()
+    };
+    assert_eq!(doubts(&results), 0);
+    let mut bent = results.clone();
+    bent.trials[5].measured.environment.process = Some(2);
+    assert_eq!(doubts(&bent), 1);
+    bent.trials[4].measured.environment.process = Some(2);
+    bent.trials[0].measured.environment.process = None;
+    assert!(doubts(&bent) >= 2);
+    let mut unplanned = results;
+    unplanned.campaign.blocks_per_process = None;
+    assert_eq!(doubts(&unplanned), 6);
+}
+
+#[test]
+fn a_lost_device_is_tried_again_in_another_process() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let lost = |run: usize, _: &mut Measured| match run {
+        2 => Err(DeviceError::Lost(Fault::new("gone"))),
+        _ => Ok(()),
+    };
+    let mut device = scripted(&lost);
+    let stop = AtomicBool::new(false);
+    assert_eq!(run_in_processes(dir.path(), &mut device, &stop), End::Finished);
+    assert_eq!(device.renewed, [1, 2, 3, 4]);
+    let results = Results::read(dir.path()).expect("readable results");
+    assert_eq!(processes(&results), [(1, 1), (1, 2), (2, 3), (2, 3), (3, 4), (3, 4)]);
+}
+
 /// A failure of this kind.
 fn of_kind(kind: FailureKind) -> Fault {
     let (remedies, console) = (vec!["waited".to_owned()], vec!["panic".to_owned()]);
@@ -413,6 +502,9 @@ fn a_campaign_of_another_testbed_is_never_gone_on_with() {
     let on = |name: &str| Terms {
         about: About::unknown("scripted"),
         switch_cost: Duration::ZERO,
+        lives_in_process: false,
+        calibrate: 0.0,
+        slow_word: None,
         testbed: Some(TestbedMark { name: name.to_owned(), fingerprint: name.to_owned() }),
     };
     let place = Place::Under(dir.path().to_owned());

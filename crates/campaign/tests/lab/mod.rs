@@ -63,8 +63,14 @@ pub fn run<'a>(
 ) -> (End, Results) {
     let experiment = Experiment::parse(Path::new("told.toml"), text, &[&Anything]);
     let experiment = Arc::new(experiment.unwrap());
-    let terms =
-        Terms { about: About::unknown("anything"), switch_cost: Duration::ZERO, testbed: None };
+    let terms = Terms {
+        about: About::unknown("anything"),
+        switch_cost: Duration::ZERO,
+        lives_in_process: false,
+        calibrate: 0.0,
+        slow_word: None,
+        testbed: None,
+    };
     let opened = Place::Named(dir.to_owned()).open(&experiment, &terms).unwrap();
     let stop = &AtomicBool::new(false);
     let device = &mut Told { trials: 0, answer, last, stop };

@@ -1,11 +1,14 @@
 //! What must hold before a verdict means anything, each as met, doubtful or not met.
 
-use fwdlab_stats::validity::{Finding, Severity};
+use fwdlab_stats::coverage::BROKEN;
+use fwdlab_stats::validity::{self, Finding, Severity};
 use serde::Serialize;
 
 use super::{Cell, Claims};
-use crate::units;
-use fwdlab_results::{Checks, LimitedBy, Measured, Results, Trial};
+use crate::judge::core_share;
+use crate::known::Proven;
+use crate::{comparable, units};
+use fwdlab_results::{Checks, LimitedBy, Measured, Results, Trial, TruthKind};
 
 /// Whether a criterion is met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -54,9 +57,11 @@ pub(super) fn badges(results: &Results, claims: &Claims) -> Vec<Badge> {
             frames(&kept),
             proof(results, claims),
         ]);
+        badges.extend(cores(&kept));
         badges.extend(processor(&kept));
     }
     badges.push(stability(claims));
+    badges.extend(claims.proven.as_ref().map(own_truths));
     badges
 }
 
@@ -156,6 +161,62 @@ fn headroom(kept: &[&Trial]) -> Badge {
         ),
     };
     Badge { name: "tester headroom", state, text }
+}
+
+/// How the lab's own truths came out, here and over all campaigns of this machine.
+fn own_truths(proven: &Proven) -> Badge {
+    let name = "own truths";
+    let Proven { truths, earlier_held, earlier, e } = proven;
+    let each = truths.iter().map(|own| {
+        let interval = own.comparison.interval95;
+        let interval = units::percent_interval(interval.low.percent(), interval.high.percent());
+        let what = match own.kind {
+            TruthKind::Same => "the baseline beside itself".to_owned(),
+            TruthKind::Slower => {
+                format!("a slowdown by {}", units::signed_percent(own.truth.percent()))
+            }
+        };
+        let not = if own.is_held { "" } else { "NOT " };
+        format!("{what} with {} is {not}in {interval}", own.traffic)
+    });
+    let here = match truths.len() {
+        0 => "too few blocks for any here".to_owned(),
+        n => format!(
+            "{} of {n} lie in their 95 % intervals here ({})",
+            proven.held(),
+            each.collect::<Vec<_>>().join("; ")
+        ),
+    };
+    let before = match earlier {
+        0 => String::new(),
+        n => format!("; {earlier_held} of {n} in earlier campaigns of this machine"),
+    };
+    let text = format!("{here}{before}; evidence against 95 %: e = {e:.2}, of {BROKEN:.0}");
+    let state = match (proven.is_broken(), proven.held() == truths.len()) {
+        (true, _) => State::Bad,
+        (false, true) => State::Good,
+        (false, false) => State::Warn,
+    };
+    Badge { name, state, text }
+}
+
+/// How much of their processors tester and device had, where that was measured.
+fn cores(kept: &[&Trial]) -> Option<Badge> {
+    let mut shares: Vec<f64> = kept.iter().filter_map(|trial| core_share(trial)).collect();
+    shares.sort_by(f64::total_cmp);
+    let (low, high) = (shares.first().copied()?, shares.last().copied()?);
+    let short = shares.iter().filter(|share| **share < comparable::LEAST_CORE_SHARE).count();
+    let text =
+        format!("tester and device had {} to {} of theirs", units::share(low), units::share(high));
+    let least = units::share(comparable::LEAST_CORE_SHARE);
+    let (state, text) = if validity::cores_taken(&shares, kept.len()).is_some() {
+        (State::Bad, format!("{text}: this machine belongs to others, and no verdict is given"))
+    } else if short > 0 {
+        (State::Warn, format!("{text}; less than {least} in {}", units::plural(short, "trial")))
+    } else {
+        (State::Good, text)
+    };
+    Some(Badge { name: "cores", state, text })
 }
 
 /// What was left out because the device's processor was slow, where that was measured.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Cell, Claims, Failure, Progress, SCHEMA, Spread, VerdictClaim, Warning, badges};
 use crate::judge::{Judgement, by_weight, judge, planned_blocks};
+use crate::known::Proven;
 use crate::setting::Setting;
 use crate::units;
 use crate::words::family;
@@ -29,6 +30,7 @@ pub fn build(results: &Results, setting: Setting) -> Claims {
         schema: SCHEMA,
         title: campaign.title.clone(),
         progress: progress(results),
+        proven: Proven::of(results),
         warnings: warnings(results, &setting),
         setting,
         verdicts,
@@ -140,6 +142,7 @@ fn verdict(results: &Results, traffic: &str, judgement: Judgement<'_>) -> Verdic
         rate: judgement.rate,
         cost: judgement.cost,
         rank: judgement.rank,
+        next: judgement.next,
         saved: judgement.saved,
         sentence: judgement.sentence,
     }

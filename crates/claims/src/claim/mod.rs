@@ -20,6 +20,8 @@ use fwdlab_stats::validity::Finding;
 use fwdlab_stats::{Comparison, Verdict};
 use serde::Serialize;
 
+use super::blocks::Next;
+use super::known::Proven;
 use super::saved::Saved;
 use super::setting::Setting;
 use super::units;
@@ -50,6 +52,9 @@ pub struct Claims {
     pub badges: Vec<Badge>,
     /// One cell per traffic and variant, the baseline included.
     pub cells: Vec<Cell>,
+    /// How the lab's own truths came out; absent when it ran none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proven: Option<Proven>,
     /// Doubts about single trials and the campaign.
     pub warnings: Vec<Warning>,
 }
@@ -150,6 +155,9 @@ pub struct VerdictClaim {
     /// The nanoseconds per frame of a proven difference, and what they would be on other devices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub saved: Option<Saved>,
+    /// What the next run of the experiment will show, where this one ran in several processes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<Next>,
     /// The verdict in words: nanoseconds first, then the ratio, then what is quoted.
     pub sentence: String,
 }

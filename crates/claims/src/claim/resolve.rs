@@ -9,7 +9,8 @@ use fwdlab_stats::{Confidence, Subject};
 use super::build::limit_name;
 use super::{Cell, Claims, Spread, VerdictClaim};
 use crate::Unresolved;
-use crate::blocks::{Row, compare};
+use crate::blocks::{self, Row, compare};
+use crate::known::Proven;
 use crate::words::{self, Said};
 use crate::{judge, runs};
 use fwdlab_results::{Metric, Results, Trial};
@@ -36,6 +37,10 @@ pub fn resolve(claims: &Claims, results: &Results) -> Vec<Unresolved> {
             let claim = format!("warning \"{}\"", warning.text);
             found.push(Unresolved { claim, detail: format!("trial {id} does not exist") });
         }
+    }
+    if claims.proven != Proven::of(results) {
+        let detail = "they are not what their trials give".to_owned();
+        found.push(Unresolved { claim: "own truths".to_owned(), detail });
     }
     found.extend(claims.verdicts.iter().filter_map(|v| resolve_sentence(v, results)));
     found.extend(unaccounted(claims, results));
@@ -247,6 +252,14 @@ fn resolve_comparisons(
         }
     }
     let baseline: Vec<&Trial> = rows.iter().map(|row| row[0]).collect();
+    for (column, verdict) in verdicts.iter().enumerate() {
+        let Some(metric) = Metric::named(verdict.metric) else { continue };
+        let variant: Vec<&Trial> = rows.iter().map(|row| row[column + 1]).collect();
+        if verdict.next != blocks::next_run([&baseline, &variant], metric, verdict.comparison()) {
+            let detail = "what the next run will show is not what its trials give".to_owned();
+            found.push(Unresolved { claim: name(verdict), detail });
+        }
+    }
     found.extend(verdicts.iter().filter_map(|verdict| resolve_saved(verdict, &baseline)));
     found
 }

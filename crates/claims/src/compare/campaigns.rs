@@ -9,12 +9,12 @@ use serde::Serialize;
 
 use super::asked::{based, terms};
 use super::{CompareError, Group, Judgement, Options};
-use crate::ClaimsError;
 use crate::judge::{self, Terms, judge_by};
 use crate::runs::{self, Series};
 use crate::setting::Setting;
 use crate::units;
 use crate::words::{self, Said};
+use crate::{ClaimsError, blocks};
 use fwdlab_results::{Metric, Results, Trial};
 
 /// The campaigns behind a comparison, and what the next one will show.
@@ -182,7 +182,7 @@ impl Pair<'_> {
         let each: Vec<judge::Judgement<'_>> =
             self.all.iter().zip(self.settings).filter_map(own).collect();
         let direction = by.metric.direction();
-        let blocks = each.iter().map(|own| blocks(&own.sides, by.metric, direction));
+        let blocks = each.iter().map(|own| campaign(&own.sides, by.metric, direction));
         let terms = campaigns::Terms { confidence: by.terms.confidence, least_campaigns: by.least };
         let together = campaigns::together(&blocks.collect::<Vec<_>>(), terms);
         let side = |at: usize| -> Vec<Vec<f64>> {
@@ -274,8 +274,11 @@ impl Pair<'_> {
     }
 }
 
-/// The blocks of one campaign.
-fn blocks(sides: &[Vec<&Trial>; 2], metric: Metric, direction: Direction) -> Campaign {
+/// The blocks of one campaign, by process.
+fn campaign(sides: &[Vec<&Trial>; 2], metric: Metric, direction: Direction) -> Campaign {
+    if let Some(processes) = blocks::by_process([&sides[0], &sides[1]], metric) {
+        return Campaign::of_processes(processes);
+    }
     let block = |(b, v): (&&Trial, &&Trial)| Some(Block::new(metric.of(b)?, metric.of(v)?));
     let blocks: Vec<Block> = sides[0].iter().zip(&sides[1]).filter_map(block).collect();
     Campaign::of_blocks(&blocks, direction).unwrap_or_default()

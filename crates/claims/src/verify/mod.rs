@@ -62,8 +62,8 @@ pub fn verify(results: &Results) -> Result<Verified, ClaimsError> {
         verified.faults.push(Fault::Campaign { field, recorded, wanted });
     }
     verified.faults.extend(plan::order(results));
-    for trial in &results.trials {
-        verified.faults.extend(trial::figures(trial, experiment.as_ref()));
+    for trial in results.every() {
+        verified.faults.extend(trial::figures(trial, (experiment.as_ref(), &results.campaign)));
         verified.faults.extend(doubts(trial));
     }
     Ok(verified)

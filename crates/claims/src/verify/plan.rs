@@ -1,5 +1,7 @@
 //! The plan of a journal, and the order in which its trials stand.
 
+use std::collections::HashMap;
+
 use super::fault::Fault;
 use crate::order;
 use fwdlab_experiment::Experiment;
@@ -39,9 +41,12 @@ pub(super) fn campaign(campaign: &Campaign, experiment: &Experiment) -> Vec<Faul
 pub(super) fn order(results: &Results) -> Vec<Fault> {
     let campaign = &results.campaign;
     let per_block = campaign.variants.len() * campaign.traffics.len();
-    let planned = per_block.saturating_mul(campaign.blocks as usize);
     let mut faults: Vec<Fault> = Vec::new();
-    if planned != campaign.trials.len() {
+    let planned = per_block.saturating_mul(campaign.blocks as usize);
+    // Drawing it is for nothing, and takes long, when it claims to be of another size.
+    let known = campaign.calibration.iter().flat_map(|own| &own.truths).count();
+    let most = planned + known.saturating_mul(campaign.blocks as usize);
+    if !(planned..=most).contains(&campaign.trials.len()) {
         faults.push(Fault::Campaign {
             field: "planned trials",
             recorded: campaign.trials.len().to_string(),
@@ -50,21 +55,56 @@ pub(super) fn order(results: &Results) -> Vec<Fault> {
     } else {
         faults.extend(drawn(campaign));
     }
-    faults.extend(results.trials.iter().enumerate().flat_map(|(at, t)| place(results, at, t)));
+    let mut every: Vec<&Trial> = results.every().collect();
+    let places: HashMap<&String, usize> =
+        results.sequence.iter().enumerate().map(|(at, id)| (id, at)).collect();
+    every.sort_by_key(|trial| places.get(&trial.id));
+    faults.extend(every.into_iter().enumerate().flat_map(|(at, t)| place(results, at, t)));
     let known = |trial: &&Trial| !campaign.trials.contains(&trial.id);
     faults.extend(results.repeated.iter().filter(known).map(|trial| Fault::Place {
         trial: trial.id.clone(),
         place: 0,
         planned: None,
     }));
-    faults.extend(complete(results, per_block));
+    faults.extend(complete(results));
+    faults.extend(processes(results));
+    faults
+}
+
+/// Whether each trial names its process, and none holds more blocks than the plan gives it.
+fn processes(results: &Results) -> Vec<Fault> {
+    let number = |trial: &Trial| trial.measured.environment.process;
+    let fault = |trial: &Trial, wanted: String| Fault::Trial {
+        trial: trial.id.clone(),
+        field: "process",
+        recorded: number(trial).map_or("none".to_owned(), |number| number.to_string()),
+        computed: wanted,
+    };
+    let mut counted: Vec<&Trial> =
+        results.every().filter(|trial| !trial.measured.intervals.is_empty()).collect();
+    counted.sort_by_key(|trial| trial.order);
+    let Some(blocks) = results.campaign.blocks_per_process else {
+        let named = counted.into_iter().filter(|trial| number(trial).is_some());
+        return named.map(|trial| fault(trial, "none, as planned".to_owned())).collect();
+    };
+    let turn = |trial: &Trial| trial.block.saturating_sub(1) / blocks.max(1);
+    let mut turns: HashMap<u32, u32> = HashMap::new();
+    let mut faults = Vec::new();
+    for trial in counted {
+        let own = turn(trial);
+        let is_of_turn = number(trial).map(|process| *turns.entry(process).or_insert(own) == own);
+        if is_of_turn != Some(true) {
+            faults.push(fault(trial, format!("one of its own for block {} on", own * blocks + 1)));
+        }
+    }
     faults
 }
 
 /// The first place at which the recorded plan is not the one that the seed gives.
 fn drawn(campaign: &Campaign) -> Option<Fault> {
     let drawn = order::ids(campaign);
-    let at = drawn.iter().zip(&campaign.trials).position(|(drawn, recorded)| drawn != recorded)?;
+    let at = (0..drawn.len().max(campaign.trials.len()))
+        .find(|at| drawn.get(*at) != campaign.trials.get(*at))?;
     let [recorded, drawn] = [&campaign.trials, &drawn].map(|ids| ids.get(at).cloned());
     Some(Fault::Drawn { place: at + 1, recorded, drawn })
 }
@@ -105,12 +145,17 @@ fn place(results: &Results, at: usize, trial: &Trial) -> Vec<Fault> {
 }
 
 /// A campaign that is finished has all its trials, or one that was decided all of its last block.
-fn complete(results: &Results, per_block: usize) -> Option<Fault> {
+fn complete(results: &Results) -> Option<Fault> {
     let campaign = &results.campaign;
     let end = results.finished.as_ref()?;
-    let recorded = results.trials.len();
+    let recorded = results.every().count();
     let wanted = match campaign.until_decided && end.stopped != ALL_RUN {
-        true => recorded.max(1).next_multiple_of(per_block.max(1)),
+        true => {
+            let last = results.every().map(|trial| trial.block).max().unwrap_or(1);
+            let block = |id: &String| id.strip_prefix('b')?.split('-').next()?.parse::<u32>().ok();
+            let is_due = |id: &&String| block(id).is_none_or(|block| block <= last);
+            campaign.trials.iter().filter(is_due).count()
+        }
         false => campaign.trials.len(),
     };
     let first = results.missing().first().map(|id| (*id).to_owned());

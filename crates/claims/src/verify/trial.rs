@@ -1,20 +1,30 @@
 //! One trial, settled again from its raw counts.
 
+use std::collections::BTreeMap;
+
 use super::fault::Fault;
 use crate::judge::steady_rates;
+use crate::known;
 use crate::settle::settle;
 use fwdlab_experiment::{Experiment, Traffic};
-use fwdlab_results::{Interval, Steady, Trial};
+use fwdlab_results::{Campaign, Interval, Steady, Trial, TruthKind};
 
 /// How far a recorded figure may lie from the computed one, as a ratio: rounding in the journal, no
 /// more.
 const TOLERANCE: f64 = 1e-6;
 
 /// What a trial records otherwise than its plan and its counts give.
-pub(super) fn figures(trial: &Trial, experiment: Option<&Experiment>) -> Vec<Fault> {
+pub(super) fn figures(
+    trial: &Trial,
+    (experiment, campaign): (Option<&Experiment>, &Campaign),
+) -> Vec<Fault> {
     let mut faults = totals(trial);
-    let variant =
-        experiment.and_then(|e| e.variants.iter().find(|variant| variant.name == trial.variant));
+    let kind = TruthKind::of_variant(&trial.variant);
+    let name = if kind.is_some() { &campaign.baseline } else { &trial.variant };
+    let variant = experiment.and_then(|e| e.variants.iter().find(|own| own.name == *name));
+    let extra = campaign.calibration.as_ref().zip(kind).map(|(own, kind)| known::extra(own, kind));
+    let set: BTreeMap<String, String> =
+        variant.iter().flat_map(|own| own.set.clone()).chain(extra.into_iter().flatten()).collect();
     let traffic =
         experiment.and_then(|e| e.traffics.iter().find(|traffic| traffic.name == trial.traffic));
     if let Some((experiment, traffic)) = experiment.zip(traffic) {
@@ -22,8 +32,7 @@ pub(super) fn figures(trial: &Trial, experiment: Option<&Experiment>) -> Vec<Fau
         faults.extend(planned(trial, traffic, ms));
     }
     let mut again = trial.clone();
-    let nothing = std::collections::BTreeMap::new();
-    settle(&mut again, trial.measured.clone(), variant.map_or(&nothing, |variant| &variant.set));
+    settle(&mut again, trial.measured.clone(), &set);
     faults.extend(settled(trial, &again));
     faults
 }

@@ -11,9 +11,10 @@ use anyhow::bail;
 use fwdlab_fib::algo::Dump;
 use fwdlab_fib::bench::{self, Effort, Figure, Measured, Mode, Plan, UpdatePlan};
 use fwdlab_fib::{Inet, Inet6, NexthopId, Prefix};
+use fwdlab_port::beat;
 use fwdlab_routes::LearnedRoute;
 
-use super::Learned;
+use crate::family::Picked;
 use crate::output;
 
 /// Nexthops for the routes of a file that names none.
@@ -67,10 +68,7 @@ pub fn execute(arguments: &Bench) -> anyhow::Result<ExitCode> {
 }
 
 /// Measures one family; false without routes of it.
-fn family<F: Learned + Measured>(
-    arguments: &Bench,
-    table: &[LearnedRoute],
-) -> anyhow::Result<bool> {
+fn family<F: Picked + Measured>(arguments: &Bench, table: &[LearnedRoute]) -> anyhow::Result<bool> {
     let dump = dump::<F>(table);
     if dump.is_empty() {
         return Ok(false);
@@ -81,6 +79,7 @@ fn family<F: Learned + Measured>(
             keys: if quick { 1 << 20 } else { 4 << 20 },
             rounds: if quick { 3 } else { 7 },
             burst: 256,
+            beat: beat::now,
         },
         only: arguments.only.clone(),
         modes: if quick { vec![Mode::Batch] } else { Mode::ALL.to_vec() },
@@ -122,11 +121,11 @@ fn family<F: Learned + Measured>(
 
 /// The family's routes, with a nexthop number for each gateway. Where a route has none, its prefix
 /// draws one of a hundred: a list of prefixes that all go the same way would be one route.
-fn dump<F: Learned>(table: &[LearnedRoute]) -> Dump<F> {
+fn dump<F: Picked>(table: &[LearnedRoute]) -> Dump<F> {
     let mut numbers: HashMap<IpAddr, u32> = HashMap::new();
     let mut routes = Vec::new();
     for route in table {
-        let Some(address) = F::address(route.prefix.address()) else { continue };
+        let Some(address) = F::of_ip(route.prefix.address()) else { continue };
         let prefix = Prefix::<F>::covering(address, route.prefix.length());
         let next = numbers.len() as u32 + 1;
         let id = match route.gateway {

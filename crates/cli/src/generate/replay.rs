@@ -27,6 +27,15 @@ pub(super) fn execute(arguments: &GenArgs, path: &Path) -> anyhow::Result<ExitCo
     let shown = path.display();
     let file = File::open(path).with_context(|| format!("cannot read {shown}"))?;
     let replay = Replay::read(BufReader::new(file)).with_context(|| format!("{shown}"))?;
+    let cut = replay.cut_frames();
+    if cut.frames > 0 {
+        fwdlab_guard::say!(
+            "warning: {shown}: {} frames were cut when they were captured, the first is packet {}; \
+             capture whole frames: tcpdump -s 0",
+            cut.frames,
+            cut.first
+        );
+    }
     let pool = pool_for(arguments)?;
     let too_long = replay.longer_than(pool.config().capacity);
     if too_long == replay.frames() {

@@ -1,17 +1,18 @@
 //! The router of a command line: ports, control words, routes, neighbours.
 
-use fwdlab_routes as routes;
-use std::collections::BTreeSet;
 use std::net::IpAddr;
+use std::path::Path;
 use std::str::FromStr;
 
-use anyhow::{Context, bail};
-use fwdlab_fib::{Inet, Inet6, Nexthop, Prefix};
-use fwdlab_router::{PortConfig, Router};
-use fwdlab_routes::LearnedRoute;
+use anyhow::{Context, anyhow, bail};
+use fwdlab_fib::{Inet, Inet6};
+use fwdlab_router::{PortConfig, Routed, Router};
+use fwdlab_routes::{self as routes, RouteTable};
 use fwdlab_wire::MacAddr;
 
 use super::Args;
+use super::ways::{self, Ports};
+use crate::family::Picked;
 
 /// The ports of a router that is told none: those of the lab's experiments.
 const DEFAULT_PORTS: [&str; 2] = [
@@ -89,11 +90,31 @@ fn vlan_of(text: &str) -> Option<(u16, u16)> {
     Some((identifier.parse().ok()?, parent.parse().ok()?))
 }
 
-/// A neighbour as the command line has it: ADDRESS=MAC.
-#[derive(Debug, Clone, Copy)]
+/// A neighbour as the command line has it: ADDRESS=MAC, or ADDRESS%PORT=MAC.
+#[derive(Debug, Clone)]
 pub(super) struct NeighbourSpec {
-    address: IpAddr,
-    mac: MacAddr,
+    pub(super) address: IpAddr,
+    pub(super) mac: MacAddr,
+    /// The interface or number of its port.
+    pub(super) on: Option<String>,
+}
+
+impl Ports<'_> {
+    /// The port of a neighbour.
+    pub(super) fn port_of(&self, neighbour: &NeighbourSpec) -> anyhow::Result<u16> {
+        let NeighbourSpec { address, on, .. } = neighbour;
+        match on {
+            Some(name) => {
+                self.named(name).with_context(|| format!("neighbour {address}: no port is {name}"))
+            }
+            None => self.holding(*address).with_context(|| {
+                format!(
+                    "neighbour {address}: the address is in no port's network; write \
+                     {address}%PORT=MAC"
+                )
+            }),
+        }
+    }
 }
 
 impl FromStr for NeighbourSpec {
@@ -102,7 +123,11 @@ impl FromStr for NeighbourSpec {
     fn from_str(text: &str) -> anyhow::Result<Self> {
         let parse = || {
             let (address, mac) = text.split_once('=')?;
-            Some(Self { address: address.parse().ok()?, mac: mac.parse().ok()? })
+            let (address, on) = match address.split_once('%') {
+                Some((address, on)) => (address, Some(on.to_owned())),
+                None => (address, None),
+            };
+            Some(Self { address: address.parse().ok()?, mac: mac.parse().ok()?, on })
         };
         parse().with_context(|| {
             format!("`{text}` is no neighbour: write 198.19.0.203=02:00:00:00:00:fe")
@@ -110,8 +135,16 @@ impl FromStr for NeighbourSpec {
     }
 }
 
-/// MAC address and MTU of the interface of a port.
-pub(super) type Identity<'a> = &'a dyn Fn(usize) -> Option<(MacAddr, usize)>;
+/// What the interface of a port has.
+pub(super) struct Identified {
+    pub(super) mac: MacAddr,
+    pub(super) mtu: usize,
+    /// Addresses that the port takes unless it names some, with their lengths.
+    pub(super) addresses: Vec<(IpAddr, u8)>,
+}
+
+/// Asks what the interface of a port has.
+pub(super) type Identity<'a> = &'a dyn Fn(usize) -> Option<Identified>;
 
 /// The router that the arguments describe.
 pub(super) fn router(arguments: &Args, identity: Identity<'_>) -> anyhow::Result<Router> {
@@ -125,31 +158,63 @@ pub(super) fn router(arguments: &Args, identity: Identity<'_>) -> anyhow::Result
             .with_context(|| format!("`{setting}` is no setting: write WORD=VALUE"))?;
         router.set(word, value)?;
     }
-    let table = routes::read(&arguments.routes)?.routes;
-    let hops = table
-        .iter()
-        .filter_map(|route| hop(route, &router, &arguments.via).transpose())
-        .collect::<anyhow::Result<Vec<_>>>()?;
-    load(&mut router, &hops)?;
+    let names = names(arguments);
+    let neighbours = load(&mut router, arguments, &names)?;
     // On interfaces, real neighbours answer.
     if !arguments.resolve && identity(0).is_none() {
-        for (port, gateway) in
-            hops.iter().map(|hop| (hop.port, hop.gateway)).collect::<BTreeSet<_>>()
-        {
-            add_neighbour(
-                &mut router,
-                port,
-                NeighbourSpec { address: gateway, mac: made_up(gateway) },
-            )?;
+        for (port, address) in neighbours {
+            let neighbour = NeighbourSpec { address, mac: made_up(address), on: None };
+            add_neighbour(&mut router, port, &neighbour)?;
         }
     }
-    for &neighbour in &arguments.neighbour {
-        let port = port_of(&router, neighbour.address).with_context(|| {
-            format!("--neighbour {}: the address is in no port's network", neighbour.address)
-        })?;
+    for neighbour in &arguments.neighbour {
+        let port = places(&router, arguments, &names).port_of(neighbour)?;
         add_neighbour(&mut router, port, neighbour)?;
     }
     Ok(router)
+}
+
+/// The interfaces of the ports.
+pub(super) fn names(arguments: &Args) -> Vec<Option<String>> {
+    arguments.port.iter().map(|port| port.interface().map(str::to_owned)).collect()
+}
+
+/// Where routes may lead.
+pub(super) fn places<'a>(
+    router: &'a Router,
+    arguments: &'a Args,
+    names: &'a [Option<String>],
+) -> Ports<'a> {
+    Ports { configs: router.ports(), names, via: &arguments.via }
+}
+
+/// Loads the routes of the file, if there is one, all at once, so that even a full table is built only
+/// once; returns its gateways with their ports.
+fn load(
+    router: &mut Router,
+    arguments: &Args,
+    names: &[Option<String>],
+) -> anyhow::Result<Vec<(u16, IpAddr)>> {
+    let Some(path) = &arguments.routes else { return Ok(Vec::new()) };
+    let table = routes::read(path)?;
+    let mut neighbours = load_family::<Inet>(router, (arguments, names), (path, &table))?;
+    neighbours.extend(load_family::<Inet6>(router, (arguments, names), (path, &table))?);
+    Ok(neighbours)
+}
+
+fn load_family<F: Routed + Picked>(
+    router: &mut Router,
+    (arguments, names): (&Args, &[Option<String>]),
+    (path, table): (&Path, &RouteTable),
+) -> anyhow::Result<Vec<(u16, IpAddr)>> {
+    let targets = places(router, arguments, names)
+        .targets::<F>(table)
+        .map_err(|astray| anyhow!("{}:{}: {astray}", path.display(), astray.line))?;
+    let neighbours =
+        ways::gateways(&targets).into_iter().map(|(port, gateway)| (port, F::ip(gateway)));
+    let neighbours = neighbours.collect();
+    router.edit_fib::<F>(0, |fib| Ok(fib.load(targets).map(drop)?))?;
+    Ok(neighbours)
 }
 
 fn ports(arguments: &Args, identity: Identity<'_>) -> anyhow::Result<Vec<PortConfig>> {
@@ -161,12 +226,12 @@ fn ports(arguments: &Args, identity: Identity<'_>) -> anyhow::Result<Vec<PortCon
         // A VLAN has the addresses of its port.
         let number = config.vlan.map_or(number, |vlan| vlan.parent as u8);
         let of_interface = identity(usize::from(number));
-        let config = match of_interface {
-            Some((_, mtu)) => config.mtu(mtu),
+        let config = match &of_interface {
+            Some(Identified { mtu, addresses, .. }) => with_addresses(config.mtu(*mtu), addresses),
             None => config,
         };
         match (config.mac, of_interface) {
-            (MacAddr::ZERO, Some((mac, _))) => PortConfig { mac, ..config },
+            (MacAddr::ZERO, Some(Identified { mac, .. })) => PortConfig { mac, ..config },
             (MacAddr::ZERO, None) => {
                 PortConfig { mac: MacAddr([2, 0, 0, 0, 0, number.wrapping_add(0x10)]), ..config }
             }
@@ -176,80 +241,26 @@ fn ports(arguments: &Args, identity: Identity<'_>) -> anyhow::Result<Vec<PortCon
     Ok((0..=u8::MAX).zip(specs).map(with_mac).collect())
 }
 
-/// A route with its gateway on a port.
-struct Hop {
-    route: LearnedRoute,
-    gateway: IpAddr,
-    port: u16,
-}
-
-/// Where a route leads; `None` for the network of a port, which the router has by itself.
-fn hop(route: &LearnedRoute, router: &Router, via: &[IpAddr]) -> anyhow::Result<Option<Hop>> {
-    if is_connected(router, route) {
-        return Ok(None);
+/// The port with the addresses of its interface, unless it names some or is a VLAN.
+fn with_addresses(config: PortConfig, addresses: &[(IpAddr, u8)]) -> PortConfig {
+    if config.vlan.is_some() || !(config.inet.is_empty() && config.inet6.is_empty()) {
+        return config;
     }
-    let of_family = |address: &&IpAddr| address.is_ipv4() == route.prefix.address().is_ipv4();
-    let candidates = route.gateway.iter().chain(via.iter().filter(of_family));
-    for &gateway in candidates {
-        if let Some(port) = port_of(router, gateway) {
-            return Ok(Some(Hop { route: *route, gateway, port }));
+    addresses.iter().fold(config, |config, (address, length)| {
+        let text = format!("{address}/{length}");
+        match address {
+            IpAddr::V4(_) => text.parse().map(|at| config.clone().address(at)),
+            IpAddr::V6(_) => text.parse().map(|at| config.clone().address6(at)),
         }
-    }
-    let prefix = route.prefix;
-    match route.gateway {
-        Some(gateway) => bail!(
-            "route {prefix} via {gateway}: the gateway is in no port's network; add a --port with \
-             an address there, or name another gateway with --via"
-        ),
-        None => bail!("route {prefix} names no gateway: name one with --via"),
-    }
-}
-
-fn is_connected(router: &Router, route: &LearnedRoute) -> bool {
-    let (address, length) = (route.prefix.address(), route.prefix.length());
-    router.ports().iter().any(|config| match address {
-        IpAddr::V4(address) => {
-            let prefix = Prefix::<Inet>::covering(address.to_bits(), length);
-            config.inet.iter().any(|at| at.network == prefix)
-        }
-        IpAddr::V6(address) => {
-            let prefix = Prefix::<Inet6>::covering(address.to_bits(), length);
-            config.inet6.iter().any(|at| at.network == prefix)
-        }
+        .unwrap_or(config)
     })
 }
 
-/// The port in whose network an address is.
-fn port_of(router: &Router, address: IpAddr) -> Option<u16> {
-    let holds = |config: &PortConfig| match address {
-        IpAddr::V4(address) => config.inet.iter().any(|at| at.network.contains(address.to_bits())),
-        IpAddr::V6(address) => config.inet6.iter().any(|at| at.network.contains(address.to_bits())),
-    };
-    (0..).zip(router.ports()).find(|(_, config)| holds(config)).map(|(number, _)| number)
-}
-
-/// Loads all routes at once, so that even a full table is built only once.
-fn load(router: &mut Router, hops: &[Hop]) -> anyhow::Result<()> {
-    let inet = hops.iter().filter_map(|hop| match (hop.route.prefix.address(), hop.gateway) {
-        (IpAddr::V4(address), IpAddr::V4(gateway)) => Some((
-            Prefix::covering(address.to_bits(), hop.route.prefix.length()),
-            Nexthop::via(gateway.to_bits(), hop.port),
-        )),
-        _ => None,
-    });
-    router.edit_fib::<Inet>(0, |fib| Ok(fib.load(inet).map(drop)?))?;
-    let inet6 = hops.iter().filter_map(|hop| match (hop.route.prefix.address(), hop.gateway) {
-        (IpAddr::V6(address), IpAddr::V6(gateway)) => Some((
-            Prefix::covering(address.to_bits(), hop.route.prefix.length()),
-            Nexthop::via(gateway.to_bits(), hop.port),
-        )),
-        _ => None,
-    });
-    router.edit_fib::<Inet6>(0, |fib| Ok(fib.load(inet6).map(drop)?))?;
-    Ok(())
-}
-
-fn add_neighbour(router: &mut Router, port: u16, neighbour: NeighbourSpec) -> anyhow::Result<()> {
+pub(super) fn add_neighbour(
+    router: &mut Router,
+    port: u16,
+    neighbour: &NeighbourSpec,
+) -> anyhow::Result<()> {
     match neighbour.address {
         IpAddr::V4(address) => {
             router.add_neighbour::<Inet>(port, address.to_bits(), neighbour.mac)?;

@@ -1,11 +1,12 @@
 //! Plays captures through a router: all ports on one timeline, one worker.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Write, stdin, stdout};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use fwdlab_port::pcap::{PcapPort, SharedOutput, Timeline};
+use fwdlab_port::pcap::{CutFrames, PcapPort, SharedOutput, Timeline};
 use fwdlab_port::{Pool, PoolConfig};
 use fwdlab_router::{Router, Worker};
 
@@ -44,6 +45,7 @@ impl Replay {
                 bail!("{count} times {what}, but the router has {most} ports: add --port");
             }
         }
+        check_outputs(arguments)?;
         let pool = Pool::new(PoolConfig { capacity: LONGEST_FRAME, ..PoolConfig::default() })?;
         let timeline = Timeline::default();
         let outputs = arguments
@@ -96,6 +98,9 @@ impl Replay {
         let Some(worker) = self.worker.take() else { return Ok(()) };
         for (place, (number, port)) in worker.into_ports().into_iter().enumerate() {
             let input = self.inputs.get(place);
+            if let Some(path) = input {
+                warn_of_cut_frames(path, port.cut_frames());
+            }
             port.finish().with_context(|| match input {
                 Some(path) => format!("port {number} ({})", path.display()),
                 None => format!("port {number}"),
@@ -125,6 +130,51 @@ fn wait(
 /// Whether captured frames go to stdout, so that nothing else may.
 pub(super) fn writes_to_stdout(arguments: &Args) -> bool {
     arguments.pcap_out.iter().any(|path| path.as_os_str() == "-")
+}
+
+/// Says that a capture holds only the beginnings of frames: routers drop such packets.
+pub(crate) fn warn_of_cut_frames(path: &Path, cut: CutFrames) {
+    if cut.frames > 0 {
+        fwdlab_guard::say!(
+            "warning: {}: {} frames were cut when they were captured, the first is packet {}; \
+             capture whole frames: tcpdump -s 0",
+            path.display(),
+            cut.frames,
+            cut.first
+        );
+    }
+}
+
+/// Refuses to write a capture over one that is read, or twice into one file.
+fn check_outputs(arguments: &Args) -> anyhow::Result<()> {
+    let inputs: Vec<_> = arguments.pcap_in.iter().filter_map(|path| identity(path)).collect();
+    let mut names = BTreeSet::new();
+    for path in arguments.pcap_out.iter().filter(|path| path.as_os_str() != "-") {
+        let shown = path.display();
+        let own = identity(path);
+        if own.as_ref().is_some_and(|own| inputs.contains(own)) {
+            bail!("--pcap-out {shown} is also read with --pcap-in: name another file");
+        }
+        // What is there already and no regular file (/dev/null) takes any number of captures.
+        let name = own.or_else(|| (!path.exists()).then(|| shown.to_string()));
+        if name.is_some_and(|name| !names.insert(name)) {
+            bail!("--pcap-out {shown} twice: name one file for each port, or one for all");
+        }
+    }
+    Ok(())
+}
+
+/// What tells a regular file from all others, whatever its name; `None` where there is none.
+#[cfg(unix)]
+fn identity(path: &Path) -> Option<String> {
+    use std::os::unix::fs::MetadataExt;
+    let found = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+    Some(format!("{}:{}", found.dev(), found.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(path: &Path) -> Option<String> {
+    path.is_file().then(|| Some(path.canonicalize().ok()?.display().to_string()))?
 }
 
 fn open(path: &Path) -> anyhow::Result<Input> {

@@ -9,6 +9,19 @@ use fwdlab_router::{DropReason, NexthopCount, PortConfig, Routed, Router};
 use serde_json::{Value, json};
 
 use super::Format;
+use crate::family::Picked;
+
+#[cfg(target_os = "linux")]
+mod tables;
+#[cfg(target_os = "linux")]
+pub(super) use tables::{all, drops, neighbours, route, routes, tables, words};
+
+/// Something shown, for people and for programs.
+#[cfg(target_os = "linux")]
+pub(super) struct Shown {
+    pub(super) text: String,
+    pub(super) json: Value,
+}
 
 /// The counters now; `held` is how many frames are left inside at the end, `None` before it.
 pub(super) fn counters(router: &Router, held: Option<usize>, format: Format) -> String {
@@ -43,16 +56,16 @@ struct Row {
 }
 
 fn rows(router: &Router) -> Vec<Row> {
-    let mut rows = rows_of::<Inet>(router, |address| IpAddr::V4(address.into()));
-    rows.extend(rows_of::<Inet6>(router, |address| IpAddr::V6(address.into())));
+    let mut rows = rows_of::<Inet>(router);
+    rows.extend(rows_of::<Inet6>(router));
     rows
 }
 
-fn rows_of<F: Routed>(router: &Router, address: impl Fn(F::Addr) -> IpAddr) -> Vec<Row> {
+fn rows_of<F: Routed + Picked>(router: &Router) -> Vec<Row> {
     let row = |count: NexthopCount<F>| Row {
         family: F::NAME,
         number: count.id.0,
-        to: count.nexthop.map_or_else(|| "gone".to_owned(), |nexthop| to(nexthop, &address)),
+        to: count.nexthop.map_or_else(|| "gone".to_owned(), |nexthop| to(nexthop, F::ip)),
         port: count.nexthop.map(|nexthop| nexthop.port),
         packets: count.packets,
     };
@@ -64,7 +77,8 @@ fn to<F: Family>(nexthop: Nexthop<F>, address: impl Fn(F::Addr) -> IpAddr) -> St
         (NexthopKind::Unicast, Some(gateway)) => format!("via {}", address(gateway)),
         (NexthopKind::Unicast, None) => "connected".to_owned(),
         (NexthopKind::Local, _) => "local".to_owned(),
-        (NexthopKind::Reject, _) => "reject".to_owned(),
+        (NexthopKind::Reject, _) => "unreachable".to_owned(),
+        (NexthopKind::Prohibit, _) => "prohibit".to_owned(),
         // The router's own routes for broadcast addresses are black holes with a gateway.
         (_, Some(_)) => "broadcast".to_owned(),
         _ => "blackhole".to_owned(),
@@ -189,10 +203,10 @@ fn lost_at_ports(router: &Router) -> String {
 
 /// Names the command that helps where frames arrived merged or too long.
 #[cfg(target_os = "linux")]
-pub(super) fn warn_of_offloads(router: &Router, interfaces: &[Option<&str>]) {
+pub(super) fn warn_of_offloads(router: &Router, interfaces: &[Option<String>]) {
     for (number, name) in (0..).zip(interfaces) {
         let count = router.port_counters(number).rx_too_long;
-        if let Some(name) = name.filter(|_| count > 0) {
+        if let Some(name) = name.as_ref().filter(|_| count > 0) {
             fwdlab_guard::say!(
                 "warning: {count} frames on {name} were merged by an offload or longer than its \
                  MTU, and could not be sent on; ethtool -K {name} gro off lro off, and where they \

@@ -29,6 +29,8 @@ pub struct Figure {
     pub nexthop_bits: u32,
     /// Median over the rounds, M lookups/s.
     pub mlps: f64,
+    /// The core's beat in each round, in ns; 0 where it was not measured.
+    pub beats_ns: Vec<f64>,
     /// Bytes of the lookup structure; 0 when it does not say.
     pub bytes: usize,
     /// Time to build it from the sorted table.
@@ -91,7 +93,8 @@ pub fn table<F: Measured>(
                     origin: contender.origin(),
                     name: contender.name().to_string(),
                     nexthop_bits: contender.nexthop_bits(),
-                    mlps: rounds::median(&rates[index]),
+                    mlps: rounds::rate(&rates[index]),
+                    beats_ns: rates[index].iter().map(|run| run.beat_ns).collect(),
                     bytes: contender.memory_bytes(),
                     build_s: entries[index].build_s,
                     ratio: base.map_or(0.0, |peer| rounds::ratio(&rates[index], &rates[peer])),
@@ -185,5 +188,5 @@ fn best_peer<F: Measured>(
     (0..contenders.len())
         .filter(|&i| contenders[i].origin() == Origin::Peer)
         .filter(|&i| contenders[i].nexthop_bits() >= capacity)
-        .max_by(|&a, &b| rounds::median(&rates[a]).total_cmp(&rounds::median(&rates[b])))
+        .max_by(|&a, &b| rounds::rate(&rates[a]).total_cmp(&rounds::rate(&rates[b])))
 }

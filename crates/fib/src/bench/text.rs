@@ -10,7 +10,8 @@ impl Figure {
         // Names are plain ASCII without quotes, so that Rust's form of a string is JSON's.
         format!(
             "{{\"family\":{:?},\"table\":{:?},\"stream\":{:?},\"mode\":{:?},\"origin\":{:?},\
-             \"name\":{:?},\"nexthop_bits\":{},\"mlps\":{:.3},\"bytes\":{},\"build_s\":{:.6}}}",
+             \"name\":{:?},\"nexthop_bits\":{},\"mlps\":{:.3},\"bytes\":{},\"build_s\":{:.6},\
+             \"beats_ns\":{:?}}}",
             self.family,
             self.table,
             self.stream,
@@ -21,6 +22,7 @@ impl Figure {
             self.mlps,
             self.bytes,
             self.build_s,
+            self.beats_ns,
         )
     }
 }

@@ -198,6 +198,11 @@ impl<F: Family> Fib<F> {
         self.generation
     }
 
+    /// How often a lookup structure has been built.
+    pub fn builds(&self) -> u64 {
+        self.builds
+    }
+
     /// Whether readers see all changes.
     pub fn is_synced(&self) -> bool {
         !self.pending.is_pending()

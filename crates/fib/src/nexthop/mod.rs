@@ -43,8 +43,10 @@ pub enum NexthopKind {
     Local,
     /// Dropped silently.
     Blackhole,
-    /// Dropped with an ICMP unreachable error.
+    /// Dropped with an ICMP error: the destination cannot be reached.
     Reject,
+    /// Dropped with an ICMP error: it is forbidden.
+    Prohibit,
 }
 
 /// Where a route sends its packets.

@@ -118,6 +118,49 @@ fn the_published_directories_import_without_a_failed_trial() {
         &out.path().join("AMD_GX-412TC_4Cores/Intel_i210AT/firewalls/results/fbsd13-D27401"),
     )
     .unwrap();
-    assert_eq!(results.campaign.baseline, "r368606");
+    assert_eq!(results.campaign.baseline, "r368287");
     assert_eq!(results.campaign.variants.len(), 5);
+}
+
+#[test]
+fn import_then_export_gives_names_medians_and_graphs_back_byte_for_byte() {
+    let test = "import_then_export_gives_names_medians_and_graphs_back_byte_for_byte";
+    let Some(root) = published(test) else { return };
+    let (imported, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    import(&root, imported.path()).unwrap();
+    let mut compared = 0;
+    for dir in crate::archive::Archive::scan(&root).unwrap().dirs {
+        let results = Results::read(&imported.path().join(&dir.relative)).unwrap();
+        let to = out.path().join(&dir.relative);
+        crate::export::export(&results, &to).unwrap();
+        for file in dir.pps.values().chain(&dir.graph_data).chain(&dir.readmes) {
+            let back = to.join(file.file_name().unwrap());
+            assert_eq!(fs::read(&back).unwrap(), fs::read(file).unwrap(), "{}", back.display());
+            compared += 1;
+        }
+        for prefix in dir.groups.keys() {
+            assert!(to.join(format!("RAW/bench.{prefix}.1.receiver")).is_file(), "{prefix}");
+        }
+    }
+    assert!(compared >= 36, "{compared}");
+}
+
+#[test]
+fn where_image_and_configuration_were_varied_the_image_is_the_variant() {
+    let (root, out) = (tree(), tempfile::tempdir().unwrap());
+    let raw = root.path().join("machine/results/a/RAW");
+    let old: Vec<PathBuf> = fs::read_dir(&raw).unwrap().map(|e| e.unwrap().path()).collect();
+    for path in old {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        for (from, to) in [("r1.", "293069.pf."), ("r1D2.", "293643.forwarding.")] {
+            if let Some(rest) = name.strip_prefix(&format!("bench.{from}")) {
+                fs::rename(&path, raw.join(format!("bench.{to}{rest}"))).unwrap();
+            }
+        }
+    }
+    import(root.path(), out.path()).unwrap();
+    let results = Results::read(&out.path().join("machine/results/a")).unwrap();
+    assert_eq!(results.campaign.variants, ["293069", "293643"]);
+    assert_eq!(results.campaign.traffics, ["pf.inet4", "forwarding.inet4"]);
+    assert_eq!(results.campaign.baseline, "293069");
 }

@@ -5,6 +5,7 @@
 
 mod again;
 mod checks;
+mod churn;
 mod drops;
 mod failures;
 mod figures;
@@ -44,6 +45,7 @@ pub const SECTIONS: &[Section] = &[
     Section::new("legend", tables::legend, &[README, PAGE]),
     Section::new("drops", drops::blocks, &[README, PAGE]),
     Section::new("latency", latency::blocks, &[README.under("Latency"), PAGE.below("Latency")]),
+    Section::new("churn", churn::blocks, &[README.under("Changes of routes"), PAGE.under("Changes of routes"), TERMINAL]),
     Section::new("rates", figures::rates, &[README, PAGE]),
     Section::new("cost-that-decides", figures::costs_that_decide, &[README]),
     Section::new("cost", figures::costs, &[PAGE]),

@@ -1,5 +1,6 @@
 //! The verdicts, and what each rests on.
 
+use fwdlab_claims::blocks::Next;
 use fwdlab_claims::claim::{Cell, Spread, VerdictClaim};
 use fwdlab_claims::{units, words};
 
@@ -38,7 +39,7 @@ fn block<'a>(verdict: &'a VerdictClaim, source: &Source<'a>) -> Block<'a> {
         variant: &verdict.variant,
         word: verdict.verdict.word(),
         sentence: &verdict.sentence,
-        basis: basis(verdict, &source.claims.cells),
+        basis: basis(verdict, &source.claims.cells).map(|basis| basis + &next_run(verdict)),
         elsewhere: verdict.saved.as_ref().map(words::elsewhere),
         note: disagreement(verdict, source),
         doubts: doubts.collect(),
@@ -96,6 +97,30 @@ fn basis(verdict: &VerdictClaim, cells: &[Cell]) -> Option<String> {
         verdict.bounded,
         verdict.trials()
     ))
+}
+
+/// What the next run of the experiment will show: `; the next run of this experiment will show
+/// [+8.1 %, +9.4 %] with its cores 60 ns apart as here (from 8 processes, which differ by 0.6 %)`.
+fn next_run(verdict: &VerdictClaim) -> String {
+    let Some(Next { run, roundtrips_ns }) = &verdict.next else { return String::new() };
+    let interval = units::percent_interval(run.interval.low.percent(), run.interval.high.percent());
+    let apart = match roundtrips_ns {
+        Some([low, high]) if low.round() < high.round() => {
+            format!(" with its cores {low:.0} to {high:.0} ns apart as here")
+        }
+        Some([low, _]) => format!(" with its cores {low:.0} ns apart as here"),
+        None => String::new(),
+    };
+    let spread = units::share(run.between);
+    let blocks = match run.within {
+        Some(within) => format!(", blocks within them by {}", units::share(within)),
+        None => " from block to block".to_owned(),
+    };
+    format!(
+        "; the next run of this experiment will show {interval}{apart} (from {} processes, which \
+         differ by {spread}{blocks})",
+        run.processes
+    )
 }
 
 /// How many were compared, and how: `(8 blocks, paired t on log ratios within blocks)`.

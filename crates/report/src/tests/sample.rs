@@ -99,6 +99,8 @@ pub fn results(variants: &[Variant], blocks: u32) -> Results {
             seed: 20_261_121,
             blocks,
             until_decided: false,
+            blocks_per_process: None,
+            calibration: None,
             measure: fwdlab_results::Measure::Rate,
             margin: 0.01,
             baseline: variants[0].name.to_owned(),
@@ -113,7 +115,10 @@ pub fn results(variants: &[Variant], blocks: u32) -> Results {
         finished: Some(Finished {
             at: "2026-11-21T13:00:50Z".to_owned(),
             stopped: "all blocks run".to_owned(),
+            earlier_truths: String::new(),
         }),
+        known: Vec::new(),
+        sequence: Vec::new(),
         is_torn: false,
     }
 }
@@ -269,6 +274,27 @@ pub fn with_latencies() -> Results {
         trial.measured.latency = Some(figures);
         let half = LatencyFigures { median_ns: median_ns - 700, ..figures };
         trial.measured.latency_at = vec![LatencyAt { share: 0.5, figures: half }];
+    }
+    results
+}
+
+/// [`TWO`] with routes that changed meanwhile.
+pub fn with_changes() -> Results {
+    let mut results = results(&TWO, 8);
+    for (k, trial) in (0..).zip(&mut results.trials) {
+        trial.measured.churn = Some(fwdlab_results::Churned {
+            asked_per_s: Some(1_000.0),
+            changes: 990 + k,
+            ns: 1_000_000_000,
+            visible: 980,
+            visible_p50_ns: 2_000 + 10 * k,
+            visible_p99_ns: 9_000,
+            visible_max_ns: 50_000,
+            switches: 50,
+            stale_frames: 100,
+            builds: 12,
+            ..fwdlab_results::Churned::default()
+        });
     }
     results
 }

@@ -113,6 +113,7 @@ fn every_section_of_the_list_stands_in_the_report_of_the_samples() {
         sample::doubtful(),
         sample::results(&sample::FOUR, 12),
         sample::with_latencies(),
+        sample::with_changes(),
     ]
     .map(Made::of);
     for section in SECTIONS {

@@ -32,6 +32,7 @@ pub struct Journal {
     after: Option<String>,
     planned: HashSet<String>,
     recorded: HashSet<String>,
+    earlier_truths: String,
 }
 
 impl Journal {
@@ -97,13 +98,19 @@ impl Journal {
         };
         journal.set_torn_aside(&text)?;
         journal.planned = results.campaign.trials.iter().cloned().collect();
-        journal.recorded = results.trials.iter().map(|t| t.id.clone()).collect();
+        journal.recorded = results.every().map(|t| t.id.clone()).collect();
         Ok((journal, results))
     }
 
     /// The results directory.
     pub fn dir(&self) -> &Path {
         &self.dir
+    }
+
+    /// Says how the lab's own truths came out in earlier campaigns of this machine, for the record of
+    /// the end.
+    pub fn remember(&mut self, earlier_truths: String) {
+        self.earlier_truths = earlier_truths;
     }
 
     /// Whether the journal still lies where it was opened and ends where it was left: what is
@@ -171,7 +178,11 @@ impl Journal {
     /// # Errors
     /// When the disk refuses; the campaign then stays unfinished.
     pub fn finish(mut self, stopped: &str) -> Result<()> {
-        let end = Finished { at: utc_stamp(SystemTime::now()), stopped: stopped.to_owned() };
+        let end = Finished {
+            at: utc_stamp(SystemTime::now()),
+            stopped: stopped.to_owned(),
+            earlier_truths: std::mem::take(&mut self.earlier_truths),
+        };
         self.write_line(&Record::Finished(end))
     }
 
@@ -225,6 +236,7 @@ impl Journal {
             after: None,
             planned: HashSet::new(),
             recorded: HashSet::new(),
+            earlier_truths: String::new(),
         };
         Ok((journal, bytes))
     }

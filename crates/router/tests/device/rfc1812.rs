@@ -291,6 +291,11 @@ fn section_5_2_4_3_the_longest_match_decides() {
     let (reason, answer) = rig.refused(inet(60));
     assert_eq!((reason, error(&answer).1), (DropReason::Reject, icmpv4::CODE_HOST));
     rig.router
+        .change_route("198.19.10.1/32".parse().unwrap(), special(NexthopKind::Prohibit))
+        .unwrap();
+    let (reason, answer) = rig.refused(inet(60));
+    assert_eq!((reason, error(&answer).1), (DropReason::Prohibited, icmpv4::CODE_PROHIBITED));
+    rig.router
         .change_route("198.19.10.1/32".parse().unwrap(), Nexthop::<Inet>::via(0xc613_00cb, 1))
         .unwrap();
     rig.forwarded(inet(60));

@@ -79,8 +79,12 @@ fn rfc4443_section_3_1_unreachable_says_why() {
     );
     let reject = Nexthop::<Inet6>::special(NexthopKind::Reject);
     rig.router.add_route("2a00::/16".parse().unwrap(), reject).unwrap();
+    let (reason, answer) = rig.refused(sent.clone());
+    assert_eq!((reason, error(&answer).1), (DropReason::Reject, icmpv6::CODE_REJECT_ROUTE));
+    let prohibit = Nexthop::<Inet6>::special(NexthopKind::Prohibit);
+    rig.router.change_route("2a00::/16".parse().unwrap(), prohibit).unwrap();
     let (reason, answer) = rig.refused(sent);
-    assert_eq!((reason, error(&answer).1), (DropReason::Reject, icmpv6::CODE_PROHIBITED));
+    assert_eq!((reason, error(&answer).1), (DropReason::Prohibited, icmpv6::CODE_PROHIBITED));
 }
 
 #[test]

@@ -1,23 +1,20 @@
 //! The text forms of a routing table, one line at a time.
 
 mod bird;
-mod ip_route;
+mod list;
 mod netstat;
-mod plain;
 
 use std::net::IpAddr;
 
-use super::Gathering;
 use super::fault::{Fault, shown};
+use super::gathering::Gathering;
 use crate::{NotAPrefix, Prefix};
 
 /// Who wrote a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
-    /// A prefix a line, and perhaps its gateway.
-    Plain,
-    /// `ip route` or `ip -6 route` of iproute2.
-    IpRoute,
+enum Form {
+    /// A prefix a line, and perhaps where it leads; so writes `ip route` of iproute2, too.
+    List,
     /// `netstat -rn` of FreeBSD or Linux.
     Netstat,
     /// `show route` of BIRD 1 or 2.
@@ -25,19 +22,14 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// Finds the form from the first part of a text: the first line that only
-    /// one of the programs writes decides.
-    pub(super) fn of(head: &str) -> Self {
-        head.lines().find_map(Self::of_line).unwrap_or(Self::Plain)
-    }
-
+    /// The form of a line that only one of the programs writes.
     fn of_line(line: &str) -> Option<Self> {
         if netstat::is_heading(line) {
             Some(Self::Netstat)
         } else if bird::is_typical(line) {
             Some(Self::Bird)
-        } else if ip_route::is_typical(line) {
-            Some(Self::IpRoute)
+        } else if list::is_typical(line) {
+            Some(Self::List)
         } else {
             None
         }
@@ -52,19 +44,28 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn new(form: Form) -> Self {
-        Self { form, netstat: netstat::Columns::default() }
+    pub(super) fn new() -> Self {
+        Self { form: Form::List, netstat: netstat::Columns::default() }
     }
 
-    /// Reads one line, without the white space at its end.
+    /// Reads one line, without the white space at its end. Each line that only one of the programs
+    /// writes says the form from there on: the first lines of a file need not tell it, and several
+    /// outputs may stand in one file, one after another.
     pub(super) fn line(&mut self, line: &str, into: &mut Gathering) -> Result<(), Fault> {
+        if let Some(form) = Form::of_line(line) {
+            self.form = form;
+        }
         match self.form {
-            Form::Plain => plain::line(line, into),
-            Form::IpRoute => ip_route::line(line, into),
+            Form::List => list::line(line, into),
             Form::Netstat => self.netstat.line(line, into),
             Form::Bird => bird::line(line, into),
         }
     }
+}
+
+/// Reads one route of a list.
+pub(super) fn order(text: &str, into: &mut Gathering) -> Result<(), Fault> {
+    list::line(text, into)
 }
 
 /// Reads a prefix, or an address as the prefix of itself alone.
@@ -86,13 +87,17 @@ fn prefix(text: &str) -> Result<Prefix, Fault> {
     })
 }
 
-/// Reads the address of a gateway; a zone such as `%em0` is dropped.
-fn gateway(text: &str) -> Option<IpAddr> {
-    text.split('%').next()?.parse().ok()
+/// Reads the address of a gateway, with the interface of a zone such as `%em0`.
+fn gateway(text: &str) -> Option<(IpAddr, Option<&str>)> {
+    let (address, zone) = match text.split_once('%') {
+        Some((address, zone)) => (address, Some(zone)),
+        None => (text, None),
+    };
+    Some((address.parse().ok()?, zone))
 }
 
 /// Reads the gateway that must stand at this place.
-fn required_gateway(text: Option<&str>) -> Result<IpAddr, Fault> {
+fn required_gateway(text: Option<&str>) -> Result<(IpAddr, Option<&str>), Fault> {
     text.and_then(gateway).ok_or_else(|| Fault {
         what: match text {
             Some(text) => format!("{} is no gateway", shown(text)),

@@ -11,8 +11,8 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::{Fault, gateway, prefix, shown};
-use crate::Gathering;
-use crate::Prefix;
+use crate::gathering::{Gathering, Hop};
+use crate::{Prefix, Refusal};
 
 /// True for a line that heads a table of `netstat`.
 pub(super) fn is_heading(line: &str) -> bool {
@@ -21,24 +21,36 @@ pub(super) fn is_heading(line: &str) -> bool {
     HEADINGS.iter().any(|heading| line.starts_with(heading)) || columns(line).is_some()
 }
 
-/// The column of netmasks, if a line is the head of a table.
-fn columns(line: &str) -> Option<Option<usize>> {
+/// The columns that are read, if a line is the head of a table.
+fn columns(line: &str) -> Option<Head> {
     let mut words = line.split_whitespace();
     let is_head =
         words.next() == Some("Destination") && matches!(words.next(), Some("Gateway" | "Next"));
-    is_head.then(|| line.split_whitespace().position(|word| word == "Genmask"))
+    // `Next Hop` are two words, but one column.
+    let heads = || line.split_whitespace().filter(|word| *word != "Hop");
+    is_head.then(|| Head {
+        genmask: heads().position(|word| word == "Genmask"),
+        interface: heads().position(|word| matches!(word, "Netif" | "Iface" | "If")),
+    })
+}
+
+/// Where the columns of a table stand.
+#[derive(Debug, Default)]
+struct Head {
+    genmask: Option<usize>,
+    interface: Option<usize>,
 }
 
 /// What the headings so far said.
 #[derive(Debug)]
 pub(super) struct Columns {
     is_ipv4: bool,
-    genmask: Option<usize>,
+    head: Head,
 }
 
 impl Default for Columns {
     fn default() -> Self {
-        Self { is_ipv4: true, genmask: None }
+        Self { is_ipv4: true, head: Head::default() }
     }
 }
 
@@ -56,25 +68,36 @@ impl Columns {
             });
         };
         let flags = words.iter().skip(2).find(|word| word.starts_with('U')).copied();
-        if flags.is_none_or(is_not_forwarded) {
+        let refusal = match words.iter().skip(2).any(|word| word.contains('!')) {
+            true => Some(Refusal::Unreachable),
+            false => flags.and_then(refusal),
+        };
+        if refusal.is_none() && flags.is_none_or(is_not_forwarded) {
             into.leave_out();
             return Ok(());
         }
-        let prefix = match self.genmask {
+        let prefix = match self.head.genmask {
             Some(column) => with_netmask(destination, words.get(column).copied())?,
             None => self.destination(destination)?,
         };
+        if let Some(refusal) = refusal {
+            return into.refuse(prefix, refusal);
+        }
         // `link#1` and `*` mean a connected network; so does 0.0.0.0.
-        let gateway = gateway(next)
-            .filter(|gateway| !gateway.is_unspecified())
-            .filter(|gateway| gateway.is_ipv4() == prefix.is_ipv4());
-        into.add(prefix, gateway)
+        let found = gateway(next).filter(|(gateway, _)| !gateway.is_unspecified());
+        let column = self.head.interface.and_then(|column| words.get(column).copied());
+        let hop = Hop {
+            gateway: found.map(|(gateway, _)| gateway),
+            interface: column.or(found.and_then(|(_, zone)| zone)),
+            ..Hop::default()
+        };
+        into.add(prefix, &[hop])
     }
 
     /// Takes in a heading; true when the line was one.
     fn heading(&mut self, line: &str) -> bool {
-        if let Some(genmask) = columns(line) {
-            self.genmask = genmask;
+        if let Some(head) = columns(line) {
+            self.head = head;
             return true;
         }
         if line.starts_with("Internet6") || line.starts_with("Kernel IPv6") {
@@ -111,10 +134,18 @@ impl Columns {
     }
 }
 
-/// Flags of routes by which nothing is forwarded: R reject, B blackhole,
-/// b broadcast, m multicast, `!` reject on Linux, n (next hop of a clone).
+/// Flags of routes by which nothing is forwarded: b broadcast, m multicast.
 fn is_not_forwarded(flags: &str) -> bool {
-    flags.contains(['R', 'B', 'b', 'm', '!'])
+    flags.contains(['b', 'm'])
+}
+
+/// Flags of routes that refuse packets: B black hole, R reject; on Linux, `!` in place of all.
+fn refusal(flags: &str) -> Option<Refusal> {
+    if flags.contains('B') {
+        Some(Refusal::Blackhole)
+    } else {
+        flags.contains('R').then_some(Refusal::Unreachable)
+    }
 }
 
 fn with_netmask(destination: &str, mask: Option<&str>) -> Result<Prefix, Fault> {

@@ -35,6 +35,7 @@ const USAGE: &str =
 \t-s : one bar line per data set
 \t-w : width of the plot (default 74 or that of the terminal)
 \t--compat 2015 : arithmetic and messages of version 20150715
+\t--compat 2016 : arithmetic of the versions between that one and today's
 ";
 
 /// What the command reads from and writes to.
@@ -61,7 +62,7 @@ impl Failure {
     }
 
     fn usage(first_line: &str, version: Version) -> Self {
-        let usage = if version == Version::V3 { USAGE } else { USAGE_2015 };
+        let usage = if version != Version::Compat2015 { USAGE } else { USAGE_2015 };
         Self::new(format!("{first_line}\n{usage}"))
     }
 }
@@ -69,7 +70,7 @@ impl Failure {
 /// Runs the command with `args` (without the program's name) and returns its exit code: 0, or 2
 /// (with `--compat 2015` also 1, for a file that cannot be opened).
 ///
-/// Beyond the original's options it knows `--compat 2015` (also `--compat=2015`) and `--help`.
+/// Beyond the original's options it knows `--compat 2015` and `2016` (also `--compat=2015`) and `--help`.
 pub fn cli(args: &[OsString], streams: Streams<'_>) -> u8 {
     let Streams { stdin, out, err, terminal_columns } = streams;
     let args: Vec<Vec<u8>> = args.iter().map(|arg| arg.as_bytes().to_vec()).collect();
@@ -98,7 +99,7 @@ fn run(
     if args.iter().take_while(|arg| *arg != b"--").any(|arg| arg == b"--help") {
         return Ok(USAGE.as_bytes().to_vec());
     }
-    let spec: &[u8] = if version == Version::V3 { b"AC:c:d:snqw:" } else { b"AC:c:d:snw:" };
+    let spec: &[u8] = if version != Version::Compat2015 { b"AC:c:d:snqw:" } else { b"AC:c:d:snw:" };
     let parsed = getopt::parse(&args, spec, version);
     let mut options = Options { version, ..Options::default() };
     if let Some(columns) = terminal_columns {
@@ -142,13 +143,16 @@ fn take_version(args: Vec<Vec<u8>>) -> Result<(Vec<Vec<u8>>, Version), Failure> 
                 }
             },
         };
-        if wanted != b"2015" {
-            let wanted = String::from_utf8_lossy(&wanted).into_owned();
-            return Err(Failure::new(format!(
-                "ministat: --compat {wanted}: the only version to choose is 2015\n"
-            )));
-        }
-        version = Version::Compat2015;
+        version = match wanted.as_slice() {
+            b"2015" => Version::Compat2015,
+            b"2016" => Version::Compat2016,
+            _ => {
+                let wanted = String::from_utf8_lossy(&wanted).into_owned();
+                return Err(Failure::new(format!(
+                    "ministat: --compat {wanted}: the versions to choose are 2015 and 2016\n"
+                )));
+            }
+        };
     }
     Ok((kept, version))
 }
@@ -210,7 +214,7 @@ fn read_all(
     if operands.is_empty() {
         return Ok(vec![read_stdin(b"<stdin>", stdin, &columns)?]);
     }
-    let dash: &[u8] = if options.version == Version::V3 { b"-" } else { b"<stdin>" };
+    let dash: &[u8] = if options.version != Version::Compat2015 { b"-" } else { b"<stdin>" };
     std::thread::scope(|scope| {
         let jobs: Vec<_> = operands
             .iter()
@@ -244,7 +248,7 @@ fn read_file(path: &[u8], columns: &Columns, version: Version) -> Result<Dataset
     let name = String::from_utf8_lossy(path);
     let mut file = File::open(OsString::from_vec(path.to_vec())).map_err(|error| Failure {
         text: format!("ministat: Cannot open {name}: {}\n", reason(&error)),
-        code: if version == Version::V3 { 2 } else { 1 },
+        code: if version != Version::Compat2015 { 2 } else { 1 },
     })?;
     let mut data = Vec::new();
     match file.read_to_end(&mut data) {

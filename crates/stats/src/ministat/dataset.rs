@@ -78,7 +78,8 @@ impl Dataset {
         let n = self.sorted.len();
         let upper = self.sorted[n / 2];
         match version {
-            Version::V3 if n.is_multiple_of(2) => (self.sorted[n / 2 - 1] + upper) / 2.0,
+            Version::Compat2015 => upper,
+            _ if n.is_multiple_of(2) => (self.sorted[n / 2 - 1] + upper) / 2.0,
             _ => upper,
         }
     }
@@ -89,7 +90,7 @@ impl Dataset {
             Version::Compat2015 => {
                 (self.sums.squares - self.sums.values * self.sums.values / n) / (n - 1.0)
             }
-            Version::V3 => {
+            Version::V3 | Version::Compat2016 => {
                 self.sorted.iter().fold(0.0, |sum, value| sum + (value - mean) * (value - mean))
                     / (n - 1.0)
             }

@@ -34,7 +34,7 @@ pub(super) fn parse(args: &[Vec<u8>], spec: &[u8], version: Version) -> Parsed {
             }
             _ => {
                 parsed.operands.push(arg.clone());
-                if version == Version::V3 {
+                if version != Version::Compat2015 {
                     parsed.operands.extend(rest.by_ref().cloned());
                 }
             }
@@ -75,11 +75,13 @@ fn cluster(
 fn message(missing: &str, letter: u8, version: Version) -> String {
     let letter = letter as char;
     match (missing, version) {
-        ("argument", Version::V3) => format!("ministat: option requires an argument -- {letter}"),
+        ("argument", Version::V3 | Version::Compat2016) => {
+            format!("ministat: option requires an argument -- {letter}")
+        }
         ("argument", Version::Compat2015) => {
             format!("ministat: option requires an argument -- '{letter}'")
         }
-        (_, Version::V3) => format!("ministat: illegal option -- {letter}"),
+        (_, Version::V3 | Version::Compat2016) => format!("ministat: illegal option -- {letter}"),
         (_, Version::Compat2015) => format!("ministat: invalid option -- '{letter}'"),
     }
 }

@@ -109,3 +109,29 @@ fn errors_leave_standard_output_empty_and_exit_with_2() {
     assert_eq!(command(&["--compat", "2015", "/nonexistent"], "").2, 1);
     assert_eq!(command(&["--compat", "1999"], "").2, 2);
 }
+
+/// The third historic form: today's median of an even number of values with the error of 2015.
+#[test]
+fn the_form_of_2016_has_the_median_of_today_and_the_error_of_before() {
+    let sets = || {
+        ["1\n2\n4\n8\n", "31\n33\n34\n39\n"].map(|text| {
+            let values = text.lines().map(|line| line.parse().unwrap()).collect();
+            Dataset::new("set", values).unwrap()
+        })
+    };
+    let of = |version| {
+        let options = Options { version, has_plot: false, ..Options::default() };
+        String::from_utf8(render(&sets(), &options)).unwrap()
+    };
+    let line = |text: &str, part: &str| {
+        text.lines().find(|line| line.contains(part)).unwrap_or_default().to_owned()
+    };
+    let [old, middle, new] = [Version::Compat2015, Version::Compat2016, Version::V3].map(of);
+    assert_eq!(line(&middle, "% +/-"), line(&old, "% +/-"));
+    assert_ne!(line(&middle, "% +/-"), line(&new, "% +/-"));
+    let row = |text: &str| {
+        text.lines().find(|line| line.starts_with('x') && line.len() > 20).map(str::to_owned)
+    };
+    assert_eq!(row(&middle), row(&new));
+    assert_ne!(row(&middle), row(&old));
+}

@@ -12,6 +12,9 @@ pub const SATURATION_SHARE: f64 = 0.995;
 /// Correlation of offered and forwarded rate from which a bottleneck counts as shared.
 pub const SHARED_CORRELATION: f64 = -0.8;
 
+/// Share of its processors below which a trial says more of who else ran there than of the device.
+pub const LEAST_CORE_SHARE: f64 = 0.6;
+
 /// Whether both variants reached the line rate or the offered load.
 ///
 /// `runs` are (offered, forwarded) in frames/s, of baseline and variant together; `line_rate_pps`
@@ -105,6 +108,17 @@ pub fn shared_bottleneck(runs: &[(f64, f64)]) -> Option<Finding> {
 pub fn flows(planned: u64, seen: &[u64]) -> Option<Finding> {
     let seen = seen.iter().copied().max_by_key(|seen| seen.abs_diff(planned))?;
     (seen != planned).then_some(Finding::FlowsDiffer { planned, seen })
+}
+
+/// Whether others had the processors in more than half of the trials; `shares` are those of each
+/// trial in its processors, 0 to 1, where they were measured, of all `of` trials of the comparison.
+pub fn cores_taken(shares: &[f64], of: usize) -> Option<Finding> {
+    let mut low: Vec<f64> =
+        shares.iter().copied().filter(|share| *share < LEAST_CORE_SHARE).collect();
+    low.sort_by(f64::total_cmp);
+    let shares = [*low.first()?, *low.last()?];
+    let finding = Finding::CoresTaken { trials: low.len(), of, shares, least: LEAST_CORE_SHARE };
+    (2 * low.len() > of).then_some(finding)
 }
 
 /// Whether trials failed or are missing.

@@ -223,3 +223,19 @@ fn too_few_campaigns_name_no_winner() {
     let verdict = Verdict::judge(&clear_difference(), 0.01, &[finding]);
     assert_eq!(verdict.word(), "inconclusive");
 }
+
+#[test]
+fn a_machine_that_belongs_to_others_gives_no_verdict() {
+    // what such machines really gave: shares of 6 to 36 %
+    let finding = cores_taken(&[0.06, 0.36, 0.2, 0.95], 4).unwrap();
+    assert_weight(&finding, Severity::Invalid);
+    assert!(finding.to_string().contains("in 3 of 4 trials"), "{finding}");
+    assert!(finding.to_string().contains("for 6 to 36 % of the time, less than 60 %"), "{finding}");
+    let verdict = Verdict::judge(&clear_difference(), 0.01, &[finding]);
+    assert_eq!(verdict.word(), "invalid");
+    // half of them, shares that nobody measured, and a machine with some other work
+    assert_eq!(cores_taken(&[0.06, 0.36, 0.95, 0.95], 4), None);
+    assert_eq!(cores_taken(&[0.06], 4), None);
+    assert_eq!(cores_taken(&[0.61; 4], 4), None);
+    assert_eq!(cores_taken(&[], 0), None);
+}

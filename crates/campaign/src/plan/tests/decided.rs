@@ -152,6 +152,8 @@ fn earlier_results_tell_spread_and_time() {
         repeated: Vec::new(),
         resumed: Vec::new(),
         finished: None,
+        known: Vec::new(),
+        sequence: Vec::new(),
         is_torn: false,
     };
     let needs = Needs::of(&experiment("blocks = 8"), Some(&results), WANTED);

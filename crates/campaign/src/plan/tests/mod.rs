@@ -28,10 +28,57 @@ fn experiment(variants: usize, traffics: usize, blocks: u32) -> Experiment {
 
 /// Those of a device that is set up at once.
 fn terms() -> Terms {
-    Terms { about: About::unknown("sample"), switch_cost: std::time::Duration::ZERO, testbed: None }
+    Terms {
+        about: About::unknown("sample"),
+        switch_cost: std::time::Duration::ZERO,
+        lives_in_process: false,
+        calibrate: 0.0,
+        slow_word: None,
+        testbed: None,
+    }
 }
 
 proptest! {
+    #[test]
+    fn trials_with_a_known_answer_hide_among_the_others_and_move_none_of_them(
+        variants in 2usize..5, traffics in 1usize..4, blocks in 1u32..20, seed: u64,
+        share in 0.0f64..0.5, by_variant: bool,
+    ) {
+        let experiment = experiment(variants, traffics, blocks);
+        let terms = Terms { calibrate: share, slow_word: Some("a.word"), ..terms() };
+        let grouping = if by_variant { Grouping::Variant } else { Grouping::Traffic };
+        let calibration = terms.calibration(&experiment);
+        let plan = Plan::draw_with(&experiment, (seed, grouping), calibration.clone());
+        let ids = |plan: &Plan, is_known: bool| -> Vec<String> {
+            let of = plan.trials.iter().filter(|trial| trial.known.is_some() == is_known);
+            of.map(|trial| trial.id.clone()).collect()
+        };
+        let plain = Plan::draw(&experiment, seed, grouping);
+        prop_assert_eq!(ids(&plan, false), ids(&plain, false));
+        let distinct: HashSet<&String> = plan.trials.iter().map(|trial| &trial.id).collect();
+        prop_assert_eq!(distinct.len(), plan.trials.len());
+        let known = ids(&plan, true).len() as f64;
+        prop_assert!(known <= share * plan.trials.len() as f64 + 1e-9);
+        if let Some(calibration) = calibration {
+            // Each truth has enough blocks for a verdict.
+            for truth in &calibration.truths {
+                let of = |trial: &&PlannedTrial| {
+                    trial.known.as_ref().is_some_and(|(kind, _)| *kind == truth.kind)
+                };
+                prop_assert!(plan.trials.iter().filter(of).count() >= 4);
+            }
+            // They stand beside what they are compared with.
+            let groups = plan.trials.chunk_by(PlannedTrial::is_compared_with).count();
+            if !by_variant {
+                prop_assert_eq!(groups, blocks as usize * traffics);
+            }
+        } else {
+            prop_assert_eq!(known, 0.0);
+        }
+        let recorded = plan.campaign(&experiment, String::new());
+        prop_assert_eq!(Plan::recorded(&experiment, &recorded), Some(plan));
+    }
+
     #[test]
     fn every_block_holds_each_pair_once(
         variants in 2usize..5, traffics in 1usize..4, blocks in 1u32..20, seed: u64,

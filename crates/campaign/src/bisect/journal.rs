@@ -1,0 +1,135 @@
+//! `bisect.jsonl`: what a bisection is of, then one measurement a line, synced before the next.
+
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::BisectError;
+
+/// What a bisection is of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// The states, the good end first.
+    pub chain: Vec<String>,
+    /// Blocks of each comparison.
+    pub blocks: u32,
+    /// The experiment's text.
+    pub experiment: String,
+}
+
+/// One comparison of a state with the good end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// Index of the state.
+    pub state: usize,
+    /// Its name.
+    pub name: String,
+    /// Its figure over that of the good end, above 1 when it is faster.
+    pub ratio: f64,
+}
+
+/// A journal, open for the next line.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+    header: Header,
+    measured: Vec<Measured>,
+}
+
+impl Journal {
+    /// Begins a journal in `dir`, or goes on with the one that is there.
+    ///
+    /// # Errors
+    /// When it cannot be used, or is of another bisection.
+    pub fn open(dir: &Path, header: Header) -> Result<Self, BisectError> {
+        std::fs::create_dir_all(dir).map_err(BisectError::io("create", dir))?;
+        let path = dir.join("bisect.jsonl");
+        let old = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(BisectError::io("read", &path)(error)),
+        };
+        // a line without an end was cut short by a kill
+        let whole = old.rfind('\n').map_or(0, |end| end + 1);
+        let mut lines = old[..whole].lines().enumerate();
+        let mut measured = Vec::new();
+        let is_new = match lines.next() {
+            None => true,
+            Some((_, first)) => {
+                check(&path, &parse(&path, 1, first)?, &header)?;
+                false
+            }
+        };
+        for (index, line) in lines {
+            let own: Measured = parse(&path, index + 1, line)?;
+            measured.push(own);
+        }
+        let mut options = OpenOptions::new();
+        let file = options.create(true).append(true).open(&path);
+        let file = file.map_err(BisectError::io("open", &path))?;
+        file.set_len(whole as u64).map_err(BisectError::io("write", &path))?;
+        let mut journal = Self { path, file, header, measured };
+        if is_new {
+            let line = encode(&journal.header);
+            journal.append(&line)?;
+        }
+        Ok(journal)
+    }
+
+    /// What it is of.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The measurements so far.
+    pub fn measured(&self) -> &[Measured] {
+        &self.measured
+    }
+
+    /// Adds a measurement.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn add(&mut self, measured: &Measured) -> Result<(), BisectError> {
+        self.append(&encode(measured))?;
+        self.measured.push(measured.clone());
+        Ok(())
+    }
+
+    fn append(&mut self, line: &str) -> Result<(), BisectError> {
+        let written = self.file.write_all(format!("{line}\n").as_bytes());
+        written.and_then(|()| self.file.sync_all()).map_err(BisectError::io("write", &self.path))
+    }
+}
+
+fn encode(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("invariant: strings and numbers always encode")
+}
+
+fn parse<T: for<'de> Deserialize<'de>>(
+    path: &Path,
+    line: usize,
+    text: &str,
+) -> Result<T, BisectError> {
+    serde_json::from_str(text).map_err(|error| BisectError::Line {
+        path: path.to_owned(),
+        line,
+        what: error.to_string(),
+    })
+}
+
+fn check(path: &Path, old: &Header, new: &Header) -> Result<(), BisectError> {
+    let difference = if old.chain != new.chain {
+        "other states"
+    } else if old.blocks != new.blocks {
+        "other blocks"
+    } else if old.experiment != new.experiment {
+        "another experiment"
+    } else {
+        return Ok(());
+    };
+    Err(BisectError::Other { path: path.to_owned(), difference })
+}

@@ -1,0 +1,86 @@
+//! Bisections of chains that are known.
+
+use super::*;
+
+const FILE: &str = r#"
+title = "t"
+baseline = "x"
+blocks = "until-decided"
+cap = 9
+[[variant]]
+name = "plain"
+[[variant]]
+name = "{}"
+set = { kernel = "/images/{}/kernel" }
+[[traffic]]
+name = "inet"
+"#;
+
+fn header(count: usize) -> Header {
+    Header {
+        chain: (0..count).map(|i| format!("r{i}")).collect(),
+        blocks: 3,
+        experiment: FILE.to_owned(),
+    }
+}
+
+#[test]
+fn a_comparison_holds_both_states_and_nothing_else() {
+    let path = Path::new("e.toml");
+    let text = derive(path, FILE, "plain", "r312205", 3).unwrap();
+    assert_eq!(variants(path, &text).unwrap(), ["plain", "r312205"]);
+    assert!(text.contains("/images/r312205/kernel") && text.contains("blocks = 3"), "{text}");
+    assert!(text.contains("baseline = \"plain\"") && !text.contains("cap"), "{text}");
+    let without = FILE.replace("{}", "other");
+    let error = derive(path, &without, "plain", "r1", 3).unwrap_err().to_string();
+    assert!(error.contains("e.toml") && error.contains("{}"), "{error}");
+}
+
+#[test]
+fn a_bisection_that_was_killed_goes_on_and_measures_nothing_twice() {
+    let dir = tempfile::tempdir().unwrap();
+    let level = |state: usize| if state < 11 { 1.0 } else { 0.95 };
+    let mut first = Journal::open(dir.path(), header(16)).unwrap();
+    let mut left = 5;
+    let killed = bisect(
+        &mut first,
+        Terms::default(),
+        |state| {
+            left -= 1;
+            if left == 0 {
+                let dir = dir.path().to_owned();
+                return Err(BisectError::NoBlock { dir, probe: "killed".into() });
+            }
+            Ok(level(state))
+        },
+        |_| {},
+    );
+    assert!(killed.is_err());
+    drop(first);
+    let path = dir.path().join("bisect.jsonl");
+    let mut text = std::fs::read_to_string(&path).unwrap();
+    text.push_str("{\"state\":");
+    std::fs::write(&path, text).unwrap();
+    let mut again = Journal::open(dir.path(), header(16)).unwrap();
+    assert_eq!(again.measured().len(), 4);
+    let mut count = 0;
+    let answer: Result<Answer, BisectError> = bisect(
+        &mut again,
+        Terms::default(),
+        |state| {
+            count += 1;
+            Ok(level(state))
+        },
+        |_| {},
+    );
+    assert!(matches!(answer, Ok(Answer::Culprit { step, .. }) if step.at == 11));
+    assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 1 + 4 + count);
+}
+
+#[test]
+fn a_journal_of_another_chain_is_not_gone_on_with() {
+    let dir = tempfile::tempdir().unwrap();
+    Journal::open(dir.path(), header(4)).unwrap();
+    let error = Journal::open(dir.path(), header(5)).unwrap_err().to_string();
+    assert!(error.contains("other states"), "{error}");
+}

@@ -1,0 +1,200 @@
+//! `fwdlab history`: series over revisions or dates, and what changed.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::bail;
+use clap::{Parser, Subcommand, ValueEnum};
+use fwdlab_history::store::{Acknowledged, Store};
+use fwdlab_history::{Error, History, Options, find, read, render};
+use fwdlab_stats::change::Settings;
+
+use crate::output;
+
+/// Arguments of `fwdlab history`.
+#[derive(Parser)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Exit status: 0 done, 1 a criterion of --fail-on is met, 2 an error.\n\
+                  The method, its false alarms and its power: docs/history.md"
+)]
+pub struct Args {
+    /// Results directories, imported or published ones, or trees of them
+    #[arg(value_name = "DIR", required_unless_present = "store")]
+    directories: Vec<PathBuf>,
+
+    /// Keep the points in this file too (text, only ever added to), and look at all that it holds
+    #[arg(long, value_name = "FILE")]
+    store: Option<PathBuf>,
+
+    /// Changes smaller than this do not matter
+    #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = margin)]
+    margin: f64,
+
+    /// Series whose names hold this text are of software that never changes: when one moves, the
+    /// machine moved
+    #[arg(long, value_name = "TEXT")]
+    control: Option<String>,
+
+    /// Only series whose names hold this text; may be repeated
+    #[arg(long, value_name = "TEXT")]
+    only: Vec<String>,
+
+    /// Form of the output
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+
+    /// End with exit code 1 when there is one that is neither acknowledged nor taken back
+    #[arg(long, value_enum, value_name = "WHAT")]
+    fail_on: Option<FailOn>,
+
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+/// What else can be done.
+#[derive(Subcommand)]
+enum Action {
+    /// Say that an alert is known: it passes --fail-on from now on
+    Ack {
+        /// Its id
+        id: String,
+        /// Why it is fine
+        #[arg(long)]
+        reason: String,
+        /// The store
+        #[arg(long, value_name = "FILE")]
+        store: PathBuf,
+    },
+}
+
+/// Forms of the output.
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    /// What changed, then a line for each series
+    Text,
+    /// Everything, in base units
+    Json,
+    /// What changed as a table, fit for $GITHUB_STEP_SUMMARY
+    Markdown,
+    /// A page with figures, in one file
+    Html,
+    /// The last points, for github-action-benchmark
+    GithubActionBenchmark,
+    /// The last points, for Bencher
+    Bencher,
+    /// All points as the CSV of Apache Otava
+    Otava,
+}
+
+/// Criteria that can fail a run.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FailOn {
+    /// A change for the worse that the machine does not explain
+    Regression,
+    /// Any change
+    Change,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// When nothing can be read, or the store cannot be used.
+pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
+    if let Some(Action::Ack { id, reason, store }) = &arguments.action {
+        return acknowledge(id, reason, store);
+    }
+    let mut store = Store::default();
+    if let Some(path) = &arguments.store {
+        store = Store::read(path)?;
+    }
+    if !arguments.directories.is_empty() {
+        let found = read::read(&arguments.directories)?;
+        for skipped in &found.skipped {
+            eprintln!("left out: {skipped}");
+        }
+        match &arguments.store {
+            Some(path) => {
+                let added = store.add(path, found.points)?;
+                eprintln!("{added} new points in {}", path.display());
+            }
+            None => store.points = found.points,
+        }
+    }
+    if store.points.is_empty() {
+        bail!("there are no points: every run was left out, or the store is empty");
+    }
+    let is_asked = |name: String| {
+        arguments.only.is_empty() || arguments.only.iter().any(|part| name.contains(part.as_str()))
+    };
+    store.points.retain(|point| is_asked(point.series.name()));
+    if store.points.is_empty() {
+        bail!(
+            "no series is called '{}'; leave --only out to see all",
+            arguments.only.join("' or '")
+        );
+    }
+    let options = Options {
+        settings: Settings { margin: arguments.margin, ..Settings::default() },
+        control: arguments.control.clone(),
+    };
+    let history = find(store.points, &store.acknowledged, &options);
+    output::print(&rendered(&history, arguments.format)?)?;
+    let is_failed = arguments.fail_on.is_some_and(|criterion| is_met(&history, criterion));
+    Ok(if is_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn rendered(history: &History, format: Format) -> Result<String, Error> {
+    Ok(match format {
+        Format::Text => render::text(history),
+        Format::Markdown => render::markdown(history),
+        Format::Json => render::json(history)?,
+        Format::Html => render::html(history)?,
+        Format::GithubActionBenchmark => render::github_action_benchmark(history)?,
+        Format::Bencher => render::bencher(history)?,
+        Format::Otava => render::otava(history),
+    })
+}
+
+fn is_met(history: &History, criterion: FailOn) -> bool {
+    use fwdlab_history::find::Cause;
+    history.alerts.iter().filter(|alert| alert.is_open()).any(|alert| match criterion {
+        FailOn::Change => true,
+        FailOn::Regression => alert.is_regression && alert.cause == Cause::Software,
+    })
+}
+
+fn acknowledge(id: &str, reason: &str, path: &Path) -> anyhow::Result<ExitCode> {
+    if reason.trim().is_empty() {
+        bail!("--reason is empty: say why the change is fine");
+    }
+    let mut store = Store::read(path)?;
+    let history = find(store.points.clone(), &store.acknowledged, &Options::default());
+    let Some(alert) = history.alerts.iter().find(|alert| alert.id == id) else {
+        return Err(Error::NoAlert { id: id.to_owned(), store: path.to_owned() }.into());
+    };
+    let (before, after) = history.ends(&alert.moved[0]);
+    let name = |series: usize| history.series[series].key.name();
+    let acknowledged = Acknowledged {
+        id: id.to_owned(),
+        reason: reason.to_owned(),
+        series: alert.moved.iter().map(|moved| name(moved.series)).collect(),
+        last_before: before.revision.clone(),
+        first_changed: after.revision.clone(),
+    };
+    store.acknowledge(path, acknowledged)?;
+    eprintln!("{id} is acknowledged in {}", path.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `1%` or `0.01`.
+fn margin(text: &str) -> Result<f64, String> {
+    let wrong = || format!("'{text}' is no share: write it as 1% or 0.01");
+    let (number, scale) = match text.strip_suffix('%') {
+        Some(number) => (number.trim(), 100.0),
+        None => (text, 1.0),
+    };
+    let value: f64 = number.parse().map_err(|_| wrong())?;
+    let share = value / scale;
+    if (0.0..1.0).contains(&share) { Ok(share) } else { Err(wrong()) }
+}

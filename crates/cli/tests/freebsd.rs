@@ -1,0 +1,148 @@
+//! FreeBSD guests of the device `vm`, with the kernels and the root image that lie in
+//! `../shared/data/freebsd` where they are at hand.
+#![cfg(all(target_os = "linux", feature = "vm"))]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use fwdlab_results::{Checks, Results, Status, Trial};
+
+/// Instructions per IPv4 frame with two routes that others measured with these kernels.
+const WITHOUT_FIB_ALGO: f64 = 1916.0;
+const DPDK_LPM4: f64 = 1696.0;
+
+/// The directory with `kernel`, `kernel-noalgo` and `root.qcow2`, or why there is none.
+fn images() -> Result<PathBuf, String> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/freebsd");
+    if !dir.join("root.qcow2").is_file() {
+        return Err("no ../shared/data/freebsd".to_owned());
+    }
+    match Command::new("qemu-system-x86_64").arg("--version").output() {
+        Ok(_) => fs::canonicalize(&dir).map_err(|error| error.to_string()),
+        Err(_) => Err("no QEMU: apt-get install qemu-system-x86".to_owned()),
+    }
+}
+
+/// The directory, or nothing after it was said that the test is left out.
+fn images_for(test: &str) -> Option<PathBuf> {
+    images().map_err(|why| eprintln!("SKIPPED {test}: {why}")).ok()
+}
+
+struct Lab {
+    dir: tempfile::TempDir,
+}
+
+impl Lab {
+    fn new(images: &Path, table: &str, variants: &str) -> Self {
+        let lab = Self { dir: tempfile::tempdir().expect("a temporary directory") };
+        let text = format!(
+            "title = \"FreeBSD\"\ndevice = \"vm\"\nbaseline = \"a\"\nblocks = 1\n\
+             duration = \"100ms\"\nwarmup = \"20ms\"\ninterval = \"20ms\"\n\
+             [vm]\nkernel = \"{0}/kernel\"\n{table}\n{variants}\n\
+             [[traffic]]\nname = \"inet\"\nsource = \"198.18.10.1-198.18.10.20:2000\"\n\
+             destination = \"198.19.10.1-198.19.10.100:2000\"\n\
+             [routes]\nstatic = [\"198.18.0.0/16 via 198.18.0.203\", \"198.19.0.0/16 via 198.19.0.203\"]\n",
+            images.display()
+        );
+        let text = text.replace("IMAGES", &images.display().to_string());
+        fs::write(lab.dir.path().join("short.toml"), text).expect("a writable directory");
+        lab
+    }
+
+    fn run(&self) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fwdlab"));
+        command.args(["run", "-q", "-o", "results", "short.toml"]).current_dir(self.dir.path());
+        command.output().expect("the binary starts")
+    }
+
+    fn trials(&self, output: &Output) -> Vec<Trial> {
+        let results = Results::read(&self.dir.path().join("results"));
+        results.unwrap_or_else(|error| panic!("{error}; {}", words(output))).trials
+    }
+}
+
+fn words(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Device cost in instructions per frame, without the first interval.
+fn cost(trial: &Trial) -> f64 {
+    let busy = trial.measured.intervals.iter().skip(1).filter_map(|interval| interval.busy);
+    let (ns, frames) = busy.fold((0, 0), |(ns, frames), b| (ns + b.ns, frames + b.frames));
+    ns as f64 / frames as f64
+}
+
+#[test]
+fn freebsd_forwards_every_frame_at_the_known_cost() {
+    let Some(images) = images_for("freebsd_forwards_every_frame") else { return };
+    let lab = Lab::new(
+        &images,
+        "root = \"IMAGES/root.qcow2\"",
+        "[[variant]]\nname = \"a\"\nkernel = \"IMAGES/kernel-noalgo\"\n\
+         [[variant]]\nname = \"b\"\nload = [\"dpdk_lpm4\"]\n\
+         set = { \"net.route.algo.inet.algo\" = \"dpdk_lpm4\" }\n",
+    );
+    let output = lab.run();
+    let trials = lab.trials(&output);
+    let faults: Vec<_> = trials.iter().filter_map(|trial| trial.reason.as_ref()).collect();
+    assert!(faults.is_empty(), "{faults:?}");
+    assert_eq!(trials.len(), 2, "{}", words(&output));
+    for trial in &trials {
+        let measured = &trial.measured;
+        let checks = measured.checks.expect("every frame is looked into");
+        let clean = Checks { checked: checks.checked, ..Checks::default() };
+        assert_eq!((measured.flows_seen, checks), (Some(2000), clean), "{}", trial.id);
+        assert_eq!(measured.proof["net.inet.ip.forwarding"], "1");
+        assert!(measured.proof["route to 198.19.10.1"].contains("198.19.0.203"));
+        let known = if trial.variant == "a" { WITHOUT_FIB_ALGO } else { DPDK_LPM4 };
+        let found = cost(trial);
+        assert!((found / known - 1.0).abs() < 0.01, "{}: {found} for {known}", trial.variant);
+    }
+}
+
+#[test]
+fn what_a_freebsd_kernel_refuses_fails_with_its_words_and_a_remedy() {
+    let Some(images) = images_for("what_a_freebsd_kernel_refuses_fails") else { return };
+    let lab = Lab::new(
+        &images,
+        "root = \"IMAGES/root.qcow2\"",
+        "[[variant]]\nname = \"a\"\nset = { \"net.route.algo.inet.algo\" = \"dxr\" }\n\
+         [[variant]]\nname = \"b\"\nset = { pf = \"pass maybe all\" }\n",
+    );
+    let output = lab.run();
+    assert_eq!(output.status.code(), Some(1), "{}", words(&output));
+    let trials = lab.trials(&output);
+    assert!(trials.iter().all(|trial| trial.status == Status::Failed), "{trials:?}");
+    let reason = |variant: &str| {
+        let trial = trials.iter().find(|trial| trial.variant == variant).expect("a trial");
+        trial.reason.clone().unwrap_or_default()
+    };
+    assert!(reason("a").contains("dxr is not loaded"), "{}", reason("a"));
+    assert!(reason("a").contains("fib_dxr"), "{}", reason("a"));
+    assert!(reason("b").contains("pf refuses the rules"), "{}", reason("b"));
+    assert!(reason("b").contains("syntax error"), "{}", reason("b"));
+    let logs = fs::read_dir(lab.dir.path().join("results/console")).expect("console logs").count();
+    assert!(logs >= 2, "{logs} console logs were kept");
+}
+
+#[test]
+fn what_is_missing_is_said_before_a_freebsd_guest_boots() {
+    let Some(images) = images_for("what_is_missing_is_said_before") else { return };
+    let variants = "[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n";
+    let refusal = |table: &str, variants: &str| {
+        let lab = Lab::new(&images, table, variants);
+        let output = lab.run();
+        assert_eq!(output.status.code(), Some(2), "{}", words(&output));
+        words(&output)
+    };
+    let told = refusal("", variants);
+    assert!(told.contains("holds no root file system"), "{told}");
+    let told = refusal("root = \"absent.img\"", variants);
+    assert!(told.contains("no root image"), "{told}");
+    let root = "root = \"IMAGES/root.qcow2\"";
+    let rules = variants.replacen("\"b\"", "\"b\"\nset = { nftables = \"table inet t {}\" }", 1);
+    assert!(refusal(root, &rules).contains("pf and ipfw"), "nftables is Linux's");
+    let pktgen = refusal("root = \"IMAGES/root.qcow2\"\ntester = \"pktgen\"", variants);
+    assert!(pktgen.contains("pktgen is Linux's"), "{pktgen}");
+}

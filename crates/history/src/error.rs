@@ -1,0 +1,73 @@
+//! What can go wrong.
+
+use std::io;
+use std::path::PathBuf;
+
+/// An error of a history.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Results could not be read.
+    #[error(transparent)]
+    Results(#[from] fwdlab_results::Error),
+    /// A file or directory could not be used.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A line of a store is no record.
+    #[error(
+        "{}, line {line}: {what}; remove the line, or remove the file and build it again from the \
+         results",
+        path.display()
+    )]
+    StoreLine {
+        /// The store.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// No results were found.
+    #[error(
+        "no results below {places}: wanted trials.jsonl of fwdlab, or RAW/bench.*.receiver, *.pps \
+         or *.data as published"
+    )]
+    Nothing {
+        /// Where was looked.
+        places: String,
+    },
+    /// No alert has the id.
+    #[error("no alert is called {id}; `fwdlab history --store {}` lists them", store.display())]
+    NoAlert {
+        /// The id asked for.
+        id: String,
+        /// The store.
+        store: PathBuf,
+    },
+    /// Something could not be written as JSON.
+    #[error("cannot encode {what}: {source}")]
+    Encode {
+        /// What.
+        what: &'static str,
+        /// Why.
+        source: serde_json::Error,
+    },
+}
+
+impl Error {
+    /// Wraps what the system says of `path`.
+    pub(crate) fn io(
+        action: &'static str,
+        path: impl Into<PathBuf>,
+    ) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Io { action, path, source }
+    }
+}

@@ -1,0 +1,98 @@
+//! Histories whose causes are known.
+
+use super::*;
+use crate::point::Key;
+
+/// Points of one series: `levels` is what each point's runs lie around.
+pub(crate) fn points(machine: &str, configuration: &str, levels: &[f64]) -> Vec<Point> {
+    let runs = |level: f64, at: usize| -> Vec<f64> {
+        (0..5).map(|run| level * (1.0 + 0.002 * ((at * 3 + run * 7) % 5) as f64)).collect()
+    };
+    let point = |(at, &level): (usize, &f64)| Point {
+        series: Key {
+            machine: machine.into(),
+            configuration: configuration.into(),
+            family: "inet".into(),
+            unit: "frames/s".into(),
+            ..Key::default()
+        },
+        revision: format!("r{}", 300_000 + 100 * at),
+        values: runs(level, at),
+        source: format!("{machine}/{at}"),
+        ..Point::default()
+    };
+    levels.iter().enumerate().map(point).collect()
+}
+
+fn step(count: usize, at: usize, ratio: f64) -> Vec<f64> {
+    (0..count).map(|i| if i < at { 1e6 } else { 1e6 * ratio }).collect()
+}
+
+fn all(parts: &[Vec<Point>]) -> Vec<Point> {
+    parts.concat()
+}
+
+#[test]
+fn series_that_move_at_one_revision_are_one_alert() {
+    let history = find(
+        all(&[
+            points("atom", "forwarding", &step(30, 15, 0.95)),
+            points("atom", "pf", &step(30, 15, 0.93)),
+            points("xeon", "forwarding", &step(30, 30, 1.0)),
+            points("xeon", "pf", &step(30, 22, 1.06)),
+        ]),
+        &[],
+        &Options::default(),
+    );
+    assert_eq!(history.alerts.len(), 2);
+    let [first, second] = history.alerts.as_slice() else { panic!() };
+    assert_eq!((first.moved.len(), first.is_regression, first.unmoved.len()), (2, true, 2));
+    assert_eq!((second.moved.len(), second.is_regression), (1, false));
+    assert_eq!(history.ends(&first.moved[0]).1.revision, "r301500");
+    assert!(history.alerts.iter().all(|a| a.cause == Cause::Software && a.is_open()));
+}
+
+#[test]
+fn a_control_that_moves_tells_machine_from_software() {
+    let parts = all(&[
+        points("atom", "forwarding", &step(30, 15, 0.95)),
+        points("atom", "same old image", &step(30, 15, 0.95)),
+    ]);
+    let options = Options { control: Some("same old".into()), ..Options::default() };
+    assert_eq!(find(parts.clone(), &[], &options).alerts[0].cause, Cause::Machine);
+    assert_eq!(find(parts, &[], &Options::default()).alerts[0].cause, Cause::Software);
+}
+
+#[test]
+fn one_revision_measured_twice_blames_the_lab() {
+    let mut both = points("xeon", "", &[9.9e6, 14.8e6]);
+    for (point, day) in both.iter_mut().zip(["2020-12-01", "2020-12-09"]) {
+        point.revision = "r368606".into();
+        point.date = Some(day.into());
+    }
+    let history = find(both, &[], &Options::default());
+    assert_eq!(history.alerts[0].cause, Cause::Machine);
+}
+
+#[test]
+fn a_change_that_is_taken_back_is_closed() {
+    let levels: Vec<f64> =
+        (0..40).map(|i| if (15..28).contains(&i) { 0.94e6 } else { 1e6 }).collect();
+    let history = find(points("atom", "pf", &levels), &[], &Options::default());
+    assert_eq!(history.alerts.len(), 2);
+    assert!(history.alerts[0].is_closed() && !history.alerts[1].is_closed());
+}
+
+#[test]
+fn an_acknowledged_alert_is_not_open_though_more_points_came() {
+    let ack = Acknowledged {
+        id: "x".into(),
+        reason: "known".into(),
+        series: vec!["atom pf IPv4".into()],
+        last_before: "r301400".into(),
+        first_changed: "r301500".into(),
+    };
+    let history = find(points("atom", "pf", &step(40, 15, 0.95)), &[ack], &Options::default());
+    assert_eq!(history.alerts[0].acknowledged.as_deref(), Some("known"));
+    assert!(!history.alerts[0].is_open());
+}

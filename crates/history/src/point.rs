@@ -1,0 +1,190 @@
+//! One point of a series: the runs of one revision.
+
+use serde::{Deserialize, Serialize};
+
+use fwdlab_netbenches::revision::Revision;
+use fwdlab_stats::Direction;
+
+/// Which series a point belongs to. Absent parts are empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Key {
+    /// The hardware.
+    pub machine: String,
+    /// The set of benches, where results are published in sets: `firewalls`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub bench: String,
+    /// The configuration, with the patch when the image has one: `forwarding +D27401v4`.
+    pub configuration: String,
+    /// `inet`, `inet6` or `dual`.
+    pub family: String,
+    /// The traffic's name, where the other parts do not tell it apart.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub traffic: String,
+    /// Frame length in bytes, FCS included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frame_bytes: Option<u16>,
+    /// Distinct flows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flows: Option<u64>,
+    /// `frames/s` or `ns/frame`.
+    pub unit: String,
+}
+
+impl Key {
+    /// The series' name: its parts in words.
+    pub fn name(&self) -> String {
+        let family = match self.family.as_str() {
+            "inet" => "IPv4",
+            "inet6" => "IPv6",
+            "dual" => "IPv4+IPv6",
+            other => other,
+        };
+        let parts = [
+            self.machine.clone(),
+            self.bench.clone(),
+            self.configuration.clone(),
+            family.to_owned(),
+            self.traffic.clone(),
+            self.frame_bytes.map_or(String::new(), |bytes| format!("{bytes} B")),
+            self.flows.map_or(String::new(), |flows| format!("{flows} flows")),
+            if self.is_lower_better() { "device cost".to_owned() } else { String::new() },
+        ];
+        let named: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        named.join(" ")
+    }
+
+    /// Whether lower values are better.
+    pub fn is_lower_better(&self) -> bool {
+        self.unit.starts_with("ns")
+    }
+
+    /// Which way is better.
+    pub fn direction(&self) -> Direction {
+        if self.is_lower_better() { Direction::LowerIsBetter } else { Direction::HigherIsBetter }
+    }
+}
+
+/// The runs of one revision in one series, as the store keeps them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    /// The series.
+    pub series: Key,
+    /// The revision, as in the names of the files; the day where there is none.
+    pub revision: String,
+    /// When its kernel was built, or else when it was measured, UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
+    /// The figure of each run, in the series' unit; none when only a summary was published.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<f64>,
+    /// Published median, minimum and maximum, where there are no runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<[f64; 3]>,
+    /// Where it comes from: the directory and the name in it.
+    pub source: String,
+}
+
+impl Point {
+    /// Median of the runs.
+    pub fn median(&self) -> f64 {
+        match self.summary {
+            Some([median, _, _]) if self.values.is_empty() => median,
+            _ => fwdlab_stats::median(&self.values),
+        }
+    }
+
+    /// An interval of the median without assumptions on the noise: order statistics that hold it
+    /// with at least 95 %, where there are runs enough; else minimum and maximum (93.75 % with 5
+    /// runs).
+    pub fn interval(&self) -> (f64, f64) {
+        if let (Some([_, low, high]), true) = (self.summary, self.values.is_empty()) {
+            return (low, high);
+        }
+        let mut sorted = self.values.clone();
+        sorted.sort_by(f64::total_cmp);
+        let cut = outside(sorted.len());
+        match (sorted.get(cut), sorted.len().checked_sub(cut + 1).and_then(|i| sorted.get(i))) {
+            (Some(&low), Some(&high)) => (low, high),
+            _ => (f64::NAN, f64::NAN),
+        }
+    }
+
+    /// Standard error of the median as a ratio, as far as the runs tell.
+    pub fn noise(&self) -> Option<f64> {
+        /// Mean range of five normal values, in standard deviations.
+        const RANGE_OF_FIVE: f64 = 2.326;
+        /// How much wider the error of a median is than that of a mean.
+        const MEDIAN: f64 = 1.253;
+        let error = |sd: f64, runs: f64| MEDIAN * sd / runs.sqrt();
+        if let (Some([median, low, high]), true) = (self.summary, self.values.is_empty()) {
+            return Some(error((high - low) / median / RANGE_OF_FIVE, 5.0));
+        }
+        let sample = fwdlab_stats::Sample::new(self.values.clone()).ok()?;
+        (self.values.len() > 1).then(|| error(sample.cv(), self.values.len() as f64))
+    }
+
+    /// What the revision says of its order.
+    pub fn read_revision(&self) -> Option<Revision> {
+        Revision::parse(&self.revision).or_else(|| Revision::within(&self.revision))
+    }
+
+    /// Whether the figures are usable.
+    pub fn is_sound(&self) -> bool {
+        let median = self.median();
+        median.is_finite() && median > 0.0
+    }
+}
+
+/// Values to leave out at either end so that the rest holds the median with at least 95 %.
+fn outside(count: usize) -> usize {
+    // P(fewer than k + 1 of n values below the median), from the binomial with 1/2
+    let mut tail = 0.5f64.powi(i32::try_from(count).unwrap_or(i32::MAX));
+    let mut term = tail;
+    let mut cut = 0;
+    for k in 0..count / 2 {
+        if 2.0 * tail > 0.05 {
+            break;
+        }
+        cut = k;
+        term *= (count - k) as f64 / (k + 1) as f64;
+        tail += term;
+    }
+    cut
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(values: &[f64]) -> Point {
+        Point { values: values.to_vec(), ..Point::default() }
+    }
+
+    #[test]
+    fn few_runs_give_their_range_and_many_order_statistics() {
+        assert_eq!(point(&[3.0, 1.0, 2.0, 5.0, 4.0]).interval(), (1.0, 5.0));
+        let ten: Vec<f64> = (1..=10).map(f64::from).collect();
+        assert_eq!(point(&ten).interval(), (2.0, 9.0)); // the textbook's 97.9 %
+        assert!(point(&[]).interval().0.is_nan());
+    }
+
+    #[test]
+    fn a_summary_stands_where_there_are_no_runs() {
+        let own = Point { summary: Some([10.0, 9.0, 12.0]), ..Point::default() };
+        assert_eq!((own.median(), own.interval()), (10.0, (9.0, 12.0)));
+        assert!(own.noise().is_some_and(|n| n > 0.05 && n < 0.1));
+    }
+
+    #[test]
+    fn a_name_leaves_out_what_is_not_known() {
+        let key = Key {
+            machine: "Atom".into(),
+            family: "inet6".into(),
+            frame_bytes: Some(64),
+            flows: Some(2000),
+            unit: "frames/s".into(),
+            ..Key::default()
+        };
+        assert_eq!(key.name(), "Atom IPv6 64 B 2000 flows");
+    }
+}

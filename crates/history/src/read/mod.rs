@@ -1,0 +1,89 @@
+//! From directories to points: results of ours, imported ones, and published ones.
+
+mod published;
+mod recorded;
+
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use fwdlab_netbenches::archive::{Archive, ResultsDir};
+use fwdlab_netbenches::import::published::KEPT;
+use fwdlab_netbenches::revision::Revision;
+use fwdlab_results::JOURNAL_FILE;
+
+use crate::point::Point;
+use crate::{Error, Result};
+
+/// Deepest nesting that is followed.
+const MAX_DEPTH: usize = 48;
+
+/// What was read.
+#[derive(Clone, Debug, Default)]
+pub struct Read {
+    /// The points, in no particular order.
+    pub points: Vec<Point>,
+    /// What was left out, with the reason.
+    pub skipped: Vec<String>,
+}
+
+/// Reads every results directory below `roots`.
+///
+/// # Errors
+/// When a root cannot be read, or nothing is found below any.
+pub fn read(roots: &[PathBuf]) -> Result<Read> {
+    let mut total = Read::default();
+    for root in roots {
+        let archive = Archive::scan(root)?;
+        let full = root.canonicalize().map_err(Error::io("find", root))?;
+        // what an import kept beside its journal is in the journal
+        let is_kept = |dir: &&ResultsDir| {
+            dir.path.ends_with(KEPT)
+                && dir.path.parent().is_some_and(|parent| parent.join(JOURNAL_FILE).is_file())
+        };
+        let dirs: Vec<&ResultsDir> = archive.dirs.iter().filter(|dir| !is_kept(dir)).collect();
+        let published: Vec<Read> = dirs.par_iter().map(|dir| published::read(dir, &full)).collect();
+        let journals: Vec<Read> =
+            journals(root, 0).par_iter().map(|dir| recorded::read(dir)).collect();
+        for own in published.into_iter().chain(journals) {
+            total.points.extend(own.points);
+            total.skipped.extend(own.skipped);
+        }
+    }
+    if total.points.is_empty() && total.skipped.is_empty() {
+        let places: Vec<String> = roots.iter().map(|root| root.display().to_string()).collect();
+        return Err(Error::Nothing { places: places.join(", ") });
+    }
+    Ok(total)
+}
+
+/// Directories with a journal, in the order of their names; links are not followed.
+fn journals(dir: &Path, depth: usize) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    if dir.join(JOURNAL_FILE).is_file() {
+        found.push(dir.to_owned());
+    }
+    let Ok(entries) = std::fs::read_dir(dir) else { return found };
+    let mut below: Vec<PathBuf> = entries
+        .flatten()
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+        .filter(|entry| !entry.file_name().to_string_lossy().starts_with('.'))
+        .map(|entry| entry.path())
+        .collect();
+    below.sort();
+    if depth < MAX_DEPTH {
+        found.extend(below.iter().flat_map(|path| journals(path, depth + 1)));
+    }
+    found
+}
+
+/// What a revision is called in a series, and what it adds to the configuration: a patched image is
+/// no point of the line that it was patched on.
+fn patched(configuration: &str, revision: Option<&Revision>) -> String {
+    match revision {
+        Some(own) if !own.is_plain() && own.line != fwdlab_netbenches::revision::Line::Release => {
+            format!("{configuration} +{}", own.patch).trim_start().to_owned()
+        }
+        _ => configuration.to_owned(),
+    }
+}

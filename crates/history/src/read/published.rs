@@ -1,0 +1,144 @@
+//! Published directories: from the logs, else the `.pps` files, else the data of the graph.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use fwdlab_netbenches::archive::ResultsDir;
+use fwdlab_netbenches::axes::Axes;
+use fwdlab_netbenches::built::built;
+use fwdlab_netbenches::hardware::Hardware;
+use fwdlab_netbenches::info::Info;
+use fwdlab_netbenches::name::{NamedFamily, family_word};
+use fwdlab_netbenches::revision::Revision;
+use fwdlab_netbenches::runs::{ReadGroup, read_bounded, read_groups};
+use fwdlab_netbenches::series::{MAX_TABLE_BYTES, Series, graph_rows};
+use fwdlab_netbenches::trial::{Place, trial};
+use fwdlab_results::{Family, Metric, Trial};
+
+use super::{Read, patched};
+use crate::point::{Key, Point};
+
+/// Reads one directory; `root` is the full path of the tree that it was found in.
+pub fn read(dir: &ResultsDir, root: &Path) -> Read {
+    let path = root.join(&dir.relative);
+    let mut site =
+        Site { dir, hardware: Hardware::of(&path.to_string_lossy()), read: Read::default() };
+    let groups = read_groups(dir);
+    for (prefix, group) in &groups {
+        site.take_logs(prefix, group);
+    }
+    let logged: BTreeSet<String> = groups.into_keys().collect();
+    for (prefix, file) in dir.pps.iter().filter(|(prefix, _)| !logged.contains(*prefix)) {
+        site.take_medians(prefix, file);
+    }
+    if site.read.points.is_empty() {
+        for file in &dir.graph_data {
+            site.take_graph(file);
+        }
+    }
+    site.read
+}
+
+/// A directory that is read.
+struct Site<'a> {
+    dir: &'a ResultsDir,
+    hardware: Hardware,
+    read: Read,
+}
+
+impl Site<'_> {
+    /// A point of the runs of one group.
+    fn take_logs(&mut self, prefix: &str, group: &ReadGroup) {
+        let axes = Axes::of(prefix, &group.info);
+        let place = |iteration| Place { iteration, ..Place::of(prefix, &group.info) };
+        let trials: Vec<Trial> = group
+            .runs
+            .iter()
+            .map(|(&iteration, run)| trial(run, &group.info, &place(iteration)))
+            .collect();
+        let good: Vec<&Trial> = trials.iter().filter(|trial| trial.is_ok()).collect();
+        let Some(first) = good.first() else {
+            let why = trials.iter().find_map(|trial| trial.reason.clone());
+            let why = why.unwrap_or_else(|| "it has no runs".to_owned());
+            self.read.skipped.push(format!("{}/{prefix}: {why}", self.dir.relative));
+            return;
+        };
+        let key = Key {
+            family: first.family.name().to_owned(),
+            frame_bytes: Some(first.frame_bytes),
+            flows: Some(first.flows_planned).filter(|flows| *flows > 0),
+            ..self.key(&axes)
+        };
+        let values = good.iter().filter_map(|trial| Metric::Rate.of(trial)).collect();
+        let date = group.info.uname().and_then(built);
+        self.push(key, &axes, prefix, |point| {
+            point.values = values;
+            point.date = date;
+        });
+    }
+
+    /// A point of a `.pps` file without logs.
+    fn take_medians(&mut self, prefix: &str, file: &Path) {
+        let axes = Axes::of(prefix, &Info::default());
+        let values = match read_bounded(file, MAX_TABLE_BYTES) {
+            Ok(bytes) => Series::parse(&bytes).values,
+            Err(error) => {
+                self.read.skipped.push(format!("{}: {error}", file.display()));
+                return;
+            }
+        };
+        let key = self.key(&axes);
+        self.push(key, &axes, prefix, |point| point.values = values);
+    }
+
+    /// Points of the data of a graph over revisions; of any other graph none.
+    fn take_graph(&mut self, file: &Path) {
+        let Ok(bytes) = read_bounded(file, MAX_TABLE_BYTES) else { return };
+        let stem = file.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+        let named = if stem.starts_with("gnuplot") { String::new() } else { stem.clone() };
+        for row in graph_rows(&bytes).0 {
+            let (Some(_), &[median, low, high]) =
+                (Revision::parse(&row.label), row.values.as_slice())
+            else {
+                continue;
+            };
+            let traffic = if family_word(&named).is_some() { named.clone() } else { String::new() };
+            let configuration = if traffic.is_empty() { named.clone() } else { String::new() };
+            let axes = Axes { image: row.label.clone(), configuration, traffic };
+            let key = self.key(&axes);
+            let name = format!("{stem}.data:{}", row.label);
+            self.push(key, &axes, &name, |point| point.summary = Some([median, low, high]));
+        }
+    }
+
+    fn key(&self, axes: &Axes) -> Key {
+        let family = match family_word(&axes.traffic) {
+            Some(NamedFamily::Inet6) => Family::Inet6,
+            _ => Family::Inet,
+        };
+        let is_plain = axes.traffic.is_empty() || family_word(&axes.traffic).is_some();
+        Key {
+            machine: self.hardware.machine.clone(),
+            bench: self.hardware.bench.clone(),
+            configuration: patched(&axes.configuration, axes.revision().as_ref()),
+            family: family.name().to_owned(),
+            traffic: if is_plain { String::new() } else { axes.traffic.clone() },
+            unit: Metric::Rate.unit().to_owned(),
+            ..Key::default()
+        }
+    }
+
+    fn push(&mut self, key: Key, axes: &Axes, name: &str, fill: impl FnOnce(&mut Point)) {
+        let directory = self.dir.relative.rsplit('/').next().unwrap_or_default();
+        let revision = if axes.image.is_empty() {
+            // the directory is of one image
+            Revision::within(directory).map_or_else(|| directory.to_owned(), |r| r.text)
+        } else {
+            axes.image.clone()
+        };
+        let source = format!("{}/{name}", self.dir.relative).trim_start_matches('/').to_owned();
+        let mut point = Point { series: key, revision, source, ..Point::default() };
+        fill(&mut point);
+        self.read.points.push(point);
+    }
+}

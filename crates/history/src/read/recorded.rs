@@ -1,0 +1,127 @@
+//! Results directories with a journal: of ours, and imported ones.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use fwdlab_netbenches::axes::Axes;
+use fwdlab_netbenches::built::built;
+use fwdlab_netbenches::hardware::Hardware;
+use fwdlab_netbenches::info::Info;
+use fwdlab_netbenches::name::family_word;
+use fwdlab_netbenches::revision::Revision;
+use fwdlab_results::environment::Environment;
+use fwdlab_results::{Metric, Results, Trial};
+
+use super::{Read, patched};
+use crate::point::{Key, Point};
+
+/// Reads one directory. What is damaged is left out with the reason.
+pub fn read(dir: &Path) -> Read {
+    let mut read = Read::default();
+    match Results::read(dir) {
+        Ok(results) => read.points = points(&results),
+        Err(error) => read.skipped.push(error.to_string()),
+    }
+    read
+}
+
+fn points(results: &Results) -> Vec<Point> {
+    let campaign = &results.campaign;
+    let full = results.dir.canonicalize().unwrap_or_else(|_| results.dir.clone());
+    let hardware = hardware(results, &full);
+    let name = full.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    let mut groups: BTreeMap<(&str, &str), Vec<&Trial>> = BTreeMap::new();
+    for trial in results.trials.iter().filter(|trial| trial.is_ok()) {
+        groups.entry((&trial.variant, &trial.traffic)).or_default().push(trial);
+    }
+    let mut points = Vec::new();
+    for ((variant, traffic), trials) in groups {
+        let Some(first) = trials.first() else { continue };
+        let metric = Metric::deciding(trials.iter().copied());
+        let axes = match campaign.is_blocked() {
+            true => axes(variant),
+            false => imported(first),
+        };
+        let day = || Some(first.started.clone()).filter(|day| !day.is_empty());
+        let uname = first.measured.proof.get("uname");
+        let date = uname.and_then(|uname| built(uname)).or_else(day);
+        let of_directory = Revision::within(&name).map(|own| own.text);
+        let revision = if axes.image.is_empty() {
+            let day = || Some(campaign.started.clone()).filter(|day| !day.is_empty());
+            of_directory.or_else(day).unwrap_or_else(|| name.clone())
+        } else {
+            axes.image.clone()
+        };
+        let traffic_name = if campaign.is_blocked() { traffic } else { axes.traffic.as_str() };
+        let is_plain =
+            family_word(traffic_name).is_some() || matches!(traffic_name, "default" | "");
+        points.push(Point {
+            series: Key {
+                machine: hardware.machine.clone(),
+                bench: hardware.bench.clone(),
+                configuration: patched(&axes.configuration, axes.revision().as_ref()),
+                family: first.family.name().to_owned(),
+                traffic: if is_plain { String::new() } else { traffic_name.to_owned() },
+                frame_bytes: Some(first.frame_bytes),
+                flows: Some(first.flows_planned).filter(|flows| *flows > 0),
+                unit: metric.unit().to_owned(),
+            },
+            revision,
+            date,
+            values: trials.iter().filter_map(|trial| metric.of(trial)).collect(),
+            summary: None,
+            source: format!("{name}/{variant}.{traffic}"),
+        });
+    }
+    points
+}
+
+/// The axes of a variant: its image, where it begins with a revision.
+fn axes(variant: &str) -> Axes {
+    let name = if variant == "default" { "" } else { variant };
+    let axes = Axes::of(name, &Info::default());
+    // a family in a variant's name is no traffic here
+    if axes.traffic.is_empty() {
+        axes
+    } else {
+        Axes { configuration: name.to_owned(), ..Axes::default() }
+    }
+}
+
+/// The axes of an imported trial, from the name that it had.
+fn imported(trial: &Trial) -> Axes {
+    let parts = [trial.variant.as_str(), trial.traffic.as_str()];
+    let named: Vec<&str> = parts.into_iter().filter(|part| *part != "default").collect();
+    let proof = |name: &str| trial.measured.proof.get(name).map(String::as_str);
+    Axes::of(&named.join("."), &Info::naming(proof("image"), proof("configuration")))
+}
+
+/// The hardware that a campaign ran on: as the environment says it, or as the path of the published
+/// directory does.
+fn hardware(results: &Results, full: &Path) -> Hardware {
+    if !results.campaign.is_blocked() {
+        return import_says(&results.dir).unwrap_or_else(|| Hardware::of(&full.to_string_lossy()));
+    }
+    let environment = Environment::read(&results.dir).ok().flatten().unwrap_or_default();
+    let machine = environment.machine;
+    let parts = [machine.product, machine.processor];
+    let named: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    let cores = if machine.cores_online > 0 {
+        format!(" ({} cores)", machine.cores_online)
+    } else {
+        String::new()
+    };
+    Hardware {
+        machine: format!("{}{cores}", named.join(", ")),
+        bench: results.campaign.device.clone(),
+    }
+}
+
+/// The hardware that `import.json` names; `None` where it names none.
+fn import_says(dir: &Path) -> Option<Hardware> {
+    let bytes = std::fs::read(dir.join("import.json")).ok()?;
+    let value: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
+    let text = |name: &str| value.get(name).and_then(|v| v.as_str()).map(str::to_owned);
+    let machine = text("machine").filter(|machine| !machine.is_empty())?;
+    Some(Hardware { machine, bench: text("bench").unwrap_or_default() })
+}

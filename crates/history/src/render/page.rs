@@ -1,0 +1,154 @@
+//! `history.html`: one file that needs nothing else, and the same as a README with figures.
+
+use serde_json::{Value, json};
+
+use super::json::value;
+use crate::find::History;
+use crate::{Error, Result};
+
+const STYLE: &str = include_str!("page/page.css");
+const SCRIPT: &str = include_str!("page/page.js");
+
+/// The page. Its figures are drawn by the script in it from the data in it; without scripts the
+/// alerts and the last points stand there as tables.
+///
+/// # Errors
+/// When the data cannot be encoded.
+pub fn html(history: &History) -> Result<String> {
+    let mut data = value(history);
+    add_sources(&mut data, history);
+    let data = serde_json::to_string(&data)
+        .map_err(|source| Error::Encode { what: "the history", source })?;
+    // nothing in a name may end the script
+    let data = data.replace('<', "\\u003c");
+    Ok(format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>History</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
+         <h1>History</h1>\n{controls}\n<main id=\"figures\"></main>\n{alerts}\n{table}\n\
+         <script type=\"application/json\" id=\"data\">{data}</script>\n<script>\n{SCRIPT}</script>\n\
+         </body>\n</html>\n",
+        controls = controls(history),
+        alerts = alerts(history),
+        table = table(history),
+    ))
+}
+
+/// Where each point comes from, for the links.
+fn add_sources(data: &mut Value, history: &History) {
+    for (own, series) in data["series"].as_array_mut().into_iter().flatten().zip(&history.series) {
+        let points = own["points"].as_array_mut();
+        for (point, full) in points.into_iter().flatten().zip(&series.points) {
+            point["source"] = json!(full.source);
+        }
+    }
+}
+
+fn controls(history: &History) -> String {
+    let choice = |label: &str, id: &str, of: &dyn Fn(usize) -> String| {
+        let mut values: Vec<String> = (0..history.series.len()).map(of).collect();
+        values.sort();
+        values.dedup();
+        let options: Vec<String> = values
+            .iter()
+            .map(|value| {
+                let shown = if value.is_empty() { "(none)" } else { value };
+                format!("<option value=\"{}\">{}</option>", escaped(value), escaped(shown))
+            })
+            .collect();
+        format!(
+            "<label>{label} <select id=\"{id}\"><option value=\"*\">all</option>{}</select></label>",
+            options.join("")
+        )
+    };
+    let key = |i: usize| &history.series[i].key;
+    format!(
+        "<form class=\"controls\" aria-label=\"What is shown\">\n{}\n{}\n{}\n\
+         <label><input type=\"checkbox\" id=\"log\"> log scale</label>\n\
+         <label><input type=\"checkbox\" id=\"zero\"> from zero</label>\n\
+         <label><input type=\"checkbox\" id=\"changed\"> only what changed</label>\n\
+         <p class=\"hint\">Keys: <kbd>j</kbd> <kbd>k</kbd> next and previous figure, <kbd>←</kbd> \
+         <kbd>→</kbd> points, <kbd>l</kbd> log, <kbd>z</kbd> zero, <kbd>c</kbd> changed</p>\n</form>",
+        choice("machine", "machine", &|i| key(i).machine.clone()),
+        choice("configuration", "configuration", &|i| key(i).configuration.clone()),
+        choice("family", "family", &|i| key(i).family.clone()),
+    )
+}
+
+fn alerts(history: &History) -> String {
+    if history.alerts.is_empty() {
+        return "<h2>Changes</h2>\n<p>No change of level was found.</p>".to_owned();
+    }
+    let mut rows = String::new();
+    for alert in &history.alerts {
+        let state = match (alert.is_closed(), &alert.acknowledged, alert.is_regression) {
+            (true, _, _) => "taken back".to_owned(),
+            (_, Some(reason), _) => format!("acknowledged: {reason}"),
+            (_, _, true) => "regression".to_owned(),
+            _ => "improvement".to_owned(),
+        };
+        for moved in &alert.moved {
+            let (before, after) = history.ends(moved);
+            rows.push_str(&format!(
+                "<tr><td><a href=\"#s{}\">{}</a></td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+                moved.series,
+                escaped(&history.series[moved.series].key.name()),
+                escaped(&before.revision),
+                escaped(&after.revision),
+                super::size(moved),
+                escaped(&state),
+            ));
+        }
+    }
+    format!(
+        "<h2>Changes</h2>\n<div class=\"wide\"><table>\n<thead><tr><th>series</th><th>last before</th>\
+         <th>first changed</th><th>change (95 %)</th><th>state</th></tr></thead>\n<tbody>\n{rows}\
+         </tbody></table></div>"
+    )
+}
+
+fn table(history: &History) -> String {
+    let mut rows = String::new();
+    for series in &history.series {
+        let Some(last) = series.points.last() else { continue };
+        let (low, high) = last.interval();
+        rows.push_str(&format!(
+            "<tr><td>{}</td><td>{}</td><td>{}</td><td class=\"n\">{:.1}</td>\
+             <td class=\"n\">{low:.1} to {high:.1}</td></tr>\n",
+            escaped(&series.key.name()),
+            series.points.len(),
+            escaped(&last.revision),
+            last.median(),
+        ));
+    }
+    format!(
+        "<h2>Last points</h2>\n<div class=\"wide\"><table>\n<thead><tr><th>series</th><th>points</th>\
+         <th>revision</th><th>median</th><th>interval</th></tr></thead>\n<tbody>\n{rows}</tbody>\
+         </table></div>"
+    )
+}
+
+/// Text within HTML.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Key, Options, Point, find};
+
+    #[test]
+    fn names_of_strangers_stay_text() {
+        let hostile = "</script><script>alert(1)</script>\"&";
+        let point = |at: u32| Point {
+            series: Key { machine: hostile.into(), unit: "frames/s".into(), ..Key::default() },
+            revision: format!("r{}", 300_000 + at),
+            values: vec![1e6, 1.1e6, 1.2e6],
+            ..Point::default()
+        };
+        let page = html(&find([point(1), point(2)], &[], &Options::default())).unwrap();
+        assert!(!page.contains("<script>alert") && page.matches("</script>").count() == 2);
+        assert!(page.contains("&lt;/script&gt;"));
+    }
+}

@@ -1,0 +1,147 @@
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const figures = document.getElementById("figures");
+  const by = (id) => document.getElementById(id);
+  const NS = "http://www.w3.org/2000/svg";
+
+  const draw = (tag, attributes, text) => {
+    const node = document.createElementNS(NS, tag);
+    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+    if (text !== undefined) node.textContent = text;
+    return node;
+  };
+
+  const short = (value) => {
+    if (value >= 1e6) return (value / 1e6).toPrecision(4) + " M";
+    if (value >= 1e3) return (value / 1e3).toPrecision(4) + " k";
+    return value.toPrecision(4);
+  };
+
+  // One series as a figure. The width is that of the window, so that text stays readable.
+  const figure = (series, index) => {
+    const width = Math.max(340, Math.min(1240, document.body.clientWidth - 40));
+    const height = width < 600 ? 230 : 300;
+    const left = 62, right = 10, top = 22, bottom = 46;
+    const isLog = by("log").checked;
+    const points = series.points;
+    let low = Math.min(...points.map((p) => p.low));
+    let high = Math.max(...points.map((p) => p.high));
+    if (by("zero").checked && !isLog) low = 0;
+    if (low === high) { low *= 0.99; high *= 1.01; }
+    const pad = (high - low) * 0.05;
+    high += pad;
+    if (!(by("zero").checked && !isLog)) low = Math.max(low - pad, low * 0.5);
+    const scale = (v) => (isLog ? Math.log(v) : v);
+    const y = (v) => {
+      const share = (scale(v) - scale(low)) / (scale(high) - scale(low));
+      return height - bottom - share * (height - top - bottom);
+    };
+    const step = (width - left - right) / Math.max(points.length, 1);
+    const x = (i) => left + step * (i + 0.5);
+
+    const box = document.createElement("figure");
+    box.id = "s" + index;
+    box.tabIndex = 0;
+    const caption = document.createElement("figcaption");
+    caption.textContent = series.name + ", " + series.unit;
+    const said = document.createElement("span");
+    said.className = "said";
+    said.setAttribute("aria-live", "polite");
+    caption.append(said);
+    const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" });
+    svg.append(draw("title", {}, series.name));
+
+    for (let n = 0; n <= 4; n++) {
+      const share = n / 4;
+      const value = isLog ? low * (high / low) ** share : low + (high - low) * share;
+      svg.append(draw("line", { x1: left, x2: width - right, y1: y(value), y2: y(value), class: "grid" }));
+      svg.append(draw("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, short(value)));
+    }
+    const every = Math.max(1, Math.ceil(points.length / ((width - left) / 90)));
+    points.forEach((p, i) => {
+      if (i % every === 0) {
+        const place = { x: x(i), y: height - bottom + 18, "text-anchor": "middle" };
+        svg.append(draw("text", place, String(p.revision).slice(0, 11)));
+      }
+    });
+
+    const starts = [0, ...series.changes.map((c) => points.findIndex((p) => p.revision === c.first_changed))];
+    const isLower = series.unit.startsWith("ns");
+    starts.forEach((start, n) => {
+      const end = n + 1 < starts.length ? starts[n + 1] : points.length;
+      const own = points.slice(start, end).map((p) => p.median).sort((a, b) => a - b);
+      if (!own.length) return;
+      const level = own[Math.floor(own.length / 2)];
+      const place = { x1: x(start) - step / 2, x2: x(end - 1) + step / 2, y1: y(level), y2: y(level) };
+      svg.append(draw("line", { ...place, class: "level" }));
+      if (n === 0) return;
+      const change = series.changes[n - 1];
+      const kind = (change.percent > 0) === isLower ? "worse" : "better";
+      const at = x(start) - step / 2;
+      svg.append(draw("line", { x1: at, x2: at, y1: top, y2: height - bottom, class: "change " + kind }));
+      const text = (change.percent > 0 ? "+" : "") + change.percent.toFixed(1) + " %";
+      const link = draw("a", { href: "#" });
+      const anchor = at > width - 70 ? "end" : "middle";
+      link.append(draw("text", { x: at, y: top - 8, "text-anchor": anchor, class: kind }, text));
+      link.addEventListener("click", (event) => { event.preventDefault(); box.focus(); say(start); });
+      svg.append(link);
+    });
+
+    svg.append(draw("polyline", { class: "path", points: points.map((p, i) => `${x(i)},${y(p.median)}`).join(" ") }));
+    const dots = points.map((p, i) => {
+      svg.append(draw("line", { x1: x(i), x2: x(i), y1: y(p.low), y2: y(p.high), class: "spread" }));
+      const link = draw("a", { href: encodeURI(p.source.split("/").slice(0, -1).join("/") || ".") });
+      const dot = draw("circle", { cx: x(i), cy: y(p.median), r: points.length > 80 ? 2 : 3.5, class: "dot" });
+      dot.append(draw("title", {}, p.revision));
+      link.append(dot);
+      link.setAttribute("tabindex", "-1");
+      svg.append(link);
+      dot.addEventListener("mouseenter", () => say(i));
+      return dot;
+    });
+    let here = -1;
+    const say = (i) => {
+      if (here >= 0) dots[here].classList.remove("here");
+      here = Math.max(0, Math.min(points.length - 1, i));
+      const p = points[here];
+      dots[here].classList.add("here");
+      const date = p.date ? ", " + p.date.slice(0, 10) : "";
+      const runs = p.runs ? ", " + p.runs + " runs" : "";
+      said.textContent = `${p.revision}${date}: ${short(p.median)} (${short(p.low)} to ${short(p.high)})${runs}; ${p.source}`;
+    };
+    box.addEventListener("keydown", (event) => {
+      const moves = { ArrowRight: 1, ArrowLeft: -1 };
+      if (event.key in moves) { event.preventDefault(); say(here + moves[event.key]); }
+      if (event.key === "Home") { event.preventDefault(); say(0); }
+      if (event.key === "End") { event.preventDefault(); say(points.length - 1); }
+    });
+    box.append(caption, svg);
+    return box;
+  };
+
+  const show = () => {
+    const asked = ["machine", "configuration", "family"].map((id) => [id, by(id).value]);
+    const isAsked = (series) => asked.every(([id, value]) => value === "*" || series[id] === value);
+    const long = data.series.map((series, index) => ({ series, index })).filter(({ series }) => series.points.length > 1);
+    const shown = long.filter(({ series }) => isAsked(series) && (!by("changed").checked || series.changes.length));
+    figures.replaceChildren(...shown.map(({ series, index }) => figure(series, index)));
+    if (!shown.length) figures.textContent = "No series of more than one point is of this choice.";
+  };
+
+  for (const id of ["machine", "configuration", "family", "log", "zero", "changed"]) by(id).addEventListener("change", show);
+  let wait;
+  addEventListener("resize", () => { clearTimeout(wait); wait = setTimeout(show, 150); });
+  addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.tagName === "SELECT") return;
+    const toggles = { l: "log", z: "zero", c: "changed" };
+    if (event.key in toggles) { const box = by(toggles[event.key]); box.checked = !box.checked; show(); }
+    if (event.key === "j" || event.key === "k") {
+      const all = [...figures.querySelectorAll("figure")];
+      const at = all.indexOf(document.activeElement) + (event.key === "j" ? 1 : -1);
+      const next = all[Math.max(0, Math.min(all.length - 1, at))];
+      if (next) { next.focus(); next.scrollIntoView({ block: "nearest" }); }
+    }
+  });
+  show();
+})();

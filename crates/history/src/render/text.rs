@@ -1,0 +1,146 @@
+//! A history for people: what changed first, then the series.
+
+use std::fmt::Write as _;
+
+use super::{percent, place, size};
+use crate::find::{Alert, Cause, History};
+use crate::series::Series;
+
+/// Series of an alert that are named; the others are counted.
+const NAMED: usize = 8;
+
+/// 100 columns without colour.
+pub fn text(history: &History) -> String {
+    let mut text = String::new();
+    for alert in &history.alerts {
+        let _ = writeln!(text, "{}", heading(history, alert));
+        for moved in alert.moved.iter().take(NAMED) {
+            let name = history.series[moved.series].key.name();
+            let _ = writeln!(text, "    {:28} {name}", size(moved));
+        }
+        if alert.moved.len() > NAMED {
+            let _ = writeln!(text, "    and {} more series", alert.moved.len() - NAMED);
+        }
+        if !alert.unmoved.is_empty() {
+            let _ = writeln!(text, "    did not move: {} series", alert.unmoved.len());
+        }
+    }
+    for suspect in &history.suspects {
+        let series = &history.series[suspect.series];
+        let _ = writeln!(
+            text,
+            "suspected: {} since {}: {}; measure it again",
+            if suspect.is_up { "up" } else { "down" },
+            series.points[suspect.at].revision,
+            series.key.name(),
+        );
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    let long: Vec<usize> =
+        (0..history.series.len()).filter(|&i| history.series[i].points.len() > 1).collect();
+    if !long.is_empty() {
+        let _ = writeln!(
+            text,
+            "{:>6} {:>7} {:>14} {:>9}  series",
+            "points", "changes", "last", "in all"
+        );
+    }
+    for &index in &long {
+        let series = &history.series[index];
+        let _ = writeln!(
+            text,
+            "{:>6} {:>7} {:>14} {:>9}  {}",
+            series.points.len(),
+            history.changes[index].len(),
+            last(series),
+            overall(series),
+            series.key.name(),
+        );
+    }
+    let single = history.series.len() - long.len();
+    let _ = writeln!(
+        text,
+        "{} series, {single} of them with a single point; {} changes of {} causes",
+        history.series.len(),
+        history.changes.iter().map(Vec::len).sum::<usize>(),
+        history.alerts.len(),
+    );
+    text
+}
+
+/// `3fa19c20 regression after r1, at or before r2, software, open`.
+fn heading(history: &History, alert: &Alert) -> String {
+    let what = if alert.is_regression { "regression" } else { "improvement" };
+    let cause = match alert.cause {
+        Cause::Software => "",
+        Cause::Machine => "; the machine or the lab, not the software",
+    };
+    let state = match (&alert.acknowledged, alert.is_closed()) {
+        (_, true) => "; taken back since".to_owned(),
+        (Some(reason), _) => format!("; acknowledged: {reason}"),
+        _ => String::new(),
+    };
+    let first = &alert.moved[0];
+    let p = first.change.p;
+    let p = if p < 1e-4 { "p < 0.0001".to_owned() } else { format!("p = {p:.4}") };
+    format!("{} {what} {}, {p}{cause}{state}", alert.id, place(history, first))
+}
+
+/// The last median with its unit.
+fn last(series: &Series) -> String {
+    let median = series.points.last().map_or(f64::NAN, crate::Point::median);
+    let unit = &series.key.unit;
+    if median >= 1e6 && unit == "frames/s" {
+        format!("{:.3} Mfps", median / 1e6)
+    } else if median >= 1e3 && unit == "frames/s" {
+        format!("{:.1} kfps", median / 1e3)
+    } else {
+        format!("{median:.1} {unit}")
+    }
+}
+
+/// The last median over the first.
+fn overall(series: &Series) -> String {
+    match (series.points.first(), series.points.last()) {
+        (Some(first), Some(last)) => percent(last.median() / first.median() - 1.0),
+        _ => String::new(),
+    }
+}
+
+/// The alerts as a Markdown table, for a page or the summary of a CI run.
+pub fn markdown(history: &History) -> String {
+    let mut text = String::new();
+    if history.alerts.is_empty() {
+        text.push_str("No change of level was found.\n");
+    } else {
+        text.push_str(
+            "| alert | revisions | series | change | p | state |\n|---|---|---|---|---|---|\n",
+        );
+    }
+    for alert in &history.alerts {
+        let state = match (&alert.acknowledged, alert.is_closed(), alert.is_regression) {
+            (_, true, _) => "taken back",
+            (Some(_), _, _) => "acknowledged",
+            (_, _, true) => "regression",
+            _ => "improvement",
+        };
+        for moved in &alert.moved {
+            let (before, after) = history.ends(moved);
+            let name = history.series[moved.series].key.name().replace('|', "\\|");
+            let _ = writeln!(
+                text,
+                "| {} | {} … {} | {name} | {} | {:.2e} | {state} |",
+                alert.id,
+                before.revision,
+                after.revision,
+                size(moved),
+                moved.change.p,
+            );
+        }
+    }
+    let points: usize = history.series.iter().map(|s| s.points.len()).sum();
+    let _ = writeln!(text, "\n{} series, {points} points.", history.series.len());
+    text
+}

@@ -1,0 +1,107 @@
+//! Points in their order.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use fwdlab_netbenches::revision::Revision;
+
+use crate::point::{Key, Point};
+
+/// A series: the points of one key, oldest first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// What it is of.
+    pub key: Key,
+    /// Its points.
+    pub points: Vec<Point>,
+}
+
+/// Gathers points into series, each in its order: by revision where all revisions have one, else by
+/// date, else by name. Points without a figure are left out.
+pub fn gather(points: impl IntoIterator<Item = Point>) -> Vec<Series> {
+    let mut by_key: BTreeMap<Key, Vec<Point>> = BTreeMap::new();
+    for point in points.into_iter().filter(Point::is_sound) {
+        by_key.entry(point.series.clone()).or_default().push(point);
+    }
+    let series = by_key.into_iter().map(|(key, mut points)| {
+        sort(&mut points);
+        Series { key, points }
+    });
+    series.collect()
+}
+
+fn sort(points: &mut Vec<Point>) {
+    let revisions: Vec<Option<Revision>> = points.iter().map(Point::read_revision).collect();
+    let by_revision = revisions.windows(2).all(|pair| match pair {
+        [Some(a), Some(b)] => a.order(b).is_some(),
+        _ => false,
+    });
+    let by_date = points.iter().all(|point| point.date.is_some());
+    let mut keyed: Vec<(Option<Revision>, Point)> =
+        revisions.into_iter().zip(std::mem::take(points)).collect();
+    keyed.sort_by(|(a, one), (b, other)| {
+        let number = match (a, b) {
+            (Some(a), Some(b)) if by_revision => a.order(b).unwrap_or(Ordering::Equal),
+            _ => Ordering::Equal,
+        };
+        let date = if by_date || by_revision { one.date.cmp(&other.date) } else { Ordering::Equal };
+        number
+            .then(date)
+            .then_with(|| one.revision.cmp(&other.revision))
+            .then_with(|| one.source.cmp(&other.source))
+    });
+    points.extend(keyed.into_iter().map(|(_, point)| point));
+}
+
+impl Series {
+    /// The medians of its points.
+    pub fn medians(&self) -> Vec<f64> {
+        self.points.iter().map(Point::median).collect()
+    }
+
+    /// What the runs of a point say of its error, as a ratio: the median over the points.
+    pub fn noise(&self) -> f64 {
+        let own: Vec<f64> =
+            self.points.iter().filter_map(Point::noise).filter(|n| n.is_finite()).collect();
+        if own.is_empty() { 0.0 } else { fwdlab_stats::median(&own) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(revision: &str, date: Option<&str>) -> Point {
+        Point {
+            revision: revision.into(),
+            date: date.map(str::to_owned),
+            values: vec![1.0],
+            ..Point::default()
+        }
+    }
+
+    fn order(points: Vec<Point>) -> Vec<String> {
+        gather(points).remove(0).points.into_iter().map(|p| p.revision).collect()
+    }
+
+    #[test]
+    fn revisions_go_before_dates_and_dates_before_names() {
+        let late = Some("2020-01-01T00:00:00Z");
+        let early = Some("2019-01-01T00:00:00Z");
+        assert_eq!(
+            order(vec![point("n255412", early), point("r99999", late), point("r312205", early)]),
+            ["r99999", "r312205", "n255412"]
+        );
+        assert_eq!(
+            order(vec![point("0ec6be0", late), point("9ab12cd", early)]),
+            ["9ab12cd", "0ec6be0"]
+        );
+        assert_eq!(order(vec![point("b", None), point("a", late)]), ["a", "b"]);
+    }
+
+    #[test]
+    fn points_without_a_figure_are_left_out() {
+        let empty = Point { revision: "r312206".into(), ..Point::default() };
+        assert_eq!(order(vec![point("r312205", None), empty]), ["r312205"]);
+    }
+}

@@ -1,0 +1,135 @@
+//! Histories of whole directories: published ones, and the same after an import.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use fwdlab_history::{History, Options, find, read, render};
+use serde_json::Value;
+
+/// A year of `.pps` files: two configurations, 40 revisions of five runs, pf 5 % slower from r301000
+/// on.
+fn year(root: &Path) -> PathBuf {
+    let dir = root.join("Atom_C2558_4Cores/Intel_i350/firewalls/results/fbsd.2017");
+    fs::create_dir_all(&dir).expect("a history");
+    for at in 0..40u32 {
+        for (configuration, base) in [("forwarding", 826_000.0), ("pf-statefull", 512_000.0)] {
+            let is_slower = configuration == "pf-statefull" && at >= 20;
+            let level = base * if is_slower { 0.95 } else { 1.0 };
+            let run = |n: u32| level * (1.0 + f64::from((at * 7 + n * 3) % 9) * 0.001);
+            let lines: String = (0..5).map(|n| format!("{}\n", run(n))).collect();
+            fs::write(dir.join(format!("{}.{configuration}.pps", 300_000 + at * 50)), lines)
+                .expect("a history");
+        }
+    }
+    dir
+}
+
+fn history(dir: &Path) -> History {
+    let found = read::read(&[dir.to_owned()]).expect("a history");
+    find(found.points, &[], &Options::default())
+}
+
+fn json(history: &History) -> Value {
+    serde_json::from_str(&render::json(history).expect("a history")).expect("a history")
+}
+
+#[test]
+fn a_published_year_is_read_directly_and_its_change_is_found() {
+    let root = tempfile::tempdir().unwrap();
+    year(root.path());
+    let value = json(&history(root.path()));
+    let series = value["series"].as_array().unwrap();
+    assert_eq!(series.len(), 2);
+    let pf = series.iter().find(|s| s["configuration"] == "pf-statefull").unwrap();
+    assert_eq!(pf["machine"], "Atom_C2558_4Cores/Intel_i350");
+    assert_eq!(pf["points"].as_array().unwrap().len(), 40);
+    assert_eq!(pf["points"][0]["revision"], "300000");
+    assert_eq!(pf["points"][0]["runs"], 5);
+    let changes = pf["changes"].as_array().unwrap();
+    assert_eq!(changes.len(), 1);
+    assert_eq!(
+        (&changes[0]["first_changed"], &changes[0]["last_before"]),
+        (&Value::from("301000"), &Value::from("300950"))
+    );
+    let (low, high) = (changes[0]["low"].as_f64().unwrap(), changes[0]["high"].as_f64().unwrap());
+    assert!(low < -5.0 && -5.0 < high, "{low} to {high}");
+    let forwarding = series.iter().find(|s| s["configuration"] == "forwarding").unwrap();
+    assert_eq!(forwarding["changes"].as_array().unwrap().len(), 0);
+    assert_eq!(value["alerts"][0]["unmoved"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn the_data_of_a_graph_serves_where_nothing_else_is_left() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = root.path().join("lab_4Cores/nic/firewalls/results/fbsd.2016");
+    fs::create_dir_all(&dir).unwrap();
+    let rows: String = (0..30u32)
+        .map(|i| {
+            let level = if i < 12 { 550_000 } else { 520_000 } + (i * 1_373) % 2_000;
+            format!("{} {level} {} {}\n", 293_069 + i * 400, level - 2_000, level + 2_000)
+        })
+        .collect();
+    fs::write(dir.join("forwarding.data"), format!("#index median minimum maximum\n{rows}"))
+        .unwrap();
+    fs::write(dir.join("README.md"), "One year\n").unwrap();
+    let value = json(&history(root.path()));
+    assert_eq!(value["series"][0]["configuration"], "forwarding");
+    assert_eq!(value["series"][0]["changes"][0]["first_changed"], "297869");
+}
+
+#[test]
+fn a_tree_without_results_is_an_error_that_says_what_was_wanted() {
+    let root = tempfile::tempdir().unwrap();
+    let error = read::read(&[root.path().to_owned()]).unwrap_err().to_string();
+    assert!(error.contains("trials.jsonl") && error.contains(".pps"), "{error}");
+}
+
+#[test]
+fn the_seeds_are_one_history_published_or_imported() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/netbenches");
+    if !root.is_dir() {
+        println!("SKIPPED: the_seeds_are_one_history_published_or_imported: no {}", root.display());
+        return;
+    }
+    let published = history(&root);
+    // "I never saw 14.8 Mpps before, compare with previous benches": they sent other flows
+    let xeon = |flows| {
+        let is_it = |s: &&fwdlab_history::Series| {
+            let key = &s.key;
+            key.machine.starts_with("Xeon")
+                && key.family == "inet"
+                && key.flows == Some(flows)
+                && key.configuration.is_empty()
+        };
+        published.series.iter().find(is_it).map(|s| s.points[0].revision.clone())
+    };
+    assert_eq!(xeon(2_000).as_deref(), Some("r368287"));
+    assert_eq!(xeon(4_970).as_deref(), Some("r368606"));
+    // a patched image is no point of the line that it was patched on
+    assert!(published.series.iter().any(|s| s.key.configuration == "+D11476"));
+    let out = tempfile::tempdir().unwrap();
+    fwdlab_netbenches::import::import(&root, out.path()).unwrap();
+    let imported = history(out.path());
+    let figures = |own: &History| -> Vec<(String, Vec<(String, String)>)> {
+        let point = |p: &fwdlab_history::Point| (p.revision.clone(), format!("{:.3}", p.median()));
+        own.series.iter().map(|s| (s.key.name(), s.points.iter().map(point).collect())).collect()
+    };
+    assert_eq!(figures(&published), figures(&imported));
+}
+
+#[test]
+fn every_format_says_something() {
+    let root = tempfile::tempdir().unwrap();
+    year(root.path());
+    let own = history(root.path());
+    assert!(render::text(&own).contains("regression after 300950, at or before 301000"));
+    assert!(render::markdown(&own).contains("| regression |"));
+    let benchmark: Value =
+        serde_json::from_str(&render::github_action_benchmark(&own).unwrap()).unwrap();
+    assert_eq!(benchmark["customBiggerIsBetter"].as_array().unwrap().len(), 2);
+    let bencher: Value = serde_json::from_str(&render::bencher(&own).unwrap()).unwrap();
+    assert_eq!(bencher.as_object().unwrap().len(), 2);
+    let otava = render::otava(&own);
+    assert_eq!(otava.lines().count(), 41);
+    assert!(otava.starts_with("time,commit,"));
+}

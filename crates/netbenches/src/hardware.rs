@@ -1,0 +1,69 @@
+//! Which machine a published directory is of: by its hardware, as the archive's paths name it
+//! (`PROCESSOR_nCores/NIC/BENCH/results/IMAGE`, in earlier years `PROCESSOR_nCores-NIC/BENCH/…`).
+
+/// A machine and the set of benches that ran on it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Hardware {
+    /// Processor and card; empty when the path does not name them.
+    pub machine: String,
+    /// The set of benches: `firewalls`, `ipsec`; empty when the path does not name one.
+    pub bench: String,
+}
+
+impl Hardware {
+    /// Reads the path of a directory of results, with `/` between its parts.
+    pub fn of(path: &str) -> Self {
+        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        let Some(results) = parts.iter().rposition(|part| *part == "results") else {
+            return Self::default();
+        };
+        let above = |count: usize| results.checked_sub(count).and_then(|at| parts.get(at).copied());
+        let bench = above(1).unwrap_or_default();
+        let (near, far) = (above(2).unwrap_or_default(), above(3).unwrap_or_default());
+        let machine = match (names_cores(near), names_cores(far)) {
+            (true, _) => near.to_owned(),
+            (false, true) => format!("{far}/{near}"),
+            (false, false) => near.to_owned(),
+        };
+        Self { machine: one_spelling(&machine), bench: bench.to_owned() }
+    }
+}
+
+/// Whether a name says how many cores a processor has.
+fn names_cores(part: &str) -> bool {
+    let lower = part.to_ascii_lowercase();
+    lower.match_indices("core").any(|(at, _)| lower[..at].ends_with(|c: char| c.is_ascii_digit()))
+}
+
+/// Processor and card with a slash between them, as the archive writes it today.
+fn one_spelling(machine: &str) -> String {
+    let lower = machine.to_ascii_lowercase();
+    let Some(at) = lower.find("cores").map(|at| at + "cores".len()) else {
+        return machine.to_owned();
+    };
+    match machine.split_at(at) {
+        (_, "") => machine.to_owned(),
+        (processor, card) => format!("{processor}/{}", card.trim_start_matches(['-', '_', '/'])),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_years_of_one_machine_are_one() {
+        for path in [
+            "AMD_GX-412TC_4Cores/Intel_i210AT/firewalls/results/fbsd13-D27401",
+            "/x/AMD_GX-412TC_4Cores-Intel_i210AT/firewalls/results/fbsd.2016",
+            "AMD_GX-412TC_4Cores_Intel_i210AT/firewalls/results/a/RAW",
+        ] {
+            let found = Hardware::of(path);
+            assert_eq!(found.machine, "AMD_GX-412TC_4Cores/Intel_i210AT", "{path}");
+            assert_eq!(found.bench, "firewalls");
+        }
+        assert_eq!(Hardware::of("somewhere/else"), Hardware::default());
+        assert_eq!(Hardware::of("lab1/forwarding/results/x").machine, "lab1");
+        assert_eq!(Hardware::of("results/x"), Hardware::default());
+    }
+}

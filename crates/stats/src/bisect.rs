@@ -1,0 +1,402 @@
+//! Which step of a chain changed a figure, when every measurement is noisy.
+//!
+//! A chain of states (commits, images, variants) begins with a good end and ends with a bad one.
+//! Each measurement compares one state with the good end, side by side, so that a machine that
+//! drifts moves both; its value is the logarithm of their ratio. [`Bisection::next`] says what to
+//! measure next, or the answer. It depends on the measurements alone, so a bisection that was
+//! interrupted goes on from them.
+//!
+//! 1. The bad end is measured first. If it is as the good one, the difference of before is gone.
+//! 2. Where the change is gets a probability (Horstein 1963; Waeber, Frazier and Henderson 2013):
+//!    the state that splits it in two is measured, and again where that left it unsure, until one
+//!    place has 1 - `error`.
+//! 3. Both sides of the place are measured until they tell whether this step explains the whole
+//!    difference. If it does not, or a state fits neither level, all states are measured and every
+//!    step that holds is named: several changes are an answer, and so is no single culprit.
+
+use crate::change::{Settings, changes};
+use crate::distribution::{normal_quantile, t_critical, t_two_sided};
+use crate::sample::median;
+
+/// Measurements of the bad end before anything is said, and most of them.
+const ENDS: (usize, usize) = (4, 12);
+/// Measurements of both sides of the culprit, and of every state when all are measured.
+const SIDES: usize = 3;
+/// Longest chain of which all states are measured.
+const LONGEST_SCAN: usize = 64;
+/// Measurements of the states beside a step of several.
+const STEPS: usize = 7;
+/// How often the answer is looked at before it holds, on average: each look may err.
+const ROUNDS: f64 = 4.0;
+/// How much wider the error of a median of few is than that of their mean.
+const OF_MEDIAN: f64 = 1.2;
+/// Weight of the prior noise, in degrees of freedom.
+const PRIOR_DF: f64 = 4.0;
+/// Share of the measurements that may be stray: what one of them can say is bounded.
+const STRAY: f64 = 0.02;
+
+/// What is asked of a bisection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Terms {
+    /// Probability of a wrong answer that is accepted.
+    pub error: f64,
+    /// The smallest change that matters, as a ratio.
+    pub margin: f64,
+    /// Noise of one measurement that is expected before any is seen, as a ratio.
+    pub prior_noise: f64,
+    /// Measurements after which it gives up.
+    pub most: usize,
+}
+
+impl Default for Terms {
+    fn default() -> Self {
+        Self { error: 0.05, margin: 0.01, prior_noise: 0.01, most: 200 }
+    }
+}
+
+/// A step of the chain and how much it changed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    /// The first state with the change; the one before it is without.
+    pub at: usize,
+    /// The ratio of their figures, less 1.
+    pub ratio: f64,
+    /// Its 95 % interval.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+/// What a bisection found.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// One step explains the difference.
+    Culprit {
+        /// The step.
+        step: Step,
+        /// Probability that it is this one.
+        probability: f64,
+    },
+    /// More than one step changed the figure, in order.
+    Several(Vec<Step>),
+    /// The ends do not differ today: the lab or the machine changed since.
+    Gone {
+        /// The bad end over the good one, less 1, with its 95 % interval.
+        ratio: f64,
+        /// Lower end.
+        low: f64,
+        /// Upper end.
+        high: f64,
+    },
+    /// The ends do not differ, but states between them do: one change takes back another.
+    Cancelled(Vec<Step>),
+    /// The ends differ, but no step does by enough: a slow slide, or more noise than difference.
+    NoCulprit,
+}
+
+/// What to do next.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Next {
+    /// Compare this state with the good end.
+    Measure(usize),
+    /// Stop.
+    Answer(Answer),
+}
+
+/// A bisection: the values of each state so far. State 0 is the good end, which needs none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bisection {
+    terms: Terms,
+    values: Vec<Vec<f64>>,
+}
+
+impl Bisection {
+    /// A chain of `states`, both ends included; at least two.
+    pub fn new(states: usize, terms: Terms) -> Self {
+        Self { terms, values: vec![Vec::new(); states.max(2)] }
+    }
+
+    /// Takes a measurement: the ratio of the figure of `state` to that of the good end. What is not
+    /// positive and finite is left out.
+    pub fn take(&mut self, state: usize, ratio: f64) {
+        let own =
+            self.values.get_mut(state).filter(|_| state > 0 && ratio > 0.0 && ratio.is_finite());
+        if let Some(values) = own {
+            values.push(ratio.ln());
+        }
+    }
+
+    /// Measurements so far.
+    pub fn count(&self) -> usize {
+        self.values.iter().map(Vec::len).sum()
+    }
+
+    /// What to measure next, or the answer.
+    pub fn next(&self) -> Next {
+        let last = self.values.len() - 1;
+        if self.values[last].len() < ENDS.0 {
+            return Next::Measure(last);
+        }
+        let noise = self.noise();
+        if !self.is_apart(last, &noise) {
+            return match self.values[last].len() < ENDS.1 {
+                true => Next::Measure(last),
+                false => self.without_difference(&noise),
+            };
+        }
+        if self.count() >= self.terms.most {
+            return Next::Answer(Answer::NoCulprit);
+        }
+        if last == 1 {
+            return Next::Answer(Answer::Culprit { step: self.step(1, &noise), probability: 1.0 });
+        }
+        if self.has_third_level(&noise) {
+            return self.scan(&noise);
+        }
+        let places = self.probabilities(&noise);
+        let best = (0..places.len()).max_by(|&a, &b| places[a].total_cmp(&places[b])).unwrap_or(0);
+        // half of the error is for the ends and for the check
+        if places[best] < 1.0 - self.terms.error / 2.0 / ROUNDS {
+            return Next::Measure(self.halfway(&places));
+        }
+        self.check(best + 1, places[best], &noise)
+    }
+
+    /// The noise of one measurement, from those that were repeated.
+    fn noise(&self) -> Noise {
+        let mut squares = PRIOR_DF * self.terms.prior_noise * self.terms.prior_noise;
+        let mut df = PRIOR_DF;
+        for values in self.values.iter().filter(|values| values.len() > 1) {
+            // around the median, and bounded: one stray value must not hide a change from all
+            let middle = median(values);
+            let far = 5.0 * self.terms.prior_noise;
+            squares += values.iter().map(|v| (v - middle).abs().min(far).powi(2)).sum::<f64>();
+            df += (values.len() - 1) as f64;
+        }
+        Noise { sd: (squares / df).sqrt(), df }
+    }
+
+    /// Whether a state differs from the good end, by enough to matter.
+    fn is_apart(&self, state: usize, noise: &Noise) -> bool {
+        let values = &self.values[state];
+        let error = OF_MEDIAN * noise.sd / (values.len().max(1) as f64).sqrt();
+        let size = middle(values);
+        size.exp_m1().abs() >= self.terms.margin
+            && t_two_sided(size / error, noise.df) <= self.terms.error / 5.0
+    }
+
+    /// The probability that the change lies at each step; the first is that from state 0 to 1.
+    fn probabilities(&self, noise: &Noise) -> Vec<f64> {
+        let last = self.values.len() - 1;
+        let bad = middle(&self.values[last]);
+        let sd = noise.sd * (1.0 + 1.0 / self.values[last].len() as f64).sqrt();
+        // of a value at either level, with a share of stray ones anywhere
+        let weigh = |value: f64, level: f64| {
+            let z = (value - level) / sd;
+            let broad = STRAY * sd / (10.0 * sd).max(bad.abs());
+            ((1.0 - STRAY) * (-0.5 * z * z).exp() + broad).ln()
+        };
+        let per_state: Vec<(f64, f64)> = self.values[..last]
+            .iter()
+            .map(|values| {
+                let at = |level: f64| values.iter().map(|v| weigh(*v, level)).sum::<f64>();
+                (at(0.0), at(bad))
+            })
+            .collect();
+        let logs: Vec<f64> = (1..=last)
+            .map(|first_bad| {
+                let own = |(state, (good, bad)): (usize, &(f64, f64))| {
+                    if state < first_bad { *good } else { *bad }
+                };
+                per_state.iter().enumerate().map(own).sum()
+            })
+            .collect();
+        let top = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let total: f64 = logs.iter().map(|l| (l - top).exp()).sum();
+        logs.iter().map(|l| (l - top).exp() / total).collect()
+    }
+
+    /// The state between the ends that splits the probability in two.
+    fn halfway(&self, places: &[f64]) -> usize {
+        let mut before = 0.0;
+        let mut best = (f64::INFINITY, 1);
+        for state in 1..self.values.len() - 1 {
+            before += places[state - 1];
+            let off = (before - 0.5).abs();
+            if off < best.0 {
+                best = (off, state);
+            }
+        }
+        best.1
+    }
+
+    /// Whether what a state measured can be this level.
+    fn fits(&self, state: usize, level: f64, noise: &Noise) -> bool {
+        let bad = middle(&self.values[self.values.len() - 1]);
+        // with so many states in view one may be off by chance
+        let measured = self.values.iter().filter(|values| values.len() >= 2).count().max(1) as f64;
+        let far = normal_quantile(1.0 - 0.01 / measured / 2.0);
+        let values = &self.values[state];
+        let count = values.len().max(1) as f64;
+        let error = OF_MEDIAN * noise.sd * (1.0 / count + 1.0 / ENDS.0 as f64).sqrt();
+        (middle(values) - level).abs() <= (far * error).max(0.15 * bad.abs())
+    }
+
+    /// Whether a state that was measured often enough is at neither end's level.
+    fn has_third_level(&self, noise: &Noise) -> bool {
+        let last = self.values.len() - 1;
+        let bad = middle(&self.values[last]);
+        let is_third = |state: usize| {
+            self.values[state].len() >= SIDES
+                && !self.fits(state, 0.0, noise)
+                && !self.fits(state, bad, noise)
+        };
+        (1..last).any(is_third)
+    }
+
+    /// Whether the step to `culprit` explains the whole difference.
+    fn check(&self, culprit: usize, probability: f64, noise: &Noise) -> Next {
+        let last = self.values.len() - 1;
+        let sides = [culprit - 1, culprit];
+        let wanting = |state: &&usize| **state > 0 && self.values[**state].len() < SIDES;
+        if let Some(&state) = sides.iter().find(wanting) {
+            return Next::Measure(state);
+        }
+        let bad = middle(&self.values[last]);
+        let fits = |state: usize| {
+            let level = if state < culprit { 0.0 } else { bad };
+            self.fits(state, level, noise)
+        };
+        let doubtful = (1..last).find(|&s| self.values[s].len() >= 2 && !fits(s));
+        // one value that fits neither level asks for a second
+        let odd = |s: &usize| self.values[*s].len() == 1 && !fits(*s);
+        match ((1..last).find(odd), doubtful) {
+            (Some(state), _) => Next::Measure(state),
+            (None, Some(_)) => self.scan(noise),
+            (None, None) => {
+                let step = self.step(culprit, noise);
+                Next::Answer(Answer::Culprit { step, probability })
+            }
+        }
+    }
+
+    /// The ends are alike: are the states between them?
+    fn without_difference(&self, noise: &Noise) -> Next {
+        let last = self.values.len() - 1;
+        if let Some(state) = self.wanting() {
+            return Next::Measure(state);
+        }
+        let steps = self.steps(noise);
+        if let Some(state) = self.unsure(&steps) {
+            return Next::Measure(state);
+        }
+        if !steps.is_empty() {
+            return Next::Answer(Answer::Cancelled(steps));
+        }
+        let step = Interval::of(&self.values[last], &[], noise);
+        Next::Answer(Answer::Gone { ratio: step.ratio, low: step.low, high: step.high })
+    }
+
+    /// Measures all states, then names every step.
+    fn scan(&self, noise: &Noise) -> Next {
+        if let Some(state) = self.wanting() {
+            return Next::Measure(state);
+        }
+        let mut steps = self.steps(noise);
+        if let Some(state) = self.unsure(&steps) {
+            return Next::Measure(state);
+        }
+        Next::Answer(match (steps.len(), steps.pop()) {
+            (1, Some(step)) => Answer::Culprit { step, probability: 1.0 - self.terms.error },
+            (0, _) => Answer::NoCulprit,
+            (_, last) => {
+                steps.extend(last);
+                Answer::Several(steps)
+            }
+        })
+    }
+
+    /// A state that has too few measurements for a scan; in long chains only every so many-th is
+    /// asked.
+    fn wanting(&self) -> Option<usize> {
+        let stride = self.values.len().div_ceil(LONGEST_SCAN);
+        let count = |state: &usize| self.values[*state].len();
+        let asked = (1..self.values.len()).filter(|state| state % stride == 0);
+        asked.filter(|state| count(state) < SIDES).min_by_key(count)
+    }
+
+    /// A state beside one of the steps that should be measured again before they are named.
+    fn unsure(&self, steps: &[Step]) -> Option<usize> {
+        let beside = steps.iter().flat_map(|step| [step.at - 1, step.at]);
+        let few = beside.filter(|&state| state > 0 && self.values[state].len() < STEPS);
+        few.min_by_key(|&state| self.values[state].len())
+    }
+
+    /// Every step that holds, from the levels of all measured states.
+    fn steps(&self, noise: &Noise) -> Vec<Step> {
+        let measured: Vec<usize> =
+            (0..self.values.len()).filter(|&s| s == 0 || self.values[s].len() >= SIDES).collect();
+        let levels: Vec<f64> = measured.iter().map(|&s| middle(&self.values[s]).exp()).collect();
+        // the good end is in every measurement: its own noise is that of all
+        let own = OF_MEDIAN * noise.sd / (SIDES as f64).sqrt();
+        let settings =
+            Settings { alpha: self.terms.error / 5.0, margin: self.terms.margin, prior_noise: own };
+        let found = changes_of(&levels, own, &settings);
+        found.into_iter().filter_map(|at| Some(self.step(*measured.get(at)?, noise))).collect()
+    }
+
+    fn step(&self, at: usize, noise: &Noise) -> Step {
+        let own = Interval::of(&self.values[at], &self.values[at - 1], noise);
+        Step { at, ratio: own.ratio, low: own.low, high: own.high }
+    }
+}
+
+/// Places where the levels change. Unlike in a history of days a single state may be a level of its
+/// own: it was measured again and again.
+fn changes_of(levels: &[f64], own: f64, settings: &Settings) -> Vec<usize> {
+    let mut doubled: Vec<f64> = Vec::with_capacity(levels.len() * 3);
+    for level in levels {
+        doubled.extend([*level; 3]);
+    }
+    let settings = Settings { prior_noise: own * 3f64.sqrt(), ..*settings };
+    let found = changes(&doubled, own * 3f64.sqrt(), &settings);
+    found.iter().map(|change| change.at / 3).collect()
+}
+
+struct Noise {
+    sd: f64,
+    df: f64,
+}
+
+struct Interval {
+    ratio: f64,
+    low: f64,
+    high: f64,
+}
+
+impl Interval {
+    /// Of `after` over `before`; no values are those of the good end.
+    fn of(after: &[f64], before: &[f64], noise: &Noise) -> Self {
+        let share =
+            |values: &[f64]| if values.is_empty() { 0.0 } else { 1.0 / values.len() as f64 };
+        let size = middle(after) - middle(before);
+        let error = OF_MEDIAN * noise.sd * (share(after) + share(before)).sqrt();
+        let half = t_critical(0.95, noise.df) * error;
+        Self { ratio: size.exp_m1(), low: (size - half).exp_m1(), high: (size + half).exp_m1() }
+    }
+}
+
+/// The middle: the median of fewer than five, else the mean without the lowest and the highest, so
+/// that one stray value moves neither; 0 of none.
+fn middle(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    match sorted.len() {
+        0 => 0.0,
+        1..5 => median(&sorted),
+        count => sorted[1..count - 1].iter().sum::<f64>() / (count - 2) as f64,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,96 @@
+//! Where the level of a series changed: a year of nightly results, one value a point.
+//!
+//! [`changes`] looks back over a whole series. Its steps:
+//!
+//! 1. stray points are replaced ([`filter`]): one or two bad days in a row are no change;
+//! 2. the best partition into levels is a list of candidates ([`partition`]; optimal partitioning as
+//!    in Jackson et al. 2005, which PELT of Killick et al. 2012 prunes);
+//! 3. candidates are withdrawn, the weakest first, until every one that is left is significant
+//!    beside its neighbours, with a test whose noise is moderated by a prior ([`confirm`]), so that
+//!    two points may be compared as well as two hundred.
+//!
+//! [`watch`] looks forward: it says after each new point whether the level has changed, with a
+//! bound on false alarms that holds at any time. [`divisive`] is the rival that both were measured
+//! against (`cargo xtask history`; docs/history.md has the table).
+//!
+//! Values are positive; all arithmetic is on their logarithms, so that sizes are ratios.
+
+mod confirm;
+pub mod divisive;
+mod filter;
+mod partition;
+#[cfg(test)]
+mod tests;
+pub mod watch;
+
+use crate::distribution::t_quantile;
+
+/// What is asked of a change.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// The largest p of a change, corrected for the search over places.
+    pub alpha: f64,
+    /// The smallest change that matters, as a ratio: 0.01 is 1 %.
+    pub margin: f64,
+    /// Noise between points that is expected before any is seen, as a ratio.
+    pub prior_noise: f64,
+}
+
+impl Default for Settings {
+    /// Chosen by `cargo xtask history`.
+    fn default() -> Self {
+        Self { alpha: 1e-3, margin: 0.01, prior_noise: 0.01 }
+    }
+}
+
+/// A change of level.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Change {
+    /// Index of the first point after the change, from 1.
+    pub at: usize,
+    /// The earliest and the latest index where it may have been: places that explain the series
+    /// almost as well.
+    pub range: (usize, usize),
+    /// The new level over the old one, less 1.
+    pub ratio: f64,
+    /// Its 95 % interval.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// Probability of a change as clear as this at any place between its neighbours, if there was
+    /// none.
+    pub p: f64,
+}
+
+/// The changes of level in `values`, in order. Fewer than two values have none; values that are not
+/// positive and finite count as missing and change nothing.
+///
+/// `noise` is what a point's own runs say of its error, as a ratio: levels that differ less than the
+/// runs of one point are not told apart.
+pub fn changes(values: &[f64], noise: f64, settings: &Settings) -> Vec<Change> {
+    let kept: Vec<usize> =
+        (0..values.len()).filter(|&i| values[i].is_finite() && values[i] > 0.0).collect();
+    if kept.len() < 2 {
+        return Vec::new();
+    }
+    let logs: Vec<f64> = kept.iter().map(|&i| values[i].ln()).collect();
+    let floor = noise.max(0.0);
+    let clean = filter::without_strays(&logs, floor);
+    let candidates = partition::levels(&clean, floor);
+    let confirmed = confirm::confirm(&clean, candidates, floor, settings);
+    let place = |index: usize| kept.get(index).copied().unwrap_or(values.len());
+    confirmed
+        .into_iter()
+        .map(|found| {
+            let half = t_quantile(0.975, found.df) * found.error;
+            Change {
+                at: place(found.at),
+                range: (place(found.range.0), place(found.range.1)),
+                ratio: found.size.exp_m1(),
+                low: (found.size - half).exp_m1(),
+                high: (found.size + half).exp_m1(),
+                p: found.p,
+            }
+        })
+        .collect()
+}

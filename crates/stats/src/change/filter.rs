@@ -1,0 +1,38 @@
+//! Stray points out of the way: one or two bad days in a row.
+
+use crate::sample::median;
+
+/// Points on either side of the window.
+const HALF: usize = 2;
+/// Fewest points of a series that is filtered.
+const FEWEST: usize = 5;
+/// How many standard deviations from its neighbours' median make a point stray.
+const FAR: f64 = 3.0;
+
+/// The series with stray points replaced by the median of the five points around them, as Hampel's
+/// filter does. A step of three points or more stays where it is.
+pub fn without_strays(logs: &[f64], floor: f64) -> Vec<f64> {
+    if logs.len() < FEWEST {
+        return logs.to_vec();
+    }
+    let reach = FAR * noise(logs).max(floor).max(f64::EPSILON);
+    (0..logs.len())
+        .map(|i| {
+            let start = i.saturating_sub(HALF).min(logs.len() - FEWEST);
+            let middle = median(&logs[start..start + FEWEST]);
+            if (logs[i] - middle).abs() > reach { middle } else { logs[i] }
+        })
+        .collect()
+}
+
+/// Noise from point to point: from the median size of the steps, which a few changes of level do
+/// not move.
+pub fn noise(logs: &[f64]) -> f64 {
+    /// Median of |z| of a standard normal.
+    const MEDIAN_ABSOLUTE: f64 = 0.674_489_750_196_081_7;
+    let steps: Vec<f64> = logs.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
+    if steps.is_empty() {
+        return 0.0;
+    }
+    median(&steps) / MEDIAN_ABSOLUTE / std::f64::consts::SQRT_2
+}

@@ -1,0 +1,44 @@
+//! What runs in a FreeBSD guest: one program without any library, so that it needs nothing of the
+//! image that it runs in. Built for the host's processor by `build.rs`; marked as a program of
+//! FreeBSD by its note.
+//!
+//! - as the first process: mounts the user's root read-only and runs the task's script in it;
+//! - `say`: the guest's messages, over the second serial port;
+//! - `routes`: writes routes into the kernel's table;
+//! - `pass`: the tester, which sends through bpf(4) and receives through netmap(4).
+//!
+//! netmap as the sender would keep a hand on each frame, so that the kernel has to make room
+//! for another Ethernet header: some 300 instructions more for each frame.
+
+#![no_std]
+#![no_main]
+#![no_builtins]
+
+mod init;
+mod pass;
+mod routes;
+mod say;
+mod sys;
+mod text;
+
+use sys::Arguments;
+
+/// Begins every run.
+fn main(arguments: &Arguments) -> i32 {
+    if sys::process_id() == 1 {
+        return init::run();
+    }
+    let done = match arguments.get(1) {
+        b"say" => say::run(arguments),
+        b"routes" => routes::run(arguments),
+        b"pass" => pass::run(arguments),
+        _ => Err(text::Problem::new("usage: say | routes | pass")),
+    };
+    match done {
+        Ok(()) => 0,
+        Err(problem) => {
+            problem.print();
+            1
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! FreeBSD's system calls for x86-64, and memory that comes from them. All unsafe code of the
+//! guest's program is below this module.
+
+mod call;
+mod netmap;
+mod start;
+
+use call::{call, number};
+
+pub use netmap::Receiver;
+pub use start::Arguments;
+
+/// An error number of the system.
+#[derive(Clone, Copy)]
+pub struct Errno(pub u32);
+
+pub type Outcome<T> = Result<T, Errno>;
+
+pub const READ: usize = 0;
+pub const WRITE: usize = 1;
+pub const READ_WRITE: usize = 2;
+/// To write a file anew, made if it is not there (O_WRONLY, O_CREAT, O_TRUNC).
+pub const ANEW: usize = 0x601;
+
+/// An open file; it stays open until the process ends, which is soon.
+#[derive(Clone, Copy)]
+pub struct File(pub usize);
+
+pub const OUTPUT: File = File(1);
+pub const ERRORS: File = File(2);
+
+/// A path or name that ends with a zero byte, as the system wants it.
+#[derive(Clone, Copy)]
+pub struct Name {
+    bytes: [u8; 256],
+    length: usize,
+}
+
+impl Name {
+    /// `parts` in a row; what is too long is cut, and then not found.
+    pub fn of(parts: &[&[u8]]) -> Self {
+        let mut name = Self { bytes: [0; 256], length: 0 };
+        for &byte in parts.iter().flat_map(|part| part.iter()).take(255) {
+            name.bytes[name.length] = byte;
+            name.length += 1;
+        }
+        name
+    }
+
+    fn address(&self) -> usize {
+        self.bytes.as_ptr() as usize
+    }
+}
+
+fn plain(result: Outcome<usize>) -> Outcome<()> {
+    result.map(drop)
+}
+
+impl File {
+    pub fn open(path: &[u8], how: usize) -> Outcome<Self> {
+        let path = Name::of(&[path]);
+        call(number::OPEN, [path.address(), how, 0o755, 0, 0, 0]).map(Self)
+    }
+
+    pub fn read(self, into: &mut [u8]) -> Outcome<usize> {
+        call(number::READ, [self.0, into.as_mut_ptr() as usize, into.len(), 0, 0, 0])
+    }
+
+    pub fn write(self, bytes: &[u8]) -> Outcome<usize> {
+        call(number::WRITE, [self.0, bytes.as_ptr() as usize, bytes.len(), 0, 0, 0])
+    }
+
+    pub fn write_all(self, mut bytes: &[u8]) -> Outcome<()> {
+        while !bytes.is_empty() {
+            let written = self.write(bytes)?;
+            bytes = &bytes[written..];
+        }
+        Ok(())
+    }
+
+    /// A request whose argument is a value that the system reads and may change.
+    fn control<T>(self, request: usize, value: &mut T) -> Outcome<()> {
+        plain(call(number::IOCTL, [self.0, request, core::ptr::from_mut(value) as usize, 0, 0, 0]))
+    }
+
+    /// A request without argument.
+    fn request(self, request: usize) -> Outcome<()> {
+        plain(call(number::IOCTL, [self.0, request, 0, 0, 0, 0]))
+    }
+
+    pub fn close(self) {
+        let _ = call(number::CLOSE, [self.0, 0, 0, 0, 0, 0]);
+    }
+
+    /// Makes a serial port leave every byte as it is (TIOCGETA, TIOCSETA).
+    pub fn make_raw(self) -> Outcome<()> {
+        // Four words of flags: input, output, control, local; then 28 bytes.
+        let mut settings = [0_u32; 11];
+        self.control(0x402c_7413, &mut settings)?;
+        settings[0] = 0;
+        settings[1] = 0;
+        settings[3] = 0;
+        self.control(0x802c_7414, &mut settings)
+    }
+
+    /// Waits until everything has left a serial port (TIOCDRAIN).
+    pub fn drain(self) -> Outcome<()> {
+        self.request(0x2000_745e)
+    }
+}
+
+/// A file's whole content, up to `most` bytes.
+pub fn whole(path: &[u8], most: usize) -> Outcome<&'static mut [u8]> {
+    let file = File::open(path, READ)?;
+    let memory = memory(most)?;
+    let length = fill(file, memory)?;
+    file.close();
+    Ok(&mut memory[..length])
+}
+
+/// Reads until the end or until `into` is full.
+pub fn fill(file: File, into: &mut [u8]) -> Outcome<usize> {
+    let mut length = 0;
+    while length < into.len() {
+        match file.read(&mut into[length..])? {
+            0 => break,
+            more => length += more,
+        }
+    }
+    Ok(length)
+}
+
+/// Fresh memory, all zero.
+pub fn memory(bytes: usize) -> Outcome<&'static mut [u8]> {
+    call::map(None, bytes)
+}
+
+pub fn process_id() -> usize {
+    call(number::GETPID, [0; 6]).unwrap_or(0)
+}
+
+/// Lets others run.
+pub fn yield_processor() {
+    let _ = call(number::SCHED_YIELD, [0; 6]);
+}
+
+/// Gives this process and its children a fixed priority (rtprio(2)): otherwise the scheduler rates
+/// them by how long they slept before, which differs from boot to boot when a disk is waited for.
+fn fix_priority() {
+    const SET: usize = 1;
+    // Class (real time) and priority within it.
+    let priority: [u16; 2] = [2, 0];
+    let _ = call(number::RTPRIO, [SET, 0, priority.as_ptr() as usize, 0, 0, 0]);
+}
+
+/// The processor's time stamp counter. With the clock of instructions it counts those.
+pub fn ticks() -> u64 {
+    call::time_stamp()
+}
+
+/// A sender of whole frames on an interface (bpf(4)).
+pub fn frame_sender(interface: &[u8]) -> Outcome<File> {
+    let file = File::open(b"/dev/bpf", WRITE)?;
+    let mut request = [0_u8; 32];
+    for (into, &from) in request.iter_mut().zip(interface.iter().take(15)) {
+        *into = from;
+    }
+    file.control(0x8020_426c, &mut request)?; // BIOCSETIF
+    file.control(0x8004_4275, &mut 1_u32)?; // BIOCSHDRCMPLT: the source address is ours
+    Ok(file)
+}
+
+/// A socket to the kernel's routing table, whose answers are not listened to.
+pub fn routing_socket() -> Outcome<File> {
+    const PF_ROUTE: usize = 17;
+    const SOCK_RAW: usize = 3;
+    let socket = call(number::SOCKET, [PF_ROUTE, SOCK_RAW, 0, 0, 0, 0])?;
+    call(number::SHUTDOWN, [socket, 0, 0, 0, 0, 0])?;
+    Ok(File(socket))
+}
+
+/// Mounts `from` (nothing for file systems in memory) at `path`.
+pub fn mount(kind: &[u8], from: &[u8], path: &[u8], is_read_only: bool) -> Outcome<()> {
+    let names = [
+        Name::of(&[b"fstype"]),
+        Name::of(&[kind]),
+        Name::of(&[b"fspath"]),
+        Name::of(&[path]),
+        Name::of(&[b"from"]),
+        Name::of(&[from]),
+    ];
+    let mut pieces = [[0_usize; 2]; 6];
+    for (piece, name) in pieces.iter_mut().zip(&names) {
+        *piece = [name.address(), name.length + 1];
+    }
+    let count = pieces.len();
+    plain(call(
+        number::NMOUNT,
+        [pieces.as_ptr() as usize, count, usize::from(is_read_only), 0, 0, 0],
+    ))
+}
+
+pub fn make_directory(path: &[u8]) -> Outcome<()> {
+    plain(call(number::MKDIR, [Name::of(&[path]).address(), 0o755, 0, 0, 0, 0]))
+}
+
+/// Makes `path` the root of this process and its children.
+pub fn change_root(path: &[u8]) -> Outcome<()> {
+    plain(call(number::CHROOT, [Name::of(&[path]).address(), 0, 0, 0, 0, 0]))?;
+    plain(call(number::CHDIR, [Name::of(&[b"/"]).address(), 0, 0, 0, 0, 0]))
+}
+
+/// A value of the kernel's environment, which comes from its command line.
+pub fn kernel_environment<'b>(name: &[u8], into: &'b mut [u8]) -> Outcome<&'b [u8]> {
+    let address = into.as_mut_ptr() as usize;
+    let length = call(number::KENV, [0, Name::of(&[name]).address(), address, into.len(), 0, 0])?;
+    Ok(&into[..length.min(into.len()).saturating_sub(1)])
+}
+
+/// Runs a program with the console as its input and output; returns its status when it has ended.
+pub fn run_with_console(program: &[&[u8]], environment: &[&[u8]]) -> Outcome<u32> {
+    let child = call::fork()?;
+    if child == 0 {
+        let _ = call(number::SETSID, [0; 6]);
+        fix_priority();
+        if let Ok(console) = File::open(b"/dev/console", READ_WRITE) {
+            for standard in 0..3 {
+                let _ = call(number::DUP2, [console.0, standard, 0, 0, 0, 0]);
+            }
+        }
+        let arguments: [Name; 4] =
+            core::array::from_fn(|at| Name::of(program.get(at..=at).unwrap_or_default()));
+        let variables: [Name; 4] =
+            core::array::from_fn(|at| Name::of(environment.get(at..=at).unwrap_or_default()));
+        let list = |names: &[Name; 4], count: usize| -> [usize; 5] {
+            core::array::from_fn(|at| if at < count.min(4) { names[at].address() } else { 0 })
+        };
+        let argument_list = list(&arguments, program.len());
+        let variable_list = list(&variables, environment.len());
+        let _ = call(
+            number::EXECVE,
+            [
+                arguments[0].address(),
+                argument_list.as_ptr() as usize,
+                variable_list.as_ptr() as usize,
+                0,
+                0,
+                0,
+            ],
+        );
+        exit(127);
+    }
+    loop {
+        let mut status = 0_u32;
+        let address = core::ptr::from_mut(&mut status) as usize;
+        // The first process also inherits everybody's orphans.
+        if call(number::WAIT4, [usize::MAX, address, 0, 0, 0, 0])? == child {
+            return Ok(status);
+        }
+    }
+}
+
+pub fn restart() {
+    let _ = call(number::REBOOT, [0x4, 0, 0, 0, 0, 0]); // RB_NOSYNC: there is nothing to keep
+}
+
+pub fn exit(status: i32) -> ! {
+    loop {
+        let _ = call(number::EXIT, [status as usize, 0, 0, 0, 0, 0]);
+    }
+}

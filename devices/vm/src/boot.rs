@@ -1,0 +1,148 @@
+//! What a variant boots: a kernel, and what makes a guest of it.
+
+use std::path::Path;
+
+use fwdlab_agent::task::{Task, VmTester};
+use fwdlab_experiment::Variant;
+use fwdlab_topology::{NFTABLES, RuleSet};
+
+use crate::VmError;
+use crate::config::{self, Needs};
+use crate::freebsd::{self, Guest, WORDS};
+use crate::initramfs::Base;
+use crate::kernel::Kernel;
+use crate::qemu::Start;
+use crate::settings::{VmMachine, VmVariant};
+
+/// The module of Linux's own generator.
+const PKTGEN: &str = "pktgen";
+
+/// Memory of a Linux guest, in MiB, if nothing is said.
+const LINUX_MEMORY_MB: u32 = 512;
+
+/// What a variant boots.
+#[derive(Debug)]
+pub(super) struct Boot {
+    pub(super) kernel: Kernel,
+    pub(super) command_line: String,
+    system: System,
+}
+
+#[derive(Debug)]
+enum System {
+    Linux { base: Base, rules: Option<String> },
+    FreeBsd(Guest),
+}
+
+impl Boot {
+    /// `program` is fwdlab's own; `base` is the experiment file's directory. All Linux guests of an
+    /// experiment hold the same files, so that they differ only in what is compared: where one
+    /// needs rules, nft is among them.
+    pub(super) fn new(
+        variant: &Variant,
+        vm: &VmVariant,
+        machine: &VmMachine,
+        (program, base): (&Path, &Path),
+        needs: Needs,
+    ) -> Result<Self, VmError> {
+        let kernel = Kernel::find(&vm.kernel, vm.modules.as_deref(), base)?;
+        let is_freebsd = freebsd::is_kernel(&kernel.image);
+        check_words(variant, vm, machine, &kernel, is_freebsd)?;
+        let system = if is_freebsd {
+            let root = vm.root.as_ref().map(|root| base.join(root));
+            System::FreeBsd(Guest::new(&kernel, root, &vm.load, variant, base)?)
+        } else {
+            config::check(kernel.config.as_deref(), needs)?;
+            let mut load = vm.load.clone();
+            load.extend((machine.tester == VmTester::Pktgen).then(|| PKTGEN.to_owned()));
+            let rules = variant.set.get(NFTABLES).map(|value| RuleSet::named(value).text(base));
+            System::Linux {
+                base: Base::new(program, kernel.modules.as_deref(), &load, needs.rules)?,
+                rules: rules.transpose()?,
+            }
+        };
+        Ok(Self { kernel, command_line: vm.cmdline.clone(), system })
+    }
+
+    /// The task with what only this boot knows.
+    pub(super) fn completed(&self, task: Task) -> Task {
+        match &self.system {
+            System::Linux { base, rules } => Task {
+                modules: base.module_names(),
+                absent: base.absent.clone(),
+                rules: rules.clone(),
+                ..task
+            },
+            System::FreeBsd(_) => task,
+        }
+    }
+
+    /// What the guest starts from.
+    pub(super) fn payload(&self, task: &Task) -> Result<Vec<u8>, VmError> {
+        match &self.system {
+            System::Linux { base, .. } => {
+                let json = serde_json::to_vec(task);
+                let failed = |error: serde_json::Error| {
+                    VmError::file("encode", Path::new("task"))(error.into())
+                };
+                Ok(base.archive(&json.map_err(failed)?))
+            }
+            System::FreeBsd(guest) => guest.disk(task),
+        }
+    }
+
+    pub(super) fn start(&self) -> Start<'_> {
+        match &self.system {
+            System::Linux { .. } => Start::Linux,
+            System::FreeBsd(guest) => Start::FreeBsd { board: guest.board(), root: guest.root() },
+        }
+    }
+
+    pub(super) fn is_freebsd(&self) -> bool {
+        matches!(self.system, System::FreeBsd(_))
+    }
+
+    /// The image of the root file system, if the guest has one.
+    pub(super) fn root(&self) -> Option<&Path> {
+        match &self.system {
+            System::Linux { .. } => None,
+            System::FreeBsd(guest) => guest.root(),
+        }
+    }
+
+    pub(super) fn memory_mb(&self, machine: &VmMachine) -> u32 {
+        let default = if self.is_freebsd() { freebsd::DEFAULT_MEMORY_MB } else { LINUX_MEMORY_MB };
+        machine.memory_mb.unwrap_or(default)
+    }
+}
+
+/// Refuses what is the other system's.
+fn check_words(
+    variant: &Variant,
+    vm: &VmVariant,
+    machine: &VmMachine,
+    kernel: &Kernel,
+    is_freebsd: bool,
+) -> Result<(), VmError> {
+    let refused = |what: &str, remedy| {
+        let (what, variant) = (what.to_owned(), variant.name.clone());
+        Err(VmError::OtherSystem { what, variant, kernel: kernel.image.clone(), remedy })
+    };
+    let has = |word: &str| variant.set.contains_key(word);
+    if is_freebsd {
+        if has(NFTABLES) {
+            return refused(NFTABLES, "FreeBSD's filters are pf and ipfw");
+        }
+        if machine.tester == VmTester::Pktgen {
+            return refused("tester = \"pktgen\"", "pktgen is Linux's; write tester = \"fwdlab\"");
+        }
+        return Ok(());
+    }
+    if let Some(word) = WORDS.into_iter().find(|word| has(word)) {
+        return refused(word, "Linux's filter is nftables");
+    }
+    match &vm.root {
+        Some(_) => refused("root", "a Linux guest has its root in memory; leave root out"),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,104 @@
+//! The frames of a trial as a file for the guest: one turn of the traffic's flows in the planned
+//! order, as they are sent and as a router has to hand them on.
+
+use std::collections::HashMap;
+
+use fwdlab_agent::task::Task;
+use fwdlab_port::Pool;
+use fwdlab_traffic::{DEVICE_MACS, FlowSet, FrameSizes, Plan, Sender, Stream, TESTER_MACS};
+use fwdlab_wire::checksum;
+
+use crate::VmError;
+
+/// Most flows: their frames have to fit into the guest's memory twice.
+pub(super) const MOST_FLOWS: u32 = 1 << 20;
+
+/// Frames that are written at once.
+const BATCH: usize = 256;
+
+/// Offsets in a frame.
+const ETHERNET: usize = 14;
+const ADDRESSES_OF_IPV4: usize = ETHERNET + 12;
+const ADDRESSES_OF_IPV6: usize = ETHERNET + 8;
+
+/// The file that `pass` of the guest's program reads.
+pub(super) fn file(task: &Task) -> Result<Vec<u8>, VmError> {
+    let sent = turn(task)?;
+    let mut flows = HashMap::new();
+    let mut numbers = Vec::new();
+    for frame in &sent {
+        let next = flows.len() as u32;
+        numbers.push(*flows.entry(ends(frame).to_vec()).or_insert(next));
+    }
+    let mut file = Vec::new();
+    let length = sent.first().map_or(0, Vec::len);
+    for number in [sent.len(), length, flows.len()] {
+        file.extend((number as u32).to_le_bytes());
+    }
+    numbers.iter().for_each(|number| file.extend(number.to_le_bytes()));
+    sent.iter().for_each(|frame| file.extend(frame));
+    sent.iter().for_each(|frame| file.extend(forwarded(frame)));
+    Ok(file)
+}
+
+/// As many frames as there are flows, as the tester of every device writes them.
+fn turn(task: &Task) -> Result<Vec<Vec<u8>>, VmError> {
+    let refused = |why: String| VmError::Traffic { why };
+    let traffic = &task.traffic;
+    let flows = FlowSet::parse(&traffic.source, &traffic.destination);
+    let flows = flows.map_err(|error| refused(error.to_string()))?;
+    let count = flows.count();
+    if count > MOST_FLOWS {
+        return Err(refused(format!("{count} flows; a FreeBSD guest sends at most {MOST_FLOWS}")));
+    }
+    let mut stream = Stream::new(flows);
+    let order = traffic.order.parse();
+    stream.order =
+        order.map_err(|error: fwdlab_traffic::TrafficError| refused(error.to_string()))?;
+    stream.sizes = FrameSizes::fixed(usize::from(traffic.frame_bytes));
+    let mut plan = Plan::new(vec![stream]);
+    plan.source_mac = TESTER_MACS[0];
+    plan.device_mac = DEVICE_MACS[0];
+    let pool = Pool::with_frames(BATCH).map_err(|error| refused(error.to_string()))?;
+    let mut frames: Vec<_> = std::iter::from_fn(|| pool.take()).take(BATCH).collect();
+    let sender = Sender::new(&plan, pool.config().headroom);
+    let mut sender = sender.map_err(|error| refused(error.to_string()))?;
+    let mut all = Vec::with_capacity(count as usize);
+    while all.len() < count as usize {
+        for frame in &mut frames {
+            sender.adopt(frame);
+        }
+        sender.write(&mut frames, 0);
+        let rest = count as usize - all.len();
+        all.extend(frames.iter().take(rest).map(|frame| frame.to_vec()));
+    }
+    Ok(all)
+}
+
+fn is_ipv4(frame: &[u8]) -> bool {
+    frame[12..14] == [8, 0]
+}
+
+/// Addresses and ports.
+fn ends(frame: &[u8]) -> &[u8] {
+    if is_ipv4(frame) {
+        &frame[ADDRESSES_OF_IPV4..ADDRESSES_OF_IPV4 + 12]
+    } else {
+        &frame[ADDRESSES_OF_IPV6..ADDRESSES_OF_IPV6 + 36]
+    }
+}
+
+/// The frame as it leaves a router towards the destinations.
+fn forwarded(frame: &[u8]) -> Vec<u8> {
+    let mut frame = frame.to_vec();
+    frame[..6].copy_from_slice(&TESTER_MACS[1].0);
+    frame[6..12].copy_from_slice(&DEVICE_MACS[1].0);
+    if is_ipv4(&frame) {
+        frame[22] -= 1;
+        let old = u16::from_be_bytes([frame[24], frame[25]]);
+        frame[24..26].copy_from_slice(&checksum::update_u16(old, 0x0100, 0).to_be_bytes());
+    } else {
+        frame[21] -= 1;
+    }
+    frame
+}

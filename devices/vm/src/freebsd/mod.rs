@@ -1,0 +1,174 @@
+//! FreeBSD as a guest.
+//!
+//! The guest starts from a small file system of ours, made for each trial: our program as the first
+//! process, the task as a script, frames and routes. The user's root file system is mounted below
+//! it, read-only, for its tools; nothing of its own start-up runs. Whether a kernel is FreeBSD's is
+//! found from the kernel itself.
+
+mod frames;
+mod image;
+mod iso;
+mod machine;
+mod profile;
+mod rules;
+mod script;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use fwdlab_agent::task::{Task, VmClock};
+use fwdlab_experiment::Variant;
+
+pub(super) use self::image::KernelFile;
+pub(super) use self::machine::{Board, arguments};
+pub(super) use self::profile::Sampler;
+pub(super) use self::rules::{Rules, WORDS};
+
+use crate::VmError;
+use crate::kernel::Kernel;
+
+/// Our program for the guest; empty where it could not be built.
+static PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/freebsd-guest"));
+
+/// What the guest says when frames begin to go through the device.
+pub(super) const THROUGH_THE_DEVICE: &str = "sent frames through the device";
+
+/// Memory of a guest, in MiB, if nothing is said: a root in memory and the receiver's buffers take
+/// most of it.
+pub(super) const DEFAULT_MEMORY_MB: u32 = 1024;
+
+/// A FreeBSD kernel with all that a variant says.
+#[derive(Debug)]
+pub(super) struct Guest {
+    kernel: KernelFile,
+    root: Option<PathBuf>,
+    /// Modules to load, with their files where those lie beside the kernel.
+    modules: Vec<(String, Option<Vec<u8>>)>,
+    rules: Option<(Rules, String)>,
+}
+
+impl Guest {
+    /// Prepares a FreeBSD guest. `load` are the modules that the variant asks for.
+    pub(super) fn new(
+        kernel: &Kernel,
+        root: Option<PathBuf>,
+        load: &[String],
+        variant: &Variant,
+        base: &Path,
+    ) -> Result<Self, VmError> {
+        if PROGRAM.is_empty() {
+            return Err(VmError::NoGuestProgram);
+        }
+        let path = kernel.image.clone();
+        let file = KernelFile::read(&path)?;
+        if !file.starts_directly {
+            return Err(VmError::NotStartable { path });
+        }
+        let modules = kernel.modules.clone().or_else(|| modules_near(&path));
+        if let Some(need) = file.missing(modules.as_deref()).first() {
+            return Err(VmError::MissingPart { path, part: need.names[0], why: need.why });
+        }
+        match &root {
+            Some(root) if !root.is_file() => return Err(VmError::NoRoot { path: root.clone() }),
+            None if !file.holds_root => return Err(VmError::RootWanted { path }),
+            _ => {}
+        }
+        let mut names: Vec<&str> = Vec::new();
+        if file.has("epair") != Some(true) {
+            names.push("if_epair");
+        }
+        names.extend(load.iter().map(String::as_str));
+        let found = |name: &str| {
+            let file = modules.as_ref()?.join(name).with_extension("ko");
+            file.is_file().then(|| fs::read(&file).map_err(VmError::file("read", &file)))
+        };
+        let modules = names.into_iter().map(|name| Ok((name.to_owned(), found(name).transpose()?)));
+        let modules = modules.collect::<Result<_, VmError>>()?;
+        Ok(Self { kernel: file, root, modules, rules: rules_of(variant, base)? })
+    }
+
+    /// The disk that the guest starts from, with the task.
+    pub(super) fn disk(&self, task: &Task) -> Result<Vec<u8>, VmError> {
+        let frames = frames::file(task)?;
+        let routes = script::routes(task);
+        let names: Vec<String> = self.modules.iter().map(|(name, _)| name.clone()).collect();
+        let khz = match task.clock {
+            VmClock::Instructions => "1000000",
+            VmClock::Wall => "$(($(sysctl -n machdep.tsc_freq) / 1000))",
+        };
+        let rules = self.rules.as_ref();
+        let script = script::text(task, &names, rules.map(|(filter, _)| *filter), khz);
+        let mut files: Vec<(String, &[u8])> = vec![
+            ("task.sh".to_owned(), script.as_bytes()),
+            ("guest".to_owned(), PROGRAM),
+            ("frames".to_owned(), &frames),
+            ("routes".to_owned(), &routes),
+        ];
+        files.extend(rules.map(|(_, text)| ("rules".to_owned(), text.as_bytes())));
+        let with_file = self.modules.iter().filter_map(|(name, file)| Some((name, file.as_ref()?)));
+        files.extend(with_file.map(|(name, bytes)| (format!("{name}.ko"), &bytes[..])));
+        // The small file system knows only short names; the list has the long ones.
+        let list: String = files
+            .iter()
+            .enumerate()
+            .map(|(number, (name, _))| format!("/f{number} {name}\n"))
+            .collect();
+        let mut short: Vec<(String, &[u8])> = files
+            .iter()
+            .enumerate()
+            .map(|(number, (_, bytes))| (format!("f{number}"), *bytes))
+            .collect();
+        short.push(("files".to_owned(), list.as_bytes()));
+        Ok(iso::image(PROGRAM, &short))
+    }
+
+    /// The image of the root file system; none if it lies in the kernel.
+    pub(super) fn root(&self) -> Option<&Path> {
+        self.root.as_deref()
+    }
+
+    /// The machine that the kernel has drivers for.
+    pub(super) fn board(&self) -> Board {
+        match self.kernel.has("virtio_mmio") {
+            Some(true) => Board::Micro,
+            _ => Board::Q35,
+        }
+    }
+}
+
+/// Whether the file is a FreeBSD kernel.
+pub(super) fn is_kernel(path: &Path) -> bool {
+    use std::io::Read;
+    let mut start = [0; 8];
+    let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok() && image::is_freebsd(&start)
+}
+
+/// The kernel's directory, or the directory `modules` in it, if modules lie there.
+fn modules_near(kernel: &Path) -> Option<PathBuf> {
+    let dir = kernel.parent()?;
+    let has_modules = |dir: &PathBuf| {
+        let mut entries = fs::read_dir(dir).into_iter().flatten().flatten();
+        entries.any(|entry| entry.path().extension().is_some_and(|end| end == "ko"))
+    };
+    [dir.to_owned(), dir.join("modules")].into_iter().find(has_modules)
+}
+
+/// The rules of a variant, which has those of one filter at most.
+fn rules_of(variant: &Variant, base: &Path) -> Result<Option<(Rules, String)>, VmError> {
+    let mut found = variant.set.iter().filter_map(|(word, value)| Some((Rules::of(word)?, value)));
+    let (Some((filter, value)), second) = (found.next(), found.next()) else { return Ok(None) };
+    if second.is_some() {
+        return Err(VmError::ManyFilters { variant: variant.name.clone() });
+    }
+    // Rules are words; the name of a file is one.
+    if value.trim().contains(char::is_whitespace) || value.trim().is_empty() {
+        return Ok(Some((filter, format!("{}\n", value.trim()))));
+    }
+    let path = base.join(value.trim());
+    let text = fs::read_to_string(&path).map_err(VmError::file("read the rule set", &path))?;
+    Ok(Some((filter, text)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,59 @@
+//! Rule sets of FreeBSD's packet filters, as variants.
+
+use super::script::PLACE;
+
+/// A packet filter of FreeBSD.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rules {
+    Pf,
+    Ipfw,
+}
+
+/// The control words that hold rules of FreeBSD's filters.
+pub(crate) const WORDS: [&str; 2] = ["pf", "ipfw"];
+
+impl Rules {
+    /// The filter that a control word stands for.
+    pub(crate) fn of(word: &str) -> Option<Self> {
+        match word {
+            "pf" => Some(Self::Pf),
+            "ipfw" => Some(Self::Ipfw),
+            _ => None,
+        }
+    }
+
+    /// Its control word, which is also its module.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Pf => "pf",
+            Self::Ipfw => "ipfw",
+        }
+    }
+
+    /// Commands that load the rules, which lie in a file.
+    pub(super) fn load(self) -> Vec<String> {
+        let word = self.word();
+        let file = format!("{PLACE}/rules");
+        let module = format!(
+            "kldstat -q -m {word} || try 'the module {word} cannot be loaded' kldload -n {word}"
+        );
+        match self {
+            Self::Pf => vec![
+                module,
+                // Without its list of systems, pfctl loads rules only beside what is there: nothing.
+                "[ -f /etc/pf.os ] && o= || o=-m".to_owned(),
+                format!("try 'pf refuses the rules' pfctl -q $o -f {file}"),
+                "try 'pf cannot be enabled' pfctl -q -e".to_owned(),
+            ],
+            Self::Ipfw => vec![module, format!("try 'ipfw refuses the rules' ipfw -q {file}")],
+        }
+    }
+
+    /// Commands that read the rules back.
+    pub(super) fn prove(self) -> [&'static str; 1] {
+        match self {
+            Self::Pf => ["prove pf sh -c \"pfctl -q -s rules 2>/dev/null\""],
+            Self::Ipfw => ["prove ipfw sh -c \"ipfw list 2>/dev/null | grep -v ^65535\""],
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! The task of a FreeBSD guest as a shell script for the tools of its base system: the network is
+//! set up, the tester runs past the device and through it, every setting is read back.
+//!
+//! ```text
+//! jail tester      the host of the jails: the device
+//!   epair0b  ------  epair0a
+//!   epair1b  ------  epair1a
+//!   epair2b  --+
+//!   epair2a  --+     a cable
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+
+use fwdlab_agent::task::{Task, TaskRoute};
+use fwdlab_routes::Prefix;
+use fwdlab_traffic::{DEVICE_MACS, FlowSet, TESTER_MACS};
+
+use super::rules::Rules;
+
+/// Where everything lies in the guest.
+pub(super) const PLACE: &str = "/tmp/fwdlab";
+
+/// Answers of more routes than these are not asked for one by one.
+const ROUTES_LISTED: usize = 5_000;
+
+/// What every device is: a router that answers nobody on its own.
+const ROUTER: [(&str, &str); 4] = [
+    ("net.inet.ip.forwarding", "1"),
+    ("net.inet6.ip6.forwarding", "1"),
+    ("net.inet.ip.redirect", "0"),
+    ("net.inet6.ip6.redirect", "0"),
+];
+
+/// Of the whole guest: no announcements, no random numbers from what happens on the network (an
+/// interface's frames are not harvested), and buffers for the receiver.
+const GUEST: [(&str, &str); 5] = [
+    ("net.inet6.ip6.dad_count", "0"),
+    ("net.inet6.ip6.auto_linklocal", "0"),
+    ("kern.random.harvest.mask", "351"),
+    ("dev.netmap.buf_num", "16384"),
+    ("net.bpf.optimize_writers", "1"),
+];
+
+/// Words of the lookup framework whose value `auto` leaves the choice to the kernel.
+const CHOICES: [&str; 2] = ["net.route.algo.inet.algo", "net.route.algo.inet6.algo"];
+
+/// The functions that the script is made of.
+const HEAD: &str = r#"P=/tmp/fwdlab
+G=$P/guest
+stage() { echo "fwdlab: $1"; $G say stage "$1"; }
+give_up() { cat $P/why; $G say failed $P/why; sleep 60; exit 1; }
+# try WHAT COMMAND...: what a command says when it fails ends the trial.
+try() {
+	what=$1; shift
+	"$@" >$P/out 2>&1 && return
+	{ echo "$what: $*"; tail -n 15 $P/out; } >$P/why
+	give_up
+}
+# set_word NAME VALUE: sets a sysctl and reads it back.
+set_word() {
+	try "the kernel does not take a setting" sysctl "$1=$2"
+}
+# choose WORD NAME: a lookup algorithm, which has to be there, and takes a while to be ready.
+choose() {
+	list=$(sysctl -n $1_list 2>/dev/null) || {
+		echo "$1 is not there: this kernel was built without options FIB_ALGO" >$P/why
+		give_up
+	}
+	case ", $list," in *", $2,"*) ;; *)
+		echo "lookup algorithm $2 is not loaded; there are: $list." \
+			"Name its module in load (fib_dxr, dpdk_lpm4, dpdk_lpm6)" >$P/why
+		give_up;;
+	esac
+	sysctl $1=$2 >$P/out 2>&1
+	sleep 1
+	[ "$(sysctl -n $1)" = $2 ] && return
+	{ echo "the kernel does not take lookup algorithm $2 for this table, and stays with" \
+		"$(sysctl -n $1) (bsearch4 takes some ten routes)"; dmesg | tail -n 5; } >$P/why
+	give_up
+}
+prove() { name=$1; shift; { echo "$name"; "$@" 2>&1 | sed 's/^/	/'; } >>$P/proof; }
+frames() { netstat -n -I $1 | awk -v column=$2 '/<Link/ { print $column; exit }'; }
+drops() {
+	netstat -s -p ip; netstat -s -p ip6
+}
+drops_since() {
+	awk 'FNR == 1 { file++ }
+	/not forwardable|dropped|discarded|bad header|with bad|exceeded|cannot be forwarded/ {
+		count = $1; $1 = ""; name = FNR $0
+		if (file == 1) before[name] = count
+		else if (count > before[name]) { sub(/^[0-9]+ /, "", name); print count - before[name], name }
+	}' $1 $2
+}
+: >$P/warnings
+"#;
+
+/// The script of one trial.
+pub(super) fn text(task: &Task, modules: &[String], rules: Option<Rules>, khz: &str) -> String {
+    let mut script = HEAD.to_owned();
+    let mut line = |text: &str| {
+        script.push_str(text);
+        script.push('\n');
+    };
+    line("stage 'loaded modules'");
+    for module in modules {
+        line(&format!("[ -f $P/{module}.ko ] && m=$P/{module}.ko || m={module}"));
+        line(&format!(
+            "kldstat -q -m {module} || try 'the module {module} cannot be loaded' kldload -n $m"
+        ));
+    }
+    line("stage 'built the network'");
+    for (word, value) in GUEST {
+        line(&format!("set_word {word} {value}"));
+    }
+    network(task, &mut line);
+    line("stage 'set the device up'");
+    for (word, value) in ROUTER {
+        line(&format!("set_word {word} {value}"));
+    }
+    for (word, value) in &task.sysctl {
+        match (CHOICES.contains(&word.as_str()), value.as_str()) {
+            (true, "auto") => {}
+            (true, _) => line(&format!("choose {word} {}", quoted(value))),
+            (false, _) => line(&format!("set_word {} {}", quoted(word), quoted(value))),
+        }
+    }
+    if let Some(rules) = rules {
+        rules.load().iter().for_each(|command| line(command));
+    }
+    line("sleep 3");
+    line(&format!("khz={khz}"));
+    let ways = [
+        ("cable", "sent frames over a cable", "epair2b epair2a", task.cable_ns),
+        ("device", super::THROUGH_THE_DEVICE, "epair0b epair1b", task.duration_ns),
+    ];
+    for (way, stage, interfaces, duration) in ways {
+        if way == "device" {
+            line("r=$(frames epair0a 5); s=$(frames epair1a 8); drops >$P/drops.0");
+        }
+        line(&format!("stage '{stage}'"));
+        line(&format!(
+            "jexec tester $G pass {interfaces} $P/frames {way} {duration} {} $khz >$P/{way} 2>$P/why \
+             || give_up",
+            task.interval_ns
+        ));
+    }
+    line("stage 'read its settings back'");
+    line("echo $(($(frames epair0a 5) - r)) >$P/received");
+    line("echo $(($(frames epair1a 8) - s)) >$P/sent");
+    line("drops >$P/drops.1; drops_since $P/drops.0 $P/drops.1 >$P/drops");
+    proof(task, rules, &mut line);
+    line("$G say counted $P || { echo 'the counts cannot be sent' >$P/why; give_up; }");
+    line("sleep 60");
+    script
+}
+
+/// A word of the shell.
+pub(super) fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+fn network(task: &Task, line: &mut impl FnMut(&str)) {
+    line(
+        "try 'there is no jail with a network of its own; the kernel needs options VIMAGE' \
+         jail -c name=tester path=/ vnet persist allow.raw_sockets",
+    );
+    line(
+        "for w in ip6.dad_count=0 ip6.auto_linklocal=0; do jexec tester sysctl net.inet6.$w; done",
+    );
+    for index in 0..3 {
+        line(&format!(
+            "try 'there is no epair; the kernel needs device epair or the module if_epair' \
+             ifconfig epair{index} create"
+        ));
+    }
+    for (index, mac) in DEVICE_MACS.iter().enumerate() {
+        line(&format!("try 'an interface' ifconfig epair{index}a ether {mac} up"));
+        line(&format!("try 'an interface' ifconfig epair{index}b ether {} ", strange(0xb, index)));
+    }
+    line(&format!("try 'an interface' ifconfig epair2a ether {}", strange(0xa, 2)));
+    line(&format!("try 'an interface' ifconfig epair2b ether {}", strange(0xb, 2)));
+    for interface in ["epair0b", "epair1b", "epair2a", "epair2b"] {
+        line(&format!("try 'an interface' ifconfig {interface} vnet tester"));
+        line(&format!("try 'an interface' jexec tester ifconfig {interface} up"));
+    }
+    for (index, address, length) in addresses(&task.routes) {
+        let words = match address {
+            IpAddr::V4(_) => format!("inet {address}/{length}"),
+            IpAddr::V6(_) => format!("inet6 {address} prefixlen {length}"),
+        };
+        line(&format!("try 'an address' ifconfig epair{index}a {words}"));
+    }
+    let neighbours: BTreeSet<(IpAddr, usize)> =
+        task.routes.iter().map(|route| (route.gateway, side(route))).collect();
+    for (address, index) in neighbours {
+        let tool = if address.is_ipv4() { "arp" } else { "ndp" };
+        line(&format!("try 'a neighbour' {tool} -s {address} {}", TESTER_MACS[index]));
+    }
+    line("$G routes $P/routes >$P/routes.said 2>$P/why || give_up");
+}
+
+/// An address that nobody else in the guest has; the tester's frames carry others.
+fn strange(side: u8, index: usize) -> String {
+    format!("02:00:00:00:{side:02x}:{index:02x}")
+}
+
+fn side(route: &TaskRoute) -> usize {
+    usize::from(route.port.min(1))
+}
+
+/// The device's own addresses: the last but one in the /24, or /64, of each gateway.
+fn addresses(routes: &[TaskRoute]) -> Vec<(usize, IpAddr, u8)> {
+    let mut networks = BTreeMap::new();
+    for route in routes {
+        let length = if route.gateway.is_ipv4() { 24 } else { 64 };
+        networks.insert((side(route), Prefix::covering(route.gateway, length)), route.gateway);
+    }
+    let own = networks.into_iter().map(|((index, network), gateway)| {
+        let last = network.bounds().1;
+        let candidates = [last - 1, last - 2].map(|own| match gateway {
+            IpAddr::V4(_) => IpAddr::from((own as u32).to_be_bytes()),
+            IpAddr::V6(_) => IpAddr::from(own.to_be_bytes()),
+        });
+        let [first, second] = candidates;
+        (index, if first == gateway { second } else { first }, network.length())
+    });
+    own.collect()
+}
+
+/// Everything that was set is asked for again.
+fn proof(task: &Task, rules: Option<Rules>, line: &mut impl FnMut(&str)) {
+    line("prove kernel sysctl -n kern.version");
+    line("prove configuration uname -i");
+    line("prove jails jls -n name vnet");
+    line("prove 'routes set' cat $P/routes.said");
+    for (word, _) in ROUTER {
+        line(&format!("prove {word} sysctl -n {word}"));
+    }
+    for word in task.sysctl.keys() {
+        line(&format!("prove {0} sysctl -n {0}", quoted(word)));
+    }
+    for word in CHOICES.iter().filter(|word| !task.sysctl.contains_key(**word)) {
+        line(&format!("sysctl -n {word} >/dev/null 2>&1 && prove '{word}' sysctl -n {word}"));
+    }
+    let traffic = &task.traffic;
+    if let Ok(flows) = FlowSet::parse(&traffic.source, &traffic.destination) {
+        let destination = flows.destination().first();
+        let (family, address) = match flows.family() {
+            fwdlab_traffic::Family::Inet => ("", IpAddr::from((destination as u32).to_be_bytes())),
+            fwdlab_traffic::Family::Inet6 => ("-6 ", IpAddr::from(destination.to_be_bytes())),
+        };
+        line(&format!(
+            "prove 'route to {address}' sh -c \"route -n {family}get {address} | \
+             awk '/gateway:|interface:/ {{ print \\$2 }}'\""
+        ));
+    }
+    for (name, family) in [("inet", "IPv4"), ("inet6", "IPv6")] {
+        if task.routes.len() <= ROUTES_LISTED {
+            line(&format!(
+                "prove '{family} routes in the kernel' sh -c \"netstat -rn -f {name} | grep -c epair\""
+            ));
+        }
+    }
+    if let Some(rules) = rules {
+        rules.prove().iter().for_each(|command| line(command));
+    }
+}
+
+/// The routes as the guest's program reads them.
+pub(super) fn routes(task: &Task) -> Vec<u8> {
+    let mut file = Vec::with_capacity(36 * task.routes.len());
+    let octets = |address: IpAddr| match address {
+        IpAddr::V4(address) => {
+            let mut all = [0; 16];
+            all[..4].copy_from_slice(&address.octets());
+            all
+        }
+        IpAddr::V6(address) => address.octets(),
+    };
+    for route in &task.routes {
+        let family = if route.destination.is_ipv4() { 4 } else { 6 };
+        file.extend([family, route.length, 0, 0]);
+        file.extend(octets(route.destination));
+        file.extend(octets(route.gateway));
+    }
+    file
+}

@@ -1,0 +1,131 @@
+//! Tests of what the host prepares for a FreeBSD guest.
+
+use std::collections::BTreeMap;
+
+use fwdlab_agent::task::{TaskRoute, TaskTraffic, VmTester};
+
+use super::*;
+
+fn task(family: u8) -> Task {
+    let (destination, gateway, source, target) = match family {
+        4 => (
+            "198.19.0.0",
+            "198.19.0.203",
+            "198.18.10.1-198.18.10.20:2000",
+            "198.19.10.1-198.19.10.100:2000",
+        ),
+        _ => (
+            "2001:2:0:8000::",
+            "2001:2:0:8000::203",
+            "[2001:2:0:10::1]-[2001:2:0:10::14]:2000",
+            "[2001:2:0:8010::1]-[2001:2:0:8010::64]:2000",
+        ),
+    };
+    let address = |text: &str| text.parse().expect("an address");
+    let route = TaskRoute {
+        destination: address(destination),
+        length: if family == 4 { 16 } else { 49 },
+        gateway: address(gateway),
+        port: 1,
+    };
+    Task {
+        modules: Vec::new(),
+        absent: Vec::new(),
+        sysctl: BTreeMap::new(),
+        rules: None,
+        routes: vec![route],
+        traffic: TaskTraffic {
+            source: source.to_owned(),
+            destination: target.to_owned(),
+            frame_bytes: if family == 4 { 64 } else { 66 },
+            order: "sequential".to_owned(),
+            pps: None,
+        },
+        duration_ns: 1_000_000,
+        cable_ns: 1_000_000,
+        interval_ns: 100_000,
+        profile_ns: None,
+        tester: VmTester::Fwdlab,
+        clock: VmClock::Instructions,
+    }
+}
+
+#[test]
+fn the_frames_are_those_of_every_tester_and_expected_as_a_router_sends_them() {
+    for (family, length) in [(4, 60), (6, 62)] {
+        let file = frames::file(&task(family)).expect("frames");
+        let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().expect("four bytes"));
+        assert_eq!((word(0), word(4), word(8)), (2000, length, 2000));
+        let (frames, length) = (12 + 4 * 2000, length as usize);
+        let sent = &file[frames..][..length];
+        let arriving = &file[frames + 2000 * length..][..length];
+        let ttl = if family == 4 { 22 } else { 21 };
+        assert_eq!((sent[ttl], arriving[ttl]), (64, 63));
+        assert_eq!(arriving[..6], fwdlab_traffic::TESTER_MACS[1].0);
+        if family == 4 {
+            let sum = |frame: &[u8]| {
+                let header = frame[14..34].chunks(2);
+                let sum: u32 = header.map(|two| u32::from(two[0]) << 8 | u32::from(two[1])).sum();
+                (sum & 0xffff) + (sum >> 16)
+            };
+            assert_eq!((sum(sent), sum(arriving)), (0xffff, 0xffff));
+        }
+    }
+}
+
+#[test]
+fn the_script_sets_what_a_variant_says_and_leaves_the_choice_where_it_is_asked_to() {
+    let mut task = task(4);
+    task.sysctl.insert("net.route.algo.inet.algo".to_owned(), "dxr".to_owned());
+    task.sysctl.insert("net.route.algo.inet6.algo".to_owned(), "auto".to_owned());
+    task.sysctl.insert("net.inet.ip.ttl".to_owned(), "it's".to_owned());
+    let text = script::text(&task, &["fib_dxr".to_owned()], Some(Rules::Pf), "1000000");
+    for part in [
+        "choose net.route.algo.inet.algo 'dxr'",
+        "set_word 'net.inet.ip.ttl' 'it'\\''s'",
+        "prove 'net.route.algo.inet6.algo' sysctl -n 'net.route.algo.inet6.algo'",
+        "pfctl -q $o -f /tmp/fwdlab/rules",
+        "ifconfig epair1a inet 198.19.0.254/24",
+        "arp -s 198.19.0.203",
+        "route -n get 198.19.10.1",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    assert!(!text.contains("choose net.route.algo.inet6.algo"), "{text}");
+    let routes = script::routes(&task);
+    assert_eq!(routes.len(), 36);
+    assert_eq!(routes[..8], [4, 16, 0, 0, 198, 19, 0, 0]);
+}
+
+#[test]
+fn the_guests_program_is_one_of_freebsd() {
+    if cfg!(not(target_arch = "x86_64")) {
+        return;
+    }
+    assert!(PROGRAM.starts_with(b"\x7fELF\x02"), "{} bytes", PROGRAM.len());
+    let note = b"\x08\0\0\0\x04\0\0\0\x01\0\0\0FreeBSD\0";
+    let place = PROGRAM.windows(note.len()).position(|window| window == note);
+    assert!(
+        place.is_some_and(|at| at < 4096),
+        "the kernel looks for it in the first page: {place:?}"
+    );
+}
+
+#[test]
+fn rules_are_words_or_a_file_and_of_one_filter() {
+    let dir = tempfile::tempdir().expect("a directory");
+    fs::write(dir.path().join("rules.pf"), "block all\n").expect("a file");
+    let variant = |pairs: &[(&str, &str)]| Variant {
+        name: "v".to_owned(),
+        set: pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect(),
+        own: Default::default(),
+    };
+    let rules = |pairs| rules_of(&variant(pairs), dir.path());
+    let text = |pairs| rules(pairs).expect("rules").expect("some").1;
+    assert_eq!(text(&[("pf", "pass all")]), "pass all\n");
+    assert_eq!(text(&[("pf", "rules.pf")]), "block all\n");
+    assert!(rules(&[("net.inet.ip.ttl", "3")]).expect("no rules").is_none());
+    let both = rules(&[("pf", "pass all"), ("ipfw", "add allow all")]).expect_err("two filters");
+    assert!(both.to_string().contains("one of them"), "{both}");
+    assert!(rules(&[("ipfw", "absent")]).expect_err("no file").to_string().contains("absent"));
+}

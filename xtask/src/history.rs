@@ -1,0 +1,194 @@
+//! `cargo xtask history`: simulates long series with a known truth and holds the methods that find
+//! changes to it. Writes the table of docs/history.md; `--quick` only checks the bounds.
+
+mod noise;
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use fwdlab_stats::change::{self, Settings, divisive, watch};
+use noise::{Kind, POINTS, Simulated};
+
+/// False changes in 1,000 points without one, at most.
+const MOST_FALSE: f64 = 1.0;
+/// Share of the steps that must be found within three points, in per cent.
+const FEWEST_FOUND: f64 = 90.0;
+/// How far from the truth a change may be and count as found, in points.
+const NEAR: usize = 3;
+/// Size of the steps.
+const STEP: f64 = 0.03;
+
+const DOCUMENT: &str = "docs/history.md";
+const BEGIN: &str = "<!-- written by cargo xtask history -->\n";
+const END: &str = "<!-- end -->";
+
+/// What to simulate.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Fewer series, nothing written: checks the bounds
+    #[arg(long)]
+    quick: bool,
+}
+
+/// A way to find changes.
+#[derive(Clone, Copy)]
+enum Method {
+    /// What `fwdlab history` uses.
+    Levels,
+    /// The same, asked after each point.
+    Nightly,
+    /// What Hunter and Otava use, at a level of significance.
+    Divisive(f64),
+    /// The watch, asked after each point.
+    Watch,
+}
+
+impl Method {
+    const ALL: [Self; 5] =
+        [Self::Levels, Self::Divisive(0.05), Self::Divisive(0.005), Self::Nightly, Self::Watch];
+
+    fn name(self) -> String {
+        match self {
+            Self::Levels => "**levels, moderated test** (used)".to_owned(),
+            Self::Nightly => "**the same, after each point** (used)".to_owned(),
+            Self::Divisive(alpha) => format!("e-divisive, permutation p ≤ {alpha}"),
+            Self::Watch => "**watch**, after each point (used)".to_owned(),
+        }
+    }
+
+    /// Where it says that changes are.
+    fn found(self, own: &Simulated) -> Vec<usize> {
+        match self {
+            Self::Levels => {
+                let found = change::changes(&own.values, own.noise, &Settings::default());
+                found.iter().map(|change| change.at).collect()
+            }
+            Self::Nightly => nightly(own),
+            Self::Divisive(alpha) => divisive::changes(&own.values, alpha, own.seed),
+            Self::Watch => {
+                watch::alarms(&own.values, watch::EVERY).iter().map(|a| a.raised).collect()
+            }
+        }
+    }
+
+    /// Whether a change at `truth` counts as found; an alarm must come after it.
+    fn is_hit(self, found: usize, truth: usize) -> bool {
+        match self {
+            Self::Watch | Self::Nightly => (truth..truth + NEAR).contains(&found),
+            _ => found.abs_diff(truth) <= NEAR,
+        }
+    }
+}
+
+/// The nights on which a change was first reported: one that is near an earlier one is the same.
+fn nightly(own: &Simulated) -> Vec<usize> {
+    let mut known: Vec<usize> = Vec::new();
+    let mut raised = Vec::new();
+    for tonight in 1..own.values.len() {
+        let found = change::changes(&own.values[..=tonight], own.noise, &Settings::default());
+        for new in &found {
+            if !known.iter().any(|k| k.abs_diff(new.at) <= NEAR) {
+                raised.push(tonight);
+                known.push(new.at);
+            }
+        }
+    }
+    raised
+}
+
+/// The outcome for one noise and one method.
+struct Row {
+    kind: Kind,
+    method: Method,
+    false_in_1000: f64,
+    found_percent: f64,
+    /// Points without a change that were simulated.
+    points: usize,
+}
+
+impl Row {
+    fn of(kind: Kind, method: Method, series: u64) -> Self {
+        let silent: usize =
+            (0..series).map(|seed| method.found(&noise::series(kind, None, seed)).len()).sum();
+        let is_found = |seed: &u64| {
+            let at = 28 + (*seed as usize * 7) % 20;
+            let step = if seed.is_multiple_of(2) { 1.0 - STEP } else { 1.0 / (1.0 - STEP) };
+            let own = noise::series(kind, Some((at, step)), seed + 1_000_000);
+            method.found(&own).iter().any(|&found| method.is_hit(found, at))
+        };
+        let found = (0..series).filter(is_found).count();
+        Self {
+            kind,
+            method,
+            false_in_1000: silent as f64 * 1_000.0 / (series as usize * POINTS) as f64,
+            points: series as usize * POINTS,
+            found_percent: found as f64 * 100.0 / series as f64,
+        }
+    }
+
+    /// Whether the bounds hold, where they are asked for.
+    fn is_good(&self) -> bool {
+        let is_used = !matches!(self.method, Method::Divisive(_));
+        let is_quick_enough = match self.method {
+            Method::Levels => self.found_percent >= FEWEST_FOUND,
+            _ => true,
+        };
+        // what is simulated may be off by chance
+        let most = MOST_FALSE + 2.0 * (MOST_FALSE * 1_000.0 / self.points as f64).sqrt();
+        !is_used || !self.kind.is_bounded() || (self.false_in_1000 <= most && is_quick_enough)
+    }
+}
+
+/// Runs it; false when a bound is broken.
+pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
+    let series = if arguments.quick { 100 } else { 500 };
+    let mut rows = Vec::new();
+    for kind in Kind::ALL {
+        for method in Method::ALL {
+            let row = Row::of(kind, method, series);
+            println!(
+                "{:14} {:42} {:6.2} false in 1,000 points, {:5.1} % found{}",
+                row.kind.name(),
+                row.method.name(),
+                row.false_in_1000,
+                row.found_percent,
+                if row.is_good() { "" } else { "  OUT OF BOUNDS" }
+            );
+            rows.push(row);
+        }
+    }
+    let is_good = rows.iter().all(Row::is_good);
+    if !arguments.quick {
+        write(&root.join(DOCUMENT), &table(&rows, series))?;
+    }
+    Ok(is_good)
+}
+
+fn table(rows: &[Row], series: u64) -> String {
+    let mut text = format!(
+        "\n{series} series of {POINTS} points without a step and {series} with one of 3 %, a noise each.\n\n\
+         | noise | method | false in 1,000 points | found within three points |\n|---|---|---:|---:|\n"
+    );
+    for row in rows {
+        let _ = writeln!(
+            text,
+            "| {} | {} | {:.2} | {:.1} % |",
+            row.kind.name(),
+            row.method.name(),
+            row.false_in_1000,
+            row.found_percent
+        );
+    }
+    text
+}
+
+fn write(path: &Path, table: &str) -> Result<()> {
+    let old = std::fs::read_to_string(path).with_context(|| format!("cannot read {DOCUMENT}"))?;
+    let (head, rest) =
+        old.split_once(BEGIN).with_context(|| format!("{DOCUMENT} lacks {BEGIN}"))?;
+    let (_, tail) = rest.split_once(END).with_context(|| format!("{DOCUMENT} lacks {END}"))?;
+    std::fs::write(path, format!("{head}{BEGIN}{table}\n{END}{tail}"))?;
+    println!("{DOCUMENT} is written");
+    Ok(())
+}
