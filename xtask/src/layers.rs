@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The level of each crate of the design; a crate may only depend on lower levels.
-const LEVELS: [(&str, u8); 23] = [
+const LEVELS: [(&str, u8); 24] = [
     ("fwdlab-guard", 0),
     ("fwdlab-wire", 0),
     ("fwdlab-fib", 0),

@@ -64,11 +64,12 @@ pub struct Fault {
     /// What to try next; empty when `what` says it.
     pub try_next: String,
     /// Where machines or the way to them are to blame.
+    #[serde(default)]
     pub breakdown: Option<Box<Breakdown>>,
 }
 
 /// What is known of a failure of machines.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Breakdown {
     /// What kind of failure it was.
     pub kind: FailureKind,
