@@ -138,7 +138,7 @@ impl Rules {
             alternatives.push(part.split(" OR ").map(str::trim).collect::<Vec<_>>());
         }
         let is_known = |name: &&str| self.licences.iter().any(|known| known == name);
-        !expression.is_empty() && alternatives.iter().all(|any| any.iter().any(|one| is_known(one)))
+        !expression.is_empty() && alternatives.iter().all(|any| any.iter().any(&is_known))
     }
 }
 

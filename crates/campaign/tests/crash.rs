@@ -1,5 +1,7 @@
 //! Results survive a kill, a full disk, and a place that cannot be written.
 
+// a test says on stderr what it skips
+#![allow(clippy::print_stderr)]
 // a test may end with a panic wherever it stands
 #![allow(clippy::unwrap_used)]
 

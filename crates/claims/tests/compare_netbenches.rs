@@ -1,6 +1,8 @@
 //! `compare` on published results: its ministat view shows the published verdict, its own view
 //! names what is wrong with it.
 
+// a test says on stderr what it skips
+#![allow(clippy::print_stderr)]
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use fwdlab_claims::compare;

@@ -63,6 +63,7 @@ fn started(lab: &Lab, test: &str) -> Option<Child> {
         std::thread::sleep(Duration::from_millis(5));
     }
     if has_ended {
+        child.wait().expect("an ended process");
         eprintln!("SKIPPED {test}: the linux device needs root and network namespaces");
         return None;
     }

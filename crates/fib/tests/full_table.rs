@@ -1,5 +1,8 @@
 //! Every algorithm on the real full table: millions of lookups against the ranges of the table, and
 //! changes. Needs `../shared/data/bgp-table.txt.gz` beside the checkout.
+
+// a test says on stderr what it skips
+#![allow(clippy::print_stderr)]
 #![allow(clippy::unwrap_used, reason = "a test; what it reads was made for it")]
 
 use std::io::{BufRead, BufReader};

@@ -1,4 +1,7 @@
 //! Ports over capture files and network interfaces.
+
+// a test says on stderr what it skips
+#![allow(clippy::print_stderr)]
 #![allow(clippy::unwrap_used)] // Tests; the lint's own exception covers only `#[test]` functions.
 
 use fwdlab_port::pcap::{CutFrames, PcapPort, PcapReader, PcapWriter};

@@ -1,5 +1,8 @@
 //! Packet sockets between the two ends of a cable in a network namespace of their own; as root,
 //! else they are skipped.
+
+// a test says on stderr what it skips
+#![allow(clippy::print_stderr)]
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)]
 

@@ -3,6 +3,8 @@
 //!
 //! FWDLAB_VALUES changes the number of values. Nothing is compared when /usr/bin/ministat is absent.
 
+// a test says on stderr what it skips
+#![allow(clippy::print_stderr)]
 #![allow(clippy::unwrap_used, reason = "a bench")]
 
 use std::ffi::OsString;

@@ -2,6 +2,8 @@
 //!
 //! The seed is printed; FWDLAB_SEED repeats a run, FWDLAB_CASES sets the number of cases.
 
+// a test says on stderr what it skips
+#![allow(clippy::print_stderr)]
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod generator;

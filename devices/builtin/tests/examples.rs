@@ -1,5 +1,7 @@
 //! The shipped experiments of the built-in device, and what its profiles show.
 
+// a test says on stderr what it skips
+#![allow(clippy::print_stderr)]
 // a test may end with a panic wherever it stands
 #![allow(clippy::unwrap_used)]
 

@@ -13,9 +13,7 @@ use fwdlab_results::{About, Link};
 use crate::device::Namespaces;
 use crate::doctor;
 use crate::settings::{self, ROUTER};
-
-/// The file system in which BPF maps have names.
-pub(crate) const PINS: &str = "/sys/fs/bpf";
+use crate::setup::PINS;
 
 /// A device between veth pairs.
 #[derive(Clone, Copy, Debug)]

@@ -11,8 +11,7 @@ use fwdlab_port::bpf::Table;
 
 use fwdlab_guard::Scratch;
 
-use super::kind::PINS;
-use super::setup::DEVICE;
+use super::setup::{DEVICE, PINS};
 use crate::LinuxError;
 use fwdlab_topology::{Testbed, TopologyError, port_name};
 

@@ -25,6 +25,9 @@ pub(super) const RECEIVER: &str = "receiver";
 pub(super) const OUT: &str = "out";
 pub(super) const BACK: &str = "back";
 
+/// The file system in which BPF maps have names.
+pub(super) const PINS: &str = "/sys/fs/bpf";
+
 /// Sysctls that make a router of the device's namespace, and a quiet one.
 const ROUTER: [(&str, &str); 8] = [
     ("net.ipv4.ip_forward", "1"),
