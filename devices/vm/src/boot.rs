@@ -50,7 +50,13 @@ impl Boot {
         check_words(variant, vm, machine, &kernel, is_freebsd)?;
         let system = if is_freebsd {
             let root = vm.root.as_ref().map(|root| base.join(root));
-            System::FreeBsd(Guest::new(&kernel, root, &vm.load, variant, base)?)
+            System::FreeBsd(Guest::new(
+                (&kernel.image, kernel.modules.as_deref()),
+                root,
+                &vm.load,
+                variant,
+                base,
+            )?)
         } else {
             config::check(kernel.config.as_deref(), needs)?;
             let mut load = vm.load.clone();

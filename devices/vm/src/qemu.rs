@@ -149,7 +149,7 @@ impl Machine<'_> {
                 all.extend(pair("-serial", "stdio".to_owned()));
             }
             Start::FreeBsd { board, root } => {
-                all.extend(freebsd::arguments(self, board, root, (payload, console)));
+                all.extend(freebsd::arguments(self.command_line, board, root, (payload, console)));
             }
         }
         all.extend(self.monitor.iter().flatten().cloned());

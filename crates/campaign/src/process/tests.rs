@@ -130,6 +130,11 @@ fn every_failure_arrives_as_it_was_sent() {
         what: "no".to_owned(),
         on: "device".to_owned(),
         try_next: "yes".to_owned(),
+        breakdown: Some(Box::new(fwdlab_device::Breakdown {
+            kind: fwdlab_results::FailureKind::DutHung,
+            remedies: vec!["waited".to_owned()],
+            console: vec!["panic".to_owned()],
+        })),
     };
     let errors = [
         DeviceError::Stopped,

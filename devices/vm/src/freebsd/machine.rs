@@ -3,8 +3,6 @@
 
 use std::path::Path;
 
-use crate::qemu::Machine;
-
 /// The machine that is emulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Board {
@@ -22,10 +20,10 @@ const COMMAND_LINE: &str = "vfs.root.mountfrom=cd9660:/dev/vtbd0 \
     hint.uart.1.at=isa hint.uart.1.port=0x2F8 hint.uart.1.irq=0x3 \
     kern.timecounter.invariant_tsc=1 net.inet.ip.fw.default_to_accept=1";
 
-/// The arguments that are FreeBSD's; `disk` and `console` are paths of the task's disk and of the
-/// file for the console.
+/// The arguments that are FreeBSD's; `more` goes to the kernel's command line, `disk` and `console` are
+/// paths of the task's disk and of the file for the console.
 pub(crate) fn arguments(
-    machine: &Machine<'_>,
+    more: &str,
     board: Board,
     root: Option<&Path>,
     (disk, console): (&str, &str),
@@ -40,7 +38,7 @@ pub(crate) fn arguments(
         // The guest restarts through the keyboard's controller.
         add("-device", "i8042".to_owned());
     }
-    add("-append", format!("{COMMAND_LINE} {}", machine.command_line).trim_end().to_owned());
+    add("-append", format!("{COMMAND_LINE} {more}").trim_end().to_owned());
     add("-drive", format!("id=task,file={disk},format=raw,if=none,readonly=on"));
     add("-device", format!("{kind},drive=task"));
     if let Some(root) = root {

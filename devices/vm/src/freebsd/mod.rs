@@ -25,7 +25,6 @@ pub(super) use self::profile::Sampler;
 pub(super) use self::rules::{Rules, WORDS};
 
 use crate::VmError;
-use crate::kernel::Kernel;
 
 /// Our program for the guest; empty where it could not be built.
 static PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/freebsd-guest"));
@@ -48,9 +47,10 @@ pub(super) struct Guest {
 }
 
 impl Guest {
-    /// Prepares a FreeBSD guest. `load` are the modules that the variant asks for.
+    /// Prepares a FreeBSD guest of a kernel's image, with the directory of its modules. `load` are
+    /// the modules that the variant asks for.
     pub(super) fn new(
-        kernel: &Kernel,
+        (image, modules): (&Path, Option<&Path>),
         root: Option<PathBuf>,
         load: &[String],
         variant: &Variant,
@@ -59,12 +59,12 @@ impl Guest {
         if PROGRAM.is_empty() {
             return Err(VmError::NoGuestProgram);
         }
-        let path = kernel.image.clone();
+        let path = image.to_owned();
         let file = KernelFile::read(&path)?;
         if !file.starts_directly {
             return Err(VmError::NotStartable { path });
         }
-        let modules = kernel.modules.clone().or_else(|| modules_near(&path));
+        let modules = modules.map(Path::to_owned).or_else(|| modules_near(&path));
         if let Some(need) = file.missing(modules.as_deref()).first() {
             return Err(VmError::MissingPart { path, part: need.names[0], why: need.why });
         }

@@ -1,6 +1,7 @@
 //! Rule sets of FreeBSD's packet filters, as variants.
 
-use super::script::PLACE;
+/// Where our files lie in the guest.
+pub(super) const PLACE: &str = "/tmp/fwdlab";
 
 /// A packet filter of FreeBSD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

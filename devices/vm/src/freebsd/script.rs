@@ -18,9 +18,6 @@ use fwdlab_traffic::{DEVICE_MACS, FlowSet, TESTER_MACS};
 
 use super::rules::Rules;
 
-/// Where everything lies in the guest.
-pub(super) const PLACE: &str = "/tmp/fwdlab";
-
 /// Answers of more routes than these are not asked for one by one.
 const ROUTES_LISTED: usize = 5_000;
 
