@@ -101,7 +101,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let mut journal = Journal::open(&dir, header)?;
     let earlier = journal.measured().len();
     if earlier > 0 {
-        eprintln!("going on in {}: {earlier} comparisons are recorded", dir.display());
+        fwdlab_guard::say!("going on in {}: {earlier} comparisons are recorded", dir.display());
     }
     let mut probe = Probe { arguments, text: &text, dir: &dir, number: earlier };
     let terms = Terms { most: arguments.most, ..Terms::default() };
@@ -110,7 +110,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         None => probe.compare(&chain[0], &chain[state]),
     };
     let answer = bisect(&mut journal, terms, measure, |own| {
-        eprintln!("{}: {:+.2} % beside {}", own.name, (own.ratio - 1.0) * 100.0, chain[0]);
+        fwdlab_guard::say!("{}: {:+.2} % beside {}", own.name, (own.ratio - 1.0) * 100.0, chain[0]);
     })?;
     let count = journal.measured().len();
     output::print(&match arguments.format {

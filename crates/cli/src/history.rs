@@ -111,12 +111,12 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     if !arguments.directories.is_empty() {
         let found = read::read(&arguments.directories)?;
         for skipped in &found.skipped {
-            eprintln!("left out: {skipped}");
+            fwdlab_guard::say!("left out: {skipped}");
         }
         match &arguments.store {
             Some(path) => {
                 let added = store.add(path, found.points)?;
-                eprintln!("{added} new points in {}", path.display());
+                fwdlab_guard::say!("{added} new points in {}", path.display());
             }
             None => store.points = found.points,
         }
@@ -183,7 +183,7 @@ fn acknowledge(id: &str, reason: &str, path: &Path) -> anyhow::Result<ExitCode> 
         first_changed: after.revision.clone(),
     };
     store.acknowledge(path, acknowledged)?;
-    eprintln!("{id} is acknowledged in {}", path.display());
+    fwdlab_guard::say!("{id} is acknowledged in {}", path.display());
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,5 +1,8 @@
 //! FreeBSD guests of the device `vm`, with the kernels and the root image that lie in
 //! `../shared/data/freebsd` where they are at hand.
+
+// a test says on stderr what it skips
+#![allow(clippy::print_stderr)]
 #![cfg(all(target_os = "linux", feature = "vm"))]
 
 use std::fs;
