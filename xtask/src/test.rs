@@ -14,8 +14,8 @@ pub struct Args {
     /// Only the tests: no format check, lints or model checks
     #[arg(long)]
     only_tests: bool,
-    /// Seconds for each fuzz target; 0 leaves them out
-    #[arg(long, default_value_t = 60)]
+    /// Seconds for each fuzz target, 60 in the long form; 0 leaves them out
+    #[arg(long, default_value_t = 20)]
     fuzz_seconds: u32,
 }
 
