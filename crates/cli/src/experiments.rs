@@ -21,6 +21,8 @@ macro_rules! example {
 const EXAMPLES: &[(&str, &str)] = &[
     example!("modular-fib"),
     example!("a-a"),
+    example!("bisect"),
+    example!("churn"),
     example!("dual-stack"),
     example!("frame-sizes"),
     example!("injected-slowdown"),
@@ -36,6 +38,12 @@ const EXAMPLES: &[(&str, &str)] = &[
     example!("kernel-rules"),
     example!("kernels"),
     example!("kernels-nftables"),
+    example!("freebsd-modular-fib"),
+    example!("freebsd-modular-fib-1000"),
+    example!("freebsd-filters"),
+    example!("remote-linux"),
+    example!("remote-kernels"),
+    example!("remote-bsdrp-D27401"),
 ];
 
 /// The example that runs when nothing is named.

@@ -42,7 +42,7 @@ fn text(bytes: &[u8]) -> String {
 impl Lab {
     /// `None`, and a line that says so, where it cannot be made.
     fn new(test: &str) -> Option<Self> {
-        let name = format!("fwdlab-{}-{test}", std::process::id());
+        let name = format!("ctl-{}-{test}", std::process::id());
         let lab = Self { name, dir: tempfile::tempdir().unwrap(), children: Vec::new() };
         for end in ["near", "router", "far"] {
             let made = Command::new("ip").args(["netns", "add", &lab.namespace(end)]).output();

@@ -22,7 +22,7 @@ impl Drop for Wire {
 impl Wire {
     /// `None`, and a line that says so, where it cannot be made.
     fn new(test: &str) -> Option<Self> {
-        let wire = Self(format!("fwdlab-{}-{test}", std::process::id()));
+        let wire = Self(format!("wires-{}-{test}", std::process::id()));
         let made = Command::new("ip").args(["netns", "add", &wire.0]).output();
         if !made.is_ok_and(|output| output.status.success()) {
             eprintln!("SKIPPED {test}: no network namespace (root and iproute2 are needed)");

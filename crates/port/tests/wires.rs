@@ -45,7 +45,7 @@ fn inside(test: &str, body: fn()) {
         assert!(ip("link set p1 up"));
         return body();
     }
-    let namespace = Namespace(format!("fwdlab-{}-{test}", std::process::id()));
+    let namespace = Namespace(format!("wires-{}-{test}", std::process::id()));
     if !ip(&format!("netns add {}", namespace.0)) {
         return eprintln!("SKIPPED {test}: no network namespace (root and iproute2 are needed)");
     }
