@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// Starts a run and waits until it has recorded a trial.
 fn started(lab: &Lab) -> Child {
     let child = lab
-        .command(&["run", "short.toml", "-o", "out"])
+        .command_that_hears(&["run", "short.toml", "-o", "out"])
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()

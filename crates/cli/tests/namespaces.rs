@@ -50,7 +50,7 @@ fn lab() -> Lab {
 /// Starts a run and waits until it has namespaces; says why the test is skipped when it cannot.
 fn started(lab: &Lab, test: &str) -> Option<Child> {
     let mut child = lab
-        .command(&["run", "short.toml", "-o", "out"])
+        .command_that_hears(&["run", "short.toml", "-o", "out"])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()

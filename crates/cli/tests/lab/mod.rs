@@ -55,6 +55,14 @@ impl Lab {
         command
     }
 
+    /// As from a terminal: SIGHUP counts, also where whoever runs the tests ignores it.
+    pub fn command_that_hears(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new("env");
+        command.arg("--default-signal=HUP").arg(env!("CARGO_BIN_EXE_fwdlab"));
+        command.args(arguments).current_dir(self.dir.path()).stdin(Stdio::null());
+        command
+    }
+
     pub fn fwdlab(&self, arguments: &[&str]) -> Output {
         self.command(arguments).output().expect("the binary starts")
     }
