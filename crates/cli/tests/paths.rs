@@ -37,7 +37,7 @@ fn examples_are_listed_printed_and_run_with_changes() {
         "--blocks",
         "2",
         "--duration",
-        "200ms",
+        "300ms",
         "--seed",
         "11",
         "--set",
