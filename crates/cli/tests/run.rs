@@ -18,7 +18,8 @@ fn a_run_prints_its_verdict_and_leaves_a_report_that_can_be_made_again() {
     let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
     assert_eq!(output.status.code(), Some(0), "{stdout}{stderr}");
     assert!(stdout.contains("IPv4: "), "{stdout}");
-    assert!(stdout.contains("1.00 %"), "{stdout}");
+    // Where others have the cores it says so instead.
+    assert!(stdout.contains("1.00 %") || stdout.contains("cores taken"), "{stdout}");
 
     let dir = lab.path("results/short");
     assert_eq!(ids(&dir).len(), 6);
