@@ -261,9 +261,11 @@ fn kills(wanted: u32) {
                 continue;
             }
             let output = child.wait_with_output().expect("an ended process");
-            // A trial of milliseconds on a busy machine may fail; then the code is 1.
-            let code = output.status.code();
-            assert!(matches!(code, Some(0 | 1)), "{code:?}: {}", text(&output.stderr));
+            // A trial of milliseconds on a busy machine may fail; then the code is 1. A run that was
+            // killed when it had written all is not begun again.
+            let (code, stderr) = (output.status.code(), text(&output.stderr));
+            let was_whole = stderr.contains("already holds finished results");
+            assert!(matches!(code, Some(0 | 1)) || was_whole, "{code:?}: {stderr}");
             life = life.max(start.elapsed()).min(Duration::from_secs(3));
             break;
         }
