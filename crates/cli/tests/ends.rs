@@ -279,7 +279,7 @@ fn kills(wanted: u32) {
 
 #[test]
 fn no_kill_loses_a_trial_or_a_report() {
-    kills(20);
+    kills(6);
 }
 
 #[test]
