@@ -239,7 +239,7 @@ fn kills(wanted: u32) {
         .replace("\"300ms\"", "\"100ms\"")
         .replace("\"50ms\"", "\"20ms\"")
         .replace("\"20ms\"\nduration", "\"5ms\"\nduration");
-    let mut killed = 0;
+    let (mut killed, mut tries) = (0, 0);
     let mut life = Duration::from_millis(1_500);
     while killed < wanted {
         let lab = Lab::new(&experiment);
@@ -252,7 +252,8 @@ fn kills(wanted: u32) {
                 .spawn()
                 .expect("the binary starts");
             // A golden-section walk: spread evenly over a life without a random number.
-            let share = (f64::from(killed) * 0.618_033_988_75).fract();
+            let share = (f64::from(tries) * 0.618_033_988_75).fract();
+            tries += 1;
             std::thread::sleep(life.mul_f64(share));
             if child.try_wait().expect("a process").is_none() && killed < wanted {
                 child.kill().expect("a running process");
