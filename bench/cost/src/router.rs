@@ -46,7 +46,12 @@ const TABLES: [Table; 4] = [
         is_large: false,
     },
     Table { name: "radix", algorithms: ["radix4", "radix6"], batches: "0", is_large: false },
-    Table { name: "fwdlab, many routes", algorithms: ["auto", "auto"], batches: "1", is_large: true },
+    Table {
+        name: "fwdlab, many routes",
+        algorithms: ["auto", "auto"],
+        batches: "1",
+        is_large: true,
+    },
 ];
 
 /// All loops of the router.

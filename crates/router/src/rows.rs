@@ -251,7 +251,9 @@ impl<A: Address> Row<A> {
     }
 }
 
-/// As [`Pinned::lookup_batch`], a call for each address.
+/// As [`Pinned::lookup_batch`], a call for each address. Cold, or it would cost those who look up
+/// batches.
+#[cold]
 #[inline(never)]
 fn look_up_singly<F: Family>(
     table: &Pinned<'_, F>,

@@ -2,8 +2,8 @@
 //! once as FreeBSD looked up routes before D27401, once as its framework uses it.
 //!
 //! - **radix** changes one tree in place and takes a read lock for every single lookup, batches
-//!   included: that was the interface, one packet at a time. As in FreeBSD the lock is a read-mostly
-//!   one, whose readers write nothing that others read. It is the baseline of experiments and neither
+//!   included: that was the interface, one packet at a time. As in FreeBSD it is a read-mostly lock,
+//!   whose readers write nothing that other readers read. It is the baseline of experiments and neither
 //!   slowed down nor tuned beyond its design.
 //! - **radix_lockless** never changes a tree: it builds a new one.
 
@@ -20,7 +20,7 @@ use crate::rib::Rib;
 use crate::rmlock::RmLock;
 use tree::Tree;
 
-/// The radix tree behind a read lock.
+/// The radix tree behind a read-mostly lock.
 #[derive(Debug, Clone, Copy)]
 pub struct Radix(pub(crate) &'static str);
 
