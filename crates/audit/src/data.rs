@@ -1,6 +1,9 @@
 //! What the data beside a page says: medians, logs, kernels, graph data.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
+
+use crate::site::Values;
 
 use fwdlab_netbenches::archive::ResultsDir;
 use fwdlab_netbenches::command::Range;
@@ -24,6 +27,10 @@ pub struct DirData {
     pub graphs: BTreeMap<String, Vec<GraphRow>>,
     /// gnuplot scripts by file name.
     pub scripts: BTreeMap<String, String>,
+    /// What [`DirData::both_values`] gives, once it was asked.
+    pub values: OnceLock<[Values; 2]>,
+    /// Files that were read.
+    pub files: usize,
 }
 
 /// The logs of one configuration, summed up.
@@ -46,7 +53,7 @@ pub struct Traffic {
     pub flows: BTreeSet<u64>,
     /// Address ranges, source and destination.
     pub ranges: BTreeSet<String>,
-    /// Frame lengths without FCS.
+    /// Frame lengths without FCS, as far as the commands name them.
     pub frame_lens: BTreeSet<u32>,
     /// Families.
     pub families: BTreeSet<NamedFamily>,
@@ -73,7 +80,10 @@ pub struct RunData {
 impl DirData {
     /// Reads the data of `dir`.
     pub fn read(dir: &ResultsDir) -> Self {
-        let mut data = Self { relative: dir.relative.clone(), ..Self::default() };
+        let infos = dir.groups.values().filter(|group| group.info.is_some()).count();
+        let tables = dir.pps.len() + dir.graph_data.len() + dir.graph_scripts.len();
+        let files = tables + infos + dir.logs();
+        let mut data = Self { relative: dir.relative.clone(), files, ..Self::default() };
         for (prefix, path) in &dir.pps {
             if let Ok(bytes) = read_bounded(path, MAX_TABLE_BYTES) {
                 data.series.insert(prefix.clone(), Series::parse(&bytes));
@@ -119,6 +129,11 @@ impl GroupData {
         data
     }
 
+    /// The medians of the runs as the published pipeline prints them, by both rules.
+    pub fn printed(&self) -> Vec<&[String; 2]> {
+        self.runs.values().filter_map(|run| run.printed.as_ref()).collect()
+    }
+
     /// Median over the runs of what was sent, in packets/s.
     pub fn offered_pps(&self) -> Option<f64> {
         middle(self.runs.values().filter_map(|r| r.offered_pps).collect())
@@ -149,7 +164,7 @@ impl Traffic {
                     traffic.ranges.insert(range.clone());
                     flows.insert(range, n);
                 }
-                traffic.frame_lens.insert(command.frame_len);
+                traffic.frame_lens.extend(command.has_frame_len.then_some(command.frame_len));
                 traffic.families.insert(command.family());
                 traffic.options.insert(shaping_options(&command.text));
                 traffic.asked_pps = command.rate_pps.or(traffic.asked_pps);
@@ -197,6 +212,8 @@ impl RunData {
 
 fn failure(run: &Run) -> Option<String> {
     match &run.receiver {
+        // a rate search has its result in the sender's log
+        None if run.sender_logs().any(|log| log.equilibrium_mbps.is_some()) => None,
         None => Some("no receiver log".to_owned()),
         Some(Err(why)) => Some(why.clone()),
         Some(Ok(log)) => log.failure().map(ToString::to_string),

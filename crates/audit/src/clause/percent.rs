@@ -47,7 +47,10 @@ fn percent_before(text: &str, end: usize) -> Option<Percent> {
                 None => (Some(Sign::Down), before, None),
             }
         }
-        _ => (None, rest, None),
+        _ => match span_start(rest) {
+            Some((first, before)) => (None, before, Some(first)),
+            None => (None, rest, None),
+        },
     };
     let previous = words(&rest.to_lowercase());
     let is_arrow = ["=>", "->"].iter().any(|arrow| rest.trim_end().ends_with(arrow));
@@ -62,6 +65,18 @@ fn percent_before(text: &str, end: usize) -> Option<Percent> {
         text: format!("{}%", &text[end - (end - rest.len())..end].trim()),
         offset: rest.len(),
     })
+}
+
+/// `20 to 25 %`, `between 5 and 10 %`: the first number without a `%` of its own.
+fn span_start(rest: &str) -> Option<(f64, &str)> {
+    let rest = rest.trim_end();
+    let joint = [" to", " and", " or", ".."].into_iter().find(|joint| rest.ends_with(joint))?;
+    let head = rest[..rest.len() - joint.len()].trim_end();
+    let number = number_at_end(head)?;
+    let before = &head[..head.len() - number.len()];
+    let is_bound = joint != " and" || words(before).last().is_some_and(|(_, w)| w == "between");
+    let value = number.replace(',', ".").parse().ok()?;
+    is_bound.then_some((value, before))
 }
 
 const ROUGH: [&str; 16] = [
@@ -98,7 +113,7 @@ fn number_at_end(text: &str) -> Option<&str> {
 
 /// Shares that are no change of a rate: confidence, processor load, loss.
 fn is_other_share(lower: &str, start: usize, end: usize) -> bool {
-    const AFTER: [&str; 18] = [
+    const AFTER: [&str; 22] = [
         "confidence",
         "cpu",
         "idle",
@@ -117,9 +132,23 @@ fn is_other_share(lower: &str, start: usize, end: usize) -> bool {
         "of time",
         "of the time",
         "of samples",
+        "busy",
+        "of it ",
+        "of them",
+        "of a core",
     ];
-    const BEFORE: [&str; 8] =
-        ["confidence", "cpu", "cpus", "usage", "load", "idle", "utilization", "loaded"];
+    const BEFORE: [&str; 10] = [
+        "confidence",
+        "cpu",
+        "cpus",
+        "processor",
+        "processors",
+        "usage",
+        "load",
+        "idle",
+        "utilization",
+        "loaded",
+    ];
     let after = lower[end..].trim_start();
     let before = words(&lower[..start]);
     AFTER.iter().any(|w| after.starts_with(w))
