@@ -211,7 +211,12 @@ const MANY: usize = 3;
 fn by_cause(found: Vec<Finding>) -> Vec<Finding> {
     let cause = |f: &Finding| {
         let is_sentence = f.rule.id().starts_with("claim-") || f.rule == Rule::MedianPercent;
-        let data: String = f.data.chars().filter(|c| !c.is_ascii_digit()).collect();
+        // what differs between captions is the file; the reason stands last
+        let data = match f.rule {
+            Rule::CaptionFile => f.data.rsplit(": ").next().unwrap_or_default(),
+            _ => f.data.as_str(),
+        };
+        let data: String = data.chars().filter(|c| !c.is_ascii_digit()).collect();
         (!is_sentence).then_some((f.rule, f.severity, data))
     };
     let mut lines: BTreeMap<_, Vec<usize>> = BTreeMap::new();

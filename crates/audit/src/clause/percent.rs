@@ -113,30 +113,11 @@ fn number_at_end(text: &str) -> Option<&str> {
 
 /// Shares that are no change of a rate: confidence, processor load, loss.
 fn is_other_share(lower: &str, start: usize, end: usize) -> bool {
-    const AFTER: [&str; 22] = [
-        "confidence",
-        "cpu",
-        "idle",
-        "load",
-        "usage",
-        "utilization",
-        "packet",
-        "of line",
-        "of the line",
-        "of cycles",
-        "of the cycles",
-        "of cpu",
-        "of the cpu",
-        "of all",
-        "of that",
-        "of time",
-        "of the time",
-        "of samples",
-        "busy",
-        "of it ",
-        "of them",
-        "of a core",
-    ];
+    const AFTER: [&str; 9] =
+        ["confidence", "cpu", "idle", "load", "usage", "utilization", "packet", "busy", "line"];
+    /// What a percentage can be of and still be a change: `5 % of its speed`.
+    const SPEEDS: [&str; 8] =
+        ["speed", "rate", "performance", "throughput", "forwarding", "pps", "improvement", "gain"];
     const BEFORE: [&str; 10] = [
         "confidence",
         "cpu",
@@ -151,6 +132,10 @@ fn is_other_share(lower: &str, start: usize, end: usize) -> bool {
     ];
     let after = lower[end..].trim_start();
     let before = words(&lower[..start]);
-    AFTER.iter().any(|w| after.starts_with(w))
+    let is_of = after
+        .strip_prefix("of ")
+        .is_some_and(|rest| !words(rest).iter().take(3).any(|(_, w)| SPEEDS.contains(&w.as_str())));
+    is_of
+        || AFTER.iter().any(|w| after.starts_with(w))
         || before.iter().rev().take(3).any(|(_, w)| BEFORE.contains(&w.as_str()))
 }

@@ -163,6 +163,12 @@ fn stance_of_word(words: &[(usize, String)], index: usize, word: &str) -> Option
         let is_claim = !is_negated && (ALONE.contains(&word) || is_about_speed(words));
         return is_claim.then(|| Stance::NoChange(word.to_owned()));
     }
+    let is_nothing = word.starts_with("change")
+        && index.checked_sub(1).is_some_and(|i| at(i) == "nothing")
+        && !words.iter().any(|(_, w)| w.starts_with("config") || w.starts_with("setting"));
+    if is_nothing {
+        return Some(Stance::NoChange(format!("nothing {word}")));
+    }
     if NEUTRAL.contains(&word) {
         return is_negated.then(|| Stance::NoChange(format!("no {word}")));
     }
@@ -219,7 +225,7 @@ const ALONE: [&str; 7] = [
 
 /// "The same speed" is a claim, "the same hardware" is none.
 fn is_about_speed(words: &[(usize, String)]) -> bool {
-    const SPEED: [&str; 11] = [
+    const SPEED: [&str; 14] = [
         "performance",
         "performances",
         "speed",
@@ -231,6 +237,9 @@ fn is_about_speed(words: &[(usize, String)]) -> bool {
         "impact",
         "speeds",
         "rates",
+        "result",
+        "results",
+        "figures",
     ];
     words.iter().any(|(_, w)| SPEED.contains(&w.as_str()))
 }

@@ -93,6 +93,55 @@ const WRONG: &[(At, &str)] = &[
     (End, "- IPv6 gets 7.2 % faster"),
 ];
 
+/// Written after the rules, as a check of them.
+const LATER_WRONG: &[(At, &str)] = &[
+    (Below4, "Forwarding speed was left unchanged by the review."),
+    (Below6, "The throughput of IPv6 isn't influenced by this."),
+    (Below6, "=> No noticeable change for inet6"),
+    (Below4, "=> nothing changes with D27401"),
+    (Below4, "=> D27401 gives the same result as plain r368606"),
+    (Below4, "=> approximately 12 % were gained"),
+    (Below6, "=> we measured around -2.5 % here"),
+    (Above4, "With this review the small machine got\nslower by a few per cent:"),
+    (Below6, "=> the drop on inet6\n   is only 2.1 %"),
+    (End, "| test | before | after | diff |\n|---|---|---|---|\n| IPv4 | 697 | 819 | +21 % |"),
+    (End, "| what | inet6 |\n|---|---|\n| D27401 improvement | 7.2 % |"),
+    (End, "| | plain Kpps | D27401 Kpps |\n|---|---|---|\n| inet6 | 832 kpps | 712 kpps |"),
+    (Below6, "=> D27401 outperforms plain r368606"),
+    (Below4, "=> beaten by plain r368606: D27401 is 14 % behind"),
+    (Below4, "=> up from ~350 K to ~820 K"),
+    (Below6, "=> IPv6: 830K -> 610K"),
+    (Below4, "=> somewhere in 22-26 %"),
+    (Below6, "=> loses from 1 to 3 percent"),
+    (End, "=> all families are faster now"),
+    (End, "D27401 never makes it slower."),
+    (End, "=> on every test the rate is higher"),
+    (End, "- IPv4 improvement: 11.3 %"),
+    (Below4, "=> three times faster"),
+    (Below6, "The gain on inet6 is small."),
+];
+
+const LATER_RIGHT: &[(At, &str)] = &[
+    (Below4, "Forwarding speed was changed by the review."),
+    (Below6, "=> around -7 % here"),
+    (End, "| test | before | after | diff |\n|---|---|---|---|\n| IPv4 | 697 | 819 | +17.5 % |"),
+    (End, "| what | inet6 |\n|---|---|\n| D27401 change | -7.2 % |"),
+    (Below4, "=> D27401 outperforms plain r368606"),
+    (Below6, "=> beaten by plain r368606: D27401 is 7.2 % behind"),
+    (Below4, "=> up from ~700 K to ~820 K"),
+    (Below6, "=> IPv6: 832K -> 772K"),
+    (Below4, "=> somewhere in 15-20 %"),
+    (Below6, "=> loses from 5 to 10 percent"),
+    (End, "- IPv4 improvement: 17.5 %"),
+    (Below4, "The lab was moved in 2015; 30 % of the machines are new."),
+    (Below4, "The driver uses 8 queues, 4 more than before."),
+    (Below4, "Memory goes from 4G to 8G, and the clock from 1.2 to 2.4 GHz."),
+    (Below6, "This impact on inet6 was expected."),
+    (Above4, "The next block compares both kernels on the same machine:"),
+    (Below4, "Half of the flows use ports above 2000."),
+    (Below4, "Twice the number of runs would be better."),
+];
+
 const RIGHT: &[(At, &str)] = &[
     (Below4, "=> D27401 brings 17.5 % to inet4"),
     (Below6, "=> about -7 % with D27401"),
@@ -136,15 +185,19 @@ const RIGHT: &[(At, &str)] = &[
 
 #[test]
 fn nine_in_ten_wrong_sentences_are_found() {
-    let missed: Vec<_> = WRONG.iter().filter(|(at, s)| found(*at, s).is_empty()).collect();
-    let share = 100 - 100 * missed.len() / WRONG.len();
-    println!("{share} % of {} wrong sentences found; missed: {missed:#?}", WRONG.len());
-    assert!(share >= 90, "{share} % found; missed: {missed:#?}");
+    for wrong in [WRONG, LATER_WRONG] {
+        let missed: Vec<_> = wrong.iter().filter(|(at, s)| found(*at, s).is_empty()).collect();
+        let share = 100 - 100 * missed.len() / wrong.len();
+        println!("{share} % of {} wrong sentences found; missed: {missed:#?}", wrong.len());
+        assert!(share >= 90, "{share} % found; missed: {missed:#?}");
+    }
 }
 
 #[test]
 fn right_sentences_are_not_blamed() {
+    let right = RIGHT.iter().chain(LATER_RIGHT);
     let blamed: Vec<(&str, Vec<Finding>)> =
-        RIGHT.iter().map(|(at, s)| (*s, found(*at, s))).filter(|(_, f)| !f.is_empty()).collect();
-    assert!(blamed.is_empty(), "{} of {}: {blamed:#?}", blamed.len(), RIGHT.len());
+        right.map(|(at, s)| (*s, found(*at, s))).filter(|(_, f)| !f.is_empty()).collect();
+    println!("{} of {} right sentences blamed", blamed.len(), RIGHT.len() + LATER_RIGHT.len());
+    assert!(blamed.is_empty(), "{blamed:#?}");
 }
