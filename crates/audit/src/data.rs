@@ -3,8 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
-use crate::site::Values;
-
 use fwdlab_netbenches::archive::ResultsDir;
 use fwdlab_netbenches::command::Range;
 use fwdlab_netbenches::info::Info;
@@ -13,6 +11,9 @@ use fwdlab_netbenches::pipeline::{MedianRule, Published};
 use fwdlab_netbenches::pktgen::PktgenLog;
 use fwdlab_netbenches::runs::{ReadGroup, Run, read_bounded, read_groups};
 use fwdlab_netbenches::series::{GraphRow, MAX_TABLE_BYTES, Series, graph_rows};
+
+/// Values by prefix.
+pub type Values = BTreeMap<String, Vec<f64>>;
 
 /// The data of one directory.
 #[derive(Clone, Debug, Default)]
@@ -103,6 +104,30 @@ impl DirData {
         data.groups =
             read_groups(dir).into_iter().map(|(prefix, g)| (prefix, GroupData::of(g))).collect();
         data
+    }
+
+    /// Values by prefix: the `.pps` files, and the medians of the logs (by the current rule) for
+    /// prefixes that have no such file.
+    pub fn all_values(&self) -> &Values {
+        &self.both_values()[0]
+    }
+
+    /// The same with the medians of the logs by the current and by the older rule.
+    pub fn both_values(&self) -> &[Values; 2] {
+        self.values.get_or_init(|| [0, 1].map(|rule| self.values_by(rule)))
+    }
+
+    fn values_by(&self, rule: usize) -> Values {
+        let series = self.series.iter().map(|(prefix, s)| (prefix.clone(), s.values.clone()));
+        let mut all: Values = series.collect();
+        for (prefix, group) in &self.groups {
+            let values = || group.printed().iter().filter_map(|p| p[rule].parse().ok()).collect();
+            if !all.contains_key(prefix) {
+                let values: Vec<f64> = values();
+                all.extend((!values.is_empty()).then(|| (prefix.clone(), values)));
+            }
+        }
+        all
     }
 
     /// The family of a prefix: by its senders' commands, else by its name.

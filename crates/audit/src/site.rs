@@ -1,6 +1,6 @@
 //! Everything that an audit was given, indexed: which file holds which values.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,9 +15,6 @@ use fwdlab_netbenches::archive::Archive;
 /// Sources outside a page's own directory that are looked at for one row: of many copies the first
 /// ones will do.
 const MOST_SOURCES: usize = 64;
-
-/// Values by prefix.
-pub type Values = BTreeMap<String, Vec<f64>>;
 
 /// The trees of an audit.
 #[derive(Debug, Default)]
@@ -149,30 +146,4 @@ impl Site {
 fn extension(path: &str) -> Option<String> {
     let name = path.rsplit('/').next()?;
     name.rsplit_once('.').map(|(_, e)| e.to_ascii_lowercase())
-}
-
-impl DirData {
-    /// Values by prefix: the `.pps` files, and the medians of the logs (by the current rule) for
-    /// prefixes that have no such file.
-    pub fn all_values(&self) -> &Values {
-        &self.both_values()[0]
-    }
-
-    /// The same with the medians of the logs by the current and by the older rule.
-    pub fn both_values(&self) -> &[Values; 2] {
-        self.values.get_or_init(|| [0, 1].map(|rule| self.values_by(rule)))
-    }
-
-    fn values_by(&self, rule: usize) -> Values {
-        let series = self.series.iter().map(|(prefix, s)| (prefix.clone(), s.values.clone()));
-        let mut all: Values = series.collect();
-        for (prefix, group) in &self.groups {
-            let values = || group.printed().iter().filter_map(|p| p[rule].parse().ok()).collect();
-            if !all.contains_key(prefix) {
-                let values: Vec<f64> = values();
-                all.extend((!values.is_empty()).then(|| (prefix.clone(), values)));
-            }
-        }
-        all
-    }
 }
