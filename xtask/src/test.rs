@@ -87,6 +87,8 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
         // The router's malformed frames are no target of their own: they need two routers.
         all.env("FWDLAB_FUZZ_SECONDS", arguments.fuzz_seconds.to_string());
     }
+    // What a machine remembers of campaigns is not for tests.
+    all.env("XDG_STATE_HOME", root.join("target/state"));
     tests(&mut tally, "tests", &mut all)?;
     if let (Some(before), Some(after)) = (before, checkout(root))
         && before != after

@@ -52,6 +52,8 @@ impl Lab {
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fwdlab"));
         command.args(arguments).current_dir(self.dir.path()).stdin(Stdio::null());
+        // What a machine remembers of campaigns is not for tests.
+        command.env("XDG_STATE_HOME", self.dir.path().join("state"));
         command
     }
 
