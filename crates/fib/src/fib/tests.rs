@@ -370,6 +370,28 @@ fn routes_to_connected_networks_never_wait() {
 }
 
 #[test]
+fn routes_written_by_hand_never_wait() {
+    let (mut fib, _) = logged();
+    let mut reader = fib.reader();
+    let learned = fib.add(net(1), via(1)).unwrap();
+    assert!(!fib.is_synced());
+    let builds = fib.builds();
+    let own = fib.by_hand(|fib| {
+        fib.add(net(2), via(2)).unwrap();
+        fib.add(net(3), via(3)).unwrap()
+    });
+    // One rebuild for the batch, which brings what has waited, too.
+    assert_eq!((fib.builds(), fib.is_synced()), (builds + 1, true));
+    assert_eq!((reader.lookup(256), reader.lookup(768)), (learned, own));
+    fib.by_hand(|fib| fib.delete(net(3))).unwrap();
+    assert!(reader.lookup(768).is_none() && fib.is_synced());
+    // What is wrong changes nothing, and what is there already costs no rebuild.
+    let builds = fib.builds();
+    assert!(fib.by_hand(|fib| fib.delete(net(3))).is_err());
+    assert_eq!(fib.builds(), builds);
+}
+
+#[test]
 fn a_change_of_a_group_is_seen_in_the_generation_while_routes_wait() {
     let (mut fib, _) = logged();
     let mut reader = fib.reader();
