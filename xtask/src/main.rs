@@ -93,7 +93,7 @@ fn cargo() -> Command {
 
 fn bench(arguments: &[String]) -> anyhow::Result<bool> {
     let status = cargo()
-        .args(["run", "--release", "--quiet", "--package", "fwdlab-bench", "--"])
+        .args(["run", "--profile", "bench", "--quiet", "--package", "fwdlab-bench", "--"])
         .args(arguments)
         .status()?;
     Ok(status.success())
