@@ -12,6 +12,7 @@
 
 mod addresses;
 mod attach;
+mod capture;
 mod check;
 mod churn;
 mod error;
@@ -31,6 +32,7 @@ mod tests;
 
 pub use addresses::Endpoint;
 pub use attach::{with_file, with_generated};
+pub use capture::CaptureOf;
 pub use error::Error;
 pub use fwdlab_traffic::Load;
 pub use model::{

@@ -12,7 +12,7 @@ use fwdlab_traffic::{FrameSizes, Load, Order};
 use fwdlab_results::{Family, Measure};
 use fwdlab_routes::Prefix;
 
-use super::Endpoint;
+use super::{CaptureOf, Endpoint};
 
 /// A validated experiment. Everything that a name refers to exists, ranges run
 /// forwards, and every destination has a route.
@@ -125,17 +125,35 @@ pub struct Traffic {
     pub load: Load,
     /// In which order flows follow each other.
     pub order: Order,
+    /// The capture whose frames are replayed; then lengths and flows are its own.
+    pub capture: Option<CaptureOf>,
     /// Changes of routes a second meanwhile, where the experiment has rates of them.
     pub changes_per_s: Option<u32>,
 }
 
 impl Traffic {
-    /// Number of flows: every source with every destination of its family.
+    /// Number of flows: every source with every destination of its family, or those of the capture.
     pub fn flows(&self) -> u64 {
+        if let Some(capture) = &self.capture {
+            return capture.recording.as_ref().map_or(0, |recording| recording.flows().into());
+        }
         let flows = |(source, destination): (Endpoint, Endpoint)| {
             source.count().saturating_mul(destination.count())
         };
         self.ends().map(flows).fold(0, u64::saturating_add)
+    }
+
+    /// The load in frames/s; `None` for load max, and for a capture that has not been read.
+    pub fn offered_pps(&self) -> Option<f64> {
+        match &self.capture {
+            None => self.load.frames_per_second(f64::from(self.frame_bytes)),
+            Some(capture) => self.load.frames_per_second_of(capture.recording.as_ref()?),
+        }
+    }
+
+    /// Whether lengths and flows are known: those of a capture are while it is at hand.
+    pub fn is_known(&self) -> bool {
+        self.capture.as_ref().is_none_or(|capture| capture.recording.is_some())
     }
 
     /// Source and destination of each family.
