@@ -7,21 +7,12 @@ use fwdlab_guard::input;
 use fwdlab_traffic::{Capture, CaptureError, Endpoints, FrameSizes, Recording, TrafficError};
 
 use super::fields::{Found, Section};
-use super::model::{Experiment, Traffic};
+use super::model::{CaptureOf, Experiment, Traffic};
 use super::problem::{Complaint, Findings};
 use super::{Error, Load, Result};
 
 /// Largest capture file.
 const MOST_BYTES: u64 = 1 << 30;
-
-/// The capture of a traffic.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CaptureOf {
-    /// A relative path starts at the experiment file.
-    pub file: PathBuf,
-    /// Its frames; `None` while the file has not been read, as of an experiment that has run.
-    pub recording: Option<Arc<Recording>>,
-}
 
 /// Reads the key, if the traffic has it, and refuses what a capture says itself.
 pub(super) fn read(section: &mut Section<'_>, findings: &mut Findings<'_>) -> Option<CaptureOf> {
@@ -36,33 +27,6 @@ pub(super) fn read(section: &mut Section<'_>, findings: &mut Findings<'_>) -> Op
         findings.add(&at, &field, complaint);
     }
     Some(CaptureOf { file: PathBuf::from(found.value), recording: None })
-}
-
-impl CaptureOf {
-    /// What the results say about it, once it has been read.
-    pub fn fact(&self) -> Option<String> {
-        let recording = self.recording.as_ref()?;
-        let left_out = recording.left_out();
-        let mut fact = format!(
-            "{}: {} frames of {} addresses in {} flows, {:.0} bytes on average, {} with a mark",
-            self.file.display(),
-            recording.frames(),
-            recording.addresses(),
-            recording.flows(),
-            recording.mean_len(),
-            recording.marked(),
-        );
-        for (count, what) in [
-            (left_out.not_ip, "that are not IP"),
-            (left_out.malformed, "with a broken IP header"),
-            (left_out.other_family, "of the other family"),
-        ] {
-            if count > 0 {
-                fact.push_str(&format!("; without {count} {what}"));
-            }
-        }
-        Some(fact)
-    }
 }
 
 impl Experiment {

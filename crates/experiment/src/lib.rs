@@ -32,12 +32,11 @@ mod tests;
 
 pub use addresses::Endpoint;
 pub use attach::{with_file, with_generated};
-pub use capture::CaptureOf;
 pub use error::Error;
 pub use fwdlab_traffic::Load;
 pub use model::{
-    Allowance, Blocks, Churn, ChurnSource, Experiment, ListedChange, Route, RouteSource, Routes,
-    Traffic, Variant,
+    Allowance, Blocks, CaptureOf, Churn, ChurnSource, Experiment, ListedChange, Route, RouteSource,
+    Routes, Traffic, Variant,
 };
 pub use problem::{Problem, Problems};
 pub use read::Recorded;

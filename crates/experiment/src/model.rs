@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use fwdlab_traffic::{FrameSizes, Load, Order};
+use fwdlab_traffic::{FrameSizes, Load, Order, Recording};
 
 use fwdlab_results::{Family, Measure};
 use fwdlab_routes::Prefix;
 
-use super::{CaptureOf, Endpoint};
+use super::Endpoint;
 
 /// A validated experiment. Everything that a name refers to exists, ranges run
 /// forwards, and every destination has a route.
@@ -159,6 +160,42 @@ impl Traffic {
     /// Source and destination of each family.
     pub fn ends(&self) -> impl Iterator<Item = (Endpoint, Endpoint)> + use<> {
         std::iter::once((self.source, self.destination)).chain(self.inet6)
+    }
+}
+
+/// The capture of a traffic.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CaptureOf {
+    /// A relative path starts at the experiment file.
+    pub file: PathBuf,
+    /// Its frames; `None` while the file has not been read, as of an experiment that has run.
+    pub recording: Option<Arc<Recording>>,
+}
+
+impl CaptureOf {
+    /// What the results say about it, once it has been read.
+    pub fn fact(&self) -> Option<String> {
+        let recording = self.recording.as_ref()?;
+        let left_out = recording.left_out();
+        let mut fact = format!(
+            "{}: {} frames of {} addresses in {} flows, {:.0} bytes on average, {} with a mark",
+            self.file.display(),
+            recording.frames(),
+            recording.addresses(),
+            recording.flows(),
+            recording.mean_len(),
+            recording.marked(),
+        );
+        for (count, what) in [
+            (left_out.not_ip, "that are not IP"),
+            (left_out.malformed, "with a broken IP header"),
+            (left_out.other_family, "of the other family"),
+        ] {
+            if count > 0 {
+                fact.push_str(&format!("; without {count} {what}"));
+            }
+        }
+        Some(fact)
     }
 }
 
