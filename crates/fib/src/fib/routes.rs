@@ -87,6 +87,17 @@ impl<F: Family> Fib<F> {
         Ok(())
     }
 
+    /// Edits routes that somebody wrote by hand: readers see them at return, whatever the algorithm
+    /// and the [`SyncPolicy`](super::SyncPolicy), as FreeBSD has it for static routes. A batch costs
+    /// one rebuild at most.
+    pub fn by_hand<R>(&mut self, edit: impl FnOnce(&mut Self) -> R) -> R {
+        let result = edit(self);
+        if !self.is_synced() {
+            self.rebuild();
+        }
+        result
+    }
+
     /// Applies updates in order, as one batch: readers see it in any order, but each route either
     /// before or after. Many changes at once lead to a rebuild instead, which is quicker.
     ///
