@@ -12,6 +12,7 @@
 
 mod addresses;
 mod attach;
+mod capture;
 mod check;
 mod churn;
 mod error;
@@ -34,8 +35,8 @@ pub use attach::{with_file, with_generated};
 pub use error::Error;
 pub use fwdlab_traffic::Load;
 pub use model::{
-    Allowance, Blocks, Churn, ChurnSource, Experiment, ListedChange, Route, RouteSource, Routes,
-    Traffic, Variant,
+    Allowance, Blocks, CaptureOf, Churn, ChurnSource, Experiment, ListedChange, Route, RouteSource,
+    Routes, Traffic, Variant,
 };
 pub use problem::{Problem, Problems};
 pub use read::Recorded;
