@@ -151,7 +151,6 @@ impl<F: Family> Fib<F> {
             self.load_into_full(routes)
         };
         self.note_changes(count);
-        self.lift_bans();
         self.rebuild();
         Ok(Loaded { routes: self.rib.len(), duplicates })
     }
@@ -162,7 +161,6 @@ impl<F: Family> Fib<F> {
         let rib = std::mem::take(&mut self.rib);
         rib.iter().for_each(|(_, nexthop)| self.nexthops.release(nexthop));
         self.note_changes(count);
-        self.lift_bans();
         self.rebuild();
     }
 

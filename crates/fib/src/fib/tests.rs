@@ -322,9 +322,12 @@ fn an_algorithm_that_always_fails_is_given_up() {
     let last = lines.lock().unwrap().iter().rfind(|line| line.contains("failed")).cloned();
     assert!(last.unwrap().ends_with("(failures=7), not tried again"));
     assert_eq!(fib.sync(ms(seconds_of_a_day * 1000)).next, None);
-    // Another table is another chance.
+    // As long as it is registered, another table is no other chance.
     FAILURES.set(0);
     fib.load([(net(2), via(1))]).unwrap();
+    assert_eq!(fib.algorithm_name(), "tiny");
+    fib.detach("flaky").unwrap();
+    fib.attach(&Fake::Flaky).unwrap();
     assert_eq!(fib.algorithm_name(), "flaky");
 }
 

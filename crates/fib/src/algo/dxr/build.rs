@@ -9,7 +9,9 @@ use super::pieces::Pieces;
 use super::{CHUNK_SHIFT, ENTRIES, LEAF, PAGE_SHIFT, PAGES, START_SHIFT, Tables, shared};
 use crate::algo::slab::{Full, Offset, Slab};
 use crate::algo::spans::{self, MAX_NEXTHOP, Span};
-use crate::algo::{Algorithm, AlgorithmError, Change, Dump, Limits, Module, Outcome, TableFacts};
+use crate::algo::{
+    Algorithm, AlgorithmError, Auxiliary, Change, Dump, Limits, Module, Outcome, TableFacts,
+};
 use crate::epoch::Grace;
 use crate::family::Inet;
 use crate::lookup::Lookup;
@@ -33,7 +35,12 @@ struct Builder {
     slab: Slab,
     pages: Pieces,
     chunks: Pieces,
+    is_full: bool,
 }
+
+/// Words of memory, handed from a module to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Room(usize);
 
 impl Algorithm<Inet> for Dxr {
     fn name(&self) -> &'static str {
@@ -50,10 +57,25 @@ impl Algorithm<Inet> for Dxr {
     }
 
     fn build(&self, dump: &Dump<Inet>) -> Result<Box<dyn Module<Inet>>, AlgorithmError> {
+        Self::build_with(dump, Room(0))
+    }
+
+    fn rebuild(
+        &self,
+        dump: &Dump<Inet>,
+        auxiliary: Auxiliary,
+    ) -> Result<Box<dyn Module<Inet>>, AlgorithmError> {
+        Self::build_with(dump, auxiliary.downcast::<Room>().map_or(Room(0), |room| *room))
+    }
+}
+
+impl Dxr {
+    /// With at least so much room.
+    fn build_with(dump: &Dump<Inet>, least: Room) -> Result<Box<dyn Module<Inet>>, AlgorithmError> {
         let spans = spans::of_dump(dump)?;
         // Pages that are all different, chunks likewise, and each rounded up to a power of two.
         let pages = spans.len().min(PAGES) * 2 * ENTRIES / 2;
-        let words = FIRST_WORD + pages + 4 * spans.len() + SPARE_WORDS;
+        let words = (FIRST_WORD + pages + 4 * spans.len() + SPARE_WORDS).max(least.0);
         let out_of_memory = AlgorithmError::OutOfMemory { bytes: PAGES * 4 + words * 8 };
         let mut builder = Builder::new(words).ok_or(out_of_memory)?;
         let full = AlgorithmError::Full { what: "chunk memory", limit: words };
@@ -82,11 +104,19 @@ impl Module<Inet> for Builder {
             };
             let page = |addr: u32| u64::from(addr >> PAGE_SHIFT);
             if self.write(&spans, page(within.addr())..=page(within.last_addr())) == Err(Full) {
+                self.is_full = true;
                 return Outcome::Rebuild { reason: "chunk memory is full" };
             }
         }
         self.slab.stamp(grace);
         Outcome::Applied
+    }
+
+    /// A region that changes have filled was too small for how this table changes: the next one gets
+    /// twice the room.
+    fn auxiliary(&mut self) -> Option<Auxiliary> {
+        let room = if self.is_full { self.tables.records.words() * 2 } else { 0 };
+        Some(Box::new(Room(room)))
     }
 
     fn builder_bytes(&self) -> usize {
@@ -99,7 +129,8 @@ impl Builder {
         let (first, records) = (Records::zeroed(PAGES / 2)?, Records::zeroed(words)?);
         let slab = Slab::new(records.words(), FIRST_WORD);
         let tables = Arc::new(Tables { first, records, used_words: AtomicUsize::new(0) });
-        Some(Self { tables, slab, pages: Pieces::default(), chunks: Pieces::default() })
+        let (pages, chunks) = (Pieces::default(), Pieces::default());
+        Some(Self { tables, slab, pages, chunks, is_full: false })
     }
 
     /// Writes the pages of some /16.
@@ -261,5 +292,12 @@ mod tests {
         let outcome = builder.apply(&[change], &rib, &Grace::without_readers());
         assert!(matches!(outcome, Outcome::Rebuild { .. }));
         assert_eq!(builder.tables.find(0x0a00_0001), 1);
+        // The next one is told.
+        let words = builder.tables.records.words();
+        let room = builder.auxiliary().unwrap().downcast::<Room>().unwrap();
+        assert_eq!(*room, Room(2 * words));
+        let next = Dxr.rebuild(&rib.dump(), Box::new(Room(8 << 20))).unwrap();
+        assert_eq!(next.lookup().lookup(0x0a00_0001), NexthopId(2));
+        assert!(Dxr.rebuild(&rib.dump(), Box::new("of somebody else")).is_ok());
     }
 }
