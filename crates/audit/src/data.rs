@@ -238,7 +238,7 @@ impl RunData {
 fn failure(run: &Run) -> Option<String> {
     match &run.receiver {
         // a rate search has its result in the sender's log
-        None if run.sender_logs().any(|log| log.equilibrium_mbps.is_some()) => None,
+        None if run.sender_logs().any(|log| log.equilibrium.is_some()) => None,
         None => Some("no receiver log".to_owned()),
         Some(Err(why)) => Some(why.clone()),
         Some(Ok(log)) => log.failure().map(ToString::to_string),

@@ -368,6 +368,11 @@ fn words(answer: &Answer, chain: &[String], count: usize) -> String {
             "no single culprit: {good} and {bad} differ, but no step does by enough; more --blocks \
              make each comparison sharper"
         ),
+        Answer::TooNoisy { noise } => format!(
+            "too noisy: one comparison varies by {:.1} %, so that no answer is sure; more --blocks, \
+             or a machine that has nothing else to do",
+            noise * 100.0
+        ),
     };
     format!("{text}\n{} states, {count} comparisons\n", chain.len())
 }
@@ -389,6 +394,7 @@ fn json(answer: &Answer, chain: &[String], count: usize) -> anyhow::Result<Strin
         Answer::Cancelled(steps) => ("changes that cancel", steps.iter().map(of).collect(), None),
         Answer::Gone { .. } => ("lab or machine changed", Vec::new(), None),
         Answer::NoCulprit => ("no single culprit", Vec::new(), None),
+        Answer::TooNoisy { .. } => ("too noisy", Vec::new(), None),
     };
     let value = json!({
         "answer": kind,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use clap::{Parser, Subcommand, ValueEnum};
 use fwdlab_history::store::{Acknowledged, Store};
 use fwdlab_history::{Error, History, Options, find, read, render};
@@ -43,6 +43,10 @@ pub struct Args {
     /// Form of the output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
+
+    /// Also write history.html, and README.md with its figures, into this directory
+    #[arg(long, short, value_name = "DIR")]
+    output: Option<PathBuf>,
 
     /// End with exit code 1 when there is one that is neither acknowledged nor taken back
     #[arg(long, value_enum, value_name = "WHAT")]
@@ -140,6 +144,9 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     };
     let history = find(store.points, &store.acknowledged, &options);
     output::print(&rendered(&history, arguments.format)?)?;
+    if let Some(to) = &arguments.output {
+        write_pages(&history, to)?;
+    }
     let is_failed = arguments.fail_on.is_some_and(|criterion| is_met(&history, criterion));
     Ok(if is_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
@@ -154,6 +161,19 @@ fn rendered(history: &History, format: Format) -> Result<String, Error> {
         Format::Bencher => render::bencher(history)?,
         Format::Otava => render::otava(history),
     })
+}
+
+fn write_pages(history: &History, to: &Path) -> anyhow::Result<()> {
+    let page = ("history.html".to_owned(), render::html(history)?);
+    for (name, text) in render::readme(history).into_iter().chain([page]) {
+        let path = to.join(name);
+        let parent = path.parent().unwrap_or(to);
+        std::fs::create_dir_all(parent)
+            .with_context(|| format!("cannot create {}", parent.display()))?;
+        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    fwdlab_guard::say!("history.html and README.md are in {}", to.display());
+    Ok(())
 }
 
 fn is_met(history: &History, criterion: FailOn) -> bool {

@@ -13,6 +13,7 @@ pub mod axes;
 pub mod built;
 pub mod callgraph;
 pub mod command;
+pub mod equilibrium;
 pub mod export;
 pub mod hardware;
 pub mod import;

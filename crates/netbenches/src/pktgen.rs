@@ -8,6 +8,7 @@
 use std::io::{self, Read};
 
 use super::command::Command;
+use super::equilibrium::{Equilibrium, frame_bytes};
 use super::lines::{Line, Lines};
 
 /// Samples kept of one log: two days at one a second.
@@ -43,8 +44,10 @@ pub struct PktgenLog {
     pub total: Option<u64>,
     /// Packets/s in the closing line `Speed:`.
     pub speed_pps: Option<f64>,
-    /// Mb/s of the line `Estimated Equilibrium Ethernet throughput`.
-    pub equilibrium_mbps: Option<f64>,
+    /// The result of a rate search.
+    pub equilibrium: Option<Equilibrium>,
+    /// Ethernet frame length that the log names, in bytes.
+    pub frame_bytes: Option<u32>,
     /// True when the log ends with `Terminated`, which is how receivers end.
     pub is_terminated: bool,
     /// What is wrong with the log.
@@ -157,9 +160,10 @@ impl PktgenLog {
         } else if let Some(rest) = bytes.strip_prefix(b"Speed: ") {
             self.take_speed(rest);
         } else if let Some(rest) = after(bytes, b"Equilibrium Ethernet throughput=") {
-            let text = String::from_utf8_lossy(rest);
-            let value = text.split_whitespace().next().and_then(|v| v.parse::<f64>().ok());
-            self.equilibrium_mbps = value.filter(|v| v.is_finite() && *v >= 0.0);
+            self.equilibrium = Equilibrium::parse(&String::from_utf8_lossy(rest));
+        } else if after(bytes, b"thernet frame size").is_some() {
+            let head = &bytes[..bytes.len().min(256)];
+            self.frame_bytes = frame_bytes(&String::from_utf8_lossy(head)).or(self.frame_bytes);
         } else if after(bytes, b"exited with error").is_some() {
             self.problem(Problem::ThreadError);
         } else if bytes.starts_with(b"Terminated") {
@@ -187,9 +191,12 @@ impl PktgenLog {
     }
 
     fn close(&mut self) {
+        if let Some(search) = &mut self.equilibrium {
+            search.frame_bytes = self.frame_bytes;
+        }
         if self.lines == 0 {
             self.problem(Problem::Empty);
-        } else if self.samples.is_empty() && self.equilibrium_mbps.is_none() {
+        } else if self.samples.is_empty() && self.equilibrium.is_none() {
             let is_known = self.command.is_some() || self.total.is_some();
             self.problem(if is_known { Problem::NoSamples } else { Problem::NotPktgen });
         } else if !self.samples.is_empty() && self.samples.iter().all(|s| s.pps == 0) {

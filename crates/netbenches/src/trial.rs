@@ -10,7 +10,7 @@ use super::pipeline::{MedianRule, Published};
 use super::pktgen::{PktgenLog, Problem, Sample};
 use super::runs::{ReadLog, Run};
 use fwdlab_results::Family;
-use fwdlab_results::{Interval, LimitedBy, Measured, Status, Steady, Trial};
+use fwdlab_results::{Interval, LimitedBy, Measured, RateSearch, Status, Steady, Trial};
 
 /// Fewest steady intervals of a trial.
 const FEWEST_INTERVALS: usize = 3;
@@ -62,9 +62,71 @@ impl Place {
     }
 }
 
+/// What a run that searched for its rate found, as the trial holds it.
+fn searched(run: &Run) -> Option<Result<Searched, String>> {
+    let receiver = run.receiver.iter().filter_map(|log| log.as_ref().ok());
+    let logs: Vec<&PktgenLog> = run.sender_logs().chain(receiver).collect();
+    let search = logs.iter().find_map(|log| log.equilibrium)?;
+    let named = logs.iter().filter_map(|log| log.command.as_ref()).find(|c| c.has_frame_len);
+    let of_command = named.map(|c| c.frame_len.max(SMALLEST_FRAME) + FCS_LEN);
+    let frame_bytes = search.frame_bytes.or(of_command);
+    let pps = search.found.pps(frame_bytes);
+    let Some(found) = pps.filter(|pps| *pps > 0.0) else {
+        let why = match pps {
+            None => "no log names the frame length, so that this is no rate in frames/s",
+            Some(_) => "it found no rate above 0",
+        };
+        return Some(Err(format!("a rate search that ended at {}: {why}", search.found)));
+    };
+    let most = search.most.and_then(|most| most.pps(frame_bytes)).unwrap_or(found).max(found);
+    let of = RateSearch { mrr_pps: most, lower_pps: found, upper_pps: most, trials: Vec::new() };
+    Some(Ok(Searched { of, frame_bytes, said: search.found.to_string() }))
+}
+
+/// A rate that was searched for.
+struct Searched {
+    of: RateSearch,
+    frame_bytes: Option<u32>,
+    /// As the log says it.
+    said: String,
+}
+
+/// The trial of a run that searched for its rate; its logs have no steady intervals to judge.
+fn search_trial(
+    searched: Result<Searched, String>,
+    run: &Run,
+    info: &Info,
+    place: &Place,
+) -> Trial {
+    let command = run.sender_logs().find_map(|log| log.command.as_ref());
+    let mut trial = blank(place, command);
+    let senders: Vec<&PktgenLog> = run.sender_logs().collect();
+    trial.flows_planned = flows(&senders);
+    trial.measured.proof = proof(run, info);
+    match searched {
+        Err(why) => {
+            trial.status = Status::Failed;
+            trial.reason = Some(why);
+        }
+        Ok(Searched { of, frame_bytes, said }) => {
+            trial.rate_pps = Some(of.lower_pps);
+            trial.load = "searched".to_owned();
+            trial.offered_pps_asked = None;
+            trial.frame_bytes =
+                frame_bytes.and_then(|b| u16::try_from(b).ok()).unwrap_or(trial.frame_bytes);
+            trial.measured.proof.insert("netbenches.equilibrium".to_owned(), said);
+            trial.measured.search = Some(of);
+        }
+    }
+    trial
+}
+
 /// Builds the trial of one run. A run whose logs are broken, empty, cut short
 /// or of another run becomes a failed trial with a reason.
 pub fn trial(run: &Run, info: &Info, place: &Place) -> Trial {
+    if let Some(searched) = searched(run) {
+        return search_trial(searched, run, info, place);
+    }
     let senders: Vec<&PktgenLog> = run.sender_logs().collect();
     let command = senders.iter().find_map(|log| log.command.as_ref());
     let receiver = run.receiver.as_ref().and_then(|log| log.as_ref().ok());
@@ -249,9 +311,6 @@ fn failure(run: &Run, place: &Place, steady: usize) -> Option<String> {
     };
     if let Some(problem) = receiver.failure() {
         return Some(format!("receiver log: {problem}"));
-    }
-    if let Some(mbps) = receiver.equilibrium_mbps.filter(|_| receiver.samples.is_empty()) {
-        return Some(format!("an equilibrium search ({mbps} Mb/s) without intervals"));
     }
     if receiver.command.as_ref().is_some_and(|c| c.is_sender) {
         return Some("the receiver log was written by a sender".to_owned());

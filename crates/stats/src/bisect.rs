@@ -20,8 +20,23 @@ use crate::sample::median;
 
 /// Measurements of the bad end before anything is said, and most of them.
 const ENDS: (usize, usize) = (4, 12);
+/// Most measurements of the bad end where it stays open whether it differs: each look at it may err,
+/// so beyond the first ones it is looked at only after as many again.
+const ENDS_IN_DOUBT: usize = 48;
+/// Half width of an interval around no difference that is narrow enough to call it gone, in margins.
+const GONE: f64 = 2.0;
+/// Measurements of each state of a scan after which it gives up.
+const SCANNED: usize = 12;
+/// How far noise must lie below the difference before "no culprit" is said, in standard errors.
+const CLEAR: f64 = 5.0;
+/// Residuals from which their median says what the noise is.
+const RESIDUALS: usize = 8;
 /// Measurements of both sides of the culprit, and of every state when all are measured.
 const SIDES: usize = 3;
+/// Most measurements of them, while the step between them does not show.
+const MOST_SIDES: usize = 24;
+/// How far a step must be from none, in half widths of its 95 % interval.
+const SEEN: f64 = 1.7;
 /// Longest chain of which all states are measured.
 const LONGEST_SCAN: usize = 64;
 /// Measurements of the states beside a step of several.
@@ -90,8 +105,13 @@ pub enum Answer {
     },
     /// The ends do not differ, but states between them do: one change takes back another.
     Cancelled(Vec<Step>),
-    /// The ends differ, but no step does by enough: a slow slide, or more noise than difference.
+    /// The ends differ, but no step does by enough: a slow slide.
     NoCulprit,
+    /// What was measured varies too much for any answer.
+    TooNoisy {
+        /// Standard deviation of one comparison, as a ratio.
+        noise: f64,
+    },
 }
 
 /// What to do next.
@@ -138,14 +158,19 @@ impl Bisection {
             return Next::Measure(last);
         }
         let noise = self.noise();
-        if !self.is_apart(last, &noise) {
-            return match self.values[last].len() < ENDS.1 {
-                true => Next::Measure(last),
-                false => self.without_difference(&noise),
-            };
-        }
+        let ends = self.values[last].len();
+        let may_look = ends <= ENDS.1 || ends.is_multiple_of(ENDS.1);
         if self.count() >= self.terms.most {
-            return Next::Answer(Answer::NoCulprit);
+            return Next::Answer(Answer::TooNoisy { noise: noise.sd });
+        }
+        if !may_look || !self.is_apart(last, &noise) {
+            let is_narrow = self.is_alike(last, &noise);
+            return match () {
+                () if ends < ENDS.1 || !may_look => Next::Measure(last),
+                () if is_narrow => self.without_difference(&noise),
+                () if ends < ENDS_IN_DOUBT => Next::Measure(last),
+                () => Next::Answer(Answer::TooNoisy { noise: noise.sd }),
+            };
         }
         if last == 1 {
             return Next::Answer(Answer::Culprit { step: self.step(1, &noise), probability: 1.0 });
@@ -173,7 +198,26 @@ impl Bisection {
             squares += values.iter().map(|v| (v - middle).abs().min(far).powi(2)).sum::<f64>();
             df += (values.len() - 1) as f64;
         }
-        Noise { sd: (squares / df).sqrt(), df }
+        // where more than a few are far, that is the noise: their median knows no bound
+        let mut residuals: Vec<f64> = Vec::new();
+        for values in self.values.iter().filter(|values| values.len() > 1) {
+            let middle = median(values);
+            let count = values.len() as f64;
+            let own = values.iter().map(|v| (v - middle).abs() * (count / (count - 1.0)).sqrt());
+            // the median itself has no deviation where the count is odd
+            residuals.extend(own.filter(|r| *r > 0.0 || count < 3.0));
+        }
+        let typical = match residuals.len() {
+            0..RESIDUALS => 0.0,
+            _ => 1.4826 * median(&residuals),
+        };
+        Noise { sd: (squares / df).sqrt().max(typical), df }
+    }
+
+    /// Whether a state is as the good end, within an interval narrow enough to say so.
+    fn is_alike(&self, state: usize, noise: &Noise) -> bool {
+        let own = Interval::of(&self.values[state], &[], noise);
+        own.high.max(-own.low) <= GONE * self.terms.margin
     }
 
     /// Whether a state differs from the good end, by enough to matter.
@@ -275,7 +319,16 @@ impl Bisection {
             (None, Some(_)) => self.scan(noise),
             (None, None) => {
                 let step = self.step(culprit, noise);
-                Next::Answer(Answer::Culprit { step, probability })
+                let centre = step.ratio.ln_1p().abs();
+                let half = (step.high.ln_1p() - step.low.ln_1p()) / 2.0;
+                let is_seen = centre > SEEN * half;
+                let few = sides.iter().filter(|s| **s > 0 && self.values[**s].len() < MOST_SIDES);
+                match few.min_by_key(|state| self.values[**state].len()) {
+                    _ if is_seen => Next::Answer(Answer::Culprit { step, probability }),
+                    // the step itself is not seen yet: ask both sides again
+                    Some(&state) => Next::Measure(state),
+                    None => Next::Answer(Answer::TooNoisy { noise: noise.sd }),
+                }
             }
         }
     }
@@ -283,7 +336,7 @@ impl Bisection {
     /// The ends are alike: are the states between them?
     fn without_difference(&self, noise: &Noise) -> Next {
         let last = self.values.len() - 1;
-        if let Some(state) = self.wanting() {
+        if let Some(state) = self.wanting(SIDES) {
             return Next::Measure(state);
         }
         let steps = self.steps(noise);
@@ -299,12 +352,27 @@ impl Bisection {
 
     /// Measures all states, then names every step.
     fn scan(&self, noise: &Noise) -> Next {
-        if let Some(state) = self.wanting() {
+        if let Some(state) = self.wanting(SIDES) {
             return Next::Measure(state);
         }
         let mut steps = self.steps(noise);
         if let Some(state) = self.unsure(&steps) {
             return Next::Measure(state);
+        }
+        // what is left between the steps must be too little to be one
+        let bad = middle(&self.values[self.values.len() - 1]);
+        let explained: f64 = steps.iter().map(|step| step.ratio.ln_1p()).sum();
+        let error = OF_MEDIAN * noise.sd * (2.0 / SIDES as f64).sqrt();
+        let is_open = (bad - explained).abs() > (2.0 * error).max(0.3 * bad.abs());
+        if steps.is_empty() || is_open {
+            let fewest = self.values[1..].iter().map(Vec::len).min().unwrap_or(0).max(SIDES);
+            let is_clear = bad.abs() > CLEAR * OF_MEDIAN * noise.sd / (fewest as f64).sqrt();
+            if let Some(state) = self.wanting(SCANNED).filter(|_| !is_clear) {
+                return Next::Measure(state);
+            }
+            if !is_clear {
+                return Next::Answer(Answer::TooNoisy { noise: noise.sd });
+            }
         }
         Next::Answer(match (steps.len(), steps.pop()) {
             (1, Some(step)) => Answer::Culprit { step, probability: 1.0 - self.terms.error },
@@ -318,11 +386,11 @@ impl Bisection {
 
     /// A state that has too few measurements for a scan; in long chains only every so many-th is
     /// asked.
-    fn wanting(&self) -> Option<usize> {
+    fn wanting(&self, most: usize) -> Option<usize> {
         let stride = self.values.len().div_ceil(LONGEST_SCAN);
         let count = |state: &usize| self.values[*state].len();
         let asked = (1..self.values.len()).filter(|state| state % stride == 0);
-        asked.filter(|state| count(state) < SIDES).min_by_key(count)
+        asked.filter(|state| count(state) < most).min_by_key(count)
     }
 
     /// A state beside one of the steps that should be measured again before they are named.

@@ -1,13 +1,14 @@
 //! A history written down.
 
 mod exports;
+mod figure;
 mod json;
 mod page;
 mod text;
 
 pub use exports::{bencher, github_action_benchmark, otava};
 pub use json::json;
-pub use page::html;
+pub use page::{html, readme};
 pub use text::{markdown, text};
 
 use crate::find::{History, Moved};

@@ -2,12 +2,17 @@
 
 use serde_json::{Value, json};
 
+use super::figure::{escaped, svg};
 use super::json::value;
+use super::text::markdown;
 use crate::find::History;
 use crate::{Error, Result};
 
 const STYLE: &str = include_str!("page/page.css");
 const SCRIPT: &str = include_str!("page/page.js");
+
+/// Rows of changes above which they are folded.
+const ROWS_SHOWN: usize = 8;
 
 /// The page. Its figures are drawn by the script in it from the data in it; without scripts the
 /// alerts and the last points stand there as tables.
@@ -25,7 +30,7 @@ pub fn html(history: &History) -> Result<String> {
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <title>History</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
-         <h1>History</h1>\n{controls}\n<main id=\"figures\"></main>\n{alerts}\n{table}\n\
+         <h1>History</h1>\n{alerts}\n{controls}\n<main id=\"figures\"></main>\n{table}\n\
          <script type=\"application/json\" id=\"data\">{data}</script>\n<script>\n{SCRIPT}</script>\n\
          </body>\n</html>\n",
         controls = controls(history),
@@ -100,10 +105,15 @@ fn alerts(history: &History) -> String {
             ));
         }
     }
+    let open = history.alerts.iter().filter(|a| a.is_open() && a.is_regression).count();
+    let many: usize = history.alerts.iter().map(|alert| alert.moved.len()).sum();
     format!(
-        "<h2>Changes</h2>\n<div class=\"wide\"><table>\n<thead><tr><th>series</th><th>last before</th>\
+        "<details{is_open}><summary>{} changes, {open} of them open regressions</summary>\n\
+         <div class=\"wide\"><table>\n<thead><tr><th>series</th><th>last before</th>\
          <th>first changed</th><th>change (95 %)</th><th>state</th></tr></thead>\n<tbody>\n{rows}\
-         </tbody></table></div>"
+         </tbody></table></div></details>",
+        history.alerts.len(),
+        is_open = if many <= ROWS_SHOWN { " open" } else { "" },
     )
 }
 
@@ -128,9 +138,20 @@ fn table(history: &History) -> String {
     )
 }
 
-/// Text within HTML.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+/// The same for readers without scripts: a page in Markdown, its figures beside it. Names of files
+/// with what is in them.
+pub fn readme(history: &History) -> Vec<(String, String)> {
+    let mut text = format!("# History\n\n{}\n", markdown(history));
+    let mut files = Vec::new();
+    for (index, (series, changes)) in history.series.iter().zip(&history.changes).enumerate() {
+        let Some(figure) = svg(series, changes) else { continue };
+        let file = format!("figures/s{index}.svg");
+        let name = series.key.name().replace(['[', ']', '\n', '`', '<', '>'], " ");
+        text.push_str(&format!("\n![{name}]({file})\n"));
+        files.push((file, figure));
+    }
+    files.push(("README.md".to_owned(), text));
+    files
 }
 
 #[cfg(test)]
@@ -150,5 +171,29 @@ mod tests {
         let page = html(&find([point(1), point(2)], &[], &Options::default())).unwrap();
         assert!(!page.contains("<script>alert") && page.matches("</script>").count() == 2);
         assert!(page.contains("&lt;/script&gt;"));
+        for (file, text) in readme(&find([point(1), point(2)], &[], &Options::default())) {
+            assert!(!text.contains("<script"), "{file}: {text}");
+        }
+    }
+
+    #[test]
+    fn the_readme_has_a_figure_for_each_series_with_its_changes() {
+        let point = |at: u32| {
+            let level = if at < 20 { 1e6 } else { 0.9e6 };
+            let runs = [-2.0, -1.0, 0.0, 1.0, 2.0];
+            Point {
+                series: Key { machine: "m".into(), unit: "frames/s".into(), ..Key::default() },
+                revision: format!("r{}", 300_000 + at),
+                values: runs.map(|run| level * (1.0 + run / 1e3)).to_vec(),
+                ..Point::default()
+            }
+        };
+        let files = readme(&find((0..40).map(point), &[], &Options::default()));
+        let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["figures/s0.svg", "README.md"]);
+        let (figure, page) = (&files[0].1, &files[1].1);
+        assert_eq!(figure.matches("<circle").count(), 40);
+        assert!(figure.contains("-10.0 %") && figure.contains("class=\"w\""), "{figure}");
+        assert!(page.contains("r300019 … r300020") && page.contains("](figures/s0.svg)"), "{page}");
     }
 }

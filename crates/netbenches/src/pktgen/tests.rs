@@ -1,4 +1,5 @@
 use super::*;
+use crate::equilibrium::Amount;
 
 fn log(text: &[u8]) -> PktgenLog {
     PktgenLog::read(text).unwrap()
@@ -39,7 +40,8 @@ fn reads_the_closing_lines() {
     assert_eq!((sender.total, sender.speed_pps), (Some(300_000_000), Some(14.85e6)));
     let tuned =
         log(b"Estimated Equilibrium Ethernet throughput= 55 Mb/s (maximum value seen: 56 Mb/s)\n");
-    assert_eq!(tuned.equilibrium_mbps, Some(55.0));
+    let search = tuned.equilibrium.unwrap();
+    assert_eq!((search.found, search.most), (Amount::Bits(55e6), Some(Amount::Bits(56e6))));
     assert!(tuned.is_usable());
 }
 

@@ -141,3 +141,34 @@ fn variant_and_traffic_come_from_the_name_and_the_info_file() {
     assert_eq!(parts("inet4", b"PKTGEN=inet4"), pair("default", "inet4"));
     assert_eq!(parts("", b""), pair("default", "default"));
 }
+
+#[test]
+fn a_rate_search_is_read_with_its_result() {
+    let search = |head: &str, end: &str| Run {
+        receiver: None,
+        senders: BTreeMap::from([(
+            String::new(),
+            log(&format!("{head}Iteration 1\n  - Offering load = 100 Mb/s\n{end}\n")),
+        )]),
+    };
+    let end = "Estimated Equilibrium Ethernet throughput= 55 Mb/s (maximum value seen: 56 Mb/s)";
+    let of = |run: &Run| trial(run, &Info::default(), &place());
+    let found = of(&search("- UDP load = 500B, Ethernet frame size=542B\n", end));
+    assert_eq!(found.status, Status::Ok, "{:?}", found.reason);
+    assert_eq!((found.frame_bytes, found.load.as_str()), (542, "searched"));
+    let pps = 55e6 / (542.0 * 8.0);
+    assert!((found.rate_pps.unwrap() - pps).abs() < 1e-6);
+    let search_of = found.measured.search.unwrap();
+    assert!((search_of.mrr_pps - 56e6 / (542.0 * 8.0)).abs() < 1e-6);
+    // the command's length, FCS added, where the log names none
+    let found = of(&search("CMD on h: pkt-gen -f tx -l 60 -s 1.1.1.1 -d 2.2.2.2\n", end));
+    assert_eq!((found.frame_bytes, found.rate_pps), (64, Some(55e6 / 512.0)));
+    // frames need no length
+    let found = of(&search("", "Estimated Equilibrium Ethernet throughput= 491 Kpps"));
+    assert_eq!(found.rate_pps, Some(491e3));
+    // bits without a length are no rate, and say so
+    let unknown = search("CMD on h: pkt-gen -f tx -s 1.1.1.1 -d 2.2.2.2\n", end);
+    assert!(reason(&unknown).contains("names the frame length"), "{}", reason(&unknown));
+    let none = search("", "Estimated Equilibrium Ethernet throughput= 0 Kpps");
+    assert!(reason(&none).contains("no rate above 0"));
+}

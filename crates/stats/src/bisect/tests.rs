@@ -31,6 +31,49 @@ fn bisect(levels: &[f64], noise: f64, seed: u64) -> (Answer, usize) {
     }
 }
 
+/// The same with noise of heavy tails: now and then another program has the machine.
+fn bisect_beside_others(levels: &[f64], noise: f64, seed: u64) -> (Answer, usize) {
+    let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    let mut bisection = Bisection::new(levels.len(), Terms::default());
+    loop {
+        match bisection.next() {
+            Next::Answer(answer) => return (answer, bisection.count()),
+            Next::Measure(state) => {
+                let busy = if random.unit() < 0.2 { 3.0 } else { 1.0 };
+                let error = (noise * busy * normal_quantile(random.unit())).exp();
+                bisection.take(state, levels[state] / levels[0] * error);
+            }
+        }
+    }
+}
+
+/// On a busy machine it finds the culprit or says that it cannot; it names none that is not one, and
+/// never says that there is none.
+#[test]
+fn a_busy_machine_makes_it_ask_again_or_say_so() {
+    for (noise, step, fewest_right) in [(0.02, 0.93, 80), (0.04, 0.93, 30), (0.04, 0.97, 0)] {
+        let (mut right, mut noisy, mut measured) = (0, 0, 0);
+        let mut wrong = Vec::new();
+        for seed in 0..200u64 {
+            let at = 1 + (seed as usize * 7) % 15;
+            let (answer, count) = bisect_beside_others(&levels(16, &[(at, step)]), noise, seed + 1);
+            measured += count;
+            match answer {
+                Answer::Culprit { step, .. } if step.at == at => right += 1,
+                Answer::TooNoisy { .. } => noisy += 1,
+                other => wrong.push((at, other)),
+            }
+        }
+        println!(
+            "noise {noise}, step {step}: {right} right, {noisy} too noisy, {} wrong, {} each: {wrong:?}",
+            wrong.len(),
+            measured / 200
+        );
+        assert!(wrong.len() <= 10, "{} of 200", wrong.len());
+        assert!(right >= 2 * fewest_right, "{right} of 200");
+    }
+}
+
 fn levels(count: usize, steps: &[(usize, f64)]) -> Vec<f64> {
     let level = |state| {
         let done = steps.iter().filter(|(at, _)| *at <= state);

@@ -18,11 +18,21 @@
     return value.toPrecision(4);
   };
 
+  // Round values between two, some five of them.
+  const ticks = (low, high) => {
+    const rough = (high - low) / 5;
+    const power = 10 ** Math.floor(Math.log10(rough));
+    const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= rough);
+    const found = [];
+    for (let n = Math.ceil(low / step); n * step <= high; n++) found.push(n * step);
+    return found;
+  };
+
   // One series as a figure. The width is that of the window, so that text stays readable.
   const figure = (series, index) => {
     const width = Math.max(340, Math.min(1240, document.body.clientWidth - 40));
     const height = width < 600 ? 230 : 300;
-    const left = 62, right = 10, top = 22, bottom = 46;
+    const left = 62, right = 10, top = 22, bottom = 28;
     const isLog = by("log").checked;
     const points = series.points;
     let low = Math.min(...points.map((p) => p.low));
@@ -52,16 +62,16 @@
     const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" });
     svg.append(draw("title", {}, series.name));
 
-    for (let n = 0; n <= 4; n++) {
-      const share = n / 4;
-      const value = isLog ? low * (high / low) ** share : low + (high - low) * share;
+    for (const value of ticks(low, high)) {
       svg.append(draw("line", { x1: left, x2: width - right, y1: y(value), y2: y(value), class: "grid" }));
       svg.append(draw("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, short(value)));
     }
     const every = Math.max(1, Math.ceil(points.length / ((width - left) / 90)));
     points.forEach((p, i) => {
       if (i % every === 0) {
-        const place = { x: x(i), y: height - bottom + 18, "text-anchor": "middle" };
+        const anchor = x(i) > width - 40 ? "end" : x(i) < left + 20 ? "start" : "middle";
+        const at = { end: width - right, start: left, middle: x(i) }[anchor];
+        const place = { x: at, y: height - bottom + 18, "text-anchor": anchor };
         svg.append(draw("text", place, String(p.revision).slice(0, 11)));
       }
     });

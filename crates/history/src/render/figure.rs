@@ -1,0 +1,154 @@
+//! A series as an SVG: intervals, medians, levels and changes.
+
+use std::fmt::Write as _;
+
+use fwdlab_stats::change::Change;
+
+use crate::series::Series;
+
+const WIDTH: f64 = 900.0;
+const HEIGHT: f64 = 280.0;
+const LEFT: f64 = 66.0;
+const RIGHT: f64 = 10.0;
+const TOP: f64 = 44.0;
+const BOTTOM: f64 = 30.0;
+
+/// Colours by what is drawn; the second set is for dark pages.
+const STYLE: &str = "text{font:12px system-ui,sans-serif;fill:#666}.t{font-size:14px;fill:#1c1c1c}\
+.g{stroke:#d5d5d5}.s{stroke:#666}.p{fill:none;stroke:#0060b0;stroke-width:1.5}.d{fill:#0060b0}\
+.l{stroke:#1c1c1c;stroke-dasharray:5 4}.w{stroke:#b3261e}.b{stroke:#1b7a3d}\
+@media (prefers-color-scheme:dark){text{fill:#a5a5a5}.t{fill:#e8e8e8}.g{stroke:#444}.s{stroke:#a5a5a5}\
+.p{stroke:#6cb6ff}.d{fill:#6cb6ff}.l{stroke:#e8e8e8}.w{stroke:#ff8a80}.b{stroke:#7bd88f}}";
+
+/// The figure of a series; `None` for a single point.
+pub fn svg(series: &Series, changes: &[Change]) -> Option<String> {
+    let points = &series.points;
+    if points.len() < 2 {
+        return None;
+    }
+    let ends: Vec<(f64, f64)> = points.iter().map(|point| point.interval()).collect();
+    let low = ends.iter().map(|e| e.0).fold(f64::MAX, f64::min);
+    let high = ends.iter().map(|e| e.1).fold(f64::MIN, f64::max);
+    let pad = ((high - low) * 0.05).max(high.abs() * 1e-3);
+    let (low, high) = (low - pad, high + pad);
+    let y = |v: f64| HEIGHT - BOTTOM - (v - low) / (high - low) * (HEIGHT - TOP - BOTTOM);
+    let step = (WIDTH - LEFT - RIGHT) / points.len() as f64;
+    let x = |i: usize| LEFT + step * (i as f64 + 0.5);
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\">\n\
+         <style>{STYLE}</style>\n<text x=\"{LEFT}\" y=\"16\" class=\"t\">{}, {}</text>\n",
+        escaped(&series.key.name()),
+        escaped(&series.key.unit)
+    );
+    for value in ticks(low, high) {
+        let at = y(value);
+        let right = WIDTH - RIGHT;
+        let _ = writeln!(
+            out,
+            "<line x1=\"{LEFT}\" x2=\"{right}\" y1=\"{at:.1}\" y2=\"{at:.1}\" class=\"g\"/>\
+             <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+            LEFT - 6.0,
+            at + 4.0,
+            short(value)
+        );
+    }
+    let every = (points.len() / 9).max(1);
+    for (i, point) in points.iter().enumerate().step_by(every) {
+        let name: String = point.revision.chars().take(11).collect();
+        let anchor = if x(i) > WIDTH - 45.0 { "end" } else { "middle" };
+        let _ = writeln!(
+            out,
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{}</text>",
+            x(i),
+            HEIGHT - 8.0,
+            escaped(&name)
+        );
+    }
+    let starts: Vec<usize> =
+        std::iter::once(0).chain(changes.iter().map(|change| change.at)).collect();
+    for (n, &start) in starts.iter().enumerate() {
+        let end = starts.get(n + 1).copied().unwrap_or(points.len());
+        let mut own: Vec<f64> =
+            points.get(start..end).unwrap_or_default().iter().map(|p| p.median()).collect();
+        own.sort_by(f64::total_cmp);
+        let Some(&level) = own.get(own.len() / 2) else { continue };
+        let _ = writeln!(
+            out,
+            "<line x1=\"{:.1}\" x2=\"{:.1}\" y1=\"{2:.1}\" y2=\"{2:.1}\" class=\"l\"/>",
+            x(start) - step / 2.0,
+            x(end - 1) + step / 2.0,
+            y(level)
+        );
+        let Some(change) = n.checked_sub(1).and_then(|n| changes.get(n)) else { continue };
+        let is_worse = (change.ratio > 0.0) == series.key.is_lower_better();
+        let at = x(start) - step / 2.0;
+        let _ = writeln!(
+            out,
+            "<line x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{TOP}\" y2=\"{:.1}\" class=\"{}\"/>\
+             <text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{:+.1} %</text>",
+            HEIGHT - BOTTOM,
+            if is_worse { "w" } else { "b" },
+            TOP - 6.0,
+            change.ratio * 100.0
+        );
+    }
+    let path: Vec<String> = points
+        .iter()
+        .enumerate()
+        .map(|(i, point)| format!("{:.1},{:.1}", x(i), y(point.median())))
+        .collect();
+    let _ = writeln!(out, "<polyline class=\"p\" points=\"{}\"/>", path.join(" "));
+    for (i, point) in points.iter().enumerate() {
+        let (from, to) = ends[i];
+        let _ = writeln!(
+            out,
+            "<line x1=\"{0:.1}\" x2=\"{0:.1}\" y1=\"{1:.1}\" y2=\"{2:.1}\" class=\"s\"/>\
+             <circle cx=\"{0:.1}\" cy=\"{3:.1}\" r=\"3\" class=\"d\"><title>{4}</title></circle>",
+            x(i),
+            y(from),
+            y(to),
+            y(point.median()),
+            escaped(&point.revision)
+        );
+    }
+    out.push_str("</svg>\n");
+    Some(out)
+}
+
+/// Round values between two, some five of them.
+fn ticks(low: f64, high: f64) -> Vec<f64> {
+    let rough = (high - low) / 5.0;
+    let power = 10f64.powf(rough.log10().floor());
+    let Some(step) = [1.0, 2.0, 5.0, 10.0].iter().map(|n| n * power).find(|s| *s >= rough) else {
+        return Vec::new();
+    };
+    let first = (low / step).ceil();
+    (0..12).map(|n| (first + f64::from(n)) * step).take_while(|v| *v <= high).collect()
+}
+
+fn short(value: f64) -> String {
+    match value {
+        v if v >= 1e6 => format!("{:.3} M", v / 1e6),
+        v if v >= 1e3 => format!("{:.1} k", v / 1e3),
+        v => format!("{v:.1}"),
+    }
+}
+
+/// Text within XML.
+pub(super) fn escaped(text: &str) -> String {
+    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    let text: String = text.chars().map(plain).collect();
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_and_within() {
+        assert_eq!(ticks(654.0, 714.0), [660.0, 680.0, 700.0]);
+        assert_eq!(ticks(0.0, 5.0), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+        assert!(ticks(f64::NAN, 1.0).is_empty() && ticks(1.0, 1.0).is_empty());
+    }
+}

@@ -1,0 +1,85 @@
+//! The page in a browser: Chromium draws it, keys work, nothing is wider than 400 px.
+
+use std::path::Path;
+use std::process::Command;
+
+use fwdlab_history::{Key, Options, Point, find, render};
+
+/// Runs in the page and writes what it finds into the title.
+const PROBE: &str = r#"
+const press = (key, on) => (on || document.body).dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+const seen = [];
+const figures = () => document.querySelectorAll("figure");
+seen.push("figures=" + figures().length);
+seen.push("changes=" + document.querySelectorAll("line.change").length);
+seen.push("wide=" + (document.documentElement.scrollWidth > innerWidth));
+press("j");
+seen.push("focus=" + document.activeElement.id);
+press("ArrowRight", document.activeElement);
+seen.push("said=" + document.activeElement.querySelector(".said").textContent.split(":")[0]);
+press("l");
+seen.push("log=" + document.getElementById("log").checked);
+press("c");
+seen.push("changed=" + figures().length);
+press("c");
+document.getElementById("machine").value = "one";
+document.getElementById("machine").dispatchEvent(new Event("change"));
+seen.push("one=" + figures().length);
+document.title = seen.join(" ");
+"#;
+
+fn chromium() -> Option<&'static str> {
+    let runs = |name: &&str| Command::new(name).arg("--version").output().is_ok();
+    ["chromium", "chromium-browser", "google-chrome"].into_iter().find(runs)
+}
+
+fn point(machine: &str, at: u32, level: f64) -> Point {
+    Point {
+        series: Key { machine: machine.into(), unit: "frames/s".into(), ..Key::default() },
+        revision: format!("r{}", 300_000 + at),
+        values: [-2.0, -1.0, 0.0, 1.0, 2.0].map(|run| level * (1.0 + run / 1e3)).to_vec(),
+        source: format!("tree/{machine}/r{at}.pps"),
+        ..Point::default()
+    }
+}
+
+/// The title after the probe; `None` where the browser does not run here.
+fn title(browser: &str, page: &Path, width: u32) -> Option<String> {
+    let profile = tempfile::tempdir().ok()?;
+    let output = Command::new(browser)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", "--no-first-run"])
+        .arg(format!("--user-data-dir={}", profile.path().display()))
+        .arg(format!("--window-size={width},900"))
+        .arg(format!("file://{}", page.display()))
+        .output()
+        .ok()?;
+    let dom = String::from_utf8_lossy(&output.stdout).into_owned();
+    Some(dom.split("<title>").nth(1)?.split("</title>").next()?.to_owned())
+}
+
+#[test]
+fn the_page_works_in_a_browser() {
+    let Some(browser) = chromium() else {
+        eprintln!("SKIPPED the_page_works_in_a_browser: there is no chromium");
+        return;
+    };
+    let points = (0..40).flat_map(|at| {
+        let level = if at < 20 { 1e6 } else { 0.9e6 };
+        [point("one", at, level), point("two", at, 2e6)]
+    });
+    let page = render::html(&find(points, &[], &Options::default())).unwrap();
+    let page = page.replace("</body>", &format!("<script>{PROBE}</script></body>"));
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("history.html");
+    std::fs::write(&file, page).unwrap();
+    for width in [400, 1400] {
+        let Some(title) = title(browser, &file, width) else {
+            eprintln!("SKIPPED the_page_works_in_a_browser: {browser} does not run here");
+            return;
+        };
+        assert_eq!(
+            title, "figures=2 changes=1 wide=false focus=s0 said=r300000 log=true changed=1 one=1",
+            "at {width} px"
+        );
+    }
+}
