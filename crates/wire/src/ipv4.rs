@@ -281,13 +281,13 @@ pub const fn is_martian_source(address: u32) -> bool {
     top == 0 || top == 127 || top >= 224
 }
 
-/// True for addresses no packet may be forwarded to (RFC 1812, section 5.3.7): 0/8, 127/8,
-/// class E 240/4 with the limited broadcast. Multicast (224/4) is told apart by
-/// [`is_multicast`].
+/// True for addresses no packet may be forwarded to (RFC 1812, section 5.3.7): 0/8, 127/8 and the
+/// limited broadcast. Multicast (224/4) is told apart by [`is_multicast`]. The rest of class E
+/// (240/4) is looked up like any other, as Linux does: without a route to it its sender is told so.
 #[inline]
 pub const fn is_martian_destination(address: u32) -> bool {
     let top = address >> 24;
-    top == 0 || top == 127 || top >= 240
+    top == 0 || top == 127 || address == u32::MAX
 }
 
 #[cfg(test)]

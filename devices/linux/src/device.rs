@@ -16,6 +16,7 @@ use crate::core;
 use crate::counters::{Change, DeviceCounters};
 use crate::cpu::CpuTime;
 use crate::embedded::{Embedded, Ended};
+use crate::host;
 use crate::object::Object;
 use crate::probe::{try_af_xdp, try_live_frames};
 use crate::programs::device::{self, Input};
@@ -97,11 +98,12 @@ impl Device for Namespaces {
             TesterKind::Inject => "sender - device's stack - veth - receiver, one queue each way",
             _ => "sender - veth - device - veth - receiver, one queue each way",
         };
-        Facts::of_device([
+        let own = [
             ("cores", cores),
             ("tester", tester::title(self.usual).to_owned()),
             ("topology", topology.to_owned()),
-        ])
+        ];
+        Facts::of_device(own.into_iter().chain(host::settings()))
     }
 
     /// What the variant wants of the topology; what can be read back is read while a trial runs,

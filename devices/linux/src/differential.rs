@@ -16,6 +16,7 @@ use fwdlab_port::{Batch, Pool, Port, ring};
 use fwdlab_router::{InterfaceAddress, PortConfig, Router};
 use fwdlab_wire::{checksum, ethernet, ipv4, ipv6};
 
+use super::host;
 use super::setup::{self, BACK, DEVICE, OUT, RECEIVER, RouteTables, SENDER};
 use crate::settings::LinuxSettings;
 use fwdlab_experiment::Experiment;
@@ -154,13 +155,29 @@ fn frames_inet() -> Vec<Frame> {
     ] {
         add(name, &|p| p.source = u32::from_be_bytes(source));
     }
-    for (name, destination) in [
-        ("destination 127.0.0.1", [127, 0, 0, 1]),
-        ("destination 240.0.0.1", [240, 0, 0, 1]),
-        ("destination 0.0.0.0", [0; 4]),
-    ] {
+    for (name, destination) in
+        [("destination 127.0.0.1", [127, 0, 0, 1]), ("destination 0.0.0.0", [0; 4])]
+    {
         add(name, &|p| p.destination = u32::from_be_bytes(destination));
     }
+    // From a host of its own, see above.
+    add("destination 240.0.0.1", &|p| {
+        p.source = u32::from_be_bytes([198, 18, 10, 78]);
+        p.destination = u32::from_be_bytes([240, 0, 0, 1]);
+    });
+    for (name, router) in [
+        ("closed port of the router", [198, 18, 0, 254]),
+        ("closed port of its other address", [198, 19, 0, 254]),
+    ] {
+        add(name, &|p| p.destination = u32::from_be_bytes(router));
+    }
+    add("error with TTL 1", &|p| {
+        let mut error = vec![3, 1, 0, 0, 0, 0, 0, 0];
+        error.extend(Inet4::plain().packet());
+        let sum = checksum::finish(checksum::sum(&error));
+        error[2..4].copy_from_slice(&sum.to_be_bytes());
+        (p.protocol, p.payload, p.ttl) = (1, error, 1);
+    });
     add("fits the small MTU", &|p| p.payload.resize(SMALL_MTU - 20, 0));
     add("too big with DF", &|p| {
         p.payload.resize(1400, 0);
@@ -183,6 +200,20 @@ fn frames_inet() -> Vec<Frame> {
     spoilt("longer than its frame", &|b| b[16] = 4);
     spoilt("for another station", &|b| b[5] ^= 0x40);
     spoilt("unknown EtherType", &|b| b[12] = 0x99);
+    for (name, tag) in
+        [("tag of VLAN 666", [0x81, 0, 2, 154]), ("tag of VLAN 4095", [0x81, 0, 15, 255])]
+    {
+        spoilt(name, &|b| {
+            b.splice(12..12, tag);
+        });
+    }
+    let mut own = Inet4::plain();
+    own.source = u32::from_be_bytes([198, 18, 0, 254]);
+    list.push(Frame {
+        name: "the router's own address as source",
+        bytes: own.frame(),
+        differs: Some("the kernel takes it for a martian; the router does not look"),
+    });
     list
 }
 
@@ -214,6 +245,24 @@ fn frames_inet6() -> Vec<Frame> {
     let router = (SOURCE_6, (0x2001_0002_u128 << 96) | 0xffff_ffff_ffff_fffe);
     add("IPv6 ping to the router", packet6(64, router, 58, &echo6(router)));
     add("IPv6 ping through with hop limit 1", packet6(1, ends, 58, &echo6(ends)));
+    // The first address of a connected network is every router's on it.
+    let anycast = (SOURCE_6, 0x2001_0002_u128 << 96);
+    add(
+        "IPv6 ping to the subnet-router anycast address",
+        packet6(64, anycast, 58, &echo6(anycast)),
+    );
+    let error = [60, 0, 1, 4, 0, 0, 0, 0, 58, 0, 1, 4, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0];
+    add("IPv6 error behind options with hop limit 1", packet6(1, ends, 60, &error[8..]));
+    for (name, option) in [("option to be discarded", 0x5e), ("option to be answered", 0x9e)] {
+        list.push(Frame {
+            name,
+            bytes: packet6(64, ends, 0, &behind([17, 0, option, 4, 0, 0, 0, 0])),
+            differs: Some(
+                "RFC 8200 section 4: a router may leave hop-by-hop options alone; ours does unless \
+                 the packet is for it",
+            ),
+        });
+    }
     list.push(Frame {
         name: "destination ::",
         bytes: packet6(64, (SOURCE_6, 0), 17, &datagram),
@@ -424,7 +473,15 @@ fn kernel_and_router_treat_every_frame_alike() {
             ));
         }
     }
-    assert!(faults.is_empty(), "{} frames:\n{}", faults.len(), faults.join("\n"));
+    let host: Vec<_> =
+        host::settings().iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    assert!(
+        faults.is_empty(),
+        "{} frames:\n{}\non a host with {}",
+        faults.len(),
+        faults.join("\n"),
+        host.join(", ")
+    );
 }
 
 fn shown(left: &Left) -> String {

@@ -20,6 +20,7 @@ mod doctor;
 mod embedded;
 mod error;
 mod headers;
+mod host;
 mod kind;
 #[cfg_attr(not(feature = "xdp-object"), path = "object/left_out.rs")]
 mod object;
