@@ -150,6 +150,7 @@ fn trial(
         variant: variant.name.to_owned(),
         traffic: traffic.to_owned(),
         family,
+        measure: fwdlab_results::Measure::Rate,
         status: Status::Ok,
         reason: None,
         started: format!("2026-11-21T13:{:02}:{:02}Z", order / 60 % 60, order % 60),
