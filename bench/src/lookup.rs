@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::ValueEnum;
-use fwdlab_fib::bench::{self, Effort, Figure, Measured, Mode, Part, Plan, Recipe, UpdatePlan};
+use fwdlab_fib::bench::{Benched, Effort, Figure, Mode, Part, Plan, Recipe, UpdatePlan};
 use fwdlab_fib::{Inet, Inet6, Registry};
 use fwdlab_port::{affinity, beat};
 
@@ -112,7 +112,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn family<F: Measured>(&mut self, peers: impl Fn(usize) -> Vec<Recipe<F>>) -> Result<()> {
+    fn family<F: Benched>(&mut self, peers: impl Fn(usize) -> Vec<Recipe<F>>) -> Result<()> {
         if self.arguments.family.as_deref().is_some_and(|name| name != F::NAME) {
             return Ok(());
         }
@@ -137,7 +137,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn table<F: Measured>(&self, name: TableName) -> Result<Option<Table<F>>> {
+    fn table<F: Benched>(&self, name: TableName) -> Result<Option<Table<F>>> {
         Ok(Some(match name {
             TableName::Two => Table::two(),
             TableName::Eight => Table::eight(),
@@ -156,10 +156,10 @@ impl Run<'_> {
         }))
     }
 
-    fn measure<F: Measured>(&mut self, table: &Table<F>, peers: Vec<Recipe<F>>) -> Result<()> {
+    fn measure<F: Benched>(&mut self, table: &Table<F>, peers: Vec<Recipe<F>>) -> Result<()> {
         if !self.plan.modes.is_empty() {
             let mut figures: Vec<Figure> = Vec::new();
-            bench::table(&table.name, &table.dump, peers, self.plan, &mut |some| {
+            F::table(&table.name, &table.dump, peers, self.plan, &mut |some| {
                 self.output.progress(some);
                 figures.extend_from_slice(some);
             })?;
@@ -173,7 +173,7 @@ impl Run<'_> {
             };
             let mut figures = Vec::new();
             for name in updatable::<F>(table.dump.len()) {
-                let figure = bench::updates(&table.name, &table.dump, Some(name), &plan)?;
+                let figure = F::updates(&table.name, &table.dump, Some(name), &plan)?;
                 eprintln!("{} {} {name} updates: done", F::NAME, table.name);
                 figures.push(figure);
             }
@@ -197,7 +197,7 @@ fn place(part: Part) {
 
 /// The algorithms that apply changes at once; the others wait for a rebuild. Small tables are built
 /// anew by `tree6`.
-fn updatable<F: Measured>(routes: usize) -> impl Iterator<Item = &'static str> {
+fn updatable<F: Benched>(routes: usize) -> impl Iterator<Item = &'static str> {
     let names = ["direct", "bitruns", "dpdk_lpm", if routes < 1366 { "tree" } else { "direct" }];
     Registry::<F>::standard()
         .names()

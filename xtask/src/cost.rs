@@ -14,9 +14,8 @@ use anyhow::{Context, Result, bail};
 
 /// By how much a frame may cost more, per cent.
 const LIMIT: f64 = 5.0;
-/// The same for the radix trees behind a lock. The baseline takes a lock for every packet, whose
-/// guard comes and goes by functions of the standard library that are not marked for inlining.
-const LIMIT_LOCKED: f64 = 20.0;
+/// The same for the radix trees behind a lock, the baseline, which nobody tunes.
+const LIMIT_LOCKED: f64 = 10.0;
 
 /// Profiles in Cargo.toml: optimised as a whole, and crate by crate.
 const WHOLE: &str = "whole";
@@ -147,7 +146,7 @@ mod tests {
         assert!(cost("router inet modular", 104.9).is_within());
         assert!(cost("router inet modular", 50.0).is_within());
         assert!(!cost("router inet modular", 105.1).is_within());
-        assert!(cost("router inet radix", 119.0).is_within());
-        assert!(!cost("router inet radix", 121.0).is_within());
+        assert!(cost("router inet radix", 109.0).is_within());
+        assert!(!cost("router inet radix", 111.0).is_within());
     }
 }

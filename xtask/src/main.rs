@@ -11,6 +11,7 @@ mod fuzz;
 mod history;
 mod layers;
 mod readme;
+mod seeds;
 mod supply;
 mod test;
 
@@ -36,6 +37,8 @@ enum Task {
     /// Simulate long series with a known truth: which changes are found; writes a table of
     /// docs/history.md
     History(history::Args),
+    /// Set published figures of D27401 beside our own; writes docs/seeds.md
+    Seeds(seeds::Args),
     /// Everything that must hold: format, lints, layers, all tests, model checks; counts skips
     Test(test::Args),
     /// Check that a frame costs the same number of instructions with and without link-time
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         Task::Calibrate(arguments) => calibrate::run(&root(), &arguments),
         Task::Campaigns(arguments) => campaigns::run(&root(), &arguments),
         Task::History(arguments) => history::run(&root(), &arguments),
+        Task::Seeds(arguments) => seeds::run(&root(), &arguments),
         Task::Test(arguments) => test::run(&root(), &arguments),
         Task::Cost => cost::check(),
         Task::Fuzz(arguments) => fuzz::run(&root(), &arguments),
@@ -89,7 +93,7 @@ fn cargo() -> Command {
 
 fn bench(arguments: &[String]) -> anyhow::Result<bool> {
     let status = cargo()
-        .args(["run", "--release", "--quiet", "--package", "fwdlab-bench", "--"])
+        .args(["run", "--profile", "bench", "--quiet", "--package", "fwdlab-bench", "--"])
         .args(arguments)
         .status()?;
     Ok(status.success())

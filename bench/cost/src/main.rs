@@ -2,7 +2,7 @@
 //! instructions of [`counted`] can be counted:
 //!
 //! ```text
-//! valgrind --tool=callgrind --toggle-collect='fwdlab_cost::counted*' fwdlab-cost "router inet modular"
+//! valgrind --tool=callgrind --toggle-collect='fwdlab_cost::counted*' fwdlab-cost "router inet fwdlab"
 //! ```
 //!
 //! `cargo xtask cost` does that for each loop in builds with and without link-time optimisation,

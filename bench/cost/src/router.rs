@@ -31,13 +31,27 @@ struct Table {
     name: &'static str,
     /// Values of `net.route.algo.inet.algo` and its twin.
     algorithms: [&'static str; 2],
+    /// Value of `fwdlab.device.batch_lookups`.
+    batches: &'static str,
     is_large: bool,
 }
 
-const TABLES: [Table; 3] = [
-    Table { name: "modular", algorithms: ["auto", "auto"], is_large: false },
-    Table { name: "radix", algorithms: ["radix4", "radix6"], is_large: false },
-    Table { name: "modular, many routes", algorithms: ["auto", "auto"], is_large: true },
+/// The variants of `examples/modular-fib.toml`, and the last of them with many routes.
+const TABLES: [Table; 4] = [
+    Table { name: "fwdlab", algorithms: ["auto", "auto"], batches: "1", is_large: false },
+    Table {
+        name: "modular",
+        algorithms: ["bsearch4", "radix6_lockless"],
+        batches: "0",
+        is_large: false,
+    },
+    Table { name: "radix", algorithms: ["radix4", "radix6"], batches: "0", is_large: false },
+    Table {
+        name: "fwdlab, many routes",
+        algorithms: ["auto", "auto"],
+        batches: "1",
+        is_large: true,
+    },
 ];
 
 /// All loops of the router.
@@ -127,6 +141,7 @@ fn configured(table: Table) -> Result<Router, AnyError> {
     router.add_port(PortConfig::new(OUTPUT))?;
     router.set("net.route.algo.inet.algo", table.algorithms[0])?;
     router.set("net.route.algo.inet6.algo", table.algorithms[1])?;
+    router.set("fwdlab.device.batch_lookups", table.batches)?;
     let mut inet = vec![("198.18.0.0/16".parse()?, 1), ("198.19.0.0/16".parse()?, 1)];
     let mut inet6 = vec![("2001:2::/49".parse()?, 1), ("2001:2:0:8000::/49".parse()?, 1)];
     if table.is_large {

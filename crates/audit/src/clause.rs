@@ -84,6 +84,8 @@ pub struct Clause {
     pub families: BTreeSet<NamedFamily>,
     /// Says something about all tests.
     pub is_about_all: bool,
+    /// Says that a change is as large as another: "same drop".
+    pub is_same_size: bool,
 }
 
 /// Cuts the text of an item into clauses that each make one claim.
@@ -98,6 +100,7 @@ pub fn clauses(text: &str) -> Vec<Clause> {
             stance: stance(part),
             families: families(part),
             is_about_all: is_about_all(part),
+            is_same_size: is_same_size(part),
         });
     }
     found
@@ -127,6 +130,32 @@ pub fn words(text: &str) -> Vec<(usize, String)> {
     found
 }
 
+/// Whether a text quotes what another page or an earlier time gave.
+pub fn quotes_earlier(text: &str) -> bool {
+    const WORDS: [&str; 7] =
+        ["earlier", "previously", "formerly", "before", "ago", "historically", "previous"];
+    let words = words(text);
+    let is_year =
+        |w: &str| w.len() == 4 && w.parse::<u32>().is_ok_and(|year| (2005..2100).contains(&year));
+    text.contains("](")
+        || text.contains("://")
+        || words.iter().any(|(_, w)| WORDS.contains(&w.as_str()) || is_year(w))
+        || words.windows(2).any(|w| {
+            w[0].1 == "last"
+                && ["year", "month", "time", "bench", "report", "page"]
+                    .iter()
+                    .any(|noun| w[1].1.starts_with(noun))
+        })
+}
+
+/// "The same drop", "a similar gain": a word of sameness next before one of change.
+fn is_same_size(text: &str) -> bool {
+    words(text).windows(2).any(|pair| {
+        matches!(pair[0].1.as_str(), "same" | "similar" | "equal" | "identical")
+            && matches!(stance(&pair[1].1), Stance::Change(..))
+    })
+}
+
 /// Families named in a text.
 fn families(text: &str) -> BTreeSet<NamedFamily> {
     text.split(|c: char| !c.is_alphanumeric())
@@ -144,15 +173,21 @@ fn is_about_all(text: &str) -> bool {
     parts.filter(|part| names_all(part)).any(|part| stance(part) != Stance::Silent)
 }
 
+/// Beginnings of what tests are called, after "all" or "every".
+const ALL_OF: [&str; 15] = [
+    "test", "case", "bench", "config", "result", "value", "famil", "the", "set", "machine",
+    "platform", "hardware", "scenario", "kernel", "protocol",
+];
+const EVERYWHERE: [&str; 4] = ["everywhere", "always", "throughout", "systematically"];
+
 fn names_all(text: &str) -> bool {
     let words = words(text);
     words.windows(2).any(|pair| {
         let is_all = matches!(pair[0].1.as_str(), "all" | "every" | "each" | "both");
-        let is_test = ["test", "case", "bench", "config", "result", "value", "famil", "the"]
-            .iter()
-            .any(|w| pair[1].1.starts_with(w));
+        let is_test = ALL_OF.iter().any(|w| pair[1].1.starts_with(w)) || pair[1].1 == "of";
         is_all && is_test
-    }) || words.iter().any(|(_, w)| w == "everywhere" || w == "always")
+    }) || words.iter().any(|(_, w)| EVERYWHERE.contains(&w.as_str()))
+        || words.windows(3).any(|w| w[0].1 == "across" && w[2].1 == "board")
 }
 
 #[cfg(test)]

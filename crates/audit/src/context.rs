@@ -71,7 +71,7 @@ impl<'a> Context<'a> {
     /// The values behind a set, in the order of the file.
     pub fn values(&self, set: &Measured<'_>) -> Option<Vec<f64>> {
         let source = set.source.as_ref()?;
-        self.site.dir(source)?.all_values().remove(&source.prefix)
+        self.site.dir(source)?.both_values()[source.rule].get(&source.prefix).cloned()
     }
 
     /// The families that a block compares.
@@ -92,6 +92,14 @@ impl<'a> Context<'a> {
         let gap = block.first_line - item.last_line();
         let is_in_between = |b: &Block| b.first_line > item.line && b.last_line < block.first_line;
         (gap <= 5 && !self.page.blocks.iter().any(is_in_between)).then_some(item)
+    }
+
+    /// What a block stands under: the announcement next above it, else the last heading.
+    pub fn section(&self, block: &Block) -> Option<&'a str> {
+        let above = self.heading_above(block).filter(|i| i.is_announcement());
+        let is_heading = |i: &&Item| i.kind == ItemKind::Heading && i.line < block.first_line;
+        let heading = above.or_else(|| self.page.items.iter().rfind(is_heading));
+        heading.map(|item| item.text.as_str())
     }
 
     /// The block that an item speaks of, and whether that is beyond doubt.

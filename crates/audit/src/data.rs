@@ -1,6 +1,7 @@
 //! What the data beside a page says: medians, logs, kernels, graph data.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use fwdlab_netbenches::archive::ResultsDir;
 use fwdlab_netbenches::command::Range;
@@ -10,6 +11,9 @@ use fwdlab_netbenches::pipeline::{MedianRule, Published};
 use fwdlab_netbenches::pktgen::PktgenLog;
 use fwdlab_netbenches::runs::{ReadGroup, Run, read_bounded, read_groups};
 use fwdlab_netbenches::series::{GraphRow, MAX_TABLE_BYTES, Series, graph_rows};
+
+/// Values by prefix.
+pub type Values = BTreeMap<String, Vec<f64>>;
 
 /// The data of one directory.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +28,10 @@ pub struct DirData {
     pub graphs: BTreeMap<String, Vec<GraphRow>>,
     /// gnuplot scripts by file name.
     pub scripts: BTreeMap<String, String>,
+    /// What [`DirData::both_values`] gives, once it was asked.
+    pub values: OnceLock<[Values; 2]>,
+    /// Files that were read.
+    pub files: usize,
 }
 
 /// The logs of one configuration, summed up.
@@ -46,7 +54,7 @@ pub struct Traffic {
     pub flows: BTreeSet<u64>,
     /// Address ranges, source and destination.
     pub ranges: BTreeSet<String>,
-    /// Frame lengths without FCS.
+    /// Frame lengths without FCS, as far as the commands name them.
     pub frame_lens: BTreeSet<u32>,
     /// Families.
     pub families: BTreeSet<NamedFamily>,
@@ -73,7 +81,10 @@ pub struct RunData {
 impl DirData {
     /// Reads the data of `dir`.
     pub fn read(dir: &ResultsDir) -> Self {
-        let mut data = Self { relative: dir.relative.clone(), ..Self::default() };
+        let infos = dir.groups.values().filter(|group| group.info.is_some()).count();
+        let tables = dir.pps.len() + dir.graph_data.len() + dir.graph_scripts.len();
+        let files = tables + infos + dir.logs();
+        let mut data = Self { relative: dir.relative.clone(), files, ..Self::default() };
         for (prefix, path) in &dir.pps {
             if let Ok(bytes) = read_bounded(path, MAX_TABLE_BYTES) {
                 data.series.insert(prefix.clone(), Series::parse(&bytes));
@@ -93,6 +104,30 @@ impl DirData {
         data.groups =
             read_groups(dir).into_iter().map(|(prefix, g)| (prefix, GroupData::of(g))).collect();
         data
+    }
+
+    /// Values by prefix: the `.pps` files, and the medians of the logs (by the current rule) for
+    /// prefixes that have no such file.
+    pub fn all_values(&self) -> &Values {
+        &self.both_values()[0]
+    }
+
+    /// The same with the medians of the logs by the current and by the older rule.
+    pub fn both_values(&self) -> &[Values; 2] {
+        self.values.get_or_init(|| [0, 1].map(|rule| self.values_by(rule)))
+    }
+
+    fn values_by(&self, rule: usize) -> Values {
+        let series = self.series.iter().map(|(prefix, s)| (prefix.clone(), s.values.clone()));
+        let mut all: Values = series.collect();
+        for (prefix, group) in &self.groups {
+            let values = || group.printed().iter().filter_map(|p| p[rule].parse().ok()).collect();
+            if !all.contains_key(prefix) {
+                let values: Vec<f64> = values();
+                all.extend((!values.is_empty()).then(|| (prefix.clone(), values)));
+            }
+        }
+        all
     }
 
     /// The family of a prefix: by its senders' commands, else by its name.
@@ -117,6 +152,11 @@ impl GroupData {
         data.runs = group.runs.iter().map(|(&n, run)| (n, RunData::of(run))).collect();
         data.info = group.info;
         data
+    }
+
+    /// The medians of the runs as the published pipeline prints them, by both rules.
+    pub fn printed(&self) -> Vec<&[String; 2]> {
+        self.runs.values().filter_map(|run| run.printed.as_ref()).collect()
     }
 
     /// Median over the runs of what was sent, in packets/s.
@@ -149,7 +189,7 @@ impl Traffic {
                     traffic.ranges.insert(range.clone());
                     flows.insert(range, n);
                 }
-                traffic.frame_lens.insert(command.frame_len);
+                traffic.frame_lens.extend(command.has_frame_len.then_some(command.frame_len));
                 traffic.families.insert(command.family());
                 traffic.options.insert(shaping_options(&command.text));
                 traffic.asked_pps = command.rate_pps.or(traffic.asked_pps);
@@ -197,6 +237,8 @@ impl RunData {
 
 fn failure(run: &Run) -> Option<String> {
     match &run.receiver {
+        // a rate search has its result in the sender's log
+        None if run.sender_logs().any(|log| log.equilibrium_mbps.is_some()) => None,
         None => Some("no receiver log".to_owned()),
         Some(Err(why)) => Some(why.clone()),
         Some(Ok(log)) => log.failure().map(ToString::to_string),

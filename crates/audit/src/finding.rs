@@ -1,5 +1,7 @@
 //! What an audit finds, and the table of rules.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::Serialize;
 
 /// How sure a finding is and how much it matters.
@@ -132,6 +134,8 @@ rules! {
     SameKernel = "same-kernel", "two images of a comparison logged the same kernel build";
     /// Headings above blocks.
     HeadingFamily = "heading-family", "a heading names another address family than the block below it";
+    /// Pages that belong to another directory.
+    PageCopied = "page-copied", "the page is that of another directory, whose data it shows";
     /// Pages that cannot be read in full.
     PageUnreadable = "page-unreadable", "a page or a table in it cannot be read in full";
 }
@@ -166,12 +170,13 @@ pub struct Finding {
 pub struct Findings {
     file: String,
     found: Vec<Finding>,
+    known: BTreeSet<(usize, Rule, String)>,
 }
 
 impl Findings {
     /// Findings about `file`.
     pub fn about(file: &str) -> Self {
-        Self { file: file.to_owned(), found: Vec::new() }
+        Self { file: file.to_owned(), ..Self::default() }
     }
 
     /// Adds a finding; a second one of the same rule on the same line with the
@@ -186,17 +191,63 @@ impl Findings {
             data: clean(&text.data),
             suggestion: clean(&text.suggestion),
         };
-        let is_known = |f: &Finding| f.line == line && f.rule == rule && f.claim == finding.claim;
-        if !self.found.iter().any(is_known) {
+        if self.known.insert((line, rule, finding.claim.clone())) {
             self.found.push(finding);
         }
     }
 
-    /// The findings by line.
+    /// The findings by line, one for each cause.
     pub fn into_sorted(mut self) -> Vec<Finding> {
         self.found.sort_by_key(|f| (f.line, f.severity, f.rule));
-        self.found
+        by_cause(self.found)
     }
+}
+
+/// So many findings of one file that say the same are one.
+const MANY: usize = 3;
+
+/// Findings of one rule with the same data but for its numbers have one cause: where there are
+/// [`MANY`], the first is kept and names the lines of the others. Sentences stand for themselves.
+fn by_cause(found: Vec<Finding>) -> Vec<Finding> {
+    let cause = |f: &Finding| {
+        let is_sentence = f.rule.id().starts_with("claim-") || f.rule == Rule::MedianPercent;
+        // what differs between captions is the file; the reason stands last
+        let data = match f.rule {
+            Rule::CaptionFile => f.data.rsplit(": ").next().unwrap_or_default(),
+            _ => f.data.as_str(),
+        };
+        let data: String = data.chars().filter(|c| !c.is_ascii_digit()).collect();
+        (!is_sentence).then_some((f.rule, f.severity, data))
+    };
+    let mut lines: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    for finding in &found {
+        if let Some(cause) = cause(finding) {
+            lines.entry(cause).or_default().push(finding.line);
+        }
+    }
+    let mut kept = Vec::new();
+    for mut finding in found {
+        match cause(&finding).and_then(|cause| lines.get_mut(&cause)) {
+            Some(lines) if lines.len() >= MANY => {
+                let others = std::mem::take(lines).split_off(1);
+                finding.data.push_str(&format!("; {} more like it", others.len()));
+                let shown: Vec<String> = others
+                    .iter()
+                    .filter(|l| **l != finding.line)
+                    .map(ToString::to_string)
+                    .collect();
+                if !shown.is_empty() {
+                    let lines = shown.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
+                    let more = if shown.len() > 8 { ", ..." } else { "" };
+                    finding.data.push_str(&format!(": lines {lines}{more}"));
+                }
+                kept.push(finding);
+            }
+            Some(lines) if lines.is_empty() => {}
+            _ => kept.push(finding),
+        }
+    }
+    kept
 }
 
 /// The three texts of a finding.

@@ -15,6 +15,8 @@ pub struct Label {
     pub words: BTreeSet<String>,
     /// Revisions: `r368606` (Subversion), `n311215`, `c255632` (git counts).
     pub revisions: BTreeSet<String>,
+    /// The digits of revisions written without a letter: they may be of any count.
+    pub bare: BTreeSet<String>,
     /// Reviews: `d27401`.
     pub patches: BTreeSet<String>,
     /// The one address family that it names.
@@ -108,6 +110,8 @@ impl Label {
             self.words.insert(revision.clone());
             self.words.extend((!rest.is_empty()).then(|| rest.to_owned()));
             self.revisions.insert(revision);
+            let is_bare = word.as_bytes().first().is_some_and(u8::is_ascii_digit);
+            self.bare.extend(is_bare.then(|| digits[..count].to_owned()));
         }
         let patch = if is_revision { rest } else { word };
         if let Some(number) = patch.strip_prefix('d') {
@@ -133,6 +137,14 @@ impl Label {
         !self.revisions.is_empty()
             && !other.revisions.is_empty()
             && self.revisions.is_disjoint(&other.revisions)
+            && !self.shares_bare(other)
+            && !other.shares_bare(self)
+    }
+
+    /// Whether a number that stands without a letter here is a revision there: `MAIN 268154` and
+    /// `n268154`.
+    fn shares_bare(&self, other: &Self) -> bool {
+        self.bare.iter().any(|digits| other.revisions.iter().any(|r| r[1..] == **digits))
     }
 
     /// Whether both name a family and not the same.

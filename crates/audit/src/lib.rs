@@ -28,7 +28,7 @@ mod site;
 pub use clause::factor;
 pub use finding::{Finding, Rule, Severity};
 pub use page::{MAX_PAGE_BYTES, Page};
-pub use report::{Counts, Report, audit, audit_page, check_page};
+pub use report::{Counts, Report, Work, audit, audit_page, check_page};
 pub use sarif::sarif;
 
 #[cfg(test)]

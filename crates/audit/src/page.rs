@@ -1,5 +1,7 @@
 //! A published page: its lines, blocks, items of prose and links.
 
+use sha2::Digest as _;
+
 use super::block::Block;
 
 /// Bytes read of a page; honest ones hold some kilobytes.
@@ -116,6 +118,12 @@ impl Page {
         self.links = reader.links;
         self.spaced_links = reader.spaced_links;
         self.late_fences = reader.late_fences;
+    }
+
+    /// A print of the text: pages with the same one are copies. `None` for pages without a block.
+    pub fn print(&self) -> Option<[u8; 32]> {
+        let text = self.lines.join("\n");
+        (!self.blocks.is_empty()).then(|| sha2::Sha256::digest(text.as_bytes()).into())
     }
 
     /// The title: the first item of the page.

@@ -69,6 +69,41 @@ pub fn rates(text: &str) -> Vec<Rate> {
     found
 }
 
+/// A number of thousands or millions without a unit: `480 K`, `1.2M`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scaled {
+    /// The number.
+    pub value: f64,
+    /// Half of its last decimal.
+    pub step: f64,
+    /// Softened by `~` or a word.
+    pub is_rough: bool,
+    /// As written.
+    pub text: String,
+    /// Where in the text.
+    pub offset: usize,
+}
+
+/// Numbers of thousands or millions that name no unit, nor anything that they count at once.
+pub fn scaled(text: &str) -> Vec<Scaled> {
+    let mut found = Vec::new();
+    for (offset, number) in numbers(text) {
+        let after = &text[offset + number.len()..];
+        let (factor, suffix) = magnitude(after);
+        let Some((value, decimals)) = parse(number).filter(|_| suffix > 0) else { continue };
+        let before = text[..offset].trim_end().to_lowercase();
+        let softeners = ["~", "≈", "about", "around", "roughly", "nearly", "almost"];
+        found.push(Scaled {
+            value: value * factor,
+            step: factor * 0.5 * 10f64.powi(-i32::try_from(decimals.min(12)).unwrap_or(12)),
+            is_rough: softeners.iter().any(|w| before.ends_with(w)),
+            text: text[offset..offset + number.len() + suffix].to_owned(),
+            offset,
+        });
+    }
+    found
+}
+
 /// Counts of flows: `2000 flows`, `50K unidirection flows`, `5 000 UDP flows`.
 pub fn flow_counts(text: &str) -> Vec<Count> {
     counts(text, 3, |word| word == "flows" || word == "flow")
@@ -120,27 +155,40 @@ fn counts(text: &str, gap: usize, is_noun: impl Fn(&str) -> bool) -> Vec<Count> 
     let mut found = Vec::new();
     for (start, number) in numbers(text) {
         let after = &text[start + number.len()..];
-        let (factor, after) = match after.chars().next() {
-            Some('k' | 'K') => (1000, &after[1..]),
-            Some('M') => (1_000_000, &after[1..]),
-            _ => (1, after),
-        };
+        let (factor, suffix) = magnitude(after);
+        let text = text[start..start + number.len() + suffix].trim().to_owned();
+        let after = &after[suffix..];
         if !after.starts_with([' ', '\u{a0}']) {
             continue;
         }
         let words = after.split_whitespace().take(gap + 1);
         let nouns = words.take_while(|w| !w.ends_with([',', ';', '.']) || is_noun(&plain(w)));
         let is_counted = nouns.into_iter().any(|word| is_noun(&plain(word)));
-        let Some((value, _)) = parse(&number.replace(',', "")) else { continue };
-        if is_counted && value.fract() == 0.0 && value < 1e12 {
-            found.push(Count {
-                value: value as u64 * factor,
-                text: number.to_owned(),
-                offset: start,
-            });
+        let is_grouped = factor == 1.0 || number.split(',').nth(1).is_some_and(|p| p.len() == 3);
+        let plain = if is_grouped { number.replace(',', "") } else { number.replace(',', ".") };
+        let Some(value) = parse(&plain).map(|(value, _)| value * factor) else { continue };
+        if is_counted && (value - value.round()).abs() < 1e-6 && value < 1e12 {
+            found.push(Count { value: value.round() as u64, text, offset: start });
         }
     }
     found
+}
+
+/// `5M`, `5 M`, `50K`, `5 million`: the factor, and the bytes that it takes after the number.
+fn magnitude(after: &str) -> (f64, usize) {
+    let rest = after.trim_start_matches([' ', '\u{a0}']);
+    let blanks = after.len() - rest.len();
+    let names = [
+        ("millions", 1e6),
+        ("million", 1e6),
+        ("thousand", 1e3),
+        ("k", 1e3),
+        ("K", 1e3),
+        ("M", 1e6),
+    ];
+    let ends = |rest: &str| !rest.starts_with(|c: char| c.is_alphanumeric());
+    let named = names.iter().find(|(name, _)| rest.strip_prefix(name).is_some_and(ends));
+    named.map_or((1.0, 0), |(name, factor)| (*factor, blanks + name.len()))
 }
 
 fn plain(word: &str) -> String {
@@ -196,8 +244,21 @@ mod tests {
         assert_eq!(flows("- 2000 flows of smallest UDP packets"), [2000]);
         assert_eq!(flows("- BUG: 200 flows only of smallest UDP packets"), [200]);
         assert_eq!(flows("50K unidirection flows (So 100K in pf states table)"), [50_000]);
+        for text in ["5M flows", "5 M flows", "5 million UDP flows", "5,000,000 flows"] {
+            assert_eq!(flows(text), [5_000_000], "{text}");
+        }
+        assert_eq!(flows("1.5M flows"), [1_500_000]);
+        assert_eq!(flow_counts("with 5M flows")[0].text, "5M");
         assert!(flows("10 Gigabit ports, 2000 different things, and some flows").is_empty());
         assert_eq!(run_counts("maximum values of 5 benches")[0].value, 5);
+    }
+
+    #[test]
+    fn reads_thousands_and_millions() {
+        let found = scaled("from ~480 K to 1.2M, r480K, 5 Kpps, 7 million");
+        let values: Vec<(f64, bool)> = found.iter().map(|s| (s.value, s.is_rough)).collect();
+        assert_eq!(values, [(480e3, true), (1.2e6, false), (7e6, false)]);
+        assert_eq!((found[0].text.as_str(), found[1].step), ("480 K", 50e3));
     }
 
     #[test]

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 use rayon::prelude::*;
 use serde::Serialize;
 
 use super::context::Context;
-use super::finding::{Finding, Findings, Rule, Severity};
+use super::finding::{Finding, Findings, Rule, Severity, Text};
 use super::page::{MAX_PAGE_BYTES, Page};
 use super::rules;
 use super::rules::block_text::Fidelity;
@@ -25,6 +26,18 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// Paths that were left out, with the reason.
     pub skipped: Vec<String>,
+    /// What it took.
+    #[serde(skip)]
+    pub work: Work,
+}
+
+/// What an audit took; both grow as the archive does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Files that were read.
+    pub files: usize,
+    /// Sources of rows and paths that pages were held against.
+    pub comparisons: u64,
 }
 
 /// What an audit looked at.
@@ -54,6 +67,8 @@ impl Report {
         self.counts.add(&other.counts);
         self.findings.extend(other.findings);
         self.skipped.extend(other.skipped);
+        self.work.files += other.work.files;
+        self.work.comparisons += other.work.comparisons;
     }
 
     /// True when something is wrong.
@@ -104,7 +119,7 @@ pub fn audit_page(bytes: &[u8]) -> Report {
     site.dirs.push(super::data::DirData::default());
     let page = ReadPage { path: PathBuf::from("-"), dir: 0, page: Page::parse(bytes) };
     let (counts, findings) = page.audit(&site);
-    Report { counts, findings, skipped: Vec::new() }
+    Report { counts, findings, ..Report::default() }
 }
 
 /// The findings of [`audit_page`].
@@ -128,6 +143,9 @@ fn audit_path(path: &Path, report: &mut Report) -> Result<()> {
         if let (Some(title), Some(dir)) = (page.page.title(), site.dirs.get(page.dir)) {
             site.titles.entry(title.text.clone()).or_default().push(dir.relative.clone());
         }
+        if let Some(print) = page.page.print() {
+            site.copies.entry(print).or_default().push(page.dir);
+        }
     }
     let wanted = |page: &&ReadPage| target.takes(&page.path, &site.dirs[page.dir].relative);
     let audited: Vec<(Counts, Vec<Finding>)> =
@@ -136,6 +154,8 @@ fn audit_path(path: &Path, report: &mut Report) -> Result<()> {
         report.counts.add(&counts);
         report.findings.extend(findings);
     }
+    report.work.files += pages.len() + site.dirs.iter().map(|dir| dir.files).sum::<usize>();
+    report.work.comparisons += site.compared.load(Ordering::Relaxed);
     for dir in site.dirs.iter().filter(|d| target.takes_dir(&d.relative)) {
         let place = |name: &str| target.root.join(&dir.relative).join(name).display().to_string();
         let prefix =
@@ -227,7 +247,10 @@ impl ReadPage {
         let mut findings = Findings::about(&self.path.display().to_string());
         let mut counts = Counts { pages: 1, blocks: self.page.blocks.len(), ..Counts::default() };
         if let Some(context) = Context::new(site, self.dir, &self.page) {
-            rules::apply(&context, &mut findings);
+            match original(&context) {
+                Some(place) => report_copy(place, &mut findings),
+                None => rules::apply(&context, &mut findings),
+            }
             for sets in &context.sets {
                 let is_known = sets.iter().all(|s| s.source.is_some());
                 counts.blocks_reproduced += usize::from(is_known);
@@ -243,6 +266,28 @@ impl ReadPage {
         }
         (counts, findings.into_sorted())
     }
+}
+
+/// Where the page comes from, when its text stands elsewhere too and its figures are of there and
+/// none of here, although there are some here.
+fn original<'a>(context: &Context<'a>) -> Option<&'a str> {
+    let twins = context.site.copies.get(&context.page.print()?)?;
+    let sources: Vec<usize> =
+        context.sets.iter().flatten().filter_map(|s| Some(s.source.as_ref()?.dir)).collect();
+    if context.data.all_values().is_empty() || sources.contains(&context.own) {
+        return None;
+    }
+    let twin = *twins.iter().find(|dir| sources.contains(dir))?;
+    context.site.dirs.get(twin).map(|dir| dir.relative.as_str())
+}
+
+fn report_copy(place: &str, findings: &mut Findings) {
+    let text = Text::new(
+        "the page",
+        format!("it is word for word that of {place}, and so are its figures; none is of here"),
+        "write a page for these results",
+    );
+    findings.add(Rule::PageCopied, Severity::Wrong, 1, text);
 }
 
 impl Counts {

@@ -1,7 +1,8 @@
 //! Everything that an audit was given, indexed: which file holds which values.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
@@ -10,6 +11,10 @@ use super::data::DirData;
 use super::figures::{Printer, row_key};
 use super::label::Label;
 use fwdlab_netbenches::archive::Archive;
+
+/// Sources outside a page's own directory that are looked at for one row: of many copies the first
+/// ones will do.
+const MOST_SOURCES: usize = 64;
 
 /// The trees of an audit.
 #[derive(Debug, Default)]
@@ -24,8 +29,14 @@ pub struct Site {
     extensions: BTreeSet<String>,
     /// Rows of ministat by their text.
     rows: HashMap<String, Vec<Source>>,
+    /// Every value of every directory, in order.
+    values: Vec<f64>,
     /// Other pages by their titles.
     pub titles: HashMap<String, Vec<String>>,
+    /// Directories of the pages with one text, by what [`Page::print`] gives.
+    pub copies: HashMap<[u8; 32], Vec<usize>>,
+    /// What pages were held against so far: sources of rows, paths.
+    pub compared: AtomicU64,
 }
 
 /// Where the values of a set come from.
@@ -37,6 +48,8 @@ pub struct Source {
     pub prefix: String,
     /// Which ministat prints the row so.
     pub printer: Printer,
+    /// By which rule the logs give the values: 0 the current one, 1 the older.
+    pub rule: usize,
 }
 
 impl Site {
@@ -56,18 +69,28 @@ impl Site {
     fn index_rows(&mut self) {
         let mut rows: HashMap<String, Vec<Source>> = HashMap::new();
         for (dir, data) in self.dirs.iter().enumerate() {
-            for (prefix, values) in data.all_values() {
-                for printer in Printer::ALL {
-                    let Some(key) = row_key(&values, printer) else { continue };
-                    let sources = rows.entry(key).or_default();
-                    let is_same = |s: &Source| s.dir == dir && s.prefix == prefix;
-                    if !sources.iter().any(is_same) {
-                        sources.push(Source { dir, prefix: prefix.clone(), printer });
+            for (rule, all) in data.both_values().iter().enumerate() {
+                for (prefix, values) in all {
+                    self.values.extend(values);
+                    for printer in Printer::ALL {
+                        let Some(key) = row_key(values, printer) else { continue };
+                        let sources = rows.entry(key).or_default();
+                        let mut own = sources.iter().rev().take_while(|s| s.dir == dir);
+                        if !own.any(|s| s.prefix == *prefix) {
+                            sources.push(Source { dir, prefix: prefix.clone(), printer, rule });
+                        }
                     }
                 }
             }
         }
         self.rows = rows;
+        self.values.sort_by(f64::total_cmp);
+    }
+
+    /// Whether a value anywhere in the trees is within `slack` of `wanted`.
+    pub fn has_figure_near(&self, wanted: f64, slack: f64) -> bool {
+        let first = self.values.partition_point(|v| *v < wanted - slack);
+        self.values.get(first).is_some_and(|v| *v <= wanted + slack)
     }
 
     /// Whether any file of the tree has this extension: a copy without pictures
@@ -88,7 +111,22 @@ impl Site {
                 + u8::from(label.contradicts_patch(&name));
             (source.dir != own, disagrees, !self.is_same_machine(source.dir, own))
         };
-        self.rows.get(&row.key())?.iter().min_by_key(rank).cloned()
+        let all = self.rows.get(&row.key())?;
+        // sources stand in the order of their directories
+        let first = all.partition_point(|s| s.dir < own);
+        let here = &all[first..first + all[first..].partition_point(|s| s.dir == own)];
+        let looked_at = if here.is_empty() { &all[..all.len().min(MOST_SOURCES)] } else { here };
+        self.compared.fetch_add(looked_at.len() as u64, Ordering::Relaxed);
+        looked_at.iter().min_by_key(rank).cloned()
+    }
+
+    /// The paths below a directory.
+    pub fn paths_below<'a>(&'a self, directory: &str) -> impl Iterator<Item = &'a String> {
+        let start = if directory.is_empty() { String::new() } else { format!("{directory}/") };
+        let below = self.paths.range(start.clone()..).take_while(move |p| p.starts_with(&start));
+        below.inspect(|_| {
+            self.compared.fetch_add(1, Ordering::Relaxed);
+        })
     }
 
     /// Whether two directories lie below the same first directory.
@@ -108,27 +146,4 @@ impl Site {
 fn extension(path: &str) -> Option<String> {
     let name = path.rsplit('/').next()?;
     name.rsplit_once('.').map(|(_, e)| e.to_ascii_lowercase())
-}
-
-impl DirData {
-    /// Values by prefix: the `.pps` files, and the medians of the logs for
-    /// prefixes that have no such file.
-    pub fn all_values(&self) -> BTreeMap<String, Vec<f64>> {
-        let mut all: BTreeMap<String, Vec<f64>> =
-            self.series.iter().map(|(prefix, s)| (prefix.clone(), s.values.clone())).collect();
-        for (prefix, group) in &self.groups {
-            if all.contains_key(prefix) {
-                continue;
-            }
-            let values: Vec<f64> = group
-                .runs
-                .values()
-                .filter_map(|run| run.printed.as_ref()?.first()?.parse().ok())
-                .collect();
-            if !values.is_empty() {
-                all.insert(prefix.clone(), values);
-            }
-        }
-        all
-    }
 }

@@ -1,7 +1,9 @@
 //! Each rule with an example: pages and data of a few lines, most of them
 //! after published ones. docs/audit.md tells the same examples.
 
+mod causes;
 mod mutations;
+mod sentences;
 mod shapes;
 
 use std::fs;
@@ -471,10 +473,13 @@ fn revisions_of_text_path_and_kernel_must_agree() {
 #[test]
 fn two_variants_must_not_be_one_kernel() {
     let tree = page("Results\n")
-        .with("RAW/bench.r368606.inet4.info", "IMAGE=a\nUNAME=\"FreeBSD x #0 r368606M: now\"")
+        .with(
+            "RAW/bench.r368606.inet4.info",
+            "IMAGE=a\nUNAME=\"FreeBSD x #0 r368606M: Tue Jul  4 10:11:12 UTC 2017\"",
+        )
         .with(
             "RAW/bench.r368606D27401.inet4.info",
-            "IMAGE=b\nUNAME=\"FreeBSD x #0 r368606M: now\"",
+            "IMAGE=b\nUNAME=\"FreeBSD x #0 r368606M: Tue Jul  4 10:11:12 UTC 2017\"",
         );
     assert_eq!(tree.one(Rule::SameKernel).severity, Severity::Check);
 }

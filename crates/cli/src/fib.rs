@@ -5,9 +5,9 @@ mod bench;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Instant;
 
 use anyhow::Context;
+use fwdlab_fib::bench::Benched;
 use fwdlab_fib::{Fib, Fibs, Nexthop, Prefix};
 use fwdlab_routes::{self as routes, LearnedRoute};
 
@@ -92,12 +92,11 @@ fn show(show: &Show) -> anyhow::Result<ExitCode> {
 }
 
 /// Loads the family's routes and describes the table.
-fn load<F: Picked>(
+fn load<F: Picked + Benched>(
     fib: &mut Fib<F>,
     table: &[LearnedRoute],
     text: &mut String,
 ) -> anyhow::Result<()> {
-    let start = Instant::now();
     let routes = table.iter().filter_map(|route| {
         let address = F::of_ip(route.prefix.address())?;
         let nexthop = match route.gateway.and_then(F::of_ip) {
@@ -106,8 +105,7 @@ fn load<F: Picked>(
         };
         Some((Prefix::covering(address, route.prefix.length()), nexthop))
     });
-    fib.load(routes).map(drop)?;
-    let took = start.elapsed();
+    let took = F::load(fib, routes.collect())?;
     let stats = fib.stats();
     writeln!(text, "{}.0: {} routes, {} nexthops", F::NAME, stats.routes, stats.nexthops)?;
     writeln!(

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use fwdlab_port::{Batch, Counters, Pool, PoolConfig, Port, SocketKind, hosts, packet, wait};
 use fwdlab_router::MAX_MTU;
-use fwdlab_traffic::{FlowSet, FrameSizes, Load, Order, Plan, Stream, Tester};
+use fwdlab_traffic::{AnyTester, FlowSet, FrameSizes, Load, Order, Plan, Stream};
 use fwdlab_wire::MacAddr;
 use fwdlab_wire::ethernet::HEADER_LEN;
 use serde_json::json;
@@ -139,8 +139,8 @@ pub fn execute_gen(arguments: &GenArgs) -> anyhow::Result<ExitCode> {
         plan.drain_ns = 1_000_000;
     }
     let stop = interrupt::stop_on_interrupt()?;
-    let mut tester = Tester::new(&plan, &pool, out, back)?;
-    let outcome = tester.run(&stop, &mut |interval| {
+    let mut tester = AnyTester::new(&plan, &pool, Box::new(out), Box::new(back))?;
+    let outcome = tester.run_any(&stop, &mut |interval| {
         fwdlab_guard::say!(
             "sent {:.0}, received {:.0} frames/s",
             interval.sent_pps(),

@@ -49,6 +49,7 @@ mod publish;
 mod random;
 mod registry;
 mod rib;
+mod rmlock;
 mod simd;
 mod sync;
 #[cfg(any(test, feature = "synth"))]

@@ -25,6 +25,8 @@ pub struct Command {
     pub destination: Option<Range>,
     /// Frame length without FCS in bytes (`-l`, 60 unless given).
     pub frame_len: u32,
+    /// Whether the command names a length.
+    pub has_frame_len: bool,
     /// Packets to send (`-n`, 0 without end).
     pub count: u64,
     /// Asked rate in packets/s (`-R`); `None` as fast as it can.
@@ -80,7 +82,10 @@ impl Command {
             'i' => self.interface = Some(value.trim_start_matches("netmap:").to_owned()),
             's' => self.source = Range::parse(value),
             'd' => self.destination = Range::parse(value),
-            'l' => self.frame_len = value.parse().unwrap_or(60),
+            'l' => {
+                self.has_frame_len = value.parse::<u32>().is_ok();
+                self.frame_len = value.parse().unwrap_or(60);
+            }
             'n' => self.count = value.parse().unwrap_or(0),
             'R' => self.rate_pps = rate_pps(value),
             'p' => self.threads = value.parse().unwrap_or(1),

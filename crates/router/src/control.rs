@@ -40,6 +40,8 @@ impl Router {
     ///   frame on top of its work, measured with the clock (0 to 1000000, fractions allowed,
     ///   default 0, off). For experiments that must find a known slowdown.
     /// - `fwdlab.device.fast_path`: 0 sends every frame through the general path (default 1).
+    /// - `fwdlab.device.batch_lookups`: 0 looks up the routes of the fast path one at a time, a call
+    ///   for each packet, as FreeBSD does; 1 those of a batch in one call (default 1).
     /// - `fwdlab.device.host`: 1 leaves packets to the router's addresses to a host that has the same
     ///   addresses on the same interfaces; the router learns its neighbours from them and answers
     ///   none (default 0).

@@ -26,6 +26,7 @@ impl Knob {
 pub(crate) struct Knobs {
     pub(crate) extra_ns_per_frame: Knob,
     pub(crate) has_fast_path: Knob,
+    pub(crate) has_batches: Knob,
     pub(crate) has_host: Knob,
     pub(crate) has_redirects: Knob,
     pub(crate) has_redirects6: Knob,
@@ -39,6 +40,7 @@ impl Default for Knobs {
         Self {
             extra_ns_per_frame: Knob::new(0.0),
             has_fast_path: Knob::new(1.0),
+            has_batches: Knob::new(1.0),
             has_host: Knob::new(0.0),
             has_redirects: Knob::new(0.0),
             has_redirects6: Knob::new(0.0),
@@ -87,6 +89,13 @@ pub(crate) const WORDS: &[Word] = &[
         most: 1.0,
         is_whole: true,
         knob: |knobs| &knobs.has_fast_path,
+    },
+    Word {
+        name: "fwdlab.device.batch_lookups",
+        wanted: "0 or 1",
+        most: 1.0,
+        is_whole: true,
+        knob: |knobs| &knobs.has_batches,
     },
     Word {
         name: "fwdlab.device.host",

@@ -115,4 +115,4 @@ pub use interface::{InterfaceAddress, MAX_MTU, MIN_MTU, ParseAddressError, PortC
 pub use neighbours::NeighbourState;
 pub use router::Router;
 pub use tables::Routed;
-pub use worker::{Overflow, Worker};
+pub use worker::{AnyPcapPort, Overflow, Worker};

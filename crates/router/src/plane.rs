@@ -45,6 +45,7 @@ pub(crate) struct Plane {
     row: Row<u32>,
     row6: Row<u128>,
     has_fast_path: bool,
+    has_batches: bool,
     /// A host answers what is for the router itself.
     pub(crate) has_host: bool,
     pub(crate) has_redirects: bool,
@@ -106,6 +107,7 @@ impl Plane {
             row: Row::new(),
             row6: Row::new(),
             has_fast_path: true,
+            has_batches: true,
             has_host: false,
             has_redirects: false,
             has_redirects6: false,
@@ -181,6 +183,7 @@ impl Plane {
     pub(crate) fn begin(&mut self, now_ns: u64, knobs: &Knobs) {
         self.now_ns = now_ns;
         self.has_fast_path = knobs.has_fast_path.value() != 0.0;
+        self.has_batches = knobs.has_batches.value() != 0.0;
         self.has_host = knobs.has_host.value() != 0.0;
         self.has_redirects = knobs.has_redirects.value() != 0.0;
         self.has_redirects6 = knobs.has_redirects6.value() != 0.0;
@@ -221,7 +224,8 @@ impl Plane {
     #[inline(always)]
     fn forward(&mut self, input: u8, frames: &mut [Frame]) -> usize {
         let facts = self.ports[usize::from(input)];
-        let (context, fib) = (Context { mac: facts.packed_mac(), ports: &self.ports }, facts.fib());
+        let (mac, fib) = (facts.packed_mac(), facts.fib());
+        let context = Context { mac, ports: &self.ports, has_batches: self.has_batches };
         let mut view = Lazy::new(&mut self.inet[usize::from(fib)]);
         let mut view6 = Lazy::new(&mut self.inet6[usize::from(fib)]);
         let (row, row6) = (&mut self.row, &mut self.row6);

@@ -222,6 +222,17 @@ impl<A: Address> Row<A> {
     /// Replaces nexthops that are groups by their members for the flows, of the frames that were
     /// left over; false when there is no group.
     #[cold]
+    /// Finds the nexthop of each address.
+    #[inline(always)]
+    fn look_up<F: Family<Addr = A>>(&mut self, table: &Pinned<'_, F>, has_batches: bool) {
+        let (addresses, nexthops) = (&self.addresses[..self.len], &mut self.nexthops[..self.len]);
+        if has_batches {
+            table.lookup_batch(addresses, nexthops);
+        } else {
+            look_up_singly(table, addresses, nexthops);
+        }
+    }
+
     fn choose_members<F: Family<Addr = A>>(
         &mut self,
         table: &Pinned<'_, F>,
@@ -240,11 +251,27 @@ impl<A: Address> Row<A> {
     }
 }
 
+/// As [`Pinned::lookup_batch`], a call for each address. Cold, or it would cost those who look up
+/// batches.
+#[cold]
+#[inline(never)]
+fn look_up_singly<F: Family>(
+    table: &Pinned<'_, F>,
+    addresses: &[F::Addr],
+    nexthops: &mut [NexthopId],
+) {
+    for (address, nexthop) in addresses.iter().zip(nexthops) {
+        *nexthop = table.lookup(*address);
+    }
+}
+
 /// What all frames of a batch have in common.
 pub(crate) struct Context<'a> {
     /// The input port's MAC address, packed.
     pub(crate) mac: u64,
     pub(crate) ports: &'a [PortFacts; MAX_PORTS],
+    /// Routes are looked up a batch at a time.
+    pub(crate) has_batches: bool,
 }
 
 /// A view whose table is pinned at its first use in a batch: a pin costs a fence.
@@ -288,7 +315,7 @@ impl Row<u32> {
         let (table, way) = view.pin(context);
         let heads = if self.len == chunk.len() { heads } else { &self.own };
         self.findings.check_inet(heads, &mut self.addresses, (self.len, context.mac));
-        table.lookup_batch(&self.addresses[..self.len], &mut self.nexthops[..self.len]);
+        self.look_up(table, context.has_batches);
         let left = self.rewrite(
             &way,
             chunk,
@@ -316,7 +343,7 @@ impl Row<u128> {
         let (table, way) = view.pin(context);
         let heads = if self.len == chunk.len() { heads } else { &self.own };
         self.findings.check_inet6(heads, &mut self.addresses, (self.len, context.mac));
-        table.lookup_batch(&self.addresses[..self.len], &mut self.nexthops[..self.len]);
+        self.look_up(table, context.has_batches);
         let left = self.rewrite(
             &way,
             chunk,

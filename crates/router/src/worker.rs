@@ -1,6 +1,7 @@
 //! A worker: one thread's share of the router. Inhale, process, exhale.
 
 mod house;
+mod program;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,6 +13,8 @@ use crate::drops::DropReason;
 use crate::fate::{HELD, PORT_LIMIT, SPLIT, Split};
 use crate::knobs::Knobs;
 use crate::plane::Plane;
+
+pub use program::AnyPcapPort;
 
 /// What happens to frames for which the output port has no room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -9,21 +9,19 @@
 //!
 //! Blocks lie within processes, processes within campaigns. Variances of blocks and processes are
 //! those of the nested analysis of variance (Searle, Casella and McCulloch, "Variance Components",
-//! 1992, chapter 3), the variance between campaigns is Paule and Mandel's ("Consensus values and
-//! weighting factors", J. Res. NBS 87 (1982)), and the interval is that of Hartung and Knapp (Stat.
-//! Med. 20 (2001)) and Sidik and Jonkman (Stat. Med. 21 (2002)) with a factor of at least 1 (Rover,
-//! Knapp and Friede, BMC Med. Res. Methodol. 15 (2015)). The interval for the next campaign is the
+//! 1992, chapter 3); what lies between campaigns is a random effect, see [`crate::random_effects`]. The
+//! interval for the next campaign is the
 //! prediction interval of Higgins, Thompson and Spiegelhalter (J. Roy. Stat. Soc. A 172 (2009)),
 //! with the next campaign's own error and k - 1 degrees of freedom, which is exact for normal
 //! campaigns of one size.
 
 use serde::{Deserialize, Serialize};
-use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 use crate::comparison::{Comparison, Confidence, Counts, Direction, Estimand, Interval, Method};
 use crate::distribution::{t_critical, t_two_sided};
 use crate::effect::Effect;
 use crate::paired::{self, Block};
+use crate::random_effects::{RandomEffects, same_p};
 use crate::{Error, sample};
 
 /// Campaigns of each side from which a winner is named.
@@ -276,73 +274,6 @@ impl Squares {
     fn mean(&self) -> f64 {
         if self.degrees > 0.0 { self.sum / self.degrees } else { 0.0 }
     }
-}
-
-/// y_i = mean + campaign + error_i.
-struct RandomEffects {
-    mean: f64,
-    /// Standard error of the mean.
-    error: f64,
-    /// Variance between campaigns.
-    between: f64,
-}
-
-impl RandomEffects {
-    /// Of at least two figures with their squared standard errors.
-    fn of(figures: &[f64], errors: &[f64]) -> Self {
-        let degrees = (figures.len() - 1) as f64;
-        let between = paule_mandel(figures, errors);
-        let fit = Fit::of(figures, errors, between);
-        let factor = (fit.q / degrees).max(1.0);
-        Self { mean: fit.mean, error: (factor / fit.weight).sqrt(), between }
-    }
-}
-
-/// Weighted mean at a variance between campaigns.
-struct Fit {
-    mean: f64,
-    /// Sum of the weights.
-    weight: f64,
-    /// Weighted sum of squares about the mean.
-    q: f64,
-}
-
-impl Fit {
-    fn of(figures: &[f64], errors: &[f64], between: f64) -> Self {
-        // no variance at all weighs as much as the least that a double can tell
-        let weights: Vec<f64> =
-            errors.iter().map(|error| 1.0 / (error + between).max(1e-30)).collect();
-        let weight: f64 = weights.iter().sum();
-        let mean = figures.iter().zip(&weights).map(|(y, w)| y * w).sum::<f64>() / weight;
-        let q = figures.iter().zip(&weights).map(|(y, w)| w * (y - mean).powi(2)).sum();
-        Self { mean, weight, q }
-    }
-}
-
-/// The variance between campaigns at which the weighted sum of squares is what it should be, k - 1;
-/// 0 when it is smaller even without. The sum falls as the variance rises.
-fn paule_mandel(figures: &[f64], errors: &[f64]) -> f64 {
-    let degrees = (figures.len() - 1) as f64;
-    let is_low = |between: f64| Fit::of(figures, errors, between).q > degrees;
-    if !is_low(0.0) {
-        return 0.0;
-    }
-    let (mut low, mut high) = (0.0, sample::variance(figures).max(1e-30));
-    while is_low(high) && high < 1e300 {
-        low = high;
-        high *= 2.0;
-    }
-    for _ in 0..200 {
-        let middle = f64::midpoint(low, high);
-        if is_low(middle) { low = middle } else { high = middle }
-    }
-    f64::midpoint(low, high)
-}
-
-fn same_p(figures: &[f64], errors: &[f64]) -> f64 {
-    let q = Fit::of(figures, errors, 0.0).q;
-    let degrees = (figures.len() - 1) as f64;
-    ChiSquared::new(degrees).map_or(1.0, |chi| chi.sf(q))
 }
 
 #[cfg(test)]

@@ -51,5 +51,5 @@ pub use replay::{Replay, ReplayPlan, ReplayResult};
 pub use sender::Sender;
 pub use sequence::FlowFaults;
 pub use size::FrameSizes;
-pub use tester::Tester;
+pub use tester::{AnyTester, Tester};
 pub use time::TimeSource;

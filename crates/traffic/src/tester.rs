@@ -113,6 +113,21 @@ impl<A: Port, B: Port> Tester<A, B> {
     }
 }
 
+/// A tester between ports that are chosen while the program runs.
+pub type AnyTester = Tester<Box<dyn Port>, Box<dyn Port>>;
+
+impl AnyTester {
+    /// As [`Tester::run`]. It is a function of one type, so that it is compiled here, with this
+    /// crate's optimisation, and not anew in every program that calls it.
+    pub fn run_any(
+        &mut self,
+        stop: &AtomicBool,
+        on_interval: &mut dyn FnMut(&Interval),
+    ) -> Outcome {
+        self.run(stop, on_interval)
+    }
+}
+
 impl<A: Port, B: Port, T: TimeSource> Tester<A, B, T> {
     /// As [`new`](Tester::new), with another clock.
     ///

@@ -27,6 +27,14 @@ fn the_modular_fib_experiment_is_what_the_published_reports_ran() {
     assert_eq!(experiment.baseline, "radix");
     assert_eq!(experiment.blocks, Blocks::Fixed(8));
     assert_eq!(experiment.margin, 0.01);
+    let names: Vec<&str> = experiment.variants.iter().map(|v| v.name.as_str()).collect();
+    assert_eq!(names, ["radix", "modular", "fwdlab"]);
+    // FreeBSD looks up one packet at a time, before D27401 and with it.
+    let batches = |variant: &fwdlab_experiment::Variant| {
+        variant.set.get("fwdlab.device.batch_lookups").map(ToString::to_string)
+    };
+    let batches: Vec<_> = experiment.variants.iter().map(batches).collect();
+    assert_eq!(batches, [Some("0".into()), Some("0".into()), None]);
     let shapes: Vec<(&str, u64, u16)> =
         experiment.traffics.iter().map(|t| (t.name.as_str(), t.flows(), t.frame_bytes)).collect();
     assert_eq!(shapes, [("inet", 2_000, 64), ("inet6", 2_000, 66)]);

@@ -75,9 +75,7 @@ impl Embedded {
         let thread = std::thread::Builder::new().name("router".to_owned()).spawn(move || {
             // Where it is not allowed, the scheduler chooses.
             let _ = core.map(affinity::pin_current_thread);
-            while worker.poll() > 0 || !flag.load(Ordering::Relaxed) {
-                std::hint::spin_loop();
-            }
+            worker.forward_to_the_last(&flag);
             // Keeps the tables alive as long as the worker.
             drop(router);
             worker

@@ -44,7 +44,10 @@ pub fn factor(text: &str) -> Option<(f64, String)> {
         let own = word(Some(index));
         let next = word(Some(index + 1));
         let before = word(index.checked_sub(1));
-        if let Some((_, value)) = FIXED.iter().find(|(name, _)| *name == own) {
+        let of = [index + 1, index + 2].map(|at| word(Some(at)));
+        let is_count =
+            of.iter().any(|w| matches!(*w, "number" | "amount" | "size" | "flows" | "runs"));
+        if let Some((_, value)) = FIXED.iter().find(|(name, _)| *name == own && !is_count) {
             return Some((*value, own.to_owned()));
         }
         let prefixed = own.strip_prefix(['x', '×']).and_then(digits);

@@ -47,7 +47,10 @@ fn percent_before(text: &str, end: usize) -> Option<Percent> {
                 None => (Some(Sign::Down), before, None),
             }
         }
-        _ => (None, rest, None),
+        _ => match span_start(rest) {
+            Some((first, before)) => (None, before, Some(first)),
+            None => (None, rest, None),
+        },
     };
     let previous = words(&rest.to_lowercase());
     let is_arrow = ["=>", "->"].iter().any(|arrow| rest.trim_end().ends_with(arrow));
@@ -62,6 +65,18 @@ fn percent_before(text: &str, end: usize) -> Option<Percent> {
         text: format!("{}%", &text[end - (end - rest.len())..end].trim()),
         offset: rest.len(),
     })
+}
+
+/// `20 to 25 %`, `between 5 and 10 %`: the first number without a `%` of its own.
+fn span_start(rest: &str) -> Option<(f64, &str)> {
+    let rest = rest.trim_end();
+    let joint = [" to", " and", " or", ".."].into_iter().find(|joint| rest.ends_with(joint))?;
+    let head = rest[..rest.len() - joint.len()].trim_end();
+    let number = number_at_end(head)?;
+    let before = &head[..head.len() - number.len()];
+    let is_bound = joint != " and" || words(before).last().is_some_and(|(_, w)| w == "between");
+    let value = number.replace(',', ".").parse().ok()?;
+    is_bound.then_some((value, before))
 }
 
 const ROUGH: [&str; 16] = [
@@ -98,30 +113,29 @@ fn number_at_end(text: &str) -> Option<&str> {
 
 /// Shares that are no change of a rate: confidence, processor load, loss.
 fn is_other_share(lower: &str, start: usize, end: usize) -> bool {
-    const AFTER: [&str; 18] = [
+    const AFTER: [&str; 9] =
+        ["confidence", "cpu", "idle", "load", "usage", "utilization", "packet", "busy", "line"];
+    /// What a percentage can be of and still be a change: `5 % of its speed`.
+    const SPEEDS: [&str; 8] =
+        ["speed", "rate", "performance", "throughput", "forwarding", "pps", "improvement", "gain"];
+    const BEFORE: [&str; 10] = [
         "confidence",
         "cpu",
-        "idle",
-        "load",
+        "cpus",
+        "processor",
+        "processors",
         "usage",
+        "load",
+        "idle",
         "utilization",
-        "packet",
-        "of line",
-        "of the line",
-        "of cycles",
-        "of the cycles",
-        "of cpu",
-        "of the cpu",
-        "of all",
-        "of that",
-        "of time",
-        "of the time",
-        "of samples",
+        "loaded",
     ];
-    const BEFORE: [&str; 8] =
-        ["confidence", "cpu", "cpus", "usage", "load", "idle", "utilization", "loaded"];
     let after = lower[end..].trim_start();
     let before = words(&lower[..start]);
-    AFTER.iter().any(|w| after.starts_with(w))
+    let is_of = after
+        .strip_prefix("of ")
+        .is_some_and(|rest| !words(rest).iter().take(3).any(|(_, w)| SPEEDS.contains(&w.as_str())));
+    is_of
+        || AFTER.iter().any(|w| after.starts_with(w))
         || before.iter().rev().take(3).any(|(_, w)| BEFORE.contains(&w.as_str()))
 }

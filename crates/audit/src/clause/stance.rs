@@ -2,7 +2,7 @@
 
 use super::{Sign, Stance, words};
 
-const UP: [&str; 16] = [
+const UP: [&str; 18] = [
     "improv",
     "imprev",
     "imporv",
@@ -19,7 +19,13 @@ const UP: [&str; 16] = [
     "accelerat",
     "outperform",
     "rais",
+    "surpass",
+    "outrun",
 ];
+
+/// Whole words of a change.
+const UP_WORDS: [&str; 6] = ["beat", "beats", "beating", "wins", "won", "ahead"];
+const DOWN_WORDS: [&str; 5] = ["beaten", "behind", "lags", "halves", "halved"];
 
 const DOWN: [&str; 19] = [
     "slow",
@@ -43,7 +49,7 @@ const DOWN: [&str; 19] = [
     "hurt",
 ];
 
-const SAME: [&str; 12] = [
+const SAME: [&str; 14] = [
     "same",
     "identical",
     "equal",
@@ -56,10 +62,12 @@ const SAME: [&str; 12] = [
     "identically",
     "equally",
     "indistinguishable",
+    "unaffected",
+    "unimpacted",
 ];
 
 /// Words of change without a direction, which only a negation makes a claim.
-const NEUTRAL: [&str; 9] = [
+const NEUTRAL: [&str; 12] = [
     "impact",
     "difference",
     "change",
@@ -69,11 +77,19 @@ const NEUTRAL: [&str; 9] = [
     "changes",
     "impacts",
     "variation",
+    "effects",
+    "differ",
+    "differs",
 ];
 
-const NEGATIONS: [&str; 17] = [
+/// The same as passives and verbs: of a rate only where the clause speaks of one.
+const NEUTRAL_VERBS: [&str; 7] =
+    ["impacted", "affected", "affect", "affects", "influenced", "altered", "changed"];
+
+const NEGATIONS: [&str; 23] = [
     "no", "not", "without", "never", "neither", "nor", "isn't", "doesn't", "don't", "didn't",
-    "wasn't", "aren't", "cannot", "can't", "zero", "non", "none",
+    "wasn't", "aren't", "cannot", "can't", "zero", "non", "none", "hasn't", "haven't", "weren't",
+    "won't", "hardly", "barely",
 ];
 
 /// Faster, slower or the same. Parentheses count only when nothing outside says
@@ -127,11 +143,18 @@ fn stance_of_word(words: &[(usize, String)], index: usize, word: &str) -> Option
             .checked_sub(back)
             .is_some_and(|i| NEGATIONS.contains(&at(i)) && !(at(i) == "not" && at(i + 1) == "only"))
     });
-    let sign = match (is(&UP), is(&DOWN)) {
-        (true, _) => Some(Sign::Up),
-        (_, true) => Some(Sign::Down),
-        _ => None,
+    let sign = match () {
+        () if DOWN_WORDS.contains(&word) => Some(Sign::Down),
+        () if is(&UP) || UP_WORDS.contains(&word) => Some(Sign::Up),
+        () if is(&DOWN) => Some(Sign::Down),
+        () => amount(words, index),
     };
+    if is_as_fast_as(words, index) {
+        return (!is_negated).then(|| Stance::NoChange(format!("as {word} as")));
+    }
+    if NEUTRAL_VERBS.contains(&word) && (is_about_speed(words) || names_family(words)) {
+        return is_negated.then(|| Stance::NoChange(format!("not {word}")));
+    }
     let is_change = |word: &str| UP.iter().chain(&DOWN).any(|w| word.starts_with(w));
     if SAME.contains(&word) && is_change(at(index + 1)) {
         return None; // "same drop" speaks of a drop
@@ -139,6 +162,12 @@ fn stance_of_word(words: &[(usize, String)], index: usize, word: &str) -> Option
     if SAME.contains(&word) {
         let is_claim = !is_negated && (ALONE.contains(&word) || is_about_speed(words));
         return is_claim.then(|| Stance::NoChange(word.to_owned()));
+    }
+    let is_nothing = word.starts_with("change")
+        && index.checked_sub(1).is_some_and(|i| at(i) == "nothing")
+        && !words.iter().any(|(_, w)| w.starts_with("config") || w.starts_with("setting"));
+    if is_nothing {
+        return Some(Stance::NoChange(format!("nothing {word}")));
     }
     if NEUTRAL.contains(&word) {
         return is_negated.then(|| Stance::NoChange(format!("no {word}")));
@@ -153,12 +182,50 @@ fn stance_of_word(words: &[(usize, String)], index: usize, word: &str) -> Option
     Some(Stance::Change(sign, word.to_owned()))
 }
 
+/// "27 % more packets", "7 % fewer frames": more and less of what is forwarded.
+fn amount(words: &[(usize, String)], index: usize) -> Option<Sign> {
+    let at = |i: usize| words.get(i).map_or("", |(_, w)| w.as_str());
+    let sign = match at(index) {
+        "more" => Sign::Up,
+        "less" | "fewer" => Sign::Down,
+        _ => return None,
+    };
+    let before = index.checked_sub(1).map_or("", at);
+    let is_of_frames = ["packet", "frame", "pps", "performance", "throughput", "forward"]
+        .iter()
+        .any(|noun| at(index + 1).starts_with(noun));
+    ((before.ends_with('%') || before == "percent") && is_of_frames).then_some(sign)
+}
+
+/// "As fast as", but not "twice as fast as".
+fn is_as_fast_as(words: &[(usize, String)], index: usize) -> bool {
+    let at = |i: usize| words.get(i).map_or("", |(_, w)| w.as_str());
+    let Some(first) = index.checked_sub(1).filter(|_| matches!(at(index), "fast" | "quick")) else {
+        return false;
+    };
+    let before = first.checked_sub(1).map_or("", at);
+    let is_counted = matches!(before, "times" | "twice" | "half" | "thrice" | "nearly" | "almost");
+    at(first) == "as" && at(index + 1) == "as" && !is_counted
+}
+
+fn names_family(words: &[(usize, String)]) -> bool {
+    words.iter().any(|(_, w)| fwdlab_netbenches::name::family_word(w).is_some())
+}
+
 /// Words of sameness that speak of a result by themselves.
-const ALONE: [&str; 5] = ["unchanged", "neutral", "negligible", "identically", "indistinguishable"];
+const ALONE: [&str; 7] = [
+    "unchanged",
+    "neutral",
+    "negligible",
+    "identically",
+    "indistinguishable",
+    "unaffected",
+    "unimpacted",
+];
 
 /// "The same speed" is a claim, "the same hardware" is none.
 fn is_about_speed(words: &[(usize, String)]) -> bool {
-    const SPEED: [&str; 9] = [
+    const SPEED: [&str; 14] = [
         "performance",
         "performances",
         "speed",
@@ -168,6 +235,11 @@ fn is_about_speed(words: &[(usize, String)]) -> bool {
         "forwarding",
         "level",
         "impact",
+        "speeds",
+        "rates",
+        "result",
+        "results",
+        "figures",
     ];
     words.iter().any(|(_, w)| SPEED.contains(&w.as_str()))
 }

@@ -14,6 +14,8 @@ pub enum Fidelity {
     Exact(&'static str),
     /// But for white space and blank lines.
     Spaced(&'static str),
+    /// But for the last digits of its figures, as another build prints them.
+    Rounded(&'static str),
     /// Different from this line of the page on.
     Differs(usize),
 }
@@ -37,6 +39,11 @@ fn report(context: &Context<'_>, block: &Block, fidelity: &Fidelity, findings: &
             Severity::Info,
             block.first_line,
             format!("it is ministat's output ({version}) but for white space or blank lines"),
+        ),
+        Fidelity::Rounded(version) => (
+            Severity::Info,
+            block.first_line,
+            format!("it is ministat's output ({version}) but for last digits: an older build"),
         ),
         Fidelity::Differs(line) => (
             Severity::Check,
@@ -79,7 +86,12 @@ pub fn fidelity(context: &Context<'_>, index: usize) -> Option<Fidelity> {
             match compare(shown, &printed) {
                 Match::Exact => return Some(Fidelity::Exact(name)),
                 Match::Spaced => nearest = Some(Fidelity::Spaced(name)),
-                Match::Until(lines) if !matches!(nearest, Some(Fidelity::Spaced(_))) => {
+                Match::Rounded if !matches!(nearest, Some(Fidelity::Spaced(_))) => {
+                    nearest = Some(Fidelity::Rounded(name));
+                }
+                Match::Until(lines)
+                    if !matches!(nearest, Some(Fidelity::Spaced(_) | Fidelity::Rounded(_))) =>
+                {
                     let line = block.first_line + lines.min(shown.len() - 1);
                     let best = match nearest {
                         Some(Fidelity::Differs(best)) => best.max(line),
@@ -87,7 +99,7 @@ pub fn fidelity(context: &Context<'_>, index: usize) -> Option<Fidelity> {
                     };
                     nearest = Some(Fidelity::Differs(best));
                 }
-                Match::Until(_) => {}
+                Match::Rounded | Match::Until(_) => {}
             }
         }
     }
@@ -98,6 +110,8 @@ pub fn fidelity(context: &Context<'_>, index: usize) -> Option<Fidelity> {
 enum Match {
     Exact,
     Spaced,
+    /// Words and drawing agree, and numbers but for their last digits.
+    Rounded,
     /// The first so many lines agree but for white space.
     Until(usize),
 }
@@ -108,13 +122,46 @@ fn compare(shown: &[String], printed: &str) -> Match {
     }
     let squeeze = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut wanted = printed.lines().map(squeeze).filter(|l| !l.is_empty());
+    let mut first_off = None;
+    let mut is_alike = true;
     for (index, line) in shown.iter().enumerate() {
         let line = squeeze(line);
-        if !line.is_empty() && wanted.next().as_ref() != Some(&line) {
-            return Match::Until(index);
+        if line.is_empty() {
+            continue;
+        }
+        let next = wanted.next();
+        if next.as_ref() != Some(&line) {
+            first_off = first_off.or(Some(index));
+            is_alike &= next.is_some_and(|next| differs_in_digits(&line, &next));
         }
     }
-    if wanted.next().is_some() { Match::Until(shown.len()) } else { Match::Spaced }
+    let is_whole = wanted.next().is_none();
+    match first_off {
+        None if is_whole => Match::Spaced,
+        None => Match::Until(shown.len()),
+        Some(_) if is_alike && is_whole => Match::Rounded,
+        Some(index) => Match::Until(index),
+    }
+}
+
+/// Share of a number by which builds of ministat print it differently: sums lose digits, and the
+/// half width of a percentage was once computed otherwise.
+const DIGITS_LOST: f64 = 2e-4;
+const WIDTH_CHANGED: f64 = 0.05;
+
+/// Whether two lines are the same but for what builds of ministat compute differently.
+fn differs_in_digits(shown: &str, wanted: &str) -> bool {
+    let (a, b): (Vec<&str>, Vec<&str>) = (shown.split(' ').collect(), wanted.split(' ').collect());
+    let is_number_alike = |index: usize| {
+        let number = |word: &str| word.trim_end_matches(['%', ')']).parse::<f64>().ok();
+        let (Some(x), Some(y)) = (number(a[index]), number(b[index])) else { return false };
+        let is_width = a[index].ends_with('%') && index > 0 && a[index - 1] == "+/-";
+        let most = if is_width { WIDTH_CHANGED } else { DIGITS_LOST };
+        (x - y).abs() <= most * y.abs()
+    };
+    !shown.contains('|')
+        && a.len() == b.len()
+        && (0..a.len()).all(|index| a[index] == b[index] || is_number_alike(index))
 }
 
 /// The values behind the sets of a block under the legends of the page.
@@ -203,6 +250,14 @@ mod tests {
         assert!(matches!(compare(&shown("a\n\n        b  "), "a\n\tb\n"), Match::Spaced));
         assert!(matches!(compare(&shown("a\nc"), "a\nb\n"), Match::Until(1)));
         assert!(matches!(compare(&shown("a"), "a\nb\n"), Match::Until(1)));
+        let printed = "x 5 1000\n17.46% +/- 0.759%\n";
+        assert!(matches!(
+            compare(&shown("x 5 1000.01\n17.46% +/- 0.73%"), printed),
+            Match::Rounded
+        ));
+        for other in ["x 5 1001\n17.46% +/- 0.759%", "y 5 1000\n17.46% +/- 0.759%"] {
+            assert!(matches!(compare(&shown(other), printed), Match::Until(0)), "{other}");
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! ministat blocks against their data and against themselves.
 
+use std::collections::BTreeMap;
+
 use fwdlab_stats::distribution::t_critical;
 
 use crate::block::{Comparison, Set};
@@ -308,12 +310,18 @@ fn check_heading(context: &Context<'_>, index: usize, findings: &mut Findings) {
 
 /// One label with two values on one page.
 fn check_two_values(context: &Context<'_>, findings: &mut Findings) {
-    let all: Vec<&Measured<'_>> = context.sets.iter().flatten().collect();
-    for (index, set) in all.iter().enumerate() {
-        let is_same_label =
-            |s: &&&Measured<'_>| !s.set.legend.is_empty() && s.set.legend == set.set.legend;
-        let Some(first) = all[..index].iter().find(is_same_label) else { continue };
-        if first.row.key() == set.row.key() || is_generic(set.set) {
+    // under another heading a label means another thing
+    let mut first_of: BTreeMap<(Option<&str>, &str), &Measured<'_>> = BTreeMap::new();
+    let all =
+        context.sets.iter().enumerate().flat_map(|(b, sets)| sets.iter().map(move |s| (b, s)));
+    for (block, set) in all {
+        if set.set.legend.is_empty() || is_generic(set.set) {
+            continue;
+        }
+        let heading = context.page.blocks.get(block).and_then(|b| context.section(b));
+        let place = (heading, set.set.legend.as_str());
+        let first = *first_of.entry(place).or_insert(set);
+        if first.row.key() == set.row.key() {
             continue;
         }
         findings.add(

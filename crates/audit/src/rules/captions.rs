@@ -112,19 +112,12 @@ fn check_caption(context: &Context<'_>, link: &Link, target: &str, findings: &mu
 
 fn report_missing(context: &Context<'_>, link: &Link, path: &str, findings: &mut Findings) {
     let name = path.rsplit('/').next().unwrap_or(path);
-    let near = context
-        .site
-        .paths
-        .iter()
-        .filter(|p| p.rsplit('/').next().is_some_and(|n| n.eq_ignore_ascii_case(name)))
-        .find(|p| parent(p) == context.data.relative)
-        .or_else(|| {
-            let same = |p: &&String| {
-                parent(p) == context.data.relative
-                    && is_alike(p.rsplit('/').next().unwrap_or(""), name)
-            };
-            context.site.paths.iter().find(same)
-        });
+    let directory = context.data.relative.as_str();
+    let here = || context.site.paths_below(directory).filter(|p| parent(p) == directory);
+    let last = |p: &str| p.rsplit('/').next().unwrap_or("").to_owned();
+    let near = here()
+        .find(|p| last(p).eq_ignore_ascii_case(name))
+        .or_else(|| here().find(|p| is_alike(&last(p), name)));
     let suggestion = match near {
         Some(near) => format!("link {}", near.rsplit('/').next().unwrap_or(near)),
         None => "add the file or remove the link".to_owned(),

@@ -1,7 +1,10 @@
 //! Sentences against the block that they speak of.
 
+mod anywhere;
 mod change;
+mod moves;
 mod percent;
+mod tables;
 mod wording;
 
 use crate::clause::{Clause, Sign, Stance, clauses, words};
@@ -10,8 +13,10 @@ use crate::figures::percent as show;
 use crate::finding::{Findings, Rule, Severity, Text};
 use crate::page::{Item, ItemKind};
 use crate::pair::Pair;
-use change::{check_all, check_factor, check_no_change, check_not_that, check_sign};
-use percent::check_percent;
+use change::{
+    check_all, check_factor, check_no_change, check_not_that, check_same_size, check_sign,
+};
+use percent::{check_percent, is_of_another_page};
 use wording::compared;
 
 /// Differences under this many per cent count as none.
@@ -19,7 +24,7 @@ const MARGIN: f64 = 1.0;
 
 /// Every item of prose.
 pub fn check(context: &Context<'_>, findings: &mut Findings) {
-    // the cells of a table stand for themselves, whatever block is near
+    tables::check(context, findings);
     for item in context.page.items.iter().filter(|item| item.kind != ItemKind::Row) {
         for clause in clauses(&item.text) {
             check_clause(context, item, &clause, findings);
@@ -62,6 +67,8 @@ struct Claim<'a> {
     line: usize,
     sets: &'a [Measured<'a>],
     spoken: Spoken,
+    /// False where nothing but a number says that it is of a change.
+    is_worded: bool,
     /// Comparisons that the clause can mean, each with the set meant as base
     /// and the one meant as variant.
     pairs: Vec<Compared<'a>>,
@@ -77,32 +84,44 @@ struct Compared<'a> {
 }
 
 fn check_clause(context: &Context<'_>, item: &Item, clause: &Clause, findings: &mut Findings) {
+    let line = item.line_at(clause.offset + clause.text.len() - clause.text.trim_start().len());
+    let spoken = context.block_of(item, &clause.families);
     let is_silent = clause.stance == Stance::Silent || clause.stance == Stance::Mixed;
+    if let Some(spoken) = spoken.filter(|_| clause.percents.is_empty()) {
+        moves::check(context, clause, line, spoken, findings);
+    }
     if is_silent && clause.percents.is_empty() && clause.factor.is_none() {
         return;
     }
-    let line = item.line_at(clause.offset + clause.text.len() - clause.text.trim_start().len());
     check_possible(clause, line, findings);
     if clause.is_about_all {
         check_all(context, clause, line, findings);
     }
-    let Some(spoken) = context.block_of(item, &clause.families) else { return };
+    let Some(spoken) = spoken else {
+        return anywhere::check(context, clause, line, findings);
+    };
     let sets = context.sets[spoken.block].as_slice();
     let pairs = compared(sets, clause);
     if pairs.is_empty() {
         return;
     }
-    let claim = Claim { clause, line, sets, spoken, pairs };
+    let is_worded = !is_silent || item.kind == ItemKind::Conclusion || item.is_announcement();
+    let claim = Claim { clause, line, sets, spoken, is_worded, pairs };
     if !clause.percents.is_empty() {
         for percent in &clause.percents {
-            check_percent(&claim, percent, findings);
+            if !is_of_another_page(&claim, percent) {
+                check_percent(&claim, percent, findings);
+            }
         }
         return;
     }
-    if clause.factor.is_some() && clause.stance != Stance::Silent
-        || clause.factor.is_some() && item.kind == ItemKind::Conclusion
+    if clause.factor.is_some()
+        && (clause.stance != Stance::Silent || item.kind == ItemKind::Conclusion)
     {
         check_factor(&claim, findings);
+    }
+    if clause.is_same_size {
+        check_same_size(context, &claim, findings);
     }
     match &clause.stance {
         Stance::Change(sign, word) if !is_setting_list(item) => {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::traffic::line_rate;
+use crate::clause::quotes_earlier;
 use crate::context::Context;
 use crate::data::{DirData, GroupData};
 use crate::figures::{grouped, rate};
@@ -46,7 +47,7 @@ fn check_rate(
     ]
     .iter()
     .any(|w| lower.contains(w));
-    let names_load = lower.contains("load") || lower.contains("traffic rate");
+    let names_load = is_of_load(lower, mention);
     if names_line && check_line_rate(context.data, mention, line, item, findings) {
         return;
     }
@@ -54,6 +55,27 @@ fn check_rate(
         check_load(context, mention, line, item, findings);
     } else if !names_line && item.kind != ItemKind::Bullet {
         check_claimed_rate(context, mention, line, item, findings);
+    }
+}
+
+/// Words that make a rate near them the load, and those that make it what came of it.
+const OFFERED: [&str; 6] = ["load", "traffic rate", "offered", "sending", "generat", "sent at"];
+const FORWARDED: [&str; 8] =
+    ["forward", "receiv", "reach", "passes", "throughput", "achiev", "handles", "manages"];
+
+/// Whether a rate is the load: where a sentence speaks of forwarding too, the nearer word says.
+fn is_of_load(lower: &str, mention: &Rate) -> bool {
+    let distance = |words: &[&str]| {
+        let places = words.iter().flat_map(|w| lower.match_indices(w).map(|(at, w)| (at, w.len())));
+        let gap = |(at, len): (usize, usize)| match at < mention.offset {
+            true => mention.offset.saturating_sub(at + len),
+            false => at.saturating_sub(mention.offset + mention.text.len()),
+        };
+        places.map(gap).min()
+    };
+    match (distance(&OFFERED), distance(&FORWARDED)) {
+        (Some(load), Some(forwarded)) => load < forwarded,
+        (load, _) => load.is_some(),
     }
 }
 
@@ -231,6 +253,10 @@ fn check_claimed_rate(
     let is_limit = SPEEDS.iter().any(|&s| [60, 62].iter().any(|&l| is_close(line_rate(s, l))));
     let is_about_block = context.block_of(item, &BTreeSet::new()).is_some_and(|s| s.is_sure);
     if on_page || differences || in_data || is_limit || !is_about_block || rows.count() == 0 {
+        return;
+    }
+    let unit = 10f64.powi(-i32::try_from(mention.decimals.min(12)).unwrap_or(12)) * mention.unit;
+    if quotes_earlier(&item.text) && context.site.has_figure_near(mention.pps(), unit) {
         return;
     }
     findings.add(

@@ -19,7 +19,7 @@ pub fn check_dir(data: &DirData, place: impl Fn(&str) -> String) -> Vec<Finding>
             findings.add(Rule::PageUnreadable, Severity::Check, *line, text);
         }
         if let Some(group) = data.groups.get(prefix) {
-            check_values(&series.values, group, &mut findings);
+            check_values(data, prefix, &series.values, group, &mut findings);
         }
         check_zeros(&series.values, &mut findings);
         found.extend(findings.into_sorted());
@@ -34,14 +34,25 @@ pub fn check_dir(data: &DirData, place: impl Fn(&str) -> String) -> Vec<Finding>
 }
 
 /// Every published median must be that of one run, by one of the two rules.
-fn check_values(values: &[f64], group: &GroupData, findings: &mut Findings) {
-    let printed: Vec<&[String; 2]> =
-        group.runs.values().filter_map(|r| r.printed.as_ref()).collect();
+fn check_values(
+    data: &DirData,
+    prefix: &str,
+    values: &[f64],
+    group: &GroupData,
+    findings: &mut Findings,
+) {
+    let printed = group.printed();
     if printed.is_empty() || printed.len() < values.len() && printed.len() < group.runs.len() {
         return;
     }
-    let best = (0..2).map(|rule| unmatched(values, &printed, rule)).min_by_key(Vec::len);
-    let Some(left) = best.filter(|l| !l.is_empty()) else { return };
+    let left = unmatched(values, &printed);
+    if left.is_empty() {
+        return;
+    }
+    let is_of = |other: &GroupData| unmatched(values, &other.printed()).is_empty();
+    if let Some((other, _)) = data.groups.iter().find(|(name, g)| *name != prefix && is_of(g)) {
+        return report_other_name(prefix, other, findings);
+    }
     let is_another_figure = left.len() == values.len();
     for (index, value) in left.iter().take(3) {
         let nearest = printed
@@ -65,12 +76,28 @@ fn check_values(values: &[f64], group: &GroupData, findings: &mut Findings) {
     }
 }
 
-/// Values (with their index) that no run yields by the rule.
-fn unmatched(values: &[f64], printed: &[&[String; 2]], rule: usize) -> Vec<(usize, f64)> {
-    let mut free: Vec<f64> = printed.iter().filter_map(|p| p[rule].parse().ok()).collect();
+fn report_other_name(prefix: &str, other: &str, findings: &mut Findings) {
+    findings.add(
+        Rule::MedianReproduced,
+        Severity::Check,
+        1,
+        Text::new(
+            format!("the medians of {prefix}"),
+            format!("they are those of the logs of {other}"),
+            "give logs and medians one name",
+        ),
+    );
+}
+
+/// Values (with their index) that no run yields by either rule: a file may have been made in parts,
+/// before and after ministat changed.
+fn unmatched(values: &[f64], printed: &[&[String; 2]]) -> Vec<(usize, f64)> {
+    let number = |text: &String| text.parse::<f64>().unwrap_or(f64::NAN);
+    let mut free: Vec<[f64; 2]> = printed.iter().map(|p| [number(&p[0]), number(&p[1])]).collect();
     let mut left = Vec::new();
     for (index, value) in values.iter().enumerate() {
-        match free.iter().position(|f| (f - value).abs() <= 1e-7 * value.abs()) {
+        let is_it = |figure: &f64| (figure - value).abs() <= 1e-7 * value.abs();
+        match free.iter().position(|run| run.iter().any(is_it)) {
             Some(at) => {
                 free.swap_remove(at);
             }
@@ -125,6 +152,12 @@ fn check_missing(data: &DirData, prefix: &str, group: &GroupData, findings: &mut
     let is_expected = data.series.len() >= 2 && !group.runs.is_empty();
     if !is_expected || data.series.contains_key(prefix) {
         return;
+    }
+    let printed = group.printed();
+    let is_of =
+        |values: &Vec<f64>| values.len() == printed.len() && unmatched(values, &printed).is_empty();
+    if !printed.is_empty() && data.series.values().any(|series| is_of(&series.values)) {
+        return; // its medians are there under another name
     }
     let best = group.forwarded_pps();
     let seen = best
@@ -185,7 +218,8 @@ mod tests {
     #[test]
     fn a_median_that_no_log_gives_is_wrong() {
         let mut findings = Findings::about("a.pps");
-        check_values(&[100.0, 250.0], &group(&["100", "200"]), &mut findings);
+        let data = DirData::default();
+        check_values(&data, "a", &[100.0, 250.0], &group(&["100", "200"]), &mut findings);
         let found = findings.into_sorted();
         assert_eq!(found.len(), 1);
         assert_eq!(
@@ -193,7 +227,7 @@ mod tests {
             (Rule::MedianReproduced, Severity::Wrong, 2)
         );
         let mut findings = Findings::about("a.pps");
-        check_values(&[200.0, 100.0], &group(&["100", "200"]), &mut findings);
+        check_values(&data, "a", &[200.0, 100.0], &group(&["100", "200"]), &mut findings);
         assert!(findings.into_sorted().is_empty());
     }
 }

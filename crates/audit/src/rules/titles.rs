@@ -1,6 +1,6 @@
 //! Title, revisions and kernels: does the page speak of these results?
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::context::Context;
 use crate::finding::{Findings, Rule, Severity, Text};
@@ -64,6 +64,7 @@ impl Evidence {
     fn take(&mut self, label: &Label) {
         self.label.words.extend(label.words.iter().cloned());
         self.label.revisions.extend(label.revisions.iter().cloned());
+        self.label.bare.extend(label.bare.iter().cloned());
         self.label.patches.extend(label.patches.iter().cloned());
     }
 }
@@ -203,7 +204,9 @@ fn check_revisions(context: &Context<'_>, findings: &mut Findings) {
     let mut data = Label::default();
     let mut kernels = Label::default();
     for prefix in context.data.groups.keys().chain(context.data.series.keys()) {
-        data.revisions.extend(Label::of(prefix).revisions);
+        let label = Label::of(prefix);
+        data.revisions.extend(label.revisions);
+        data.bare.extend(label.bare);
     }
     for (prefix, group) in &context.data.groups {
         let Some(uname) = group.info.uname() else { continue };
@@ -231,6 +234,7 @@ fn check_revisions(context: &Context<'_>, findings: &mut Findings) {
     }
     data.revisions.extend(kernels.revisions);
     data.revisions.extend(path.revisions);
+    data.bare.extend(path.bare);
     for item in context.page.items.iter().filter(|i| i.kind == ItemKind::Bullet) {
         let is_system = item.text.to_lowercase().contains("freebsd");
         let named = Label::of(&item.text);
@@ -250,33 +254,48 @@ fn add(findings: &mut Findings, line: usize, claim: String, data: String, sugges
     findings.add(Rule::RevisionDiffers, Severity::Check, line, Text::new(claim, data, suggestion));
 }
 
+/// Whether a kernel says when it was built: two that do not may be of different builds.
+fn is_dated(uname: &str) -> bool {
+    let is_time = |word: &str| {
+        let parts: Vec<&str> = word.split(':').collect();
+        parts.len() == 3
+            && parts.iter().all(|p| p.len() == 2 && p.bytes().all(|b| b.is_ascii_digit()))
+    };
+    uname.split_whitespace().any(is_time)
+}
+
 /// Two images that are said to differ must not have logged one kernel build.
 fn check_kernels(context: &Context<'_>, findings: &mut Findings) {
-    let groups: Vec<_> = context
+    let groups = context
         .data
         .groups
         .iter()
-        .filter_map(|(prefix, g)| Some((prefix, g.info.uname()?, g)))
-        .collect();
-    for (index, (prefix, uname, group)) in groups.iter().enumerate() {
-        for (other_prefix, other_uname, other) in &groups[..index] {
-            let (a, b) = (Label::of(prefix), Label::of(other_prefix));
-            let is_same_family = context.data.family(prefix) == context.data.family(other_prefix);
-            let differs = a.patches != b.patches || a.revisions != b.revisions;
-            let is_same_setup = group.info.configuration() == other.info.configuration();
-            if uname == other_uname && differs && is_same_family && is_same_setup {
-                findings.add(
-                    Rule::SameKernel,
-                    Severity::Check,
-                    1,
-                    Text::new(
-                        format!("{prefix} and {other_prefix} are different kernels"),
-                        format!("both logged the same build: {uname}"),
-                        "check that the patched kernel was booted",
-                    ),
-                );
-            }
+        .filter_map(|(prefix, g)| Some((prefix, g.info.uname().filter(|u| is_dated(u))?, g)));
+    // of one build, one family and one configuration
+    let mut builds: BTreeMap<_, Vec<(&String, Label)>> = BTreeMap::new();
+    for (prefix, uname, group) in groups {
+        let place = (uname, context.data.family(prefix), group.info.configuration());
+        builds.entry(place).or_default().push((prefix, Label::of(prefix)));
+    }
+    for ((uname, ..), named) in builds {
+        let Some(((first, label), rest)) = named.split_first() else { continue };
+        let differs = |(_, l): &&(&String, Label)| {
+            l.patches != label.patches || l.revisions != label.revisions
+        };
+        let others: Vec<&str> = rest.iter().filter(differs).map(|(p, _)| p.as_str()).collect();
+        if others.is_empty() {
+            continue;
         }
+        findings.add(
+            Rule::SameKernel,
+            Severity::Check,
+            1,
+            Text::new(
+                format!("{first} and {} are different kernels", others.join(", ")),
+                format!("all logged the same build: {uname}"),
+                "check that the patched kernel was booted",
+            ),
+        );
     }
 }
 

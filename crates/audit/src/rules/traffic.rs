@@ -84,7 +84,8 @@ fn traffic_difference(a: &GroupData, b: &GroupData, is_same_family: bool) -> Opt
     if is_same_family && a.ranges != b.ranges {
         parts.push(format!("addresses {} against {}", list(&b.ranges), list(&a.ranges)));
     }
-    if is_same_family && a.frame_lens != b.frame_lens {
+    let names_lens = !a.frame_lens.is_empty() && !b.frame_lens.is_empty();
+    if is_same_family && names_lens && a.frame_lens != b.frame_lens {
         parts.push(format!(
             "{} against {} bytes a frame (without FCS)",
             list(&b.frame_lens),

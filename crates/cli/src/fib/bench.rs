@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use fwdlab_fib::algo::Dump;
-use fwdlab_fib::bench::{self, Effort, Figure, Measured, Mode, Plan, UpdatePlan};
+use fwdlab_fib::bench::{self, Benched, Effort, Figure, Mode, Plan, UpdatePlan};
 use fwdlab_fib::{Inet, Inet6, NexthopId, Prefix};
 use fwdlab_port::beat;
 use fwdlab_routes::LearnedRoute;
@@ -68,7 +68,7 @@ pub fn execute(arguments: &Bench) -> anyhow::Result<ExitCode> {
 }
 
 /// Measures one family; false without routes of it.
-fn family<F: Picked + Measured>(arguments: &Bench, table: &[LearnedRoute]) -> anyhow::Result<bool> {
+fn family<F: Picked + Benched>(arguments: &Bench, table: &[LearnedRoute]) -> anyhow::Result<bool> {
     let dump = dump::<F>(table);
     if dump.is_empty() {
         return Ok(false);
@@ -86,7 +86,7 @@ fn family<F: Picked + Measured>(arguments: &Bench, table: &[LearnedRoute]) -> an
     };
     let name = format!("of {} routes", dump.len());
     let mut figures: Vec<Figure> = Vec::new();
-    bench::table(&name, &dump, Vec::new(), &plan, &mut |some| {
+    F::table(&name, &dump, Vec::new(), &plan, &mut |some| {
         if let Some(figure) = some.first() {
             fwdlab_guard::say!("{} {} {}: done", figure.family, figure.stream, figure.mode);
         }
@@ -96,7 +96,7 @@ fn family<F: Picked + Measured>(arguments: &Bench, table: &[LearnedRoute]) -> an
         true => None,
         false => {
             let plan = UpdatePlan { single: 20_000, rush: 50_000, phases: 3, place: |_| {} };
-            Some(bench::updates(&name, &dump, None, &plan)?)
+            Some(F::updates(&name, &dump, None, &plan)?)
         }
     };
     let mut text = String::new();

@@ -2,23 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use anyhow::{Context, bail};
-use fwdlab_port::{Pool, PoolConfig, Port, packet, wait};
+use fwdlab_port::{Pool, PoolConfig, Port, packet};
 use fwdlab_router::{MAX_MTU, Router, Worker};
 use fwdlab_topology::RouteWatch;
 
 use super::Args;
 use super::config::{Identified, PortSpec};
 
-/// Polls without a frame after which the worker rests.
-const PATIENCE: u32 = 200;
-/// How long it rests at most unless a frame comes: as long as its timers may wait.
-const REST: Duration = Duration::from_millis(10);
-/// The same while frames are held that an output port may take.
-const SHORT_REST: Duration = Duration::from_micros(200);
 /// Bytes around a packet: Ethernet header and a VLAN tag.
 const HEADER_AND_TAG: usize = 18;
 
@@ -76,22 +68,4 @@ impl Interfaces {
     pub(super) fn worker(self, router: &mut Router) -> anyhow::Result<Worker<Box<dyn Port>>> {
         Ok(router.worker(self.ports).context("between interfaces")?.with_pool(self.pool))
     }
-}
-
-/// Forwards until `stop` is set or a port is no more, and sets it then; returns how many frames are
-/// left inside the router.
-pub(super) fn forward(worker: &mut Worker<Box<dyn Port>>, stop: &AtomicBool) -> usize {
-    let mut empty = 0;
-    while !stop.load(Ordering::Relaxed) && worker.fault().is_none() {
-        if worker.poll() > 0 {
-            empty = 0;
-        } else if empty < PATIENCE {
-            empty += 1;
-            std::hint::spin_loop();
-        } else {
-            wait(worker.ports(), if worker.held() > 0 { SHORT_REST } else { REST });
-        }
-    }
-    stop.store(true, Ordering::Relaxed);
-    worker.held()
 }

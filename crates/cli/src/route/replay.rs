@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use fwdlab_port::pcap::{CutFrames, PcapPort, SharedOutput, Timeline};
 use fwdlab_port::{Pool, PoolConfig};
-use fwdlab_router::{Router, Worker};
+use fwdlab_router::{AnyPcapPort, Router, Worker};
 
 use super::Args;
 
@@ -17,24 +17,16 @@ type Output = Box<dyn Write + Send>;
 
 /// Longest frame that is played, bytes without FCS: a jumbo frame with tags.
 const LONGEST_FRAME: usize = 9_600;
-/// While packets wait for a neighbour and nothing arrives, time goes on in such steps, ns: that
-/// of a repeated query.
-const STEP_NS: u64 = 1_000_000_000;
-/// No packet waits longer than this many steps.
-const MOST_STEPS: u32 = 5;
-
 /// Captures and the worker between them.
 pub(super) struct Replay {
-    worker: Option<Worker<PcapPort<Input, Output>>>,
+    worker: Option<Worker<AnyPcapPort>>,
     timeline: Timeline,
-    ports: u16,
     inputs: Vec<PathBuf>,
 }
 
 impl Replay {
     /// Opens the captures, and gives the router a worker between them.
     pub(super) fn open(arguments: &Args, router: &mut Router) -> anyhow::Result<Self> {
-        let ports = router.ports().len();
         // VLANs go through the captures of their ports.
         let own = || (0..).zip(router.ports()).filter(|(_, config)| config.vlan.is_none());
         for (what, count) in
@@ -70,24 +62,13 @@ impl Replay {
             ));
         }
         let worker = Some(router.worker(captures)?.with_pool(pool));
-        Ok(Self { worker, timeline, ports: ports as u16, inputs: arguments.pcap_in.clone() })
+        Ok(Self { worker, timeline, inputs: arguments.pcap_in.clone() })
     }
 
     /// Plays the captures to their end; returns how many frames are left inside the router,
     /// which is none, unless it is broken.
     pub(super) fn run(&mut self) -> usize {
-        let Some(worker) = &mut self.worker else { return 0 };
-        let mut now_ns = 0;
-        loop {
-            let next = (0..self.ports).filter_map(|number| worker.port(number)?.next_time_ns());
-            let Some(next_ns) = next.min() else { break };
-            wait(worker, &self.timeline, (now_ns, Some(next_ns)));
-            now_ns = now_ns.max(next_ns);
-            self.timeline.set(now_ns);
-            worker.poll_at(now_ns);
-        }
-        wait(worker, &self.timeline, (now_ns, None));
-        worker.held()
+        self.worker.as_mut().map_or(0, |worker| worker.play(&self.timeline))
     }
 
     /// Ends the captures.
@@ -107,23 +88,6 @@ impl Replay {
             })?;
         }
         Ok(())
-    }
-}
-
-/// Lets time pass from `from_ns` towards `to_ns`, while packets wait for a neighbour.
-fn wait(
-    worker: &mut Worker<PcapPort<Input, Output>>,
-    timeline: &Timeline,
-    (from_ns, to_ns): (u64, Option<u64>),
-) {
-    let mut now_ns = from_ns;
-    for _ in 0..MOST_STEPS {
-        now_ns = now_ns.saturating_add(STEP_NS);
-        if worker.held() == 0 || to_ns.is_some_and(|to_ns| now_ns >= to_ns) {
-            return;
-        }
-        timeline.set(now_ns);
-        worker.poll_at(now_ns);
     }
 }
 

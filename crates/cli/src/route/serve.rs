@@ -67,7 +67,7 @@ pub(super) fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let start = Instant::now();
     let mut control = Control { arguments, router, operator, kernel, start, every, printed: start };
     let held = std::thread::scope(|scope| {
-        let worker = scope.spawn(|| live::forward(&mut worker, &stop));
+        let worker = scope.spawn(|| worker.forward(&stop));
         let ended = control.run(&events, &stop, seconds);
         stop.store(true, Ordering::Relaxed);
         ended?;

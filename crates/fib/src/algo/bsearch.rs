@@ -72,8 +72,17 @@ impl<F: Family> Lookup<F> for RangeTable<F> {
     #[inline]
     fn lookup(&self, addr: F::Addr) -> NexthopId {
         // The range of `addr` is the last one that starts at or before it; the first starts at 0.
-        let after = self.starts.partition_point(|start| *start <= addr);
-        self.nexthops[after - 1]
+        // `partition_point(|start| *start <= addr) - 1`, which is a call in a build without
+        // link-time optimisation.
+        let (mut at, mut left) = (0, self.starts.len());
+        while left > 1 {
+            let half = left / 2;
+            if self.starts[at + half] <= addr {
+                at += half;
+            }
+            left -= half;
+        }
+        self.nexthops[at]
     }
 
     fn memory_bytes(&self) -> usize {

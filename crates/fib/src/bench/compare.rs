@@ -68,7 +68,7 @@ struct Entry {
 ///
 /// # Errors
 /// [`FibError::Disagree`] when contenders disagree on an answer.
-pub fn table<F: Measured>(
+pub(super) fn table<F: Measured>(
     name: &str,
     dump: &Dump<F>,
     peers: Vec<Recipe<F>>,

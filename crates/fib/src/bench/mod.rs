@@ -1,7 +1,7 @@
 //! Measuring lookup algorithms: streams of addresses, interleaved rounds, and what changes cost.
 //!
 //! It takes time from the system clock, unlike the rest of the crate, and starts threads for
-//! [`updates`]. Others join a comparison as [`Contender`]s: `cargo xtask bench fib` adds the peers,
+//! [`Benched::updates`]. Others join a comparison as [`Contender`]s: `cargo xtask bench fib` adds the peers,
 //! `fwdlab fib bench` measures this crate's algorithms on a user's table.
 //!
 //! In each round every contender runs once, so that what changes on the machine meanwhile hits all
@@ -9,14 +9,16 @@
 
 mod compare;
 mod contender;
+mod families;
 mod keys;
 mod rounds;
 mod text;
 mod updates;
 
-pub use compare::{Figure, Plan, Recipe, table};
+pub use compare::{Figure, Plan, Recipe};
 pub use contender::{Contender, Origin, Ours, depend};
+pub use families::Benched;
 pub use keys::{Keys, Measured, Stream, spread_nexthop};
 pub use rounds::{Effort, Mode, median};
 pub use text::{lookup_section, update_section};
-pub use updates::{Part, UpdateFigure, UpdatePlan, updates};
+pub use updates::{Part, UpdateFigure, UpdatePlan};

@@ -80,7 +80,7 @@ pub struct UpdateFigure {
 ///
 /// # Errors
 /// When the algorithm cannot serve the table.
-pub fn updates<F: Measured>(
+pub(super) fn updates<F: Measured>(
     table: &str,
     dump: &Dump<F>,
     algorithm: Option<&str>,

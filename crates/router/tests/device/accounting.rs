@@ -37,13 +37,16 @@ fn a_mixed_batch_is_forwarded_in_order_and_balanced() {
 fn both_paths_of_the_same_frame_give_the_same_bytes() {
     let mut slow = Rig::new();
     slow.router.set("fwdlab.device.fast_path", "0").unwrap();
-    let mut fast = Rig::new();
-    for len in [60, 61, 100, 1514] {
-        assert_eq!(fast.forwarded(inet(len)), slow.forwarded(inet(len)));
-        assert_eq!(
-            fast.forwarded(inet6(len + 2 - len / 1514 * 2)),
-            slow.forwarded(inet6(len + 2 - len / 1514 * 2))
-        );
+    let mut single = Rig::new();
+    single.router.set("fwdlab.device.batch_lookups", "0").unwrap();
+    for fast in [&mut Rig::new(), &mut single] {
+        for len in [60, 61, 100, 1514] {
+            assert_eq!(fast.forwarded(inet(len)), slow.forwarded(inet(len)));
+            assert_eq!(
+                fast.forwarded(inet6(len + 2 - len / 1514 * 2)),
+                slow.forwarded(inet6(len + 2 - len / 1514 * 2))
+            );
+        }
     }
 }
 
@@ -116,6 +119,7 @@ fn control_words_read_back_what_was_set() {
     assert_eq!(router.get("net.route.algo.inet.algo").unwrap(), "radix4");
     for (word, value) in [
         ("fwdlab.device.fast_path", "2"),
+        ("fwdlab.device.batch_lookups", "yes"),
         ("net.inet.icmp.icmplim", "1.5"),
         ("net.inet.icmp.icmplim", "-1"),
     ] {
@@ -154,8 +158,9 @@ fn flows_spread_over_a_nexthop_group_and_keep_their_member() {
     let frames: Vec<_> = (0..240u32)
         .map(|flow| inet_with(|packet| packet.set_destination(0x0a00_0000 + flow % 120)))
         .collect();
-    for path in ["1", "0"] {
+    for (path, batches) in [("1", "1"), ("1", "0"), ("0", "1")] {
         rig.router.set("fwdlab.device.fast_path", path).unwrap();
+        rig.router.set("fwdlab.device.batch_lookups", batches).unwrap();
         rig.inject(0, &frames);
         rig.poll();
         let to = |frame: &Vec<u8>| frame[33];

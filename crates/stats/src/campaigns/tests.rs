@@ -2,38 +2,6 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Thirteen trials of the BCG vaccine (Colditz et al., JAMA 271 (1994)), log risk ratios and their
-/// variances: the example of every text on random effects.
-const BCG: [(f64, f64); 13] = [
-    (-0.8893, 0.3256),
-    (-1.5854, 0.1946),
-    (-1.3481, 0.4154),
-    (-1.4416, 0.0200),
-    (-0.2175, 0.0512),
-    (-0.7861, 0.0069),
-    (-1.6209, 0.2230),
-    (0.0120, 0.0040),
-    (-0.4694, 0.0564),
-    (-1.3713, 0.0730),
-    (-0.3394, 0.0124),
-    (0.4459, 0.5325),
-    (-0.0173, 0.0714),
-];
-
-/// Paule and Mandel's tau^2 of the BCG trials is 0.318, Q is 152.23 (Viechtbauer, "Conducting
-/// meta-analyses in R", J. Stat. Softw. 36 (2010)).
-#[test]
-fn the_bcg_trials_differ_as_published() {
-    let (figures, errors): (Vec<f64>, Vec<f64>) = BCG.into_iter().unzip();
-    let between = paule_mandel(&figures, &errors);
-    assert!((0.317..0.319).contains(&between), "{between}");
-    let q = Fit::of(&figures, &errors, 0.0).q;
-    assert!((q - 152.23).abs() < 0.5, "{q}: the variances are rounded");
-    let at_estimate = Fit::of(&figures, &errors, between).q;
-    assert!((at_estimate - 12.0).abs() < 1e-9, "{at_estimate}");
-    assert!(same_p(&figures, &errors) < 1e-20);
-}
-
 /// Campaigns of one size: the mean of their means, its t interval, and s sqrt(1 + 1/k) for the next.
 #[test]
 fn campaigns_of_one_size_give_the_textbook_intervals() {

@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use fwdlab_port::{Pool, Port, PortError, SocketKind, affinity};
-use fwdlab_traffic::{Outcome, Plan, Tester};
+use fwdlab_traffic::{AnyTester, Outcome, Plan};
 
 use super::super::setup::{BACK, OUT, RECEIVER, SENDER};
 use super::sent::Sent;
@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_millis(100);
 
 /// A tester that is ready to send.
 pub(in super::super) struct PortTester {
-    tester: Tester<Box<dyn Port>, Box<dyn Port>>,
+    tester: AnyTester,
     /// By the sockets that were opened; the naive one differs only in what is set around them.
     kind: TesterKind,
 }
@@ -60,7 +60,7 @@ impl PortTester {
             (SocketKind::Packet, TesterKind::Naive) => TesterKind::Naive,
             (SocketKind::Packet, _) => TesterKind::AfPacket,
         };
-        Ok(Self { tester: Tester::new(&plan, &pool, out, back)?, kind })
+        Ok(Self { tester: AnyTester::new(&plan, &pool, out, back)?, kind })
     }
 
     /// Which it is.
@@ -85,7 +85,7 @@ impl PortTester {
             let sender = std::thread::Builder::new().name("tester".to_owned());
             let sender = sender.spawn_scoped(scope, move || {
                 let pinned = core.is_some_and(|c| affinity::pin_current_thread(c).is_ok());
-                let outcome = self.tester.run(stop, &mut |interval| {
+                let outcome = self.tester.run_any(stop, &mut |interval| {
                     // Nobody listens any more only when the campaign ends.
                     let _ = report.send((*interval, pulse::beats(BEATS)));
                 });

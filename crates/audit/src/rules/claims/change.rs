@@ -118,6 +118,33 @@ pub(super) fn check_factor(claim: &Claim<'_>, findings: &mut Findings) {
     );
 }
 
+/// "Same drop": the change of the block must be about that of the block before.
+pub(super) fn check_same_size(context: &Context<'_>, claim: &Claim<'_>, findings: &mut Findings) {
+    let before = claim.spoken.block.checked_sub(1).and_then(|b| context.sets.get(b));
+    let Some([base, variant, ..]) = before.map(Vec::as_slice) else { return };
+    let (Some(first), Some(now)) = (Pair::of(base, variant), claim.pairs.first()) else { return };
+    let now = &now.pair;
+    let apart = (first.mean_percent - now.mean_percent).abs();
+    let larger = first.mean_percent.abs().max(now.mean_percent.abs());
+    if apart <= ALL_ALIKE * larger + first.half_width + now.half_width {
+        return;
+    }
+    findings.add(
+        Rule::ClaimSize,
+        Severity::Check,
+        claim.line,
+        Text::new(
+            claim.clause.text.trim(),
+            format!(
+                "it is {}, and {} in the block before",
+                show(now.mean_percent),
+                show(first.mean_percent)
+            ),
+            "write both numbers",
+        ),
+    );
+}
+
 /// Share of a percentage by which a test may differ that is said to behave as all do.
 const ALL_ALIKE: f64 = 0.4;
 

@@ -1,7 +1,7 @@
 //! Percentages against the block.
 
 use super::{Claim, Compared, is_contrary, report_sign, report_unproven};
-use crate::clause::{Percent, Sign, Stance};
+use crate::clause::{Percent, Sign, Stance, quotes_earlier};
 use crate::figures::percent as show;
 use crate::finding::{Findings, Rule, Severity, Text};
 use crate::match_number::{Agreement, agreement, agrees_roughly};
@@ -29,8 +29,9 @@ pub(super) fn check_percent(claim: &Claim<'_>, percent: &Percent, findings: &mut
     let is_near_any = claim.pairs.iter().any(|c| {
         (c.pair.mean_percent.abs() - percent.value).abs() <= 2.5 * c.pair.half_width.max(0.2)
     });
+    let is_worded = claim.is_worded || percent.sign.is_some();
     let severity = match (claim.spoken.is_sure, claim.pairs.len()) {
-        (true, 1) if !percent.is_rough || !is_near_any => Severity::Wrong,
+        (true, 1) if is_worded && (!percent.is_rough || !is_near_any) => Severity::Wrong,
         _ => Severity::Check,
     };
     findings.add(
@@ -43,6 +44,15 @@ pub(super) fn check_percent(claim: &Claim<'_>, percent: &Percent, findings: &mut
             format!("write {}", show(compared.pair.mean_percent)),
         ),
     );
+}
+
+/// A number that no comparison of the block gives, in a sentence that quotes another page or time.
+pub(super) fn is_of_another_page(claim: &Claim<'_>, percent: &Percent) -> bool {
+    let agrees = |c: &Compared<'_>| agreement_of(percent, c) <= Agreement::Near;
+    // "than before" names the base
+    let bases = ["than before", "as before", "before:", "compared to before"];
+    let text = bases.iter().fold(claim.clause.text.to_lowercase(), |t, base| t.replace(base, ""));
+    quotes_earlier(&text) && !claim.pairs.iter().any(agrees)
 }
 
 /// A number that agrees: is its sign right, is it rounded, is it proven?
@@ -123,16 +133,18 @@ fn check_median_source(
 }
 
 /// How well a percentage agrees with a comparison.
-fn agreement_of(percent: &Percent, compared: &Compared<'_>) -> Agreement {
+pub(super) fn agreement_of(percent: &Percent, compared: &Compared<'_>) -> Agreement {
     let figures = figures(compared);
     let best = |value: f64| {
         let all = figures.iter().map(|f| agreement(value, percent.decimals, f.abs()));
         all.min().unwrap_or(Agreement::No)
     };
-    if let Some(upper) = percent.upper
-        && figures.iter().any(|f| (percent.value..=upper).contains(&f.abs().round()))
-    {
-        return Agreement::Exact;
+    if let Some(upper) = percent.upper {
+        let is_within = |f: &f64| {
+            (percent.value..=upper).contains(&f.abs())
+                || (percent.value..=upper).contains(&f.abs().round())
+        };
+        return if figures.iter().any(is_within) { Agreement::Exact } else { best(percent.value) };
     }
     let found = best(percent.value);
     if found == Agreement::No && percent.is_rough && agrees_roughly(percent.value, figures[0].abs())

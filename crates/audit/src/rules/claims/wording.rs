@@ -36,6 +36,11 @@ pub(super) fn compared<'a>(sets: &'a [Measured<'a>], clause: &Clause) -> Vec<Com
         .collect()
 }
 
+/// Whether the clause names a set of a block by a word that no other set of it has.
+pub(super) fn names_set(clause: &Clause, sets: &[Measured<'_>]) -> bool {
+    sets.iter().any(|set| is_named(clause, set, sets))
+}
+
 /// Whether the clause holds a word that only this set's label has.
 fn is_named(clause: &Clause, set: &Measured<'_>, sets: &[Measured<'_>]) -> bool {
     let spoken: Vec<String> = words(&clause.text).into_iter().map(|(_, w)| w).collect();
@@ -46,8 +51,25 @@ fn is_named(clause: &Clause, set: &Measured<'_>, sets: &[Measured<'_>]) -> bool 
 }
 
 /// Words that announce what something is compared with.
-const THAN: [&str; 8] =
-    ["than", "vs", "versus", "over", "against", "compared", "relative", "regarding"];
+const THAN: [&str; 17] = [
+    "than",
+    "vs",
+    "versus",
+    "over",
+    "against",
+    "compared",
+    "relative",
+    "regarding",
+    "beats",
+    "beat",
+    "beating",
+    "beaten",
+    "outperforms",
+    "outperform",
+    "outperforming",
+    "ahead",
+    "behind",
+];
 
 /// True when the clause speaks of `variant` against `base`, false when of
 /// `base` against `variant`, `None` when it does not say.

@@ -1,0 +1,106 @@
+//! "From ~480 K to ~960 K": two rates without a unit, held against the two sets of a block.
+
+use super::wording::compared;
+use crate::clause::Clause;
+use crate::context::{Context, Spoken};
+use crate::figures::rate;
+use crate::finding::{Findings, Rule, Severity, Text};
+use crate::pair::Pair;
+use crate::quantity::{Scaled, scaled};
+
+/// What else moves from so many thousands to so many.
+const OTHERS: [&str; 19] = [
+    "state",
+    "size",
+    "table",
+    "flow",
+    "buffer",
+    "queue",
+    "memory",
+    "entr",
+    "route",
+    "hash",
+    "limit",
+    "descriptor",
+    "mbuf",
+    "cache",
+    "session",
+    "rule",
+    "connection",
+    "tunnel",
+    "byte",
+];
+/// Numbers farther than this from the figures of the block are of something else.
+const SCALE: f64 = 4.0;
+/// How far a number may be from its figure: as written, and softened.
+const NEAR: f64 = 0.02;
+const ROUGHLY_NEAR: f64 = 0.06;
+
+/// A clause that moves from one number to another, beside the block it speaks of.
+pub(super) fn check(
+    context: &Context<'_>,
+    clause: &Clause,
+    line: usize,
+    spoken: Spoken,
+    findings: &mut Findings,
+) {
+    let Some((from, to)) = ends(&clause.text) else { return };
+    let sets = context.sets[spoken.block].as_slice();
+    let lower = clause.text.to_lowercase();
+    let is_other = OTHERS.iter().any(|noun| lower.contains(noun));
+    let is_in_scale = |end: &Scaled| {
+        let near = |mean: f64| (1.0 / SCALE..=SCALE).contains(&(end.value / mean));
+        sets.iter().any(|set| near(set.row.mean()))
+    };
+    if is_other || !is_in_scale(&from) || !is_in_scale(&to) {
+        return;
+    }
+    let agrees = |end: &Scaled, row: &crate::block::Row| {
+        let slack = if end.is_rough { ROUGHLY_NEAR } else { NEAR };
+        [row.median(), row.mean()]
+            .iter()
+            .any(|v| (end.value / v - 1.0).abs() <= slack + end.step / v)
+    };
+    let pairs = compared(sets, clause);
+    let is_it = |a: &Scaled, b: &Scaled| {
+        pairs.iter().any(|c| agrees(a, c.base.row) && agrees(b, c.variant.row))
+    };
+    let Some(first) = pairs.first() else { return };
+    if is_it(&from, &to) || !first.is_oriented && is_it(&to, &from) {
+        return;
+    }
+    let is_contrary = |pair: &Pair| (to.value - from.value) * pair.mean_percent < 0.0;
+    let is_far = |pair: &Pair| {
+        let ratio = (to.value / from.value) / (1.0 + pair.mean_percent / 100.0);
+        ratio.max(1.0 / ratio) > 1.0 + 2.0 * ROUGHLY_NEAR
+    };
+    let is_certain = spoken.is_sure && pairs.len() == 1;
+    let is_wrong = is_certain && (is_contrary(&first.pair) || is_far(&first.pair));
+    findings.add(
+        Rule::ClaimRate,
+        if is_wrong { Severity::Wrong } else { Severity::Check },
+        line,
+        Text::new(
+            format!("'{}' to '{}' in: {}", from.text, to.text, clause.text.trim()),
+            format!(
+                "'{}' is {}, '{}' is {}",
+                first.base.set.legend,
+                rate(first.base.row.median()),
+                first.variant.set.legend,
+                rate(first.variant.row.median())
+            ),
+            "take both numbers from the block",
+        ),
+    );
+}
+
+/// The two numbers of "from A to B" and "A -> B".
+fn ends(text: &str) -> Option<(Scaled, Scaled)> {
+    let found = scaled(text);
+    let [from, to] = found.as_slice() else { return None };
+    let before = text[..from.offset].to_lowercase();
+    let between = text[from.offset + from.text.len()..to.offset].to_lowercase();
+    let is_from = before.trim_end_matches(['~', ' ']).ends_with("from") && between.contains("to");
+    let is_arrow = between.contains("->") || between.contains('→');
+    (is_from || is_arrow).then(|| (from.clone(), to.clone()))
+}

@@ -1,0 +1,113 @@
+//! Cells of Markdown tables: percentages of a change, and rates.
+
+use super::anywhere;
+use crate::clause::clauses;
+use crate::context::Context;
+use crate::figures::rate;
+use crate::finding::{Findings, Rule, Severity, Text};
+use crate::match_number::{Agreement, agreement};
+use crate::page::{Item, ItemKind};
+use crate::quantity::{Rate, rates};
+
+/// Words of a heading whose column holds changes.
+const CHANGES: [&str; 11] = [
+    "change", "differ", "gain", "improv", "delta", "impact", "drop", "loss", "speed-up", "speedup",
+    "faster",
+];
+/// Words of a heading whose column holds rates in packets/s.
+const RATES: [&str; 5] = ["pps", "packets/s", "packets per s", "frames/s", "packets-per-s"];
+
+/// Every table of the page.
+pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
+    let rows: Vec<&Item> =
+        context.page.items.iter().filter(|item| item.kind == ItemKind::Row).collect();
+    // rows of one table stand on lines that follow each other
+    for table in rows.chunk_by(|a, b| a.line + 1 == b.line) {
+        let [header, rule, body @ ..] = table else { continue };
+        let is_rule = |c: char| matches!(c, '|' | '-' | ':' | ' ');
+        if !rule.text.chars().all(is_rule) {
+            continue;
+        }
+        let names = cells(&header.text);
+        for row in body {
+            check_row(context, &names, row, findings);
+        }
+    }
+}
+
+fn cells(row: &str) -> Vec<&str> {
+    row.trim().trim_matches('|').split('|').map(str::trim).collect()
+}
+
+fn check_row(context: &Context<'_>, names: &[&str], row: &Item, findings: &mut Findings) {
+    let cells = cells(&row.text);
+    let Some((key, values)) = cells.split_first() else { return };
+    for (name, cell) in names.iter().skip(1).zip(values) {
+        let heading = format!("{key} {name}").to_lowercase();
+        let is_signed = cell.starts_with(['+', '-', '−']);
+        let is_share = heading.contains("share") || heading.contains("cpu");
+        if cell.contains('%')
+            && !is_share
+            && (is_signed || CHANGES.iter().any(|w| heading.contains(w)))
+        {
+            for clause in clauses(&format!("{key} {name}: {cell}")) {
+                anywhere::check(context, &clause, row.line, findings);
+            }
+        }
+        check_rate(context, key, name, cell, row.line, findings);
+    }
+}
+
+/// A rate in a table must be among the figures of the page or of the data beside it.
+fn check_rate(
+    context: &Context<'_>,
+    key: &str,
+    name: &str,
+    cell: &str,
+    line: usize,
+    findings: &mut Findings,
+) {
+    let heading = name.to_lowercase();
+    let is_load = ["load", "offered", "sent", "rate limit"].iter().any(|w| heading.contains(w));
+    let own = format!("{key} {name}");
+    let is_about_sets = context.sets.iter().flatten().any(|set| {
+        let words = crate::clause::words(&own);
+        set.family.is_some_and(|f| {
+            words.iter().any(|(_, w)| fwdlab_netbenches::name::family_word(w) == Some(f))
+        })
+    });
+    if is_load || !is_about_sets {
+        return;
+    }
+    let mut found = rates(cell);
+    if found.is_empty() && RATES.iter().any(|w| heading.contains(w)) {
+        found = rates(&format!("{} pps", cell.replace([',', ' '], "")));
+    }
+    let [mention] = found.as_slice() else { return };
+    let is_close = |value: f64| is_close(mention, value);
+    let on_page =
+        context.sets.iter().flatten().any(|s| s.row.values[..4].iter().any(|v| is_close(*v)));
+    if on_page || context.data.all_values().values().flatten().any(|v| is_close(*v)) {
+        return;
+    }
+    let near = |value: f64| (mention.pps() / value - 1.0).abs();
+    let medians = context.sets.iter().flatten().map(|set| set.row.median());
+    let nearest = medians.min_by(|a, b| near(*a).total_cmp(&near(*b)));
+    findings.add(
+        Rule::ClaimRate,
+        Severity::Check,
+        line,
+        Text::new(
+            format!("'{cell}' under '{name}' of '{key}'"),
+            format!(
+                "no figure of the page or of the data beside it has this value; the nearest is {}",
+                nearest.map_or("none".to_owned(), rate)
+            ),
+            "take the number from the block",
+        ),
+    );
+}
+
+fn is_close(mention: &Rate, value: f64) -> bool {
+    agreement(mention.number, mention.decimals, value / mention.unit) <= Agreement::Near
+}

@@ -1,0 +1,336 @@
+//! A lock whose readers write nothing that others read: after FreeBSD's rmlock(9), which guarded the
+//! radix tree before D27401.
+//!
+//! Each reading thread has a mark of its own, on a cache line of its own. A reader sets its mark and
+//! looks whether anybody writes; a writer says that it writes and waits until no mark is set. The two
+//! meet as in [`crate::epoch`], but the fence of the readers is paid by the writer, as in FreeBSD,
+//! where it interrupts all processors: membarrier(2) does the same for the threads of a process.
+//! Without it, readers pay a fence.
+//!
+//! A fenced file: the lock gives out references to what it guards.
+#![allow(unsafe_code)]
+
+use std::cell::UnsafeCell;
+use std::sync::atomic::compiler_fence;
+
+use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering, fence};
+
+/// Threads that read at a time without a lock; others take the writers'.
+const MARKS: usize = 64;
+
+/// Guards a value that is read often and seldom changed.
+pub(crate) struct RmLock<T> {
+    value: UnsafeCell<T>,
+    /// 1 while somebody writes.
+    writing: AtomicU64,
+    writers: Mutex<()>,
+    marks: Box<[Mark]>,
+    /// Writers pay for the readers' fence.
+    is_asymmetric: bool,
+}
+
+/// How many reads one thread is in. Aligned like a reader's slot, so that readers share no line.
+#[repr(align(128))]
+struct Mark(AtomicU64);
+
+// SAFETY: the lock is what makes sharing sound: many look at the value by reference (Sync), and one at
+// a time changes it, on any thread (Send).
+unsafe impl<T: Send + Sync> Sync for RmLock<T> {}
+
+impl<T> RmLock<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self {
+            value: UnsafeCell::new(value),
+            writing: AtomicU64::new(0),
+            writers: Mutex::new(()),
+            marks: (0..MARKS).map(|_| Mark(AtomicU64::new(0))).collect(),
+            is_asymmetric: barrier::is_available(),
+        }
+    }
+
+    /// Looks at the value. Calls within `look` do not wait for writers.
+    #[inline]
+    pub(crate) fn read<R>(&self, look: impl FnOnce(&T) -> R) -> R {
+        match self.marks.get(number::own()) {
+            Some(mark) => self.read_marked(mark, look),
+            None => self.read_alone(look),
+        }
+    }
+
+    #[inline]
+    fn read_marked<R>(&self, mark: &Mark, look: impl FnOnce(&T) -> R) -> R {
+        // Nobody else writes the mark.
+        let before = mark.0.load(Ordering::Relaxed);
+        loop {
+            mark.0.store(before + 1, Ordering::Relaxed);
+            if self.is_asymmetric {
+                // The processor's part is the writer's, see `write`.
+                compiler_fence(Ordering::SeqCst);
+            } else {
+                fence(Ordering::SeqCst);
+            }
+            if before > 0 || self.writing.load(Ordering::Acquire) == 0 {
+                break;
+            }
+            mark.0.store(before, Ordering::Release);
+            drop(self.wait_for_writers());
+        }
+        let _marked = Marked { mark, before };
+        // SAFETY: the mark was set before `writing` was seen to be 0. A writer sets `writing` before
+        // it looks at the marks, with a fence in between on both sides (the readers' is the writer's
+        // membarrier); so it sees the mark, and waits until `_marked` is dropped. A call within `look`
+        // finds the mark set.
+        look(unsafe { &*self.value.get() })
+    }
+
+    /// For more threads than there are marks.
+    #[cold]
+    fn read_alone<R>(&self, look: impl FnOnce(&T) -> R) -> R {
+        let _alone = self.wait_for_writers();
+        // SAFETY: writers hold the same mutex, and other readers only look.
+        look(unsafe { &*self.value.get() })
+    }
+
+    /// Changes the value, once nobody looks at it.
+    pub(crate) fn write<R>(&self, change: impl FnOnce(&mut T) -> R) -> R {
+        let _alone = self.wait_for_writers();
+        self.writing.store(1, Ordering::SeqCst);
+        let _writing = Writing(&self.writing);
+        if self.is_asymmetric {
+            barrier::on_all_threads();
+        }
+        fence(Ordering::SeqCst);
+        for mark in &self.marks {
+            while mark.0.load(Ordering::Acquire) != 0 {
+                pause();
+            }
+        }
+        // SAFETY: no mark is set, and who sets one now sees `writing`, gives its mark back and waits
+        // for the mutex; who has no mark waits for the mutex, too.
+        change(unsafe { &mut *self.value.get() })
+    }
+
+    fn wait_for_writers(&self) -> MutexGuard<'_, ()> {
+        // The mutex guards no value, and `Writing` ends a write that panicked.
+        self.writers.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+/// A read under way.
+struct Marked<'a> {
+    mark: &'a Mark,
+    before: u64,
+}
+
+impl Drop for Marked<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.mark.0.store(self.before, Ordering::Release);
+    }
+}
+
+/// A write under way.
+struct Writing<'a>(&'a AtomicU64);
+
+impl Drop for Writing<'_> {
+    fn drop(&mut self) {
+        self.0.store(0, Ordering::Release);
+    }
+}
+
+#[cfg(not(loom))]
+fn pause() {
+    std::thread::yield_now();
+}
+
+#[cfg(loom)]
+fn pause() {
+    loom::thread::yield_now();
+}
+
+/// Numbers of threads, small ones first, given back when a thread ends.
+mod number {
+    use std::sync::{Mutex, PoisonError};
+
+    static FREE: Mutex<(Vec<usize>, usize)> = Mutex::new((Vec::new(), 0));
+
+    struct Own(usize);
+
+    impl Drop for Own {
+        fn drop(&mut self) {
+            FREE.lock().unwrap_or_else(PoisonError::into_inner).0.push(self.0);
+        }
+    }
+
+    thread_local! {
+        static OWN: Own = Own({
+            let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+            free.0.pop().unwrap_or_else(|| {
+                free.1 += 1;
+                free.1 - 1
+            })
+        });
+    }
+
+    /// The number of the calling thread; one that nobody has while the thread ends.
+    #[inline]
+    pub(super) fn own() -> usize {
+        OWN.try_with(|own| own.0).unwrap_or(usize::MAX)
+    }
+}
+
+/// A fence on all threads of this process at once.
+#[cfg(all(target_os = "linux", not(loom), not(miri)))]
+mod barrier {
+    use std::sync::OnceLock;
+
+    const PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
+    const REGISTER_PRIVATE_EXPEDITED: libc::c_int = 1 << 4;
+
+    fn membarrier(command: libc::c_int) -> bool {
+        // SAFETY: the call takes two numbers, and changes nothing but the order of memory accesses.
+        unsafe { libc::syscall(libc::SYS_membarrier, command, 0) == 0 }
+    }
+
+    pub(super) fn is_available() -> bool {
+        static REGISTERED: OnceLock<bool> = OnceLock::new();
+        *REGISTERED.get_or_init(|| membarrier(REGISTER_PRIVATE_EXPEDITED))
+    }
+
+    pub(super) fn on_all_threads() {
+        // It was registered, after which it cannot fail (membarrier(2)).
+        let done = membarrier(PRIVATE_EXPEDITED);
+        assert!(done, "membarrier failed although it was registered");
+    }
+}
+
+#[cfg(not(all(target_os = "linux", not(loom), not(miri))))]
+mod barrier {
+    pub(super) fn is_available() -> bool {
+        false
+    }
+
+    pub(super) fn on_all_threads() {}
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+
+    #[test]
+    fn readers_see_whole_changes_only() {
+        let lock = Arc::new(RmLock::new([0_u64; 8]));
+        let is_over = Arc::new(AtomicBool::new(false));
+        let readers: Vec<_> = (0..4)
+            .map(|_| {
+                let (lock, is_over) = (lock.clone(), is_over.clone());
+                std::thread::spawn(move || {
+                    let mut last = 0;
+                    while !is_over.load(Ordering::Relaxed) {
+                        let seen = lock.read(|values| *values);
+                        assert!(seen.iter().all(|value| *value == seen[0]), "{seen:?}");
+                        assert!(seen[0] >= last);
+                        last = seen[0];
+                    }
+                })
+            })
+            .collect();
+        for round in 1..=2_000 {
+            lock.write(|values| values.iter_mut().for_each(|value| *value = round));
+        }
+        is_over.store(true, Ordering::Relaxed);
+        readers.into_iter().for_each(|reader| reader.join().unwrap());
+        assert_eq!(lock.read(|values| values[7]), 2_000);
+    }
+
+    #[test]
+    fn a_read_within_a_read_does_not_wait_for_a_writer() {
+        let lock = Arc::new(RmLock::new(1));
+        let (begun, has_begun) = std::sync::mpsc::channel();
+        let writer = lock.read(|outer| {
+            let own = lock.clone();
+            let writer = std::thread::spawn(move || {
+                begun.send(()).unwrap();
+                own.write(|value| *value = 2);
+            });
+            has_begun.recv().unwrap();
+            for _ in 0..1_000 {
+                assert_eq!(lock.read(|inner| *inner), *outer);
+                std::thread::yield_now();
+            }
+            writer
+        });
+        writer.join().unwrap();
+        assert_eq!(lock.read(|value| *value), 2);
+    }
+
+    #[test]
+    fn more_threads_than_marks_read_and_write_soundly() {
+        let lock = RmLock::new([0_u64; 2]);
+        let barrier = std::sync::Barrier::new(MARKS + 8);
+        std::thread::scope(|scope| {
+            for _ in 0..MARKS + 8 {
+                scope.spawn(|| {
+                    barrier.wait();
+                    for _ in 0..10 {
+                        assert!(lock.read(|values| values[0] == values[1]));
+                        lock.write(|values| values.iter_mut().for_each(|value| *value += 1));
+                    }
+                });
+            }
+        });
+        assert_eq!(lock.read(|values| values[0]), 10 * (MARKS as u64 + 8));
+    }
+
+    #[test]
+    fn a_panic_within_leaves_the_lock_usable() {
+        let lock = RmLock::new(1);
+        let caught = |work: &dyn Fn()| {
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_err();
+        };
+        caught(&|| lock.read(|_| panic!("while reading")));
+        caught(&|| lock.write(|_| panic!("while writing")));
+        lock.write(|value| *value = 2);
+        assert_eq!(lock.read(|value| *value), 2);
+    }
+}
+
+/// All interleavings of a reader and a writer, by the model checker, which knows no membarrier: both
+/// sides fence.
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use super::*;
+    use loom::cell::UnsafeCell as Checked;
+    use std::sync::Arc;
+
+    /// A value of which loom reports every access that overlaps with a write.
+    struct Value(Checked<u64>);
+
+    // SAFETY: loom reports any access to the cell that overlaps with a write.
+    unsafe impl Sync for Value {}
+
+    #[test]
+    fn loom_no_reader_looks_while_somebody_writes() {
+        loom::model(|| {
+            let lock = RmLock {
+                value: UnsafeCell::new(Value(Checked::new(0))),
+                writing: AtomicU64::new(0),
+                writers: Mutex::new(()),
+                marks: Box::new([Mark(AtomicU64::new(0))]),
+                is_asymmetric: false,
+            };
+            let lock = Arc::new(lock);
+            let own = lock.clone();
+            let reading = loom::thread::spawn(move || {
+                // SAFETY: reading within the lock; loom checks that nobody writes.
+                own.read_marked(&own.marks[0], |value| value.0.with(|at| unsafe { *at }))
+            });
+            // SAFETY: alone within the lock; loom checks it.
+            lock.write(|value| value.0.with_mut(|at| unsafe { *at = 1 }));
+            let seen = reading.join().unwrap();
+            assert!(seen <= 1);
+        });
+    }
+}

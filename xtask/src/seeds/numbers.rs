@@ -1,0 +1,212 @@
+//! The numbers of docs/seeds.toml, and what follows from them.
+
+use anyhow::{Result, ensure};
+use fwdlab_stats::machines::{Figure, Runs};
+use serde::Deserialize;
+
+/// All numbers.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Numbers {
+    pub(super) lab: Lab,
+    pub(super) guest: Guest,
+    pub(super) machine: Vec<Machine>,
+}
+
+/// fwdlab's own router: ns per frame saved.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Lab {
+    pub(super) machine: String,
+    pub(super) ghz: f64,
+    pub(super) inet: Saved,
+    pub(super) inet6: Saved,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Saved {
+    pub(super) saved: f64,
+    pub(super) low: f64,
+    pub(super) high: f64,
+    pub(super) of: f64,
+}
+
+/// FreeBSD under QEMU: instructions per frame.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Guest {
+    pub(super) inet: Instructions,
+    pub(super) inet6: Instructions,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Instructions {
+    pub(super) before: f64,
+    pub(super) after: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Machine {
+    pub(super) name: String,
+    pub(super) processor: String,
+    pub(super) cores: u32,
+    pub(super) ghz: Option<f64>,
+    pub(super) figure: Vec<Published>,
+}
+
+/// One change on one machine.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Published {
+    pub(super) change: String,
+    pub(super) family: Family,
+    pub(super) runs: usize,
+    #[serde(default, rename = "use")]
+    pub(super) role: Role,
+    before: Side,
+    after: Side,
+}
+
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Family {
+    Inet,
+    Inet6,
+}
+
+/// What a figure is good for.
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq, Default)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Role {
+    /// The machine's figure for the change.
+    #[default]
+    Figure,
+    /// Another run, or an earlier form of the change, on a machine that has its figure.
+    Repeat,
+    /// The load was the limit, not the machine.
+    Limited,
+    /// Another change.
+    Other,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(deny_unknown_fields)]
+struct Side {
+    mean: f64,
+    sd: f64,
+}
+
+/// Reads the numbers.
+pub(super) fn read(text: &str) -> Result<Numbers> {
+    let numbers: Numbers = toml::from_str(text)?;
+    for machine in &numbers.machine {
+        ensure!(machine.cores > 0, "{}: no cores", machine.name);
+        for figure in &machine.figure {
+            figure.change()?;
+        }
+    }
+    Ok(numbers)
+}
+
+impl Family {
+    pub(super) const ALL: [Self; 2] = [Self::Inet, Self::Inet6];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Inet => "IPv4",
+            Self::Inet6 => "IPv6",
+        }
+    }
+}
+
+impl Numbers {
+    pub(super) fn lab(&self, family: Family) -> Saved {
+        match family {
+            Family::Inet => self.lab.inet,
+            Family::Inet6 => self.lab.inet6,
+        }
+    }
+
+    pub(super) fn guest(&self, family: Family) -> Instructions {
+        match family {
+            Family::Inet => self.guest.inet,
+            Family::Inet6 => self.guest.inet6,
+        }
+    }
+
+    /// All figures of a family with their machines.
+    pub(super) fn of(&self, family: Family) -> impl Iterator<Item = (&Machine, &Published)> {
+        self.machine.iter().flat_map(move |machine| {
+            let own = machine.figure.iter().filter(move |figure| figure.family == family);
+            own.map(move |figure| (machine, figure))
+        })
+    }
+}
+
+impl Instructions {
+    /// The change of the rate if time went by instructions, per cent.
+    pub(super) fn percent(self) -> f64 {
+        100.0 * (self.before / self.after - 1.0)
+    }
+}
+
+impl Published {
+    /// The ratio of the rates.
+    pub(super) fn change(&self) -> Result<Figure> {
+        let runs = |side: Side| Runs { n: self.runs, mean: side.mean, sd: side.sd };
+        Ok(Figure::of_runs(runs(self.before), runs(self.after))?)
+    }
+
+    /// Time that the machine's cores spend on a frame, before and after, ns: all of them are busy
+    /// when it forwards as much as it can.
+    pub(super) fn ns_per_frame(&self, machine: &Machine) -> [f64; 2] {
+        [self.before, self.after].map(|side| f64::from(machine.cores) * 1e9 / side.mean)
+    }
+}
+
+/// The change of the rate when `saved` of `of` ns go, per cent.
+pub(super) fn percent_of(saved: f64, of: f64) -> f64 {
+    100.0 * (of / (of - saved) - 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NUMBERS: &str = r#"
+        lab = { machine = "m", ghz = 4.0, inet = { saved = 5, low = 4, high = 6, of = 20 }, inet6 = { saved = 0, low = -1, high = 1, of = 20 } }
+        guest = { inet = { before = 1100, after = 1000 }, inet6 = { before = 1000, after = 1000 } }
+        [[machine]]
+        name = "n"
+        processor = "p"
+        cores = 4
+        ghz = 1.0
+        figure = [{ change = "c", family = "inet", runs = 5, before = { mean = 1e6, sd = 1 }, after = { mean = 1.25e6, sd = 1 } }]
+    "#;
+
+    #[test]
+    fn nanoseconds_and_per_cent_follow_from_rates_and_cores() {
+        let numbers = read(NUMBERS).unwrap();
+        let (machine, figure) = numbers.of(Family::Inet).next().unwrap();
+        assert_eq!(figure.ns_per_frame(machine), [4000.0, 3200.0]);
+        assert!((figure.change().unwrap().effect.percent() - 25.0).abs() < 1e-9);
+        assert!((percent_of(800.0, 4000.0) - 25.0).abs() < 1e-9);
+        assert!((numbers.guest(Family::Inet).percent() - 10.0).abs() < 1e-9);
+        assert!(numbers.of(Family::Inet6).next().is_none());
+    }
+
+    #[test]
+    fn what_is_no_figure_is_refused() {
+        for (good, bad) in [
+            ("mean = 1e6", "mean = 0"),
+            ("runs = 5", "runs = 1"),
+            ("cores = 4", "cores = 0"),
+            ("\"c\"", "3"),
+        ] {
+            assert!(read(&NUMBERS.replace(good, bad)).is_err(), "{bad}");
+        }
+    }
+}
