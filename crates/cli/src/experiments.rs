@@ -22,6 +22,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     example!("modular-fib"),
     example!("a-a"),
     example!("bisect"),
+    example!("capture"),
     example!("churn"),
     example!("dual-stack"),
     example!("frame-sizes"),
@@ -46,6 +47,10 @@ const EXAMPLES: &[(&str, &str)] = &[
     example!("remote-kernels"),
     example!("remote-bsdrp-D27401"),
 ];
+
+/// The files beside examples that they name.
+const FILES: &[(&str, &[u8])] =
+    &[("capture.pcap", include_bytes!("../../../examples/capture.pcap"))];
 
 /// The example that runs when nothing is named.
 pub const USUAL: &str = "modular-fib";
@@ -115,14 +120,20 @@ fn explained(error: fwdlab_experiment::Error, path: &Path) -> anyhow::Error {
             feature.name,
             features::REMEDY
         ),
-        None => error.into(),
+        None => match (&error, example()) {
+            (fwdlab_experiment::Error::CaptureFile { file, .. }, Some(_)) => anyhow::anyhow!(
+                "{error}; for the example: fwdlab examples {0} > {0}",
+                file.display()
+            ),
+            _ => error.into(),
+        },
     }
 }
 
 /// Arguments of `fwdlab examples`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Print this example, to begin one's own with
+    /// Print this example, or a file that one names, to begin one's own with
     name: Option<String>,
 }
 
@@ -131,6 +142,11 @@ pub struct Args {
 /// # Errors
 /// When there is no such example, or stdout cannot be written.
 pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
+    let file = arguments.name.as_ref();
+    if let Some((_, bytes)) = FILES.iter().find(|(known, _)| file.is_some_and(|it| it == known)) {
+        output::print_raw(bytes)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let text = match &arguments.name {
         Some(name) => {
             let found = EXAMPLES.iter().find(|(known, _)| known == name);
@@ -156,6 +172,9 @@ fn list() -> String {
         let _ = writeln!(out, "{name:width$}  {device:12}  {}", word("title", ""));
     }
     out.push_str("\nfwdlab run --example NAME runs one, fwdlab examples NAME prints it\n");
+    for (name, _) in FILES {
+        let _ = writeln!(out, "beside them: fwdlab examples {name} > {name}");
+    }
     out
 }
 

@@ -51,7 +51,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let stop = interrupt::stop_on_interrupt()?;
     let mut device = devices::open(&experiment, &arguments.testbed)?;
     if let Some(earlier) = Environment::read(&arguments.dir)? {
-        let now = environment::of(results.campaign.seed, device.as_ref());
+        let now = environment::of(results.campaign.seed, &experiment, device.as_ref());
         for difference in earlier.differences(&now) {
             fwdlab_guard::say!(
                 "warning: this is not what the measured trials ran on: {difference}"

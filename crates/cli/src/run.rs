@@ -254,7 +254,7 @@ pub(crate) fn measure(
             earlier.trials.len()
         );
     }
-    let environment = environment::of(opened.plan.seed, device);
+    let environment = environment::of(opened.plan.seed, experiment, device);
     let mut resumed = Resumed { at: utc_stamp(SystemTime::now()), ..Resumed::default() };
     match Environment::read(&dir)? {
         None => environment.write(&dir)?,

@@ -32,7 +32,7 @@ impl Endpoint {
         self.last
     }
 
-    /// UDP port, the first if there are several.
+    /// UDP port, the first if there are several; 0 beside a capture, whose ports stay.
     pub fn port(&self) -> u16 {
         self.port
     }
@@ -58,6 +58,21 @@ impl Endpoint {
     /// First and last address as numbers; IPv4 uses the low 32 bits.
     pub fn bounds(&self) -> (u128, u128) {
         (number(self.first), number(self.last))
+    }
+
+    /// Reads `A` or `A-B`, without a port: that of a capture's packets stays.
+    pub(super) fn parse_addresses(text: &str) -> Result<Self, Complaint> {
+        if let Ok(with_port) = Self::parse(text) {
+            let bare = Self { port: 0, last_port: 0, ..with_port };
+            return Err(Complaint::new(
+                format!("{text:?} names a port, and those of the capture stay as they are"),
+                "addresses without a port beside capture",
+                format!("write \"{bare}\""),
+            ));
+        }
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        let (first, last) = (address(first, text)?, address(last, text)?);
+        Self { first, last, port: 0, last_port: 0 }.checked()
     }
 
     /// Reads `A:port` or `A-B:port`; the port may be a range `P-Q`.
@@ -111,6 +126,14 @@ impl Endpoint {
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { first, last, port, last_port } = self;
+        if *port == 0 {
+            return match (first == last, first.is_ipv4()) {
+                (true, true) => write!(f, "{first}"),
+                (true, false) => write!(f, "[{first}]"),
+                (false, true) => write!(f, "{first}-{last}"),
+                (false, false) => write!(f, "[{first}]-[{last}]"),
+            };
+        }
         match (first == last, first.is_ipv4()) {
             (true, true) => write!(f, "{first}:{port}"),
             (true, false) => write!(f, "[{first}]:{port}"),

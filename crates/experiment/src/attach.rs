@@ -74,7 +74,7 @@ impl Experiment {
 
 impl Experiment {
     /// The SHA-256 under which a campaign of this experiment is recorded: that of its text, followed
-    /// by its files of routes and updates if it names some. `None` when one is not at hand.
+    /// by its files of routes, updates and captures if it names some. `None` when one is not at hand.
     ///
     /// # Errors
     /// When a file is there and cannot be read.
@@ -91,7 +91,13 @@ impl Experiment {
 
     /// The files that the experiment names.
     fn other_files(&self) -> Vec<PathBuf> {
-        self.routes_file().into_iter().chain(self.updates_file()).collect()
+        let files = self.routes_file().into_iter().chain(self.updates_file());
+        files.chain(self.capture_files()).collect()
+    }
+
+    /// The first of the files that it names which is not there.
+    pub fn missing_file(&self) -> Option<PathBuf> {
+        self.other_files().into_iter().find(|file| !file.is_file())
     }
 }
 

@@ -92,6 +92,8 @@ impl Wanted<'_> {
             Some("measure latency".to_owned())
         } else if self.churn && !can.changes_routes {
             Some("change routes while frames flow".to_owned())
+        } else if traffic.capture.is_some() && !can.replays_captures {
+            Some("replay a capture".to_owned())
         } else if traffic.family == Family::Dual && !can.mixes_families {
             Some("send both families in one traffic".to_owned())
         } else if traffic.sizes.is_mixed() && !can.mixes_lengths {

@@ -19,6 +19,34 @@ pub enum Error {
     #[error(transparent)]
     Routes(#[from] fwdlab_routes::RoutesError),
 
+    /// A capture that a traffic names cannot be opened.
+    #[error(
+        "{path}: traffic {traffic}, capture: cannot open {file}: {source}; name a pcap or pcapng file beside the experiment"
+    )]
+    CaptureFile {
+        /// The experiment file.
+        path: PathBuf,
+        /// Name of the traffic.
+        traffic: String,
+        /// The capture.
+        file: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+
+    /// A capture that a traffic names cannot be replayed.
+    #[error("{path}: traffic {traffic}, capture: {file}: {source}")]
+    Capture {
+        /// The experiment file.
+        path: PathBuf,
+        /// Name of the traffic.
+        traffic: String,
+        /// The capture.
+        file: PathBuf,
+        /// What is wrong, and what to do.
+        source: Box<fwdlab_traffic::CaptureError>,
+    },
+
     /// A destination has no route although all are loaded.
     #[error(
         "{path}: traffic {traffic}: no route covers {address}, neither in [routes] static nor in {source_of_routes}; wanted a route for every destination; add one to [routes] static, or allow = [\"no-route\"] if drops are wanted"

@@ -12,6 +12,7 @@
 
 mod addresses;
 mod attach;
+mod capture;
 mod check;
 mod churn;
 mod error;
@@ -35,7 +36,7 @@ pub use attach::{with_file, with_generated};
 pub use error::Error;
 pub use fwdlab_traffic::Load;
 pub use model::{
-    Allowance, Benchmarks, Blocks, Churn, ChurnSource, Experiment, ListedChange, Route,
+    Allowance, Benchmarks, Blocks, CaptureOf, Churn, ChurnSource, Experiment, ListedChange, Route,
     RouteSource, Routes, Traffic, Variant,
 };
 pub use problem::{Problem, Problems};

@@ -27,8 +27,15 @@ pub(super) fn read(text: &str) -> Result<Load, Complaint> {
     }
 }
 
-/// Refuses a load that no line carries.
-pub(super) fn check(load: Load, frame_bytes: u16) -> Result<(), Complaint> {
+/// Refuses a load that no line carries, and a recorded one without a capture.
+pub(super) fn check(load: Load, frame_bytes: u16, is_captured: bool) -> Result<(), Complaint> {
+    if load == Load::Recorded && !is_captured {
+        return Err(Complaint::new(
+            "nothing was recorded that says when frames are due",
+            "load = \"recorded\" beside capture",
+            "write load = \"max\" or a rate, or name a capture",
+        ));
+    }
     let bytes = f64::from(frame_bytes);
     let Some(most) = Load::LineRate(FASTEST_LINE_BPS).frames_per_second(bytes) else {
         return Ok(());

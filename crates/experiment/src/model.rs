@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use fwdlab_traffic::{FrameSizes, Load, Order};
+use fwdlab_traffic::{FrameSizes, Load, Order, Recording};
 
 use fwdlab_results::{Family, Measure};
 use fwdlab_routes::Prefix;
@@ -151,22 +152,76 @@ pub struct Traffic {
     pub order: Order,
     /// What its figure is.
     pub measure: Measure,
+    /// The capture whose frames are replayed; then lengths and flows are its own.
+    pub capture: Option<CaptureOf>,
     /// Changes of routes a second meanwhile, where the experiment has rates of them.
     pub changes_per_s: Option<u32>,
 }
 
 impl Traffic {
-    /// Number of flows: every source with every destination of its family.
+    /// Number of flows: every source with every destination of its family, or those of the capture.
     pub fn flows(&self) -> u64 {
+        if let Some(capture) = &self.capture {
+            return capture.recording.as_ref().map_or(0, |recording| recording.flows().into());
+        }
         let flows = |(source, destination): (Endpoint, Endpoint)| {
             source.count().saturating_mul(destination.count())
         };
         self.ends().map(flows).fold(0, u64::saturating_add)
     }
 
+    /// The load in frames/s; `None` for load max, and for a capture that has not been read.
+    pub fn offered_pps(&self) -> Option<f64> {
+        match &self.capture {
+            None => self.load.frames_per_second(f64::from(self.frame_bytes)),
+            Some(capture) => self.load.frames_per_second_of(capture.recording.as_ref()?),
+        }
+    }
+
+    /// Whether lengths and flows are known: those of a capture are while it is at hand.
+    pub fn is_known(&self) -> bool {
+        self.capture.as_ref().is_none_or(|capture| capture.recording.is_some())
+    }
+
     /// Source and destination of each family.
     pub fn ends(&self) -> impl Iterator<Item = (Endpoint, Endpoint)> + use<> {
         std::iter::once((self.source, self.destination)).chain(self.inet6)
+    }
+}
+
+/// The capture of a traffic.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CaptureOf {
+    /// A relative path starts at the experiment file.
+    pub file: PathBuf,
+    /// Its frames; `None` while the file has not been read, as of an experiment that has run.
+    pub recording: Option<Arc<Recording>>,
+}
+
+impl CaptureOf {
+    /// What the results say about it, once it has been read.
+    pub fn fact(&self) -> Option<String> {
+        let recording = self.recording.as_ref()?;
+        let left_out = recording.left_out();
+        let mut fact = format!(
+            "{}: {} frames of {} addresses in {} flows, {:.0} bytes on average, {} with a mark",
+            self.file.display(),
+            recording.frames(),
+            recording.addresses(),
+            recording.flows(),
+            recording.mean_len(),
+            recording.marked(),
+        );
+        for (count, what) in [
+            (left_out.not_ip, "that are not IP"),
+            (left_out.malformed, "with a broken IP header"),
+            (left_out.other_family, "of the other family"),
+        ] {
+            if count > 0 {
+                fact.push_str(&format!("; without {count} {what}"));
+            }
+        }
+        Some(fact)
     }
 }
 

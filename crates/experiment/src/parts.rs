@@ -11,7 +11,7 @@ use toml::de::DeValue;
 use super::fields::{Found, Section, integer_of, shown, wrong_kind};
 use super::problem::{Complaint, Findings};
 use super::schema::{Schema, TrafficPlace};
-use super::{Endpoint, Load, Route, RouteSource, Routes, Traffic, Variant, load};
+use super::{Endpoint, Load, Route, RouteSource, Routes, Traffic, Variant, capture, load};
 use fwdlab_results::{Family, Measure};
 use fwdlab_routes::{NotAPrefix, Prefix};
 
@@ -131,8 +131,9 @@ fn read_traffic(
     name: Option<Found<String>>,
     findings: &mut Findings<'_>,
 ) -> Option<(Traffic, TrafficPlace)> {
-    let sources = read_ends(section, "source", findings);
-    let destinations = read_ends(section, "destination", findings);
+    let capture = capture::read(section, findings);
+    let sources = read_ends(section, "source", capture.is_some(), findings);
+    let destinations = read_ends(section, "destination", capture.is_some(), findings);
     let frame = section.value("frame");
     let load = section.value("load");
     let order = section.value("order");
@@ -143,9 +144,11 @@ fn read_traffic(
     let (source, destination) = pairs[0];
     let inet6 = pairs.get(1).copied();
     let family = if inet6.is_some() { Family::Dual } else { source.family() };
-    let (sizes, frame_bytes) = read_frame(frame, family, findings)?;
-    let load = read_load(load, frame_bytes, findings)?;
-    let order = read_order(order, findings)?;
+    // What a capture says itself has been refused beside it.
+    let own = |found| if capture.is_some() { None } else { found };
+    let (sizes, frame_bytes) = read_frame(own(frame), family, findings)?;
+    let load = read_load(load, (frame_bytes, capture.is_some()), findings)?;
+    let order = read_order(own(order), findings)?;
     let place = TrafficPlace { field: destinations.field, destination: destinations.at };
     let name = name?.value;
     let traffic = Traffic {
@@ -159,9 +162,12 @@ fn read_traffic(
         load,
         order,
         measure: Measure::Rate,
+        capture,
         changes_per_s: None,
     };
-    check_flows(&traffic, flows, &place, findings);
+    if traffic.capture.is_none() {
+        check_flows(&traffic, flows, &place, findings);
+    }
     Some((traffic, place))
 }
 
@@ -200,20 +206,22 @@ fn paired(
 fn read_ends(
     section: &mut Section<'_>,
     key: &'static str,
+    is_captured: bool,
     findings: &mut Findings<'_>,
 ) -> Option<Found<Vec<Endpoint>>> {
     const EXAMPLE: &str = "\"198.18.10.1-198.18.10.20:2000\"";
+    let parse = if is_captured { Endpoint::parse_addresses } else { Endpoint::parse };
     let is_list = section.value(key).is_some_and(|found| found.value.as_array().is_some());
     if !is_list {
         let found = section.required_text(key, EXAMPLE, findings)?;
-        let value = findings.keep(&found.at, &found.field, Endpoint::parse(found.value))?;
+        let value = findings.keep(&found.at, &found.field, parse(found.value))?;
         return Some(Found { field: found.field, at: found.at, value: vec![value] });
     }
     let found = section.value(key)?;
     let mut ends = Vec::new();
     for element in section.list(key, EXAMPLE, findings) {
         let element = element.into_text(EXAMPLE, findings)?;
-        ends.push(findings.keep(&element.at, &element.field, Endpoint::parse(element.value))?);
+        ends.push(findings.keep(&element.at, &element.field, parse(element.value))?);
     }
     Some(Found { field: found.field, at: found.at, value: ends })
 }
@@ -270,13 +278,13 @@ fn read_frame(
 
 fn read_load(
     found: Option<Found<&DeValue<'_>>>,
-    frame_bytes: u16,
+    (frame_bytes, is_captured): (u16, bool),
     findings: &mut Findings<'_>,
 ) -> Option<Load> {
     let Some(found) = found else { return Some(Load::Max) };
     let Found { field, at, value } = found.into_text("\"max\" or \"500kpps\"", findings)?;
     let load = findings.keep(&at, &field, load::read(value))?;
-    findings.keep(&at, &field, load::check(load, frame_bytes))?;
+    findings.keep(&at, &field, load::check(load, frame_bytes, is_captured))?;
     Some(load)
 }
 

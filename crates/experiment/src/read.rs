@@ -50,6 +50,9 @@ impl Experiment {
     /// As [`Experiment::read`].
     pub fn of_text(path: &Path, text: &str, devices: &[&dyn Schema]) -> Result<Self> {
         let mut experiment = Self::parse(path, text, devices)?;
+        let device = devices.iter().find(|device| device.name() == experiment.device);
+        experiment
+            .load_captures(device.map_or(u16::MAX, |it| it.abilities().longest_frame_bytes))?;
         experiment.load_routes()?;
         Ok(experiment)
     }

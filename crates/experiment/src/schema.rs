@@ -25,6 +25,8 @@ pub struct Abilities {
     pub mixes_families: bool,
     /// Sends frames of several lengths in one traffic.
     pub mixes_lengths: bool,
+    /// Sends the frames of a capture.
+    pub replays_captures: bool,
     /// Changes routes while frames flow.
     pub changes_routes: bool,
     /// The longest frame that it sends, FCS included, in bytes.
@@ -39,6 +41,7 @@ impl Abilities {
         measures_latency: true,
         mixes_families: true,
         mixes_lengths: true,
+        replays_captures: true,
         changes_routes: true,
         longest_frame_bytes: u16::MAX,
     };
@@ -50,6 +53,7 @@ impl Abilities {
         measures_latency: false,
         mixes_families: false,
         mixes_lengths: false,
+        replays_captures: false,
         changes_routes: false,
         longest_frame_bytes: 1_518,
     };

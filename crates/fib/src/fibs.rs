@@ -6,6 +6,7 @@ use std::sync::{
 };
 use std::time::Duration;
 
+use crate::algo::Algorithm;
 use crate::error::FibError;
 use crate::family::{Family, Inet, Inet6};
 use crate::fib::{Fib, SyncPolicy};
@@ -66,6 +67,40 @@ impl Fibs {
         self.inet6.get_mut(fib as usize)
     }
 
+    /// Adds a lookup algorithm to the IPv4 tables, at run time; where it is better than the present
+    /// one, it takes over at once.
+    ///
+    /// # Errors
+    /// [`FibError::AlgorithmExists`] when a table has one of its name; nothing has changed then.
+    pub fn register(&mut self, algorithm: &'static dyn Algorithm<Inet>) -> Result<(), FibError> {
+        register(&mut self.inet, algorithm)
+    }
+
+    /// As [`Fibs::register`], for the IPv6 tables.
+    ///
+    /// # Errors
+    /// As [`Fibs::register`].
+    pub fn register6(&mut self, algorithm: &'static dyn Algorithm<Inet6>) -> Result<(), FibError> {
+        register(&mut self.inet6, algorithm)
+    }
+
+    /// Takes a lookup algorithm out of the IPv4 tables. Bans end with it.
+    ///
+    /// # Errors
+    /// [`FibError::UnknownAlgorithm`], or [`FibError::AlgorithmBusy`] while it serves a table or was
+    /// chosen for one; nothing has changed then.
+    pub fn unregister(&mut self, name: &str) -> Result<(), FibError> {
+        unregister(&mut self.inet, name)
+    }
+
+    /// As [`Fibs::unregister`], for the IPv6 tables.
+    ///
+    /// # Errors
+    /// As [`Fibs::unregister`].
+    pub fn unregister6(&mut self, name: &str) -> Result<(), FibError> {
+        unregister(&mut self.inet6, name)
+    }
+
     /// The policy of all tables.
     pub fn policy(&self) -> &SyncPolicy {
         &self.policy
@@ -109,6 +144,22 @@ impl Fibs {
     }
 }
 
+fn register<F: Family>(
+    tables: &mut [Fib<F>],
+    algorithm: &'static dyn Algorithm<F>,
+) -> Result<(), FibError> {
+    let name = algorithm.name();
+    if tables.iter().any(|fib| fib.registry().get(name).is_some()) {
+        return Err(FibError::AlgorithmExists { name, family: F::NAME });
+    }
+    tables.iter_mut().try_for_each(|fib| fib.attach(algorithm))
+}
+
+fn unregister<F: Family>(tables: &mut [Fib<F>], name: &str) -> Result<(), FibError> {
+    tables.iter().try_for_each(|fib| fib.check_idle(name))?;
+    tables.iter_mut().try_for_each(|fib| fib.detach(name))
+}
+
 fn attach_log<F: Family>(fib: &mut Fib<F>, sink: &SharedSink, debug_level: &Arc<AtomicU32>) {
     let (sink, debug_level) = (sink.clone(), debug_level.clone());
     fib.set_log(Some(Box::new(move |event| {
@@ -123,7 +174,30 @@ mod tests {
     use std::sync::Mutex;
 
     use super::*;
+    use crate::algo::Linear;
     use crate::{Nexthop, Prefix};
+
+    #[test]
+    fn algorithms_come_and_go_for_all_tables_or_for_none() {
+        let mut fibs = Fibs::new(2).unwrap();
+        let routes = (0..500u32).map(|i| (Prefix::covering(i << 20, 12), Nexthop::connected(1)));
+        fibs.inet_mut(1).unwrap().load(routes).unwrap();
+        let serving = fibs.inet(1).unwrap().algorithm_name();
+        // Busy in one table: it stays in both.
+        let busy = fibs.unregister(serving).unwrap_err();
+        assert_eq!(busy, FibError::AlgorithmBusy { name: serving });
+        assert!(fibs.inet(0).unwrap().algorithms().any(|name| name == serving));
+        assert!(matches!(fibs.unregister("nosuch"), Err(FibError::UnknownAlgorithm { .. })));
+        fibs.unregister("linear").unwrap();
+        assert!((0..2).all(|fib| fibs.inet(fib).unwrap().algorithms().all(|n| n != "linear")));
+        assert!(fibs.inet6(0).unwrap().algorithms().any(|name| name == "linear"));
+        // There in one table: it comes to none.
+        fibs.inet_mut(1).unwrap().attach(&Linear).unwrap();
+        assert!(fibs.register(&Linear).is_err());
+        assert!(fibs.inet(0).unwrap().algorithms().all(|name| name != "linear"));
+        fibs.unregister6("linear").unwrap();
+        fibs.register6(&Linear).unwrap();
+    }
 
     #[test]
     fn tables_share_policy_and_log_but_not_routes() {

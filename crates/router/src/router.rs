@@ -92,8 +92,9 @@ impl Router {
         &self.ports
     }
 
-    /// Adds a route to FIB 0: to a nexthop, or to a group of them with weights, of which each
-    /// flow takes one.
+    /// Adds a static route to FIB 0: to a nexthop, or to a group of them with weights, of which each
+    /// flow takes one. Packets follow it at return, as they do what else is changed route by route;
+    /// many routes at once, and those of a routing protocol, go through [`Router::edit_fib`].
     ///
     /// # Errors
     /// An unknown port, a prefix that has a route, a table that its algorithm cannot hold.
@@ -118,7 +119,7 @@ impl Router {
         let target = target.into();
         self.check_target(&target)?;
         let (fib, links) = self.table::<F>(fib)?;
-        links.prepare(fib, target, |fib, id| fib.add(prefix, id))
+        links.prepare(fib, target, |fib, id| fib.by_hand(|fib| fib.add(prefix, id)))
     }
 
     /// Gives a route of FIB 0 another target.
@@ -133,7 +134,7 @@ impl Router {
         let target = target.into();
         self.check_target(&target)?;
         let (fib, links) = self.table::<F>(0)?;
-        links.prepare(fib, target, |fib, id| fib.change(prefix, id))
+        links.prepare(fib, target, |fib, id| fib.by_hand(|fib| fib.change(prefix, id)))
     }
 
     /// Deletes a route of FIB 0.
@@ -141,7 +142,7 @@ impl Router {
     /// # Errors
     /// A prefix without a route.
     pub fn delete_route<F: Routed>(&mut self, prefix: Prefix<F>) -> Result<(), RouterError> {
-        Ok(self.table::<F>(0)?.0.delete(prefix)?)
+        Ok(self.table::<F>(0)?.0.by_hand(|fib| fib.delete(prefix))?)
     }
 
     /// Edits a table directly, for example to load many routes at once; afterwards every

@@ -5,6 +5,9 @@
 //! of a device and yields an [`Outcome`]: raw samples per interval, totals, what the checks of
 //! each frame found, and how far the tester was from being the limit itself.
 //!
+//! Instead of streams it may send the frames of a [`Capture`], mapped onto addresses of the
+//! experiment ([`Recording`]).
+//!
 //! [`Sender`] and [`Receiver`] are its halves, for testers of other shapes. This crate never
 //! sees the router: the measured and the measurer must not share mistakes.
 #![forbid(unsafe_code)]
@@ -27,6 +30,7 @@ mod pacer;
 mod plan;
 mod prepared;
 mod receiver;
+mod recorded;
 mod replay;
 mod sender;
 mod sequence;
@@ -47,6 +51,7 @@ pub use outcome::{FaultyFlow, Gap, Interval, Lapse, Outcome, StreamOutcome};
 pub use pacer::Pacing;
 pub use plan::{LoadChange, Plan, Stream};
 pub use receiver::Receiver;
+pub use recorded::{Capture, CaptureError, LeftOut, Recording};
 pub use replay::{Replay, ReplayPlan, ReplayResult};
 pub use sender::Sender;
 pub use sequence::FlowFaults;

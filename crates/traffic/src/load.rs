@@ -6,6 +6,7 @@ use std::str::FromStr;
 use fwdlab_wire::ethernet::WIRE_OVERHEAD_LEN;
 
 use crate::error::TrafficError;
+use crate::recorded::Recording;
 
 /// The offered load (RFC 2285): what the tester tries to send.
 ///
@@ -26,6 +27,8 @@ pub enum Load {
     Pps(f64),
     /// Bits per second on the wire (layer 1), with preamble and gap.
     LineRate(f64),
+    /// Each frame of a capture at its recorded time.
+    Recorded,
 }
 
 impl Load {
@@ -33,11 +36,19 @@ impl Load {
     /// [`Max`](Self::Max).
     pub fn frames_per_second(&self, mean_len_with_fcs: f64) -> Option<f64> {
         match self {
-            Self::Max => None,
+            Self::Max | Self::Recorded => None,
             Self::Pps(rate) => Some(*rate),
             Self::LineRate(bits) => {
                 Some(bits / ((mean_len_with_fcs + WIRE_OVERHEAD_LEN as f64) * 8.0))
             }
+        }
+    }
+
+    /// The mean rate in frames/s for the frames of a recording; `None` for [`Max`](Self::Max).
+    pub fn frames_per_second_of(&self, recording: &Recording) -> Option<f64> {
+        match self {
+            Self::Recorded => recording.recorded_pps(),
+            load => load.frames_per_second(recording.mean_len()),
         }
     }
 }
@@ -45,13 +56,15 @@ impl Load {
 impl FromStr for Load {
     type Err = TrafficError;
 
-    /// Reads `max`, `500kpps`, `1.2Mpps`, `10Gbps`; SI prefixes k, M, G, in
+    /// Reads `max`, `recorded`, `500kpps`, `1.2Mpps`, `10Gbps`; SI prefixes k, M, G, in
     /// either case.
     fn from_str(text: &str) -> Result<Self, TrafficError> {
         let wrong = || TrafficError::Load { text: text.to_owned() };
         let trimmed = text.trim();
-        if trimmed == "max" {
-            return Ok(Self::Max);
+        match trimmed {
+            "max" => return Ok(Self::Max),
+            "recorded" => return Ok(Self::Recorded),
+            _ => {}
         }
         let number_end =
             trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(wrong)?;
@@ -80,6 +93,7 @@ impl fmt::Display for Load {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (value, unit) = match self {
             Self::Max => return write!(f, "max"),
+            Self::Recorded => return write!(f, "recorded"),
             Self::Pps(rate) => (*rate, "pps"),
             Self::LineRate(bits) => (*bits, "bps"),
         };

@@ -2,12 +2,14 @@
 
 use crate::outcome::{Lapse, Outcome};
 
-/// Spreads a constant rate over time: frame `i` is due at `start + i / rate`.
+/// Says how many frames are due: at a constant rate frame `i` is due at `start + i / rate`, at a
+/// recorded one when it was recorded.
 ///
 /// What is due follows from the time since the start alone, so that errors never add up.
 #[derive(Clone, Debug)]
 pub(crate) struct Pacer {
-    frames_per_tick: f64,
+    schedule: Schedule,
+    asked_pps: f64,
     start: u64,
     /// Frames scheduled so far, sent or given up.
     scheduled: u64,
@@ -63,11 +65,67 @@ const CATCH_UP_NS: f64 = 10e6;
 /// Frames given up within this time count as one lapse.
 const ONE_LAPSE_NS: f64 = 1e6;
 
+/// When which frame is due, in ticks since the start.
+#[derive(Clone, Debug)]
+enum Schedule {
+    Constant {
+        frames_per_tick: f64,
+    },
+    /// Each at its own time, and all again after a period.
+    Recorded {
+        due: Vec<u64>,
+        period: u64,
+    },
+}
+
+impl Schedule {
+    /// How many frames are due until then.
+    #[inline]
+    fn until(&self, ticks: u64) -> u64 {
+        match self {
+            Self::Constant { frames_per_tick } => (ticks as f64 * frames_per_tick) as u64 + 1,
+            Self::Recorded { due, period } => {
+                let within = due.partition_point(|at| *at <= ticks % period);
+                ticks / period * due.len() as u64 + within as u64
+            }
+        }
+    }
+
+    /// When a frame is due.
+    #[inline]
+    fn due(&self, frame: u64) -> f64 {
+        match self {
+            Self::Constant { frames_per_tick } => frame as f64 / frames_per_tick,
+            Self::Recorded { due, period } => {
+                let (round, at) = (frame / due.len() as u64, frame % due.len() as u64);
+                (round * period + due[at as usize]) as f64
+            }
+        }
+    }
+}
+
 impl Pacer {
     pub(crate) fn new(frames_per_second: f64, ns_per_tick: f64, start: u64) -> Self {
-        let most_overdue = (frames_per_second * CATCH_UP_NS / 1e9).max(512.0) as u64;
+        let frames_per_tick = frames_per_second * ns_per_tick / 1e9;
+        Self::of(Schedule::Constant { frames_per_tick }, frames_per_second, (ns_per_tick, start))
+    }
+
+    /// Frames due at these times in ns, at least one, and again after the period, which is longer
+    /// than the last of them.
+    pub(crate) fn recorded((due, period): (Vec<u64>, u64), ns_per_tick: f64, start: u64) -> Self {
+        let ticks = |ns: u64| (ns as f64 / ns_per_tick) as u64;
+        let asked_pps = due.len() as f64 * 1e9 / period as f64;
+        let due: Vec<u64> = due.into_iter().map(ticks).collect();
+        let last = due.last().copied().unwrap_or(0);
+        let period = ticks(period).max(last + 1);
+        Self::of(Schedule::Recorded { due, period }, asked_pps, (ns_per_tick, start))
+    }
+
+    fn of(schedule: Schedule, asked_pps: f64, (ns_per_tick, start): (f64, u64)) -> Self {
+        let most_overdue = (asked_pps * CATCH_UP_NS / 1e9).max(512.0) as u64;
         Self {
-            frames_per_tick: frames_per_second * ns_per_tick / 1e9,
+            schedule,
+            asked_pps,
             start,
             scheduled: 0,
             most_overdue,
@@ -82,9 +140,11 @@ impl Pacer {
     #[cold]
     pub(crate) fn change(&mut self, frames_per_second: f64, ns_per_tick: f64, now: u64) {
         let overdue = self.due(now);
-        self.frames_per_tick = frames_per_second * ns_per_tick / 1e9;
+        let frames_per_tick = frames_per_second * ns_per_tick / 1e9;
+        self.schedule = Schedule::Constant { frames_per_tick };
+        self.asked_pps = frames_per_second;
         // As if the overdue had fallen due at the new rate until now.
-        let since = overdue as f64 / self.frames_per_tick;
+        let since = overdue as f64 / frames_per_tick;
         self.start = now.saturating_sub(since as u64);
         self.scheduled = 0;
     }
@@ -117,8 +177,8 @@ impl Pacer {
     /// How many frames are due at `now`.
     #[inline]
     pub(crate) fn due(&mut self, now: u64) -> usize {
-        let until_now = (now.saturating_sub(self.start) as f64 * self.frames_per_tick) as u64 + 1;
-        let due = until_now - self.scheduled;
+        let until_now = self.schedule.until(now.saturating_sub(self.start));
+        let due = until_now.saturating_sub(self.scheduled);
         if due > self.most_overdue {
             self.lapse(due - self.most_overdue, now);
             self.scheduled = until_now - self.most_overdue;
@@ -130,19 +190,23 @@ impl Pacer {
     /// Notes that `count > 0` frames left together at `now`.
     #[inline]
     pub(crate) fn left(&mut self, count: usize, now: u64) {
-        let gap = 1.0 / self.frames_per_tick;
-        let first_due = self.scheduled as f64 * gap;
+        let first_due = self.schedule.due(self.scheduled);
+        let last_due = self.schedule.due(self.scheduled + count as u64 - 1);
+        let gap = match self.scheduled.checked_sub(1) {
+            Some(before) => first_due - self.schedule.due(before),
+            None => 0.0,
+        };
         let lateness = (now.saturating_sub(self.start) as f64 - first_due).max(0.0);
         let jitter = &mut self.jitter;
         if let Some(last) = jitter.last {
             // The first frame's gap is that to the batch before, the others' gaps are zero.
             let first = (now.saturating_sub(last) as f64 - gap).abs();
-            jitter.deviation += first + (count - 1) as f64 * gap;
+            jitter.deviation += first + last_due - first_due;
             jitter.frames += count as u64;
         }
         jitter.last = Some(now);
-        // Due times are `gap` apart, so the mean over the batch is that of its middle.
-        jitter.lateness += count as f64 * (lateness - (count - 1) as f64 * gap / 2.0).max(0.0);
+        // The mean over the batch is that of its middle: exactly so at a constant rate.
+        jitter.lateness += count as f64 * (lateness - (last_due - first_due) / 2.0).max(0.0);
         jitter.max_lateness = jitter.max_lateness.max(lateness);
         jitter.sent += count as u64;
         self.scheduled += count as u64;
@@ -151,7 +215,7 @@ impl Pacer {
     pub(crate) fn summary(&self, ns_per_tick: f64) -> Pacing {
         let sent = self.jitter.sent.max(1) as f64;
         Pacing {
-            asked_pps: self.frames_per_tick / ns_per_tick * 1e9,
+            asked_pps: self.asked_pps,
             given_up: self.given_up,
             mean_jitter_ns: self.jitter.deviation / self.jitter.frames.max(1) as f64 * ns_per_tick,
             mean_lateness_ns: self.jitter.lateness / sent * ns_per_tick,
@@ -231,6 +295,26 @@ mod tests {
         let lapses = pacer.lapses(1000, 1.0);
         assert_eq!(lapses.len(), 3, "{lapses:?}");
         assert_eq!(lapses[2].ns, 500_000);
+    }
+
+    #[test]
+    fn sends_each_frame_at_its_recorded_time_and_starts_over() {
+        let mut pacer = Pacer::recorded((vec![0, 100, 100, 900], 1000), 1.0, 5000);
+        let mut sent = Vec::new();
+        for now in (5000..8000).step_by(50) {
+            let due = pacer.due(now);
+            if due > 0 {
+                pacer.left(due, now);
+                sent.push((now - 5000, due));
+            }
+        }
+        let round = [(0, 1), (100, 2), (900, 1)];
+        let wanted: Vec<_> =
+            (0..3).flat_map(|n| round.map(|(at, count)| (at + 1000 * n, count))).collect();
+        assert_eq!(sent, wanted);
+        let pacing = pacer.summary(1.0);
+        assert_eq!((pacing.asked_pps, pacing.given_up, pacing.max_lateness_ns), (4e6, 0, 0.0));
+        assert!(pacing.mean_jitter_ns < 1e-6, "{pacing:?}");
     }
 
     #[test]

@@ -1,11 +1,14 @@
 //! What a trial sends, as data.
 
+use std::sync::Arc;
+
 use fwdlab_wire::MacAddr;
 
 use crate::error::TrafficError;
 use crate::flows::{Family, FlowSet};
 use crate::load::Load;
 use crate::order::Order;
+use crate::recorded::Recording;
 use crate::size::FrameSizes;
 
 /// One kind of traffic within a trial: its flows, frame sizes and order.
@@ -42,6 +45,8 @@ pub struct LoadChange {
 pub struct Plan {
     /// The streams; several families in one trial are dual stack.
     pub streams: Vec<Stream>,
+    /// Frames of a capture instead of streams.
+    pub recording: Option<Arc<Recording>>,
     /// Offered load, all streams together.
     pub load: Load,
     /// Another load later; only where the first one is not [`Load::Max`].
@@ -81,6 +86,7 @@ impl Plan {
     pub fn new(streams: Vec<Stream>) -> Self {
         Self {
             streams,
+            recording: None,
             load: Load::Max,
             change: None,
             source_mac: MacAddr([2, 0, 0, 0, 0, 1]),
@@ -98,11 +104,19 @@ impl Plan {
         }
     }
 
+    /// A plan with the defaults that sends the frames of a capture, over and over.
+    pub fn replaying(recording: Arc<Recording>) -> Self {
+        Self { recording: Some(recording), ..Self::new(Vec::new()) }
+    }
+
     /// The asked rate in frames/s; `None` for load max.
     ///
     /// # Errors
     /// A frame length out of its family's range.
     pub fn frames_per_second(&self) -> Result<Option<f64>, TrafficError> {
+        if let Some(recording) = &self.recording {
+            return Ok(self.load.frames_per_second_of(recording));
+        }
         let (mut bytes, mut weights) = (0.0, 0.0);
         for stream in &self.streams {
             let weight = f64::from(stream.weight);
@@ -117,10 +131,31 @@ impl Plan {
     /// # Errors
     /// The first field out of range.
     pub fn check(&self) -> Result<(), TrafficError> {
-        if !(1..=Self::MAX_STREAMS).contains(&self.streams.len()) {
-            return Err(TrafficError::Streams { limit: Self::MAX_STREAMS });
-        }
         let wrong = |field, got, wanted| Err(TrafficError::Plan { field, got, wanted });
+        match &self.recording {
+            None if !(1..=Self::MAX_STREAMS).contains(&self.streams.len()) => {
+                return Err(TrafficError::Streams { limit: Self::MAX_STREAMS });
+            }
+            None if self.load == Load::Recorded => {
+                return wrong("load", 0, "another than \"recorded\" without a capture");
+            }
+            Some(_) if !self.streams.is_empty() => {
+                return wrong("streams", self.streams.len() as u64, "0 beside a recording");
+            }
+            Some(recording)
+                if self.load == Load::Recorded && recording.recorded_pps().is_none() =>
+            {
+                return wrong("load", 0, "a rate: all frames of the capture have the same time");
+            }
+            Some(recording) if self.latency && recording.stamped() == 0 => {
+                return wrong(
+                    "latency",
+                    0,
+                    "off: no frame of the capture has room for a time stamp",
+                );
+            }
+            _ => {}
+        }
         for stream in &self.streams {
             stream.sizes.lengths(stream.flows.family())?;
             if !(1..=1000).contains(&stream.weight) {
@@ -171,7 +206,8 @@ impl Plan {
 
     /// Mean and largest frame length without FCS, over all streams.
     pub(crate) fn longest(&self) -> Result<usize, TrafficError> {
-        let mut longest = 0;
+        let recording = self.recording.as_ref();
+        let mut longest = recording.map_or(0, |it| it.longest() - fwdlab_wire::ethernet::FCS_LEN);
         for stream in &self.streams {
             for (len, _) in stream.sizes.lengths(stream.flows.family())? {
                 longest = longest.max(len - fwdlab_wire::ethernet::FCS_LEN);

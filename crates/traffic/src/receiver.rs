@@ -14,6 +14,7 @@ use crate::latency::Latency;
 use crate::layout::{INET6_SEQUENCE_MASK, LINE};
 use crate::plan::Plan;
 use crate::prepared::Prepared;
+use crate::recorded::RecordedReceiver;
 use crate::sender::Sender;
 use crate::sequence::{Arrival, FlowFaults, FlowState};
 use crate::template::differ;
@@ -24,6 +25,8 @@ const PREFETCH: usize = 32;
 
 /// Checks arrived frames against the plan and counts.
 pub struct Receiver {
+    /// Of a recording, which has checks of its own.
+    recorded: Option<RecordedReceiver>,
     expected: Expected,
     streams: Vec<ReceiveStream>,
     checks: Checks,
@@ -68,7 +71,12 @@ impl Receiver {
             let (prepared, faults) = (Arc::clone(prepared), Vec::new());
             ReceiveStream { prepared, mask, flows, guess: 0, faults, received: 0, duplicated: 0 }
         });
+        let recorded = plan
+            .recording
+            .as_ref()
+            .map(|recording| RecordedReceiver::new(recording, plan.arrival_mac, plan.hops));
         Ok(Self {
+            recorded,
             expected: Expected::new(plan.arrival_mac, plan.ttl, plan.hops),
             streams: streams.collect(),
             checks: Checks::default(),
@@ -79,6 +87,11 @@ impl Receiver {
     /// Checks frames that came in on the receiving port at `now` (ticks). Calls `changed` with
     /// the position of each frame whose contents are not as they were sent.
     pub fn check(&mut self, frames: &[Frame], now: u64, mut changed: impl FnMut(usize)) {
+        if let Some(recorded) = &mut self.recorded {
+            // Each frame is written as a whole when it is sent again.
+            recorded.check(frames, now, self.latency.as_mut());
+            return;
+        }
         for frame in frames.iter().take(PREFETCH) {
             frame.prefetch_write();
         }
@@ -210,6 +223,9 @@ impl Receiver {
     /// Looks at a frame that came back on the sending port.
     #[cold]
     pub(crate) fn check_returned(&mut self, frame: &Frame) {
+        if let Some(recorded) = &mut self.recorded {
+            return recorded.check_returned(frame);
+        }
         let seen = self.expected.inspect(frame);
         let is_ours = seen.is_some_and(|seen| {
             self.streams.iter().any(|stream| {
@@ -224,28 +240,34 @@ impl Receiver {
 
     /// Frames of test traffic received so far, duplicates included.
     pub fn received(&self) -> u64 {
-        self.streams.iter().map(|stream| stream.received).sum()
+        self.received_by_stream().map(|(received, _)| received).sum()
     }
 
     /// The same for each stream, with duplicates beside.
     pub(crate) fn received_by_stream(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.streams.iter().map(|stream| (stream.received, stream.duplicated))
+        let recorded = self.recorded.iter().map(|own| (own.received(), own.duplicated()));
+        let made = self.streams.iter().map(|stream| (stream.received, stream.duplicated));
+        recorded.chain(made)
     }
 
     /// What the checks found.
     pub fn checks(&self) -> Checks {
-        self.checks
+        self.recorded.as_ref().map_or(self.checks, RecordedReceiver::checks)
     }
 
     /// How many different flows have arrived, per stream.
     pub fn flows_seen(&self) -> impl Iterator<Item = u32> + '_ {
         let seen =
             |stream: &ReceiveStream| stream.flows.iter().filter(|flow| flow.is_seen()).count();
-        self.streams.iter().map(move |stream| seen(stream) as u32)
+        let recorded = self.recorded.iter().map(RecordedReceiver::flows_seen);
+        recorded.chain(self.streams.iter().map(move |stream| seen(stream) as u32))
     }
 
     /// Faults of a flow, given how many of its frames were sent.
     pub(crate) fn faults_of(&self, stream: usize, flow: usize, sent: u32) -> FlowFaults {
+        if let Some(recorded) = &self.recorded {
+            return recorded.faults_of(flow, sent);
+        }
         let stream = &self.streams[stream];
         let mut faults = stream.faults.get(flow).copied().unwrap_or_default();
         faults.lost += sent.wrapping_sub(stream.flows[flow].next());
@@ -325,20 +347,13 @@ impl ReceiveStream {
         if self.faults.is_empty() {
             self.faults = vec![FlowFaults::default(); self.flows.len()];
         }
-        let faults = &mut self.faults[flow as usize];
-        match arrival {
-            Arrival::InOrder => {}
-            Arrival::Ahead(skipped) => faults.lost += skipped,
-            Arrival::Late => {
-                faults.lost = faults.lost.saturating_sub(1);
-                faults.reordered += 1;
-                checks.reordered += 1;
-            }
+        match self.faults[flow as usize].count(arrival) {
+            Arrival::Late => checks.reordered += 1,
             Arrival::Again => {
-                faults.duplicated += 1;
                 checks.duplicated += 1;
                 self.duplicated += 1;
             }
+            Arrival::InOrder | Arrival::Ahead(_) => {}
         }
     }
 }

@@ -12,11 +12,14 @@ use crate::inspect::Expected;
 use crate::order::Cycle;
 use crate::plan::{Plan, Stream};
 use crate::prepared::Prepared;
+use crate::recorded::RecordedSender;
 use crate::template::fill_pattern;
 
 /// Writes frames of the plan's streams, each complete with headers, sequence number and
 /// checksums, whatever the frame held before.
 pub struct Sender {
+    /// Instead of streams.
+    recorded: Option<RecordedSender>,
     streams: Vec<SendStream>,
     /// Which stream comes next.
     mix: Cycle,
@@ -53,7 +56,11 @@ impl Sender {
             plan.streams.iter().enumerate().map(|(at, stream)| {
                 SendStream::new(stream, plan, plan.seed.wrapping_add(at as u64))
             });
+        let recorded = plan.recording.as_ref().map(|recording| {
+            RecordedSender::new(recording, [plan.source_mac, plan.device_mac], plan.latency)
+        });
         Ok(Self {
+            recorded,
             streams: streams.collect::<Result<_, _>>()?,
             mix: Cycle::of_weights(&weights),
             headroom,
@@ -64,12 +71,18 @@ impl Sender {
     /// Makes a frame fresh from the pool, or one that came back changed, ready for use.
     pub fn adopt(&self, frame: &mut Frame) {
         self.realign(frame);
-        fill_pattern(frame, self.longest);
+        if self.recorded.is_none() {
+            fill_pattern(frame, self.longest);
+        }
     }
 
     /// Writes the next frames of the plan into all of `frames`. `stamp` is the present time in
     /// ticks, for latency.
     pub fn write(&mut self, frames: &mut [Frame], stamp: u64) {
+        if let Some(recorded) = &mut self.recorded {
+            frames.iter_mut().for_each(|frame| realign(frame, self.headroom));
+            return recorded.write(frames, stamp);
+        }
         // Compiled for this processor's vectors: a line is copied at once.
         wide(
             #[inline(always)]
@@ -94,6 +107,9 @@ impl Sender {
     /// Takes back frames that were written last but never left: they do not count as sent.
     #[cold]
     pub(crate) fn retract(&mut self, frames: &[Frame]) {
+        if let Some(recorded) = &mut self.recorded {
+            return recorded.retract(frames.len());
+        }
         let reader = Expected::new(MacAddr::ZERO, 0, 0);
         for frame in frames {
             let Some(seen) = reader.inspect(frame) else { continue };
@@ -112,24 +128,29 @@ impl Sender {
 
     /// Frames sent per stream.
     pub fn sent(&self) -> impl Iterator<Item = u64> + '_ {
-        self.streams.iter().map(|stream| stream.sent)
+        let recorded = self.recorded.iter().map(RecordedSender::sent);
+        recorded.chain(self.streams.iter().map(|stream| stream.sent))
     }
 
     /// Bytes sent, with FCS.
     pub fn bytes(&self) -> u64 {
-        self.streams.iter().map(|stream| stream.bytes).sum()
+        let recorded = self.recorded.iter().map(RecordedSender::bytes);
+        recorded.chain(self.streams.iter().map(|stream| stream.bytes)).sum()
     }
 
     /// The next sequence number of a flow, that is how many frames of it were sent.
     pub(crate) fn sent_of(&self, stream: usize, flow: usize) -> u32 {
-        self.streams[stream].sequence[flow]
+        match &self.recorded {
+            Some(recorded) => recorded.sent_of(flow),
+            None => self.streams[stream].sequence[flow],
+        }
     }
 
     /// How many different flows have been sent, per stream.
     pub(crate) fn distinct_flows(&self) -> impl Iterator<Item = u32> + '_ {
-        self.streams
-            .iter()
-            .map(|stream| stream.sequence.iter().filter(|&&next| next != 0).count() as u32)
+        let recorded = self.recorded.iter().map(RecordedSender::distinct_flows);
+        let sent = |stream: &SendStream| stream.sequence.iter().filter(|&&next| next != 0).count();
+        recorded.chain(self.streams.iter().map(move |stream| sent(stream) as u32))
     }
 
     /// A device may have pushed or pulled headers: start at the usual place again.

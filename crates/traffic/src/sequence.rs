@@ -11,6 +11,22 @@ pub struct FlowFaults {
     pub reordered: u32,
 }
 
+impl FlowFaults {
+    /// Notes what a frame's number said, and gives it back.
+    pub(crate) fn count(&mut self, arrival: Arrival) -> Arrival {
+        match arrival {
+            Arrival::InOrder => {}
+            Arrival::Ahead(skipped) => self.lost += skipped,
+            Arrival::Late => {
+                self.lost = self.lost.saturating_sub(1);
+                self.reordered += 1;
+            }
+            Arrival::Again => self.duplicated += 1,
+        }
+        arrival
+    }
+}
+
 /// Where a flow's sequence is. 8 bytes, so that 2000 flows stay in the first-level cache.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FlowState {

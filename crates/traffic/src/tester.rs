@@ -6,6 +6,7 @@ use fwdlab_port::{Batch, Clock, Pool, Port};
 
 use crate::error::TrafficError;
 use crate::frames::Frames;
+use crate::load::Load;
 use crate::outcome::{FaultyFlow, Gap, Interval, Outcome, StreamOutcome};
 use crate::pacer::Pacer;
 use crate::plan::Plan;
@@ -203,7 +204,7 @@ impl<A: Port, B: Port, T: TimeSource> Tester<A, B, T> {
             ns_per_tick,
             intervals: Vec::with_capacity(planned.min(1 << 20) as usize),
             on_interval,
-            pacer: self.rate.map(|rate| Pacer::new(rate, ns_per_tick, start)),
+            pacer: self.pacer(ns_per_tick, start),
             change: self.plan.change.map(|change| (start + ticks(change.after_ns), change.pps)),
             arrival: None,
             gaps: Vec::with_capacity(Outcome::MOST_GAPS),
@@ -212,6 +213,15 @@ impl<A: Port, B: Port, T: TimeSource> Tester<A, B, T> {
             refused: 0,
             polls: 0,
             idle_polls: 0,
+        }
+    }
+
+    fn pacer(&self, ns_per_tick: f64, start: u64) -> Option<Pacer> {
+        match (&self.plan.recording, self.plan.load) {
+            (Some(recording), Load::Recorded) => {
+                Some(Pacer::recorded(recording.schedule(), ns_per_tick, start))
+            }
+            _ => self.rate.map(|rate| Pacer::new(rate, ns_per_tick, start)),
         }
     }
 
@@ -342,12 +352,13 @@ impl<A: Port, B: Port, T: TimeSource> Tester<A, B, T> {
     fn stream_outcomes(&self) -> Vec<StreamOutcome> {
         let sent = self.sender.sent().zip(self.sender.distinct_flows());
         let received = self.receiver.received_by_stream().zip(self.receiver.flows_seen());
-        let both = self.plan.streams.iter().zip(sent.zip(received));
-        let outcome = |(stream, ((sent, flows_sent), ((received, duplicated), flows_seen)))| {
-            let stream: &crate::plan::Stream = stream;
-            let flows_planned = stream.flows.count();
-            StreamOutcome { sent, received, duplicated, flows_planned, flows_sent, flows_seen }
-        };
+        let recorded = self.plan.recording.iter().map(|recording| recording.flows());
+        let planned = recorded.chain(self.plan.streams.iter().map(|stream| stream.flows.count()));
+        let both = planned.zip(sent.zip(received));
+        let outcome =
+            |(flows_planned, ((sent, flows_sent), ((received, duplicated), flows_seen)))| {
+                StreamOutcome { sent, received, duplicated, flows_planned, flows_sent, flows_seen }
+            };
         both.map(outcome).collect()
     }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use fwdlab_device::pulse::{Diary, Pulse};
 use fwdlab_device::{Device, DeviceError, Facts, Place as Where, Proof, Request, Watch};
-use fwdlab_experiment::{Experiment, Variant};
+use fwdlab_experiment::{Endpoint, Experiment, Traffic, Variant};
 use fwdlab_port::affinity::{self, CoreShare};
 use fwdlab_port::pingpong::{self, Rally};
 use fwdlab_port::ring::{self, RingPort};
@@ -395,16 +395,23 @@ pub(super) struct Beside<'a> {
     rate: Option<u32>,
 }
 
+fn streams(traffic: &Traffic) -> Result<Vec<Stream>, BuiltinError> {
+    let stream = |(source, destination): (Endpoint, Endpoint)| {
+        let flows = FlowSet::parse(&source.to_string(), &destination.to_string())?;
+        let (order, sizes) = (traffic.order, traffic.sizes.clone());
+        Ok(Stream { order, sizes, ..Stream::new(flows) })
+    };
+    traffic.ends().map(stream).collect()
+}
+
 /// What the tester is to send for this trial.
 pub fn plan(request: &Request<'_>) -> Result<Plan, BuiltinError> {
     let Request { experiment, traffic, .. } = request;
-    let mut streams = Vec::new();
-    for (source, destination) in traffic.ends() {
-        let flows = FlowSet::parse(&source.to_string(), &destination.to_string())?;
-        let (order, sizes) = (traffic.order, traffic.sizes.clone());
-        streams.push(Stream { order, sizes, ..Stream::new(flows) });
-    }
-    let mut plan = Plan::new(streams);
+    let recording = traffic.capture.as_ref().and_then(|capture| capture.recording.clone());
+    let mut plan = match recording {
+        Some(recording) => Plan::replaying(recording),
+        None => Plan::new(streams(traffic)?),
+    };
     plan.load = traffic.load;
     plan.source_mac = TESTER_MACS[0];
     plan.device_mac = DEVICE_MACS[0];

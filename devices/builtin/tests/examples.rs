@@ -13,7 +13,7 @@ use fwdlab_builtin::Builtin;
 use fwdlab_builtin::control::EXTRA_NS_PER_FRAME;
 use fwdlab_device::{Kind, Place, Request, Watch};
 use fwdlab_experiment::{Blocks, Experiment};
-use fwdlab_results::{Family, Measure};
+use fwdlab_results::{Checks, Family, Measure};
 
 /// The experiment files shipped in examples/.
 fn example(name: &str) -> Experiment {
@@ -141,4 +141,35 @@ fn built_in_device_profiles_itself_without_privileges() {
     assert!(profiled.stacks.values().sum::<u64>() > 20, "{:?}", profiled.stacks);
     let names = profiled.stacks.keys().filter(|s| s.contains("poll")).count();
     assert!(2 * names > profiled.stacks.len(), "{:?}", profiled.stacks);
+}
+
+#[test]
+fn a_recorded_mix_goes_through_the_device_without_a_fault() {
+    let mut experiment = example("capture.toml");
+    let [both, inet] = &experiment.traffics[..] else { panic!("two traffics") };
+    assert_eq!((both.family, inet.family), (Family::Dual, Family::Inet));
+    assert!(both.flows() > inet.flows() && inet.flows() > 30, "{} {}", both.flows(), inet.flows());
+    experiment.duration = std::time::Duration::from_millis(300);
+    for load in ["max", "200kpps", "recorded"] {
+        experiment.traffics[0].load = load.parse().unwrap();
+        let experiment = Arc::new(experiment.clone());
+        let mut device = Builtin.open(&experiment, &Place::default()).unwrap();
+        let stop = AtomicBool::new(false);
+        let mut watch = Watch { on_interval: &mut |_| {}, stop: &stop };
+        let variant = &experiment.variants[1];
+        device.apply(variant, &mut watch).unwrap();
+        let traffic = &experiment.traffics[0];
+        let request = Request { experiment: &experiment, variant, traffic };
+        let measured = device.measure(&request, &mut watch).unwrap();
+        let checks = measured.checks.unwrap();
+        assert!(checks.checked > 0);
+        assert_eq!(checks, Checks { checked: checks.checked, ..Checks::default() }, "{load}");
+        assert!(measured.sent.is_some_and(|sent| sent > 0));
+        assert_eq!(measured.sent, Some(measured.received), "{load}: {:?}", measured.drops);
+        let flows = measured.flows_seen;
+        assert!(flows.is_none_or(|seen| seen > 0 && seen <= traffic.flows()), "{flows:?}");
+        if load == "max" {
+            assert_eq!(flows, Some(traffic.flows()));
+        }
+    }
 }

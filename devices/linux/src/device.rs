@@ -72,7 +72,8 @@ impl Namespaces {
         probe.namespace(DEVICE);
         testbed.change_to(&probe)?;
         // Kernels before 5.18 have no live frames, and those before 4.18 no AF_XDP.
-        let usual = if try_live_frames().is_ok() {
+        let is_captured = experiment.traffics.iter().any(|traffic| traffic.capture.is_some());
+        let usual = if !is_captured && try_live_frames().is_ok() {
             if concerns_input { TesterKind::Live } else { TesterKind::Inject }
         } else if try_af_xdp().is_ok() {
             TesterKind::AfXdp

@@ -12,7 +12,7 @@ use fwdlab_results::{About, Link};
 
 use crate::device::Namespaces;
 use crate::doctor;
-use crate::settings::{self, ROUTER};
+use crate::settings::{self, ROUTER, TESTER};
 use crate::setup::PINS;
 
 /// A device between veth pairs.
@@ -34,7 +34,8 @@ impl Schema for OnVeth {
     }
 
     fn abilities(&self) -> Abilities {
-        Abilities::BASIC
+        // By the testers on sockets.
+        Abilities { replays_captures: true, ..Abilities::BASIC }
     }
 
     fn check_word(&self, word: &str) -> Result<(), Complaint> {
@@ -45,10 +46,32 @@ impl Schema for OnVeth {
         settings::check_value(word, value)
     }
 
-    /// The router's words act on nothing where the kernel forwards.
+    /// The router's words act on nothing where the kernel forwards; frames of a capture are sent
+    /// by sockets only.
     fn check(&self, file: &mut DeviceTables<'_, '_>, findings: &mut Findings<'_>) {
+        if file.traffics.iter().any(|(traffic, _)| traffic.capture.is_some()) {
+            for variant in &mut file.variants {
+                captures_need_sockets(variant, findings);
+            }
+        }
         for variant in file.variants.iter_mut().filter(|_| !self.is_embedded) {
             router_words_need_the_router(variant, findings);
+        }
+    }
+}
+
+fn captures_need_sockets(variant: &mut Section<'_>, findings: &mut Findings<'_>) {
+    let Some(set) = variant.table("set", &mut Findings::new("")) else { return };
+    for (word, _, found) in set.entries() {
+        let value: &fwdlab_experiment::fields::Value<'_> = found.value;
+        let is_program = matches!(value.as_str(), Some("inject" | "live"));
+        if word == TESTER && is_program {
+            let complaint = Complaint::new(
+                "a tester that is a program in the kernel has no room for the frames of a capture",
+                "tester = \"af_xdp\" or \"af_packet\" beside a capture",
+                "remove the word: the fastest of them is taken",
+            );
+            findings.add(&found.at, &found.field, complaint);
         }
     }
 }

@@ -319,7 +319,7 @@ fn blank(experiment: &Experiment, planned: &PlannedTrial) -> Trial {
         frame_bytes: traffic.frame_bytes,
         flows_planned: traffic.flows(),
         load: traffic.load.to_string(),
-        offered_pps_asked: traffic.load.frames_per_second(f64::from(traffic.frame_bytes)),
+        offered_pps_asked: traffic.offered_pps(),
         interval_ms: experiment.interval.as_secs_f64() * 1e3,
         limited_by: LimitedBy::Device,
         failure: None,

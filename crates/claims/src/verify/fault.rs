@@ -137,8 +137,8 @@ impl fmt::Display for Fault {
 pub enum Unchecked {
     /// The journal has no chain of hashes.
     Chain,
-    /// The recorded SHA-256 covers a routes file that is not at hand.
-    RoutesFile {
+    /// The recorded SHA-256 covers a file of routes or packets that is not at hand.
+    File {
         /// Where it was looked for.
         file: PathBuf,
     },
@@ -152,10 +152,10 @@ impl fmt::Display for Unchecked {
                 "the journal has no chain of hashes (an earlier version began it): counts and \
                  settings read back that were changed in it afterwards cannot be told"
             ),
-            Self::RoutesFile { file } => write!(
+            Self::File { file } => write!(
                 f,
-                "the experiment's SHA-256 covers its routes file, and there is none at {}: put it \
-                 there to have it checked",
+                "the experiment's SHA-256 covers a file that it names, and there is none at {}: put \
+                 it there to have it checked",
                 file.display()
             ),
         }

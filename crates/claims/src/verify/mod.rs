@@ -95,8 +95,8 @@ fn hash(
             computed,
         }),
         None => {
-            let file = experiment.routes_file().unwrap_or_default();
-            verified.unchecked.push(Unchecked::RoutesFile { file });
+            let file = experiment.missing_file().unwrap_or_default();
+            verified.unchecked.push(Unchecked::File { file });
         }
     }
     Ok(())

@@ -74,14 +74,14 @@ fn totals(trial: &Trial) -> Vec<Fault> {
 
 /// What the experiment says of a trial's traffic.
 fn planned(trial: &Trial, traffic: &Traffic, interval_ms: f64) -> Vec<Fault> {
-    let asked = traffic.load.frames_per_second(f64::from(traffic.frame_bytes));
+    let asked = traffic.offered_pps();
     let is_asked = match (trial.offered_pps_asked, asked) {
         (Some(recorded), Some(asked)) => is_near(recorded, asked),
         (recorded, asked) => recorded.is_none() && asked.is_none(),
     };
     let number = |value: Option<f64>| value.map_or("none".to_owned(), |value| value.to_string());
     let mut faults = Vec::new();
-    if !is_asked {
+    if !is_asked && traffic.is_known() {
         faults.push(fault(
             trial,
             "offered_pps_asked",
@@ -99,7 +99,11 @@ fn planned(trial: &Trial, traffic: &Traffic, interval_ms: f64) -> Vec<Fault> {
         ("flows_planned", trial.flows_planned.to_string(), traffic.flows().to_string()),
         ("load", trial.load.clone(), traffic.load.to_string()),
     ];
-    let differ = pairs.into_iter().filter(|(_, recorded, wanted)| recorded != wanted);
+    // What only the capture says is not known without it.
+    let of_capture = |field: &str| matches!(field, "frame_bytes" | "flows_planned");
+    let differ = pairs.into_iter().filter(|(field, recorded, wanted)| {
+        recorded != wanted && (traffic.is_known() || !of_capture(field))
+    });
     faults.extend(differ.map(|(field, recorded, wanted)| fault(trial, field, recorded, wanted)));
     faults
 }

@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use super::slab::{Full, Slab};
-use super::spans::{self, MAX_NEXTHOP, Span};
+use super::spans::{self, Code};
 use super::{Algorithm, AlgorithmError, Change, Dump, Limits, Module, Outcome, TableFacts};
 use crate::epoch::Grace;
 use crate::family::{Address, Family};
@@ -24,11 +24,16 @@ use crate::prefix::Prefix;
 use crate::rib::Rib;
 use crate::simd::records::Records;
 
+/// A span with its nexthop as entries hold it.
+type Span<A> = spans::Span<A, u32>;
+
 const FIRST_BITS: u32 = 24;
 const ENTRIES: usize = 1 << FIRST_BITS;
 const GROUP_BITS: u32 = 8;
 const GROUP: usize = 1 << GROUP_BITS;
 const GROUP_WORDS: usize = GROUP / 2;
+/// How many addresses ahead entries of the first level are fetched.
+const AHEAD: usize = 16;
 /// An entry that leads to a group, not to a nexthop; the rest is the group's offset in words.
 const MORE: u32 = 1 << 31;
 /// Room beyond what a build needs, for updates: 64 MiB, which cost nothing until used.
@@ -58,9 +63,10 @@ impl<F: Family> Algorithm<F> for DpdkLpm {
     }
 
     fn limits(&self) -> Limits {
-        Limits { nexthops: MAX_NEXTHOP, ..Limits::NONE }
+        Limits { nexthops: u32::LIMIT, ..Limits::NONE }
     }
 
+    /// Others are faster, but only up to 65,535 nexthops: above, this is the fastest left.
     fn preference(&self, facts: &TableFacts) -> u8 {
         if facts.prefixes < 32 { 1 } else { 155 }
     }
@@ -101,7 +107,7 @@ impl<F: Family> Module<F> for LpmModule<F> {
             let len = change.prefix.len().min(FIRST_BITS as u8);
             let within = Prefix::covering(change.prefix.addr(), len);
             let Some(spans) = spans::of_rib(rib, within) else {
-                return Outcome::Rebuild { reason: "nexthop number above 65,535" };
+                return Outcome::Rebuild { reason: "nexthop number above 2^31 - 1" };
             };
             let entries = entry_of::<F>(within.addr())..=entry_of::<F>(within.last_addr());
             if self.write(&spans, entries) == Err(Full) {
@@ -152,7 +158,7 @@ impl<F: Family> LpmModule<F> {
                 }
                 from += 1;
             }
-            (from..end).for_each(|entry| self.set_first(entry, u32::from(nexthop)));
+            (from..end).for_each(|entry| self.set_first(entry, nexthop));
         }
         self.tables.used_words.store(self.slab.used_words(), Relaxed);
         Ok(())
@@ -191,7 +197,7 @@ impl<F: Family> LpmModule<F> {
             let from = spans.partition_point(|span| span.0 <= start).saturating_sub(1);
             let to = spans.partition_point(|span| span.0 <= last);
             let value = match &spans[from..to] {
-                [(_, nexthop)] => u32::from(*nexthop),
+                [(_, nexthop)] => *nexthop,
                 several => self.group(start, shift, several)?,
             };
             self.tables.groups.region().halves()[offset as usize * 2 + i].store(value, Relaxed);
@@ -221,7 +227,15 @@ impl<F: Family> Lookup<F> for Tables<F> {
     }
 
     fn lookup_batch(&self, addrs: &[F::Addr], answers: &mut [NexthopId]) {
+        // Entries are fetched ahead, or random traffic waits for them one after the other.
+        let first = self.first.direct();
+        let entry = |addr: F::Addr| (addr >> (u32::from(F::BITS) - FIRST_BITS)).to_u128() as u32;
+        addrs.iter().take(AHEAD).for_each(|&addr| first.prefetch(entry(addr)));
+        let mut ahead = addrs.iter().skip(AHEAD);
         for (answer, &addr) in answers.iter_mut().zip(addrs) {
+            if let Some(&next) = ahead.next() {
+                first.prefetch(entry(next));
+            }
             *answer = NexthopId(self.find(addr));
         }
     }

@@ -147,6 +147,9 @@ pub enum Outcome<F: Family> {
     Failed(AlgorithmError),
 }
 
+/// What one module of an algorithm hands to the next: the algorithm alone knows what it is.
+pub type Auxiliary = Box<dyn std::any::Any + Send>;
+
 /// A lookup algorithm: builds modules, and says which tables it likes.
 pub trait Algorithm<F: Family>: Debug + Sync {
     /// Its name in control words and logs, for example `bsearch4`.
@@ -169,6 +172,20 @@ pub trait Algorithm<F: Family>: Debug + Sync {
     /// # Errors
     /// When the table is beyond what the algorithm can hold.
     fn build(&self, dump: &Dump<F>) -> Result<Box<dyn Module<F>>, AlgorithmError>;
+
+    /// As [`Algorithm::build`], in place of a module of this algorithm that has handed over
+    /// [`Module::auxiliary`] data. By default they are of no use.
+    ///
+    /// # Errors
+    /// As [`Algorithm::build`].
+    fn rebuild(
+        &self,
+        dump: &Dump<F>,
+        auxiliary: Auxiliary,
+    ) -> Result<Box<dyn Module<F>>, AlgorithmError> {
+        drop(auxiliary);
+        self.build(dump)
+    }
 }
 
 /// An attached instance of an algorithm.
@@ -188,6 +205,12 @@ pub trait Module<F: Family>: Send {
     /// be atomic: a wrong answer there, never undefined behaviour. The modules of this crate cannot
     /// be had but through a [`Fib`](crate::Fib).
     fn apply(&mut self, changes: &[Change<F>], rib: &Rib<F>, grace: &Grace<'_>) -> Outcome<F>;
+
+    /// What the module that is built in place of this one can use of it, see [`Algorithm::rebuild`].
+    /// This one is asked to apply nothing afterwards; its lookups go on until readers have left.
+    fn auxiliary(&mut self) -> Option<Auxiliary> {
+        None
+    }
 
     /// Bytes that the module keeps beside the lookup structure, for updates.
     fn builder_bytes(&self) -> usize {

@@ -8,33 +8,64 @@ use crate::prefix::Prefix;
 use crate::rib::Rib;
 
 /// A span of addresses from `start` to before the next span's start, and its nexthop as the large
-/// tables hold it: 16 bits, 0 for none.
-pub(crate) type Span<A> = (A, u16);
+/// tables hold it: 16 bits in most of them, 0 for none.
+pub(crate) type Span<A, C = u16> = (A, C);
 
 /// Highest nexthop number of the structures with 16-bit nexthops.
 pub(crate) const MAX_NEXTHOP: u32 = u16::MAX as u32;
 
+/// A nexthop number as a structure holds it.
+pub(crate) trait Code: Copy + PartialEq {
+    /// Highest number that it can say.
+    const LIMIT: u32;
+
+    /// The code of a number up to [`Code::LIMIT`].
+    fn of(nexthop: NexthopId) -> Option<Self>;
+}
+
+impl Code for u16 {
+    const LIMIT: u32 = MAX_NEXTHOP;
+
+    fn of(nexthop: NexthopId) -> Option<Self> {
+        Self::try_from(nexthop.0).ok()
+    }
+}
+
+/// Structures need the highest bit for themselves.
+impl Code for u32 {
+    const LIMIT: u32 = u32::MAX >> 1;
+
+    fn of(nexthop: NexthopId) -> Option<Self> {
+        (nexthop.0 <= Self::LIMIT).then_some(nexthop.0)
+    }
+}
+
 /// All spans of a table.
 ///
 /// # Errors
-/// When a nexthop number does not fit 16 bits.
-pub(crate) fn of_dump<F: Family>(dump: &Dump<F>) -> Result<Vec<Span<F::Addr>>, AlgorithmError> {
-    if dump.highest_nexthop() > MAX_NEXTHOP {
-        let got = dump.highest_nexthop();
-        return Err(AlgorithmError::TooManyNexthops { got, limit: MAX_NEXTHOP });
-    }
-    Ok(ranges(dump).into_iter().map(|(start, nexthop)| (start, nexthop.0 as u16)).collect())
+/// When a nexthop number does not fit.
+pub(crate) fn of_dump<F: Family, C: Code>(
+    dump: &Dump<F>,
+) -> Result<Vec<Span<F::Addr, C>>, AlgorithmError> {
+    let coded = |(start, nexthop): (F::Addr, NexthopId)| {
+        let too_many = AlgorithmError::TooManyNexthops { got: nexthop.0, limit: C::LIMIT };
+        Ok((start, C::of(nexthop).ok_or(too_many)?))
+    };
+    ranges(dump).into_iter().map(coded).collect()
 }
 
 /// The spans of `within`, the first of which starts at its first address. Costs one longest match
-/// and a step for each route inside. `None` when a nexthop number does not fit 16 bits.
-pub(crate) fn of_rib<F: Family>(rib: &Rib<F>, within: Prefix<F>) -> Option<Vec<Span<F::Addr>>> {
+/// and a step for each route inside. `None` when a nexthop number does not fit.
+pub(crate) fn of_rib<F: Family, C: Code>(
+    rib: &Rib<F>,
+    within: Prefix<F>,
+) -> Option<Vec<Span<F::Addr, C>>> {
     let outer = rib.covering(within).map_or(NexthopId::NONE, |route| route.1);
-    let mut sweep = Sweep::<F> { spans: Vec::new(), open: Vec::new(), outer: narrow(outer)? };
+    let mut sweep = Sweep::<F, C> { spans: Vec::new(), open: Vec::new(), outer: C::of(outer)? };
     sweep.start(within.addr(), sweep.outer);
     for (prefix, nexthop) in rib.covered(within) {
         sweep.close_before(prefix.addr(), within.last_addr());
-        let nexthop = narrow(nexthop)?;
+        let nexthop = C::of(nexthop)?;
         sweep.start(prefix.addr(), nexthop);
         sweep.open.push((prefix, nexthop));
     }
@@ -42,18 +73,14 @@ pub(crate) fn of_rib<F: Family>(rib: &Rib<F>, within: Prefix<F>) -> Option<Vec<S
     Some(sweep.spans)
 }
 
-fn narrow(nexthop: NexthopId) -> Option<u16> {
-    u16::try_from(nexthop.0).ok()
-}
-
-struct Sweep<F: Family> {
-    spans: Vec<Span<F::Addr>>,
+struct Sweep<F: Family, C> {
+    spans: Vec<Span<F::Addr, C>>,
     /// The prefixes around the current address, outermost first.
-    open: Vec<(Prefix<F>, u16)>,
-    outer: u16,
+    open: Vec<(Prefix<F>, C)>,
+    outer: C,
 }
 
-impl<F: Family> Sweep<F> {
+impl<F: Family, C: Code> Sweep<F, C> {
     fn close_before(&mut self, addr: F::Addr, last: F::Addr) {
         while let Some((prefix, _)) = self.open.pop_if(|(prefix, _)| !prefix.contains(addr)) {
             self.resume_after(prefix, last);
@@ -74,7 +101,7 @@ impl<F: Family> Sweep<F> {
         }
     }
 
-    fn start(&mut self, addr: F::Addr, nexthop: u16) {
+    fn start(&mut self, addr: F::Addr, nexthop: C) {
         // A span of no length: something else starts at the same address.
         self.spans.pop_if(|span| span.0 == addr);
         if self.spans.last().is_none_or(|last| last.1 != nexthop) {
@@ -86,11 +113,11 @@ impl<F: Family> Sweep<F> {
 /// Splits spans at the blocks of `1 << shift` addresses from `first` to `last` block: calls `each`
 /// with a block's number and its spans; the first of them may start before the block. Blocks without
 /// a start of their own get a slice of one span.
-pub(crate) fn by_block<A: Address>(
-    spans: &[Span<A>],
+pub(crate) fn by_block<A: Address, C>(
+    spans: &[Span<A, C>],
     shift: u32,
     blocks: std::ops::RangeInclusive<u64>,
-    mut each: impl FnMut(u64, &[Span<A>]),
+    mut each: impl FnMut(u64, &[Span<A, C>]),
 ) {
     let mut from = 0;
     for block in blocks {
@@ -125,13 +152,13 @@ mod tests {
                 );
                 rib.set(prefix, NexthopId(1 + random.below(3) as u32));
             }
-            let all = of_dump(&rib.dump()).unwrap();
+            let all: Vec<Span<u32>> = of_dump(&rib.dump()).unwrap();
             let at = |spans: &[Span<u32>], addr| {
                 spans[spans.partition_point(|span| span.0 <= addr) - 1].1
             };
             let within =
                 Prefix::covering(random.next_u64() as u32 & 0xf0f0_00ff, random.below(33) as u8);
-            let part = of_rib(&rib, within).unwrap();
+            let part: Vec<Span<u32>> = of_rib(&rib, within).unwrap();
             assert_eq!(part[0].0, within.addr());
             assert!(part.iter().all(|span| within.contains(span.0)));
             for start in part.iter().map(|s| s.0).chain(all.iter().map(|s| s.0)) {

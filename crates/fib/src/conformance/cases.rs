@@ -78,6 +78,13 @@ fn edge_cases<F: Family>(cases: &mut Vec<Case<F>>, random: &mut Random) {
         ],
     );
     add("largest common nexthop", vec![route(zero, 0, 65_535), route(max, 9, 65_534)]);
+    // For those who can say them; for the others it is beyond their limits.
+    let high = |i: u32| {
+        let addr = F::Addr::truncate(u128::from(i)) << u32::from(bits - 16);
+        route(addr, 13 + (i % 14) as u8, 65_500 + i)
+    };
+    add("nexthops of more than 16 bits", (0..4096).map(|i| high(7 * i)).collect());
+    add("largest nexthop of 31 bits", vec![route(zero, 0, u32::MAX >> 1), route(max, bits, 1)]);
     add(
         "nexthops of many numbers",
         (0..512)

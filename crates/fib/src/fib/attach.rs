@@ -19,8 +19,9 @@ use crate::sync::Ordering;
 const WORTH_SWITCHING: u8 = 12;
 /// For how long an algorithm is left out after its first failure; doubles with each more.
 const FIRST_RETRY: Duration = Duration::from_secs(1);
-/// After so many failures in a row (the last one a minute after the first) it is not tried again,
-/// until somebody chooses an algorithm, loads a table, or nobody can serve one that has changed.
+/// After so many failures in a row (the last one a minute after the first) it is not tried again, as
+/// in FreeBSD until it is taken out and added anew, or somebody chooses an algorithm. Only where
+/// nobody else can serve a table is it tried once that has changed.
 const MOST_FAILURES: u32 = 7;
 const NEVER: Duration = Duration::MAX;
 /// Until a table that nobody can serve is tried again, once it has changed.
@@ -49,6 +50,23 @@ impl<F: Family> Attached<F> {
     ) -> Result<Self, FibError> {
         let name = algorithm.name();
         let module = algorithm.build(&rib.dump());
+        let module = module.map_err(|error| FibError::Algorithm { name, error })?;
+        Ok(Self { algorithm, module })
+    }
+
+    /// As [`Attached::build`]; when it is the same algorithm as before, its module hands over what it
+    /// knows.
+    fn rebuild(
+        &mut self,
+        algorithm: &'static dyn Algorithm<F>,
+        rib: &Rib<F>,
+    ) -> Result<Self, FibError> {
+        let is_same = algorithm.name() == self.name();
+        let Some(auxiliary) = is_same.then(|| self.module.auxiliary()).flatten() else {
+            return Self::build(algorithm, rib);
+        };
+        let name = algorithm.name();
+        let module = algorithm.rebuild(&rib.dump(), auxiliary);
         let module = module.map_err(|error| FibError::Algorithm { name, error })?;
         Ok(Self { algorithm, module })
     }
@@ -141,13 +159,22 @@ impl<F: Family> Fib<F> {
     /// [`FibError::UnknownAlgorithm`], or [`FibError::AlgorithmBusy`] while it serves the table or
     /// is the one that was chosen by name.
     pub fn detach(&mut self, name: &str) -> Result<(), FibError> {
+        self.check_idle(name)?;
+        self.errors.remove(name);
+        self.registry.detach(name)
+    }
+
+    /// Whether an algorithm could be taken out.
+    ///
+    /// # Errors
+    /// As [`Fib::detach`].
+    pub(crate) fn check_idle(&self, name: &str) -> Result<(), FibError> {
         let name = self.registry.named(name)?.name();
         let is_chosen = matches!(&self.choice, Choice::Fixed(chosen) if chosen == name);
         if is_chosen || name == self.attached.name() {
             return Err(FibError::AlgorithmBusy { name });
         }
-        self.errors.remove(name);
-        self.registry.detach(name)
+        Ok(())
     }
 
     /// Attaches the preferred algorithm, be it ever so little better.
@@ -258,11 +285,6 @@ impl<F: Family> Fib<F> {
         self.visible.load(Ordering::Acquire)
     }
 
-    /// Forgets which algorithms have failed too often: the table is not the one that they failed on.
-    pub(super) fn lift_bans(&mut self) {
-        self.errors.retain(|_, errored| errored.until != NEVER);
-    }
-
     /// When a table that nobody could serve has changed, sets a time to try again.
     fn hope_again(&mut self) {
         if self.errors.is_empty() || self.pending.due() != Some(NEVER) {
@@ -280,7 +302,7 @@ impl<F: Family> Fib<F> {
         // Each failure leaves one algorithm out.
         for _ in 0..self.registry.len() {
             let Some(algorithm) = self.best() else { break };
-            match Attached::build(algorithm, &self.rib) {
+            match self.attached.rebuild(algorithm, &self.rib) {
                 Ok(built) => return self.take_over(built),
                 Err(FibError::Algorithm { name, error }) => self.leave_out(name, error),
                 Err(_) => break,

@@ -44,7 +44,8 @@ pub enum Choice {
 ///
 /// Changes are visible to readers when the call returns if the algorithm applies them (all
 /// large-table algorithms do, the others up to 64 routes); otherwise they wait for [`Fib::sync`] by
-/// the [`SyncPolicy`], or for [`Fib::flush`].
+/// the [`SyncPolicy`], or for [`Fib::flush`]. Routes to connected networks, and those written
+/// [by hand](Fib::by_hand), never wait.
 pub struct Fib<F: Family> {
     number: u32,
     rib: Rib<F>,

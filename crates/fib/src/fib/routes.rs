@@ -87,6 +87,17 @@ impl<F: Family> Fib<F> {
         Ok(())
     }
 
+    /// Edits routes that somebody wrote by hand: readers see them at return, whatever the algorithm
+    /// and the [`SyncPolicy`](super::SyncPolicy), as FreeBSD has it for static routes. A batch costs
+    /// one rebuild at most.
+    pub fn by_hand<R>(&mut self, edit: impl FnOnce(&mut Self) -> R) -> R {
+        let result = edit(self);
+        if !self.is_synced() {
+            self.rebuild();
+        }
+        result
+    }
+
     /// Applies updates in order, as one batch: readers see it in any order, but each route either
     /// before or after. Many changes at once lead to a rebuild instead, which is quicker.
     ///
@@ -140,7 +151,6 @@ impl<F: Family> Fib<F> {
             self.load_into_full(routes)
         };
         self.note_changes(count);
-        self.lift_bans();
         self.rebuild();
         Ok(Loaded { routes: self.rib.len(), duplicates })
     }
@@ -151,7 +161,6 @@ impl<F: Family> Fib<F> {
         let rib = std::mem::take(&mut self.rib);
         rib.iter().for_each(|(_, nexthop)| self.nexthops.release(nexthop));
         self.note_changes(count);
-        self.lift_bans();
         self.rebuild();
     }
 

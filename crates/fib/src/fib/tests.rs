@@ -322,9 +322,12 @@ fn an_algorithm_that_always_fails_is_given_up() {
     let last = lines.lock().unwrap().iter().rfind(|line| line.contains("failed")).cloned();
     assert!(last.unwrap().ends_with("(failures=7), not tried again"));
     assert_eq!(fib.sync(ms(seconds_of_a_day * 1000)).next, None);
-    // Another table is another chance.
+    // As long as it is registered, another table is no other chance.
     FAILURES.set(0);
     fib.load([(net(2), via(1))]).unwrap();
+    assert_eq!(fib.algorithm_name(), "tiny");
+    fib.detach("flaky").unwrap();
+    fib.attach(&Fake::Flaky).unwrap();
     assert_eq!(fib.algorithm_name(), "flaky");
 }
 
@@ -370,6 +373,28 @@ fn routes_to_connected_networks_never_wait() {
 }
 
 #[test]
+fn routes_written_by_hand_never_wait() {
+    let (mut fib, _) = logged();
+    let mut reader = fib.reader();
+    let learned = fib.add(net(1), via(1)).unwrap();
+    assert!(!fib.is_synced());
+    let builds = fib.builds();
+    let own = fib.by_hand(|fib| {
+        fib.add(net(2), via(2)).unwrap();
+        fib.add(net(3), via(3)).unwrap()
+    });
+    // One rebuild for the batch, which brings what has waited, too.
+    assert_eq!((fib.builds(), fib.is_synced()), (builds + 1, true));
+    assert_eq!((reader.lookup(256), reader.lookup(768)), (learned, own));
+    fib.by_hand(|fib| fib.delete(net(3))).unwrap();
+    assert!(reader.lookup(768).is_none() && fib.is_synced());
+    // What is wrong changes nothing, and what is there already costs no rebuild.
+    let builds = fib.builds();
+    assert!(fib.by_hand(|fib| fib.delete(net(3))).is_err());
+    assert_eq!(fib.builds(), builds);
+}
+
+#[test]
 fn a_change_of_a_group_is_seen_in_the_generation_while_routes_wait() {
     let (mut fib, _) = logged();
     let mut reader = fib.reader();
@@ -392,15 +417,29 @@ fn a_table_of_very_many_nexthops_is_served_without_a_lock() {
     let mut fib = Fib::<Inet>::new(0).unwrap();
     let route = |i: u32| (net::<Inet>(i), Nexthop::via(i, 0));
     fib.load((0..70_000).map(route)).unwrap();
-    assert_eq!(fib.algorithm_name(), "bsearch4");
+    assert_eq!(fib.algorithm_name(), "dpdk_lpm4");
     let mut reader = fib.reader();
+    let is = |fib: &Fib<Inet>, id, gateway| fib.nexthop(id) == Some(&Nexthop::via(gateway, 0));
     for i in (0..70_000).step_by(997) {
-        assert_eq!(fib.nexthop(reader.lookup(i << 8)), Some(&Nexthop::via(i, 0)));
+        assert!(is(&fib, reader.lookup(i << 8), i));
     }
+    // Changes with numbers of more than 16 bits are applied at once.
+    fib.add(Prefix::covering(5 << 8 | 128, 25), Nexthop::via(80_000, 0)).unwrap();
+    assert!(fib.is_synced());
+    assert!(is(&fib, reader.lookup(5 << 8 | 200), 80_000) && is(&fib, reader.lookup(5 << 8), 5));
+    // Fewer routes and nexthops are the fast ones' again.
+    let gone: Vec<_> = (1_000..70_000).map(|i| Update::Delete(net(i))).collect();
+    fib.apply(&gone).unwrap();
+    fib.delete(Prefix::covering(5 << 8 | 128, 25)).unwrap();
+    fib.sync(ms(60_000));
+    fib.sync(ms(120_000));
+    assert_eq!(fib.algorithm_name(), "direct4");
     let mut fib = Fib::<Inet6>::new(0).unwrap();
     let route = |i: u128| (Prefix::covering(i << 64, 64), Nexthop::via(i, 0));
     fib.load((0..70_000).map(route)).unwrap();
-    assert_eq!(fib.algorithm_name(), "bsearch6");
+    assert_eq!(fib.algorithm_name(), "dpdk_lpm6");
+    let id = fib.reader().lookup(69_999 << 64);
+    assert_eq!(fib.nexthop(id), Some(&Nexthop::via(69_999, 0)));
 }
 
 #[test]

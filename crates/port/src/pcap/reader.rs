@@ -46,6 +46,7 @@ pub struct PcapReader<R> {
     input: R,
     format: Format,
     packets: u64,
+    last_len: usize,
     cut: CutFrames,
 }
 
@@ -61,7 +62,7 @@ impl<R: Read> PcapReader<R> {
             blocks::SECTION_HEADER => Format::Blocks(Blocks::open(&mut input)?),
             magic => Format::Classic(Classic::open(&mut input, magic)?),
         };
-        Ok(Self { input, format, packets: 0, cut: CutFrames::default() })
+        Ok(Self { input, format, packets: 0, last_len: 0, cut: CutFrames::default() })
     }
 
     /// Reads the next packet into `bytes`; its time in ns, or `None` at the end.
@@ -76,6 +77,7 @@ impl<R: Read> PcapReader<R> {
         };
         let Some(Described { time_ns, original_len }) = next else { return Ok(None) };
         self.packets = number;
+        self.last_len = original_len;
         if original_len > bytes.len() {
             self.cut.frames += 1;
             if self.cut.first == 0 {
@@ -83,6 +85,12 @@ impl<R: Read> PcapReader<R> {
             }
         }
         Ok(Some(time_ns))
+    }
+
+    /// Length of the packet read last as it was on the wire, in bytes: more than was recorded when
+    /// the capture holds only its beginning.
+    pub fn last_len(&self) -> usize {
+        self.last_len
     }
 
     /// Frames so far of which the capture holds only the beginning.

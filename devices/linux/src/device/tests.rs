@@ -47,9 +47,13 @@ fn trials_on(
          duration = \"200ms\"\nwarmup = \"0ms\"\ninterval = \"20ms\"\n"
     );
     let traffic = TRAFFIC.replace("\"max\"", &format!("\"{load}\""));
-    let text = format!("{head}{variants}{traffic}");
+    trials_of(device, &format!("{head}{variants}{traffic}"), file, test)
+}
+
+/// The trials of an experiment.
+fn trials_of(device: &str, text: &str, file: &Path, test: &str) -> Option<Vec<(String, Measured)>> {
     let devices: [&dyn Schema; 2] = [&LINUX, &BUILTIN_VETH];
-    let experiment = Experiment::parse(file, &text, &devices).expect("a right experiment");
+    let experiment = Experiment::of_text(file, text, &devices).expect("a right experiment");
     let experiment = Arc::new(experiment);
     let mut linux = match Namespaces::new(experiment.clone(), device == BUILTIN_VETH.name()) {
         Ok(linux) => linux,
@@ -401,6 +405,72 @@ fn router_tester_and_ports_are_read_back_from_what_runs() {
     assert!(matches!(proof(0, "tester"), Some("inject" | "live")), "{:?}", proof(0, "tester"));
     assert_eq!((proof(0, "xdp"), proof(2, "xdp")), (Some("none"), Some("forward")));
     assert_eq!(proof(2, "tester"), Some("af_packet"));
+}
+
+/// The kernel and the router forward the frames of a capture whole, by either kind of sockets.
+#[test]
+fn a_recorded_mix_comes_back_whole() {
+    let test = "a_recorded_mix_comes_back_whole";
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/t.toml");
+    for device in ["linux", "builtin-veth"] {
+        let text = format!(
+            r#"
+            title = "t"
+            device = "{device}"
+            baseline = "one"
+            duration = "200ms"
+            warmup = "0ms"
+            interval = "20ms"
+            [[variant]]
+            name = "one"
+            [[variant]]
+            name = "two"
+            set = {{ tester = "af_packet" }}
+            [[traffic]]
+            name = "mix"
+            capture = "capture.pcap"
+            source = "198.18.10.1-198.18.10.40"
+            destination = "198.19.10.1-198.19.10.40"
+            load = "20kpps"
+            [routes]
+            static = ["198.18.0.0/16 via 198.18.0.203", "198.19.0.0/16 via 198.19.0.203"]"#
+        );
+        let Some(list) = trials_of(device, &text, &file, test) else { return };
+        for (name, measured) in &list {
+            let name = format!("{device} {name}");
+            assert!(measured.sent.is_some_and(|sent| sent > 100), "{name}: {measured:?}");
+            assert_eq!(measured.sent, Some(measured.received), "{name}: {measured:?}");
+            let checks = measured.checks.expect("checks");
+            let faults = checks.lost + checks.duplicated + checks.reordered + checks.misrouted;
+            let spoilt = checks.bad_ttl + checks.bad_checksum + checks.bad_mac;
+            assert_eq!((faults, spoilt), (0, 0), "{name}: {checks:?}");
+            assert!(measured.flows_seen.is_some_and(|flows| flows > 30), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_capture_and_a_tester_without_room_for_it_are_told_apart() {
+    let text = r#"
+        title = "t"
+        device = "linux"
+        baseline = "one"
+        [[variant]]
+        name = "one"
+        [[variant]]
+        name = "two"
+        set = { tester = "live" }
+        [[traffic]]
+        name = "mix"
+        capture = "capture.pcap"
+        source = "198.18.10.1"
+        destination = "198.19.10.1"
+        [routes]
+        static = ["198.19.0.0/16 via 198.19.0.203"]"#;
+    let problems = Experiment::parse(Path::new("t.toml"), text, &[&LINUX]).unwrap_err();
+    let shown = problems.to_string();
+    assert!(shown.contains("no room for the frames of a capture"), "{shown}");
+    assert!(shown.contains("variant[2].set.tester") || shown.contains("tester"), "{shown}");
 }
 
 #[test]
