@@ -39,6 +39,7 @@ fn trial(planned: &PlannedTrial) -> Trial {
         variant: ["a", "b"][planned.variant].to_owned(),
         traffic: "inet".to_owned(),
         family: Family::Inet,
+        measure: fwdlab_results::Measure::Rate,
         status: Status::Ok,
         reason: None,
         started: "2026-11-21T13:00:00Z".to_owned(),

@@ -54,6 +54,8 @@ pub struct Judgement<'a> {
     pub rate: Option<Comparison>,
     /// The comparison of the device costs.
     pub cost: Option<Comparison>,
+    /// Comparison of the figure that the measure has of its own.
+    pub own: Option<Comparison>,
     /// The rank test beside the comparison, without blocks.
     pub rank: Option<RankTest>,
     /// Doubts about the comparison that decides.
@@ -74,6 +76,7 @@ impl Judgement<'_> {
         match self.metric {
             Metric::Rate => self.rate.as_ref(),
             Metric::Cost => self.cost.as_ref(),
+            Metric::Own(_) => self.own.as_ref(),
         }
     }
 }
@@ -106,6 +109,7 @@ pub fn judge_by<'a>(
     let compare =
         |metric| blocks::compare(&blocks.rows, columns, metric, campaign, terms.confidence);
     let (rate, cost) = (compare(Metric::Rate), compare(Metric::Cost));
+    let own = Metric::own(blocks.rows.iter().flatten().copied()).map(compare);
     let one = |(variant, column): (&&'a str, &Result<usize, usize>)| {
         let pick = |all: &[Result<Comparison, String>]| match column {
             Ok(column) => all[column - 1].clone(),
@@ -116,7 +120,8 @@ pub fn judge_by<'a>(
         };
         let sides = column.map_or_else(|_| [Vec::new(), Vec::new()], |c| blocks.sides(c));
         let unlike = unlike(results, setting, &sides);
-        let figures = Figures { rate: pick(&rate), cost: pick(&cost), unlike };
+        let own = own.as_deref().map(pick);
+        let figures = Figures { rate: pick(&rate), cost: pick(&cost), own, unlike };
         judgement(results, (*variant, traffic), sides, figures, terms)
     };
     others.iter().zip(&blocks.columns).map(one).collect()
@@ -152,8 +157,8 @@ fn published<'a>(
         let mut findings = judged.findings;
         findings.extend(ramp(&sides));
         let (rate, cost) = match metric {
-            Metric::Rate => (judged.comparison, None),
             Metric::Cost => (None, judged.comparison),
+            _ => (judged.comparison, None),
         };
         Judgement {
             variant,
@@ -162,6 +167,7 @@ fn published<'a>(
             sides,
             rate,
             cost,
+            own: None,
             rank: judged.rank,
             findings,
             verdict: judged.verdict,
@@ -177,6 +183,8 @@ fn published<'a>(
 struct Figures {
     rate: Result<Comparison, String>,
     cost: Result<Comparison, String>,
+    /// Of a measure that has a figure of its own.
+    own: Option<Result<Comparison, String>>,
     /// How the sides differ from what the experiment says.
     unlike: Vec<Finding>,
 }
@@ -200,9 +208,11 @@ fn judgement<'a>(
         .filter(|t| t.traffic == traffic && !t.is_ok() && compared.contains(&t.variant.as_str()));
     let failed: Vec<String> = failed.map(|t| t.id.clone()).collect();
     findings.extend(validity::failed_trials(planned_blocks(results), sides[0].len(), failed));
+    let none = Err(format!("no trial has a figure for the {}", metric.title()));
     let chosen = match metric {
         Metric::Rate => &figures.rate,
         Metric::Cost => &figures.cost,
+        Metric::Own(_) => figures.own.as_ref().unwrap_or(&none),
     };
     let verdict = match chosen {
         Ok(comparison) => {
@@ -221,9 +231,10 @@ fn judgement<'a>(
     let words = words::metric(results, traffic, metric);
     let subject = Subject { variant, baseline: compared[0], metric: &words };
     let sentence = words::sentence(said, terms.margin, subject);
+    let decides = chosen.as_ref().ok().cloned();
     let (rate, cost, bounded) = (figures.rate.ok(), figures.cost.ok(), bounded(&sides));
+    let own = figures.own.and_then(Result::ok);
     let rank = None;
-    let decides = if metric == Metric::Rate { &rate } else { &cost };
     let next = blocks::next_run([&sides[0], &sides[1]], metric, decides.as_ref());
     Judgement {
         variant,
@@ -232,6 +243,7 @@ fn judgement<'a>(
         bounded,
         rate,
         cost,
+        own,
         rank,
         findings,
         verdict,
@@ -250,7 +262,11 @@ pub(crate) fn saved(
 ) -> Option<Saved> {
     let ns = |trial: &&Trial| {
         let figure = metric.of(trial)?;
-        Some(if metric == Metric::Cost { figure } else { 1e9 / figure })
+        match metric {
+            Metric::Rate => Some(1e9 / figure),
+            Metric::Cost => Some(figure),
+            Metric::Own(_) => None, // of frames and seconds no nanoseconds per frame follow
+        }
     };
     let ns: Vec<f64> = baseline.iter().filter_map(ns).collect();
     Saved::of(verdict, comparison, &ns)

@@ -129,7 +129,7 @@ pub(crate) fn is_proof(wanted: &str, found: &str) -> bool {
 }
 
 fn limited_by(measured: &Measured, rate_pps: Option<f64>, asked_pps: Option<f64>) -> LimitedBy {
-    if measured.search.is_some() {
+    if measured.search.is_some() || measured.benchmark.is_some() {
         return LimitedBy::Device; // the load is the one that the device bears
     }
     if let (Some(asked), Some(rate)) = (asked_pps, rate_pps)

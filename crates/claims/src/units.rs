@@ -31,6 +31,17 @@ pub fn rate(pps: f64) -> String {
     format!("{} {}", unit.show(pps), unit.name())
 }
 
+/// A figure in its unit, for people: rates as [`rate`], times as `s`, `ms` or `us`.
+pub fn figure(value: f64, unit: &str) -> String {
+    match unit {
+        "frames/s" => rate(value),
+        "s" if value >= 1.0 => format!("{value:.2} s"),
+        "s" if value >= 1e-3 => format!("{:.2} ms", value * 1e3),
+        "s" => format!("{:.1} us", value * 1e6),
+        unit => format!("{value:.0} {unit}"),
+    }
+}
+
 /// The unit of a column of rates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RateUnit {

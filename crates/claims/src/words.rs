@@ -9,7 +9,7 @@ use fwdlab_stats::{Comparison, Confidence, Subject, Verdict};
 
 use crate::saved::Saved;
 use crate::units;
-use fwdlab_results::{Family, Metric, Results};
+use fwdlab_results::{Family, Measure, Metric, Results};
 
 /// The verdict and what it says.
 #[derive(Debug, Clone, Copy)]
@@ -28,11 +28,19 @@ pub fn family(results: &Results, traffic: &str) -> Family {
     trial.map_or(if traffic.contains('6') { Family::Inet6 } else { Family::Inet }, |t| t.family)
 }
 
+/// What the figure of a traffic is: the campaign's measure, or its own among several.
+pub fn measure(results: &Results, traffic: &str) -> Measure {
+    let trial = results.trials.iter().find(|t| t.traffic == traffic);
+    let own = trial.map_or(Measure::Rate, |trial| trial.measure);
+    if own == Measure::Rate { results.campaign.measure } else { own }
+}
+
 /// What a campaign's verdict is about: `IPv4 forwarding rate`, or what the device cost is shown as.
 pub fn metric(results: &Results, traffic: &str, metric: Metric) -> String {
     let family = family(results, traffic).title();
     match metric {
-        Metric::Rate => format!("{family} {}", results.campaign.measure.title()),
+        Metric::Rate => format!("{family} {}", measure(results, traffic).title()),
+        Metric::Own(own) => format!("{family} {}", own.title()),
         Metric::Cost => {
             format!("{family} frames per busy second of the device (1 s / its cost per frame)")
         }

@@ -31,6 +31,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     example!("modular-fib-algorithms"),
     example!("modular-fib-fullview"),
     example!("ndr"),
+    example!("rfc2544"),
     example!("linux-a-a"),
     example!("linux-firewall"),
     example!("linux-routes"),

@@ -34,17 +34,13 @@ pub(super) fn baseline(
     findings.add(at, field, complaint);
 }
 
-/// A rate that is searched for cannot be asked for.
-pub(super) fn load_of_measure(
-    measure: Option<Measure>,
-    placed: &[(Traffic, TrafficPlace)],
-    findings: &mut Findings<'_>,
-) {
-    let Some(measure) = measure.filter(|measure| *measure != Measure::Rate) else { return };
-    for (traffic, place) in placed.iter().filter(|(traffic, _)| traffic.load != Load::Max) {
+/// A load that is found cannot be asked for.
+pub(super) fn load_of_measure(placed: &[(Traffic, TrafficPlace)], findings: &mut Findings<'_>) {
+    let asked = |traffic: &Traffic| traffic.load != Load::Max && traffic.measure != Measure::Rate;
+    for (traffic, place) in placed.iter().filter(|(traffic, _)| asked(traffic)) {
         let complaint = Complaint::new(
             format!("traffic {:?} asks for a load of {}", traffic.name, traffic.load),
-            format!("load = \"max\" with measure = \"{measure}\", which finds the load"),
+            format!("load = \"max\" with measure = \"{}\", which finds the load", traffic.measure),
             "remove the load, or the measure",
         );
         findings.add(&place.destination, &place.field, complaint);
@@ -54,12 +50,12 @@ pub(super) fn load_of_measure(
 /// Routes can change only beside a rate that is measured, and those that flap must be there.
 pub(super) fn churn(
     churn: Option<&Found<Churn>>,
-    measure: Option<Measure>,
+    measures: &[Measure],
     routes: &DraftRoutes,
     findings: &mut Findings<'_>,
 ) {
     let Some(Found { field, at, value }) = churn else { return };
-    if let Some(measure) = measure.filter(|measure| *measure != Measure::Rate) {
+    if let Some(measure) = measures.iter().find(|measure| **measure != Measure::Rate) {
         let complaint = Complaint::new(
             format!("routes change while measure = {:?} searches for a rate", measure.name()),
             "changes of routes beside the forwarding rate",
@@ -79,7 +75,6 @@ pub(super) fn churn(
 
 /// What an experiment asks of its device.
 pub(super) struct Wanted<'a> {
-    pub measure: Option<Measure>,
     pub latency: bool,
     pub churn: bool,
     pub placed: &'a [(Traffic, TrafficPlace)],
@@ -88,8 +83,10 @@ pub(super) struct Wanted<'a> {
 impl Wanted<'_> {
     /// What this device cannot do for `traffic`, as words after "cannot".
     fn beyond(&self, can: &Abilities, traffic: &Traffic) -> Option<String> {
-        let searches = self.measure.is_some_and(|measure| measure.loss_ratio().is_some());
-        if searches && !can.searches_rates {
+        let measure = traffic.measure;
+        if measure.is_benchmark() && !can.benchmarks.contains(&measure) {
+            Some(format!("measure {measure}"))
+        } else if measure.loss_ratio().is_some() && !can.searches_rates {
             Some("search for a rate".to_owned())
         } else if self.latency && !can.measures_latency {
             Some("measure latency".to_owned())

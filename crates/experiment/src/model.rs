@@ -60,12 +60,36 @@ pub struct Experiment {
     pub churn: Option<Churn>,
     /// Validity checks whose failure only warns.
     pub allow: Vec<Allowance>,
-    /// What the rate of a trial is.
+    /// What the figure of a trial is; the rate where each traffic has its own of several.
     pub measure: Measure,
+    /// How the measures are taken that leave a choice.
+    pub benchmarks: Benchmarks,
     /// Whether the latency of every frame is measured.
     pub latency: bool,
     /// Whether profiles are taken after the measured trials.
     pub profile: bool,
+}
+
+impl Experiment {
+    /// The measure of a traffic where it is not that of all.
+    pub fn own_measure(&self, traffic: &Traffic) -> Measure {
+        if traffic.measure == self.measure { Measure::Rate } else { traffic.measure }
+    }
+}
+
+/// How measures are taken that leave a choice.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Benchmarks {
+    /// Loads of a loss curve as shares of the maximum receive rate, the smallest first.
+    pub loads: Vec<f64>,
+    /// Load of an overload, as a share of the throughput.
+    pub overload: f64,
+    /// Load after it, as a share of the throughput.
+    pub relief: f64,
+    /// Load of a soak, as a share of the non-drop rate.
+    pub soak_load: f64,
+    /// How long a soak takes.
+    pub soak: Duration,
 }
 
 /// How many blocks a campaign runs.
@@ -126,6 +150,8 @@ pub struct Traffic {
     pub load: Load,
     /// In which order flows follow each other.
     pub order: Order,
+    /// What its figure is.
+    pub measure: Measure,
     /// The capture whose frames are replayed; then lengths and flows are its own.
     pub capture: Option<CaptureOf>,
     /// Changes of routes a second meanwhile, where the experiment has rates of them.

@@ -12,7 +12,7 @@ use super::fields::{Found, Section, integer_of, shown, wrong_kind};
 use super::problem::{Complaint, Findings};
 use super::schema::{Schema, TrafficPlace};
 use super::{Endpoint, Load, Route, RouteSource, Routes, Traffic, Variant, capture, load};
-use fwdlab_results::Family;
+use fwdlab_results::{Family, Measure};
 use fwdlab_routes::{NotAPrefix, Prefix};
 
 /// Most flows of one traffic.
@@ -161,6 +161,7 @@ fn read_traffic(
         sizes,
         load,
         order,
+        measure: Measure::Rate,
         capture,
         changes_per_s: None,
     };

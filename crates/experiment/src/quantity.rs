@@ -13,13 +13,23 @@ pub fn number_and_unit(text: &str) -> Option<(f64, &str)> {
 
 /// Reads `1s`, `500ms`, `2m`, between `least` and ten minutes.
 pub fn duration(text: &str, least: Duration) -> Result<Duration, Complaint> {
-    let most = Duration::from_secs(600);
+    let limits = (least, Duration::from_secs(600));
+    duration_up_to(text, limits, "more blocks, not longer trials, make a verdict sharper")
+}
+
+/// Reads a time between the limits; `remedy` for one that is not.
+pub fn duration_up_to(
+    text: &str,
+    (least, most): (Duration, Duration),
+    remedy: &str,
+) -> Result<Duration, Complaint> {
     let wanted =
         || format!("a time from {least:?} to {}s, such as \"1s\" or \"500ms\"", most.as_secs());
     let seconds = number_and_unit(text).and_then(|(number, unit)| match unit {
         "ms" => Some(number / 1_000.0),
         "s" => Some(number),
         "m" | "min" => Some(number * 60.0),
+        "h" => Some(number * 3_600.0),
         _ => None,
     });
     let Some(seconds) = seconds else {
@@ -29,12 +39,10 @@ pub fn duration(text: &str, least: Duration) -> Result<Duration, Complaint> {
             "write a number and ms, s or m",
         ));
     };
-    Duration::try_from_secs_f64(seconds).ok().filter(|d| (least..=most).contains(d)).ok_or_else(
-        || {
-            let remedy = "more blocks, not longer trials, make a verdict sharper";
-            Complaint::new(format!("{text:?} is out of range"), wanted(), remedy)
-        },
-    )
+    Duration::try_from_secs_f64(seconds)
+        .ok()
+        .filter(|d| (least..=most).contains(d))
+        .ok_or_else(|| Complaint::new(format!("{text:?} is out of range"), wanted(), remedy))
 }
 
 /// Reads a margin such as `1%` as a ratio (0.01).

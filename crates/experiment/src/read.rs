@@ -14,7 +14,7 @@ use super::problem::{Complaint, Findings};
 use super::schema::{Anything, DeviceTables, Schema};
 use super::{
     Allowance, Blocks, ChurnSource, Experiment, Problems, Result, RouteSource, Routes, check,
-    churn, parts, quantity,
+    churn, measures, parts, quantity,
 };
 use fwdlab_results::{Error as ResultsError, Measure};
 
@@ -223,7 +223,9 @@ fn read_experiment(
     let seed = top.integer("seed", 0..=i64::MAX as u64, findings).map(|found| found.value);
     let times = Times::read(&mut top, findings);
     let allow = read_allow(&mut top, findings);
-    let measure = read_measure(&mut top, findings);
+    let measures = measures::read(&mut top, findings);
+    let asked: &[Measure] = measures.as_ref().map_or(&[], |found| &found.value);
+    let benchmarks = measures::read_benchmarks(&mut top, asked, findings);
     let latency = read_switch(&mut top, "latency", LATENCY, findings);
     let profile = read_switch(&mut top, "profile", PROFILE, findings);
     // Of a device that is not known, the usual one's words are asked for.
@@ -233,6 +235,7 @@ fn read_experiment(
     let placed = parts::read_traffics(&mut top, findings);
     let churn = churn::read(&mut top, findings);
     let placed = churn::join(placed, churn.as_ref().map(|found| &found.value));
+    let placed = measures::join(placed, asked);
     let mut tables = DeviceTables { own, variants: sections, traffics: &placed };
     device.check(&mut tables, findings);
     for section in tables.own.into_iter().chain(tables.variants) {
@@ -249,14 +252,10 @@ fn read_experiment(
         let allows_no_route = allow.contains(&Allowance::NoRoute);
         check::reachable(&placed, &routes, allows_no_route, findings);
     }
-    check::churn(churn.as_ref(), measure, &routes, findings);
-    check::load_of_measure(measure, &placed, findings);
-    let wanted = check::Wanted {
-        measure,
-        latency: latency == Some(true),
-        churn: churn.is_some(),
-        placed: &placed,
-    };
+    check::churn(churn.as_ref(), asked, &routes, findings);
+    check::load_of_measure(&placed, findings);
+    let wanted =
+        check::Wanted { latency: latency == Some(true), churn: churn.is_some(), placed: &placed };
     check::abilities(named, devices, &wanted, findings);
     check::distinct_ids(&variants, &traffics, findings);
     check::counts(&variants, &traffics, end..end, findings);
@@ -287,7 +286,11 @@ fn read_experiment(
         routes: parts::bare_routes(routes),
         churn: churn.map(|found| found.value),
         allow,
-        measure: measure?,
+        measure: match &measures?.value[..] {
+            [only] => *only,
+            _ => Measure::Rate,
+        },
+        benchmarks,
         latency: latency?,
         profile: profile?,
     })
@@ -395,23 +398,6 @@ fn read_switch(
             format!("{} is neither true nor false", shown(found.value)),
             wanted,
             format!("write {key} = true"),
-        )
-    });
-    findings.keep(&found.at, &found.field, result)
-}
-
-fn read_measure(top: &mut Section<'_>, findings: &mut Findings<'_>) -> Option<Measure> {
-    let Some(found) = top.value("measure") else { return Some(Measure::Rate) };
-    let found = found.into_text("\"ndr\"", findings)?;
-    let names = || Measure::ALL.iter().map(|measure| measure.name());
-    let result = Measure::ALL.into_iter().find(|m| m.name() == found.value).ok_or_else(|| {
-        Complaint::new(
-            format!("there is no measure {:?}", found.value),
-            format!("one of {}", names().collect::<Vec<_>>().join(", ")),
-            match nearest(found.value, names()) {
-                Some(near) => format!("did you mean \"{near}\"?"),
-                None => "remove it to measure the forwarding rate".to_owned(),
-            },
         )
     });
     findings.keep(&found.at, &found.field, result)

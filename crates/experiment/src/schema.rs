@@ -6,6 +6,8 @@
 
 use std::ops::Range;
 
+use fwdlab_results::Measure;
+
 use super::fields::Section;
 use super::model::Traffic;
 use super::problem::{Complaint, Findings};
@@ -15,6 +17,8 @@ use super::problem::{Complaint, Findings};
 pub struct Abilities {
     /// Finds the highest rate that meets a goal (`measure = "ndr"` and the like).
     pub searches_rates: bool,
+    /// Measures that have a figure of their own, of [`Measure::is_benchmark`].
+    pub benchmarks: &'static [Measure],
     /// Measures how long frames take.
     pub measures_latency: bool,
     /// Sends IPv4 and IPv6 in one traffic.
@@ -33,6 +37,7 @@ impl Abilities {
     /// Everything that can be asked for.
     pub const ALL: Self = Self {
         searches_rates: true,
+        benchmarks: &Measure::ALL,
         measures_latency: true,
         mixes_families: true,
         mixes_lengths: true,
@@ -44,6 +49,7 @@ impl Abilities {
     /// Rates of frames of one family and one length, of at most 1518 bytes: what every device can.
     pub const BASIC: Self = Self {
         searches_rates: false,
+        benchmarks: &[],
         measures_latency: false,
         mixes_families: false,
         mixes_lengths: false,

@@ -177,6 +177,7 @@ fn blank(place: &Place, command: Option<&Command>) -> Trial {
         variant: place.variant.clone(),
         traffic: place.traffic.clone(),
         family: if family == Some(NamedFamily::Inet6) { Family::Inet6 } else { Family::Inet },
+        measure: fwdlab_results::Measure::Rate,
         status: Status::Ok,
         reason: None,
         started: place.started.clone(),

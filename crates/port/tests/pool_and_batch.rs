@@ -189,3 +189,35 @@ fn moves_a_million_frames_between_threads_in_order() {
     }
     assert_eq!(far.join().unwrap(), 0, "frames out of order");
 }
+
+#[test]
+fn a_ring_counts_what_left_also_while_the_other_end_makes_room() {
+    const FRAMES: u64 = 200_000;
+    let pool = Pool::with_frames(512).unwrap();
+    let (mut one, mut two) = fwdlab_port::ring::pair(64);
+    let received = std::thread::scope(|scope| {
+        let receiver = scope.spawn(|| {
+            let mut batch = Batch::new();
+            let mut count = 0;
+            while count < FRAMES {
+                count += two.receive(&mut batch) as u64;
+                batch.drain().for_each(drop);
+            }
+            two.counters()
+        });
+        let mut batch = Batch::new();
+        let mut sent = 0;
+        while sent < FRAMES {
+            let wanted = Batch::CAPACITY.min((FRAMES - sent) as usize) - batch.len();
+            pool.take_batch(&mut batch, wanted);
+            for frame in batch.iter_mut() {
+                frame.set_len(60);
+            }
+            sent += one.send(&mut batch) as u64;
+        }
+        receiver.join().unwrap()
+    });
+    assert_eq!((received.rx_frames, received.rx_bytes), (FRAMES, 60 * FRAMES));
+    let sent = one.counters();
+    assert_eq!((sent.tx_frames, sent.tx_bytes), (received.rx_frames, received.rx_bytes));
+}

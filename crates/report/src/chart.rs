@@ -92,6 +92,7 @@ const fn spread(cell: &Cell, metric: Metric) -> Option<Spread> {
     match metric {
         Metric::Rate => cell.rate,
         Metric::Cost => cell.cost,
+        Metric::Own(_) => cell.own,
     }
 }
 
@@ -197,7 +198,12 @@ fn forest_row(verdict: &VerdictClaim, colours: &[(&str, usize)]) -> ForestRow {
         low: c.interval95.low.percent(),
         high: c.interval95.high.percent(),
     };
-    let other = if verdict.metric == "cost" { &verdict.rate } else { &verdict.cost };
+    let other = match verdict.metric {
+        "rate" => &verdict.cost,
+        "cost" => &verdict.rate,
+        // Of another thing, the rate says nothing about it.
+        _ => &None,
+    };
     let deciding = verdict.comparison().map(estimate);
     let word = verdict.verdict.word();
     let interval = deciding.map_or_else(String::new, |e| units::percent_interval(e.low, e.high));
@@ -205,7 +211,10 @@ fn forest_row(verdict: &VerdictClaim, colours: &[(&str, usize)]) -> ForestRow {
         ("faster" | "slower", Some(e)) => format!("{word} {}", units::signed_percent(e.estimate)),
         _ => word.to_owned(),
     };
-    let figure = if verdict.metric == "cost" { "device cost" } else { "rate" };
+    let figure = match verdict.metric {
+        "cost" => "device cost",
+        own => own,
+    };
     ForestRow {
         traffic: verdict.traffic.clone(),
         variant: verdict.variant.clone(),

@@ -16,21 +16,20 @@ pub enum Listing {
     Missing(String),
 }
 
-/// The listings of one traffic: forwarding rates, then device costs when they
-/// decide. The baseline comes first; more than seven variants make further
+/// The listings of one traffic: forwarding rates, then the figure that decides
+/// when it is another. The baseline comes first; more than seven variants make further
 /// listings, each with the baseline.
 pub fn listings(
     traffic: &str,
     claims: &Claims,
     results: &Results,
-    with_cost: bool,
+    decides: Option<Metric>,
 ) -> Vec<Listing> {
     let (baseline, others): (Vec<&Cell>, Vec<&Cell>) =
         claims.cells.iter().filter(|c| c.traffic == traffic).partition(|c| c.is_baseline);
     let mut found = Vec::new();
-    let metrics: &[Metric] =
-        if with_cost { &[Metric::Rate, Metric::Cost] } else { &[Metric::Rate] };
-    for &metric in metrics {
+    let other = decides.filter(|metric| *metric != Metric::Rate);
+    for metric in std::iter::once(Metric::Rate).chain(other) {
         for chunk in others.chunks(ministat::MAX_DATASETS - 1) {
             let cells: Vec<&Cell> = baseline.iter().chain(chunk).copied().collect();
             found.push(listing(&cells, results, metric));
@@ -58,6 +57,9 @@ fn legend(cell: &Cell, metric: Metric) -> String {
         Metric::Cost => {
             format!("{}: {} device cost in nanoseconds per frame", cell.variant, cell.traffic)
         }
+        Metric::Own(own) => {
+            format!("{}: {} {} in {}", cell.variant, cell.traffic, own.title(), own.unit())
+        }
     }
 }
 
@@ -72,6 +74,7 @@ fn rounded(value: f64, metric: Metric) -> f64 {
     match metric {
         Metric::Rate => plain_rate(value),
         Metric::Cost => (value * 1e3).round() / 1e3,
+        Metric::Own(_) => value,
     }
 }
 
@@ -94,7 +97,7 @@ pub fn finds_difference(
     claims: &Claims,
     results: &Results,
 ) -> Option<bool> {
-    let metric = if verdict.metric == "cost" { Metric::Cost } else { Metric::Rate };
+    let metric = Metric::named(verdict.metric).unwrap_or(Metric::Rate);
     let set = |name: &str| {
         let cells = &claims.cells;
         let cell = cells.iter().find(|c| c.variant == name && c.traffic == verdict.traffic)?;

@@ -171,7 +171,8 @@ fn known(claims: &Claims) -> Vec<Known> {
     };
     for v in &claims.verdicts {
         let name = format!("{} against {} with {}", v.variant, v.baseline, v.traffic);
-        for (what, comparison) in [("rate", &v.rate), ("cost", &v.cost)] {
+        let own = [("rate", &v.rate), ("cost", &v.cost), ("its own figure", &v.own)];
+        for (what, comparison) in own {
             let Some(c) = comparison else { continue };
             for (which, effect) in [
                 ("effect", c.estimate),

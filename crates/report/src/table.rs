@@ -17,11 +17,16 @@ pub const LEGEND: &str = "n: trials kept, of those planned where they differ. 95
 /// [`LEGEND`] for these claims: without blocks every variant is compared by
 /// itself.
 pub fn legend(claims: &Claims) -> String {
+    let mut legend = LEGEND.to_owned();
     if !claims.setting.is_blocked {
-        LEGEND.replace(", corrected for several variants", " (Welch's t)")
-    } else {
-        LEGEND.to_owned()
+        legend = legend.replace(", corrected for several variants", " (Welch's t)");
     }
+    if claims.verdicts.iter().any(|verdict| mark(verdict.metric) == OWN) {
+        let cost = "* marks the device cost";
+        legend =
+            legend.replace(cost, &format!("{cost}, {OWN} the figure of the traffic's measure"));
+    }
+    legend
 }
 
 /// One row per variant of a traffic.
@@ -107,7 +112,7 @@ fn effect_and_p(verdict: &VerdictClaim) -> (String, String) {
         return (verdict.verdict.word().to_owned(), "-".to_owned());
     };
     let interval = units::percent_interval(c.interval95.low.percent(), c.interval95.high.percent());
-    let mark = if verdict.metric == "cost" { "*" } else { "" };
+    let mark = mark(verdict.metric);
     let effect = match verdict.verdict.word() {
         "faster" | "slower" => {
             format!("{} {interval}{mark}", units::signed_percent(c.estimate.percent()))
@@ -117,6 +122,18 @@ fn effect_and_p(verdict: &VerdictClaim) -> (String, String) {
     };
     let p = if effect == "invalid" { "-".to_owned() } else { units::p_value(c.p) };
     (effect, p)
+}
+
+/// Marks the change of a figure that the traffic's measure has of its own.
+const OWN: &str = "+";
+
+/// What stands behind a change of another figure than the rate.
+pub fn mark(metric: &str) -> &'static str {
+    match metric {
+        "rate" => "",
+        "cost" => "*",
+        _ => OWN,
+    }
 }
 
 /// Drops by reason; `None` when there were none.

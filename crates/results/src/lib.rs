@@ -15,6 +15,7 @@
 #![deny(missing_docs)]
 
 mod about;
+mod benchmark;
 mod calibration;
 mod churned;
 pub mod environment;
@@ -38,6 +39,7 @@ pub mod samples;
 mod tests;
 
 pub use about::{About, Link, TestbedMark};
+pub use benchmark::{BackToBack, Benchmark, Burst, Loss, LossCurve, Recovery, Reset, Soak};
 pub use calibration::{Calibration, KNOWN_MARK, Truth, TruthKind};
 pub use churned::Churned;
 pub use error::Error;

@@ -1,13 +1,16 @@
-//! What the rate of a trial is.
+//! What the figure of a trial is.
 
 use std::fmt;
 
+use fwdlab_stats::Direction;
 use serde::{Deserialize, Serialize};
 
-/// What the rate of a trial is: what the device forwards of a given load, or the highest load
-/// that it forwards well enough.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+/// What the figure of a trial is: what the device forwards of a given load, the highest load that
+/// it forwards well enough, or what it does where that load ends.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
 pub enum Measure {
     /// Forwarding rate at the load asked for.
     #[default]
@@ -20,11 +23,32 @@ pub enum Measure {
     Pdr,
     /// Throughput by RFC 2544, section 26.1: the highest load without loss, by plain binary search.
     Throughput,
+    /// Frame loss rate by RFC 2544, section 26.3: what is lost at each of many loads.
+    LossCurve,
+    /// Back-to-back frames by RFC 2544, section 26.4, and RFC 9004: the longest burst without loss.
+    BackToBack,
+    /// System recovery by RFC 2544, section 26.5: how long loss goes on after an overload.
+    Recovery,
+    /// Reset by RFC 2544, section 26.6: how long no frame comes through when the device starts anew.
+    Reset,
+    /// A load below the non-drop rate for long, every loss dated.
+    Soak,
 }
 
 impl Measure {
     /// Every measure.
-    pub const ALL: [Self; 5] = [Self::Rate, Self::Mrr, Self::Ndr, Self::Pdr, Self::Throughput];
+    pub const ALL: [Self; 10] = [
+        Self::Rate,
+        Self::Mrr,
+        Self::Ndr,
+        Self::Pdr,
+        Self::Throughput,
+        Self::LossCurve,
+        Self::BackToBack,
+        Self::Recovery,
+        Self::Reset,
+        Self::Soak,
+    ];
 
     /// The name in experiment files.
     pub const fn name(self) -> &'static str {
@@ -34,10 +58,15 @@ impl Measure {
             Self::Ndr => "ndr",
             Self::Pdr => "pdr",
             Self::Throughput => "throughput",
+            Self::LossCurve => "loss-curve",
+            Self::BackToBack => "back-to-back",
+            Self::Recovery => "recovery",
+            Self::Reset => "reset",
+            Self::Soak => "soak",
         }
     }
 
-    /// What the rate is called in reports.
+    /// What the figure is called in reports.
     pub const fn title(self) -> &'static str {
         match self {
             Self::Rate => "forwarding rate",
@@ -45,15 +74,49 @@ impl Measure {
             Self::Ndr => "non-drop rate",
             Self::Pdr => "partial drop rate",
             Self::Throughput => "throughput",
+            Self::LossCurve => "forwarding rate over the loss curve",
+            Self::BackToBack => "longest burst without loss",
+            Self::Recovery => "recovery time",
+            Self::Reset => "reset time",
+            Self::Soak => "time without loss",
         }
     }
 
-    /// The share of the frames that may be lost where a rate is searched for, 0 to 1.
+    /// The unit of the figure.
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Self::Rate | Self::Mrr | Self::Ndr | Self::Pdr | Self::Throughput | Self::LossCurve => {
+                "frames/s"
+            }
+            Self::BackToBack => "frames",
+            Self::Recovery | Self::Reset | Self::Soak => "s",
+        }
+    }
+
+    /// Which way the figure is better.
+    pub const fn direction(self) -> Direction {
+        match self {
+            Self::Recovery | Self::Reset => Direction::LowerIsBetter,
+            _ => Direction::HigherIsBetter,
+        }
+    }
+
+    /// Whether its figure is one of its own, beside the forwarding rate: a
+    /// [`Benchmark`](crate::Benchmark) has it.
+    pub const fn is_benchmark(self) -> bool {
+        matches!(
+            self,
+            Self::LossCurve | Self::BackToBack | Self::Recovery | Self::Reset | Self::Soak
+        )
+    }
+
+    /// The share of the frames that may be lost where a rate is searched for, 0 to 1; also where the
+    /// measure begins with one.
     pub const fn loss_ratio(self) -> Option<f64> {
         match self {
-            Self::Rate | Self::Mrr => None,
-            Self::Ndr | Self::Throughput => Some(0.0),
+            Self::Ndr | Self::Throughput | Self::Recovery | Self::Soak => Some(0.0),
             Self::Pdr => Some(0.005),
+            Self::Rate | Self::Mrr | Self::LossCurve | Self::BackToBack | Self::Reset => None,
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Busy, Churned, Interval, LatencyAt, LatencyFigures, RateSearch};
+use crate::{Benchmark, Busy, Churned, Interval, LatencyAt, LatencyFigures, RateSearch};
 
 /// What both sides counted in one trial, spelled once from the device to the journal. Nothing in it
 /// is derived or trimmed, and what nobody counted is absent, not 0.
@@ -54,6 +54,9 @@ pub struct Measured {
     /// Latency at shares of the rate that was searched for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub latency_at: Vec<LatencyAt>,
+    /// What was observed of a measure that has a figure of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub benchmark: Option<Benchmark>,
     /// Changes of routes during the trial, where there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub churn: Option<Churned>,

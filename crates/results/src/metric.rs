@@ -1,24 +1,27 @@
-//! The two figures of a trial.
+//! The figures of a trial.
 
 use fwdlab_stats::Direction;
 
-use super::Trial;
+use super::{Measure, Trial};
 
-/// A figure that every trial yields.
+/// A figure that a trial yields: all have the first two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Metric {
     /// Forwarding rate in frames/s; the tester can be what limits it.
     Rate,
     /// Device cost in busy nanoseconds per frame, measured by the device.
     Cost,
+    /// The figure of a measure that has one of its own.
+    Own(Measure),
 }
 
 impl Metric {
-    /// `rate` or `cost`.
+    /// `rate`, `cost`, or the measure's name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Rate => "rate",
             Self::Cost => "cost",
+            Self::Own(measure) => measure.name(),
         }
     }
 
@@ -27,13 +30,17 @@ impl Metric {
         match self {
             Self::Rate => "forwarding rate",
             Self::Cost => "device cost",
+            Self::Own(measure) => measure.title(),
         }
     }
 
     /// The figure that somebody asks for, by its name, its unit or its words.
     pub fn named(text: &str) -> Option<Self> {
+        let own = Measure::ALL.into_iter().filter(|own| own.is_benchmark()).map(Self::Own);
+        // Of figures with one unit the first is meant.
         [Self::Rate, Self::Cost]
             .into_iter()
+            .chain(own)
             .find(|own| [own.name(), own.unit(), own.title()].contains(&text))
     }
 
@@ -42,6 +49,7 @@ impl Metric {
         match self {
             Self::Rate => "frames/s",
             Self::Cost => "ns/frame",
+            Self::Own(measure) => measure.unit(),
         }
     }
 
@@ -50,10 +58,16 @@ impl Metric {
         match self {
             Self::Rate => Direction::HigherIsBetter,
             Self::Cost => Direction::LowerIsBetter,
+            Self::Own(measure) => measure.direction(),
         }
     }
 
-    /// The figure that decides between `trials`: the rate when it is the
+    /// The figure that `trials` have of their own, if their measure has one.
+    pub fn own<'t>(mut trials: impl Iterator<Item = &'t Trial>) -> Option<Self> {
+        trials.find_map(|trial| Some(Self::Own(trial.measured.benchmark.as_ref()?.measure())))
+    }
+
+    /// The figure that decides between `trials`: that of their own measure, or else the rate when it is the
     /// device's own in all of them; as soon as the tester or the asked load
     /// bounded one, alone or together with the device, a rate cannot show what
     /// the device could do, and its cost decides. A device that reported no
@@ -61,6 +75,9 @@ impl Metric {
     pub fn deciding<'t>(trials: impl Iterator<Item = &'t Trial>) -> Self {
         let (mut is_bounded, mut has_cost) = (false, true);
         for trial in trials {
+            if let Some(benchmark) = &trial.measured.benchmark {
+                return Self::Own(benchmark.measure());
+            }
             is_bounded |= !trial.limited_by.is_device_alone();
             has_cost &= trial.cost_ns().is_some();
         }
@@ -76,6 +93,10 @@ impl Metric {
         match self {
             Self::Rate => trial.rate_pps,
             Self::Cost => trial.cost_ns(),
+            Self::Own(measure) => {
+                let own = trial.measured.benchmark.as_ref()?;
+                own.figure().filter(|_| own.measure() == measure)
+            }
         }
     }
 }

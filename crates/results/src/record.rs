@@ -161,6 +161,9 @@ pub struct Trial {
     pub traffic: String,
     /// Address family of the traffic.
     pub family: Family,
+    /// What its figure is, where the campaign has several measures.
+    #[serde(default, skip_serializing_if = "Measure::is_rate")]
+    pub measure: Measure,
     /// Whether the trial's figures may be used.
     pub status: Status,
     /// Why the trial failed; `None` when it did not.

@@ -45,6 +45,7 @@ pub fn trial(place: usize) -> Trial {
         id,
         traffic: "inet".to_owned(),
         family: Family::Inet,
+        measure: crate::Measure::Rate,
         status: Status::Ok,
         reason: None,
         started: "2026-11-21T13:00:01Z".to_owned(),

@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod burst;
 mod checks;
 mod error;
 mod flows;
@@ -38,6 +39,7 @@ mod template;
 mod tester;
 mod time;
 
+pub use burst::{BurstOutcome, Burster};
 pub use checks::Checks;
 pub use error::TrafficError;
 pub use flows::{Endpoints, Family, FlowSet};
@@ -45,9 +47,9 @@ pub use latency::LatencySummary;
 pub use load::Load;
 pub use macs::{DEVICE_MACS, TESTER_MACS};
 pub use order::Order;
-pub use outcome::{FaultyFlow, Interval, Outcome, StreamOutcome};
+pub use outcome::{FaultyFlow, Gap, Interval, Lapse, Outcome, StreamOutcome};
 pub use pacer::Pacing;
-pub use plan::{Plan, Stream};
+pub use plan::{LoadChange, Plan, Stream};
 pub use receiver::Receiver;
 pub use recorded::{Capture, CaptureError, LeftOut, Recording};
 pub use replay::{Replay, ReplayPlan, ReplayResult};

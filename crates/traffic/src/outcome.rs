@@ -70,6 +70,27 @@ pub struct FaultyFlow {
     pub faults: FlowFaults,
 }
 
+/// Frames that fell due and were not sent, one after the other: what a device drops that has no
+/// room for them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lapse {
+    /// When the first was given up, in ns since sending began.
+    pub at_ns: u64,
+    /// From the first to the last, in ns.
+    pub ns: u64,
+    /// How many.
+    pub frames: u64,
+}
+
+/// A time in which no frame arrived.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Gap {
+    /// The arrival before it, in ns since sending began.
+    pub at_ns: u64,
+    /// Until the next arrival, in ns.
+    pub ns: u64,
+}
+
 /// The result of a trial: raw samples and totals. Sent = received - duplicated + lost, always.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
@@ -91,6 +112,11 @@ pub struct Outcome {
     pub pacing: Option<Pacing>,
     /// Latencies, if asked for.
     pub latency: Option<LatencySummary>,
+    /// Frames that were given up, at a load other than max; in order, at most
+    /// [`Outcome::MOST_LAPSES`].
+    pub lapses: Vec<Lapse>,
+    /// The longest times between two arrivals, at most [`Outcome::MOST_GAPS`]; in no order.
+    pub gaps: Vec<Gap>,
     /// How many flows had lost, duplicated or reordered frames.
     pub faulty_flows: u64,
     /// The first of them, at most [`Outcome::WORST_FLOWS`].
@@ -100,6 +126,12 @@ pub struct Outcome {
 impl Outcome {
     /// How many faulty flows are listed.
     pub const WORST_FLOWS: usize = 100;
+
+    /// How many lapses are dated; later ones count to the last.
+    pub const MOST_LAPSES: usize = 100_000;
+
+    /// How many gaps are kept.
+    pub const MOST_GAPS: usize = 16;
 
     /// Frames sent.
     pub fn sent(&self) -> u64 {

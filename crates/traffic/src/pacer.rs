@@ -1,5 +1,7 @@
 //! When frames are due.
 
+use crate::outcome::{Lapse, Outcome};
+
 /// Says how many frames are due: at a constant rate frame `i` is due at `start + i / rate`, at a
 /// recorded one when it was recorded.
 ///
@@ -14,7 +16,18 @@ pub(crate) struct Pacer {
     /// Most frames that may be overdue; more are given up.
     most_overdue: u64,
     given_up: u64,
+    lapses: Vec<Lapsed>,
+    /// What is given up within this time of a lapse is part of it, in ticks.
+    one_lapse: u64,
     jitter: Jitter,
+}
+
+/// Frames given up, in ticks.
+#[derive(Clone, Copy, Debug)]
+struct Lapsed {
+    first: u64,
+    last: u64,
+    frames: u64,
 }
 
 /// How regular departures were.
@@ -34,6 +47,9 @@ pub struct Pacing {
 
 #[derive(Clone, Debug, Default)]
 struct Jitter {
+    /// All frames that left.
+    sent: u64,
+    /// Those of which a gap is known.
     frames: u64,
     deviation: f64,
     lateness: f64,
@@ -45,6 +61,9 @@ struct Jitter {
 /// shorter than this, so that the rate holds over an interval; what a longer one held back is
 /// given up, for a burst of it would be another load than the one asked for.
 const CATCH_UP_NS: f64 = 10e6;
+
+/// Frames given up within this time count as one lapse.
+const ONE_LAPSE_NS: f64 = 1e6;
 
 /// When which frame is due, in ticks since the start.
 #[derive(Clone, Debug)]
@@ -88,7 +107,7 @@ impl Schedule {
 impl Pacer {
     pub(crate) fn new(frames_per_second: f64, ns_per_tick: f64, start: u64) -> Self {
         let frames_per_tick = frames_per_second * ns_per_tick / 1e9;
-        Self::of(Schedule::Constant { frames_per_tick }, frames_per_second, start)
+        Self::of(Schedule::Constant { frames_per_tick }, frames_per_second, (ns_per_tick, start))
     }
 
     /// Frames due at these times in ns, at least one, and again after the period, which is longer
@@ -99,10 +118,10 @@ impl Pacer {
         let due: Vec<u64> = due.into_iter().map(ticks).collect();
         let last = due.last().copied().unwrap_or(0);
         let period = ticks(period).max(last + 1);
-        Self::of(Schedule::Recorded { due, period }, asked_pps, start)
+        Self::of(Schedule::Recorded { due, period }, asked_pps, (ns_per_tick, start))
     }
 
-    fn of(schedule: Schedule, asked_pps: f64, start: u64) -> Self {
+    fn of(schedule: Schedule, asked_pps: f64, (ns_per_tick, start): (f64, u64)) -> Self {
         let most_overdue = (asked_pps * CATCH_UP_NS / 1e9).max(512.0) as u64;
         Self {
             schedule,
@@ -111,8 +130,48 @@ impl Pacer {
             scheduled: 0,
             most_overdue,
             given_up: 0,
+            lapses: Vec::new(),
+            one_lapse: (ONE_LAPSE_NS / ns_per_tick) as u64,
             jitter: Jitter::default(),
         }
+    }
+
+    /// Goes on at another rate; what is overdue stays so.
+    #[cold]
+    pub(crate) fn change(&mut self, frames_per_second: f64, ns_per_tick: f64, now: u64) {
+        let overdue = self.due(now);
+        let frames_per_tick = frames_per_second * ns_per_tick / 1e9;
+        self.schedule = Schedule::Constant { frames_per_tick };
+        self.asked_pps = frames_per_second;
+        // As if the overdue had fallen due at the new rate until now.
+        let since = overdue as f64 / frames_per_tick;
+        self.start = now.saturating_sub(since as u64);
+        self.scheduled = 0;
+    }
+
+    /// Notes that frames are given up at `now`.
+    #[cold]
+    fn lapse(&mut self, frames: u64, now: u64) {
+        self.given_up += frames;
+        let is_full = self.lapses.len() == Outcome::MOST_LAPSES;
+        match self.lapses.last_mut() {
+            Some(last) if is_full || now - last.last <= self.one_lapse => {
+                last.last = now;
+                last.frames += frames;
+            }
+            _ => self.lapses.push(Lapsed { first: now, last: now, frames }),
+        }
+    }
+
+    /// When frames were given up, since `start`.
+    pub(crate) fn lapses(&self, start: u64, ns_per_tick: f64) -> Vec<Lapse> {
+        let ns = |ticks: u64| (ticks as f64 * ns_per_tick) as u64;
+        let lapse = |own: &Lapsed| Lapse {
+            at_ns: ns(own.first.saturating_sub(start)),
+            ns: ns(own.last - own.first),
+            frames: own.frames,
+        };
+        self.lapses.iter().map(lapse).collect()
     }
 
     /// How many frames are due at `now`.
@@ -121,7 +180,7 @@ impl Pacer {
         let until_now = self.schedule.until(now.saturating_sub(self.start));
         let due = until_now.saturating_sub(self.scheduled);
         if due > self.most_overdue {
-            self.given_up += due - self.most_overdue;
+            self.lapse(due - self.most_overdue, now);
             self.scheduled = until_now - self.most_overdue;
             return self.most_overdue as usize;
         }
@@ -149,11 +208,12 @@ impl Pacer {
         // The mean over the batch is that of its middle: exactly so at a constant rate.
         jitter.lateness += count as f64 * (lateness - (last_due - first_due) / 2.0).max(0.0);
         jitter.max_lateness = jitter.max_lateness.max(lateness);
+        jitter.sent += count as u64;
         self.scheduled += count as u64;
     }
 
     pub(crate) fn summary(&self, ns_per_tick: f64) -> Pacing {
-        let sent = (self.scheduled - self.given_up).max(1) as f64;
+        let sent = self.jitter.sent.max(1) as f64;
         Pacing {
             asked_pps: self.asked_pps,
             given_up: self.given_up,
@@ -211,6 +271,30 @@ mod tests {
         assert!((pacing.mean_jitter_ns - 100.0).abs() < 1.0, "{pacing:?}");
         assert!((pacing.max_lateness_ns - 100.0).abs() < 1.0, "{pacing:?}");
         assert!((pacing.mean_lateness_ns - 50.0).abs() < 1.0, "{pacing:?}");
+    }
+
+    #[test]
+    fn what_is_given_up_is_dated_and_a_change_of_rate_gives_up_nothing() {
+        let mut pacer = Pacer::new(10e6, 1.0, 1000);
+        // A pause of 50 ms, 10 ms of which are caught up.
+        assert_eq!(pacer.due(50_001_000), 100_000);
+        pacer.left(100_000, 50_001_000);
+        assert_eq!(pacer.due(50_002_000), 10);
+        pacer.change(1e6, 1.0, 50_002_000);
+        let due = pacer.due(50_002_000);
+        assert!((10..=11).contains(&due), "{due}");
+        pacer.left(due, 50_002_000);
+        let due = pacer.due(51_002_000);
+        assert!((999..=1001).contains(&due), "{due}");
+        let lapses = pacer.lapses(1000, 1.0);
+        assert_eq!(lapses, [Lapse { at_ns: 50_000_000, ns: 0, frames: 400_001 }]);
+        // Later ones are others, near ones the same.
+        pacer.due(200_000_000);
+        pacer.due(300_000_000);
+        pacer.due(300_500_000);
+        let lapses = pacer.lapses(1000, 1.0);
+        assert_eq!(lapses.len(), 3, "{lapses:?}");
+        assert_eq!(lapses[2].ns, 500_000);
     }
 
     #[test]

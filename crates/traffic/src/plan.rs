@@ -31,6 +31,15 @@ impl Stream {
     }
 }
 
+/// Another load from some time on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LoadChange {
+    /// Since sending began, in ns.
+    pub after_ns: u64,
+    /// Frames/s from then on.
+    pub pps: f64,
+}
+
 /// One trial's traffic. [`Plan::new`] fills in the defaults; change fields as needed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
@@ -40,6 +49,8 @@ pub struct Plan {
     pub recording: Option<Arc<Recording>>,
     /// Offered load, all streams together.
     pub load: Load,
+    /// Another load later; only where the first one is not [`Load::Max`].
+    pub change: Option<LoadChange>,
     /// MAC address that the tester sends from.
     pub source_mac: MacAddr,
     /// MAC address that the tester sends to: the device's, on the sending side.
@@ -77,6 +88,7 @@ impl Plan {
             streams,
             recording: None,
             load: Load::Max,
+            change: None,
             source_mac: MacAddr([2, 0, 0, 0, 0, 1]),
             device_mac: MacAddr([2, 0, 0, 0, 0, 2]),
             arrival_mac: MacAddr([2, 0, 0, 0, 0, 1]),

@@ -7,7 +7,7 @@ use fwdlab_port::{Batch, Clock, Pool, Port};
 use crate::error::TrafficError;
 use crate::frames::Frames;
 use crate::load::Load;
-use crate::outcome::{FaultyFlow, Interval, Outcome, StreamOutcome};
+use crate::outcome::{FaultyFlow, Gap, Interval, Outcome, StreamOutcome};
 use crate::pacer::Pacer;
 use crate::plan::Plan;
 use crate::receiver::Receiver;
@@ -87,6 +87,13 @@ struct Run<'a> {
     intervals: Vec<Interval>,
     on_interval: &'a mut dyn FnMut(&Interval),
     pacer: Option<Pacer>,
+    /// When the load changes, and to what; never after it has.
+    change: Option<(u64, f64)>,
+    /// The last arrival, and the longest times without one, in ticks.
+    arrival: Option<u64>,
+    gaps: Vec<(u64, u64)>,
+    /// Shorter gaps are not kept.
+    least_gap: u64,
     sent: u64,
     refused: u64,
     polls: u32,
@@ -152,11 +159,19 @@ impl<A: Port, B: Port, T: TimeSource> Tester<A, B, T> {
             if now >= run.interval_end {
                 run.close_interval(now, self.receiver.received());
             }
+            if let Some((at, pps)) = run.change
+                && now >= at
+            {
+                run.change_load(now, pps);
+            }
             if now >= run.end || stop.load(Ordering::Relaxed) {
                 run.finish(now, self.receiver.received());
                 break;
             }
             let received = self.inhale(now);
+            if received > 0 {
+                run.arrived(now);
+            }
             let sent = self.exhale(&mut run, now, received);
             run.idle_polls = if received == 0 { run.idle_polls.saturating_add(1) } else { 0 };
             if received == 0 && sent == 0 {
@@ -190,6 +205,10 @@ impl<A: Port, B: Port, T: TimeSource> Tester<A, B, T> {
             intervals: Vec::with_capacity(planned.min(1 << 20) as usize),
             on_interval,
             pacer: self.pacer(ns_per_tick, start),
+            change: self.plan.change.map(|change| (start + ticks(change.after_ns), change.pps)),
+            arrival: None,
+            gaps: Vec::with_capacity(Outcome::MOST_GAPS),
+            least_gap: 0,
             sent: 0,
             refused: 0,
             polls: 0,
@@ -317,6 +336,12 @@ impl<A: Port, B: Port, T: TimeSource> Tester<A, B, T> {
                 .receiver
                 .latency()
                 .map(|latency| latency.summary(|ticks| (ticks as f64 * ns_per_tick) as u64)),
+            lapses: run
+                .pacer
+                .as_ref()
+                .map(|pacer| pacer.lapses(run.start, ns_per_tick))
+                .unwrap_or_default(),
+            gaps: run.gaps(),
             intervals: run.intervals,
             ..Outcome::default()
         };
@@ -357,6 +382,43 @@ impl<A: Port, B: Port, T: TimeSource> Tester<A, B, T> {
 }
 
 impl Run<'_> {
+    #[cold]
+    fn change_load(&mut self, now: u64, pps: f64) {
+        self.change = None;
+        if let Some(pacer) = &mut self.pacer {
+            pacer.change(pps, self.ns_per_tick, now);
+        }
+    }
+
+    #[inline]
+    fn arrived(&mut self, now: u64) {
+        let before = self.arrival.replace(now).unwrap_or(now);
+        if now - before > self.least_gap {
+            self.keep_gap(before, now - before);
+        }
+    }
+
+    /// Keeps the gap if it is one of the longest.
+    #[cold]
+    fn keep_gap(&mut self, at: u64, length: u64) {
+        if self.gaps.len() < Outcome::MOST_GAPS {
+            self.gaps.push((at, length));
+            return;
+        }
+        if let Some(shortest) = self.gaps.iter_mut().min_by_key(|(_, length)| *length) {
+            *shortest = (at, length);
+        }
+        self.least_gap = self.gaps.iter().map(|(_, length)| *length).min().unwrap_or(0);
+    }
+
+    fn gaps(&self) -> Vec<Gap> {
+        let ns = |ticks: u64| (ticks as f64 * self.ns_per_tick) as u64;
+        self.gaps
+            .iter()
+            .map(|&(at, length)| Gap { at_ns: ns(at - self.start), ns: ns(length) })
+            .collect()
+    }
+
     fn close_interval(&mut self, now: u64, received: u64) {
         let ns = |ticks: u64| (ticks as f64 * self.ns_per_tick) as u64;
         let before = |field: fn(&Interval) -> u64| self.intervals.iter().map(field).sum::<u64>();

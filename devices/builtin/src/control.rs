@@ -10,6 +10,29 @@ use fwdlab_router::{RouterError, check_word, settable_words};
 /// a slowdown of known size for calibration.
 pub const EXTRA_NS_PER_FRAME: &str = "fwdlab.device.extra_ns_per_frame";
 
+/// The built-in device holds so many frames that wait for it, a power of two from 64 to 4096: a
+/// buffer of known size.
+pub const BUFFER_FRAMES: &str = "fwdlab.device.buffer_frames";
+
+/// Frames that wait in front of the device unless a variant says otherwise.
+pub(crate) const USUAL_BUFFER: usize = 4096;
+
+/// Checks the value of [`BUFFER_FRAMES`].
+///
+/// # Errors
+/// When it is no power of two in range.
+pub(crate) fn check_buffer(value: &str) -> Result<usize, Complaint> {
+    let frames = value.parse::<usize>().ok();
+    let fits = |frames: &usize| frames.is_power_of_two() && (64..=USUAL_BUFFER).contains(frames);
+    frames.filter(fits).ok_or_else(|| {
+        Complaint::new(
+            format!("{value:?} does not fit this control word"),
+            format!("a power of two from 64 to {USUAL_BUFFER}"),
+            "write for instance 1024",
+        )
+    })
+}
+
 /// Whether a word looks like a sysctl of Linux.
 fn is_sysctl(word: &str) -> bool {
     let word = word.replace('/', ".");

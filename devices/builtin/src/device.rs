@@ -19,7 +19,7 @@ use fwdlab_port::ring::{self, RingPort};
 use fwdlab_port::{Clock, Pool, PoolConfig};
 #[cfg(all(target_os = "linux", feature = "sampler"))]
 use fwdlab_results::profile::Profiled;
-use fwdlab_results::{Churned, LatencyFigures, Measured, TrialEnvironment};
+use fwdlab_results::{Benchmark, Churned, LatencyFigures, Measure, Measured, TrialEnvironment};
 use fwdlab_router::{Overflow, Router, Worker};
 use fwdlab_traffic::{
     DEVICE_MACS, FlowSet, LatencySummary, Load, Outcome, Plan, Stream, TESTER_MACS, Tester,
@@ -30,11 +30,14 @@ use crate::layout::Layout;
 use crate::poll::{Metronome, poll_until};
 use crate::probe::Probe;
 use crate::sampler::{Cores, Sampler};
-use crate::{BuiltinError, machine, setup};
+use crate::{BuiltinError, control, machine, setup};
 
 /// Frames that circulate between tester and device: the lines of them that are touched fit the
 /// second-level cache of current processors.
 pub(super) const FRAMES_IN_FLIGHT: usize = 2048;
+
+/// Frames of the longest burst: more than the device can hold back.
+const BURST_FRAMES: usize = 2 * control::USUAL_BUFFER;
 
 /// Frames that the tester publishes at once. The device takes as many at a time, whatever its
 /// speed, so that its cost per frame does not depend on how long it waited.
@@ -56,8 +59,10 @@ pub(super) struct Rings {
     /// As the variant that was applied last has set it up.
     router: Option<Router>,
     churning: Option<Churning>,
+    /// Frames that wait in front of the device.
+    buffer: usize,
     /// Where memory lies.
-    layout: Layout,
+    pub(super) layout: Layout,
     /// How fast the device's processor was so far.
     pulse: Pulse,
 }
@@ -69,7 +74,8 @@ impl Rings {
     /// When there is no memory for the frames.
     pub(super) fn new(experiment: Arc<Experiment>, place: &Where) -> Result<Self, BuiltinError> {
         let layout = Layout::of(place.layout);
-        let frames = FRAMES_IN_FLIGHT + layout.frames();
+        let has_bursts = experiment.traffics.iter().any(|own| own.measure == Measure::BackToBack);
+        let frames = if has_bursts { BURST_FRAMES } else { FRAMES_IN_FLIGHT } + layout.frames();
         let usual = PoolConfig { frames, ..PoolConfig::default() };
         let capacity = usual.capacity.max(setup::longest_frame(&experiment));
         let pool = Pool::new(PoolConfig { capacity, ..usual })?;
@@ -88,6 +94,7 @@ impl Rings {
             spare_core,
             router: None,
             churning,
+            buffer: control::USUAL_BUFFER,
             layout,
             pulse: Pulse::knowing(place.fastest_beat_ns),
         })
@@ -113,6 +120,7 @@ impl Device for Rings {
         self.router = None;
         let router = setup::router(&self.experiment, variant).map_err(BuiltinError::from)?;
         let proof = setup::proof(&router, variant);
+        self.buffer = setup::buffer(variant);
         self.router = Some(router);
         Ok(proof)
     }
@@ -173,13 +181,14 @@ impl Rings {
         let first = self.layout.take(&self.pool);
         let mut plan = plan(request)?;
         let experiment = request.experiment;
-        let (search, latency_at) = match experiment.measure.loss_ratio() {
+        let measure = request.traffic.measure;
+        let (search, latency_at) = match measure.loss_ratio() {
             None => (None, Vec::new()),
             Some(loss_ratio) => {
                 let seconds = experiment.duration.as_secs_f64();
-                let goal = (experiment.measure, loss_ratio, seconds);
+                let goal = (measure, loss_ratio, seconds);
                 let found = self.search(router, &plan, goal, watch)?;
-                let latency_at = match experiment.latency {
+                let latency_at = match plan.latency {
                     true => {
                         let rate = (found.lower_pps, seconds);
                         self.latency_at_shares(router, &plan, rate, watch)?
@@ -190,16 +199,18 @@ impl Rings {
                 (Some(found), latency_at)
             }
         };
+        let found = search.as_ref().map_or(0.0, |found| found.lower_pps);
+        let benchmark = self.benchmark(router, &plan, (request, found), watch)?;
+        if let Some(Benchmark::Soak(soak)) = &benchmark {
+            plan.load = Load::Pps(soak.load_pps);
+        }
         let switches = match &self.churning {
             Some(churning) => churning.prepare(router, (experiment, request.traffic))?,
             None => Vec::new(),
         };
-        let (tester_a, device_0) = ring::pair(2 * FRAMES_IN_FLIGHT);
-        let (device_1, tester_b) = ring::pair(2 * FRAMES_IN_FLIGHT);
-        let worker = router
-            .worker([(0, device_0), (1, device_1)])?
-            .with_pool(self.pool.clone())
-            .with_overflow(Overflow::Wait);
+        let (tester, device) = self.rings();
+        let buffer = tester.0.capacity();
+        let worker = worker(router, device, &self.pool)?;
         let roundtrip = self.cores.and_then(|(a, b)| pingpong::measure(a, b).ok());
         let (rally, diary) = (Rally::new(), Diary::default());
         let cores = self.cores.map(|_| Cores { rally: &rally, clock: &self.clock });
@@ -213,14 +224,12 @@ impl Rings {
         });
         let (outcome, place, churned) = self.forward(
             Bench { worker, plan: &plan, rally: &rally, diary: Some(&diary), probe, churn },
-            (tester_a, tester_b),
+            tester,
             &mut sampler,
             watch,
         )?;
         drop(first);
-        if !self.pool.restore() {
-            return Err(BuiltinError::Thread { what: "it kept frames of the pool".to_owned() });
-        }
+        self.gather(0)?;
         if watch.is_stopped() {
             return Err(BuiltinError::Stopped);
         }
@@ -239,13 +248,39 @@ impl Rings {
             let what = "the device bore the largest load tried: the state of the machine changed";
             measured.warnings.push(what.to_owned());
         }
+        if request.variant.set.contains_key(control::BUFFER_FRAMES) {
+            measured.proof.insert(control::BUFFER_FRAMES.to_owned(), buffer.to_string());
+        }
         measured.search = search;
+        measured.benchmark = benchmark;
         measured.latency = outcome.latency.map(figures);
         measured.latency_at = latency_at;
         if !place.is_pinned {
             measured.warnings.push("tester and device were not pinned to two cores".to_owned());
         }
         Ok(measured)
+    }
+
+    /// Two pairs of ports: the tester's, and the device's. What waits in front of the device has as
+    /// much room as the variant says; what comes back always has enough.
+    pub(super) fn rings(&self) -> ((RingPort, RingPort), [(u16, RingPort); 2]) {
+        let (tester_a, device_0) = ring::pair(self.buffer);
+        let (device_1, tester_b) = ring::pair(BURST_FRAMES);
+        ((tester_a, tester_b), [(0, device_0), (1, device_1)])
+    }
+
+    /// Puts the pool's frames in order once all are home, but for so many that are kept from use.
+    pub(super) fn gather(&self, kept: usize) -> Result<(), BuiltinError> {
+        let are_all = self.pool.restore();
+        match are_all || self.pool.available() + kept == self.pool.config().frames {
+            true => Ok(()),
+            false => Err(BuiltinError::Thread { what: "it kept frames of the pool".to_owned() }),
+        }
+    }
+
+    /// The cores of tester and device.
+    pub(super) fn cores(&self) -> [Option<usize>; 2] {
+        [self.cores.map(|(tester, _)| tester), self.cores.map(|(_, device)| device)]
     }
 
     /// Runs the device on a thread of its own and the tester on this one, until the plan's end.
@@ -258,9 +293,7 @@ impl Rings {
     ) -> Result<(Outcome, Place, Option<Churned>), BuiltinError> {
         let mut tester = Tester::new(plan, &self.pool, out, back)?;
         let is_over = AtomicBool::new(false);
-        let pin =
-            |core: Option<usize>| core.is_some_and(|c| affinity::pin_current_thread(c).is_ok());
-        let device_core = self.cores.map(|(_, device)| device);
+        let [tester_core, device_core] = self.cores();
         let layout = &self.layout;
         std::thread::scope(|scope| {
             let device = std::thread::Builder::new()
@@ -290,7 +323,7 @@ impl Rings {
                 })
                 .transpose()
                 .map_err(|source| BuiltinError::Port(fwdlab_port::PortError::Thread { source }))?;
-            let is_pinned = pin(self.cores.map(|(tester, _)| tester));
+            let is_pinned = pin(tester_core);
             let share = CoreShare::begin();
             let outcome = tester.run(watch.stop, &mut |interval| {
                 (watch.on_interval)(&sampler.sample(interval));
@@ -310,6 +343,21 @@ pub(super) fn figures(latency: LatencySummary) -> LatencyFigures {
     let LatencySummary { frames, minimum_ns, median_ns, p99_ns, .. } = latency;
     let LatencySummary { p99_9_ns, p99_99_ns, maximum_ns, .. } = latency;
     LatencyFigures { frames, minimum_ns, median_ns, p99_ns, p99_9_ns, p99_99_ns, maximum_ns }
+}
+
+/// What forwards between the device's ports.
+pub(super) fn worker(
+    router: &mut Router,
+    ports: impl IntoIterator<Item = (u16, RingPort)>,
+    pool: &Pool,
+) -> Result<Worker<RingPort>, BuiltinError> {
+    let worker = router.worker(ports)?;
+    Ok(worker.with_pool(pool.clone()).with_overflow(Overflow::Wait))
+}
+
+/// Pins the calling thread, where there is a core for it.
+pub(super) fn pin(core: Option<usize>) -> bool {
+    core.is_some_and(|core| affinity::pin_current_thread(core).is_ok())
 }
 
 /// How a thread, or both, got on with its core.
@@ -371,7 +419,7 @@ pub fn plan(request: &Request<'_>) -> Result<Plan, BuiltinError> {
     plan.duration_ns = (experiment.warmup + experiment.duration).as_nanos() as u64;
     plan.interval_ns = experiment.interval.as_nanos() as u64;
     plan.drain_ns = PATIENCE.as_nanos() as u64;
-    plan.latency = experiment.latency;
+    plan.latency = experiment.latency && !traffic.measure.is_benchmark();
     plan.frames_in_flight = FRAMES_IN_FLIGHT;
     plan.batch = BATCH;
     Ok(plan)

@@ -25,11 +25,17 @@ impl Schema for Builtin {
     }
 
     fn check_word(&self, word: &str) -> Result<(), Complaint> {
-        control::check_name(word, self.name())
+        match word {
+            control::BUFFER_FRAMES => Ok(()),
+            word => control::check_name(word, self.name()),
+        }
     }
 
     fn check_value(&self, word: &str, value: &str) -> Result<(), Complaint> {
-        control::check_value(word, value)
+        match word {
+            control::BUFFER_FRAMES => control::check_buffer(value).map(drop),
+            word => control::check_value(word, value),
+        }
     }
 }
 

@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod benchmarks;
 mod churn;
 pub mod control;
 mod device;
@@ -19,6 +20,7 @@ mod machine;
 mod poll;
 #[cfg_attr(not(all(target_os = "linux", feature = "sampler")), path = "probe/left_out.rs")]
 mod probe;
+mod reset;
 mod sampler;
 mod search;
 mod setup;

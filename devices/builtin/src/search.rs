@@ -5,18 +5,17 @@
 //! the tester's queue holds what a receive ring would, and what does not fit there would have
 //! been dropped.
 
-use fwdlab_port::ring;
-use fwdlab_router::{Overflow, Router};
+use fwdlab_router::{Counters, Router};
 use fwdlab_stats::search::{self, BinarySearch, Goal, Limits, Search, Step};
 use fwdlab_traffic::{Load, Outcome, Plan};
 
 use super::BuiltinError;
-use super::device::{BATCH, Bench, FRAMES_IN_FLIGHT, Rings, figures};
+use super::device::{BATCH, Bench, Rings, figures, worker};
 use super::probe::Probe;
 use super::sampler::Sampler;
 use fwdlab_device::Watch;
 use fwdlab_port::pingpong::Rally;
-use fwdlab_results::{LatencyAt, Measure, RateSearch, SearchTrial};
+use fwdlab_results::{Interval, LatencyAt, Measure, RateSearch, SearchTrial};
 
 /// Frames that may still be due when a trial ends without being lost: two batches, the one that
 /// is being written and the one that waits for its frames.
@@ -24,7 +23,7 @@ const STILL_DUE: u64 = 2 * BATCH as u64;
 /// Trials at a load; so many make up the time that decides it.
 const TRIALS_PER_LOAD: f64 = 5.0;
 /// The shortest trial in s: shorter ones say more about a single interrupt than about the device.
-const SHORTEST_S: f64 = 0.02;
+pub(super) const SHORTEST_S: f64 = 0.02;
 /// The loads that are tried lie between these shares of the maximum receive rate.
 const RANGE: (f64, f64) = (0.01, 1.2);
 /// Bounds of a binary search are this close at its end, relative to the upper one.
@@ -76,11 +75,12 @@ impl Rings {
         watch: &Watch<'_>,
     ) -> Result<RateSearch, BuiltinError> {
         let final_trial_s = (seconds / TRIALS_PER_LOAD).max(SHORTEST_S);
-        let most = self.offer(router, plan, (Load::Max, final_trial_s), watch)?;
-        let mrr_pps = most.received() as f64 * 1e9 / most.duration_ns.max(1) as f64;
+        let mrr_pps = self.mrr(router, plan, final_trial_s, watch)?;
         let limits = Limits { min_load: mrr_pps * RANGE.0, max_load: mrr_pps * RANGE.1 };
         let mut finder = match measure {
-            Measure::Throughput => Finder::Binary(BinarySearch::new(limits, BINARY_WIDTH, seconds)),
+            Measure::Throughput | Measure::Recovery => {
+                Finder::Binary(BinarySearch::new(limits, BINARY_WIDTH, seconds))
+            }
             _ => Finder::Multiple(Search::new(
                 limits,
                 vec![Goal {
@@ -120,6 +120,36 @@ impl Rings {
         Ok(RateSearch { mrr_pps, lower_pps, upper_pps, trials })
     }
 
+    /// What the device forwards of all that the tester can send, in frames/s.
+    pub(super) fn mrr(
+        &self,
+        router: &mut Router,
+        plan: &Plan,
+        seconds: f64,
+        watch: &Watch<'_>,
+    ) -> Result<f64, BuiltinError> {
+        let most = self.offer(router, plan, (Load::Max, seconds), watch)?;
+        // What waited in the rings came after the end.
+        let received: u64 = most.intervals.iter().map(|interval| interval.received).sum();
+        match received {
+            0 => Err(unfound("no frame came back: check the routes".to_owned())),
+            frames => Ok(frames as f64 * 1e9 / most.duration_ns.max(1) as f64),
+        }
+    }
+
+    /// Offers a load for so many seconds and says what came of it.
+    pub(super) fn try_load(
+        &self,
+        router: &mut Router,
+        plan: &Plan,
+        (load_pps, seconds): (f64, f64),
+        watch: &Watch<'_>,
+    ) -> Result<SearchTrial, BuiltinError> {
+        let outcome = self.offer(router, plan, (Load::Pps(load_pps), seconds), watch)?;
+        let search::Trial { sent, lost, .. } = judged(load_pps, seconds, &outcome);
+        Ok(SearchTrial { load_pps, ms: seconds * 1e3, sent, lost })
+    }
+
     /// Latency at shares of a rate, each for `seconds`. The rate was found with time stamps in the
     /// frames, too: they cost the tester time, and a load that it only bears without them would fill
     /// its queue.
@@ -140,7 +170,7 @@ impl Rings {
     }
 
     /// Offers a load for some time.
-    fn offer(
+    pub(super) fn offer(
         &self,
         router: &mut Router,
         plan: &Plan,
@@ -149,22 +179,28 @@ impl Rings {
     ) -> Result<Outcome, BuiltinError> {
         let mut plan = Plan { load, duration_ns: (seconds * 1e9) as u64, ..plan.clone() };
         plan.interval_ns = plan.duration_ns.max(1);
-        let (tester_a, device_0) = ring::pair(2 * FRAMES_IN_FLIGHT);
-        let (device_1, tester_b) = ring::pair(2 * FRAMES_IN_FLIGHT);
-        let worker = router
-            .worker([(0, device_0), (1, device_1)])?
-            .with_pool(self.pool.clone())
-            .with_overflow(Overflow::Wait);
+        self.offer_plan(router, &plan, watch, &mut |_, _| {})
+    }
+
+    /// Runs a plan; `on_interval` gets the device's counters, and the interval.
+    pub(super) fn offer_plan(
+        &self,
+        router: &mut Router,
+        plan: &Plan,
+        watch: &Watch<'_>,
+        on_interval: &mut dyn FnMut(&Counters, &Interval),
+    ) -> Result<Outcome, BuiltinError> {
+        let ((tester_a, tester_b), device) = self.rings();
+        let worker = worker(router, device, &self.pool)?;
+        let counters = worker.counters();
         let mut sampler = Sampler::new(worker.counters(), None, None);
-        let mut silent = Watch { on_interval: &mut |_| {}, stop: watch.stop };
+        let mut noted = |interval: &Interval| on_interval(&counters, interval);
+        let mut silent = Watch { on_interval: &mut noted, stop: watch.stop };
         let (rally, probe) = (Rally::new(), Probe::none());
-        let bench =
-            Bench { worker, plan: &plan, rally: &rally, diary: None, probe: &probe, churn: None };
+        let bench = Bench { worker, plan, rally: &rally, diary: None, probe: &probe, churn: None };
         let (outcome, _, _) =
             self.forward(bench, (tester_a, tester_b), &mut sampler, &mut silent)?;
-        if !self.pool.restore() {
-            return Err(BuiltinError::Thread { what: "it kept frames of the pool".to_owned() });
-        }
+        self.gather(self.layout.frames())?;
         if watch.is_stopped() { Err(BuiltinError::Stopped) } else { Ok(outcome) }
     }
 }

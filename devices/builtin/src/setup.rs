@@ -7,6 +7,7 @@ use fwdlab_fib::{Inet, Inet6, Nexthop, Prefix};
 use fwdlab_router::{PortConfig, Router, RouterError};
 use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS};
 
+use crate::control::{BUFFER_FRAMES, USUAL_BUFFER, check_buffer};
 use fwdlab_experiment::{Experiment, Route, Variant};
 
 /// MTU of the device's ports unless longer frames are sent, bytes.
@@ -26,7 +27,8 @@ pub fn router(experiment: &Experiment, variant: &Variant) -> Result<Router, Rout
         let mtu = fwdlab_traffic::size::mtu_of(longest_frame(experiment)).max(USUAL_MTU);
         router.add_port(port_config(&experiment.routes.fixed, port)?.mtu(mtu))?;
     }
-    for (word, value) in &variant.set {
+    // The buffer in front of it is the device's, not the router's.
+    for (word, value) in variant.set.iter().filter(|(word, _)| *word != BUFFER_FRAMES) {
         router.set(word, value)?;
     }
     let (routes, routes6) = by_family(&experiment.routes.fixed);
@@ -42,6 +44,12 @@ pub fn router(experiment: &Experiment, variant: &Variant) -> Result<Router, Rout
         }
     }
     Ok(router)
+}
+
+/// Frames that wait in front of the device.
+pub(super) fn buffer(variant: &Variant) -> usize {
+    let asked = variant.set.get(BUFFER_FRAMES).and_then(|value| check_buffer(value).ok());
+    asked.unwrap_or(USUAL_BUFFER)
 }
 
 /// What the router answers when asked for each word that the variant set.

@@ -7,7 +7,9 @@ use std::time::Duration;
 use fwdlab_claims::known;
 use fwdlab_claims::order::{self, Turn, Who};
 use fwdlab_experiment::{Experiment, Variant};
-use fwdlab_results::{Calibration, Campaign, Grouping, Results, SCHEMA, TrialOrder, TruthKind};
+use fwdlab_results::{
+    Calibration, Campaign, Grouping, Measure, Results, SCHEMA, TrialOrder, TruthKind,
+};
 
 /// What a campaign runs, in order.
 #[derive(Clone, Debug, PartialEq)]
@@ -160,12 +162,23 @@ impl Plan {
 
     /// The least time that all trials take: traffic alone, without setting up.
     pub fn traffic_time(&self, experiment: &Experiment) -> Duration {
-        // A search decides some eight loads, each in the counted part's time.
-        let searches = if experiment.measure.loss_ratio().is_some() { 8 } else { 0 };
-        // Latency is measured at three shares of the rate found, too.
-        let shares = if searches > 0 && experiment.latency { 3 } else { 0 };
-        let parts = 1 + searches + shares;
-        (experiment.warmup + experiment.duration * parts) * self.trials.len() as u32
+        let one = |planned: &PlannedTrial| {
+            let measure = experiment.traffics[planned.traffic].measure;
+            // A search decides some eight loads, each in the counted part's time.
+            let searches = if measure.loss_ratio().is_some() { 8 } else { 0 };
+            // Latency is measured at three shares of the rate found, too.
+            let shares = if searches > 0 && experiment.latency { 3 } else { 0 };
+            let own = match measure {
+                // Down and up in the counted part's time, and the burst searches in less.
+                Measure::LossCurve => experiment.duration * 2,
+                Measure::BackToBack => experiment.duration,
+                Measure::Recovery | Measure::Reset => experiment.duration * 2,
+                Measure::Soak => experiment.benchmarks.soak,
+                _ => Duration::ZERO,
+            };
+            experiment.warmup + experiment.duration * (1 + searches + shares) + own
+        };
+        self.trials.iter().map(one).sum()
     }
 }
 

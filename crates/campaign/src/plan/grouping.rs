@@ -50,7 +50,7 @@ impl Terms {
         let all = f64::from(blocks) * (traffics.len() * variants.len()) as f64;
         let trials = (all * self.calibrate / (1.0 - self.calibrate)) as usize;
         let is_varied = |word: &str| variants.iter().any(|own| own.set.contains_key(word));
-        let is_rate = experiment.measure.loss_ratio().is_none();
+        let is_rate = traffics.iter().all(|own| own.measure.loss_ratio().is_none());
         let slow_word = self.slow_word.filter(|word| !is_varied(word) && is_rate);
         let kinds = match slow_word {
             Some(_) => &[TruthKind::Same, TruthKind::Slower][..],

@@ -312,6 +312,7 @@ fn blank(experiment: &Experiment, planned: &PlannedTrial) -> Trial {
         variant: planned.name(experiment).to_owned(),
         traffic: traffic.name.clone(),
         family: traffic.family,
+        measure: experiment.own_measure(traffic),
         status: Status::Ok,
         reason: None,
         started: utc_stamp(SystemTime::now()),

@@ -1,5 +1,6 @@
 //! Findings in the words of a report: trials by their ids, figures with their units.
 
+use fwdlab_results::Metric;
 use fwdlab_stats::validity::Finding;
 
 use super::VerdictClaim;
@@ -46,10 +47,10 @@ impl VerdictClaim {
     }
 
     fn figure(&self, value: f64) -> String {
-        if self.metric == "cost" {
-            format!("{} ns/frame", units::ns(value))
-        } else {
-            units::rate(value)
+        match Metric::named(self.metric) {
+            Some(Metric::Cost) => format!("{} ns/frame", units::ns(value)),
+            Some(Metric::Own(own)) => units::figure(value, own.unit()),
+            _ => units::rate(value),
         }
     }
 }

@@ -129,7 +129,7 @@ pub struct VerdictClaim {
     pub baseline: String,
     /// The margin as a ratio.
     pub margin: f64,
-    /// `rate` or `cost`: the figure that decides.
+    /// `rate`, `cost`, or the name of a measure with a figure of its own: the figure that decides.
     pub metric: &'static str,
     /// Trials of the comparison in which the tester or the asked load bounded the rate, alone or
     /// together with the device.
@@ -145,6 +145,9 @@ pub struct VerdictClaim {
     pub rate: Option<Comparison>,
     /// The comparison of device costs, as the change in frames per busy second.
     pub cost: Option<Comparison>,
+    /// The comparison of the figure that the measure has of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own: Option<Comparison>,
     /// The rank test beside a comparison without blocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank: Option<RankTest>,
@@ -165,7 +168,11 @@ pub struct VerdictClaim {
 impl VerdictClaim {
     /// The comparison that decides.
     pub fn comparison(&self) -> Option<&Comparison> {
-        if self.metric == "rate" { self.rate.as_ref() } else { self.cost.as_ref() }
+        match self.metric {
+            "rate" => self.rate.as_ref(),
+            "cost" => self.cost.as_ref(),
+            _ => self.own.as_ref(),
+        }
     }
 
     /// How many trials were compared, of both sides together.
@@ -198,6 +205,9 @@ pub struct Cell {
     pub rate: Option<Spread>,
     /// Device cost in ns/frame over the kept trials.
     pub cost: Option<Spread>,
+    /// The figure that the measure has of its own, in its unit, over the kept trials.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own: Option<Spread>,
     /// Kept trials by what bounded their rate: `device`, `generator`, `load`, `core`.
     pub limited_by: BTreeMap<&'static str, usize>,
     /// Frames sent by the tester in the kept trials; absent when one did not count them.

@@ -94,7 +94,9 @@ fn resolve_cell(cell: &Cell, trials: &BTreeMap<&str, &Trial>) -> Vec<Unresolved>
             found.push(wrong(format!("trial {} did not fail", failure.trial)));
         }
     }
-    for (metric, stated) in [(Metric::Rate, &cell.rate), (Metric::Cost, &cell.cost)] {
+    let own = Metric::own(kept.iter().copied()).map(|own| (own, &cell.own));
+    let stated = [(Metric::Rate, &cell.rate), (Metric::Cost, &cell.cost)].into_iter().chain(own);
+    for (metric, stated) in stated {
         let values: Vec<f64> = kept.iter().filter_map(|t| metric.of(t)).collect();
         let computed = Spread::of(&values);
         if computed != *stated {
@@ -237,11 +239,16 @@ fn resolve_comparisons(
     results: &Results,
 ) -> Vec<Unresolved> {
     let mut found = Vec::new();
-    for metric in [Metric::Rate, Metric::Cost] {
+    let own = Metric::own(rows.iter().flatten().copied());
+    for metric in [Metric::Rate, Metric::Cost].into_iter().chain(own) {
         let columns = verdicts.len();
         let computed = compare(rows, columns, metric, &results.campaign, Confidence::USUAL);
         for (column, verdict) in verdicts.iter().enumerate() {
-            let stated = if metric == Metric::Rate { &verdict.rate } else { &verdict.cost };
+            let stated = match metric {
+                Metric::Rate => &verdict.rate,
+                Metric::Cost => &verdict.cost,
+                Metric::Own(_) => &verdict.own,
+            };
             if stated.as_ref() != computed.get(column).and_then(|found| found.as_ref().ok()) {
                 let what = metric.name();
                 found.push(Unresolved {

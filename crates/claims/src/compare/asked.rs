@@ -9,7 +9,11 @@ pub(super) fn terms(results: &Results, options: &Options) -> Result<Terms, Compa
     let unknown = |name: &String| CompareError::Unknown {
         what: "metric",
         name: name.clone(),
-        known: [Metric::Rate, Metric::Cost].map(|own| own.name().to_owned()).to_vec(),
+        known: [Metric::Rate, Metric::Cost]
+            .into_iter()
+            .chain(Metric::own(results.trials.iter()))
+            .map(|own| own.name().to_owned())
+            .collect(),
     };
     let named = |name: &String| Metric::named(name).ok_or_else(|| unknown(name));
     Ok(Terms {

@@ -56,7 +56,10 @@ fn alone(results: &Results, options: &Options) -> Result<Vec<Group>, CompareErro
     for traffic in &results.campaign.traffics {
         let mut judged = judge_by(&results, traffic, &setting, terms);
         judged.retain(|own| has_run(&results, own.variant, traffic));
-        for metric in [Metric::Rate, Metric::Cost] {
+        let mut metrics: Vec<Metric> = judged.iter().map(|own| own.metric).collect();
+        metrics.sort_unstable();
+        metrics.dedup();
+        for metric in metrics {
             let own: Vec<judge::Judgement<'_>> =
                 judged.iter().filter(|own| own.metric == metric).cloned().collect();
             if !own.is_empty() && has_run(&results, &results.campaign.baseline, traffic) {

@@ -57,8 +57,8 @@ pub fn bars(chart: &Chart) -> Canvas {
     let layout = Layout::of(chart);
     let mut canvas = Canvas::new(layout.width, HEIGHT);
     let what = match chart.metric {
-        Metric::Rate => "Forwarding rate",
         Metric::Cost => "Device cost per frame",
+        _ => "Forwarding rate",
     };
     canvas.text("title", Anchor::Start, at(16.0, 27.0), what);
     let columns = ((layout.width - 32.0) / 6.6) as usize;
@@ -106,11 +106,12 @@ fn draw_axis(canvas: &mut Canvas, layout: &Layout, chart: &Chart) {
     let (_, unit) = unit(chart.metric, chart.maximum().max(layout.unit));
     let what = match (chart.metric, chart.measure) {
         (Metric::Cost, _) => "Device cost",
-        (Metric::Rate, Measure::Rate) => "Forwarding rate",
-        (Metric::Rate, Measure::Mrr) => "Maximum receive rate",
-        (Metric::Rate, Measure::Ndr) => "Non-drop rate",
-        (Metric::Rate, Measure::Pdr) => "Partial drop rate",
-        (Metric::Rate, Measure::Throughput) => "Throughput",
+        (_, Measure::Mrr) => "Maximum receive rate",
+        (_, Measure::Ndr) => "Non-drop rate",
+        (_, Measure::Pdr) => "Partial drop rate",
+        (_, Measure::Throughput) => "Throughput",
+        // Those with a figure of their own show what was forwarded beside it.
+        _ => "Forwarding rate",
     };
     let label = format!("{what} ({unit})");
     canvas.text_upwards("", at(22.0, f64::midpoint(TOP, BOTTOM)), &label);
@@ -192,8 +193,8 @@ fn draw_series(canvas: &mut Canvas, layout: &Layout, series: &Series, centre: f6
     canvas.line("whisker", at(centre - 6.0, top), at(centre + 6.0, top));
     canvas.line("whisker", at(centre - 6.0, bottom), at(centre + 6.0, bottom));
     let value = match layout.metric {
-        Metric::Rate => format!("{:.3}", summary.median / layout.unit),
         Metric::Cost => format!("{:.1}", summary.median),
+        _ => format!("{:.3}", summary.median / layout.unit),
     };
     let mut y = top - 8.0;
     if let Some(effect) = &series.effect {

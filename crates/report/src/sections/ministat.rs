@@ -3,6 +3,7 @@
 use crate::block::{Block, Details, Scope};
 use crate::listing::{Listing, listings};
 use crate::source::Source;
+use fwdlab_results::Metric;
 
 /// Cells up to which every listing is open from the start.
 const FEW: usize = 4;
@@ -12,12 +13,15 @@ pub fn blocks<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
     let Source { claims, results, .. } = *source;
     let mut blocks = Vec::new();
     for traffic in &results.campaign.traffics {
-        let with_cost = claims.verdicts.iter().any(|v| v.traffic == *traffic && v.metric == "cost");
-        for listing in listings(traffic, claims, results, with_cost) {
+        let mut others =
+            claims.verdicts.iter().filter(|v| v.traffic == *traffic && v.metric != "rate");
+        let decides = others.find_map(|v| Metric::named(v.metric));
+        for listing in listings(traffic, claims, results, decides) {
             let text = match &listing {
                 Listing::Text(text) | Listing::Missing(text) => text,
             };
-            let what = if text.contains("device cost") { "device cost" } else { "forwarding rate" };
+            let own = decides.map(Metric::title).filter(|title| text.contains(title));
+            let what = own.unwrap_or("forwarding rate");
             blocks.push(Block::Details(Details {
                 summary: format!("{traffic}: {what}"),
                 scope: Scope::traffic(traffic),

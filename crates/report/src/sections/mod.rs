@@ -4,6 +4,7 @@
 //! A section without blocks is left out, with its heading.
 
 mod again;
+mod benchmarks;
 mod checks;
 mod churn;
 mod drops;
@@ -46,6 +47,7 @@ pub const SECTIONS: &[Section] = &[
     Section::new("drops", drops::blocks, &[README, PAGE]),
     Section::new("latency", latency::blocks, &[README.under("Latency"), PAGE.below("Latency")]),
     Section::new("churn", churn::blocks, &[README.under("Changes of routes"), PAGE.under("Changes of routes"), TERMINAL]),
+    Section::new("benchmarks", benchmarks::blocks, &[README.under("Benchmarks"), PAGE.under("Benchmarks"), TERMINAL]),
     Section::new("rates", figures::rates, &[README, PAGE]),
     Section::new("cost-that-decides", figures::costs_that_decide, &[README]),
     Section::new("cost", figures::costs, &[PAGE]),

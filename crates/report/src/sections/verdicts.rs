@@ -3,6 +3,7 @@
 use fwdlab_claims::blocks::Next;
 use fwdlab_claims::claim::{Cell, Spread, VerdictClaim};
 use fwdlab_claims::{units, words};
+use fwdlab_results::Metric;
 
 use super::failures;
 use crate::block::{Block, Doubt, Statement};
@@ -72,6 +73,11 @@ fn basis(verdict: &VerdictClaim, cells: &[Cell]) -> Option<String> {
         |name: &str| cells.iter().find(|c| c.variant == name && c.traffic == verdict.traffic);
     let (baseline, variant) = (find(&verdict.baseline)?, find(&verdict.variant)?);
     let against = |old: Option<Spread>, new: Option<Spread>| Some((old?.median, new?.median));
+    if let Some(Metric::Own(own)) = Metric::named(verdict.metric) {
+        let (old, new) = against(baseline.own, variant.own)?;
+        let [old, new] = [old, new].map(|figure| units::figure(figure, own.unit()));
+        return Some(format!("median {new} against {old} {}", method(verdict)));
+    }
     let (old, new) = against(baseline.rate, variant.rate)?;
     let rates = format!("median {} against {}", units::rate(new), units::rate(old));
     let costs = against(baseline.cost, variant.cost)

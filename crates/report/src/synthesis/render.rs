@@ -9,6 +9,7 @@ use crate::ReportError;
 use crate::block::{self, Block, Item};
 use crate::figure::{self, Chart, Dot, Group, Series, Summary};
 use crate::html::{self, Frame};
+use crate::table;
 use crate::text_table::{Side, TextTable, wrap};
 use crate::write::put;
 use fwdlab_claims::units;
@@ -153,7 +154,7 @@ fn table(synthesis: &Synthesis, traffic: &str) -> TextTable {
                     let (low, high) = (c.interval95.low.percent(), c.interval95.high.percent());
                     format!(" {}", units::percent_interval(low, high))
                 });
-                let mark = if v.metric == "cost" { "*" } else { "" };
+                let mark = table::mark(v.metric);
                 format!(" {}{interval}{mark}", v.verdict.word())
             });
             format!("{median}{verdict}")

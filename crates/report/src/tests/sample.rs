@@ -7,9 +7,9 @@ use std::path::Path;
 
 use fwdlab_results::Family;
 use fwdlab_results::{
-    About, Busy, Campaign, Checks, Finished, Grouping, Interval, LatencyAt, LatencyFigures,
-    LimitedBy, Link, Measured, Record, Results, SCHEMA, Status, Steady, Trial, TrialEnvironment,
-    TrialOrder,
+    About, BackToBack, Benchmark, Burst, Busy, Campaign, Checks, Finished, Grouping, Interval,
+    LatencyAt, LatencyFigures, LimitedBy, Link, Loss, LossCurve, Measured, Record, Recovery, Reset,
+    Results, SCHEMA, SearchTrial, Soak, Status, Steady, Trial, TrialEnvironment, TrialOrder,
 };
 
 /// A variant of a made-up campaign.
@@ -150,6 +150,7 @@ fn trial(
         variant: variant.name.to_owned(),
         traffic: traffic.to_owned(),
         family,
+        measure: fwdlab_results::Measure::Rate,
         status: Status::Ok,
         reason: None,
         started: format!("2026-11-21T13:{:02}:{:02}Z", order / 60 % 60, order % 60),
@@ -297,6 +298,70 @@ pub fn with_changes() -> Results {
         });
     }
     results
+}
+
+/// The measures that have a figure of their own, each a traffic: the second variant's is a tenth
+/// larger, whatever its rate.
+pub fn with_benchmarks() -> Results {
+    let mut results = results(&TWO, 8);
+    let measures = ["loss-curve", "back-to-back", "recovery", "reset", "soak"];
+    let base: Vec<Trial> =
+        results.trials.iter().filter(|trial| trial.family == Family::Inet).cloned().collect();
+    results.trials.clear();
+    for trial in base {
+        let gain = if trial.variant == TWO[0].name { 1.0 } else { 1.1 };
+        let figure = gain * (1.0 + 1e-3 * f64::from(trial.block % 3));
+        for measure in measures {
+            let traffic = format!("{}-{measure}", trial.traffic);
+            let id = format!("b{:02}-{traffic}-{}", trial.block, trial.variant);
+            let order = results.trials.len() as u32 + 1;
+            let mut trial = Trial { id, order, traffic, ..trial.clone() };
+            trial.measured.benchmark = Some(observed(measure, figure));
+            results.trials.push(trial);
+        }
+    }
+    let traffics: std::collections::BTreeSet<String> =
+        results.trials.iter().map(|trial| trial.traffic.clone()).collect();
+    results.campaign.traffics = traffics.into_iter().collect();
+    results.campaign.trials = results.trials.iter().map(|t| t.id.clone()).collect();
+    results
+}
+
+fn observed(measure: &str, figure: f64) -> Benchmark {
+    let tried = |load_pps: f64, lost| SearchTrial { load_pps, ms: 100.0, sent: 1_000, lost };
+    let ns = (figure * 1e6) as u64;
+    match measure {
+        "loss-curve" => Benchmark::LossCurve(LossCurve {
+            mrr_pps: 1e6 * figure,
+            down: vec![tried(1.2e6 * figure, 200), tried(0.6e6 * figure, 0)],
+            up: vec![tried(0.6e6 * figure, 0), tried(1.2e6 * figure, 180)],
+        }),
+        "back-to-back" => Benchmark::BackToBack(BackToBack {
+            found: vec![Burst { frames: (1e3 * figure) as u64, ns: 1_000 }; 3],
+            most: 8_192,
+            mrr_pps: 1e6,
+        }),
+        "recovery" => Benchmark::Recovery(Recovery {
+            throughput_pps: 1e6,
+            overload_pps: 1.1e6,
+            relief_pps: 0.5e6,
+            overload_ms: 100.0,
+            lost_in_overload: 7_000,
+            lost_afterwards: 30,
+            ended_ns: ns,
+        }),
+        "reset" => {
+            Benchmark::Reset(Reset { load_pps: 5e5, gap_ns: ns, start_ns: ns / 2, lost: 500 })
+        }
+        _ => Benchmark::Soak(Soak {
+            ndr_pps: 1e6,
+            load_pps: 0.9e6,
+            seconds: 10.0 * figure,
+            sent: 9_000_000,
+            lost: 12,
+            losses: vec![Loss { at_ns: 2_000_000_000, ns: 1_000, frames: 12 }],
+        }),
+    }
 }
 
 /// Writes a results directory as `fwdlab run` leaves it.

@@ -114,6 +114,7 @@ fn every_section_of_the_list_stands_in_the_report_of_the_samples() {
         sample::results(&sample::FOUR, 12),
         sample::with_latencies(),
         sample::with_changes(),
+        sample::with_benchmarks(),
     ]
     .map(Made::of);
     for section in SECTIONS {
@@ -129,6 +130,33 @@ fn every_section_of_the_list_stands_in_the_report_of_the_samples() {
             }
             assert!(shown > 0, "{} never shows in {place:?}", section.name);
         }
+    }
+}
+
+#[test]
+fn a_figure_of_its_own_decides_and_better_is_what_its_direction_says() {
+    let made = Made::of(sample::with_benchmarks());
+    let words: Vec<(&str, &str)> =
+        made.claims.verdicts.iter().map(|v| (v.metric, v.verdict.word())).collect();
+    let wanted = [
+        ("back-to-back", "faster"),
+        ("loss-curve", "faster"),
+        ("recovery", "slower"),
+        ("reset", "slower"),
+        ("soak", "faster"),
+    ];
+    assert_eq!(words, wanted);
+    for verdict in &made.claims.verdicts {
+        let percent = verdict.comparison().unwrap().estimate.percent();
+        let expected = if verdict.verdict.word() == "faster" { 10.0 } else { -100.0 / 11.0 };
+        assert!((percent - expected).abs() < 0.3, "{}: {percent}", verdict.metric);
+        assert!(verdict.saved.is_none(), "no nanoseconds follow from it");
+    }
+    assert_eq!(fwdlab_claims::claim::resolve(&made.claims, &made.results), []);
+    let text = made.render(SECTIONS, Rendering::Readme);
+    for wanted in ["longest burst without loss", "+ the figure of the traffic's measure", "1.10 ms"]
+    {
+        assert!(text.contains(wanted), "{wanted}: {text}");
     }
 }
 

@@ -1,0 +1,258 @@
+//! What the measures yield that have a figure of their own, beside the forwarding rate.
+//!
+//! The raw observations are recorded; the figure is computed from them wherever it is needed.
+
+use serde::{Deserialize, Serialize};
+
+use crate::interval::median;
+use crate::{Measure, SearchTrial};
+
+/// The observations of one trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "measure", rename_all = "kebab-case")]
+pub enum Benchmark {
+    /// Loss at each of many loads.
+    LossCurve(LossCurve),
+    /// Bursts.
+    BackToBack(BackToBack),
+    /// An overload and what came after it.
+    Recovery(Recovery),
+    /// A reset under load.
+    Reset(Reset),
+    /// A long load.
+    Soak(Soak),
+}
+
+impl Benchmark {
+    /// What was measured.
+    pub const fn measure(&self) -> Measure {
+        match self {
+            Self::LossCurve(_) => Measure::LossCurve,
+            Self::BackToBack(_) => Measure::BackToBack,
+            Self::Recovery(_) => Measure::Recovery,
+            Self::Reset(_) => Measure::Reset,
+            Self::Soak(_) => Measure::Soak,
+        }
+    }
+
+    /// The trial's figure in [`Measure::unit`]; `None` when nothing was observed.
+    pub fn figure(&self) -> Option<f64> {
+        match self {
+            Self::LossCurve(own) => own.mean_forwarded_pps(),
+            Self::BackToBack(own) => own.frames(),
+            Self::Recovery(own) => Some(own.ended_ns.max(Recovery::RESOLUTION_NS) as f64 / 1e9),
+            Self::Reset(own) => (own.gap_ns > 0).then_some(own.gap_ns as f64 / 1e9),
+            Self::Soak(own) => Some(own.mean_s_without_loss()),
+        }
+    }
+}
+
+/// Loss against offered load.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LossCurve {
+    /// What the device forwarded of all that the tester could send, in frames/s: loads are shares
+    /// of it.
+    pub mrr_pps: f64,
+    /// From the highest load to the lowest.
+    pub down: Vec<SearchTrial>,
+    /// And up again.
+    pub up: Vec<SearchTrial>,
+}
+
+impl LossCurve {
+    /// Mean over all loads, both ways, of what was forwarded, in frames/s.
+    pub fn mean_forwarded_pps(&self) -> Option<f64> {
+        let all = || self.down.iter().chain(&self.up);
+        let sum: f64 = all().map(|one| one.load_pps * (1.0 - one.loss_ratio())).sum();
+        let count = all().count();
+        (count > 0).then(|| sum / count as f64)
+    }
+}
+
+impl SearchTrial {
+    /// Lost of sent, 0 to 1; a trial that sent nothing lost everything.
+    pub fn loss_ratio(&self) -> f64 {
+        if self.sent == 0 { 1.0 } else { self.lost as f64 / self.sent as f64 }
+    }
+}
+
+/// The longest burst without loss, found many times.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct BackToBack {
+    /// One for each search.
+    pub found: Vec<Burst>,
+    /// Frames of the longest burst that can be sent.
+    pub most: u64,
+    /// What the device forwards of all that the tester can send, in frames/s.
+    pub mrr_pps: f64,
+}
+
+/// A burst of frames with no gap between them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Burst {
+    /// Frames in it.
+    pub frames: u64,
+    /// From the first to the last, in ns.
+    pub ns: u64,
+}
+
+impl BackToBack {
+    /// The median of the searches, in frames.
+    pub fn frames(&self) -> Option<f64> {
+        median(self.found.iter().map(|burst| burst.frames as f64).filter(|n| *n > 0.0).collect())
+    }
+
+    /// Frames that the device holds back, by the correction of RFC 9004, section 6.4: it forwards
+    /// some of a burst while the rest arrives.
+    pub fn buffer_frames(&self) -> Option<f64> {
+        let buffer = |burst: &Burst| {
+            let forwarded = self.mrr_pps * burst.ns as f64 / 1e9;
+            (burst.frames as f64 - forwarded).max(0.0)
+        };
+        median(self.found.iter().map(buffer).collect())
+    }
+
+    /// The time, in s, in which the device forwards what it holds back.
+    pub fn buffer_s(&self) -> Option<f64> {
+        Some(self.buffer_frames()? / self.mrr_pps).filter(|s| s.is_finite())
+    }
+
+    /// Searches that met no loss: the device's buffer is larger than can be said.
+    pub fn unbounded(&self) -> usize {
+        self.found.iter().filter(|burst| burst.frames >= self.most).count()
+    }
+}
+
+/// An overload, then a load that the device bears.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Recovery {
+    /// The throughput that the same trial found, in frames/s.
+    pub throughput_pps: f64,
+    /// Load of the overload, in frames/s.
+    pub overload_pps: f64,
+    /// Load afterwards, in frames/s.
+    pub relief_pps: f64,
+    /// How long the overload lasted, in ms.
+    pub overload_ms: f64,
+    /// Frames lost in it.
+    pub lost_in_overload: u64,
+    /// Frames lost afterwards.
+    pub lost_afterwards: u64,
+    /// From the end of the overload to the last loss before the first quiet time, in ns; 0 when
+    /// nothing was lost afterwards.
+    pub ended_ns: u64,
+}
+
+impl Recovery {
+    /// The shortest time that counts, in ns: as long as the tester is busy with a batch of frames.
+    pub const RESOLUTION_NS: u64 = 10_000;
+}
+
+/// A reset under load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reset {
+    /// The load, in frames/s.
+    pub load_pps: f64,
+    /// From the last frame before to the first frame after the reset, in ns.
+    pub gap_ns: u64,
+    /// What the device itself took to start anew, in ns.
+    pub start_ns: u64,
+    /// Frames lost.
+    pub lost: u64,
+}
+
+/// A long load.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Soak {
+    /// The non-drop rate that the same trial found, in frames/s.
+    pub ndr_pps: f64,
+    /// The load, in frames/s.
+    pub load_pps: f64,
+    /// For how long, in s.
+    pub seconds: f64,
+    /// Frames that were due.
+    pub sent: u64,
+    /// Frames of them that did not come back.
+    pub lost: u64,
+    /// When they were lost, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub losses: Vec<Loss>,
+}
+
+/// Frames lost one after the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Loss {
+    /// Since the beginning, in ns.
+    pub at_ns: u64,
+    /// From the first to the last, in ns.
+    pub ns: u64,
+    /// How many.
+    pub frames: u64,
+}
+
+impl Soak {
+    /// Mean time from one loss to the next, in s; the whole time when there was none.
+    pub fn mean_s_without_loss(&self) -> f64 {
+        self.seconds / (self.losses.len() + 1) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tried(load_pps: f64, sent: u64, lost: u64) -> SearchTrial {
+        SearchTrial { load_pps, ms: 100.0, sent, lost }
+    }
+
+    #[test]
+    fn the_figure_of_a_curve_is_what_was_forwarded_over_all_loads_both_ways() {
+        // A device of 1000 frames/s.
+        let down = vec![tried(1250.0, 125, 25), tried(500.0, 50, 0)];
+        let up = vec![tried(500.0, 50, 0), tried(1250.0, 125, 25)];
+        let curve = Benchmark::LossCurve(LossCurve { mrr_pps: 1000.0, down, up });
+        assert_eq!(curve.figure(), Some(750.0));
+        assert_eq!(Benchmark::LossCurve(LossCurve::default()).figure(), None);
+    }
+
+    #[test]
+    fn a_buffer_is_the_burst_without_what_left_meanwhile() {
+        // 1200 frames in 1.2 ms at 1 M frames/s, of which 240 left at 0.2 M frames/s.
+        let burst = Burst { frames: 1200, ns: 1_200_000 };
+        let own = BackToBack { found: vec![burst; 3], most: 4096, mrr_pps: 200_000.0 };
+        assert_eq!((own.frames(), own.unbounded()), (Some(1200.0), 0));
+        assert!((own.buffer_frames().unwrap() - 960.0).abs() < 1e-6);
+        assert!((own.buffer_s().unwrap() - 960.0 / 200_000.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_recovery_without_loss_counts_as_the_shortest_that_can_be_seen() {
+        let seconds = |ended_ns| Benchmark::Recovery(Recovery { ended_ns, ..Recovery::default() });
+        assert_eq!(seconds(0).figure(), Some(1e-5));
+        assert_eq!(seconds(30_000_000).figure(), Some(0.03));
+    }
+
+    #[test]
+    fn a_soak_without_loss_lasts_as_long_as_it_lasted() {
+        let mut soak = Soak { seconds: 60.0, ..Soak::default() };
+        assert_eq!(soak.mean_s_without_loss(), 60.0);
+        soak.losses = vec![Loss::default(); 2];
+        assert_eq!(soak.mean_s_without_loss(), 20.0);
+    }
+
+    #[test]
+    fn observations_are_read_as_they_were_written_and_know_their_measure() {
+        for own in [
+            Benchmark::LossCurve(LossCurve::default()),
+            Benchmark::BackToBack(BackToBack::default()),
+            Benchmark::Recovery(Recovery::default()),
+            Benchmark::Reset(Reset::default()),
+            Benchmark::Soak(Soak::default()),
+        ] {
+            let text = serde_json::to_string(&own).unwrap();
+            assert!(text.contains(&format!("\"measure\":{:?}", own.measure().name())), "{text}");
+            assert_eq!(serde_json::from_str::<Benchmark>(&text).unwrap(), own);
+            assert!(own.measure().is_benchmark());
+        }
+    }
+}
