@@ -2,7 +2,7 @@
 
 use crate::checks::Checks;
 use crate::latency::LatencySummary;
-use crate::pacer::Pacing;
+use crate::pacer::{self, Lapse, Pacing};
 use crate::sequence::FlowFaults;
 
 /// One sample: what happened between two readings of the clock.
@@ -70,18 +70,6 @@ pub struct FaultyFlow {
     pub faults: FlowFaults,
 }
 
-/// Frames that fell due and were not sent, one after the other: what a device drops that has no
-/// room for them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lapse {
-    /// When the first was given up, in ns since sending began.
-    pub at_ns: u64,
-    /// From the first to the last, in ns.
-    pub ns: u64,
-    /// How many.
-    pub frames: u64,
-}
-
 /// A time in which no frame arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gap {
@@ -128,7 +116,7 @@ impl Outcome {
     pub const WORST_FLOWS: usize = 100;
 
     /// How many lapses are dated; later ones count to the last.
-    pub const MOST_LAPSES: usize = 100_000;
+    pub const MOST_LAPSES: usize = pacer::MOST_LAPSES;
 
     /// How many gaps are kept.
     pub const MOST_GAPS: usize = 16;

@@ -1,6 +1,7 @@
 //! When frames are due.
 
-use crate::outcome::{Lapse, Outcome};
+/// Times of frames given up that are kept apart; later ones count as part of the last.
+pub(crate) const MOST_LAPSES: usize = 100_000;
 
 /// Says how many frames are due: at a constant rate frame `i` is due at `start + i / rate`, at a
 /// recorded one when it was recorded.
@@ -28,6 +29,18 @@ struct Lapsed {
     first: u64,
     last: u64,
     frames: u64,
+}
+
+/// Frames that fell due and were not sent, one after the other: what a device drops that has no
+/// room for them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lapse {
+    /// When the first was given up, in ns since sending began.
+    pub at_ns: u64,
+    /// From the first to the last, in ns.
+    pub ns: u64,
+    /// How many.
+    pub frames: u64,
 }
 
 /// How regular departures were.
@@ -153,7 +166,7 @@ impl Pacer {
     #[cold]
     fn lapse(&mut self, frames: u64, now: u64) {
         self.given_up += frames;
-        let is_full = self.lapses.len() == Outcome::MOST_LAPSES;
+        let is_full = self.lapses.len() == MOST_LAPSES;
         match self.lapses.last_mut() {
             Some(last) if is_full || now - last.last <= self.one_lapse => {
                 last.last = now;
