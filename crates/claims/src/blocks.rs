@@ -138,8 +138,12 @@ pub fn compare(
     let table = rows.iter().map(|row| {
         std::iter::once(0).chain(whole.iter().copied()).filter_map(|c| figure(row, c)).collect()
     });
-    let compared =
-        compare_table(&table.collect::<Vec<_>>(), metric.direction(), (campaign, confidence));
+    let compared = match whole.is_empty() {
+        true => Ok(Vec::new()),
+        false => {
+            compare_table(&table.collect::<Vec<_>>(), metric.direction(), (campaign, confidence))
+        }
+    };
     let of = |column: usize| match (whole.iter().position(|c| *c == column), &compared) {
         (None, _) => Err(format!("a trial has no figure for the {}", metric.name())),
         (Some(_), Err(why)) => Err(why.clone()),

@@ -353,3 +353,16 @@ fn no_sources_and_files_after_directories_are_errors() {
     let mixed = Options { sources: dirs, after: vec![file], ..Options::default() };
     assert!(refused(&mixed).contains("a.txt: no results directory"), "{}", refused(&mixed));
 }
+
+/// Found by the property above: no variant has its figure in every block.
+#[test]
+fn a_campaign_with_nothing_to_compare_is_reported() {
+    let broken = Figures { is_ok: false, ..USUAL };
+    for is_until_decided in [false, true] {
+        let made = Made { is_until_decided, ..Made::of(&[[broken, broken], [USUAL, broken]]) };
+        let dir = tempfile::tempdir().unwrap();
+        made.write(dir.path());
+        let claims = fwdlab_claims::claims(&Results::read(dir.path()).unwrap()).unwrap();
+        assert!(claims.verdicts.iter().all(|verdict| verdict.comparison().is_none()));
+    }
+}

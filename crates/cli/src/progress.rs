@@ -16,6 +16,8 @@ pub struct Bar {
     bar: ProgressBar,
     /// Lines are wanted, and when the last was printed.
     lines: Option<Instant>,
+    /// It has been said that all are done; those that run again say so no more.
+    is_end_said: bool,
     started: Instant,
     /// Trials recorded before this run began; nothing before its first trial.
     done_before: Option<usize>,
@@ -37,6 +39,7 @@ impl Bar {
         Self {
             bar,
             lines,
+            is_end_said: false,
             started: Instant::now(),
             done_before: None,
             done: 0,
@@ -59,9 +62,11 @@ impl Bar {
     /// Says how far it is, where there is no bar.
     fn line(&mut self) {
         let is_last = self.done == self.total;
-        let Some(last) = self.lines.filter(|last| is_last || last.elapsed() >= PAUSE) else {
+        let is_due = |last: &Instant| (is_last && !self.is_end_said) || last.elapsed() >= PAUSE;
+        let Some(last) = self.lines.filter(is_due) else {
             return;
         };
+        self.is_end_said |= is_last;
         let left = self.time_left().filter(|_| !is_last);
         let left = left.map_or_else(String::new, |left| format!(", {} s left", left.as_secs()));
         fwdlab_guard::say!(
