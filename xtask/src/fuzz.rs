@@ -29,12 +29,15 @@ pub struct Args {
     /// Targets at a time; two on each processor without it
     #[arg(long)]
     jobs: Option<usize>,
+    /// Where the random inputs begin, for a run that can be repeated; without it each run has its own
+    #[arg(long)]
+    seed: Option<u32>,
 }
 
 impl Args {
     /// Every target for this long.
-    pub fn all(seconds: u32) -> Self {
-        Self { targets: Vec::new(), seconds, jobs: None }
+    pub fn all(seconds: u32, seed: Option<u32>) -> Self {
+        Self { targets: Vec::new(), seconds, jobs: None, seed }
     }
 }
 
@@ -80,10 +83,8 @@ pub fn outcomes(root: &Path, arguments: &Args) -> Result<Vec<Outcome>> {
     let jobs = arguments.jobs.unwrap_or(2 * processors).max(1);
     let mut outcomes = Vec::new();
     for chunk in targets.chunks(jobs) {
-        let running: Result<Vec<Running>> = chunk
-            .iter()
-            .map(|target| Running::start(root, &programs, target, arguments.seconds))
-            .collect();
+        let running: Result<Vec<Running>> =
+            chunk.iter().map(|target| Running::start(root, &programs, target, arguments)).collect();
         for run in running? {
             outcomes.push(run.finish()?);
         }
@@ -149,7 +150,7 @@ struct Running {
 }
 
 impl Running {
-    fn start(root: &Path, programs: &Path, target: &str, seconds: u32) -> Result<Self> {
+    fn start(root: &Path, programs: &Path, target: &str, arguments: &Args) -> Result<Self> {
         let place = root.join("target/fuzz-corpus").join(target);
         fs::create_dir_all(&place)?;
         let log = place.with_extension("log");
@@ -157,7 +158,8 @@ impl Running {
         command
             .arg(&place)
             .args(seeds(root, target))
-            .arg(format!("-max_total_time={seconds}"))
+            .arg(format!("-max_total_time={}", arguments.seconds))
+            .args(arguments.seed.map(|seed| format!("-seed={seed}")))
             .arg(format!("-max_len={LONGEST}"))
             .args(["-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1", "-verbosity=1"])
             .arg(format!("-artifact_prefix={}/", root.join("target").display()))

@@ -17,7 +17,14 @@ pub struct Args {
     /// Seconds for each fuzz target, 60 in the long form; 0 leaves them out
     #[arg(long, default_value_t = 20)]
     fuzz_seconds: u32,
+    /// Draw fuzz inputs and property tests' cases anew, as `cargo test` and `cargo xtask fuzz` do;
+    /// without it they are the same each time, so that what passed passes again
+    #[arg(long)]
+    fresh: bool,
 }
+
+/// Where drawn cases begin without `--fresh`.
+const SEED: u32 = 1;
 
 /// What the test runs said, added up.
 #[derive(Default)]
@@ -79,13 +86,16 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
         tests(&mut tally, "models of lock-free code", models.env("RUSTFLAGS", "--cfg loom"))?;
     }
     if !arguments.only_tests {
-        fuzz(&mut tally, root, arguments.fuzz_seconds)?;
+        fuzz(&mut tally, root, arguments)?;
     }
     let mut all =
         cargo(&["test", "--workspace", "--all-features", "--no-fail-fast", "--", "--show-output"]);
     if !arguments.only_tests && arguments.fuzz_seconds > 0 {
         // The router's malformed frames are no target of their own: they need two routers.
         all.env("FWDLAB_FUZZ_SECONDS", arguments.fuzz_seconds.to_string());
+    }
+    if !arguments.fresh {
+        all.env("PROPTEST_RNG_SEED", SEED.to_string()).env("FWDLAB_SEED", SEED.to_string());
     }
     // What a machine remembers of campaigns is not for tests.
     all.env("XDG_STATE_HOME", root.join("target/state"));
@@ -179,7 +189,8 @@ fn count(tally: &mut Tally, line: &str) {
 
 /// Every fuzz target for a while; each counts as one test. They need LLVM's counters, which are
 /// tried on x86-64 and 64-bit ARM only.
-fn fuzz(tally: &mut Tally, root: &Path, seconds: u32) -> Result<()> {
+fn fuzz(tally: &mut Tally, root: &Path, arguments: &Args) -> Result<()> {
+    let seconds = arguments.fuzz_seconds;
     heading("fuzz targets");
     if seconds == 0 {
         tally.skip("fuzz targets: left out by --fuzz-seconds 0");
@@ -189,7 +200,8 @@ fn fuzz(tally: &mut Tally, root: &Path, seconds: u32) -> Result<()> {
         tally.skip("fuzz targets: not tried on this architecture");
         return Ok(());
     }
-    for outcome in crate::fuzz::outcomes(root, &crate::fuzz::Args::all(seconds))? {
+    let seed = (!arguments.fresh).then_some(SEED);
+    for outcome in crate::fuzz::outcomes(root, &crate::fuzz::Args::all(seconds, seed))? {
         println!("{}", outcome.line());
         match outcome.fault {
             None => tally.passed += 1,
