@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use fwdlab_stats::change::{self, Settings, divisive, watch};
+use fwdlab_stats::change::{self, Settings, divisive, today, watch};
 use noise::{Kind, POINTS, Simulated};
 
 /// False changes in 1,000 points without one, at most.
@@ -18,6 +18,7 @@ const FEWEST_FOUND: f64 = 90.0;
 const NEAR: usize = 3;
 /// Size of the steps.
 const STEP: f64 = 0.03;
+const EVERY: f64 = 1_000.0;
 
 const DOCUMENT: &str = "docs/history.md";
 const BEGIN: &str = "<!-- written by cargo xtask history -->\n";
@@ -29,6 +30,10 @@ pub struct Args {
     /// Fewer series, nothing written: checks the bounds
     #[arg(long)]
     quick: bool,
+
+    /// Other seeds than those of the table, nothing written: to choose settings by
+    #[arg(long)]
+    tune: bool,
 }
 
 /// A way to find changes.
@@ -42,18 +47,27 @@ enum Method {
     Divisive(f64),
     /// The watch, asked after each point.
     Watch,
+    /// The last points against what those before them expect, asked after each point.
+    Today,
 }
 
 impl Method {
-    const ALL: [Self; 5] =
-        [Self::Levels, Self::Divisive(0.05), Self::Divisive(0.005), Self::Nightly, Self::Watch];
+    const ALL: [Self; 6] = [
+        Self::Levels,
+        Self::Divisive(0.05),
+        Self::Divisive(0.005),
+        Self::Nightly,
+        Self::Today,
+        Self::Watch,
+    ];
 
     fn name(self) -> String {
         match self {
             Self::Levels => "**levels, moderated test** (used)".to_owned(),
             Self::Nightly => "**the same, after each point** (used)".to_owned(),
             Self::Divisive(alpha) => format!("e-divisive, permutation p ≤ {alpha}"),
-            Self::Watch => "**watch**, after each point (used)".to_owned(),
+            Self::Today => "today, after each point".to_owned(),
+            Self::Watch => "watch of ranks, after each point".to_owned(),
         }
     }
 
@@ -66,6 +80,7 @@ impl Method {
             }
             Self::Nightly => nightly(own),
             Self::Divisive(alpha) => divisive::changes(&own.values, alpha, own.seed),
+            Self::Today => alarms(own),
             Self::Watch => {
                 watch::alarms(&own.values, watch::EVERY).iter().map(|a| a.raised).collect()
             }
@@ -75,7 +90,7 @@ impl Method {
     /// Whether a change at `truth` counts as found; an alarm must come after it.
     fn is_hit(self, found: usize, truth: usize) -> bool {
         match self {
-            Self::Watch | Self::Nightly => (truth..truth + NEAR).contains(&found),
+            Self::Watch | Self::Nightly | Self::Today => (truth..truth + NEAR).contains(&found),
             _ => found.abs_diff(truth) <= NEAR,
         }
     }
@@ -97,6 +112,31 @@ fn nightly(own: &Simulated) -> Vec<usize> {
     raised
 }
 
+/// The nights on which the last points were another level; what began near an earlier one is the same.
+fn alarms(own: &Simulated) -> Vec<usize> {
+    let mut raised: Vec<usize> = Vec::new();
+    let mut start = 0;
+    for tonight in 1..own.values.len() {
+        let so_far = &own.values[start..=tonight];
+        if let Some(alarm) = today::alarm(
+            so_far,
+            own.noise,
+            &Settings {
+                prior_noise: std::env::var("PRIOR")
+                    .ok()
+                    .and_then(|v| v.parse().ok())
+                    .unwrap_or(0.01),
+                ..Settings::default()
+            },
+            std::env::var("EVERY").ok().and_then(|v| v.parse().ok()).unwrap_or(EVERY),
+        ) {
+            raised.push(tonight);
+            start += alarm.began;
+        }
+    }
+    raised
+}
+
 /// The outcome for one noise and one method.
 struct Row {
     kind: Kind,
@@ -108,16 +148,17 @@ struct Row {
 }
 
 impl Row {
-    fn of(kind: Kind, method: Method, series: u64) -> Self {
+    fn of(kind: Kind, method: Method, seeds: std::ops::Range<u64>) -> Self {
         let silent: usize =
-            (0..series).map(|seed| method.found(&noise::series(kind, None, seed)).len()).sum();
+            seeds.clone().map(|seed| method.found(&noise::series(kind, None, seed)).len()).sum();
+        let series = seeds.end - seeds.start;
         let is_found = |seed: &u64| {
             let at = 28 + (*seed as usize * 7) % 20;
             let step = if seed.is_multiple_of(2) { 1.0 - STEP } else { 1.0 / (1.0 - STEP) };
             let own = noise::series(kind, Some((at, step)), seed + 1_000_000);
             method.found(&own).iter().any(|&found| method.is_hit(found, at))
         };
-        let found = (0..series).filter(is_found).count();
+        let found = seeds.filter(is_found).count();
         Self {
             kind,
             method,
@@ -143,10 +184,14 @@ impl Row {
 /// Runs it; false when a bound is broken.
 pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
     let series = if arguments.quick { 100 } else { 500 };
+    let first = if arguments.tune { 50_000 } else { 0 };
     let mut rows = Vec::new();
     for kind in Kind::ALL {
         for method in Method::ALL {
-            let row = Row::of(kind, method, series);
+            if std::env::var_os("ONLY").is_some() && method.name() != "today, after each point" {
+                continue;
+            }
+            let row = Row::of(kind, method, first..first + series);
             println!(
                 "{:14} {:42} {:6.2} false in 1,000 points, {:5.1} % found{}",
                 row.kind.name(),
@@ -159,7 +204,7 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
         }
     }
     let is_good = rows.iter().all(Row::is_good);
-    if !arguments.quick {
+    if !arguments.quick && !arguments.tune {
         write(&root.join(DOCUMENT), &table(&rows, series))?;
     }
     Ok(is_good)

@@ -21,6 +21,7 @@ mod filter;
 mod partition;
 #[cfg(test)]
 mod tests;
+pub mod today;
 pub mod watch;
 
 use crate::distribution::t_quantile;
