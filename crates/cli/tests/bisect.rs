@@ -19,7 +19,7 @@ device = "builtin"
 baseline = "{}"
 blocks = 1
 warmup = "10ms"
-duration = "60ms"
+duration = "100ms"
 interval = "10ms"
 
 [[variant]]

@@ -5,22 +5,26 @@
 //! or two by Schwarz's criterion), its spread moderated by a prior and its tails those of Student's t,
 //! since few points say little about either. Against it stand the same expectations moved by any step
 //! that matters. The ratio of both likelihoods, averaged over the steps, is 1 on average when nothing
-//! changed: an e-value for each place at which the change may have begun, and their sum is an
-//! e-detector (Shin, Ramdas and Rinaldo 2024), which by chance passes a bound at most once in as many
-//! points.
+//! changed: an e-value for each place at which the change may have begun, summed over these places
+//! (the idea of the e-detector of Shin, Ramdas and Rinaldo 2024). The expectations are estimates, so its
+//! false alarms are what simulation says: with [`BOUND`] fewer than one in 1,000 points
+//! (docs/history.md).
 //!
-//! [`watch`](super::watch) does the same with ranks and assumes nothing of the noise; this one sees
-//! more because it knows that noise has at most two states.
+//! [`watch`](super::watch) does the same with ranks and assumes nothing of the noise, at the price of
+//! seeing less.
 
 use super::Settings;
 use super::filter::noise;
 use crate::sample::median;
 use statrs::function::gamma::ln_gamma;
 
+/// The evidence at which `fwdlab history` speaks: chosen by `cargo xtask history --tune`.
+pub const BOUND: f64 = 130.0;
+
 /// New points that are needed: one or two bad days in a row are no change.
 pub const FEWEST_NEW: usize = 3;
 /// Most new points that are looked at.
-const MOST_NEW: usize = 6;
+pub const MOST_NEW: usize = 6;
 /// Fewest points before them.
 const FEWEST_OLD: usize = 8;
 /// Most points before them.
@@ -47,14 +51,13 @@ pub struct Alarm {
     pub began: usize,
     /// True when the new points are above the old ones.
     pub is_up: bool,
-    /// The sum of the e-values: 1 over it bounds the false alarms a point.
+    /// How many times likelier the points are after a step.
     pub evidence: f64,
 }
 
 /// Whether the last points of `values` are another level than those before them. `noise` is what a
-/// point's own runs say of its error, as a ratio. A false alarm comes at most once in `every` points,
-/// where the noise is what is expected of it.
-pub fn alarm(values: &[f64], noise: f64, settings: &Settings, every: f64) -> Option<Alarm> {
+/// point's own runs say of its error, as a ratio; the evidence has to reach `bound`.
+pub fn alarm(values: &[f64], noise: f64, settings: &Settings, bound: f64) -> Option<Alarm> {
     let logs: Vec<f64> =
         values.iter().filter(|v| v.is_finite() && **v > 0.0).map(|v| v.ln()).collect();
     // places would not be those of `values`
@@ -77,7 +80,7 @@ pub fn alarm(values: &[f64], noise: f64, settings: &Settings, every: f64) -> Opt
             }
         }
     }
-    let (_, began, is_up) = best.filter(|_| total >= every)?;
+    let (_, began, is_up) = best.filter(|_| total >= bound)?;
     Some(Alarm { began, is_up, evidence: total })
 }
 
