@@ -2,7 +2,7 @@
 
 use crate::trees::{self, Place, Trees};
 use crate::{devices, features, output};
-use fwdlab_claims::compare::Options;
+use fwdlab_compare::Options;
 use fwdlab_report as report;
 use fwdlab_report::Written;
 use fwdlab_report::synthesis::Synthesis;

@@ -4,7 +4,7 @@ mod overview;
 
 use std::path::{Path, PathBuf};
 
-use fwdlab_claims::compare::{self, CompareError, Compared, Format, Options};
+use fwdlab_compare::{self as compare, CompareError, Compared, Format, Options};
 use fwdlab_results::JOURNAL_FILE;
 use serde_json::{Value, json};
 

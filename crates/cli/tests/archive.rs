@@ -60,23 +60,29 @@ fn a_tree_of_results_has_a_line_for_each_directory() {
     assert_eq!(lab.fwdlab(&["report", "--check", "imp"]).status.code(), Some(1));
 }
 
+/// Logs of rate searches, five of each image, around so many Mb/s.
+fn searches(raw: &Path, images: [(&str, f64); 2]) {
+    fs::create_dir_all(raw).expect("a writable directory");
+    for (image, found) in images {
+        for run in 1..=5u32 {
+            let found = found + f64::from(run) / 10.0;
+            let log = format!(
+                "CMD on h: pkt-gen -f tx -l 60 -s 198.18.10.1:2000-198.18.10.20 \
+                 -d 198.19.10.1:2000-198.19.10.100\nIteration 1\n  - Offering load = 100 Mb/s\n\
+                 Estimated Equilibrium Ethernet throughput= {found} Mb/s (maximum value seen: {} Mb/s)\n",
+                found + 1.0
+            );
+            fs::write(raw.join(format!("bench.{image}.inet4.{run}.sender")), log).expect("a log");
+        }
+    }
+}
+
 /// Only the sender of a rate search is logged: nobody counted flows, and nothing failed.
 #[test]
 fn a_rate_search_of_which_only_the_sender_is_logged_has_no_failed_check() {
     let lab = Lab::new("");
     let raw = lab.path("archive/Atom_4Cores/nic/ipsec/results/fbsd12/RAW");
-    fs::create_dir_all(&raw).expect("a writable directory");
-    for (image, found) in [("r320657", 55), ("r320657D1", 60)] {
-        for run in 1..=5 {
-            let log = format!(
-                "CMD on h: pkt-gen -f tx -l 60 -s 198.18.10.1:2000-198.18.10.20 \
-                 -d 198.19.10.1:2000-198.19.10.100\nIteration 1\n  - Offering load = 100 Mb/s\n\
-                 Estimated Equilibrium Ethernet throughput= {found} Mb/s (maximum value seen: {} Mb/s)\n",
-                found + run % 2
-            );
-            fs::write(raw.join(format!("bench.{image}.inet4.{run}.sender")), log).expect("a log");
-        }
-    }
+    searches(&raw, [("r320657", 55.0), ("r320657D1", 60.0)]);
     let import = lab.fwdlab(&["import", "archive", "-o", "imp"]);
     assert!(text(&import.stdout).contains("0 failed"), "{}", text(&import.stdout));
     let report = lab.fwdlab(&["report", "imp"]);
@@ -141,6 +147,31 @@ fn a_year_is_watched_and_what_is_known_passes() {
     assert!(text(&passed.stdout).contains("pf got a lock"), "{}", text(&passed.stdout));
     // nothing was added twice
     assert_eq!(fs::read_to_string(lab.path("h.jsonl")).expect("a store").lines().count(), 81);
+}
+
+/// What `--confirm` runs stands for a second measurement: here it reads one that was made.
+#[test]
+fn a_change_that_is_not_confirmed_is_not_reported() {
+    for (after, code) in [(55.0, 1), (60.0, 0)] {
+        let lab = Lab::new("");
+        year(&lab.path("archive"));
+        searches(&lab.path("again/RAW"), [("300950", 60.0), ("301000", after)]);
+        let command = format!(
+            "echo $FWDLAB_BEFORE $FWDLAB_AFTER $FWDLAB_SERIES >> asked; exec {} import again \
+             -o \"$FWDLAB_RESULTS\"",
+            env!("CARGO_BIN_EXE_fwdlab")
+        );
+        let watch = ["history", "archive", "--store", "h.jsonl", "--fail-on", "regression"];
+        for _ in 0..2 {
+            let output = lab.fwdlab(&[&watch[..], &["--confirm", &command]].concat());
+            let said = text(&output.stdout) + &text(&output.stderr);
+            assert_eq!(output.status.code(), Some(code), "{said}");
+            assert!(said.contains("confirmed") || said.contains("measured again"), "{said}");
+        }
+        let asked = fs::read_to_string(lab.path("asked")).expect("what was asked");
+        assert_eq!(asked.lines().count(), 1, "it is asked once: {asked}");
+        assert!(asked.starts_with("300950 301000 ") && asked.contains("pf-statefull"), "{asked}");
+    }
 }
 
 /// The published machines with one change, read together.

@@ -54,6 +54,8 @@ pub struct Alert {
     pub is_regression: bool,
     /// Why somebody does not want to hear of it any more.
     pub acknowledged: Option<String>,
+    /// What a second measurement said that showed the same.
+    pub confirmed: Option<String>,
 }
 
 impl Alert {
@@ -203,13 +205,19 @@ impl History {
         let key = &self.series[moved[0].series].key;
         let is_up = moved[0].change.ratio > 0.0;
         let names: Vec<String> = own.iter().map(|i| self.series[*i].key.name()).collect();
-        let reason =
-            acknowledged.iter().find(|ack| ack.is_of(&names, &before.revision, &after.revision));
+        let said = |is_confirmed: bool| {
+            let is_it = |ack: &&Acknowledged| {
+                (ack.is_confirmed == Some(true)) == is_confirmed
+                    && ack.is_of(&names, &before.revision, &after.revision)
+            };
+            acknowledged.iter().find(is_it).map(|ack| ack.reason.clone())
+        };
         Alert {
             id: id(&key.name(), &after.revision),
             cause: if is_machine { Cause::Machine } else { Cause::Software },
             is_regression: is_up == key.is_lower_better(),
-            acknowledged: reason.map(|ack| ack.reason.clone()),
+            acknowledged: said(false),
+            confirmed: said(true),
             unmoved,
             moved,
         }

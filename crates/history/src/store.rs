@@ -30,6 +30,9 @@ pub struct Acknowledged {
     pub last_before: String,
     /// The first one after it.
     pub first_changed: String,
+    /// Absent where a person knows of it; else what a second measurement said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_confirmed: Option<bool>,
 }
 
 impl Acknowledged {

@@ -12,8 +12,8 @@ use fwdlab_stats::machines::{Figure, Synthesis as Together, synthesis};
 use fwdlab_stats::{Comparison, Confidence, Verdict};
 
 use super::Synthesis;
-use crate::figure::{self, Canvas, Estimate, Forest, ForestRow};
-use crate::text_table::{Side, TextTable};
+use fwdlab_figures::text_table::{Side, TextTable};
+use fwdlab_figures::{Canvas, Estimate, Forest, ForestRow};
 
 /// What this is, below each plot.
 const LEGEND: &str = "Each machine with its 95 % interval. Together: random effects (Paule and Mandel, \
@@ -196,7 +196,7 @@ impl Change<'_> {
                 rows.push(row("next machine", 3, own, range(own), "prediction".to_owned()));
             }
         }
-        figure::forest(&Forest {
+        fwdlab_figures::forest(&Forest {
             title: self.title(),
             margin_percent: self.margin * 100.0,
             rows,

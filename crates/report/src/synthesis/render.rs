@@ -47,7 +47,8 @@ pub fn write(synthesis: &Synthesis, dir: &Path) -> Result<Vec<PathBuf>, ReportEr
     let changes = machines::changes(synthesis);
     for (k, change) in changes.iter().enumerate() {
         let title = change.title();
-        let svg = change.plot().into_document(&title, &figure::sheet(&figure::LIGHT));
+        let svg =
+            change.plot().into_document(&title, &fwdlab_figures::sheet(&fwdlab_figures::LIGHT));
         files.insert(plot_file(change), svg.into_bytes());
         let svg = change.plot().into_inline(&title, &format!("machines-{k}"));
         let blocks = html::blocks(&[
@@ -59,7 +60,7 @@ pub fn write(synthesis: &Synthesis, dir: &Path) -> Result<Vec<PathBuf>, ReportEr
             }),
             Block::Line(change.sentence()),
         ]);
-        let heading = figure::escape(&title);
+        let heading = fwdlab_figures::escape(&title);
         let _ = writeln!(sections, "<section><h2>{heading}</h2>\n{blocks}</section>");
     }
     files.insert("README.md".to_owned(), readme(synthesis, &changes).into_bytes());
