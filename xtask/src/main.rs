@@ -10,6 +10,8 @@ mod cost;
 mod fuzz;
 mod history;
 mod layers;
+mod modules;
+mod paths;
 mod readme;
 mod seeds;
 mod sizes;

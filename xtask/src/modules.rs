@@ -1,0 +1,191 @@
+//! The modules of a crate, what each defines and passes on, and which file needs which.
+
+use crate::paths::{Paths, Words, absolute, attributes, is_test, leaves};
+use anyhow::{Context, Result};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use syn::visit::Visit;
+
+/// One module of a crate, in a file of its own or inline in another.
+#[derive(Default)]
+struct Module {
+    /// Index of its file.
+    file: usize,
+    /// Names that it defines itself.
+    defines: BTreeSet<String>,
+    /// Names that its `use` items bring: the name to the path that it stands for.
+    brought: BTreeMap<String, Words>,
+    /// Modules of which everything is brought.
+    globs: Vec<Words>,
+    /// Every path that its code uses.
+    uses: Vec<Words>,
+}
+
+/// A crate: its modules by their paths from the root, and its files.
+#[derive(Default)]
+pub struct Crate {
+    modules: BTreeMap<Words, Module>,
+    files: Vec<PathBuf>,
+}
+
+impl Crate {
+    /// Reads the crate whose root is the file `face`.
+    pub fn read(face: &Path) -> Result<Self> {
+        let mut found = Self::default();
+        let directory = face.parent().context("a face lies in a directory")?;
+        found.file_of(face, &[], directory)?;
+        Ok(found)
+    }
+
+    /// Number of files.
+    pub fn files(&self) -> usize {
+        self.files.len()
+    }
+
+    /// The path of a file.
+    pub fn file(&self, number: usize) -> &Path {
+        &self.files[number]
+    }
+
+    /// Reads the module `path` from `file`, whose submodules lie in `directory`.
+    fn file_of(&mut self, file: &Path, path: &[String], directory: &Path) -> Result<()> {
+        let text = std::fs::read_to_string(file)
+            .with_context(|| format!("cannot read {}", file.display()))?;
+        let tree =
+            syn::parse_file(&text).with_context(|| format!("cannot parse {}", file.display()))?;
+        self.files.push(file.to_owned());
+        let number = self.files.len() - 1;
+        self.module(&tree.items, path, (number, directory))
+    }
+
+    fn module(
+        &mut self,
+        items: &[syn::Item],
+        path: &[String],
+        (file, directory): (usize, &Path),
+    ) -> Result<()> {
+        let mut module = Module { file, ..Module::default() };
+        let mut paths = Paths::default();
+        for item in items.iter().filter(|item| !is_test(attributes(item))) {
+            match item {
+                syn::Item::Use(item) => {
+                    let is_private = matches!(item.vis, syn::Visibility::Inherited);
+                    for (target, name) in leaves(&item.tree) {
+                        module.bring(target, name, (path, is_private));
+                    }
+                }
+                syn::Item::Mod(item) => {
+                    let name = item.ident.to_string();
+                    module.defines.insert(name.clone());
+                    let inner: Words = path.iter().cloned().chain([name.clone()]).collect();
+                    let below = directory.join(&name);
+                    match &item.content {
+                        Some((_, items)) => self.module(items, &inner, (file, &below))?,
+                        None => {
+                            let flat = directory.join(format!("{name}.rs"));
+                            let nested = below.join("mod.rs");
+                            let own = if flat.exists() { flat } else { nested };
+                            self.file_of(&own, &inner, &below)?;
+                        }
+                    }
+                }
+                other => {
+                    module.defines.extend(defined(other));
+                    paths.visit_item(other);
+                }
+            }
+        }
+        for (target, name) in paths.uses {
+            module.bring(target, name, (path, true));
+        }
+        module.uses.extend(paths.written.into_iter().map(|mut target| {
+            absolute(&mut target, path);
+            target
+        }));
+        self.modules.insert(path.to_vec(), module);
+        Ok(())
+    }
+
+    /// Which files need which, by their numbers, each with a path that says why.
+    pub fn arrows(&self) -> BTreeMap<(usize, usize), Words> {
+        let mut arrows = BTreeMap::new();
+        for (path, module) in &self.modules {
+            for target in &module.uses {
+                // A single word is no module, but a variable of the same name.
+                let is_word = target.len() == path.len() + 1 && target.starts_with(path);
+                if is_word && self.modules.contains_key(target) {
+                    continue;
+                }
+                let Some(home) = self.home_of(target, &mut BTreeSet::new()) else { continue };
+                let to = self.modules[home].file;
+                if to != module.file {
+                    arrows.entry((module.file, to)).or_insert_with(|| target.clone());
+                }
+            }
+        }
+        arrows
+    }
+
+    /// The module that defines what a path from the root names; nothing for foreign ones.
+    fn home_of<'a>(&'a self, target: &[String], seen: &mut BTreeSet<Words>) -> Option<&'a [String]> {
+        const MOST: usize = 64;
+        if seen.len() == MOST || !seen.insert(target.to_vec()) {
+            return None;
+        }
+        // The module itself, or its longest prefix that is a module.
+        let at = (0..=target.len()).rev().find(|n| self.modules.contains_key(&target[..*n]))?;
+        let (home, module) = self.modules.get_key_value(&target[..at])?;
+        let Some(name) = target.get(at) else { return Some(home) };
+        if module.defines.contains(name) {
+            return Some(home);
+        }
+        let rest = &target[at + 1..];
+        if let Some(brought) = module.brought.get(name) {
+            return self.home_of(&[brought, rest].concat(), seen);
+        }
+        module.globs.iter().find_map(|glob| {
+            self.home_of(&[glob, std::slice::from_ref(name), rest].concat(), seen)
+        })
+    }
+}
+
+impl Module {
+    /// Notes what a `use` in module `own` brings. A private one is there to be used; what others may
+    /// see is perhaps only passed on, and counts where code uses it.
+    fn bring(
+        &mut self,
+        mut target: Words,
+        name: Option<String>,
+        (own, is_private): (&[String], bool),
+    ) {
+        absolute(&mut target, own);
+        match name {
+            None => self.globs.push(target.clone()),
+            // Not `use anyhow::anyhow`, which would lead back to itself.
+            Some(name) if !target.starts_with(&[own, std::slice::from_ref(&name)].concat()) => {
+                self.brought.entry(name).or_insert_with(|| target.clone());
+            }
+            Some(_) => {}
+        }
+        if is_private {
+            self.uses.push(target);
+        }
+    }
+}
+
+fn defined(item: &syn::Item) -> Option<String> {
+    let ident = match item {
+        syn::Item::Const(item) => &item.ident,
+        syn::Item::Enum(item) => &item.ident,
+        syn::Item::Fn(item) => &item.sig.ident,
+        syn::Item::Macro(item) => item.ident.as_ref()?,
+        syn::Item::Static(item) => &item.ident,
+        syn::Item::Struct(item) => &item.ident,
+        syn::Item::Trait(item) => &item.ident,
+        syn::Item::TraitAlias(item) => &item.ident,
+        syn::Item::Type(item) => &item.ident,
+        syn::Item::Union(item) => &item.ident,
+        _ => return None,
+    };
+    Some(ident.to_string())
+}
