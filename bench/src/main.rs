@@ -5,6 +5,7 @@
 #![allow(clippy::print_stderr)]
 
 mod document;
+mod format;
 mod forward;
 mod lookup;
 mod machine;
@@ -14,6 +15,7 @@ mod tables;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand, ValueEnum};
+use format::Format;
 
 #[derive(Parser)]
 #[command(name = "fwdlab-bench", about = "Benchmarks of fwdlab against its peers")]
@@ -28,12 +30,6 @@ enum Command {
     Fib(lookup::Arguments),
     /// Forwarding on one core, against DPDK with the same checks
     Forward(forward::Arguments),
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Text,
-    Json,
 }
 
 fn main() -> Result<()> {

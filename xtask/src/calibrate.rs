@@ -4,6 +4,7 @@
 //! with the worst figure and fails when it is out of bounds.
 
 mod between;
+mod claim;
 mod document;
 mod methods;
 mod noise;
@@ -11,6 +12,8 @@ mod parallel;
 mod simulate;
 mod trust;
 
+pub use claim::Claim;
+use claim::THREE_SIGMA;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
@@ -109,30 +112,6 @@ fn trust_figures(outcome: &Outcome) -> Vec<Figure> {
     let trust = outcome.trust.iter().flat_map(trust::Row::claims);
     let between = outcome.between.iter().flat_map(between::Row::claims);
     trust.chain(between).map(|(name, claim)| figure(name, &claim)).collect()
-}
-
-/// A rate of errors that must not be exceeded.
-pub struct Claim {
-    /// As simulated.
-    pub rate: f64,
-    /// As promised.
-    pub most: f64,
-    /// Campaigns simulated.
-    pub campaigns: u64,
-}
-
-/// Share of a normal distribution below its mean and three standard deviations.
-const THREE_SIGMA: f64 = 0.998_65;
-
-impl Claim {
-    /// The largest rate that so many campaigns of a method that just keeps its promise show but for
-    /// one time in 740, as three standard errors would say of many. Of few campaigns and 0.1 % they
-    /// would not: one false winner more or less is larger than they are.
-    fn bound(&self) -> f64 {
-        let most = Binomial::new(self.most, self.campaigns)
-            .map_or(self.campaigns, |promised| promised.inverse_cdf(THREE_SIGMA));
-        most as f64 / self.campaigns as f64
-    }
 }
 
 /// Points of power lost against the document.

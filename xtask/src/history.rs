@@ -2,8 +2,10 @@
 //! changes to it. Writes the table of docs/history.md; `--quick` only checks the bounds.
 
 mod alerts;
+mod nightly;
 mod noise;
 
+use nightly::{NEAR, STEP, nightly};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -17,10 +19,6 @@ const MOST_FALSE: f64 = 1.0;
 const FEWEST_FOUND: f64 = 90.0;
 /// The same for what is asked each night of a few series, which chance moves.
 const FEWEST_EACH_NIGHT: f64 = 80.0;
-/// How far from the truth a change may be and count as found, in points.
-const NEAR: usize = 3;
-/// Size of the steps.
-const STEP: f64 = 0.03;
 
 const DOCUMENT: &str = "docs/history.md";
 const BEGIN: &str = "<!-- written by cargo xtask history -->\n";
@@ -96,34 +94,6 @@ impl Method {
             _ => found.abs_diff(truth) <= NEAR,
         }
     }
-}
-
-/// The nights on which something was first reported, by a look back or by the last points alone; what
-/// is near an earlier one is the same. The last `window` points are looked at.
-fn nightly(own: &Simulated, has_look_back: bool, window: usize) -> Vec<usize> {
-    let settings = Settings::default();
-    let mut known: Vec<usize> = Vec::new();
-    let mut raised = Vec::new();
-    for tonight in 1..own.values.len() {
-        let oldest = (tonight + 1).saturating_sub(window);
-        let so_far = &own.values[oldest..=tonight];
-        let mut places: Vec<usize> = Vec::new();
-        let mut start = known.last().map_or(0, |last| last.saturating_sub(oldest));
-        if has_look_back {
-            let found = change::changes(so_far, own.noise, &settings);
-            start = found.last().map_or(0, |last| last.at);
-            places.extend(found.iter().map(|change| change.at));
-        }
-        let alarm = today::alarm(&so_far[start..], own.noise, &settings, today::BOUND);
-        places.extend(alarm.map(|alarm| start + alarm.began));
-        for place in places.into_iter().map(|place| oldest + place) {
-            if !known.iter().any(|k| k.abs_diff(place) <= NEAR) {
-                raised.push(tonight);
-                known.push(place);
-            }
-        }
-    }
-    raised
 }
 
 /// The outcome for one noise and one method.

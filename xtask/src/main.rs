@@ -17,10 +17,12 @@ mod seeds;
 mod sizes;
 mod supply;
 mod test;
+mod workspace;
 
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
+use workspace::{cargo, root};
 
 #[derive(Parser)]
 #[command(name = "xtask", about = "The project's own chores")]
@@ -80,18 +82,6 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
-}
-
-/// The workspace's root, whatever directory the task was started in.
-fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().map_or_else(PathBuf::new, PathBuf::from)
-}
-
-/// `cargo`, as the cargo that runs this task names itself, in the workspace's root.
-fn cargo() -> Command {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(root());
-    command
 }
 
 fn bench(arguments: &[String]) -> anyhow::Result<bool> {

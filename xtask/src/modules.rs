@@ -4,7 +4,6 @@ use crate::paths::{Paths, Words, absolute, attributes, is_test, leaves};
 use anyhow::{Context, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use syn::visit::Visit;
 
 /// One module of a crate, in a file of its own or inline in another.
 #[derive(Default)]
@@ -91,7 +90,7 @@ impl Crate {
                 }
                 other => {
                     module.defines.extend(defined(other));
-                    paths.visit_item(other);
+                    paths.of(other);
                 }
             }
         }
@@ -127,7 +126,11 @@ impl Crate {
     }
 
     /// The module that defines what a path from the root names; nothing for foreign ones.
-    fn home_of<'a>(&'a self, target: &[String], seen: &mut BTreeSet<Words>) -> Option<&'a [String]> {
+    fn home_of<'a>(
+        &'a self,
+        target: &[String],
+        seen: &mut BTreeSet<Words>,
+    ) -> Option<&'a [String]> {
         const MOST: usize = 64;
         if seen.len() == MOST || !seen.insert(target.to_vec()) {
             return None;
@@ -143,9 +146,10 @@ impl Crate {
         if let Some(brought) = module.brought.get(name) {
             return self.home_of(&[brought, rest].concat(), seen);
         }
-        module.globs.iter().find_map(|glob| {
-            self.home_of(&[glob, std::slice::from_ref(name), rest].concat(), seen)
-        })
+        module
+            .globs
+            .iter()
+            .find_map(|glob| self.home_of(&[glob, std::slice::from_ref(name), rest].concat(), seen))
     }
 }
 

@@ -1,5 +1,7 @@
 //! The paths that stand in Rust code: those of its `use` items, and those written out.
 
+use std::collections::BTreeSet;
+
 use syn::buffer::{Cursor, TokenBuffer};
 use syn::visit::{self, Visit};
 
@@ -13,6 +15,20 @@ pub struct Paths {
     pub uses: Vec<(Words, Option<String>)>,
     /// Written out, also inside macros.
     pub written: Vec<Words>,
+    /// Names of variables.
+    bound: BTreeSet<String>,
+}
+
+impl Paths {
+    /// Takes in what an item uses.
+    pub fn of(&mut self, item: &syn::Item) {
+        let mut own = Self::default();
+        own.visit_item(item);
+        // What a pattern binds is a variable, whatever else has its name.
+        own.written.retain(|path| !matches!(&path[..], [word] if own.bound.contains(word)));
+        self.uses.append(&mut own.uses);
+        self.written.append(&mut own.written);
+    }
 }
 
 impl Visit<'_> for Paths {
@@ -21,6 +37,11 @@ impl Visit<'_> for Paths {
             self.written.push(path.segments.iter().map(|s| s.ident.to_string()).collect());
         }
         visit::visit_path(self, path);
+    }
+
+    fn visit_pat_ident(&mut self, pattern: &syn::PatIdent) {
+        self.bound.insert(pattern.ident.to_string());
+        visit::visit_pat_ident(self, pattern);
     }
 
     fn visit_item_use(&mut self, item: &syn::ItemUse) {

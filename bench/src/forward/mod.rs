@@ -6,6 +6,7 @@
 //! each round counts, and all must turn the same frames into the same frames. The router runs as
 //! it is used, worker, rings and counters included; the peer's queues are plain arrays.
 
+mod arguments;
 mod case;
 #[cfg(dpdk)]
 mod dpdk;
@@ -32,6 +33,8 @@ mod tester;
 mod turn;
 mod workers;
 
+pub use arguments::Arguments;
+use arguments::{Part, REAL_TABLE};
 use std::hint::black_box;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -43,78 +46,14 @@ use case::{Case, Contender};
 use clap::ValueEnum;
 use report::{Figure, HEADINGS, Report};
 use table::Routes;
-use turn::Turn;
+use turn::{LAPS, Turn, median};
 
 use crate::Format;
-
-/// The real table of the checkout that this project is developed in.
-const REAL_TABLE: &str = "../shared/data/bgp-table.txt.gz";
-
-/// What to run.
-#[derive(clap::Args)]
-pub struct Arguments {
-    /// A list of prefixes (may be gzipped) to use as the full table [default: the one beside the
-    /// checkout, if there is one]
-    #[arg(long, value_name = "FILE")]
-    routes: Option<PathBuf>,
-    /// Text tables, or one JSON object a line
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
-    /// Put the tables into this Markdown file: measured parts replace their sections, others stay
-    #[arg(long, value_name = "FILE")]
-    write: Option<PathBuf>,
-    /// Rounds of each case
-    #[arg(long, default_value_t = 7)]
-    rounds: usize,
-    /// Only cases whose names contain all of these
-    #[arg(long, value_delimiter = ',')]
-    only: Vec<String>,
-    /// Only these parts
-    #[arg(long, value_delimiter = ',', value_enum)]
-    parts: Vec<Part>,
-    /// Only the router
-    #[arg(long)]
-    alone: bool,
-}
-
-/// A section of the document.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Part {
-    /// Run to completion on one core
-    OneCore,
-    /// The tester on one core, the forwarder on the other, rings between
-    TwoCores,
-    /// One worker, and one on each core
-    Workers,
-    /// What the parts of forwarding cost by themselves
-    Stages,
-    /// Generator and receiver beside the router, and pacing
-    Tester,
-}
-
-impl Part {
-    const ALL: [Self; 5] =
-        [Self::OneCore, Self::TwoCores, Self::Workers, Self::Stages, Self::Tester];
-}
-
-impl Arguments {
-    fn wants(&self, case: &str) -> bool {
-        self.only.iter().all(|part| case.contains(part.as_str()))
-    }
-
-    /// The full table, if there is one.
-    fn full(&self) -> Result<Option<Routes>> {
-        let beside = Some(PathBuf::from(REAL_TABLE)).filter(|path| path.exists());
-        self.routes.clone().or(beside).as_deref().map(Routes::read).transpose()
-    }
-}
 
 /// How long processors are warmed up.
 const WARM_UP: Duration = Duration::from_secs(1);
 /// Frames of one measurement, at least: some 20 ms.
 const FRAMES: usize = 2_000_000;
-/// Laps that a frame can make before its TTL has to be renewed.
-const LAPS: usize = 250;
 
 /// Runs the parts and prints their results.
 ///
@@ -282,9 +221,4 @@ fn check(contenders: &mut [Box<dyn Contender>], frames: &[Vec<u8>]) -> Result<us
         }
     }
     Ok(first.map_or(0, |out| out.len()))
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }

@@ -3,8 +3,6 @@
 use anyhow::Result;
 use fwdlab_port::{affinity, beat};
 
-use super::median;
-
 /// Beats that differ by less than this factor are one state of the core: somebody who works on its
 /// other half makes them longer by a fifth or more.
 const SAME_BEAT: f64 = 1.12;
@@ -68,6 +66,14 @@ pub fn turn(beat: impl Fn() -> f64, measure: impl FnOnce() -> Result<f64>) -> Re
         })
     });
     failed.map_or(Ok(taken), Err)
+}
+
+/// Laps that a frame can make before its TTL has to be renewed.
+pub(super) const LAPS: usize = 250;
+
+pub(super) fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 #[cfg(test)]

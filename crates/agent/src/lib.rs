@@ -25,9 +25,11 @@ mod tester;
 mod traffic;
 mod voice;
 mod wall;
+mod why;
 
 pub use launch::launch;
 pub use serve::serve;
+use why::{Result, words};
 
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
@@ -37,13 +39,6 @@ use crate::task::VmTester;
 use crate::task::{TASK_FILE, Task};
 use profile::Profile;
 use voice::Voice;
-
-/// Why the guest cannot go on, in words for the host.
-type Result<T, E = String> = std::result::Result<T, E>;
-
-fn words(error: impl std::fmt::Display) -> String {
-    error.to_string()
-}
 
 /// Runs as the first process; ends the machine. Does nothing in any other process.
 pub fn run_guest() {

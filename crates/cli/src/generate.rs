@@ -1,9 +1,14 @@
 //! `fwdlab gen` and `fwdlab sink`: the tester's halves on network interfaces, by packet or AF_XDP
 //! sockets.
 
+mod arguments;
+mod back;
 mod replay;
 mod result;
 
+use arguments::time;
+pub use arguments::{GenArgs, SinkArgs};
+use back::{Back, FRAMES, HEADER_AND_TAG, pool_for};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -21,85 +26,10 @@ use serde_json::json;
 use crate::{interrupt, output};
 use result::{Sent, object, sentence};
 
-/// Frames that the sender has at hand.
-const FRAMES: usize = 4096;
 /// A sink that got nothing in so many polls rests.
 const PATIENCE: u32 = 200;
 /// At most, unless a frame comes.
 const REST: Duration = Duration::from_millis(10);
-/// Bytes around a packet: Ethernet header and a VLAN tag.
-const HEADER_AND_TAG: usize = HEADER_LEN + 4;
-
-/// Arguments of `fwdlab gen`.
-///
-/// Example: fwdlab gen --interface veth0 --to 02:00:00:00:00:10 --source 198.18.10.1-198.18.10.20:2000
-///   --destination 198.19.10.1-198.19.10.100:2000 --load 100kpps
-/// or fwdlab gen --interface veth0 --pcap capture.pcap --load 100kpps
-#[derive(clap::Args)]
-pub struct GenArgs {
-    /// Interface to send on
-    #[arg(long, value_name = "NAME")]
-    interface: String,
-    /// Interface on which the device sends the frames back; they are checked there
-    #[arg(long, value_name = "NAME")]
-    back: Option<String>,
-    /// Send the frames of this capture, as they are, again and again; they are counted, not checked
-    #[arg(
-        long,
-        value_name = "FILE",
-        conflicts_with_all = ["to", "source", "destination", "frame", "order"]
-    )]
-    pcap: Option<PathBuf>,
-    /// MAC address of the device's port
-    #[arg(long, value_name = "MAC", required_unless_present = "pcap")]
-    to: Option<MacAddr>,
-    /// Source addresses and UDP ports, as in an experiment file
-    #[arg(long, value_name = "RANGE", required_unless_present = "pcap")]
-    source: Option<String>,
-    /// Destination addresses and UDP ports
-    #[arg(long, value_name = "RANGE", required_unless_present = "pcap")]
-    destination: Option<String>,
-    /// Length of a frame in bytes, FCS included [default: the smallest]
-    #[arg(long, value_name = "BYTES")]
-    frame: Option<usize>,
-    /// Offered load: max, 500kpps, 1Gbps
-    #[arg(long, default_value = "max")]
-    load: Load,
-    /// Order of flows: sequential, random, zipf(1.0)
-    #[arg(long, default_value = "sequential")]
-    order: Order,
-    /// Kind of sockets: af_packet, or af_xdp, which is faster and hides the interface from the host
-    #[arg(long, default_value = "af_packet")]
-    socket: SocketKind,
-    /// For how long
-    #[arg(long, default_value_t = 10.0)]
-    seconds: f64,
-    /// Send although the host itself uses the interface: it carries a default route or an address
-    #[arg(long)]
-    force: bool,
-    /// Print the result as JSON
-    #[arg(long)]
-    json: bool,
-}
-
-/// Arguments of `fwdlab sink`.
-///
-/// Example: fwdlab sink --interface veth1 --seconds 10
-#[derive(clap::Args)]
-pub struct SinkArgs {
-    /// Interface to receive on
-    #[arg(long, value_name = "NAME")]
-    interface: String,
-    /// Kind of socket: af_packet, or af_xdp, which is faster and hides the interface from the host
-    #[arg(long, default_value = "af_packet")]
-    socket: SocketKind,
-    /// For how long [default: until Ctrl-C]
-    #[arg(long)]
-    seconds: Option<f64>,
-    /// Print the result as JSON
-    #[arg(long)]
-    json: bool,
-}
 
 /// Sends, and prints each second and at the end what was sent and came back.
 ///
@@ -173,15 +103,6 @@ fn guard(arguments: &GenArgs) -> anyhow::Result<()> {
     }
 }
 
-/// Frames of the sender, as long as the interfaces take them.
-fn pool_for(arguments: &GenArgs) -> anyhow::Result<Pool> {
-    let names = std::iter::once(&arguments.interface).chain(&arguments.back);
-    let mtus = names.map(|name| packet::mtu(name)).collect::<Result<Vec<_>, _>>()?;
-    let usual = PoolConfig { frames: 2 * FRAMES, ..PoolConfig::default() };
-    let longest = mtus.into_iter().max().unwrap_or(0).min(MAX_MTU) + HEADER_AND_TAG;
-    Ok(Pool::new(PoolConfig { capacity: usual.capacity.max(longest), ..usual })?)
-}
-
 /// Receives until the end, and prints each second and at the end how much.
 ///
 /// # Errors
@@ -235,13 +156,6 @@ fn receive(port: &mut dyn Port, pool: &Pool, duration: Option<Duration>, stop: &
     }
 }
 
-fn time(seconds: f64) -> anyhow::Result<Duration> {
-    if !(0.01..=86_400.0).contains(&seconds) {
-        bail!("--seconds {seconds}: choose 0.01 to 86400");
-    }
-    Ok(Duration::from_secs_f64(seconds))
-}
-
 /// A port that tells what the system has refused of its frames, when somebody else has it.
 struct Watched {
     port: Box<dyn Port>,
@@ -275,63 +189,5 @@ impl Port for Watched {
 
     fn counters(&self) -> Counters {
         self.port.counters()
-    }
-}
-
-/// Where frames come back.
-enum Back {
-    Interface(Box<dyn Port>),
-    /// Nowhere.
-    Nothing(MacAddr),
-}
-
-impl Back {
-    /// The interface that was asked for, or nothing, which has the MAC address of the sender.
-    fn open(arguments: &GenArgs, pool: &Pool, mac: MacAddr) -> anyhow::Result<Self> {
-        Ok(match &arguments.back {
-            Some(name) => Self::Interface(arguments.socket.open(name, pool.clone())?),
-            None => Self::Nothing(mac),
-        })
-    }
-
-    fn is_deaf(&self) -> bool {
-        matches!(self, Self::Nothing(_))
-    }
-}
-
-impl Port for Back {
-    fn receive(&mut self, batch: &mut Batch) -> usize {
-        match self {
-            Self::Interface(port) => port.receive(batch),
-            Self::Nothing(_) => 0,
-        }
-    }
-
-    fn send(&mut self, batch: &mut Batch) -> usize {
-        match self {
-            Self::Interface(port) => port.send(batch),
-            Self::Nothing(_) => 0,
-        }
-    }
-
-    fn mac(&self) -> MacAddr {
-        match self {
-            Self::Interface(port) => port.mac(),
-            Self::Nothing(mac) => *mac,
-        }
-    }
-
-    fn mtu(&self) -> usize {
-        match self {
-            Self::Interface(port) => port.mtu(),
-            Self::Nothing(_) => 1500,
-        }
-    }
-
-    fn counters(&self) -> Counters {
-        match self {
-            Self::Interface(port) => port.counters(),
-            Self::Nothing(_) => Counters::default(),
-        }
     }
 }

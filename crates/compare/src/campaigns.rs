@@ -5,10 +5,9 @@ use fwdlab_stats::paired::Block;
 use fwdlab_stats::rare::Rare;
 use fwdlab_stats::validity::{self, Finding};
 use fwdlab_stats::{Comparison, Direction, Interval, Subject, Verdict, median};
-use serde::Serialize;
 
 use crate::asked::{based, terms};
-use crate::{CompareError, Group, Judgement, Options};
+use crate::{CompareError, Group, Judgement, OneCampaign, Options, Several};
 use fwdlab_claims::judge::{self, Terms, judge_by};
 use fwdlab_claims::runs::{self, Series};
 use fwdlab_claims::setting::Setting;
@@ -16,28 +15,6 @@ use fwdlab_claims::units;
 use fwdlab_claims::words::{self, Said};
 use fwdlab_claims::{ClaimsError, blocks};
 use fwdlab_results::{Metric, Results, Trial};
-
-/// The campaigns behind a comparison, and what the next one will show.
-#[derive(Debug, Clone, Serialize)]
-pub struct Several {
-    /// Each campaign by itself.
-    pub campaigns: Vec<OneCampaign>,
-    /// Where the figure of the next run of the experiment lies, at the same confidence.
-    pub next: Interval,
-    /// Standard deviations of log ratios: of blocks, and of campaigns.
-    pub spread: Spread,
-    /// p of "all campaigns have the same effect".
-    pub same_p: f64,
-}
-
-/// One campaign by itself.
-#[derive(Debug, Clone, Serialize)]
-pub struct OneCampaign {
-    /// Its directory.
-    pub source: String,
-    /// What its report says.
-    pub comparison: Option<Comparison>,
-}
 
 /// Refuses directories of other experiments than the first one's.
 pub(crate) fn of_one_experiment(all: &[Results]) -> Result<(), CompareError> {

@@ -3,12 +3,14 @@
 
 #[cfg_attr(not(feature = "flame"), path = "flame/left_out.rs")]
 mod graph;
+mod job;
 
 use super::ReportError;
 use super::profile::{Profile, Profiles};
 use fwdlab_claims::claim::{Cell, Claims, VerdictClaim};
 use fwdlab_claims::units;
 use fwdlab_figures::text_table::{Side, TextTable};
+pub(crate) use job::Job;
 
 /// Most bytes that all flame graphs take inside the page.
 const PAGE_BUDGET: usize = 1_200_000;
@@ -170,39 +172,6 @@ pub fn flames(claims: &Claims, profiles: &Profiles) -> Result<Flames, ReportErro
         jobs.clear();
     }
     Ok(Flames { graphs: draw(&jobs)?, changes, refusals })
-}
-
-/// A flame graph to be drawn: of a profile, or of what changed since another.
-pub(crate) struct Job<'a> {
-    pub(crate) profile: &'a Profile,
-    pub(crate) before: Option<&'a Profile>,
-}
-
-impl Job<'_> {
-    pub(crate) fn title(&self) -> String {
-        let Profile { variant, traffic, .. } = self.profile;
-        match self.before {
-            Some(before) => format!("{variant} against {}, {traffic}", before.variant),
-            None => format!("{variant}, {traffic}"),
-        }
-    }
-
-    fn file(&self) -> String {
-        let Profile { variant, traffic, .. } = self.profile;
-        match self.before {
-            Some(before) => format!("flame-{variant}-against-{}.{traffic}.svg", before.variant),
-            None => format!("flame-{variant}.{traffic}.svg"),
-        }
-    }
-
-    pub(crate) fn note(&self) -> String {
-        match self.before {
-            Some(_) => "Width: share in the variant; red has grown against the baseline, blue has \
-                        shrunk."
-                .to_owned(),
-            None => self.profile.note.clone(),
-        }
-    }
 }
 
 /// Draws every graph in full for its file, and for the page without frames

@@ -3,9 +3,11 @@
 
 mod factor;
 mod percent;
+mod said;
 mod split;
 mod stance;
 
+pub use said::{Percent, Sign, Stance, words};
 use std::collections::BTreeSet;
 
 pub use factor::factor;
@@ -13,59 +15,6 @@ use fwdlab_netbenches::name::NamedFamily;
 use percent::percents;
 use split::split;
 use stance::stance;
-
-/// Up or down.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sign {
-    /// Faster.
-    Up,
-    /// Slower.
-    Down,
-}
-
-impl Sign {
-    /// `1.0` or `-1.0`.
-    pub const fn factor(self) -> f64 {
-        match self {
-            Self::Up => 1.0,
-            Self::Down => -1.0,
-        }
-    }
-}
-
-/// A number with `%` or the word percent.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Percent {
-    /// Its absolute value.
-    pub value: f64,
-    /// Upper end of `10-15%`.
-    pub upper: Option<f64>,
-    /// Decimals as written.
-    pub decimals: usize,
-    /// An explicit `+` or `-`.
-    pub sign: Option<Sign>,
-    /// Softened by a word: about, almost, more than.
-    pub is_rough: bool,
-    /// As written.
-    pub text: String,
-    /// Where in the clause.
-    pub offset: usize,
-}
-
-/// What a clause says of a change.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Stance {
-    /// Nothing.
-    Silent,
-    /// Faster or slower, by the word given.
-    Change(Sign, String),
-    /// No change at all, by the word given.
-    NoChange(String),
-    /// Not faster, or not slower.
-    NotThat(Sign, String),
-    /// Words of both directions.
-    Mixed,
-}
 
 /// One clause of an item.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,30 +51,6 @@ pub fn clauses(text: &str) -> Vec<Clause> {
             is_about_all: is_about_all(part),
             is_same_size: is_same_size(part),
         });
-    }
-    found
-}
-
-/// The lower-case words of a text with the place of each; signs, digits, dots
-/// and `%` stay within words.
-pub fn words(text: &str) -> Vec<(usize, String)> {
-    let mut found: Vec<(usize, String)> = Vec::new();
-    let mut start = None;
-    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
-        let is_part =
-            c.is_alphanumeric() || matches!(c, '.' | '%' | '-' | '+' | '\'' | '’' | '×' | '_');
-        match (start, is_part) {
-            (None, true) => start = Some(at),
-            (Some(from), false) => {
-                let word =
-                    text[from..at].trim_end_matches(['.', '-', '\'']).trim_start_matches('\'');
-                if !word.is_empty() {
-                    found.push((from, word.to_lowercase().replace('’', "'")));
-                }
-                start = None;
-            }
-            _ => {}
-        }
     }
     found
 }

@@ -18,35 +18,19 @@ mod confirm;
 pub mod divisive;
 mod filter;
 mod partition;
+mod settings;
 #[cfg(test)]
 mod tests;
 pub mod today;
 pub mod watch;
 
 use crate::distribution::t_quantile;
+pub use settings::Settings;
 
 /// Points that the last level needs in a longer series.
 const LAST: usize = 3;
 /// How much clearer a change among the last points has to be, which [`today`] looks at as well.
 const LATE: f64 = 0.05;
-
-/// What is asked of a change.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settings {
-    /// The largest p of a change, corrected for the search over places.
-    pub alpha: f64,
-    /// The smallest change that matters, as a ratio: 0.01 is 1 %.
-    pub margin: f64,
-    /// Noise between points that is expected before any is seen, as a ratio.
-    pub prior_noise: f64,
-}
-
-impl Default for Settings {
-    /// Chosen by `cargo xtask history`.
-    fn default() -> Self {
-        Self { alpha: 1e-3, margin: 0.01, prior_noise: 0.01 }
-    }
-}
 
 /// A change of level.
 #[derive(Clone, Copy, Debug, PartialEq)]

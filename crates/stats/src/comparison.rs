@@ -6,6 +6,9 @@ use crate::effect::Effect;
 use crate::multiple::Correction;
 use crate::rare::Rare;
 
+/// Fewest blocks, and fewest runs of either side without blocks, that name a winner.
+pub const LEAST_NAMED: usize = 4;
+
 /// Whether more or less of a metric is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

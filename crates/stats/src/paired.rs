@@ -9,6 +9,8 @@
 //! paired t takes its place, with the geometric mean; it takes the noise for normal. Fewer than
 //! [`LEAST_NAMED`] blocks name no winner.
 
+pub use crate::comparison::LEAST_NAMED;
+
 use serde::{Deserialize, Serialize};
 
 use crate::comparison::{Comparison, Confidence, Counts, Direction, Estimand, Interval, Method};
@@ -18,9 +20,6 @@ use crate::pairs::Pairs;
 use crate::rare::Rare;
 use crate::resolution::Resolution;
 use crate::{Error, hodges_lehmann, sample, signed_rank, validity};
-
-/// Fewest blocks, and fewest runs of either side without blocks, that name a winner.
-pub const LEAST_NAMED: usize = 4;
 
 /// The two figures of one block.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -20,6 +20,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::rare::Rare;
 
+/// Chance of a false difference that all comparisons of a campaign share (Bonferroni), at 95 %.
+const LEVEL: f64 = 0.05;
+
 /// How much a finding weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -394,7 +397,7 @@ impl fmt::Display for Finding {
                 write!(f, "tests disagree: Welch p {welch_p:.3}, Mann-Whitney p {rank_p:.3}")
             }
             Self::OneOfSeveral { p, comparisons } => {
-                let needed = checks::LEVEL / *comparisons as f64;
+                let needed = LEVEL / *comparisons as f64;
                 write!(
                     f,
                     "one of {comparisons} comparisons: a difference among so many needs p up to {needed:.3}, this one has {p:.3}"

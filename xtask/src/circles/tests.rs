@@ -2,8 +2,7 @@ use super::*;
 
 /// The circles of a crate with these files.
 fn circles_of(files: &[(&str, &str)]) -> Vec<String> {
-    let dir =
-        std::env::temp_dir().join(format!("circles-{}-{}", std::process::id(), files.len()));
+    let dir = std::env::temp_dir().join(format!("circles-{}-{}", std::process::id(), files.len()));
     let source = dir.join("crates/planted/src");
     for (name, text) in files {
         let path = source.join(name);
@@ -30,16 +29,10 @@ fn a_planted_circle_is_found_through_the_file_that_passes_names_on() {
 #[test]
 fn tests_faces_and_foreign_names_make_no_circle() {
     let found = circles_of(&[
-        (
-            "lib.rs",
-            "mod a;\nmod b;\npub use a::*;\n#[cfg(test)]\nmod tests { use super::a::A; }\n",
-        ),
+        ("lib.rs", "mod a;\nmod b;\npub use a::*;\n#[cfg(test)]\nmod tests { use super::a::A; }\n"),
         ("a.rs", "use crate::b::B;\npub struct A(B);\n"),
         ("b/mod.rs", "mod inner;\npub use inner::B;\n"),
-        (
-            "b/inner.rs",
-            "use std::fmt;\npub struct B;\n#[cfg(test)]\nmod tests { use crate::A; }\n",
-        ),
+        ("b/inner.rs", "use std::fmt;\npub struct B;\n#[cfg(test)]\nmod tests { use crate::A; }\n"),
         ("unused.rs", ""),
     ]);
     assert_eq!(found, [""; 0]);

@@ -2,6 +2,7 @@
 
 mod anywhere;
 mod change;
+mod claim;
 mod moves;
 mod percent;
 mod tables;
@@ -15,12 +16,10 @@ use crate::pair::Pair;
 use change::{
     check_all, check_factor, check_no_change, check_not_that, check_same_size, check_sign,
 };
+use claim::{Claim, Compared, MARGIN, is_contrary, report_sign, report_unproven};
 use fwdlab_sentence::clause::{Clause, Sign, Stance, clauses, words};
 use percent::{check_percent, is_of_another_page};
 use wording::compared;
-
-/// Differences under this many per cent count as none.
-const MARGIN: f64 = 1.0;
 
 /// Every item of prose.
 pub fn check(context: &Context<'_>, findings: &mut Findings) {
@@ -60,28 +59,6 @@ fn check_possible(clause: &Clause, line: usize, findings: &mut Findings) {
 
 /// What may become larger by more than 100 % when a rate drops, so that the number may be of it.
 const TIMES: [&str; 7] = ["time", "times", "latency", "ns", "cost", "cycles", "jitter"];
-
-/// A clause and the block it speaks of.
-struct Claim<'a> {
-    clause: &'a Clause,
-    line: usize,
-    sets: &'a [Measured<'a>],
-    spoken: Spoken,
-    /// False where nothing but a number says that it is of a change.
-    is_worded: bool,
-    /// Comparisons that the clause can mean, each with the set meant as base
-    /// and the one meant as variant.
-    pairs: Vec<Compared<'a>>,
-}
-
-/// A comparison as the clause words it.
-struct Compared<'a> {
-    base: &'a Measured<'a>,
-    variant: &'a Measured<'a>,
-    pair: Pair,
-    /// False when the wording does not say which set is which.
-    is_oriented: bool,
-}
 
 fn check_clause(context: &Context<'_>, item: &Item, clause: &Clause, findings: &mut Findings) {
     let line = item.line_at(clause.offset + clause.text.len() - clause.text.trim_start().len());
@@ -138,56 +115,4 @@ fn check_clause(context: &Context<'_>, item: &Item, clause: &Clause, findings: &
 /// Bullets list settings; what they say about speed is no claim.
 fn is_setting_list(item: &Item) -> bool {
     item.kind == ItemKind::Bullet
-}
-
-fn is_contrary(sign: Sign, compared: &Compared<'_>) -> bool {
-    sign.factor() * compared.pair.mean_percent < 0.0
-}
-
-fn report_sign(claim: &Claim<'_>, word: &str, compared: &Compared<'_>, findings: &mut Findings) {
-    let is_certain = claim.spoken.is_sure && compared.is_oriented && compared.pair.is_proven;
-    let severity = if is_certain { Severity::Wrong } else { Severity::Check };
-    let direction = if compared.pair.mean_percent < 0.0 { "slower" } else { "faster" };
-    findings.add(
-        Rule::ClaimSign,
-        severity,
-        claim.line,
-        Text::new(
-            format!("'{word}' in: {}", claim.clause.text.trim()),
-            format!(
-                "'{}' is {direction} than '{}': {}",
-                compared.variant.set.legend,
-                compared.base.set.legend,
-                show(compared.pair.mean_percent)
-            ),
-            format!("write {:.1} % {direction}", compared.pair.mean_percent.abs()),
-        ),
-    );
-}
-
-fn report_unproven(
-    claim: &Claim<'_>,
-    word: &str,
-    compared: &Compared<'_>,
-    findings: &mut Findings,
-) {
-    let severity = if claim.spoken.is_sure && claim.pairs.len() == 1 {
-        Severity::Wrong
-    } else {
-        Severity::Check
-    };
-    findings.add(
-        Rule::ClaimUnproven,
-        severity,
-        claim.line,
-        Text::new(
-            format!("'{word}' in: {}", claim.clause.text.trim()),
-            format!(
-                "the block proves no difference: {} with 95 % interval {}",
-                show(compared.pair.mean_percent),
-                compared.pair.interval()
-            ),
-            "write that no difference is proven, or measure more runs",
-        ),
-    );
 }

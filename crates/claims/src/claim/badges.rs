@@ -2,47 +2,12 @@
 
 use fwdlab_stats::coverage::BROKEN;
 use fwdlab_stats::validity::{self, Finding, Severity};
-use serde::Serialize;
 
-use super::{Cell, Claims};
+use super::{Badge, Cell, Claims, State};
 use crate::judge::core_share;
 use crate::known::Proven;
 use crate::{comparable, units};
 use fwdlab_results::{Checks, LimitedBy, Measured, Results, Trial, TruthKind};
-
-/// Whether a criterion is met.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum State {
-    /// Met.
-    Good,
-    /// Met with a doubt.
-    Warn,
-    /// Not met.
-    Bad,
-}
-
-impl State {
-    /// A word for plain text: `ok`, `warning`, `FAILED`.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Good => "ok",
-            Self::Warn => "warning",
-            Self::Bad => "FAILED",
-        }
-    }
-}
-
-/// One criterion.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Badge {
-    /// Its name: `flows seen`.
-    pub name: &'static str,
-    /// Whether it is met.
-    pub state: State,
-    /// What was found.
-    pub text: String,
-}
 
 /// The badges of a campaign, in the order in which a reader asks.
 pub(super) fn badges(results: &Results, claims: &Claims) -> Vec<Badge> {

@@ -7,6 +7,7 @@
 //! `claims.json` in the results directory and `fwdlab report --format json`
 //! (schema: docs/report.md).
 
+mod badge;
 mod badges;
 mod build;
 mod doubt;
@@ -27,7 +28,7 @@ use super::setting::Setting;
 use super::units;
 use fwdlab_results::Family;
 
-pub use badges::{Badge, State};
+pub use badge::{Badge, State};
 pub use build::build;
 pub use resolve::resolve;
 pub use spread::Spread;

@@ -9,7 +9,8 @@ use fwdlab_router::{MAX_MTU, Router, Worker};
 use fwdlab_topology::RouteWatch;
 
 use super::Args;
-use super::config::{Identified, PortSpec};
+use super::config::Identified;
+use super::spec::PortSpec;
 
 /// Bytes around a packet: Ethernet header and a VLAN tag.
 const HEADER_AND_TAG: usize = 18;

@@ -8,8 +8,9 @@ use fwdlab_router::{Routed, Router};
 use fwdlab_routes::{self as routes, RouteTable};
 use serde_json::{Value, json};
 
-use super::config::{self, NeighbourSpec};
+use super::config;
 use super::show::{self, Shown};
+use super::spec::NeighbourSpec;
 use super::ways::{Ports, of_family};
 use crate::control::{Answer, Order};
 use crate::family::Picked;

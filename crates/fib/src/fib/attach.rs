@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use super::attached::{Attached, Errored, beyond, facts};
 use super::{Choice, Fib, Synced, View};
 use crate::algo::{Algorithm, AlgorithmError, Change, Module, Outcome, TableFacts};
 use crate::caches::CacheSizes;
@@ -26,94 +27,6 @@ const MOST_FAILURES: u32 = 7;
 const NEVER: Duration = Duration::MAX;
 /// Until a table that nobody can serve is tried again, once it has changed.
 const HOPELESS_RETRY: Duration = Duration::from_secs(64);
-
-/// The algorithm that serves a table, with its structure.
-pub(super) struct Attached<F: Family> {
-    algorithm: &'static dyn Algorithm<F>,
-    pub(super) module: Box<dyn Module<F>>,
-}
-
-/// An algorithm that failed and is left out until a time, or for good: [`NEVER`].
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Errored {
-    failures: u32,
-    until: Duration,
-}
-
-/// Failed algorithms by name.
-pub(super) type Errors = HashMap<&'static str, Errored>;
-
-impl<F: Family> Attached<F> {
-    pub(super) fn build(
-        algorithm: &'static dyn Algorithm<F>,
-        rib: &Rib<F>,
-    ) -> Result<Self, FibError> {
-        let name = algorithm.name();
-        let module = algorithm.build(&rib.dump());
-        let module = module.map_err(|error| FibError::Algorithm { name, error })?;
-        Ok(Self { algorithm, module })
-    }
-
-    /// As [`Attached::build`]; when it is the same algorithm as before, its module hands over what it
-    /// knows.
-    fn rebuild(
-        &mut self,
-        algorithm: &'static dyn Algorithm<F>,
-        rib: &Rib<F>,
-    ) -> Result<Self, FibError> {
-        let is_same = algorithm.name() == self.name();
-        let Some(auxiliary) = is_same.then(|| self.module.auxiliary()).flatten() else {
-            return Self::build(algorithm, rib);
-        };
-        let name = algorithm.name();
-        let module = algorithm.rebuild(&rib.dump(), auxiliary);
-        let module = module.map_err(|error| FibError::Algorithm { name, error })?;
-        Ok(Self { algorithm, module })
-    }
-
-    pub(super) fn name(&self) -> &'static str {
-        self.algorithm.name()
-    }
-
-    pub(super) fn lookup(&self) -> std::sync::Arc<dyn Lookup<F>> {
-        self.module.lookup()
-    }
-}
-
-/// The algorithm that is preferred for a table when nothing else is known.
-pub(super) fn first<F: Family>(
-    registry: &Registry<F>,
-    rib: &Rib<F>,
-    caches: CacheSizes,
-) -> Result<&'static dyn Algorithm<F>, FibError> {
-    let facts = facts(rib, 0, caches);
-    let best = registry.all().rev().max_by_key(|algorithm| algorithm.preference(&facts));
-    best.ok_or(FibError::NoAlgorithm { family: F::NAME })
-}
-
-fn facts<F: Family>(rib: &Rib<F>, nexthops: u32, caches: CacheSizes) -> TableFacts {
-    TableFacts {
-        prefixes: rib.len(),
-        nexthops,
-        longest: rib.lengths().iter().rposition(|&count| count > 0).unwrap_or(0) as u8,
-        l2_cache_bytes: caches.l2_bytes,
-        last_cache_bytes: caches.last_bytes,
-    }
-}
-
-/// Why a table is beyond an algorithm's limits.
-fn beyond<F: Family>(
-    algorithm: &dyn Algorithm<F>,
-    prefixes: usize,
-    nexthops: u32,
-) -> Option<AlgorithmError> {
-    let limits = algorithm.limits();
-    if prefixes > limits.prefixes {
-        return Some(AlgorithmError::TooManyPrefixes { got: prefixes, limit: limits.prefixes });
-    }
-    let is_beyond = nexthops > limits.nexthops;
-    is_beyond.then_some(AlgorithmError::TooManyNexthops { got: nexthops, limit: limits.nexthops })
-}
 
 impl<F: Family> Fib<F> {
     /// Chooses the algorithm. Failures of the past are forgotten. Readers see all changes at return.

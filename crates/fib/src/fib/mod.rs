@@ -3,6 +3,7 @@
 //! nothing that runs by itself: call [`Fib::sync`] now and then.
 
 mod attach;
+mod attached;
 mod policy;
 mod reader;
 mod routes;
@@ -26,7 +27,7 @@ use crate::publish::Publisher;
 use crate::registry::Registry;
 use crate::rib::Rib;
 use crate::sync::{Arc, AtomicU64};
-use attach::{Attached, Errors};
+use attached::{Attached, Errors};
 use policy::{Evaluation, Pending};
 use reader::View;
 
@@ -138,7 +139,7 @@ impl<F: Family> Fib<F> {
     fn start(number: u32, caches: CacheSizes, registry: Registry<F>) -> Result<Self, FibError> {
         let rib = Rib::new();
         let nexthops = NexthopTable::default();
-        let algorithm = attach::first(&registry, &rib, caches)?;
+        let algorithm = attached::first(&registry, &rib, caches)?;
         let attached = Attached::build(algorithm, &rib)?;
         let view = View { lookup: attached.lookup(), groups: nexthops.reader_groups().clone() };
         Ok(Self {

@@ -1,8 +1,11 @@
 //! From directories to points: results of ours, imported ones, and published ones.
 
+mod found;
 mod published;
 mod recorded;
 
+pub use found::Read;
+use found::patched;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -17,15 +20,6 @@ use crate::{Error, Result};
 
 /// Deepest nesting that is followed.
 const MAX_DEPTH: usize = 48;
-
-/// What was read.
-#[derive(Clone, Debug, Default)]
-pub struct Read {
-    /// The points, in no particular order.
-    pub points: Vec<Point>,
-    /// What was left out, with the reason.
-    pub skipped: Vec<String>,
-}
 
 /// Reads every results directory below `roots`.
 ///
@@ -75,15 +69,4 @@ fn journals(dir: &Path, depth: usize) -> Vec<PathBuf> {
         found.extend(below.iter().flat_map(|path| journals(path, depth + 1)));
     }
     found
-}
-
-/// What a revision is called in a series, and what it adds to the configuration: a patched image is
-/// no point of the line that it was patched on.
-fn patched(configuration: &str, revision: Option<&Revision>) -> String {
-    match revision {
-        Some(own) if !own.is_plain() && own.line != fwdlab_netbenches::revision::Line::Release => {
-            format!("{configuration} +{}", own.patch).trim_start().to_owned()
-        }
-        _ => configuration.to_owned(),
-    }
 }

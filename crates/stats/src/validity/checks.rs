@@ -3,8 +3,7 @@
 use statrs::function::factorial::ln_binomial;
 
 use super::{Finding, Limit};
-use crate::comparison::{Comparison, Method};
-use crate::paired::LEAST_NAMED;
+use crate::comparison::{Comparison, LEAST_NAMED, Method};
 use crate::{sample, signed_rank};
 
 /// Share of a limit from which a rate counts as having reached it.
@@ -35,9 +34,6 @@ pub fn saturation(runs: &[(Option<f64>, f64)], line_rate_pps: Option<f64>) -> Op
     let limit_pps = sample::median(&offered);
     is_whole.then_some(Finding::Saturated { limit: Limit::OfferedLoad, limit_pps, forwarded_pps })
 }
-
-/// Chance of a false difference that all comparisons of a campaign share (Bonferroni), at 95 %.
-pub(super) const LEVEL: f64 = 0.05;
 
 /// Whether a difference that is proven alone is not when a campaign asks `questions` like it, one
 /// for each traffic. Comparisons of several variants have their p corrected for those already, and

@@ -23,14 +23,12 @@ pub(super) use self::image::KernelFile;
 pub(super) use self::machine::{Board, arguments};
 pub(super) use self::profile::Sampler;
 pub(super) use self::rules::{Rules, WORDS};
+pub(super) use self::script::THROUGH_THE_DEVICE;
 
 use crate::VmError;
 
 /// Our program for the guest; empty where it could not be built.
 static PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/freebsd-guest"));
-
-/// What the guest says when frames begin to go through the device.
-pub(super) const THROUGH_THE_DEVICE: &str = "sent frames through the device";
 
 /// Memory of a guest, in MiB, if nothing is said: a root in memory and the receiver's buffers take
 /// most of it.

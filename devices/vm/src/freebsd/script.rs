@@ -18,6 +18,9 @@ use fwdlab_traffic::{DEVICE_MACS, FlowSet, TESTER_MACS};
 
 use super::rules::Rules;
 
+/// What the guest says when frames begin to go through the device.
+pub const THROUGH_THE_DEVICE: &str = "sent frames through the device";
+
 /// Answers of more routes than these are not asked for one by one.
 const ROUTES_LISTED: usize = 5_000;
 
@@ -129,7 +132,7 @@ pub(super) fn text(task: &Task, modules: &[String], rules: Option<Rules>, khz: &
     line(&format!("khz={khz}"));
     let ways = [
         ("cable", "sent frames over a cable", "epair2b epair2a", task.cable_ns),
-        ("device", super::THROUGH_THE_DEVICE, "epair0b epair1b", task.duration_ns),
+        ("device", THROUGH_THE_DEVICE, "epair0b epair1b", task.duration_ns),
     ];
     for (way, stage, interfaces, duration) in ways {
         if way == "device" {

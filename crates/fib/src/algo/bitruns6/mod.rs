@@ -24,11 +24,18 @@
 //! their number into the page; old ones are reused after a grace period.
 
 mod build;
+mod layout;
+mod reader;
 mod stage;
 #[cfg(test)]
 mod tests;
 mod tree;
 
+use layout::{
+    CELL_SHIFT, CELLS, DIRECT, KIND_SHIFT, LINE_OFFSET, LINE_WORDS, PAGE_RECORDS, PAGE_WORDS,
+    PAGES, RECORD_SHIFT, STAGE, TOP_SHIFT, TREE,
+};
+use reader::{Reader, Tables};
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
@@ -41,82 +48,6 @@ use crate::nexthop::NexthopId;
 use crate::simd::count::Count;
 use crate::simd::level::{self, Kernel};
 use crate::simd::records::{Direct, Records, View};
-
-const TOP_SHIFT: u32 = 112;
-const PAGES: usize = 1 << 16;
-const RECORD_SHIFT: u32 = 102;
-/// Records of a page, and words of it.
-const PAGE_RECORDS: u32 = 1 << 10;
-const PAGE_WORDS: usize = PAGE_RECORDS as usize / 2;
-const CELL_SHIFT: u32 = 96;
-const CELLS: usize = 64;
-
-/// An entry of `top` that is a nexthop for the whole /16, not the offset of a page.
-const DIRECT: u32 = 1 << 31;
-/// A value of a record: a nexthop, or this flag, a kind and the offset of a tree in lines.
-const TREE: u32 = 1 << 31;
-const KIND_SHIFT: u32 = 28;
-const LINE_OFFSET: u32 = (1 << KIND_SHIFT) - 1;
-const LINE_WORDS: u32 = 8;
-
-/// Addresses that go through the levels together.
-const STAGE: usize = 32;
-
-/// The tables that readers use.
-#[derive(Debug)]
-struct Tables {
-    /// [`PAGES`] numbers of 32 bits: offsets of pages, or nexthops with [`DIRECT`].
-    top: Records,
-    records: Records,
-    /// Words of `records` that may hold data.
-    used_words: AtomicUsize,
-}
-
-/// The tables in registers.
-#[derive(Clone, Copy)]
-struct Reader<'a> {
-    top: Direct<'a>,
-    records: View<'a>,
-}
-
-impl Tables {
-    #[inline(always)]
-    fn reader(&self) -> Reader<'_> {
-        Reader { top: self.top.direct(), records: self.records.view() }
-    }
-}
-
-impl Reader<'_> {
-    /// The entry of `top`.
-    #[inline(always)]
-    fn page(self, addr: u128) -> u32 {
-        self.top.half(((addr >> 64) as u64 >> (TOP_SHIFT - 64)) as u32)
-    }
-
-    #[inline(always)]
-    fn record(self, page: u32, addr: u128) -> u32 {
-        self.records.half(page, ((addr >> 64) as u64 >> (RECORD_SHIFT - 64)) as u32)
-    }
-
-    #[inline(always)]
-    fn value(self, record: u32, addr: u128) -> u32 {
-        let cell = ((addr >> 64) as u64 >> (CELL_SHIFT - 64)) as u32;
-        let ends = self.records.word(record) >> (cell & 63);
-        self.records.ranked_half(record, ends)
-    }
-
-    #[inline(always)]
-    fn lookup<C: Count>(self, addr: u128) -> u32 {
-        let page = self.page(addr);
-        if page & DIRECT != 0 {
-            return page & !DIRECT;
-        }
-        match self.value(self.record(page, addr), addr) {
-            value if value & TREE != 0 => tree::find::<C>(self.records, value, addr),
-            nexthop => nexthop,
-        }
-    }
-}
 
 struct Single<'a>(&'a Tables, u128);
 

@@ -1,0 +1,130 @@
+//! The way of many lookups together: stages and chunks.
+
+use super::deep::Lanes;
+use super::layout::{
+    CHUNK, FEW, FEW_OF_SAMPLE, LINE_KEY, LINE_OFFSET, MORE, SAMPLE, STAGE, key, slot,
+};
+use super::reader::Reader;
+use super::stages::{Stages, for_each_bit, for_each_lane};
+use crate::nexthop::NexthopId;
+use crate::simd::count::Count;
+use crate::simd::lanes;
+
+impl Reader<'_> {
+    /// What `whole` says of [`STAGE`] addresses.
+    #[inline(always)]
+    pub(super) fn first_look(self, addrs: &[u128; STAGE], answers: &mut [NexthopId; STAGE]) {
+        for_each_lane(|i| answers[i] = NexthopId(self.whole(addrs[i])));
+    }
+
+    /// A bit for each address for which `whole` said [`MORE`]; fetches the pages of a few.
+    #[inline(always)]
+    pub(super) fn second_look<C: Count>(
+        self,
+        addrs: &[u128; STAGE],
+        answers: &[NexthopId; STAGE],
+    ) -> u32 {
+        let more = C::high_bits(&lanes::map(answers, |answer| answer.0));
+        if more.count_ones() <= FEW {
+            for_each_bit(more, |i| self.entries.prefetch(self.in_page(addrs[i])));
+        }
+        more
+    }
+
+    /// The fixed path, one address after the other; returns the lines.
+    #[inline(always)]
+    pub(super) fn at_once<C: Count>(
+        self,
+        addrs: &[u128; STAGE],
+        answers: &mut [NexthopId; STAGE],
+    ) -> [u32; STAGE] {
+        let mut lines = [0; STAGE];
+        for_each_lane(|i| {
+            lines[i] = self.line(addrs[i]);
+            answers[i] = self.answer::<C>(lines[i], addrs[i]);
+        });
+        lines
+    }
+
+    /// The fixed path for some stages of a chunk, level by level, so that all their addresses wait
+    /// for memory together; `at` holds the lines in the end.
+    #[inline(always)]
+    pub(super) fn by_level<C: Count>(
+        self,
+        mut stages: Stages<'_>,
+        at: &mut [[u32; STAGE]; CHUNK / STAGE],
+    ) {
+        stages.for_each(at, |addr, at, _| {
+            *at = self.in_page(addr);
+            self.entries.prefetch(*at);
+        });
+        stages.for_each(at, |addr, at, _| {
+            *at = slot(self.entries.half(*at), key(addr, LINE_KEY));
+            self.entries.prefetch(*at);
+        });
+        stages.for_each(at, |_, at, _| {
+            *at = self.entries.half(*at);
+            self.records.prefetch(*at & LINE_OFFSET);
+        });
+        stages.for_each(at, |addr, at, answer| *answer = self.answer::<C>(*at, addr));
+    }
+
+    /// For each stage of a chunk, a bit for each address that `whole` does not answer; all bits when
+    /// a sample says that most addresses are of that kind.
+    #[inline(always)]
+    pub(super) fn look_first<C: Count>(
+        self,
+        addrs: &[[u128; STAGE]],
+        answers: &mut [[NexthopId; STAGE]],
+    ) -> [u32; CHUNK / STAGE] {
+        let mut more = [u32::MAX; CHUNK / STAGE];
+        let Some(sample) = addrs.first() else { return more };
+        let below = sample.iter().step_by(STAGE / SAMPLE).filter(|addr| self.whole(**addr) == MORE);
+        if below.count() > FEW_OF_SAMPLE {
+            return more;
+        }
+        // Each stage's numbers are read again by vector only after the others' have been written:
+        // read at once they would wait for their way to the cache.
+        for (addrs, answers) in addrs.iter().zip(answers.iter_mut()) {
+            self.first_look(addrs, answers);
+        }
+        for ((more, addrs), answers) in more.iter_mut().zip(addrs).zip(answers.iter()) {
+            *more = self.second_look::<C>(addrs, answers);
+        }
+        more
+    }
+
+    /// Up to [`CHUNK`] lookups. Random addresses mostly fall into whole /16 without routes of their
+    /// own: stages with a few exceptions look those up by themselves, after their pages have been
+    /// fetched. In other stages all go the fixed path, which serves any address. What is deep there
+    /// is finished for the whole chunk together: each loop of unknown length costs a wrongly
+    /// predicted branch at its end.
+    #[inline(always)]
+    pub(super) fn chunk<C: Count, const AHEAD: bool>(
+        self,
+        addrs: &[[u128; STAGE]],
+        answers: &mut [[NexthopId; STAGE]],
+    ) {
+        let more = self.look_first::<C>(addrs, answers);
+        let mut lines = [[0; STAGE]; CHUNK / STAGE];
+        let stages = addrs.iter().zip(answers.iter_mut());
+        for ((lines, &more), (addrs, answers)) in lines.iter_mut().zip(&more).zip(stages) {
+            if more.count_ones() <= FEW {
+                for_each_bit(more, |i| answers[i] = NexthopId(self.lookup_below::<C>(addrs[i])));
+            } else if !AHEAD {
+                *lines = self.at_once::<C>(addrs, answers);
+            }
+        }
+        if AHEAD {
+            self.by_level::<C>(Stages { more: &more, addrs, answers }, &mut lines);
+        }
+        let mut deep = Lanes::new();
+        for (stage, lines) in lines.iter().enumerate().take(addrs.len()) {
+            let flagged = C::high_bits(lines);
+            for_each_bit(flagged, |i| deep.push(stage * STAGE + i, lines[i], LINE_KEY, true));
+        }
+        if deep.count > 0 {
+            self.finish::<C>(deep, addrs.as_flattened(), answers.as_flattened_mut());
+        }
+    }
+}

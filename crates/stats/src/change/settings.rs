@@ -1,0 +1,19 @@
+//! What is asked of a change.
+
+/// What is asked of a change.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// The largest p of a change, corrected for the search over places.
+    pub alpha: f64,
+    /// The smallest change that matters, as a ratio: 0.01 is 1 %.
+    pub margin: f64,
+    /// Noise between points that is expected before any is seen, as a ratio.
+    pub prior_noise: f64,
+}
+
+impl Default for Settings {
+    /// Chosen by `cargo xtask history`.
+    fn default() -> Self {
+        Self { alpha: 1e-3, margin: 0.01, prior_noise: 0.01 }
+    }
+}
