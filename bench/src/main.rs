@@ -14,7 +14,7 @@ mod peers;
 mod tables;
 
 use anyhow::Result;
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand};
 use format::Format;
 
 #[derive(Parser)]

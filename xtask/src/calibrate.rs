@@ -13,13 +13,11 @@ mod simulate;
 mod trust;
 
 pub use claim::Claim;
-use claim::THREE_SIGMA;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use parallel::Size;
 use simulate::Outcome;
-use statrs::distribution::{Binomial, DiscreteCDF};
 
 /// Largest false-positive rate of a default verdict.
 const MOST_FALSE: f64 = 0.06;

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use fwdlab_stats::change::{self, Settings, divisive, today, watch};
+use fwdlab_stats::change::{self, Settings, divisive, watch};
 use noise::{Kind, POINTS, Simulated};
 
 /// False changes in 1,000 points without one, at most.

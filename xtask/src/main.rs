@@ -20,8 +20,7 @@ mod test;
 mod workspace;
 
 use clap::{Parser, Subcommand};
-use std::path::PathBuf;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use workspace::{cargo, root};
 
 #[derive(Parser)]

@@ -34,21 +34,17 @@ mod turn;
 mod workers;
 
 pub use arguments::Arguments;
-use arguments::{Part, REAL_TABLE};
+use arguments::Part;
 use std::hint::black_box;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use fwdlab_port::{affinity, beat};
 
 use case::{Case, Contender};
-use clap::ValueEnum;
 use report::{Figure, HEADINGS, Report};
 use table::Routes;
 use turn::{LAPS, Turn, median};
-
-use crate::Format;
 
 /// How long processors are warmed up.
 const WARM_UP: Duration = Duration::from_secs(1);

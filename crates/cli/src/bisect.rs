@@ -6,12 +6,12 @@ mod probe;
 mod repository;
 mod words;
 
-use arguments::{Args, Format};
+pub use arguments::Args;
+use arguments::Format;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
-use clap::{Parser, ValueEnum};
 use fwdlab_campaign::bisect::{BisectError, Header, Journal, bisect, variants};
 use fwdlab_stats::bisect::Terms;
 

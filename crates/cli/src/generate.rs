@@ -8,19 +8,16 @@ mod result;
 
 use arguments::time;
 pub use arguments::{GenArgs, SinkArgs};
-use back::{Back, FRAMES, HEADER_AND_TAG, pool_for};
-use std::path::PathBuf;
+use back::{Back, FRAMES, pool_for};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use fwdlab_port::{Batch, Counters, Pool, PoolConfig, Port, SocketKind, hosts, packet, wait};
-use fwdlab_router::MAX_MTU;
-use fwdlab_traffic::{AnyTester, FlowSet, FrameSizes, Load, Order, Plan, Stream};
+use fwdlab_port::{Batch, Counters, Pool, Port, hosts, wait};
+use fwdlab_traffic::{AnyTester, FlowSet, FrameSizes, Plan, Stream};
 use fwdlab_wire::MacAddr;
-use fwdlab_wire::ethernet::HEADER_LEN;
 use serde_json::json;
 
 use crate::{interrupt, output};

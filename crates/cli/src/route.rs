@@ -20,13 +20,10 @@ mod ways;
 
 pub use arguments::Args;
 use arguments::{Format, pause};
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::Duration;
 
 use anyhow::{anyhow, bail};
-use clap::ValueEnum;
 
 use crate::output;
 use replay::Replay;

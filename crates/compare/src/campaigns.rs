@@ -1,10 +1,10 @@
 //! Several campaigns of one experiment: blocks within each, campaigns beside each other.
 
-use fwdlab_stats::campaigns::{self, Campaign, LEAST_CAMPAIGNS, Spread, Together};
+use fwdlab_stats::campaigns::{self, Campaign, LEAST_CAMPAIGNS, Together};
 use fwdlab_stats::paired::Block;
 use fwdlab_stats::rare::Rare;
 use fwdlab_stats::validity::{self, Finding};
-use fwdlab_stats::{Comparison, Direction, Interval, Subject, Verdict, median};
+use fwdlab_stats::{Comparison, Direction, Subject, Verdict, median};
 
 use crate::asked::{based, terms};
 use crate::{CompareError, Group, Judgement, OneCampaign, Options, Several};

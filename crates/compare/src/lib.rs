@@ -26,14 +26,6 @@ mod tests;
 use compared::MARGIN;
 pub use compared::{Compared, Group, Judgement, OneCampaign, Options, Several};
 use std::io::Read;
-use std::path::PathBuf;
-
-use fwdlab_stats::validity::Finding;
-use fwdlab_stats::{Comparison, Confidence, Direction, Verdict, unpaired};
-use serde::Serialize;
-
-use fwdlab_claims::saved::Saved;
-use fwdlab_claims::words;
 
 pub use error::CompareError;
 pub use fwdlab_claims::runs::Series;

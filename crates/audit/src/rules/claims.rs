@@ -8,11 +8,9 @@ mod percent;
 mod tables;
 mod wording;
 
-use crate::context::{Context, Measured, Spoken};
-use crate::figures::percent as show;
+use crate::context::Context;
 use crate::finding::{Findings, Rule, Severity, Text};
 use crate::page::{Item, ItemKind};
-use crate::pair::Pair;
 use change::{
     check_all, check_factor, check_no_change, check_not_that, check_same_size, check_sign,
 };

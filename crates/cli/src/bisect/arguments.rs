@@ -7,7 +7,7 @@ use clap::{Parser, ValueEnum};
 /// Arguments of `fwdlab bisect`.
 #[derive(Parser)]
 #[command(
-pub(super)     after_help = "Both ends are measured again first. The answers: one culprit, several changes, \
+    after_help = "Both ends are measured again first. The answers: one culprit, several changes, \
                   changes that take each other back, no single culprit, or a difference that is \
                   gone (the lab or the machine changed).\nThe same command goes on where it was \
                   interrupted. docs/history.md has the method."

@@ -2,9 +2,8 @@
 
 use std::net::IpAddr;
 use std::path::Path;
-use std::str::FromStr;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow};
 use fwdlab_fib::{Inet, Inet6};
 use fwdlab_router::{PortConfig, Routed, Router};
 use fwdlab_routes::{self as routes, RouteTable};

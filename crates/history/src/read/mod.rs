@@ -12,10 +12,8 @@ use rayon::prelude::*;
 
 use fwdlab_netbenches::archive::{Archive, ResultsDir};
 use fwdlab_netbenches::import::published::KEPT;
-use fwdlab_netbenches::revision::Revision;
 use fwdlab_results::JOURNAL_FILE;
 
-use crate::point::Point;
 use crate::{Error, Result};
 
 /// Deepest nesting that is followed.
