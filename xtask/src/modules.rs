@@ -115,7 +115,10 @@ impl Crate {
                 if is_word && self.modules.contains_key(target) {
                     continue;
                 }
-                let Some(home) = self.home_of(target, &mut BTreeSet::new()) else { continue };
+                // What no item is named, a macro may have made, or another crate: it is taken from
+                // the module all the same.
+                let known = self.home_of(target, &mut BTreeSet::new());
+                let Some(home) = known.or_else(|| self.module_of(target)) else { continue };
                 let to = self.modules[home].file;
                 if to != module.file {
                     arrows.entry((module.file, to)).or_insert_with(|| target.clone());
@@ -123,6 +126,12 @@ impl Crate {
             }
         }
         arrows
+    }
+
+    /// The module in whose name a path from the root goes on.
+    fn module_of(&self, target: &[String]) -> Option<&[String]> {
+        let at = (0..=target.len()).rev().find(|n| self.modules.contains_key(&target[..*n]))?;
+        self.modules.get_key_value(&target[..at]).map(|(home, _)| &home[..])
     }
 
     /// The module that defines what a path from the root names; nothing for foreign ones.
@@ -135,9 +144,9 @@ impl Crate {
         if seen.len() == MOST || !seen.insert(target.to_vec()) {
             return None;
         }
-        // The module itself, or its longest prefix that is a module.
-        let at = (0..=target.len()).rev().find(|n| self.modules.contains_key(&target[..*n]))?;
-        let (home, module) = self.modules.get_key_value(&target[..at])?;
+        let home = self.module_of(target)?;
+        let module = &self.modules[home];
+        let at = home.len();
         let Some(name) = target.get(at) else { return Some(home) };
         if module.defines.contains(name) {
             return Some(home);

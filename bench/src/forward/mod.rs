@@ -8,21 +8,8 @@
 
 mod arguments;
 mod case;
-#[cfg(dpdk)]
+#[cfg_attr(not(dpdk), path = "dpdk/left_out.rs")]
 mod dpdk;
-/// Without libdpdk-dev there are no peers.
-#[cfg(not(dpdk))]
-mod dpdk {
-    use super::{Case, Contender, Result, Routes};
-
-    pub fn forwarders(_: &Case, _: &Routes) -> Result<Vec<Box<dyn Contender>>> {
-        Ok(Vec::new())
-    }
-
-    pub fn pair(_: &Case, _: (usize, usize)) -> Result<f64> {
-        Ok(f64::NAN)
-    }
-}
 mod memory;
 mod ours;
 mod pair;

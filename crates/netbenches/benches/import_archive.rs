@@ -1,6 +1,6 @@
 //! Import of a synthetic archive: time and peak memory.
 //!
-//! `cargo bench -p fwdlab-lab --bench import_archive -- [RECEIVER_LOGS]` writes
+//! `cargo bench -p fwdlab-netbenches --bench import_archive -- [RECEIVER_LOGS]` writes
 //! an archive of that many receiver logs (18,000 unless told) with as many
 //! sender logs to a temporary directory, imports it three times and prints the
 //! times and the peak memory of the process.

@@ -2,16 +2,14 @@ use super::*;
 
 /// The circles of a crate with these files.
 fn circles_of(files: &[(&str, &str)]) -> Vec<String> {
-    let dir = std::env::temp_dir().join(format!("circles-{}-{}", std::process::id(), files.len()));
-    let source = dir.join("crates/planted/src");
+    let dir = tempfile::tempdir().expect("a directory");
+    let source = dir.path().join("crates/planted/src");
     for (name, text) in files {
         let path = source.join(name);
         std::fs::create_dir_all(path.parent().expect("a directory")).expect("made");
         std::fs::write(path, text).expect("written");
     }
-    let found = find(&dir, &["crates"]);
-    std::fs::remove_dir_all(&dir).expect("removed");
-    found.expect("readable")
+    find(dir.path(), &["crates"]).expect("readable")
 }
 
 #[test]
@@ -36,4 +34,69 @@ fn tests_faces_and_foreign_names_make_no_circle() {
         ("unused.rs", ""),
     ]);
     assert_eq!(found, [""; 0]);
+}
+
+/// The circles of two files that `lib.rs` declares.
+fn of_two(a: &str, b: &str) -> Vec<String> {
+    circles_of(&[("lib.rs", "mod a;\nmod b;\n"), ("a.rs", a), ("b.rs", b)])
+}
+
+#[test]
+fn a_circle_is_found_whatever_way_a_file_names_the_other() {
+    const BACK: &str = "use super::a::A;\npub struct B(A);\npub fn new() {}\n";
+    for a in [
+        "use crate::b::B;\npub struct A(B);\n",
+        "pub struct A(crate::b::B);\n",
+        "pub struct A(Vec<super::b::B>);\n",
+        "use super::b;\npub struct A(b::B);\n",
+        "pub(crate) use crate::b::B;\npub struct A(B);\n",
+        "pub use crate::b::*;\npub struct A(B);\n",
+        "pub struct A;\nfn new() { use crate::b::B as Other; Other::new(); }\n",
+        "pub struct A;\nimpl A { fn new() -> Self { crate::b::new() } }\n",
+        "pub struct A;\nfn new() { println!(\"{}\", crate::b::B::new()); }\n",
+        "pub struct A;\nmod inner { fn new() { super::super::b::new(); } }\n",
+        "pub(crate) use crate::b::new;\npub struct A;\nfn old() { new(); }\n",
+    ] {
+        let found = of_two(a, BACK);
+        assert_eq!(found.len(), 1, "{a}: {found:?}");
+    }
+}
+
+#[test]
+fn a_module_and_a_file_below_it_make_a_circle_where_each_uses_the_other() {
+    const CHILD: &str = "use super::A;\npub struct C(A);\npub fn make(a: A) -> C { C(a) }\n";
+    let of_nested =
+        |parent: &str| circles_of(&[("lib.rs", "mod a;\n"), ("a.rs", parent), ("a/c.rs", CHILD)]);
+    for parent in [
+        "mod c;\npub struct A;\nfn new() { c::make(A); }\n",
+        "mod c;\nuse c::C;\npub struct A;\nfn new() -> Option<C> { None }\n",
+        "mod c;\npub use c::C;\npub struct A;\nfn new() -> Option<C> { None }\n",
+        "mod c;\npub struct A;\nfn new() { self::c::make(A); }\n",
+    ] {
+        let found = of_nested(parent);
+        assert_eq!(found.len(), 1, "{parent}: {found:?}");
+        assert!(found[0].contains("a.rs") && found[0].contains("c.rs"), "{found:?}");
+    }
+    for parent in [
+        "mod c;\npub use c::C;\npub struct A;\n",
+        "mod c;\npub use c::{C, make};\npub struct A;\nfn new(make: A) -> A { make }\n",
+        "pub mod c;\npub struct A;\nfn new(c: A) -> A { c }\n",
+    ] {
+        assert_eq!(of_nested(parent), [""; 0], "{parent}");
+    }
+    // The type in a file of its own: both use that.
+    let cured = circles_of(&[
+        ("lib.rs", "mod a;\n"),
+        ("a.rs", "mod b;\nmod c;\npub use b::A;\nfn new() { c::make(A); }\n"),
+        ("a/b.rs", "pub struct A;\n"),
+        ("a/c.rs", CHILD),
+    ]);
+    assert_eq!(cured, [""; 0]);
+}
+
+#[test]
+fn a_circle_says_what_each_file_needs() {
+    let found = of_two("pub struct A(crate::b::B);\n", "pub struct B(crate::a::A);\n");
+    assert!(found[0].contains("a.rs needs b::B of"), "{found:?}");
+    assert!(found[0].contains("b.rs needs a::A of"), "{found:?}");
 }

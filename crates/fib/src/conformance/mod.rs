@@ -12,19 +12,14 @@ mod checker;
 mod churn;
 mod oracle;
 
-use checker::{Checker, UNWRITTEN};
+use checker::Checker;
 pub use checker::{Mode, Passed, Violation};
 pub use oracle::{Routes, edges, oracle};
-use std::fmt;
 
 pub use churn::{Churn, Churned};
 
-use crate::algo::{Algorithm, AlgorithmError, Dump};
-use crate::family::{Address, Family};
-use crate::lookup::Lookup;
-use crate::nexthop::NexthopId;
-use crate::prefix::Prefix;
-use crate::random::Random;
+use crate::algo::{Algorithm, Dump};
+use crate::family::Family;
 use crate::registry::Listed;
 use cases::Case;
 

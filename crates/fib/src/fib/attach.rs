@@ -1,18 +1,14 @@
 //! Attaching, feeding, replacing and leaving out algorithms.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use super::attached::{Attached, Errored, beyond, facts};
 use super::{Choice, Fib, Synced, View};
-use crate::algo::{Algorithm, AlgorithmError, Change, Module, Outcome, TableFacts};
-use crate::caches::CacheSizes;
+use crate::algo::{Algorithm, AlgorithmError, Change, Outcome, TableFacts};
 use crate::error::FibError;
 use crate::family::Family;
 use crate::log::Action;
 use crate::lookup::Lookup;
-use crate::registry::Registry;
-use crate::rib::Rib;
 use crate::sync::Ordering;
 
 /// Another algorithm takes over when its preference is higher by more than this: 5 % of the scale,

@@ -6,11 +6,9 @@ mod list;
 mod netstat;
 
 use address::{gateway, prefix, required_gateway};
-use std::net::IpAddr;
 
 use super::fault::{Fault, shown};
 use super::gathering::Gathering;
-use crate::{NotAPrefix, Prefix};
 
 /// Who wrote a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

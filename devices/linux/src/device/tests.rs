@@ -321,7 +321,7 @@ fn an_object_file_forwards_in_the_kernels_place() {
     assert!(error.to_string().contains("missing.o"), "{error}");
 }
 
-/// A measurement, not a test: `cargo test -p fwdlab-lab --lib rates_of_testers -- --ignored
+/// A measurement, not a test: `cargo test -p fwdlab-linux --lib rates_of_testers -- --ignored
 /// --nocapture`, on a machine that does nothing else.
 #[test]
 #[ignore = "a measurement of some seconds"]

@@ -37,7 +37,6 @@ use layout::{
 };
 use reader::{Reader, Tables};
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
 pub use build::BitRuns6;
@@ -47,7 +46,6 @@ use crate::lookup::Lookup;
 use crate::nexthop::NexthopId;
 use crate::simd::count::Count;
 use crate::simd::level::{self, Kernel};
-use crate::simd::records::{Direct, Records, View};
 
 struct Single<'a>(&'a Tables, u128);
 

@@ -45,13 +45,12 @@ mod stages;
 mod tests;
 
 use layout::{
-    CHUNK, DEEP, FEW, FEW_OF_SAMPLE, KEY_BITS, LARGE_BYTES, LINE_KEY, LINE_OFFSET, MORE,
-    NEXT_SHIFT, PAGES, SAMPLE, SHARED, SHIFT_BITS, SHIFT_MASK, STAGE, key, slot,
+    CHUNK, DEEP, FEW, KEY_BITS, LARGE_BYTES, LINE_OFFSET, MORE, NEXT_SHIFT, PAGES, SHARED,
+    SHIFT_BITS, SHIFT_MASK, STAGE, key,
 };
-use reader::{Reader, Tables, numbers};
+use reader::{Reader, Tables};
 use std::sync::Arc;
-use std::sync::atomic::Ordering::{Acquire, Relaxed};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize};
+use std::sync::atomic::Ordering::Relaxed;
 
 pub use build::Direct6;
 
@@ -59,9 +58,7 @@ use crate::family::Inet6;
 use crate::lookup::Lookup;
 use crate::nexthop::NexthopId;
 use crate::simd::count::Count;
-use crate::simd::lanes;
 use crate::simd::level::{self, Kernel};
-use crate::simd::records::{Direct, Records, View};
 
 /// A single lookup beyond the first look.
 struct Below<'a>(&'a Tables, u128);
