@@ -1,5 +1,5 @@
-//! Crates depend strictly downwards, files of a crate need each other in no circle, and unsafe code
-//! stays in the few files that the design allows.
+//! Crates depend strictly downwards, files of a crate need each other in no circle, no crate grows
+//! too long, and unsafe code stays in the few files that the design allows.
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -71,10 +71,14 @@ pub fn check(root: &Path) -> Result<bool> {
     faults.extend(roots_without_forbid(root)?);
     faults.extend(crate::circles::find(root, &ROOMS)?);
     faults.extend(unsafe_outside_fences(root)?);
+    faults.extend(crate::sizes::faults(root, &ROOMS)?);
     for fault in &faults {
         println!("layers: {fault}");
     }
     if faults.is_empty() {
+        for (name, lines) in crate::sizes::of_crates(root, &ROOMS)? {
+            println!("{lines:6} lines without tests: {name}");
+        }
         println!(
             "layers: {} crates, all dependencies run downwards, no circle of files",
             LEVELS.len()

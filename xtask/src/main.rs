@@ -12,6 +12,7 @@ mod history;
 mod layers;
 mod readme;
 mod seeds;
+mod sizes;
 mod supply;
 mod test;
 

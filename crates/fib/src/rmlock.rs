@@ -61,19 +61,9 @@ impl<T> RmLock<T> {
     fn read_marked<R>(&self, mark: &Mark, look: impl FnOnce(&T) -> R) -> R {
         // Nobody else writes the mark.
         let before = mark.0.load(Ordering::Relaxed);
-        loop {
-            mark.0.store(before + 1, Ordering::Relaxed);
-            if self.is_asymmetric {
-                // The processor's part is the writer's, see `write`.
-                compiler_fence(Ordering::SeqCst);
-            } else {
-                fence(Ordering::SeqCst);
-            }
-            if before > 0 || self.writing.load(Ordering::Acquire) == 0 {
-                break;
-            }
-            mark.0.store(before, Ordering::Release);
-            drop(self.wait_for_writers());
+        self.set(mark, before + 1);
+        if before == 0 && self.writing.load(Ordering::Acquire) != 0 {
+            self.wait_for_turn(mark);
         }
         let _marked = Marked { mark, before };
         // SAFETY: the mark was set before `writing` was seen to be 0. A writer sets `writing` before
@@ -81,6 +71,34 @@ impl<T> RmLock<T> {
         // membarrier); so it sees the mark, and waits until `_marked` is dropped. A call within `look`
         // finds the mark set.
         look(unsafe { &*self.value.get() })
+    }
+
+    /// Says that a read begins.
+    #[inline]
+    fn set(&self, mark: &Mark, reads: u64) {
+        mark.0.store(reads, Ordering::Relaxed);
+        if self.is_asymmetric {
+            // The processor's part is the writer's, see `write`.
+            compiler_fence(Ordering::SeqCst);
+        } else {
+            fence(Ordering::SeqCst);
+        }
+    }
+
+    /// Gives the mark back, waits for the writer, and sets it again, until nobody writes. Never
+    /// inlined: its registers would be saved by every read, and in a build without link-time
+    /// optimisation more of them.
+    #[cold]
+    #[inline(never)]
+    fn wait_for_turn(&self, mark: &Mark) {
+        loop {
+            mark.0.store(0, Ordering::Release);
+            drop(self.wait_for_writers());
+            self.set(mark, 1);
+            if self.writing.load(Ordering::Acquire) == 0 {
+                return;
+            }
+        }
     }
 
     /// For more threads than there are marks.
