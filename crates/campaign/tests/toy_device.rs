@@ -140,6 +140,7 @@ fn a_device_of_one_file_goes_from_its_experiment_to_a_report() {
         calibrate: 0.0,
         slow_word: None,
         testbed: None,
+        environment: None,
     };
     let opened = Results::Named(dir.path().to_owned()).open(&experiment, &terms).unwrap();
     let (observer, stopper, stop) = (&mut Silent, &mut (), &AtomicBool::new(false));

@@ -11,6 +11,7 @@ pub mod blocks;
 pub mod claim;
 pub mod comparable;
 pub mod compare;
+pub mod decided;
 mod error;
 pub mod judge;
 pub mod known;
