@@ -85,7 +85,7 @@ fn beside(dir: &Path) -> impl Iterator<Item = Unchecked> {
 
 /// The experiment as it ran; `None` when it was not kept.
 fn experiment(dir: &Path) -> Result<Option<Experiment>, ClaimsError> {
-    let path = dir.join("experiment.toml");
+    let path = dir.join(EXPERIMENT_FILE);
     let Some(text) = read_if_present(&path)? else { return Ok(None) };
     match Experiment::recorded(&path, &text) {
         Ok(experiment) => Ok(Some(experiment)),
