@@ -275,6 +275,7 @@ fn campaign(dir: &ResultsDir, trials: &[Trial]) -> Campaign {
         variants,
         trials: trials.iter().map(|t| t.id.clone()).collect(),
         started: trials.iter().map(|t| t.started.clone()).min().unwrap_or_default(),
+        environment_sha256: None,
     }
 }
 

@@ -107,7 +107,7 @@ fn effect(cell: &Cell, claims: &Claims, metric: Metric) -> Option<String> {
     match verdict.verdict.word() {
         "faster" | "slower" => {
             let percent = units::signed_percent(verdict.comparison()?.estimate.percent());
-            Some(format!("{percent} {}", verdict.verdict.word()))
+            Some(format!("{percent} {}", verdict.word()))
         }
         word => Some(word.to_owned()),
     }
@@ -205,10 +205,12 @@ fn forest_row(verdict: &VerdictClaim, colours: &[(&str, usize)]) -> ForestRow {
         _ => &None,
     };
     let deciding = verdict.comparison().map(estimate);
-    let word = verdict.verdict.word();
+    let word = verdict.word();
     let interval = deciding.map_or_else(String::new, |e| units::percent_interval(e.low, e.high));
     let text = match (word, deciding) {
-        ("faster" | "slower", Some(e)) => format!("{word} {}", units::signed_percent(e.estimate)),
+        ("faster" | "slower" | "better" | "worse", Some(e)) => {
+            format!("{word} {}", units::signed_percent(e.estimate))
+        }
         _ => word.to_owned(),
     };
     let figure = match verdict.metric {

@@ -18,6 +18,7 @@ mod about;
 mod benchmark;
 mod calibration;
 mod churned;
+mod digest;
 pub mod environment;
 mod error;
 mod failure;
@@ -54,7 +55,9 @@ pub use measure::Measure;
 pub use measured::{Checks, Ledger, Measured, TrialEnvironment};
 pub use metric::Metric;
 pub(crate) use read::JournalText;
-pub use read::{EXPERIMENT_FILE, JOURNAL_FILE, Results, SIGNATURE_FILE, TORN_FILE};
+pub use read::{
+    ENVIRONMENT_FILE, EXPERIMENT_FILE, JOURNAL_FILE, Results, SIGNATURE_FILE, TORN_FILE,
+};
 pub use record::{
     Campaign, Finished, Grouping, LimitedBy, Record, Resumed, SCHEMA, Status, Steady, Trial,
     TrialOrder,

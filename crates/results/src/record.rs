@@ -81,6 +81,10 @@ pub struct Campaign {
     pub trials: Vec<String>,
     /// When the campaign began, UTC (`2026-11-21T13:00:00Z`).
     pub started: String,
+    /// SHA-256 of `environment.json` beside the journal; absent from journals of earlier versions. With
+    /// it, the last record carries a hash of itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub environment_sha256: Option<String>,
 }
 
 /// The device that campaigns of earlier versions name which `fwdlab import` made of published logs;

@@ -32,6 +32,7 @@ pub fn campaign() -> Campaign {
             .map(str::to_owned)
             .to_vec(),
         started: "2026-11-21T13:00:00Z".to_owned(),
+        environment_sha256: None,
     }
 }
 

@@ -149,6 +149,7 @@ impl Plan {
             traffics: experiment.traffics.iter().map(|t| t.name.clone()).collect(),
             trials: self.trials.iter().map(|trial| trial.id.clone()).collect(),
             started,
+            environment_sha256: None,
         }
     }
 

@@ -9,6 +9,7 @@ use super::draw::{Plan, draw_seed};
 use super::grouping::Terms;
 use crate::{Error, Result};
 use fwdlab_experiment::Experiment;
+use fwdlab_results::environment::{self, ENVIRONMENT_FILE, Environment};
 use fwdlab_results::journal::{Journal, utc_stamp};
 use fwdlab_results::{Campaign, EXPERIMENT_FILE, JOURNAL_FILE, Results};
 
@@ -157,6 +158,7 @@ fn state_without_results(dir: &Path) -> State {
     let is_left_behind = |name: &String| {
         name.starts_with(JOURNAL_FILE)
             || name == EXPERIMENT_FILE
+            || name == ENVIRONMENT_FILE
             || (name.starts_with('.') && name.ends_with(".new"))
     };
     if names.is_empty() || (was_started && names.iter().all(is_left_behind)) {
@@ -180,7 +182,9 @@ fn begin(dir: &Path, experiment: &Experiment, terms: &Terms) -> Result<Opened> {
     let testbed = terms.testbed.clone();
     let campaign =
         Campaign { about, testbed, ..plan.campaign(experiment, utc_stamp(SystemTime::now())) };
-    let journal = Journal::create(dir, &campaign, &experiment.text)?;
+    let environment = terms.environment.clone().map(|own| Environment { seed, ..own });
+    let environment = environment.map(|own| own.bytes()).transpose()?;
+    let journal = Journal::create(dir, &campaign, &experiment.text, environment.as_deref())?;
     Ok(Opened { journal, plan, earlier: None })
 }
 
@@ -193,6 +197,11 @@ fn going_on(
     experiment: &Experiment,
     (journal, results): (Journal, Results),
 ) -> Result<Opened> {
+    if let Some(recorded) = &results.campaign.environment_sha256
+        && environment::sha256(dir)?.as_ref() != Some(recorded)
+    {
+        return Err(Error::OtherEnvironment { path: dir.join(ENVIRONMENT_FILE) });
+    }
     let plan = Plan::recorded(experiment, &results.campaign)
         .ok_or_else(|| Error::Occupied { dir: dir.to_owned(), state: "another version's" })?;
     Ok(Opened { journal, plan, earlier: Some(results) })

@@ -38,7 +38,7 @@ fn block<'a>(verdict: &'a VerdictClaim, source: &Source<'a>) -> Block<'a> {
         family: verdict.family.title(),
         traffic: &verdict.traffic,
         variant: &verdict.variant,
-        word: verdict.verdict.word(),
+        word: verdict.word(),
         sentence: &verdict.sentence,
         basis: basis(verdict, &source.claims.cells).map(|basis| basis + &next_run(verdict)),
         elsewhere: verdict.saved.as_ref().map(words::elsewhere),

@@ -108,6 +108,7 @@ pub fn results(variants: &[Variant], blocks: u32) -> Results {
             traffics: traffics.iter().map(|(name, _)| (*name).to_owned()).collect(),
             trials: trials.iter().map(|t: &Trial| t.id.clone()).collect(),
             started: "2026-11-21T13:00:00Z".to_owned(),
+            environment_sha256: None,
         },
         trials,
         repeated: Vec::new(),
