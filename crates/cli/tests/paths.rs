@@ -188,7 +188,10 @@ fn every_interval_can_be_had_as_csv_and_as_json_lines() {
 fn what_an_experiment_names_travels_with_its_results() {
     let routes =
         "static = [\"198.18.0.0/16 via 198.18.0.203\", \"198.19.0.0/16 via 198.19.0.203\"]";
-    let short = EXPERIMENT.replace("blocks = 3", "blocks = 2").replace("\"300ms\"", "\"100ms\"");
+    let short = EXPERIMENT
+        .replace("blocks = 3", "blocks = 2")
+        .replace("\"50ms\"", "\"20ms\"")
+        .replace("\"300ms\"", "\"100ms\"");
     let lab = Lab::new(&short.replace(routes, "file = \"../far/routes.txt\""));
     let (here, far) = (lab.path("here"), lab.path("far"));
     fs::create_dir_all(&here).expect("a directory");
@@ -233,7 +236,10 @@ fn what_an_experiment_names_travels_with_its_results() {
 
 #[test]
 fn a_report_in_a_form_is_printed_and_nothing_is_written() {
-    let short = EXPERIMENT.replace("blocks = 3", "blocks = 1").replace("\"300ms\"", "\"100ms\"");
+    let short = EXPERIMENT
+        .replace("blocks = 3", "blocks = 1")
+        .replace("\"50ms\"", "\"20ms\"")
+        .replace("\"300ms\"", "\"100ms\"");
     let lab = Lab::new(&short);
     let output = lab.fwdlab(&["run", "short.toml", "-o", "out", "-q"]);
     assert!(matches!(output.status.code(), Some(0 | 1)), "{}", text(&output.stderr));
