@@ -150,7 +150,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     drop(device);
     let written = report::write(&dir, &results)?;
     let failed = results.failed().len();
-    output::print(&arguments.format.of(&results, &written)?)?;
+    output::print(&arguments.format.of(&results, &written.claims)?)?;
     fwdlab_guard::say!("report: {}", dir.join("README.md").display());
     if failed > 0 {
         fwdlab_guard::say!("{failed} FAILED: --retry-failed runs those trials again");

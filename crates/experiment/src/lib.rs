@@ -17,6 +17,7 @@ mod check;
 mod churn;
 mod error;
 pub mod fields;
+pub mod inputs;
 mod load;
 mod measures;
 mod model;

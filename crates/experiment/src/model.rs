@@ -25,6 +25,8 @@ pub struct Experiment {
     pub text: String,
     /// SHA-256 of the text, in lower-case hexadecimal.
     pub sha256: String,
+    /// SHA-256 of each file that it names and that is there, by its name in the file.
+    pub inputs: BTreeMap<String, String>,
     /// Title of the report.
     pub title: String,
     /// Name of the device under test.

@@ -5,6 +5,7 @@
 //! tables that are the device's own.
 
 use std::ops::Range;
+use std::path::PathBuf;
 
 use fwdlab_results::Measure;
 
@@ -83,6 +84,11 @@ pub trait Schema: Sync {
     /// # Errors
     /// When the word cannot take it.
     fn check_value(&self, word: &str, value: &str) -> Result<(), Complaint>;
+
+    /// The file that a valid value of a control word names, if it does.
+    fn names_file(&self, _word: &str, _value: &str) -> Option<PathBuf> {
+        None
+    }
 
     /// Checks what is the device's own in the file, and what it must know of the rest. Every key
     /// that it has must be asked for: the others are complained about.

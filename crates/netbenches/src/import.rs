@@ -257,6 +257,7 @@ fn campaign(dir: &ResultsDir, trials: &[Trial]) -> Campaign {
     Campaign {
         schema: SCHEMA,
         experiment_sha256: String::new(),
+        inputs: Default::default(),
         title: title(dir),
         device: DEVICE.to_owned(),
         about: Some(about()),

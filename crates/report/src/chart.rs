@@ -106,7 +106,10 @@ fn effect(cell: &Cell, claims: &Claims, metric: Metric) -> Option<String> {
     }
     match verdict.verdict.word() {
         "faster" | "slower" => {
-            let percent = units::signed_percent(verdict.comparison()?.estimate.percent());
+            let ratio = verdict.comparison()?.estimate.ratio();
+            // Bars and number go one way: faster is a lower cost.
+            let change = if metric == Metric::Cost { 1.0 / ratio } else { ratio };
+            let percent = units::signed_percent((change - 1.0) * 100.0);
             Some(format!("{percent} {}", verdict.word()))
         }
         word => Some(word.to_owned()),

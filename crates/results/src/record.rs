@@ -1,5 +1,7 @@
 //! The records of a journal, field by field as they stand in the file.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::interval::median;
@@ -36,6 +38,10 @@ pub struct Campaign {
     pub schema: u32,
     /// SHA-256 of the experiment file's bytes, in lower-case hexadecimal.
     pub experiment_sha256: String,
+    /// SHA-256 of each file that the experiment names, by its name there; copies lie where
+    /// [`kept_input`](crate::kept_input) says. Journals of earlier versions have none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub inputs: BTreeMap<String, String>,
     /// The experiment's title.
     pub title: String,
     /// Name of the device.

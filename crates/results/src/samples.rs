@@ -12,6 +12,7 @@ pub fn campaign() -> Campaign {
     Campaign {
         schema: SCHEMA,
         experiment_sha256: "00".repeat(32),
+        inputs: Default::default(),
         title: "sample".to_owned(),
         device: "sample".to_owned(),
         about: None,

@@ -1,6 +1,6 @@
 //! The devices of the running kernel as the lab knows them before they run.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fwdlab_device::{Device, DeviceError, Finding, Kind, Place};
@@ -44,6 +44,10 @@ impl Schema for OnVeth {
 
     fn check_value(&self, word: &str, value: &str) -> Result<(), Complaint> {
         settings::check_value(word, value)
+    }
+
+    fn names_file(&self, word: &str, value: &str) -> Option<PathBuf> {
+        settings::names_file(word, value)
     }
 
     /// The router's words act on nothing where the kernel forwards; frames of a capture are sent

@@ -131,6 +131,7 @@ impl Plan {
         Campaign {
             schema: SCHEMA,
             experiment_sha256: experiment.sha256.clone(),
+            inputs: experiment.inputs.clone(),
             title: experiment.title.clone(),
             device: experiment.device.clone(),
             about: None,

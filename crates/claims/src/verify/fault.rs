@@ -50,6 +50,15 @@ pub enum Fault {
         /// SHA-256 of what stands there.
         computed: String,
     },
+    /// A file that the experiment names is not the one that it ran with.
+    Input {
+        /// Where it lies.
+        file: PathBuf,
+        /// SHA-256 as the campaign recorded it.
+        recorded: String,
+        /// SHA-256 of what stands there.
+        computed: String,
+    },
     /// The campaign's record says something else than a file beside it.
     Campaign {
         /// Which key.
@@ -158,6 +167,11 @@ impl fmt::Display for Fault {
                 f,
                 "experiment.toml: SHA-256 {computed}, the journal recorded {recorded}: it is not \
                  the file that ran"
+            ),
+            Self::Input { file, recorded, computed } => write!(
+                f,
+                "{}: SHA-256 {computed}, the campaign ran with {recorded}: put the file back",
+                file.display()
             ),
             Self::Campaign { field, recorded, wanted } => write!(
                 f,

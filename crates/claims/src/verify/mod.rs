@@ -16,7 +16,7 @@ use std::path::Path;
 
 use crate::setting::read_if_present;
 use crate::{ClaimsError, comparable};
-use fwdlab_experiment::Experiment;
+use fwdlab_experiment::{Experiment, inputs};
 use fwdlab_results::environment::{ENVIRONMENT_FILE, Environment};
 use fwdlab_results::journal::Chain;
 use fwdlab_results::{EXPERIMENT_FILE, Results, Trial};
@@ -111,6 +111,17 @@ fn hash(
         None => {
             let file = experiment.missing_file().unwrap_or_default();
             verified.unchecked.push(Unchecked::File { file });
+        }
+    }
+    for (named, recorded) in &results.campaign.inputs {
+        let file = inputs::place(&experiment.path, Path::new(named));
+        match inputs::digest(&file) {
+            Ok(computed) if computed == *recorded => {}
+            Ok(computed) => {
+                let recorded = recorded.clone();
+                verified.faults.push(Fault::Input { file, recorded, computed });
+            }
+            Err(_) => verified.unchecked.push(Unchecked::File { file }),
         }
     }
     Ok(())

@@ -51,6 +51,7 @@ pub const SECTIONS: &[Section] = &[
     Section::new("rates", figures::rates, &[README, PAGE]),
     Section::new("cost-that-decides", figures::costs_that_decide, &[README]),
     Section::new("cost", figures::costs, &[PAGE]),
+    Section::new("curve", figures::curves, &[README, PAGE]),
     Section::new("run-order", figures::run_order, &[README, PAGE.under("Over the run")]),
     Section::new("distribution", figures::distribution, &[PAGE]),
     Section::new("flames", flames::blocks, &[README.under("Flame graphs"), PAGE.under("Flame graphs")]),

@@ -90,6 +90,7 @@ pub fn results(variants: &[Variant], blocks: u32) -> Results {
         campaign: Campaign {
             schema: SCHEMA,
             experiment_sha256: "9f2c".repeat(16),
+            inputs: Default::default(),
             title: "Impact of the modular FIB on forwarding performance".to_owned(),
             device: "builtin".to_owned(),
             about: Some(in_memory()),
@@ -256,6 +257,28 @@ pub fn published() -> Results {
         };
     }
     results.campaign.trials = results.trials.iter().map(|t| t.id.clone()).collect();
+    results
+}
+
+/// [`TWO`] with one family, its frames of three lengths.
+pub fn with_lengths() -> Results {
+    const LENGTHS: [u16; 3] = [64, 512, 1518];
+    let mut results = results(&TWO, 8);
+    let mut trials = Vec::new();
+    for trial in results.trials.iter().filter(|trial| trial.traffic == "inet") {
+        for frame_bytes in LENGTHS {
+            trials.push(Trial {
+                id: format!("{}-{frame_bytes}", trial.id),
+                traffic: format!("inet-{frame_bytes}"),
+                order: trials.len() as u32 + 1,
+                frame_bytes,
+                ..trial.clone()
+            });
+        }
+    }
+    results.campaign.traffics = LENGTHS.map(|bytes| format!("inet-{bytes}")).to_vec();
+    results.campaign.trials = trials.iter().map(|trial| trial.id.clone()).collect();
+    results.trials = trials;
     results
 }
 

@@ -112,6 +112,7 @@ fn every_section_of_the_list_stands_in_the_report_of_the_samples() {
         sample::results(&sample::TWO, 8),
         sample::doubtful(),
         sample::results(&sample::FOUR, 12),
+        sample::with_lengths(),
         sample::with_latencies(),
         sample::with_changes(),
         sample::with_benchmarks(),

@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-use fwdlab_guard::{Folder, Refused, input};
+use fwdlab_guard::{Folder, Refused, input, patiently};
 use nix::fcntl::OFlag;
 
 use super::chain::{self, Chain};
@@ -328,22 +328,6 @@ const NO_LINK: i32 = OFlag::O_NOFOLLOW.union(OFlag::O_NONBLOCK).bits();
 fn link_or(path: &Path, error: io::Error) -> io::Error {
     let is_link = path.symlink_metadata().is_ok_and(|about| about.is_symlink());
     if is_link { Refused::Link.into() } else { error }
-}
-
-/// Tries again what the system says may work a little later.
-fn patiently<T>(mut work: impl FnMut() -> io::Result<T>) -> io::Result<T> {
-    const TRIES: u32 = 8;
-    for tried in 1..TRIES {
-        match work() {
-            Err(error)
-                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
-            {
-                std::thread::sleep(Duration::from_millis(10 << tried));
-            }
-            result => return result,
-        }
-    }
-    work()
 }
 
 /// Writes a whole file so that readers, and a crash, see either the old one or the new one.
