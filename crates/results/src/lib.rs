@@ -32,6 +32,7 @@ pub mod profile;
 mod read;
 mod record;
 mod sane;
+mod way;
 
 #[cfg(any(test, feature = "samples"))]
 pub mod samples;
@@ -58,6 +59,7 @@ pub use record::{
     TrialOrder,
 };
 pub use sane::{is_name, is_title};
+pub use way::Way;
 
 /// Most bytes of a journal, of one of its experiment files, and of an environment.
 pub(crate) const MOST_JOURNAL_BYTES: u64 = 4 << 30;

@@ -42,14 +42,17 @@ pub(super) struct DeviceCounters {
 /// What happened between two instants.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Change {
-    /// Frames handed to port 0, those that it had no room for included.
+    /// Frames handed to port 0, or to both where frames go both ways, those that they had no room for
+    /// included.
     pub(super) received: u64,
     /// Packets that reached IP.
     pub(super) packets: u64,
     /// Frames for which a processor's backlog had no room, those of other interfaces included.
     pub(super) backlog_drops: u64,
-    /// Frames sent by port 1.
+    /// Frames sent by port 1, or by both.
     pub(super) sent: u64,
+    /// Frames handed to the port where each of two ways begins, and sent by that where it ends.
+    pub(super) ways: Vec<[u64; 2]>,
     /// Dropped by the device, by reason.
     pub(super) drops: BTreeMap<String, u64>,
 }
@@ -81,11 +84,20 @@ impl DeviceCounters {
         Ok(Self { ports, packets, backlog_drops: backlog_drops(&softnet), drops })
     }
 
-    /// What was added since `before`.
-    pub(super) fn since(&self, before: &Self) -> Change {
+    /// What was added since `before`, where frames went one way, or both.
+    pub(super) fn since(&self, before: &Self, is_both: bool) -> Change {
         let added = |now: u64, then: u64| now.saturating_sub(then);
-        let [input, output] = &self.ports;
-        let [input_then, output_then] = &before.ports;
+        let port = |at: usize| {
+            let (now, then) = (&self.ports[at], &before.ports[at]);
+            let full = added(now.rx_dropped, then.rx_dropped);
+            Moved {
+                received: added(now.rx_frames, then.rx_frames) + full,
+                full,
+                sent: added(now.tx_frames, then.tx_frames),
+                refused: added(now.tx_dropped, then.tx_dropped),
+            }
+        };
+        let [near, far] = [port(0), port(1)];
         let mut drops: BTreeMap<String, u64> = self
             .drops
             .iter()
@@ -94,19 +106,33 @@ impl DeviceCounters {
                 (name.clone(), added(*now, then))
             })
             .collect();
-        let full = added(input.rx_dropped, input_then.rx_dropped);
-        drops.insert("port0.rx_dropped".to_owned(), full);
-        let refused = added(output.tx_dropped, output_then.tx_dropped);
-        drops.insert("port1.tx_dropped".to_owned(), refused);
+        drops.insert("port0.rx_dropped".to_owned(), near.full);
+        drops.insert("port1.tx_dropped".to_owned(), far.refused);
+        let (mut received, mut sent, mut ways) = (near.received, far.sent, Vec::new());
+        if is_both {
+            drops.insert("port1.rx_dropped".to_owned(), far.full);
+            drops.insert("port0.tx_dropped".to_owned(), near.refused);
+            (received, sent) = (received + far.received, sent + near.sent);
+            ways = vec![[near.received, far.sent], [far.received, near.sent]];
+        }
         drops.retain(|_, count| *count > 0);
         Change {
-            received: added(input.rx_frames, input_then.rx_frames) + full,
+            received,
             packets: added(self.packets, before.packets),
             backlog_drops: added(self.backlog_drops, before.backlog_drops),
-            sent: added(output.tx_frames, output_then.tx_frames),
+            sent,
+            ways,
             drops,
         }
     }
+}
+
+/// What a port moved, what it had no room for included.
+struct Moved {
+    received: u64,
+    full: u64,
+    sent: u64,
+    refused: u64,
 }
 
 /// A number of /proc/net/snmp or netstat.
@@ -151,8 +177,18 @@ mod tests {
         after.ports[0] = LinkCounters { rx_frames: 90, rx_dropped: 10, ..LinkCounters::default() };
         after.ports[1] = LinkCounters { tx_frames: 85, tx_dropped: 1, ..LinkCounters::default() };
         after.drops.insert("Ip.InHdrErrors".to_owned(), 4);
-        let change = after.since(&before);
+        let change = after.since(&before, false);
         assert_eq!((change.received, change.sent), (100, 85));
         assert_eq!(change.drops.values().sum::<u64>(), 15);
+        // The way back, which nobody looks at where frames go one way only.
+        after.ports[1].rx_frames = 40;
+        after.ports[1].rx_dropped = 2;
+        after.ports[0].tx_frames = 37;
+        after.ports[0].tx_dropped = 3;
+        assert_eq!(after.since(&before, false), change);
+        let both = after.since(&before, true);
+        assert_eq!((both.received, both.sent), (142, 122));
+        assert_eq!(both.ways, [[100, 85], [42, 37]]);
+        assert_eq!(both.drops.values().sum::<u64>(), 20);
     }
 }

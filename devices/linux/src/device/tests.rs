@@ -140,6 +140,68 @@ fn settings_are_read_back_and_a_later_variant_is_free_of_them() {
 }
 
 #[test]
+fn frames_go_both_ways_and_what_is_dropped_one_way_is_that_ways_loss() {
+    let test = "frames_go_both_ways";
+    let head = "title = \"t\"\ndevice = \"linux\"\nbaseline = \"xdp\"\n\
+         duration = \"200ms\"\nwarmup = \"0ms\"\ninterval = \"20ms\"\n";
+    let drops_back = "table inet f { chain c { type filter hook forward priority 0; \
+         ip daddr 198.18.10.1-198.18.10.5 drop; ip6 daddr 2001:2:0:10::1-2001:2:0:10::5 drop; }; }";
+    let variants = format!(
+        "[[variant]]\nname = \"xdp\"\n[[variant]]\nname = \"packet\"\n\
+         set = {{ tester = \"af_packet\" }}\n[[variant]]\nname = \"drops\"\n\
+         set = {{ nftables = {drops_back:?} }}\n"
+    );
+    let traffic = TRAFFIC.replace("load = \"max\"", "direction = \"both\"");
+    let text = format!("{head}{variants}{traffic}");
+    let Some(list) = trials_of("linux", &text, Path::new("t.toml"), test) else { return };
+    for (name, measured) in &list {
+        let [ahead, back] = &measured.ways[..] else { panic!("{name}: two ways") };
+        assert!(ahead.sent > 100 && back.sent > 100, "{name}");
+        assert_eq!(measured.sent, Some(ahead.sent + back.sent), "{name}");
+        assert_eq!(measured.device_received, measured.sent, "{name}: {measured:?}");
+        let checks = measured.checks.expect("checks");
+        let faults = checks.misrouted + checks.bad_ttl + checks.bad_checksum + checks.bad_mac;
+        assert_eq!(faults, 0, "{name}: {checks:?}");
+        assert_eq!(ahead.checks.lost, 0, "{name}: {ahead:?}");
+        let is_told = back.device_received.is_some();
+        for way in measured.ways.iter().filter(|_| is_told) {
+            assert_eq!(
+                (way.device_received, way.device_sent),
+                (Some(way.sent), Some(way.received))
+            );
+        }
+        // 5 of 20 sources get nothing back; flows take turns.
+        let lost = if name.starts_with("drops") { back.sent / 4 } else { 0 };
+        assert!(back.checks.lost.abs_diff(lost) <= 4000 / 4, "{name}: {back:?}");
+        assert!(lost > 0 || back.checks.lost == 0, "{name}: {back:?}");
+        assert_eq!(measured.dropped(), back.checks.lost, "{name}: {:?}", measured.drops);
+    }
+}
+
+#[test]
+fn what_stands_on_one_port_only_is_refused_beside_both_ways() {
+    let text = |word: &str| {
+        let variants = format!(
+            "[[variant]]\nname = \"one\"\n[[variant]]\nname = \"two\"\nset = {{ {word} }}\n"
+        );
+        let traffic = TRAFFIC.replace("load = \"max\"", "direction = \"both\"");
+        format!("title = \"t\"\ndevice = \"linux\"\nbaseline = \"one\"\n{variants}{traffic}")
+    };
+    let devices: [&dyn Schema; 2] = [&LINUX, &BUILTIN_VETH];
+    let parse = |text: &str| Experiment::parse(Path::new("t.toml"), text, &devices);
+    for word in
+        ["xdp = \"forward\"", "tester = \"live\"", "threaded = \"on\"", "router = \"fwdlab\""]
+    {
+        let said = parse(&text(word)).expect_err(word).to_string();
+        assert!(said.contains("direction") && said.contains("t.toml:7"), "{word}: {said}");
+    }
+    assert!(parse(&text("tester = \"af_packet\", gro = \"on\"")).is_ok());
+    let veth = text("").replace("\"linux\"", "\"builtin-veth\"");
+    let said = parse(&veth).expect_err("one way only").to_string();
+    assert!(said.contains("cannot send frames both ways"), "{said}");
+}
+
+#[test]
 fn what_rules_drop_is_accounted_for() {
     let test = "what_rules_drop_is_accounted_for";
     let variants = "[[variant]]\nname = \"one\"\nset = { nftables = \"table inet f { chain c { \
