@@ -299,7 +299,8 @@ fn read_order(found: Option<Found<&DeValue<'_>>>, findings: &mut Findings<'_>) -
     let result = value.parse().map_err(|_| {
         Complaint::new(
             format!("{value:?} is no order of flows"),
-            "\"sequential\", \"random\", \"zipf\" or \"zipf(EXPONENT)\" with an exponent from 0 to 4",
+            "\"sequential\", \"random\", \"zipf(EXPONENT)\" with an exponent from 0 to 4, or \
+             \"elephants(FLOWS, SHARE%)\"",
             "write order = \"random\" to have every flow once in a random order",
         )
     });

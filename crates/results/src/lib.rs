@@ -29,6 +29,7 @@ mod measure;
 mod measured;
 mod metric;
 pub mod profile;
+mod queue;
 mod read;
 mod record;
 mod sane;
@@ -52,6 +53,7 @@ pub use journal::Journal;
 pub use measure::Measure;
 pub use measured::{Checks, Ledger, Measured, TrialEnvironment};
 pub use metric::Metric;
+pub use queue::Queue;
 pub(crate) use read::JournalText;
 pub use read::{EXPERIMENT_FILE, JOURNAL_FILE, Results, SIGNATURE_FILE, TORN_FILE};
 pub use record::{

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Benchmark, Busy, Churned, Interval, LatencyAt, LatencyFigures, RateSearch, Way};
+use crate::{
+    Benchmark, Busy, Churned, Interval, LatencyAt, LatencyFigures, Queue, RateSearch, Way,
+};
 
 /// What both sides counted in one trial, spelled once from the device to the journal. Nothing in it
 /// is derived or trimmed, and what nobody counted is absent, not 0.
@@ -65,6 +67,9 @@ pub struct Measured {
     /// counts above are the sums.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ways: Vec<Way>,
+    /// Frames by processor, queue or worker of the device, where several shared them and each counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub queues: Vec<Queue>,
     /// Changes of routes during the trial, where there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub churn: Option<Churned>,

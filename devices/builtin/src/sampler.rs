@@ -81,13 +81,15 @@ impl<'a> Sampler<'a> {
         let end = self.counters.snapshot();
         let running = self.last.since(&self.first.unwrap_or_default());
         let polled_ns = running.busy_ns + running.idle_ns;
+        // Errors that it sent of its own accord are not forwarded frames.
+        let own = outcome.checks.foreign.min(end.originated);
         Measured {
             intervals: self.intervals,
             sent: Some(outcome.sent()),
             received: outcome.received(),
             flows_seen: Some(outcome.flows_seen()),
             device_received: Some(end.received),
-            device_sent: Some(end.sent),
+            device_sent: Some(end.sent - own.min(end.sent)),
             drops: Some(
                 end.drop_counts().map(|(reason, n)| (reason.name().to_owned(), n)).collect(),
             ),

@@ -36,6 +36,8 @@ pub(super) struct DeviceCounters {
     ports: [LinkCounters; 2],
     packets: u64,
     backlog_drops: u64,
+    /// Frames that each processor took, of all interfaces of the machine.
+    processed: Vec<(u32, u64)>,
     drops: BTreeMap<String, u64>,
 }
 
@@ -53,6 +55,8 @@ pub(super) struct Change {
     pub(super) sent: u64,
     /// Frames handed to the port where each of two ways begins, and sent by that where it ends.
     pub(super) ways: Vec<[u64; 2]>,
+    /// Frames that each processor took, of all interfaces of the machine.
+    pub(super) processed: Vec<(u32, u64)>,
     /// Dropped by the device, by reason.
     pub(super) drops: BTreeMap<String, u64>,
 }
@@ -81,7 +85,13 @@ impl DeviceCounters {
         let packets = paired(&files[0], "Ip", "InReceives").unwrap_or(0)
             + single(&files[2], "Ip6InReceives").unwrap_or(0);
         let softnet = fs::read_to_string("/proc/net/softnet_stat").unwrap_or_default();
-        Ok(Self { ports, packets, backlog_drops: backlog_drops(&softnet), drops })
+        Ok(Self {
+            ports,
+            packets,
+            backlog_drops: backlog_drops(&softnet),
+            processed: processed(&softnet),
+            drops,
+        })
     }
 
     /// What was added since `before`, where frames went one way, or both.
@@ -122,6 +132,17 @@ impl DeviceCounters {
             backlog_drops: added(self.backlog_drops, before.backlog_drops),
             sent,
             ways,
+            processed: self
+                .processed
+                .iter()
+                .map(|&(cpu, now)| {
+                    let then = before.processed.iter().find(|(own, _)| *own == cpu);
+                    // The counter has 32 bits.
+                    let since =
+                        now.wrapping_sub(then.map_or(0, |then| then.1)) & u64::from(u32::MAX);
+                    (cpu, since)
+                })
+                .collect(),
             drops,
         }
     }
@@ -149,6 +170,18 @@ fn backlog_drops(text: &str) -> u64 {
     text.lines().filter_map(second).sum()
 }
 
+/// The first hexadecimal number of each processor's line, by its number: the thirteenth of the line,
+/// since Linux 5.10, before which lines stand in the order of processors.
+fn processed(text: &str) -> Vec<(u32, u64)> {
+    let of = |(at, line): (usize, &str)| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let frames = u64::from_str_radix(words.first()?, 16).ok()?;
+        let cpu = words.get(12).and_then(|word| u32::from_str_radix(word, 16).ok());
+        Some((cpu.unwrap_or(at as u32), frames))
+    };
+    text.lines().enumerate().filter_map(of).collect()
+}
+
 /// A number of /proc/net/snmp6.
 fn single(text: &str, name: &str) -> Option<u64> {
     text.lines().find_map(|line| {
@@ -166,8 +199,21 @@ mod tests {
         let snmp = "Ip: Forwarding InHdrErrors\nIp: 1 42\nIcmp: InMsgs\nIcmp: 3\n";
         assert_eq!(paired(snmp, "Ip", "InHdrErrors"), Some(42));
         assert_eq!(paired(snmp, "Ip", "Missing"), None);
+        let lines = "0000000a 0 0 0 0 0 0 0 0 0 0 0 00000002 0 0\n000000ff 0 0\n";
+        assert_eq!(processed(lines), [(2, 10), (1, 255)]);
         assert_eq!(backlog_drops("00ff 0000000a 0\n01 00000001 0\n"), 11);
         assert_eq!(single("Ip6InReceives  \t 7\nIp6InNoRoutes 9\n", "Ip6InNoRoutes"), Some(9));
+    }
+
+    #[test]
+    fn what_a_processor_took_is_counted_over_the_end_of_its_counter() {
+        let at = |processed: &[(u32, u64)]| DeviceCounters {
+            processed: processed.to_vec(),
+            ..DeviceCounters::default()
+        };
+        let before = at(&[(0, 10), (1, 0xffff_fff0)]);
+        let change = at(&[(0, 25), (1, 4), (2, 7)]).since(&before, false);
+        assert_eq!(change.processed, [(0, 15), (1, 20), (2, 7)]);
     }
 
     #[test]

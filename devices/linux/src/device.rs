@@ -10,7 +10,7 @@ use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
 use fwdlab_experiment::{Experiment, Traffic, Variant};
 use fwdlab_port::bpf::{Program, XdpLink};
 use fwdlab_port::{SocketKind, affinity};
-use fwdlab_results::{Busy, Interval, Measured, TrialEnvironment, Way};
+use fwdlab_results::{Busy, Interval, Measured, Queue, TrialEnvironment, Way};
 use fwdlab_topology::{Testbed, Topology, TopologyError, port_name};
 
 use crate::LinuxError;
@@ -217,7 +217,12 @@ impl Namespaces {
             // The port has not seen them.
             change.received = change.packets;
         }
+        // Of frames put into the stack or sent by sockets, the receiver's count twice.
+        let is_counted = settings.rps != 0 && kind == TesterKind::Live && !settings.is_embedded;
+        let queues = if is_counted { queues(&change, settings.rps) } else { Vec::new() };
         let mut measured = measured(sent, change, &settings, cost);
+        measured.warnings.extend(Queue::finding(&queues));
+        measured.queues = queues;
         measured.proof.extend(proof);
         measured.environment.steal_share = steal;
         measured.joules = joules;
@@ -375,6 +380,24 @@ fn needs_program(kind: TesterKind, settings: &LinuxSettings) -> bool {
 fn is_stamped(kind: TesterKind, settings: &LinuxSettings) -> bool {
     let is_live = matches!(kind, TesterKind::Inject | TesterKind::Live);
     is_live && !settings.is_embedded && !settings.threaded && settings.rps == 0
+}
+
+/// What frames beside the trial's may add to the counts of processors.
+const BESIDE: f64 = 0.02;
+
+/// Frames by the processors that received them, of those to which they are spread. The counters are
+/// those of the whole machine: where they do not agree with the device's, nobody knows whose they are.
+fn queues(change: &Change, mask: u64) -> Vec<Queue> {
+    let is_in = |cpu: u32| cpu < u64::BITS && mask & 1 << cpu != 0;
+    let own: Vec<Queue> = change
+        .processed
+        .iter()
+        .filter(|(cpu, _)| is_in(*cpu))
+        .map(|(cpu, frames)| Queue { name: format!("cpu{cpu}"), frames: *frames })
+        .collect();
+    let sum = own.iter().fold(0_u64, |sum, queue| sum.saturating_add(queue.frames));
+    let most = BESIDE * change.received as f64;
+    if sum.abs_diff(change.received) as f64 <= most { own } else { Vec::new() }
 }
 
 /// What the device forwarded and dropped, its own router's drops included.

@@ -19,6 +19,7 @@ mod notes;
 mod order;
 mod progress;
 mod provenance;
+mod queues;
 mod read_back;
 mod settings;
 mod tables;
@@ -48,6 +49,7 @@ pub const SECTIONS: &[Section] = &[
     Section::new("legend", tables::legend, &[README, PAGE]),
     Section::new("drops", drops::blocks, &[README, PAGE]),
     Section::new("ways", ways::blocks, &[README.under("Both ways"), PAGE.under("Both ways"), TERMINAL]),
+    Section::new("queues", queues::blocks, &[README.under("Queues"), PAGE.under("Queues"), TERMINAL]),
     Section::new("energy", energy::blocks, &[README.under("Energy"), PAGE.under("Energy"), TERMINAL]),
     Section::new("latency", latency::blocks, &[README.under("Latency"), PAGE.below("Latency")]),
     Section::new("churn", churn::blocks, &[README.under("Changes of routes"), PAGE.under("Changes of routes"), TERMINAL]),

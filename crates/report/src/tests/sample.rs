@@ -319,6 +319,8 @@ pub fn with_both_ways() -> Results {
             }
         };
         measured.ways = vec![way(3, 0), way(2, 1)];
+        let queue = |(at, frames)| fwdlab_results::Queue { name: format!("cpu{at}"), frames };
+        measured.queues = [(0, 100), (1, 100), (2, 100), (3, 500)].map(queue).to_vec();
         measured.joules = Some(2.5e-6 * measured.received as f64);
     }
     results

@@ -180,6 +180,8 @@ fn each_way_and_the_energy_stand_beside_the_sum() {
     let back = row(&format!("inet {} to the sources", base.name));
     assert!(ahead.ends_with("60.0% 0.000% -"), "{ahead}");
     assert!(back.ends_with("40.0% 1.000% -"), "{back}");
+    let queues = row("inet radix 8 ");
+    assert_eq!(queues, "inet radix 8 2.50 8 cpu0 12.5%, cpu1 12.5%, cpu2 12.5%, cpu3 62.5%");
     let energy = text.lines().find(|line| line.contains("[2.500, 2.500]"));
     assert!(energy.is_some_and(|line| line.contains(" 8            2.500")), "{text}");
 }

@@ -193,7 +193,7 @@ fn what_stands_on_one_port_only_is_refused_beside_both_ways() {
         ["xdp = \"forward\"", "tester = \"live\"", "threaded = \"on\"", "router = \"fwdlab\""]
     {
         let said = parse(&text(word)).expect_err(word).to_string();
-        assert!(said.contains("direction") && said.contains("t.toml:7"), "{word}: {said}");
+        assert!(said.contains("direction") && said.contains("t.toml:8"), "{word}: {said}");
     }
     assert!(parse(&text("tester = \"af_packet\", gro = \"on\"")).is_ok());
     let veth = text("").replace("\"linux\"", "\"builtin-veth\"");
@@ -331,6 +331,54 @@ fn frames_moved_to_other_processors_are_accounted_for() {
     assert_eq!(list[0].1.proof["rps"], "1");
     assert_eq!(list[2].1.proof["threaded"], "on");
     assert_eq!(list[4].1.proof["gro"], "on");
+}
+
+#[test]
+fn processors_that_share_the_frames_count_them_unless_others_do_too() {
+    let change = |processed: &[(u32, u64)]| Change {
+        received: 1000,
+        processed: processed.to_vec(),
+        ..Change::default()
+    };
+    let named = |queues: Vec<Queue>| -> Vec<(String, u64)> {
+        queues.into_iter().map(|queue| (queue.name, queue.frames)).collect()
+    };
+    let all = [(0, 5), (1, 300), (2, 702), (70, 1)];
+    assert_eq!(named(queues(&change(&all), 6)), [("cpu1".into(), 300), ("cpu2".into(), 702)]);
+    // Frames of others, and frames that others took.
+    assert!(queues(&change(&[(1, 300), (2, 900)]), 6).is_empty());
+    assert!(queues(&change(&[(0, 700), (1, 300)]), 2).is_empty());
+}
+
+#[test]
+fn one_flow_goes_to_one_of_two_processors_and_that_is_found() {
+    let test = "one_flow_goes_to_one_of_two_processors";
+    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
+        eprintln!("SKIPPED {test}: needs two processors");
+        return;
+    }
+    let head = "title = \"t\"\ndevice = \"linux\"\nbaseline = \"one\"\n\
+         duration = \"200ms\"\nwarmup = \"0ms\"\ninterval = \"20ms\"\n";
+    let variants = "[[variant]]\nname = \"one\"\nset = { rps = \"3\" }\n\
+                    [[variant]]\nname = \"two\"\nset = { rps = \"0\" }\n";
+    let traffic = "[[traffic]]\nname = \"many\"\nsource = \"198.18.10.1-198.18.10.20:2000\"\n\
+         destination = \"198.19.10.1-198.19.10.100:2000\"\nload = \"20kpps\"\n\
+         [[traffic]]\nname = \"single\"\nsource = \"198.18.10.1:2000\"\n\
+         destination = \"198.19.10.1:2000\"\nload = \"20kpps\"\n\
+         [routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.203\"]\n";
+    let text = format!("{head}{variants}{traffic}");
+    let Some(list) = trials_of("linux", &text, Path::new("t.toml"), test) else { return };
+    assert!(list[2].1.queues.is_empty() && list[3].1.queues.is_empty(), "nothing is shared");
+    for (name, measured) in &list[..2] {
+        if measured.queues.is_empty() {
+            eprintln!(
+                "SKIPPED {test}: {name}: other frames on this machine are among those counted"
+            );
+            continue;
+        }
+        let found = measured.warnings.iter().any(|text| text.starts_with("imbalance"));
+        assert_eq!(found, name.ends_with("single"), "{name}: {:?}", measured.queues);
+    }
 }
 
 #[test]
