@@ -1,7 +1,7 @@
 //! Whatever `fwdlab compare` takes: numbers, CSV, JSON, Go benchmarks.
 #![no_main]
 
-use fwdlab_claims::compare::{Format, Options, compare, render};
+use fwdlab_compare::{Format, Options, compare, render};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let options = Options { sources: vec!["-".into()], ..Options::default() };

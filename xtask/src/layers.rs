@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The level of each crate of the design; a crate may only depend on lower levels.
-const LEVELS: [(&str, u8); 24] = [
+const LEVELS: [(&str, u8); 27] = [
     ("fwdlab-guard", 0),
     ("fwdlab-wire", 0),
     ("fwdlab-fib", 0),
@@ -19,12 +19,15 @@ const LEVELS: [(&str, u8); 24] = [
     ("fwdlab-traffic", 2),
     ("fwdlab-topology", 2),
     ("fwdlab-netbenches", 2),
+    ("fwdlab-figures", 2),
     ("fwdlab-experiment", 3),
     ("fwdlab-history", 3),
+    ("fwdlab-sentence", 3),
     ("fwdlab-claims", 4),
     ("fwdlab-device", 4),
     ("fwdlab-agent", 4),
     ("fwdlab-audit", 4),
+    ("fwdlab-compare", 5),
     ("fwdlab-report", 5),
     ("fwdlab-campaign", 6),
     ("fwdlab-builtin", 5),

@@ -10,22 +10,18 @@
 #![deny(missing_docs)]
 
 mod block;
-mod clause;
 mod context;
 mod data;
 mod figures;
 mod finding;
 mod label;
-mod match_number;
 mod page;
 mod pair;
-mod quantity;
 mod report;
 mod rules;
 mod sarif;
 mod site;
 
-pub use clause::factor;
 pub use finding::{Finding, Rule, Severity};
 pub use page::{MAX_PAGE_BYTES, Page};
 pub use report::{Counts, Report, Work, audit, audit_page, check_page};

@@ -254,7 +254,7 @@ fn judgement<'a>(
 }
 
 /// The nanoseconds per frame of a proven difference, from the baseline's trials.
-pub(crate) fn saved(
+pub fn saved(
     verdict: &Verdict,
     comparison: &Comparison,
     baseline: &[&Trial],
@@ -298,7 +298,7 @@ fn bounded(sides: &[Vec<&Trial>; 2]) -> usize {
 }
 
 /// The validity checks of one comparison.
-pub(crate) fn checks(sides: &[Vec<&Trial>; 2], metric: Metric) -> Vec<Finding> {
+pub fn checks(sides: &[Vec<&Trial>; 2], metric: Metric) -> Vec<Finding> {
     let mut found = Vec::new();
     let Some(first) = sides[0].first() else { return found };
     let asked = first.offered_pps_asked;

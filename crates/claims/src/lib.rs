@@ -1,8 +1,7 @@
 //! From results to comparisons, verdicts and claims: what may be said, as data.
 //!
-//! [`compare`] compares any two sets of figures, from results directories or plain files. [`claim`]
-//! states what a campaign shows, each statement with the trials on which it rests, and resolves it
-//! again from them. Nothing here draws or prints a report.
+//! [`claim`] states what a campaign shows, each statement with the trials on which it rests, and
+//! resolves it again from them. Nothing here draws or prints a report.
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
@@ -10,7 +9,6 @@
 pub mod blocks;
 pub mod claim;
 pub mod comparable;
-pub mod compare;
 mod error;
 pub mod judge;
 pub mod known;

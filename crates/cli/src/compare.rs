@@ -1,11 +1,10 @@
 //! `fwdlab compare`: verdicts over results directories and files of many formats.
 
-use fwdlab_claims::compare;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::bail;
-use fwdlab_claims::compare::{Compared, Options};
+use fwdlab_compare::{self as compare, Compared, Options};
 use fwdlab_stats::{Confidence, Verdict};
 
 /// Arguments of `fwdlab compare`.

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{bail, ensure};
+use fwdlab_figures::text_table::{Side, TextTable};
 use fwdlab_report::synthesis::Synthesis;
-use fwdlab_report::text_table::{Side, TextTable};
 use fwdlab_results::Results;
 use fwdlab_stats::Verdict;
 

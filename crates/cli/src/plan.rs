@@ -4,7 +4,7 @@ use crate::{devices, experiments, interrupt, output, run};
 use anyhow::{Context, bail};
 use fwdlab_campaign::plan::{Needs, Place, USUAL_POWER, Wanted};
 use fwdlab_experiment::{Blocks, Experiment};
-use fwdlab_report::text_table::{Side, TextTable};
+use fwdlab_figures::text_table::{Side, TextTable};
 use fwdlab_results::Error;
 use fwdlab_results::Results;
 use fwdlab_stats::plan::Forecast;

@@ -6,7 +6,7 @@
 use fwdlab_claims::claim::Badge;
 
 use super::flame::FlameGraph;
-use super::text_table::TextTable;
+use fwdlab_figures::text_table::TextTable;
 
 /// One thing that a report says or shows. Texts hold `code` between backticks.
 pub enum Block<'a> {

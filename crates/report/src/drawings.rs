@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::figure::{self, Canvas, Chart};
 use super::{ReportError, chart, topology};
 use fwdlab_claims::claim::Claims;
+use fwdlab_figures::{self, Canvas, Chart};
 use fwdlab_results::{Metric, Results};
 
 /// The figures of a report; empty where nothing was drawn.
@@ -38,27 +38,27 @@ impl Drawings {
     ) -> Result<Self, ReportError> {
         let checked = |canvas: Canvas, label: &str, (id, metric): (&'static str, Metric)| {
             let svg = canvas.into_inline(label, id);
-            figure::verify(&svg, id, (results, metric))?;
+            fwdlab_figures::verify(&svg, id, (results, metric))?;
             Ok::<_, ReportError>(svg)
         };
-        let forest = figure::forest(&chart::forest(claims, rate));
+        let forest = fwdlab_figures::forest(&chart::forest(claims, rate));
         let rates = ("figure-graph", Metric::Rate);
         let costs = ("figure-cost", Metric::Cost);
         let run_order = ("figure-run-order", Metric::Rate);
         let distribution = ("figure-distribution", Metric::Rate);
         Ok(Self {
             forest: forest.into_inline("Forest plot", "figure-forest"),
-            rates: checked(figure::bars(rate), "Forwarding rates", rates)?,
+            rates: checked(fwdlab_figures::bars(rate), "Forwarding rates", rates)?,
             costs: (!cost.is_empty())
-                .then(|| checked(figure::bars(cost), "Device costs", costs))
+                .then(|| checked(fwdlab_figures::bars(cost), "Device costs", costs))
                 .transpose()?,
             run_order: checked(
-                figure::run_order(rate),
+                fwdlab_figures::run_order(rate),
                 "Trials in the order of the run",
                 run_order,
             )?,
             distribution: checked(
-                figure::distribution(rate),
+                fwdlab_figures::distribution(rate),
                 "Distribution of the rates",
                 distribution,
             )?,

@@ -28,23 +28,9 @@ pub enum ReportError {
         source: io::Error,
     },
 
-    /// A figure shows something else than the results.
-    #[error("{name}: {detail}; nothing was written: please report this as a bug of fwdlab")]
-    Figure {
-        /// File name of the figure.
-        name: &'static str,
-        /// What does not agree.
-        detail: String,
-    },
-
-    /// A figure cannot be turned into a picture.
-    #[error("cannot draw {name}: {detail}; the SVG beside it shows the same figure")]
-    Picture {
-        /// File name of the picture.
-        name: &'static str,
-        /// What the renderer said.
-        detail: String,
-    },
+    /// A figure cannot be shown.
+    #[error(transparent)]
+    Figure(#[from] fwdlab_figures::FigureError),
 
     /// A link of the report leads nowhere.
     #[error(

@@ -6,9 +6,9 @@ mod graph;
 
 use super::ReportError;
 use super::profile::{Profile, Profiles};
-use super::text_table::{Side, TextTable};
 use fwdlab_claims::claim::{Cell, Claims, VerdictClaim};
 use fwdlab_claims::units;
+use fwdlab_figures::text_table::{Side, TextTable};
 
 /// Most bytes that all flame graphs take inside the page.
 const PAGE_BUDGET: usize = 1_200_000;

@@ -8,8 +8,8 @@ use std::fmt::Write as _;
 use fwdlab_claims::claim::State;
 
 use super::block::{Block, Details, Heading, Item, Part, Scope, Statement};
-use super::figure::escape;
 use super::flame::FlameGraph;
+use fwdlab_figures::escape;
 
 pub use frame::{Controls, Frame, Toggle};
 

@@ -13,7 +13,6 @@ mod chart;
 mod check;
 mod drawings;
 mod error;
-pub mod figure;
 mod flame;
 mod html;
 mod links;
@@ -29,7 +28,6 @@ mod source;
 pub mod synthesis;
 mod table;
 mod terminal;
-pub mod text_table;
 mod topology;
 mod write;
 

@@ -7,7 +7,7 @@ use fwdlab_claims::claim::State;
 use fwdlab_guard::words;
 
 use super::block::{Block, Figure, Heading, Kind, Part, Statement, unfolded};
-use super::text_table::wrap;
+use fwdlab_figures::text_table::wrap;
 
 /// Columns of running text in a file.
 const WIDTH: usize = 100;

@@ -74,7 +74,7 @@ const NEAR: f64 = 1.15;
 
 /// "Twice as fast", "ten times", "a factor of 3": one verdict must give that ratio, or its inverse.
 fn factor_doubt(line: &str, claims: &Claims) -> Option<String> {
-    let (factor, written) = fwdlab_audit::factor(line)?;
+    let (factor, written) = fwdlab_sentence::clause::factor(line)?;
     let lower = line.to_lowercase();
     let is_of_speed = UP.iter().chain(&DOWN).any(|word| lower.contains(word))
         || ["fast", "slow", "rate", "forward", "speed"].iter().any(|word| lower.contains(word));

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::block::Part;
 use super::drawings::Drawings;
-use super::figure::{self, Chart};
 use super::flame;
 use super::html::{self, Controls, Frame, Toggle};
 use super::notes::Notes;
@@ -14,6 +13,7 @@ use super::source::{Extras, Source};
 use super::terminal::{message, screen};
 use super::{ReportError, chart, links, markdown, netbenches};
 use fwdlab_claims::Claims;
+use fwdlab_figures::{self, Chart};
 use fwdlab_results::{Metric, Results};
 
 /// What the results say, checked against the trials.
@@ -167,23 +167,24 @@ fn figures(
     [rate, cost]: &[Chart; 2],
     results: &Results,
 ) -> Result<BTreeMap<String, Vec<u8>>, ReportError> {
-    let forest = figure::forest(&chart::forest(claims, rate));
+    let forest = fwdlab_figures::forest(&chart::forest(claims, rate));
     let drawn = [
-        ("graph", figure::bars(rate), Some(Metric::Rate)),
-        ("cost", figure::bars(cost), Some(Metric::Cost)),
+        ("graph", fwdlab_figures::bars(rate), Some(Metric::Rate)),
+        ("cost", fwdlab_figures::bars(cost), Some(Metric::Cost)),
         ("forest", forest, None),
-        ("run-order", figure::run_order(rate), Some(Metric::Rate)),
+        ("run-order", fwdlab_figures::run_order(rate), Some(Metric::Rate)),
     ];
     let mut files = BTreeMap::new();
     for (name, canvas, trials_of) in drawn {
         if trials_of == Some(Metric::Cost) && cost.is_empty() {
             continue;
         }
-        let svg = canvas.into_document(&claims.title, &figure::sheet(&figure::LIGHT));
+        let svg =
+            canvas.into_document(&claims.title, &fwdlab_figures::sheet(&fwdlab_figures::LIGHT));
         if let Some(metric) = trials_of {
-            figure::verify(&svg, name, (results, metric))?;
+            fwdlab_figures::verify(&svg, name, (results, metric))?;
         }
-        let png = figure::png(&svg, name)?;
+        let png = fwdlab_figures::png(&svg, name)?;
         files.extend(png.map(|png| (format!("{name}.png"), png)));
         files.insert(format!("{name}.svg"), svg.into_bytes());
     }

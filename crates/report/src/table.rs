@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::text_table::{Side, TextTable};
 use fwdlab_claims::claim::{Cell, Claims, VerdictClaim};
 use fwdlab_claims::setting::{LINKS, line_rate};
 use fwdlab_claims::units::{self, RateUnit};
+use fwdlab_figures::text_table::{Side, TextTable};
 
 /// What the columns of [`cells`] mean.
 pub const LEGEND: &str = "n: trials kept, of those planned where they differ. 95% interval: of the \

@@ -7,7 +7,7 @@ use fwdlab_claims::claim::State;
 use fwdlab_guard::words;
 
 use super::block::{Block, Heading, Kind, Part, Statement, unfolded};
-use super::text_table::wrap;
+use fwdlab_figures::text_table::wrap;
 
 /// Narrowest width that lines are broken to.
 const NARROWEST: usize = 40;

@@ -1,9 +1,9 @@
 //! The topology as a drawing: where frames come from, through what, where to.
 
-use super::figure::{Anchor, Canvas, at};
 use fwdlab_claims::claim::Claims;
 use fwdlab_claims::setting::TrafficSetting;
 use fwdlab_claims::units;
+use fwdlab_figures::{Anchor, Canvas, at};
 
 /// Draws tester, device and what flows between them.
 pub fn topology(claims: &Claims) -> Canvas {

@@ -7,7 +7,6 @@ mod percent;
 mod tables;
 mod wording;
 
-use crate::clause::{Clause, Sign, Stance, clauses, words};
 use crate::context::{Context, Measured, Spoken};
 use crate::figures::percent as show;
 use crate::finding::{Findings, Rule, Severity, Text};
@@ -16,6 +15,7 @@ use crate::pair::Pair;
 use change::{
     check_all, check_factor, check_no_change, check_not_that, check_same_size, check_sign,
 };
+use fwdlab_sentence::clause::{Clause, Sign, Stance, clauses, words};
 use percent::{check_percent, is_of_another_page};
 use wording::compared;
 

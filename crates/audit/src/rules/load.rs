@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 
 use super::traffic::line_rate;
-use crate::clause::quotes_earlier;
 use crate::context::Context;
 use crate::data::{DirData, GroupData};
 use crate::figures::{grouped, rate};
 use crate::finding::{Findings, Rule, Severity, Text};
-use crate::match_number::{Agreement, agreement};
 use crate::page::{Item, ItemKind};
-use crate::quantity::{Rate, flow_counts, frame_lengths, rates};
 use fwdlab_netbenches::name::NamedFamily;
+use fwdlab_sentence::agreement::{Agreement, agreement};
+use fwdlab_sentence::clause::quotes_earlier;
+use fwdlab_sentence::quantity::{Rate, flow_counts, frame_lengths, rates};
 
 const SPEEDS: [f64; 5] = [1e9, 10e9, 25e9, 40e9, 100e9];
 

@@ -6,8 +6,8 @@ use crate::context::Context;
 use crate::data::{DirData, GroupData};
 use crate::figures::grouped;
 use crate::finding::{Finding, Findings, Rule, Severity, Text};
-use crate::quantity::run_counts;
 use fwdlab_netbenches::number::format_g8;
+use fwdlab_sentence::quantity::run_counts;
 
 /// The data of a directory, apart from any page.
 pub fn check_dir(data: &DirData, place: impl Fn(&str) -> String) -> Vec<Finding> {

@@ -36,7 +36,7 @@ pub struct Context {
 
 impl Context {
     /// Reads the logs of a `.pps` file: `RAW/bench.<stem>.<run>.{sender,receiver}` beside it.
-    pub(crate) fn beside(path: &Path) -> Option<Self> {
+    pub fn beside(path: &Path) -> Option<Self> {
         let stem = path.file_stem()?.to_str()?;
         let directory = path.parent()?;
         let mut found = Self { announced_flows: announced_flows(directory), ..Self::default() };

@@ -12,7 +12,7 @@ use crate::words;
 
 /// What a verdict is judged by.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Terms {
+pub struct Terms {
     /// The margin as a ratio.
     pub margin: f64,
     /// How sure it has to be.
@@ -23,18 +23,23 @@ pub(crate) struct Terms {
 
 /// What two series say.
 #[derive(Debug, Clone)]
-pub(crate) struct Judged {
+pub struct Judged {
+    /// The comparison; absent when it cannot be computed.
     pub comparison: Option<Comparison>,
+    /// The rank test beside it, without blocks.
     pub rank: Option<RankTest>,
     /// The invalidating ones first.
     pub findings: Vec<Finding>,
+    /// The verdict.
     pub verdict: Verdict,
+    /// The nanoseconds per frame of a proven difference.
     pub saved: Option<Saved>,
+    /// The verdict in words.
     pub sentence: String,
 }
 
 /// Judges pairs of series, (baseline, variant), that share one level.
-pub(crate) fn without_blocks(pairs: &[[&Series; 2]], kind: Kind, terms: Terms) -> Vec<Judged> {
+pub fn without_blocks(pairs: &[[&Series; 2]], kind: Kind, terms: Terms) -> Vec<Judged> {
     let values = |[baseline, variant]: &[&'_ Series; 2]| -> [Vec<f64>; 2] {
         [baseline.values.clone(), variant.values.clone()]
     };
@@ -50,7 +55,7 @@ pub(crate) fn without_blocks(pairs: &[[&Series; 2]], kind: Kind, terms: Terms) -
 }
 
 /// Compares samples that share one level, if more than one can be compared.
-pub(crate) fn compared(
+pub fn compared(
     pairs: &[Pair<'_>],
     kind: Kind,
     confidence: Confidence,
@@ -65,14 +70,10 @@ pub(crate) fn compared(
 }
 
 /// A comparison, with what the rank test beside it says where there were no blocks.
-type Compared = Result<(Comparison, Option<Unpaired>), Error>;
+pub type Compared = Result<(Comparison, Option<Unpaired>), Error>;
 
 /// The judgement on two series, (baseline, variant), that were compared.
-pub(crate) fn finish(
-    [baseline, variant]: [&Series; 2],
-    compared: Compared,
-    terms: Terms,
-) -> Judged {
+pub fn finish([baseline, variant]: [&Series; 2], compared: Compared, terms: Terms) -> Judged {
     let mut findings = doubts::findings(baseline, variant);
     for own in [baseline, variant] {
         findings.extend(validity::failed_trials(

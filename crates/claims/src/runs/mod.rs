@@ -13,5 +13,5 @@ mod series;
 pub use context::Context;
 pub use series::Series;
 
-pub(crate) use judge::{Judged, Terms, compared, finish, without_blocks};
-pub(crate) use recorded::{all, series};
+pub use judge::{Judged, Terms, compared, finish, without_blocks};
+pub use recorded::{all, series};

@@ -7,7 +7,7 @@ use fwdlab_results::{Metric, Results, Trial};
 /// A series per traffic, variant and metric, the baseline first, to be compared with other sources.
 /// The rate is left out when it is not the device's own in any trial of the traffic and there is a
 /// cost to compare instead.
-pub(crate) fn all(results: &Results) -> Vec<Series> {
+pub fn all(results: &Results) -> Vec<Series> {
     let campaign = &results.campaign;
     let mut names = vec![&campaign.baseline];
     names.extend(campaign.variants.iter().filter(|name| **name != campaign.baseline));
@@ -32,11 +32,7 @@ fn metrics(results: &Results, traffic: &str) -> Vec<Metric> {
 }
 
 /// The figures of one variant with one traffic.
-pub(crate) fn series(
-    results: &Results,
-    (variant, traffic): (&str, &str),
-    metric: Metric,
-) -> Series {
+pub fn series(results: &Results, (variant, traffic): (&str, &str), metric: Metric) -> Series {
     let figures = results.figures(metric, variant, traffic);
     let trials = results.trials_of(variant, traffic);
     let is_blocked = results.campaign.is_blocked();

@@ -40,7 +40,7 @@ pub struct Series {
 
 impl Series {
     /// A series of nothing but values.
-    pub(crate) fn plain(path: &Path, values: Vec<f64>, is_lower_better: bool) -> Self {
+    pub fn plain(path: &Path, values: Vec<f64>, is_lower_better: bool) -> Self {
         let lossy = |text: Option<&std::ffi::OsStr>| {
             text.map(|t| t.to_string_lossy().into_owned()).unwrap_or_default()
         };
@@ -68,7 +68,7 @@ impl Series {
     }
 
     /// The series with a metric and a unit; the unit decides which way is better if it can.
-    pub(crate) fn of_metric(mut self, metric: &str, unit: &str) -> Self {
+    pub fn of_metric(mut self, metric: &str, unit: &str) -> Self {
         self.direction = direction_of(unit).unwrap_or(self.direction);
         (self.metric, self.unit) = (metric.to_owned(), unit.to_owned());
         self
@@ -76,7 +76,7 @@ impl Series {
 
     /// The values as nanoseconds a frame, where they are of frames: a cost as it is, a rate turned
     /// round.
-    pub(crate) fn ns_per_frame(&self) -> Option<Vec<f64>> {
+    pub fn ns_per_frame(&self) -> Option<Vec<f64>> {
         match self.unit.as_str() {
             "ns/frame" => Some(self.values.clone()),
             "frames/s" => Some(self.values.iter().map(|rate| 1e9 / rate).collect()),
@@ -85,29 +85,29 @@ impl Series {
     }
 
     /// Whether two series measure the same.
-    pub(crate) fn is_comparable(&self, other: &Self) -> bool {
+    pub fn is_comparable(&self, other: &Self) -> bool {
         self.group == other.group && self.unit == other.unit && self.metric == other.metric
     }
 
     /// Whether `name` names this series: its variant, its source, or both.
-    pub(crate) fn is_called(&self, name: &str) -> bool {
+    pub fn is_called(&self, name: &str) -> bool {
         self.name == name || self.source == name || format!("{}:{}", self.source, self.name) == name
     }
 
     /// What it is, for messages.
-    pub(crate) fn describe(&self) -> String {
+    pub fn describe(&self) -> String {
         let group =
             if self.group.is_empty() { String::new() } else { format!(" of {}", self.group) };
         format!("`{}`{group} in {}", self.name, self.source)
     }
 
     /// Number of values that there should be.
-    pub(crate) fn planned(&self) -> usize {
+    pub fn planned(&self) -> usize {
         self.values.len() + self.failed.len()
     }
 
     /// The value of a block.
-    pub(crate) fn of_block(&self, block: u32) -> Option<f64> {
+    pub fn of_block(&self, block: u32) -> Option<f64> {
         let at = self.blocks.as_ref()?.iter().position(|own| *own == block)?;
         self.values.get(at).copied()
     }

@@ -6,10 +6,11 @@ use inferno::flamegraph::{self, Options};
 use super::Job;
 use crate::ReportError;
 use crate::profile::Profile;
+use fwdlab_figures::FigureError;
 
 /// Draws a graph, without frames narrower than so many per cent.
 pub fn svg(job: &Job<'_>, narrowest: f64) -> Result<String, ReportError> {
-    let wrong = |e: std::io::Error| ReportError::Figure {
+    let wrong = |e: std::io::Error| FigureError::Wrong {
         name: "a flame graph",
         detail: format!("{}: {e}", job.title()),
     };

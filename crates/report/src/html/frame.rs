@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::figure::{self, escape};
+use fwdlab_figures::{self, escape};
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
@@ -93,12 +93,12 @@ fn toggle(what: &str, name: &str) -> String {
 
 /// The style sheet of every page, both appearances in it.
 fn style() -> String {
-    let light = figure::properties(&figure::LIGHT);
-    let dark = figure::properties(&figure::DARK);
+    let light = fwdlab_figures::properties(&fwdlab_figures::LIGHT);
+    let dark = fwdlab_figures::properties(&fwdlab_figures::DARK);
     format!(
         ":root{{{light}--shade:#f3f5f7}}\n\
          @media screen and (prefers-color-scheme:dark){{:root:not([data-look=light]){{{dark}--shade:#1a2129}}}}\n\
          @media screen{{:root[data-look=dark]{{{dark}--shade:#1a2129}}}}\n{STYLE}{}",
-        figure::inline_sheet()
+        fwdlab_figures::inline_sheet()
     )
 }

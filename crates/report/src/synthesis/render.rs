@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use super::{Column, Synthesis};
 use crate::ReportError;
 use crate::block::{self, Block, Item};
-use crate::figure::{self, Chart, Dot, Group, Series, Summary};
 use crate::html::{self, Frame};
 use crate::table;
-use crate::text_table::{Side, TextTable, wrap};
 use crate::write::put;
 use fwdlab_claims::units;
+use fwdlab_figures::text_table::{Side, TextTable, wrap};
+use fwdlab_figures::{self, Chart, Dot, Group, Series, Summary};
 use fwdlab_results::Metric;
 
 const LEGEND: &str = "Median forwarding rate, then the verdict against the baseline of the same \
@@ -30,16 +30,17 @@ pub fn write(synthesis: &Synthesis, dir: &Path) -> Result<Vec<PathBuf>, ReportEr
     for traffic in synthesis.traffics() {
         let chart = chart(synthesis, traffic);
         let title = format!("{}: {traffic}", synthesis.title);
-        let svg = figure::bars(&chart).into_document(&title, &figure::sheet(&figure::LIGHT));
-        let png = figure::png(&svg, "a synthesis graph")?;
+        let svg = fwdlab_figures::bars(&chart)
+            .into_document(&title, &fwdlab_figures::sheet(&fwdlab_figures::LIGHT));
+        let png = fwdlab_figures::png(&svg, "a synthesis graph")?;
         files.extend(png.map(|png| (format!("{traffic}.png"), png)));
         files.insert(format!("{traffic}.svg"), svg.into_bytes());
-        let svg = figure::bars(&chart).into_inline(&title, &format!("figure-{traffic}"));
+        let svg = fwdlab_figures::bars(&chart).into_inline(&title, &format!("figure-{traffic}"));
         let blocks = html::blocks(&[
             Block::table(table(synthesis, traffic)),
             Block::Figure(block::Figure { title: "Forwarding rates", file: None, svg: &svg }),
         ]);
-        let heading = figure::escape(traffic);
+        let heading = fwdlab_figures::escape(traffic);
         let _ = writeln!(sections, "<section><h2>{heading}</h2>\n{blocks}</section>");
     }
     files.insert("README.md".to_owned(), readme(synthesis).into_bytes());

@@ -4,11 +4,11 @@
 use super::percent::{agreement_of, is_of_another_page};
 use super::wording::{compared, names_set};
 use super::{Claim, Compared, is_contrary};
-use crate::clause::{Clause, Percent, Sign, Stance};
 use crate::context::{Context, Spoken};
 use crate::figures::percent as show;
 use crate::finding::{Findings, Rule, Severity, Text};
-use crate::match_number::Agreement;
+use fwdlab_sentence::agreement::Agreement;
+use fwdlab_sentence::clause::{Clause, Percent, Sign, Stance};
 
 /// The percentages of a clause that says whose they are: a family, or a set of a block.
 pub(super) fn check(context: &Context<'_>, clause: &Clause, line: usize, findings: &mut Findings) {

@@ -1,11 +1,11 @@
 //! Words against the block: faster, slower, the same, twice, for all tests.
 
 use super::{Claim, Compared, MARGIN, is_contrary, report_sign, report_unproven};
-use crate::clause::{Clause, Sign, Stance};
 use crate::context::Context;
 use crate::figures::percent as show;
 use crate::finding::{Findings, Rule, Severity, Text};
 use crate::pair::Pair;
+use fwdlab_sentence::clause::{Clause, Sign, Stance};
 
 pub(super) fn check_sign(claim: &Claim<'_>, sign: Sign, word: &str, findings: &mut Findings) {
     let contrary = |c: &&Compared<'_>| is_contrary(sign, c);

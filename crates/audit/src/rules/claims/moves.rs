@@ -1,12 +1,12 @@
 //! "From ~480 K to ~960 K": two rates without a unit, held against the two sets of a block.
 
 use super::wording::compared;
-use crate::clause::Clause;
 use crate::context::{Context, Spoken};
 use crate::figures::rate;
 use crate::finding::{Findings, Rule, Severity, Text};
 use crate::pair::Pair;
-use crate::quantity::{Scaled, scaled};
+use fwdlab_sentence::clause::Clause;
+use fwdlab_sentence::quantity::{Scaled, scaled};
 
 /// What else moves from so many thousands to so many.
 const OTHERS: [&str; 19] = [

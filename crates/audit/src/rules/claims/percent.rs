@@ -1,11 +1,11 @@
 //! Percentages against the block.
 
 use super::{Claim, Compared, is_contrary, report_sign, report_unproven};
-use crate::clause::{Percent, Sign, Stance, quotes_earlier};
 use crate::figures::percent as show;
 use crate::finding::{Findings, Rule, Severity, Text};
-use crate::match_number::{Agreement, agreement, agrees_roughly};
 use crate::pair::Pair;
+use fwdlab_sentence::agreement::{Agreement, agreement, agrees_roughly};
+use fwdlab_sentence::clause::{Percent, Sign, Stance, quotes_earlier};
 
 pub(super) fn check_percent(claim: &Claim<'_>, percent: &Percent, findings: &mut Findings) {
     let wanted_sign = percent.sign.or(match &claim.clause.stance {

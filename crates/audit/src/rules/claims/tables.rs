@@ -1,13 +1,13 @@
 //! Cells of Markdown tables: percentages of a change, and rates.
 
 use super::anywhere;
-use crate::clause::clauses;
 use crate::context::Context;
 use crate::figures::rate;
 use crate::finding::{Findings, Rule, Severity, Text};
-use crate::match_number::{Agreement, agreement};
 use crate::page::{Item, ItemKind};
-use crate::quantity::{Rate, rates};
+use fwdlab_sentence::agreement::{Agreement, agreement};
+use fwdlab_sentence::clause::clauses;
+use fwdlab_sentence::quantity::{Rate, rates};
 
 /// Words of a heading whose column holds changes.
 const CHANGES: [&str; 11] = [
@@ -71,7 +71,7 @@ fn check_rate(
     let is_load = ["load", "offered", "sent", "rate limit"].iter().any(|w| heading.contains(w));
     let own = format!("{key} {name}");
     let is_about_sets = context.sets.iter().flatten().any(|set| {
-        let words = crate::clause::words(&own);
+        let words = fwdlab_sentence::clause::words(&own);
         set.family.is_some_and(|f| {
             words.iter().any(|(_, w)| fwdlab_netbenches::name::family_word(w) == Some(f))
         })

@@ -1,9 +1,9 @@
 //! Which sets of a block a clause compares, and which of them is the base.
 
 use super::Compared;
-use crate::clause::{Clause, words};
 use crate::context::Measured;
 use crate::pair::Pair;
+use fwdlab_sentence::clause::{Clause, words};
 
 /// The comparisons of a block that a clause can mean.
 pub(super) fn compared<'a>(sets: &'a [Measured<'a>], clause: &Clause) -> Vec<Compared<'a>> {

@@ -1,0 +1,285 @@
+//! Several campaigns of one experiment: blocks within each, campaigns beside each other.
+
+use fwdlab_stats::campaigns::{self, Campaign, LEAST_CAMPAIGNS, Spread, Together};
+use fwdlab_stats::paired::Block;
+use fwdlab_stats::rare::Rare;
+use fwdlab_stats::validity::{self, Finding};
+use fwdlab_stats::{Comparison, Direction, Interval, Subject, Verdict, median};
+use serde::Serialize;
+
+use crate::asked::{based, terms};
+use crate::{CompareError, Group, Judgement, Options};
+use fwdlab_claims::judge::{self, Terms, judge_by};
+use fwdlab_claims::runs::{self, Series};
+use fwdlab_claims::setting::Setting;
+use fwdlab_claims::units;
+use fwdlab_claims::words::{self, Said};
+use fwdlab_claims::{ClaimsError, blocks};
+use fwdlab_results::{Metric, Results, Trial};
+
+/// The campaigns behind a comparison, and what the next one will show.
+#[derive(Debug, Clone, Serialize)]
+pub struct Several {
+    /// Each campaign by itself.
+    pub campaigns: Vec<OneCampaign>,
+    /// Where the figure of the next run of the experiment lies, at the same confidence.
+    pub next: Interval,
+    /// Standard deviations of log ratios: of blocks, and of campaigns.
+    pub spread: Spread,
+    /// p of "all campaigns have the same effect".
+    pub same_p: f64,
+}
+
+/// One campaign by itself.
+#[derive(Debug, Clone, Serialize)]
+pub struct OneCampaign {
+    /// Its directory.
+    pub source: String,
+    /// What its report says.
+    pub comparison: Option<Comparison>,
+}
+
+/// Refuses directories of other experiments than the first one's.
+pub(crate) fn of_one_experiment(all: &[Results]) -> Result<(), CompareError> {
+    let first = &all[0];
+    let other =
+        all.iter().find(|own| own.campaign.experiment_sha256 != first.campaign.experiment_sha256);
+    match other {
+        Some(own) => {
+            Err(CompareError::OtherExperiment { path: own.dir.clone(), first: first.dir.clone() })
+        }
+        None => Ok(()),
+    }
+}
+
+/// How many campaigns of a side name a winner.
+pub(crate) fn least(options: &Options) -> usize {
+    if options.is_single_campaign { 2 } else { LEAST_CAMPAIGNS }
+}
+
+/// The rare runs of both sides, each campaign's about its own typical run.
+pub(crate) fn rare(sides: [&[Vec<f64>]; 2]) -> Rare {
+    let [b, v] = sides.map(|side| -> Vec<f64> {
+        side.iter()
+            .flat_map(|own| {
+                let typical = median(own);
+                own.iter().map(move |speed| speed - typical)
+            })
+            .collect()
+    });
+    Rare::of(&b, &v)
+}
+
+/// Logarithms of speeds: larger is faster.
+pub(crate) fn speeds(trials: &[&Trial], metric: Metric) -> Vec<f64> {
+    let speed = |trial: &&Trial| Some(metric.direction().log_gain(1.0, metric.of(trial)?));
+    trials.iter().filter_map(speed).collect()
+}
+
+/// For each traffic and figure that decides, a group with every variant over all campaigns.
+pub(crate) fn compare(all: &[Results], options: &Options) -> Result<Vec<Group>, CompareError> {
+    of_one_experiment(all)?;
+    let all: Result<Vec<Results>, CompareError> =
+        all.iter().map(|own| based(own, options)).collect();
+    let all = all?;
+    let settings: Result<Vec<Setting>, ClaimsError> = all.iter().map(Setting::read).collect();
+    let settings = settings?;
+    let terms = terms(&all[0], options)?;
+    let campaign = &all[0].campaign;
+    let variants: Vec<&String> =
+        campaign.variants.iter().filter(|own| **own != campaign.baseline).collect();
+    let questions = variants.len() * campaign.traffics.len();
+    let mut groups: Vec<Group> = Vec::new();
+    for traffic in &campaign.traffics {
+        for variant in &variants {
+            let pair = Pair { all: &all, settings: &settings, traffic, variant };
+            let metric = terms.metric.unwrap_or_else(|| pair.deciding());
+            let by = By {
+                terms: Terms { metric: Some(metric), ..terms },
+                metric,
+                questions,
+                least: least(options),
+            };
+            let own = pair.judge(by);
+            let series = |name: &str| pair.series(name, metric);
+            let at = groups.iter().position(|g| g.name == *traffic && g.unit == metric.unit());
+            let at = at.unwrap_or_else(|| {
+                groups.push(group(traffic, (metric, terms.margin), series(&campaign.baseline)));
+                groups.len() - 1
+            });
+            groups[at].series.push(series(variant));
+            groups[at].judgements.push(own);
+        }
+    }
+    Ok(groups)
+}
+
+fn group(traffic: &str, (metric, margin): (Metric, f64), baseline: Series) -> Group {
+    Group {
+        name: traffic.to_owned(),
+        metric: metric.title().to_owned(),
+        unit: metric.unit().to_owned(),
+        direction: metric.direction(),
+        margin,
+        series: vec![baseline],
+        judgements: Vec::new(),
+    }
+}
+
+/// A variant beside the baseline with one traffic, in all campaigns.
+struct Pair<'a> {
+    all: &'a [Results],
+    /// Of each of them.
+    settings: &'a [Setting],
+    traffic: &'a str,
+    variant: &'a str,
+}
+
+/// What a pair is judged by.
+#[derive(Clone, Copy)]
+struct By {
+    terms: Terms,
+    metric: Metric,
+    /// Comparisons of all variants and traffics.
+    questions: usize,
+    /// Campaigns that name a winner.
+    least: usize,
+}
+
+impl Pair<'_> {
+    fn baseline(&self) -> &str {
+        &self.all[0].campaign.baseline
+    }
+
+    /// The figure that decides over all campaigns.
+    fn deciding(&self) -> Metric {
+        let names = [self.baseline(), self.variant];
+        let is_ours = |trial: &&Trial| {
+            trial.is_ok()
+                && trial.traffic == self.traffic
+                && names.contains(&trial.variant.as_str())
+        };
+        Metric::deciding(self.all.iter().flat_map(|own| &own.trials).filter(is_ours))
+    }
+
+    /// The values of all campaigns after each other.
+    fn series(&self, name: &str, metric: Metric) -> Series {
+        let mut every = self.all.iter().map(|own| runs::series(own, (name, self.traffic), metric));
+        let first = every.next().expect("invariant: there are campaigns");
+        every.fold(Series { blocks: None, context: None, ..first }, |mut sum, own| {
+            sum.values.extend(own.values);
+            sum.failed.extend(own.failed);
+            sum.source = format!("{}, {}", sum.source, own.source);
+            sum
+        })
+    }
+
+    fn judge(&self, by: By) -> Judgement {
+        let own = |(results, setting)| {
+            let all = judge_by(results, self.traffic, setting, by.terms);
+            all.into_iter().find(|own| own.variant == self.variant)
+        };
+        let each: Vec<judge::Judgement<'_>> =
+            self.all.iter().zip(self.settings).filter_map(own).collect();
+        let direction = by.metric.direction();
+        let blocks = each.iter().map(|own| campaign(&own.sides, by.metric, direction));
+        let terms = campaigns::Terms { confidence: by.terms.confidence, least_campaigns: by.least };
+        let together = campaigns::together(&blocks.collect::<Vec<_>>(), terms);
+        let side = |at: usize| -> Vec<Vec<f64>> {
+            each.iter().map(|own| speeds(&own.sides[at], by.metric)).collect()
+        };
+        let (b, v) = (side(0), side(1));
+        let together = together.map(|own| Together {
+            comparison: Comparison { rare: Some(rare([&b, &v])), ..own.comparison },
+            ..own
+        });
+        let findings = self.findings(&each, together.as_ref(), by);
+        let verdict = match &together {
+            Ok(own) => Verdict::judge(&own.comparison, by.terms.margin, &findings),
+            Err(_) => Verdict::invalid(&findings).unwrap_or(Verdict::Invalid { why: Vec::new() }),
+        };
+        self.say(&each, together.ok(), (verdict, findings), by)
+    }
+
+    /// What is wrong with any campaign, each said once, and with all of them.
+    fn findings(
+        &self,
+        each: &[judge::Judgement<'_>],
+        together: Result<&Together, &fwdlab_stats::Error>,
+        by: By,
+    ) -> Vec<Finding> {
+        let mut found: Vec<Finding> = Vec::new();
+        // Rare runs and the share of the level are those of all campaigns together.
+        let is_own = |finding: &&Finding| {
+            !matches!(finding, Finding::RareRuns { .. } | Finding::OneOfSeveral { .. })
+        };
+        for finding in each.iter().flat_map(|own| own.findings.iter().filter(is_own)) {
+            if !found.contains(finding) {
+                found.push(finding.clone());
+            }
+        }
+        match together {
+            Ok(own) => {
+                let names = (self.baseline(), self.variant);
+                found.extend(validity::one_of_several(&own.comparison, by.questions));
+                found.extend(validity::rare_runs(&own.comparison, by.terms.margin, names));
+            }
+            Err(error) => found.push(Finding::NotComputable { reason: error.to_string() }),
+        }
+        judge::by_weight(found)
+    }
+
+    fn say(
+        &self,
+        each: &[judge::Judgement<'_>],
+        together: Option<Together>,
+        (verdict, findings): (Verdict, Vec<Finding>),
+        by: By,
+    ) -> Judgement {
+        let comparison = together.as_ref().map(|own| own.comparison.clone());
+        let baselines: Vec<&Trial> = each.iter().flat_map(|own| own.sides[0].clone()).collect();
+        let saved = comparison.as_ref();
+        let saved = saved.and_then(|own| judge::saved(&verdict, own, &baselines, by.metric));
+        let said =
+            Said { verdict: &verdict, comparison: comparison.as_ref(), saved: saved.as_ref() };
+        let metric = words::metric(&self.all[0], self.traffic, by.metric);
+        let subject = Subject { variant: self.variant, baseline: self.baseline(), metric: &metric };
+        let mut sentence = words::sentence(said, by.terms.margin, subject);
+        if let Some(own) = &together {
+            let next = units::percent_interval(own.next.low.percent(), own.next.high.percent());
+            sentence.push_str(&format!("; the next run of this experiment will show {next}"));
+        }
+        let sources = self.all.iter().map(|own| own.dir.to_string_lossy().into_owned());
+        let one = |(source, own): (String, &judge::Judgement<'_>)| OneCampaign {
+            source,
+            comparison: own.comparison().cloned(),
+        };
+        let campaigns = sources.zip(each).map(one).collect();
+        Judgement {
+            variant: self.variant.to_owned(),
+            baseline: self.baseline().to_owned(),
+            comparison,
+            rank: None,
+            findings,
+            verdict,
+            saved,
+            campaigns: together.map(|own| Several {
+                campaigns,
+                next: own.next,
+                spread: own.spread,
+                same_p: own.same_p,
+            }),
+            sentence,
+        }
+    }
+}
+
+/// The blocks of one campaign, by process.
+fn campaign(sides: &[Vec<&Trial>; 2], metric: Metric, direction: Direction) -> Campaign {
+    if let Some(processes) = blocks::by_process([&sides[0], &sides[1]], metric) {
+        return Campaign::of_processes(processes);
+    }
+    let block = |(b, v): (&&Trial, &&Trial)| Some(Block::new(metric.of(b)?, metric.of(v)?));
+    let blocks: Vec<Block> = sides[0].iter().zip(&sides[1]).filter_map(block).collect();
+    Campaign::of_blocks(&blocks, direction).unwrap_or_default()
+}

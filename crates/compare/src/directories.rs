@@ -1,0 +1,111 @@
+//! Results directories: what their reports say, before and after a change, or several campaigns.
+
+use std::path::Path;
+
+use crate::asked::{based, terms};
+use crate::{CompareError, Group, Judgement, Options, campaigns, sides};
+use fwdlab_claims::judge::{self, judge_by};
+use fwdlab_claims::runs;
+use fwdlab_claims::setting::Setting;
+use fwdlab_results::{Metric, Results};
+
+/// The groups, when all sources are results directories that are compared as such: one, or several
+/// of campaigns in blocks. `None` when the sources are of other kinds too.
+pub(crate) fn compare(options: &Options) -> Result<Option<Vec<Group>>, CompareError> {
+    let is_asked = !options.after.is_empty();
+    let mut every = options.sources.iter().chain(&options.after);
+    if options.sources.is_empty() {
+        return Ok(None);
+    }
+    if let Some(other) = every.find(|path| !path.is_dir()) {
+        return if is_asked { Err(no_campaign(other)) } else { Ok(None) };
+    }
+    let before = read(&options.sources)?;
+    let after = read(&options.after)?;
+    match before.iter().chain(&after).find(|own| !own.campaign.is_blocked()) {
+        Some(published) if is_asked => return Err(no_campaign(&published.dir)),
+        Some(_) if before.len() > 1 => return Ok(None),
+        _ => {}
+    }
+    let groups = match (&before[..], &after[..]) {
+        ([only], []) => alone(only, options)?,
+        ([old, new], []) => {
+            sides::compare([std::slice::from_ref(old), std::slice::from_ref(new)], options)?
+        }
+        (all, []) => campaigns::compare(all, options)?,
+        (before, after) => sides::compare([before, after], options)?,
+    };
+    Ok(Some(groups))
+}
+
+fn no_campaign(path: &Path) -> CompareError {
+    CompareError::NoCampaign { path: path.to_owned() }
+}
+
+fn read(paths: &[std::path::PathBuf]) -> Result<Vec<Results>, CompareError> {
+    paths.iter().map(|path| Ok(Results::read(path)?)).collect()
+}
+
+/// One directory: for each traffic and figure that decides, a group with the judgements of the
+/// report.
+fn alone(results: &Results, options: &Options) -> Result<Vec<Group>, CompareError> {
+    let results = based(results, options)?;
+    let terms = terms(&results, options)?;
+    let setting = Setting::read(&results)?;
+    let mut groups = Vec::new();
+    for traffic in &results.campaign.traffics {
+        let mut judged = judge_by(&results, traffic, &setting, terms);
+        judged.retain(|own| has_run(&results, own.variant, traffic));
+        let mut metrics: Vec<Metric> = judged.iter().map(|own| own.metric).collect();
+        metrics.sort_unstable();
+        metrics.dedup();
+        for metric in metrics {
+            let own: Vec<judge::Judgement<'_>> =
+                judged.iter().filter(|own| own.metric == metric).cloned().collect();
+            if !own.is_empty() && has_run(&results, &results.campaign.baseline, traffic) {
+                groups.push(group(&results, traffic, (metric, terms.margin), own));
+            }
+        }
+    }
+    if groups.is_empty() {
+        let found = format!("only one variant in {}", results.dir.display());
+        return Err(CompareError::Alone { found });
+    }
+    Ok(groups)
+}
+
+/// Published campaigns did not run every variant with every traffic.
+fn has_run(results: &Results, variant: &str, traffic: &str) -> bool {
+    results.campaign.is_blocked() || !results.trials_of(variant, traffic).is_empty()
+}
+
+fn group(
+    results: &Results,
+    traffic: &str,
+    (metric, margin): (Metric, f64),
+    judged: Vec<judge::Judgement<'_>>,
+) -> Group {
+    let baseline = &results.campaign.baseline;
+    let names = std::iter::once(baseline.as_str()).chain(judged.iter().map(|own| own.variant));
+    let series = names.map(|name| runs::series(results, (name, traffic), metric)).collect();
+    let judgement = |own: judge::Judgement<'_>| Judgement {
+        variant: own.variant.to_owned(),
+        baseline: baseline.clone(),
+        comparison: own.comparison().cloned(),
+        rank: own.rank,
+        findings: judge::by_weight(own.findings),
+        verdict: own.verdict,
+        saved: own.saved,
+        campaigns: None,
+        sentence: own.sentence,
+    };
+    Group {
+        name: traffic.to_owned(),
+        metric: metric.title().to_owned(),
+        unit: metric.unit().to_owned(),
+        direction: metric.direction(),
+        margin,
+        series,
+        judgements: judged.into_iter().map(judgement).collect(),
+    }
+}

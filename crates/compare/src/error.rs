@@ -1,0 +1,107 @@
+//! What can be wrong with sources.
+
+use std::path::PathBuf;
+
+/// Why sources cannot be compared.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompareError {
+    /// A source cannot be read.
+    #[error("cannot read {path}: {reason}")]
+    Read {
+        /// The source.
+        path: PathBuf,
+        /// The system's words.
+        reason: std::io::Error,
+    },
+    /// A results directory is damaged.
+    #[error(transparent)]
+    Results(#[from] fwdlab_results::Error),
+    /// A file beside a results directory's journal is damaged.
+    #[error(transparent)]
+    Setting(#[from] fwdlab_claims::ClaimsError),
+    /// A line is not what its format asks for.
+    #[error("{path} line {line}: {got:?} where {wanted} is wanted; {remedy}")]
+    Line {
+        /// The source.
+        path: PathBuf,
+        /// Line, from 1.
+        line: usize,
+        /// What stands there.
+        got: String,
+        /// What should.
+        wanted: &'static str,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// A source holds no values.
+    #[error(
+        "{path}: no values found{detail}; give numbers, one a line, CSV, JSON, Go benchmark output or a results directory"
+    )]
+    Empty {
+        /// The source.
+        path: PathBuf,
+        /// Where they were looked for.
+        detail: String,
+    },
+    /// JSON that is none, or of another shape.
+    #[error(
+        "{path}: {reason}; wanted are an array of numbers, an object of such arrays, or an array of records"
+    )]
+    Json {
+        /// The source.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// A named column, metric or baseline does not exist.
+    #[error("no {what} `{name}`; there are: {}", known.join(", "))]
+    Unknown {
+        /// `column`, `metric` or `baseline`.
+        what: &'static str,
+        /// The name asked for.
+        name: String,
+        /// The names that exist.
+        known: Vec<String>,
+    },
+    /// A column has to be chosen.
+    #[error("{path} has several columns with numbers; choose with --column one of: {}", known.join(", "))]
+    Ambiguous {
+        /// The source.
+        path: PathBuf,
+        /// Their names.
+        known: Vec<String>,
+    },
+    /// A source that is to be a campaign is none.
+    #[error(
+        "{path}: no results directory of a campaign in blocks, which before and after a change are compared by"
+    )]
+    NoCampaign {
+        /// The source.
+        path: PathBuf,
+    },
+    /// Directories that are to be campaigns of one experiment are not.
+    #[error(
+        "{path} is of another experiment than {first}; several directories of before a change are followed by --after and those of after it"
+    )]
+    OtherExperiment {
+        /// The directory.
+        path: PathBuf,
+        /// The first one.
+        first: PathBuf,
+    },
+    /// A baseline is named where each variant is its own.
+    #[error(
+        "before and after a change each variant is compared with itself; leave out --baseline {name}"
+    )]
+    OwnBaseline {
+        /// The baseline asked for.
+        name: String,
+    },
+    /// Fewer than two series of one metric.
+    #[error("nothing to compare: {found}; give a second file, or a file with two variants")]
+    Alone {
+        /// What there is.
+        found: String,
+    },
+}

@@ -1,0 +1,77 @@
+//! Series to groups: the same metric and name, the baseline first.
+
+use crate::{CompareError, Options};
+use fwdlab_claims::runs::Series;
+
+/// Series that can be compared, the baseline first.
+pub(crate) type Arranged = Vec<Series>;
+
+/// Arranges all series; groups keep the order in which they first appear.
+pub(crate) fn arrange(
+    series: Vec<Series>,
+    options: &Options,
+) -> Result<Vec<Arranged>, CompareError> {
+    let series = of_metric(series, options)?;
+    check_baseline(&series, options)?;
+    let mut groups: Vec<Arranged> = Vec::new();
+    for own in series {
+        match groups.iter_mut().find(|group| group[0].is_comparable(&own)) {
+            Some(group) => group.push(own),
+            None => groups.push(vec![own]),
+        }
+    }
+    for group in &mut groups {
+        name_apart(group);
+        if let Some(baseline) = &options.baseline
+            && let Some(at) = group.iter().position(|own| own.is_called(baseline))
+        {
+            group[..=at].rotate_right(1);
+        }
+    }
+    let alone: Vec<String> =
+        groups.iter().filter(|group| group.len() < 2).map(|g| g[0].describe()).collect();
+    groups.retain(|group| group.len() > 1);
+    if groups.is_empty() {
+        return Err(CompareError::Alone { found: format!("only {}", alone.join(", ")) });
+    }
+    Ok(groups)
+}
+
+/// Leaves the series of the wanted metric; without a wish all are kept.
+fn of_metric(mut series: Vec<Series>, options: &Options) -> Result<Vec<Series>, CompareError> {
+    let Some(wanted) = &options.metric else { return Ok(series) };
+    let mut known: Vec<String> = series
+        .iter()
+        .flat_map(|own| [own.metric.clone(), own.unit.clone()])
+        .filter(|name| !name.is_empty())
+        .collect();
+    known.sort();
+    known.dedup();
+    series.retain(|own| {
+        own.metric == *wanted || own.unit == *wanted || own.metric.ends_with(&format!(" {wanted}"))
+    });
+    if series.is_empty() {
+        return Err(CompareError::Unknown { what: "metric", name: wanted.clone(), known });
+    }
+    Ok(series)
+}
+
+fn check_baseline(series: &[Series], options: &Options) -> Result<(), CompareError> {
+    let Some(name) = &options.baseline else { return Ok(()) };
+    if series.iter().any(|own| own.is_called(name)) {
+        return Ok(());
+    }
+    let mut known: Vec<String> = series.iter().map(|own| own.name.clone()).collect();
+    known.dedup();
+    Err(CompareError::Unknown { what: "baseline", name: name.clone(), known })
+}
+
+/// Gives series of the same name the name of their source too.
+fn name_apart(group: &mut Arranged) {
+    let names: Vec<String> = group.iter().map(|own| own.name.clone()).collect();
+    for (i, own) in group.iter_mut().enumerate() {
+        if names.iter().enumerate().any(|(k, name)| k != i && *name == own.name) {
+            own.name = format!("{}:{}", own.source, own.name);
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! JSON: an array of numbers, an object of such arrays, an array of records, or hyperfine's export.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::table::{self, Table};
+use crate::{CompareError, Options};
+use fwdlab_claims::runs::Series;
+
+/// Reads a JSON document.
+pub(crate) fn read(
+    path: &Path,
+    text: &str,
+    options: &Options,
+) -> Result<Vec<Series>, CompareError> {
+    let wrong = |reason: String| CompareError::Json { path: path.to_owned(), reason };
+    let value: Value = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
+    match &value {
+        Value::Array(items) if items.iter().all(Value::is_number) => {
+            Ok(vec![Series::plain(path, numbers(items), options.is_lower_better)])
+        }
+        Value::Array(items) => records(path, items, options),
+        Value::Object(members) => {
+            if let Some(Value::Array(results)) = members.get("results") {
+                return hyperfine(path, results, options)
+                    .ok_or_else(|| wrong("results without `times`".to_owned()));
+            }
+            members
+                .iter()
+                .map(|(name, value)| match value {
+                    Value::Array(items) if items.iter().all(Value::is_number) => Ok(Series {
+                        name: name.clone(),
+                        ..Series::plain(path, numbers(items), options.is_lower_better)
+                    }),
+                    _ => Err(wrong(format!("member `{name}` is no array of numbers"))),
+                })
+                .collect()
+        }
+        _ => Err(wrong("a single value".to_owned())),
+    }
+}
+
+fn numbers(items: &[Value]) -> Vec<f64> {
+    items.iter().filter_map(Value::as_f64).collect()
+}
+
+/// An array of objects is a table whose head is the union of their members.
+fn records(path: &Path, items: &[Value], options: &Options) -> Result<Vec<Series>, CompareError> {
+    let mut head: Vec<String> = Vec::new();
+    for member in items.iter().filter_map(Value::as_object).flat_map(|record| record.keys()) {
+        if !head.contains(member) {
+            head.push(member.clone());
+        }
+    }
+    let cell = |value: Option<&Value>| match value {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+    };
+    let mut rows = Vec::new();
+    for (index, item) in items.iter().enumerate() {
+        let Some(record) = item.as_object() else {
+            let reason = format!("element {} is no record", index + 1);
+            return Err(CompareError::Json { path: path.to_owned(), reason });
+        };
+        rows.push((index + 1, head.iter().map(|name| cell(record.get(name))).collect()));
+    }
+    table::series(path, &Table { head, rows }, options)
+}
+
+/// hyperfine's `--export-json`: one result per command with its times in seconds.
+fn hyperfine(path: &Path, results: &[Value], options: &Options) -> Option<Vec<Series>> {
+    results
+        .iter()
+        .map(|result| {
+            let times = numbers(result.get("times")?.as_array()?);
+            let name = result.get("command")?.as_str()?.to_owned();
+            Some(
+                Series { name, ..Series::plain(path, times, options.is_lower_better) }
+                    .of_metric("time", "s"),
+            )
+        })
+        .collect()
+}

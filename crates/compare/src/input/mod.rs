@@ -1,0 +1,61 @@
+//! Sources to series.
+
+mod go_bench;
+mod json;
+mod plain;
+mod table;
+
+use std::io::Read;
+use std::path::Path;
+
+use crate::{CompareError, Options};
+use fwdlab_claims::runs::{self, Series};
+use fwdlab_guard::input as guard;
+use fwdlab_results::Results;
+
+/// Longest input.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// Reads every source in order.
+pub(crate) fn read_all(
+    options: &Options,
+    stdin: &mut dyn Read,
+) -> Result<Vec<Series>, CompareError> {
+    let mut all = Vec::new();
+    for path in &options.sources {
+        let found = if path.is_dir() {
+            runs::all(&Results::read(path)?)
+        } else {
+            read_text(path, options, stdin)?
+        };
+        if found.iter().all(|series| series.values.is_empty()) {
+            return Err(CompareError::Empty { path: path.clone(), detail: String::new() });
+        }
+        all.extend(found);
+    }
+    Ok(all)
+}
+
+fn read_text(
+    path: &Path,
+    options: &Options,
+    stdin: &mut dyn Read,
+) -> Result<Vec<Series>, CompareError> {
+    let failed = |reason| CompareError::Read { path: path.to_owned(), reason };
+    let bytes = if path.as_os_str() == "-" {
+        guard::limited(stdin, MOST_BYTES).map_err(failed)?
+    } else {
+        guard::named_bytes(path, MOST_BYTES).map_err(failed)?
+    };
+    let text = String::from_utf8_lossy(&bytes);
+    let start = text.trim_start();
+    if start.starts_with('{') || start.starts_with('[') {
+        json::read(path, &text, options)
+    } else if go_bench::is_go_bench(&text) {
+        go_bench::read(path, &text, options)
+    } else if table::is_table(path, &text) {
+        table::read_csv(path, &text, options)
+    } else {
+        plain::read(path, &text, options).map(|series| vec![series])
+    }
+}

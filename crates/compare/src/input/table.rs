@@ -1,0 +1,206 @@
+//! Tables with a head: CSV, and JSON arrays of records.
+//!
+//! A column called `variant` splits the rows into series (with `block` they are blocks, with
+//! `traffic` they are groups); without one every column of numbers is a series of its own, or the
+//! chosen column is the one series of the file.
+
+use std::path::Path;
+
+use crate::{CompareError, Options};
+use fwdlab_claims::runs::Series;
+
+/// A table of text.
+pub(crate) struct Table {
+    pub(crate) head: Vec<String>,
+    /// Each with its line in the file.
+    pub(crate) rows: Vec<(usize, Vec<String>)>,
+}
+
+/// Whether a file looks like CSV: by its name, or a comma in its first line.
+pub(crate) fn is_table(path: &Path, text: &str) -> bool {
+    let first = text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#'));
+    path.extension().is_some_and(|extension| extension == "csv")
+        || first.is_some_and(|line| line.contains(','))
+}
+
+/// Reads CSV (RFC 4180) with or without a head.
+pub(crate) fn read_csv(
+    path: &Path,
+    text: &str,
+    options: &Options,
+) -> Result<Vec<Series>, CompareError> {
+    let mut rows: Vec<(usize, Vec<String>)> = text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'))
+        .map(|(index, line)| (index + 1, cells(line)))
+        .collect();
+    let Some((_, first)) = rows.first() else {
+        return Err(CompareError::Empty { path: path.to_owned(), detail: String::new() });
+    };
+    let is_head = first.iter().any(|cell| cell.parse::<f64>().is_err());
+    let head =
+        if is_head { rows.remove(0).1 } else { (1..=first.len()).map(|n| n.to_string()).collect() };
+    series(path, &Table { head, rows }, options)
+}
+
+/// The cells of a line; a cell in quotes may hold commas and doubled quotes.
+fn cells(line: &str) -> Vec<String> {
+    let (mut cells, mut cell, mut is_quoted) = (Vec::new(), String::new(), false);
+    let mut characters = line.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '"' if is_quoted && characters.peek() == Some(&'"') => {
+                cell.push('"');
+                characters.next();
+            }
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => cells.push(std::mem::take(&mut cell).trim().to_owned()),
+            _ => cell.push(character),
+        }
+    }
+    cells.push(cell.trim().to_owned());
+    cells
+}
+
+/// The series of a table.
+pub(crate) fn series(
+    path: &Path,
+    table: &Table,
+    options: &Options,
+) -> Result<Vec<Series>, CompareError> {
+    let find = |name: &str| table.head.iter().position(|head| head.eq_ignore_ascii_case(name));
+    let chosen = chosen_column(table, options)?;
+    let Some(variant) = find("variant") else {
+        let columns = match chosen {
+            Some(column) => vec![column],
+            None => numeric_columns(table, &[]),
+        };
+        let is_only = columns.len() == 1;
+        return columns
+            .into_iter()
+            .map(|column| whole_column(path, table, (column, is_only), options))
+            .collect();
+    };
+    let keys = [Some(variant), find("block"), find("traffic"), find("group")];
+    let numeric = numeric_columns(table, &keys.iter().flatten().copied().collect::<Vec<_>>());
+    let value = match (chosen, &numeric[..]) {
+        (Some(column), _) => column,
+        (None, [column]) => *column,
+        (None, []) => {
+            return Err(CompareError::Empty {
+                path: path.to_owned(),
+                detail: " in any column".to_owned(),
+            });
+        }
+        (None, several) => {
+            let known = several.iter().map(|column| table.head[*column].clone()).collect();
+            return Err(CompareError::Ambiguous { path: path.to_owned(), known });
+        }
+    };
+    by_variant(path, table, (&keys, value), options)
+}
+
+fn chosen_column(table: &Table, options: &Options) -> Result<Option<usize>, CompareError> {
+    let Some(wanted) = &options.column else { return Ok(None) };
+    let by_name = table.head.iter().position(|head| head == wanted);
+    let by_number = || {
+        wanted.parse().ok().and_then(|n: usize| n.checked_sub(1)).filter(|n| *n < table.head.len())
+    };
+    by_name.or_else(by_number).map(Some).ok_or_else(|| CompareError::Unknown {
+        what: "column",
+        name: wanted.clone(),
+        known: table.head.clone(),
+    })
+}
+
+/// Columns in which every cell is a number or empty, and one at least is a number.
+fn numeric_columns(table: &Table, keys: &[usize]) -> Vec<usize> {
+    let is_numeric = |column: &usize| {
+        let cells = || {
+            table
+                .rows
+                .iter()
+                .filter_map(|(_, row)| row.get(*column))
+                .filter(|cell| !cell.is_empty())
+        };
+        cells().next().is_some() && cells().all(|cell| cell.parse::<f64>().is_ok())
+    };
+    (0..table.head.len()).filter(|column| !keys.contains(column)).filter(is_numeric).collect()
+}
+
+fn number(path: &Path, line: usize, cell: &str) -> Result<f64, CompareError> {
+    cell.parse().ok().filter(|value: &f64| value.is_finite()).ok_or_else(|| CompareError::Line {
+        path: path.to_owned(),
+        line,
+        got: cell.chars().take(40).collect(),
+        wanted: "a number",
+        remedy: "choose another column with --column, or leave the cell empty",
+    })
+}
+
+/// A column as a series: named after the column, or after the file when it is the only one.
+fn whole_column(
+    path: &Path,
+    table: &Table,
+    (column, is_only): (usize, bool),
+    options: &Options,
+) -> Result<Series, CompareError> {
+    let mut values = Vec::new();
+    for (line, row) in &table.rows {
+        if let Some(cell) = row.get(column).filter(|cell| !cell.is_empty()) {
+            values.push(number(path, *line, cell)?);
+        }
+    }
+    let series = Series::plain(path, values, options.is_lower_better);
+    let (name, unit) = name_and_unit(&table.head[column]);
+    Ok(if is_only {
+        series.of_metric(name, unit)
+    } else {
+        Series { name: name.to_owned(), ..series }.of_metric("", unit)
+    })
+}
+
+fn by_variant(
+    path: &Path,
+    table: &Table,
+    (keys, value): (&[Option<usize>; 4], usize),
+    options: &Options,
+) -> Result<Vec<Series>, CompareError> {
+    let (metric, unit) = name_and_unit(&table.head[value]);
+    let mut all: Vec<Series> = Vec::new();
+    for (line, row) in &table.rows {
+        let cell = |column: Option<usize>| {
+            column.and_then(|column| row.get(column)).map_or("", String::as_str)
+        };
+        let name = cell(keys[0]).to_owned();
+        let group = format!("{}{}", cell(keys[2]), cell(keys[3]));
+        let at = all.iter().position(|own| own.name == name && own.group == group).unwrap_or_else(
+            || {
+                let fresh = Series::plain(path, Vec::new(), options.is_lower_better)
+                    .of_metric(metric, unit);
+                all.push(Series { name, group, blocks: keys[1].map(|_| Vec::new()), ..fresh });
+                all.len() - 1
+            },
+        );
+        let text = row.get(value).map_or("", String::as_str);
+        if text.is_empty() {
+            all[at].failed.push(format!("line {line}"));
+            continue;
+        }
+        all[at].values.push(number(path, *line, text)?);
+        if let Some(blocks) = &mut all[at].blocks {
+            blocks.push(number(path, *line, cell(keys[1]))? as u32);
+        }
+    }
+    Ok(all)
+}
+
+/// `rate [frames/s]` and `rate (frames/s)` to name and unit.
+fn name_and_unit(head: &str) -> (&str, &str) {
+    let split = |open: char, close: char| {
+        let (name, rest) = head.split_once(open)?;
+        Some((name.trim(), rest.trim_end().strip_suffix(close)?.trim()))
+    };
+    split('[', ']').or_else(|| split('(', ')')).unwrap_or((head, ""))
+}

@@ -1,0 +1,93 @@
+//! Groups of series to judgements.
+
+use fwdlab_stats::multiple::Kind;
+use fwdlab_stats::{Comparison, Error, model};
+
+use crate::group::Arranged;
+use crate::{Group, Judgement, MARGIN, Options};
+use fwdlab_claims::runs::{self, Judged, Series, Terms};
+
+/// Judges every series of each group against the first. A list of benchmarks shares a false discovery
+/// rate, the variants of any other group without blocks share their level by Holm's correction.
+pub(crate) fn judge(groups: Vec<Arranged>, options: &Options) -> Vec<Group> {
+    let terms = Terms {
+        margin: options.margin.unwrap_or(MARGIN),
+        confidence: options.confidence,
+        questions: groups.iter().filter(|group| is_blocked(group)).count(),
+    };
+    let is_listed = |group: &Arranged| group.iter().all(|own| own.is_benchmark);
+    let listed: Vec<[&Series; 2]> =
+        groups.iter().filter(|group| is_listed(group)).flat_map(pairs).collect();
+    let mut listed = runs::without_blocks(&listed, Kind::FalseDiscovery, terms).into_iter();
+    let judged: Vec<Vec<Judged>> = groups
+        .iter()
+        .map(|group| match blocked(group, terms) {
+            Some(judged) => judged,
+            None if is_listed(group) => listed.by_ref().take(group.len() - 1).collect(),
+            None => {
+                let pairs: Vec<[&Series; 2]> = pairs(group).collect();
+                runs::without_blocks(&pairs, Kind::Holm, terms)
+            }
+        })
+        .collect();
+    groups.into_iter().zip(judged).map(|(group, own)| shown(group, own, terms.margin)).collect()
+}
+
+/// The first series beside each of the others.
+fn pairs(group: &Arranged) -> impl Iterator<Item = [&Series; 2]> {
+    group[1..].iter().map(|own| [&group[0], own])
+}
+
+fn shown(group: Arranged, judged: Vec<Judged>, margin: f64) -> Group {
+    let first = &group[0];
+    let judgement = |(series, own): (&Series, Judged)| Judgement {
+        variant: series.name.clone(),
+        baseline: first.name.clone(),
+        comparison: own.comparison,
+        rank: own.rank,
+        findings: own.findings,
+        verdict: own.verdict,
+        saved: own.saved,
+        campaigns: None,
+        sentence: own.sentence,
+    };
+    Group {
+        name: first.group.clone(),
+        metric: first.metric.clone(),
+        unit: first.unit.clone(),
+        direction: first.direction,
+        margin,
+        judgements: group[1..].iter().zip(judged).map(judgement).collect(),
+        series: group,
+    }
+}
+
+fn is_blocked(group: &Arranged) -> bool {
+    let source = &group[0].source;
+    group.iter().all(|own| own.blocks.is_some() && own.source == *source)
+}
+
+/// The judgements over blocks, when all series of the group come from one source with blocks.
+fn blocked(group: &Arranged, terms: Terms) -> Option<Vec<Judged>> {
+    if !is_blocked(group) {
+        return None;
+    }
+    // one model for all keeps the chance of any false difference at the level
+    let compared = model::compare_at(&complete_rows(group), group[0].direction, terms.confidence);
+    let of = |index: usize| -> Result<Comparison, Error> {
+        compared.as_ref().map(|all| all[index].clone()).map_err(Clone::clone)
+    };
+    let one = |(index, pair): (usize, [&Series; 2])| {
+        runs::finish(pair, of(index).map(|comparison| (comparison, None)), terms)
+    };
+    Some(pairs(group).enumerate().map(one).collect())
+}
+
+/// One row per block that every series has, in the order of the series.
+fn complete_rows(group: &Arranged) -> Vec<Vec<f64>> {
+    let blocks = group[0].blocks.as_deref().unwrap_or_default();
+    blocks
+        .iter()
+        .filter_map(|block| group.iter().map(|own| own.of_block(*block)).collect())
+        .collect()
+}

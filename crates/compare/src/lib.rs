@@ -1,0 +1,160 @@
+//! Comparison of whatever measurements there are: results directories, `.pps` and ministat files,
+//! CSV, JSON, Go benchmark output.
+//!
+//! A results directory says what its report says: the same code judges it. Two of them are before and
+//! after a change, three or more are campaigns of one experiment. Everything else becomes [`Series`]
+//! of values; series of the same metric become a [`Group`], and every series of a group is judged
+//! against its baseline, by blocks where a table has them, else without, and the output says so.
+
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+mod asked;
+mod campaigns;
+mod directories;
+mod error;
+mod group;
+mod input;
+mod judge;
+mod render;
+mod sides;
+
+#[cfg(test)]
+mod tests;
+
+use std::io::Read;
+use std::path::PathBuf;
+
+use fwdlab_stats::validity::Finding;
+use fwdlab_stats::{Comparison, Confidence, Direction, Verdict, unpaired};
+use serde::Serialize;
+
+use fwdlab_claims::saved::Saved;
+use fwdlab_claims::words;
+
+pub use campaigns::Several;
+pub use error::CompareError;
+pub use fwdlab_claims::runs::Series;
+pub use render::{Format, render};
+
+/// What to compare, and how.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// Sources in order; `-` is standard input.
+    pub sources: Vec<PathBuf>,
+    /// Results directories of after a change; the sources then are those of before it.
+    pub after: Vec<PathBuf>,
+    /// Name of the baseline; the first series otherwise.
+    pub baseline: Option<String>,
+    /// Metric to compare: `rate` or `cost` of results directories, or the unit of a Go benchmark.
+    pub metric: Option<String>,
+    /// Column to read, by number from 1 or by name.
+    pub column: Option<String>,
+    /// Whether lower values are better, where the source does not say.
+    pub is_lower_better: bool,
+    /// The margin as a ratio, 0.01 is 1 %; that of a results directory's experiment, else 1 %,
+    /// unless it is asked for.
+    pub margin: Option<f64>,
+    /// How sure a verdict has to be.
+    pub confidence: Confidence,
+    /// Whether fewer than three campaigns a side may name a winner.
+    pub is_single_campaign: bool,
+}
+
+/// The margin where nobody names one.
+const MARGIN: f64 = 0.01;
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            sources: Vec::new(),
+            after: Vec::new(),
+            baseline: None,
+            metric: None,
+            column: None,
+            is_lower_better: false,
+            margin: None,
+            confidence: Confidence::USUAL,
+            is_single_campaign: false,
+        }
+    }
+}
+
+/// Everything that was compared.
+#[derive(Debug, Clone, Serialize)]
+pub struct Compared {
+    /// How sure the verdicts are.
+    pub confidence: Confidence,
+    /// One group per metric, traffic or benchmark.
+    pub groups: Vec<Group>,
+}
+
+/// Series of one metric, the baseline first.
+#[derive(Debug, Clone, Serialize)]
+pub struct Group {
+    /// Name of the traffic or benchmark; empty when there is but one.
+    pub name: String,
+    /// The metric in words.
+    pub metric: String,
+    /// Its unit; empty when the source names none.
+    pub unit: String,
+    /// Which way is better.
+    pub direction: Direction,
+    /// The margin as a ratio.
+    pub margin: f64,
+    /// The series, the baseline first.
+    pub series: Vec<Series>,
+    /// One judgement per series behind the baseline, in their order.
+    pub judgements: Vec<Judgement>,
+}
+
+/// A series against the baseline of its group.
+#[derive(Debug, Clone, Serialize)]
+pub struct Judgement {
+    /// Name of the series.
+    pub variant: String,
+    /// Name of the baseline.
+    pub baseline: String,
+    /// The comparison; absent when it cannot be computed.
+    pub comparison: Option<Comparison>,
+    /// The rank test beside it, without blocks.
+    pub rank: Option<unpaired::RankTest>,
+    /// What is wrong or doubtful, the invalidating findings first.
+    pub findings: Vec<Finding>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The nanoseconds per frame of a proven difference, where values are of frames.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub saved: Option<Saved>,
+    /// The campaigns behind it, where there are several of one experiment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub campaigns: Option<Several>,
+    /// The verdict in words.
+    pub sentence: String,
+}
+
+impl Judgement {
+    /// What the sentence leaves out: the same nanoseconds on other devices, and what is quoted.
+    pub fn notes(&self) -> Vec<String> {
+        let is_valid = !matches!(self.verdict, Verdict::Invalid { .. });
+        let quoted =
+            |own: &Comparison| format!("{}; quoted: {}", own.method.describe(), words::quoted(own));
+        let quoted = self.comparison.as_ref().filter(|_| is_valid).map(quoted);
+        self.saved.as_ref().map(words::elsewhere).into_iter().chain(quoted).collect()
+    }
+}
+
+/// Reads all sources and judges them.
+///
+/// # Errors
+/// When a source cannot be read or understood, a name is not found, or there is nothing to compare.
+pub fn compare(options: &Options, stdin: &mut dyn Read) -> Result<Compared, CompareError> {
+    let groups = match directories::compare(options)? {
+        Some(groups) => groups,
+        None => {
+            let series = input::read_all(options, stdin)?;
+            judge::judge(group::arrange(series, options)?, options)
+        }
+    };
+    Ok(Compared { confidence: options.confidence, groups })
+}

@@ -1,0 +1,227 @@
+//! For people: plain text that fits a commit message, and Markdown.
+
+use std::fmt::Write;
+
+use fwdlab_stats::validity::Severity;
+use fwdlab_stats::{Comparison, Sample, Verdict};
+
+use crate::{Compared, Group, Judgement, Series};
+use fwdlab_claims::units;
+
+/// Columns of a commit message.
+const WIDTH: usize = 72;
+
+/// Groups with a line per series, then the verdicts.
+pub(crate) fn text(compared: &Compared) -> String {
+    let mut text = String::new();
+    for (i, group) in compared.groups.iter().enumerate() {
+        if i > 0 {
+            text.push('\n');
+        }
+        let _ = writeln!(text, "{}", title(group));
+        table(group, &mut text);
+        for judgement in &group.judgements {
+            wrapped(&format!("=> {}", judgement.sentence), "   ", &mut text);
+            for note in judgement.notes() {
+                wrapped(&format!("   {note}"), "     ", &mut text);
+            }
+            campaigns(judgement, &mut text);
+            findings(judgement, &mut text);
+        }
+    }
+    text
+}
+
+/// Each campaign by itself, and how far campaigns lie apart.
+fn campaigns(judgement: &Judgement, text: &mut String) {
+    let Some(several) = &judgement.campaigns else { return };
+    for own in &several.campaigns {
+        let figure = own.comparison.as_ref().map_or("no figure".to_owned(), |c| {
+            format!("{:+.2} % {}", c.estimate.percent(), interval(c))
+        });
+        wrapped(&format!("   campaign {}: {figure}", own.source), "     ", text);
+    }
+    let line = format!(
+        "   campaigns differ by {:.2} % (standard deviation), blocks by {:.2} %; p of no difference \
+         between campaigns {}",
+        several.spread.campaign * 100.0,
+        several.spread.block * 100.0,
+        units::p_value(several.same_p)
+    );
+    wrapped(&line, "     ", text);
+}
+
+fn findings(judgement: &Judgement, text: &mut String) {
+    for finding in &judgement.findings {
+        let weight = match finding.severity() {
+            Severity::Invalid => "invalid",
+            Severity::Warning => "warning",
+        };
+        wrapped(&format!("   {weight}: {finding}"), "     ", text);
+        wrapped(&format!("     remedy: {}", finding.remedy()), "       ", text);
+    }
+}
+
+/// What was compared: `forwarding rate in frames/s, inet`.
+fn title(group: &Group) -> String {
+    let mut title = if group.metric.is_empty() { "value".to_owned() } else { group.metric.clone() };
+    if !group.unit.is_empty() {
+        let _ = write!(title, " in {}", group.unit);
+    }
+    if !group.name.is_empty() {
+        let _ = write!(title, ", {}", group.name);
+    }
+    title
+}
+
+fn table(group: &Group, text: &mut String) {
+    // 1 s / rate: the time between frames, which is the device's cost only where nothing else bounds
+    // it. Series with a cost of their own are shown with that, in a group of its own.
+    let has_time = group.unit == "frames/s" && group.series.iter().all(|own| own.blocks.is_none());
+    let mut rows = vec![vec![String::new(), "median".to_owned(), "CV".to_owned(), "n".to_owned()]];
+    if has_time {
+        rows[0].push("wall ns".to_owned());
+    }
+    rows[0].push("change".to_owned());
+    for (i, series) in group.series.iter().enumerate() {
+        let mut row =
+            vec![series.name.clone(), figure_or_dash(median(series)), cv(series), count(series)];
+        if has_time {
+            row.push(figure_or_dash(median(series).map(|median| 1e9 / median)));
+        }
+        row.push(if i == 0 { String::new() } else { change(&group.judgements[i - 1]) });
+        rows.push(row);
+    }
+    for line in aligned(&rows) {
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+}
+
+/// The estimate with its interval when it is decided, `~` when it is not.
+fn change(judgement: &Judgement) -> String {
+    match (&judgement.verdict, &judgement.comparison) {
+        (Verdict::Faster { .. } | Verdict::Slower { .. }, Some(c)) => {
+            format!("{:+.2} % {}", c.estimate.percent(), interval(c))
+        }
+        (Verdict::Equivalent, Some(_)) => "= within the margin".to_owned(),
+        (Verdict::Invalid { .. }, _) => "invalid".to_owned(),
+        _ => "~".to_owned(),
+    }
+}
+
+fn interval(c: &Comparison) -> String {
+    format!("[{:+.2}, {:+.2}]", c.interval95.low.percent(), c.interval95.high.percent())
+}
+
+/// The median; nothing of a series without a value.
+pub(crate) fn median(series: &Series) -> Option<f64> {
+    Sample::new(series.values.clone()).ok().map(|sample| sample.median())
+}
+
+/// A figure, or `-` where there is none.
+pub(crate) fn figure_or_dash(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), figure)
+}
+
+/// Coefficient of variation, or `FAILED` when there is no value.
+fn cv(series: &Series) -> String {
+    Sample::new(series.values.clone())
+        .map_or("FAILED".to_owned(), |sample| format!("{:.2} %", sample.cv() * 100.0))
+}
+
+/// `5`, or `4 of 5` when values are missing.
+fn count(series: &Series) -> String {
+    let kept = series.values.len();
+    if series.planned() == kept {
+        kept.to_string()
+    } else {
+        format!("{kept} of {}", series.planned())
+    }
+}
+
+/// A figure of six digits for people.
+pub(crate) fn figure(value: f64) -> String {
+    match value.abs() {
+        size if size >= 1e5 => format!("{value:.0}"),
+        size if size >= 1e3 => format!("{value:.1}"),
+        size if size >= 1.0 => format!("{value:.3}"),
+        _ => format!("{value:.6}"),
+    }
+}
+
+/// Rows in columns, the first to the left, the others to the right, the last to the left again.
+pub(crate) fn aligned(rows: &[Vec<String>]) -> Vec<String> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        rows.iter()
+            .filter_map(|row| row.get(column))
+            .map(|cell| cell.chars().count())
+            .max()
+            .unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    rows.iter()
+        .map(|row| {
+            let cells = row.iter().enumerate().map(|(i, cell)| {
+                if i == 0 || i + 1 == columns {
+                    format!("{cell:<0$}", widths[i])
+                } else {
+                    format!("{cell:>0$}", widths[i])
+                }
+            });
+            format!("  {}", cells.collect::<Vec<_>>().join("  "))
+        })
+        .collect()
+}
+
+/// Writes `line` in lines of at most 72 columns, those after the first behind `indent`.
+fn wrapped(line: &str, indent: &str, text: &mut String) {
+    let lead: String = line.chars().take_while(|c| *c == ' ').collect();
+    let (mut current, mut is_empty) = (lead, true);
+    for word in line.split_whitespace() {
+        if !is_empty && current.chars().count() + 1 + word.chars().count() > WIDTH {
+            let _ = writeln!(text, "{current}");
+            (current, is_empty) = (indent.to_owned(), true);
+        }
+        if !is_empty {
+            current.push(' ');
+        }
+        current.push_str(word);
+        is_empty = false;
+    }
+    let _ = writeln!(text, "{current}");
+}
+
+/// A table and the sentences, in Markdown.
+pub(crate) fn markdown(compared: &Compared) -> String {
+    let mut text = String::new();
+    for group in &compared.groups {
+        let _ = writeln!(text, "### {}\n", title(group));
+        text.push_str("| variant | median | CV | n | change [interval] | verdict |\n|---|---:|---:|---:|---:|---|\n");
+        for (i, series) in group.series.iter().enumerate() {
+            let judgement = i.checked_sub(1).map(|i| &group.judgements[i]);
+            let name = series.name.replace('|', "\\|");
+            let (change, word) =
+                judgement.map_or((String::new(), "baseline"), |j| (change(j), j.verdict.word()));
+            let _ = writeln!(
+                text,
+                "| {name} | {} | {} | {} | {change} | {word} |",
+                figure_or_dash(median(series)),
+                cv(series),
+                count(series)
+            );
+        }
+        text.push('\n');
+        for judgement in &group.judgements {
+            let _ = writeln!(text, "=> {}\n", judgement.sentence);
+            for note in judgement.notes() {
+                let _ = writeln!(text, "- {note}");
+            }
+            for finding in &judgement.findings {
+                let _ = writeln!(text, "- {finding}; remedy: {}", finding.remedy());
+            }
+            text.push('\n');
+        }
+    }
+    text
+}

@@ -1,0 +1,222 @@
+//! Before and after a change: each variant with itself, in campaigns that did not share blocks.
+
+use fwdlab_stats::campaigns::{self, Campaign, LEAST_CAMPAIGNS};
+use fwdlab_stats::unpaired;
+use fwdlab_stats::validity::{self, Finding};
+use fwdlab_stats::{Comparison, Error, Subject, Verdict};
+
+use crate::asked::terms;
+use crate::campaigns::{least, of_one_experiment, rare, speeds};
+use crate::{CompareError, Group, Judgement, Options};
+use fwdlab_claims::judge::{self, Terms};
+use fwdlab_claims::runs::{self, Series};
+use fwdlab_claims::units;
+use fwdlab_claims::words::{self, Said};
+use fwdlab_results::{Metric, Results, Trial};
+
+/// A group for every traffic and variant that both sides have.
+pub(crate) fn compare(
+    sides: [&[Results]; 2],
+    options: &Options,
+) -> Result<Vec<Group>, CompareError> {
+    if let Some(name) = &options.baseline {
+        return Err(CompareError::OwnBaseline { name: name.clone() });
+    }
+    for side in sides {
+        of_one_experiment(side)?;
+    }
+    let first = &sides[0][0];
+    let new = &sides[1][0].campaign;
+    let mut shared: Vec<(&str, &str)> = Vec::new();
+    for traffic in first.campaign.traffics.iter().filter(|own| new.traffics.contains(own)) {
+        let variants = first.campaign.variants.iter().filter(|own| new.variants.contains(own));
+        shared.extend(variants.map(|variant| (traffic.as_str(), variant.as_str())));
+    }
+    if shared.is_empty() {
+        let found = format!(
+            "no variant and traffic is in both {} and {}",
+            first.dir.display(),
+            sides[1][0].dir.display()
+        );
+        return Err(CompareError::Alone { found });
+    }
+    let by = By {
+        terms: terms(first, options)?,
+        questions: shared.len(),
+        least: least(options),
+        is_single_campaign: options.is_single_campaign,
+        names: names(sides),
+    };
+    Ok(shared
+        .into_iter()
+        .map(|(traffic, variant)| Own { sides, traffic, variant }.group(&by))
+        .collect())
+}
+
+/// What both sides are called: by their directories, or several of them by their time.
+fn names(sides: [&[Results]; 2]) -> [String; 2] {
+    let name = |side: &[Results]| -> Option<String> {
+        let [only] = side else { return None };
+        Some(only.dir.file_name()?.to_string_lossy().into_owned())
+    };
+    let times = ["before", "after"].map(str::to_owned);
+    match (name(sides[0]), name(sides[1])) {
+        (Some(old), Some(new)) if old != new => [old, new],
+        _ => times,
+    }
+}
+
+/// What the sides are judged by.
+struct By {
+    terms: Terms,
+    /// Comparisons of all variants and traffics.
+    questions: usize,
+    /// Campaigns of a side that name a winner.
+    least: usize,
+    is_single_campaign: bool,
+    names: [String; 2],
+}
+
+/// One variant with one traffic, on both sides.
+struct Own<'a> {
+    sides: [&'a [Results]; 2],
+    traffic: &'a str,
+    variant: &'a str,
+}
+
+impl<'a> Own<'a> {
+    /// The kept trials of each campaign of each side.
+    fn trials(&self) -> [Vec<Vec<&'a Trial>>; 2] {
+        self.sides.map(|side| {
+            let kept = |own: &'a Results| -> Vec<&'a Trial> {
+                let all = own.trials_of(self.variant, self.traffic);
+                all.into_iter().filter(|trial| trial.is_ok()).collect()
+            };
+            side.iter().map(kept).collect()
+        })
+    }
+
+    fn group(&self, by: &By) -> Group {
+        let trials = self.trials();
+        let every = || trials.iter().flatten().flatten().copied();
+        let metric = by.terms.metric.unwrap_or_else(|| Metric::deciding(every()));
+        let series = [0, 1].map(|side| self.series(side, metric, &by.names[side]));
+        let judgement = self.judge(&trials, &series, metric, by);
+        Group {
+            name: format!("{} {}", self.traffic, self.variant),
+            metric: metric.title().to_owned(),
+            unit: metric.unit().to_owned(),
+            direction: metric.direction(),
+            margin: by.terms.margin,
+            series: series.into(),
+            judgements: vec![judgement],
+        }
+    }
+
+    fn series(&self, side: usize, metric: Metric, name: &str) -> Series {
+        let of = (self.variant, self.traffic);
+        let mut every = self.sides[side].iter().map(|own| runs::series(own, of, metric));
+        let first = every.next().expect("invariant: each side has a campaign");
+        let first = Series { name: name.to_owned(), blocks: None, context: None, ..first };
+        every.fold(first, |mut sum, own| {
+            sum.values.extend(own.values);
+            sum.failed.extend(own.failed);
+            sum
+        })
+    }
+
+    fn judge(
+        &self,
+        trials: &[Vec<Vec<&'a Trial>>; 2],
+        series: &[Series; 2],
+        metric: Metric,
+        by: &By,
+    ) -> Judgement {
+        let [before, after] = series;
+        let compared = compared(trials, series, metric, by);
+        let all = trials.each_ref().map(|side| side.concat());
+        let mut findings = judge::checks(&all, metric);
+        for own in series {
+            let failed = own.failed.clone();
+            findings.extend(validity::failed_trials(own.planned(), own.values.len(), failed));
+        }
+        let counts = self.sides.map(<[Results]>::len);
+        let is_few = counts.iter().any(|count| *count < LEAST_CAMPAIGNS) && !by.is_single_campaign;
+        let few = Finding::FewCampaigns { campaigns: counts, needed: LEAST_CAMPAIGNS };
+        let few = is_few.then_some(few);
+        match &compared {
+            Ok(own) => {
+                let names = (before.name.as_str(), after.name.as_str());
+                findings.extend(few.clone());
+                findings.extend(validity::rare_runs(own, by.terms.margin, names));
+                findings.extend(validity::one_of_several(own, by.questions));
+                findings.extend(validity::out_of_reach(own));
+                findings.extend((!own.method.is_blocked()).then_some(Finding::NotBlocked));
+            }
+            Err(error) => findings.push(Finding::NotComputable { reason: error.to_string() }),
+        }
+        let comparison = compared.ok();
+        let findings = judge::by_weight(findings);
+        let verdict = match &comparison {
+            Some(own) => Verdict::judge(own, by.terms.margin, &findings),
+            None => Verdict::invalid(&findings).unwrap_or(Verdict::Invalid { why: Vec::new() }),
+        };
+        let saved = comparison.as_ref().and_then(|c| judge::saved(&verdict, c, &all[0], metric));
+        let words = words::metric(&self.sides[0][0], self.traffic, metric);
+        let words = format!("{words} of {}", self.variant);
+        let subject = Subject { variant: &after.name, baseline: &before.name, metric: &words };
+        let said =
+            Said { verdict: &verdict, comparison: comparison.as_ref(), saved: saved.as_ref() };
+        let sentence = match (&verdict, &comparison, few) {
+            (Verdict::Inconclusive { .. }, Some(own), Some(few)) => unnamed(own, &few, subject),
+            _ => words::sentence(said, by.terms.margin, subject),
+        };
+        Judgement {
+            variant: after.name.clone(),
+            baseline: before.name.clone(),
+            comparison,
+            rank: None,
+            findings,
+            verdict,
+            saved,
+            campaigns: None,
+            sentence,
+        }
+    }
+}
+
+/// The campaigns of both sides; with fewer than are needed the runs of all of them, which say nothing
+/// of the next campaign.
+fn compared(
+    trials: &[Vec<Vec<&Trial>>; 2],
+    [before, after]: &[Series; 2],
+    metric: Metric,
+    by: &By,
+) -> Result<Comparison, Error> {
+    let confidence = by.terms.confidence;
+    let [b, v] = trials
+        .each_ref()
+        .map(|side| -> Vec<Vec<f64>> { side.iter().map(|own| speeds(own, metric)).collect() });
+    if b.len().min(v.len()) < by.least {
+        let both =
+            unpaired::compare_at(&before.values, &after.values, metric.direction(), confidence);
+        return both.map(|own| own.comparison);
+    }
+    let campaigns = |side: &[Vec<f64>]| -> Vec<Campaign> {
+        side.iter().cloned().map(Campaign::of_one_process).collect()
+    };
+    let terms = campaigns::Terms { confidence, least_campaigns: by.least };
+    let own = campaigns::compare(&campaigns(&b), &campaigns(&v), terms)?;
+    Ok(Comparison { rare: Some(rare([&b, &v])), ..own })
+}
+
+/// What is said where no winner is named.
+fn unnamed(comparison: &Comparison, few: &Finding, subject: Subject<'_>) -> String {
+    let Subject { variant, baseline, metric } = subject;
+    let interval = comparison.interval95;
+    let interval = units::percent_interval(interval.low.percent(), interval.high.percent());
+    format!(
+        "inconclusive: no winner is named between {variant} and {baseline} in {metric}: {few}; these \
+         campaigns alone lie {interval} apart (--single-campaign goes by them)"
+    )
+}

@@ -1,0 +1,368 @@
+//! `compare` on results directories: one says what its report says, two are before and after, three
+//! are campaigns of one experiment.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use std::path::{Path, PathBuf};
+
+use fwdlab_compare::{Compared, Format, Options};
+use fwdlab_results::journal::Journal;
+use fwdlab_results::{Busy, Campaign, LimitedBy, Results, Status, Trial, samples};
+use fwdlab_stats::validity::Finding;
+use fwdlab_stats::{Confidence, Estimand, Method};
+use proptest::prelude::*;
+
+/// The figures of one made-up trial.
+#[derive(Clone, Copy, Debug)]
+struct Figures {
+    rate: f64,
+    cost: f64,
+    limit: LimitedBy,
+    is_ok: bool,
+}
+
+const USUAL: Figures = Figures { rate: 4e6, cost: 100.0, limit: LimitedBy::Device, is_ok: true };
+
+/// What a made-up campaign has.
+#[derive(Clone, Debug)]
+struct Made {
+    variants: usize,
+    traffics: usize,
+    blocks: usize,
+    is_until_decided: bool,
+    /// By block, traffic, variant.
+    figures: Vec<Figures>,
+}
+
+impl Made {
+    /// One traffic and two variants, with the figures of each block.
+    fn of(blocks: &[[Figures; 2]]) -> Self {
+        Self {
+            variants: 2,
+            traffics: 1,
+            blocks: blocks.len(),
+            is_until_decided: false,
+            figures: blocks.concat(),
+        }
+    }
+
+    fn write(&self, dir: &Path) {
+        let variants: Vec<String> = ["radix", "modular", "third"][..self.variants]
+            .iter()
+            .map(|s| (*s).to_owned())
+            .collect();
+        let traffics: Vec<String> =
+            ["inet", "inet6"][..self.traffics].iter().map(|s| (*s).to_owned()).collect();
+        let mut trials = Vec::new();
+        for block in 1..=self.blocks as u32 {
+            for traffic in &traffics {
+                for variant in &variants {
+                    let own = self.figures[trials.len() % self.figures.len()];
+                    trials.push(trial((block, traffic, variant), trials.len() as u32 + 1, own));
+                }
+            }
+        }
+        let campaign = Campaign {
+            blocks: self.blocks as u32,
+            until_decided: self.is_until_decided,
+            variants,
+            traffics,
+            trials: trials.iter().map(|trial: &Trial| trial.id.clone()).collect(),
+            ..samples::campaign()
+        };
+        let mut journal = Journal::create(dir, &campaign, "title = \"t\"").unwrap();
+        // What was kept beside the journal is no experiment of ours.
+        std::fs::remove_file(dir.join("experiment.toml")).unwrap();
+        trials.iter().for_each(|trial| journal.append(trial).unwrap());
+    }
+}
+
+fn trial((block, traffic, variant): (u32, &str, &str), order: u32, own: Figures) -> Trial {
+    let mut trial = Trial {
+        id: format!("b{block:02}-{traffic}-{variant}"),
+        block,
+        order,
+        traffic: traffic.to_owned(),
+        variant: variant.to_owned(),
+        rate_pps: Some(own.rate),
+        limited_by: own.limit,
+        status: if own.is_ok { Status::Ok } else { Status::Failed },
+        reason: (!own.is_ok).then(|| "made up".to_owned()),
+        ..samples::trial(0)
+    };
+    let busy = Busy { ns: (own.cost * 400_000.0) as u64, frames: 400_000 };
+    trial.measured.intervals[0].busy = Some(busy);
+    trial
+}
+
+fn compared(dirs: &[&Path], options: Options) -> Compared {
+    let sources = dirs.iter().map(|dir| dir.to_path_buf()).collect();
+    fwdlab_compare::compare(&Options { sources, ..options }, &mut std::io::empty()).unwrap()
+}
+
+fn text(compared: &Compared) -> String {
+    String::from_utf8(fwdlab_compare::render(compared, Format::Text).unwrap()).unwrap()
+}
+
+fn figures() -> impl Strategy<Value = Figures> {
+    let level = prop_oneof![Just(1.0), Just(1.0), Just(0.63), Just(1.05)];
+    let limit = prop_oneof![
+        6 => Just(LimitedBy::Device),
+        1 => Just(LimitedBy::Core),
+        1 => Just(LimitedBy::Generator),
+    ];
+    (level, 0.0..0.02f64, 0.0..0.02f64, limit, prop::bool::weighted(0.95)).prop_map(
+        |(level, rate, cost, limit, is_ok)| Figures {
+            rate: 4e6 * level * (1.0 + rate),
+            cost: 100.0 / level * (1.0 + cost),
+            limit,
+            is_ok,
+        },
+    )
+}
+
+fn made() -> impl Strategy<Value = Made> {
+    (2..=3usize, 1..=2usize, 2..=9usize, any::<bool>()).prop_flat_map(
+        |(variants, traffics, blocks, is_until_decided)| {
+            prop::collection::vec(figures(), variants * traffics * blocks).prop_map(
+                move |figures| Made { variants, traffics, blocks, is_until_decided, figures },
+            )
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Verdict, figure, interval, p or e, estimand, unit, sign and sentence: all the same.
+    #[test]
+    fn a_report_and_compare_say_the_same(made in made()) {
+        let dir = tempfile::tempdir().unwrap();
+        made.write(dir.path());
+        let claims = fwdlab_claims::claims(&Results::read(dir.path()).unwrap()).unwrap();
+        let compared = compared(&[dir.path()], Options::default());
+        let count: usize = compared.groups.iter().map(|group| group.judgements.len()).sum();
+        prop_assert_eq!(count, claims.verdicts.len());
+        for wanted in &claims.verdicts {
+            let unit = if wanted.metric == "rate" { "frames/s" } else { "ns/frame" };
+            let group = compared.groups.iter().find(|g| g.name == wanted.traffic && g.unit == unit);
+            let group = group.unwrap();
+            let own = group.judgements.iter().find(|own| own.variant == wanted.variant).unwrap();
+            prop_assert_eq!(&own.verdict, &wanted.verdict);
+            prop_assert_eq!(own.comparison.as_ref(), wanted.comparison());
+            prop_assert_eq!(&own.findings, &wanted.findings);
+            prop_assert_eq!(&own.saved, &wanted.saved);
+            prop_assert_eq!(&own.sentence, &wanted.sentence);
+            prop_assert_eq!(group.margin, wanted.margin);
+            if let (Some(saved), Some(c)) = (&own.saved, &own.comparison) {
+                let [low, high] = saved.interval_ns;
+                prop_assert!(low <= saved.ns && saved.ns <= high && low * high > 0.0);
+                prop_assert!(c.interval95.covers(c.estimate));
+            }
+        }
+    }
+}
+
+/// So many blocks, the variant's rate and cost better by this factor, with a little noise.
+fn faster(factor: f64, blocks: usize, seed: usize) -> Made {
+    let side = |i: usize, factor: f64| {
+        let noise = 1.0 + 1e-3 * ((i * 7 + seed * 3) % 11) as f64;
+        Figures { rate: 4e6 * noise * factor, cost: 100.0 / noise / factor, ..USUAL }
+    };
+    let row = |i: usize| [side(2 * i, 1.0), side(2 * i + 1, factor)];
+    Made::of(&(0..blocks).map(row).collect::<Vec<_>>())
+}
+
+fn directories(list: &[Made]) -> (tempfile::TempDir, Vec<PathBuf>) {
+    let root = tempfile::tempdir().unwrap();
+    let paths: Vec<PathBuf> =
+        (0..list.len()).map(|i| root.path().join(format!("run-{}", i + 1))).collect();
+    list.iter().zip(&paths).for_each(|(made, path)| made.write(path));
+    (root, paths)
+}
+
+/// The tester and the device shared the limit, and the rate decided: 1 s / rate stood as ns/frame
+/// beside another cost of the report.
+#[test]
+fn the_device_cost_decides_and_is_shown_where_tester_and_device_share_the_limit() {
+    let mut made = faster(1.25, 8, 0);
+    for own in &mut made.figures {
+        own.limit = LimitedBy::Core;
+        own.rate /= 10.0;
+    }
+    let (_root, dirs) = directories(&[made]);
+    let all = compared(&[&dirs[0]], Options::default());
+    assert_eq!(all.groups.len(), 1);
+    assert_eq!(
+        (all.groups[0].unit.as_str(), all.groups[0].metric.as_str()),
+        ("ns/frame", "device cost")
+    );
+    let text = text(&all);
+    assert!(text.contains("device cost in ns/frame, inet") && !text.contains("2500"), "{text}");
+    let own = &all.groups[0].judgements[0];
+    assert!(own.sentence.contains("ns per frame ["), "{}", own.sentence);
+    let busy = "IPv4 frames per busy second of the device (1 s / its cost per frame)";
+    assert!(own.sentence.contains(busy), "{}", own.sentence);
+    let rate = Options { metric: Some("rate".to_owned()), ..Options::default() };
+    let rate = compared(&[&dirs[0]], rate);
+    assert_eq!(rate.groups[0].unit, "frames/s");
+    assert!(rate.groups[0].judgements[0].sentence.contains("in IPv4 forwarding rate"));
+}
+
+#[test]
+fn the_headline_says_nanoseconds_first_and_names_what_is_quoted() {
+    let (_root, dirs) = directories(&[faster(1.25, 8, 0)]);
+    let all = compared(&[&dirs[0]], Options::default());
+    let own = &all.groups[0].judgements[0];
+    let sentence = &own.sentence;
+    let (ns, percent) = (sentence.find("ns per frame").unwrap(), sentence.find('%').unwrap());
+    assert!(ns < percent, "{sentence}");
+    let [elsewhere, quoted] = &own.notes()[..] else { panic!("{:?}", own.notes()) };
+    assert!(elsewhere.contains("on a device of 100 ns per frame"), "{elsewhere}");
+    assert!(
+        quoted.ends_with("; quoted: Hodges-Lehmann centre of the ratios within blocks"),
+        "{quoted}"
+    );
+    assert_eq!(own.comparison.as_ref().unwrap().estimand, Estimand::CentreOfRatios);
+    let saved = own.saved.as_ref().unwrap();
+    // 1 s / 4 Mpps is 250 ns, a fifth of it is saved
+    assert!((saved.baseline_ns - 250.0).abs() < 3.0 && (saved.ns - 50.0).abs() < 2.0, "{saved:?}");
+}
+
+#[test]
+fn two_directories_are_before_and_after_of_equal_variants_without_a_winner() {
+    let mut after = faster(1.0, 8, 1);
+    after.figures.iter_mut().for_each(|own| own.rate *= 1.3);
+    let (_root, dirs) = directories(&[faster(1.0, 8, 0), after]);
+    let all = compared(&[&dirs[0], &dirs[1]], Options::default());
+    let names: Vec<&str> = all.groups.iter().map(|group| group.name.as_str()).collect();
+    assert_eq!(names, ["inet radix", "inet modular"]);
+    for own in all.groups.iter().map(|group| &group.judgements[0]) {
+        assert_eq!((own.baseline.as_str(), own.variant.as_str()), ("run-1", "run-2"));
+        assert_eq!(own.verdict.word(), "inconclusive");
+        let few = Finding::FewCampaigns { campaigns: [1, 1], needed: 3 };
+        assert!(own.findings.contains(&few), "{:?}", own.findings);
+        assert!(
+            own.sentence.contains("no winner is named")
+                && own.sentence.contains("--single-campaign")
+        );
+    }
+    let told = Options { is_single_campaign: true, ..Options::default() };
+    let all = compared(&[&dirs[0], &dirs[1]], told);
+    let own = &all.groups[0].judgements[0];
+    assert_eq!(own.verdict.word(), "faster", "{}", own.sentence);
+    assert!(own.sentence.starts_with("run-2 is faster than run-1 by "), "{}", own.sentence);
+    assert!(own.sentence.contains("IPv4 forwarding rate of radix"), "{}", own.sentence);
+}
+
+#[test]
+fn three_campaigns_of_each_side_name_a_winner() {
+    let after = |seed: usize| {
+        let mut made = faster(1.0, 8, seed);
+        made.figures.iter_mut().for_each(|own| own.rate *= 1.3);
+        made
+    };
+    let (_root, dirs) = directories(&[
+        faster(1.0, 8, 0),
+        faster(1.0, 8, 1),
+        faster(1.0, 8, 2),
+        after(3),
+        after(4),
+        after(5),
+    ]);
+    let options = Options { after: dirs[3..].to_vec(), ..Options::default() };
+    let dirs: Vec<&Path> = dirs[..3].iter().map(PathBuf::as_path).collect();
+    let all = compared(&dirs, options.clone());
+    let own = &all.groups[0].judgements[0];
+    assert_eq!(own.verdict.word(), "faster", "{}", own.sentence);
+    let comparison = own.comparison.as_ref().unwrap();
+    assert_eq!((comparison.method, comparison.n.baseline), (Method::Campaigns, 3));
+    assert!(own.sentence.starts_with("after is faster than before by "), "{}", own.sentence);
+    let two = compared(&dirs[..2], options);
+    assert_eq!(two.groups[0].judgements[0].verdict.word(), "inconclusive");
+}
+
+#[test]
+fn campaigns_of_one_experiment_tell_what_the_next_will_show() {
+    let (_root, dirs) = directories(&[
+        faster(1.20, 8, 0),
+        faster(1.24, 8, 1),
+        faster(1.28, 8, 2),
+        faster(1.22, 8, 3),
+    ]);
+    let paths: Vec<&Path> = dirs.iter().map(PathBuf::as_path).collect();
+    let all = compared(&paths, Options::default());
+    let own = &all.groups[0].judgements[0];
+    assert_eq!(own.verdict.word(), "faster", "{}", own.sentence);
+    let (several, comparison) = (own.campaigns.as_ref().unwrap(), own.comparison.as_ref().unwrap());
+    assert_eq!(several.campaigns.len(), 4);
+    for (one, dir) in several.campaigns.iter().zip(&paths) {
+        let alone = compared(&[dir], Options::default());
+        let alone = &alone.groups[0].judgements[0];
+        assert_eq!(one.comparison, alone.comparison, "each as in its own report");
+        let narrow = one.comparison.as_ref().unwrap().interval95;
+        assert!(several.next.covers(narrow.low) && several.next.covers(narrow.high));
+    }
+    assert!(several.next.low < comparison.interval95.low);
+    assert!(several.next.high > comparison.interval95.high);
+    let text = text(&all);
+    assert!(text.contains("campaign ") && text.contains("campaigns differ by"), "{text}");
+    assert!(own.sentence.contains("the next run of this experiment will show ["));
+}
+
+#[test]
+fn directories_of_other_experiments_are_refused_as_campaigns() {
+    let (_root, dirs) = directories(&[faster(1.2, 4, 0), faster(1.2, 4, 1), faster(1.2, 4, 2)]);
+    let journal = dirs[1].join("trials.jsonl");
+    let text = std::fs::read_to_string(&journal).unwrap();
+    std::fs::write(&journal, text.replace(&"00".repeat(32), &"11".repeat(32))).unwrap();
+    let options = Options { sources: dirs.clone(), ..Options::default() };
+    let error = fwdlab_compare::compare(&options, &mut std::io::empty()).unwrap_err().to_string();
+    assert!(error.contains("run-2 is of another experiment than") && error.contains("--after"));
+    let options =
+        Options { baseline: Some("radix".to_owned()), sources: dirs[..2].to_vec(), ..options };
+    let error = fwdlab_compare::compare(&options, &mut std::io::empty()).unwrap_err().to_string();
+    assert!(error.contains("leave out --baseline radix"), "{error}");
+}
+
+#[test]
+fn confidence_and_another_baseline_reach_directories_too() {
+    let (_root, dirs) = directories(&[faster(1.25, 12, 0)]);
+    let confidence = Confidence::new(0.999).unwrap();
+    let usual = compared(&[&dirs[0]], Options::default());
+    let sure = compared(&[&dirs[0]], Options { confidence, ..Options::default() });
+    let interval =
+        |all: &Compared| all.groups[0].judgements[0].comparison.as_ref().unwrap().interval95;
+    assert!(interval(&sure).low < interval(&usual).low);
+    let turned = Options { baseline: Some("modular".to_owned()), ..Options::default() };
+    let turned = compared(&[&dirs[0]], turned);
+    assert_eq!(turned.groups[0].judgements[0].verdict.word(), "slower");
+}
+
+#[test]
+fn no_sources_and_files_after_directories_are_errors() {
+    let (root, dirs) = directories(&[faster(1.2, 4, 0)]);
+    let refused = |options: &Options| {
+        fwdlab_compare::compare(options, &mut std::io::empty()).unwrap_err().to_string()
+    };
+    assert!(refused(&Options::default()).starts_with("nothing to compare"));
+    let none = Options { after: dirs.clone(), ..Options::default() };
+    assert!(refused(&none).starts_with("nothing to compare"));
+    let file = root.path().join("a.txt");
+    std::fs::write(&file, "1\n2\n").unwrap();
+    let mixed = Options { sources: dirs, after: vec![file], ..Options::default() };
+    assert!(refused(&mixed).contains("a.txt: no results directory"), "{}", refused(&mixed));
+}
+
+/// Found by the property above: no variant has its figure in every block.
+#[test]
+fn a_campaign_with_nothing_to_compare_is_reported() {
+    let broken = Figures { is_ok: false, ..USUAL };
+    for is_until_decided in [false, true] {
+        let made = Made { is_until_decided, ..Made::of(&[[broken, broken], [USUAL, broken]]) };
+        let dir = tempfile::tempdir().unwrap();
+        made.write(dir.path());
+        let claims = fwdlab_claims::claims(&Results::read(dir.path()).unwrap()).unwrap();
+        assert!(claims.verdicts.iter().all(|verdict| verdict.comparison().is_none()));
+    }
+}

@@ -1,0 +1,165 @@
+//! Figures: drawings of series whose every mark names the trial behind it.
+//!
+//! A figure is drawn once as SVG. `raster` turns that same drawing into a
+//! PNG, and the HTML page takes it as an element, so the three cannot differ.
+//! [`verify`] reads a finished drawing back and compares every mark with the
+//! results: no series can stand under another label.
+//! [`text_table`] lays rows out for terminals and Markdown.
+
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+mod bars;
+mod canvas;
+mod distribution;
+mod error;
+mod forest;
+#[cfg_attr(not(feature = "png"), path = "raster/left_out.rs")]
+mod raster;
+mod run_order;
+mod scale;
+pub mod text_table;
+mod theme;
+mod verify;
+
+pub use bars::bars;
+pub use canvas::{Anchor, Canvas, at, escape};
+pub use distribution::distribution;
+pub use error::FigureError;
+pub use forest::{Estimate, Forest, ForestRow, forest};
+pub use raster::png;
+pub use run_order::run_order;
+pub use theme::{DARK, LIGHT, inline_sheet, properties, sheet};
+pub use verify::verify;
+
+use fwdlab_results::Measure;
+use fwdlab_results::Metric;
+
+/// What a figure shows: one group of series per traffic.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chart {
+    /// The experiment's title.
+    pub title: String,
+    /// The figure that is shown.
+    pub metric: Metric,
+    /// What a rate is.
+    pub measure: Measure,
+    /// The traffics, in the experiment's order.
+    pub groups: Vec<Group>,
+    /// A sentence on n and on trials that are missing.
+    pub caption: String,
+    /// Whether a second axis says which Ethernet throughput the rates are with simple IMIX.
+    pub has_imix: bool,
+    /// Whether the order of the trials is known, and blocks with it; it is not in published results.
+    pub is_ordered: bool,
+}
+
+/// The series of one traffic.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    /// Name of the traffic.
+    pub traffic: String,
+    /// How readers know it: `IPv4, 64-byte frames`.
+    pub label: String,
+    /// One series per variant, the baseline among them.
+    pub series: Vec<Series>,
+    /// The line rate to mark, when the values come near one.
+    pub line_rate: Option<LineRate>,
+}
+
+/// A line rate: the most frames/s that a link of some speed carries.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LineRate {
+    /// Frames/s.
+    pub pps: f64,
+    /// `1 Gb/s line rate`.
+    pub label: String,
+}
+
+/// The trials of one variant with one traffic.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    /// Name of the variant.
+    pub variant: String,
+    /// Place of its colour: 0 is the baseline.
+    pub colour: usize,
+    /// The single trials, in the order in which they ran.
+    pub dots: Vec<Dot>,
+    /// Their summary; `None` when no trial was kept.
+    pub summary: Option<Summary>,
+    /// The effect beside the bar: `+17.5 % faster`.
+    pub effect: Option<String>,
+}
+
+/// One trial in a figure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dot {
+    /// Id of the trial.
+    pub trial: String,
+    /// Its block, from 1.
+    pub block: u32,
+    /// Its place in the running order, from 1.
+    pub order: u32,
+    /// Frames/s or ns/frame.
+    pub value: f64,
+    /// What a reader sees who points at it.
+    pub hover: String,
+}
+
+/// Minimum, median and maximum of a series.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Summary {
+    /// Smallest value.
+    pub minimum: f64,
+    /// Median; the mean of the two middle values when n is even.
+    pub median: f64,
+    /// Largest value.
+    pub maximum: f64,
+}
+
+impl Summary {
+    /// Summarises `values`; `None` when there are none.
+    pub fn of(values: &[f64]) -> Option<Self> {
+        let mut sorted = values.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let n = sorted.len();
+        let (&minimum, &maximum) = (sorted.first()?, sorted.last()?);
+        let median = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0;
+        Some(Self { minimum, median, maximum })
+    }
+}
+
+impl Chart {
+    /// Whether there is no trial to draw.
+    pub fn is_empty(&self) -> bool {
+        self.groups.iter().flat_map(|g| &g.series).all(|s| s.dots.is_empty())
+    }
+
+    /// The largest value of any trial.
+    pub fn maximum(&self) -> f64 {
+        let values = self.groups.iter().flat_map(|g| &g.series).flat_map(|s| &s.dots);
+        values.map(|d| d.value).fold(0.0, f64::max)
+    }
+
+    /// Every variant with its colour, in order of first appearance.
+    pub fn variants(&self) -> Vec<(&str, usize)> {
+        let mut found: Vec<(&str, usize)> = Vec::new();
+        for series in self.groups.iter().flat_map(|g| &g.series) {
+            if !found.iter().any(|(name, _)| *name == series.variant) {
+                found.push((&series.variant, series.colour));
+            }
+        }
+        found
+    }
+}
+
+/// The unit in which figures of about `maximum` (frames/s or ns/frame) are
+/// shown.
+pub fn unit(metric: Metric, maximum: f64) -> (f64, &'static str) {
+    match maximum {
+        _ if metric == Metric::Cost => (1.0, "ns per frame"),
+        m if m >= 1e6 => (1e6, "million frames/s"),
+        m if m >= 1e3 => (1e3, "thousand frames/s"),
+        _ => (1.0, "frames/s"),
+    }
+}

@@ -1,0 +1,76 @@
+//! Reads a finished drawing back and compares its marks with the results.
+
+use std::collections::BTreeMap;
+
+use crate::FigureError;
+use fwdlab_results::{Metric, Results, Trial};
+
+/// What the groups around a mark say of it.
+#[derive(Debug, Default)]
+struct Group {
+    traffic: Option<String>,
+    variant: Option<String>,
+}
+
+/// Checks that every mark of `svg` names a trial that was kept, that it
+/// stands in the groups of that trial's traffic and variant, and that no kept
+/// trial with a figure is missing.
+///
+/// # Errors
+/// [`FigureError::Wrong`] with the first disagreement.
+pub fn verify(
+    svg: &str,
+    name: &'static str,
+    (results, metric): (&Results, Metric),
+) -> Result<(), FigureError> {
+    let wrong = |detail: String| FigureError::Wrong { name, detail };
+    let trials: BTreeMap<&str, &Trial> =
+        results.trials.iter().map(|t| (t.id.as_str(), t)).collect();
+    let mut drawn: BTreeMap<String, usize> = BTreeMap::new();
+    let mut groups: Vec<Group> = Vec::new();
+    for line in svg.lines() {
+        if line.starts_with("<g") {
+            groups.push(Group {
+                traffic: attribute(line, "data-traffic"),
+                variant: attribute(line, "data-variant"),
+            });
+        } else if line.starts_with("</g>") {
+            groups.pop();
+        } else if let Some(id) = attribute(line, "data-trial") {
+            let trial = trials.get(id.as_str()).filter(|t| t.is_ok());
+            let trial =
+                trial.ok_or_else(|| wrong(format!("it shows {id}, which is no kept trial")))?;
+            let traffic = groups.iter().rev().find_map(|g| g.traffic.as_deref());
+            let variant = groups.iter().rev().find_map(|g| g.variant.as_deref());
+            if traffic != Some(trial.traffic.as_str()) || variant != Some(trial.variant.as_str()) {
+                return Err(wrong(format!(
+                    "it shows {id} of {}/{} as {}/{}",
+                    trial.traffic,
+                    trial.variant,
+                    traffic.unwrap_or("nothing"),
+                    variant.unwrap_or("nothing")
+                )));
+            }
+            *drawn.entry(id).or_insert(0) += 1;
+        }
+    }
+    let wanted = results.trials.iter().filter(|t| metric.of(t).is_some());
+    match wanted.into_iter().find(|t| drawn.get(&t.id).copied().unwrap_or(0) != 1) {
+        Some(trial) => Err(wrong(format!("trial {} is not shown exactly once", trial.id))),
+        None => Ok(()),
+    }
+}
+
+/// The value of an attribute in a line that holds one element.
+fn attribute(line: &str, name: &str) -> Option<String> {
+    let start = line.find(&format!(" {name}=\""))? + name.len() + 3;
+    let end = start + line[start..].find('"')?;
+    let raw = &line[start..end];
+    Some(
+        raw.replace("&lt;", "<")
+            .replace("&gt;", ">")
+            .replace("&quot;", "\"")
+            .replace("&#39;", "'")
+            .replace("&amp;", "&"),
+    )
+}
