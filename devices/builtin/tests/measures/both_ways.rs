@@ -95,8 +95,7 @@ fn a_search_finds_the_rate_of_both_together() {
 #[test]
 fn what_cannot_go_both_ways_is_refused_where_it_stands() {
     let refused = |keys: &str, traffic: &str, routes: &str| {
-        let problems = parsed(&text(keys, traffic, routes)).expect_err("refused").to_string();
-        problems
+        parsed(&text(keys, traffic, routes)).expect_err("refused").to_string()
     };
     let said = refused("", "", "");
     assert!(said.contains("no route covers 198.18.10.0"), "{said}");
