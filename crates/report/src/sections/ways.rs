@@ -53,7 +53,7 @@ fn row(out: &mut String, begin: &str, (at, trials): (usize, &[&Trial])) {
     if count == 0 {
         return;
     }
-    let rate = |trial: &Trial| own(trial, &|way| way.rate_pps(trial));
+    let rate = |trial: &Trial| own(trial, &|way| trial.way_pps(way));
     let share = |trial: &Trial| Some(rate(trial)? / Metric::Rate.of(trial)? * 100.0);
     let _ = writeln!(
         out,

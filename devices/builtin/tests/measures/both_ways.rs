@@ -52,7 +52,7 @@ fn both_ways_are_counted_to_the_frame_and_the_rate_is_their_sum() {
         assert_eq!((way.device_received, way.device_sent), (Some(way.sent), Some(way.received)));
         assert_eq!(way.latency.unwrap().frames, way.received);
     }
-    let sum: f64 = measured.ways.iter().map(|way| way.rate_pps(&trial).unwrap()).sum();
+    let sum: f64 = measured.ways.iter().map(|way| trial.way_pps(way).unwrap()).sum();
     assert!((sum / trial.rate_pps.unwrap() - 1.0).abs() < 0.2, "{sum} {:?}", trial.rate_pps);
 }
 
