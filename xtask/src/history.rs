@@ -1,19 +1,22 @@
 //! `cargo xtask history`: simulates long series with a known truth and holds the methods that find
 //! changes to it. Writes the table of docs/history.md; `--quick` only checks the bounds.
 
+mod alerts;
 mod noise;
 
 use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use fwdlab_stats::change::{self, Settings, divisive, watch};
+use fwdlab_stats::change::{self, Settings, divisive, today, watch};
 use noise::{Kind, POINTS, Simulated};
 
 /// False changes in 1,000 points without one, at most.
 const MOST_FALSE: f64 = 1.0;
 /// Share of the steps that must be found within three points, in per cent.
 const FEWEST_FOUND: f64 = 90.0;
+/// The same for what is asked each night of a few series, which chance moves.
+const FEWEST_EACH_NIGHT: f64 = 80.0;
 /// How far from the truth a change may be and count as found, in points.
 const NEAR: usize = 3;
 /// Size of the steps.
@@ -29,6 +32,10 @@ pub struct Args {
     /// Fewer series, nothing written: checks the bounds
     #[arg(long)]
     quick: bool,
+
+    /// Other seeds than those of the table, nothing written: to choose settings by
+    #[arg(long)]
+    tune: bool,
 }
 
 /// A way to find changes.
@@ -42,18 +49,27 @@ enum Method {
     Divisive(f64),
     /// The watch, asked after each point.
     Watch,
+    /// The last points against what those before them expect, asked after each point.
+    Today,
 }
 
 impl Method {
-    const ALL: [Self; 5] =
-        [Self::Levels, Self::Divisive(0.05), Self::Divisive(0.005), Self::Nightly, Self::Watch];
+    const ALL: [Self; 6] = [
+        Self::Levels,
+        Self::Divisive(0.05),
+        Self::Divisive(0.005),
+        Self::Nightly,
+        Self::Today,
+        Self::Watch,
+    ];
 
     fn name(self) -> String {
         match self {
             Self::Levels => "**levels, moderated test** (used)".to_owned(),
-            Self::Nightly => "**the same, after each point** (used)".to_owned(),
+            Self::Nightly => "**the same or the last points, each night** (used)".to_owned(),
             Self::Divisive(alpha) => format!("e-divisive, permutation p ≤ {alpha}"),
-            Self::Watch => "**watch**, after each point (used)".to_owned(),
+            Self::Today => "the last points alone, each night".to_owned(),
+            Self::Watch => "watch of ranks, after each point".to_owned(),
         }
     }
 
@@ -64,8 +80,9 @@ impl Method {
                 let found = change::changes(&own.values, own.noise, &Settings::default());
                 found.iter().map(|change| change.at).collect()
             }
-            Self::Nightly => nightly(own),
+            Self::Nightly => nightly(own, true, POINTS),
             Self::Divisive(alpha) => divisive::changes(&own.values, alpha, own.seed),
+            Self::Today => nightly(own, false, POINTS),
             Self::Watch => {
                 watch::alarms(&own.values, watch::EVERY).iter().map(|a| a.raised).collect()
             }
@@ -75,22 +92,34 @@ impl Method {
     /// Whether a change at `truth` counts as found; an alarm must come after it.
     fn is_hit(self, found: usize, truth: usize) -> bool {
         match self {
-            Self::Watch | Self::Nightly => (truth..truth + NEAR).contains(&found),
+            Self::Watch | Self::Nightly | Self::Today => (truth..truth + NEAR).contains(&found),
             _ => found.abs_diff(truth) <= NEAR,
         }
     }
 }
 
-/// The nights on which a change was first reported: one that is near an earlier one is the same.
-fn nightly(own: &Simulated) -> Vec<usize> {
+/// The nights on which something was first reported, by a look back or by the last points alone; what
+/// is near an earlier one is the same. The last `window` points are looked at.
+fn nightly(own: &Simulated, has_look_back: bool, window: usize) -> Vec<usize> {
+    let settings = Settings::default();
     let mut known: Vec<usize> = Vec::new();
     let mut raised = Vec::new();
     for tonight in 1..own.values.len() {
-        let found = change::changes(&own.values[..=tonight], own.noise, &Settings::default());
-        for new in &found {
-            if !known.iter().any(|k| k.abs_diff(new.at) <= NEAR) {
+        let oldest = (tonight + 1).saturating_sub(window);
+        let so_far = &own.values[oldest..=tonight];
+        let mut places: Vec<usize> = Vec::new();
+        let mut start = known.last().map_or(0, |last| last.saturating_sub(oldest));
+        if has_look_back {
+            let found = change::changes(so_far, own.noise, &settings);
+            start = found.last().map_or(0, |last| last.at);
+            places.extend(found.iter().map(|change| change.at));
+        }
+        let alarm = today::alarm(&so_far[start..], own.noise, &settings, today::BOUND);
+        places.extend(alarm.map(|alarm| start + alarm.began));
+        for place in places.into_iter().map(|place| oldest + place) {
+            if !known.iter().any(|k| k.abs_diff(place) <= NEAR) {
                 raised.push(tonight);
-                known.push(new.at);
+                known.push(place);
             }
         }
     }
@@ -108,16 +137,19 @@ struct Row {
 }
 
 impl Row {
-    fn of(kind: Kind, method: Method, series: u64) -> Self {
-        let silent: usize =
-            (0..series).map(|seed| method.found(&noise::series(kind, None, seed)).len()).sum();
+    fn of(kind: Kind, method: Method, seeds: std::ops::Range<u64>) -> Self {
+        let silent: usize = seeds
+            .clone()
+            .map(|seed| method.found(&noise::series(kind, None, seed, POINTS)).len())
+            .sum();
+        let series = seeds.end - seeds.start;
         let is_found = |seed: &u64| {
             let at = 28 + (*seed as usize * 7) % 20;
             let step = if seed.is_multiple_of(2) { 1.0 - STEP } else { 1.0 / (1.0 - STEP) };
-            let own = noise::series(kind, Some((at, step)), seed + 1_000_000);
+            let own = noise::series(kind, Some((at, step)), seed + 1_000_000, POINTS);
             method.found(&own).iter().any(|&found| method.is_hit(found, at))
         };
-        let found = (0..series).filter(is_found).count();
+        let found = seeds.filter(is_found).count();
         Self {
             kind,
             method,
@@ -132,6 +164,7 @@ impl Row {
         let is_used = !matches!(self.method, Method::Divisive(_));
         let is_quick_enough = match self.method {
             Method::Levels => self.found_percent >= FEWEST_FOUND,
+            Method::Nightly => self.found_percent >= FEWEST_EACH_NIGHT,
             _ => true,
         };
         // what is simulated may be off by chance
@@ -143,10 +176,11 @@ impl Row {
 /// Runs it; false when a bound is broken.
 pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
     let series = if arguments.quick { 100 } else { 500 };
+    let first = if arguments.tune { 50_000 } else { 0 };
     let mut rows = Vec::new();
     for kind in Kind::ALL {
         for method in Method::ALL {
-            let row = Row::of(kind, method, series);
+            let row = Row::of(kind, method, first..first + series);
             println!(
                 "{:14} {:42} {:6.2} false in 1,000 points, {:5.1} % found{}",
                 row.kind.name(),
@@ -158,9 +192,14 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
             rows.push(row);
         }
     }
-    let is_good = rows.iter().all(Row::is_good);
-    if !arguments.quick {
-        write(&root.join(DOCUMENT), &table(&rows, series))?;
+    let (count, commits) =
+        if arguments.quick { (20, 200) } else { (alerts::SERIES, alerts::COMMITS) };
+    let outcome = alerts::simulate(count, commits, first);
+    println!("{}", of_alerts(&outcome, count, commits));
+    let is_good = rows.iter().all(Row::is_good) && outcome.alerts <= 1;
+    if !arguments.quick && !arguments.tune {
+        let alerts = of_alerts(&outcome, count, commits);
+        write(&root.join(DOCUMENT), &format!("{}\n{alerts}", table(&rows, series)))?;
     }
     Ok(is_good)
 }
@@ -181,6 +220,21 @@ fn table(rows: &[Row], series: u64) -> String {
         );
     }
     text
+}
+
+fn of_alerts(own: &alerts::Outcome, series: u64, commits: usize) -> String {
+    format!(
+        "{series} series of {commits} commits without a change, a third each steady, with strays and with two \
+         states, each night the last 60 points: {} suspected ({:.2} in 1,000 points), of which measuring both \
+         sides again in ten blocks (99 %) confirmed {}. Of {} steps of 3 % that looked like that {:.1} % were \
+         found within three points, and {:.1} % found and confirmed.\n",
+        own.suspected,
+        own.suspected as f64 * 1_000.0 / own.points as f64,
+        own.alerts,
+        own.steps,
+        own.found,
+        own.confirmed,
+    )
 }
 
 fn write(path: &Path, table: &str) -> Result<()> {

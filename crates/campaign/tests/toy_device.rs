@@ -133,14 +133,7 @@ fn a_device_of_one_file_goes_from_its_experiment_to_a_report() {
     let experiment = Arc::new(Experiment::parse(file, EXPERIMENT, &[&Toy]).unwrap());
     let mut device = Toy.open(&experiment, &Place::default()).unwrap();
     let dir = tempfile::tempdir().unwrap();
-    let terms = Terms {
-        about: Toy.about(),
-        switch_cost: device.switch_cost(),
-        lives_in_process: false,
-        calibrate: 0.0,
-        slow_word: None,
-        testbed: None,
-    };
+    let terms = Terms { switch_cost: device.switch_cost(), ..Terms::of(Toy.about()) };
     let opened = Results::Named(dir.path().to_owned()).open(&experiment, &terms).unwrap();
     let (observer, stopper, stop) = (&mut Silent, &mut (), &AtomicBool::new(false));
     let device = device.as_mut();
@@ -149,10 +142,7 @@ fn a_device_of_one_file_goes_from_its_experiment_to_a_report() {
     let results = fwdlab_results::Results::read(dir.path()).unwrap();
     fwdlab_report::write(dir.path(), &results).unwrap();
     let report = std::fs::read_to_string(dir.path().join("README.md")).unwrap();
-    assert!(report.contains("Device: a toy"), "{report}");
-    assert!(
-        report.contains("fast is faster than slow by ") && report.contains("ns per frame ["),
-        "{report}"
-    );
-    assert!(report.contains("toy.colour"), "{report}");
+    for text in ["Device: a toy", "fast is faster than slow by ", "ns per frame [", "toy.colour"] {
+        assert!(report.contains(text), "{text}: {report}");
+    }
 }

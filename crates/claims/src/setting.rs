@@ -16,7 +16,7 @@ use crate::{ClaimsError, units};
 use fwdlab_results::Family;
 use fwdlab_results::environment::{Build, Environment, Machine};
 use fwdlab_results::journal::Chain;
-use fwdlab_results::{About, Results};
+use fwdlab_results::{About, EXPERIMENT_FILE, Results};
 
 /// What was measured and on what.
 #[derive(Debug, Clone, Serialize)]
@@ -282,7 +282,7 @@ pub fn line_rate(gigabits: f64, frame_bytes: u16) -> f64 {
 
 /// The experiment as it ran; `None` when it was not kept, as of published runs.
 fn experiment(dir: &Path) -> Result<Option<Recorded>, ClaimsError> {
-    let path = dir.join("experiment.toml");
+    let path = dir.join(EXPERIMENT_FILE);
     let Some(text) = read_if_present(&path)? else { return Ok(None) };
     Recorded::read(&text).map(Some).map_err(|detail| ClaimsError::Damaged { path, detail })
 }

@@ -7,12 +7,16 @@ use anyhow::bail;
 use fwdlab_compare::{self as compare, Compared, Options};
 use fwdlab_stats::{Confidence, Verdict};
 
+use crate::output;
+use crate::trees::{self, Place, Trees};
+
 /// Arguments of `fwdlab compare`.
 #[derive(clap::Args)]
 pub struct Args {
     /// Results directories and files: numbers one a line (.pps, as for ministat), CSV, JSON, Go
     /// benchmark output; "-" is standard input. One results directory: what its report says; two:
-    /// before and after a change; three or more: campaigns of one experiment
+    /// before and after a change; three or more: campaigns of one experiment. A tree of results
+    /// directories: a line for each, what changed first
     #[arg(required = true, value_name = "SOURCE")]
     sources: Vec<PathBuf>,
 
@@ -115,10 +119,30 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     if arguments.sources.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
         bail!("\"-\" is given twice, but standard input can be read only once");
     }
+    if let Some(places) = trees::of(&arguments.sources) {
+        return each(arguments, &places, options);
+    }
     let compared = compare::compare(&options, &mut std::io::stdin().lock())?;
     let bytes = compare::render(&compared, form(arguments.format))?;
-    crate::output::print(&String::from_utf8_lossy(&bytes))?;
+    output::print(&String::from_utf8_lossy(&bytes))?;
     Ok(if is_failed(&compared, &arguments.fail_on) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// The directories of a tree, each by itself.
+fn each(arguments: &Args, places: &[Place], options: Options) -> anyhow::Result<ExitCode> {
+    if !arguments.after.is_empty() {
+        bail!("--after takes the results directories themselves, and so do the sources beside it");
+    }
+    let trees = Trees::compare(places, &options);
+    let Some(text) = trees.render(form(arguments.format))? else {
+        bail!(
+            "this format shows one results directory at a time; name one of the {} below",
+            places.len()
+        );
+    };
+    output::print(&text)?;
+    let is_failed = trees.compared().any(|own| is_failed(own, &arguments.fail_on));
+    Ok(if is_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 /// Whether a verdict of results is one at which a run ends with exit code 1.

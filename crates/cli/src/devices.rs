@@ -37,6 +37,53 @@ const KINDS: &[&dyn Kind] = &[
     &Vm,
 ];
 
+/// How an experiment on a device begins, for who has none yet.
+#[derive(Debug)]
+pub struct Start {
+    /// The device; a build may have left it out.
+    pub device: &'static str,
+    /// What forwards, in words.
+    pub about: &'static str,
+    /// What people compare on it.
+    pub compares: Compares,
+    /// One such comparison, as it is asked for.
+    pub usual: &'static str,
+}
+
+/// What the variants of an experiment differ in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compares {
+    /// A control word or sysctl: `WORD=BEFORE,AFTER`.
+    Words,
+    /// Kernels: `BEFORE,AFTER`.
+    Kernels,
+}
+
+/// The devices to begin with; the first is the usual one.
+pub static STARTS: [Start; 3] = [
+    Start {
+        device: "builtin",
+        about: "fwdlab's own router, in memory",
+        compares: Compares::Words,
+        usual: "net.route.algo.inet.algo=radix4,auto",
+    },
+    Start {
+        device: "linux",
+        about: "The running Linux kernel, in network namespaces (needs root)",
+        compares: Compares::Words,
+        usual: "net.ipv4.conf.all.rp_filter=0,1",
+    },
+    Start {
+        device: OF_KERNELS,
+        about: "Kernels booted under QEMU",
+        compares: Compares::Kernels,
+        usual: "kernels/6.1,kernels/6.12",
+    },
+];
+
+/// The device that boots kernels, which `fwdlab run --kernel` compares.
+pub const OF_KERNELS: &str = "vm";
+
 /// Every device.
 pub fn all() -> &'static [&'static dyn Kind] {
     KINDS

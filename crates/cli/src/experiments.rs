@@ -170,7 +170,7 @@ fn list() -> String {
     for (name, text) in EXAMPLES {
         let file: toml::Table = text.parse().unwrap_or_default();
         let word = |key: &str, usual| file.get(key).and_then(toml::Value::as_str).unwrap_or(usual);
-        let device = word("device", "builtin");
+        let device = word("device", devices::STARTS[0].device);
         let _ = writeln!(out, "{name:width$}  {device:12}  {}", word("title", ""));
     }
     out.push_str("\nfwdlab run --example NAME runs one, fwdlab examples NAME prints it\n");

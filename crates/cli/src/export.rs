@@ -8,9 +8,10 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use clap::Parser;
 use fwdlab_netbenches::export::export;
-use fwdlab_results::{JOURNAL_FILE, Results};
+use fwdlab_results::Results;
 
 use crate::output;
+use crate::trees::{self, Place};
 
 /// Arguments of `fwdlab export`.
 #[derive(Parser)]
@@ -59,10 +60,10 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// The results directories that are meant, each with its place in the output.
-fn places(roots: &[PathBuf]) -> anyhow::Result<Vec<(PathBuf, PathBuf)>> {
+fn places(roots: &[PathBuf]) -> anyhow::Result<Vec<Place>> {
     let mut places = Vec::new();
     for root in roots {
-        let found = below(root, root);
+        let found = trees::below(root);
         if found.is_empty() {
             // says what is wrong with it
             Results::read(root)?;
@@ -72,14 +73,14 @@ fn places(roots: &[PathBuf]) -> anyhow::Result<Vec<(PathBuf, PathBuf)>> {
     Ok(places)
 }
 
-fn read_all(places: &[(PathBuf, PathBuf)]) -> anyhow::Result<Vec<Results>> {
-    places.iter().map(|(dir, _)| Ok(Results::read(dir)?)).collect()
+fn read_all(places: &[Place]) -> anyhow::Result<Vec<Results>> {
+    places.iter().map(|own| Ok(Results::read(&own.dir)?)).collect()
 }
 
-fn netbenches(places: &[(PathBuf, PathBuf)], output: &Path) -> anyhow::Result<()> {
-    for (dir, relative) in places {
-        let results = Results::read(dir)?;
-        let to = if places.len() == 1 { output.to_owned() } else { output.join(relative) };
+fn netbenches(places: &[Place], output: &Path) -> anyhow::Result<()> {
+    for place in places {
+        let results = Results::read(&place.dir)?;
+        let to = if places.len() == 1 { output.to_owned() } else { output.join(&place.name) };
         let exported = export(&results, &to)?;
         output::print(&format!(
             "{} series, {} runs, {} failed: {}\n",
@@ -107,23 +108,4 @@ fn jsonl(all: &[Results]) -> anyhow::Result<Vec<u8>> {
         bytes.push(b'\n');
     }
     Ok(bytes)
-}
-
-/// Results directories at or below `dir`, each with its place: below the root where that is a tree,
-/// else the root's name.
-fn below(root: &Path, dir: &Path) -> Vec<(PathBuf, PathBuf)> {
-    if dir.join(JOURNAL_FILE).is_file() {
-        let relative = dir.strip_prefix(root).unwrap_or(dir);
-        let name = || PathBuf::from(root.file_name().unwrap_or_default());
-        let place = if relative.as_os_str().is_empty() { name() } else { relative.to_owned() };
-        return vec![(dir.to_owned(), place)];
-    }
-    let Ok(entries) = std::fs::read_dir(dir) else { return Vec::new() };
-    let mut dirs: Vec<PathBuf> = entries
-        .flatten()
-        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
-        .map(|entry| entry.path())
-        .collect();
-    dirs.sort();
-    dirs.iter().flat_map(|own| below(root, own)).collect()
 }

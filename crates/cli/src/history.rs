@@ -1,5 +1,7 @@
 //! `fwdlab history`: series over revisions or dates, and what changed.
 
+mod confirm;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -39,6 +41,12 @@ pub struct Args {
     /// Only series whose names hold this text; may be repeated
     #[arg(long, value_name = "TEXT")]
     only: Vec<String>,
+
+    /// Before a change is reported, have it measured again: sh runs this with FWDLAB_BEFORE and
+    /// FWDLAB_AFTER (revisions) and FWDLAB_SERIES, and it leaves results that compare both in
+    /// FWDLAB_RESULTS. What they do not show at 99 % is not reported
+    #[arg(long, value_name = "COMMAND", requires = "store")]
+    confirm: Option<String>,
 
     /// Form of the output
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -142,7 +150,12 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         settings: Settings { margin: arguments.margin, ..Settings::default() },
         control: arguments.control.clone(),
     };
-    let history = find(store.points, &store.acknowledged, &options);
+    let mut history = find(store.points.clone(), &store.acknowledged, &options);
+    if let (Some(command), Some(path)) = (&arguments.confirm, &arguments.store)
+        && confirm::confirm(command, &history, &mut store, path)? > 0
+    {
+        history = find(store.points, &store.acknowledged, &options);
+    }
     output::print(&rendered(&history, arguments.format)?)?;
     if let Some(to) = &arguments.output {
         write_pages(&history, to)?;
@@ -201,6 +214,7 @@ fn acknowledge(id: &str, reason: &str, path: &Path) -> anyhow::Result<ExitCode> 
         series: alert.moved.iter().map(|moved| name(moved.series)).collect(),
         last_before: before.revision.clone(),
         first_changed: after.revision.clone(),
+        is_confirmed: None,
     };
     store.acknowledge(path, acknowledged)?;
     fwdlab_guard::say!("{id} is acknowledged in {}", path.display());

@@ -6,8 +6,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::changes::Changes;
+use crate::devices::{self, Compares, STARTS, Start};
 use crate::experiments::Named;
 
 /// Arguments of `fwdlab init`.
@@ -16,11 +18,11 @@ pub struct Args {
     /// The file to write
     #[arg(default_value = "experiment.toml")]
     file: PathBuf,
-    /// What forwards [asked for on a terminal; else builtin]
-    #[arg(long, value_enum)]
-    device: Option<Device>,
-    /// What is compared: WORD=BEFORE,AFTER, a control word or sysctl with two values; for the vm
-    /// device two kernels, BEFORE,AFTER [asked for on a terminal]
+    /// What forwards [asked for on a terminal; else the first]
+    #[arg(long, value_parser = starts())]
+    device: Option<&'static Start>,
+    /// What is compared: WORD=BEFORE,AFTER, a control word or sysctl with two values; where kernels
+    /// are booted two of them, BEFORE,AFTER [asked for on a terminal]
     #[arg(long, value_name = "CHANGE")]
     compare: Option<String>,
     /// Which traffic
@@ -28,14 +30,25 @@ pub struct Args {
     traffic: Option<Traffic>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Device {
-    /// fwdlab's own router, in memory
-    Builtin,
-    /// The running Linux kernel, in network namespaces (needs root)
-    Linux,
-    /// Kernels booted under QEMU
-    Vm,
+/// Understands the name of a device to begin with.
+fn starts() -> impl TypedValueParser<Value = &'static Start> {
+    let values = STARTS.iter().map(|start| PossibleValue::new(start.device).help(start.about));
+    PossibleValuesParser::new(values).try_map(|name| named(&name))
+}
+
+fn named(name: &str) -> anyhow::Result<&'static Start> {
+    let found = STARTS.iter().find(|start| start.device == name);
+    found.with_context(|| format!("{name:?} is no answer to: {}", which_device()))
+}
+
+/// The devices to begin with as a list in words: `builtin, linux or vm`.
+fn list() -> String {
+    let [most @ .., last] = STARTS.each_ref().map(|start| start.device);
+    format!("{} or {last}", most.join(", "))
+}
+
+fn which_device() -> String {
+    format!("What forwards: {}?", list())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -55,16 +68,16 @@ enum Traffic {
 pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let device = match arguments.device {
         Some(device) => device,
-        None => asked("What forwards: builtin, linux or vm?", "builtin")?,
+        None => named(&words(&which_device(), STARTS[0].device)?)?,
     };
     let compare = match &arguments.compare {
         Some(compare) => compare.clone(),
         None => {
-            let usual = device.usual_change();
-            match device {
-                Device::Vm => words("Which two kernels, BEFORE,AFTER?", usual)?,
-                _ => words("What is compared, WORD=BEFORE,AFTER?", usual)?,
-            }
+            let question = match device.compares {
+                Compares::Kernels => "Which two kernels, BEFORE,AFTER?",
+                Compares::Words => "What is compared, WORD=BEFORE,AFTER?",
+            };
+            words(question, device.usual)?
         }
     };
     let traffic = match arguments.traffic {
@@ -73,7 +86,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     };
     let text = experiment(device, &compare, traffic)?;
     let stem = arguments.file.file_stem().and_then(|stem| stem.to_str()).unwrap_or("experiment");
-    if cfg!(feature = "vm") || device != Device::Vm {
+    if devices::named(device.device).is_some() {
         Named::Made(stem, text.clone()).read(&Changes::default())?;
     }
     let shown = arguments.file.display();
@@ -111,48 +124,27 @@ fn asked<T: clap::ValueEnum>(question: &str, usual: &str) -> anyhow::Result<T> {
         .map_err(|_| anyhow::anyhow!("{answer:?} is no answer to: {question}"))
 }
 
-impl Device {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Builtin => "builtin",
-            Self::Linux => "linux",
-            Self::Vm => "vm",
-        }
-    }
-
-    const fn usual_change(self) -> &'static str {
-        match self {
-            Self::Builtin => "net.route.algo.inet.algo=radix4,auto",
-            Self::Linux => "net.ipv4.conf.all.rp_filter=0,1",
-            Self::Vm => "kernels/6.1,kernels/6.12",
-        }
-    }
-}
-
 /// The experiment's text.
-fn experiment(device: Device, compare: &str, traffic: Traffic) -> anyhow::Result<String> {
-    let (word, values) = match compare.rsplit_once('=') {
-        Some((word, values)) if device != Device::Vm => (word.trim(), values),
-        None if device == Device::Vm => ("", compare),
-        _ => bail!("--compare {compare}: wanted {}", device.usual_change()),
+fn experiment(device: &Start, compare: &str, traffic: Traffic) -> anyhow::Result<String> {
+    let (word, values) = match (compare.rsplit_once('='), device.compares) {
+        (Some((word, values)), Compares::Words) => (word.trim(), values),
+        (None, Compares::Kernels) => ("", compare),
+        _ => bail!("--compare {compare}: wanted {}", device.usual),
     };
     let Some((before, after)) = values.split_once(',') else {
-        bail!(
-            "--compare {compare}: wanted two values with a comma between, as {}",
-            device.usual_change()
-        );
+        bail!("--compare {compare}: wanted two values with a comma between, as {}", device.usual);
     };
     let (before, after) = (before.trim(), after.trim());
-    let setting = |value: &str| match device {
-        Device::Vm => format!("kernel = {value:?}"),
-        _ => format!("set = {{ {word:?} = {value:?} }}"),
+    let setting = |value: &str| match device.compares {
+        Compares::Kernels => format!("kernel = {value:?}"),
+        Compares::Words => format!("set = {{ {word:?} = {value:?} }}"),
     };
     let what = if word.is_empty() { String::new() } else { format!("{word}: ") };
     let title = format!("{what}{after} against {before}");
     let mut text = format!(
         "# Written by `fwdlab init`. docs/experiment-file.md describes every key.\n\n\
          title = {title:?}\n\
-         device = {:?}             # builtin, linux or vm\n\
+         device = {:?}             # {}\n\
          baseline = \"before\"\n\
          margin = \"1%\"                # differences up to this do not matter\n\
          blocks = \"until-decided\"     # or a number; `fwdlab plan` says how many are needed\n\
@@ -161,7 +153,8 @@ fn experiment(device: Device, compare: &str, traffic: Traffic) -> anyhow::Result
          # What is compared. Every block runs each variant once, in random order.\n\
          [[variant]]\nname = \"before\"\n{}\n\n\
          [[variant]]\nname = \"after\"\n{}\n",
-        device.name(),
+        device.device,
+        list(),
         setting(before),
         setting(after),
     );
@@ -207,20 +200,26 @@ mod tests {
 
     #[test]
     fn every_set_of_answers_makes_an_experiment_that_is_understood() {
-        for device in [Device::Builtin, Device::Linux] {
+        let there = |start: &&Start| devices::named(start.device).is_some();
+        for start in STARTS.iter().filter(there) {
             for traffic in Traffic::value_variants() {
-                let text = experiment(device, device.usual_change(), *traffic).unwrap();
-                Named::Made("x", text).read(&Changes::default()).unwrap();
+                let text = experiment(start, start.usual, *traffic).unwrap();
+                assert!(text.contains("# builtin, linux or vm"), "{text}");
+                if start.compares == Compares::Words {
+                    Named::Made("x", text).read(&Changes::default()).unwrap();
+                }
             }
         }
-        let text = experiment(Device::Vm, "a.deb,b.deb", Traffic::Both).unwrap();
+        let text = experiment(named("vm").unwrap(), "a.deb,b.deb", Traffic::Both).unwrap();
         assert!(text.contains("kernel = \"b.deb\""), "{text}");
     }
 
     #[test]
     fn half_an_answer_is_refused_with_what_is_wanted() {
         for compare in ["net.ipv4.ip_forward=1", "a,b"] {
-            let error = experiment(Device::Linux, compare, Traffic::Inet).unwrap_err().to_string();
+            let error = experiment(named("linux").unwrap(), compare, Traffic::Inet)
+                .unwrap_err()
+                .to_string();
             assert!(error.contains("rp_filter=0,1"), "{error}");
         }
     }

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use anyhow::{Context as _, bail};
 
+use crate::devices::OF_KERNELS;
+
 /// What an experiment of kernels is called, and its results' directory with it.
 pub const NAME: &str = "kernels";
 
@@ -26,9 +28,9 @@ pub fn experiment(kernels: &[String]) -> anyhow::Result<String> {
     };
     let mut text = format!(
         "# Written by `fwdlab run --kernel`.\n\n\
-         title = {:?}\ndevice = \"vm\"\nbaseline = {baseline:?}\n\
+         title = {:?}\ndevice = {OF_KERNELS:?}\nbaseline = {baseline:?}\n\
          margin = \"1%\"\nblocks = 4\nduration = \"500ms\"\nwarmup = \"50ms\"\ninterval = \"50ms\"\n\n\
-         [vm]\nclock = \"instructions\"\n",
+         [{OF_KERNELS}]\nclock = \"instructions\"\n",
         format!("Instructions per forwarded frame: {last} against {baseline}"),
     );
     for (name, path) in &variants {

@@ -44,6 +44,7 @@ mod sign;
 mod slurm;
 mod stamp;
 mod state;
+mod trees;
 #[cfg(target_os = "linux")]
 mod unlock;
 

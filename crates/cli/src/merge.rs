@@ -36,7 +36,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     check(&all)?;
     let synthesis = Synthesis::of(all, false)?;
     synthesis.warnings.iter().for_each(|warning| fwdlab_guard::say!("warning: {warning}"));
-    output::print(&table(&synthesis))?;
+    output::print(&(table(&synthesis) + &fwdlab_report::synthesis::text(&synthesis)))?;
     if let Some(dir) = &arguments.output {
         ensure!(
             !arguments.dirs.contains(dir),

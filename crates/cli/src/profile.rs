@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use fwdlab_campaign::profiling::Session;
 use fwdlab_report as report;
-use fwdlab_results::Results;
 use fwdlab_results::environment::Environment;
 use fwdlab_results::profile::FREQUENCY_HZ;
+use fwdlab_results::{EXPERIMENT_FILE, Results};
 
 use crate::{devices, environment, experiments, interrupt, output};
 
@@ -37,7 +37,7 @@ pub struct Args {
 /// When the results or the experiment cannot be read, or a file cannot be written.
 pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let results = Results::read(&arguments.dir)?.knowing(&devices::known());
-    let own = arguments.dir.join("experiment.toml");
+    let own = arguments.dir.join(EXPERIMENT_FILE);
     let path = arguments.experiment.as_ref().unwrap_or(&own);
     let experiment = Arc::new(experiments::read(Some(path))?);
     anyhow::ensure!(

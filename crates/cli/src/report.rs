@@ -1,10 +1,13 @@
 //! `fwdlab report`: makes the derived files of a results directory anew, or checks them.
 
+use crate::trees::{self, Place, Trees};
 use crate::{devices, features, output};
+use fwdlab_compare::Options;
 use fwdlab_report as report;
 use fwdlab_report::Written;
 use fwdlab_report::synthesis::Synthesis;
 use fwdlab_results::Results;
+use serde_json::json;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -12,7 +15,8 @@ use std::process::ExitCode;
 /// Arguments of `fwdlab report`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Results directory; several make a synthesis of machines side by side
+    /// Results directory; several with -o make a synthesis of machines side by side. A tree of
+    /// results directories: a report in each, and a line for each here
     #[arg(required = true, value_name = "DIR")]
     dirs: Vec<PathBuf>,
 
@@ -67,7 +71,19 @@ impl Format {
 /// # Errors
 /// When the results cannot be read, a claim does not resolve, or a file cannot be written.
 pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
-    let [dir] = arguments.dirs.as_slice() else { return synthesis(arguments) };
+    if let Some(places) = trees::of(&arguments.dirs) {
+        let dirs: Vec<PathBuf> = places.iter().map(|place| place.dir.clone()).collect();
+        return match &arguments.output {
+            Some(output) => synthesis(&dirs, output, arguments.mixed),
+            None => each(arguments, &places),
+        };
+    }
+    let [dir] = arguments.dirs.as_slice() else {
+        let Some(output) = &arguments.output else {
+            anyhow::bail!("a synthesis of several directories needs a place: add -o DIR");
+        };
+        return synthesis(&arguments.dirs, output, arguments.mixed);
+    };
     if arguments.check {
         return check(dir);
     }
@@ -79,25 +95,53 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Several directories: one page with all machines.
 fn read(dir: &Path) -> anyhow::Result<Results> {
     Ok(Results::read(dir)?.knowing(&devices::known()))
 }
 
-fn synthesis(arguments: &Args) -> anyhow::Result<ExitCode> {
-    let Some(output) = &arguments.output else {
-        anyhow::bail!("a synthesis of several directories needs a place: add -o DIR");
-    };
+/// The directories of a tree, each by itself: their reports, and a line for each.
+fn each(arguments: &Args, places: &[Place]) -> anyhow::Result<ExitCode> {
+    let mut is_good = true;
+    let (mut files, mut all) = (0, Vec::new());
+    for place in places {
+        if arguments.check {
+            is_good &= check(&place.dir)? == ExitCode::SUCCESS;
+            continue;
+        }
+        let results = read(&place.dir)?;
+        let written = report::write(&place.dir, &results)?;
+        files += written.files.len();
+        if arguments.format == Format::Json {
+            all.push(json!({ "directory": place.name, "claims": written.claims }));
+        }
+    }
+    if arguments.check {
+        return Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
+    let overview = || Trees::compare(places, &Options::default()).overview();
+    output::print(&match arguments.format {
+        Format::Text | Format::Commit => overview().text(),
+        Format::Github => overview().markdown(),
+        Format::Json => serde_json::to_string_pretty(&all)? + "\n",
+    })?;
+    fwdlab_guard::say!("{files} files written to {} directories", places.len());
+    features::say_what_reports_lack();
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Several directories: one page with all machines.
+fn synthesis(dirs: &[PathBuf], output: &Path, is_mixed: bool) -> anyhow::Result<ExitCode> {
     anyhow::ensure!(
-        !arguments.dirs.contains(output),
+        !dirs.iter().any(|dir| dir == output),
         "{} holds results; choose another place for the synthesis with -o DIR",
         output.display()
     );
-    let all: Result<Vec<Results>, _> = arguments.dirs.iter().map(|dir| read(dir)).collect();
-    let synthesis = Synthesis::of(all?, arguments.mixed)?;
+    let all: Result<Vec<Results>, _> = dirs.iter().map(|dir| read(dir)).collect();
+    let synthesis = Synthesis::of(all?, is_mixed)?;
     for warning in &synthesis.warnings {
         fwdlab_guard::say!("warning: {warning}");
     }
+    output::print(&report::synthesis::text(&synthesis))?;
     let files = report::synthesis::write(&synthesis, output)?;
     fwdlab_guard::say!("{} files written to {}", files.len(), output.display());
     Ok(ExitCode::SUCCESS)

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use fwdlab_stats::change::{self, Change, Settings, watch};
+use fwdlab_stats::change::{self, Change, Settings, today};
 
 use crate::point::Point;
 use crate::series::{Series, gather};
@@ -54,6 +54,8 @@ pub struct Alert {
     pub is_regression: bool,
     /// Why somebody does not want to hear of it any more.
     pub acknowledged: Option<String>,
+    /// What a second measurement said that showed the same.
+    pub confirmed: Option<String>,
 }
 
 impl Alert {
@@ -77,7 +79,7 @@ pub struct Suspect {
     pub at: usize,
     /// True when it went up.
     pub is_up: bool,
-    /// Evidence against chance: 1 over it bounds the false alarms a point.
+    /// How many times likelier the last points are after a step than without.
     pub evidence: f64,
 }
 
@@ -105,28 +107,18 @@ pub fn find(
         .iter()
         .map(|own| change::changes(&own.medians(), own.noise(), &options.settings))
         .collect();
-    let suspects = suspects(&series, &changes, options.settings.margin);
+    let suspects = suspects(&series, &changes, &options.settings);
     let mut history = History { series, changes, alerts: Vec::new(), suspects };
     history.alerts = alerts(&history, acknowledged, options);
     history
 }
 
-fn suspects(series: &[Series], changes: &[Vec<Change>], margin: f64) -> Vec<Suspect> {
+fn suspects(series: &[Series], changes: &[Vec<Change>], settings: &Settings) -> Vec<Suspect> {
     let of = |(index, (own, found)): (usize, (&Series, &Vec<Change>))| {
         let start = found.last().map_or(0, |last| last.at);
-        let medians = own.medians();
-        let alarm = watch::first_alarm(&medians[start..], watch::EVERY)?;
-        let at = start + alarm.began;
-        let level = |values: &[f64]| fwdlab_stats::median(values);
-        let ratio = level(&medians[at..]) / level(&medians[start..at]) - 1.0;
-        // what was over long ago is no news of today
-        let is_recent = start + alarm.raised + 3 >= medians.len();
-        (is_recent && ratio.abs() >= margin).then_some(Suspect {
-            series: index,
-            at,
-            is_up: alarm.is_up,
-            evidence: alarm.evidence,
-        })
+        let alarm = today::alarm(&own.medians()[start..], own.noise(), settings, today::BOUND)?;
+        let (at, is_up, evidence) = (start + alarm.began, alarm.is_up, alarm.evidence);
+        Some(Suspect { series: index, at, is_up, evidence })
     };
     series.iter().zip(changes).enumerate().filter_map(of).collect()
 }
@@ -213,13 +205,19 @@ impl History {
         let key = &self.series[moved[0].series].key;
         let is_up = moved[0].change.ratio > 0.0;
         let names: Vec<String> = own.iter().map(|i| self.series[*i].key.name()).collect();
-        let reason =
-            acknowledged.iter().find(|ack| ack.is_of(&names, &before.revision, &after.revision));
+        let said = |is_confirmed: bool| {
+            let is_it = |ack: &&Acknowledged| {
+                (ack.is_confirmed == Some(true)) == is_confirmed
+                    && ack.is_of(&names, &before.revision, &after.revision)
+            };
+            acknowledged.iter().find(is_it).map(|ack| ack.reason.clone())
+        };
         Alert {
             id: id(&key.name(), &after.revision),
             cause: if is_machine { Cause::Machine } else { Cause::Software },
             is_regression: is_up == key.is_lower_better(),
-            acknowledged: reason.map(|ack| ack.reason.clone()),
+            acknowledged: said(false),
+            confirmed: said(true),
             unmoved,
             moved,
         }

@@ -91,6 +91,7 @@ fn an_acknowledged_alert_is_not_open_though_more_points_came() {
         series: vec!["atom pf IPv4".into()],
         last_before: "r301400".into(),
         first_changed: "r301500".into(),
+        is_confirmed: None,
     };
     let history = find(points("atom", "pf", &step(40, 15, 0.95)), &[ack], &Options::default());
     assert_eq!(history.alerts[0].acknowledged.as_deref(), Some("known"));

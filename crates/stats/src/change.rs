@@ -9,9 +9,8 @@
 //!    beside its neighbours, with a test whose noise is moderated by a prior ([`confirm`]), so that
 //!    two points may be compared as well as two hundred.
 //!
-//! [`watch`] looks forward: it says after each new point whether the level has changed, with a
-//! bound on false alarms that holds at any time. [`divisive`] is the rival that both were measured
-//! against (`cargo xtask history`; docs/history.md has the table).
+//! [`today`] looks forward: it says after each new point whether the last ones are another level.
+//! [`watch`] does so by ranks, and [`divisive`] looks back: the rivals that both were measured against (`cargo xtask history`; docs/history.md has the table).
 //!
 //! Values are positive; all arithmetic is on their logarithms, so that sizes are ratios.
 
@@ -21,9 +20,15 @@ mod filter;
 mod partition;
 #[cfg(test)]
 mod tests;
+pub mod today;
 pub mod watch;
 
 use crate::distribution::t_quantile;
+
+/// Points that the last level needs in a longer series.
+const LAST: usize = 3;
+/// How much clearer a change among the last points has to be, which [`today`] looks at as well.
+const LATE: f64 = 0.05;
 
 /// What is asked of a change.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -77,7 +82,15 @@ pub fn changes(values: &[f64], noise: f64, settings: &Settings) -> Vec<Change> {
     let floor = noise.max(0.0);
     let clean = filter::without_strays(&logs, floor);
     let candidates = partition::levels(&clean, floor);
-    let confirmed = confirm::confirm(&clean, candidates, floor, settings);
+    let mut confirmed = confirm::confirm(&clean, candidates, floor, settings);
+    // one or two bad days at the end are no change yet, and who asks after each point asks often; short
+    // series have nothing else to say
+    if clean.len() >= filter::FEWEST + LAST {
+        confirmed.retain(|found| {
+            let count = clean.len() - found.at;
+            count >= LAST && (count > today::MOST_NEW || found.p <= settings.alpha * LATE)
+        });
+    }
     let place = |index: usize| kept.get(index).copied().unwrap_or(values.len());
     confirmed
         .into_iter()

@@ -66,17 +66,19 @@ pub struct Simulated {
     pub values: Vec<f64>,
     /// What the runs say of a point's error, as `fwdlab history` takes it.
     pub noise: f64,
+    /// How much its runs vary, as a ratio.
+    pub runs_sd: f64,
     pub seed: u64,
 }
 
 /// A series, with a step (its first point and its ratio) or without.
-pub fn series(kind: Kind, step: Option<(usize, f64)>, seed: u64) -> Simulated {
+pub fn series(kind: Kind, step: Option<(usize, f64)>, seed: u64, points: usize) -> Simulated {
     let mut random = Random::new(seed);
     let runs_sd = RUN_PERCENT[(random.unit() * RUN_PERCENT.len() as f64) as usize] / 100.0;
     let mut kept = 0.0;
-    let mut values = Vec::with_capacity(POINTS);
-    let mut errors = Vec::with_capacity(POINTS);
-    for point in 0..POINTS {
+    let mut values = Vec::with_capacity(points);
+    let mut errors = Vec::with_capacity(points);
+    for point in 0..points {
         let own = kind.between() * random.normal();
         let carried = if kind == Kind::Wandering { 0.5 * kept } else { 0.0 };
         kept = own * if kind == Kind::Wandering { 0.75f64.sqrt() } else { 1.0 } + carried;
@@ -100,7 +102,13 @@ pub fn series(kind: Kind, step: Option<(usize, f64)>, seed: u64) -> Simulated {
         values.push(runs[RUNS / 2]);
     }
     errors.sort_by(f64::total_cmp);
-    Simulated { values, noise: errors[POINTS / 2], seed }
+    Simulated { values, noise: errors[points / 2], runs_sd, seed }
+}
+
+/// One figure of a process: a state of its own where there are two, and a run.
+pub fn point(kind: Kind, level: f64, runs_sd: f64, random: &mut Random) -> f64 {
+    let is_low = kind == Kind::TwoStates && random.unit() < 0.3;
+    run(kind, if is_low { level * 0.985 } else { level }, runs_sd, random)
 }
 
 fn run(kind: Kind, level: f64, sd: f64, random: &mut Random) -> f64 {
@@ -113,10 +121,10 @@ fn run(kind: Kind, level: f64, sd: f64, random: &mut Random) -> f64 {
 }
 
 /// xorshift64*, seeded by splitmix64.
-struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
-    fn new(seed: u64) -> Self {
+    pub fn new(seed: u64) -> Self {
         let mut z = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

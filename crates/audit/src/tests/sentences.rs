@@ -5,7 +5,7 @@ use super::*;
 
 /// Where a sentence stands.
 #[derive(Clone, Copy, Debug)]
-enum At {
+pub(super) enum At {
     /// Before the IPv4 block (+17.46 %).
     Above4,
     /// Before the IPv6 block (-7.24 %).
@@ -29,7 +29,7 @@ fn text_of(at: At, sentence: &str) -> String {
     }
 }
 
-fn found(at: At, sentence: &str) -> Vec<Finding> {
+pub(super) fn found(at: At, sentence: &str) -> Vec<Finding> {
     let all = page(&text_of(at, sentence)).findings();
     all.into_iter()
         .filter(|f| f.rule != Rule::BlockPoints && f.severity != Severity::Info)

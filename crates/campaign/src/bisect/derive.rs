@@ -1,5 +1,6 @@
 //! The experiment of one comparison, from that of the whole.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use toml::{Table, Value};
@@ -33,33 +34,47 @@ pub fn variants(path: &Path, text: &str) -> Result<Vec<String>, BisectError> {
     Ok(tables(&read(path, text)?).iter().map(|variant| name(variant).to_owned()).collect())
 }
 
-/// The experiment that compares `probe` with `good` in so many blocks. A state that no variant is
-/// named after is made from the variant called `{}`, with its name wherever `{}` stands.
+/// The experiment that compares two states, the good one first, in so many blocks. A state that no
+/// variant is named after is made from the variant called `{}`, with its name wherever `{}` stands;
+/// what `settings` hold for a state, as TOML, is added to its variant.
 ///
 /// # Errors
-/// When the text is no TOML, or there is neither the variant nor a template.
+/// When a text is no TOML, or there is neither the variant nor a template.
 pub fn derive(
     path: &Path,
     text: &str,
-    good: &str,
-    probe: &str,
+    states: [&str; 2],
     blocks: u32,
+    settings: &BTreeMap<&str, String>,
 ) -> Result<String, BisectError> {
     let mut file = read(path, text)?;
     let all = tables(&file);
     let of = |state: &str| -> Result<Value, BisectError> {
-        if let Some(found) = all.iter().find(|variant| name(variant) == state) {
-            return Ok(Value::Table(found.clone()));
+        let mut own = match all.iter().find(|variant| name(variant) == state) {
+            Some(found) => found.clone(),
+            None => {
+                let template = all.iter().find(|variant| name(variant).contains(HOLE));
+                let none = || BisectError::NoTemplate { path: path.to_owned() };
+                let Value::Table(mut filled) =
+                    filled(&Value::Table(template.ok_or_else(none)?.clone()), state)
+                else {
+                    return Err(none());
+                };
+                filled.insert("name".to_owned(), Value::String(state.to_owned()));
+                filled
+            }
+        };
+        if let Some(text) = settings.get(state) {
+            let added = text.parse().map_err(|error: toml::de::Error| BisectError::Settings {
+                state: state.to_owned(),
+                what: error.to_string(),
+            })?;
+            add(&mut own, added);
         }
-        let template = all.iter().find(|variant| name(variant).contains(HOLE));
-        let template = template.ok_or_else(|| BisectError::NoTemplate { path: path.to_owned() })?;
-        let mut filled = filled(&Value::Table(template.clone()), state);
-        if let Some(table) = filled.as_table_mut() {
-            table.insert("name".to_owned(), Value::String(state.to_owned()));
-        }
-        Ok(filled)
+        Ok(Value::Table(own))
     };
-    let both = vec![of(good)?, of(probe)?];
+    let good = states[0];
+    let both = vec![of(states[0])?, of(states[1])?];
     file.insert("variant".to_owned(), Value::Array(both));
     file.insert("baseline".to_owned(), Value::String(good.to_owned()));
     file.insert("blocks".to_owned(), Value::Integer(i64::from(blocks)));
@@ -67,6 +82,18 @@ pub fn derive(
         file.remove(key);
     }
     Ok(file.to_string())
+}
+
+/// Adds settings to a variant; tables in both are put together.
+fn add(variant: &mut Table, settings: Table) {
+    for (key, value) in settings {
+        match (variant.get_mut(&key), value) {
+            (Some(Value::Table(old)), Value::Table(new)) => old.extend(new),
+            (_, value) => {
+                variant.insert(key, value);
+            }
+        }
+    }
 }
 
 fn filled(value: &Value, state: &str) -> Value {

@@ -54,6 +54,14 @@ pub enum BisectError {
         /// The experiment.
         path: PathBuf,
     },
+    /// What a command wrote for a state is no TOML.
+    #[error("the settings that --command wrote for {state} are no TOML: {what}")]
+    Settings {
+        /// The state.
+        state: String,
+        /// What is wrong.
+        what: String,
+    },
     /// No block compares both.
     #[error(
         "{}: no block has a good trial of '{probe}' and of the good state; look at its trials.jsonl",

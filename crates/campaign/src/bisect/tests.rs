@@ -1,6 +1,7 @@
 //! Bisections of chains that are known.
 
 use super::*;
+use std::collections::BTreeMap;
 
 const FILE: &str = r#"
 title = "t"
@@ -27,13 +28,30 @@ fn header(count: usize) -> Header {
 #[test]
 fn a_comparison_holds_both_states_and_nothing_else() {
     let path = Path::new("e.toml");
-    let text = derive(path, FILE, "plain", "r312205", 3).unwrap();
+    let text = derive(path, FILE, ["plain", "r312205"], 3, &BTreeMap::new()).unwrap();
     assert_eq!(variants(path, &text).unwrap(), ["plain", "r312205"]);
     assert!(text.contains("/images/r312205/kernel") && text.contains("blocks = 3"), "{text}");
     assert!(text.contains("baseline = \"plain\"") && !text.contains("cap"), "{text}");
     let without = FILE.replace("{}", "other");
-    let error = derive(path, &without, "plain", "r1", 3).unwrap_err().to_string();
+    let error = derive(path, &without, ["plain", "r1"], 3, &BTreeMap::new());
+    let error = error.unwrap_err().to_string();
     assert!(error.contains("e.toml") && error.contains("{}"), "{error}");
+}
+
+#[test]
+fn what_a_command_wrote_is_added_to_its_state() {
+    let path = Path::new("e.toml");
+    let settings = |text: &str| BTreeMap::from([("r1", text.to_owned())]);
+    let wrote = "modules = \"m\"\nset = { \"net.x\" = 1 }\n";
+    let text = derive(path, FILE, ["plain", "r1"], 3, &settings(wrote)).unwrap();
+    let file: toml::Table = text.parse().unwrap();
+    let [plain, own] = file["variant"].as_array().unwrap().as_slice() else { panic!("{text}") };
+    assert_eq!(own["modules"].as_str(), Some("m"));
+    assert_eq!(own["set"]["net.x"].as_integer(), Some(1));
+    assert_eq!(own["set"]["kernel"].as_str(), Some("/images/r1/kernel"));
+    assert_eq!(plain.as_table().unwrap().len(), 1);
+    let error = derive(path, FILE, ["plain", "r1"], 3, &settings("= 5")).unwrap_err().to_string();
+    assert!(error.contains("--command") && error.contains("r1"), "{error}");
 }
 
 #[test]

@@ -32,6 +32,18 @@ const SOON: u32 = 8;
 const SLOW_NS: f64 = 1.0;
 
 impl Terms {
+    /// Of a device that asks for nothing special, in a campaign that does not prove itself.
+    pub fn of(about: About) -> Self {
+        Self {
+            about,
+            switch_cost: Duration::ZERO,
+            lives_in_process: false,
+            calibrate: 0.0,
+            slow_word: None,
+            testbed: None,
+        }
+    }
+
     /// Trials that are compared stand next to each other, as long as setting a variant up takes less
     /// time than a trial. Where it takes longer, as a reboot does, each block sets every variant up
     /// once, in random order, and sends all traffics, in random order again.

@@ -10,7 +10,7 @@ use super::grouping::Terms;
 use crate::{Error, Result};
 use fwdlab_experiment::Experiment;
 use fwdlab_results::journal::{Journal, utc_stamp};
-use fwdlab_results::{Campaign, Results};
+use fwdlab_results::{Campaign, EXPERIMENT_FILE, JOURNAL_FILE, Results};
 
 /// Where results may go.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -153,10 +153,10 @@ fn state_without_results(dir: &Path) -> State {
     let names: Vec<String> = entries
         .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
         .collect();
-    let was_started = names.iter().any(|name| name == "trials.jsonl");
+    let was_started = names.iter().any(|name| name == JOURNAL_FILE);
     let is_left_behind = |name: &String| {
-        name.starts_with("trials.jsonl")
-            || name == "experiment.toml"
+        name.starts_with(JOURNAL_FILE)
+            || name == EXPERIMENT_FILE
             || (name.starts_with('.') && name.ends_with(".new"))
     };
     if names.is_empty() || (was_started && names.iter().all(is_left_behind)) {

@@ -263,8 +263,12 @@ fn flows(kept: &[&Trial]) -> Badge {
     planned.sort_unstable();
     planned.dedup();
     let planned: Vec<String> = planned.into_iter().map(units::count).collect();
-    if kept.iter().all(|t| t.measured.flows_seen.is_none() && t.measured.received > 0) {
-        let text = format!("{} planned; the receiver did not count them", planned.join(" / "));
+    if kept.iter().all(|t| t.measured.flows_seen.is_none()) {
+        // of a published rate search only the sender's log may be there
+        let is_heard = kept.iter().any(|t| t.measured.received > 0);
+        let why =
+            if is_heard { "the receiver did not count them" } else { "no receiver was logged" };
+        let text = format!("{} planned; {why}", planned.join(" / "));
         return Badge { name: "flows seen", state: State::Warn, text };
     }
     match wrong {

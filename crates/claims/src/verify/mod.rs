@@ -18,7 +18,7 @@ use crate::{ClaimsError, comparable};
 use fwdlab_experiment::Experiment;
 use fwdlab_results::environment::Environment;
 use fwdlab_results::journal::Chain;
-use fwdlab_results::{Results, Trial};
+use fwdlab_results::{EXPERIMENT_FILE, Results, Trial};
 
 /// What came of a verification.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -71,7 +71,7 @@ pub fn verify(results: &Results) -> Result<Verified, ClaimsError> {
 
 /// The experiment as it ran; `None` when it was not kept.
 fn experiment(dir: &Path) -> Result<Option<Experiment>, ClaimsError> {
-    let path = dir.join("experiment.toml");
+    let path = dir.join(EXPERIMENT_FILE);
     let Some(text) = read_if_present(&path)? else { return Ok(None) };
     match Experiment::recorded(&path, &text) {
         Ok(experiment) => Ok(Some(experiment)),

@@ -10,7 +10,7 @@ use fwdlab_netbenches::info::Info;
 use fwdlab_netbenches::name::family_word;
 use fwdlab_netbenches::revision::Revision;
 use fwdlab_results::environment::Environment;
-use fwdlab_results::{Metric, Results, Trial};
+use fwdlab_results::{Imported, Metric, Results, Trial};
 
 use super::{Read, patched};
 use crate::point::{Key, Point};
@@ -100,7 +100,10 @@ fn imported(trial: &Trial) -> Axes {
 /// directory does.
 fn hardware(results: &Results, full: &Path) -> Hardware {
     if !results.campaign.is_blocked() {
-        return import_says(&results.dir).unwrap_or_else(|| Hardware::of(&full.to_string_lossy()));
+        return match Imported::read(&results.dir) {
+            Some(Imported { machine, bench }) => Hardware { machine, bench },
+            None => Hardware::of(&full.to_string_lossy()),
+        };
     }
     let environment = Environment::read(&results.dir).ok().flatten().unwrap_or_default();
     let machine = environment.machine;
@@ -115,13 +118,4 @@ fn hardware(results: &Results, full: &Path) -> Hardware {
         machine: format!("{}{cores}", named.join(", ")),
         bench: results.campaign.device.clone(),
     }
-}
-
-/// The hardware that `import.json` names; `None` where it names none.
-fn import_says(dir: &Path) -> Option<Hardware> {
-    let bytes = std::fs::read(dir.join("import.json")).ok()?;
-    let value: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
-    let text = |name: &str| value.get(name).and_then(|v| v.as_str()).map(str::to_owned);
-    let machine = text("machine").filter(|machine| !machine.is_empty())?;
-    Some(Hardware { machine, bench: text("bench").unwrap_or_default() })
 }

@@ -106,6 +106,7 @@ fn alert(history: &History, own: &Alert) -> Value {
         "regression": own.is_regression,
         "state": state(own),
         "reason": own.acknowledged,
+        "confirmed": own.confirmed,
         "moved": moved,
         "unmoved": own.unmoved.iter().map(|&i| name(i)).collect::<Vec<String>>(),
     })

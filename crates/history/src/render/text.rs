@@ -80,7 +80,7 @@ fn heading(history: &History, alert: &Alert) -> String {
     let state = match (&alert.acknowledged, alert.is_closed()) {
         (_, true) => "; taken back since".to_owned(),
         (Some(reason), _) => format!("; acknowledged: {reason}"),
-        _ => String::new(),
+        _ => alert.confirmed.as_ref().map_or_else(String::new, |_| "; confirmed".to_owned()),
     };
     let first = &alert.moved[0];
     let p = first.change.p;

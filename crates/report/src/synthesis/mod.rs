@@ -5,6 +5,7 @@
 //! Whatever differs is refused by name, or, when that is asked for, stands in
 //! the page as a warning.
 
+mod machines;
 mod render;
 
 use std::path::Path;
@@ -12,8 +13,9 @@ use std::path::Path;
 use super::{ReportError, render as single};
 use fwdlab_claims::claim::{Cell, Claims, VerdictClaim};
 use fwdlab_claims::setting::{TrafficSetting, VariantSetting};
-use fwdlab_results::Results;
+use fwdlab_results::{Imported, Results};
 
+pub use machines::text;
 pub use render::write;
 
 /// One results directory of a synthesis.
@@ -21,6 +23,8 @@ pub use render::write;
 pub struct Column {
     /// The hardware, as short as it stays unique.
     pub label: String,
+    /// The hardware: what two directories of one machine share.
+    pub machine: String,
     /// What the results say.
     pub claims: Claims,
     /// The trials.
@@ -51,9 +55,9 @@ impl Synthesis {
             let claims = single::claims(&results)?;
             let label = match &results.campaign.testbed {
                 Some(testbed) => testbed.name.clone(),
-                None => label(&claims, &results.dir),
+                None => label(&claims, &results),
             };
-            columns.push(Column { label, claims, results });
+            columns.push(Column { machine: label.clone(), label, claims, results });
         }
         let mut warnings = Vec::new();
         for other in columns.iter().skip(1) {
@@ -172,14 +176,15 @@ fn builds(columns: &[Column]) -> Vec<String> {
         .collect()
 }
 
-/// The hardware of a directory: its processor or product, else the
-/// directory's name.
-fn label(claims: &Claims, dir: &Path) -> String {
+/// The hardware of a directory: its processor or product, or what the path of a published one says,
+/// else the directory's name.
+fn label(claims: &Claims, results: &Results) -> String {
     let machine = claims.setting.environment.as_ref().map(|e| &e.machine);
     let known = machine.map(|m| if m.processor.is_empty() { &m.product } else { &m.processor });
-    match known {
-        Some(text) if !text.is_empty() => text.clone(),
-        _ => dir_name(dir),
+    match known.cloned().filter(|text| !text.is_empty()) {
+        Some(text) => text,
+        None => Imported::read(&results.dir)
+            .map_or_else(|| dir_name(&results.dir), |imported| imported.machine),
     }
 }
 

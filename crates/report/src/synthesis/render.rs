@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use super::machines::{self, Change};
 use super::{Column, Synthesis};
 use crate::ReportError;
 use crate::block::{self, Block, Item};
@@ -43,10 +44,37 @@ pub fn write(synthesis: &Synthesis, dir: &Path) -> Result<Vec<PathBuf>, ReportEr
         let heading = fwdlab_figures::escape(traffic);
         let _ = writeln!(sections, "<section><h2>{heading}</h2>\n{blocks}</section>");
     }
-    files.insert("README.md".to_owned(), readme(synthesis).into_bytes());
+    let changes = machines::changes(synthesis);
+    for (k, change) in changes.iter().enumerate() {
+        let title = change.title();
+        let svg =
+            change.plot().into_document(&title, &fwdlab_figures::sheet(&fwdlab_figures::LIGHT));
+        files.insert(plot_file(change), svg.into_bytes());
+        let svg = change.plot().into_inline(&title, &format!("machines-{k}"));
+        let blocks = html::blocks(&[
+            Block::table(change.table()),
+            Block::Figure(block::Figure {
+                title: "One change on all machines",
+                file: None,
+                svg: &svg,
+            }),
+            Block::Line(change.sentence()),
+        ]);
+        let heading = fwdlab_figures::escape(&title);
+        let _ = writeln!(sections, "<section><h2>{heading}</h2>\n{blocks}</section>");
+    }
+    files.insert("README.md".to_owned(), readme(synthesis, &changes).into_bytes());
     files.insert("gnuplot.data".to_owned(), gnuplot(synthesis).into_bytes());
     files.insert("index.html".to_owned(), page(synthesis, &sections).into_bytes());
     put(dir, &files)
+}
+
+/// Where the forest plot of a change goes.
+fn plot_file(change: &Change<'_>) -> String {
+    let name = format!("forest-{}-{}.svg", change.variant, change.traffic);
+    name.chars()
+        .map(|c| if c.is_ascii_alphanumeric() || "-._".contains(c) { c } else { '_' })
+        .collect()
 }
 
 fn page(synthesis: &Synthesis, sections: &str) -> String {
@@ -165,7 +193,7 @@ fn table(synthesis: &Synthesis, traffic: &str) -> TextTable {
     table
 }
 
-fn readme(synthesis: &Synthesis) -> String {
+fn readme(synthesis: &Synthesis, changes: &[Change<'_>]) -> String {
     let mut out = format!("# {}: {} machines\n\n", synthesis.title, synthesis.columns.len());
     for column in &synthesis.columns {
         out.push_str(&wrap(&source(column), 100, "  - ", "    "));
@@ -179,6 +207,7 @@ fn readme(synthesis: &Synthesis) -> String {
         let _ = writeln!(out, "![{traffic}: forwarding rates]({traffic}.svg)\n");
         let _ = writeln!(out, "{}", table(synthesis, traffic).markdown());
     }
+    out.push_str(&machines::markdown(changes, plot_file));
     out.push_str(&LEGEND.replace("; * marks", ";\n* marks"));
     out.push('\n');
     out

@@ -5,7 +5,7 @@ use crate::sample::median;
 /// Points on either side of the window.
 const HALF: usize = 2;
 /// Fewest points of a series that is filtered.
-const FEWEST: usize = 5;
+pub const FEWEST: usize = 5;
 /// How many standard deviations from its neighbours' median make a point stray.
 const FAR: f64 = 3.0;
 

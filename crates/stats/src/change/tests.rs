@@ -105,6 +105,8 @@ proptest! {
         let found = changes(&values, 0.0, &Settings::default());
         prop_assert!(found.windows(2).all(|pair| pair[0].at < pair[1].at));
         prop_assert!(found.iter().all(|c| c.at > 0 && c.at < values.len() && c.low <= c.high));
+        let alarm = today::alarm(&values, 0.0, &Settings::default(), today::BOUND);
+        prop_assert!(alarm.is_none_or(|a| a.began < values.len() && a.evidence >= today::BOUND));
     }
 
     #[test]
@@ -116,4 +118,36 @@ proptest! {
         };
         prop_assert_eq!(places(&values), places(&scaled));
     }
+}
+
+/// Two states, 1.5 % apart, seven points in ten in the upper one.
+fn two_states(count: usize, at: usize, percent: f64) -> Vec<f64> {
+    let state = |i: usize| if (i * 37 % 100) < 30 { 0.985 } else { 1.0 };
+    stepped(count, at, percent).iter().enumerate().map(|(i, value)| value * state(i)).collect()
+}
+
+#[test]
+fn the_last_points_speak_at_the_third_and_not_of_a_state_or_of_bad_days() {
+    let alarm = |values: &[f64]| today::alarm(values, 0.003, &Settings::default(), today::BOUND);
+    for percent in [-3.0, 3.0] {
+        let values = two_states(43, 40, percent);
+        let found = alarm(&values).expect("an alarm");
+        assert_eq!((found.began, found.is_up), (40, percent > 0.0));
+        assert_eq!(alarm(&values[..41]), None, "one point is too few");
+    }
+    let quiet = two_states(80, 80, 0.0);
+    assert!((1..=80).all(|count| alarm(&quiet[..count]).is_none()));
+    let mut bad = stepped(50, 50, 0.0);
+    bad[48] *= 0.8;
+    bad[49] *= 0.75;
+    assert_eq!(alarm(&bad), None);
+    assert_eq!(alarm(&[5.0; 200]), None);
+    assert_eq!(alarm(&[]), None);
+}
+
+#[test]
+fn one_or_two_points_at_the_end_are_no_change_yet() {
+    let values = stepped(43, 40, -8.0);
+    let count = |end: usize| changes(&values[..end], 0.003, &Settings::default()).len();
+    assert_eq!([count(41), count(42), count(43)], [0, 0, 1]);
 }

@@ -1,0 +1,186 @@
+//! The comparisons of a bisection, each in a process of its own.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context as _, bail};
+use fwdlab_campaign::bisect::{derive, ratio, variants};
+
+use super::Args;
+use super::derived::Derived;
+use super::repository::Repository;
+
+/// A build of fwdlab.
+pub struct Lab {
+    /// What it is called.
+    pub name: String,
+    /// Where it is.
+    pub program: PathBuf,
+}
+
+/// Somebody asked the bisection to stop.
+#[derive(Debug)]
+pub struct Stopped;
+
+impl std::fmt::Display for Stopped {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("stopped; the same command goes on")
+    }
+}
+
+impl std::error::Error for Stopped {}
+
+/// Makes comparisons.
+pub struct Probe<'a> {
+    /// What was asked.
+    pub arguments: &'a Args,
+    /// The experiment.
+    pub text: &'a str,
+    /// Where the comparisons go.
+    pub dir: &'a Path,
+    /// Where commits are checked out.
+    pub repository: Option<&'a Repository>,
+    /// Whether to stop.
+    pub stop: Arc<AtomicBool>,
+    /// Comparisons so far.
+    pub number: usize,
+}
+
+impl Probe<'_> {
+    /// How well a state does beside the good end.
+    ///
+    /// # Errors
+    /// When a state cannot be made ready, or the comparison does not end well.
+    pub fn compare(&mut self, good: &str, state: &str) -> anyhow::Result<f64> {
+        let mut settings = BTreeMap::new();
+        for own in [good, state] {
+            settings.insert(own, self.prepare(own)?);
+        }
+        let program = std::env::current_exe().context("cannot find this program")?;
+        let dir = self.run(&program, [good, state], "", &settings)?;
+        Ok(ratio(&dir, good, state, self.arguments.traffic.as_deref())?)
+    }
+
+    /// How well one variant does under the newer lab beside the older one, one after the other.
+    ///
+    /// # Errors
+    /// When a build does not run to its end.
+    pub fn compare_labs(&mut self, [old, new]: &[Lab; 2]) -> anyhow::Result<f64> {
+        let names = variants(&self.arguments.experiment, self.text)?;
+        let name = |asked: &Option<String>, at: usize| {
+            asked
+                .clone()
+                .or_else(|| names.get(at).cloned())
+                .context("the experiment has no variant")
+        };
+        let (one, other) = (name(&self.arguments.good, 0)?, name(&self.arguments.bad, 1)?);
+        let figure = |probe: &mut Self, lab: &Lab| -> anyhow::Result<Vec<f64>> {
+            let mark = format!("-{}", lab.name);
+            let dir = probe.run(&lab.program, [&one, &other], &mark, &BTreeMap::new())?;
+            probe.figures(&dir, &one)
+        };
+        // the order alternates, so that neither is always the first
+        let (of_old, of_new) = if self.number.is_multiple_of(2) {
+            let first = figure(self, old)?;
+            (first, figure(self, new)?)
+        } else {
+            let first = figure(self, new)?;
+            (figure(self, old)?, first)
+        };
+        Ok(fwdlab_stats::median(&of_new) / fwdlab_stats::median(&of_old))
+    }
+
+    /// Rates of a variant.
+    fn figures(&self, dir: &Path, variant: &str) -> anyhow::Result<Vec<f64>> {
+        use fwdlab_results::{Metric, Results};
+        let results = Results::read(dir)?;
+        let first = results.campaign.traffics.first().cloned().unwrap_or_default();
+        let traffic = self.arguments.traffic.clone().unwrap_or(first);
+        let rates = results.figures(Metric::Rate, variant, &traffic);
+        if rates.is_empty() {
+            bail!("{}: no good trial of {variant} under {traffic}", dir.display());
+        }
+        Ok(rates.into_iter().map(|(_, rate)| rate).collect())
+    }
+
+    /// Runs one comparison and returns its results.
+    fn run(
+        &mut self,
+        program: &Path,
+        [good, state]: [&str; 2],
+        mark: &str,
+        settings: &BTreeMap<&str, String>,
+    ) -> anyhow::Result<PathBuf> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(Stopped.into());
+        }
+        let experiment = &self.arguments.experiment;
+        let blocks = self.arguments.blocks;
+        let text = derive(experiment, self.text, [good, state], blocks, settings)?;
+        self.number += 1;
+        let safe: String = state
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+            .take(40)
+            .collect();
+        let dir = self.dir.join(format!("{:03}-{safe}{mark}", self.number));
+        if dir.exists() {
+            // left by a comparison that was interrupted
+            std::fs::remove_dir_all(&dir)
+                .with_context(|| format!("cannot remove {}", dir.display()))?;
+        }
+        let derived = Derived::write(experiment, &text)?;
+        let mut command = Command::new(program);
+        command.arg("run").arg(derived.path()).arg("--quiet").arg("--output").arg(&dir);
+        let ran = command.stdout(Stdio::null()).output();
+        drop(derived);
+        let ran = ran.with_context(|| format!("cannot start {}", program.display()))?;
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(Stopped.into());
+        }
+        // exit code 1 says that a trial failed: its block is left out
+        if !matches!(ran.status.code(), Some(0 | 1)) {
+            bail!(
+                "the comparison of {state} with {good} did not end well:\n{}",
+                String::from_utf8_lossy(&ran.stderr).trim()
+            );
+        }
+        Ok(dir)
+    }
+
+    /// Makes a state ready, once, and returns the settings that the command wrote for it.
+    fn prepare(&self, state: &str) -> anyhow::Result<String> {
+        let Some(command) = &self.arguments.command else { return Ok(String::new()) };
+        let ready = self.dir.join("ready");
+        std::fs::create_dir_all(&ready)
+            .with_context(|| format!("cannot create {}", ready.display()))?;
+        let ready =
+            ready.canonicalize().with_context(|| format!("cannot find {}", ready.display()))?;
+        let mark = ready.join(state.replace('/', "_"));
+        if let Ok(settings) = std::fs::read_to_string(&mark) {
+            return Ok(settings);
+        }
+        if let Some(repository) = self.repository {
+            repository.check_out(state)?;
+        }
+        let settings = ready.join(format!("{}.new", state.replace('/', "_")));
+        std::fs::write(&settings, "")
+            .with_context(|| format!("cannot write {}", settings.display()))?;
+        let mut shell = Command::new("sh");
+        shell.arg("-c").arg(command).stdout(Stdio::null());
+        shell.env("FWDLAB_STATE", state).env("FWDLAB_VARIANT", &settings);
+        let status = shell.status().context("cannot start sh")?;
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(Stopped.into());
+        }
+        if !status.success() {
+            bail!("--command ended with {status} for {state}");
+        }
+        std::fs::rename(&settings, &mark)
+            .with_context(|| format!("cannot write {}", mark.display()))?;
+        std::fs::read_to_string(&mark).with_context(|| format!("cannot read {}", mark.display()))
+    }
+}

@@ -1,0 +1,83 @@
+//! The answer of a bisection, in words and as data.
+
+use fwdlab_stats::bisect::{Answer, Step};
+
+fn of_step(step: &Step, chain: &[String]) -> String {
+    format!(
+        "{} ({:+.1} %, {:+.1} to {:+.1}, beside {})",
+        chain[step.at],
+        step.ratio * 100.0,
+        step.low * 100.0,
+        step.high * 100.0,
+        chain[step.at - 1],
+    )
+}
+
+pub fn words(answer: &Answer, chain: &[String], count: usize) -> String {
+    let all = |steps: &[Step]| {
+        let lines: Vec<String> =
+            steps.iter().map(|step| format!("  {}", of_step(step, chain))).collect();
+        lines.join("\n")
+    };
+    let (good, bad) = (&chain[0], &chain[chain.len() - 1]);
+    let text = match answer {
+        Answer::Culprit { step, probability } => format!(
+            "the culprit is {}; probability {:.1} %",
+            of_step(step, chain),
+            probability * 100.0
+        ),
+        Answer::Several(steps) => format!("several changes:\n{}", all(steps)),
+        Answer::Cancelled(steps) => {
+            format!(
+                "{good} and {bad} are alike, but one change takes back another:\n{}",
+                all(steps)
+            )
+        }
+        Answer::Gone { ratio, low, high } => format!(
+            "{bad} does not differ from {good} today ({:+.1} %, {:+.1} to {:+.1}): the lab or the \
+             machine changed since, not the software",
+            ratio * 100.0,
+            low * 100.0,
+            high * 100.0
+        ),
+        Answer::NoCulprit => format!(
+            "no single culprit: {good} and {bad} differ, but no step does by enough; more --blocks \
+             make each comparison sharper"
+        ),
+        Answer::TooNoisy { noise } => format!(
+            "too noisy: one comparison varies by {:.1} %, so that no answer is sure; more --blocks, \
+             or a machine that has nothing else to do",
+            noise * 100.0
+        ),
+    };
+    format!("{text}\n{} states, {count} comparisons\n", chain.len())
+}
+
+pub fn json(answer: &Answer, chain: &[String], count: usize) -> anyhow::Result<String> {
+    use serde_json::json;
+    let of = |step: &Step| {
+        json!({
+            "first_changed": chain[step.at],
+            "last_before": chain[step.at - 1],
+            "percent": step.ratio * 100.0,
+            "low": step.low * 100.0,
+            "high": step.high * 100.0,
+        })
+    };
+    let (kind, steps, probability) = match answer {
+        Answer::Culprit { step, probability } => ("culprit", vec![of(step)], Some(*probability)),
+        Answer::Several(steps) => ("several changes", steps.iter().map(of).collect(), None),
+        Answer::Cancelled(steps) => ("changes that cancel", steps.iter().map(of).collect(), None),
+        Answer::Gone { .. } => ("lab or machine changed", Vec::new(), None),
+        Answer::NoCulprit => ("no single culprit", Vec::new(), None),
+        Answer::TooNoisy { .. } => ("too noisy", Vec::new(), None),
+    };
+    let value = json!({
+        "answer": kind,
+        "steps": steps,
+        "probability": probability,
+        "states": chain.len(),
+        "comparisons": count,
+    });
+    Ok(serde_json::to_string_pretty(&value)? + "\n")
+}

@@ -1,0 +1,124 @@
+//! Trees of results directories, as `fwdlab import` makes them of an archive.
+
+mod overview;
+
+use std::path::{Path, PathBuf};
+
+use fwdlab_compare::{self as compare, CompareError, Compared, Format, Options};
+use fwdlab_results::JOURNAL_FILE;
+use serde_json::{Value, json};
+
+pub use overview::{Line, Overview};
+
+/// A results directory in a tree.
+pub struct Place {
+    /// The directory.
+    pub dir: PathBuf,
+    /// Its path below the root, or the root's name where it is the root itself.
+    pub name: PathBuf,
+}
+
+/// Results directories at or below `root`, in the order of their paths.
+pub fn below(root: &Path) -> Vec<Place> {
+    let mut places = Vec::new();
+    collect(root, root, &mut places);
+    places
+}
+
+fn collect(root: &Path, dir: &Path, places: &mut Vec<Place>) {
+    if dir.join(JOURNAL_FILE).is_file() {
+        let relative = dir.strip_prefix(root).unwrap_or(dir);
+        let name = || PathBuf::from(root.file_name().unwrap_or_default());
+        let name = if relative.as_os_str().is_empty() { name() } else { relative.to_owned() };
+        places.push(Place { dir: dir.to_owned(), name });
+        return;
+    }
+    let Ok(entries) = std::fs::read_dir(dir) else { return };
+    let mut dirs: Vec<PathBuf> = entries
+        .flatten()
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+        .map(|entry| entry.path())
+        .collect();
+    dirs.sort();
+    for own in dirs {
+        collect(root, &own, places);
+    }
+}
+
+/// The results directories of `roots`, when one of these is no results directory itself but has some
+/// below it.
+pub fn of(roots: &[PathBuf]) -> Option<Vec<Place>> {
+    let is_tree = |root: &PathBuf| root.is_dir() && !root.join(JOURNAL_FILE).is_file();
+    if !roots.iter().all(|root| root.is_dir()) || !roots.iter().any(is_tree) {
+        return None;
+    }
+    let places: Vec<Place> = roots.iter().flat_map(|root| below(root)).collect();
+    (!places.is_empty()).then_some(places)
+}
+
+/// Each results directory of a tree by itself.
+pub struct Trees {
+    each: Vec<(PathBuf, Result<Compared, CompareError>)>,
+}
+
+impl Trees {
+    /// Compares the variants of each.
+    pub fn compare(places: &[Place], options: &Options) -> Self {
+        let own = |place: &Place| {
+            let options = Options { sources: vec![place.dir.clone()], ..options.clone() };
+            (place.name.clone(), compare::compare(&options, &mut std::io::empty()))
+        };
+        Self { each: places.iter().map(own).collect() }
+    }
+
+    /// What could be compared.
+    pub fn compared(&self) -> impl Iterator<Item = &Compared> {
+        self.each.iter().filter_map(|(_, own)| own.as_ref().ok())
+    }
+
+    /// In a form; `None` for those that show one directory at a time.
+    ///
+    /// # Errors
+    /// When rows cannot be encoded.
+    pub fn render(&self, format: Format) -> anyhow::Result<Option<String>> {
+        Ok(Some(match format {
+            Format::Text => self.overview().text(),
+            Format::Markdown => self.overview().markdown(),
+            Format::Json => serde_json::to_string_pretty(&self.json())? + "\n",
+            Format::Csv => self.csv()?,
+            Format::Benchstat | Format::Ministat => return Ok(None),
+        }))
+    }
+
+    /// A line for each directory.
+    pub fn overview(&self) -> Overview {
+        Overview::of(self.each.iter().map(|(name, own)| Line::of(name, own.as_ref())).collect())
+    }
+
+    fn json(&self) -> Value {
+        let of = |(name, own): &(PathBuf, Result<Compared, CompareError>)| match own {
+            Ok(compared) => json!({ "directory": name, "compared": compared }),
+            Err(error) => json!({ "directory": name, "error": error.to_string() }),
+        };
+        Value::Array(self.each.iter().map(of).collect())
+    }
+
+    fn csv(&self) -> anyhow::Result<String> {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let mut has_head = false;
+        for (name, own) in &self.each {
+            let Ok(compared) = own else { continue };
+            let bytes = compare::render(compared, Format::Csv)?;
+            let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(&bytes[..]);
+            for (row, record) in reader.records().enumerate() {
+                let first = if row == 0 { "directory".into() } else { name.to_string_lossy() };
+                if row > 0 || !has_head {
+                    let record = record?;
+                    writer.write_record(std::iter::once(first.as_ref()).chain(&record))?;
+                }
+            }
+            has_head = true;
+        }
+        Ok(String::from_utf8(writer.into_inner()?)?)
+    }
+}

@@ -1,0 +1,204 @@
+//! Many results at once as a user sees them: trees of imported directories, several machines, and
+//! years of results.
+#![cfg(target_os = "linux")]
+
+mod lab;
+
+use std::fs;
+use std::path::Path;
+
+use lab::{Lab, text};
+use serde_json::Value;
+
+/// A published page's results, imported by an earlier version.
+fn imported(to: &Path) {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/old-results/imported");
+    fs::create_dir_all(to).expect("a writable directory");
+    fs::copy(golden.join("trials.jsonl"), to.join("trials.jsonl")).expect("a readable journal");
+}
+
+#[test]
+fn a_tree_of_results_has_a_line_for_each_directory() {
+    let lab = Lab::new("");
+    for place in ["imp/apu/one", "imp/apu/two", "imp/xeon/three"] {
+        imported(&lab.path(place));
+    }
+    let compared = lab.fwdlab(&["compare", "imp"]);
+    let stdout = text(&compared.stdout);
+    assert_eq!(compared.status.code(), Some(0), "{stdout}{}", text(&compared.stderr));
+    assert!(stdout.starts_with("3 results directories, "), "{stdout}");
+    let rows = |text: &str| {
+        text.lines().filter(|l| l.starts_with("apu/") || l.starts_with("xeon/")).count()
+    };
+    assert_eq!(rows(&stdout), 3, "{stdout}");
+
+    let json = lab.fwdlab(&["compare", "imp", "--format", "json"]);
+    let all: Value = serde_json::from_str(&text(&json.stdout)).expect("JSON");
+    let names: Vec<&str> = all
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|own| own["directory"].as_str())
+        .collect();
+    assert_eq!(names, ["apu/one", "apu/two", "xeon/three"]);
+    let csv = text(&lab.fwdlab(&["compare", "imp", "--format", "csv"]).stdout);
+    let heads = csv.lines().filter(|line| line.starts_with("directory,")).count();
+    assert_eq!((heads, (csv.lines().count() - 1) % 3), (1, 0), "{csv}");
+    let refused = lab.fwdlab(&["compare", "imp", "--format", "ministat"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("one results directory at a time"));
+    let gated = lab.fwdlab(&["compare", "imp", "--fail-on", "inconclusive", "--fail-on", "slower"]);
+    assert!(matches!(gated.status.code(), Some(0 | 1)), "{}", text(&gated.stderr));
+
+    let report = lab.fwdlab(&["report", "imp"]);
+    assert_eq!(report.status.code(), Some(0), "{}", text(&report.stderr));
+    assert_eq!(text(&report.stdout), stdout);
+    assert!(lab.path("imp/xeon/three/README.md").is_file());
+    let check = lab.fwdlab(&["report", "--check", "imp"]);
+    assert_eq!(check.status.code(), Some(0), "{}", text(&check.stdout));
+    fs::write(lab.path("imp/apu/two/README.md"), "edited").expect("a writable file");
+    assert_eq!(lab.fwdlab(&["report", "--check", "imp"]).status.code(), Some(1));
+}
+
+/// Logs of rate searches, five of each image, around so many Mb/s.
+fn searches(raw: &Path, images: [(&str, f64); 2]) {
+    fs::create_dir_all(raw).expect("a writable directory");
+    for (image, found) in images {
+        for run in 1..=5u32 {
+            let found = found + f64::from(run) / 10.0;
+            let log = format!(
+                "CMD on h: pkt-gen -f tx -l 60 -s 198.18.10.1:2000-198.18.10.20 \
+                 -d 198.19.10.1:2000-198.19.10.100\nIteration 1\n  - Offering load = 100 Mb/s\n\
+                 Estimated Equilibrium Ethernet throughput= {found} Mb/s (maximum value seen: {} Mb/s)\n",
+                found + 1.0
+            );
+            fs::write(raw.join(format!("bench.{image}.inet4.{run}.sender")), log).expect("a log");
+        }
+    }
+}
+
+/// Only the sender of a rate search is logged: nobody counted flows, and nothing failed.
+#[test]
+fn a_rate_search_of_which_only_the_sender_is_logged_has_no_failed_check() {
+    let lab = Lab::new("");
+    let raw = lab.path("archive/Atom_4Cores/nic/ipsec/results/fbsd12/RAW");
+    searches(&raw, [("r320657", 55.0), ("r320657D1", 60.0)]);
+    let import = lab.fwdlab(&["import", "archive", "-o", "imp"]);
+    assert!(text(&import.stdout).contains("0 failed"), "{}", text(&import.stdout));
+    let report = lab.fwdlab(&["report", "imp"]);
+    assert_eq!(report.status.code(), Some(0), "{}", text(&report.stderr));
+    let place = "imp/Atom_4Cores/nic/ipsec/results/fbsd12/README.md";
+    let page = fs::read_to_string(lab.path(place)).expect("a report");
+    assert!(page.contains("flows seen: 2,000 planned; no receiver was logged"), "{page}");
+    assert!(!page.contains("FAILED"), "{page}");
+}
+
+/// 40 revisions of two configurations; pf is 5 % slower from r301000 on.
+fn year(root: &Path) {
+    let dir = root.join("Atom_C2558_4Cores/Intel_i350/firewalls/results/fbsd.2017");
+    fs::create_dir_all(&dir).expect("a writable directory");
+    for at in 0..40u32 {
+        for (configuration, base) in [("forwarding", 826_000.0), ("pf-statefull", 512_000.0)] {
+            let is_slower = configuration == "pf-statefull" && at >= 20;
+            let level = base * if is_slower { 0.95 } else { 1.0 };
+            let run = |n: u32| level * (1.0 + f64::from((at * 7 + n * 3) % 9) * 0.001);
+            let lines: String = (0..5).map(|n| format!("{}\n", run(n))).collect();
+            fs::write(dir.join(format!("{}.{configuration}.pps", 300_000 + at * 50)), lines)
+                .expect("a writable directory");
+        }
+    }
+}
+
+#[test]
+fn a_year_is_watched_and_what_is_known_passes() {
+    let lab = Lab::new("");
+    year(&lab.path("archive"));
+    let watch =
+        |more: &[&str]| lab.fwdlab(&[&["history", "archive", "--store", "h.jsonl"], more].concat());
+    let failed = watch(&["--fail-on", "regression", "--output", "pages"]);
+    assert_eq!(failed.status.code(), Some(1), "{}", text(&failed.stderr));
+    for name in ["history.html", "README.md"] {
+        assert!(lab.path("pages").join(name).is_file(), "{name}");
+    }
+    let points = fs::read_to_string(lab.path("h.jsonl")).expect("a store");
+    assert_eq!(points.lines().count(), 80);
+    let github = watch(&["--format", "github-action-benchmark"]);
+    let github: Value = serde_json::from_str(&text(&github.stdout)).expect("JSON");
+    let first = &github["customBiggerIsBetter"][0];
+    assert!(first["name"].is_string() && first["value"].as_f64() > Some(0.0), "{first}");
+    let bencher: Value =
+        serde_json::from_str(&text(&watch(&["--format", "bencher"]).stdout)).expect("JSON");
+    let measures = bencher.as_object().expect("an object").values();
+    assert!(measures.into_iter().all(|own| own["throughput"]["value"].is_number()), "{bencher}");
+    let otava = text(&watch(&["--format", "otava"]).stdout);
+    assert_eq!((otava.lines().count(), otava.starts_with("time,commit,")), (41, true), "{otava}");
+
+    let json: Value =
+        serde_json::from_str(&text(&watch(&["--format", "json"]).stdout)).expect("JSON");
+    let alert = &json["alerts"][0];
+    assert_eq!((&alert["first_changed"], &alert["state"]), (&"301000".into(), &"open".into()));
+    let id = alert["id"].as_str().expect("an id");
+    let empty = ["history", "ack", id, "--reason", " ", "--store", "h.jsonl"];
+    assert_eq!(lab.fwdlab(&empty).status.code(), Some(2));
+    let known = ["history", "ack", id, "--reason", "pf got a lock", "--store", "h.jsonl"];
+    assert_eq!(lab.fwdlab(&known).status.code(), Some(0));
+    let passed = watch(&["--fail-on", "regression"]);
+    assert_eq!(passed.status.code(), Some(0), "{}", text(&passed.stdout));
+    assert!(text(&passed.stdout).contains("pf got a lock"), "{}", text(&passed.stdout));
+    // nothing was added twice
+    assert_eq!(fs::read_to_string(lab.path("h.jsonl")).expect("a store").lines().count(), 81);
+}
+
+/// What `--confirm` runs stands for a second measurement: here it reads one that was made.
+#[test]
+fn a_change_that_is_not_confirmed_is_not_reported() {
+    for (after, code) in [(55.0, 1), (60.0, 0)] {
+        let lab = Lab::new("");
+        year(&lab.path("archive"));
+        searches(&lab.path("again/RAW"), [("300950", 60.0), ("301000", after)]);
+        let command = format!(
+            "echo $FWDLAB_BEFORE $FWDLAB_AFTER $FWDLAB_SERIES >> asked; exec {} import again \
+             -o \"$FWDLAB_RESULTS\"",
+            env!("CARGO_BIN_EXE_fwdlab")
+        );
+        let watch = ["history", "archive", "--store", "h.jsonl", "--fail-on", "regression"];
+        for _ in 0..2 {
+            let output = lab.fwdlab(&[&watch[..], &["--confirm", &command]].concat());
+            let said = text(&output.stdout) + &text(&output.stderr);
+            assert_eq!(output.status.code(), Some(code), "{said}");
+            assert!(said.contains("confirmed") || said.contains("measured again"), "{said}");
+        }
+        let asked = fs::read_to_string(lab.path("asked")).expect("what was asked");
+        assert_eq!(asked.lines().count(), 1, "it is asked once: {asked}");
+        assert!(asked.starts_with("300950 301000 ") && asked.contains("pf-statefull"), "{asked}");
+    }
+}
+
+/// The published machines with one change, read together.
+#[test]
+fn the_seeds_machines_are_put_together() {
+    let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/netbenches");
+    if !seeds.is_dir() {
+        println!("SKIPPED: the_seeds_machines_are_put_together: no {}", seeds.display());
+        return;
+    }
+    let lab = Lab::new("");
+    let import = lab.fwdlab(&["import", &seeds.to_string_lossy(), "-o", "imp"]);
+    assert_eq!(import.status.code(), Some(0), "{}", text(&import.stderr));
+    let dirs = [
+        "imp/Atom_C2758_8Cores/Chelsio_T540-CR/firewalls/results/fbsd13-r368287.D27401v4",
+        "imp/AMD_GX-412TC_4Cores/Intel_i210AT/firewalls/results/fbsd13-r368606.D27401v4",
+        "imp/AMD_GX-412TC_4Cores/Intel_i210AT/firewalls/results/fbsd13-D27401",
+    ];
+    let report = lab.fwdlab(&[&["report"], &dirs[..], &["-o", "all", "--mixed"]].concat());
+    assert_eq!(report.status.code(), Some(0), "{}", text(&report.stderr));
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/machines.txt");
+    let stdout = text(&report.stdout);
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(&golden, &stdout).expect("a writable directory");
+    }
+    assert_eq!(stdout, fs::read_to_string(&golden).unwrap_or_default());
+    let page = fs::read_to_string(lab.path("all/README.md")).expect("a page");
+    assert!(page.contains("## The same change on all machines"), "{page}");
+    assert!(lab.path("all/forest-r368606D27401v4-inet4.svg").is_file());
+}

@@ -1,0 +1,165 @@
+//! `fwdlab bisect` as a user starts it, for a few comparisons: what these say depends on the machine, so
+//! answers are tested in `fwdlab-stats` and `fwdlab-campaign`, and what is around them here.
+#![cfg(target_os = "linux")]
+
+mod lab;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use lab::{Lab, text};
+use serde_json::Value;
+
+/// Its states are made from the variant called `{}`.
+const CHAIN: &str = r#"
+title = "a chain"
+device = "builtin"
+baseline = "{}"
+blocks = 1
+warmup = "10ms"
+duration = "100ms"
+interval = "10ms"
+
+[[variant]]
+name = "{}"
+set = { "net.route.algo.inet.algo" = "radix4", "fwdlab.device.extra_ns_per_frame" = "{}" }
+
+[[traffic]]
+name = "inet"
+source = "198.18.10.1-198.18.10.20:2000"
+destination = "198.19.10.1-198.19.10.100:2000"
+frame = "min"
+load = "max"
+
+[routes]
+static = ["198.18.0.0/16 via 198.18.0.203", "198.19.0.0/16 via 198.19.0.203"]
+"#;
+
+fn answer(output: &Output) -> Value {
+    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{stdout}{stderr}");
+    serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stdout}"))
+}
+
+fn left_behind(lab: &Lab) -> Vec<String> {
+    let entries = fs::read_dir(lab.dir.path()).expect("a readable directory").flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.filter(|name| name.contains(".bisect-")).collect()
+}
+
+/// The states are numbers of nanoseconds, spelled in several ways.
+#[test]
+fn a_list_is_gone_on_with_after_a_kill_and_nothing_is_left_behind() {
+    let lab = Lab::new(CHAIN);
+    fs::write(lab.path("list"), "# oldest first\n0\n0.0\n0.00\n4000\n4000.0\n")
+        .expect("a writable directory");
+    let ends = ["--good", "0", "--bad", "4000.0", "--list", "list", "--blocks", "1", "--most", "4"];
+    let arguments =
+        [&["bisect", "short.toml", "-o", "out", "--format", "json"], &ends[..]].concat();
+    let mut first = lab.command(&arguments);
+    let mut first = first.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+    let journal = lab.path("out/bisect.jsonl");
+    let lines = || fs::read_to_string(&journal).unwrap_or_default().lines().count();
+    let start = Instant::now();
+    while lines() < 2 && start.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    first.kill().expect("a running process");
+    first.wait().expect("an ended process");
+    let before = lines();
+    assert!(before >= 2, "nothing was measured");
+    // as if the kill had come in the middle of a comparison
+    fs::write(lab.path(".short.toml.bisect-4194999.toml"), "").expect("a writable directory");
+    // the comparison in which the kill came may still be ending
+    let mut output = lab.fwdlab(&arguments);
+    while text(&output.stderr).contains("another run is writing")
+        && start.elapsed() < Duration::from_secs(120)
+    {
+        std::thread::sleep(Duration::from_millis(100));
+        output = lab.fwdlab(&arguments);
+    }
+    assert!(text(&output.stderr).contains("going on in out"), "{}", text(&output.stderr));
+    let answer = answer(&output);
+    assert_eq!(answer["states"], 5, "{answer}");
+    assert!(lines() > before, "{answer}");
+    assert_eq!(answer["comparisons"].as_u64(), Some(lines() as u64 - 1), "{answer}");
+    assert_eq!(left_behind(&lab), Vec::<String>::new());
+}
+
+fn git(repository: &Path, arguments: &[&str]) -> String {
+    let mut command = Command::new("git");
+    command.arg("-C").arg(repository).args(arguments);
+    for (name, value) in [
+        ("GIT_AUTHOR_NAME", "a"),
+        ("GIT_AUTHOR_EMAIL", "a@example.org"),
+        ("GIT_COMMITTER_NAME", "a"),
+        ("GIT_COMMITTER_EMAIL", "a@example.org"),
+        ("GIT_CONFIG_GLOBAL", "/dev/null"),
+    ] {
+        command.env(name, value);
+    }
+    let output = command.output().expect("git");
+    assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+    text(&output.stdout).trim().to_owned()
+}
+
+#[test]
+fn a_repository_is_bisected_and_goes_back_to_its_branch() {
+    let template = CHAIN.replace(", \"fwdlab.device.extra_ns_per_frame\" = \"{}\"", "");
+    let lab = Lab::new(&template);
+    let repository = lab.path("repository");
+    fs::create_dir(&repository).expect("a writable directory");
+    git(&repository, &["init", "--quiet", "--initial-branch", "trunk"]);
+    let mut commits = Vec::new();
+    for (number, extra) in ["0", "0", "0", "0", "4000", "4000"].iter().enumerate() {
+        fs::write(repository.join("extra"), extra).expect("a writable directory");
+        fs::write(repository.join("number"), number.to_string()).expect("a writable directory");
+        git(&repository, &["add", "-A"]);
+        git(&repository, &["commit", "--quiet", "-m", &format!("change {number}")]);
+        commits.push(git(&repository, &["rev-parse", "HEAD"]));
+    }
+    let make = "echo \"set = { \\\"fwdlab.device.extra_ns_per_frame\\\" = \
+                $(cat repository/extra) }\" > \"$FWDLAB_VARIANT\"; echo $FWDLAB_STATE >> made";
+    let arguments = [
+        "bisect",
+        "short.toml",
+        "-o",
+        "out",
+        "--blocks",
+        "1",
+        "--most",
+        "4",
+        "--git",
+        "repository",
+    ];
+    let ends = ["--good", "trunk~5", "--bad", "trunk", "--command", make, "--format", "json"];
+    let output = lab.fwdlab(&[&arguments[..], &ends[..]].concat());
+    let answer = answer(&output);
+    assert_eq!(answer["states"], 6, "{answer}");
+    // the command's settings reached both states
+    let first = fs::read_dir(lab.path("out")).expect("comparisons").flatten().map(|own| own.path());
+    let first = first.filter(|path| path.is_dir() && path.to_string_lossy().contains("001-"));
+    let derived = fs::read_to_string(first.last().expect("one").join("experiment.toml"));
+    let derived: toml::Table = derived.expect("an experiment").parse().expect("TOML");
+    let extra =
+        |at: usize| derived["variant"][at]["set"]["fwdlab.device.extra_ns_per_frame"].clone();
+    assert_eq!((extra(0), extra(1)), (toml::Value::Integer(0), toml::Value::Integer(4000)));
+    assert_eq!(derived["variant"][1]["name"].as_str(), Some(commits[5].as_str()));
+    assert!(text(&output.stderr).contains("(change 5)"), "{}", text(&output.stderr));
+    // each state was made ready once, and the branch is back
+    let made = fs::read_to_string(lab.path("made")).expect("what the command wrote");
+    let mut once: Vec<&str> = made.lines().collect();
+    once.sort_unstable();
+    once.dedup();
+    assert_eq!(once.len(), made.lines().count(), "{made}");
+    assert_eq!(git(&repository, &["rev-parse", "--abbrev-ref", "HEAD"]), "trunk");
+    assert_eq!(left_behind(&lab), Vec::<String>::new());
+    // work that a checkout could lose is not touched
+    fs::write(repository.join("extra"), "mine").expect("a writable directory");
+    let refused = lab.fwdlab(&[&arguments[..], &ends[..]].concat());
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("commit or stash"), "{}", text(&refused.stderr));
+    assert_eq!(fs::read_to_string(repository.join("extra")).expect("a file"), "mine");
+}

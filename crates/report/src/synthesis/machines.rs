@@ -1,0 +1,258 @@
+//! One change on all machines: what each says, and what they say together as random effects.
+//!
+//! A machine counts once: results of the same machine are repeats, of which the first counts. What
+//! was no comparison, or an invalid one (all of the load was forwarded), says nothing and is named.
+
+use std::fmt::Write as _;
+
+use fwdlab_claims::claim::VerdictClaim;
+use fwdlab_claims::units;
+use fwdlab_stats::distribution::normal_quantile;
+use fwdlab_stats::machines::{Figure, Synthesis as Together, synthesis};
+use fwdlab_stats::{Comparison, Confidence, Verdict};
+
+use super::Synthesis;
+use fwdlab_figures::text_table::{Side, TextTable};
+use fwdlab_figures::{Canvas, Estimate, Forest, ForestRow};
+
+/// What this is, below each plot.
+const LEGEND: &str = "Each machine with its 95 % interval. Together: random effects (Paule and Mandel, \
+                      Hartung and Knapp), each machine with an effect of its own; the next machine lies in \
+                      the prediction interval, which needs three.";
+
+/// A change, beside the same baseline, on several machines.
+pub(super) struct Change<'a> {
+    /// Name of the traffic.
+    pub traffic: &'a str,
+    /// Name of the variant.
+    pub variant: &'a str,
+    /// Machines that have a figure.
+    machines: Vec<Machine<'a>>,
+    /// Machines that have none, and why.
+    silent: Vec<(&'a str, &'static str)>,
+    /// All that have a figure.
+    together: Option<Together>,
+    margin: f64,
+}
+
+/// What one machine says.
+struct Machine<'a> {
+    label: &'a str,
+    estimate: Estimate,
+    figure: Figure,
+    /// Nanoseconds saved of those per frame.
+    saved: String,
+    word: &'static str,
+}
+
+/// The changes that at least two machines have a figure of.
+pub(super) fn changes(all: &Synthesis) -> Vec<Change<'_>> {
+    let mut found = Vec::new();
+    for traffic in all.traffics() {
+        for variant in all.variants() {
+            let own = change(all, traffic, variant);
+            found.extend(Some(own).filter(|own| own.machines.len() > 1));
+        }
+    }
+    found
+}
+
+fn change<'a>(all: &'a Synthesis, traffic: &'a str, variant: &'a str) -> Change<'a> {
+    let (mut machines, mut silent) = (Vec::new(), Vec::new());
+    let mut seen: Vec<&str> = Vec::new();
+    let mut margin = 0.0;
+    let mut baseline = None;
+    for column in &all.columns {
+        let Some(verdict) = column.verdict(traffic, variant) else { continue };
+        let label = column.label.as_str();
+        match (machine(label, verdict), seen.contains(&column.machine.as_str())) {
+            (_, true) => silent.push((label, "the same machine again")),
+            _ if baseline.is_some_and(|name| name != verdict.baseline) => {
+                silent.push((label, "another baseline"));
+            }
+            (Err(why), _) => silent.push((label, why)),
+            (Ok(own), _) => {
+                seen.push(&column.machine);
+                baseline = Some(verdict.baseline.as_str());
+                margin = verdict.margin;
+                machines.push(own);
+            }
+        }
+    }
+    let figures: Vec<Figure> = machines.iter().map(|own| own.figure).collect();
+    let together = synthesis(&figures, Confidence::USUAL).ok();
+    Change { traffic, variant, machines, silent, together, margin }
+}
+
+fn machine<'a>(label: &'a str, verdict: &'a VerdictClaim) -> Result<Machine<'a>, &'static str> {
+    let comparison = verdict.comparison().ok_or("nothing to compare")?;
+    if matches!(verdict.verdict, Verdict::Invalid { .. }) {
+        return Err("its comparison is invalid");
+    }
+    let estimate = estimate(comparison);
+    let error = error(comparison);
+    if !(error.is_finite() && error > 0.0) {
+        return Err("its interval has no width");
+    }
+    let saved = verdict.saved.as_ref().map_or_else(String::new, |own| {
+        format!("{} of {} ns", units::ns_fine(own.ns), units::ns(own.baseline_ns))
+    });
+    let figure = Figure { effect: comparison.estimate, error };
+    Ok(Machine { label, estimate, figure, saved, word: verdict.verdict.word() })
+}
+
+fn estimate(comparison: &Comparison) -> Estimate {
+    Estimate {
+        estimate: comparison.estimate.percent(),
+        low: comparison.interval95.low.percent(),
+        high: comparison.interval95.high.percent(),
+    }
+}
+
+/// Standard error of the logarithm, from the interval. Student's interval of few runs is wider than a
+/// normal one, so this errs to the larger side.
+fn error(comparison: &Comparison) -> f64 {
+    let half = (comparison.interval95.high.ln() - comparison.interval95.low.ln()) / 2.0;
+    half / normal_quantile(0.5 + comparison.confidence.share() / 2.0)
+}
+
+impl Change<'_> {
+    /// Its heading.
+    pub fn title(&self) -> String {
+        format!("{}, {}: {} machines", self.traffic, self.variant, self.machines.len())
+    }
+
+    /// What all say together, in a sentence.
+    pub fn sentence(&self) -> String {
+        let Some(all) = &self.together else {
+            return "the machines cannot be put together".to_owned();
+        };
+        let interval = |low: f64, high: f64| units::percent_interval(low, high);
+        let next = match all.next {
+            Some(next) => format!(
+                "the next machine lies in {}",
+                interval(next.low.percent(), next.high.percent())
+            ),
+            None => "two machines say nothing about a third".to_owned(),
+        };
+        let mut text = format!(
+            "together {} {}; machines differ by {:.1} % (p of being alike {}); {next}",
+            units::signed_percent(all.estimate.percent()),
+            interval(all.interval.low.percent(), all.interval.high.percent()),
+            100.0 * all.between.exp_m1(),
+            units::p_value(all.same_p),
+        );
+        if !self.silent.is_empty() {
+            let each: Vec<String> =
+                self.silent.iter().map(|(label, why)| format!("{label} ({why})")).collect();
+            let _ = write!(text, "; left out: {}", each.join(", "));
+        }
+        text
+    }
+
+    /// A row for each machine, then all together, then the next.
+    pub fn table(&self) -> TextTable {
+        let head = format!("{}, {}", self.traffic, self.variant);
+        let mut table = TextTable::new([
+            (head, Side::Left),
+            ("change".to_owned(), Side::Left),
+            ("ns per frame saved".to_owned(), Side::Left),
+        ]);
+        for own in &self.machines {
+            table.row(vec![own.label.to_owned(), percent(own.estimate), own.saved.clone()]);
+        }
+        if let Some(all) = &self.together {
+            table.row(vec!["together".to_owned(), percent(of(all))]);
+            if let Some(next) = all.next {
+                let next = units::percent_interval(next.low.percent(), next.high.percent());
+                table.row(vec!["next machine".to_owned(), next]);
+            }
+        }
+        table
+    }
+
+    /// The forest plot.
+    pub fn plot(&self) -> Canvas {
+        let row = |name: &str, colour, estimate, text: String, detail: String| ForestRow {
+            traffic: self.traffic.to_owned(),
+            variant: short(name),
+            colour,
+            deciding: Some(estimate),
+            other: None,
+            text,
+            detail,
+        };
+        let mut rows: Vec<ForestRow> = Vec::new();
+        for own in &self.machines {
+            let text = format!("{} {}", own.word, units::signed_percent(own.estimate.estimate));
+            rows.push(row(own.label, 1, own.estimate, text, own.saved.clone()));
+        }
+        if let Some(all) = &self.together {
+            let own = of(all);
+            rows.push(row("together", 2, own, units::signed_percent(own.estimate), range(own)));
+            if let Some(next) = all.next {
+                let (low, high) = (next.low.percent(), next.high.percent());
+                let own = Estimate { low, high, ..own };
+                rows.push(row("next machine", 3, own, range(own), "prediction".to_owned()));
+            }
+        }
+        fwdlab_figures::forest(&Forest {
+            title: self.title(),
+            margin_percent: self.margin * 100.0,
+            rows,
+            caption: "Together: random effects; the next machine: prediction interval.".to_owned(),
+        })
+    }
+}
+
+fn of(all: &Together) -> Estimate {
+    Estimate {
+        estimate: all.estimate.percent(),
+        low: all.interval.low.percent(),
+        high: all.interval.high.percent(),
+    }
+}
+
+fn range(own: Estimate) -> String {
+    units::percent_interval(own.low, own.high)
+}
+
+fn percent(own: Estimate) -> String {
+    format!("{} {}", units::signed_percent(own.estimate), range(own))
+}
+
+/// A name that fits beside the plot.
+fn short(name: &str) -> String {
+    const MOST: usize = 24;
+    if name.chars().count() <= MOST {
+        return name.to_owned();
+    }
+    name.chars().take(MOST - 1).chain(['…']).collect()
+}
+
+/// The tables of all changes as text, for a terminal.
+pub fn text(all: &Synthesis) -> String {
+    let mut text = String::new();
+    for own in changes(all) {
+        text.push_str(&own.table().plain());
+        let _ = writeln!(text, "=> {}\n", own.sentence());
+    }
+    text
+}
+
+/// The section of the page in Markdown; empty where no change is on two machines.
+pub(super) fn markdown(changes: &[Change<'_>], file: impl Fn(&Change<'_>) -> String) -> String {
+    let mut text = String::new();
+    for own in changes {
+        if text.is_empty() {
+            text.push_str("## The same change on all machines\n\n");
+        }
+        let _ = writeln!(text, "![{}]({})\n", own.title(), file(own));
+        let _ = writeln!(text, "{}", own.table().markdown());
+        let _ = writeln!(text, "=> {}\n", own.sentence());
+    }
+    if !text.is_empty() {
+        let _ = writeln!(text, "{LEGEND}\n");
+    }
+    text
+}
