@@ -57,7 +57,11 @@ impl Experiment {
             return Ok(());
         }
         match self.traffics.iter().find_map(|t| {
-            let gap = t.ends().find_map(|ends| first_gap(&ends.1, &self.routes.fixed))?;
+            let gap = t.ends().find_map(|(source, destination)| {
+                let back = t.direction.is_both().then_some(source);
+                let mut ends = std::iter::once(destination).chain(back);
+                ends.find_map(|end| first_gap(&end, &self.routes.fixed))
+            })?;
             Some((t, gap))
         }) {
             None => Ok(()),

@@ -256,6 +256,7 @@ fn read_experiment(
     }
     check::churn(churn.as_ref(), asked, &routes, findings);
     check::load_of_measure(&placed, findings);
+    check::both_ways(&placed, churn.is_some(), findings);
     let wanted =
         check::Wanted { latency: latency == Some(true), churn: churn.is_some(), placed: &placed };
     check::abilities(named, devices, &wanted, findings);

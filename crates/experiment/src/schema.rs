@@ -30,6 +30,8 @@ pub struct Abilities {
     pub replays_captures: bool,
     /// Changes routes while frames flow.
     pub changes_routes: bool,
+    /// Sends frames both ways at once.
+    pub sends_both_ways: bool,
     /// The longest frame that it sends, FCS included, in bytes.
     pub longest_frame_bytes: u16,
 }
@@ -44,6 +46,7 @@ impl Abilities {
         mixes_lengths: true,
         replays_captures: true,
         changes_routes: true,
+        sends_both_ways: true,
         longest_frame_bytes: u16::MAX,
     };
 
@@ -56,6 +59,7 @@ impl Abilities {
         mixes_lengths: false,
         replays_captures: false,
         changes_routes: false,
+        sends_both_ways: false,
         longest_frame_bytes: 1_518,
     };
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::interval::median;
 use crate::{
-    About, Calibration, Failure, Family, Interval, KNOWN_MARK, Measure, Measured, TestbedMark,
+    About, Calibration, Failure, Family, Interval, KNOWN_MARK, Measure, Measured, TestbedMark, Way,
 };
 
 /// The version of the journal's schema that this build writes and the newest
@@ -223,6 +223,18 @@ impl Trial {
             self.measured.intervals.iter().enumerate().skip(steady.first).take(steady.count);
         let kept = window.filter(|(index, _)| !steady.skipped.contains(index));
         kept.map(|(_, interval)| *interval).collect()
+    }
+
+    /// Frames of one way received a second in the steady intervals; `None` without any.
+    pub fn way_pps(&self, way: &Way) -> Option<f64> {
+        let steady = self.steady.as_ref()?;
+        let own = |at: usize| {
+            Some(Interval { rx: *way.rx.get(at)?, ..*self.measured.intervals.get(at)? })
+        };
+        let window = steady.first..steady.first.saturating_add(steady.count);
+        let kept = window.filter(|at| !steady.skipped.contains(at));
+        let own: Vec<Interval> = kept.map_while(own).collect();
+        Interval::rate(&own, |interval| interval.rx)
     }
 
     /// Device cost in busy nanoseconds per frame: the median over the steady
