@@ -9,7 +9,7 @@ const CHARACTER: f64 = 7.2;
 pub const ROW: f64 = 18.0;
 
 /// Where each variant of a chart stands in a legend of this width, from its corner.
-fn places<'a>(chart: &'a Chart, width: f64) -> Vec<(&'a str, usize, Point)> {
+fn places(chart: &Chart, width: f64) -> Vec<(&str, usize, Point)> {
     let (mut x, mut y) = (0.0, 0.0);
     let mut places = Vec::new();
     for (name, colour) in chart.variants() {
