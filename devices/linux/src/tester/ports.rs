@@ -32,8 +32,8 @@ const PATIENCE: Duration = Duration::from_millis(100);
 
 /// One way, or both at once.
 enum Lanes {
-    One(AnyTester),
-    Both(AnyDuplex),
+    One(Box<AnyTester>),
+    Both(Box<AnyDuplex>),
 }
 
 /// A tester that is ready to send.
@@ -68,8 +68,8 @@ impl PortTester {
             (SocketKind::Packet, _) => TesterKind::AfPacket,
         };
         let lanes = match plan.way_back {
-            None => Lanes::One(AnyTester::new(&plan, &pool, out, back)?),
-            Some(_) => Lanes::Both(AnyDuplex::new(&plan, &pool, out, back)?),
+            None => Lanes::One(Box::new(AnyTester::new(&plan, &pool, out, back)?)),
+            Some(_) => Lanes::Both(Box::new(AnyDuplex::new(&plan, &pool, out, back)?)),
         };
         Ok(Self { lanes, kind })
     }
