@@ -355,6 +355,7 @@ fn wrong_frames(sides: &[Vec<&Trial>; 2]) -> Option<Finding> {
             ("with a bad TTL or hop limit", sum(|c| c.bad_ttl)),
             ("with a bad checksum", sum(|c| c.bad_checksum)),
             ("with a bad MAC address", sum(|c| c.bad_mac)),
+            ("with a changed payload", sum(|c| c.bad_payload)),
         ],
     )
 }

@@ -7,7 +7,7 @@
 //! of each interval, by the tester's thread: a third thread would take time from the two.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use fwdlab_device::energy::{Meter, Powercap};
@@ -28,7 +28,7 @@ use crate::churn::{Churning, SwitchOf};
 use crate::figures::figures;
 use crate::lanes::Lanes;
 use crate::layout::Layout;
-use crate::poll::{Metronome, poll_until};
+use crate::poll::{Metronome, Over, poll_until};
 use crate::probe::Probe;
 use crate::sampler::{Cores, Sampler};
 use crate::{BuiltinError, control, machine, setup};
@@ -326,6 +326,8 @@ impl Rings {
                 })
                 .transpose()
                 .map_err(|source| BuiltinError::Port(fwdlab_port::PortError::Thread { source }))?;
+            // Also when the tester panics: the device's thread would forward for ever.
+            let over = Over(&is_over);
             let is_pinned = pin(tester_core);
             let share = CoreShare::begin();
             // Of a load that is only tried nobody asks it.
@@ -337,7 +339,7 @@ impl Rings {
             sampler.joules = meter.and_then(Meter::joules);
             let own = Place { is_pinned, core_share: share.so_far() };
             drop(tester);
-            is_over.store(true, Ordering::Relaxed);
+            drop(over);
             let what = || BuiltinError::Thread { what: "it panicked".to_owned() };
             let place = own.and(device.join().map_err(|_| what())?);
             let churned = changes.map(|changes| changes.join().map_err(|_| what())).transpose()?;

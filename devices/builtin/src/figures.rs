@@ -21,8 +21,9 @@ pub fn checks(outcome: &Outcome) -> Checks {
         reordered: checks.reordered,
         misrouted: checks.misrouted + checks.unknown_flow,
         bad_ttl: checks.wrong_ttl,
-        bad_checksum: checks.bad_checksum + checks.bad_payload + checks.wrong_header,
+        bad_checksum: checks.bad_checksum + checks.wrong_header,
         bad_mac: checks.wrong_mac,
+        bad_payload: checks.bad_payload,
     }
 }
 
