@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The level of each crate of the design; a crate may only depend on lower levels.
-const LEVELS: [(&str, u8); 27] = [
+const LEVELS: &[(&str, u8)] = &[
     ("fwdlab-guard", 0),
     ("fwdlab-wire", 0),
     ("fwdlab-fib", 0),
@@ -118,7 +118,7 @@ fn roots_without_forbid(root: &Path) -> Result<Vec<String>> {
 
 /// Every dependency (of any kind) that does not run strictly downwards.
 fn direction_faults(metadata: &Value) -> Vec<String> {
-    let levels: BTreeMap<&str, u8> = LEVELS.into_iter().collect();
+    let levels: BTreeMap<&str, u8> = LEVELS.iter().copied().collect();
     let mut faults = Vec::new();
     let packages = metadata["packages"].as_array().map_or(&[][..], Vec::as_slice);
     for package in packages {
@@ -144,7 +144,7 @@ fn direction_faults(metadata: &Value) -> Vec<String> {
         }
     }
     for (name, _) in LEVELS {
-        if !packages.iter().any(|package| package["name"] == name) {
+        if !packages.iter().any(|package| package["name"] == *name) {
             faults.push(format!("{name} is missing from the workspace"));
         }
     }

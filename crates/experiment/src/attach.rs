@@ -1,14 +1,13 @@
 //! Gives an experiment the routes that come from elsewhere.
 
 use std::collections::{HashMap, HashSet};
-use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
 use crate::{Allowance, Endpoint, Experiment, Route, RouteSource, Traffic};
-use crate::{Error, Result};
+use crate::{Error, Result, inputs};
 use fwdlab_results::Error as ResultsError;
 use fwdlab_results::Family;
 use fwdlab_routes::Prefix;
@@ -58,7 +57,11 @@ impl Experiment {
             return Ok(());
         }
         match self.traffics.iter().find_map(|t| {
-            let gap = t.ends().find_map(|ends| first_gap(&ends.1, &self.routes.fixed))?;
+            let gap = t.ends().find_map(|(source, destination)| {
+                let back = t.direction.is_both().then_some(source);
+                let mut ends = std::iter::once(destination).chain(back);
+                ends.find_map(|end| first_gap(&end, &self.routes.fixed))
+            })?;
             Some((t, gap))
         }) {
             None => Ok(()),
@@ -91,8 +94,7 @@ impl Experiment {
 
     /// The files that the experiment names.
     fn other_files(&self) -> Vec<PathBuf> {
-        let files = self.routes_file().into_iter().chain(self.updates_file());
-        files.chain(self.capture_files()).collect()
+        self.common_files().into_iter().map(|file| inputs::place(&self.path, file)).collect()
     }
 
     /// The first of the files that it names which is not there.
@@ -238,17 +240,10 @@ fn first_gap(destination: &Endpoint, routes: &[Route]) -> Option<IpAddr> {
 fn digest(text: &str, files: &[PathBuf]) -> Result<String> {
     let mut hash = Sha256::new();
     hash.update(text.as_bytes());
-    let mut buffer = vec![0; 1 << 16];
     for file in files {
-        let mut source =
+        let source =
             fwdlab_guard::input::found(file, u64::MAX).map_err(ResultsError::io("open", file))?;
-        loop {
-            let length = source.read(&mut buffer).map_err(ResultsError::io("read", file))?;
-            if length == 0 {
-                break;
-            }
-            hash.update(&buffer[..length]);
-        }
+        inputs::feed(&mut hash, source).map_err(ResultsError::io("read", file))?;
     }
     Ok(crate::hexadecimal(&hash.finalize()))
 }

@@ -196,6 +196,13 @@ impl PerFamily for Standard {
 mod tests {
     use super::*;
 
+    fn assert_unique<F: Family>() {
+        let mut names: Vec<_> = Registry::<F>::standard().names().collect();
+        names.sort_unstable();
+        let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
+        assert_eq!(twice, None);
+    }
+
     #[test]
     fn each_name_stands_once_and_what_is_taken_out_is_gone() {
         let mut registry = Registry::<Inet>::standard();
@@ -203,9 +210,11 @@ mod tests {
         assert_eq!(error.to_string(), "there is an inet lookup algorithm `linear` already");
         registry.detach("linear").unwrap();
         assert!(registry.get("linear").is_none());
-        assert!(registry.detach("linear").unwrap_err().to_string().ends_with("radix4"));
+        let last = registry.names().last().unwrap();
+        assert!(registry.detach("linear").unwrap_err().to_string().ends_with(last));
         registry.attach(&Linear).unwrap();
         assert_eq!(registry.names().last(), Some("linear"));
-        assert_eq!(Registry::<Inet6>::standard().len(), 11);
+        assert_unique::<Inet>();
+        assert_unique::<Inet6>();
     }
 }

@@ -9,7 +9,9 @@ use std::path::Path;
 use super::notes::Notes;
 use super::{ReportError, render};
 use fwdlab_claims::verify::{Fault, Unchecked, verify};
-use fwdlab_results::{EXPERIMENT_FILE, JOURNAL_FILE, Results, SIGNATURE_FILE, TORN_FILE};
+use fwdlab_results::{
+    EXPERIMENT_FILE, JOURNAL_FILE, Results, SIGNATURE_FILE, TORN_FILE, kept_input,
+};
 
 /// Files of a results directory that are not derived, beside profiles and consoles.
 const DATA: [&str; 7] = [
@@ -97,6 +99,8 @@ pub fn check(results: &Results) -> Result<Vec<Difference>, ReportError> {
     let claims = render::claims(results)?;
     let files = render::files(results, &claims)?;
     let mut known: BTreeSet<String> = DATA.into_iter().map(str::to_owned).collect();
+    let kept = results.campaign.inputs.keys().map(|named| kept_input(named));
+    known.extend(kept.map(|file| file.to_string_lossy().into_owned()));
     for (name, wanted) in files {
         known.insert(name.clone());
         let path = dir.join(&name);

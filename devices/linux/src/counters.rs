@@ -36,20 +36,27 @@ pub(super) struct DeviceCounters {
     ports: [LinkCounters; 2],
     packets: u64,
     backlog_drops: u64,
+    /// Frames that each processor took, of all interfaces of the machine.
+    processed: Vec<(u32, u64)>,
     drops: BTreeMap<String, u64>,
 }
 
 /// What happened between two instants.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Change {
-    /// Frames handed to port 0, those that it had no room for included.
+    /// Frames handed to port 0, or to both where frames go both ways, those that they had no room for
+    /// included.
     pub(super) received: u64,
     /// Packets that reached IP.
     pub(super) packets: u64,
     /// Frames for which a processor's backlog had no room, those of other interfaces included.
     pub(super) backlog_drops: u64,
-    /// Frames sent by port 1.
+    /// Frames sent by port 1, or by both.
     pub(super) sent: u64,
+    /// Frames handed to the port where each of two ways begins, and sent by that where it ends.
+    pub(super) ways: Vec<[u64; 2]>,
+    /// Frames that each processor took, of all interfaces of the machine.
+    pub(super) processed: Vec<(u32, u64)>,
     /// Dropped by the device, by reason.
     pub(super) drops: BTreeMap<String, u64>,
 }
@@ -78,14 +85,29 @@ impl DeviceCounters {
         let packets = paired(&files[0], "Ip", "InReceives").unwrap_or(0)
             + single(&files[2], "Ip6InReceives").unwrap_or(0);
         let softnet = fs::read_to_string("/proc/net/softnet_stat").unwrap_or_default();
-        Ok(Self { ports, packets, backlog_drops: backlog_drops(&softnet), drops })
+        Ok(Self {
+            ports,
+            packets,
+            backlog_drops: backlog_drops(&softnet),
+            processed: processed(&softnet),
+            drops,
+        })
     }
 
-    /// What was added since `before`.
-    pub(super) fn since(&self, before: &Self) -> Change {
+    /// What was added since `before`, where frames went one way, or both.
+    pub(super) fn since(&self, before: &Self, is_both: bool) -> Change {
         let added = |now: u64, then: u64| now.saturating_sub(then);
-        let [input, output] = &self.ports;
-        let [input_then, output_then] = &before.ports;
+        let port = |at: usize| {
+            let (now, then) = (&self.ports[at], &before.ports[at]);
+            let full = added(now.rx_dropped, then.rx_dropped);
+            Moved {
+                received: added(now.rx_frames, then.rx_frames) + full,
+                full,
+                sent: added(now.tx_frames, then.tx_frames),
+                refused: added(now.tx_dropped, then.tx_dropped),
+            }
+        };
+        let [near, far] = [port(0), port(1)];
         let mut drops: BTreeMap<String, u64> = self
             .drops
             .iter()
@@ -94,19 +116,44 @@ impl DeviceCounters {
                 (name.clone(), added(*now, then))
             })
             .collect();
-        let full = added(input.rx_dropped, input_then.rx_dropped);
-        drops.insert("port0.rx_dropped".to_owned(), full);
-        let refused = added(output.tx_dropped, output_then.tx_dropped);
-        drops.insert("port1.tx_dropped".to_owned(), refused);
+        drops.insert("port0.rx_dropped".to_owned(), near.full);
+        drops.insert("port1.tx_dropped".to_owned(), far.refused);
+        let (mut received, mut sent, mut ways) = (near.received, far.sent, Vec::new());
+        if is_both {
+            drops.insert("port1.rx_dropped".to_owned(), far.full);
+            drops.insert("port0.tx_dropped".to_owned(), near.refused);
+            (received, sent) = (received + far.received, sent + near.sent);
+            ways = vec![[near.received, far.sent], [far.received, near.sent]];
+        }
         drops.retain(|_, count| *count > 0);
         Change {
-            received: added(input.rx_frames, input_then.rx_frames) + full,
+            received,
             packets: added(self.packets, before.packets),
             backlog_drops: added(self.backlog_drops, before.backlog_drops),
-            sent: added(output.tx_frames, output_then.tx_frames),
+            sent,
+            ways,
+            processed: self
+                .processed
+                .iter()
+                .map(|&(cpu, now)| {
+                    let then = before.processed.iter().find(|(own, _)| *own == cpu);
+                    // The counter has 32 bits.
+                    let since =
+                        now.wrapping_sub(then.map_or(0, |then| then.1)) & u64::from(u32::MAX);
+                    (cpu, since)
+                })
+                .collect(),
             drops,
         }
     }
+}
+
+/// What a port moved, what it had no room for included.
+struct Moved {
+    received: u64,
+    full: u64,
+    sent: u64,
+    refused: u64,
 }
 
 /// A number of /proc/net/snmp or netstat.
@@ -121,6 +168,18 @@ fn paired(text: &str, protocol: &str, name: &str) -> Option<u64> {
 fn backlog_drops(text: &str) -> u64 {
     let second = |line: &str| u64::from_str_radix(line.split_whitespace().nth(1)?, 16).ok();
     text.lines().filter_map(second).sum()
+}
+
+/// The first hexadecimal number of each processor's line, by its number: the thirteenth of the line,
+/// since Linux 5.10, before which lines stand in the order of processors.
+fn processed(text: &str) -> Vec<(u32, u64)> {
+    let of = |(at, line): (usize, &str)| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let frames = u64::from_str_radix(words.first()?, 16).ok()?;
+        let cpu = words.get(12).and_then(|word| u32::from_str_radix(word, 16).ok());
+        Some((cpu.unwrap_or(at as u32), frames))
+    };
+    text.lines().enumerate().filter_map(of).collect()
 }
 
 /// A number of /proc/net/snmp6.
@@ -140,8 +199,21 @@ mod tests {
         let snmp = "Ip: Forwarding InHdrErrors\nIp: 1 42\nIcmp: InMsgs\nIcmp: 3\n";
         assert_eq!(paired(snmp, "Ip", "InHdrErrors"), Some(42));
         assert_eq!(paired(snmp, "Ip", "Missing"), None);
+        let lines = "0000000a 0 0 0 0 0 0 0 0 0 0 0 00000002 0 0\n000000ff 0 0\n";
+        assert_eq!(processed(lines), [(2, 10), (1, 255)]);
         assert_eq!(backlog_drops("00ff 0000000a 0\n01 00000001 0\n"), 11);
         assert_eq!(single("Ip6InReceives  \t 7\nIp6InNoRoutes 9\n", "Ip6InNoRoutes"), Some(9));
+    }
+
+    #[test]
+    fn what_a_processor_took_is_counted_over_the_end_of_its_counter() {
+        let at = |processed: &[(u32, u64)]| DeviceCounters {
+            processed: processed.to_vec(),
+            ..DeviceCounters::default()
+        };
+        let before = at(&[(0, 10), (1, 0xffff_fff0)]);
+        let change = at(&[(0, 25), (1, 4), (2, 7)]).since(&before, false);
+        assert_eq!(change.processed, [(0, 15), (1, 20), (2, 7)]);
     }
 
     #[test]
@@ -151,8 +223,18 @@ mod tests {
         after.ports[0] = LinkCounters { rx_frames: 90, rx_dropped: 10, ..LinkCounters::default() };
         after.ports[1] = LinkCounters { tx_frames: 85, tx_dropped: 1, ..LinkCounters::default() };
         after.drops.insert("Ip.InHdrErrors".to_owned(), 4);
-        let change = after.since(&before);
+        let change = after.since(&before, false);
         assert_eq!((change.received, change.sent), (100, 85));
         assert_eq!(change.drops.values().sum::<u64>(), 15);
+        // The way back, which nobody looks at where frames go one way only.
+        after.ports[1].rx_frames = 40;
+        after.ports[1].rx_dropped = 2;
+        after.ports[0].tx_frames = 37;
+        after.ports[0].tx_dropped = 3;
+        assert_eq!(after.since(&before, false), change);
+        let both = after.since(&before, true);
+        assert_eq!((both.received, both.sent), (142, 122));
+        assert_eq!(both.ways, [[100, 85], [42, 37]]);
+        assert_eq!(both.drops.values().sum::<u64>(), 20);
     }
 }

@@ -46,7 +46,7 @@ pub fn one_of_several(comparison: &Comparison, questions: usize) -> Option<Findi
     let has_ranks = signed_rank::least_p(comparison.n.baseline) <= needed;
     let p = comparison.normal_p.filter(|_| !has_ranks).unwrap_or(comparison.p);
     (is_proven_alone && p > needed && !is_shared_already && questions > 1)
-        .then_some(Finding::OneOfSeveral { p, comparisons: questions })
+        .then_some(Finding::OneOfSeveral { p, comparisons: questions, needed })
 }
 
 /// Whether one side alone has rare runs beyond `margin` (a fraction), or far more of them.
