@@ -1,6 +1,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use fwdlab_stats::Confidence;
+use fwdlab_stats::validity::Finding;
+
 use super::*;
 use fwdlab_stats::Method;
 use fwdlab_stats::multiple::Kind;

@@ -18,6 +18,7 @@ mod forest;
 mod legend;
 #[cfg_attr(not(feature = "png"), path = "raster/left_out.rs")]
 mod raster;
+mod room;
 mod run_order;
 mod scale;
 pub mod text_table;
@@ -31,6 +32,7 @@ pub use distribution::distribution;
 pub use error::FigureError;
 pub use forest::{Estimate, Forest, ForestRow, forest, forest_in};
 pub use raster::png;
+pub use room::Room;
 pub use run_order::{run_order, run_order_in};
 pub use theme::{DARK, LIGHT, inline_sheet, properties, sheet};
 pub use verify::verify;
@@ -39,25 +41,6 @@ use fwdlab_results::Measure;
 use fwdlab_results::Metric;
 
 use crate::text_table::wrap;
-
-/// How much room a figure has: narrow screens get a drawing of their own, whose type is as large.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Room {
-    /// A page, a file: 800 px.
-    Page,
-    /// A phone: 360 px.
-    Phone,
-}
-
-impl Room {
-    /// Its width in px.
-    pub const fn width(self) -> f64 {
-        match self {
-            Self::Page => 800.0,
-            Self::Phone => 360.0,
-        }
-    }
-}
 
 /// A caption in lines that fit below a figure of this width.
 fn caption(text: &str, width: f64) -> Vec<String> {

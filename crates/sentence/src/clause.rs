@@ -7,6 +7,7 @@ mod said;
 mod split;
 mod stance;
 
+use said::families;
 pub use said::{Percent, Sign, Stance, words};
 use std::collections::BTreeSet;
 
@@ -89,13 +90,6 @@ fn is_expectation(text: &str) -> bool {
         let before = k.checked_sub(1).map_or("", |k| words[k].1.as_str());
         WORDS.contains(&words[k].1.as_str()) && before != "as"
     })
-}
-
-/// Families named in a text.
-fn families(text: &str) -> BTreeSet<NamedFamily> {
-    text.split(|c: char| !c.is_alphanumeric())
-        .filter_map(fwdlab_netbenches::name::family_word)
-        .collect()
 }
 
 /// Whether a text claims something of all tests: in a long sentence the words

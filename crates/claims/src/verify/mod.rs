@@ -9,8 +9,10 @@ mod end;
 mod fault;
 mod plan;
 mod trial;
+mod verified;
 
 pub use fault::{Fault, Unchecked};
+pub use verified::Verified;
 
 use std::path::Path;
 
@@ -20,15 +22,6 @@ use fwdlab_experiment::{Experiment, inputs};
 use fwdlab_results::environment::{ENVIRONMENT_FILE, Environment};
 use fwdlab_results::journal::Chain;
 use fwdlab_results::{EXPERIMENT_FILE, Results, Trial};
-
-/// What came of a verification.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Verified {
-    /// What does not agree, in the order of the journal.
-    pub faults: Vec<Fault>,
-    /// What could not be looked at.
-    pub unchecked: Vec<Unchecked>,
-}
 
 /// Verifies the journal of `results` against itself and the experiment file beside it. Published
 /// results have no experiment, no order and no chain: their rates and totals alone are checked.

@@ -1,5 +1,9 @@
 //! What a clause can say: its percentages, its stance, its words.
 
+use std::collections::BTreeSet;
+
+use fwdlab_netbenches::name::NamedFamily;
+
 /// Up or down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
@@ -75,4 +79,11 @@ pub fn words(text: &str) -> Vec<(usize, String)> {
         }
     }
     found
+}
+
+/// Families named in a text.
+pub(super) fn families(text: &str) -> BTreeSet<NamedFamily> {
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter_map(fwdlab_netbenches::name::family_word)
+        .collect()
 }
