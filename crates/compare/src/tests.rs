@@ -1,12 +1,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fwdlab_stats::Confidence;
-use fwdlab_stats::validity::Finding;
-
 use super::*;
-use fwdlab_stats::Method;
 use fwdlab_stats::multiple::Kind;
+use fwdlab_stats::validity::Finding;
+use fwdlab_stats::{Confidence, Method};
 
 fn directory() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()

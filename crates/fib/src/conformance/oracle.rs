@@ -22,3 +22,21 @@ pub fn edges<F: Family>(prefix: &Prefix<F>, random: &mut Random) -> [F::Addr; 5]
     let before = (!first).successor().map_or(F::Addr::MAX, |next| !next);
     [first, last, before, after, random.addr_in(prefix)]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Inet;
+
+    #[test]
+    fn the_edges_of_a_prefix_wrap_around() {
+        let [first, last, before, after, inside] =
+            edges(&Prefix::<Inet>::DEFAULT, &mut Random::new(1));
+        assert_eq!((first, last, before, after), (0, u32::MAX, u32::MAX, 0));
+        let _any_address_is_inside = inside;
+        let net: Prefix<Inet> = "10.0.0.0/8".parse().unwrap();
+        let [_, _, before, after, inside] = edges(&net, &mut Random::new(1));
+        assert_eq!((before, after), (0x09ff_ffff, 0x0b00_0000));
+        assert!(net.contains(inside));
+    }
+}

@@ -1,4 +1,5 @@
 use std::cell::RefCell;
+use std::sync::atomic::AtomicUsize;
 
 use super::*;
 use crate::algo::{Algorithm, Change, Dump, Outcome};
