@@ -11,7 +11,19 @@ use crate::fibs::Fibs;
 /// The thread sleeps no shorter than this.
 const LEAST_SLEEP: Duration = Duration::from_millis(1);
 
-/// Owns the tables, together with the thread that rebuilds them when changes have waited for long
+/// What a [`Keeper`] keeps in step.
+pub trait Kept: Send + 'static {
+    /// Does what is due at `now`; returns when something is due again, if that is known.
+    fn sync(&mut self, now: Duration) -> Option<Duration>;
+}
+
+impl Kept for Fibs {
+    fn sync(&mut self, now: Duration) -> Option<Duration> {
+        Fibs::sync(self, now)
+    }
+}
+
+/// Owns the tables, or what has them, together with the thread that rebuilds them when changes have waited for long
 /// enough and looks for better algorithms. Readers have no part in its lock.
 ///
 /// ```
@@ -26,29 +38,29 @@ const LEAST_SLEEP: Duration = Duration::from_millis(1);
 /// assert!(!reader.lookup_ip("10.1.2.3".parse()?).is_none());
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
-pub struct Keeper {
-    shared: Arc<Shared>,
+pub struct Keeper<T: Kept = Fibs> {
+    shared: Arc<Shared<T>>,
     thread: Option<JoinHandle<()>>,
 }
 
-struct Shared {
-    state: Mutex<State>,
+struct Shared<T> {
+    state: Mutex<State<T>>,
     wake: Condvar,
     start: Instant,
 }
 
-struct State {
+struct State<T> {
     /// `None` once they have been given back.
-    fibs: Option<Fibs>,
+    kept: Option<T>,
 }
 
-impl Keeper {
+impl<T: Kept> Keeper<T> {
     /// Takes the tables, and starts the thread.
     ///
     /// # Errors
     /// When no thread can be started.
-    pub fn new(fibs: Fibs) -> io::Result<Self> {
-        let state = Mutex::new(State { fibs: Some(fibs) });
+    pub fn new(tables: T) -> io::Result<Self> {
+        let state = Mutex::new(State { kept: Some(tables) });
         let shared = Arc::new(Shared { state, wake: Condvar::new(), start: Instant::now() });
         let own = shared.clone();
         let thread = std::thread::Builder::new().name("fib".to_owned());
@@ -57,43 +69,49 @@ impl Keeper {
     }
 
     /// Changes the tables, or looks at them; what has to wait is done by the thread.
-    pub fn edit<R>(&self, edit: impl FnOnce(&mut Fibs) -> R) -> R {
+    pub fn edit<R>(&self, edit: impl FnOnce(&mut T) -> R) -> R {
         let mut state = self.shared.lock();
-        let fibs = state.fibs.as_mut().expect("invariant: only `into_fibs` takes them, by value");
-        let result = edit(fibs);
+        let tables = state.kept.as_mut().expect("invariant: only `into_inner` takes it, by value");
+        let result = edit(tables);
         drop(state);
         self.shared.wake.notify_one();
         result
     }
 
+    /// Looks at the tables; the thread is not woken for it.
+    pub fn look<R>(&self, look: impl FnOnce(&T) -> R) -> R {
+        let state = self.shared.lock();
+        look(state.kept.as_ref().expect("invariant: only `into_inner` takes it, by value"))
+    }
+
     /// Ends the thread, and gives the tables back as they are.
-    pub fn into_fibs(mut self) -> Fibs {
+    pub fn into_inner(mut self) -> T {
         self.end().expect("invariant: taken once, by value")
     }
 
-    fn end(&mut self) -> Option<Fibs> {
-        let fibs = self.shared.lock().fibs.take();
+    fn end(&mut self) -> Option<T> {
+        let tables = self.shared.lock().kept.take();
         self.shared.wake.notify_one();
         if let Some(thread) = self.thread.take() {
             // It panics only where an algorithm from outside does.
             let _ = thread.join();
         }
-        fibs
+        tables
     }
 }
 
-impl Drop for Keeper {
+impl<T: Kept> Drop for Keeper<T> {
     fn drop(&mut self) {
         self.end();
     }
 }
 
-impl Shared {
+impl<T: Kept> Shared<T> {
     fn keep(&self) {
         let mut state = self.lock();
-        while let Some(fibs) = &mut state.fibs {
+        while let Some(tables) = &mut state.kept {
             let now = self.start.elapsed();
-            let sleep = fibs.sync(now).map(|next| next.saturating_sub(now).max(LEAST_SLEEP));
+            let sleep = tables.sync(now).map(|next| next.saturating_sub(now).max(LEAST_SLEEP));
             state = match sleep {
                 Some(sleep) => {
                     let woken = self.wake.wait_timeout(state, sleep);
@@ -104,7 +122,7 @@ impl Shared {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
         // An edit that panics leaves tables that are sound, if half edited.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -139,7 +157,7 @@ mod tests {
                 std::thread::yield_now();
             }
         }
-        let fibs = keeper.into_fibs();
+        let fibs = keeper.into_inner();
         assert_eq!(fibs.inet(0).unwrap().rib().len(), ROUTES as usize);
     }
 

@@ -62,7 +62,7 @@ pub use error::FibError;
 pub use family::{Address, Family, Inet, Inet6, PerFamily};
 pub use fib::{Applied, Choice, Fib, Loaded, Pinned, Reader, Stats, SyncPolicy, Synced, Update};
 pub use fibs::Fibs;
-pub use keeper::Keeper;
+pub use keeper::{Keeper, Kept};
 pub use log::{Action, Event, Level, LogSink};
 pub use lookup::Lookup;
 pub use nexthop::{Group, GroupError, Nexthop, NexthopId, NexthopKind, NexthopTable, Target};

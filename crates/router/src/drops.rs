@@ -81,6 +81,13 @@ reasons! {
     NoSuchProtocol = "no-such-protocol",
     /// A UDP datagram to the router itself: nobody listens.
     NoSuchService = "no-such-service",
+    /// A fragment to the router itself that does not fit the others: it overlaps, is too short or
+    /// lies beyond the end. Its packet's others are lost with it (RFC 5722).
+    BadFragment = "bad-fragment",
+    /// Fragments to the router itself that gave way to newer ones.
+    ReassemblyFull = "reassembly-full",
+    /// Fragments to the router itself whose others never came.
+    ReassemblyTimeout = "reassembly-timeout",
     /// A malformed or unwanted packet to the router itself.
     NotAccepted = "not-accepted",
 }

@@ -8,6 +8,7 @@ const HOP_BY_HOP: u8 = 0;
 const ROUTING: u8 = 43;
 const FRAGMENT: u8 = 44;
 const AUTHENTICATION: u8 = 51;
+const NOTHING: u8 = 59;
 const DESTINATION: u8 = 60;
 
 /// Most extension headers of a packet that are looked through.
@@ -44,6 +45,24 @@ pub(crate) fn upper_layer(packet: &ipv6::Packet<&[u8]>) -> Option<Upper> {
         upper = Upper { protocol: header[0], at: upper.at + len };
     }
     None
+}
+
+/// Whether data that begins with this header has all headers, and the first byte of what they carry
+/// (RFC 8200, section 4.5, asks for them in the first fragment).
+pub(crate) fn has_upper_layer(first: u8, data: &[u8]) -> bool {
+    let mut upper = Upper { protocol: first, at: 0 };
+    for _ in 0..MOST {
+        let len = match (upper.protocol, data.get(upper.at + 1)) {
+            (FRAGMENT, _) => 8,
+            (AUTHENTICATION, Some(&len)) => 4 * (usize::from(len) + 2),
+            (HOP_BY_HOP | ROUTING | DESTINATION, Some(&len)) => 8 * (usize::from(len) + 1),
+            (HOP_BY_HOP | ROUTING | DESTINATION | AUTHENTICATION, None) => return false,
+            _ => return upper.at < data.len() || upper.protocol == NOTHING,
+        };
+        let Some(&next) = data.get(upper.at) else { return false };
+        upper = Upper { protocol: next, at: upper.at + len };
+    }
+    false
 }
 
 /// What the extension headers of a packet for this router come to.

@@ -54,6 +54,10 @@ impl Plane {
         let packet = checks::inet(&frame[L3..])?;
         let (destination, total) = (packet.destination(), usize::from(packet.total_length()));
         checks::inet_addresses(packet.source(), destination)?;
+        // RFC 1812, section 5.3.7: nobody else speaks from our addresses.
+        if self.is_ours_inet(packet.source()) {
+            return Err(DropReason::MartianSource.into());
+        }
         if in_group_frame {
             return Err(DropReason::UnicastInGroupFrame.into());
         }
@@ -84,6 +88,10 @@ impl Plane {
         let packet = checks::inet6(&frame[L3..])?;
         let destination = packet.destination();
         let total = ipv6::HEADER_LEN + usize::from(packet.payload_length());
+        if self.is_ours_inet6(packet.source()) || packet.source() == self.config(input).link_local()
+        {
+            return Err(DropReason::MartianSource.into());
+        }
         if self.is_local_link(input, destination) {
             return self.accept_inet6(input, frame);
         }

@@ -7,7 +7,7 @@ use fwdlab_wire::{ethernet, icmpv4, icmpv6, ipv4, ipv6};
 use crate::checks::L3;
 use crate::drops::DropReason;
 use crate::extensions::{Upper, upper_layer};
-use crate::fate::Refusal;
+use crate::fate::{Problem, Refusal};
 use crate::local::OWN_TTL;
 use crate::plane::Plane;
 use crate::redirect::REDIRECT6;
@@ -33,6 +33,7 @@ struct Message {
 fn message_inet(refusal: Refusal) -> Option<Message> {
     let (kind, code, rest) = match refusal.reason {
         DropReason::TtlExpired => (icmpv4::TIME_EXCEEDED, 0, 0),
+        DropReason::ReassemblyTimeout => (icmpv4::TIME_EXCEEDED, 1, 0),
         DropReason::NoRoute => (icmpv4::UNREACHABLE, icmpv4::CODE_NET, 0),
         DropReason::Reject | DropReason::Unresolved => (icmpv4::UNREACHABLE, icmpv4::CODE_HOST, 0),
         DropReason::Prohibited => (icmpv4::UNREACHABLE, icmpv4::CODE_PROHIBITED, 0),
@@ -56,6 +57,9 @@ fn message_inet6(refusal: Refusal) -> Option<Message> {
     const POINTER: u32 = ipv6::NEXT_HEADER as u32;
     let (kind, code, rest) = match refusal.reason {
         DropReason::TtlExpired => (icmpv6::TIME_EXCEEDED, 0, 0),
+        DropReason::ReassemblyTimeout => (icmpv6::TIME_EXCEEDED, 1, 0),
+        // Of fragments that overlap nobody is told (RFC 5722, section 4).
+        DropReason::BadFragment if refusal.problem == Problem::default() => return None,
         DropReason::NoRoute => (icmpv6::UNREACHABLE, icmpv6::CODE_NO_ROUTE, 0),
         // "If the reason for the failure is that the route to the destination is a reject route"
         DropReason::Reject => (icmpv6::UNREACHABLE, icmpv6::CODE_REJECT_ROUTE, 0),
@@ -64,7 +68,7 @@ fn message_inet6(refusal: Refusal) -> Option<Message> {
         DropReason::Unresolved => (icmpv6::UNREACHABLE, icmpv6::CODE_ADDRESS, 0),
         DropReason::TooBig => (icmpv6::PACKET_TOO_BIG, 0, refusal.mtu as u32),
         DropReason::NoSuchProtocol => (icmpv6::PARAMETER_PROBLEM, 1, POINTER),
-        DropReason::BadOptions => {
+        DropReason::BadOptions | DropReason::BadFragment => {
             (icmpv6::PARAMETER_PROBLEM, refusal.problem.code, refusal.problem.pointer)
         }
         DropReason::NoSuchService => (icmpv6::UNREACHABLE, icmpv6::CODE_PORT, 0),

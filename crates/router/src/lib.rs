@@ -10,9 +10,7 @@
 //! out, a frame for the router itself, or one counted [`DropReason`].
 //!
 //! What is not done: source routes are refused (RFC 7126); the options record route and timestamp
-//! pass without an entry of this router, which RFC 1812, sections 5.2.4.3 and 5.2.4.4, wants;
-//! fragments to the router itself are not put together; a packet that claims to come from one of the
-//! router's addresses is dropped only when it is for the router.
+//! pass without an entry of this router, which RFC 1812, sections 5.2.4.3 and 5.2.4.4, wants.
 //!
 //! Two memory ports, two routes and neighbours of each family, one frame:
 //! ```
@@ -89,6 +87,7 @@ mod fast;
 mod fate;
 mod flow;
 mod fragment;
+mod gather;
 mod general;
 mod icmp_error;
 mod interface;
@@ -96,7 +95,9 @@ mod knobs;
 mod limits;
 mod local;
 mod neighbours;
+mod own;
 mod plane;
+mod reassembly;
 mod redirect;
 mod resolve;
 mod router;

@@ -127,13 +127,15 @@ impl Plane {
         }
         self.admit()?;
         let packet = ipv4::Packet::parse(&frame[L3..]).map_err(|_| DropReason::NotAccepted)?;
-        // RFC 1812, section 5.3.7: nobody else speaks from our addresses.
-        if self.is_ours_inet(packet.source()) {
-            return Err(DropReason::MartianSource.into());
-        }
         if packet.has_more_fragments() || packet.fragment_offset() > 0 {
-            return Err(DropReason::NotAccepted.into());
+            return self.gather_inet(input, frame);
         }
+        self.deliver_inet(input, frame)
+    }
+
+    /// Hands a whole packet on by its protocol.
+    pub(crate) fn deliver_inet(&mut self, input: u8, frame: &mut Frame) -> Outcome {
+        let packet = ipv4::Packet::parse(&frame[L3..]).map_err(|_| DropReason::NotAccepted)?;
         match packet.protocol() {
             icmpv4::PROTOCOL => self.accept_icmpv4(input, frame),
             udp::PROTOCOL => Err(DropReason::NoSuchService.into()),
@@ -178,10 +180,15 @@ impl Plane {
             return Ok(self.consume());
         }
         self.admit()?;
-        if self.is_ours_inet6(packet.source()) || packet.source() == self.config(input).link_local()
-        {
-            return Err(DropReason::MartianSource.into());
+        match extensions::read(&packet) {
+            Verdict::Fragment(at) => self.gather_inet6(input, frame, at),
+            _ => self.deliver_inet6(input, frame),
         }
+    }
+
+    /// Hands a whole packet on by what its extension headers lead to.
+    pub(crate) fn deliver_inet6(&mut self, input: u8, frame: &mut Frame) -> Outcome {
+        let packet = checks::inet6(&frame[L3..])?;
         let upper = match extensions::read(&packet) {
             Verdict::Pass(upper) => upper,
             Verdict::Fragment(_) | Verdict::Drop => return Err(DropReason::NotAccepted.into()),

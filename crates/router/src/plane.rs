@@ -27,6 +27,8 @@ use crate::fate::{DROPPED, GENERAL, Hop, MAX_PORTS, Split};
 use crate::interface::{MAX_MTU, PortConfig};
 use crate::knobs::Knobs;
 use crate::limits::TokenBucket;
+use crate::own::Own;
+use crate::reassembly::{Reassembly, Whole};
 use crate::rows::{Context, Lazy, Row, sort};
 use crate::tables::View;
 use crate::waiting::Waiting;
@@ -67,6 +69,11 @@ pub(crate) struct Plane {
     pub(crate) splits: VecDeque<Split>,
     /// Frames that the router made, with their fates.
     pub(crate) made: Vec<(u8, Frame)>,
+    own: Own,
+    /// Fragments to the router itself.
+    pub(crate) reassembly: Reassembly,
+    /// What they have become, until the worker keeps house.
+    pub(crate) whole: Vec<Whole>,
 }
 
 /// What [`Plane::new`] is made of.
@@ -96,7 +103,7 @@ impl Plane {
             let vlan = config.vlan?;
             Some(((vlan.parent as u8, vlan.identifier), number))
         });
-        let vlans = vlans.collect();
+        let (vlans, own) = (vlans.collect(), Own::new(&configs));
         Self {
             ports,
             configs,
@@ -121,6 +128,9 @@ impl Plane {
             waiting: VecDeque::new(),
             splits: VecDeque::new(),
             made: Vec::new(),
+            own,
+            reassembly: Reassembly::default(),
+            whole: Vec::new(),
         }
     }
 
@@ -225,7 +235,8 @@ impl Plane {
     fn forward(&mut self, input: u8, frames: &mut [Frame]) -> usize {
         let facts = self.ports[usize::from(input)];
         let (mac, fib) = (facts.packed_mac(), facts.fib());
-        let context = Context { mac, ports: &self.ports, has_batches: self.has_batches };
+        let context =
+            Context { mac, own: &self.own, ports: &self.ports, has_batches: self.has_batches };
         let mut view = Lazy::new(&mut self.inet[usize::from(fib)]);
         let mut view6 = Lazy::new(&mut self.inet6[usize::from(fib)]);
         let (row, row6) = (&mut self.row, &mut self.row6);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fwdlab_fib::{Fib, Fibs, Prefix, Target};
+use fwdlab_fib::{Fib, Fibs, Kept, Prefix, Target};
 use fwdlab_port::{Clock, Counters as PortCounters, Port};
 use fwdlab_wire::{MacAddr, vlan};
 
@@ -171,7 +171,8 @@ impl Router {
     }
 
     /// Does what is due in all tables at `now`, a time since any fixed moment: rebuilds after
-    /// changes, looks for better algorithms. Returns when to call again, if that is known.
+    /// changes, looks for better algorithms. Returns when to call again, if that is known. Who gives
+    /// the router to a [`Keeper`](fwdlab_fib::Keeper) need not call it.
     pub fn sync(&mut self, now: Duration) -> Option<Duration> {
         self.fibs.sync(now)
     }
@@ -330,5 +331,11 @@ impl Router {
         } else {
             Err(RouterError::NoSuchPort { port, ports })
         }
+    }
+}
+
+impl Kept for Router {
+    fn sync(&mut self, now: Duration) -> Option<Duration> {
+        Router::sync(self, now)
     }
 }

@@ -10,6 +10,7 @@ use crate::facts::PortFacts;
 use crate::fast::{CHUNK, Findings, macs};
 use crate::fate::{GENERAL, MAX_PORTS};
 use crate::flow;
+use crate::own::Own;
 use crate::tables::View;
 use crate::tally::Tally;
 
@@ -269,6 +270,8 @@ fn look_up_singly<F: Family>(
 pub(crate) struct Context<'a> {
     /// The input port's MAC address, packed.
     pub(crate) mac: u64,
+    /// The router's own addresses.
+    pub(crate) own: &'a Own,
     pub(crate) ports: &'a [PortFacts; MAX_PORTS],
     /// Routes are looked up a batch at a time.
     pub(crate) has_batches: bool,
@@ -315,6 +318,7 @@ impl Row<u32> {
         let (table, way) = view.pin(context);
         let heads = if self.len == chunk.len() { heads } else { &self.own };
         self.findings.check_inet(heads, &mut self.addresses, (self.len, context.mac));
+        context.own.mark_inet(&mut self.findings.bad, heads, self.len);
         self.look_up(table, context.has_batches);
         let left = self.rewrite(
             &way,
@@ -343,6 +347,7 @@ impl Row<u128> {
         let (table, way) = view.pin(context);
         let heads = if self.len == chunk.len() { heads } else { &self.own };
         self.findings.check_inet6(heads, &mut self.addresses, (self.len, context.mac));
+        context.own.mark_inet6(&mut self.findings.bad, heads, self.len);
         self.look_up(table, context.has_batches);
         let left = self.rewrite(
             &way,

@@ -138,9 +138,17 @@ impl<P: Port> Worker<P> {
         self.plane.counters.clone()
     }
 
-    /// Frames that wait inside: for a MAC address, or in output queues.
+    /// Frames that wait inside: for a MAC address, in output queues, or as fragments to the router
+    /// whose packet is not whole.
     pub fn held(&self) -> usize {
-        self.held.len() + self.lanes.iter().map(|lane| lane.queue.len()).sum::<usize>()
+        self.fragments()
+            + self.held.len()
+            + self.lanes.iter().map(|lane| lane.queue.len()).sum::<usize>()
+    }
+
+    /// Fragments of packets to the router that are not whole; their frames are back in their pool.
+    pub fn fragments(&self) -> usize {
+        self.plane.fragments()
     }
 
     /// The port of this number, if the worker has it.
@@ -184,7 +192,8 @@ impl<P: Port> Worker<P> {
         for lane in 0..self.lanes.len() {
             frames += self.poll_lane(lane);
         }
-        if now_ns >= self.next_tick_ns || !self.held.is_empty() || !self.plane.made.is_empty() {
+        let has_made = !self.plane.made.is_empty() || !self.plane.whole.is_empty();
+        if now_ns >= self.next_tick_ns || !self.held.is_empty() || has_made {
             self.keep_house(now_ns);
         }
         if frames > 0 {

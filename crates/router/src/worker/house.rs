@@ -4,7 +4,7 @@ use fwdlab_port::{Frame, Port};
 
 use super::{NO_LANE, Worker, discard, scatter_split};
 use crate::drops::DropReason;
-use crate::fate::{DROPPED, PORT_LIMIT, SPLIT};
+use crate::fate::{DROPPED, HELD, PORT_LIMIT, SPLIT};
 
 /// How often the neighbours are looked after, ns.
 const TICK_NS: u64 = 10_000_000;
@@ -23,6 +23,12 @@ impl<P: Port> Worker<P> {
         if now_ns >= self.next_look_ns {
             self.next_look_ns = now_ns + LOOK_NS;
             self.look_at_ports();
+        }
+        for (fate, frame) in self.plane.keep_fragments() {
+            match fate {
+                HELD => self.held.push_back(frame),
+                _ => self.enqueue(fate, frame),
+            }
         }
         self.release_held(now_ns);
         for (port, frame) in std::mem::take(&mut self.plane.made) {

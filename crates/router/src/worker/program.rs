@@ -25,7 +25,7 @@ const SHORT_REST: Duration = Duration::from_micros(200);
 /// ns: that of a repeated query.
 const STEP_NS: u64 = 1_000_000_000;
 /// No packet waits longer than this many steps.
-const MOST_STEPS: u32 = 5;
+const MOST_STEPS: u32 = 65;
 
 impl Worker<Box<dyn Port>> {
     /// Forwards until `stop` is set or a port is no more, and sets it then; rests while nothing
@@ -39,7 +39,7 @@ impl Worker<Box<dyn Port>> {
                 empty += 1;
                 std::hint::spin_loop();
             } else {
-                wait(self.ports(), if self.held() > 0 { SHORT_REST } else { REST });
+                wait(self.ports(), if self.held() > self.fragments() { SHORT_REST } else { REST });
             }
         }
         stop.store(true, Ordering::Relaxed);

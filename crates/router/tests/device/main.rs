@@ -5,6 +5,7 @@
 
 mod accounting;
 mod edits;
+mod fragments;
 mod fuzz;
 mod itself;
 mod neighbours;

@@ -263,3 +263,53 @@ pub fn message6(destination: u128, kind: u8, body: &[u8]) -> Vec<u8> {
     message.fill_checksum(pseudo);
     bytes
 }
+
+/// Fragment number `at` of an echo request of 8 or 16 more bytes of data each, and a last one of 8.
+pub fn fragment(destination: u32, identification: u16, at: u16, has_more: bool) -> Vec<u8> {
+    let whole = echo(destination, &[9; 40]);
+    let (start, len) = (34 + usize::from(at) * 16, if has_more { 16 } else { 8 });
+    cut(&whole, identification, (start, len), has_more)
+}
+
+/// A piece of an IPv4 frame without options: from byte `start` of the frame, `len` long.
+pub fn cut(
+    whole: &[u8],
+    identification: u16,
+    (start, len): (usize, usize),
+    has_more: bool,
+) -> Vec<u8> {
+    let mut bytes = [&whole[..34], &whole[start..start + len]].concat();
+    bytes.resize(bytes.len().max(60), 0);
+    bytes[16..18].copy_from_slice(&(20 + len as u16).to_be_bytes());
+    let mut packet = ipv4::Packet::parse(&mut bytes[14..]).unwrap();
+    packet.set_identification(identification);
+    let more = if has_more { ipv4::MORE_FRAGMENTS } else { 0 };
+    packet.set_fragment(((start - 34) / 8) as u16 | more);
+    packet.fill_checksum();
+    bytes
+}
+
+/// As [`fragment`], of IPv6.
+pub fn fragment6(destination: u128, identification: u32, at: u16, has_more: bool) -> Vec<u8> {
+    let whole = message6(destination, icmpv6::ECHO_REQUEST, &[9; 40]);
+    let (start, len) = (54 + usize::from(at) * 16, if has_more { 16 } else { 8 });
+    cut6(&whole, identification, (start, len), has_more)
+}
+
+/// As [`cut`], of IPv6.
+pub fn cut6(
+    whole: &[u8],
+    identification: u32,
+    (start, len): (usize, usize),
+    has_more: bool,
+) -> Vec<u8> {
+    let word = (start - 54) as u16 | u16::from(has_more);
+    let mut bytes = whole[..54].to_vec();
+    bytes[18..20].copy_from_slice(&(8 + len as u16).to_be_bytes());
+    bytes[20] = 44;
+    bytes.extend([whole[20], 0]);
+    bytes.extend(word.to_be_bytes());
+    bytes.extend(identification.to_be_bytes());
+    bytes.extend(&whole[start..start + len]);
+    bytes
+}
