@@ -56,8 +56,8 @@ pub use metric::Metric;
 pub(crate) use read::JournalText;
 pub use read::{EXPERIMENT_FILE, JOURNAL_FILE, Results, SIGNATURE_FILE, TORN_FILE};
 pub use record::{
-    Campaign, Finished, Grouping, LimitedBy, Record, Resumed, SCHEMA, Status, Steady, Trial,
-    TrialOrder,
+    Campaign, Finished, Grouping, IMPORTED, LimitedBy, Record, Resumed, SCHEMA, Status, Steady,
+    Trial, TrialOrder,
 };
 pub use sane::{is_name, is_title};
 

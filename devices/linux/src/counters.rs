@@ -34,20 +34,21 @@ const SINGLE: [&str; 7] = [
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct DeviceCounters {
     ports: [LinkCounters; 2],
-    packets: u64,
-    backlog_drops: u64,
+    packets: Option<u64>,
+    backlog_drops: Option<u64>,
     drops: BTreeMap<String, u64>,
 }
 
 /// What happened between two instants.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Change {
-    /// Frames handed to port 0, those that it had no room for included.
-    pub(super) received: u64,
-    /// Packets that reached IP.
-    pub(super) packets: u64,
-    /// Frames for which a processor's backlog had no room, those of other interfaces included.
-    pub(super) backlog_drops: u64,
+    /// Frames handed to port 0, those that it had no room for included, where somebody counts them.
+    pub(super) received: Option<u64>,
+    /// Packets that reached IP, where the kernel says it.
+    pub(super) packets: Option<u64>,
+    /// Frames for which a processor's backlog had no room, those of other interfaces included,
+    /// where the kernel says it.
+    pub(super) backlog_drops: Option<u64>,
     /// Frames sent by port 1.
     pub(super) sent: u64,
     /// Dropped by the device, by reason.
@@ -67,32 +68,25 @@ impl DeviceCounters {
                 ["snmp", "netstat", "snmp6"].map(|name| read(name).unwrap_or_default())
             })
             .map_err(TopologyError::kernel("read the device's counters"))?;
-        let mut drops = BTreeMap::new();
-        for (protocol, name) in PAIRED {
-            let number = files.iter().find_map(|text| paired(text, protocol, name));
-            drops.insert(format!("{protocol}.{name}"), number.unwrap_or(0));
-        }
-        for name in SINGLE {
-            drops.insert(name.to_owned(), single(&files[2], name).unwrap_or(0));
-        }
-        let packets = paired(&files[0], "Ip", "InReceives").unwrap_or(0)
-            + single(&files[2], "Ip6InReceives").unwrap_or(0);
-        let softnet = fs::read_to_string("/proc/net/softnet_stat").unwrap_or_default();
-        Ok(Self { ports, packets, backlog_drops: backlog_drops(&softnet), drops })
+        let softnet = fs::read_to_string("/proc/net/softnet_stat").ok();
+        Ok(Self {
+            ports,
+            packets: packets(&files),
+            backlog_drops: softnet.map(|text| backlog_drops(&text)),
+            drops: drops(&files),
+        })
     }
 
     /// What was added since `before`.
     pub(super) fn since(&self, before: &Self) -> Change {
         let added = |now: u64, then: u64| now.saturating_sub(then);
+        let told = |now: Option<u64>, then| now.zip(then).map(|(now, then)| added(now, then));
         let [input, output] = &self.ports;
         let [input_then, output_then] = &before.ports;
         let mut drops: BTreeMap<String, u64> = self
             .drops
             .iter()
-            .map(|(name, now)| {
-                let then = before.drops.get(name).copied().unwrap_or(0);
-                (name.clone(), added(*now, then))
-            })
+            .filter_map(|(name, now)| Some((name.clone(), added(*now, *before.drops.get(name)?))))
             .collect();
         let full = added(input.rx_dropped, input_then.rx_dropped);
         drops.insert("port0.rx_dropped".to_owned(), full);
@@ -100,12 +94,31 @@ impl DeviceCounters {
         drops.insert("port1.tx_dropped".to_owned(), refused);
         drops.retain(|_, count| *count > 0);
         Change {
-            received: added(input.rx_frames, input_then.rx_frames) + full,
-            packets: added(self.packets, before.packets),
-            backlog_drops: added(self.backlog_drops, before.backlog_drops),
+            received: Some(added(input.rx_frames, input_then.rx_frames) + full),
+            packets: told(self.packets, before.packets),
+            backlog_drops: told(self.backlog_drops, before.backlog_drops),
             sent: added(output.tx_frames, output_then.tx_frames),
             drops,
         }
+    }
+}
+
+/// The counters of drops that the texts of snmp, netstat and snmp6 hold; a kernel may lack some.
+fn drops(files: &[String; 3]) -> BTreeMap<String, u64> {
+    let paired = PAIRED.iter().filter_map(|(protocol, name)| {
+        let number = files.iter().find_map(|text| paired(text, protocol, name))?;
+        Some((format!("{protocol}.{name}"), number))
+    });
+    let singles = SINGLE.iter();
+    let singles = singles.filter_map(|name| Some(((*name).to_owned(), single(&files[2], name)?)));
+    paired.chain(singles).collect()
+}
+
+/// Packets that reached IP of either family, of which a kernel may lack one.
+fn packets([snmp, _, snmp6]: &[String; 3]) -> Option<u64> {
+    match (paired(snmp, "Ip", "InReceives"), single(snmp6, "Ip6InReceives")) {
+        (Some(inet), Some(inet6)) => Some(inet + inet6),
+        (inet, inet6) => inet.or(inet6),
     }
 }
 
@@ -146,13 +159,30 @@ mod tests {
 
     #[test]
     fn what_a_port_had_no_room_for_was_received_and_dropped() {
-        let before = DeviceCounters::default();
+        let mut before = DeviceCounters::default();
         let mut after = before.clone();
         after.ports[0] = LinkCounters { rx_frames: 90, rx_dropped: 10, ..LinkCounters::default() };
         after.ports[1] = LinkCounters { tx_frames: 85, tx_dropped: 1, ..LinkCounters::default() };
-        after.drops.insert("Ip.InHdrErrors".to_owned(), 4);
+        before.drops.insert("Ip.InHdrErrors".to_owned(), 3);
+        after.drops.insert("Ip.InHdrErrors".to_owned(), 7);
         let change = after.since(&before);
-        assert_eq!((change.received, change.sent), (100, 85));
+        assert_eq!((change.received, change.sent), (Some(100), 85));
         assert_eq!(change.drops.values().sum::<u64>(), 15);
+        assert_eq!((change.packets, change.backlog_drops), (None, None), "nobody counted them");
+    }
+
+    #[test]
+    fn what_the_kernel_does_not_say_is_absent_and_not_0() {
+        let files = |texts: [&str; 3]| texts.map(str::to_owned);
+        let none = files([""; 3]);
+        assert_eq!((drops(&none), packets(&none)), (BTreeMap::new(), None));
+        let some = files(["Ip: InReceives InHdrErrors\nIp: 8 2\n", "", "Ip6InNoRoutes 0\n"]);
+        let found = [("Ip.InHdrErrors", 2), ("Ip6InNoRoutes", 0)];
+        assert_eq!(drops(&some), found.map(|(name, n)| (name.to_owned(), n)).into());
+        assert_eq!(packets(&some), Some(8), "IPv6 may be left out of a kernel");
+        // A counter that was not there before has counted who knows what.
+        let before = DeviceCounters::default();
+        let after = DeviceCounters { drops: drops(&some), ..before.clone() };
+        assert_eq!(after.since(&before).drops, BTreeMap::new());
     }
 }

@@ -174,7 +174,8 @@ impl Namespaces {
         let cost = match &ended {
             Some(ended) => Cost::Told { ns: ended.busy_ns, frames: ended.busy_frames },
             None if is_stamped(kind, &settings) => Cost::Stamped(shared.get(word::BUSY_NS)),
-            None => Cost::Softirq(cpu.map_or(0, |(now, before)| now.softirq_ns_since(&before))),
+            None => cpu
+                .map_or(Cost::Untold, |(now, before)| Cost::Softirq(now.softirq_ns_since(&before))),
         };
         let steal = cpu.and_then(|(now, before)| now.steal_since(&before));
         let mut change = forwarded(change, ended);
@@ -182,7 +183,10 @@ impl Namespaces {
             // A frame for which the other processor's backlog has no room counts twice: the port has
             // received it, and dropped it.
             let full = change.drops.get("port0.rx_dropped").copied().unwrap_or(0);
-            change.received -= change.backlog_drops.min(full).min(change.received);
+            change.received = change
+                .received
+                .zip(change.backlog_drops)
+                .map(|(received, twice)| received.saturating_sub(twice.min(full)));
         }
         if kind == TesterKind::Inject {
             // The port has not seen them.
@@ -329,6 +333,8 @@ enum Cost {
     Told { ns: u64, frames: u64 },
     /// Nanoseconds in soft interrupts of all processors.
     Softirq(u64),
+    /// The kernel did not say.
+    Untold,
 }
 
 /// Whether a program stands on the device's input. Frames of sockets have too little room in front
@@ -357,7 +363,7 @@ fn forwarded(mut change: Change, ended: Option<Ended>) -> Change {
         let full = change.drops.entry("port0.rx_dropped".to_owned()).or_default();
         let twice = ended.unread.min(*full);
         *full -= twice;
-        change.received -= twice.min(change.received);
+        change.received = change.received.map(|received| received.saturating_sub(twice));
         change.drops.retain(|_, count| *count > 0);
     }
     change.drops.extend(ended.drops);
@@ -368,8 +374,12 @@ fn forwarded(mut change: Change, ended: Option<Ended>) -> Change {
 /// interfaces that have just come up). Those that the tester saw explain what the device sent beyond
 /// the test traffic (some of them came before it was counted); so do those that it sent when the
 /// tester had gone, beyond all that it had received.
-fn own_frames((device_received, device_sent): (u64, u64), received: u64, strays: u64) -> u64 {
-    let unseen = device_sent.saturating_sub(device_received);
+fn own_frames(
+    (device_received, device_sent): (Option<u64>, u64),
+    received: u64,
+    strays: u64,
+) -> u64 {
+    let unseen = device_received.map_or(0, |received| device_sent.saturating_sub(received));
     strays.max(unseen).min(device_sent.saturating_sub(received))
 }
 
@@ -392,7 +402,7 @@ fn measured(sent: Sent, change: Change, settings: &LinuxSettings, cost: Cost) ->
     // Rules and programs drop without a counter of the kernel's: what is missing is theirs. With
     // neither of them everything must be accounted for, or the trial fails.
     let counted: u64 = drops.values().sum();
-    let missing = change.received.saturating_sub(device_sent + counted);
+    let missing = change.received.map_or(0, |n| n.saturating_sub(device_sent + counted));
     if missing > 0 && (settings.rules.is_some() || settings.xdp != Xdp::None) {
         drops.insert("rules or program".to_owned(), missing);
     }
@@ -402,7 +412,7 @@ fn measured(sent: Sent, change: Change, settings: &LinuxSettings, cost: Cost) ->
         sent: Some(sent.sent),
         received: sent.received,
         flows_seen: Some(sent.flows_seen),
-        device_received: Some(change.received),
+        device_received: change.received,
         device_sent: Some(device_sent),
         drops: Some(drops),
         checks: Some(sent.checks),
@@ -425,6 +435,7 @@ fn measured(sent: Sent, change: Change, settings: &LinuxSettings, cost: Cost) ->
     }
     match cost {
         Cost::Stamped(ns) => measured.busy = Some(Busy { ns, frames: sent.sent }),
+        Cost::Untold => whole(&mut measured),
         Cost::Told { ns, frames } => {
             measured.busy = Some(Busy { ns, frames });
             whole(&mut measured);

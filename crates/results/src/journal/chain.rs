@@ -5,9 +5,8 @@
 use std::io;
 use std::path::Path;
 
-use fwdlab_guard::input;
+use fwdlab_guard::{digest, input};
 use serde::Deserialize;
-use sha2::{Digest, Sha256};
 
 use crate::{EXPERIMENT_FILE, Error, JOURNAL_FILE, JournalText, Result};
 
@@ -59,7 +58,7 @@ impl Chain {
             if carries.as_deref() != Some(wanted.as_str()) {
                 return Ok(Self::Broken { line: index + 1, carries, wanted });
             }
-            wanted = sha256(line);
+            wanted = digest::of(line);
         }
         Ok(Self::Whole { last: wanted })
     }
@@ -85,7 +84,7 @@ fn carried(line: &[u8]) -> Option<String> {
 
 /// Where the chain begins: the SHA-256 of the experiment file, of nothing when it is gone.
 fn experiment(dir: &Path) -> Result<String> {
-    Ok(sha256(&read_or_nothing(&dir.join(EXPERIMENT_FILE))?))
+    Ok(digest::of(&read_or_nothing(&dir.join(EXPERIMENT_FILE))?))
 }
 
 fn read_or_nothing(path: &Path) -> Result<Vec<u8>> {
@@ -94,11 +93,6 @@ fn read_or_nothing(path: &Path) -> Result<Vec<u8>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(Error::io("read", path)(error)),
     }
-}
-
-/// SHA-256 in lower-case hexadecimal.
-pub(crate) fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Puts the hash of the line before into an encoded record.

@@ -7,7 +7,7 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use fwdlab_guard::{Folder, Refused, input};
+use fwdlab_guard::{Folder, Refused, digest, input};
 use nix::fcntl::OFlag;
 
 use super::chain::{self, Chain};
@@ -57,7 +57,7 @@ impl Journal {
         }
         journal.set_torn_aside(&text)?;
         journal.planned = campaign.trials.iter().cloned().collect();
-        journal.after = Some(chain::sha256(experiment.as_bytes()));
+        journal.after = Some(digest::of(experiment.as_bytes()));
         journal.begin(campaign, experiment).inspect_err(|_| journal.undo_create(is_new))?;
         Ok(journal)
     }
@@ -270,7 +270,7 @@ impl Journal {
         let mut next = None;
         if let Some(after) = &self.after {
             chain::put_after(&mut line, after);
-            next = Some(chain::sha256(&line));
+            next = Some(digest::of(&line));
         }
         line.push(b'\n');
         self.check()?;
