@@ -1,6 +1,8 @@
 //! Real campaigns with a known truth: the same variant twice, on the built-in device and on the
-//! running kernel, and variants slowed down by a known time. Writes docs/campaigns.md.
+//! running kernel, and variants slowed down by a known time; and one experiment several times, each of
+//! which says what the next will show. Writes docs/campaigns.md.
 
+mod next;
 mod summary;
 
 use anyhow::{Context, Result, bail};
@@ -31,6 +33,9 @@ pub struct Args {
     /// Print the section only
     #[arg(long)]
     no_document: bool,
+    /// The program that runs them, instead of one that is built now
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
     /// Where their results go; finished ones found there are not run again
     #[arg(long, default_value = "results/campaigns")]
     directory: PathBuf,
@@ -41,6 +46,8 @@ pub enum Truth {
     /// The same variant twice: examples/a-a.toml
     #[value(name = "a-a")]
     AA,
+    /// The main experiment, run after run: does each lie where the others expect the next?
+    Next,
     /// The same variant twice on the running kernel, as root: examples/linux-a-a.toml
     Linux,
     /// Slowdowns of known size: examples/injected-slowdown.toml
@@ -51,6 +58,7 @@ impl Truth {
     const fn experiment(self) -> &'static str {
         match self {
             Self::AA => "a-a",
+            Self::Next => "modular-fib",
             Self::Linux => "linux-a-a",
             Self::Injected => "injected-slowdown",
         }
@@ -60,7 +68,7 @@ impl Truth {
 /// Runs the campaigns that are missing and writes what all of them say; false when more verdicts
 /// are wrong than their level allows.
 pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
-    let program = build(root)?;
+    let program = arguments.program.clone().map_or_else(|| build(root), Ok)?;
     let name = arguments.truth.experiment();
     let usual = || root.join("examples").join(name).with_extension("toml");
     let experiment = arguments.experiment.clone().unwrap_or_else(usual);
@@ -78,6 +86,9 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
                     .arg(&experiment)
                     .arg("-o")
                     .arg(&dir)
+                    // What they say of this machine is theirs.
+                    .arg("--state")
+                    .arg(arguments.directory.join("state"))
                     .status()
                     .with_context(|| format!("cannot start {}", program.display()))?;
                 if !status.success() {
@@ -94,6 +105,7 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
             summary::same(&reports, "a-a --busy", "The same variant twice beside other work")
         }
         Truth::AA => summary::same(&reports, "a-a", "The same variant twice"),
+        Truth::Next => next::each_in_the_others(&reports),
         Truth::Linux => {
             summary::same(&reports, "linux", "The same variant twice on the running kernel")
         }

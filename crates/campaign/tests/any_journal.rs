@@ -8,7 +8,9 @@ mod lab;
 
 use std::fmt::Write as _;
 
+use fwdlab_claims::verify::Fault;
 use fwdlab_device::DeviceError;
+use fwdlab_report::Difference;
 use fwdlab_results::{Busy, Interval, Ledger, Measured};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -127,7 +129,10 @@ proptest! {
             let text = std::fs::read_to_string(dir.path().join(file)).unwrap();
             prop_assert_eq!(no_number(&text), None, "{}", file);
         }
-        prop_assert_eq!(fwdlab_report::check(&results).unwrap(), vec![]);
+        let mut found = fwdlab_report::check(&results).unwrap();
+        // A campaign that was stopped is not vouched for.
+        found.retain(|what| !matches!(what, Difference::Journal(Fault::Unfinished { .. })));
+        prop_assert_eq!(found, vec![]);
         prop_assert_eq!(fwdlab_report::unchecked(&results).unwrap(), vec![]);
     }
 }

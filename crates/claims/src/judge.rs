@@ -227,7 +227,13 @@ fn judgement<'a>(
         }
     };
     let saved = chosen.as_ref().ok().and_then(|c| saved(&verdict, c, &sides[0], metric));
-    let said = Said { verdict: &verdict, comparison: chosen.as_ref().ok(), saved: saved.as_ref() };
+    let said = Said {
+        verdict: &verdict,
+        comparison: chosen.as_ref().ok(),
+        saved: saved.as_ref(),
+        findings: &findings,
+        change: metric.words(),
+    };
     let words = words::metric(results, traffic, metric);
     let subject = Subject { variant, baseline: compared[0], metric: &words };
     let sentence = words::sentence(said, terms.margin, subject);
@@ -349,6 +355,7 @@ fn wrong_frames(sides: &[Vec<&Trial>; 2]) -> Option<Finding> {
             ("with a bad TTL or hop limit", sum(|c| c.bad_ttl)),
             ("with a bad checksum", sum(|c| c.bad_checksum)),
             ("with a bad MAC address", sum(|c| c.bad_mac)),
+            ("with a changed payload", sum(|c| c.bad_payload)),
         ],
     )
 }

@@ -9,6 +9,7 @@
 pub mod blocks;
 pub mod claim;
 pub mod comparable;
+pub mod decided;
 mod error;
 pub mod judge;
 pub mod known;

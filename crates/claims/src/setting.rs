@@ -293,9 +293,7 @@ fn command(experiment: Option<&Recorded>, seed: u64) -> String {
     if experiment.is_some_and(|experiment| experiment.seed.is_some()) {
         "fwdlab run experiment.toml -o DIR".to_owned()
     } else {
-        format!(
-            "(echo seed = {seed}; cat experiment.toml) > again.toml && fwdlab run again.toml -o DIR"
-        )
+        format!("fwdlab run experiment.toml --seed {seed} -o DIR")
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use fwdlab_stats::steady;
 
 use crate::comparable::{self, FEWEST};
-use fwdlab_results::{Interval, LimitedBy, Measured, Status, Steady, Trial};
+use fwdlab_results::{Interval, LimitedBy, Measured, Status, Steady, Trial, Way};
 
 /// A device that had nothing to do for more than this share of a trial was waiting for frames.
 /// Below it, the rate that was lost by waiting is smaller than the usual margin of 1 %.
@@ -85,7 +85,7 @@ fn fault(
             "no frame came back of {sent} sent: check the routes; the device dropped {dropped}"
         ));
     }
-    if let Some(why) = imbalance(measured) {
+    if let Some(why) = imbalance(measured).or_else(|| imbalance_of_ways(measured)) {
         return Some(why);
     }
     if rate_pps.is_none_or(|rate| rate <= 0.0) {
@@ -115,6 +115,36 @@ fn imbalance(measured: &Measured) -> Option<String> {
         let (one, other) = (one?, other?);
         let differ = !ledger.allows(one, other);
         differ.then(|| format!("counters disagree: {a} {one} frames, but {b} {other}"))
+    })
+}
+
+/// A way, of frames that went both ways, whose counts do not agree as exactly as the ledger demands;
+/// or ways that are not together what was counted in all.
+fn imbalance_of_ways(measured: &Measured) -> Option<String> {
+    let Measured { ref ways, ledger, .. } = *measured;
+    if ways.is_empty() {
+        return None;
+    }
+    let sum = |count: fn(&Way) -> u64| ways.iter().map(count).fold(0, u64::saturating_add);
+    let sums = [
+        ("sent", sum(|way| way.sent), measured.sent),
+        ("received", sum(|way| way.received), Some(measured.received)),
+    ];
+    let unlike = sums.into_iter().find(|(_, ways, whole)| whole.is_some_and(|all| all != *ways));
+    if let Some((what, ways, Some(whole))) = unlike {
+        let both = format!("{ways} frames were {what} both ways together");
+        return Some(format!("counters disagree: {both}, but {whole} in all"));
+    }
+    ways.iter().zip(Way::NAMES).find_map(|(way, name)| {
+        let sides = [
+            ("the device received", way.device_received, "the tester sent", Some(way.sent)),
+            ("the tester received", Some(way.received), "the device sent", way.device_sent),
+        ];
+        sides.into_iter().find_map(|(a, one, b, other)| {
+            let (one, other) = (one?, other?);
+            let differ = !ledger.allows(one, other);
+            differ.then(|| format!("counters disagree {name}: {a} {one} frames, but {b} {other}"))
+        })
     })
 }
 
@@ -210,6 +240,34 @@ mod tests {
         assert_eq!(figure(&intervals(&[(0, 0.0); 6])), (None, None));
         let timeless = [Interval { rx: 5, ..Interval::default() }; 3];
         assert_eq!(figure(&timeless).0, None);
+    }
+
+    #[test]
+    fn each_way_has_a_ledger_of_its_own() {
+        let way = |sent, received, device: [u64; 2]| Way {
+            sent,
+            received,
+            device_received: Some(device[0]),
+            device_sent: Some(device[1]),
+            ..Way::default()
+        };
+        let both = |ahead: Way, back: Way| Measured {
+            sent: Some(ahead.sent + back.sent),
+            received: ahead.received + back.received,
+            ways: vec![ahead, back],
+            ..Measured::default()
+        };
+        let mut good = both(way(100, 90, [100, 90]), way(70, 70, [70, 70]));
+        assert_eq!(imbalance_of_ways(&good), None);
+        good.sent = Some(171);
+        let why = imbalance_of_ways(&good).expect("a frame that went neither way");
+        assert!(why.contains("170 frames were sent both ways"), "{why}");
+        // A frame of one way that left by the port of the other: in all, everything adds up.
+        let astray = both(way(100, 99, [100, 99]), way(70, 70, [70, 71]));
+        let why = imbalance_of_ways(&astray).expect("a frame that went astray");
+        assert!(why.contains("to the sources") && why.contains("71"), "{why}");
+        let within = Measured { ledger: fwdlab_results::Ledger::Within(1), ..astray };
+        assert_eq!(imbalance_of_ways(&within), None);
     }
 
     #[test]

@@ -5,7 +5,8 @@
 
 use std::fmt::Write;
 
-use fwdlab_stats::{Comparison, Confidence, Subject, Verdict};
+use fwdlab_stats::validity::Finding;
+use fwdlab_stats::{Comparison, Confidence, Direction, Subject, Verdict};
 
 use crate::saved::Saved;
 use crate::units;
@@ -20,6 +21,19 @@ pub struct Said<'a> {
     pub comparison: Option<&'a Comparison>,
     /// The nanoseconds of a proven difference, where values are of frames.
     pub saved: Option<&'a Saved>,
+    /// The doubts that go with the verdict.
+    pub findings: &'a [Finding],
+    /// The words for better and worse.
+    pub change: [&'static str; 2],
+}
+
+/// The verdict in a word, for a figure that is better and worse by these.
+pub fn word(verdict: &Verdict, [better, worse]: [&'static str; 2]) -> &'static str {
+    match verdict {
+        Verdict::Faster { .. } => better,
+        Verdict::Slower { .. } => worse,
+        other => other.word(),
+    }
 }
 
 /// The family of a traffic: that of its trials, else what its name says.
@@ -40,7 +54,14 @@ pub fn metric(results: &Results, traffic: &str, metric: Metric) -> String {
     let family = family(results, traffic).title();
     match metric {
         Metric::Rate => format!("{family} {}", measure(results, traffic).title()),
-        Metric::Own(own) => format!("{family} {}", own.title()),
+        Metric::Own(own) => {
+            let direction = match (own.unit(), own.direction()) {
+                ("frames/s", _) => "",
+                (_, Direction::HigherIsBetter) => " (longer is better)",
+                (_, Direction::LowerIsBetter) => " (shorter is better)",
+            };
+            format!("{family} {}{direction}", own.title())
+        }
         Metric::Cost => {
             format!("{family} frames per busy second of the device (1 s / its cost per frame)")
         }
@@ -49,13 +70,33 @@ pub fn metric(results: &Results, traffic: &str, metric: Metric) -> String {
 
 /// The verdict as a sentence. No full stop at the end.
 pub fn sentence(said: Said<'_>, margin: f64, subject: Subject<'_>) -> String {
-    let Said { verdict, comparison, saved } = said;
+    let Said { verdict, comparison, saved, findings, change } = said;
     let plain = verdict.sentence(comparison, margin, subject);
-    let head = format!("{} is {} than {} by ", subject.variant, verdict.word(), subject.baseline);
-    match (saved, plain.strip_prefix(&head)) {
+    let Subject { variant, baseline, .. } = subject;
+    let head = |word: &str| format!("{variant} is {word} than {baseline} by ");
+    let plain_head = head(verdict.word());
+    let head = head(word(verdict, change));
+    match (saved, plain.strip_prefix(&plain_head)) {
         (Some(saved), Some(rest)) => format!("{head}{}, which is {rest}", nanoseconds(saved)),
-        _ => plain,
+        (None, Some(rest)) => format!("{head}{rest}"),
+        (_, None) => match findings.iter().find_map(among_several).filter(|_| is_open(verdict)) {
+            Some(why) => format!("{plain}. {why}"),
+            None => plain,
+        },
     }
+}
+
+const fn is_open(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Inconclusive { .. })
+}
+
+/// Why nothing is decided although the interval leaves out "no change".
+fn among_several(finding: &Finding) -> Option<String> {
+    let Finding::OneOfSeveral { p, comparisons, needed } = finding else { return None };
+    Some(format!(
+        "Its own interval leaves out no change, and yet it is not decided: {comparisons} traffics are \
+         asked at once, each needs p up to {needed:.4}, and this one has {p:.4}"
+    ))
 }
 
 /// `12.3 ns per frame [11.2, 13.1] of 52.1`, without a sign.

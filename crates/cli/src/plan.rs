@@ -2,7 +2,7 @@
 
 use crate::{devices, experiments, interrupt, output, run};
 use anyhow::{Context, bail};
-use fwdlab_campaign::plan::{Needs, Place, USUAL_POWER, Wanted};
+use fwdlab_campaign::plan::{Needs, Place, USUAL_POWER, Wanted, own_truths};
 use fwdlab_experiment::{Blocks, Experiment};
 use fwdlab_figures::text_table::{Side, TextTable};
 use fwdlab_results::Error;
@@ -67,7 +67,10 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         },
         None => earlier(arguments.from.as_deref(), &experiment)?,
     };
-    let needs = Needs::of(&experiment, earlier.as_ref(), wanted);
+    let kind = devices::named(&experiment.device);
+    let slow_word = kind.and_then(|kind| kind.slow_word());
+    let truths = own_truths(&experiment, experiment.calibrate, slow_word);
+    let needs = Needs::of(&experiment, earlier.as_ref(), wanted, truths);
     match &earlier {
         Some(results) if needs.is_measured() => {
             fwdlab_guard::say!("spread taken from {}", results.dir.display());
@@ -141,9 +144,10 @@ fn text(needs: &Needs) -> String {
     let least = if needs.is_time_measured { "about" } else { "at least" };
     let _ = writeln!(
         out,
-        "planned: {} blocks of {} trials, {least} {}",
+        "planned: {} blocks of {} trials{}, {least} {}",
         needs.planned_blocks,
         needs.trials_per_block,
+        truths(needs),
         duration(needs.block_seconds * f64::from(needs.planned_blocks)),
     );
     let _ = writeln!(
@@ -172,6 +176,12 @@ fn text(needs: &Needs) -> String {
         ]);
     }
     out + &table.plain()
+}
+
+/// What the campaign runs to prove itself.
+fn truths(needs: &Needs) -> String {
+    let all = needs.own_truths_per_block * f64::from(needs.planned_blocks);
+    if all < 0.5 { String::new() } else { format!(" and {all:.0} of the lab's own truths") }
 }
 
 fn needed(forecast: &Forecast, pilot_blocks: usize) -> String {

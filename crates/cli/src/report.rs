@@ -2,9 +2,9 @@
 
 use crate::trees::{self, Place, Trees};
 use crate::{devices, features, output};
+use fwdlab_claims::Claims;
 use fwdlab_compare::Options;
 use fwdlab_report as report;
-use fwdlab_report::Written;
 use fwdlab_report::synthesis::Synthesis;
 use fwdlab_results::Results;
 use serde_json::json;
@@ -33,9 +33,9 @@ pub struct Args {
     #[arg(long)]
     check: bool,
 
-    /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    /// Only print, in this form, and write nothing [default: write the files, and print text]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
 }
 
 /// What `fwdlab report` prints.
@@ -56,12 +56,12 @@ impl Format {
     ///
     /// # Errors
     /// When a claim does not resolve.
-    pub fn of(self, results: &Results, written: &Written) -> anyhow::Result<String> {
+    pub fn of(self, results: &Results, claims: &Claims) -> anyhow::Result<String> {
         Ok(match self {
             Self::Text => report::terminal(results, output::width(), output::is_coloured()),
             Self::Commit => report::commit(results)?,
             Self::Github => report::github(results)?,
-            Self::Json => report::json(&written.claims)?,
+            Self::Json => report::json(claims)?,
         })
     }
 }
@@ -88,9 +88,22 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         return check(dir);
     }
     let results = read(dir)?;
-    let written = report::write(dir, &results)?;
-    output::print(&arguments.format.of(&results, &written)?)?;
-    fwdlab_guard::say!("{} files written to {}", written.files.len(), dir.display());
+    if let Some(format) = arguments.format {
+        output::print(&format.of(&results, &fwdlab_claims::claims(&results)?)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    match report::write(dir, &results) {
+        Ok(written) => {
+            output::print(&Format::Text.of(&results, &written.claims)?)?;
+            fwdlab_guard::say!("{} files written to {}", written.files.len(), dir.display());
+        }
+        // A directory that nobody may write to has its report all the same, on the terminal.
+        Err(error) if error.is_read_only() => {
+            output::print(&Format::Text.of(&results, &fwdlab_claims::claims(&results)?)?)?;
+            fwdlab_guard::say!("nothing written: {error}");
+        }
+        Err(error) => return Err(error.into()),
+    }
     features::say_what_reports_lack();
     Ok(ExitCode::SUCCESS)
 }
@@ -109,17 +122,22 @@ fn each(arguments: &Args, places: &[Place]) -> anyhow::Result<ExitCode> {
             continue;
         }
         let results = read(&place.dir)?;
-        let written = report::write(&place.dir, &results)?;
-        files += written.files.len();
-        if arguments.format == Format::Json {
-            all.push(json!({ "directory": place.name, "claims": written.claims }));
+        let claims = if arguments.format.is_some() {
+            fwdlab_claims::claims(&results)?
+        } else {
+            let written = report::write(&place.dir, &results)?;
+            files += written.files.len();
+            written.claims
+        };
+        if arguments.format == Some(Format::Json) {
+            all.push(json!({ "directory": place.name, "claims": claims }));
         }
     }
     if arguments.check {
         return Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
     let overview = || Trees::compare(places, &Options::default()).overview();
-    output::print(&match arguments.format {
+    output::print(&match arguments.format.unwrap_or(Format::Text) {
         Format::Text | Format::Commit => overview().text(),
         Format::Github => overview().markdown(),
         Format::Json => serde_json::to_string_pretty(&all)? + "\n",

@@ -150,7 +150,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     drop(device);
     let written = report::write(&dir, &results)?;
     let failed = results.failed().len();
-    output::print(&arguments.format.of(&results, &written)?)?;
+    output::print(&arguments.format.of(&results, &written.claims)?)?;
     fwdlab_guard::say!("report: {}", dir.join("README.md").display());
     if failed > 0 {
         fwdlab_guard::say!("{failed} FAILED: --retry-failed runs those trials again");
@@ -254,11 +254,13 @@ pub(crate) fn measure(
             earlier.trials.len()
         );
     }
-    let environment = environment::of(opened.plan.seed, experiment, device);
     let mut resumed = Resumed { at: utc_stamp(SystemTime::now()), ..Resumed::default() };
-    match Environment::read(&dir)? {
-        None => environment.write(&dir)?,
-        Some(earlier) => resumed.differences = earlier.differences(&environment),
+    if opened.earlier.is_some() {
+        let environment = environment::of(opened.plan.seed, experiment, device);
+        match Environment::read(&dir)? {
+            None => environment.write(&dir)?,
+            Some(earlier) => resumed.differences = earlier.differences(&environment),
+        }
     }
     for difference in &resumed.differences {
         fwdlab_guard::say!("warning: this is not what the earlier trials ran on: {difference}");
@@ -294,5 +296,6 @@ pub(crate) fn terms(experiment: &Experiment, device: &dyn Device) -> anyhow::Res
         calibrate: experiment.calibrate,
         slow_word: kind.slow_word(),
         testbed: device.testbed(),
+        environment: Some(environment::of(0, experiment, device)),
     })
 }

@@ -183,3 +183,73 @@ fn every_interval_can_be_had_as_csv_and_as_json_lines() {
     assert_eq!((first["tx"].as_u64(), first["rx"].as_u64()), (Some(raw.tx), Some(raw.rx)));
     assert_eq!(lab.fwdlab(&["export", "out"]).status.code(), Some(2));
 }
+
+#[test]
+fn what_an_experiment_names_travels_with_its_results() {
+    let routes =
+        "static = [\"198.18.0.0/16 via 198.18.0.203\", \"198.19.0.0/16 via 198.19.0.203\"]";
+    let short = EXPERIMENT
+        .replace("blocks = 3", "blocks = 2")
+        .replace("\"50ms\"", "\"20ms\"")
+        .replace("\"300ms\"", "\"100ms\"");
+    let lab = Lab::new(&short.replace(routes, "file = \"../far/routes.txt\""));
+    let (here, far) = (lab.path("here"), lab.path("far"));
+    fs::create_dir_all(&here).expect("a directory");
+    fs::create_dir_all(&far).expect("a directory");
+    fs::rename(lab.path("short.toml"), here.join("short.toml")).expect("a rename");
+    let lines = "198.18.0.0/16 via 198.18.0.203\n198.19.0.0/16 via 198.19.0.203\n";
+    fs::write(far.join("routes.txt"), lines).expect("a file");
+    let run = |file: &str, out: &str| {
+        let output = lab.fwdlab(&["run", file, "-o", out, "-q"]);
+        // A short trial on a busy machine may fail; what is asked here is what is kept.
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{}", text(&output.stderr));
+    };
+    run("here/short.toml", "out");
+    let campaign = Results::read(&lab.path("out")).expect("results").campaign;
+    let sum = campaign.inputs.get("../far/routes.txt").expect("a recorded file").clone();
+    let readme = fs::read_to_string(lab.path("out/README.md")).expect("a report");
+    assert!(readme.contains(&sum) && readme.contains("inputs/"), "{readme}");
+
+    // Elsewhere, with all that was beside the experiment gone.
+    fs::create_dir_all(lab.path("a/b")).expect("a directory");
+    fs::rename(lab.path("out"), lab.path("a/b/moved")).expect("a rename");
+    fs::remove_dir_all(&here).expect("a removal");
+    fs::remove_dir_all(&far).expect("a removal");
+    let check = lab.fwdlab(&["report", "--check", "a/b/moved"]);
+    assert_eq!(check.status.code(), Some(0), "{}", text(&check.stdout));
+    assert!(!text(&check.stdout).contains("not checked"), "{}", text(&check.stdout));
+    run("a/b/moved/experiment.toml", "again");
+    let again = Results::read(&lab.path("again")).expect("results").campaign;
+    assert_eq!(
+        (again.inputs, again.experiment_sha256),
+        (campaign.inputs, campaign.experiment_sha256)
+    );
+
+    // Another file in its place is found.
+    let kept = fs::read_dir(lab.path("a/b/moved/inputs")).expect("a directory").next();
+    let kept = kept.expect("a copy").expect("an entry").path();
+    fs::write(&kept, format!("# other\n{lines}")).expect("a writable file");
+    let check = lab.fwdlab(&["report", "--check", "a/b/moved"]);
+    assert_eq!(check.status.code(), Some(1));
+    assert!(text(&check.stdout).contains("the campaign ran with"), "{}", text(&check.stdout));
+}
+
+#[test]
+fn a_report_in_a_form_is_printed_and_nothing_is_written() {
+    let short = EXPERIMENT
+        .replace("blocks = 3", "blocks = 1")
+        .replace("\"50ms\"", "\"20ms\"")
+        .replace("\"300ms\"", "\"100ms\"");
+    let lab = Lab::new(&short);
+    let output = lab.fwdlab(&["run", "short.toml", "-o", "out", "-q"]);
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{}", text(&output.stderr));
+    fs::remove_file(lab.path("out/README.md")).expect("a report");
+    for format in ["text", "commit", "github", "json"] {
+        let output = lab.fwdlab(&["report", "out", "--format", format]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        assert!(!output.stdout.is_empty());
+        assert!(!lab.path("out/README.md").exists(), "{format} wrote");
+    }
+    assert_eq!(lab.fwdlab(&["report", "out"]).status.code(), Some(0));
+    assert!(lab.path("out/README.md").exists());
+}

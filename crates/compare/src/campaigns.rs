@@ -240,8 +240,13 @@ impl Pair<'_> {
         let baselines: Vec<&Trial> = each.iter().flat_map(|own| own.sides[0].clone()).collect();
         let saved = comparison.as_ref();
         let saved = saved.and_then(|own| judge::saved(&verdict, own, &baselines, by.metric));
-        let said =
-            Said { verdict: &verdict, comparison: comparison.as_ref(), saved: saved.as_ref() };
+        let said = Said {
+            verdict: &verdict,
+            comparison: comparison.as_ref(),
+            saved: saved.as_ref(),
+            findings: &findings,
+            change: by.metric.words(),
+        };
         let metric = words::metric(&self.all[0], self.traffic, by.metric);
         let subject = Subject { variant: self.variant, baseline: self.baseline(), metric: &metric };
         let mut sentence = words::sentence(said, by.terms.margin, subject);

@@ -165,8 +165,13 @@ impl<'a> Own<'a> {
         let words = words::metric(&self.sides[0][0], self.traffic, metric);
         let words = format!("{words} of {}", self.variant);
         let subject = Subject { variant: &after.name, baseline: &before.name, metric: &words };
-        let said =
-            Said { verdict: &verdict, comparison: comparison.as_ref(), saved: saved.as_ref() };
+        let said = Said {
+            verdict: &verdict,
+            comparison: comparison.as_ref(),
+            saved: saved.as_ref(),
+            findings: &findings,
+            change: metric.words(),
+        };
         let sentence = match (&verdict, &comparison, few) {
             (Verdict::Inconclusive { .. }, Some(own), Some(few)) => unnamed(own, &few, subject),
             _ => words::sentence(said, by.terms.margin, subject),

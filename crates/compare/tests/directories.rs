@@ -70,7 +70,7 @@ impl Made {
             trials: trials.iter().map(|trial: &Trial| trial.id.clone()).collect(),
             ..samples::campaign()
         };
-        let mut journal = Journal::create(dir, &campaign, "title = \"t\"").unwrap();
+        let mut journal = Journal::create(dir, &campaign, "title = \"t\"", None).unwrap();
         // What was kept beside the journal is no experiment of ours.
         std::fs::remove_file(dir.join("experiment.toml")).unwrap();
         trials.iter().for_each(|trial| journal.append(trial).unwrap());

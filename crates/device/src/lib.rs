@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+pub mod energy;
 mod error;
 mod finding;
 #[cfg(feature = "flame")]
@@ -28,6 +29,7 @@ use fwdlab_experiment::{Experiment, Schema, Traffic, Variant};
 use fwdlab_results::profile::Profiled;
 use fwdlab_results::{About, Interval, Measured, TestbedMark};
 
+use energy::Powercap;
 pub use error::{Breakdown, DeviceError, Fault};
 pub use finding::Finding;
 
@@ -90,6 +92,8 @@ pub struct Place {
     pub layout: Option<u64>,
     /// The fastest beat of the device's processor so far, in ns, where one was taken.
     pub fastest_beat_ns: Option<f64>,
+    /// Where the machine says what energy it uses.
+    pub powercap: Powercap,
 }
 
 /// What the device answers when asked for each setting of a variant, by control word.

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 
 use crate::{Allowance, Endpoint, Experiment, Route, RouteSource, Traffic};
-use crate::{Error, Result};
+use crate::{Error, Result, inputs};
 use fwdlab_guard::digest::Sum;
 use fwdlab_results::Error as ResultsError;
 use fwdlab_results::Family;
@@ -56,7 +56,11 @@ impl Experiment {
             return Ok(());
         }
         match self.traffics.iter().find_map(|t| {
-            let gap = t.ends().find_map(|ends| first_gap(&ends.1, &self.routes.fixed))?;
+            let gap = t.ends().find_map(|(source, destination)| {
+                let back = t.direction.is_both().then_some(source);
+                let mut ends = std::iter::once(destination).chain(back);
+                ends.find_map(|end| first_gap(&end, &self.routes.fixed))
+            })?;
             Some((t, gap))
         }) {
             None => Ok(()),
@@ -89,8 +93,7 @@ impl Experiment {
 
     /// The files that the experiment names.
     fn other_files(&self) -> Vec<PathBuf> {
-        let files = self.routes_file().into_iter().chain(self.updates_file());
-        files.chain(self.capture_files()).collect()
+        self.common_files().into_iter().map(|file| inputs::place(&self.path, file)).collect()
     }
 
     /// The first of the files that it names which is not there.

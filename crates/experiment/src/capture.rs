@@ -9,7 +9,7 @@ use fwdlab_traffic::{Capture, CaptureError, Endpoints, FrameSizes, Recording, Tr
 use super::fields::{Found, Section};
 use super::model::{CaptureOf, Experiment, Traffic};
 use super::problem::{Complaint, Findings};
-use super::{Error, Load, Result};
+use super::{Error, Load, Result, inputs};
 
 /// Largest capture file.
 const MOST_BYTES: u64 = 1 << 30;
@@ -35,13 +35,12 @@ impl Experiment {
     /// # Errors
     /// A file cannot be read, or holds nothing that the device could be sent.
     pub(super) fn load_captures(&mut self, longest_frame_bytes: u16) -> Result<()> {
-        let dir = self.path.parent().unwrap_or(Path::new("")).to_owned();
         // A file that several traffics replay is read once.
         let mut known: Vec<(PathBuf, Arc<Capture>)> = Vec::new();
         for traffic in &mut self.traffics {
             let Some(wanted) = &traffic.capture else { continue };
             let (path, name) = (self.path.clone(), traffic.name.clone());
-            let file = dir.join(&wanted.file);
+            let file = inputs::place(&self.path, &wanted.file);
             let wrong = |source: CaptureError| Error::Capture {
                 path: path.clone(),
                 traffic: name.clone(),
@@ -68,19 +67,6 @@ impl Experiment {
             });
         }
         Ok(())
-    }
-
-    /// The captures that traffics replay, a relative path from the experiment file's directory.
-    pub fn capture_files(&self) -> Vec<PathBuf> {
-        let dir = self.path.parent().unwrap_or(Path::new(""));
-        let mut files: Vec<PathBuf> = Vec::new();
-        for capture in self.traffics.iter().filter_map(|traffic| traffic.capture.as_ref()) {
-            let file = dir.join(&capture.file);
-            if !files.contains(&file) {
-                files.push(file);
-            }
-        }
-        files
     }
 }
 

@@ -92,6 +92,8 @@ impl Wanted<'_> {
             Some("measure latency".to_owned())
         } else if self.churn && !can.changes_routes {
             Some("change routes while frames flow".to_owned())
+        } else if traffic.direction.is_both() && !can.sends_both_ways {
+            Some("send frames both ways at once".to_owned())
         } else if traffic.capture.is_some() && !can.replays_captures {
             Some("replay a capture".to_owned())
         } else if traffic.family == Family::Dual && !can.mixes_families {
@@ -197,7 +199,34 @@ pub(super) fn resolve_ports(routes: &mut DraftRoutes, traffics: &[Traffic]) {
     }
 }
 
-/// Every destination must have a route that leaves by port 1.
+/// What cannot be asked of frames that go both ways.
+pub(super) fn both_ways(
+    placed: &[(Traffic, TrafficPlace)],
+    changes_routes: bool,
+    findings: &mut Findings<'_>,
+) {
+    let both = placed.iter().filter(|(traffic, _)| traffic.direction.is_both());
+    for (traffic, place) in both {
+        let beside = if traffic.capture.is_some() {
+            "a capture, whose frames go one way".to_owned()
+        } else if changes_routes {
+            "[churn], which changes the routes of one way".to_owned()
+        } else if matches!(traffic.measure, Measure::BackToBack | Measure::Reset) {
+            format!("measure = {:?}, which is taken one way", traffic.measure.name())
+        } else {
+            continue;
+        };
+        let complaint = Complaint::new(
+            format!("the frames of traffic {:?} go both ways beside {beside}", traffic.name),
+            "direction = \"both\" beside rates, searches, loss curves, recoveries and soaks",
+            "remove direction, or what stands beside it",
+        );
+        findings.add(&place.destination, &place.field, complaint);
+    }
+}
+
+/// Every destination must have a route that leaves by port 1, and where frames go both ways every
+/// source one that leaves by port 0.
 pub(super) fn reachable(
     placed: &[(Traffic, TrafficPlace)],
     routes: &DraftRoutes,
@@ -205,16 +234,35 @@ pub(super) fn reachable(
     findings: &mut Findings<'_>,
 ) {
     let ends = placed.iter().flat_map(|(traffic, place)| {
-        traffic.ends().map(move |(_, destination)| (destination, place))
+        traffic.ends().flat_map(move |(source, destination)| {
+            let back = traffic.direction.is_both().then_some((source, 0, place));
+            std::iter::once((destination, 1, place)).chain(back)
+        })
     });
-    for (destination, place) in ends {
-        let family = destination.family();
-        match first_stray(&destination, routes) {
+    for (end, port, place) in ends {
+        let family = end.family();
+        match first_stray(&end, port, routes) {
             Some((address, None)) if routes.source.is_none() && !allows_no_route => {
                 let complaint = Complaint::new(
                     format!("no route covers {}", text(address, family)),
-                    "a route for every destination",
+                    match port {
+                        1 => "a route for every destination",
+                        _ => {
+                            "a route for every source, to which frames go with direction = \"both\""
+                        }
+                    },
                     "add one to [routes] static, or allow = [\"no-route\"] if drops are wanted",
+                );
+                findings.add(&place.destination, &place.field, complaint);
+            }
+            Some((address, Some(prefix))) if port == 0 => {
+                let complaint = Complaint::new(
+                    format!(
+                        "the route to {} ({prefix}) leads to the destinations",
+                        text(address, family)
+                    ),
+                    "a route that leaves by port 0, the side of the sources",
+                    "name a gateway near the sources, or add \"port 0\" to the route",
                 );
                 findings.add(&place.destination, &place.field, complaint);
             }
@@ -234,15 +282,15 @@ pub(super) fn reachable(
     }
 }
 
-/// The first of some destinations whose longest match is missing, or leads
-/// to port 0 (then with the prefix).
-fn first_stray(destination: &Endpoint, routes: &DraftRoutes) -> Option<(u128, Option<Prefix>)> {
-    let (first, last) = destination.bounds();
+/// The first of some addresses whose longest match is missing, or leads to another port than this
+/// one (then with the prefix).
+fn first_stray(end: &Endpoint, port: u16, routes: &DraftRoutes) -> Option<(u128, Option<Prefix>)> {
+    let (first, last) = end.bounds();
     let of_family: Vec<_> = routes
         .fixed
         .iter()
         .map(|found| found.value.0)
-        .filter(|route| Family::of(route.prefix.address()) == destination.family())
+        .filter(|route| Family::of(route.prefix.address()) == end.family())
         .collect();
     // The longest match changes only where a prefix begins or ends.
     let mut starts = vec![first];
@@ -260,7 +308,7 @@ fn first_stray(destination: &Endpoint, routes: &DraftRoutes) -> Option<(u128, Op
         let best = of_family.iter().filter(|r| covers(&r.prefix)).max_by_key(|r| r.prefix.length());
         match best {
             None => Some((address, None)),
-            Some(route) if route.port == 0 => Some((address, Some(route.prefix))),
+            Some(route) if route.port != port => Some((address, Some(route.prefix))),
             Some(_) => None,
         }
     })

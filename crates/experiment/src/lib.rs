@@ -17,6 +17,7 @@ mod check;
 mod churn;
 mod error;
 pub mod fields;
+pub mod inputs;
 mod load;
 mod measures;
 mod model;
@@ -36,8 +37,8 @@ pub use attach::{with_file, with_generated};
 pub use error::Error;
 pub use fwdlab_traffic::Load;
 pub use model::{
-    Allowance, Benchmarks, Blocks, CaptureOf, Churn, ChurnSource, Experiment, ListedChange, Route,
-    RouteSource, Routes, Traffic, Variant,
+    Allowance, Benchmarks, Blocks, CaptureOf, Churn, ChurnSource, Direction, Experiment,
+    ListedChange, Route, RouteSource, Routes, Traffic, Variant,
 };
 pub use problem::{Problem, Problems};
 pub use read::Recorded;

@@ -25,6 +25,8 @@ pub struct Experiment {
     pub text: String,
     /// SHA-256 of the text, in lower-case hexadecimal.
     pub sha256: String,
+    /// SHA-256 of each file that it names and that is there, by its name in the file.
+    pub inputs: BTreeMap<String, String>,
     /// Title of the report.
     pub title: String,
     /// Name of the device under test.
@@ -150,6 +152,8 @@ pub struct Traffic {
     pub load: Load,
     /// In which order flows follow each other.
     pub order: Order,
+    /// Which way frames go.
+    pub direction: Direction,
     /// What its figure is.
     pub measure: Measure,
     /// The capture whose frames are replayed; then lengths and flows are its own.
@@ -159,8 +163,14 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Number of flows: every source with every destination of its family, or those of the capture.
+    /// Number of flows: every source with every destination of its family, and the other way round
+    /// where frames go both ways; or those of the capture.
     pub fn flows(&self) -> u64 {
+        self.flows_ahead().saturating_mul(self.direction.ways())
+    }
+
+    /// Number of flows to the destinations.
+    pub(crate) fn flows_ahead(&self) -> u64 {
         if let Some(capture) = &self.capture {
             return capture.recording.as_ref().map_or(0, |recording| recording.flows().into());
         }
@@ -170,12 +180,14 @@ impl Traffic {
         self.ends().map(flows).fold(0, u64::saturating_add)
     }
 
-    /// The load in frames/s; `None` for load max, and for a capture that has not been read.
+    /// The load of all ways together in frames/s; `None` for load max, and for a capture that has not
+    /// been read.
     pub fn offered_pps(&self) -> Option<f64> {
-        match &self.capture {
+        let of_one = match &self.capture {
             None => self.load.frames_per_second(f64::from(self.frame_bytes)),
             Some(capture) => self.load.frames_per_second_of(capture.recording.as_ref()?),
-        }
+        };
+        of_one.map(|pps| pps * self.direction.ways() as f64)
     }
 
     /// Whether lengths and flows are known: those of a capture are while it is at hand.
@@ -186,6 +198,43 @@ impl Traffic {
     /// Source and destination of each family.
     pub fn ends(&self) -> impl Iterator<Item = (Endpoint, Endpoint)> + use<> {
         std::iter::once((self.source, self.destination)).chain(self.inet6)
+    }
+}
+
+/// Which way the frames of a traffic go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Direction {
+    /// From the sources to the destinations.
+    #[default]
+    One,
+    /// And from the destinations to the sources at the same time, each flow turned round, with the
+    /// same load.
+    Both,
+}
+
+impl Direction {
+    /// Every direction.
+    pub const ALL: [Self; 2] = [Self::One, Self::Both];
+
+    /// The name in experiment files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::One => "one",
+            Self::Both => "both",
+        }
+    }
+
+    /// How many ways frames go.
+    pub const fn ways(self) -> u64 {
+        match self {
+            Self::One => 1,
+            Self::Both => 2,
+        }
+    }
+
+    /// Whether frames go both ways.
+    pub const fn is_both(self) -> bool {
+        matches!(self, Self::Both)
     }
 }
 

@@ -11,7 +11,9 @@ use toml::de::DeValue;
 use super::fields::{Found, Section, integer_of, shown, wrong_kind};
 use super::problem::{Complaint, Findings};
 use super::schema::{Schema, TrafficPlace};
-use super::{Endpoint, Load, Route, RouteSource, Routes, Traffic, Variant, capture, load};
+use super::{
+    Direction, Endpoint, Load, Route, RouteSource, Routes, Traffic, Variant, capture, load,
+};
 use fwdlab_results::{Family, Measure};
 use fwdlab_routes::{NotAPrefix, Prefix};
 
@@ -138,6 +140,7 @@ fn read_traffic(
     let load = section.value("load");
     let order = section.value("order");
     let flows = section.value("flows");
+    let direction = section.value("direction");
     let (sources, destinations) = (sources?, destinations?);
     let pairs = paired(&sources, &destinations);
     let pairs = findings.keep(&destinations.at, &destinations.field, pairs)?;
@@ -149,6 +152,7 @@ fn read_traffic(
     let (sizes, frame_bytes) = read_frame(own(frame), family, findings)?;
     let load = read_load(load, (frame_bytes, capture.is_some()), findings)?;
     let order = read_order(own(order), findings)?;
+    let direction = read_direction(direction, findings)?;
     let place = TrafficPlace { field: destinations.field, destination: destinations.at };
     let name = name?.value;
     let traffic = Traffic {
@@ -161,6 +165,7 @@ fn read_traffic(
         sizes,
         load,
         order,
+        direction,
         measure: Measure::Rate,
         capture,
         changes_per_s: None,
@@ -294,8 +299,26 @@ fn read_order(found: Option<Found<&DeValue<'_>>>, findings: &mut Findings<'_>) -
     let result = value.parse().map_err(|_| {
         Complaint::new(
             format!("{value:?} is no order of flows"),
-            "\"sequential\", \"random\", \"zipf\" or \"zipf(EXPONENT)\" with an exponent from 0 to 4",
+            "\"sequential\", \"random\", \"zipf(EXPONENT)\" with an exponent from 0 to 4, or \
+             \"elephants(FLOWS, SHARE%)\"",
             "write order = \"random\" to have every flow once in a random order",
+        )
+    });
+    findings.keep(&at, &field, result)
+}
+
+fn read_direction(
+    found: Option<Found<&DeValue<'_>>>,
+    findings: &mut Findings<'_>,
+) -> Option<Direction> {
+    let Some(found) = found else { return Some(Direction::One) };
+    let Found { field, at, value } = found.into_text("\"both\"", findings)?;
+    let known = Direction::ALL.into_iter().find(|direction| direction.name() == value);
+    let result = known.ok_or_else(|| {
+        Complaint::new(
+            format!("there is no direction {value:?}"),
+            "\"one\", from the sources to the destinations, or \"both\", and back at the same time",
+            "write direction = \"both\" for both ways at once",
         )
     });
     findings.keep(&at, &field, result)
@@ -315,7 +338,7 @@ fn check_flows(
         };
         traffic.ends().map(of_family).collect::<Vec<_>>().join(" + ")
     };
-    let made = traffic.flows();
+    let made = traffic.flows_ahead();
     if made > MOST_FLOWS {
         let complaint = Complaint::new(
             format!("{} are too many flows", product(" sources", " destinations")),

@@ -1,5 +1,6 @@
 //! Reads an experiment file into an [`Experiment`].
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,7 +14,7 @@ use super::problem::{Complaint, Findings};
 use super::schema::{Anything, DeviceTables, Schema};
 use super::{
     Allowance, Blocks, ChurnSource, Experiment, Problems, Result, RouteSource, Routes, check,
-    churn, measures, parts, quantity,
+    churn, inputs, measures, parts, quantity,
 };
 use fwdlab_results::{Error as ResultsError, Measure};
 
@@ -53,6 +54,9 @@ impl Experiment {
         experiment
             .load_captures(device.map_or(u16::MAX, |it| it.abilities().longest_frame_bytes))?;
         experiment.load_routes()?;
+        if let Some(device) = device {
+            experiment.note_inputs(*device)?;
+        }
         Ok(experiment)
     }
 
@@ -148,9 +152,7 @@ impl Experiment {
     /// experiment file's directory.
     pub fn routes_file(&self) -> Option<PathBuf> {
         match &self.routes.source {
-            Some(RouteSource::File(file)) => {
-                Some(self.path.parent().unwrap_or(Path::new("")).join(file))
-            }
+            Some(RouteSource::File(file)) => Some(inputs::place(&self.path, file)),
             _ => None,
         }
     }
@@ -158,7 +160,7 @@ impl Experiment {
     /// The file of BGP updates, if there is one, likewise.
     pub fn updates_file(&self) -> Option<PathBuf> {
         match &self.churn.as_ref()?.source {
-            ChurnSource::File(file) => Some(self.path.parent().unwrap_or(Path::new("")).join(file)),
+            ChurnSource::File(file) => Some(inputs::place(&self.path, file)),
             _ => None,
         }
     }
@@ -248,6 +250,7 @@ fn read_experiment(
     }
     check::churn(churn.as_ref(), asked, &routes, findings);
     check::load_of_measure(&placed, findings);
+    check::both_ways(&placed, churn.is_some(), findings);
     let wanted =
         check::Wanted { latency: latency == Some(true), churn: churn.is_some(), placed: &placed };
     check::abilities(named, devices, &wanted, findings);
@@ -259,6 +262,7 @@ fn read_experiment(
         path: path.to_owned(),
         text: text.to_owned(),
         sha256,
+        inputs: BTreeMap::new(),
         title: title?.value.to_owned(),
         device: named?.name().to_owned(),
         own: std::mem::take(&mut own.table),

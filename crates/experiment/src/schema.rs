@@ -5,6 +5,7 @@
 //! tables that are the device's own.
 
 use std::ops::Range;
+use std::path::PathBuf;
 
 use fwdlab_results::Measure;
 
@@ -29,6 +30,8 @@ pub struct Abilities {
     pub replays_captures: bool,
     /// Changes routes while frames flow.
     pub changes_routes: bool,
+    /// Sends frames both ways at once.
+    pub sends_both_ways: bool,
     /// The longest frame that it sends, FCS included, in bytes.
     pub longest_frame_bytes: u16,
 }
@@ -43,6 +46,7 @@ impl Abilities {
         mixes_lengths: true,
         replays_captures: true,
         changes_routes: true,
+        sends_both_ways: true,
         longest_frame_bytes: u16::MAX,
     };
 
@@ -55,6 +59,7 @@ impl Abilities {
         mixes_lengths: false,
         replays_captures: false,
         changes_routes: false,
+        sends_both_ways: false,
         longest_frame_bytes: 1_518,
     };
 }
@@ -83,6 +88,11 @@ pub trait Schema: Sync {
     /// # Errors
     /// When the word cannot take it.
     fn check_value(&self, word: &str, value: &str) -> Result<(), Complaint>;
+
+    /// The file that a valid value of a control word names, if it does.
+    fn names_file(&self, _word: &str, _value: &str) -> Option<PathBuf> {
+        None
+    }
 
     /// Checks what is the device's own in the file, and what it must know of the rest. Every key
     /// that it has must be asked for: the others are complained about.

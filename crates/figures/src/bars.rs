@@ -4,14 +4,14 @@
 use crate::canvas::{Anchor, Canvas, TrialMark, at};
 use crate::scale::{Scale, decimals, step, ticks};
 use crate::text_table::wrap;
-use crate::{Chart, Group, LineRate, Series, unit};
+use crate::{Chart, Group, LineRate, Room, Series, caption, legend, unit};
 use fwdlab_results::Measure;
 use fwdlab_results::Metric;
 
-const HEIGHT: f64 = 512.0;
 const LEFT: f64 = 74.0;
 const TOP: f64 = 92.0;
-const BOTTOM: f64 = 400.0;
+/// Height of the field in which bars stand.
+const FIELD: f64 = 308.0;
 const NARROWEST_SLOT: f64 = 46.0;
 /// Width of a character of 12 px type, on average, in px.
 const CHARACTER: f64 = 7.2;
@@ -31,31 +31,54 @@ struct Layout {
     group_gap: f64,
     /// Room on the right, for the second axis if there is one.
     right: f64,
+    /// Where the field begins and ends.
+    top: f64,
+    bottom: f64,
 }
 
 impl Layout {
-    fn of(chart: &Chart) -> Self {
+    fn of(chart: &Chart, room: Room) -> Self {
         let bars: usize = chart.groups.iter().map(|g| g.series.len()).sum();
         let groups = chart.groups.len().max(1) as f64;
         let group_gap = 36.0;
         let right = if chart.has_imix { 92.0 } else { 24.0 };
         let wanted = LEFT + right + bars as f64 * NARROWEST_SLOT + groups * group_gap;
-        let width = wanted.max(800.0).round();
+        let width = wanted.max(room.width()).round();
         let slot = (width - LEFT - right - groups * group_gap) / bars.max(1) as f64;
         let limits = chart.groups.iter().filter_map(|g| g.line_rate.as_ref()).map(|l| l.pps);
-        let top = limits.fold(chart.maximum(), f64::max);
-        let (scale, _) = unit(chart.metric, top);
-        let tick = step(top * 1.12, 6);
-        let high = (top * 1.12 / tick).ceil() * tick;
-        let y = Scale::new((0.0, high), (BOTTOM, TOP));
-        Self { width, y, unit: scale, metric: chart.metric, tick, slot, group_gap, right }
+        let most = limits.fold(chart.maximum(), f64::max);
+        let (scale, _) = unit(chart.metric, most);
+        let tick = step(most * 1.12, 6);
+        let high = (most * 1.12 / tick).ceil() * tick;
+        let top = TOP + legend::more_rows(chart, width - 44.0);
+        let bottom = top + FIELD;
+        let y = Scale::new((0.0, high), (bottom, top));
+        let metric = chart.metric;
+        Self { width, y, unit: scale, metric, tick, slot, group_gap, right, top, bottom }
+    }
+
+    /// The label of a group in lines.
+    fn label(&self, group: &Group) -> Vec<String> {
+        let width = self.slot * group.series.len() as f64;
+        let columns = ((width + self.group_gap) / CHARACTER) as usize;
+        wrap(&group.label, columns.max(8), "", "").lines().map(str::to_owned).collect()
     }
 }
 
-/// Draws minimum, median and maximum of every series.
+/// Draws minimum, median and maximum of every series, for a page or a file.
 pub fn bars(chart: &Chart) -> Canvas {
-    let layout = Layout::of(chart);
-    let mut canvas = Canvas::new(layout.width, HEIGHT);
+    bars_in(chart, Room::Page)
+}
+
+/// Draws minimum, median and maximum of every series where there is so much room.
+pub fn bars_in(chart: &Chart, room: Room) -> Canvas {
+    let layout = Layout::of(chart, room);
+    let lines = caption(&chart.caption, layout.width);
+    let labels = chart.groups.iter().map(|group| layout.label(group).len()).max().unwrap_or(1);
+    let has_limit = chart.groups.iter().any(|group| group.line_rate.is_some());
+    let below = 15.0 * (labels + lines.len()) as f64 + if has_limit { 18.0 } else { 0.0 };
+    let height = layout.bottom + 52.0 + below;
+    let mut canvas = Canvas::new(layout.width, height);
     let what = match chart.metric {
         Metric::Cost => "Device cost per frame",
         _ => "Forwarding rate",
@@ -63,7 +86,7 @@ pub fn bars(chart: &Chart) -> Canvas {
     canvas.text("title", Anchor::Start, at(16.0, 27.0), what);
     let columns = ((layout.width - 32.0) / 6.6) as usize;
     canvas.text("faint", Anchor::Start, at(16.0, 45.0), &shortened(&chart.title, columns));
-    draw_legend(&mut canvas, chart);
+    legend::draw(&mut canvas, chart, layout.width - 44.0, at(22.0, 64.0));
     draw_axis(&mut canvas, &layout, chart);
     if chart.has_imix {
         draw_imix_axis(&mut canvas, &layout);
@@ -74,23 +97,11 @@ pub fn bars(chart: &Chart) -> Canvas {
         draw_group(&mut canvas, &layout, group, x);
         x += width + layout.group_gap;
     }
-    for (k, line) in chart.caption.lines().rev().enumerate() {
-        let y = HEIGHT - 12.0 - 15.0 * k as f64;
+    for (k, line) in lines.iter().rev().enumerate() {
+        let y = height - 12.0 - 15.0 * k as f64;
         canvas.text("faint", Anchor::Start, at(16.0, y), line);
     }
     canvas
-}
-
-fn draw_legend(canvas: &mut Canvas, chart: &Chart) {
-    let mut x = 22.0;
-    for (name, colour) in chart.variants() {
-        let class = format!("f{colour}");
-        canvas.open(&[("class", "series"), ("data-variant", name)]);
-        canvas.legend_mark(&class, colour, at(x, 64.0));
-        canvas.text("", Anchor::Start, at(x + 10.0, 68.0), name);
-        canvas.close();
-        x += 34.0 + name.chars().count() as f64 * CHARACTER;
-    }
 }
 
 fn draw_axis(canvas: &mut Canvas, layout: &Layout, chart: &Chart) {
@@ -114,7 +125,7 @@ fn draw_axis(canvas: &mut Canvas, layout: &Layout, chart: &Chart) {
         _ => "Forwarding rate",
     };
     let label = format!("{what} ({unit})");
-    canvas.text_upwards("", at(22.0, f64::midpoint(TOP, BOTTOM)), &label);
+    canvas.text_upwards("", at(22.0, f64::midpoint(layout.top, layout.bottom)), &label);
 }
 
 /// The second axis: the rates as Ethernet throughput with simple IMIX.
@@ -125,14 +136,14 @@ fn draw_imix_axis(canvas: &mut Canvas, layout: &Layout) {
     let (unit, name) = if top >= 1e9 { (1e9, "Gb/s") } else { (1e6, "Mb/s") };
     let digits = decimals(tick / unit);
     let x = layout.width - layout.right;
-    canvas.line("axis", at(x, TOP), at(x, BOTTOM));
+    canvas.line("axis", at(x, layout.top), at(x, layout.bottom));
     for value in ticks(low * IMIX_BITS, top, tick) {
         let y = layout.y.place(value / IMIX_BITS);
         canvas.line("axis", at(x, y), at(x + 4.0, y));
         let label = format!("{:.digits$}", value / unit);
         canvas.text("faint", Anchor::Start, at(x + 8.0, y + 4.0), &label);
     }
-    let middle = at(layout.width - 14.0, f64::midpoint(TOP, BOTTOM));
+    let middle = at(layout.width - 14.0, f64::midpoint(layout.top, layout.bottom));
     canvas.text_upwards("", middle, &format!("Simple IMIX Ethernet throughput ({name})"));
 }
 
@@ -147,13 +158,14 @@ fn shortened(text: &str, columns: usize) -> String {
 fn draw_group(canvas: &mut Canvas, layout: &Layout, group: &Group, left: f64) {
     let width = layout.slot * group.series.len() as f64;
     canvas.open(&[("class", "traffic"), ("data-traffic", &group.traffic)]);
-    let columns = ((width + layout.group_gap) / CHARACTER) as usize;
-    for (k, line) in wrap(&group.label, columns.max(8), "", "").lines().enumerate() {
-        let y = BOTTOM + 40.0 + 15.0 * k as f64;
+    let lines = layout.label(group);
+    let mut y = layout.bottom + 40.0;
+    for line in &lines {
         canvas.text("strong", Anchor::Middle, at(left + width / 2.0, y), line);
+        y += 15.0;
     }
     if let Some(limit) = &group.line_rate {
-        draw_limit(canvas, layout, limit, (left - 10.0, left + width + 10.0));
+        draw_limit(canvas, layout, limit, (left - 10.0, left + width + 10.0, y + 3.0));
     }
     for (k, series) in group.series.iter().enumerate() {
         draw_series(canvas, layout, series, left + (k as f64 + 0.5) * layout.slot);
@@ -161,11 +173,16 @@ fn draw_group(canvas: &mut Canvas, layout: &Layout, group: &Group, left: f64) {
     canvas.close();
 }
 
-fn draw_limit(canvas: &mut Canvas, layout: &Layout, limit: &LineRate, (from, to): (f64, f64)) {
+fn draw_limit(
+    canvas: &mut Canvas,
+    layout: &Layout,
+    limit: &LineRate,
+    (from, to, below): (f64, f64, f64),
+) {
     let y = layout.y.place(limit.pps);
     canvas.line("limit", at(from, y), at(to, y));
     let text = format!("- - {}: {:.3} Mpps", limit.label, limit.pps / 1e6);
-    let below = at(f64::midpoint(from, to), BOTTOM + 58.0);
+    let below = at(f64::midpoint(from, to), below);
     canvas.text("limit-text", Anchor::Middle, below, &text);
 }
 
@@ -174,12 +191,12 @@ fn draw_series(canvas: &mut Canvas, layout: &Layout, series: &Series, centre: f6
     canvas.open(&[("class", "series"), ("data-variant", &series.variant)]);
     let columns = (layout.slot / CHARACTER) as usize;
     let lines = name_lines(&series.variant, columns);
-    let first = BOTTOM + if lines.len() > 1 { 12.0 } else { 18.0 };
+    let first = layout.bottom + if lines.len() > 1 { 12.0 } else { 18.0 };
     for (k, line) in lines.into_iter().enumerate() {
         canvas.text("", Anchor::Middle, at(centre, first + 12.0 * k as f64), line);
     }
     let Some(summary) = series.summary else {
-        canvas.text("warn-text", Anchor::Middle, at(centre, BOTTOM - 8.0), "no trial kept");
+        canvas.text("warn-text", Anchor::Middle, at(centre, layout.bottom - 8.0), "no trial kept");
         canvas.close();
         return;
     };

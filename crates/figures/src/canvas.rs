@@ -7,6 +7,8 @@
 
 use std::fmt::Write as _;
 
+use crate::Room;
+
 /// A place on the page in user units (px at the drawing's own size), y downwards.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
@@ -150,9 +152,21 @@ impl Canvas {
 
     /// The page as an element of an HTML page, which brings the styles.
     pub fn into_inline(self, label: &str, id: &str) -> String {
+        self.inline(label, id, "figure")
+    }
+
+    /// As [`Self::into_inline`], shown where there is so much room only.
+    pub fn into_inline_for(self, room: Room, label: &str, id: &str) -> String {
+        match room {
+            Room::Page => self.inline(label, id, "figure for-page"),
+            Room::Phone => self.inline(label, &format!("{id}-narrow"), "figure for-phone"),
+        }
+    }
+
+    fn inline(self, label: &str, id: &str, class: &str) -> String {
         let (w, h) = (self.width, self.height);
         format!(
-            "<svg id=\"{}\" class=\"figure\" viewBox=\"0 0 {w:.0} {h:.0}\" role=\"group\" \
+            "<svg id=\"{}\" class=\"{class}\" viewBox=\"0 0 {w:.0} {h:.0}\" role=\"group\" \
              aria-label=\"{}\">\n{}</svg>\n",
             escape(id),
             escape(label),

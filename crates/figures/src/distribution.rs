@@ -4,42 +4,62 @@
 use std::collections::BTreeMap;
 
 use crate::canvas::{Anchor, Canvas, TrialMark, at};
-use crate::scale::{Scale, decimals, step, ticks};
-use crate::{Chart, Group, Series, unit};
+use crate::scale::{Scale, decimals, step, thinned, ticks};
+use crate::{Chart, Group, Room, Series, caption, unit};
 use fwdlab_results::Metric;
 
-const WIDTH: f64 = 800.0;
-const LEFT: f64 = 150.0;
 const RIGHT: f64 = 24.0;
 const TOP: f64 = 62.0;
 const RADIUS: f64 = 3.4;
 const COLUMN: f64 = 2.0 * RADIUS + 0.6;
 const LEAST_ROW: f64 = 34.0;
 
-/// Draws one panel per traffic, each with its own axis.
-pub fn distribution(chart: &Chart) -> Canvas {
-    let heights: Vec<f64> = chart.groups.iter().map(panel_height).collect();
-    let height = TOP + heights.iter().sum::<f64>() + 34.0;
-    let mut canvas = Canvas::new(WIDTH, height);
+/// Where rows begin and end, and the room above each for the name of its variant.
+#[derive(Clone, Copy)]
+struct Layout {
+    left: f64,
+    width: f64,
+    above: f64,
+}
+
+impl Layout {
+    const fn of(room: Room) -> Self {
+        match room {
+            Room::Page => Self { left: 150.0, width: room.width(), above: 0.0 },
+            Room::Phone => Self { left: 16.0, width: room.width(), above: 14.0 },
+        }
+    }
+}
+
+/// Draws one panel per traffic, each with its own axis, where there is so much room.
+pub fn distribution(chart: &Chart, room: Room) -> Canvas {
+    let layout = Layout::of(room);
+    let heights: Vec<f64> = chart.groups.iter().map(|group| panel_height(group, layout)).collect();
+    let lines = caption(CAPTION, layout.width);
+    let height = TOP + heights.iter().sum::<f64>() + 19.0 + 15.0 * lines.len() as f64;
+    let mut canvas = Canvas::new(layout.width, height);
     canvas.text("title", Anchor::Start, at(16.0, 28.0), "Distribution of the trials");
     let mut top = TOP;
     for (group, panel) in chart.groups.iter().zip(heights) {
-        draw_panel(&mut canvas, group, chart.metric, top);
+        draw_panel(&mut canvas, group, (chart.metric, layout), top);
         top += panel;
     }
-    let caption =
-        "Each mark is one trial; the line through a row is its median. Axes do not begin at 0.";
-    canvas.text("faint", Anchor::Start, at(16.0, height - 10.0), caption);
+    for (k, line) in lines.iter().rev().enumerate() {
+        canvas.text("faint", Anchor::Start, at(16.0, height - 10.0 - 15.0 * k as f64), line);
+    }
     canvas
 }
 
-fn scale(group: &Group) -> Scale {
+const CAPTION: &str =
+    "Each mark is one trial; the line through a row is its median. Axes do not begin at 0.";
+
+fn scale(group: &Group, layout: Layout) -> Scale {
     let values = || group.series.iter().flat_map(|s| &s.dots).map(|d| d.value);
     let (low, high) =
         (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
     let (low, high) = if low.is_finite() { (low, high) } else { (0.0, 1.0) };
     let air = (0.04 * (high - low)).max(0.002 * high);
-    Scale::new((low - air, high + air), (LEFT, WIDTH - RIGHT))
+    Scale::new((low - air, high + air), (layout.left, layout.width - RIGHT))
 }
 
 /// Marks by column; the mark's height in its stack goes with it.
@@ -57,48 +77,53 @@ fn stacks(series: &Series, x: &Scale) -> Vec<(f64, usize)> {
         .collect()
 }
 
-fn row_height(series: &Series, x: &Scale) -> f64 {
+fn row_height(series: &Series, x: &Scale, layout: Layout) -> f64 {
     let tallest = stacks(series, x).iter().map(|(_, level)| level + 1).max().unwrap_or(0);
-    (tallest as f64 * COLUMN + 14.0).max(LEAST_ROW)
+    (tallest as f64 * COLUMN + 14.0).max(LEAST_ROW) + layout.above
 }
 
-fn panel_height(group: &Group) -> f64 {
-    let x = scale(group);
-    group.series.iter().map(|s| row_height(s, &x)).sum::<f64>() + 66.0
+fn panel_height(group: &Group, layout: Layout) -> f64 {
+    let x = scale(group, layout);
+    group.series.iter().map(|s| row_height(s, &x, layout)).sum::<f64>() + 66.0
 }
 
-fn draw_panel(canvas: &mut Canvas, group: &Group, metric: Metric, top: f64) {
-    let x = scale(group);
+fn draw_panel(canvas: &mut Canvas, group: &Group, (metric, layout): (Metric, Layout), top: f64) {
+    let x = scale(group, layout);
     canvas.open(&[("class", "traffic"), ("data-traffic", &group.traffic)]);
     canvas.text("strong", Anchor::Start, at(16.0, top + 4.0), &group.label);
     let first = top + 14.0;
-    let bottom = first + group.series.iter().map(|s| row_height(s, &x)).sum::<f64>();
+    let bottom = first + group.series.iter().map(|s| row_height(s, &x, layout)).sum::<f64>();
     let (low, high) = x.range();
     let (scale, name) = unit(metric, high);
     let tick = step(high - low, 6);
     let digits = decimals(tick / scale);
-    for value in ticks(low, high, tick) {
+    for value in thinned(ticks(low, high, tick), 52.0, |value| x.place(*value)) {
         canvas.line("grid", at(x.place(value), first), at(x.place(value), bottom));
         let label = format!("{:.digits$}", value / scale);
         canvas.text("faint", Anchor::Middle, at(x.place(value), bottom + 16.0), &label);
     }
-    canvas.text("faint", Anchor::End, at(WIDTH - RIGHT, bottom + 32.0), name);
+    canvas.text("faint", Anchor::End, at(layout.width - RIGHT, bottom + 32.0), name);
     let mut y = first;
     for series in &group.series {
-        y += row_height(series, &x);
-        draw_row(canvas, series, &x, y);
+        y += row_height(series, &x, layout);
+        draw_row(canvas, series, (&x, layout), y);
     }
     canvas.close();
 }
 
-fn draw_row(canvas: &mut Canvas, series: &Series, x: &Scale, base: f64) {
+fn draw_row(canvas: &mut Canvas, series: &Series, (x, layout): (&Scale, Layout), base: f64) {
     canvas.open(&[("class", "series"), ("data-variant", &series.variant)]);
-    canvas.line("axis", at(LEFT, base), at(WIDTH - RIGHT, base));
-    canvas.text("", Anchor::End, at(LEFT - 12.0, base - 6.0), &series.variant);
+    canvas.line("axis", at(layout.left, base), at(layout.width - RIGHT, base));
+    let top = base - row_height(series, x, layout);
+    if layout.above > 0.0 {
+        canvas.text("", Anchor::Start, at(layout.left, top + 14.0), &series.variant);
+    } else {
+        canvas.text("", Anchor::End, at(layout.left - 12.0, base - 6.0), &series.variant);
+    }
     if let Some(summary) = series.summary {
         let place = x.place(summary.median);
         let class = format!("l{}", series.colour);
-        canvas.line(&class, at(place, base - row_height(series, x) + 8.0), at(place, base));
+        canvas.line(&class, at(place, top + layout.above + 8.0), at(place, base));
     }
     let class = format!("f{}", series.colour);
     for (dot, (place, level)) in series.dots.iter().zip(stacks(series, x)) {

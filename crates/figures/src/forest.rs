@@ -2,13 +2,12 @@
 //! the band in which a difference does not matter.
 
 use crate::canvas::{Anchor, Canvas, at};
-use crate::scale::{Scale, decimals, step, ticks};
+use crate::scale::{Ratios, thinned};
+use crate::{Room, caption};
 
-const WIDTH: f64 = 800.0;
-const LEFT: f64 = 190.0;
-const RIGHT: f64 = 560.0;
 const TOP: f64 = 84.0;
-const ROW: f64 = 44.0;
+/// Room that a label of the axis takes.
+const LABEL: f64 = 62.0;
 
 /// What the plot shows.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,83 +52,183 @@ pub struct Estimate {
     pub high: f64,
 }
 
-/// Draws the plot.
-pub fn forest(forest: &Forest) -> Canvas {
-    let bottom = TOP + ROW * forest.rows.len() as f64;
-    let mut canvas = Canvas::new(WIDTH, bottom + 74.0);
-    canvas.text("title", Anchor::Start, at(16.0, 28.0), &forest.title);
-    canvas.text("faint", Anchor::Start, at(16.0, 48.0), "in per cent, with 95 % interval");
-    let x = scale(forest);
-    draw_axis(&mut canvas, forest, &x, bottom);
-    for (k, row) in forest.rows.iter().enumerate() {
-        draw_row(&mut canvas, row, &x, TOP + (k as f64 + 0.5) * ROW);
+/// Where the parts of the plot stand.
+struct Layout {
+    width: f64,
+    left: f64,
+    right: f64,
+    row: f64,
+    /// Words stand above and below the interval instead of beside it.
+    is_narrow: bool,
+}
+
+impl Layout {
+    const fn of(room: Room) -> Self {
+        match room {
+            Room::Page => {
+                Self { width: 800.0, left: 190.0, right: 560.0, row: 44.0, is_narrow: false }
+            }
+            Room::Phone => {
+                Self { width: 360.0, left: 16.0, right: 344.0, row: 88.0, is_narrow: true }
+            }
+        }
     }
-    canvas.text("faint", Anchor::Start, at(16.0, bottom + 60.0), &forest.caption);
+}
+
+/// Draws the plot for a page or a file.
+pub fn forest(forest: &Forest) -> Canvas {
+    forest_in(forest, Room::Page)
+}
+
+/// Draws the plot where there is so much room.
+pub fn forest_in(forest: &Forest, room: Room) -> Canvas {
+    let layout = Layout::of(room);
+    let x = scale(forest, &layout);
+    let is_cut = forest.rows.iter().flat_map(|row| [row.deciding, row.other]).flatten();
+    let is_cut = is_cut.into_iter().any(|e| x.is_beyond(e.low) || x.is_beyond(e.high));
+    let more = if is_cut { " Arrows: the interval goes on." } else { "" };
+    let lines = caption(&format!("{}{more}", forest.caption), layout.width);
+    let bottom = TOP + layout.row * forest.rows.len() as f64;
+    let height = bottom + 60.0 + 15.0 * lines.len() as f64;
+    let mut canvas = Canvas::new(layout.width, height);
+    canvas.text("title", Anchor::Start, at(16.0, 28.0), &forest.title);
+    let what = "in per cent on a scale of ratios, with 95 % interval";
+    canvas.text("faint", Anchor::Start, at(16.0, 48.0), what);
+    draw_axis(&mut canvas, forest, (&x, &layout), bottom);
+    for (k, row) in forest.rows.iter().enumerate() {
+        draw_row(&mut canvas, row, (&x, &layout), TOP + k as f64 * layout.row);
+    }
+    for (k, line) in lines.iter().enumerate() {
+        canvas.text("faint", Anchor::Start, at(16.0, bottom + 60.0 + 15.0 * k as f64), line);
+    }
     canvas
 }
 
-/// Holds zero, the margin band and every interval, with some air.
-fn scale(forest: &Forest) -> Scale {
+/// Holds zero, the margin band, every estimate, and intervals as far as they do not dwarf these.
+fn scale(forest: &Forest, layout: &Layout) -> Ratios {
     let estimates = || forest.rows.iter().flat_map(|r| [r.deciding, r.other]).flatten();
-    let margin = forest.margin_percent;
-    let low = estimates().map(|e| e.low).fold(-1.5 * margin, f64::min);
-    let high = estimates().map(|e| e.high).fold(1.5 * margin, f64::max);
+    let ln = Ratios::logarithm;
+    let margin = ln(forest.margin_percent);
+    let deciding = forest.rows.iter().filter_map(|row| row.deciding);
+    let farthest = deciding.map(|e| ln(e.estimate).abs()).fold(0.0, f64::max);
+    let reach = (3.0 * farthest).max(4.0 * margin).max(ln(2.0));
+    let low = estimates().map(|e| ln(e.low)).fold(-1.5 * margin, f64::min).max(-reach);
+    let high = estimates().map(|e| ln(e.high)).fold(1.5 * margin, f64::max).min(reach);
     let air = 0.05 * (high - low);
-    Scale::new((low - air, high + air), (LEFT, RIGHT))
+    Ratios::new((low - air, high + air), (layout.left, layout.right))
 }
 
-fn draw_axis(canvas: &mut Canvas, forest: &Forest, x: &Scale, bottom: f64) {
+fn draw_axis(canvas: &mut Canvas, forest: &Forest, (x, layout): (&Ratios, &Layout), bottom: f64) {
     let margin = forest.margin_percent;
     canvas.rect("band", at(x.place(-margin), TOP - 6.0), at(x.place(margin), bottom));
-    let (low, high) = x.range();
-    let tick = step(high - low, 6);
-    let digits = decimals(tick);
-    for value in ticks(low, high, tick) {
+    for (value, label) in thinned(x.ticks(), LABEL, |(value, _)| x.place(*value)) {
         let place = x.place(value);
         canvas.line("grid", at(place, TOP - 6.0), at(place, bottom));
-        let sign = if value > 0.0 { "+" } else { "" };
-        let label = format!("{sign}{:.digits$} %", value + 0.0);
         canvas.text("faint", Anchor::Middle, at(place, bottom + 16.0), &label);
     }
     canvas.line("zero", at(x.place(0.0), TOP - 6.0), at(x.place(0.0), bottom));
     let label = format!("margin ±{margin} %");
-    canvas.text("faint", Anchor::Middle, at(x.place(0.0), TOP - 12.0), &label);
-    canvas.text("faint", Anchor::Start, at(LEFT, bottom + 34.0), "← slower");
-    canvas.text("faint", Anchor::End, at(RIGHT, bottom + 34.0), "faster →");
+    let half = 40.0;
+    let middle = x.place(0.0).clamp(layout.left + half, layout.right - half);
+    canvas.text("faint", Anchor::Middle, at(middle, TOP - 12.0), &label);
+    canvas.text("faint", Anchor::Start, at(layout.left, bottom + 34.0), "← slower");
+    canvas.text("faint", Anchor::End, at(layout.right, bottom + 34.0), "faster →");
 }
 
-fn draw_row(canvas: &mut Canvas, row: &ForestRow, x: &Scale, y: f64) {
+fn draw_row(canvas: &mut Canvas, row: &ForestRow, (x, layout): (&Ratios, &Layout), top: f64) {
     canvas.open(&[
         ("class", "series"),
         ("data-traffic", &row.traffic),
         ("data-variant", &row.variant),
     ]);
-    canvas.text("strong", Anchor::End, at(LEFT - 14.0, y - 2.0), &row.variant);
-    canvas.text("faint", Anchor::End, at(LEFT - 14.0, y + 13.0), &row.traffic);
+    let y = if layout.is_narrow { top + 36.0 } else { top + 0.5 * layout.row };
+    if layout.is_narrow {
+        canvas.text("strong", Anchor::Start, at(16.0, top + 18.0), &row.variant);
+        canvas.text("faint", Anchor::End, at(layout.right, top + 18.0), &row.traffic);
+        canvas.text("strong", Anchor::Start, at(16.0, top + 62.0), &row.text);
+        canvas.text("faint", Anchor::Start, at(16.0, top + 77.0), &row.detail);
+    } else {
+        canvas.text("strong", Anchor::End, at(layout.left - 14.0, y - 2.0), &row.variant);
+        canvas.text("faint", Anchor::End, at(layout.left - 14.0, y + 13.0), &row.traffic);
+        canvas.text("strong", Anchor::Start, at(layout.right + 16.0, y - 2.0), &row.text);
+        canvas.text("faint", Anchor::Start, at(layout.right + 16.0, y + 13.0), &row.detail);
+    }
     if let Some(other) = row.other {
-        canvas.line("axis", at(x.place(other.low), y + 9.0), at(x.place(other.high), y + 9.0));
-        canvas.line(
-            "axis",
-            at(x.place(other.estimate), y + 6.0),
-            at(x.place(other.estimate), y + 12.0),
-        );
+        draw_interval(canvas, other, x, ("axis", y + 9.0, 3.0));
+        if !x.is_beyond(other.estimate) {
+            let place = x.place(other.estimate);
+            canvas.line("axis", at(place, y + 6.0), at(place, y + 12.0));
+        }
     }
     match row.deciding {
         Some(e) => {
-            let class = format!("l{}", row.colour);
-            let (low, high) = (x.place(e.low), x.place(e.high));
-            canvas.line(&class, at(low, y - 4.0), at(high, y - 4.0));
-            canvas.line(&class, at(low, y - 9.0), at(low, y + 1.0));
-            canvas.line(&class, at(high, y - 9.0), at(high, y + 1.0));
-            canvas.legend_mark(
-                &format!("f{}", row.colour),
-                row.colour,
-                at(x.place(e.estimate), y - 4.0),
-            );
+            draw_interval(canvas, e, x, (&format!("l{}", row.colour), y - 4.0, 5.0));
+            let place = at(x.place(e.estimate), y - 4.0);
+            canvas.legend_mark(&format!("f{}", row.colour), row.colour, place);
         }
         None => canvas.text("warn-text", Anchor::Middle, at(x.place(0.0), y), "no comparison"),
     }
-    canvas.text("strong", Anchor::Start, at(RIGHT + 16.0, y - 2.0), &row.text);
-    canvas.text("faint", Anchor::Start, at(RIGHT + 16.0, y + 13.0), &row.detail);
     canvas.close();
+}
+
+/// The interval as a line, its ends as bars, or as arrows where it goes on.
+fn draw_interval(
+    canvas: &mut Canvas,
+    estimate: Estimate,
+    x: &Ratios,
+    (class, y, half): (&str, f64, f64),
+) {
+    let [low, high] = [estimate.low, estimate.high].map(|end| x.place(end));
+    canvas.line(class, at(low, y), at(high, y));
+    for (end, value, inwards) in [(low, estimate.low, half), (high, estimate.high, -half)] {
+        if x.is_beyond(value) {
+            canvas.line(class, at(end, y), at(end + inwards, y - half));
+            canvas.line(class, at(end, y), at(end + inwards, y + half));
+        } else {
+            canvas.line(class, at(end, y - half), at(end, y + half));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plot(low: f64, high: f64) -> Forest {
+        let estimate = Estimate { estimate: 12.0, low, high };
+        let row = ForestRow {
+            traffic: "inet-64".to_owned(),
+            variant: "modular".to_owned(),
+            colour: 1,
+            deciding: Some(estimate),
+            other: None,
+            text: "faster +12 %".to_owned(),
+            detail: String::new(),
+        };
+        Forest {
+            title: "Change against radix".to_owned(),
+            margin_percent: 1.0,
+            rows: vec![row],
+            caption: "Mark: estimate.".to_owned(),
+        }
+    }
+
+    #[test]
+    fn an_interval_without_end_is_cut_and_marked() {
+        for room in [Room::Page, Room::Phone] {
+            let wild = forest_in(&plot(-100.0, 2e6), room).into_document("t", "");
+            assert!(wild.contains("Arrows: the interval goes on."), "{wild}");
+            assert!(!wild.contains("NaN") && !wild.contains("inf"), "{wild}");
+            let tame = forest_in(&plot(10.0, 14.0), room).into_document("t", "");
+            assert!(!tame.contains("Arrows"), "{tame}");
+        }
+    }
+
+    #[test]
+    fn twice_and_half_are_equally_far_from_nothing() {
+        let x = Ratios::new((-2.0, 2.0), (0.0, 400.0));
+        let (up, down) = (x.place(100.0) - x.place(0.0), x.place(0.0) - x.place(-50.0));
+        assert!((up - down).abs() < 1e-9);
+        assert!(x.is_beyond(-100.0) && x.place(-100.0) == 0.0);
+    }
 }

@@ -11,9 +11,11 @@
 
 mod bars;
 mod canvas;
+mod curve;
 mod distribution;
 mod error;
 mod forest;
+mod legend;
 #[cfg_attr(not(feature = "png"), path = "raster/left_out.rs")]
 mod raster;
 mod run_order;
@@ -22,18 +24,49 @@ pub mod text_table;
 mod theme;
 mod verify;
 
-pub use bars::bars;
+pub use bars::{bars, bars_in};
 pub use canvas::{Anchor, Canvas, at, escape};
+pub use curve::{Curve, Curves, Panel, Spot, curves};
 pub use distribution::distribution;
 pub use error::FigureError;
-pub use forest::{Estimate, Forest, ForestRow, forest};
+pub use forest::{Estimate, Forest, ForestRow, forest, forest_in};
 pub use raster::png;
-pub use run_order::run_order;
+pub use run_order::{run_order, run_order_in};
 pub use theme::{DARK, LIGHT, inline_sheet, properties, sheet};
 pub use verify::verify;
 
 use fwdlab_results::Measure;
 use fwdlab_results::Metric;
+
+use crate::text_table::wrap;
+
+/// How much room a figure has: narrow screens get a drawing of their own, whose type is as large.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Room {
+    /// A page, a file: 800 px.
+    Page,
+    /// A phone: 360 px.
+    Phone,
+}
+
+impl Room {
+    /// Its width in px.
+    pub const fn width(self) -> f64 {
+        match self {
+            Self::Page => 800.0,
+            Self::Phone => 360.0,
+        }
+    }
+}
+
+/// A caption in lines that fit below a figure of this width.
+fn caption(text: &str, width: f64) -> Vec<String> {
+    /// Width of a character of 11 px type, on average, in px.
+    const CHARACTER: f64 = 6.3;
+    let columns = ((width - 32.0) / CHARACTER) as usize;
+    let wrapped = text.lines().map(|line| wrap(line, columns, "", ""));
+    wrapped.flat_map(|lines| lines.lines().map(str::to_owned).collect::<Vec<_>>()).collect()
+}
 
 /// What a figure shows: one group of series per traffic.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,32 +2,27 @@
 //! its own variant: drift shows as a slope, two clusters as two bands.
 
 use crate::canvas::{Anchor, Canvas, TrialMark, at};
-use crate::scale::{Scale, decimals, step, ticks};
-use crate::{Chart, Group, Series};
+use crate::scale::{Scale, decimals, step, thinned, ticks};
+use crate::{Chart, Group, Room, Series, caption, legend};
 
 const LEFT: f64 = 74.0;
 const RIGHT: f64 = 24.0;
 const TOP: f64 = 92.0;
 const PANEL: f64 = 170.0;
 const GAP: f64 = 34.0;
-/// Steps of the colour scale of blocks.
-const STEPS: u32 = 10;
-const CHARACTER: f64 = 7.2;
 
 /// What the figure calls its trials.
 struct Words {
     title: &'static str,
     axis: &'static str,
     caption: &'static str,
-    colours: &'static str,
 }
 
 const ORDERED: Words = Words {
     title: "Every trial in the order of the run",
     axis: "trial, in the order of the run",
-    caption: "Deviation of each trial's rate from the median of its variant and traffic. Stripes and \
-              colours: blocks.",
-    colours: "block 1",
+    caption: "Deviation of each trial's rate from the median of its variant and traffic. Stripes: \
+              blocks.",
 };
 
 const NUMBERED: Words = Words {
@@ -35,26 +30,37 @@ const NUMBERED: Words = Words {
     axis: "run, by variant and number",
     caption: "Deviation of each run's rate from the median of its variant and traffic. In which order \
               they ran is not known.",
-    colours: "run 1",
 };
 
-/// Draws one panel per traffic.
+/// Draws one panel per traffic, for a page or a file.
 pub fn run_order(chart: &Chart) -> Canvas {
+    run_order_in(chart, Room::Page)
+}
+
+/// Draws one panel per traffic where there is so much room.
+pub fn run_order_in(chart: &Chart, room: Room) -> Canvas {
     let panels = chart.groups.len() as f64;
-    let bottom = TOP + panels * PANEL + (panels - 1.0).max(0.0) * GAP;
     let last = all_dots(chart).map(|(_, d)| d.order).max().unwrap_or(1);
-    let width = (LEFT + RIGHT + f64::from(last) * 2.4).max(800.0);
-    let mut canvas = Canvas::new(width, bottom + 70.0);
+    let width = match room {
+        Room::Page => (LEFT + RIGHT + f64::from(last) * 2.4).max(room.width()),
+        Room::Phone => room.width(),
+    };
     let words = if chart.is_ordered { &ORDERED } else { &NUMBERED };
+    let lines = caption(words.caption, width);
+    let first = TOP + legend::more_rows(chart, width - 44.0);
+    let bottom = first + panels * PANEL + (panels - 1.0).max(0.0) * GAP;
+    let mut canvas = Canvas::new(width, bottom + 55.0 + 15.0 * lines.len() as f64);
     canvas.text("title", Anchor::Start, at(16.0, 28.0), words.title);
-    draw_legend(&mut canvas, chart, width);
+    legend::draw(&mut canvas, chart, width - 44.0, at(22.0, 50.0));
     let x = Scale::new((0.5, f64::from(last) + 0.5), (LEFT, width - RIGHT));
     for (k, group) in chart.groups.iter().enumerate() {
-        let top = TOP + k as f64 * (PANEL + GAP);
+        let top = first + k as f64 * (PANEL + GAP);
         draw_panel(&mut canvas, chart, group, (&x, top));
     }
     draw_orders(&mut canvas, (&x, words.axis), bottom, last);
-    canvas.text("faint", Anchor::Start, at(16.0, bottom + 58.0), words.caption);
+    for (k, line) in lines.iter().enumerate() {
+        canvas.text("faint", Anchor::Start, at(16.0, bottom + 58.0 + 15.0 * k as f64), line);
+    }
     canvas
 }
 
@@ -62,40 +68,16 @@ fn all_dots(chart: &Chart) -> impl Iterator<Item = (&Series, &crate::Dot)> {
     chart.groups.iter().flat_map(|g| &g.series).flat_map(|s| s.dots.iter().map(move |d| (s, d)))
 }
 
-fn draw_legend(canvas: &mut Canvas, chart: &Chart, width: f64) {
-    let mut x = 22.0;
-    for (name, shape) in chart.variants() {
-        canvas.open(&[("class", "series"), ("data-variant", name)]);
-        canvas.legend_mark("k0", shape, at(x, 50.0));
-        canvas.text("", Anchor::Start, at(x + 10.0, 54.0), name);
-        canvas.close();
-        x += 34.0 + name.chars().count() as f64 * CHARACTER;
-    }
-    let blocks = all_dots(chart).map(|(_, d)| d.block).max().unwrap_or(1);
-    let left = width - RIGHT - 160.0;
-    let words = if chart.is_ordered { &ORDERED } else { &NUMBERED };
-    canvas.text("faint", Anchor::End, at(left - 6.0, 54.0), words.colours);
-    for k in 0..STEPS {
-        let from = left + f64::from(k) * 11.0;
-        canvas.rect(&format!("k{k}"), at(from, 45.0), at(from + 11.0, 56.0));
-    }
-    canvas.text("faint", Anchor::Start, at(left + 116.0, 54.0), &blocks.to_string());
-}
-
 fn draw_panel(canvas: &mut Canvas, chart: &Chart, group: &Group, (x, top): (&Scale, f64)) {
     let bottom = top + PANEL;
-    let reach = group
-        .series
-        .iter()
-        .flat_map(|s| s.dots.iter().filter_map(|d| deviation(s, d.value)))
-        .fold(0.5, |most: f64, d| most.max(d.abs()));
-    let y = Scale::new((-1.1 * reach, 1.1 * reach), (bottom, top));
+    let (low, high) = reach(group);
+    let y = Scale::new((low, high), (bottom, top));
     if chart.is_ordered {
         draw_stripes(canvas, chart, x, (top, bottom));
     }
-    let tick = step(2.2 * reach, 5);
+    let tick = step(high - low, 5);
     let digits = decimals(tick);
-    for value in ticks(-1.1 * reach, 1.1 * reach, tick) {
+    for value in ticks(low, high, tick) {
         let place = y.place(value);
         let (from, to) = (x.place(x.range().0), x.place(x.range().1));
         canvas.line(if value == 0.0 { "axis" } else { "grid" }, at(from, place), at(to, place));
@@ -105,13 +87,11 @@ fn draw_panel(canvas: &mut Canvas, chart: &Chart, group: &Group, (x, top): (&Sca
     }
     canvas.text("strong", Anchor::Start, at(LEFT, top - 8.0), &group.label);
     canvas.open(&[("class", "traffic"), ("data-traffic", &group.traffic)]);
-    let blocks = all_dots(chart).map(|(_, d)| d.block).max().unwrap_or(1);
     for series in &group.series {
         canvas.open(&[("class", "series"), ("data-variant", &series.variant)]);
+        let class = format!("f{}", series.colour);
         for dot in &series.dots {
             let Some(value) = deviation(series, dot.value) else { continue };
-            let class =
-                format!("k{}", dot.block.saturating_sub(1) * (STEPS - 1) / (blocks - 1).max(1));
             let hover = format!("{}, {value:+.2} % from its median", dot.hover);
             let mark = TrialMark { id: &dot.trial, hover: &hover, radius: 3.8 };
             canvas.mark(
@@ -147,7 +127,8 @@ fn draw_stripes(canvas: &mut Canvas, chart: &Chart, x: &Scale, (top, bottom): (f
 
 fn draw_orders(canvas: &mut Canvas, (x, axis): (&Scale, &str), bottom: f64, last: u32) {
     let tick = step(f64::from(last), 10).max(1.0);
-    for value in ticks(1.0, f64::from(last), tick) {
+    let values = ticks(1.0, f64::from(last), tick);
+    for value in thinned(values, 40.0, |value| x.place(*value)) {
         let label = format!("{value:.0}");
         canvas.text("faint", Anchor::Middle, at(x.place(value), bottom + 16.0), &label);
     }
@@ -155,8 +136,44 @@ fn draw_orders(canvas: &mut Canvas, (x, axis): (&Scale, &str), bottom: f64, last
     canvas.text("", Anchor::Middle, at(middle, bottom + 36.0), axis);
 }
 
+/// The deviations that a panel shows, lowest and highest: as far down as up, but no trial has lost
+/// more than everything.
+fn reach(group: &Group) -> (f64, f64) {
+    let all = || group.series.iter().flat_map(|s| s.dots.iter().map(move |d| (s, d)));
+    let deviations = all().filter_map(|(series, dot)| deviation(series, dot.value));
+    let reach = 1.1 * deviations.fold(0.5, |most: f64, d| most.max(d.abs()));
+    (-reach.min(100.0), reach)
+}
+
 /// The deviation from the median of the series, in per cent.
 fn deviation(series: &Series, value: f64) -> Option<f64> {
     let median = series.summary?.median;
     (median > 0.0).then(|| (value / median - 1.0) * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Dot, Summary};
+
+    #[test]
+    fn no_axis_goes_below_a_loss_of_everything() {
+        let dot =
+            |value| Dot { trial: String::new(), block: 1, order: 1, value, hover: String::new() };
+        let group = |values: &[f64]| Group {
+            traffic: "inet".to_owned(),
+            label: "inet".to_owned(),
+            line_rate: None,
+            series: vec![Series {
+                variant: "a".to_owned(),
+                colour: 0,
+                dots: values.iter().copied().map(dot).collect(),
+                summary: Summary::of(values),
+                effect: None,
+            }],
+        };
+        assert_eq!(reach(&group(&[1.0, 1.0, 40.0])).0, -100.0);
+        let (low, high) = reach(&group(&[99.0, 100.0, 101.0]));
+        assert!(low == -high && (1.0..2.0).contains(&high), "{low} {high}");
+    }
 }

@@ -28,6 +28,76 @@ impl Scale {
     }
 }
 
+/// Changes in per cent on a scale of ratios: twice as much and half as much are equally far from no
+/// change. What lies beyond the ends stands at the ends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ratios {
+    scale: Scale,
+}
+
+impl Ratios {
+    /// Maps logarithms of ratios to px.
+    pub fn new(logarithms: (f64, f64), px: (f64, f64)) -> Self {
+        Self { scale: Scale::new(logarithms, px) }
+    }
+
+    /// The logarithm of the ratio that a change in per cent is; a loss of everything is a small one.
+    pub fn logarithm(percent: f64) -> f64 {
+        const SMALLEST: f64 = 1e-9;
+        (1.0 + percent / 100.0).max(SMALLEST).ln().min(-SMALLEST.ln())
+    }
+
+    /// The place of a change in px.
+    pub fn place(&self, percent: f64) -> f64 {
+        let (low, high) = self.scale.range();
+        self.scale.place(Self::logarithm(percent).clamp(low, high))
+    }
+
+    /// Whether a change lies beyond one of the ends.
+    pub fn is_beyond(&self, percent: f64) -> bool {
+        let (low, high) = self.scale.range();
+        !(low..=high).contains(&Self::logarithm(percent))
+    }
+
+    /// Changes to mark, no change first and then outwards, with their labels.
+    pub fn ticks(&self) -> Vec<(f64, String)> {
+        const FACTORS: [f64; 3] = [1.0, 2.0, 5.0];
+        /// Where the ends are farther apart than by this factor, ticks are factors themselves.
+        const FAR: f64 = 4.0;
+        let (low, high) = self.scale.range();
+        let [from, to] = [low, high].map(|end| (end.exp() - 1.0) * 100.0);
+        let mut values: Vec<f64> = if high - low > FAR.ln() {
+            let powers = (-9..=9).map(|power| 10f64.powi(power));
+            let ratios = powers.flat_map(|power| FACTORS.map(|factor| factor * power));
+            ratios.map(|ratio| (ratio - 1.0) * 100.0).collect()
+        } else {
+            ticks(from, to, step(to - from, 6))
+        };
+        values.retain(|&value| !self.is_beyond(value));
+        values.sort_by(|a, b| Self::logarithm(*a).abs().total_cmp(&Self::logarithm(*b).abs()));
+        let digits = decimals(step(to - from, 6)).min(3);
+        let label = |value: f64| {
+            // Close to a loss of everything each digit counts.
+            let more = (-(1.0 + value / 100.0).log10()).floor() - 1.0;
+            let digits = if more > 0.0 { more as usize } else { digits };
+            let sign = if value > 0.0 { "+" } else { "" };
+            format!("{sign}{:.digits$} %", value + 0.0)
+        };
+        values.into_iter().map(|value| (value, label(value))).collect()
+    }
+}
+
+/// Those of some labels that keep `apart` px from all before them.
+pub fn thinned<T>(labels: Vec<T>, apart: f64, place: impl Fn(&T) -> f64) -> Vec<T> {
+    let mut kept: Vec<T> = Vec::new();
+    for label in labels {
+        if kept.iter().all(|other| (place(other) - place(&label)).abs() >= apart) {
+            kept.push(label);
+        }
+    }
+    kept
+}
+
 /// A round step of 1, 2 or 5 times a power of ten that divides `span` into
 /// about `count` parts.
 pub fn step(span: f64, count: usize) -> f64 {
@@ -80,6 +150,23 @@ mod tests {
     fn single_value_has_a_finite_place() {
         let scale = Scale::new((5.0, 5.0), (0.0, 100.0));
         assert!(scale.place(5.0).is_finite());
+    }
+
+    #[test]
+    fn labels_of_ratios_keep_apart_and_begin_at_no_change() {
+        for reach in [0.001, 0.02, 0.3, 1.0, 5.0, 15.0] {
+            let x = Ratios::new((-reach, reach), (0.0, 360.0));
+            let labels = thinned(x.ticks(), 62.0, |(value, _)| x.place(*value));
+            assert!(labels.len() >= 3, "{reach}: {labels:?}");
+            assert!(
+                labels[0].0.abs() < 1e-9 && labels[0].1.starts_with('0'),
+                "{reach}: {labels:?}"
+            );
+            let mut texts: Vec<&String> = labels.iter().map(|(_, text)| text).collect();
+            texts.sort();
+            texts.dedup();
+            assert_eq!(texts.len(), labels.len(), "{reach}: {labels:?}");
+        }
     }
 
     #[test]

@@ -37,6 +37,22 @@ impl TextTable {
         self.rows.push(cells);
     }
 
+    /// Rows that are so, and the others.
+    pub fn parted(self, is_so: impl Fn(&[String]) -> bool) -> (Self, Self) {
+        let (rows, others) = self.rows.into_iter().partition(|row| is_so(row));
+        (Self { head: self.head.clone(), rows }, Self { head: self.head, rows: others })
+    }
+
+    /// Whether it has no row.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// How many rows it has.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
     /// The table as aligned Markdown, `|` inside cells escaped.
     pub fn markdown(&self) -> String {
         let escaped = Self {

@@ -22,9 +22,6 @@ pub struct Palette {
     pub grid: &'static str,
     /// Series in the order of the variants; the first is the baseline.
     pub series: [&'static str; 7],
-    /// Blocks from the first to the last: a scale from blue to yellow, whose
-    /// order survives colour blindness and grey prints.
-    pub blocks: [&'static str; 10],
     /// A criterion is met.
     pub good: &'static str,
     /// A criterion asks for attention.
@@ -40,10 +37,6 @@ pub const LIGHT: Palette = Palette {
     faint: "#57606a",
     grid: "#d8dee4",
     series: ["#6b7580", "#0072b2", "#d55e00", "#009e73", "#b8558a", "#b58900", "#3a9bd0"],
-    blocks: [
-        "#1f3f77", "#35507a", "#48607c", "#5a6f7c", "#6c7f7b", "#7f8f77", "#959f6f", "#acaf62",
-        "#c6c04e", "#e0d22e",
-    ],
     good: "#1a7f4b",
     warn: "#9a6700",
     bad: "#b3261e",
@@ -56,10 +49,6 @@ pub const DARK: Palette = Palette {
     faint: "#9aa7b4",
     grid: "#2d3640",
     series: ["#9aa5b1", "#4db2ec", "#ff9149", "#35c99b", "#e58fbe", "#e6c04a", "#8fd0f5"],
-    blocks: [
-        "#5b86d6", "#6590cf", "#7099c6", "#7ca2bc", "#8aabb0", "#9bb4a2", "#aebd91", "#c3c67d",
-        "#d8cf65", "#eed94a",
-    ],
     good: "#4cc38a",
     warn: "#e3b341",
     bad: "#ff7b72",
@@ -75,7 +64,6 @@ pub fn sheet(palette: &Palette) -> String {
         Role::Warn => palette.warn.to_string(),
         Role::Bad => palette.bad.to_string(),
         Role::Series(k) => palette.series[k].to_string(),
-        Role::Block(k) => palette.blocks[k].to_string(),
     })
 }
 
@@ -90,7 +78,6 @@ pub fn inline_sheet() -> String {
         Role::Warn => "var(--warn)".to_string(),
         Role::Bad => "var(--bad)".to_string(),
         Role::Series(k) => format!("var(--s{k})"),
-        Role::Block(k) => format!("var(--k{k})"),
     })
 }
 
@@ -109,9 +96,6 @@ pub fn properties(palette: &Palette) -> String {
     for (k, colour) in palette.series.iter().enumerate() {
         let _ = write!(css, "--s{k}:{colour};");
     }
-    for (k, colour) in palette.blocks.iter().enumerate() {
-        let _ = write!(css, "--k{k}:{colour};");
-    }
     css
 }
 
@@ -125,7 +109,6 @@ enum Role {
     Warn,
     Bad,
     Series(usize),
-    Block(usize),
 }
 
 /// The rules, each selector preceded by `scope`.
@@ -157,9 +140,6 @@ fn rules(scope: &str, colour: impl Fn(Role) -> String) -> String {
     rule(".limit-text", &format!("fill:{bad};font-size:11px"));
     rule(".warn-text", &format!("fill:{warn};font-size:11px"));
     rule(".mark", &format!("stroke:{page};stroke-width:0.8"));
-    for k in 0..LIGHT.blocks.len() {
-        rule(&format!(".k{k}"), &format!("fill:{}", colour(Role::Block(k))));
-    }
     for k in 0..LIGHT.series.len() {
         let c = colour(Role::Series(k));
         rule(&format!(".f{k}"), &format!("fill:{c}"));

@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-use std::io::{self, Write as _};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
@@ -72,8 +72,16 @@ impl Folder {
     /// # Errors
     /// When the system refuses; nothing is left behind then.
     pub fn put(&self, name: &OsStr, bytes: &[u8]) -> io::Result<()> {
+        crate::patiently(|| self.put_all(name, &mut &bytes[..]))
+    }
+
+    /// As [`Folder::put`], everything that `source` gives.
+    ///
+    /// # Errors
+    /// When the system refuses, or reading fails; nothing is left behind then.
+    pub fn put_all(&self, name: &OsStr, source: &mut impl io::Read) -> io::Result<()> {
         let (beside, mut file) = self.unfinished(name)?;
-        let written = file.write_all(bytes).and_then(|()| file.sync_all());
+        let written = io::copy(source, &mut file).and_then(|_| file.sync_all());
         let done = written
             .and_then(|()| Ok(renameat(&self.handle, beside.as_os_str(), &self.handle, name)?));
         if let Err(error) = done {

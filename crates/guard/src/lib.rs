@@ -12,6 +12,7 @@
 pub mod digest;
 mod folder;
 pub mod input;
+mod patience;
 mod refused;
 mod say;
 mod scratch;
@@ -19,6 +20,7 @@ mod tool;
 pub mod words;
 
 pub use folder::{Folder, write_whole};
+pub use patience::patiently;
 pub use refused::{Refused, remedy};
 pub use say::say_line;
 pub use scratch::Scratch;

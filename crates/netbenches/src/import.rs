@@ -257,6 +257,7 @@ fn campaign(dir: &ResultsDir, trials: &[Trial]) -> Campaign {
     Campaign {
         schema: SCHEMA,
         experiment_sha256: String::new(),
+        inputs: Default::default(),
         title: title(dir),
         device: DEVICE.to_owned(),
         about: Some(about()),
@@ -275,6 +276,7 @@ fn campaign(dir: &ResultsDir, trials: &[Trial]) -> Campaign {
         variants,
         trials: trials.iter().map(|t| t.id.clone()).collect(),
         started: trials.iter().map(|t| t.started.clone()).min().unwrap_or_default(),
+        environment_sha256: None,
     }
 }
 

@@ -25,7 +25,12 @@ pub struct RingPort {
 /// The MAC addresses are locally administered, 02:00:00:00:00:01 and :02; see
 /// [`RingPort::with_mac`].
 pub fn pair(capacity: usize) -> (RingPort, RingPort) {
-    let (one, two) = Link::pair(capacity);
+    pair_of(capacity, capacity)
+}
+
+/// As [`pair`], with `there` frames from the first port to the second, and `back` the other way.
+pub fn pair_of(there: usize, back: usize) -> (RingPort, RingPort) {
+    let (one, two) = Link::pair(there, back);
     let port = |link, last| RingPort {
         link,
         mac: MacAddr([2, 0, 0, 0, 0, last]),
@@ -57,7 +62,7 @@ impl RingPort {
         self.link.room(wanted)
     }
 
-    /// How many frames a direction holds.
+    /// How many frames the direction out of this port holds.
     pub fn capacity(&self) -> usize {
         self.link.capacity()
     }

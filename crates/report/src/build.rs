@@ -8,7 +8,7 @@ use fwdlab_claims::Claims;
 use fwdlab_results::Results;
 
 /// The figures, each an SVG and a PNG.
-pub(super) const FIGURES: [&str; 4] = ["graph", "cost", "forest", "run-order"];
+pub(super) const FIGURES: [&str; 5] = ["graph", "cost", "forest", "run-order", "curve"];
 
 /// What a build draws beside text and SVG figures.
 #[derive(Clone, Copy, Debug)]

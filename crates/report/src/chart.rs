@@ -106,8 +106,11 @@ fn effect(cell: &Cell, claims: &Claims, metric: Metric) -> Option<String> {
     }
     match verdict.verdict.word() {
         "faster" | "slower" => {
-            let percent = units::signed_percent(verdict.comparison()?.estimate.percent());
-            Some(format!("{percent} {}", verdict.verdict.word()))
+            let ratio = verdict.comparison()?.estimate.ratio();
+            // Bars and number go one way: faster is a lower cost.
+            let change = if metric == Metric::Cost { 1.0 / ratio } else { ratio };
+            let percent = units::signed_percent((change - 1.0) * 100.0);
+            Some(format!("{percent} {}", verdict.word()))
         }
         word => Some(word.to_owned()),
     }
@@ -205,10 +208,12 @@ fn forest_row(verdict: &VerdictClaim, colours: &[(&str, usize)]) -> ForestRow {
         _ => &None,
     };
     let deciding = verdict.comparison().map(estimate);
-    let word = verdict.verdict.word();
+    let word = verdict.word();
     let interval = deciding.map_or_else(String::new, |e| units::percent_interval(e.low, e.high));
     let text = match (word, deciding) {
-        ("faster" | "slower", Some(e)) => format!("{word} {}", units::signed_percent(e.estimate)),
+        ("faster" | "slower" | "better" | "worse", Some(e)) => {
+            format!("{word} {}", units::signed_percent(e.estimate))
+        }
         _ => word.to_owned(),
     };
     let figure = match verdict.metric {

@@ -11,7 +11,9 @@ use super::notes::Notes;
 use super::{ReportError, flame, render};
 use fwdlab_claims::verify::{Fault, Unchecked, verify};
 use fwdlab_guard::input;
-use fwdlab_results::{EXPERIMENT_FILE, JOURNAL_FILE, Results, SIGNATURE_FILE, TORN_FILE};
+use fwdlab_results::{
+    EXPERIMENT_FILE, JOURNAL_FILE, Results, SIGNATURE_FILE, TORN_FILE, kept_input,
+};
 
 /// Files of a results directory that are not derived, beside profiles and consoles.
 const DATA: [&str; 7] = [
@@ -106,6 +108,8 @@ pub(super) fn check_by(results: &Results, build: Build) -> Result<Vec<Difference
     let files = render::files(results, &claims, build)?;
     let mut known = build.left_out(results, &claims)?;
     known.extend(DATA.map(str::to_owned));
+    let kept = results.campaign.inputs.keys().map(|named| kept_input(named));
+    known.extend(kept.map(|file| file.to_string_lossy().into_owned()));
     let flames = Flames::of(dir, &files);
     for (name, wanted) in files {
         known.insert(name.clone());

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{ReportError, chart, topology};
+use super::{ReportError, axis, chart, topology};
 use fwdlab_claims::claim::Claims;
-use fwdlab_figures::{self, Canvas, Chart};
+use fwdlab_figures::{self as figure, Canvas, Chart, Curves, Room};
 use fwdlab_results::{Metric, Results};
 
 /// The figures of a report; empty where nothing was drawn.
@@ -16,6 +16,8 @@ pub struct Drawings {
     pub rates: String,
     /// Device costs; `None` when no trial has one.
     pub costs: Option<String>,
+    /// Medians over what is varied in three steps or more.
+    pub curves: Option<String>,
     /// Every trial in the order of the run.
     pub run_order: String,
     /// How the rates are spread.
@@ -36,34 +38,75 @@ impl Drawings {
         results: &Results,
         [rate, cost]: &[Chart; 2],
     ) -> Result<Self, ReportError> {
-        let checked = |canvas: Canvas, label: &str, (id, metric): (&'static str, Metric)| {
-            let svg = canvas.into_inline(label, id);
-            fwdlab_figures::verify(&svg, id, (results, metric))?;
-            Ok::<_, ReportError>(svg)
-        };
-        let forest = fwdlab_figures::forest(&chart::forest(claims, rate));
-        let rates = ("figure-graph", Metric::Rate);
-        let costs = ("figure-cost", Metric::Cost);
-        let run_order = ("figure-run-order", Metric::Rate);
-        let distribution = ("figure-distribution", Metric::Rate);
+        let costs = (!cost.is_empty()).then(|| bars(cost, "Device costs", "figure-cost"));
+        let (forest, order) = (chart::forest(claims, rate), "Trials in the order of the run");
+        let curves = curves_that_decide(claims, [rate, cost]);
+        let id = "figure-run-order";
+        let run_order = twice(|room| figure::run_order_in(rate, room), order, id);
+        let spread = "Distribution of the rates";
+        let id = "figure-distribution";
+        let distribution = twice(|room| figure::distribution(rate, room), spread, id);
+        let figure = |svgs, id, metric| checked(svgs, id, (results, metric));
         Ok(Self {
-            forest: forest.into_inline("Forest plot", "figure-forest"),
-            rates: checked(fwdlab_figures::bars(rate), "Forwarding rates", rates)?,
-            costs: (!cost.is_empty())
-                .then(|| checked(fwdlab_figures::bars(cost), "Device costs", costs))
-                .transpose()?,
-            run_order: checked(
-                fwdlab_figures::run_order(rate),
-                "Trials in the order of the run",
-                run_order,
+            forest: twice(|room| figure::forest_in(&forest, room), "Forest plot", "figure-forest")
+                .concat(),
+            rates: figure(
+                bars(rate, "Forwarding rates", "figure-graph"),
+                "figure-graph",
+                Metric::Rate,
             )?,
-            distribution: checked(
-                fwdlab_figures::distribution(rate),
-                "Distribution of the rates",
-                distribution,
-            )?,
-            topology: topology::topology(claims).into_inline("Topology", "figure-topology"),
+            costs: costs.map(|svgs| figure(svgs, "figure-cost", Metric::Cost)).transpose()?,
+            curves: curves.map(|curves| {
+                twice(|room| figure::curves(&curves, room), "Curves", "figure-curve").concat()
+            }),
+            run_order: figure(run_order, "figure-run-order", Metric::Rate)?,
+            distribution: figure(distribution, "figure-distribution", Metric::Rate)?,
+            topology: [
+                topology::topology(claims).into_inline_for(
+                    Room::Page,
+                    "Topology",
+                    "figure-topology",
+                ),
+                topology::topology_in_a_column(claims).into_inline_for(
+                    Room::Phone,
+                    "Topology",
+                    "figure-topology",
+                ),
+            ]
+            .concat(),
             colours: rate.variants().into_iter().map(|(name, k)| (name.to_owned(), k)).collect(),
         })
     }
+}
+
+/// The curves of the figure on which verdicts rest.
+pub fn curves_that_decide(claims: &Claims, [rate, cost]: [&Chart; 2]) -> Option<Curves> {
+    let is_cost = claims.verdicts.iter().any(|verdict| verdict.metric == "cost");
+    axis::curves(claims, if is_cost && !cost.is_empty() { cost } else { rate })
+}
+
+/// A figure for pages and for phones, of which each shows its own.
+fn twice(draw: impl Fn(Room) -> Canvas, label: &str, id: &str) -> [String; 2] {
+    [Room::Page, Room::Phone].map(|room| draw(room).into_inline_for(room, label, id))
+}
+
+/// Bars; on phones those of one traffic below those of the other.
+fn bars(chart: &Chart, label: &str, id: &str) -> [String; 2] {
+    let page = figure::bars(chart).into_inline_for(Room::Page, label, id);
+    let phone = chart.groups.iter().enumerate().map(|(k, group)| {
+        let alone = Chart { groups: vec![group.clone()], ..chart.clone() };
+        let id = if k == 0 { id.to_owned() } else { format!("{id}-{k}") };
+        figure::bars_in(&alone, Room::Phone).into_inline_for(Room::Phone, label, &id)
+    });
+    [page, phone.collect()]
+}
+
+/// Both drawings, each of which shows every trial once.
+fn checked(
+    svgs: [String; 2],
+    name: &'static str,
+    of: (&Results, Metric),
+) -> Result<String, ReportError> {
+    svgs.iter().try_for_each(|svg| figure::verify(svg, name, of))?;
+    Ok(svgs.concat())
 }

@@ -60,6 +60,12 @@ pub enum ReportError {
 }
 
 impl ReportError {
+    /// Whether the directory may only be read.
+    pub fn is_read_only(&self) -> bool {
+        let Self::Io { source, .. } = self else { return false };
+        matches!(source.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
+    }
+
     /// Returns a function that wraps a system error on `path`.
     pub(crate) fn io(
         doing: &'static str,

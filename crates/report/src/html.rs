@@ -18,7 +18,7 @@ const NO_COLUMN: usize = usize::MAX;
 
 /// The head and the main part of a page: the title and what stands below it go to the head.
 pub fn halves(parts: &[Part<'_>]) -> [String; 2] {
-    let (mut header, mut main) = (String::new(), String::new());
+    let (mut header, mut main) = (String::new(), contents(parts));
     for part in parts {
         let is_head = |block: &&Block<'_>| matches!(block, Block::Title(_) | Block::Lead(_));
         let (above, below): (Vec<_>, Vec<_>) = part.blocks.iter().partition(is_head);
@@ -40,6 +40,30 @@ pub fn halves(parts: &[Part<'_>]) -> [String; 2] {
         main.push_str("</section>\n");
     }
     [header, main]
+}
+
+/// Links to the headings of a page that has several.
+fn contents(parts: &[Part<'_>]) -> String {
+    let is_shown = |part: &&Part<'_>| {
+        let is_head = |block: &Block<'_>| matches!(block, Block::Title(_) | Block::Lead(_));
+        !part.blocks.iter().all(is_head)
+    };
+    let links: Vec<String> = parts
+        .iter()
+        .filter(is_shown)
+        .filter_map(|part| match part.heading {
+            Heading::Shown(text) => {
+                Some(format!("<a href=\"#{}\">{}</a>", escape(part.name), escape(text)))
+            }
+            _ => None,
+        })
+        .collect();
+    match links.len() {
+        0..3 => String::new(),
+        _ => {
+            format!("<nav class=\"contents\" aria-label=\"Contents\">{}</nav>\n", links.join("\n"))
+        }
+    }
 }
 
 /// Blocks one below the other.
@@ -159,7 +183,7 @@ fn verdict(out: &mut String, statement: &Statement<'_>) {
     let _ = writeln!(
         out,
         "<div class=\"verdict {word}\" data-variant=\"{variant}\" data-traffic=\"{traffic}\">\n\
-         <span class=\"word\">{family}: {word}</span>\n<strong>{}</strong>",
+         <span class=\"word\">{traffic}, {family}: {word}</span>\n<strong>{}</strong>",
         joined(statement.sentence)
     );
     let note = statement.note.map(|note| format!("note: {note}"));
@@ -197,7 +221,8 @@ fn flame(out: &mut String, graph: &FlameGraph, is_open: bool) {
         out,
         "<details data-flame=\"{id}\"{scope}{open}><summary>{title}</summary>\n\
          <p class=\"note\">{note} Also as a file: <a href=\"{file}\">{file}</a></p>\n\
-         <iframe class=\"flame\" title=\"{title}\" style=\"height:{height}px\"></iframe>\n\
+         <div class=\"wide\"><iframe class=\"flame\" title=\"{title}\" \
+         style=\"height:{height}px\"></iframe></div>\n\
          <script type=\"text/plain\" id=\"{id}\">{svg}</script>\n</details>"
     );
 }

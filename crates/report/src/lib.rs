@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod axis;
 mod block;
 mod build;
 mod chart;

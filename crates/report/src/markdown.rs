@@ -215,8 +215,8 @@ fn verdict(out: &mut String, statement: &Statement<'_>) {
 
 fn verdict_in_brief(out: &mut String, statement: &Statement<'_>) {
     let sign = match statement.word {
-        "faster" => ":arrow_up:",
-        "slower" => ":arrow_down:",
+        "faster" | "better" => ":arrow_up:",
+        "slower" | "worse" => ":arrow_down:",
         "equivalent" => ":heavy_equals_sign:",
         "invalid" => ":x:",
         _ => ":grey_question:",

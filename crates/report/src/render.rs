@@ -1,10 +1,11 @@
 //! From results to claims, and to every derived file as bytes.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use super::block::Part;
 use super::build::{Build, FIGURES};
-use super::drawings::Drawings;
+use super::drawings::{Drawings, curves_that_decide};
 use super::flame;
 use super::html::{self, Controls, Frame, Toggle};
 use super::notes::Notes;
@@ -14,8 +15,8 @@ use super::source::{Extras, Source};
 use super::terminal::{message, screen};
 use super::{ReportError, chart, links, markdown, netbenches};
 use fwdlab_claims::Claims;
-use fwdlab_figures::{self, Chart};
-use fwdlab_results::{Metric, Results};
+use fwdlab_figures::{self as figure, Chart, Room};
+use fwdlab_results::{EXPERIMENT_FILE, JOURNAL_FILE, Metric, Results};
 
 /// What the results say, checked against the trials.
 ///
@@ -94,14 +95,17 @@ impl Report<'_> {
             traffics: &results.campaign.traffics,
         };
         let [header, main] = html::halves(&self.parts(Rendering::Page));
-        let footer = "Made by <code>fwdlab report</code> from trials.jsonl alone; every statement \
-                      is also in claims.json.";
+        let footer = format!(
+            "Made by <code>fwdlab report</code> from trials.jsonl alone; every statement is also in \
+             claims.json. Data: {}.",
+            data(&results.dir)
+        );
         let frame = Frame {
             title: &claims.title,
             header: &header,
             controls: Some(controls),
             main: &main,
-            footer: Some(footer),
+            footer: Some(&footer),
         };
         frame.page()
     }
@@ -120,6 +124,15 @@ impl Report<'_> {
     pub fn github(&self) -> String {
         markdown::summary(&self.parts(Rendering::Github))
     }
+}
+
+/// Links to the data beside a page, as HTML.
+fn data(dir: &Path) -> String {
+    const WRITTEN: [&str; 3] = ["README.md", "claims.json", "gnuplot.data"];
+    let kept = [JOURNAL_FILE, EXPERIMENT_FILE, "environment.json"];
+    let kept = kept.into_iter().filter(|name| dir.join(name).is_file());
+    let link = |name| format!("<a href=\"{name}\">{name}</a>");
+    kept.chain(WRITTEN).map(link).collect::<Vec<_>>().join(", ")
 }
 
 /// Every file that a build derives, by its name in the results directory.
@@ -174,26 +187,27 @@ fn figures(
     results: &Results,
     build: Build,
 ) -> Result<BTreeMap<String, Vec<u8>>, ReportError> {
-    let [graph, costs, plot, order] = FIGURES;
-    let forest = fwdlab_figures::forest(&chart::forest(claims, rate));
+    let [graph, costs, plot, order, curve] = FIGURES;
+    let forest = figure::forest(&chart::forest(claims, rate));
+    let curves = curves_that_decide(claims, [rate, cost]);
+    let curves = curves.map(|curves| (curve, figure::curves(&curves, Room::Page), None));
     let drawn = [
-        (graph, fwdlab_figures::bars(rate), Some(Metric::Rate)),
-        (costs, fwdlab_figures::bars(cost), Some(Metric::Cost)),
+        (graph, figure::bars(rate), Some(Metric::Rate)),
+        (costs, figure::bars(cost), Some(Metric::Cost)),
         (plot, forest, None),
-        (order, fwdlab_figures::run_order(rate), Some(Metric::Rate)),
+        (order, figure::run_order(rate), Some(Metric::Rate)),
     ];
     let mut files = BTreeMap::new();
-    for (name, canvas, trials_of) in drawn {
+    for (name, canvas, trials_of) in drawn.into_iter().chain(curves) {
         if trials_of == Some(Metric::Cost) && cost.is_empty() {
             continue;
         }
-        let svg =
-            canvas.into_document(&claims.title, &fwdlab_figures::sheet(&fwdlab_figures::LIGHT));
+        let svg = canvas.into_document(&claims.title, &figure::sheet(&figure::LIGHT));
         if let Some(metric) = trials_of {
-            fwdlab_figures::verify(&svg, name, (results, metric))?;
+            figure::verify(&svg, name, (results, metric))?;
         }
         if build.draws_pictures {
-            let png = fwdlab_figures::png(&svg, name)?;
+            let png = figure::png(&svg, name)?;
             files.extend(png.map(|png| (format!("{name}.png"), png)));
         }
         files.insert(format!("{name}.svg"), svg.into_bytes());

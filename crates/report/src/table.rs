@@ -109,7 +109,7 @@ fn row(cell: &Cell, claims: &Claims, unit: RateUnit, link: Option<f64>) -> Vec<S
 /// difference no percentage stands alone: the word says what is known.
 fn effect_and_p(verdict: &VerdictClaim) -> (String, String) {
     let Some(c) = verdict.comparison() else {
-        return (verdict.verdict.word().to_owned(), "-".to_owned());
+        return (verdict.word().to_owned(), "-".to_owned());
     };
     let interval = units::percent_interval(c.interval95.low.percent(), c.interval95.high.percent());
     let mark = mark(verdict.metric);

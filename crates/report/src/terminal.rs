@@ -138,7 +138,7 @@ impl Sheet {
         let indent = if self.is_commit { COMMIT_INDENT } else { head.chars().count() };
         let indent = " ".repeat(indent);
         let colour = match statement.word {
-            "faster" => AnsiColor::Green,
+            "faster" | "better" => AnsiColor::Green,
             "equivalent" => AnsiColor::Cyan,
             "inconclusive" => AnsiColor::Yellow,
             _ => AnsiColor::Red,

@@ -51,6 +51,21 @@ fn second_report_is_the_same_byte_for_byte() {
 }
 
 #[test]
+fn three_lengths_of_frames_are_a_curve_and_two_traffics_are_none() {
+    let (dir, results) = directory(sample::with_lengths());
+    write(dir.path(), &results).unwrap();
+    let svg = fs::read_to_string(dir.path().join("curve.svg")).unwrap();
+    for label in ["Rate over frame length in bytes", ">64<", ">512<", ">1518<", ">modular<"] {
+        assert!(svg.contains(label), "{label}: {svg}");
+    }
+    let page = fs::read_to_string(dir.path().join("index.html")).unwrap();
+    assert!(page.contains("id=\"figure-curve\"") && page.contains("inet-1518, IPv4: "), "{page}");
+    let (dir, results) = directory(sample::results(&sample::TWO, 8));
+    write(dir.path(), &results).unwrap();
+    assert!(!dir.path().join("curve.svg").exists());
+}
+
+#[test]
 fn check_names_the_file_that_was_edited() {
     let (dir, results) = directory(sample::results(&sample::TWO, 8));
     write(dir.path(), &results).unwrap();

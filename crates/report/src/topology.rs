@@ -3,7 +3,7 @@
 use fwdlab_claims::claim::Claims;
 use fwdlab_claims::setting::TrafficSetting;
 use fwdlab_claims::units;
-use fwdlab_figures::{Anchor, Canvas, at};
+use fwdlab_figures::{Anchor, Canvas, Room, at};
 
 /// Draws tester, device and what flows between them.
 pub fn topology(claims: &Claims) -> Canvas {
@@ -26,6 +26,53 @@ pub fn topology(claims: &Claims) -> Canvas {
     }
     for x in [233.0, 567.0] {
         canvas.text("faint", Anchor::Middle, at(x, bottom + 18.0), link);
+    }
+    canvas
+}
+
+/// The same from above to below, for a narrow screen.
+pub fn topology_in_a_column(claims: &Claims) -> Canvas {
+    const BOX: f64 = 46.0;
+    let traffics = &claims.setting.traffics;
+    let between = 24.0 + 32.0 * traffics.len() as f64;
+    let width = Room::Phone.width();
+    let mut canvas = Canvas::new(width, 3.0 * BOX + 2.0 * between + 20.0);
+    let mut y = 8.0;
+    let boxes = [
+        ("tester", "sender"),
+        ("device", claims.setting.device.as_str()),
+        ("tester", "receiver, checks"),
+    ];
+    for (k, (name, detail)) in boxes.into_iter().enumerate() {
+        canvas.rect("box", at(16.0, y), at(width - 16.0, y + BOX));
+        canvas.text("strong", Anchor::Middle, at(width / 2.0, y + 20.0), name);
+        canvas.text("faint", Anchor::Middle, at(width / 2.0, y + 36.0), detail);
+        y += BOX;
+        if k == 2 {
+            break;
+        }
+        let end = y + between;
+        canvas.line("whisker", at(40.0, y), at(40.0, end));
+        canvas.line("whisker", at(35.0, end - 8.0), at(40.0, end));
+        canvas.line("whisker", at(45.0, end - 8.0), at(40.0, end));
+        canvas.text(
+            "faint",
+            Anchor::End,
+            at(width - 16.0, y + 16.0),
+            claims.setting.about.link.word(),
+        );
+        for (n, traffic) in traffics.iter().enumerate() {
+            let top = y + 30.0 + 32.0 * n as f64;
+            canvas.open(&[("class", "traffic"), ("data-traffic", &traffic.name)]);
+            canvas.text("", Anchor::Start, at(56.0, top), &traffic.name);
+            let about = match k {
+                0 => format!("{} flows, {}", units::count(traffic.flows), traffic.load),
+                _ => format!("{}, {} bytes", traffic.family.title(), traffic.frame_bytes),
+            };
+            canvas.text("faint", Anchor::Start, at(56.0, top + 14.0), &about);
+            canvas.close();
+        }
+        y = end;
     }
     canvas
 }

@@ -38,6 +38,15 @@ pub enum Error {
         state: &'static str,
     },
 
+    /// The record of what the campaign runs on is not the one that it began with.
+    #[error(
+        "{path} is gone or was changed since the campaign began; put it back as it was, or choose another directory with -o DIR"
+    )]
+    OtherEnvironment {
+        /// The file.
+        path: PathBuf,
+    },
+
     /// A file was named where a results directory is wanted.
     #[error("{path} is a file; wanted the results directory that it lies in: name {}", dir.display())]
     NoDirectory {

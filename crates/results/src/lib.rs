@@ -17,6 +17,7 @@
 mod about;
 mod benchmark;
 mod calibration;
+mod checks;
 mod churned;
 pub mod environment;
 mod error;
@@ -24,15 +25,18 @@ mod failure;
 mod family;
 mod figures;
 mod imported;
+mod inputs;
 mod interval;
 pub mod journal;
 mod measure;
 mod measured;
 mod metric;
 pub mod profile;
+mod queue;
 mod read;
 mod record;
 mod sane;
+mod way;
 
 #[cfg(any(test, feature = "samples"))]
 pub mod samples;
@@ -42,24 +46,30 @@ mod tests;
 pub use about::{About, Link, TestbedMark};
 pub use benchmark::{BackToBack, Benchmark, Burst, Loss, LossCurve, Recovery, Reset, Soak};
 pub use calibration::{Calibration, KNOWN_MARK, Truth, TruthKind};
+pub use checks::Checks;
 pub use churned::Churned;
 pub use error::Error;
 pub use failure::{Blame, CONSOLE_LINES, Failure, FailureKind};
 pub use family::Family;
 pub use figures::{LatencyAt, LatencyFigures, RateSearch, SearchTrial};
 pub use imported::Imported;
+pub use inputs::{INPUTS_DIR, kept_input};
 pub use interval::{Busy, Interval};
 pub use journal::Journal;
 pub use measure::Measure;
-pub use measured::{Checks, Ledger, Measured, TrialEnvironment};
+pub use measured::{Ledger, Measured, TrialEnvironment};
 pub use metric::Metric;
+pub use queue::Queue;
 pub(crate) use read::JournalText;
-pub use read::{EXPERIMENT_FILE, JOURNAL_FILE, Results, SIGNATURE_FILE, TORN_FILE};
+pub use read::{
+    ENVIRONMENT_FILE, EXPERIMENT_FILE, JOURNAL_FILE, Results, SIGNATURE_FILE, TORN_FILE,
+};
 pub use record::{
     Campaign, Finished, Grouping, IMPORTED, LimitedBy, Record, Resumed, SCHEMA, Status, Steady,
     Trial, TrialOrder,
 };
 pub use sane::{is_name, is_title};
+pub use way::Way;
 
 /// Most bytes of a journal, of one of its experiment files, and of an environment.
 pub(crate) const MOST_JOURNAL_BYTES: u64 = 4 << 30;

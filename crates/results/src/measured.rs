@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Benchmark, Busy, Churned, Interval, LatencyAt, LatencyFigures, RateSearch};
+use crate::checks::Checks;
+use crate::{
+    Benchmark, Busy, Churned, Interval, LatencyAt, LatencyFigures, Queue, RateSearch, Way,
+};
 
 /// What both sides counted in one trial, spelled once from the device to the journal. Nothing in it
 /// is derived or trimmed, and what nobody counted is absent, not 0.
@@ -38,6 +41,10 @@ pub struct Measured {
     /// What the device spent on the frames; absent when it cannot say.
     #[serde(flatten)]
     pub busy: Option<Busy>,
+    /// Joules that all processor packages of the machine used while frames were sent and received,
+    /// where it tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joules: Option<f64>,
     /// Share of the measured time in which the device had nothing to do, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_share: Option<f64>,
@@ -57,6 +64,13 @@ pub struct Measured {
     /// What was observed of a measure that has a figure of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub benchmark: Option<Benchmark>,
+    /// What was counted each way, to the destinations and back, where frames went both ways: the
+    /// counts above are the sums.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ways: Vec<Way>,
+    /// Frames by processor, queue or worker of the device, where several shared them and each counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub queues: Vec<Queue>,
     /// Changes of routes during the trial, where there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub churn: Option<Churned>,
@@ -76,6 +90,12 @@ impl Measured {
     /// on no frame, or cannot say.
     pub fn cost_ns(&self) -> Option<f64> {
         self.busy?.cost_ns()
+    }
+
+    /// Joules for a million frames received; `None` where the machine does not tell, or none came.
+    pub fn joules_per_million(&self) -> Option<f64> {
+        let joules = self.joules.filter(|joules| joules.is_finite() && *joules >= 0.0)?;
+        (self.received > 0).then(|| joules * 1e6 / self.received as f64)
     }
 
     /// Frames dropped by the device, over all reasons; 0 when nobody counted them.
@@ -126,28 +146,6 @@ impl Ledger {
             Self::Unknown => true,
         }
     }
-}
-
-/// What the receiver found in the frames that it looked into.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Checks {
-    /// Frames looked into.
-    pub checked: u64,
-    /// Frames of a flow that never came, by their sequence numbers.
-    pub lost: u64,
-    /// Frames that came more than once.
-    pub duplicated: u64,
-    /// Frames that came after a later one of their flow.
-    pub reordered: u64,
-    /// Frames that came out of the wrong port or belong to no planned flow.
-    pub misrouted: u64,
-    /// Frames whose TTL or hop limit was not one less than sent.
-    pub bad_ttl: u64,
-    /// Frames with a wrong checksum.
-    pub bad_checksum: u64,
-    /// Frames with a wrong source or destination MAC address.
-    pub bad_mac: u64,
 }
 
 /// State of the machine around one trial.

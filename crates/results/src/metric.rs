@@ -62,6 +62,14 @@ impl Metric {
         }
     }
 
+    /// The words for better and worse: a burst, or a time without frames, is not faster.
+    pub const fn words(self) -> [&'static str; 2] {
+        match self {
+            Self::Rate | Self::Cost | Self::Own(Measure::LossCurve) => ["faster", "slower"],
+            Self::Own(_) => ["better", "worse"],
+        }
+    }
+
     /// The figure that `trials` have of their own, if their measure has one.
     pub fn own<'t>(mut trials: impl Iterator<Item = &'t Trial>) -> Option<Self> {
         trials.find_map(|trial| Some(Self::Own(trial.measured.benchmark.as_ref()?.measure())))

@@ -16,6 +16,9 @@ pub const JOURNAL_FILE: &str = "trials.jsonl";
 /// Name of the copy of the experiment file.
 pub const EXPERIMENT_FILE: &str = "experiment.toml";
 
+/// Name of what says on what the campaign ran.
+pub const ENVIRONMENT_FILE: &str = "environment.json";
+
 /// Name of the signature beside the journal.
 pub const SIGNATURE_FILE: &str = "trials.jsonl.sig";
 

@@ -1,10 +1,12 @@
 //! The records of a journal, field by field as they stand in the file.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::interval::median;
 use crate::{
-    About, Calibration, Failure, Family, Interval, KNOWN_MARK, Measure, Measured, TestbedMark,
+    About, Calibration, Failure, Family, Interval, KNOWN_MARK, Measure, Measured, TestbedMark, Way,
 };
 
 /// The version of the journal's schema that this build writes and the newest
@@ -36,6 +38,10 @@ pub struct Campaign {
     pub schema: u32,
     /// SHA-256 of the experiment file's bytes, in lower-case hexadecimal.
     pub experiment_sha256: String,
+    /// SHA-256 of each file that the experiment names, by its name there; copies lie where
+    /// [`kept_input`](crate::kept_input) says. Journals of earlier versions have none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub inputs: BTreeMap<String, String>,
     /// The experiment's title.
     pub title: String,
     /// Name of the device.
@@ -81,6 +87,10 @@ pub struct Campaign {
     pub trials: Vec<String>,
     /// When the campaign began, UTC (`2026-11-21T13:00:00Z`).
     pub started: String,
+    /// SHA-256 of `environment.json` beside the journal; absent from journals of earlier versions. With
+    /// it, the last record carries a hash of itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub environment_sha256: Option<String>,
 }
 
 /// The device that campaigns of earlier versions name which `fwdlab import` made of published logs;
@@ -213,6 +223,18 @@ impl Trial {
             self.measured.intervals.iter().enumerate().skip(steady.first).take(steady.count);
         let kept = window.filter(|(index, _)| !steady.skipped.contains(index));
         kept.map(|(_, interval)| *interval).collect()
+    }
+
+    /// Frames of one way received a second in the steady intervals; `None` without any.
+    pub fn way_pps(&self, way: &Way) -> Option<f64> {
+        let steady = self.steady.as_ref()?;
+        let own = |at: usize| {
+            Some(Interval { rx: *way.rx.get(at)?, ..*self.measured.intervals.get(at)? })
+        };
+        let window = steady.first..steady.first.saturating_add(steady.count);
+        let kept = window.filter(|at| !steady.skipped.contains(at));
+        let own: Vec<Interval> = kept.map_while(own).collect();
+        Interval::rate(&own, |interval| interval.rx)
     }
 
     /// Device cost in busy nanoseconds per frame: the median over the steady

@@ -12,6 +12,7 @@ pub fn campaign() -> Campaign {
     Campaign {
         schema: SCHEMA,
         experiment_sha256: "00".repeat(32),
+        inputs: Default::default(),
         title: "sample".to_owned(),
         device: "sample".to_owned(),
         about: None,
@@ -32,6 +33,7 @@ pub fn campaign() -> Campaign {
             .map(str::to_owned)
             .to_vec(),
         started: "2026-11-21T13:00:00Z".to_owned(),
+        environment_sha256: None,
     }
 }
 

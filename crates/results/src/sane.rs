@@ -2,6 +2,8 @@
 //! can be calculated with, as many trials as somebody could have waited for. A journal may come from
 //! a stranger, and its names become parts of file names and pages.
 
+use std::collections::BTreeMap;
+
 use fwdlab_guard::words::{is_hidden, one_line};
 
 use crate::{Campaign, Interval, Resumed, Trial};
@@ -11,6 +13,9 @@ const MOST_NAME: usize = 64;
 
 /// Longest name of published runs, made of file names.
 const MOST_PUBLISHED_NAME: usize = 200;
+
+/// Longest name of a file that an experiment names.
+const MOST_PATH: usize = 4_096;
 
 /// Longest title.
 const MOST_TITLE: usize = 500;
@@ -52,6 +57,7 @@ fn is_file_name(name: &str, most: usize) -> bool {
 /// What is wrong with a campaign.
 pub(crate) fn campaign(campaign: &Campaign) -> Result<(), Insane> {
     title(&campaign.title)?;
+    inputs(&campaign.inputs)?;
     let names = campaign.variants.iter().chain(&campaign.traffics);
     for name in names.chain([&campaign.baseline, &campaign.device]) {
         let is_good = match campaign.is_blocked() {
@@ -86,6 +92,22 @@ pub(crate) fn campaign(campaign: &Campaign) -> Result<(), Insane> {
 }
 
 const NAME: &str = "1 to 64 letters, digits, '.', '_' or '-', with no '.' in front";
+
+/// What is wrong with the files that an experiment named.
+fn inputs(inputs: &BTreeMap<String, String>) -> Result<(), Insane> {
+    wanted(
+        inputs.len() <= MOST_NAMES,
+        || format!("it names {} files", inputs.len()),
+        "at most 1,000",
+    )?;
+    inputs.iter().try_for_each(|(name, sum)| {
+        let is_sum = sum.len() == 64 && sum.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_good = name.len() <= MOST_PATH && is_sum;
+        wanted(is_good, || format!("{} with {}", shown(name), shown(sum)), INPUT)
+    })
+}
+
+const INPUT: &str = "a file's name of at most 4,096 bytes with its SHA-256";
 
 /// What is wrong with a title: in pages it must not look like anything else.
 fn title(title: &str) -> Result<(), Insane> {

@@ -129,3 +129,30 @@ fn figures_come_by_block_and_leave_failed_trials_out() {
     assert_eq!(read.figures(Metric::Cost, "radix", "inet"), [(1, 100.0), (2, 100.0)]);
     assert_eq!(read.figures(Metric::Rate, "modular", "inet"), [(1, 3_989_202.16)]);
 }
+
+#[test]
+fn the_rate_of_a_way_is_that_of_the_steady_intervals_of_its_trial() {
+    let mut trial = trial(0);
+    let interval = |rx| Interval { ms: 1.0, rx, ..Interval::default() };
+    trial.measured.intervals = [5, 2000, 2000, 9000, 2000, 3].map(interval).to_vec();
+    trial.steady = Some(Steady {
+        first: 1,
+        count: 4,
+        trimmed_head: 1,
+        trimmed_tail: 1,
+        skipped: vec![3],
+        why: String::new(),
+    });
+    let way = |rx: &[u64]| Way { rx: rx.to_vec(), sent: 1000, ..Way::default() };
+    assert_eq!(trial.way_pps(&way(&[5, 700, 701, 9, 702, 3])), Some(701_000.0));
+    // A journal of a stranger may hold fewer, or a window beyond the end.
+    assert_eq!(trial.way_pps(&way(&[5, 700])), Some(700_000.0));
+    assert_eq!(trial.way_pps(&way(&[])), None);
+    trial.steady.as_mut().unwrap().first = usize::MAX;
+    assert_eq!(trial.way_pps(&way(&[5, 700])), None);
+    trial.steady = None;
+    assert_eq!(trial.way_pps(&way(&[5, 700])), None);
+    let lossy = Way { checks: Checks { lost: 10, ..Checks::default() }, ..way(&[]) };
+    assert_eq!(lossy.loss_ratio(), 0.01);
+    assert_eq!(Way::default().loss_ratio(), 0.0);
+}

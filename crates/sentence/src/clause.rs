@@ -95,7 +95,7 @@ pub fn clauses(text: &str) -> Vec<Clause> {
         found.push(Clause {
             text: part.to_owned(),
             offset,
-            percents: percents(part),
+            percents: if is_expectation(part) { Vec::new() } else { percents(part) },
             factor: factor(part),
             stance: stance(part),
             families: families(part),
@@ -153,6 +153,16 @@ fn is_same_size(text: &str) -> bool {
     words(text).windows(2).any(|pair| {
         matches!(pair[0].1.as_str(), "same" | "similar" | "equal" | "identical")
             && matches!(stance(&pair[1].1), Stance::Change(..))
+    })
+}
+
+/// "Feared were 10 %", "expected was 20 %": a number that nobody measured. "As expected" is none.
+fn is_expectation(text: &str) -> bool {
+    const WORDS: [&str; 6] = ["feared", "expected", "hoped", "predicted", "announced", "promised"];
+    let words = words(text);
+    (0..words.len()).any(|k| {
+        let before = k.checked_sub(1).map_or("", |k| words[k].1.as_str());
+        WORDS.contains(&words[k].1.as_str()) && before != "as"
     })
 }
 

@@ -20,6 +20,26 @@ pub fn normal_quantile(probability: f64) -> f64 {
     -std::f64::consts::SQRT_2 * erf::erfc_inv(2.0 * probability)
 }
 
+/// Where a share lies of which `hits` of `of` were seen: Clopper and Pearson's interval (1934), which
+/// holds it with `confidence` at least.
+pub fn share_interval(hits: usize, of: usize, confidence: f64) -> (f64, f64) {
+    let tail = (1.0 - confidence) / 2.0;
+    // P(at least k of n) with the share p is an incomplete beta function of p.
+    let solve = |k: usize, wanted: f64| {
+        let (a, b) = (k as f64, (of - k + 1) as f64);
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..60 {
+            let middle = f64::midpoint(low, high);
+            if beta_reg(a, b, middle) < wanted { low = middle } else { high = middle }
+        }
+        f64::midpoint(low, high)
+    };
+    let hits = hits.min(of);
+    let least = if hits == 0 { 0.0 } else { solve(hits, tail) };
+    let most = if hits == of { 1.0 } else { solve(hits + 1, 1.0 - tail) };
+    (least, most)
+}
+
 /// P(T <= t) of Student's distribution with `df` > 0 degrees of freedom (not only whole ones).
 pub fn t_cdf(t: f64, df: f64) -> f64 {
     if t.is_infinite() {
@@ -85,6 +105,19 @@ mod tests {
     use super::*;
 
     /// Student (1908) as tabulated by Fisher and Yates, and by NIST/SEMATECH 1.3.6.7.2.
+    /// Two Poisson-like corners by hand (no hit: 1 - 0.025^(1/n)), and the example of 4 of 20 that
+    /// textbooks give, [0.0573, 0.4366].
+    #[test]
+    fn shares_lie_where_clopper_and_pearson_have_them() {
+        let close = |(a, b): (f64, f64), (c, d): (f64, f64)| {
+            assert!((a - c).abs() < 1e-4 && (b - d).abs() < 1e-4, "{a} {b}");
+        };
+        close(share_interval(4, 20, 0.95), (0.0573, 0.4366));
+        close(share_interval(0, 40, 0.95), (0.0, 1.0 - 0.025_f64.powf(1.0 / 40.0)));
+        close(share_interval(40, 40, 0.95), (0.025_f64.powf(1.0 / 40.0), 1.0));
+        close(share_interval(0, 0, 0.95), (0.0, 1.0));
+    }
+
     #[test]
     fn t_quantiles_equal_the_published_table() {
         let table = [

@@ -170,8 +170,10 @@ pub enum Finding {
     OneOfSeveral {
         /// p of "no change".
         p: f64,
-        /// Comparisons that share the level of 5 %.
+        /// Comparisons that share the level.
         comparisons: usize,
+        /// The p that each of them needs.
+        needed: f64,
     },
     /// One side alone has rare runs beyond the margin, or far more of them: what holds of the
     /// typical run does not hold of all.
@@ -393,11 +395,10 @@ impl fmt::Display for Finding {
             Self::TestsDisagree { welch_p, rank_p } => {
                 write!(f, "tests disagree: Welch p {welch_p:.3}, Mann-Whitney p {rank_p:.3}")
             }
-            Self::OneOfSeveral { p, comparisons } => {
-                let needed = checks::LEVEL / *comparisons as f64;
+            Self::OneOfSeveral { p, comparisons, needed } => {
                 write!(
                     f,
-                    "one of {comparisons} comparisons: a difference among so many needs p up to {needed:.3}, this one has {p:.3}"
+                    "one of {comparisons} comparisons: a difference among so many needs p up to {needed:.4}, this one has {p:.4}"
                 )
             }
             Self::RareRuns { baseline, variant, rare } => {

@@ -122,7 +122,7 @@ pub fn remove_own() -> io::Result<()> {
 }
 
 fn removed() -> io::Result<Vec<String>> {
-    let is_ours = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with(MARK);
+    let is_ours = |name: &std::ffi::OsStr| is_made_by_us(&name.to_string_lossy());
     let has_any = fs::read_dir(DIRECTORY)
         .is_ok_and(|mut entries| entries.any(|entry| entry.is_ok_and(|e| is_ours(&e.file_name()))));
     if !has_any {
@@ -133,7 +133,7 @@ fn removed() -> io::Result<Vec<String>> {
     for entry in fs::read_dir(DIRECTORY)? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        if !name.starts_with(MARK) {
+        if !is_made_by_us(&name) {
             continue;
         }
         let file = File::open(entry.path())?;
@@ -148,6 +148,15 @@ fn removed() -> io::Result<Vec<String>> {
     }
     names.sort();
     Ok(names)
+}
+
+/// Whether a name is one that [`NetNamespace::create`] gives: other people's namespaces may begin
+/// with the same word.
+fn is_made_by_us(name: &str) -> bool {
+    let Some(rest) = name.strip_prefix(MARK) else { return false };
+    let mut parts = rest.splitn(3, '-');
+    let mut is_number = || parts.next().is_some_and(|part| part.parse::<u32>().is_ok());
+    is_number() && is_number() && parts.next().is_some_and(|role| !role.is_empty())
 }
 
 fn lock_directory() -> io::Result<File> {

@@ -33,15 +33,23 @@ impl RuleSet {
         }
     }
 
-    /// The text of the rules; relative files lie in `beside`.
+    /// The file, where there is one.
+    pub fn file(self) -> Option<PathBuf> {
+        match self {
+            Self::Inline(_) => None,
+            Self::File(file) => Some(file),
+        }
+    }
+
+    /// The text of the rules; `place` says where a file lies.
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn text(&self, beside: &Path) -> Result<String, TopologyError> {
+    pub fn text(&self, place: impl Fn(&Path) -> PathBuf) -> Result<String, TopologyError> {
         let text = match self {
             Self::Inline(text) => Ok(text.clone()),
             Self::File(file) => {
-                let path = beside.join(file);
+                let path = place(file);
                 let doing = format!("read the rule set {}", path.display());
                 input::text(&path, MOST_BYTES).map_err(TopologyError::kernel(doing))
             }
@@ -49,7 +57,7 @@ impl RuleSet {
         if includes(&text) {
             let what = match self {
                 Self::Inline(_) => "the rules".to_owned(),
-                Self::File(file) => beside.join(file).display().to_string(),
+                Self::File(file) => place(file).display().to_string(),
             };
             return Err(TopologyError::Include { what });
         }
@@ -132,10 +140,10 @@ mod tests {
             "table ip t {}\n#\\\ninclude \"x\" {",
             "{;include\t\"x\"}",
         ] {
-            let error = RuleSet::Inline(rules.to_owned()).text(Path::new("")).unwrap_err();
+            let error = RuleSet::Inline(rules.to_owned()).text(Path::to_owned).unwrap_err();
             assert!(error.to_string().contains("include"), "{error}");
         }
-        assert!(RuleSet::Inline("table ip included {}".to_owned()).text(Path::new("")).is_ok());
+        assert!(RuleSet::Inline("table ip included {}".to_owned()).text(Path::to_owned).is_ok());
     }
 
     #[test]
@@ -143,7 +151,7 @@ mod tests {
         let dir = std::env::temp_dir().join(format!("fwdlab-rules-{}", std::process::id()));
         std::fs::create_dir(&dir).unwrap();
         std::os::unix::fs::symlink("/etc/passwd", dir.join("rules.nft")).unwrap();
-        let error = RuleSet::File("rules.nft".into()).text(&dir).unwrap_err();
+        let error = RuleSet::File("rules.nft".into()).text(|file| dir.join(file)).unwrap_err();
         std::fs::remove_dir_all(&dir).unwrap();
         assert!(error.to_string().contains("symbolic link"), "{error}");
     }

@@ -268,9 +268,14 @@ fn leftovers_of_a_killed_run_are_removed_and_nothing_else() {
     let used = NetNamespace::create("used").expect("a namespace");
     let (left, foreign) = (directory.join("fwdlab-0-0-test"), directory.join("other-test"));
     std::fs::write(&left, "").expect("writable");
+    // Somebody's own, whose name begins alike.
+    let alike = directory.join("fwdlab-of-mine");
     std::fs::write(&foreign, "").expect("writable");
+    std::fs::write(&alike, "").expect("writable");
     let removed = remove_leftovers().expect("removable");
     assert!(!removed.contains(&used.name().to_owned()));
     assert!(!left.exists() && foreign.exists() && directory.join(used.name()).exists());
+    assert!(alike.exists());
     std::fs::remove_file(&foreign).expect("removable");
+    std::fs::remove_file(&alike).expect("removable");
 }

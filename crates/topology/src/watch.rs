@@ -11,7 +11,8 @@ use netlink_packet_core::NetlinkPayload;
 use netlink_packet_route::address::{AddressAttribute, AddressMessage};
 use netlink_packet_route::link::LinkAttribute;
 use netlink_packet_route::route::{
-    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteNextHop, RouteType, RouteVia,
+    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteNextHop, RouteProtocol,
+    RouteType, RouteVia,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use nix::sys::socket::{MsgFlags, setsockopt, sockopt};
@@ -61,6 +62,8 @@ pub struct KernelRoute {
     pub metric: u32,
     /// What it does.
     pub target: KernelTarget,
+    /// Whether somebody wrote it down, or it came with an address: no routing protocol's.
+    pub is_static: bool,
 }
 
 /// What the kernel tells of its routes.
@@ -216,6 +219,9 @@ impl RouteWatch {
     }
 }
 
+/// Who FRR says it is for its static routes.
+const FRR_STATIC: u8 = 196;
+
 /// A route of the main table; `None` for those of other tables, of multicast, for certain types of
 /// service, and clones.
 fn read_route(message: &RouteMessage) -> Option<KernelRoute> {
@@ -250,7 +256,11 @@ fn read_route(message: &RouteMessage) -> Option<KernelRoute> {
         _ => return None,
     };
     let prefix = Prefix::covering(destination, header.destination_prefix_length);
-    Some(KernelRoute { prefix, metric, target })
+    let is_static = matches!(
+        header.protocol,
+        RouteProtocol::Kernel | RouteProtocol::Boot | RouteProtocol::Static
+    ) || header.protocol == RouteProtocol::Other(FRR_STATIC);
+    Some(KernelRoute { prefix, metric, target, is_static })
 }
 
 fn ways(attributes: &[RouteAttribute]) -> Vec<KernelWay> {

@@ -37,6 +37,24 @@ impl Checks {
     /// At least one frame in this many has its whole payload verified.
     pub const SAMPLING: u64 = 256;
 
+    /// The sum of these and others.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            wrong_mac: self.wrong_mac + other.wrong_mac,
+            wrong_ttl: self.wrong_ttl + other.wrong_ttl,
+            bad_checksum: self.bad_checksum + other.bad_checksum,
+            wrong_header: self.wrong_header + other.wrong_header,
+            unknown_flow: self.unknown_flow + other.unknown_flow,
+            misrouted: self.misrouted + other.misrouted,
+            sampled: self.sampled + other.sampled,
+            bad_payload: self.bad_payload + other.bad_payload,
+            duplicated: self.duplicated + other.duplicated,
+            reordered: self.reordered + other.reordered,
+            foreign: self.foreign + other.foreign,
+        }
+    }
+
     /// Whether nothing was wrong. Foreign frames and lost ones are no fault of a received frame.
     pub fn is_clean(&self) -> bool {
         self.faults() == 0

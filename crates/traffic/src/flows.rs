@@ -233,6 +233,12 @@ impl FlowSet {
         &self.destination
     }
 
+    /// The way back: every destination with every source.
+    #[must_use]
+    pub fn turned(&self) -> Self {
+        Self { source: self.destination, destination: self.source }
+    }
+
     /// How many flows.
     pub fn count(&self) -> u32 {
         (self.source.count() * self.destination.count()) as u32

@@ -17,6 +17,8 @@ pub(crate) struct Frames {
     pub(crate) spare: Vec<Frame>,
     /// Free frames that the pool keeps for the device.
     reserve: usize,
+    /// The most that are taken: what is beyond belongs to another lane.
+    most: usize,
 }
 
 impl Frames {
@@ -35,6 +37,7 @@ impl Frames {
             ready: Batch::new(),
             spare: Vec::with_capacity(available),
             reserve: available - needed,
+            most: needed,
         };
         frames.refill(sender);
         Ok(frames)
@@ -45,6 +48,7 @@ impl Frames {
         let mut batch = Batch::new();
         loop {
             let free = self.pool.available().saturating_sub(self.reserve);
+            let free = free.min(self.most.saturating_sub(self.at_hand()));
             if free == 0 || self.pool.take_batch(&mut batch, free) == 0 {
                 return;
             }
@@ -53,6 +57,11 @@ impl Frames {
                 self.spare.push(frame);
             }
         }
+    }
+
+    /// Leaves as many to the pool as these, which were taken later.
+    pub(crate) fn leave_as(&mut self, later: &Self) {
+        self.reserve = self.reserve.min(later.reserve);
     }
 
     pub(crate) fn at_hand(&self) -> usize {

@@ -3,6 +3,7 @@
 use hdrhistogram::Histogram;
 
 /// Latencies in ticks, in a histogram with three significant digits (hdrhistogram).
+#[derive(Clone)]
 pub(crate) struct Latency {
     ticks: Histogram<u64>,
 }
@@ -52,6 +53,12 @@ impl Latency {
         }
         // The histogram grows by itself; recording cannot fail.
         let _ = self.ticks.record_n(now.saturating_sub(stamp), count);
+    }
+
+    /// Adds those of another lane.
+    pub(crate) fn add(&mut self, other: &Self) {
+        // The histogram grows by itself; adding cannot fail.
+        let _ = self.ticks.add(&other.ticks);
     }
 
     pub(crate) fn summary(&self, to_ns: impl Fn(u64) -> u64) -> LatencySummary {

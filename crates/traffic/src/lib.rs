@@ -15,10 +15,12 @@
 
 mod burst;
 mod checks;
+mod duplex;
 mod error;
 mod flows;
 mod frames;
 mod inspect;
+mod lane;
 mod latency;
 mod layout;
 mod load;
@@ -41,6 +43,7 @@ mod time;
 
 pub use burst::{BurstOutcome, Burster};
 pub use checks::Checks;
+pub use duplex::{AnyDuplex, Duplex};
 pub use error::TrafficError;
 pub use flows::{Endpoints, Family, FlowSet};
 pub use latency::LatencySummary;
@@ -49,7 +52,7 @@ pub use macs::{DEVICE_MACS, TESTER_MACS};
 pub use order::Order;
 pub use outcome::{FaultyFlow, Gap, Interval, Outcome, StreamOutcome};
 pub use pacer::{Lapse, Pacing};
-pub use plan::{LoadChange, Plan, Stream};
+pub use plan::{LoadChange, Plan, Stream, WayBack};
 pub use receiver::Receiver;
 pub use recorded::{Capture, CaptureError, LeftOut, Recording};
 pub use replay::{Replay, ReplayPlan, ReplayResult};

@@ -24,6 +24,17 @@ pub struct Interval {
 }
 
 impl Interval {
+    /// The sum of two ways in the same time.
+    #[must_use]
+    pub(crate) fn beside(&self, other: &Self) -> Self {
+        Self {
+            sent: self.sent + other.sent,
+            received: self.received + other.received,
+            waiting_ns: self.waiting_ns.min(other.waiting_ns),
+            ..*self
+        }
+    }
+
     /// Forwarding rate in frames/s.
     pub fn received_pps(&self) -> f64 {
         self.received as f64 * 1e9 / self.length_ns.max(1) as f64
@@ -109,6 +120,9 @@ pub struct Outcome {
     pub faulty_flows: u64,
     /// The first of them, at most [`Outcome::WORST_FLOWS`].
     pub worst_flows: Vec<FaultyFlow>,
+    /// Where frames went both ways: what each yielded, to the destinations and back. What stands
+    /// above is then the sum of both, and streams, those of the way back last, are of both.
+    pub ways: Vec<Outcome>,
 }
 
 impl Outcome {
@@ -120,6 +134,35 @@ impl Outcome {
 
     /// How many gaps are kept.
     pub const MOST_GAPS: usize = 16;
+
+    /// The sum of two ways beside each other; `latency` is that of the frames of both. No gap is
+    /// one of both.
+    pub(crate) fn beside(ahead: Self, back: Self, latency: Option<LatencySummary>) -> Self {
+        let streams_ahead = ahead.streams.len();
+        let behind = |own: &FaultyFlow| FaultyFlow { stream: own.stream + streams_ahead, ..*own };
+        let mut worst_flows = ahead.worst_flows.clone();
+        worst_flows.extend(back.worst_flows.iter().map(behind));
+        worst_flows.truncate(Self::WORST_FLOWS);
+        let mut lapses = [&ahead.lapses[..], &back.lapses[..]].concat();
+        lapses.sort_by_key(|lapse| lapse.at_ns);
+        let both = ahead.intervals.iter().zip(&back.intervals);
+        Self {
+            intervals: both.map(|(one, two)| one.beside(two)).collect(),
+            streams: [&ahead.streams[..], &back.streams[..]].concat(),
+            checks: ahead.checks.plus(&back.checks),
+            sent_bytes: ahead.sent_bytes + back.sent_bytes,
+            refused: ahead.refused + back.refused,
+            duration_ns: ahead.duration_ns,
+            drain_ns: ahead.drain_ns,
+            pacing: ahead.pacing.as_ref().zip(back.pacing.as_ref()).map(|(a, b)| a.beside(b)),
+            latency,
+            lapses,
+            gaps: Vec::new(),
+            faulty_flows: ahead.faulty_flows + back.faulty_flows,
+            worst_flows,
+            ways: vec![ahead, back],
+        }
+    }
 
     /// Frames sent.
     pub fn sent(&self) -> u64 {

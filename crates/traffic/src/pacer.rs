@@ -58,6 +58,20 @@ pub struct Pacing {
     pub max_lateness_ns: f64,
 }
 
+impl Pacing {
+    /// That of two lanes beside each other: rates add up, what is a mean becomes the worse of both.
+    #[must_use]
+    pub fn beside(&self, other: &Self) -> Self {
+        Self {
+            asked_pps: self.asked_pps + other.asked_pps,
+            given_up: self.given_up + other.given_up,
+            mean_jitter_ns: self.mean_jitter_ns.max(other.mean_jitter_ns),
+            mean_lateness_ns: self.mean_lateness_ns.max(other.mean_lateness_ns),
+            max_lateness_ns: self.max_lateness_ns.max(other.max_lateness_ns),
+        }
+    }
+}
+
 #[derive(Clone, Debug, Default)]
 struct Jitter {
     /// All frames that left.

@@ -40,6 +40,15 @@ pub struct LoadChange {
     pub pps: f64,
 }
 
+/// The way back, where frames go both ways at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WayBack {
+    /// The device's MAC address on the side of the destinations.
+    pub device_mac: MacAddr,
+    /// Destination MAC address expected on arrival there: the tester's, on the side of the sources.
+    pub arrival_mac: MacAddr,
+}
+
 /// One trial's traffic. [`Plan::new`] fills in the defaults; change fields as needed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
@@ -57,6 +66,9 @@ pub struct Plan {
     pub device_mac: MacAddr,
     /// Destination MAC address expected on arrival: the tester's, on the receiving side.
     pub arrival_mac: MacAddr,
+    /// Frames go the other way, too, each flow turned round; the load and the frames in flight are
+    /// those of both ways together, half of them each.
+    pub way_back: Option<WayBack>,
     /// TTL or hop limit as sent.
     pub ttl: u8,
     /// Routers on the way: so much less TTL must arrive. 0 is a cable, to test the tester.
@@ -92,6 +104,7 @@ impl Plan {
             source_mac: MacAddr([2, 0, 0, 0, 0, 1]),
             device_mac: MacAddr([2, 0, 0, 0, 0, 2]),
             arrival_mac: MacAddr([2, 0, 0, 0, 0, 1]),
+            way_back: None,
             ttl: 64,
             hops: 1,
             duration_ns: 1_000_000_000,
@@ -202,6 +215,32 @@ impl Plan {
             }
         }
         Ok(())
+    }
+
+    /// The plans of the two ways, each with half the load and half the frames in flight; nothing where
+    /// frames go one way only.
+    ///
+    /// # Errors
+    /// The frames of a capture have no way back; a frame length is out of its family's range.
+    pub fn ways(&self) -> Result<Option<[Self; 2]>, TrafficError> {
+        let Some(way_back) = self.way_back else { return Ok(None) };
+        if self.recording.is_some() {
+            let wanted = "streams: the frames of a capture have no way back";
+            return Err(TrafficError::Plan { field: "way_back", got: 1, wanted });
+        }
+        let load = self.frames_per_second()?.map_or(Load::Max, |pps| Load::Pps(pps / 2.0));
+        let change = self.change.map(|own| LoadChange { pps: own.pps / 2.0, ..own });
+        let frames_in_flight = self.frames_in_flight / 2;
+        let ahead = Self { way_back: None, load, change, frames_in_flight, ..self.clone() };
+        let turned = |stream: &Stream| Stream { flows: stream.flows.turned(), ..stream.clone() };
+        let back = Self {
+            streams: self.streams.iter().map(turned).collect(),
+            source_mac: self.arrival_mac,
+            device_mac: way_back.device_mac,
+            arrival_mac: way_back.arrival_mac,
+            ..ahead.clone()
+        };
+        Ok(Some([ahead, back]))
     }
 
     /// Mean and largest frame length without FCS, over all streams.

@@ -4,7 +4,7 @@
 //! A frame is lost as in a rate search: it did not come back, or it fell due and found no room for so
 //! long that it was given up. Only bursts are sent at once, and what finds no room then is lost.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use fwdlab_device::{Request, Watch};
 use fwdlab_port::pingpong::Rally;
@@ -16,7 +16,7 @@ use fwdlab_traffic::{Burster, Lapse, Load, LoadChange, Outcome, Plan};
 
 use crate::BuiltinError;
 use crate::device::{Rings, pin, worker};
-use crate::poll::{Metronome, poll_until};
+use crate::poll::{Metronome, Over, poll_until};
 use crate::search::SHORTEST_S;
 
 /// Searches for the longest burst in one trial: RFC 2544 asks for 50 at the least.
@@ -194,16 +194,6 @@ impl Rings {
             lost: outcome.lost() + unsent,
             losses: bounded(losses),
         })
-    }
-}
-
-/// Ends the device's loop when it is dropped: also when the tester panics, for the device's thread
-/// is waited for then, too.
-pub(super) struct Over<'a>(pub(super) &'a AtomicBool);
-
-impl Drop for Over<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
     }
 }
 

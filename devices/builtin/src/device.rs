@@ -7,9 +7,10 @@
 //! of each interval, by the tester's thread: a third thread would take time from the two.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use fwdlab_device::energy::{Meter, Powercap};
 use fwdlab_device::pulse::{Diary, Pulse};
 use fwdlab_device::{Device, DeviceError, Facts, Place as Where, Proof, Request, Watch};
 use fwdlab_experiment::{Endpoint, Experiment, Traffic, Variant};
@@ -19,15 +20,15 @@ use fwdlab_port::ring::{self, RingPort};
 use fwdlab_port::{Clock, Pool, PoolConfig};
 #[cfg(all(target_os = "linux", feature = "sampler"))]
 use fwdlab_results::profile::Profiled;
-use fwdlab_results::{Benchmark, Churned, LatencyFigures, Measure, Measured, TrialEnvironment};
+use fwdlab_results::{Benchmark, Churned, Measure, Measured, TrialEnvironment};
 use fwdlab_router::{Overflow, Router, Worker};
-use fwdlab_traffic::{
-    DEVICE_MACS, FlowSet, LatencySummary, Load, Outcome, Plan, Stream, TESTER_MACS, Tester,
-};
+use fwdlab_traffic::{DEVICE_MACS, FlowSet, Load, Outcome, Plan, Stream, TESTER_MACS, WayBack};
 
 use crate::churn::{Churning, SwitchOf};
+use crate::figures::figures;
+use crate::lanes::Lanes;
 use crate::layout::Layout;
-use crate::poll::{Metronome, poll_until};
+use crate::poll::{Metronome, Over, poll_until};
 use crate::probe::Probe;
 use crate::sampler::{Cores, Sampler};
 use crate::{BuiltinError, control, machine, setup};
@@ -65,6 +66,7 @@ pub(super) struct Rings {
     pub(super) layout: Layout,
     /// How fast the device's processor was so far.
     pulse: Pulse,
+    powercap: Powercap,
 }
 
 impl Rings {
@@ -97,6 +99,7 @@ impl Rings {
             buffer: control::USUAL_BUFFER,
             layout,
             pulse: Pulse::knowing(place.fastest_beat_ns),
+            powercap: place.powercap.clone(),
         })
     }
 }
@@ -262,10 +265,10 @@ impl Rings {
     }
 
     /// Two pairs of ports: the tester's, and the device's. What waits in front of the device has as
-    /// much room as the variant says; what comes back always has enough.
+    /// much room as the variant says, on either side; what comes back always has enough.
     pub(super) fn rings(&self) -> ((RingPort, RingPort), [(u16, RingPort); 2]) {
-        let (tester_a, device_0) = ring::pair(self.buffer);
-        let (device_1, tester_b) = ring::pair(BURST_FRAMES);
+        let (tester_a, device_0) = ring::pair_of(self.buffer, BURST_FRAMES);
+        let (tester_b, device_1) = ring::pair_of(self.buffer, BURST_FRAMES);
         ((tester_a, tester_b), [(0, device_0), (1, device_1)])
     }
 
@@ -291,7 +294,7 @@ impl Rings {
         sampler: &mut Sampler<'_>,
         watch: &mut Watch<'_>,
     ) -> Result<(Outcome, Place, Option<Churned>), BuiltinError> {
-        let mut tester = Tester::new(plan, &self.pool, out, back)?;
+        let mut tester = Lanes::new(plan, &self.pool, (out, back))?;
         let is_over = AtomicBool::new(false);
         let [tester_core, device_core] = self.cores();
         let layout = &self.layout;
@@ -323,26 +326,26 @@ impl Rings {
                 })
                 .transpose()
                 .map_err(|source| BuiltinError::Port(fwdlab_port::PortError::Thread { source }))?;
+            // Also when the tester panics: the device's thread would forward for ever.
+            let over = Over(&is_over);
             let is_pinned = pin(tester_core);
             let share = CoreShare::begin();
+            // Of a load that is only tried nobody asks it.
+            let mut meter = diary.and_then(|_| self.powercap.meter());
             let outcome = tester.run(watch.stop, &mut |interval| {
                 (watch.on_interval)(&sampler.sample(interval));
+                meter.iter_mut().for_each(Meter::follow);
             });
+            sampler.joules = meter.and_then(Meter::joules);
             let own = Place { is_pinned, core_share: share.so_far() };
             drop(tester);
-            is_over.store(true, Ordering::Relaxed);
+            drop(over);
             let what = || BuiltinError::Thread { what: "it panicked".to_owned() };
             let place = own.and(device.join().map_err(|_| what())?);
             let churned = changes.map(|changes| changes.join().map_err(|_| what())).transpose()?;
             Ok((outcome, if self.cores.is_some() { place } else { Place::default() }, churned))
         })
     }
-}
-
-pub(super) fn figures(latency: LatencySummary) -> LatencyFigures {
-    let LatencySummary { frames, minimum_ns, median_ns, p99_ns, .. } = latency;
-    let LatencySummary { p99_9_ns, p99_99_ns, maximum_ns, .. } = latency;
-    LatencyFigures { frames, minimum_ns, median_ns, p99_ns, p99_9_ns, p99_99_ns, maximum_ns }
 }
 
 /// What forwards between the device's ports.
@@ -416,6 +419,11 @@ pub fn plan(request: &Request<'_>) -> Result<Plan, BuiltinError> {
     plan.source_mac = TESTER_MACS[0];
     plan.device_mac = DEVICE_MACS[0];
     plan.arrival_mac = TESTER_MACS[1];
+    if traffic.direction.is_both() {
+        plan.way_back = Some(WayBack { device_mac: DEVICE_MACS[1], arrival_mac: TESTER_MACS[0] });
+        // What a file asks for is the load of each way.
+        plan.load = traffic.offered_pps().map_or(Load::Max, Load::Pps);
+    }
     plan.duration_ns = (experiment.warmup + experiment.duration).as_nanos() as u64;
     plan.interval_ns = experiment.interval.as_nanos() as u64;
     plan.drain_ns = PATIENCE.as_nanos() as u64;

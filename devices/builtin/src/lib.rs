@@ -14,7 +14,9 @@ mod churn;
 pub mod control;
 mod device;
 mod error;
+mod figures;
 mod kind;
+mod lanes;
 mod layout;
 mod machine;
 mod poll;
@@ -27,6 +29,6 @@ mod setup;
 
 pub use device::plan;
 pub use error::BuiltinError;
+pub use figures::{checks, ways};
 pub use kind::Builtin;
-pub use sampler::checks;
 pub use setup::router;

@@ -69,3 +69,28 @@ pub(super) fn poll_until(
         }
     }
 }
+
+/// Ends the device's loop when it is dropped: also when the tester panics, for the device's thread
+/// is waited for then, too.
+pub(crate) struct Over<'a>(pub(crate) &'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_device_is_told_to_end_when_the_tester_panics() {
+        let is_over = AtomicBool::new(false);
+        let tester = std::panic::AssertUnwindSafe(|| {
+            let _over = Over(&is_over);
+            panic!("the tester");
+        });
+        assert!(std::panic::catch_unwind(tester).is_err() && is_over.load(Ordering::Relaxed));
+    }
+}

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use fwdlab_device::pulse::{Diary, Pulse};
 use fwdlab_port::Clock;
 use fwdlab_port::pingpong::Rally;
-use fwdlab_results::{Busy, Checks, Interval, Measured};
+use fwdlab_results::{Busy, Interval, Measured};
 use fwdlab_router::{Counters, Snapshot};
 use fwdlab_traffic::Outcome;
+
+use crate::figures::{checks, ways};
 
 /// The way to the other core, and the clock by which it is measured.
 pub(super) struct Cores<'a> {
@@ -27,6 +29,8 @@ pub(super) struct Sampler<'a> {
     /// Beats of the diary that were read.
     read: u64,
     pub(super) roundtrips_ns: Vec<Option<f64>>,
+    /// Energy that the machine used meanwhile.
+    pub(super) joules: Option<f64>,
 }
 
 impl<'a> Sampler<'a> {
@@ -45,6 +49,7 @@ impl<'a> Sampler<'a> {
             pulse,
             read: 0,
             roundtrips_ns: Vec::new(),
+            joules: None,
         }
     }
 
@@ -76,17 +81,21 @@ impl<'a> Sampler<'a> {
         let end = self.counters.snapshot();
         let running = self.last.since(&self.first.unwrap_or_default());
         let polled_ns = running.busy_ns + running.idle_ns;
+        // Errors that it sent of its own accord are not forwarded frames.
+        let own = outcome.checks.foreign.min(end.originated);
         Measured {
             intervals: self.intervals,
             sent: Some(outcome.sent()),
             received: outcome.received(),
             flows_seen: Some(outcome.flows_seen()),
             device_received: Some(end.received),
-            device_sent: Some(end.sent),
+            device_sent: Some(end.sent - own.min(end.sent)),
             drops: Some(
                 end.drop_counts().map(|(reason, n)| (reason.name().to_owned(), n)).collect(),
             ),
             checks: Some(checks(outcome)),
+            joules: self.joules,
+            ways: ways(outcome, Some(&self.counters)),
             busy: Some(Busy { ns: end.busy_ns, frames: end.busy_frames }),
             idle_share: Some(match polled_ns {
                 0 => 0.0,
@@ -94,20 +103,5 @@ impl<'a> Sampler<'a> {
             }),
             ..Measured::default()
         }
-    }
-}
-
-/// What the tester found in the frames that it received, all of which it looked into.
-pub fn checks(outcome: &Outcome) -> Checks {
-    let checks = &outcome.checks;
-    Checks {
-        checked: outcome.received(),
-        lost: outcome.lost(),
-        duplicated: checks.duplicated,
-        reordered: checks.reordered,
-        misrouted: checks.misrouted + checks.unknown_flow,
-        bad_ttl: checks.wrong_ttl,
-        bad_checksum: checks.bad_checksum + checks.bad_payload + checks.wrong_header,
-        bad_mac: checks.wrong_mac,
     }
 }

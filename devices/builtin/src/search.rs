@@ -10,15 +10,16 @@ use fwdlab_stats::search::{self, BinarySearch, Goal, Limits, Search, Step};
 use fwdlab_traffic::{Load, Outcome, Plan};
 
 use super::BuiltinError;
-use super::device::{BATCH, Bench, Rings, figures, worker};
+use super::device::{BATCH, Bench, Rings, worker};
+use super::figures::figures;
 use super::probe::Probe;
 use super::sampler::Sampler;
 use fwdlab_device::Watch;
 use fwdlab_port::pingpong::Rally;
 use fwdlab_results::{Interval, LatencyAt, Measure, RateSearch, SearchTrial};
 
-/// Frames that may still be due when a trial ends without being lost: two batches, the one that
-/// is being written and the one that waits for its frames.
+/// Frames that may still be due when a trial ends without being lost, each way: two batches, the one
+/// that is being written and the one that waits for its frames.
 const STILL_DUE: u64 = 2 * BATCH as u64;
 /// Trials at a load; so many make up the time that decides it.
 const TRIALS_PER_LOAD: f64 = 5.0;
@@ -209,7 +210,8 @@ impl Rings {
 fn judged(load: f64, duration_s: f64, outcome: &Outcome) -> search::Trial {
     let due = (load * outcome.duration_ns as f64 / 1e9) as u64;
     let missing = due.saturating_sub(outcome.sent());
-    let unsent = if missing <= STILL_DUE { 0 } else { missing };
+    let ways = outcome.ways.len().max(1) as u64;
+    let unsent = if missing <= STILL_DUE * ways { 0 } else { missing };
     let sent = outcome.sent() + unsent;
     search::Trial { load, duration_s, sent, lost: outcome.lost() + unsent }
 }

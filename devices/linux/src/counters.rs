@@ -36,21 +36,28 @@ pub(super) struct DeviceCounters {
     ports: [LinkCounters; 2],
     packets: Option<u64>,
     backlog_drops: Option<u64>,
+    /// Frames that each processor took, of all interfaces of the machine.
+    processed: Vec<(u32, u64)>,
     drops: BTreeMap<String, u64>,
 }
 
 /// What happened between two instants.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Change {
-    /// Frames handed to port 0, those that it had no room for included, where somebody counts them.
+    /// Frames handed to port 0, or to both where frames go both ways, those that they had no room for
+    /// included, where somebody counts them.
     pub(super) received: Option<u64>,
     /// Packets that reached IP, where the kernel says it.
     pub(super) packets: Option<u64>,
     /// Frames for which a processor's backlog had no room, those of other interfaces included,
     /// where the kernel says it.
     pub(super) backlog_drops: Option<u64>,
-    /// Frames sent by port 1.
+    /// Frames sent by port 1, or by both.
     pub(super) sent: u64,
+    /// Frames handed to the port where each of two ways begins, and sent by that where it ends.
+    pub(super) ways: Vec<[u64; 2]>,
+    /// Frames that each processor took, of all interfaces of the machine.
+    pub(super) processed: Vec<(u32, u64)>,
     /// Dropped by the device, by reason.
     pub(super) drops: BTreeMap<String, u64>,
 }
@@ -72,32 +79,59 @@ impl DeviceCounters {
         Ok(Self {
             ports,
             packets: packets(&files),
-            backlog_drops: softnet.map(|text| backlog_drops(&text)),
+            backlog_drops: softnet.as_deref().map(backlog_drops),
+            processed: softnet.as_deref().map(processed).unwrap_or_default(),
             drops: drops(&files),
         })
     }
 
-    /// What was added since `before`.
-    pub(super) fn since(&self, before: &Self) -> Change {
+    /// What was added since `before`, where frames went one way, or both.
+    pub(super) fn since(&self, before: &Self, is_both: bool) -> Change {
         let added = |now: u64, then: u64| now.saturating_sub(then);
         let told = |now: Option<u64>, then| now.zip(then).map(|(now, then)| added(now, then));
-        let [input, output] = &self.ports;
-        let [input_then, output_then] = &before.ports;
+        let port = |at: usize| {
+            let (now, then) = (&self.ports[at], &before.ports[at]);
+            let full = added(now.rx_dropped, then.rx_dropped);
+            Moved {
+                received: added(now.rx_frames, then.rx_frames) + full,
+                full,
+                sent: added(now.tx_frames, then.tx_frames),
+                refused: added(now.tx_dropped, then.tx_dropped),
+            }
+        };
+        let [near, far] = [port(0), port(1)];
         let mut drops: BTreeMap<String, u64> = self
             .drops
             .iter()
             .filter_map(|(name, now)| Some((name.clone(), added(*now, *before.drops.get(name)?))))
             .collect();
-        let full = added(input.rx_dropped, input_then.rx_dropped);
-        drops.insert("port0.rx_dropped".to_owned(), full);
-        let refused = added(output.tx_dropped, output_then.tx_dropped);
-        drops.insert("port1.tx_dropped".to_owned(), refused);
+        drops.insert("port0.rx_dropped".to_owned(), near.full);
+        drops.insert("port1.tx_dropped".to_owned(), far.refused);
+        let (mut received, mut sent, mut ways) = (near.received, far.sent, Vec::new());
+        if is_both {
+            drops.insert("port1.rx_dropped".to_owned(), far.full);
+            drops.insert("port0.tx_dropped".to_owned(), near.refused);
+            (received, sent) = (received + far.received, sent + near.sent);
+            ways = vec![[near.received, far.sent], [far.received, near.sent]];
+        }
         drops.retain(|_, count| *count > 0);
         Change {
-            received: Some(added(input.rx_frames, input_then.rx_frames) + full),
+            received: Some(received),
             packets: told(self.packets, before.packets),
             backlog_drops: told(self.backlog_drops, before.backlog_drops),
-            sent: added(output.tx_frames, output_then.tx_frames),
+            sent,
+            ways,
+            processed: self
+                .processed
+                .iter()
+                .map(|&(cpu, now)| {
+                    let then = before.processed.iter().find(|(own, _)| *own == cpu);
+                    // The counter has 32 bits.
+                    let since =
+                        now.wrapping_sub(then.map_or(0, |then| then.1)) & u64::from(u32::MAX);
+                    (cpu, since)
+                })
+                .collect(),
             drops,
         }
     }
@@ -122,6 +156,14 @@ fn packets([snmp, _, snmp6]: &[String; 3]) -> Option<u64> {
     }
 }
 
+/// What a port moved, what it had no room for included.
+struct Moved {
+    received: u64,
+    full: u64,
+    sent: u64,
+    refused: u64,
+}
+
 /// A number of /proc/net/snmp or netstat.
 fn paired(text: &str, protocol: &str, name: &str) -> Option<u64> {
     let prefix = format!("{protocol}: ");
@@ -134,6 +176,18 @@ fn paired(text: &str, protocol: &str, name: &str) -> Option<u64> {
 fn backlog_drops(text: &str) -> u64 {
     let second = |line: &str| u64::from_str_radix(line.split_whitespace().nth(1)?, 16).ok();
     text.lines().filter_map(second).sum()
+}
+
+/// The first hexadecimal number of each processor's line, by its number: the thirteenth of the line,
+/// since Linux 5.10, before which lines stand in the order of processors.
+fn processed(text: &str) -> Vec<(u32, u64)> {
+    let of = |(at, line): (usize, &str)| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let frames = u64::from_str_radix(words.first()?, 16).ok()?;
+        let cpu = words.get(12).and_then(|word| u32::from_str_radix(word, 16).ok());
+        Some((cpu.unwrap_or(at as u32), frames))
+    };
+    text.lines().enumerate().filter_map(of).collect()
 }
 
 /// A number of /proc/net/snmp6.
@@ -153,8 +207,21 @@ mod tests {
         let snmp = "Ip: Forwarding InHdrErrors\nIp: 1 42\nIcmp: InMsgs\nIcmp: 3\n";
         assert_eq!(paired(snmp, "Ip", "InHdrErrors"), Some(42));
         assert_eq!(paired(snmp, "Ip", "Missing"), None);
+        let lines = "0000000a 0 0 0 0 0 0 0 0 0 0 0 00000002 0 0\n000000ff 0 0\n";
+        assert_eq!(processed(lines), [(2, 10), (1, 255)]);
         assert_eq!(backlog_drops("00ff 0000000a 0\n01 00000001 0\n"), 11);
         assert_eq!(single("Ip6InReceives  \t 7\nIp6InNoRoutes 9\n", "Ip6InNoRoutes"), Some(9));
+    }
+
+    #[test]
+    fn what_a_processor_took_is_counted_over_the_end_of_its_counter() {
+        let at = |processed: &[(u32, u64)]| DeviceCounters {
+            processed: processed.to_vec(),
+            ..DeviceCounters::default()
+        };
+        let before = at(&[(0, 10), (1, 0xffff_fff0)]);
+        let change = at(&[(0, 25), (1, 4), (2, 7)]).since(&before, false);
+        assert_eq!(change.processed, [(0, 15), (1, 20), (2, 7)]);
     }
 
     #[test]
@@ -165,10 +232,20 @@ mod tests {
         after.ports[1] = LinkCounters { tx_frames: 85, tx_dropped: 1, ..LinkCounters::default() };
         before.drops.insert("Ip.InHdrErrors".to_owned(), 3);
         after.drops.insert("Ip.InHdrErrors".to_owned(), 7);
-        let change = after.since(&before);
+        let change = after.since(&before, false);
         assert_eq!((change.received, change.sent), (Some(100), 85));
         assert_eq!(change.drops.values().sum::<u64>(), 15);
         assert_eq!((change.packets, change.backlog_drops), (None, None), "nobody counted them");
+        // The way back, which nobody looks at where frames go one way only.
+        after.ports[1].rx_frames = 40;
+        after.ports[1].rx_dropped = 2;
+        after.ports[0].tx_frames = 37;
+        after.ports[0].tx_dropped = 3;
+        assert_eq!(after.since(&before, false), change);
+        let both = after.since(&before, true);
+        assert_eq!((both.received, both.sent), (Some(142), 122));
+        assert_eq!(both.ways, [[100, 85], [42, 37]]);
+        assert_eq!(both.drops.values().sum::<u64>(), 20);
     }
 
     #[test]
@@ -183,6 +260,6 @@ mod tests {
         // A counter that was not there before has counted who knows what.
         let before = DeviceCounters::default();
         let after = DeviceCounters { drops: drops(&some), ..before.clone() };
-        assert_eq!(after.since(&before).drops, BTreeMap::new());
+        assert_eq!(after.since(&before, false).drops, BTreeMap::new());
     }
 }

@@ -1,14 +1,16 @@
 //! The device: namespaces, programs and counters around each trial.
 
 use std::collections::BTreeMap;
+use std::iter::repeat;
 use std::sync::Arc;
 
+use fwdlab_device::energy::{Meter, Powercap};
 use fwdlab_device::pulse::Pulse;
 use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
-use fwdlab_experiment::{Experiment, Variant};
+use fwdlab_experiment::{Experiment, Traffic, Variant};
 use fwdlab_port::bpf::{Program, XdpLink};
 use fwdlab_port::{SocketKind, affinity};
-use fwdlab_results::{Busy, Measured, TrialEnvironment};
+use fwdlab_results::{Busy, Interval, Measured, Queue, TrialEnvironment, Way};
 use fwdlab_topology::{Testbed, Topology, TopologyError, port_name};
 
 use crate::LinuxError;
@@ -42,6 +44,7 @@ pub(super) struct Namespaces {
     pulses: [Pulse; 2],
     /// What the variant that was applied last set, and the topology that it wanted.
     applied: Option<(LinuxSettings, Topology)>,
+    powercap: Powercap,
 }
 
 /// What stands on the device's input; taken off when dropped.
@@ -73,8 +76,10 @@ impl Namespaces {
         probe.namespace(DEVICE);
         testbed.change_to(&probe)?;
         // Kernels before 5.18 have no live frames, and those before 4.18 no AF_XDP.
-        let is_captured = experiment.traffics.iter().any(|traffic| traffic.capture.is_some());
-        let usual = if !is_captured && try_live_frames().is_ok() {
+        let needs_sockets =
+            |traffic: &Traffic| traffic.capture.is_some() || traffic.direction.is_both();
+        let are_sockets = experiment.traffics.iter().any(needs_sockets);
+        let usual = if !are_sockets && try_live_frames().is_ok() {
             if concerns_input { TesterKind::Live } else { TesterKind::Inject }
         } else if try_af_xdp().is_ok() {
             TesterKind::AfXdp
@@ -84,7 +89,19 @@ impl Namespaces {
         let (tables, tuning) = (RouteTables::default(), Tuning::default());
         let (core, pulses) = (core::quietest(), Default::default());
         let applied = None;
-        Ok(Self { experiment, is_veth, testbed, tables, tuning, core, usual, pulses, applied })
+        let powercap = Powercap::default();
+        Ok(Self {
+            experiment,
+            is_veth,
+            testbed,
+            tables,
+            tuning,
+            core,
+            usual,
+            pulses,
+            applied,
+            powercap,
+        })
     }
 }
 
@@ -166,9 +183,17 @@ impl Namespaces {
         }
         let cpu = CpuTime::now().ok();
         let before = DeviceCounters::read(&mut self.testbed)?;
-        let sent = tester.run(&self.testbed, request, self.core, &mut self.pulses, watch)?;
+        let mut meter = self.powercap.meter();
+        let mut on_interval = |interval: &Interval| {
+            (watch.on_interval)(interval);
+            meter.iter_mut().for_each(Meter::follow);
+        };
+        let mut metered = Watch { on_interval: &mut on_interval, stop: watch.stop };
+        let sent = tester.run(&self.testbed, request, self.core, &mut self.pulses, &mut metered)?;
+        let joules = meter.and_then(Meter::joules);
         let ended = embedded.map(Embedded::finish).transpose()?;
-        let change = DeviceCounters::read(&mut self.testbed)?.since(&before);
+        let is_both = request.traffic.direction.is_both();
+        let change = DeviceCounters::read(&mut self.testbed)?.since(&before, is_both);
         let cpu = cpu.and_then(|before| Some((CpuTime::now().ok()?, before)));
         drop(input);
         let cost = match &ended {
@@ -182,7 +207,11 @@ impl Namespaces {
         if settings.rps != 0 {
             // A frame for which the other processor's backlog has no room counts twice: the port has
             // received it, and dropped it.
-            let full = change.drops.get("port0.rx_dropped").copied().unwrap_or(0);
+            let full: u64 = ["port0.rx_dropped", "port1.rx_dropped"]
+                .iter()
+                .filter_map(|port| change.drops.get(*port))
+                .sum();
+            change.ways.clear();
             change.received = change
                 .received
                 .zip(change.backlog_drops)
@@ -192,9 +221,15 @@ impl Namespaces {
             // The port has not seen them.
             change.received = change.packets;
         }
+        // Of frames put into the stack or sent by sockets, the receiver's count twice.
+        let is_counted = settings.rps != 0 && kind == TesterKind::Live && !settings.is_embedded;
+        let queues = if is_counted { queues(&change, settings.rps) } else { Vec::new() };
         let mut measured = measured(sent, change, &settings, cost);
+        measured.warnings.extend(Queue::finding(&queues));
+        measured.queues = queues;
         measured.proof.extend(proof);
         measured.environment.steal_share = steal;
+        measured.joules = joules;
         Ok(measured)
     }
 
@@ -353,6 +388,24 @@ fn is_stamped(kind: TesterKind, settings: &LinuxSettings) -> bool {
     is_live && !settings.is_embedded && !settings.threaded && settings.rps == 0
 }
 
+/// What frames beside the trial's may add to the counts of processors.
+const BESIDE: f64 = 0.02;
+
+/// Frames by the processors that received them, of those to which they are spread. The counters are
+/// those of the whole machine: where they do not agree with the device's, nobody knows whose they are.
+fn queues(change: &Change, mask: u64) -> Vec<Queue> {
+    let is_in = |cpu: u32| cpu < u64::BITS && mask & 1 << cpu != 0;
+    let own: Vec<Queue> = change
+        .processed
+        .iter()
+        .filter(|(cpu, _)| is_in(*cpu))
+        .map(|(cpu, frames)| Queue { name: format!("cpu{cpu}"), frames: *frames })
+        .collect();
+    let sum = own.iter().fold(0_u64, |sum, queue| sum.saturating_add(queue.frames));
+    let is_ours = |received: u64| sum.abs_diff(received) as f64 <= BESIDE * received as f64;
+    if change.received.is_some_and(is_ours) { own } else { Vec::new() }
+}
+
 /// What the device forwarded and dropped, its own router's drops included.
 fn forwarded(mut change: Change, ended: Option<Ended>) -> Change {
     let Some(ended) = ended else { return change };
@@ -395,6 +448,15 @@ fn measured(sent: Sent, change: Change, settings: &LinuxSettings, cost: Cost) ->
     let device_sent = change.sent.saturating_sub(sent.unread);
     let own = own_frames((change.received, device_sent), sent.received, sent.strays);
     let device_sent = device_sent - own;
+    // Frames of its own, and those that the tester had no room for, belong to no way.
+    let is_told = own == 0 && sent.unread == 0;
+    let ports = change.ways.iter().copied().map(Some).filter(|_| is_told).chain(repeat(None));
+    let with_ports = |(way, ports): (Way, Option<[u64; 2]>)| Way {
+        device_received: ports.map(|[received, _]| received),
+        device_sent: ports.map(|[_, sent]| sent),
+        ..way
+    };
+    let ways = sent.ways.into_iter().zip(ports).map(with_ports).collect();
     let mut drops = change.drops;
     if sent.unread > 0 {
         drops.insert("tester had no room".to_owned(), sent.unread);
@@ -416,6 +478,7 @@ fn measured(sent: Sent, change: Change, settings: &LinuxSettings, cost: Cost) ->
         device_sent: Some(device_sent),
         drops: Some(drops),
         checks: Some(sent.checks),
+        ways,
         // Frames that are lost while the tester waits are the device's fault.
         idle_share: Some(if sent.received < sent.sent { 0.0 } else { sent.waiting_share }),
         proof: proof.into_iter().collect(),

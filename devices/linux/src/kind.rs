@@ -1,6 +1,6 @@
 //! The devices of the running kernel as the lab knows them before they run.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fwdlab_device::{Device, DeviceError, Finding, Kind, Place};
@@ -12,7 +12,7 @@ use fwdlab_results::{About, Link};
 
 use crate::device::Namespaces;
 use crate::doctor;
-use crate::settings::{self, ROUTER, TESTER};
+use crate::settings::{self, ROUTER, TESTER, THREADED, XDP};
 use crate::setup::PINS;
 
 /// A device between veth pairs.
@@ -35,7 +35,7 @@ impl Schema for OnVeth {
 
     fn abilities(&self) -> Abilities {
         // By the testers on sockets.
-        Abilities { replays_captures: true, ..Abilities::BASIC }
+        Abilities { replays_captures: true, sends_both_ways: !self.is_embedded, ..Abilities::BASIC }
     }
 
     fn check_word(&self, word: &str) -> Result<(), Complaint> {
@@ -46,12 +46,21 @@ impl Schema for OnVeth {
         settings::check_value(word, value)
     }
 
+    fn names_file(&self, word: &str, value: &str) -> Option<PathBuf> {
+        settings::names_file(word, value)
+    }
+
     /// The router's words act on nothing where the kernel forwards; frames of a capture are sent
     /// by sockets only.
     fn check(&self, file: &mut DeviceTables<'_, '_>, findings: &mut Findings<'_>) {
         if file.traffics.iter().any(|(traffic, _)| traffic.capture.is_some()) {
             for variant in &mut file.variants {
                 captures_need_sockets(variant, findings);
+            }
+        }
+        if file.traffics.iter().any(|(traffic, _)| traffic.direction.is_both()) {
+            for variant in &mut file.variants {
+                both_ways_need_both_ports(variant, findings);
             }
         }
         for variant in file.variants.iter_mut().filter(|_| !self.is_embedded) {
@@ -73,6 +82,35 @@ fn captures_need_sockets(variant: &mut Section<'_>, findings: &mut Findings<'_>)
             );
             findings.add(&found.at, &found.field, complaint);
         }
+    }
+}
+
+/// Frames go both ways by sockets, and by what does the same on both ports of the device.
+fn both_ways_need_both_ports(variant: &mut Section<'_>, findings: &mut Findings<'_>) {
+    let Some(set) = variant.table("set", &mut Findings::new("")) else { return };
+    for (word, _, found) in set.entries() {
+        let value: &fwdlab_experiment::fields::Value<'_> = found.value;
+        let (what, wanted) = match (word, value.as_str()) {
+            (TESTER, Some("inject" | "live")) => (
+                "a tester that is a program in the kernel sends one way only",
+                "tester = \"af_xdp\" or \"af_packet\" beside direction = \"both\"",
+            ),
+            (XDP, Some(program)) if program != "none" => (
+                "a program stands on one port of the device, and frames come in by both",
+                "xdp = \"none\" beside direction = \"both\"",
+            ),
+            (THREADED, Some("on")) => (
+                "a kernel thread receives by one port of the device, and frames come in by both",
+                "threaded = \"off\" beside direction = \"both\"",
+            ),
+            (ROUTER, Some("fwdlab")) => (
+                "fwdlab's own router counts one way only on veth pairs",
+                "device = \"builtin\" for its frames both ways",
+            ),
+            _ => continue,
+        };
+        let complaint = Complaint::new(what, wanted, "remove the word, or the direction");
+        findings.add(&found.at, &found.field, complaint);
     }
 }
 

@@ -215,6 +215,18 @@ pub(super) fn check_value(word: &str, value: &str) -> Result<(), Complaint> {
     }
 }
 
+/// The file that a control word names.
+pub(super) fn names_file(word: &str, value: &str) -> Option<PathBuf> {
+    let mut settings = LinuxSettings::default();
+    settings.set(word, value).ok()?;
+    match settings {
+        LinuxSettings { rules: Some(rules), .. } => rules.file(),
+        LinuxSettings { xdp: Xdp::File(file), .. } => Some(file),
+        LinuxSettings { routes: Some(MoreRoutes::File(file)), .. } => Some(file),
+        _ => None,
+    }
+}
+
 /// Whether the word is one of the built-in router's, or says how its frames come and go.
 pub(super) fn is_router_word(word: &str) -> bool {
     word.starts_with(ROUTER_WORDS) || word == PORTS

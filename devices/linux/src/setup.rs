@@ -9,7 +9,7 @@ use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS};
 
 use crate::LinuxError;
 use crate::settings::{LinuxSettings, MoreRoutes, TesterKind};
-use fwdlab_experiment::{Experiment, Route, Variant, with_file, with_generated};
+use fwdlab_experiment::{Experiment, Route, Variant, inputs, with_file, with_generated};
 use fwdlab_results::Family;
 use fwdlab_routes::Prefix;
 use fwdlab_topology::{
@@ -154,7 +154,7 @@ fn owned((name, value): &(&str, &str)) -> (String, String) {
 
 /// A file that the experiment names.
 pub(super) fn beside(experiment: &Path, file: &Path) -> std::path::PathBuf {
-    experiment.parent().unwrap_or(Path::new("")).join(file)
+    inputs::place(experiment, file)
 }
 
 /// The text of a variant's rules; nothing for none.
@@ -163,7 +163,7 @@ fn rules(
     settings: &LinuxSettings,
 ) -> Result<Option<String>, TopologyError> {
     let Some(rules) = &settings.rules else { return Ok(None) };
-    let text = rules.text(experiment.path.parent().unwrap_or(Path::new("")))?;
+    let text = rules.text(|file| beside(&experiment.path, file))?;
     Ok(Some(text).filter(|text| !text.is_empty()))
 }
 

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use fwdlab_agent::task::{Task, VmTester};
 use fwdlab_experiment::Variant;
+use fwdlab_experiment::inputs;
 use fwdlab_topology::{NFTABLES, RuleSet};
 
 use crate::VmError;
@@ -61,7 +62,10 @@ impl Boot {
             config::check(kernel.config.as_deref(), needs)?;
             let mut load = vm.load.clone();
             load.extend((machine.tester == VmTester::Pktgen).then(|| PKTGEN.to_owned()));
-            let rules = variant.set.get(NFTABLES).map(|value| RuleSet::named(value).text(base));
+            let rules = variant
+                .set
+                .get(NFTABLES)
+                .map(|value| RuleSet::named(value).text(|file| inputs::place_in(base, file)));
             System::Linux {
                 base: Base::new(program, kernel.modules.as_deref(), &load, needs.rules)?,
                 rules: rules.transpose()?,

@@ -1,14 +1,16 @@
 //! The vm device as the lab knows it before it runs.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use fwdlab_device::{Device, DeviceError, Finding, Kind, Place};
 use fwdlab_experiment::problem::{Complaint, Findings};
 use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema};
 use fwdlab_results::{About, Link};
+use fwdlab_topology::{NFTABLES, RuleSet};
 
 use crate::device::Boots;
-use crate::{doctor, pktgen, settings};
+use crate::{doctor, freebsd, pktgen, settings};
 
 /// Kernels booted in virtual machines.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +31,14 @@ impl Schema for Vm {
 
     fn check_word(&self, word: &str) -> Result<(), Complaint> {
         settings::check_word(word)
+    }
+
+    fn names_file(&self, word: &str, value: &str) -> Option<PathBuf> {
+        match word {
+            NFTABLES => RuleSet::named(value).file(),
+            word if freebsd::Rules::of(word).is_some() => freebsd::file_of(value),
+            _ => None,
+        }
     }
 
     /// Which values a sysctl takes only the kernel knows.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use fwdlab_port::affinity;
 
+use fwdlab_device::energy::{NoEnergy, Powercap};
 use fwdlab_device::{Finding, pulse};
 use fwdlab_results::Interval;
 
@@ -15,7 +16,7 @@ pub(super) fn findings() -> Vec<Finding> {
     if !cfg!(target_os = "linux") {
         return Vec::new();
     }
-    vec![governor(), hypervisor(), undisturbed(), huge_pages()]
+    vec![governor(), hypervisor(), undisturbed(), huge_pages(), energy(&Powercap::default())]
 }
 
 fn governor() -> Finding {
@@ -32,6 +33,27 @@ fn governor() -> Finding {
         detail,
         enables: "trials that do not differ by the processor's frequency",
         remedy: "cpupower frequency-set -g performance",
+        is_needed: false,
+    }
+}
+
+fn energy(powercap: &Powercap) -> Finding {
+    let found = powercap.count();
+    let remedy = match &found {
+        Err(NoEnergy::Refused { is_right: true, .. }) => {
+            "run as root, or chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj"
+        }
+        _ => "measure on a machine of your own with RAPL, and modprobe intel_rapl_msr",
+    };
+    Finding {
+        what: "energy counters",
+        present: found.is_ok(),
+        detail: match found {
+            Ok(count) => format!("{count} processor packages (RAPL)"),
+            Err(why) => why.to_string(),
+        },
+        enables: "joules for a million frames beside ns for each",
+        remedy,
         is_needed: false,
     }
 }
@@ -86,5 +108,23 @@ fn huge_pages() -> Finding {
         enables: "lookups in full tables without waiting for page tables",
         remedy: "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
         is_needed: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn energy_counters_are_named_as_there_absent_or_broken() {
+        let scratch = tempfile::tempdir().unwrap();
+        let found = || energy(&Powercap::at(scratch.path()));
+        assert!(!found().present && found().detail.contains("no energy counters"));
+        let zone = scratch.path().join("intel-rapl:0");
+        fs::create_dir(&zone).unwrap();
+        fs::write(zone.join("name"), "package-0\n").unwrap();
+        assert!(!found().present && found().detail.contains("intel-rapl:0/energy_uj"));
+        fs::write(zone.join("energy_uj"), "12\n").unwrap();
+        assert!(found().present && found().detail.starts_with("1 processor package"));
     }
 }

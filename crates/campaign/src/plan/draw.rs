@@ -131,6 +131,7 @@ impl Plan {
         Campaign {
             schema: SCHEMA,
             experiment_sha256: experiment.sha256.clone(),
+            inputs: experiment.inputs.clone(),
             title: experiment.title.clone(),
             device: experiment.device.clone(),
             about: None,
@@ -149,6 +150,7 @@ impl Plan {
             traffics: experiment.traffics.iter().map(|t| t.name.clone()).collect(),
             trials: self.trials.iter().map(|trial| trial.id.clone()).collect(),
             started,
+            environment_sha256: None,
         }
     }
 

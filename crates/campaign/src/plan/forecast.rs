@@ -5,11 +5,11 @@ use fwdlab_stats::plan::{self, Forecast, Goal};
 use serde::Serialize;
 
 use super::Plan;
-use super::gains::{gains, pairings};
+use super::stop::pairings;
 use fwdlab_claims::blocks::rule;
 use fwdlab_experiment::{Blocks, Experiment};
 use fwdlab_results::journal::seconds_of_stamp;
-use fwdlab_results::{Grouping, Results, Trial};
+use fwdlab_results::{Calibration, Grouping, Results, Trial};
 
 /// Chance of finding what is there.
 pub const USUAL_POWER: f64 = 0.80;
@@ -41,8 +41,10 @@ pub struct Needs {
     pub wanted: Wanted,
     /// Blocks that the experiment file plans (the cap if it stops by itself).
     pub planned_blocks: u32,
-    /// Trials in a block.
+    /// Trials in a block, without those of the lab's own truths.
     pub trials_per_block: usize,
+    /// Trials of the lab's own truths in a block, on average.
+    pub own_truths_per_block: f64,
     /// Seconds that a block takes.
     pub block_seconds: f64,
     /// True when the time was measured, false when it is the traffic alone.
@@ -71,21 +73,30 @@ pub struct Need {
 
 impl Needs {
     /// From the spread in `earlier` results, or from that of published runs
-    /// when there are none with two blocks.
-    pub fn of(experiment: &Experiment, earlier: Option<&Results>, wanted: Wanted) -> Self {
-        let plan = Plan::draw(experiment, 0, Grouping::Traffic);
+    /// when there are none with two blocks; `calibration` is what the campaign runs to prove itself.
+    pub fn of(
+        experiment: &Experiment,
+        earlier: Option<&Results>,
+        wanted: Wanted,
+        calibration: Option<Calibration>,
+    ) -> Self {
+        let plan = Plan::draw_with(experiment, (0, Grouping::Traffic), calibration);
         let planned_blocks = experiment.blocks.planned();
-        let trials_per_block = plan.trials.len() / planned_blocks.max(1) as usize;
+        let known = plan.trials.iter().filter(|trial| trial.known.is_some()).count();
+        let trials_per_block = (plan.trials.len() - known) / planned_blocks.max(1) as usize;
+        let own_truths_per_block = known as f64 / f64::from(planned_blocks.max(1));
         let pilot =
             earlier.map_or_else(Vec::new, |results| from_pilot(experiment, results, wanted));
         let rows = if pilot.is_empty() { assumed(experiment, wanted) } else { pilot };
-        let measured = earlier.and_then(|results| seconds_per_trial(&results.trials));
+        let measured = earlier.and_then(seconds_per_trial);
         let traffic = (experiment.warmup + experiment.duration).as_secs_f64();
         Self {
             wanted,
             planned_blocks,
             trials_per_block,
-            block_seconds: measured.unwrap_or(traffic) * trials_per_block as f64,
+            own_truths_per_block,
+            block_seconds: measured.unwrap_or(traffic)
+                * (trials_per_block as f64 + own_truths_per_block),
             is_time_measured: measured.is_some(),
             rows,
         }
@@ -106,7 +117,7 @@ impl Needs {
 fn from_pilot(experiment: &Experiment, results: &Results, wanted: Wanted) -> Vec<Need> {
     let mut rows = Vec::new();
     for pairing in pairings(experiment) {
-        let gains = gains(&results.trials, &pairing);
+        let gains = pairing.gains(&results.trials);
         let Some(sd) = standard_deviation(&gains.values) else { continue };
         let of = format!("{}: {} against {}", pairing.traffic, pairing.variant, pairing.baseline);
         let metric = gains.metric.name().to_owned();
@@ -162,7 +173,9 @@ fn standard_deviation(values: &[f64]) -> Option<f64> {
 
 /// Seconds from the start of a trial to the start of the next, on average,
 /// interruptions left out.
-fn seconds_per_trial(trials: &[Trial]) -> Option<f64> {
+fn seconds_per_trial(results: &Results) -> Option<f64> {
+    let mut trials: Vec<&Trial> = results.every().collect();
+    trials.sort_by_key(|trial| trial.order);
     let starts: Vec<u64> = trials.iter().filter_map(|t| seconds_of_stamp(&t.started)).collect();
     let pauses: Vec<u64> = starts
         .windows(2)

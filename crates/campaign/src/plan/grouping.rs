@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use fwdlab_experiment::{Blocks, Experiment};
+use fwdlab_results::environment::Environment;
 use fwdlab_results::{About, Calibration, Grouping, TestbedMark, Truth, TruthKind};
 
 /// What the device asks of a plan.
@@ -20,6 +21,8 @@ pub struct Terms {
     pub slow_word: Option<&'static str>,
     /// The machines that it stands on, where a file names them.
     pub testbed: Option<TestbedMark>,
+    /// On what it runs, for the record beside the journal; its seed is that of the plan.
+    pub environment: Option<Environment>,
 }
 
 /// Blocks of each truth, at least: from these on a winner can be named.
@@ -41,6 +44,7 @@ impl Terms {
             calibrate: 0.0,
             slow_word: None,
             testbed: None,
+            environment: None,
         }
     }
 
@@ -54,34 +58,7 @@ impl Terms {
 
     /// What a campaign runs to prove itself: nothing when it has too few blocks for one truth.
     pub fn calibration(&self, experiment: &Experiment) -> Option<Calibration> {
-        let (traffics, variants) = (&experiment.traffics, &experiment.variants);
-        let blocks = match experiment.blocks {
-            Blocks::Fixed(blocks) => blocks,
-            Blocks::UntilDecided { cap } => cap.min(SOON),
-        };
-        let all = f64::from(blocks) * (traffics.len() * variants.len()) as f64;
-        let trials = (all * self.calibrate / (1.0 - self.calibrate)) as usize;
-        let is_varied = |word: &str| variants.iter().any(|own| own.set.contains_key(word));
-        let is_rate = traffics.iter().all(|own| own.measure.loss_ratio().is_none());
-        let slow_word = self.slow_word.filter(|word| !is_varied(word) && is_rate);
-        let kinds = match slow_word {
-            Some(_) => &[TruthKind::Same, TruthKind::Slower][..],
-            None => &[TruthKind::Same],
-        };
-        let truth = |at: usize| {
-            let kind = kinds[at % kinds.len()];
-            // Each kind begins with another traffic.
-            let traffic = &traffics[(at / kinds.len() + at) % traffics.len()];
-            Truth { traffic: traffic.name.clone(), kind }
-        };
-        let is_enough = blocks as usize >= LEAST_BLOCKS;
-        let count = if is_enough { (trials / LEAST_BLOCKS).min(kinds.len()) } else { 0 };
-        (count > 0).then(|| Calibration {
-            share: self.calibrate,
-            slow_word: slow_word.map(str::to_owned),
-            slow_ns: SLOW_NS,
-            truths: (0..count).map(truth).collect(),
-        })
+        own_truths(experiment, self.calibrate, self.slow_word)
     }
 
     /// So many blocks run in each process; `None` when all run in this one.
@@ -89,4 +66,41 @@ impl Terms {
         let blocks = experiment.blocks_per_process;
         (self.lives_in_process && blocks > 0).then_some(blocks)
     }
+}
+
+/// What a campaign of `experiment` runs to prove itself with that share of its trials, on a device that
+/// this word slows down.
+pub fn own_truths(
+    experiment: &Experiment,
+    share: f64,
+    slow_word: Option<&str>,
+) -> Option<Calibration> {
+    let (traffics, variants) = (&experiment.traffics, &experiment.variants);
+    let blocks = match experiment.blocks {
+        Blocks::Fixed(blocks) => blocks,
+        Blocks::UntilDecided { cap } => cap.min(SOON),
+    };
+    let all = f64::from(blocks) * (traffics.len() * variants.len()) as f64;
+    let trials = (all * share / (1.0 - share)) as usize;
+    let is_varied = |word: &str| variants.iter().any(|own| own.set.contains_key(word));
+    let is_rate = traffics.iter().all(|own| own.measure.loss_ratio().is_none());
+    let slow_word = slow_word.filter(|word| !is_varied(word) && is_rate);
+    let kinds = match slow_word {
+        Some(_) => &[TruthKind::Same, TruthKind::Slower][..],
+        None => &[TruthKind::Same],
+    };
+    let truth = |at: usize| {
+        let kind = kinds[at % kinds.len()];
+        // Each kind begins with another traffic.
+        let traffic = &traffics[(at / kinds.len() + at) % traffics.len()];
+        Truth { traffic: traffic.name.clone(), kind }
+    };
+    let is_enough = blocks as usize >= LEAST_BLOCKS;
+    let count = if is_enough { (trials / LEAST_BLOCKS).min(kinds.len()) } else { 0 };
+    (count > 0).then(|| Calibration {
+        share,
+        slow_word: slow_word.map(str::to_owned),
+        slow_ns: SLOW_NS,
+        truths: (0..count).map(truth).collect(),
+    })
 }

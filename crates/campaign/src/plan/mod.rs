@@ -9,7 +9,6 @@
 
 mod draw;
 mod forecast;
-mod gains;
 mod grouping;
 mod place;
 mod stop;
@@ -19,6 +18,6 @@ mod tests;
 
 pub use draw::{Plan, PlannedTrial, draw_seed};
 pub use forecast::{Need, Needs, USUAL_POWER, Wanted};
-pub use grouping::Terms;
+pub use grouping::{Terms, own_truths};
 pub use place::{Opened, Place};
 pub use stop::UntilDecided;

@@ -8,9 +8,11 @@ use std::time::SystemTime;
 use super::draw::{Plan, draw_seed};
 use super::grouping::Terms;
 use crate::{Error, Result};
-use fwdlab_experiment::Experiment;
+use fwdlab_experiment::{Experiment, inputs};
+use fwdlab_guard::{Folder, input};
+use fwdlab_results::environment::{self, ENVIRONMENT_FILE, Environment};
 use fwdlab_results::journal::{Journal, utc_stamp};
-use fwdlab_results::{Campaign, EXPERIMENT_FILE, JOURNAL_FILE, Results};
+use fwdlab_results::{Campaign, EXPERIMENT_FILE, JOURNAL_FILE, Results, kept_input};
 
 /// Where results may go.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,8 +90,7 @@ impl Place {
         for dir in dirs {
             match Results::read(&dir) {
                 Ok(results)
-                    if results.finished.is_some()
-                        && results.campaign.experiment_sha256 == experiment.sha256 =>
+                    if results.finished.is_some() && is_of(&results.campaign, experiment) =>
                 {
                     found.push(results);
                 }
@@ -129,7 +130,7 @@ fn first_fit(root: &Path, experiment: &Experiment, terms: &Terms) -> Result<(Pat
 fn state_of(dir: &Path, experiment: &Experiment, terms: &Terms) -> Result<State> {
     match Results::read(dir) {
         Ok(results) if results.finished.is_some() => Ok(State::Taken("finished")),
-        Ok(results) if results.campaign.experiment_sha256 != experiment.sha256 => {
+        Ok(results) if !is_of(&results.campaign, experiment) => {
             Ok(State::Taken("another experiment's"))
         }
         // What other machines have measured is never gone on with.
@@ -141,6 +142,12 @@ fn state_of(dir: &Path, experiment: &Experiment, terms: &Terms) -> Result<State>
         Err(Error::JournalLine { .. }) => Ok(State::Taken("unreadable")),
         Err(error) => Err(error),
     }
+}
+
+/// Whether a campaign is one of this experiment: the same text, naming files with the same bytes.
+fn is_of(campaign: &Campaign, experiment: &Experiment) -> bool {
+    let is_same = |(name, sum): (&String, &String)| experiment.inputs.get(name) == Some(sum);
+    campaign.experiment_sha256 == experiment.sha256 && campaign.inputs.iter().all(is_same)
 }
 
 /// A directory without results is free when it is empty, absent, or holds
@@ -157,6 +164,7 @@ fn state_without_results(dir: &Path) -> State {
     let is_left_behind = |name: &String| {
         name.starts_with(JOURNAL_FILE)
             || name == EXPERIMENT_FILE
+            || name == ENVIRONMENT_FILE
             || (name.starts_with('.') && name.ends_with(".new"))
     };
     if names.is_empty() || (was_started && names.iter().all(is_left_behind)) {
@@ -180,7 +188,10 @@ fn begin(dir: &Path, experiment: &Experiment, terms: &Terms) -> Result<Opened> {
     let testbed = terms.testbed.clone();
     let campaign =
         Campaign { about, testbed, ..plan.campaign(experiment, utc_stamp(SystemTime::now())) };
-    let journal = Journal::create(dir, &campaign, &experiment.text)?;
+    let environment = terms.environment.clone().map(|own| Environment { seed, ..own });
+    let environment = environment.map(|own| own.bytes()).transpose()?;
+    let journal = Journal::create(dir, &campaign, &experiment.text, environment.as_deref())?;
+    keep_inputs(dir, experiment)?;
     Ok(Opened { journal, plan, earlier: None })
 }
 
@@ -193,7 +204,34 @@ fn going_on(
     experiment: &Experiment,
     (journal, results): (Journal, Results),
 ) -> Result<Opened> {
+    if let Some(recorded) = &results.campaign.environment_sha256
+        && environment::sha256(dir)?.as_ref() != Some(recorded)
+    {
+        return Err(Error::OtherEnvironment { path: dir.join(ENVIRONMENT_FILE) });
+    }
     let plan = Plan::recorded(experiment, &results.campaign)
         .ok_or_else(|| Error::Occupied { dir: dir.to_owned(), state: "another version's" })?;
+    // A run that was killed may have kept some of them.
+    keep_inputs(dir, experiment)?;
     Ok(Opened { journal, plan, earlier: Some(results) })
+}
+
+/// Copies the files that the experiment names to its results, so that they can be measured again
+/// wherever they are.
+fn keep_inputs(dir: &Path, experiment: &Experiment) -> Result<()> {
+    for (named, sum) in &experiment.inputs {
+        let (from, to) =
+            (inputs::place(&experiment.path, Path::new(named)), dir.join(kept_input(named)));
+        if inputs::digest(&to).is_ok_and(|is| is == *sum) {
+            continue;
+        }
+        let (Some(folder), Some(name)) = (to.parent().and_then(Path::file_name), to.file_name())
+        else {
+            continue;
+        };
+        let mut source = input::found(&from, u64::MAX).map_err(Error::io("open", &from))?;
+        let folder = Folder::open(dir).and_then(|dir| dir.sub(folder));
+        folder.and_then(|it| it.put_all(name, &mut source)).map_err(Error::io("write", &to))?;
+    }
+    Ok(())
 }

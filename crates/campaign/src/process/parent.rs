@@ -12,6 +12,7 @@ use std::time::Duration;
 use fwdlab_claims::order::layout;
 use fwdlab_device::{Device, DeviceError, Facts, Fault, Proof, Request, Watch};
 use fwdlab_experiment::{Experiment, Variant};
+use fwdlab_guard::patiently;
 use fwdlab_results::Measured;
 
 use super::message::{Answer, Ask};
@@ -159,7 +160,7 @@ impl Process {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
-        let mut child = command.spawn().map_err(|error| fault(error.to_string()))?;
+        let mut child = patiently(|| command.spawn()).map_err(|error| fault(error.to_string()))?;
         let pipes = child.stdin.take().zip(child.stdout.take());
         let (input, output) = pipes.ok_or_else(|| fault("it has no pipes".to_owned()))?;
         let (heard, answers) = mpsc::channel();

@@ -106,6 +106,7 @@ fn measured(dir: &Path, device: &mut dyn Device) -> Results {
         calibrate: 0.0,
         slow_word: None,
         testbed: None,
+        environment: None,
     };
     let opened = Place::Named(dir.to_owned()).open(&experiment, &terms).unwrap();
     let (observer, stopper, stop) = (&mut Silent, &mut (), &AtomicBool::new(false));

@@ -105,9 +105,9 @@ impl Runner<'_> {
             if end != End::Finished {
                 return Ok(end);
             }
-            let is_block_end =
-                groups.get(index + 1).is_none_or(|next| next[0].block != group[0].block);
-            if is_block_end && let Some(why) = self.stopper.decided(&trials) {
+            let recorded = trials.iter().map(|trial| trial.block).max().unwrap_or(0);
+            let is_whole = groups.get(index + 1).is_none_or(|next| next[0].block > recorded);
+            if is_whole && let Some(why) = self.stopper.decided(&trials) {
                 opened.journal.finish(&why)?;
                 return Ok(End::Finished);
             }
@@ -292,11 +292,11 @@ pub(crate) fn judged(experiment: &Experiment, planned: &PlannedTrial, measured: 
     trial
 }
 
-/// The recorded trials, if they end with a whole block; otherwise none, because a decision is
-/// only taken there.
+/// The recorded trials, if they are whole blocks; otherwise none, because a decision is only taken
+/// there. (Trials that are to run again are missing from blocks long past.)
 fn whole_blocks<'a>(trials: &'a [Trial], missing: &[PlannedTrial]) -> &'a [Trial] {
     let is_within_block = match (trials.last(), missing.first()) {
-        (Some(last), Some(next)) => last.block == next.block,
+        (Some(last), Some(next)) => next.block <= last.block,
         _ => false,
     };
     if is_within_block { &[] } else { trials }

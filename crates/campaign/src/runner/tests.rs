@@ -134,6 +134,7 @@ fn run_in(dir: &Path, device: &mut Scripted<'_>, stop: &AtomicBool) -> End {
         calibrate: 0.0,
         slow_word: None,
         testbed: None,
+        environment: None,
     };
     let opened = Place::Named(dir.to_owned()).open(&experiment, &terms).expect("a free place");
     let runner =
@@ -262,6 +263,7 @@ fn a_stopper_ends_the_campaign_after_a_whole_block() {
         calibrate: 0.0,
         slow_word: None,
         testbed: None,
+        environment: None,
     };
     let place = Place::Named(dir.path().to_owned());
     let opened = place.open(&experiment, &terms).expect("a free place");
@@ -378,6 +380,7 @@ fn run_in_processes(dir: &Path, device: &mut Scripted<'_>, stop: &AtomicBool) ->
         calibrate: 0.0,
         slow_word: None,
         testbed: None,
+        environment: None,
     };
     let opened = Place::Named(dir.to_owned()).open(&experiment, &terms).expect("a free place");
     let runner =
@@ -506,6 +509,7 @@ fn a_campaign_of_another_testbed_is_never_gone_on_with() {
         calibrate: 0.0,
         slow_word: None,
         testbed: Some(TestbedMark { name: name.to_owned(), fingerprint: name.to_owned() }),
+        environment: None,
     };
     let place = Place::Under(dir.path().to_owned());
     let first = place.open(&experiment, &on("one")).expect("a free place").journal.dir().to_owned();

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use fwdlab_campaign::plan::{Place, Terms};
+use fwdlab_campaign::plan::{Opened, Place, Terms, UntilDecided};
 use fwdlab_campaign::runner::{End, Observer, Runner, Upcoming};
 use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
 use fwdlab_experiment::Anything;
 use fwdlab_experiment::{Experiment, Variant};
-use fwdlab_results::{About, Interval, Measured, Results, Trial};
+use fwdlab_results::environment::Environment;
+use fwdlab_results::{About, Interval, Measured, Results, Resumed, Trial};
 
 /// What a trial of this number, from 0, counts.
 pub type Answer<'a> = dyn FnMut(usize, &Request<'_>) -> Result<Measured, DeviceError> + 'a;
@@ -54,15 +55,13 @@ impl Observer for Silent {
     fn ends(&mut self, _: &Trial) {}
 }
 
-/// Runs the campaign of `text` in `dir`, all of it or as far as `last`.
-pub fn run<'a>(
-    dir: &Path,
-    text: &str,
-    last: Option<usize>,
-    answer: &'a mut Answer<'a>,
-) -> (End, Results) {
+fn experiment(text: &str) -> Arc<Experiment> {
     let experiment = Experiment::parse(Path::new("told.toml"), text, &[&Anything]);
-    let experiment = Arc::new(experiment.unwrap());
+    Arc::new(experiment.unwrap())
+}
+
+/// Opens the campaign of `text` in `dir`, new or to go on with it.
+pub fn open(dir: &Path, text: &str) -> fwdlab_results::Result<Opened> {
     let terms = Terms {
         about: About::unknown("anything"),
         switch_cost: Duration::ZERO,
@@ -70,11 +69,43 @@ pub fn run<'a>(
         calibrate: 0.0,
         slow_word: None,
         testbed: None,
+        environment: Some(Environment::default()),
     };
-    let opened = Place::Named(dir.to_owned()).open(&experiment, &terms).unwrap();
+    Place::Named(dir.to_owned()).open(&experiment(text), &terms)
+}
+
+/// Runs the campaign of `text` in `dir`, all of it or as far as `last`.
+pub fn run<'a>(
+    dir: &Path,
+    text: &str,
+    last: Option<usize>,
+    answer: &'a mut Answer<'a>,
+) -> (End, Results) {
+    (run_on(open(dir, text).unwrap(), text, last, answer), Results::read(dir).unwrap())
+}
+
+/// Opens the finished campaign of `text` in `dir` to run its FAILED trials again.
+// not every file of tests does
+#[allow(dead_code)]
+pub fn again(dir: &Path, text: &str) -> Opened {
+    let mut opened = Place::retry(dir, &experiment(text)).unwrap();
+    let again = opened.earlier.as_ref().unwrap().failed();
+    let resumed = Resumed { at: "2099-01-01T00:00:00Z".to_owned(), again, ..Resumed::default() };
+    opened.journal.append_resumed(&resumed).unwrap();
+    opened.earlier = Some(Results::read(dir).unwrap());
+    opened
+}
+
+/// Runs what an opened campaign lacks.
+pub fn run_on<'a>(
+    opened: Opened,
+    text: &str,
+    last: Option<usize>,
+    answer: &'a mut Answer<'a>,
+) -> End {
+    let experiment = experiment(text);
     let stop = &AtomicBool::new(false);
     let device = &mut Told { trials: 0, answer, last, stop };
-    let (observer, stopper) = (&mut Silent, &mut ());
-    let end = Runner { experiment: &experiment, device, observer, stopper, stop }.run(opened);
-    (end.unwrap(), Results::read(dir).unwrap())
+    let (observer, stopper) = (&mut Silent, &mut UntilDecided::new(&experiment));
+    Runner { experiment: &experiment, device, observer, stopper, stop }.run(opened).unwrap()
 }

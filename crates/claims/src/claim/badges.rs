@@ -293,7 +293,9 @@ fn frames(kept: &[&Trial]) -> Badge {
     let checks = || kept.iter().filter_map(|t| t.measured.checks);
     let sum = |count: fn(Checks) -> u64| checks().map(count).sum::<u64>();
     let checked = sum(|c| c.checked);
-    let wrong = sum(|c| c.duplicated + c.misrouted + c.bad_ttl + c.bad_checksum + c.bad_mac);
+    let wrong = sum(|c| {
+        c.duplicated + c.misrouted + c.bad_ttl + c.bad_checksum + c.bad_mac + c.bad_payload
+    });
     let reordered = sum(|c| c.reordered);
     let state = match (wrong, checked, reordered) {
         (0, 0, _) => State::Warn,

@@ -24,8 +24,8 @@ use super::blocks::Next;
 use super::known::Proven;
 use super::saved::Saved;
 use super::setting::Setting;
-use super::units;
-use fwdlab_results::Family;
+use super::{units, words};
+use fwdlab_results::{Family, Metric};
 
 pub use badges::{Badge, State};
 pub use build::build;
@@ -173,6 +173,12 @@ impl VerdictClaim {
             "cost" => self.cost.as_ref(),
             _ => self.own.as_ref(),
         }
+    }
+
+    /// The verdict in a word that fits its figure.
+    pub fn word(&self) -> &'static str {
+        let metric = Metric::named(self.metric).unwrap_or(Metric::Rate);
+        words::word(&self.verdict, metric.words())
     }
 
     /// How many trials were compared, of both sides together.

@@ -49,9 +49,15 @@ pub fn resolve(claims: &Claims, results: &Results) -> Vec<Unresolved> {
 
 /// Checks that a sentence says what the values beside it say.
 fn resolve_sentence(own: &VerdictClaim, results: &Results) -> Option<Unresolved> {
-    let said =
-        Said { verdict: &own.verdict, comparison: own.comparison(), saved: own.saved.as_ref() };
-    let metric = words::metric(results, &own.traffic, Metric::named(own.metric)?);
+    let metric = Metric::named(own.metric)?;
+    let said = Said {
+        verdict: &own.verdict,
+        comparison: own.comparison(),
+        saved: own.saved.as_ref(),
+        findings: &own.findings,
+        change: metric.words(),
+    };
+    let metric = words::metric(results, &own.traffic, metric);
     let subject = Subject { variant: &own.variant, baseline: &own.baseline, metric: &metric };
     let wanted = words::sentence(said, own.margin, subject);
     (own.sentence != wanted).then(|| Unresolved {

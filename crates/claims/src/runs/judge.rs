@@ -9,6 +9,7 @@ use super::doubts;
 use super::series::Series;
 use crate::saved::Saved;
 use crate::words;
+use fwdlab_results::Metric;
 
 /// What a verdict is judged by.
 #[derive(Debug, Clone, Copy)]
@@ -107,8 +108,13 @@ pub fn finish([baseline, variant]: [&Series; 2], compared: Compared, terms: Term
     let saved = ns.zip(comparison.as_ref()).and_then(|(ns, c)| Saved::of(&verdict, c, &ns));
     let metric = if baseline.metric.is_empty() { "value" } else { &baseline.metric };
     let subject = Subject { variant: &variant.name, baseline: &baseline.name, metric };
-    let said =
-        words::Said { verdict: &verdict, comparison: comparison.as_ref(), saved: saved.as_ref() };
+    let said = words::Said {
+        verdict: &verdict,
+        comparison: comparison.as_ref(),
+        saved: saved.as_ref(),
+        findings: &findings,
+        change: Metric::Rate.words(),
+    };
     let sentence = words::sentence(said, terms.margin, subject);
     Judged { comparison, rank, findings, verdict, saved, sentence }
 }

@@ -12,10 +12,48 @@ pub enum Fault {
         /// Number of the line, from 1.
         line: usize,
     },
+    /// The record of the end does not carry the hash of itself.
+    Seal {
+        /// Number of the line, from 1.
+        line: usize,
+    },
+    /// The campaign has no end: nobody can tell whether trials were cut off.
+    Unfinished {
+        /// Trials recorded.
+        recorded: usize,
+        /// Trials planned.
+        planned: usize,
+    },
+    /// The campaign ended where its rule did not end it.
+    Stop {
+        /// The block after which it ended.
+        ended: u32,
+        /// The block after which the rule ends it; none of those recorded where there is none.
+        rule: Option<u32>,
+    },
+    /// The record of what the campaign ran on is gone or was changed.
+    Environment {
+        /// Whether it is there.
+        is_there: bool,
+    },
+    /// Published results have no file that only a campaign of our own has.
+    NotPublished {
+        /// Its name.
+        file: &'static str,
+    },
     /// The experiment file is gone.
     NoExperiment,
     /// The experiment file is not the one that ran.
     ExperimentHash {
+        /// SHA-256 as the campaign recorded it.
+        recorded: String,
+        /// SHA-256 of what stands there.
+        computed: String,
+    },
+    /// A file that the experiment names is not the one that it ran with.
+    Input {
+        /// Where it lies.
+        file: PathBuf,
         /// SHA-256 as the campaign recorded it.
         recorded: String,
         /// SHA-256 of what stands there.
@@ -90,6 +128,38 @@ impl fmt::Display for Fault {
                 "trials.jsonl:{line}: its hash is not that of the line before: one of the two was \
                  changed, or a line between them is gone"
             ),
+            Self::Seal { line } => write!(
+                f,
+                "trials.jsonl:{line}: its seal is not the hash of the line: the end of the campaign was \
+                 changed"
+            ),
+            Self::Unfinished { recorded, planned } => write!(
+                f,
+                "trials.jsonl: {recorded} of {planned} trials and no end of the campaign: whether others \
+                 were cut off cannot be told; run the experiment again to go on to its end"
+            ),
+            Self::Stop { ended, rule: Some(rule) } => write!(
+                f,
+                "trials.jsonl: the campaign ended after block {ended}, its rule and its trials end it \
+                 after block {rule}"
+            ),
+            Self::Stop { ended, rule: None } => write!(
+                f,
+                "trials.jsonl: the campaign ended after block {ended}, where its rule and its trials ask \
+                 for more"
+            ),
+            Self::Environment { is_there: true } => write!(
+                f,
+                "environment.json: its SHA-256 is not the one that the journal recorded: it was changed"
+            ),
+            Self::Environment { is_there: false } => {
+                write!(f, "environment.json: missing; put the file back as the campaign wrote it")
+            }
+            Self::NotPublished { file } => write!(
+                f,
+                "trials.jsonl:1: says that the runs were published in no known order, and {file} stands \
+                 beside it as of a campaign"
+            ),
             Self::NoExperiment => {
                 write!(f, "experiment.toml: missing; put the file back that the campaign ran")
             }
@@ -97,6 +167,11 @@ impl fmt::Display for Fault {
                 f,
                 "experiment.toml: SHA-256 {computed}, the journal recorded {recorded}: it is not \
                  the file that ran"
+            ),
+            Self::Input { file, recorded, computed } => write!(
+                f,
+                "{}: SHA-256 {computed}, the campaign ran with {recorded}: put the file back",
+                file.display()
             ),
             Self::Campaign { field, recorded, wanted } => write!(
                 f,
@@ -137,6 +212,17 @@ impl fmt::Display for Fault {
 pub enum Unchecked {
     /// The journal has no chain of hashes.
     Chain,
+    /// The journal says nothing of `environment.json`, nor of its own end.
+    Environment,
+    /// An earlier version ended the campaign, by its rule.
+    Stop,
+    /// Runs that were published: how they were measured is not recorded.
+    Published,
+    /// What was sampled, printed or published beside the journal is in no chain.
+    Beside {
+        /// The directory.
+        name: &'static str,
+    },
     /// The recorded SHA-256 covers a file of routes or packets that is not at hand.
     File {
         /// Where it was looked for.
@@ -156,6 +242,23 @@ impl fmt::Display for Unchecked {
                 f,
                 "the journal has no chain of hashes (an earlier version began it): counts and \
                  settings read back that were changed in it afterwards cannot be told"
+            ),
+            Self::Environment => write!(
+                f,
+                "the journal has no hash of environment.json and of its own last line (an earlier version \
+                 wrote it): what was changed in these cannot be told"
+            ),
+            Self::Stop => {
+                write!(f, "an earlier version decided after which block the campaign ended")
+            }
+            Self::Published => write!(
+                f,
+                "published runs: only rates and totals follow from counts; nothing says what was measured \
+                 in which order"
+            ),
+            Self::Beside { name } => write!(
+                f,
+                "the files in {name} are in no chain of hashes: what was changed in them cannot be told"
             ),
             Self::File { file } => write!(
                 f,

@@ -5,6 +5,7 @@
 //! machine knew (a count, a proof, a doubt of the device) cannot be computed again; the chain of
 //! hashes says whether it was changed since.
 
+mod end;
 mod fault;
 mod plan;
 mod trial;
@@ -15,8 +16,8 @@ use std::path::Path;
 
 use crate::setting::read_if_present;
 use crate::{ClaimsError, comparable};
-use fwdlab_experiment::Experiment;
-use fwdlab_results::environment::Environment;
+use fwdlab_experiment::{Experiment, inputs};
+use fwdlab_results::environment::{ENVIRONMENT_FILE, Environment};
 use fwdlab_results::journal::Chain;
 use fwdlab_results::{EXPERIMENT_FILE, Results, Trial};
 
@@ -42,10 +43,16 @@ pub fn verify(results: &Results) -> Result<Verified, ClaimsError> {
         Chain::Absent if !results.campaign.is_blocked() => {}
         Chain::Absent => verified.unchecked.push(Unchecked::Chain),
     }
+    verified.unchecked.extend(beside(&results.dir));
     if !results.campaign.is_blocked() {
+        let there = |file: &&str| results.dir.join(file).exists();
+        let ours = [EXPERIMENT_FILE, ENVIRONMENT_FILE].into_iter().filter(there);
+        verified.faults.extend(ours.map(|file| Fault::NotPublished { file }));
         verified.faults.extend(results.trials.iter().flat_map(trial::published));
+        verified.unchecked.push(Unchecked::Published);
         return Ok(verified);
     }
+    end::verify(results, &mut verified)?;
     let experiment = experiment(&results.dir)?;
     match &experiment {
         None => verified.faults.push(Fault::NoExperiment),
@@ -67,6 +74,13 @@ pub fn verify(results: &Results) -> Result<Verified, ClaimsError> {
         verified.faults.extend(doubts(trial));
     }
     Ok(verified)
+}
+
+/// Directories whose files no chain holds, in so far as there are any.
+fn beside(dir: &Path) -> impl Iterator<Item = Unchecked> {
+    let names = ["profiles", "console", "published"].into_iter();
+    let there: Vec<&str> = names.filter(|name| dir.join(name).is_dir()).collect();
+    there.into_iter().map(|name| Unchecked::Beside { name })
 }
 
 /// The experiment as it ran; `None` when it was not kept.
@@ -97,6 +111,17 @@ fn hash(
         None => {
             let file = experiment.missing_file().unwrap_or_default();
             verified.unchecked.push(Unchecked::File { file });
+        }
+    }
+    for (named, recorded) in &results.campaign.inputs {
+        let file = inputs::place(&experiment.path, Path::new(named));
+        match inputs::digest(&file) {
+            Ok(computed) if computed == *recorded => {}
+            Ok(computed) => {
+                let recorded = recorded.clone();
+                verified.faults.push(Fault::Input { file, recorded, computed });
+            }
+            Err(_) => verified.unchecked.push(Unchecked::File { file }),
         }
     }
     Ok(())

@@ -9,7 +9,7 @@ use fwdlab_results::journal::seconds_of_stamp;
 use fwdlab_results::{Campaign, Results, Trial};
 
 /// How a fixed number of blocks ends.
-const ALL_RUN: &str = "all blocks run";
+pub(super) const ALL_RUN: &str = "all blocks run";
 
 /// What the campaign's record and the experiment file say differently.
 pub(super) fn campaign(campaign: &Campaign, experiment: &Experiment) -> Vec<Fault> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use fwdlab_fib::{Inet, Inet6, Nexthop, NexthopKind, Target, Update};
-use fwdlab_router::{Routed, Router};
+use fwdlab_router::{Routed, Router, RouterError};
 use fwdlab_routes::Prefix;
 use fwdlab_topology::{KernelRoute, KernelTarget, KernelWay, RouteNotice, RouteWatch};
 use hdrhistogram::Histogram;
@@ -65,6 +65,15 @@ pub(super) struct KernelRoutes {
 struct Updates {
     inet: Vec<Update<Inet>>,
     inet6: Vec<Update<Inet6>>,
+    /// Some of them were written by hand, so that packets meet them at once.
+    is_by_hand: [bool; 2],
+}
+
+/// A prefix whose routes have changed.
+struct Changed {
+    at: Instant,
+    prefix: Prefix,
+    is_static: bool,
 }
 
 impl KernelRoutes {
@@ -100,18 +109,18 @@ impl KernelRoutes {
                 }
                 RouteNotice::Set(route) => {
                     if self.set(&route) {
-                        changed.push((at, route.prefix));
+                        changed.push(Changed::by(at, &route));
                     }
                 }
                 RouteNotice::Gone(route) => {
                     if self.remove(&route) {
-                        changed.push((at, route.prefix));
+                        changed.push(Changed::by(at, &route));
                     }
                 }
                 RouteNotice::End => {
                     for prefix in self.untold.take().into_iter().flatten() {
                         self.routes.remove(&prefix);
-                        changed.push((at, prefix));
+                        changed.push(Changed { at, prefix, is_static: false });
                     }
                 }
             }
@@ -124,7 +133,7 @@ impl KernelRoutes {
         if !route.prefix.is_forwarded() {
             return false;
         }
-        let KernelRoute { prefix, metric, ref target } = *route;
+        let KernelRoute { prefix, metric, ref target, .. } = *route;
         let of_prefix = self.routes.entry(prefix).or_default();
         if self.untold.as_mut().is_some_and(|untold| untold.remove(&prefix)) {
             // The first of this round: what else there was is gone unless it is told, too.
@@ -151,23 +160,24 @@ impl KernelRoutes {
         is_changed
     }
 
-    fn change(&mut self, router: &mut Router, changed: &[(Instant, Prefix)]) -> anyhow::Result<()> {
+    fn change(&mut self, router: &mut Router, changed: &[Changed]) -> anyhow::Result<()> {
         let mut updates = Updates::default();
-        for &(at, prefix) in changed {
+        for &Changed { at, prefix, is_static } in changed {
             self.changes += 1;
             let inet = self.update::<Inet>(router, prefix)?;
             let inet6 = self.update::<Inet6>(router, prefix)?;
             if inet.is_some() || inet6.is_some() {
                 self.waiting[usize::from(!prefix.is_ipv4())].push(at);
+                updates.is_by_hand[usize::from(!prefix.is_ipv4())] |= is_static;
             }
             updates.inet.extend(inet);
             updates.inet6.extend(inet6);
         }
         if !updates.inet.is_empty() {
-            router.edit_fib::<Inet>(0, |fib| Ok(fib.apply(&updates.inet).map(drop)?))?;
+            edit(router, &updates.inet, updates.is_by_hand[0])?;
         }
         if !updates.inet6.is_empty() {
-            router.edit_fib::<Inet6>(0, |fib| Ok(fib.apply(&updates.inet6).map(drop)?))?;
+            edit(router, &updates.inet6, updates.is_by_hand[1])?;
         }
         self.note_visible(router)
     }
@@ -224,6 +234,11 @@ impl KernelRoutes {
         }
     }
 
+    /// Whether changes wait that packets do not meet yet.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.waiting.iter().any(|waiting| !waiting.is_empty())
+    }
+
     /// Notes how long changes have waited that packets meet now.
     pub(super) fn note_visible(&mut self, router: &Router) -> anyhow::Result<()> {
         let synced = [router.fib::<Inet>(0)?.is_synced(), router.fib::<Inet6>(0)?.is_synced()];
@@ -258,4 +273,25 @@ impl KernelRoutes {
             }),
         }
     }
+}
+
+impl Changed {
+    fn by(at: Instant, route: &KernelRoute) -> Self {
+        Self { at, prefix: route.prefix, is_static: route.is_static }
+    }
+}
+
+/// Changes a table by a batch; packets meet it at return when some of it was written by hand.
+fn edit<F: Routed>(
+    router: &mut Router,
+    updates: &[Update<F>],
+    is_by_hand: bool,
+) -> Result<(), RouterError> {
+    router.edit_fib::<F>(0, |fib| {
+        let applied = match is_by_hand {
+            true => fib.by_hand(|fib| fib.apply(updates)),
+            false => fib.apply(updates),
+        };
+        Ok(applied.map(drop)?)
+    })
 }

@@ -10,6 +10,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
+use fwdlab_fib::Keeper;
 use fwdlab_router::Router;
 use fwdlab_topology::RouteWatch;
 
@@ -21,6 +22,8 @@ use crate::output;
 
 /// How long the control side rests at most: as long as an end may wait.
 const REST: Duration = Duration::from_millis(20);
+/// The same while changes of the kernel's routes are not visible yet.
+const SHORT_REST: Duration = Duration::from_millis(1);
 /// Events that wait until those who send them must.
 const WAITING_EVENTS: usize = 64;
 
@@ -33,7 +36,8 @@ pub(super) enum Event {
 /// The control side of a router that forwards.
 struct Control<'a> {
     arguments: &'a Args,
-    router: Router,
+    /// Brings changes that have to wait to the worker by itself.
+    router: Keeper<Router>,
     operator: Operator<'a>,
     kernel: Option<KernelRoutes>,
     start: Instant,
@@ -65,6 +69,7 @@ pub(super) fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let _socket = listen(arguments, &sender)?;
     let stop = crate::interrupt::stop_on_interrupt()?;
     let start = Instant::now();
+    let router = Keeper::new(router).context("no thread for the routing tables")?;
     let mut control = Control { arguments, router, operator, kernel, start, every, printed: start };
     let held = std::thread::scope(|scope| {
         let worker = scope.spawn(|| worker.forward(&stop));
@@ -73,7 +78,7 @@ pub(super) fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         ended?;
         worker.join().map_err(|_| anyhow!("the worker's thread ended early"))
     })?;
-    let router = control.router;
+    let router = control.router.into_inner();
     output::print(&show::counters(&router, Some(held), arguments.format))?;
     show::warn(&router);
     show::warn_of_offloads(&router, &control.operator.names);
@@ -122,10 +127,10 @@ impl Control<'_> {
         stop: &Arc<AtomicBool>,
         seconds: Option<Duration>,
     ) -> anyhow::Result<()> {
-        let mut due = None;
         while !stop.load(Ordering::Relaxed) {
-            let now = self.start.elapsed();
-            let until = due.map_or(REST, |due: Duration| due.saturating_sub(now).min(REST));
+            // Who waits for changes to become visible looks often.
+            let is_waiting = self.kernel.as_ref().is_some_and(KernelRoutes::is_waiting);
+            let until = if is_waiting { SHORT_REST } else { REST };
             if let Ok(event) = events.recv_timeout(until) {
                 self.handle(event)?;
                 // Those that came meanwhile, before the tables are looked at.
@@ -133,16 +138,16 @@ impl Control<'_> {
                     self.handle(event)?;
                 }
             }
-            due = self.router.sync(self.start.elapsed());
-            if let Some(kernel) = &mut self.kernel {
-                kernel.note_visible(&self.router)?;
+            if let Some(kernel) = self.kernel.as_mut().filter(|kernel| kernel.is_waiting()) {
+                self.router.look(|router| kernel.note_visible(router))?;
             }
             if seconds.is_some_and(|seconds| self.start.elapsed() >= seconds) {
                 return Ok(());
             }
             if self.every.is_some_and(|every| self.printed.elapsed() >= every) {
                 self.printed = Instant::now();
-                output::print(&show::counters(&self.router, None, self.arguments.format))?;
+                let format = self.arguments.format;
+                output::print(&self.router.look(|router| show::counters(router, None, format)))?;
             }
         }
         Ok(())
@@ -153,14 +158,16 @@ impl Control<'_> {
             Event::Order(asked) => {
                 let kernel = self.kernel.as_ref().map(|kernel| || kernel.show());
                 let kernel = kernel.as_ref().map(|kernel| kernel as &dyn Fn() -> show::Shown);
-                let answer = self.operator.carry_out(&mut self.router, &asked.order, kernel);
+                let answer = self
+                    .router
+                    .edit(|router| self.operator.carry_out(router, &asked.order, kernel));
                 asked.answer(answer);
                 Ok(())
             }
             Event::Kernel(told) => {
                 let notices = told.context("the kernel's routes cannot be read")?;
                 match &mut self.kernel {
-                    Some(kernel) => kernel.take(&mut self.router, notices),
+                    Some(kernel) => self.router.edit(|router| kernel.take(router, notices)),
                     None => Ok(()),
                 }
             }

@@ -11,10 +11,11 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Two connected ends; each direction holds `capacity` frames.
-    pub(crate) fn pair(capacity: usize) -> (Self, Self) {
-        let (out_a, into_b) = spsc::channel(capacity);
-        let (out_b, into_a) = spsc::channel(capacity);
+    /// Two connected ends, of which the first sends `there` frames before it has to wait, the
+    /// second `back`.
+    pub(crate) fn pair(there: usize, back: usize) -> (Self, Self) {
+        let (out_a, into_b) = spsc::channel(there);
+        let (out_b, into_a) = spsc::channel(back);
         (Self { out: out_a, into: into_a }, Self { out: out_b, into: into_b })
     }
 
@@ -46,7 +47,7 @@ impl Link {
         self.out.free(wanted)
     }
 
-    /// How many frames a direction holds.
+    /// How many frames the direction out of this end holds.
     pub(crate) fn capacity(&self) -> usize {
         self.out.capacity()
     }

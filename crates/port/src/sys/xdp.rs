@@ -7,6 +7,7 @@ use std::marker::PhantomData;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 use super::interface::{Interface, InterfaceInfo, check};
 use super::memory::Memory;
@@ -23,6 +24,8 @@ const LONGEST_PACKET: usize = LONGEST - 18;
 const RECEIVING: u32 = 4096;
 /// Frames that can wait to be sent.
 const SENDING: u32 = 2048;
+/// How long a queue may still be held by a socket that was closed.
+const STILL_HELD: Duration = Duration::from_secs(2);
 
 /// A socket on queue 0 of one interface.
 #[derive(Debug)]
@@ -97,8 +100,20 @@ impl XdpSocket {
         };
         let len = std::mem::size_of_val(&address) as libc::socklen_t;
         let place = std::ptr::from_ref(&address).cast();
-        // SAFETY: the address lives over the call and its true size is given.
-        check(unsafe { libc::bind(self.descriptor.as_raw_fd(), place, len) }).map(drop)
+        let give_up = Instant::now() + STILL_HELD;
+        loop {
+            // SAFETY: the address lives over the call and its true size is given.
+            let bound = check(unsafe { libc::bind(self.descriptor.as_raw_fd(), place, len) });
+            match bound {
+                // The kernel lets go of a queue some time after the socket on it was closed.
+                Err(error)
+                    if error.raw_os_error() == Some(libc::EBUSY) && Instant::now() < give_up =>
+                {
+                    std::thread::sleep(Duration::from_millis(2));
+                }
+                bound => return bound.map(drop),
+            }
+        }
     }
 
     /// The interface, to look at again.

@@ -97,19 +97,68 @@
       const next = looks[(looks.indexOf(root.dataset.look || 'auto') + 1) % looks.length];
       root.dataset.look = next;
       button.textContent = 'appearance: ' + next;
+      for (const frame of document.querySelectorAll('iframe.flame[src]')) flame(frame);
     });
   }
 
-  // A flame graph becomes a document of its own when it is first opened.
+  // A flame graph becomes a document of its own when it is first opened, in the page's appearance.
+  const isDark = () => root.dataset.look === 'dark'
+    || (root.dataset.look !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches);
+  const night = '<style>rect[fill="url(#background)"]{fill:#0f1419}'
+    + '#title,#subtitle,#details,#unzoom,#search,#matched{fill:#e6edf3!important}</style>';
+  function flame(frame) {
+    const details = frame.closest('details');
+    let text = document.getElementById(details.dataset.flame).textContent.replaceAll('<\\/script', '</script');
+    const end = text.lastIndexOf('</svg>');
+    if (isDark() && end >= 0) text = text.slice(0, end) + night + text.slice(end);
+    frame.src = URL.createObjectURL(new Blob([text], { type: 'image/svg+xml' }));
+  }
   for (const details of document.querySelectorAll('details[data-flame]')) {
     const load = () => {
       const frame = details.querySelector('iframe');
-      if (!details.open || frame.src) return;
-      const text = document.getElementById(details.dataset.flame).textContent.replaceAll('<\\/script', '</script');
-      frame.src = URL.createObjectURL(new Blob([text], { type: 'image/svg+xml' }));
+      if (details.open && !frame.src) flame(frame);
     };
     details.addEventListener('toggle', load);
     load();
+  }
+  // What is wider than the screen says so, until its end has been seen.
+  const wides = Array.from(document.querySelectorAll('.wide'));
+  function hint(wide) {
+    wide.classList.toggle('more', wide.scrollLeft + wide.clientWidth + 2 < wide.scrollWidth);
+  }
+  for (const wide of wides) {
+    wide.tabIndex = wide.scrollWidth > wide.clientWidth ? 0 : -1;
+    wide.addEventListener('scroll', () => hint(wide), { passive: true });
+    hint(wide);
+  }
+  addEventListener('resize', () => wides.forEach(hint));
+
+  // The heads of tables sort their rows.
+  const key = (row, column) => {
+    const text = row.cells[column] ? row.cells[column].textContent.trim() : '';
+    const number = parseFloat(text.replaceAll(',', ''));
+    return { text, number: Number.isNaN(number) ? -Infinity : number, isText: !/^[+-]?[0-9]/.test(text) };
+  };
+  for (const table of document.querySelectorAll('.wide table')) {
+    const [head, ...rows] = Array.from(table.rows);
+    if (!head || rows.length < 3) continue;
+    Array.from(head.cells).forEach((cell, column) => {
+      const button = document.createElement('button');
+      button.type = 'button';
+      button.append(...cell.childNodes);
+      cell.append(button);
+      button.addEventListener('click', () => {
+        const down = cell.getAttribute('aria-sort') === 'ascending' ? -1 : 1;
+        for (const other of head.cells) other.removeAttribute('aria-sort');
+        cell.setAttribute('aria-sort', down === 1 ? 'ascending' : 'descending');
+        const isText = rows.every((row) => key(row, column).isText);
+        rows.sort((a, b) => {
+          const [x, y] = [key(a, column), key(b, column)];
+          return down * (isText ? x.text.localeCompare(y.text) : x.number - y.number);
+        });
+        rows.forEach((row) => row.parentNode.append(row));
+      });
+    });
   }
   addEventListener('beforeprint', () => {
     for (const details of document.querySelectorAll('details:not([data-flame])')) details.open = true;

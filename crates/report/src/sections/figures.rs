@@ -26,6 +26,12 @@ pub fn costs_that_decide<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
     if decides { costs(source) } else { Vec::new() }
 }
 
+/// Curves over what is varied in three steps or more.
+pub fn curves<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
+    let Some(svg) = &source.extras.drawings.curves else { return Vec::new() };
+    figure("Curves over what was varied", Some("curve.svg"), svg)
+}
+
 /// Every trial in the order of the run.
 pub fn run_order<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
     let svg = &source.extras.drawings.run_order;

@@ -5,9 +5,6 @@ use crate::listing::{Listing, listings};
 use crate::source::Source;
 use fwdlab_results::Metric;
 
-/// Cells up to which every listing is open from the start.
-const FEW: usize = 4;
-
 /// The listings of every traffic.
 pub fn blocks<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
     let Source { claims, results, .. } = *source;
@@ -25,7 +22,7 @@ pub fn blocks<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
             blocks.push(Block::Details(Details {
                 summary: format!("{traffic}: {what}"),
                 scope: Scope::traffic(traffic),
-                is_open: claims.cells.len() <= FEW,
+                is_open: blocks.is_empty(),
                 blocks: vec![match listing {
                     Listing::Text(text) => Block::Preformatted(text),
                     Listing::Missing(reason) => Block::Line(format!("No ministat block: {reason}")),

@@ -8,6 +8,7 @@ mod benchmarks;
 mod checks;
 mod churn;
 mod drops;
+mod energy;
 mod failures;
 mod figures;
 mod flames;
@@ -18,6 +19,7 @@ mod notes;
 mod order;
 mod progress;
 mod provenance;
+mod queues;
 mod read_back;
 mod settings;
 mod tables;
@@ -25,6 +27,7 @@ mod title;
 mod variants;
 mod verdicts;
 mod warnings;
+mod ways;
 
 use super::block::{Block, Heading, Part, append};
 use super::source::Source;
@@ -45,12 +48,16 @@ pub const SECTIONS: &[Section] = &[
     Section::new("figures", tables::blocks, &[README.under("All figures"), PAGE.under("Figures"), TERMINAL, GITHUB]),
     Section::new("legend", tables::legend, &[README, PAGE]),
     Section::new("drops", drops::blocks, &[README, PAGE]),
+    Section::new("ways", ways::blocks, &[README.under("Both ways"), PAGE.under("Both ways"), TERMINAL]),
+    Section::new("queues", queues::blocks, &[README.under("Queues"), PAGE.under("Queues"), TERMINAL]),
+    Section::new("energy", energy::blocks, &[README.under("Energy"), PAGE.under("Energy"), TERMINAL]),
     Section::new("latency", latency::blocks, &[README.under("Latency"), PAGE.below("Latency")]),
     Section::new("churn", churn::blocks, &[README.under("Changes of routes"), PAGE.under("Changes of routes"), TERMINAL]),
     Section::new("benchmarks", benchmarks::blocks, &[README.under("Benchmarks"), PAGE.under("Benchmarks"), TERMINAL]),
     Section::new("rates", figures::rates, &[README, PAGE]),
     Section::new("cost-that-decides", figures::costs_that_decide, &[README]),
     Section::new("cost", figures::costs, &[PAGE]),
+    Section::new("curve", figures::curves, &[README, PAGE]),
     Section::new("run-order", figures::run_order, &[README, PAGE.under("Over the run")]),
     Section::new("distribution", figures::distribution, &[PAGE]),
     Section::new("flames", flames::blocks, &[README.under("Flame graphs"), PAGE.under("Flame graphs")]),

@@ -2,6 +2,7 @@
 
 use crate::block::{Block, Item};
 use crate::source::Source;
+use fwdlab_results::kept_input;
 
 /// What was measured and on what.
 pub fn blocks<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
@@ -14,7 +15,11 @@ pub fn experiment<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
     if sum.is_empty() {
         return Vec::new();
     }
-    vec![Block::List(vec![Item::from(format!("experiment.toml: SHA-256 {sum}"))])]
+    let mut items = vec![Item::from(format!("experiment.toml: SHA-256 {sum}"))];
+    items.extend(source.results.campaign.inputs.iter().map(|(named, sum)| {
+        Item::from(format!("{named} ({}): SHA-256 {sum}", kept_input(named).display()))
+    }));
+    vec![Block::List(items)]
 }
 
 /// Where the figures are.

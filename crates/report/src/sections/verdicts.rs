@@ -1,7 +1,7 @@
 //! The verdicts, and what each rests on.
 
 use fwdlab_claims::blocks::Next;
-use fwdlab_claims::claim::{Cell, Spread, VerdictClaim};
+use fwdlab_claims::claim::{Claims, Spread, VerdictClaim};
 use fwdlab_claims::{units, words};
 use fwdlab_results::Metric;
 
@@ -12,7 +12,24 @@ use crate::source::Source;
 
 /// One after the other.
 pub fn blocks<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
-    source.claims.verdicts.iter().map(|verdict| block(verdict, source)).collect()
+    let mut blocks: Vec<_> =
+        source.claims.verdicts.iter().map(|verdict| block(verdict, source)).collect();
+    blocks.extend(common_method(source.claims).map(|method| how(&method)));
+    blocks
+}
+
+/// How all verdicts were found, where they were found alike.
+fn how<'a>(method: &str) -> Block<'a> {
+    Block::Paragraph(format!("Each of these: {method}."))
+}
+
+/// The method of all verdicts; `None` where there is one verdict, or they have several.
+fn common_method(claims: &Claims) -> Option<String> {
+    let mut methods = claims.verdicts.iter().map(method);
+    let first = methods.next()??;
+    let rest: Vec<_> = methods.collect();
+    let is_common = !rest.is_empty() && rest.iter().all(|other| other.as_ref() == Some(&first));
+    is_common.then_some(first)
 }
 
 /// Traffic by traffic, each with the trials of it that failed.
@@ -25,6 +42,7 @@ pub fn by_traffic<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
         let verdicts = source.claims.verdicts.iter().filter(|v| v.traffic == traffic);
         blocks.extend(verdicts.map(|verdict| block(verdict, source)));
     }
+    blocks.extend(common_method(source.claims).map(|method| how(&method)));
     blocks
 }
 
@@ -38,9 +56,9 @@ fn block<'a>(verdict: &'a VerdictClaim, source: &Source<'a>) -> Block<'a> {
         family: verdict.family.title(),
         traffic: &verdict.traffic,
         variant: &verdict.variant,
-        word: verdict.verdict.word(),
+        word: verdict.word(),
         sentence: &verdict.sentence,
-        basis: basis(verdict, &source.claims.cells).map(|basis| basis + &next_run(verdict)),
+        basis: basis(verdict, source.claims).map(|basis| basis + &next_run(verdict)),
         elsewhere: verdict.saved.as_ref().map(words::elsewhere),
         note: disagreement(verdict, source),
         doubts: doubts.collect(),
@@ -68,24 +86,29 @@ fn disagreement(verdict: &VerdictClaim, source: &Source<'_>) -> Option<&'static 
 }
 
 /// What the verdict compares, in figures of both variants.
-fn basis(verdict: &VerdictClaim, cells: &[Cell]) -> Option<String> {
-    let find =
-        |name: &str| cells.iter().find(|c| c.variant == name && c.traffic == verdict.traffic);
+fn basis(verdict: &VerdictClaim, claims: &Claims) -> Option<String> {
+    let find = |name: &str| {
+        claims.cells.iter().find(|c| c.variant == name && c.traffic == verdict.traffic)
+    };
     let (baseline, variant) = (find(&verdict.baseline)?, find(&verdict.variant)?);
+    // What holds for all is said once, below them.
+    let method = match common_method(claims) {
+        Some(_) => String::new(),
+        None => format!(" ({})", method(verdict).unwrap_or_else(|| "no comparison".to_owned())),
+    };
     let against = |old: Option<Spread>, new: Option<Spread>| Some((old?.median, new?.median));
     if let Some(Metric::Own(own)) = Metric::named(verdict.metric) {
         let (old, new) = against(baseline.own, variant.own)?;
         let [old, new] = [old, new].map(|figure| units::figure(figure, own.unit()));
-        return Some(format!("median {new} against {old} {}", method(verdict)));
+        return Some(format!("median {new} against {old}{method}"));
     }
     let (old, new) = against(baseline.rate, variant.rate)?;
     let rates = format!("median {} against {}", units::rate(new), units::rate(old));
     let costs = against(baseline.cost, variant.cost)
         .map(|(old, new)| format!("{} ns/frame against {}", units::ns(new), units::ns(old)));
-    let method = method(verdict);
     if verdict.metric != "cost" {
         let costs = costs.map(|costs| format!("; device cost {costs}")).unwrap_or_default();
-        return Some(format!("{rates} {method}{costs}"));
+        return Some(format!("{rates}{method}{costs}"));
     }
     let costs = costs.unwrap_or_else(|| "no device cost".to_owned());
     let change = verdict.rate.as_ref().map_or_else(String::new, |c| {
@@ -97,7 +120,7 @@ fn basis(verdict: &VerdictClaim, cells: &[Cell]) -> Option<String> {
         format!(", time per frame {}", units::signed_percent(percent))
     });
     Some(format!(
-        "device cost {costs}{time} {method}; the forwarding rate, {rates}{change}, does not \
+        "device cost {costs}{time}{method}; the forwarding rate, {rates}{change}, does not \
          decide: the tester or the load bounded it, alone or together with the device, in {} of \
          {} trials",
         verdict.bounded,
@@ -129,23 +152,16 @@ fn next_run(verdict: &VerdictClaim) -> String {
     )
 }
 
-/// How many were compared, and how: `(8 blocks, paired t on log ratios within blocks)`.
-fn method(verdict: &VerdictClaim) -> String {
-    match verdict.comparison() {
-        None => "(no comparison)".to_owned(),
-        Some(c) if c.method.is_blocked() => {
-            let blocks = units::plural(c.n.baseline, "block");
-            format!("({blocks}, {}; quoted: {})", c.method.describe(), words::quoted(c))
-        }
-        Some(c) => format!(
-            "({} against {}, {}; quoted: {}{})",
-            units::plural(c.n.variant, "trial"),
-            c.n.baseline,
-            c.method.describe(),
-            words::quoted(c),
-            verdict.rank.map_or_else(String::new, |rank| {
-                format!("; Mann-Whitney p {}", units::p_value(rank.p))
-            })
-        ),
+/// How many were compared, and how: `8 blocks, paired t on log ratios within blocks`.
+fn method(verdict: &VerdictClaim) -> Option<String> {
+    let c = verdict.comparison()?;
+    let (described, quoted) = (c.method.describe(), words::quoted(c));
+    if c.method.is_blocked() {
+        let blocks = units::plural(c.n.baseline, "block");
+        return Some(format!("{blocks}, {described}; quoted: {quoted}"));
     }
+    let rank = verdict.rank.map(|rank| format!("; Mann-Whitney p {}", units::p_value(rank.p)));
+    let trials = units::plural(c.n.variant, "trial");
+    let rank = rank.unwrap_or_default();
+    Some(format!("{trials} against {}, {described}; quoted: {quoted}{rank}", c.n.baseline))
 }

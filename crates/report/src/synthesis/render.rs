@@ -184,7 +184,7 @@ fn table(synthesis: &Synthesis, traffic: &str) -> TextTable {
                     format!(" {}", units::percent_interval(low, high))
                 });
                 let mark = table::mark(v.metric);
-                format!(" {}{interval}{mark}", v.verdict.word())
+                format!(" {}{interval}{mark}", v.word())
             });
             format!("{median}{verdict}")
         });

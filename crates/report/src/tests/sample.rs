@@ -90,6 +90,7 @@ pub fn results(variants: &[Variant], blocks: u32) -> Results {
         campaign: Campaign {
             schema: SCHEMA,
             experiment_sha256: "9f2c".repeat(16),
+            inputs: Default::default(),
             title: "Impact of the modular FIB on forwarding performance".to_owned(),
             device: "builtin".to_owned(),
             about: Some(in_memory()),
@@ -108,6 +109,7 @@ pub fn results(variants: &[Variant], blocks: u32) -> Results {
             traffics: traffics.iter().map(|(name, _)| (*name).to_owned()).collect(),
             trials: trials.iter().map(|t: &Trial| t.id.clone()).collect(),
             started: "2026-11-21T13:00:00Z".to_owned(),
+            environment_sha256: None,
         },
         trials,
         repeated: Vec::new(),
@@ -258,6 +260,28 @@ pub fn published() -> Results {
     results
 }
 
+/// [`TWO`] with one family, its frames of three lengths.
+pub fn with_lengths() -> Results {
+    const LENGTHS: [u16; 3] = [64, 512, 1518];
+    let mut results = results(&TWO, 8);
+    let mut trials = Vec::new();
+    for trial in results.trials.iter().filter(|trial| trial.traffic == "inet") {
+        for frame_bytes in LENGTHS {
+            trials.push(Trial {
+                id: format!("{}-{frame_bytes}", trial.id),
+                traffic: format!("inet-{frame_bytes}"),
+                order: trials.len() as u32 + 1,
+                frame_bytes,
+                ..trial.clone()
+            });
+        }
+    }
+    results.campaign.traffics = LENGTHS.map(|bytes| format!("inet-{bytes}")).to_vec();
+    results.campaign.trials = trials.iter().map(|trial| trial.id.clone()).collect();
+    results.trials = trials;
+    results
+}
+
 /// [`TWO`] with latencies: of the trial itself, and at half its rate.
 pub fn with_latencies() -> Results {
     let mut results = results(&TWO, 8);
@@ -296,6 +320,32 @@ pub fn with_changes() -> Results {
             builds: 12,
             ..fwdlab_results::Churned::default()
         });
+    }
+    results
+}
+
+/// [`TWO`] with frames that went both ways, three fifths of them ahead, and 1 % of those back lost; 2.5
+/// joules for a million frames.
+pub fn with_both_ways() -> Results {
+    let mut results = results(&TWO, 8);
+    for trial in &mut results.trials {
+        let measured = &mut trial.measured;
+        let way = |share: u64, lost: u64| {
+            let of = |count: u64| count * share / 5;
+            let sent = of(measured.sent.unwrap_or(0));
+            fwdlab_results::Way {
+                tx: measured.intervals.iter().map(|interval| of(interval.tx)).collect(),
+                rx: measured.intervals.iter().map(|interval| of(interval.rx)).collect(),
+                sent,
+                received: of(measured.received),
+                checks: Checks { lost: sent * lost / 100, ..Checks::default() },
+                ..fwdlab_results::Way::default()
+            }
+        };
+        measured.ways = vec![way(3, 0), way(2, 1)];
+        let queue = |(at, frames)| fwdlab_results::Queue { name: format!("cpu{at}"), frames };
+        measured.queues = [(0, 100), (1, 100), (2, 100), (3, 500)].map(queue).to_vec();
+        measured.joules = Some(2.5e-6 * measured.received as f64);
     }
     results
 }

@@ -113,9 +113,11 @@ fn every_section_of_the_list_stands_in_the_report_of_the_samples() {
         sample::results(&sample::TWO, 8),
         sample::doubtful(),
         sample::results(&sample::FOUR, 12),
+        sample::with_lengths(),
         sample::with_latencies(),
         sample::with_changes(),
         sample::with_benchmarks(),
+        sample::with_both_ways(),
     ]
     .map(Made::of);
     for section in SECTIONS {
@@ -159,6 +161,31 @@ fn a_figure_of_its_own_decides_and_better_is_what_its_direction_says() {
     {
         assert!(text.contains(wanted), "{wanted}: {text}");
     }
+}
+
+#[test]
+fn each_way_and_the_energy_stand_beside_the_sum() {
+    let made = Made::of(sample::with_both_ways());
+    let text = made.render(SECTIONS, Rendering::Readme);
+    let row = |start: &str| {
+        let found = text
+            .lines()
+            .find(|line| line.split_whitespace().collect::<Vec<_>>().join(" ").starts_with(start));
+        found
+            .unwrap_or_else(|| panic!("{start}: {text}"))
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let [base, _] = sample::TWO;
+    let ahead = row(&format!("inet {} to the destinations", base.name));
+    let back = row(&format!("inet {} to the sources", base.name));
+    assert!(ahead.ends_with("60.0% 0.000% -"), "{ahead}");
+    assert!(back.ends_with("40.0% 1.000% -"), "{back}");
+    let queues = row("inet radix 8 ");
+    assert_eq!(queues, "inet radix 8 2.50 8 cpu0 12.5%, cpu1 12.5%, cpu2 12.5%, cpu3 62.5%");
+    let energy = text.lines().find(|line| line.contains("[2.500, 2.500]"));
+    assert!(energy.is_some_and(|line| line.contains(" 8            2.500")), "{text}");
 }
 
 #[test]

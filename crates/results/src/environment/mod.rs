@@ -9,7 +9,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use fwdlab_guard::input;
+use fwdlab_guard::{digest, input};
 use serde::{Deserialize, Serialize};
 
 use crate::journal::write_whole;
@@ -17,8 +17,20 @@ use crate::{Error, Result};
 
 pub use machine::{Cache, Kernel, Machine};
 
-/// Name of the file in a results directory.
-pub const ENVIRONMENT_FILE: &str = "environment.json";
+pub use crate::read::ENVIRONMENT_FILE;
+
+/// SHA-256 of the file in the results directory `dir`; `None` when there is none.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn sha256(dir: &Path) -> Result<Option<String>> {
+    let path = dir.join(ENVIRONMENT_FILE);
+    match input::bytes(&path, crate::MOST_TEXT_BYTES) {
+        Ok(bytes) => Ok(Some(digest::of(&bytes))),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io("read", &path)(error)),
+    }
+}
 
 /// On what a campaign ran and with what.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -64,15 +76,23 @@ impl Environment {
         }
     }
 
+    /// The bytes of its file.
+    ///
+    /// # Errors
+    /// Never, as far as is known.
+    pub fn bytes(&self) -> Result<Vec<u8>> {
+        let mut text = serde_json::to_vec_pretty(self)
+            .map_err(|source| Error::Encode { what: "the environment", source })?;
+        text.push(b'\n');
+        Ok(text)
+    }
+
     /// Writes this into the results directory `dir`.
     ///
     /// # Errors
     /// When the system refuses.
     pub fn write(&self, dir: &Path) -> Result<()> {
-        let mut text = serde_json::to_vec_pretty(self)
-            .map_err(|source| Error::Encode { what: "the environment", source })?;
-        text.push(b'\n');
-        write_whole(&dir.join(ENVIRONMENT_FILE), &text)
+        write_whole(&dir.join(ENVIRONMENT_FILE), &self.bytes()?)
     }
 
     /// Reads that of the results directory `dir`; `None` when it has none.

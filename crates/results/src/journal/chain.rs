@@ -1,6 +1,7 @@
 //! The hash chain of a journal: each line carries the SHA-256 of the line before it, the first that
 //! of the experiment file beside it. Whoever changes, removes or moves a line must write every later
 //! line anew, and then the last hash is another one: the report prints it, and a signature covers it.
+//! No line follows the last one, so that it carries a hash of itself: its seal.
 
 use std::io;
 use std::path::Path;
@@ -93,6 +94,61 @@ fn read_or_nothing(path: &Path) -> Result<Vec<u8>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(Error::io("read", path)(error)),
     }
+}
+
+/// Whether a record of the end is as it was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seal {
+    /// It carries no hash of itself: an earlier version wrote it.
+    Absent,
+    /// It is.
+    Whole,
+    /// It is not.
+    Broken,
+}
+
+impl Seal {
+    /// The seals of the journal in `dir`, each with the number of its line: a campaign of which trials
+    /// ran again has several ends.
+    ///
+    /// # Errors
+    /// When the journal exists and cannot be read.
+    pub fn read(dir: &Path) -> Result<Vec<(usize, Self)>> {
+        let journal = read_or_nothing(&dir.join(JOURNAL_FILE))?;
+        let text = JournalText::split(&journal);
+        let ends = text.lines.iter().enumerate().filter_map(|(index, line)| {
+            let end: End = serde_json::from_slice(line).ok()?;
+            (end.record == "finished").then(|| (index + 1, Self::of(line, end.seal.as_deref())))
+        });
+        Ok(ends.collect())
+    }
+
+    fn of(line: &[u8], carries: Option<&str>) -> Self {
+        let Some(seal) = carries else { return Self::Absent };
+        let Some(rest) = line.strip_suffix(sealing(seal).as_bytes()) else { return Self::Broken };
+        let whole = [rest, b"}"].concat();
+        if digest::of(&whole) == seal { Self::Whole } else { Self::Broken }
+    }
+}
+
+/// What tells the record of an end.
+#[derive(Deserialize)]
+struct End {
+    record: String,
+    seal: Option<String>,
+}
+
+/// How a line ends that carries this hash of itself.
+fn sealing(seal: &str) -> String {
+    format!(",\"seal\":\"{seal}\"}}")
+}
+
+/// Puts a hash of itself into an encoded record.
+pub(crate) fn put_seal(line: &mut Vec<u8>) {
+    let seal = digest::of(line);
+    let closing = line.pop();
+    debug_assert_eq!(closing, Some(b'}'), "a record is an object");
+    line.extend_from_slice(sealing(&seal).as_bytes());
 }
 
 /// Puts the hash of the line before into an encoded record.

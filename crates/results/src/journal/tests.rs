@@ -34,7 +34,7 @@ fn time_stamps_come_back_as_seconds() {
 #[test]
 fn a_campaign_is_written_trial_by_trial() {
     let dir = tempfile::tempdir().unwrap();
-    let mut journal = Journal::create(dir.path(), &campaign(), EXPERIMENT).unwrap();
+    let mut journal = Journal::create(dir.path(), &campaign(), EXPERIMENT, None).unwrap();
     for place in 0..4 {
         journal.append(&trial(place)).unwrap();
         assert_eq!(Results::read(dir.path()).unwrap().trials.len(), place + 1);
@@ -48,9 +48,9 @@ fn a_campaign_is_written_trial_by_trial() {
 #[test]
 fn a_second_run_in_the_same_directory_is_kept_out() {
     let dir = tempfile::tempdir().unwrap();
-    let first = Journal::create(dir.path(), &campaign(), EXPERIMENT).unwrap();
+    let first = Journal::create(dir.path(), &campaign(), EXPERIMENT, None).unwrap();
     assert!(matches!(
-        Journal::create(dir.path(), &campaign(), EXPERIMENT),
+        Journal::create(dir.path(), &campaign(), EXPERIMENT, None),
         Err(Error::Busy { .. })
     ));
     assert!(matches!(Journal::resume(dir.path()), Err(Error::Busy { .. })));
@@ -61,10 +61,10 @@ fn a_second_run_in_the_same_directory_is_kept_out() {
 #[test]
 fn results_are_never_overwritten() {
     let dir = tempfile::tempdir().unwrap();
-    let journal = Journal::create(dir.path(), &campaign(), EXPERIMENT).unwrap();
+    let journal = Journal::create(dir.path(), &campaign(), EXPERIMENT, None).unwrap();
     journal.finish("all blocks run").unwrap();
     let before = fs::read(dir.path().join("trials.jsonl")).unwrap();
-    let error = Journal::create(dir.path(), &campaign(), "other").unwrap_err();
+    let error = Journal::create(dir.path(), &campaign(), "other", None).unwrap_err();
     assert!(matches!(error, Error::Occupied { state: "finished", .. }));
     assert!(error.to_string().contains("-o DIR"));
     assert!(matches!(Journal::resume(dir.path()), Err(Error::Occupied { .. })));
@@ -75,7 +75,7 @@ fn results_are_never_overwritten() {
 #[test]
 fn a_trial_is_recorded_once_and_only_when_planned() {
     let dir = tempfile::tempdir().unwrap();
-    let mut journal = Journal::create(dir.path(), &campaign(), EXPERIMENT).unwrap();
+    let mut journal = Journal::create(dir.path(), &campaign(), EXPERIMENT, None).unwrap();
     journal.append(&trial(0)).unwrap();
     let error = journal.append(&trial(0)).unwrap_err().to_string();
     assert!(error.contains("trial b01-inet-radix is already recorded"), "{error}");
@@ -91,7 +91,7 @@ fn a_trial_is_recorded_once_and_only_when_planned() {
 fn a_torn_line_is_kept_aside_and_its_trial_runs_again() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("trials.jsonl");
-    let mut journal = Journal::create(dir.path(), &campaign(), EXPERIMENT).unwrap();
+    let mut journal = Journal::create(dir.path(), &campaign(), EXPERIMENT, None).unwrap();
     journal.append(&trial(0)).unwrap();
     let whole = fs::read(&path).unwrap();
     journal.append(&trial(1)).unwrap();
@@ -117,7 +117,7 @@ fn a_kill_before_the_first_record_leaves_a_directory_that_can_be_started() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("trials.jsonl"), "{\"record\":\"camp").unwrap();
     assert!(matches!(Journal::resume(dir.path()), Err(Error::NoResults { .. })));
-    let journal = Journal::create(dir.path(), &campaign(), EXPERIMENT).unwrap();
+    let journal = Journal::create(dir.path(), &campaign(), EXPERIMENT, None).unwrap();
     drop(journal);
     assert!(Results::read(dir.path()).unwrap().trials.is_empty());
     assert!(dir.path().join(TORN_FILE).exists());
@@ -128,7 +128,7 @@ fn a_file_in_the_way_is_named_with_a_remedy() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("file");
     fs::write(&path, "").unwrap();
-    let error = Journal::create(&path, &campaign(), EXPERIMENT).unwrap_err().to_string();
+    let error = Journal::create(&path, &campaign(), EXPERIMENT, None).unwrap_err().to_string();
     assert!(error.contains("cannot create"), "{error}");
     assert!(error.contains("-o DIR"), "{error}");
 }
@@ -149,7 +149,7 @@ fn a_whole_file_replaces_the_old_one_and_leaves_nothing_beside_it() {
 /// A directory with a whole campaign, and its lines.
 fn chained() -> (tempfile::TempDir, Vec<String>) {
     let dir = tempfile::tempdir().unwrap();
-    let mut journal = Journal::create(dir.path(), &campaign(), EXPERIMENT).unwrap();
+    let mut journal = Journal::create(dir.path(), &campaign(), EXPERIMENT, None).unwrap();
     (0..3).for_each(|place| journal.append(&trial(place)).unwrap());
     drop(journal);
     let text = fs::read_to_string(dir.path().join("trials.jsonl")).unwrap();

@@ -2,16 +2,17 @@
 
 use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-use fwdlab_guard::{Folder, Refused, digest, input};
+use fwdlab_guard::{Folder, Refused, digest, input, patiently};
 use nix::fcntl::OFlag;
 
 use super::chain::{self, Chain};
 use super::utc_stamp;
+use crate::read::ENVIRONMENT_FILE;
 use crate::{
     Campaign, EXPERIMENT_FILE, Finished, JOURNAL_FILE, JournalText, Record, Results, Resumed,
     TORN_FILE, Trial,
@@ -37,11 +38,17 @@ pub struct Journal {
 
 impl Journal {
     /// Starts the results of a campaign in `dir`, made if need be, and records
-    /// `campaign` in it together with the experiment file as it was read.
+    /// `campaign` in it together with the experiment file as it was read, and the bytes of the
+    /// environment with their hash.
     ///
     /// # Errors
     /// When `dir` already holds results or is in use, or cannot be written.
-    pub fn create(dir: &Path, campaign: &Campaign, experiment: &str) -> Result<Self> {
+    pub fn create(
+        dir: &Path,
+        campaign: &Campaign,
+        experiment: &str,
+        environment: Option<&[u8]>,
+    ) -> Result<Self> {
         let is_new = !dir.exists();
         fs::create_dir_all(dir).map_err(Error::io("create", dir))?;
         let (mut journal, bytes) = Self::open(dir, true)?;
@@ -58,7 +65,9 @@ impl Journal {
         journal.set_torn_aside(&text)?;
         journal.planned = campaign.trials.iter().cloned().collect();
         journal.after = Some(digest::of(experiment.as_bytes()));
-        journal.begin(campaign, experiment).inspect_err(|_| journal.undo_create(is_new))?;
+        journal
+            .begin(campaign, experiment, environment)
+            .inspect_err(|_| journal.undo_create(is_new))?;
         Ok(journal)
     }
 
@@ -186,10 +195,20 @@ impl Journal {
         self.write_line(&Record::Finished(end))
     }
 
-    /// Writes the experiment file and the first record.
-    fn begin(&mut self, campaign: &Campaign, experiment: &str) -> Result<()> {
+    /// Writes the files beside the journal and the first record.
+    fn begin(
+        &mut self,
+        campaign: &Campaign,
+        experiment: &str,
+        environment: Option<&[u8]>,
+    ) -> Result<()> {
         write_whole(&self.dir.join(EXPERIMENT_FILE), experiment.as_bytes())?;
-        self.write_line(&Record::Campaign(Box::new(campaign.clone())))?;
+        let mut campaign = campaign.clone();
+        if let Some(environment) = environment {
+            write_whole(&self.dir.join(ENVIRONMENT_FILE), environment)?;
+            campaign.environment_sha256 = Some(digest::of(environment));
+        }
+        self.write_line(&Record::Campaign(Box::new(campaign)))?;
         sync_dir(&self.dir)
     }
 
@@ -198,6 +217,7 @@ impl Journal {
     #[cold]
     fn undo_create(&self, with_dir: bool) {
         let _ = fs::remove_file(self.dir.join(EXPERIMENT_FILE));
+        let _ = fs::remove_file(self.dir.join(ENVIRONMENT_FILE));
         let _ = fs::remove_file(&self.path);
         if with_dir {
             let _ = fs::remove_dir(&self.dir);
@@ -270,6 +290,9 @@ impl Journal {
         let mut next = None;
         if let Some(after) = &self.after {
             chain::put_after(&mut line, after);
+            if matches!(record, Record::Finished(_)) {
+                chain::put_seal(&mut line);
+            }
             next = Some(digest::of(&line));
         }
         line.push(b'\n');
@@ -304,22 +327,6 @@ const NO_LINK: i32 = OFlag::O_NOFOLLOW.union(OFlag::O_NONBLOCK).bits();
 fn link_or(path: &Path, error: io::Error) -> io::Error {
     let is_link = path.symlink_metadata().is_ok_and(|about| about.is_symlink());
     if is_link { Refused::Link.into() } else { error }
-}
-
-/// Tries again what the system says may work a little later.
-fn patiently<T>(mut work: impl FnMut() -> io::Result<T>) -> io::Result<T> {
-    const TRIES: u32 = 8;
-    for tried in 1..TRIES {
-        match work() {
-            Err(error)
-                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
-            {
-                std::thread::sleep(Duration::from_millis(10 << tried));
-            }
-            result => return result,
-        }
-    }
-    work()
 }
 
 /// Writes a whole file so that readers, and a crash, see either the old one or the new one.

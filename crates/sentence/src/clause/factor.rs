@@ -46,7 +46,8 @@ pub fn factor(text: &str) -> Option<(f64, String)> {
         let before = word(index.checked_sub(1));
         let of = [index + 1, index + 2].map(|at| word(Some(at)));
         let is_count =
-            of.iter().any(|w| matches!(*w, "number" | "amount" | "size" | "flows" | "runs"));
+            of.iter().any(|w| matches!(*w, "number" | "amount" | "size" | "flows" | "runs"))
+                && !words[index..].iter().any(|(_, w)| matches!(w.as_str(), "packets" | "frames"));
         if let Some((_, value)) = FIXED.iter().find(|(name, _)| *name == own && !is_count) {
             return Some((*value, own.to_owned()));
         }

@@ -135,7 +135,9 @@ fn is_other_share(lower: &str, start: usize, end: usize) -> bool {
     let is_of = after
         .strip_prefix("of ")
         .is_some_and(|rest| !words(rest).iter().take(3).any(|(_, w)| SPEEDS.contains(&w.as_str())));
+    // "+22 % packets per second" is a change, "5 % packet loss" is none
+    let is_rate = after.starts_with("packets-per-s") || after.starts_with("packets per s");
     is_of
-        || AFTER.iter().any(|w| after.starts_with(w))
+        || !is_rate && AFTER.iter().any(|w| after.starts_with(w))
         || before.iter().rev().take(3).any(|(_, w)| BEFORE.contains(&w.as_str()))
 }

@@ -24,7 +24,7 @@ const UP: [&str; 18] = [
 ];
 
 /// Whole words of a change.
-const UP_WORDS: [&str; 6] = ["beat", "beats", "beating", "wins", "won", "ahead"];
+const UP_WORDS: [&str; 7] = ["beat", "beats", "beating", "win", "wins", "won", "ahead"];
 const DOWN_WORDS: [&str; 5] = ["beaten", "behind", "lags", "halves", "halved"];
 
 const DOWN: [&str; 19] = [
@@ -147,8 +147,23 @@ fn stance_of_word(words: &[(usize, String)], index: usize, word: &str) -> Option
         () if DOWN_WORDS.contains(&word) => Some(Sign::Down),
         () if is(&UP) || UP_WORDS.contains(&word) => Some(Sign::Up),
         () if is(&DOWN) => Some(Sign::Down),
-        () => amount(words, index),
+        () => amount(words, index).or_else(|| movement(words, index)),
     };
+    if NEUTRAL.contains(&word)
+        && let Some(sign) = index.checked_sub(1).and_then(|i| quality(at(i)))
+    {
+        let word = format!("{} {word}", at(index - 1));
+        return Some(match is_negated {
+            true => Stance::NotThat(sign, word),
+            false => Stance::Change(sign, word),
+        });
+    }
+    if word == "significant"
+        && is_negated
+        && words.iter().any(|(_, w)| NEUTRAL.contains(&w.as_str()))
+    {
+        return Some(Stance::NoChange("not significant".to_owned()));
+    }
     if is_as_fast_as(words, index) {
         return (!is_negated).then(|| Stance::NoChange(format!("as {word} as")));
     }
@@ -160,7 +175,10 @@ fn stance_of_word(words: &[(usize, String)], index: usize, word: &str) -> Option
         return None; // "same drop" speaks of a drop
     }
     if SAME.contains(&word) {
-        let is_claim = !is_negated && (ALONE.contains(&word) || is_about_speed(words));
+        let is_within_noise = at(index + 1) == "within"
+            && words.iter().any(|(_, w)| matches!(w.as_str(), "error" | "noise" | "margin"));
+        let is_claim =
+            !is_negated && (ALONE.contains(&word) || is_about_speed(words) || is_within_noise);
         return is_claim.then(|| Stance::NoChange(word.to_owned()));
     }
     let is_nothing = word.starts_with("change")
@@ -170,7 +188,9 @@ fn stance_of_word(words: &[(usize, String)], index: usize, word: &str) -> Option
         return Some(Stance::NoChange(format!("nothing {word}")));
     }
     if NEUTRAL.contains(&word) {
-        return is_negated.then(|| Stance::NoChange(format!("no {word}")));
+        // "impact on inet6: none"
+        let is_none = words.last().is_some_and(|(_, w)| matches!(w.as_str(), "none" | "nil"));
+        return (is_negated || is_none).then(|| Stance::NoChange(format!("no {word}")));
     }
     let sign = sign?;
     if is_of_a_setting(words, index) {
@@ -180,6 +200,30 @@ fn stance_of_word(words: &[(usize, String)], index: usize, word: &str) -> Option
         return Some(Stance::NotThat(sign, word.to_owned()));
     }
     Some(Stance::Change(sign, word.to_owned()))
+}
+
+/// "A positive impact", "a negative effect": which way a change goes.
+fn quality(word: &str) -> Option<Sign> {
+    match word {
+        "positive" | "good" | "beneficial" => Some(Sign::Up),
+        "negative" | "bad" | "adverse" => Some(Sign::Down),
+        _ => None,
+    }
+}
+
+/// "Speeds up", "packets per second go down": verbs of movement where the clause is about speed.
+fn movement(words: &[(usize, String)], index: usize) -> Option<Sign> {
+    let at = |i: usize| words.get(i).map_or("", |(_, w)| w.as_str());
+    let is_of_frames = || words.iter().any(|(_, w)| matches!(w.as_str(), "packets" | "frames"));
+    match (at(index), at(index + 1)) {
+        ("speed" | "speeds" | "sped", "up") => Some(Sign::Up),
+        ("go" | "goes" | "went" | "come" | "comes" | "came", way @ ("up" | "down"))
+            if is_about_speed(words) || is_of_frames() =>
+        {
+            Some(if way == "up" { Sign::Up } else { Sign::Down })
+        }
+        _ => None,
+    }
 }
 
 /// "27 % more packets", "7 % fewer frames": more and less of what is forwarded.
@@ -273,6 +317,9 @@ fn is_of_a_setting(words: &[(usize, String)], index: usize) -> bool {
     let is_slow_path =
         word.starts_with("slow") && (word.contains("path") || at(index + 1) == "path");
     let is_number_of = at(index + 1) == "number" || at(index + 2) == "number";
+    // "to reduce the error" is about the measurement
+    let is_of_errors = (1..=3)
+        .any(|n| ["error", "noise", "deviation", "variance", "jitter"].contains(&at(index + n)));
     // "the faster of the two" ranks what the clause names, not the block's sets
     let is_ranking = before == "the" && at(index + 1) == "of";
     // "the impact is lower" weighs a change, and does not say which way it goes
@@ -283,6 +330,7 @@ fn is_of_a_setting(words: &[(usize, String)], index: usize) -> bool {
         || is_ranking
         || is_weighed
         || is_of_packets
+        || is_of_errors
         || is_slow_path
         || is_moved && (to_a_value || is_number_of)
         || word == "cost" && before == "at"

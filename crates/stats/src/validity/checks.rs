@@ -36,9 +36,6 @@ pub fn saturation(runs: &[(Option<f64>, f64)], line_rate_pps: Option<f64>) -> Op
     is_whole.then_some(Finding::Saturated { limit: Limit::OfferedLoad, limit_pps, forwarded_pps })
 }
 
-/// Chance of a false difference that all comparisons of a campaign share (Bonferroni), at 95 %.
-pub(super) const LEVEL: f64 = 0.05;
-
 /// Whether a difference that is proven alone is not when a campaign asks `questions` like it, one
 /// for each traffic. Comparisons of several variants have their p corrected for those already, and
 /// sequential ones share the level from the start.
@@ -50,7 +47,7 @@ pub fn one_of_several(comparison: &Comparison, questions: usize) -> Option<Findi
     let has_ranks = signed_rank::least_p(comparison.n.baseline) <= needed;
     let p = comparison.normal_p.filter(|_| !has_ranks).unwrap_or(comparison.p);
     (is_proven_alone && p > needed && !is_shared_already && questions > 1)
-        .then_some(Finding::OneOfSeveral { p, comparisons: questions })
+        .then_some(Finding::OneOfSeveral { p, comparisons: questions, needed })
 }
 
 /// Whether one side alone has rare runs beyond `margin` (a fraction), or far more of them.

@@ -27,6 +27,34 @@ pub enum Fault {
     Delay(usize),
 }
 
+/// The tester's port on one side of two devices: it sends to one and receives from the other.
+pub struct Side {
+    pub out: RingPort,
+    pub back: RingPort,
+}
+
+impl Port for Side {
+    fn receive(&mut self, batch: &mut Batch) -> usize {
+        self.back.receive(batch)
+    }
+
+    fn send(&mut self, batch: &mut Batch) -> usize {
+        self.out.send(batch)
+    }
+
+    fn mac(&self) -> fwdlab_wire::MacAddr {
+        self.out.mac()
+    }
+
+    fn mtu(&self) -> usize {
+        self.out.mtu()
+    }
+
+    fn counters(&self) -> fwdlab_port::Counters {
+        self.out.counters()
+    }
+}
+
 pub struct StepDevice {
     input: RingPort,
     output: RingPort,
@@ -141,19 +169,23 @@ fn route(frame: &mut Frame) {
 
 /// Each reading of the time is one step of the device and 100 ns later than the one before.
 pub struct SteppedTime {
-    device: Rc<RefCell<StepDevice>>,
+    devices: Vec<Rc<RefCell<StepDevice>>>,
     now: u64,
 }
 
 impl SteppedTime {
     pub fn new(device: Rc<RefCell<StepDevice>>) -> Self {
-        Self { device, now: 1_000_000 }
+        Self::of(vec![device])
+    }
+
+    pub fn of(devices: Vec<Rc<RefCell<StepDevice>>>) -> Self {
+        Self { devices, now: 1_000_000 }
     }
 }
 
 impl TimeSource for SteppedTime {
     fn ticks(&mut self) -> u64 {
-        self.device.borrow_mut().step();
+        self.devices.iter().for_each(|device| device.borrow_mut().step());
         self.now += 100;
         self.now
     }

@@ -1,6 +1,7 @@
 //! Whole trials against a device that misbehaves on purpose, on one thread and in made-up time.
 #![allow(clippy::unwrap_used)] // Tests; the lint's own exception covers only `#[test]` functions.
 
+mod both;
 mod device;
 
 use std::sync::atomic::AtomicBool;

@@ -140,6 +140,68 @@ fn settings_are_read_back_and_a_later_variant_is_free_of_them() {
 }
 
 #[test]
+fn frames_go_both_ways_and_what_is_dropped_one_way_is_that_ways_loss() {
+    let test = "frames_go_both_ways";
+    let head = "title = \"t\"\ndevice = \"linux\"\nbaseline = \"xdp\"\n\
+         duration = \"200ms\"\nwarmup = \"0ms\"\ninterval = \"20ms\"\n";
+    let drops_back = "table inet f { chain c { type filter hook forward priority 0; \
+         ip daddr 198.18.10.1-198.18.10.5 drop; ip6 daddr 2001:2:0:10::1-2001:2:0:10::5 drop; }; }";
+    let variants = format!(
+        "[[variant]]\nname = \"xdp\"\n[[variant]]\nname = \"packet\"\n\
+         set = {{ tester = \"af_packet\" }}\n[[variant]]\nname = \"drops\"\n\
+         set = {{ nftables = {drops_back:?} }}\n"
+    );
+    let traffic = TRAFFIC.replace("load = \"max\"", "direction = \"both\"");
+    let text = format!("{head}{variants}{traffic}");
+    let Some(list) = trials_of("linux", &text, Path::new("t.toml"), test) else { return };
+    for (name, measured) in &list {
+        let [ahead, back] = &measured.ways[..] else { panic!("{name}: two ways") };
+        assert!(ahead.sent > 100 && back.sent > 100, "{name}");
+        assert_eq!(measured.sent, Some(ahead.sent + back.sent), "{name}");
+        assert_eq!(measured.device_received, measured.sent, "{name}: {measured:?}");
+        let checks = measured.checks.expect("checks");
+        let faults = checks.misrouted + checks.bad_ttl + checks.bad_checksum + checks.bad_mac;
+        assert_eq!(faults, 0, "{name}: {checks:?}");
+        assert_eq!(ahead.checks.lost, 0, "{name}: {ahead:?}");
+        let is_told = back.device_received.is_some();
+        for way in measured.ways.iter().filter(|_| is_told) {
+            assert_eq!(
+                (way.device_received, way.device_sent),
+                (Some(way.sent), Some(way.received))
+            );
+        }
+        // 5 of 20 sources get nothing back; flows take turns.
+        let lost = if name.starts_with("drops") { back.sent / 4 } else { 0 };
+        assert!(back.checks.lost.abs_diff(lost) <= 4000 / 4, "{name}: {back:?}");
+        assert!(lost > 0 || back.checks.lost == 0, "{name}: {back:?}");
+        assert_eq!(measured.dropped(), back.checks.lost, "{name}: {:?}", measured.drops);
+    }
+}
+
+#[test]
+fn what_stands_on_one_port_only_is_refused_beside_both_ways() {
+    let text = |word: &str| {
+        let variants = format!(
+            "[[variant]]\nname = \"one\"\n[[variant]]\nname = \"two\"\nset = {{ {word} }}\n"
+        );
+        let traffic = TRAFFIC.replace("load = \"max\"", "direction = \"both\"");
+        format!("title = \"t\"\ndevice = \"linux\"\nbaseline = \"one\"\n{variants}{traffic}")
+    };
+    let devices: [&dyn Schema; 2] = [&LINUX, &BUILTIN_VETH];
+    let parse = |text: &str| Experiment::parse(Path::new("t.toml"), text, &devices);
+    for word in
+        ["xdp = \"forward\"", "tester = \"live\"", "threaded = \"on\"", "router = \"fwdlab\""]
+    {
+        let said = parse(&text(word)).expect_err(word).to_string();
+        assert!(said.contains("direction") && said.contains("t.toml:8"), "{word}: {said}");
+    }
+    assert!(parse(&text("tester = \"af_packet\", gro = \"on\"")).is_ok());
+    let veth = text("").replace("\"linux\"", "\"builtin-veth\"");
+    let said = parse(&veth).expect_err("one way only").to_string();
+    assert!(said.contains("cannot send frames both ways"), "{said}");
+}
+
+#[test]
 fn what_rules_drop_is_accounted_for() {
     let test = "what_rules_drop_is_accounted_for";
     let variants = "[[variant]]\nname = \"one\"\nset = { nftables = \"table inet f { chain c { \
@@ -271,6 +333,54 @@ fn frames_moved_to_other_processors_are_accounted_for() {
     assert_eq!(list[0].1.proof["rps"], "1");
     assert_eq!(list[2].1.proof["threaded"], "on");
     assert_eq!(list[4].1.proof["gro"], "on");
+}
+
+#[test]
+fn processors_that_share_the_frames_count_them_unless_others_do_too() {
+    let change = |processed: &[(u32, u64)]| Change {
+        received: Some(1000),
+        processed: processed.to_vec(),
+        ..Change::default()
+    };
+    let named = |queues: Vec<Queue>| -> Vec<(String, u64)> {
+        queues.into_iter().map(|queue| (queue.name, queue.frames)).collect()
+    };
+    let all = [(0, 5), (1, 300), (2, 702), (70, 1)];
+    assert_eq!(named(queues(&change(&all), 6)), [("cpu1".into(), 300), ("cpu2".into(), 702)]);
+    // Frames of others, and frames that others took.
+    assert!(queues(&change(&[(1, 300), (2, 900)]), 6).is_empty());
+    assert!(queues(&change(&[(0, 700), (1, 300)]), 2).is_empty());
+}
+
+#[test]
+fn one_flow_goes_to_one_of_two_processors_and_that_is_found() {
+    let test = "one_flow_goes_to_one_of_two_processors";
+    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
+        eprintln!("SKIPPED {test}: needs two processors");
+        return;
+    }
+    let head = "title = \"t\"\ndevice = \"linux\"\nbaseline = \"one\"\n\
+         duration = \"200ms\"\nwarmup = \"0ms\"\ninterval = \"20ms\"\n";
+    let variants = "[[variant]]\nname = \"one\"\nset = { rps = \"3\" }\n\
+                    [[variant]]\nname = \"two\"\nset = { rps = \"0\" }\n";
+    let traffic = "[[traffic]]\nname = \"many\"\nsource = \"198.18.10.1-198.18.10.20:2000\"\n\
+         destination = \"198.19.10.1-198.19.10.100:2000\"\nload = \"20kpps\"\n\
+         [[traffic]]\nname = \"single\"\nsource = \"198.18.10.1:2000\"\n\
+         destination = \"198.19.10.1:2000\"\nload = \"20kpps\"\n\
+         [routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.203\"]\n";
+    let text = format!("{head}{variants}{traffic}");
+    let Some(list) = trials_of("linux", &text, Path::new("t.toml"), test) else { return };
+    assert!(list[2].1.queues.is_empty() && list[3].1.queues.is_empty(), "nothing is shared");
+    for (name, measured) in &list[..2] {
+        if measured.queues.is_empty() {
+            eprintln!(
+                "SKIPPED {test}: {name}: other frames on this machine are among those counted"
+            );
+            continue;
+        }
+        let found = measured.warnings.iter().any(|text| text.starts_with("imbalance"));
+        assert_eq!(found, name.ends_with("single"), "{name}: {:?}", measured.queues);
+    }
 }
 
 #[test]

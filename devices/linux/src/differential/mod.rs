@@ -43,12 +43,14 @@ fn comparable(bytes: &[u8]) -> Vec<u8> {
         Some(ethernet::TYPE_IPV4) => {
             let total = usize::from(u16::from_be_bytes([bytes[16], bytes[17]]));
             bytes.truncate(14 + total);
-            let is_own = bytes[23] == 1 && matches!(bytes[34], 0 | 3 | 5 | 11 | 12);
+            let is_own = bytes[23] == 1 && matches!(bytes.get(34), Some(0 | 3 | 5 | 11 | 12));
             if is_own {
                 bytes.truncate(14 + 20 + 8 + 28);
                 // Class, length, identification, flags, TTL; both checksums.
                 for at in [15, 16, 17, 18, 19, 20, 21, 22, 24, 25, 36, 37] {
-                    bytes[at] = 0;
+                    if let Some(byte) = bytes.get_mut(at) {
+                        *byte = 0;
+                    }
                 }
             }
         }
@@ -60,7 +62,9 @@ fn comparable(bytes: &[u8]) -> Vec<u8> {
             let is_own = bytes[20] == 58 && bytes.get(54).is_some_and(|&t| t < 128 || t == 129);
             if is_own {
                 for at in [14, 15, 16, 17, 21, 56, 57] {
-                    bytes[at] = 0;
+                    if let Some(byte) = bytes.get_mut(at) {
+                        *byte = 0;
+                    }
                 }
             }
         }

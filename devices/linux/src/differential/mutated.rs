@@ -124,7 +124,7 @@ fn is_left_out(frame: &[u8]) -> Option<&'static str> {
 /// Whether a frame is an error message.
 fn is_error(bytes: &[u8]) -> bool {
     match (bytes.get(12..14), bytes.get(23), bytes.get(20)) {
-        (Some([8, 0]), Some(1), _) => matches!(bytes[34], 3 | 5 | 11 | 12),
+        (Some([8, 0]), Some(1), _) => matches!(bytes.get(34), Some(3 | 5 | 11 | 12)),
         (Some([0x86, 0xdd]), _, Some(58)) => bytes.get(54).is_some_and(|&kind| kind < 128),
         _ => false,
     }

@@ -156,6 +156,7 @@ impl<'a> LiveTester<'a> {
             strays: self.shared.get(word::STRAYS).saturating_sub(strays),
             flows_seen: self.shared.get(word::FLOWS_SEEN),
             checks: self.checks(),
+            ways: Vec::new(),
             waiting_share: self.waiting_share(),
             core_share,
             pacing: self.pacing(),

@@ -1,11 +1,12 @@
 //! A tester on sockets: the tester of `fwdlab-traffic`, which checks every frame, with a socket on
 //! each of the tester's interfaces.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
 use std::time::Duration;
 
 use fwdlab_port::{Pool, Port, PortError, SocketKind, affinity};
-use fwdlab_traffic::{AnyTester, Outcome, Plan};
+use fwdlab_traffic::{AnyDuplex, AnyTester, Outcome, Plan};
 
 use super::super::setup::{BACK, OUT, RECEIVER, SENDER};
 use super::sent::Sent;
@@ -29,9 +30,15 @@ const BEATS: usize = 16;
 /// How long the last frames may take.
 const PATIENCE: Duration = Duration::from_millis(100);
 
+/// One way, or both at once.
+enum Lanes {
+    One(Box<AnyTester>),
+    Both(Box<AnyDuplex>),
+}
+
 /// A tester that is ready to send.
 pub(in super::super) struct PortTester {
-    tester: AnyTester,
+    lanes: Lanes,
     /// By the sockets that were opened; the naive one differs only in what is set around them.
     kind: TesterKind,
 }
@@ -60,7 +67,11 @@ impl PortTester {
             (SocketKind::Packet, TesterKind::Naive) => TesterKind::Naive,
             (SocketKind::Packet, _) => TesterKind::AfPacket,
         };
-        Ok(Self { tester: AnyTester::new(&plan, &pool, out, back)?, kind })
+        let lanes = match plan.way_back {
+            None => Lanes::One(Box::new(AnyTester::new(&plan, &pool, out, back)?)),
+            Some(_) => Lanes::Both(Box::new(AnyDuplex::new(&plan, &pool, out, back)?)),
+        };
+        Ok(Self { lanes, kind })
     }
 
     /// Which it is.
@@ -73,7 +84,7 @@ impl PortTester {
     /// # Errors
     /// The sender's thread could not be started or broke, or the campaign was stopped.
     pub(super) fn run(
-        mut self,
+        self,
         core: Option<usize>,
         pulse: &mut Pulse,
         watch: &mut Watch<'_>,
@@ -85,11 +96,11 @@ impl PortTester {
             let sender = std::thread::Builder::new().name("tester".to_owned());
             let sender = sender.spawn_scoped(scope, move || {
                 let pinned = core.is_some_and(|c| affinity::pin_current_thread(c).is_ok());
-                let outcome = self.tester.run_any(stop, &mut |interval| {
+                let mut on_interval = |interval: &fwdlab_traffic::Interval| {
                     // Nobody listens any more only when the campaign ends.
                     let _ = report.send((*interval, pulse::beats(BEATS)));
-                });
-                let unread = self.tester.into_ports().1.counters().rx_dropped;
+                };
+                let (outcome, unread) = self.lanes.run(stop, &mut on_interval);
                 (outcome, pinned, unread)
             });
             let sender = sender.map_err(|source| PortError::Thread { source })?;
@@ -111,6 +122,28 @@ impl PortTester {
             return Err(LinuxError::Stopped);
         }
         Ok(sent(&outcome, intervals, pinned, unread))
+    }
+}
+
+impl Lanes {
+    /// Sends to the plan's end; with what came of it, frames that the kernel dropped because a
+    /// receiving socket had no room for them.
+    fn run(
+        self,
+        stop: &AtomicBool,
+        on_interval: &mut dyn FnMut(&fwdlab_traffic::Interval),
+    ) -> (Outcome, u64) {
+        match self {
+            Self::One(mut tester) => {
+                let outcome = tester.run_any(stop, on_interval);
+                (outcome, tester.into_ports().1.counters().rx_dropped)
+            }
+            Self::Both(mut tester) => {
+                let outcome = tester.run_any(stop, on_interval);
+                let (near, far) = tester.into_ports();
+                (outcome, near.counters().rx_dropped + far.counters().rx_dropped)
+            }
+        }
     }
 }
 
@@ -138,6 +171,7 @@ fn sent(outcome: &Outcome, intervals: Vec<Interval>, pinned: bool, unread: u64) 
         strays: outcome.checks.foreign,
         flows_seen: outcome.flows_seen(),
         checks: fwdlab_builtin::checks(outcome),
+        ways: fwdlab_builtin::ways(outcome, None),
         waiting_share: outcome.waiting_share(),
         core_share: None,
         pacing,

@@ -1,7 +1,7 @@
 //! What a tester sent and received, and how programs get onto its interfaces.
 
 use fwdlab_port::bpf::{Program, XdpLink, attach_xdp};
-use fwdlab_results::{Checks, Interval};
+use fwdlab_results::{Checks, Interval, Way};
 use fwdlab_topology::{Testbed, TopologyError};
 
 /// What a tester sent and received.
@@ -16,6 +16,8 @@ pub(crate) struct Sent {
     pub(crate) strays: u64,
     pub(crate) flows_seen: u64,
     pub(crate) checks: Checks,
+    /// Each way by itself, where frames went both ways.
+    pub(crate) ways: Vec<Way>,
     /// Share of its time in which the sender waited, 0 to 1.
     pub(crate) waiting_share: f64,
     /// Share of its time in which the sender, which never sleeps, had its core, 0 to 1; nothing for

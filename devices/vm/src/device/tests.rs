@@ -43,7 +43,7 @@ fn a_cable_without_frames_is_a_doubt_about_the_trial() {
 fn rules_are_text_or_a_file_beside_the_experiment() {
     let dir = tempfile::tempdir().expect("a directory");
     fs::write(dir.path().join("rules.nft"), "table inet t {}").expect("a file");
-    let rules = |value: &str| RuleSet::named(value).text(dir.path());
+    let rules = |value: &str| RuleSet::named(value).text(|file| dir.path().join(file));
     assert_eq!(rules("table inet x {}").expect("text"), "table inet x {}");
     assert_eq!(rules("rules.nft").expect("a file"), "table inet t {}");
     let error = rules("absent.nft").expect_err("no file").to_string();

@@ -17,7 +17,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use fwdlab_agent::task::{Task, VmClock};
-use fwdlab_experiment::Variant;
+use fwdlab_experiment::{Variant, inputs};
+use fwdlab_guard::input;
 
 pub(super) use self::image::KernelFile;
 pub(super) use self::machine::{Board, arguments};
@@ -161,14 +162,23 @@ fn rules_of(variant: &Variant, base: &Path) -> Result<Option<(Rules, String)>, V
     if second.is_some() {
         return Err(VmError::ManyFilters { variant: variant.name.clone() });
     }
-    // Rules are words; the name of a file is one.
-    if value.trim().contains(char::is_whitespace) || value.trim().is_empty() {
+    let Some(named) = file_of(value) else {
         return Ok(Some((filter, format!("{}\n", value.trim()))));
-    }
-    let path = base.join(value.trim());
-    let text = fs::read_to_string(&path).map_err(VmError::file("read the rule set", &path))?;
-    Ok(Some((filter, text)))
+    };
+    let path = inputs::place_in(base, &named);
+    let text = input::text(&path, MOST_RULES);
+    Ok(Some((filter, text.map_err(VmError::file("read the rule set", &path))?)))
 }
+
+/// The file that rules name: rules are words, the name of a file is one.
+pub(super) fn file_of(value: &str) -> Option<PathBuf> {
+    let value = value.trim();
+    let is_name = !value.is_empty() && !value.contains(char::is_whitespace);
+    is_name.then(|| PathBuf::from(value))
+}
+
+/// Longest file of rules.
+const MOST_RULES: u64 = 16 * fwdlab_guard::MIB;
 
 #[cfg(test)]
 mod tests;

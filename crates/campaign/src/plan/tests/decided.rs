@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::plan::{Needs, UntilDecided, Wanted};
+use crate::plan::{Needs, UntilDecided, Wanted, own_truths};
 use crate::runner::Stopper;
 use fwdlab_experiment::Anything;
 use fwdlab_experiment::Experiment;
@@ -134,13 +134,25 @@ const WANTED: Wanted = Wanted { difference: 0.01, margin: 0.01, power: 0.8 };
 
 #[test]
 fn without_results_the_published_spread_is_taken() {
-    let needs = Needs::of(&experiment("blocks = 8"), None, WANTED);
+    let needs = Needs::of(&experiment("blocks = 8"), None, WANTED, None);
     assert!(!needs.is_measured() && !needs.is_time_measured);
     assert_eq!(needs.trials_per_block, 2);
     assert!((needs.block_seconds - 2.2).abs() < 1e-9);
     let blocks: Vec<u64> = needs.rows.iter().map(|row| row.difference.blocks).collect();
     assert!(blocks.is_sorted() && blocks[0] < 10 && blocks[2] > 50, "{blocks:?}");
     assert_eq!(needs.planned_blocks, 8);
+}
+
+#[test]
+fn the_labs_own_truths_take_their_time() {
+    let experiment = experiment("blocks = 8");
+    let without = Needs::of(&experiment, None, WANTED, None);
+    let truths = own_truths(&experiment, 0.2, Some("slow"));
+    let needs = Needs::of(&experiment, None, WANTED, truths);
+    // A fifth of all trials: four beside the 16 of 8 blocks.
+    assert_eq!((needs.trials_per_block, needs.own_truths_per_block), (2, 0.5));
+    assert!((needs.block_seconds - without.block_seconds * 1.25).abs() < 1e-9);
+    assert_eq!(needs.rows, without.rows);
 }
 
 #[test]
@@ -156,7 +168,7 @@ fn earlier_results_tell_spread_and_time() {
         sequence: Vec::new(),
         is_torn: false,
     };
-    let needs = Needs::of(&experiment("blocks = 8"), Some(&results), WANTED);
+    let needs = Needs::of(&experiment("blocks = 8"), Some(&results), WANTED, None);
     assert!(needs.is_measured() && needs.is_time_measured);
     assert_eq!(needs.rows.len(), 1);
     assert_eq!((needs.rows[0].pilot_blocks, needs.rows[0].metric.as_str()), (4, "rate"));

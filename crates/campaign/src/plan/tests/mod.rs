@@ -35,6 +35,7 @@ fn terms() -> Terms {
         calibrate: 0.0,
         slow_word: None,
         testbed: None,
+        environment: None,
     }
 }
 

@@ -6,6 +6,8 @@
 // a test may end with a panic wherever it stands
 #![allow(clippy::unwrap_used)]
 
+mod bgp;
+
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -285,6 +287,7 @@ fn the_routes_of_the_kernel_are_followed() {
     wait_until("it is gone", || lab.refused("show route 203.0.113.7").contains("no route to"));
     let kernel = lab.json("show kernel");
     assert_eq!(kernel["visible_us"]["count"], kernel["changes"].as_u64().unwrap() - 2, "{kernel}");
+    a_static_route_is_visible_at_once(&lab);
     // Without going through the router's ports, packets go nowhere, not by a shorter prefix.
     lab.ip("router", "link add d0 type veth peer name d1");
     lab.ip("router", "link set d0 up");
@@ -295,68 +298,35 @@ fn the_routes_of_the_kernel_are_followed() {
     assert!(!lab.reaches("203.0.113.7"));
 }
 
-/// BIRD in the far namespace announces routes to BIRD beside the router.
-#[test]
-fn bird_feeds_the_router_by_bgp() {
-    if Command::new("bird").arg("--version").output().is_err() {
-        eprintln!("SKIPPED bird_feeds_the_router_by_bgp: no bird (apt-get install bird2)");
-        return;
+/// With an algorithm that is rebuilt, and hours between two rebuilds: what a routing protocol says
+/// waits, what somebody wrote down does not.
+fn a_static_route_is_visible_at_once(lab: &Lab) {
+    for (word, value) in [
+        ("net.route.algo.inet.algo", "bsearch4"),
+        ("net.route.algo.bucket_time_ms", "1000000"),
+        ("net.route.algo.fib_max_sync_delay_ms", "3600000"),
+    ] {
+        lab.json(&format!("set {word} {value}"));
     }
-    let Some(mut lab) = Lab::new("bird") else { return };
-    lab.ip("router", "addr add 198.18.0.1/24 dev r0");
-    lab.ip("router", "addr add 198.19.0.1/24 dev r1");
-    lab.route("--port r0 --port r1 --kernel-routes");
-    let many = 2_000;
-    let mut routes = "route 203.0.113.0/24 blackhole;\n".to_owned();
-    for i in 1..many {
-        routes.push_str(&format!("route 10.{}.{}.0/24 blackhole;\n", i / 256, i % 256));
-    }
-    let speaker = |id: &str, own: u32, rest: &str| {
-        format!(
-            "router id {id};\nprotocol device {{}}\n{rest}\nprotocol bgp peer {{\n local as {own};\n"
-        )
-    };
-    let far = speaker("198.19.0.2", 64501, &format!("protocol static {{ ipv4;\n{routes}}}"))
-        + "neighbor 198.19.0.1 as 64500;\n ipv4 { export all; import none; next hop self; };\n}\n";
-    let own = speaker(
-        "198.19.0.1",
-        64500,
-        "protocol kernel { ipv4 { export all; import none; }; }",
-    ) + "neighbor 198.19.0.2 as 64501;\n connect retry time 1; connect delay time 1;\n ipv4 { import all; export none; };\n}\n";
-    bird(&mut lab, "router", &own);
-    bird(&mut lab, "far", &far);
-    // Beside BIRD's there are the two connected networks.
-    wait_until("all routes are there", || lab.json("show kernel")["routes"] == many + 2);
-    wait_until("all are visible", || lab.json("show kernel")["waiting"] == 0);
-    assert!(lab.reaches("203.0.113.7"));
-    let shown = lab.json("show route 10.1.1.1");
-    assert_eq!(
-        (&shown["prefix"], &shown["to"]),
-        (&"10.1.1.0/24".into(), &"via 198.19.0.2 port 1".into())
-    );
-    // The session ends with BIRD on the far side, and its routes go.
-    let mut announcer = lab.children.pop().unwrap();
-    announcer.kill().unwrap();
-    announcer.wait().unwrap();
-    lab.ip("far", "link set f0 down");
-    lab.ip("router", "link set r1 down");
-    lab.ip("router", "link set r1 up");
-    wait_until("they are gone", || lab.json("show kernel")["routes"].as_u64() < Some(many));
-}
-
-fn bird(lab: &mut Lab, end: &str, config: &str) {
-    let file = lab.dir.path().join(format!("{end}.conf"));
-    std::fs::write(&file, config).unwrap();
-    let control = lab.dir.path().join(format!("{end}.ctl"));
-    let child = lab
-        .inside(end, "bird")
-        .args(["-f", "-c"])
-        .arg(&file)
-        .arg("-s")
-        .arg(&control)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    lab.children.push(child);
+    let changes = || lab.json("show kernel")["changes"].as_u64().unwrap();
+    let before = changes();
+    let file = lab.dir.path().join("routes");
+    let many: String = (0..300)
+        .map(|i| format!("route add 10.1.{}.{}/32 via 198.19.0.2 proto bird\n", i / 200, i % 200))
+        .collect();
+    std::fs::write(&file, many).unwrap();
+    lab.ip("router", &format!("-batch {}", file.display()));
+    wait_until("they are told", || changes() == before + 300);
+    assert!(lab.json("show kernel")["waiting"].as_u64() > Some(0), "this is what it is about");
+    lab.ip("router", "route add 10.2.0.0/16 via 198.19.0.2 proto static");
+    wait_until("it is told", || changes() == before + 301);
+    assert_eq!(lab.json("show kernel")["waiting"], 0);
+    lab.ip("router", "route add 10.3.0.0/16 via 198.19.0.2 proto bird");
+    wait_until("it is told", || changes() == before + 302);
+    assert_eq!(lab.json("show kernel")["waiting"], 1);
+    lab.ip("router", "route del 10.2.0.0/16");
+    wait_until("it is gone", || changes() == before + 303);
+    assert_eq!(lab.json("show kernel")["waiting"], 0);
+    lab.ip("router", "route flush proto bird");
+    wait_until("they are gone", || changes() == before + 604);
 }

@@ -1,0 +1,64 @@
+//! How a campaign ended, and on what it ran.
+
+use super::Verified;
+use super::fault::{Fault, Unchecked};
+use super::plan::ALL_RUN;
+use crate::ClaimsError;
+use crate::decided::UntilDecided;
+use fwdlab_results::environment;
+use fwdlab_results::journal::{Chain, Seal};
+use fwdlab_results::{Results, Trial};
+
+/// Whether the end is there, as it was written, and where the rule of the campaign has it; whether
+/// what it ran on is what it said at the beginning.
+pub(super) fn verify(results: &Results, verified: &mut Verified) -> Result<(), ClaimsError> {
+    let recorded = &results.campaign.environment_sha256;
+    let found = environment::sha256(&results.dir)?;
+    match (recorded, &found) {
+        (None, _) => verified.unchecked.push(Unchecked::Environment),
+        (Some(recorded), Some(found)) if recorded == found => {}
+        (Some(_), found) => {
+            verified.faults.push(Fault::Environment { is_there: found.is_some() });
+        }
+    }
+    // Without a chain nothing says that there was a seal.
+    let is_sealed = recorded.is_some() && Chain::read(&results.dir)? != Chain::Absent;
+    for (line, seal) in Seal::read(&results.dir)? {
+        if seal == Seal::Broken || (is_sealed && seal == Seal::Absent) {
+            verified.faults.push(Fault::Seal { line });
+        }
+    }
+    let Some(end) = &results.finished else {
+        verified.faults.push(Fault::Unfinished {
+            recorded: results.every().count(),
+            planned: results.campaign.trials.len(),
+        });
+        return Ok(());
+    };
+    match stop(results, &end.stopped) {
+        Some(_) if recorded.is_none() => verified.unchecked.push(Unchecked::Stop),
+        found => verified.faults.extend(found),
+    }
+    Ok(())
+}
+
+/// Whether a campaign that was to end when it was decided did so there.
+fn stop(results: &Results, stopped: &str) -> Option<Fault> {
+    let rule = UntilDecided::of(&results.campaign)?;
+    let mut trials: Vec<Trial> = results.every().cloned().collect();
+    trials.sort_by_key(|trial| trial.order);
+    let ended = trials.last()?.block;
+    let is_settled = |block: &u32| {
+        let whole = trials.partition_point(|trial| trial.block <= *block);
+        rule.settled(&trials[..whole]).is_some()
+    };
+    // Trials that ran again changed what the earlier blocks say after the end was decided.
+    let is_again = results.resumed.iter().any(|resumed| !resumed.again.is_empty());
+    let first = if is_again { ended } else { 1 };
+    let found = (first..=ended).find(is_settled);
+    let is_good = match found {
+        Some(block) => block == ended,
+        None => stopped == ALL_RUN && ended == results.campaign.blocks,
+    };
+    (!is_good).then_some(Fault::Stop { ended, rule: found })
+}

@@ -1,0 +1,276 @@
+//! Energy that the processors of this machine use, where it tells: RAPL counters as Linux shows them
+//! below `/sys/class/powercap`.
+//!
+//! Counted are whole packages (their counters are called `package-0` and so on): the domains within are
+//! part of them, and the counter of the whole platform, where there is one, holds them too. All that
+//! runs on a package is in the figure, tester and system included, not the device alone; memory is not.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use fwdlab_guard::input;
+
+/// Where Linux shows the counters.
+const POWERCAP: &str = "/sys/class/powercap";
+/// Files of sysfs say that they have a page, whatever is in them.
+const MOST_BYTES: u64 = 1 << 16;
+/// More counters than any machine has.
+const MOST_ENTRIES: usize = 1024;
+/// A counter of 64 kJ, the smallest there are, takes two minutes at 500 W: it is read often enough that
+/// it cannot start again unseen.
+const READ_EVERY: Duration = Duration::from_secs(10);
+
+/// The place of the counters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Powercap {
+    dir: PathBuf,
+}
+
+impl Default for Powercap {
+    fn default() -> Self {
+        Self::at(Path::new(POWERCAP))
+    }
+}
+
+/// Why there is no energy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoEnergy {
+    /// The machine has no such counters.
+    Absent,
+    /// It has one that cannot be read.
+    Refused {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        why: String,
+        /// Whether the user lacks the right.
+        is_right: bool,
+    },
+}
+
+impl fmt::Display for NoEnergy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absent => f.write_str("no energy counters of processor packages here"),
+            Self::Refused { path, why, .. } => write!(f, "{}: {why}", path.display()),
+        }
+    }
+}
+
+/// The counter of one package.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Package {
+    dir: PathBuf,
+    energy_uj: u64,
+    /// The counter starts again after this.
+    most_uj: Option<u64>,
+}
+
+impl Powercap {
+    /// Counters in another directory.
+    pub fn at(dir: &Path) -> Self {
+        Self { dir: dir.to_owned() }
+    }
+
+    /// Begins to count; `None` where the machine does not tell.
+    pub fn meter(&self) -> Option<Meter> {
+        let packages = self.packages().ok()?;
+        Some(Meter { packages, used_uj: Some(0), read_at: Instant::now() })
+    }
+
+    /// How many packages there are.
+    ///
+    /// # Errors
+    /// Why there is no energy to be had.
+    pub fn count(&self) -> Result<usize, NoEnergy> {
+        self.packages().map(|packages| packages.len())
+    }
+
+    fn packages(&self) -> Result<Vec<Package>, NoEnergy> {
+        let Ok(entries) = fs::read_dir(&self.dir) else { return Err(NoEnergy::Absent) };
+        let mut dirs: Vec<PathBuf> = entries
+            .take(MOST_ENTRIES)
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|dir| is_package(dir))
+            .collect();
+        dirs.sort();
+        let packages: Vec<Package> =
+            dirs.into_iter().map(Package::read).collect::<Result<_, _>>()?;
+        if packages.is_empty() { Err(NoEnergy::Absent) } else { Ok(packages) }
+    }
+}
+
+/// Whether a counter is of a package: a zone of its own (`intel-rapl:0`, with AMD too), not one within
+/// another (`intel-rapl:0:0`), not the same once more by another way (`intel-rapl-mmio:0`), and not the
+/// platform (`psys`).
+fn is_package(dir: &Path) -> bool {
+    let name = dir.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let is_zone = name.strip_prefix("intel-rapl:").is_some_and(|rest| rest.parse::<u32>().is_ok());
+    let label = || input::named_text(&dir.join("name"), MOST_BYTES);
+    is_zone && label().is_ok_and(|label| label.trim().starts_with("package"))
+}
+
+impl Package {
+    fn read(dir: PathBuf) -> Result<Self, NoEnergy> {
+        let energy_uj = number(&dir.join("energy_uj"))?;
+        let most_uj = number(&dir.join("max_energy_range_uj")).ok();
+        Ok(Self { dir, energy_uj, most_uj })
+    }
+
+    /// Used since this reading, in uJ; `None` when the counter ran backwards without a known end.
+    fn used_until(&self, now: &Self) -> Option<u64> {
+        match now.energy_uj.checked_sub(self.energy_uj) {
+            Some(used) => Some(used),
+            // The end itself is the last value, and 0 the next.
+            None => self
+                .most_uj?
+                .checked_sub(self.energy_uj)?
+                .checked_add(now.energy_uj)?
+                .checked_add(1),
+        }
+    }
+}
+
+fn number(path: &Path) -> Result<u64, NoEnergy> {
+    let refused = |error: &io::Error| NoEnergy::Refused {
+        path: path.to_owned(),
+        why: error.to_string(),
+        is_right: error.kind() == io::ErrorKind::PermissionDenied,
+    };
+    let text = input::named_text(path, MOST_BYTES).map_err(|error| refused(&error))?;
+    let why = || io::Error::new(io::ErrorKind::InvalidData, "it is no number");
+    text.trim().parse().map_err(|_| refused(&why()))
+}
+
+/// Counts what all packages use.
+#[derive(Debug)]
+pub struct Meter {
+    /// As they were read last.
+    packages: Vec<Package>,
+    /// `None` once a counter could not be followed.
+    used_uj: Option<u64>,
+    read_at: Instant,
+}
+
+impl Meter {
+    /// To be called now and then, at least every minute: a counter that starts again twice in between
+    /// would go unseen. Reads only some seconds after the last time.
+    pub fn follow(&mut self) {
+        if self.read_at.elapsed() >= READ_EVERY {
+            self.read();
+        }
+    }
+
+    /// Joules used since the beginning; `None` when a counter could not be read any more, or ran
+    /// backwards without a known end.
+    pub fn joules(mut self) -> Option<f64> {
+        self.read();
+        self.used_uj.map(|used| used as f64 / 1e6)
+    }
+
+    fn read(&mut self) {
+        self.read_at = Instant::now();
+        for package in &mut self.packages {
+            let now = Package::read(package.dir.clone()).ok();
+            let used = now.as_ref().and_then(|now| package.used_until(now));
+            self.used_uj = self.used_uj.zip(used).and_then(|(sum, used)| sum.checked_add(used));
+            if let Some(now) = now {
+                *package = now;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put(dir: &Path, zone: &str, name: &str, text: &str) {
+        fs::create_dir_all(dir.join(zone)).unwrap();
+        fs::write(dir.join(zone).join(name), text).unwrap();
+    }
+
+    fn zone(dir: &Path, zone: &str, label: &str, uj: &str) {
+        put(dir, zone, "name", &format!("{label}\n"));
+        put(dir, zone, "energy_uj", &format!("{uj}\n"));
+    }
+
+    #[test]
+    fn each_package_counts_once_and_over_the_end_of_its_counter() {
+        let scratch = tempfile::tempdir().unwrap();
+        let dir = scratch.path();
+        for (at, label, uj) in [
+            ("intel-rapl:0", "package-0", "1000000"),
+            ("intel-rapl:0:0", "core", "900000"),
+            // The platform holds its packages, and may have any number.
+            ("intel-rapl:1", "psys", "5000000"),
+            ("intel-rapl:2", "package-1", "262143000000"),
+            ("intel-rapl-mmio:0", "package-0", "1000000"),
+            ("dtpm", "package-9", "7"),
+        ] {
+            zone(dir, at, label, uj);
+            put(dir, at, "max_energy_range_uj", "262143328850\n");
+        }
+        let powercap = Powercap::at(dir);
+        assert_eq!(powercap.count(), Ok(2));
+        let mut meter = powercap.meter().unwrap();
+        for at in ["intel-rapl:0", "intel-rapl:0:0", "intel-rapl:1", "intel-rapl-mmio:0", "dtpm"] {
+            put(dir, at, "energy_uj", "3500000\n");
+        }
+        put(dir, "intel-rapl:2", "energy_uj", "171149\n");
+        meter.read();
+        assert_eq!(meter.used_uj, Some(3_000_000));
+        // Once more to the end and beyond: read in between, both are seen.
+        put(dir, "intel-rapl:2", "energy_uj", "262143328850\n");
+        meter.read();
+        put(dir, "intel-rapl:2", "energy_uj", "0\n");
+        let joules = meter.joules().unwrap();
+        let truth = 3.0 + 262_143.157_701 + 0.000_001;
+        assert!((joules - truth).abs() < 1e-6, "{joules}");
+    }
+
+    #[test]
+    fn what_the_machine_does_not_tell_is_absent_and_says_why() {
+        let scratch = tempfile::tempdir().unwrap();
+        let dir = scratch.path();
+        assert_eq!(Powercap::at(&dir.join("none")).count(), Err(NoEnergy::Absent));
+        let powercap = Powercap::at(dir);
+        assert_eq!(powercap.count(), Err(NoEnergy::Absent));
+        zone(dir, "intel-rapl:0", "package-0", "not a number");
+        let Err(NoEnergy::Refused { path, why, is_right }) = powercap.count() else { panic!() };
+        assert!(path.ends_with("intel-rapl:0/energy_uj") && why == "it is no number" && !is_right);
+        assert!(powercap.meter().is_none());
+        // A counter that ran backwards and does not say where it ends, and one that went away.
+        zone(dir, "intel-rapl:0", "package-0", "1000");
+        let meter = powercap.meter().unwrap();
+        put(dir, "intel-rapl:0", "energy_uj", "10\n");
+        assert_eq!(meter.joules(), None);
+        let meter = powercap.meter().unwrap();
+        fs::remove_dir_all(dir.join("intel-rapl:0")).unwrap();
+        assert_eq!(meter.joules(), None);
+        // One of two that cannot be read: half the energy would be a wrong figure.
+        zone(dir, "intel-rapl:0", "package-0", "1000");
+        zone(dir, "intel-rapl:1", "package-1", "1000");
+        fs::remove_file(dir.join("intel-rapl:1/energy_uj")).unwrap();
+        assert!(powercap.meter().is_none());
+    }
+
+    #[test]
+    fn a_counter_that_others_may_not_read_is_named_with_its_right() {
+        use std::os::unix::fs::PermissionsExt;
+        let scratch = tempfile::tempdir().unwrap();
+        let dir = scratch.path();
+        zone(dir, "intel-rapl:0", "package-0", "1000");
+        let file = dir.join("intel-rapl:0/energy_uj");
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).unwrap();
+        match Powercap::at(dir).count() {
+            // The superuser reads whatever its mode.
+            Ok(count) => assert_eq!((count, fs::read(&file).is_ok()), (1, true)),
+            Err(NoEnergy::Refused { path, is_right, .. }) => assert!(path == file && is_right),
+            Err(other) => panic!("{other}"),
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The files that an experiment names. Their hashes become part of a campaign's record, and copies of
+//! them part of its results, so that these can be measured again wherever they are.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use fwdlab_guard::digest::Sum;
+use fwdlab_guard::input;
+
+use crate::{ChurnSource, Experiment, Result, RouteSource, Schema};
+use fwdlab_results::{Error as ResultsError, kept_input};
+
+/// Where a file lies that an experiment names: the copy beside the experiment of a results directory,
+/// else at that path, a relative one from the experiment file's directory.
+pub fn place(experiment: &Path, named: &Path) -> PathBuf {
+    place_in(experiment.parent().unwrap_or(Path::new("")), named)
+}
+
+/// As [`place`], for an experiment in the directory `dir`.
+pub fn place_in(dir: &Path, named: &Path) -> PathBuf {
+    let kept = dir.join(kept_input(&named.to_string_lossy()));
+    if kept.symlink_metadata().is_ok_and(|about| about.is_file()) { kept } else { dir.join(named) }
+}
+
+/// SHA-256 of a file, in lower-case hexadecimal.
+///
+/// # Errors
+/// When it cannot be read, or is a link or no regular file.
+pub fn digest(file: &Path) -> io::Result<String> {
+    let mut sum = Sum::default();
+    sum.add_all(input::found(file, u64::MAX)?)?;
+    Ok(sum.digits())
+}
+
+impl Experiment {
+    /// The names of the files of routes, updates and captures, whose bytes are part of
+    /// [`Experiment::sha256`], in this order.
+    pub(crate) fn common_files(&self) -> Vec<&Path> {
+        let mut files: Vec<&Path> = Vec::new();
+        if let Some(RouteSource::File(file)) = &self.routes.source {
+            files.push(file);
+        }
+        if let Some(ChurnSource::File(file)) = self.churn.as_ref().map(|churn| &churn.source) {
+            files.push(file);
+        }
+        for capture in self.traffics.iter().filter_map(|traffic| traffic.capture.as_ref()) {
+            // One that several traffics replay counts once.
+            if !files[..].contains(&capture.file.as_path()) {
+                files.push(&capture.file);
+            }
+        }
+        files
+    }
+
+    /// Notes the hash of every file that the experiment names, for variants of `device`. What is not
+    /// there yet has none: whoever needs it says so.
+    pub(crate) fn note_inputs(&mut self, device: &dyn Schema) -> Result<()> {
+        let of_variants = self.variants.iter().flat_map(|variant| &variant.set);
+        let of_device = of_variants.filter_map(|(word, value)| device.names_file(word, value));
+        let own: Vec<PathBuf> = of_device.collect();
+        let all = self.common_files().into_iter().chain(own.iter().map(PathBuf::as_path));
+        let mut noted = BTreeMap::new();
+        for named in all {
+            let file = place(&self.path, named);
+            if file.symlink_metadata().is_ok_and(|about| about.is_file()) {
+                let sum = digest(&file).map_err(ResultsError::io("read", &file))?;
+                noted.insert(named.to_string_lossy().into_owned(), sum);
+            }
+        }
+        self.inputs = noted;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_beside_the_experiment_comes_before_the_path() {
+        let dir = tempfile::tempdir().unwrap();
+        let experiment = dir.path().join("experiment.toml");
+        let named = Path::new("../far/routes.txt");
+        assert_eq!(place(&experiment, named), dir.path().join(named));
+        let kept = dir.path().join(kept_input("../far/routes.txt"));
+        std::fs::create_dir(kept.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", &kept).unwrap();
+        assert_eq!(place(&experiment, named), dir.path().join(named), "a link is no copy");
+        std::fs::remove_file(&kept).unwrap();
+        std::fs::write(&kept, "abc").unwrap();
+        assert_eq!(place(&experiment, named), kept);
+        // Of FIPS 180-4's examples.
+        assert!(digest(&kept).unwrap().starts_with("ba7816bf8f01cfea414140de5dae2223"));
+    }
+}

@@ -1,0 +1,213 @@
+//! A curve for each variant over what an experiment varies in three steps or more: the length of
+//! frames, the number of flows, the size of a table.
+
+use crate::canvas::{Anchor, Canvas, at};
+use crate::scale::{Scale, decimals, step, thinned, ticks};
+use crate::{Room, Summary, caption, unit};
+use fwdlab_results::Metric;
+
+const LEFT: f64 = 74.0;
+const RIGHT: f64 = 24.0;
+const TOP: f64 = 92.0;
+const FIELD: f64 = 240.0;
+/// From the field of one panel to that of the next.
+const GAP: f64 = 84.0;
+/// Room that a label of an axis takes.
+const LABEL: f64 = 44.0;
+/// Width of a character of 12 px type, on average, in px.
+const CHARACTER: f64 = 7.2;
+
+/// What the figure shows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curves {
+    /// The experiment's title.
+    pub title: String,
+    /// The figure that is shown.
+    pub metric: Metric,
+    /// What is varied: `frame length in bytes`.
+    pub axis: String,
+    /// One for each family, or what else is the same within it.
+    pub panels: Vec<Panel>,
+}
+
+/// Curves over one axis.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Panel {
+    /// What they have in common: `IPv4`.
+    pub label: String,
+    /// The curves.
+    pub curves: Vec<Curve>,
+}
+
+/// One curve.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curve {
+    /// Name of the variant, or of the traffic where variants are the axis.
+    pub name: String,
+    /// Place of its colour.
+    pub colour: usize,
+    /// What it goes through, from the left.
+    pub spots: Vec<Spot>,
+}
+
+/// A value of the axis, and what was measured there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spot {
+    /// The value.
+    pub at: f64,
+    /// Whose trials they are.
+    pub traffic: String,
+    /// With what set.
+    pub variant: String,
+    /// What they measured.
+    pub summary: Summary,
+}
+
+impl Curves {
+    /// Every value of the axis, ascending.
+    fn values(&self) -> Vec<f64> {
+        let curves = self.panels.iter().flat_map(|panel| &panel.curves);
+        let mut values: Vec<f64> = curves.flat_map(|c| &c.spots).map(|spot| spot.at).collect();
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        values
+    }
+
+    /// The largest value of a trial and the largest median.
+    fn largest(&self) -> (f64, f64) {
+        let curves = self.panels.iter().flat_map(|panel| &panel.curves);
+        curves.flat_map(|c| &c.spots).fold((0.0, 0.0), |(most, median), spot| {
+            (f64::max(most, spot.summary.maximum), f64::max(median, spot.summary.median))
+        })
+    }
+
+    /// The upper end of the field: rare trials do not dwarf the medians.
+    fn top(&self) -> f64 {
+        let (most, median) = self.largest();
+        most.min(3.0 * median) * 1.08
+    }
+}
+
+/// Draws one panel below the other, over a logarithmic axis.
+pub fn curves(curves: &Curves, room: Room) -> Canvas {
+    let width = room.width();
+    let panels = curves.panels.len() as f64;
+    let is_cut = curves.largest().0 > curves.top();
+    let more = if is_cut { ", as far as the field goes" } else { "" };
+    let text = format!("Line: medians. Bars: minimum to maximum of the trials{more}.");
+    let lines = caption(&text, width);
+    let height = TOP + panels * (FIELD + GAP) + 15.0 * lines.len() as f64;
+    let mut canvas = Canvas::new(width, height);
+    let what = if curves.metric == Metric::Cost { "Device cost per frame" } else { "Rate" };
+    let title = format!("{what} over {}", curves.axis);
+    canvas.text("title", Anchor::Start, at(16.0, 28.0), &title);
+    let columns = ((width - 32.0) / 6.6) as usize;
+    let short: String = curves.title.chars().take(columns).collect();
+    canvas.text("faint", Anchor::Start, at(16.0, 48.0), &short);
+    let values = curves.values();
+    let ends = (values.first().copied().unwrap_or(1.0), values.last().copied().unwrap_or(1.0));
+    let x = Scale::new((ends.0.ln(), ends.1.ln()), (LEFT + 20.0, width - RIGHT - 20.0));
+    for (k, panel) in curves.panels.iter().enumerate() {
+        let top = TOP + k as f64 * (FIELD + GAP);
+        draw_panel(&mut canvas, curves, panel, (&x, &values, top, width));
+    }
+    for (k, line) in lines.iter().rev().enumerate() {
+        canvas.text("faint", Anchor::Start, at(16.0, height - 10.0 - 15.0 * k as f64), line);
+    }
+    canvas
+}
+
+fn draw_panel(
+    canvas: &mut Canvas,
+    curves: &Curves,
+    panel: &Panel,
+    (x, values, top, width): (&Scale, &[f64], f64, f64),
+) {
+    let (bottom, most) = (top + FIELD, curves.top());
+    let tick = step(most, 5);
+    let y = Scale::new((0.0, most.max(tick)), (bottom, top));
+    let (size, name) = unit(curves.metric, most);
+    let digits = decimals(tick / size);
+    for value in ticks(0.0, most, tick) {
+        let place = y.place(value);
+        let class = if value == 0.0 { "axis" } else { "grid" };
+        canvas.line(class, at(LEFT, place), at(width - RIGHT, place));
+        let label = format!("{:.digits$}", value / size);
+        canvas.text("faint", Anchor::End, at(LEFT - 8.0, place + 4.0), &label);
+    }
+    canvas.text_upwards("", at(22.0, f64::midpoint(top, bottom)), name);
+    for value in thinned(values.to_vec(), LABEL, |value| x.place(value.ln())) {
+        let place = x.place(value.ln());
+        canvas.line("axis", at(place, bottom), at(place, bottom + 4.0));
+        canvas.text("faint", Anchor::Middle, at(place, bottom + 18.0), &format!("{value}"));
+    }
+    let middle = f64::midpoint(LEFT, width - RIGHT);
+    canvas.text("", Anchor::Middle, at(middle, bottom + 36.0), &curves.axis);
+    canvas.text("strong", Anchor::Start, at(LEFT, top - 24.0), &panel.label);
+    let mut key = LEFT + 6.0;
+    for curve in &panel.curves {
+        canvas.legend_mark(&format!("f{}", curve.colour), curve.colour, at(key, top - 10.0));
+        canvas.text("", Anchor::Start, at(key + 10.0, top - 6.0), &curve.name);
+        key += 34.0 + curve.name.chars().count() as f64 * CHARACTER;
+        draw_curve(canvas, curve, x, &y);
+    }
+}
+
+fn draw_curve(canvas: &mut Canvas, curve: &Curve, x: &Scale, y: &Scale) {
+    let place = |spot: &Spot| at(x.place(spot.at.ln()), y.place(spot.summary.median));
+    for two in curve.spots.windows(2) {
+        canvas.open(&[("class", "series"), ("data-variant", &two[1].variant)]);
+        canvas.line(&format!("l{}", curve.colour), place(&two[0]), place(&two[1]));
+        canvas.close();
+    }
+    for spot in &curve.spots {
+        canvas.open(&[
+            ("class", "series"),
+            ("data-traffic", &spot.traffic),
+            ("data-variant", &spot.variant),
+        ]);
+        let (x, middle) = (x.place(spot.at.ln()), place(spot));
+        let [low, high] =
+            [spot.summary.minimum, spot.summary.maximum].map(|end| y.place(end.min(y.range().1)));
+        canvas.line("axis", at(x, low), at(x, high));
+        canvas.legend_mark(&format!("f{}", curve.colour), curve.colour, middle);
+        canvas.close();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_value_of_the_axis_has_a_place_and_each_variant_a_line() {
+        let spot = |at: f64, variant: &str| Spot {
+            at,
+            traffic: format!("inet-{at}"),
+            variant: variant.to_owned(),
+            summary: Summary { minimum: 1e6, median: 2e6 / at, maximum: 2e6 },
+        };
+        let curve = |(colour, name): (usize, &str)| Curve {
+            name: name.to_owned(),
+            colour,
+            spots: [64.0, 512.0, 1518.0].map(|at| spot(at, name)).to_vec(),
+        };
+        let drawn = Curves {
+            title: "sizes".to_owned(),
+            metric: Metric::Rate,
+            axis: "frame length in bytes".to_owned(),
+            panels: vec![Panel {
+                label: "IPv4".to_owned(),
+                curves: [(0, "radix"), (1, "modular")].map(curve).to_vec(),
+            }],
+        };
+        for room in [Room::Page, Room::Phone] {
+            let svg = curves(&drawn, room).into_document("t", "");
+            for label in ["64", "512", "1518"] {
+                assert!(svg.contains(&format!(">{label}</text>")), "{label}: {svg}");
+            }
+            assert_eq!(svg.matches("class=\"l1\"").count(), 2);
+            assert!(!svg.contains("NaN"), "{svg}");
+        }
+    }
+}

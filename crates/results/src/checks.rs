@@ -1,0 +1,34 @@
+//! What the receiver found.
+
+use serde::{Deserialize, Serialize};
+
+/// What the receiver found in the frames that it looked into.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Checks {
+    /// Frames looked into.
+    pub checked: u64,
+    /// Frames of a flow that never came, by their sequence numbers.
+    pub lost: u64,
+    /// Frames that came more than once.
+    pub duplicated: u64,
+    /// Frames that came after a later one of their flow.
+    pub reordered: u64,
+    /// Frames that came out of the wrong port or belong to no planned flow.
+    pub misrouted: u64,
+    /// Frames whose TTL or hop limit was not one less than sent.
+    pub bad_ttl: u64,
+    /// Frames with a wrong checksum.
+    pub bad_checksum: u64,
+    /// Frames with a wrong source or destination MAC address.
+    pub bad_mac: u64,
+    /// Frames whose payload is not what was sent; journals of earlier versions have them among
+    /// `bad_checksum`.
+    #[serde(skip_serializing_if = "is_none")]
+    pub bad_payload: u64,
+}
+
+/// What there is none of is not written: journals of earlier versions stay byte for byte.
+fn is_none(count: &u64) -> bool {
+    *count == 0
+}

@@ -1,0 +1,69 @@
+//! Frames by the queue, worker or processor that took them.
+
+use serde::{Deserialize, Serialize};
+
+/// One of several that share the frames.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Queue {
+    /// Its name: `cpu0`.
+    pub name: String,
+    /// Frames that it took.
+    pub frames: u64,
+}
+
+impl Queue {
+    /// From so many times the mean on, a queue has too much.
+    pub const TOO_MUCH: f64 = 2.0;
+
+    /// The fullest of several queues, and how many times the mean it took; `None` without at least
+    /// two, or without a frame.
+    pub fn fullest(queues: &[Self]) -> Option<(&Self, f64)> {
+        let sum: f64 = queues.iter().map(|queue| queue.frames as f64).sum();
+        let most = queues.iter().max_by_key(|queue| queue.frames)?;
+        let mean = sum / queues.len() as f64;
+        (queues.len() > 1 && mean > 0.0).then(|| (most, most.frames as f64 / mean))
+    }
+
+    /// The finding, where one took [`TOO_MUCH`](Self::TOO_MUCH).
+    pub fn finding(queues: &[Self]) -> Option<String> {
+        let (most, times) = Self::fullest(queues)?;
+        // Of two, one that takes all has twice the mean, and a stray frame must not hide it.
+        (times >= Self::TOO_MUCH * 0.99).then(|| {
+            format!(
+                "imbalance: {} took {:.1} times the mean of {} ({} frames): the rate is that of one, \
+                 not of all",
+                most.name,
+                times,
+                queues.len(),
+                most.frames
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn queues(frames: &[u64]) -> Vec<Queue> {
+        let queue = |(at, &frames): (usize, &u64)| Queue { name: format!("cpu{at}"), frames };
+        frames.iter().enumerate().map(queue).collect()
+    }
+
+    #[test]
+    fn one_with_twice_the_mean_is_a_finding() {
+        let times = |frames: &[u64]| Queue::fullest(&queues(frames)).map(|(_, times)| times);
+        assert_eq!(times(&[100, 100, 100, 300]), Some(2.0));
+        let found = Queue::finding(&queues(&[100, 100, 100, 300])).unwrap();
+        assert!(found.contains("cpu3 took 2.0 times the mean of 4 (300 frames)"), "{found}");
+        assert_eq!(Queue::finding(&queues(&[100, 100, 100, 280])), None);
+        assert_eq!(Queue::finding(&queues(&[100, 90])), None);
+        assert!(Queue::finding(&queues(&[1, 1_000])).is_some());
+        // Nothing to be shared, and nothing to share.
+        for none in [&[][..], &[7], &[0, 0, 0]] {
+            assert_eq!((times(none), Queue::finding(&queues(none))), (None, None));
+        }
+        // Numbers of a stranger.
+        assert!(times(&[u64::MAX, u64::MAX]).is_some_and(|times| times == 1.0));
+    }
+}

@@ -1,0 +1,47 @@
+//! What the tester found, in the words of the results.
+
+use fwdlab_results::{Checks, LatencyFigures, Way};
+use fwdlab_router::Counters;
+use fwdlab_traffic::{LatencySummary, Outcome};
+
+/// How long frames took.
+pub(super) fn figures(latency: LatencySummary) -> LatencyFigures {
+    let LatencySummary { frames, minimum_ns, median_ns, p99_ns, .. } = latency;
+    let LatencySummary { p99_9_ns, p99_99_ns, maximum_ns, .. } = latency;
+    LatencyFigures { frames, minimum_ns, median_ns, p99_ns, p99_9_ns, p99_99_ns, maximum_ns }
+}
+
+/// What the tester found in the frames that it received, all of which it looked into.
+pub fn checks(outcome: &Outcome) -> Checks {
+    let checks = &outcome.checks;
+    Checks {
+        checked: outcome.received(),
+        lost: outcome.lost(),
+        duplicated: checks.duplicated,
+        reordered: checks.reordered,
+        misrouted: checks.misrouted + checks.unknown_flow,
+        bad_ttl: checks.wrong_ttl,
+        bad_checksum: checks.bad_checksum + checks.wrong_header,
+        bad_mac: checks.wrong_mac,
+        bad_payload: checks.bad_payload,
+    }
+}
+
+/// What was counted each way, where frames went both ways. The device's ports are those where frames
+/// of a way come in and leave; frames that it makes itself are none of the tester's, and where there
+/// are any its counts by ports say nothing.
+pub fn ways(outcome: &Outcome, counters: Option<&Counters>) -> Vec<Way> {
+    let counters = counters.filter(|all| all.snapshot().originated == 0);
+    let ports = |from: u16| counters.map(|all| (all.port(from), all.port(1 - from)));
+    let way = |(from, own): (u16, &Outcome)| Way {
+        tx: own.intervals.iter().map(|interval| interval.sent).collect(),
+        rx: own.intervals.iter().map(|interval| interval.received).collect(),
+        sent: own.sent(),
+        received: own.received(),
+        device_received: ports(from).map(|(into, _)| into.rx_frames),
+        device_sent: ports(from).map(|(_, out)| out.tx_frames),
+        checks: checks(own),
+        latency: own.latency.map(figures),
+    };
+    (0..).zip(&outcome.ways).map(way).collect()
+}

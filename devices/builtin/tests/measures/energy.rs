@@ -1,0 +1,50 @@
+//! Energy by a counter that was planted.
+
+use std::fs;
+
+use fwdlab_device::Place;
+use fwdlab_device::energy::Powercap;
+
+const TEXT: &str = "title = \"t\"\nbaseline = \"a\"\nduration = \"100ms\"\nwarmup = \"20ms\"\n\
+    interval = \"20ms\"\nmeasure = \"pdr\"\n[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n\
+    [[traffic]]\nname = \"inet\"\nsource = \"198.18.10.1:7\"\ndestination = \"198.19.10.1:7\"\n\
+    [routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.203\"]\n";
+
+#[test]
+fn joules_are_those_used_while_frames_are_counted() {
+    const END: u64 = 1_000_000;
+    let scratch = tempfile::tempdir().unwrap();
+    let zone = scratch.path().join("intel-rapl:0");
+    fs::create_dir(&zone).unwrap();
+    let put = |name: &str, text: String| fs::write(zone.join(name), text).unwrap();
+    put("name", "package-0\n".to_owned());
+    put("max_energy_range_uj", format!("{END}\n"));
+    // Starts again within the trial.
+    let mut counter = END - 150_000;
+    put("energy_uj", format!("{counter}\n"));
+    let mut intervals = 0_u64;
+    let mut use_energy = || {
+        intervals += 1;
+        counter = (counter + 100_000) % (END + 1);
+        put("energy_uj", format!("{counter}\n"));
+    };
+    let place = Place { powercap: Powercap::at(scratch.path()), ..Place::default() };
+    let Some(trial) = crate::trial(TEXT, place, &mut use_energy) else { return };
+    assert_eq!(trial.reason, None);
+    // 0.1 J an interval, those of the search before it not among them.
+    assert_eq!(intervals, trial.measured.intervals.len() as u64);
+    let truth = intervals as f64 * 0.1;
+    let joules = trial.measured.joules.unwrap();
+    assert!((joules - truth).abs() < 1e-9, "{joules} {truth}");
+    let by_frames = trial.measured.joules_per_million().unwrap();
+    assert!((by_frames * trial.measured.received as f64 / 1e6 - truth).abs() < 1e-9);
+}
+
+#[test]
+fn a_machine_that_does_not_tell_has_no_energy() {
+    let scratch = tempfile::tempdir().unwrap();
+    let place = Place { powercap: Powercap::at(scratch.path()), ..Place::default() };
+    let text = TEXT.replace("pdr", "rate");
+    let Some(trial) = crate::trial(&text, place, &mut || {}) else { return };
+    assert_eq!((trial.measured.joules, trial.measured.joules_per_million()), (None, None));
+}

@@ -1,0 +1,59 @@
+#!/bin/sh
+# A Debian package of a built program: the program, its manual pages, completions, licence and examples.
+#
+# usage: package.sh PROGRAM DIRECTORY
+#   cargo build --profile dist --features full && examples/package.sh target/dist/fwdlab .
+# Needs dpkg-deb and dpkg-shlibdeps (apt-get install dpkg-dev). Prints the package's name.
+set -eu
+[ $# -eq 2 ] || { echo "usage: package.sh PROGRAM DIRECTORY" >&2; exit 2; }
+program=$(realpath "$1") out=$(realpath "$2")
+home=$(realpath "$(dirname "$0")/..")
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+chmod 755 "$root"
+version=$("$program" --version | awk '{ print $2 }')
+architecture=$(dpkg --print-architecture)
+
+install -D -m 755 "$program" "$root/usr/bin/fwdlab"
+mkdir -p "$root/usr/share/man/man1"
+"$program" man "$root/usr/share/man/man1" > /dev/null
+gzip -9 -n "$root"/usr/share/man/man1/*.1
+for shell in bash:bash-completion/completions/fwdlab fish:fish/vendor_completions.d/fwdlab.fish \
+    zsh:zsh/vendor-completions/_fwdlab; do
+    file=$root/usr/share/${shell#*:}
+    mkdir -p "$(dirname "$file")"
+    "$program" completions "${shell%%:*}" > "$file"
+done
+doc=$root/usr/share/doc/fwdlab
+install -D -m 644 "$home/LICENSE" "$doc/copyright"
+install -m 644 "$home/docs/third-party.md" "$doc/"
+mkdir "$doc/examples"
+install -m 644 "$home"/examples/*.toml "$home"/examples/capture.pcap "$doc/examples/"
+
+# Which libraries it needs, of which versions; dpkg-shlibdeps wants a source package around it.
+mkdir "$root/debian"
+printf 'Source: fwdlab\n\nPackage: fwdlab\nArchitecture: any\n' > "$root/debian/control"
+needs=$(cd "$root" && dpkg-shlibdeps -O usr/bin/fwdlab | sed -n 's/^shlibs:Depends=//p')
+rm -r "$root/debian"
+
+mkdir "$root/DEBIAN"
+size=$(du -sk "$root/usr" | cut -f 1)
+cat > "$root/DEBIAN/control" <<END
+Package: fwdlab
+Version: $version
+Architecture: $architecture
+Maintainer: the fwdlab authors <fwdlab@localhost>
+Installed-Size: $size
+Depends: $needs
+Recommends: iproute2, nftables, procps
+Suggests: qemu-system-x86, busybox-static, openssh-client
+Section: net
+Priority: optional
+Description: does this change make packets go faster?
+ The forwarding lab: runs every variant of an experiment in randomised blocks,
+ on its built-in router, on the Linux kernel or on kernels under QEMU, and
+ writes a report whose every number comes from the recorded data.
+END
+package=$out/fwdlab_${version}_$architecture.deb
+dpkg-deb --root-owner-group --build "$root" "$package" > /dev/null
+echo "$package"
