@@ -1,5 +1,7 @@
 //! What a build may leave out, because it takes long to compile.
 
+use crate::devices::OF_KERNELS;
+
 /// A part of the program that a build may leave out.
 #[derive(Clone, Copy, Debug)]
 pub struct Feature {
@@ -19,7 +21,7 @@ pub const ALL: [Feature; 5] = [
     part("png", "figures as PNG beside SVG", cfg!(feature = "png")),
     part("sampler", "profiles of the built-in device", cfg!(feature = "sampler")),
     Feature {
-        device: Some("vm"),
+        device: Some(OF_KERNELS),
         ..part("vm", "kernels in virtual machines (device = \"vm\")", cfg!(feature = "vm"))
     },
     part("xdp-object", "XDP programs of your own (xdp = \"FILE.o\")", cfg!(feature = "xdp-object")),

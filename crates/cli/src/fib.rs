@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use fwdlab_fib::bench::Benched;
+use fwdlab_fib::control::Word;
 use fwdlab_fib::{Fib, Fibs, Nexthop, Prefix};
 use fwdlab_routes::{self as routes, LearnedRoute};
 
@@ -43,17 +44,6 @@ struct Show {
     set: Vec<String>,
 }
 
-/// The words that are shown, in this order.
-const WORDS: [&str; 7] = [
-    "net.route.algo.inet.algo",
-    "net.route.algo.inet.algo_list",
-    "net.route.algo.inet6.algo",
-    "net.route.algo.inet6.algo_list",
-    "net.route.algo.bucket_time_ms",
-    "net.route.algo.bucket_change_threshold_rate",
-    "net.route.algo.fib_max_sync_delay_ms",
-];
-
 /// Runs the command.
 ///
 /// # Errors
@@ -84,11 +74,18 @@ fn show(show: &Show) -> anyhow::Result<ExitCode> {
     load(inet, &table, &mut text)?;
     let inet6 = fibs.inet6_mut(0).context("invariant: fib 0 exists")?;
     load(inet6, &table, &mut text)?;
-    for word in WORDS {
-        writeln!(text, "{word}: {}", fibs.word(0, word)?)?;
-    }
+    text += &words(&fibs)?;
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Every control word with its value.
+fn words(fibs: &Fibs) -> anyhow::Result<String> {
+    let mut text = String::new();
+    for word in Word::ALL.map(Word::name) {
+        writeln!(text, "{word}: {}", fibs.word(0, word)?)?;
+    }
+    Ok(text)
 }
 
 /// Loads the family's routes and describes the table.
@@ -128,4 +125,19 @@ fn load<F: Picked + Benched>(
         if lengths.is_empty() { "none".to_owned() } else { lengths.join(", ") }
     )?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_control_word_is_shown_with_its_value() {
+        let mut fibs = Fibs::new(1).unwrap();
+        fibs.set_word(0, "net.route.algo.debug_level", "7").unwrap();
+        let text = words(&fibs).unwrap();
+        assert_eq!(text.lines().count(), Word::ALL.len(), "{text}");
+        assert!(text.contains("net.route.algo.debug_level: 7\n"), "{text}");
+        assert!(text.contains("net.route.algo.inet6.algo_list: "), "{text}");
+    }
 }

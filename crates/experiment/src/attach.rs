@@ -4,10 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
-
 use crate::{Allowance, Endpoint, Experiment, Route, RouteSource, Traffic};
 use crate::{Error, Result, inputs};
+use fwdlab_guard::digest::Sum;
 use fwdlab_results::Error as ResultsError;
 use fwdlab_results::Family;
 use fwdlab_routes::Prefix;
@@ -238,12 +237,12 @@ fn first_gap(destination: &Endpoint, routes: &[Route]) -> Option<IpAddr> {
 
 /// SHA-256 of an experiment's text followed by its files.
 fn digest(text: &str, files: &[PathBuf]) -> Result<String> {
-    let mut hash = Sha256::new();
-    hash.update(text.as_bytes());
+    let mut sum = Sum::default();
+    sum.add(text.as_bytes());
     for file in files {
         let source =
             fwdlab_guard::input::found(file, u64::MAX).map_err(ResultsError::io("open", file))?;
-        inputs::feed(&mut hash, source).map_err(ResultsError::io("read", file))?;
+        sum.add_all(source).map_err(ResultsError::io("read", file))?;
     }
-    Ok(crate::hexadecimal(&hash.finalize()))
+    Ok(sum.digits())
 }

@@ -2,12 +2,11 @@
 //! them part of its results, so that these can be measured again wherever they are.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
+use fwdlab_guard::digest::Sum;
 use fwdlab_guard::input;
-use sha2::{Digest, Sha256};
 
 use crate::{ChurnSource, Experiment, Result, RouteSource, Schema};
 use fwdlab_results::{Error as ResultsError, kept_input};
@@ -29,20 +28,9 @@ pub fn place_in(dir: &Path, named: &Path) -> PathBuf {
 /// # Errors
 /// When it cannot be read, or is a link or no regular file.
 pub fn digest(file: &Path) -> io::Result<String> {
-    let mut hash = Sha256::new();
-    feed(&mut hash, input::found(file, u64::MAX)?)?;
-    Ok(crate::hexadecimal(&hash.finalize()))
-}
-
-/// Adds the rest of a file to a hash.
-pub(crate) fn feed(hash: &mut Sha256, mut source: File) -> io::Result<()> {
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        match source.read(&mut buffer)? {
-            0 => return Ok(()),
-            length => hash.update(&buffer[..length]),
-        }
-    }
+    let mut sum = Sum::default();
+    sum.add_all(input::found(file, u64::MAX)?)?;
+    Ok(sum.digits())
 }
 
 impl Experiment {

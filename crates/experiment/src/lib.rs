@@ -42,7 +42,6 @@ pub use model::{
 };
 pub use problem::{Problem, Problems};
 pub use read::Recorded;
-pub(crate) use read::hexadecimal;
 pub use schema::{Abilities, Anything, DeviceTables, Schema, TrafficPlace};
 
 /// The result of a fallible operation on experiments.

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fwdlab_guard::input;
-use sha2::{Digest, Sha256};
 use toml::de::DeTable;
 
 use super::Variant;
@@ -202,11 +201,6 @@ impl Recorded {
     }
 }
 
-/// Bytes as lower-case hexadecimal digits.
-pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// Reads every key first, so that all problems are found, and only then gives
 /// up for those that are missing.
 fn read_experiment(
@@ -262,7 +256,7 @@ fn read_experiment(
     check::abilities(named, devices, &wanted, findings);
     check::distinct_ids(&variants, &traffics, findings);
     check::counts(&variants, &traffics, end..end, findings);
-    let sha256 = hexadecimal(&Sha256::digest(text.as_bytes()));
+    let sha256 = fwdlab_guard::digest::of(text.as_bytes());
     let mut own = OwnKeys::of(text, device);
     Some(Experiment {
         path: path.to_owned(),

@@ -3,12 +3,13 @@
 //! A results directory or an experiment may come from anywhere, and fwdlab often runs as root. So
 //! what is read is a regular file of bounded length and, where nobody named it by hand, no link
 //! ([`input`]); what is written goes into a new file that takes its name at the end ([`Folder`]);
-//! what is shown holds no character that a terminal acts on ([`words`]); and what is started sees
-//! none of the caller's environment ([`tool`]).
+//! what is shown holds no character that a terminal acts on ([`words`]); what is started sees none of
+//! the caller's environment ([`tool`]); and which bytes it was says a [`digest`].
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+pub mod digest;
 mod folder;
 pub mod input;
 mod patience;

@@ -229,7 +229,7 @@ fn number(trials: &mut [Trial]) {
 }
 
 /// What stands in the place of a device's name in imported campaigns.
-pub const DEVICE: &str = "imported";
+pub const DEVICE: &str = fwdlab_results::IMPORTED;
 
 /// What imported campaigns say of their device.
 pub fn about() -> About {

@@ -1,14 +1,16 @@
 //! Does a finished report still say what its journal says?
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
 use std::io;
 use std::path::Path;
 
+use super::build::Build;
 use super::notes::Notes;
-use super::{ReportError, render};
+use super::{ReportError, flame, render};
 use fwdlab_claims::verify::{Fault, Unchecked, verify};
+use fwdlab_guard::input;
 use fwdlab_results::{
     EXPERIMENT_FILE, JOURNAL_FILE, Results, SIGNATURE_FILE, TORN_FILE, kept_input,
 };
@@ -88,27 +90,36 @@ pub fn notes_doubts(results: &Results) -> Result<Vec<String>, ReportError> {
 }
 
 /// Verifies the journal, derives everything again and compares it with what stands in the
-/// directory; names what does not belong there. Changes nothing.
+/// directory; names what does not belong there. Changes nothing. What only other builds draw is let
+/// be ([`unchecked`]).
 ///
 /// # Errors
 /// When the journal or a file cannot be read, or claims do not resolve.
 pub fn check(results: &Results) -> Result<Vec<Difference>, ReportError> {
+    check_by(results, Build::THIS)
+}
+
+/// [`check`] by a build that leaves out what this one does, and perhaps more.
+pub(super) fn check_by(results: &Results, build: Build) -> Result<Vec<Difference>, ReportError> {
     let dir = &results.dir;
     let faults = verify(results)?.faults;
     let mut found: Vec<Difference> = faults.into_iter().map(Difference::Journal).collect();
     let claims = render::claims(results)?;
-    let files = render::files(results, &claims)?;
-    let mut known: BTreeSet<String> = DATA.into_iter().map(str::to_owned).collect();
+    let files = render::files(results, &claims, build)?;
+    let mut known = build.left_out(results, &claims)?;
+    known.extend(DATA.map(str::to_owned));
     let kept = results.campaign.inputs.keys().map(|named| kept_input(named));
     known.extend(kept.map(|file| file.to_string_lossy().into_owned()));
+    let flames = Flames::of(dir, &files);
     for (name, wanted) in files {
         known.insert(name.clone());
         let path = dir.join(&name);
-        match fwdlab_guard::input::bytes(&path, MOST_BYTES) {
+        match input::bytes(&path, MOST_BYTES) {
             Ok(is) if is == wanted => {}
-            Ok(is) => found.push(difference(name, &is, &wanted)),
+            Ok(is) => found.extend(difference(name, &is, &wanted, flames)),
             // A build without pictures has made the rest.
             Err(e) if e.kind() == io::ErrorKind::NotFound && name.ends_with(".png") => {}
+            Err(e) if e.kind() == io::ErrorKind::NotFound && flames.lack(&name) => {}
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
                 found.push(Difference::Missing { file: name });
             }
@@ -127,8 +138,52 @@ pub fn check(results: &Results) -> Result<Vec<Difference>, ReportError> {
 /// # Errors
 /// When the journal or a file beside it cannot be read.
 pub fn unchecked(results: &Results) -> Result<Vec<Unchecked>, ReportError> {
-    Ok(verify(results)?.unchecked)
+    unchecked_by(results, Build::THIS)
 }
+
+/// [`unchecked`] by another build.
+pub(super) fn unchecked_by(results: &Results, build: Build) -> Result<Vec<Unchecked>, ReportError> {
+    let mut unchecked = verify(results)?.unchecked;
+    let left_out = build.left_out(results, &render::claims(results)?)?.into_iter();
+    let files: Vec<String> = left_out.filter(|name| results.dir.join(name).exists()).collect();
+    if !files.is_empty() {
+        unchecked.push(Unchecked::Derived { files });
+    }
+    Ok(unchecked)
+}
+
+/// The flame graphs of a report and of the build that checks it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flames {
+    /// Both have them, or neither.
+    Alike,
+    /// One has none because of how it was built: their section differs.
+    OneSided {
+        /// Whether it is the report.
+        is_report: bool,
+    },
+}
+
+impl Flames {
+    fn of(dir: &Path, files: &BTreeMap<String, Vec<u8>>) -> Self {
+        let wanted = files.get(README).map(|bytes| String::from_utf8_lossy(bytes));
+        let is = input::text(&dir.join(README), MOST_BYTES);
+        let is_report = is.is_ok_and(|text| text.contains(flame::LEFT_OUT));
+        match wanted.is_some_and(|text| text.contains(flame::LEFT_OUT)) == is_report {
+            true => Self::Alike,
+            false => Self::OneSided { is_report },
+        }
+    }
+
+    /// Whether the build that made the report draws no such file.
+    fn lack(self, name: &str) -> bool {
+        let is_flame = name.starts_with("flame-") && name.ends_with(".svg");
+        is_flame && self == Self::OneSided { is_report: true }
+    }
+}
+
+/// The file that begins a report.
+const README: &str = "README.md";
 
 /// Longest derived file that is compared.
 const MOST_BYTES: u64 = 1 << 30;
@@ -158,23 +213,45 @@ fn strangers(
     Ok(())
 }
 
-fn difference(file: String, is: &[u8], wanted: &[u8]) -> Difference {
+/// What differs between a file as it stands and as it is derived, if anything does that counts.
+fn difference(file: String, is: &[u8], wanted: &[u8], flames: Flames) -> Option<Difference> {
     let (Ok(is), Ok(wanted)) = (std::str::from_utf8(is), std::str::from_utf8(wanted)) else {
-        return Difference::Bytes { file };
+        return Some(Difference::Bytes { file });
     };
-    let (mut a, mut b) = (is.lines(), wanted.lines());
-    let mut line = 0;
+    let (mut a, mut b) = (lines(is, flames), lines(wanted, flames));
+    let mut last = 0;
     loop {
-        line += 1;
         match (a.next(), b.next()) {
-            (None, None) => return Difference::Bytes { file },
-            (x, y) if x == y => {}
+            (None, None) if flames != Flames::Alike => return None,
+            (None, None) => return Some(Difference::Bytes { file }),
+            (x, y) if x.map(|(_, text)| text) == y.map(|(_, text)| text) => {
+                last = x.map_or(last, |(line, _)| line);
+            }
             (x, y) => {
-                let (is, wanted) = (shortened(x), shortened(y));
-                return Difference::Line { file, line, is, wanted };
+                let line = x.map_or(last + 1, |(line, _)| line);
+                let [is, wanted] = [x, y].map(|found| shortened(found.map(|(_, text)| text)));
+                return Some(Difference::Line { file, line, is, wanted });
             }
         }
     }
+}
+
+/// The lines of a derived text with their numbers, from 1; where only one of two has flame graphs,
+/// without the first section that holds them.
+fn lines(text: &str, flames: Flames) -> impl Iterator<Item = (usize, &str)> {
+    const SECTIONS: [[&str; 2]; 2] =
+        [["## Flame graphs", "## "], ["<section id=\"flames\"", "<section "]];
+    let first = |mark: &str| {
+        let is_there = |(at, line): (usize, &str)| line.starts_with(mark).then_some(at);
+        (1..).zip(text.lines()).find_map(is_there)
+    };
+    let section = SECTIONS.iter().find_map(|[start, next]| {
+        let start = first(start).filter(|_| flames != Flames::Alike)?;
+        let mut after = (1..).zip(text.lines()).skip(start);
+        let end = after.find(|(_, line)| line.starts_with(next));
+        Some(start..end.map_or(usize::MAX, |(at, _)| at))
+    });
+    (1..).zip(text.lines()).filter(move |(at, _)| !section.as_ref().is_some_and(|s| s.contains(at)))
 }
 
 /// A line for a message: long ones lose their end.

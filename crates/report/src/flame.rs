@@ -6,6 +6,7 @@ mod graph;
 mod job;
 
 use super::ReportError;
+use super::build::Build;
 use super::profile::{Profile, Profiles};
 use fwdlab_claims::claim::{Cell, Claims, VerdictClaim};
 use fwdlab_claims::units;
@@ -146,29 +147,47 @@ impl Changes {
     }
 }
 
-/// Draws the flame graphs of all profiles.
+/// How a report begins to say that it has no flame graphs because of the build that made it.
+pub const LEFT_OUT: &str = "flame graphs were left out of this build";
+
+/// Names of the files that the flame graphs of all profiles go to.
+pub fn files(claims: &Claims, profiles: &Profiles) -> Vec<String> {
+    jobs(claims, profiles).iter().map(Job::file).collect()
+}
+
+/// Each profile, and each against its baseline's.
+fn jobs<'a>(claims: &Claims, profiles: &'a Profiles) -> Vec<Job<'a>> {
+    let alone = profiles.usable.iter().map(|profile| Job { profile, before: None });
+    let pairs = claims.verdicts.iter().filter_map(|verdict| {
+        let (before, profile) = pair(verdict, profiles)?;
+        Some(Job { profile, before: Some(before) })
+    });
+    alone.chain(pairs).collect()
+}
+
+/// The profiles of a verdict's baseline and variant.
+fn pair<'a>(verdict: &VerdictClaim, profiles: &'a Profiles) -> Option<(&'a Profile, &'a Profile)> {
+    let find = |variant: &str| profiles.find(variant, &verdict.traffic);
+    Some((find(&verdict.baseline)?, find(&verdict.variant)?))
+}
+
+/// Draws the flame graphs of all profiles, in a build that draws them.
 ///
 /// # Errors
 /// [`ReportError::Figure`] when a graph cannot be drawn.
-pub fn flames(claims: &Claims, profiles: &Profiles) -> Result<Flames, ReportError> {
-    let mut jobs: Vec<Job<'_>> = Vec::new();
-    for profile in &profiles.usable {
-        jobs.push(Job { profile, before: None });
-    }
+pub fn flames(claims: &Claims, profiles: &Profiles, build: Build) -> Result<Flames, ReportError> {
     let mut changes = Vec::new();
     for verdict in &claims.verdicts {
-        let profile = profiles.find(&verdict.variant, &verdict.traffic);
-        let before = profiles.find(&verdict.baseline, &verdict.traffic);
-        if let (Some(profile), Some(before)) = (profile, before) {
-            jobs.push(Job { profile, before: Some(before) });
+        if let Some((before, profile)) = pair(verdict, profiles) {
             let times = costs(claims, verdict)
                 .map(|(b, v)| (before.time_per_frame(b), profile.time_per_frame(v)));
             changes.push(compare(verdict, times, (before, profile)));
         }
     }
     let mut refusals = profiles.refusals.clone();
-    if !cfg!(feature = "flame") && !jobs.is_empty() {
-        refusals.push("flame graphs were left out of this build (feature `flame`)".to_owned());
+    let mut jobs = jobs(claims, profiles);
+    if !build.draws_flames && !jobs.is_empty() {
+        refusals.push(format!("{LEFT_OUT} (feature `flame`)"));
         jobs.clear();
     }
     Ok(Flames { graphs: draw(&jobs)?, changes, refusals })

@@ -2,14 +2,15 @@
 //!
 //! Results become [`Claims`] (statements as data, checked against the trials again), and every
 //! rendering is made from them: `README.md`, figures, tables, the terminal. [`write()`] makes the
-//! derived files anew from the journal alone, byte for byte the same each time; [`check`] says which
-//! of them no longer agree with it.
+//! derived files anew from the journal alone, byte for byte the same each time (a build may leave out
+//! pictures and flame graphs); [`check`] says which of them no longer agree with it.
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
 mod axis;
 mod block;
+mod build;
 mod chart;
 mod check;
 mod drawings;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::block::Part;
+use super::build::{Build, FIGURES};
 use super::drawings::{Drawings, curves_that_decide};
 use super::flame;
 use super::html::{self, Controls, Frame, Toggle};
@@ -134,14 +135,15 @@ fn data(dir: &Path) -> String {
     kept.chain(WRITTEN).map(link).collect::<Vec<_>>().join(", ")
 }
 
-/// Every derived file by its name in the results directory.
+/// Every file that a build derives, by its name in the results directory.
 pub(super) fn files(
     results: &Results,
     claims: &Claims,
+    build: Build,
 ) -> Result<BTreeMap<String, Vec<u8>>, ReportError> {
     let charts = charts(results, claims);
-    let mut files = figures(claims, &charts, results)?;
-    let extras = extras(results, claims)?;
+    let mut files = figures(claims, &charts, results, build)?;
+    let extras = extras(results, claims, build)?;
     let source = Source { claims, results, extras: &extras };
     let report = Report { sections: SECTIONS, source };
     files.insert("README.md".to_owned(), report.readme().into_bytes());
@@ -167,9 +169,13 @@ fn charts(results: &Results, claims: &Claims) -> [Chart; 2] {
 ///
 /// # Errors
 /// When a file beside the journal cannot be read, or a figure does not show what it says.
-pub(super) fn extras(results: &Results, claims: &Claims) -> Result<Extras, ReportError> {
+pub(super) fn extras(
+    results: &Results,
+    claims: &Claims,
+    build: Build,
+) -> Result<Extras, ReportError> {
     let dir = &results.dir;
-    let flames = flame::flames(claims, &Profiles::read(dir, &claims.cells)?)?;
+    let flames = flame::flames(claims, &Profiles::read(dir, &claims.cells)?, build)?;
     let drawings = Drawings::draw(claims, results, &charts(results, claims))?;
     Ok(Extras { notes: Notes::read(dir, claims)?, flames, drawings })
 }
@@ -179,15 +185,17 @@ fn figures(
     claims: &Claims,
     [rate, cost]: &[Chart; 2],
     results: &Results,
+    build: Build,
 ) -> Result<BTreeMap<String, Vec<u8>>, ReportError> {
+    let [graph, costs, plot, order, curve] = FIGURES;
     let forest = figure::forest(&chart::forest(claims, rate));
     let curves = curves_that_decide(claims, [rate, cost]);
-    let curves = curves.map(|curves| ("curve", figure::curves(&curves, Room::Page), None));
+    let curves = curves.map(|curves| (curve, figure::curves(&curves, Room::Page), None));
     let drawn = [
-        ("graph", figure::bars(rate), Some(Metric::Rate)),
-        ("cost", figure::bars(cost), Some(Metric::Cost)),
-        ("forest", forest, None),
-        ("run-order", figure::run_order(rate), Some(Metric::Rate)),
+        (graph, figure::bars(rate), Some(Metric::Rate)),
+        (costs, figure::bars(cost), Some(Metric::Cost)),
+        (plot, forest, None),
+        (order, figure::run_order(rate), Some(Metric::Rate)),
     ];
     let mut files = BTreeMap::new();
     for (name, canvas, trials_of) in drawn.into_iter().chain(curves) {
@@ -198,8 +206,10 @@ fn figures(
         if let Some(metric) = trials_of {
             figure::verify(&svg, name, (results, metric))?;
         }
-        let png = figure::png(&svg, name)?;
-        files.extend(png.map(|png| (format!("{name}.png"), png)));
+        if build.draws_pictures {
+            let png = figure::png(&svg, name)?;
+            files.extend(png.map(|png| (format!("{name}.png"), png)));
+        }
         files.insert(format!("{name}.svg"), svg.into_bytes());
     }
     Ok(files)

@@ -10,6 +10,7 @@ mod unlike;
 use std::fs;
 use std::path::Path;
 
+use super::build::Build;
 use super::{Difference, check, terminal, write};
 use fwdlab_claims::claim::{Claims, resolve};
 use fwdlab_claims::claims;
@@ -83,6 +84,61 @@ fn check_names_the_file_that_was_edited() {
 fn derived(results: &Results) -> Vec<Difference> {
     let found = check(results).unwrap();
     found.into_iter().filter(|d| !matches!(d, Difference::Journal(_))).collect()
+}
+
+/// A build that leaves something out and one that does not check each other's reports. (Where this
+/// build leaves it out itself, it draws no more than the other.)
+#[test]
+fn a_report_holds_before_builds_that_draw_more_or_less() {
+    let builds =
+        [(true, true), (true, false), (false, true), (false, false)].map(|(png, flame)| {
+            let Build { draws_pictures, draws_flames } = Build::THIS;
+            Build { draws_pictures: draws_pictures && png, draws_flames: draws_flames && flame }
+        });
+    for writer in builds {
+        let (dir, results) = directory(sample::results(&sample::TWO, 8));
+        sample::write_profiles(&results, dir.path());
+        let files = super::render::files(&results, &claims(&results).unwrap(), writer).unwrap();
+        super::write::put(dir.path(), &files).unwrap();
+        let readme = fs::read_to_string(dir.path().join("README.md")).unwrap();
+        assert_ne!(readme.contains(super::flame::LEFT_OUT), writer.draws_flames);
+        for reader in builds {
+            let found = |results: &Results| -> Vec<Difference> {
+                let all = super::check::check_by(results, reader).unwrap().into_iter();
+                all.filter(|d| !matches!(d, Difference::Journal(_))).collect()
+            };
+            let results = Results::read(dir.path()).unwrap();
+            assert_eq!(found(&results), vec![], "{writer:?} wrote, {reader:?} checks");
+            let edited = readme.replace("faster", "much faster");
+            fs::write(dir.path().join("README.md"), edited).unwrap();
+            let seen = found(&results);
+            assert!(
+                matches!(&seen[..], [Difference::Line { is, .. }] if is.contains("much faster")),
+                "{writer:?} wrote, {reader:?} checks: {seen:?}"
+            );
+            fs::write(dir.path().join("README.md"), &readme).unwrap();
+        }
+    }
+}
+
+/// As a build with everything leaves them beside a report.
+#[test]
+fn pictures_that_this_build_does_not_draw_belong_to_the_report() {
+    let (dir, results) = directory(sample::results(&sample::TWO, 8));
+    sample::write_profiles(&results, dir.path());
+    let bare = Build { draws_pictures: false, draws_flames: false };
+    let files = super::render::files(&results, &claims(&results).unwrap(), bare).unwrap();
+    super::write::put(dir.path(), &files).unwrap();
+    let drawn = ["flame-radix.inet.svg", "graph.png"];
+    for name in drawn {
+        fs::write(dir.path().join(name), "drawn").unwrap();
+    }
+    let results = Results::read(dir.path()).unwrap();
+    let found = super::check::check_by(&results, bare).unwrap();
+    assert!(found.iter().all(|d| matches!(d, Difference::Journal(_))), "{found:?}");
+    let unchecked = super::check::unchecked_by(&results, bare).unwrap();
+    let unchecked = unchecked.last().unwrap().to_string();
+    assert!(unchecked.starts_with(&drawn.join(", ")), "{unchecked}");
 }
 
 #[test]

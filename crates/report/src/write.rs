@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use fwdlab_guard::{Folder, input};
 
+use super::build::Build;
 use super::{ReportError, render};
 use fwdlab_claims::Claims;
 use fwdlab_results::Results;
@@ -29,7 +30,7 @@ pub struct Written {
 /// file cannot be written.
 pub fn write(dir: &Path, results: &Results) -> Result<Written, ReportError> {
     let claims = render::claims(results)?;
-    let files = render::files(results, &claims)?;
+    let files = render::files(results, &claims, Build::THIS)?;
     Ok(Written { files: put(dir, &files)?, claims })
 }
 

@@ -99,7 +99,8 @@ pub struct Burst {
 impl BackToBack {
     /// The median of the searches, in frames.
     pub fn frames(&self) -> Option<f64> {
-        median(self.found.iter().map(|burst| burst.frames as f64).filter(|n| *n > 0.0).collect())
+        let frames = self.found.iter().map(|burst| burst.frames as f64);
+        median(&frames.filter(|n| *n > 0.0).collect::<Vec<_>>())
     }
 
     /// Frames that the device holds back, by the correction of RFC 9004, section 6.4: it forwards
@@ -109,7 +110,7 @@ impl BackToBack {
             let forwarded = self.mrr_pps * burst.ns as f64 / 1e9;
             (burst.frames as f64 - forwarded).max(0.0)
         };
-        median(self.found.iter().map(buffer).collect())
+        median(&self.found.iter().map(buffer).collect::<Vec<_>>())
     }
 
     /// The time, in s, in which the device forwards what it holds back.

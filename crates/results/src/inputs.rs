@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use sha2::{Digest, Sha256};
+use fwdlab_guard::digest;
 
 /// The directory of the copies.
 pub const INPUTS_DIR: &str = "inputs";
@@ -13,8 +13,8 @@ const MOST_NAME: usize = 80;
 /// Where the copy lies of the file that an experiment calls `named`, from the results directory:
 /// `inputs/`, digits that tell equal names of several directories apart, and the file's name.
 pub fn kept_input(named: &str) -> PathBuf {
-    let digest = Sha256::digest(named.as_bytes());
-    let digits: String = digest[..4].iter().map(|byte| format!("{byte:02x}")).collect();
+    let sum = digest::of(named.as_bytes());
+    let digits = &sum[..8];
     let last = named.rsplit('/').next().unwrap_or_default();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let plain = |c: char| if is_plain(c) { c } else { '_' };

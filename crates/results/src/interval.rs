@@ -52,14 +52,15 @@ impl Interval {
     /// Whether those of the intervals that hold `frames` at all hold only a few of them.
     pub fn are_sparse(intervals: &[Self], frames: fn(&Self) -> u64) -> bool {
         let busy = intervals.iter().map(|interval| frames(interval) as f64);
-        median(busy.filter(|frames| *frames > 0.0).collect())
+        median(&busy.filter(|frames| *frames > 0.0).collect::<Vec<_>>())
             .is_some_and(|frames| frames < Self::FEW_FRAMES)
     }
 
     /// The rate of `frames` in these intervals, in frames/s: the median of theirs, or where they are
     /// sparse, or most of them empty, that of all together. `None` without a frame.
     pub fn rate(intervals: &[Self], frames: fn(&Self) -> u64) -> Option<f64> {
-        let middle = median(intervals.iter().map(|i| per_second(frames(i), i.ms)).collect())?;
+        let rates: Vec<f64> = intervals.iter().map(|i| per_second(frames(i), i.ms)).collect();
+        let middle = median(&rates)?;
         if middle > 0.0 && !Self::are_sparse(intervals, frames) {
             return Some(middle);
         }
@@ -80,12 +81,9 @@ fn per_second(frames: u64, ms: f64) -> f64 {
     if rate.is_finite() && ms > 0.0 { rate } else { 0.0 }
 }
 
-/// The median; the mean of the two middle values when their number is even.
-pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    let upper = *values.get(middle)?;
-    Some(if values.len() % 2 == 1 { upper } else { (values[middle - 1] + upper) / 2.0 })
+/// The median; `None` without values.
+pub(crate) fn median(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| fwdlab_stats::median(values))
 }
 
 /// Time that a device spent on work, and how much work it was.

@@ -95,7 +95,7 @@ pub struct Campaign {
 
 /// The device that campaigns of earlier versions name which `fwdlab import` made of published logs;
 /// since then it is said by [`Campaign::order`], and what their logs do not count is absent.
-const IMPORTED: &str = "imported";
+pub const IMPORTED: &str = "imported";
 
 /// The order in which the trials of a campaign ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -242,8 +242,9 @@ impl Trial {
     /// whole trial when the intervals do not tell. `None` when the device
     /// worked on no frame, or in no time.
     pub fn cost_ns(&self) -> Option<f64> {
-        let costs = self.steady_intervals().iter().filter_map(Interval::cost_ns).collect();
-        median(costs).or_else(|| self.measured.cost_ns()).filter(|cost| *cost > 0.0)
+        let steady = self.steady_intervals();
+        let costs: Vec<f64> = steady.iter().filter_map(Interval::cost_ns).collect();
+        median(&costs).or_else(|| self.measured.cost_ns()).filter(|cost| *cost > 0.0)
     }
 
     /// Median load offered in the steady intervals, in frames/s; `None` when

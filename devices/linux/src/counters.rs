@@ -34,8 +34,8 @@ const SINGLE: [&str; 7] = [
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct DeviceCounters {
     ports: [LinkCounters; 2],
-    packets: u64,
-    backlog_drops: u64,
+    packets: Option<u64>,
+    backlog_drops: Option<u64>,
     /// Frames that each processor took, of all interfaces of the machine.
     processed: Vec<(u32, u64)>,
     drops: BTreeMap<String, u64>,
@@ -45,12 +45,13 @@ pub(super) struct DeviceCounters {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Change {
     /// Frames handed to port 0, or to both where frames go both ways, those that they had no room for
-    /// included.
-    pub(super) received: u64,
-    /// Packets that reached IP.
-    pub(super) packets: u64,
-    /// Frames for which a processor's backlog had no room, those of other interfaces included.
-    pub(super) backlog_drops: u64,
+    /// included, where somebody counts them.
+    pub(super) received: Option<u64>,
+    /// Packets that reached IP, where the kernel says it.
+    pub(super) packets: Option<u64>,
+    /// Frames for which a processor's backlog had no room, those of other interfaces included,
+    /// where the kernel says it.
+    pub(super) backlog_drops: Option<u64>,
     /// Frames sent by port 1, or by both.
     pub(super) sent: u64,
     /// Frames handed to the port where each of two ways begins, and sent by that where it ends.
@@ -74,29 +75,20 @@ impl DeviceCounters {
                 ["snmp", "netstat", "snmp6"].map(|name| read(name).unwrap_or_default())
             })
             .map_err(TopologyError::kernel("read the device's counters"))?;
-        let mut drops = BTreeMap::new();
-        for (protocol, name) in PAIRED {
-            let number = files.iter().find_map(|text| paired(text, protocol, name));
-            drops.insert(format!("{protocol}.{name}"), number.unwrap_or(0));
-        }
-        for name in SINGLE {
-            drops.insert(name.to_owned(), single(&files[2], name).unwrap_or(0));
-        }
-        let packets = paired(&files[0], "Ip", "InReceives").unwrap_or(0)
-            + single(&files[2], "Ip6InReceives").unwrap_or(0);
-        let softnet = fs::read_to_string("/proc/net/softnet_stat").unwrap_or_default();
+        let softnet = fs::read_to_string("/proc/net/softnet_stat").ok();
         Ok(Self {
             ports,
-            packets,
-            backlog_drops: backlog_drops(&softnet),
-            processed: processed(&softnet),
-            drops,
+            packets: packets(&files),
+            backlog_drops: softnet.as_deref().map(backlog_drops),
+            processed: softnet.as_deref().map(processed).unwrap_or_default(),
+            drops: drops(&files),
         })
     }
 
     /// What was added since `before`, where frames went one way, or both.
     pub(super) fn since(&self, before: &Self, is_both: bool) -> Change {
         let added = |now: u64, then: u64| now.saturating_sub(then);
+        let told = |now: Option<u64>, then| now.zip(then).map(|(now, then)| added(now, then));
         let port = |at: usize| {
             let (now, then) = (&self.ports[at], &before.ports[at]);
             let full = added(now.rx_dropped, then.rx_dropped);
@@ -111,10 +103,7 @@ impl DeviceCounters {
         let mut drops: BTreeMap<String, u64> = self
             .drops
             .iter()
-            .map(|(name, now)| {
-                let then = before.drops.get(name).copied().unwrap_or(0);
-                (name.clone(), added(*now, then))
-            })
+            .filter_map(|(name, now)| Some((name.clone(), added(*now, *before.drops.get(name)?))))
             .collect();
         drops.insert("port0.rx_dropped".to_owned(), near.full);
         drops.insert("port1.tx_dropped".to_owned(), far.refused);
@@ -127,9 +116,9 @@ impl DeviceCounters {
         }
         drops.retain(|_, count| *count > 0);
         Change {
-            received,
-            packets: added(self.packets, before.packets),
-            backlog_drops: added(self.backlog_drops, before.backlog_drops),
+            received: Some(received),
+            packets: told(self.packets, before.packets),
+            backlog_drops: told(self.backlog_drops, before.backlog_drops),
             sent,
             ways,
             processed: self
@@ -145,6 +134,25 @@ impl DeviceCounters {
                 .collect(),
             drops,
         }
+    }
+}
+
+/// The counters of drops that the texts of snmp, netstat and snmp6 hold; a kernel may lack some.
+fn drops(files: &[String; 3]) -> BTreeMap<String, u64> {
+    let paired = PAIRED.iter().filter_map(|(protocol, name)| {
+        let number = files.iter().find_map(|text| paired(text, protocol, name))?;
+        Some((format!("{protocol}.{name}"), number))
+    });
+    let singles = SINGLE.iter();
+    let singles = singles.filter_map(|name| Some(((*name).to_owned(), single(&files[2], name)?)));
+    paired.chain(singles).collect()
+}
+
+/// Packets that reached IP of either family, of which a kernel may lack one.
+fn packets([snmp, _, snmp6]: &[String; 3]) -> Option<u64> {
+    match (paired(snmp, "Ip", "InReceives"), single(snmp6, "Ip6InReceives")) {
+        (Some(inet), Some(inet6)) => Some(inet + inet6),
+        (inet, inet6) => inet.or(inet6),
     }
 }
 
@@ -218,14 +226,16 @@ mod tests {
 
     #[test]
     fn what_a_port_had_no_room_for_was_received_and_dropped() {
-        let before = DeviceCounters::default();
+        let mut before = DeviceCounters::default();
         let mut after = before.clone();
         after.ports[0] = LinkCounters { rx_frames: 90, rx_dropped: 10, ..LinkCounters::default() };
         after.ports[1] = LinkCounters { tx_frames: 85, tx_dropped: 1, ..LinkCounters::default() };
-        after.drops.insert("Ip.InHdrErrors".to_owned(), 4);
+        before.drops.insert("Ip.InHdrErrors".to_owned(), 3);
+        after.drops.insert("Ip.InHdrErrors".to_owned(), 7);
         let change = after.since(&before, false);
-        assert_eq!((change.received, change.sent), (100, 85));
+        assert_eq!((change.received, change.sent), (Some(100), 85));
         assert_eq!(change.drops.values().sum::<u64>(), 15);
+        assert_eq!((change.packets, change.backlog_drops), (None, None), "nobody counted them");
         // The way back, which nobody looks at where frames go one way only.
         after.ports[1].rx_frames = 40;
         after.ports[1].rx_dropped = 2;
@@ -233,8 +243,23 @@ mod tests {
         after.ports[0].tx_dropped = 3;
         assert_eq!(after.since(&before, false), change);
         let both = after.since(&before, true);
-        assert_eq!((both.received, both.sent), (142, 122));
+        assert_eq!((both.received, both.sent), (Some(142), 122));
         assert_eq!(both.ways, [[100, 85], [42, 37]]);
         assert_eq!(both.drops.values().sum::<u64>(), 20);
+    }
+
+    #[test]
+    fn what_the_kernel_does_not_say_is_absent_and_not_0() {
+        let files = |texts: [&str; 3]| texts.map(str::to_owned);
+        let none = files([""; 3]);
+        assert_eq!((drops(&none), packets(&none)), (BTreeMap::new(), None));
+        let some = files(["Ip: InReceives InHdrErrors\nIp: 8 2\n", "", "Ip6InNoRoutes 0\n"]);
+        let found = [("Ip.InHdrErrors", 2), ("Ip6InNoRoutes", 0)];
+        assert_eq!(drops(&some), found.map(|(name, n)| (name.to_owned(), n)).into());
+        assert_eq!(packets(&some), Some(8), "IPv6 may be left out of a kernel");
+        // A counter that was not there before has counted who knows what.
+        let before = DeviceCounters::default();
+        let after = DeviceCounters { drops: drops(&some), ..before.clone() };
+        assert_eq!(after.since(&before, false).drops, BTreeMap::new());
     }
 }

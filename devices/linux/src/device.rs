@@ -199,7 +199,8 @@ impl Namespaces {
         let cost = match &ended {
             Some(ended) => Cost::Told { ns: ended.busy_ns, frames: ended.busy_frames },
             None if is_stamped(kind, &settings) => Cost::Stamped(shared.get(word::BUSY_NS)),
-            None => Cost::Softirq(cpu.map_or(0, |(now, before)| now.softirq_ns_since(&before))),
+            None => cpu
+                .map_or(Cost::Untold, |(now, before)| Cost::Softirq(now.softirq_ns_since(&before))),
         };
         let steal = cpu.and_then(|(now, before)| now.steal_since(&before));
         let mut change = forwarded(change, ended);
@@ -211,7 +212,10 @@ impl Namespaces {
                 .filter_map(|port| change.drops.get(*port))
                 .sum();
             change.ways.clear();
-            change.received -= change.backlog_drops.min(full).min(change.received);
+            change.received = change
+                .received
+                .zip(change.backlog_drops)
+                .map(|(received, twice)| received.saturating_sub(twice.min(full)));
         }
         if kind == TesterKind::Inject {
             // The port has not seen them.
@@ -364,6 +368,8 @@ enum Cost {
     Told { ns: u64, frames: u64 },
     /// Nanoseconds in soft interrupts of all processors.
     Softirq(u64),
+    /// The kernel did not say.
+    Untold,
 }
 
 /// Whether a program stands on the device's input. Frames of sockets have too little room in front
@@ -396,8 +402,8 @@ fn queues(change: &Change, mask: u64) -> Vec<Queue> {
         .map(|(cpu, frames)| Queue { name: format!("cpu{cpu}"), frames: *frames })
         .collect();
     let sum = own.iter().fold(0_u64, |sum, queue| sum.saturating_add(queue.frames));
-    let most = BESIDE * change.received as f64;
-    if sum.abs_diff(change.received) as f64 <= most { own } else { Vec::new() }
+    let is_ours = |received: u64| sum.abs_diff(received) as f64 <= BESIDE * received as f64;
+    if change.received.is_some_and(is_ours) { own } else { Vec::new() }
 }
 
 /// What the device forwarded and dropped, its own router's drops included.
@@ -410,7 +416,7 @@ fn forwarded(mut change: Change, ended: Option<Ended>) -> Change {
         let full = change.drops.entry("port0.rx_dropped".to_owned()).or_default();
         let twice = ended.unread.min(*full);
         *full -= twice;
-        change.received -= twice.min(change.received);
+        change.received = change.received.map(|received| received.saturating_sub(twice));
         change.drops.retain(|_, count| *count > 0);
     }
     change.drops.extend(ended.drops);
@@ -421,8 +427,12 @@ fn forwarded(mut change: Change, ended: Option<Ended>) -> Change {
 /// interfaces that have just come up). Those that the tester saw explain what the device sent beyond
 /// the test traffic (some of them came before it was counted); so do those that it sent when the
 /// tester had gone, beyond all that it had received.
-fn own_frames((device_received, device_sent): (u64, u64), received: u64, strays: u64) -> u64 {
-    let unseen = device_sent.saturating_sub(device_received);
+fn own_frames(
+    (device_received, device_sent): (Option<u64>, u64),
+    received: u64,
+    strays: u64,
+) -> u64 {
+    let unseen = device_received.map_or(0, |received| device_sent.saturating_sub(received));
     strays.max(unseen).min(device_sent.saturating_sub(received))
 }
 
@@ -454,7 +464,7 @@ fn measured(sent: Sent, change: Change, settings: &LinuxSettings, cost: Cost) ->
     // Rules and programs drop without a counter of the kernel's: what is missing is theirs. With
     // neither of them everything must be accounted for, or the trial fails.
     let counted: u64 = drops.values().sum();
-    let missing = change.received.saturating_sub(device_sent + counted);
+    let missing = change.received.map_or(0, |n| n.saturating_sub(device_sent + counted));
     if missing > 0 && (settings.rules.is_some() || settings.xdp != Xdp::None) {
         drops.insert("rules or program".to_owned(), missing);
     }
@@ -464,7 +474,7 @@ fn measured(sent: Sent, change: Change, settings: &LinuxSettings, cost: Cost) ->
         sent: Some(sent.sent),
         received: sent.received,
         flows_seen: Some(sent.flows_seen),
-        device_received: Some(change.received),
+        device_received: change.received,
         device_sent: Some(device_sent),
         drops: Some(drops),
         checks: Some(sent.checks),
@@ -488,6 +498,7 @@ fn measured(sent: Sent, change: Change, settings: &LinuxSettings, cost: Cost) ->
     }
     match cost {
         Cost::Stamped(ns) => measured.busy = Some(Busy { ns, frames: sent.sent }),
+        Cost::Untold => whole(&mut measured),
         Cost::Told { ns, frames } => {
             measured.busy = Some(Busy { ns, frames });
             whole(&mut measured);

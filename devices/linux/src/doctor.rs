@@ -11,8 +11,17 @@ const CAPABILITIES: [(&str, u32); 4] =
     [("CAP_SYS_ADMIN", 21), ("CAP_NET_ADMIN", 12), ("CAP_NET_RAW", 13), ("CAP_BPF", 39)];
 
 pub(super) fn findings() -> Vec<Finding> {
-    vec![privileges(), namespaces(), live_frames(), af_xdp(), statistics()]
+    let programs = PROGRAMS.map(|(name, enables, remedy)| Finding::program(name, enables, remedy));
+    let tried = [privileges(), namespaces(), live_frames(), af_xdp(), statistics()];
+    tried.into_iter().chain(programs).collect()
 }
+
+/// Programs of other people: name, what it makes possible, how to get it.
+const PROGRAMS: [(&str, &str, &str); 3] = [
+    ("nft", "nftables rule sets as variants", "apt-get install nftables"),
+    ("ip", "looking at the namespaces of a run (ip netns)", "apt-get install iproute2"),
+    ("perf", "kernel flame graphs", "apt-get install linux-perf"),
+];
 
 fn privileges() -> Finding {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -215,14 +215,11 @@ impl Machines {
         for interval in &counts.intervals {
             (watch.on_interval)(interval);
         }
-        if change.pauses > 0 {
+        if let Some(pauses @ 1..) = change.pauses {
             return Err(RemoteError::failed(
                 FailureKind::TesterFailed,
                 DUT,
-                format!(
-                    "{} pause frames in the trial: flow control makes loss disappear",
-                    change.pauses
-                ),
+                format!("{pauses} pause frames in the trial: flow control makes loss disappear"),
                 "switch it off on both ends: ethtool -A PORT rx off tx off",
             ));
         }
@@ -257,17 +254,23 @@ impl Machines {
         }
         let after = self.read(is_stopped)?;
         let more = |port: usize| {
-            let received = |reading: &Reading| reading.ports.get(port).map_or(0, |p| p.received);
-            received(&after).saturating_sub(received(&before))
+            let received = |reading: &Reading| reading.ports.get(port)?.received;
+            dut::added(received(&before), received(&after))
         };
         let sent = counts.sent.unwrap_or(PROBE_FRAMES as u64);
         let half = sent / 2;
-        let what = if more(0) > half {
-            "frames reach its first port and none comes back: look at routes and neighbours"
-        } else if more(1) > half {
-            "frames arrive at its second port: the cables, or the ports in the file, are swapped"
-        } else {
-            "frames do not reach it: look at the cable of its first port and the sender's port"
+        let what = match (more(0), more(1)) {
+            (Some(first), _) if first > half => {
+                "frames reach its first port and none comes back: look at routes and neighbours"
+            }
+            (_, Some(second)) if second > half => {
+                "frames arrive at its second port: the cables, or the ports in the file, are \
+                 swapped"
+            }
+            (Some(_), Some(_)) => {
+                "frames do not reach it: look at the cable of its first port and the sender's port"
+            }
+            _ => "its ports do not count what they receive: look at cables, routes and neighbours",
         };
         let what = format!("of {sent} frames none came through; {what}");
         Err(RemoteError::failed(
@@ -290,9 +293,9 @@ fn measured(counts: Counts, change: dut::Change, generator_pps: Option<f64>) -> 
         flows_seen,
         checks,
         warnings,
-        device_received: Some(change.received),
-        device_sent: Some(change.sent),
-        drops: Some(change.drops),
+        device_received: change.received,
+        device_sent: change.sent,
+        drops: change.drops,
         ledger: Ledger::Within(tolerance),
         generator_pps,
         // On machines of their own.

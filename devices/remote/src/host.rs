@@ -5,11 +5,12 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
+use fwdlab_guard::digest;
 use fwdlab_results::FailureKind;
 
 use crate::ssh::{Master, Said, Shell, Way, quoted};
 use crate::testbed::{Host, System};
-use crate::{RemoteError, Result, digest};
+use crate::{RemoteError, Result};
 
 /// How long it may take to connect.
 const CONNECT: Duration = Duration::from_secs(15);

@@ -10,7 +10,6 @@
 #![deny(missing_docs)]
 
 mod device;
-mod digest;
 mod doctor;
 mod dut;
 mod error;

@@ -1,7 +1,6 @@
 //! The device: a boot for each trial.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -13,7 +12,6 @@ use fwdlab_experiment::{Experiment, Variant};
 use fwdlab_results::profile::Profiled;
 use fwdlab_results::{Family, Measured};
 use fwdlab_topology::NFTABLES;
-use sha2::{Digest, Sha256};
 
 use crate::boot::Boot;
 use crate::config::Needs;
@@ -218,9 +216,10 @@ impl Device for Boots {
 /// A file by its name and content.
 fn named(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().display().to_string();
-    let hash = fs::read(path).map(Sha256::digest).unwrap_or_default();
-    let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("{name} (SHA-256 {hash})")
+    match fwdlab_guard::digest::of_file(path) {
+        Ok(sum) => format!("{name} (SHA-256 {sum})"),
+        Err(error) => format!("{name} (unreadable: {error})"),
+    }
 }
 
 /// Says which samples these are.

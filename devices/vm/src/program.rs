@@ -26,11 +26,6 @@ const LIBRARY_DIRECTORIES: [&str; 7] = [
     "/usr/local/lib",
 ];
 
-/// Offsets in the header of a 64-bit ELF file: where section headers begin, how many there are,
-/// and which of them holds names.
-const SECTION_HEADERS: std::ops::Range<usize> = 0x28..0x30;
-const SECTION_COUNTS: std::ops::Range<usize> = 0x3c..0x40;
-
 /// Files by their absolute path in the guest.
 pub(super) type Files = BTreeMap<PathBuf, Vec<u8>>;
 
@@ -155,12 +150,17 @@ fn loaded_part(mut bytes: Vec<u8>, path: &Path) -> Result<Vec<u8>, VmError> {
     let loaded = segments.iter().filter(|segment| segment.p_type(LE) == elf::PT_LOAD);
     let end = loaded.map(|segment| segment.file_range(LE));
     let end = end.filter_map(|(at, length)| at.checked_add(length)).max().unwrap_or(0);
-    let headers_end = header.e_phoff.get(LE) + u64::from(header.e_phnum.get(LE)) * 56;
+    let headers = u64::from(header.e_phnum.get(LE)) * u64::from(header.e_phentsize.get(LE));
+    let headers_end = header.e_phoff.get(LE).saturating_add(headers);
     let end = usize::try_from(end.max(headers_end)).unwrap_or(usize::MAX);
-    if end < bytes.len() && bytes.len() >= SECTION_COUNTS.end {
-        bytes.truncate(end.max(SECTION_COUNTS.end));
-        bytes[SECTION_HEADERS].fill(0);
-        bytes[SECTION_COUNTS].fill(0);
+    if end < bytes.len() {
+        bytes.truncate(end.max(size_of::<Header>()));
+        // The headers of sections stood behind.
+        if let Ok((header, _)) = object::pod::from_bytes_mut::<Header>(&mut bytes) {
+            header.e_shoff.set(LE, 0);
+            header.e_shnum.set(LE, 0);
+            header.e_shstrndx.set(LE, elf::SHN_UNDEF);
+        }
     }
     Ok(bytes)
 }

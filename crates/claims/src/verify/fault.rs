@@ -228,6 +228,11 @@ pub enum Unchecked {
         /// Where it was looked for.
         file: PathBuf,
     },
+    /// Derived files that another build has drawn, and this one cannot.
+    Derived {
+        /// Their names in the directory.
+        files: Vec<String>,
+    },
 }
 
 impl fmt::Display for Unchecked {
@@ -260,6 +265,11 @@ impl fmt::Display for Unchecked {
                 "the experiment's SHA-256 covers a file that it names, and there is none at {}: put \
                  it there to have it checked",
                 file.display()
+            ),
+            Self::Derived { files } => write!(
+                f,
+                "{}: left out of this build; one with `--features full` draws and checks them",
+                files.join(", ")
             ),
         }
     }

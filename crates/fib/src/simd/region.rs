@@ -35,7 +35,7 @@ unsafe impl Sync for Region {}
 impl Region {
     /// At least `words` zeroed words of 64 bits, aligned to a cache line; `None` without memory.
     pub(crate) fn zeroed(words: usize) -> Option<Self> {
-        let layout = layout(words);
+        let layout = layout(words)?;
         let words = layout.size() / 8;
         if layout.size() >= HUGE_FROM_BYTES
             && let Some((start, mapped)) = sys::map(layout.size())
@@ -75,17 +75,20 @@ impl Drop for Region {
         match self.mapped {
             // SAFETY: mapped by `map` with this start and length, unmapped only here.
             Some((start, len)) => unsafe { sys::unmap(start, len) },
-            // SAFETY: allocated with this layout: `layout` rounds a rounded size to itself.
-            None => unsafe { dealloc(self.start.as_ptr(), layout(self.words)) },
+            None => {
+                let layout = layout(self.words).expect("invariant: it was allocated with it");
+                // SAFETY: allocated with this layout: `layout` rounds a rounded size to itself.
+                unsafe { dealloc(self.start.as_ptr(), layout) };
+            }
         }
     }
 }
 
-/// Size and alignment for `words`, rounded up to whole cache lines; at most `isize::MAX` bytes.
-fn layout(words: usize) -> Layout {
-    let lines = words.div_ceil(LINE_WORDS).clamp(1, isize::MAX as usize / LINE_BYTES / 2);
-    Layout::from_size_align(lines * LINE_BYTES, LINE_BYTES)
-        .expect("invariant: a power of two and a size below the limit")
+/// Size and alignment for `words`, rounded up to whole cache lines; `None` for more than a machine
+/// can address. Never less than was asked for: lookups do not check again.
+fn layout(words: usize) -> Option<Layout> {
+    let bytes = words.div_ceil(LINE_WORDS).max(1).checked_mul(LINE_BYTES)?;
+    Layout::from_size_align(bytes, LINE_BYTES).ok()
 }
 
 /// Large mappings: only the pages that are written cost memory, and those are huge pages.
@@ -150,6 +153,17 @@ mod tests {
             region.quarters()[0].store(9, Relaxed);
             assert_eq!(region.quarters()[0].load(Relaxed), 9);
             assert_eq!(region.halves().len(), 2 * region.words().len());
+        }
+    }
+
+    #[test]
+    fn a_region_is_never_smaller_than_was_asked_for() {
+        for words in [1, 9, 1000, 1 << 18, isize::MAX as usize / 64, isize::MAX as usize / 8 - 7] {
+            let bytes = layout(words).map(|layout| layout.size());
+            assert!(bytes.is_some_and(|bytes| bytes >= words * 8), "{words} words");
+        }
+        for words in [isize::MAX as usize / 8 + 1, usize::MAX / 8, usize::MAX] {
+            assert!(Region::zeroed(words).is_none(), "{words} words");
         }
     }
 }

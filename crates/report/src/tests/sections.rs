@@ -1,6 +1,7 @@
 //! The one list of sections: what stands in it stands in the renderings.
 
 use super::super::block::{Block, Item};
+use super::super::build::Build;
 use super::super::render::{Report, extras};
 use super::super::sections::{
     COMMIT, GITHUB, PAGE, Place, README, Rendering, SECTIONS, Section, TERMINAL,
@@ -31,7 +32,7 @@ impl Made {
         let mut claims = claims(&results).unwrap();
         // the samples are written without a chain
         claims.setting.journal_sha256 = Some("5e".repeat(32));
-        let extras = extras(&results, &claims).unwrap();
+        let extras = extras(&results, &claims, Build::THIS).unwrap();
         Self { results, claims, extras, _dir: dir }
     }
 

@@ -9,10 +9,9 @@ mod tests;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use fwdlab_guard::input;
+use fwdlab_guard::{digest, input};
 use serde::{Deserialize, Serialize};
 
-use crate::digest;
 use crate::journal::write_whole;
 use crate::{Error, Result};
 
@@ -27,7 +26,7 @@ pub use crate::read::ENVIRONMENT_FILE;
 pub fn sha256(dir: &Path) -> Result<Option<String>> {
     let path = dir.join(ENVIRONMENT_FILE);
     match input::bytes(&path, crate::MOST_TEXT_BYTES) {
-        Ok(bytes) => Ok(Some(digest::sha256(&bytes))),
+        Ok(bytes) => Ok(Some(digest::of(&bytes))),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Error::io("read", &path)(error)),
     }

@@ -6,10 +6,9 @@
 use std::io;
 use std::path::Path;
 
-use fwdlab_guard::input;
+use fwdlab_guard::{digest, input};
 use serde::Deserialize;
 
-use crate::digest::sha256;
 use crate::{EXPERIMENT_FILE, Error, JOURNAL_FILE, JournalText, Result};
 
 /// Whether the lines of a journal follow from each other.
@@ -60,7 +59,7 @@ impl Chain {
             if carries.as_deref() != Some(wanted.as_str()) {
                 return Ok(Self::Broken { line: index + 1, carries, wanted });
             }
-            wanted = sha256(line);
+            wanted = digest::of(line);
         }
         Ok(Self::Whole { last: wanted })
     }
@@ -86,7 +85,7 @@ fn carried(line: &[u8]) -> Option<String> {
 
 /// Where the chain begins: the SHA-256 of the experiment file, of nothing when it is gone.
 fn experiment(dir: &Path) -> Result<String> {
-    Ok(sha256(&read_or_nothing(&dir.join(EXPERIMENT_FILE))?))
+    Ok(digest::of(&read_or_nothing(&dir.join(EXPERIMENT_FILE))?))
 }
 
 fn read_or_nothing(path: &Path) -> Result<Vec<u8>> {
@@ -128,7 +127,7 @@ impl Seal {
         let Some(seal) = carries else { return Self::Absent };
         let Some(rest) = line.strip_suffix(sealing(seal).as_bytes()) else { return Self::Broken };
         let whole = [rest, b"}"].concat();
-        if sha256(&whole) == seal { Self::Whole } else { Self::Broken }
+        if digest::of(&whole) == seal { Self::Whole } else { Self::Broken }
     }
 }
 
@@ -146,7 +145,7 @@ fn sealing(seal: &str) -> String {
 
 /// Puts a hash of itself into an encoded record.
 pub(crate) fn put_seal(line: &mut Vec<u8>) {
-    let seal = sha256(line);
+    let seal = digest::of(line);
     let closing = line.pop();
     debug_assert_eq!(closing, Some(b'}'), "a record is an object");
     line.extend_from_slice(sealing(&seal).as_bytes());

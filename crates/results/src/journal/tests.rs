@@ -1,6 +1,8 @@
 use std::fs;
 use std::time::{Duration, UNIX_EPOCH};
 
+use fwdlab_guard::digest;
+
 use super::*;
 use crate::Error;
 use crate::samples::{campaign, trial};
@@ -161,11 +163,11 @@ fn put(dir: &std::path::Path, lines: &[String]) {
 #[test]
 fn each_record_carries_the_hash_of_the_line_before() {
     let (dir, lines) = chained();
-    let mut before = crate::digest::sha256(EXPERIMENT.as_bytes());
+    let mut before = digest::of(EXPERIMENT.as_bytes());
     for line in &lines {
         let value: serde_json::Value = serde_json::from_str(line).unwrap();
         assert_eq!(value["after"], before.as_str());
-        before = crate::digest::sha256(line.as_bytes());
+        before = digest::of(line.as_bytes());
     }
     assert_eq!(Chain::read(dir.path()).unwrap().last(), Some(before.as_str()));
     // It goes on after a stop.

@@ -7,12 +7,11 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use fwdlab_guard::{Folder, Refused, input, patiently};
+use fwdlab_guard::{Folder, Refused, digest, input, patiently};
 use nix::fcntl::OFlag;
 
 use super::chain::{self, Chain};
 use super::utc_stamp;
-use crate::digest::sha256;
 use crate::read::ENVIRONMENT_FILE;
 use crate::{
     Campaign, EXPERIMENT_FILE, Finished, JOURNAL_FILE, JournalText, Record, Results, Resumed,
@@ -65,7 +64,7 @@ impl Journal {
         }
         journal.set_torn_aside(&text)?;
         journal.planned = campaign.trials.iter().cloned().collect();
-        journal.after = Some(sha256(experiment.as_bytes()));
+        journal.after = Some(digest::of(experiment.as_bytes()));
         journal
             .begin(campaign, experiment, environment)
             .inspect_err(|_| journal.undo_create(is_new))?;
@@ -207,7 +206,7 @@ impl Journal {
         let mut campaign = campaign.clone();
         if let Some(environment) = environment {
             write_whole(&self.dir.join(ENVIRONMENT_FILE), environment)?;
-            campaign.environment_sha256 = Some(sha256(environment));
+            campaign.environment_sha256 = Some(digest::of(environment));
         }
         self.write_line(&Record::Campaign(Box::new(campaign)))?;
         sync_dir(&self.dir)
@@ -294,7 +293,7 @@ impl Journal {
             if matches!(record, Record::Finished(_)) {
                 chain::put_seal(&mut line);
             }
-            next = Some(sha256(&line));
+            next = Some(digest::of(&line));
         }
         line.push(b'\n');
         self.check()?;

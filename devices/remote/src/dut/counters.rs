@@ -51,29 +51,30 @@ pub struct PortReading {
     pub speed: String,
     /// How often its link changed, where the system counts that.
     pub carrier_changes: Option<u64>,
-    /// Frames received, those that it had no room for included.
-    pub received: u64,
+    /// Frames received, those that it had no room for included; this and what follows where the
+    /// system says it.
+    pub received: Option<u64>,
     /// Of these, such as it had no room for.
-    pub missed: u64,
+    pub missed: Option<u64>,
     /// Frames sent.
-    pub sent: u64,
+    pub sent: Option<u64>,
     /// Frames that it was to send and could not.
-    pub refused: u64,
-    /// Pause frames, where the driver counts them.
+    pub refused: Option<u64>,
+    /// Pause frames, which some drivers count.
     pub pauses: Option<u64>,
 }
 
 /// What happened between two readings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Change {
-    /// Frames that the first port received.
-    pub received: u64,
-    /// Frames that the second port sent.
-    pub sent: u64,
-    /// Frames dropped, by reason.
-    pub drops: BTreeMap<String, u64>,
-    /// Pause frames on any port.
-    pub pauses: u64,
+    /// Frames that the first port received, where that was counted.
+    pub received: Option<u64>,
+    /// Frames that the second port sent, where that was counted.
+    pub sent: Option<u64>,
+    /// Frames dropped, by reason; `None` where ports do not count all of theirs.
+    pub drops: Option<BTreeMap<String, u64>>,
+    /// Pause frames on any port that counts them.
+    pub pauses: Option<u64>,
 }
 
 /// Reads everything, by one command.
@@ -120,35 +121,47 @@ fn linux(ports: &[TestPort]) -> String {
 
 fn of_linux(said: &str, ports: &[TestPort]) -> Reading {
     let mut values: BTreeMap<&str, &str> = BTreeMap::new();
-    let mut pauses: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut pauses: BTreeMap<&str, Option<u64>> = BTreeMap::new();
     let mut net = Vec::new();
     for line in said.lines() {
         let (key, value) = line.split_once(' ').unwrap_or((line, ""));
         match key.strip_suffix(".pause") {
             _ if key == "net" => net.push(value),
-            Some(port) => *pauses.entry(port).or_default() += value.trim().parse().unwrap_or(0),
+            Some(port) => {
+                let sum = pauses.entry(port).or_insert(Some(0));
+                *sum = both(*sum, value.trim().parse().ok());
+            }
             None => drop(values.insert(key, value.trim())),
         }
     }
     let text = |key: &str| values.get(key).copied().unwrap_or_default().to_owned();
     let port = |TestPort { name, .. }: &TestPort| {
         let value = |key: &str| text(&format!("{name}.{key}"));
-        let number = |key: &str| value(&format!("statistics/{key}")).parse::<u64>().unwrap_or(0);
-        let missed = number("rx_dropped") + number("rx_missed_errors");
+        let number = |key: &str| value(&format!("statistics/{key}")).parse::<u64>().ok();
         PortReading {
             mac: value("address"),
             has_carrier: value("carrier") == "1",
             speed: value("speed"),
             carrier_changes: value("carrier_changes").parse().ok(),
-            received: number("rx_packets") + number("rx_missed_errors"),
-            missed,
+            received: both(number("rx_packets"), number("rx_missed_errors")),
+            missed: both(number("rx_dropped"), number("rx_missed_errors")),
             sent: number("tx_packets"),
-            refused: number("tx_dropped") + number("tx_errors"),
-            pauses: pauses.get(name.as_str()).copied(),
+            refused: both(number("tx_dropped"), number("tx_errors")),
+            pauses: pauses.get(name.as_str()).copied().flatten(),
         }
     };
     let ports = ports.iter().map(port).collect();
     Reading { boot: text("boot"), kernel: text("kernel"), ports, drops: drops(&net) }
+}
+
+/// The sum of two counters; `None` without one of them.
+fn both(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+    a.zip(b).map(|(a, b)| a.saturating_add(b))
+}
+
+/// What was added to a counter; `None` when it was not read before and after.
+pub fn added(before: Option<u64>, after: Option<u64>) -> Option<u64> {
+    before.zip(after).map(|(before, after)| after.saturating_sub(before))
 }
 
 /// Counters of /proc/net/snmp and netstat, which hold a line of names and one of numbers for each
@@ -157,7 +170,7 @@ fn drops(lines: &[&str]) -> BTreeMap<String, u64> {
     let mut found = BTreeMap::new();
     let mut keep = |name: String, value: &str| {
         if DROPS.contains(&name.as_str()) {
-            found.insert(name, value.parse().unwrap_or(0));
+            found.extend(value.parse().ok().map(|value| (name, value)));
         }
     };
     let mut names: Option<(&str, Vec<&str>)> = None;
@@ -209,17 +222,17 @@ fn of_freebsd(said: &str, ports: &[TestPort]) -> Reading {
         let counts = value(&format!("{name}.net"));
         let words: Vec<&str> = counts.split_whitespace().collect();
         // Name Mtu Network Address Ipkts Ierrs Idrop Ibytes Opkts Oerrs Obytes Coll Drop
-        let number = |at: usize| words.get(at).and_then(|word| word.parse().ok()).unwrap_or(0);
-        let missed = number(5) + number(6);
+        let number = |at: usize| words.get(at).and_then(|word| word.parse().ok());
+        let missed = both(number(5), number(6));
         PortReading {
             mac: after("ether ").unwrap_or_default().to_owned(),
             has_carrier: shown.contains("status: active"),
             speed: speed.unwrap_or_default().to_owned(),
             carrier_changes: None,
-            received: number(4) + missed,
+            received: both(number(4), missed),
             missed,
             sent: number(8),
-            refused: number(9) + number(12),
+            refused: both(number(9), number(12)),
             pauses: None,
         }
     };
@@ -250,32 +263,35 @@ pub fn change(role: &'static str, before: &Reading, after: &Reading) -> Result<C
                 "look at cables and speeds",
             ));
         }
-        let pauses = now.pauses.zip(then.pauses).map(|(now, then)| now.saturating_sub(then));
-        change.pauses += pauses.unwrap_or(0);
-    }
-    for (reason, count) in &after.drops {
-        let more = count.saturating_sub(before.drops.get(reason).copied().unwrap_or(0));
-        if more > 0 {
-            change.drops.insert(reason.clone(), more);
-        }
+        change.pauses = match (change.pauses, added(then.pauses, now.pauses)) {
+            (Some(others), Some(pauses)) => Some(others + pauses),
+            (others, pauses) => others.or(pauses),
+        };
     }
     if let ([first, second], [first_then, second_then]) = (&after.ports[..], &before.ports[..]) {
-        change.received = first.received.saturating_sub(first_then.received);
-        change.sent = second.sent.saturating_sub(second_then.sent);
-        let missed = first.missed.saturating_sub(first_then.missed);
-        let refused = second.refused.saturating_sub(second_then.refused);
-        for (reason, count) in
-            [("no room at the first port", missed), ("no room at the second port", refused)]
-        {
-            if count > 0 {
-                change.drops.insert(reason.to_owned(), count);
-            }
-        }
+        change.received = added(first_then.received, first.received);
+        change.sent = added(second_then.sent, second.sent);
+        let missed = added(first_then.missed, first.missed);
+        let refused = added(second_then.refused, second.refused);
+        change.drops = missed.zip(refused).map(|(missed, refused)| {
+            let ports =
+                [("no room at the first port", missed), ("no room at the second port", refused)];
+            let ports = ports.map(|(reason, count)| (reason.to_owned(), count));
+            let ip = after.drops.iter().filter_map(|(reason, count)| {
+                let more = added(before.drops.get(reason).copied(), Some(*count))?;
+                Some((reason.clone(), more))
+            });
+            ip.chain(ports).filter(|(_, count)| *count > 0).collect()
+        });
     }
-    let known: u64 = change.drops.values().sum();
-    let lost = change.received.saturating_sub(change.sent);
-    if lost > known {
-        change.drops.insert("elsewhere".to_owned(), lost - known);
+    if let (Some(received), Some(sent), Some(drops)) =
+        (change.received, change.sent, &mut change.drops)
+    {
+        let known: u64 = drops.values().sum();
+        let lost = received.saturating_sub(sent);
+        if lost > known {
+            drops.insert("elsewhere".to_owned(), lost - known);
+        }
     }
     Ok(change)
 }
@@ -302,9 +318,9 @@ mod tests {
         let reading = of_linux(said, &ports());
         assert_eq!((reading.boot.as_str(), reading.kernel.as_str()), ("11-22", "6.1.0"));
         let first = &reading.ports[0];
-        assert_eq!((first.received, first.missed, first.pauses), (105, 7, Some(7)));
+        assert_eq!((first.received, first.missed, first.pauses), (Some(105), Some(7), Some(7)));
         assert!(first.has_carrier && !reading.ports[1].has_carrier);
-        assert_eq!(reading.ports[1].sent, 90);
+        assert_eq!(reading.ports[1].sent, Some(90));
         assert_eq!(reading.drops["Ip.InHdrErrors"], 7);
         assert_eq!(reading.drops["Ip6InNoRoutes"], 9);
     }
@@ -319,7 +335,51 @@ mod tests {
         let port = &reading.ports[0];
         assert_eq!(port.mac, "02:00:00:00:00:01");
         assert_eq!((port.speed.as_str(), port.has_carrier), ("1000baseT", true));
-        assert_eq!((port.received, port.missed, port.sent, port.refused), (107, 7, 90, 3));
+        let counted = [port.received, port.missed, port.sent, port.refused];
+        assert_eq!(counted, [107, 7, 90, 3].map(Some));
+    }
+
+    #[test]
+    fn what_a_port_does_not_say_is_absent_and_not_0() {
+        let said = "igb1.carrier 1\nigb1.statistics/rx_packets 100\n\
+            igb1.statistics/rx_missed_errors \nigb1.statistics/tx_packets many\nigb1.pause 4\n\
+            igb1.pause ?\nigb2.statistics/tx_packets 9\nnet Ip: InHdrErrors InDiscards\n\
+            net Ip: - 7\n";
+        let reading = of_linux(said, &ports());
+        let first = &reading.ports[0];
+        let counted = [first.received, first.missed, first.sent, first.refused, first.pauses];
+        assert_eq!(counted, [None; 5]);
+        assert_eq!(reading.ports[1].sent, Some(9));
+        assert_eq!(reading.drops, BTreeMap::from([("Ip.InDiscards".to_owned(), 7)]));
+        let said = "igb1.net igb1 1500 <Link#2> 02:00:00:00:00:01 100 3 - 6400 90 1 5760\n";
+        let port = &of_freebsd(said, &ports()[..1]).ports[0];
+        let counted = [port.received, port.missed, port.sent, port.refused];
+        assert_eq!(counted, [None, None, Some(90), None]);
+    }
+
+    #[test]
+    fn changes_of_absent_counters_are_absent() {
+        let reading = |received, sent, missed, drops: &[(&str, u64)]| {
+            let port = PortReading { has_carrier: true, ..PortReading::default() };
+            Reading {
+                ports: vec![
+                    PortReading { received, missed, ..port.clone() },
+                    PortReading { sent, refused: Some(0), ..port },
+                ],
+                drops: drops.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect(),
+                ..Reading::default()
+            }
+        };
+        let of = |before, after| change("dut", &before, &after).expect("a change");
+        let ip = [("Ip.InDiscards", 9)];
+        let found =
+            of(reading(None, Some(1), None, &ip), reading(Some(100), Some(91), Some(5), &ip));
+        assert_eq!((found.received, found.sent, found.drops), (None, Some(90), None));
+        assert_eq!(found.pauses, None, "no port counts them");
+        // What was not counted before says nothing, and what is unknown is not "elsewhere".
+        let found = of(reading(None, Some(1), Some(0), &[]), reading(None, Some(91), Some(5), &ip));
+        let drops = BTreeMap::from([("no room at the first port".to_owned(), 5)]);
+        assert_eq!(found.drops, Some(drops));
     }
 
     #[test]
@@ -329,17 +389,24 @@ mod tests {
             ports: vec![
                 PortReading {
                     has_carrier: true,
-                    received,
+                    received: Some(received),
+                    missed: Some(0),
                     carrier_changes: Some(changes),
                     ..PortReading::default()
                 },
-                PortReading { has_carrier: true, sent, ..PortReading::default() },
+                PortReading {
+                    has_carrier: true,
+                    sent: Some(sent),
+                    refused: Some(0),
+                    ..PortReading::default()
+                },
             ],
             ..Reading::default()
         };
         let before = reading("a", 10, 10, 1);
         let found = change("dut", &before, &reading("a", 110, 100, 1)).expect("a change");
-        assert_eq!((found.received, found.sent, found.drops["elsewhere"]), (100, 90, 10));
+        assert_eq!((found.received, found.sent), (Some(100), Some(90)));
+        assert_eq!(found.drops.expect("counted")["elsewhere"], 10);
         let kind = |after: &Reading| change("dut", &before, after).expect_err("broken").kind();
         assert_eq!(kind(&reading("b", 110, 110, 1)), Some(FailureKind::DutRebooted));
         assert_eq!(kind(&reading("a", 110, 110, 3)), Some(FailureKind::LinkLost));

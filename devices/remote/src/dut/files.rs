@@ -6,12 +6,13 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use fwdlab_guard::digest;
 use fwdlab_results::FailureKind;
 
 use crate::host::Connected;
 use crate::ssh::quoted;
 use crate::testbed::System;
-use crate::{RemoteError, Result, digest};
+use crate::{RemoteError, Result};
 
 /// The files of a directory, by their paths on the device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

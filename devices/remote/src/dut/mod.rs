@@ -5,7 +5,7 @@ mod files;
 mod network;
 mod sysctl;
 
-pub use counters::{Change, Reading, change, read};
+pub use counters::{Change, Reading, added, change, read};
 pub use files::{Configuration, restore_and_place};
 pub use network::Routes;
 pub use sysctl::set_all;

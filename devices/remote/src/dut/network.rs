@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use fwdlab_experiment::Experiment;
+use fwdlab_guard::digest;
 use fwdlab_results::{FailureKind, Family};
 
 use crate::host::Connected;
 use crate::testbed::Testbed;
-use crate::{RemoteError, Result, digest};
+use crate::{RemoteError, Result};
 
 /// The number by which our routes are known (rtnetlink(7): protocols from 5 on are free).
 const PROTOCOL: u8 = 177;

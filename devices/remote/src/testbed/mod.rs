@@ -8,9 +8,9 @@ mod read;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use fwdlab_guard::digest;
 use fwdlab_results::TestbedMark;
 use fwdlab_wire::MacAddr;
-use sha2::{Digest, Sha256};
 
 /// Names of the roles: what messages and results call the hosts.
 pub const DUT: &str = "dut";
@@ -204,7 +204,7 @@ impl Testbed {
             }
             text.push('\n');
         }
-        let fingerprint = crate::digest::hexadecimal(&Sha256::digest(text.as_bytes()));
+        let fingerprint = digest::of(text.as_bytes());
         TestbedMark { name: self.name.clone(), fingerprint }
     }
 }

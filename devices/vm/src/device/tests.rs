@@ -5,6 +5,7 @@ use crate::counts::prove_rules;
 use fwdlab_agent::channel::{Pass, Sample};
 use fwdlab_results::Interval;
 use fwdlab_topology::RuleSet;
+use std::fs;
 
 fn pass(ns: u64, received: u64) -> Pass {
     // The first interval is slow, as the first one is.
