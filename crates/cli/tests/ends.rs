@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use fwdlab_guard::digest;
 use fwdlab_results::Results;
 use lab::{EXPERIMENT, Lab, ids, text};
 
@@ -199,6 +200,25 @@ fn a_journal_that_is_cut_while_a_run_goes_on_is_not_written_to() {
     assert_eq!(file.metadata().expect("a file").len(), 100);
 }
 
+/// Puts the hash of this environment into the campaign's record, and with it every hash behind, as if
+/// all had been recorded on another machine.
+fn record_environment(dir: &Path, environment: &str) {
+    let path = dir.join("trials.jsonl");
+    let journal = fs::read_to_string(&path).expect("a journal");
+    let head: serde_json::Value =
+        serde_json::from_str(journal.lines().next().expect("a campaign")).expect("JSON");
+    let mut was = head["environment_sha256"].as_str().expect("a hash").to_owned();
+    let mut is = digest::of(environment.as_bytes());
+    let mut forged = String::new();
+    for line in journal.split_inclusive('\n') {
+        let new = line.replace(&was, &is);
+        was = digest::of(line.trim_end().as_bytes());
+        is = digest::of(new.trim_end().as_bytes());
+        forged.push_str(&new);
+    }
+    fs::write(path, forged).expect("a writable file");
+}
+
 #[test]
 fn another_machine_at_resume_is_a_record_and_a_warning_in_the_report() {
     let lab = Lab::new(&EXPERIMENT.replace("blocks = 3", "blocks = 30"));
@@ -209,7 +229,13 @@ fn another_machine_at_resume_is_a_record_and_a_warning_in_the_report() {
     let environment = fs::read_to_string(&path).expect("an environment");
     let mut environment: serde_json::Value = serde_json::from_str(&environment).expect("JSON");
     environment["kernel"]["release"] = "4.4.0-other".into();
-    fs::write(&path, environment.to_string()).expect("a writable file");
+    let environment = environment.to_string();
+    fs::write(&path, &environment).expect("a writable file");
+    // Edited alone it is another campaign's.
+    let refused = lab.fwdlab(&["run", "short.toml", "-o", "out"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
+    assert!(text(&refused.stderr).contains("environment.json"), "{}", text(&refused.stderr));
+    record_environment(&lab.path("out"), &environment);
     let mut child = lab
         .command(&["run", "short.toml", "-o", "out"])
         .stdout(Stdio::null())
