@@ -6,9 +6,11 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::build::Build;
+use super::build::{Build, FIGURES};
 use super::notes::Notes;
+use super::profile::Profiles;
 use super::{ReportError, flame, render};
+use fwdlab_claims::Claims;
 use fwdlab_claims::verify::{Fault, Unchecked, verify};
 use fwdlab_guard::input;
 use fwdlab_results::{
@@ -106,7 +108,7 @@ pub(super) fn check_by(results: &Results, build: Build) -> Result<Vec<Difference
     let mut found: Vec<Difference> = faults.into_iter().map(Difference::Journal).collect();
     let claims = render::claims(results)?;
     let files = render::files(results, &claims, build)?;
-    let mut known = build.left_out(results, &claims)?;
+    let mut known = left_out(build, results, &claims)?;
     known.extend(DATA.map(str::to_owned));
     let kept = results.campaign.inputs.keys().map(|named| kept_input(named));
     known.extend(kept.map(|file| file.to_string_lossy().into_owned()));
@@ -144,7 +146,7 @@ pub fn unchecked(results: &Results) -> Result<Vec<Unchecked>, ReportError> {
 /// [`unchecked`] by another build.
 pub(super) fn unchecked_by(results: &Results, build: Build) -> Result<Vec<Unchecked>, ReportError> {
     let mut unchecked = verify(results)?.unchecked;
-    let left_out = build.left_out(results, &render::claims(results)?)?.into_iter();
+    let left_out = left_out(build, results, &render::claims(results)?)?.into_iter();
     let files: Vec<String> = left_out.filter(|name| results.dir.join(name).exists()).collect();
     if !files.is_empty() {
         unchecked.push(Unchecked::Derived { files });
@@ -264,4 +266,20 @@ fn shortened(line: Option<&str>) -> String {
     let mut text: String = line.chars().take(MOST).collect();
     text.push_str("...");
     text
+}
+
+/// Names of the files that a build does not draw, and that others may have put beside the journal.
+fn left_out(
+    build: Build,
+    results: &Results,
+    claims: &Claims,
+) -> Result<BTreeSet<String>, ReportError> {
+    let mut names = BTreeSet::new();
+    if !build.draws_pictures {
+        names.extend(FIGURES.map(|name| format!("{name}.png")));
+    }
+    if !build.draws_flames {
+        names.extend(flame::files(claims, &Profiles::read(&results.dir, &claims.cells)?));
+    }
+    Ok(names)
 }
