@@ -238,9 +238,10 @@ fn known(claims: &Claims) -> Vec<Known> {
 }
 
 /// Units in the text, the longest first, with their scale.
-const UNITS: [(&str, Kind, f64); 12] = [
+const UNITS: [(&str, Kind, f64); 13] = [
     ("million frames/s", Kind::Rate, 1e6),
     ("nanoseconds", Kind::Nanoseconds, 1.0),
+    ("instructions", Kind::Nanoseconds, 1.0),
     ("ns/frame", Kind::Nanoseconds, 1.0),
     ("per cent", Kind::Percent, 1.0),
     ("frames/s", Kind::Rate, 1.0),
