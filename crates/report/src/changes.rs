@@ -59,8 +59,8 @@ struct Change {
     folded: Vec<String>,
     /// As they are printed.
     costs: [f64; 2],
-    /// Half the width of the change's interval.
-    half: f64,
+    /// Where the change lies, before rounding.
+    interval: [f64; 2],
 }
 
 impl Change {
@@ -116,12 +116,14 @@ impl Changes {
             .map(|(own, step)| {
                 let variance = |k: usize| own.samples[k].max(1) as f64 / per_unit[k].powi(2);
                 let z = normal_quantile(1.0 - step.alpha / 2.0);
+                let half = z * (variance(0) + variance(1)).sqrt();
+                let exact = [0, 1].map(|k| own.samples[k] as f64 / per_unit[k]);
+                let change = exact[1] - exact[0];
                 Change {
                     name: own.name.clone(),
                     folded: own.folded.clone(),
-                    costs: [0, 1]
-                        .map(|k| rounded(own.samples[k] as f64 / per_unit[k], costs.is_some())),
-                    half: z * (variance(0) + variance(1)).sqrt(),
+                    costs: exact.map(|cost| rounded(cost, costs.is_some())),
+                    interval: [change - half, change + half],
                 }
             })
             .collect();
@@ -188,7 +190,7 @@ impl Changes {
         };
         for own in &self.rows {
             left = [0, 1].map(|k| self.rounded(left[k] - own.costs[k]));
-            let [low, high] = [-own.half, own.half].map(|half| self.signed(own.change() + half));
+            let [low, high] = own.interval.map(|end| self.signed(end));
             row(own.name.clone(), own.costs, format!("[{low}, {high}]"));
         }
         let others = units::plural(self.others, "other function");
