@@ -11,6 +11,7 @@ mod fuzz;
 mod history;
 mod layers;
 mod modules;
+mod names;
 mod paths;
 mod readme;
 mod seeds;

@@ -44,7 +44,7 @@ const FLOW_INET: Range<usize> = 26..38;
 const FLOW_INET6: Range<usize> = 22..58;
 
 /// A destination that no interface has.
-const NOBODY: MacAddr = MacAddr([2, 0, 0, 0, 0, 0xff]);
+const NOBODY: MacAddr = MacAddr::numbered(0xff);
 
 /// The tester alone.
 pub(super) fn null(task: &Task, network: &Network) -> Result<Pass> {

@@ -10,8 +10,8 @@ use fwdlab_traffic::{FlowSet, FrameSizes, Load, Outcome, Plan, Stream, Tester, T
 use super::Result;
 use super::network::{BY_CABLE, BY_DEVICE, Network};
 use crate::channel::{Pass, Sample};
+use crate::task::GuestClock;
 use crate::task::Task;
-use crate::task::VmClock;
 use fwdlab_results::Checks;
 use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS};
 
@@ -112,10 +112,10 @@ enum GuestTime {
 }
 
 impl GuestTime {
-    fn new(clock: VmClock) -> Self {
+    fn new(clock: GuestClock) -> Self {
         match clock {
-            VmClock::Instructions => Self::Instructions,
-            VmClock::Wall => Self::Wall(Clock::new()),
+            GuestClock::Instructions => Self::Instructions,
+            GuestClock::Wall => Self::Wall(Clock::new()),
         }
     }
 }

@@ -13,7 +13,7 @@ use fwdlab_experiment::Experiment;
 use fwdlab_guard::Folder;
 use fwdlab_results::journal::utc_stamp;
 use fwdlab_results::profile::{LEAST_LOAD_SHARE, Profiled, Taken, folded};
-use fwdlab_results::{Results, Trial};
+use fwdlab_results::{Results, Trial, units};
 
 /// A profiled trial lasts at least this long, so that it holds some thousand samples.
 const LEAST_DURATION: Duration = Duration::from_secs(2);
@@ -131,10 +131,10 @@ impl Session<'_> {
         let rate = trial.rate_pps.unwrap_or(0.0);
         (rate < LEAST_LOAD_SHARE * median).then(|| {
             format!(
-                "the profiled trial forwarded {:.3} Mpps, the measured ones {:.3} Mpps: the report \
-                 refuses it; run `fwdlab profile` with a lower --frequency, or when nothing else runs",
-                rate / 1e6,
-                median / 1e6
+                "the profiled trial forwarded {}, the measured ones {}: the report refuses it; run \
+                 `fwdlab profile` with a lower --frequency, or when nothing else runs",
+                units::rate(rate),
+                units::rate(median)
             )
         })
     }

@@ -18,7 +18,6 @@ pub mod runs;
 pub mod saved;
 pub mod setting;
 pub mod settle;
-pub mod units;
 mod unlike;
 mod unresolved;
 pub mod verify;

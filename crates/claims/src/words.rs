@@ -9,7 +9,7 @@ use fwdlab_stats::validity::Finding;
 use fwdlab_stats::{Comparison, Confidence, Direction, Subject, Verdict};
 
 use crate::saved::Saved;
-use crate::units;
+use fwdlab_results::units;
 use fwdlab_results::{Family, Measure, Metric, Results};
 
 /// The verdict and what it says.

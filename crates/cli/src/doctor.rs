@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use fwdlab_device::Finding;
 
-use crate::{devices, features, output};
+use crate::{devices, features, ministat, output};
 
 /// Arguments of `fwdlab doctor`.
 #[derive(clap::Args)]
@@ -71,7 +71,7 @@ struct Seen {
 fn examine() -> anyhow::Result<Vec<Seen>> {
     let place = devices::place()?;
     let mut seen: Vec<Seen> = Vec::new();
-    for finding in doctor::examine() {
+    for finding in doctor::examine().into_iter().chain([ministat::finding()]) {
         seen.push(Seen { finding, by: Vec::new() });
     }
     for feature in features::left_out() {

@@ -236,9 +236,9 @@ fn order(one: &Point, other: &Point) -> Option<Ordering> {
 
 /// Eight hexadecimal digits of what an alert is about.
 fn id(series: &str, revision: &str) -> String {
-    use sha2::{Digest, Sha256};
-    let digest = Sha256::digest(format!("{series}\n{revision}"));
-    digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+    let mut digits = fwdlab_guard::digest::of(format!("{series}\n{revision}").as_bytes());
+    digits.truncate(8);
+    digits
 }
 
 #[cfg(test)]

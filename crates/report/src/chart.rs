@@ -4,8 +4,8 @@ use fwdlab_stats::Comparison;
 
 use fwdlab_claims::claim::{Cell, Claims, Spread, VerdictClaim};
 use fwdlab_claims::setting::{LINKS, line_rate};
-use fwdlab_claims::units;
 use fwdlab_figures::{Chart, Dot, Estimate, Forest, ForestRow, Group, LineRate, Series, Summary};
+use fwdlab_results::units;
 use fwdlab_results::{LimitedBy, Metric, Results, Trial};
 
 /// The chart of one of the two figures.

@@ -9,8 +9,8 @@ use super::ReportError;
 use super::build::Build;
 use super::profile::{Profile, Profiles};
 use fwdlab_claims::claim::{Cell, Claims, VerdictClaim};
-use fwdlab_claims::units;
 use fwdlab_figures::text_table::{Side, TextTable};
+use fwdlab_results::units;
 pub(crate) use job::Job;
 
 /// Most bytes that all flame graphs take inside the page.

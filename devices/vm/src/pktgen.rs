@@ -3,7 +3,7 @@
 //! says what was sent.
 
 use crate::settings::VmMachine;
-use fwdlab_agent::task::VmTester;
+use fwdlab_agent::task::GuestTester;
 use fwdlab_experiment::TrafficPlace;
 use fwdlab_experiment::problem::{Complaint, Findings};
 use fwdlab_experiment::{Endpoint, Traffic};
@@ -25,7 +25,7 @@ pub(super) fn abilities(
     placed: &[(Traffic, TrafficPlace)],
     findings: &mut Findings<'_>,
 ) {
-    if machine.tester != VmTester::Pktgen {
+    if machine.tester != GuestTester::Pktgen {
         return;
     }
     for (traffic, place) in placed {

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use fwdlab_agent::task::{VmClock, VmTester};
+use fwdlab_agent::task::{GuestClock, GuestTester};
 use fwdlab_experiment::Experiment;
 use fwdlab_experiment::fields::{Found, Section, nearest, reread};
 use fwdlab_experiment::problem::{Complaint, Findings};
@@ -16,9 +16,9 @@ use crate::freebsd;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VmMachine {
     /// What time is.
-    pub clock: VmClock,
+    pub clock: GuestClock,
     /// What sends.
-    pub tester: VmTester,
+    pub tester: GuestTester,
     /// Memory in MiB; `None` is what the guest's system needs.
     pub memory_mb: Option<u32>,
     /// How much of the host's processor time a guest may take without saying anything; `None`
@@ -28,7 +28,7 @@ pub struct VmMachine {
 
 impl Default for VmMachine {
     fn default() -> Self {
-        let (clock, tester) = (VmClock::default(), VmTester::default());
+        let (clock, tester) = (GuestClock::default(), GuestTester::default());
         Self { clock, tester, memory_mb: None, patience: None }
     }
 }
@@ -83,9 +83,10 @@ pub(super) fn check_word(word: &str) -> Result<(), Complaint> {
 /// Reads the table `[vm]`.
 pub(super) fn read_table(section: &mut Section<'_>, findings: &mut Findings<'_>) -> VmTable {
     let mut table = VmTable::default();
-    table.machine.clock = read_choice("clock", &VmClock::ALL, VmClock::name, (section, findings));
+    table.machine.clock =
+        read_choice("clock", &GuestClock::ALL, GuestClock::name, (section, findings));
     table.machine.tester =
-        read_choice("tester", &VmTester::ALL, VmTester::name, (section, findings));
+        read_choice("tester", &GuestTester::ALL, GuestTester::name, (section, findings));
     if let Some(found) = section.integer("memory_mb", 128..=1 << 20, findings) {
         table.machine.memory_mb = Some(found.value as u32);
     }

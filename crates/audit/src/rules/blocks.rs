@@ -6,11 +6,12 @@ use fwdlab_stats::distribution::t_critical;
 
 use crate::block::{Comparison, Set};
 use crate::context::{Context, Measured};
-use crate::figures::{Printer, percent, row_key};
+use crate::figures::{Printer, row_key};
 use crate::finding::{Findings, Rule, Severity, Text};
 use crate::label::Label;
 use crate::pair::Pair;
 use fwdlab_netbenches::name::family_word;
+use fwdlab_results::units;
 
 /// Rows, labels, arithmetic, counts and baselines of every block.
 pub fn check(context: &Context<'_>, findings: &mut Findings) {
@@ -186,7 +187,10 @@ fn contradiction(base: &Measured<'_>, set: &Measured<'_>, printed: &Comparison) 
     if let Some([shown, _]) = printed.percent
         && off(shown, difference * 100.0 / a.mean(), slack * 200.0 / a.mean().abs())
     {
-        return Some(format!("the averages above give {}", percent(difference * 100.0 / a.mean())));
+        return Some(format!(
+            "the averages above give {}",
+            units::exact_percent(difference * 100.0 / a.mean())
+        ));
     }
     if let Some(shown) = printed.pooled
         && off(shown, pooled, slack)
@@ -269,13 +273,13 @@ fn check_baseline(sets: &[Measured<'_>], findings: &mut Findings) {
                 format!(
                     "'{}' {} (against '{}')",
                     set.set.legend,
-                    percent(shown.mean_percent),
+                    units::exact_percent(shown.mean_percent),
                     base.set.legend
                 ),
                 format!(
                     "against its own baseline '{}' it is {} ± {:.2} %",
                     own.set.legend,
-                    percent(right.mean_percent),
+                    units::exact_percent(right.mean_percent),
                     right.half_width
                 ),
                 "compare each variant with the baseline of its own revision",

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use super::traffic::line_rate;
 use crate::context::Context;
 use crate::data::{DirData, GroupData};
-use crate::figures::{grouped, rate};
 use crate::finding::{Findings, Rule, Severity, Text};
 use crate::page::{Item, ItemKind};
 use fwdlab_netbenches::name::NamedFamily;
+use fwdlab_results::units;
 use fwdlab_sentence::agreement::{Agreement, agreement};
 use fwdlab_sentence::clause::quotes_earlier;
 use fwdlab_sentence::quantity::{Rate, flow_counts, frame_lengths, rates};
@@ -116,7 +116,7 @@ fn check_line_rate(
         line,
         Text::new(
             format!("'{}' in: {}", mention.text, item.text),
-            format!("the line rate for the smallest frames is {} frames/s", grouped(limit)),
+            format!("the line rate for the smallest frames is {} frames/s", units::whole(limit)),
             format!("write {right} instead of {}", mention.text),
         ),
     );
@@ -151,7 +151,7 @@ fn note_other_frames(
             format!("'{}' in: {}", mention.text, item.text),
             format!(
                 "the IPv6 senders used {len}-byte frames without FCS, whose line rate is {} frames/s",
-                grouped(line_rate(speed, len))
+                units::whole(line_rate(speed, len))
             ),
             "name the line rate of each family",
         ),
@@ -185,8 +185,8 @@ fn check_load(
     let (low, high) = all.iter().fold((f64::MAX, 0.0f64), |(l, h), &o| (l.min(o), h.max(o)));
     let nearest = SPEEDS.iter().map(|&s| line_rate(s, 60)).find(|l| (high / l - 1.0).abs() < 0.01);
     let suggestion = match nearest {
-        Some(limit) => format!("write {} (the line rate)", rate(limit)),
-        None => format!("write {}", rate(high)),
+        Some(limit) => format!("write {} (the line rate)", units::rate(limit)),
+        None => format!("write {}", units::rate(high)),
     };
     let severity = if mention.pps() > 1.02 * high || mention.pps() < 0.98 * low {
         Severity::Wrong
@@ -199,7 +199,7 @@ fn check_load(
         line,
         Text::new(
             format!("'{}' in: {}", mention.text, item.text),
-            format!("the senders logged {} to {}", rate(low), rate(high)),
+            format!("the senders logged {} to {}", units::rate(low), units::rate(high)),
             suggestion,
         ),
     );
@@ -224,7 +224,7 @@ fn check_load_near_line_rate(mention: &Rate, line: usize, item: &Item, findings:
         line,
         Text::new(
             format!("'{}' in: {}", mention.text, item.text),
-            format!("close to the line rate of {} frames/s, but not it", grouped(*limit)),
+            format!("close to the line rate of {} frames/s, but not it", units::whole(*limit)),
             "write the line rate if it is meant",
         ),
     );
@@ -286,7 +286,7 @@ pub fn check_flows(data: &DirData, text: &str, line: usize, findings: &mut Findi
             continue;
         }
         let is_hedged = text.to_lowercase().contains("bug") || matching > 0;
-        let shown: Vec<String> = logged.iter().map(|f| grouped(*f as f64)).collect();
+        let shown: Vec<String> = logged.iter().map(|f| units::whole(*f as f64)).collect();
         findings.add(
             Rule::FlowClaim,
             if is_hedged { Severity::Check } else { Severity::Wrong },

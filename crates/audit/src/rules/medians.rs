@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::context::Context;
 use crate::data::{DirData, GroupData};
-use crate::figures::grouped;
 use crate::finding::{Finding, Findings, Rule, Severity, Text};
 use fwdlab_netbenches::number::format_g8;
+use fwdlab_results::units;
 use fwdlab_sentence::quantity::run_counts;
 
 /// The data of a directory, apart from any page.
@@ -160,8 +160,9 @@ fn check_missing(data: &DirData, prefix: &str, group: &GroupData, findings: &mut
         return; // its medians are there under another name
     }
     let best = group.forwarded_pps();
-    let seen = best
-        .map_or("nothing was received".to_owned(), |v| format!("median {} frames/s", grouped(v)));
+    let seen = best.map_or("nothing was received".to_owned(), |v| {
+        format!("median {} frames/s", units::whole(v))
+    });
     findings.add(
         Rule::SeriesMissing,
         Severity::Check,

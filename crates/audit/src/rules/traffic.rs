@@ -3,9 +3,9 @@
 
 use crate::context::{Context, Measured};
 use crate::data::{GroupData, RunData};
-use crate::figures::{grouped, percent, rate};
 use crate::finding::{Findings, Rule, Severity, Text};
 use fwdlab_netbenches::name::NamedFamily;
+use fwdlab_results::units;
 
 /// Share of a limit from which the limit, not the device, sets the figure.
 const SATURATED: f64 = 0.995;
@@ -93,7 +93,7 @@ fn traffic_difference(a: &GroupData, b: &GroupData, is_same_family: bool) -> Opt
         ));
     }
     if a.asked_pps != b.asked_pps {
-        let show = |r: Option<f64>| r.map_or("as fast as possible".to_owned(), rate);
+        let show = |r: Option<f64>| r.map_or("as fast as possible".to_owned(), units::rate);
         parts.push(format!("asked rate {} against {}", show(b.asked_pps), show(a.asked_pps)));
     }
     (!parts.is_empty()).then(|| format!("the logged commands differ: {}", parts.join("; ")))
@@ -119,7 +119,12 @@ fn generator_difference(a: &GroupData, b: &GroupData) -> Option<String> {
     let change = (y - x) * 100.0 / x;
     let lens = (&a.traffic.frame_lens, &b.traffic.frame_lens);
     (change.abs() > 2.0 && lens.0 == lens.1).then(|| {
-        format!("the senders offered {} against {} ({})", rate(y), rate(x), percent(change))
+        format!(
+            "the senders offered {} against {} ({})",
+            units::rate(y),
+            units::rate(x),
+            units::exact_percent(change)
+        )
     })
 }
 
@@ -138,14 +143,18 @@ pub fn saturation(context: &Context<'_>, set: &Measured<'_>) -> Option<String> {
                 figure * 100.0 / limit,
                 speed / 1e9,
                 frame_len.max(60) + 4,
-                grouped(limit)
+                units::whole(limit)
             ));
         }
     }
     let offered = group?.offered_pps()?;
     let forwarded = group?.forwarded_pps()?;
     (forwarded >= SATURATED * offered && forwarded <= 1.05 * offered).then(|| {
-        format!("{:.2} % of the offered {} frames/s", forwarded * 100.0 / offered, grouped(offered))
+        format!(
+            "{:.2} % of the offered {} frames/s",
+            forwarded * 100.0 / offered,
+            units::whole(offered)
+        )
     })
 }
 

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use fwdlab_claims::units;
 use fwdlab_compare::{CompareError, Compared, Judgement};
 use fwdlab_figures::text_table::{Side, TextTable};
+use fwdlab_results::units;
 use fwdlab_stats::Verdict;
 
 /// Directories with a change that have a line of their own.

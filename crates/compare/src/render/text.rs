@@ -6,7 +6,7 @@ use fwdlab_stats::validity::Severity;
 use fwdlab_stats::{Comparison, Sample, Verdict};
 
 use crate::{Compared, Group, Judgement, Series};
-use fwdlab_claims::units;
+use fwdlab_results::units;
 
 /// Columns of a commit message.
 const WIDTH: usize = 72;

@@ -5,6 +5,7 @@
 //! readers use. To add an algorithm to this crate, write its file and append one line to the lists in
 //! `registry.rs`; to add one from outside, [attach](crate::Fib::attach) it.
 
+mod anew;
 mod bitruns4;
 mod bitruns6;
 mod bsearch;
@@ -13,6 +14,7 @@ mod direct6;
 mod dpdk_lpm;
 mod dump;
 mod dxr;
+mod levels;
 mod linear;
 mod planb6;
 mod poptrie;

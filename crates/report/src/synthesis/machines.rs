@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use fwdlab_claims::claim::VerdictClaim;
-use fwdlab_claims::units;
+use fwdlab_results::units;
 use fwdlab_stats::distribution::normal_quantile;
 use fwdlab_stats::machines::{Figure, Synthesis as Together, synthesis};
 use fwdlab_stats::{Comparison, Confidence, Verdict};

@@ -23,7 +23,7 @@ fn the_testers_own_cost_is_taken_off_every_interval() {
         device: pass(10_000_000, 1_000), // 10000 ns a frame
         ..Counted::default()
     };
-    let measured = measured(counted, &variant(&[]), VmClock::Instructions);
+    let measured = measured(counted, &variant(&[]), GuestClock::Instructions);
     let costs: Vec<f64> = measured.intervals.iter().filter_map(Interval::cost_ns).collect();
     assert_eq!(costs, [15_000.0, 5_000.0, 5_000.0, 5_000.0, 5_000.0]);
     let busy = measured.busy.expect("counted");
@@ -35,7 +35,7 @@ fn the_testers_own_cost_is_taken_off_every_interval() {
 #[test]
 fn a_cable_without_frames_is_a_doubt_about_the_trial() {
     let counted = Counted { device: pass(10_000_000, 1_000), ..Counted::default() };
-    let measured = measured(counted, &variant(&[]), VmClock::Instructions);
+    let measured = measured(counted, &variant(&[]), GuestClock::Instructions);
     assert!(measured.warnings[0].contains("cable"), "{:?}", measured.warnings);
 }
 

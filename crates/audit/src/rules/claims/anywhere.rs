@@ -5,8 +5,8 @@ use super::percent::{agreement_of, is_of_another_page};
 use super::wording::{compared, names_set};
 use super::{Claim, Compared, is_contrary};
 use crate::context::{Context, Spoken};
-use crate::figures::percent as show;
 use crate::finding::{Findings, Rule, Severity, Text};
+use fwdlab_results::units::exact_percent as show;
 use fwdlab_sentence::agreement::Agreement;
 use fwdlab_sentence::clause::{Clause, Percent, Sign, Stance};
 

@@ -2,9 +2,9 @@
 
 use super::{Claim, Compared, MARGIN, is_contrary, report_sign, report_unproven};
 use crate::context::Context;
-use crate::figures::percent as show;
 use crate::finding::{Findings, Rule, Severity, Text};
 use crate::pair::Pair;
+use fwdlab_results::units::exact_percent as show;
 use fwdlab_sentence::clause::{Clause, Sign, Stance};
 
 pub(super) fn check_sign(claim: &Claim<'_>, sign: Sign, word: &str, findings: &mut Findings) {

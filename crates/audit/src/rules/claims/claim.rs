@@ -1,9 +1,9 @@
 //! A clause and the block it speaks of, and what is said of it where they do not agree.
 
 use crate::context::{Measured, Spoken};
-use crate::figures::percent as show;
 use crate::finding::{Findings, Rule, Severity, Text};
 use crate::pair::Pair;
+use fwdlab_results::units::exact_percent as show;
 use fwdlab_sentence::clause::{Clause, Sign};
 
 /// Differences under this many per cent count as none.

@@ -2,9 +2,9 @@
 
 use super::wording::compared;
 use crate::context::{Context, Spoken};
-use crate::figures::rate;
 use crate::finding::{Findings, Rule, Severity, Text};
 use crate::pair::Pair;
+use fwdlab_results::units;
 use fwdlab_sentence::clause::Clause;
 use fwdlab_sentence::quantity::{Scaled, scaled};
 
@@ -85,9 +85,9 @@ pub(super) fn check(
             format!(
                 "'{}' is {}, '{}' is {}",
                 first.base.set.legend,
-                rate(first.base.row.median()),
+                units::rate(first.base.row.median()),
                 first.variant.set.legend,
-                rate(first.variant.row.median())
+                units::rate(first.variant.row.median())
             ),
             "take both numbers from the block",
         ),

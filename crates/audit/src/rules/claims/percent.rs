@@ -1,9 +1,9 @@
 //! Percentages against the block.
 
 use super::{Claim, Compared, is_contrary, report_sign, report_unproven};
-use crate::figures::percent as show;
 use crate::finding::{Findings, Rule, Severity, Text};
 use crate::pair::Pair;
+use fwdlab_results::units::exact_percent as show;
 use fwdlab_sentence::agreement::{Agreement, agreement, agrees_roughly};
 use fwdlab_sentence::clause::{Percent, Sign, Stance, quotes_earlier};
 

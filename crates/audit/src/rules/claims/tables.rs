@@ -2,9 +2,9 @@
 
 use super::anywhere;
 use crate::context::Context;
-use crate::figures::rate;
 use crate::finding::{Findings, Rule, Severity, Text};
 use crate::page::{Item, ItemKind};
+use fwdlab_results::units;
 use fwdlab_sentence::agreement::{Agreement, agreement};
 use fwdlab_sentence::clause::clauses;
 use fwdlab_sentence::quantity::{Rate, rates};
@@ -101,7 +101,7 @@ fn check_rate(
             format!("'{cell}' under '{name}' of '{key}'"),
             format!(
                 "no figure of the page or of the data beside it has this value; the nearest is {}",
-                nearest.map_or("none".to_owned(), rate)
+                nearest.map_or("none".to_owned(), units::rate)
             ),
             "take the number from the block",
         ),
