@@ -17,7 +17,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use parallel::Size;
-use simulate::Outcome;
+use simulate::Simulated;
 
 /// Largest false-positive rate of a default verdict.
 const MOST_FALSE: f64 = 0.06;
@@ -76,7 +76,7 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
 }
 
 /// False differences where nothing differs, and false "equivalent" at the margin.
-fn false_rates(outcome: &Outcome) -> Vec<Figure> {
+fn false_rates(outcome: &Simulated) -> Vec<Figure> {
     let figure = |name: String, rate: f64| Figure {
         name,
         used: rate / MOST_FALSE,
@@ -96,7 +96,7 @@ fn false_rates(outcome: &Outcome) -> Vec<Figure> {
 }
 
 /// Rows of the tables of trust: false winners, coverage and false "equivalent".
-fn trust_figures(outcome: &Outcome) -> Vec<Figure> {
+fn trust_figures(outcome: &Simulated) -> Vec<Figure> {
     let figure = |name: String, claim: &Claim| Figure {
         name,
         used: claim.rate / claim.bound(),
@@ -143,7 +143,7 @@ fn lost_power(old: &str, fresh: &str) -> Result<Vec<Figure>> {
 mod tests {
     use super::*;
 
-    fn tiny() -> Outcome {
+    fn tiny() -> Simulated {
         simulate::simulate(Size {
             without_effect: 20,
             with_effect: 10,

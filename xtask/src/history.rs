@@ -192,7 +192,7 @@ fn table(rows: &[Row], series: u64) -> String {
     text
 }
 
-fn of_alerts(own: &alerts::Outcome, series: u64, commits: usize) -> String {
+fn of_alerts(own: &alerts::Watched, series: u64, commits: usize) -> String {
     format!(
         "{series} series of {commits} commits without a change, a third each steady, with strays and with two \
          states, each night the last 60 points: {} suspected ({:.2} in 1,000 points), of which measuring both \

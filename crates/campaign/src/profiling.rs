@@ -37,7 +37,7 @@ pub struct Session<'a> {
 
 /// What became of one profile.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+pub struct ProfiledTrial {
     /// Name of the variant.
     pub variant: String,
     /// Name of the traffic.
@@ -54,7 +54,7 @@ impl Session<'_> {
     ///
     /// # Errors
     /// When a file cannot be written. A trial that fails is an outcome, not an error.
-    pub fn run(&mut self, begins: &mut dyn FnMut(&str, &str)) -> Result<Vec<Outcome>> {
+    pub fn run(&mut self, begins: &mut dyn FnMut(&str, &str)) -> Result<Vec<ProfiledTrial>> {
         let mut experiment = self.experiment.clone();
         experiment.duration = experiment.duration.max(LEAST_DURATION);
         let mut outcomes = Vec::new();
@@ -75,7 +75,7 @@ impl Session<'_> {
                     Err(why) => (0, Some(why)),
                 };
                 let (variant, traffic) = (names.0.clone(), names.1.clone());
-                outcomes.push(Outcome { variant, traffic, samples, problem });
+                outcomes.push(ProfiledTrial { variant, traffic, samples, problem });
             }
         }
         Ok(outcomes)

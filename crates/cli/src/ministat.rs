@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
 
-use fwdlab_device::Finding;
+use fwdlab_device::DoctorFinding;
 use fwdlab_stats::ministat::{self, Streams};
 
 /// The arguments are ministat's own; see `fwdlab ministat --help`.
@@ -17,8 +17,8 @@ pub struct Args {
 }
 
 /// The original, to which it is held.
-pub fn finding() -> Finding {
-    Finding::program(
+pub fn finding() -> DoctorFinding {
+    DoctorFinding::program(
         "ministat",
         "the differential tests of `fwdlab ministat`",
         "apt-get install ministat",

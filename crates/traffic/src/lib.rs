@@ -1,6 +1,6 @@
 //! The tester: flows, frames, pacing, sender and receiver with checks.
 //!
-//! A [`Plan`] says what a trial sends: [`Stream`]s of flows ([`FlowSet`]), frame sizes
+//! A [`TrafficPlan`] says what a trial sends: [`Stream`]s of flows ([`FlowSet`]), frame sizes
 //! ([`FrameSizes`]) and order ([`Order`]), at a [`Load`]. A [`Tester`] runs it between two ports
 //! of a device and yields an [`Outcome`]: raw samples per interval, totals, what the checks of
 //! each frame found, and how far the tester was from being the limit itself.
@@ -51,7 +51,7 @@ pub use load::Load;
 pub use order::Order;
 pub use outcome::{FaultyFlow, Gap, Interval, Outcome, StreamOutcome};
 pub use pacer::{Lapse, Pacing};
-pub use plan::{LoadChange, Plan, Stream, WayBack};
+pub use plan::{LoadChange, Stream, TrafficPlan, WayBack};
 pub use receiver::Receiver;
 pub use recorded::{Capture, CaptureError, LeftOut, Recording};
 pub use replay::{Replay, ReplayPlan, ReplayResult};

@@ -6,11 +6,16 @@ use crate::checksum;
 use crate::error::{Error, require};
 use crate::field::{Field, read_u16, read_u32, write};
 
-pub(crate) const TYPE: usize = 0;
-pub(crate) const CODE: usize = 1;
-pub(crate) const CHECKSUM: Field = 2..4;
-pub(crate) const REST: Field = 4..8;
-pub(crate) const HEADER_LEN: usize = 8;
+/// Type of message.
+pub const TYPE: usize = 0;
+/// Code within the type.
+pub const CODE: usize = 1;
+/// Checksum over the whole message, in ICMPv6 after a pseudo header.
+pub const CHECKSUM: Field = 2..4;
+/// The type's own 32 bits: identifier and sequence, pointer, gateway, MTU, ND flags.
+pub const REST: Field = 4..8;
+/// Bytes before the data.
+pub const HEADER_LEN: usize = 8;
 
 /// An ICMP message of a version.
 #[derive(Debug, Clone, Copy)]

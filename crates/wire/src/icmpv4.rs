@@ -1,19 +1,10 @@
 //! ICMP for IPv4 (RFC 792, RFC 1191, RFC 1812 section 4.3).
 
 use crate::error::Error;
-use crate::field::Field;
-use crate::icmp::{self, Message};
+use crate::icmp::Message;
 
-/// Type of message.
-pub const TYPE: usize = icmp::TYPE;
-/// Code within the type.
-pub const CODE: usize = icmp::CODE;
-/// Checksum over the whole message.
-pub const CHECKSUM: Field = icmp::CHECKSUM;
-/// The type's own 32 bits: identifier and sequence, pointer, gateway, next-hop MTU.
-pub const REST: Field = icmp::REST;
-/// Bytes before the data.
-pub const HEADER_LEN: usize = icmp::HEADER_LEN;
+pub use crate::icmp::{CHECKSUM, CODE, HEADER_LEN, REST, TYPE};
+
 /// Protocol number of ICMP.
 pub const PROTOCOL: u8 = 1;
 

@@ -1,19 +1,10 @@
 //! ICMPv6 (RFC 4443): the message header and its checksum with pseudo header.
 
 use crate::error::Error;
-use crate::field::Field;
-use crate::icmp::{self, Message};
+use crate::icmp::Message;
 
-/// Type of message; below 128 an error, else informational.
-pub const TYPE: usize = icmp::TYPE;
-/// Code within the type.
-pub const CODE: usize = icmp::CODE;
-/// Checksum over pseudo header and message.
-pub const CHECKSUM: Field = icmp::CHECKSUM;
-/// The type's own 32 bits: MTU, pointer, identifier and sequence, ND flags.
-pub const REST: Field = icmp::REST;
-/// Bytes before the data.
-pub const HEADER_LEN: usize = icmp::HEADER_LEN;
+pub use crate::icmp::{CHECKSUM, CODE, HEADER_LEN, REST, TYPE};
+
 /// Next-header number of ICMPv6.
 pub const NEXT_HEADER: u8 = 58;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fwdlab_agent::channel::{Counted, Pass, Sample};
+use fwdlab_agent::channel::{Counted, Pass, Reading};
 use fwdlab_agent::task::GuestClock;
 use fwdlab_experiment::Variant;
 use fwdlab_results::Measured;
@@ -15,7 +15,7 @@ use crate::freebsd;
 /// own time for as many frames is taken off.
 pub(super) fn measured(counted: Counted, variant: &Variant, clock: GuestClock) -> Measured {
     let tester_ns = ns_per_frame(&counted.cable);
-    let interval = |sample: &Sample| {
+    let interval = |sample: &Reading| {
         let tester = (tester_ns.unwrap_or(0.0) * sample.received as f64).round() as u64;
         Interval {
             ms: sample.ns as f64 / 1e6,

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use fwdlab_device::{Device, DeviceError, Finding, Kind, Place};
-use fwdlab_experiment::problem::{Complaint, Findings};
+use fwdlab_device::{Device, DeviceError, DoctorFinding, Kind, Place};
+use fwdlab_experiment::problem::{Complaint, Complaints};
 use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema};
 use fwdlab_results::{About, Link};
 use fwdlab_topology::{NFTABLES, RuleSet};
@@ -46,7 +46,7 @@ impl Schema for Vm {
         Ok(())
     }
 
-    fn check(&self, file: &mut DeviceTables<'_, '_>, findings: &mut Findings<'_>) {
+    fn check(&self, file: &mut DeviceTables<'_, '_>, findings: &mut Complaints<'_>) {
         let table = file.own.as_mut().map(|section| settings::read_table(section, findings));
         let table = table.unwrap_or_default();
         for variant in &mut file.variants {
@@ -66,7 +66,7 @@ impl Kind for Vm {
         }
     }
 
-    fn examine(&self, place: &Place) -> Vec<Finding> {
+    fn examine(&self, place: &Place) -> Vec<DoctorFinding> {
         doctor::findings(Some(place.program.as_path()).filter(|path| path.exists()))
     }
 

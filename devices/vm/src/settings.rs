@@ -6,7 +6,7 @@ use std::time::Duration;
 use fwdlab_agent::task::{GuestClock, GuestTester};
 use fwdlab_experiment::Experiment;
 use fwdlab_experiment::fields::{Found, Section, nearest, reread};
-use fwdlab_experiment::problem::{Complaint, Findings};
+use fwdlab_experiment::problem::{Complaint, Complaints};
 use fwdlab_experiment::quantity;
 use fwdlab_topology::NFTABLES;
 
@@ -81,7 +81,7 @@ pub(super) fn check_word(word: &str) -> Result<(), Complaint> {
 }
 
 /// Reads the table `[vm]`.
-pub(super) fn read_table(section: &mut Section<'_>, findings: &mut Findings<'_>) -> VmTable {
+pub(super) fn read_table(section: &mut Section<'_>, findings: &mut Complaints<'_>) -> VmTable {
     let mut table = VmTable::default();
     table.machine.clock =
         read_choice("clock", &GuestClock::ALL, GuestClock::name, (section, findings));
@@ -113,7 +113,7 @@ fn read_choice<T: Copy + Default>(
     key: &'static str,
     all: &[T],
     name: fn(T) -> &'static str,
-    (section, findings): (&mut Section<'_>, &mut Findings<'_>),
+    (section, findings): (&mut Section<'_>, &mut Complaints<'_>),
 ) -> T {
     let default = name(T::default());
     let example = format!("\"{default}\"");
@@ -139,7 +139,7 @@ fn read_choice<T: Copy + Default>(
 pub(super) fn read_variant(
     table: &VmTable,
     section: &mut Section<'_>,
-    findings: &mut Findings<'_>,
+    findings: &mut Complaints<'_>,
 ) {
     let variant = read_kernel(section, &table.default, findings);
     if variant.kernel.is_empty() {
@@ -156,7 +156,7 @@ pub(super) fn read_variant(
 fn read_kernel(
     section: &mut Section<'_>,
     default: &VmVariant,
-    findings: &mut Findings<'_>,
+    findings: &mut Complaints<'_>,
 ) -> VmVariant {
     let mut text = |key, example| section.text(key, example, findings).map(|f| f.value.to_owned());
     let kernel = text("kernel", "\"kernels/6.1\"");

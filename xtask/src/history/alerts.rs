@@ -19,7 +19,7 @@ const ALPHA: f64 = 0.01;
 const KINDS: [Kind; 3] = [Kind::Steady, Kind::Stray, Kind::TwoStates];
 
 /// What came out.
-pub struct Outcome {
+pub struct Watched {
     /// Nights on which something was suspected although nothing had changed.
     pub suspected: usize,
     /// Of these, those that a second measurement confirmed: false alerts.
@@ -35,7 +35,7 @@ pub struct Outcome {
 }
 
 /// Simulates `series` of `commits` without a change, and as many with one.
-pub fn simulate(series: u64, commits: usize, first: u64) -> Outcome {
+pub fn simulate(series: u64, commits: usize, first: u64) -> Watched {
     let (mut suspected, mut alerts) = (0, 0);
     for seed in first..first + series {
         let kind = KINDS[(seed % 3) as usize];
@@ -58,7 +58,7 @@ pub fn simulate(series: u64, commits: usize, first: u64) -> Outcome {
         }
     }
     let percent = |count: usize| count as f64 * 100.0 / steps as f64;
-    Outcome {
+    Watched {
         suspected,
         alerts,
         found: percent(found),

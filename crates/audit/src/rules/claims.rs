@@ -8,8 +8,8 @@ mod percent;
 mod tables;
 mod wording;
 
-use crate::context::Context;
-use crate::finding::{Findings, Rule, Severity, Text};
+use crate::context::Surroundings;
+use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::page::{Item, ItemKind};
 use change::{
     check_all, check_factor, check_no_change, check_not_that, check_same_size, check_sign,
@@ -20,7 +20,7 @@ use percent::{check_percent, is_of_another_page};
 use wording::compared;
 
 /// Every item of prose.
-pub fn check(context: &Context<'_>, findings: &mut Findings) {
+pub fn check(context: &Surroundings<'_>, findings: &mut AuditFindings) {
     tables::check(context, findings);
     for item in context.page.items.iter().filter(|item| item.kind != ItemKind::Row) {
         for clause in clauses(&item.text) {
@@ -34,7 +34,7 @@ const DROPS: [&str; 9] =
     ["drop", "decreas", "reduc", "fall", "fell", "lose", "lost", "loss", "lower"];
 
 /// No rate can drop by more than all of it, whatever the block says.
-fn check_possible(clause: &Clause, line: usize, findings: &mut Findings) {
+fn check_possible(clause: &Clause, line: usize, findings: &mut AuditFindings) {
     let words = words(&clause.text);
     let is_drop = words.iter().any(|(_, word)| DROPS.iter().any(|drop| word.starts_with(drop)));
     let is_of_time = words.iter().any(|(_, word)| TIMES.contains(&word.as_str()));
@@ -58,7 +58,12 @@ fn check_possible(clause: &Clause, line: usize, findings: &mut Findings) {
 /// What may become larger by more than 100 % when a rate drops, so that the number may be of it.
 const TIMES: [&str; 7] = ["time", "times", "latency", "ns", "cost", "cycles", "jitter"];
 
-fn check_clause(context: &Context<'_>, item: &Item, clause: &Clause, findings: &mut Findings) {
+fn check_clause(
+    context: &Surroundings<'_>,
+    item: &Item,
+    clause: &Clause,
+    findings: &mut AuditFindings,
+) {
     let line = item.line_at(clause.offset + clause.text.len() - clause.text.trim_start().len());
     let spoken = context.block_of(item, &clause.families);
     let is_silent = clause.stance == Stance::Silent || clause.stance == Stance::Mixed;

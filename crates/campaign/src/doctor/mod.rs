@@ -5,11 +5,11 @@
 
 mod machine;
 
-use fwdlab_device::Finding;
+use fwdlab_device::DoctorFinding;
 
 /// Looks at this machine. What single devices need they say themselves
 /// ([`fwdlab_device::Kind::examine`]).
-pub fn examine() -> Vec<Finding> {
+pub fn examine() -> Vec<DoctorFinding> {
     machine::findings()
 }
 

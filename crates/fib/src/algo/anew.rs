@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{AlgorithmError, Change, Dump, Module, Outcome, SMALL_TABLE};
+use super::{AlgorithmError, Change, Dump, Module, Response, SMALL_TABLE};
 use crate::epoch::Grace;
 use crate::family::Family;
 use crate::lookup::Lookup;
@@ -38,16 +38,16 @@ impl<F: Family, T: OfDump<F>> Module<F> for Anew<T> {
         self.0.clone()
     }
 
-    fn apply(&mut self, _changes: &[Change<F>], rib: &Rib<F>, _grace: &Grace<'_>) -> Outcome<F> {
+    fn apply(&mut self, _changes: &[Change<F>], rib: &Rib<F>, _grace: &Grace<'_>) -> Response<F> {
         if rib.len() > T::MOST {
-            return Outcome::Rebuild { reason: T::REASON };
+            return Response::Rebuild { reason: T::REASON };
         }
         match T::of_dump(&rib.dump()) {
             Ok(table) => {
                 self.0 = Arc::new(table);
-                Outcome::Replaced(self.0.clone())
+                Response::Replaced(self.0.clone())
             }
-            Err(error) => Outcome::Failed(error),
+            Err(error) => Response::Failed(error),
         }
     }
 }

@@ -26,5 +26,5 @@ fn changes<'a>(changes: &Changes) -> Block<'a> {
         Block::table(changes.table()),
         Block::Paragraph(changes.note.clone()),
     ];
-    Block::Group(scope, blocks)
+    Block::Within(scope, blocks)
 }

@@ -2,16 +2,16 @@
 
 use super::*;
 use crate::counts::prove_rules;
-use fwdlab_agent::channel::{Pass, Sample};
+use fwdlab_agent::channel::{Pass, Reading};
 use fwdlab_results::Interval;
 use fwdlab_topology::RuleSet;
 use std::fs;
 
 fn pass(ns: u64, received: u64) -> Pass {
     // The first interval is slow, as the first one is.
-    let first = Sample { ns, sent: received / 2, received: received / 2 };
-    let rest = [Sample { ns, sent: received, received }; 4];
-    let intervals: Vec<Sample> = std::iter::once(first).chain(rest).collect();
+    let first = Reading { ns, sent: received / 2, received: received / 2 };
+    let rest = [Reading { ns, sent: received, received }; 4];
+    let intervals: Vec<Reading> = std::iter::once(first).chain(rest).collect();
     let received = intervals.iter().map(|sample| sample.received).sum();
     Pass { intervals, sent: received, received, flows_seen: 2000, ..Pass::default() }
 }

@@ -10,7 +10,7 @@ use super::{KEY_BITS, LARGE_BYTES, MORE, PAGES, SHARED, SHIFT_BITS, SHIFT_MASK, 
 use crate::algo::slab::{Full, Slab};
 use crate::algo::spans::{self, MAX_NEXTHOP, Span};
 use crate::algo::tree6;
-use crate::algo::{Algorithm, AlgorithmError, Change, Dump, Limits, Module, Outcome, TableFacts};
+use crate::algo::{Algorithm, AlgorithmError, Change, Dump, Limits, Module, Response, TableFacts};
 use crate::epoch::Grace;
 use crate::family::Inet6;
 use crate::lookup::Lookup;
@@ -96,16 +96,16 @@ impl Module<Inet6> for Builder {
         changes: &[Change<Inet6>],
         rib: &Rib<Inet6>,
         grace: &Grace<'_>,
-    ) -> Outcome<Inet6> {
+    ) -> Response<Inet6> {
         self.slab.reclaim(grace);
         for change in changes {
             if let Err(reason) = self.change(change.prefix, rib) {
-                return Outcome::Rebuild { reason };
+                return Response::Rebuild { reason };
             }
         }
         self.slab.stamp(grace);
         self.note_use();
-        Outcome::Applied
+        Response::Applied
     }
 
     fn builder_bytes(&self) -> usize {

@@ -12,7 +12,7 @@ mod tree;
 use std::sync::Arc;
 
 use super::anew::{self, OfDump};
-use super::{Algorithm, AlgorithmError, Change, Dump, Module, Outcome, TableFacts};
+use super::{Algorithm, AlgorithmError, Change, Dump, Module, Response, TableFacts};
 use crate::epoch::Grace;
 use crate::family::Family;
 use crate::lookup::Lookup;
@@ -66,7 +66,7 @@ impl<F: Family> Module<F> for LockedModule<F> {
         self.table.clone()
     }
 
-    fn apply(&mut self, changes: &[Change<F>], _rib: &Rib<F>, _grace: &Grace<'_>) -> Outcome<F> {
+    fn apply(&mut self, changes: &[Change<F>], _rib: &Rib<F>, _grace: &Grace<'_>) -> Response<F> {
         for change in changes {
             self.table.0.write(|tree| {
                 if change.new.is_none() {
@@ -76,7 +76,7 @@ impl<F: Family> Module<F> for LockedModule<F> {
                 }
             });
         }
-        Outcome::Applied
+        Response::Applied
     }
 }
 
