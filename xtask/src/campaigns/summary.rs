@@ -73,15 +73,18 @@ const GATE: f64 = 0.001;
 
 /// What so many false winners say of the chance of one in a campaign (Clopper and Pearson's interval),
 /// beside the 5 % that a campaign promises: its traffics share that level, so that it is the chance of
-/// any winner among them. At that level 40 campaigns name none with a chance of 13 % only; gates ask for
-/// more.
+/// any winner among them. At that level 40 campaigns name none with a chance of 13 % only, so that none
+/// is no condition; gates ask for more.
 fn promise(wrong: usize, sure: usize, campaigns: usize) -> String {
     let (least, most) = fwdlab_stats::distribution::share_interval(wrong, campaigns, 0.95);
     format!(
-        " ({:.1} % to {:.1} % of campaigns, 95 % interval; at most 5 % are promised), {sure} of them at \
-         the 99.9 % of a gate",
+        " ({:.1} % to {:.1} % of campaigns, 95 % interval), {sure} of them at the 99.9 % of a gate. At most \
+         5 % of campaigns are promised to; where it is 5 %, {campaigns} campaigns name none with a chance \
+         of {:.0} % only, and more than {} of them would refute it",
         least * 100.0,
-        most * 100.0
+        most * 100.0,
+        100.0 * 0.95_f64.powf(campaigns as f64),
+        most_missed(campaigns)
     )
 }
 
@@ -90,17 +93,36 @@ fn state(reports: &[Value]) -> String {
     let mut out = String::new();
     for name in ["cores", "processor", "own truths"] {
         let mut states: BTreeMap<String, usize> = BTreeMap::new();
+        let mut shares: Vec<f64> = Vec::new();
         for badge in reports.iter().flat_map(|report| list(&report["badges"])) {
             if badge["name"] == name {
                 *states.entry(text(&badge["state"])).or_default() += 1;
+                shares.extend(percentages(&text(&badge["text"])));
             }
         }
         let states: Vec<String> = states.iter().map(|(word, n)| format!("{n} {word}")).collect();
         if !states.is_empty() {
-            let _ = writeln!(out, "\n{name}: {} of the campaigns.", states.join(", "));
+            // What the other two say in numbers is of single intervals and truths.
+            let ends =
+                shares.iter().copied().reduce(f64::min).zip(shares.into_iter().reduce(f64::max));
+            let span = match ends.filter(|_| name == "cores") {
+                Some((low, high)) => {
+                    format!("; tester and device had {low:.1} % to {high:.1} % of their cores")
+                }
+                None => String::new(),
+            };
+            let _ = writeln!(out, "\n{name}: {} of the campaigns{span}.", states.join(", "));
         }
     }
     out
+}
+
+/// The numbers before a percent sign.
+fn percentages(text: &str) -> Vec<f64> {
+    let before = |part: &str| part.trim_end().rsplit(' ').next()?.parse().ok();
+    let mut parts: Vec<&str> = text.split('%').collect();
+    parts.pop();
+    parts.into_iter().filter_map(before).collect()
 }
 
 /// What a variant's verdicts say against the truth.
@@ -251,8 +273,20 @@ mod tests {
             "{text}"
         );
         assert!(is_good);
+        assert!(text.contains("2 campaigns name none with a chance of 90 % only"), "{text}");
         let all_wrong: Vec<Value> = (0..10).map(|_| report(0.0, 1.2, "faster")).collect();
         assert!(!same(&all_wrong, "a-a", "T").1);
+    }
+
+    #[test]
+    fn the_state_of_the_machine_is_named() {
+        let badge = |text: &str| json!({ "name": "cores", "state": "warn", "text": text });
+        let mut reports = [report(0.0, 1.0, "invalid"), report(0.0, 1.0, "invalid")];
+        reports[0]["badges"] =
+            json!([badge("tester and device had 10.7 % to 20.7 % of theirs: so")]);
+        reports[1]["badges"] = json!([badge("tester and device had 8.3 % to 12 % of theirs")]);
+        let wanted = "cores: 2 warn of the campaigns; tester and device had 8.3 % to 20.7 %";
+        assert!(state(&reports).contains(wanted), "{}", state(&reports));
     }
 
     #[test]

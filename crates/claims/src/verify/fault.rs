@@ -12,6 +12,11 @@ pub enum Fault {
         /// Number of the line, from 1.
         line: usize,
     },
+    /// No line carries a hash, and yet a version wrote the journal that puts one into each.
+    Stripped {
+        /// A key that only such versions write.
+        key: &'static str,
+    },
     /// The record of the end does not carry the hash of itself.
     Seal {
         /// Number of the line, from 1.
@@ -127,6 +132,11 @@ impl fmt::Display for Fault {
                 f,
                 "trials.jsonl:{line}: its hash is not that of the line before: one of the two was \
                  changed, or a line between them is gone"
+            ),
+            Self::Stripped { key } => write!(
+                f,
+                "trials.jsonl:1: has {key}, and every version that writes it puts the hash of the line \
+                 before into each line: the hashes were taken out"
             ),
             Self::Seal { line } => write!(
                 f,
