@@ -36,6 +36,11 @@ pub enum Fault {
         /// The block after which the rule ends it; none of those recorded where there is none.
         rule: Option<u32>,
     },
+    /// A campaign of a fixed number of blocks ended for another reason than that.
+    Reason {
+        /// As recorded.
+        reason: String,
+    },
     /// The record of what the campaign ran on is gone or was changed.
     Environment {
         /// Whether it is there.
@@ -157,6 +162,11 @@ impl fmt::Display for Fault {
                 f,
                 "trials.jsonl: the campaign ended after block {ended}, where its rule and its trials ask \
                  for more"
+            ),
+            Self::Reason { reason } => write!(
+                f,
+                "trials.jsonl: the campaign ended for {reason:?}, and its number of blocks was fixed: only \
+                 \"all blocks run\" ends it"
             ),
             Self::Environment { is_there: true } => write!(
                 f,
