@@ -123,6 +123,14 @@ fn two_clusters_are_told_from_scatter() {
     assert_eq!(two_clusters("radix", &[100.0, 101.0, 100.5, 101.5, 102.0, 102.5, 103.0]), None);
 }
 
+#[test]
+fn thousands_of_stray_runs_are_counted_and_not_named() {
+    let values: Vec<f64> =
+        (0..30_000).map(|i| if i % 10 == 0 { 158.0 } else { 100.0 + f64::from(i % 7) }).collect();
+    let text = stray_runs("B", &values).unwrap().to_string();
+    assert!(text.ends_with("171, 181, 191 and 2980 more (kept)"), "{text}");
+}
+
 /// Every pair of a million values would take four terabytes.
 #[test]
 fn drift_of_a_million_values_is_seen_in_steps() {
