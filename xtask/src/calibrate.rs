@@ -13,6 +13,8 @@ mod simulate;
 mod trust;
 
 pub use claim::Claim;
+pub use noise::Random;
+pub use parallel::{SEED, in_parallel};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
@@ -27,9 +29,9 @@ const MOST_LOST_POINTS: f64 = 5.0;
 const DOCUMENT: &str = "docs/calibration.md";
 
 const FULL: Size =
-    Size { without_effect: 4_000, with_effect: 1_500, trust: 4_000, has_peers: true };
+    Size { without_effect: 4_000, with_effect: 1_500, trust: 4_000, again: 10, has_peers: true };
 const QUICK: Size =
-    Size { without_effect: 1_000, with_effect: 1_000, trust: 500, has_peers: false };
+    Size { without_effect: 1_000, with_effect: 1_000, trust: 500, again: 0, has_peers: false };
 
 /// What to simulate.
 #[derive(clap::Args)]
@@ -148,6 +150,7 @@ mod tests {
             without_effect: 20,
             with_effect: 10,
             trust: 20,
+            again: 2,
             has_peers: false,
         })
     }

@@ -36,6 +36,12 @@ pub fn word(verdict: &Verdict, [better, worse]: [&'static str; 2]) -> &'static s
     }
 }
 
+/// The words for better and worse of several figures: their own where all have the same.
+pub fn shared(mut each: impl Iterator<Item = [&'static str; 2]>) -> [&'static str; 2] {
+    let first = each.next().unwrap_or(Metric::FASTER);
+    if each.all(|own| own == first) { first } else { Metric::BETTER }
+}
+
 /// The family of a traffic: that of its trials, else what its name says.
 pub fn family(results: &Results, traffic: &str) -> Family {
     let trial = results.trials.iter().find(|t| t.traffic == traffic);

@@ -243,6 +243,7 @@ impl Pair<'_> {
             comparison,
             rank: None,
             findings,
+            word: words::word(&verdict, by.metric.words()),
             verdict,
             saved,
             campaigns: together.map(|own| Several {

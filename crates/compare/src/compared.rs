@@ -97,6 +97,8 @@ pub struct Judgement {
     pub findings: Vec<Finding>,
     /// The verdict.
     pub verdict: Verdict,
+    /// It in a word that fits the figure: a burst is better, not faster.
+    pub word: &'static str,
     /// The nanoseconds per frame of a proven difference, where values are of frames.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub saved: Option<Saved>,

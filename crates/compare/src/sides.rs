@@ -182,6 +182,7 @@ impl<'a> Own<'a> {
             comparison,
             rank: None,
             findings,
+            word: words::word(&verdict, metric.words()),
             verdict,
             saved,
             campaigns: None,

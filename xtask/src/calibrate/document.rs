@@ -15,7 +15,7 @@ const POWER_HEADING: &str = "## Power of fwdlab's verdicts";
 pub fn write(outcome: &Simulated) -> String {
     let mut text = String::new();
     introduction(outcome, &mut text);
-    trust::write(&outcome.trust, &mut text);
+    trust::write(&outcome.trust, outcome.size, &mut text);
     between::write(&outcome.between, &mut text);
     false_differences(outcome, &mut text);
     false_equivalents(outcome, &mut text);

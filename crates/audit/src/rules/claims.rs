@@ -129,7 +129,7 @@ fn check_clause(
 }
 
 /// "On the APU2 it was ...": a model that stands in no other line of the page.
-fn of_another_machine(context: &Context<'_>, item: &Item, clause: &Clause) -> bool {
+fn of_another_machine(context: &Surroundings<'_>, item: &Item, clause: &Clause) -> bool {
     let end = clause.offset + clause.text.len();
     let sentence = item.text[..clause.offset].rfind(". ").map_or(0, |at| at + 2);
     let words: Vec<&str> = item.text[sentence..end].split_whitespace().collect();

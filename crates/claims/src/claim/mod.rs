@@ -179,8 +179,12 @@ impl VerdictClaim {
 
     /// The verdict in a word that fits its figure.
     pub fn word(&self) -> &'static str {
-        let metric = Metric::named(self.metric).unwrap_or(Metric::Rate);
-        words::word(&self.verdict, metric.words())
+        words::word(&self.verdict, self.words())
+    }
+
+    /// The words for better and worse of its figure.
+    pub fn words(&self) -> [&'static str; 2] {
+        Metric::named(self.metric).unwrap_or(Metric::Rate).words()
     }
 
     /// How many trials were compared, of both sides together.

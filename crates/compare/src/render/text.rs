@@ -202,7 +202,7 @@ pub(crate) fn markdown(compared: &Compared) -> String {
             let judgement = i.checked_sub(1).map(|i| &group.judgements[i]);
             let name = series.name.replace('|', "\\|");
             let (change, word) =
-                judgement.map_or((String::new(), "baseline"), |j| (change(j), j.verdict.word()));
+                judgement.map_or((String::new(), "baseline"), |j| (change(j), j.word));
             let _ = writeln!(
                 text,
                 "| {name} | {} | {} | {} | {change} | {word} |",

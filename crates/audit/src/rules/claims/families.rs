@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use super::named::{named, spoken};
-use crate::context::{Context, Measured};
+use crate::context::{Surroundings, Measured};
 use crate::figures::percent as show;
-use crate::finding::{Findings, Rule, Severity, Text};
+use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
 use fwdlab_netbenches::name::{NamedFamily, family_word};
 use fwdlab_sentence::clause::{Clause, Sign, Stance, words};
@@ -74,10 +74,10 @@ const fn other(family: NamedFamily) -> NamedFamily {
 
 /// Returns true where the clause compares families that no block compares.
 pub(super) fn check(
-    context: &Context<'_>,
+    context: &Surroundings<'_>,
     clause: &Clause,
     line: usize,
-    findings: &mut Findings,
+    findings: &mut AuditFindings,
 ) -> bool {
     let Some(said) = said(clause).filter(|_| clause.percents.is_empty()) else { return false };
     let blocks = |family: NamedFamily| -> Vec<&[Measured<'_>]> {

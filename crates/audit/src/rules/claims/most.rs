@@ -3,7 +3,7 @@
 use super::named::{named, spoken};
 use crate::context::{Measured, Spoken};
 use crate::figures::rate;
-use crate::finding::{Findings, Rule, Severity, Text};
+use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
 use fwdlab_sentence::clause::{Clause, Sign, words};
 
@@ -40,7 +40,7 @@ pub(super) fn check(
     line: usize,
     spoken_of: Spoken,
     sets: &[Measured<'_>],
-    findings: &mut Findings,
+    findings: &mut AuditFindings,
 ) -> bool {
     let Some((sign, word)) = end(clause) else { return false };
     let &[own] = named(&spoken(&clause.text), sets).as_slice() else { return false };
