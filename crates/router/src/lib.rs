@@ -93,6 +93,7 @@ mod general;
 mod icmp_error;
 mod interface;
 mod knobs;
+mod likeness;
 mod limits;
 mod local;
 mod neighbours;

@@ -317,8 +317,10 @@ impl Row<u32> {
     ) -> usize {
         let (table, way) = view.pin(context);
         let heads = if self.len == chunk.len() { heads } else { &self.own };
-        self.findings.check_inet(heads, &mut self.addresses, (self.len, context.mac));
-        context.own.mark_inet(&mut self.findings.bad, heads, self.len);
+        let all = (self.len, context.mac, context.own.inet_likeness);
+        if self.findings.check_inet(heads, &mut self.addresses, all) {
+            context.own.mark_inet(&mut self.findings.bad, heads, self.len);
+        }
         self.look_up(table, context.has_batches);
         let left = self.rewrite(
             &way,
@@ -346,8 +348,10 @@ impl Row<u128> {
     ) -> usize {
         let (table, way) = view.pin(context);
         let heads = if self.len == chunk.len() { heads } else { &self.own };
-        self.findings.check_inet6(heads, &mut self.addresses, (self.len, context.mac));
-        context.own.mark_inet6(&mut self.findings.bad, heads, self.len);
+        let all = (self.len, context.mac, context.own.inet6_likeness);
+        if self.findings.check_inet6(heads, &mut self.addresses, all) {
+            context.own.mark_inet6(&mut self.findings.bad, heads, self.len);
+        }
         self.look_up(table, context.has_batches);
         let left = self.rewrite(
             &way,
