@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::named::{named, spoken};
 use crate::context::{Surroundings, Measured};
-use crate::figures::percent as show;
+use fwdlab_results::units::exact_percent as show;
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
 use fwdlab_netbenches::name::{NamedFamily, family_word};

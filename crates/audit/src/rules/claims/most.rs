@@ -2,7 +2,7 @@
 
 use super::named::{named, spoken};
 use crate::context::{Measured, Spoken};
-use crate::figures::rate;
+use fwdlab_results::units::rate;
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
 use fwdlab_sentence::clause::{Clause, Sign, words};
