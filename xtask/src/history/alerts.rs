@@ -52,7 +52,7 @@ pub fn simulate(series: u64, commits: usize, first: u64) -> Watched {
         let at = 28 + (seed as usize * 7) % 20;
         let ratio = if (seed / 3).is_multiple_of(2) { 1.0 - STEP } else { 1.0 / (1.0 - STEP) };
         let own = noise::series(kind, Some((at, ratio)), seed + 2_000_000, noise::POINTS);
-        if nightly(&own, true, WINDOW).iter().any(|night| (at..at + NEAR).contains(night)) {
+        if nightly(&own, true, WINDOW).iter().any(|night| (at..=at + NEAR).contains(night)) {
             found += 1;
             confirmed += usize::from(is_confirmed(kind, &own, ratio, seed));
         }
