@@ -12,6 +12,7 @@ mod history;
 mod layers;
 mod modules;
 mod names;
+mod notices;
 mod paths;
 mod readme;
 mod seeds;

@@ -16,7 +16,7 @@ use fwdlab_device::{
 use fwdlab_experiment::fields::{Section, reread};
 use fwdlab_experiment::problem::{Complaint, Complaints};
 use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema, Variant};
-use fwdlab_results::{About, Busy, Interval, Link, Measured, Trial};
+use fwdlab_results::{About, Busy, Interval, Link, Measured, Tick, Trial};
 
 /// Forwards nothing and says that each frame took so many ns.
 struct Toy;
@@ -55,7 +55,7 @@ impl Schema for Toy {
 impl Kind for Toy {
     fn about(&self) -> About {
         let line = "Device: a toy".to_owned();
-        About { line, fact: None, link: Link::Memory, command: None }
+        About { line, fact: None, link: Link::Memory, command: None, tick: Tick::default() }
     }
 
     fn examine(&self, _: &Place) -> Vec<DoctorFinding> {

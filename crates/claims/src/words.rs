@@ -10,7 +10,7 @@ use fwdlab_stats::{Comparison, Confidence, Direction, Subject, Verdict};
 
 use crate::saved::Saved;
 use fwdlab_results::units;
-use fwdlab_results::{Family, Measure, Metric, Results};
+use fwdlab_results::{Family, Measure, Metric, Results, Tick};
 
 /// The verdict and what it says.
 #[derive(Debug, Clone, Copy)]
@@ -68,6 +68,11 @@ pub fn metric(results: &Results, traffic: &str, metric: Metric) -> String {
             };
             format!("{family} {}{direction}", own.title())
         }
+        Metric::Cost if results.campaign.tick() == Tick::Instruction => {
+            format!(
+                "{family} frames per instruction of the device (1 / its instructions per frame)"
+            )
+        }
         Metric::Cost => {
             format!("{family} frames per busy second of the device (1 s / its cost per frame)")
         }
@@ -105,12 +110,13 @@ fn among_several(finding: &Finding) -> Option<String> {
     ))
 }
 
-/// `12.3 ns per frame [11.2, 13.1] of 52.1`, without a sign.
+/// `12.3 ns per frame [11.2, 13.1] of 52.1`, without a sign; instructions where those were counted.
 fn nanoseconds(saved: &Saved) -> String {
     let [a, b] = saved.interval_ns.map(|ns| if saved.ns < 0.0 { -ns } else { ns });
     format!(
-        "{} ns per frame [{}, {}] of {}",
+        "{} {} [{}, {}] of {}",
         units::ns_fine(saved.ns.abs()),
+        saved.tick.per_frame(),
         units::ns_fine(a.min(b)),
         units::ns_fine(a.max(b)),
         units::ns(saved.baseline_ns)
@@ -118,8 +124,11 @@ fn nanoseconds(saved: &Saved) -> String {
 }
 
 /// What the same nanoseconds would be on devices of other speeds: `as many ns would be +61.3 % on a
-/// device of 100 ns per frame, +14.5 % of 300, +3.95 % of 1000`.
-pub fn elsewhere(saved: &Saved) -> String {
+/// device of 100 ns per frame, +14.5 % of 300, +3.95 % of 1000`; nothing where no time was counted.
+pub fn elsewhere(saved: &Saved) -> Option<String> {
+    if saved.on_devices.is_empty() {
+        return None;
+    }
     let mut text = String::from("as many ns would be");
     for (i, device) in saved.on_devices.iter().enumerate() {
         let change = device
@@ -130,7 +139,7 @@ pub fn elsewhere(saved: &Saved) -> String {
         let unit = if i == 0 { " ns per frame" } else { "" };
         let _ = write!(text, "{between}{change} {of} {:.0}{unit}", device.ns_per_frame);
     }
-    text
+    Some(text)
 }
 
 /// What is quoted: estimand, correction among several questions, and the confidence where it is not the

@@ -29,7 +29,7 @@ pub fn experiment(kernels: &[String]) -> anyhow::Result<String> {
     let mut text = format!(
         "# Written by `fwdlab run --kernel`.\n\n\
          title = {:?}\ndevice = {OF_KERNELS:?}\nbaseline = {baseline:?}\n\
-         margin = \"1%\"\nblocks = 4\nduration = \"500ms\"\nwarmup = \"50ms\"\ninterval = \"50ms\"\n\n\
+         margin = \"1%\"\nblocks = 4\nprofile = true\nduration = \"500ms\"\nwarmup = \"50ms\"\ninterval = \"50ms\"\n\n\
          [{OF_KERNELS}]\nclock = \"instructions\"\n",
         format!("Instructions per forwarded frame: {last} against {baseline}"),
     );

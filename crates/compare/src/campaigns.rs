@@ -215,8 +215,9 @@ impl Pair<'_> {
     ) -> Judgement {
         let comparison = together.as_ref().map(|own| own.comparison.clone());
         let baselines: Vec<&Trial> = each.iter().flat_map(|own| own.sides[0].clone()).collect();
+        let of = (by.metric, self.all[0].campaign.tick());
         let saved = comparison.as_ref();
-        let saved = saved.and_then(|own| judge::saved(&verdict, own, &baselines, by.metric));
+        let saved = saved.and_then(|own| judge::saved(&verdict, own, &baselines, of));
         let said = Said {
             verdict: &verdict,
             comparison: comparison.as_ref(),

@@ -116,7 +116,7 @@ impl Judgement {
         let quoted =
             |own: &Comparison| format!("{}; quoted: {}", own.method.describe(), words::quoted(own));
         let quoted = self.comparison.as_ref().filter(|_| is_valid).map(quoted);
-        self.saved.as_ref().map(words::elsewhere).into_iter().chain(quoted).collect()
+        self.saved.as_ref().and_then(words::elsewhere).into_iter().chain(quoted).collect()
     }
 }
 

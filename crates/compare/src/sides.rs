@@ -161,7 +161,9 @@ impl<'a> Own<'a> {
             Some(own) => Verdict::judge(own, by.terms.margin, &findings),
             None => Verdict::invalid(&findings).unwrap_or(Verdict::Invalid { why: Vec::new() }),
         };
-        let saved = comparison.as_ref().and_then(|c| judge::saved(&verdict, c, &all[0], metric));
+        let tick = self.sides[0][0].campaign.tick();
+        let saved = comparison.as_ref();
+        let saved = saved.and_then(|c| judge::saved(&verdict, c, &all[0], (metric, tick)));
         let words = words::metric(&self.sides[0][0], self.traffic, metric);
         let words = format!("{words} of {}", self.variant);
         let subject = Subject { variant: &after.name, baseline: &before.name, metric: &words };

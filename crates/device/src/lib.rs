@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 
 use fwdlab_experiment::{Experiment, Schema, Traffic, Variant};
 use fwdlab_results::profile::Profiled;
-use fwdlab_results::{About, Interval, Measured, TestbedMark};
+use fwdlab_results::{About, Interval, Measured, TestbedMark, Tick};
 
 use energy::Powercap;
 pub use error::{Breakdown, DeviceError, Fault};
@@ -37,6 +37,11 @@ pub use finding::DoctorFinding;
 pub trait Kind: Schema {
     /// What it is, for the campaign's record and the report.
     fn about(&self) -> About;
+
+    /// What its clock counts in `experiment`, which was read with this schema.
+    fn tick(&self, _: &Experiment) -> Tick {
+        Tick::default()
+    }
 
     /// What it needs of this machine, each tried where it can be tried. `place` says what may be
     /// used for trying.

@@ -27,7 +27,7 @@ use fwdlab_results::profile::Taken;
 use fwdlab_results::{
     About, Campaign, Finished, Grouping, Record, SCHEMA, Status, Trial, TrialOrder,
 };
-use fwdlab_results::{Error, Result};
+use fwdlab_results::{Error, Result, Tick};
 
 pub mod baseline;
 mod placing;
@@ -240,6 +240,7 @@ pub fn about() -> About {
         fact: None,
         link: fwdlab_results::Link::Wire,
         command: Some("fwdlab import PUBLISHED-DIRECTORY -o DIR".to_owned()),
+        tick: Tick::default(),
     }
 }
 

@@ -11,11 +11,13 @@
 mod axis;
 mod block;
 mod build;
+mod changes;
 mod chart;
 mod check;
 mod drawings;
 mod error;
 mod flame;
+mod functions;
 mod html;
 mod links;
 mod listing;

@@ -239,7 +239,8 @@ fn known(claims: &Claims) -> Vec<Known> {
 }
 
 /// Units in the text but those of rates, the longest first.
-const UNITS: [(&str, Kind); 6] = [
+const UNITS: [(&str, Kind); 7] = [
+    ("instructions", Kind::Nanoseconds),
     ("nanoseconds", Kind::Nanoseconds),
     ("ns/frame", Kind::Nanoseconds),
     ("per cent", Kind::Percent),

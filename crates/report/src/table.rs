@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fwdlab_claims::claim::{Cell, Claims, VerdictClaim};
 use fwdlab_claims::setting::{LINKS, line_rate};
 use fwdlab_figures::text_table::{Side, TextTable};
+use fwdlab_results::Tick;
 use fwdlab_results::units::{self, RateUnit};
 
 /// What the columns of [`cells`] mean.
@@ -20,6 +21,12 @@ pub fn legend(claims: &Claims) -> String {
     let mut legend = LEGEND.to_owned();
     if !claims.setting.is_blocked {
         legend = legend.replace(", corrected for several variants", " (Welch's t)");
+    }
+    if claims.setting.about.tick == Tick::Instruction {
+        legend = legend.replace(
+            "ns/frame: median",
+            "pps: frames in 10^9 instructions. instructions/frame: median",
+        );
     }
     if claims.verdicts.iter().any(|verdict| mark(verdict.metric) == OWN) {
         let cost = "* marks the device cost";
@@ -43,7 +50,7 @@ pub fn cells(cells: &[&Cell], claims: &Claims) -> TextTable {
         ("95% interval".to_owned(), Side::Right),
         (format!("vs {baseline}"), Side::Right),
         ("p".to_owned(), Side::Right),
-        ("ns/frame".to_owned(), Side::Right),
+        (claims.setting.about.tick.each().to_owned(), Side::Right),
         (link.map_or_else(|| "line rate".to_owned(), |g| format!("of {g} Gb/s")), Side::Right),
         ("CV".to_owned(), Side::Right),
         ("limited by".to_owned(), Side::Left),

@@ -44,7 +44,7 @@ pub mod samples;
 #[cfg(test)]
 mod tests;
 
-pub use about::{About, Link, TestbedMark};
+pub use about::{About, Link, TestbedMark, Tick};
 pub use benchmark::{BackToBack, Benchmark, Burst, Loss, LossCurve, Recovery, Reset, Soak};
 pub use calibration::{Calibration, KNOWN_MARK, Truth, TruthKind};
 pub use checks::Checks;

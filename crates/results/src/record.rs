@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::interval::median;
 use crate::{
-    About, Calibration, Failure, Family, Interval, KNOWN_MARK, Measure, Measured, TestbedMark, Way,
+    About, Calibration, Failure, Family, Interval, KNOWN_MARK, Measure, Measured, TestbedMark,
+    Tick, Way,
 };
 
 /// The version of the journal's schema that this build writes and the newest
@@ -151,6 +152,11 @@ impl Campaign {
         ]
         .into_iter()
         .find_map(|(key, is_there)| is_there.then_some(key))
+    }
+
+    /// What the device's clock counts.
+    pub fn tick(&self) -> Tick {
+        self.about.as_ref().map_or(Tick::default(), |about| about.tick)
     }
 
     /// Brings a record of an earlier version up to this one.

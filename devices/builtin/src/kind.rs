@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fwdlab_device::{Device, DeviceError, DoctorFinding, Kind, Place};
 use fwdlab_experiment::problem::Complaint;
 use fwdlab_experiment::{Abilities, Experiment, Schema};
-use fwdlab_results::{About, Link};
+use fwdlab_results::{About, Link, Tick};
 use fwdlab_traffic::size;
 
 use crate::control;
@@ -49,6 +49,7 @@ impl Kind for Builtin {
             fact: None,
             link: Link::Memory,
             command: None,
+            tick: Tick::default(),
         }
     }
 

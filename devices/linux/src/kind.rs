@@ -8,7 +8,7 @@ use fwdlab_experiment::fields::Section;
 use fwdlab_experiment::problem::{Complaint, Complaints};
 use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema};
 use fwdlab_guard::Scratch;
-use fwdlab_results::{About, Link};
+use fwdlab_results::{About, Link, Tick};
 
 use crate::device::Namespaces;
 use crate::doctor;
@@ -144,7 +144,13 @@ impl Kind for OnVeth {
             }
             false => "Device: the running Linux kernel, in network namespaces",
         };
-        About { line: line.to_owned(), fact: None, link: Link::Veth, command: None }
+        About {
+            line: line.to_owned(),
+            fact: None,
+            link: Link::Veth,
+            command: None,
+            tick: Tick::default(),
+        }
     }
 
     fn examine(&self, _: &Place) -> Vec<DoctorFinding> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fwdlab_device::{Device, DeviceError, DoctorFinding, Kind, Place};
 use fwdlab_experiment::problem::{Complaint, Complaints};
 use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema};
-use fwdlab_results::{About, Link};
+use fwdlab_results::{About, Link, Tick};
 
 use crate::device::Machines;
 use crate::testbed::Testbed;
@@ -46,6 +46,7 @@ impl Kind for Remote {
             fact: Some("testbed".to_owned()),
             link: Link::Wire,
             command: None,
+            tick: Tick::default(),
         }
     }
 

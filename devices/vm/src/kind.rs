@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use fwdlab_agent::task::VmClock;
 use fwdlab_device::{Device, DeviceError, DoctorFinding, Kind, Place};
 use fwdlab_experiment::problem::{Complaint, Complaints};
 use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema};
-use fwdlab_results::{About, Link};
+use fwdlab_results::{About, Link, Tick};
 use fwdlab_topology::{NFTABLES, RuleSet};
 
 use crate::device::Boots;
@@ -63,6 +64,14 @@ impl Kind for Vm {
             fact: Some("clock".to_owned()),
             link: Link::Wire,
             command: None,
+            tick: Tick::default(),
+        }
+    }
+
+    fn tick(&self, experiment: &Experiment) -> Tick {
+        match settings::of(experiment).0.clock {
+            VmClock::Instructions => Tick::Instruction,
+            VmClock::Wall => Tick::Nanosecond,
         }
     }
 

@@ -16,6 +16,9 @@ use object::read::elf::{FileHeader, SectionHeader};
 
 use super::VmError;
 
+/// Most bytes of a module: a few kilobytes may unpack to many gigabytes.
+const MOST_BYTES: u64 = 64 << 20;
+
 /// The modules of one kernel.
 #[derive(Debug, Default)]
 pub(super) struct Modules {
@@ -110,8 +113,8 @@ fn unpacked(path: &Path) -> Result<Vec<u8>, VmError> {
     let packed = fs::read(path).map_err(VmError::file("read", path))?;
     let mut bytes = Vec::new();
     let read = match path.extension().and_then(|end| end.to_str()) {
-        Some("xz") => XzReader::new(packed.as_slice(), true).read_to_end(&mut bytes),
-        Some("gz") => GzDecoder::new(packed.as_slice()).read_to_end(&mut bytes),
+        Some("xz") => at_most(XzReader::new(packed.as_slice(), true)).read_to_end(&mut bytes),
+        Some("gz") => at_most(GzDecoder::new(packed.as_slice())).read_to_end(&mut bytes),
         Some("zst") => {
             let why = "it is packed with zstd; unpack the modules with unzstd first".to_owned();
             return Err(VmError::Module { path: path.to_owned(), why });
@@ -119,11 +122,20 @@ fn unpacked(path: &Path) -> Result<Vec<u8>, VmError> {
         _ => return Ok(packed),
     };
     read.map_err(VmError::file("unpack", path))?;
+    if bytes.len() as u64 > MOST_BYTES {
+        let why = format!("unpacked it is larger than {} MiB", MOST_BYTES >> 20);
+        return Err(VmError::Module { path: path.to_owned(), why });
+    }
     Ok(bytes)
 }
 
+/// One byte more than a module may have.
+fn at_most<R: Read>(unpacking: R) -> std::io::Take<R> {
+    unpacking.take(MOST_BYTES + 1)
+}
+
 /// The names after `depends=` in the section `.modinfo`, a list of texts that end with NUL.
-fn depends(bytes: &[u8], path: &Path) -> Result<Vec<String>, VmError> {
+pub(super) fn depends(bytes: &[u8], path: &Path) -> Result<Vec<String>, VmError> {
     let broken = |why: String| VmError::Module { path: path.to_owned(), why };
     let failed = |error: object::Error| broken(error.to_string());
     let header = FileHeader64::<LittleEndian>::parse(bytes).map_err(failed)?;
@@ -164,6 +176,18 @@ mod tests {
         assert!(modules.has("low") && !modules.has("absent"));
         let error = modules.with_dependencies(&["a"]).expect_err("a cycle");
         assert!(error.to_string().contains("depends on itself"), "{error}");
+    }
+
+    #[test]
+    fn a_module_that_unpacks_to_more_than_memory_is_refused() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("bomb.ko.gz");
+        let file = fs::File::create(&path).expect("a file");
+        let mut packed = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+        std::io::copy(&mut std::io::repeat(0).take(MOST_BYTES + 1), &mut packed).expect("zeros");
+        packed.finish().expect("a file");
+        let error = unpacked(&path).expect_err("too large");
+        assert!(error.to_string().contains("larger than 64 MiB"), "{error}");
     }
 
     /// The smallest ELF file with a section `.modinfo`: header, two sections' contents, three

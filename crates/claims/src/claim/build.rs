@@ -135,6 +135,7 @@ fn verdict(results: &Results, traffic: &str, judgement: Judgement<'_>) -> Verdic
         baseline: baseline.clone(),
         margin: results.campaign.margin,
         metric: judgement.metric.name(),
+        tick: results.campaign.tick(),
         bounded: judgement.bounded,
         pairs: if is_blocked { pairs() } else { Vec::new() },
         runs: (!is_blocked).then(|| ids.clone()),

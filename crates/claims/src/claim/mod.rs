@@ -27,7 +27,7 @@ use super::saved::Saved;
 use super::setting::Setting;
 use super::words;
 use fwdlab_results::units;
-use fwdlab_results::{Family, Metric};
+use fwdlab_results::{Family, Metric, Tick};
 
 pub use badge::{Badge, State};
 pub use build::build;
@@ -133,6 +133,9 @@ pub struct VerdictClaim {
     pub margin: f64,
     /// `rate`, `cost`, or the name of a measure with a figure of its own: the figure that decides.
     pub metric: &'static str,
+    /// What a cost counts.
+    #[serde(skip_serializing_if = "Tick::is_nanosecond")]
+    pub tick: Tick,
     /// Trials of the comparison in which the tester or the asked load bounded the rate, alone or
     /// together with the device.
     pub bounded: usize,

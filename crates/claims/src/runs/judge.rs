@@ -9,6 +9,7 @@ use super::doubts;
 use super::series::Series;
 use crate::saved::Saved;
 use crate::words;
+use fwdlab_results::Tick;
 
 /// What a verdict is judged by.
 #[derive(Debug, Clone, Copy)]
@@ -106,7 +107,9 @@ pub fn finish([baseline, variant]: [&Series; 2], compared: Compared, terms: Term
         None => Verdict::invalid(&findings).unwrap_or(Verdict::Invalid { why: Vec::new() }),
     };
     let ns = baseline.ns_per_frame();
-    let saved = ns.zip(comparison.as_ref()).and_then(|(ns, c)| Saved::of(&verdict, c, &ns));
+    let saved = ns
+        .zip(comparison.as_ref())
+        .and_then(|(ns, c)| Saved::of(&verdict, c, (&ns, Tick::Nanosecond)));
     let metric = if baseline.metric.is_empty() { "value" } else { &baseline.metric };
     let subject = Subject { variant: &variant.name, baseline: &baseline.name, metric };
     let change = baseline.words();

@@ -60,7 +60,7 @@ fn block<'a>(verdict: &'a VerdictClaim, source: &Source<'a>) -> Block<'a> {
         word: verdict.word(),
         sentence: &verdict.sentence,
         basis: basis(verdict, source.claims).map(|basis| basis + &next_run(verdict)),
-        elsewhere: verdict.saved.as_ref().map(words::elsewhere),
+        elsewhere: verdict.saved.as_ref().and_then(words::elsewhere),
         note: disagreement(verdict, source),
         doubts: doubts.collect(),
     }))
@@ -105,8 +105,9 @@ fn basis(verdict: &VerdictClaim, claims: &Claims) -> Option<String> {
     }
     let (old, new) = against(baseline.rate, variant.rate)?;
     let rates = format!("median {} against {}", units::rate(new), units::rate(old));
+    let tick = claims.setting.about.tick.each();
     let costs = against(baseline.cost, variant.cost)
-        .map(|(old, new)| format!("{} ns/frame against {}", units::ns(new), units::ns(old)));
+        .map(|(old, new)| format!("{} {tick} against {}", units::ns(new), units::ns(old)));
     if verdict.metric != "cost" {
         let costs = costs.map(|costs| format!("; device cost {costs}")).unwrap_or_default();
         return Some(format!("{rates}{method}{costs}"));

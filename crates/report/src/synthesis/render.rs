@@ -122,6 +122,7 @@ fn chart(synthesis: &Synthesis, traffic: &str) -> Chart {
     Chart {
         title: format!("{}: {traffic}", synthesis.title),
         metric: Metric::Rate,
+        tick: fwdlab_results::Tick::default(),
         measure: fwdlab_results::Measure::Rate,
         groups,
         caption: "Bar: median. Whisker: minimum to maximum. Marks: single trials in the order of \

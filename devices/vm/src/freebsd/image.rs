@@ -139,7 +139,18 @@ fn starts_directly(file: &ElfFile64<'_, Endianness>, bytes: &[u8]) -> bool {
 /// The functions of a kernel by their first address.
 pub(crate) fn functions(path: &Path) -> Result<BTreeMap<u64, String>, VmError> {
     let bytes = fs::read(path).map_err(VmError::file("read", path))?;
-    let file = ElfFile64::<Endianness>::parse(&*bytes)
+    functions_of(&bytes, path)
+}
+
+/// Reads all of a kernel that is ever read.
+pub(crate) fn read_kernel(bytes: &[u8], path: &Path) -> Result<usize, VmError> {
+    let broken = |why| VmError::NotAKernel { path: path.to_owned(), why };
+    let kernel = KernelFile::of(bytes).map_err(broken)?;
+    Ok(kernel.missing(None).len() + functions_of(bytes, path)?.len())
+}
+
+fn functions_of(bytes: &[u8], path: &Path) -> Result<BTreeMap<u64, String>, VmError> {
+    let file = ElfFile64::<Endianness>::parse(bytes)
         .map_err(|e| VmError::NotAKernel { path: path.to_owned(), why: e.to_string() })?;
     let functions = file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text);
     let named = functions.filter_map(|symbol| Some((symbol.address(), symbol.name().ok()?)));

@@ -20,7 +20,7 @@ use fwdlab_agent::task::{GuestClock, Task};
 use fwdlab_experiment::{Variant, inputs};
 use fwdlab_guard::input;
 
-pub(super) use self::image::KernelFile;
+pub(super) use self::image::{KernelFile, read_kernel};
 pub(super) use self::machine::{Board, arguments};
 pub(super) use self::profile::Sampler;
 pub(super) use self::rules::{Rules, WORDS};
