@@ -3,11 +3,11 @@
 use crate::trees::{self, Place, Trees};
 use crate::{devices, features, output};
 use fwdlab_claims::Claims;
-use fwdlab_claims::units;
 use fwdlab_compare::Options;
 use fwdlab_report as report;
 use fwdlab_report::synthesis::Synthesis;
 use fwdlab_results::journal::{Chain, Noted, Seal};
+use fwdlab_results::units;
 use fwdlab_results::{Results, SIGNATURE_FILE};
 use serde_json::json;
 use std::fmt::Write as _;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use fwdlab_agent::task::VmClock;
+use fwdlab_agent::task::GuestClock;
 use fwdlab_device::{Device, DeviceError, DoctorFinding, Kind, Place};
 use fwdlab_experiment::problem::{Complaint, Complaints};
 use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema};
@@ -70,8 +70,8 @@ impl Kind for Vm {
 
     fn tick(&self, experiment: &Experiment) -> Tick {
         match settings::of(experiment).0.clock {
-            VmClock::Instructions => Tick::Instruction,
-            VmClock::Wall => Tick::Nanosecond,
+            GuestClock::Instructions => Tick::Instruction,
+            GuestClock::Wall => Tick::Nanosecond,
         }
     }
 

@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 
 use super::named::{named, spoken};
-use crate::context::{Surroundings, Measured};
-use fwdlab_results::units::exact_percent as show;
+use crate::context::{Measured, Surroundings};
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
 use fwdlab_netbenches::name::{NamedFamily, family_word};
+use fwdlab_results::units::exact_percent as show;
 use fwdlab_sentence::clause::{Clause, Sign, Stance, words};
 
 /// What is compared: how fast the families are, or what changed for them.

@@ -2,9 +2,9 @@
 
 use super::named::{named, spoken};
 use crate::context::{Measured, Spoken};
-use fwdlab_results::units::rate;
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
+use fwdlab_results::units::rate;
 use fwdlab_sentence::clause::{Clause, Sign, words};
 
 /// Beginnings of what the words "best", "highest", "lowest" are said of.

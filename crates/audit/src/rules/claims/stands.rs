@@ -2,8 +2,8 @@
 
 use super::named::{named, spoken};
 use crate::context::{Measured, Spoken};
-use crate::figures::rate;
 use crate::finding::{AuditFindings, Rule, Severity, Text};
+use fwdlab_results::units::rate;
 use fwdlab_sentence::clause::{Clause, words};
 use fwdlab_sentence::quantity::rates;
 
