@@ -127,7 +127,10 @@ impl<'a> Surroundings<'a> {
         }
         let is_next_to_after = after.is_some_and(|b| self.is_next_to(item, b));
         let is_announcing = after.is_some_and(|b| self.announces(item, b));
-        if is_announcing || is_next_to_after {
+        // a label of the next block stands between: what follows a block speaks of it
+        let is_cut_off = before.is_some_and(|b| self.follows(item, b))
+            && after.is_some_and(|b| self.is_labelled(item, b));
+        if is_announcing || is_next_to_after && !is_cut_off {
             return after.map(|b| (b, false, is_next_to_after));
         }
         let before = before?;
@@ -153,6 +156,12 @@ impl<'a> Surroundings<'a> {
                 .iter()
                 .filter(|i| i.line > item.last_line() && i.line < first)
                 .all(|i| i.is_announcement() && i.text.len() <= 12)
+    }
+
+    /// Whether a label stands between the item and the block.
+    fn is_labelled(&self, item: &Item, block: usize) -> bool {
+        let first = self.page.blocks[block].first_line;
+        self.page.items.iter().any(|i| i.line > item.last_line() && i.line < first)
     }
 
     /// Whether only conclusions stand between the block and the item.

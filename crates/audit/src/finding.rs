@@ -196,6 +196,11 @@ impl AuditFindings {
         }
     }
 
+    /// Whether a rule has spoken of a line.
+    pub fn has(&self, rule: Rule, line: usize) -> bool {
+        self.found.iter().any(|f| f.rule == rule && f.line == line)
+    }
+
     /// The findings by line, one for each cause.
     pub fn into_sorted(mut self) -> Vec<AuditFinding> {
         self.found.sort_by_key(|f| (f.line, f.severity, f.rule));

@@ -6,6 +6,7 @@ mod fresh;
 mod mutations;
 mod sentences;
 mod shapes;
+mod unseen;
 
 use std::fs;
 

@@ -8,7 +8,7 @@ mod split;
 mod stance;
 
 use said::families;
-pub use said::{Percent, Sign, Stance, words};
+pub use said::{Bound, Percent, Sign, Stance, words};
 use std::collections::BTreeSet;
 
 pub use factor::factor;
@@ -82,13 +82,19 @@ fn is_same_size(text: &str) -> bool {
     })
 }
 
-/// "Feared were 10 %", "expected was 20 %": a number that nobody measured. "As expected" is none.
+/// "Feared were 10 %", "this should give 20 %": a number that nobody measured. "As expected" is none.
 fn is_expectation(text: &str) -> bool {
-    const WORDS: [&str; 6] = ["feared", "expected", "hoped", "predicted", "announced", "promised"];
+    const WORDS: [&str; 8] =
+        ["feared", "expected", "hoped", "predicted", "announced", "promised", "expect", "hope"];
+    const MODALS: [&str; 4] = ["should", "would", "could", "might"];
+    const DOINGS: [&str; 9] =
+        ["give", "bring", "improve", "gain", "add", "increase", "reduce", "get", "reach"];
     let words = words(text);
+    let at = |k: usize| words.get(k).map_or("", |(_, w)| w.as_str());
     (0..words.len()).any(|k| {
-        let before = k.checked_sub(1).map_or("", |k| words[k].1.as_str());
-        WORDS.contains(&words[k].1.as_str()) && before != "as"
+        let before = k.checked_sub(1).map_or("", at);
+        WORDS.contains(&at(k)) && before != "as"
+            || MODALS.contains(&at(k)) && DOINGS.contains(&at(k + 1))
     })
 }
 

@@ -92,6 +92,19 @@ pub struct Scaled {
     pub offset: usize,
 }
 
+impl From<Rate> for Scaled {
+    fn from(rate: Rate) -> Self {
+        let decimals = i32::try_from(rate.decimals.min(12)).unwrap_or(12);
+        Self {
+            value: rate.pps(),
+            step: rate.unit * 0.5 * 10f64.powi(-decimals),
+            is_rough: false,
+            text: rate.text,
+            offset: rate.offset,
+        }
+    }
+}
+
 /// Numbers of thousands or millions that name no unit, nor anything that they count at once.
 pub fn scaled(text: &str) -> Vec<Scaled> {
     let mut found = Vec::new();

@@ -3,8 +3,12 @@
 mod anywhere;
 mod change;
 mod claim;
+mod families;
+mod most;
 mod moves;
+mod named;
 mod percent;
+mod stands;
 mod tables;
 mod wording;
 
@@ -67,8 +71,17 @@ fn check_clause(
     let line = item.line_at(clause.offset + clause.text.len() - clause.text.trim_start().len());
     let spoken = context.block_of(item, &clause.families);
     let is_silent = clause.stance == Stance::Silent || clause.stance == Stance::Mixed;
+    if of_another_machine(context, item, clause) || families::check(context, clause, line, findings)
+    {
+        return;
+    }
     if let Some(spoken) = spoken.filter(|_| clause.percents.is_empty()) {
+        let sets = context.sets[spoken.block].as_slice();
         moves::check(context, clause, line, spoken, findings);
+        stands::check(clause, line, spoken, sets, findings);
+        if most::check(clause, line, spoken, sets, findings) {
+            return;
+        }
     }
     if is_silent && clause.percents.is_empty() && clause.factor.is_none() {
         return;
@@ -113,6 +126,27 @@ fn check_clause(
         }
         _ => {}
     }
+}
+
+/// "On the APU2 it was ...": a model that stands in no other line of the page.
+fn of_another_machine(context: &Surroundings<'_>, item: &Item, clause: &Clause) -> bool {
+    let end = clause.offset + clause.text.len();
+    let sentence = item.text[..clause.offset].rfind(". ").map_or(0, |at| at + 2);
+    let words: Vec<&str> = item.text[sentence..end].split_whitespace().collect();
+    let models = words.windows(3).filter(|w| matches!(w[0], "On" | "on") && w[1] == "the");
+    let mut models =
+        models.map(|w| w[2].trim_matches(|c: char| !c.is_alphanumeric())).filter(|m| {
+            let is_mixed = m.chars().any(|c| c.is_ascii_digit())
+                && m.chars().any(|c| c.is_ascii_uppercase())
+                && !m.starts_with(|c: char| c.is_ascii_digit());
+            is_mixed && fwdlab_netbenches::name::family_word(m).is_none()
+        });
+    models.any(|model| {
+        let lower = model.to_lowercase();
+        let lines = context.page.lines.iter().filter(|l| l.to_lowercase().contains(&lower));
+        let is_set = context.sets.iter().flatten().any(|s| s.label.words.contains(&lower));
+        lines.count() <= 1 && !is_set
+    })
 }
 
 /// Bullets list settings; what they say about speed is no claim.

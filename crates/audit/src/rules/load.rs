@@ -53,7 +53,7 @@ fn check_rate(
     }
     if names_load {
         check_load(context, mention, line, item, findings);
-    } else if !names_line && item.kind != ItemKind::Bullet {
+    } else if !names_line && item.kind != ItemKind::Bullet && !findings.has(Rule::ClaimRate, line) {
         check_claimed_rate(context, mention, line, item, findings);
     }
 }

@@ -26,5 +26,5 @@ fn changes<'a>(changes: &Changes) -> Block<'a> {
         Block::table(changes.table()),
         Block::Paragraph(changes.note.clone()),
     ];
-    Block::Within(scope, blocks)
+    Block::Group(scope, blocks)
 }

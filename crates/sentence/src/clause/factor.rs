@@ -68,8 +68,14 @@ pub fn factor(text: &str) -> Option<(f64, String)> {
         if let Some(value) = number(next).filter(|_| own == "of" && before == "factor") {
             return Some((value, format!("a factor of {next}")));
         }
-        if let Some(value) = digits(next).filter(|_| own == "by" && before == "divided") {
+        // "divides the rate by 3"
+        let verb = |root: &str| words[..index].iter().any(|(_, w)| w.starts_with(root));
+        let by = number(next).filter(|_| own == "by");
+        if let Some(value) = by.filter(|_| verb("divid")) {
             return Some((1.0 / value, format!("divided by {next}")));
+        }
+        if let Some(value) = by.filter(|_| verb("multipl")) {
+            return Some((value, format!("multiplied by {next}")));
         }
     }
     None

@@ -1,6 +1,6 @@
 //! Percentages in prose, with sign, precision and softening words.
 
-use super::{Percent, Sign, words};
+use super::{Bound, Percent, Sign, Stance, words};
 
 /// Percentages of a text that can be changes of a rate.
 pub(super) fn percents(text: &str) -> Vec<Percent> {
@@ -18,10 +18,48 @@ pub(super) fn percents(text: &str) -> Vec<Percent> {
             found.push(percent);
         }
     }
+    found.extend(fraction(&lower).filter(|_| found.is_empty()));
     if found.len() == 2 && is_span(text) && found[0].upper.is_none() {
         found[0].upper = found.pop().map(|last: Percent| last.value);
     }
     found
+}
+
+/// "By one fourth", "a third of the rate": a change in words, where the text speaks of one.
+fn fraction(lower: &str) -> Option<Percent> {
+    const PARTS: [(&str, f64); 7] = [
+        ("half", 2.0),
+        ("third", 3.0),
+        ("quarter", 4.0),
+        ("fourth", 4.0),
+        ("fifth", 5.0),
+        ("sixth", 6.0),
+        ("tenth", 10.0),
+    ];
+    let words = words(lower);
+    let (index, parts) = words.iter().enumerate().find_map(|(index, (_, word))| {
+        let part = PARTS.iter().find(|(name, _)| name == word)?;
+        Some((index, part.1)).filter(|_| index > 0)
+    })?;
+    let (offset, article) = &words[index - 1];
+    let before = index.checked_sub(2).map_or("", |i| words[i].1.as_str());
+    // "by half" and "half of" are factors as well; "the third run" counts
+    let is_share = matches!(article.as_str(), "a" | "one")
+        && (before == "by"
+            || before == "than"
+            || words.get(index + 1).is_some_and(|(_, w)| w == "of"));
+    let is_change = !matches!(super::stance::stance(lower), Stance::Silent | Stance::Mixed);
+    let previous = &words[..index - 1];
+    (is_share && is_change && parts > 2.0).then(|| Percent {
+        value: 100.0 / parts,
+        upper: None,
+        decimals: 0,
+        sign: None,
+        bound: bound_before(&lower[..*offset], previous),
+        is_rough: true,
+        text: format!("{article} {}", words[index].1),
+        offset: *offset,
+    })
 }
 
 /// Whether a text speaks of a span: "between 5% and 10%", "from 5% to 10%".
@@ -61,10 +99,28 @@ fn percent_before(text: &str, end: usize) -> Option<Percent> {
         upper: lower.map(|_| value),
         decimals: number.split(['.', ',']).nth(1).map_or(0, str::len),
         sign,
+        bound: bound_before(rest, &previous),
         is_rough,
         text: format!("{}%", &text[end - (end - rest.len())..end].trim()),
         offset: rest.len(),
     })
+}
+
+/// "More than", "at least", `>`; "less than", "under", `<`.
+fn bound_before(rest: &str, words: &[(usize, String)]) -> Option<Bound> {
+    let at = |back: usize| words.iter().rev().nth(back).map_or("", |(_, w)| w.as_str());
+    let is_arrow = ["=>", "->"].iter().any(|arrow| rest.trim_end().ends_with(arrow));
+    match (at(1), at(0)) {
+        _ if !is_arrow && rest.trim_end().ends_with('>') => Some(Bound::Above),
+        _ if rest.trim_end().ends_with('<') => Some(Bound::Below),
+        ("more" | "higher" | "better" | "greater" | "bigger", "than") | ("at", "least") => {
+            Some(Bound::Above)
+        }
+        ("less" | "fewer" | "lower" | "smaller", "than")
+        | ("at", "most")
+        | (_, "under" | "below") => Some(Bound::Below),
+        _ => None,
+    }
 }
 
 /// `20 to 25 %`, `between 5 and 10 %`: the first number without a `%` of its own.
@@ -113,8 +169,18 @@ fn number_at_end(text: &str) -> Option<&str> {
 
 /// Shares that are no change of a rate: confidence, processor load, loss.
 fn is_other_share(lower: &str, start: usize, end: usize) -> bool {
-    const AFTER: [&str; 9] =
-        ["confidence", "cpu", "idle", "load", "usage", "utilization", "packet", "busy", "line"];
+    const AFTER: [&str; 10] = [
+        "confidence",
+        "cpu",
+        "idle",
+        "load",
+        "usage",
+        "utilization",
+        "packet",
+        "busy",
+        "line",
+        "each",
+    ];
     /// What a percentage can be of and still be a change: `5 % of its speed`.
     const SPEEDS: [&str; 8] =
         ["speed", "rate", "performance", "throughput", "forwarding", "pps", "improvement", "gain"];
@@ -137,7 +203,10 @@ fn is_other_share(lower: &str, start: usize, end: usize) -> bool {
         .is_some_and(|rest| !words(rest).iter().take(3).any(|(_, w)| SPEEDS.contains(&w.as_str())));
     // "+22 % packets per second" is a change, "5 % packet loss" is none
     let is_rate = after.starts_with("packets-per-s") || after.starts_with("packets per s");
+    // "the others were at 97 %" is a level
+    let is_level = before.last().is_some_and(|(_, w)| w == "at");
     is_of
+        || is_level
         || !is_rate && AFTER.iter().any(|w| after.starts_with(w))
         || before.iter().rev().take(3).any(|(_, w)| BEFORE.contains(&w.as_str()))
 }

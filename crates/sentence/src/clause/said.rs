@@ -23,6 +23,25 @@ impl Sign {
     }
 }
 
+/// The side of a number on which something is said to lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// More than, at least.
+    Above,
+    /// Less than, at most.
+    Below,
+}
+
+impl Bound {
+    /// Whether a figure lies on this side of `value`, a twentieth of it forgiven.
+    pub fn holds(self, value: f64, figure: f64) -> bool {
+        match self {
+            Self::Above => figure >= 0.95 * value,
+            Self::Below => figure <= 1.05 * value,
+        }
+    }
+}
+
 /// A number with `%` or the word percent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Percent {
@@ -34,6 +53,8 @@ pub struct Percent {
     pub decimals: usize,
     /// An explicit `+` or `-`.
     pub sign: Option<Sign>,
+    /// "More than", "less than".
+    pub bound: Option<Bound>,
     /// Softened by a word: about, almost, more than.
     pub is_rough: bool,
     /// As written.

@@ -2,7 +2,9 @@
 
 use super::{Sign, Stance, words};
 
-const UP: [&str; 18] = [
+const UP: [&str; 20] = [
+    "grew",
+    "grow",
     "improv",
     "imprev",
     "imporv",
@@ -83,14 +85,29 @@ const NEUTRAL: [&str; 12] = [
 ];
 
 /// The same as passives and verbs: of a rate only where the clause speaks of one.
-const NEUTRAL_VERBS: [&str; 7] =
-    ["impacted", "affected", "affect", "affects", "influenced", "altered", "changed"];
+const NEUTRAL_VERBS: [&str; 11] = [
+    "impacted",
+    "affected",
+    "affect",
+    "affects",
+    "influenced",
+    "altered",
+    "changed",
+    "move",
+    "moved",
+    "vary",
+    "varied",
+];
 
 const NEGATIONS: [&str; 23] = [
     "no", "not", "without", "never", "neither", "nor", "isn't", "doesn't", "don't", "didn't",
     "wasn't", "aren't", "cannot", "can't", "zero", "non", "none", "hasn't", "haven't", "weren't",
     "won't", "hardly", "barely",
 ];
+
+/// Verbs that with "nothing" deny a change.
+const BRINGS: [&str; 9] =
+    ["brings", "bring", "brought", "gains", "gain", "gained", "adds", "wins", "changes"];
 
 /// Faster, slower or the same. Parentheses count only when nothing outside says
 /// anything.
@@ -164,6 +181,13 @@ fn stance_of_word(words: &[(usize, String)], index: usize, word: &str) -> Option
     {
         return Some(Stance::NoChange("not significant".to_owned()));
     }
+    let is_nothing = (word.starts_with("change")
+        && index.checked_sub(1).is_some_and(|i| at(i) == "nothing")
+        || BRINGS.contains(&word) && at(index + 1) == "nothing")
+        && !words.iter().any(|(_, w)| w.starts_with("config") || w.starts_with("setting"));
+    if is_nothing {
+        return Some(Stance::NoChange(format!("{word} nothing")));
+    }
     if is_as_fast_as(words, index) {
         return (!is_negated).then(|| Stance::NoChange(format!("as {word} as")));
     }
@@ -180,12 +204,6 @@ fn stance_of_word(words: &[(usize, String)], index: usize, word: &str) -> Option
         let is_claim =
             !is_negated && (ALONE.contains(&word) || is_about_speed(words) || is_within_noise);
         return is_claim.then(|| Stance::NoChange(word.to_owned()));
-    }
-    let is_nothing = word.starts_with("change")
-        && index.checked_sub(1).is_some_and(|i| at(i) == "nothing")
-        && !words.iter().any(|(_, w)| w.starts_with("config") || w.starts_with("setting"));
-    if is_nothing {
-        return Some(Stance::NoChange(format!("nothing {word}")));
     }
     if NEUTRAL.contains(&word) {
         // "impact on inet6: none"

@@ -5,7 +5,7 @@ use crate::context::Surroundings;
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
 use fwdlab_results::units::exact_percent as show;
-use fwdlab_sentence::clause::{Clause, Sign, Stance};
+use fwdlab_sentence::clause::{Bound, Clause, Sign, Stance};
 
 pub(super) fn check_sign(claim: &Claim<'_>, sign: Sign, word: &str, findings: &mut AuditFindings) {
     let contrary = |c: &&Compared<'_>| is_contrary(sign, c);
@@ -196,8 +196,8 @@ pub(super) fn check_all(
 
 /// What is said of all tests.
 enum Wanted {
-    /// They change this way, by so many per cent where it says.
-    Change(Sign, Option<f64>),
+    /// They change this way, by so many per cent where it says, or by more or less than that.
+    Change(Sign, Option<f64>, Option<Bound>),
     /// They do not change.
     Same,
 }
@@ -209,10 +209,11 @@ impl Wanted {
             _ => None,
         };
         let sign = percent.and_then(|percent| percent.sign);
+        let (size, bound) = (percent.map(|p| p.value), percent.and_then(|p| p.bound));
         match &clause.stance {
-            Stance::Change(sign, _) => Some(Self::Change(*sign, percent.map(|p| p.value))),
+            Stance::Change(sign, _) => Some(Self::Change(*sign, size, bound)),
             Stance::NoChange(_) => Some(Self::Same),
-            Stance::Silent => Some(Self::Change(sign?, percent.map(|p| p.value))),
+            Stance::Silent => Some(Self::Change(sign?, size, bound)),
             Stance::NotThat(..) | Stance::Mixed => None,
         }
     }
@@ -221,11 +222,12 @@ impl Wanted {
         let percent = pair.mean_percent;
         match self {
             Self::Same => pair.is_proven && percent.abs() > MARGIN,
-            Self::Change(sign, _) if sign.factor() * percent < 0.0 => pair.is_proven,
-            Self::Change(_, Some(size)) => {
+            Self::Change(sign, ..) if sign.factor() * percent < 0.0 => pair.is_proven,
+            Self::Change(_, Some(size), Some(bound)) => !bound.holds(*size, percent.abs()),
+            Self::Change(_, Some(size), None) => {
                 (percent.abs() - size).abs() > ALL_ALIKE * size + pair.half_width
             }
-            Self::Change(_, None) => false,
+            Self::Change(_, None, _) => false,
         }
     }
 }

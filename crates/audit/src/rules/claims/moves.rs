@@ -1,4 +1,4 @@
-//! "From ~480 K to ~960 K": two rates without a unit, held against the two sets of a block.
+//! "From ~480 K to ~960 K", "826 Kpps => 815 Kpps": two rates, held against the two sets of a block.
 
 use super::wording::compared;
 use crate::context::{Spoken, Surroundings};
@@ -6,7 +6,7 @@ use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
 use fwdlab_results::units;
 use fwdlab_sentence::clause::Clause;
-use fwdlab_sentence::quantity::{Scaled, scaled};
+use fwdlab_sentence::quantity::{Scaled, rates, scaled};
 
 /// What else moves from so many thousands to so many.
 const OTHERS: [&str; 19] = [
@@ -66,7 +66,11 @@ pub(super) fn check(
         pairs.iter().any(|c| agrees(a, c.base.row) && agrees(b, c.variant.row))
     };
     let Some(first) = pairs.first() else { return };
-    if is_it(&from, &to) || !first.is_oriented && is_it(&to, &from) {
+    // "without it we go up": the way back
+    let is_back = fwdlab_sentence::clause::words(&clause.text)
+        .iter()
+        .any(|(_, w)| matches!(w.as_str(), "without" | "no" | "disabling" | "removing"));
+    if is_it(&from, &to) || (!first.is_oriented || is_back) && is_it(&to, &from) {
         return;
     }
     let is_contrary = |pair: &Pair| (to.value - from.value) * pair.mean_percent < 0.0;
@@ -96,11 +100,13 @@ pub(super) fn check(
 
 /// The two numbers of "from A to B" and "A -> B".
 fn ends(text: &str) -> Option<(Scaled, Scaled)> {
-    let found = scaled(text);
+    let mut found = scaled(text);
+    found.extend(rates(text).into_iter().map(Scaled::from));
+    found.sort_by_key(|number| number.offset);
     let [from, to] = found.as_slice() else { return None };
     let before = text[..from.offset].to_lowercase();
     let between = text[from.offset + from.text.len()..to.offset].to_lowercase();
     let is_from = before.trim_end_matches(['~', ' ']).ends_with("from") && between.contains("to");
-    let is_arrow = between.contains("->") || between.contains('→');
+    let is_arrow = between.contains("->") || between.contains("=>") || between.contains('→');
     (is_from || is_arrow).then(|| (from.clone(), to.clone()))
 }

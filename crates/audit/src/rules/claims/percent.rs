@@ -17,7 +17,8 @@ pub(super) fn check_percent(claim: &Claim<'_>, percent: &Percent, findings: &mut
     if found <= Agreement::Near {
         return check_agreeing(claim, percent, found, compared, wanted_sign, findings);
     }
-    if let Some(other) = other_pair(claim, percent) {
+    let is_named_alone = claim.pairs.len() == 1 && claim.sets.len() > 2;
+    if let Some(other) = other_pair(claim, percent).filter(|_| !is_named_alone) {
         report_other_pair(claim, percent, &other, findings);
         return;
     }
@@ -147,6 +148,10 @@ pub(super) fn agreement_of(percent: &Percent, compared: &Compared<'_>) -> Agreem
         return if figures.iter().any(is_within) { Agreement::Exact } else { best(percent.value) };
     }
     let found = best(percent.value);
+    if let Some(bound) = percent.bound.filter(|_| found == Agreement::No) {
+        let holds = bound.holds(percent.value, figures[0].abs());
+        return if holds { Agreement::Exact } else { Agreement::No };
+    }
     if found == Agreement::No && percent.is_rough && agrees_roughly(percent.value, figures[0].abs())
     {
         return Agreement::Exact;

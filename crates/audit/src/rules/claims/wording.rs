@@ -1,6 +1,7 @@
 //! Which sets of a block a clause compares, and which of them is the base.
 
 use super::Compared;
+use super::named::{likeness, named, spoken};
 use crate::context::Measured;
 use crate::pair::Pair;
 use fwdlab_sentence::clause::{Clause, words};
@@ -8,12 +9,18 @@ use fwdlab_sentence::clause::{Clause, words};
 /// The comparisons of a block that a clause can mean.
 pub(super) fn compared<'a>(sets: &'a [Measured<'a>], clause: &Clause) -> Vec<Compared<'a>> {
     let Some((base, others)) = sets.split_first() else { return Vec::new() };
-    let mut named: Vec<&Measured<'_>> =
-        others.iter().filter(|s| is_named(clause, s, sets)).collect();
-    if named.is_empty() || others.len() == 1 {
-        named = others.iter().collect();
+    if others.len() > 1
+        && let Some(pairs) = against(sets, &clause.text)
+    {
+        return pairs;
     }
-    named
+    let meant = named(&spoken(&clause.text), sets);
+    let mut variants: Vec<&Measured<'_>> =
+        meant.iter().filter(|&&i| i > 0).map(|&i| &sets[i]).collect();
+    if variants.is_empty() || others.len() == 1 {
+        variants = others.iter().collect();
+    }
+    variants
         .into_iter()
         .filter_map(|variant| {
             let direct = Compared {
@@ -36,18 +43,26 @@ pub(super) fn compared<'a>(sets: &'a [Measured<'a>], clause: &Clause) -> Vec<Com
         .collect()
 }
 
-/// Whether the clause names a set of a block by a word that no other set of it has.
+/// Whether the clause names sets of a block by words that tell them apart.
 pub(super) fn names_set(clause: &Clause, sets: &[Measured<'_>]) -> bool {
-    sets.iter().any(|set| is_named(clause, set, sets))
+    !named(&spoken(&clause.text), sets).is_empty()
 }
 
-/// Whether the clause holds a word that only this set's label has.
-fn is_named(clause: &Clause, set: &Measured<'_>, sets: &[Measured<'_>]) -> bool {
-    let spoken: Vec<String> = words(&clause.text).into_iter().map(|(_, w)| w).collect();
-    set.label.telling_words().iter().any(|word| {
-        spoken.iter().any(|s| s == word)
-            && sets.iter().all(|s| s.set.symbol == set.set.symbol || !s.label.words.contains(*word))
-    })
+/// "pf is slower than ipfw": the sets named on both sides, each with the one most like it.
+fn against<'a>(sets: &'a [Measured<'a>], text: &str) -> Option<Vec<Compared<'a>>> {
+    let words = spoken(text);
+    let than = words.iter().rposition(|w| THAN.contains(&w.as_str()))?;
+    let (subject, object) = (named(&words[..than], sets), named(&words[than + 1..], sets));
+    let pairs = || subject.iter().flat_map(|s| object.iter().map(move |o| (*s, *o)));
+    let alike = |(s, o): (usize, usize)| likeness(&sets[s], &sets[o]);
+    let most = pairs().filter(|(s, o)| s != o).map(alike).max()?;
+    let meant = pairs().filter(|(s, o)| s != o && alike((*s, *o)) == most);
+    meant
+        .map(|(s, o)| {
+            let (base, variant) = (&sets[o], &sets[s]);
+            Some(Compared { base, variant, pair: Pair::of(base, variant)?, is_oriented: true })
+        })
+        .collect()
 }
 
 /// Words that announce what something is compared with.
@@ -77,7 +92,10 @@ fn orientation(text: &str, base: &Measured<'_>, variant: &Measured<'_>) -> Optio
     let words: Vec<String> = words(text).into_iter().map(|(_, w)| w).collect();
     let than = words.iter().rposition(|w| THAN.contains(&w.as_str()) && w != "regarding");
     let than_number = than.is_some_and(|t| {
-        words.get(t + 1).is_some_and(|w| w.starts_with(|c: char| c.is_ascii_digit()))
+        words.get(t + 1).is_some_and(|w| {
+            w.starts_with(|c: char| c.is_ascii_digit())
+                || matches!(w.as_str(), "one" | "a" | "half")
+        })
     });
     let (subject, object) = match than.filter(|_| !than_number) {
         Some(at) => (&words[..at], &words[at + 1..]),

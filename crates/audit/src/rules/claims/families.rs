@@ -1,0 +1,166 @@
+//! One family against the other, where each has blocks of its own: "IPv6 is faster than IPv4",
+//! "IPv4 gains more than IPv6".
+
+use std::collections::BTreeSet;
+
+use super::named::{named, spoken};
+use crate::context::{Measured, Surroundings};
+use crate::finding::{AuditFindings, Rule, Severity, Text};
+use crate::pair::Pair;
+use fwdlab_netbenches::name::{NamedFamily, family_word};
+use fwdlab_results::units::exact_percent as show;
+use fwdlab_sentence::clause::{Clause, Sign, Stance, words};
+
+/// What is compared: how fast the families are, or what changed for them.
+enum Ranked {
+    Rates(Sign),
+    Changes(Sign),
+}
+
+struct Said {
+    first: NamedFamily,
+    second: NamedFamily,
+    ranked: Ranked,
+    word: String,
+}
+
+/// What a clause says of two families, or of one against all others.
+fn said(clause: &Clause) -> Option<Said> {
+    let words: Vec<String> = words(&clause.text).into_iter().map(|(_, w)| w).collect();
+    let family = |words: &[String]| -> Option<NamedFamily> {
+        let found: BTreeSet<NamedFamily> = words.iter().filter_map(|w| family_word(w)).collect();
+        found
+            .into_iter()
+            .next()
+            .filter(|_| words.iter().filter_map(|w| family_word(w)).count() == 1)
+    };
+    if let Some(most) = words.iter().position(|w| matches!(w.as_str(), "most" | "least")) {
+        const GETS: [&str; 6] = ["get", "gain", "benefit", "profit", "win", "improv"];
+        let gets =
+            words[..most].iter().rev().take(2).any(|w| GETS.iter().any(|g| w.starts_with(g)));
+        let first = family(&words).filter(|_| gets)?;
+        let second = other(first);
+        let sign = if words[most] == "most" { Sign::Up } else { Sign::Down };
+        return Some(Said {
+            first,
+            second,
+            ranked: Ranked::Changes(sign),
+            word: words[most].clone(),
+        });
+    }
+    let than = words.iter().position(|w| w == "than")?;
+    let (first, second) = (family(&words[..than])?, family(&words[than + 1..])?);
+    let word = words[..than].last()?.clone();
+    let is_down = matches!(clause.stance, Stance::Change(Sign::Down, _));
+    let ranked = match word.as_str() {
+        "faster" | "quicker" | "higher" | "better" => Ranked::Rates(Sign::Up),
+        "slower" | "lower" | "worse" => Ranked::Rates(Sign::Down),
+        "more" if is_down => Ranked::Changes(Sign::Down),
+        "more" => Ranked::Changes(Sign::Up),
+        "less" if is_down => Ranked::Changes(Sign::Up),
+        "less" => Ranked::Changes(Sign::Down),
+        _ => return None,
+    };
+    (first != second && !words[..than].iter().any(|w| matches!(w.as_str(), "not" | "no" | "isn't")))
+        .then_some(Said { first, second, ranked, word })
+}
+
+const fn other(family: NamedFamily) -> NamedFamily {
+    match family {
+        NamedFamily::Inet => NamedFamily::Inet6,
+        NamedFamily::Inet6 => NamedFamily::Inet,
+    }
+}
+
+/// Returns true where the clause compares families that no block compares.
+pub(super) fn check(
+    context: &Surroundings<'_>,
+    clause: &Clause,
+    line: usize,
+    findings: &mut AuditFindings,
+) -> bool {
+    let Some(said) = said(clause).filter(|_| clause.percents.is_empty()) else { return false };
+    let blocks = |family: NamedFamily| -> Vec<&[Measured<'_>]> {
+        let all = (0..context.sets.len()).filter(|b| {
+            let families = context.block_families(*b);
+            families.len() == 1 && families.contains(&family)
+        });
+        all.map(|b| context.sets[b].as_slice()).collect()
+    };
+    if (0..context.sets.len()).any(|b| context.block_families(b).len() > 1) {
+        return false;
+    }
+    let (first, second) = (blocks(said.first), blocks(said.second));
+    let data = match &said.ranked {
+        Ranked::Rates(sign) => against_rates(clause, *sign, &first, &second),
+        Ranked::Changes(sign) => against_changes(*sign, &first, &second),
+    };
+    if let Some(data) = data {
+        let claim = format!("'{}' in: {}", said.word, clause.text.trim());
+        let text = Text::new(claim, data, "write what the blocks say of each family");
+        findings.add(Rule::ClaimSign, Severity::Wrong, line, text);
+    }
+    !first.is_empty() && !second.is_empty()
+}
+
+/// Rates of sets that differ in the family alone. All that the clause can mean have to refute it;
+/// "with or without" means each.
+fn against_rates(
+    clause: &Clause,
+    sign: Sign,
+    first: &[&[Measured<'_>]],
+    second: &[&[Measured<'_>]],
+) -> Option<String> {
+    let words = spoken(&clause.text);
+    let is_each = words.windows(3).any(|w| w[0] == "with" && w[1] == "or" && w[2] == "without");
+    let is_without = words.iter().any(|w| w == "without");
+    let mut refuting = Vec::new();
+    let mut count = 0;
+    for (a, b) in first.iter().flat_map(|f| second.iter().map(move |s| (*f, *s))) {
+        let meant = named(&words, a);
+        for (index, set) in a.iter().enumerate() {
+            let is_meant = meant.is_empty() || is_each || meant.contains(&index) != is_without;
+            let alike = b.iter().find(|o| {
+                let telling = |m: &Measured<'_>| {
+                    m.label.telling_words().into_iter().map(str::to_owned).collect::<BTreeSet<_>>()
+                };
+                telling(o) == telling(set)
+            });
+            let (true, Some(alike)) = (is_meant, alike) else { continue };
+            let Some(pair) = Pair::of(alike, set) else { continue };
+            count += 1;
+            if pair.is_proven && pair.mean_percent * sign.factor() < 0.0 {
+                refuting.push(format!(
+                    "'{}' against '{}': {}",
+                    set.set.legend,
+                    alike.set.legend,
+                    show(pair.mean_percent)
+                ));
+            }
+        }
+    }
+    let is_refuted = if is_each { !refuting.is_empty() } else { refuting.len() == count };
+    refuting.into_iter().next().filter(|_| is_refuted)
+}
+
+/// What changed from the first set to the second, by family.
+fn against_changes(
+    sign: Sign,
+    first: &[&[Measured<'_>]],
+    second: &[&[Measured<'_>]],
+) -> Option<String> {
+    let changes = |blocks: &[&[Measured<'_>]]| -> Option<Vec<Pair>> {
+        blocks.iter().map(|b| if let [x, y] = b { Pair::of(x, y) } else { None }).collect()
+    };
+    let (a, b) = (changes(first)?, changes(second)?);
+    let refutes = |(a, b): (&Pair, &Pair)| {
+        let apart = (a.mean_percent - b.mean_percent) * sign.factor();
+        apart < -(a.half_width + b.half_width)
+    };
+    let is_refuted = !a.is_empty()
+        && !b.is_empty()
+        && a.iter().flat_map(|a| b.iter().map(move |b| (a, b))).all(refutes);
+    is_refuted.then(|| {
+        format!("the changes are {} and {}", show(a[0].mean_percent), show(b[0].mean_percent))
+    })
+}

@@ -1,0 +1,74 @@
+//! "The fastest is ...", "the lowest performance has ...": a set said to be first or last of its block.
+
+use super::named::{named, spoken};
+use crate::context::{Measured, Spoken};
+use crate::finding::{AuditFindings, Rule, Severity, Text};
+use crate::pair::Pair;
+use fwdlab_results::units::rate;
+use fwdlab_sentence::clause::{Clause, Sign, words};
+
+/// Beginnings of what the words "best", "highest", "lowest" are said of.
+const RATES: [&str; 9] =
+    ["perform", "rate", "speed", "throughput", "pps", "value", "result", "forward", "choice"];
+
+/// The end of the ranking that a clause speaks of.
+fn end(clause: &Clause) -> Option<(Sign, String)> {
+    let words = words(&clause.text);
+    let is_denied = words
+        .iter()
+        .any(|(_, w)| matches!(w.as_str(), "not" | "no" | "never" | "isn't" | "without"));
+    let found = words.iter().enumerate().find_map(|(index, (_, word))| {
+        let next = words.get(index + 1).map_or("", |(_, w)| w.as_str());
+        let is_of_rates = RATES.iter().any(|noun| next.starts_with(noun))
+            || matches!(next, "" | "is" | "was" | "are" | "with" | "one");
+        match word.as_str() {
+            "fastest" | "quickest" => Some((Sign::Up, word.clone())),
+            "slowest" => Some((Sign::Down, word.clone())),
+            "best" | "highest" | "optimum" | "optimal" if is_of_rates => {
+                Some((Sign::Up, word.clone()))
+            }
+            "worst" | "lowest" if is_of_rates => Some((Sign::Down, word.clone())),
+            _ => None,
+        }
+    });
+    found.filter(|_| !is_denied)
+}
+
+/// Returns true where the clause ranks one set of the block, right or wrong.
+pub(super) fn check(
+    clause: &Clause,
+    line: usize,
+    spoken_of: Spoken,
+    sets: &[Measured<'_>],
+    findings: &mut AuditFindings,
+) -> bool {
+    let Some((sign, word)) = end(clause) else { return false };
+    let &[own] = named(&spoken(&clause.text), sets).as_slice() else { return false };
+    let beaten = |other: &&Measured<'_>| {
+        let pair = Pair::of(&sets[own], other);
+        pair.is_some_and(|p| p.is_proven && p.mean_percent * sign.factor() > 0.0)
+    };
+    let beyond = sets
+        .iter()
+        .filter(beaten)
+        .max_by(|a, b| (a.row.mean() * sign.factor()).total_cmp(&(b.row.mean() * sign.factor())));
+    let Some(first) = beyond else { return true };
+    let severity = if spoken_of.is_sure { Severity::Wrong } else { Severity::Check };
+    findings.add(
+        Rule::ClaimSign,
+        severity,
+        line,
+        Text::new(
+            format!("'{word}' in: {}", clause.text.trim()),
+            format!(
+                "'{}' has {}, '{}' has {}",
+                sets[own].set.legend,
+                rate(sets[own].row.median()),
+                first.set.legend,
+                rate(first.row.median())
+            ),
+            format!("name '{}'", first.set.legend),
+        ),
+    );
+    true
+}

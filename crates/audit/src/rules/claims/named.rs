@@ -1,0 +1,66 @@
+//! Which sets of a block a text names: by the words of their labels that tell them apart.
+
+use crate::context::Measured;
+use fwdlab_sentence::clause::words;
+
+/// A word without what grammar adds to it: `statelessly`, `queues`, `statefull`.
+fn folded(word: &str) -> String {
+    let word = word.to_lowercase();
+    let word = word.strip_suffix("ly").unwrap_or(&word);
+    let word = word.strip_suffix('s').unwrap_or(word);
+    let word = if word.ends_with("ll") { &word[..word.len() - 1] } else { word };
+    word.to_owned()
+}
+
+/// The words of a text, those of compounds apart: `ipfw-statefull` names two things.
+pub(super) fn spoken(text: &str) -> Vec<String> {
+    let all = words(text).into_iter().map(|(_, word)| word);
+    all.flat_map(|word| {
+        let is_signed = word.starts_with(['-', '+']);
+        let parts: Vec<String> = if is_signed {
+            vec![word]
+        } else {
+            word.split(['-', '_', '\'']).map(str::to_owned).collect()
+        };
+        parts.into_iter().filter(|part| !part.is_empty()).map(|part| folded(&part))
+    })
+    .collect()
+}
+
+/// The words of a set's label.
+fn label_of(set: &Measured<'_>) -> Vec<String> {
+    set.label.telling_words().into_iter().map(folded).collect()
+}
+
+/// The words of a text that tell sets apart, each with which sets have it.
+fn telling(spoken: &[String], labels: &[Vec<String>]) -> Vec<Vec<bool>> {
+    let mut found = Vec::new();
+    for (index, word) in spoken.iter().enumerate() {
+        let has: Vec<bool> = labels.iter().map(|label| label.contains(word)).collect();
+        let tells = has.contains(&true) && has.contains(&false);
+        // "8 queues" is a set of queues, the 8 of "a factor of 8" is none
+        let is_numeral = word.bytes().all(|b| b.is_ascii_digit()) && word.len() < 5;
+        let next = spoken.get(index + 1);
+        let is_counted = next.is_some_and(|next| labels.iter().any(|label| label.contains(next)));
+        if tells && (!is_numeral || is_counted) {
+            found.push(has);
+        }
+    }
+    found
+}
+
+/// The indices of the sets whose labels hold most of the telling words of a text; none where it has
+/// no such word.
+pub(super) fn named(spoken: &[String], sets: &[Measured<'_>]) -> Vec<usize> {
+    let labels: Vec<Vec<String>> = sets.iter().map(label_of).collect();
+    let telling = telling(spoken, &labels);
+    let score = |set: usize| telling.iter().filter(|has| has[set]).count();
+    let most = (0..sets.len()).map(score).max().unwrap_or(0);
+    if most == 0 { Vec::new() } else { (0..sets.len()).filter(|s| score(*s) == most).collect() }
+}
+
+/// How many words two sets' labels share.
+pub(super) fn likeness(a: &Measured<'_>, b: &Measured<'_>) -> usize {
+    let other = label_of(b);
+    label_of(a).iter().filter(|word| other.contains(word)).count()
+}
