@@ -174,7 +174,7 @@ pub struct AuditFindings {
 }
 
 impl AuditFindings {
-    /// AuditFindings about `file`.
+    /// Findings about `file`.
     pub fn about(file: &str) -> Self {
         Self { file: file.to_owned(), ..Self::default() }
     }
@@ -211,7 +211,7 @@ impl AuditFindings {
 /// So many findings of one file that say the same are one.
 const MANY: usize = 3;
 
-/// AuditFindings of one rule with the same data but for its numbers have one cause: where there are
+/// Findings of one rule with the same data but for its numbers have one cause: where there are
 /// [`MANY`], the first is kept and names the lines of the others. Sentences stand for themselves.
 fn by_cause(found: Vec<AuditFinding>) -> Vec<AuditFinding> {
     let cause = |f: &AuditFinding| {

@@ -22,7 +22,7 @@ use fwdlab_results::{Error, Result};
 pub struct Report {
     /// What was looked at.
     pub counts: Counts,
-    /// AuditFindings by file and line.
+    /// Findings by file and line.
     pub findings: Vec<AuditFinding>,
     /// Paths that were left out, with the reason.
     pub skipped: Vec<String>,
@@ -85,7 +85,7 @@ impl Report {
         serde_json::to_string_pretty(self).map_err(encode)
     }
 
-    /// AuditFindings by rule and severity.
+    /// Findings by rule and severity.
     pub fn by_rule(&self) -> BTreeMap<(Rule, Severity), usize> {
         let mut counts = BTreeMap::new();
         for finding in &self.findings {

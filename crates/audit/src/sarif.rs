@@ -1,4 +1,4 @@
-//! AuditFindings as SARIF 2.1.0 (OASIS), which code scanning services read.
+//! Findings as SARIF 2.1.0 (OASIS), which code scanning services read.
 
 use serde_json::{Value, json};
 

@@ -48,7 +48,7 @@ pub enum Block<'a> {
     /// summary is left out.
     Details(Details<'a>),
     /// Blocks that are about one traffic or variant, and hidden with it.
-    Within(Scope, Vec<Block<'a>>),
+    Group(Scope, Vec<Block<'a>>),
 }
 
 /// An item of a list.
@@ -212,7 +212,7 @@ impl<'a> Block<'a> {
     /// Adds this block to `all`; what is folded or grouped stands for itself.
     fn unfold<'b>(&'b self, all: &mut Vec<&'b Block<'a>>) {
         match self {
-            Self::Details(Details { blocks, .. }) | Self::Within(_, blocks) => {
+            Self::Details(Details { blocks, .. }) | Self::Group(_, blocks) => {
                 blocks.iter().for_each(|block| block.unfold(all));
             }
             block => all.push(block),

@@ -148,7 +148,7 @@ fn block(out: &mut String, block: &Block<'_>) {
             folded(out, details);
             Ok(())
         }
-        Block::Within(scope, inner) => {
+        Block::Group(scope, inner) => {
             writeln!(out, "<div{}>\n{}</div>", attributes(scope), blocks(inner))
         }
     };
@@ -245,7 +245,7 @@ mod tests {
             Block::Remarks(vec![wild.clone()]),
             Block::List(vec![Item { text: wild.clone(), below: vec![wild.clone()] }]),
             Block::Command("run", wild.clone()),
-            Block::Within(scope, Vec::new()),
+            Block::Group(scope, Vec::new()),
         ]);
         assert!(!html.contains("<b>") && !html.contains("<i>"), "{html}");
         assert!(html.contains("<code>&lt;i&gt;</code>"), "{html}");
