@@ -8,7 +8,7 @@
 //! level, and a group of 1 KiB for each part of the space with longer routes.
 //!
 //! Batches read entries 16 at a time and fetch them 64 addresses ahead, twice as far as `direct4`, whose
-//! cells are half as large: so they are no slower.
+//! cells are half as large.
 
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
