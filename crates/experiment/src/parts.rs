@@ -269,12 +269,16 @@ fn read_frame(
                 "\"min\", bytes from {least} to {MAX}, FCS included, \"imix\", or a mix such as \
                  \"64:7,594:4,1518:1\""
             ),
-            match value
-                .as_str()
-                .and_then(|text| super::fields::nearest(text, ["min", "imix"].into_iter()))
-            {
-                Some(near) => format!("did you mean \"{near}\"?"),
-                None => format!("write frame = \"min\" for {least} bytes"),
+            match value.as_str() {
+                Some(text) if text.contains([':', ',']) => {
+                    "each part of a mix is LENGTH:COUNT, such as 594:4".to_owned()
+                }
+                text => match text
+                    .and_then(|text| super::fields::nearest(text, ["min", "imix"].into_iter()))
+                {
+                    Some(near) => format!("did you mean \"{near}\"?"),
+                    None => format!("write frame = \"min\" for {least} bytes"),
+                },
             },
         )
     });

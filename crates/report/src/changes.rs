@@ -8,13 +8,13 @@
 //! of false ones among those that are named is kept at 5 % (Benjamini and Hochberg).
 
 use fwdlab_claims::claim::{Cell, Claims, VerdictClaim};
+use fwdlab_claims::functions::{Function, Side, functions, totals};
 use fwdlab_figures::text_table::{Side as Column, TextTable};
 use fwdlab_results::Tick;
 use fwdlab_results::units;
 use fwdlab_stats::distribution::{normal_quantile, share_two_sided};
 use fwdlab_stats::multiple::{Correction, Kind};
 
-use crate::functions::{Function, Side, functions, totals};
 use crate::profile::{Profile, Profiles};
 
 /// Expected share of false ones among the functions that are named.

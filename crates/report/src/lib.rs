@@ -17,7 +17,6 @@ mod check;
 mod drawings;
 mod error;
 mod flame;
-mod functions;
 mod html;
 mod links;
 mod listing;

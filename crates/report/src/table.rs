@@ -40,7 +40,10 @@ pub fn legend(claims: &Claims) -> String {
 pub fn cells(cells: &[&Cell], claims: &Claims) -> TextTable {
     let best = cells.iter().filter_map(|c| c.rate).map(|r| r.median).fold(0.0, f64::max);
     let unit = RateUnit::of(best);
-    let link = cells.iter().find_map(|c| c.frame_bytes).and_then(|bytes| link_for(best, bytes));
+    // Frames in so many instructions are no rate of a line.
+    let is_timed = claims.setting.about.tick.is_nanosecond();
+    let frame_bytes = cells.iter().find_map(|c| c.frame_bytes).filter(|_| is_timed);
+    let link = frame_bytes.and_then(|bytes| link_for(best, bytes));
     let traffic = cells.first().map_or("", |c| c.traffic.as_str());
     let baseline = cells.iter().find(|c| c.is_baseline).map_or("", |c| c.variant.as_str());
     let mut table = TextTable::new([

@@ -33,7 +33,6 @@ pub enum Tick {
 
 impl Tick {
     /// Whether the clock counts time.
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
     pub const fn is_nanosecond(&self) -> bool {
         matches!(self, Self::Nanosecond)
     }

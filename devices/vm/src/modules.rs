@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
+use fwdlab_guard::input;
 use lzma_rust2::XzReader;
 use object::LittleEndian;
 use object::elf::FileHeader64;
@@ -41,7 +41,7 @@ impl Modules {
     pub(super) fn read(dir: &Path) -> Result<Self, VmError> {
         let mut modules = Self::default();
         modules.walk(dir)?;
-        if let Ok(text) = fs::read_to_string(dir.join("modules.builtin")) {
+        if let Ok(text) = input::text(&dir.join("modules.builtin"), MOST_BYTES) {
             modules.builtin = text.lines().filter_map(|line| name_of(Path::new(line))).collect();
         }
         Ok(modules)
@@ -110,28 +110,17 @@ fn name_of(path: &Path) -> Option<String> {
 }
 
 fn unpacked(path: &Path) -> Result<Vec<u8>, VmError> {
-    let packed = fs::read(path).map_err(VmError::file("read", path))?;
-    let mut bytes = Vec::new();
+    let packed = input::bytes(path, MOST_BYTES).map_err(VmError::file("read", path))?;
     let read = match path.extension().and_then(|end| end.to_str()) {
-        Some("xz") => at_most(XzReader::new(packed.as_slice(), true)).read_to_end(&mut bytes),
-        Some("gz") => at_most(GzDecoder::new(packed.as_slice())).read_to_end(&mut bytes),
+        Some("xz") => input::limited(XzReader::new(packed.as_slice(), true), MOST_BYTES),
+        Some("gz") => input::limited(GzDecoder::new(packed.as_slice()), MOST_BYTES),
         Some("zst") => {
             let why = "it is packed with zstd; unpack the modules with unzstd first".to_owned();
             return Err(VmError::Module { path: path.to_owned(), why });
         }
         _ => return Ok(packed),
     };
-    read.map_err(VmError::file("unpack", path))?;
-    if bytes.len() as u64 > MOST_BYTES {
-        let why = format!("unpacked it is larger than {} MiB", MOST_BYTES >> 20);
-        return Err(VmError::Module { path: path.to_owned(), why });
-    }
-    Ok(bytes)
-}
-
-/// One byte more than a module may have.
-fn at_most<R: Read>(unpacking: R) -> std::io::Take<R> {
-    unpacking.take(MOST_BYTES + 1)
+    read.map_err(VmError::file("unpack", path))
 }
 
 /// The names after `depends=` in the section `.modinfo`, a list of texts that end with NUL.
@@ -184,10 +173,21 @@ mod tests {
         let path = dir.path().join("bomb.ko.gz");
         let file = fs::File::create(&path).expect("a file");
         let mut packed = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
-        std::io::copy(&mut std::io::repeat(0).take(MOST_BYTES + 1), &mut packed).expect("zeros");
+        let mut zeros = std::io::Read::take(std::io::repeat(0), MOST_BYTES + 1);
+        std::io::copy(&mut zeros, &mut packed).expect("zeros");
         packed.finish().expect("a file");
         let error = unpacked(&path).expect_err("too large");
-        assert!(error.to_string().contains("larger than 64 MiB"), "{error}");
+        assert!(error.to_string().contains("bomb.ko.gz"), "{error}");
+        assert!(fs::metadata(&path).expect("a file").len() < MOST_BYTES / 100);
+    }
+
+    #[test]
+    fn a_list_of_modules_that_never_ends_is_not_read() {
+        let dir = tempfile::tempdir().expect("a directory");
+        std::os::unix::fs::symlink("/dev/zero", dir.path().join("modules.builtin"))
+            .expect("a link");
+        let modules = Modules::read(dir.path()).expect("a directory of modules");
+        assert!(!modules.has("veth"));
     }
 
     /// The smallest ELF file with a section `.modinfo`: header, two sections' contents, three

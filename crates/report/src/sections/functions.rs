@@ -25,5 +25,5 @@ fn group<'a>(changes: &Changes) -> Block<'a> {
     if !folded.is_empty() {
         blocks.push(Block::List(folded.into_iter().map(Item::from).collect()));
     }
-    Block::Within(scope, blocks)
+    Block::Group(scope, blocks)
 }

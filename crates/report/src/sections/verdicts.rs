@@ -119,7 +119,8 @@ fn basis(verdict: &VerdictClaim, claims: &Claims) -> Option<String> {
     });
     let time = verdict.cost.as_ref().map_or_else(String::new, |c| {
         let percent = (1.0 / c.estimate.ratio() - 1.0) * 100.0;
-        format!(", time per frame {}", units::signed_percent(percent))
+        let what = if verdict.tick.is_nanosecond() { "time" } else { "instructions" };
+        format!(", {what} per frame {}", units::signed_percent(percent))
     });
     Some(format!(
         "device cost {costs}{time}{method}; the forwarding rate, {rates}{change}, does not \
