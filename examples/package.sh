@@ -27,6 +27,7 @@ done
 doc=$root/usr/share/doc/fwdlab
 install -D -m 644 "$home/LICENSE" "$doc/copyright"
 install -m 644 "$home/docs/third-party.md" "$doc/"
+"$program" licences > "$doc/licences.txt"
 mkdir "$doc/examples"
 install -m 644 "$home"/examples/*.toml "$home"/examples/capture.pcap "$doc/examples/"
 

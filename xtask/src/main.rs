@@ -11,6 +11,8 @@ mod fuzz;
 mod history;
 mod layers;
 mod modules;
+mod names;
+mod notices;
 mod paths;
 mod readme;
 mod seeds;

@@ -1,14 +1,15 @@
 //! What the program is made of: licences, bans and sources of `deny.toml` held against the packages
 //! of the workspace, and the list of third-party parts that goes with a binary.
 //!
-//! `cargo deny check` does the same and more (advisories), where it is installed and may fetch its
-//! database; this needs neither.
+//! `cargo deny check` does the same and more; where it is installed and has its database, advisories are
+//! asked of it. The rest needs neither.
 
+use crate::notices;
 use anyhow::{Context, Result};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The list of third-party parts.
 const LIST: &str = "docs/third-party.md";
@@ -26,13 +27,16 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
     let rules = Rules::read(root)?;
     let packages = packages()?;
     let mut faults: Vec<String> = packages.iter().flat_map(|own| rules.faults(own)).collect();
-    let list = list(&packages);
-    let path = root.join(LIST);
-    if arguments.write {
-        std::fs::write(&path, &list).with_context(|| format!("cannot write {LIST}"))?;
-    } else if std::fs::read_to_string(&path).unwrap_or_default() != list {
-        faults.push(format!("{LIST} is not of these packages: run `cargo xtask supply --write`"));
+    for (name, text) in [(LIST, list(&packages)), (notices::FILE, notices_of(root, &packages)?)] {
+        let path = root.join(name);
+        if arguments.write {
+            std::fs::write(&path, &text).with_context(|| format!("cannot write {name}"))?;
+        } else if std::fs::read_to_string(&path).unwrap_or_default() != text {
+            faults
+                .push(format!("{name} is not of these packages: run `cargo xtask supply --write`"));
+        }
     }
+    faults.extend(advisories(root)?);
     for fault in &faults {
         println!("supply: {fault}");
     }
@@ -45,6 +49,52 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
     Ok(faults.is_empty())
 }
 
+/// The notices of those packages that are part of the program.
+fn notices_of(root: &Path, packages: &[Package]) -> Result<String> {
+    let linked = notices::linked()?;
+    let is_linked = |own: &&Package| linked.contains(&(own.name.clone(), own.version.clone()));
+    let part = |own: &Package| notices::Part {
+        name: own.name.clone(),
+        version: own.version.clone(),
+        licence: own.licence.clone(),
+        repository: own.repository.clone(),
+        dir: own.dir.clone(),
+    };
+    let own = std::fs::read_to_string(root.join("LICENSE")).context("cannot read LICENSE")?;
+    let parts: Vec<_> = packages.iter().filter(is_linked).map(part).collect();
+    Ok(format!("{own}\n{}", notices::text(&parts)?))
+}
+
+/// Known faults of packages, where `cargo deny` is installed and its database is at hand.
+fn advisories(root: &Path) -> Result<Option<String>> {
+    let deny = |arguments: &[&str]| {
+        let mut command = crate::cargo();
+        command.current_dir(root).arg("deny").args(arguments).output()
+    };
+    let skip = |why: &str| {
+        println!("SKIPPED advisories: {why}");
+        Ok(None)
+    };
+    if !deny(&["--version"])?.status.success() {
+        return skip("no cargo-deny: cargo install cargo-deny");
+    }
+    let output = deny(&["--offline", "check", "advisories"])?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    if output.status.success() {
+        println!("supply: no advisory against any package");
+        return Ok(None);
+    }
+    if is_without_database(&said) {
+        return skip("no database at hand: cargo deny fetch");
+    }
+    Ok(Some(format!("cargo deny check advisories:\n{said}")))
+}
+
+/// Whether `cargo deny` has nothing to look a package up in, rather than something to say of one.
+fn is_without_database(said: &str) -> bool {
+    said.contains("advisory database") && !said.contains("RUSTSEC-") && !said.contains("yanked")
+}
+
 /// A package of others.
 struct Package {
     name: String,
@@ -52,6 +102,8 @@ struct Package {
     licence: String,
     source: String,
     repository: String,
+    /// Where its files lie.
+    dir: PathBuf,
 }
 
 /// All packages of others, for every platform and feature.
@@ -73,6 +125,7 @@ fn packages() -> Result<Vec<Package>> {
             licence: text(&package["license"]),
             source: text(&package["source"]),
             repository: text(&package["repository"]),
+            dir: PathBuf::from(text(&package["manifest_path"]).trim_end_matches("Cargo.toml")),
         })
         .collect();
     found.sort_by(|a, b| (&a.name, &a.version).cmp(&(&b.name, &b.version)));
@@ -147,8 +200,7 @@ fn list(packages: &[Package]) -> String {
     let mut text = String::from(
         "# Third-party parts\n\nWritten by `cargo xtask supply --write` from Cargo.lock, for every \
          platform and feature; what a build leaves out is listed all the same. Each part keeps its \
-         own licence and notice: the text lies in the package's source, under its name in the \
-         registry.\n\n| package | version | licence | source |\n|---|---|---|---|\n",
+         own licence and notice: `fwdlab licences` prints the texts.\n\n| package | version | licence | source |\n|---|---|---|---|\n",
     );
     for Package { name, version, licence, repository, .. } in packages {
         let _ = writeln!(text, "| {name} | {version} | {licence} | {repository} |");
@@ -187,6 +239,7 @@ mod tests {
             licence: "MIT".to_owned(),
             source: source.to_owned(),
             repository: String::new(),
+            dir: PathBuf::new(),
         };
         assert_eq!(rules.faults(&package("good", "registry+https://known")).len(), 0);
         assert_eq!(rules.faults(&package("bad", "git+https://known")).len(), 2);

@@ -66,7 +66,7 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
         }
         let mut supply = Command::new(std::env::current_exe()?);
         supply.arg("supply");
-        step(&mut tally, "licences, bans and sources", supply)?;
+        tests(&mut tally, "licences, bans, sources and advisories", &mut supply)?;
         let mut calibration = Command::new(std::env::current_exe()?);
         calibration.args(["calibrate", "--quick"]);
         step(&mut tally, "calibration", calibration)?;

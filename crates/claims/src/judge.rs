@@ -17,7 +17,7 @@ use crate::saved::Saved;
 use crate::setting::Setting;
 use crate::unlike::unlike;
 use crate::words::{self, Said};
-use fwdlab_results::{Checks, Metric, Results, Trial};
+use fwdlab_results::{Checks, Metric, Results, Tick, Trial};
 
 /// What a verdict is judged by.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -226,7 +226,8 @@ fn judgement<'a>(
             Verdict::invalid(&findings).unwrap_or(Verdict::Invalid { why: vec![reason.clone()] })
         }
     };
-    let saved = chosen.as_ref().ok().and_then(|c| saved(&verdict, c, &sides[0], metric));
+    let by = (metric, results.campaign.tick());
+    let saved = chosen.as_ref().ok().and_then(|c| saved(&verdict, c, &sides[0], by));
     let said = Said {
         verdict: &verdict,
         comparison: chosen.as_ref().ok(),
@@ -264,7 +265,7 @@ pub fn saved(
     verdict: &Verdict,
     comparison: &Comparison,
     baseline: &[&Trial],
-    metric: Metric,
+    (metric, tick): (Metric, Tick),
 ) -> Option<Saved> {
     let ns = |trial: &&Trial| {
         let figure = metric.of(trial)?;
@@ -275,7 +276,7 @@ pub fn saved(
         }
     };
     let ns: Vec<f64> = baseline.iter().filter_map(ns).collect();
-    Saved::of(verdict, comparison, &ns)
+    Saved::of(verdict, comparison, (&ns, tick))
 }
 
 /// The findings, the gravest first.

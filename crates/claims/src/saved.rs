@@ -5,6 +5,7 @@
 //! estimate and interval at the baseline's median time per frame (b - b / ratio), so that sign,
 //! interval and verdict agree: the interval leaves out 0 exactly when the ratio's leaves out 1.
 
+use fwdlab_results::Tick;
 use fwdlab_stats::{Comparison, Effect, Verdict};
 use serde::Serialize;
 
@@ -21,8 +22,11 @@ pub struct Saved {
     pub ns: f64,
     /// The interval of that, at the comparison's confidence.
     pub interval_ns: [f64; 2],
-    /// What the same nanoseconds would be elsewhere.
+    /// What the same nanoseconds would be elsewhere; nothing where the clock counts something else.
     pub on_devices: Vec<OnDevice>,
+    /// What is counted in the place of nanoseconds.
+    #[serde(skip_serializing_if = "Tick::is_nanosecond")]
+    pub tick: Tick,
 }
 
 /// A saving on a device of another speed.
@@ -37,7 +41,11 @@ pub struct OnDevice {
 impl Saved {
     /// Of a proven difference, from the ns per frame of the baseline's runs; `None` for any other
     /// verdict.
-    pub fn of(verdict: &Verdict, comparison: &Comparison, baseline_ns: &[f64]) -> Option<Self> {
+    pub fn of(
+        verdict: &Verdict,
+        comparison: &Comparison,
+        (baseline_ns, tick): (&[f64], Tick),
+    ) -> Option<Self> {
         let is_proven = matches!(verdict, Verdict::Faster { .. } | Verdict::Slower { .. });
         if !is_proven || baseline_ns.is_empty() {
             return None;
@@ -46,11 +54,13 @@ impl Saved {
         let saved = |effect: Effect| baseline_ns - baseline_ns / effect.ratio();
         let ns = saved(comparison.estimate);
         let interval = comparison.interval95;
+        let devices = if tick.is_nanosecond() { &DEVICES_NS[..] } else { &[] };
         Some(Self {
             baseline_ns,
             ns,
             interval_ns: [saved(interval.low), saved(interval.high)],
-            on_devices: DEVICES_NS.map(|device| OnDevice::of(device, ns)).to_vec(),
+            on_devices: devices.iter().map(|device| OnDevice::of(*device, ns)).collect(),
+            tick,
         })
     }
 }
@@ -75,7 +85,7 @@ mod tests {
             .collect();
         let own = paired::compare(&blocks, Direction::LowerIsBetter).unwrap();
         let costs: Vec<f64> = blocks.iter().map(|block| block.baseline).collect();
-        Saved::of(&Verdict::judge(&own, 0.01, &[]), &own, &costs)
+        Saved::of(&Verdict::judge(&own, 0.01, &[]), &own, (&costs, Tick::Nanosecond))
     }
 
     #[test]

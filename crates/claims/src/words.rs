@@ -9,8 +9,8 @@ use fwdlab_stats::validity::Finding;
 use fwdlab_stats::{Comparison, Confidence, Direction, Subject, Verdict};
 
 use crate::saved::Saved;
-use crate::units;
-use fwdlab_results::{Family, Measure, Metric, Results};
+use fwdlab_results::units;
+use fwdlab_results::{Family, Measure, Metric, Results, Tick};
 
 /// The verdict and what it says.
 #[derive(Debug, Clone, Copy)]
@@ -34,6 +34,12 @@ pub fn word(verdict: &Verdict, [better, worse]: [&'static str; 2]) -> &'static s
         Verdict::Slower { .. } => worse,
         other => other.word(),
     }
+}
+
+/// The words for better and worse of several figures: their own where all have the same.
+pub fn shared(mut each: impl Iterator<Item = [&'static str; 2]>) -> [&'static str; 2] {
+    let first = each.next().unwrap_or(Metric::FASTER);
+    if each.all(|own| own == first) { first } else { Metric::BETTER }
 }
 
 /// The family of a traffic: that of its trials, else what its name says.
@@ -61,6 +67,11 @@ pub fn metric(results: &Results, traffic: &str, metric: Metric) -> String {
                 (_, Direction::LowerIsBetter) => " (shorter is better)",
             };
             format!("{family} {}{direction}", own.title())
+        }
+        Metric::Cost if results.campaign.tick() == Tick::Instruction => {
+            format!(
+                "{family} frames per instruction of the device (1 / its instructions per frame)"
+            )
         }
         Metric::Cost => {
             format!("{family} frames per busy second of the device (1 s / its cost per frame)")
@@ -99,12 +110,13 @@ fn among_several(finding: &Finding) -> Option<String> {
     ))
 }
 
-/// `12.3 ns per frame [11.2, 13.1] of 52.1`, without a sign.
+/// `12.3 ns per frame [11.2, 13.1] of 52.1`, without a sign; instructions where those were counted.
 fn nanoseconds(saved: &Saved) -> String {
     let [a, b] = saved.interval_ns.map(|ns| if saved.ns < 0.0 { -ns } else { ns });
     format!(
-        "{} ns per frame [{}, {}] of {}",
+        "{} {} [{}, {}] of {}",
         units::ns_fine(saved.ns.abs()),
+        saved.tick.per_frame(),
         units::ns_fine(a.min(b)),
         units::ns_fine(a.max(b)),
         units::ns(saved.baseline_ns)
@@ -112,8 +124,11 @@ fn nanoseconds(saved: &Saved) -> String {
 }
 
 /// What the same nanoseconds would be on devices of other speeds: `as many ns would be +61.3 % on a
-/// device of 100 ns per frame, +14.5 % of 300, +3.95 % of 1000`.
-pub fn elsewhere(saved: &Saved) -> String {
+/// device of 100 ns per frame, +14.5 % of 300, +3.95 % of 1000`; nothing where no time was counted.
+pub fn elsewhere(saved: &Saved) -> Option<String> {
+    if saved.on_devices.is_empty() {
+        return None;
+    }
     let mut text = String::from("as many ns would be");
     for (i, device) in saved.on_devices.iter().enumerate() {
         let change = device
@@ -124,7 +139,7 @@ pub fn elsewhere(saved: &Saved) -> String {
         let unit = if i == 0 { " ns per frame" } else { "" };
         let _ = write!(text, "{between}{change} {of} {:.0}{unit}", device.ns_per_frame);
     }
-    text
+    Some(text)
 }
 
 /// What is quoted: estimand, correction among several questions, and the confidence where it is not the

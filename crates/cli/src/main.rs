@@ -19,6 +19,7 @@ mod environment;
 mod experiments;
 mod export;
 mod family;
+mod feature;
 mod features;
 mod fib;
 #[cfg(target_os = "linux")]
@@ -57,6 +58,7 @@ const EXIT_CODES: &str = "Exit codes:\n  \
     1    done, and a criterion is not met: a trial FAILED, a verdict of --fail-on, an audit finding,\n       \
          a report that does not agree, something that doctor misses\n  \
     2    an error: nothing was done, or not to its end; the message says what to do\n  \
+    3    stopped because the tester's host or the network failed; the same command goes on\n  \
     130  stopped by a signal; the same command goes on";
 
 /// The forwarding lab: does this change make packets go faster?
@@ -111,6 +113,9 @@ enum Command {
     Man(manual::ManArgs),
     /// Read published result directories
     Import(import::Args),
+    /// Print the licence of this program and those of everybody whose code is part of it
+    #[command(alias = "licenses")]
+    Licences,
     /// Put results of one experiment on several testbeds side by side
     Merge(merge::Args),
     /// Compare sets of values as ministat(1) does, byte for byte
@@ -140,9 +145,9 @@ enum Command {
     #[command(hide = true)]
     Agent,
     /// Be the init process of a virtual machine
-    #[cfg(all(target_os = "linux", feature = "vm"))]
+    #[cfg(target_os = "linux")]
     #[command(hide = true)]
-    VmGuest,
+    Guest,
     /// Become a program that ends with its parent
     #[cfg(target_os = "linux")]
     #[command(hide = true)]
@@ -195,6 +200,10 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Sink(arguments) => generate::execute_sink(&arguments),
         Command::History(arguments) => history::execute(&arguments),
         Command::Import(arguments) => import::execute(&arguments),
+        Command::Licences => {
+            output::print(manual::LICENCES)?;
+            Ok(ExitCode::SUCCESS)
+        }
         Command::Merge(arguments) => merge::execute(&arguments),
         Command::Ministat(_) => Ok(ministat::execute()),
         Command::Plan(arguments) => plan::execute(&arguments),
@@ -209,8 +218,8 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::TrialProcess(_) => process::execute(),
         #[cfg(target_os = "linux")]
         Command::Agent => Ok(agent::serve()),
-        #[cfg(all(target_os = "linux", feature = "vm"))]
-        Command::VmGuest => Ok(agent::guest()),
+        #[cfg(target_os = "linux")]
+        Command::Guest => Ok(agent::guest()),
         #[cfg(target_os = "linux")]
         Command::Launch(arguments) => agent::launch(&arguments),
     }

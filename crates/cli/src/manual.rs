@@ -9,6 +9,9 @@ use fwdlab_guard::Folder;
 
 use crate::output;
 
+/// What `fwdlab licences` prints: our own licence, then those of all parts (`cargo xtask supply --write`).
+pub const LICENCES: &str = include_str!("../licences.txt");
+
 /// Arguments of `fwdlab completions`.
 #[derive(clap::Args)]
 pub struct CompletionsArgs {

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Instant;
 
 use fwdlab_campaign::profiling::Session;
 use fwdlab_report as report;
@@ -75,8 +76,14 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
 /// # Errors
 /// When a file cannot be written.
 pub fn take(mut session: Session<'_>) -> anyhow::Result<bool> {
-    let outcomes =
-        session.run(&mut |variant, traffic| fwdlab_guard::say!("profile: {variant}, {traffic}"))?;
+    let wanted = session.experiment.variants.len() * session.experiment.traffics.len();
+    let (began, mut done) = (Instant::now(), 0);
+    let outcomes = session.run(&mut |variant, traffic| {
+        let left = began.elapsed().as_secs() * (wanted - done) as u64 / done.max(1) as u64;
+        let left = if done == 0 { String::new() } else { format!(", {left} s left") };
+        done += 1;
+        fwdlab_guard::say!("profile {done} of {wanted}: {variant}, {traffic}{left}");
+    })?;
     for outcome in &outcomes {
         if let Some(problem) = &outcome.problem {
             fwdlab_guard::say!(
@@ -86,6 +93,5 @@ pub fn take(mut session: Session<'_>) -> anyhow::Result<bool> {
             );
         }
     }
-    let wanted = session.experiment.variants.len() * session.experiment.traffics.len();
     Ok(outcomes.len() == wanted && outcomes.iter().all(|outcome| outcome.problem.is_none()))
 }

@@ -17,7 +17,7 @@ use fwdlab_report as report;
 use fwdlab_results::environment::Environment;
 use fwdlab_results::journal::utc_stamp;
 use fwdlab_results::profile::FREQUENCY_HZ;
-use fwdlab_results::{Results, Resumed};
+use fwdlab_results::{About, Results, Resumed};
 
 use crate::changes::Changes;
 use crate::compare::{self, FailOn};
@@ -290,7 +290,7 @@ pub(crate) fn measure(
 pub(crate) fn terms(experiment: &Experiment, device: &dyn Device) -> anyhow::Result<Terms> {
     let kind = devices::named(&experiment.device).context("invariant: the device was opened")?;
     Ok(Terms {
-        about: kind.about(),
+        about: About { tick: kind.tick(experiment), ..kind.about() },
         switch_cost: device.switch_cost(),
         lives_in_process: kind.lives_in_process(),
         calibrate: experiment.calibrate,

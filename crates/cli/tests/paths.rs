@@ -87,7 +87,14 @@ fn the_program_says_what_it_is_and_documents_itself() {
     let version = text(&lab.fwdlab(&["--version"]).stdout);
     assert!(version.contains("profile "), "{version}");
     let help = text(&lab.fwdlab(&["--help"]).stdout);
-    assert!(help.contains("Exit codes:") && help.contains("130"), "{help}");
+    let (_, codes) = help.split_once("Exit codes:").expect("the table");
+    let number = |word: Option<&str>| word?.parse::<u8>().ok();
+    let said: Vec<u8> = codes.lines().filter_map(|l| number(l.split_whitespace().next())).collect();
+    let docs = include_str!("../../../docs/ci.md").lines();
+    let written: Vec<u8> =
+        docs.filter_map(|l| number(l.split('|').nth(1).map(str::trim))).collect();
+    assert_eq!(said, written, "--help and docs/ci.md have one table of exit codes");
+    assert_eq!(said, [0, 1, 2, 3, 130]);
     for shell in ["bash", "zsh", "fish"] {
         let script = lab.fwdlab(&["completions", shell]);
         assert!(text(&script.stdout).contains("fwdlab"), "{shell}");

@@ -6,6 +6,8 @@
 #![allow(clippy::print_stderr)]
 #![cfg(target_os = "linux")]
 
+mod recipe;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -14,25 +16,7 @@ use std::time::{Duration, Instant};
 
 use fwdlab_results::{Results, Status, Trial};
 
-const REST: &str = r#"
-[[traffic]]
-name = "inet"
-source = "198.18.10.1-198.18.10.20:2000"
-destination = "198.19.10.1-198.19.10.100:2000"
-
-[[traffic]]
-name = "inet6"
-source = "[2001:2:0:10::1]-[2001:2:0:10::14]:2000"
-destination = "[2001:2:0:8010::1]-[2001:2:0:8010::64]:2000"
-
-[routes]
-static = [
-    "198.18.0.0/16 via 198.18.0.203",
-    "198.19.0.0/16 via 198.19.0.203",
-    "2001:2::/49 via 2001:2::203",
-    "2001:2:0:8000::/49 via 2001:2:0:8000::203",
-]
-"#;
+const REST: &str = include_str!("../src/kernels-traffic.toml");
 
 /// One block of a baseline and a variant.
 fn experiment(kernel: &Path) -> String {
@@ -86,6 +70,12 @@ impl Lab {
 
     fn run(&self) -> Output {
         self.command().output().expect("the binary starts")
+    }
+
+    fn report(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fwdlab"));
+        command.current_dir(self.dir.path()).args(["report", "results"]).args(arguments);
+        command.output().expect("the binary starts")
     }
 
     fn trials(&self, output: &Output) -> Vec<Trial> {
@@ -228,21 +218,28 @@ fn kernel() -> Result<PathBuf, String> {
 }
 
 #[test]
-fn one_kernel_forwards_every_frame_and_costs_the_same_in_every_boot() {
+fn the_recipe_for_ci_measures_one_kernel_against_itself_and_finds_the_same_in_every_boot() {
     let kernel = match kernel() {
         Ok(kernel) => kernel,
         Err(why) => {
-            eprintln!("SKIPPED one_kernel_forwards_every_frame: {why}");
+            eprintln!("SKIPPED the_recipe_for_ci_measures_one_kernel_against_itself: {why}");
             return;
         }
     };
-    let lab = Lab::new();
-    lab.write(&experiment(&kernel).replace("2s", "200s"));
-    let output = lab.run();
+    let recipe::Ran { dir, output, summary } = recipe::run(&kernel);
+    assert!(summary.contains("instructions/frame"), "{summary}");
+    let lab = Lab { dir, ..Lab::new() };
     let trials = lab.trials(&output);
     let faults: Vec<_> = trials.iter().filter_map(|trial| trial.reason.as_ref()).collect();
     assert!(faults.is_empty(), "{faults:?}");
     assert_eq!(output.status.code(), Some(0), "{}", words(&output));
+    assert_eq!(lab.report(&["--check"]).status.code(), Some(0), "{}", words(&lab.report(&[])));
+    for format in ["commit", "github", "text"] {
+        let block = lab.report(&["--format", format]).stdout;
+        let block = String::from_utf8_lossy(&block);
+        assert!(block.contains("instructions/frame"), "{block}");
+        assert!(!block.contains(" ns/frame") && !block.contains(" ns per frame"), "{block}");
+    }
     for trial in &trials {
         assert_eq!(
             (trial.measured.flows_seen, trial.measured.checks.map(|c| c.lost)),
@@ -272,20 +269,29 @@ fn one_kernel_forwards_every_frame_and_costs_the_same_in_every_boot() {
 }
 
 #[test]
-fn pktgen_sends_every_flow_and_a_profile_shows_the_way_of_a_frame() {
+fn pktgen_sends_every_flow_and_a_profile_shows_where_a_rule_costs() {
     let kernel = match kernel() {
         Ok(kernel) => kernel,
         Err(why) => {
-            eprintln!("SKIPPED pktgen_sends_every_flow_and_a_profile_shows_the_way: {why}");
+            eprintln!(
+                "SKIPPED pktgen_sends_every_flow_and_a_profile_shows_where_a_rule_costs: {why}"
+            );
             return;
         }
     };
+    if Command::new("nft").arg("--version").output().is_err() {
+        eprintln!("SKIPPED pktgen_sends_every_flow_and_a_profile_shows_where_a_rule_costs: no nft");
+        return;
+    }
     let lab = Lab::new();
     let text =
         experiment(&kernel).replace("2s", "200s").replace("blocks", "profile = true\nblocks");
     let (inet, rest) = text.split_once("[[traffic]]\nname = \"inet6\"").expect("two traffics");
     let (_, routes) = rest.split_once("[routes]").expect("routes");
-    lab.write(&format!("{inet}[routes]{routes}").replace("[vm]", "[vm]\ntester = \"pktgen\""));
+    let rule = "name = \"b\"\nset = { nftables = \"\"\"\ntable ip t { chain forward {\n\
+                type filter hook forward priority 0; policy accept; udp dport 1 drop\n}\n}\"\"\" }";
+    let text = format!("{inet}[routes]{routes}").replace("name = \"b\"", rule);
+    lab.write(&text.replace("[vm]", "[vm]\ntester = \"pktgen\""));
     let output = lab.run();
     assert_eq!(output.status.code(), Some(0), "{}", words(&output));
     for trial in lab.trials(&output) {
@@ -310,6 +316,21 @@ fn pktgen_sends_every_flow_and_a_profile_shows_the_way_of_a_frame() {
         }
     }
     assert!(lab.dir.path().join("results/flame-b-against-a.inet.svg").is_file());
+    let readme = fs::read_to_string(lab.dir.path().join("results/README.md")).expect("a report");
+    let (_, changed) = readme.split_once("## Where the change is").expect("the section");
+    let row = |name: &str| -> Vec<f64> {
+        let row = changed.lines().find(|line| line.starts_with(&format!("| {name} ")));
+        let row = row.unwrap_or_else(|| panic!("{name} in {changed}"));
+        row.split('|').filter_map(|cell| cell.trim().parse().ok()).collect()
+    };
+    // The planted rule is found where the kernel judges it, and the sum is what was measured.
+    let [before, after, change] = row("nft_do_chain")[..] else { panic!("{changed}") };
+    assert!(before == 0.0 && after > 50.0 && (change - after).abs() < 0.05, "{changed}");
+    for (variant, sum) in ["a", "b"].iter().zip(row("sum")) {
+        let trials = lab.trials(&output);
+        let own = trials.iter().find(|trial| trial.variant == *variant).and_then(Trial::cost_ns);
+        assert!((own.expect("a cost") - sum).abs() < 0.06, "{variant}: {sum} of {own:?}");
+    }
 }
 
 #[test]

@@ -11,9 +11,9 @@ use crate::{CompareError, Group, Judgement, OneCampaign, Options, Several};
 use fwdlab_claims::judge::{self, Terms, judge_by};
 use fwdlab_claims::runs::{self, Series};
 use fwdlab_claims::setting::Setting;
-use fwdlab_claims::units;
 use fwdlab_claims::words::{self, Said};
 use fwdlab_claims::{ClaimsError, blocks};
+use fwdlab_results::units;
 use fwdlab_results::{Metric, Results, Trial};
 
 /// Refuses directories of other experiments than the first one's.
@@ -215,8 +215,9 @@ impl Pair<'_> {
     ) -> Judgement {
         let comparison = together.as_ref().map(|own| own.comparison.clone());
         let baselines: Vec<&Trial> = each.iter().flat_map(|own| own.sides[0].clone()).collect();
+        let of = (by.metric, self.all[0].campaign.tick());
         let saved = comparison.as_ref();
-        let saved = saved.and_then(|own| judge::saved(&verdict, own, &baselines, by.metric));
+        let saved = saved.and_then(|own| judge::saved(&verdict, own, &baselines, of));
         let said = Said {
             verdict: &verdict,
             comparison: comparison.as_ref(),
@@ -243,6 +244,7 @@ impl Pair<'_> {
             comparison,
             rank: None,
             findings,
+            word: words::word(&verdict, by.metric.words()),
             verdict,
             saved,
             campaigns: together.map(|own| Several {

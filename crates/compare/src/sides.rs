@@ -10,8 +10,8 @@ use crate::campaigns::{least, of_one_experiment, rare, speeds};
 use crate::{CompareError, Group, Judgement, Options};
 use fwdlab_claims::judge::{self, Terms};
 use fwdlab_claims::runs::{self, Series};
-use fwdlab_claims::units;
 use fwdlab_claims::words::{self, Said};
+use fwdlab_results::units;
 use fwdlab_results::{Metric, Results, Trial};
 
 /// A group for every traffic and variant that both sides have.
@@ -161,7 +161,9 @@ impl<'a> Own<'a> {
             Some(own) => Verdict::judge(own, by.terms.margin, &findings),
             None => Verdict::invalid(&findings).unwrap_or(Verdict::Invalid { why: Vec::new() }),
         };
-        let saved = comparison.as_ref().and_then(|c| judge::saved(&verdict, c, &all[0], metric));
+        let tick = self.sides[0][0].campaign.tick();
+        let saved = comparison.as_ref();
+        let saved = saved.and_then(|c| judge::saved(&verdict, c, &all[0], (metric, tick)));
         let words = words::metric(&self.sides[0][0], self.traffic, metric);
         let words = format!("{words} of {}", self.variant);
         let subject = Subject { variant: &after.name, baseline: &before.name, metric: &words };
@@ -182,6 +184,7 @@ impl<'a> Own<'a> {
             comparison,
             rank: None,
             findings,
+            word: words::word(&verdict, metric.words()),
             verdict,
             saved,
             campaigns: None,

@@ -27,20 +27,25 @@ use serde::{Deserialize, Serialize};
 
 use fwdlab_experiment::{Experiment, Schema, Traffic, Variant};
 use fwdlab_results::profile::Profiled;
-use fwdlab_results::{About, Interval, Measured, TestbedMark};
+use fwdlab_results::{About, Interval, Measured, TestbedMark, Tick};
 
 use energy::Powercap;
 pub use error::{Breakdown, DeviceError, Fault};
-pub use finding::Finding;
+pub use finding::DoctorFinding;
 
 /// A device before it runs.
 pub trait Kind: Schema {
     /// What it is, for the campaign's record and the report.
     fn about(&self) -> About;
 
+    /// What its clock counts in `experiment`, which was read with this schema.
+    fn tick(&self, _: &Experiment) -> Tick {
+        Tick::default()
+    }
+
     /// What it needs of this machine, each tried where it can be tried. `place` says what may be
     /// used for trying.
-    fn examine(&self, place: &Place) -> Vec<Finding>;
+    fn examine(&self, place: &Place) -> Vec<DoctorFinding>;
 
     /// Whether a file of its own names the machines that it stands on.
     fn takes_testbed(&self) -> bool {

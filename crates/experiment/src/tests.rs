@@ -143,6 +143,7 @@ fn remedies_name_what_was_meant() {
     assert!(problem("", "frame = \"IMIX\"", ROUTE).contains("did you mean \"imix\"?"));
     let half = problem("", "frame = \"64:7,594\"", ROUTE);
     assert!(half.contains("\"64:7,594\" is no frame length and no mix"), "{half}");
+    assert!(half.contains("each part of a mix is LENGTH:COUNT"), "{half}");
     let twice = problem("blocks = 2\nblocks = 3", "", ROUTE);
     assert!(twice.contains("blocks: the key stands here a second time"), "{twice}");
 }

@@ -7,6 +7,7 @@ use crate::text_table::wrap;
 use crate::{Chart, Group, LineRate, Room, Series, caption, legend, unit};
 use fwdlab_results::Measure;
 use fwdlab_results::Metric;
+use fwdlab_results::units;
 
 const LEFT: f64 = 74.0;
 const TOP: f64 = 92.0;
@@ -47,7 +48,7 @@ impl Layout {
         let slot = (width - LEFT - right - groups * group_gap) / bars.max(1) as f64;
         let limits = chart.groups.iter().filter_map(|g| g.line_rate.as_ref()).map(|l| l.pps);
         let most = limits.fold(chart.maximum(), f64::max);
-        let (scale, _) = unit(chart.metric, most);
+        let (scale, _) = unit((chart.metric, chart.tick), most);
         let tick = step(most * 1.12, 6);
         let high = (most * 1.12 / tick).ceil() * tick;
         let top = TOP + legend::more_rows(chart, width - 44.0);
@@ -114,7 +115,7 @@ fn draw_axis(canvas: &mut Canvas, layout: &Layout, chart: &Chart) {
         let label = format!("{:.digits$}", value / layout.unit);
         canvas.text("faint", Anchor::End, at(LEFT - 8.0, y + 4.0), &label);
     }
-    let (_, unit) = unit(chart.metric, chart.maximum().max(layout.unit));
+    let (_, unit) = unit((chart.metric, chart.tick), chart.maximum().max(layout.unit));
     let what = match (chart.metric, chart.measure) {
         (Metric::Cost, _) => "Device cost",
         (_, Measure::Mrr) => "Maximum receive rate",
@@ -181,7 +182,7 @@ fn draw_limit(
 ) {
     let y = layout.y.place(limit.pps);
     canvas.line("limit", at(from, y), at(to, y));
-    let text = format!("- - {}: {:.3} Mpps", limit.label, limit.pps / 1e6);
+    let text = format!("- - {}: {}", limit.label, units::rate(limit.pps));
     let below = at(f64::midpoint(from, to), below);
     canvas.text("limit-text", Anchor::Middle, below, &text);
 }

@@ -4,7 +4,7 @@
 use crate::canvas::{Anchor, Canvas, at};
 use crate::scale::{Scale, decimals, step, thinned, ticks};
 use crate::{Room, Summary, caption, unit};
-use fwdlab_results::Metric;
+use fwdlab_results::{Metric, Tick};
 
 const LEFT: f64 = 74.0;
 const RIGHT: f64 = 24.0;
@@ -24,6 +24,8 @@ pub struct Curves {
     pub title: String,
     /// The figure that is shown.
     pub metric: Metric,
+    /// What a cost counts.
+    pub tick: Tick,
     /// What is varied: `frame length in bytes`.
     pub axis: String,
     /// One for each family, or what else is the same within it.
@@ -126,7 +128,7 @@ fn draw_panel(
     let (bottom, most) = (top + FIELD, curves.top());
     let tick = step(most, 5);
     let y = Scale::new((0.0, most.max(tick)), (bottom, top));
-    let (size, name) = unit(curves.metric, most);
+    let (size, name) = unit((curves.metric, curves.tick), most);
     let digits = decimals(tick / size);
     for value in ticks(0.0, most, tick) {
         let place = y.place(value);
@@ -195,6 +197,7 @@ mod tests {
         let drawn = Curves {
             title: "sizes".to_owned(),
             metric: Metric::Rate,
+            tick: Tick::default(),
             axis: "frame length in bytes".to_owned(),
             panels: vec![Panel {
                 label: "IPv4".to_owned(),

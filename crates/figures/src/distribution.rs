@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::canvas::{Anchor, Canvas, TrialMark, at};
 use crate::scale::{Scale, decimals, step, thinned, ticks};
 use crate::{Chart, Group, Room, Series, caption, unit};
-use fwdlab_results::Metric;
+use fwdlab_results::{Metric, Tick};
 
 const RIGHT: f64 = 24.0;
 const TOP: f64 = 62.0;
@@ -41,7 +41,7 @@ pub fn distribution(chart: &Chart, room: Room) -> Canvas {
     canvas.text("title", Anchor::Start, at(16.0, 28.0), "Distribution of the trials");
     let mut top = TOP;
     for (group, panel) in chart.groups.iter().zip(heights) {
-        draw_panel(&mut canvas, group, (chart.metric, layout), top);
+        draw_panel(&mut canvas, group, ((chart.metric, chart.tick), layout), top);
         top += panel;
     }
     for (k, line) in lines.iter().rev().enumerate() {
@@ -87,14 +87,19 @@ fn panel_height(group: &Group, layout: Layout) -> f64 {
     group.series.iter().map(|s| row_height(s, &x, layout)).sum::<f64>() + 66.0
 }
 
-fn draw_panel(canvas: &mut Canvas, group: &Group, (metric, layout): (Metric, Layout), top: f64) {
+fn draw_panel(
+    canvas: &mut Canvas,
+    group: &Group,
+    (of, layout): ((Metric, Tick), Layout),
+    top: f64,
+) {
     let x = scale(group, layout);
     canvas.open(&[("class", "traffic"), ("data-traffic", &group.traffic)]);
     canvas.text("strong", Anchor::Start, at(16.0, top + 4.0), &group.label);
     let first = top + 14.0;
     let bottom = first + group.series.iter().map(|s| row_height(s, &x, layout)).sum::<f64>();
     let (low, high) = x.range();
-    let (scale, name) = unit(metric, high);
+    let (scale, name) = unit(of, high);
     let tick = step(high - low, 6);
     let digits = decimals(tick / scale);
     for value in thinned(ticks(low, high, tick), 52.0, |value| x.place(*value)) {

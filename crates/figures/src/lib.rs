@@ -39,6 +39,7 @@ pub use verify::verify;
 
 use fwdlab_results::Measure;
 use fwdlab_results::Metric;
+use fwdlab_results::Tick;
 
 use crate::text_table::wrap;
 
@@ -58,6 +59,8 @@ pub struct Chart {
     pub title: String,
     /// The figure that is shown.
     pub metric: Metric,
+    /// What a cost counts.
+    pub tick: Tick,
     /// What a rate is.
     pub measure: Measure,
     /// The traffics, in the experiment's order.
@@ -171,9 +174,11 @@ impl Chart {
 
 /// The unit in which figures of about `maximum` (frames/s or ns/frame) are
 /// shown.
-pub fn unit(metric: Metric, maximum: f64) -> (f64, &'static str) {
+pub fn unit((metric, tick): (Metric, Tick), maximum: f64) -> (f64, &'static str) {
     match maximum {
-        _ if metric == Metric::Cost => (1.0, "ns per frame"),
+        _ if metric == Metric::Cost => (1.0, tick.per_frame()),
+        m if !tick.is_nanosecond() && m >= 1e3 => (1e3, "thousand frames per 10^9 instructions"),
+        _ if !tick.is_nanosecond() => (1.0, "frames per 10^9 instructions"),
         m if m >= 1e6 => (1e6, "million frames/s"),
         m if m >= 1e3 => (1e3, "thousand frames/s"),
         _ => (1.0, "frames/s"),

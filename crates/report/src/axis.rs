@@ -12,7 +12,13 @@ const LEAST: usize = 3;
 /// The curves of a chart; `None` where nothing is varied so often.
 pub fn curves(claims: &Claims, chart: &Chart) -> Option<Curves> {
     let (axis, panels) = over_traffics(claims, chart).or_else(|| over_variants(claims, chart))?;
-    Some(Curves { title: claims.title.clone(), metric: chart.metric, axis, panels })
+    Some(Curves {
+        title: claims.title.clone(),
+        metric: chart.metric,
+        tick: chart.tick,
+        axis,
+        panels,
+    })
 }
 
 /// A property of traffics by which they may differ.

@@ -4,20 +4,24 @@ use fwdlab_stats::Comparison;
 
 use fwdlab_claims::claim::{Cell, Claims, Spread, VerdictClaim};
 use fwdlab_claims::setting::{LINKS, line_rate};
-use fwdlab_claims::units;
+use fwdlab_claims::words;
 use fwdlab_figures::{Chart, Dot, Estimate, Forest, ForestRow, Group, LineRate, Series, Summary};
-use fwdlab_results::{LimitedBy, Metric, Results, Trial};
+use fwdlab_results::units;
+use fwdlab_results::{LimitedBy, Metric, Results, Tick, Trial};
 
 /// The chart of one of the two figures.
 pub fn chart(claims: &Claims, results: &Results, metric: Metric) -> Chart {
     let traffics = results.campaign.traffics.iter();
     let groups = traffics.map(|t| group(t, claims, (results, metric))).collect();
     // Bits per second mean something only where frames cross a link.
-    let has_imix = metric == Metric::Rate && claims.setting.about.link.has_line_rate();
+    let about = &claims.setting.about;
+    let is_timed = metric == Metric::Rate && about.tick.is_nanosecond();
+    let has_imix = is_timed && about.link.has_line_rate();
     let caption = caption(claims, results, (metric, has_imix));
     Chart {
         title: claims.title.clone(),
         metric,
+        tick: claims.setting.about.tick,
         measure: results.campaign.measure,
         groups,
         caption,
@@ -49,7 +53,8 @@ fn group(traffic: &str, claims: &Claims, (results, metric): (&Results, Metric)) 
         .collect();
     let best = cells.iter().filter_map(|c| c.rate).map(|r| r.maximum).fold(0.0, f64::max);
     // Memory rings have no line rate: it means something only where a link, or a load, has one.
-    let is_linked = claims.setting.about.link.has_line_rate()
+    let about = &claims.setting.about;
+    let is_linked = about.link.has_line_rate() && about.tick.is_nanosecond()
         || claims.setting.traffics.iter().any(|t| t.name == traffic && t.load_pps.is_some());
     let line_rate = frame_bytes.filter(|_| is_linked).and_then(|b| near_line_rate(best, b));
     Group { traffic: traffic.to_owned(), label, series, line_rate }
@@ -73,7 +78,8 @@ fn series(
     let mut trials: Vec<&Trial> =
         results.trials_of(&cell.variant, &cell.traffic).into_iter().filter(|t| t.is_ok()).collect();
     trials.sort_by_key(|t| t.order);
-    let dots = trials.into_iter().filter_map(|t| dot(t, metric)).collect();
+    let tick = claims.setting.about.tick;
+    let dots = trials.into_iter().filter_map(|t| dot(t, (metric, tick))).collect();
     let summary = spread(cell, metric).map(|r| Summary {
         minimum: r.minimum,
         median: r.median,
@@ -104,22 +110,23 @@ fn effect(cell: &Cell, claims: &Claims, metric: Metric) -> Option<String> {
     if verdict.metric != metric.name() {
         return None;
     }
-    match verdict.verdict.word() {
-        "faster" | "slower" => {
+    match verdict.word() {
+        word @ ("faster" | "slower" | "better" | "worse") => {
             let ratio = verdict.comparison()?.estimate.ratio();
             // Bars and number go one way: faster is a lower cost.
             let change = if metric == Metric::Cost { 1.0 / ratio } else { ratio };
             let percent = units::signed_percent((change - 1.0) * 100.0);
-            Some(format!("{percent} {}", verdict.word()))
+            Some(format!("{percent} {word}"))
         }
         word => Some(word.to_owned()),
     }
 }
 
-fn dot(trial: &Trial, metric: Metric) -> Option<Dot> {
+fn dot(trial: &Trial, (metric, tick): (Metric, Tick)) -> Option<Dot> {
     let value = metric.of(trial)?;
     let rate = trial.rate_pps.map_or_else(String::new, units::rate);
-    let cost = trial.cost_ns().map(|c| format!(", {} ns/frame", units::ns(c))).unwrap_or_default();
+    let cost = trial.cost_ns().map(|c| format!(", {} {}", units::ns(c), tick.each()));
+    let cost = cost.unwrap_or_default();
     let limit = match trial.limited_by {
         LimitedBy::Device => "",
         LimitedBy::Generator => ", limited by the tester",
@@ -189,6 +196,7 @@ pub fn forest(claims: &Claims, chart: &Chart) -> Forest {
             .first()
             .map_or_else(String::new, |v| format!("Change against {}", v.baseline)),
         margin_percent: margin * 100.0,
+        words: words::shared(claims.verdicts.iter().map(VerdictClaim::words)),
         rows,
         caption: caption.to_owned(),
     }

@@ -279,7 +279,7 @@ fn left_out(
         names.extend(FIGURES.map(|name| format!("{name}.png")));
     }
     if !build.draws_flames {
-        names.extend(flame::files(claims, &Profiles::read(&results.dir, &claims.cells)?));
+        names.extend(flame::files(claims, &Profiles::read(&results.dir, claims)?));
     }
     Ok(names)
 }

@@ -4,8 +4,8 @@
 use fwdlab_stats::ministat::{self, Dataset, Options};
 
 use fwdlab_claims::claim::{Cell, Claims, VerdictClaim};
-use fwdlab_claims::units::plain_rate;
-use fwdlab_results::{Metric, Results};
+use fwdlab_results::units::plain_rate;
+use fwdlab_results::{Metric, Results, Tick};
 
 /// A listing, or why there is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,8 +39,10 @@ pub fn listings(
 }
 
 fn listing(cells: &[&Cell], results: &Results, metric: Metric) -> Listing {
-    let sets: Vec<(String, Vec<f64>)> =
-        cells.iter().map(|c| (legend(c, metric), values(c, results, metric))).collect();
+    let sets: Vec<(String, Vec<f64>)> = cells
+        .iter()
+        .map(|c| (legend(c, (metric, results.campaign.tick())), values(c, results, metric)))
+        .collect();
     if let Some((name, values)) = sets.iter().find(|(_, v)| v.len() < ministat::MIN_VALUES) {
         return Listing::Missing(format!(
             "{name} has {} of the {} values that ministat needs",
@@ -51,8 +53,14 @@ fn listing(cells: &[&Cell], results: &Results, metric: Metric) -> Listing {
     render(&sets)
 }
 
-fn legend(cell: &Cell, metric: Metric) -> String {
+fn legend(cell: &Cell, (metric, tick): (Metric, Tick)) -> String {
     match metric {
+        Metric::Rate if tick == Tick::Instruction => {
+            format!("{}: {} frames forwarded in 10^9 instructions", cell.variant, cell.traffic)
+        }
+        Metric::Cost if tick == Tick::Instruction => {
+            format!("{}: {} instructions per frame of the device", cell.variant, cell.traffic)
+        }
         Metric::Rate => format!("{}: {} packets-per-second forwarded", cell.variant, cell.traffic),
         Metric::Cost => {
             format!("{}: {} device cost in nanoseconds per frame", cell.variant, cell.traffic)

@@ -4,7 +4,7 @@
 //! `profiles/<variant>.<traffic>.json` beside it says how it was taken. Both
 //! are described in docs/report.md.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::io;
@@ -12,10 +12,11 @@ use std::path::Path;
 
 use super::ReportError;
 use fwdlab_claims::ClaimsError;
-use fwdlab_claims::claim::Cell;
+use fwdlab_claims::claim::{Cell, Claims};
 use fwdlab_claims::setting::read_if_present;
-use fwdlab_claims::units;
+use fwdlab_results::Tick;
 use fwdlab_results::profile::{LEAST_LOAD_SHARE, Stacks, Taken, parse_folded};
+use fwdlab_results::units;
 
 /// Folded stacks of one variant with one traffic.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,20 +44,21 @@ pub struct Profiles {
 }
 
 impl Profiles {
-    /// Reads the profiles in `dir` that belong to `cells`.
+    /// Reads the profiles in `dir` that belong to the cells of `claims`.
     ///
     /// # Errors
     /// When a file exists and cannot be read, or its description is no JSON.
-    pub fn read(dir: &Path, cells: &[Cell]) -> Result<Self, ReportError> {
+    pub fn read(dir: &Path, claims: &Claims) -> Result<Self, ReportError> {
         let place = dir.join("profiles");
         let mut files = folded_files(&place)?;
         let mut profiles = Self::default();
-        for cell in cells {
+        let tick = claims.setting.about.tick;
+        for cell in &claims.cells {
             let name = format!("{}.{}", cell.variant, cell.traffic);
             if !files.remove(&name) {
                 continue;
             }
-            match read(&place, &name, cell)? {
+            match read(&place, &name, (cell, tick))? {
                 Ok(profile) => profiles.usable.push(profile),
                 Err(why) => profiles.refusals.push(format!("profiles/{name}.folded: {why}")),
             }
@@ -93,15 +95,10 @@ impl Profile {
         self.stacks.iter().map(|(stack, n)| format!("{stack} {n}")).collect()
     }
 
-    /// Share of the busy samples by the function on top of the stack: what the processor did
-    /// while it had something to do.
-    pub fn self_shares(&self) -> BTreeMap<&str, f64> {
-        let busy = self.busy_samples().max(1) as f64;
-        let mut shares = BTreeMap::new();
-        for (stack, n) in self.stacks.iter().filter(|(stack, _)| !is_idle(stack)) {
-            *shares.entry(leaf(stack)).or_insert(0.0) += *n as f64 / busy;
-        }
-        shares
+    /// Stacks in which the processor had something to do, with their samples.
+    pub fn busy(&self) -> impl Iterator<Item = (&str, u64)> {
+        let busy = self.stacks.iter().filter(|(stack, _)| !is_idle(stack));
+        busy.map(|(stack, n)| (stack.as_str(), *n))
     }
 
     /// Time of the device per frame, work and waiting, when `cost_ns` of it is work.
@@ -167,7 +164,11 @@ fn folded_files(place: &Path) -> Result<BTreeSet<String>, ReportError> {
     Ok(found)
 }
 
-fn read(place: &Path, name: &str, cell: &Cell) -> Result<Result<Profile, String>, ReportError> {
+fn read(
+    place: &Path,
+    name: &str,
+    (cell, tick): (&Cell, Tick),
+) -> Result<Result<Profile, String>, ReportError> {
     let path = place.join(format!("{name}.folded"));
     let text =
         fwdlab_guard::input::text(&path, MOST_BYTES).map_err(ReportError::io("read", &path))?;
@@ -192,7 +193,7 @@ fn read(place: &Path, name: &str, cell: &Cell) -> Result<Result<Profile, String>
             units::rate(measured.median)
         )));
     }
-    let note = note(&taken, &stacks);
+    let note = note(&taken, &stacks, tick);
     // Where idle stacks are known for what they are, the shares leave them out already.
     let idle_share = taken.idle_share.filter(|_| idle(&stacks) == 0);
     let (variant, traffic) = (cell.variant.clone(), cell.traffic.clone());
@@ -200,14 +201,15 @@ fn read(place: &Path, name: &str, cell: &Cell) -> Result<Result<Profile, String>
 }
 
 /// `3,998 samples by ..., in a trial of its own at 36.8 Mpps and 27.1 ns/frame, idle share 0.4 %.`
-fn note(taken: &Taken, stacks: &Stacks) -> String {
+fn note(taken: &Taken, stacks: &Stacks, tick: Tick) -> String {
     let samples: u64 = stacks.values().sum();
     let profiler = taken.profiler.as_deref().unwrap_or("a profiler that is not named");
     let mut text =
         format!("{} samples by {profiler}, in a trial of its own", units::count(samples));
     match (taken.rate_pps, taken.cost_ns) {
         (Some(rate), Some(cost)) => {
-            let _ = write!(text, " at {} and {} ns/frame", units::rate(rate), units::ns(cost));
+            let _ =
+                write!(text, " at {} and {} {}", units::rate(rate), units::ns(cost), tick.each());
         }
         (Some(rate), None) => {
             let _ = write!(text, " at {}", units::rate(rate));

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::block::Part;
 use super::build::{Build, FIGURES};
+use super::changes::changes;
 use super::drawings::{Drawings, curves_that_decide};
 use super::flame;
 use super::html::{self, Controls, Frame, Toggle};
@@ -52,13 +53,15 @@ pub fn github(results: &Results) -> Result<String, ReportError> {
     Ok(in_short(&claims(results)?, results, |report| report.github()))
 }
 
-/// A rendering without anything that lies beside the journal.
+/// A rendering without notes and drawings.
 fn in_short(
     claims: &Claims,
     results: &Results,
     render: impl FnOnce(&Report<'_>) -> String,
 ) -> String {
-    let extras = Extras::default();
+    // Whoever writes the report is told of profiles that cannot be read.
+    let profiles = Profiles::read(&results.dir, claims).unwrap_or_default();
+    let extras = Extras { changes: changes(claims, &profiles), ..Extras::default() };
     let source = Source { claims, results, extras: &extras };
     render(&Report { sections: SECTIONS, source })
 }
@@ -175,9 +178,11 @@ pub(super) fn extras(
     build: Build,
 ) -> Result<Extras, ReportError> {
     let dir = &results.dir;
-    let flames = flame::flames(claims, &Profiles::read(dir, &claims.cells)?, build)?;
+    let profiles = Profiles::read(dir, claims)?;
+    let flames = flame::flames(claims, &profiles, build)?;
+    let changes = changes(claims, &profiles);
     let drawings = Drawings::draw(claims, results, &charts(results, claims))?;
-    Ok(Extras { notes: Notes::read(dir, claims)?, flames, drawings })
+    Ok(Extras { notes: Notes::read(dir, claims)?, changes, flames, drawings })
 }
 
 /// The figures as SVG and PNG, each checked against the results.

@@ -3,6 +3,7 @@
 use fwdlab_claims::claim::{Cell, Claims};
 use fwdlab_results::Results;
 
+use super::changes::Changes;
 use super::drawings::Drawings;
 use super::flame::Flames;
 use super::notes::Notes;
@@ -18,11 +19,13 @@ pub struct Source<'a> {
     pub extras: &'a Extras,
 }
 
-/// What a report holds beside the claims; a short rendering has none.
+/// What a report holds beside the claims; a short rendering has the functions alone.
 #[derive(Default)]
 pub struct Extras {
     /// The user's words.
     pub notes: Notes,
+    /// Functions that differ.
+    pub changes: Vec<Changes>,
     /// Flame graphs.
     pub flames: Flames,
     /// The figures as elements of a page.

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fwdlab_claims::claim::{Cell, Claims, VerdictClaim};
 use fwdlab_claims::setting::{LINKS, line_rate};
-use fwdlab_claims::units::{self, RateUnit};
 use fwdlab_figures::text_table::{Side, TextTable};
+use fwdlab_results::Tick;
+use fwdlab_results::units::{self, RateUnit};
 
 /// What the columns of [`cells`] mean.
 pub const LEGEND: &str = "n: trials kept, of those planned where they differ. 95% interval: of the \
@@ -21,6 +22,12 @@ pub fn legend(claims: &Claims) -> String {
     if !claims.setting.is_blocked {
         legend = legend.replace(", corrected for several variants", " (Welch's t)");
     }
+    if claims.setting.about.tick == Tick::Instruction {
+        legend = legend.replace(
+            "ns/frame: median",
+            "pps: frames in 10^9 instructions. instructions/frame: median",
+        );
+    }
     if claims.verdicts.iter().any(|verdict| mark(verdict.metric) == OWN) {
         let cost = "* marks the device cost";
         legend =
@@ -33,7 +40,10 @@ pub fn legend(claims: &Claims) -> String {
 pub fn cells(cells: &[&Cell], claims: &Claims) -> TextTable {
     let best = cells.iter().filter_map(|c| c.rate).map(|r| r.median).fold(0.0, f64::max);
     let unit = RateUnit::of(best);
-    let link = cells.iter().find_map(|c| c.frame_bytes).and_then(|bytes| link_for(best, bytes));
+    // Frames in so many instructions are no rate of a line.
+    let is_timed = claims.setting.about.tick.is_nanosecond();
+    let frame_bytes = cells.iter().find_map(|c| c.frame_bytes).filter(|_| is_timed);
+    let link = frame_bytes.and_then(|bytes| link_for(best, bytes));
     let traffic = cells.first().map_or("", |c| c.traffic.as_str());
     let baseline = cells.iter().find(|c| c.is_baseline).map_or("", |c| c.variant.as_str());
     let mut table = TextTable::new([
@@ -43,7 +53,7 @@ pub fn cells(cells: &[&Cell], claims: &Claims) -> TextTable {
         ("95% interval".to_owned(), Side::Right),
         (format!("vs {baseline}"), Side::Right),
         ("p".to_owned(), Side::Right),
-        ("ns/frame".to_owned(), Side::Right),
+        (claims.setting.about.tick.each().to_owned(), Side::Right),
         (link.map_or_else(|| "line rate".to_owned(), |g| format!("of {g} Gb/s")), Side::Right),
         ("CV".to_owned(), Side::Right),
         ("limited by".to_owned(), Side::Left),

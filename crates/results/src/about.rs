@@ -15,12 +15,63 @@ pub struct About {
     /// The command that makes such results, where it is not `fwdlab run`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+    /// What its clock counts.
+    #[serde(default, skip_serializing_if = "Tick::is_nanosecond")]
+    pub tick: Tick,
+}
+
+/// What a device's clock counts, and with it what a frame costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tick {
+    /// Time.
+    #[default]
+    Nanosecond,
+    /// Instructions of the device's processor: a second is 10^9 of them.
+    Instruction,
+}
+
+impl Tick {
+    /// Whether the clock counts time.
+    pub const fn is_nanosecond(&self) -> bool {
+        matches!(self, Self::Nanosecond)
+    }
+
+    /// The unit of what is counted: `ns` or `instructions`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Nanosecond => "ns",
+            Self::Instruction => "instructions",
+        }
+    }
+
+    /// The unit of a device cost at the head of a column: `ns/frame`.
+    pub const fn each(self) -> &'static str {
+        match self {
+            Self::Nanosecond => "ns/frame",
+            Self::Instruction => "instructions/frame",
+        }
+    }
+
+    /// The unit of a device cost in words: `ns per frame`.
+    pub const fn per_frame(self) -> &'static str {
+        match self {
+            Self::Nanosecond => "ns per frame",
+            Self::Instruction => "instructions per frame",
+        }
+    }
 }
 
 impl About {
     /// What can be said of a device whose record says no more than its name.
     pub fn unknown(name: &str) -> Self {
-        Self { line: format!("Device: {name}"), fact: None, link: Link::Wire, command: None }
+        Self {
+            line: format!("Device: {name}"),
+            fact: None,
+            link: Link::Wire,
+            command: None,
+            tick: Tick::default(),
+        }
     }
 }
 

@@ -36,6 +36,7 @@ mod queue;
 mod read;
 mod record;
 mod sane;
+pub mod units;
 mod way;
 
 #[cfg(any(test, feature = "samples"))]
@@ -43,7 +44,7 @@ pub mod samples;
 #[cfg(test)]
 mod tests;
 
-pub use about::{About, Link, TestbedMark};
+pub use about::{About, Link, TestbedMark, Tick};
 pub use benchmark::{BackToBack, Benchmark, Burst, Loss, LossCurve, Recovery, Reset, Soak};
 pub use calibration::{Calibration, KNOWN_MARK, Truth, TruthKind};
 pub use checks::Checks;

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::interval::median;
 use crate::{
-    About, Calibration, Failure, Family, Interval, KNOWN_MARK, Measure, Measured, TestbedMark, Way,
+    About, Calibration, Failure, Family, Interval, KNOWN_MARK, Measure, Measured, TestbedMark,
+    Tick, Way,
 };
 
 /// The version of the journal's schema that this build writes and the newest
@@ -138,6 +139,24 @@ impl Campaign {
     /// have numbers.
     pub fn is_blocked(&self) -> bool {
         self.order.is_blocks()
+    }
+
+    /// A key that only versions write whose journals are chains of hashes; `None` when it has none.
+    pub fn key_with_chain(&self) -> Option<&'static str> {
+        [
+            ("environment_sha256", self.environment_sha256.is_some()),
+            ("inputs", !self.inputs.is_empty()),
+            ("calibration", self.calibration.is_some()),
+            ("blocks_per_process", self.blocks_per_process.is_some()),
+            ("testbed", self.testbed.is_some()),
+        ]
+        .into_iter()
+        .find_map(|(key, is_there)| is_there.then_some(key))
+    }
+
+    /// What the device's clock counts.
+    pub fn tick(&self) -> Tick {
+        self.about.as_ref().map_or(Tick::default(), |about| about.tick)
     }
 
     /// Brings a record of an earlier version up to this one.

@@ -32,7 +32,7 @@ const MAC_MASK: u64 = (1 << 48) - 1;
 /// What was found out about the frames of a chunk. Aligned so that no vector lies across two cache
 /// lines.
 #[repr(align(64))]
-pub(crate) struct Findings {
+pub(crate) struct Checked {
     /// Not 0 where the fast path may not forward.
     pub(crate) bad: [u64; CHUNK],
     /// Length of the packet, bytes.
@@ -42,7 +42,7 @@ pub(crate) struct Findings {
     edit: [u32; CHUNK],
 }
 
-impl Findings {
+impl Checked {
     pub(crate) fn new() -> Self {
         Self { bad: [0; CHUNK], total: [0; CHUNK], edit: [0; CHUNK] }
     }

@@ -40,6 +40,19 @@ pub fn share_interval(hits: usize, of: usize, confidence: f64) -> (f64, f64) {
     (least, most)
 }
 
+/// Two-sided p of `hits` among `of` when each is one with the probability `share`, strictly between 0
+/// and 1: twice the smaller tail of the binomial distribution, 1 at most.
+pub fn share_two_sided(hits: u64, of: u64, share: f64) -> f64 {
+    // P(at least k of n) is an incomplete beta function.
+    let at_least = |k: u64, share: f64| match k {
+        0 => 1.0,
+        k if k > of => 0.0,
+        k => beta_reg(k as f64, (of - k + 1) as f64, share),
+    };
+    let hits = hits.min(of);
+    (2.0 * at_least(hits, share).min(at_least(of - hits, 1.0 - share))).min(1.0)
+}
+
 /// P(T <= t) of Student's distribution with `df` > 0 degrees of freedom (not only whole ones).
 pub fn t_cdf(t: f64, df: f64) -> f64 {
     if t.is_infinite() {
@@ -167,6 +180,17 @@ mod tests {
             let got = normal_quantile(probability);
             assert!((got / want - 1.0).abs() < 1e-10, "p {probability}: {got} for {want}");
         }
+    }
+
+    #[test]
+    fn two_tails_of_a_share_are_those_of_the_binomial() {
+        // 10 throws of a coin: 8 heads or more, or 2 at most, are 112 of 1024 ways.
+        assert!((share_two_sided(8, 10, 0.5) - 0.109_375).abs() < 1e-12);
+        assert!((share_two_sided(0, 10, 0.5) - 2.0 / 1024.0).abs() < 1e-12);
+        assert_eq!(share_two_sided(5, 10, 0.5), 1.0);
+        assert_eq!(share_two_sided(0, 0, 0.3), 1.0);
+        // 3 of 3 where one in four is usual: 2 / 64.
+        assert!((share_two_sided(3, 3, 0.25) - 2.0 / 64.0).abs() < 1e-12);
     }
 
     #[test]

@@ -23,7 +23,9 @@ use fwdlab_port::{Clock, Pool, PoolConfig};
 use fwdlab_results::profile::Profiled;
 use fwdlab_results::{Benchmark, Churned, Measure, Measured, TrialEnvironment};
 use fwdlab_router::{Overflow, Router, Worker};
-use fwdlab_traffic::{DEVICE_MACS, FlowSet, Load, Outcome, Plan, Stream, TESTER_MACS, WayBack};
+use fwdlab_traffic::{
+    DEVICE_MACS, FlowSet, Load, Outcome, Stream, TESTER_MACS, TrafficPlan, WayBack,
+};
 
 use crate::churn::{Churning, SwitchOf};
 use crate::figures::figures;
@@ -393,7 +395,7 @@ impl Place {
 /// What runs in one trial.
 pub(super) struct Bench<'a> {
     pub(super) worker: Worker<RingPort>,
-    pub(super) plan: &'a Plan,
+    pub(super) plan: &'a TrafficPlan,
     pub(super) rally: &'a Rally,
     /// Where the device's thread notes how fast its processor is.
     pub(super) diary: Option<&'a Diary>,
@@ -419,12 +421,12 @@ fn streams(traffic: &Traffic) -> Result<Vec<Stream>, BuiltinError> {
 }
 
 /// What the tester is to send for this trial.
-pub fn plan(request: &Request<'_>) -> Result<Plan, BuiltinError> {
+pub fn plan(request: &Request<'_>) -> Result<TrafficPlan, BuiltinError> {
     let Request { experiment, traffic, .. } = request;
     let recording = traffic.capture.as_ref().and_then(|capture| capture.recording.clone());
     let mut plan = match recording {
-        Some(recording) => Plan::replaying(recording),
-        None => Plan::new(streams(traffic)?),
+        Some(recording) => TrafficPlan::replaying(recording),
+        None => TrafficPlan::new(streams(traffic)?),
     };
     plan.load = traffic.load;
     plan.source_mac = TESTER_MACS[0];

@@ -5,16 +5,19 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
+use fwdlab_guard::input;
 use lzma_rust2::XzReader;
 use object::LittleEndian;
 use object::elf::FileHeader64;
 use object::read::elf::{FileHeader, SectionHeader};
 
 use super::VmError;
+
+/// Most bytes of a module: a few kilobytes may unpack to many gigabytes.
+const MOST_BYTES: u64 = 64 << 20;
 
 /// The modules of one kernel.
 #[derive(Debug, Default)]
@@ -38,7 +41,7 @@ impl Modules {
     pub(super) fn read(dir: &Path) -> Result<Self, VmError> {
         let mut modules = Self::default();
         modules.walk(dir)?;
-        if let Ok(text) = fs::read_to_string(dir.join("modules.builtin")) {
+        if let Ok(text) = input::text(&dir.join("modules.builtin"), MOST_BYTES) {
             modules.builtin = text.lines().filter_map(|line| name_of(Path::new(line))).collect();
         }
         Ok(modules)
@@ -107,23 +110,21 @@ fn name_of(path: &Path) -> Option<String> {
 }
 
 fn unpacked(path: &Path) -> Result<Vec<u8>, VmError> {
-    let packed = fs::read(path).map_err(VmError::file("read", path))?;
-    let mut bytes = Vec::new();
+    let packed = input::bytes(path, MOST_BYTES).map_err(VmError::file("read", path))?;
     let read = match path.extension().and_then(|end| end.to_str()) {
-        Some("xz") => XzReader::new(packed.as_slice(), true).read_to_end(&mut bytes),
-        Some("gz") => GzDecoder::new(packed.as_slice()).read_to_end(&mut bytes),
+        Some("xz") => input::limited(XzReader::new(packed.as_slice(), true), MOST_BYTES),
+        Some("gz") => input::limited(GzDecoder::new(packed.as_slice()), MOST_BYTES),
         Some("zst") => {
             let why = "it is packed with zstd; unpack the modules with unzstd first".to_owned();
             return Err(VmError::Module { path: path.to_owned(), why });
         }
         _ => return Ok(packed),
     };
-    read.map_err(VmError::file("unpack", path))?;
-    Ok(bytes)
+    read.map_err(VmError::file("unpack", path))
 }
 
 /// The names after `depends=` in the section `.modinfo`, a list of texts that end with NUL.
-fn depends(bytes: &[u8], path: &Path) -> Result<Vec<String>, VmError> {
+pub(super) fn depends(bytes: &[u8], path: &Path) -> Result<Vec<String>, VmError> {
     let broken = |why: String| VmError::Module { path: path.to_owned(), why };
     let failed = |error: object::Error| broken(error.to_string());
     let header = FileHeader64::<LittleEndian>::parse(bytes).map_err(failed)?;
@@ -164,6 +165,29 @@ mod tests {
         assert!(modules.has("low") && !modules.has("absent"));
         let error = modules.with_dependencies(&["a"]).expect_err("a cycle");
         assert!(error.to_string().contains("depends on itself"), "{error}");
+    }
+
+    #[test]
+    fn a_module_that_unpacks_to_more_than_memory_is_refused() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("bomb.ko.gz");
+        let file = fs::File::create(&path).expect("a file");
+        let mut packed = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+        let mut zeros = std::io::Read::take(std::io::repeat(0), MOST_BYTES + 1);
+        std::io::copy(&mut zeros, &mut packed).expect("zeros");
+        packed.finish().expect("a file");
+        let error = unpacked(&path).expect_err("too large");
+        assert!(error.to_string().contains("bomb.ko.gz"), "{error}");
+        assert!(fs::metadata(&path).expect("a file").len() < MOST_BYTES / 100);
+    }
+
+    #[test]
+    fn a_list_of_modules_that_never_ends_is_not_read() {
+        let dir = tempfile::tempdir().expect("a directory");
+        std::os::unix::fs::symlink("/dev/zero", dir.path().join("modules.builtin"))
+            .expect("a link");
+        let modules = Modules::read(dir.path()).expect("a directory of modules");
+        assert!(!modules.has("veth"));
     }
 
     /// The smallest ELF file with a section `.modinfo`: header, two sections' contents, three

@@ -52,6 +52,12 @@ pub(super) fn add(files: &mut Files, program: &Path, name: &Path) -> Result<(), 
     Ok(())
 }
 
+/// Reads all of a program that is ever read.
+pub(super) fn read(bytes: &[u8], path: &Path) -> Result<usize, VmError> {
+    let needs = Needs::of(bytes, path)?;
+    Ok(needs.libraries.len() + loaded_part(bytes.to_vec(), path)?.len())
+}
+
 /// What a program needs to be loaded.
 struct Needs {
     interpreter: Option<PathBuf>,

@@ -6,8 +6,8 @@ use super::{Cell, Claims, Failure, Progress, SCHEMA, Spread, VerdictClaim, Warni
 use crate::judge::{Judgement, by_weight, judge, planned_blocks};
 use crate::known::Proven;
 use crate::setting::Setting;
-use crate::units;
 use crate::words::family;
+use fwdlab_results::units;
 use fwdlab_results::{Blame, FailureKind, LimitedBy, Metric, Results, Trial};
 
 /// States what the results say.
@@ -135,6 +135,7 @@ fn verdict(results: &Results, traffic: &str, judgement: Judgement<'_>) -> Verdic
         baseline: baseline.clone(),
         margin: results.campaign.margin,
         metric: judgement.metric.name(),
+        tick: results.campaign.tick(),
         bounded: judgement.bounded,
         pairs: if is_blocked { pairs() } else { Vec::new() },
         runs: (!is_blocked).then(|| ids.clone()),

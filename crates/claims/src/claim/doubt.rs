@@ -4,7 +4,7 @@ use fwdlab_results::Metric;
 use fwdlab_stats::validity::Finding;
 
 use super::VerdictClaim;
-use crate::units;
+use fwdlab_results::units;
 
 /// Trials that are named; the rest is counted.
 const NAMED: usize = 4;
@@ -48,7 +48,7 @@ impl VerdictClaim {
 
     fn figure(&self, value: f64) -> String {
         match Metric::named(self.metric) {
-            Some(Metric::Cost) => format!("{} ns/frame", units::ns(value)),
+            Some(Metric::Cost) => format!("{} {}", units::ns(value), self.tick.each()),
             Some(Metric::Own(own)) => units::figure(value, own.unit()),
             _ => units::rate(value),
         }

@@ -25,8 +25,9 @@ use super::blocks::Next;
 use super::known::Proven;
 use super::saved::Saved;
 use super::setting::Setting;
-use super::{units, words};
-use fwdlab_results::{Family, Metric};
+use super::words;
+use fwdlab_results::units;
+use fwdlab_results::{Family, Metric, Tick};
 
 pub use badge::{Badge, State};
 pub use build::build;
@@ -96,7 +97,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// What ran, in one line: `device builtin, 8 blocks in random order, ...`.
+    /// What ran, in one line: `device DUT, 8 blocks in random order, ...`.
     pub fn line(&self, setting: &Setting) -> String {
         let Self { kept, planned, started, .. } = self;
         let kept = format!("{kept} of {planned} trials kept");
@@ -132,6 +133,9 @@ pub struct VerdictClaim {
     pub margin: f64,
     /// `rate`, `cost`, or the name of a measure with a figure of its own: the figure that decides.
     pub metric: &'static str,
+    /// What a cost counts.
+    #[serde(skip_serializing_if = "Tick::is_nanosecond")]
+    pub tick: Tick,
     /// Trials of the comparison in which the tester or the asked load bounded the rate, alone or
     /// together with the device.
     pub bounded: usize,
@@ -178,8 +182,12 @@ impl VerdictClaim {
 
     /// The verdict in a word that fits its figure.
     pub fn word(&self) -> &'static str {
-        let metric = Metric::named(self.metric).unwrap_or(Metric::Rate);
-        words::word(&self.verdict, metric.words())
+        words::word(&self.verdict, self.words())
+    }
+
+    /// The words for better and worse of its figure.
+    pub fn words(&self) -> [&'static str; 2] {
+        Metric::named(self.metric).unwrap_or(Metric::Rate).words()
     }
 
     /// How many trials were compared, of both sides together.

@@ -214,7 +214,8 @@ fn resolve_runs(verdicts: &[&VerdictClaim], all: &[[Vec<&Trial>; 2]]) -> Vec<Unr
 /// Checks the nanoseconds of a verdict against the baseline's trials.
 fn resolve_saved(verdict: &VerdictClaim, baseline: &[&Trial]) -> Option<Unresolved> {
     let metric = Metric::named(verdict.metric)?;
-    let of = |comparison| judge::saved(&verdict.verdict, comparison, baseline, metric);
+    let by = (metric, verdict.tick);
+    let of = |comparison| judge::saved(&verdict.verdict, comparison, baseline, by);
     (verdict.saved != verdict.comparison().and_then(of)).then(|| Unresolved {
         claim: name(verdict),
         detail: "the nanoseconds saved are not what its trials give".to_owned(),

@@ -18,7 +18,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::slab::{Full, Slab};
 use super::spans::{self, Code};
-use super::{Algorithm, AlgorithmError, Change, Dump, Limits, Module, Outcome, TableFacts};
+use super::{Algorithm, AlgorithmError, Change, Dump, Limits, Module, Response, TableFacts};
 use crate::epoch::Grace;
 use crate::family::{Address, Family};
 use crate::lookup::Lookup;
@@ -110,21 +110,21 @@ impl<F: Family> Module<F> for LpmModule<F> {
         self.tables.clone()
     }
 
-    fn apply(&mut self, changes: &[Change<F>], rib: &Rib<F>, grace: &Grace<'_>) -> Outcome<F> {
+    fn apply(&mut self, changes: &[Change<F>], rib: &Rib<F>, grace: &Grace<'_>) -> Response<F> {
         self.slab.reclaim(grace);
         for change in changes {
             let len = change.prefix.len().min(FIRST_BITS as u8);
             let within = Prefix::covering(change.prefix.addr(), len);
             let Some(spans) = spans::of_rib(rib, within) else {
-                return Outcome::Rebuild { reason: "nexthop number above 2^31 - 1" };
+                return Response::Rebuild { reason: "nexthop number above 2^31 - 1" };
             };
             let entries = entry_of::<F>(within.addr())..=entry_of::<F>(within.last_addr());
             if self.write(&spans, entries) == Err(Full) {
-                return Outcome::Rebuild { reason: "group memory is full" };
+                return Response::Rebuild { reason: "group memory is full" };
             }
         }
         self.slab.stamp(grace);
-        Outcome::Applied
+        Response::Applied
     }
 
     fn builder_bytes(&self) -> usize {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use super::*;
 use crate::algo::{
-    Algorithm, AlgorithmError, Change, Dump, Limits, Linear, Module, Outcome, TableFacts,
+    Algorithm, AlgorithmError, Change, Dump, Limits, Linear, Module, Response, TableFacts,
 };
 use crate::lookup::Lookup;
 use crate::{Grace, Inet, Inet6, Prefix, Random, Target};
@@ -120,15 +120,15 @@ impl Module<TestNet> for FakeModule {
         _changes: &[Change<TestNet>],
         rib: &Rib<TestNet>,
         _grace: &Grace<'_>,
-    ) -> Outcome<TestNet> {
+    ) -> Response<TestNet> {
         if self.kind == Fake::Tiny {
-            return Outcome::Rebuild { reason: "it is tiny" };
+            return Response::Rebuild { reason: "it is tiny" };
         }
         if BREAKS.take() {
-            return Outcome::Failed(AlgorithmError::Full { what: "box", limit: 1 });
+            return Response::Failed(AlgorithmError::Full { what: "box", limit: 1 });
         }
         self.lookup = Linear.build(&rib.dump()).unwrap().lookup();
-        Outcome::Replaced(self.lookup.clone())
+        Response::Replaced(self.lookup.clone())
     }
 }
 

@@ -12,6 +12,7 @@ mod energy;
 mod failures;
 mod figures;
 mod flames;
+mod functions;
 mod journal;
 mod latency;
 mod ministat;
@@ -60,6 +61,8 @@ pub const SECTIONS: &[Section] = &[
     Section::new("curve", figures::curves, &[README, PAGE]),
     Section::new("run-order", figures::run_order, &[README, PAGE.under("Over the run")]),
     Section::new("distribution", figures::distribution, &[PAGE]),
+    Section::new("functions", functions::blocks, &[README.under("Where the change is"), PAGE.under("Where the change is"), GITHUB]),
+    Section::new("functions-in-brief", functions::in_brief, &[TERMINAL, COMMIT]),
     Section::new("flames", flames::blocks, &[README.under("Flame graphs"), PAGE.under("Flame graphs")]),
     Section::new("notes", notes::blocks, &[README.under("Notes"), PAGE.under("Notes")]),
     // On a terminal the end is what is seen first.

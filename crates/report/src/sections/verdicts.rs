@@ -2,8 +2,9 @@
 
 use fwdlab_claims::blocks::Next;
 use fwdlab_claims::claim::{Claims, Spread, VerdictClaim};
-use fwdlab_claims::{units, words};
+use fwdlab_claims::words;
 use fwdlab_results::Metric;
+use fwdlab_results::units;
 
 use super::failures;
 use crate::block::{Block, Doubt, Statement};
@@ -59,7 +60,7 @@ fn block<'a>(verdict: &'a VerdictClaim, source: &Source<'a>) -> Block<'a> {
         word: verdict.word(),
         sentence: &verdict.sentence,
         basis: basis(verdict, source.claims).map(|basis| basis + &next_run(verdict)),
-        elsewhere: verdict.saved.as_ref().map(words::elsewhere),
+        elsewhere: verdict.saved.as_ref().and_then(words::elsewhere),
         note: disagreement(verdict, source),
         doubts: doubts.collect(),
     }))
@@ -104,8 +105,9 @@ fn basis(verdict: &VerdictClaim, claims: &Claims) -> Option<String> {
     }
     let (old, new) = against(baseline.rate, variant.rate)?;
     let rates = format!("median {} against {}", units::rate(new), units::rate(old));
+    let tick = claims.setting.about.tick.each();
     let costs = against(baseline.cost, variant.cost)
-        .map(|(old, new)| format!("{} ns/frame against {}", units::ns(new), units::ns(old)));
+        .map(|(old, new)| format!("{} {tick} against {}", units::ns(new), units::ns(old)));
     if verdict.metric != "cost" {
         let costs = costs.map(|costs| format!("; device cost {costs}")).unwrap_or_default();
         return Some(format!("{rates}{method}{costs}"));
@@ -117,7 +119,8 @@ fn basis(verdict: &VerdictClaim, claims: &Claims) -> Option<String> {
     });
     let time = verdict.cost.as_ref().map_or_else(String::new, |c| {
         let percent = (1.0 / c.estimate.ratio() - 1.0) * 100.0;
-        format!(", time per frame {}", units::signed_percent(percent))
+        let what = if verdict.tick.is_nanosecond() { "time" } else { "instructions" };
+        format!(", {what} per frame {}", units::signed_percent(percent))
     });
     Some(format!(
         "device cost {costs}{time}{method}; the forwarding rate, {rates}{change}, does not \

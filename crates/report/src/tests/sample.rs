@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use fwdlab_results::Family;
+use fwdlab_results::Tick;
 use fwdlab_results::{
     About, BackToBack, Benchmark, Burst, Busy, Campaign, Checks, Finished, Grouping, Interval,
     LatencyAt, LatencyFigures, LimitedBy, Link, Loss, LossCurve, Measured, Record, Recovery, Reset,
@@ -511,6 +512,7 @@ pub fn in_memory() -> About {
         fact: None,
         link: Link::Memory,
         command: None,
+        tick: Tick::default(),
     }
 }
 
@@ -522,5 +524,6 @@ fn as_published() -> About {
         fact: None,
         link: Link::Wire,
         command: Some("fwdlab import PUBLISHED-DIRECTORY -o DIR".to_owned()),
+        tick: Tick::default(),
     }
 }

@@ -2,9 +2,9 @@
 //! root file system lies inside, and the names of its functions.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::Path;
 
+use fwdlab_guard::input;
 use object::read::elf::{ElfFile64, FileHeader, SectionHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol, SymbolKind, elf};
 
@@ -59,6 +59,9 @@ pub(crate) const NEEDS: [Need; 8] = [
     Need { names: &["uart", "uart_ns8250"], module: None, why: "the console and the results" },
 ];
 
+/// Longest kernel, its symbols included.
+const MOST_BYTES: u64 = 512 * fwdlab_guard::MIB;
+
 /// Whether the bytes begin a FreeBSD kernel or program.
 pub(crate) fn is_freebsd(bytes: &[u8]) -> bool {
     bytes.starts_with(b"\x7fELF\x02\x01") && bytes.get(7) == Some(&OS_ABI)
@@ -66,7 +69,7 @@ pub(crate) fn is_freebsd(bytes: &[u8]) -> bool {
 
 impl KernelFile {
     pub(crate) fn read(path: &Path) -> Result<Self, VmError> {
-        let bytes = fs::read(path).map_err(VmError::file("read", path))?;
+        let bytes = input::named_bytes(path, MOST_BYTES).map_err(VmError::file("read", path))?;
         Self::of(&bytes).map_err(|why| VmError::NotAKernel { path: path.to_owned(), why })
     }
 
@@ -138,8 +141,19 @@ fn starts_directly(file: &ElfFile64<'_, Endianness>, bytes: &[u8]) -> bool {
 
 /// The functions of a kernel by their first address.
 pub(crate) fn functions(path: &Path) -> Result<BTreeMap<u64, String>, VmError> {
-    let bytes = fs::read(path).map_err(VmError::file("read", path))?;
-    let file = ElfFile64::<Endianness>::parse(&*bytes)
+    let bytes = input::named_bytes(path, MOST_BYTES).map_err(VmError::file("read", path))?;
+    functions_of(&bytes, path)
+}
+
+/// Reads all of a kernel that is ever read.
+pub(crate) fn read_kernel(bytes: &[u8], path: &Path) -> Result<usize, VmError> {
+    let broken = |why| VmError::NotAKernel { path: path.to_owned(), why };
+    let kernel = KernelFile::of(bytes).map_err(broken)?;
+    Ok(kernel.missing(None).len() + functions_of(bytes, path)?.len())
+}
+
+fn functions_of(bytes: &[u8], path: &Path) -> Result<BTreeMap<u64, String>, VmError> {
+    let file = ElfFile64::<Endianness>::parse(bytes)
         .map_err(|e| VmError::NotAKernel { path: path.to_owned(), why: e.to_string() })?;
     let functions = file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text);
     let named = functions.filter_map(|symbol| Some((symbol.address(), symbol.name().ok()?)));
@@ -149,6 +163,7 @@ pub(crate) fn functions(path: &Path) -> Result<BTreeMap<u64, String>, VmError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn a_configuration_names_its_parts() {

@@ -11,7 +11,7 @@ use crate::algo::codes::Codes;
 use crate::algo::slab::{Full, Slab};
 use crate::algo::spans::{self, Code, Span};
 use crate::algo::tree6;
-use crate::algo::{Algorithm, AlgorithmError, Change, Dump, Limits, Module, Outcome, TableFacts};
+use crate::algo::{Algorithm, AlgorithmError, Change, Dump, Limits, Module, Response, TableFacts};
 use crate::epoch::Grace;
 use crate::family::Inet6;
 use crate::lookup::Lookup;
@@ -98,16 +98,16 @@ impl Module<Inet6> for Builder {
         changes: &[Change<Inet6>],
         rib: &Rib<Inet6>,
         grace: &Grace<'_>,
-    ) -> Outcome<Inet6> {
+    ) -> Response<Inet6> {
         self.slab.reclaim(grace);
         for change in changes {
             if let Err(reason) = self.change(change.prefix, rib) {
-                return Outcome::Rebuild { reason };
+                return Response::Rebuild { reason };
             }
         }
         self.slab.stamp(grace);
         self.note_use();
-        Outcome::Applied
+        Response::Applied
     }
 
     fn builder_bytes(&self) -> usize {
