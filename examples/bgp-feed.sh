@@ -46,24 +46,25 @@ router id 198.19.0.1; protocol device {} protocol kernel { ipv4 { export all; im
 protocol bgp peer { local as 64500; neighbor 198.19.0.2 as 64501;
 connect retry time 1; connect delay time 1; ipv4 { import all; export none; }; }
 CONF
-wanted=$(grep -c '^route' "$work/peer.conf")
+wanted=$(grep -c '^route ' "$work/peer.conf")
 ctl() { "$program" ctl --socket "$work/ctl" "$@"; }
 
-inside $router "$program" route --control "$work/ctl" --port r0 --port r1 --kernel-routes \
+ip netns exec $router "$program" route --control "$work/ctl" --port r0 --port r1 --kernel-routes \
     >"$work/route.log" 2>&1 &
 jobs+=($!)
-inside $peer bird -f -c "$work/peer.conf" -s "$work/peer.ctl" &
+ip netns exec $peer bird -f -c "$work/peer.conf" -s "$work/peer.ctl" &
 jobs+=($!)
 # Until the peer has read its table.
 until birdc -s "$work/peer.ctl" show status >/dev/null 2>&1; do sleep 0.2; done
 start=$(date +%s%N)
-inside $router bird -f -c "$work/router.conf" -s "$work/router.ctl" &
+ip netns exec $router bird -f -c "$work/router.conf" -s "$work/router.ctl" &
 jobs+=($!)
 for ((i = 0; i < 3000; i++)); do
     shown=$(ctl --json show kernel 2>/dev/null)
     number() { grep -o "\"$1\": *[0-9]*" <<<"$shown" | head -1 | grep -o '[0-9]*$'; }
     routes=$(number routes) waiting=$(number waiting)
-    if [ "${routes:-0}" -ge "$wanted" ] && [ "$waiting" = 0 ]; then
+    # Beside them there are the two connected networks.
+    if [ "${routes:-0}" -ge $((wanted + 2)) ] && [ "$waiting" = 0 ]; then
         echo "$wanted routes; all visible $((($(date +%s%N) - start) / 1000000)) ms after BIRD began"
         ctl show kernel
         ctl show fib
