@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::ValueEnum;
-use fwdlab_fib::bench::{Benched, Effort, Figure, Mode, Part, Plan, Recipe, UpdatePlan};
+use fwdlab_fib::bench::{BenchPlan, Benched, Effort, Figure, Mode, Part, Recipe, UpdatePlan};
 use fwdlab_fib::{Inet, Inet6, Registry};
 use fwdlab_port::{affinity, beat};
 
@@ -85,7 +85,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         (ModeName::Single, Mode::Single),
         (ModeName::Dependent, Mode::Dependent),
     ];
-    let plan = Plan {
+    let plan = BenchPlan {
         effort: Effort {
             keys: if arguments.quick { 1 << 20 } else { 4 << 20 },
             rounds: arguments.rounds.unwrap_or(if arguments.quick { 3 } else { 7 }),
@@ -106,7 +106,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 
 struct Run<'a> {
     arguments: &'a Arguments,
-    plan: &'a Plan,
+    plan: &'a BenchPlan,
     updates: bool,
     output: &'a mut Output,
 }

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use fwdlab_fib::bench::{self, Figure, Plan, UpdateFigure};
+use fwdlab_fib::bench::{self, BenchPlan, Figure, UpdateFigure};
 
 use crate::document::Document;
 use crate::{machine, peers};
@@ -25,7 +25,7 @@ impl Output {
     ///
     /// # Errors
     /// When there is a document that cannot be read.
-    pub fn new(json: bool, plan: &Plan, path: Option<PathBuf>) -> Result<Self> {
+    pub fn new(json: bool, plan: &BenchPlan, path: Option<PathBuf>) -> Result<Self> {
         let document = match path.as_deref().filter(|path| path.exists()) {
             Some(path) => {
                 let text = fs::read_to_string(path);

@@ -13,11 +13,13 @@ mod simulate;
 mod trust;
 
 pub use claim::Claim;
+pub use noise::Random;
+pub use parallel::{SEED, in_parallel};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use parallel::Size;
-use simulate::Outcome;
+use simulate::Simulated;
 
 /// Largest false-positive rate of a default verdict.
 const MOST_FALSE: f64 = 0.06;
@@ -27,9 +29,9 @@ const MOST_LOST_POINTS: f64 = 5.0;
 const DOCUMENT: &str = "docs/calibration.md";
 
 const FULL: Size =
-    Size { without_effect: 4_000, with_effect: 1_500, trust: 4_000, has_peers: true };
+    Size { without_effect: 4_000, with_effect: 1_500, trust: 4_000, again: 10, has_peers: true };
 const QUICK: Size =
-    Size { without_effect: 1_000, with_effect: 1_000, trust: 500, has_peers: false };
+    Size { without_effect: 1_000, with_effect: 1_000, trust: 500, again: 0, has_peers: false };
 
 /// What to simulate.
 #[derive(clap::Args)]
@@ -76,7 +78,7 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
 }
 
 /// False differences where nothing differs, and false "equivalent" at the margin.
-fn false_rates(outcome: &Outcome) -> Vec<Figure> {
+fn false_rates(outcome: &Simulated) -> Vec<Figure> {
     let figure = |name: String, rate: f64| Figure {
         name,
         used: rate / MOST_FALSE,
@@ -96,7 +98,7 @@ fn false_rates(outcome: &Outcome) -> Vec<Figure> {
 }
 
 /// Rows of the tables of trust: false winners, coverage and false "equivalent".
-fn trust_figures(outcome: &Outcome) -> Vec<Figure> {
+fn trust_figures(outcome: &Simulated) -> Vec<Figure> {
     let figure = |name: String, claim: &Claim| Figure {
         name,
         used: claim.rate / claim.bound(),
@@ -143,11 +145,12 @@ fn lost_power(old: &str, fresh: &str) -> Result<Vec<Figure>> {
 mod tests {
     use super::*;
 
-    fn tiny() -> Outcome {
+    fn tiny() -> Simulated {
         simulate::simulate(Size {
             without_effect: 20,
             with_effect: 10,
             trust: 20,
+            again: 2,
             has_peers: false,
         })
     }

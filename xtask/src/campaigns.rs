@@ -49,7 +49,7 @@ pub enum Truth {
     /// The main experiment, run after run: does each lie where the others expect the next?
     Next,
     /// The same variant twice on the running kernel, as root: examples/linux-a-a.toml
-    Linux,
+    Kernel,
     /// Slowdowns of known size: examples/injected-slowdown.toml
     Injected,
 }
@@ -59,7 +59,7 @@ impl Truth {
         match self {
             Self::AA => "a-a",
             Self::Next => "modular-fib",
-            Self::Linux => "linux-a-a",
+            Self::Kernel => "linux-a-a",
             Self::Injected => "injected-slowdown",
         }
     }
@@ -106,8 +106,8 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
         }
         Truth::AA => summary::same(&reports, "a-a", "The same variant twice"),
         Truth::Next => next::each_in_the_others(&reports),
-        Truth::Linux => {
-            summary::same(&reports, "linux", "The same variant twice on the running kernel")
+        Truth::Kernel => {
+            summary::same(&reports, "kernel", "The same variant twice on the running kernel")
         }
         Truth::Injected => summary::slowed(&reports),
     };

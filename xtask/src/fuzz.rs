@@ -42,7 +42,7 @@ impl Args {
 }
 
 /// How one target went.
-pub struct Outcome {
+pub struct Fed {
     /// Its name.
     pub target: String,
     /// Inputs tried.
@@ -64,7 +64,7 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
     Ok(outcomes.iter().all(|outcome| outcome.fault.is_none()))
 }
 
-impl Outcome {
+impl Fed {
     /// The outcome for people.
     pub fn line(&self) -> String {
         let Self { target, executions, edges, fault } = self;
@@ -76,7 +76,7 @@ impl Outcome {
 }
 
 /// Builds and runs the targets.
-pub fn outcomes(root: &Path, arguments: &Args) -> Result<Vec<Outcome>> {
+pub fn outcomes(root: &Path, arguments: &Args) -> Result<Vec<Fed>> {
     let targets = wanted(root, &arguments.targets)?;
     let programs = build(root)?;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
@@ -173,10 +173,10 @@ impl Running {
         Ok(Self { target: target.to_owned(), log, child })
     }
 
-    fn finish(mut self) -> Result<Outcome> {
+    fn finish(mut self) -> Result<Fed> {
         let status = self.child.wait()?;
         let text = String::from_utf8_lossy(&fs::read(&self.log)?).into_owned();
-        Ok(Outcome {
+        Ok(Fed {
             target: self.target,
             executions: after(&text, "stat::number_of_executed_units:").unwrap_or(0),
             edges: text.lines().filter_map(|line| after(line, " cov: ")).max().unwrap_or(0),

@@ -17,8 +17,6 @@ use noise::{Kind, POINTS, Simulated};
 const MOST_FALSE: f64 = 1.0;
 /// Share of the steps that must be found within three points, in per cent.
 const FEWEST_FOUND: f64 = 90.0;
-/// The same for what is asked each night of a few series, which chance moves.
-const FEWEST_EACH_NIGHT: f64 = 80.0;
 
 const DOCUMENT: &str = "docs/history.md";
 const BEGIN: &str = "<!-- written by cargo xtask history -->\n";
@@ -90,7 +88,7 @@ impl Method {
     /// Whether a change at `truth` counts as found; an alarm must come after it.
     fn is_hit(self, found: usize, truth: usize) -> bool {
         match self {
-            Self::Watch | Self::Nightly | Self::Today => (truth..truth + NEAR).contains(&found),
+            Self::Watch | Self::Nightly | Self::Today => (truth..=truth + NEAR).contains(&found),
             _ => found.abs_diff(truth) <= NEAR,
         }
     }
@@ -133,8 +131,7 @@ impl Row {
     fn is_good(&self) -> bool {
         let is_used = !matches!(self.method, Method::Divisive(_));
         let is_quick_enough = match self.method {
-            Method::Levels => self.found_percent >= FEWEST_FOUND,
-            Method::Nightly => self.found_percent >= FEWEST_EACH_NIGHT,
+            Method::Levels | Method::Nightly => self.found_percent >= FEWEST_FOUND,
             _ => true,
         };
         // what is simulated may be off by chance
@@ -192,7 +189,7 @@ fn table(rows: &[Row], series: u64) -> String {
     text
 }
 
-fn of_alerts(own: &alerts::Outcome, series: u64, commits: usize) -> String {
+fn of_alerts(own: &alerts::Watched, series: u64, commits: usize) -> String {
     format!(
         "{series} series of {commits} commits without a change, a third each steady, with strays and with two \
          states, each night the last 60 points: {} suspected ({:.2} in 1,000 points), of which measuring both \

@@ -30,12 +30,14 @@ const LEVELS: &[(&str, u8)] = &[
     ("fwdlab-compare", 5),
     ("fwdlab-report", 5),
     ("fwdlab-campaign", 6),
-    ("fwdlab-builtin", 5),
-    ("fwdlab-linux", 6),
-    ("fwdlab-remote", 6),
-    ("fwdlab-vm", 6),
-    ("fwdlab-cli", 7),
+    (COMMAND, 7),
 ];
+
+/// The command, which alone knows devices.
+const COMMAND: &str = "fwdlab-cli";
+/// The level of every device. They are strangers to each other; whoever builds on another says so in its
+/// manifest (`[package.metadata.fwdlab] builds-on`).
+const DEVICE: u8 = 5;
 
 /// Packages that measure or build the project; nothing of the design may depend on them.
 const OUTSIDE: [&str; 3] = ["xtask", "fwdlab-bench", "fwdlab-cost"];
@@ -46,32 +48,25 @@ const UNSAFE: [&str; 2] = ["port", "fib"];
 /// The directories of crates.
 const ROOMS: [&str; 2] = ["crates", "devices"];
 
-/// Pairs that must not see each other although their levels would allow it: the measured and the
-/// measurer must not share mistakes, and devices are strangers to each other.
-const STRANGERS: [(&str, &str); 3] = [
-    ("fwdlab-vm", "fwdlab-linux"),
-    ("fwdlab-vm", "fwdlab-builtin"),
-    ("fwdlab-remote", "fwdlab-builtin"),
-];
-
 /// Where unsafe code may stand, as path prefixes from the root: system calls and frame memory, with
 /// their model check; SIMD, prefetch and huge pages; the swap of a lookup structure under readers; the lock of the
-/// baseline; the system calls of the program in FreeBSD guests.
-const FENCES: [&str; 6] = [
+/// baseline. Devices fence theirs in their manifest (`[package.metadata.fwdlab] unsafe`).
+const FENCES: [&str; 5] = [
     "crates/port/src/sys",
     "crates/port/tests/loom_ring.rs",
     "crates/fib/src/simd",
     "crates/fib/src/publish.rs",
     "crates/fib/src/rmlock.rs",
-    "devices/vm/guest/sys",
 ];
 
 /// Checks the workspace below `root`; prints what is wrong and returns whether all is well.
 pub fn check(root: &Path) -> Result<bool> {
-    let mut faults = direction_faults(&metadata()?);
+    let metadata = metadata()?;
+    let mut faults = direction_faults(&metadata);
     faults.extend(roots_without_forbid(root)?);
     faults.extend(crate::circles::find(root, &ROOMS)?);
-    faults.extend(unsafe_outside_fences(root)?);
+    faults.extend(unsafe_outside_fences(root, &fences(&metadata, root))?);
+    faults.extend(crate::names::faults(root)?);
     faults.extend(crate::sizes::faults(root, &ROOMS)?);
     for fault in &faults {
         println!("layers: {fault}");
@@ -81,8 +76,9 @@ pub fn check(root: &Path) -> Result<bool> {
             println!("{lines:6} lines without tests: {name}");
         }
         println!(
-            "layers: {} crates, all dependencies run downwards, no circle of files",
-            LEVELS.len()
+            "layers: {} crates, all dependencies run downwards, no circle of files, no device named \
+             outside the list",
+            packages(&metadata).len() - OUTSIDE.len()
         );
     }
     Ok(faults.is_empty())
@@ -118,9 +114,12 @@ fn roots_without_forbid(root: &Path) -> Result<Vec<String>> {
 
 /// Every dependency (of any kind) that does not run strictly downwards.
 fn direction_faults(metadata: &Value) -> Vec<String> {
-    let levels: BTreeMap<&str, u8> = LEVELS.iter().copied().collect();
+    let packages = packages(metadata);
+    let devices = packages.iter().filter(|package| is_device(package));
+    let devices: Vec<&str> = devices.filter_map(|package| package["name"].as_str()).collect();
+    let mut levels: BTreeMap<&str, u8> = LEVELS.iter().copied().collect();
+    levels.extend(devices.iter().map(|name| (*name, DEVICE)));
     let mut faults = Vec::new();
-    let packages = metadata["packages"].as_array().map_or(&[][..], Vec::as_slice);
     for package in packages {
         let name = package["name"].as_str().unwrap_or_default();
         if OUTSIDE.contains(&name) {
@@ -132,13 +131,16 @@ fn direction_faults(metadata: &Value) -> Vec<String> {
         };
         let dependencies = package["dependencies"].as_array().map_or(&[][..], Vec::as_slice);
         for dependency in dependencies.iter().filter_map(|d| d["name"].as_str()) {
-            let is_upward = levels.get(dependency).is_some_and(|below| below >= level);
             if dependency == name {
                 // The crate itself, with the features that its tests need.
                 continue;
             }
-            if is_upward || STRANGERS.contains(&(name, dependency)) || OUTSIDE.contains(&dependency)
-            {
+            let may_see = if devices.contains(&dependency) {
+                name == COMMAND || words(package, "builds-on").any(|other| other == dependency)
+            } else {
+                levels.get(dependency).is_none_or(|below| below < level)
+            };
+            if !may_see || OUTSIDE.contains(&dependency) {
                 faults.push(format!("{name} (level {level}) must not depend on {dependency}"));
             }
         }
@@ -151,8 +153,38 @@ fn direction_faults(metadata: &Value) -> Vec<String> {
     faults
 }
 
+fn packages(metadata: &Value) -> &[Value] {
+    metadata["packages"].as_array().map_or(&[][..], Vec::as_slice)
+}
+
+/// Whether a package stands where devices do.
+fn is_device(package: &Value) -> bool {
+    directory(package).and_then(Path::parent).is_some_and(|room| room.ends_with("devices"))
+}
+
+/// Where a package lies.
+fn directory(package: &Value) -> Option<&Path> {
+    Path::new(package["manifest_path"].as_str()?).parent()
+}
+
+/// What a device's manifest lists for these checks.
+fn words<'a>(package: &'a Value, key: &str) -> impl Iterator<Item = &'a str> {
+    let listed = &package["metadata"]["fwdlab"][key];
+    let listed = is_device(package).then(|| listed.as_array()).flatten();
+    listed.into_iter().flatten().filter_map(Value::as_str)
+}
+
+/// Every fence, from the root.
+fn fences(metadata: &Value, root: &Path) -> Vec<PathBuf> {
+    let of_devices = packages(metadata).iter().flat_map(|package| {
+        words(package, "unsafe").filter_map(|fence| Some(directory(package)?.join(fence)))
+    });
+    let of_devices = of_devices.filter_map(|fence| Some(fence.strip_prefix(root).ok()?.to_owned()));
+    FENCES.iter().map(PathBuf::from).chain(of_devices).collect()
+}
+
 /// Files outside the fences that allow unsafe code.
-fn unsafe_outside_fences(root: &Path) -> Result<Vec<String>> {
+fn unsafe_outside_fences(root: &Path, fences: &[PathBuf]) -> Result<Vec<String>> {
     let mut faults = Vec::new();
     let mut pending: Vec<PathBuf> = ROOMS.iter().map(|room| root.join(room)).collect();
     while let Some(path) = pending.pop() {
@@ -162,7 +194,7 @@ fn unsafe_outside_fences(root: &Path) -> Result<Vec<String>> {
             }
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             let relative = path.strip_prefix(root).unwrap_or(&path);
-            let is_fenced = FENCES.iter().any(|fence| relative.starts_with(fence));
+            let is_fenced = fences.iter().any(|fence| relative.starts_with(fence));
             if !is_fenced && lets_unsafe_code_in(&std::fs::read_to_string(&path)?) {
                 faults.push(format!(
                     "{}: unsafe code is allowed outside the fences",
@@ -235,6 +267,32 @@ mod tests {
         assert_eq!(direction_faults(&workspace(("fwdlab-fib", "fwdlab-port"))).len(), 1);
         assert_eq!(direction_faults(&workspace(("fwdlab-router", "fwdlab-traffic"))).len(), 1);
         assert_eq!(direction_faults(&workspace(("fwdlab-wire", "xtask"))).len(), 1);
+    }
+
+    #[test]
+    fn a_device_is_seen_by_the_command_alone_and_by_who_says_that_it_builds_on_it() {
+        let with = |name: &str, dependency: &str, room: &str, builds_on: &str| {
+            let mut metadata = workspace((COMMAND, "fwdlab-toy"));
+            let packages = metadata["packages"].as_array_mut().unwrap();
+            packages.push(json!({
+                "name": "fwdlab-toy", "manifest_path": "/project/devices/toy/Cargo.toml",
+                "dependencies": [{ "name": "fwdlab-device" }],
+            }));
+            packages.retain(|package| package["name"] != name);
+            packages.push(json!({
+                "name": name, "manifest_path": format!("/project/{room}/x/Cargo.toml"),
+                "dependencies": [{ "name": dependency }],
+                "metadata": { "fwdlab": { "builds-on": [builds_on], "unsafe": ["sys"] } },
+            }));
+            let fences = fences(&metadata, Path::new("/project"));
+            assert_eq!(fences.contains(&PathBuf::from("devices/x/sys")), room == "devices");
+            direction_faults(&metadata)
+        };
+        assert_eq!(with("fwdlab-other", "fwdlab-claims", "devices", ""), [""; 0]);
+        assert_eq!(with("fwdlab-other", "fwdlab-toy", "devices", "fwdlab-toy"), [""; 0]);
+        assert_eq!(with("fwdlab-other", "fwdlab-toy", "devices", "").len(), 1);
+        assert_eq!(with("fwdlab-other", "fwdlab-report", "devices", "fwdlab-report").len(), 1);
+        assert_eq!(with("fwdlab-campaign", "fwdlab-toy", "crates", "fwdlab-toy").len(), 1);
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod fuzz;
 mod history;
 mod layers;
 mod modules;
+mod names;
 mod notices;
 mod paths;
 mod readme;

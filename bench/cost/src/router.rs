@@ -5,12 +5,13 @@ use fwdlab_fib::{Inet, Inet6, Nexthop, Prefix};
 use fwdlab_port::ring::RingPort;
 use fwdlab_port::{Batch, Pool, Port, ring};
 use fwdlab_router::{Overflow, PortConfig, Router, Worker};
+use fwdlab_wire::lab::DEVICE_MACS;
 use fwdlab_wire::{MacAddr, ethernet, ipv4, ipv6, udp};
 
 use crate::{AnyError, Case, Loop};
 
-const ROUTER: MacAddr = MacAddr([2, 0, 0, 0, 0, 0x10]);
-const OUTPUT: MacAddr = MacAddr([2, 0, 0, 0, 0, 0x11]);
+const ROUTER: MacAddr = DEVICE_MACS[0];
+const OUTPUT: MacAddr = DEVICE_MACS[1];
 /// Frames in the ring; no multiple of a batch, so that batches are not always the same frames.
 const FLOWS: u32 = 2000;
 /// Times that a frame may pass, less than the largest time to live.

@@ -1,7 +1,7 @@
 //! The tester's two halves: frames are written, and checked as if a cable had brought them back.
 
 use fwdlab_port::{Batch, Pool};
-use fwdlab_traffic::{FlowSet, Plan, Receiver, Sender, Stream};
+use fwdlab_traffic::{FlowSet, Receiver, Sender, Stream, TrafficPlan};
 
 use crate::{AnyError, Case, Loop};
 
@@ -26,7 +26,7 @@ pub(crate) fn cases() -> impl Iterator<Item = Case> {
 
 /// Writes a batch and checks it.
 fn testing((source, destination): Ranges) -> Result<Loop, AnyError> {
-    let mut plan = Plan::new(vec![Stream::new(FlowSet::parse(source, destination)?)]);
+    let mut plan = TrafficPlan::new(vec![Stream::new(FlowSet::parse(source, destination)?)]);
     plan.arrival_mac = plan.device_mac;
     plan.hops = 0;
     let pool = Pool::with_frames(Batch::CAPACITY)?;

@@ -2,15 +2,16 @@
 
 use fwdlab_fib::Random;
 use fwdlab_port::PoolConfig;
+use fwdlab_wire::lab::DEVICE_MACS;
 use fwdlab_wire::{MacAddr, ethernet, ipv4, ipv6, udp};
 
 use super::table::Routes;
 
 /// The router's address on the input port, and its next hop's on the output port: frames that
 /// leave are for the router again.
-pub const ROUTER_MAC: MacAddr = MacAddr([2, 0, 0, 0, 0, 0x10]);
+pub const ROUTER_MAC: MacAddr = DEVICE_MACS[0];
 /// The router's address on the output port.
-pub const OUTPUT_MAC: MacAddr = MacAddr([2, 0, 0, 0, 0, 0x11]);
+pub const OUTPUT_MAC: MacAddr = DEVICE_MACS[1];
 
 /// With two cores: places in a ring.
 pub const PLACES: usize = 4096;

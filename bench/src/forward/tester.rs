@@ -11,7 +11,7 @@ use anyhow::{Result, ensure};
 use fwdlab_port::ring::RingPort;
 use fwdlab_port::{Batch, Clock, Pool, Port, affinity, beat, ring};
 use fwdlab_router::{Overflow, Worker};
-use fwdlab_traffic::{FlowSet, Load, Order, Plan, Receiver, Sender, Stream, Tester};
+use fwdlab_traffic::{FlowSet, Load, Order, Receiver, Sender, Stream, Tester, TrafficPlan};
 
 use super::case::{FamilyName, ROUTER_MAC};
 use super::report::{Figure, Report};
@@ -40,7 +40,7 @@ pub fn run(arguments: &Arguments, cores: &[usize], report: &mut Report) -> Resul
             if !arguments.wants(&case) {
                 continue;
             }
-            let mut circuit = Circuit::new(Plan::new(vec![Stream::new(flows)]))?;
+            let mut circuit = Circuit::new(TrafficPlan::new(vec![Stream::new(flows)]))?;
             let (mut rounds, mut beats_ns) = (Vec::new(), Vec::new());
             for round in 0..=arguments.rounds {
                 let before = beat::now();
@@ -100,7 +100,7 @@ struct Circuit {
 }
 
 impl Circuit {
-    fn new(mut plan: Plan) -> Result<Self> {
+    fn new(mut plan: TrafficPlan) -> Result<Self> {
         (plan.device_mac, plan.arrival_mac) = (ROUTER_MAC, ROUTER_MAC);
         let pool = Pool::with_frames(FRAMES)?;
         let sender = Sender::new(&plan, pool.config().headroom)?;
@@ -195,7 +195,7 @@ fn pacing(report: &mut Report) -> Result<()> {
 fn paced(load: Load) -> Result<(f64, Option<fwdlab_traffic::Pacing>)> {
     let mut stream = Stream::new(flow_set(FamilyName::Inet, 100)?);
     stream.order = Order::Sequential;
-    let mut plan = Plan::new(vec![stream]);
+    let mut plan = TrafficPlan::new(vec![stream]);
     plan.load = load;
     plan.hops = 0;
     plan.arrival_mac = plan.device_mac;

@@ -63,7 +63,7 @@ pub struct ProfileCounts {
 /// One run of the tester.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Pass {
-    pub intervals: Vec<Sample>,
+    pub intervals: Vec<Reading>,
     pub sent: u64,
     pub received: u64,
     pub flows_seen: u64,
@@ -72,7 +72,7 @@ pub struct Pass {
 
 /// One interval of a pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Sample {
+pub struct Reading {
     /// Length; with the clock of instructions also the number of instructions.
     pub ns: u64,
     pub sent: u64,

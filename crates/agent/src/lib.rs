@@ -35,7 +35,7 @@ use std::panic::AssertUnwindSafe;
 use std::path::Path;
 
 use crate::channel::{Counted, Message};
-use crate::task::VmTester;
+use crate::task::GuestTester;
 use crate::task::{TASK_FILE, Task};
 use profile::Profile;
 use voice::Voice;
@@ -44,7 +44,7 @@ use voice::Voice;
 pub fn run_guest() {
     if std::process::id() != 1 {
         fwdlab_guard::say!(
-            "error: vm-guest is the init process of a virtual machine and runs only there"
+            "error: guest is the init process of a virtual machine and runs only there"
         );
         return;
     }
@@ -79,15 +79,15 @@ fn trial(voice: &Voice) -> Result<Counted> {
     let mut counted = Counted { proof: network.proof(&task)?, ..Counted::default() };
     voice.stage("sent frames past the device")?;
     counted.cable = match task.tester {
-        VmTester::Fwdlab => tester::cable(&task, &network)?,
-        VmTester::Pktgen => pktgen::null(&task, &network)?,
+        GuestTester::Fwdlab => tester::cable(&task, &network)?,
+        GuestTester::Pktgen => pktgen::null(&task, &network)?,
     };
     voice.stage("sent frames through the device")?;
     let before = network.device_counters()?;
     let profile = task.profile_ns.map(Profile::start).transpose()?;
     counted.device = match task.tester {
-        VmTester::Fwdlab => tester::device(&task, &network)?,
-        VmTester::Pktgen => pktgen::device(&task, &network)?,
+        GuestTester::Fwdlab => tester::device(&task, &network)?,
+        GuestTester::Pktgen => pktgen::device(&task, &network)?,
     };
     counted.profile = profile.map(Profile::finish).transpose()?;
     let after = network.device_counters()?;

@@ -92,11 +92,6 @@ impl DeviceCounters {
     }
 }
 
-/// A locally administered address that nobody else in the guest has.
-const fn mac(last: u8) -> MacAddr {
-    MacAddr([2, 0, 0, 0, 0, last])
-}
-
 impl Network {
     pub(super) fn build(task: &Task) -> Result<Self> {
         let mut testbed = Testbed::new().map_err(words)?;
@@ -170,9 +165,12 @@ fn topology(task: &Task) -> Topology {
         end
     };
     wanted.cables = vec![
-        Cable::new([end(BY_DEVICE[0], mac(0xa1)), port(0)]),
-        Cable::new([end(BY_DEVICE[1], mac(0xb1)), port(1)]),
-        Cable::new([end(BY_CABLE[0], mac(0xc0)), end(BY_CABLE[1], mac(0xc1))]),
+        Cable::new([end(BY_DEVICE[0], MacAddr::numbered(0xa1)), port(0)]),
+        Cable::new([end(BY_DEVICE[1], MacAddr::numbered(0xb1)), port(1)]),
+        Cable::new([
+            end(BY_CABLE[0], MacAddr::numbered(0xc0)),
+            end(BY_CABLE[1], MacAddr::numbered(0xc1)),
+        ]),
     ];
     wanted
 }

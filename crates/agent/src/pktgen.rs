@@ -19,7 +19,7 @@ use fwdlab_wire::ethernet::FCS_LEN;
 
 use super::Result;
 use super::network::{BY_DEVICE, DEVICE_INPUT, Network};
-use crate::channel::{Pass, Sample};
+use crate::channel::{Pass, Reading};
 use crate::task::Task;
 use fwdlab_results::Checks;
 use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS};
@@ -44,7 +44,7 @@ const FLOW_INET: Range<usize> = 26..38;
 const FLOW_INET6: Range<usize> = 22..58;
 
 /// A destination that no interface has.
-const NOBODY: MacAddr = MacAddr([2, 0, 0, 0, 0, 0xff]);
+const NOBODY: MacAddr = MacAddr::numbered(0xff);
 
 /// The tester alone.
 pub(super) fn null(task: &Task, network: &Network) -> Result<Pass> {
@@ -90,7 +90,7 @@ impl<'a> Generator<'a> {
         let frames = (self.task.interval_ns / frame_ns).max(1);
         let intervals = (duration_ns / self.task.interval_ns).max(1);
         let runs = (0..intervals).map(|_| self.run(frames));
-        let intervals: Vec<Sample> = runs.collect::<Result<_>>()?;
+        let intervals: Vec<Reading> = runs.collect::<Result<_>>()?;
         let all = || intervals.iter().chain([&first]);
         Ok(Pass {
             sent: all().map(|run| run.sent).sum(),
@@ -102,7 +102,7 @@ impl<'a> Generator<'a> {
     }
 
     /// Sends `frames` frames, and waits until they have gone.
-    fn run(&self, frames: u64) -> Result<Sample> {
+    fn run(&self, frames: u64) -> Result<Reading> {
         let before = self.network.received(self.counted_at)?;
         let (role, interface) = BY_DEVICE[0];
         let report = self.network.within(role, || {
@@ -115,7 +115,7 @@ impl<'a> Generator<'a> {
         let (ns, sent) =
             result(&report).ok_or_else(|| format!("pktgen has no result: {report:?}"))?;
         let received = self.network.received(self.counted_at)? - before;
-        Ok(Sample { ns, sent, received })
+        Ok(Reading { ns, sent, received })
     }
 
     fn set_up(&self) -> Result<()> {
@@ -143,7 +143,7 @@ impl<'a> Generator<'a> {
         let open = || PacketPort::open(interface, pool.clone()).map_err(|error| words(&error));
         let mut port = self.network.within(role, open)?;
         self.set_up()?;
-        let Sample { sent, received, .. } = self.run(u64::from(flows.count()) * turns)?;
+        let Reading { sent, received, .. } = self.run(u64::from(flows.count()) * turns)?;
         let mut seen = HashSet::new();
         let mut batch = Batch::new();
         while port.receive(&mut batch) > 0 {

@@ -38,9 +38,9 @@ pub struct Task {
     /// Take a profile while frames go through the device, a sample every so many ns.
     pub profile_ns: Option<u64>,
     /// What sends.
-    pub tester: VmTester,
+    pub tester: GuestTester,
     /// Which clock the guest reads.
-    pub clock: VmClock,
+    pub clock: GuestClock,
 }
 
 /// One route of the device.
@@ -70,7 +70,7 @@ pub struct TaskTraffic {
 /// What time is in the guest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum VmClock {
+pub enum GuestClock {
     /// Virtual time: each instruction of the guest takes 1 ns, and the time in which it has
     /// nothing to do passes at once. Repeatable on any machine, blind to caches and memory.
     #[default]
@@ -79,7 +79,7 @@ pub enum VmClock {
     Wall,
 }
 
-impl VmClock {
+impl GuestClock {
     /// Every clock.
     pub const ALL: [Self; 2] = [Self::Instructions, Self::Wall];
 
@@ -103,7 +103,7 @@ impl VmClock {
     }
 }
 
-impl fmt::Display for VmClock {
+impl fmt::Display for GuestClock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -112,7 +112,7 @@ impl fmt::Display for VmClock {
 /// What sends in the guest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum VmTester {
+pub enum GuestTester {
     /// fwdlab's own tester, through packet sockets: every flow in order, every frame checked.
     #[default]
     Fwdlab,
@@ -121,7 +121,7 @@ pub enum VmTester {
     Pktgen,
 }
 
-impl VmTester {
+impl GuestTester {
     /// Every tester.
     pub const ALL: [Self; 2] = [Self::Fwdlab, Self::Pktgen];
 
@@ -134,7 +134,7 @@ impl VmTester {
     }
 }
 
-impl fmt::Display for VmTester {
+impl fmt::Display for GuestTester {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }

@@ -5,13 +5,13 @@ use std::sync::atomic::AtomicBool;
 
 use fwdlab_port::packet::PacketPort;
 use fwdlab_port::{Clock, Pool, clock};
-use fwdlab_traffic::{FlowSet, FrameSizes, Load, Outcome, Plan, Stream, Tester, TimeSource};
+use fwdlab_traffic::{FlowSet, FrameSizes, Load, Outcome, Stream, Tester, TimeSource, TrafficPlan};
 
 use super::Result;
 use super::network::{BY_CABLE, BY_DEVICE, Network};
-use crate::channel::{Pass, Sample};
+use crate::channel::{Pass, Reading};
+use crate::task::GuestClock;
 use crate::task::Task;
-use crate::task::VmClock;
 use fwdlab_results::Checks;
 use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS};
 
@@ -39,7 +39,12 @@ pub(super) fn device(task: &Task, network: &Network) -> Result<Pass> {
     run(task, network, BY_DEVICE, &plan(task, task.duration_ns)?)
 }
 
-fn run(task: &Task, network: &Network, ports: [(&str, &str); 2], plan: &Plan) -> Result<Pass> {
+fn run(
+    task: &Task,
+    network: &Network,
+    ports: [(&str, &str); 2],
+    plan: &TrafficPlan,
+) -> Result<Pass> {
     let words = |error: &dyn std::fmt::Display| format!("the tester failed: {error}");
     let pool = Pool::with_frames(4 * FRAMES_IN_FLIGHT).map_err(|error| words(&error))?;
     let [out, back] = ports.map(|(role, name)| {
@@ -54,14 +59,14 @@ fn run(task: &Task, network: &Network, ports: [(&str, &str); 2], plan: &Plan) ->
     Ok(pass(&outcome))
 }
 
-fn plan(task: &Task, duration_ns: u64) -> Result<Plan> {
+fn plan(task: &Task, duration_ns: u64) -> Result<TrafficPlan> {
     let words = |error: fwdlab_traffic::TrafficError| error.to_string();
     let traffic = &task.traffic;
     let flows = FlowSet::parse(&traffic.source, &traffic.destination).map_err(words)?;
     let mut stream = Stream::new(flows);
     stream.order = traffic.order.parse().map_err(words)?;
     stream.sizes = FrameSizes::fixed(usize::from(traffic.frame_bytes));
-    let mut plan = Plan::new(vec![stream]);
+    let mut plan = TrafficPlan::new(vec![stream]);
     plan.load = traffic.pps.map_or(Load::Max, Load::Pps);
     plan.source_mac = TESTER_MACS[0];
     plan.device_mac = DEVICE_MACS[0];
@@ -75,7 +80,7 @@ fn plan(task: &Task, duration_ns: u64) -> Result<Plan> {
 }
 
 fn pass(outcome: &Outcome) -> Pass {
-    let sample = |interval: &fwdlab_traffic::Interval| Sample {
+    let sample = |interval: &fwdlab_traffic::Interval| Reading {
         ns: interval.length_ns,
         sent: interval.sent,
         received: interval.received,
@@ -112,10 +117,10 @@ enum GuestTime {
 }
 
 impl GuestTime {
-    fn new(clock: VmClock) -> Self {
+    fn new(clock: GuestClock) -> Self {
         match clock {
-            VmClock::Instructions => Self::Instructions,
-            VmClock::Wall => Self::Wall(Clock::new()),
+            GuestClock::Instructions => Self::Instructions,
+            GuestClock::Wall => Self::Wall(Clock::new()),
         }
     }
 }

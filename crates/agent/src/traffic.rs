@@ -6,7 +6,9 @@ use std::time::Duration;
 use fwdlab_port::packet::{self, PacketPort};
 use fwdlab_port::{Batch, Clock, Pool, PoolConfig, Port, wait};
 use fwdlab_results::Checks;
-use fwdlab_traffic::{FlowSet, FrameSizes, Load, Outcome, Plan, Receiver, Sender, Stream, Tester};
+use fwdlab_traffic::{
+    FlowSet, FrameSizes, Load, Outcome, Receiver, Sender, Stream, Tester, TrafficPlan,
+};
 use fwdlab_wire::MacAddr;
 
 use crate::deaf::Deaf;
@@ -53,13 +55,13 @@ pub(super) fn run(
     Ok(report(began_ns, &tester.run(stop, &mut |_| {})))
 }
 
-fn plan(order: &TrafficOrder) -> Result<Plan> {
+fn plan(order: &TrafficOrder) -> Result<TrafficPlan> {
     let mac = |text: &str| text.parse::<MacAddr>().map_err(words);
     let flows = FlowSet::parse(&order.source, &order.destination).map_err(words)?;
     let mut stream = Stream::new(flows);
     stream.order = order.order.parse().map_err(words)?;
     stream.sizes = FrameSizes::fixed(usize::from(order.frame_bytes));
-    let mut plan = Plan::new(vec![stream]);
+    let mut plan = TrafficPlan::new(vec![stream]);
     plan.load = order.pps.map_or(Load::Max, Load::Pps);
     plan.source_mac = mac(&order.source_mac)?;
     plan.device_mac = mac(&order.device_mac)?;
@@ -84,7 +86,12 @@ fn pool(order: &TrafficOrder) -> Result<Pool> {
 }
 
 /// Counts and checks what arrives until it is told to stop and nothing more has come for a while.
-fn receive(plan: &Plan, mut port: PacketPort, pool: &Pool, stop: &AtomicBool) -> Result<Report> {
+fn receive(
+    plan: &TrafficPlan,
+    mut port: PacketPort,
+    pool: &Pool,
+    stop: &AtomicBool,
+) -> Result<Report> {
     let headroom = pool.config().headroom.next_multiple_of(64);
     let sender = Sender::new(plan, headroom).map_err(words)?;
     let mut receiver = Receiver::new(plan, &sender).map_err(words)?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::block::{Block, Row, Set};
-use super::data::{DirData, GroupData};
+use super::data::{ConfigurationData, DirData};
 use super::label::Label;
 use super::page::{Item, ItemKind, Page};
 use super::site::{Site, Source};
@@ -11,7 +11,7 @@ use fwdlab_netbenches::name::{NamedFamily, family_word};
 
 /// A page and where the values of its blocks come from.
 #[derive(Debug)]
-pub struct Context<'a> {
+pub struct Surroundings<'a> {
     /// The trees of the audit.
     pub site: &'a Site,
     /// Data of the page's directory.
@@ -39,7 +39,7 @@ pub struct Measured<'a> {
     pub family: Option<NamedFamily>,
 }
 
-impl<'a> Context<'a> {
+impl<'a> Surroundings<'a> {
     /// The context of `page` in directory `own` of `site`.
     pub fn new(site: &'a Site, own: usize, page: &'a Page) -> Option<Self> {
         let data = site.dirs.get(own)?;
@@ -63,7 +63,7 @@ impl<'a> Context<'a> {
     }
 
     /// The logs behind a set.
-    pub fn group(&self, set: &Measured<'_>) -> Option<&'a GroupData> {
+    pub fn group(&self, set: &Measured<'_>) -> Option<&'a ConfigurationData> {
         let source = set.source.as_ref()?;
         self.site.dir(source)?.groups.get(&source.prefix)
     }

@@ -9,7 +9,7 @@ use fwdlab_netbenches::info::Info;
 use fwdlab_netbenches::name::{NamedFamily, family_word};
 use fwdlab_netbenches::pipeline::{MedianRule, Published};
 use fwdlab_netbenches::pktgen::PktgenLog;
-use fwdlab_netbenches::runs::{ReadGroup, Run, read_bounded, read_groups};
+use fwdlab_netbenches::runs::{ReadConfiguration, Run, read_bounded, read_groups};
 use fwdlab_netbenches::series::{GraphRow, MAX_TABLE_BYTES, Series, graph_rows};
 
 /// Values by prefix.
@@ -23,7 +23,7 @@ pub struct DirData {
     /// `.pps` files by prefix.
     pub series: BTreeMap<String, Series>,
     /// Logs by prefix.
-    pub groups: BTreeMap<String, GroupData>,
+    pub groups: BTreeMap<String, ConfigurationData>,
     /// gnuplot data by file name.
     pub graphs: BTreeMap<String, Vec<GraphRow>>,
     /// gnuplot scripts by file name.
@@ -36,7 +36,7 @@ pub struct DirData {
 
 /// The logs of one configuration, summed up.
 #[derive(Clone, Debug, Default)]
-pub struct GroupData {
+pub struct ConfigurationData {
     /// Runs by number.
     pub runs: BTreeMap<u32, RunData>,
     /// The `.info` file.
@@ -101,8 +101,10 @@ impl DirData {
                 data.scripts.insert(file_name(path), text);
             }
         }
-        data.groups =
-            read_groups(dir).into_iter().map(|(prefix, g)| (prefix, GroupData::of(g))).collect();
+        data.groups = read_groups(dir)
+            .into_iter()
+            .map(|(prefix, g)| (prefix, ConfigurationData::of(g)))
+            .collect();
         data
     }
 
@@ -144,8 +146,8 @@ fn file_name(path: &std::path::Path) -> String {
     path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-impl GroupData {
-    fn of(group: ReadGroup) -> Self {
+impl ConfigurationData {
+    fn of(group: ReadConfiguration) -> Self {
         let mut data = Self { traffic: Traffic::of(&group), ..Self::default() };
         data.builds
             .extend(group.receiver_logs().chain(group.sender_logs()).filter_map(|l| l.build));
@@ -176,7 +178,7 @@ fn middle(mut values: Vec<f64>) -> Option<f64> {
 }
 
 impl Traffic {
-    fn of(group: &ReadGroup) -> Self {
+    fn of(group: &ReadConfiguration) -> Self {
         let mut traffic = Self::default();
         for run in group.runs.values() {
             let mut flows: BTreeMap<String, u64> = BTreeMap::new();

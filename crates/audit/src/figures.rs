@@ -50,35 +50,6 @@ pub fn row_key(values: &[f64], printer: Printer) -> Option<String> {
     Some(format!("{n} {}", figures.map(format_g8).join(" ")))
 }
 
-/// A published figure with thousands apart: `1,488,095`.
-pub fn grouped(value: f64) -> String {
-    let digits = format!("{:.0}", value.abs());
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    if value < 0.0 { format!("-{text}") } else { text }
-}
-
-/// A rate for a sentence: `1.488 Mpps`, `696.7 kpps`.
-pub fn rate(pps: f64) -> String {
-    if pps >= 1e6 {
-        format!("{:.3} Mpps", pps / 1e6)
-    } else if pps >= 1e3 {
-        format!("{:.1} kpps", pps / 1e3)
-    } else {
-        format!("{pps:.0} pps")
-    }
-}
-
-/// A change for a sentence: `+17.46 %`.
-pub fn percent(value: f64) -> String {
-    format!("{value:+.2} %")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,13 +70,5 @@ mod tests {
         );
         assert_ne!(row_key(&line_rate, Printer::V3), row_key(&line_rate, Printer::V1));
         assert_eq!(row_key(&[1.0], Printer::V3), None);
-    }
-
-    #[test]
-    fn numbers_are_written_for_people() {
-        assert_eq!(grouped(1_488_095.2), "1,488,095");
-        assert_eq!(grouped(-999.0), "-999");
-        assert_eq!(rate(14_817_398.0), "14.817 Mpps");
-        assert_eq!(percent(-5.703), "-5.70 %");
     }
 }

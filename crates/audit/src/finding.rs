@@ -148,7 +148,7 @@ impl Serialize for Rule {
 
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Finding {
+pub struct AuditFinding {
     /// The file, as the audit was asked for it.
     pub file: String,
     /// Line, from 1.
@@ -167,13 +167,13 @@ pub struct Finding {
 
 /// Collects the findings about one file.
 #[derive(Debug, Default)]
-pub struct Findings {
+pub struct AuditFindings {
     file: String,
-    found: Vec<Finding>,
+    found: Vec<AuditFinding>,
     known: BTreeSet<(usize, Rule, String)>,
 }
 
-impl Findings {
+impl AuditFindings {
     /// Findings about `file`.
     pub fn about(file: &str) -> Self {
         Self { file: file.to_owned(), ..Self::default() }
@@ -182,7 +182,7 @@ impl Findings {
     /// Adds a finding; a second one of the same rule on the same line with the
     /// same claim is dropped.
     pub fn add(&mut self, rule: Rule, severity: Severity, line: usize, text: Text) {
-        let finding = Finding {
+        let finding = AuditFinding {
             file: self.file.clone(),
             line,
             severity,
@@ -202,7 +202,7 @@ impl Findings {
     }
 
     /// The findings by line, one for each cause.
-    pub fn into_sorted(mut self) -> Vec<Finding> {
+    pub fn into_sorted(mut self) -> Vec<AuditFinding> {
         self.found.sort_by_key(|f| (f.line, f.severity, f.rule));
         by_cause(self.found)
     }
@@ -213,8 +213,8 @@ const MANY: usize = 3;
 
 /// Findings of one rule with the same data but for its numbers have one cause: where there are
 /// [`MANY`], the first is kept and names the lines of the others. Sentences stand for themselves.
-fn by_cause(found: Vec<Finding>) -> Vec<Finding> {
-    let cause = |f: &Finding| {
+fn by_cause(found: Vec<AuditFinding>) -> Vec<AuditFinding> {
+    let cause = |f: &AuditFinding| {
         let is_sentence = f.rule.id().starts_with("claim-") || f.rule == Rule::MedianPercent;
         // what differs between captions is the file; the reason stands last
         let data = match f.rule {

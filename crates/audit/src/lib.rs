@@ -22,7 +22,7 @@ mod rules;
 mod sarif;
 mod site;
 
-pub use finding::{Finding, Rule, Severity};
+pub use finding::{AuditFinding, Rule, Severity};
 pub use page::{MAX_PAGE_BYTES, Page};
 pub use report::{Counts, Report, Work, audit, audit_page, check_page};
 pub use sarif::sarif;

@@ -1,6 +1,6 @@
 //! A published page: its lines, blocks, items of prose and links.
 
-use sha2::Digest as _;
+use fwdlab_guard::digest;
 
 use super::block::Block;
 
@@ -121,9 +121,9 @@ impl Page {
     }
 
     /// A print of the text: pages with the same one are copies. `None` for pages without a block.
-    pub fn print(&self) -> Option<[u8; 32]> {
+    pub fn print(&self) -> Option<String> {
         let text = self.lines.join("\n");
-        (!self.blocks.is_empty()).then(|| sha2::Sha256::digest(text.as_bytes()).into())
+        (!self.blocks.is_empty()).then(|| digest::of(text.as_bytes()))
     }
 
     /// The title: the first item of the page.

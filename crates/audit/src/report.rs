@@ -7,8 +7,8 @@ use std::sync::atomic::Ordering;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::context::Context;
-use super::finding::{Finding, Findings, Rule, Severity, Text};
+use super::context::Surroundings;
+use super::finding::{AuditFinding, AuditFindings, Rule, Severity, Text};
 use super::page::{MAX_PAGE_BYTES, Page};
 use super::rules;
 use super::rules::block_text::Fidelity;
@@ -23,7 +23,7 @@ pub struct Report {
     /// What was looked at.
     pub counts: Counts,
     /// Findings by file and line.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<AuditFinding>,
     /// Paths that were left out, with the reason.
     pub skipped: Vec<String>,
     /// What it took.
@@ -123,7 +123,7 @@ pub fn audit_page(bytes: &[u8]) -> Report {
 }
 
 /// The findings of [`audit_page`].
-pub fn check_page(bytes: &[u8]) -> Vec<Finding> {
+pub fn check_page(bytes: &[u8]) -> Vec<AuditFinding> {
     audit_page(bytes).findings
 }
 
@@ -148,7 +148,7 @@ fn audit_path(path: &Path, report: &mut Report) -> Result<()> {
         }
     }
     let wanted = |page: &&ReadPage| target.takes(&page.path, &site.dirs[page.dir].relative);
-    let audited: Vec<(Counts, Vec<Finding>)> =
+    let audited: Vec<(Counts, Vec<AuditFinding>)> =
         pages.par_iter().filter(wanted).map(|page| page.audit(&site)).collect();
     for (counts, findings) in audited {
         report.counts.add(&counts);
@@ -243,10 +243,10 @@ impl ReadPage {
         Self { path: path.to_owned(), dir, page }
     }
 
-    fn audit(&self, site: &Site) -> (Counts, Vec<Finding>) {
-        let mut findings = Findings::about(&self.path.display().to_string());
+    fn audit(&self, site: &Site) -> (Counts, Vec<AuditFinding>) {
+        let mut findings = AuditFindings::about(&self.path.display().to_string());
         let mut counts = Counts { pages: 1, blocks: self.page.blocks.len(), ..Counts::default() };
-        if let Some(context) = Context::new(site, self.dir, &self.page) {
+        if let Some(context) = Surroundings::new(site, self.dir, &self.page) {
             match original(&context) {
                 Some(place) => report_copy(place, &mut findings),
                 None => rules::apply(&context, &mut findings),
@@ -270,7 +270,7 @@ impl ReadPage {
 
 /// Where the page comes from, when its text stands elsewhere too and its figures are of there and
 /// none of here, although there are some here.
-fn original<'a>(context: &Context<'a>) -> Option<&'a str> {
+fn original<'a>(context: &Surroundings<'a>) -> Option<&'a str> {
     let twins = context.site.copies.get(&context.page.print()?)?;
     let sources: Vec<usize> =
         context.sets.iter().flatten().filter_map(|s| Some(s.source.as_ref()?.dir)).collect();
@@ -281,7 +281,7 @@ fn original<'a>(context: &Context<'a>) -> Option<&'a str> {
     context.site.dirs.get(twin).map(|dir| dir.relative.as_str())
 }
 
-fn report_copy(place: &str, findings: &mut Findings) {
+fn report_copy(place: &str, findings: &mut AuditFindings) {
     let text = Text::new(
         "the page",
         format!("it is word for word that of {place}, and so are its figures; none is of here"),

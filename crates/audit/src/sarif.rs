@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::finding::{Finding, Rule, Severity};
+use super::finding::{AuditFinding, Rule, Severity};
 use super::report::Report;
 use fwdlab_results::{Error, Result};
 
@@ -38,7 +38,7 @@ fn described(rule: Rule) -> Value {
     })
 }
 
-fn result(finding: &Finding) -> Value {
+fn result(finding: &AuditFinding) -> Value {
     let level = match finding.severity {
         Severity::Wrong => "error",
         Severity::Check => "warning",
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_finding_becomes_a_result_with_its_place() {
-        let finding = Finding {
+        let finding = AuditFinding {
             file: "./a b/README.md".to_owned(),
             line: 7,
             severity: Severity::Wrong,

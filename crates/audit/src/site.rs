@@ -34,7 +34,7 @@ pub struct Site {
     /// Other pages by their titles.
     pub titles: HashMap<String, Vec<String>>,
     /// Directories of the pages with one text, by what [`Page::print`] gives.
-    pub copies: HashMap<[u8; 32], Vec<usize>>,
+    pub copies: HashMap<String, Vec<usize>>,
     /// What pages were held against so far: sources of rows, paths.
     pub compared: AtomicU64,
 }

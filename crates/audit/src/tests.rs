@@ -11,7 +11,7 @@ mod unseen;
 use std::fs;
 
 use super::report::audit;
-use super::{Finding, Rule, Severity, check_page};
+use super::{AuditFinding, Rule, Severity, check_page};
 
 const DIR: &str = "machine/results/fbsd13-r368606.D27401";
 
@@ -50,16 +50,16 @@ impl Tree {
             .with(&format!("RAW/bench.{prefix}.{run}.sender"), tx)
     }
 
-    fn findings(&self) -> Vec<Finding> {
+    fn findings(&self) -> Vec<AuditFinding> {
         audit(&[self.0.path().to_owned()]).unwrap().findings
     }
 
-    fn of(&self, rule: Rule) -> Vec<Finding> {
+    fn of(&self, rule: Rule) -> Vec<AuditFinding> {
         self.findings().into_iter().filter(|f| f.rule == rule).collect()
     }
 
     /// The one finding of a rule.
-    fn one(&self, rule: Rule) -> Finding {
+    fn one(&self, rule: Rule) -> AuditFinding {
         let found = self.of(rule);
         assert_eq!(found.len(), 1, "{rule:?}: {:#?}", self.findings());
         found[0].clone()
@@ -169,7 +169,7 @@ fn a_page_that_agrees_with_its_data_has_no_finding() {
         block4(),
         block6()
     );
-    let found: Vec<Finding> =
+    let found: Vec<AuditFinding> =
         page(&text).findings().into_iter().filter(|f| f.rule != Rule::BlockPoints).collect();
     assert!(found.is_empty(), "{found:#?}");
 }
@@ -524,7 +524,7 @@ fn the_known_mistakes_of_the_published_pages_are_found() {
     };
     let report = audit(&[root]).unwrap();
     let has = |part: &str, rule: Rule, severity: Severity, words: &str| {
-        let is = |f: &&Finding| {
+        let is = |f: &&AuditFinding| {
             f.file.contains(part)
                 && f.rule == rule
                 && f.severity == severity

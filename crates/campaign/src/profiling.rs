@@ -13,7 +13,7 @@ use fwdlab_experiment::Experiment;
 use fwdlab_guard::Folder;
 use fwdlab_results::journal::utc_stamp;
 use fwdlab_results::profile::{LEAST_LOAD_SHARE, Profiled, Taken, folded};
-use fwdlab_results::{Results, Trial};
+use fwdlab_results::{Results, Trial, units};
 
 /// A profiled trial lasts at least this long, so that it holds some thousand samples.
 const LEAST_DURATION: Duration = Duration::from_secs(2);
@@ -37,7 +37,7 @@ pub struct Session<'a> {
 
 /// What became of one profile.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+pub struct ProfiledTrial {
     /// Name of the variant.
     pub variant: String,
     /// Name of the traffic.
@@ -54,7 +54,7 @@ impl Session<'_> {
     ///
     /// # Errors
     /// When a file cannot be written. A trial that fails is an outcome, not an error.
-    pub fn run(&mut self, begins: &mut dyn FnMut(&str, &str)) -> Result<Vec<Outcome>> {
+    pub fn run(&mut self, begins: &mut dyn FnMut(&str, &str)) -> Result<Vec<ProfiledTrial>> {
         let mut experiment = self.experiment.clone();
         experiment.duration = experiment.duration.max(LEAST_DURATION);
         let mut outcomes = Vec::new();
@@ -75,7 +75,7 @@ impl Session<'_> {
                     Err(why) => (0, Some(why)),
                 };
                 let (variant, traffic) = (names.0.clone(), names.1.clone());
-                outcomes.push(Outcome { variant, traffic, samples, problem });
+                outcomes.push(ProfiledTrial { variant, traffic, samples, problem });
             }
         }
         Ok(outcomes)
@@ -131,10 +131,10 @@ impl Session<'_> {
         let rate = trial.rate_pps.unwrap_or(0.0);
         (rate < LEAST_LOAD_SHARE * median).then(|| {
             format!(
-                "the profiled trial forwarded {:.3} Mpps, the measured ones {:.3} Mpps: the report \
-                 refuses it; run `fwdlab profile` with a lower --frequency, or when nothing else runs",
-                rate / 1e6,
-                median / 1e6
+                "the profiled trial forwarded {}, the measured ones {}: the report refuses it; run \
+                 `fwdlab profile` with a lower --frequency, or when nothing else runs",
+                units::rate(rate),
+                units::rate(median)
             )
         })
     }

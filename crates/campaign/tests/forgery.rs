@@ -103,7 +103,10 @@ fn slowest(trial: &Value) -> usize {
 type Edit = fn(&mut Lines, &Path);
 
 /// Everything that is done to the journal; `&Path` is another campaign of the same experiment.
-const EDITS: [(&str, Edit); 36] = [
+const EDITS: [(&str, Edit); 37] = [
+    ("another reason for the end", |lines, _| {
+        lines.end()["stopped"] = json!("every comparison decided after 4 blocks");
+    }),
     ("raw sample raised", |lines, _| {
         let trial = lines.sound();
         add(&mut trial["intervals"][5]["rx"], 50_000);

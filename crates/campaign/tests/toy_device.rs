@@ -10,16 +10,18 @@ use std::sync::atomic::AtomicBool;
 
 use fwdlab_campaign::plan::{Place as Results, Terms};
 use fwdlab_campaign::runner::{End, Observer, Runner, Upcoming};
-use fwdlab_device::{Device, DeviceError, Facts, Finding, Kind, Place, Proof, Request, Watch};
+use fwdlab_device::{
+    Device, DeviceError, DoctorFinding, Facts, Kind, Place, Proof, Request, Watch,
+};
 use fwdlab_experiment::fields::{Section, reread};
-use fwdlab_experiment::problem::{Complaint, Findings};
+use fwdlab_experiment::problem::{Complaint, Complaints};
 use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema, Variant};
 use fwdlab_results::{About, Busy, Interval, Link, Measured, Tick, Trial};
 
 /// Forwards nothing and says that each frame took so many ns.
 struct Toy;
 
-fn cost_ns(own: &mut Section<'_>, findings: &mut Findings<'_>) -> u64 {
+fn cost_ns(own: &mut Section<'_>, findings: &mut Complaints<'_>) -> u64 {
     own.integer("cost_ns", 1..=1000, findings).map_or(100, |found| found.value)
 }
 
@@ -43,7 +45,7 @@ impl Schema for Toy {
         Ok(())
     }
 
-    fn check(&self, file: &mut DeviceTables<'_, '_>, findings: &mut Findings<'_>) {
+    fn check(&self, file: &mut DeviceTables<'_, '_>, findings: &mut Complaints<'_>) {
         for variant in &mut file.variants {
             cost_ns(variant, findings);
         }
@@ -56,7 +58,7 @@ impl Kind for Toy {
         About { line, fact: None, link: Link::Memory, command: None, tick: Tick::default() }
     }
 
-    fn examine(&self, _: &Place) -> Vec<Finding> {
+    fn examine(&self, _: &Place) -> Vec<DoctorFinding> {
         Vec::new()
     }
 

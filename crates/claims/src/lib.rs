@@ -19,7 +19,6 @@ pub mod runs;
 pub mod saved;
 pub mod setting;
 pub mod settle;
-pub mod units;
 mod unlike;
 mod unresolved;
 pub mod verify;
@@ -29,6 +28,7 @@ use fwdlab_results::Results;
 
 pub use claim::Claims;
 pub use error::ClaimsError;
+pub use fwdlab_results::units;
 pub use unresolved::Unresolved;
 
 /// What the results say, each statement resolved again from its trials.

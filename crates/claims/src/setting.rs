@@ -12,10 +12,11 @@ use fwdlab_experiment::{Allowance, Recorded, RouteSource, Routes};
 use fwdlab_wire::ethernet;
 use serde::Serialize;
 
-use crate::{ClaimsError, units};
+use crate::ClaimsError;
 use fwdlab_results::Family;
 use fwdlab_results::environment::{Build, Environment, Machine};
 use fwdlab_results::journal::Chain;
+use fwdlab_results::units;
 use fwdlab_results::{About, EXPERIMENT_FILE, Results};
 
 /// What was measured and on what.

@@ -9,7 +9,7 @@ use fwdlab_stats::validity::Finding;
 use fwdlab_stats::{Comparison, Confidence, Direction, Subject, Verdict};
 
 use crate::saved::Saved;
-use crate::units;
+use fwdlab_results::units;
 use fwdlab_results::{Family, Measure, Metric, Results, Tick};
 
 /// The verdict and what it says.
@@ -34,6 +34,12 @@ pub fn word(verdict: &Verdict, [better, worse]: [&'static str; 2]) -> &'static s
         Verdict::Slower { .. } => worse,
         other => other.word(),
     }
+}
+
+/// The words for better and worse of several figures: their own where all have the same.
+pub fn shared(mut each: impl Iterator<Item = [&'static str; 2]>) -> [&'static str; 2] {
+    let first = each.next().unwrap_or(Metric::FASTER);
+    if each.all(|own| own == first) { first } else { Metric::BETTER }
 }
 
 /// The family of a traffic: that of its trials, else what its name says.

@@ -28,7 +28,6 @@ pub fn serve() -> ExitCode {
 
 /// Runs as the init process of a virtual machine and ends the machine; in any other process, says
 /// that it is none.
-#[cfg(feature = "vm")]
 pub fn guest() -> ExitCode {
     fwdlab_agent::run_guest();
     ExitCode::FAILURE

@@ -9,7 +9,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
-use fwdlab_audit::{Finding, MAX_PAGE_BYTES, Report, Rule, Severity, audit, audit_page, sarif};
+use fwdlab_audit::{
+    AuditFinding, MAX_PAGE_BYTES, Report, Rule, Severity, audit, audit_page, sarif,
+};
 
 use crate::output;
 
@@ -116,7 +118,7 @@ fn uses_colour() -> bool {
 
 /// The report for people: findings grouped by file, counts at the end.
 fn text(report: &Report, colour: bool) -> String {
-    let mut files: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
+    let mut files: BTreeMap<&str, Vec<&AuditFinding>> = BTreeMap::new();
     for finding in &report.findings {
         files.entry(&finding.file).or_default().push(finding);
     }
@@ -132,7 +134,7 @@ fn text(report: &Report, colour: bool) -> String {
     text
 }
 
-fn write_finding(text: &mut String, finding: &Finding, colour: bool) {
+fn write_finding(text: &mut String, finding: &AuditFinding, colour: bool) {
     let severity = painted(finding.severity, colour);
     let _ =
         writeln!(text, "  {}:{}: {severity} [{}]", finding.file, finding.line, finding.rule.id());

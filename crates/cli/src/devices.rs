@@ -16,6 +16,8 @@ use fwdlab_results::About;
 #[cfg(all(target_os = "linux", feature = "vm"))]
 use fwdlab_vm::Vm;
 
+use crate::feature::Feature;
+
 /// The machines that an experiment runs on.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Testbed {
@@ -83,6 +85,20 @@ pub static STARTS: [Start; 3] = [
 
 /// The device that boots kernels, which `fwdlab run --kernel` compares.
 pub const OF_KERNELS: &str = "vm";
+
+/// What a build may leave out of devices, or a whole one.
+pub const PARTS: [Feature; 3] = [
+    Feature::part("sampler", "profiles of the built-in device", cfg!(feature = "sampler")),
+    Feature {
+        device: Some(OF_KERNELS),
+        ..Feature::part("vm", "kernels in virtual machines (device = \"vm\")", cfg!(feature = "vm"))
+    },
+    Feature::part(
+        "xdp-object",
+        "XDP programs of your own (xdp = \"FILE.o\")",
+        cfg!(feature = "xdp-object"),
+    ),
+];
 
 /// Every device.
 pub fn all() -> &'static [&'static dyn Kind] {

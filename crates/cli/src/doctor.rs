@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use fwdlab_device::Finding;
+use fwdlab_device::DoctorFinding;
 
-use crate::{devices, features, output};
+use crate::{devices, features, ministat, output};
 
 /// Arguments of `fwdlab doctor`.
 #[derive(clap::Args)]
@@ -62,7 +62,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
 #[derive(serde::Serialize)]
 struct Seen {
     #[serde(flatten)]
-    finding: Finding,
+    finding: DoctorFinding,
     /// Names of devices; empty for what concerns all.
     by: Vec<&'static str>,
 }
@@ -71,11 +71,11 @@ struct Seen {
 fn examine() -> anyhow::Result<Vec<Seen>> {
     let place = devices::place()?;
     let mut seen: Vec<Seen> = Vec::new();
-    for finding in doctor::examine() {
+    for finding in doctor::examine().into_iter().chain([ministat::finding()]) {
         seen.push(Seen { finding, by: Vec::new() });
     }
     for feature in features::left_out() {
-        let finding = Finding {
+        let finding = DoctorFinding {
             what: feature.name,
             present: false,
             detail: "left out of this build".to_owned(),
@@ -96,8 +96,8 @@ fn examine() -> anyhow::Result<Vec<Seen>> {
     Ok(seen)
 }
 
-fn line(finding: &Finding) -> String {
-    let Finding { what, present, detail, enables, remedy, .. } = finding;
+fn line(finding: &DoctorFinding) -> String {
+    let DoctorFinding { what, present, detail, enables, remedy, .. } = finding;
     let mut text = String::new();
     let written = match present {
         true => writeln!(text, "yes  {what:<18} {detail}: {enables}"),

@@ -10,45 +10,8 @@ use fwdlab_experiment::Experiment;
 use crate::changes::Changes;
 use crate::{devices, features, output};
 
-/// The name of an example and its text.
-macro_rules! example {
-    ($name:literal) => {
-        ($name, include_str!(concat!("../../../examples/", $name, ".toml")))
-    };
-}
-
 /// The experiments of `examples/`, by name.
-const EXAMPLES: &[(&str, &str)] = &[
-    example!("modular-fib"),
-    example!("a-a"),
-    example!("bisect"),
-    example!("both-ways"),
-    example!("capture"),
-    example!("churn"),
-    example!("dual-stack"),
-    example!("frame-sizes"),
-    example!("injected-slowdown"),
-    example!("latency"),
-    example!("modular-fib-algorithms"),
-    example!("modular-fib-fullview"),
-    example!("ndr"),
-    example!("rfc2544"),
-    example!("linux-a-a"),
-    example!("imbalance"),
-    example!("linux-firewall"),
-    example!("linux-routes"),
-    example!("linux-testers"),
-    example!("linux-vs-fwdlab"),
-    example!("kernel-rules"),
-    example!("kernels"),
-    example!("kernels-nftables"),
-    example!("freebsd-modular-fib"),
-    example!("freebsd-modular-fib-1000"),
-    example!("freebsd-filters"),
-    example!("remote-linux"),
-    example!("remote-kernels"),
-    example!("remote-bsdrp-D27401"),
-];
+const EXAMPLES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/examples.rs"));
 
 /// The files beside examples that they name.
 const FILES: &[(&str, &[u8])] =

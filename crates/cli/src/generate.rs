@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use fwdlab_port::{Batch, Counters, Pool, Port, hosts, wait};
-use fwdlab_traffic::{AnyTester, FlowSet, FrameSizes, Plan, Stream};
+use fwdlab_traffic::{AnyTester, FlowSet, FrameSizes, Stream, TrafficPlan};
 use fwdlab_wire::MacAddr;
 use serde_json::json;
 
@@ -52,7 +52,7 @@ pub fn execute_gen(arguments: &GenArgs) -> anyhow::Result<ExitCode> {
     if let Some(bytes) = arguments.frame {
         stream.sizes = FrameSizes::fixed(bytes);
     }
-    let mut plan = Plan::new(vec![stream]);
+    let mut plan = TrafficPlan::new(vec![stream]);
     plan.load = arguments.load;
     plan.source_mac = out.mac();
     plan.device_mac = to;

@@ -41,7 +41,7 @@ fn named(name: &str) -> anyhow::Result<&'static Start> {
     found.with_context(|| format!("{name:?} is no answer to: {}", which_device()))
 }
 
-/// The devices to begin with as a list in words: `builtin, linux or vm`.
+/// The devices to begin with as a list in words: `one, two or three`.
 fn list() -> String {
     let [most @ .., last] = STARTS.each_ref().map(|start| start.device);
     format!("{} or {last}", most.join(", "))

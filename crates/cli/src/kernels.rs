@@ -41,25 +41,7 @@ pub fn experiment(kernels: &[String]) -> anyhow::Result<String> {
 }
 
 /// 2,000 flows of smallest frames, of both families.
-const TRAFFIC: &str = r#"
-[[traffic]]
-name = "inet"
-source = "198.18.10.1-198.18.10.20:2000"
-destination = "198.19.10.1-198.19.10.100:2000"
-
-[[traffic]]
-name = "inet6"
-source = "[2001:2:0:10::1]-[2001:2:0:10::14]:2000"
-destination = "[2001:2:0:8010::1]-[2001:2:0:8010::64]:2000"
-
-[routes]
-static = [
-    "198.18.0.0/16 via 198.18.0.203",
-    "198.19.0.0/16 via 198.19.0.203",
-    "2001:2::/49 via 2001:2::203",
-    "2001:2:0:8000::/49 via 2001:2:0:8000::203",
-]
-"#;
+const TRAFFIC: &str = include_str!("kernels-traffic.toml");
 
 /// A kernel's place from anywhere; a release stays what it is.
 fn place(path: &str) -> anyhow::Result<String> {

@@ -19,6 +19,7 @@ mod environment;
 mod experiments;
 mod export;
 mod family;
+mod feature;
 mod features;
 mod fib;
 #[cfg(target_os = "linux")]
@@ -144,9 +145,9 @@ enum Command {
     #[command(hide = true)]
     Agent,
     /// Be the init process of a virtual machine
-    #[cfg(all(target_os = "linux", feature = "vm"))]
+    #[cfg(target_os = "linux")]
     #[command(hide = true)]
-    VmGuest,
+    Guest,
     /// Become a program that ends with its parent
     #[cfg(target_os = "linux")]
     #[command(hide = true)]
@@ -217,8 +218,8 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::TrialProcess(_) => process::execute(),
         #[cfg(target_os = "linux")]
         Command::Agent => Ok(agent::serve()),
-        #[cfg(all(target_os = "linux", feature = "vm"))]
-        Command::VmGuest => Ok(agent::guest()),
+        #[cfg(target_os = "linux")]
+        Command::Guest => Ok(agent::guest()),
         #[cfg(target_os = "linux")]
         Command::Launch(arguments) => agent::launch(&arguments),
     }

@@ -9,7 +9,6 @@ use anyhow::{bail, ensure};
 use fwdlab_figures::text_table::{Side, TextTable};
 use fwdlab_report::synthesis::Synthesis;
 use fwdlab_results::Results;
-use fwdlab_stats::Verdict;
 
 use crate::{devices, output};
 
@@ -83,14 +82,14 @@ fn table(synthesis: &Synthesis) -> String {
     for traffic in synthesis.traffics() {
         for variant in synthesis.variants() {
             let mut table = TextTable::new([("testbed", Side::Left), ("verdict", Side::Left)]);
-            let mut verdicts = Vec::new();
+            let mut words = Vec::new();
             for column in &synthesis.columns {
                 let Some(verdict) = column.verdict(traffic, variant) else { continue };
                 table.row(vec![column.label.clone(), verdict.sentence.clone()]);
-                verdicts.push(&verdict.verdict);
+                words.push(verdict.word());
             }
-            if !verdicts.is_empty() {
-                text.push_str(&format!("{traffic}, {variant}: {}\n", together(&verdicts)));
+            if !words.is_empty() {
+                text.push_str(&format!("{traffic}, {variant}: {}\n", together(&words)));
                 text.push_str(&table.plain());
                 text.push('\n');
             }
@@ -100,10 +99,9 @@ fn table(synthesis: &Synthesis) -> String {
 }
 
 /// How many testbeds say what. Strata are counted, not averaged.
-fn together(verdicts: &[&Verdict]) -> String {
-    let words: Vec<&str> = verdicts.iter().map(|verdict| verdict.word()).collect();
+fn together(words: &[&str]) -> String {
     let mut kinds: Vec<&str> = Vec::new();
-    for &word in &words {
+    for &word in words {
         if !kinds.contains(&word) {
             kinds.push(word);
         }

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
 
+use fwdlab_device::DoctorFinding;
 use fwdlab_stats::ministat::{self, Streams};
 
 /// The arguments are ministat's own; see `fwdlab ministat --help`.
@@ -13,6 +14,15 @@ pub struct Args {
     /// Options and files as in ministat(1)
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
     _arguments: Vec<OsString>,
+}
+
+/// The original, to which it is held.
+pub fn finding() -> DoctorFinding {
+    DoctorFinding::program(
+        "ministat",
+        "the differential tests of `fwdlab ministat`",
+        "apt-get install ministat",
+    )
 }
 
 /// Runs it on the arguments as typed: clap would take a `--` out of them.

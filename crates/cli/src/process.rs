@@ -4,7 +4,7 @@ use std::io::BufReader;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use fwdlab_campaign::process::{self, Remote, Start, Wanted};
+use fwdlab_campaign::process::{self, Proxy, Start, Wanted};
 use fwdlab_device::{Device, Place};
 use fwdlab_experiment::Experiment;
 
@@ -54,5 +54,5 @@ pub fn in_processes(
     let program = devices::place()?.program;
     let arguments = vec!["trial-process".into()];
     let start = Start { program, arguments, seed, is_watched };
-    Ok(Box::new(Remote::new(experiment.clone(), start, model.as_ref())))
+    Ok(Box::new(Proxy::new(experiment.clone(), start, model.as_ref())))
 }

@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
 use fwdlab_campaign::runner::{Observer, Upcoming};
-use fwdlab_results::{Interval, Status, Trial};
+use fwdlab_results::{Interval, Status, Trial, units};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Where there is no terminal, a line is printed at most so often.
@@ -23,7 +23,7 @@ pub struct Bar {
     done_before: Option<usize>,
     done: usize,
     total: usize,
-    rate_mpps: f64,
+    rate_pps: f64,
 }
 
 impl Bar {
@@ -44,14 +44,14 @@ impl Bar {
             done_before: None,
             done: 0,
             total: 1,
-            rate_mpps: 0.0,
+            rate_pps: 0.0,
         }
     }
 
     fn message(&self, what: &str) {
         let mut text = what.to_owned();
-        if self.rate_mpps > 0.0 {
-            text.push_str(&format!("  {:.2} Mpps", self.rate_mpps));
+        if self.rate_pps > 0.0 {
+            text.push_str(&format!("  {}", units::rate(self.rate_pps)));
         }
         if let Some(left) = self.time_left() {
             text.push_str(&format!("  {} s left", left.as_secs()));
@@ -102,7 +102,7 @@ impl Observer for Bar {
     }
 
     fn interval(&mut self, upcoming: &Upcoming<'_>, interval: &Interval) {
-        self.rate_mpps = interval.rx_pps() / 1e6;
+        self.rate_pps = interval.rx_pps();
         self.message(upcoming.id);
     }
 

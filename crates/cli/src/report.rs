@@ -6,7 +6,9 @@ use fwdlab_claims::Claims;
 use fwdlab_compare::Options;
 use fwdlab_report as report;
 use fwdlab_report::synthesis::Synthesis;
-use fwdlab_results::Results;
+use fwdlab_results::journal::{Chain, Noted, Seal};
+use fwdlab_results::units;
+use fwdlab_results::{Results, SIGNATURE_FILE};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -32,6 +34,11 @@ pub struct Args {
     /// chain of hashes, and the derived files against the journal (exit code 1)
     #[arg(long)]
     check: bool,
+
+    /// With --check: the SHA-256 of the journal's last line as it was noted elsewhere (its README.md ends
+    /// with it); exit code 1 when the journal is another one, written anew or cut back
+    #[arg(long, value_name = "SHA256", requires = "check", value_parser = sha256)]
+    last_line: Option<String>,
 
     /// Only print, in this form, and write nothing [default: write the files, and print text]
     #[arg(long, value_enum)]
@@ -72,6 +79,11 @@ impl Format {
 /// When the results cannot be read, a claim does not resolve, or a file cannot be written.
 pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     if let Some(places) = trees::of(&arguments.dirs) {
+        anyhow::ensure!(
+            arguments.last_line.is_none(),
+            "--last-line is of one journal, and {} are here; name its directory",
+            places.len()
+        );
         let dirs: Vec<PathBuf> = places.iter().map(|place| place.dir.clone()).collect();
         return match &arguments.output {
             Some(output) => synthesis(&dirs, output, arguments.mixed),
@@ -85,7 +97,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         return synthesis(&arguments.dirs, output, arguments.mixed);
     };
     if arguments.check {
-        return check(dir);
+        return check(dir, arguments.last_line.as_deref());
     }
     let results = read(dir)?;
     if let Some(format) = arguments.format {
@@ -118,7 +130,7 @@ fn each(arguments: &Args, places: &[Place]) -> anyhow::Result<ExitCode> {
     let (mut files, mut all) = (0, Vec::new());
     for place in places {
         if arguments.check {
-            is_good &= check(&place.dir)? == ExitCode::SUCCESS;
+            is_good &= check(&place.dir, None)? == ExitCode::SUCCESS;
             continue;
         }
         let results = read(&place.dir)?;
@@ -165,9 +177,57 @@ fn synthesis(dirs: &[PathBuf], output: &Path, is_mixed: bool) -> anyhow::Result<
     Ok(ExitCode::SUCCESS)
 }
 
-fn check(dir: &Path) -> anyhow::Result<ExitCode> {
+/// Why the journal is not the one noted.
+fn other_than(noted: Noted) -> Option<String> {
+    match noted {
+        Noted::Last => None,
+        Noted::Earlier { line, lines } => Some(format!(
+            "trials.jsonl: the line noted is line {line} of {lines}: the journal went on after it was noted"
+        )),
+        Noted::Nowhere => Some(
+            "trials.jsonl: no line has the SHA-256 noted: the journal was written anew, or its end was cut \
+             off"
+            .to_owned(),
+        ),
+    }
+}
+
+/// Who vouches for a journal that agrees with itself: nobody, unless it was noted or signed.
+fn vouched(results: &Results, last: &str, is_noted: bool) -> anyhow::Result<String> {
+    let ends = Seal::read(&results.dir)?.len();
+    let again = if ends > 1 { ", trials of which ran again" } else { "" };
+    let mut text =
+        format!("journal: {}{again}; last line SHA-256 {last}\n", units::plural(ends, "end"));
+    let is_signed = results.dir.join(SIGNATURE_FILE).exists();
+    text.push_str(match (is_signed, is_noted) {
+        (true, _) => "signed: `fwdlab verify` says whether by whom\n",
+        (false, true) => "",
+        (false, false) => {
+            "not signed, and compared with no hash noted elsewhere (--last-line): that all of it was \
+             written anew, or cut back to an earlier end, cannot be told\n"
+        }
+    });
+    Ok(text)
+}
+
+/// 64 hexadecimal digits.
+fn sha256(text: &str) -> Result<String, String> {
+    let is_hash = text.len() == 64 && text.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let wanted = "64 hexadecimal digits, as README.md ends with";
+    if is_hash {
+        Ok(text.to_owned())
+    } else {
+        Err(format!("this is no SHA-256; wanted are {wanted}"))
+    }
+}
+
+fn check(dir: &Path, noted: Option<&str>) -> anyhow::Result<ExitCode> {
     let results = read(dir)?;
-    let differences = report::check(&results)?;
+    let mut differences: Vec<String> =
+        report::check(&results)?.iter().map(ToString::to_string).collect();
+    if let Some(hash) = noted {
+        differences.extend(other_than(Noted::read(dir, hash)?));
+    }
     let mut text = String::new();
     for difference in &differences {
         let _ = writeln!(text, "{difference}");
@@ -177,6 +237,9 @@ fn check(dir: &Path) -> anyhow::Result<ExitCode> {
     }
     if differences.is_empty() {
         let _ = writeln!(text, "{}: the report agrees with its journal", dir.display());
+    }
+    if let Chain::Whole { last } = Chain::read(dir)? {
+        text.push_str(&vouched(&results, &last, noted.is_some())?);
     }
     output::print(&text)?;
     Ok(if differences.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use fwdlab_port::pcap::{PcapReader, PcapWriter};
+use fwdlab_wire::lab::DEVICE_MACS;
 use fwdlab_wire::{MacAddr, arp, ethernet, icmpv4, ipv4, ipv6, udp};
 
 const ROUTES: &str = "\
@@ -19,7 +20,7 @@ const ROUTES: &str = "\
 2001:2:0:8000::/49 via 2001:2:0:8000::cb
 ";
 
-const ROUTER: MacAddr = MacAddr([2, 0, 0, 0, 0, 0x10]);
+const ROUTER: MacAddr = DEVICE_MACS[0];
 const TESTER: MacAddr = MacAddr([2, 1, 198, 18, 0, 203]);
 const SECOND: u64 = 1_000_000_000;
 

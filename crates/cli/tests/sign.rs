@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use serde_json::Value;
+
 const EXPERIMENT: &str = r#"
 title = "one lookup, signed"
 device = "builtin"
@@ -131,8 +133,35 @@ fn check_verifies_a_real_campaign_and_names_what_was_bent() {
     let last = readme.trim_end().lines().last().expect("a line");
     assert!(last.contains("trials.jsonl, last line: SHA-256"), "{last}");
 
+    // Who vouches for it: nobody, until it is signed or compared with what was noted.
+    assert!(text(&good.stdout).contains("not signed, and compared with no hash noted elsewhere"));
+    let hash = last.rsplit(' ').next().expect("a hash");
+    let noted = |hash: &str| fwdlab(at, &["report", "--check", "lab", "--last-line", hash]);
+    let (same, other) = (noted(hash), noted(&"0".repeat(64)));
+    assert!(same.status.success() && !text(&same.stdout).contains("not signed"));
+    assert_eq!(other.status.code(), Some(1));
+    assert!(
+        text(&other.stdout).contains("no line has the SHA-256 noted"),
+        "{}",
+        text(&other.stdout)
+    );
+    assert!(text(&noted("f00").stderr).contains("64 hexadecimal digits"));
+
     let journal = at.join("lab/trials.jsonl");
     let lines = fs::read_to_string(&journal).expect("a journal");
+    // As if an earlier version had written it, which knew no hashes.
+    let without = |line: &str| {
+        let mut record: Value = serde_json::from_str(line).expect("a record");
+        let keys = record.as_object_mut().expect("an object");
+        keys.retain(|key, _| !["after", "seal", "environment_sha256"].contains(&key.as_str()));
+        format!("{record}\n")
+    };
+    fs::write(&journal, lines.lines().map(without).collect::<String>()).expect("file");
+    fwdlab(at, &["report", "lab"]);
+    let stripped = check();
+    assert_eq!(stripped.status.code(), Some(1));
+    assert!(text(&stripped.stdout).contains("hashes were taken out"), "{}", text(&stripped.stdout));
+
     fs::write(&journal, lines.replace("\"flows_seen\":2000", "\"flows_seen\":1999")).expect("file");
     fwdlab(at, &["report", "lab"]);
     let bent = check();

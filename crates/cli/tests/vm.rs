@@ -16,25 +16,7 @@ use std::time::{Duration, Instant};
 
 use fwdlab_results::{Results, Status, Trial};
 
-const REST: &str = r#"
-[[traffic]]
-name = "inet"
-source = "198.18.10.1-198.18.10.20:2000"
-destination = "198.19.10.1-198.19.10.100:2000"
-
-[[traffic]]
-name = "inet6"
-source = "[2001:2:0:10::1]-[2001:2:0:10::14]:2000"
-destination = "[2001:2:0:8010::1]-[2001:2:0:8010::64]:2000"
-
-[routes]
-static = [
-    "198.18.0.0/16 via 198.18.0.203",
-    "198.19.0.0/16 via 198.19.0.203",
-    "2001:2::/49 via 2001:2::203",
-    "2001:2:0:8000::/49 via 2001:2:0:8000::203",
-]
-"#;
+const REST: &str = include_str!("../src/kernels-traffic.toml");
 
 /// One block of a baseline and a variant.
 fn experiment(kernel: &Path) -> String {

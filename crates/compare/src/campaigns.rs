@@ -11,9 +11,9 @@ use crate::{CompareError, Group, Judgement, OneCampaign, Options, Several};
 use fwdlab_claims::judge::{self, Terms, judge_by};
 use fwdlab_claims::runs::{self, Series};
 use fwdlab_claims::setting::Setting;
-use fwdlab_claims::units;
 use fwdlab_claims::words::{self, Said};
 use fwdlab_claims::{ClaimsError, blocks};
+use fwdlab_results::units;
 use fwdlab_results::{Metric, Results, Trial};
 
 /// Refuses directories of other experiments than the first one's.
@@ -244,6 +244,7 @@ impl Pair<'_> {
             comparison,
             rank: None,
             findings,
+            word: words::word(&verdict, by.metric.words()),
             verdict,
             saved,
             campaigns: together.map(|own| Several {

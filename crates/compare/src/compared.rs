@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use fwdlab_stats::campaigns::Spread;
 use fwdlab_stats::validity::Finding;
-use fwdlab_stats::{Comparison, Confidence, Direction, Interval, Verdict, unpaired};
+use fwdlab_stats::{Comparison, Confidence, ConfidenceInterval, Direction, Verdict, unpaired};
 use serde::Serialize;
 
 use fwdlab_claims::runs::Series;
@@ -97,6 +97,8 @@ pub struct Judgement {
     pub findings: Vec<Finding>,
     /// The verdict.
     pub verdict: Verdict,
+    /// It in a word that fits the figure: a burst is better, not faster.
+    pub word: &'static str,
     /// The nanoseconds per frame of a proven difference, where values are of frames.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub saved: Option<Saved>,
@@ -124,7 +126,7 @@ pub struct Several {
     /// Each campaign by itself.
     pub campaigns: Vec<OneCampaign>,
     /// Where the figure of the next run of the experiment lies, at the same confidence.
-    pub next: Interval,
+    pub next: ConfidenceInterval,
     /// Standard deviations of log ratios: of blocks, and of campaigns.
     pub spread: Spread,
     /// p of "all campaigns have the same effect".

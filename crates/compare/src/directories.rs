@@ -7,6 +7,7 @@ use crate::{CompareError, Group, Judgement, Options, campaigns, sides};
 use fwdlab_claims::judge::{self, judge_by};
 use fwdlab_claims::runs;
 use fwdlab_claims::setting::Setting;
+use fwdlab_claims::words;
 use fwdlab_results::{Metric, Results};
 
 /// The groups, when all sources are results directories that are compared as such: one, or several
@@ -94,6 +95,7 @@ fn group(
         comparison: own.comparison().cloned(),
         rank: own.rank,
         findings: judge::by_weight(own.findings),
+        word: words::word(&own.verdict, own.metric.words()),
         verdict: own.verdict,
         saved: own.saved,
         campaigns: None,

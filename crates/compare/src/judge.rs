@@ -47,6 +47,7 @@ fn shown(group: Arranged, judged: Vec<Judged>, margin: f64) -> Group {
         rank: own.rank,
         findings: own.findings,
         verdict: own.verdict,
+        word: own.word,
         saved: own.saved,
         campaigns: None,
         sentence: own.sentence,

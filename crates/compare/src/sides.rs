@@ -10,8 +10,8 @@ use crate::campaigns::{least, of_one_experiment, rare, speeds};
 use crate::{CompareError, Group, Judgement, Options};
 use fwdlab_claims::judge::{self, Terms};
 use fwdlab_claims::runs::{self, Series};
-use fwdlab_claims::units;
 use fwdlab_claims::words::{self, Said};
+use fwdlab_results::units;
 use fwdlab_results::{Metric, Results, Trial};
 
 /// A group for every traffic and variant that both sides have.
@@ -184,6 +184,7 @@ impl<'a> Own<'a> {
             comparison,
             rank: None,
             findings,
+            word: words::word(&verdict, metric.words()),
             verdict,
             saved,
             campaigns: None,

@@ -163,6 +163,50 @@ fn go_benchmarks_are_grouped_by_name_and_unit() {
 }
 
 #[test]
+fn bytes_and_latencies_are_better_and_times_are_faster() {
+    let dir = directory();
+    let go = |bytes: u32| -> String {
+        let line = |i: u32| format!("BenchmarkX-8 \t 1000 \t {} B/op\n", bytes + i);
+        (0..6).map(line).collect()
+    };
+    let table = |head: &str, value: u32| -> String {
+        let line = |i: u32| format!("{}\n", value + i % 5);
+        format!("{head}\n{}", (0..8).map(line).collect::<String>())
+    };
+    let word = |[old, new]: [String; 2], kind: &str| {
+        let paths =
+            [write(&dir, &format!("old.{kind}"), &old), write(&dir, &format!("new.{kind}"), &new)];
+        let result = compared(&options(&[&paths[0], &paths[1]]));
+        let own = &result.groups[0].judgements[0];
+        let said = own.sentence.split(" than ").next().unwrap_or_default().to_owned();
+        assert_eq!(said, format!("new is {}", own.word), "{}", own.sentence);
+        for format in [Format::Csv, Format::Markdown] {
+            let text = text(&result, format);
+            assert_eq!(text.contains("faster"), own.word == "faster", "{text}");
+        }
+        own.word
+    };
+    assert_eq!(word([go(900), go(800)], "txt"), "better");
+    let tables = |head: &str| [table(head, 900), table(head, 800)];
+    assert_eq!(word(tables("latency [us]"), "csv"), "better");
+    assert_eq!(word(tables("reset time [s]"), "csv"), "better");
+    assert_eq!(word(tables("time [s]"), "csv"), "faster");
+    assert_eq!(word(tables("cost [ns/frame]"), "csv"), "faster");
+}
+
+/// What takes every pair of values would need hundreds of gigabytes, or hours, for these.
+#[test]
+fn files_of_many_values_are_compared_in_linear_room() {
+    let dir = directory();
+    let file = |level: u32| -> String {
+        (0..150_000_u32).map(|i| format!("{}\n", level + (i.wrapping_mul(48_271) >> 16))).collect()
+    };
+    let (a, b) = (write(&dir, "a.pps", &file(1_000_000)), write(&dir, "b.pps", &file(1_020_000)));
+    let own = &compared(&options(&[&a, &b])).groups[0].judgements[0];
+    assert_eq!(own.word, "faster", "{}", own.sentence);
+}
+
+#[test]
 fn standard_input_is_a_source() {
     let dir = directory();
     let a = write(&dir, "a.txt", BASE);
@@ -305,6 +349,6 @@ fn rare_slow_runs_of_one_file_are_a_warning_and_not_equivalent() {
     assert_eq!(judged(0).verdict.word(), "equivalent");
     let own = judged(4);
     assert_eq!(own.verdict.word(), "inconclusive");
-    let is_named = |f: &Finding| f.to_string().contains("4 of 40 runs of b are slower by about 37");
+    let is_named = |f: &Finding| f.to_string().contains("4 of 40 runs of b are worse by about 37");
     assert!(own.findings.iter().any(is_named), "{:?}", own.findings);
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use fwdlab_compare::{Compared, Format, Options};
 use fwdlab_results::journal::Journal;
-use fwdlab_results::{Busy, Campaign, LimitedBy, Results, Status, Trial, samples};
+use fwdlab_results::{Benchmark, Busy, Campaign, LimitedBy, Results, Soak, Status, Trial, samples};
 use fwdlab_stats::validity::Finding;
 use fwdlab_stats::{Confidence, Estimand, Method};
 use proptest::prelude::*;
@@ -17,11 +17,14 @@ use proptest::prelude::*;
 struct Figures {
     rate: f64,
     cost: f64,
+    /// Seconds without loss, where that is measured.
+    soak: Option<f64>,
     limit: LimitedBy,
     is_ok: bool,
 }
 
-const USUAL: Figures = Figures { rate: 4e6, cost: 100.0, limit: LimitedBy::Device, is_ok: true };
+const USUAL: Figures =
+    Figures { rate: 4e6, cost: 100.0, soak: None, limit: LimitedBy::Device, is_ok: true };
 
 /// What a made-up campaign has.
 #[derive(Clone, Debug)]
@@ -92,6 +95,8 @@ fn trial((block, traffic, variant): (u32, &str, &str), order: u32, own: Figures)
     };
     let busy = Busy { ns: (own.cost * 400_000.0) as u64, frames: 400_000 };
     trial.measured.intervals[0].busy = Some(busy);
+    let soak = |seconds| Benchmark::Soak(Soak { seconds, ..Soak::default() });
+    trial.measured.benchmark = own.soak.map(soak);
     trial
 }
 
@@ -115,6 +120,7 @@ fn figures() -> impl Strategy<Value = Figures> {
         |(level, rate, cost, limit, is_ok)| Figures {
             rate: 4e6 * level * (1.0 + rate),
             cost: 100.0 / level * (1.0 + cost),
+            soak: None,
             limit,
             is_ok,
         },
@@ -207,6 +213,27 @@ fn the_device_cost_decides_and_is_shown_where_tester_and_device_share_the_limit(
     let rate = compared(&[&dirs[0]], rate);
     assert_eq!(rate.groups[0].unit, "frames/s");
     assert!(rate.groups[0].judgements[0].sentence.contains("in IPv4 forwarding rate"));
+}
+
+/// Sentences said "better" and the tables beside them "faster".
+#[test]
+fn a_figure_that_is_no_speed_is_better_in_every_table() {
+    let mut after = [faster(1.0, 8, 0), faster(1.0, 8, 1), faster(1.0, 8, 2)];
+    let mut before = after.clone();
+    for (side, seconds) in [(&mut before, 10.0), (&mut after, 12.0)] {
+        for own in side.iter_mut().flat_map(|made| &mut made.figures) {
+            own.soak = Some(seconds * own.cost / 100.0);
+        }
+    }
+    let (_root, dirs) = directories(&[before, after].concat());
+    let options = Options { after: dirs[3..].to_vec(), ..Options::default() };
+    let before: Vec<&Path> = dirs[..3].iter().map(PathBuf::as_path).collect();
+    let all = compared(&before, options);
+    for form in [Format::Text, Format::Markdown, Format::Csv, Format::Benchstat] {
+        let text = String::from_utf8(fwdlab_compare::render(&all, form).unwrap()).unwrap();
+        assert!(text.contains("better"), "{text}");
+        assert!(!text.contains("faster") && !text.contains("slower"), "{text}");
+    }
 }
 
 #[test]

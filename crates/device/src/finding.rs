@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// One thing that a device uses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub struct DoctorFinding {
     /// Its name.
     pub what: &'static str,
     /// Whether it is there.
@@ -19,7 +19,7 @@ pub struct Finding {
     pub is_needed: bool,
 }
 
-impl Finding {
+impl DoctorFinding {
     /// Whether a program of other people is installed, without which something cannot be done.
     pub fn program(name: &'static str, enables: &'static str, remedy: &'static str) -> Self {
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -43,9 +43,9 @@ mod tests {
 
     #[test]
     fn a_program_is_found_where_it_lies() {
-        let shell = Finding::program("sh", "scripts", "install a shell");
+        let shell = DoctorFinding::program("sh", "scripts", "install a shell");
         assert!(shell.present && shell.detail.ends_with("/sh"), "{shell:?}");
-        let none = Finding::program("no such program", "nothing", "none");
+        let none = DoctorFinding::program("no such program", "nothing", "none");
         assert!(!none.present && none.detail == "not found" && !none.is_needed, "{none:?}");
     }
 }

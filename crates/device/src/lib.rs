@@ -31,7 +31,7 @@ use fwdlab_results::{About, Interval, Measured, TestbedMark, Tick};
 
 use energy::Powercap;
 pub use error::{Breakdown, DeviceError, Fault};
-pub use finding::Finding;
+pub use finding::DoctorFinding;
 
 /// A device before it runs.
 pub trait Kind: Schema {
@@ -45,7 +45,7 @@ pub trait Kind: Schema {
 
     /// What it needs of this machine, each tried where it can be tried. `place` says what may be
     /// used for trying.
-    fn examine(&self, place: &Place) -> Vec<Finding>;
+    fn examine(&self, place: &Place) -> Vec<DoctorFinding>;
 
     /// Whether a file of its own names the machines that it stands on.
     fn takes_testbed(&self) -> bool {

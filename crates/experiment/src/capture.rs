@@ -8,14 +8,14 @@ use fwdlab_traffic::{Capture, CaptureError, Endpoints, FrameSizes, Recording, Tr
 
 use super::fields::{Found, Section};
 use super::model::{CaptureOf, Experiment, Traffic};
-use super::problem::{Complaint, Findings};
+use super::problem::{Complaint, Complaints};
 use super::{Error, Load, Result, inputs};
 
 /// Largest capture file.
 const MOST_BYTES: u64 = 1 << 30;
 
 /// Reads the key, if the traffic has it, and refuses what a capture says itself.
-pub(super) fn read(section: &mut Section<'_>, findings: &mut Findings<'_>) -> Option<CaptureOf> {
+pub(super) fn read(section: &mut Section<'_>, findings: &mut Complaints<'_>) -> Option<CaptureOf> {
     let found = section.text("capture", "\"mix.pcapng\"", findings)?;
     for key in ["frame", "order", "flows"] {
         let Some(Found { field, at, .. }) = section.value(key) else { continue };

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::fields::{Found, nearest};
 use super::parts::DraftRoutes;
-use super::problem::{Complaint, Findings};
+use super::problem::{Complaint, Complaints};
 use super::schema::{Abilities, Schema, TrafficPlace};
 use super::{Churn, ChurnSource, Endpoint, Load, Traffic, Variant};
 use fwdlab_results::{Family, Measure};
@@ -16,7 +16,7 @@ use fwdlab_routes::number;
 pub(super) fn baseline(
     baseline: Option<&Found<&str>>,
     variants: &[Found<Variant>],
-    findings: &mut Findings<'_>,
+    findings: &mut Complaints<'_>,
 ) {
     let Some(Found { field, at, value }) = baseline else { return };
     let names = || variants.iter().map(|v| v.value.name.as_str());
@@ -35,7 +35,7 @@ pub(super) fn baseline(
 }
 
 /// A load that is found cannot be asked for.
-pub(super) fn load_of_measure(placed: &[(Traffic, TrafficPlace)], findings: &mut Findings<'_>) {
+pub(super) fn load_of_measure(placed: &[(Traffic, TrafficPlace)], findings: &mut Complaints<'_>) {
     let asked = |traffic: &Traffic| traffic.load != Load::Max && traffic.measure != Measure::Rate;
     for (traffic, place) in placed.iter().filter(|(traffic, _)| asked(traffic)) {
         let complaint = Complaint::new(
@@ -52,7 +52,7 @@ pub(super) fn churn(
     churn: Option<&Found<Churn>>,
     measures: &[Measure],
     routes: &DraftRoutes,
-    findings: &mut Findings<'_>,
+    findings: &mut Complaints<'_>,
 ) {
     let Some(Found { field, at, value }) = churn else { return };
     if let Some(measure) = measures.iter().find(|measure| **measure != Measure::Rate) {
@@ -112,7 +112,7 @@ pub(super) fn abilities(
     device: Option<&dyn Schema>,
     devices: &[&dyn Schema],
     wanted: &Wanted<'_>,
-    findings: &mut Findings<'_>,
+    findings: &mut Complaints<'_>,
 ) {
     let Some(device) = device else { return };
     for (traffic, place) in wanted.placed {
@@ -135,7 +135,7 @@ pub(super) fn counts(
     variants: &[Found<Variant>],
     traffics: &[Traffic],
     end: Range<usize>,
-    findings: &mut Findings<'_>,
+    findings: &mut Complaints<'_>,
 ) {
     if variants.len() < 2 && findings.is_empty() {
         let complaint = Complaint::new(
@@ -163,7 +163,7 @@ pub(super) fn counts(
 pub(super) fn distinct_ids(
     variants: &[Found<Variant>],
     traffics: &[Traffic],
-    findings: &mut Findings<'_>,
+    findings: &mut Complaints<'_>,
 ) {
     let mut seen = HashSet::new();
     for traffic in traffics {
@@ -203,7 +203,7 @@ pub(super) fn resolve_ports(routes: &mut DraftRoutes, traffics: &[Traffic]) {
 pub(super) fn both_ways(
     placed: &[(Traffic, TrafficPlace)],
     changes_routes: bool,
-    findings: &mut Findings<'_>,
+    findings: &mut Complaints<'_>,
 ) {
     let both = placed.iter().filter(|(traffic, _)| traffic.direction.is_both());
     for (traffic, place) in both {
@@ -231,7 +231,7 @@ pub(super) fn reachable(
     placed: &[(Traffic, TrafficPlace)],
     routes: &DraftRoutes,
     allows_no_route: bool,
-    findings: &mut Findings<'_>,
+    findings: &mut Complaints<'_>,
 ) {
     let ends = placed.iter().flat_map(|(traffic, place)| {
         traffic.ends().flat_map(move |(source, destination)| {

@@ -7,7 +7,7 @@ use fwdlab_routes::Prefix;
 
 use super::fields::{Found, Section, integer_of, shown};
 use super::model::{Churn, ChurnSource, ListedChange, Traffic};
-use super::problem::{Complaint, Findings};
+use super::problem::{Complaint, Complaints};
 use super::schema::TrafficPlace;
 use super::{parts, quantity};
 
@@ -20,7 +20,7 @@ const RATES: &str = "[0, 1000, 100000]";
 const CHANGE: &str = "\"250ms withdraw 198.51.100.0/24\"";
 
 /// Reads the table, if the file has one.
-pub(super) fn read(top: &mut Section<'_>, findings: &mut Findings<'_>) -> Option<Found<Churn>> {
+pub(super) fn read(top: &mut Section<'_>, findings: &mut Complaints<'_>) -> Option<Found<Churn>> {
     let at = top.value("churn").map(|found| found.at)?;
     let mut section = top.table("churn", findings)?;
     let flap = section.integer("flap", 1..=MOST_FLAPPING, findings).map(|found| found.value as u32);
@@ -63,7 +63,7 @@ pub(super) fn read(top: &mut Section<'_>, findings: &mut Findings<'_>) -> Option
     Some(Found { field: "churn".to_owned(), at, value: Churn { source, rates } })
 }
 
-fn read_rates(section: &mut Section<'_>, findings: &mut Findings<'_>) -> Vec<u32> {
+fn read_rates(section: &mut Section<'_>, findings: &mut Complaints<'_>) -> Vec<u32> {
     let mut rates: Vec<u32> = Vec::new();
     for Found { field, at, value } in section.list("rates", RATES, findings) {
         match integer_of(value).filter(|rate| *rate <= MOST_PER_S) {
@@ -81,7 +81,7 @@ fn read_rates(section: &mut Section<'_>, findings: &mut Findings<'_>) -> Vec<u32
     rates
 }
 
-fn read_listed(section: &mut Section<'_>, findings: &mut Findings<'_>) -> Vec<ListedChange> {
+fn read_listed(section: &mut Section<'_>, findings: &mut Complaints<'_>) -> Vec<ListedChange> {
     let mut listed: Vec<ListedChange> = Vec::new();
     for found in section.list("changes", CHANGE, findings) {
         let Some(Found { field, at, value }) = found.into_text(CHANGE, findings) else { continue };

@@ -6,7 +6,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::problem::{Complaint, Findings};
+use super::problem::{Complaint, Complaints};
 
 /// A value as it stands in the file.
 pub type Value<'a> = DeValue<'a>;
@@ -69,7 +69,7 @@ impl<'a> Section<'a> {
         &mut self,
         key: &'static str,
         example: &str,
-        findings: &mut Findings<'_>,
+        findings: &mut Complaints<'_>,
     ) -> Option<Found<&'a str>> {
         let found = self.value(key)?;
         found.into_text(example, findings)
@@ -80,7 +80,7 @@ impl<'a> Section<'a> {
         &mut self,
         key: &'static str,
         example: &str,
-        findings: &mut Findings<'_>,
+        findings: &mut Complaints<'_>,
     ) -> Option<Found<&'a str>> {
         if !self.table.contains_key(key) {
             self.know(key);
@@ -103,7 +103,7 @@ impl<'a> Section<'a> {
         &mut self,
         key: &'static str,
         range: std::ops::RangeInclusive<u64>,
-        findings: &mut Findings<'_>,
+        findings: &mut Complaints<'_>,
     ) -> Option<Found<u64>> {
         let found = self.value(key)?;
         let number = integer_of(found.value).filter(|n| range.contains(n));
@@ -123,7 +123,7 @@ impl<'a> Section<'a> {
         &mut self,
         key: &'static str,
         example: &str,
-        findings: &mut Findings<'_>,
+        findings: &mut Complaints<'_>,
     ) -> Vec<Found<&'a DeValue<'a>>> {
         let Some(found) = self.value(key) else { return Vec::new() };
         let Some(array) = found.value.as_array() else {
@@ -139,7 +139,7 @@ impl<'a> Section<'a> {
     }
 
     /// The tables `[[key]]`; a complaint for each element that is no table.
-    pub fn tables(&mut self, key: &'static str, findings: &mut Findings<'_>) -> Vec<Section<'a>> {
+    pub fn tables(&mut self, key: &'static str, findings: &mut Complaints<'_>) -> Vec<Section<'a>> {
         let header = format!("[[{key}]]");
         let elements = self.list(key, &header, findings);
         let mut sections = Vec::with_capacity(elements.len());
@@ -153,7 +153,11 @@ impl<'a> Section<'a> {
     }
 
     /// The table `[key]`.
-    pub fn table(&mut self, key: &'static str, findings: &mut Findings<'_>) -> Option<Section<'a>> {
+    pub fn table(
+        &mut self,
+        key: &'static str,
+        findings: &mut Complaints<'_>,
+    ) -> Option<Section<'a>> {
         let found = self.value(key)?;
         match found.value.as_table() {
             Some(table) => Some(Section::new(found.field, found.at, table)),
@@ -187,7 +191,7 @@ impl<'a> Section<'a> {
     }
 
     /// Complains about every key that was not asked for.
-    pub fn finish(self, findings: &mut Findings<'_>) {
+    pub fn finish(self, findings: &mut Complaints<'_>) {
         for key in self.table.keys() {
             let name: &str = key.get_ref().as_ref();
             if self.takes_all || self.known.contains(&name) {
@@ -208,7 +212,7 @@ impl<'a> Section<'a> {
 
 impl<'a> Found<&'a DeValue<'a>> {
     /// The text of this value; a complaint when it is something else.
-    pub fn into_text(self, example: &str, findings: &mut Findings<'_>) -> Option<Found<&'a str>> {
+    pub fn into_text(self, example: &str, findings: &mut Complaints<'_>) -> Option<Found<&'a str>> {
         let result = self.value.as_str().ok_or_else(|| wrong_kind(self.value, "text", example));
         let value = findings.keep(&self.at, &self.field, result)?;
         Some(Found { field: self.field, at: self.at, value })
@@ -218,12 +222,12 @@ impl<'a> Found<&'a DeValue<'a>> {
 /// Reads again what a device has checked before and the experiment has kept of its own tables.
 pub fn reread<T>(
     table: &toml::Table,
-    read: impl FnOnce(&mut Section<'_>, &mut Findings<'_>) -> T,
+    read: impl FnOnce(&mut Section<'_>, &mut Complaints<'_>) -> T,
 ) -> T {
     let text = toml::to_string(table).unwrap_or_default();
     let (tree, _) = DeTable::parse_recoverable(&text);
     let mut section = Section::new("", 0..0, tree.get_ref());
-    read(&mut section, &mut Findings::new(&text))
+    read(&mut section, &mut Complaints::new(&text))
 }
 
 /// The known word nearest to `name`, if it is near enough to be meant: at most

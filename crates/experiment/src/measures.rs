@@ -6,7 +6,7 @@ use fwdlab_results::Measure;
 
 use super::fields::{Found, Section, nearest, shown, wrong_kind};
 use super::model::{Benchmarks, Traffic};
-use super::problem::{Complaint, Findings};
+use super::problem::{Complaint, Complaints};
 use super::quantity;
 use super::schema::TrafficPlace;
 
@@ -26,7 +26,7 @@ const LONGEST_SOAK: Duration = Duration::from_secs(7 * 24 * 3600);
 /// Reads one measure or a list of them; the forwarding rate when the file has none.
 pub(super) fn read(
     top: &mut Section<'_>,
-    findings: &mut Findings<'_>,
+    findings: &mut Complaints<'_>,
 ) -> Option<Found<Vec<Measure>>> {
     let usual = Found { field: "measure".to_owned(), at: 0..0, value: vec![Measure::Rate] };
     let Some(found) = top.value("measure") else { return Some(usual) };
@@ -99,7 +99,7 @@ pub(super) fn join(
 pub(super) fn read_benchmarks(
     top: &mut Section<'_>,
     measures: &[Measure],
-    findings: &mut Findings<'_>,
+    findings: &mut Complaints<'_>,
 ) -> Benchmarks {
     let mut own = Benchmarks::default();
     let Some(at) = top.value("benchmarks").map(|found| found.at) else { return own };
@@ -144,7 +144,7 @@ pub(super) fn read_benchmarks(
 }
 
 /// A step, or a list of loads.
-fn read_loads(section: &mut Section<'_>, findings: &mut Findings<'_>) -> Option<Vec<f64>> {
+fn read_loads(section: &mut Section<'_>, findings: &mut Complaints<'_>) -> Option<Vec<f64>> {
     let found = section.value("loads")?;
     let wrong = |what: String| {
         Complaint::new(

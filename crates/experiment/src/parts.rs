@@ -9,7 +9,7 @@ use fwdlab_traffic::{FrameSizes, Order, TrafficError};
 use toml::de::DeValue;
 
 use super::fields::{Found, Section, integer_of, shown, wrong_kind};
-use super::problem::{Complaint, Findings};
+use super::problem::{Complaint, Complaints};
 use super::schema::{Schema, TrafficPlace};
 use super::{
     Direction, Endpoint, Load, Route, RouteSource, Routes, Traffic, Variant, capture, load,
@@ -40,7 +40,7 @@ pub(super) fn bare_routes(draft: DraftRoutes) -> Routes {
 pub(super) fn read_variants<'a>(
     top: &mut Section<'a>,
     device: &dyn Schema,
-    findings: &mut Findings<'_>,
+    findings: &mut Complaints<'_>,
 ) -> (Vec<Found<Variant>>, Vec<Section<'a>>) {
     let mut variants: Vec<Found<Variant>> = Vec::new();
     let mut sections = Vec::new();
@@ -62,7 +62,7 @@ pub(super) fn read_variants<'a>(
 fn read_name<'n>(
     section: &mut Section<'_>,
     mut taken: impl Iterator<Item = &'n str>,
-    findings: &mut Findings<'_>,
+    findings: &mut Complaints<'_>,
 ) -> Option<Found<String>> {
     let found = section.required_text("name", "\"a-short-name\"", findings)?;
     let name = found.value;
@@ -88,7 +88,7 @@ fn read_name<'n>(
 fn read_settings(
     section: &mut Section<'_>,
     device: &dyn Schema,
-    findings: &mut Findings<'_>,
+    findings: &mut Complaints<'_>,
 ) -> BTreeMap<String, String> {
     let mut set = BTreeMap::new();
     let Some(words) = section.table("set", findings) else { return set };
@@ -114,7 +114,7 @@ fn read_settings(
 
 pub(super) fn read_traffics(
     top: &mut Section<'_>,
-    findings: &mut Findings<'_>,
+    findings: &mut Complaints<'_>,
 ) -> Vec<(Traffic, TrafficPlace)> {
     let mut traffics: Vec<(Traffic, TrafficPlace)> = Vec::new();
     let mut names: Vec<String> = Vec::new();
@@ -131,7 +131,7 @@ pub(super) fn read_traffics(
 fn read_traffic(
     section: &mut Section<'_>,
     name: Option<Found<String>>,
-    findings: &mut Findings<'_>,
+    findings: &mut Complaints<'_>,
 ) -> Option<(Traffic, TrafficPlace)> {
     let capture = capture::read(section, findings);
     let sources = read_ends(section, "source", capture.is_some(), findings);
@@ -212,7 +212,7 @@ fn read_ends(
     section: &mut Section<'_>,
     key: &'static str,
     is_captured: bool,
-    findings: &mut Findings<'_>,
+    findings: &mut Complaints<'_>,
 ) -> Option<Found<Vec<Endpoint>>> {
     const EXAMPLE: &str = "\"198.18.10.1-198.18.10.20:2000\"";
     let parse = if is_captured { Endpoint::parse_addresses } else { Endpoint::parse };
@@ -235,7 +235,7 @@ fn read_ends(
 fn read_frame(
     found: Option<Found<&DeValue<'_>>>,
     family: Family,
-    findings: &mut Findings<'_>,
+    findings: &mut Complaints<'_>,
 ) -> Option<(FrameSizes, u16)> {
     let least = family.smallest_udp_frame_bytes();
     let smallest = match family {
@@ -288,7 +288,7 @@ fn read_frame(
 fn read_load(
     found: Option<Found<&DeValue<'_>>>,
     (frame_bytes, is_captured): (u16, bool),
-    findings: &mut Findings<'_>,
+    findings: &mut Complaints<'_>,
 ) -> Option<Load> {
     let Some(found) = found else { return Some(Load::Max) };
     let Found { field, at, value } = found.into_text("\"max\" or \"500kpps\"", findings)?;
@@ -297,7 +297,7 @@ fn read_load(
     Some(load)
 }
 
-fn read_order(found: Option<Found<&DeValue<'_>>>, findings: &mut Findings<'_>) -> Option<Order> {
+fn read_order(found: Option<Found<&DeValue<'_>>>, findings: &mut Complaints<'_>) -> Option<Order> {
     let Some(found) = found else { return Some(Order::Sequential) };
     let Found { field, at, value } = found.into_text("\"random\"", findings)?;
     let result = value.parse().map_err(|_| {
@@ -313,7 +313,7 @@ fn read_order(found: Option<Found<&DeValue<'_>>>, findings: &mut Findings<'_>) -
 
 fn read_direction(
     found: Option<Found<&DeValue<'_>>>,
-    findings: &mut Findings<'_>,
+    findings: &mut Complaints<'_>,
 ) -> Option<Direction> {
     let Some(found) = found else { return Some(Direction::One) };
     let Found { field, at, value } = found.into_text("\"both\"", findings)?;
@@ -334,7 +334,7 @@ fn check_flows(
     traffic: &Traffic,
     asked: Option<Found<&DeValue<'_>>>,
     place: &TrafficPlace,
-    findings: &mut Findings<'_>,
+    findings: &mut Complaints<'_>,
 ) {
     let product = |sources: &str, destinations: &str| {
         let of_family = |(source, destination): (Endpoint, Endpoint)| {
@@ -369,7 +369,7 @@ fn check_flows(
     findings.add(&at, &field, complaint);
 }
 
-pub(super) fn read_routes(top: &mut Section<'_>, findings: &mut Findings<'_>) -> DraftRoutes {
+pub(super) fn read_routes(top: &mut Section<'_>, findings: &mut Complaints<'_>) -> DraftRoutes {
     let mut routes = DraftRoutes { fixed: Vec::new(), source: None };
     let Some(mut section) = top.table("routes", findings) else {
         return routes;

@@ -90,12 +90,12 @@ impl Complaint {
 }
 
 /// Collects problems while a file is read.
-pub struct Findings<'t> {
+pub struct Complaints<'t> {
     text: &'t str,
     list: Vec<(usize, Problem)>,
 }
 
-impl<'t> Findings<'t> {
+impl<'t> Complaints<'t> {
     /// No problems yet of the file with this text.
     pub fn new(text: &'t str) -> Self {
         Self { text, list: Vec::new() }

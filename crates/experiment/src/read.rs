@@ -10,7 +10,7 @@ use toml::de::DeTable;
 
 use super::Variant;
 use super::fields::{Found, Section, integer_of, nearest, shown};
-use super::problem::{Complaint, Findings};
+use super::problem::{Complaint, Complaints};
 use super::schema::{Anything, DeviceTables, Schema};
 use super::{
     Allowance, Blocks, ChurnSource, Experiment, Problems, Result, RouteSource, Routes, check,
@@ -107,7 +107,7 @@ impl Experiment {
         devices: &[&dyn Schema],
         is_recorded: bool,
     ) -> Result<Self, Problems> {
-        let mut findings = Findings::new(text);
+        let mut findings = Complaints::new(text);
         let (tree, syntax) = DeTable::parse_recoverable(text);
         for error in &syntax {
             let at = error.span().unwrap_or(0..0);
@@ -186,7 +186,7 @@ impl Recorded {
     /// What is wrong with the text, when it is no TOML.
     pub fn read(text: &str) -> Result<Self, String> {
         let tree = DeTable::parse(text).map_err(|error| error.message().to_owned())?;
-        let mut findings = Findings::new(text);
+        let mut findings = Complaints::new(text);
         let mut top = Section::new("", 0..0, tree.get_ref());
         let seed = top.integer("seed", 0..=i64::MAX as u64, &mut findings);
         let allow = read_allow(&mut top, &mut findings);
@@ -207,7 +207,7 @@ fn read_experiment(
     mut top: Section<'_>,
     (path, text): (&Path, &str),
     devices: &[&dyn Schema],
-    findings: &mut Findings<'_>,
+    findings: &mut Complaints<'_>,
 ) -> Option<Experiment> {
     let title = read_title(&mut top, findings);
     let named = read_device(&mut top, devices, findings);
@@ -295,7 +295,7 @@ fn read_experiment(
 }
 
 /// The title, which stands above pages: one line, and all of it can be seen.
-fn read_title<'a>(top: &mut Section<'a>, findings: &mut Findings<'_>) -> Option<Found<&'a str>> {
+fn read_title<'a>(top: &mut Section<'a>, findings: &mut Complaints<'_>) -> Option<Found<&'a str>> {
     let found = top.required_text("title", "\"What is compared\"", findings)?;
     let result = match fwdlab_results::is_title(found.value) {
         true => Ok(()),
@@ -312,7 +312,7 @@ fn read_title<'a>(top: &mut Section<'a>, findings: &mut Findings<'_>) -> Option<
 fn read_device<'d>(
     top: &mut Section<'_>,
     devices: &[&'d dyn Schema],
-    findings: &mut Findings<'_>,
+    findings: &mut Complaints<'_>,
 ) -> Option<&'d dyn Schema> {
     let usual = devices.first().copied();
     let Some(found) = top.value("device") else { return usual };
@@ -341,7 +341,7 @@ fn read_own_table<'a>(
     top: &mut Section<'a>,
     device: &dyn Schema,
     devices: &[&dyn Schema],
-    findings: &mut Findings<'_>,
+    findings: &mut Complaints<'_>,
 ) -> Option<Section<'a>> {
     let own = device.table();
     let others = devices.iter().filter_map(|other| other.table().map(|table| (other, table)));
@@ -388,7 +388,7 @@ fn read_switch(
     top: &mut Section<'_>,
     key: &'static str,
     wanted: &'static str,
-    findings: &mut Findings<'_>,
+    findings: &mut Complaints<'_>,
 ) -> Option<bool> {
     let Some(found) = top.value(key) else { return Some(false) };
     let result = found.value.as_bool().ok_or_else(|| {
@@ -406,7 +406,7 @@ const DEFAULT_CALIBRATE: f64 = 0.2;
 /// More than half would be no experiment any more.
 const MOST_CALIBRATE: f64 = 50.0;
 
-fn read_calibrate(top: &mut Section<'_>, findings: &mut Findings<'_>) -> Option<f64> {
+fn read_calibrate(top: &mut Section<'_>, findings: &mut Complaints<'_>) -> Option<f64> {
     let Some(found) = top.value("calibrate") else { return Some(DEFAULT_CALIBRATE) };
     let found = found.into_text("\"20%\"", findings)?;
     let number = found.value.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
@@ -421,13 +421,13 @@ fn read_calibrate(top: &mut Section<'_>, findings: &mut Findings<'_>) -> Option<
     findings.keep(&found.at, &found.field, result)
 }
 
-fn read_margin(top: &mut Section<'_>, findings: &mut Findings<'_>) -> Option<f64> {
+fn read_margin(top: &mut Section<'_>, findings: &mut Complaints<'_>) -> Option<f64> {
     let Some(found) = top.value("margin") else { return Some(DEFAULT_MARGIN) };
     let found = found.into_text("\"1%\"", findings)?;
     findings.keep(&found.at, &found.field, quantity::margin(found.value))
 }
 
-fn read_blocks(top: &mut Section<'_>, findings: &mut Findings<'_>) -> Option<Blocks> {
+fn read_blocks(top: &mut Section<'_>, findings: &mut Complaints<'_>) -> Option<Blocks> {
     let blocks = match top.value("blocks") {
         None => Some(Blocks::Fixed(DEFAULT_BLOCKS)),
         Some(found) => {
@@ -463,7 +463,7 @@ fn read_blocks(top: &mut Section<'_>, findings: &mut Findings<'_>) -> Option<Blo
     }
 }
 
-fn read_allow(top: &mut Section<'_>, findings: &mut Findings<'_>) -> Vec<Allowance> {
+fn read_allow(top: &mut Section<'_>, findings: &mut Complaints<'_>) -> Vec<Allowance> {
     let mut allowed = Vec::new();
     for found in top.list("allow", "[\"saturation\"]", findings) {
         let Some(Found { field, at, value }) = found.into_text("\"saturation\"", findings) else {
@@ -493,7 +493,7 @@ struct Times {
 }
 
 impl Times {
-    fn read(top: &mut Section<'_>, findings: &mut Findings<'_>) -> Self {
+    fn read(top: &mut Section<'_>, findings: &mut Complaints<'_>) -> Self {
         let mut time = |key, default, least| match top.value(key) {
             None => Some((default, 0..0)),
             Some(found) => {
@@ -518,7 +518,7 @@ impl Times {
         duration: Duration,
         interval: Duration,
         at: &Range<usize>,
-        findings: &mut Findings<'_>,
+        findings: &mut Complaints<'_>,
     ) {
         const FEWEST: u32 = 5;
         if interval * FEWEST > duration {

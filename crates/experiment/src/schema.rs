@@ -11,7 +11,7 @@ use fwdlab_results::Measure;
 
 use super::fields::Section;
 use super::model::Traffic;
-use super::problem::{Complaint, Findings};
+use super::problem::{Complaint, Complaints};
 
 /// What a device and its tester can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +96,7 @@ pub trait Schema: Sync {
 
     /// Checks what is the device's own in the file, and what it must know of the rest. Every key
     /// that it has must be asked for: the others are complained about.
-    fn check(&self, _file: &mut DeviceTables<'_, '_>, _findings: &mut Findings<'_>) {}
+    fn check(&self, _file: &mut DeviceTables<'_, '_>, _findings: &mut Complaints<'_>) {}
 }
 
 /// Where the addresses of a traffic stand, for messages.
@@ -129,7 +129,7 @@ impl Schema for Anything {
         Ok(())
     }
 
-    fn check(&self, file: &mut DeviceTables<'_, '_>, _: &mut Findings<'_>) {
+    fn check(&self, file: &mut DeviceTables<'_, '_>, _: &mut Complaints<'_>) {
         file.variants.iter_mut().for_each(Section::know_all);
     }
 }

@@ -4,8 +4,12 @@
 //! With `<algorithm> <single|batch>` one of them for a counter of instructions: everything outside
 //! `measured` is set-up.
 //!
+//! With `nexthops`, full tables with 60,000 and with 100,000 nexthops, the same routes and addresses, in
+//! turns, by the algorithms that the framework chooses.
+//!
 //! ```text
 //! cargo bench -p fwdlab-fib --bench lookups
+//! cargo bench -p fwdlab-fib --bench lookups -- nexthops
 //! valgrind --tool=callgrind --collect-atstart=no --toggle-collect='*measured*' \
 //!     target/release/deps/lookups-<hash> direct4 batch
 //! ```
@@ -14,8 +18,11 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use fwdlab_fib::synth::Synth;
-use fwdlab_fib::{Choice, Family, Fib, Inet, Inet6, Nexthop, NexthopId, Prefix, Random, Reader};
+use fwdlab_fib::bench::{Measured, Stream, spread_nexthop};
+use fwdlab_fib::synth::{FULL_INET, FULL_INET6, Synth};
+use fwdlab_fib::{
+    Address, Choice, Family, Fib, Inet, Inet6, Nexthop, NexthopId, Prefix, Random, Reader,
+};
 
 /// Lookups of one run.
 const LOOKUPS: usize = 1 << 16;
@@ -88,8 +95,51 @@ fn run<F: Family>(algorithm: &str, routes: usize, mode: Option<&str>) {
     println!("{algorithm:10} {routes:7} routes  single {:6.2} ns  batch {:6.2} ns", ns[0], ns[1]);
 }
 
+/// A full table whose routes have so many nexthops.
+fn full<F: Family>(routes: usize, nexthops: u64) -> Fib<F> {
+    let mut fib = Fib::<F>::new(0).unwrap();
+    let table = Synth::new(routes, 1, 1).table::<F>();
+    let gateway = |prefix: Prefix<F>| {
+        Nexthop::via(F::Addr::truncate(u128::from(spread_nexthop(prefix, nexthops))), 0)
+    };
+    fib.load(table.iter().map(|(prefix, _)| (*prefix, gateway(*prefix)))).unwrap();
+    fib
+}
+
+/// What more nexthops than 16 bits can say cost, on each stream of addresses: the fastest of many
+/// rounds in turns, which what else the machine does has disturbed least.
+fn more_nexthops<F: Measured>(routes: usize) {
+    let fibs = [60_000, 100_000].map(|nexthops| full::<F>(routes, nexthops));
+    let mut readers = fibs.each_ref().map(Fib::reader);
+    for stream in Stream::ALL {
+        let keys = stream.draw::<F>(&fibs[0].rib().dump(), 1 << 22);
+        let mut ns = [f64::MAX; 2];
+        for _ in 0..25 {
+            for (reader, least) in readers.iter_mut().zip(&mut ns) {
+                let start = Instant::now();
+                black_box(measured(reader, keys.native(), true));
+                *least = least.min(start.elapsed().as_nanos() as f64 / keys.native().len() as f64);
+            }
+        }
+        println!(
+            "{:6} {:12} 60,000 nexthops {:9} {:6.1} M/s  100,000 nexthops {:9} {:6.1} M/s  ratio {:.2}",
+            F::NAME,
+            stream.name(),
+            fibs[0].algorithm_name(),
+            1e3 / ns[0],
+            fibs[1].algorithm_name(),
+            1e3 / ns[1],
+            ns[0] / ns[1],
+        );
+    }
+}
+
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    if args.first().is_some_and(|arg| arg == "nexthops") {
+        more_nexthops::<Inet>(FULL_INET);
+        return more_nexthops::<Inet6>(FULL_INET6);
+    }
     let wanted = |name: &str| args.first().is_none_or(|arg| arg == name);
     for (name, routes) in CASES.into_iter().filter(|(name, _)| wanted(name)) {
         let mode = args.get(1).map(String::as_str);

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::sync::Arc;
 
-use fwdlab_fib::algo::{Algorithm, AlgorithmError, Change, Dump, Module, Outcome, TableFacts};
+use fwdlab_fib::algo::{Algorithm, AlgorithmError, Change, Dump, Module, Response, TableFacts};
 use fwdlab_fib::conformance::{Churn, Suite};
 use fwdlab_fib::{
     Choice, Family, Fib, Grace, Inet, Inet6, Lookup, Nexthop, NexthopId, Prefix, Registry, Rib,
@@ -44,12 +44,12 @@ impl<F: Family> Module<F> for HashedModule<F> {
     }
 
     /// A new table for small ones, at each change; large ones wait for a rebuild.
-    fn apply(&mut self, _changes: &[Change<F>], rib: &Rib<F>, _grace: &Grace<'_>) -> Outcome<F> {
+    fn apply(&mut self, _changes: &[Change<F>], rib: &Rib<F>, _grace: &Grace<'_>) -> Response<F> {
         if rib.len() > 100 {
-            return Outcome::Rebuild { reason: "maps are not changed" };
+            return Response::Rebuild { reason: "maps are not changed" };
         }
         self.0 = Arc::new(Table::of(rib.iter()));
-        Outcome::Replaced(self.0.clone())
+        Response::Replaced(self.0.clone())
     }
 }
 

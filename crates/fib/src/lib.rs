@@ -65,7 +65,9 @@ pub use fibs::Fibs;
 pub use keeper::{Keeper, Kept};
 pub use log::{Action, Event, Level, LogSink};
 pub use lookup::Lookup;
-pub use nexthop::{Group, GroupError, Nexthop, NexthopId, NexthopKind, NexthopTable, Target};
+pub use nexthop::{
+    GroupError, Nexthop, NexthopGroup, NexthopId, NexthopKind, NexthopTable, Target,
+};
 pub use prefix::{Prefix, PrefixError};
 pub use random::Random;
 pub use registry::{Listed, Registry};

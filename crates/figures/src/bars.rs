@@ -7,6 +7,7 @@ use crate::text_table::wrap;
 use crate::{Chart, Group, LineRate, Room, Series, caption, legend, unit};
 use fwdlab_results::Measure;
 use fwdlab_results::Metric;
+use fwdlab_results::units;
 
 const LEFT: f64 = 74.0;
 const TOP: f64 = 92.0;
@@ -181,7 +182,7 @@ fn draw_limit(
 ) {
     let y = layout.y.place(limit.pps);
     canvas.line("limit", at(from, y), at(to, y));
-    let text = format!("- - {}: {:.3} Mpps", limit.label, limit.pps / 1e6);
+    let text = format!("- - {}: {}", limit.label, units::rate(limit.pps));
     let below = at(f64::midpoint(from, to), below);
     canvas.text("limit-text", Anchor::Middle, below, &text);
 }

@@ -16,6 +16,8 @@ pub struct Forest {
     pub title: String,
     /// The margin in per cent.
     pub margin_percent: f64,
+    /// The words for better and worse.
+    pub words: [&'static str; 2],
     /// One row per traffic and variant.
     pub rows: Vec<ForestRow>,
     /// A sentence on what the intervals are.
@@ -131,8 +133,9 @@ fn draw_axis(canvas: &mut Canvas, forest: &Forest, (x, layout): (&Ratios, &Layou
     let half = 40.0;
     let middle = x.place(0.0).clamp(layout.left + half, layout.right - half);
     canvas.text("faint", Anchor::Middle, at(middle, TOP - 12.0), &label);
-    canvas.text("faint", Anchor::Start, at(layout.left, bottom + 34.0), "← slower");
-    canvas.text("faint", Anchor::End, at(layout.right, bottom + 34.0), "faster →");
+    let [better, worse] = forest.words;
+    canvas.text("faint", Anchor::Start, at(layout.left, bottom + 34.0), &format!("← {worse}"));
+    canvas.text("faint", Anchor::End, at(layout.right, bottom + 34.0), &format!("{better} →"));
 }
 
 fn draw_row(canvas: &mut Canvas, row: &ForestRow, (x, layout): (&Ratios, &Layout), top: f64) {
@@ -208,6 +211,7 @@ mod tests {
         Forest {
             title: "Change against radix".to_owned(),
             margin_percent: 1.0,
+            words: ["faster", "slower"],
             rows: vec![row],
             caption: "Mark: estimate.".to_owned(),
         }

@@ -7,7 +7,7 @@ use fwdlab_results::{Metric, Results, Trial};
 
 /// What the groups around a mark say of it.
 #[derive(Debug, Default)]
-struct Group {
+struct Around {
     traffic: Option<String>,
     variant: Option<String>,
 }
@@ -27,10 +27,10 @@ pub fn verify(
     let trials: BTreeMap<&str, &Trial> =
         results.trials.iter().map(|t| (t.id.as_str(), t)).collect();
     let mut drawn: BTreeMap<String, usize> = BTreeMap::new();
-    let mut groups: Vec<Group> = Vec::new();
+    let mut groups: Vec<Around> = Vec::new();
     for line in svg.lines() {
         if line.starts_with("<g") {
-            groups.push(Group {
+            groups.push(Around {
                 traffic: attribute(line, "data-traffic"),
                 variant: attribute(line, "data-variant"),
             });

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use fwdlab_stats::change::{self, Change, Settings, today};
+use fwdlab_stats::change::{self, Change, Settings, Told, today};
 
 use crate::point::Point;
 use crate::series::{Series, gather};
@@ -103,24 +103,42 @@ pub fn find(
     options: &Options,
 ) -> History {
     let series = gather(points);
-    let changes: Vec<Vec<Change>> = series
+    let told: Vec<Told> = series
         .iter()
-        .map(|own| change::changes(&own.medians(), own.noise(), &options.settings))
+        .map(|own| change::told(&own.medians(), own.noise(), &options.settings))
         .collect();
-    let suspects = suspects(&series, &changes, &options.settings);
+    let suspects = suspects(&series, &told, &options.settings);
+    let changes = told.into_iter().map(|told| told.changes).collect();
     let mut history = History { series, changes, alerts: Vec::new(), suspects };
     history.alerts = alerts(&history, acknowledged, options);
     history
 }
 
-fn suspects(series: &[Series], changes: &[Vec<Change>], settings: &Settings) -> Vec<Suspect> {
-    let of = |(index, (own, found)): (usize, (&Series, &Vec<Change>))| {
-        let start = found.last().map_or(0, |last| last.at);
-        let alarm = today::alarm(&own.medians()[start..], own.noise(), settings, today::BOUND)?;
-        let (at, is_up, evidence) = (start + alarm.began, alarm.is_up, alarm.evidence);
-        Some(Suspect { series: index, at, is_up, evidence })
-    };
-    series.iter().zip(changes).enumerate().filter_map(of).collect()
+fn suspects(series: &[Series], told: &[Told], settings: &Settings) -> Vec<Suspect> {
+    let mut suspects = Vec::new();
+    for (index, (own, told)) in series.iter().zip(told).enumerate() {
+        let start = told.changes.last().map_or(0, |last| last.at);
+        let alarm = today::alarm(&own.medians()[start..], own.noise(), settings, today::BOUND);
+        suspects.extend(alarm.map(|alarm| Suspect {
+            series: index,
+            at: start + alarm.began,
+            is_up: alarm.is_up,
+            evidence: alarm.evidence,
+        }));
+        suspects.extend(told.doubtful.iter().map(|change| Suspect {
+            series: index,
+            at: change.at,
+            is_up: change.ratio > 0.0,
+            evidence: evidence(change.p),
+        }));
+    }
+    suspects
+}
+
+/// The most that a p says against chance, as a ratio of likelihoods (Sellke, Bayarri and Berger 2001).
+fn evidence(p: f64) -> f64 {
+    let p = p.clamp(1e-300, 0.3);
+    -1.0 / (std::f64::consts::E * p * p.ln())
 }
 
 /// The change that took `changes[k]` back, if any: the level after it is that before `changes[k]`.
@@ -236,9 +254,9 @@ fn order(one: &Point, other: &Point) -> Option<Ordering> {
 
 /// Eight hexadecimal digits of what an alert is about.
 fn id(series: &str, revision: &str) -> String {
-    use sha2::{Digest, Sha256};
-    let digest = Sha256::digest(format!("{series}\n{revision}"));
-    digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+    let mut digits = fwdlab_guard::digest::of(format!("{series}\n{revision}").as_bytes());
+    digits.truncate(8);
+    digits
 }
 
 #[cfg(test)]

@@ -119,7 +119,7 @@ impl Point {
         if let (Some([median, low, high]), true) = (self.summary, self.values.is_empty()) {
             return Some(error((high - low) / median / RANGE_OF_FIVE, 5.0));
         }
-        let sample = fwdlab_stats::Sample::new(self.values.clone()).ok()?;
+        let sample = fwdlab_stats::Dataset::new(self.values.clone()).ok()?;
         (self.values.len() > 1).then(|| error(sample.cv(), self.values.len() as f64))
     }
 

@@ -25,7 +25,7 @@ pub struct RunFiles {
 
 /// The runs of one configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Group {
+pub struct Configuration {
     /// Runs by their number.
     pub runs: BTreeMap<u32, RunFiles>,
     /// The `.info` file.
@@ -42,7 +42,7 @@ pub struct ResultsDir {
     /// Page or pages in it.
     pub readmes: Vec<PathBuf>,
     /// Groups of logs by prefix.
-    pub groups: BTreeMap<String, Group>,
+    pub groups: BTreeMap<String, Configuration>,
     /// `.pps` files by prefix.
     pub pps: BTreeMap<String, PathBuf>,
     /// gnuplot data files.

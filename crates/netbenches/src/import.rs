@@ -20,7 +20,7 @@ use super::archive::{Archive, ResultsDir};
 use super::built::built;
 use super::callgraph::Folded;
 use super::hardware::Hardware;
-use super::runs::{ReadGroup, read_groups};
+use super::runs::{ReadConfiguration, read_groups};
 use super::trial::{Place, trial};
 use fwdlab_results::journal::utc_stamp;
 use fwdlab_results::profile::Taken;
@@ -166,7 +166,7 @@ fn import_dir(dir: &ResultsDir, root: &Path, to: &Path) -> Result<Imported> {
 /// The trials of a directory with the prefix that each comes from.
 fn trials(
     dir: &ResultsDir,
-    groups: &BTreeMap<String, ReadGroup>,
+    groups: &BTreeMap<String, ReadConfiguration>,
     placing: Placing,
 ) -> Vec<(String, Trial)> {
     let mut trials = Vec::new();
@@ -190,7 +190,7 @@ fn trials(
 }
 
 /// Two runs with the same samples are one run that was copied.
-fn fail_copies(groups: &BTreeMap<String, ReadGroup>, trials: &mut [(String, Trial)]) {
+fn fail_copies(groups: &BTreeMap<String, ReadConfiguration>, trials: &mut [(String, Trial)]) {
     let mut seen: HashMap<u64, String> = HashMap::new();
     for (prefix, trial) in trials {
         let run = groups.get(prefix).and_then(|g| g.runs.get(&trial.block));
@@ -315,7 +315,7 @@ fn write_journal(to: &Path, campaign: Campaign, trials: &[Trial]) -> Result<()> 
 /// Folded stacks as `profiles/VARIANT.TRAFFIC.folded`.
 fn write_profiles(
     dir: &ResultsDir,
-    groups: &BTreeMap<String, ReadGroup>,
+    groups: &BTreeMap<String, ReadConfiguration>,
     placing: Placing,
     to: &Path,
 ) -> Result<usize> {
@@ -355,7 +355,7 @@ fn write_profiles(
 
 /// The prefix of the logs that a call graph belongs to: its name is
 /// `bench.PREFIX[.ITERATION].pmc.graph`.
-fn profile_prefix(name: &str, groups: &BTreeMap<String, ReadGroup>) -> Option<String> {
+fn profile_prefix(name: &str, groups: &BTreeMap<String, ReadConfiguration>) -> Option<String> {
     let stem = name.strip_prefix("bench.").unwrap_or(name);
     let stem = stem.strip_suffix(".pmc.graph").or_else(|| stem.strip_suffix(".pmc.stack"))?;
     let without_iteration = stem.rsplit_once('.').map(|(prefix, _)| prefix);

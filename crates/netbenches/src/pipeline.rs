@@ -97,10 +97,10 @@ impl Published {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pktgen::Sample;
+    use crate::pktgen::Reading;
 
     fn log(lines: u64, samples: &[(u64, u64)]) -> PktgenLog {
-        let sample = |&(line, pps)| Sample { line, end_us: 0, pps, packets: 0, length_us: 0 };
+        let sample = |&(line, pps)| Reading { line, end_us: 0, pps, packets: 0, length_us: 0 };
         PktgenLog { lines, samples: samples.iter().map(sample).collect(), ..Default::default() }
     }
 

@@ -16,7 +16,7 @@ pub const MAX_SAMPLES: usize = 200_000;
 
 /// One report of pkt-gen, usually for one second.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sample {
+pub struct Reading {
     /// Line of the log, from 1.
     pub line: u64,
     /// When the interval ended, in microseconds modulo 1000 s.
@@ -37,7 +37,7 @@ pub struct PktgenLog {
     /// Text lines in the file.
     pub lines: u64,
     /// Every sample, zeros included, nothing trimmed.
-    pub samples: Vec<Sample>,
+    pub samples: Vec<Reading>,
     /// The number in brackets after `main_thread`: tells pkt-gen builds apart.
     pub build: Option<u32>,
     /// Packets in the closing line `Sent N packets` or `Received N packets`.
@@ -228,7 +228,7 @@ fn after<'a>(bytes: &'a [u8], wanted: &[u8]) -> Option<&'a [u8]> {
     Some(&bytes[at + wanted.len()..])
 }
 
-fn parse_sample(line: &Line<'_>, rest: &[u8]) -> Result<(u32, Sample), Bad> {
+fn parse_sample(line: &Line<'_>, rest: &[u8]) -> Result<(u32, Reading), Bad> {
     let end_us = time_us(line.bytes).ok_or(Bad::Other)?;
     let mut cursor = Cursor(rest);
     let build = u32::try_from(cursor.number()?).map_err(|_| Bad::Other)?;
@@ -239,7 +239,7 @@ fn parse_sample(line: &Line<'_>, rest: &[u8]) -> Result<(u32, Sample), Bad> {
     if !cursor.skip(b" pps") {
         return Err(if cursor.0.is_empty() { Bad::Broken } else { Bad::Other });
     }
-    let mut sample = Sample { line: line.number, end_us, pps, packets: 0, length_us: 0 };
+    let mut sample = Reading { line: line.number, end_us, pps, packets: 0, length_us: 0 };
     if cursor.skip(b" (") {
         sample.packets = cursor.number()?;
         if !cursor.skip(b" pkts ") {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-use super::archive::{Group, ResultsDir, RunFiles};
+use super::archive::{Configuration, ResultsDir, RunFiles};
 use super::info::{Info, MAX_INFO_BYTES};
 use super::pktgen::PktgenLog;
 
@@ -45,14 +45,14 @@ impl Run {
 
 /// The runs of one configuration, read.
 #[derive(Clone, Debug, Default)]
-pub struct ReadGroup {
+pub struct ReadConfiguration {
     /// Runs by their number.
     pub runs: BTreeMap<u32, Run>,
     /// The `.info` file; empty when there is none.
     pub info: Info,
 }
 
-impl ReadGroup {
+impl ReadConfiguration {
     /// Every sender's log of every run.
     pub fn sender_logs(&self) -> impl Iterator<Item = &PktgenLog> {
         self.runs.values().flat_map(Run::sender_logs)
@@ -65,15 +65,15 @@ impl ReadGroup {
 }
 
 /// Reads all groups of `dir`. Files that cannot be read are values that say so.
-pub fn read_groups(dir: &ResultsDir) -> BTreeMap<String, ReadGroup> {
-    let groups: Vec<(&String, &Group)> = dir.groups.iter().collect();
+pub fn read_groups(dir: &ResultsDir) -> BTreeMap<String, ReadConfiguration> {
+    let groups: Vec<(&String, &Configuration)> = dir.groups.iter().collect();
     groups
         .into_par_iter()
         .map(|(prefix, group)| {
             let info = group.info.as_deref().map(read_info).unwrap_or_default();
             let runs: Vec<(u32, Run)> =
                 group.runs.par_iter().map(|(&n, files)| (n, Run::read(files))).collect();
-            (prefix.clone(), ReadGroup { runs: runs.into_iter().collect(), info })
+            (prefix.clone(), ReadConfiguration { runs: runs.into_iter().collect(), info })
         })
         .collect()
 }

@@ -7,7 +7,7 @@ use super::command::Command;
 use super::info::Info;
 use super::name::{NamedFamily, family_word};
 use super::pipeline::{MedianRule, Published};
-use super::pktgen::{PktgenLog, Problem, Sample};
+use super::pktgen::{PktgenLog, Problem, Reading};
 use super::runs::{ReadLog, Run};
 use fwdlab_results::Family;
 use fwdlab_results::{Interval, LimitedBy, Measured, RateSearch, Status, Steady, Trial};
@@ -214,12 +214,12 @@ fn total<'a>(logs: impl Iterator<Item = &'a PktgenLog>) -> u64 {
 }
 
 /// Packets of a sample; old lines give only the rate, of one second.
-fn packets(sample: &Sample) -> u64 {
+fn packets(sample: &Reading) -> u64 {
     if sample.length_us > 0 { sample.packets } else { sample.pps }
 }
 
 /// Length of a sample in microseconds.
-fn length_us(sample: &Sample) -> u64 {
+fn length_us(sample: &Reading) -> u64 {
     if sample.length_us > 0 { sample.length_us } else { 1_000_000 }
 }
 
@@ -253,7 +253,7 @@ struct Window {
 /// pkt-gen prints times modulo 1000 s.
 const WRAP_US: i64 = 1_000_000_000;
 
-fn windows(samples: &[Sample]) -> Vec<Window> {
+fn windows(samples: &[Reading]) -> Vec<Window> {
     let mut turns = 0i64;
     let mut last = 0i64;
     let mut windows = Vec::with_capacity(samples.len());

@@ -194,7 +194,7 @@ impl<R: Read + Send, W: Write + Send> PcapPort<R, W> {
             time_ns: 0,
             bytes: Vec::new(),
             next_time_ns: None,
-            mac: MacAddr([2, 0, 0, 0, 0, 1]),
+            mac: MacAddr::numbered(1),
             mtu: pool.config().capacity.saturating_sub(14),
             pool,
             counters: Counters::default(),

@@ -33,7 +33,7 @@ pub fn pair_of(there: usize, back: usize) -> (RingPort, RingPort) {
     let (one, two) = Link::pair(there, back);
     let port = |link, last| RingPort {
         link,
-        mac: MacAddr([2, 0, 0, 0, 0, last]),
+        mac: MacAddr::numbered(last),
         mtu: MTU,
         counters: Counters::default(),
     };

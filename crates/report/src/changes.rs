@@ -9,9 +9,9 @@
 
 use fwdlab_claims::claim::{Cell, Claims, VerdictClaim};
 use fwdlab_claims::functions::{Function, Side, functions, totals};
-use fwdlab_claims::units;
 use fwdlab_figures::text_table::{Side as Column, TextTable};
 use fwdlab_results::Tick;
+use fwdlab_results::units;
 use fwdlab_stats::distribution::{normal_quantile, share_two_sided};
 use fwdlab_stats::multiple::{Correction, Kind};
 

@@ -4,8 +4,9 @@ use fwdlab_stats::Comparison;
 
 use fwdlab_claims::claim::{Cell, Claims, Spread, VerdictClaim};
 use fwdlab_claims::setting::{LINKS, line_rate};
-use fwdlab_claims::units;
+use fwdlab_claims::words;
 use fwdlab_figures::{Chart, Dot, Estimate, Forest, ForestRow, Group, LineRate, Series, Summary};
+use fwdlab_results::units;
 use fwdlab_results::{LimitedBy, Metric, Results, Tick, Trial};
 
 /// The chart of one of the two figures.
@@ -109,13 +110,13 @@ fn effect(cell: &Cell, claims: &Claims, metric: Metric) -> Option<String> {
     if verdict.metric != metric.name() {
         return None;
     }
-    match verdict.verdict.word() {
-        "faster" | "slower" => {
+    match verdict.word() {
+        word @ ("faster" | "slower" | "better" | "worse") => {
             let ratio = verdict.comparison()?.estimate.ratio();
             // Bars and number go one way: faster is a lower cost.
             let change = if metric == Metric::Cost { 1.0 / ratio } else { ratio };
             let percent = units::signed_percent((change - 1.0) * 100.0);
-            Some(format!("{percent} {}", verdict.word()))
+            Some(format!("{percent} {word}"))
         }
         word => Some(word.to_owned()),
     }
@@ -195,6 +196,7 @@ pub fn forest(claims: &Claims, chart: &Chart) -> Forest {
             .first()
             .map_or_else(String::new, |v| format!("Change against {}", v.baseline)),
         margin_percent: margin * 100.0,
+        words: words::shared(claims.verdicts.iter().map(VerdictClaim::words)),
         rows,
         caption: caption.to_owned(),
     }

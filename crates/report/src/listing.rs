@@ -4,7 +4,7 @@
 use fwdlab_stats::ministat::{self, Dataset, Options};
 
 use fwdlab_claims::claim::{Cell, Claims, VerdictClaim};
-use fwdlab_claims::units::plain_rate;
+use fwdlab_results::units::plain_rate;
 use fwdlab_results::{Metric, Results, Tick};
 
 /// A listing, or why there is none.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::listing::values;
 use fwdlab_claims::claim::{Cell, Claims};
-use fwdlab_claims::units::plain_rate;
+use fwdlab_results::units::plain_rate;
 use fwdlab_results::{Metric, Results};
 
 /// `gnuplot.data`: one line per variant and traffic, `#index median minimum

@@ -14,9 +14,9 @@ use super::ReportError;
 use fwdlab_claims::ClaimsError;
 use fwdlab_claims::claim::{Cell, Claims};
 use fwdlab_claims::setting::read_if_present;
-use fwdlab_claims::units;
 use fwdlab_results::Tick;
 use fwdlab_results::profile::{LEAST_LOAD_SHARE, Stacks, Taken, parse_folded};
+use fwdlab_results::units;
 
 /// Folded stacks of one variant with one traffic.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,7 +7,8 @@
 
 use fwdlab_claims::claim::{Claims, Spread, VerdictClaim};
 use fwdlab_claims::setting::{LINKS, line_rate};
-use fwdlab_claims::units;
+use fwdlab_results::units;
+use fwdlab_sentence::quantity::unit_of_rate;
 
 /// What a number counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -237,21 +238,15 @@ fn known(claims: &Claims) -> Vec<Known> {
     known
 }
 
-/// Units in the text, the longest first, with their scale.
-const UNITS: [(&str, Kind, f64); 13] = [
-    ("million frames/s", Kind::Rate, 1e6),
-    ("nanoseconds", Kind::Nanoseconds, 1.0),
-    ("instructions", Kind::Nanoseconds, 1.0),
-    ("ns/frame", Kind::Nanoseconds, 1.0),
-    ("per cent", Kind::Percent, 1.0),
-    ("frames/s", Kind::Rate, 1.0),
-    ("percent", Kind::Percent, 1.0),
-    ("gpps", Kind::Rate, 1e9),
-    ("mpps", Kind::Rate, 1e6),
-    ("kpps", Kind::Rate, 1e3),
-    ("pps", Kind::Rate, 1.0),
-    ("ns", Kind::Nanoseconds, 1.0),
-    ("%", Kind::Percent, 1.0),
+/// Units in the text but those of rates, the longest first.
+const UNITS: [(&str, Kind); 7] = [
+    ("instructions", Kind::Nanoseconds),
+    ("nanoseconds", Kind::Nanoseconds),
+    ("ns/frame", Kind::Nanoseconds),
+    ("per cent", Kind::Percent),
+    ("percent", Kind::Percent),
+    ("ns", Kind::Nanoseconds),
+    ("%", Kind::Percent),
 ];
 
 /// The numbers of a line that carry one of the units.
@@ -287,17 +282,21 @@ fn number(line: &str, start: usize, digits: &str) -> Option<Found> {
     let after = &line[start + digits.len()..];
     let rest = after.trim_start_matches([' ', '\u{a0}']);
     let lower = rest.to_lowercase();
-    let (unit, kind, scale) = UNITS.iter().find(|(unit, ..)| {
-        let follows = lower.strip_prefix(unit).and_then(|r| r.chars().next());
-        lower.starts_with(unit) && !follows.is_some_and(char::is_alphanumeric)
-    })?;
+    let of_others = || {
+        let (unit, kind) = UNITS.into_iter().find(|(unit, _)| {
+            lower.strip_prefix(unit).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+        })?;
+        Some((unit, kind, 1.0))
+    };
+    let of_rates = unit_of_rate(&lower).map(|(unit, scale)| (unit, Kind::Rate, scale));
+    let (unit, kind, scale) = of_rates.or_else(of_others)?;
     let plain = digits.replace(',', "");
     let value: f64 = plain.parse().ok()?;
     let decimals = plain.split_once('.').map_or(0, |(_, d)| d.len());
     let before = line[..start].chars().next_back();
     let sign = if matches!(before, Some('-' | '\u{2212}')) { -1.0 } else { 1.0 };
     Some(Found {
-        kind: *kind,
+        kind,
         value: sign * value * scale,
         half_digit: 0.5 * 10f64.powi(-(i32::try_from(decimals).ok()?)) * scale,
         is_signed: matches!(before, Some('+' | '-' | '\u{2212}')),

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fwdlab_claims::claim::{Cell, Claims, VerdictClaim};
 use fwdlab_claims::setting::{LINKS, line_rate};
-use fwdlab_claims::units::{self, RateUnit};
 use fwdlab_figures::text_table::{Side, TextTable};
 use fwdlab_results::Tick;
+use fwdlab_results::units::{self, RateUnit};
 
 /// What the columns of [`cells`] mean.
 pub const LEGEND: &str = "n: trials kept, of those planned where they differ. 95% interval: of the \

@@ -370,6 +370,50 @@ fn synthesis_refuses_to_mix_traffic_silently() {
     assert!(out.path().join("inet6.png").exists());
 }
 
+/// Figures of their own that are no speeds: bursts, times without loss or without forwarding.
+fn without_speeds() -> Results {
+    let mut results = sample::with_benchmarks();
+    results.trials.retain(|trial| !trial.traffic.ends_with("loss-curve"));
+    results.campaign.traffics.retain(|traffic| !traffic.ends_with("loss-curve"));
+    results.campaign.trials = results.trials.iter().map(|trial| trial.id.clone()).collect();
+    results
+}
+
+/// What a reader sees: not the classes of the page's style.
+fn of_speed(text: &str) -> Vec<&str> {
+    let is_speed = |line: &&str| line.contains("faster") || line.contains("slower");
+    text.lines().filter(is_speed).filter(|line| !line.starts_with(".verdict.")).collect()
+}
+
+#[test]
+fn figures_that_are_no_speeds_are_better_and_never_faster() {
+    let (dir, results) = directory(without_speeds());
+    write(dir.path(), &results).unwrap();
+    for name in ["README.md", "index.html", "forest.svg"] {
+        let text = fs::read_to_string(dir.path().join(name)).unwrap();
+        assert!(text.contains("better"), "{name}: {text}");
+        assert_eq!(of_speed(&text), [""; 0], "{name}");
+    }
+}
+
+#[test]
+fn machines_together_say_better_where_the_figures_are_no_speeds() {
+    use super::synthesis::{Synthesis, write as write_synthesis};
+    let made = [without_speeds(), without_speeds()].map(directory);
+    let environment = made[1].0.path().join("environment.json");
+    let text = fs::read_to_string(&environment).unwrap();
+    fs::write(&environment, text.replace("Example CPU", "Another CPU")).unwrap();
+    let dirs = made.each_ref().map(|(dir, _)| dir.path().to_owned());
+    let synthesis = Synthesis::of(read(&dirs), true).unwrap();
+    let out = tempfile::tempdir().unwrap();
+    write_synthesis(&synthesis, out.path()).unwrap();
+    let plot = fs::read_to_string(out.path().join("forest-modular-inet-soak.svg")).unwrap();
+    assert!(plot.contains("better +10") && plot.contains("better →"), "{plot}");
+    for (name, bytes) in bytes(out.path()) {
+        assert_eq!(of_speed(&String::from_utf8_lossy(&bytes)), [""; 0], "{name}");
+    }
+}
+
 #[test]
 fn readme_answers_first_and_proves_below() {
     let (dir, results) = directory(sample::results(&sample::TWO, 8));

@@ -2,8 +2,8 @@
 
 use fwdlab_claims::claim::Claims;
 use fwdlab_claims::setting::TrafficSetting;
-use fwdlab_claims::units;
 use fwdlab_figures::{Anchor, Canvas, Room, at};
+use fwdlab_results::units;
 
 /// Draws tester, device and what flows between them.
 pub fn topology(claims: &Claims) -> Canvas {

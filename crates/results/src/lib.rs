@@ -36,6 +36,7 @@ mod queue;
 mod read;
 mod record;
 mod sane;
+pub mod units;
 mod way;
 
 #[cfg(any(test, feature = "samples"))]

@@ -62,11 +62,16 @@ impl Metric {
         }
     }
 
-    /// The words for better and worse: a burst, or a time without frames, is not faster.
+    /// The words for better and worse of speeds.
+    pub const FASTER: [&'static str; 2] = ["faster", "slower"];
+    /// Those of all other figures: a burst, or a time without frames, is not faster.
+    pub const BETTER: [&'static str; 2] = ["better", "worse"];
+
+    /// The words for better and worse.
     pub const fn words(self) -> [&'static str; 2] {
         match self {
-            Self::Rate | Self::Cost | Self::Own(Measure::LossCurve) => ["faster", "slower"],
-            Self::Own(_) => ["better", "worse"],
+            Self::Rate | Self::Cost | Self::Own(Measure::LossCurve) => Self::FASTER,
+            Self::Own(_) => Self::BETTER,
         }
     }
 

@@ -141,6 +141,19 @@ impl Campaign {
         self.order.is_blocks()
     }
 
+    /// A key that only versions write whose journals are chains of hashes; `None` when it has none.
+    pub fn key_with_chain(&self) -> Option<&'static str> {
+        [
+            ("environment_sha256", self.environment_sha256.is_some()),
+            ("inputs", !self.inputs.is_empty()),
+            ("calibration", self.calibration.is_some()),
+            ("blocks_per_process", self.blocks_per_process.is_some()),
+            ("testbed", self.testbed.is_some()),
+        ]
+        .into_iter()
+        .find_map(|(key, is_there)| is_there.then_some(key))
+    }
+
     /// What the device's clock counts.
     pub fn tick(&self) -> Tick {
         self.about.as_ref().map_or(Tick::default(), |about| about.tick)

@@ -15,6 +15,7 @@ use fwdlab_wire::{ethernet, ipv4, ipv6};
 
 use crate::adjacency::Adjacency;
 use crate::facts::PortFacts;
+use crate::likeness::Likeness;
 
 /// Frames per chunk.
 pub(crate) const CHUNK: usize = Heads::FRAMES;
@@ -31,7 +32,7 @@ const MAC_MASK: u64 = (1 << 48) - 1;
 /// What was found out about the frames of a chunk. Aligned so that no vector lies across two cache
 /// lines.
 #[repr(align(64))]
-pub(crate) struct Findings {
+pub(crate) struct Checked {
     /// Not 0 where the fast path may not forward.
     pub(crate) bad: [u64; CHUNK],
     /// Length of the packet, bytes.
@@ -41,13 +42,14 @@ pub(crate) struct Findings {
     edit: [u32; CHUNK],
 }
 
-impl Findings {
+impl Checked {
     pub(crate) fn new() -> Self {
         Self { bad: [0; CHUNK], total: [0; CHUNK], edit: [0; CHUNK] }
     }
 
     /// Checks the first `count` frames as IPv4 (and some behind them, for whole vectors), computes
-    /// their edits, and finds their destinations. `mac` is the port's own address, packed.
+    /// their edits, and finds their destinations. `mac` is the port's own address, packed. True if one
+    /// of them may come from an address of ours.
     ///
     /// Words of a frame, a letter a byte: 1 `ssss` EtherType, version and IHL, traffic class;
     /// 2 total length, identification, fragment, TTL, protocol; 3 checksum, source, half of the
@@ -57,8 +59,9 @@ impl Findings {
         &mut self,
         heads: &Heads,
         destinations: &mut [u32; CHUNK],
-        (count, mac): (usize, u64),
-    ) {
+        (count, mac, own): (usize, u64, Likeness<1>),
+    ) -> bool {
+        let mut suspect = 0;
         let (w0, w1, w2) = (heads.word::<0>(), heads.word::<1>(), heads.word::<2>());
         let (w3, w4, lengths) = (heads.word::<3>(), heads.word::<4>(), heads.lengths());
         for at in 0..count.next_multiple_of(LANES).min(CHUNK) {
@@ -89,7 +92,9 @@ impl Findings {
             let raised = raised + ((raised + 1) >> 16);
             let lowered = (middle >> 48) - (1 & !is_less(ttl, 1));
             self.edit[at] = (lowered | (raised << 16)) as u32;
+            own.add(&mut suspect, w3[at]);
         }
+        suspect >> 63 != 0
     }
 
     /// Checks the first `count` frames as IPv6 likewise.
@@ -101,8 +106,9 @@ impl Findings {
         &mut self,
         heads: &Heads,
         destinations: &mut [u128; CHUNK],
-        (count, mac): (usize, u64),
-    ) {
+        (count, mac, own): (usize, u64, Likeness<2>),
+    ) -> bool {
+        let mut suspect = 0;
         let (w0, w1, w2, w3) =
             (heads.word::<0>(), heads.word::<1>(), heads.word::<2>(), heads.word::<3>());
         let (w4, w5, w6) = (heads.word::<4>(), heads.word::<5>(), heads.word::<6>());
@@ -124,11 +130,13 @@ impl Findings {
                 | u64::from(!is_ordinary6(high[at]));
             self.total[at] = total;
             self.edit[at] = (hops as u32).wrapping_sub(1);
+            own.add(&mut suspect, w3[at], w4[at]);
         }
         // By itself: numbers of 128 bits would keep the compiler from wide vectors.
         for at in 0..count.min(CHUNK) {
             destinations[at] = u128::from(high[at]) << 64 | u128::from(low[at]);
         }
+        suspect >> 63 != 0
     }
 
     /// Edits the IPv4 frame of element `at`, of which nothing is bad, for this next hop.

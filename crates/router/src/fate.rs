@@ -76,7 +76,7 @@ impl From<DropReason> for Refusal {
 }
 
 /// The fate of a frame, or why it is dropped.
-pub(crate) type Outcome = Result<u8, Refusal>;
+pub(crate) type Ruling = Result<u8, Refusal>;
 
 /// The fragments of a packet but its first, and the port that all leave through.
 pub(crate) struct Split {

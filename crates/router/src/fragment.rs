@@ -9,7 +9,7 @@ use fwdlab_wire::{ethernet, ipv4};
 
 use crate::checks::L3;
 use crate::drops::DropReason;
-use crate::fate::{Hop, Outcome, Refusal, SPLIT, Split};
+use crate::fate::{Hop, Refusal, Ruling, SPLIT, Split};
 use crate::plane::Plane;
 
 /// Unit of fragment offsets, bytes.
@@ -39,7 +39,7 @@ struct Cut {
 
 impl Plane {
     /// Sends an IPv4 packet to its next hop, whole if it fits.
-    pub(crate) fn leave_inet(&mut self, frame: &mut Frame, hop: Hop) -> Outcome {
+    pub(crate) fn leave_inet(&mut self, frame: &mut Frame, hop: Hop) -> Ruling {
         let packet = ipv4::Packet::parse(&frame[L3..]).map_err(|_| DropReason::BadTotalLength)?;
         let mtu = self.facts(hop.port).mtu() as usize;
         if usize::from(packet.total_length()) <= mtu {

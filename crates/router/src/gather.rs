@@ -9,7 +9,7 @@ use fwdlab_wire::{ethernet, icmpv4, icmpv6, ipv4, ipv6};
 
 use crate::checks::{self, L3};
 use crate::drops::DropReason;
-use crate::fate::{CONSUMED, DROPPED, Decision, Outcome, Problem, Refusal};
+use crate::fate::{CONSUMED, DROPPED, Decision, Problem, Refusal, Ruling};
 use crate::local::OWN_TTL;
 use crate::plane::Plane;
 use crate::reassembly::{Fragment, Key, Whole};
@@ -32,7 +32,7 @@ type Made = Vec<(u8, Frame)>;
 
 impl Plane {
     /// Takes in a fragment of an IPv4 packet to the router.
-    pub(crate) fn gather_inet(&mut self, input: u8, frame: &Frame) -> Outcome {
+    pub(crate) fn gather_inet(&mut self, input: u8, frame: &Frame) -> Ruling {
         let packet = ipv4::Packet::parse(&frame[L3..]).map_err(|_| DropReason::NotAccepted)?;
         let (data, has_more) = (packet.payload(), packet.has_more_fragments());
         if has_more && !data.len().is_multiple_of(UNIT) {
@@ -58,7 +58,7 @@ impl Plane {
     }
 
     /// Takes in an IPv6 packet to the router whose fragment header is at this place of its payload.
-    pub(crate) fn gather_inet6(&mut self, input: u8, frame: &Frame, at: usize) -> Outcome {
+    pub(crate) fn gather_inet6(&mut self, input: u8, frame: &Frame, at: usize) -> Ruling {
         let packet = checks::inet6(&frame[L3..])?;
         let problem = |code, pointer: usize| Refusal {
             problem: Problem { code, pointer: pointer as u32 },
@@ -109,7 +109,7 @@ impl Plane {
         })
     }
 
-    fn gather(&mut self, fragment: &Fragment<'_>) -> Outcome {
+    fn gather(&mut self, fragment: &Fragment<'_>) -> Ruling {
         let drops = &self.counters.drops;
         let lost = self.reassembly.make_place(2 * fragment.frame.len());
         drops[DropReason::ReassemblyFull as usize].add(lost);

@@ -9,7 +9,7 @@ use fwdlab_wire::{MacAddr, checksum, ethernet, ipv4, ipv6};
 use crate::adjacency::{Adjacency, Kind, pack_mac, unpack_mac};
 use crate::checks::{self, L3};
 use crate::drops::DropReason;
-use crate::fate::{DROPPED, Decision, Hop, Outcome, Refusal};
+use crate::fate::{DROPPED, Decision, Hop, Refusal, Ruling};
 use crate::flow;
 use crate::plane::Plane;
 use crate::tagging::tag;
@@ -32,7 +32,7 @@ impl Plane {
         self.answer_refusal(input, frame, refusal).unwrap_or(DROPPED)
     }
 
-    fn route(&mut self, input: u8, frame: &mut Frame) -> Outcome {
+    fn route(&mut self, input: u8, frame: &mut Frame) -> Ruling {
         let header = ethernet::Frame::parse(&frame[..]).map_err(|_| DropReason::FrameTooShort)?;
         let destination = header.destination();
         if !destination.is_multicast() && pack_mac(destination) != self.facts(input).packed_mac() {
@@ -49,7 +49,7 @@ impl Plane {
         }
     }
 
-    fn route_inet(&mut self, input: u8, frame: &mut Frame) -> Outcome {
+    fn route_inet(&mut self, input: u8, frame: &mut Frame) -> Ruling {
         let in_group_frame = frame[0] & 1 != 0;
         let packet = checks::inet(&frame[L3..])?;
         let (destination, total) = (packet.destination(), usize::from(packet.total_length()));
@@ -83,7 +83,7 @@ impl Plane {
         }
     }
 
-    fn route_inet6(&mut self, input: u8, frame: &mut Frame) -> Outcome {
+    fn route_inet6(&mut self, input: u8, frame: &mut Frame) -> Ruling {
         let in_group_frame = frame[0] & 1 != 0;
         let packet = checks::inet6(&frame[L3..])?;
         let destination = packet.destination();

@@ -17,21 +17,22 @@
 //! use fwdlab_fib::{Inet, Inet6, Nexthop};
 //! use fwdlab_port::{Batch, Pool, Port, ring};
 //! use fwdlab_router::{PortConfig, Router};
+//! use fwdlab_wire::lab::DEVICE_MACS;
 //! use fwdlab_wire::{MacAddr, ethernet, ipv4};
 //!
 //! let pool = Pool::with_frames(64)?;
 //! let (mut sender, inside) = ring::pair(256);
 //! let (mut receiver, outside) = ring::pair(256);
-//! let tester = MacAddr([2, 0, 0, 0, 0, 0xfe]);
+//! let tester = MacAddr::numbered(0xfe);
 //!
 //! let mut router = Router::new()?;
 //! let inside_number = router.add_port(
-//!     PortConfig::new(MacAddr([2, 0, 0, 0, 0, 0x10]))
+//!     PortConfig::new(DEVICE_MACS[0])
 //!         .address("198.18.0.1/24".parse()?)
 //!         .address6("2001:2::1/64".parse()?),
 //! )?;
 //! let outside_number = router.add_port(
-//!     PortConfig::new(MacAddr([2, 0, 0, 0, 0, 0x11]))
+//!     PortConfig::new(DEVICE_MACS[1])
 //!         .address("198.19.0.1/24".parse()?)
 //!         .address6("2001:2:0:8000::1/64".parse()?),
 //! )?;
@@ -53,7 +54,7 @@
 //! pool.take_batch(&mut batch, 1);
 //! batch[0].set_len(60);
 //! let mut frame = ethernet::Frame::parse(&mut batch[0][..])?;
-//! frame.set_destination(MacAddr([2, 0, 0, 0, 0, 0x10]));
+//! frame.set_destination(DEVICE_MACS[0]);
 //! frame.set_ether_type(ethernet::TYPE_IPV4);
 //! let mut packet = ipv4::Packet::prepare(frame.payload_mut(), 46)?;
 //! packet.set_ttl(64);
@@ -92,6 +93,7 @@ mod general;
 mod icmp_error;
 mod interface;
 mod knobs;
+mod likeness;
 mod limits;
 mod local;
 mod neighbours;

@@ -7,7 +7,7 @@ use fwdlab_wire::{ethernet, icmpv4, icmpv6, ipv4, ipv6, ndisc, udp};
 use crate::checks::{self, L3};
 use crate::drops::DropReason;
 use crate::extensions::{self, Upper, Verdict};
-use crate::fate::{CONSUMED, DROPPED, Decision, Hop, Outcome, Problem, Refusal};
+use crate::fate::{CONSUMED, DROPPED, Decision, Hop, Problem, Refusal, Ruling};
 use crate::plane::Plane;
 use crate::waiting::Wait;
 
@@ -69,7 +69,7 @@ impl Plane {
     }
 
     /// Nobody is told of what becomes of the router's own packets.
-    fn without_answer(&self, outcome: Outcome) -> u8 {
+    fn without_answer(&self, outcome: Ruling) -> u8 {
         outcome.unwrap_or_else(|refusal| {
             self.counters.count_drop(refusal.reason);
             DROPPED
@@ -121,7 +121,7 @@ impl Plane {
     }
 
     /// RFC 1812, section 5.2.3: an IPv4 packet for one of our addresses.
-    pub(crate) fn accept_inet(&mut self, input: u8, frame: &mut Frame) -> Outcome {
+    pub(crate) fn accept_inet(&mut self, input: u8, frame: &mut Frame) -> Ruling {
         if self.has_host {
             return Ok(self.consume());
         }
@@ -134,7 +134,7 @@ impl Plane {
     }
 
     /// Hands a whole packet on by its protocol.
-    pub(crate) fn deliver_inet(&mut self, input: u8, frame: &mut Frame) -> Outcome {
+    pub(crate) fn deliver_inet(&mut self, input: u8, frame: &mut Frame) -> Ruling {
         let packet = ipv4::Packet::parse(&frame[L3..]).map_err(|_| DropReason::NotAccepted)?;
         match packet.protocol() {
             icmpv4::PROTOCOL => self.accept_icmpv4(input, frame),
@@ -144,7 +144,7 @@ impl Plane {
     }
 
     /// RFC 1812, section 4.3.3.6: an echo is answered from the address that it was sent to.
-    fn accept_icmpv4(&mut self, input: u8, frame: &mut Frame) -> Outcome {
+    fn accept_icmpv4(&mut self, input: u8, frame: &mut Frame) -> Ruling {
         let packet = ipv4::Packet::parse(&frame[L3..]).map_err(|_| DropReason::NotAccepted)?;
         let (source, destination) = (packet.source(), packet.destination());
         let message =
@@ -173,7 +173,7 @@ impl Plane {
     }
 
     /// RFC 8200, section 3: an IPv6 packet for one of our addresses or groups.
-    pub(crate) fn accept_inet6(&mut self, input: u8, frame: &mut Frame) -> Outcome {
+    pub(crate) fn accept_inet6(&mut self, input: u8, frame: &mut Frame) -> Ruling {
         let packet = checks::inet6(&frame[L3..])?;
         // Of what a host answers, the router needs to know its neighbours.
         if self.has_host && packet.next_header() != icmpv6::NEXT_HEADER {
@@ -187,7 +187,7 @@ impl Plane {
     }
 
     /// Hands a whole packet on by what its extension headers lead to.
-    pub(crate) fn deliver_inet6(&mut self, input: u8, frame: &mut Frame) -> Outcome {
+    pub(crate) fn deliver_inet6(&mut self, input: u8, frame: &mut Frame) -> Ruling {
         let packet = checks::inet6(&frame[L3..])?;
         let upper = match extensions::read(&packet) {
             Verdict::Pass(upper) => upper,
@@ -207,7 +207,7 @@ impl Plane {
         }
     }
 
-    fn accept_icmpv6(&mut self, input: u8, frame: &mut Frame) -> Outcome {
+    fn accept_icmpv6(&mut self, input: u8, frame: &mut Frame) -> Ruling {
         let packet = checks::inet6(&frame[L3..])?;
         let pseudo = packet.pseudo_sum();
         let message =
@@ -227,7 +227,7 @@ impl Plane {
     }
 
     /// RFC 4443, section 4.2. The reply has no extension headers.
-    fn answer_echo6(&mut self, input: u8, frame: &mut Frame) -> Outcome {
+    fn answer_echo6(&mut self, input: u8, frame: &mut Frame) -> Ruling {
         let packet = checks::inet6(&frame[L3..])?;
         let (source, destination) = (packet.source(), packet.destination());
         if ipv6::is_martian_source(source) {

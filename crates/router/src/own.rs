@@ -1,13 +1,16 @@
 //! Who speaks from one of our own addresses: nobody else may (RFC 1812, section 5.3.7), so that the
 //! fast path leaves such frames to the general one, which drops them.
 //!
-//! A few addresses are compared with all sources of a chunk at once. Many are looked for in a bit map
-//! by a hash of the source, which takes a few strangers for ours; the general path knows better.
+//! What all of them have in common is compared with each source among the other checks: nearly every
+//! chunk of frames from others is done with by that. In the rest a few addresses are compared one by
+//! one; many are looked for in a bit map by a hash of the source, which takes a few strangers for ours,
+//! and the general path knows better.
 
 use fwdlab_port::Heads;
 
 use crate::fast::CHUNK;
 use crate::interface::PortConfig;
+use crate::likeness::Likeness;
 
 /// Most addresses of a family that are compared one by one.
 const FEW: usize = 8;
@@ -16,6 +19,8 @@ const HASH_BITS: u32 = 16;
 
 /// The addresses of all ports.
 pub(crate) struct Own {
+    pub(crate) inet_likeness: Likeness<1>,
+    pub(crate) inet6_likeness: Likeness<2>,
     inet: Vec<u64>,
     inet6: Vec<(u64, u64)>,
     /// By hash, for a family with many addresses.
@@ -31,11 +36,17 @@ impl Own {
         let inet6: Vec<(u64, u64)> = inet6.map(|at| raw(at.address)).collect();
         let inet_filter = Filter::of(inet.iter().map(|&address| hash(address)));
         let inet6_filter = Filter::of(inet6.iter().map(|&(high, low)| hash6(high, low)));
-        Self { inet, inet6, inet_filter, inet6_filter }
+        // Where the headers have them: see `Findings::check_inet` and `check_inet6`. The first 16 bits
+        // of IPv6 addresses, in a word of their own, would say little.
+        let inet_likeness = Likeness::<1>::of(inet.iter().map(|own| [own << 16]));
+        let in_words = |&(high, low): &(u64, u64)| [high >> 16 | low << 48, low >> 16];
+        let inet6_likeness = Likeness::<2>::of(inet6.iter().map(in_words));
+        Self { inet_likeness, inet6_likeness, inet, inet6, inet_filter, inet6_filter }
     }
 
     /// Marks the first `count` frames, which are IPv4, whose source may be ours.
-    #[inline(always)]
+    #[cold]
+    #[inline(never)]
     pub(crate) fn mark_inet(&self, bad: &mut [u64; CHUNK], heads: &Heads, count: usize) {
         let w3 = heads.word::<3>();
         if self.inet.len() <= FEW {
@@ -52,7 +63,8 @@ impl Own {
     }
 
     /// As [`Own::mark_inet`], for frames that are IPv6.
-    #[inline(always)]
+    #[cold]
+    #[inline(never)]
     pub(crate) fn mark_inet6(&self, bad: &mut [u64; CHUNK], heads: &Heads, count: usize) {
         let (w2, w3, w4) = (heads.word::<2>(), heads.word::<3>(), heads.word::<4>());
         if self.inet6.len() <= FEW {

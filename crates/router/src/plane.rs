@@ -29,7 +29,7 @@ use crate::knobs::Knobs;
 use crate::limits::TokenBucket;
 use crate::own::Own;
 use crate::reassembly::{Reassembly, Whole};
-use crate::rows::{Context, Lazy, Row, sort};
+use crate::rows::{Lazy, OfBatch, Row, sort};
 use crate::tables::View;
 use crate::waiting::Waiting;
 
@@ -236,7 +236,7 @@ impl Plane {
         let facts = self.ports[usize::from(input)];
         let (mac, fib) = (facts.packed_mac(), facts.fib());
         let context =
-            Context { mac, own: &self.own, ports: &self.ports, has_batches: self.has_batches };
+            OfBatch { mac, own: &self.own, ports: &self.ports, has_batches: self.has_batches };
         let mut view = Lazy::new(&mut self.inet[usize::from(fib)]);
         let mut view6 = Lazy::new(&mut self.inet6[usize::from(fib)]);
         let (row, row6) = (&mut self.row, &mut self.row6);

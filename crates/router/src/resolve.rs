@@ -12,7 +12,7 @@ use fwdlab_wire::{MacAddr, arp, ethernet, icmpv6, ipv6, ndisc};
 use crate::adjacency::unpack_mac;
 use crate::checks::L3;
 use crate::drops::DropReason;
-use crate::fate::{HELD, Hop, Outcome};
+use crate::fate::{HELD, Hop, Ruling};
 use crate::neighbours::{Advertised, Heard, Query};
 use crate::plane::Plane;
 use crate::tables::View;
@@ -29,7 +29,7 @@ const MIN_FRAME_LEN: usize = ethernet::MIN_FRAME_LEN_WITH_FCS - ethernet::FCS_LE
 
 impl Plane {
     /// Holds an IPv4 packet until the MAC address of `gateway`, or of `destination`, is known.
-    pub(crate) fn hold_inet(&mut self, wait: Wait<u32>) -> Outcome {
+    pub(crate) fn hold_inet(&mut self, wait: Wait<u32>) -> Ruling {
         let now_ns = self.now_ns;
         let asked = ask(self.inet_view(wait.input), &wait, now_ns)?;
         if let Some(query) = asked.1 {
@@ -39,7 +39,7 @@ impl Plane {
     }
 
     /// Holds an IPv6 packet likewise.
-    pub(crate) fn hold_inet6(&mut self, wait: Wait<u128>) -> Outcome {
+    pub(crate) fn hold_inet6(&mut self, wait: Wait<u128>) -> Ruling {
         let now_ns = self.now_ns;
         let asked = ask(self.inet6_view(wait.input), &wait, now_ns)?;
         if let Some(query) = asked.1 {
@@ -50,7 +50,7 @@ impl Plane {
 
     /// Puts a packet into the queue. When that is full, the newest packet takes the place of the
     /// oldest (RFC 4861, section 7.2.2).
-    fn hold<A>(&mut self, wait: &Wait<A>, target: Target) -> Outcome {
+    fn hold<A>(&mut self, wait: &Wait<A>, target: Target) -> Ruling {
         if self.pool.is_none() {
             return Err(DropReason::Unresolved.into());
         }
@@ -118,7 +118,7 @@ impl Plane {
 
     /// RFC 826: updates a sender that is known, learns one that speaks to us, and answers what asks
     /// for us; probes, too (RFC 5227, section 2.1.1), whose sender has no address yet.
-    pub(crate) fn accept_arp(&mut self, input: u8, frame: &mut Frame) -> Outcome {
+    pub(crate) fn accept_arp(&mut self, input: u8, frame: &mut Frame) -> Ruling {
         self.admit()?;
         let packet = arp::Packet::parse(&frame[L3..]).map_err(|_| DropReason::NotAccepted)?;
         let (mac, address) = (packet.sender_mac(), packet.sender_address());
@@ -159,7 +159,7 @@ impl Plane {
 
     /// RFC 4861, sections 7.2.3 to 7.2.5: learns from solicitations and advertisements, and
     /// answers solicitations for our addresses.
-    pub(crate) fn accept_neighbour_message(&mut self, input: u8, frame: &mut Frame) -> Outcome {
+    pub(crate) fn accept_neighbour_message(&mut self, input: u8, frame: &mut Frame) -> Ruling {
         let packet = ipv6::Packet::parse(&frame[L3..]).map_err(|_| DropReason::NotAccepted)?;
         let source = packet.source();
         let message =

@@ -7,7 +7,7 @@ use fwdlab_port::{Frame, Heads};
 use crate::adjacency::{Adjacency, AdjacencyReader};
 use crate::checks::L3;
 use crate::facts::PortFacts;
-use crate::fast::{CHUNK, Findings, macs};
+use crate::fast::{CHUNK, Checked, macs};
 use crate::fate::{GENERAL, MAX_PORTS};
 use crate::flow;
 use crate::own::Own;
@@ -26,7 +26,7 @@ fn ether_type(word: u64) -> u16 {
 
 /// One family's frames of a chunk, in order: place in the chunk, findings, address, answer.
 pub(crate) struct Row<A> {
-    findings: Findings,
+    findings: Checked,
     pub(crate) len: usize,
     places: [u8; CHUNK],
     /// Headers of this family's frames alone; used when a chunk holds others, too.
@@ -37,8 +37,8 @@ pub(crate) struct Row<A> {
 }
 
 /// How a row edits one frame.
-trait Write: Fn(&Findings, usize, &mut Frame, (u64, u32)) {}
-impl<T: Fn(&Findings, usize, &mut Frame, (u64, u32))> Write for T {}
+trait Write: Fn(&Checked, usize, &mut Frame, (u64, u32)) {}
+impl<T: Fn(&Checked, usize, &mut Frame, (u64, u32))> Write for T {}
 
 /// What the rewrite needs besides the row.
 struct Way<'a> {
@@ -53,7 +53,7 @@ impl<A: Address> Row<A> {
         Self {
             len: 0,
             places: [0; CHUNK],
-            findings: Findings::new(),
+            findings: Checked::new(),
             own: Heads::new(),
             addresses: [A::ZERO; CHUNK],
             nexthops: [NexthopId::NONE; CHUNK],
@@ -267,7 +267,7 @@ fn look_up_singly<F: Family>(
 }
 
 /// What all frames of a batch have in common.
-pub(crate) struct Context<'a> {
+pub(crate) struct OfBatch<'a> {
     /// The input port's MAC address, packed.
     pub(crate) mac: u64,
     /// The router's own addresses.
@@ -293,7 +293,7 @@ impl<'a, F: Family> Lazy<'a, F> {
     }
 
     #[inline(always)]
-    fn pin(&mut self, context: &Context<'a>) -> (&Pinned<'a, F>, Way<'a>) {
+    fn pin(&mut self, context: &OfBatch<'a>) -> (&Pinned<'a, F>, Way<'a>) {
         if let Some(reader) = self.reader.take() {
             self.table = Some(reader.pin());
         }
@@ -313,22 +313,24 @@ impl Row<u32> {
         view: &mut Lazy<'a, Inet>,
         (chunk, heads): (&mut [Frame], &Heads),
         fates: &mut [u8],
-        context: &Context<'a>,
+        context: &OfBatch<'a>,
     ) -> usize {
         let (table, way) = view.pin(context);
         let heads = if self.len == chunk.len() { heads } else { &self.own };
-        self.findings.check_inet(heads, &mut self.addresses, (self.len, context.mac));
-        context.own.mark_inet(&mut self.findings.bad, heads, self.len);
+        let all = (self.len, context.mac, context.own.inet_likeness);
+        if self.findings.check_inet(heads, &mut self.addresses, all) {
+            context.own.mark_inet(&mut self.findings.bad, heads, self.len);
+        }
         self.look_up(table, context.has_batches);
         let left = self.rewrite(
             &way,
             chunk,
             fates,
             #[inline(always)]
-            |findings: &Findings, at, frame: &mut Frame, macs| findings.write_inet(at, frame, macs),
+            |findings: &Checked, at, frame: &mut Frame, macs| findings.write_inet(at, frame, macs),
         );
         if left > 0 && self.choose_members(table, chunk, flow::inet) {
-            return self.rewrite_left(&way, chunk, fates, Findings::write_inet);
+            return self.rewrite_left(&way, chunk, fates, Checked::write_inet);
         }
         left
     }
@@ -342,24 +344,24 @@ impl Row<u128> {
         view: &mut Lazy<'a, Inet6>,
         (chunk, heads): (&mut [Frame], &Heads),
         fates: &mut [u8],
-        context: &Context<'a>,
+        context: &OfBatch<'a>,
     ) -> usize {
         let (table, way) = view.pin(context);
         let heads = if self.len == chunk.len() { heads } else { &self.own };
-        self.findings.check_inet6(heads, &mut self.addresses, (self.len, context.mac));
-        context.own.mark_inet6(&mut self.findings.bad, heads, self.len);
+        let all = (self.len, context.mac, context.own.inet6_likeness);
+        if self.findings.check_inet6(heads, &mut self.addresses, all) {
+            context.own.mark_inet6(&mut self.findings.bad, heads, self.len);
+        }
         self.look_up(table, context.has_batches);
         let left = self.rewrite(
             &way,
             chunk,
             fates,
             #[inline(always)]
-            |findings: &Findings, at, frame: &mut Frame, macs| {
-                findings.write_inet6(at, frame, macs)
-            },
+            |findings: &Checked, at, frame: &mut Frame, macs| findings.write_inet6(at, frame, macs),
         );
         if left > 0 && self.choose_members(table, chunk, flow::inet6) {
-            return self.rewrite_left(&way, chunk, fates, Findings::write_inet6);
+            return self.rewrite_left(&way, chunk, fates, Checked::write_inet6);
         }
         left
     }

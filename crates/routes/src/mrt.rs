@@ -120,10 +120,14 @@ fn record(Kind { kind, subtype }: Kind, body: &[u8], into: &mut Gathering) -> Re
     into.add(prefix, &[Hop { gateway, ..Hop::default() }])
 }
 
-/// The head of a RIB record (section 4.3.2): sequence number, prefix length,
-/// and as many bytes of the prefix as hold bits.
+/// The head of a RIB record (section 4.3.2): sequence number, prefix.
 fn rib_prefix(fields: &mut Bytes<'_>, is_v6: bool) -> Result<Prefix, Fault> {
     fields.u32().ok_or_else(cut_short)?;
+    prefix(fields, is_v6)
+}
+
+/// A prefix (RFC 4271, section 4.3): its length, and as many bytes as hold bits.
+pub(super) fn prefix(fields: &mut Bytes<'_>, is_v6: bool) -> Result<Prefix, Fault> {
     let length = fields.u8().ok_or_else(cut_short)?;
     let most = if is_v6 { 128 } else { 32 };
     if length > most {

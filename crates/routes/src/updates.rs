@@ -1,12 +1,12 @@
 //! Reads BGP updates in MRT (RFC 6396, section 4.4), as route collectors publish them: which routes
 //! were announced and withdrawn, in order.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::IpAddr;
 use std::path::Path;
 
 use super::fault::Fault;
 use super::file::{MOST_BYTES, unpacked};
-use super::mrt::{Attribute, Bytes, Kind, cut_short, damaged, next_attribute, next_record};
+use super::mrt::{Attribute, Bytes, Kind, cut_short, next_attribute, next_record, prefix};
 use crate::Prefix;
 use crate::{MOST_ROUTES, Result, RoutesError};
 
@@ -203,19 +203,7 @@ fn prefixes(
         if has_path_ids {
             fields.u32().ok_or_else(cut_short)?;
         }
-        let length = fields.u8().ok_or_else(cut_short)?;
-        let most = if is_v6 { 128 } else { 32 };
-        if length > most {
-            return Err(damaged(&format!("the prefix length {length} is above {most}")));
-        }
-        let bytes = fields.take(usize::from(length.div_ceil(8))).ok_or_else(cut_short)?;
-        let mut address = [0; 16];
-        address[..bytes.len()].copy_from_slice(bytes);
-        let address: IpAddr = match is_v6 {
-            true => Ipv6Addr::from(address).into(),
-            false => Ipv4Addr::new(address[0], address[1], address[2], address[3]).into(),
-        };
-        into.push(RouteUpdate { prefix: Prefix::covering(address, length), gateway });
+        into.push(RouteUpdate { prefix: prefix(&mut fields, is_v6)?, gateway });
     }
     Ok(())
 }

@@ -33,6 +33,29 @@ pub struct Count {
     pub offset: usize,
 }
 
+/// Words for a unit of rates, in lower case, and the frames/s that it stands for.
+const UNITS: [(&str, f64); 12] = [
+    ("mpps", 1e6),
+    ("kpps", 1e3),
+    ("gpps", 1e9),
+    ("pps", 1.0),
+    ("mp/s", 1e6),
+    ("million packets", 1e6),
+    ("millions packets", 1e6),
+    ("million pps", 1e6),
+    ("million frames/s", 1e6),
+    ("packets per second", 1.0),
+    ("packets/s", 1.0),
+    ("frames/s", 1.0),
+];
+
+/// The unit of rates that begins a text in lower case, and the frames/s that it stands for.
+pub fn unit_of_rate(lower: &str) -> Option<(&'static str, f64)> {
+    UNITS.into_iter().find(|(name, _)| {
+        lower.strip_prefix(name).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+    })
+}
+
 /// Rates: `1.448Mpps`, `14.88 Mpps`, `500 Kpps`, `1488095 pps`,
 /// `1.488 million packets per second`.
 pub fn rates(text: &str) -> Vec<Rate> {
@@ -40,28 +63,13 @@ pub fn rates(text: &str) -> Vec<Rate> {
     for (start, number) in numbers(text) {
         let after = &text[start + number.len()..];
         let lower: String = after.trim_start().chars().take(28).collect::<String>().to_lowercase();
-        let units: [(&str, f64); 10] = [
-            ("mpps", 1e6),
-            ("kpps", 1e3),
-            ("gpps", 1e9),
-            ("pps", 1.0),
-            ("mp/s", 1e6),
-            ("million packets", 1e6),
-            ("millions packets", 1e6),
-            ("million pps", 1e6),
-            ("packets per second", 1.0),
-            ("packets/s", 1.0),
-        ];
-        let unit = units.iter().find(|(name, _)| {
-            lower.strip_prefix(name).is_some_and(|r| !r.starts_with(|c: char| c.is_alphanumeric()))
-        });
-        let Some((name, unit)) = unit else { continue };
+        let Some((name, unit)) = unit_of_rate(&lower) else { continue };
         let Some((value, decimals)) = parse(number) else { continue };
         let blanks = after.len() - after.trim_start().len();
         found.push(Rate {
             number: value,
             decimals,
-            unit: *unit,
+            unit,
             text: text[start..].chars().take(number.len() + blanks + name.len()).collect(),
             offset: start,
         });

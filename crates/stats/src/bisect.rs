@@ -216,7 +216,7 @@ impl Bisection {
 
     /// Whether a state is as the good end, within an interval narrow enough to say so.
     fn is_alike(&self, state: usize, noise: &Noise) -> bool {
-        let own = Interval::of(&self.values[state], &[], noise);
+        let own = ConfidenceInterval::of(&self.values[state], &[], noise);
         own.high.max(-own.low) <= GONE * self.terms.margin
     }
 
@@ -346,7 +346,7 @@ impl Bisection {
         if !steps.is_empty() {
             return Next::Answer(Answer::Cancelled(steps));
         }
-        let step = Interval::of(&self.values[last], &[], noise);
+        let step = ConfidenceInterval::of(&self.values[last], &[], noise);
         Next::Answer(Answer::Gone { ratio: step.ratio, low: step.low, high: step.high })
     }
 
@@ -414,7 +414,7 @@ impl Bisection {
     }
 
     fn step(&self, at: usize, noise: &Noise) -> Step {
-        let own = Interval::of(&self.values[at], &self.values[at - 1], noise);
+        let own = ConfidenceInterval::of(&self.values[at], &self.values[at - 1], noise);
         Step { at, ratio: own.ratio, low: own.low, high: own.high }
     }
 }
@@ -436,13 +436,13 @@ struct Noise {
     df: f64,
 }
 
-struct Interval {
+struct ConfidenceInterval {
     ratio: f64,
     low: f64,
     high: f64,
 }
 
-impl Interval {
+impl ConfidenceInterval {
     /// Of `after` over `before`; no values are those of the good end.
     fn of(after: &[f64], before: &[f64], noise: &Noise) -> Self {
         let share =

@@ -17,7 +17,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::comparison::{Comparison, Confidence, Counts, Direction, Estimand, Interval, Method};
+use crate::comparison::{
+    Comparison, Confidence, ConfidenceInterval, Counts, Direction, Estimand, Method,
+};
 use crate::distribution::{t_critical, t_two_sided};
 use crate::effect::Effect;
 use crate::paired::{self, Block};
@@ -96,7 +98,7 @@ pub struct Together {
     /// those of campaigns.
     pub comparison: Comparison,
     /// Where the figure of the next campaign of the same size lies, at the same confidence.
-    pub next: Interval,
+    pub next: ConfidenceInterval,
     /// Standard deviations at each level.
     pub spread: Spread,
     /// p of "all campaigns have the same effect" (Cochran's Q, Biometrics 10 (1954)).
@@ -119,8 +121,10 @@ pub fn together(campaigns: &[Campaign], terms: Terms) -> Result<Together, Error>
     let degrees = (figures.len() - 1) as f64;
     let next_error = (effects.between + sample::mean(&errors) + effects.error.powi(2)).sqrt();
     let confidence = terms.confidence;
-    let next =
-        Interval::around_ln(effects.mean, t_critical(confidence.share(), degrees) * next_error);
+    let next = ConfidenceInterval::around_ln(
+        effects.mean,
+        t_critical(confidence.share(), degrees) * next_error,
+    );
     let comparison = comparison(
         terms,
         Counts { baseline: figures.len(), variant: figures.len() },
@@ -197,8 +201,9 @@ fn comparison(
     let Difference { mean, error, degrees } = difference;
     let confidence = terms.confidence;
     let estimate = Effect::from_ln(mean);
-    let interval =
-        |level| Interval::around_ln(mean, t_critical(level, degrees) * error).with(estimate);
+    let interval = |level| {
+        ConfidenceInterval::around_ln(mean, t_critical(level, degrees) * error).with(estimate)
+    };
     // campaigns that all say the same to the last digit are copies, not proof
     let p = if error > 0.0 { t_two_sided(mean / error, degrees) } else { 1.0 };
     paired::settled(Comparison {

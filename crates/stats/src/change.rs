@@ -30,7 +30,9 @@ pub use settings::Settings;
 /// Points that the last level needs in a longer series.
 const LAST: usize = 3;
 /// How much clearer a change among the last points has to be, which [`today`] looks at as well.
-const LATE: f64 = 0.05;
+const LATE: f64 = 0.002;
+/// The logarithm of what a bad day, or two in a row, is not off by: 45 %.
+const BAD_DAY: f64 = 0.371_6;
 
 /// A change of level.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,43 +53,67 @@ pub struct Change {
     pub p: f64,
 }
 
+/// What a look back finds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Told {
+    /// The changes of level, in order.
+    pub changes: Vec<Change>,
+    /// What may be a change, or a bad day: levels of one or two points in a series too short to tell.
+    pub doubtful: Vec<Change>,
+}
+
 /// The changes of level in `values`, in order. Fewer than two values have none; values that are not
 /// positive and finite count as missing and change nothing.
 ///
 /// `noise` is what a point's own runs say of its error, as a ratio: levels that differ less than the
 /// runs of one point are not told apart.
 pub fn changes(values: &[f64], noise: f64, settings: &Settings) -> Vec<Change> {
+    told(values, noise, settings).changes
+}
+
+/// [`changes`], and what may be one.
+pub fn told(values: &[f64], noise: f64, settings: &Settings) -> Told {
     let kept: Vec<usize> =
         (0..values.len()).filter(|&i| values[i].is_finite() && values[i] > 0.0).collect();
     if kept.len() < 2 {
-        return Vec::new();
+        return Told::default();
     }
     let logs: Vec<f64> = kept.iter().map(|&i| values[i].ln()).collect();
     let floor = noise.max(0.0);
     let clean = filter::without_strays(&logs, floor);
     let candidates = partition::levels(&clean, floor);
-    let mut confirmed = confirm::confirm(&clean, candidates, floor, settings);
-    // one or two bad days at the end are no change yet, and who asks after each point asks often; short
-    // series have nothing else to say
-    if clean.len() >= filter::FEWEST + LAST {
-        confirmed.retain(|found| {
-            let count = clean.len() - found.at;
-            count >= LAST && (count > today::MOST_NEW || found.p <= settings.alpha * LATE)
-        });
-    }
+    let confirmed = confirm::confirm(&clean, candidates, floor, settings);
     let place = |index: usize| kept.get(index).copied().unwrap_or(values.len());
-    confirmed
-        .into_iter()
-        .map(|found| {
-            let half = t_quantile(0.975, found.df) * found.error;
-            Change {
-                at: place(found.at),
-                range: (place(found.range.0), place(found.range.1)),
-                ratio: found.size.exp_m1(),
-                low: (found.size - half).exp_m1(),
-                high: (found.size + half).exp_m1(),
-                p: found.p,
-            }
-        })
-        .collect()
+    let change = |found: &confirm::Tested| {
+        let half = t_quantile(0.975, found.df) * found.error;
+        Change {
+            at: place(found.at),
+            range: (place(found.range.0), place(found.range.1)),
+            ratio: found.size.exp_m1(),
+            low: (found.size - half).exp_m1(),
+            high: (found.size + half).exp_m1(),
+            p: found.p,
+        }
+    };
+    let is_young = clean.len() < filter::FEWEST + 2 * LAST;
+    let mut told = Told::default();
+    let mut start = 0;
+    for (k, found) in confirmed.iter().enumerate() {
+        let end = confirmed.get(k + 1).map_or(clean.len(), |next| next.at);
+        let fewest = (found.at - start).min(end - found.at);
+        start = found.at;
+        let last = clean.len() - found.at;
+        // one or two bad days at the end are no change yet, and who asks after each point asks often
+        let is_sure = if is_young {
+            fewest >= LAST || found.size.abs() >= BAD_DAY
+        } else {
+            last >= LAST && (last > today::MOST_NEW || found.p <= settings.alpha * LATE)
+        };
+        if is_sure {
+            told.changes.push(change(found));
+        } else if is_young {
+            told.doubtful.push(change(found));
+        }
+    }
+    told
 }

@@ -43,14 +43,14 @@ impl Direction {
 
 /// A confidence interval of an [`Effect`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Interval {
+pub struct ConfidenceInterval {
     /// Lower end.
     pub low: Effect,
     /// Upper end.
     pub high: Effect,
 }
 
-impl Interval {
+impl ConfidenceInterval {
     /// From a centre and a half-width on the log scale.
     pub fn around_ln(centre: f64, half_width: f64) -> Self {
         Self {
@@ -316,10 +316,10 @@ pub struct Comparison {
     pub confidence: Confidence,
     /// The interval at `confidence`, 95 % unless asked otherwise: it decides "faster" and "slower",
     /// and leaves out "no change" exactly when p is at most 1 - `confidence`.
-    pub interval95: Interval,
+    pub interval95: ConfidenceInterval,
     /// The interval at 1 - 2 (1 - `confidence`), 90 % unless asked otherwise: it decides
     /// "equivalent" (two one-sided tests).
-    pub interval90: Interval,
+    pub interval90: ConfidenceInterval,
     /// Two-sided p of "no change", corrected where the method or `correction` says so.
     pub p: f64,
     /// For signed ranks, p of the paired t on the same ratios, which takes the noise for normal:

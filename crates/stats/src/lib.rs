@@ -46,8 +46,10 @@ pub mod unpaired;
 pub mod validity;
 mod verdict;
 
-pub use comparison::{Comparison, Confidence, Counts, Direction, Estimand, Interval, Method};
+pub use comparison::{
+    Comparison, Confidence, ConfidenceInterval, Counts, Direction, Estimand, Method,
+};
 pub use effect::Effect;
 pub use error::Error;
-pub use sample::{Sample, median};
+pub use sample::{Dataset, median};
 pub use verdict::{Subject, Verdict};

@@ -10,7 +10,7 @@
 //! response ratios in experimental ecology", Ecology 80 (1999)).
 
 use crate::Error;
-use crate::comparison::{Confidence, Interval};
+use crate::comparison::{Confidence, ConfidenceInterval};
 use crate::distribution::t_critical;
 use crate::effect::Effect;
 use crate::random_effects::{RandomEffects, same_p};
@@ -68,9 +68,9 @@ pub struct Synthesis {
     /// The mean effect over machines like these.
     pub estimate: Effect,
     /// Where that mean lies.
-    pub interval: Interval,
+    pub interval: ConfidenceInterval,
     /// Where the effect on the next machine lies; `None` for fewer than three machines.
-    pub next: Option<Interval>,
+    pub next: Option<ConfidenceInterval>,
     /// Standard deviation between machines, of log ratios.
     pub between: f64,
     /// p of "the effect is the same on all machines".
@@ -93,7 +93,7 @@ pub fn synthesis(figures: &[Figure], confidence: Confidence) -> Result<Synthesis
     let squares: Vec<f64> = figures.iter().map(|figure| figure.error.powi(2)).collect();
     let effects = RandomEffects::of(&logs, &squares);
     let t = |degrees: usize| t_critical(confidence.share(), degrees as f64);
-    let around = |half: f64| Interval::around_ln(effects.mean, half);
+    let around = |half: f64| ConfidenceInterval::around_ln(effects.mean, half);
     let next_error = (effects.between + effects.error.powi(2)).sqrt();
     Ok(Synthesis {
         estimate: Effect::from_ln(effects.mean),

@@ -11,7 +11,7 @@
 //! test of its own ratios too, where there are blocks enough for one; the interval is the smallest
 //! that holds those of both.
 
-use crate::comparison::{Comparison, Confidence, Direction, Estimand, Interval, Method};
+use crate::comparison::{Comparison, Confidence, ConfidenceInterval, Direction, Estimand, Method};
 use crate::effect::Effect;
 use crate::multiple::{Correction, Kind};
 use crate::paired::{LEAST_NAMED, Terms};
@@ -165,7 +165,7 @@ fn dunnett_alone(gains: &[Vec<f64>], residuals: &Residuals, terms: Terms) -> Vec
                 false => paired::p_of(mean, error, df),
             };
             let intervals = critical.map(|critical| {
-                let plain = Interval::around_ln(mean, critical * error);
+                let plain = ConfidenceInterval::around_ln(mean, critical * error);
                 plain.with(Effect::from_ln(mean)).widened(allowance)
             });
             let by_t = paired::T::of(gains, terms).comparison(terms, intervals);

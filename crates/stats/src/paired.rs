@@ -13,7 +13,9 @@ pub use crate::comparison::LEAST_NAMED;
 
 use serde::{Deserialize, Serialize};
 
-use crate::comparison::{Comparison, Confidence, Counts, Direction, Estimand, Interval, Method};
+use crate::comparison::{
+    Comparison, Confidence, ConfidenceInterval, Counts, Direction, Estimand, Method,
+};
 use crate::distribution::{t_critical, t_two_sided};
 use crate::effect::Effect;
 use crate::pairs::Pairs;
@@ -126,7 +128,7 @@ fn by_signed_ranks(gains: &[f64], terms: Terms) -> Option<Comparison> {
     let allowance = terms.resolution.allowance(sample::sd(gains));
     let interval = |confidence| {
         let (low, high) = hodges_lehmann::location_of(gains.len(), &pairs, confidence)?;
-        Some(Interval::of_ln(low, high).widened(allowance))
+        Some(ConfidenceInterval::of_ln(low, high).widened(allowance))
     };
     let (interval95, interval90) =
         (interval(terms.confidence.share())?, interval(terms.confidence.of_equivalence())?);
@@ -142,9 +144,9 @@ fn by_signed_ranks(gains: &[f64], terms: Terms) -> Option<Comparison> {
 }
 
 /// The interval of the Hodges-Lehmann estimate by signed ranks.
-pub(crate) fn rank_interval(gains: &[f64], confidence: f64) -> Option<Interval> {
+pub(crate) fn rank_interval(gains: &[f64], confidence: f64) -> Option<ConfidenceInterval> {
     let (low, high) = hodges_lehmann::location_interval(gains, confidence)?;
-    Some(Interval::of_ln(low, high))
+    Some(ConfidenceInterval::of_ln(low, high))
 }
 
 /// The paired t comparison of at least two log ratios.
@@ -152,7 +154,7 @@ pub(crate) fn by_t(gains: &[f64], terms: Terms) -> Comparison {
     let t = T::of(gains, terms);
     let allowance = terms.resolution.allowance(t.sd);
     let intervals = [terms.confidence.share(), terms.confidence.of_equivalence()].map(|level| {
-        let plain = Interval::around_ln(t.mean, t_critical(level, t.degrees()) * t.error);
+        let plain = ConfidenceInterval::around_ln(t.mean, t_critical(level, t.degrees()) * t.error);
         plain.with(Effect::from_ln(t.mean)).widened(allowance)
     });
     let comparison = t.comparison(terms, intervals);
@@ -186,7 +188,11 @@ impl T {
     }
 
     /// The comparison with these intervals, at the confidence of the terms and for "equivalent".
-    pub fn comparison(&self, terms: Terms, [interval95, interval90]: [Interval; 2]) -> Comparison {
+    pub fn comparison(
+        &self,
+        terms: Terms,
+        [interval95, interval90]: [ConfidenceInterval; 2],
+    ) -> Comparison {
         Comparison {
             method: Method::Paired,
             n: Counts { baseline: self.n, variant: self.n },

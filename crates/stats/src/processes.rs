@@ -11,7 +11,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::campaigns::{Campaign, Levels};
-use crate::comparison::{Confidence, Interval};
+use crate::comparison::{Confidence, ConfidenceInterval};
 use crate::distribution::t_critical;
 use crate::effect::Effect;
 use crate::sample;
@@ -23,7 +23,7 @@ pub const LEAST_PROCESSES: usize = 3;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct NextRun {
     /// Where its figure lies.
-    pub interval: Interval,
+    pub interval: ConfidenceInterval,
     /// Processes of this run.
     pub processes: usize,
     /// Standard deviation of log ratios between processes: with that of blocks, where each had one.
@@ -49,7 +49,7 @@ impl NextRun {
         let levels = Levels::of(&[Campaign::of_processes(processes.to_vec())]);
         let has_within = filled.iter().any(|own| own.len() > 1);
         Some(Self {
-            interval: Interval::around_ln(sample::mean(&means), reach).with(estimate),
+            interval: ConfidenceInterval::around_ln(sample::mean(&means), reach).with(estimate),
             processes: means.len(),
             between: levels.process.unwrap_or(0.0).sqrt(),
             within: has_within.then(|| levels.block.sqrt()),

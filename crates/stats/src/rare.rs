@@ -61,7 +61,7 @@ impl Rare {
         }
     }
 
-    /// What is rare, in words: `2 of 20 runs of B are slower by about 58 %, none of A`. `None` when
+    /// What is rare, in words: `2 of 20 runs of B are worse by about 58 %, none of A`. `None` when
     /// there are no rare runs.
     pub fn describe(&self, baseline: &str, variant: &str) -> Option<String> {
         match (self.variant.describe(variant), self.baseline.describe(baseline)) {
@@ -87,7 +87,8 @@ impl Side {
 
     fn describe(&self, name: &str) -> Option<String> {
         let percent = self.size?.percent();
-        let word = if percent < 0.0 { "slower" } else { "faster" };
+        // Whatever the figure is: a rare short burst is not slower.
+        let word = if percent < 0.0 { "worse" } else { "better" };
         let size = crate::effect::percent(percent.abs());
         let verb = if self.rare == 1 { "is" } else { "are" };
         Some(format!("{} of {} runs of {name} {verb} {word} by about {size}", self.rare, self.runs))

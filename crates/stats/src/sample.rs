@@ -4,12 +4,12 @@ use crate::Error;
 
 /// Values of one variant, kept in the order of measurement and sorted beside it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sample {
+pub struct Dataset {
     values: Vec<f64>,
     sorted: Vec<f64>,
 }
 
-impl Sample {
+impl Dataset {
     /// Takes the values in the order in which they were measured.
     ///
     /// # Errors
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn median_is_the_mean_of_the_two_middle_values() {
-        let sample = Sample::new(vec![4.0, 1.0, 3.0, 2.0]).unwrap();
+        let sample = Dataset::new(vec![4.0, 1.0, 3.0, 2.0]).unwrap();
         assert_eq!(sample.median(), 2.5);
         assert_eq!(sample.sorted(), [1.0, 2.0, 3.0, 4.0]);
         assert_eq!(sample.values()[0], 4.0);
@@ -140,8 +140,11 @@ mod tests {
 
     #[test]
     fn refuses_nan_and_an_empty_sample() {
-        assert!(matches!(Sample::new(vec![]), Err(Error::TooFew { .. })));
-        assert!(matches!(Sample::new(vec![1.0, f64::NAN]), Err(Error::NotFinite { index: 1, .. })));
+        assert!(matches!(Dataset::new(vec![]), Err(Error::TooFew { .. })));
+        assert!(matches!(
+            Dataset::new(vec![1.0, f64::NAN]),
+            Err(Error::NotFinite { index: 1, .. })
+        ));
     }
 
     #[test]

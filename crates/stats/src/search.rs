@@ -72,7 +72,7 @@ pub struct Bounds {
 
 /// How far a goal is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Outcome {
+pub enum Standing {
     /// Found: the bounds are as close as the goal asks.
     Regular(Bounds),
     /// Even the largest load meets the goal; with the conditional throughput there.
@@ -83,7 +83,7 @@ pub enum Outcome {
     Unfinished,
 }
 
-impl Outcome {
+impl Standing {
     /// The bounds of a regular outcome.
     pub fn bounds(&self) -> Option<Bounds> {
         if let Self::Regular(bounds) = self { Some(*bounds) } else { None }
@@ -142,21 +142,21 @@ impl Search {
     }
 
     /// What is known about goal number `goal`.
-    pub fn outcome(&self, goal: usize) -> Outcome {
-        let Some(goal) = self.goals.get(goal) else { return Outcome::Unfinished };
+    pub fn outcome(&self, goal: usize) -> Standing {
+        let Some(goal) = self.goals.get(goal) else { return Standing::Unfinished };
         let relevant = self.relevant(goal);
         let throughput = |load: u64| goal.conditional_throughput(&self.trials[&load]);
         match (relevant.lower, relevant.upper) {
             (Some(lower), Some(upper)) if is_narrow(lower, upper, goal.width) => {
                 let conditional_throughput = throughput(lower);
                 let (lower, upper) = (lower as f64, upper as f64);
-                Outcome::Regular(Bounds { lower, upper, conditional_throughput })
+                Standing::Regular(Bounds { lower, upper, conditional_throughput })
             }
             (Some(lower), None) if lower as f64 >= self.limits.max_load => {
-                Outcome::AtMaxLoad(throughput(lower))
+                Standing::AtMaxLoad(throughput(lower))
             }
-            (None, Some(upper)) if upper as f64 <= self.limits.min_load => Outcome::BelowMinLoad,
-            _ => Outcome::Unfinished,
+            (None, Some(upper)) if upper as f64 <= self.limits.min_load => Standing::BelowMinLoad,
+            _ => Standing::Unfinished,
         }
     }
 

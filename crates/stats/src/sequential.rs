@@ -24,7 +24,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::comparison::{Comparison, Confidence, Counts, Direction, Estimand, Interval, Method};
+use crate::comparison::{
+    Comparison, Confidence, ConfidenceInterval, Counts, Direction, Estimand, Method,
+};
 use crate::effect::Effect;
 use crate::paired::{self, Block};
 use crate::{Error, sample};
@@ -97,7 +99,7 @@ pub struct State {
     /// The evidence against "no change": an e-value.
     pub e: f64,
     /// The confidence sequence, where it is finite yet.
-    pub interval: Option<Interval>,
+    pub interval: Option<ConfidenceInterval>,
     /// What follows.
     pub decision: Decision,
 }
@@ -150,7 +152,8 @@ pub fn look_at(blocks: &[Block], direction: Direction, rule: &Rule) -> Result<St
 fn look_with(gains: &[f64], allowance: f64, rule: &Rule) -> State {
     let evidence = Evidence::new(gains, rule.least_blocks);
     let interval = evidence.interval(rule.threshold());
-    let interval = interval.map(|(low, high)| Interval::of_ln(low, high).widened(allowance));
+    let interval =
+        interval.map(|(low, high)| ConfidenceInterval::of_ln(low, high).widened(allowance));
     let blocks = gains.len();
     let against = evidence.last(rule.margin, allowance);
     State { blocks, e: against.no_change, interval, decision: decide(blocks, against, rule) }
@@ -228,7 +231,8 @@ pub fn compare(blocks: &[Block], direction: Direction, rule: &Rule) -> Result<Co
     let sd = sample::sd(&gains);
     let allowance = paired::resolution(blocks).allowance(sd);
     let estimate = Effect::from_ln(evidence.centre());
-    let interval = |(low, high)| Interval::of_ln(low, high).with(estimate).widened(allowance);
+    let interval =
+        |(low, high)| ConfidenceInterval::of_ln(low, high).with(estimate).widened(allowance);
     Ok(paired::settled(Comparison {
         method: Method::Sequential,
         n: Counts { baseline: n, variant: n },

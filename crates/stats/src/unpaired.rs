@@ -13,7 +13,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::comparison::{Comparison, Confidence, Counts, Direction, Estimand, Interval, Method};
+use crate::comparison::{
+    Comparison, Confidence, ConfidenceInterval, Counts, Direction, Estimand, Method,
+};
 use crate::distribution::t_critical;
 use crate::effect::Effect;
 use crate::multiple::{Correction, Kind};
@@ -31,7 +33,7 @@ pub struct RankTest {
     /// Hodges-Lehmann estimate of the speed ratio.
     pub estimate: Effect,
     /// Its interval, 95 % unless asked otherwise, when the samples are large enough to have one.
-    pub interval95: Option<Interval>,
+    pub interval95: Option<ConfidenceInterval>,
 }
 
 /// Both tests of one pair of samples.
@@ -143,7 +145,7 @@ impl Samples {
         let levels = [confidence.share(), confidence.of_equivalence()];
         let ranks = levels.map(|level| {
             let (low, high) = hodges_lehmann::interval_of((b.len(), v.len()), &pairs, level)?;
-            Some(Interval::of_ln(low, high))
+            Some(ConfidenceInterval::of_ln(low, high))
         });
         let rank = RankTest {
             p: mann_whitney::test(b, v).p,
@@ -230,8 +232,11 @@ impl Welch {
         paired::p_of(self.mean, self.error(), self.degrees())
     }
 
-    fn interval(&self, confidence: f64) -> Interval {
-        Interval::around_ln(self.mean, t_critical(confidence, self.degrees()) * self.error())
+    fn interval(&self, confidence: f64) -> ConfidenceInterval {
+        ConfidenceInterval::around_ln(
+            self.mean,
+            t_critical(confidence, self.degrees()) * self.error(),
+        )
     }
 }
 

@@ -310,6 +310,17 @@ impl Finding {
     }
 }
 
+/// More runs than these are counted, not named: of a million values thousands may be stray.
+const MOST_NAMED: usize = 20;
+
+/// The first of `count` names, and how many more there are.
+fn named(first: &[String], count: usize) -> String {
+    match count.checked_sub(MOST_NAMED).filter(|more| *more > 0) {
+        Some(more) => format!("{} and {more} more", first[..MOST_NAMED].join(", ")),
+        None => first.join(", "),
+    }
+}
+
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -352,7 +363,7 @@ impl fmt::Display for Finding {
                 if failed.is_empty() {
                     Ok(())
                 } else {
-                    write!(f, " (FAILED: {})", failed.join(", "))
+                    write!(f, " (FAILED: {})", named(failed, failed.len()))
                 }
             }
             Self::FactorsDiffer { factors } => {
@@ -365,8 +376,9 @@ impl fmt::Display for Finding {
                 write!(f, "frames: {wrong} of {checked} {what}")
             }
             Self::StrayRuns { of, positions } => {
-                let list: Vec<String> = positions.iter().map(usize::to_string).collect();
-                write!(f, "stray runs: {of} number {} (kept)", list.join(", "))
+                let list: Vec<String> =
+                    positions.iter().take(MOST_NAMED + 1).map(usize::to_string).collect();
+                write!(f, "stray runs: {of} number {} (kept)", named(&list, positions.len()))
             }
             Self::TwoClusters { of, low, low_count, high, high_count } => {
                 write!(

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::comparison::{Comparison, Interval};
+use crate::comparison::{Comparison, ConfidenceInterval};
 use crate::distribution::normal_quantile;
 use crate::effect::percent;
 use crate::paired::LEAST_NAMED;
@@ -218,12 +218,12 @@ fn margin_tail(below_margin: bool, margin: &str) -> String {
 }
 
 /// `[0.31 %, 0.57 %]`, turned round for `sign` -1 so that "slower by" has its interval positive.
-fn interval_text(interval: &Interval, sign: f64) -> String {
+fn interval_text(interval: &ConfidenceInterval, sign: f64) -> String {
     let (a, b) = (sign * interval.low.percent(), sign * interval.high.percent());
     format!("[{}, {}]", percent(a.min(b)), percent(a.max(b)))
 }
 
-fn signed_interval(interval: &Interval) -> String {
+fn signed_interval(interval: &ConfidenceInterval) -> String {
     let sign = |value: f64| {
         let text = percent(value);
         if value > 0.0 && !text.starts_with("0.00") { format!("+{text}") } else { text }

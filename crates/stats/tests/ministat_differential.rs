@@ -22,20 +22,20 @@ const CASES: usize = 2500;
 
 /// stdout, stderr and exit code; no code when a signal ended the process.
 #[derive(PartialEq, Eq)]
-struct Outcome {
+struct Ran {
     out: Vec<u8>,
     err: Vec<u8>,
     code: Option<i32>,
 }
 
-impl std::fmt::Display for Outcome {
+impl std::fmt::Display for Ran {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (out, err) = (String::from_utf8_lossy(&self.out), String::from_utf8_lossy(&self.err));
         write!(f, "exit {:?}\n--- stdout\n{out}--- stderr\n{err}", self.code)
     }
 }
 
-fn original(case: &Case, directory: &std::path::Path) -> Outcome {
+fn original(case: &Case, directory: &std::path::Path) -> Ran {
     let mut child = Command::new(ORIGINAL)
         .arg0("ministat")
         .args(&case.args)
@@ -49,20 +49,20 @@ fn original(case: &Case, directory: &std::path::Path) -> Outcome {
     // it may end without reading its input
     let _ = child.stdin.take().unwrap().write_all(&case.stdin);
     let output = child.wait_with_output().unwrap();
-    Outcome { out: output.stdout, err: output.stderr, code: output.status.code() }
+    Ran { out: output.stdout, err: output.stderr, code: output.status.code() }
 }
 
-fn ours(case: &Case) -> Outcome {
+fn ours(case: &Case) -> Ran {
     let mut args = vec![OsString::from("--compat=2015")];
     args.extend(case.args.iter().cloned());
     let (mut out, mut err, mut stdin) = (Vec::new(), Vec::new(), case.stdin.as_slice());
     let streams =
         Streams { stdin: &mut stdin, out: &mut out, err: &mut err, terminal_columns: None };
     let code = ministat::cli(&args, streams);
-    Outcome { out, err, code: Some(i32::from(code)) }
+    Ran { out, err, code: Some(i32::from(code)) }
 }
 
-fn without_plot(outcome: &mut Outcome) {
+fn without_plot(outcome: &mut Ran) {
     outcome.out = outcome
         .out
         .split_inclusive(|b| *b == b'\n')

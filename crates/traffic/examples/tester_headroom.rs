@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use fwdlab_port::{Batch, Clock, Pool, Port, affinity, pingpong, ring};
 use fwdlab_traffic::{
-    FlowSet, FrameSizes, Interval, Load, Outcome, Plan, Receiver, Sender, Stream, Tester,
+    FlowSet, FrameSizes, Interval, Load, Outcome, Receiver, Sender, Stream, Tester, TrafficPlan,
 };
 
 type AnyError = Box<dyn std::error::Error>;
@@ -26,7 +26,7 @@ fn main() -> Result<(), AnyError> {
     let inet6 =
         ("[2001:2:0:10::1]-[2001:2:0:10::14]:2000", "[2001:2:0:8010::1]-[2001:2:0:8010::64]:2000");
     for (name, (source, destination)) in [("inet", inet), ("inet6", inet6)] {
-        let mut plan = Plan::new(vec![Stream::new(FlowSet::parse(source, destination)?)]);
+        let mut plan = TrafficPlan::new(vec![Stream::new(FlowSet::parse(source, destination)?)]);
         // A cable changes nothing.
         plan.arrival_mac = plan.device_mac;
         plan.hops = 0;
@@ -52,7 +52,7 @@ fn main() -> Result<(), AnyError> {
 }
 
 /// Frames stay in one batch; nothing but the generator's and the receiver's own work.
-fn one_core(name: &str, plan: &Plan, seconds: f64) -> Result<(), AnyError> {
+fn one_core(name: &str, plan: &TrafficPlan, seconds: f64) -> Result<(), AnyError> {
     let pool = Pool::with_frames(2048)?;
     let headroom = pool.config().headroom;
     let clock = Clock::new();
@@ -117,7 +117,7 @@ fn print_paced(name: &str, share: f64, outcome: &Outcome) {
 }
 
 /// Runs the plan against a device on `core` that moves frames from one ring to the other.
-fn two_cores(plan: &Plan, core: Option<usize>) -> Result<Outcome, AnyError> {
+fn two_cores(plan: &TrafficPlan, core: Option<usize>) -> Result<Outcome, AnyError> {
     let pool = Pool::with_frames(plan.frames_in_flight)?;
     let ((a, mut device_in), (mut device_out, b)) = (ring::pair(2048), ring::pair(2048));
     let stop = AtomicBool::new(false);

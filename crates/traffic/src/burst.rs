@@ -7,7 +7,7 @@
 use fwdlab_port::{Batch, Clock, Frame, Pool, Port};
 
 use crate::error::TrafficError;
-use crate::plan::Plan;
+use crate::plan::TrafficPlan;
 use crate::sender::Sender;
 use crate::time::TimeSource;
 
@@ -55,7 +55,7 @@ impl<A: Port, B: Port> Burster<A, B> {
     ///
     /// # Errors
     /// A field of the plan is out of range, or the pool's frames are too small.
-    pub fn new(plan: &Plan, pool: &Pool, ports: (A, B)) -> Result<Self, TrafficError> {
+    pub fn new(plan: &TrafficPlan, pool: &Pool, ports: (A, B)) -> Result<Self, TrafficError> {
         Self::with_time(plan, pool, ports, Clock::new())
     }
 }
@@ -66,7 +66,7 @@ impl<A: Port, B: Port, T: TimeSource> Burster<A, B, T> {
     /// # Errors
     /// As [`new`](Burster::new).
     pub fn with_time(
-        plan: &Plan,
+        plan: &TrafficPlan,
         pool: &Pool,
         (out, back): (A, B),
         time: T,

@@ -7,7 +7,7 @@ use fwdlab_port::{Clock, Pool, Port};
 use crate::error::TrafficError;
 use crate::lane::{Lane, Run};
 use crate::outcome::{Interval, Outcome};
-use crate::plan::Plan;
+use crate::plan::TrafficPlan;
 use crate::time::TimeSource;
 
 /// Two lanes on one thread, in turns: what one sends on a port, the other receives on the other port.
@@ -24,7 +24,7 @@ impl<A: Port, B: Port> Duplex<A, B> {
     ///
     /// # Errors
     /// The plan has no way back or a field out of range, or the pool has too few or too small frames.
-    pub fn new(plan: &Plan, pool: &Pool, near: A, far: B) -> Result<Self, TrafficError> {
+    pub fn new(plan: &TrafficPlan, pool: &Pool, near: A, far: B) -> Result<Self, TrafficError> {
         Self::with_time(plan, pool, (near, far), Clock::new())
     }
 }
@@ -49,7 +49,7 @@ impl<A: Port, B: Port, T: TimeSource> Duplex<A, B, T> {
     /// # Errors
     /// As [`new`](Duplex::new).
     pub fn with_time(
-        plan: &Plan,
+        plan: &TrafficPlan,
         pool: &Pool,
         (near, far): (A, B),
         time: T,

@@ -3,7 +3,7 @@
 use fwdlab_port::{Batch, Frame, Pool};
 
 use crate::error::TrafficError;
-use crate::plan::Plan;
+use crate::plan::TrafficPlan;
 use crate::sender::Sender;
 
 /// Where the tester's frames are.
@@ -22,7 +22,11 @@ pub(crate) struct Frames {
 }
 
 impl Frames {
-    pub(crate) fn take(plan: &Plan, pool: &Pool, sender: &Sender) -> Result<Self, TrafficError> {
+    pub(crate) fn take(
+        plan: &TrafficPlan,
+        pool: &Pool,
+        sender: &Sender,
+    ) -> Result<Self, TrafficError> {
         let (len, capacity) = (plan.longest()?, pool.config().capacity);
         if len > capacity {
             return Err(TrafficError::SlotTooSmall { len, capacity });

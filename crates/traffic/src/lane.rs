@@ -8,13 +8,13 @@ use crate::latency::Latency;
 use crate::load::Load;
 use crate::outcome::{FaultyFlow, Gap, Interval, Outcome, StreamOutcome};
 use crate::pacer::Pacer;
-use crate::plan::Plan;
+use crate::plan::TrafficPlan;
 use crate::receiver::Receiver;
 use crate::sender::Sender;
 
 /// Sender and receiver of one way, and the frames between them.
 pub(crate) struct Lane {
-    plan: Plan,
+    plan: TrafficPlan,
     sender: Sender,
     receiver: Receiver,
     frames: Frames,
@@ -56,7 +56,7 @@ impl Lane {
     ///
     /// # Errors
     /// A field of the plan is out of range, or the pool has too few or too small frames.
-    pub(crate) fn new(plan: &Plan, pool: &Pool) -> Result<Self, TrafficError> {
+    pub(crate) fn new(plan: &TrafficPlan, pool: &Pool) -> Result<Self, TrafficError> {
         let headroom = pool.config().headroom.next_multiple_of(64);
         let sender = Sender::new(plan, headroom)?;
         let receiver = Receiver::new(plan, &sender)?;

@@ -1,6 +1,6 @@
 //! The tester: flows, frames, pacing, sender and receiver with checks.
 //!
-//! A [`Plan`] says what a trial sends: [`Stream`]s of flows ([`FlowSet`]), frame sizes
+//! A [`TrafficPlan`] says what a trial sends: [`Stream`]s of flows ([`FlowSet`]), frame sizes
 //! ([`FrameSizes`]) and order ([`Order`]), at a [`Load`]. A [`Tester`] runs it between two ports
 //! of a device and yields an [`Outcome`]: raw samples per interval, totals, what the checks of
 //! each frame found, and how far the tester was from being the limit itself.
@@ -24,7 +24,6 @@ mod lane;
 mod latency;
 mod layout;
 mod load;
-mod macs;
 mod numbering;
 mod order;
 mod outcome;
@@ -46,13 +45,13 @@ pub use checks::Checks;
 pub use duplex::{AnyDuplex, Duplex};
 pub use error::TrafficError;
 pub use flows::{Endpoints, Family, FlowSet};
+pub use fwdlab_wire::lab::{DEVICE_MACS, TESTER_MACS};
 pub use latency::LatencySummary;
 pub use load::Load;
-pub use macs::{DEVICE_MACS, TESTER_MACS};
 pub use order::Order;
 pub use outcome::{FaultyFlow, Gap, Interval, Outcome, StreamOutcome};
 pub use pacer::{Lapse, Pacing};
-pub use plan::{LoadChange, Plan, Stream, WayBack};
+pub use plan::{LoadChange, Stream, TrafficPlan, WayBack};
 pub use receiver::Receiver;
 pub use recorded::{Capture, CaptureError, LeftOut, Recording};
 pub use replay::{Replay, ReplayPlan, ReplayResult};

@@ -49,9 +49,9 @@ pub struct WayBack {
     pub arrival_mac: MacAddr,
 }
 
-/// One trial's traffic. [`Plan::new`] fills in the defaults; change fields as needed.
+/// One trial's traffic. [`TrafficPlan::new`] fills in the defaults; change fields as needed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Plan {
+pub struct TrafficPlan {
     /// The streams; several families in one trial are dual stack.
     pub streams: Vec<Stream>,
     /// Frames of a capture instead of streams.
@@ -89,7 +89,7 @@ pub struct Plan {
     pub seed: u64,
 }
 
-impl Plan {
+impl TrafficPlan {
     /// Largest number of streams.
     pub const MAX_STREAMS: usize = 16;
 
@@ -101,9 +101,9 @@ impl Plan {
             recording: None,
             load: Load::Max,
             change: None,
-            source_mac: MacAddr([2, 0, 0, 0, 0, 1]),
-            device_mac: MacAddr([2, 0, 0, 0, 0, 2]),
-            arrival_mac: MacAddr([2, 0, 0, 0, 0, 1]),
+            source_mac: MacAddr::numbered(1),
+            device_mac: MacAddr::numbered(2),
+            arrival_mac: MacAddr::numbered(1),
             way_back: None,
             ttl: 64,
             hops: 1,

@@ -6,7 +6,7 @@ use fwdlab_wire::ethernet::FCS_LEN;
 use crate::error::TrafficError;
 use crate::flows::Family;
 use crate::numbering::Numbering;
-use crate::plan::{Plan, Stream};
+use crate::plan::{Stream, TrafficPlan};
 use crate::template::{Common, Line, Template};
 
 /// A stream's flows and frames.
@@ -27,7 +27,7 @@ pub(crate) struct Prepared {
 const MAX_LINES: usize = 1 << 13;
 
 impl Prepared {
-    pub(crate) fn new(stream: &Stream, plan: &Plan) -> Result<Self, TrafficError> {
+    pub(crate) fn new(stream: &Stream, plan: &TrafficPlan) -> Result<Self, TrafficError> {
         let family = stream.flows.family();
         let lengths = stream.sizes.lengths(family)?;
         let common = Common {
@@ -109,7 +109,7 @@ mod tests {
             ("[2001:2:0:10::1]-[2001:2:0:10::14]:2000", "[2001:2:0:8010::1]-[2001:2:0:8010::64]:9"),
         ] {
             let stream = Stream::new(FlowSet::parse(source, destination).unwrap());
-            let prepared = Prepared::new(&stream, &Plan::new(vec![stream.clone()])).unwrap();
+            let prepared = Prepared::new(&stream, &TrafficPlan::new(vec![stream.clone()])).unwrap();
             let template = &prepared.templates[0];
             for flow in [0, 7, 777, stream.flows.count() - 1] {
                 let right = prepared.arriving(flow, 0).unwrap().0;

@@ -12,7 +12,7 @@ use crate::flows::Family;
 use crate::inspect::{Expected, Seen, ends_of, has_valid_payload, stamp};
 use crate::latency::Latency;
 use crate::layout::{INET6_SEQUENCE_MASK, LINE};
-use crate::plan::Plan;
+use crate::plan::TrafficPlan;
 use crate::prepared::Prepared;
 use crate::recorded::RecordedReceiver;
 use crate::sender::Sender;
@@ -60,7 +60,7 @@ impl Receiver {
     ///
     /// # Errors
     /// A field of the plan is out of range.
-    pub fn new(plan: &Plan, sender: &Sender) -> Result<Self, TrafficError> {
+    pub fn new(plan: &TrafficPlan, sender: &Sender) -> Result<Self, TrafficError> {
         plan.check()?;
         let streams = plan.streams.iter().zip(sender.prepared()).map(|(stream, prepared)| {
             let mask = match prepared.family {

@@ -10,7 +10,7 @@ use crate::error::TrafficError;
 use crate::flows::Family;
 use crate::inspect::Expected;
 use crate::order::Cycle;
-use crate::plan::{Plan, Stream};
+use crate::plan::{Stream, TrafficPlan};
 use crate::prepared::Prepared;
 use crate::recorded::RecordedSender;
 use crate::template::fill_pattern;
@@ -49,7 +49,7 @@ impl Sender {
     /// # Errors
     /// A field of the plan is out of range, or latency is asked for and no frame has room for a
     /// time stamp.
-    pub fn new(plan: &Plan, headroom: usize) -> Result<Self, TrafficError> {
+    pub fn new(plan: &TrafficPlan, headroom: usize) -> Result<Self, TrafficError> {
         plan.check()?;
         let weights: Vec<u32> = plan.streams.iter().map(|stream| stream.weight).collect();
         let streams =
@@ -179,7 +179,7 @@ fn realign_cold(frame: &mut Frame, headroom: usize) {
 }
 
 impl SendStream {
-    fn new(stream: &Stream, plan: &Plan, seed: u64) -> Result<Self, TrafficError> {
+    fn new(stream: &Stream, plan: &TrafficPlan, seed: u64) -> Result<Self, TrafficError> {
         let lengths = stream.sizes.lengths(stream.flows.family())?;
         let weights: Vec<u32> = lengths.iter().map(|&(_, weight)| weight).collect();
         Ok(Self {

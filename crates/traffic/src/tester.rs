@@ -7,7 +7,7 @@ use fwdlab_port::{Clock, Pool, Port};
 use crate::error::TrafficError;
 use crate::lane::Lane;
 use crate::outcome::{Interval, Outcome};
-use crate::plan::Plan;
+use crate::plan::TrafficPlan;
 use crate::time::TimeSource;
 
 /// Generator and receiver of one trial, between two ports of a device.
@@ -15,10 +15,10 @@ use crate::time::TimeSource;
 /// ```
 /// use std::sync::atomic::{AtomicBool, Ordering};
 /// use fwdlab_port::{Batch, Pool, Port, ring};
-/// use fwdlab_traffic::{FlowSet, Plan, Stream, Tester};
+/// use fwdlab_traffic::{FlowSet, TrafficPlan, Stream, Tester};
 ///
 /// let flows = FlowSet::parse("198.18.10.1-198.18.10.20:2000", "198.19.10.1-198.19.10.100:2000")?;
-/// let mut plan = Plan::new(vec![Stream::new(flows)]);
+/// let mut plan = TrafficPlan::new(vec![Stream::new(flows)]);
 /// plan.duration_ns = 20_000_000;
 /// plan.interval_ns = 5_000_000;
 ///
@@ -70,7 +70,7 @@ impl<A: Port, B: Port> Tester<A, B> {
     ///
     /// # Errors
     /// A field of the plan is out of range, or the pool has too few or too small frames.
-    pub fn new(plan: &Plan, pool: &Pool, out: A, back: B) -> Result<Self, TrafficError> {
+    pub fn new(plan: &TrafficPlan, pool: &Pool, out: A, back: B) -> Result<Self, TrafficError> {
         Self::with_time(plan, pool, (out, back), Clock::new())
     }
 }
@@ -96,7 +96,7 @@ impl<A: Port, B: Port, T: TimeSource> Tester<A, B, T> {
     /// # Errors
     /// As [`new`](Tester::new).
     pub fn with_time(
-        plan: &Plan,
+        plan: &TrafficPlan,
         pool: &Pool,
         (out, back): (A, B),
         time: T,

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use fwdlab_port::{Batch, Counters, Frame, Pool, PoolConfig, Port};
 use fwdlab_traffic::{
-    Burster, FlowSet, Load, LoadChange, Outcome, Plan, Stream, Tester, TimeSource,
+    Burster, FlowSet, Load, LoadChange, Outcome, Stream, Tester, TimeSource, TrafficPlan,
 };
 use fwdlab_wire::MacAddr;
 
@@ -140,9 +140,9 @@ fn device(service_ns: u64, buffer: usize) -> Shared {
     }))
 }
 
-fn plan() -> Plan {
+fn plan() -> TrafficPlan {
     let flows = FlowSet::parse("198.18.10.1:2000", "198.19.10.1-198.19.10.9:2000").unwrap();
-    let mut plan = Plan::new(vec![Stream::new(flows)]);
+    let mut plan = TrafficPlan::new(vec![Stream::new(flows)]);
     plan.frames_in_flight = 2048;
     plan
 }
@@ -182,7 +182,7 @@ fn a_device_as_fast_as_the_link_has_no_longest_burst() {
     assert_eq!(longest(&dead, 500, 1024).0, 0);
 }
 
-fn run(device: &Shared, plan: &Plan) -> Outcome {
+fn run(device: &Shared, plan: &TrafficPlan) -> Outcome {
     let ports = (In(device.clone(), 1), Out(device.clone()));
     let mut tester = Tester::with_time(plan, &pool(2048), ports, Time(device.clone())).unwrap();
     tester.run(&AtomicBool::new(false), &mut |_| {})

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)] // Tests; the lint's own exception covers only `#[test]` functions.
 
 use fwdlab_port::{Batch, Pool, PoolConfig};
-use fwdlab_traffic::{Family, FlowSet, FrameSizes, Order, Plan, Receiver, Sender, Stream};
+use fwdlab_traffic::{Family, FlowSet, FrameSizes, Order, Receiver, Sender, Stream, TrafficPlan};
 use fwdlab_wire::{MacAddr, checksum, ethernet, ipv4, ipv6, udp};
 use proptest::prelude::*;
 
@@ -11,7 +11,7 @@ fn pool() -> Pool {
     Pool::new(config).unwrap()
 }
 
-fn written(plan: &Plan, count: usize, stamp: u64) -> (Sender, Batch) {
+fn written(plan: &TrafficPlan, count: usize, stamp: u64) -> (Sender, Batch) {
     let mut sender = Sender::new(plan, 64).unwrap();
     let mut batch = Batch::new();
     pool().take_batch(&mut batch, count);
@@ -23,7 +23,7 @@ fn written(plan: &Plan, count: usize, stamp: u64) -> (Sender, Batch) {
 }
 
 /// Checks one frame by the views; returns source, destination, ports.
-fn dissect(frame: &[u8], plan: &Plan) -> (u128, u128, u16, u16) {
+fn dissect(frame: &[u8], plan: &TrafficPlan) -> (u128, u128, u16, u16) {
     let frame = ethernet::Frame::parse(frame).unwrap();
     assert_eq!((frame.destination(), frame.source()), (plan.device_mac, plan.source_mac));
     let payload = frame.payload();
@@ -81,7 +81,7 @@ proptest! {
         let family = if is_inet6 { Family::Inet6 } else { Family::Inet };
         let mut stream = Stream::new(ranges(family, first, port));
         stream.sizes = format!("min:1,{len}:2").parse().unwrap();
-        let mut plan = Plan::new(vec![stream]);
+        let mut plan = TrafficPlan::new(vec![stream]);
         (plan.latency, plan.ttl) = (latency, ttl);
         let (_, batch) = written(&plan, 200, stamp);
         let flows = plan.streams[0].flows;
@@ -101,7 +101,7 @@ proptest! {
         is_inet6 in any::<bool>(), first in 1_u32..0xffff_fff0, hops in 0_u8..60, last in any::<u8>(),
     ) {
         let family = if is_inet6 { Family::Inet6 } else { Family::Inet };
-        let mut plan = Plan::new(vec![Stream::new(ranges(family, first, 7))]);
+        let mut plan = TrafficPlan::new(vec![Stream::new(ranges(family, first, 7))]);
         (plan.hops, plan.arrival_mac) = (hops, MacAddr([2, 7, 7, 7, 7, last]));
         let (sender, mut batch) = written(&plan, 200, 0);
         for frame in batch.iter_mut() {
@@ -129,7 +129,7 @@ fn notices_any_single_bit_that_changes_in_the_headers() {
     for (family, bit) in
         [Family::Inet, Family::Inet6].into_iter().flat_map(|f| (0..480).map(move |bit| (f, bit)))
     {
-        let mut plan = Plan::new(vec![Stream::new(ranges(family, 0xc612_0a01, 7))]);
+        let mut plan = TrafficPlan::new(vec![Stream::new(ranges(family, 0xc612_0a01, 7))]);
         (plan.hops, plan.arrival_mac) = (0, plan.device_mac);
         let (sender, mut batch) = written(&plan, 2, 0);
         // The second frame: the first is a sample, which is always looked at closely.
@@ -156,7 +156,7 @@ fn serves_ten_million_flows() {
     assert_eq!(flows.count(), 10_000_000);
     let mut stream = Stream::new(flows);
     stream.order = Order::Random;
-    let mut plan = Plan::new(vec![stream]);
+    let mut plan = TrafficPlan::new(vec![stream]);
     (plan.hops, plan.arrival_mac) = (0, plan.device_mac);
     let (mut sender, mut batch) = written(&plan, 256, 0);
     let mut receiver = Receiver::new(&plan, &sender).unwrap();
@@ -175,7 +175,7 @@ fn serves_ten_million_flows() {
 fn sends_mixed_sizes_in_their_proportion() {
     let mut stream = Stream::new(ranges(Family::Inet, 0xc612_0a01, 7));
     stream.sizes = FrameSizes::imix();
-    let (_, batch) = written(&Plan::new(vec![stream]), 240, 0);
+    let (_, batch) = written(&TrafficPlan::new(vec![stream]), 240, 0);
     let count = |len| batch.iter().filter(|frame| frame.len() == len).count();
     assert_eq!((count(60), count(590), count(1514)), (140, 80, 20));
 }

@@ -1,19 +1,10 @@
 //! ICMP for IPv4 (RFC 792, RFC 1191, RFC 1812 section 4.3).
 
-use crate::checksum;
-use crate::error::{Error, require};
-use crate::field::{Field, read_u16, read_u32, write};
+use crate::error::Error;
+use crate::icmp::Message;
 
-/// Type of message.
-pub const TYPE: usize = 0;
-/// Code within the type.
-pub const CODE: usize = 1;
-/// Checksum over the whole message.
-pub const CHECKSUM: Field = 2..4;
-/// The type's own 32 bits: identifier and sequence, pointer, gateway, next-hop MTU.
-pub const REST: Field = 4..8;
-/// Bytes before the data.
-pub const HEADER_LEN: usize = 8;
+pub use crate::icmp::{CHECKSUM, CODE, HEADER_LEN, REST, TYPE};
+
 /// Protocol number of ICMP.
 pub const PROTOCOL: u8 = 1;
 
@@ -53,9 +44,12 @@ pub const fn is_error(kind: u8) -> bool {
     matches!(kind, UNREACHABLE | 4 | REDIRECT | TIME_EXCEEDED | PARAMETER_PROBLEM)
 }
 
-/// An ICMP message.
+/// ICMP of IPv4, which has no pseudo header.
 #[derive(Debug, Clone, Copy)]
-pub struct Packet<T>(T);
+pub enum Version {}
+
+/// An ICMP message.
+pub type Packet<T> = Message<T, Version>;
 
 impl<T: AsRef<[u8]>> Packet<T> {
     /// Views `buffer`, the whole payload of an IPv4 packet, as a message.
@@ -64,72 +58,21 @@ impl<T: AsRef<[u8]>> Packet<T> {
     /// Fewer than 8 bytes.
     #[inline]
     pub fn parse(buffer: T) -> Result<Self, Error> {
-        require("icmpv4", HEADER_LEN, buffer.as_ref().len())?;
-        Ok(Packet(buffer))
-    }
-
-    /// Type of message.
-    #[inline]
-    pub fn kind(&self) -> u8 {
-        self.0.as_ref()[TYPE]
-    }
-
-    /// Code within the type.
-    #[inline]
-    pub fn code(&self) -> u8 {
-        self.0.as_ref()[CODE]
-    }
-
-    /// The stored checksum.
-    #[inline]
-    pub fn checksum(&self) -> u16 {
-        read_u16(self.0.as_ref(), CHECKSUM)
-    }
-
-    /// The type's own 32 bits.
-    #[inline]
-    pub fn rest(&self) -> u32 {
-        read_u32(self.0.as_ref(), REST)
-    }
-
-    /// What follows the 8 bytes.
-    #[inline]
-    pub fn payload(&self) -> &[u8] {
-        &self.0.as_ref()[HEADER_LEN..]
+        Self::of("icmpv4", buffer)
     }
 
     /// Whether the checksum is right.
     #[inline]
     pub fn has_valid_checksum(&self) -> bool {
-        checksum::finish(checksum::sum(self.0.as_ref())) == 0
+        self.computed(0) == 0
     }
 }
 
 impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
-    /// Sets type and code.
-    #[inline]
-    pub fn set_kind(&mut self, kind: u8, code: u8) {
-        self.0.as_mut()[..2].copy_from_slice(&[kind, code]);
-    }
-
-    /// Sets the type's own 32 bits.
-    #[inline]
-    pub fn set_rest(&mut self, rest: u32) {
-        write(self.0.as_mut(), REST, &rest.to_be_bytes());
-    }
-
     /// Computes and stores the checksum.
     #[inline]
     pub fn fill_checksum(&mut self) {
-        write(self.0.as_mut(), CHECKSUM, &[0, 0]);
-        let computed = checksum::finish(checksum::sum(self.0.as_ref()));
-        write(self.0.as_mut(), CHECKSUM, &computed.to_be_bytes());
-    }
-
-    /// What follows the 8 bytes.
-    #[inline]
-    pub fn payload_mut(&mut self) -> &mut [u8] {
-        &mut self.0.as_mut()[HEADER_LEN..]
+        self.fill(0);
     }
 }
 

@@ -1,19 +1,10 @@
 //! ICMPv6 (RFC 4443): the message header and its checksum with pseudo header.
 
-use crate::checksum;
-use crate::error::{Error, require};
-use crate::field::{Field, read_u16, read_u32, write};
+use crate::error::Error;
+use crate::icmp::Message;
 
-/// Type of message; below 128 an error, else informational.
-pub const TYPE: usize = 0;
-/// Code within the type.
-pub const CODE: usize = 1;
-/// Checksum over pseudo header and message.
-pub const CHECKSUM: Field = 2..4;
-/// The type's own 32 bits: MTU, pointer, identifier and sequence, ND flags.
-pub const REST: Field = 4..8;
-/// Bytes before the data.
-pub const HEADER_LEN: usize = 8;
+pub use crate::icmp::{CHECKSUM, CODE, HEADER_LEN, REST, TYPE};
+
 /// Next-header number of ICMPv6.
 pub const NEXT_HEADER: u8 = 58;
 
@@ -49,9 +40,12 @@ pub const fn is_error(kind: u8) -> bool {
     kind < 128
 }
 
-/// An ICMPv6 message.
+/// ICMP with a pseudo header, of IPv6.
 #[derive(Debug, Clone, Copy)]
-pub struct Packet<T>(T);
+pub enum Version {}
+
+/// An ICMPv6 message.
+pub type Packet<T> = Message<T, Version>;
 
 impl<T: AsRef<[u8]>> Packet<T> {
     /// Views `buffer`, the whole payload of an IPv6 packet, as a message.
@@ -60,72 +54,21 @@ impl<T: AsRef<[u8]>> Packet<T> {
     /// Fewer than 8 bytes.
     #[inline]
     pub fn parse(buffer: T) -> Result<Self, Error> {
-        require("icmpv6", HEADER_LEN, buffer.as_ref().len())?;
-        Ok(Packet(buffer))
-    }
-
-    /// Type of message.
-    #[inline]
-    pub fn kind(&self) -> u8 {
-        self.0.as_ref()[TYPE]
-    }
-
-    /// Code within the type.
-    #[inline]
-    pub fn code(&self) -> u8 {
-        self.0.as_ref()[CODE]
-    }
-
-    /// The stored checksum.
-    #[inline]
-    pub fn checksum(&self) -> u16 {
-        read_u16(self.0.as_ref(), CHECKSUM)
-    }
-
-    /// The type's own 32 bits.
-    #[inline]
-    pub fn rest(&self) -> u32 {
-        read_u32(self.0.as_ref(), REST)
-    }
-
-    /// What follows the 8 bytes.
-    #[inline]
-    pub fn payload(&self) -> &[u8] {
-        &self.0.as_ref()[HEADER_LEN..]
+        Self::of("icmpv6", buffer)
     }
 
     /// Whether the checksum is right; `pseudo` comes from [`crate::ipv6::Packet::pseudo_sum`].
     #[inline]
     pub fn has_valid_checksum(&self, pseudo: u64) -> bool {
-        checksum::finish(pseudo + checksum::sum(self.0.as_ref())) == 0
+        self.computed(pseudo) == 0
     }
 }
 
 impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
-    /// Sets type and code.
-    #[inline]
-    pub fn set_kind(&mut self, kind: u8, code: u8) {
-        self.0.as_mut()[..2].copy_from_slice(&[kind, code]);
-    }
-
-    /// Sets the type's own 32 bits.
-    #[inline]
-    pub fn set_rest(&mut self, rest: u32) {
-        write(self.0.as_mut(), REST, &rest.to_be_bytes());
-    }
-
     /// Computes and stores the checksum.
     #[inline]
     pub fn fill_checksum(&mut self, pseudo: u64) {
-        write(self.0.as_mut(), CHECKSUM, &[0, 0]);
-        let computed = checksum::finish(pseudo + checksum::sum(self.0.as_ref()));
-        write(self.0.as_mut(), CHECKSUM, &computed.to_be_bytes());
-    }
-
-    /// What follows the 8 bytes.
-    #[inline]
-    pub fn payload_mut(&mut self) -> &mut [u8] {
-        &mut self.0.as_mut()[HEADER_LEN..]
+        self.fill(pseudo);
     }
 }
 

@@ -17,7 +17,7 @@
 //!
 //! let mut bytes = [0u8; 60];
 //! let mut frame = ethernet::Frame::parse(&mut bytes[..])?;
-//! frame.set_destination(MacAddr([2, 0, 0, 0, 0, 1]));
+//! frame.set_destination(MacAddr::numbered(1));
 //! frame.set_ether_type(ethernet::TYPE_IPV4);
 //! let mut packet = ipv4::Packet::prepare(frame.payload_mut(), 46)?;
 //! packet.set_ttl(64);
@@ -34,10 +34,12 @@ pub mod checksum;
 mod error;
 pub mod ethernet;
 mod field;
+mod icmp;
 pub mod icmpv4;
 pub mod icmpv6;
 pub mod ipv4;
 pub mod ipv6;
+pub mod lab;
 mod mac;
 pub mod ndisc;
 pub mod udp;

@@ -13,6 +13,13 @@ impl MacAddr {
     /// `00:00:00:00:00:00`, no station.
     pub const ZERO: MacAddr = MacAddr([0; 6]);
 
+    /// `02:00:00:00:00:NUMBER`, a locally administered address (IEEE 802-2014, 8.2.2), for ports that
+    /// are no cards.
+    #[inline]
+    pub const fn numbered(number: u8) -> MacAddr {
+        MacAddr([2, 0, 0, 0, 0, number])
+    }
+
     /// True for group addresses (multicast and broadcast): lowest bit of the first byte set
     /// (IEEE 802-2014, 8.2.2).
     #[inline]

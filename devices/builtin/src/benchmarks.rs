@@ -12,7 +12,7 @@ use fwdlab_results::{
     BackToBack, Benchmark, Burst, Loss, LossCurve, Measure, Recovery, SearchTrial, Soak,
 };
 use fwdlab_router::Router;
-use fwdlab_traffic::{Burster, Lapse, Load, LoadChange, Outcome, Plan};
+use fwdlab_traffic::{Burster, Lapse, Load, LoadChange, Outcome, TrafficPlan};
 
 use crate::BuiltinError;
 use crate::device::{Rings, pin, worker};
@@ -34,7 +34,7 @@ impl Rings {
     pub(super) fn benchmark(
         &self,
         router: &mut Router,
-        plan: &Plan,
+        plan: &TrafficPlan,
         (request, found_pps): (&Request<'_>, f64),
         watch: &Watch<'_>,
     ) -> Result<Option<Benchmark>, BuiltinError> {
@@ -66,7 +66,7 @@ impl Rings {
     fn curve(
         &self,
         router: &mut Router,
-        plan: &Plan,
+        plan: &TrafficPlan,
         (shares, seconds): (&[f64], f64),
         watch: &Watch<'_>,
     ) -> Result<LossCurve, BuiltinError> {
@@ -87,7 +87,7 @@ impl Rings {
     fn bursts(
         &self,
         router: &mut Router,
-        plan: &Plan,
+        plan: &TrafficPlan,
         mrr_pps: f64,
         watch: &Watch<'_>,
     ) -> Result<BackToBack, BuiltinError> {
@@ -128,7 +128,7 @@ impl Rings {
     fn recovery(
         &self,
         router: &mut Router,
-        plan: &Plan,
+        plan: &TrafficPlan,
         (request, throughput_pps): (&Request<'_>, f64),
         watch: &Watch<'_>,
     ) -> Result<Recovery, BuiltinError> {
@@ -136,7 +136,7 @@ impl Rings {
         let (overload_pps, relief_pps) =
             (throughput_pps * how.overload, throughput_pps * how.relief);
         let overload_ns = request.experiment.duration.as_nanos() as u64;
-        let plan = Plan {
+        let plan = TrafficPlan {
             load: Load::Pps(overload_pps),
             change: Some(LoadChange { after_ns: overload_ns, pps: relief_pps }),
             duration_ns: 2 * overload_ns,
@@ -160,13 +160,13 @@ impl Rings {
     fn soak(
         &self,
         router: &mut Router,
-        plan: &Plan,
+        plan: &TrafficPlan,
         (request, ndr_pps): (&Request<'_>, f64),
         watch: &Watch<'_>,
     ) -> Result<Soak, BuiltinError> {
         let how = &request.experiment.benchmarks;
         let load_pps = ndr_pps * how.soak_load;
-        let plan = Plan {
+        let plan = TrafficPlan {
             load: Load::Pps(load_pps),
             duration_ns: how.soak.as_nanos() as u64,
             interval_ns: SOAK_INTERVAL_NS,

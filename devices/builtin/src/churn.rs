@@ -1,17 +1,20 @@
 //! Routes that change while frames flow: a thread beside the device's makes the changes at their
-//! rate, and notes when packets meet them.
+//! rate, and notes when packets meet them. They are made as `fwdlab route` makes those of a routing
+//! daemon: all that are due as a batch, and a [`Keeper`] with a thread of its own rebuilds what has to
+//! wait, by the sync policy. Both threads share the core that is left.
 //!
 //! The route by which the measured frames go changes, too, at even intervals: to a second gateway at
 //! the same place and back. What went to the old one afterwards is counted by the router's counters of
 //! nexthops.
 
 use std::collections::HashSet;
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use fwdlab_experiment::{ChurnSource, Experiment, Route, Traffic};
-use fwdlab_fib::{Family, Inet, Inet6, Nexthop};
+use fwdlab_fib::{Applied, Family, Inet, Inet6, Keeper, Kept, Nexthop, Update};
 use fwdlab_results::Churned;
 use fwdlab_router::{Routed, Router, RouterError};
 use fwdlab_routes::{Prefix, RoutesError, number, read_updates};
@@ -122,39 +125,36 @@ impl Churning {
     }
 
     /// Changes routes until the trial is over.
+    ///
+    /// # Errors
+    /// When there is no thread for the tables.
     pub(super) fn run(
         &self,
-        router: &mut Router,
+        router: Router,
         (switches, rate): (Vec<SwitchOf>, Option<u32>),
         is_over: &AtomicBool,
-    ) -> Churned {
+    ) -> io::Result<Churned> {
         let pace = match (&self.times, rate) {
             (Some(times), _) => Pace::Listed(times.clone()),
             (None, rate) => Pace::PerSecond(f64::from(rate.unwrap_or(0))),
         };
         let switches = switches.into_iter().map(|switch| switch.0).collect();
-        let mut run = Run::new(router, &self.steps, switches);
+        let mut run = Run::new(router, &self.steps, switches)?;
         let start = Instant::now();
         let mut next_switch = SWITCH_EVERY;
         while !is_over.load(Ordering::Relaxed) {
             let now = start.elapsed();
             let due = pace.due(now);
             let until = due.min(run.made + MOST_AT_ONCE);
-            while run.made < until {
-                run.step();
-            }
+            run.steps_until(until);
             if now >= next_switch && !run.switches.is_empty() {
                 run.switch();
                 // What could not be done in time is not made up for.
                 next_switch = start.elapsed() + SWITCH_EVERY;
             }
-            let next_sync = run.router.sync(start.elapsed());
-            run.note_visible();
             if until == due {
                 let now = start.elapsed();
-                let wanted = [Some(pace.next(run.made)), next_sync, Some(now + LONGEST_REST)];
-                let until = wanted.into_iter().flatten().min().unwrap_or(now);
-                let rest = until.saturating_sub(now);
+                let rest = pace.next(run.made).saturating_sub(now).min(LONGEST_REST);
                 if rest >= SHORTEST_REST {
                     std::thread::sleep(rest);
                 }
@@ -164,7 +164,7 @@ impl Churning {
             Pace::PerSecond(rate) => Some(rate),
             Pace::Listed(_) => None,
         };
-        run.end(start.elapsed(), asked)
+        Ok(run.end(start.elapsed(), asked))
     }
 }
 
@@ -298,75 +298,92 @@ impl Pace {
 
 /// Changes under way.
 struct Run<'a> {
-    router: &'a mut Router,
+    tables: Keeper<Tables>,
     steps: &'a [Step],
     switches: Vec<Switch>,
     made: u64,
-    refused: u64,
-    /// When the changes were made that packets do not meet yet: IPv4, IPv6.
-    waiting: [Vec<Instant>; 2],
-    visible_ns: Vec<u64>,
-    changed: u64,
     switched: u64,
     stale: u64,
     builds_before: u64,
 }
 
-impl<'a> Run<'a> {
-    fn new(router: &'a mut Router, steps: &'a [Step], switches: Vec<Switch>) -> Self {
-        let builds_before = builds(router);
-        Self {
-            router,
-            steps,
-            switches,
-            made: 0,
-            refused: 0,
-            waiting: [Vec::new(), Vec::new()],
-            visible_ns: Vec::new(),
-            changed: 0,
-            switched: 0,
-            stale: 0,
-            builds_before,
-        }
-    }
+/// The tables, and what came of the changes.
+struct Tables {
+    router: Router,
+    /// When the changes were made that packets do not meet yet: IPv4, IPv6.
+    waiting: [Vec<Instant>; 2],
+    visible_ns: Vec<u64>,
+    changed: u64,
+    refused: u64,
+}
 
-    /// Makes the next change.
-    fn step(&mut self) {
-        let step = self.steps.get((self.made % self.steps.len().max(1) as u64) as usize).copied();
-        self.made += 1;
-        if let Some(step) = step {
-            self.change(step);
-        }
+impl Kept for Tables {
+    fn sync(&mut self, now: Duration) -> Option<Duration> {
+        let next = self.router.sync(now);
+        self.note_visible();
+        next
     }
+}
 
-    fn change(&mut self, Step { prefix, gateway }: Step) {
+impl Tables {
+    /// Makes some changes as one batch, as routes that a routing daemon learns: what has to wait waits
+    /// by the sync policy.
+    fn change(&mut self, steps: &[Step]) {
         let begin = Instant::now();
-        let length = prefix.length();
-        let done = match (prefix.address(), gateway) {
-            (IpAddr::V4(address), gateway) => {
-                let gateway = gateway.and_then(|gateway| match gateway {
-                    IpAddr::V4(gateway) => Some(gateway.to_bits()),
-                    IpAddr::V6(_) => None,
-                });
-                set::<Inet>(self.router, (address.to_bits(), length), gateway)
-            }
-            (IpAddr::V6(address), gateway) => {
-                let gateway = gateway.and_then(|gateway| match gateway {
-                    IpAddr::V6(gateway) => Some(gateway.to_bits()),
-                    IpAddr::V4(_) => None,
-                });
-                set::<Inet6>(self.router, (address.to_bits(), length), gateway)
-            }
-        };
+        let (inet, inet6) = (updates::<Inet>(steps, inet), updates::<Inet6>(steps, inet6));
+        self.apply(&inet, (begin, 0));
+        self.apply(&inet6, (begin, 1));
+        self.note_visible();
+    }
+
+    fn apply<F: Routed>(&mut self, updates: &[Update<F>], (begin, family): (Instant, usize)) {
+        if updates.is_empty() {
+            return;
+        }
+        let mut applied = Applied::default();
+        let done = self.router.edit_fib::<F>(0, |fib| {
+            applied = fib.apply(updates)?;
+            Ok(())
+        });
         match done {
-            Ok(true) => {
-                self.changed += 1;
-                self.waiting[usize::from(!prefix.is_ipv4())].push(begin);
-                self.note_visible();
+            Ok(()) => {
+                self.changed += updates.len() as u64;
+                // Withdrawals of what is not there, as recorded updates have them, change nothing.
+                let count = updates.len() - applied.unchanged;
+                self.waiting[family].extend(std::iter::repeat_n(begin, count));
             }
-            // A withdrawal of what is not there, as recorded updates have them.
-            Ok(false) => self.changed += 1,
-            Err(_) => self.refused += 1,
+            Err(_) => self.refused += updates.len() as u64,
+        }
+    }
+
+    /// Notes how long the changes took that packets meet now.
+    fn note_visible(&mut self) {
+        let synced = [is_synced::<Inet>(&self.router), is_synced::<Inet6>(&self.router)];
+        for (waiting, _) in self.waiting.iter_mut().zip(synced).filter(|(_, synced)| *synced) {
+            self.visible_ns
+                .extend(waiting.drain(..).map(|begin| begin.elapsed().as_nanos() as u64));
+        }
+    }
+}
+
+impl<'a> Run<'a> {
+    fn new(router: Router, steps: &'a [Step], switches: Vec<Switch>) -> io::Result<Self> {
+        let builds_before = builds(&router);
+        let waiting = [Vec::new(), Vec::new()];
+        let tables = Tables { router, waiting, visible_ns: Vec::new(), changed: 0, refused: 0 };
+        let tables = Keeper::new(tables)?;
+        Ok(Self { tables, steps, switches, made: 0, switched: 0, stale: 0, builds_before })
+    }
+
+    /// Makes the next changes, up to this number, at once: all that were due, as a router takes up all
+    /// that it was told meanwhile.
+    fn steps_until(&mut self, until: u64) {
+        let all = self.steps.len().max(1) as u64;
+        let due = (self.made..until).filter_map(|made| self.steps.get((made % all) as usize));
+        let due: Vec<Step> = due.copied().collect();
+        self.made = self.made.max(until);
+        if !due.is_empty() {
+            self.tables.edit(|tables| tables.change(&due));
         }
     }
 
@@ -378,7 +395,8 @@ impl<'a> Run<'a> {
             let other = self.packets(gateways[1 - now]);
             self.stale += left_at.map_or(0, |before| other.saturating_sub(before));
             let old = self.packets(gateways[now]);
-            self.change(Step { prefix, gateway: Some(gateways[1 - now]) });
+            let step = Step { prefix, gateway: Some(gateways[1 - now]) };
+            self.tables.edit(|tables| tables.change(&[step]));
             self.switches[place].now = 1 - now;
             self.switches[place].left_at = Some(old);
             self.switched += 1;
@@ -387,19 +405,10 @@ impl<'a> Run<'a> {
 
     /// Frames that have followed a gateway.
     fn packets(&self, gateway: IpAddr) -> u64 {
-        match gateway {
-            IpAddr::V4(at) => packets::<Inet>(self.router, at.to_bits()),
-            IpAddr::V6(at) => packets::<Inet6>(self.router, at.to_bits()),
-        }
-    }
-
-    /// Notes how long the changes took that packets meet now.
-    fn note_visible(&mut self) {
-        let synced = [is_synced::<Inet>(self.router), is_synced::<Inet6>(self.router)];
-        for (waiting, _) in self.waiting.iter_mut().zip(synced).filter(|(_, synced)| *synced) {
-            self.visible_ns
-                .extend(waiting.drain(..).map(|begin| begin.elapsed().as_nanos() as u64));
-        }
+        self.tables.look(|Tables { router, .. }| match gateway {
+            IpAddr::V4(at) => packets::<Inet>(router, at.to_bits()),
+            IpAddr::V6(at) => packets::<Inet6>(router, at.to_bits()),
+        })
     }
 
     fn end(mut self, took: Duration, asked_per_s: Option<f64>) -> Churned {
@@ -407,44 +416,57 @@ impl<'a> Run<'a> {
             let other = self.packets(gateways[1 - now]);
             self.stale += left_at.map_or(0, |before| other.saturating_sub(before));
         }
-        self.visible_ns.sort_unstable();
+        let Self { tables, switched, stale, builds_before, .. } = self;
+        let Tables { router, mut visible_ns, changed, refused, .. } = tables.into_inner();
+        visible_ns.sort_unstable();
         let at = |share: f64| {
-            let last = self.visible_ns.len().saturating_sub(1);
-            self.visible_ns.get((last as f64 * share).round() as usize).copied().unwrap_or(0)
+            let last = visible_ns.len().saturating_sub(1);
+            visible_ns.get((last as f64 * share).round() as usize).copied().unwrap_or(0)
         };
         Churned {
             asked_per_s,
-            changes: self.changed,
+            changes: changed,
             ns: took.as_nanos() as u64,
-            refused: self.refused,
-            visible: self.visible_ns.len() as u64,
+            refused,
+            visible: visible_ns.len() as u64,
             visible_p50_ns: at(0.5),
             visible_p99_ns: at(0.99),
             visible_max_ns: at(1.0),
-            switches: self.switched,
-            stale_frames: self.stale,
-            builds: builds(self.router) - self.builds_before,
+            switches: switched,
+            stale_frames: stale,
+            builds: builds(&router) - builds_before,
         }
     }
 }
 
-/// Gives a route a gateway, or withdraws it; false when nothing was to be done.
-fn set<F: Routed>(
-    router: &mut Router,
-    (address, length): (F::Addr, u8),
-    gateway: Option<F::Addr>,
-) -> Result<bool, RouterError> {
-    let prefix = fwdlab_fib::Prefix::<F>::covering(address, length);
-    let is_there = !router.fib::<F>(0)?.rib().exact(prefix).is_none();
-    match gateway {
-        Some(gateway) if is_there => {
-            router.change_route(prefix, Nexthop::via(gateway, DESTINATIONS))?;
+/// The steps of a family as its table takes them.
+fn updates<F: Routed>(steps: &[Step], own: fn(IpAddr) -> Option<F::Addr>) -> Vec<Update<F>> {
+    let update = |step: &Step| {
+        let prefix =
+            fwdlab_fib::Prefix::covering(own(step.prefix.address())?, step.prefix.length());
+        match step.gateway {
+            None => Some(Update::Delete(prefix)),
+            Some(gateway) => {
+                let via = Nexthop::via(own(gateway)?, DESTINATIONS);
+                Some(Update::Set(prefix, via.into()))
+            }
         }
-        Some(gateway) => router.add_route(prefix, Nexthop::via(gateway, DESTINATIONS))?,
-        None if is_there => router.delete_route(prefix)?,
-        None => return Ok(false),
+    };
+    steps.iter().filter_map(update).collect()
+}
+
+fn inet(ip: IpAddr) -> Option<u32> {
+    match ip {
+        IpAddr::V4(ip) => Some(ip.to_bits()),
+        IpAddr::V6(_) => None,
     }
-    Ok(true)
+}
+
+fn inet6(ip: IpAddr) -> Option<u128> {
+    match ip {
+        IpAddr::V4(_) => None,
+        IpAddr::V6(ip) => Some(ip.to_bits()),
+    }
 }
 
 fn packets<F: Routed>(router: &Router, gateway: F::Addr) -> u64 {
@@ -480,5 +502,38 @@ mod tests {
         let pace = Pace::Listed(times);
         assert_eq!((pace.due(Duration::ZERO), pace.due(Duration::from_secs(1))), (1, 2));
         assert_eq!((pace.next(1), pace.next(2)), (Duration::from_millis(5), Duration::MAX));
+    }
+
+    /// Changes wait for the sync policy, as those of a routing daemon do, and are one batch each time.
+    #[test]
+    fn changes_of_a_table_that_is_built_anew_wait_for_each_other() {
+        let mut router = Router::new().unwrap();
+        let mac = TESTER_MACS[0];
+        for _ in 0..2 {
+            router.add_port(fwdlab_router::PortConfig::new(mac)).unwrap();
+        }
+        router.set("net.route.algo.inet.algo", "bsearch4").unwrap();
+        let step = |i: u32, last: u8| Step {
+            prefix: format!("10.{}.{}.0/24", i / 256, i % 256).parse().unwrap(),
+            gateway: Some(Ipv4Addr::new(198, 19, 0, last).into()),
+        };
+        let routes: Vec<Step> = (0..200).map(|i| step(i, 1)).collect();
+        let waiting = [Vec::new(), Vec::new()];
+        let mut tables = Tables { router, waiting, visible_ns: Vec::new(), changed: 0, refused: 0 };
+        tables.change(&routes);
+        tables.router.flush();
+        tables.note_visible();
+        let built = builds(&tables.router);
+        for i in 0..50 {
+            tables.change(&[step(i, 2)]);
+        }
+        assert_eq!(builds(&tables.router), built, "each change was built by itself");
+        assert_eq!((tables.changed, tables.refused, tables.visible_ns.len()), (250, 0, 200));
+        tables.sync(Duration::from_secs(1));
+        tables.sync(Duration::from_secs(3));
+        assert_eq!((builds(&tables.router), tables.visible_ns.len()), (built + 1, 250));
+        // A withdrawal of what is not there changes nothing.
+        tables.change(&[Step { prefix: step(999, 1).prefix, gateway: None }]);
+        assert_eq!((tables.changed, tables.waiting[0].len()), (251, 0));
     }
 }

@@ -6,6 +6,7 @@
 //! are made anew for each trial. Counters of both sides are read at the same instants, at the end
 //! of each interval, by the tester's thread: a third thread would take time from the two.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -22,7 +23,9 @@ use fwdlab_port::{Clock, Pool, PoolConfig};
 use fwdlab_results::profile::Profiled;
 use fwdlab_results::{Benchmark, Churned, Measure, Measured, TrialEnvironment};
 use fwdlab_router::{Overflow, Router, Worker};
-use fwdlab_traffic::{DEVICE_MACS, FlowSet, Load, Outcome, Plan, Stream, TESTER_MACS, WayBack};
+use fwdlab_traffic::{
+    DEVICE_MACS, FlowSet, Load, Outcome, Stream, TESTER_MACS, TrafficPlan, WayBack,
+};
 
 use crate::churn::{Churning, SwitchOf};
 use crate::figures::figures;
@@ -161,25 +164,27 @@ impl Rings {
         probe: &Probe,
         watch: &mut Watch<'_>,
     ) -> Result<Measured, BuiltinError> {
-        let mut router = match self.router.take() {
+        let router = match self.router.take() {
             Some(router) => router,
             None => setup::router(request.experiment, request.variant)?,
         };
         let mut pulse = std::mem::take(&mut self.pulse);
-        let measured = self.through((&mut router, &mut pulse), request, probe, watch);
+        let mut kept = Some(router);
+        let measured = self.through((&mut kept, &mut pulse), request, probe, watch);
         self.pulse = pulse;
-        // Changed routes are not those of the next trial.
-        self.router = self.churning.is_none().then_some(router);
+        self.router = kept;
         measured
     }
 
+    /// Leaves no router where routes have changed, which are not those of the next trial.
     fn through(
         &self,
-        (router, pulse): (&mut Router, &mut Pulse),
+        (kept, pulse): (&mut Option<Router>, &mut Pulse),
         request: &Request<'_>,
         probe: &Probe,
         watch: &mut Watch<'_>,
     ) -> Result<Measured, BuiltinError> {
+        let Some(router) = kept else { return Err(lost("it has no router")) };
         // They go home before the pool is counted.
         let first = self.layout.take(&self.pool);
         let mut plan = plan(request)?;
@@ -219,12 +224,11 @@ impl Rings {
         let cores = self.cores.map(|_| Cores { rally: &rally, clock: &self.clock });
         let mut sampler = Sampler::new(worker.counters(), cores, Some((&diary, pulse)));
         let processor_time = machine::ProcessorTime::now();
-        let churn = self.churning.as_ref().map(|churning| Beside {
-            churning,
-            router,
-            switches,
-            rate: request.traffic.changes_per_s,
-        });
+        let rate = request.traffic.changes_per_s;
+        let churn = self
+            .churning
+            .as_ref()
+            .and_then(|churning| Some(Beside { churning, router: kept.take()?, switches, rate }));
         let (outcome, place, churned) = self.forward(
             Bench { worker, plan: &plan, rally: &rally, diary: Some(&diary), probe, churn },
             tester,
@@ -277,7 +281,7 @@ impl Rings {
         let are_all = self.pool.restore();
         match are_all || self.pool.available() + kept == self.pool.config().frames {
             true => Ok(()),
-            false => Err(BuiltinError::Thread { what: "it kept frames of the pool".to_owned() }),
+            false => Err(lost("it kept frames of the pool")),
         }
     }
 
@@ -313,7 +317,7 @@ impl Rings {
                     probe.around(|| layout.deeper(&mut poll));
                     Place { is_pinned, core_share: share.so_far() }
                 })
-                .map_err(|source| BuiltinError::Port(fwdlab_port::PortError::Thread { source }))?;
+                .map_err(no_thread)?;
             let changes = churn
                 .map(|beside| {
                     let name = std::thread::Builder::new().name("changes".to_owned());
@@ -325,7 +329,7 @@ impl Rings {
                     })
                 })
                 .transpose()
-                .map_err(|source| BuiltinError::Port(fwdlab_port::PortError::Thread { source }))?;
+                .map_err(no_thread)?;
             // Also when the tester panics: the device's thread would forward for ever.
             let over = Over(&is_over);
             let is_pinned = pin(tester_core);
@@ -340,12 +344,21 @@ impl Rings {
             let own = Place { is_pinned, core_share: share.so_far() };
             drop(tester);
             drop(over);
-            let what = || BuiltinError::Thread { what: "it panicked".to_owned() };
-            let place = own.and(device.join().map_err(|_| what())?);
-            let churned = changes.map(|changes| changes.join().map_err(|_| what())).transpose()?;
+            let place = own.and(device.join().map_err(|_| lost("it panicked"))?);
+            let churned = changes.map(|changes| changes.join().map_err(|_| lost("it panicked")));
+            let churned = churned.transpose()?.transpose().map_err(no_thread)?;
             Ok((outcome, if self.cores.is_some() { place } else { Place::default() }, churned))
         })
     }
+}
+
+/// A trial without one of its threads.
+fn lost(what: &str) -> BuiltinError {
+    BuiltinError::Thread { what: what.to_owned() }
+}
+
+fn no_thread(source: io::Error) -> BuiltinError {
+    BuiltinError::Port(fwdlab_port::PortError::Thread { source })
 }
 
 /// What forwards between the device's ports.
@@ -382,7 +395,7 @@ impl Place {
 /// What runs in one trial.
 pub(super) struct Bench<'a> {
     pub(super) worker: Worker<RingPort>,
-    pub(super) plan: &'a Plan,
+    pub(super) plan: &'a TrafficPlan,
     pub(super) rally: &'a Rally,
     /// Where the device's thread notes how fast its processor is.
     pub(super) diary: Option<&'a Diary>,
@@ -393,7 +406,7 @@ pub(super) struct Bench<'a> {
 /// Changes of routes beside the trial.
 pub(super) struct Beside<'a> {
     churning: &'a Churning,
-    router: &'a mut Router,
+    router: Router,
     switches: Vec<SwitchOf>,
     rate: Option<u32>,
 }
@@ -408,12 +421,12 @@ fn streams(traffic: &Traffic) -> Result<Vec<Stream>, BuiltinError> {
 }
 
 /// What the tester is to send for this trial.
-pub fn plan(request: &Request<'_>) -> Result<Plan, BuiltinError> {
+pub fn plan(request: &Request<'_>) -> Result<TrafficPlan, BuiltinError> {
     let Request { experiment, traffic, .. } = request;
     let recording = traffic.capture.as_ref().and_then(|capture| capture.recording.clone());
     let mut plan = match recording {
-        Some(recording) => Plan::replaying(recording),
-        None => Plan::new(streams(traffic)?),
+        Some(recording) => TrafficPlan::replaying(recording),
+        None => TrafficPlan::new(streams(traffic)?),
     };
     plan.load = traffic.load;
     plan.source_mac = TESTER_MACS[0];

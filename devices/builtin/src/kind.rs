@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fwdlab_device::{Device, DeviceError, Finding, Kind, Place};
+use fwdlab_device::{Device, DeviceError, DoctorFinding, Kind, Place};
 use fwdlab_experiment::problem::Complaint;
 use fwdlab_experiment::{Abilities, Experiment, Schema};
 use fwdlab_results::{About, Link, Tick};
@@ -53,9 +53,9 @@ impl Kind for Builtin {
         }
     }
 
-    fn examine(&self, _: &Place) -> Vec<Finding> {
+    fn examine(&self, _: &Place) -> Vec<DoctorFinding> {
         let count = std::thread::available_parallelism().map_or(1, usize::from);
-        vec![Finding {
+        vec![DoctorFinding {
             what: "2 cores",
             present: count >= 2,
             detail: format!("{count} here"),

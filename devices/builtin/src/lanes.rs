@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use fwdlab_port::Pool;
 use fwdlab_port::ring::RingPort;
-use fwdlab_traffic::{Duplex, Interval, Outcome, Plan, Tester, TrafficError};
+use fwdlab_traffic::{Duplex, Interval, Outcome, Tester, TrafficError, TrafficPlan};
 
 /// One of the two testers.
 pub(super) enum Lanes {
@@ -18,7 +18,7 @@ impl Lanes {
     /// # Errors
     /// A field of the plan is out of range, or the pool has too few or too small frames.
     pub(super) fn new(
-        plan: &Plan,
+        plan: &TrafficPlan,
         pool: &Pool,
         (near, far): (RingPort, RingPort),
     ) -> Result<Self, TrafficError> {

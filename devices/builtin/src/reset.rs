@@ -12,7 +12,7 @@ use fwdlab_port::pingpong::Rally;
 use fwdlab_port::ring::RingPort;
 use fwdlab_results::Reset;
 use fwdlab_router::{Router, Worker};
-use fwdlab_traffic::{Load, Outcome, Plan, Tester};
+use fwdlab_traffic::{Load, Outcome, Tester, TrafficPlan};
 
 use crate::device::{Rings, pin, worker};
 use crate::poll::{Metronome, Over, poll_until};
@@ -41,7 +41,7 @@ impl Rings {
     pub(super) fn reset(
         &self,
         router: &mut Router,
-        plan: &Plan,
+        plan: &TrafficPlan,
         (request, mrr_pps): (&Request<'_>, f64),
         watch: &Watch<'_>,
     ) -> Result<Reset, BuiltinError> {
@@ -49,7 +49,7 @@ impl Rings {
         let worker = worker(router, device, &self.pool)?;
         let ([tester_core, device_core], pool) = (self.cores(), self.pool.clone());
         let load_pps = mrr_pps * LOAD;
-        let plan = Plan {
+        let plan = TrafficPlan {
             load: Load::Pps(load_pps),
             duration_ns: LONGEST.as_nanos() as u64,
             interval_ns: LOOK_NS,

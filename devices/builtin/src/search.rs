@@ -7,7 +7,7 @@
 
 use fwdlab_router::{Counters, Router};
 use fwdlab_stats::search::{self, BinarySearch, Goal, Limits, Search, Step};
-use fwdlab_traffic::{Load, Outcome, Plan};
+use fwdlab_traffic::{Load, Outcome, TrafficPlan};
 
 use super::BuiltinError;
 use super::device::{BATCH, Bench, Rings, worker};
@@ -57,7 +57,7 @@ impl Finder {
         }
     }
 
-    fn outcome(&self) -> search::Outcome {
+    fn outcome(&self) -> search::Standing {
         match self {
             Self::Multiple(search) => search.outcome(0),
             Self::Binary(search) => search.outcome(),
@@ -71,7 +71,7 @@ impl Rings {
     pub(super) fn search(
         &self,
         router: &mut Router,
-        plan: &Plan,
+        plan: &TrafficPlan,
         (measure, loss_ratio, seconds): (Measure, f64, f64),
         watch: &Watch<'_>,
     ) -> Result<RateSearch, BuiltinError> {
@@ -109,8 +109,8 @@ impl Rings {
             });
         }
         let (lower_pps, upper_pps) = match finder.outcome() {
-            search::Outcome::Regular(bounds) => (bounds.lower, bounds.upper),
-            search::Outcome::AtMaxLoad(_) => (limits.max_load, limits.max_load),
+            search::Standing::Regular(bounds) => (bounds.lower, bounds.upper),
+            search::Standing::AtMaxLoad(_) => (limits.max_load, limits.max_load),
             _ => {
                 return Err(unfound(format!(
                     "frames are lost even at {:.0} frames/s",
@@ -125,7 +125,7 @@ impl Rings {
     pub(super) fn mrr(
         &self,
         router: &mut Router,
-        plan: &Plan,
+        plan: &TrafficPlan,
         seconds: f64,
         watch: &Watch<'_>,
     ) -> Result<f64, BuiltinError> {
@@ -142,7 +142,7 @@ impl Rings {
     pub(super) fn try_load(
         &self,
         router: &mut Router,
-        plan: &Plan,
+        plan: &TrafficPlan,
         (load_pps, seconds): (f64, f64),
         watch: &Watch<'_>,
     ) -> Result<SearchTrial, BuiltinError> {
@@ -157,7 +157,7 @@ impl Rings {
     pub(super) fn latency_at_shares(
         &self,
         router: &mut Router,
-        plan: &Plan,
+        plan: &TrafficPlan,
         (rate_pps, seconds): (f64, f64),
         watch: &Watch<'_>,
     ) -> Result<Vec<LatencyAt>, BuiltinError> {
@@ -174,11 +174,11 @@ impl Rings {
     pub(super) fn offer(
         &self,
         router: &mut Router,
-        plan: &Plan,
+        plan: &TrafficPlan,
         (load, seconds): (Load, f64),
         watch: &Watch<'_>,
     ) -> Result<Outcome, BuiltinError> {
-        let mut plan = Plan { load, duration_ns: (seconds * 1e9) as u64, ..plan.clone() };
+        let mut plan = TrafficPlan { load, duration_ns: (seconds * 1e9) as u64, ..plan.clone() };
         plan.interval_ns = plan.duration_ns.max(1);
         self.offer_plan(router, &plan, watch, &mut |_, _| {})
     }
@@ -187,7 +187,7 @@ impl Rings {
     pub(super) fn offer_plan(
         &self,
         router: &mut Router,
-        plan: &Plan,
+        plan: &TrafficPlan,
         watch: &Watch<'_>,
         on_interval: &mut dyn FnMut(&Counters, &Interval),
     ) -> Result<Outcome, BuiltinError> {

@@ -15,7 +15,7 @@ use fwdlab_topology::{Testbed, Topology, TopologyError, port_name};
 
 use crate::LinuxError;
 use crate::core;
-use crate::counters::{Change, DeviceCounters};
+use crate::counters::{Change, DeviceCounters, leave_out_own};
 use crate::cpu::CpuTime;
 use crate::embedded::{Embedded, Ended};
 use crate::host;
@@ -461,6 +461,7 @@ fn measured(sent: Sent, change: Change, settings: &LinuxSettings, cost: Cost) ->
     if sent.unread > 0 {
         drops.insert("tester had no room".to_owned(), sent.unread);
     }
+    leave_out_own(&mut drops, change.received, device_sent);
     // Rules and programs drop without a counter of the kernel's: what is missing is theirs. With
     // neither of them everything must be accounted for, or the trial fails.
     let counted: u64 = drops.values().sum();

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use fwdlab_device::Finding;
+use fwdlab_device::DoctorFinding;
 
 use crate::{try_af_xdp, try_live_frames, try_namespaces};
 
@@ -10,8 +10,9 @@ use crate::{try_af_xdp, try_live_frames, try_namespaces};
 const CAPABILITIES: [(&str, u32); 4] =
     [("CAP_SYS_ADMIN", 21), ("CAP_NET_ADMIN", 12), ("CAP_NET_RAW", 13), ("CAP_BPF", 39)];
 
-pub(super) fn findings() -> Vec<Finding> {
-    let programs = PROGRAMS.map(|(name, enables, remedy)| Finding::program(name, enables, remedy));
+pub(super) fn findings() -> Vec<DoctorFinding> {
+    let programs =
+        PROGRAMS.map(|(name, enables, remedy)| DoctorFinding::program(name, enables, remedy));
     let tried = [privileges(), namespaces(), live_frames(), af_xdp(), statistics()];
     tried.into_iter().chain(programs).collect()
 }
@@ -23,10 +24,10 @@ const PROGRAMS: [(&str, &str, &str); 3] = [
     ("perf", "kernel flame graphs", "apt-get install linux-perf"),
 ];
 
-fn privileges() -> Finding {
+fn privileges() -> DoctorFinding {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let missing = missing_capabilities(&status);
-    Finding {
+    DoctorFinding {
         what: "privileges",
         present: missing.is_empty(),
         detail: match missing.is_empty() {
@@ -50,9 +51,9 @@ fn missing_capabilities(status: &str) -> Vec<&'static str> {
     CAPABILITIES.iter().filter(|(_, bit)| is_missing(*bit)).map(|(name, _)| *name).collect()
 }
 
-fn namespaces() -> Finding {
+fn namespaces() -> DoctorFinding {
     let tried = try_namespaces();
-    Finding {
+    DoctorFinding {
         what: "namespaces",
         present: tried.is_ok(),
         detail: tried.map_or_else(
@@ -65,9 +66,9 @@ fn namespaces() -> Finding {
     }
 }
 
-fn live_frames() -> Finding {
+fn live_frames() -> DoctorFinding {
     let tried = try_live_frames();
-    Finding {
+    DoctorFinding {
         what: "XDP live frames",
         present: tried.is_ok(),
         detail: tried.map_or_else(|error| error.to_string(), |()| "tried".to_owned()),
@@ -77,9 +78,9 @@ fn live_frames() -> Finding {
     }
 }
 
-fn af_xdp() -> Finding {
+fn af_xdp() -> DoctorFinding {
     let tried = try_af_xdp();
-    Finding {
+    DoctorFinding {
         what: "AF_XDP",
         present: tried.is_ok(),
         detail: tried.map_or_else(|error| error.to_string(), |()| "tried".to_owned()),
@@ -89,9 +90,9 @@ fn af_xdp() -> Finding {
     }
 }
 
-fn statistics() -> Finding {
+fn statistics() -> DoctorFinding {
     let present = fs::metadata("/proc/thread-self/net/snmp").is_ok();
-    Finding {
+    DoctorFinding {
         what: "drop counters",
         present,
         detail: if present { "/proc/net/snmp" } else { "no /proc/net/snmp" }.to_owned(),

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use fwdlab_device::{Device, DeviceError, Finding, Kind, Place};
+use fwdlab_device::{Device, DeviceError, DoctorFinding, Kind, Place};
 use fwdlab_experiment::fields::Section;
-use fwdlab_experiment::problem::{Complaint, Findings};
+use fwdlab_experiment::problem::{Complaint, Complaints};
 use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema};
 use fwdlab_guard::Scratch;
 use fwdlab_results::{About, Link, Tick};
@@ -52,7 +52,7 @@ impl Schema for OnVeth {
 
     /// The router's words act on nothing where the kernel forwards; frames of a capture are sent
     /// by sockets only.
-    fn check(&self, file: &mut DeviceTables<'_, '_>, findings: &mut Findings<'_>) {
+    fn check(&self, file: &mut DeviceTables<'_, '_>, findings: &mut Complaints<'_>) {
         if file.traffics.iter().any(|(traffic, _)| traffic.capture.is_some()) {
             for variant in &mut file.variants {
                 captures_need_sockets(variant, findings);
@@ -69,8 +69,8 @@ impl Schema for OnVeth {
     }
 }
 
-fn captures_need_sockets(variant: &mut Section<'_>, findings: &mut Findings<'_>) {
-    let Some(set) = variant.table("set", &mut Findings::new("")) else { return };
+fn captures_need_sockets(variant: &mut Section<'_>, findings: &mut Complaints<'_>) {
+    let Some(set) = variant.table("set", &mut Complaints::new("")) else { return };
     for (word, _, found) in set.entries() {
         let value: &fwdlab_experiment::fields::Value<'_> = found.value;
         let is_program = matches!(value.as_str(), Some("inject" | "live"));
@@ -86,8 +86,8 @@ fn captures_need_sockets(variant: &mut Section<'_>, findings: &mut Findings<'_>)
 }
 
 /// Frames go both ways by sockets, and by what does the same on both ports of the device.
-fn both_ways_need_both_ports(variant: &mut Section<'_>, findings: &mut Findings<'_>) {
-    let Some(set) = variant.table("set", &mut Findings::new("")) else { return };
+fn both_ways_need_both_ports(variant: &mut Section<'_>, findings: &mut Complaints<'_>) {
+    let Some(set) = variant.table("set", &mut Complaints::new("")) else { return };
     for (word, _, found) in set.entries() {
         let value: &fwdlab_experiment::fields::Value<'_> = found.value;
         let (what, wanted) = match (word, value.as_str()) {
@@ -114,8 +114,8 @@ fn both_ways_need_both_ports(variant: &mut Section<'_>, findings: &mut Findings<
     }
 }
 
-fn router_words_need_the_router(variant: &mut Section<'_>, findings: &mut Findings<'_>) {
-    let Some(set) = variant.table("set", &mut Findings::new("")) else { return };
+fn router_words_need_the_router(variant: &mut Section<'_>, findings: &mut Complaints<'_>) {
+    let Some(set) = variant.table("set", &mut Complaints::new("")) else { return };
     let is_router = |(word, _, found): &(&str, _, fwdlab_experiment::fields::Found<_>)| {
         let value: &fwdlab_experiment::fields::Value<'_> = found.value;
         *word == ROUTER && value.as_str() == Some("fwdlab")
@@ -153,7 +153,7 @@ impl Kind for OnVeth {
         }
     }
 
-    fn examine(&self, _: &Place) -> Vec<Finding> {
+    fn examine(&self, _: &Place) -> Vec<DoctorFinding> {
         doctor::findings()
     }
 

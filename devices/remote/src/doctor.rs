@@ -4,18 +4,18 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use fwdlab_device::{Finding, Place};
+use fwdlab_device::{DoctorFinding, Place};
 
 use crate::reach::Reach;
 use crate::testbed::{Host, System, Testbed};
 use crate::{Result, dut};
 
 /// What this machine needs.
-pub(super) fn findings(_: &Place) -> Vec<Finding> {
+pub(super) fn findings(_: &Place) -> Vec<DoctorFinding> {
     // ssh says its version on the standard error.
     let said = Command::new("ssh").arg("-V").stdin(Stdio::null()).output();
     let version = said.ok().map(|said| String::from_utf8_lossy(&said.stderr).trim().to_owned());
-    vec![Finding {
+    vec![DoctorFinding {
         what: "ssh",
         present: version.is_some(),
         detail: version.unwrap_or_else(|| "not found".to_owned()),

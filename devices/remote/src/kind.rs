@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use fwdlab_device::{Device, DeviceError, Finding, Kind, Place};
-use fwdlab_experiment::problem::{Complaint, Findings};
+use fwdlab_device::{Device, DeviceError, DoctorFinding, Kind, Place};
+use fwdlab_experiment::problem::{Complaint, Complaints};
 use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema};
 use fwdlab_results::{About, Link, Tick};
 
@@ -32,7 +32,7 @@ impl Schema for Remote {
         settings::check_value(value)
     }
 
-    fn check(&self, file: &mut DeviceTables<'_, '_>, findings: &mut Findings<'_>) {
+    fn check(&self, file: &mut DeviceTables<'_, '_>, findings: &mut Complaints<'_>) {
         for variant in &mut file.variants {
             settings::read_variant(variant, findings);
         }
@@ -50,7 +50,7 @@ impl Kind for Remote {
         }
     }
 
-    fn examine(&self, place: &Place) -> Vec<Finding> {
+    fn examine(&self, place: &Place) -> Vec<DoctorFinding> {
         doctor::findings(place)
     }
 

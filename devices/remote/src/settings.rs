@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use fwdlab_experiment::fields::{Found, Section, nearest, reread, shown};
-use fwdlab_experiment::problem::{Complaint, Findings};
+use fwdlab_experiment::problem::{Complaint, Complaints};
 use fwdlab_experiment::{Experiment, Variant};
 
 /// What a variant wants of the device under test.
@@ -99,7 +99,7 @@ pub fn check_value(value: &str) -> Result<(), Complaint> {
 }
 
 /// Reads the keys of a variant.
-pub fn read_variant(section: &mut Section<'_>, findings: &mut Findings<'_>) -> RemoteVariant {
+pub fn read_variant(section: &mut Section<'_>, findings: &mut Complaints<'_>) -> RemoteVariant {
     let mut text = |key, example| section.text(key, example, findings).map(|f| f.value.to_owned());
     let configuration = text("configuration", "\"configs/radix\"").map(PathBuf::from);
     let image = text("image", "\"image.xz\"");
@@ -126,7 +126,7 @@ pub fn read_variant(section: &mut Section<'_>, findings: &mut Findings<'_>) -> R
     RemoteVariant { configuration, image, kernel, apply, expect, reboot }
 }
 
-fn read_expect(section: &mut Section<'_>, findings: &mut Findings<'_>) -> Vec<Expect> {
+fn read_expect(section: &mut Section<'_>, findings: &mut Complaints<'_>) -> Vec<Expect> {
     const EXAMPLE: &str = "[{ run = \"sysctl -n net.route.algo.inet.algo\", is = \"radix4\" }]";
     let mut expected = Vec::new();
     for Found { field, at, value } in section.list("expect", EXAMPLE, findings) {

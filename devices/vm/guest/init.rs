@@ -83,7 +83,7 @@ fn mount_root() -> Result<(), &'static [u8]> {
 
 /// Copies the task from our small root. `FILES` there lists a name and the name to be copied to
 /// in each line.
-fn copy_all() -> sys::Outcome<()> {
+fn copy_all() -> sys::Answered<()> {
     let list = sys::whole(b"/files", 1 << 16)?;
     for line in crate::text::lines(list) {
         let mut words = line.split(|&byte| byte == b' ');

@@ -1,6 +1,6 @@
 //! Text without an allocator: a buffer that is written to, numbers read and written, problems.
 
-use crate::sys::{self, ERRORS, Errno, Outcome};
+use crate::sys::{self, ERRORS, Errno, Answered};
 
 /// A growing text in memory of a fixed size; what does not fit is left out, and then the length
 /// that stands before each message is wrong and the host notices.
@@ -10,7 +10,7 @@ pub struct Text {
 }
 
 impl Text {
-    pub fn with_room(bytes: usize) -> Outcome<Self> {
+    pub fn with_room(bytes: usize) -> Answered<Self> {
         Ok(Self { bytes: sys::memory(bytes)?, length: 0 })
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fwdlab_agent::task::{Task, VmTester};
+use fwdlab_agent::task::{GuestTester, Task};
 use fwdlab_experiment::Variant;
 use fwdlab_experiment::inputs;
 use fwdlab_topology::{NFTABLES, RuleSet};
@@ -61,7 +61,7 @@ impl Boot {
         } else {
             config::check(kernel.config.as_deref(), needs)?;
             let mut load = vm.load.clone();
-            load.extend((machine.tester == VmTester::Pktgen).then(|| PKTGEN.to_owned()));
+            load.extend((machine.tester == GuestTester::Pktgen).then(|| PKTGEN.to_owned()));
             let rules = variant
                 .set
                 .get(NFTABLES)
@@ -143,7 +143,7 @@ fn check_words(
         if has(NFTABLES) {
             return refused(NFTABLES, "FreeBSD's filters are pf and ipfw");
         }
-        if machine.tester == VmTester::Pktgen {
+        if machine.tester == GuestTester::Pktgen {
             return refused("tester = \"pktgen\"", "pktgen is Linux's; write tester = \"fwdlab\"");
         }
         return Ok(());

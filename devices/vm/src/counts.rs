@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use fwdlab_agent::channel::{Counted, Pass, Sample};
-use fwdlab_agent::task::VmClock;
+use fwdlab_agent::channel::{Counted, Pass, Reading};
+use fwdlab_agent::task::GuestClock;
 use fwdlab_experiment::Variant;
 use fwdlab_results::Measured;
 use fwdlab_results::{Busy, Interval, TrialEnvironment};
@@ -13,9 +13,9 @@ use crate::freebsd;
 
 /// The trial's counts. The device's busy time is what is left of each interval when the tester's
 /// own time for as many frames is taken off.
-pub(super) fn measured(counted: Counted, variant: &Variant, clock: VmClock) -> Measured {
+pub(super) fn measured(counted: Counted, variant: &Variant, clock: GuestClock) -> Measured {
     let tester_ns = ns_per_frame(&counted.cable);
-    let interval = |sample: &Sample| {
+    let interval = |sample: &Reading| {
         let tester = (tester_ns.unwrap_or(0.0) * sample.received as f64).round() as u64;
         Interval {
             ms: sample.ns as f64 / 1e6,
@@ -58,7 +58,7 @@ pub(super) fn measured(counted: Counted, variant: &Variant, clock: VmClock) -> M
         proof,
         environment: TrialEnvironment {
             // Where the host runs the guest makes no difference to the number of instructions.
-            pinned: clock == VmClock::Instructions,
+            pinned: clock == GuestClock::Instructions,
             ..TrialEnvironment::default()
         },
         warnings,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use fwdlab_agent::channel::{Counted, ProfileCounts};
-use fwdlab_agent::task::{Task, TaskRoute, TaskTraffic, VmClock, VmTester};
+use fwdlab_agent::task::{GuestClock, GuestTester, Task, TaskRoute, TaskTraffic};
 use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
 use fwdlab_experiment::{Experiment, Variant};
 use fwdlab_results::profile::Profiled;
@@ -61,7 +61,7 @@ impl Boots {
         let needs = Needs {
             ipv6: experiment.traffics.iter().any(|traffic| traffic.family != Family::Inet),
             rules: has_rules,
-            pktgen: machine.tester == VmTester::Pktgen,
+            pktgen: machine.tester == GuestTester::Pktgen,
         };
         let mut boots = BTreeMap::new();
         for (variant, vm) in names.zip(variants) {
@@ -69,7 +69,7 @@ impl Boots {
             boots.insert(variant.name.clone(), boot);
         }
         let without_kvm = match (machine.clock, boots.values().next()) {
-            (VmClock::Wall, Some(boot)) => kvm::try_boot(program, &boot.kernel.image).err(),
+            (GuestClock::Wall, Some(boot)) => kvm::try_boot(program, &boot.kernel.image).err(),
             _ => None,
         };
         Ok(Self { program: program.to_owned(), results: None, boots, machine, without_kvm })
@@ -77,7 +77,7 @@ impl Boots {
 
     fn accelerator(&self) -> Accelerator {
         match self.machine.clock {
-            VmClock::Wall if self.without_kvm.is_none() => Accelerator::Kvm,
+            GuestClock::Wall if self.without_kvm.is_none() => Accelerator::Kvm,
             _ => Accelerator::Tcg,
         }
     }
@@ -98,7 +98,7 @@ impl Boots {
         }));
         measured
             .warnings
-            .extend((self.machine.tester == VmTester::Pktgen).then(|| SHARED_FRAMES.to_owned()));
+            .extend((self.machine.tester == GuestTester::Pktgen).then(|| SHARED_FRAMES.to_owned()));
         measured
     }
 
@@ -160,7 +160,7 @@ impl Device for Boots {
             ("tester".to_owned(), tester.to_string()),
             ("emulator".to_owned(), qemu::version()),
         ]);
-        if *clock == VmClock::Wall {
+        if *clock == GuestClock::Wall {
             let text = match &self.without_kvm {
                 None => "KVM".to_owned(),
                 Some(why) => format!("TCG, an emulator, because of KVM: {why}"),

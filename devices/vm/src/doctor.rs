@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fwdlab_device::Finding;
+use fwdlab_device::DoctorFinding;
 
 use crate::freebsd::{self, KernelFile};
 use crate::{KernelAtHand, kernels_at_hand, try_kvm};
@@ -10,7 +10,7 @@ use crate::{KernelAtHand, kernels_at_hand, try_kvm};
 /// Where experiment files are kept, from where people start the program.
 const PLACES: [&str; 2] = ["examples", "."];
 
-pub(super) fn findings(program: Option<&Path>) -> Vec<Finding> {
+pub(super) fn findings(program: Option<&Path>) -> Vec<DoctorFinding> {
     let kernels: Vec<(&str, KernelAtHand)> = PLACES
         .into_iter()
         .flat_map(|place| kernels_at_hand(Path::new(place)).into_iter().map(move |k| (place, k)))
@@ -65,13 +65,13 @@ fn examined(path: &Path, has_root: bool) -> FreeBsdAtHand {
     FreeBsdAtHand { words: format!("{name} ({ident}, {lookup})"), missing }
 }
 
-fn freebsd_guests(kernels: Vec<FreeBsdAtHand>) -> Finding {
+fn freebsd_guests(kernels: Vec<FreeBsdAtHand>) -> DoctorFinding {
     let words = kernels.iter().map(|kernel| match kernel.missing.as_slice() {
         [] => kernel.words.clone(),
         missing => format!("{} lacks {}", kernel.words, missing.join(", ")),
     });
     let detail = words.collect::<Vec<_>>().join("; ");
-    Finding {
+    DoctorFinding {
         what: "FreeBSD kernels to boot",
         present: kernels.iter().any(|kernel| kernel.missing.is_empty()),
         detail: if detail.is_empty() { "none in examples/freebsd".to_owned() } else { detail },
@@ -82,13 +82,13 @@ fn freebsd_guests(kernels: Vec<FreeBsdAtHand>) -> Finding {
     }
 }
 
-fn emulator() -> Finding {
+fn emulator() -> DoctorFinding {
     let version = fwdlab_guard::tool("qemu-system-x86_64").arg("--version").output();
     let version = version.ok().filter(|output| output.status.success()).and_then(|output| {
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         text.lines().next().map(str::to_owned)
     });
-    Finding {
+    DoctorFinding {
         what: "qemu-system-x86_64",
         present: version.is_some(),
         detail: version.unwrap_or_else(|| "not found".to_owned()),
@@ -98,8 +98,8 @@ fn emulator() -> Finding {
     }
 }
 
-fn guests(kernels: &[(&str, KernelAtHand)]) -> Finding {
-    Finding {
+fn guests(kernels: &[(&str, KernelAtHand)]) -> DoctorFinding {
+    DoctorFinding {
         what: "kernels to boot",
         present: !kernels.is_empty(),
         detail: match kernels {
@@ -130,9 +130,9 @@ fn words(place: &str, kernel: &KernelAtHand) -> String {
     if kernel.has_modules { name } else { format!("{name} without modules") }
 }
 
-fn virtualisation(program: Option<&Path>, kernel: Option<&KernelAtHand>) -> Finding {
+fn virtualisation(program: Option<&Path>, kernel: Option<&KernelAtHand>) -> DoctorFinding {
     let tried = try_kvm(program, kernel.map(|kernel| kernel.image.as_path()));
-    Finding {
+    DoctorFinding {
         what: "KVM",
         present: tried.is_ok() && program.and(kernel).is_some(),
         detail: match (tried, program.and(kernel)) {

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use fwdlab_agent::task::VmClock;
-use fwdlab_device::{Device, DeviceError, Finding, Kind, Place};
-use fwdlab_experiment::problem::{Complaint, Findings};
+use fwdlab_agent::task::GuestClock;
+use fwdlab_device::{Device, DeviceError, DoctorFinding, Kind, Place};
+use fwdlab_experiment::problem::{Complaint, Complaints};
 use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema};
 use fwdlab_results::{About, Link, Tick};
 use fwdlab_topology::{NFTABLES, RuleSet};
@@ -47,7 +47,7 @@ impl Schema for Vm {
         Ok(())
     }
 
-    fn check(&self, file: &mut DeviceTables<'_, '_>, findings: &mut Findings<'_>) {
+    fn check(&self, file: &mut DeviceTables<'_, '_>, findings: &mut Complaints<'_>) {
         let table = file.own.as_mut().map(|section| settings::read_table(section, findings));
         let table = table.unwrap_or_default();
         for variant in &mut file.variants {
@@ -70,12 +70,12 @@ impl Kind for Vm {
 
     fn tick(&self, experiment: &Experiment) -> Tick {
         match settings::of(experiment).0.clock {
-            VmClock::Instructions => Tick::Instruction,
-            VmClock::Wall => Tick::Nanosecond,
+            GuestClock::Instructions => Tick::Instruction,
+            GuestClock::Wall => Tick::Nanosecond,
         }
     }
 
-    fn examine(&self, place: &Place) -> Vec<Finding> {
+    fn examine(&self, place: &Place) -> Vec<DoctorFinding> {
         doctor::findings(Some(place.program.as_path()).filter(|path| path.exists()))
     }
 

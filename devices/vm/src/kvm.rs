@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::freebsd::{self, Board};
 use super::qemu::{Accelerator, Machine, Start};
-use fwdlab_agent::task::VmClock;
+use fwdlab_agent::task::GuestClock;
 
 /// The first words of every Linux kernel, and those of every FreeBSD kernel.
 const GREETINGS: [&str; 2] = ["Linux version", "The FreeBSD Project"];
@@ -59,7 +59,7 @@ pub(super) fn try_boot(launcher: &Path, image: &Path) -> Result<(), String> {
         command_line: if is_freebsd { "" } else { "earlyprintk=serial ignore_loglevel" },
         monitor: None,
         memory_mb: 256,
-        clock: VmClock::Wall,
+        clock: GuestClock::Wall,
         accelerator: Accelerator::Kvm,
     };
     let mut guest = machine.start().map_err(|error| error.to_string())?;

@@ -3,9 +3,9 @@
 //! says what was sent.
 
 use crate::settings::VmMachine;
-use fwdlab_agent::task::VmTester;
+use fwdlab_agent::task::GuestTester;
 use fwdlab_experiment::TrafficPlace;
-use fwdlab_experiment::problem::{Complaint, Findings};
+use fwdlab_experiment::problem::{Complaint, Complaints};
 use fwdlab_experiment::{Endpoint, Traffic};
 use fwdlab_results::Family;
 
@@ -23,9 +23,9 @@ const LEAST_INET6_BYTES: u16 = 14 + 40 + 8 + 16 + 4;
 pub(super) fn abilities(
     machine: &VmMachine,
     placed: &[(Traffic, TrafficPlace)],
-    findings: &mut Findings<'_>,
+    findings: &mut Complaints<'_>,
 ) {
-    if machine.tester != VmTester::Pktgen {
+    if machine.tester != GuestTester::Pktgen {
         return;
     }
     for (traffic, place) in placed {

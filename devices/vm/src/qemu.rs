@@ -19,7 +19,7 @@ use fwdlab_guard::Folder;
 
 use super::VmError;
 use super::freebsd::{self, Board};
-use fwdlab_agent::task::VmClock;
+use fwdlab_agent::task::GuestClock;
 
 /// The program.
 pub(super) const PROGRAM: &str = "qemu-system-x86_64";
@@ -61,7 +61,7 @@ pub(super) struct Machine<'a> {
     /// What a variant adds to the kernel command line.
     pub(super) command_line: &'a str,
     pub(super) memory_mb: u32,
-    pub(super) clock: VmClock,
+    pub(super) clock: GuestClock,
     /// With the clock of instructions, always [`Accelerator::Tcg`]: only it can count.
     pub(super) accelerator: Accelerator,
     /// Arguments that open QEMU's monitor.
@@ -125,12 +125,12 @@ impl Machine<'_> {
         let mut all = words("-nodefaults -no-user-config -display none -no-reboot -smp 1");
         all.extend(words(match (self.clock, self.accelerator) {
             // Random numbers of the processor would come from the host.
-            (VmClock::Instructions, _) => {
+            (GuestClock::Instructions, _) => {
                 "-accel tcg -cpu max,-rdrand,-rdseed -icount shift=0,sleep=off \
                  -rtc base=2020-01-01,clock=vm -seed 1"
             }
-            (VmClock::Wall, Accelerator::Kvm) => "-accel kvm -cpu host",
-            (VmClock::Wall, Accelerator::Tcg) => "-accel tcg -cpu max",
+            (GuestClock::Wall, Accelerator::Kvm) => "-accel kvm -cpu host",
+            (GuestClock::Wall, Accelerator::Tcg) => "-accel tcg -cpu max",
         }));
         all.retain(|word| !word.is_empty());
         let board = match self.start {
@@ -159,11 +159,11 @@ impl Machine<'_> {
     fn full_command_line(&self) -> String {
         // With the host's clock, the counter's rate is the host's.
         let own = match self.clock {
-            VmClock::Instructions => COMMAND_LINE.to_owned(),
-            VmClock::Wall => COMMAND_LINE.replace("tsc_early_khz=1000000 ", ""),
+            GuestClock::Instructions => COMMAND_LINE.to_owned(),
+            GuestClock::Wall => COMMAND_LINE.replace("tsc_early_khz=1000000 ", ""),
         };
         let space = if self.command_line.is_empty() { "" } else { " " };
-        format!("{own}{space}{} -- vm-guest", self.command_line)
+        format!("{own}{space}{} -- guest", self.command_line)
     }
 }
 
@@ -307,7 +307,7 @@ pub(super) fn keep_console(text: &str, dir: &Path, name: &str) -> PathBuf {
 mod tests {
     use super::*;
 
-    fn machine(clock: VmClock) -> Machine<'static> {
+    fn machine(clock: GuestClock) -> Machine<'static> {
         Machine {
             launcher: Path::new("fwdlab"),
             image: Path::new("vmlinuz"),
@@ -323,16 +323,16 @@ mod tests {
 
     #[test]
     fn a_clock_of_instructions_leaves_nothing_to_chance() {
-        let line = machine(VmClock::Instructions).arguments("/initrd", "/console").join(" ");
+        let line = machine(GuestClock::Instructions).arguments("/initrd", "/console").join(" ");
         for part in ["-icount shift=0,sleep=off", "clock=vm", "-rdrand", "-seed 1", "nokaslr"] {
             assert!(line.contains(part), "{part} in {line}");
         }
-        assert!(line.contains("mitigations=off -- vm-guest"), "{line}");
-        let wall = machine(VmClock::Wall).arguments("/initrd", "/console").join(" ");
+        assert!(line.contains("mitigations=off -- guest"), "{line}");
+        let wall = machine(GuestClock::Wall).arguments("/initrd", "/console").join(" ");
         assert!(!wall.contains("icount") && !wall.contains("tsc_early_khz"), "{wall}");
         let root = Some(Path::new("a,b"));
         let start = Start::FreeBsd { board: Board::Micro, root };
-        let guest = Machine { start, ..machine(VmClock::Instructions) };
+        let guest = Machine { start, ..machine(GuestClock::Instructions) };
         let line = guest.arguments("/disk", "/console").join(" ");
         for part in ["-icount shift=0", "-machine microvm,", "file=/disk,format=raw", "file=a,,b"] {
             assert!(line.contains(part), "{part} in {line}");

@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use fwdlab_agent::task::{VmClock, VmTester};
+use fwdlab_agent::task::{GuestClock, GuestTester};
 use fwdlab_experiment::Experiment;
 use fwdlab_experiment::fields::{Found, Section, nearest, reread};
-use fwdlab_experiment::problem::{Complaint, Findings};
+use fwdlab_experiment::problem::{Complaint, Complaints};
 use fwdlab_experiment::quantity;
 use fwdlab_topology::NFTABLES;
 
@@ -16,9 +16,9 @@ use crate::freebsd;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VmMachine {
     /// What time is.
-    pub clock: VmClock,
+    pub clock: GuestClock,
     /// What sends.
-    pub tester: VmTester,
+    pub tester: GuestTester,
     /// Memory in MiB; `None` is what the guest's system needs.
     pub memory_mb: Option<u32>,
     /// How much of the host's processor time a guest may take without saying anything; `None`
@@ -28,7 +28,7 @@ pub struct VmMachine {
 
 impl Default for VmMachine {
     fn default() -> Self {
-        let (clock, tester) = (VmClock::default(), VmTester::default());
+        let (clock, tester) = (GuestClock::default(), GuestTester::default());
         Self { clock, tester, memory_mb: None, patience: None }
     }
 }
@@ -81,11 +81,12 @@ pub(super) fn check_word(word: &str) -> Result<(), Complaint> {
 }
 
 /// Reads the table `[vm]`.
-pub(super) fn read_table(section: &mut Section<'_>, findings: &mut Findings<'_>) -> VmTable {
+pub(super) fn read_table(section: &mut Section<'_>, findings: &mut Complaints<'_>) -> VmTable {
     let mut table = VmTable::default();
-    table.machine.clock = read_choice("clock", &VmClock::ALL, VmClock::name, (section, findings));
+    table.machine.clock =
+        read_choice("clock", &GuestClock::ALL, GuestClock::name, (section, findings));
     table.machine.tester =
-        read_choice("tester", &VmTester::ALL, VmTester::name, (section, findings));
+        read_choice("tester", &GuestTester::ALL, GuestTester::name, (section, findings));
     if let Some(found) = section.integer("memory_mb", 128..=1 << 20, findings) {
         table.machine.memory_mb = Some(found.value as u32);
     }
@@ -112,7 +113,7 @@ fn read_choice<T: Copy + Default>(
     key: &'static str,
     all: &[T],
     name: fn(T) -> &'static str,
-    (section, findings): (&mut Section<'_>, &mut Findings<'_>),
+    (section, findings): (&mut Section<'_>, &mut Complaints<'_>),
 ) -> T {
     let default = name(T::default());
     let example = format!("\"{default}\"");
@@ -138,7 +139,7 @@ fn read_choice<T: Copy + Default>(
 pub(super) fn read_variant(
     table: &VmTable,
     section: &mut Section<'_>,
-    findings: &mut Findings<'_>,
+    findings: &mut Complaints<'_>,
 ) {
     let variant = read_kernel(section, &table.default, findings);
     if variant.kernel.is_empty() {
@@ -155,7 +156,7 @@ pub(super) fn read_variant(
 fn read_kernel(
     section: &mut Section<'_>,
     default: &VmVariant,
-    findings: &mut Findings<'_>,
+    findings: &mut Complaints<'_>,
 ) -> VmVariant {
     let mut text = |key, example| section.text(key, example, findings).map(|f| f.value.to_owned());
     let kernel = text("kernel", "\"kernels/6.1\"");

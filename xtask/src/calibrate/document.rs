@@ -5,17 +5,17 @@ use std::fmt::Write;
 use super::methods::{BLOCKS, FAMILY, MARGIN, ORDERS};
 use super::noise::ALL;
 use super::parallel::SEED;
-use super::simulate::{DefaultRow, EFFECTS, Outcome, PeerRow};
+use super::simulate::{DefaultRow, EFFECTS, PeerRow, Simulated};
 use super::{between, trust};
 
 /// The heading above the table that [`powers`] reads.
 const POWER_HEADING: &str = "## Power of fwdlab's verdicts";
 
 /// The whole document.
-pub fn write(outcome: &Outcome) -> String {
+pub fn write(outcome: &Simulated) -> String {
     let mut text = String::new();
     introduction(outcome, &mut text);
-    trust::write(&outcome.trust, &mut text);
+    trust::write(&outcome.trust, outcome.size, &mut text);
     between::write(&outcome.between, &mut text);
     false_differences(outcome, &mut text);
     false_equivalents(outcome, &mut text);
@@ -25,7 +25,7 @@ pub fn write(outcome: &Outcome) -> String {
     text
 }
 
-fn introduction(outcome: &Outcome, text: &mut String) {
+fn introduction(outcome: &Simulated, text: &mut String) {
     let _ = write!(
         text,
         "# Calibration\n\n\
@@ -77,15 +77,15 @@ fn share(value: f64) -> String {
 }
 
 /// The rows of one default, in the order of the noise models.
-fn by_default(outcome: &Outcome) -> impl Iterator<Item = &[DefaultRow]> {
+fn by_default(outcome: &Simulated) -> impl Iterator<Item = &[DefaultRow]> {
     outcome.defaults.chunks(ALL.len())
 }
 
-fn by_peer(outcome: &Outcome) -> impl Iterator<Item = &[PeerRow]> {
+fn by_peer(outcome: &Simulated) -> impl Iterator<Item = &[PeerRow]> {
     outcome.peers.chunks(ALL.len())
 }
 
-fn false_differences(outcome: &Outcome, text: &mut String) {
+fn false_differences(outcome: &Simulated, text: &mut String) {
     heading(
         text,
         "## False differences: \"faster\" or \"slower\" where nothing differs, in %",
@@ -101,7 +101,7 @@ fn false_differences(outcome: &Outcome, text: &mut String) {
     }
 }
 
-fn false_equivalents(outcome: &Outcome, text: &mut String) {
+fn false_equivalents(outcome: &Simulated, text: &mut String) {
     heading(text, "## False \"equivalent\": the truth lies at the margin, in %", "method");
     for rows in by_default(outcome) {
         let name = format!("**fwdlab, {}**", rows[0].default.name());
@@ -110,7 +110,7 @@ fn false_equivalents(outcome: &Outcome, text: &mut String) {
     text.push_str("\nThe usual tests cannot say \"equivalent\" at all.\n");
 }
 
-fn power(outcome: &Outcome, text: &mut String) {
+fn power(outcome: &Simulated, text: &mut String) {
     heading(text, &format!("{POWER_HEADING}, in %"), "method, truth");
     for rows in by_default(outcome) {
         let name = format!("{}, equal: \"equivalent\"", rows[0].default.name());
@@ -124,7 +124,7 @@ fn power(outcome: &Outcome, text: &mut String) {
     }
 }
 
-fn blocks(outcome: &Outcome, text: &mut String) {
+fn blocks(outcome: &Simulated, text: &mut String) {
     heading(text, "## Mean number of blocks until decided", "truth");
     for rows in
         by_default(outcome).filter(|rows| rows[0].default == super::methods::Default::UntilDecided)
@@ -140,7 +140,7 @@ fn blocks(outcome: &Outcome, text: &mut String) {
     }
 }
 
-fn peers_power(outcome: &Outcome, text: &mut String) {
+fn peers_power(outcome: &Simulated, text: &mut String) {
     for order in ORDERS {
         let title = format!("## Differences found by the usual tests, {}, in %", order.name());
         heading(text, &title, "method, truth");

@@ -16,6 +16,9 @@ pub struct Size {
     pub with_effect: u64,
     /// Per row of the table of trust, without an effect and with one at the margin.
     pub trust: u64,
+    /// So many times that for a row of which a figure exceeds its promise, which then counts alone; 0
+    /// leaves it as it is.
+    pub again: u64,
     /// Whether the usual tests are simulated too.
     pub has_peers: bool,
 }

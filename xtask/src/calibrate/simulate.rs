@@ -37,7 +37,7 @@ pub struct PeerRow {
 }
 
 /// All that was simulated.
-pub struct Outcome {
+pub struct Simulated {
     pub size: Size,
     pub defaults: Vec<DefaultRow>,
     pub peers: Vec<PeerRow>,
@@ -46,7 +46,7 @@ pub struct Outcome {
 }
 
 /// Runs everything on all cores. The result depends on nothing but [`SEED`] and `size`.
-pub fn simulate(size: Size) -> Outcome {
+pub fn simulate(size: Size) -> Simulated {
     let mut defaults = Vec::new();
     for default in DEFAULTS {
         for noise in ALL {
@@ -70,7 +70,7 @@ pub fn simulate(size: Size) -> Outcome {
         }
     }
     let (trust, between) = (trust::simulate(size), between::simulate(size));
-    Outcome { size, defaults, peers, trust, between }
+    Simulated { size, defaults, peers, trust, between }
 }
 
 fn campaigns(effect: f64, size: Size) -> u64 {

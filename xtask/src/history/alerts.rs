@@ -19,7 +19,7 @@ const ALPHA: f64 = 0.01;
 const KINDS: [Kind; 3] = [Kind::Steady, Kind::Stray, Kind::TwoStates];
 
 /// What came out.
-pub struct Outcome {
+pub struct Watched {
     /// Nights on which something was suspected although nothing had changed.
     pub suspected: usize,
     /// Of these, those that a second measurement confirmed: false alerts.
@@ -35,7 +35,7 @@ pub struct Outcome {
 }
 
 /// Simulates `series` of `commits` without a change, and as many with one.
-pub fn simulate(series: u64, commits: usize, first: u64) -> Outcome {
+pub fn simulate(series: u64, commits: usize, first: u64) -> Watched {
     let (mut suspected, mut alerts) = (0, 0);
     for seed in first..first + series {
         let kind = KINDS[(seed % 3) as usize];
@@ -52,13 +52,13 @@ pub fn simulate(series: u64, commits: usize, first: u64) -> Outcome {
         let at = 28 + (seed as usize * 7) % 20;
         let ratio = if (seed / 3).is_multiple_of(2) { 1.0 - STEP } else { 1.0 / (1.0 - STEP) };
         let own = noise::series(kind, Some((at, ratio)), seed + 2_000_000, noise::POINTS);
-        if nightly(&own, true, WINDOW).iter().any(|night| (at..at + NEAR).contains(night)) {
+        if nightly(&own, true, WINDOW).iter().any(|night| (at..=at + NEAR).contains(night)) {
             found += 1;
             confirmed += usize::from(is_confirmed(kind, &own, ratio, seed));
         }
     }
     let percent = |count: usize| count as f64 * 100.0 / steps as f64;
-    Outcome {
+    Watched {
         suspected,
         alerts,
         found: percent(found),

@@ -4,8 +4,8 @@
 use fwdlab_stats::ministat::{Confidence, Dataset, Options, Version, render};
 
 use crate::block::Block;
-use crate::context::Context;
-use crate::finding::{Findings, Rule, Severity, Text};
+use crate::context::Surroundings;
+use crate::finding::{AuditFindings, Rule, Severity, Text};
 
 /// How close a block is to ministat's output.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub enum Fidelity {
 }
 
 /// Text and lost points of every block whose values are at hand.
-pub fn check(context: &Context<'_>, findings: &mut Findings) {
+pub fn check(context: &Surroundings<'_>, findings: &mut AuditFindings) {
     for (index, block) in context.page.blocks.iter().enumerate() {
         let Some(fidelity) = fidelity(context, index) else { continue };
         // a fence closed too late makes the last line differ, and is named itself
@@ -32,7 +32,12 @@ pub fn check(context: &Context<'_>, findings: &mut Findings) {
     }
 }
 
-fn report(context: &Context<'_>, block: &Block, fidelity: &Fidelity, findings: &mut Findings) {
+fn report(
+    context: &Surroundings<'_>,
+    block: &Block,
+    fidelity: &Fidelity,
+    findings: &mut AuditFindings,
+) {
     let (severity, line, data) = match fidelity {
         Fidelity::Exact(_) => return,
         Fidelity::Spaced(version) => (
@@ -58,7 +63,7 @@ fn report(context: &Context<'_>, block: &Block, fidelity: &Fidelity, findings: &
 
 /// Compares a block with what ministat prints; `None` when some values are not
 /// at hand or the block holds no plot and no comparison to compare.
-pub fn fidelity(context: &Context<'_>, index: usize) -> Option<Fidelity> {
+pub fn fidelity(context: &Surroundings<'_>, index: usize) -> Option<Fidelity> {
     let block = &context.page.blocks[index];
     let datasets = datasets(context, index)?;
     let shown = &context.page.lines[block.first_line - 1..block.last_line];
@@ -165,7 +170,7 @@ fn differs_in_digits(shown: &str, wanted: &str) -> bool {
 }
 
 /// The values behind the sets of a block under the legends of the page.
-fn datasets(context: &Context<'_>, index: usize) -> Option<Vec<Dataset>> {
+fn datasets(context: &Surroundings<'_>, index: usize) -> Option<Vec<Dataset>> {
     let block = &context.page.blocks[index];
     let sets = context.sets.get(index)?;
     if sets.is_empty() || sets.len() > 7 || sets.len() != block.sets.len() {
@@ -176,7 +181,7 @@ fn datasets(context: &Context<'_>, index: usize) -> Option<Vec<Dataset>> {
 
 /// ministat's drawing is as high as the last set's tallest stack; what earlier
 /// sets stack above that is cut, and erased where a later set is taller again.
-fn check_points(context: &Context<'_>, index: usize, findings: &mut Findings) {
+fn check_points(context: &Surroundings<'_>, index: usize, findings: &mut AuditFindings) {
     let block = &context.page.blocks[index];
     let lines = &context.page.lines[block.first_line - 1..block.last_line];
     let Some(border) = lines.iter().position(|l| l.trim_start().starts_with("+--")) else { return };

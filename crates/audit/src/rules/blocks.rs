@@ -5,15 +5,16 @@ use std::collections::BTreeMap;
 use fwdlab_stats::distribution::t_critical;
 
 use crate::block::{Comparison, Set};
-use crate::context::{Context, Measured};
-use crate::figures::{Printer, percent, row_key};
-use crate::finding::{Findings, Rule, Severity, Text};
+use crate::context::{Measured, Surroundings};
+use crate::figures::{Printer, row_key};
+use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::label::Label;
 use crate::pair::Pair;
 use fwdlab_netbenches::name::family_word;
+use fwdlab_results::units;
 
 /// Rows, labels, arithmetic, counts and baselines of every block.
-pub fn check(context: &Context<'_>, findings: &mut Findings) {
+pub fn check(context: &Surroundings<'_>, findings: &mut AuditFindings) {
     for (index, sets) in context.sets.iter().enumerate() {
         for set in sets {
             check_row(context, set, findings);
@@ -28,7 +29,7 @@ pub fn check(context: &Context<'_>, findings: &mut Findings) {
 }
 
 /// A row must be that of some values at hand.
-fn check_row(context: &Context<'_>, set: &Measured<'_>, findings: &mut Findings) {
+fn check_row(context: &Surroundings<'_>, set: &Measured<'_>, findings: &mut AuditFindings) {
     if let Some(source) = &set.source {
         if source.dir != context.own && !context.site.is_same_machine(source.dir, context.own) {
             report_foreign(context, set, findings);
@@ -64,7 +65,7 @@ fn check_row(context: &Context<'_>, set: &Measured<'_>, findings: &mut Findings)
     }
 }
 
-fn report_foreign(context: &Context<'_>, set: &Measured<'_>, findings: &mut Findings) {
+fn report_foreign(context: &Surroundings<'_>, set: &Measured<'_>, findings: &mut AuditFindings) {
     let Some(source) = &set.source else { return };
     let place = context.site.dir(source).map_or("", |d| d.relative.as_str());
     findings.add(
@@ -80,7 +81,7 @@ fn report_foreign(context: &Context<'_>, set: &Measured<'_>, findings: &mut Find
 }
 
 /// The series that the legend names, and its row.
-fn named_series(context: &Context<'_>, set: &Measured<'_>) -> Option<(String, String)> {
+fn named_series(context: &Surroundings<'_>, set: &Measured<'_>) -> Option<(String, String)> {
     let mut named = context.data.series.iter().filter(|(prefix, _)| {
         let name = Label::of(prefix);
         let words = name.telling_words();
@@ -106,7 +107,7 @@ fn is_close(set: &Measured<'_>, wanted: &str) -> bool {
 }
 
 /// A label must not contradict the name of the file whose values it stands for.
-fn check_label(context: &Context<'_>, set: &Measured<'_>, findings: &mut Findings) {
+fn check_label(context: &Surroundings<'_>, set: &Measured<'_>, findings: &mut AuditFindings) {
     let Some(source) = &set.source else { return };
     let name = Label::of(&source.prefix);
     let family = context.site.dir(source).and_then(|d| d.family(&source.prefix));
@@ -132,7 +133,7 @@ fn check_label(context: &Context<'_>, set: &Measured<'_>, findings: &mut Finding
 }
 
 /// The comparison lines must follow from the rows.
-fn check_arithmetic(sets: &[Measured<'_>], findings: &mut Findings) {
+fn check_arithmetic(sets: &[Measured<'_>], findings: &mut AuditFindings) {
     let Some((base, others)) = sets.split_first() else { return };
     for set in others {
         let Some(comparison) = &set.set.comparison else { continue };
@@ -186,7 +187,10 @@ fn contradiction(base: &Measured<'_>, set: &Measured<'_>, printed: &Comparison) 
     if let Some([shown, _]) = printed.percent
         && off(shown, difference * 100.0 / a.mean(), slack * 200.0 / a.mean().abs())
     {
-        return Some(format!("the averages above give {}", percent(difference * 100.0 / a.mean())));
+        return Some(format!(
+            "the averages above give {}",
+            units::exact_percent(difference * 100.0 / a.mean())
+        ));
     }
     if let Some(shown) = printed.pooled
         && off(shown, pooled, slack)
@@ -201,7 +205,7 @@ fn contradiction(base: &Measured<'_>, set: &Measured<'_>, printed: &Comparison) 
 }
 
 /// N of the sets against each other and against the logs.
-fn check_counts(context: &Context<'_>, sets: &[Measured<'_>], findings: &mut Findings) {
+fn check_counts(context: &Surroundings<'_>, sets: &[Measured<'_>], findings: &mut AuditFindings) {
     let most = sets.iter().map(|s| s.row.n).max().unwrap_or(0);
     for set in sets {
         let logged = context.group(set).map_or(0, |g| g.runs.len());
@@ -243,7 +247,7 @@ fn check_counts(context: &Context<'_>, sets: &[Measured<'_>], findings: &mut Fin
 }
 
 /// A set whose own baseline is on the block must not be read against another.
-fn check_baseline(sets: &[Measured<'_>], findings: &mut Findings) {
+fn check_baseline(sets: &[Measured<'_>], findings: &mut AuditFindings) {
     let Some((base, others)) = sets.split_first() else { return };
     for set in others {
         let is_own = |other: &&Measured<'_>| {
@@ -269,13 +273,13 @@ fn check_baseline(sets: &[Measured<'_>], findings: &mut Findings) {
                 format!(
                     "'{}' {} (against '{}')",
                     set.set.legend,
-                    percent(shown.mean_percent),
+                    units::exact_percent(shown.mean_percent),
                     base.set.legend
                 ),
                 format!(
                     "against its own baseline '{}' it is {} ± {:.2} %",
                     own.set.legend,
-                    percent(right.mean_percent),
+                    units::exact_percent(right.mean_percent),
                     right.half_width
                 ),
                 "compare each variant with the baseline of its own revision",
@@ -285,7 +289,7 @@ fn check_baseline(sets: &[Measured<'_>], findings: &mut Findings) {
 }
 
 /// A short heading that names one family above a block of the other.
-fn check_heading(context: &Context<'_>, index: usize, findings: &mut Findings) {
+fn check_heading(context: &Surroundings<'_>, index: usize, findings: &mut AuditFindings) {
     let block = &context.page.blocks[index];
     let Some(item) = context.heading_above(block) else { return };
     let Some(named) = family_word(&item.text).filter(|_| item.is_announcement()) else { return };
@@ -309,7 +313,7 @@ fn check_heading(context: &Context<'_>, index: usize, findings: &mut Findings) {
 }
 
 /// One label with two values on one page.
-fn check_two_values(context: &Context<'_>, findings: &mut Findings) {
+fn check_two_values(context: &Surroundings<'_>, findings: &mut AuditFindings) {
     // under another heading a label means another thing
     let mut first_of: BTreeMap<(Option<&str>, &str), &Measured<'_>> = BTreeMap::new();
     let all =

@@ -1,12 +1,12 @@
 //! Captions and targets of links.
 
-use crate::context::Context;
-use crate::finding::{Findings, Rule, Severity, Text};
+use crate::context::Surroundings;
+use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::label::Label;
 use crate::page::Link;
 
 /// Every link of the page.
-pub fn check(context: &Context<'_>, findings: &mut Findings) {
+pub fn check(context: &Surroundings<'_>, findings: &mut AuditFindings) {
     let mut uncheckable: Vec<&Link> = Vec::new();
     for link in &context.page.links {
         let Some(target) = local_target(&link.target) else { continue };
@@ -74,14 +74,19 @@ fn resolve(directory: &str, target: &str) -> Option<String> {
 
 /// Whether any file that the page links names this patch: where none does, file
 /// names leave the patch out, and say nothing by that.
-fn files_name_patch(context: &Context<'_>, caption: &Label) -> bool {
+fn files_name_patch(context: &Surroundings<'_>, caption: &Label) -> bool {
     let files = context.page.links.iter().filter_map(|link| local_target(&link.target));
     files
         .map(|target| Label::of(target.rsplit('/').next().unwrap_or(&target)))
         .any(|file| !file.patches.is_disjoint(&caption.patches))
 }
 
-fn check_caption(context: &Context<'_>, link: &Link, target: &str, findings: &mut Findings) {
+fn check_caption(
+    context: &Surroundings<'_>,
+    link: &Link,
+    target: &str,
+    findings: &mut AuditFindings,
+) {
     let file = target.rsplit('/').next().unwrap_or(target);
     let (caption, name) = (Label::of(&link.caption), Label::of(file));
     let what = if caption.contradicts_revision(&name) {
@@ -110,7 +115,12 @@ fn check_caption(context: &Context<'_>, link: &Link, target: &str, findings: &mu
     );
 }
 
-fn report_missing(context: &Context<'_>, link: &Link, path: &str, findings: &mut Findings) {
+fn report_missing(
+    context: &Surroundings<'_>,
+    link: &Link,
+    path: &str,
+    findings: &mut AuditFindings,
+) {
     let name = path.rsplit('/').next().unwrap_or(path);
     let directory = context.data.relative.as_str();
     let here = || context.site.paths_below(directory).filter(|p| parent(p) == directory);
@@ -144,7 +154,7 @@ fn is_alike(a: &str, b: &str) -> bool {
         && a.len() > 2
 }
 
-fn report_uncheckable(links: &[&Link], findings: &mut Findings) {
+fn report_uncheckable(links: &[&Link], findings: &mut AuditFindings) {
     let Some(first) = links.first() else { return };
     let names: Vec<&str> = links.iter().take(4).map(|l| l.target.as_str()).collect();
     let more = if links.len() > 4 { ", ..." } else { "" };
@@ -161,7 +171,7 @@ fn report_uncheckable(links: &[&Link], findings: &mut Findings) {
 }
 
 /// `[caption] (target)` is shown as it stands, not as a link.
-fn report_spaced(context: &Context<'_>, findings: &mut Findings) {
+fn report_spaced(context: &Surroundings<'_>, findings: &mut AuditFindings) {
     let links = &context.page.spaced_links;
     let Some(first) = links.first() else { return };
     findings.add(

@@ -12,8 +12,8 @@ mod stands;
 mod tables;
 mod wording;
 
-use crate::context::Context;
-use crate::finding::{Findings, Rule, Severity, Text};
+use crate::context::Surroundings;
+use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::page::{Item, ItemKind};
 use change::{
     check_all, check_factor, check_no_change, check_not_that, check_same_size, check_sign,
@@ -24,7 +24,7 @@ use percent::{check_percent, is_of_another_page};
 use wording::compared;
 
 /// Every item of prose.
-pub fn check(context: &Context<'_>, findings: &mut Findings) {
+pub fn check(context: &Surroundings<'_>, findings: &mut AuditFindings) {
     tables::check(context, findings);
     for item in context.page.items.iter().filter(|item| item.kind != ItemKind::Row) {
         for clause in clauses(&item.text) {
@@ -38,7 +38,7 @@ const DROPS: [&str; 9] =
     ["drop", "decreas", "reduc", "fall", "fell", "lose", "lost", "loss", "lower"];
 
 /// No rate can drop by more than all of it, whatever the block says.
-fn check_possible(clause: &Clause, line: usize, findings: &mut Findings) {
+fn check_possible(clause: &Clause, line: usize, findings: &mut AuditFindings) {
     let words = words(&clause.text);
     let is_drop = words.iter().any(|(_, word)| DROPS.iter().any(|drop| word.starts_with(drop)));
     let is_of_time = words.iter().any(|(_, word)| TIMES.contains(&word.as_str()));
@@ -62,7 +62,12 @@ fn check_possible(clause: &Clause, line: usize, findings: &mut Findings) {
 /// What may become larger by more than 100 % when a rate drops, so that the number may be of it.
 const TIMES: [&str; 7] = ["time", "times", "latency", "ns", "cost", "cycles", "jitter"];
 
-fn check_clause(context: &Context<'_>, item: &Item, clause: &Clause, findings: &mut Findings) {
+fn check_clause(
+    context: &Surroundings<'_>,
+    item: &Item,
+    clause: &Clause,
+    findings: &mut AuditFindings,
+) {
     let line = item.line_at(clause.offset + clause.text.len() - clause.text.trim_start().len());
     let spoken = context.block_of(item, &clause.families);
     let is_silent = clause.stance == Stance::Silent || clause.stance == Stance::Mixed;
@@ -124,7 +129,7 @@ fn check_clause(context: &Context<'_>, item: &Item, clause: &Clause, findings: &
 }
 
 /// "On the APU2 it was ...": a model that stands in no other line of the page.
-fn of_another_machine(context: &Context<'_>, item: &Item, clause: &Clause) -> bool {
+fn of_another_machine(context: &Surroundings<'_>, item: &Item, clause: &Clause) -> bool {
     let end = clause.offset + clause.text.len();
     let sentence = item.text[..clause.offset].rfind(". ").map_or(0, |at| at + 2);
     let words: Vec<&str> = item.text[sentence..end].split_whitespace().collect();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::data::DirData;
-use crate::finding::{Finding, Findings, Rule, Severity, Text};
+use crate::finding::{AuditFinding, AuditFindings, Rule, Severity, Text};
 use crate::label::Label;
 use crate::rules::load::check_flows;
 use fwdlab_netbenches::number::format_g8;
@@ -15,18 +15,18 @@ pub fn check_dir(
     data: &DirData,
     place: impl Fn(&str) -> String,
     exists: impl Fn(&str) -> bool,
-) -> Vec<Finding> {
+) -> Vec<AuditFinding> {
     let mut found = Vec::new();
     let figures = all_figures(data);
     for (name, rows) in &data.graphs {
-        let mut findings = Findings::about(&place(name));
+        let mut findings = AuditFindings::about(&place(name));
         for row in rows {
             check_row(data, &figures, name, row, &mut findings);
         }
         found.extend(findings.into_sorted());
     }
     for (name, script) in &data.scripts {
-        let mut findings = Findings::about(&place(name));
+        let mut findings = AuditFindings::about(&place(name));
         check_script(data, script, &exists, &mut findings);
         found.extend(findings.into_sorted());
     }
@@ -52,7 +52,7 @@ fn check_row(
     figures: &BTreeMap<String, [Vec<String>; 2]>,
     file: &str,
     row: &GraphRow,
-    findings: &mut Findings,
+    findings: &mut AuditFindings,
 ) {
     if row.values.len() != 3 {
         return;
@@ -112,7 +112,7 @@ fn check_file_name(
     file: &str,
     row: &GraphRow,
     prefix: &str,
-    findings: &mut Findings,
+    findings: &mut AuditFindings,
 ) {
     let drawn = Label::of(prefix);
     let prefixes: Vec<Label> =
@@ -139,7 +139,7 @@ fn check_script(
     data: &DirData,
     script: &str,
     exists: impl Fn(&str) -> bool,
-    findings: &mut Findings,
+    findings: &mut AuditFindings,
 ) {
     let mut missing: Vec<(usize, String)> = Vec::new();
     for (index, line) in script.lines().enumerate() {
@@ -170,7 +170,7 @@ fn check_script(
     report_missing(&missing, findings);
 }
 
-fn report_missing(missing: &[(usize, String)], findings: &mut Findings) {
+fn report_missing(missing: &[(usize, String)], findings: &mut AuditFindings) {
     let Some((line, _)) = missing.first() else { return };
     let names: BTreeSet<&str> = missing.iter().map(|(_, f)| f.as_str()).collect();
     findings.add(

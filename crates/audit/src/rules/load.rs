@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::traffic::line_rate;
-use crate::context::Context;
-use crate::data::{DirData, GroupData};
-use crate::figures::{grouped, rate};
-use crate::finding::{Findings, Rule, Severity, Text};
+use crate::context::Surroundings;
+use crate::data::{ConfigurationData, DirData};
+use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::page::{Item, ItemKind};
 use fwdlab_netbenches::name::NamedFamily;
+use fwdlab_results::units;
 use fwdlab_sentence::agreement::{Agreement, agreement};
 use fwdlab_sentence::clause::quotes_earlier;
 use fwdlab_sentence::quantity::{Rate, flow_counts, frame_lengths, rates};
@@ -16,7 +16,7 @@ use fwdlab_sentence::quantity::{Rate, flow_counts, frame_lengths, rates};
 const SPEEDS: [f64; 5] = [1e9, 10e9, 25e9, 40e9, 100e9];
 
 /// Every item of prose.
-pub fn check(context: &Context<'_>, findings: &mut Findings) {
+pub fn check(context: &Surroundings<'_>, findings: &mut AuditFindings) {
     for item in &context.page.items {
         let lower = item.text.to_lowercase();
         for mention in rates(&item.text) {
@@ -29,12 +29,12 @@ pub fn check(context: &Context<'_>, findings: &mut Findings) {
 }
 
 fn check_rate(
-    context: &Context<'_>,
+    context: &Surroundings<'_>,
     item: &Item,
     lower: &str,
     mention: &Rate,
     line: usize,
-    findings: &mut Findings,
+    findings: &mut AuditFindings,
 ) {
     let names_line = [
         "line-rate",
@@ -91,7 +91,7 @@ fn check_line_rate(
     mention: &Rate,
     line: usize,
     item: &Item,
-    findings: &mut Findings,
+    findings: &mut AuditFindings,
 ) -> bool {
     let limits: Vec<(f64, u32)> = SPEEDS
         .iter()
@@ -116,7 +116,7 @@ fn check_line_rate(
         line,
         Text::new(
             format!("'{}' in: {}", mention.text, item.text),
-            format!("the line rate for the smallest frames is {} frames/s", grouped(limit)),
+            format!("the line rate for the smallest frames is {} frames/s", units::whole(limit)),
             format!("write {right} instead of {}", mention.text),
         ),
     );
@@ -129,7 +129,7 @@ fn note_other_frames(
     mention: &Rate,
     line: usize,
     item: &Item,
-    findings: &mut Findings,
+    findings: &mut AuditFindings,
 ) {
     let is_inet4 = |limit: f64| {
         agreement(mention.number, mention.decimals, limit / mention.unit) <= Agreement::Near
@@ -151,7 +151,7 @@ fn note_other_frames(
             format!("'{}' in: {}", mention.text, item.text),
             format!(
                 "the IPv6 senders used {len}-byte frames without FCS, whose line rate is {} frames/s",
-                grouped(line_rate(speed, len))
+                units::whole(line_rate(speed, len))
             ),
             "name the line rate of each family",
         ),
@@ -160,14 +160,14 @@ fn note_other_frames(
 
 /// The load in the text against what the senders logged.
 fn check_load(
-    context: &Context<'_>,
+    context: &Surroundings<'_>,
     mention: &Rate,
     line: usize,
     item: &Item,
-    findings: &mut Findings,
+    findings: &mut AuditFindings,
 ) {
     let offered: Vec<f64> =
-        context.data.groups.values().filter_map(GroupData::offered_pps).collect();
+        context.data.groups.values().filter_map(ConfigurationData::offered_pps).collect();
     let asked = context.data.groups.values().filter_map(|g| g.traffic.asked_pps);
     let all: Vec<f64> = offered.iter().copied().chain(asked).collect();
     if all.is_empty() {
@@ -185,8 +185,8 @@ fn check_load(
     let (low, high) = all.iter().fold((f64::MAX, 0.0f64), |(l, h), &o| (l.min(o), h.max(o)));
     let nearest = SPEEDS.iter().map(|&s| line_rate(s, 60)).find(|l| (high / l - 1.0).abs() < 0.01);
     let suggestion = match nearest {
-        Some(limit) => format!("write {} (the line rate)", rate(limit)),
-        None => format!("write {}", rate(high)),
+        Some(limit) => format!("write {} (the line rate)", units::rate(limit)),
+        None => format!("write {}", units::rate(high)),
     };
     let severity = if mention.pps() > 1.02 * high || mention.pps() < 0.98 * low {
         Severity::Wrong
@@ -199,14 +199,19 @@ fn check_load(
         line,
         Text::new(
             format!("'{}' in: {}", mention.text, item.text),
-            format!("the senders logged {} to {}", rate(low), rate(high)),
+            format!("the senders logged {} to {}", units::rate(low), units::rate(high)),
             suggestion,
         ),
     );
 }
 
 /// Without logs: a load close to a line rate is most likely meant to be it.
-fn check_load_near_line_rate(mention: &Rate, line: usize, item: &Item, findings: &mut Findings) {
+fn check_load_near_line_rate(
+    mention: &Rate,
+    line: usize,
+    item: &Item,
+    findings: &mut AuditFindings,
+) {
     let limits: Vec<f64> =
         SPEEDS.iter().flat_map(|&s| [line_rate(s, 60), line_rate(s, 62)]).collect();
     let agrees = |limit: &f64| {
@@ -224,7 +229,7 @@ fn check_load_near_line_rate(mention: &Rate, line: usize, item: &Item, findings:
         line,
         Text::new(
             format!("'{}' in: {}", mention.text, item.text),
-            format!("close to the line rate of {} frames/s, but not it", grouped(*limit)),
+            format!("close to the line rate of {} frames/s, but not it", units::whole(*limit)),
             "write the line rate if it is meant",
         ),
     );
@@ -232,11 +237,11 @@ fn check_load_near_line_rate(mention: &Rate, line: usize, item: &Item, findings:
 
 /// A rate in a sentence about a block must be among the figures.
 fn check_claimed_rate(
-    context: &Context<'_>,
+    context: &Surroundings<'_>,
     mention: &Rate,
     line: usize,
     item: &Item,
-    findings: &mut Findings,
+    findings: &mut AuditFindings,
 ) {
     let is_close = |value: f64| {
         agreement(mention.number, mention.decimals, value / mention.unit) <= Agreement::Near
@@ -272,7 +277,7 @@ fn check_claimed_rate(
 }
 
 /// The number of flows in a text against the logged commands.
-pub fn check_flows(data: &DirData, text: &str, line: usize, findings: &mut Findings) {
+pub fn check_flows(data: &DirData, text: &str, line: usize, findings: &mut AuditFindings) {
     let logged: BTreeSet<u64> =
         data.groups.values().flat_map(|g| g.traffic.flows.iter().copied()).collect();
     if logged.is_empty() {
@@ -286,7 +291,7 @@ pub fn check_flows(data: &DirData, text: &str, line: usize, findings: &mut Findi
             continue;
         }
         let is_hedged = text.to_lowercase().contains("bug") || matching > 0;
-        let shown: Vec<String> = logged.iter().map(|f| grouped(*f as f64)).collect();
+        let shown: Vec<String> = logged.iter().map(|f| units::whole(*f as f64)).collect();
         findings.add(
             Rule::FlowClaim,
             if is_hedged { Severity::Check } else { Severity::Wrong },
@@ -309,7 +314,7 @@ fn ranges(data: &DirData) -> String {
     all.into_iter().take(2).cloned().collect::<Vec<_>>().join("; ")
 }
 
-fn check_frames(data: &DirData, item: &Item, lower: &str, findings: &mut Findings) {
+fn check_frames(data: &DirData, item: &Item, lower: &str, findings: &mut AuditFindings) {
     let logged: BTreeSet<u32> =
         data.groups.values().flat_map(|g| g.traffic.frame_lens.iter().copied()).collect();
     let Some(&longest) = logged.last() else { return };

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use crate::context::Context;
-use crate::data::{DirData, GroupData};
-use crate::figures::grouped;
-use crate::finding::{Finding, Findings, Rule, Severity, Text};
+use crate::context::Surroundings;
+use crate::data::{ConfigurationData, DirData};
+use crate::finding::{AuditFinding, AuditFindings, Rule, Severity, Text};
 use fwdlab_netbenches::number::format_g8;
+use fwdlab_results::units;
 use fwdlab_sentence::quantity::run_counts;
 
 /// The data of a directory, apart from any page.
-pub fn check_dir(data: &DirData, place: impl Fn(&str) -> String) -> Vec<Finding> {
+pub fn check_dir(data: &DirData, place: impl Fn(&str) -> String) -> Vec<AuditFinding> {
     let mut found = Vec::new();
     for (prefix, series) in &data.series {
-        let mut findings = Findings::about(&place(&format!("{prefix}.pps")));
+        let mut findings = AuditFindings::about(&place(&format!("{prefix}.pps")));
         for line in series.bad_lines.iter().take(3) {
             let text = Text::new("a median", "the line is no number", "write one number a line");
             findings.add(Rule::PageUnreadable, Severity::Check, *line, text);
@@ -24,7 +24,7 @@ pub fn check_dir(data: &DirData, place: impl Fn(&str) -> String) -> Vec<Finding>
         check_zeros(&series.values, &mut findings);
         found.extend(findings.into_sorted());
     }
-    let mut findings = Findings::about(&place("RAW"));
+    let mut findings = AuditFindings::about(&place("RAW"));
     for (prefix, group) in &data.groups {
         check_failures(prefix, group, &mut findings);
         check_missing(data, prefix, group, &mut findings);
@@ -38,8 +38,8 @@ fn check_values(
     data: &DirData,
     prefix: &str,
     values: &[f64],
-    group: &GroupData,
-    findings: &mut Findings,
+    group: &ConfigurationData,
+    findings: &mut AuditFindings,
 ) {
     let printed = group.printed();
     if printed.is_empty() || printed.len() < values.len() && printed.len() < group.runs.len() {
@@ -49,7 +49,7 @@ fn check_values(
     if left.is_empty() {
         return;
     }
-    let is_of = |other: &GroupData| unmatched(values, &other.printed()).is_empty();
+    let is_of = |other: &ConfigurationData| unmatched(values, &other.printed()).is_empty();
     if let Some((other, _)) = data.groups.iter().find(|(name, g)| *name != prefix && is_of(g)) {
         return report_other_name(prefix, other, findings);
     }
@@ -76,7 +76,7 @@ fn check_values(
     }
 }
 
-fn report_other_name(prefix: &str, other: &str, findings: &mut Findings) {
+fn report_other_name(prefix: &str, other: &str, findings: &mut AuditFindings) {
     findings.add(
         Rule::MedianReproduced,
         Severity::Check,
@@ -107,7 +107,7 @@ fn unmatched(values: &[f64], printed: &[&[String; 2]]) -> Vec<(usize, f64)> {
     left
 }
 
-fn check_zeros(values: &[f64], findings: &mut Findings) {
+fn check_zeros(values: &[f64], findings: &mut AuditFindings) {
     if let Some(index) = values.iter().position(|v| *v <= 0.0) {
         findings.add(
             Rule::FailedRun,
@@ -122,7 +122,7 @@ fn check_zeros(values: &[f64], findings: &mut Findings) {
     }
 }
 
-fn check_failures(prefix: &str, group: &GroupData, findings: &mut Findings) {
+fn check_failures(prefix: &str, group: &ConfigurationData, findings: &mut AuditFindings) {
     let failed: Vec<String> = group
         .runs
         .iter()
@@ -148,7 +148,12 @@ fn check_failures(prefix: &str, group: &GroupData, findings: &mut Findings) {
 }
 
 /// A group with logs and without medians, in a directory that has medians.
-fn check_missing(data: &DirData, prefix: &str, group: &GroupData, findings: &mut Findings) {
+fn check_missing(
+    data: &DirData,
+    prefix: &str,
+    group: &ConfigurationData,
+    findings: &mut AuditFindings,
+) {
     let is_expected = data.series.len() >= 2 && !group.runs.is_empty();
     if !is_expected || data.series.contains_key(prefix) {
         return;
@@ -160,8 +165,9 @@ fn check_missing(data: &DirData, prefix: &str, group: &GroupData, findings: &mut
         return; // its medians are there under another name
     }
     let best = group.forwarded_pps();
-    let seen = best
-        .map_or("nothing was received".to_owned(), |v| format!("median {} frames/s", grouped(v)));
+    let seen = best.map_or("nothing was received".to_owned(), |v| {
+        format!("median {} frames/s", units::whole(v))
+    });
     findings.add(
         Rule::SeriesMissing,
         Severity::Check,
@@ -175,7 +181,7 @@ fn check_missing(data: &DirData, prefix: &str, group: &GroupData, findings: &mut
 }
 
 /// "5 benches" against N on the page.
-pub fn check_counts(context: &Context<'_>, findings: &mut Findings) {
+pub fn check_counts(context: &Surroundings<'_>, findings: &mut AuditFindings) {
     let shown: BTreeSet<u64> = context.sets.iter().flatten().map(|s| u64::from(s.row.n)).collect();
     if shown.is_empty() {
         return;
@@ -207,17 +213,20 @@ mod tests {
     use super::*;
     use crate::data::RunData;
 
-    fn group(medians: &[&str]) -> GroupData {
+    fn group(medians: &[&str]) -> ConfigurationData {
         let run = |text: &&str| RunData {
             printed: Some([(*text).to_owned(), (*text).to_owned()]),
             ..RunData::default()
         };
-        GroupData { runs: (1..).zip(medians.iter().map(run)).collect(), ..GroupData::default() }
+        ConfigurationData {
+            runs: (1..).zip(medians.iter().map(run)).collect(),
+            ..ConfigurationData::default()
+        }
     }
 
     #[test]
     fn a_median_that_no_log_gives_is_wrong() {
-        let mut findings = Findings::about("a.pps");
+        let mut findings = AuditFindings::about("a.pps");
         let data = DirData::default();
         check_values(&data, "a", &[100.0, 250.0], &group(&["100", "200"]), &mut findings);
         let found = findings.into_sorted();
@@ -226,7 +235,7 @@ mod tests {
             (found[0].rule, found[0].severity, found[0].line),
             (Rule::MedianReproduced, Severity::Wrong, 2)
         );
-        let mut findings = Findings::about("a.pps");
+        let mut findings = AuditFindings::about("a.pps");
         check_values(&data, "a", &[200.0, 100.0], &group(&["100", "200"]), &mut findings);
         assert!(findings.into_sorted().is_empty());
     }

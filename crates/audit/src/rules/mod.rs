@@ -10,11 +10,11 @@ pub mod medians;
 pub mod titles;
 pub mod traffic;
 
-use super::context::Context;
-use super::finding::{Findings, Rule, Severity, Text};
+use super::context::Surroundings;
+use super::finding::{AuditFindings, Rule, Severity, Text};
 
 /// Applies every rule that looks at a page.
-pub fn apply(context: &Context<'_>, findings: &mut Findings) {
+pub fn apply(context: &Surroundings<'_>, findings: &mut AuditFindings) {
     page(context, findings);
     blocks::check(context, findings);
     block_text::check(context, findings);
@@ -26,7 +26,7 @@ pub fn apply(context: &Context<'_>, findings: &mut Findings) {
     medians::check_counts(context, findings);
 }
 
-fn page(context: &Context<'_>, findings: &mut Findings) {
+fn page(context: &Surroundings<'_>, findings: &mut AuditFindings) {
     if context.page.is_cut {
         findings.add(
             Rule::PageUnreadable,

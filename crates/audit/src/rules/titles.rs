@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::context::Context;
-use crate::finding::{Findings, Rule, Severity, Text};
+use crate::context::Surroundings;
+use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::label::Label;
 use crate::page::ItemKind;
 
 /// Title, revisions and kernels of the page.
-pub fn check(context: &Context<'_>, findings: &mut Findings) {
+pub fn check(context: &Surroundings<'_>, findings: &mut AuditFindings) {
     check_title(context, findings);
     check_revisions(context, findings);
     check_kernels(context, findings);
@@ -23,7 +23,7 @@ struct Evidence {
 }
 
 impl Evidence {
-    fn of(context: &Context<'_>) -> Self {
+    fn of(context: &Surroundings<'_>) -> Self {
         let directory = last_part(&context.data.relative);
         let mut evidence =
             Self { majors: majors(directory), label: Label::of(directory), said: String::new() };
@@ -77,7 +77,7 @@ fn last_part(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-fn check_title(context: &Context<'_>, findings: &mut Findings) {
+fn check_title(context: &Surroundings<'_>, findings: &mut AuditFindings) {
     let Some(title) = context.page.title().filter(|t| t.line <= 5) else { return };
     if context.page.block_before(title.line).is_some() || title.text.len() > 300 {
         return;
@@ -130,7 +130,7 @@ fn check_title(context: &Context<'_>, findings: &mut Findings) {
 }
 
 /// Another page with the same title.
-fn twin(context: &Context<'_>, title: &str) -> Option<String> {
+fn twin(context: &Surroundings<'_>, title: &str) -> Option<String> {
     let pages = context.site.titles.get(title)?;
     pages.iter().find(|dir| **dir != context.data.relative).cloned()
 }
@@ -141,7 +141,7 @@ fn names_firewall(label: &Label) -> bool {
 }
 
 /// Whether the page shows graphs of firewalls, or speaks of them below its title and settings.
-fn speaks_of_firewalls(context: &Context<'_>) -> bool {
+fn speaks_of_firewalls(context: &Surroundings<'_>) -> bool {
     let page = context.page;
     let captions = page.links.iter().flat_map(|link| [&link.caption, &link.target]);
     let title = page.title().map_or("", |title| title.text.as_str());
@@ -199,7 +199,7 @@ fn majors(text: &str) -> BTreeSet<u32> {
 }
 
 /// Path, text, image names and kernels must share a revision.
-fn check_revisions(context: &Context<'_>, findings: &mut Findings) {
+fn check_revisions(context: &Surroundings<'_>, findings: &mut AuditFindings) {
     let path = Label::of(last_part(&context.data.relative));
     let mut data = Label::default();
     let mut kernels = Label::default();
@@ -250,7 +250,7 @@ fn check_revisions(context: &Context<'_>, findings: &mut Findings) {
     }
 }
 
-fn add(findings: &mut Findings, line: usize, claim: String, data: String, suggestion: &str) {
+fn add(findings: &mut AuditFindings, line: usize, claim: String, data: String, suggestion: &str) {
     findings.add(Rule::RevisionDiffers, Severity::Check, line, Text::new(claim, data, suggestion));
 }
 
@@ -265,7 +265,7 @@ fn is_dated(uname: &str) -> bool {
 }
 
 /// Two images that are said to differ must not have logged one kernel build.
-fn check_kernels(context: &Context<'_>, findings: &mut Findings) {
+fn check_kernels(context: &Surroundings<'_>, findings: &mut AuditFindings) {
     let groups = context
         .data
         .groups

@@ -1,11 +1,11 @@
 //! Whether compared sets met the same traffic, and whether the test could show
 //! a difference at all.
 
-use crate::context::{Context, Measured};
-use crate::data::{GroupData, RunData};
-use crate::figures::{grouped, percent, rate};
-use crate::finding::{Findings, Rule, Severity, Text};
+use crate::context::{Measured, Surroundings};
+use crate::data::{ConfigurationData, RunData};
+use crate::finding::{AuditFindings, Rule, Severity, Text};
 use fwdlab_netbenches::name::NamedFamily;
+use fwdlab_results::units;
 
 /// Share of a limit from which the limit, not the device, sets the figure.
 const SATURATED: f64 = 0.995;
@@ -15,7 +15,7 @@ const SPEEDS: [f64; 6] = [1e9, 10e9, 25e9, 40e9, 50e9, 100e9];
 const WIRE_OVERHEAD: f64 = 24.0;
 
 /// Traffic, generators and limits of every block.
-pub fn check(context: &Context<'_>, findings: &mut Findings) {
+pub fn check(context: &Surroundings<'_>, findings: &mut AuditFindings) {
     for sets in &context.sets {
         if let Some((base, others)) = sets.split_first() {
             for set in others {
@@ -41,10 +41,10 @@ pub fn reached_line_rate(pps: f64, frame_len: u32) -> Option<(f64, f64)> {
 }
 
 fn check_same_traffic(
-    context: &Context<'_>,
+    context: &Surroundings<'_>,
     base: &Measured<'_>,
     set: &Measured<'_>,
-    findings: &mut Findings,
+    findings: &mut AuditFindings,
 ) {
     let (Some(a), Some(b)) = (context.group(base), context.group(set)) else { return };
     let claim = format!("'{}' against '{}'", set.set.legend, base.set.legend);
@@ -72,7 +72,11 @@ fn check_same_traffic(
     }
 }
 
-fn traffic_difference(a: &GroupData, b: &GroupData, is_same_family: bool) -> Option<String> {
+fn traffic_difference(
+    a: &ConfigurationData,
+    b: &ConfigurationData,
+    is_same_family: bool,
+) -> Option<String> {
     let (a, b) = (&a.traffic, &b.traffic);
     if a.flows.is_empty() || b.flows.is_empty() {
         return None;
@@ -93,7 +97,7 @@ fn traffic_difference(a: &GroupData, b: &GroupData, is_same_family: bool) -> Opt
         ));
     }
     if a.asked_pps != b.asked_pps {
-        let show = |r: Option<f64>| r.map_or("as fast as possible".to_owned(), rate);
+        let show = |r: Option<f64>| r.map_or("as fast as possible".to_owned(), units::rate);
         parts.push(format!("asked rate {} against {}", show(b.asked_pps), show(a.asked_pps)));
     }
     (!parts.is_empty()).then(|| format!("the logged commands differ: {}", parts.join("; ")))
@@ -103,7 +107,7 @@ fn list<T: std::fmt::Display>(items: &std::collections::BTreeSet<T>) -> String {
     items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-fn generator_difference(a: &GroupData, b: &GroupData) -> Option<String> {
+fn generator_difference(a: &ConfigurationData, b: &ConfigurationData) -> Option<String> {
     if !a.builds.is_empty() && !b.builds.is_empty() && a.builds.is_disjoint(&b.builds) {
         return Some(format!(
             "the logs were printed by different builds of pkt-gen (main_thread [{}] against [{}])",
@@ -119,41 +123,50 @@ fn generator_difference(a: &GroupData, b: &GroupData) -> Option<String> {
     let change = (y - x) * 100.0 / x;
     let lens = (&a.traffic.frame_lens, &b.traffic.frame_lens);
     (change.abs() > 2.0 && lens.0 == lens.1).then(|| {
-        format!("the senders offered {} against {} ({})", rate(y), rate(x), percent(change))
+        format!(
+            "the senders offered {} against {} ({})",
+            units::rate(y),
+            units::rate(x),
+            units::exact_percent(change)
+        )
     })
 }
 
 /// Why a set shows a limit of the test, not of the device.
-pub fn saturation(context: &Context<'_>, set: &Measured<'_>) -> Option<String> {
+pub fn saturation(context: &Surroundings<'_>, set: &Measured<'_>) -> Option<String> {
     let group = context.group(set);
     let figure = set.row.median();
     let len = group.and_then(|g| g.traffic.frame_lens.first().copied());
     let assumed = if set.family == Some(NamedFamily::Inet6) { 62 } else { 60 };
     let frame_len = len.unwrap_or(assumed);
     if let Some((limit, speed)) = reached_line_rate(figure, frame_len) {
-        let offered = group.and_then(GroupData::offered_pps);
+        let offered = group.and_then(ConfigurationData::offered_pps);
         if offered.is_none_or(|o| o <= 1.02 * limit) {
             return Some(format!(
                 "{:.2} % of the line rate of {:.0} Gb/s for {}-byte frames with FCS ({} frames/s)",
                 figure * 100.0 / limit,
                 speed / 1e9,
                 frame_len.max(60) + 4,
-                grouped(limit)
+                units::whole(limit)
             ));
         }
     }
     let offered = group?.offered_pps()?;
     let forwarded = group?.forwarded_pps()?;
     (forwarded >= SATURATED * offered && forwarded <= 1.05 * offered).then(|| {
-        format!("{:.2} % of the offered {} frames/s", forwarded * 100.0 / offered, grouped(offered))
+        format!(
+            "{:.2} % of the offered {} frames/s",
+            forwarded * 100.0 / offered,
+            units::whole(offered)
+        )
     })
 }
 
 fn check_saturation(
-    context: &Context<'_>,
+    context: &Surroundings<'_>,
     base: &Measured<'_>,
     others: &[Measured<'_>],
-    findings: &mut Findings,
+    findings: &mut AuditFindings,
 ) {
     let base_limit = saturation(context, base);
     for set in others {
@@ -188,7 +201,7 @@ fn check_saturation(
 }
 
 /// When more is forwarded the less is offered, tester and device share a limit.
-fn check_shared_bottleneck(context: &Context<'_>, findings: &mut Findings) {
+fn check_shared_bottleneck(context: &Surroundings<'_>, findings: &mut AuditFindings) {
     for family in [NamedFamily::Inet, NamedFamily::Inet6] {
         let groups =
             context.data.groups.iter().filter(|(p, _)| context.data.family(p) == Some(family));

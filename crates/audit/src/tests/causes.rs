@@ -137,7 +137,7 @@ fn a_copied_page_is_one_finding() {
     let copy = tree.0.path().join("machine/results/another");
     fs::create_dir_all(&copy).unwrap();
     fs::write(copy.join("README.md"), &text).unwrap();
-    let foreign = |tree: &Tree| -> Vec<Finding> {
+    let foreign = |tree: &Tree| -> Vec<AuditFinding> {
         tree.findings().into_iter().filter(|f| f.file.contains("another")).collect()
     };
     fs::write(copy.join("r400000.inet4.pps"), "100\n101\n102\n").unwrap();

@@ -3,7 +3,7 @@
 use super::*;
 
 /// Whether a finding says that rows do not follow from the data.
-fn is_about_rows(finding: &Finding) -> bool {
+fn is_about_rows(finding: &AuditFinding) -> bool {
     matches!(finding.rule, Rule::BlockRows | Rule::BlockSource | Rule::RunCount)
 }
 
@@ -47,7 +47,7 @@ fn a_missing_and_an_added_median_are_found() {
 fn every_changed_figure_of_a_graph_is_found() {
     let right = "r368606.inet4 696703 694169 700644\n";
     let is_found =
-        |f: &Finding| matches!(f.rule, Rule::GraphData | Rule::GraphLabel) && f.line == 1;
+        |f: &AuditFinding| matches!(f.rule, Rule::GraphData | Rule::GraphLabel) && f.line == 1;
     assert!(!page("Results\n").with("gnuplot.data", right).findings().iter().any(is_found));
     for (is, mutated) in
         [("696703", "696708"), ("694169", "594169"), ("700644", "700655"), ("inet4", "inet6")]

@@ -29,7 +29,7 @@ fn text_of(at: At, sentence: &str) -> String {
     }
 }
 
-pub(super) fn found(at: At, sentence: &str) -> Vec<Finding> {
+pub(super) fn found(at: At, sentence: &str) -> Vec<AuditFinding> {
     let all = page(&text_of(at, sentence)).findings();
     all.into_iter()
         .filter(|f| f.rule != Rule::BlockPoints && f.severity != Severity::Info)
@@ -196,7 +196,7 @@ fn nine_in_ten_wrong_sentences_are_found() {
 #[test]
 fn right_sentences_are_not_blamed() {
     let right = RIGHT.iter().chain(LATER_RIGHT);
-    let blamed: Vec<(&str, Vec<Finding>)> =
+    let blamed: Vec<(&str, Vec<AuditFinding>)> =
         right.map(|(at, s)| (*s, found(*at, s))).filter(|(_, f)| !f.is_empty()).collect();
     println!("{} of {} right sentences blamed", blamed.len(), RIGHT.len() + LATER_RIGHT.len());
     assert!(blamed.is_empty(), "{blamed:#?}");

@@ -6,20 +6,20 @@ use std::time::Duration;
 use fwdlab_port::affinity;
 
 use fwdlab_device::energy::{NoEnergy, Powercap};
-use fwdlab_device::{Finding, pulse};
+use fwdlab_device::{DoctorFinding, pulse};
 use fwdlab_results::Interval;
 
 /// How long each core is watched.
 const WATCHED: Duration = Duration::from_millis(200);
 
-pub(super) fn findings() -> Vec<Finding> {
+pub(super) fn findings() -> Vec<DoctorFinding> {
     if !cfg!(target_os = "linux") {
         return Vec::new();
     }
     vec![governor(), hypervisor(), undisturbed(), huge_pages(), energy(&Powercap::default())]
 }
 
-fn governor() -> Finding {
+fn governor() -> DoctorFinding {
     let read = fs::read_to_string("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
     let governor = read.map(|text| text.trim().to_owned()).ok();
     let (present, detail) = match governor.as_deref() {
@@ -27,7 +27,7 @@ fn governor() -> Finding {
         Some(other) => (false, format!("it is {other}")),
         None => (true, "the frequency is not this system's to choose".to_owned()),
     };
-    Finding {
+    DoctorFinding {
         what: "steady clock",
         present,
         detail,
@@ -37,7 +37,7 @@ fn governor() -> Finding {
     }
 }
 
-fn energy(powercap: &Powercap) -> Finding {
+fn energy(powercap: &Powercap) -> DoctorFinding {
     let found = powercap.count();
     let remedy = match &found {
         Err(NoEnergy::Refused { is_right: true, .. }) => {
@@ -45,7 +45,7 @@ fn energy(powercap: &Powercap) -> Finding {
         }
         _ => "measure on a machine of your own with RAPL, and modprobe intel_rapl_msr",
     };
-    Finding {
+    DoctorFinding {
         what: "energy counters",
         present: found.is_ok(),
         detail: match found {
@@ -58,7 +58,7 @@ fn energy(powercap: &Powercap) -> Finding {
     }
 }
 
-fn hypervisor() -> Finding {
+fn hypervisor() -> DoctorFinding {
     let is_virtual = fs::read_to_string("/proc/cpuinfo").is_ok_and(|text| {
         text.lines().any(|line| {
             line.starts_with("flags") && line.split_whitespace().any(|flag| flag == "hypervisor")
@@ -68,7 +68,7 @@ fn hypervisor() -> Finding {
         true => "this is a virtual machine: its cores move and are shared with strangers",
         false => "no hypervisor",
     };
-    Finding {
+    DoctorFinding {
         what: "own hardware",
         present: !is_virtual,
         detail: detail.to_owned(),
@@ -78,14 +78,14 @@ fn hypervisor() -> Finding {
     }
 }
 
-fn undisturbed() -> Finding {
+fn undisturbed() -> DoctorFinding {
     let cores = affinity::allowed_cores();
     let shares = pulse::slow_shares(&cores, WATCHED);
     let parts = cores.iter().zip(&shares).filter_map(|(core, share)| {
         share.map(|share| format!("core {core} slow in {:.0} % of {WATCHED:?}", share * 100.0))
     });
     let is_shared = shares.iter().flatten().any(|share| *share > Interval::MOST_SLOW);
-    Finding {
+    DoctorFinding {
         what: "undisturbed cores",
         present: !is_shared,
         detail: parts.collect::<Vec<_>>().join(", "),
@@ -95,13 +95,13 @@ fn undisturbed() -> Finding {
     }
 }
 
-fn huge_pages() -> Finding {
+fn huge_pages() -> DoctorFinding {
     let read = fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled");
     let detail = match &read {
         Ok(text) => text.trim().to_owned(),
         Err(_) => "this kernel has none".to_owned(),
     };
-    Finding {
+    DoctorFinding {
         what: "huge pages",
         present: read.is_ok_and(|text| !text.contains("[never]")),
         detail,

@@ -4,16 +4,13 @@
 //! less than a namespace that was made.
 
 mod machine;
-mod tools;
 
-use fwdlab_device::Finding;
+use fwdlab_device::DoctorFinding;
 
-/// Looks at this machine and its tools. What single devices need they say themselves
+/// Looks at this machine. What single devices need they say themselves
 /// ([`fwdlab_device::Kind::examine`]).
-pub fn examine() -> Vec<Finding> {
-    let mut findings = machine::findings();
-    findings.extend(tools::findings());
-    findings
+pub fn examine() -> Vec<DoctorFinding> {
+    machine::findings()
 }
 
 #[cfg(test)]

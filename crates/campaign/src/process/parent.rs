@@ -34,7 +34,7 @@ pub struct Start {
 }
 
 /// A device in a process of its own, a fresh one each time that it is [renewed](Device::renew).
-pub struct Remote {
+pub struct Proxy {
     experiment: Arc<Experiment>,
     start: Start,
     process: Option<Process>,
@@ -45,7 +45,7 @@ pub struct Remote {
     fastest_beat_ns: Option<f64>,
 }
 
-impl Remote {
+impl Proxy {
     /// A device that starts its first process when it is first renewed or asked for something;
     /// what it says of itself is taken from `model`, the same device in this process.
     pub fn new(experiment: Arc<Experiment>, start: Start, model: &dyn Device) -> Self {
@@ -94,7 +94,7 @@ impl Remote {
     }
 }
 
-impl Device for Remote {
+impl Device for Proxy {
     fn facts(&self) -> Facts {
         self.facts.clone()
     }

@@ -154,7 +154,7 @@ fn every_failure_arrives_as_it_was_sent() {
 #[cfg(unix)]
 #[test]
 fn a_program_that_ends_at_once_is_a_lost_device_and_one_that_is_missing_an_error() {
-    use super::{Remote, Start};
+    use super::{Proxy, Start};
 
     let model = Counter { frames: 0, trials: 0 };
     let remote = |program: &str, arguments: &[&str]| {
@@ -164,7 +164,7 @@ fn a_program_that_ends_at_once_is_a_lost_device_and_one_that_is_missing_an_error
             seed: 1,
             is_watched: false,
         };
-        Remote::new(Arc::new(experiment()), start, &model)
+        Proxy::new(Arc::new(experiment()), start, &model)
     };
     let stop = AtomicBool::new(false);
     let mut watch = Watch { on_interval: &mut |_| {}, stop: &stop };

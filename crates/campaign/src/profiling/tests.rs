@@ -1,7 +1,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use super::{Outcome, Session};
+use super::{ProfiledTrial, Session};
 use crate::plan::{Place, Terms};
 use crate::runner::{Observer, Runner, Upcoming};
 use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
@@ -114,7 +114,7 @@ fn measured(dir: &Path, device: &mut dyn Device) -> Results {
     Results::read(dir).unwrap()
 }
 
-fn profiles(results: &Results, device: &mut dyn Device) -> Vec<Outcome> {
+fn profiles(results: &Results, device: &mut dyn Device) -> Vec<ProfiledTrial> {
     let (experiment, stop) = (experiment(), AtomicBool::new(false));
     let mut session =
         Session { experiment: &experiment, device, results, frequency_hz: 997, stop: &stop };

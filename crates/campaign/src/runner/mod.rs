@@ -99,7 +99,8 @@ impl Runner<'_> {
         let groups: Vec<&[PlannedTrial]> =
             missing.chunk_by(PlannedTrial::is_compared_with).collect();
         for (index, group) in groups.iter().enumerate() {
-            let mut run = Group { planned: group, done: trials.len(), total, trials: Vec::new() };
+            let mut run =
+                Together { planned: group, done: trials.len(), total, trials: Vec::new() };
             let end = self.group(&mut run, &mut spare, (&mut opened.journal, &mut applied))?;
             trials.extend(run.trials);
             if end != End::Finished {
@@ -122,7 +123,7 @@ impl Runner<'_> {
     /// it ends.
     fn group(
         &mut self,
-        group: &mut Group<'_>,
+        group: &mut Together<'_>,
         spare: &mut usize,
         (journal, applied): (&mut Journal, &mut Applied),
     ) -> Result<End> {
@@ -257,7 +258,7 @@ pub(crate) fn proven(measured: &mut Measured, proof: Proof) {
 }
 
 /// The trials of one block and one traffic, which are compared with each other.
-struct Group<'a> {
+struct Together<'a> {
     planned: &'a [PlannedTrial],
     /// Trials recorded before it.
     done: usize,
@@ -267,7 +268,7 @@ struct Group<'a> {
     trials: Vec<Trial>,
 }
 
-impl<'a> Group<'a> {
+impl<'a> Together<'a> {
     fn upcoming(&self, place: usize) -> Upcoming<'a> {
         Upcoming { id: &self.planned[place].id, done: self.done + place, total: self.total }
     }

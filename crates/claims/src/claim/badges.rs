@@ -4,9 +4,10 @@ use fwdlab_stats::coverage::BROKEN;
 use fwdlab_stats::validity::{self, Finding, Severity};
 
 use super::{Badge, Cell, Claims, State};
+use crate::comparable;
 use crate::judge::core_share;
 use crate::known::Proven;
-use crate::{comparable, units};
+use fwdlab_results::units;
 use fwdlab_results::{Checks, LimitedBy, Measured, Results, Trial, TruthKind};
 
 /// The badges of a campaign, in the order in which a reader asks.

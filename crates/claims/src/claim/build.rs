@@ -6,8 +6,8 @@ use super::{Cell, Claims, Failure, Progress, SCHEMA, Spread, VerdictClaim, Warni
 use crate::judge::{Judgement, by_weight, judge, planned_blocks};
 use crate::known::Proven;
 use crate::setting::Setting;
-use crate::units;
 use crate::words::family;
+use fwdlab_results::units;
 use fwdlab_results::{Blame, FailureKind, LimitedBy, Metric, Results, Trial};
 
 /// States what the results say.

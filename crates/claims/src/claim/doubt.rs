@@ -4,7 +4,7 @@ use fwdlab_results::Metric;
 use fwdlab_stats::validity::Finding;
 
 use super::VerdictClaim;
-use crate::units;
+use fwdlab_results::units;
 
 /// Trials that are named; the rest is counted.
 const NAMED: usize = 4;

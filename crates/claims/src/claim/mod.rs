@@ -25,7 +25,8 @@ use super::blocks::Next;
 use super::known::Proven;
 use super::saved::Saved;
 use super::setting::Setting;
-use super::{units, words};
+use super::words;
+use fwdlab_results::units;
 use fwdlab_results::{Family, Metric, Tick};
 
 pub use badge::{Badge, State};
@@ -96,7 +97,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// What ran, in one line: `device builtin, 8 blocks in random order, ...`.
+    /// What ran, in one line: `device DUT, 8 blocks in random order, ...`.
     pub fn line(&self, setting: &Setting) -> String {
         let Self { kept, planned, started, .. } = self;
         let kept = format!("{kept} of {planned} trials kept");
@@ -181,8 +182,12 @@ impl VerdictClaim {
 
     /// The verdict in a word that fits its figure.
     pub fn word(&self) -> &'static str {
-        let metric = Metric::named(self.metric).unwrap_or(Metric::Rate);
-        words::word(&self.verdict, metric.words())
+        words::word(&self.verdict, self.words())
+    }
+
+    /// The words for better and worse of its figure.
+    pub fn words(&self) -> [&'static str; 2] {
+        Metric::named(self.metric).unwrap_or(Metric::Rate).words()
     }
 
     /// How many trials were compared, of both sides together.

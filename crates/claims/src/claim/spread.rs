@@ -23,7 +23,7 @@ impl Spread {
     /// The figures of those of the `values` that are numbers; `None` when there are none.
     pub fn of(values: &[f64]) -> Option<Self> {
         let values = values.iter().copied().filter(|value| value.is_finite()).collect();
-        let sample = fwdlab_stats::Sample::new(values).ok()?;
+        let sample = fwdlab_stats::Dataset::new(values).ok()?;
         let sorted = sample.sorted();
         let n = sorted.len();
         let interval = interval_rank(n).map(|rank| [sorted[rank], sorted[n - 1 - rank]]);

@@ -9,7 +9,7 @@ use super::doubts;
 use super::series::Series;
 use crate::saved::Saved;
 use crate::words;
-use fwdlab_results::{Metric, Tick};
+use fwdlab_results::Tick;
 
 /// What a verdict is judged by.
 #[derive(Debug, Clone, Copy)]
@@ -33,6 +33,8 @@ pub struct Judged {
     pub findings: Vec<Finding>,
     /// The verdict.
     pub verdict: Verdict,
+    /// It in a word that fits the figure.
+    pub word: &'static str,
     /// The nanoseconds per frame of a proven difference.
     pub saved: Option<Saved>,
     /// The verdict in words.
@@ -110,15 +112,17 @@ pub fn finish([baseline, variant]: [&Series; 2], compared: Compared, terms: Term
         .and_then(|(ns, c)| Saved::of(&verdict, c, (&ns, Tick::Nanosecond)));
     let metric = if baseline.metric.is_empty() { "value" } else { &baseline.metric };
     let subject = Subject { variant: &variant.name, baseline: &baseline.name, metric };
+    let change = baseline.words();
     let said = words::Said {
         verdict: &verdict,
         comparison: comparison.as_ref(),
         saved: saved.as_ref(),
         findings: &findings,
-        change: Metric::Rate.words(),
+        change,
     };
     let sentence = words::sentence(said, terms.margin, subject);
-    Judged { comparison, rank, findings, verdict, saved, sentence }
+    let word = words::word(&verdict, change);
+    Judged { comparison, rank, findings, verdict, word, saved, sentence }
 }
 
 fn of_comparison(comparison: &Comparison, both: Option<&Unpaired>, terms: Terms) -> Vec<Finding> {

@@ -6,6 +6,7 @@ use fwdlab_stats::Direction;
 use serde::Serialize;
 
 use super::context::Context;
+use fwdlab_results::Metric;
 
 /// Values of one variant from one source.
 #[derive(Debug, Clone, Serialize)]
@@ -82,6 +83,22 @@ impl Series {
             "frames/s" => Some(self.values.iter().map(|rate| 1e9 / rate).collect()),
             _ => None,
         }
+    }
+
+    /// The words for better and worse: rates and times are faster or slower, what a measure has of its
+    /// own says it, and bytes, shares or latencies are better or worse. Bare numbers are speeds.
+    pub fn words(&self) -> [&'static str; 2] {
+        if let Some(metric) = Metric::named(&self.metric).filter(|_| !self.metric.is_empty()) {
+            return metric.words();
+        }
+        let metric = self.metric.to_lowercase();
+        let is_speed = match self.unit.as_str() {
+            "" => true,
+            "B/op" | "allocs/op" => false,
+            unit => direction_of(unit).is_some(),
+        };
+        let is_other = ["latency", "delay", "jitter"].iter().any(|own| metric.contains(own));
+        if is_speed && !is_other { Metric::FASTER } else { Metric::BETTER }
     }
 
     /// Whether two series measure the same.

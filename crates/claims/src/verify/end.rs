@@ -36,7 +36,7 @@ pub(super) fn verify(results: &Results, verified: &mut Verified) -> Result<(), C
         return Ok(());
     };
     match stop(results, &end.stopped) {
-        Some(_) if recorded.is_none() => verified.unchecked.push(Unchecked::Stop),
+        Some(Fault::Stop { .. }) if recorded.is_none() => verified.unchecked.push(Unchecked::Stop),
         found => verified.faults.extend(found),
     }
     Ok(())
@@ -44,7 +44,10 @@ pub(super) fn verify(results: &Results, verified: &mut Verified) -> Result<(), C
 
 /// Whether a campaign that was to end when it was decided did so there.
 fn stop(results: &Results, stopped: &str) -> Option<Fault> {
-    let rule = UntilDecided::of(&results.campaign)?;
+    let Some(rule) = UntilDecided::of(&results.campaign) else {
+        let reason = stopped.to_owned();
+        return (stopped != ALL_RUN).then_some(Fault::Reason { reason });
+    };
     let mut trials: Vec<Trial> = results.every().cloned().collect();
     trials.sort_by_key(|trial| trial.order);
     let ended = trials.last()?.block;

@@ -12,6 +12,11 @@ pub enum Fault {
         /// Number of the line, from 1.
         line: usize,
     },
+    /// No line carries a hash, and yet a version wrote the journal that puts one into each.
+    Stripped {
+        /// A key that only such versions write.
+        key: &'static str,
+    },
     /// The record of the end does not carry the hash of itself.
     Seal {
         /// Number of the line, from 1.
@@ -30,6 +35,11 @@ pub enum Fault {
         ended: u32,
         /// The block after which the rule ends it; none of those recorded where there is none.
         rule: Option<u32>,
+    },
+    /// A campaign of a fixed number of blocks ended for another reason than that.
+    Reason {
+        /// As recorded.
+        reason: String,
     },
     /// The record of what the campaign ran on is gone or was changed.
     Environment {
@@ -128,6 +138,11 @@ impl fmt::Display for Fault {
                 "trials.jsonl:{line}: its hash is not that of the line before: one of the two was \
                  changed, or a line between them is gone"
             ),
+            Self::Stripped { key } => write!(
+                f,
+                "trials.jsonl:1: has {key}, and every version that writes it puts the hash of the line \
+                 before into each line: the hashes were taken out"
+            ),
             Self::Seal { line } => write!(
                 f,
                 "trials.jsonl:{line}: its seal is not the hash of the line: the end of the campaign was \
@@ -147,6 +162,11 @@ impl fmt::Display for Fault {
                 f,
                 "trials.jsonl: the campaign ended after block {ended}, where its rule and its trials ask \
                  for more"
+            ),
+            Self::Reason { reason } => write!(
+                f,
+                "trials.jsonl: the campaign ended for {reason:?}, and its number of blocks was fixed: only \
+                 \"all blocks run\" ends it"
             ),
             Self::Environment { is_there: true } => write!(
                 f,

@@ -34,7 +34,10 @@ pub fn verify(results: &Results) -> Result<Verified, ClaimsError> {
         Chain::Whole { .. } => {}
         Chain::Broken { line, .. } => verified.faults.push(Fault::Chain { line }),
         Chain::Absent if !results.campaign.is_blocked() => {}
-        Chain::Absent => verified.unchecked.push(Unchecked::Chain),
+        Chain::Absent => match results.campaign.key_with_chain() {
+            Some(key) => verified.faults.push(Fault::Stripped { key }),
+            None => verified.unchecked.push(Unchecked::Chain),
+        },
     }
     verified.unchecked.extend(beside(&results.dir));
     if !results.campaign.is_blocked() {

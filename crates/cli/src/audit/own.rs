@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fwdlab_audit::{Finding, Report, Rule, Severity, audit_page};
+use fwdlab_audit::{AuditFinding, Report, Rule, Severity, audit_page};
 use fwdlab_report::{self as report, Difference};
 use fwdlab_results::{JOURNAL_FILE, Results};
 
@@ -46,20 +46,20 @@ fn find(dir: &Path, depth: usize, found: &mut BTreeSet<PathBuf>) {
     }
 }
 
-fn examine(dir: &Path) -> anyhow::Result<Vec<Finding>> {
+fn examine(dir: &Path) -> anyhow::Result<Vec<AuditFinding>> {
     let results = Results::read(dir)?.knowing(&devices::known());
-    let mut found: Vec<Finding> =
+    let mut found: Vec<AuditFinding> =
         report::check(&results)?.iter().map(|own| difference(dir, own)).collect();
     found.extend(report::notes_doubts(&results)?.iter().map(|doubt| noted(dir, doubt)));
     let notes = fs::read(dir.join(NOTES)).unwrap_or_default();
     found.extend(audit_page(&notes).findings.into_iter().filter_map(|finding| {
         let file = dir.join(NOTES).display().to_string();
-        (finding.rule == Rule::ClaimImpossible).then_some(Finding { file, ..finding })
+        (finding.rule == Rule::ClaimImpossible).then_some(AuditFinding { file, ..finding })
     }));
     Ok(found)
 }
 
-fn difference(dir: &Path, own: &Difference) -> Finding {
+fn difference(dir: &Path, own: &Difference) -> AuditFinding {
     let (file, line) = match own {
         Difference::Line { file, line, .. } => (file.as_str(), *line),
         Difference::Missing { file }
@@ -67,7 +67,7 @@ fn difference(dir: &Path, own: &Difference) -> Finding {
         | Difference::Unknown { file } => (file.as_str(), 1),
         _ => (JOURNAL_FILE, 1),
     };
-    Finding {
+    AuditFinding {
         file: dir.join(file).display().to_string(),
         line,
         severity: Severity::Wrong,
@@ -81,10 +81,10 @@ fn difference(dir: &Path, own: &Difference) -> Finding {
 }
 
 /// From `notes.md:LINE: TEXT`.
-fn noted(dir: &Path, doubt: &str) -> Finding {
+fn noted(dir: &Path, doubt: &str) -> AuditFinding {
     let mut parts = doubt.splitn(3, ':');
     let line = parts.nth(1).and_then(|line| line.parse().ok()).unwrap_or(1);
-    Finding {
+    AuditFinding {
         file: dir.join(NOTES).display().to_string(),
         line,
         severity: Severity::Wrong,

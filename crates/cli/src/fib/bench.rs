@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use fwdlab_fib::algo::Dump;
-use fwdlab_fib::bench::{self, Benched, Effort, Figure, Mode, Plan, UpdatePlan};
+use fwdlab_fib::bench::{self, BenchPlan, Benched, Effort, Figure, Mode, UpdatePlan};
 use fwdlab_fib::{Inet, Inet6, NexthopId, Prefix};
 use fwdlab_port::beat;
 use fwdlab_routes::LearnedRoute;
@@ -74,7 +74,7 @@ fn family<F: Picked + Benched>(arguments: &Bench, table: &[LearnedRoute]) -> any
         return Ok(false);
     }
     let quick = arguments.quick;
-    let plan = Plan {
+    let plan = BenchPlan {
         effort: Effort {
             keys: if quick { 1 << 20 } else { 4 << 20 },
             rounds: if quick { 3 } else { 7 },

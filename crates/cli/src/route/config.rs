@@ -8,6 +8,7 @@ use fwdlab_fib::{Inet, Inet6};
 use fwdlab_router::{PortConfig, Routed, Router};
 use fwdlab_routes::{self as routes, RouteTable};
 use fwdlab_wire::MacAddr;
+use fwdlab_wire::lab::DEVICE_MACS;
 
 use super::Args;
 use super::spec::{NeighbourSpec, PortSpec};
@@ -15,9 +16,9 @@ use super::ways::{self, Ports};
 use crate::family::Picked;
 
 /// The ports of a router that is told none: those of the lab's experiments.
-const DEFAULT_PORTS: [&str; 2] = [
-    "02:00:00:00:00:10,198.18.0.1/24,2001:2::1/64",
-    "02:00:00:00:00:11,198.19.0.1/24,2001:2:0:8000::1/64",
+const DEFAULT_PORTS: [(MacAddr, &str); 2] = [
+    (DEVICE_MACS[0], "198.18.0.1/24,2001:2::1/64"),
+    (DEVICE_MACS[1], "198.19.0.1/24,2001:2:0:8000::1/64"),
 ];
 
 impl Ports<'_> {
@@ -123,7 +124,8 @@ fn load_family<F: Routed + Picked>(
 fn ports(arguments: &Args, identity: Identity<'_>) -> anyhow::Result<Vec<PortConfig>> {
     let mut specs = arguments.port.clone();
     if specs.is_empty() {
-        specs = DEFAULT_PORTS.iter().map(|text| text.parse()).collect::<anyhow::Result<_>>()?;
+        let parsed = DEFAULT_PORTS.iter().map(|(mac, text)| format!("{mac},{text}").parse());
+        specs = parsed.collect::<anyhow::Result<_>>()?;
     }
     let with_mac = |(number, PortSpec { config, .. }): (u8, PortSpec)| {
         // A VLAN has the addresses of its port.
@@ -135,9 +137,10 @@ fn ports(arguments: &Args, identity: Identity<'_>) -> anyhow::Result<Vec<PortCon
         };
         match (config.mac, of_interface) {
             (MacAddr::ZERO, Some(Identified { mac, .. })) => PortConfig { mac, ..config },
-            (MacAddr::ZERO, None) => {
-                PortConfig { mac: MacAddr([2, 0, 0, 0, 0, number.wrapping_add(0x10)]), ..config }
-            }
+            (MacAddr::ZERO, None) => PortConfig {
+                mac: MacAddr::numbered(number.wrapping_add(DEVICE_MACS[0].0[5])),
+                ..config
+            },
             _ => config,
         }
     };

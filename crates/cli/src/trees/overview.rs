@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use fwdlab_claims::units;
 use fwdlab_compare::{CompareError, Compared, Judgement};
 use fwdlab_figures::text_table::{Side, TextTable};
+use fwdlab_results::units;
 use fwdlab_stats::Verdict;
 
 /// Directories with a change that have a line of their own.
@@ -53,15 +53,17 @@ impl Line {
         };
         for group in &compared.groups {
             for judgement in &group.judgements {
-                *line.words.entry(judgement.verdict.word()).or_insert(0) += 1;
+                *line.words.entry(judgement.word).or_insert(0) += 1;
                 line.largest = larger(line.largest, Largest::of(judgement, &group.name));
             }
         }
         line
     }
 
-    fn count(&self, word: &str) -> usize {
-        self.words.get(word).copied().unwrap_or(0)
+    /// How many verdicts ended in one of these words, as text.
+    fn count(&self, words: &[&str]) -> String {
+        let counts = words.iter().filter_map(|word| self.words.get(word));
+        counts.sum::<usize>().to_string()
     }
 
     /// The first part of its path below what all share.
@@ -184,14 +186,25 @@ impl Overview {
     }
 }
 
+/// Words for the worse and for the better, and what stands above their counts.
+const WORSE: [&str; 2] = ["slower", "worse"];
+const BETTER: [&str; 2] = ["faster", "better"];
+
+/// Those of the words that occur; the first where none does.
+fn head(words: [&str; 2], changed: &[(&Line, &Largest)]) -> String {
+    let occurs = |word: &&str| changed.iter().any(|(line, _)| line.words.contains_key(word));
+    let own: Vec<&str> = words.into_iter().filter(occurs).collect();
+    if own.is_empty() { words[0].to_owned() } else { own.join(", ") }
+}
+
 fn changes(changed: &[(&Line, &Largest)]) -> TextTable {
     let mut table = TextTable::new([
-        ("directory", Side::Left),
-        ("change", Side::Left),
-        ("of", Side::Left),
-        ("slower", Side::Right),
-        ("faster", Side::Right),
-        ("all", Side::Right),
+        ("directory".to_owned(), Side::Left),
+        ("change".to_owned(), Side::Left),
+        ("of".to_owned(), Side::Left),
+        (head(WORSE, changed), Side::Right),
+        (head(BETTER, changed), Side::Right),
+        ("all".to_owned(), Side::Right),
     ]);
     for (line, largest) in changed.iter().take(CHANGED) {
         let all: usize = line.words.values().sum();
@@ -199,8 +212,8 @@ fn changes(changed: &[(&Line, &Largest)]) -> TextTable {
             line.name.clone(),
             largest.interval.clone(),
             largest.what.clone(),
-            line.count("slower").to_string(),
-            line.count("faster").to_string(),
+            line.count(&WORSE),
+            line.count(&BETTER),
             all.to_string(),
         ]);
     }

@@ -53,7 +53,7 @@ pub(crate) fn csv(compared: &Compared) -> String {
             let findings: Vec<String> =
                 judgement.findings.iter().map(ToString::to_string).collect();
             let findings = quoted(&findings.join("; "));
-            let _ = writeln!(text, "{},{},{findings}", group.margin, judgement.verdict.word());
+            let _ = writeln!(text, "{},{},{findings}", group.margin, judgement.word);
         }
     }
     text

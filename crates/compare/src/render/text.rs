@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use fwdlab_stats::validity::Severity;
-use fwdlab_stats::{Comparison, Sample, Verdict};
+use fwdlab_stats::{Comparison, Dataset, Verdict};
 
 use crate::{Compared, Group, Judgement, Series};
-use fwdlab_claims::units;
+use fwdlab_results::units;
 
 /// Columns of a commit message.
 const WIDTH: usize = 72;
@@ -115,7 +115,7 @@ fn interval(c: &Comparison) -> String {
 
 /// The median; nothing of a series without a value.
 pub(crate) fn median(series: &Series) -> Option<f64> {
-    Sample::new(series.values.clone()).ok().map(|sample| sample.median())
+    Dataset::new(series.values.clone()).ok().map(|sample| sample.median())
 }
 
 /// A figure, or `-` where there is none.
@@ -125,7 +125,7 @@ pub(crate) fn figure_or_dash(value: Option<f64>) -> String {
 
 /// Coefficient of variation, or `FAILED` when there is no value.
 fn cv(series: &Series) -> String {
-    Sample::new(series.values.clone())
+    Dataset::new(series.values.clone())
         .map_or("FAILED".to_owned(), |sample| format!("{:.2} %", sample.cv() * 100.0))
 }
 
@@ -202,7 +202,7 @@ pub(crate) fn markdown(compared: &Compared) -> String {
             let judgement = i.checked_sub(1).map(|i| &group.judgements[i]);
             let name = series.name.replace('|', "\\|");
             let (change, word) =
-                judgement.map_or((String::new(), "baseline"), |j| (change(j), j.verdict.word()));
+                judgement.map_or((String::new(), "baseline"), |j| (change(j), j.word));
             let _ = writeln!(
                 text,
                 "| {name} | {} | {} | {} | {change} | {word} |",

@@ -1,15 +1,12 @@
 //! `bsearch4`, `bsearch6`: binary search in the sorted ranges of a table, as FreeBSD does for a
 //! handful of routes. Two cache lines hold the usual table of a host.
 
-use std::sync::Arc;
-
-use super::{Algorithm, AlgorithmError, Change, Dump, Module, Outcome, SMALL_TABLE, TableFacts};
+use super::anew::{self, OfDump};
+use super::{Algorithm, AlgorithmError, Dump, Module, TableFacts};
 use crate::algo::ranges::ranges;
-use crate::epoch::Grace;
 use crate::family::Family;
 use crate::lookup::Lookup;
 use crate::nexthop::NexthopId;
-use crate::rib::Rib;
 
 /// Binary search over ranges; for tables of a few routes.
 #[derive(Debug, Clone, Copy)]
@@ -19,10 +16,6 @@ struct RangeTable<F: Family> {
     /// Start of each range; the first is 0.
     starts: Box<[F::Addr]>,
     nexthops: Box<[NexthopId]>,
-}
-
-struct RangeModule<F: Family> {
-    table: Arc<RangeTable<F>>,
 }
 
 impl<F: Family> Algorithm<F> for BinarySearch {
@@ -43,28 +36,14 @@ impl<F: Family> Algorithm<F> for BinarySearch {
     }
 
     fn build(&self, dump: &Dump<F>) -> Result<Box<dyn Module<F>>, AlgorithmError> {
-        Ok(Box::new(RangeModule { table: Arc::new(RangeTable::new(dump)) }))
+        anew::build::<F, RangeTable<F>>(dump)
     }
 }
 
-impl<F: Family> Module<F> for RangeModule<F> {
-    fn lookup(&self) -> Arc<dyn Lookup<F>> {
-        self.table.clone()
-    }
-
-    fn apply(&mut self, _changes: &[Change<F>], rib: &Rib<F>, _grace: &Grace<'_>) -> Outcome<F> {
-        if rib.len() > SMALL_TABLE {
-            return Outcome::Rebuild { reason: "ranges move" };
-        }
-        self.table = Arc::new(RangeTable::new(&rib.dump()));
-        Outcome::Replaced(self.table.clone())
-    }
-}
-
-impl<F: Family> RangeTable<F> {
-    fn new(dump: &Dump<F>) -> Self {
+impl<F: Family> OfDump<F> for RangeTable<F> {
+    fn of_dump(dump: &Dump<F>) -> Result<Self, AlgorithmError> {
         let (starts, nexthops): (Vec<_>, Vec<_>) = ranges(dump).into_iter().unzip();
-        Self { starts: starts.into(), nexthops: nexthops.into() }
+        Ok(Self { starts: starts.into(), nexthops: nexthops.into() })
     }
 }
 

@@ -6,36 +6,45 @@
 //! wherever routes are longer; IPv6 goes on through groups. One access for most of IPv4, up to 14
 //! for IPv6. Entries have 32 bits: a nexthop or a group. What limits it: 64 MiB for the first
 //! level, and a group of 1 KiB for each part of the space with longer routes.
+//!
+//! Batches read entries 16 at a time and fetch them 64 addresses ahead, twice as far as `direct4`, whose
+//! cells are half as large.
 
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering::{Relaxed, Release};
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::slab::{Full, Slab};
 use super::spans::{self, Code};
-use super::{Algorithm, AlgorithmError, Change, Dump, Limits, Module, Outcome, TableFacts};
+use super::{Algorithm, AlgorithmError, Change, Dump, Limits, Module, Response, TableFacts};
 use crate::epoch::Grace;
 use crate::family::{Address, Family};
 use crate::lookup::Lookup;
 use crate::nexthop::NexthopId;
 use crate::prefix::Prefix;
 use crate::rib::Rib;
+use crate::simd::cells::{self, CELL_SHIFT, CELLS, Cells, LANES, Long, Width, cell_of};
+use crate::simd::count::Count;
+use crate::simd::lanes;
+use crate::simd::level::{self, Kernel};
 use crate::simd::records::Records;
 
 /// A span with its nexthop as entries hold it.
 type Span<A> = spans::Span<A, u32>;
 
-const FIRST_BITS: u32 = 24;
-const ENTRIES: usize = 1 << FIRST_BITS;
+const FIRST_BITS: u32 = u32::BITS - CELL_SHIFT;
+const ENTRIES: usize = CELLS;
 const GROUP_BITS: u32 = 8;
 const GROUP: usize = 1 << GROUP_BITS;
 const GROUP_WORDS: usize = GROUP / 2;
 /// How many addresses ahead entries of the first level are fetched.
-const AHEAD: usize = 16;
+const AHEAD: usize = 4 * LANES;
+/// Addresses between two looks at what was left to groups.
+const STAGE: usize = 4 * LANES;
 /// An entry that leads to a group, not to a nexthop; the rest is the group's offset in words.
-const MORE: u32 = 1 << 31;
+const MORE: u32 = Long::MAX;
 /// Room beyond what a build needs, for updates: 64 MiB, which cost nothing until used.
 const SPARE_WORDS: usize = 8 << 20;
 
@@ -46,7 +55,7 @@ pub struct DpdkLpm(pub(crate) &'static str);
 /// Entries are single atomic numbers; a group is filled before an entry leads to it, and reused
 /// after a grace period.
 struct Tables<F> {
-    first: Records,
+    first: Cells<Long>,
     groups: Records,
     used_words: AtomicUsize,
     family: PhantomData<F>,
@@ -66,7 +75,7 @@ impl<F: Family> Algorithm<F> for DpdkLpm {
         Limits { nexthops: u32::LIMIT, ..Limits::NONE }
     }
 
-    /// Others are faster, but only up to 65,535 nexthops: above, this is the fastest left.
+    /// Others take less memory, but only up to 65,535 nexthops.
     fn preference(&self, facts: &TableFacts) -> u8 {
         if facts.prefixes < 32 { 1 } else { 155 }
     }
@@ -101,21 +110,21 @@ impl<F: Family> Module<F> for LpmModule<F> {
         self.tables.clone()
     }
 
-    fn apply(&mut self, changes: &[Change<F>], rib: &Rib<F>, grace: &Grace<'_>) -> Outcome<F> {
+    fn apply(&mut self, changes: &[Change<F>], rib: &Rib<F>, grace: &Grace<'_>) -> Response<F> {
         self.slab.reclaim(grace);
         for change in changes {
             let len = change.prefix.len().min(FIRST_BITS as u8);
             let within = Prefix::covering(change.prefix.addr(), len);
             let Some(spans) = spans::of_rib(rib, within) else {
-                return Outcome::Rebuild { reason: "nexthop number above 2^31 - 1" };
+                return Response::Rebuild { reason: "nexthop number above 2^31 - 1" };
             };
             let entries = entry_of::<F>(within.addr())..=entry_of::<F>(within.last_addr());
             if self.write(&spans, entries) == Err(Full) {
-                return Outcome::Rebuild { reason: "group memory is full" };
+                return Response::Rebuild { reason: "group memory is full" };
             }
         }
         self.slab.stamp(grace);
-        Outcome::Applied
+        Response::Applied
     }
 
     fn builder_bytes(&self) -> usize {
@@ -130,7 +139,7 @@ fn entry_of<F: Family>(addr: F::Addr) -> usize {
 
 impl<F: Family> LpmModule<F> {
     fn new(words: usize) -> Option<Self> {
-        let (first, groups) = (Records::zeroed(ENTRIES / 2)?, Records::zeroed(words)?);
+        let (first, groups) = (Cells::zeroed()?, Records::zeroed(words)?);
         let slab = Slab::new(groups.words(), 0);
         let used_words = AtomicUsize::new(0);
         let tables = Arc::new(Tables { first, groups, used_words, family: PhantomData });
@@ -165,11 +174,11 @@ impl<F: Family> LpmModule<F> {
     }
 
     fn set_first(&mut self, entry: usize, value: u32) {
-        let slot = &self.tables.first.region().halves()[entry];
-        let old = slot.load(Relaxed);
+        let slot = &self.tables.first.as_array()[entry];
+        let old = Long::load(slot);
         // An entry that was never written stays untouched memory.
         if old != value {
-            slot.store(value, Release);
+            Long::store(slot, value);
             self.retire(old);
         }
     }
@@ -206,18 +215,78 @@ impl<F: Family> LpmModule<F> {
     }
 }
 
+/// The first 32 bits of an address.
+#[inline(always)]
+fn head<A: Address>(addr: A) -> u32 {
+    (addr >> (A::BITS - u32::BITS)).to_u128() as u32
+}
+
 impl<F: Family> Tables<F> {
     #[inline(always)]
     fn find(&self, addr: F::Addr) -> u32 {
+        self.below(Long::load(&self.first.as_array()[cell_of(head(addr))]), addr)
+    }
+
+    /// The nexthop of an address whose entry of the first level this is.
+    #[inline(always)]
+    fn below(&self, mut entry: u32, addr: F::Addr) -> u32 {
         let mut left = u32::from(F::BITS) - FIRST_BITS;
         let groups = self.groups.view();
-        let mut entry = self.first.direct().half((addr >> left).to_u128() as u32);
         while entry & MORE != 0 {
             left = left.saturating_sub(GROUP_BITS);
             let index = (addr >> left).to_u128() as u32 & (GROUP as u32 - 1);
             entry = groups.half(entry & !MORE, index);
         }
         entry
+    }
+
+    /// Lookups of some addresses, 16 at a time; then what their entries leave to groups.
+    #[inline(always)]
+    fn batch<C: Count>(&self, addrs: &[[F::Addr; LANES]], answers: &mut [[NexthopId; LANES]]) {
+        let first = self.first.as_array();
+        for next in addrs.iter().take(AHEAD / LANES) {
+            cells::fetch_lanes::<Long, _>(first, next, head);
+        }
+        let mut ahead = addrs.iter().skip(AHEAD / LANES);
+        let stages = addrs.chunks(STAGE / LANES).zip(answers.chunks_mut(STAGE / LANES));
+        for (addrs, answers) in stages {
+            // A bit for each address, so that a random pattern costs no wrong branches.
+            let mut left = 0u64;
+            for (group, (addrs, answers)) in addrs.iter().zip(answers.iter_mut()).enumerate() {
+                if let Some(next) = ahead.next() {
+                    cells::fetch_lanes::<Long, _>(first, next, head);
+                }
+                let (entries, bits) = cells::load_lanes::<Long, C>(first, &lanes::map(addrs, head));
+                *answers = lanes::map(&entries, NexthopId);
+                left |= u64::from(bits) << (group * LANES);
+            }
+            let (addrs, answers) = (addrs.as_flattened(), answers.as_flattened_mut());
+            while left != 0 {
+                let i = left.trailing_zeros() as usize;
+                left &= left - 1;
+                if let (Some(answer), Some(&addr)) = (answers.get_mut(i), addrs.get(i)) {
+                    *answer = NexthopId(self.below(answer.0, addr));
+                }
+            }
+        }
+    }
+}
+
+struct Batch<'a, F: Family>(&'a Tables<F>, &'a [F::Addr], &'a mut [NexthopId]);
+
+impl<F: Family> Kernel for Batch<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<C: Count>(self) {
+        let Self(tables, addrs, answers) = self;
+        let count = addrs.len().min(answers.len());
+        let (addrs, rest) = addrs[..count].as_chunks::<LANES>();
+        let (answers, rest_answers) = answers[..count].as_chunks_mut::<LANES>();
+        tables.batch::<C>(addrs, answers);
+        for (answer, &addr) in rest_answers.iter_mut().zip(rest) {
+            *answer = NexthopId(tables.find(addr));
+        }
     }
 }
 
@@ -227,17 +296,7 @@ impl<F: Family> Lookup<F> for Tables<F> {
     }
 
     fn lookup_batch(&self, addrs: &[F::Addr], answers: &mut [NexthopId]) {
-        // Entries are fetched ahead, or random traffic waits for them one after the other.
-        let first = self.first.direct();
-        let entry = |addr: F::Addr| (addr >> (u32::from(F::BITS) - FIRST_BITS)).to_u128() as u32;
-        addrs.iter().take(AHEAD).for_each(|&addr| first.prefetch(entry(addr)));
-        let mut ahead = addrs.iter().skip(AHEAD);
-        for (answer, &addr) in answers.iter_mut().zip(addrs) {
-            if let Some(&next) = ahead.next() {
-                first.prefetch(entry(next));
-            }
-            *answer = NexthopId(self.find(addr));
-        }
+        level::run(Batch(self, addrs, answers));
     }
 
     fn memory_bytes(&self) -> usize {

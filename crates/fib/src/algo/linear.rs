@@ -1,14 +1,11 @@
 //! `linear`: looks at every route. Correct by inspection; the oracle that all others are held to.
 
-use std::sync::Arc;
-
-use super::{Algorithm, AlgorithmError, Change, Dump, Module, Outcome, SMALL_TABLE, TableFacts};
-use crate::epoch::Grace;
+use super::anew::{self, OfDump};
+use super::{Algorithm, AlgorithmError, Dump, Module, TableFacts};
 use crate::family::Family;
 use crate::lookup::Lookup;
 use crate::nexthop::NexthopId;
 use crate::prefix::Prefix;
-use crate::rib::Rib;
 
 /// The linear search. Never chosen by itself.
 #[derive(Debug, Clone, Copy)]
@@ -16,10 +13,6 @@ pub struct Linear;
 
 struct LinearTable<F: Family> {
     routes: Vec<(Prefix<F>, NexthopId)>,
-}
-
-struct LinearModule<F: Family> {
-    table: Arc<LinearTable<F>>,
 }
 
 impl<F: Family> Algorithm<F> for Linear {
@@ -32,23 +25,15 @@ impl<F: Family> Algorithm<F> for Linear {
     }
 
     fn build(&self, dump: &Dump<F>) -> Result<Box<dyn Module<F>>, AlgorithmError> {
-        Ok(Box::new(LinearModule {
-            table: Arc::new(LinearTable { routes: dump.routes().to_vec() }),
-        }))
+        anew::build::<F, LinearTable<F>>(dump)
     }
 }
 
-impl<F: Family> Module<F> for LinearModule<F> {
-    fn lookup(&self) -> Arc<dyn Lookup<F>> {
-        self.table.clone()
-    }
+impl<F: Family> OfDump<F> for LinearTable<F> {
+    const REASON: &'static str = "the list is copied";
 
-    fn apply(&mut self, _changes: &[Change<F>], rib: &Rib<F>, _grace: &Grace<'_>) -> Outcome<F> {
-        if rib.len() > SMALL_TABLE {
-            return Outcome::Rebuild { reason: "the list is copied" };
-        }
-        self.table = Arc::new(LinearTable { routes: rib.iter().collect() });
-        Outcome::Replaced(self.table.clone())
+    fn of_dump(dump: &Dump<F>) -> Result<Self, AlgorithmError> {
+        Ok(Self { routes: dump.routes().to_vec() })
     }
 }
 

@@ -5,14 +5,17 @@
 //! readers use. To add an algorithm to this crate, write its file and append one line to the lists in
 //! `registry.rs`; to add one from outside, [attach](crate::Fib::attach) it.
 
+mod anew;
 mod bitruns4;
 mod bitruns6;
 mod bsearch;
+mod codes;
 mod direct4;
 mod direct6;
 mod dpdk_lpm;
 mod dump;
 mod dxr;
+mod levels;
 mod linear;
 mod planb6;
 mod poptrie;
@@ -133,7 +136,7 @@ pub enum AlgorithmError {
 }
 
 /// What came of [`Module::apply`].
-pub enum Outcome<F: Family> {
+pub enum Response<F: Family> {
     /// The lookup structure that readers hold has been updated in place.
     Applied,
     /// Readers are to be moved to this structure.
@@ -198,13 +201,13 @@ pub trait Module<F: Family>: Send {
     ///
     /// Memory that readers may still look at must not be reused at once: unlink it, take a stamp
     /// with [`Grace::stamp`], and reuse it when [`Grace::has_passed`] says so. A structure handed
-    /// over with [`Outcome::Replaced`] needs no such care: the framework frees the old one.
+    /// over with [`Response::Replaced`] needs no such care: the framework frees the old one.
     ///
     /// The word of a [`Grace`] holds for lookups through [`Reader`](crate::Reader)s. Anybody can build
     /// a module and keep its [`Module::lookup`], so what such a lookup reads while it is reused must
     /// be atomic: a wrong answer there, never undefined behaviour. The modules of this crate cannot
     /// be had but through a [`Fib`](crate::Fib).
-    fn apply(&mut self, changes: &[Change<F>], rib: &Rib<F>, grace: &Grace<'_>) -> Outcome<F>;
+    fn apply(&mut self, changes: &[Change<F>], rib: &Rib<F>, grace: &Grace<'_>) -> Response<F>;
 
     /// What the module that is built in place of this one can use of it, see [`Algorithm::rebuild`].
     /// This one is asked to apply nothing afterwards; its lookups go on until readers have left.

@@ -7,17 +7,13 @@
 //! /64 are left to a sorted list. What limits it: a cache line for each level, and a BGP table of
 //! 220,000 ranges has six.
 
-use std::sync::Arc;
-
+use super::anew::{self, OfDump};
+use super::levels;
 use super::spans::{self, MAX_NEXTHOP, Span};
-use super::{
-    Algorithm, AlgorithmError, Change, Dump, Limits, Module, Outcome, SMALL_TABLE, TableFacts,
-};
-use crate::epoch::Grace;
+use super::{Algorithm, AlgorithmError, Dump, Limits, Module, TableFacts};
 use crate::family::Inet6;
 use crate::lookup::Lookup;
 use crate::nexthop::NexthopId;
-use crate::rib::Rib;
 use crate::simd::count::Count;
 use crate::simd::level::{self, Kernel};
 use crate::simd::prefetch::prefetch;
@@ -52,8 +48,6 @@ struct Tree {
     fine: Vec<(u64, u16)>,
 }
 
-struct PlanB6Module(Arc<Tree>);
-
 impl Algorithm<Inet6> for PlanB6 {
     fn name(&self) -> &'static str {
         "planb6"
@@ -68,31 +62,13 @@ impl Algorithm<Inet6> for PlanB6 {
     }
 
     fn build(&self, dump: &Dump<Inet6>) -> Result<Box<dyn Module<Inet6>>, AlgorithmError> {
-        Ok(Box::new(PlanB6Module(Arc::new(Tree::new(&spans::of_dump(dump)?)))))
+        anew::build::<_, Tree>(dump)
     }
 }
 
-impl Module<Inet6> for PlanB6Module {
-    fn lookup(&self) -> Arc<dyn Lookup<Inet6>> {
-        self.0.clone()
-    }
-
-    fn apply(
-        &mut self,
-        _changes: &[Change<Inet6>],
-        rib: &Rib<Inet6>,
-        _grace: &Grace<'_>,
-    ) -> Outcome<Inet6> {
-        if rib.len() > SMALL_TABLE {
-            return Outcome::Rebuild { reason: "ranges move" };
-        }
-        match spans::of_dump(&rib.dump()) {
-            Ok(spans) => {
-                self.0 = Arc::new(Tree::new(&spans));
-                Outcome::Replaced(self.0.clone())
-            }
-            Err(error) => Outcome::Failed(error),
-        }
+impl OfDump<Inet6> for Tree {
+    fn of_dump(dump: &Dump<Inet6>) -> Result<Self, AlgorithmError> {
+        Ok(Self::new(&spans::of_dump(dump)?))
     }
 }
 
@@ -118,7 +94,7 @@ impl Tree {
             Answer::Fine(first, fine.len() as u32)
         };
         let answers = keys.iter().map(&mut answer).collect();
-        Self { levels: levels(&keys), answers, fine }
+        Self { levels: levels::of_keys(&keys, (Line, |line| line.0[0]), 1), answers, fine }
     }
 
     /// Position among the lines of the next level (or among the keys) for an address.
@@ -172,19 +148,6 @@ impl Tree {
             *answer = NexthopId(self.answer(position, addr));
         }
     }
-}
-
-/// The levels of a tree over sorted keys, the root first.
-fn levels(keys: &[u64]) -> Vec<Vec<Line>> {
-    let line =
-        |keys: &[u64]| Line(std::array::from_fn(|i| keys.get(i).copied().unwrap_or(u64::MAX)));
-    let mut levels = vec![keys.chunks(KEYS).map(line).collect::<Vec<_>>()];
-    while let Some(level) = levels.last().filter(|level| level.len() > 1) {
-        let firsts: Vec<u64> = level.iter().map(|line| line.0[0]).collect();
-        levels.push(firsts.chunks(KEYS).map(line).collect());
-    }
-    levels.reverse();
-    levels
 }
 
 struct Single<'a>(&'a Tree, u128);

@@ -8,17 +8,13 @@
 //! level, and branches on the depth.
 
 use std::marker::PhantomData;
-use std::sync::Arc;
 
+use super::anew::{self, OfDump};
 use super::spans::{self, MAX_NEXTHOP, Span};
-use super::{
-    Algorithm, AlgorithmError, Change, Dump, Limits, Module, Outcome, SMALL_TABLE, TableFacts,
-};
-use crate::epoch::Grace;
+use super::{Algorithm, AlgorithmError, Dump, Limits, Module, TableFacts};
 use crate::family::{Address, Family};
 use crate::lookup::Lookup;
 use crate::nexthop::NexthopId;
-use crate::rib::Rib;
 use crate::simd::count::Count;
 use crate::simd::level::{self, Kernel};
 
@@ -46,8 +42,6 @@ struct Trie<F> {
     family: PhantomData<F>,
 }
 
-struct PoptrieModule<F>(Arc<Trie<F>>);
-
 impl<F: Family> Algorithm<F> for Poptrie {
     fn name(&self) -> &'static str {
         self.0
@@ -62,26 +56,15 @@ impl<F: Family> Algorithm<F> for Poptrie {
     }
 
     fn build(&self, dump: &Dump<F>) -> Result<Box<dyn Module<F>>, AlgorithmError> {
-        Ok(Box::new(PoptrieModule::<F>(Arc::new(Trie::new(&spans::of_dump(dump)?)))))
+        anew::build::<F, Trie<F>>(dump)
     }
 }
 
-impl<F: Family> Module<F> for PoptrieModule<F> {
-    fn lookup(&self) -> Arc<dyn Lookup<F>> {
-        self.0.clone()
-    }
+impl<F: Family> OfDump<F> for Trie<F> {
+    const REASON: &'static str = "nodes move";
 
-    fn apply(&mut self, _changes: &[Change<F>], rib: &Rib<F>, _grace: &Grace<'_>) -> Outcome<F> {
-        if rib.len() > SMALL_TABLE {
-            return Outcome::Rebuild { reason: "nodes move" };
-        }
-        match spans::of_dump(&rib.dump()) {
-            Ok(spans) => {
-                self.0 = Arc::new(Trie::new(&spans));
-                Outcome::Replaced(self.0.clone())
-            }
-            Err(error) => Outcome::Failed(error),
-        }
+    fn of_dump(dump: &Dump<F>) -> Result<Self, AlgorithmError> {
+        Ok(Self::new(&spans::of_dump(dump)?))
     }
 }
 

@@ -1,6 +1,6 @@
 //! What holds for every algorithm beside right answers.
 
-use super::{Change, Outcome};
+use super::{Change, Response};
 use crate::epoch::Grace;
 use crate::family::Family;
 use crate::nexthop::NexthopId;
@@ -25,7 +25,7 @@ fn asks_cheaply<F: Family>() {
         let old = changed.set(prefix, new);
         let before = DUMPS.get();
         let change = Change { prefix, old, new };
-        if let Outcome::Rebuild { .. } =
+        if let Response::Rebuild { .. } =
             module.apply(&[change], &changed, &Grace::without_readers())
         {
             asked += 1;

@@ -16,15 +16,13 @@
 //! wider nodes; the first look and the way of batches are those of [`direct6`](super::direct6).
 //! Each change builds it anew, so that it is for small tables.
 
-use std::sync::Arc;
-
+use super::anew::{self, OfDump};
+use super::levels;
 use super::spans::{self, MAX_NEXTHOP, Span};
-use super::{Algorithm, AlgorithmError, Change, Dump, Limits, Module, Outcome, TableFacts};
-use crate::epoch::Grace;
+use super::{Algorithm, AlgorithmError, Dump, Limits, Module, TableFacts};
 use crate::family::Inet6;
 use crate::lookup::Lookup;
 use crate::nexthop::NexthopId;
-use crate::rib::Rib;
 use crate::simd::count::Count;
 use crate::simd::lanes;
 use crate::simd::level::{self, Kernel};
@@ -84,8 +82,6 @@ struct Tree {
     blocks: Vec<Block>,
 }
 
-struct Tree6Module(Arc<Tree>);
-
 impl Algorithm<Inet6> for Tree6 {
     fn name(&self) -> &'static str {
         "tree6"
@@ -106,31 +102,15 @@ impl Algorithm<Inet6> for Tree6 {
     }
 
     fn build(&self, dump: &Dump<Inet6>) -> Result<Box<dyn Module<Inet6>>, AlgorithmError> {
-        Ok(Box::new(Tree6Module(Arc::new(Tree::new(&spans::of_dump(dump)?)))))
+        anew::build::<_, Tree>(dump)
     }
 }
 
-impl Module<Inet6> for Tree6Module {
-    fn lookup(&self) -> Arc<dyn Lookup<Inet6>> {
-        self.0.clone()
-    }
+impl OfDump<Inet6> for Tree {
+    const MOST: usize = THREE_LEVELS;
 
-    fn apply(
-        &mut self,
-        _changes: &[Change<Inet6>],
-        rib: &Rib<Inet6>,
-        _grace: &Grace<'_>,
-    ) -> Outcome<Inet6> {
-        if rib.len() > THREE_LEVELS {
-            return Outcome::Rebuild { reason: "ranges move" };
-        }
-        match spans::of_dump(&rib.dump()) {
-            Ok(spans) => {
-                self.0 = Arc::new(Tree::new(&spans));
-                Outcome::Replaced(self.0.clone())
-            }
-            Err(error) => Outcome::Failed(error),
-        }
+    fn of_dump(dump: &Dump<Inet6>) -> Result<Self, AlgorithmError> {
+        Ok(Self::new(&spans::of_dump(dump)?))
     }
 }
 
@@ -169,7 +149,7 @@ impl Tree {
                 tree.answers.push(u32::from(last.1));
             }
         }
-        tree.levels = levels(&keys);
+        tree.levels = levels::of_keys(&keys, (Node, |node| node.0[0]), 3);
         tree
     }
 
@@ -325,19 +305,6 @@ fn first_look(spans: &[Span<u128>]) -> Box<[u32; PAGES]> {
     first.try_into().expect("invariant: it was made with this length")
 }
 
-/// The levels of a tree over sorted keys, the root first; three at least.
-fn levels(keys: &[u64]) -> Vec<Vec<Node>> {
-    let node =
-        |keys: &[u64]| Node(std::array::from_fn(|i| keys.get(i).copied().unwrap_or(u64::MAX)));
-    let mut levels = vec![keys.chunks(KEYS).map(node).collect::<Vec<_>>()];
-    while let Some(level) = levels.last().filter(|level| level.len() > 1 || levels.len() < 3) {
-        let firsts: Vec<u64> = level.iter().map(|node| node.0[0]).collect();
-        levels.push(firsts.chunks(KEYS).map(node).collect());
-    }
-    levels.reverse();
-    levels
-}
-
 /// A single lookup beyond the first look.
 struct Below<'a>(&'a Tree, u128);
 
@@ -414,6 +381,7 @@ mod tests {
     use super::*;
     use crate::prefix::Prefix;
     use crate::random::Random;
+    use crate::rib::Rib;
 
     /// Routes in which all parts of a tree occur: many lengths, few places.
     fn rib(seed: u64, routes: usize, mask: u128) -> Rib<Inet6> {

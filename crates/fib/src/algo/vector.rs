@@ -7,15 +7,12 @@
 //!
 //! The loops are plain: the compiler turns each copy that [`level`] asks for into vector code.
 
-use std::sync::Arc;
-
-use super::{Algorithm, AlgorithmError, Change, Dump, Module, Outcome, TableFacts};
+use super::anew::{self, OfDump};
+use super::{Algorithm, AlgorithmError, Dump, Module, TableFacts};
 use crate::algo::ranges::ranges;
-use crate::epoch::Grace;
 use crate::family::{Address, Family, Inet, Inet6};
 use crate::lookup::Lookup;
 use crate::nexthop::NexthopId;
-use crate::rib::Rib;
 use crate::simd::count::Count;
 use crate::simd::lanes;
 use crate::simd::level::{self, Kernel};
@@ -53,10 +50,6 @@ impl Split for u128 {
 struct RangeList<A> {
     first: NexthopId,
     rest: Vec<(A, NexthopId)>,
-}
-
-struct VectorModule<F: Family> {
-    table: Arc<RangeList<F::Addr>>,
 }
 
 impl<A: Address> RangeList<A> {
@@ -97,24 +90,18 @@ where
     }
 
     fn build(&self, dump: &Dump<F>) -> Result<Box<dyn Module<F>>, AlgorithmError> {
-        Ok(Box::new(VectorModule::<F> { table: Arc::new(RangeList::new(dump)) }))
+        anew::build::<F, RangeList<F::Addr>>(dump)
     }
 }
 
-impl<F: Family> Module<F> for VectorModule<F>
+impl<F: Family> OfDump<F> for RangeList<F::Addr>
 where
-    RangeList<F::Addr>: Lookup<F>,
+    Self: Lookup<F>,
 {
-    fn lookup(&self) -> Arc<dyn Lookup<F>> {
-        self.table.clone()
-    }
+    const MOST: usize = MAX_ROUTES;
 
-    fn apply(&mut self, _changes: &[Change<F>], rib: &Rib<F>, _grace: &Grace<'_>) -> Outcome<F> {
-        if rib.len() > MAX_ROUTES {
-            return Outcome::Rebuild { reason: "ranges move" };
-        }
-        self.table = Arc::new(RangeList::new(&rib.dump()));
-        Outcome::Replaced(self.table.clone())
+    fn of_dump(dump: &Dump<F>) -> Result<Self, AlgorithmError> {
+        Ok(Self::new(dump))
     }
 }
 

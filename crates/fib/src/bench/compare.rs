@@ -46,7 +46,7 @@ pub struct Figure {
 
 /// What to measure.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct BenchPlan {
     /// How much.
     pub effort: Effort,
     /// Only contenders whose name contains one of these; all when empty.
@@ -72,7 +72,7 @@ pub(super) fn table<F: Measured>(
     name: &str,
     dump: &Dump<F>,
     peers: Vec<Recipe<F>>,
-    plan: &Plan,
+    plan: &BenchPlan,
     report: &mut dyn FnMut(&[Figure]),
 ) -> Result<(), FibError> {
     let (mut contenders, entries) = build_all(dump, peers, plan);
@@ -111,7 +111,7 @@ pub(super) fn table<F: Measured>(
 fn build_all<F: Measured>(
     dump: &Dump<F>,
     peers: Vec<Recipe<F>>,
-    plan: &Plan,
+    plan: &BenchPlan,
 ) -> (Vec<Box<dyn Contender<F>>>, Vec<Entry>) {
     let mut contenders: Vec<Box<dyn Contender<F>>> = Vec::new();
     let mut entries = Vec::new();

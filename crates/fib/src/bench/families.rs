@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::compare::{self, Figure, Plan, Recipe};
+use super::compare::{self, BenchPlan, Figure, Recipe};
 use super::keys::Measured;
 use super::updates::{self, UpdateFigure, UpdatePlan};
 use crate::algo::Dump;
@@ -23,7 +23,7 @@ pub trait Benched: Measured {
         name: &str,
         dump: &Dump<Self>,
         peers: Vec<Recipe<Self>>,
-        plan: &Plan,
+        plan: &BenchPlan,
         report: &mut dyn FnMut(&[Figure]),
     ) -> Result<(), FibError>;
 
@@ -55,7 +55,7 @@ macro_rules! benched {
                 name: &str,
                 dump: &Dump<Self>,
                 peers: Vec<Recipe<Self>>,
-                plan: &Plan,
+                plan: &BenchPlan,
                 report: &mut dyn FnMut(&[Figure]),
             ) -> Result<(), FibError> {
                 compare::table(name, dump, peers, plan, report)

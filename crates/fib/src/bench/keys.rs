@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::algo::{Algorithm as _, Direct4, Dump, TableFacts};
+use crate::algo::{Algorithm as _, Direct4, Direct6, Dump, TableFacts};
 use crate::family::{Address, Family, Inet, Inet6};
 use crate::lookup::Lookup;
 use crate::prefix::Prefix;
@@ -153,5 +153,12 @@ impl Measured for Inet {
 impl Measured for Inet6 {
     fn anywhere(random: &mut Random) -> u128 {
         (1 << 125) | (random.addr::<Self>() >> 3)
+    }
+
+    fn nexthop_bits(algorithm: Listed<Self>, facts: &TableFacts) -> u32 {
+        match algorithm.name() == Direct6.name() && facts.nexthops <= u32::from(u16::MAX) {
+            true => 16,
+            false => 32 - algorithm.limits().nexthops.leading_zeros(),
+        }
     }
 }

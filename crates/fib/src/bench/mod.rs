@@ -15,7 +15,7 @@ mod rounds;
 mod text;
 mod updates;
 
-pub use compare::{Figure, Plan, Recipe};
+pub use compare::{BenchPlan, Figure, Recipe};
 pub use contender::{Contender, Origin, Ours, depend};
 pub use families::Benched;
 pub use keys::{Keys, Measured, Stream, spread_nexthop};

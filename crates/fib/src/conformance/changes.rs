@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::cases::{random_prefix, random_table};
 use super::{Checker, Passed, Violation, edges, oracle};
-use crate::algo::{Algorithm, Change, Module, Outcome};
+use crate::algo::{Algorithm, Change, Module, Response};
 use crate::epoch::Grace;
 use crate::family::{Address, Family};
 use crate::lookup::Lookup;
@@ -14,7 +14,7 @@ use crate::random::Random;
 use crate::rib::Rib;
 
 /// A sequence: how large its table starts, how dense it is, how many changes come at once.
-struct Plan {
+struct Course {
     start: usize,
     spread: u8,
     steps: usize,
@@ -27,10 +27,10 @@ pub(super) fn check<F: Family>(
     passed: &mut Passed,
 ) -> Result<(), Violation> {
     let plans = [
-        Plan { start: 0, spread: 4, steps: 300, at_once: 1 },
-        Plan { start: 20, spread: 10, steps: 400, at_once: 1 },
-        Plan { start: 200, spread: F::BITS / 2 + 10, steps: 400, at_once: 1 },
-        Plan { start: 100, spread: 16, steps: 60, at_once: 40 },
+        Course { start: 0, spread: 4, steps: 300, at_once: 1 },
+        Course { start: 20, spread: 10, steps: 400, at_once: 1 },
+        Course { start: 200, spread: F::BITS / 2 + 10, steps: 400, at_once: 1 },
+        Course { start: 100, spread: 16, steps: 60, at_once: 40 },
     ];
     for (number, plan) in plans.iter().enumerate() {
         let mut random = Random::new(seed ^ (number as u64 + 1));
@@ -50,7 +50,7 @@ struct Sequence<'a, F: Family> {
 impl<'a, F: Family> Sequence<'a, F> {
     fn start(
         algorithm: &'a dyn Algorithm<F>,
-        plan: &Plan,
+        plan: &Course,
         number: usize,
         random: &mut Random,
     ) -> Result<Self, Violation> {
@@ -67,7 +67,7 @@ impl<'a, F: Family> Sequence<'a, F> {
 
     fn run(
         mut self,
-        plan: &Plan,
+        plan: &Course,
         random: &mut Random,
         passed: &mut Passed,
     ) -> Result<(), Violation> {
@@ -115,14 +115,14 @@ impl<'a, F: Family> Sequence<'a, F> {
         let name = format!("{}, step {step}", self.name);
         let checker = Checker { algorithm: self.algorithm.name(), case: &name };
         match self.module.apply(changes, &self.rib, &Grace::without_readers()) {
-            Outcome::Applied => {}
-            Outcome::Replaced(lookup) => self.lookup = lookup,
-            Outcome::Rebuild { .. } => {
+            Response::Applied => {}
+            Response::Replaced(lookup) => self.lookup = lookup,
+            Response::Rebuild { .. } => {
                 let built = self.algorithm.build(&self.rib.dump());
                 self.module = built.map_err(|error| checker.failed(error))?;
                 self.lookup = self.module.lookup();
             }
-            Outcome::Failed(error) => return Err(checker.failed(error)),
+            Response::Failed(error) => return Err(checker.failed(error)),
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::attached::{Attached, Errored, beyond, facts};
 use super::{Choice, Fib, Synced, View};
-use crate::algo::{Algorithm, AlgorithmError, Change, Outcome, TableFacts};
+use crate::algo::{Algorithm, AlgorithmError, Change, Response, TableFacts};
 use crate::error::FibError;
 use crate::family::Family;
 use crate::log::Action;
@@ -144,23 +144,23 @@ impl<F: Family> Fib<F> {
         }
         let nexthops = changes.iter().map(|change| change.new.0).max().unwrap_or(0);
         let outcome = match beyond(self.attached.algorithm, self.rib.len(), nexthops) {
-            Some(error) => Outcome::Failed(error),
+            Some(error) => Response::Failed(error),
             None => self.attached.module.apply(changes, &self.rib, &self.publisher.grace()),
         };
         match outcome {
-            Outcome::Applied => self.settle(),
-            Outcome::Replaced(lookup) => {
+            Response::Applied => self.settle(),
+            Response::Replaced(lookup) => {
                 self.publish(lookup);
                 self.settle();
             }
-            Outcome::Rebuild { reason } => {
+            Response::Rebuild { reason } => {
                 self.pending.note(changes.len() as u64);
                 self.tell(Action::RebuildScheduled { reason });
                 if is_immediate {
                     self.rebuild();
                 }
             }
-            Outcome::Failed(error) => {
+            Response::Failed(error) => {
                 self.leave_out(self.attached.name(), error);
                 self.rebuild();
             }

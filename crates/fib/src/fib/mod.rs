@@ -22,7 +22,7 @@ use crate::error::FibError;
 use crate::family::Family;
 use crate::log::{Action, Event, LogSink};
 use crate::lookup::Lookup;
-use crate::nexthop::{Group, Groups, Nexthop, NexthopId, NexthopTable};
+use crate::nexthop::{Groups, Nexthop, NexthopGroup, NexthopId, NexthopTable};
 use crate::publish::Publisher;
 use crate::registry::Registry;
 use crate::rib::Rib;
@@ -186,7 +186,7 @@ impl<F: Family> Fib<F> {
     }
 
     /// The group of a number that a lookup has answered with.
-    pub fn group(&self, id: NexthopId) -> Option<&Group> {
+    pub fn group(&self, id: NexthopId) -> Option<&NexthopGroup> {
         self.nexthops.group(id)
     }
 

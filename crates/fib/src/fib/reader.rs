@@ -2,7 +2,7 @@
 
 use crate::family::Family;
 use crate::lookup::Lookup;
-use crate::nexthop::{Group, Groups, NexthopId};
+use crate::nexthop::{Groups, NexthopGroup, NexthopId};
 use crate::publish::{self, Subscriber};
 use crate::sync::{Arc, AtomicU64, Ordering};
 
@@ -86,7 +86,7 @@ impl<F: Family> Pinned<'_, F> {
 
     /// The group of a number, unless it is a single nexthop's.
     #[inline]
-    pub fn group(&self, id: NexthopId) -> Option<&Group> {
+    pub fn group(&self, id: NexthopId) -> Option<&NexthopGroup> {
         self.view.groups.group(id)
     }
 

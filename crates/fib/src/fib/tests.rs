@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use super::*;
 use crate::algo::{
-    Algorithm, AlgorithmError, Change, Dump, Limits, Linear, Module, Outcome, TableFacts,
+    Algorithm, AlgorithmError, Change, Dump, Limits, Linear, Module, Response, TableFacts,
 };
 use crate::lookup::Lookup;
 use crate::{Grace, Inet, Inet6, Prefix, Random, Target};
@@ -120,15 +120,15 @@ impl Module<TestNet> for FakeModule {
         _changes: &[Change<TestNet>],
         rib: &Rib<TestNet>,
         _grace: &Grace<'_>,
-    ) -> Outcome<TestNet> {
+    ) -> Response<TestNet> {
         if self.kind == Fake::Tiny {
-            return Outcome::Rebuild { reason: "it is tiny" };
+            return Response::Rebuild { reason: "it is tiny" };
         }
         if BREAKS.take() {
-            return Outcome::Failed(AlgorithmError::Full { what: "box", limit: 1 });
+            return Response::Failed(AlgorithmError::Full { what: "box", limit: 1 });
         }
         self.lookup = Linear.build(&rib.dump()).unwrap().lookup();
-        Outcome::Replaced(self.lookup.clone())
+        Response::Replaced(self.lookup.clone())
     }
 }
 
@@ -440,6 +440,34 @@ fn a_table_of_very_many_nexthops_is_served_without_a_lock() {
     assert_eq!(fib.algorithm_name(), "dpdk_lpm6");
     let id = fib.reader().lookup(69_999 << 64);
     assert_eq!(fib.nexthop(id), Some(&Nexthop::via(69_999, 0)));
+}
+
+/// As real tables are: no /16 of it has more than 65,535 nexthops.
+#[test]
+fn the_fast_search_of_ipv6_holds_very_many_nexthops() {
+    let mut fib = Fib::<Inet6>::new(0).unwrap();
+    let net = |i: u128| Prefix::covering((0x2001 + (i & 3)) << 112 | (i >> 2) << 80, 48);
+    fib.load((0..70_000).map(|i| (net(i), Nexthop::via(i, 0)))).unwrap();
+    assert_eq!(fib.algorithm_name(), "direct6");
+    let mut reader = fib.reader();
+    let mut is = |fib: &Fib<Inet6>, addr, gateway| {
+        let mut batch = [NexthopId::NONE; 40];
+        reader.lookup_batch(&[addr; 40], &mut batch);
+        let id = reader.lookup(addr);
+        batch == [id; 40] && fib.nexthop(id) == Some(&Nexthop::via(gateway, 0))
+    };
+    for i in (0..70_000).step_by(997) {
+        assert!(is(&fib, net(i).addr() | 77, i), "{i}");
+    }
+    // Changes with other numbers of more than 16 bits are applied at once, on both sides of the /16.
+    fib.add(Prefix::DEFAULT, Nexthop::via(90_000, 0)).unwrap();
+    for (i, gateway) in (0..300).zip(80_000..) {
+        fib.change(net(i), Nexthop::via(gateway, 0)).unwrap();
+        assert!(fib.is_synced() && is(&fib, net(i).addr(), gateway), "{i}");
+    }
+    fib.delete(net(7)).unwrap();
+    assert!(is(&fib, net(7).addr(), 90_000) && is(&fib, 9, 90_000) && is(&fib, u128::MAX, 90_000));
+    assert_eq!(fib.algorithm_name(), "direct6");
 }
 
 #[test]

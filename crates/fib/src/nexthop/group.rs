@@ -35,14 +35,14 @@ pub enum GroupError {
 
 /// A nexthop group.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Group {
+pub struct NexthopGroup {
     /// Members in order of their numbers, with weights above 0.
     members: Vec<(NexthopId, u32)>,
     /// Who gets the flows of each bucket.
     buckets: Box<[NexthopId]>,
 }
 
-impl Group {
+impl NexthopGroup {
     /// A group of members with their weights. Members with weight 0 are left out, weights of one
     /// member add up.
     ///
@@ -61,7 +61,7 @@ impl Group {
     /// buckets stays, unless there are more members than buckets.
     ///
     /// # Errors
-    /// [`GroupError`], as for [`Group::new`].
+    /// [`GroupError`], as for [`NexthopGroup::new`].
     pub fn with_members(&self, members: &[(NexthopId, u32)]) -> Result<Self, GroupError> {
         let members = normalised(members)?;
         if members.len() > self.buckets.len() {
@@ -150,17 +150,17 @@ fn normalised(members: &[(NexthopId, u32)]) -> Result<Vec<(NexthopId, u32)>, Gro
 /// The groups of a table by number, as readers see them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Groups {
-    by_number: Arc<Vec<Option<Arc<Group>>>>,
+    by_number: Arc<Vec<Option<Arc<NexthopGroup>>>>,
     changes: u64,
 }
 
 impl Groups {
     #[inline]
-    pub(crate) fn group(&self, id: NexthopId) -> Option<&Group> {
+    pub(crate) fn group(&self, id: NexthopId) -> Option<&NexthopGroup> {
         self.by_number.get(id.index())?.as_deref()
     }
 
-    pub(crate) fn set(&mut self, id: NexthopId, group: Option<Arc<Group>>) {
+    pub(crate) fn set(&mut self, id: NexthopId, group: Option<Arc<NexthopGroup>>) {
         self.changes += 1;
         let groups = Arc::make_mut(&mut self.by_number);
         if groups.len() <= id.index() {
@@ -183,24 +183,24 @@ mod tests {
         weights.iter().zip(1..).map(|(&weight, id)| (NexthopId(id), weight)).collect()
     }
 
-    fn share(group: &Group, id: u32) -> usize {
+    fn share(group: &NexthopGroup, id: u32) -> usize {
         group.buckets().iter().filter(|owner| owner.0 == id).count()
     }
 
     #[test]
     fn weights_are_met_to_a_bucket_and_nobody_starves() {
-        let group = Group::new(&ids(&[1, 2, 5])).unwrap();
+        let group = NexthopGroup::new(&ids(&[1, 2, 5])).unwrap();
         assert_eq!(group.buckets().len(), 256);
         for (id, want) in [(1, 32), (2, 64), (3, 160)] {
             assert_eq!(share(&group, id), want);
         }
-        let lopsided = Group::new(&ids(&[u32::MAX, 1])).unwrap();
+        let lopsided = NexthopGroup::new(&ids(&[u32::MAX, 1])).unwrap();
         assert_eq!(share(&lopsided, 2), 1);
     }
 
     #[test]
     fn every_bucket_is_reached_and_the_ends_are_inside() {
-        let group = Group::new(&ids(&[1, 1])).unwrap();
+        let group = NexthopGroup::new(&ids(&[1, 1])).unwrap();
         assert_eq!(group.member(0), group.buckets()[0]);
         assert_eq!(group.member(u32::MAX), group.buckets()[255]);
         assert_eq!(group.member(1 << 24), group.buckets()[1]);
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn flows_of_others_stay_when_a_member_leaves_and_comes_back() {
-        let group = Group::new(&ids(&[3, 1, 4, 1, 5])).unwrap();
+        let group = NexthopGroup::new(&ids(&[3, 1, 4, 1, 5])).unwrap();
         let without: Vec<_> = ids(&[3, 1, 4, 1, 5]).into_iter().filter(|m| m.0.0 != 3).collect();
         let smaller = group.with_members(&without).unwrap();
         for (before, after) in group.buckets().iter().zip(smaller.buckets()) {
@@ -222,10 +222,10 @@ mod tests {
 
     #[test]
     fn a_group_without_weight_or_with_too_many_members_is_refused() {
-        assert_eq!(Group::new(&[]), Err(GroupError::Empty));
-        assert_eq!(Group::new(&ids(&[0, 0])), Err(GroupError::Empty));
-        assert!(matches!(Group::new(&ids(&[1; 5000])), Err(GroupError::TooMany { .. })));
-        let many = Group::new(&ids(&[1; 4096])).unwrap();
+        assert_eq!(NexthopGroup::new(&[]), Err(GroupError::Empty));
+        assert_eq!(NexthopGroup::new(&ids(&[0, 0])), Err(GroupError::Empty));
+        assert!(matches!(NexthopGroup::new(&ids(&[1; 5000])), Err(GroupError::TooMany { .. })));
+        let many = NexthopGroup::new(&ids(&[1; 4096])).unwrap();
         assert!((1..=4096).all(|id| share(&many, id) == 16));
     }
 }

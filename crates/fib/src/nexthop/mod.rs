@@ -4,7 +4,7 @@ mod group;
 mod table;
 
 pub(crate) use group::Groups;
-pub use group::{Group, GroupError};
+pub use group::{GroupError, NexthopGroup};
 pub use table::NexthopTable;
 
 use crate::family::Family;

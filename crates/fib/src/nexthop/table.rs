@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::sync::Arc;
 
-use super::{Group, GroupError, Groups, Nexthop, NexthopId, Target};
+use super::{GroupError, Groups, Nexthop, NexthopGroup, NexthopId, Target};
 use crate::epoch::{Grace, Stamp};
 use crate::family::Family;
 
@@ -15,7 +15,7 @@ use crate::family::Family;
 enum Entry<F: Family> {
     Vacant,
     Nexthop(Nexthop<F>),
-    Group(Arc<Group>),
+    Group(Arc<NexthopGroup>),
 }
 
 #[derive(Debug, Clone)]
@@ -72,7 +72,7 @@ impl<F: Family> NexthopTable<F> {
     }
 
     /// The group of a number, unless that is vacant or a nexthop's.
-    pub fn group(&self, id: NexthopId) -> Option<&Group> {
+    pub fn group(&self, id: NexthopId) -> Option<&NexthopGroup> {
         self.groups.group(id)
     }
 
@@ -90,7 +90,7 @@ impl<F: Family> NexthopTable<F> {
     }
 
     /// Groups in order of their numbers.
-    pub fn groups(&self) -> impl Iterator<Item = (NexthopId, &Group)> {
+    pub fn groups(&self) -> impl Iterator<Item = (NexthopId, &NexthopGroup)> {
         self.slots.iter().zip(0..).filter_map(|(slot, number)| match &slot.entry {
             Entry::Group(group) => Some((NexthopId(number), group.as_ref())),
             _ => None,
@@ -202,7 +202,7 @@ impl<F: Family> NexthopTable<F> {
         grace: &Grace<'_>,
     ) -> Result<NexthopId, GroupError> {
         let members = self.acquire_members(members, grace);
-        let group = match Group::new(&members) {
+        let group = match NexthopGroup::new(&members) {
             Ok(group) => group,
             Err(error) => {
                 members.iter().for_each(|(member, _)| self.release(*member));
@@ -236,7 +236,7 @@ impl<F: Family> NexthopTable<F> {
 
     /// Leaves one user for each member of the finished group: it may have dropped members without
     /// weight and joined those that were named twice.
-    fn hold_members(&mut self, named: &[(NexthopId, u32)], group: &Group) {
+    fn hold_members(&mut self, named: &[(NexthopId, u32)], group: &NexthopGroup) {
         for (member, _) in group.members() {
             self.slots[member.index()].users += 1;
         }
@@ -250,7 +250,7 @@ impl<F: Family> NexthopTable<F> {
         }
     }
 
-    fn put_group(&mut self, id: NexthopId, group: Option<Arc<Group>>) {
+    fn put_group(&mut self, id: NexthopId, group: Option<Arc<NexthopGroup>>) {
         self.slots[id.index()].entry = group.clone().map_or(Entry::Vacant, Entry::Group);
         self.groups.set(id, group);
     }

@@ -1,10 +1,10 @@
-//! A cell of 8 or 16 bits for each of 2^24 networks: reads without bounds checks that are in bounds
-//! by construction.
+//! A cell of 8, 16 or 32 bits for each of 2^24 networks: reads without bounds checks that are in
+//! bounds by construction.
 #![allow(unsafe_code)]
 
 use std::marker::PhantomData;
 use std::sync::atomic::Ordering::{Acquire, Release};
-use std::sync::atomic::{AtomicU8, AtomicU16};
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32};
 
 use super::count::Count;
 use super::lanes;
@@ -26,7 +26,7 @@ pub(crate) trait Width: Send + Sync + 'static {
     type Code: Copy + Default + Into<u32>;
     /// Bytes of a cell.
     const BYTES: usize;
-    /// The highest code.
+    /// The lowest code that is no answer; of 8 and 16 bits the highest.
     const MAX: u32;
     /// Reads a cell; what was stored before it is visible then.
     fn load(cell: &Self::Atomic) -> Self::Code;
@@ -40,6 +40,9 @@ pub(crate) struct Narrow;
 /// Cells of 16 bits.
 #[derive(Debug)]
 pub(crate) struct Wide;
+/// Cells of 32 bits, of which the highest is no part of an answer.
+#[derive(Debug)]
+pub(crate) struct Long;
 
 impl Width for Narrow {
     type Atomic = AtomicU8;
@@ -66,6 +69,20 @@ impl Width for Wide {
     }
     fn store(cell: &AtomicU16, code: u32) {
         cell.store(code as u16, Release);
+    }
+}
+
+impl Width for Long {
+    type Atomic = AtomicU32;
+    type Code = u32;
+    const BYTES: usize = 4;
+    const MAX: u32 = 1 << 31;
+    #[inline(always)]
+    fn load(cell: &AtomicU32) -> u32 {
+        cell.load(Acquire)
+    }
+    fn store(cell: &AtomicU32, code: u32) {
+        cell.store(code, Release);
     }
 }
 
@@ -97,15 +114,20 @@ pub(crate) fn cell_of(addr: u32) -> usize {
     (addr >> CELL_SHIFT) as usize
 }
 
-/// Fetches the cache lines of some addresses' cells.
+/// Fetches the cache lines of some addresses' cells. From each address in memory by itself: what comes
+/// from a vector register must be taken out of it first.
 #[inline(always)]
-pub(crate) fn fetch_lanes<W: Width>(cells: &[W::Atomic; CELLS], addrs: &[u32; LANES]) {
+pub(crate) fn fetch_lanes<W: Width, A: Copy>(
+    cells: &[W::Atomic; CELLS],
+    addrs: &[A; LANES],
+    head: impl Fn(A) -> u32,
+) {
     for addr in addrs {
-        prefetch(cells, cell_of(*addr));
+        prefetch(cells, cell_of(head(*addr)));
     }
 }
 
-/// The codes of some addresses, and a bit for each code that is the highest, the first one's lowest.
+/// The codes of some addresses, and a bit for each code that is no answer, the first one's lowest.
 #[inline(always)]
 pub(crate) fn load_lanes<W: Width, C: Count>(
     cells: &[W::Atomic; CELLS],
@@ -117,7 +139,7 @@ pub(crate) fn load_lanes<W: Width, C: Count>(
         return unsafe { x86::gather::<W>(cells, addrs) };
     }
     let codes = lanes::map(addrs, |addr| W::load(&cells[cell_of(addr)]).into());
-    let bits = codes.iter().rev().fold(0, |bits, &code| bits << 1 | u16::from(code == W::MAX));
+    let bits = codes.iter().rev().fold(0, |bits, &code| bits << 1 | u16::from(code >= W::MAX));
     (codes, bits)
 }
 
@@ -125,7 +147,7 @@ pub(crate) fn load_lanes<W: Width, C: Count>(
 mod x86 {
     use std::arch::asm;
     use std::arch::x86_64::{
-        _mm512_and_si512, _mm512_cmpeq_epi32_mask, _mm512_loadu_si512, _mm512_set1_epi32,
+        _mm512_and_si512, _mm512_cmpge_epu32_mask, _mm512_loadu_si512, _mm512_set1_epi32,
         _mm512_setzero_si512, _mm512_srlv_epi32, _mm512_storeu_si512,
     };
 
@@ -170,11 +192,12 @@ mod x86 {
                 options(nostack, preserves_flags),
             );
         }
-        let codes = _mm512_and_si512(_mm512_srlv_epi32(found, place), all(W::MAX));
+        let codes =
+            _mm512_and_si512(_mm512_srlv_epi32(found, place), all(u32::MAX >> (32 - cell_bits)));
         let mut answer = [0; LANES];
         // SAFETY: 64 writable bytes.
         unsafe { _mm512_storeu_si512(answer.as_mut_ptr().cast(), codes) };
-        (answer, _mm512_cmpeq_epi32_mask(codes, all(W::MAX)))
+        (answer, _mm512_cmpge_epu32_mask(codes, all(W::MAX)))
     }
 }
 
@@ -198,6 +221,7 @@ mod tests {
     fn cells_of_both_widths_hold_their_codes() {
         holds_codes::<Narrow>();
         holds_codes::<Wide>();
+        holds_codes::<Long>();
     }
 
     struct Lanes<'a, W: Width>(&'a [W::Atomic; CELLS], &'a [u32; LANES]);
@@ -230,7 +254,7 @@ mod tests {
             assert_eq!(got, load_lanes::<W, Portable>(cells, &addrs), "{addrs:?}");
             for (i, &addr) in addrs.iter().enumerate() {
                 assert_eq!(got.0[i], W::load(&cells[cell_of(addr)]).into());
-                assert_eq!(got.1 >> i & 1 == 1, got.0[i] == W::MAX);
+                assert_eq!(got.1 >> i & 1 == 1, got.0[i] >= W::MAX);
             }
         }
     }
@@ -239,5 +263,6 @@ mod tests {
     fn gathered_cells_equal_those_loaded_one_by_one() {
         gathers_what_it_loads::<Narrow>(8);
         gathers_what_it_loads::<Wide>(16);
+        gathers_what_it_loads::<Long>(32);
     }
 }

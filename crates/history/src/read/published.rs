@@ -10,7 +10,7 @@ use fwdlab_netbenches::hardware::Hardware;
 use fwdlab_netbenches::info::Info;
 use fwdlab_netbenches::name::{NamedFamily, family_word};
 use fwdlab_netbenches::revision::Revision;
-use fwdlab_netbenches::runs::{ReadGroup, read_bounded, read_groups};
+use fwdlab_netbenches::runs::{ReadConfiguration, read_bounded, read_groups};
 use fwdlab_netbenches::series::{MAX_TABLE_BYTES, Series, graph_rows};
 use fwdlab_netbenches::trial::{Place, trial};
 use fwdlab_results::{Family, Metric, Trial};
@@ -48,7 +48,7 @@ struct Site<'a> {
 
 impl Site<'_> {
     /// A point of the runs of one group.
-    fn take_logs(&mut self, prefix: &str, group: &ReadGroup) {
+    fn take_logs(&mut self, prefix: &str, group: &ReadConfiguration) {
         let axes = Axes::of(prefix, &group.info);
         let place = |iteration| Place { iteration, ..Place::of(prefix, &group.info) };
         let trials: Vec<Trial> = group

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::axes::Axes;
 use crate::info::Info;
-use crate::runs::ReadGroup;
+use crate::runs::ReadConfiguration;
 use crate::trial::Place;
 
 /// Which names are variants: those of images, where images and configurations were both varied.
@@ -18,7 +18,7 @@ pub enum Placing {
 
 impl Placing {
     /// What the names of a directory vary.
-    pub fn of(groups: &BTreeMap<String, ReadGroup>) -> Self {
+    pub fn of(groups: &BTreeMap<String, ReadConfiguration>) -> Self {
         let axes = groups.iter().map(|(prefix, group)| Axes::of(prefix, &group.info));
         let (mut images, mut configurations) = (HashSet::new(), HashSet::new());
         for own in axes {

@@ -10,7 +10,7 @@ use super::baseline::Baseline;
 use super::placing::Placing;
 use crate::archive::ResultsDir;
 use crate::hardware::Hardware;
-use crate::runs::ReadGroup;
+use crate::runs::ReadConfiguration;
 use crate::trial::Place;
 use fwdlab_results::{Error, Result};
 
@@ -23,11 +23,11 @@ struct Provenance<'a> {
     baseline: &'a Baseline,
     order: &'a str,
     flows_seen: &'a str,
-    groups: BTreeMap<&'a String, GroupProvenance<'a>>,
+    groups: BTreeMap<&'a String, ConfigurationProvenance<'a>>,
 }
 
 #[derive(Serialize)]
-struct GroupProvenance<'a> {
+struct ConfigurationProvenance<'a> {
     variant: String,
     named_traffic: String,
     image: Option<&'a str>,
@@ -52,7 +52,7 @@ pub struct Origin<'a> {
 /// When it cannot be written.
 pub fn write_provenance(
     origin: &Origin<'_>,
-    groups: &BTreeMap<String, ReadGroup>,
+    groups: &BTreeMap<String, ReadConfiguration>,
     placing: Placing,
     baseline: &Baseline,
     to: &Path,
@@ -60,7 +60,7 @@ pub fn write_provenance(
     let described = groups.iter().map(|(prefix, group)| {
         let info = &group.info;
         let Place { variant, traffic, .. } = placing.place(prefix, info);
-        let described = GroupProvenance {
+        let described = ConfigurationProvenance {
             variant,
             named_traffic: traffic,
             image: info.image(),

@@ -11,7 +11,7 @@ fn reads_both_formats() {
     let new = log(b"CMD on 10.0.0.1: pkt-gen -f rx\n178.871579 main_thread [2683] 14798247 pps (15736619 pkts 7103158722 bps in 1063411 usec) 51.92 avg_batch 0 min_space\nTerminated\n");
     assert_eq!(
         old.samples,
-        [Sample {
+        [Reading {
             line: 2,
             end_us: 211_500_000,
             pps: 829_860,
@@ -21,7 +21,7 @@ fn reads_both_formats() {
     );
     assert_eq!(
         new.samples,
-        [Sample {
+        [Reading {
             line: 2,
             end_us: 178_871_579,
             pps: 14_798_247,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use fwdlab_claims::units;
+use fwdlab_results::units;
 use fwdlab_results::{
     BackToBack, Benchmark, LossCurve, Measure, Metric, Recovery, Reset, Results, SearchTrial, Soak,
     Trial,

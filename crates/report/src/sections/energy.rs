@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use fwdlab_claims::claim::Spread;
-use fwdlab_claims::units;
+use fwdlab_results::units;
 use fwdlab_results::{Metric, Results, Trial};
 use fwdlab_stats::median;
 

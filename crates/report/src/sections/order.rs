@@ -1,6 +1,6 @@
 //! How the trials were ordered, and how many count.
 
-use fwdlab_claims::units;
+use fwdlab_results::units;
 
 use crate::block::{Block, Item};
 use crate::source::Source;

@@ -1,6 +1,6 @@
 //! What ran, and how far it came.
 
-use fwdlab_claims::units;
+use fwdlab_results::units;
 
 use crate::block::Block;
 use crate::source::Source;

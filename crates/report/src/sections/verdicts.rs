@@ -2,8 +2,9 @@
 
 use fwdlab_claims::blocks::Next;
 use fwdlab_claims::claim::{Claims, Spread, VerdictClaim};
-use fwdlab_claims::{units, words};
+use fwdlab_claims::words;
 use fwdlab_results::Metric;
+use fwdlab_results::units;
 
 use super::failures;
 use crate::block::{Block, Doubt, Statement};

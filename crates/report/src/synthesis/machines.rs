@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use fwdlab_claims::claim::VerdictClaim;
-use fwdlab_claims::units;
+use fwdlab_results::units;
 use fwdlab_stats::distribution::normal_quantile;
 use fwdlab_stats::machines::{Figure, Synthesis as Together, synthesis};
 use fwdlab_stats::{Comparison, Confidence, Verdict};
@@ -43,6 +43,8 @@ struct Machine<'a> {
     /// Nanoseconds saved of those per frame.
     saved: String,
     word: &'static str,
+    /// Those for better and worse.
+    words: [&'static str; 2],
 }
 
 /// The changes that at least two machines have a figure of.
@@ -98,7 +100,7 @@ fn machine<'a>(label: &'a str, verdict: &'a VerdictClaim) -> Result<Machine<'a>,
         format!("{} of {} ns", units::ns_fine(own.ns), units::ns(own.baseline_ns))
     });
     let figure = Figure { effect: comparison.estimate, error };
-    Ok(Machine { label, estimate, figure, saved, word: verdict.verdict.word() })
+    Ok(Machine { label, estimate, figure, saved, word: verdict.word(), words: verdict.words() })
 }
 
 fn estimate(comparison: &Comparison) -> Estimate {
@@ -199,6 +201,7 @@ impl Change<'_> {
         fwdlab_figures::forest(&Forest {
             title: self.title(),
             margin_percent: self.margin * 100.0,
+            words: fwdlab_claims::words::shared(self.machines.iter().map(|own| own.words)),
             rows,
             caption: "Together: random effects; the next machine: prediction interval.".to_owned(),
         })

@@ -11,10 +11,10 @@ use crate::block::{self, Block, Item};
 use crate::html::{self, Frame};
 use crate::table;
 use crate::write::put;
-use fwdlab_claims::units;
 use fwdlab_figures::text_table::{Side, TextTable, wrap};
 use fwdlab_figures::{self, Chart, Dot, Group, Series, Summary};
 use fwdlab_results::Metric;
+use fwdlab_results::units;
 
 const LEGEND: &str = "Median forwarding rate, then the verdict against the baseline of the same \
                       machine with its 95% interval; * marks verdicts on the device cost. Machines \

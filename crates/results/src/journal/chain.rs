@@ -73,6 +73,41 @@ impl Chain {
     }
 }
 
+/// What a hash that was noted once says of the journal as it is now. A chain shows what was changed in
+/// place; whether all of it was written anew, or its end cut off, shows only what was kept elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Noted {
+    /// It is that of the last line: the journal is the one noted.
+    Last,
+    /// It is that of an earlier line: the journal went on.
+    Earlier {
+        /// Number of that line, from 1.
+        line: usize,
+        /// Lines of the journal.
+        lines: usize,
+    },
+    /// No line has it: the journal was written anew, or its end was cut off.
+    Nowhere,
+}
+
+impl Noted {
+    /// What `hash`, in hexadecimal, says of the journal in `dir`.
+    ///
+    /// # Errors
+    /// When the journal exists and cannot be read.
+    pub fn read(dir: &Path, hash: &str) -> Result<Self> {
+        let journal = read_or_nothing(&dir.join(JOURNAL_FILE))?;
+        let text = JournalText::split(&journal);
+        let is_it = |line: &&[u8]| digest::of(line).eq_ignore_ascii_case(hash);
+        let lines = text.lines.len();
+        Ok(match text.lines.iter().position(is_it) {
+            None => Self::Nowhere,
+            Some(at) if at + 1 == lines => Self::Last,
+            Some(at) => Self::Earlier { line: at + 1, lines },
+        })
+    }
+}
+
 /// What a line may carry beside its record.
 #[derive(Deserialize)]
 struct Carried {

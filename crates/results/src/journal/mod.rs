@@ -15,6 +15,6 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-pub use chain::{Chain, Seal};
+pub use chain::{Chain, Noted, Seal};
 pub use clock::{seconds_of_stamp, utc_stamp};
 pub use writer::{Journal, write_whole};

@@ -6,7 +6,7 @@ use fwdlab_guard::digest;
 use super::*;
 use crate::Error;
 use crate::samples::{campaign, trial};
-use crate::{Results, TORN_FILE};
+use crate::{Results, Resumed, Status, TORN_FILE, Trial};
 
 const EXPERIMENT: &str = "title = \"sample\"\n";
 
@@ -219,4 +219,29 @@ fn a_journal_that_was_begun_without_a_chain_goes_on_without_one() {
     journal.finish("all blocks run").unwrap();
     assert_eq!(Chain::read(dir.path()).unwrap(), Chain::Absent);
     assert_eq!(Results::read(dir.path()).unwrap().trials.len(), 4);
+}
+
+/// Nothing in a journal that was cut back to its first end says that trials ran again: the hash of its
+/// second end does, where it was noted.
+#[test]
+fn a_hash_that_was_noted_tells_a_journal_cut_back_or_gone_on_with() {
+    let (dir, _) = chained();
+    let last = || Chain::read(dir.path()).unwrap().last().unwrap().to_owned();
+    let (mut journal, _) = Journal::resume(dir.path()).unwrap();
+    journal.append(&Trial { status: Status::Failed, ..trial(3) }).unwrap();
+    journal.finish("all blocks run").unwrap();
+    let (first, journal) = (last(), dir.path().join("trials.jsonl"));
+    let bytes = fs::read(&journal).unwrap();
+    let (mut again, _) = Journal::reopen(dir.path()).unwrap();
+    let resumed = Resumed { again: vec![trial(3).id], ..Resumed::default() };
+    again.append_resumed(&resumed).unwrap();
+    again.append(&trial(3)).unwrap();
+    again.finish("all blocks run").unwrap();
+    let second = last();
+    let noted = |hash: &str| Noted::read(dir.path(), hash).unwrap();
+    assert_eq!(noted(&second.to_uppercase()), Noted::Last);
+    assert_eq!(noted(&first), Noted::Earlier { line: 6, lines: 9 });
+    fs::write(&journal, bytes).unwrap();
+    assert!(matches!(Chain::read(dir.path()).unwrap(), Chain::Whole { .. }));
+    assert_eq!((noted(&first), noted(&second)), (Noted::Last, Noted::Nowhere));
 }

@@ -4,14 +4,15 @@ use fwdlab_fib::{Inet, Inet6, Nexthop};
 use fwdlab_port::ring::RingPort;
 use fwdlab_port::{Batch, Pool, PoolConfig, Port, ring};
 use fwdlab_router::{DropReason, PortConfig, Router, Snapshot, Worker};
+use fwdlab_wire::lab::DEVICE_MACS;
 use fwdlab_wire::{MacAddr, ethernet, icmpv4, icmpv6, ipv4, ipv6, udp};
 
 /// The router's MAC address on port 0 and 1.
-pub const INSIDE: MacAddr = MacAddr([2, 0, 0, 0, 0, 0x10]);
-pub const OUTSIDE: MacAddr = MacAddr([2, 0, 0, 0, 0, 0x11]);
+pub const INSIDE: MacAddr = DEVICE_MACS[0];
+pub const OUTSIDE: MacAddr = DEVICE_MACS[1];
 /// The tester's: gateway behind each port.
-pub const NEAR: MacAddr = MacAddr([2, 0, 0, 0, 0, 0xf0]);
-pub const FAR: MacAddr = MacAddr([2, 0, 0, 0, 0, 0xf1]);
+pub const NEAR: MacAddr = MacAddr::numbered(0xf0);
+pub const FAR: MacAddr = MacAddr::numbered(0xf1);
 
 pub const SOURCE: u32 = 0xc612_0a01; // 198.18.10.1
 pub const DESTINATION: u32 = 0xc613_0a01; // 198.19.10.1

@@ -12,7 +12,7 @@ fn campaigns_of_one_size_give_the_textbook_intervals() {
     let all = together(&campaigns, Terms::default()).unwrap();
     let (mean, s) = (sample::mean(&levels), sample::sd(&levels));
     let t = t_critical(0.95, 3.0);
-    let half = |interval: Interval| (interval.high.ln() - interval.low.ln()) / 2.0;
+    let half = |interval: ConfidenceInterval| (interval.high.ln() - interval.low.ln()) / 2.0;
     assert!((all.comparison.estimate.ln() - mean).abs() < 1e-9);
     assert!((half(all.comparison.interval95) - t * s / 2.0).abs() < 1e-9);
     assert!((half(all.next) - t * s * 1.25f64.sqrt()).abs() < 1e-9);

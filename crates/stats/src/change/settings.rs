@@ -14,6 +14,6 @@ pub struct Settings {
 impl Default for Settings {
     /// Chosen by `cargo xtask history`.
     fn default() -> Self {
-        Self { alpha: 1e-3, margin: 0.01, prior_noise: 0.01 }
+        Self { alpha: 3e-4, margin: 0.01, prior_noise: 0.01 }
     }
 }

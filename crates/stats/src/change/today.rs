@@ -37,8 +37,10 @@ const STRAY: f64 = 0.04;
 const STRAY_WIDTH: f64 = 0.7;
 /// Steps of expectation and maximisation.
 const ROUNDS: usize = 25;
-/// Sizes of steps that are tried, from the margin on, each this much larger than the one before.
+/// Sizes of steps that are tried, each this much larger than the one before.
 const GROWTH: f64 = 1.25;
+/// The smallest step that is tried, in margins: smaller ones are what states and young series look like.
+const SMALLEST: f64 = 2.5;
 /// The largest step that is tried.
 const LARGEST: f64 = 0.7;
 /// The largest share of its deviation that a point is taken to keep to the next.
@@ -128,7 +130,7 @@ impl Expected {
     /// The likelihood of the points after a step one way, averaged over its sizes, over that without.
     fn against(&self, new: &[f64], is_up: bool, settings: &Settings) -> f64 {
         let without: f64 = new.iter().map(|log| self.density(*log).ln()).sum();
-        let (mut size, mut sum, mut count) = (settings.margin.max(1e-3), 0.0, 0);
+        let (mut size, mut sum, mut count) = (SMALLEST * settings.margin.max(1e-3), 0.0, 0);
         while size <= LARGEST {
             let step = if is_up { size } else { -size };
             let with: f64 = new.iter().map(|log| self.density(log - step).ln()).sum();

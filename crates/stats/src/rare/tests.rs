@@ -16,7 +16,7 @@ fn a_slow_state_of_one_side_is_counted_and_measured() {
     assert!(rare.is_one_sided(0.01) && !rare.is_one_sided(0.8));
     assert_eq!(
         rare.describe("A", "B").unwrap(),
-        "1 of 10 runs of B is slower by about 36.9 %, none of A"
+        "1 of 10 runs of B is worse by about 36.9 %, none of A"
     );
     assert_eq!(Rare::of(&QUIET, &QUIET).describe("A", "B"), None);
 }

@@ -1,6 +1,6 @@
 //! Throughput by plain binary search (RFC 2544, section 26.1).
 
-use super::{Bounds, Limits, Outcome, Step, Trial};
+use super::{Bounds, Limits, Standing, Step, Trial};
 
 /// The highest load without loss: each load is tried once, a loss makes the search go down, no
 /// loss up, until the bounds are as close as asked. Believes every single trial.
@@ -57,13 +57,13 @@ impl BinarySearch {
     }
 
     /// What is known so far.
-    pub fn outcome(&self) -> Outcome {
+    pub fn outcome(&self) -> Standing {
         match (self.next(), self.passed, self.failed) {
-            (Step::Measure { .. }, ..) | (_, None, None) => Outcome::Unfinished,
-            (Step::Done, Some(passed), None) => Outcome::AtMaxLoad(passed),
-            (Step::Done, None, Some(_)) => Outcome::BelowMinLoad,
+            (Step::Measure { .. }, ..) | (_, None, None) => Standing::Unfinished,
+            (Step::Done, Some(passed), None) => Standing::AtMaxLoad(passed),
+            (Step::Done, None, Some(_)) => Standing::BelowMinLoad,
             (Step::Done, Some(lower), Some(upper)) => {
-                Outcome::Regular(Bounds { lower, upper, conditional_throughput: lower })
+                Standing::Regular(Bounds { lower, upper, conditional_throughput: lower })
             }
         }
     }

@@ -77,10 +77,10 @@ fn finds_both_goals_of_a_constant_device() {
 fn says_when_the_device_is_beyond_the_limits() {
     let mut fast = Search::new(LIMITS, vec![Goal::ndr()]);
     run(&mut fast, |_, sent| sent);
-    assert_eq!(fast.outcome(0), Outcome::AtMaxLoad(20e6));
+    assert_eq!(fast.outcome(0), Standing::AtMaxLoad(20e6));
     let mut dead = Search::new(LIMITS, vec![Goal::ndr()]);
     run(&mut dead, |_, _| 0);
-    assert_eq!(dead.outcome(0), Outcome::BelowMinLoad);
+    assert_eq!(dead.outcome(0), Standing::BelowMinLoad);
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn halves_to_the_throughput_of_rfc_2544() {
     while let Step::Measure { load, duration_s } = dead.next() {
         dead.record(Trial { load, duration_s, sent: 10, lost: 10 });
     }
-    assert_eq!(dead.outcome(), Outcome::BelowMinLoad);
+    assert_eq!(dead.outcome(), Standing::BelowMinLoad);
 }
 
 proptest! {
@@ -145,13 +145,13 @@ proptest! {
         let mut search = Search::new(LIMITS, vec![goal]);
         run(&mut search, |seconds, _| (capacity * seconds) as u64);
         match search.outcome(0) {
-            Outcome::Regular(bounds) => {
+            Standing::Regular(bounds) => {
                 let true_rate = capacity / (1.0 - loss_ratio);
                 // Whole frames: a short trial at a low rate knows its loss only so far.
                 prop_assert!(bounds.lower <= true_rate * 1.001 && bounds.upper >= true_rate * 0.999);
                 prop_assert!(bounds.upper - bounds.lower <= (width * bounds.upper).max(1.0));
             }
-            other => prop_assert_eq!(other, Outcome::AtMaxLoad(capacity.min(20e6))),
+            other => prop_assert_eq!(other, Standing::AtMaxLoad(capacity.min(20e6))),
         }
     }
 
@@ -164,6 +164,6 @@ proptest! {
             let factor = 1.0 + noise * ((state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5);
             (3e6 * factor * seconds) as u64
         });
-        prop_assert!(search.outcome(1) != Outcome::Unfinished);
+        prop_assert!(search.outcome(1) != Standing::Unfinished);
     }
 }

@@ -1,5 +1,7 @@
 //! Checks of how a series of runs behaves: stray runs, two clusters, drift, ramps.
 
+use std::borrow::Cow;
+
 use super::Finding;
 use crate::distribution::normal_cdf;
 use crate::sample::{mean, median, robust_sd, variance};
@@ -59,8 +61,11 @@ pub fn drift(values: &[f64]) -> Option<Finding> {
     if values.len() < 6 || centre == 0.0 {
         return None;
     }
-    let percent = theil_sen(values) * (values.len() - 1) as f64 / centre * 100.0;
-    let p = mann_kendall_p(values);
+    let steps = in_steps(values);
+    // per step, over all values
+    let span = steps.len() as f64 * (values.len() - 1) as f64 / values.len() as f64;
+    let percent = theil_sen(&steps) * span / centre * 100.0;
+    let p = mann_kendall_p(&steps);
     (p < 0.01 && percent.abs() > 0.5).then_some(Finding::Drift { percent, p })
 }
 
@@ -85,6 +90,20 @@ pub fn ramp(windows: &[&[f64]]) -> Option<Finding> {
 pub fn gaps<'a>(windows: impl IntoIterator<Item = &'a Steady>) -> Option<Finding> {
     let intervals = windows.into_iter().map(|steady| steady.zero_gaps).sum();
     (intervals > 0).then_some(Finding::ZeroGaps { intervals })
+}
+
+/// More values than these are taken together: every pair of steps is looked at.
+const MOST_STEPS: usize = 500;
+
+/// The values, or the medians of as many equal parts as are looked at. Where there is no trend, these
+/// follow each other in random order as the values do.
+fn in_steps(values: &[f64]) -> Cow<'_, [f64]> {
+    if values.len() <= MOST_STEPS {
+        return Cow::Borrowed(values);
+    }
+    let end = |step: usize| step * values.len() / MOST_STEPS;
+    let medians = (0..MOST_STEPS).map(|step| median(&values[end(step)..end(step + 1)]));
+    Cow::Owned(medians.collect())
 }
 
 /// Median of all pairwise slopes, per step (Sen 1968).

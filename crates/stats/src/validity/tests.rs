@@ -124,6 +124,26 @@ fn two_clusters_are_told_from_scatter() {
 }
 
 #[test]
+fn thousands_of_stray_runs_are_counted_and_not_named() {
+    let values: Vec<f64> =
+        (0..30_000).map(|i| if i % 10 == 0 { 158.0 } else { 100.0 + f64::from(i % 7) }).collect();
+    let text = stray_runs("B", &values).unwrap().to_string();
+    assert!(text.ends_with("171, 181, 191 and 2980 more (kept)"), "{text}");
+}
+
+/// Every pair of a million values would take four terabytes.
+#[test]
+fn drift_of_a_million_values_is_seen_in_steps() {
+    let noise = |i: u32| f64::from(i.wrapping_mul(2_654_435_761) >> 12) / 1e5;
+    let of = |rise: f64| -> Vec<f64> {
+        (0..1_000_000).map(|i| 1000.0 + noise(i) + rise * f64::from(i) / 1e6).collect()
+    };
+    assert_eq!(drift(&of(0.0)), None);
+    let Some(Finding::Drift { percent, .. }) = drift(&of(20.0)) else { panic!("no drift") };
+    assert!((percent - 2.0).abs() < 0.1, "{percent}");
+}
+
+#[test]
 fn drift_over_the_campaign_is_seen() {
     let drifting: Vec<f64> =
         (0..12).map(|i| 100.0 + 0.3 * f64::from(i) + 0.1 * f64::from(i % 2)).collect();
@@ -188,7 +208,7 @@ fn rare_runs_of_one_side_are_named_with_number_and_size() {
     let finding = found(2).unwrap();
     assert_weight(&finding, Severity::Warning);
     let text = finding.to_string();
-    assert!(text.starts_with("rare runs: 2 of 20 runs of B are slower by about 37"), "{text}");
+    assert!(text.starts_with("rare runs: 2 of 20 runs of B are worse by about 37"), "{text}");
     assert!(text.contains("none of A; such runs may be up to 28 % of B and 14 % of A"), "{text}");
 }
 

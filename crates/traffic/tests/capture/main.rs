@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use fwdlab_port::{Batch, Pool};
 use fwdlab_traffic::{
-    Capture, CaptureError, Endpoints, Load, Plan, Receiver, Recording, Sender, TrafficError,
+    Capture, CaptureError, Endpoints, Load, Receiver, Recording, Sender, TrafficError, TrafficPlan,
 };
 use fwdlab_wire::checksum;
 use made::{Made, host4, mix, shipped};
@@ -29,8 +29,8 @@ fn recording() -> Arc<Recording> {
 }
 
 /// A plan and so many frames of it.
-fn written(recording: &Arc<Recording>, count: usize) -> (Plan, Sender, Pool, Vec<Batch>) {
-    let plan = Plan { latency: true, ..Plan::replaying(Arc::clone(recording)) };
+fn written(recording: &Arc<Recording>, count: usize) -> (TrafficPlan, Sender, Pool, Vec<Batch>) {
+    let plan = TrafficPlan { latency: true, ..TrafficPlan::replaying(Arc::clone(recording)) };
     let mut sender = Sender::new(&plan, 64).unwrap();
     let pool = Pool::with_frames(4096).unwrap();
     let mut batches = Vec::new();
@@ -46,7 +46,7 @@ fn written(recording: &Arc<Recording>, count: usize) -> (Plan, Sender, Pool, Vec
 }
 
 /// What a router does to a frame.
-fn forward(frame: &mut [u8], plan: &Plan) {
+fn forward(frame: &mut [u8], plan: &TrafficPlan) {
     frame[0..6].copy_from_slice(&plan.arrival_mac.0);
     if frame[12..14] == [0x86, 0xdd] {
         frame[21] -= 1;
@@ -200,7 +200,7 @@ fn padding_that_a_device_takes_off_is_no_fault() {
 fn what_a_device_does_wrong_is_found() {
     let recording = recording();
     /// Takes the frames and the plan, and gives back those that arrive.
-    type Device = fn(Vec<Vec<u8>>, &Plan) -> Vec<Vec<u8>>;
+    type Device = fn(Vec<Vec<u8>>, &TrafficPlan) -> Vec<Vec<u8>>;
     let cases: [(&str, Device, [u64; 7]); 8] = [
         // lost, duplicated, reordered, wrong TTL, wrong MAC, bad IPv4 checksum, foreign
         (
@@ -367,14 +367,15 @@ fn plans_that_a_recording_cannot_keep_are_refused() {
     let timeless =
         Arc::new(Capture::read(&timeless.pcap(96)[..]).unwrap().mapped(&both()).unwrap());
     assert_eq!((timeless.frames(), timeless.flows(), timeless.marked()), (2, 1, 0));
-    let plan = Plan::replaying(timeless);
+    let plan = TrafficPlan::replaying(timeless);
     assert!(plan.check().is_ok());
-    let load = Plan { load: Load::Recorded, ..plan.clone() };
+    let load = TrafficPlan { load: Load::Recorded, ..plan.clone() };
     assert!(matches!(load.check(), Err(TrafficError::Plan { field: "load", .. })));
-    let latency = Plan { latency: true, ..plan };
+    let latency = TrafficPlan { latency: true, ..plan };
     assert!(matches!(latency.check(), Err(TrafficError::Plan { field: "latency", .. })));
     let recording = recording();
-    let plan = Plan { load: Load::Recorded, ..Plan::replaying(Arc::clone(&recording)) };
+    let plan =
+        TrafficPlan { load: Load::Recorded, ..TrafficPlan::replaying(Arc::clone(&recording)) };
     let rate = plan.frames_per_second().unwrap();
     assert_eq!(rate, recording.recorded_pps());
     assert!(rate.is_some_and(|rate| rate > 1000.0), "{rate:?}");
@@ -394,7 +395,7 @@ fn any_bytes_and_any_changes_of_a_capture_are_read_without_harm() {
         let Ok(capture) = Capture::read(&bytes[..]) else { continue };
         let Ok(recording) = capture.mapped(&both()) else { continue };
         let recording = Arc::new(recording);
-        let plan = Plan { latency: true, ..Plan::replaying(Arc::clone(&recording)) };
+        let plan = TrafficPlan { latency: true, ..TrafficPlan::replaying(Arc::clone(&recording)) };
         let sender = Sender::new(&plan, 64);
         assert!(sender.is_ok() || recording.longest() > 1518 || recording.stamped() == 0);
     }

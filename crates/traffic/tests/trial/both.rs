@@ -5,20 +5,22 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fwdlab_port::{Pool, PoolConfig, ring};
-use fwdlab_traffic::{Duplex, Load, LoadChange, Outcome, Plan, Tester, TrafficError, WayBack};
+use fwdlab_traffic::{
+    Duplex, Load, LoadChange, Outcome, Tester, TrafficError, TrafficPlan, WayBack,
+};
 use fwdlab_wire::MacAddr;
 
 use crate::device::{Fault, Side, StepDevice, SteppedTime};
 use crate::{inet, inet6, plan};
 
-fn both(plan: Plan) -> Plan {
+fn both(plan: TrafficPlan) -> TrafficPlan {
     let mac = |last| MacAddr([2, 0, 0, 0, 0, last]);
     let way_back = Some(WayBack { device_mac: mac(2), arrival_mac: mac(1) });
-    Plan { way_back, ..plan }
+    TrafficPlan { way_back, ..plan }
 }
 
 /// A trial with a device for each way; what these dropped comes with it.
-fn run(plan: &Plan, faults: [Fault; 2], stop_after: Option<usize>) -> (Outcome, [u64; 2]) {
+fn run(plan: &TrafficPlan, faults: [Fault; 2], stop_after: Option<usize>) -> (Outcome, [u64; 2]) {
     let pool =
         Pool::new(PoolConfig { frames: 1024, capacity: 9216, ..PoolConfig::default() }).unwrap();
     let [(out, ahead_in), (back, back_out)] = [ring::pair(256), ring::pair(256)];

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use device::{Fault, StepDevice};
 use fwdlab_port::{Pool, PoolConfig, ring};
 use fwdlab_traffic::{
-    Checks, FlowSet, FrameSizes, Load, Order, Outcome, Plan, Stream, Tester, TrafficError,
+    Checks, FlowSet, FrameSizes, Load, Order, Outcome, Stream, Tester, TrafficError, TrafficPlan,
 };
 
 fn inet() -> Stream {
@@ -22,8 +22,8 @@ fn inet6() -> Stream {
     Stream::new(FlowSet::parse(source, "[2001:2:0:8010::1]-[2001:2:0:8010::64]:2000").unwrap())
 }
 
-fn plan(stream: Stream) -> Plan {
-    let mut plan = Plan::new(vec![stream]);
+fn plan(stream: Stream) -> TrafficPlan {
+    let mut plan = TrafficPlan::new(vec![stream]);
     plan.duration_ns = 2_000_000;
     plan.interval_ns = 500_000;
     plan.drain_ns = 100_000;
@@ -31,7 +31,7 @@ fn plan(stream: Stream) -> Plan {
     plan
 }
 
-fn run(plan: &Plan, fault: Fault) -> Outcome {
+fn run(plan: &TrafficPlan, fault: Fault) -> Outcome {
     let pool =
         Pool::new(PoolConfig { frames: 1024, capacity: 9216, ..PoolConfig::default() }).unwrap();
     let (outcome, device) = run_with(plan, fault, &pool);
@@ -43,7 +43,7 @@ fn run(plan: &Plan, fault: Fault) -> Outcome {
     outcome
 }
 
-fn run_with(plan: &Plan, fault: Fault, pool: &Pool) -> (Outcome, StepDevice) {
+fn run_with(plan: &TrafficPlan, fault: Fault, pool: &Pool) -> (Outcome, StepDevice) {
     let (out, device_in) = ring::pair(256);
     let (device_out, back) = ring::pair(256);
     let device = StepDevice::new(device_in, device_out, pool.clone(), fault);
@@ -266,7 +266,7 @@ fn stops_when_told() {
 #[test]
 fn refuses_what_cannot_work() {
     let pool = Pool::with_frames(600).unwrap();
-    let attempt = |plan: &Plan| {
+    let attempt = |plan: &TrafficPlan| {
         let ((out, _a), (_b, back)) = (ring::pair(8), ring::pair(8));
         Tester::new(plan, &pool, out, back).err()
     };

@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use fwdlab_port::{Pool, Port, PortError, SocketKind, affinity};
-use fwdlab_traffic::{AnyDuplex, AnyTester, Outcome, Plan};
+use fwdlab_traffic::{AnyDuplex, AnyTester, Outcome, TrafficPlan};
 
 use super::super::setup::{BACK, OUT, RECEIVER, SENDER};
 use super::sent::Sent;
@@ -180,7 +180,7 @@ fn sent(outcome: &Outcome, intervals: Vec<Interval>, pinned: bool, unread: u64) 
 }
 
 /// What the tester is to send.
-fn plan(request: &Request<'_>) -> Result<Plan, LinuxError> {
+fn plan(request: &Request<'_>) -> Result<TrafficPlan, LinuxError> {
     let mut plan = fwdlab_builtin::plan(request)?;
     plan.source_mac = TESTER_MACS[0];
     plan.device_mac = DEVICE_MACS[0];

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use fwdlab_experiment::Problems;
 use fwdlab_experiment::fields::{Found, Section, nearest, shown};
-use fwdlab_experiment::problem::{Complaint, Findings};
+use fwdlab_experiment::problem::{Complaint, Complaints};
 use fwdlab_experiment::quantity::number_and_unit;
 use toml::de::DeTable;
 
@@ -36,7 +36,7 @@ impl Testbed {
     /// # Errors
     /// When anything is wrong.
     pub fn parse(path: &Path, text: &str) -> Result<Self, Problems> {
-        let mut findings = Findings::new(text);
+        let mut findings = Complaints::new(text);
         let (tree, syntax) = DeTable::parse_recoverable(text);
         for error in &syntax {
             let message = error.message().replace('\n', ", ");
@@ -56,7 +56,7 @@ impl Testbed {
     }
 }
 
-fn read(mut top: Section<'_>, path: &Path, findings: &mut Findings<'_>) -> Option<Testbed> {
+fn read(mut top: Section<'_>, path: &Path, findings: &mut Complaints<'_>) -> Option<Testbed> {
     let parent = path.parent().unwrap_or(Path::new(""));
     let beside = |name: &str| parent.join(name);
     let name = read_name(&mut top, findings);
@@ -101,13 +101,13 @@ fn read(mut top: Section<'_>, path: &Path, findings: &mut Findings<'_>) -> Optio
     })
 }
 
-fn missing(section: &Section<'_>, key: &str, wanted: &str, findings: &mut Findings<'_>) {
+fn missing(section: &Section<'_>, key: &str, wanted: &str, findings: &mut Complaints<'_>) {
     let complaint =
         Complaint::new("the table is missing", wanted, "docs/remote.md has a whole testbed file");
     findings.add(&section.at, &section.field(key), complaint);
 }
 
-fn read_name(top: &mut Section<'_>, findings: &mut Findings<'_>) -> Option<String> {
+fn read_name(top: &mut Section<'_>, findings: &mut Complaints<'_>) -> Option<String> {
     let found = top.required_text("name", "\"a-short-name\"", findings)?;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let name = found.value;
@@ -125,7 +125,7 @@ fn read_name(top: &mut Section<'_>, findings: &mut Findings<'_>) -> Option<Strin
 fn read_host(
     hosts: &mut Section<'_>,
     (role, beside): (&'static str, &Path),
-    findings: &mut Findings<'_>,
+    findings: &mut Complaints<'_>,
 ) -> Option<Host> {
     let mut section = hosts.table(role, findings)?;
     let ssh = section.required_text("ssh", "\"an-alias\"", findings);
@@ -186,7 +186,7 @@ fn plain_path(text: &str) -> Result<String, Complaint> {
     })
 }
 
-fn read_ports(section: &mut Section<'_>, findings: &mut Findings<'_>) -> Option<Vec<TestPort>> {
+fn read_ports(section: &mut Section<'_>, findings: &mut Complaints<'_>) -> Option<Vec<TestPort>> {
     const EXAMPLE: &str = "[{ name = \"igb1\", mac = \"02:00:00:00:00:01\" }]";
     let elements = section.list("ports", EXAMPLE, findings);
     if elements.is_empty() {
@@ -232,7 +232,7 @@ fn read_choice<T: Copy>(
     key: &'static str,
     all: &[T],
     name: fn(T) -> &'static str,
-    findings: &mut Findings<'_>,
+    findings: &mut Complaints<'_>,
 ) -> Option<T> {
     let example = format!("\"{}\"", all.first().map_or("", |&one| name(one)));
     let found = section.required_text(key, &example, findings)?;
@@ -251,7 +251,7 @@ fn read_choice<T: Copy>(
     findings.keep(&found.at, &found.field, result)
 }
 
-fn read_hooks(mut section: Section<'_>, findings: &mut Findings<'_>) -> Hooks {
+fn read_hooks(mut section: Section<'_>, findings: &mut Complaints<'_>) -> Hooks {
     let mut words = |key| read_words(&mut section, key, findings);
     let hooks = Hooks {
         power_cycle: words("power-cycle"),
@@ -267,7 +267,7 @@ fn read_hooks(mut section: Section<'_>, findings: &mut Findings<'_>) -> Hooks {
 fn read_words(
     section: &mut Section<'_>,
     key: &'static str,
-    findings: &mut Findings<'_>,
+    findings: &mut Complaints<'_>,
 ) -> Vec<String> {
     const EXAMPLE: &str = "[\"./power\", \"dut\"]";
     let elements = section.list(key, EXAMPLE, findings);
@@ -275,7 +275,7 @@ fn read_words(
     texts.map(|found| found.value.to_owned()).collect()
 }
 
-fn read_limits(mut section: Section<'_>, findings: &mut Findings<'_>) -> Limits {
+fn read_limits(mut section: Section<'_>, findings: &mut Complaints<'_>) -> Limits {
     let usual = Limits::default();
     let mut time = |key, usual: Duration| {
         let Some(found) = section.text(key, "\"60s\"", findings) else { return usual };
@@ -305,7 +305,7 @@ fn duration(text: &str) -> Result<Duration, Complaint> {
     })
 }
 
-fn read_generator(mut section: Section<'_>, findings: &mut Findings<'_>) -> Generator {
+fn read_generator(mut section: Section<'_>, findings: &mut Complaints<'_>) -> Generator {
     let kind =
         read_choice(&mut section, "kind", &GeneratorKind::ALL, GeneratorKind::name, findings);
     let kind = kind.unwrap_or_default();
@@ -337,14 +337,9 @@ fn read_generator(mut section: Section<'_>, findings: &mut Findings<'_>) -> Gene
 }
 
 /// The place to point at, and where to complain.
-type Complaints<'a, 't> = (std::ops::Range<usize>, &'a mut Findings<'t>);
+type Placed<'a, 't> = (std::ops::Range<usize>, &'a mut Complaints<'t>);
 
-fn check_ports(
-    dut: &Host,
-    tester: &Host,
-    receiver: Option<&Host>,
-    (at, findings): Complaints<'_, '_>,
-) {
+fn check_ports(dut: &Host, tester: &Host, receiver: Option<&Host>, (at, findings): Placed<'_, '_>) {
     let mut need = |host: &Host, count: usize, why: &str| {
         if host.ports.len() != count {
             let complaint = Complaint::new(
@@ -382,7 +377,7 @@ fn check_systems(
     generator: &Generator,
     tester: &Host,
     receiver: Option<&Host>,
-    (at, findings): Complaints<'_, '_>,
+    (at, findings): Placed<'_, '_>,
 ) {
     if generator.kind != GeneratorKind::Fwdlab {
         return;

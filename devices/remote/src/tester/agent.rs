@@ -9,7 +9,7 @@ use fwdlab_agent::order::{Answer, Order, Report, Role, TrafficOrder};
 use fwdlab_experiment::Endpoint;
 use fwdlab_results::{FailureKind, Interval};
 
-use super::align::{Series, aligned};
+use super::align::{Readings, aligned};
 use super::{Counts, Generator, Hosts, Task};
 use crate::host::Connected;
 use crate::ssh::{Lines, Next};
@@ -91,7 +91,7 @@ impl Generator for Agents {
         let sent = self.tester.done(long, is_stopped)?;
         receiver.order(&Order::Stop)?;
         let received = receiver.done(PROMPT, is_stopped)?;
-        let of = |report: &Report, agent: &Agent, rx: bool| Series {
+        let of = |report: &Report, agent: &Agent, rx: bool| Readings {
             began_ns: i128::from(report.began_ns) - agent.offset_ns,
             intervals: report
                 .intervals

@@ -5,14 +5,14 @@ use fwdlab_results::Interval;
 
 /// Counts of one host, one interval after the other.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Series {
+pub(super) struct Readings {
     /// When the first interval began, in ns of a clock that both hosts share.
     pub(super) began_ns: i128,
     /// Length in ns, and frames.
     pub(super) intervals: Vec<(u64, u64)>,
 }
 
-impl Series {
+impl Readings {
     /// Frames up to a moment.
     fn count_at(&self, moment: i128) -> f64 {
         let (mut begin, mut sum) = (self.began_ns, 0.0);
@@ -30,7 +30,7 @@ impl Series {
 }
 
 /// The receiver's intervals with what was sent in each.
-pub(super) fn aligned(sender: &Series, receiver: &Series) -> Vec<Interval> {
+pub(super) fn aligned(sender: &Readings, receiver: &Readings) -> Vec<Interval> {
     let mut moment = receiver.began_ns;
     let mut before = sender.count_at(moment).round();
     let mut intervals = Vec::with_capacity(receiver.intervals.len());
@@ -50,9 +50,9 @@ mod tests {
 
     #[test]
     fn what_was_sent_is_read_off_on_the_receivers_clock() {
-        let sender = Series { began_ns: 1_000, intervals: vec![(100, 50), (100, 100)] };
+        let sender = Readings { began_ns: 1_000, intervals: vec![(100, 50), (100, 100)] };
         let receiver =
-            Series { began_ns: 950, intervals: vec![(100, 25), (100, 75), (100, 50), (100, 0)] };
+            Readings { began_ns: 950, intervals: vec![(100, 25), (100, 75), (100, 50), (100, 0)] };
         let tx: Vec<u64> = aligned(&sender, &receiver).iter().map(|i| i.tx).collect();
         assert_eq!(tx, [25, 75, 50, 0]);
         assert_eq!(tx.iter().sum::<u64>(), 150, "nothing is lost or made up");

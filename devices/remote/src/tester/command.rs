@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::align::{Series, aligned};
+use super::align::{Readings, aligned};
 use super::process::{Process, failed};
 use super::{Counts, Generator, Hosts, Task};
 use crate::{RemoteError, Result};
@@ -144,10 +144,10 @@ impl Said {
         Ok(said)
     }
 
-    fn series(&self, frames: fn(&Counted) -> u64) -> Option<Series> {
+    fn series(&self, frames: fn(&Counted) -> u64) -> Option<Readings> {
         let began_ns = i128::from(self.intervals.first()?.start_ns?);
         let interval = |counted: &Counted| ((counted.ms * 1e6) as u64, frames(counted));
-        Some(Series { began_ns, intervals: self.intervals.iter().map(interval).collect() })
+        Some(Readings { began_ns, intervals: self.intervals.iter().map(interval).collect() })
     }
 }
 

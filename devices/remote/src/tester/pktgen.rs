@@ -5,7 +5,7 @@ use std::time::Duration;
 use fwdlab_experiment::Endpoint;
 use fwdlab_netbenches::pktgen::PktgenLog;
 
-use super::align::{Series, aligned};
+use super::align::{Readings, aligned};
 use super::process::{Process, failed};
 use super::{Counts, Generator, Hosts, Task};
 use crate::Result;
@@ -89,8 +89,8 @@ fn frames(log: &PktgenLog) -> u64 {
 }
 
 /// Samples say when they ended, in µs modulo 1000 s.
-fn series(log: &PktgenLog) -> Series {
-    let length = |sample: &fwdlab_netbenches::pktgen::Sample| match sample.length_us {
+fn series(log: &PktgenLog) -> Readings {
+    let length = |sample: &fwdlab_netbenches::pktgen::Reading| match sample.length_us {
         0 => 1_000_000,
         us => us,
     };
@@ -100,7 +100,7 @@ fn series(log: &PktgenLog) -> Series {
         let frames = if sample.packets > 0 { sample.packets } else { sample.pps };
         (length(sample) * 1_000, frames)
     });
-    Series { began_ns: began.unwrap_or(0) * 1_000, intervals: intervals.collect() }
+    Readings { began_ns: began.unwrap_or(0) * 1_000, intervals: intervals.collect() }
 }
 
 /// The argument lists of receiver and sender.

@@ -3,7 +3,7 @@
 
 use core::arch::asm;
 
-use super::{Errno, Outcome};
+use super::{Errno, Answered};
 
 /// Numbers of system calls (sys/kern/syscalls.master).
 pub mod number {
@@ -33,7 +33,7 @@ pub mod number {
 }
 
 /// Asks the kernel. Arguments that are addresses point into memory that the caller holds.
-pub fn call(number: usize, arguments: [usize; 6]) -> Outcome<usize> {
+pub fn call(number: usize, arguments: [usize; 6]) -> Answered<usize> {
     let (result, failed): (usize, u8);
     let [a, b, c, d, e, f] = arguments;
     // SAFETY: every caller passes addresses of values that live until the call returns, with the
@@ -60,7 +60,7 @@ pub fn call(number: usize, arguments: [usize; 6]) -> Outcome<usize> {
 }
 
 /// The child gets 0: FreeBSD says by rdx as well which one it is.
-pub fn fork() -> Outcome<usize> {
+pub fn fork() -> Answered<usize> {
     let (result, is_child, failed): (usize, usize, u8);
     // SAFETY: the child has a copy of all memory; nothing is shared.
     unsafe {
@@ -85,7 +85,7 @@ pub fn fork() -> Outcome<usize> {
 }
 
 /// Maps a device's memory, or fresh memory.
-pub fn map(device: Option<super::File>, bytes: usize) -> Outcome<&'static mut [u8]> {
+pub fn map(device: Option<super::File>, bytes: usize) -> Answered<&'static mut [u8]> {
     const READ_AND_WRITE: usize = 3;
     const SHARED: usize = 1;
     const PRIVATE_FRESH: usize = 0x1002;

@@ -14,7 +14,7 @@ pub use start::Arguments;
 #[derive(Clone, Copy)]
 pub struct Errno(pub u32);
 
-pub type Outcome<T> = Result<T, Errno>;
+pub type Answered<T> = Result<T, Errno>;
 
 pub const READ: usize = 0;
 pub const WRITE: usize = 1;
@@ -52,25 +52,25 @@ impl Name {
     }
 }
 
-fn plain(result: Outcome<usize>) -> Outcome<()> {
+fn plain(result: Answered<usize>) -> Answered<()> {
     result.map(drop)
 }
 
 impl File {
-    pub fn open(path: &[u8], how: usize) -> Outcome<Self> {
+    pub fn open(path: &[u8], how: usize) -> Answered<Self> {
         let path = Name::of(&[path]);
         call(number::OPEN, [path.address(), how, 0o755, 0, 0, 0]).map(Self)
     }
 
-    pub fn read(self, into: &mut [u8]) -> Outcome<usize> {
+    pub fn read(self, into: &mut [u8]) -> Answered<usize> {
         call(number::READ, [self.0, into.as_mut_ptr() as usize, into.len(), 0, 0, 0])
     }
 
-    pub fn write(self, bytes: &[u8]) -> Outcome<usize> {
+    pub fn write(self, bytes: &[u8]) -> Answered<usize> {
         call(number::WRITE, [self.0, bytes.as_ptr() as usize, bytes.len(), 0, 0, 0])
     }
 
-    pub fn write_all(self, mut bytes: &[u8]) -> Outcome<()> {
+    pub fn write_all(self, mut bytes: &[u8]) -> Answered<()> {
         while !bytes.is_empty() {
             let written = self.write(bytes)?;
             bytes = &bytes[written..];
@@ -79,12 +79,12 @@ impl File {
     }
 
     /// A request whose argument is a value that the system reads and may change.
-    fn control<T>(self, request: usize, value: &mut T) -> Outcome<()> {
+    fn control<T>(self, request: usize, value: &mut T) -> Answered<()> {
         plain(call(number::IOCTL, [self.0, request, core::ptr::from_mut(value) as usize, 0, 0, 0]))
     }
 
     /// A request without argument.
-    fn request(self, request: usize) -> Outcome<()> {
+    fn request(self, request: usize) -> Answered<()> {
         plain(call(number::IOCTL, [self.0, request, 0, 0, 0, 0]))
     }
 
@@ -93,7 +93,7 @@ impl File {
     }
 
     /// Makes a serial port leave every byte as it is (TIOCGETA, TIOCSETA).
-    pub fn make_raw(self) -> Outcome<()> {
+    pub fn make_raw(self) -> Answered<()> {
         // Four words of flags: input, output, control, local; then 28 bytes.
         let mut settings = [0_u32; 11];
         self.control(0x402c_7413, &mut settings)?;
@@ -104,13 +104,13 @@ impl File {
     }
 
     /// Waits until everything has left a serial port (TIOCDRAIN).
-    pub fn drain(self) -> Outcome<()> {
+    pub fn drain(self) -> Answered<()> {
         self.request(0x2000_745e)
     }
 }
 
 /// A file's whole content, up to `most` bytes.
-pub fn whole(path: &[u8], most: usize) -> Outcome<&'static mut [u8]> {
+pub fn whole(path: &[u8], most: usize) -> Answered<&'static mut [u8]> {
     let file = File::open(path, READ)?;
     let memory = memory(most)?;
     let length = fill(file, memory)?;
@@ -119,7 +119,7 @@ pub fn whole(path: &[u8], most: usize) -> Outcome<&'static mut [u8]> {
 }
 
 /// Reads until the end or until `into` is full.
-pub fn fill(file: File, into: &mut [u8]) -> Outcome<usize> {
+pub fn fill(file: File, into: &mut [u8]) -> Answered<usize> {
     let mut length = 0;
     while length < into.len() {
         match file.read(&mut into[length..])? {
@@ -131,7 +131,7 @@ pub fn fill(file: File, into: &mut [u8]) -> Outcome<usize> {
 }
 
 /// Fresh memory, all zero.
-pub fn memory(bytes: usize) -> Outcome<&'static mut [u8]> {
+pub fn memory(bytes: usize) -> Answered<&'static mut [u8]> {
     call::map(None, bytes)
 }
 
@@ -159,7 +159,7 @@ pub fn ticks() -> u64 {
 }
 
 /// A sender of whole frames on an interface (bpf(4)).
-pub fn frame_sender(interface: &[u8]) -> Outcome<File> {
+pub fn frame_sender(interface: &[u8]) -> Answered<File> {
     let file = File::open(b"/dev/bpf", WRITE)?;
     let mut request = [0_u8; 32];
     for (into, &from) in request.iter_mut().zip(interface.iter().take(15)) {
@@ -171,7 +171,7 @@ pub fn frame_sender(interface: &[u8]) -> Outcome<File> {
 }
 
 /// A socket to the kernel's routing table, whose answers are not listened to.
-pub fn routing_socket() -> Outcome<File> {
+pub fn routing_socket() -> Answered<File> {
     const PF_ROUTE: usize = 17;
     const SOCK_RAW: usize = 3;
     let socket = call(number::SOCKET, [PF_ROUTE, SOCK_RAW, 0, 0, 0, 0])?;
@@ -180,7 +180,7 @@ pub fn routing_socket() -> Outcome<File> {
 }
 
 /// Mounts `from` (nothing for file systems in memory) at `path`.
-pub fn mount(kind: &[u8], from: &[u8], path: &[u8], is_read_only: bool) -> Outcome<()> {
+pub fn mount(kind: &[u8], from: &[u8], path: &[u8], is_read_only: bool) -> Answered<()> {
     let names = [
         Name::of(&[b"fstype"]),
         Name::of(&[kind]),
@@ -200,25 +200,25 @@ pub fn mount(kind: &[u8], from: &[u8], path: &[u8], is_read_only: bool) -> Outco
     ))
 }
 
-pub fn make_directory(path: &[u8]) -> Outcome<()> {
+pub fn make_directory(path: &[u8]) -> Answered<()> {
     plain(call(number::MKDIR, [Name::of(&[path]).address(), 0o755, 0, 0, 0, 0]))
 }
 
 /// Makes `path` the root of this process and its children.
-pub fn change_root(path: &[u8]) -> Outcome<()> {
+pub fn change_root(path: &[u8]) -> Answered<()> {
     plain(call(number::CHROOT, [Name::of(&[path]).address(), 0, 0, 0, 0, 0]))?;
     plain(call(number::CHDIR, [Name::of(&[b"/"]).address(), 0, 0, 0, 0, 0]))
 }
 
 /// A value of the kernel's environment, which comes from its command line.
-pub fn kernel_environment<'b>(name: &[u8], into: &'b mut [u8]) -> Outcome<&'b [u8]> {
+pub fn kernel_environment<'b>(name: &[u8], into: &'b mut [u8]) -> Answered<&'b [u8]> {
     let address = into.as_mut_ptr() as usize;
     let length = call(number::KENV, [0, Name::of(&[name]).address(), address, into.len(), 0, 0])?;
     Ok(&into[..length.min(into.len()).saturating_sub(1)])
 }
 
 /// Runs a program with the console as its input and output; returns its status when it has ended.
-pub fn run_with_console(program: &[&[u8]], environment: &[&[u8]]) -> Outcome<u32> {
+pub fn run_with_console(program: &[&[u8]], environment: &[&[u8]]) -> Answered<u32> {
     let child = call::fork()?;
     if child == 0 {
         let _ = call(number::SETSID, [0; 6]);

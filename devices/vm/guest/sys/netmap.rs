@@ -4,7 +4,7 @@
 use core::ptr::{read_volatile, write_volatile};
 use core::sync::atomic::{Ordering, compiler_fence};
 
-use super::{File, Name, Outcome, READ_WRITE, call};
+use super::{File, Name, Answered, READ_WRITE, call};
 
 const NIOCCTRL: usize = 0xc058_6997;
 const NIOCRXSYNC: usize = 0x2000_6995;
@@ -62,7 +62,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    pub fn open(interface: &[u8]) -> Outcome<Self> {
+    pub fn open(interface: &[u8]) -> Answered<Self> {
         let file = File::open(b"/dev/netmap", READ_WRITE)?;
         let mut body = Register { mode: ALL_RINGS_OF_THE_CARD, ..Register::default() };
         let mut header = Header {
@@ -90,7 +90,7 @@ impl Receiver {
     }
 
     /// Hands every frame that has arrived to `take`.
-    pub fn receive(&mut self, mut take: impl FnMut(&[u8])) -> Outcome<()> {
+    pub fn receive(&mut self, mut take: impl FnMut(&[u8])) -> Answered<()> {
         self.file.request(NIOCRXSYNC)?;
         compiler_fence(Ordering::SeqCst);
         let tail = self.word(self.ring + RING_TAIL);

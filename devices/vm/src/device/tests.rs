@@ -2,16 +2,16 @@
 
 use super::*;
 use crate::counts::prove_rules;
-use fwdlab_agent::channel::{Pass, Sample};
+use fwdlab_agent::channel::{Pass, Reading};
 use fwdlab_results::Interval;
 use fwdlab_topology::RuleSet;
 use std::fs;
 
 fn pass(ns: u64, received: u64) -> Pass {
     // The first interval is slow, as the first one is.
-    let first = Sample { ns, sent: received / 2, received: received / 2 };
-    let rest = [Sample { ns, sent: received, received }; 4];
-    let intervals: Vec<Sample> = std::iter::once(first).chain(rest).collect();
+    let first = Reading { ns, sent: received / 2, received: received / 2 };
+    let rest = [Reading { ns, sent: received, received }; 4];
+    let intervals: Vec<Reading> = std::iter::once(first).chain(rest).collect();
     let received = intervals.iter().map(|sample| sample.received).sum();
     Pass { intervals, sent: received, received, flows_seen: 2000, ..Pass::default() }
 }
@@ -23,7 +23,7 @@ fn the_testers_own_cost_is_taken_off_every_interval() {
         device: pass(10_000_000, 1_000), // 10000 ns a frame
         ..Counted::default()
     };
-    let measured = measured(counted, &variant(&[]), VmClock::Instructions);
+    let measured = measured(counted, &variant(&[]), GuestClock::Instructions);
     let costs: Vec<f64> = measured.intervals.iter().filter_map(Interval::cost_ns).collect();
     assert_eq!(costs, [15_000.0, 5_000.0, 5_000.0, 5_000.0, 5_000.0]);
     let busy = measured.busy.expect("counted");
@@ -35,7 +35,7 @@ fn the_testers_own_cost_is_taken_off_every_interval() {
 #[test]
 fn a_cable_without_frames_is_a_doubt_about_the_trial() {
     let counted = Counted { device: pass(10_000_000, 1_000), ..Counted::default() };
-    let measured = measured(counted, &variant(&[]), VmClock::Instructions);
+    let measured = measured(counted, &variant(&[]), GuestClock::Instructions);
     assert!(measured.warnings[0].contains("cable"), "{:?}", measured.warnings);
 }
 

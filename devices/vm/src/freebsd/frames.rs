@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use fwdlab_agent::task::Task;
 use fwdlab_port::Pool;
-use fwdlab_traffic::{DEVICE_MACS, FlowSet, FrameSizes, Plan, Sender, Stream, TESTER_MACS};
+use fwdlab_traffic::{DEVICE_MACS, FlowSet, FrameSizes, Sender, Stream, TESTER_MACS, TrafficPlan};
 use fwdlab_wire::checksum;
 
 use crate::VmError;
@@ -56,7 +56,7 @@ fn turn(task: &Task) -> Result<Vec<Vec<u8>>, VmError> {
     stream.order =
         order.map_err(|error: fwdlab_traffic::TrafficError| refused(error.to_string()))?;
     stream.sizes = FrameSizes::fixed(usize::from(traffic.frame_bytes));
-    let mut plan = Plan::new(vec![stream]);
+    let mut plan = TrafficPlan::new(vec![stream]);
     plan.source_mac = TESTER_MACS[0];
     plan.device_mac = DEVICE_MACS[0];
     let pool = Pool::with_frames(BATCH).map_err(|error| refused(error.to_string()))?;

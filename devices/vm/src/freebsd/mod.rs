@@ -16,7 +16,7 @@ mod script;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fwdlab_agent::task::{Task, VmClock};
+use fwdlab_agent::task::{GuestClock, Task};
 use fwdlab_experiment::{Variant, inputs};
 use fwdlab_guard::input;
 
@@ -92,8 +92,8 @@ impl Guest {
         let routes = script::routes(task);
         let names: Vec<String> = self.modules.iter().map(|(name, _)| name.clone()).collect();
         let khz = match task.clock {
-            VmClock::Instructions => "1000000",
-            VmClock::Wall => "$(($(sysctl -n machdep.tsc_freq) / 1000))",
+            GuestClock::Instructions => "1000000",
+            GuestClock::Wall => "$(($(sysctl -n machdep.tsc_freq) / 1000))",
         };
         let rules = self.rules.as_ref();
         let script = script::text(task, &names, rules.map(|(filter, _)| *filter), khz);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fwdlab_agent::task::{TaskRoute, TaskTraffic, VmTester};
+use fwdlab_agent::task::{GuestTester, TaskRoute, TaskTraffic};
 
 use super::*;
 
@@ -45,8 +45,8 @@ fn task(family: u8) -> Task {
         cable_ns: 1_000_000,
         interval_ns: 100_000,
         profile_ns: None,
-        tester: VmTester::Fwdlab,
-        clock: VmClock::Instructions,
+        tester: GuestTester::Fwdlab,
+        clock: GuestClock::Instructions,
     }
 }
 

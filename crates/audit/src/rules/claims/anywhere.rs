@@ -4,14 +4,19 @@
 use super::percent::{agreement_of, is_of_another_page};
 use super::wording::{compared, names_set};
 use super::{Claim, Compared, is_contrary};
-use crate::context::{Context, Spoken};
-use crate::figures::percent as show;
-use crate::finding::{Findings, Rule, Severity, Text};
+use crate::context::{Spoken, Surroundings};
+use crate::finding::{AuditFindings, Rule, Severity, Text};
+use fwdlab_results::units::exact_percent as show;
 use fwdlab_sentence::agreement::Agreement;
 use fwdlab_sentence::clause::{Clause, Percent, Sign, Stance};
 
 /// The percentages of a clause that says whose they are: a family, or a set of a block.
-pub(super) fn check(context: &Context<'_>, clause: &Clause, line: usize, findings: &mut Findings) {
+pub(super) fn check(
+    context: &Surroundings<'_>,
+    clause: &Clause,
+    line: usize,
+    findings: &mut AuditFindings,
+) {
     let sign = |percent: &Percent| {
         percent.sign.or(match &clause.stance {
             Stance::Change(sign, _) => Some(*sign),
@@ -30,7 +35,7 @@ pub(super) fn check(context: &Context<'_>, clause: &Clause, line: usize, finding
 }
 
 /// The clause as a claim about each block that it can mean.
-fn claims<'a>(context: &'a Context<'_>, clause: &'a Clause, line: usize) -> Vec<Claim<'a>> {
+fn claims<'a>(context: &'a Surroundings<'_>, clause: &'a Clause, line: usize) -> Vec<Claim<'a>> {
     let mut claims = Vec::new();
     for (block, sets) in context.sets.iter().enumerate() {
         let families = context.block_families(block);
@@ -59,7 +64,7 @@ fn check_percent(
     percent: &Percent,
     sign: Option<Sign>,
     line: usize,
-    findings: &mut Findings,
+    findings: &mut AuditFindings,
 ) {
     let fits = |c: &Compared<'_>| agreement_of(percent, c) <= Agreement::Near;
     let is_right = |c: &&Compared<'_>| fits(c) && !sign.is_some_and(|s| is_contrary(s, c));

@@ -1,13 +1,13 @@
 //! Words against the block: faster, slower, the same, twice, for all tests.
 
 use super::{Claim, Compared, MARGIN, is_contrary, report_sign, report_unproven};
-use crate::context::Context;
-use crate::figures::percent as show;
-use crate::finding::{Findings, Rule, Severity, Text};
+use crate::context::Surroundings;
+use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
+use fwdlab_results::units::exact_percent as show;
 use fwdlab_sentence::clause::{Bound, Clause, Sign, Stance};
 
-pub(super) fn check_sign(claim: &Claim<'_>, sign: Sign, word: &str, findings: &mut Findings) {
+pub(super) fn check_sign(claim: &Claim<'_>, sign: Sign, word: &str, findings: &mut AuditFindings) {
     let contrary = |c: &&Compared<'_>| is_contrary(sign, c);
     let proven: Vec<&Compared<'_>> = claim.pairs.iter().filter(|c| c.pair.is_proven).collect();
     if claim.pairs.iter().any(|c| c.pair.is_proven && !is_contrary(sign, c)) {
@@ -21,7 +21,7 @@ pub(super) fn check_sign(claim: &Claim<'_>, sign: Sign, word: &str, findings: &m
     }
 }
 
-pub(super) fn check_no_change(claim: &Claim<'_>, word: &str, findings: &mut Findings) {
+pub(super) fn check_no_change(claim: &Claim<'_>, word: &str, findings: &mut AuditFindings) {
     for compared in &claim.pairs {
         let pair = &compared.pair;
         if pair.is_within(compared.base, compared.variant, MARGIN) {
@@ -66,7 +66,12 @@ pub(super) fn check_no_change(claim: &Claim<'_>, word: &str, findings: &mut Find
 }
 
 /// "No regression", "not faster": wrong when exactly that is proven.
-pub(super) fn check_not_that(claim: &Claim<'_>, sign: Sign, word: &str, findings: &mut Findings) {
+pub(super) fn check_not_that(
+    claim: &Claim<'_>,
+    sign: Sign,
+    word: &str,
+    findings: &mut AuditFindings,
+) {
     for compared in &claim.pairs {
         let pair = &compared.pair;
         if pair.is_proven && !is_contrary(sign, compared) && pair.mean_percent.abs() > MARGIN {
@@ -93,7 +98,7 @@ pub(super) fn check_not_that(claim: &Claim<'_>, sign: Sign, word: &str, findings
     }
 }
 
-pub(super) fn check_factor(claim: &Claim<'_>, findings: &mut Findings) {
+pub(super) fn check_factor(claim: &Claim<'_>, findings: &mut AuditFindings) {
     let Some((factor, word)) = &claim.clause.factor else { return };
     let distance = |c: &Compared<'_>| {
         let ratio = 1.0 + c.pair.mean_percent / 100.0;
@@ -119,7 +124,11 @@ pub(super) fn check_factor(claim: &Claim<'_>, findings: &mut Findings) {
 }
 
 /// "Same drop": the change of the block must be about that of the block before.
-pub(super) fn check_same_size(context: &Context<'_>, claim: &Claim<'_>, findings: &mut Findings) {
+pub(super) fn check_same_size(
+    context: &Surroundings<'_>,
+    claim: &Claim<'_>,
+    findings: &mut AuditFindings,
+) {
     let before = claim.spoken.block.checked_sub(1).and_then(|b| context.sets.get(b));
     let Some([base, variant, ..]) = before.map(Vec::as_slice) else { return };
     let (Some(first), Some(now)) = (Pair::of(base, variant), claim.pairs.first()) else { return };
@@ -150,10 +159,10 @@ const ALL_ALIKE: f64 = 0.4;
 
 /// "Faster for all tests", "-30% for all tests" must hold in every block.
 pub(super) fn check_all(
-    context: &Context<'_>,
+    context: &Surroundings<'_>,
     clause: &Clause,
     line: usize,
-    findings: &mut Findings,
+    findings: &mut AuditFindings,
 ) {
     let wanted = Wanted::of(clause);
     for (block, sets) in context.sets.iter().enumerate() {

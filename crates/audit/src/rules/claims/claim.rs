@@ -1,9 +1,9 @@
 //! A clause and the block it speaks of, and what is said of it where they do not agree.
 
 use crate::context::{Measured, Spoken};
-use crate::figures::percent as show;
-use crate::finding::{Findings, Rule, Severity, Text};
+use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
+use fwdlab_results::units::exact_percent as show;
 use fwdlab_sentence::clause::{Clause, Sign};
 
 /// Differences under this many per cent count as none.
@@ -39,7 +39,7 @@ pub(super) fn report_sign(
     claim: &Claim<'_>,
     word: &str,
     compared: &Compared<'_>,
-    findings: &mut Findings,
+    findings: &mut AuditFindings,
 ) {
     let is_certain = claim.spoken.is_sure && compared.is_oriented && compared.pair.is_proven;
     let severity = if is_certain { Severity::Wrong } else { Severity::Check };
@@ -65,7 +65,7 @@ pub(super) fn report_unproven(
     claim: &Claim<'_>,
     word: &str,
     compared: &Compared<'_>,
-    findings: &mut Findings,
+    findings: &mut AuditFindings,
 ) {
     let severity = if claim.spoken.is_sure && claim.pairs.len() == 1 {
         Severity::Wrong

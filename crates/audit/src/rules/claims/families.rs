@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 
 use super::named::{named, spoken};
-use crate::context::{Context, Measured};
-use crate::figures::percent as show;
-use crate::finding::{Findings, Rule, Severity, Text};
+use crate::context::{Measured, Surroundings};
+use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
 use fwdlab_netbenches::name::{NamedFamily, family_word};
+use fwdlab_results::units::exact_percent as show;
 use fwdlab_sentence::clause::{Clause, Sign, Stance, words};
 
 /// What is compared: how fast the families are, or what changed for them.
@@ -74,10 +74,10 @@ const fn other(family: NamedFamily) -> NamedFamily {
 
 /// Returns true where the clause compares families that no block compares.
 pub(super) fn check(
-    context: &Context<'_>,
+    context: &Surroundings<'_>,
     clause: &Clause,
     line: usize,
-    findings: &mut Findings,
+    findings: &mut AuditFindings,
 ) -> bool {
     let Some(said) = said(clause).filter(|_| clause.percents.is_empty()) else { return false };
     let blocks = |family: NamedFamily| -> Vec<&[Measured<'_>]> {

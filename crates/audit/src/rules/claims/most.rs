@@ -2,9 +2,9 @@
 
 use super::named::{named, spoken};
 use crate::context::{Measured, Spoken};
-use crate::figures::rate;
-use crate::finding::{Findings, Rule, Severity, Text};
+use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
+use fwdlab_results::units::rate;
 use fwdlab_sentence::clause::{Clause, Sign, words};
 
 /// Beginnings of what the words "best", "highest", "lowest" are said of.
@@ -40,7 +40,7 @@ pub(super) fn check(
     line: usize,
     spoken_of: Spoken,
     sets: &[Measured<'_>],
-    findings: &mut Findings,
+    findings: &mut AuditFindings,
 ) -> bool {
     let Some((sign, word)) = end(clause) else { return false };
     let &[own] = named(&spoken(&clause.text), sets).as_slice() else { return false };

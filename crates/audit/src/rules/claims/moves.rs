@@ -1,10 +1,10 @@
 //! "From ~480 K to ~960 K", "826 Kpps => 815 Kpps": two rates, held against the two sets of a block.
 
 use super::wording::compared;
-use crate::context::{Context, Spoken};
-use crate::figures::rate;
-use crate::finding::{Findings, Rule, Severity, Text};
+use crate::context::{Spoken, Surroundings};
+use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
+use fwdlab_results::units;
 use fwdlab_sentence::clause::Clause;
 use fwdlab_sentence::quantity::{Scaled, rates, scaled};
 
@@ -38,11 +38,11 @@ const ROUGHLY_NEAR: f64 = 0.06;
 
 /// A clause that moves from one number to another, beside the block it speaks of.
 pub(super) fn check(
-    context: &Context<'_>,
+    context: &Surroundings<'_>,
     clause: &Clause,
     line: usize,
     spoken: Spoken,
-    findings: &mut Findings,
+    findings: &mut AuditFindings,
 ) {
     let Some((from, to)) = ends(&clause.text) else { return };
     let sets = context.sets[spoken.block].as_slice();
@@ -89,9 +89,9 @@ pub(super) fn check(
             format!(
                 "'{}' is {}, '{}' is {}",
                 first.base.set.legend,
-                rate(first.base.row.median()),
+                units::rate(first.base.row.median()),
                 first.variant.set.legend,
-                rate(first.variant.row.median())
+                units::rate(first.variant.row.median())
             ),
             "take both numbers from the block",
         ),

@@ -1,13 +1,13 @@
 //! Percentages against the block.
 
 use super::{Claim, Compared, is_contrary, report_sign, report_unproven};
-use crate::figures::percent as show;
-use crate::finding::{Findings, Rule, Severity, Text};
+use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
+use fwdlab_results::units::exact_percent as show;
 use fwdlab_sentence::agreement::{Agreement, agreement, agrees_roughly};
 use fwdlab_sentence::clause::{Percent, Sign, Stance, quotes_earlier};
 
-pub(super) fn check_percent(claim: &Claim<'_>, percent: &Percent, findings: &mut Findings) {
+pub(super) fn check_percent(claim: &Claim<'_>, percent: &Percent, findings: &mut AuditFindings) {
     let wanted_sign = percent.sign.or(match &claim.clause.stance {
         Stance::Change(sign, _) => Some(*sign),
         _ => None,
@@ -63,7 +63,7 @@ fn check_agreeing(
     found: Agreement,
     compared: &Compared<'_>,
     sign: Option<Sign>,
-    findings: &mut Findings,
+    findings: &mut AuditFindings,
 ) {
     if sign.is_some_and(|s| is_contrary(s, compared)) {
         return report_sign(claim, &percent.text, compared, findings);
@@ -108,7 +108,7 @@ fn check_median_source(
     claim: &Claim<'_>,
     percent: &Percent,
     compared: &Compared<'_>,
-    findings: &mut Findings,
+    findings: &mut AuditFindings,
 ) {
     let is =
         |figure: f64| agreement(percent.value, percent.decimals, figure.abs()) <= Agreement::Cut;
@@ -203,7 +203,7 @@ fn report_other_pair(
     claim: &Claim<'_>,
     percent: &Percent,
     other: &Compared<'_>,
-    findings: &mut Findings,
+    findings: &mut AuditFindings,
 ) {
     if claim.sets.len() == 2 {
         return;

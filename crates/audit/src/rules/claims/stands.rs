@@ -2,8 +2,8 @@
 
 use super::named::{named, spoken};
 use crate::context::{Measured, Spoken};
-use crate::figures::rate;
-use crate::finding::{Findings, Rule, Severity, Text};
+use crate::finding::{AuditFindings, Rule, Severity, Text};
+use fwdlab_results::units::rate;
 use fwdlab_sentence::clause::{Clause, words};
 use fwdlab_sentence::quantity::rates;
 
@@ -22,7 +22,7 @@ pub(super) fn check(
     line: usize,
     spoken_of: Spoken,
     sets: &[Measured<'_>],
-    findings: &mut Findings,
+    findings: &mut AuditFindings,
 ) {
     let all = rates(&clause.text);
     let ([mention], &[own]) = (all.as_slice(), named(&spoken(&clause.text), sets).as_slice())

@@ -1,10 +1,10 @@
 //! Cells of Markdown tables: percentages of a change, and rates.
 
 use super::anywhere;
-use crate::context::Context;
-use crate::figures::rate;
-use crate::finding::{Findings, Rule, Severity, Text};
+use crate::context::Surroundings;
+use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::page::{Item, ItemKind};
+use fwdlab_results::units;
 use fwdlab_sentence::agreement::{Agreement, agreement};
 use fwdlab_sentence::clause::clauses;
 use fwdlab_sentence::quantity::{Rate, rates};
@@ -18,7 +18,7 @@ const CHANGES: [&str; 11] = [
 const RATES: [&str; 5] = ["pps", "packets/s", "packets per s", "frames/s", "packets-per-s"];
 
 /// Every table of the page.
-pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
+pub(super) fn check(context: &Surroundings<'_>, findings: &mut AuditFindings) {
     let rows: Vec<&Item> =
         context.page.items.iter().filter(|item| item.kind == ItemKind::Row).collect();
     // rows of one table stand on lines that follow each other
@@ -39,7 +39,7 @@ fn cells(row: &str) -> Vec<&str> {
     row.trim().trim_matches('|').split('|').map(str::trim).collect()
 }
 
-fn check_row(context: &Context<'_>, names: &[&str], row: &Item, findings: &mut Findings) {
+fn check_row(context: &Surroundings<'_>, names: &[&str], row: &Item, findings: &mut AuditFindings) {
     let cells = cells(&row.text);
     let Some((key, values)) = cells.split_first() else { return };
     for (name, cell) in names.iter().skip(1).zip(values) {
@@ -60,12 +60,12 @@ fn check_row(context: &Context<'_>, names: &[&str], row: &Item, findings: &mut F
 
 /// A rate in a table must be among the figures of the page or of the data beside it.
 fn check_rate(
-    context: &Context<'_>,
+    context: &Surroundings<'_>,
     key: &str,
     name: &str,
     cell: &str,
     line: usize,
-    findings: &mut Findings,
+    findings: &mut AuditFindings,
 ) {
     let heading = name.to_lowercase();
     let is_load = ["load", "offered", "sent", "rate limit"].iter().any(|w| heading.contains(w));
@@ -101,7 +101,7 @@ fn check_rate(
             format!("'{cell}' under '{name}' of '{key}'"),
             format!(
                 "no figure of the page or of the data beside it has this value; the nearest is {}",
-                nearest.map_or("none".to_owned(), rate)
+                nearest.map_or("none".to_owned(), units::rate)
             ),
             "take the number from the block",
         ),

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::algo::slab::{Full, Slab};
 use crate::algo::spans::{self, MAX_NEXTHOP, Span};
-use crate::algo::{Algorithm, AlgorithmError, Change, Dump, Limits, Module, Outcome, TableFacts};
+use crate::algo::{Algorithm, AlgorithmError, Change, Dump, Limits, Module, Response, TableFacts};
 use crate::epoch::Grace;
 use crate::family::Inet;
 use crate::lookup::Lookup;
@@ -89,22 +89,22 @@ impl Module<Inet> for Builder {
         changes: &[Change<Inet>],
         rib: &Rib<Inet>,
         grace: &Grace<'_>,
-    ) -> Outcome<Inet> {
+    ) -> Response<Inet> {
         self.slab.reclaim(grace);
         for change in changes {
             let within = Prefix::covering(change.prefix.addr(), change.prefix.len().min(BLOCK_LEN));
             let Some(spans) = spans::of_rib(rib, within) else {
-                return Outcome::Rebuild { reason: "nexthop number above 65,535" };
+                return Response::Rebuild { reason: "nexthop number above 65,535" };
             };
             let block = |addr: u32| u64::from(addr >> RECORD_SHIFT);
             let blocks = block(within.addr())..=block(within.last_addr());
             if self.write(&spans, blocks) == Err(Full) {
-                return Outcome::Rebuild { reason: "record memory is full" };
+                return Response::Rebuild { reason: "record memory is full" };
             }
         }
         self.slab.stamp(grace);
         self.note_use();
-        Outcome::Applied
+        Response::Applied
     }
 
     fn builder_bytes(&self) -> usize {

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
-use super::tree::{Plan, write_lines};
+use super::tree::{Shape, write_lines};
 use super::{
     CELL_SHIFT, CELLS, DIRECT, LINE_OFFSET, LINE_WORDS, PAGE_RECORDS, PAGE_WORDS, PAGES,
     RECORD_SHIFT, Shared, TOP_SHIFT, TREE, Tables,
 };
 use crate::algo::slab::{Full, Slab};
 use crate::algo::spans::{self, MAX_NEXTHOP, Span};
-use crate::algo::{Algorithm, AlgorithmError, Change, Dump, Limits, Module, Outcome, TableFacts};
+use crate::algo::{Algorithm, AlgorithmError, Change, Dump, Limits, Module, Response, TableFacts};
 use crate::epoch::Grace;
 use crate::family::Inet6;
 use crate::lookup::Lookup;
@@ -82,20 +82,20 @@ impl Module<Inet6> for Builder {
         changes: &[Change<Inet6>],
         rib: &Rib<Inet6>,
         grace: &Grace<'_>,
-    ) -> Outcome<Inet6> {
+    ) -> Response<Inet6> {
         self.slab.reclaim(grace);
         for change in changes {
             let within = Prefix::covering(change.prefix.addr(), change.prefix.len().min(32));
             let Some(spans) = spans::of_rib(rib, within) else {
-                return Outcome::Rebuild { reason: "nexthop number above 65,535" };
+                return Response::Rebuild { reason: "nexthop number above 65,535" };
             };
             if self.write(within, &spans) == Err(Full) {
-                return Outcome::Rebuild { reason: "record memory is full" };
+                return Response::Rebuild { reason: "record memory is full" };
             }
         }
         self.slab.stamp(grace);
         self.note_use();
-        Outcome::Applied
+        Response::Applied
     }
 
     fn builder_bytes(&self) -> usize {
@@ -256,13 +256,13 @@ impl Builder {
     }
 
     fn new_tree(&mut self, spans: &[Span<u128>]) -> Result<u32, Full> {
-        let plan = Plan::of(spans);
+        let plan = Shape::of(spans);
         let words = plan.words().max(LINE_WORDS as usize);
         let offset = self.slab.take(words)?;
         let region = self.tables.records.region();
         match &plan {
-            Plan::Lines(lines, _) => write_lines(&region.quarters()[offset as usize * 4..], lines),
-            Plan::List(words) => {
+            Shape::Lines(lines, _) => write_lines(&region.quarters()[offset as usize * 4..], lines),
+            Shape::List(words) => {
                 for (slot, word) in region.words()[offset as usize..].iter().zip(words) {
                     slot.store(*word, Relaxed);
                 }

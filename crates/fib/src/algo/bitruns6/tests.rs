@@ -1,5 +1,5 @@
 use super::*;
-use crate::algo::{Algorithm, Change, Dump, Outcome};
+use crate::algo::{Algorithm, Change, Dump, Response};
 use crate::epoch::Grace;
 use crate::prefix::Prefix;
 use crate::random::Random;
@@ -53,7 +53,7 @@ fn long_and_short_routes_come_and_go() {
         addrs.extend([prefix.addr(), prefix.last_addr(), addr]);
         let change = Change { prefix, old, new };
         let outcome = module.apply(&[change], &rib, &Grace::without_readers());
-        assert!(matches!(outcome, Outcome::Applied));
+        assert!(matches!(outcome, Response::Applied));
         if step % 300 == 0 {
             answers_as(&*module.lookup(), &rib, &addrs);
         }

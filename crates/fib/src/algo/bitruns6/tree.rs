@@ -99,14 +99,14 @@ fn block_of(records: View<'_>, list: u32, wanted: (u64, u64)) -> u32 {
 }
 
 /// What is to be written for the spans of a /32.
-pub(super) enum Plan {
+pub(super) enum Shape {
     /// Cache lines of 32 numbers, and the levels above the leaves.
     Lines(Vec<[u16; 32]>, u32),
     /// Words of a list.
     List(Vec<u64>),
 }
 
-impl Plan {
+impl Shape {
     /// For the spans of one /32, the first of which may start before it.
     pub(super) fn of(spans: &[Span<u128>]) -> Self {
         let short = spans[1..].iter().all(|span| span.0.trailing_zeros() >= KEY_SHIFT);

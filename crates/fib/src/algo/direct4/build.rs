@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Release;
 use super::{MORE, PAGE_SHIFT, Shared, Tables};
 use crate::algo::bitruns4;
 use crate::algo::spans::{self, MAX_NEXTHOP, Span};
-use crate::algo::{Algorithm, AlgorithmError, Change, Dump, Limits, Module, Outcome, TableFacts};
+use crate::algo::{Algorithm, AlgorithmError, Change, Dump, Limits, Module, Response, TableFacts};
 use crate::epoch::Grace;
 use crate::family::Inet;
 use crate::lookup::Lookup;
@@ -103,24 +103,24 @@ impl<W: Width> Module<Inet> for Builder<W> {
         changes: &[Change<Inet>],
         rib: &Rib<Inet>,
         grace: &Grace<'_>,
-    ) -> Outcome<Inet> {
+    ) -> Response<Inet> {
         let is_beyond = |id: NexthopId| usize::from(id.0 >= Narrow::MAX);
         for change in changes {
             self.beyond =
                 (self.beyond + is_beyond(change.new)).saturating_sub(is_beyond(change.old));
         }
         if W::MAX < Wide::MAX && !is_rare(self.beyond, rib.len()) {
-            return Outcome::Rebuild { reason: "nexthop numbers outgrow the cells" };
+            return Response::Rebuild { reason: "nexthop numbers outgrow the cells" };
         }
         for change in changes {
             let within = within_cells(change.prefix);
             let Some(spans) = spans::of_rib(rib, within) else {
-                return Outcome::Rebuild { reason: "nexthop number above 65,535" };
+                return Response::Rebuild { reason: "nexthop number above 65,535" };
             };
             // First the table behind: a cell that says "look there" must find the answer there.
             if self.concerns_behind(change.prefix, &spans) {
                 match self.behind.apply(std::slice::from_ref(change), rib, grace) {
-                    Outcome::Applied => {}
+                    Response::Applied => {}
                     other => return other,
                 }
             }
@@ -130,7 +130,7 @@ impl<W: Width> Module<Inet> for Builder<W> {
             self.write(&spans, within.last_addr());
             self.note_whole(within);
         }
-        Outcome::Applied
+        Response::Applied
     }
 
     fn builder_bytes(&self) -> usize {

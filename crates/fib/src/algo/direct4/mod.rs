@@ -74,7 +74,7 @@ fn batch<W: Width, C: Count>(
 ) {
     let cells = tables.cells.as_array();
     for first in addrs.iter().take(AHEAD / LANES) {
-        cells::fetch_lanes::<W>(cells, first);
+        cells::fetch_lanes::<W, _>(cells, first, |addr| addr);
     }
     let mut ahead = addrs.iter().skip(AHEAD / LANES);
     let stages = addrs.chunks(STAGE / LANES).zip(answers.chunks_mut(STAGE / LANES));
@@ -84,7 +84,7 @@ fn batch<W: Width, C: Count>(
         let mut left = 0u64;
         for (group, (addrs, answers)) in addrs.iter().zip(answers.iter_mut()).enumerate() {
             if let Some(next) = ahead.next() {
-                cells::fetch_lanes::<W>(cells, next);
+                cells::fetch_lanes::<W, _>(cells, next, |addr| addr);
             }
             let (codes, bits) = cells::load_lanes::<W, C>(cells, addrs);
             *answers = lanes::map(&codes, NexthopId);

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::*;
 use crate::algo::spans;
-use crate::algo::{Algorithm, Change, Outcome};
+use crate::algo::{Algorithm, Change, Response};
 use crate::epoch::Grace;
 use crate::prefix::Prefix;
 use crate::random::Random;
@@ -53,7 +53,7 @@ fn nexthops_beyond_the_codes_are_found_behind() {
         let old = rib.set(prefix, new);
         let change = Change { prefix, old, new };
         let outcome = module.apply(&[change], &rib, &Grace::without_readers());
-        assert!(matches!(outcome, Outcome::Applied));
+        assert!(matches!(outcome, Response::Applied));
     }
     answers_as(&*module.lookup(), &rib);
 }
@@ -77,7 +77,7 @@ fn records_behind_are_right_whenever_cells_begin_to_lead_there() {
         let old = rib.set(prefix, new);
         let change = Change { prefix, old, new };
         let outcome = module.apply(&[change], &rib, &Grace::without_readers());
-        assert!(matches!(outcome, Outcome::Applied));
+        assert!(matches!(outcome, Response::Applied));
         for addr in [prefix.addr(), prefix.last_addr(), addr ^ 1, addr ^ 0x4000] {
             let wanted = rib.longest_match(addr).map_or(NexthopId::NONE, |route| route.1);
             assert_eq!(lookup.lookup(addr), wanted, "{addr:x} after {change:?}");
@@ -96,8 +96,8 @@ fn cells_are_widened_when_their_codes_run_out() {
         let new = NexthopId(300 + i);
         let old = rib.set(prefix, new);
         match module.apply(&[Change { prefix, old, new }], &rib, &Grace::without_readers()) {
-            Outcome::Applied => applied += 1,
-            Outcome::Rebuild { reason } => return reason == "nexthop numbers outgrow the cells",
+            Response::Applied => applied += 1,
+            Response::Rebuild { reason } => return reason == "nexthop numbers outgrow the cells",
             _ => panic!("neither applied nor to be built anew"),
         }
         false
@@ -155,7 +155,7 @@ fn nobody_meets_the_old_answer_after_the_new_one() {
             }
         })));
         let outcome = module.apply(&[Change { prefix, old, new }], &rib, &Grace::without_readers());
-        assert!(matches!(outcome, Outcome::Applied));
+        assert!(matches!(outcome, Response::Applied));
         WATCH.set(None);
         moments += seen.load(Relaxed);
     }

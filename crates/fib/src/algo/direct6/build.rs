@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use super::line::{self, Below, RUNS};
 use super::{KEY_BITS, LARGE_BYTES, MORE, PAGES, SHARED, SHIFT_BITS, SHIFT_MASK, Shared, Tables};
+use crate::algo::codes::Codes;
 use crate::algo::slab::{Full, Slab};
-use crate::algo::spans::{self, MAX_NEXTHOP, Span};
+use crate::algo::spans::{self, Code, Span};
 use crate::algo::tree6;
-use crate::algo::{Algorithm, AlgorithmError, Change, Dump, Limits, Module, Outcome, TableFacts};
+use crate::algo::{Algorithm, AlgorithmError, Change, Dump, Limits, Module, Response, TableFacts};
 use crate::epoch::Grace;
 use crate::family::Inet6;
 use crate::lookup::Lookup;
@@ -45,7 +46,7 @@ impl Algorithm<Inet6> for Direct6 {
     }
 
     fn limits(&self) -> Limits {
-        Limits { nexthops: MAX_NEXTHOP, ..Limits::NONE }
+        Limits { nexthops: u32::LIMIT, ..Limits::NONE }
     }
 
     /// The fastest as long as a last-level cache has room for the part of it that traffic meets;
@@ -63,11 +64,11 @@ impl Algorithm<Inet6> for Direct6 {
     }
 
     fn build(&self, dump: &Dump<Inet6>) -> Result<Box<dyn Module<Inet6>>, AlgorithmError> {
-        let spans = spans::of_dump(dump)?;
+        let (codes, spans) = Codes::of_dump(dump)?;
         // Mapped, but only used where it is written.
         let words = (FREE_ENTRIES + spans.len() * 128).min(MAX_WORDS);
         let out_of_memory = AlgorithmError::OutOfMemory { bytes: words * 8 };
-        let mut builder = Builder::new(words).ok_or(out_of_memory)?;
+        let mut builder = Builder::new(words, codes).ok_or(out_of_memory)?;
         let full = |Full| AlgorithmError::Full { what: "table memory", limit: words };
         builder.start().map_err(full)?;
         builder.write_pages(Prefix::DEFAULT, &spans).map_err(full)?;
@@ -80,7 +81,8 @@ impl Algorithm<Inet6> for Direct6 {
 pub(super) struct Builder {
     pub(super) tables: Arc<Tables>,
     pub(super) slab: Slab,
-    /// By nexthop, the word with the entries of its shared node and page; 0 where there is none.
+    pub(super) codes: Codes,
+    /// By code of a nexthop, the word with the entries of its shared node and page; 0 where there is none.
     shared: Vec<u32>,
     /// Entries of all pages.
     page_entries: usize,
@@ -96,32 +98,34 @@ impl Module<Inet6> for Builder {
         changes: &[Change<Inet6>],
         rib: &Rib<Inet6>,
         grace: &Grace<'_>,
-    ) -> Outcome<Inet6> {
+    ) -> Response<Inet6> {
         self.slab.reclaim(grace);
         for change in changes {
             if let Err(reason) = self.change(change.prefix, rib) {
-                return Outcome::Rebuild { reason };
+                return Response::Rebuild { reason };
             }
         }
         self.slab.stamp(grace);
         self.note_use();
-        Outcome::Applied
+        Response::Applied
     }
 
     fn builder_bytes(&self) -> usize {
-        self.slab.builder_bytes() + self.shared.capacity() * 4
+        self.slab.builder_bytes() + self.shared.capacity() * 4 + self.codes.builder_bytes()
     }
 }
 
 impl Builder {
-    fn new(words: usize) -> Option<Self> {
+    fn new(words: usize, codes: Codes) -> Option<Self> {
         let records = Records::zeroed(words)?;
         let top = Records::zeroed(PAGES / 2)?;
         let slab = Slab::new(records.words().min(MAX_WORDS), FIRST_WORD);
         let whole = Records::zeroed(PAGES / 2)?;
         let (used_words, is_large) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let tables = Arc::new(Tables { whole, top, records, is_large, used_words });
-        Some(Self { tables, slab, shared: Vec::new(), page_entries: 0 })
+        let (meanings, meaning_bytes) = (codes.meanings(), AtomicUsize::new(0));
+        let tables = Tables { whole, top, records, meanings, is_large, used_words, meaning_bytes };
+        let tables = Arc::new(tables);
+        Some(Self { tables, slab, codes, shared: Vec::new(), page_entries: 0 })
     }
 
     /// No routes yet.
@@ -136,6 +140,7 @@ impl Builder {
         let words = self.slab.used_words();
         self.tables.is_large.store(words * 8 >= LARGE_BYTES, Relaxed);
         self.tables.used_words.store(words, Relaxed);
+        self.tables.meaning_bytes.store(self.codes.reader_bytes(), Relaxed);
     }
 
     pub(super) fn entry(&self, index: usize) -> u32 {
@@ -147,17 +152,16 @@ impl Builder {
     }
 
     fn change(&mut self, prefix: Prefix<Inet6>, rib: &Rib<Inet6>) -> Result<(), &'static str> {
-        const TOO_HIGH: &str = "nexthop number above 65,535";
         let full = |Full| "table memory is full";
         if prefix.len() <= KEY_BITS as u8 {
-            let spans = spans::of_rib(rib, prefix).ok_or(TOO_HIGH)?;
+            let spans = self.codes.of_rib(rib, prefix)?;
             return self.write_pages(prefix, &spans).map_err(full);
         }
         if prefix.len() > 32 && self.write_lines(prefix, rib)? {
             return Ok(());
         }
         let within = Prefix::covering(prefix.addr(), prefix.len().min(32));
-        let spans = spans::of_rib(rib, within).ok_or(TOO_HIGH)?;
+        let spans = self.codes.of_rib(rib, within)?;
         let bits = page_bits(&spans).max(u32::from(within.len()) - KEY_BITS);
         let page = (prefix.addr() >> PAGE_SHIFT) as usize;
         if bits <= bits_of(self.page(page)) {
@@ -165,7 +169,7 @@ impl Builder {
         }
         // A page that is shared, has too few entries, or none of its own.
         let whole = Prefix::covering(prefix.addr(), KEY_BITS as u8);
-        let spans = spans::of_rib(rib, whole).ok_or(TOO_HIGH)?;
+        let spans = self.codes.of_rib(rib, whole)?;
         self.write_pages(whole, &spans).map_err(full)
     }
 

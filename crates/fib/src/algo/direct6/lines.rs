@@ -35,7 +35,7 @@ impl Builder {
         }
         let len = u32::from(prefix.len()).min(NODE_LEN + bits) as u8;
         let within = Prefix::covering(prefix.addr(), len);
-        let spans = spans::of_rib(rib, within).ok_or("nexthop number above 65,535")?;
+        let spans = self.codes.of_rib(rib, within)?;
         let shift = 128 - NODE_LEN - bits;
         let blocks = (within.addr() >> shift) as u64..=(within.last_addr() >> shift) as u64;
         let mut result = Ok(true);

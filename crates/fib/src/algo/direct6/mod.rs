@@ -30,6 +30,8 @@
 //! of PlanB (NSDI 2026). What is different: one path of fixed length, in which short answers go
 //! through shared one-entry tables in place of tests.
 //!
+//! Nexthops have 16 bits. Tables with higher numbers code them by region, see [`super::codes`].
+//!
 //! Entries are single atomic numbers; nodes and lines are never changed once readers can find them.
 
 mod build;
@@ -106,17 +108,22 @@ struct Shared(Arc<Tables>);
 
 impl Lookup<Inet6> for Shared {
     fn lookup(&self, addr: u128) -> NexthopId {
-        match self.0.reader().whole(addr) {
+        let nexthop = match self.0.reader().whole(addr) {
             MORE => level::run(Below(&self.0, addr)),
             nexthop => NexthopId(nexthop),
-        }
+        };
+        self.0.meanings.as_ref().map_or(nexthop, |meanings| meanings.of(addr, nexthop))
     }
 
     fn lookup_batch(&self, addrs: &[u128], answers: &mut [NexthopId]) {
         level::run(Batch(&self.0, addrs, answers));
+        if let Some(meanings) = &self.0.meanings {
+            meanings.translate(addrs, answers);
+        }
     }
 
     fn memory_bytes(&self) -> usize {
-        2 * PAGES * 4 + self.0.used_words.load(Relaxed) * 8
+        let meanings = self.0.meaning_bytes.load(Relaxed);
+        2 * PAGES * 4 + self.0.used_words.load(Relaxed) * 8 + meanings
     }
 }

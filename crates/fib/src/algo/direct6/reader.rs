@@ -1,10 +1,12 @@
 //! The tables, and the way of one lookup through them.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Acquire;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize};
 
 use super::layout::{DEEP, LINE_KEY, MORE, PAGES, key, slot};
 use super::line;
+use crate::algo::codes::Meanings;
 use crate::nexthop::NexthopId;
 use crate::simd::count::Count;
 use crate::simd::records::{Direct, Records, View};
@@ -17,10 +19,14 @@ pub(super) struct Tables {
     /// [`PAGES`] numbers of 32 bits: pages.
     pub(super) top: Records,
     pub(super) records: Records,
+    /// What the 16-bit nexthops of lines say, where those are no nexthop numbers.
+    pub(super) meanings: Option<Arc<Meanings>>,
     /// Whether batches fetch ahead.
     pub(super) is_large: AtomicBool,
     /// Words of `records` that may hold data.
     pub(super) used_words: AtomicUsize,
+    /// Bytes of `meanings`.
+    pub(super) meaning_bytes: AtomicUsize,
 }
 
 /// The tables in registers.

@@ -2,7 +2,7 @@ use std::cell::RefCell;
 use std::sync::atomic::AtomicUsize;
 
 use super::*;
-use crate::algo::{Algorithm, Change, Dump, Outcome};
+use crate::algo::{Algorithm, Change, Dump, Response};
 use crate::epoch::Grace;
 use crate::prefix::Prefix;
 use crate::random::Random;
@@ -61,7 +61,7 @@ fn routes_of_all_lengths_come_and_go() {
         addrs.extend([prefix.addr(), prefix.last_addr(), addr]);
         let change = Change { prefix, old, new };
         let outcome = module.apply(&[change], &rib, &Grace::without_readers());
-        assert!(matches!(outcome, Outcome::Applied));
+        assert!(matches!(outcome, Response::Applied));
         if step % 300 == 0 {
             answers_as(&*module.lookup(), &rib, &addrs);
         }
@@ -88,7 +88,7 @@ fn pages_with_few_routes_take_little_memory_and_hold_changes() {
         let old = rib.set(prefix, NexthopId::NONE);
         let change = Change { prefix, old, new: NexthopId::NONE };
         let outcome = module.apply(&[change], &rib, &Grace::without_readers());
-        assert!(matches!(outcome, Outcome::Applied));
+        assert!(matches!(outcome, Response::Applied));
     }
     answers_as(&*module.lookup(), &rib, &addrs);
     for addr in &addrs {
@@ -162,7 +162,7 @@ fn nobody_meets_the_old_answer_after_the_new_one() {
             }
         })));
         let outcome = module.apply(&[Change { prefix, old, new }], &rib, &Grace::without_readers());
-        assert!(matches!(outcome, Outcome::Applied));
+        assert!(matches!(outcome, Response::Applied));
         WATCH.set(None);
     }
     assert_eq!(seen.load(Relaxed), 3);

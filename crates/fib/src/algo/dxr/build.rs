@@ -10,7 +10,7 @@ use super::{CHUNK_SHIFT, ENTRIES, LEAF, PAGE_SHIFT, PAGES, START_SHIFT, Tables, 
 use crate::algo::slab::{Full, Offset, Slab};
 use crate::algo::spans::{self, MAX_NEXTHOP, Span};
 use crate::algo::{
-    Algorithm, AlgorithmError, Auxiliary, Change, Dump, Limits, Module, Outcome, TableFacts,
+    Algorithm, AlgorithmError, Auxiliary, Change, Dump, Limits, Module, Response, TableFacts,
 };
 use crate::epoch::Grace;
 use crate::family::Inet;
@@ -94,22 +94,22 @@ impl Module<Inet> for Builder {
         changes: &[Change<Inet>],
         rib: &Rib<Inet>,
         grace: &Grace<'_>,
-    ) -> Outcome<Inet> {
+    ) -> Response<Inet> {
         self.slab.reclaim(grace);
         for change in changes {
             let len = change.prefix.len().min((32 - PAGE_SHIFT) as u8);
             let within = Prefix::covering(change.prefix.addr(), len);
             let Some(spans) = spans::of_rib(rib, within) else {
-                return Outcome::Rebuild { reason: "nexthop number above 65,535" };
+                return Response::Rebuild { reason: "nexthop number above 65,535" };
             };
             let page = |addr: u32| u64::from(addr >> PAGE_SHIFT);
             if self.write(&spans, page(within.addr())..=page(within.last_addr())) == Err(Full) {
                 self.is_full = true;
-                return Outcome::Rebuild { reason: "chunk memory is full" };
+                return Response::Rebuild { reason: "chunk memory is full" };
             }
         }
         self.slab.stamp(grace);
-        Outcome::Applied
+        Response::Applied
     }
 
     /// A region that changes have filled was too small for how this table changes: the next one gets
@@ -219,7 +219,7 @@ mod tests {
         let old = rib.set(prefix, NexthopId(new));
         let change = Change { prefix, old, new: NexthopId(new) };
         let outcome = builder.apply(&[change], rib, &Grace::without_readers());
-        assert!(matches!(outcome, Outcome::Applied));
+        assert!(matches!(outcome, Response::Applied));
     }
 
     #[test]
@@ -290,7 +290,7 @@ mod tests {
         rib.set(prefix, NexthopId(2));
         let change = Change { prefix, old: NexthopId::NONE, new: NexthopId(2) };
         let outcome = builder.apply(&[change], &rib, &Grace::without_readers());
-        assert!(matches!(outcome, Outcome::Rebuild { .. }));
+        assert!(matches!(outcome, Response::Rebuild { .. }));
         assert_eq!(builder.tables.find(0x0a00_0001), 1);
         // The next one is told.
         let words = builder.tables.records.words();

@@ -11,7 +11,8 @@ mod tree;
 
 use std::sync::Arc;
 
-use super::{Algorithm, AlgorithmError, Change, Dump, Module, Outcome, SMALL_TABLE, TableFacts};
+use super::anew::{self, OfDump};
+use super::{Algorithm, AlgorithmError, Change, Dump, Module, Response, TableFacts};
 use crate::epoch::Grace;
 use crate::family::Family;
 use crate::lookup::Lookup;
@@ -34,10 +35,6 @@ struct Immutable<F: Family>(Tree<F>);
 
 struct LockedModule<F: Family> {
     table: Arc<Locked<F>>,
-}
-
-struct LocklessModule<F: Family> {
-    table: Arc<Immutable<F>>,
 }
 
 fn grow<F: Family>(routes: impl Iterator<Item = (crate::Prefix<F>, NexthopId)>) -> Tree<F> {
@@ -69,7 +66,7 @@ impl<F: Family> Module<F> for LockedModule<F> {
         self.table.clone()
     }
 
-    fn apply(&mut self, changes: &[Change<F>], _rib: &Rib<F>, _grace: &Grace<'_>) -> Outcome<F> {
+    fn apply(&mut self, changes: &[Change<F>], _rib: &Rib<F>, _grace: &Grace<'_>) -> Response<F> {
         for change in changes {
             self.table.0.write(|tree| {
                 if change.new.is_none() {
@@ -79,7 +76,7 @@ impl<F: Family> Module<F> for LockedModule<F> {
                 }
             });
         }
-        Outcome::Applied
+        Response::Applied
     }
 }
 
@@ -112,22 +109,15 @@ impl<F: Family> Algorithm<F> for RadixLockless {
     }
 
     fn build(&self, dump: &Dump<F>) -> Result<Box<dyn Module<F>>, AlgorithmError> {
-        let tree = grow(dump.routes().iter().copied());
-        Ok(Box::new(LocklessModule { table: Arc::new(Immutable(tree)) }))
+        anew::build::<F, Immutable<F>>(dump)
     }
 }
 
-impl<F: Family> Module<F> for LocklessModule<F> {
-    fn lookup(&self) -> Arc<dyn Lookup<F>> {
-        self.table.clone()
-    }
+impl<F: Family> OfDump<F> for Immutable<F> {
+    const REASON: &'static str = "trees are not changed";
 
-    fn apply(&mut self, _changes: &[Change<F>], rib: &Rib<F>, _grace: &Grace<'_>) -> Outcome<F> {
-        if rib.len() > SMALL_TABLE {
-            return Outcome::Rebuild { reason: "trees are not changed" };
-        }
-        self.table = Arc::new(Immutable(grow(rib.iter())));
-        Outcome::Replaced(self.table.clone())
+    fn of_dump(dump: &Dump<F>) -> Result<Self, AlgorithmError> {
+        Ok(Self(grow(dump.routes().iter().copied())))
     }
 }
 

@@ -1,12 +1,10 @@
 //! The MAC addresses of the lab: locally administered, the same on every device that has no cards of
 //! its own, so that frames look alike everywhere.
 
-use fwdlab_wire::MacAddr;
+use crate::MacAddr;
 
 /// The device's ports: 0 on the side of the sources, 1 on the side of the destinations.
-pub const DEVICE_MACS: [MacAddr; 2] =
-    [MacAddr([2, 0, 0, 0, 0, 0x10]), MacAddr([2, 0, 0, 0, 0, 0x11])];
+pub const DEVICE_MACS: [MacAddr; 2] = [MacAddr::numbered(0x10), MacAddr::numbered(0x11)];
 
 /// The tester's ports towards them: it sends from the first and receives at the second.
-pub const TESTER_MACS: [MacAddr; 2] =
-    [MacAddr([2, 0, 0, 0, 0, 0xa0]), MacAddr([2, 0, 0, 0, 0, 0xb0])];
+pub const TESTER_MACS: [MacAddr; 2] = [MacAddr::numbered(0xa0), MacAddr::numbered(0xb0)];

@@ -12,6 +12,11 @@ pub fn signed_percent(percent: f64) -> String {
     if text == "-0.00 %" { "+0.00 %".to_owned() } else { text }
 }
 
+/// A change in per cent that is held against a published one: `+17.46 %`.
+pub fn exact_percent(percent: f64) -> String {
+    format!("{percent:+.2} %")
+}
+
 /// An interval of changes in per cent: `[+16.7 %, +18.2 %]`.
 pub fn percent_interval(low: f64, high: f64) -> String {
     format!("[{}, {}]", signed_percent(low), signed_percent(high))
@@ -120,6 +125,12 @@ pub fn count(n: u64) -> String {
     out
 }
 
+/// A figure without its decimals, with separators: `1,488,095`.
+pub fn whole(value: f64) -> String {
+    let digits = count(value.abs().round() as u64);
+    if value <= -0.5 { format!("-{digits}") } else { digits }
+}
+
 /// A rate as `.pps` files and ministat hold it: one decimal at the most.
 pub fn plain_rate(pps: f64) -> f64 {
     (pps * 10.0).round() / 10.0
@@ -138,6 +149,7 @@ mod tests {
     fn percentages_carry_sign_and_three_digits() {
         assert_eq!(signed_percent(17.4631), "+17.5 %");
         assert_eq!(signed_percent(-7.2417), "-7.24 %");
+        assert_eq!(exact_percent(-5.703), "-5.70 %");
         assert_eq!(percent_interval(-1.27, 0.481), "[-1.27 %, +0.48 %]");
     }
 
@@ -151,6 +163,7 @@ mod tests {
     fn counts_are_grouped_by_three() {
         assert_eq!(count(1_488_095), "1,488,095");
         assert_eq!(count(999), "999");
+        assert_eq!((whole(1_488_095.2), whole(-999.0)), ("1,488,095".into(), "-999".into()));
     }
 
     #[test]
