@@ -8,9 +8,9 @@ use crate::block::{Comparison, Set};
 use crate::context::{Context, Measured};
 use crate::figures::{Printer, percent, row_key};
 use crate::finding::{Findings, Rule, Severity, Text};
-use crate::label::Label;
 use crate::pair::Pair;
 use fwdlab_netbenches::name::family_word;
+use fwdlab_sentence::label::Label;
 
 /// Rows, labels, arithmetic, counts and baselines of every block.
 pub fn check(context: &Context<'_>, findings: &mut Findings) {

@@ -2,8 +2,8 @@
 
 use crate::context::Context;
 use crate::finding::{Findings, Rule, Severity, Text};
-use crate::label::Label;
 use crate::page::Link;
+use fwdlab_sentence::label::Label;
 
 /// Every link of the page.
 pub fn check(context: &Context<'_>, findings: &mut Findings) {

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::context::Context;
 use crate::finding::{Findings, Rule, Severity, Text};
-use crate::label::Label;
 use crate::page::ItemKind;
+use fwdlab_sentence::label::Label;
 
 /// Title, revisions and kernels of the page.
 pub fn check(context: &Context<'_>, findings: &mut Findings) {
