@@ -79,7 +79,7 @@ fn a_level_of_two_points_in_a_short_series_is_suspected() {
     let few = |levels: &[f64]| find(points("atom", "pf", levels), &[], &Options::default());
     let history = few(&[1e6, 1e6, 0.8e6]);
     assert_eq!((history.alerts.len(), history.suspects.len()), (0, 1));
-    let suspect = history.suspects[0];
+    let suspect = &history.suspects[0];
     assert!(suspect.at == 2 && !suspect.is_up && suspect.evidence > 100.0, "{suspect:?}");
     assert_eq!(few(&[1e6, 1e6, 1e6, 0.8e6, 0.8e6, 0.8e6]).alerts.len(), 1);
     assert_eq!(few(&[1e6, 1e6, 1.5e6]).alerts.len(), 1, "no day is as good as that");
