@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use super::block::{Block, Row, Set};
 use super::data::{ConfigurationData, DirData};
-use super::label::Label;
 use super::page::{Item, ItemKind, Page};
 use super::site::{Site, Source};
 use fwdlab_netbenches::name::{NamedFamily, family_word};
+use fwdlab_sentence::label::Label;
 
 /// A page and where the values of its blocks come from.
 #[derive(Debug)]
@@ -104,6 +104,11 @@ impl<'a> Surroundings<'a> {
 
     /// The block that an item speaks of, and whether that is beyond doubt.
     pub fn block_of(&self, item: &Item, families: &BTreeSet<NamedFamily>) -> Option<Spoken> {
+        if item.kind == ItemKind::Bullet && item.is_of_family() {
+            let mut own = (0..self.sets.len()).filter(|b| self.block_families(*b) == *families);
+            let block = own.next().filter(|_| own.next().is_none())?;
+            return Some(Spoken { block, is_sure: true });
+        }
         let (first, backwards, is_sure) = self.neighbour(item)?;
         if self.fits(first, families) {
             return Some(Spoken { block: first, is_sure });

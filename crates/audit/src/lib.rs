@@ -14,7 +14,6 @@ mod context;
 mod data;
 mod figures;
 mod finding;
-mod label;
 mod page;
 mod pair;
 mod report;

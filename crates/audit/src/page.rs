@@ -58,6 +58,13 @@ pub enum ItemKind {
 }
 
 impl Item {
+    /// Whether it begins with a family: `* IPv4: slower`.
+    pub fn is_of_family(&self) -> bool {
+        let label = self.text.split_once(':').map(|(label, _)| label);
+        let label = label.map(|l| l.trim_start_matches(['-', '*', '+', ' ']).trim());
+        label.and_then(fwdlab_netbenches::name::family_word).is_some()
+    }
+
     /// The page's line at `offset` of the text.
     pub fn line_at(&self, offset: usize) -> usize {
         self.line + self.breaks.iter().filter(|&&start| start <= offset).count()

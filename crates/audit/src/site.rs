@@ -9,8 +9,8 @@ use rayon::prelude::*;
 use super::block::Set;
 use super::data::DirData;
 use super::figures::{Printer, row_key};
-use super::label::Label;
 use fwdlab_netbenches::archive::Archive;
+use fwdlab_sentence::label::Label;
 
 /// Sources outside a page's own directory that are looked at for one row: of many copies the first
 /// ones will do.

@@ -88,6 +88,40 @@ fn a_list_is_gone_on_with_after_a_kill_and_nothing_is_left_behind() {
     assert_eq!(left_behind(&lab), Vec::<String>::new());
 }
 
+/// The newer build is this one behind a script that plants a delay into what it runs.
+#[test]
+fn a_slower_lab_is_named_with_its_sign() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let two = CHAIN.replace("baseline = \"{}\"", "baseline = \"0\"").replace("\"{}\"", "\"0\"");
+    let (head, rest) = two.split_once("[[traffic]]").expect("a traffic");
+    let other =
+        "[[variant]]\nname = \"1\"\nset = { \"fwdlab.device.extra_ns_per_frame\" = \"0\" }\n\n";
+    let lab = Lab::new(&format!("{head}{other}[[traffic]]{rest}"));
+    let real = env!("CARGO_BIN_EXE_fwdlab");
+    let slow = lab.path("slow.sh");
+    let script = format!(
+        "#!/bin/sh\nsed -i 's/ns_per_frame\" = \"0\"/ns_per_frame\" = \"20000\"/; s/ns_per_frame = \"0\"/ns_per_frame = \"20000\"/' \"$2\"\nexec {real} \"$@\"\n"
+    );
+    fs::write(&slow, script).expect("a writable directory");
+    fs::set_permissions(&slow, fs::Permissions::from_mode(0o755)).expect("a script");
+    let (old, new) = (format!("old={real}"), format!("new={}", slow.display()));
+    let labs = ["--lab", &old, "--lab", &new, "--blocks", "1", "--most", "8"];
+    let asked = ["bisect", "short.toml", "-o", "out", "--format", "json"];
+    let output = lab.fwdlab(&[&asked[..], &labs[..]].concat());
+    let answer = answer(&output);
+    assert_eq!(answer["answer"], "culprit", "{answer} {}", text(&output.stderr));
+    assert_eq!(answer["steps"][0]["first_changed"], "new", "{answer}");
+    assert!(answer["steps"][0]["percent"].as_f64() < Some(-50.0), "{answer}");
+    // neither is always the first
+    let names: Vec<String> = fs::read_dir(lab.path("out"))
+        .expect("comparisons")
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    assert!(names.iter().any(|n| n.starts_with("001-") && n.ends_with("-old")), "{names:?}");
+    assert!(names.iter().any(|n| n.starts_with("003-") && n.ends_with("-new")), "{names:?}");
+}
+
 fn git(repository: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new("git");
     command.arg("-C").arg(repository).args(arguments);

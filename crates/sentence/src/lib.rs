@@ -8,4 +8,5 @@
 
 pub mod agreement;
 pub mod clause;
+pub mod label;
 pub mod quantity;

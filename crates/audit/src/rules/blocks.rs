@@ -8,10 +8,10 @@ use crate::block::{Comparison, Set};
 use crate::context::{Measured, Surroundings};
 use crate::figures::{Printer, row_key};
 use crate::finding::{AuditFindings, Rule, Severity, Text};
-use crate::label::Label;
 use crate::pair::Pair;
 use fwdlab_netbenches::name::family_word;
 use fwdlab_results::units;
+use fwdlab_sentence::label::Label;
 
 /// Rows, labels, arithmetic, counts and baselines of every block.
 pub fn check(context: &Surroundings<'_>, findings: &mut AuditFindings) {

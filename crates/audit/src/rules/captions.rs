@@ -2,8 +2,8 @@
 
 use crate::context::Surroundings;
 use crate::finding::{AuditFindings, Rule, Severity, Text};
-use crate::label::Label;
 use crate::page::Link;
+use fwdlab_sentence::label::Label;
 
 /// Every link of the page.
 pub fn check(context: &Surroundings<'_>, findings: &mut AuditFindings) {

@@ -1,5 +1,6 @@
 //! Sentences against the block that they speak of.
 
+mod amounts;
 mod anywhere;
 mod change;
 mod claim;
@@ -71,7 +72,9 @@ fn check_clause(
     let line = item.line_at(clause.offset + clause.text.len() - clause.text.trim_start().len());
     let spoken = context.block_of(item, &clause.families);
     let is_silent = clause.stance == Stance::Silent || clause.stance == Stance::Mixed;
-    if of_another_machine(context, item, clause) || families::check(context, clause, line, findings)
+    if is_of_others(item, clause)
+        || of_another_machine(context, item, clause)
+        || families::check(context, clause, line, findings)
     {
         return;
     }
@@ -79,6 +82,8 @@ fn check_clause(
         let sets = context.sets[spoken.block].as_slice();
         moves::check(context, clause, line, spoken, findings);
         stands::check(clause, line, spoken, sets, findings);
+        amounts::check(clause, line, spoken, sets, findings);
+        most::check_order(clause, line, sets, findings);
         if most::check(clause, line, spoken, sets, findings) {
             return;
         }
@@ -109,7 +114,7 @@ fn check_clause(
         return;
     }
     if clause.factor.is_some()
-        && (clause.stance != Stance::Silent || item.kind == ItemKind::Conclusion)
+        && (clause.stance != Stance::Silent || item.kind == ItemKind::Conclusion || is_verb(clause))
     {
         check_factor(&claim, findings);
     }
@@ -126,6 +131,27 @@ fn check_clause(
         }
         _ => {}
     }
+}
+
+/// "Divides the rate by two": what a factor is of needs no other word.
+fn is_verb(clause: &Clause) -> bool {
+    let is =
+        |(_, word): &(f64, String)| word.starts_with("divided") || word.starts_with("multiplied");
+    clause.factor.as_ref().is_some_and(is)
+}
+
+/// "Other reviews were tested", "as measured before", "on one family only", "not always": of another
+/// measurement, or of nothing that a single block could refute.
+fn is_of_others(item: &Item, clause: &Clause) -> bool {
+    let sentence = item.text[..clause.offset].rfind(". ").map_or(0, |at| at + 2);
+    let own = words(&item.text[sentence..clause.offset + clause.text.len()]);
+    let at = |k: usize| own.get(k).map_or("", |(_, w)| w.as_str());
+    (0..own.len()).any(|k| match (at(k), at(k + 1)) {
+        ("other" | "another", _) => k == 0 || at(k - 1) == "on",
+        ("tested" | "measured" | "benched" | "seen", "before" | "earlier") => true,
+        ("one", "family" | "protocol") | ("not", "always" | "all" | "both" | "every") => true,
+        _ => false,
+    })
 }
 
 /// "On the APU2 it was ...": a model that stands in no other line of the page.
@@ -151,5 +177,5 @@ fn of_another_machine(context: &Surroundings<'_>, item: &Item, clause: &Clause) 
 
 /// Bullets list settings; what they say about speed is no claim.
 fn is_setting_list(item: &Item) -> bool {
-    item.kind == ItemKind::Bullet
+    item.kind == ItemKind::Bullet && !item.is_of_family()
 }

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::data::DirData;
 use crate::finding::{AuditFinding, AuditFindings, Rule, Severity, Text};
-use crate::label::Label;
 use crate::rules::load::check_flows;
 use fwdlab_netbenches::number::format_g8;
 use fwdlab_netbenches::series::GraphRow;
+use fwdlab_sentence::label::Label;
 
 /// gnuplot data and scripts of a directory; `exists` tells whether a file of
 /// that name is in it.

@@ -235,6 +235,14 @@ fn check_load_near_line_rate(
     );
 }
 
+/// How far the difference of two rates may be from that of the means, as a share of it.
+const DIFFERENCE: f64 = 0.05;
+
+/// Words before a rate that is not meant to the digit, and how far it may be off.
+const SOFTENERS: [&str; 8] =
+    ["more than", "less than", "almost", "about", "around", "nearly", "over", "up to"];
+const ROUGH: f64 = 0.05;
+
 /// A rate in a sentence about a block must be among the figures.
 fn check_claimed_rate(
     context: &Surroundings<'_>,
@@ -247,12 +255,19 @@ fn check_claimed_rate(
         agreement(mention.number, mention.decimals, value / mention.unit) <= Agreement::Near
     };
     let rows = context.sets.iter().flatten();
+    let lower = item.text.to_lowercase();
+    let before = lower.split(&mention.text.to_lowercase()).next().unwrap_or("").trim_end();
+    let is_soft = SOFTENERS.iter().any(|w| before.ends_with(w));
     let on_page = rows.clone().any(|s| {
-        s.row.values[..4].iter().any(|v| is_close(*v))
+        is_soft && (mention.pps() / s.row.median() - 1.0).abs() <= ROUGH
+            || s.row.values[..4].iter().any(|v| is_close(*v))
             || (s.row.values[0]..=s.row.values[1]).contains(&mention.pps())
     });
     let differences = context.sets.iter().any(|sets| {
-        sets.iter().any(|a| sets.iter().any(|b| is_close((a.row.mean() - b.row.mean()).abs())))
+        let is_difference = |a: f64, b: f64| {
+            is_close((a - b).abs()) || (mention.pps() / (a - b).abs() - 1.0).abs() <= DIFFERENCE
+        };
+        sets.iter().any(|a| sets.iter().any(|b| is_difference(a.row.mean(), b.row.mean())))
     });
     let in_data = context.data.all_values().values().flatten().any(|v| is_close(*v));
     let is_limit = SPEEDS.iter().any(|&s| [60, 62].iter().any(|&l| is_close(line_rate(s, l))));

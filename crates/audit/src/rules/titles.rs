@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::context::Surroundings;
 use crate::finding::{AuditFindings, Rule, Severity, Text};
-use crate::label::Label;
 use crate::page::ItemKind;
+use fwdlab_sentence::label::Label;
 
 /// Title, revisions and kernels of the page.
 pub fn check(context: &Surroundings<'_>, findings: &mut AuditFindings) {

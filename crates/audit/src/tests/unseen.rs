@@ -303,9 +303,16 @@ fn third_set() {
     assert!(found >= 57 && blamed == 0 && asked <= 2, "{found} {blamed} {asked}");
 }
 
-/// As it was before any rule had seen it.
+/// Of this one 43 were found and 6 blamed before the rules were mended by what it showed.
 #[test]
 fn fourth_set() {
     let (found, blamed, asked) = measured(include_str!("unseen/fourth.txt"));
-    assert!(found >= 43 && blamed <= 6 && asked <= 3, "{found} {blamed} {asked}");
+    assert!(found >= 53 && blamed <= 2 && asked <= 3, "{found} {blamed} {asked}");
+}
+
+/// No rule has been mended by this one: what it says is what docs/audit.md quotes.
+#[test]
+fn fifth_set() {
+    let (found, blamed, asked) = measured(include_str!("unseen/fifth.txt"));
+    assert!(found >= 48 && blamed <= 4 && asked <= 6, "{found} {blamed} {asked}");
 }

@@ -82,8 +82,8 @@ impl Probe<'_> {
             let dir = probe.run(&lab.program, [&one, &other], &mark, &BTreeMap::new())?;
             probe.figures(&dir, &one)
         };
-        // the order alternates, so that neither is always the first
-        let (of_old, of_new) = if self.number.is_multiple_of(2) {
+        // the order alternates, so that neither is always the first; a comparison counts two runs
+        let (of_old, of_new) = if (self.number / 2).is_multiple_of(2) {
             let first = figure(self, old)?;
             (first, figure(self, new)?)
         } else {

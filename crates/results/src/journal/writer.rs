@@ -1,7 +1,7 @@
 //! The journal's writer and the writer of whole files.
 
 use std::collections::HashSet;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -238,10 +238,12 @@ impl Journal {
         if !file.metadata().is_ok_and(|about| about.is_file()) {
             return Err(Error::io("open", &path)(Refused::NotRegular.into()));
         }
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(Error::Busy { dir: dir.to_owned() }),
-            Err(TryLockError::Error(error)) => return Err(Error::io("lock", &path)(error)),
+        // the process of a run that was just killed may still be being taken apart
+        if let Err(error) = patiently(|| file.try_lock().map_err(io::Error::from)) {
+            return Err(match error.kind() {
+                io::ErrorKind::WouldBlock => Error::Busy { dir: dir.to_owned() },
+                _ => Error::io("lock", &path)(error),
+            });
         }
         // What an earlier run left that was killed; whoever may not remove it will hear of it soon.
         let _ = Folder::open(dir).and_then(|folder| folder.tidy());

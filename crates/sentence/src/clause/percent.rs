@@ -203,10 +203,16 @@ fn is_other_share(lower: &str, start: usize, end: usize) -> bool {
         .is_some_and(|rest| !words(rest).iter().take(3).any(|(_, w)| SPEEDS.contains(&w.as_str())));
     // "+22 % packets per second" is a change, "5 % packet loss" is none
     let is_rate = after.starts_with("packets-per-s") || after.starts_with("packets per s");
+    // "30 % fewer cache misses" is of the processor
+    const COUNTERS: [&str; 7] =
+        ["cache", "miss", "instruction", "cycle", "interrupt", "branch", "context"];
+    let counted = words(after);
+    let is_counter = counted.iter().take(3).any(|(_, w)| COUNTERS.iter().any(|c| w.starts_with(c)));
     // "the others were at 97 %" is a level
     let is_level = before.last().is_some_and(|(_, w)| w == "at");
     is_of
         || is_level
+        || is_counter
         || !is_rate && AFTER.iter().any(|w| after.starts_with(w))
         || before.iter().rev().take(3).any(|(_, w)| BEFORE.contains(&w.as_str()))
 }

@@ -29,7 +29,8 @@ const UP: [&str; 20] = [
 const UP_WORDS: [&str; 7] = ["beat", "beats", "beating", "win", "wins", "won", "ahead"];
 const DOWN_WORDS: [&str; 5] = ["beaten", "behind", "lags", "halves", "halved"];
 
-const DOWN: [&str; 19] = [
+const DOWN: [&str; 20] = [
+    "suffer",
     "slow",
     "reduc",
     "decreas",
@@ -234,7 +235,8 @@ fn movement(words: &[(usize, String)], index: usize) -> Option<Sign> {
     let at = |i: usize| words.get(i).map_or("", |(_, w)| w.as_str());
     let is_of_frames = || words.iter().any(|(_, w)| matches!(w.as_str(), "packets" | "frames"));
     match (at(index), at(index + 1)) {
-        ("speed" | "speeds" | "sped", "up") => Some(Sign::Up),
+        ("speed" | "speeds" | "sped", "up") | ("good", "for") => Some(Sign::Up),
+        ("bad", "for") => Some(Sign::Down),
         ("go" | "goes" | "went" | "come" | "comes" | "came", way @ ("up" | "down"))
             if is_about_speed(words) || is_of_frames() =>
         {

@@ -161,3 +161,65 @@ fn values_that_are_none_are_left_out() {
     bisection.take(0, 1.0);
     assert_eq!(bisection.count(), 0);
 }
+
+/// The table of docs/history.md.
+#[test]
+#[ignore = "half a minute: the table of docs/history.md"]
+fn thousand_chains() {
+    const CHAINS: u64 = 1_000;
+    let bisect = |levels: &[f64], noise: f64, is_busy: bool, seed: u64| {
+        let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+        for _ in 0..5 {
+            random.unit();
+        }
+        let mut bisection = Bisection::new(levels.len(), Terms::default());
+        loop {
+            match bisection.next() {
+                Next::Answer(answer) => return (answer, bisection.count()),
+                Next::Measure(state) => {
+                    let stray = if random.unit() < 0.02 && !is_busy { 0.9 } else { 1.0 };
+                    let wide = if random.unit() < 0.2 && is_busy { 3.0 } else { 1.0 };
+                    let error = (noise * wide * normal_quantile(random.unit())).exp();
+                    bisection.take(state, levels[state] / levels[0] * error * stray);
+                }
+            }
+        }
+    };
+    for (count, noise, is_busy, step) in [
+        (16, 0.005, false, 0.97),
+        (16, 0.01, false, 0.97),
+        (64, 0.01, false, 0.97),
+        (4, 0.01, false, 0.97),
+        (16, 0.01, false, 0.9),
+        (16, 0.02, false, 0.97),
+        (16, 0.01, true, 0.97),
+        (16, 0.02, true, 0.93),
+    ] {
+        let (mut right, mut noisy, mut measured) = (0, 0, 0);
+        for seed in 1_000_000..1_000_000 + CHAINS {
+            let at = 1 + (seed as usize * 7) % (count - 1);
+            let (answer, own) = bisect(&levels(count, &[(at, step)]), noise, is_busy, seed);
+            measured += own;
+            match answer {
+                Answer::Culprit { step, .. } if step.at == at => right += 1,
+                Answer::TooNoisy { .. } => noisy += 1,
+                _ => {}
+            }
+        }
+        let wrong = CHAINS - right - noisy;
+        println!("{count} {noise} {is_busy} {step}: {right} {noisy} {wrong}, {measured} in all");
+        assert!(wrong <= CHAINS / 20);
+    }
+    for steps in [&[][..], &[(4, 0.95), (11, 0.95)]] {
+        let right = (1_000_000..1_000_000 + CHAINS).filter(|seed| {
+            match bisect(&levels(16, steps), 0.007, false, *seed).0 {
+                Answer::Gone { .. } => steps.is_empty(),
+                Answer::Several(found) => {
+                    found.iter().map(|s| s.at).eq(steps.iter().map(|(at, _)| *at))
+                }
+                _ => false,
+            }
+        });
+        println!("{steps:?}: {} right", right.count());
+    }
+}

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use super::claim::MARGIN;
 use super::named::{named, spoken};
 use crate::context::{Measured, Surroundings};
 use crate::finding::{AuditFindings, Rule, Severity, Text};
@@ -15,6 +16,10 @@ use fwdlab_sentence::clause::{Clause, Sign, Stance, words};
 enum Ranked {
     Rates(Sign),
     Changes(Sign),
+    /// The second does not change as the first does.
+    Only(Sign),
+    /// The first changes so many times as much.
+    Times(f64),
 }
 
 struct Said {
@@ -34,6 +39,23 @@ fn said(clause: &Clause) -> Option<Said> {
             .next()
             .filter(|_| words.iter().filter_map(|w| family_word(w)).count() == 1)
     };
+    let only = words.iter().position(|w| w == "only");
+    if let (Some(at), Some(first), Stance::Change(sign, _)) = (only, family(&words), &clause.stance)
+    {
+        let is_next = words.get(at + 1).is_some_and(|w| family_word(w) == Some(first));
+        let is_the_only =
+            at > 1 && words[at - 1] == "the" && words.get(at + 1).is_some_and(|w| w == "one");
+        if is_next || is_the_only {
+            let second = other(first);
+            return Some(Said { first, second, ranked: Ranked::Only(*sign), word: "only".into() });
+        }
+    }
+    if let Some((factor, word)) = &clause.factor {
+        let at = words.iter().rposition(|w| matches!(w.as_str(), "than" | "of"))?;
+        let (first, second) = (family(&words[..at])?, family(&words[at + 1..])?);
+        let ranked = Ranked::Times(*factor);
+        return (first != second).then(|| Said { first, second, ranked, word: word.clone() });
+    }
     if let Some(most) = words.iter().position(|w| matches!(w.as_str(), "most" | "least")) {
         const GETS: [&str; 6] = ["get", "gain", "benefit", "profit", "win", "improv"];
         let gets =
@@ -93,14 +115,25 @@ pub(super) fn check(
     let (first, second) = (blocks(said.first), blocks(said.second));
     let data = match &said.ranked {
         Ranked::Rates(sign) => against_rates(clause, *sign, &first, &second),
-        Ranked::Changes(sign) => against_changes(*sign, &first, &second),
+        Ranked::Changes(sign) => against_changes(&first, &second, |a, b| {
+            let apart = (a.mean_percent - b.mean_percent) * sign.factor();
+            apart < -(a.half_width + b.half_width)
+        }),
+        Ranked::Only(sign) => against_changes(&first, &second, |_, b| {
+            b.is_proven && b.mean_percent * sign.factor() > MARGIN
+        }),
+        Ranked::Times(factor) => against_changes(&first, &second, |a, b| {
+            let times = a.mean_percent / b.mean_percent;
+            times < 0.0 || (times / factor).ln().abs() > FAR.ln()
+        }),
     };
     if let Some(data) = data {
         let claim = format!("'{}' in: {}", said.word, clause.text.trim());
         let text = Text::new(claim, data, "write what the blocks say of each family");
         findings.add(Rule::ClaimSign, Severity::Wrong, line, text);
     }
-    !first.is_empty() && !second.is_empty()
+    // that the first changes at all is for its own block to say
+    !first.is_empty() && !second.is_empty() && !matches!(said.ranked, Ranked::Only(_))
 }
 
 /// Rates of sets that differ in the family alone. All that the clause can mean have to refute it;
@@ -143,23 +176,22 @@ fn against_rates(
     refuting.into_iter().next().filter(|_| is_refuted)
 }
 
-/// What changed from the first set to the second, by family.
+/// How far a factor between changes may be off.
+const FAR: f64 = 1.6;
+
+/// What changed from the first set to the second, by family, where all of it refutes the clause.
 fn against_changes(
-    sign: Sign,
     first: &[&[Measured<'_>]],
     second: &[&[Measured<'_>]],
+    refutes: impl Fn(&Pair, &Pair) -> bool,
 ) -> Option<String> {
     let changes = |blocks: &[&[Measured<'_>]]| -> Option<Vec<Pair>> {
         blocks.iter().map(|b| if let [x, y] = b { Pair::of(x, y) } else { None }).collect()
     };
     let (a, b) = (changes(first)?, changes(second)?);
-    let refutes = |(a, b): (&Pair, &Pair)| {
-        let apart = (a.mean_percent - b.mean_percent) * sign.factor();
-        apart < -(a.half_width + b.half_width)
-    };
     let is_refuted = !a.is_empty()
         && !b.is_empty()
-        && a.iter().flat_map(|a| b.iter().map(move |b| (a, b))).all(refutes);
+        && a.iter().flat_map(|a| b.iter().map(move |b| (a, b))).all(|(a, b)| refutes(a, b));
     is_refuted.then(|| {
         format!("the changes are {} and {}", show(a[0].mean_percent), show(b[0].mean_percent))
     })

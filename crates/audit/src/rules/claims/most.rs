@@ -27,6 +27,7 @@ fn end(clause: &Clause) -> Option<(Sign, String)> {
             "best" | "highest" | "optimum" | "optimal" if is_of_rates => {
                 Some((Sign::Up, word.clone()))
             }
+            "cheapest" => Some((Sign::Up, word.clone())),
             "worst" | "lowest" if is_of_rates => Some((Sign::Down, word.clone())),
             _ => None,
         }
@@ -44,11 +45,13 @@ pub(super) fn check(
 ) -> bool {
     let Some((sign, word)) = end(clause) else { return false };
     let &[own] = named(&spoken(&clause.text), sets).as_slice() else { return false };
+    // what costs least is no choice against what costs nothing
+    let first = usize::from(word == "cheapest");
     let beaten = |other: &&Measured<'_>| {
         let pair = Pair::of(&sets[own], other);
         pair.is_some_and(|p| p.is_proven && p.mean_percent * sign.factor() > 0.0)
     };
-    let beyond = sets
+    let beyond = sets[first..]
         .iter()
         .filter(beaten)
         .max_by(|a, b| (a.row.mean() * sign.factor()).total_cmp(&(b.row.mean() * sign.factor())));
@@ -71,4 +74,46 @@ pub(super) fn check(
         ),
     );
     true
+}
+
+/// `a > b > c`: sets in the order of their rates.
+pub(super) fn check_order(
+    clause: &Clause,
+    line: usize,
+    sets: &[Measured<'_>],
+    findings: &mut AuditFindings,
+) {
+    let text = clause.text.trim().trim_start_matches(['=', '-']).trim_start_matches('>');
+    let parts: Vec<&str> = text.split('>').collect();
+    let one = |part: &&str| match named(&spoken(part), sets).as_slice() {
+        &[own] => Some(own),
+        _ => None,
+    };
+    // the base may have no word of its own
+    let order: Vec<usize> = parts.iter().filter_map(one).collect();
+    if parts.len() < 3 || order.len() + 1 < parts.len() {
+        return;
+    }
+    let is_above = |pair: &&[usize]| {
+        let pair = Pair::of(&sets[pair[0]], &sets[pair[1]]);
+        pair.is_some_and(|p| p.is_proven && p.mean_percent > 0.0)
+    };
+    let Some(wrong) = order.windows(2).find(is_above) else { return };
+    let (first, second) = (&sets[wrong[0]], &sets[wrong[1]]);
+    findings.add(
+        Rule::ClaimSign,
+        Severity::Wrong,
+        line,
+        Text::new(
+            clause.text.trim(),
+            format!(
+                "'{}' has {}, '{}' has {}",
+                first.set.legend,
+                rate(first.row.median()),
+                second.set.legend,
+                rate(second.row.median())
+            ),
+            "put them in the order of the block",
+        ),
+    );
 }

@@ -41,7 +41,9 @@ fn telling(spoken: &[String], labels: &[Vec<String>]) -> Vec<Vec<bool>> {
         // "8 queues" is a set of queues, the 8 of "a factor of 8" is none
         let is_numeral = word.bytes().all(|b| b.is_ascii_digit()) && word.len() < 5;
         let next = spoken.get(index + 1);
-        let is_counted = next.is_some_and(|next| labels.iter().any(|label| label.contains(next)));
+        let is_alone = spoken.len() == 1;
+        let is_counted =
+            is_alone || next.is_some_and(|next| labels.iter().any(|label| label.contains(next)));
         if tells && (!is_numeral || is_counted) {
             found.push(has);
         }

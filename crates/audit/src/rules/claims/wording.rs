@@ -51,8 +51,19 @@ pub(super) fn names_set(clause: &Clause, sets: &[Measured<'_>]) -> bool {
 /// "pf is slower than ipfw": the sets named on both sides, each with the one most like it.
 fn against<'a>(sets: &'a [Measured<'a>], text: &str) -> Option<Vec<Compared<'a>>> {
     let words = spoken(text);
-    let than = words.iter().rposition(|w| THAN.contains(&w.as_str()))?;
-    let (subject, object) = (named(&words[..than], sets), named(&words[than + 1..], sets));
+    // "between 2 and 4 queues": from the first to the second
+    let between = words.iter().position(|w| w == "between").and_then(|at| {
+        let and = words[at..].iter().position(|w| w == "and")?;
+        Some((words[at + and + 1..].to_vec(), words[at + 1..at + and].to_vec()))
+    });
+    let (subject, object) = match between {
+        Some(sides) => sides,
+        None => {
+            let than = words.iter().rposition(|w| THAN.contains(&w.as_str()))?;
+            (words[..than].to_vec(), words[than + 1..].to_vec())
+        }
+    };
+    let (subject, object) = (named(&subject, sets), named(&object, sets));
     let pairs = || subject.iter().flat_map(|s| object.iter().map(move |o| (*s, *o)));
     let alike = |(s, o): (usize, usize)| likeness(&sets[s], &sets[o]);
     let most = pairs().filter(|(s, o)| s != o).map(alike).max()?;
