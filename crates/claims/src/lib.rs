@@ -28,7 +28,6 @@ use fwdlab_results::Results;
 
 pub use claim::Claims;
 pub use error::ClaimsError;
-pub use fwdlab_results::units;
 pub use unresolved::Unresolved;
 
 /// What the results say, each statement resolved again from its trials.
