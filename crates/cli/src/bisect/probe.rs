@@ -133,7 +133,10 @@ impl Probe<'_> {
                 .with_context(|| format!("cannot remove {}", dir.display()))?;
         }
         let derived = Derived::write(experiment, &text)?;
-        let mut command = Command::new(program);
+        // through this program, so that a comparison never outlives the bisect that asked for it
+        let own = std::env::current_exe().context("cannot find this program")?;
+        let mut command = Command::new(own);
+        command.arg("launch").arg(std::process::id().to_string()).arg(program);
         command.arg("run").arg(derived.path()).arg("--quiet").arg("--output").arg(&dir);
         let ran = command.stdout(Stdio::null()).output();
         drop(derived);
