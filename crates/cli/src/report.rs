@@ -200,7 +200,10 @@ fn vouched(results: &Results, last: &str, is_noted: bool) -> anyhow::Result<Stri
         format!("journal: {}{again}; last line SHA-256 {last}\n", units::plural(ends, "end"));
     let is_signed = results.dir.join(SIGNATURE_FILE).exists();
     text.push_str(match (is_signed, is_noted) {
-        (true, _) => "signed: `fwdlab verify` says whether by whom\n",
+        (true, _) => {
+            "a signature lies beside the journal, not looked at here: `fwdlab verify` says whether it \
+             holds and whose it is; without one, that all of it was written anew cannot be told\n"
+        }
         (false, true) => "",
         (false, false) => {
             "not signed, and compared with no hash noted elsewhere (--last-line): that all of it was \

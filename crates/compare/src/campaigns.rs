@@ -16,7 +16,7 @@ use fwdlab_claims::{ClaimsError, blocks};
 use fwdlab_results::units;
 use fwdlab_results::{Metric, Results, Trial};
 
-/// Refuses directories of other experiments than the first one's.
+/// Refuses directories of other experiments than the first one's, and one campaign given twice.
 pub(crate) fn of_one_experiment(all: &[Results]) -> Result<(), CompareError> {
     let first = &all[0];
     let other =
@@ -25,8 +25,22 @@ pub(crate) fn of_one_experiment(all: &[Results]) -> Result<(), CompareError> {
         Some(own) => {
             Err(CompareError::OtherExperiment { path: own.dir.clone(), first: first.dir.clone() })
         }
-        None => Ok(()),
+        None => all_differ(all),
     }
+}
+
+fn all_differ(all: &[Results]) -> Result<(), CompareError> {
+    for (at, own) in all.iter().enumerate() {
+        if let Some(same) =
+            all[..at].iter().find(|other| !own.trials.is_empty() && other.trials == own.trials)
+        {
+            return Err(CompareError::SameCampaign {
+                path: own.dir.clone(),
+                first: same.dir.clone(),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// How many campaigns of a side name a winner.

@@ -90,6 +90,14 @@ pub enum CompareError {
         /// The first one.
         first: PathBuf,
     },
+    /// One campaign, given twice, would count as two.
+    #[error("{path} has the trials of {first}: one campaign counts once; give each of them once")]
+    SameCampaign {
+        /// The directory.
+        path: PathBuf,
+        /// The one with the same trials.
+        first: PathBuf,
+    },
     /// A baseline is named where each variant is its own.
     #[error(
         "before and after a change each variant is compared with itself; leave out --baseline {name}"

@@ -352,6 +352,15 @@ fn directories_of_other_experiments_are_refused_as_campaigns() {
     assert!(error.contains("leave out --baseline radix"), "{error}");
 }
 
+/// Three times the same trials were three campaigns without any spread between them.
+#[test]
+fn one_campaign_given_twice_counts_once() {
+    let (_root, dirs) = directories(&[faster(1.0, 8, 0), faster(1.0, 8, 1), faster(1.0, 8, 0)]);
+    let options = Options { sources: dirs.clone(), ..Options::default() };
+    let error = fwdlab_compare::compare(&options, &mut std::io::empty()).unwrap_err().to_string();
+    assert!(error.contains("run-3 has the trials of"), "{error}");
+}
+
 #[test]
 fn confidence_and_another_baseline_reach_directories_too() {
     let (_root, dirs) = directories(&[faster(1.25, 12, 0)]);
