@@ -170,9 +170,9 @@ fn text(needs: &Needs) -> String {
             row.metric.clone(),
             format!("{:.2}", row.sd_of_difference * 100.0),
             needed(&row.difference, row.pilot_blocks),
-            duration(needs.block_seconds * row.difference.blocks as f64),
+            time(needs.block_seconds, row.difference.blocks),
             needed(&row.equivalence, row.pilot_blocks),
-            duration(needs.block_seconds * row.equivalence.blocks as f64),
+            time(needs.block_seconds, row.equivalence.blocks),
         ]);
     }
     out + &table.plain()
@@ -185,10 +185,19 @@ fn truths(needs: &Needs) -> String {
 }
 
 fn needed(forecast: &Forecast, pilot_blocks: usize) -> String {
-    if pilot_blocks == 0 {
-        return forecast.blocks.to_string();
+    if pilot_blocks == 0 || forecast.blocks == u64::MAX {
+        return count(forecast.blocks);
     }
-    format!("{} ({})", forecast.blocks, forecast.blocks_if_unlucky)
+    format!("{} ({})", forecast.blocks, count(forecast.blocks_if_unlucky))
+}
+
+/// A number of blocks, or that none suffices.
+fn count(blocks: u64) -> String {
+    if blocks == u64::MAX { "out of reach".to_owned() } else { blocks.to_string() }
+}
+
+fn time(block_seconds: f64, blocks: u64) -> String {
+    if blocks == u64::MAX { "-".to_owned() } else { duration(block_seconds * blocks as f64) }
 }
 
 /// `45 s`, `12 min`, `3.5 h`.
@@ -204,4 +213,18 @@ fn duration(seconds: f64) -> String {
 fn percent(ratio: f64) -> String {
     let text = format!("{:.2}", ratio * 100.0);
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_number_of_blocks_decides_is_out_of_reach() {
+        let forecast = |blocks, blocks_if_unlucky| Forecast { blocks, blocks_if_unlucky };
+        assert_eq!(needed(&forecast(u64::MAX, u64::MAX), 4), "out of reach");
+        assert_eq!(needed(&forecast(12, u64::MAX), 4), "12 (out of reach)");
+        assert_eq!(needed(&forecast(12, 20), 0), "12");
+        assert_eq!((time(2.0, u64::MAX), time(2.0, 30)), ("-".to_owned(), "60 s".to_owned()));
+    }
 }
