@@ -53,6 +53,16 @@ fn two_pps_files_are_compared_without_blocks() {
 }
 
 #[test]
+fn values_that_are_all_0_have_no_coefficient_of_variation() {
+    let dir = directory();
+    let (a, b) = (write(&dir, "a", "0\n0\n0\n0\n"), write(&dir, "b", "0\n0\n0\n0\n"));
+    for format in [Format::Text, Format::Markdown] {
+        let text = text(&compared(&options(&[&a, &b])), format);
+        assert!(!text.contains("NaN") && text.contains("invalid"), "{text}");
+    }
+}
+
+#[test]
 fn the_baseline_can_be_chosen_and_must_exist() {
     let dir = directory();
     let (a, b) = (write(&dir, "a.pps", BASE), write(&dir, "b.pps", FASTER));

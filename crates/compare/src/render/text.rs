@@ -123,10 +123,11 @@ pub(crate) fn figure_or_dash(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), figure)
 }
 
-/// Coefficient of variation, or `FAILED` when there is no value.
+/// Coefficient of variation, `FAILED` when there is no value, `-` when all are 0.
 fn cv(series: &Series) -> String {
-    Dataset::new(series.values.clone())
-        .map_or("FAILED".to_owned(), |sample| format!("{:.2} %", sample.cv() * 100.0))
+    let Ok(sample) = Dataset::new(series.values.clone()) else { return "FAILED".to_owned() };
+    let cv = sample.cv();
+    if cv.is_finite() { format!("{:.2} %", cv * 100.0) } else { "-".to_owned() }
 }
 
 /// `5`, or `4 of 5` when values are missing.
