@@ -68,6 +68,7 @@ pub fn check(root: &Path) -> Result<bool> {
     faults.extend(unsafe_outside_fences(root, &fences(&metadata, root))?);
     faults.extend(crate::names::faults(root)?);
     faults.extend(crate::sizes::faults(root, &ROOMS)?);
+    faults.extend(crate::words::faults(root, &ROOMS)?);
     for fault in &faults {
         println!("layers: {fault}");
     }
