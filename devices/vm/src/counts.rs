@@ -19,7 +19,7 @@ pub(super) fn measured(counted: Counted, variant: &Variant, clock: GuestClock) -
         let tester = (tester_ns.unwrap_or(0.0) * sample.received as f64).round() as u64;
         Interval {
             ms: sample.ns as f64 / 1e6,
-            tx: sample.sent,
+            tx: Some(sample.sent),
             rx: sample.received,
             busy: Some(Busy { ns: sample.ns.saturating_sub(tester), frames: sample.received }),
             ..Interval::default()
