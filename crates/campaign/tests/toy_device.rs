@@ -88,7 +88,7 @@ impl Device for Wound {
             self.ticks += 1;
             let rx = 100_000_000 / self.cost_ns + self.ticks % 7;
             let busy = Some(Busy { ns: 100_000_000, frames: rx });
-            Interval { ms: 100.0, tx: rx, rx, busy, ..Interval::default() }
+            Interval { ms: 100.0, tx: Some(rx), rx, busy, ..Interval::default() }
         };
         let intervals: Vec<Interval> = (0..10).map(|_| interval()).collect();
         intervals.iter().for_each(|interval| (watch.on_interval)(interval));

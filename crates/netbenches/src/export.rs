@@ -127,10 +127,12 @@ fn write_run(raw: &Path, prefix: &str, trial: &Trial) -> Result<Option<f64>> {
     let trimmed = trial.steady.as_ref().map_or(0, |s| s.trimmed_head);
     let head = if frame.is_whole { 0 } else { trimmed };
     let start_ms: f64 = trial.measured.intervals.iter().take(head).map(|i| i.ms).sum();
-    let rx = Side { name: "rx", total: "Received", frames: |i| i.rx };
+    let rx = Side { name: "rx", total: "Received", frames: |i| Some(i.rx) };
     let tx = Side { name: "tx", total: "Sent", frames: |i| i.tx };
     write(&raw.join(format!("{stem}.receiver")), &rx.log(trial, &steady, start_ms, frame))?;
-    write(&raw.join(format!("{stem}.sender")), &tx.log(trial, &steady, start_ms, frame))?;
+    if steady.iter().all(|interval| interval.tx.is_some()) {
+        write(&raw.join(format!("{stem}.sender")), &tx.log(trial, &steady, start_ms, frame))?;
+    }
     let kept = frame.kept(&steady);
     let mut rates: Vec<u64> = kept.iter().map(|i| rate(i, i.rx)).filter(|r| *r > 0).collect();
     rates.sort_unstable();
@@ -175,7 +177,7 @@ impl Frame {
 struct Side {
     name: &'static str,
     total: &'static str,
-    frames: fn(&Interval) -> u64,
+    frames: fn(&Interval) -> Option<u64>,
 }
 
 impl Side {
@@ -188,7 +190,10 @@ impl Side {
             trial.frame_bytes.saturating_sub(4)
         );
         let notes = [
-            format!("load {}, {} flows planned", trial.load, trial.flows_planned),
+            match trial.flows_planned {
+                Some(flows) => format!("load {}, {flows} flows planned", trial.load),
+                None => format!("load {}", trial.load),
+            },
             format!("{} of {} intervals are steady", steady.len(), trial.measured.intervals.len()),
         ];
         for line in 1..frame.head_lines {
@@ -201,7 +206,7 @@ impl Side {
             at_ms += interval.ms;
             text.push_str(&self.reading(trial, interval, at_ms));
         }
-        let frames: u64 = steady.iter().map(self.frames).fold(0, u64::saturating_add);
+        let frames: u64 = steady.iter().filter_map(self.frames).fold(0, u64::saturating_add);
         let ms: f64 = steady.iter().map(|i| i.ms).sum();
         let bytes = frames.saturating_mul(u64::from(trial.frame_bytes.saturating_sub(4)));
         text.push_str(&format!(
@@ -218,7 +223,7 @@ impl Side {
     }
 
     fn reading(&self, trial: &Trial, interval: &Interval, at_ms: f64) -> String {
-        let frames = (self.frames)(interval);
+        let frames = (self.frames)(interval).unwrap_or(0);
         let pps = rate(interval, frames);
         let bits = u64::from(trial.frame_bytes.saturating_sub(4)) * 8;
         format!(

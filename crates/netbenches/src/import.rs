@@ -11,7 +11,6 @@ use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -176,12 +175,11 @@ fn trials(
         for (&iteration, run) in &configuration.runs {
             let log =
                 files.and_then(|g| g.runs.get(&iteration)).and_then(|r| r.receiver.as_deref());
-            let written = || log.and_then(|p| fs::metadata(p).ok()?.modified().ok());
+            let written = || Some(utc_stamp(fs::metadata(log?).ok()?.modified().ok()?));
             let started = configuration.info.uname().and_then(built);
             let place = Place {
                 iteration,
-                started: started
-                    .unwrap_or_else(|| utc_stamp(written().unwrap_or(SystemTime::UNIX_EPOCH))),
+                started: started.or_else(written),
                 ..placing.place(prefix, &configuration.info)
             };
             trials.push((prefix.clone(), trial(run, &configuration.info, &place)));
@@ -280,7 +278,7 @@ fn campaign(dir: &ResultsDir, trials: &[Trial]) -> Campaign {
         traffics: unique(|t| &t.traffic),
         variants,
         trials: trials.iter().map(|t| t.id.clone()).collect(),
-        started: trials.iter().map(|t| t.started.clone()).min().unwrap_or_default(),
+        started: trials.iter().filter_map(|t| t.started.clone()).min().unwrap_or_default(),
         environment_sha256: None,
     }
 }

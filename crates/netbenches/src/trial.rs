@@ -30,8 +30,8 @@ pub struct Place {
     pub traffic: String,
     /// Number of the run.
     pub iteration: u32,
-    /// When the log was written, as far as the file system knows.
-    pub started: String,
+    /// When the kernel was built or the log written, where that is known.
+    pub started: Option<String>,
 }
 
 impl Place {
@@ -182,7 +182,7 @@ fn blank(place: &Place, command: Option<&Command>) -> Trial {
         reason: None,
         started: place.started.clone(),
         frame_bytes: u16::try_from(frame_len).unwrap_or(u16::MAX),
-        flows_planned: 0,
+        flows_planned: None,
         load: asked.map_or("max".to_owned(), |pps| format!("{pps}pps")),
         offered_pps_asked: asked,
         interval_ms: 1000.0,
@@ -194,15 +194,15 @@ fn blank(place: &Place, command: Option<&Command>) -> Trial {
     }
 }
 
-/// Flows of all senders together; senders of one range count once.
-fn flows(senders: &[&PktgenLog]) -> u64 {
+/// Flows of all senders together; senders of one range count once. Nothing where no command is known.
+fn flows(senders: &[&PktgenLog]) -> Option<u64> {
     let mut ranges = BTreeMap::new();
     for command in senders.iter().filter_map(|log| log.command.as_ref()) {
         if let Some(flows) = command.flows() {
             ranges.insert(format!("{:?} {:?}", command.source, command.destination), flows);
         }
     }
-    ranges.values().fold(0, |sum: u64, &n| sum.saturating_add(n))
+    ranges.into_values().reduce(u64::saturating_add)
 }
 
 fn total<'a>(logs: impl Iterator<Item = &'a PktgenLog>) -> u64 {
@@ -223,10 +223,11 @@ fn length_us(reading: &Reading) -> u64 {
     if reading.length_us > 0 { reading.length_us } else { 1_000_000 }
 }
 
-/// The receiver's intervals, with the senders' packets of the same time: each
+/// The receiver's intervals, with the senders' packets of the same time, where there are any: each
 /// sender interval is shared out by overlap.
 fn intervals(receiver: &PktgenLog, senders: &[&PktgenLog]) -> Vec<Interval> {
     let windows = windows(&receiver.readings);
+    let is_counted = senders.iter().any(|log| !log.readings.is_empty());
     let mut sent = vec![0.0; windows.len()];
     for log in senders {
         let own = self::windows(&log.readings);
@@ -236,7 +237,7 @@ fn intervals(receiver: &PktgenLog, senders: &[&PktgenLog]) -> Vec<Interval> {
     let of = |(window, tx): (&Window, &f64)| Interval {
         ms: (window.end - window.start) as f64 / 1000.0,
         // cut, so that the intervals never hold more than was sent
-        tx: *tx as u64,
+        tx: is_counted.then_some(*tx as u64),
         rx: window.packets,
         ..Interval::default()
     };
@@ -299,7 +300,8 @@ fn share_out(windows: &[Window], own: &[Window], shift: i64, sent: &mut [f64]) {
 
 fn limited_by(intervals: &[Interval], first: usize, count: usize) -> LimitedBy {
     let steady = intervals.iter().skip(first).take(count);
-    let (tx, rx) = steady.fold((0.0, 0.0), |(t, r), i| (t + i.tx as f64, r + i.rx as f64));
+    let (tx, rx) =
+        steady.fold((0.0, 0.0), |(t, r), i| (t + i.tx.unwrap_or(0) as f64, r + i.rx as f64));
     if tx > 0.0 && rx >= SATURATED * tx { LimitedBy::Generator } else { LimitedBy::Device }
 }
 

@@ -22,24 +22,26 @@ pub fn curves(claims: &Claims, chart: &Chart) -> Option<Curves> {
 }
 
 /// A property of traffics by which they may differ.
-type Property = (&'static str, fn(&TrafficSetting) -> f64);
+type Property = (&'static str, fn(&TrafficSetting) -> Option<f64>);
 
 /// Traffics that differ by one property only.
 fn over_traffics(claims: &Claims, chart: &Chart) -> Option<(String, Vec<Panel>)> {
     const PROPERTIES: [Property; 2] = [
-        ("frame length in bytes", |traffic| f64::from(traffic.frame_bytes)),
-        ("flows", |traffic| traffic.flows as f64),
+        ("frame length in bytes", |traffic| Some(f64::from(traffic.frame_bytes))),
+        ("flows", |traffic| Some(traffic.flows? as f64)),
     ];
     PROPERTIES.into_iter().enumerate().find_map(|(k, (axis, of))| {
         let (_, rest) = PROPERTIES[1 - k];
         let mut alike: BTreeMap<String, Vec<&TrafficSetting>> = BTreeMap::new();
         for traffic in &claims.setting.traffics {
-            let key = format!("{}, {}, {}", traffic.family.title(), rest(traffic), traffic.load);
+            let key = format!("{}, {:?}, {}", traffic.family.title(), rest(traffic), traffic.load);
             alike.entry(key).or_default().push(traffic);
         }
         let panels = alike.into_values().filter_map(|traffics| {
-            let values: Vec<(f64, &str)> =
-                traffics.iter().map(|traffic| (of(traffic), traffic.name.as_str())).collect();
+            let mut values: Vec<(f64, &str)> = Vec::new();
+            for traffic in &traffics {
+                values.extend(of(traffic).map(|value| (value, traffic.name.as_str())));
+            }
             let label = traffics.first()?.family.title().to_owned();
             is_axis(values.iter().map(|(value, _)| *value))
                 .then(|| Panel { label, curves: by_variant(chart, &values) })

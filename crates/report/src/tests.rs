@@ -7,6 +7,7 @@ mod golden;
 mod sections;
 mod unlike;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -353,7 +354,7 @@ fn synthesis_refuses_to_mix_traffic_silently() {
     let (a, _) = directory(example::results(&example::TWO, 8));
     let mut other = example::results(&example::TWO, 8);
     for trial in other.trials.iter_mut().filter(|t| t.traffic == "inet") {
-        trial.flows_planned = 200;
+        trial.flows_planned = Some(200);
         trial.measured.flows_seen = Some(200);
     }
     let (b, _) = directory(other);
@@ -499,6 +500,31 @@ fn published_runs_are_judged_without_blocks_and_not_by_what_nobody_counted() {
 }
 
 #[test]
+fn drops_that_nobody_counted_are_not_known_and_not_none() {
+    let mut results = example::results(&example::TWO, 8);
+    for trial in &mut results.trials {
+        trial.measured.drops = None;
+    }
+    let page = |results: &Results| {
+        let (dir, _) = directory(results.clone());
+        write(dir.path(), results).unwrap();
+        let text = fs::read_to_string(dir.path().join("README.md")).unwrap();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    // The device's other counters are there.
+    let text = page(&results);
+    assert!(text.contains("what the device dropped is not known"), "{text}");
+    assert!(text.contains("What the device dropped is not known"), "{text}");
+    assert!(!text.contains("dropped no frame") && !text.contains("0 dropped by"), "{text}");
+    // One variant counted, the other did not.
+    for trial in results.trials.iter_mut().filter(|trial| trial.variant == "radix") {
+        trial.measured.drops = Some(BTreeMap::from([("no-route".to_owned(), 3)]));
+    }
+    let text = page(&results);
+    assert!(text.contains("not counted") && text.contains("no-route"), "{text}");
+}
+
+#[test]
 fn idle_stacks_are_stated_and_left_out_of_shares() {
     let (dir, results) = directory(example::results(&example::TWO, 8));
     fs::create_dir(dir.path().join("profiles")).unwrap();
@@ -539,7 +565,7 @@ fn published_runs_that_reached_the_offered_load_prove_nothing() {
     for trial in &mut results.trials {
         trial.limited_by = fwdlab_results::LimitedBy::Generator;
         for interval in &mut trial.measured.intervals {
-            interval.tx = interval.rx;
+            interval.tx = Some(interval.rx);
         }
     }
     let claims = claims(&results).unwrap();
@@ -553,7 +579,7 @@ fn a_core_that_tester_and_device_share_is_stated_and_no_fault_of_the_generator()
     for trial in &mut results.trials {
         // The more comes back, the less is sent.
         for interval in &mut trial.measured.intervals {
-            interval.tx = 10_000_000 - interval.rx;
+            interval.tx = Some(10_000_000 - interval.rx);
         }
     }
     let sentence = |results: &Results| claims(results).unwrap().verdicts[0].sentence.clone();

@@ -61,7 +61,7 @@ impl<'a> Intervals<'a> {
         self.first.get_or_insert(now);
         let mut read = Interval {
             ms: interval.length_ns as f64 / 1e6,
-            tx: interval.sent,
+            tx: Some(interval.sent),
             rx: interval.received,
             busy: Some(Busy { ns: since.busy_ns, frames: since.busy_frames }),
             ..Interval::default()

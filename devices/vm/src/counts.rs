@@ -19,7 +19,7 @@ pub(super) fn measured(counted: Counted, variant: &Variant, clock: GuestClock) -
         let tester = (tester_ns.unwrap_or(0.0) * reading.received as f64).round() as u64;
         Interval {
             ms: reading.ns as f64 / 1e6,
-            tx: reading.sent,
+            tx: Some(reading.sent),
             rx: reading.received,
             busy: Some(Busy { ns: reading.ns.saturating_sub(tester), frames: reading.received }),
             ..Interval::default()

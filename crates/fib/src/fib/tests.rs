@@ -437,12 +437,11 @@ fn a_table_of_very_many_nexthops_is_served_without_a_lock() {
     let mut fib = Fib::<Inet6>::new(0).unwrap();
     let route = |i: u128| (Prefix::covering(i << 64, 64), Nexthop::via(i, 0));
     fib.load((0..70_000).map(route)).unwrap();
-    assert_eq!(fib.algorithm_name(), "dpdk_lpm6");
+    assert_eq!(fib.algorithm_name(), "direct6");
     let id = fib.reader().lookup(69_999 << 64);
     assert_eq!(fib.nexthop(id), Some(&Nexthop::via(69_999, 0)));
 }
 
-/// As real tables are: no /16 of it has more than 65,535 nexthops.
 #[test]
 fn the_fast_search_of_ipv6_holds_very_many_nexthops() {
     let mut fib = Fib::<Inet6>::new(0).unwrap();

@@ -66,7 +66,7 @@ impl Site<'_> {
         let key = Key {
             family: first.family.name().to_owned(),
             frame_bytes: Some(first.frame_bytes),
-            flows: Some(first.flows_planned).filter(|flows| *flows > 0),
+            flows: first.flows_planned,
             ..self.key(&axes)
         };
         let values = good.iter().filter_map(|trial| Metric::Rate.of(trial)).collect();

@@ -42,7 +42,7 @@ fn points(results: &Results) -> Vec<Point> {
             true => axes(variant),
             false => imported(first),
         };
-        let day = || Some(first.started.clone()).filter(|day| !day.is_empty());
+        let day = || first.started.clone();
         let uname = first.measured.proof.get("uname");
         let date = uname.and_then(|uname| built(uname)).or_else(day);
         let of_directory = Revision::within(&name).map(|own| own.text);
@@ -63,7 +63,7 @@ fn points(results: &Results) -> Vec<Point> {
                 family: first.family.name().to_owned(),
                 traffic: if is_plain { String::new() } else { traffic_name.to_owned() },
                 frame_bytes: Some(first.frame_bytes),
-                flows: Some(first.flows_planned).filter(|flows| *flows > 0),
+                flows: first.flows_planned,
                 unit: metric.unit().to_owned(),
             },
             revision,

@@ -93,14 +93,12 @@ fn page(synthesis: &Synthesis, sections: &str) -> String {
 /// A hardware, its directory's name, and how much of it counts.
 fn source(column: &Column) -> String {
     let p = &column.claims.progress;
-    format!(
-        "{}: {}, {} of {} trials kept, started {}",
-        column.label,
-        super::dir_name(&column.results.dir),
-        p.kept,
-        p.planned,
-        p.started
-    )
+    let name = super::dir_name(&column.results.dir);
+    let kept = format!("{}: {name}, {} of {} trials kept", column.label, p.kept, p.planned);
+    match p.started.as_str() {
+        "" => kept,
+        started => format!("{kept}, started {started}"),
+    }
 }
 
 fn chart(synthesis: &Synthesis, traffic: &str) -> Chart {

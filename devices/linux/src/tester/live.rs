@@ -210,7 +210,7 @@ impl<'a> LiveTester<'a> {
             // The device gets every frame that is sent.
             let mut seen = Interval {
                 ms,
-                tx,
+                tx: Some(tx),
                 rx,
                 busy: Some(Busy { ns: busy_ns, frames: tx }),
                 ..Interval::default()

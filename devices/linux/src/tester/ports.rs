@@ -150,7 +150,7 @@ impl Lanes {
 fn seen(interval: &fwdlab_traffic::IntervalCounts) -> Interval {
     Interval {
         ms: interval.length_ns as f64 / 1e6,
-        tx: interval.sent,
+        tx: Some(interval.sent),
         rx: interval.received,
         ..Interval::default()
     }

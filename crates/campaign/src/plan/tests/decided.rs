@@ -34,7 +34,7 @@ fn trials(ratios: &[f64]) -> Vec<Trial> {
                 order: trials.len() as u32 + 1,
                 variant: variant.to_owned(),
                 rate_pps: Some(rate),
-                started: format!("2026-11-21T13:{:02}:{:02}Z", index, 2 * (trials.len() % 2)),
+                started: Some(format!("2026-11-21T13:{:02}:{:02}Z", index, 2 * (trials.len() % 2))),
                 ..examples::trial(0)
             });
         }

@@ -10,7 +10,7 @@ use crate::nexthop::NexthopId;
 use crate::simd::count::Count;
 use crate::simd::lanes;
 
-impl Reader<'_> {
+impl<const WIDE: bool> Reader<'_, WIDE> {
     /// What `whole` says of [`STAGE`] addresses.
     #[inline(always)]
     pub(super) fn first_look(self, addrs: &[u128; STAGE], answers: &mut [NexthopId; STAGE]) {
