@@ -6,7 +6,7 @@ use super::methods::{BLOCKS, FAMILY, MARGIN, ORDERS};
 use super::noise::ALL;
 use super::parallel::SEED;
 use super::simulate::{DefaultRow, EFFECTS, PeerRow, Simulated};
-use super::{between, trust};
+use super::{between, cold, trust};
 
 /// The heading above the table that [`powers`] reads.
 const POWER_HEADING: &str = "## Power of fwdlab's verdicts";
@@ -17,6 +17,7 @@ pub fn write(outcome: &Simulated) -> String {
     introduction(outcome, &mut text);
     trust::write(&outcome.trust, outcome.size, &mut text);
     between::write(&outcome.between, &mut text);
+    cold::write(&outcome.cold, &mut text);
     false_differences(outcome, &mut text);
     false_equivalents(outcome, &mut text);
     power(outcome, &mut text);
