@@ -39,7 +39,7 @@ impl Schema for OnVeth {
     }
 
     fn check_word(&self, word: &str) -> Result<(), Complaint> {
-        settings::check_word(word)
+        settings::check_word(word, self.name())
     }
 
     fn check_value(&self, word: &str, value: &str) -> Result<(), Complaint> {
