@@ -51,5 +51,6 @@ pub use comparison::{
 };
 pub use effect::Effect;
 pub use error::Error;
+pub use resolution::Resolution;
 pub use sample::{Dataset, median};
 pub use verdict::{Subject, Verdict};

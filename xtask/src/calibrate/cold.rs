@@ -54,7 +54,7 @@ impl Length {
             Self::Several(n) => (n, FAMILY + 1),
             Self::UntilDecided => (rule.most_blocks, 2),
         };
-        let cost = |at: usize| if at % columns == 0 { size.ln_1p() } else { 0.0 };
+        let cost = |at: usize| if at.is_multiple_of(columns) { size.ln_1p() } else { 0.0 };
         let stream: Vec<f64> =
             (0..blocks * columns).map(|at| cv * random.normal() - cost(at)).collect();
         let figures = |row: Vec<f64>| row.into_iter().map(|noise| 1e6 * noise.exp()).collect();
