@@ -47,7 +47,7 @@ fn counted(number: usize, variant: &str) -> Measured {
         let noise = (number as u64 * 7_919 + k * 104_729) % 4_001;
         let rx = if k == 0 { level / 2 } else { level + noise };
         let busy = Some(Busy { ns: 97_000_000, frames: rx });
-        Interval { ms: 100.0, tx: rx, rx, busy, ..Interval::default() }
+        Interval { ms: 100.0, tx: Some(rx), rx, busy, ..Interval::default() }
     };
     let intervals: Vec<Interval> = (0..10).map(interval).collect();
     let frames: u64 = intervals.iter().map(|interval| interval.rx).sum();

@@ -114,6 +114,9 @@ fn is_first_order_version(version: &u32) -> bool {
 /// since then it is said by [`Campaign::order`], and what their logs do not count is absent.
 pub const IMPORTED: &str = "imported";
 
+/// When earlier versions let an imported trial begin of which that is not known.
+const NEVER: &str = "1970-01-01T00:00:00Z";
+
 /// The order in which the trials of a campaign ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -180,12 +183,17 @@ impl Campaign {
     pub(crate) fn modernise(&mut self) {
         if self.device == IMPORTED {
             self.order = TrialOrder::Published;
+            if self.started == NEVER {
+                self.started.clear();
+            }
         }
     }
 
     /// The same for one of its trials.
     pub(crate) fn modern(&self, mut trial: Trial) -> Trial {
         if !self.is_blocked() {
+            trial.flows_planned = trial.flows_planned.filter(|flows| *flows > 0);
+            trial.started = trial.started.filter(|at| at != NEVER);
             trial.measured.forget_zeros();
         }
         trial
@@ -214,12 +222,14 @@ pub struct Trial {
     pub status: Status,
     /// Why the trial failed; `None` when it did not.
     pub reason: Option<String>,
-    /// When the trial began, UTC.
-    pub started: String,
+    /// When the trial began, UTC; absent where nobody knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started: Option<String>,
     /// Length of the frames sent, FCS included.
     pub frame_bytes: u16,
-    /// Distinct flows in the plan.
-    pub flows_planned: u64,
+    /// Distinct flows in the plan; absent where nobody knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flows_planned: Option<u64>,
     /// Offered load as the experiment says it: `max`, `1Gbps`, `500kpps`.
     pub load: String,
     /// Offered load in frames/s, `None` for `max`.
@@ -286,7 +296,9 @@ impl Trial {
     /// Median load offered in the steady intervals, in frames/s; `None` when
     /// there are none, or no sender was recorded.
     pub fn offered_pps(&self) -> Option<f64> {
-        Interval::rate(&self.steady_intervals(), |interval| interval.tx)
+        let steady = self.steady_intervals();
+        let is_counted = steady.iter().all(|interval| interval.tx.is_some());
+        is_counted.then(|| Interval::rate(&steady, |interval| interval.tx.unwrap_or(0)))?
     }
 }
 

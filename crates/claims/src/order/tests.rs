@@ -98,7 +98,7 @@ fn the_first_rule_never_changes() {
 
 #[test]
 fn the_experiment_and_the_number_of_blocks_change_the_order() {
-    let campaign = fwdlab_results::samples::campaign();
+    let campaign = fwdlab_results::examples::campaign();
     let eight = Campaign { order_version: 2, blocks: 8, ..campaign };
     let other = Campaign { experiment_sha256: "11".repeat(32), ..eight.clone() };
     let longer = Campaign { blocks: 9, ..eight.clone() };

@@ -136,7 +136,7 @@ fn place(results: &Results, at: usize, trial: &Trial) -> Vec<Fault> {
     differ("order", trial.order.to_string(), order);
     let began = seconds_of_stamp(&campaign.started);
     let ended = results.finished.as_ref().map(|end| seconds_of_stamp(&end.at));
-    let is_within = seconds_of_stamp(&trial.started).is_some_and(|at| {
+    let is_within = trial.started.as_deref().and_then(seconds_of_stamp).is_some_and(|at| {
         began.is_none_or(|began| began <= at)
             && ended.is_none_or(|ended| ended.is_some_and(|ended| at <= ended))
     });
@@ -145,7 +145,7 @@ fn place(results: &Results, at: usize, trial: &Trial) -> Vec<Fault> {
             Some(end) => format!("a time from {} to {}", campaign.started, end.at),
             None => format!("a time from {} on", campaign.started),
         };
-        differ("started", trial.started.clone(), span);
+        differ("started", trial.started.clone().unwrap_or("none".to_owned()), span);
     }
     faults
 }

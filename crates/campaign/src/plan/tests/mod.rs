@@ -10,7 +10,7 @@ use super::*;
 use fwdlab_claims::order;
 use fwdlab_experiment::Anything;
 use fwdlab_experiment::Experiment;
-use fwdlab_results::{About, Campaign, Error, Grouping, samples};
+use fwdlab_results::{About, Campaign, Error, Grouping, examples};
 
 /// An experiment with so many variants, traffics and blocks.
 fn experiment(variants: usize, traffics: usize, blocks: u32) -> Experiment {
@@ -235,6 +235,6 @@ fn trial(planned: &PlannedTrial) -> fwdlab_results::Trial {
         id: planned.id.clone(),
         block: planned.block,
         order: planned.order,
-        ..samples::trial(0)
+        ..examples::trial(0)
     }
 }
