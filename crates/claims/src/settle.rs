@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn a_trial_without_a_rate_fails() {
-        let mut trial = fwdlab_results::samples::trial(0);
+        let mut trial = fwdlab_results::examples::trial(0);
         let measured = Measured { intervals: Vec::new(), ..trial.measured.clone() };
         settle(&mut trial, measured, &BTreeMap::new());
         assert_eq!(trial.status, Status::Failed);

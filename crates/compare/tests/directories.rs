@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use fwdlab_compare::{Compared, Format, Options};
 use fwdlab_results::journal::Journal;
-use fwdlab_results::{Benchmark, Busy, Campaign, LimitedBy, Results, Soak, Status, Trial, samples};
+use fwdlab_results::{
+    Benchmark, Busy, Campaign, LimitedBy, Results, Soak, Status, Trial, examples,
+};
 use fwdlab_stats::validity::Finding;
 use fwdlab_stats::{Confidence, Estimand, Method};
 use proptest::prelude::*;
@@ -71,7 +73,7 @@ impl Made {
             variants,
             traffics,
             trials: trials.iter().map(|trial: &Trial| trial.id.clone()).collect(),
-            ..samples::campaign()
+            ..examples::campaign()
         };
         let mut journal = Journal::create(dir, &campaign, "title = \"t\"", None).unwrap();
         // What was kept beside the journal is no experiment of ours.
@@ -91,7 +93,7 @@ fn trial((block, traffic, variant): (u32, &str, &str), order: u32, own: Figures)
         limited_by: own.limit,
         status: if own.is_ok { Status::Ok } else { Status::Failed },
         reason: (!own.is_ok).then(|| "made up".to_owned()),
-        ..samples::trial(0)
+        ..examples::trial(0)
     };
     let busy = Busy { ns: (own.cost * 400_000.0) as u64, frames: 400_000 };
     trial.measured.intervals[0].busy = Some(busy);

@@ -50,7 +50,7 @@ pub fn export(results: &Results, to: &Path) -> Result<Exported> {
     let mut rows = String::from("#index median minimum maximum\n");
     let mut summaries = Vec::new();
     let mut by_name = BTreeMap::new();
-    for (prefix, trials) in groups(results, &kept) {
+    for (prefix, trials) in configurations(results, &kept) {
         let mut medians = Vec::new();
         for trial in &trials {
             medians.extend(write_run(&raw, &prefix, trial)?);
@@ -93,20 +93,20 @@ pub fn export(results: &Results, to: &Path) -> Result<Exported> {
 }
 
 /// Trials by prefix, each prefix a name that is safe in a file name.
-fn groups<'r>(results: &'r Results, kept: &Kept) -> BTreeMap<String, Vec<&'r Trial>> {
-    let mut groups: BTreeMap<String, Vec<&'r Trial>> = BTreeMap::new();
+fn configurations<'r>(results: &'r Results, kept: &Kept) -> BTreeMap<String, Vec<&'r Trial>> {
+    let mut configurations: BTreeMap<String, Vec<&'r Trial>> = BTreeMap::new();
     for trial in &results.trials {
         let prefix = match kept.prefix(trial) {
             Some("") => String::new(),
             Some(prefix) => safe_name(prefix),
             None => safe_name(&format!("{}.{}", trial.variant, trial.traffic)).replace(' ', "_"),
         };
-        groups.entry(prefix).or_default().push(trial);
+        configurations.entry(prefix).or_default().push(trial);
     }
-    for trials in groups.values_mut() {
+    for trials in configurations.values_mut() {
         trials.sort_by_key(|t| t.block);
     }
-    groups
+    configurations
 }
 
 /// Writes both logs of a run; returns its median, `None` for a failed trial.
@@ -204,7 +204,7 @@ impl Side {
         let mut at_ms = start_ms;
         for interval in steady {
             at_ms += interval.ms;
-            text.push_str(&self.sample(trial, interval, at_ms));
+            text.push_str(&self.reading(trial, interval, at_ms));
         }
         let frames: u64 = steady.iter().filter_map(self.frames).fold(0, u64::saturating_add);
         let ms: f64 = steady.iter().map(|i| i.ms).sum();
@@ -222,7 +222,7 @@ impl Side {
         text
     }
 
-    fn sample(&self, trial: &Trial, interval: &Interval, at_ms: f64) -> String {
+    fn reading(&self, trial: &Trial, interval: &Interval, at_ms: f64) -> String {
         let frames = (self.frames)(interval).unwrap_or(0);
         let pps = rate(interval, frames);
         let bits = u64::from(trial.frame_bytes.saturating_sub(4)) * 8;

@@ -207,30 +207,30 @@ fn flows(senders: &[&PktgenLog]) -> Option<u64> {
 
 fn total<'a>(logs: impl Iterator<Item = &'a PktgenLog>) -> u64 {
     let of = |log: &PktgenLog| {
-        let counted = log.samples.iter().fold(0u64, |sum, s| sum.saturating_add(packets(s)));
+        let counted = log.readings.iter().fold(0u64, |sum, s| sum.saturating_add(packets(s)));
         log.total.unwrap_or(counted)
     };
     logs.map(of).fold(0, u64::saturating_add)
 }
 
-/// Packets of a sample; old lines give only the rate, of one second.
-fn packets(sample: &Reading) -> u64 {
-    if sample.length_us > 0 { sample.packets } else { sample.pps }
+/// Packets of a reading; old lines give only the rate, of one second.
+fn packets(reading: &Reading) -> u64 {
+    if reading.length_us > 0 { reading.packets } else { reading.pps }
 }
 
-/// Length of a sample in microseconds.
-fn length_us(sample: &Reading) -> u64 {
-    if sample.length_us > 0 { sample.length_us } else { 1_000_000 }
+/// Length of a reading in microseconds.
+fn length_us(reading: &Reading) -> u64 {
+    if reading.length_us > 0 { reading.length_us } else { 1_000_000 }
 }
 
 /// The receiver's intervals, with the senders' packets of the same time, where there are any: each
 /// sender interval is shared out by overlap.
 fn intervals(receiver: &PktgenLog, senders: &[&PktgenLog]) -> Vec<Interval> {
-    let windows = windows(&receiver.samples);
-    let is_counted = senders.iter().any(|log| !log.samples.is_empty());
+    let windows = windows(&receiver.readings);
+    let is_counted = senders.iter().any(|log| !log.readings.is_empty());
     let mut sent = vec![0.0; windows.len()];
     for log in senders {
-        let own = self::windows(&log.samples);
+        let own = self::windows(&log.readings);
         let shift = alignment(&windows, &own);
         share_out(&windows, &own, shift, &mut sent);
     }
@@ -244,7 +244,7 @@ fn intervals(receiver: &PktgenLog, senders: &[&PktgenLog]) -> Vec<Interval> {
     windows.iter().zip(&sent).map(of).collect()
 }
 
-/// A sample on a time line that does not wrap.
+/// A reading on a time line that does not wrap.
 struct Window {
     start: i64,
     end: i64,
@@ -254,19 +254,19 @@ struct Window {
 /// pkt-gen prints times modulo 1000 s.
 const WRAP_US: i64 = 1_000_000_000;
 
-fn windows(samples: &[Reading]) -> Vec<Window> {
+fn windows(readings: &[Reading]) -> Vec<Window> {
     let mut turns = 0i64;
     let mut last = 0i64;
-    let mut windows = Vec::with_capacity(samples.len());
-    for sample in samples {
-        let at = i64::try_from(sample.end_us).unwrap_or(0) % WRAP_US;
+    let mut windows = Vec::with_capacity(readings.len());
+    for reading in readings {
+        let at = i64::try_from(reading.end_us).unwrap_or(0) % WRAP_US;
         if at + WRAP_US / 2 < last {
             turns += 1;
         }
         last = at;
         let end = at + turns * WRAP_US;
-        let length = i64::try_from(length_us(sample)).unwrap_or(i64::MAX).clamp(1, 3_600_000_000);
-        windows.push(Window { start: end - length, end, packets: packets(sample) });
+        let length = i64::try_from(length_us(reading)).unwrap_or(i64::MAX).clamp(1, 3_600_000_000);
+        windows.push(Window { start: end - length, end, packets: packets(reading) });
     }
     windows
 }
@@ -283,8 +283,8 @@ fn alignment(receiver: &[Window], sender: &[Window]) -> i64 {
 /// Adds the packets of `own` to the windows that they overlap. O(n + m).
 fn share_out(windows: &[Window], own: &[Window], shift: i64, sent: &mut [f64]) {
     let mut first = 0;
-    for sample in own {
-        let (start, end) = (sample.start + shift, sample.end + shift);
+    for reading in own {
+        let (start, end) = (reading.start + shift, reading.end + shift);
         while windows.get(first).is_some_and(|w| w.end <= start) {
             first += 1;
         }
@@ -293,7 +293,7 @@ fn share_out(windows: &[Window], own: &[Window], shift: i64, sent: &mut [f64]) {
                 break;
             }
             let overlap = (end.min(window.end) - start.max(window.start)).max(0);
-            *sum += sample.packets as f64 * overlap as f64 / (end - start).max(1) as f64;
+            *sum += reading.packets as f64 * overlap as f64 / (end - start).max(1) as f64;
         }
     }
 }
@@ -327,9 +327,9 @@ fn failure(run: &Run, place: &Place, steady: usize) -> Option<String> {
     run.senders.iter().find_map(|(which, log)| sender_failure(which, log, receiver, place))
 }
 
-/// A log whose last line is a broken sample was cut while it was written.
+/// A log whose last line is a broken reading was cut while it was written.
 fn cut(log: &PktgenLog) -> Option<&Problem> {
-    log.problems.iter().find(|p| matches!(p, Problem::BrokenSample(line) if *line == log.lines))
+    log.problems.iter().find(|p| matches!(p, Problem::BrokenReading(line) if *line == log.lines))
 }
 
 fn sender_failure(
@@ -365,7 +365,7 @@ fn sender_failure(
 
 /// Whether the time spans of two logs of one machine overlap.
 fn ran_together(a: &PktgenLog, b: &PktgenLog) -> bool {
-    let (a, b) = (windows(&a.samples), windows(&b.samples));
+    let (a, b) = (windows(&a.readings), windows(&b.readings));
     let (Some(a0), Some(b0), Some(a1), Some(b1)) = (a.first(), b.first(), a.last(), b.last())
     else {
         return true;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fwdlab_claims::claim::Claims;
 use fwdlab_claims::setting::TrafficSetting;
-use fwdlab_figures::{Chart, Curve, Curves, Group, Panel, Series, Spot};
+use fwdlab_figures::{Chart, Curve, Curves, Panel, Series, Spot, TrafficSeries};
 
 /// From so many values on a curve says more than bars.
 const LEAST: usize = 3;
@@ -55,8 +55,8 @@ fn over_traffics(claims: &Claims, chart: &Chart) -> Option<(String, Vec<Panel>)>
 fn by_variant(chart: &Chart, values: &[(f64, &str)]) -> Vec<Curve> {
     let curve = |(variant, colour): (&str, usize)| {
         let spots = values.iter().filter_map(|(value, traffic)| {
-            let group = chart.groups.iter().find(|group| group.traffic == *traffic)?;
-            spot(*value, traffic, group.series.iter().find(|one| one.variant == variant)?)
+            let one = chart.traffics.iter().find(|one| one.traffic == *traffic)?;
+            spot(*value, traffic, one.series.iter().find(|one| one.variant == variant)?)
         });
         finished(variant, colour, spots.collect())
     };
@@ -81,14 +81,14 @@ fn over_variants(claims: &Claims, chart: &Chart) -> Option<(String, Vec<Panel>)>
     if !is_axis(values.iter().map(|(value, _)| *value)) {
         return None;
     }
-    let curve = |(k, group): (usize, &Group)| {
+    let curve = |(k, one): (usize, &TrafficSeries)| {
         let spots = values.iter().filter_map(|(value, variant)| {
-            let series = group.series.iter().find(|one| one.variant == *variant)?;
-            spot(*value, &group.traffic, series)
+            let series = one.series.iter().find(|one| one.variant == *variant)?;
+            spot(*value, &one.traffic, series)
         });
-        finished(&group.traffic, k % 7, spots.collect())
+        finished(&one.traffic, k % 7, spots.collect())
     };
-    let curves: Vec<Curve> = chart.groups.iter().enumerate().filter_map(curve).collect();
+    let curves: Vec<Curve> = chart.traffics.iter().enumerate().filter_map(curve).collect();
     let panel = Panel { label: String::new(), curves };
     (!panel.curves.is_empty()).then(|| (word.clone(), vec![panel]))
 }

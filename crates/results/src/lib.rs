@@ -39,8 +39,8 @@ mod sane;
 pub mod units;
 mod way;
 
-#[cfg(any(test, feature = "samples"))]
-pub mod samples;
+#[cfg(any(test, feature = "examples"))]
+pub mod examples;
 #[cfg(test)]
 mod tests;
 

@@ -1,6 +1,6 @@
 use std::fs;
 
-use super::samples::{campaign, trial};
+use super::examples::{campaign, trial};
 use super::*;
 
 fn line(record: &Record) -> String {

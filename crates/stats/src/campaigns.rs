@@ -24,7 +24,7 @@ use crate::distribution::{t_critical, t_two_sided};
 use crate::effect::Effect;
 use crate::paired::{self, Block};
 use crate::random_effects::{RandomEffects, same_p};
-use crate::{Error, sample};
+use crate::{Error, dataset};
 
 /// Campaigns of each side from which a winner is named.
 pub const LEAST_CAMPAIGNS: usize = 3;
@@ -56,8 +56,8 @@ impl Campaign {
 
     /// The mean of the means of its processes.
     fn mean(&self) -> f64 {
-        let means: Vec<f64> = self.processes.iter().map(|gains| sample::mean(gains)).collect();
-        sample::mean(&means)
+        let means: Vec<f64> = self.processes.iter().map(|gains| dataset::mean(gains)).collect();
+        dataset::mean(&means)
     }
 
     fn is_usable(&self) -> bool {
@@ -119,7 +119,7 @@ pub fn together(campaigns: &[Campaign], terms: Terms) -> Result<Together, Error>
     let errors: Vec<f64> = campaigns.iter().map(|campaign| levels.error(campaign)).collect();
     let effects = RandomEffects::of(&figures, &errors);
     let degrees = (figures.len() - 1) as f64;
-    let next_error = (effects.between + sample::mean(&errors) + effects.error.powi(2)).sqrt();
+    let next_error = (effects.between + dataset::mean(&errors) + effects.error.powi(2)).sqrt();
     let confidence = terms.confidence;
     let next = ConfidenceInterval::around_ln(
         effects.mean,
@@ -129,7 +129,7 @@ pub fn together(campaigns: &[Campaign], terms: Terms) -> Result<Together, Error>
         terms,
         Counts { baseline: figures.len(), variant: figures.len() },
         Difference { mean: effects.mean, error: effects.error, degrees },
-        (sample::median(&figures), (effects.between + sample::mean(&errors)).sqrt()),
+        (dataset::median(&figures), (effects.between + dataset::mean(&errors)).sqrt()),
     );
     Ok(Together {
         next: next.with(comparison.estimate),
@@ -159,18 +159,18 @@ pub fn compare(
     check("the variant", variant, terms)?;
     let [b, v] =
         [baseline, variant].map(|side| side.iter().map(Campaign::mean).collect::<Vec<f64>>());
-    let errors = [&b, &v].map(|side| sample::variance(side) / side.len() as f64);
+    let errors = [&b, &v].map(|side| dataset::variance(side) / side.len() as f64);
     let all: f64 = errors.iter().sum();
     let share = |i: usize, n: usize| (errors[i] / all).powi(2) / (n - 1) as f64;
     let spread = share(0, b.len()) + share(1, v.len());
     let degrees = if spread > 0.0 { 1.0 / spread } else { (b.len() + v.len() - 2) as f64 };
-    let mean = sample::mean(&v) - sample::mean(&b);
-    let sd = (sample::variance(&b) + sample::variance(&v)).sqrt();
+    let mean = dataset::mean(&v) - dataset::mean(&b);
+    let sd = (dataset::variance(&b) + dataset::variance(&v)).sqrt();
     Ok(comparison(
         terms,
         Counts { baseline: b.len(), variant: v.len() },
         Difference { mean, error: all.sqrt(), degrees },
-        (sample::median(&v) - sample::median(&b), sd),
+        (dataset::median(&v) - dataset::median(&b), sd),
     ))
 }
 
@@ -238,10 +238,10 @@ impl Levels {
         let mut weight = 0.0;
         for campaign in campaigns {
             let gains: Vec<f64> = campaign.processes.iter().flatten().copied().collect();
-            let (all, mean) = (gains.len() as f64, sample::mean(&gains));
+            let (all, mean) = (gains.len() as f64, dataset::mean(&gains));
             let mut squares_of_sizes = 0.0;
             for process in &campaign.processes {
-                let (n, own) = (process.len() as f64, sample::mean(process));
+                let (n, own) = (process.len() as f64, dataset::mean(process));
                 in_blocks.add(process.iter().map(|gain| (gain - own).powi(2)).sum(), n - 1.0);
                 in_processes.sum += n * (own - mean).powi(2);
                 squares_of_sizes += n * n;

@@ -30,12 +30,12 @@ fn points(results: &Results) -> Vec<Point> {
     let full = results.dir.canonicalize().unwrap_or_else(|_| results.dir.clone());
     let hardware = hardware(results, &full);
     let name = full.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    let mut groups: BTreeMap<(&str, &str), Vec<&Trial>> = BTreeMap::new();
+    let mut configurations: BTreeMap<(&str, &str), Vec<&Trial>> = BTreeMap::new();
     for trial in results.trials.iter().filter(|trial| trial.is_ok()) {
-        groups.entry((&trial.variant, &trial.traffic)).or_default().push(trial);
+        configurations.entry((&trial.variant, &trial.traffic)).or_default().push(trial);
     }
     let mut points = Vec::new();
-    for ((variant, traffic), trials) in groups {
+    for ((variant, traffic), trials) in configurations {
         let Some(first) = trials.first() else { continue };
         let metric = Metric::deciding(trials.iter().copied());
         let axes = match campaign.is_blocked() {

@@ -138,7 +138,7 @@ fn import_then_export_gives_names_medians_and_graphs_back_byte_for_byte() {
             assert_eq!(fs::read(&back).unwrap(), fs::read(file).unwrap(), "{}", back.display());
             compared += 1;
         }
-        for prefix in dir.groups.keys() {
+        for prefix in dir.configurations.keys() {
             assert!(to.join(format!("RAW/bench.{prefix}.1.receiver")).is_file(), "{prefix}");
         }
     }

@@ -4,7 +4,7 @@ fn log(text: &str) -> ReadLog {
     PktgenLog::read(text.as_bytes()).map_err(|e| e.to_string())
 }
 
-fn samples(start: u64, rates: &[u64]) -> String {
+fn readings(start: u64, rates: &[u64]) -> String {
     let line = |(i, rate): (usize, &u64)| {
         format!(
             "{:03}.000000 main_thread [9] {rate} pps ({rate} pkts 1 bps in 1000000 usec) 1.0 avg_batch 0 min_space\n",
@@ -15,13 +15,13 @@ fn samples(start: u64, rates: &[u64]) -> String {
 }
 
 fn receiver(start: u64, rates: &[u64]) -> ReadLog {
-    log(&format!("CMD on h: pkt-gen -f rx -i a\n{}Terminated\n", samples(start, rates)))
+    log(&format!("CMD on h: pkt-gen -f rx -i a\n{}Terminated\n", readings(start, rates)))
 }
 
 fn sender(start: u64, rates: &[u64]) -> ReadLog {
     log(&format!(
         "CMD on h: pkt-gen -f tx -l 62 -6 -s [::1]-[::14] -d [::1]-[::64]\n{}Sent 7000 packets 1 bytes\n",
-        samples(start, rates)
+        readings(start, rates)
     ))
 }
 
@@ -124,9 +124,9 @@ fn broken_runs_fail_with_a_reason() {
     assert_eq!(reason(&run(good(), &[("_2", log("x"))])), "sender_2 log: no line of pkt-gen in it");
     let cut = log(&format!(
         "CMD: pkt-gen -f rx\n{}9.0 main_thread [9] 5 pps (5 pk",
-        samples(100, &[5; 9])
+        readings(100, &[5; 9])
     ));
-    assert_eq!(reason(&run(cut, &[])), "receiver log is cut short: line 11: a broken sample line");
+    assert_eq!(reason(&run(cut, &[])), "receiver log is cut short: line 11: a broken reading line");
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn rows(results: &Results) -> String {
 fn row(out: &mut String, begin: &str, shared: &[&[Queue]]) {
     let times: Vec<f64> =
         shared.iter().filter_map(|queues| Some(Queue::fullest(queues)?.1)).collect();
-    let found = shared.iter().filter(|queues| Queue::finding(queues).is_some()).count();
+    let found = shared.iter().filter(|queues| Queue::warning(queues).is_some()).count();
     let share = |name: &str| {
         let of = |queues: &&[Queue]| {
             let sum: f64 = queues.iter().map(|queue| queue.frames as f64).sum();

@@ -10,7 +10,7 @@ fn campaigns_of_one_size_give_the_textbook_intervals() {
     let campaigns: Vec<Campaign> =
         levels.iter().map(|level| Campaign::of_one_process(gains(*level))).collect();
     let all = together(&campaigns, Terms::default()).unwrap();
-    let (mean, s) = (sample::mean(&levels), sample::sd(&levels));
+    let (mean, s) = (dataset::mean(&levels), dataset::sd(&levels));
     let t = t_critical(0.95, 3.0);
     let half = |interval: ConfidenceInterval| (interval.high.ln() - interval.low.ln()) / 2.0;
     assert!((all.comparison.estimate.ln() - mean).abs() < 1e-9);

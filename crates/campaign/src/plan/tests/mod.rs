@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::*;
 use fwdlab_experiment::Anything;
 use fwdlab_experiment::Experiment;
-use fwdlab_results::{About, Error, Grouping, samples};
+use fwdlab_results::{About, Error, Grouping, examples};
 
 /// An experiment with so many variants, traffics and blocks.
 fn experiment(variants: usize, traffics: usize, blocks: u32) -> Experiment {
@@ -227,6 +227,6 @@ fn trial(planned: &PlannedTrial) -> fwdlab_results::Trial {
         id: planned.id.clone(),
         block: planned.block,
         order: planned.order,
-        ..samples::trial(0)
+        ..examples::trial(0)
     }
 }
