@@ -169,7 +169,11 @@ pub(super) fn counters(netlink: &mut Netlink, interface: &str) -> io::Result<Lin
         .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("no interface {interface}")))
 }
 
-fn each_link(netlink: &mut Netlink, mut each: impl FnMut(&str, &LinkMessage)) -> io::Result<()> {
+/// Every interface of a namespace, by name.
+pub(super) fn each_link(
+    netlink: &mut Netlink,
+    mut each: impl FnMut(&str, &LinkMessage),
+) -> io::Result<()> {
     netlink.dump(RouteNetlinkMessage::GetLink(LinkMessage::default()), &mut |message| {
         let RouteNetlinkMessage::NewLink(link) = message else { return };
         let name = link.attributes.iter().find_map(|attribute| match attribute {
