@@ -25,6 +25,8 @@ struct Module {
 pub struct Crate {
     modules: BTreeMap<Words, Module>,
     files: Vec<PathBuf>,
+    /// What stands in the code and hides which file needs which.
+    hidden: Vec<String>,
 }
 
 impl Crate {
@@ -39,6 +41,11 @@ impl Crate {
     /// Number of files.
     pub fn files(&self) -> usize {
         self.files.len()
+    }
+
+    /// What stands in the code and hides which file needs which.
+    pub fn hidden(&self) -> &[String] {
+        &self.hidden
     }
 
     /// The path of a file.
@@ -84,15 +91,29 @@ impl Crate {
                             let flat = directory.join(format!("{name}.rs"));
                             let nested = below.join("mod.rs");
                             let own = if flat.exists() { flat } else { nested };
-                            self.file_of(&own, &inner, &below)?;
+                            match named_path(&item.attrs) {
+                                // Beside the file that names it, and what is below it beside that.
+                                Some(named) => {
+                                    let own = self.files[file].with_file_name("").join(named);
+                                    let below = own.with_file_name("");
+                                    self.file_of(&own, &inner, &below)?;
+                                }
+                                None => self.file_of(&own, &inner, &below)?,
+                            }
                         }
                     }
+                }
+                syn::Item::ExternCrate(item) if item.ident == "self" => {
+                    self.hide(file, "`extern crate self` gives the crate a second name");
                 }
                 other => {
                     module.defines.extend(defined(other));
                     paths.of(other);
                 }
             }
+        }
+        for included in paths.included {
+            self.hide(file, &format!("`include!(\"{included}\")` puts another file into this one"));
         }
         for (target, name) in paths.uses {
             module.bring(target, name, (path, true));
@@ -103,6 +124,10 @@ impl Crate {
         }));
         self.modules.insert(path.to_vec(), module);
         Ok(())
+    }
+
+    fn hide(&mut self, file: usize, how: &str) {
+        self.hidden.push(format!("{}: {how}", self.files[file].display()));
     }
 
     /// Which files need which, by their numbers, each with a path that says why.
@@ -184,6 +209,17 @@ impl Module {
             self.uses.push(target);
         }
     }
+}
+
+/// Where `#[path = "..."]` says that a module's file lies.
+fn named_path(attributes: &[syn::Attribute]) -> Option<String> {
+    attributes.iter().find_map(|attribute| match &attribute.meta {
+        syn::Meta::NameValue(pair) if pair.path.is_ident("path") => match &pair.value {
+            syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(path), .. }) => Some(path.value()),
+            _ => None,
+        },
+        _ => None,
+    })
 }
 
 fn defined(item: &syn::Item) -> Option<String> {

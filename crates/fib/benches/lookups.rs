@@ -5,7 +5,8 @@
 //! `measured` is set-up.
 //!
 //! With `nexthops`, full tables with 60,000 and with 100,000 nexthops, the same routes and addresses, in
-//! turns, by the algorithms that the framework chooses.
+//! turns, by the algorithms that the framework chooses; with `nexthops <inet|inet6> <stream> <number>` one
+//! of them for a counter.
 //!
 //! ```text
 //! cargo bench -p fwdlab-fib --bench lookups
@@ -112,9 +113,9 @@ fn more_nexthops<F: Measured>(routes: usize) {
     let fibs = [60_000, 100_000].map(|nexthops| full::<F>(routes, nexthops));
     let mut readers = fibs.each_ref().map(Fib::reader);
     for stream in Stream::ALL {
-        let keys = stream.draw::<F>(&fibs[0].rib().dump(), 1 << 22);
+        let keys = stream.draw::<F>(&fibs[0].rib().dump(), 1 << 20);
         let mut ns = [f64::MAX; 2];
-        for _ in 0..25 {
+        for _ in 0..100 {
             for (reader, least) in readers.iter_mut().zip(&mut ns) {
                 let start = Instant::now();
                 black_box(measured(reader, keys.native(), true));
@@ -134,8 +135,22 @@ fn more_nexthops<F: Measured>(routes: usize) {
     }
 }
 
+/// One of [`more_nexthops`], for a counter of instructions.
+fn one_of_many<F: Measured>(routes: usize, stream: &str, nexthops: &str) {
+    let fib = full::<F>(routes, nexthops.parse().expect("a number of nexthops"));
+    let stream = Stream::ALL.into_iter().find(|known| known.name() == stream).expect("a stream");
+    let keys = stream.draw::<F>(&fib.rib().dump(), LOOKUPS);
+    black_box(measured(&mut fib.reader(), keys.native(), true));
+}
+
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    if let [_, family, stream, nexthops] = &args[..] {
+        return match family.as_str() {
+            "inet6" => one_of_many::<Inet6>(FULL_INET6, stream, nexthops),
+            _ => one_of_many::<Inet>(FULL_INET, stream, nexthops),
+        };
+    }
     if args.first().is_some_and(|arg| arg == "nexthops") {
         more_nexthops::<Inet>(FULL_INET);
         return more_nexthops::<Inet6>(FULL_INET6);

@@ -51,6 +51,10 @@ impl Default for Knobs {
     }
 }
 
+/// The control word by which each worker burns so many extra nanoseconds per frame: a slowdown of
+/// known size for calibration.
+pub const EXTRA_NS_PER_FRAME: &str = "fwdlab.device.extra_ns_per_frame";
+
 /// A control word with a number as its value.
 pub(crate) struct Word {
     pub(crate) name: &'static str,
@@ -77,7 +81,7 @@ impl Word {
 /// All words of this kind.
 pub(crate) const WORDS: &[Word] = &[
     Word {
-        name: "fwdlab.device.extra_ns_per_frame",
+        name: EXTRA_NS_PER_FRAME,
         wanted: "nanoseconds from 0 to 1000000, fractions allowed",
         most: 1e6,
         is_whole: false,

@@ -115,6 +115,7 @@ pub use counters::{Counters, NexthopCount, Snapshot};
 pub use drops::DropReason;
 pub use error::RouterError;
 pub use interface::{InterfaceAddress, MAX_MTU, MIN_MTU, ParseAddressError, PortConfig, Vlan};
+pub use knobs::EXTRA_NS_PER_FRAME;
 pub use neighbours::NeighbourState;
 pub use router::Router;
 pub use tables::Routed;

@@ -6,10 +6,6 @@ use fwdlab_fib::control::{ControlError, Word};
 use fwdlab_fib::{Fib, Inet, Inet6};
 use fwdlab_router::{RouterError, check_word, settable_words};
 
-/// The built-in device burns so many extra nanoseconds per frame, 0 to 1,000,000, fractions allowed:
-/// a slowdown of known size for calibration.
-pub const EXTRA_NS_PER_FRAME: &str = "fwdlab.device.extra_ns_per_frame";
-
 /// The built-in device holds so many frames that wait for it, a power of two from 64 to 4096: a
 /// buffer of known size.
 pub const BUFFER_FRAMES: &str = "fwdlab.device.buffer_frames";
@@ -33,6 +29,23 @@ pub(crate) fn check_buffer(value: &str) -> Result<usize, Complaint> {
     })
 }
 
+/// Whether the router has this word and can set it.
+pub fn is_settable(word: &str) -> bool {
+    settable_words().contains(&word)
+}
+
+/// Whether a word stands where the router's own stand, as a misspelt one does: the same beginning,
+/// up to the second dot. No sysctl of Linux does.
+pub fn is_of_router(word: &str) -> bool {
+    let own = beginning(word);
+    own.is_some() && settable_words().into_iter().any(|word| beginning(word) == own)
+}
+
+/// The first two parts of a word that has more.
+fn beginning(word: &str) -> Option<&str> {
+    word.match_indices('.').nth(1).map(|(end, _)| &word[..end])
+}
+
 /// Whether a word looks like a sysctl of Linux.
 fn is_sysctl(word: &str) -> bool {
     let word = word.replace('/', ".");
@@ -46,10 +59,10 @@ fn is_sysctl(word: &str) -> bool {
 /// # Errors
 /// When the router has no such word.
 pub fn check_name(word: &str, device: &str) -> Result<(), Complaint> {
-    let known = settable_words();
-    if known.contains(&word) {
+    if is_settable(word) {
         return Ok(());
     }
+    let known = settable_words();
     let remedy = match nearest(word, known.iter().copied()) {
         Some(near) => format!("did you mean \"{near}\"?"),
         None if is_sysctl(word) => {
@@ -124,5 +137,18 @@ mod tests {
         let complaint = check_name("net.inet.ip.redirekt", "builtin").expect_err("misspelt");
         assert!(complaint.remedy.contains("net.inet.ip.redirect"), "{}", complaint.remedy);
         assert!(check_name("net.route.algo.inet.algo_list", "builtin").is_err(), "read only");
+    }
+
+    #[test]
+    fn a_misspelt_word_of_the_router_is_no_sysctl_of_linux() {
+        for word in settable_words() {
+            assert!(is_settable(word) && is_of_router(word), "{word}");
+        }
+        for word in ["net.inet.ip.redirekt", "fwdlab.device.fastpath", "net.route.algo.inet"] {
+            assert!(is_of_router(word) && !is_settable(word), "{word}");
+        }
+        for word in ["net.ipv4.ip_forward", "net.core.netdev_budget", "net/ipv4", "xdp", ""] {
+            assert!(!is_of_router(word), "{word}");
+        }
     }
 }

@@ -6,6 +6,7 @@ use fwdlab_device::{Device, DeviceError, DoctorFinding, Kind, Place};
 use fwdlab_experiment::problem::Complaint;
 use fwdlab_experiment::{Abilities, Experiment, Schema};
 use fwdlab_results::{About, Link, Tick};
+use fwdlab_router::EXTRA_NS_PER_FRAME;
 use fwdlab_traffic::size;
 
 use crate::control;
@@ -66,7 +67,7 @@ impl Kind for Builtin {
     }
 
     fn slow_word(&self) -> Option<&'static str> {
-        Some(control::EXTRA_NS_PER_FRAME)
+        Some(EXTRA_NS_PER_FRAME)
     }
 
     fn lives_in_process(&self) -> bool {

@@ -10,10 +10,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use fwdlab_builtin::Builtin;
-use fwdlab_builtin::control::EXTRA_NS_PER_FRAME;
 use fwdlab_device::{Kind, Place, Request, Watch};
 use fwdlab_experiment::{Blocks, Experiment};
 use fwdlab_results::{Checks, Family, Measure};
+use fwdlab_router::EXTRA_NS_PER_FRAME;
 
 /// The experiment files shipped in examples/.
 fn example(name: &str) -> Experiment {

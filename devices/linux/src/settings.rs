@@ -9,6 +9,7 @@ use fwdlab_builtin::control;
 use fwdlab_experiment::Variant;
 use fwdlab_experiment::fields::nearest;
 use fwdlab_experiment::problem::Complaint;
+use fwdlab_router::settable_words;
 use fwdlab_topology::{NFTABLES, RuleSet};
 
 /// `none`, `forward`, or the name of an object file.
@@ -28,8 +29,6 @@ pub const ROUTER: &str = "router";
 pub const TESTER: &str = "tester";
 /// By which sockets the built-in router's frames come and go: `af_xdp`, `af_packet` or `auto`.
 pub const PORTS: &str = "ports";
-/// The beginning of the built-in router's own control words.
-const ROUTER_WORDS: &str = "net.route.algo.";
 /// Whatever is fastest here.
 const AUTO: &str = "auto";
 
@@ -176,7 +175,7 @@ impl LinuxSettings {
                 let kind = value.parse().map_err(|_| wrong(value, "auto, af_xdp or af_packet"))?;
                 self.ports = Some(kind);
             }
-            word if word.starts_with(ROUTER_WORDS) => {
+            word if control::is_settable(word) => {
                 self.router_words.insert(word.to_owned(), value.to_owned());
             }
             _ => {
@@ -187,21 +186,27 @@ impl LinuxSettings {
     }
 }
 
-/// Checks the name of a control word. Which sysctls there are only the kernel knows.
-pub(super) fn check_word(word: &str) -> Result<(), Complaint> {
-    if word.starts_with(ROUTER_WORDS) {
-        return control::check_name(word, "linux");
+/// Checks the name of a control word, for the device of this name. Which sysctls there are only the
+/// kernel knows.
+pub(super) fn check_word(word: &str, device: &str) -> Result<(), Complaint> {
+    if control::is_of_router(word) {
+        return control::check_name(word, device);
     }
     if WORDS.contains(&word) || word.starts_with("net.") || word.starts_with("net/") {
         return Ok(());
     }
-    let remedy = match nearest(word, WORDS.into_iter()) {
+    let remedy = match nearest(word, WORDS.into_iter().chain(settable_words())) {
         Some(near) => format!("did you mean \"{near}\"?"),
         None => "remove it".to_owned(),
     };
     Err(Complaint::new(
-        "the linux device has no such control word",
-        format!("one of {}, or a sysctl of a network namespace: net. ...", WORDS.join(", ")),
+        format!("the {device} device has no such control word"),
+        format!(
+            "one of {}, a sysctl of a network namespace: net. ..., or a control word of fwdlab's \
+             router: {}",
+            WORDS.join(", "),
+            settable_words().join(", "),
+        ),
         remedy,
     ))
 }
@@ -209,7 +214,7 @@ pub(super) fn check_word(word: &str) -> Result<(), Complaint> {
 /// Checks the value of a known control word.
 pub(super) fn check_value(word: &str, value: &str) -> Result<(), Complaint> {
     LinuxSettings::default().set(word, value)?;
-    match word.starts_with(ROUTER_WORDS) {
+    match control::is_settable(word) {
         true => control::check_value(word, value),
         false => Ok(()),
     }
@@ -229,7 +234,7 @@ pub(super) fn names_file(word: &str, value: &str) -> Option<PathBuf> {
 
 /// Whether the word is one of the built-in router's, or says how its frames come and go.
 pub(super) fn is_router_word(word: &str) -> bool {
-    word.starts_with(ROUTER_WORDS) || word == PORTS
+    control::is_settable(word) || word == PORTS
 }
 
 fn switch(value: &str) -> Result<bool, Complaint> {
@@ -281,9 +286,28 @@ mod tests {
     }
 
     #[test]
+    fn every_word_of_the_router_goes_to_the_router() {
+        for word in settable_words() {
+            assert!(check_word(word, "linux").is_ok(), "{word}");
+            assert!(check_value(word, "no such value").is_err(), "{word}");
+            assert!(is_router_word(word), "{word}");
+            let found = settings(&[(word, "1")]);
+            assert!(found.sysctls.is_empty() && found.router_words[word] == "1", "{word}");
+        }
+        // Misspelt, it is no sysctl; and the device is called by its own name.
+        for word in ["net.inet.ip.redirekt", "fwdlab.device.fastpath"] {
+            let complaint = check_word(word, "builtin-veth").expect_err("misspelt");
+            assert!(complaint.what.contains("builtin-veth"), "{}", complaint.what);
+            assert!(complaint.remedy.contains("did you mean"), "{}", complaint.remedy);
+        }
+        let complaint = check_word("nonsense", "builtin-veth").expect_err("none of any");
+        assert!(complaint.what.contains("builtin-veth"), "{}", complaint.what);
+    }
+
+    #[test]
     fn wrong_words_and_values_are_refused() {
-        assert!(check_word("net.ipv4.ip_forward").is_ok());
-        let complaint = check_word("nftable").expect_err("misspelt");
+        assert!(check_word("net.ipv4.ip_forward", "linux").is_ok());
+        let complaint = check_word("nftable", "linux").expect_err("misspelt");
         assert!(complaint.remedy.contains("nftables"));
         let wrong =
             [("xdp", "yes"), ("gro", "maybe"), ("rps", "x"), ("tester", "dpdk"), ("ports", "x")];

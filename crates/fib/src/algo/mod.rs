@@ -9,7 +9,6 @@ mod anew;
 mod bitruns4;
 mod bitruns6;
 mod bsearch;
-mod codes;
 mod direct4;
 mod direct6;
 mod dpdk_lpm;

@@ -405,7 +405,7 @@ fn a_change_of_a_group_is_seen_in_the_generation_while_routes_wait() {
     let before = reader.pin().generation();
     let member = |reader: &mut Reader<TestNet>| reader.pin().member(group, 0);
     let old = member(&mut reader);
-    fib.change_group(group, &[(via(7), 1)]).unwrap();
+    fib.change_nexthop_group(group, &[(via(7), 1)]).unwrap();
     assert_ne!(member(&mut reader), old);
     assert_eq!((reader.pin().generation(), fib.is_synced()), (before + 1, false));
     fib.flush();
@@ -437,12 +437,11 @@ fn a_table_of_very_many_nexthops_is_served_without_a_lock() {
     let mut fib = Fib::<Inet6>::new(0).unwrap();
     let route = |i: u128| (Prefix::covering(i << 64, 64), Nexthop::via(i, 0));
     fib.load((0..70_000).map(route)).unwrap();
-    assert_eq!(fib.algorithm_name(), "dpdk_lpm6");
+    assert_eq!(fib.algorithm_name(), "direct6");
     let id = fib.reader().lookup(69_999 << 64);
     assert_eq!(fib.nexthop(id), Some(&Nexthop::via(69_999, 0)));
 }
 
-/// As real tables are: no /16 of it has more than 65,535 nexthops.
 #[test]
 fn the_fast_search_of_ipv6_holds_very_many_nexthops() {
     let mut fib = Fib::<Inet6>::new(0).unwrap();
@@ -651,11 +650,11 @@ fn readers_pick_members_of_groups_and_see_them_change() {
     assert_eq!(ports.iter().filter(|&&port| port == 1).count(), 64);
     assert_eq!(pinned.member(single, 12345), single);
     drop(pinned);
-    fib.change_group(group, &[(via(2), 1)]).unwrap();
+    fib.change_nexthop_group(group, &[(via(2), 1)]).unwrap();
     let pinned = reader.pin();
     assert!((0..256).all(|i| fib.nexthop(pinned.member(group, i << 24)).unwrap().port == 2));
     drop(pinned);
-    assert!(matches!(fib.change_group(single, &[]), Err(FibError::UnknownNexthop { .. })));
+    assert!(matches!(fib.change_nexthop_group(single, &[]), Err(FibError::UnknownNexthop { .. })));
     // The number of a group that is gone may become a nexthop's.
     fib.delete(net(1)).unwrap();
     fib.sync(ms(0));

@@ -1,15 +1,15 @@
 //! The control side of `direct6`: builds pages, nodes and lines from spans, replaces those that a
 //! change touches.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
-use super::line::{self, Below, RUNS};
+use super::line::{self, Below};
 use super::{KEY_BITS, LARGE_BYTES, MORE, PAGES, SHARED, SHIFT_BITS, SHIFT_MASK, Shared, Tables};
-use crate::algo::codes::Codes;
 use crate::algo::slab::{Full, Slab};
-use crate::algo::spans::{self, Code, Span};
+use crate::algo::spans::{self, Code, MAX_NEXTHOP, Span};
 use crate::algo::tree6;
 use crate::algo::{Algorithm, AlgorithmError, Change, Dump, Limits, Module, Response, TableFacts};
 use crate::epoch::Grace;
@@ -28,8 +28,6 @@ const MAX_WORDS: usize = 1 << 26;
 const FREE_ENTRIES: usize = 4 << 20;
 /// Beyond that, a page must have a span for so many of its entries.
 const ENTRIES_PER_SPAN: usize = 64;
-/// Nodes have at most 2^12 entries: lines of 16 keys hold anything.
-const MAX_NODE_BITS: u32 = 12;
 /// Up to so many routes, another algorithm is preferred.
 const SMALL: usize = tree6::THREE_LEVELS;
 const HALF_SMALL: usize = SMALL / 2;
@@ -64,11 +62,12 @@ impl Algorithm<Inet6> for Direct6 {
     }
 
     fn build(&self, dump: &Dump<Inet6>) -> Result<Box<dyn Module<Inet6>>, AlgorithmError> {
-        let (codes, spans) = Codes::of_dump(dump)?;
+        let spans: Vec<Span<u128, u32>> = spans::of_dump(dump)?;
+        let is_wide = dump.highest_nexthop() > MAX_NEXTHOP;
         // Mapped, but only used where it is written.
-        let words = (FREE_ENTRIES + spans.len() * 128).min(MAX_WORDS);
+        let words = (FREE_ENTRIES + spans.len() * if is_wide { 256 } else { 128 }).min(MAX_WORDS);
         let out_of_memory = AlgorithmError::OutOfMemory { bytes: words * 8 };
-        let mut builder = Builder::new(words, codes).ok_or(out_of_memory)?;
+        let mut builder = Builder::new(words, is_wide).ok_or(out_of_memory)?;
         let full = |Full| AlgorithmError::Full { what: "table memory", limit: words };
         builder.start().map_err(full)?;
         builder.write_pages(Prefix::DEFAULT, &spans).map_err(full)?;
@@ -81,9 +80,10 @@ impl Algorithm<Inet6> for Direct6 {
 pub(super) struct Builder {
     pub(super) tables: Arc<Tables>,
     pub(super) slab: Slab,
-    pub(super) codes: Codes,
-    /// By code of a nexthop, the word with the entries of its shared node and page; 0 where there is none.
-    shared: Vec<u32>,
+    /// As [`Tables::is_wide`].
+    pub(super) is_wide: bool,
+    /// By nexthop number, the word with the entries of its shared node and page.
+    shared: HashMap<u32, u32>,
     /// Entries of all pages.
     page_entries: usize,
 }
@@ -111,21 +111,19 @@ impl Module<Inet6> for Builder {
     }
 
     fn builder_bytes(&self) -> usize {
-        self.slab.builder_bytes() + self.shared.capacity() * 4 + self.codes.builder_bytes()
+        self.slab.builder_bytes() + self.shared.capacity() * 8
     }
 }
 
 impl Builder {
-    fn new(words: usize, codes: Codes) -> Option<Self> {
+    fn new(words: usize, is_wide: bool) -> Option<Self> {
         let records = Records::zeroed(words)?;
         let top = Records::zeroed(PAGES / 2)?;
         let slab = Slab::new(records.words().min(MAX_WORDS), FIRST_WORD);
         let whole = Records::zeroed(PAGES / 2)?;
         let (used_words, is_large) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let (meanings, meaning_bytes) = (codes.meanings(), AtomicUsize::new(0));
-        let tables = Tables { whole, top, records, meanings, is_large, used_words, meaning_bytes };
-        let tables = Arc::new(tables);
-        Some(Self { tables, slab, codes, shared: Vec::new(), page_entries: 0 })
+        let tables = Arc::new(Tables { whole, top, records, is_wide, is_large, used_words });
+        Some(Self { tables, slab, is_wide, shared: HashMap::new(), page_entries: 0 })
     }
 
     /// No routes yet.
@@ -140,7 +138,6 @@ impl Builder {
         let words = self.slab.used_words();
         self.tables.is_large.store(words * 8 >= LARGE_BYTES, Relaxed);
         self.tables.used_words.store(words, Relaxed);
-        self.tables.meaning_bytes.store(self.codes.reader_bytes(), Relaxed);
     }
 
     pub(super) fn entry(&self, index: usize) -> u32 {
@@ -151,17 +148,34 @@ impl Builder {
         self.tables.top.region().halves()[page].load(Relaxed)
     }
 
+    /// The spans of `within`, as [`spans::of_rib`].
+    ///
+    /// # Errors
+    /// Why the structure must be built anew.
+    pub(super) fn spans(
+        &self,
+        rib: &Rib<Inet6>,
+        within: Prefix<Inet6>,
+    ) -> Result<Vec<Span<u128, u32>>, &'static str> {
+        let spans: Vec<Span<u128, u32>> =
+            spans::of_rib(rib, within).ok_or("nexthop number above 2^31 - 1")?;
+        if !self.is_wide && spans.iter().any(|span| span.1 > MAX_NEXTHOP) {
+            return Err("nexthop number above 65,535");
+        }
+        Ok(spans)
+    }
+
     fn change(&mut self, prefix: Prefix<Inet6>, rib: &Rib<Inet6>) -> Result<(), &'static str> {
         let full = |Full| "table memory is full";
         if prefix.len() <= KEY_BITS as u8 {
-            let spans = self.codes.of_rib(rib, prefix)?;
+            let spans = self.spans(rib, prefix)?;
             return self.write_pages(prefix, &spans).map_err(full);
         }
         if prefix.len() > 32 && self.write_lines(prefix, rib)? {
             return Ok(());
         }
         let within = Prefix::covering(prefix.addr(), prefix.len().min(32));
-        let spans = self.codes.of_rib(rib, within)?;
+        let spans = self.spans(rib, within)?;
         let bits = page_bits(&spans).max(u32::from(within.len()) - KEY_BITS);
         let page = (prefix.addr() >> PAGE_SHIFT) as usize;
         if bits <= bits_of(self.page(page)) {
@@ -169,12 +183,16 @@ impl Builder {
         }
         // A page that is shared, has too few entries, or none of its own.
         let whole = Prefix::covering(prefix.addr(), KEY_BITS as u8);
-        let spans = self.codes.of_rib(rib, whole)?;
+        let spans = self.spans(rib, whole)?;
         self.write_pages(whole, &spans).map_err(full)
     }
 
     /// Replaces all pages of a prefix of at most 16 bits.
-    fn write_pages(&mut self, within: Prefix<Inet6>, spans: &[Span<u128>]) -> Result<(), Full> {
+    fn write_pages(
+        &mut self,
+        within: Prefix<Inet6>,
+        spans: &[Span<u128, u32>],
+    ) -> Result<(), Full> {
         let page = |addr: u128| (addr >> PAGE_SHIFT) as u64;
         let mut result = Ok(());
         let pages = page(within.addr())..=page(within.last_addr());
@@ -186,7 +204,7 @@ impl Builder {
         result
     }
 
-    fn write_page(&mut self, page: usize, spans: &[Span<u128>]) -> Result<(), Full> {
+    fn write_page(&mut self, page: usize, spans: &[Span<u128, u32>]) -> Result<(), Full> {
         let old = self.page(page);
         let entries_of = |table: u32| (1usize << bits_of(table)) - 1;
         self.page_entries -= entries_of(old);
@@ -208,7 +226,7 @@ impl Builder {
             #[cfg(test)]
             super::tests::a_page_has_changed();
             if let [(_, nexthop)] = spans {
-                whole.store(u32::from(*nexthop), Release);
+                whole.store(*nexthop, Release);
             }
             self.retire_page(old);
         }
@@ -216,7 +234,7 @@ impl Builder {
     }
 
     /// A page with an entry for each block that its spans tell apart.
-    fn direct_page(&mut self, page: usize, spans: &[Span<u128>]) -> Result<u32, Full> {
+    fn direct_page(&mut self, page: usize, spans: &[Span<u128, u32>]) -> Result<u32, Full> {
         let bits = page_bits(spans);
         let first = (page as u64) << bits;
         let mut nodes = Vec::with_capacity(1 << bits);
@@ -231,7 +249,7 @@ impl Builder {
     }
 
     /// A page that leaves all to nodes for its keys: few routes, and long ones.
-    fn sparse_page(&mut self, spans: &[Span<u128>]) -> Result<u32, Full> {
+    fn sparse_page(&mut self, spans: &[Span<u128, u32>]) -> Result<u32, Full> {
         let below = self.node(spans, 1)?;
         let line = self.line(&[(0, Below::Table(below))], 1)?;
         let node = self.table(&[line])?;
@@ -243,7 +261,7 @@ impl Builder {
         &mut self,
         page: usize,
         within: Prefix<Inet6>,
-        spans: &[Span<u128>],
+        spans: &[Span<u128, u32>],
     ) -> Result<(), Full> {
         let table = self.page(page);
         let bits = bits_of(table);
@@ -267,12 +285,12 @@ impl Builder {
     }
 
     /// A node for key `i` of the addresses of some spans, the first of which may start before.
-    fn node(&mut self, spans: &[Span<u128>], i: u32) -> Result<u32, Full> {
+    fn node(&mut self, spans: &[Span<u128, u32>], i: u32) -> Result<u32, Full> {
         if let [(_, nexthop)] = spans {
             return self.shared_node(*nexthop);
         }
         let runs = self.runs(spans, i)?;
-        let bits = node_bits(&runs);
+        let bits = node_bits(&runs, line::runs(self.is_wide));
         let mut lines = Vec::with_capacity(1 << bits);
         let mut from = 0;
         for block in 0..1u32 << bits {
@@ -289,10 +307,14 @@ impl Builder {
     }
 
     /// The runs of key `i`; what its spans do not fill whole is below a run of one key.
-    pub(super) fn runs(&mut self, spans: &[Span<u128>], i: u32) -> Result<Vec<(u16, Below)>, Full> {
+    pub(super) fn runs(
+        &mut self,
+        spans: &[Span<u128, u32>],
+        i: u32,
+    ) -> Result<Vec<(u16, Below)>, Full> {
         let shift = PAGE_SHIFT - 16 * i;
-        let key = |span: &Span<u128>| (span.0 >> shift) as u16;
-        let is_ragged = |span: &Span<u128>| span.0.trailing_zeros() < shift;
+        let key = |span: &Span<u128, u32>| (span.0 >> shift) as u16;
+        let is_ragged = |span: &Span<u128, u32>| span.0.trailing_zeros() < shift;
         let mut runs = vec![(0, Below::Nexthop(spans[0].1))];
         let mut start = |key, below| {
             runs.pop_if(|run| run.0 == key);
@@ -324,12 +346,12 @@ impl Builder {
         if let [(_, Below::Nexthop(nexthop))] = runs {
             return self.shared_line(*nexthop);
         }
-        let offset = self.store(&line::words(runs))?;
+        let offset = self.store(&line::words(runs, self.is_wide))?;
         Ok(offset | if line::is_deep(runs) { line::deep_flags(next) } else { 0 })
     }
 
-    fn list(&mut self, spans: &[Span<u128>]) -> Result<u32, Full> {
-        let (words, long) = line::list(spans);
+    fn list(&mut self, spans: &[Span<u128, u32>]) -> Result<u32, Full> {
+        let (words, long) = line::list(spans, self.is_wide);
         Ok(self.store(&words)? | long)
     }
 
@@ -349,32 +371,30 @@ impl Builder {
     }
 
     /// The first of two entries: a shared line, and the node that leads to it.
-    fn shared(&mut self, nexthop: u16) -> Result<u32, Full> {
-        let index = usize::from(nexthop);
-        if self.shared.len() <= index {
-            self.shared.resize(index + 1, 0);
+    fn shared(&mut self, nexthop: u32) -> Result<u32, Full> {
+        if let Some(&first) = self.shared.get(&nexthop) {
+            return Ok(first);
         }
-        if self.shared[index] == 0 {
-            let line = self.store(&line::words(&[(0, Below::Nexthop(nexthop))]))? | SHARED;
-            let first = self.slab.take(1)? * 2;
-            let slots = &self.tables.records.region().halves()[first as usize..];
-            slots[0].store(line, Relaxed);
-            slots[1].store(first << SHIFT_BITS | KEY_BITS, Relaxed);
-            self.shared[index] = first;
-        }
-        Ok(self.shared[index])
+        let words = line::words(&[(0, Below::Nexthop(nexthop))], self.is_wide);
+        let line = self.store(&words)? | SHARED;
+        let first = self.slab.take(1)? * 2;
+        let slots = &self.tables.records.region().halves()[first as usize..];
+        slots[0].store(line, Relaxed);
+        slots[1].store(first << SHIFT_BITS | KEY_BITS, Relaxed);
+        self.shared.insert(nexthop, first);
+        Ok(first)
     }
 
-    fn shared_line(&mut self, nexthop: u16) -> Result<u32, Full> {
+    fn shared_line(&mut self, nexthop: u32) -> Result<u32, Full> {
         let first = self.shared(nexthop)?;
         Ok(self.entry(first as usize))
     }
 
-    fn shared_node(&mut self, nexthop: u16) -> Result<u32, Full> {
+    fn shared_node(&mut self, nexthop: u32) -> Result<u32, Full> {
         Ok(self.shared(nexthop)? << SHIFT_BITS | KEY_BITS)
     }
 
-    fn shared_page(&mut self, nexthop: u16) -> Result<u32, Full> {
+    fn shared_page(&mut self, nexthop: u32) -> Result<u32, Full> {
         Ok((self.shared(nexthop)? + 1) << SHIFT_BITS | KEY_BITS)
     }
 }
@@ -390,19 +410,22 @@ pub(super) fn bits_of(table: u32) -> u32 {
 }
 
 /// Bits after the first 16 that tell the spans of a page apart, up to 16.
-fn page_bits(spans: &[Span<u128>]) -> u32 {
-    let bits = |span: &Span<u128>| (PAGE_SHIFT - span.0.trailing_zeros().min(PAGE_SHIFT)).min(16);
+fn page_bits(spans: &[Span<u128, u32>]) -> u32 {
+    let bits =
+        |span: &Span<u128, u32>| (PAGE_SHIFT - span.0.trailing_zeros().min(PAGE_SHIFT)).min(16);
     spans[1..].iter().map(bits).max().unwrap_or(0)
 }
 
-/// Bits of a node so that none of its lines has more than [`RUNS`] runs.
-fn node_bits(runs: &[(u16, Below)]) -> u32 {
+/// Bits of a node so that none of its lines has more runs than `room`, a power of two: with a line for as
+/// many keys it has room for anything.
+fn node_bits(runs: &[(u16, Below)], room: usize) -> u32 {
     let fits = |bits: &u32| {
         let block = |run: &(u16, Below)| u32::from(run.0) >> (KEY_BITS - bits);
         // The run at a block's first key takes the place of the one that reaches into it.
         let starts = |run: &&(u16, Below)| u32::from(run.0) & ((1 << (KEY_BITS - bits)) - 1) != 0;
         let inner: Vec<u32> = runs.iter().filter(starts).map(block).collect();
-        inner.windows(RUNS).all(|window| window[0] != window[RUNS - 1])
+        inner.windows(room).all(|window| window[0] != window[room - 1])
     };
-    (0..MAX_NODE_BITS).find(fits).unwrap_or(MAX_NODE_BITS)
+    let most = KEY_BITS - room.trailing_zeros();
+    (0..most).find(fits).unwrap_or(most)
 }

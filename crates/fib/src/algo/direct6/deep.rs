@@ -5,7 +5,7 @@ use super::{CHUNK, DEEP, LINE_OFFSET, Reader, key};
 use crate::nexthop::NexthopId;
 use crate::simd::count::Count;
 
-impl Reader<'_> {
+impl<const WIDE: bool> Reader<'_, WIDE> {
     /// Answers the lookups whose line is deep, level by level.
     #[inline(always)]
     pub(super) fn finish<C: Count>(
@@ -20,7 +20,7 @@ impl Reader<'_> {
             for (at, line, level) in deep.iter() {
                 let Some(&addr) = addrs.get(at) else { continue };
                 let count = line::count::<C>(self.records, line, key(addr, level));
-                let table = line::below(self.records, line, count);
+                let table = line::below::<WIDE>(self.records, line, count);
                 let next = line::next_key(line);
                 below.push(at, table, next, (table != 0) & (next != 0));
                 lists.push(at, table, next, (table != 0) & (next == 0));
@@ -36,7 +36,7 @@ impl Reader<'_> {
                 let (Some(&addr), Some(answer)) = (addrs.get(at), answers.get_mut(at)) else {
                     continue;
                 };
-                *answer = NexthopId(line::in_list::<C>(self.records, list, addr as u64));
+                *answer = NexthopId(line::in_list::<C, WIDE>(self.records, list, addr as u64));
             }
             deep.count = 0;
             for (at, line, level) in below.iter() {
@@ -44,7 +44,7 @@ impl Reader<'_> {
                     continue;
                 };
                 let count = line::count::<C>(self.records, line, key(addr, level));
-                *answer = NexthopId(line::nexthop(self.records, line, count));
+                *answer = NexthopId(line::nexthop::<WIDE>(self.records, line, count));
                 deep.push(at, line, level, line & DEEP != 0);
             }
         }

@@ -4,6 +4,9 @@
 //! 0; unused keys are the highest number and unused nexthops repeat the last, so that a search for
 //! that number is right. A deep line is followed by 16 numbers of 32 bits: the table for the next
 //! key below a run, or 0 where its nexthop is the answer.
+//!
+//! Nexthops have 16 bits, or 32 in *wide* lines, which have room for half as many runs: their other 8 keys
+//! are unused.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -13,33 +16,45 @@ use crate::algo::spans::Span;
 use crate::simd::count::Count;
 use crate::simd::records::View;
 
-/// Runs of a line.
-pub(super) const RUNS: usize = 16;
+/// Keys of a line.
+pub(super) const KEYS: usize = 16;
+/// Runs of a wide line.
+const WIDE_RUNS: usize = 8;
 /// Words of a line, and of a deep one.
 pub(super) const LINE_WORDS: usize = 8;
 pub(super) const DEEP_WORDS: usize = 2 * LINE_WORDS;
 /// A list of more than one block: the number of blocks comes first, in a line of its own.
 pub(super) const LONG: u32 = 1 << 31;
-/// Keys of a block of a list, which are followed by as many nexthops of 16 bits.
+/// Keys of a block of a list, which are followed by as many nexthops.
 const BLOCK_RUNS: usize = 8;
 const BLOCK_WORDS: u32 = 16;
+
+/// Runs of a line, a power of two.
+pub(super) const fn runs(is_wide: bool) -> usize {
+    if is_wide { WIDE_RUNS } else { KEYS }
+}
 
 /// How many runs of a line begin at or before a key; at least one.
 #[inline(always)]
 pub(super) fn count<C: Count>(records: View<'_>, line: u32, key: u32) -> u32 {
-    let keys = records.line(line & LINE_OFFSET).first_chunk::<RUNS>();
+    let keys = records.line(line & LINE_OFFSET).first_chunk::<KEYS>();
     keys.map_or(1, |keys| C::up_to_16(keys, key as u16))
 }
 
 /// The nexthop of the last of `count` runs.
 #[inline(always)]
-pub(super) fn nexthop(records: View<'_>, line: u32, count: u32) -> u32 {
+pub(super) fn nexthop<const WIDE: bool>(records: View<'_>, line: u32, count: u32) -> u32 {
+    if WIDE {
+        // The highest key of all is that of unused runs, too.
+        let run = count.wrapping_sub(1) % WIDE_RUNS as u32;
+        return records.half(line & LINE_OFFSET, KEYS as u32 / 2 + run);
+    }
     u32::from(records.line_value(line & LINE_OFFSET, count))
 }
 
 /// The table below the last of `count` runs of a deep line; 0 for none.
 #[inline(always)]
-pub(super) fn below(records: View<'_>, line: u32, count: u32) -> u32 {
+pub(super) fn below<const WIDE: bool>(records: View<'_>, line: u32, count: u32) -> u32 {
     records.half((line & LINE_OFFSET) + LINE_WORDS as u32, count.wrapping_sub(1))
 }
 
@@ -51,13 +66,18 @@ pub(super) fn next_key(line: u32) -> u32 {
 
 /// The nexthop for the last 64 bits of an address in a list.
 #[inline(always)]
-pub(super) fn in_list<C: Count>(records: View<'_>, list: u32, wanted: u64) -> u32 {
+pub(super) fn in_list<C: Count, const WIDE: bool>(
+    records: View<'_>,
+    list: u32,
+    wanted: u64,
+) -> u32 {
     let mut block = list & LINE_OFFSET;
     if list & LONG != 0 {
         block = block_of(records, block, wanted);
     }
     let run = C::wide_up_to_8(records.wide_line(block), wanted).wrapping_sub(1);
-    u32::from(records.quarter(block + LINE_WORDS as u32, run % BLOCK_RUNS as u32))
+    let (nexthops, run) = (block + LINE_WORDS as u32, run % BLOCK_RUNS as u32);
+    if WIDE { records.half(nexthops, run) } else { u32::from(records.quarter(nexthops, run)) }
 }
 
 /// The last block of a long list whose first run starts at or before the key.
@@ -75,13 +95,13 @@ fn block_of(records: View<'_>, list: u32, wanted: u64) -> u32 {
 /// What is below a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Below {
-    Nexthop(u16),
+    Nexthop(u32),
     /// A table, whose route lengths end later.
     Table(u32),
 }
 
-/// Words of a line for at most [`RUNS`] runs; deep ones get their flag from [`is_deep`].
-pub(super) fn words(runs: &[(u16, Below)]) -> Vec<u64> {
+/// Words of a line for at most [`runs`]; deep ones get their flag from [`deep_flags`].
+pub(super) fn words(runs: &[(u16, Below)], is_wide: bool) -> Vec<u64> {
     let at = |i: usize| runs.get(i).or(runs.last()).map_or(Below::Nexthop(0), |run| run.1);
     let nexthop = |i| match at(i) {
         Below::Nexthop(nexthop) => nexthop,
@@ -91,29 +111,39 @@ pub(super) fn words(runs: &[(u16, Below)]) -> Vec<u64> {
         0 => 0,
         _ => runs.get(i).map_or(u16::MAX, |run| run.0),
     };
-    let mut numbers: Vec<u16> = (0..RUNS).map(key).chain((0..RUNS).map(nexthop)).collect();
+    let mut words = Words(Vec::new());
+    (0..KEYS).for_each(|i| words.push(&key(i).to_ne_bytes()));
+    (0..self::runs(is_wide)).for_each(|i| words.nexthop(nexthop(i), is_wide));
     if is_deep(runs) {
-        for i in 0..RUNS {
+        for i in 0..KEYS {
             let table = match at(i) {
                 Below::Nexthop(_) => 0,
                 Below::Table(table) => table,
             };
-            // As the memory has them when it is read as 32-bit numbers.
-            let bytes = table.to_ne_bytes();
-            numbers.push(u16::from_ne_bytes([bytes[0], bytes[1]]));
-            numbers.push(u16::from_ne_bytes([bytes[2], bytes[3]]));
+            words.push(&table.to_ne_bytes());
         }
     }
-    numbers.as_chunks::<4>().0.iter().map(word_of).collect()
+    words.done()
 }
 
-/// A word that reads as these numbers when it is read as 16-bit numbers.
-fn word_of(numbers: &[u16; 4]) -> u64 {
-    let mut bytes = [0; 8];
-    for (bytes, number) in bytes.as_chunks_mut::<2>().0.iter_mut().zip(numbers) {
-        *bytes = number.to_ne_bytes();
+/// Words that read as what was pushed, whatever the width they are read by.
+struct Words(Vec<u8>);
+
+impl Words {
+    fn push(&mut self, bytes: &[u8]) {
+        self.0.extend(bytes);
     }
-    u64::from_ne_bytes(bytes)
+
+    fn nexthop(&mut self, nexthop: u32, is_wide: bool) {
+        match is_wide {
+            true => self.push(&nexthop.to_ne_bytes()),
+            false => self.push(&(nexthop as u16).to_ne_bytes()),
+        }
+    }
+
+    fn done(self) -> Vec<u64> {
+        self.0.as_chunks().0.iter().map(|bytes| u64::from_ne_bytes(*bytes)).collect()
+    }
 }
 
 /// Whether a line of these runs must be deep.
@@ -128,12 +158,12 @@ pub(super) fn deep_flags(next: u32) -> u32 {
 
 /// The words of a list for spans that agree in their first 64 bits, apart from the first span, which
 /// may start before; and [`LONG`] or 0.
-pub(super) fn list(spans: &[Span<u128>]) -> (Vec<u64>, u32) {
+pub(super) fn list(spans: &[Span<u128, u32>], is_wide: bool) -> (Vec<u64>, u32) {
     let blocks = spans.len().div_ceil(BLOCK_RUNS).max(1);
-    let mut words = Vec::with_capacity(blocks * BLOCK_WORDS as usize + LINE_WORDS);
+    let mut words = Words(Vec::new());
     if blocks > 1 {
-        words.resize(LINE_WORDS, 0);
-        words[0] = blocks as u64;
+        words.push(&(blocks as u64).to_ne_bytes());
+        words.0.resize(LINE_WORDS * 8, 0);
     }
     let last = spans.last().map_or(0, |span| span.1);
     let key = |i: usize| match i {
@@ -142,11 +172,12 @@ pub(super) fn list(spans: &[Span<u128>]) -> (Vec<u64>, u32) {
     };
     let nexthop = |i: usize| spans.get(i).map_or(last, |span| span.1);
     for first in (0..blocks).map(|block| block * BLOCK_RUNS) {
-        words.extend((first..first + BLOCK_RUNS).map(key));
-        let four = |i: usize| word_of(&std::array::from_fn(|j| nexthop(first + i * 4 + j)));
-        words.extend([four(0), four(1), 0, 0, 0, 0, 0, 0]);
+        let end = words.0.len() + BLOCK_WORDS as usize * 8;
+        (first..first + BLOCK_RUNS).for_each(|i| words.push(&key(i).to_ne_bytes()));
+        (first..first + BLOCK_RUNS).for_each(|i| words.nexthop(nexthop(i), is_wide));
+        words.0.resize(end, 0);
     }
-    (words, if blocks > 1 { LONG } else { 0 })
+    (words.done(), if blocks > 1 { LONG } else { 0 })
 }
 
 /// Words of a list in memory.

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::Release;
 
 use super::KEY_BITS;
 use super::build::{Builder, bits_of, first_of};
-use super::line::RUNS;
+use super::line;
 use crate::algo::spans::{self, Span};
 use crate::family::Inet6;
 use crate::prefix::Prefix;
@@ -35,7 +35,7 @@ impl Builder {
         }
         let len = u32::from(prefix.len()).min(NODE_LEN + bits) as u8;
         let within = Prefix::covering(prefix.addr(), len);
-        let spans = self.codes.of_rib(rib, within)?;
+        let spans = self.spans(rib, within)?;
         let shift = 128 - NODE_LEN - bits;
         let blocks = (within.addr() >> shift) as u64..=(within.last_addr() >> shift) as u64;
         let mut result = Ok(true);
@@ -52,7 +52,7 @@ impl Builder {
         &mut self,
         node: u32,
         block: u64,
-        spans: &[Span<u128>],
+        spans: &[Span<u128, u32>],
     ) -> Result<bool, &'static str> {
         const FULL: &str = "table memory is full";
         let bits = bits_of(node);
@@ -61,7 +61,7 @@ impl Builder {
         let mut runs = self.runs(spans, NEXT_KEY - 1).map_err(|_| FULL)?;
         // What follows a run of one key may begin behind the line.
         runs.retain(|run| u32::from(run.0) <= last);
-        if runs.len() > RUNS {
+        if runs.len() > line::runs(self.is_wide) {
             self.retire_runs(&runs, NEXT_KEY);
             return Ok(false);
         }

@@ -30,7 +30,7 @@
 //! of PlanB (NSDI 2026). What is different: one path of fixed length, in which short answers go
 //! through shared one-entry tables in place of tests.
 //!
-//! Nexthops have 16 bits. Tables with higher numbers code them by region, see [`super::codes`].
+//! Nexthops have 16 bits. Tables with higher numbers have wide lines, see [`line`].
 //!
 //! Entries are single atomic numbers; nodes and lines are never changed once readers can find them.
 
@@ -63,27 +63,27 @@ use crate::simd::count::Count;
 use crate::simd::level::{self, Kernel};
 
 /// A single lookup beyond the first look.
-struct Below<'a>(&'a Tables, u128);
+struct Below<'a, const WIDE: bool>(&'a Tables, u128);
 
-impl Kernel for Below<'_> {
+impl<const WIDE: bool> Kernel for Below<'_, WIDE> {
     type Output = NexthopId;
 
     #[inline(always)]
     fn run<C: Count>(self) -> NexthopId {
         let Self(tables, addr) = self;
-        NexthopId(tables.reader().lookup_below::<C>(addr))
+        NexthopId(tables.reader::<WIDE>().lookup_below::<C>(addr))
     }
 }
 
-struct Batch<'a>(&'a Tables, &'a [u128], &'a mut [NexthopId]);
+struct Batch<'a, const WIDE: bool>(&'a Tables, &'a [u128], &'a mut [NexthopId]);
 
-impl Kernel for Batch<'_> {
+impl<const WIDE: bool> Kernel for Batch<'_, WIDE> {
     type Output = ();
 
     #[inline(always)]
     fn run<C: Count>(self) {
         let Self(tables, addrs, answers) = self;
-        let reader = tables.reader();
+        let reader = tables.reader::<WIDE>();
         let count = addrs.len().min(answers.len());
         let (addrs, rest) = addrs[..count].as_chunks::<STAGE>();
         let (answers, rest_answers) = answers[..count].as_chunks_mut::<STAGE>();
@@ -108,22 +108,22 @@ struct Shared(Arc<Tables>);
 
 impl Lookup<Inet6> for Shared {
     fn lookup(&self, addr: u128) -> NexthopId {
-        let nexthop = match self.0.reader().whole(addr) {
-            MORE => level::run(Below(&self.0, addr)),
+        let tables = &*self.0;
+        match tables.reader::<false>().whole(addr) {
+            MORE if tables.is_wide => level::run(Below::<true>(tables, addr)),
+            MORE => level::run(Below::<false>(tables, addr)),
             nexthop => NexthopId(nexthop),
-        };
-        self.0.meanings.as_ref().map_or(nexthop, |meanings| meanings.of(addr, nexthop))
+        }
     }
 
     fn lookup_batch(&self, addrs: &[u128], answers: &mut [NexthopId]) {
-        level::run(Batch(&self.0, addrs, answers));
-        if let Some(meanings) = &self.0.meanings {
-            meanings.translate(addrs, answers);
+        match self.0.is_wide {
+            true => level::run(Batch::<true>(&self.0, addrs, answers)),
+            false => level::run(Batch::<false>(&self.0, addrs, answers)),
         }
     }
 
     fn memory_bytes(&self) -> usize {
-        let meanings = self.0.meaning_bytes.load(Relaxed);
-        2 * PAGES * 4 + self.0.used_words.load(Relaxed) * 8 + meanings
+        2 * PAGES * 4 + self.0.used_words.load(Relaxed) * 8
     }
 }

@@ -1,12 +1,10 @@
 //! The tables, and the way of one lookup through them.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Acquire;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize};
 
 use super::layout::{DEEP, LINE_KEY, MORE, PAGES, key, slot};
 use super::line;
-use crate::algo::codes::Meanings;
 use crate::nexthop::NexthopId;
 use crate::simd::count::Count;
 use crate::simd::records::{Direct, Records, View};
@@ -19,19 +17,17 @@ pub(super) struct Tables {
     /// [`PAGES`] numbers of 32 bits: pages.
     pub(super) top: Records,
     pub(super) records: Records,
-    /// What the 16-bit nexthops of lines say, where those are no nexthop numbers.
-    pub(super) meanings: Option<Arc<Meanings>>,
+    /// Whether lines are wide: nexthop numbers may have more than 16 bits.
+    pub(super) is_wide: bool,
     /// Whether batches fetch ahead.
     pub(super) is_large: AtomicBool,
     /// Words of `records` that may hold data.
     pub(super) used_words: AtomicUsize,
-    /// Bytes of `meanings`.
-    pub(super) meaning_bytes: AtomicUsize,
 }
 
-/// The tables in registers.
+/// The tables in registers; lines are wide or not.
 #[derive(Clone, Copy)]
-pub(super) struct Reader<'a> {
+pub(super) struct Reader<'a, const WIDE: bool> {
     pub(super) whole: &'a [AtomicU32; PAGES],
     pub(super) top: &'a [AtomicU32; PAGES],
     pub(super) entries: Direct<'a>,
@@ -47,7 +43,7 @@ pub(super) fn numbers(records: &Records) -> &[AtomicU32; PAGES] {
 
 impl Tables {
     #[inline(always)]
-    pub(super) fn reader(&self) -> Reader<'_> {
+    pub(super) fn reader<const WIDE: bool>(&self) -> Reader<'_, WIDE> {
         Reader {
             whole: numbers(&self.whole),
             top: numbers(&self.top),
@@ -57,7 +53,7 @@ impl Tables {
     }
 }
 
-impl Reader<'_> {
+impl<const WIDE: bool> Reader<'_, WIDE> {
     /// The nexthop of an address's whole /16, or [`MORE`].
     #[inline(always)]
     pub(super) fn whole(self, addr: u128) -> u32 {
@@ -87,7 +83,7 @@ impl Reader<'_> {
     #[inline(always)]
     pub(super) fn answer<C: Count>(self, line: u32, addr: u128) -> NexthopId {
         let count = line::count::<C>(self.records, line, key(addr, LINE_KEY));
-        NexthopId(line::nexthop(self.records, line, count))
+        NexthopId(line::nexthop::<WIDE>(self.records, line, count))
     }
 
     #[inline(always)]
@@ -106,14 +102,14 @@ impl Reader<'_> {
             let count = line::count::<C>(self.records, line, wanted);
             let below = match line & DEEP {
                 0 => 0,
-                _ => line::below(self.records, line, count),
+                _ => line::below::<WIDE>(self.records, line, count),
             };
             if below == 0 {
-                return line::nexthop(self.records, line, count);
+                return line::nexthop::<WIDE>(self.records, line, count);
             }
             let next = line::next_key(line);
             if next == 0 {
-                return line::in_list::<C>(self.records, below, addr as u64);
+                return line::in_list::<C, WIDE>(self.records, below, addr as u64);
             }
             wanted = key(addr, next);
             line = self.entry(below, wanted);

@@ -2,7 +2,7 @@
 //! a grace period only.
 
 use super::build::{Builder, bits_of, first_of};
-use super::line::{self, Below, RUNS};
+use super::line::{self, Below, KEYS};
 use super::{DEEP, LINE_OFFSET, SHARED};
 
 impl Builder {
@@ -48,7 +48,7 @@ impl Builder {
             return self.slab.retire(offset, line::LINE_WORDS);
         }
         let mut before = 0;
-        for i in 0..RUNS {
+        for i in 0..KEYS {
             let table = self.entry((offset as usize + line::LINE_WORDS) * 2 + i);
             // Unused places repeat the last table.
             if table != 0 && table != before {

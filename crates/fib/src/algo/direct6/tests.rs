@@ -20,21 +20,24 @@ fn answers_as(lookup: &dyn Lookup<Inet6>, rib: &Rib<Inet6>, addrs: &[u128]) {
 /// Runs of every number up to the widest node, with and without one at the highest key.
 #[test]
 fn nodes_of_all_sizes_find_every_key() {
-    for (len, count) in
-        [15u128, 16, 17, 31, 33, 511, 3000, 65_535].map(|n| [(48, n), (64, n)]).as_flattened()
+    for (len, count) in [7u128, 8, 9, 15, 16, 17, 31, 33, 511, 3000, 65_535]
+        .map(|n| [(48, n), (64, n)])
+        .as_flattened()
     {
-        for last in [0, 1] {
+        // Low and high nexthops: lines of 16 runs and of 8.
+        for (last, base) in [(0, 1), (0, 70_000), (1, 1), (1, 70_000)] {
             let key = |i: u128| 65_536 - last - count + i;
             let at = |key: u128| 0x2001 << 112 | key << (128 - len);
-            let route =
-                |i: u128| (Prefix::covering(at(key(i)), *len as u8), NexthopId(1 + i as u32 % 9));
+            let route = |i: u128| {
+                (Prefix::covering(at(key(i)), *len as u8), NexthopId(base + i as u32 % 9))
+            };
             let dump = Dump::new((0..*count).map(route).collect());
             let module = Direct6.build(&dump).unwrap();
             let lookup = module.lookup();
             for key in (0..65_536u128).step_by(if *count > 600 { 7 } else { 1 }).chain([65_535]) {
                 let first = 65_536 - last - count;
                 let inside = key >= first && key < first + count;
-                let wanted = if inside { 1 + (key - first) as u32 % 9 } else { 0 };
+                let wanted = if inside { base + (key - first) as u32 % 9 } else { 0 };
                 assert_eq!(
                     lookup.lookup(at(key) | 5),
                     NexthopId(wanted),
@@ -167,4 +170,38 @@ fn nobody_meets_the_old_answer_after_the_new_one() {
     }
     assert_eq!(seen.load(Relaxed), 3);
     answers_as(&*lookup, &rib, &batch);
+}
+
+/// Lines, deep lines and lists hold numbers of up to 31 bits; a table without them is built anew for one.
+#[test]
+fn wide_lines_and_lists_say_high_numbers_before_and_after_changes() {
+    let mut random = Random::new(31);
+    let mut rib = Rib::new();
+    let mut addrs = Vec::new();
+    let mut route = |rib: &mut Rib<Inet6>, nexthops: u32| {
+        let bits = (u128::from(random.next_u64()) << 64) | u128::from(random.next_u64());
+        let addr = 0x2001_0db8 << 96 | bits & (0x1_001f << 80 | 0xf << 64 | 0x3f);
+        let len = [16, 29, 32, 40, 48, 48, 56, 64, 128][random.below(9) as usize];
+        let prefix = Prefix::covering(addr, len);
+        let new = NexthopId(random.below(5) as u32 * nexthops);
+        addrs.extend([prefix.addr(), prefix.last_addr(), addr]);
+        Change { prefix, old: rib.set(prefix, new), new }
+    };
+    for _ in 0..1000 {
+        route(&mut rib, 1);
+    }
+    let mut module = Direct6.build(&rib.dump()).unwrap();
+    let high = std::iter::repeat_with(|| route(&mut rib, (1 << 29) - 1));
+    let high = high.take(100).find(|change| !change.new.is_none()).unwrap();
+    let outcome = module.apply(&[high], &rib, &Grace::without_readers());
+    assert!(matches!(outcome, Response::Rebuild { .. }));
+    module = Direct6.build(&rib.dump()).unwrap();
+    for _ in 0..1000 {
+        let change = route(&mut rib, (1 << 29) - 1);
+        let outcome = module.apply(&[change], &rib, &Grace::without_readers());
+        assert!(matches!(outcome, Response::Applied));
+    }
+    answers_as(&*module.lookup(), &rib, &addrs);
+    // As they are when they are built at once.
+    answers_as(&*Direct6.build(&rib.dump()).unwrap().lookup(), &rib, &addrs);
 }
