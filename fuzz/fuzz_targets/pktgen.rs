@@ -11,5 +11,5 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         assert_eq!(published.printed(rule).is_some(), published.kept() > 0);
     }
     let parts = published.kept() + published.trimmed_head + published.trimmed_tail + published.zeros;
-    assert_eq!(parts, log.samples.len());
+    assert_eq!(parts, log.readings.len());
 });

@@ -5,6 +5,7 @@
 
 mod between;
 mod claim;
+mod cold;
 mod document;
 mod methods;
 mod noise;
@@ -52,11 +53,11 @@ struct Figure {
 /// Runs it; false when a figure is out of bounds.
 pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
     let size = if arguments.quick { QUICK } else { FULL };
-    let outcome = simulate::simulate(size);
-    let fresh = document::write(&outcome);
+    let simulated = simulate::simulate(size);
+    let fresh = document::write(&simulated);
     let path = root.join(DOCUMENT);
-    let mut figures = false_rates(&outcome);
-    figures.extend(trust_figures(&outcome));
+    let mut figures = false_rates(&simulated);
+    figures.extend(trust_figures(&simulated));
     if arguments.quick {
         let old = std::fs::read_to_string(&path).with_context(|| {
             format!("cannot read {DOCUMENT}; write it with `cargo xtask calibrate`")
@@ -78,13 +79,13 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
 }
 
 /// False differences where nothing differs, and false "equivalent" at the margin.
-fn false_rates(outcome: &Simulated) -> Vec<Figure> {
+fn false_rates(simulated: &Simulated) -> Vec<Figure> {
     let figure = |name: String, rate: f64| Figure {
         name,
         used: rate / MOST_FALSE,
         text: format!("{:.2} % (at most {:.0} %)", rate * 100.0, MOST_FALSE * 100.0),
     };
-    outcome
+    simulated
         .defaults
         .iter()
         .flat_map(|row| {
@@ -98,7 +99,7 @@ fn false_rates(outcome: &Simulated) -> Vec<Figure> {
 }
 
 /// Rows of the tables of trust: false winners, coverage and false "equivalent".
-fn trust_figures(outcome: &Simulated) -> Vec<Figure> {
+fn trust_figures(simulated: &Simulated) -> Vec<Figure> {
     let figure = |name: String, claim: &Claim| Figure {
         name,
         used: claim.rate / claim.bound(),
@@ -109,9 +110,10 @@ fn trust_figures(outcome: &Simulated) -> Vec<Figure> {
             claim.most * 100.0
         ),
     };
-    let trust = outcome.trust.iter().flat_map(trust::Row::claims);
-    let between = outcome.between.iter().flat_map(between::Row::claims);
-    trust.chain(between).map(|(name, claim)| figure(name, &claim)).collect()
+    let trust = simulated.trust.iter().flat_map(trust::Row::claims);
+    let between = simulated.between.iter().flat_map(between::Row::claims);
+    let cold = simulated.cold.iter().flat_map(cold::Row::claims);
+    trust.chain(between).chain(cold).map(|(name, claim)| figure(name, &claim)).collect()
 }
 
 /// Points of power lost against the document.

@@ -9,28 +9,54 @@
 use crate::modules::Crate;
 use anyhow::Result;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Circles of files in every crate below these directories, each as one line.
+/// Circles of files in every crate and program below these directories, each as one line.
 pub fn find(root: &Path, directories: &[&str]) -> Result<Vec<String>> {
     let mut faults = Vec::new();
-    for directory in directories {
-        for entry in std::fs::read_dir(root.join(directory))? {
-            let source = entry?.path().join("src");
-            for face in ["lib.rs", "main.rs"].map(|face| source.join(face)) {
-                if face.exists() {
-                    faults.extend(of_crate(&face, root)?);
-                }
+    for directory in directories.iter().map(|directory| root.join(directory)) {
+        if directory.exists() {
+            for face in faces(&directory)? {
+                faults.extend(of_crate(&face, root)?);
             }
-        }
-    }
-    for source in ["bench/src/main.rs", "xtask/src/main.rs"] {
-        if root.join(source).exists() {
-            faults.extend(of_crate(&root.join(source), root)?);
         }
     }
     Ok(faults)
 }
+
+/// Where code begins below a directory: a library or program, wherever it lies, and beside a manifest
+/// what cargo builds from single files.
+fn faces(directory: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut pending = vec![directory.to_owned()];
+    while let Some(path) = pending.pop() {
+        for entry in std::fs::read_dir(&path)? {
+            let entry = entry?.path();
+            let name = entry.file_name().unwrap_or_default().to_string_lossy();
+            if entry.is_dir() {
+                if name != "target" && !name.starts_with('.') {
+                    pending.push(entry);
+                }
+                continue;
+            }
+            let above = path.file_name().unwrap_or_default().to_string_lossy();
+            let is_beside = |file: &Path| file.join("Cargo.toml").exists();
+            let is_single = SINGLE.contains(&&*above) && path.parent().is_some_and(is_beside)
+                || above == "bin" && path.ends_with("src/bin");
+            let is_face = matches!(&*name, "lib.rs" | "main.rs")
+                || name == "build.rs" && is_beside(&path)
+                || name.ends_with(".rs") && is_single;
+            if is_face {
+                found.push(entry);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Directories beside a manifest in which each file is a program.
+const SINGLE: [&str; 4] = ["tests", "benches", "examples", "fuzz_targets"];
 
 fn of_crate(face: &Path, root: &Path) -> Result<Vec<String>> {
     let found = Crate::read(face)?;

@@ -48,6 +48,9 @@ const UNSAFE: [&str; 2] = ["port", "fib"];
 /// The directories of crates.
 const ROOMS: [&str; 2] = ["crates", "devices"];
 
+/// The directories of all code.
+pub const SOURCES: [&str; 5] = ["crates", "devices", "bench", "fuzz", "xtask"];
+
 /// Where unsafe code may stand, as path prefixes from the root: system calls and frame memory, with
 /// their model check; SIMD, prefetch and huge pages; the swap of a lookup structure under readers; the lock of the
 /// baseline. Devices fence theirs in their manifest (`[package.metadata.fwdlab] unsafe`).
@@ -64,10 +67,11 @@ pub fn check(root: &Path) -> Result<bool> {
     let metadata = metadata()?;
     let mut faults = direction_faults(&metadata);
     faults.extend(roots_without_forbid(root)?);
-    faults.extend(crate::circles::find(root, &ROOMS)?);
+    faults.extend(crate::circles::find(root, &SOURCES)?);
     faults.extend(unsafe_outside_fences(root, &fences(&metadata, root))?);
     faults.extend(crate::names::faults(root)?);
     faults.extend(crate::sizes::faults(root, &ROOMS)?);
+    faults.extend(crate::words::faults(root, &ROOMS)?);
     for fault in &faults {
         println!("layers: {fault}");
     }

@@ -19,6 +19,7 @@ mod seeds;
 mod sizes;
 mod supply;
 mod test;
+mod words;
 mod workspace;
 
 use clap::{Parser, Subcommand};

@@ -84,7 +84,15 @@ impl Crate {
                             let flat = directory.join(format!("{name}.rs"));
                             let nested = below.join("mod.rs");
                             let own = if flat.exists() { flat } else { nested };
-                            self.file_of(&own, &inner, &below)?;
+                            match named_path(&item.attrs) {
+                                // Beside the file that names it, and what is below it beside that.
+                                Some(named) => {
+                                    let own = self.files[file].with_file_name("").join(named);
+                                    let below = own.with_file_name("");
+                                    self.file_of(&own, &inner, &below)?;
+                                }
+                                None => self.file_of(&own, &inner, &below)?,
+                            }
                         }
                     }
                 }
@@ -184,6 +192,17 @@ impl Module {
             self.uses.push(target);
         }
     }
+}
+
+/// Where `#[path = "..."]` says that a module's file lies.
+fn named_path(attributes: &[syn::Attribute]) -> Option<String> {
+    attributes.iter().find_map(|attribute| match &attribute.meta {
+        syn::Meta::NameValue(pair) if pair.path.is_ident("path") => match &pair.value {
+            syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(path), .. }) => Some(path.value()),
+            _ => None,
+        },
+        _ => None,
+    })
 }
 
 fn defined(item: &syn::Item) -> Option<String> {

@@ -42,7 +42,7 @@ pub fn faults(root: &Path) -> Result<Vec<String>> {
 }
 
 /// Rust files below a directory, but those of tests and benchmarks.
-fn files(directory: &Path) -> Result<Vec<PathBuf>> {
+pub fn files(directory: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut pending = vec![directory.to_owned()];
     while let Some(path) = pending.pop() {

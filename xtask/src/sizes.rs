@@ -1,4 +1,4 @@
-//! No crate grows into a house of its own, and each word of the glossary has one meaning.
+//! No crate grows into a house of its own.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -28,10 +28,6 @@ pub fn faults(root: &Path, rooms: &[&str]) -> Result<Vec<String>> {
     if lines > most {
         faults.push(format!("{file} has {lines} lines; a device fits in {most}"));
     }
-    let glossary = read(&root.join("docs/glossary.md"))?;
-    faults.extend(twice(&glossary).into_iter().map(|word| {
-        format!("docs/glossary.md explains {word:?} twice: one meaning a word, one row")
-    }));
     Ok(faults)
 }
 
@@ -85,18 +81,6 @@ fn without_tests(text: &str) -> usize {
     count
 }
 
-/// Words that have several rows.
-fn twice(glossary: &str) -> Vec<String> {
-    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
-    let rows = glossary.lines().filter_map(|line| line.strip_prefix("| "));
-    for words in rows.filter_map(|row| row.split(" |").next()).filter(|words| *words != "word") {
-        for word in words.split(", ") {
-            *seen.entry(word).or_insert(0) += 1;
-        }
-    }
-    seen.into_iter().filter(|(_, rows)| *rows > 1).map(|(word, _)| word.to_owned()).collect()
-}
-
 fn read(path: &Path) -> Result<String> {
     std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
 }
@@ -113,12 +97,6 @@ mod tests {
     }
 
     #[test]
-    fn a_word_with_two_rows_is_found() {
-        let text = "| word | meaning |\n|---|---|\n| run | one |\n\n| word | meaning |\n| trial, run | two |\n| block | three |\n";
-        assert_eq!(twice(text), ["run"]);
-    }
-
-    #[test]
     fn a_crate_and_a_toy_that_grew_are_named() {
         let root = tempfile::tempdir().unwrap();
         let write = |path: &str, text: &str| {
@@ -129,7 +107,6 @@ mod tests {
         write("crates/report/src/lib.rs", &"//\n".repeat(MOST_OF_A_STAGE));
         write("crates/fib/src/lib.rs", &"//\n".repeat(MOST_OF_A_STAGE + 1));
         write(TOY.0, &"//\n".repeat(TOY.1));
-        write("docs/glossary.md", "");
         let faults = || faults(root.path(), &["crates"]).unwrap();
         assert_eq!(faults(), [""; 0]);
         write("crates/report/src/more.rs", "//\n");

@@ -12,13 +12,14 @@
 // a chore that nobody reads may end
 #![allow(clippy::print_stderr)]
 
+mod case;
 mod router;
 mod tester;
 
 use std::process::ExitCode;
 use std::time::Instant;
 
-type AnyError = Box<dyn std::error::Error>;
+use case::{AnyError, Case, Loop};
 
 /// Frames that are counted. A tenth as many go before, so that nothing happens for the first time.
 const FRAMES: usize = 200_000;
@@ -26,15 +27,6 @@ const FRAMES: usize = 200_000;
 const TIMED: usize = 20_000_000;
 /// Times that the fastest is taken of.
 const ROUNDS: usize = 5;
-
-/// A loop: lets at least so many frames pass, and returns how many it was.
-type Loop = Box<dyn FnMut(usize) -> usize>;
-
-/// A loop by its name, to be made.
-struct Case {
-    name: String,
-    make: Box<dyn Fn() -> Result<Loop, AnyError>>,
-}
 
 fn main() -> ExitCode {
     match run() {

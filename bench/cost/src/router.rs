@@ -8,7 +8,7 @@ use fwdlab_router::{Overflow, PortConfig, Router, Worker};
 use fwdlab_wire::lab::DEVICE_MACS;
 use fwdlab_wire::{MacAddr, ethernet, ipv4, ipv6, udp};
 
-use crate::{AnyError, Case, Loop};
+use crate::case::{AnyError, Case, Loop};
 
 const ROUTER: MacAddr = DEVICE_MACS[0];
 const OUTPUT: MacAddr = DEVICE_MACS[1];

@@ -3,7 +3,7 @@
 use fwdlab_port::{Batch, Pool};
 use fwdlab_traffic::{FlowSet, Receiver, Sender, Stream, TrafficPlan};
 
-use crate::{AnyError, Case, Loop};
+use crate::case::{AnyError, Case, Loop};
 
 /// Source and destination ranges of a family: 2000 flows.
 type Ranges = (&'static str, &'static str);

@@ -121,7 +121,7 @@ fn measure(case: &Case, routes: &Routes, arguments: &Arguments, report: &mut Rep
     for round in 0..=arguments.rounds {
         for turn in 0..contenders.len() {
             let which = (turn + round) % turns.len();
-            let taken = Turn::of(beat::now, || sample(contenders[which].as_mut(), &frames));
+            let taken = Turn::of(beat::now, || timed(contenders[which].as_mut(), &frames));
             if round > 0 {
                 turns[which].push(taken);
             }
@@ -151,7 +151,7 @@ fn measure_stages(
     let frames = case.frames(routes);
     let parts = stages::Stages::measure(case, routes, &frames)?;
     let mut router = ours::Router::new(case, routes)?;
-    let times = (0..=arguments.rounds).map(|_| sample(&mut router, &frames)).skip(1).collect();
+    let times = (0..=arguments.rounds).map(|_| timed(&mut router, &frames)).skip(1).collect();
     let router_ns = median(times);
     let rest = router_ns - parts.rings - parts.heads - parts.lookup;
     report.line(&serde_json::json!({
@@ -172,7 +172,7 @@ fn measure_stages(
 }
 
 /// Nanoseconds per frame, from several renewals of the frames.
-fn sample(contender: &mut dyn Contender, frames: &[Vec<u8>]) -> f64 {
+fn timed(contender: &mut dyn Contender, frames: &[Vec<u8>]) -> f64 {
     let laps = LAPS.min(FRAMES.div_ceil(frames.len()));
     let rounds = FRAMES.div_ceil(frames.len() * laps);
     let ns: u64 = (0..rounds)

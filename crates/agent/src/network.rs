@@ -24,7 +24,7 @@ use super::{Result, words};
 use crate::task::{Task, TaskRoute};
 use fwdlab_routes::Prefix;
 use fwdlab_topology::{
-    Cable, End, InterfaceAddress, Neighbour, NetNamespace, StaticRoute, Testbed, Topology,
+    Cable, CableEnd, InterfaceAddress, Neighbour, NetNamespace, StaticRoute, Testbed, Topology,
 };
 
 /// Namespace and interface by which the tester sends to the device and receives from it.
@@ -175,9 +175,9 @@ fn topology(task: &Task) -> Topology {
     wanted
 }
 
-fn end((namespace, interface): (&str, &str), mac: MacAddr) -> End {
+fn end((namespace, interface): (&str, &str), mac: MacAddr) -> CableEnd {
     let (namespace, interface) = (namespace.to_owned(), interface.to_owned());
-    End { namespace, interface, mac, mtu: None, addresses: Vec::new() }
+    CableEnd { namespace, interface, mac, mtu: None, addresses: Vec::new() }
 }
 
 fn routes(routes: &[TaskRoute]) -> Vec<StaticRoute> {

@@ -80,7 +80,7 @@ fn plan(task: &Task, duration_ns: u64) -> Result<TrafficPlan> {
 }
 
 fn pass(outcome: &Outcome) -> Pass {
-    let sample = |interval: &fwdlab_traffic::Interval| Reading {
+    let sample = |interval: &fwdlab_traffic::IntervalCounts| Reading {
         ns: interval.length_ns,
         sent: interval.sent,
         received: interval.received,

@@ -126,7 +126,7 @@ fn receive(
 }
 
 fn report(began_ns: u64, outcome: &Outcome) -> Report {
-    let counted = |interval: &fwdlab_traffic::Interval| Counted {
+    let counted = |interval: &fwdlab_traffic::IntervalCounts| Counted {
         ns: interval.length_ns,
         sent: interval.sent,
         received: interval.received,

@@ -5,7 +5,7 @@
 
 /// A ministat block of a page.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Block {
+pub struct MinistatBlock {
     /// First line of the block in the page, from 1.
     pub first_line: usize,
     /// Last line of the block.
@@ -88,7 +88,7 @@ const SYMBOLS: &str = "x+*%#@O";
 /// Blank lines that hand editing may have put between the parts of a block.
 const MOST_BLANKS: usize = 2;
 
-impl Block {
+impl MinistatBlock {
     /// Finds the blocks among the lines of a page.
     pub fn find(lines: &[String]) -> Vec<Self> {
         let mut blocks: Vec<Self> = Vec::new();
@@ -271,7 +271,7 @@ Difference at 95.0% confidence
     #[test]
     fn reads_legends_rows_and_comparison() {
         let page = lines(&format!("text\n```\n{BLOCK}\n```\n=> 17.5%\n"));
-        let blocks = Block::find(&page);
+        let blocks = MinistatBlock::find(&page);
         assert_eq!(blocks.len(), 1);
         let block = &blocks[0];
         assert_eq!((block.first_line, block.last_line, block.header_line), (3, 15, 9));
@@ -289,7 +289,7 @@ Difference at 95.0% confidence
     fn hand_edited_blank_lines_and_indents_do_not_hide_a_block() {
         let edited: String =
             BLOCK.replace("+ b.pps", "+ b.pps\n").lines().map(|l| format!("    {l}\n")).collect();
-        let blocks = Block::find(&lines(&edited));
+        let blocks = MinistatBlock::find(&lines(&edited));
         assert_eq!(blocks.len(), 1);
         assert_eq!(blocks[0].sets.len(), 2);
         assert_eq!(blocks[0].sets[0].legend, "a.pps");
@@ -297,16 +297,17 @@ Difference at 95.0% confidence
 
     #[test]
     fn a_page_without_blocks_or_with_half_a_block_is_no_error() {
-        assert!(Block::find(&lines("N Min Max Median Avg Stddev\n")).is_empty());
-        assert!(Block::find(&lines("x a\n+--+\n")).is_empty());
-        let half =
-            Block::find(&lines("N Min Max Median Avg Stddev\nx 5 1 2 3 4 nan\nx 5 1 2 3 4 5\n"));
+        assert!(MinistatBlock::find(&lines("N Min Max Median Avg Stddev\n")).is_empty());
+        assert!(MinistatBlock::find(&lines("x a\n+--+\n")).is_empty());
+        let half = MinistatBlock::find(&lines(
+            "N Min Max Median Avg Stddev\nx 5 1 2 3 4 nan\nx 5 1 2 3 4 5\n",
+        ));
         assert!(half.is_empty());
     }
 
     #[test]
     fn two_blocks_without_a_gap_stay_apart() {
-        let blocks = Block::find(&lines(&format!("{BLOCK}\n{BLOCK}\n")));
+        let blocks = MinistatBlock::find(&lines(&format!("{BLOCK}\n{BLOCK}\n")));
         assert_eq!(blocks.len(), 2);
         assert_eq!(blocks[1].first_line, 14);
     }

@@ -9,7 +9,7 @@ use fwdlab_netbenches::info::Info;
 use fwdlab_netbenches::name::{NamedFamily, family_word};
 use fwdlab_netbenches::pipeline::{MedianRule, Published};
 use fwdlab_netbenches::pktgen::PktgenLog;
-use fwdlab_netbenches::runs::{ReadConfiguration, Run, read_bounded, read_groups};
+use fwdlab_netbenches::runs::{ReadConfiguration, Run, read_bounded, read_configurations};
 use fwdlab_netbenches::series::{GraphRow, MAX_TABLE_BYTES, Series, graph_rows};
 
 /// Values by prefix.
@@ -23,7 +23,7 @@ pub struct DirData {
     /// `.pps` files by prefix.
     pub series: BTreeMap<String, Series>,
     /// Logs by prefix.
-    pub groups: BTreeMap<String, ConfigurationData>,
+    pub configurations: BTreeMap<String, ConfigurationData>,
     /// gnuplot data by file name.
     pub graphs: BTreeMap<String, Vec<GraphRow>>,
     /// gnuplot scripts by file name.
@@ -81,7 +81,11 @@ pub struct RunData {
 impl DirData {
     /// Reads the data of `dir`.
     pub fn read(dir: &ResultsDir) -> Self {
-        let infos = dir.groups.values().filter(|group| group.info.is_some()).count();
+        let infos = dir
+            .configurations
+            .values()
+            .filter(|configuration| configuration.info.is_some())
+            .count();
         let tables = dir.pps.len() + dir.graph_data.len() + dir.graph_scripts.len();
         let files = tables + infos + dir.logs();
         let mut data = Self { relative: dir.relative.clone(), files, ..Self::default() };
@@ -101,7 +105,7 @@ impl DirData {
                 data.scripts.insert(file_name(path), text);
             }
         }
-        data.groups = read_groups(dir)
+        data.configurations = read_configurations(dir)
             .into_iter()
             .map(|(prefix, g)| (prefix, ConfigurationData::of(g)))
             .collect();
@@ -122,8 +126,9 @@ impl DirData {
     fn values_by(&self, rule: usize) -> Values {
         let series = self.series.iter().map(|(prefix, s)| (prefix.clone(), s.values.clone()));
         let mut all: Values = series.collect();
-        for (prefix, group) in &self.groups {
-            let values = || group.printed().iter().filter_map(|p| p[rule].parse().ok()).collect();
+        for (prefix, configuration) in &self.configurations {
+            let values =
+                || configuration.printed().iter().filter_map(|p| p[rule].parse().ok()).collect();
             if !all.contains_key(prefix) {
                 let values: Vec<f64> = values();
                 all.extend((!values.is_empty()).then(|| (prefix.clone(), values)));
@@ -134,7 +139,7 @@ impl DirData {
 
     /// The family of a prefix: by its senders' commands, else by its name.
     pub fn family(&self, prefix: &str) -> Option<NamedFamily> {
-        let logged = self.groups.get(prefix).map(|g| &g.traffic.families);
+        let logged = self.configurations.get(prefix).map(|g| &g.traffic.families);
         match logged {
             Some(families) if families.len() == 1 => families.first().copied(),
             _ => family_word(prefix),
@@ -147,12 +152,16 @@ fn file_name(path: &std::path::Path) -> String {
 }
 
 impl ConfigurationData {
-    fn of(group: ReadConfiguration) -> Self {
-        let mut data = Self { traffic: Traffic::of(&group), ..Self::default() };
-        data.builds
-            .extend(group.receiver_logs().chain(group.sender_logs()).filter_map(|l| l.build));
-        data.runs = group.runs.iter().map(|(&n, run)| (n, RunData::of(run))).collect();
-        data.info = group.info;
+    fn of(configuration: ReadConfiguration) -> Self {
+        let mut data = Self { traffic: Traffic::of(&configuration), ..Self::default() };
+        data.builds.extend(
+            configuration
+                .receiver_logs()
+                .chain(configuration.sender_logs())
+                .filter_map(|l| l.build),
+        );
+        data.runs = configuration.runs.iter().map(|(&n, run)| (n, RunData::of(run))).collect();
+        data.info = configuration.info;
         data
     }
 
@@ -178,9 +187,9 @@ fn middle(mut values: Vec<f64>) -> Option<f64> {
 }
 
 impl Traffic {
-    fn of(group: &ReadConfiguration) -> Self {
+    fn of(configuration: &ReadConfiguration) -> Self {
         let mut traffic = Self::default();
-        for run in group.runs.values() {
+        for run in configuration.runs.values() {
             let mut flows: BTreeMap<String, u64> = BTreeMap::new();
             for command in run.sender_logs().filter_map(|log| log.command.as_ref()) {
                 let show = |r: &Range| format!("{}-{}", r.first, r.last);
@@ -249,6 +258,6 @@ fn failure(run: &Run) -> Option<String> {
 
 /// Median of the steady window of a log.
 fn steady_pps(log: &PktgenLog) -> Option<f64> {
-    let rates: Vec<f64> = log.samples.iter().map(|s| s.pps as f64).collect();
+    let rates: Vec<f64> = log.readings.iter().map(|s| s.pps as f64).collect();
     fwdlab_stats::steady::window(&rates).figure(&rates)
 }

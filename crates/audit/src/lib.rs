@@ -10,7 +10,6 @@
 #![deny(missing_docs)]
 
 mod block;
-mod context;
 mod data;
 mod figures;
 mod finding;
@@ -20,6 +19,7 @@ mod report;
 mod rules;
 mod sarif;
 mod site;
+mod surroundings;
 
 pub use finding::{AuditFinding, Rule, Severity};
 pub use page::{MAX_PAGE_BYTES, Page};

@@ -2,7 +2,7 @@
 
 use fwdlab_guard::digest;
 
-use super::block::Block;
+use super::block::MinistatBlock;
 
 /// Bytes read of a page; honest ones hold some kilobytes.
 pub const MAX_PAGE_BYTES: usize = 4 * 1024 * 1024;
@@ -15,15 +15,15 @@ pub struct Page {
     /// Its lines without their ends.
     pub lines: Vec<String>,
     /// ministat blocks.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<MinistatBlock>,
     /// Prose outside blocks and fences.
     pub items: Vec<Item>,
     /// Links and images.
-    pub links: Vec<Link>,
+    pub links: Vec<PageLink>,
     /// Lines whose end closes a fence that nothing but a line of its own can close.
     pub late_fences: Vec<usize>,
     /// What was meant as a link: `[caption] (target)`, with a blank between.
-    pub spaced_links: Vec<Link>,
+    pub spaced_links: Vec<PageLink>,
     /// True when the file is longer than [`MAX_PAGE_BYTES`] or a line longer
     /// than is looked at.
     pub is_cut: bool,
@@ -83,7 +83,7 @@ impl Item {
 
 /// A link or an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Link {
+pub struct PageLink {
     /// Line, from 1.
     pub line: usize,
     /// The text or the caption.
@@ -107,7 +107,7 @@ impl Page {
             page.is_cut |= kept.len() < line.len();
             page.lines.push(kept);
         }
-        page.blocks = Block::find(&page.lines);
+        page.blocks = MinistatBlock::find(&page.lines);
         page.read_prose();
         page
     }
@@ -152,8 +152,8 @@ impl Page {
 #[derive(Default)]
 struct ProseReader {
     items: Vec<Item>,
-    links: Vec<Link>,
-    spaced_links: Vec<Link>,
+    links: Vec<PageLink>,
+    spaced_links: Vec<PageLink>,
     late_fences: Vec<usize>,
     open: Option<Item>,
     is_fenced: bool,
@@ -218,7 +218,7 @@ fn kind_of(text: &str) -> ItemKind {
 
 /// Reads `[caption](target)` and `![caption](target)`; `joint` is what stands
 /// between the two. With a blank in it, only what can be a target is taken.
-fn read_links(text: &str, joint: &str, number: usize, links: &mut Vec<Link>) {
+fn read_links(text: &str, joint: &str, number: usize, links: &mut Vec<PageLink>) {
     let mut rest = text;
     while let Some(middle) = rest.find(joint) {
         let before = &rest[..middle];
@@ -230,7 +230,7 @@ fn read_links(text: &str, joint: &str, number: usize, links: &mut Vec<Link>) {
             rest = &after[end + 1..];
             continue;
         }
-        links.push(Link {
+        links.push(PageLink {
             line: number,
             caption: before[start + 1..].to_owned(),
             target: target.trim_matches(['<', '>']).to_owned(),

@@ -1,6 +1,6 @@
 //! Two sets of a block compared anew from their printed figures.
 
-use super::context::Measured;
+use super::surroundings::Measured;
 use fwdlab_stats::distribution::t_critical;
 
 /// The comparison of a set with another.
@@ -37,7 +37,7 @@ impl Pair {
     }
 
     /// The 95 % interval of the change, for sentences.
-    pub fn interval(&self) -> String {
+    pub fn confidence_interval(&self) -> String {
         format!(
             "{:+.2} … {:+.2} %",
             self.mean_percent - self.half_width,

@@ -7,12 +7,12 @@ use std::sync::atomic::Ordering;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::context::Surroundings;
 use super::finding::{AuditFinding, AuditFindings, Rule, Severity, Text};
 use super::page::{MAX_PAGE_BYTES, Page};
 use super::rules;
 use super::rules::block_text::Fidelity;
 use super::site::Site;
+use super::surroundings::Surroundings;
 use fwdlab_netbenches::archive::Archive;
 use fwdlab_netbenches::runs::read_bounded;
 use fwdlab_results::{Error, Result};
@@ -163,8 +163,9 @@ fn audit_path(path: &Path, report: &mut Report) -> Result<()> {
         let exists = |name: &str| site.paths.contains(&format!("{prefix}{name}"));
         report.findings.extend(rules::medians::check_dir(dir, place));
         report.findings.extend(rules::graphs::check_dir(dir, place, exists));
-        report.counts.directories += usize::from(!dir.series.is_empty() || !dir.groups.is_empty());
-        report.counts.runs += dir.groups.values().map(|g| g.runs.len()).sum::<usize>();
+        report.counts.directories +=
+            usize::from(!dir.series.is_empty() || !dir.configurations.is_empty());
+        report.counts.runs += dir.configurations.values().map(|g| g.runs.len()).sum::<usize>();
     }
     Ok(())
 }
@@ -246,18 +247,18 @@ impl ReadPage {
     fn audit(&self, site: &Site) -> (Counts, Vec<AuditFinding>) {
         let mut findings = AuditFindings::about(&self.path.display().to_string());
         let mut counts = Counts { pages: 1, blocks: self.page.blocks.len(), ..Counts::default() };
-        if let Some(context) = Surroundings::new(site, self.dir, &self.page) {
-            match original(&context) {
+        if let Some(around) = Surroundings::new(site, self.dir, &self.page) {
+            match original(&around) {
                 Some(place) => report_copy(place, &mut findings),
-                None => rules::apply(&context, &mut findings),
+                None => rules::apply(&around, &mut findings),
             }
-            for sets in &context.sets {
+            for sets in &around.sets {
                 let is_known = sets.iter().all(|s| s.source.is_some());
                 counts.blocks_reproduced += usize::from(is_known);
                 counts.blocks_without_data += usize::from(!is_known);
             }
             for block in 0..self.page.blocks.len() {
-                match rules::block_text::fidelity(&context, block) {
+                match rules::block_text::fidelity(&around, block) {
                     Some(Fidelity::Exact(_)) => counts.blocks_exact += 1,
                     Some(Fidelity::Spaced(_)) => counts.blocks_spaced += 1,
                     _ => {}
@@ -270,15 +271,15 @@ impl ReadPage {
 
 /// Where the page comes from, when its text stands elsewhere too and its figures are of there and
 /// none of here, although there are some here.
-fn original<'a>(context: &Surroundings<'a>) -> Option<&'a str> {
-    let twins = context.site.copies.get(&context.page.print()?)?;
+fn original<'a>(around: &Surroundings<'a>) -> Option<&'a str> {
+    let twins = around.site.copies.get(&around.page.print()?)?;
     let sources: Vec<usize> =
-        context.sets.iter().flatten().filter_map(|s| Some(s.source.as_ref()?.dir)).collect();
-    if context.data.all_values().is_empty() || sources.contains(&context.own) {
+        around.sets.iter().flatten().filter_map(|s| Some(s.source.as_ref()?.dir)).collect();
+    if around.data.all_values().is_empty() || sources.contains(&around.own) {
         return None;
     }
     let twin = *twins.iter().find(|dir| sources.contains(dir))?;
-    context.site.dirs.get(twin).map(|dir| dir.relative.as_str())
+    around.site.dirs.get(twin).map(|dir| dir.relative.as_str())
 }
 
 fn report_copy(place: &str, findings: &mut AuditFindings) {

@@ -47,7 +47,7 @@ fn interval() -> impl Strategy<Value = Interval> {
     let slow = select(vec![None, Some(0.0), Some(0.03), Some(1.0)]);
     (ms, frames(), frames(), busy(), slow).prop_map(|(ms, tx, rx, busy, slow_share)| Interval {
         ms,
-        tx,
+        tx: Some(tx),
         rx,
         busy,
         slow_share,
@@ -70,7 +70,7 @@ fn measured() -> impl Strategy<Value = Measured> {
         |(intervals, rest, busy, share, roundtrips_ns, is_sent_known)| {
             let sum = |count: fn(&Interval) -> u64| intervals.iter().map(count).sum::<u64>();
             let mut measured = Measured {
-                sent: is_sent_known.then(|| sum(|i| i.tx) + rest),
+                sent: is_sent_known.then(|| sum(|i| i.tx.unwrap_or(0)) + rest),
                 received: sum(|i| i.rx) + rest,
                 ledger: Ledger::Unknown,
                 busy,

@@ -42,9 +42,9 @@ fn trial(planned: &PlannedTrial) -> Trial {
         measure: fwdlab_results::Measure::Rate,
         status: Status::Ok,
         reason: None,
-        started: "2026-11-21T13:00:00Z".to_owned(),
+        started: Some("2026-11-21T13:00:00Z".to_owned()),
         frame_bytes: 64,
-        flows_planned: 1,
+        flows_planned: Some(1),
         load: "max".to_owned(),
         offered_pps_asked: None,
         interval_ms: 100.0,
@@ -58,7 +58,8 @@ fn trial(planned: &PlannedTrial) -> Trial {
 
 fn measured() -> Measured {
     let busy = Some(Busy { ns: 9, frames: 1 });
-    let interval = Interval { ms: 100.01, tx: 400_000, rx: 400_000, busy, ..Interval::default() };
+    let interval =
+        Interval { ms: 100.01, tx: Some(400_000), rx: 400_000, busy, ..Interval::default() };
     Measured {
         intervals: vec![interval; 11],
         sent: Some(4_400_000),

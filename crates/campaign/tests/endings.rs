@@ -29,7 +29,8 @@ fn experiment(cap: u32) -> String {
 /// Ten intervals of so many frames.
 fn counted(frames: u64) -> Measured {
     let busy = Some(Busy { ns: 97_000_000, frames });
-    let interval = Interval { ms: 100.0, tx: frames, rx: frames, busy, ..Interval::default() };
+    let interval =
+        Interval { ms: 100.0, tx: Some(frames), rx: frames, busy, ..Interval::default() };
     let total = 10 * frames;
     let mut measured = Measured {
         sent: Some(total),

@@ -47,7 +47,7 @@ fn counted(number: usize, variant: &str) -> Measured {
         let noise = (number as u64 * 7_919 + k * 104_729) % 4_001;
         let rx = if k == 0 { level / 2 } else { level + noise };
         let busy = Some(Busy { ns: 97_000_000, frames: rx });
-        Interval { ms: 100.0, tx: rx, rx, busy, ..Interval::default() }
+        Interval { ms: 100.0, tx: Some(rx), rx, busy, ..Interval::default() }
     };
     let intervals: Vec<Interval> = (0..10).map(interval).collect();
     let frames: u64 = intervals.iter().map(|interval| interval.rx).sum();
@@ -302,12 +302,15 @@ fn without_a_chain_only_what_the_machine_alone_knew_can_be_bent() {
     let (genuine, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     campaign(genuine.path(), 0);
     campaign(other.path(), 1);
-    let mut lines = Lines::read(genuine.path());
-    // An earlier version wrote neither seal nor the hash of the environment.
-    for key in ["after", "seal", "environment_sha256"] {
-        lines.without(key);
+    for dir in [genuine.path(), other.path()] {
+        let mut lines = Lines::read(dir);
+        // An earlier version wrote neither seal nor the hash of the environment.
+        for key in ["after", "seal", "environment_sha256"] {
+            lines.without(key);
+        }
+        lines.in_the_first_order();
+        lines.write(dir);
     }
-    lines.write(genuine.path());
     made_anew(genuine.path());
     let results = Results::read(genuine.path()).unwrap();
     assert!(fwdlab_report::unchecked(&results).unwrap()[0].to_string().contains("no chain"));

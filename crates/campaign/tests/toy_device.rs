@@ -21,8 +21,8 @@ use fwdlab_results::{About, Busy, Interval, Link, Measured, Tick, Trial};
 /// Forwards nothing and says that each frame took so many ns.
 struct Toy;
 
-fn cost_ns(own: &mut Section<'_>, findings: &mut Complaints<'_>) -> u64 {
-    own.integer("cost_ns", 1..=1000, findings).map_or(100, |found| found.value)
+fn cost_ns(own: &mut Section<'_>, complaints: &mut Complaints<'_>) -> u64 {
+    own.integer("cost_ns", 1..=1000, complaints).map_or(100, |found| found.value)
 }
 
 impl Schema for Toy {
@@ -45,9 +45,9 @@ impl Schema for Toy {
         Ok(())
     }
 
-    fn check(&self, file: &mut DeviceTables<'_, '_>, findings: &mut Complaints<'_>) {
+    fn check(&self, file: &mut DeviceTables<'_, '_>, complaints: &mut Complaints<'_>) {
         for variant in &mut file.variants {
-            cost_ns(variant, findings);
+            cost_ns(variant, complaints);
         }
     }
 }
@@ -88,7 +88,7 @@ impl Device for Wound {
             self.ticks += 1;
             let rx = 100_000_000 / self.cost_ns + self.ticks % 7;
             let busy = Some(Busy { ns: 100_000_000, frames: rx });
-            Interval { ms: 100.0, tx: rx, rx, busy, ..Interval::default() }
+            Interval { ms: 100.0, tx: Some(rx), rx, busy, ..Interval::default() }
         };
         let intervals: Vec<Interval> = (0..10).map(|_| interval()).collect();
         intervals.iter().for_each(|interval| (watch.on_interval)(interval));

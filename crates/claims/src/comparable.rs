@@ -242,11 +242,11 @@ fn highest(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fwdlab_results::samples;
+    use fwdlab_results::examples;
 
     /// A trial with a probe at the end of each interval; far ones run at half the rate.
     fn trial(probes: &[f64]) -> Trial {
-        let mut trial = samples::trial(0);
+        let mut trial = examples::trial(0);
         trial.measured.intervals = probes
             .iter()
             .map(|&ns| Interval {

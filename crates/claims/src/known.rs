@@ -133,14 +133,14 @@ impl TruthClaim {
 
 #[cfg(test)]
 mod tests {
-    use fwdlab_results::samples;
+    use fwdlab_results::examples;
 
     use super::*;
 
     /// Eight blocks of the baseline at about 100 ns, with each truth in four of them at `same` and
     /// `slower` times that.
     fn results(same: f64, slower: f64, earlier: &str) -> Results {
-        let mut campaign = samples::campaign();
+        let mut campaign = examples::campaign();
         let truth = |kind| Truth { traffic: "inet".to_owned(), kind };
         campaign.calibration = Some(Calibration {
             share: 0.2,
@@ -149,7 +149,7 @@ mod tests {
             truths: vec![truth(TruthKind::Same), truth(TruthKind::Slower)],
         });
         let trial = |block: u32, variant: &str, factor: f64| {
-            let mut trial = samples::trial(0);
+            let mut trial = examples::trial(0);
             let noise = [0.2, -0.3, 0.1, 0.4, -0.2, 0.0, 0.3, -0.1][block as usize - 1];
             (trial.block, trial.variant) = (block, variant.to_owned());
             trial.id = format!("b{block:02}-inet-{variant}");

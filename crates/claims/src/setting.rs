@@ -64,8 +64,9 @@ pub struct TrafficSetting {
     pub family: Family,
     /// Length of its frames in bytes, FCS included.
     pub frame_bytes: u16,
-    /// Distinct flows planned.
-    pub flows: u64,
+    /// Distinct flows planned; absent where nobody knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flows: Option<u64>,
     /// The load as the experiment says it.
     pub load: String,
     /// The load in frames/s; `None` for as fast as possible.
@@ -212,18 +213,22 @@ fn flows_line(traffics: &[TrafficSetting]) -> String {
         }
     };
     let length = |t: &TrafficSetting| format!("{} bytes for {}", t.frame_bytes, t.name);
+    let flows = |t: &TrafficSetting| match t.flows {
+        Some(flows) => format!("{flows} flows"),
+        None => "an unknown number of flows".to_owned(),
+    };
     match traffics {
         [] => "no traffic was sent".to_owned(),
         [first, rest @ ..]
             if rest.iter().all(|t| t.flows == first.flows && kind(t) == kind(first)) =>
         {
             let lengths: Vec<String> = traffics.iter().map(length).collect();
-            format!("{} flows of {} (with FCS {})", first.flows, kind(first), lengths.join(", "))
+            format!("{} of {} (with FCS {})", flows(first), kind(first), lengths.join(", "))
         }
         _ => {
             let parts: Vec<String> = traffics
                 .iter()
-                .map(|t| format!("{} flows of {} (with FCS {})", t.flows, kind(t), length(t)))
+                .map(|t| format!("{} of {} (with FCS {})", flows(t), kind(t), length(t)))
                 .collect();
             parts.join(", ")
         }

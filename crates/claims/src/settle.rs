@@ -80,10 +80,11 @@ fn fault(
     let received = measured.received;
     if received == 0 {
         let sent = measured.sent.map_or("an unknown number".to_owned(), |n| n.to_string());
-        let dropped = measured.dropped();
-        return Some(format!(
-            "no frame came back of {sent} sent: check the routes; the device dropped {dropped}"
-        ));
+        let dropped = match measured.dropped() {
+            Some(dropped) => format!("the device dropped {dropped}"),
+            None => "what the device dropped is not known".to_owned(),
+        };
+        return Some(format!("no frame came back of {sent} sent: check the routes; {dropped}"));
     }
     if let Some(why) = imbalance(measured).or_else(|| imbalance_of_ways(measured)) {
         return Some(why);
@@ -105,17 +106,22 @@ fn fault(
 /// Two counts of the same frames that do not agree as exactly as the ledger demands.
 fn imbalance(measured: &Measured) -> Option<String> {
     let Measured { sent, device_received, device_sent, ledger, .. } = *measured;
-    let left = device_sent.map(|sent| sent + measured.dropped());
+    let left = device_sent.zip(measured.dropped()).map(|(sent, dropped)| sent + dropped);
     let sides = [
         ("the device received", device_received, "the tester sent", sent),
         ("the device sent or dropped", left, "it received", device_received),
         ("the tester received", Some(measured.received), "the device sent", device_sent),
     ];
-    sides.into_iter().find_map(|(a, one, b, other)| {
+    let unequal = sides.into_iter().find_map(|(a, one, b, other)| {
         let (one, other) = (one?, other?);
         let differ = !ledger.allows(one, other);
         differ.then(|| format!("counters disagree: {a} {one} frames, but {b} {other}"))
-    })
+    });
+    // Where nobody counted what it dropped, it may have dropped any number, but sent no more.
+    let (out, into) = (device_sent.unwrap_or(0), device_received.unwrap_or(u64::MAX));
+    let is_more = out > into && !ledger.allows(out, into);
+    let more = || format!("counters disagree: the device sent {out} frames, but received {into}");
+    unequal.or_else(|| is_more.then(more))
 }
 
 /// A way, of frames that went both ways, whose counts do not agree as exactly as the ledger demands;
@@ -271,8 +277,30 @@ mod tests {
     }
 
     #[test]
+    fn drops_that_nobody_counted_are_demanded_of_nobody() {
+        let count = |device_received, device_sent, drops| Measured {
+            sent: Some(100),
+            received: 90,
+            device_received: Some(device_received),
+            device_sent: Some(device_sent),
+            drops,
+            ..Measured::default()
+        };
+        assert_eq!(imbalance(&count(100, 90, None)), None);
+        let why = imbalance(&count(100, 90, Some(BTreeMap::new()))).expect("10 are missing");
+        assert!(why.contains("sent or dropped 90 frames"), "{why}");
+        // Whatever it dropped, it cannot send more than it received.
+        let more = Measured { sent: None, ..count(80, 90, None) };
+        let why = imbalance(&more).expect("10 more");
+        assert!(why.contains("the device sent 90 frames, but received 80"), "{why}");
+        let silent = Measured { received: 0, ..count(100, 0, None) };
+        let why = fault(&silent, None, &BTreeMap::new()).expect("nothing came back");
+        assert!(why.contains("what the device dropped is not known"), "{why}");
+    }
+
+    #[test]
     fn a_trial_without_a_rate_fails() {
-        let mut trial = fwdlab_results::samples::trial(0);
+        let mut trial = fwdlab_results::examples::trial(0);
         let measured = Measured { intervals: Vec::new(), ..trial.measured.clone() };
         settle(&mut trial, measured, &BTreeMap::new());
         assert_eq!(trial.status, Status::Failed);

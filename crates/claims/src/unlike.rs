@@ -86,11 +86,15 @@ type Factor = (&'static str, fn(&Trial) -> String);
 
 const FACTORS: [Factor; 5] = [
     ("frame length", |trial| trial.frame_bytes.to_string()),
-    ("flows", |trial| trial.flows_planned.to_string()),
+    ("flows", |trial| in_words(trial.flows_planned)),
     ("load", |trial| trial.load.clone()),
     ("interval", |trial| format!("{} ms", trial.interval_ms)),
     ("tester", |trial| trial.measured.proof.get("tester used").cloned().unwrap_or_default()),
 ];
+
+fn in_words(count: Option<u64>) -> String {
+    count.map_or("not known".to_owned(), |count| count.to_string())
+}
 
 /// The values that a factor has on one side.
 fn distinct(side: &[&Trial], value: fn(&Trial) -> String) -> String {

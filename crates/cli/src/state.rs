@@ -134,7 +134,7 @@ mod tests {
         text += &line(&own, "c", "10");
         text += &line(&own, "d", "no flags");
         fs::write(dir.path().join(FILE), text).expect("a writable directory");
-        let campaign = fwdlab_results::samples::campaign();
+        let campaign = fwdlab_results::examples::campaign();
         assert_eq!(memory.earlier(Some(&campaign)), "1110");
         let other = Campaign { seed: 8, ..campaign };
         assert_eq!(memory.earlier(Some(&other)), "110110");

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use fwdlab_port::pcap::PcapWriter;
-use fwdlab_topology::{Cable, End, InterfaceAddress, StaticRoute, Testbed, Topology};
+use fwdlab_topology::{Cable, CableEnd, InterfaceAddress, StaticRoute, Testbed, Topology};
 use fwdlab_wire::MacAddr;
 use serde_json::Value;
 
@@ -84,13 +84,13 @@ fn doctor_prints_json_that_names_every_remedy() {
     assert!(list.iter().all(|finding| finding["remedy"].as_str().is_some_and(|r| !r.is_empty())));
 }
 
-fn end(role: &str, interface: &str, number: u8, addresses: &[&str]) -> End {
+fn end(role: &str, interface: &str, number: u8, addresses: &[&str]) -> CableEnd {
     let address = |text: &&str| {
         let (address, length) = text.split_once('/').expect("a length");
         let prefix_length = length.parse().expect("a number");
         InterfaceAddress { address: address.parse().expect("an address"), prefix_length }
     };
-    End {
+    CableEnd {
         namespace: role.to_owned(),
         interface: interface.to_owned(),
         mac: MacAddr([2, 0, 0, 0, 1, number]),

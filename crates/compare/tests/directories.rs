@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use fwdlab_compare::{Compared, Format, Options};
 use fwdlab_results::journal::Journal;
-use fwdlab_results::{Benchmark, Busy, Campaign, LimitedBy, Results, Soak, Status, Trial, samples};
+use fwdlab_results::{
+    Benchmark, Busy, Campaign, LimitedBy, Results, Soak, Status, Trial, examples,
+};
 use fwdlab_stats::validity::Finding;
 use fwdlab_stats::{Confidence, Estimand, Method};
 use proptest::prelude::*;
@@ -71,7 +73,7 @@ impl Made {
             variants,
             traffics,
             trials: trials.iter().map(|trial: &Trial| trial.id.clone()).collect(),
-            ..samples::campaign()
+            ..examples::campaign()
         };
         let mut journal = Journal::create(dir, &campaign, "title = \"t\"", None).unwrap();
         // What was kept beside the journal is no experiment of ours.
@@ -91,7 +93,7 @@ fn trial((block, traffic, variant): (u32, &str, &str), order: u32, own: Figures)
         limited_by: own.limit,
         status: if own.is_ok { Status::Ok } else { Status::Failed },
         reason: (!own.is_ok).then(|| "made up".to_owned()),
-        ..samples::trial(0)
+        ..examples::trial(0)
     };
     let busy = Busy { ns: (own.cost * 400_000.0) as u64, frames: 400_000 };
     trial.measured.intervals[0].busy = Some(busy);
@@ -307,6 +309,32 @@ fn three_campaigns_of_each_side_name_a_winner() {
     assert!(own.sentence.starts_with("after is faster than before by "), "{}", own.sentence);
     let two = compared(&dirs[..2], options);
     assert_eq!(two.groups[0].judgements[0].verdict.word(), "inconclusive");
+}
+
+/// Constant figures have no spread, which proves nothing beyond the step in which they are given.
+#[test]
+fn constant_campaigns_prove_no_more_than_their_figures_step() {
+    let lab = tempfile::tempdir().unwrap();
+    // Their lengths tell the campaigns apart; the rate of a device is its cost's.
+    let made = |at: usize, cost: [f64; 2]| {
+        Made::of(&vec![cost.map(|cost| Figures { cost, rate: 4e8 / cost, ..USUAL }); 8 + at])
+    };
+    let dirs: Vec<PathBuf> = (0..6).map(|at| lab.path().join(at.to_string())).collect();
+    let write = |at: usize, cost: f64| made(at, [100.0, cost]).write(&dirs[at]);
+    (0..3).for_each(|at| write(at, 100.0));
+    (3..6).for_each(|at| write(at, 125.0));
+    let sources: Vec<&Path> = dirs.iter().map(PathBuf::as_path).collect();
+    let options = |after: &[PathBuf]| Options { after: after.to_vec(), ..Options::default() };
+    let sides = compared(&sources[..3], options(&dirs[3..]));
+    let together = compared(&sources[..3], options(&[]));
+    for own in [sides, together] {
+        for judgement in own.groups.iter().flat_map(|group| &group.judgements) {
+            let comparison = judgement.comparison.as_ref().unwrap();
+            assert!(!comparison.interval95.excludes_no_change(), "{}", judgement.sentence);
+            let is_named = matches!(judgement.word, "faster" | "slower");
+            assert!(!is_named, "{}", judgement.sentence);
+        }
+    }
 }
 
 #[test]

@@ -15,8 +15,11 @@ use super::{Error, Load, Result, inputs};
 const MOST_BYTES: u64 = 1 << 30;
 
 /// Reads the key, if the traffic has it, and refuses what a capture says itself.
-pub(super) fn read(section: &mut Section<'_>, findings: &mut Complaints<'_>) -> Option<CaptureOf> {
-    let found = section.text("capture", "\"mix.pcapng\"", findings)?;
+pub(super) fn read(
+    section: &mut Section<'_>,
+    complaints: &mut Complaints<'_>,
+) -> Option<CaptureOf> {
+    let found = section.text("capture", "\"mix.pcapng\"", complaints)?;
     for key in ["frame", "order", "flows"] {
         let Some(Found { field, at, .. }) = section.value(key) else { continue };
         let complaint = Complaint::new(
@@ -24,7 +27,7 @@ pub(super) fn read(section: &mut Section<'_>, findings: &mut Complaints<'_>) -> 
             format!("no {key} beside capture"),
             format!("remove {key}, or capture"),
         );
-        findings.add(&at, &field, complaint);
+        complaints.add(&at, &field, complaint);
     }
     Some(CaptureOf { file: PathBuf::from(found.value), recording: None })
 }

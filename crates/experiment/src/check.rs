@@ -16,7 +16,7 @@ use fwdlab_routes::number;
 pub(super) fn baseline(
     baseline: Option<&Found<&str>>,
     variants: &[Found<Variant>],
-    findings: &mut Complaints<'_>,
+    complaints: &mut Complaints<'_>,
 ) {
     let Some(Found { field, at, value }) = baseline else { return };
     let names = || variants.iter().map(|v| v.value.name.as_str());
@@ -31,11 +31,11 @@ pub(super) fn baseline(
             None => format!("name one of them, or add a [[variant]] named {value:?}"),
         },
     );
-    findings.add(at, field, complaint);
+    complaints.add(at, field, complaint);
 }
 
 /// A load that is found cannot be asked for.
-pub(super) fn load_of_measure(placed: &[(Traffic, TrafficPlace)], findings: &mut Complaints<'_>) {
+pub(super) fn load_of_measure(placed: &[(Traffic, TrafficPlace)], complaints: &mut Complaints<'_>) {
     let asked = |traffic: &Traffic| traffic.load != Load::Max && traffic.measure != Measure::Rate;
     for (traffic, place) in placed.iter().filter(|(traffic, _)| asked(traffic)) {
         let complaint = Complaint::new(
@@ -43,7 +43,7 @@ pub(super) fn load_of_measure(placed: &[(Traffic, TrafficPlace)], findings: &mut
             format!("load = \"max\" with measure = \"{}\", which finds the load", traffic.measure),
             "remove the load, or the measure",
         );
-        findings.add(&place.destination, &place.field, complaint);
+        complaints.add(&place.destination, &place.field, complaint);
     }
 }
 
@@ -52,7 +52,7 @@ pub(super) fn churn(
     churn: Option<&Found<Churn>>,
     measures: &[Measure],
     routes: &DraftRoutes,
-    findings: &mut Complaints<'_>,
+    complaints: &mut Complaints<'_>,
 ) {
     let Some(Found { field, at, value }) = churn else { return };
     if let Some(measure) = measures.iter().find(|measure| **measure != Measure::Rate) {
@@ -61,7 +61,7 @@ pub(super) fn churn(
             "changes of routes beside the forwarding rate",
             "remove the measure, or [churn]",
         );
-        findings.add(at, field, complaint);
+        complaints.add(at, field, complaint);
     }
     if matches!(value.source, ChurnSource::Flap(_)) && routes.source.is_none() {
         let complaint = Complaint::new(
@@ -69,7 +69,7 @@ pub(super) fn churn(
             "file or generate in [routes]",
             "write for instance generate = 100000 in [routes]",
         );
-        findings.add(at, field, complaint);
+        complaints.add(at, field, complaint);
     }
 }
 
@@ -112,7 +112,7 @@ pub(super) fn abilities(
     device: Option<&dyn Schema>,
     devices: &[&dyn Schema],
     wanted: &Wanted<'_>,
-    findings: &mut Complaints<'_>,
+    complaints: &mut Complaints<'_>,
 ) {
     let Some(device) = device else { return };
     for (traffic, place) in wanted.placed {
@@ -126,7 +126,7 @@ pub(super) fn abilities(
             },
             "change the device, or measure rates of frames of one length",
         );
-        findings.add(&place.destination, &place.field, complaint);
+        complaints.add(&place.destination, &place.field, complaint);
     }
 }
 
@@ -135,9 +135,9 @@ pub(super) fn counts(
     variants: &[Found<Variant>],
     traffics: &[Traffic],
     end: Range<usize>,
-    findings: &mut Complaints<'_>,
+    complaints: &mut Complaints<'_>,
 ) {
-    if variants.len() < 2 && findings.is_empty() {
+    if variants.len() < 2 && complaints.is_empty() {
         let complaint = Complaint::new(
             match variants.len() {
                 0 => "there is no variant".to_owned(),
@@ -146,15 +146,15 @@ pub(super) fn counts(
             "two variants at least: a baseline and one to compare with it",
             "add a [[variant]] with a name and what it sets",
         );
-        findings.add(&end, "variant", complaint);
+        complaints.add(&end, "variant", complaint);
     }
-    if traffics.is_empty() && findings.is_empty() {
+    if traffics.is_empty() && complaints.is_empty() {
         let complaint = Complaint::new(
             "there is no traffic",
             "one traffic at least",
             "add a [[traffic]] with name, source and destination",
         );
-        findings.add(&end, "traffic", complaint);
+        complaints.add(&end, "traffic", complaint);
     }
 }
 
@@ -163,7 +163,7 @@ pub(super) fn counts(
 pub(super) fn distinct_ids(
     variants: &[Found<Variant>],
     traffics: &[Traffic],
-    findings: &mut Complaints<'_>,
+    complaints: &mut Complaints<'_>,
 ) {
     let mut seen = HashSet::new();
     for traffic in traffics {
@@ -175,7 +175,7 @@ pub(super) fn distinct_ids(
                     "names that differ when joined by '-'",
                     "rename the variant without '-'",
                 );
-                findings.add(at, field, complaint);
+                complaints.add(at, field, complaint);
             }
         }
     }
@@ -203,7 +203,7 @@ pub(super) fn resolve_ports(routes: &mut DraftRoutes, traffics: &[Traffic]) {
 pub(super) fn both_ways(
     placed: &[(Traffic, TrafficPlace)],
     changes_routes: bool,
-    findings: &mut Complaints<'_>,
+    complaints: &mut Complaints<'_>,
 ) {
     let both = placed.iter().filter(|(traffic, _)| traffic.direction.is_both());
     for (traffic, place) in both {
@@ -221,7 +221,7 @@ pub(super) fn both_ways(
             "direction = \"both\" beside rates, searches, loss curves, recoveries and soaks",
             "remove direction, or what stands beside it",
         );
-        findings.add(&place.destination, &place.field, complaint);
+        complaints.add(&place.destination, &place.field, complaint);
     }
 }
 
@@ -231,7 +231,7 @@ pub(super) fn reachable(
     placed: &[(Traffic, TrafficPlace)],
     routes: &DraftRoutes,
     allows_no_route: bool,
-    findings: &mut Complaints<'_>,
+    complaints: &mut Complaints<'_>,
 ) {
     let ends = placed.iter().flat_map(|(traffic, place)| {
         traffic.ends().flat_map(move |(source, destination)| {
@@ -253,7 +253,7 @@ pub(super) fn reachable(
                     },
                     "add one to [routes] static, or allow = [\"no-route\"] if drops are wanted",
                 );
-                findings.add(&place.destination, &place.field, complaint);
+                complaints.add(&place.destination, &place.field, complaint);
             }
             Some((address, Some(prefix))) if port == 0 => {
                 let complaint = Complaint::new(
@@ -264,7 +264,7 @@ pub(super) fn reachable(
                     "a route that leaves by port 0, the side of the sources",
                     "name a gateway near the sources, or add \"port 0\" to the route",
                 );
-                findings.add(&place.destination, &place.field, complaint);
+                complaints.add(&place.destination, &place.field, complaint);
             }
             Some((address, Some(prefix))) => {
                 let complaint = Complaint::new(
@@ -275,7 +275,7 @@ pub(super) fn reachable(
                     "a route that leaves by port 1, the side of the destinations",
                     "name a gateway near the destinations, or add \"port 1\" to the route",
                 );
-                findings.add(&place.destination, &place.field, complaint);
+                complaints.add(&place.destination, &place.field, complaint);
             }
             _ => {}
         }

@@ -20,15 +20,16 @@ const RATES: &str = "[0, 1000, 100000]";
 const CHANGE: &str = "\"250ms withdraw 198.51.100.0/24\"";
 
 /// Reads the table, if the file has one.
-pub(super) fn read(top: &mut Section<'_>, findings: &mut Complaints<'_>) -> Option<Found<Churn>> {
+pub(super) fn read(top: &mut Section<'_>, complaints: &mut Complaints<'_>) -> Option<Found<Churn>> {
     let at = top.value("churn").map(|found| found.at)?;
-    let mut section = top.table("churn", findings)?;
-    let flap = section.integer("flap", 1..=MOST_FLAPPING, findings).map(|found| found.value as u32);
-    let file = section.text("file", "\"updates.mrt.gz\"", findings);
+    let mut section = top.table("churn", complaints)?;
+    let flap =
+        section.integer("flap", 1..=MOST_FLAPPING, complaints).map(|found| found.value as u32);
+    let file = section.text("file", "\"updates.mrt.gz\"", complaints);
     let file = file.map(|found| PathBuf::from(found.value));
-    let listed = read_listed(&mut section, findings);
-    let rates = read_rates(&mut section, findings);
-    section.finish(findings);
+    let listed = read_listed(&mut section, complaints);
+    let rates = read_rates(&mut section, complaints);
+    section.finish(complaints);
     let has_list = !listed.is_empty();
     let source = match (flap, file, has_list) {
         (Some(routes), None, false) => ChurnSource::Flap(routes),
@@ -40,7 +41,7 @@ pub(super) fn read(top: &mut Section<'_>, findings: &mut Complaints<'_>) -> Opti
                 "one of flap = 1000, file = \"updates.mrt.gz\" and changes = [...]",
                 "write one of the three",
             );
-            findings.add(&at, "churn", complaint);
+            complaints.add(&at, "churn", complaint);
             return None;
         }
     };
@@ -57,15 +58,15 @@ pub(super) fn read(top: &mut Section<'_>, findings: &mut Complaints<'_>) -> Opti
                 format!("write rates = {RATES}"),
             ),
         };
-        findings.add(&at, "churn.rates", complaint);
+        complaints.add(&at, "churn.rates", complaint);
         return None;
     }
     Some(Found { field: "churn".to_owned(), at, value: Churn { source, rates } })
 }
 
-fn read_rates(section: &mut Section<'_>, findings: &mut Complaints<'_>) -> Vec<u32> {
+fn read_rates(section: &mut Section<'_>, complaints: &mut Complaints<'_>) -> Vec<u32> {
     let mut rates: Vec<u32> = Vec::new();
-    for Found { field, at, value } in section.list("rates", RATES, findings) {
+    for Found { field, at, value } in section.list("rates", RATES, complaints) {
         match integer_of(value).filter(|rate| *rate <= MOST_PER_S) {
             Some(rate) if !rates.contains(&(rate as u32)) => rates.push(rate as u32),
             _ => {
@@ -74,18 +75,20 @@ fn read_rates(section: &mut Section<'_>, findings: &mut Complaints<'_>) -> Vec<u
                     format!("changes a second, whole numbers from 0 to {MOST_PER_S}"),
                     format!("write rates = {RATES}"),
                 );
-                findings.add(&at, &field, complaint);
+                complaints.add(&at, &field, complaint);
             }
         }
     }
     rates
 }
 
-fn read_listed(section: &mut Section<'_>, findings: &mut Complaints<'_>) -> Vec<ListedChange> {
+fn read_listed(section: &mut Section<'_>, complaints: &mut Complaints<'_>) -> Vec<ListedChange> {
     let mut listed: Vec<ListedChange> = Vec::new();
-    for found in section.list("changes", CHANGE, findings) {
-        let Some(Found { field, at, value }) = found.into_text(CHANGE, findings) else { continue };
-        let Some(change) = findings.keep(&at, &field, parse(value)) else { continue };
+    for found in section.list("changes", CHANGE, complaints) {
+        let Some(Found { field, at, value }) = found.into_text(CHANGE, complaints) else {
+            continue;
+        };
+        let Some(change) = complaints.keep(&at, &field, parse(value)) else { continue };
         listed.push(change);
     }
     listed.sort_by_key(|change| change.at);

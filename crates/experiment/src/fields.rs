@@ -69,10 +69,10 @@ impl<'a> Section<'a> {
         &mut self,
         key: &'static str,
         example: &str,
-        findings: &mut Complaints<'_>,
+        complaints: &mut Complaints<'_>,
     ) -> Option<Found<&'a str>> {
         let found = self.value(key)?;
-        found.into_text(example, findings)
+        found.into_text(example, complaints)
     }
 
     /// The text of `key`; a complaint when it is absent or not text.
@@ -80,7 +80,7 @@ impl<'a> Section<'a> {
         &mut self,
         key: &'static str,
         example: &str,
-        findings: &mut Complaints<'_>,
+        complaints: &mut Complaints<'_>,
     ) -> Option<Found<&'a str>> {
         if !self.table.contains_key(key) {
             self.know(key);
@@ -92,10 +92,10 @@ impl<'a> Section<'a> {
                 format!("text such as {example}"),
                 format!("add {key} = {example}"),
             );
-            findings.add(&self.at, &self.field(key), complaint);
+            complaints.add(&self.at, &self.field(key), complaint);
             return None;
         }
-        self.text(key, example, findings)
+        self.text(key, example, complaints)
     }
 
     /// The whole number of `key`, which must lie in `range`.
@@ -103,7 +103,7 @@ impl<'a> Section<'a> {
         &mut self,
         key: &'static str,
         range: std::ops::RangeInclusive<u64>,
-        findings: &mut Complaints<'_>,
+        complaints: &mut Complaints<'_>,
     ) -> Option<Found<u64>> {
         let found = self.value(key)?;
         let number = integer_of(found.value).filter(|n| range.contains(n));
@@ -114,7 +114,7 @@ impl<'a> Section<'a> {
                 format!("write {key} = {} or more", range.start()),
             )
         });
-        let value = findings.keep(&found.at, &found.field, result)?;
+        let value = complaints.keep(&found.at, &found.field, result)?;
         Some(Found { field: found.field, at: found.at, value })
     }
 
@@ -123,11 +123,11 @@ impl<'a> Section<'a> {
         &mut self,
         key: &'static str,
         example: &str,
-        findings: &mut Complaints<'_>,
+        complaints: &mut Complaints<'_>,
     ) -> Vec<Found<&'a DeValue<'a>>> {
         let Some(found) = self.value(key) else { return Vec::new() };
         let Some(array) = found.value.as_array() else {
-            findings.add(&found.at, &found.field, wrong_kind(found.value, "a list", example));
+            complaints.add(&found.at, &found.field, wrong_kind(found.value, "a list", example));
             return Vec::new();
         };
         let element = |(index, value): (usize, &'a Spanned<DeValue<'a>>)| Found {
@@ -139,14 +139,18 @@ impl<'a> Section<'a> {
     }
 
     /// The tables `[[key]]`; a complaint for each element that is no table.
-    pub fn tables(&mut self, key: &'static str, findings: &mut Complaints<'_>) -> Vec<Section<'a>> {
+    pub fn tables(
+        &mut self,
+        key: &'static str,
+        complaints: &mut Complaints<'_>,
+    ) -> Vec<Section<'a>> {
         let header = format!("[[{key}]]");
-        let elements = self.list(key, &header, findings);
+        let elements = self.list(key, &header, complaints);
         let mut sections = Vec::with_capacity(elements.len());
         for Found { field, at, value } in elements {
             match value.as_table() {
                 Some(table) => sections.push(Section::new(field, at, table)),
-                None => findings.add(&at, &field, wrong_kind(value, "a table", &header)),
+                None => complaints.add(&at, &field, wrong_kind(value, "a table", &header)),
             }
         }
         sections
@@ -156,14 +160,14 @@ impl<'a> Section<'a> {
     pub fn table(
         &mut self,
         key: &'static str,
-        findings: &mut Complaints<'_>,
+        complaints: &mut Complaints<'_>,
     ) -> Option<Section<'a>> {
         let found = self.value(key)?;
         match found.value.as_table() {
             Some(table) => Some(Section::new(found.field, found.at, table)),
             None => {
                 let complaint = wrong_kind(found.value, "a table", &format!("[{key}]"));
-                findings.add(&found.at, &found.field, complaint);
+                complaints.add(&found.at, &found.field, complaint);
                 None
             }
         }
@@ -191,7 +195,7 @@ impl<'a> Section<'a> {
     }
 
     /// Complains about every key that was not asked for.
-    pub fn finish(self, findings: &mut Complaints<'_>) {
+    pub fn finish(self, complaints: &mut Complaints<'_>) {
         for key in self.table.keys() {
             let name: &str = key.get_ref().as_ref();
             if self.takes_all || self.known.contains(&name) {
@@ -205,16 +209,20 @@ impl<'a> Section<'a> {
                     None => "remove it; docs/experiment-file.md lists every key".to_owned(),
                 },
             );
-            findings.add(&key.span(), &self.field(name), complaint);
+            complaints.add(&key.span(), &self.field(name), complaint);
         }
     }
 }
 
 impl<'a> Found<&'a DeValue<'a>> {
     /// The text of this value; a complaint when it is something else.
-    pub fn into_text(self, example: &str, findings: &mut Complaints<'_>) -> Option<Found<&'a str>> {
+    pub fn into_text(
+        self,
+        example: &str,
+        complaints: &mut Complaints<'_>,
+    ) -> Option<Found<&'a str>> {
         let result = self.value.as_str().ok_or_else(|| wrong_kind(self.value, "text", example));
-        let value = findings.keep(&self.at, &self.field, result)?;
+        let value = complaints.keep(&self.at, &self.field, result)?;
         Some(Found { field: self.field, at: self.at, value })
     }
 }

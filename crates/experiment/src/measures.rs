@@ -26,36 +26,36 @@ const LONGEST_SOAK: Duration = Duration::from_secs(7 * 24 * 3600);
 /// Reads one measure or a list of them; the forwarding rate when the file has none.
 pub(super) fn read(
     top: &mut Section<'_>,
-    findings: &mut Complaints<'_>,
+    complaints: &mut Complaints<'_>,
 ) -> Option<Found<Vec<Measure>>> {
     let usual = Found { field: "measure".to_owned(), at: 0..0, value: vec![Measure::Rate] };
     let Some(found) = top.value("measure") else { return Some(usual) };
     let (field, at) = (found.field.clone(), found.at.clone());
     if found.value.as_array().is_none() {
-        let one = found.into_text("\"ndr\"", findings)?;
-        let value = vec![findings.keep(&at, &field, named(one.value))?];
+        let one = found.into_text("\"ndr\"", complaints)?;
+        let value = vec![complaints.keep(&at, &field, named(one.value))?];
         return Some(Found { field, at, value });
     }
     let mut value = Vec::new();
-    let list = top.list("measure", LIST, findings);
+    let list = top.list("measure", LIST, complaints);
     let count = list.len();
     for one in list {
-        let one = one.into_text(LIST, findings)?;
-        let measure = findings.keep(&one.at, &one.field, named(one.value))?;
+        let one = one.into_text(LIST, complaints)?;
+        let measure = complaints.keep(&one.at, &one.field, named(one.value))?;
         if value.contains(&measure) {
             let complaint = Complaint::new(
                 format!("{:?} stands here a second time", measure.name()),
                 "each measure once",
                 "remove one of the two",
             );
-            findings.add(&one.at, &one.field, complaint);
+            complaints.add(&one.at, &one.field, complaint);
         }
         value.push(measure);
     }
     if count == 0 {
         let complaint =
             Complaint::new("the list is empty", format!("measures such as {LIST}"), "name one");
-        findings.add(&at, &field, complaint);
+        complaints.add(&at, &field, complaint);
         return None;
     }
     Some(Found { field, at, value })
@@ -99,23 +99,23 @@ pub(super) fn join(
 pub(super) fn read_benchmarks(
     top: &mut Section<'_>,
     measures: &[Measure],
-    findings: &mut Complaints<'_>,
+    complaints: &mut Complaints<'_>,
 ) -> Benchmarks {
     let mut own = Benchmarks::default();
     let Some(at) = top.value("benchmarks").map(|found| found.at) else { return own };
-    let Some(mut section) = top.table("benchmarks", findings) else { return own };
+    let Some(mut section) = top.table("benchmarks", complaints) else { return own };
     if !measures.iter().any(|measure| measure.is_benchmark()) {
         let complaint = Complaint::new(
             "no measure of this experiment asks for it",
             "[benchmarks] beside measure = \"loss-curve\", \"recovery\" or \"soak\"",
             "add the measure, or remove the table",
         );
-        findings.add(&at, "benchmarks", complaint);
+        complaints.add(&at, "benchmarks", complaint);
     }
-    own.loads = read_loads(&mut section, findings).unwrap_or(own.loads);
+    own.loads = read_loads(&mut section, complaints).unwrap_or(own.loads);
     let mut share = |key: &'static str, (low, high): (f64, f64), usual: f64| {
         let Some(found) = section.value(key) else { return usual };
-        let Some(found) = found.into_text("\"50%\"", findings) else { return usual };
+        let Some(found) = found.into_text("\"50%\"", complaints) else { return usual };
         let result =
             percent(found.value).filter(|own| (low..=high).contains(own)).ok_or_else(|| {
                 Complaint::new(
@@ -124,27 +124,27 @@ pub(super) fn read_benchmarks(
                     format!("write {key} = \"{}%\"", (usual * 100.0).round()),
                 )
             });
-        findings.keep(&found.at, &found.field, result).unwrap_or(usual)
+        complaints.keep(&found.at, &found.field, result).unwrap_or(usual)
     };
     own.overload = share("overload", (1.01, MOST_LOAD), own.overload);
     own.relief = share("relief", (0.01, 0.99), own.relief);
     own.soak_load = share("soak_load", (0.01, 1.0), own.soak_load);
     if let Some(found) = section.value("soak")
-        && let Some(found) = found.into_text("\"10m\"", findings)
+        && let Some(found) = found.into_text("\"10m\"", complaints)
     {
         let result = quantity::duration_up_to(
             found.value,
             (Duration::from_millis(100), LONGEST_SOAK),
             "a soak takes this time in every trial: choose it with the number of blocks",
         );
-        own.soak = findings.keep(&found.at, &found.field, result).unwrap_or(own.soak);
+        own.soak = complaints.keep(&found.at, &found.field, result).unwrap_or(own.soak);
     }
-    section.finish(findings);
+    section.finish(complaints);
     own
 }
 
 /// A step, or a list of loads.
-fn read_loads(section: &mut Section<'_>, findings: &mut Complaints<'_>) -> Option<Vec<f64>> {
+fn read_loads(section: &mut Section<'_>, complaints: &mut Complaints<'_>) -> Option<Vec<f64>> {
     let found = section.value("loads")?;
     let wrong = |what: String| {
         Complaint::new(
@@ -156,29 +156,33 @@ fn read_loads(section: &mut Section<'_>, findings: &mut Complaints<'_>) -> Optio
     let (field, at) = (found.field.clone(), found.at.clone());
     if found.value.as_array().is_none() {
         let Some(text) = found.value.as_str() else {
-            findings.add(&at, &field, wrong_kind(found.value, "a percentage or a list", "\"5%\""));
+            complaints.add(
+                &at,
+                &field,
+                wrong_kind(found.value, "a percentage or a list", "\"5%\""),
+            );
             return None;
         };
         let least = TOP / MOST_LOADS as f64;
         let step = percent(text).filter(|step| (least..=TOP).contains(step));
         let result =
             step.ok_or_else(|| wrong(format!("{text:?} is no step from one load to the next")));
-        return findings.keep(&at, &field, result).map(Benchmarks::steps);
+        return complaints.keep(&at, &field, result).map(Benchmarks::steps);
     }
     let mut loads: Vec<f64> = Vec::new();
-    for one in section.list("loads", LOADS, findings) {
+    for one in section.list("loads", LOADS, complaints) {
         let share = one.value.as_str().and_then(percent);
         match share.filter(|share| (0.001..=MOST_LOAD).contains(share) && !loads.contains(share)) {
             Some(share) => loads.push(share),
             None => {
                 let what = format!("{} is no load, or stands twice", shown(one.value));
-                findings.add(&one.at, &one.field, wrong(what));
+                complaints.add(&one.at, &one.field, wrong(what));
             }
         }
     }
     if !(2..=MOST_LOADS).contains(&loads.len()) {
         let what = format!("{} loads are no curve", loads.len());
-        findings.add(&at, &field, wrong(what));
+        complaints.add(&at, &field, wrong(what));
         return None;
     }
     loads.sort_by(f64::total_cmp);

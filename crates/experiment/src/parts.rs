@@ -40,14 +40,14 @@ pub(super) fn bare_routes(draft: DraftRoutes) -> Routes {
 pub(super) fn read_variants<'a>(
     top: &mut Section<'a>,
     device: &dyn Schema,
-    findings: &mut Complaints<'_>,
+    complaints: &mut Complaints<'_>,
 ) -> (Vec<Found<Variant>>, Vec<Section<'a>>) {
     let mut variants: Vec<Found<Variant>> = Vec::new();
     let mut sections = Vec::new();
-    for mut section in top.tables("variant", findings) {
+    for mut section in top.tables("variant", complaints) {
         let taken = variants.iter().map(|v| v.value.name.as_str());
-        let name = read_name(&mut section, taken, findings);
-        let set = read_settings(&mut section, device, findings);
+        let name = read_name(&mut section, taken, complaints);
+        let set = read_settings(&mut section, device, complaints);
         if let Some(Found { field, at, value: name }) = name {
             let own = toml::Table::new();
             variants.push(Found { field, at, value: Variant { name, set, own } });
@@ -62,9 +62,9 @@ pub(super) fn read_variants<'a>(
 fn read_name<'n>(
     section: &mut Section<'_>,
     mut taken: impl Iterator<Item = &'n str>,
-    findings: &mut Complaints<'_>,
+    complaints: &mut Complaints<'_>,
 ) -> Option<Found<String>> {
-    let found = section.required_text("name", "\"a-short-name\"", findings)?;
+    let found = section.required_text("name", "\"a-short-name\"", complaints)?;
     let name = found.value;
     let result = if !fwdlab_results::is_name(name) {
         Err(Complaint::new(
@@ -81,19 +81,19 @@ fn read_name<'n>(
     } else {
         Ok(name.to_owned())
     };
-    let value = findings.keep(&found.at, &found.field, result)?;
+    let value = complaints.keep(&found.at, &found.field, result)?;
     Some(Found { field: found.field, at: found.at, value })
 }
 
 fn read_settings(
     section: &mut Section<'_>,
     device: &dyn Schema,
-    findings: &mut Complaints<'_>,
+    complaints: &mut Complaints<'_>,
 ) -> BTreeMap<String, String> {
     let mut set = BTreeMap::new();
-    let Some(words) = section.table("set", findings) else { return set };
+    let Some(words) = section.table("set", complaints) else { return set };
     for (word, key_at, Found { field, at, value }) in words.entries() {
-        if findings.keep(&key_at, &field, device.check_word(word)).is_none() {
+        if complaints.keep(&key_at, &field, device.check_word(word)).is_none() {
             continue;
         }
         let text = match value {
@@ -101,11 +101,11 @@ fn read_settings(
             DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_) => shown(value),
             _ => {
                 let example = format!("\"{word}\" = \"value\"");
-                findings.add(&at, &field, wrong_kind(value, "text or a number", &example));
+                complaints.add(&at, &field, wrong_kind(value, "text or a number", &example));
                 continue;
             }
         };
-        if findings.keep(&at, &field, device.check_value(word, &text)).is_some() {
+        if complaints.keep(&at, &field, device.check_value(word, &text)).is_some() {
             set.insert(word.to_owned(), text);
         }
     }
@@ -114,15 +114,15 @@ fn read_settings(
 
 pub(super) fn read_traffics(
     top: &mut Section<'_>,
-    findings: &mut Complaints<'_>,
+    complaints: &mut Complaints<'_>,
 ) -> Vec<(Traffic, TrafficPlace)> {
     let mut traffics: Vec<(Traffic, TrafficPlace)> = Vec::new();
     let mut names: Vec<String> = Vec::new();
-    for mut section in top.tables("traffic", findings) {
-        let name = read_name(&mut section, names.iter().map(String::as_str), findings);
+    for mut section in top.tables("traffic", complaints) {
+        let name = read_name(&mut section, names.iter().map(String::as_str), complaints);
         names.extend(name.as_ref().map(|found| found.value.clone()));
-        let traffic = read_traffic(&mut section, name, findings);
-        section.finish(findings);
+        let traffic = read_traffic(&mut section, name, complaints);
+        section.finish(complaints);
         traffics.extend(traffic);
     }
     traffics
@@ -131,11 +131,11 @@ pub(super) fn read_traffics(
 fn read_traffic(
     section: &mut Section<'_>,
     name: Option<Found<String>>,
-    findings: &mut Complaints<'_>,
+    complaints: &mut Complaints<'_>,
 ) -> Option<(Traffic, TrafficPlace)> {
-    let capture = capture::read(section, findings);
-    let sources = read_ends(section, "source", capture.is_some(), findings);
-    let destinations = read_ends(section, "destination", capture.is_some(), findings);
+    let capture = capture::read(section, complaints);
+    let sources = read_ends(section, "source", capture.is_some(), complaints);
+    let destinations = read_ends(section, "destination", capture.is_some(), complaints);
     let frame = section.value("frame");
     let load = section.value("load");
     let order = section.value("order");
@@ -143,16 +143,16 @@ fn read_traffic(
     let direction = section.value("direction");
     let (sources, destinations) = (sources?, destinations?);
     let pairs = paired(&sources, &destinations);
-    let pairs = findings.keep(&destinations.at, &destinations.field, pairs)?;
+    let pairs = complaints.keep(&destinations.at, &destinations.field, pairs)?;
     let (source, destination) = pairs[0];
     let inet6 = pairs.get(1).copied();
     let family = if inet6.is_some() { Family::Dual } else { source.family() };
     // What a capture says itself has been refused beside it.
     let own = |found| if capture.is_some() { None } else { found };
-    let (sizes, frame_bytes) = read_frame(own(frame), family, findings)?;
-    let load = read_load(load, (frame_bytes, capture.is_some()), findings)?;
-    let order = read_order(own(order), findings)?;
-    let direction = read_direction(direction, findings)?;
+    let (sizes, frame_bytes) = read_frame(own(frame), family, complaints)?;
+    let load = read_load(load, (frame_bytes, capture.is_some()), complaints)?;
+    let order = read_order(own(order), complaints)?;
+    let direction = read_direction(direction, complaints)?;
     let place = TrafficPlace { field: destinations.field, destination: destinations.at };
     let name = name?.value;
     let traffic = Traffic {
@@ -171,7 +171,7 @@ fn read_traffic(
         changes_per_s: None,
     };
     if traffic.capture.is_none() {
-        check_flows(&traffic, flows, &place, findings);
+        check_flows(&traffic, flows, &place, complaints);
     }
     Some((traffic, place))
 }
@@ -212,21 +212,21 @@ fn read_ends(
     section: &mut Section<'_>,
     key: &'static str,
     is_captured: bool,
-    findings: &mut Complaints<'_>,
+    complaints: &mut Complaints<'_>,
 ) -> Option<Found<Vec<Endpoint>>> {
     const EXAMPLE: &str = "\"198.18.10.1-198.18.10.20:2000\"";
     let parse = if is_captured { Endpoint::parse_addresses } else { Endpoint::parse };
     let is_list = section.value(key).is_some_and(|found| found.value.as_array().is_some());
     if !is_list {
-        let found = section.required_text(key, EXAMPLE, findings)?;
-        let value = findings.keep(&found.at, &found.field, parse(found.value))?;
+        let found = section.required_text(key, EXAMPLE, complaints)?;
+        let value = complaints.keep(&found.at, &found.field, parse(found.value))?;
         return Some(Found { field: found.field, at: found.at, value: vec![value] });
     }
     let found = section.value(key)?;
     let mut ends = Vec::new();
-    for element in section.list(key, EXAMPLE, findings) {
-        let element = element.into_text(EXAMPLE, findings)?;
-        ends.push(findings.keep(&element.at, &element.field, parse(element.value))?);
+    for element in section.list(key, EXAMPLE, complaints) {
+        let element = element.into_text(EXAMPLE, complaints)?;
+        ends.push(complaints.keep(&element.at, &element.field, parse(element.value))?);
     }
     Some(Found { field: found.field, at: found.at, value: ends })
 }
@@ -235,7 +235,7 @@ fn read_ends(
 fn read_frame(
     found: Option<Found<&DeValue<'_>>>,
     family: Family,
-    findings: &mut Complaints<'_>,
+    complaints: &mut Complaints<'_>,
 ) -> Option<(FrameSizes, u16)> {
     let least = family.smallest_udp_frame_bytes();
     let smallest = match family {
@@ -282,24 +282,27 @@ fn read_frame(
             },
         )
     });
-    findings.keep(&at, &field, result)
+    complaints.keep(&at, &field, result)
 }
 
 fn read_load(
     found: Option<Found<&DeValue<'_>>>,
     (frame_bytes, is_captured): (u16, bool),
-    findings: &mut Complaints<'_>,
+    complaints: &mut Complaints<'_>,
 ) -> Option<Load> {
     let Some(found) = found else { return Some(Load::Max) };
-    let Found { field, at, value } = found.into_text("\"max\" or \"500kpps\"", findings)?;
-    let load = findings.keep(&at, &field, load::read(value))?;
-    findings.keep(&at, &field, load::check(load, frame_bytes, is_captured))?;
+    let Found { field, at, value } = found.into_text("\"max\" or \"500kpps\"", complaints)?;
+    let load = complaints.keep(&at, &field, load::read(value))?;
+    complaints.keep(&at, &field, load::check(load, frame_bytes, is_captured))?;
     Some(load)
 }
 
-fn read_order(found: Option<Found<&DeValue<'_>>>, findings: &mut Complaints<'_>) -> Option<Order> {
+fn read_order(
+    found: Option<Found<&DeValue<'_>>>,
+    complaints: &mut Complaints<'_>,
+) -> Option<Order> {
     let Some(found) = found else { return Some(Order::Sequential) };
-    let Found { field, at, value } = found.into_text("\"random\"", findings)?;
+    let Found { field, at, value } = found.into_text("\"random\"", complaints)?;
     let result = value.parse().map_err(|_| {
         Complaint::new(
             format!("{value:?} is no order of flows"),
@@ -308,15 +311,15 @@ fn read_order(found: Option<Found<&DeValue<'_>>>, findings: &mut Complaints<'_>)
             "write order = \"random\" to have every flow once in a random order",
         )
     });
-    findings.keep(&at, &field, result)
+    complaints.keep(&at, &field, result)
 }
 
 fn read_direction(
     found: Option<Found<&DeValue<'_>>>,
-    findings: &mut Complaints<'_>,
+    complaints: &mut Complaints<'_>,
 ) -> Option<Direction> {
     let Some(found) = found else { return Some(Direction::One) };
-    let Found { field, at, value } = found.into_text("\"both\"", findings)?;
+    let Found { field, at, value } = found.into_text("\"both\"", complaints)?;
     let known = Direction::ALL.into_iter().find(|direction| direction.name() == value);
     let result = known.ok_or_else(|| {
         Complaint::new(
@@ -325,7 +328,7 @@ fn read_direction(
             "write direction = \"both\" for both ways at once",
         )
     });
-    findings.keep(&at, &field, result)
+    complaints.keep(&at, &field, result)
 }
 
 /// Checks the number of flows: `flows`, when given, must be what the ranges
@@ -334,7 +337,7 @@ fn check_flows(
     traffic: &Traffic,
     asked: Option<Found<&DeValue<'_>>>,
     place: &TrafficPlace,
-    findings: &mut Complaints<'_>,
+    complaints: &mut Complaints<'_>,
 ) {
     let product = |sources: &str, destinations: &str| {
         let of_family = |(source, destination): (Endpoint, Endpoint)| {
@@ -349,7 +352,7 @@ fn check_flows(
             format!("at most {MOST_FLOWS} flows"),
             "make the ranges smaller",
         );
-        findings.add(&place.destination, &place.field, complaint);
+        complaints.add(&place.destination, &place.field, complaint);
     }
     let Some(Found { field, at, value }) = asked else { return };
     let what = match integer_of(value) {
@@ -366,18 +369,20 @@ fn check_flows(
         format!("{made}, the number of sources times the number of destinations"),
         format!("write flows = {made}, or change the ranges"),
     );
-    findings.add(&at, &field, complaint);
+    complaints.add(&at, &field, complaint);
 }
 
-pub(super) fn read_routes(top: &mut Section<'_>, findings: &mut Complaints<'_>) -> DraftRoutes {
+pub(super) fn read_routes(top: &mut Section<'_>, complaints: &mut Complaints<'_>) -> DraftRoutes {
     let mut routes = DraftRoutes { fixed: Vec::new(), source: None };
-    let Some(mut section) = top.table("routes", findings) else {
+    let Some(mut section) = top.table("routes", complaints) else {
         return routes;
     };
     const EXAMPLE: &str = "\"198.19.0.0/16 via 198.19.0.203\"";
-    for found in section.list("static", EXAMPLE, findings) {
-        let Some(Found { field, at, value }) = found.into_text(EXAMPLE, findings) else { continue };
-        let Some(value) = findings.keep(&at, &field, parse_route(value)) else { continue };
+    for found in section.list("static", EXAMPLE, complaints) {
+        let Some(Found { field, at, value }) = found.into_text(EXAMPLE, complaints) else {
+            continue;
+        };
+        let Some(value) = complaints.keep(&at, &field, parse_route(value)) else { continue };
         let prefix = value.0.prefix;
         if routes.fixed.iter().any(|other| other.value.0.prefix == prefix) {
             let complaint = Complaint::new(
@@ -385,12 +390,12 @@ pub(super) fn read_routes(top: &mut Section<'_>, findings: &mut Complaints<'_>) 
                 "one route for each prefix",
                 "remove one of the two",
             );
-            findings.add(&at, &field, complaint);
+            complaints.add(&at, &field, complaint);
         }
         routes.fixed.push(Found { field, at, value });
     }
-    let file = section.text("file", "\"full-view.txt\"", findings);
-    let generate = section.integer("generate", 1..=MOST_GENERATED, findings);
+    let file = section.text("file", "\"full-view.txt\"", complaints);
+    let generate = section.integer("generate", 1..=MOST_GENERATED, complaints);
     routes.source = match (file, generate) {
         (Some(_), Some(generate)) => {
             let complaint = Complaint::new(
@@ -398,14 +403,14 @@ pub(super) fn read_routes(top: &mut Section<'_>, findings: &mut Complaints<'_>) 
                 "either file or generate",
                 "remove one of the two",
             );
-            findings.add(&generate.at, &generate.field, complaint);
+            complaints.add(&generate.at, &generate.field, complaint);
             None
         }
         (Some(file), None) => Some(RouteSource::File(PathBuf::from(file.value))),
         (None, Some(count)) => Some(RouteSource::Generate(count.value as u32)),
         (None, None) => None,
     };
-    section.finish(findings);
+    section.finish(complaints);
     routes
 }
 

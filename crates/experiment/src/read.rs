@@ -107,7 +107,7 @@ impl Experiment {
         devices: &[&dyn Schema],
         is_recorded: bool,
     ) -> Result<Self, Problems> {
-        let mut findings = Complaints::new(text);
+        let mut complaints = Complaints::new(text);
         let (tree, syntax) = DeTable::parse_recoverable(text);
         for error in &syntax {
             let at = error.span().unwrap_or(0..0);
@@ -124,19 +124,19 @@ impl Experiment {
                     Complaint::new(message, "TOML", remedy)
                 }
             };
-            findings.add(&at, key.unwrap_or_default(), complaint);
+            complaints.add(&at, key.unwrap_or_default(), complaint);
         }
         // A tree mended by guesses would only add false complaints.
-        let experiment = if findings.is_empty() {
+        let experiment = if complaints.is_empty() {
             let mut top = Section::new("", 0..0, tree.get_ref());
             if is_recorded {
                 top.know_all();
             }
-            read_experiment(top, (path, text), devices, &mut findings)
+            read_experiment(top, (path, text), devices, &mut complaints)
         } else {
             None
         };
-        match (experiment, findings.into_problems(path)) {
+        match (experiment, complaints.into_problems(path)) {
             (Some(experiment), None) => Ok(experiment),
             (_, Some(problems)) => Err(problems),
             (None, None) => Err(Problems::unexplained(path)),
@@ -186,12 +186,12 @@ impl Recorded {
     /// What is wrong with the text, when it is no TOML.
     pub fn read(text: &str) -> Result<Self, String> {
         let tree = DeTable::parse(text).map_err(|error| error.message().to_owned())?;
-        let mut findings = Complaints::new(text);
+        let mut complaints = Complaints::new(text);
         let mut top = Section::new("", 0..0, tree.get_ref());
-        let seed = top.integer("seed", 0..=i64::MAX as u64, &mut findings);
-        let allow = read_allow(&mut top, &mut findings);
-        let (variants, _) = parts::read_variants(&mut top, &Anything, &mut findings);
-        let routes = parts::read_routes(&mut top, &mut findings);
+        let seed = top.integer("seed", 0..=i64::MAX as u64, &mut complaints);
+        let allow = read_allow(&mut top, &mut complaints);
+        let (variants, _) = parts::read_variants(&mut top, &Anything, &mut complaints);
+        let routes = parts::read_routes(&mut top, &mut complaints);
         Ok(Self {
             seed: seed.map(|found| found.value),
             variants: variants.into_iter().map(|found| found.value).collect(),
@@ -207,55 +207,55 @@ fn read_experiment(
     mut top: Section<'_>,
     (path, text): (&Path, &str),
     devices: &[&dyn Schema],
-    findings: &mut Complaints<'_>,
+    complaints: &mut Complaints<'_>,
 ) -> Option<Experiment> {
-    let title = read_title(&mut top, findings);
-    let named = read_device(&mut top, devices, findings);
-    let baseline = top.required_text("baseline", "\"the name of a variant\"", findings);
-    let margin = read_margin(&mut top, findings);
-    let blocks = read_blocks(&mut top, findings);
-    let calibrate = read_calibrate(&mut top, findings);
-    let per_process = top.integer("blocks_per_process", 0..=u64::from(MOST_BLOCKS), findings);
-    let seed = top.integer("seed", 0..=i64::MAX as u64, findings).map(|found| found.value);
-    let times = Times::read(&mut top, findings);
-    let allow = read_allow(&mut top, findings);
-    let measures = measures::read(&mut top, findings);
+    let title = read_title(&mut top, complaints);
+    let named = read_device(&mut top, devices, complaints);
+    let baseline = top.required_text("baseline", "\"the name of a variant\"", complaints);
+    let margin = read_margin(&mut top, complaints);
+    let blocks = read_blocks(&mut top, complaints);
+    let calibrate = read_calibrate(&mut top, complaints);
+    let per_process = top.integer("blocks_per_process", 0..=u64::from(MOST_BLOCKS), complaints);
+    let seed = top.integer("seed", 0..=i64::MAX as u64, complaints).map(|found| found.value);
+    let times = Times::read(&mut top, complaints);
+    let allow = read_allow(&mut top, complaints);
+    let measures = measures::read(&mut top, complaints);
     let asked: &[Measure] = measures.as_ref().map_or(&[], |found| &found.value);
-    let benchmarks = measures::read_benchmarks(&mut top, asked, findings);
-    let latency = read_switch(&mut top, "latency", LATENCY, findings);
-    let profile = read_switch(&mut top, "profile", PROFILE, findings);
+    let benchmarks = measures::read_benchmarks(&mut top, asked, complaints);
+    let latency = read_switch(&mut top, "latency", LATENCY, complaints);
+    let profile = read_switch(&mut top, "profile", PROFILE, complaints);
     // Of a device that is not known, the usual one's words are asked for.
     let device = named.or_else(|| devices.first().copied())?;
-    let own = read_own_table(&mut top, device, devices, findings);
-    let (variants, sections) = parts::read_variants(&mut top, device, findings);
-    let placed = parts::read_traffics(&mut top, findings);
-    let churn = churn::read(&mut top, findings);
+    let own = read_own_table(&mut top, device, devices, complaints);
+    let (variants, sections) = parts::read_variants(&mut top, device, complaints);
+    let placed = parts::read_traffics(&mut top, complaints);
+    let churn = churn::read(&mut top, complaints);
     let placed = churn::join(placed, churn.as_ref().map(|found| &found.value));
     let placed = measures::join(placed, asked);
     let mut tables = DeviceTables { own, variants: sections, traffics: &placed };
-    device.check(&mut tables, findings);
+    device.check(&mut tables, complaints);
     for section in tables.own.into_iter().chain(tables.variants) {
-        section.finish(findings);
+        section.finish(complaints);
     }
-    let mut routes = parts::read_routes(&mut top, findings);
+    let mut routes = parts::read_routes(&mut top, complaints);
     let end = text.trim_end().len();
-    top.finish(findings);
+    top.finish(complaints);
 
-    check::baseline(baseline.as_ref(), &variants, findings);
+    check::baseline(baseline.as_ref(), &variants, complaints);
     let traffics: Vec<_> = placed.iter().map(|(traffic, _)| traffic.clone()).collect();
     check::resolve_ports(&mut routes, &traffics);
-    if findings.is_empty() {
+    if complaints.is_empty() {
         let allows_no_route = allow.contains(&Allowance::NoRoute);
-        check::reachable(&placed, &routes, allows_no_route, findings);
+        check::reachable(&placed, &routes, allows_no_route, complaints);
     }
-    check::churn(churn.as_ref(), asked, &routes, findings);
-    check::load_of_measure(&placed, findings);
-    check::both_ways(&placed, churn.is_some(), findings);
+    check::churn(churn.as_ref(), asked, &routes, complaints);
+    check::load_of_measure(&placed, complaints);
+    check::both_ways(&placed, churn.is_some(), complaints);
     let wanted =
         check::Wanted { latency: latency == Some(true), churn: churn.is_some(), placed: &placed };
-    check::abilities(named, devices, &wanted, findings);
-    check::distinct_ids(&variants, &traffics, findings);
-    check::counts(&variants, &traffics, end..end, findings);
+    check::abilities(named, devices, &wanted, complaints);
+    check::distinct_ids(&variants, &traffics, complaints);
+    check::counts(&variants, &traffics, end..end, complaints);
     let sha256 = fwdlab_guard::digest::of(text.as_bytes());
     let mut own = OwnKeys::of(text, device);
     Some(Experiment {
@@ -295,8 +295,11 @@ fn read_experiment(
 }
 
 /// The title, which stands above pages: one line, and all of it can be seen.
-fn read_title<'a>(top: &mut Section<'a>, findings: &mut Complaints<'_>) -> Option<Found<&'a str>> {
-    let found = top.required_text("title", "\"What is compared\"", findings)?;
+fn read_title<'a>(
+    top: &mut Section<'a>,
+    complaints: &mut Complaints<'_>,
+) -> Option<Found<&'a str>> {
+    let found = top.required_text("title", "\"What is compared\"", complaints)?;
     let result = match fwdlab_results::is_title(found.value) {
         true => Ok(()),
         false => Err(Complaint::new(
@@ -305,19 +308,19 @@ fn read_title<'a>(top: &mut Section<'a>, findings: &mut Complaints<'_>) -> Optio
             "write title = \"What is compared\"",
         )),
     };
-    findings.keep(&found.at, &found.field, result).map(|()| found)
+    complaints.keep(&found.at, &found.field, result).map(|()| found)
 }
 
 /// The device that the file names, or the usual one; nothing for a wrong name.
 fn read_device<'d>(
     top: &mut Section<'_>,
     devices: &[&'d dyn Schema],
-    findings: &mut Complaints<'_>,
+    complaints: &mut Complaints<'_>,
 ) -> Option<&'d dyn Schema> {
     let usual = devices.first().copied();
     let Some(found) = top.value("device") else { return usual };
     let example = format!("{:?}", usual.map_or("", |device| device.name()));
-    let found = found.into_text(&example, findings)?;
+    let found = found.into_text(&example, complaints)?;
     let names = || devices.iter().map(|device| device.name());
     if top.takes_all() {
         return usual; // the device of a recorded experiment may be any
@@ -333,7 +336,7 @@ fn read_device<'d>(
             },
         )
     });
-    findings.keep(&found.at, &found.field, result)
+    complaints.keep(&found.at, &found.field, result)
 }
 
 /// The table that is the device's own; those of other devices are complained about.
@@ -341,7 +344,7 @@ fn read_own_table<'a>(
     top: &mut Section<'a>,
     device: &dyn Schema,
     devices: &[&dyn Schema],
-    findings: &mut Complaints<'_>,
+    complaints: &mut Complaints<'_>,
 ) -> Option<Section<'a>> {
     let own = device.table();
     let others = devices.iter().filter_map(|other| other.table().map(|table| (other, table)));
@@ -352,10 +355,10 @@ fn read_own_table<'a>(
                 format!("a table [{table}] only with device = {:?}", other.name()),
                 format!("remove the table, or write device = {:?}", other.name()),
             );
-            findings.add(&found.at, table, complaint);
+            complaints.add(&found.at, table, complaint);
         }
     }
-    top.table(own?, findings)
+    top.table(own?, complaints)
 }
 
 /// What stands in the file for the device alone.
@@ -388,7 +391,7 @@ fn read_switch(
     top: &mut Section<'_>,
     key: &'static str,
     wanted: &'static str,
-    findings: &mut Complaints<'_>,
+    complaints: &mut Complaints<'_>,
 ) -> Option<bool> {
     let Some(found) = top.value(key) else { return Some(false) };
     let result = found.value.as_bool().ok_or_else(|| {
@@ -398,7 +401,7 @@ fn read_switch(
             format!("write {key} = true"),
         )
     });
-    findings.keep(&found.at, &found.field, result)
+    complaints.keep(&found.at, &found.field, result)
 }
 
 /// Share of trials that prove the lab itself, unless the file says otherwise.
@@ -406,9 +409,9 @@ const DEFAULT_CALIBRATE: f64 = 0.2;
 /// More than half would be no experiment any more.
 const MOST_CALIBRATE: f64 = 50.0;
 
-fn read_calibrate(top: &mut Section<'_>, findings: &mut Complaints<'_>) -> Option<f64> {
+fn read_calibrate(top: &mut Section<'_>, complaints: &mut Complaints<'_>) -> Option<f64> {
     let Some(found) = top.value("calibrate") else { return Some(DEFAULT_CALIBRATE) };
-    let found = found.into_text("\"20%\"", findings)?;
+    let found = found.into_text("\"20%\"", complaints)?;
     let number = found.value.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
     let share = number.filter(|percent| (0.0..=MOST_CALIBRATE).contains(percent));
     let result = share.map(|percent| percent / 100.0).ok_or_else(|| {
@@ -418,16 +421,16 @@ fn read_calibrate(top: &mut Section<'_>, findings: &mut Complaints<'_>) -> Optio
             "write calibrate = \"20%\", or \"0%\" to let the lab prove nothing",
         )
     });
-    findings.keep(&found.at, &found.field, result)
+    complaints.keep(&found.at, &found.field, result)
 }
 
-fn read_margin(top: &mut Section<'_>, findings: &mut Complaints<'_>) -> Option<f64> {
+fn read_margin(top: &mut Section<'_>, complaints: &mut Complaints<'_>) -> Option<f64> {
     let Some(found) = top.value("margin") else { return Some(DEFAULT_MARGIN) };
-    let found = found.into_text("\"1%\"", findings)?;
-    findings.keep(&found.at, &found.field, quantity::margin(found.value))
+    let found = found.into_text("\"1%\"", complaints)?;
+    complaints.keep(&found.at, &found.field, quantity::margin(found.value))
 }
 
-fn read_blocks(top: &mut Section<'_>, findings: &mut Complaints<'_>) -> Option<Blocks> {
+fn read_blocks(top: &mut Section<'_>, complaints: &mut Complaints<'_>) -> Option<Blocks> {
     let blocks = match top.value("blocks") {
         None => Some(Blocks::Fixed(DEFAULT_BLOCKS)),
         Some(found) => {
@@ -442,12 +445,12 @@ fn read_blocks(top: &mut Section<'_>, findings: &mut Complaints<'_>) -> Option<B
                     format!("write blocks = {DEFAULT_BLOCKS}"),
                 )),
             };
-            findings.keep(&found.at, &found.field, result)
+            complaints.keep(&found.at, &found.field, result)
         }
     };
     let range = u64::from(LEAST_CAP)..=u64::from(MOST_BLOCKS);
     let at = top.value("cap").map(|found| (found.at, found.field));
-    let cap = top.integer("cap", range, findings).map(|found| found.value as u32);
+    let cap = top.integer("cap", range, complaints).map(|found| found.value as u32);
     match (blocks, cap, at) {
         (Some(Blocks::UntilDecided { .. }), Some(cap), _) => Some(Blocks::UntilDecided { cap }),
         (Some(Blocks::Fixed(n)), Some(_), Some((at, field))) => {
@@ -456,17 +459,17 @@ fn read_blocks(top: &mut Section<'_>, findings: &mut Complaints<'_>) -> Option<B
                 "a cap only beside blocks = \"until-decided\"",
                 "remove cap, or write blocks = \"until-decided\"",
             );
-            findings.add(&at, &field, complaint);
+            complaints.add(&at, &field, complaint);
             None
         }
         (blocks, _, _) => blocks,
     }
 }
 
-fn read_allow(top: &mut Section<'_>, findings: &mut Complaints<'_>) -> Vec<Allowance> {
+fn read_allow(top: &mut Section<'_>, complaints: &mut Complaints<'_>) -> Vec<Allowance> {
     let mut allowed = Vec::new();
-    for found in top.list("allow", "[\"saturation\"]", findings) {
-        let Some(Found { field, at, value }) = found.into_text("\"saturation\"", findings) else {
+    for found in top.list("allow", "[\"saturation\"]", complaints) {
+        let Some(Found { field, at, value }) = found.into_text("\"saturation\"", complaints) else {
             continue;
         };
         let names = || Allowance::ALL.iter().map(|allowance| allowance.name());
@@ -480,7 +483,7 @@ fn read_allow(top: &mut Section<'_>, findings: &mut Complaints<'_>) -> Vec<Allow
                 },
             )
         });
-        allowed.extend(findings.keep(&at, &field, result));
+        allowed.extend(complaints.keep(&at, &field, result));
     }
     allowed
 }
@@ -493,13 +496,13 @@ struct Times {
 }
 
 impl Times {
-    fn read(top: &mut Section<'_>, findings: &mut Complaints<'_>) -> Self {
+    fn read(top: &mut Section<'_>, complaints: &mut Complaints<'_>) -> Self {
         let mut time = |key, default, least| match top.value(key) {
             None => Some((default, 0..0)),
             Some(found) => {
-                let found = found.into_text("\"1s\"", findings)?;
+                let found = found.into_text("\"1s\"", complaints)?;
                 let result = quantity::duration(found.value, least);
-                let value = findings.keep(&found.at, &found.field, result)?;
+                let value = complaints.keep(&found.at, &found.field, result)?;
                 Some((value, found.at))
             }
         };
@@ -507,7 +510,7 @@ impl Times {
         let warmup = time("warmup", DEFAULT_WARMUP, Duration::ZERO);
         let interval = time("interval", DEFAULT_INTERVAL, Duration::from_millis(10));
         if let (Some((duration, _)), Some((interval, at))) = (&duration, &interval) {
-            Self::check_interval(*duration, *interval, at, findings);
+            Self::check_interval(*duration, *interval, at, complaints);
         }
         let bare = |time: Option<(Duration, Range<usize>)>| time.map(|(value, _)| value);
         Self { duration: bare(duration), warmup: bare(warmup), interval: bare(interval) }
@@ -518,7 +521,7 @@ impl Times {
         duration: Duration,
         interval: Duration,
         at: &Range<usize>,
-        findings: &mut Complaints<'_>,
+        complaints: &mut Complaints<'_>,
     ) {
         const FEWEST: u32 = 5;
         if interval * FEWEST > duration {
@@ -530,7 +533,7 @@ impl Times {
                 format!("an interval of at most {most:?}"),
                 format!("write interval = \"{}ms\", or a longer duration", most.as_millis()),
             );
-            findings.add(at, "interval", complaint);
+            complaints.add(at, "interval", complaint);
         }
     }
 }

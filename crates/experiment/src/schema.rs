@@ -96,7 +96,7 @@ pub trait Schema: Sync {
 
     /// Checks what is the device's own in the file, and what it must know of the rest. Every key
     /// that it has must be asked for: the others are complained about.
-    fn check(&self, _file: &mut DeviceTables<'_, '_>, _findings: &mut Complaints<'_>) {}
+    fn check(&self, _file: &mut DeviceTables<'_, '_>, _complaints: &mut Complaints<'_>) {}
 }
 
 /// Where the addresses of a traffic stand, for messages.

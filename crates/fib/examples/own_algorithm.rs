@@ -1,7 +1,7 @@
 //! An algorithm of one's own: a hash map for each prefix length, longest first. It is held to the
 //! conformance suite, then attached to a table beside those of the crate and chosen by name.
 //!
-//! `cargo run -p fwdlab-fib --example own_algorithm` (needs the feature `conformance`)
+//! `cargo run -p fwdlab-fib --features conformance --example own_algorithm`
 
 use std::collections::HashMap;
 use std::error::Error;

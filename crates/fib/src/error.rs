@@ -1,7 +1,7 @@
 //! What can go wrong in this crate.
 
 use crate::algo::AlgorithmError;
-use crate::nexthop::GroupError;
+use crate::nexthop::NexthopGroupError;
 use crate::prefix::PrefixError;
 
 /// An error of a FIB.
@@ -25,7 +25,7 @@ pub enum FibError {
     },
     /// A nexthop group cannot be made.
     #[error(transparent)]
-    Group(#[from] GroupError),
+    Group(#[from] NexthopGroupError),
     /// No nexthop or group of that number.
     #[error("no nexthop or group of number {number} in this table")]
     UnknownNexthop {

@@ -16,7 +16,7 @@ use fwdlab_fib::{
 };
 
 /// Lookups for each algorithm in every test run, and in the long one.
-const SAMPLE: usize = 1_000_000;
+const PROBES: usize = 1_000_000;
 const ALL: usize = 10_000_000;
 const SEED: u64 = 7;
 
@@ -109,12 +109,12 @@ fn agrees<F: Family>(test: &str, lookups: usize) {
 
 #[test]
 fn every_inet_algorithm_agrees_on_the_full_table() {
-    agrees::<Inet>("every_inet_algorithm_agrees_on_the_full_table", SAMPLE);
+    agrees::<Inet>("every_inet_algorithm_agrees_on_the_full_table", PROBES);
 }
 
 #[test]
 fn every_inet6_algorithm_agrees_on_the_full_table() {
-    agrees::<Inet6>("every_inet6_algorithm_agrees_on_the_full_table", SAMPLE);
+    agrees::<Inet6>("every_inet6_algorithm_agrees_on_the_full_table", PROBES);
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! The graph of a report: median as a bar from zero, minimum to maximum as a
-//! whisker, every single trial as a mark, one group of bars per traffic.
+//! whisker, every single trial as a mark, bars for each traffic.
 
 use crate::canvas::{Anchor, Canvas, TrialMark, at};
 use crate::scale::{Scale, decimals, step, ticks};
 use crate::text_table::wrap;
-use crate::{Chart, Group, LineRate, Room, Series, caption, legend, unit};
+use crate::{Chart, LineRate, Room, Series, TrafficSeries, caption, legend, unit};
 use fwdlab_results::Measure;
 use fwdlab_results::Metric;
 use fwdlab_results::units;
@@ -29,7 +29,7 @@ struct Layout {
     metric: Metric,
     tick: f64,
     slot: f64,
-    group_gap: f64,
+    traffic_gap: f64,
     /// Room on the right, for the second axis if there is one.
     right: f64,
     /// Where the field begins and ends.
@@ -39,14 +39,14 @@ struct Layout {
 
 impl Layout {
     fn of(chart: &Chart, room: Room) -> Self {
-        let bars: usize = chart.groups.iter().map(|g| g.series.len()).sum();
-        let groups = chart.groups.len().max(1) as f64;
-        let group_gap = 36.0;
+        let bars: usize = chart.traffics.iter().map(|g| g.series.len()).sum();
+        let traffics = chart.traffics.len().max(1) as f64;
+        let traffic_gap = 36.0;
         let right = if chart.has_imix { 92.0 } else { 24.0 };
-        let wanted = LEFT + right + bars as f64 * NARROWEST_SLOT + groups * group_gap;
+        let wanted = LEFT + right + bars as f64 * NARROWEST_SLOT + traffics * traffic_gap;
         let width = wanted.max(room.width()).round();
-        let slot = (width - LEFT - right - groups * group_gap) / bars.max(1) as f64;
-        let limits = chart.groups.iter().filter_map(|g| g.line_rate.as_ref()).map(|l| l.pps);
+        let slot = (width - LEFT - right - traffics * traffic_gap) / bars.max(1) as f64;
+        let limits = chart.traffics.iter().filter_map(|g| g.line_rate.as_ref()).map(|l| l.pps);
         let most = limits.fold(chart.maximum(), f64::max);
         let (scale, _) = unit((chart.metric, chart.tick), most);
         let tick = step(most * 1.12, 6);
@@ -55,14 +55,14 @@ impl Layout {
         let bottom = top + FIELD;
         let y = Scale::new((0.0, high), (bottom, top));
         let metric = chart.metric;
-        Self { width, y, unit: scale, metric, tick, slot, group_gap, right, top, bottom }
+        Self { width, y, unit: scale, metric, tick, slot, traffic_gap, right, top, bottom }
     }
 
-    /// The label of a group in lines.
-    fn label(&self, group: &Group) -> Vec<String> {
-        let width = self.slot * group.series.len() as f64;
-        let columns = ((width + self.group_gap) / CHARACTER) as usize;
-        wrap(&group.label, columns.max(8), "", "").lines().map(str::to_owned).collect()
+    /// The label of a traffic in lines.
+    fn label(&self, one: &TrafficSeries) -> Vec<String> {
+        let width = self.slot * one.series.len() as f64;
+        let columns = ((width + self.traffic_gap) / CHARACTER) as usize;
+        wrap(&one.label, columns.max(8), "", "").lines().map(str::to_owned).collect()
     }
 }
 
@@ -75,8 +75,8 @@ pub fn bars(chart: &Chart) -> Canvas {
 pub fn bars_in(chart: &Chart, room: Room) -> Canvas {
     let layout = Layout::of(chart, room);
     let lines = caption(&chart.caption, layout.width);
-    let labels = chart.groups.iter().map(|group| layout.label(group).len()).max().unwrap_or(1);
-    let has_limit = chart.groups.iter().any(|group| group.line_rate.is_some());
+    let labels = chart.traffics.iter().map(|one| layout.label(one).len()).max().unwrap_or(1);
+    let has_limit = chart.traffics.iter().any(|one| one.line_rate.is_some());
     let below = 15.0 * (labels + lines.len()) as f64 + if has_limit { 18.0 } else { 0.0 };
     let height = layout.bottom + 52.0 + below;
     let mut canvas = Canvas::new(layout.width, height);
@@ -92,11 +92,11 @@ pub fn bars_in(chart: &Chart, room: Room) -> Canvas {
     if chart.has_imix {
         draw_imix_axis(&mut canvas, &layout);
     }
-    let mut x = LEFT + layout.group_gap / 2.0;
-    for group in &chart.groups {
-        let width = layout.slot * group.series.len() as f64;
-        draw_group(&mut canvas, &layout, group, x);
-        x += width + layout.group_gap;
+    let mut x = LEFT + layout.traffic_gap / 2.0;
+    for one in &chart.traffics {
+        let width = layout.slot * one.series.len() as f64;
+        draw_traffic(&mut canvas, &layout, one, x);
+        x += width + layout.traffic_gap;
     }
     for (k, line) in lines.iter().rev().enumerate() {
         let y = height - 12.0 - 15.0 * k as f64;
@@ -156,19 +156,19 @@ fn shortened(text: &str, columns: usize) -> String {
     text.chars().take(columns.saturating_sub(3)).chain("...".chars()).collect()
 }
 
-fn draw_group(canvas: &mut Canvas, layout: &Layout, group: &Group, left: f64) {
-    let width = layout.slot * group.series.len() as f64;
-    canvas.open(&[("class", "traffic"), ("data-traffic", &group.traffic)]);
-    let lines = layout.label(group);
+fn draw_traffic(canvas: &mut Canvas, layout: &Layout, one: &TrafficSeries, left: f64) {
+    let width = layout.slot * one.series.len() as f64;
+    canvas.open(&[("class", "traffic"), ("data-traffic", &one.traffic)]);
+    let lines = layout.label(one);
     let mut y = layout.bottom + 40.0;
     for line in &lines {
         canvas.text("strong", Anchor::Middle, at(left + width / 2.0, y), line);
         y += 15.0;
     }
-    if let Some(limit) = &group.line_rate {
+    if let Some(limit) = &one.line_rate {
         draw_limit(canvas, layout, limit, (left - 10.0, left + width + 10.0, y + 3.0));
     }
-    for (k, series) in group.series.iter().enumerate() {
+    for (k, series) in one.series.iter().enumerate() {
         draw_series(canvas, layout, series, left + (k as f64 + 0.5) * layout.slot);
     }
     canvas.close();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::canvas::{Anchor, Canvas, TrialMark, at};
 use crate::scale::{Scale, decimals, step, thinned, ticks};
-use crate::{Chart, Group, Room, Series, caption, unit};
+use crate::{Chart, Room, Series, TrafficSeries, caption, unit};
 use fwdlab_results::{Metric, Tick};
 
 const RIGHT: f64 = 24.0;
@@ -34,14 +34,14 @@ impl Layout {
 /// Draws one panel per traffic, each with its own axis, where there is so much room.
 pub fn distribution(chart: &Chart, room: Room) -> Canvas {
     let layout = Layout::of(room);
-    let heights: Vec<f64> = chart.groups.iter().map(|group| panel_height(group, layout)).collect();
+    let heights: Vec<f64> = chart.traffics.iter().map(|one| panel_height(one, layout)).collect();
     let lines = caption(CAPTION, layout.width);
     let height = TOP + heights.iter().sum::<f64>() + 19.0 + 15.0 * lines.len() as f64;
     let mut canvas = Canvas::new(layout.width, height);
     canvas.text("title", Anchor::Start, at(16.0, 28.0), "Distribution of the trials");
     let mut top = TOP;
-    for (group, panel) in chart.groups.iter().zip(heights) {
-        draw_panel(&mut canvas, group, ((chart.metric, chart.tick), layout), top);
+    for (one, panel) in chart.traffics.iter().zip(heights) {
+        draw_panel(&mut canvas, one, ((chart.metric, chart.tick), layout), top);
         top += panel;
     }
     for (k, line) in lines.iter().rev().enumerate() {
@@ -53,8 +53,8 @@ pub fn distribution(chart: &Chart, room: Room) -> Canvas {
 const CAPTION: &str =
     "Each mark is one trial; the line through a row is its median. Axes do not begin at 0.";
 
-fn scale(group: &Group, layout: Layout) -> Scale {
-    let values = || group.series.iter().flat_map(|s| &s.dots).map(|d| d.value);
+fn scale(one: &TrafficSeries, layout: Layout) -> Scale {
+    let values = || one.series.iter().flat_map(|s| &s.dots).map(|d| d.value);
     let (low, high) =
         (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
     let (low, high) = if low.is_finite() { (low, high) } else { (0.0, 1.0) };
@@ -82,22 +82,22 @@ fn row_height(series: &Series, x: &Scale, layout: Layout) -> f64 {
     (tallest as f64 * COLUMN + 14.0).max(LEAST_ROW) + layout.above
 }
 
-fn panel_height(group: &Group, layout: Layout) -> f64 {
-    let x = scale(group, layout);
-    group.series.iter().map(|s| row_height(s, &x, layout)).sum::<f64>() + 66.0
+fn panel_height(one: &TrafficSeries, layout: Layout) -> f64 {
+    let x = scale(one, layout);
+    one.series.iter().map(|s| row_height(s, &x, layout)).sum::<f64>() + 66.0
 }
 
 fn draw_panel(
     canvas: &mut Canvas,
-    group: &Group,
+    one: &TrafficSeries,
     (of, layout): ((Metric, Tick), Layout),
     top: f64,
 ) {
-    let x = scale(group, layout);
-    canvas.open(&[("class", "traffic"), ("data-traffic", &group.traffic)]);
-    canvas.text("strong", Anchor::Start, at(16.0, top + 4.0), &group.label);
+    let x = scale(one, layout);
+    canvas.open(&[("class", "traffic"), ("data-traffic", &one.traffic)]);
+    canvas.text("strong", Anchor::Start, at(16.0, top + 4.0), &one.label);
     let first = top + 14.0;
-    let bottom = first + group.series.iter().map(|s| row_height(s, &x, layout)).sum::<f64>();
+    let bottom = first + one.series.iter().map(|s| row_height(s, &x, layout)).sum::<f64>();
     let (low, high) = x.range();
     let (scale, name) = unit(of, high);
     let tick = step(high - low, 6);
@@ -109,7 +109,7 @@ fn draw_panel(
     }
     canvas.text("faint", Anchor::End, at(layout.width - RIGHT, bottom + 32.0), name);
     let mut y = first;
-    for series in &group.series {
+    for series in &one.series {
         y += row_height(series, &x, layout);
         draw_row(canvas, series, (&x, layout), y);
     }

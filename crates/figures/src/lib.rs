@@ -52,7 +52,7 @@ fn caption(text: &str, width: f64) -> Vec<String> {
     wrapped.flat_map(|lines| lines.lines().map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
-/// What a figure shows: one group of series per traffic.
+/// What a figure shows: series for each traffic.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chart {
     /// The experiment's title.
@@ -64,7 +64,7 @@ pub struct Chart {
     /// What a rate is.
     pub measure: Measure,
     /// The traffics, in the experiment's order.
-    pub groups: Vec<Group>,
+    pub traffics: Vec<TrafficSeries>,
     /// A sentence on n and on trials that are missing.
     pub caption: String,
     /// Whether a second axis says which Ethernet throughput the rates are with simple IMIX.
@@ -75,7 +75,7 @@ pub struct Chart {
 
 /// The series of one traffic.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Group {
+pub struct TrafficSeries {
     /// Name of the traffic.
     pub traffic: String,
     /// How readers know it: `IPv4, 64-byte frames`.
@@ -151,19 +151,19 @@ impl Summary {
 impl Chart {
     /// Whether there is no trial to draw.
     pub fn is_empty(&self) -> bool {
-        self.groups.iter().flat_map(|g| &g.series).all(|s| s.dots.is_empty())
+        self.traffics.iter().flat_map(|g| &g.series).all(|s| s.dots.is_empty())
     }
 
     /// The largest value of any trial.
     pub fn maximum(&self) -> f64 {
-        let values = self.groups.iter().flat_map(|g| &g.series).flat_map(|s| &s.dots);
+        let values = self.traffics.iter().flat_map(|g| &g.series).flat_map(|s| &s.dots);
         values.map(|d| d.value).fold(0.0, f64::max)
     }
 
     /// Every variant with its colour, in order of first appearance.
     pub fn variants(&self) -> Vec<(&str, usize)> {
         let mut found: Vec<(&str, usize)> = Vec::new();
-        for series in self.groups.iter().flat_map(|g| &g.series) {
+        for series in self.traffics.iter().flat_map(|g| &g.series) {
             if !found.iter().any(|(name, _)| *name == series.variant) {
                 found.push((&series.variant, series.colour));
             }

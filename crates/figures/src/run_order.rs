@@ -3,7 +3,7 @@
 
 use crate::canvas::{Anchor, Canvas, TrialMark, at};
 use crate::scale::{Scale, decimals, step, thinned, ticks};
-use crate::{Chart, Group, Room, Series, caption, legend};
+use crate::{Chart, Room, Series, TrafficSeries, caption, legend};
 
 const LEFT: f64 = 74.0;
 const RIGHT: f64 = 24.0;
@@ -39,7 +39,7 @@ pub fn run_order(chart: &Chart) -> Canvas {
 
 /// Draws one panel per traffic where there is so much room.
 pub fn run_order_in(chart: &Chart, room: Room) -> Canvas {
-    let panels = chart.groups.len() as f64;
+    let panels = chart.traffics.len() as f64;
     let last = all_dots(chart).map(|(_, d)| d.order).max().unwrap_or(1);
     let width = match room {
         Room::Page => (LEFT + RIGHT + f64::from(last) * 2.4).max(room.width()),
@@ -53,9 +53,9 @@ pub fn run_order_in(chart: &Chart, room: Room) -> Canvas {
     canvas.text("title", Anchor::Start, at(16.0, 28.0), words.title);
     legend::draw(&mut canvas, chart, width - 44.0, at(22.0, 50.0));
     let x = Scale::new((0.5, f64::from(last) + 0.5), (LEFT, width - RIGHT));
-    for (k, group) in chart.groups.iter().enumerate() {
+    for (k, one) in chart.traffics.iter().enumerate() {
         let top = first + k as f64 * (PANEL + GAP);
-        draw_panel(&mut canvas, chart, group, (&x, top));
+        draw_panel(&mut canvas, chart, one, (&x, top));
     }
     draw_orders(&mut canvas, (&x, words.axis), bottom, last);
     for (k, line) in lines.iter().enumerate() {
@@ -65,12 +65,12 @@ pub fn run_order_in(chart: &Chart, room: Room) -> Canvas {
 }
 
 fn all_dots(chart: &Chart) -> impl Iterator<Item = (&Series, &crate::Dot)> {
-    chart.groups.iter().flat_map(|g| &g.series).flat_map(|s| s.dots.iter().map(move |d| (s, d)))
+    chart.traffics.iter().flat_map(|g| &g.series).flat_map(|s| s.dots.iter().map(move |d| (s, d)))
 }
 
-fn draw_panel(canvas: &mut Canvas, chart: &Chart, group: &Group, (x, top): (&Scale, f64)) {
+fn draw_panel(canvas: &mut Canvas, chart: &Chart, one: &TrafficSeries, (x, top): (&Scale, f64)) {
     let bottom = top + PANEL;
-    let (low, high) = reach(group);
+    let (low, high) = reach(one);
     let y = Scale::new((low, high), (bottom, top));
     if chart.is_ordered {
         draw_stripes(canvas, chart, x, (top, bottom));
@@ -85,9 +85,9 @@ fn draw_panel(canvas: &mut Canvas, chart: &Chart, group: &Group, (x, top): (&Sca
         let label = format!("{sign}{:.digits$} %", value + 0.0);
         canvas.text("faint", Anchor::End, at(LEFT - 8.0, place + 4.0), &label);
     }
-    canvas.text("strong", Anchor::Start, at(LEFT, top - 8.0), &group.label);
-    canvas.open(&[("class", "traffic"), ("data-traffic", &group.traffic)]);
-    for series in &group.series {
+    canvas.text("strong", Anchor::Start, at(LEFT, top - 8.0), &one.label);
+    canvas.open(&[("class", "traffic"), ("data-traffic", &one.traffic)]);
+    for series in &one.series {
         canvas.open(&[("class", "series"), ("data-variant", &series.variant)]);
         let class = format!("f{}", series.colour);
         for dot in &series.dots {
@@ -138,8 +138,8 @@ fn draw_orders(canvas: &mut Canvas, (x, axis): (&Scale, &str), bottom: f64, last
 
 /// The deviations that a panel shows, lowest and highest: as far down as up, but no trial has lost
 /// more than everything.
-fn reach(group: &Group) -> (f64, f64) {
-    let all = || group.series.iter().flat_map(|s| s.dots.iter().map(move |d| (s, d)));
+fn reach(one: &TrafficSeries) -> (f64, f64) {
+    let all = || one.series.iter().flat_map(|s| s.dots.iter().map(move |d| (s, d)));
     let deviations = all().filter_map(|(series, dot)| deviation(series, dot.value));
     let reach = 1.1 * deviations.fold(0.5, |most: f64, d| most.max(d.abs()));
     (-reach.min(100.0), reach)
@@ -160,7 +160,7 @@ mod tests {
     fn no_axis_goes_below_a_loss_of_everything() {
         let dot =
             |value| Dot { trial: String::new(), block: 1, order: 1, value, hover: String::new() };
-        let group = |values: &[f64]| Group {
+        let one = |values: &[f64]| TrafficSeries {
             traffic: "inet".to_owned(),
             label: "inet".to_owned(),
             line_rate: None,
@@ -172,8 +172,8 @@ mod tests {
                 effect: None,
             }],
         };
-        assert_eq!(reach(&group(&[1.0, 1.0, 40.0])).0, -100.0);
-        let (low, high) = reach(&group(&[99.0, 100.0, 101.0]));
+        assert_eq!(reach(&one(&[1.0, 1.0, 40.0])).0, -100.0);
+        let (low, high) = reach(&one(&[99.0, 100.0, 101.0]));
         assert!(low == -high && (1.0..2.0).contains(&high), "{low} {high}");
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::FigureError;
 use fwdlab_results::{Metric, Results, Trial};
 
-/// What the groups around a mark say of it.
+/// What the elements around a mark say of it.
 #[derive(Debug, Default)]
 struct Around {
     traffic: Option<String>,
@@ -13,7 +13,7 @@ struct Around {
 }
 
 /// Checks that every mark of `svg` names a trial that was kept, that it
-/// stands in the groups of that trial's traffic and variant, and that no kept
+/// stands in the elements of that trial's traffic and variant, and that no kept
 /// trial with a figure is missing.
 ///
 /// # Errors
@@ -27,21 +27,21 @@ pub fn verify(
     let trials: BTreeMap<&str, &Trial> =
         results.trials.iter().map(|t| (t.id.as_str(), t)).collect();
     let mut drawn: BTreeMap<String, usize> = BTreeMap::new();
-    let mut groups: Vec<Around> = Vec::new();
+    let mut around: Vec<Around> = Vec::new();
     for line in svg.lines() {
         if line.starts_with("<g") {
-            groups.push(Around {
+            around.push(Around {
                 traffic: attribute(line, "data-traffic"),
                 variant: attribute(line, "data-variant"),
             });
         } else if line.starts_with("</g>") {
-            groups.pop();
+            around.pop();
         } else if let Some(id) = attribute(line, "data-trial") {
             let trial = trials.get(id.as_str()).filter(|t| t.is_ok());
             let trial =
                 trial.ok_or_else(|| wrong(format!("it shows {id}, which is no kept trial")))?;
-            let traffic = groups.iter().rev().find_map(|g| g.traffic.as_deref());
-            let variant = groups.iter().rev().find_map(|g| g.variant.as_deref());
+            let traffic = around.iter().rev().find_map(|g| g.traffic.as_deref());
+            let variant = around.iter().rev().find_map(|g| g.variant.as_deref());
             if traffic != Some(trial.traffic.as_str()) || variant != Some(trial.variant.as_str()) {
                 return Err(wrong(format!(
                     "it shows {id} of {}/{} as {}/{}",

@@ -119,8 +119,8 @@ impl Point {
         if let (Some([median, low, high]), true) = (self.summary, self.values.is_empty()) {
             return Some(error((high - low) / median / RANGE_OF_FIVE, 5.0));
         }
-        let sample = fwdlab_stats::Dataset::new(self.values.clone()).ok()?;
-        (self.values.len() > 1).then(|| error(sample.cv(), self.values.len() as f64))
+        let dataset = fwdlab_stats::Dataset::new(self.values.clone()).ok()?;
+        (self.values.len() > 1).then(|| error(dataset.cv(), self.values.len() as f64))
     }
 
     /// What the revision says of its order.

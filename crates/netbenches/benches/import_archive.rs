@@ -15,9 +15,9 @@ use fwdlab_netbenches::import::import;
 
 /// Runs of a configuration, configurations of a directory.
 const RUNS: usize = 5;
-const GROUPS: usize = 8;
-/// Samples of a log; published ones hold 60 to 200.
-const SAMPLES: u64 = 150;
+const CONFIGURATIONS: usize = 8;
+/// Readings of a log; published ones hold 60 to 200.
+const READINGS: u64 = 150;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let receivers = std::env::args().skip(1).find_map(|a| a.parse().ok()).unwrap_or(18_000);
@@ -52,20 +52,24 @@ fn peak_memory_kb() -> Option<u64> {
 fn write_archive(root: &Path, receivers: usize) -> io::Result<u64> {
     let mut bytes = 0;
     for number in 0..receivers {
-        let (run, group) = (number % RUNS + 1, number / RUNS % GROUPS);
-        let directory =
-            root.join(format!("machine{}/results/r{}", number / 4000, number / (RUNS * GROUPS)));
+        let (run, configuration) = (number % RUNS + 1, number / RUNS % CONFIGURATIONS);
+        let directory = root.join(format!(
+            "machine{}/results/r{}",
+            number / 4000,
+            number / (RUNS * CONFIGURATIONS)
+        ));
         let raw = directory.join("RAW");
         if run == 1 {
             fs::create_dir_all(&raw)?;
-            let info =
-                format!("IMAGE=\"r{group}\"\nCFG=\"\"\nPKTGEN=\"inet4\"\nUNAME=\"FreeBSD x 13.0\"");
-            fs::write(raw.join(format!("bench.r{group}.inet4.info")), info)?;
+            let info = format!(
+                "IMAGE=\"r{configuration}\"\nCFG=\"\"\nPKTGEN=\"inet4\"\nUNAME=\"FreeBSD x 13.0\""
+            );
+            fs::write(raw.join(format!("bench.r{configuration}.inet4.info")), info)?;
         }
         for (kind, rate) in [("receiver", 700_000), ("sender", 1_488_000)] {
             let text = log(kind, rate, number as u64);
             bytes += text.len() as u64;
-            fs::write(raw.join(format!("bench.r{group}.inet4.{run}.{kind}")), text)?;
+            fs::write(raw.join(format!("bench.r{configuration}.inet4.{run}.{kind}")), text)?;
         }
     }
     Ok(bytes)
@@ -84,10 +88,10 @@ fn log(kind: &str, rate: u64, seed: u64) -> String {
         let _ = writeln!(text, "112.{line:06} main [2938] running on 1 cpus (have 4)");
     }
     let mut state = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-    for i in 0..SAMPLES {
+    for i in 0..READINGS {
         state =
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let pps = if i == 0 || i + 1 == SAMPLES { rate / 3 } else { rate + (state >> 33) % 4000 };
+        let pps = if i == 0 || i + 1 == READINGS { rate / 3 } else { rate + (state >> 33) % 4000 };
         let _ = writeln!(
             text,
             "{:03}.263643 main_thread [2687] {pps} pps ({pps} pkts {} bps in 1001013 usec) 409.40 avg_batch 99999 min_space",

@@ -41,8 +41,8 @@ pub struct ResultsDir {
     pub relative: String,
     /// Page or pages in it.
     pub readmes: Vec<PathBuf>,
-    /// Groups of logs by prefix.
-    pub groups: BTreeMap<String, Configuration>,
+    /// Configurations of logs by prefix.
+    pub configurations: BTreeMap<String, Configuration>,
     /// `.pps` files by prefix.
     pub pps: BTreeMap<String, PathBuf>,
     /// gnuplot data files.
@@ -56,12 +56,12 @@ pub struct ResultsDir {
 impl ResultsDir {
     /// True when the directory holds logs or medians.
     pub fn has_data(&self) -> bool {
-        !self.groups.is_empty() || !self.pps.is_empty()
+        !self.configurations.is_empty() || !self.pps.is_empty()
     }
 
     /// Number of logs, senders included.
     pub fn logs(&self) -> usize {
-        let runs = self.groups.values().flat_map(|g| g.runs.values());
+        let runs = self.configurations.values().flat_map(|g| g.runs.values());
         runs.map(|r| r.senders.len() + usize::from(r.receiver.is_some())).sum()
     }
 }
@@ -206,8 +206,8 @@ fn take_file(
     let path = path.to_owned();
     match part {
         Part::Log(log) => {
-            let group = dir.groups.entry(log.prefix).or_default();
-            let run = group.runs.entry(log.iteration).or_default();
+            let configuration = dir.configurations.entry(log.prefix).or_default();
+            let run = configuration.runs.entry(log.iteration).or_default();
             let first = match &log.kind {
                 LogKind::Receiver => run.receiver.clone(),
                 LogKind::Sender(which) => run.senders.get(which).cloned(),
@@ -222,7 +222,7 @@ fn take_file(
                 }
             }
         }
-        Part::Info(prefix) => dir.groups.entry(prefix).or_default().info = Some(path),
+        Part::Info(prefix) => dir.configurations.entry(prefix).or_default().info = Some(path),
         Part::Pps(prefix) => {
             dir.pps.insert(prefix, path);
         }
@@ -304,9 +304,9 @@ mod tests {
         assert_eq!(archive.dirs.len(), 1);
         let dir = &archive.dirs[0];
         assert_eq!(dir.relative, "m/results/a");
-        let group = &dir.groups["r1.inet4"];
-        assert!(group.info.is_some() && group.runs[&1].receiver.is_some());
-        assert_eq!(group.runs[&1].senders.len(), 2);
+        let configuration = &dir.configurations["r1.inet4"];
+        assert!(configuration.info.is_some() && configuration.runs[&1].receiver.is_some());
+        assert_eq!(configuration.runs[&1].senders.len(), 2);
         assert_eq!((dir.logs(), dir.pps.len(), dir.graph_data.len()), (3, 1, 1));
         assert_eq!(dir.call_graphs.len(), 1);
         assert!(archive.paths.contains("m/results/a/gnuplot.data"));

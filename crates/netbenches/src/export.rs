@@ -50,7 +50,7 @@ pub fn export(results: &Results, to: &Path) -> Result<Exported> {
     let mut rows = String::from("#index median minimum maximum\n");
     let mut summaries = Vec::new();
     let mut by_name = BTreeMap::new();
-    for (prefix, trials) in groups(results, &kept) {
+    for (prefix, trials) in configurations(results, &kept) {
         let mut medians = Vec::new();
         for trial in &trials {
             medians.extend(write_run(&raw, &prefix, trial)?);
@@ -93,20 +93,20 @@ pub fn export(results: &Results, to: &Path) -> Result<Exported> {
 }
 
 /// Trials by prefix, each prefix a name that is safe in a file name.
-fn groups<'r>(results: &'r Results, kept: &Kept) -> BTreeMap<String, Vec<&'r Trial>> {
-    let mut groups: BTreeMap<String, Vec<&'r Trial>> = BTreeMap::new();
+fn configurations<'r>(results: &'r Results, kept: &Kept) -> BTreeMap<String, Vec<&'r Trial>> {
+    let mut configurations: BTreeMap<String, Vec<&'r Trial>> = BTreeMap::new();
     for trial in &results.trials {
         let prefix = match kept.prefix(trial) {
             Some("") => String::new(),
             Some(prefix) => safe_name(prefix),
             None => safe_name(&format!("{}.{}", trial.variant, trial.traffic)).replace(' ', "_"),
         };
-        groups.entry(prefix).or_default().push(trial);
+        configurations.entry(prefix).or_default().push(trial);
     }
-    for trials in groups.values_mut() {
+    for trials in configurations.values_mut() {
         trials.sort_by_key(|t| t.block);
     }
-    groups
+    configurations
 }
 
 /// Writes both logs of a run; returns its median, `None` for a failed trial.
@@ -127,10 +127,12 @@ fn write_run(raw: &Path, prefix: &str, trial: &Trial) -> Result<Option<f64>> {
     let trimmed = trial.steady.as_ref().map_or(0, |s| s.trimmed_head);
     let head = if frame.is_whole { 0 } else { trimmed };
     let start_ms: f64 = trial.measured.intervals.iter().take(head).map(|i| i.ms).sum();
-    let rx = Side { name: "rx", total: "Received", frames: |i| i.rx };
+    let rx = Side { name: "rx", total: "Received", frames: |i| Some(i.rx) };
     let tx = Side { name: "tx", total: "Sent", frames: |i| i.tx };
     write(&raw.join(format!("{stem}.receiver")), &rx.log(trial, &steady, start_ms, frame))?;
-    write(&raw.join(format!("{stem}.sender")), &tx.log(trial, &steady, start_ms, frame))?;
+    if steady.iter().all(|interval| interval.tx.is_some()) {
+        write(&raw.join(format!("{stem}.sender")), &tx.log(trial, &steady, start_ms, frame))?;
+    }
     let kept = frame.kept(&steady);
     let mut rates: Vec<u64> = kept.iter().map(|i| rate(i, i.rx)).filter(|r| *r > 0).collect();
     rates.sort_unstable();
@@ -175,7 +177,7 @@ impl Frame {
 struct Side {
     name: &'static str,
     total: &'static str,
-    frames: fn(&Interval) -> u64,
+    frames: fn(&Interval) -> Option<u64>,
 }
 
 impl Side {
@@ -188,7 +190,10 @@ impl Side {
             trial.frame_bytes.saturating_sub(4)
         );
         let notes = [
-            format!("load {}, {} flows planned", trial.load, trial.flows_planned),
+            match trial.flows_planned {
+                Some(flows) => format!("load {}, {flows} flows planned", trial.load),
+                None => format!("load {}", trial.load),
+            },
             format!("{} of {} intervals are steady", steady.len(), trial.measured.intervals.len()),
         ];
         for line in 1..frame.head_lines {
@@ -199,9 +204,9 @@ impl Side {
         let mut at_ms = start_ms;
         for interval in steady {
             at_ms += interval.ms;
-            text.push_str(&self.sample(trial, interval, at_ms));
+            text.push_str(&self.reading(trial, interval, at_ms));
         }
-        let frames: u64 = steady.iter().map(self.frames).fold(0, u64::saturating_add);
+        let frames: u64 = steady.iter().filter_map(self.frames).fold(0, u64::saturating_add);
         let ms: f64 = steady.iter().map(|i| i.ms).sum();
         let bytes = frames.saturating_mul(u64::from(trial.frame_bytes.saturating_sub(4)));
         text.push_str(&format!(
@@ -217,8 +222,8 @@ impl Side {
         text
     }
 
-    fn sample(&self, trial: &Trial, interval: &Interval, at_ms: f64) -> String {
-        let frames = (self.frames)(interval);
+    fn reading(&self, trial: &Trial, interval: &Interval, at_ms: f64) -> String {
+        let frames = (self.frames)(interval).unwrap_or(0);
         let pps = rate(interval, frames);
         let bits = u64::from(trial.frame_bytes.saturating_sub(4)) * 8;
         format!(

@@ -11,7 +11,6 @@ use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -20,7 +19,7 @@ use super::archive::{Archive, ResultsDir};
 use super::built::built;
 use super::callgraph::Folded;
 use super::hardware::Hardware;
-use super::runs::{ReadConfiguration, read_groups};
+use super::runs::{ReadConfiguration, read_configurations};
 use super::trial::{Place, trial};
 use fwdlab_results::journal::utc_stamp;
 use fwdlab_results::profile::Taken;
@@ -69,16 +68,17 @@ pub fn import(from: &Path, to: &Path) -> Result<Imported> {
         return Err(Error::Occupied { dir: to.to_owned(), state: "other" });
     }
     fs::create_dir_all(to).map_err(Error::io("create", to))?;
-    let logged: Vec<&ResultsDir> = archive.dirs.iter().filter(|d| !d.groups.is_empty()).collect();
+    let logged: Vec<&ResultsDir> =
+        archive.dirs.iter().filter(|d| !d.configurations.is_empty()).collect();
     let places = places(&logged);
     let root = from.canonicalize().map_err(Error::io("find", from))?;
-    let outcomes: Vec<Result<Imported>> = logged
+    let imported: Vec<Result<Imported>> = logged
         .par_iter()
         .zip(&places)
         .map(|(dir, place)| import_dir(dir, &root, &to.join(place)))
         .collect();
     let mut total = Imported::default();
-    for outcome in outcomes {
+    for outcome in imported {
         total.add(outcome?);
     }
     let skipped = archive.skipped.iter().map(|s| format!("{}: {}", s.path.display(), s.why));
@@ -131,10 +131,10 @@ pub(super) fn safe_name(name: &str) -> String {
 
 /// Imports one directory.
 fn import_dir(dir: &ResultsDir, root: &Path, to: &Path) -> Result<Imported> {
-    let groups = read_groups(dir);
-    let placing = Placing::of(&groups);
-    let mut trials = trials(dir, &groups, placing);
-    fail_copies(&groups, &mut trials);
+    let configurations = read_configurations(dir);
+    let placing = Placing::of(&configurations);
+    let mut trials = trials(dir, &configurations, placing);
+    fail_copies(&configurations, &mut trials);
     let mut trials: Vec<Trial> = trials.into_iter().map(|(_, trial)| trial).collect();
     number(&mut trials);
     let campaign = campaign(dir, &trials);
@@ -142,9 +142,9 @@ fn import_dir(dir: &ResultsDir, root: &Path, to: &Path) -> Result<Imported> {
     let has_choice = campaign.variants.len() > 1;
     fs::create_dir_all(to).map_err(Error::io("create", to))?;
     write_journal(to, campaign, &trials)?;
-    let profiles = write_profiles(dir, &groups, placing, to)?;
+    let profiles = write_profiles(dir, &configurations, placing, to)?;
     let place = Origin { dir, hardware: Hardware::of(&root.join(&dir.relative).to_string_lossy()) };
-    write_provenance(&place, &groups, placing, &chosen, to)?;
+    write_provenance(&place, &configurations, placing, &chosen, to)?;
     published::keep(dir, to)?;
     let failed: Vec<&Trial> = trials.iter().filter(|t| t.status == Status::Failed).collect();
     let mut reasons = BTreeMap::new();
@@ -166,40 +166,42 @@ fn import_dir(dir: &ResultsDir, root: &Path, to: &Path) -> Result<Imported> {
 /// The trials of a directory with the prefix that each comes from.
 fn trials(
     dir: &ResultsDir,
-    groups: &BTreeMap<String, ReadConfiguration>,
+    configurations: &BTreeMap<String, ReadConfiguration>,
     placing: Placing,
 ) -> Vec<(String, Trial)> {
     let mut trials = Vec::new();
-    for (prefix, group) in groups {
-        let files = dir.groups.get(prefix);
-        for (&iteration, run) in &group.runs {
+    for (prefix, configuration) in configurations {
+        let files = dir.configurations.get(prefix);
+        for (&iteration, run) in &configuration.runs {
             let log =
                 files.and_then(|g| g.runs.get(&iteration)).and_then(|r| r.receiver.as_deref());
-            let written = || log.and_then(|p| fs::metadata(p).ok()?.modified().ok());
-            let started = group.info.uname().and_then(built);
+            let written = || Some(utc_stamp(fs::metadata(log?).ok()?.modified().ok()?));
+            let started = configuration.info.uname().and_then(built);
             let place = Place {
                 iteration,
-                started: started
-                    .unwrap_or_else(|| utc_stamp(written().unwrap_or(SystemTime::UNIX_EPOCH))),
-                ..placing.place(prefix, &group.info)
+                started: started.or_else(written),
+                ..placing.place(prefix, &configuration.info)
             };
-            trials.push((prefix.clone(), trial(run, &group.info, &place)));
+            trials.push((prefix.clone(), trial(run, &configuration.info, &place)));
         }
     }
     trials
 }
 
-/// Two runs with the same samples are one run that was copied.
-fn fail_copies(groups: &BTreeMap<String, ReadConfiguration>, trials: &mut [(String, Trial)]) {
+/// Two runs with the same readings are one run that was copied.
+fn fail_copies(
+    configurations: &BTreeMap<String, ReadConfiguration>,
+    trials: &mut [(String, Trial)],
+) {
     let mut seen: HashMap<u64, String> = HashMap::new();
     for (prefix, trial) in trials {
-        let run = groups.get(prefix).and_then(|g| g.runs.get(&trial.block));
-        let Some(log) = run.and_then(|r| r.good_receiver()).filter(|l| l.samples.len() > 3) else {
+        let run = configurations.get(prefix).and_then(|g| g.runs.get(&trial.block));
+        let Some(log) = run.and_then(|r| r.good_receiver()).filter(|l| l.readings.len() > 3) else {
             continue;
         };
         let mut hasher = DefaultHasher::new();
-        for sample in &log.samples {
-            (sample.end_us, sample.pps, sample.packets).hash(&mut hasher);
+        for reading in &log.readings {
+            (reading.end_us, reading.pps, reading.packets).hash(&mut hasher);
         }
         match seen.get(&hasher.finish()) {
             Some(first) if trial.status == Status::Ok => {
@@ -266,6 +268,7 @@ fn campaign(dir: &ResultsDir, trials: &[Trial]) -> Campaign {
         order: TrialOrder::Published,
         grouping: Grouping::Traffic,
         seed: 0,
+        order_version: 1,
         blocks: trials.iter().map(|t| t.block).max().unwrap_or(0),
         until_decided: false,
         blocks_per_process: None,
@@ -276,7 +279,7 @@ fn campaign(dir: &ResultsDir, trials: &[Trial]) -> Campaign {
         traffics: unique(|t| &t.traffic),
         variants,
         trials: trials.iter().map(|t| t.id.clone()).collect(),
-        started: trials.iter().map(|t| t.started.clone()).min().unwrap_or_default(),
+        started: trials.iter().filter_map(|t| t.started.clone()).min().unwrap_or_default(),
         environment_sha256: None,
     }
 }
@@ -315,7 +318,7 @@ fn write_journal(to: &Path, campaign: Campaign, trials: &[Trial]) -> Result<()> 
 /// Folded stacks as `profiles/VARIANT.TRAFFIC.folded`.
 fn write_profiles(
     dir: &ResultsDir,
-    groups: &BTreeMap<String, ReadConfiguration>,
+    configurations: &BTreeMap<String, ReadConfiguration>,
     placing: Placing,
     to: &Path,
 ) -> Result<usize> {
@@ -326,8 +329,8 @@ fn write_profiles(
             continue;
         };
         let is_graph = name.ends_with(".graph");
-        let Some(prefix) = profile_prefix(&name, groups) else { continue };
-        let place = placing.place(&prefix, &groups[&prefix].info);
+        let Some(prefix) = profile_prefix(&name, configurations) else { continue };
+        let place = placing.place(&prefix, &configurations[&prefix].info);
         let target = safe_name(&format!("{}.{}.folded", place.variant, place.traffic));
         // A graph is the original; a stack file was made from it.
         if written.get(&target).is_some_and(|had_graph| *had_graph || !is_graph) {
@@ -355,11 +358,14 @@ fn write_profiles(
 
 /// The prefix of the logs that a call graph belongs to: its name is
 /// `bench.PREFIX[.ITERATION].pmc.graph`.
-fn profile_prefix(name: &str, groups: &BTreeMap<String, ReadConfiguration>) -> Option<String> {
+fn profile_prefix(
+    name: &str,
+    configurations: &BTreeMap<String, ReadConfiguration>,
+) -> Option<String> {
     let stem = name.strip_prefix("bench.").unwrap_or(name);
     let stem = stem.strip_suffix(".pmc.graph").or_else(|| stem.strip_suffix(".pmc.stack"))?;
     let without_iteration = stem.rsplit_once('.').map(|(prefix, _)| prefix);
-    let known = |prefix: &&str| groups.contains_key(*prefix);
+    let known = |prefix: &&str| configurations.contains_key(*prefix);
     [Some(stem), without_iteration].into_iter().flatten().find(known).map(str::to_owned)
 }
 

@@ -1,8 +1,8 @@
-//! From the samples of a run to one figure, as published reports did it.
+//! From the readings of a run to one figure, as published reports did it.
 //!
 //! The published pipeline drops the first 15 and the last 10 text lines of a
-//! receiver log, keeps samples with a rate above zero and takes ministat's
-//! median. Log headers are 9 to 17 lines long, so this trims 0 to 6 samples of
+//! receiver log, keeps readings with a rate above zero and takes ministat's
+//! median. Log headers are 9 to 17 lines long, so this trims 0 to 6 readings of
 //! the start; [`Published`] repeats it exactly so that published values
 //! can be checked, and is no way to measure.
 
@@ -50,11 +50,11 @@ impl MedianRule {
 pub struct Published {
     /// The kept rates, sorted.
     rates: Vec<u64>,
-    /// Samples lost at the start of the log.
+    /// Readings lost at the start of the log.
     pub trimmed_head: usize,
-    /// Samples lost at its end.
+    /// Readings lost at its end.
     pub trimmed_tail: usize,
-    /// Samples lost because their rate is zero.
+    /// Readings lost because their rate is zero.
     pub zeros: usize,
 }
 
@@ -63,27 +63,27 @@ impl Published {
     pub fn of(log: &PktgenLog) -> Self {
         let last = log.lines.saturating_sub(TAIL_LINES);
         let mut published = Self { rates: Vec::new(), trimmed_head: 0, trimmed_tail: 0, zeros: 0 };
-        for sample in &log.samples {
-            if sample.line <= HEAD_LINES {
+        for reading in &log.readings {
+            if reading.line <= HEAD_LINES {
                 published.trimmed_head += 1;
-            } else if sample.line > last {
+            } else if reading.line > last {
                 published.trimmed_tail += 1;
-            } else if sample.pps == 0 {
+            } else if reading.pps == 0 {
                 published.zeros += 1;
             } else {
-                published.rates.push(sample.pps);
+                published.rates.push(reading.pps);
             }
         }
         published.rates.sort_unstable();
         published
     }
 
-    /// Samples that the median is taken of.
+    /// Readings that the median is taken of.
     pub fn kept(&self) -> usize {
         self.rates.len()
     }
 
-    /// The median in packets/s, at full precision; `None` without samples.
+    /// The median in packets/s, at full precision; `None` without readings.
     pub fn median(&self, rule: MedianRule) -> Option<f64> {
         rule.of(&self.rates)
     }
@@ -99,13 +99,13 @@ mod tests {
     use super::*;
     use crate::pktgen::Reading;
 
-    fn log(lines: u64, samples: &[(u64, u64)]) -> PktgenLog {
-        let sample = |&(line, pps)| Reading { line, end_us: 0, pps, packets: 0, length_us: 0 };
-        PktgenLog { lines, samples: samples.iter().map(sample).collect(), ..Default::default() }
+    fn log(lines: u64, readings: &[(u64, u64)]) -> PktgenLog {
+        let reading = |&(line, pps)| Reading { line, end_us: 0, pps, packets: 0, length_us: 0 };
+        PktgenLog { lines, readings: readings.iter().map(reading).collect(), ..Default::default() }
     }
 
     #[test]
-    fn drops_text_lines_not_samples() {
+    fn drops_text_lines_not_readings() {
         let p = Published::of(&log(30, &[(15, 1), (16, 10), (17, 0), (20, 40), (21, 5)]));
         assert_eq!((p.trimmed_head, p.zeros, p.trimmed_tail, p.kept()), (1, 1, 1, 2));
         assert_eq!(p.median(MedianRule::MeanOfTwo), Some(25.0));

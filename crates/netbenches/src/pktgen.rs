@@ -1,6 +1,6 @@
 //! Logs of pkt-gen, sender or receiver, in both published formats.
 //!
-//! Old sample lines read `T main_thread [L] R pps (P pkts in U usec)`, new ones
+//! Old reading lines read `T main_thread [L] R pps (P pkts in U usec)`, new ones
 //! `T main_thread [L] R pps (P pkts B bps in U usec) A avg_batch M min_space`.
 //! T counts seconds modulo 1000; L is the line of pkt-gen's source that
 //! printed it and so tells builds apart.
@@ -11,8 +11,8 @@ use super::command::Command;
 use super::equilibrium::{Equilibrium, frame_bytes};
 use super::lines::{Line, Lines};
 
-/// Samples kept of one log: two days at one a second.
-pub const MAX_SAMPLES: usize = 200_000;
+/// Readings kept of one log: two days at one a second.
+pub const MAX_READINGS: usize = 200_000;
 
 /// One report of pkt-gen, usually for one second.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,8 +36,8 @@ pub struct PktgenLog {
     pub command: Option<Command>,
     /// Text lines in the file.
     pub lines: u64,
-    /// Every sample, zeros included, nothing trimmed.
-    pub samples: Vec<Reading>,
+    /// Every reading, zeros included, nothing trimmed.
+    pub readings: Vec<Reading>,
     /// The number in brackets after `main_thread`: tells pkt-gen builds apart.
     pub build: Option<u32>,
     /// Packets in the closing line `Sent N packets` or `Received N packets`.
@@ -62,7 +62,7 @@ pub enum Problem {
     /// No line of it looks like pkt-gen's.
     NotPktgen,
     /// pkt-gen started but reported no interval.
-    NoSamples,
+    NoReadings,
     /// Every interval has 0 packets.
     NothingSeen,
     /// `ouch, thread N exited with error`.
@@ -71,11 +71,11 @@ pub enum Problem {
     NegativeSpeed,
     /// A number does not fit into 64 bits, on this line.
     NumberTooLarge(u64),
-    /// A sample line is cut in the middle or longer than any honest one, on
+    /// A reading line is cut in the middle or longer than any honest one, on
     /// this line.
-    BrokenSample(u64),
-    /// More than [`MAX_SAMPLES`] samples; the rest is skipped.
-    TooManySamples,
+    BrokenReading(u64),
+    /// More than [`MAX_READINGS`] readings; the rest is skipped.
+    TooManyReadings,
 }
 
 impl std::fmt::Display for Problem {
@@ -83,13 +83,13 @@ impl std::fmt::Display for Problem {
         match self {
             Self::Empty => f.write_str("empty file"),
             Self::NotPktgen => f.write_str("no line of pkt-gen in it"),
-            Self::NoSamples => f.write_str("pkt-gen reported no interval"),
+            Self::NoReadings => f.write_str("pkt-gen reported no interval"),
             Self::NothingSeen => f.write_str("0 packets in every interval"),
             Self::ThreadError => f.write_str("a pkt-gen thread exited with an error"),
             Self::NegativeSpeed => f.write_str("pkt-gen closed with a speed of -0 packets/s"),
             Self::NumberTooLarge(line) => write!(f, "line {line}: a number beyond 64 bits"),
-            Self::BrokenSample(line) => write!(f, "line {line}: a broken sample line"),
-            Self::TooManySamples => write!(f, "more than {MAX_SAMPLES} samples"),
+            Self::BrokenReading(line) => write!(f, "line {line}: a broken reading line"),
+            Self::TooManyReadings => write!(f, "more than {MAX_READINGS} readings"),
         }
     }
 }
@@ -118,7 +118,7 @@ impl PktgenLog {
     pub fn failure(&self) -> Option<&Problem> {
         self.problems
             .iter()
-            .find(|p| !matches!(p, Problem::BrokenSample(_) | Problem::TooManySamples))
+            .find(|p| !matches!(p, Problem::BrokenReading(_) | Problem::TooManyReadings))
     }
 
     fn take_line(&mut self, line: &Line<'_>) {
@@ -127,7 +127,7 @@ impl PktgenLog {
             self.command = Command::parse(&String::from_utf8_lossy(line.bytes));
         }
         if let Some(rest) = after(line.bytes, b" main_thread [") {
-            self.take_sample(line, rest);
+            self.take_reading(line, rest);
         } else if !line.bytes.first().is_some_and(u8::is_ascii_digit) {
             self.take_closing(line);
         } else if after(line.bytes, b"exited with error").is_some() {
@@ -135,18 +135,18 @@ impl PktgenLog {
         }
     }
 
-    fn take_sample(&mut self, line: &Line<'_>, rest: &[u8]) {
-        match parse_sample(line, rest) {
-            Ok((build, sample)) => {
+    fn take_reading(&mut self, line: &Line<'_>, rest: &[u8]) {
+        match parse_reading(line, rest) {
+            Ok((build, reading)) => {
                 self.build = Some(build);
-                if self.samples.len() < MAX_SAMPLES {
-                    self.samples.push(sample);
+                if self.readings.len() < MAX_READINGS {
+                    self.readings.push(reading);
                 } else {
-                    self.problem(Problem::TooManySamples);
+                    self.problem(Problem::TooManyReadings);
                 }
             }
             Err(Bad::TooLarge) => self.problem(Problem::NumberTooLarge(line.number)),
-            Err(Bad::Broken) => self.problem(Problem::BrokenSample(line.number)),
+            Err(Bad::Broken) => self.problem(Problem::BrokenReading(line.number)),
             Err(Bad::Other) => {}
         }
     }
@@ -196,10 +196,10 @@ impl PktgenLog {
         }
         if self.lines == 0 {
             self.problem(Problem::Empty);
-        } else if self.samples.is_empty() && self.equilibrium.is_none() {
+        } else if self.readings.is_empty() && self.equilibrium.is_none() {
             let is_known = self.command.is_some() || self.total.is_some();
-            self.problem(if is_known { Problem::NoSamples } else { Problem::NotPktgen });
-        } else if !self.samples.is_empty() && self.samples.iter().all(|s| s.pps == 0) {
+            self.problem(if is_known { Problem::NoReadings } else { Problem::NotPktgen });
+        } else if !self.readings.is_empty() && self.readings.iter().all(|s| s.pps == 0) {
             self.problem(Problem::NothingSeen);
         }
     }
@@ -213,7 +213,7 @@ impl PktgenLog {
     }
 }
 
-/// Why a sample line could not be read.
+/// Why a reading line could not be read.
 enum Bad {
     TooLarge,
     Broken,
@@ -228,7 +228,7 @@ fn after<'a>(bytes: &'a [u8], wanted: &[u8]) -> Option<&'a [u8]> {
     Some(&bytes[at + wanted.len()..])
 }
 
-fn parse_sample(line: &Line<'_>, rest: &[u8]) -> Result<(u32, Reading), Bad> {
+fn parse_reading(line: &Line<'_>, rest: &[u8]) -> Result<(u32, Reading), Bad> {
     let end_us = time_us(line.bytes).ok_or(Bad::Other)?;
     let mut cursor = Cursor(rest);
     let build = u32::try_from(cursor.number()?).map_err(|_| Bad::Other)?;
@@ -239,9 +239,9 @@ fn parse_sample(line: &Line<'_>, rest: &[u8]) -> Result<(u32, Reading), Bad> {
     if !cursor.skip(b" pps") {
         return Err(if cursor.0.is_empty() { Bad::Broken } else { Bad::Other });
     }
-    let mut sample = Reading { line: line.number, end_us, pps, packets: 0, length_us: 0 };
+    let mut reading = Reading { line: line.number, end_us, pps, packets: 0, length_us: 0 };
     if cursor.skip(b" (") {
-        sample.packets = cursor.number()?;
+        reading.packets = cursor.number()?;
         if !cursor.skip(b" pkts ") {
             return Err(Bad::Broken);
         }
@@ -251,12 +251,12 @@ fn parse_sample(line: &Line<'_>, rest: &[u8]) -> Result<(u32, Reading), Bad> {
                 return Err(Bad::Broken);
             }
         }
-        sample.length_us = cursor.number()?;
+        reading.length_us = cursor.number()?;
         if !cursor.skip(b" usec)") {
             return Err(Bad::Broken);
         }
     }
-    Ok((build, sample))
+    Ok((build, reading))
 }
 
 /// The time stamp at the start of a line, in microseconds.

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::archive::{Archive, ResultsDir};
 use super::pipeline::{MedianRule, Published};
 use super::pktgen::PktgenLog;
-use super::runs::{read_bounded, read_groups};
+use super::runs::{read_bounded, read_configurations};
 use super::series::{MAX_TABLE_BYTES, Series};
 use fwdlab_results::Result;
 
@@ -28,11 +28,11 @@ pub struct Row {
     pub mean_of_two: Option<String>,
     /// The published pipeline, upper median, as printed.
     pub upper: Option<String>,
-    /// Samples that the published pipeline dropped at start and end.
+    /// Readings that the published pipeline dropped at start and end.
     pub dropped: [usize; 2],
     /// Median of the steady window.
     pub steady: Option<f64>,
-    /// Samples left out of the steady window at start and end.
+    /// Readings left out of the steady window at start and end.
     pub trimmed: [usize; 2],
     /// Why the run has no figure.
     pub reason: Option<String>,
@@ -61,8 +61,8 @@ pub fn reproduce(root: &Path) -> Result<Vec<Row>> {
 
 fn reproduce_dir(dir: &ResultsDir) -> Vec<Row> {
     let mut rows = Vec::new();
-    for (prefix, group) in read_groups(dir) {
-        let mut own: Vec<Row> = group
+    for (prefix, configuration) in read_configurations(dir) {
+        let mut own: Vec<Row> = configuration
             .runs
             .iter()
             .map(|(&iteration, run)| {
@@ -93,7 +93,7 @@ fn failed(reason: Option<String>) -> Row {
 
 fn figures(log: &PktgenLog) -> Row {
     let published = Published::of(log);
-    let rates: Vec<f64> = log.samples.iter().map(|s| s.pps as f64).collect();
+    let rates: Vec<f64> = log.readings.iter().map(|s| s.pps as f64).collect();
     let window = fwdlab_stats::steady::window(&rates);
     Row {
         mean_of_two: published.printed(MedianRule::MeanOfTwo),

@@ -64,15 +64,15 @@ impl ReadConfiguration {
     }
 }
 
-/// Reads all groups of `dir`. Files that cannot be read are values that say so.
-pub fn read_groups(dir: &ResultsDir) -> BTreeMap<String, ReadConfiguration> {
-    let groups: Vec<(&String, &Configuration)> = dir.groups.iter().collect();
-    groups
+/// Reads all configurations of `dir`. Files that cannot be read are values that say so.
+pub fn read_configurations(dir: &ResultsDir) -> BTreeMap<String, ReadConfiguration> {
+    let configurations: Vec<(&String, &Configuration)> = dir.configurations.iter().collect();
+    configurations
         .into_par_iter()
-        .map(|(prefix, group)| {
-            let info = group.info.as_deref().map(read_info).unwrap_or_default();
+        .map(|(prefix, configuration)| {
+            let info = configuration.info.as_deref().map(read_info).unwrap_or_default();
             let runs: Vec<(u32, Run)> =
-                group.runs.par_iter().map(|(&n, files)| (n, Run::read(files))).collect();
+                configuration.runs.par_iter().map(|(&n, files)| (n, Run::read(files))).collect();
             (prefix.clone(), ReadConfiguration { runs: runs.into_iter().collect(), info })
         })
         .collect()

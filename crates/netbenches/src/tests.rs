@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::archive::Archive;
 use super::pipeline::{MedianRule, Published};
-use super::runs::read_groups;
+use super::runs::read_configurations;
 use super::series::Series;
 
 /// The published directories; `None` (and a line on stderr) when they are not
@@ -24,11 +24,11 @@ fn every_published_median_is_reproduced() {
     let archive = Archive::scan(&root).unwrap();
     let mut checked = 0;
     for dir in &archive.dirs {
-        let groups = read_groups(dir);
+        let configurations = read_configurations(dir);
         for (prefix, path) in &dir.pps {
             let text = std::fs::read(path).unwrap();
             let wanted = Series::parse(&text).values;
-            let runs = groups[prefix].runs.values();
+            let runs = configurations[prefix].runs.values();
             let found: Vec<f64> = runs
                 .filter_map(|run| {
                     Published::of(run.good_receiver()?).printed(MedianRule::MeanOfTwo)

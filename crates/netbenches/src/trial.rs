@@ -30,8 +30,8 @@ pub struct Place {
     pub traffic: String,
     /// Number of the run.
     pub iteration: u32,
-    /// When the log was written, as far as the file system knows.
-    pub started: String,
+    /// When the kernel was built or the log written, where that is known.
+    pub started: Option<String>,
 }
 
 impl Place {
@@ -182,7 +182,7 @@ fn blank(place: &Place, command: Option<&Command>) -> Trial {
         reason: None,
         started: place.started.clone(),
         frame_bytes: u16::try_from(frame_len).unwrap_or(u16::MAX),
-        flows_planned: 0,
+        flows_planned: None,
         load: asked.map_or("max".to_owned(), |pps| format!("{pps}pps")),
         offered_pps_asked: asked,
         interval_ms: 1000.0,
@@ -194,56 +194,57 @@ fn blank(place: &Place, command: Option<&Command>) -> Trial {
     }
 }
 
-/// Flows of all senders together; senders of one range count once.
-fn flows(senders: &[&PktgenLog]) -> u64 {
+/// Flows of all senders together; senders of one range count once. Nothing where no command is known.
+fn flows(senders: &[&PktgenLog]) -> Option<u64> {
     let mut ranges = BTreeMap::new();
     for command in senders.iter().filter_map(|log| log.command.as_ref()) {
         if let Some(flows) = command.flows() {
             ranges.insert(format!("{:?} {:?}", command.source, command.destination), flows);
         }
     }
-    ranges.values().fold(0, |sum: u64, &n| sum.saturating_add(n))
+    ranges.into_values().reduce(u64::saturating_add)
 }
 
 fn total<'a>(logs: impl Iterator<Item = &'a PktgenLog>) -> u64 {
     let of = |log: &PktgenLog| {
-        let counted = log.samples.iter().fold(0u64, |sum, s| sum.saturating_add(packets(s)));
+        let counted = log.readings.iter().fold(0u64, |sum, s| sum.saturating_add(packets(s)));
         log.total.unwrap_or(counted)
     };
     logs.map(of).fold(0, u64::saturating_add)
 }
 
-/// Packets of a sample; old lines give only the rate, of one second.
-fn packets(sample: &Reading) -> u64 {
-    if sample.length_us > 0 { sample.packets } else { sample.pps }
+/// Packets of a reading; old lines give only the rate, of one second.
+fn packets(reading: &Reading) -> u64 {
+    if reading.length_us > 0 { reading.packets } else { reading.pps }
 }
 
-/// Length of a sample in microseconds.
-fn length_us(sample: &Reading) -> u64 {
-    if sample.length_us > 0 { sample.length_us } else { 1_000_000 }
+/// Length of a reading in microseconds.
+fn length_us(reading: &Reading) -> u64 {
+    if reading.length_us > 0 { reading.length_us } else { 1_000_000 }
 }
 
-/// The receiver's intervals, with the senders' packets of the same time: each
+/// The receiver's intervals, with the senders' packets of the same time, where there are any: each
 /// sender interval is shared out by overlap.
 fn intervals(receiver: &PktgenLog, senders: &[&PktgenLog]) -> Vec<Interval> {
-    let windows = windows(&receiver.samples);
+    let windows = windows(&receiver.readings);
+    let is_counted = senders.iter().any(|log| !log.readings.is_empty());
     let mut sent = vec![0.0; windows.len()];
     for log in senders {
-        let own = self::windows(&log.samples);
+        let own = self::windows(&log.readings);
         let shift = alignment(&windows, &own);
         share_out(&windows, &own, shift, &mut sent);
     }
     let of = |(window, tx): (&Window, &f64)| Interval {
         ms: (window.end - window.start) as f64 / 1000.0,
         // cut, so that the intervals never hold more than was sent
-        tx: *tx as u64,
+        tx: is_counted.then_some(*tx as u64),
         rx: window.packets,
         ..Interval::default()
     };
     windows.iter().zip(&sent).map(of).collect()
 }
 
-/// A sample on a time line that does not wrap.
+/// A reading on a time line that does not wrap.
 struct Window {
     start: i64,
     end: i64,
@@ -253,19 +254,19 @@ struct Window {
 /// pkt-gen prints times modulo 1000 s.
 const WRAP_US: i64 = 1_000_000_000;
 
-fn windows(samples: &[Reading]) -> Vec<Window> {
+fn windows(readings: &[Reading]) -> Vec<Window> {
     let mut turns = 0i64;
     let mut last = 0i64;
-    let mut windows = Vec::with_capacity(samples.len());
-    for sample in samples {
-        let at = i64::try_from(sample.end_us).unwrap_or(0) % WRAP_US;
+    let mut windows = Vec::with_capacity(readings.len());
+    for reading in readings {
+        let at = i64::try_from(reading.end_us).unwrap_or(0) % WRAP_US;
         if at + WRAP_US / 2 < last {
             turns += 1;
         }
         last = at;
         let end = at + turns * WRAP_US;
-        let length = i64::try_from(length_us(sample)).unwrap_or(i64::MAX).clamp(1, 3_600_000_000);
-        windows.push(Window { start: end - length, end, packets: packets(sample) });
+        let length = i64::try_from(length_us(reading)).unwrap_or(i64::MAX).clamp(1, 3_600_000_000);
+        windows.push(Window { start: end - length, end, packets: packets(reading) });
     }
     windows
 }
@@ -282,8 +283,8 @@ fn alignment(receiver: &[Window], sender: &[Window]) -> i64 {
 /// Adds the packets of `own` to the windows that they overlap. O(n + m).
 fn share_out(windows: &[Window], own: &[Window], shift: i64, sent: &mut [f64]) {
     let mut first = 0;
-    for sample in own {
-        let (start, end) = (sample.start + shift, sample.end + shift);
+    for reading in own {
+        let (start, end) = (reading.start + shift, reading.end + shift);
         while windows.get(first).is_some_and(|w| w.end <= start) {
             first += 1;
         }
@@ -292,14 +293,15 @@ fn share_out(windows: &[Window], own: &[Window], shift: i64, sent: &mut [f64]) {
                 break;
             }
             let overlap = (end.min(window.end) - start.max(window.start)).max(0);
-            *sum += sample.packets as f64 * overlap as f64 / (end - start).max(1) as f64;
+            *sum += reading.packets as f64 * overlap as f64 / (end - start).max(1) as f64;
         }
     }
 }
 
 fn limited_by(intervals: &[Interval], first: usize, count: usize) -> LimitedBy {
     let steady = intervals.iter().skip(first).take(count);
-    let (tx, rx) = steady.fold((0.0, 0.0), |(t, r), i| (t + i.tx as f64, r + i.rx as f64));
+    let (tx, rx) =
+        steady.fold((0.0, 0.0), |(t, r), i| (t + i.tx.unwrap_or(0) as f64, r + i.rx as f64));
     if tx > 0.0 && rx >= SATURATED * tx { LimitedBy::Generator } else { LimitedBy::Device }
 }
 
@@ -325,9 +327,9 @@ fn failure(run: &Run, place: &Place, steady: usize) -> Option<String> {
     run.senders.iter().find_map(|(which, log)| sender_failure(which, log, receiver, place))
 }
 
-/// A log whose last line is a broken sample was cut while it was written.
+/// A log whose last line is a broken reading was cut while it was written.
 fn cut(log: &PktgenLog) -> Option<&Problem> {
-    log.problems.iter().find(|p| matches!(p, Problem::BrokenSample(line) if *line == log.lines))
+    log.problems.iter().find(|p| matches!(p, Problem::BrokenReading(line) if *line == log.lines))
 }
 
 fn sender_failure(
@@ -363,7 +365,7 @@ fn sender_failure(
 
 /// Whether the time spans of two logs of one machine overlap.
 fn ran_together(a: &PktgenLog, b: &PktgenLog) -> bool {
-    let (a, b) = (windows(&a.samples), windows(&b.samples));
+    let (a, b) = (windows(&a.readings), windows(&b.readings));
     let (Some(a0), Some(b0), Some(a1), Some(b1)) = (a.first(), b.first(), a.last(), b.last())
     else {
         return true;

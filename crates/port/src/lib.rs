@@ -42,6 +42,8 @@ pub mod beat;
 pub mod bpf;
 pub mod clock;
 mod counters;
+#[cfg(target_os = "linux")]
+mod end;
 mod error;
 #[cfg(target_os = "linux")]
 pub mod hosts;

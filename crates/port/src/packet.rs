@@ -13,6 +13,7 @@ use std::os::fd::BorrowedFd;
 use fwdlab_wire::{MacAddr, checksum};
 
 use crate::counters::Counters;
+use crate::end::End;
 use crate::error::PortError;
 use crate::interface::Port;
 use crate::sys::interface::Interface;
@@ -25,14 +26,8 @@ const MACS: usize = 12;
 /// A port on one interface.
 #[derive(Debug)]
 pub struct PacketPort {
-    name: String,
     socket: PacketSocket,
-    pool: Pool,
-    /// Frames taken from the pool to receive into.
-    empty: Batch,
-    mac: MacAddr,
-    mtu: usize,
-    counters: Counters,
+    end: End,
 }
 
 /// The MTU of an interface, bytes: what the slots of its pool must hold behind 18 bytes of header
@@ -51,29 +46,26 @@ impl PacketPort {
     /// # Errors
     /// There is no such interface, or the process lacks CAP_NET_RAW.
     pub fn open(interface: &str, pool: Pool) -> Result<Self, PortError> {
-        let name = interface.to_owned();
-        let (socket, info) = PacketSocket::open(interface)
-            .map_err(|source| PortError::Interface { interface: name.clone(), source })?;
-        let (mac, mtu) = (MacAddr(info.mac), info.mtu);
-        let counters = Counters::default();
-        Ok(Self { name, socket, pool, empty: Batch::new(), mac, mtu, counters })
+        let failed = |source| PortError::Interface { interface: interface.to_owned(), source };
+        let (socket, info) = PacketSocket::open(interface).map_err(failed)?;
+        Ok(Self { socket, end: End::new(interface, info, pool) })
     }
 
     /// Moves the first `count` frames that were received to `batch`, but for those that are unfit.
     fn hand_over(&mut self, batch: &mut Batch, with: &[Received]) -> usize {
         let mut fit = 0;
         for (at, received) in with.iter().enumerate() {
-            if received.is_unfit || !complete(&mut self.empty[at], received) {
-                self.counters.rx_too_long += 1;
+            if received.is_unfit || !complete(&mut self.end.empty[at], received) {
+                self.end.counters.rx_too_long += 1;
                 continue;
             }
-            self.counters.rx_bytes += self.empty[at].len() as u64;
+            self.end.counters.rx_bytes += self.end.empty[at].len() as u64;
             // Unfit frames, which are few, gather behind.
-            self.empty.swap(fit, at);
+            self.end.empty.swap(fit, at);
             fit += 1;
         }
-        self.counters.rx_frames += fit as u64;
-        self.empty.move_front(batch, fit)
+        self.end.counters.rx_frames += fit as u64;
+        self.end.empty.move_front(batch, fit)
     }
 }
 
@@ -108,63 +100,47 @@ fn complete(frame: &mut Frame, received: &Received) -> bool {
 impl Port for PacketPort {
     fn receive(&mut self, batch: &mut Batch) -> usize {
         let wanted = BURST.min(batch.room());
-        if self.empty.len() < wanted {
+        if self.end.empty.len() < wanted {
             // Fresh ones: a frame that turned out unfit has been used.
-            self.pool.put(&mut self.empty);
-            self.pool.take_batch(&mut self.empty, wanted);
+            self.end.pool.put(&mut self.end.empty);
+            self.end.pool.take_batch(&mut self.end.empty, wanted);
         }
-        let usable = wanted.min(self.empty.len());
+        let usable = wanted.min(self.end.empty.len());
         let mut with = [Received::default(); BURST];
-        let count = self.socket.receive(&mut self.empty[..usable], &mut with);
+        let count = self.socket.receive(&mut self.end.empty[..usable], &mut with);
         if count < usable {
             // Only when there is time, for it is a system call of its own.
-            self.counters.rx_dropped += self.socket.dropped();
+            self.end.counters.rx_dropped += self.socket.dropped();
         }
         self.hand_over(batch, &with[..count])
     }
 
     fn send(&mut self, batch: &mut Batch) -> usize {
-        let offered = batch.len();
-        let mut gone = Batch::new();
+        let mut sending = self.end.sending(batch);
         while !batch.is_empty() {
             match self.socket.send(batch) {
                 Sent::Some(0) | Sent::Full => break,
-                Sent::Some(count) => {
-                    let bytes = batch[..count].iter().map(|frame| frame.len() as u64).sum::<u64>();
-                    self.counters.tx_bytes += bytes;
-                    self.counters.tx_frames += count as u64;
-                    batch.move_front(&mut gone, count);
-                }
-                Sent::Refused => {
-                    self.counters.tx_dropped += 1;
-                    batch.move_front(&mut gone, 1);
-                }
+                Sent::Some(count) => sending.sent(batch, count),
+                Sent::Refused => sending.dropped(batch),
             }
         }
-        let left = gone.len();
-        self.counters.tx_refused += (offered - left) as u64;
-        self.pool.put(&mut gone);
-        left
+        sending.end()
     }
 
     fn mac(&self) -> MacAddr {
-        self.mac
+        self.end.mac
     }
 
     fn mtu(&self) -> usize {
-        self.mtu
+        self.end.mtu
     }
 
     fn counters(&self) -> Counters {
-        self.counters
+        self.end.counters
     }
 
     fn look(&mut self) -> Result<(), PortError> {
-        match self.socket.interface().look() {
-            Ok(info) => self.mtu = info.mtu,
-            Err(source) => return Err(PortError::Gone { interface: self.name.clone(), source }),
-        }
-        Ok(())
+        self.end.look(self.socket.interface())
     }
 
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {

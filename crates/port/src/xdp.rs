@@ -14,6 +14,7 @@ use crate::bpf::{
     Assembler, Helper, Program, Register::*, Table, Width, XdpLink, action, attach_xdp,
 };
 use crate::counters::Counters;
+use crate::end::End;
 use crate::error::PortError;
 use crate::interface::Port;
 use crate::sys::xdp::{LONGEST, XdpSocket};
@@ -25,14 +26,8 @@ const HEADER_AND_TAG: usize = 18;
 /// A port on one interface, which must have one receive queue.
 #[derive(Debug)]
 pub struct XdpPort {
-    name: String,
     socket: XdpSocket,
-    pool: Pool,
-    /// Frames taken from the pool to receive into.
-    empty: Batch,
-    mac: MacAddr,
-    mtu: usize,
-    counters: Counters,
+    end: End,
     /// What hands over the frames; taken off the interface when dropped.
     _redirect: (Table, Program, XdpLink),
 }
@@ -52,10 +47,7 @@ impl XdpPort {
             interface: interface.to_owned(),
             source,
         })?;
-        let (mac, mtu) = (MacAddr(info.mac), info.mtu);
-        let counters = Counters::default();
-        let name = interface.to_owned();
-        Ok(Self { name, socket, pool, empty: Batch::new(), mac, mtu, counters, _redirect })
+        Ok(Self { socket, end: End::new(interface, info, pool), _redirect })
     }
 }
 
@@ -78,13 +70,13 @@ fn redirect(socket: &XdpSocket, interface: u32) -> io::Result<(Table, Program, X
 impl Port for XdpPort {
     fn receive(&mut self, batch: &mut Batch) -> usize {
         let wanted = batch.room();
-        let missing = wanted.saturating_sub(self.empty.len());
+        let missing = wanted.saturating_sub(self.end.empty.len());
         if missing > 0 {
-            self.pool.take_batch(&mut self.empty, missing);
+            self.end.pool.take_batch(&mut self.end.empty, missing);
         }
-        let usable = wanted.min(self.empty.len());
+        let usable = wanted.min(self.end.empty.len());
         let (mut at, mut bytes) = (0, 0);
-        let frames = &mut self.empty;
+        let frames = &mut self.end.empty;
         let count = self.socket.receive(usable, |received| {
             let frame = &mut frames[at];
             if received.len() > frame.capacity() {
@@ -95,59 +87,48 @@ impl Port for XdpPort {
             bytes += received.len() as u64;
             at += 1;
         });
-        self.counters.rx_bytes += bytes;
-        self.counters.rx_frames += at as u64;
-        self.counters.rx_too_long += (count - at) as u64;
-        self.empty.move_front(batch, at)
+        self.end.counters.rx_bytes += bytes;
+        self.end.counters.rx_frames += at as u64;
+        self.end.counters.rx_too_long += (count - at) as u64;
+        self.end.empty.move_front(batch, at)
     }
 
     fn send(&mut self, batch: &mut Batch) -> usize {
-        let offered = batch.len();
-        let mut gone = Batch::new();
+        let mtu = self.end.mtu;
+        let mut sending = self.end.sending(batch);
         // What comes back is the kernel's: it says nothing of single frames that it cannot send.
-        let longest = LONGEST.min(self.mtu + HEADER_AND_TAG);
+        let longest = LONGEST.min(mtu + HEADER_AND_TAG);
         while let Some(first) = batch.first() {
             if first.len() > longest {
-                self.counters.tx_dropped += 1;
-                batch.move_front(&mut gone, 1);
+                sending.dropped(batch);
                 continue;
             }
             let fit = batch.iter().take_while(|frame| frame.len() <= longest).count();
             let count = self.socket.send(batch[..fit].iter().map(|frame| &frame[..]));
-            let bytes = batch[..count].iter().map(|frame| frame.len() as u64).sum::<u64>();
-            self.counters.tx_bytes += bytes;
-            self.counters.tx_frames += count as u64;
-            batch.move_front(&mut gone, count);
+            sending.sent(batch, count);
             if count < fit {
                 break;
             }
         }
         self.socket.kick();
-        let left = gone.len();
-        self.counters.tx_refused += (offered - left) as u64;
-        self.pool.put(&mut gone);
-        left
+        sending.end()
     }
 
     fn mac(&self) -> MacAddr {
-        self.mac
+        self.end.mac
     }
 
     fn mtu(&self) -> usize {
-        self.mtu
+        self.end.mtu
     }
 
     fn counters(&self) -> Counters {
         let rx_dropped = self.socket.dropped();
-        Counters { rx_dropped, ..self.counters }
+        Counters { rx_dropped, ..self.end.counters }
     }
 
     fn look(&mut self) -> Result<(), PortError> {
-        match self.socket.interface().look() {
-            Ok(info) => self.mtu = info.mtu,
-            Err(source) => return Err(PortError::Gone { interface: self.name.clone(), source }),
-        }
-        Ok(())
+        self.end.look(self.socket.interface())
     }
 
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {

@@ -3,25 +3,8 @@
 //! loom replaces the atomics; the file under test is compiled here a second time, unchanged.
 #![allow(unsafe_code, dead_code)]
 
-mod sync {
-    pub(super) use loom::sync::Arc;
-    pub(super) use loom::sync::atomic::{AtomicUsize, Ordering};
-
-    /// One tracked cell for each place: two accesses that are not ordered fail the model.
-    pub(super) struct Watch(Vec<loom::cell::UnsafeCell<()>>);
-
-    impl Watch {
-        pub(super) fn new(places: usize) -> Self {
-            Self((0..places).map(|_| loom::cell::UnsafeCell::new(())).collect())
-        }
-
-        pub(super) fn access(&self, index: usize, count: usize) {
-            for at in index..index + count {
-                self.0[at % self.0.len()].with_mut(|_| ());
-            }
-        }
-    }
-}
+#[path = "loom_ring/sync.rs"]
+mod sync;
 
 #[path = "../src/sys/spsc.rs"]
 mod spsc;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fwdlab_claims::claim::Claims;
 use fwdlab_claims::setting::TrafficSetting;
-use fwdlab_figures::{Chart, Curve, Curves, Group, Panel, Series, Spot};
+use fwdlab_figures::{Chart, Curve, Curves, Panel, Series, Spot, TrafficSeries};
 
 /// From so many values on a curve says more than bars.
 const LEAST: usize = 3;
@@ -22,24 +22,26 @@ pub fn curves(claims: &Claims, chart: &Chart) -> Option<Curves> {
 }
 
 /// A property of traffics by which they may differ.
-type Property = (&'static str, fn(&TrafficSetting) -> f64);
+type Property = (&'static str, fn(&TrafficSetting) -> Option<f64>);
 
 /// Traffics that differ by one property only.
 fn over_traffics(claims: &Claims, chart: &Chart) -> Option<(String, Vec<Panel>)> {
     const PROPERTIES: [Property; 2] = [
-        ("frame length in bytes", |traffic| f64::from(traffic.frame_bytes)),
-        ("flows", |traffic| traffic.flows as f64),
+        ("frame length in bytes", |traffic| Some(f64::from(traffic.frame_bytes))),
+        ("flows", |traffic| Some(traffic.flows? as f64)),
     ];
     PROPERTIES.into_iter().enumerate().find_map(|(k, (axis, of))| {
         let (_, rest) = PROPERTIES[1 - k];
         let mut alike: BTreeMap<String, Vec<&TrafficSetting>> = BTreeMap::new();
         for traffic in &claims.setting.traffics {
-            let key = format!("{}, {}, {}", traffic.family.title(), rest(traffic), traffic.load);
+            let key = format!("{}, {:?}, {}", traffic.family.title(), rest(traffic), traffic.load);
             alike.entry(key).or_default().push(traffic);
         }
         let panels = alike.into_values().filter_map(|traffics| {
-            let values: Vec<(f64, &str)> =
-                traffics.iter().map(|traffic| (of(traffic), traffic.name.as_str())).collect();
+            let mut values: Vec<(f64, &str)> = Vec::new();
+            for traffic in &traffics {
+                values.extend(of(traffic).map(|value| (value, traffic.name.as_str())));
+            }
             let label = traffics.first()?.family.title().to_owned();
             is_axis(values.iter().map(|(value, _)| *value))
                 .then(|| Panel { label, curves: by_variant(chart, &values) })
@@ -53,8 +55,8 @@ fn over_traffics(claims: &Claims, chart: &Chart) -> Option<(String, Vec<Panel>)>
 fn by_variant(chart: &Chart, values: &[(f64, &str)]) -> Vec<Curve> {
     let curve = |(variant, colour): (&str, usize)| {
         let spots = values.iter().filter_map(|(value, traffic)| {
-            let group = chart.groups.iter().find(|group| group.traffic == *traffic)?;
-            spot(*value, traffic, group.series.iter().find(|one| one.variant == variant)?)
+            let one = chart.traffics.iter().find(|one| one.traffic == *traffic)?;
+            spot(*value, traffic, one.series.iter().find(|one| one.variant == variant)?)
         });
         finished(variant, colour, spots.collect())
     };
@@ -79,14 +81,14 @@ fn over_variants(claims: &Claims, chart: &Chart) -> Option<(String, Vec<Panel>)>
     if !is_axis(values.iter().map(|(value, _)| *value)) {
         return None;
     }
-    let curve = |(k, group): (usize, &Group)| {
+    let curve = |(k, one): (usize, &TrafficSeries)| {
         let spots = values.iter().filter_map(|(value, variant)| {
-            let series = group.series.iter().find(|one| one.variant == *variant)?;
-            spot(*value, &group.traffic, series)
+            let series = one.series.iter().find(|one| one.variant == *variant)?;
+            spot(*value, &one.traffic, series)
         });
-        finished(&group.traffic, k % 7, spots.collect())
+        finished(&one.traffic, k % 7, spots.collect())
     };
-    let curves: Vec<Curve> = chart.groups.iter().enumerate().filter_map(curve).collect();
+    let curves: Vec<Curve> = chart.traffics.iter().enumerate().filter_map(curve).collect();
     let panel = Panel { label: String::new(), curves };
     (!panel.curves.is_empty()).then(|| (word.clone(), vec![panel]))
 }

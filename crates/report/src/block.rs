@@ -48,7 +48,7 @@ pub enum Block<'a> {
     /// summary is left out.
     Details(Details<'a>),
     /// Blocks that are about one traffic or variant, and hidden with it.
-    Group(Scope, Vec<Block<'a>>),
+    Scoped(Scope, Vec<Block<'a>>),
 }
 
 /// An item of a list.
@@ -209,10 +209,10 @@ impl<'a> Block<'a> {
         Self::Table(Table { text, variant_column: None })
     }
 
-    /// Adds this block to `all`; what is folded or grouped stands for itself.
+    /// Adds this block to `all`; what is folded or scoped stands for itself.
     fn unfold<'b>(&'b self, all: &mut Vec<&'b Block<'a>>) {
         match self {
-            Self::Details(Details { blocks, .. }) | Self::Group(_, blocks) => {
+            Self::Details(Details { blocks, .. }) | Self::Scoped(_, blocks) => {
                 blocks.iter().for_each(|block| block.unfold(all));
             }
             block => all.push(block),

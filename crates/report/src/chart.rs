@@ -5,14 +5,16 @@ use fwdlab_stats::Comparison;
 use fwdlab_claims::claim::{Cell, Claims, Spread, VerdictClaim};
 use fwdlab_claims::setting::{LINKS, line_rate};
 use fwdlab_claims::words;
-use fwdlab_figures::{Chart, Dot, Estimate, Forest, ForestRow, Group, LineRate, Series, Summary};
+use fwdlab_figures::{
+    Chart, Dot, Estimate, Forest, ForestRow, LineRate, Series, Summary, TrafficSeries,
+};
 use fwdlab_results::units;
 use fwdlab_results::{LimitedBy, Metric, Results, Tick, Trial};
 
 /// The chart of one of the two figures.
 pub fn chart(claims: &Claims, results: &Results, metric: Metric) -> Chart {
     let traffics = results.campaign.traffics.iter();
-    let groups = traffics.map(|t| group(t, claims, (results, metric))).collect();
+    let traffics = traffics.map(|t| traffic_series(t, claims, (results, metric))).collect();
     // Bits per second mean something only where frames cross a link.
     let about = &claims.setting.about;
     let is_timed = metric == Metric::Rate && about.tick.is_nanosecond();
@@ -23,14 +25,18 @@ pub fn chart(claims: &Claims, results: &Results, metric: Metric) -> Chart {
         metric,
         tick: claims.setting.about.tick,
         measure: results.campaign.measure,
-        groups,
+        traffics,
         caption,
         has_imix,
         is_ordered: claims.setting.is_blocked,
     }
 }
 
-fn group(traffic: &str, claims: &Claims, (results, metric): (&Results, Metric)) -> Group {
+fn traffic_series(
+    traffic: &str,
+    claims: &Claims,
+    (results, metric): (&Results, Metric),
+) -> TrafficSeries {
     let cells: Vec<&Cell> = claims.cells.iter().filter(|c| c.traffic == traffic).collect();
     let frame_bytes = cells.iter().find_map(|c| c.frame_bytes);
     let family = cells.first().map_or("", |c| c.family.title());
@@ -57,7 +63,7 @@ fn group(traffic: &str, claims: &Claims, (results, metric): (&Results, Metric)) 
     let is_linked = about.link.has_line_rate() && about.tick.is_nanosecond()
         || claims.setting.traffics.iter().any(|t| t.name == traffic && t.load_pps.is_some());
     let line_rate = frame_bytes.filter(|_| is_linked).and_then(|b| near_line_rate(best, b));
-    Group { traffic: traffic.to_owned(), label, series, line_rate }
+    TrafficSeries { traffic: traffic.to_owned(), label, series, line_rate }
 }
 
 /// The line rate that the best trial comes near to: within 15 % of it.

@@ -93,8 +93,8 @@ fn twice(draw: impl Fn(Room) -> Canvas, label: &str, id: &str) -> [String; 2] {
 /// Bars; on phones those of one traffic below those of the other.
 fn bars(chart: &Chart, label: &str, id: &str) -> [String; 2] {
     let page = figure::bars(chart).into_inline_for(Room::Page, label, id);
-    let phone = chart.groups.iter().enumerate().map(|(k, group)| {
-        let alone = Chart { groups: vec![group.clone()], ..chart.clone() };
+    let phone = chart.traffics.iter().enumerate().map(|(k, one)| {
+        let alone = Chart { traffics: vec![one.clone()], ..chart.clone() };
         let id = if k == 0 { id.to_owned() } else { format!("{id}-{k}") };
         figure::bars_in(&alone, Room::Phone).into_inline_for(Room::Phone, label, &id)
     });

@@ -11,7 +11,7 @@ use super::block::{Block, Details, Heading, Item, Part, Scope, Statement};
 use super::flame::FlameGraph;
 use fwdlab_figures::escape;
 
-pub use frame::{Controls, Frame, Toggle};
+pub use frame::{Controls, Page, Toggle};
 
 /// Column that no table has.
 const NO_COLUMN: usize = usize::MAX;
@@ -148,7 +148,7 @@ fn block(out: &mut String, block: &Block<'_>) {
             folded(out, details);
             Ok(())
         }
-        Block::Group(scope, inner) => {
+        Block::Scoped(scope, inner) => {
             writeln!(out, "<div{}>\n{}</div>", attributes(scope), blocks(inner))
         }
     };
@@ -245,7 +245,7 @@ mod tests {
             Block::Remarks(vec![wild.clone()]),
             Block::List(vec![Item { text: wild.clone(), below: vec![wild.clone()] }]),
             Block::Command("run", wild.clone()),
-            Block::Group(scope, Vec::new()),
+            Block::Scoped(scope, Vec::new()),
         ]);
         assert!(!html.contains("<b>") && !html.contains("<i>"), "{html}");
         assert!(html.contains("<code>&lt;i&gt;</code>"), "{html}");

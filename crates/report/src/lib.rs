@@ -18,6 +18,7 @@ mod drawings;
 mod error;
 mod flame;
 mod html;
+mod kept;
 mod links;
 mod listing;
 mod markdown;

@@ -130,7 +130,7 @@ fn block(out: &mut String, block: &Block<'_>, dialect: Dialect) {
             Dialect::Summary => verdict_in_brief(out, statement),
         },
         // Unfolded before.
-        Block::Details(_) | Block::Group(..) => {}
+        Block::Details(_) | Block::Scoped(..) => {}
     }
 }
 

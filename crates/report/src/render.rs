@@ -8,7 +8,7 @@ use super::build::{Build, FIGURES};
 use super::changes::changes;
 use super::drawings::{Drawings, curves_that_decide};
 use super::flame;
-use super::html::{self, Controls, Frame, Toggle};
+use super::html::{self, Controls, Page, Toggle};
 use super::notes::Notes;
 use super::profile::Profiles;
 use super::sections::{Rendering, SECTIONS, Section, parts};
@@ -103,14 +103,14 @@ impl Report<'_> {
              claims.json. Data: {}.",
             data(&results.dir)
         );
-        let frame = Frame {
+        let page = Page {
             title: &claims.title,
             header: &header,
             controls: Some(controls),
             main: &main,
             footer: Some(&footer),
         };
-        frame.page()
+        page.html()
     }
 
     /// Plain text for a terminal of `width` columns.

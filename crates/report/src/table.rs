@@ -146,10 +146,14 @@ pub fn mark(metric: &str) -> &'static str {
     }
 }
 
-/// Drops by reason; `None` when there were none.
+/// Drops by reason; `None` when there were none, or nobody counted them.
 pub fn drops(claims: &Claims) -> Option<TextTable> {
-    let reasons: BTreeSet<&str> =
-        claims.cells.iter().flat_map(|c| c.drops.keys().map(String::as_str)).collect();
+    let reasons: BTreeSet<&str> = claims
+        .cells
+        .iter()
+        .flat_map(|c| c.drops.iter().flatten())
+        .map(|(r, _)| r.as_str())
+        .collect();
     if reasons.is_empty() {
         return None;
     }
@@ -157,7 +161,11 @@ pub fn drops(claims: &Claims) -> Option<TextTable> {
     let columns = reasons.iter().map(|r| ((*r).to_owned(), Side::Right));
     let mut table = TextTable::new(names.into_iter().chain(columns));
     for cell in &claims.cells {
-        let counts = reasons.iter().map(|r| units::count(cell.drops.get(*r).copied().unwrap_or(0)));
+        let count = |reason: &&str| match &cell.drops {
+            Some(drops) => units::count(drops.get(*reason).copied().unwrap_or(0)),
+            None => "not counted".to_owned(),
+        };
+        let counts = reasons.iter().map(count);
         let names = [cell.traffic.clone(), cell.variant.clone()];
         table.row(names.into_iter().chain(counts).collect());
     }

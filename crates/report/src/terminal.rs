@@ -124,7 +124,7 @@ impl Sheet {
                 .collect(),
             Block::Verdict(statement) => self.verdict(statement),
             // Unfolded before.
-            Block::Details(_) | Block::Group(..) => String::new(),
+            Block::Details(_) | Block::Scoped(..) => String::new(),
         };
         out.push_str(&text);
     }

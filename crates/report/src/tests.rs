@@ -2,11 +2,12 @@
 
 #[cfg(feature = "png")]
 mod browser;
+pub(crate) mod example;
 mod golden;
-pub(crate) mod sample;
 mod sections;
 mod unlike;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -18,7 +19,7 @@ use fwdlab_results::{Link, Metric, Results, Status};
 
 fn directory(mut results: Results) -> (tempfile::TempDir, Results) {
     let dir = tempfile::tempdir().unwrap();
-    sample::write(&mut results, dir.path());
+    example::write(&mut results, dir.path());
     (dir, results)
 }
 
@@ -42,7 +43,7 @@ fn read(dirs: &[impl AsRef<Path>]) -> Vec<Results> {
 
 #[test]
 fn second_report_is_the_same_byte_for_byte() {
-    let (dir, results) = directory(sample::doubtful());
+    let (dir, results) = directory(example::doubtful());
     write(dir.path(), &results).unwrap();
     let first = bytes(dir.path());
     write(dir.path(), &Results::read(dir.path()).unwrap()).unwrap();
@@ -52,7 +53,7 @@ fn second_report_is_the_same_byte_for_byte() {
 
 #[test]
 fn three_lengths_of_frames_are_a_curve_and_two_traffics_are_none() {
-    let (dir, results) = directory(sample::with_lengths());
+    let (dir, results) = directory(example::with_lengths());
     write(dir.path(), &results).unwrap();
     let svg = fs::read_to_string(dir.path().join("curve.svg")).unwrap();
     for label in ["Rate over frame length in bytes", ">64<", ">512<", ">1518<", ">modular<"] {
@@ -60,14 +61,14 @@ fn three_lengths_of_frames_are_a_curve_and_two_traffics_are_none() {
     }
     let page = fs::read_to_string(dir.path().join("index.html")).unwrap();
     assert!(page.contains("id=\"figure-curve\"") && page.contains("inet-1518, IPv4: "), "{page}");
-    let (dir, results) = directory(sample::results(&sample::TWO, 8));
+    let (dir, results) = directory(example::results(&example::TWO, 8));
     write(dir.path(), &results).unwrap();
     assert!(!dir.path().join("curve.svg").exists());
 }
 
 #[test]
 fn check_names_the_file_that_was_edited() {
-    let (dir, results) = directory(sample::results(&sample::TWO, 8));
+    let (dir, results) = directory(example::results(&example::TWO, 8));
     write(dir.path(), &results).unwrap();
     let readme = dir.path().join("README.md");
     let text = fs::read_to_string(&readme).unwrap();
@@ -96,8 +97,8 @@ fn a_report_holds_before_builds_that_draw_more_or_less() {
             Build { draws_pictures: draws_pictures && png, draws_flames: draws_flames && flame }
         });
     for writer in builds {
-        let (dir, results) = directory(sample::results(&sample::TWO, 8));
-        sample::write_profiles(&results, dir.path());
+        let (dir, results) = directory(example::results(&example::TWO, 8));
+        example::write_profiles(&results, dir.path());
         let files = super::render::files(&results, &claims(&results).unwrap(), writer).unwrap();
         super::write::put(dir.path(), &files).unwrap();
         let readme = fs::read_to_string(dir.path().join("README.md")).unwrap();
@@ -124,8 +125,8 @@ fn a_report_holds_before_builds_that_draw_more_or_less() {
 /// As a build with everything leaves them beside a report.
 #[test]
 fn pictures_that_this_build_does_not_draw_belong_to_the_report() {
-    let (dir, results) = directory(sample::results(&sample::TWO, 8));
-    sample::write_profiles(&results, dir.path());
+    let (dir, results) = directory(example::results(&example::TWO, 8));
+    example::write_profiles(&results, dir.path());
     let bare = Build { draws_pictures: false, draws_flames: false };
     let files = super::render::files(&results, &claims(&results).unwrap(), bare).unwrap();
     super::write::put(dir.path(), &files).unwrap();
@@ -143,9 +144,9 @@ fn pictures_that_this_build_does_not_draw_belong_to_the_report() {
 
 #[test]
 fn check_names_files_that_do_not_belong_there() {
-    let (dir, results) = directory(sample::results(&sample::TWO, 8));
+    let (dir, results) = directory(example::results(&example::TWO, 8));
     write(dir.path(), &results).unwrap();
-    sample::write_profiles(&results, dir.path());
+    example::write_profiles(&results, dir.path());
     for known in ["notes.md", "README.md.part", ".gitignore", "trials.jsonl.torn"] {
         fs::write(dir.path().join(known), "").unwrap();
     }
@@ -161,7 +162,7 @@ fn check_names_files_that_do_not_belong_there() {
 
 #[test]
 fn claim_about_another_variants_trials_does_not_resolve() {
-    let results = sample::results(&sample::TWO, 8);
+    let results = example::results(&example::TWO, 8);
     let mutated = |change: fn(&mut Claims)| {
         let mut claims = claims(&results).unwrap();
         change(&mut claims);
@@ -194,12 +195,12 @@ fn claim_about_another_variants_trials_does_not_resolve() {
 
 #[test]
 fn figure_with_swapped_labels_is_refused() {
-    let results = sample::results(&sample::TWO, 8);
+    let results = example::results(&example::TWO, 8);
     let claims = claims(&results).unwrap();
     let mut chart = super::chart::chart(&claims, &results, Metric::Rate);
     let draw = |chart: &fwdlab_figures::Chart| fwdlab_figures::bars(chart).into_document("t", "");
     fwdlab_figures::verify(&draw(&chart), "graph.svg", (&results, Metric::Rate)).unwrap();
-    let series = &mut chart.groups[0].series;
+    let series = &mut chart.traffics[0].series;
     let name = series[0].variant.clone();
     series[0].variant = std::mem::replace(&mut series[1].variant, name);
     let error =
@@ -209,7 +210,7 @@ fn figure_with_swapped_labels_is_refused() {
 
 #[test]
 fn failed_trials_are_shown_and_counted() {
-    let (_dir, mut results) = directory(sample::doubtful());
+    let (_dir, mut results) = directory(example::doubtful());
     for trial in
         results.trials.iter_mut().filter(|t| t.variant == "modular" && t.traffic == "inet6")
     {
@@ -224,7 +225,7 @@ fn failed_trials_are_shown_and_counted() {
 
 #[test]
 fn unfinished_campaign_says_so() {
-    let mut results = sample::results(&sample::TWO, 8);
+    let mut results = example::results(&example::TWO, 8);
     results.trials.truncate(20);
     results.finished = None;
     let text = terminal(&results, 80, false);
@@ -233,7 +234,7 @@ fn unfinished_campaign_says_so() {
 
 #[test]
 fn campaign_without_a_trial_has_a_report() {
-    let mut results = sample::results(&sample::TWO, 8);
+    let mut results = example::results(&example::TWO, 8);
     results.trials.clear();
     results.finished = None;
     let (dir, results) = directory(results);
@@ -243,7 +244,7 @@ fn campaign_without_a_trial_has_a_report() {
 
 #[test]
 fn terminal_keeps_running_text_within_its_width() {
-    let text = terminal(&sample::doubtful(), 80, false);
+    let text = terminal(&example::doubtful(), 80, false);
     for line in text.lines().filter(|l| !l.contains("  ")) {
         assert!(line.chars().count() <= 80, "{line}");
     }
@@ -251,8 +252,8 @@ fn terminal_keeps_running_text_within_its_width() {
 
 #[test]
 fn no_percentage_stands_beside_an_unproven_difference() {
-    let mut results = sample::results(&sample::TWO, 8);
-    let mut noise = sample::Noise::new(3);
+    let mut results = example::results(&example::TWO, 8);
+    let mut noise = example::Noise::new(3);
     for trial in &mut results.trials {
         let rate = 4e6 * (1.0 + 0.02 * noise.next());
         trial.rate_pps = Some(rate);
@@ -266,8 +267,8 @@ fn no_percentage_stands_beside_an_unproven_difference() {
 
 #[test]
 fn notes_are_checked_against_the_data() {
-    let (dir, results) = directory(sample::results(&sample::TWO, 8));
-    fs::write(dir.path().join("notes.md"), sample::NOTES).unwrap();
+    let (dir, results) = directory(example::results(&example::TWO, 8));
+    fs::write(dir.path().join("notes.md"), example::NOTES).unwrap();
     write(dir.path(), &results).unwrap();
     let text = fs::read_to_string(dir.path().join("README.md")).unwrap();
     let doubts: Vec<&str> = text.lines().filter(|l| l.starts_with("> warning: ")).collect();
@@ -285,7 +286,7 @@ fn notes_are_checked_against_the_data() {
 
 #[test]
 fn numbers_of_our_own_readme_are_figures_of_the_report() {
-    for results in [sample::results(&sample::TWO, 8), sample::results(&sample::FOUR, 12)] {
+    for results in [example::results(&example::TWO, 8), example::results(&example::FOUR, 12)] {
         let (dir, results) = directory(results);
         write(dir.path(), &results).unwrap();
         let readme = fs::read_to_string(dir.path().join("README.md")).unwrap();
@@ -302,8 +303,8 @@ fn numbers_of_our_own_readme_are_figures_of_the_report() {
 
 #[test]
 fn profile_that_missed_the_load_is_refused() {
-    let (dir, results) = directory(sample::results(&sample::TWO, 8));
-    sample::write_profiles(&results, dir.path());
+    let (dir, results) = directory(example::results(&example::TWO, 8));
+    example::write_profiles(&results, dir.path());
     let about = dir.path().join("profiles/modular.inet.json");
     fs::write(&about, r#"{"profiler":"p","rate_pps":1000000.0}"#).unwrap();
     fs::write(dir.path().join("profiles/other.inet.folded"), "a;b 3\n").unwrap();
@@ -321,8 +322,8 @@ fn profile_that_missed_the_load_is_refused() {
 
 #[test]
 fn page_stays_below_two_megabytes_for_320_trials() {
-    let (dir, results) = directory(sample::results(&sample::FOUR, 40));
-    sample::write_profiles(&results, dir.path());
+    let (dir, results) = directory(example::results(&example::FOUR, 40));
+    example::write_profiles(&results, dir.path());
     write(dir.path(), &results).unwrap();
     let size = fs::metadata(dir.path().join("index.html")).unwrap().len();
     assert!(size < 2_000_000, "{size} bytes");
@@ -330,13 +331,13 @@ fn page_stays_below_two_megabytes_for_320_trials() {
 
 #[test]
 fn commit_message_keeps_to_72_columns() {
-    let text = super::commit(&sample::doubtful()).unwrap();
+    let text = super::commit(&example::doubtful()).unwrap();
     assert!(text.lines().all(|l| l.chars().count() <= 72), "{text}");
 }
 
 #[test]
 fn variant_without_trials_does_not_take_the_others_with_it() {
-    let mut results = sample::results(&sample::FOUR, 8);
+    let mut results = example::results(&example::FOUR, 8);
     for trial in results.trials.iter_mut().filter(|t| t.variant == "dxr") {
         trial.status = Status::Failed;
     }
@@ -350,10 +351,10 @@ fn variant_without_trials_does_not_take_the_others_with_it() {
 #[test]
 fn synthesis_refuses_to_mix_traffic_silently() {
     use super::synthesis::{Synthesis, write as write_synthesis};
-    let (a, _) = directory(sample::results(&sample::TWO, 8));
-    let mut other = sample::results(&sample::TWO, 8);
+    let (a, _) = directory(example::results(&example::TWO, 8));
+    let mut other = example::results(&example::TWO, 8);
     for trial in other.trials.iter_mut().filter(|t| t.traffic == "inet") {
-        trial.flows_planned = 200;
+        trial.flows_planned = Some(200);
         trial.measured.flows_seen = Some(200);
     }
     let (b, _) = directory(other);
@@ -372,7 +373,7 @@ fn synthesis_refuses_to_mix_traffic_silently() {
 
 /// Figures of their own that are no speeds: bursts, times without loss or without forwarding.
 fn without_speeds() -> Results {
-    let mut results = sample::with_benchmarks();
+    let mut results = example::with_benchmarks();
     results.trials.retain(|trial| !trial.traffic.ends_with("loss-curve"));
     results.campaign.traffics.retain(|traffic| !traffic.ends_with("loss-curve"));
     results.campaign.trials = results.trials.iter().map(|trial| trial.id.clone()).collect();
@@ -416,8 +417,8 @@ fn machines_together_say_better_where_the_figures_are_no_speeds() {
 
 #[test]
 fn readme_answers_first_and_proves_below() {
-    let (dir, results) = directory(sample::results(&sample::TWO, 8));
-    sample::write_profiles(&results, dir.path());
+    let (dir, results) = directory(example::results(&example::TWO, 8));
+    example::write_profiles(&results, dir.path());
     fs::write(dir.path().join("notes.md"), "Looks good.\n").unwrap();
     write(dir.path(), &results).unwrap();
     let readme = fs::read_to_string(dir.path().join("README.md")).unwrap();
@@ -449,7 +450,7 @@ fn readme_answers_first_and_proves_below() {
 
 #[test]
 fn imix_axis_stands_only_where_frames_cross_a_link() {
-    let mut results = sample::results(&sample::TWO, 8);
+    let mut results = example::results(&example::TWO, 8);
     let svg = |results: &Results| {
         let (dir, results) = directory(results.clone());
         write(dir.path(), &results).unwrap();
@@ -466,7 +467,7 @@ fn imix_axis_stands_only_where_frames_cross_a_link() {
 
 #[test]
 fn refusals_are_shown_where_no_profile_is_left() {
-    let (dir, results) = directory(sample::results(&sample::TWO, 8));
+    let (dir, results) = directory(example::results(&example::TWO, 8));
     fs::create_dir(dir.path().join("profiles")).unwrap();
     fs::write(dir.path().join("profiles/other.inet.folded"), "a;b 3\n").unwrap();
     write(dir.path(), &results).unwrap();
@@ -478,7 +479,7 @@ fn refusals_are_shown_where_no_profile_is_left() {
 
 #[test]
 fn published_runs_are_judged_without_blocks_and_not_by_what_nobody_counted() {
-    let (dir, results) = directory(sample::published());
+    let (dir, results) = directory(example::published());
     fs::remove_file(dir.path().join("experiment.toml")).unwrap();
     fs::remove_file(dir.path().join("environment.json")).unwrap();
     let claims = claims(&results).unwrap();
@@ -499,8 +500,33 @@ fn published_runs_are_judged_without_blocks_and_not_by_what_nobody_counted() {
 }
 
 #[test]
+fn drops_that_nobody_counted_are_not_known_and_not_none() {
+    let mut results = example::results(&example::TWO, 8);
+    for trial in &mut results.trials {
+        trial.measured.drops = None;
+    }
+    let page = |results: &Results| {
+        let (dir, _) = directory(results.clone());
+        write(dir.path(), results).unwrap();
+        let text = fs::read_to_string(dir.path().join("README.md")).unwrap();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    // The device's other counters are there.
+    let text = page(&results);
+    assert!(text.contains("what the device dropped is not known"), "{text}");
+    assert!(text.contains("What the device dropped is not known"), "{text}");
+    assert!(!text.contains("dropped no frame") && !text.contains("0 dropped by"), "{text}");
+    // One variant counted, the other did not.
+    for trial in results.trials.iter_mut().filter(|trial| trial.variant == "radix") {
+        trial.measured.drops = Some(BTreeMap::from([("no-route".to_owned(), 3)]));
+    }
+    let text = page(&results);
+    assert!(text.contains("not counted") && text.contains("no-route"), "{text}");
+}
+
+#[test]
 fn idle_stacks_are_stated_and_left_out_of_shares() {
-    let (dir, results) = directory(sample::results(&sample::TWO, 8));
+    let (dir, results) = directory(example::results(&example::TWO, 8));
     fs::create_dir(dir.path().join("profiles")).unwrap();
     let put = |name: &str, text: &str| fs::write(dir.path().join("profiles").join(name), text);
     put("radix.inet.folded", "swapper;cpu_idle;default_idle 50\nswapper;softirq;lookup 50\n")
@@ -518,7 +544,7 @@ fn idle_stacks_are_stated_and_left_out_of_shares() {
 
 #[test]
 fn repeated_trials_are_counted() {
-    let mut results = sample::results(&sample::TWO, 8);
+    let mut results = example::results(&example::TWO, 8);
     results.repeated.push(results.trials[0].clone());
     let claims = claims(&results).unwrap();
     assert_eq!(claims.badges[0].text, "32 planned, 32 kept; 1 more did not count and ran again");
@@ -526,7 +552,7 @@ fn repeated_trials_are_counted() {
 
 #[test]
 fn published_verdict_on_other_runs_does_not_resolve() {
-    let results = sample::published();
+    let results = example::published();
     let mut claims = claims(&results).unwrap();
     assert!(resolve(&claims, &results).is_empty());
     claims.verdicts[0].runs.as_mut().unwrap()[0].pop();
@@ -535,11 +561,11 @@ fn published_verdict_on_other_runs_does_not_resolve() {
 
 #[test]
 fn published_runs_that_reached_the_offered_load_prove_nothing() {
-    let mut results = sample::published();
+    let mut results = example::published();
     for trial in &mut results.trials {
         trial.limited_by = fwdlab_results::LimitedBy::Generator;
         for interval in &mut trial.measured.intervals {
-            interval.tx = interval.rx;
+            interval.tx = Some(interval.rx);
         }
     }
     let claims = claims(&results).unwrap();
@@ -549,11 +575,11 @@ fn published_runs_that_reached_the_offered_load_prove_nothing() {
 
 #[test]
 fn a_core_that_tester_and_device_share_is_stated_and_no_fault_of_the_generator() {
-    let mut results = sample::results(&sample::TWO, 8);
+    let mut results = example::results(&example::TWO, 8);
     for trial in &mut results.trials {
         // The more comes back, the less is sent.
         for interval in &mut trial.measured.intervals {
-            interval.tx = 10_000_000 - interval.rx;
+            interval.tx = Some(10_000_000 - interval.rx);
         }
     }
     let sentence = |results: &Results| claims(results).unwrap().verdicts[0].sentence.clone();
@@ -582,7 +608,7 @@ fn a_core_that_tester_and_device_share_is_stated_and_no_fault_of_the_generator()
 
 #[test]
 fn intervals_on_a_slow_processor_are_counted_and_do_not_count() {
-    let mut results = sample::results(&sample::TWO, 8);
+    let mut results = example::results(&example::TWO, 8);
     let processor = |results: &Results| {
         let badges = claims(results).unwrap().badges;
         badges.into_iter().find(|badge| badge.name == "processor").map(|badge| badge.text)

@@ -66,7 +66,7 @@ pub fn topology_in_a_column(claims: &Claims) -> Canvas {
             canvas.open(&[("class", "traffic"), ("data-traffic", &traffic.name)]);
             canvas.text("", Anchor::Start, at(56.0, top), &traffic.name);
             let about = match k {
-                0 => format!("{} flows, {}", units::count(traffic.flows), traffic.load),
+                0 => flows(traffic),
                 _ => format!("{}, {} bytes", traffic.family.title(), traffic.frame_bytes),
             };
             canvas.text("faint", Anchor::Start, at(56.0, top + 14.0), &about);
@@ -77,6 +77,14 @@ pub fn topology_in_a_column(claims: &Claims) -> Canvas {
     canvas
 }
 
+/// How many flows, where that is known, at which load.
+fn flows(traffic: &TrafficSetting) -> String {
+    match traffic.flows {
+        Some(flows) => format!("{} flows, {}", units::count(flows), traffic.load),
+        None => traffic.load.clone(),
+    }
+}
+
 fn draw_traffic(canvas: &mut Canvas, traffic: &TrafficSetting, y: f64) {
     canvas.open(&[("class", "traffic"), ("data-traffic", &traffic.name)]);
     for (from, to) in [(146.0, 320.0), (480.0, 654.0)] {
@@ -84,8 +92,7 @@ fn draw_traffic(canvas: &mut Canvas, traffic: &TrafficSetting, y: f64) {
         canvas.line("whisker", at(to - 8.0, y - 5.0), at(to, y));
         canvas.line("whisker", at(to - 8.0, y + 5.0), at(to, y));
     }
-    let flows = format!("{} flows, {}", units::count(traffic.flows), traffic.load);
-    canvas.text("faint", Anchor::Middle, at(229.0, y - 6.0), &flows);
+    canvas.text("faint", Anchor::Middle, at(229.0, y - 6.0), &flows(traffic));
     let frames = format!("{}, {} bytes", traffic.family.title(), traffic.frame_bytes);
     canvas.text("faint", Anchor::Middle, at(567.0, y - 6.0), &frames);
     canvas.text("", Anchor::Middle, at(400.0, y + 4.0), &traffic.name);

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 pub struct Interval {
     /// Measured length, in milliseconds.
     pub ms: f64,
-    /// Frames sent by the tester in it.
-    pub tx: u64,
+    /// Frames sent by the tester in it; absent when nobody counted them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tx: Option<u64>,
     /// Frames received by the tester in it.
     pub rx: u64,
     /// What the device spent on them; absent when it cannot say.
@@ -38,11 +39,6 @@ impl Interval {
     /// Intervals that hold fewer frames than this have no rate of their own that means anything: one
     /// frame more or less is 1 %, the usual margin.
     pub const FEW_FRAMES: f64 = 100.0;
-
-    /// Frames sent per second; 0 for an interval that did not last.
-    pub fn tx_pps(&self) -> f64 {
-        per_second(self.tx, self.ms)
-    }
 
     /// Frames received per second: the forwarding rate of this interval; 0 for one that did not last.
     pub fn rx_pps(&self) -> f64 {

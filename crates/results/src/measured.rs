@@ -98,9 +98,10 @@ impl Measured {
         (self.received > 0).then(|| joules * 1e6 / self.received as f64)
     }
 
-    /// Frames dropped by the device, over all reasons; 0 when nobody counted them.
-    pub fn dropped(&self) -> u64 {
-        self.drops.iter().flat_map(BTreeMap::values).sum()
+    /// Frames dropped by the device, over all reasons; absent when nobody counted them.
+    pub fn dropped(&self) -> Option<u64> {
+        let drops = self.drops.as_ref()?;
+        Some(drops.values().fold(0, |sum: u64, count| sum.saturating_add(*count)))
     }
 
     /// Takes away what the logs of published runs do not count, which earlier versions wrote as 0.
@@ -113,8 +114,10 @@ impl Measured {
         self.checks = self.checks.filter(|checks| *checks != Checks::default());
         self.busy = self.busy.filter(|busy| busy.frames > 0);
         self.idle_share = self.idle_share.filter(|share| *share > 0.0);
+        let is_sent_known = self.sent.is_some();
         for interval in &mut self.intervals {
             interval.busy = interval.busy.filter(|busy| busy.frames > 0);
+            interval.tx = interval.tx.filter(|frames| is_sent_known || *frames > 0);
         }
     }
 }

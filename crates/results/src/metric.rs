@@ -117,12 +117,12 @@ impl Metric {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{LimitedBy, samples};
+    use crate::{LimitedBy, examples};
 
     #[test]
     fn the_cost_decides_as_soon_as_the_rate_is_not_the_devices_alone() {
         let trials = |second: LimitedBy| {
-            [samples::trial(0), Trial { limited_by: second, ..samples::trial(1) }]
+            [examples::trial(0), Trial { limited_by: second, ..examples::trial(1) }]
         };
         assert_eq!(Metric::deciding(trials(LimitedBy::Device).iter()), Metric::Rate);
         for second in [LimitedBy::Generator, LimitedBy::Load, LimitedBy::Core] {

@@ -25,7 +25,7 @@ impl Queue {
     }
 
     /// The finding, where one took [`TOO_MUCH`](Self::TOO_MUCH).
-    pub fn finding(queues: &[Self]) -> Option<String> {
+    pub fn warning(queues: &[Self]) -> Option<String> {
         let (most, times) = Self::fullest(queues)?;
         // Of two, one that takes all has twice the mean, and a stray frame must not hide it.
         (times >= Self::TOO_MUCH * 0.99).then(|| {
@@ -51,17 +51,17 @@ mod tests {
     }
 
     #[test]
-    fn one_with_twice_the_mean_is_a_finding() {
+    fn one_with_twice_the_mean_is_a_warning() {
         let times = |frames: &[u64]| Queue::fullest(&queues(frames)).map(|(_, times)| times);
         assert_eq!(times(&[100, 100, 100, 300]), Some(2.0));
-        let found = Queue::finding(&queues(&[100, 100, 100, 300])).unwrap();
+        let found = Queue::warning(&queues(&[100, 100, 100, 300])).unwrap();
         assert!(found.contains("cpu3 took 2.0 times the mean of 4 (300 frames)"), "{found}");
-        assert_eq!(Queue::finding(&queues(&[100, 100, 100, 280])), None);
-        assert_eq!(Queue::finding(&queues(&[100, 90])), None);
-        assert!(Queue::finding(&queues(&[1, 1_000])).is_some());
+        assert_eq!(Queue::warning(&queues(&[100, 100, 100, 280])), None);
+        assert_eq!(Queue::warning(&queues(&[100, 90])), None);
+        assert!(Queue::warning(&queues(&[1, 1_000])).is_some());
         // Nothing to be shared, and nothing to share.
         for none in [&[][..], &[7], &[0, 0, 0]] {
-            assert_eq!((times(none), Queue::finding(&queues(none))), (None, None));
+            assert_eq!((times(none), Queue::warning(&queues(none))), (None, None));
         }
         // Numbers of a stranger.
         assert!(times(&[u64::MAX, u64::MAX]).is_some_and(|times| times == 1.0));

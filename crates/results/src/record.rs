@@ -14,6 +14,9 @@ use crate::{
 /// that it reads.
 pub const SCHEMA: u32 = 1;
 
+/// The rule by which this build draws the running order, and the newest that it can draw again.
+pub const ORDER_VERSION: u32 = 2;
+
 /// One line of `trials.jsonl`; the key `record` tells the kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "lowercase")]
@@ -61,6 +64,10 @@ pub struct Campaign {
     pub grouping: Grouping,
     /// The seed from which the order of trials was drawn.
     pub seed: u64,
+    /// The rule by which it was drawn, [`ORDER_VERSION`] when planned by this build; 1 in journals of
+    /// earlier versions, which do not say it.
+    #[serde(default = "first_order_version", skip_serializing_if = "is_first_order_version")]
+    pub order_version: u32,
     /// Blocks planned; with `until_decided` the cap.
     pub blocks: u32,
     /// True when the campaign stops as soon as every comparison is decided.
@@ -94,9 +101,21 @@ pub struct Campaign {
     pub environment_sha256: Option<String>,
 }
 
+fn first_order_version() -> u32 {
+    1
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde hands it so
+fn is_first_order_version(version: &u32) -> bool {
+    *version == 1
+}
+
 /// The device that campaigns of earlier versions name which `fwdlab import` made of published logs;
 /// since then it is said by [`Campaign::order`], and what their logs do not count is absent.
 pub const IMPORTED: &str = "imported";
+
+/// When earlier versions let an imported trial begin of which that is not known.
+const NEVER: &str = "1970-01-01T00:00:00Z";
 
 /// The order in which the trials of a campaign ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -149,6 +168,7 @@ impl Campaign {
             ("calibration", self.calibration.is_some()),
             ("blocks_per_process", self.blocks_per_process.is_some()),
             ("testbed", self.testbed.is_some()),
+            ("order_version", self.order_version > 1),
         ]
         .into_iter()
         .find_map(|(key, is_there)| is_there.then_some(key))
@@ -163,12 +183,17 @@ impl Campaign {
     pub(crate) fn modernise(&mut self) {
         if self.device == IMPORTED {
             self.order = TrialOrder::Published;
+            if self.started == NEVER {
+                self.started.clear();
+            }
         }
     }
 
     /// The same for one of its trials.
     pub(crate) fn modern(&self, mut trial: Trial) -> Trial {
         if !self.is_blocked() {
+            trial.flows_planned = trial.flows_planned.filter(|flows| *flows > 0);
+            trial.started = trial.started.filter(|at| at != NEVER);
             trial.measured.forget_zeros();
         }
         trial
@@ -197,12 +222,14 @@ pub struct Trial {
     pub status: Status,
     /// Why the trial failed; `None` when it did not.
     pub reason: Option<String>,
-    /// When the trial began, UTC.
-    pub started: String,
+    /// When the trial began, UTC; absent where nobody knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started: Option<String>,
     /// Length of the frames sent, FCS included.
     pub frame_bytes: u16,
-    /// Distinct flows in the plan.
-    pub flows_planned: u64,
+    /// Distinct flows in the plan; absent where nobody knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flows_planned: Option<u64>,
     /// Offered load as the experiment says it: `max`, `1Gbps`, `500kpps`.
     pub load: String,
     /// Offered load in frames/s, `None` for `max`.
@@ -269,7 +296,9 @@ impl Trial {
     /// Median load offered in the steady intervals, in frames/s; `None` when
     /// there are none, or no sender was recorded.
     pub fn offered_pps(&self) -> Option<f64> {
-        Interval::rate(&self.steady_intervals(), |interval| interval.tx)
+        let steady = self.steady_intervals();
+        let is_counted = steady.iter().all(|interval| interval.tx.is_some());
+        is_counted.then(|| Interval::rate(&steady, |interval| interval.tx.unwrap_or(0)))?
     }
 }
 

@@ -120,8 +120,9 @@ fn title(title: &str) -> Result<(), Insane> {
 
 /// What is wrong with a trial.
 pub(crate) fn trial(trial: &Trial) -> Result<(), Insane> {
-    let texts = [&trial.id, &trial.variant, &trial.traffic, &trial.started, &trial.load];
-    for text in texts.into_iter().chain(&trial.reason).chain(&trial.measured.warnings) {
+    let texts = [&trial.id, &trial.variant, &trial.traffic, &trial.load];
+    let others = trial.started.iter().chain(&trial.reason).chain(&trial.measured.warnings);
+    for text in texts.into_iter().chain(others) {
         let is_good = text.len() <= MOST_TEXT;
         wanted(is_good, || format!("{} has {} bytes", shown(text), text.len()), "at most 64 KiB")?;
     }

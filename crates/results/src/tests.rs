@@ -1,6 +1,6 @@
 use std::fs;
 
-use super::samples::{campaign, trial};
+use super::examples::{campaign, trial};
 use super::*;
 
 fn line(record: &Record) -> String {
@@ -62,6 +62,33 @@ fn a_trial_line_has_the_documented_keys() {
 fn unknown_fields_are_read_in_silence() {
     let newer = campaign_line().replace("\"title\"", "\"mood\":\"good\",\"title\"");
     assert!(Results::read(directory(&newer).path()).is_ok());
+}
+
+#[test]
+fn zeros_of_old_imports_are_read_as_not_counted() {
+    let mut trial = serde_json::to_value(Record::Trial(Box::new(trial(0)))).unwrap();
+    trial["sent"] = 0.into();
+    trial["flows_planned"] = 0.into();
+    trial["started"] = "1970-01-01T00:00:00Z".into();
+    trial["drops"] = serde_json::json!({});
+    for interval in trial["intervals"].as_array_mut().unwrap() {
+        interval["tx"] = 0.into();
+    }
+    let read = |device: &str| {
+        let mut campaign = campaign();
+        campaign.device = device.to_owned();
+        let journal = line(&Record::Campaign(Box::new(campaign))) + &trial.to_string() + "\n";
+        Results::read(directory(&journal).path()).unwrap().trials.remove(0)
+    };
+    let old = read(IMPORTED);
+    assert_eq!((old.flows_planned, &old.started), (None, &None));
+    assert_eq!((old.measured.sent, old.measured.dropped()), (None, None));
+    assert!(old.measured.intervals.iter().all(|interval| interval.tx.is_none()));
+    assert_eq!(old.offered_pps(), None);
+    // Whoever counts may count 0.
+    let own = read("builtin");
+    assert_eq!((own.flows_planned, own.measured.dropped()), (Some(0), Some(0)));
+    assert!(own.measured.intervals.iter().all(|interval| interval.tx == Some(0)));
 }
 
 #[test]

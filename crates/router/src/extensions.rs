@@ -67,7 +67,7 @@ pub(crate) fn has_upper_layer(first: u8, data: &[u8]) -> bool {
 
 /// What the extension headers of a packet for this router come to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum Upshot {
     /// Nothing stands in the way of what they carry, which the field at this place of the packet names.
     Pass(Upper, usize),
     /// A fragment, at this place of the payload.
@@ -84,47 +84,46 @@ pub(crate) const CODE_NEXT_HEADER: u8 = 1;
 const CODE_OPTION: u8 = 2;
 
 /// Looks through the extension headers of a packet for this router.
-pub(crate) fn read(packet: &ipv6::Packet<&[u8]>) -> Verdict {
+pub(crate) fn read(packet: &ipv6::Packet<&[u8]>) -> Upshot {
     let payload = packet.payload();
     let mut upper = Upper { protocol: packet.next_header(), at: 0 };
     let mut named_at = ipv6::NEXT_HEADER;
     for _ in 0..MOST {
         let Upper { protocol, at } = upper;
         if !matches!(protocol, HOP_BY_HOP | ROUTING | DESTINATION | FRAGMENT) {
-            return Verdict::Pass(upper, named_at);
+            return Upshot::Pass(upper, named_at);
         }
         // RFC 8200, section 4: it stands behind the IPv6 header or nowhere.
         if protocol == HOP_BY_HOP && at > 0 {
-            return Verdict::Problem(CODE_NEXT_HEADER, named_at);
+            return Upshot::Problem(CODE_NEXT_HEADER, named_at);
         }
         if protocol == FRAGMENT {
-            return Verdict::Fragment(at);
+            return Upshot::Fragment(at);
         }
-        let Some(header) = payload.get(at..at + 8) else { return Verdict::Drop };
+        let Some(header) = payload.get(at..at + 8) else { return Upshot::Drop };
         let end = at + 8 * (usize::from(header[1]) + 1);
-        let Some(options) = payload.get(at + 2..end) else { return Verdict::Drop };
+        let Some(options) = payload.get(at + 2..end) else { return Upshot::Drop };
         match protocol {
             // RFC 8200, section 4.4: no type is known here; one with nothing left is skipped.
             ROUTING if header[3] != 0 => {
-                return Verdict::Problem(CODE_FIELD, ipv6::HEADER_LEN + at + 2);
+                return Upshot::Problem(CODE_FIELD, ipv6::HEADER_LEN + at + 2);
             }
             ROUTING => {}
             _ => {
                 let is_group = ipv6::is_multicast(packet.destination());
-                if let Some(verdict) = options_verdict(options, ipv6::HEADER_LEN + at + 2, is_group)
-                {
-                    return verdict;
+                if let Some(upshot) = options_upshot(options, ipv6::HEADER_LEN + at + 2, is_group) {
+                    return upshot;
                 }
             }
         }
         upper = Upper { protocol: header[0], at: end };
         named_at = ipv6::HEADER_LEN + at;
     }
-    Verdict::Drop
+    Upshot::Drop
 }
 
 /// RFC 8200, section 4.2: what is to be done about an option that is not known says its type.
-fn options_verdict(mut options: &[u8], mut at: usize, is_group: bool) -> Option<Verdict> {
+fn options_upshot(mut options: &[u8], mut at: usize, is_group: bool) -> Option<Upshot> {
     const PAD1: u8 = 0;
     const PADN: u8 = 1;
     /// RFC 2711: for routers that look closer, which this one does with all packets to itself.
@@ -134,16 +133,16 @@ fn options_verdict(mut options: &[u8], mut at: usize, is_group: bool) -> Option<
             PAD1 => 1,
             _ => match options.get(1) {
                 Some(&len) => usize::from(len) + 2,
-                None => return Some(Verdict::Drop),
+                None => return Some(Upshot::Drop),
             },
         };
         match (kind, kind >> 6) {
             (PAD1 | PADN | ROUTER_ALERT, _) | (_, 0) => {}
-            (_, 2) => return Some(Verdict::Problem(CODE_OPTION, at)),
-            (_, 3) if !is_group => return Some(Verdict::Problem(CODE_OPTION, at)),
-            _ => return Some(Verdict::Drop),
+            (_, 2) => return Some(Upshot::Problem(CODE_OPTION, at)),
+            (_, 3) if !is_group => return Some(Upshot::Problem(CODE_OPTION, at)),
+            _ => return Some(Upshot::Drop),
         }
-        let Some(rest) = options.get(len..) else { return Some(Verdict::Drop) };
+        let Some(rest) = options.get(len..) else { return Some(Upshot::Drop) };
         (options, at) = (rest, at + len);
     }
     None

@@ -6,7 +6,7 @@ use fwdlab_wire::{ethernet, icmpv4, icmpv6, ipv4, ipv6, ndisc, udp};
 
 use crate::checks::{self, L3};
 use crate::drops::DropReason;
-use crate::extensions::{self, Upper, Verdict};
+use crate::extensions::{self, Upper, Upshot};
 use crate::fate::{CONSUMED, DROPPED, Decision, Hop, Problem, Refusal, Ruling};
 use crate::plane::Plane;
 use crate::waiting::Wait;
@@ -37,14 +37,14 @@ impl Plane {
         self.counters.originated.add(1);
         let destination =
             ipv4::Packet::parse(&frame[L3..]).map_or(0, |packet| packet.destination());
-        let outcome = match decision {
+        let ruling = match decision {
             Decision::Send(hop, _) => self.leave_inet(frame, hop),
             Decision::Resolve { port, gateway } => {
                 self.hold_inet(Wait { input, port, gateway, destination, is_own: true })
             }
             Decision::Local => Err(DropReason::NotAccepted.into()),
         };
-        self.without_answer(outcome)
+        self.without_answer(ruling)
     }
 
     /// The fate of an IPv6 packet that the router has made. What is too big for its way is dropped.
@@ -58,19 +58,19 @@ impl Plane {
         let (destination, total) = ipv6::Packet::parse(&frame[L3..]).map_or((0, 0), |packet| {
             (packet.destination(), ipv6::HEADER_LEN + usize::from(packet.payload_length()))
         });
-        let outcome = self.check_output(&decision, total).and_then(|()| match decision {
+        let ruling = self.check_output(&decision, total).and_then(|()| match decision {
             Decision::Send(hop, _) => Ok(self.address(frame, hop)),
             Decision::Resolve { port, gateway } => {
                 self.hold_inet6(Wait { input, port, gateway, destination, is_own: true })
             }
             Decision::Local => Err(DropReason::NotAccepted.into()),
         });
-        self.without_answer(outcome)
+        self.without_answer(ruling)
     }
 
     /// Nobody is told of what becomes of the router's own packets.
-    fn without_answer(&self, outcome: Ruling) -> u8 {
-        outcome.unwrap_or_else(|refusal| {
+    fn without_answer(&self, ruling: Ruling) -> u8 {
+        ruling.unwrap_or_else(|refusal| {
             self.counters.count_drop(refusal.reason);
             DROPPED
         })
@@ -181,7 +181,7 @@ impl Plane {
         }
         self.admit()?;
         match extensions::read(&packet) {
-            Verdict::Fragment(at) => self.gather_inet6(input, frame, at),
+            Upshot::Fragment(at) => self.gather_inet6(input, frame, at),
             _ => self.deliver_inet6(input, frame),
         }
     }
@@ -190,9 +190,9 @@ impl Plane {
     pub(crate) fn deliver_inet6(&mut self, input: u8, frame: &mut Frame) -> Ruling {
         let packet = checks::inet6(&frame[L3..])?;
         let (upper, named_at) = match extensions::read(&packet) {
-            Verdict::Pass(upper, named_at) => (upper, named_at),
-            Verdict::Fragment(_) | Verdict::Drop => return Err(DropReason::NotAccepted.into()),
-            Verdict::Problem(code, pointer) => {
+            Upshot::Pass(upper, named_at) => (upper, named_at),
+            Upshot::Fragment(_) | Upshot::Drop => return Err(DropReason::NotAccepted.into()),
+            Upshot::Problem(code, pointer) => {
                 let problem = Problem { code, pointer: pointer as u32 };
                 return Err(Refusal { problem, ..DropReason::BadOptions.into() });
             }

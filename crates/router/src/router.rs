@@ -16,7 +16,7 @@ use crate::interface::{MAX_MTU, MIN_MTU, PortConfig, Vlan};
 use crate::knobs::Knobs;
 use crate::neighbours::NeighbourState;
 use crate::plane::{Parts, Plane};
-use crate::tables::{FibLinks, Links, Routed, View};
+use crate::tables::{FibLinks, NextMacs, Routed, View};
 use crate::worker::Worker;
 
 /// A router: its configuration and tables. Workers, made with [`Router::worker`], forward.
@@ -292,7 +292,7 @@ impl Router {
         tables.map(|(fib, links)| F::links(links).view(fib)).collect()
     }
 
-    fn table<F: Routed>(&mut self, fib: u16) -> Result<(&mut Fib<F>, &Links<F>), RouterError> {
+    fn table<F: Routed>(&mut self, fib: u16) -> Result<(&mut Fib<F>, &NextMacs<F>), RouterError> {
         let missing = RouterError::NoSuchFib { fib, fibs: self.links.len() };
         match (F::fib_mut(&mut self.fibs, fib), self.links.get(usize::from(fib))) {
             (Some(table), Some(links)) => Ok((table, F::links(links))),

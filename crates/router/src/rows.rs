@@ -24,9 +24,9 @@ fn ether_type(word: u64) -> u16 {
     (word >> 32) as u16
 }
 
-/// One family's frames of a chunk, in order: place in the chunk, findings, address, answer.
+/// One family's frames of a chunk, in order: place in the chunk, checked, address, answer.
 pub(crate) struct Row<A> {
-    findings: Checked,
+    checked: Checked,
     pub(crate) len: usize,
     places: [u8; CHUNK],
     /// Headers of this family's frames alone; used when a chunk holds others, too.
@@ -53,7 +53,7 @@ impl<A: Address> Row<A> {
         Self {
             len: 0,
             places: [0; CHUNK],
-            findings: Checked::new(),
+            checked: Checked::new(),
             own: Heads::new(),
             addresses: [A::ZERO; CHUNK],
             nexthops: [NexthopId::NONE; CHUNK],
@@ -104,10 +104,10 @@ impl<A: Address> Row<A> {
         let output = way.ports[usize::from(port)];
         let longest = u64::from(output.fast_mtu());
         let (mut bad, mut others) = (0, 0);
-        let findings = &self.findings;
+        let checked = &self.checked;
         for (at, hop) in hops.iter().enumerate() {
-            bad |= findings.bad[at % CHUNK];
-            let is_long = u64::from(findings.total[at % CHUNK] > longest);
+            bad |= checked.bad[at % CHUNK];
+            let is_long = u64::from(checked.total[at % CHUNK] > longest);
             others |= hop.is_not_forward_by(port) | is_long;
         }
         if bad | others != 0 {
@@ -115,13 +115,13 @@ impl<A: Address> Row<A> {
         }
         if chunk.len() == self.len {
             for (at, &hop) in hops.iter().enumerate() {
-                write(findings, at, &mut chunk[at], macs(hop, &output));
+                write(checked, at, &mut chunk[at], macs(hop, &output));
             }
             fates.fill(port);
         } else {
             for (at, &hop) in hops.iter().enumerate() {
                 let place = usize::from(self.places[at]);
-                write(findings, at, &mut chunk[place], macs(hop, &output));
+                write(checked, at, &mut chunk[place], macs(hop, &output));
                 fates[place] = port;
             }
         }
@@ -145,16 +145,16 @@ impl<A: Address> Row<A> {
     ) -> bool {
         let output = way.ports[usize::from(hop.port())];
         let longest = u64::from(output.fast_mtu());
-        let (findings, mut bad) = (&self.findings, hop.is_not_forward_by(hop.port()));
+        let (checked, mut bad) = (&self.checked, hop.is_not_forward_by(hop.port()));
         for at in 0..chunk.len().min(CHUNK) {
-            bad |= findings.bad[at] | u64::from(findings.total[at] > longest);
+            bad |= checked.bad[at] | u64::from(checked.total[at] > longest);
         }
         if bad != 0 {
             return false;
         }
         let macs = macs(hop, &output);
         for (at, frame) in chunk.iter_mut().enumerate() {
-            write(findings, at, frame, macs);
+            write(checked, at, frame, macs);
         }
         true
     }
@@ -212,11 +212,11 @@ impl<A: Address> Row<A> {
     fn fate(&self, at: usize, frame: &mut Frame, way: &Way<'_>, write: &impl Write) -> u8 {
         let (at, hop) = (at % CHUNK, self.hops[at % CHUNK]);
         let output = &way.ports[usize::from(hop.port())];
-        let is_short = self.findings.total[at] <= u64::from(output.fast_mtu());
-        if (self.findings.bad[at] != 0) | !hop.is_forward() | !is_short {
+        let is_short = self.checked.total[at] <= u64::from(output.fast_mtu());
+        if (self.checked.bad[at] != 0) | !hop.is_forward() | !is_short {
             return GENERAL;
         }
-        write(&self.findings, at, frame, macs(hop, output));
+        write(&self.checked, at, frame, macs(hop, output));
         hop.port()
     }
 
@@ -293,14 +293,14 @@ impl<'a, F: Family> Lazy<'a, F> {
     }
 
     #[inline(always)]
-    fn pin(&mut self, context: &OfBatch<'a>) -> (&Pinned<'a, F>, Way<'a>) {
+    fn pin(&mut self, batch: &OfBatch<'a>) -> (&Pinned<'a, F>, Way<'a>) {
         if let Some(reader) = self.reader.take() {
             self.table = Some(reader.pin());
         }
         let Self { adjacencies, tally, .. } = *self;
         (
             self.table.as_ref().expect("invariant: pinned when the reader was taken"),
-            Way { adjacencies, tally, ports: context.ports },
+            Way { adjacencies, tally, ports: batch.ports },
         )
     }
 }
@@ -313,21 +313,21 @@ impl Row<u32> {
         view: &mut Lazy<'a, Inet>,
         (chunk, heads): (&mut [Frame], &Heads),
         fates: &mut [u8],
-        context: &OfBatch<'a>,
+        batch: &OfBatch<'a>,
     ) -> usize {
-        let (table, way) = view.pin(context);
+        let (table, way) = view.pin(batch);
         let heads = if self.len == chunk.len() { heads } else { &self.own };
-        let all = (self.len, context.mac, context.own.inet_likeness);
-        if self.findings.check_inet(heads, &mut self.addresses, all) {
-            context.own.mark_inet(&mut self.findings.bad, heads, self.len);
+        let all = (self.len, batch.mac, batch.own.inet_likeness);
+        if self.checked.check_inet(heads, &mut self.addresses, all) {
+            batch.own.mark_inet(&mut self.checked.bad, heads, self.len);
         }
-        self.look_up(table, context.has_batches);
+        self.look_up(table, batch.has_batches);
         let left = self.rewrite(
             &way,
             chunk,
             fates,
             #[inline(always)]
-            |findings: &Checked, at, frame: &mut Frame, macs| findings.write_inet(at, frame, macs),
+            |checked: &Checked, at, frame: &mut Frame, macs| checked.write_inet(at, frame, macs),
         );
         if left > 0 && self.choose_members(table, chunk, flow::inet) {
             return self.rewrite_left(&way, chunk, fates, Checked::write_inet);
@@ -344,21 +344,21 @@ impl Row<u128> {
         view: &mut Lazy<'a, Inet6>,
         (chunk, heads): (&mut [Frame], &Heads),
         fates: &mut [u8],
-        context: &OfBatch<'a>,
+        batch: &OfBatch<'a>,
     ) -> usize {
-        let (table, way) = view.pin(context);
+        let (table, way) = view.pin(batch);
         let heads = if self.len == chunk.len() { heads } else { &self.own };
-        let all = (self.len, context.mac, context.own.inet6_likeness);
-        if self.findings.check_inet6(heads, &mut self.addresses, all) {
-            context.own.mark_inet6(&mut self.findings.bad, heads, self.len);
+        let all = (self.len, batch.mac, batch.own.inet6_likeness);
+        if self.checked.check_inet6(heads, &mut self.addresses, all) {
+            batch.own.mark_inet6(&mut self.checked.bad, heads, self.len);
         }
-        self.look_up(table, context.has_batches);
+        self.look_up(table, batch.has_batches);
         let left = self.rewrite(
             &way,
             chunk,
             fates,
             #[inline(always)]
-            |findings: &Checked, at, frame: &mut Frame, macs| findings.write_inet6(at, frame, macs),
+            |checked: &Checked, at, frame: &mut Frame, macs| checked.write_inet6(at, frame, macs),
         );
         if left > 0 && self.choose_members(table, chunk, flow::inet6) {
             return self.rewrite_left(&way, chunk, fates, Checked::write_inet6);

@@ -14,7 +14,7 @@ use crate::neighbours::SharedNeighbours;
 use crate::tally::{Tally, TallyReader};
 
 /// What leads from the nexthops of one table to MAC addresses: the control side.
-pub struct Links<F: Family> {
+pub struct NextMacs<F: Family> {
     adjacencies: AdjacencyTable,
     pub(crate) neighbours: SharedNeighbours<F>,
 }
@@ -76,7 +76,7 @@ impl<F: Family> View<F> {
     }
 }
 
-impl<F: Family> Links<F> {
+impl<F: Family> NextMacs<F> {
     fn new() -> Self {
         let adjacencies = AdjacencyTable::new();
         let neighbours = SharedNeighbours::new(adjacencies.clone());
@@ -141,7 +141,7 @@ impl<F: Family> Links<F> {
     pub(crate) fn install(&self, fib: &Fib<F>, id: NexthopId) {
         if let Some(&nexthop) = fib.nexthop(id) {
             self.install_nexthop(id, nexthop);
-        } else if let Some(group) = fib.group(id) {
+        } else if let Some(group) = fib.nexthop_group(id) {
             for &(member, _) in group.members() {
                 self.install(fib, member);
             }
@@ -162,7 +162,8 @@ impl<F: Family> Links<F> {
     ) -> Result<(), RouterError> {
         self.clear_vacant(fib);
         let nexthops = fib.nexthops();
-        let known = nexthops.iter().map(|(id, _)| id).chain(nexthops.groups().map(|(id, _)| id));
+        let known =
+            nexthops.iter().map(|(id, _)| id).chain(nexthops.nexthop_groups().map(|(id, _)| id));
         let known: Vec<NexthopId> = known.collect();
         for &id in &known {
             fib.hold(Target::Known(id))?;
@@ -177,7 +178,7 @@ impl<F: Family> Links<F> {
     fn clear_vacant(&self, fib: &Fib<F>) {
         let mut neighbours = self.neighbours.lock();
         for id in (1..self.adjacencies.len() as u32).map(NexthopId) {
-            if fib.nexthop(id).is_none() && fib.group(id).is_none() {
+            if fib.nexthop(id).is_none() && fib.nexthop_group(id).is_none() {
                 neighbours.unfollow(id);
                 self.adjacencies.set(id, Adjacency::NONE);
             }
@@ -188,7 +189,7 @@ impl<F: Family> Links<F> {
     pub(crate) fn install_all(&self, fib: &Fib<F>) {
         let nexthops = fib.nexthops();
         nexthops.iter().for_each(|(id, &nexthop)| self.install_nexthop(id, nexthop));
-        nexthops.groups().for_each(|(id, _)| self.install(fib, id));
+        nexthops.nexthop_groups().for_each(|(id, _)| self.install(fib, id));
     }
 
     fn install_nexthop(&self, id: NexthopId, nexthop: Nexthop<F>) {
@@ -210,13 +211,13 @@ impl<F: Family> Links<F> {
 
 /// The links of both families of one FIB.
 pub struct FibLinks {
-    pub(crate) inet: Links<Inet>,
-    pub(crate) inet6: Links<Inet6>,
+    pub(crate) inet: NextMacs<Inet>,
+    pub(crate) inet6: NextMacs<Inet6>,
 }
 
 impl FibLinks {
     pub(crate) fn new() -> Self {
-        Self { inet: Links::new(), inet6: Links::new() }
+        Self { inet: NextMacs::new(), inet6: NextMacs::new() }
     }
 }
 
@@ -228,7 +229,7 @@ pub trait Routed: Family {
     #[doc(hidden)]
     fn fib_mut(fibs: &mut Fibs, number: u16) -> Option<&mut Fib<Self>>;
     #[doc(hidden)]
-    fn links(links: &FibLinks) -> &Links<Self>;
+    fn links(links: &FibLinks) -> &NextMacs<Self>;
     #[doc(hidden)]
     fn tallies(counters: &Counters) -> &[TallyReader];
 }
@@ -240,7 +241,7 @@ impl Routed for Inet {
     fn fib_mut(fibs: &mut Fibs, number: u16) -> Option<&mut Fib<Self>> {
         fibs.inet_mut(number.into())
     }
-    fn links(links: &FibLinks) -> &Links<Self> {
+    fn links(links: &FibLinks) -> &NextMacs<Self> {
         &links.inet
     }
     fn tallies(counters: &Counters) -> &[TallyReader] {
@@ -255,7 +256,7 @@ impl Routed for Inet6 {
     fn fib_mut(fibs: &mut Fibs, number: u16) -> Option<&mut Fib<Self>> {
         fibs.inet6_mut(number.into())
     }
-    fn links(links: &FibLinks) -> &Links<Self> {
+    fn links(links: &FibLinks) -> &NextMacs<Self> {
         &links.inet6
     }
     fn tallies(counters: &Counters) -> &[TallyReader] {

@@ -54,7 +54,8 @@ impl Gathering {
             return Ok(());
         }
         let line = self.line;
-        let route = LearnedRoute { prefix, gateway: None, interface: None, group: None, line };
+        let route =
+            LearnedRoute { prefix, gateway: None, interface: None, nexthop_group: None, line };
         self.table.routes.push(route);
         self.open = Open::Yes;
         hops.iter().try_for_each(|hop| self.continue_with(hop))
@@ -98,14 +99,14 @@ impl Gathering {
                 return Ok(());
             }
         }
-        let groups = &mut self.table.groups;
-        let group = *route.group.get_or_insert_with(|| {
+        let nexthop_groups = &mut self.table.nexthop_groups;
+        let group = *route.nexthop_group.get_or_insert_with(|| {
             let LearnedRoute { gateway, interface, .. } = *route;
             let first = Way { gateway, interface, weight: 1 };
-            groups.push(if is_first { Vec::new() } else { vec![first] });
-            groups.len() as u32 - 1
+            nexthop_groups.push(if is_first { Vec::new() } else { vec![first] });
+            nexthop_groups.len() as u32 - 1
         });
-        groups[group as usize].push(way);
+        nexthop_groups[group as usize].push(way);
         Ok(())
     }
 

@@ -37,7 +37,7 @@ pub fn table(wanted: Wanted) -> RouteTable {
                 prefix,
                 gateway: Some(label(address, nexthop)),
                 interface: None,
-                group: None,
+                nexthop_group: None,
                 line: 0,
             });
         } else {

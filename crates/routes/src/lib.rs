@@ -5,7 +5,7 @@
 //! never held whole; lines, files and tables have limits, so that a damaged or
 //! hostile file ends in an error that names its line, not in a full memory.
 //!
-//! Kept is what a router needs: prefixes, gateways with their interfaces, groups
+//! Kept is what a router needs: prefixes, gateways with their interfaces, nexthop groups
 //! of them with weights, and routes that refuse packets, each with its line.
 //! Experiments take less: which prefixes there are, and which share a gateway.
 
@@ -47,8 +47,8 @@ pub struct LearnedRoute {
     pub gateway: Option<IpAddr>,
     /// Where it goes, if the file says so; of several the first.
     pub interface: Option<Interface>,
-    /// Which of the table's groups it leads to, if it names several next routers.
-    pub group: Option<u32>,
+    /// Which of the table's nexthop groups it leads to, if it names several next routers.
+    pub nexthop_group: Option<u32>,
     /// The line of the file, or the record, from 1; 0 for generated routes.
     pub line: u32,
 }
@@ -103,7 +103,7 @@ pub struct RouteTable {
     /// Routes that a router does not forward by: multicast, loopback,
     /// link-local, local and broadcast ones.
     pub left_out: usize,
-    groups: Vec<Vec<Way>>,
+    nexthop_groups: Vec<Vec<Way>>,
     interfaces: Vec<String>,
 }
 
@@ -116,7 +116,7 @@ impl RouteTable {
 
     /// The ways of a route of this table: one, or those of its group.
     pub fn ways(&self, route: &LearnedRoute) -> Vec<Way> {
-        let group = route.group.and_then(|group| self.groups.get(group as usize));
+        let group = route.nexthop_group.and_then(|group| self.nexthop_groups.get(group as usize));
         let LearnedRoute { gateway, interface, .. } = *route;
         group.cloned().unwrap_or_else(|| vec![Way { gateway, interface, weight: 1 }])
     }

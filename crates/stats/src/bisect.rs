@@ -15,8 +15,8 @@
 //!    step that holds is named: several changes are an answer, and so is no single culprit.
 
 use crate::change::{Settings, told};
+use crate::dataset::median;
 use crate::distribution::{normal_quantile, t_critical, t_two_sided};
-use crate::sample::median;
 
 /// Measurements of the bad end before anything is said, and most of them.
 const ENDS: (usize, usize) = (4, 12);

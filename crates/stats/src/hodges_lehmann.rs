@@ -7,7 +7,7 @@
 use crate::pairs::Pairs;
 use crate::{mann_whitney, signed_rank};
 
-/// One-sample estimate: the median of all means of two, (x_i + x_j) / 2 with i <= j. O(n log n); NaN without
+/// Estimate of one dataset: the median of all means of two, (x_i + x_j) / 2 with i <= j. O(n log n); NaN without
 /// values.
 pub fn location(values: &[f64]) -> f64 {
     Pairs::means(values).median()
@@ -26,14 +26,14 @@ pub(crate) fn location_of(n: usize, means: &Pairs, confidence: f64) -> Option<(f
     means.trimmed(signed_rank::critical(n, (1.0 - confidence) / 2.0)? as u64)
 }
 
-/// Two-sample estimate of the shift: the median of all differences y_j - x_i. O((n + m) log(n + m))
+/// Estimate of two datasets of the shift: the median of all differences y_j - x_i. O((n + m) log(n + m))
 /// and as little memory; NaN without values.
 pub fn shift(x: &[f64], y: &[f64]) -> f64 {
     Pairs::differences(x, y).median()
 }
 
 /// Interval of the shift with at least `confidence` coverage, from the distribution of the
-/// Mann-Whitney statistic, which is exact as long as it can be counted; `None` when the samples are
+/// Mann-Whitney statistic, which is exact as long as it can be counted; `None` when the datasets are
 /// too small for that confidence. It leaves out 0 exactly when [`mann_whitney::of_shift`] is at
 /// most 1 - `confidence`.
 pub fn shift_interval(x: &[f64], y: &[f64], confidence: f64) -> Option<(f64, f64)> {
@@ -72,7 +72,7 @@ mod tests {
         assert_eq!(shift(&[1.0, 2.0, 3.0], &[11.0, 12.0, 1000.0]), 10.0);
     }
 
-    /// The samples that used to give an interval upside down, and a panic.
+    /// The datasets that used to give an interval upside down, and a panic.
     #[test]
     fn intervals_of_many_values_hold_their_estimate() {
         for (n, m) in [(35, 35), (50, 200), (470, 470), (3, 5000), (1, 40), (40, 1)] {

@@ -1,4 +1,4 @@
-//! From samples to verdicts: the statistics of forwarding measurements.
+//! From datasets to verdicts: the statistics of forwarding measurements.
 //!
 //! This crate knows numbers, not where they come from: it reads no files (except for the
 //! [`ministat`] command, whose arguments name them), knows no packets and prints nothing by
@@ -20,6 +20,7 @@ pub mod campaigns;
 pub mod change;
 mod comparison;
 pub mod coverage;
+mod dataset;
 pub mod distribution;
 pub mod dunnett;
 mod effect;
@@ -37,7 +38,6 @@ pub mod processes;
 mod random_effects;
 pub mod rare;
 mod resolution;
-mod sample;
 pub mod search;
 pub mod sequential;
 pub mod signed_rank;
@@ -49,7 +49,8 @@ mod verdict;
 pub use comparison::{
     Comparison, Confidence, ConfidenceInterval, Counts, Direction, Estimand, Method,
 };
+pub use dataset::{Dataset, median};
 pub use effect::Effect;
 pub use error::Error;
-pub use sample::{Dataset, median};
+pub use resolution::Resolution;
 pub use verdict::{Subject, Verdict};

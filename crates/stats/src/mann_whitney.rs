@@ -3,7 +3,7 @@
 //! Mann and Whitney, "On a test of whether one of two random variables is stochastically larger
 //! than the other", Ann. Math. Stat. 18 (1947). Without ties the distribution of U follows their
 //! recurrence; with ties the permutation distribution of the midrank sum is counted, so that p is
-//! exact at every sample size up to [`EXACT_LIMIT`]; above it the normal approximation with tie
+//! exact at every number of values up to [`EXACT_LIMIT`]; above it the normal approximation with tie
 //! correction is used.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::distribution::{normal_cdf, normal_quantile};
 use crate::pairs::Pairs;
 
-/// Largest number of values (both samples together) for which p is counted exactly.
+/// Largest number of values (both datasets together) for which p is counted exactly.
 pub const EXACT_LIMIT: usize = 60;
 
 /// The statistic and its p.

@@ -17,7 +17,7 @@ use crate::multiple::{Correction, Kind};
 use crate::paired::{LEAST_NAMED, Terms};
 use crate::rare::Rare;
 use crate::resolution::Resolution;
-use crate::{Error, dunnett, hodges_lehmann, paired, sample, signed_rank};
+use crate::{Error, dataset, dunnett, hodges_lehmann, paired, signed_rank};
 
 /// Ratio of the variances of differences from which they are not pooled.
 pub const MOST_VARIANCE_RATIO: f64 = 4.0;
@@ -100,7 +100,7 @@ impl Residuals {
         let column_means: Vec<f64> = (0..columns)
             .map(|c| (0..blocks).map(|b| value(c, b)).sum::<f64>() / blocks as f64)
             .collect();
-        let grand = sample::mean(&column_means);
+        let grand = dataset::mean(&column_means);
         let mut squares = vec![0.0; columns];
         for block in 0..blocks {
             let block_mean = (0..columns).map(|c| value(c, block)).sum::<f64>() / columns as f64;
@@ -131,7 +131,7 @@ fn variance_ratio(gains: &[Vec<f64>]) -> f64 {
     for (i, a) in columns.iter().enumerate() {
         for b in &columns[i + 1..] {
             let differences: Vec<f64> = a.iter().zip(b.iter()).map(|(a, b)| a - b).collect();
-            let variance = sample::variance(&differences);
+            let variance = dataset::variance(&differences);
             (low, high) = (low.min(variance), high.max(variance));
         }
     }
@@ -159,7 +159,7 @@ fn dunnett_alone(gains: &[Vec<f64>], residuals: &Residuals, terms: Terms) -> Vec
     gains
         .iter()
         .map(|gains| {
-            let mean = sample::mean(gains);
+            let mean = dataset::mean(gains);
             let p = match error > 0.0 {
                 true => (1.0 - dunnett::probability(mean.abs() / error, k, df)).clamp(0.0, 1.0),
                 false => paired::p_of(mean, error, df),
@@ -180,7 +180,7 @@ fn both(comparison: Comparison, gains: &[f64], terms: Terms) -> Comparison {
     let ranks = |level: f64| paired::rank_interval(gains, level);
     let levels = ranks(confidence.share()).zip(ranks(confidence.of_equivalence()));
     let Some((wide, narrow)) = levels else { return comparison };
-    let allowance = resolution.allowance(sample::sd(gains));
+    let allowance = resolution.allowance(dataset::sd(gains));
     Comparison {
         estimand: Estimand::CentreOfRatios,
         estimate: Effect::from_ln(hodges_lehmann::location(gains)),

@@ -21,7 +21,7 @@ use crate::effect::Effect;
 use crate::pairs::Pairs;
 use crate::rare::Rare;
 use crate::resolution::Resolution;
-use crate::{Error, hodges_lehmann, sample, signed_rank, validity};
+use crate::{Error, dataset, hodges_lehmann, signed_rank, validity};
 
 /// The two figures of one block.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -125,7 +125,7 @@ pub(crate) fn has_strays(gains: &[f64]) -> bool {
 /// The comparison by signed ranks; `None` when there are too few ratios for them.
 fn by_signed_ranks(gains: &[f64], terms: Terms) -> Option<Comparison> {
     let pairs = Pairs::means(gains);
-    let allowance = terms.resolution.allowance(sample::sd(gains));
+    let allowance = terms.resolution.allowance(dataset::sd(gains));
     let interval = |confidence| {
         let (low, high) = hodges_lehmann::location_of(gains.len(), &pairs, confidence)?;
         Some(ConfidenceInterval::of_ln(low, high).widened(allowance))
@@ -172,10 +172,10 @@ pub(crate) struct T {
 
 impl T {
     pub fn of(gains: &[f64], terms: Terms) -> Self {
-        let sd = sample::sd(gains);
+        let sd = dataset::sd(gains);
         let least = terms.resolution.least_sd_of_difference();
         let error = sd.max(least) / (gains.len() as f64).sqrt();
-        let (mean, median) = (sample::mean(gains), sample::median(gains));
+        let (mean, median) = (dataset::mean(gains), dataset::median(gains));
         Self { n: gains.len(), mean, median, sd, error }
     }
 

@@ -1,7 +1,7 @@
 //! The k-th smallest of all pairwise sums or differences, without writing them down.
 //!
-//! n values have n (n+1) / 2 means of two, two samples n m differences: too many to sort from some
-//! thousands on. In sorted samples the number of pairs up to a given value is counted in O(n + m):
+//! n values have n (n+1) / 2 means of two, two datasets n m differences: too many to sort from some
+//! thousands on. In sorted datasets the number of pairs up to a given value is counted in O(n + m):
 //! a bracket around the value wanted is narrowed by such counts until so few pairs are left inside
 //! that they can be listed (the idea of Johnson and Mizoguchi, "Selecting the Kth element in X + Y
 //! and X_1 + ... + X_m", SIAM J. Comput. 7 (1978), with guesses and bisection in place of their

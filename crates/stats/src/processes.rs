@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::campaigns::{Campaign, Levels};
 use crate::comparison::{Confidence, ConfidenceInterval};
+use crate::dataset;
 use crate::distribution::t_critical;
 use crate::effect::Effect;
-use crate::sample;
 
 /// Fewest processes that tell how much processes differ.
 pub const LEAST_PROCESSES: usize = 3;
@@ -42,14 +42,14 @@ impl NextRun {
         if filled.len() < LEAST_PROCESSES || !is_finite {
             return None;
         }
-        let means: Vec<f64> = filled.iter().map(|own| sample::mean(own)).collect();
+        let means: Vec<f64> = filled.iter().map(|own| dataset::mean(own)).collect();
         let m = means.len() as f64;
-        let error = (2.0 * sample::variance(&means) / m).sqrt();
+        let error = (2.0 * dataset::variance(&means) / m).sqrt();
         let reach = t_critical(confidence.share(), m - 1.0) * error;
         let levels = Levels::of(&[Campaign::of_processes(processes.to_vec())]);
         let has_within = filled.iter().any(|own| own.len() > 1);
         Some(Self {
-            interval: ConfidenceInterval::around_ln(sample::mean(&means), reach).with(estimate),
+            interval: ConfidenceInterval::around_ln(dataset::mean(&means), reach).with(estimate),
             processes: means.len(),
             between: levels.process.unwrap_or(0.0).sqrt(),
             within: has_within.then(|| levels.block.sqrt()),
@@ -90,7 +90,7 @@ mod tests {
     }
 
     fn figure(run: &[Vec<f64>]) -> f64 {
-        sample::mean(&run.iter().map(|own| sample::mean(own)).collect::<Vec<_>>())
+        dataset::mean(&run.iter().map(|own| dataset::mean(own)).collect::<Vec<_>>())
     }
 
     #[test]

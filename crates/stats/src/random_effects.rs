@@ -8,7 +8,7 @@
 
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
-use crate::sample;
+use crate::dataset;
 
 /// y_i = mean + unit + error_i.
 pub(crate) struct RandomEffects {
@@ -59,7 +59,7 @@ pub(crate) fn paule_mandel(figures: &[f64], errors: &[f64]) -> f64 {
     if !is_low(0.0) {
         return 0.0;
     }
-    let (mut low, mut high) = (0.0, sample::variance(figures).max(1e-30));
+    let (mut low, mut high) = (0.0, dataset::variance(figures).max(1e-30));
     while is_low(high) && high < 1e300 {
         low = high;
         high *= 2.0;

@@ -10,8 +10,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::dataset::{median, robust_sd, variance};
 use crate::effect::Effect;
-use crate::sample::{median, robust_sd, variance};
 
 /// Fewest runs among which one can be told to be rare.
 const LEAST_RUNS: usize = 4;

@@ -29,7 +29,7 @@ use crate::comparison::{
 };
 use crate::effect::Effect;
 use crate::paired::{self, Block};
-use crate::{Error, sample};
+use crate::{Error, dataset};
 
 mod evidence;
 
@@ -145,7 +145,7 @@ pub fn look(gains: &[f64], rule: &Rule) -> State {
 /// [`Error::NotPositive`] for a figure without a logarithm.
 pub fn look_at(blocks: &[Block], direction: Direction, rule: &Rule) -> Result<State, Error> {
     let gains = paired::log_gains(blocks, direction)?;
-    let allowance = paired::resolution(blocks).allowance(sample::sd(&gains));
+    let allowance = paired::resolution(blocks).allowance(dataset::sd(&gains));
     Ok(look_with(&gains, allowance, rule))
 }
 
@@ -196,7 +196,7 @@ pub fn first_decision_at(
 ) -> Result<State, Error> {
     let gains = paired::log_gains(blocks, direction)?;
     for n in rule.least_blocks..gains.len() {
-        let allowance = paired::resolution(&blocks[..n]).allowance(sample::sd(&gains[..n]));
+        let allowance = paired::resolution(&blocks[..n]).allowance(dataset::sd(&gains[..n]));
         let against = Evidence::new(&gains[..n], rule.least_blocks).last(rule.margin, allowance);
         if decide(n, against, rule) != Decision::Continue {
             return look_at(&blocks[..n], direction, rule);
@@ -228,7 +228,7 @@ pub fn compare(blocks: &[Block], direction: Direction, rule: &Rule) -> Result<Co
         let need = (LEAST_BLOCKS..=MOST_BLOCKS).find(is_enough).unwrap_or(MOST_BLOCKS);
         return Err(Error::TooFew { what: "a sequential comparison", got: n, need });
     };
-    let sd = sample::sd(&gains);
+    let sd = dataset::sd(&gains);
     let allowance = paired::resolution(blocks).allowance(sd);
     let estimate = Effect::from_ln(evidence.centre());
     let interval =
@@ -238,8 +238,8 @@ pub fn compare(blocks: &[Block], direction: Direction, rule: &Rule) -> Result<Co
         n: Counts { baseline: n, variant: n },
         estimand: Estimand::BalancedCentre,
         estimate,
-        median: Effect::from_ln(sample::median(&gains)),
-        mean: Effect::from_ln(sample::mean(&gains)),
+        median: Effect::from_ln(dataset::median(&gains)),
+        mean: Effect::from_ln(dataset::mean(&gains)),
         confidence: Confidence::with_alpha(rule.alpha),
         interval95: interval(wide),
         interval90: interval(narrow),

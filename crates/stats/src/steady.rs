@@ -1,6 +1,6 @@
 //! Finds the steady part of a trial: where start-up ends, where the tail begins, where gaps are.
 //!
-//! Published pipelines cut a fixed number of text lines and trimmed 0 to 6 samples by accident.
+//! Published pipelines cut a fixed number of text lines and trimmed 0 to 6 values by accident.
 //! Here the level comes from the data: median and robust spread of all intervals that carried
 //! frames. Start-up and tail lose rate, so that intervals below the level are trimmed at either end
 //! until the series has settled, at most a quarter of it; a head or tail above the level is trimmed
@@ -12,7 +12,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::sample::{median, robust_sd};
+use crate::dataset::{median, robust_sd};
 
 /// How far an interval may lie from the level, in robust standard deviations.
 const REACH: f64 = 4.0;

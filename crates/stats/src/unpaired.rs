@@ -23,7 +23,7 @@ use crate::paired::{self, LEAST_NAMED};
 use crate::pairs::Pairs;
 use crate::rare::Rare;
 use crate::resolution::Resolution;
-use crate::{Error, hodges_lehmann, mann_whitney, sample};
+use crate::{Error, dataset, hodges_lehmann, mann_whitney};
 
 /// The rank test that stands beside Welch's.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -32,11 +32,11 @@ pub struct RankTest {
     pub p: f64,
     /// Hodges-Lehmann estimate of the speed ratio.
     pub estimate: Effect,
-    /// Its interval, 95 % unless asked otherwise, when the samples are large enough to have one.
+    /// Its interval, 95 % unless asked otherwise, when the datasets are large enough to have one.
     pub interval95: Option<ConfidenceInterval>,
 }
 
-/// Both tests of one pair of samples.
+/// Both tests of one pair of datasets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Unpaired {
     /// What both together say.
@@ -55,7 +55,7 @@ impl Unpaired {
     }
 }
 
-/// Compares two samples whose runs were not arranged in blocks, at 95 %.
+/// Compares two datasets whose runs were not arranged in blocks, at 95 %.
 ///
 /// # Errors
 /// [`Error::TooFew`] with fewer than two values on a side, [`Error::NotPositive`] for a value
@@ -77,10 +77,10 @@ pub fn compare_at(
     direction: Direction,
     confidence: Confidence,
 ) -> Result<Unpaired, Error> {
-    Ok(Samples::new(baseline, variant, direction)?.compared(confidence, None))
+    Ok(Sides::new(baseline, variant, direction)?.compared(confidence, None))
 }
 
-/// Two samples that are compared.
+/// Two datasets that are compared.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pair<'a> {
     /// Values of the baseline.
@@ -91,7 +91,7 @@ pub struct Pair<'a> {
     pub direction: Direction,
 }
 
-/// Compares several pairs of samples that share one level: several variants
+/// Compares several pairs of datasets that share one level: several variants
 /// beside one baseline with [`Kind::Holm`], a list of benchmarks with [`Kind::FalseDiscovery`].
 /// The results are in the order of the pairs; p is adjusted, and intervals have the level of their
 /// step, so that they leave out "no change" exactly when p reaches the level.
@@ -103,19 +103,19 @@ pub fn compare_several(
     confidence: Confidence,
     kind: Kind,
 ) -> Vec<Result<Unpaired, Error>> {
-    let samples: Vec<Result<Samples, Error>> =
-        pairs.iter().map(|own| Samples::new(own.baseline, own.variant, own.direction)).collect();
-    let plain = |samples: &Samples| samples.compared(confidence, None).comparison.p;
-    let p: Vec<f64> = samples.iter().flatten().map(plain).collect();
+    let sides: Vec<Result<Sides, Error>> =
+        pairs.iter().map(|own| Sides::new(own.baseline, own.variant, own.direction)).collect();
+    let plain = |sides: &Sides| sides.compared(confidence, None).comparison.p;
+    let p: Vec<f64> = sides.iter().flatten().map(plain).collect();
     let correction = Correction { kind, among: p.len() };
     let mut steps = correction.steps(&p, confidence.alpha()).into_iter();
-    samples
+    sides
         .into_iter()
-        .map(|samples| {
-            let samples = samples?;
+        .map(|sides| {
+            let sides = sides?;
             let step = steps.next().expect("invariant: one step for each pair that compares");
             let at = Confidence::with_alpha(step.alpha);
-            let mut result = samples.compared(at, Some(correction));
+            let mut result = sides.compared(at, Some(correction));
             let own = Comparison { p: step.p, confidence, ..result.comparison };
             result.comparison = paired::settled(own);
             Ok(result)
@@ -124,13 +124,13 @@ pub fn compare_several(
 }
 
 /// Log speeds of both sides: larger is faster.
-struct Samples {
+struct Sides {
     baseline: Vec<f64>,
     variant: Vec<f64>,
     resolution: Resolution,
 }
 
-impl Samples {
+impl Sides {
     fn new(baseline: &[f64], variant: &[f64], direction: Direction) -> Result<Self, Error> {
         Ok(Self {
             baseline: log_speeds("baseline", baseline, direction)?,
@@ -164,7 +164,7 @@ impl Samples {
             n: Counts { baseline: b.len(), variant: v.len() },
             estimand: Estimand::ShiftOfValues,
             estimate: rank.estimate,
-            median: Effect::from_ln(sample::median(v) - sample::median(b)),
+            median: Effect::from_ln(dataset::median(v) - dataset::median(b)),
             mean: Effect::from_ln(welch.mean),
             confidence,
             interval95: wide,
@@ -202,12 +202,12 @@ struct Welch {
 }
 
 impl Welch {
-    fn of(samples: &Samples) -> Self {
-        let sides = [&samples.baseline, &samples.variant];
-        let variances = sides.map(|side| sample::variance(side));
-        let least = samples.resolution.least_sd().powi(2);
-        let error = |i: usize| (variances[i].max(least) / sides[i].len() as f64, sides[i].len());
-        let mean = sample::mean(sides[1]) - sample::mean(sides[0]);
+    fn of(sides: &Sides) -> Self {
+        let values = [&sides.baseline, &sides.variant];
+        let variances = values.map(|side| dataset::variance(side));
+        let least = sides.resolution.least_sd().powi(2);
+        let error = |i: usize| (variances[i].max(least) / values[i].len() as f64, values[i].len());
+        let mean = dataset::mean(values[1]) - dataset::mean(values[0]);
         Self { mean, errors: [error(0), error(1)], variances }
     }
 
@@ -253,8 +253,8 @@ mod tests {
     fn welch_equals_scipy() {
         let result = compare(&BASELINE, &VARIANT, Direction::HigherIsBetter).unwrap();
         assert!((result.welch_p / 2.357529035220621e-10 - 1.0).abs() < 1e-9);
-        let samples = Samples::new(&BASELINE, &VARIANT, Direction::HigherIsBetter).unwrap();
-        let [wide, narrow] = [0.95, 0.90].map(|level| Welch::of(&samples).interval(level));
+        let sides = Sides::new(&BASELINE, &VARIANT, Direction::HigherIsBetter).unwrap();
+        let [wide, narrow] = [0.95, 0.90].map(|level| Welch::of(&sides).interval(level));
         assert!((wide.low.ln() - 0.1542722330638512).abs() < 1e-12);
         assert!((wide.high.ln() - 0.1676218601396918).abs() < 1e-12);
         assert!((narrow.low.ln() - 0.1556086493919274).abs() < 1e-12);
@@ -305,7 +305,7 @@ mod tests {
         let (a, b) = (side([1, 2, 3, 4]), side([99, 99, 99, 99]));
         let own = compare(&a, &b, Direction::LowerIsBetter).unwrap().comparison;
         assert!(own.interval95.covers(own.estimate) && own.interval95.covers(own.mean), "{own:?}");
-        let means = Welch::of(&Samples::new(&a, &b, Direction::LowerIsBetter).unwrap());
+        let means = Welch::of(&Sides::new(&a, &b, Direction::LowerIsBetter).unwrap());
         assert!(!means.interval(0.95).covers(own.estimate), "the means alone leave it out");
     }
 

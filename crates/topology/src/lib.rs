@@ -35,7 +35,7 @@ pub use diff::{Action, actions};
 pub use error::TopologyError;
 pub use links::LinkCounters;
 pub use model::{
-    Cable, End, InterfaceAddress, Namespace, Neighbour, StaticRoute, Topology, port_name,
+    Cable, CableEnd, InterfaceAddress, Namespace, Neighbour, StaticRoute, Topology, port_name,
 };
 pub use namespace::{NetNamespace, remove_leftovers, remove_own};
 pub use nftables::{NFTABLES, RuleSet, is_available as has_nftables};

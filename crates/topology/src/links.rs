@@ -17,7 +17,7 @@ use netlink_packet_route::neighbour::{
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 
-use super::model::{Cable, End, InterfaceAddress, Neighbour};
+use super::model::{Cable, CableEnd, InterfaceAddress, Neighbour};
 use super::namespace::NetNamespace;
 use super::netlink::Netlink;
 
@@ -59,7 +59,11 @@ pub(super) fn add_cable(
     netlink.request(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL)
 }
 
-fn end_attributes(end: &End, namespace: &NetNamespace, has_one_queue: bool) -> Vec<LinkAttribute> {
+fn end_attributes(
+    end: &CableEnd,
+    namespace: &NetNamespace,
+    has_one_queue: bool,
+) -> Vec<LinkAttribute> {
     let mut attributes = vec![
         LinkAttribute::IfName(end.interface.clone()),
         LinkAttribute::Address(end.mac.0.to_vec()),
@@ -165,7 +169,11 @@ pub(super) fn counters(netlink: &mut Netlink, interface: &str) -> io::Result<Lin
         .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("no interface {interface}")))
 }
 
-fn each_link(netlink: &mut Netlink, mut each: impl FnMut(&str, &LinkMessage)) -> io::Result<()> {
+/// Every interface of a namespace, by name.
+pub(super) fn each_link(
+    netlink: &mut Netlink,
+    mut each: impl FnMut(&str, &LinkMessage),
+) -> io::Result<()> {
     netlink.dump(RouteNetlinkMessage::GetLink(LinkMessage::default()), &mut |message| {
         let RouteNetlinkMessage::NewLink(link) = message else { return };
         let name = link.attributes.iter().find_map(|attribute| match attribute {

@@ -35,14 +35,14 @@ pub struct Namespace {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cable {
     /// Its two ends, in different namespaces or with different names.
-    pub ends: [End; 2],
+    pub ends: [CableEnd; 2],
     /// One receive and one transmit queue at each end; else as many as the kernel makes by itself.
     pub has_one_queue: bool,
 }
 
 /// One end of a cable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct End {
+pub struct CableEnd {
     /// The role of the namespace that it lies in.
     pub namespace: String,
     /// Name of the interface, at most 15 characters.
@@ -100,7 +100,7 @@ impl Topology {
 
 impl Cable {
     /// A cable with one queue each way.
-    pub fn new(ends: [End; 2]) -> Self {
+    pub fn new(ends: [CableEnd; 2]) -> Self {
         Self { ends, has_one_queue: true }
     }
 

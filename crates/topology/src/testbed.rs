@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::diff::{Action, actions};
 use super::error::TopologyError;
 use super::links::{self, LinkCounters};
-use super::model::{Cable, End, StaticRoute, Topology, port_name};
+use super::model::{Cable, CableEnd, StaticRoute, Topology, port_name};
 use super::namespace::{NetNamespace, remove_leftovers};
 use super::netlink::{Netlink, Refused};
 use super::{nftables, routes, sysctl};
@@ -215,7 +215,7 @@ impl Testbed {
     }
 
     /// Gives an end of a cable its addresses and puts it into service.
-    fn configure(&mut self, end: &End) -> Result<(), TopologyError> {
+    fn configure(&mut self, end: &CableEnd) -> Result<(), TopologyError> {
         let doing = format!("configure interface {}", end.interface);
         let netlink = &mut self.place(&end.namespace)?.netlink;
         let mut work = || {
@@ -227,7 +227,7 @@ impl Testbed {
     }
 
     fn remove_cable(&mut self, cable: &Cable) -> Result<(), TopologyError> {
-        let End { namespace, interface, .. } = &cable.ends[0];
+        let CableEnd { namespace, interface, .. } = &cable.ends[0];
         links::remove(&mut self.place(namespace)?.netlink, interface)
             .map_err(TopologyError::kernel(format!("remove interface {interface}")))
     }

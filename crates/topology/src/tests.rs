@@ -10,9 +10,9 @@ use fwdlab_wire::MacAddr;
 use super::*;
 use fwdlab_routes::Prefix;
 
-fn end(namespace: &str, interface: &str, number: u8, address: Option<&str>) -> End {
+fn end(namespace: &str, interface: &str, number: u8, address: Option<&str>) -> CableEnd {
     let address = address.map(|text| text.parse::<IpAddr>().expect("an address"));
-    End {
+    CableEnd {
         namespace: namespace.to_owned(),
         interface: interface.to_owned(),
         mac: MacAddr([2, 0, 0, 0, 0, number]),

@@ -9,7 +9,6 @@ use std::net::IpAddr;
 
 use netlink_packet_core::NetlinkPayload;
 use netlink_packet_route::address::{AddressAttribute, AddressMessage};
-use netlink_packet_route::link::LinkAttribute;
 use netlink_packet_route::route::{
     RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteNextHop, RouteProtocol,
     RouteType, RouteVia,
@@ -206,14 +205,10 @@ impl RouteWatch {
     /// When the kernel cannot be asked.
     pub fn interfaces(&mut self) -> io::Result<Vec<(String, u32)>> {
         let mut found = Vec::new();
-        let request = RouteNetlinkMessage::GetLink(Default::default());
-        self.requests.dump(request, &mut |message| {
-            let RouteNetlinkMessage::NewLink(link) = message else { return };
-            let name = link.attributes.iter().find_map(|attribute| match attribute {
-                LinkAttribute::IfName(name) => Some(name.clone()),
-                _ => None,
-            });
-            found.extend(name.map(|name| (name, link.header.index)));
+        links::each_link(&mut self.requests, |name, link| {
+            if !name.is_empty() {
+                found.push((name.to_owned(), link.header.index));
+            }
         })?;
         Ok(found)
     }

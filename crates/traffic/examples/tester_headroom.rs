@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use fwdlab_port::{Batch, Clock, Pool, Port, affinity, pingpong, ring};
 use fwdlab_traffic::{
-    FlowSet, FrameSizes, Interval, Load, Outcome, Receiver, Sender, Stream, Tester, TrafficPlan,
+    FlowSet, FrameSizes, IntervalCounts, Load, Outcome, Receiver, Sender, Stream, Tester,
+    TrafficPlan,
 };
 
 type AnyError = Box<dyn std::error::Error>;
@@ -94,7 +95,7 @@ fn one_core(name: &str, plan: &TrafficPlan, seconds: f64) -> Result<(), AnyError
 
 fn print_paced(name: &str, share: f64, outcome: &Outcome) {
     let (Some(pacing), Some(latency)) = (outcome.pacing, outcome.latency) else { return };
-    let off = |interval: &Interval| (interval.sent_pps() / pacing.asked_pps - 1.0).abs();
+    let off = |interval: &IntervalCounts| (interval.sent_pps() / pacing.asked_pps - 1.0).abs();
     let exact = outcome.intervals.iter().filter(|interval| off(interval) < 0.001).count();
     let worst = outcome.intervals.iter().map(off).fold(0.0, f64::max);
     println!(

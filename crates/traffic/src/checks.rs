@@ -4,7 +4,7 @@
 ///
 /// The first 64 bytes of every frame, that is all headers, are compared with what must arrive of
 /// its flow: destination MAC address, TTL or hop limit, IPv4 header checksum, addresses, ports,
-/// lengths and sequence number; all but the source MAC address and the UDP checksum. One frame of [`Checks::SAMPLING`], at least, and every frame that is not
+/// lengths and sequence number; all but the source MAC address and the UDP checksum. One frame of [`Checks::WHOLE_EVERY`], at least, and every frame that is not
 /// right or not next in its flow is also read field by field, and its UDP checksum is verified
 /// over the whole payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,8 +21,8 @@ pub struct Checks {
     pub unknown_flow: u64,
     /// Frames of a flow that came back on the sending port.
     pub misrouted: u64,
-    /// Frames whose whole payload was looked at as a sample.
-    pub sampled: u64,
+    /// Frames whose whole payload was looked at.
+    pub read_whole: u64,
     /// Frames found with a wrong UDP checksum.
     pub bad_payload: u64,
     /// Frames received again.
@@ -35,7 +35,7 @@ pub struct Checks {
 
 impl Checks {
     /// At least one frame in this many has its whole payload verified.
-    pub const SAMPLING: u64 = 256;
+    pub const WHOLE_EVERY: u64 = 256;
 
     /// The sum of these and others.
     #[must_use]
@@ -47,7 +47,7 @@ impl Checks {
             wrong_header: self.wrong_header + other.wrong_header,
             unknown_flow: self.unknown_flow + other.unknown_flow,
             misrouted: self.misrouted + other.misrouted,
-            sampled: self.sampled + other.sampled,
+            read_whole: self.read_whole + other.read_whole,
             bad_payload: self.bad_payload + other.bad_payload,
             duplicated: self.duplicated + other.duplicated,
             reordered: self.reordered + other.reordered,

@@ -6,7 +6,7 @@ use fwdlab_port::{Clock, Pool, Port};
 
 use crate::error::TrafficError;
 use crate::lane::{Lane, Run};
-use crate::outcome::{Interval, Outcome};
+use crate::outcome::{IntervalCounts, Outcome};
 use crate::plan::TrafficPlan;
 use crate::time::TimeSource;
 
@@ -37,7 +37,7 @@ impl AnyDuplex {
     pub fn run_any(
         &mut self,
         stop: &AtomicBool,
-        on_interval: &mut dyn FnMut(&Interval),
+        on_interval: &mut dyn FnMut(&IntervalCounts),
     ) -> Outcome {
         self.run(stop, on_interval)
     }
@@ -62,7 +62,11 @@ impl<A: Port, B: Port, T: TimeSource> Duplex<A, B, T> {
     }
 
     /// As [`Tester::run`](crate::Tester::run); intervals are the sum of both ways.
-    pub fn run(&mut self, stop: &AtomicBool, on_interval: &mut dyn FnMut(&Interval)) -> Outcome {
+    pub fn run(
+        &mut self,
+        stop: &AtomicBool,
+        on_interval: &mut dyn FnMut(&IntervalCounts),
+    ) -> Outcome {
         let Self { near, far, time, lanes: [ahead, back] } = self;
         let (start, ns_per_tick) = (time.ticks(), time.ns_per_tick());
         let mut runs = [ahead.start(start, ns_per_tick), back.start(start, ns_per_tick)];

@@ -1,7 +1,7 @@
 //! One received frame: is it what the device should have made of a frame of ours?
 //!
 //! The receiver's quick way compares with the line that must arrive. Whatever is not equal, and
-//! every sample, is read here field by field, which may take its time.
+//! every whole frame in 256, is read here field by field, which may take its time.
 
 use fwdlab_port::Frame;
 use fwdlab_wire::{MacAddr, checksum, ethernet, ipv4, ipv6, udp};

@@ -6,7 +6,7 @@ use crate::error::TrafficError;
 use crate::frames::Frames;
 use crate::latency::Latency;
 use crate::load::Load;
-use crate::outcome::{FaultyFlow, Gap, Interval, Outcome, StreamOutcome};
+use crate::outcome::{FaultyFlow, Gap, IntervalCounts, Outcome, StreamOutcome};
 use crate::pacer::Pacer;
 use crate::plan::TrafficPlan;
 use crate::receiver::Receiver;
@@ -32,7 +32,7 @@ pub(crate) struct Run {
     interval_start: u64,
     waiting_ticks: u64,
     ns_per_tick: f64,
-    intervals: Vec<Interval>,
+    intervals: Vec<IntervalCounts>,
     pacer: Option<Pacer>,
     /// When the load changes, and to what; never after it has.
     change: Option<(u64, f64)>,
@@ -383,10 +383,11 @@ impl Run {
     }
 
     /// Ends the interval; `received` counts from the start.
-    pub(crate) fn close_interval(&mut self, now: u64, received: u64) -> Interval {
+    pub(crate) fn close_interval(&mut self, now: u64, received: u64) -> IntervalCounts {
         let ns = |ticks: u64| (ticks as f64 * self.ns_per_tick) as u64;
-        let before = |field: fn(&Interval) -> u64| self.intervals.iter().map(field).sum::<u64>();
-        let interval = Interval {
+        let before =
+            |field: fn(&IntervalCounts) -> u64| self.intervals.iter().map(field).sum::<u64>();
+        let interval = IntervalCounts {
             index: self.intervals.len(),
             start_ns: ns(self.interval_start - self.start),
             length_ns: ns(now - self.start) - ns(self.interval_start - self.start),
@@ -404,7 +405,7 @@ impl Run {
     }
 
     /// Ends the last interval, if it has begun.
-    pub(crate) fn finish(&mut self, now: u64, received: u64) -> Option<Interval> {
+    pub(crate) fn finish(&mut self, now: u64, received: u64) -> Option<IntervalCounts> {
         (now > self.interval_start).then(|| {
             self.interval_end = self.interval_end.min(now);
             self.close_interval(now, received)

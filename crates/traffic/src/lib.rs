@@ -2,7 +2,7 @@
 //!
 //! A [`TrafficPlan`] says what a trial sends: [`Stream`]s of flows ([`FlowSet`]), frame sizes
 //! ([`FrameSizes`]) and order ([`Order`]), at a [`Load`]. A [`Tester`] runs it between two ports
-//! of a device and yields an [`Outcome`]: raw samples per interval, totals, what the checks of
+//! of a device and yields an [`Outcome`]: counts by interval, totals, what the checks of
 //! each frame found, and how far the tester was from being the limit itself.
 //!
 //! Instead of streams it may send the frames of a [`Capture`], mapped onto addresses of the
@@ -49,7 +49,7 @@ pub use fwdlab_wire::lab::{DEVICE_MACS, TESTER_MACS};
 pub use latency::LatencySummary;
 pub use load::Load;
 pub use order::Order;
-pub use outcome::{FaultyFlow, Gap, Interval, Outcome, StreamOutcome};
+pub use outcome::{FaultyFlow, Gap, IntervalCounts, Outcome, StreamOutcome};
 pub use pacer::{Lapse, Pacing};
 pub use plan::{LoadChange, Stream, TrafficPlan, WayBack};
 pub use receiver::Receiver;

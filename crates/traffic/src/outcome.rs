@@ -5,9 +5,9 @@ use crate::latency::LatencySummary;
 use crate::pacer::{self, Lapse, Pacing};
 use crate::sequence::FlowFaults;
 
-/// One sample: what happened between two readings of the clock.
+/// One interval: what happened between two readings of the clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Interval {
+pub struct IntervalCounts {
     /// Number of the interval, from 0.
     pub index: usize,
     /// Start in ns since sending began.
@@ -23,7 +23,7 @@ pub struct Interval {
     pub waiting_ns: u64,
 }
 
-impl Interval {
+impl IntervalCounts {
     /// The sum of two ways in the same time.
     #[must_use]
     pub(crate) fn beside(&self, other: &Self) -> Self {
@@ -90,11 +90,11 @@ pub struct Gap {
     pub ns: u64,
 }
 
-/// The result of a trial: raw samples and totals. Sent = received - duplicated + lost, always.
+/// The result of a trial: intervals and totals. Sent = received - duplicated + lost, always.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// The samples in order; the last may be shorter than planned.
-    pub intervals: Vec<Interval>,
+    /// The intervals in order; the last may be shorter than planned.
+    pub intervals: Vec<IntervalCounts>,
     /// Each stream's totals.
     pub streams: Vec<StreamOutcome>,
     /// What the receiver's checks found.

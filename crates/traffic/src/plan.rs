@@ -75,7 +75,7 @@ pub struct TrafficPlan {
     pub hops: u8,
     /// How long frames are sent, in ns.
     pub duration_ns: u64,
-    /// Length of a sample interval in ns.
+    /// Length of an interval in ns.
     pub interval_ns: u64,
     /// After sending, the tester waits for frames until none has come for this long, in ns.
     pub drain_ns: u64,

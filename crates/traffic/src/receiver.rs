@@ -97,16 +97,16 @@ impl Receiver {
         }
         let (mut next, mut all_are_ours) = (0, true);
         while next < frames.len() {
-            let is_sample = next % Checks::SAMPLING as usize == 0;
-            if !is_sample {
-                let until = frames.len().min(next.next_multiple_of(Checks::SAMPLING as usize));
+            let is_whole = next % Checks::WHOLE_EVERY as usize == 0;
+            if !is_whole {
+                let until = frames.len().min(next.next_multiple_of(Checks::WHOLE_EVERY as usize));
                 let right = self.take_right(frames, next..until);
                 if right > 0 {
                     next += right;
                     continue;
                 }
             }
-            if self.check_slowly(&frames[next], is_sample) == Contents::Changed {
+            if self.check_slowly(&frames[next], is_whole) == Contents::Changed {
                 all_are_ours = false;
                 changed(next);
             }
@@ -146,7 +146,7 @@ impl Receiver {
 
     /// The slow way: reads the frame field by field, believing nothing.
     #[inline(never)]
-    fn check_slowly(&mut self, frame: &Frame, is_sample: bool) -> Contents {
+    fn check_slowly(&mut self, frame: &Frame, is_whole: bool) -> Contents {
         let Some(seen) = self.expected.inspect(frame) else {
             return self.foreign();
         };
@@ -162,10 +162,10 @@ impl Receiver {
         if !seen.is_right || !has_size {
             self.expected.diagnose(frame, &mut self.checks);
         }
-        if is_sample {
-            self.checks.sampled += 1;
+        if is_whole {
+            self.checks.read_whole += 1;
         }
-        // What is not a sample came here for a reason, which may be its payload.
+        // What is not read whole by turn came here for a reason, which may be its payload.
         if has_valid_payload(frame, seen.family) {
             return Contents::Kept;
         }

@@ -6,7 +6,7 @@ use fwdlab_port::{Clock, Pool, Port};
 
 use crate::error::TrafficError;
 use crate::lane::Lane;
-use crate::outcome::{Interval, Outcome};
+use crate::outcome::{IntervalCounts, Outcome};
 use crate::plan::TrafficPlan;
 use crate::time::TimeSource;
 
@@ -84,7 +84,7 @@ impl AnyTester {
     pub fn run_any(
         &mut self,
         stop: &AtomicBool,
-        on_interval: &mut dyn FnMut(&Interval),
+        on_interval: &mut dyn FnMut(&IntervalCounts),
     ) -> Outcome {
         self.run(stop, on_interval)
     }
@@ -110,7 +110,11 @@ impl<A: Port, B: Port, T: TimeSource> Tester<A, B, T> {
 
     /// Sends for the plan's duration or until `stop` is set, then receives what is still on its
     /// way. Calls `on_interval` at the end of every interval, on this thread: it must be quick.
-    pub fn run(&mut self, stop: &AtomicBool, on_interval: &mut dyn FnMut(&Interval)) -> Outcome {
+    pub fn run(
+        &mut self,
+        stop: &AtomicBool,
+        on_interval: &mut dyn FnMut(&IntervalCounts),
+    ) -> Outcome {
         let Self { out, back, time, lane } = self;
         let mut run = lane.start(time.ticks(), time.ns_per_tick());
         let mut last = run.start();

@@ -132,7 +132,7 @@ fn notices_any_single_bit_that_changes_in_the_headers() {
         let mut plan = TrafficPlan::new(vec![Stream::new(ranges(family, 0xc612_0a01, 7))]);
         (plan.hops, plan.arrival_mac) = (0, plan.device_mac);
         let (sender, mut batch) = written(&plan, 2, 0);
-        // The second frame: the first is a sample, which is always looked at closely.
+        // The second frame: the first is one of those that are always looked at closely.
         batch[1][bit / 8] ^= 0x80 >> (bit % 8);
         let mut receiver = Receiver::new(&plan, &sender).unwrap();
         receiver.check(&batch, 0, |_| {});
@@ -140,7 +140,7 @@ fn notices_any_single_bit_that_changes_in_the_headers() {
         let is_source_mac = (6..12).contains(&(bit / 8));
         // The flow label is the sequence number: a change shows as a gap or an old frame.
         let is_label = family == Family::Inet6 && (15 * 8 + 4..18 * 8).contains(&bit);
-        // The UDP checksum is looked at only in samples.
+        // The UDP checksum is looked at only by turns.
         let is_sum = matches!((family, bit / 8), (Family::Inet, 40 | 41));
         let is_noticed = !checks.is_clean() || checks.foreign > 0;
         assert!(

@@ -29,11 +29,11 @@ use fwdlab_traffic::{
 
 use crate::churn::{Churning, SwitchOf};
 use crate::figures::figures;
+use crate::intervals::{Cores, Intervals};
 use crate::lanes::Lanes;
 use crate::layout::Layout;
 use crate::poll::{Metronome, Over, poll_until};
 use crate::probe::Probe;
-use crate::sampler::{Cores, Sampler};
 use crate::{BuiltinError, control, machine, setup};
 
 /// Frames that circulate between tester and device: the lines of them that are touched fit the
@@ -222,7 +222,7 @@ impl Rings {
         let roundtrip = self.cores.and_then(|(a, b)| pingpong::measure(a, b).ok());
         let (rally, diary) = (Rally::new(), Diary::default());
         let cores = self.cores.map(|_| Cores { rally: &rally, clock: &self.clock });
-        let mut sampler = Sampler::new(worker.counters(), cores, Some((&diary, pulse)));
+        let mut intervals = Intervals::new(worker.counters(), cores, Some((&diary, pulse)));
         let processor_time = machine::ProcessorTime::now();
         let rate = request.traffic.changes_per_s;
         let churn = self
@@ -232,7 +232,7 @@ impl Rings {
         let (outcome, place, churned) = self.forward(
             Bench { worker, plan: &plan, rally: &rally, diary: Some(&diary), probe, churn },
             tester,
-            &mut sampler,
+            &mut intervals,
             watch,
         )?;
         drop(first);
@@ -241,14 +241,14 @@ impl Rings {
             return Err(BuiltinError::Stopped);
         }
         let environment = TrialEnvironment {
-            roundtrips_ns: std::mem::take(&mut sampler.roundtrips_ns),
+            roundtrips_ns: std::mem::take(&mut intervals.roundtrips_ns),
             roundtrip_ns: roundtrip.map(|found| found.median_ns).filter(|ns| ns.is_finite()),
             steal_share: processor_time.and_then(|before| before.stolen_since()),
             core_share: place.core_share,
             pinned: place.is_pinned,
             ..TrialEnvironment::default()
         };
-        let mut measured = sampler.measured(&outcome);
+        let mut measured = intervals.measured(&outcome);
         measured.environment = environment;
         measured.churn = churned;
         if search.as_ref().is_some_and(|found| found.lower_pps >= found.upper_pps) {
@@ -295,7 +295,7 @@ impl Rings {
         &self,
         Bench { worker, plan, rally, diary, probe, churn }: Bench<'_>,
         (out, back): (RingPort, RingPort),
-        sampler: &mut Sampler<'_>,
+        intervals: &mut Intervals<'_>,
         watch: &mut Watch<'_>,
     ) -> Result<(Outcome, Place, Option<Churned>), BuiltinError> {
         let mut tester = Lanes::new(plan, &self.pool, (out, back))?;
@@ -337,10 +337,10 @@ impl Rings {
             // Of a load that is only tried nobody asks it.
             let mut meter = diary.and_then(|_| self.powercap.meter());
             let outcome = tester.run(watch.stop, &mut |interval| {
-                (watch.on_interval)(&sampler.sample(interval));
+                (watch.on_interval)(&intervals.read(interval));
                 meter.iter_mut().for_each(Meter::follow);
             });
-            sampler.joules = meter.and_then(Meter::joules);
+            intervals.joules = meter.and_then(Meter::joules);
             let own = Place { is_pinned, core_share: share.so_far() };
             drop(tester);
             drop(over);

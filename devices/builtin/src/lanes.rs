@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use fwdlab_port::Pool;
 use fwdlab_port::ring::RingPort;
-use fwdlab_traffic::{Duplex, Interval, Outcome, Tester, TrafficError, TrafficPlan};
+use fwdlab_traffic::{Duplex, IntervalCounts, Outcome, Tester, TrafficError, TrafficPlan};
 
 /// One of the two testers.
 pub(super) enum Lanes {
@@ -31,7 +31,7 @@ impl Lanes {
     pub(super) fn run(
         &mut self,
         stop: &AtomicBool,
-        on_interval: &mut dyn FnMut(&Interval),
+        on_interval: &mut dyn FnMut(&IntervalCounts),
     ) -> Outcome {
         match self {
             Self::One(tester) => tester.run(stop, on_interval),

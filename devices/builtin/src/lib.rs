@@ -15,6 +15,7 @@ pub mod control;
 mod device;
 mod error;
 mod figures;
+mod intervals;
 mod kind;
 mod lanes;
 mod layout;
@@ -23,7 +24,6 @@ mod poll;
 #[cfg_attr(not(all(target_os = "linux", feature = "sampler")), path = "probe/left_out.rs")]
 mod probe;
 mod reset;
-mod sampler;
 mod search;
 mod setup;
 

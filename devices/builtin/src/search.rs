@@ -12,8 +12,8 @@ use fwdlab_traffic::{Load, Outcome, TrafficPlan};
 use super::BuiltinError;
 use super::device::{BATCH, Bench, Rings, worker};
 use super::figures::figures;
+use super::intervals::Intervals;
 use super::probe::Probe;
-use super::sampler::Sampler;
 use fwdlab_device::Watch;
 use fwdlab_port::pingpong::Rally;
 use fwdlab_results::{Interval, LatencyAt, Measure, RateSearch, SearchTrial};
@@ -194,13 +194,13 @@ impl Rings {
         let ((tester_a, tester_b), device) = self.rings();
         let worker = worker(router, device, &self.pool)?;
         let counters = worker.counters();
-        let mut sampler = Sampler::new(worker.counters(), None, None);
+        let mut intervals = Intervals::new(worker.counters(), None, None);
         let mut noted = |interval: &Interval| on_interval(&counters, interval);
         let mut silent = Watch { on_interval: &mut noted, stop: watch.stop };
         let (rally, probe) = (Rally::new(), Probe::none());
         let bench = Bench { worker, plan, rally: &rally, diary: None, probe: &probe, churn: None };
         let (outcome, _, _) =
-            self.forward(bench, (tester_a, tester_b), &mut sampler, &mut silent)?;
+            self.forward(bench, (tester_a, tester_b), &mut intervals, &mut silent)?;
         self.gather(self.layout.frames())?;
         if watch.is_stopped() { Err(BuiltinError::Stopped) } else { Ok(outcome) }
     }

@@ -225,7 +225,7 @@ impl Namespaces {
         let is_counted = settings.rps != 0 && kind == TesterKind::Live && !settings.is_embedded;
         let queues = if is_counted { queues(&change, settings.rps) } else { Vec::new() };
         let mut measured = measured(sent, change, &settings, cost);
-        measured.warnings.extend(Queue::finding(&queues));
+        measured.warnings.extend(Queue::warning(&queues));
         measured.queues = queues;
         measured.proof.extend(proof);
         measured.environment.steal_share = steal;

@@ -52,24 +52,24 @@ impl Schema for OnVeth {
 
     /// The router's words act on nothing where the kernel forwards; frames of a capture are sent
     /// by sockets only.
-    fn check(&self, file: &mut DeviceTables<'_, '_>, findings: &mut Complaints<'_>) {
+    fn check(&self, file: &mut DeviceTables<'_, '_>, complaints: &mut Complaints<'_>) {
         if file.traffics.iter().any(|(traffic, _)| traffic.capture.is_some()) {
             for variant in &mut file.variants {
-                captures_need_sockets(variant, findings);
+                captures_need_sockets(variant, complaints);
             }
         }
         if file.traffics.iter().any(|(traffic, _)| traffic.direction.is_both()) {
             for variant in &mut file.variants {
-                both_ways_need_both_ports(variant, findings);
+                both_ways_need_both_ports(variant, complaints);
             }
         }
         for variant in file.variants.iter_mut().filter(|_| !self.is_embedded) {
-            router_words_need_the_router(variant, findings);
+            router_words_need_the_router(variant, complaints);
         }
     }
 }
 
-fn captures_need_sockets(variant: &mut Section<'_>, findings: &mut Complaints<'_>) {
+fn captures_need_sockets(variant: &mut Section<'_>, complaints: &mut Complaints<'_>) {
     let Some(set) = variant.table("set", &mut Complaints::new("")) else { return };
     for (word, _, found) in set.entries() {
         let value: &fwdlab_experiment::fields::Value<'_> = found.value;
@@ -80,13 +80,13 @@ fn captures_need_sockets(variant: &mut Section<'_>, findings: &mut Complaints<'_
                 "tester = \"af_xdp\" or \"af_packet\" beside a capture",
                 "remove the word: the fastest of them is taken",
             );
-            findings.add(&found.at, &found.field, complaint);
+            complaints.add(&found.at, &found.field, complaint);
         }
     }
 }
 
 /// Frames go both ways by sockets, and by what does the same on both ports of the device.
-fn both_ways_need_both_ports(variant: &mut Section<'_>, findings: &mut Complaints<'_>) {
+fn both_ways_need_both_ports(variant: &mut Section<'_>, complaints: &mut Complaints<'_>) {
     let Some(set) = variant.table("set", &mut Complaints::new("")) else { return };
     for (word, _, found) in set.entries() {
         let value: &fwdlab_experiment::fields::Value<'_> = found.value;
@@ -110,11 +110,11 @@ fn both_ways_need_both_ports(variant: &mut Section<'_>, findings: &mut Complaint
             _ => continue,
         };
         let complaint = Complaint::new(what, wanted, "remove the word, or the direction");
-        findings.add(&found.at, &found.field, complaint);
+        complaints.add(&found.at, &found.field, complaint);
     }
 }
 
-fn router_words_need_the_router(variant: &mut Section<'_>, findings: &mut Complaints<'_>) {
+fn router_words_need_the_router(variant: &mut Section<'_>, complaints: &mut Complaints<'_>) {
     let Some(set) = variant.table("set", &mut Complaints::new("")) else { return };
     let is_router = |(word, _, found): &(&str, _, fwdlab_experiment::fields::Found<_>)| {
         let value: &fwdlab_experiment::fields::Value<'_> = found.value;
@@ -130,7 +130,7 @@ fn router_words_need_the_router(variant: &mut Section<'_>, findings: &mut Compla
                 format!("{ROUTER} = \"fwdlab\" beside it"),
                 format!("add {ROUTER} = \"fwdlab\" to the variant, or remove the word"),
             );
-            findings.add(&at, &found.field, complaint);
+            complaints.add(&at, &found.field, complaint);
         }
     }
 }

@@ -9,14 +9,14 @@ use fwdlab_wire::MacAddr;
 
 use super::programs::tester::{self, Way};
 use super::programs::{Shared, word};
-use fwdlab_topology::{Cable, End, NetNamespace, Testbed, Topology, TopologyError};
+use fwdlab_topology::{Cable, CableEnd, NetNamespace, Testbed, Topology, TopologyError};
 
 /// Name of the interfaces.
 const PROBE: &str = "probe";
 
 /// A cable between two namespaces.
 fn cable(a: &str, b: &str) -> Cable {
-    let end = |role: &str, number| End {
+    let end = |role: &str, number| CableEnd {
         namespace: role.to_owned(),
         interface: PROBE.to_owned(),
         mac: MacAddr([2, 0, 0, 0, 0, number]),

@@ -13,7 +13,7 @@ use fwdlab_experiment::{Experiment, Route, Variant, inputs, with_file, with_gene
 use fwdlab_results::Family;
 use fwdlab_routes::Prefix;
 use fwdlab_topology::{
-    Cable, End, InterfaceAddress, Neighbour, StaticRoute, Topology, TopologyError, port_name,
+    Cable, CableEnd, InterfaceAddress, Neighbour, StaticRoute, Topology, TopologyError, port_name,
 };
 
 /// Roles of the namespaces.
@@ -129,14 +129,14 @@ fn cables(settings: &LinuxSettings, gateways: &BTreeSet<(u16, IpAddr)>) -> Vec<C
     let tester_ends = [(SENDER, OUT), (RECEIVER, BACK)];
     let has_one_queue = settings.tester != Some(TesterKind::Naive);
     let cable = |(port, (role, interface)): (u16, (&str, &str))| {
-        let near = End {
+        let near = CableEnd {
             namespace: role.to_owned(),
             interface: interface.to_owned(),
             mac: TESTER_MACS[usize::from(port)],
             mtu: None,
             addresses: Vec::new(),
         };
-        let far = End {
+        let far = CableEnd {
             namespace: DEVICE.to_owned(),
             interface: port_name(port),
             mac: DEVICE_MACS[usize::from(port)],

@@ -32,9 +32,9 @@ impl Schema for Remote {
         settings::check_value(value)
     }
 
-    fn check(&self, file: &mut DeviceTables<'_, '_>, findings: &mut Complaints<'_>) {
+    fn check(&self, file: &mut DeviceTables<'_, '_>, complaints: &mut Complaints<'_>) {
         for variant in &mut file.variants {
-            settings::read_variant(variant, findings);
+            settings::read_variant(variant, complaints);
         }
     }
 }

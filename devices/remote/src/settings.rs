@@ -99,16 +99,18 @@ pub fn check_value(value: &str) -> Result<(), Complaint> {
 }
 
 /// Reads the keys of a variant.
-pub fn read_variant(section: &mut Section<'_>, findings: &mut Complaints<'_>) -> RemoteVariant {
-    let mut text = |key, example| section.text(key, example, findings).map(|f| f.value.to_owned());
+pub fn read_variant(section: &mut Section<'_>, complaints: &mut Complaints<'_>) -> RemoteVariant {
+    let mut text =
+        |key, example| section.text(key, example, complaints).map(|f| f.value.to_owned());
     let configuration = text("configuration", "\"configs/radix\"").map(PathBuf::from);
     let image = text("image", "\"image.xz\"");
     let kernel = text("kernel", "\"6.12\"");
-    let list = section.list("apply", "[\"ethtool -K eth1 gro off\"]", findings);
-    let commands = list.into_iter().filter_map(|found| found.into_text("\"a command\"", findings));
+    let list = section.list("apply", "[\"ethtool -K eth1 gro off\"]", complaints);
+    let commands =
+        list.into_iter().filter_map(|found| found.into_text("\"a command\"", complaints));
     let apply = commands.map(|found| found.value.to_owned()).collect();
-    let expect = read_expect(section, findings);
-    let reboot = section.text("reboot", "\"trial\"", findings).and_then(|found| {
+    let expect = read_expect(section, complaints);
+    let reboot = section.text("reboot", "\"trial\"", complaints).and_then(|found| {
         let names = || Reboot::ALL.iter().map(|reboot| reboot.name());
         let known = Reboot::ALL.into_iter().find(|reboot| reboot.name() == found.value);
         let result = known.ok_or_else(|| {
@@ -121,24 +123,24 @@ pub fn read_variant(section: &mut Section<'_>, findings: &mut Complaints<'_>) ->
                 },
             )
         });
-        findings.keep(&found.at, &found.field, result)
+        complaints.keep(&found.at, &found.field, result)
     });
     RemoteVariant { configuration, image, kernel, apply, expect, reboot }
 }
 
-fn read_expect(section: &mut Section<'_>, findings: &mut Complaints<'_>) -> Vec<Expect> {
+fn read_expect(section: &mut Section<'_>, complaints: &mut Complaints<'_>) -> Vec<Expect> {
     const EXAMPLE: &str = "[{ run = \"sysctl -n net.route.algo.inet.algo\", is = \"radix4\" }]";
     let mut expected = Vec::new();
-    for Found { field, at, value } in section.list("expect", EXAMPLE, findings) {
+    for Found { field, at, value } in section.list("expect", EXAMPLE, complaints) {
         let Some(table) = value.as_table() else {
             let what = format!("{} is no expectation", shown(value));
-            findings.add(&at, &field, Complaint::new(what, EXAMPLE, "write it so"));
+            complaints.add(&at, &field, Complaint::new(what, EXAMPLE, "write it so"));
             continue;
         };
         let mut one = Section::new(field, at, table);
-        let run = one.required_text("run", "\"sysctl -n NAME\"", findings);
-        let is = one.required_text("is", "\"radix4\"", findings);
-        one.finish(findings);
+        let run = one.required_text("run", "\"sysctl -n NAME\"", complaints);
+        let is = one.required_text("is", "\"radix4\"", complaints);
+        one.finish(complaints);
         let both = run.zip(is);
         expected.extend(
             both.map(|(run, is)| Expect {

@@ -1,6 +1,6 @@
 //! Text without an allocator: a buffer that is written to, numbers read and written, problems.
 
-use crate::sys::{self, ERRORS, Errno, Answered};
+use crate::sys::{self, Answered, ERRORS, Errno};
 
 /// A growing text in memory of a fixed size; what does not fit is left out, and then the length
 /// that stands before each message is wrong and the host notices.

@@ -15,18 +15,18 @@ use crate::freebsd;
 /// own time for as many frames is taken off.
 pub(super) fn measured(counted: Counted, variant: &Variant, clock: GuestClock) -> Measured {
     let tester_ns = ns_per_frame(&counted.cable);
-    let interval = |sample: &Reading| {
-        let tester = (tester_ns.unwrap_or(0.0) * sample.received as f64).round() as u64;
+    let interval = |reading: &Reading| {
+        let tester = (tester_ns.unwrap_or(0.0) * reading.received as f64).round() as u64;
         Interval {
-            ms: sample.ns as f64 / 1e6,
-            tx: sample.sent,
-            rx: sample.received,
-            busy: Some(Busy { ns: sample.ns.saturating_sub(tester), frames: sample.received }),
+            ms: reading.ns as f64 / 1e6,
+            tx: Some(reading.sent),
+            rx: reading.received,
+            busy: Some(Busy { ns: reading.ns.saturating_sub(tester), frames: reading.received }),
             ..Interval::default()
         }
     };
     let intervals: Vec<Interval> = counted.device.intervals.iter().map(interval).collect();
-    let total_ns: u64 = counted.device.intervals.iter().map(|sample| sample.ns).sum();
+    let total_ns: u64 = counted.device.intervals.iter().map(|reading| reading.ns).sum();
     let busy = intervals.iter().filter_map(|interval| interval.busy);
     let busy = busy.fold(Busy::default(), |sum, busy| Busy {
         ns: sum.ns + busy.ns,
@@ -83,7 +83,7 @@ pub(super) fn prove_rules(proof: &mut BTreeMap<String, String>, variant: &Varian
 /// the first time.
 fn ns_per_frame(pass: &Pass) -> Option<f64> {
     let rest = pass.intervals.get(1..).unwrap_or_default();
-    let ns: u64 = rest.iter().map(|sample| sample.ns).sum();
-    let frames: u64 = rest.iter().map(|sample| sample.received).sum();
+    let ns: u64 = rest.iter().map(|reading| reading.ns).sum();
+    let frames: u64 = rest.iter().map(|reading| reading.received).sum();
     (frames > 0).then(|| ns as f64 / frames as f64)
 }

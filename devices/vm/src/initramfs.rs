@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::VmError;
 use super::cpio::Archive;
-use super::modules::{Module, Modules};
+use super::modules::{KernelModule, KernelModules};
 use super::program::{self, Files};
 use fwdlab_agent::task::{MODULE_DIRECTORY, TASK_FILE};
 
@@ -46,7 +46,7 @@ const GUEST_NFT: &str = "/usr/bin/nft";
 #[derive(Debug)]
 pub(super) struct Base {
     files: Files,
-    modules: Vec<Module>,
+    modules: Vec<KernelModule>,
     /// Needed modules of which the kernel's files know nothing.
     pub(super) absent: Vec<String>,
 }
@@ -74,7 +74,7 @@ impl Base {
         let (modules, absent) = match modules {
             None => (Vec::new(), Vec::new()),
             Some(dir) => {
-                let known = Modules::read(dir)?;
+                let known = KernelModules::read(dir)?;
                 let wanted = NEEDED.iter().copied().chain(extra.iter().map(String::as_str));
                 let absent = wanted.filter(|name| !known.has(name)).map(str::to_owned).collect();
                 (known.with_dependencies(&names)?, absent)

@@ -47,13 +47,13 @@ impl Schema for Vm {
         Ok(())
     }
 
-    fn check(&self, file: &mut DeviceTables<'_, '_>, findings: &mut Complaints<'_>) {
-        let table = file.own.as_mut().map(|section| settings::read_table(section, findings));
+    fn check(&self, file: &mut DeviceTables<'_, '_>, complaints: &mut Complaints<'_>) {
+        let table = file.own.as_mut().map(|section| settings::read_table(section, complaints));
         let table = table.unwrap_or_default();
         for variant in &mut file.variants {
-            settings::read_variant(&table, variant, findings);
+            settings::read_variant(&table, variant, complaints);
         }
-        pktgen::abilities(&table.machine, file.traffics, findings);
+        pktgen::abilities(&table.machine, file.traffics, complaints);
     }
 }
 

@@ -21,7 +21,7 @@ const MOST_BYTES: u64 = 64 << 20;
 
 /// The modules of one kernel.
 #[derive(Debug, Default)]
-pub(super) struct Modules {
+pub(super) struct KernelModules {
     /// Files by module name, in which `-` is `_`.
     files: BTreeMap<String, PathBuf>,
     /// Modules that are part of the kernel itself, where the kernel's directory says so.
@@ -30,13 +30,13 @@ pub(super) struct Modules {
 
 /// A module that was found, ready to be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Module {
+pub(super) struct KernelModule {
     pub(super) name: String,
     /// The unpacked ELF file.
     pub(super) bytes: Vec<u8>,
 }
 
-impl Modules {
+impl KernelModules {
     /// Lists the modules in `dir` (`.../lib/modules/RELEASE`).
     pub(super) fn read(dir: &Path) -> Result<Self, VmError> {
         let mut modules = Self::default();
@@ -70,7 +70,7 @@ impl Modules {
     /// The modules of these names and all that they depend on, each after what it depends on.
     /// A name for which there is no file is left out: the kernel may have it built in, and says
     /// so itself when it has not.
-    pub(super) fn with_dependencies(&self, names: &[&str]) -> Result<Vec<Module>, VmError> {
+    pub(super) fn with_dependencies(&self, names: &[&str]) -> Result<Vec<KernelModule>, VmError> {
         let mut found = Vec::new();
         for name in names {
             self.visit(name, &mut Vec::new(), &mut found)?;
@@ -82,7 +82,7 @@ impl Modules {
         &self,
         name: &str,
         above: &mut Vec<String>,
-        found: &mut Vec<Module>,
+        found: &mut Vec<KernelModule>,
     ) -> Result<(), VmError> {
         let is_known = found.iter().any(|module| module.name == name);
         let Some(path) = self.files.get(name).filter(|_| !is_known) else { return Ok(()) };
@@ -96,7 +96,7 @@ impl Modules {
             self.visit(&needed, above, found)?;
         }
         above.pop();
-        found.push(Module { name: name.to_owned(), bytes });
+        found.push(KernelModule { name: name.to_owned(), bytes });
         Ok(())
     }
 }
@@ -158,7 +158,7 @@ mod tests {
         {
             fs::write(dir.path().join(format!("{name}.ko")), module(needs)).expect("a file");
         }
-        let modules = Modules::read(dir.path()).expect("a directory of modules");
+        let modules = KernelModules::read(dir.path()).expect("a directory of modules");
         let found = modules.with_dependencies(&["top", "absent"]).expect("modules");
         let names: Vec<&str> = found.iter().map(|module| module.name.as_str()).collect();
         assert_eq!(names, ["low", "middle", "top"]);
@@ -186,7 +186,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         std::os::unix::fs::symlink("/dev/zero", dir.path().join("modules.builtin"))
             .expect("a link");
-        let modules = Modules::read(dir.path()).expect("a directory of modules");
+        let modules = KernelModules::read(dir.path()).expect("a directory of modules");
         assert!(!modules.has("veth"));
     }
 

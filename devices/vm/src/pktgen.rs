@@ -23,7 +23,7 @@ const LEAST_INET6_BYTES: u16 = 14 + 40 + 8 + 16 + 4;
 pub(super) fn abilities(
     machine: &VmMachine,
     placed: &[(Traffic, TrafficPlace)],
-    findings: &mut Complaints<'_>,
+    complaints: &mut Complaints<'_>,
 ) {
     if machine.tester != GuestTester::Pktgen {
         return;
@@ -36,7 +36,7 @@ pub(super) fn abilities(
                 wanted,
                 remedy,
             );
-            findings.add(&place.destination, &place.field, complaint);
+            complaints.add(&place.destination, &place.field, complaint);
         }
     }
 }

@@ -81,20 +81,20 @@ pub(super) fn check_word(word: &str) -> Result<(), Complaint> {
 }
 
 /// Reads the table `[vm]`.
-pub(super) fn read_table(section: &mut Section<'_>, findings: &mut Complaints<'_>) -> VmTable {
+pub(super) fn read_table(section: &mut Section<'_>, complaints: &mut Complaints<'_>) -> VmTable {
     let mut table = VmTable::default();
     table.machine.clock =
-        read_choice("clock", &GuestClock::ALL, GuestClock::name, (section, findings));
+        read_choice("clock", &GuestClock::ALL, GuestClock::name, (section, complaints));
     table.machine.tester =
-        read_choice("tester", &GuestTester::ALL, GuestTester::name, (section, findings));
-    if let Some(found) = section.integer("memory_mb", 128..=1 << 20, findings) {
+        read_choice("tester", &GuestTester::ALL, GuestTester::name, (section, complaints));
+    if let Some(found) = section.integer("memory_mb", 128..=1 << 20, complaints) {
         table.machine.memory_mb = Some(found.value as u32);
     }
-    if let Some(found) = section.text("patience", "\"120s\"", findings) {
+    if let Some(found) = section.text("patience", "\"120s\"", complaints) {
         let result = quantity::duration(found.value, Duration::from_secs(1));
-        table.machine.patience = findings.keep(&found.at, &found.field, result);
+        table.machine.patience = complaints.keep(&found.at, &found.field, result);
     }
-    table.default = read_kernel(section, &VmVariant::default(), findings);
+    table.default = read_kernel(section, &VmVariant::default(), complaints);
     table
 }
 
@@ -103,7 +103,7 @@ pub(super) fn of(experiment: &Experiment) -> (VmMachine, Vec<VmVariant>) {
     let table = reread(&experiment.own, read_table);
     let variants = experiment.variants.iter();
     let variants = variants.map(|variant| {
-        reread(&variant.own, |section, findings| read_kernel(section, &table.default, findings))
+        reread(&variant.own, |section, complaints| read_kernel(section, &table.default, complaints))
     });
     (table.machine, variants.collect())
 }
@@ -113,11 +113,11 @@ fn read_choice<T: Copy + Default>(
     key: &'static str,
     all: &[T],
     name: fn(T) -> &'static str,
-    (section, findings): (&mut Section<'_>, &mut Complaints<'_>),
+    (section, complaints): (&mut Section<'_>, &mut Complaints<'_>),
 ) -> T {
     let default = name(T::default());
     let example = format!("\"{default}\"");
-    let Some(Found { field, at, value }) = section.text(key, &example, findings) else {
+    let Some(Found { field, at, value }) = section.text(key, &example, complaints) else {
         return T::default();
     };
     let names = || all.iter().map(|&one| name(one));
@@ -132,16 +132,16 @@ fn read_choice<T: Copy + Default>(
             },
         )
     });
-    findings.keep(&at, &field, result).unwrap_or_default()
+    complaints.keep(&at, &field, result).unwrap_or_default()
 }
 
 /// Reads what a variant boots.
 pub(super) fn read_variant(
     table: &VmTable,
     section: &mut Section<'_>,
-    findings: &mut Complaints<'_>,
+    complaints: &mut Complaints<'_>,
 ) {
-    let variant = read_kernel(section, &table.default, findings);
+    let variant = read_kernel(section, &table.default, complaints);
     if variant.kernel.is_empty() {
         let complaint = Complaint::new(
             "there is no kernel to boot",
@@ -149,16 +149,17 @@ pub(super) fn read_variant(
              installed kernel",
             "add kernel = \"kernels/6.1\" here, or to [vm] for all variants",
         );
-        findings.add(&section.at, &section.field("kernel"), complaint);
+        complaints.add(&section.at, &section.field("kernel"), complaint);
     }
 }
 
 fn read_kernel(
     section: &mut Section<'_>,
     default: &VmVariant,
-    findings: &mut Complaints<'_>,
+    complaints: &mut Complaints<'_>,
 ) -> VmVariant {
-    let mut text = |key, example| section.text(key, example, findings).map(|f| f.value.to_owned());
+    let mut text =
+        |key, example| section.text(key, example, complaints).map(|f| f.value.to_owned());
     let kernel = text("kernel", "\"kernels/6.1\"");
     let modules = text("modules", "\"kernels/6.1/lib/modules/6.1.0\"");
     let cmdline = text("cmdline", "\"mitigations=off\"");
@@ -166,9 +167,9 @@ fn read_kernel(
     // An empty list loads nothing, also where the table says otherwise.
     let says_load = section.value("load").is_some();
     let load: Vec<String> = section
-        .list("load", "[\"nft_ct\"]", findings)
+        .list("load", "[\"nft_ct\"]", complaints)
         .into_iter()
-        .filter_map(|found| found.into_text("\"nft_ct\"", findings))
+        .filter_map(|found| found.into_text("\"nft_ct\"", complaints))
         .map(|found| found.value.replace('-', "_"))
         .collect();
     // Modules belong to a kernel: with another kernel, those of the table do not fit.

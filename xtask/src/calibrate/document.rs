@@ -1,4 +1,4 @@
-//! docs/calibration.md: written from an outcome, and read back for the figures that must hold.
+//! docs/calibration.md: written from an simulated, and read back for the figures that must hold.
 
 use std::fmt::Write;
 
@@ -6,26 +6,27 @@ use super::methods::{BLOCKS, FAMILY, MARGIN, ORDERS};
 use super::noise::ALL;
 use super::parallel::SEED;
 use super::simulate::{DefaultRow, EFFECTS, PeerRow, Simulated};
-use super::{between, trust};
+use super::{between, cold, trust};
 
 /// The heading above the table that [`powers`] reads.
 const POWER_HEADING: &str = "## Power of fwdlab's verdicts";
 
 /// The whole document.
-pub fn write(outcome: &Simulated) -> String {
+pub fn write(simulated: &Simulated) -> String {
     let mut text = String::new();
-    introduction(outcome, &mut text);
-    trust::write(&outcome.trust, outcome.size, &mut text);
-    between::write(&outcome.between, &mut text);
-    false_differences(outcome, &mut text);
-    false_equivalents(outcome, &mut text);
-    power(outcome, &mut text);
-    blocks(outcome, &mut text);
-    peers_power(outcome, &mut text);
+    introduction(simulated, &mut text);
+    trust::write(&simulated.trust, simulated.size, &mut text);
+    between::write(&simulated.between, &mut text);
+    cold::write(&simulated.cold, &mut text);
+    false_differences(simulated, &mut text);
+    false_equivalents(simulated, &mut text);
+    power(simulated, &mut text);
+    blocks(simulated, &mut text);
+    peers_power(simulated, &mut text);
     text
 }
 
-fn introduction(outcome: &Simulated, text: &mut String) {
+fn introduction(simulated: &Simulated, text: &mut String) {
     let _ = write!(
         text,
         "# Calibration\n\n\
@@ -36,8 +37,8 @@ fn introduction(outcome: &Simulated, text: &mut String) {
          simulates fewer and fails when a rate of errors exceeds what is promised by more than the error of\n\
          simulation, or when power lies more than 5 points below the figures here.\n\n\
          Margin {} %, level 5 %. Noise of a run, in running order:\n\n",
-        outcome.size.without_effect,
-        outcome.size.with_effect,
+        simulated.size.without_effect,
+        simulated.size.with_effect,
         MARGIN * 100.0
     );
     for noise in ALL {
@@ -77,42 +78,42 @@ fn share(value: f64) -> String {
 }
 
 /// The rows of one default, in the order of the noise models.
-fn by_default(outcome: &Simulated) -> impl Iterator<Item = &[DefaultRow]> {
-    outcome.defaults.chunks(ALL.len())
+fn by_default(simulated: &Simulated) -> impl Iterator<Item = &[DefaultRow]> {
+    simulated.defaults.chunks(ALL.len())
 }
 
-fn by_peer(outcome: &Simulated) -> impl Iterator<Item = &[PeerRow]> {
-    outcome.peers.chunks(ALL.len())
+fn by_peer(simulated: &Simulated) -> impl Iterator<Item = &[PeerRow]> {
+    simulated.peers.chunks(ALL.len())
 }
 
-fn false_differences(outcome: &Simulated, text: &mut String) {
+fn false_differences(simulated: &Simulated, text: &mut String) {
     heading(
         text,
         "## False differences: \"faster\" or \"slower\" where nothing differs, in %",
         "method",
     );
-    for rows in by_default(outcome) {
+    for rows in by_default(simulated) {
         let name = format!("**fwdlab, {}**", rows[0].default.name());
         row(text, &name, rows.iter().map(|row| share(row.by_effect[0].difference)));
     }
-    for rows in by_peer(outcome) {
+    for rows in by_peer(simulated) {
         let name = format!("{}, {}", rows[0].peer.name(), rows[0].order.name());
         row(text, &name, rows.iter().map(|row| share(row.by_effect[0])));
     }
 }
 
-fn false_equivalents(outcome: &Simulated, text: &mut String) {
+fn false_equivalents(simulated: &Simulated, text: &mut String) {
     heading(text, "## False \"equivalent\": the truth lies at the margin, in %", "method");
-    for rows in by_default(outcome) {
+    for rows in by_default(simulated) {
         let name = format!("**fwdlab, {}**", rows[0].default.name());
         row(text, &name, rows.iter().map(|row| share(row.by_effect[1].equivalent)));
     }
     text.push_str("\nThe usual tests cannot say \"equivalent\" at all.\n");
 }
 
-fn power(outcome: &Simulated, text: &mut String) {
+fn power(simulated: &Simulated, text: &mut String) {
     heading(text, &format!("{POWER_HEADING}, in %"), "method, truth");
-    for rows in by_default(outcome) {
+    for rows in by_default(simulated) {
         let name = format!("{}, equal: \"equivalent\"", rows[0].default.name());
         if rows[0].by_effect[0].equivalent > 0.0 {
             row(text, &name, rows.iter().map(|row| share(row.by_effect[0].equivalent)));
@@ -124,10 +125,10 @@ fn power(outcome: &Simulated, text: &mut String) {
     }
 }
 
-fn blocks(outcome: &Simulated, text: &mut String) {
+fn blocks(simulated: &Simulated, text: &mut String) {
     heading(text, "## Mean number of blocks until decided", "truth");
-    for rows in
-        by_default(outcome).filter(|rows| rows[0].default == super::methods::Default::UntilDecided)
+    for rows in by_default(simulated)
+        .filter(|rows| rows[0].default == super::methods::Default::UntilDecided)
     {
         for (i, effect) in EFFECTS.iter().enumerate() {
             let name = if *effect == 0.0 {
@@ -140,11 +141,11 @@ fn blocks(outcome: &Simulated, text: &mut String) {
     }
 }
 
-fn peers_power(outcome: &Simulated, text: &mut String) {
+fn peers_power(simulated: &Simulated, text: &mut String) {
     for order in ORDERS {
         let title = format!("## Differences found by the usual tests, {}, in %", order.name());
         heading(text, &title, "method, truth");
-        for rows in by_peer(outcome).filter(|rows| rows[0].order == order) {
+        for rows in by_peer(simulated).filter(|rows| rows[0].order == order) {
             for (i, effect) in EFFECTS.iter().enumerate().skip(1) {
                 let name = format!("{}, {} % faster", rows[0].peer.name(), effect * 100.0);
                 row(text, &name, rows.iter().map(|row| share(row.by_effect[i])));

@@ -25,6 +25,41 @@ fn a_planted_circle_is_found_through_the_file_that_passes_names_on() {
 }
 
 #[test]
+fn a_planted_circle_is_found_wherever_code_lies() {
+    let back = "use super::NAME;\npub const LENGTH: usize = NAME.len();\n";
+    for (face, manifest) in [
+        ("crates/x/src/lib.rs", "crates/x/Cargo.toml"),
+        ("devices/x/guest/main.rs", "devices/x/Cargo.toml"),
+        ("bench/src/main.rs", "bench/Cargo.toml"),
+        ("bench/cost/src/main.rs", "bench/cost/Cargo.toml"),
+        ("xtask/src/main.rs", "xtask/Cargo.toml"),
+        ("crates/x/src/bin/tool.rs", "crates/x/Cargo.toml"),
+        ("crates/x/tests/run.rs", "crates/x/Cargo.toml"),
+        ("crates/x/tests/long/main.rs", "crates/x/Cargo.toml"),
+        ("crates/x/examples/one.rs", "crates/x/Cargo.toml"),
+        ("crates/x/build.rs", "crates/x/Cargo.toml"),
+        ("fuzz/fuzz_targets/one.rs", "fuzz/Cargo.toml"),
+    ] {
+        let root = tempfile::tempdir().expect("a directory");
+        let beside = Path::new(face).with_file_name("planted");
+        for (path, text) in [
+            (
+                Path::new(face),
+                "mod planted;\npub const NAME: &str = \"\";\nfn f() { planted::LENGTH; }\n",
+            ),
+            (&beside.join("mod.rs"), back),
+            (Path::new(manifest), ""),
+        ] {
+            let path = root.path().join(path);
+            std::fs::create_dir_all(path.parent().expect("a directory")).expect("made");
+            std::fs::write(path, text).expect("written");
+        }
+        let found = find(root.path(), &crate::layers::SOURCES).expect("readable");
+        assert!(found.len() == 1 && found[0].contains(face), "{face}: {found:?}");
+    }
+}
+
+#[test]
 fn tests_faces_and_foreign_names_make_no_circle() {
     let found = circles_of(&[
         ("lib.rs", "mod a;\nmod b;\npub use a::*;\n#[cfg(test)]\nmod tests { use super::a::A; }\n"),

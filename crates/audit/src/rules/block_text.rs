@@ -3,9 +3,9 @@
 
 use fwdlab_stats::ministat::{Confidence, Dataset, Options, Version, render};
 
-use crate::block::Block;
-use crate::context::Surroundings;
+use crate::block::MinistatBlock;
 use crate::finding::{AuditFindings, Rule, Severity, Text};
+use crate::surroundings::Surroundings;
 
 /// How close a block is to ministat's output.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,20 +21,20 @@ pub enum Fidelity {
 }
 
 /// Text and lost points of every block whose values are at hand.
-pub fn check(context: &Surroundings<'_>, findings: &mut AuditFindings) {
-    for (index, block) in context.page.blocks.iter().enumerate() {
-        let Some(fidelity) = fidelity(context, index) else { continue };
+pub fn check(around: &Surroundings<'_>, findings: &mut AuditFindings) {
+    for (index, block) in around.page.blocks.iter().enumerate() {
+        let Some(fidelity) = fidelity(around, index) else { continue };
         // a fence closed too late makes the last line differ, and is named itself
-        if !context.page.late_fences.contains(&block.last_line) {
-            report(context, block, &fidelity, findings);
+        if !around.page.late_fences.contains(&block.last_line) {
+            report(around, block, &fidelity, findings);
         }
-        check_points(context, index, findings);
+        check_points(around, index, findings);
     }
 }
 
 fn report(
-    context: &Surroundings<'_>,
-    block: &Block,
+    around: &Surroundings<'_>,
+    block: &MinistatBlock,
     fidelity: &Fidelity,
     findings: &mut AuditFindings,
 ) {
@@ -56,20 +56,20 @@ fn report(
             "from here on it is not what any known ministat prints for these values".to_owned(),
         ),
     };
-    let claim = context.page.lines.get(line - 1).cloned().unwrap_or_default();
+    let claim = around.page.lines.get(line - 1).cloned().unwrap_or_default();
     let text = Text::new(claim, data, "paste the block as it was printed");
     findings.add(Rule::BlockText, severity, line, text);
 }
 
 /// Compares a block with what ministat prints; `None` when some values are not
 /// at hand or the block holds no plot and no comparison to compare.
-pub fn fidelity(context: &Surroundings<'_>, index: usize) -> Option<Fidelity> {
-    let block = &context.page.blocks[index];
-    let datasets = datasets(context, index)?;
-    let shown = &context.page.lines[block.first_line - 1..block.last_line];
+pub fn fidelity(around: &Surroundings<'_>, index: usize) -> Option<Fidelity> {
+    let block = &around.page.blocks[index];
+    let datasets = datasets(around, index)?;
+    let shown = &around.page.lines[block.first_line - 1..block.last_line];
     let border = shown.iter().find(|l| l.trim_start().starts_with("+--"));
     let width = border.map_or(74, |l| l.trim().len().saturating_sub(2));
-    let compared = context.sets[index].iter().find_map(|s| s.set.comparison.as_ref());
+    let compared = around.sets[index].iter().find_map(|s| s.set.comparison.as_ref());
     let percent = compared.map_or(95.0, |c| c.confidence);
     let mut nearest = None;
     for (version, name) in [
@@ -170,24 +170,23 @@ fn differs_in_digits(shown: &str, wanted: &str) -> bool {
 }
 
 /// The values behind the sets of a block under the legends of the page.
-fn datasets(context: &Surroundings<'_>, index: usize) -> Option<Vec<Dataset>> {
-    let block = &context.page.blocks[index];
-    let sets = context.sets.get(index)?;
+fn datasets(around: &Surroundings<'_>, index: usize) -> Option<Vec<Dataset>> {
+    let block = &around.page.blocks[index];
+    let sets = around.sets.get(index)?;
     if sets.is_empty() || sets.len() > 7 || sets.len() != block.sets.len() {
         return None;
     }
-    sets.iter().map(|set| Dataset::new(set.set.legend.clone(), context.values(set)?).ok()).collect()
+    sets.iter().map(|set| Dataset::new(set.set.legend.clone(), around.values(set)?).ok()).collect()
 }
 
 /// ministat's drawing is as high as the last set's tallest stack; what earlier
 /// sets stack above that is cut, and erased where a later set is taller again.
-fn check_points(context: &Surroundings<'_>, index: usize, findings: &mut AuditFindings) {
-    let block = &context.page.blocks[index];
-    let lines = &context.page.lines[block.first_line - 1..block.last_line];
+fn check_points(around: &Surroundings<'_>, index: usize, findings: &mut AuditFindings) {
+    let block = &around.page.blocks[index];
+    let lines = &around.page.lines[block.first_line - 1..block.last_line];
     let Some(border) = lines.iter().position(|l| l.trim_start().starts_with("+--")) else { return };
     let width = lines[border].trim().len().saturating_sub(2);
-    let sets: Option<Vec<Vec<f64>>> =
-        context.sets[index].iter().map(|s| context.values(s)).collect();
+    let sets: Option<Vec<Vec<f64>>> = around.sets[index].iter().map(|s| around.values(s)).collect();
     let Some(sets) = sets.filter(|_| width > 2) else { return };
     let total: usize = sets.iter().map(Vec::len).sum();
     let lost = lost_points(&sets, width);

@@ -5,39 +5,39 @@ use std::collections::BTreeMap;
 use fwdlab_stats::distribution::t_critical;
 
 use crate::block::{Comparison, Set};
-use crate::context::{Measured, Surroundings};
 use crate::figures::{Printer, row_key};
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
+use crate::surroundings::{Measured, Surroundings};
 use fwdlab_netbenches::name::family_word;
 use fwdlab_results::units;
 use fwdlab_sentence::label::Label;
 
 /// Rows, labels, arithmetic, counts and baselines of every block.
-pub fn check(context: &Surroundings<'_>, findings: &mut AuditFindings) {
-    for (index, sets) in context.sets.iter().enumerate() {
+pub fn check(around: &Surroundings<'_>, findings: &mut AuditFindings) {
+    for (index, sets) in around.sets.iter().enumerate() {
         for set in sets {
-            check_row(context, set, findings);
-            check_label(context, set, findings);
+            check_row(around, set, findings);
+            check_label(around, set, findings);
         }
         check_arithmetic(sets, findings);
-        check_counts(context, sets, findings);
+        check_counts(around, sets, findings);
         check_baseline(sets, findings);
-        check_heading(context, index, findings);
+        check_heading(around, index, findings);
     }
-    check_two_values(context, findings);
+    check_two_values(around, findings);
 }
 
 /// A row must be that of some values at hand.
-fn check_row(context: &Surroundings<'_>, set: &Measured<'_>, findings: &mut AuditFindings) {
+fn check_row(around: &Surroundings<'_>, set: &Measured<'_>, findings: &mut AuditFindings) {
     if let Some(source) = &set.source {
-        if source.dir != context.own && !context.site.is_same_machine(source.dir, context.own) {
-            report_foreign(context, set, findings);
+        if source.dir != around.own && !around.site.is_same_machine(source.dir, around.own) {
+            report_foreign(around, set, findings);
         }
         return;
     }
     let claim = format!("{} {}", set.set.symbol, set.row.key());
-    match named_series(context, set) {
+    match named_series(around, set) {
         Some((prefix, wanted)) => {
             let severity = if is_close(set, &wanted) { Severity::Check } else { Severity::Wrong };
             findings.add(
@@ -51,7 +51,7 @@ fn check_row(context: &Surroundings<'_>, set: &Measured<'_>, findings: &mut Audi
                 ),
             );
         }
-        None if context.data.all_values().is_empty() => {}
+        None if around.data.all_values().is_empty() => {}
         None => findings.add(
             Rule::BlockSource,
             Severity::Check,
@@ -65,9 +65,9 @@ fn check_row(context: &Surroundings<'_>, set: &Measured<'_>, findings: &mut Audi
     }
 }
 
-fn report_foreign(context: &Surroundings<'_>, set: &Measured<'_>, findings: &mut AuditFindings) {
+fn report_foreign(around: &Surroundings<'_>, set: &Measured<'_>, findings: &mut AuditFindings) {
     let Some(source) = &set.source else { return };
-    let place = context.site.dir(source).map_or("", |d| d.relative.as_str());
+    let place = around.site.dir(source).map_or("", |d| d.relative.as_str());
     findings.add(
         Rule::BlockSource,
         Severity::Check,
@@ -81,8 +81,8 @@ fn report_foreign(context: &Surroundings<'_>, set: &Measured<'_>, findings: &mut
 }
 
 /// The series that the legend names, and its row.
-fn named_series(context: &Surroundings<'_>, set: &Measured<'_>) -> Option<(String, String)> {
-    let mut named = context.data.series.iter().filter(|(prefix, _)| {
+fn named_series(around: &Surroundings<'_>, set: &Measured<'_>) -> Option<(String, String)> {
+    let mut named = around.data.series.iter().filter(|(prefix, _)| {
         let name = Label::of(prefix);
         let words = name.telling_words();
         set.set.legend == format!("{prefix}.pps")
@@ -107,10 +107,10 @@ fn is_close(set: &Measured<'_>, wanted: &str) -> bool {
 }
 
 /// A label must not contradict the name of the file whose values it stands for.
-fn check_label(context: &Surroundings<'_>, set: &Measured<'_>, findings: &mut AuditFindings) {
+fn check_label(around: &Surroundings<'_>, set: &Measured<'_>, findings: &mut AuditFindings) {
     let Some(source) = &set.source else { return };
     let name = Label::of(&source.prefix);
-    let family = context.site.dir(source).and_then(|d| d.family(&source.prefix));
+    let family = around.site.dir(source).and_then(|d| d.family(&source.prefix));
     let what = if family.is_some() && set.label.family.is_some() && family != set.label.family {
         "the address family"
     } else if set.label.contradicts_revision(&name) {
@@ -205,14 +205,14 @@ fn contradiction(base: &Measured<'_>, set: &Measured<'_>, printed: &Comparison) 
 }
 
 /// N of the sets against each other and against the logs.
-fn check_counts(context: &Surroundings<'_>, sets: &[Measured<'_>], findings: &mut AuditFindings) {
+fn check_counts(around: &Surroundings<'_>, sets: &[Measured<'_>], findings: &mut AuditFindings) {
     let most = sets.iter().map(|s| s.row.n).max().unwrap_or(0);
     for set in sets {
-        let logged = context.group(set).map_or(0, |g| g.runs.len());
+        let logged = around.configuration(set).map_or(0, |g| g.runs.len());
         let n = set.row.n as usize;
         if logged > n {
-            let failed: Vec<String> = context
-                .group(set)
+            let failed: Vec<String> = around
+                .configuration(set)
                 .into_iter()
                 .flat_map(|g| &g.runs)
                 .filter_map(|(number, run)| {
@@ -289,11 +289,11 @@ fn check_baseline(sets: &[Measured<'_>], findings: &mut AuditFindings) {
 }
 
 /// A short heading that names one family above a block of the other.
-fn check_heading(context: &Surroundings<'_>, index: usize, findings: &mut AuditFindings) {
-    let block = &context.page.blocks[index];
-    let Some(item) = context.heading_above(block) else { return };
+fn check_heading(around: &Surroundings<'_>, index: usize, findings: &mut AuditFindings) {
+    let block = &around.page.blocks[index];
+    let Some(item) = around.heading_above(block) else { return };
     let Some(named) = family_word(&item.text).filter(|_| item.is_announcement()) else { return };
-    let families = context.block_families(index);
+    let families = around.block_families(index);
     if families.is_empty() || families.contains(&named) {
         return;
     }
@@ -313,16 +313,15 @@ fn check_heading(context: &Surroundings<'_>, index: usize, findings: &mut AuditF
 }
 
 /// One label with two values on one page.
-fn check_two_values(context: &Surroundings<'_>, findings: &mut AuditFindings) {
+fn check_two_values(around: &Surroundings<'_>, findings: &mut AuditFindings) {
     // under another heading a label means another thing
     let mut first_of: BTreeMap<(Option<&str>, &str), &Measured<'_>> = BTreeMap::new();
-    let all =
-        context.sets.iter().enumerate().flat_map(|(b, sets)| sets.iter().map(move |s| (b, s)));
+    let all = around.sets.iter().enumerate().flat_map(|(b, sets)| sets.iter().map(move |s| (b, s)));
     for (block, set) in all {
         if set.set.legend.is_empty() || is_generic(set.set) {
             continue;
         }
-        let heading = context.page.blocks.get(block).and_then(|b| context.section(b));
+        let heading = around.page.blocks.get(block).and_then(|b| around.section(b));
         let place = (heading, set.set.legend.as_str());
         let first = *first_of.entry(place).or_insert(set);
         if first.row.key() == set.row.key() {

@@ -1,28 +1,28 @@
 //! Captions and targets of links.
 
-use crate::context::Surroundings;
 use crate::finding::{AuditFindings, Rule, Severity, Text};
-use crate::page::Link;
+use crate::page::PageLink;
+use crate::surroundings::Surroundings;
 use fwdlab_sentence::label::Label;
 
 /// Every link of the page.
-pub fn check(context: &Surroundings<'_>, findings: &mut AuditFindings) {
-    let mut uncheckable: Vec<&Link> = Vec::new();
-    for link in &context.page.links {
+pub fn check(around: &Surroundings<'_>, findings: &mut AuditFindings) {
+    let mut uncheckable: Vec<&PageLink> = Vec::new();
+    for link in &around.page.links {
         let Some(target) = local_target(&link.target) else { continue };
-        check_caption(context, link, &target, findings);
-        let Some(path) = resolve(&context.data.relative, &target) else { continue };
-        if path.is_empty() || context.site.paths.contains(path.trim_end_matches('/')) {
+        check_caption(around, link, &target, findings);
+        let Some(path) = resolve(&around.data.relative, &target) else { continue };
+        if path.is_empty() || around.site.paths.contains(path.trim_end_matches('/')) {
             continue;
         }
-        if context.site.has_extension_of(&path) {
-            report_missing(context, link, &path, findings);
+        if around.site.has_extension_of(&path) {
+            report_missing(around, link, &path, findings);
         } else {
             uncheckable.push(link);
         }
     }
     report_uncheckable(&uncheckable, findings);
-    report_spaced(context, findings);
+    report_spaced(around, findings);
 }
 
 /// The path of a link within the tree, without anchor; `None` for links that
@@ -74,16 +74,16 @@ fn resolve(directory: &str, target: &str) -> Option<String> {
 
 /// Whether any file that the page links names this patch: where none does, file
 /// names leave the patch out, and say nothing by that.
-fn files_name_patch(context: &Surroundings<'_>, caption: &Label) -> bool {
-    let files = context.page.links.iter().filter_map(|link| local_target(&link.target));
+fn files_name_patch(around: &Surroundings<'_>, caption: &Label) -> bool {
+    let files = around.page.links.iter().filter_map(|link| local_target(&link.target));
     files
         .map(|target| Label::of(target.rsplit('/').next().unwrap_or(&target)))
         .any(|file| !file.patches.is_disjoint(&caption.patches))
 }
 
 fn check_caption(
-    context: &Surroundings<'_>,
-    link: &Link,
+    around: &Surroundings<'_>,
+    link: &PageLink,
     target: &str,
     findings: &mut AuditFindings,
 ) {
@@ -94,7 +94,7 @@ fn check_caption(
     } else if caption.contradicts_family(&name) {
         "another address family"
     } else if caption.contradicts_patch(&name)
-        && (!name.patches.is_empty() || files_name_patch(context, &caption))
+        && (!name.patches.is_empty() || files_name_patch(around, &caption))
     {
         "another patch"
     } else {
@@ -116,14 +116,14 @@ fn check_caption(
 }
 
 fn report_missing(
-    context: &Surroundings<'_>,
-    link: &Link,
+    around: &Surroundings<'_>,
+    link: &PageLink,
     path: &str,
     findings: &mut AuditFindings,
 ) {
     let name = path.rsplit('/').next().unwrap_or(path);
-    let directory = context.data.relative.as_str();
-    let here = || context.site.paths_below(directory).filter(|p| parent(p) == directory);
+    let directory = around.data.relative.as_str();
+    let here = || around.site.paths_below(directory).filter(|p| parent(p) == directory);
     let last = |p: &str| p.rsplit('/').next().unwrap_or("").to_owned();
     let near = here()
         .find(|p| last(p).eq_ignore_ascii_case(name))
@@ -154,7 +154,7 @@ fn is_alike(a: &str, b: &str) -> bool {
         && a.len() > 2
 }
 
-fn report_uncheckable(links: &[&Link], findings: &mut AuditFindings) {
+fn report_uncheckable(links: &[&PageLink], findings: &mut AuditFindings) {
     let Some(first) = links.first() else { return };
     let names: Vec<&str> = links.iter().take(4).map(|l| l.target.as_str()).collect();
     let more = if links.len() > 4 { ", ..." } else { "" };
@@ -171,8 +171,8 @@ fn report_uncheckable(links: &[&Link], findings: &mut AuditFindings) {
 }
 
 /// `[caption] (target)` is shown as it stands, not as a link.
-fn report_spaced(context: &Surroundings<'_>, findings: &mut AuditFindings) {
-    let links = &context.page.spaced_links;
+fn report_spaced(around: &Surroundings<'_>, findings: &mut AuditFindings) {
+    let links = &around.page.spaced_links;
     let Some(first) = links.first() else { return };
     findings.add(
         Rule::LinkTarget,

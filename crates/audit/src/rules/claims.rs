@@ -13,9 +13,9 @@ mod stands;
 mod tables;
 mod wording;
 
-use crate::context::Surroundings;
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::page::{Item, ItemKind};
+use crate::surroundings::Surroundings;
 use change::{
     check_all, check_factor, check_no_change, check_not_that, check_same_size, check_sign,
 };
@@ -25,11 +25,11 @@ use percent::{check_percent, is_of_another_page};
 use wording::compared;
 
 /// Every item of prose.
-pub fn check(context: &Surroundings<'_>, findings: &mut AuditFindings) {
-    tables::check(context, findings);
-    for item in context.page.items.iter().filter(|item| item.kind != ItemKind::Row) {
+pub fn check(around: &Surroundings<'_>, findings: &mut AuditFindings) {
+    tables::check(around, findings);
+    for item in around.page.items.iter().filter(|item| item.kind != ItemKind::Row) {
         for clause in clauses(&item.text) {
-            check_clause(context, item, &clause, findings);
+            check_clause(around, item, &clause, findings);
         }
     }
 }
@@ -64,23 +64,23 @@ fn check_possible(clause: &Clause, line: usize, findings: &mut AuditFindings) {
 const TIMES: [&str; 7] = ["time", "times", "latency", "ns", "cost", "cycles", "jitter"];
 
 fn check_clause(
-    context: &Surroundings<'_>,
+    around: &Surroundings<'_>,
     item: &Item,
     clause: &Clause,
     findings: &mut AuditFindings,
 ) {
     let line = item.line_at(clause.offset + clause.text.len() - clause.text.trim_start().len());
-    let spoken = context.block_of(item, &clause.families);
+    let spoken = around.block_of(item, &clause.families);
     let is_silent = clause.stance == Stance::Silent || clause.stance == Stance::Mixed;
     if is_of_others(item, clause)
-        || of_another_machine(context, item, clause)
-        || families::check(context, clause, line, findings)
+        || of_another_machine(around, item, clause)
+        || families::check(around, clause, line, findings)
     {
         return;
     }
     if let Some(spoken) = spoken.filter(|_| clause.percents.is_empty()) {
-        let sets = context.sets[spoken.block].as_slice();
-        moves::check(context, clause, line, spoken, findings);
+        let sets = around.sets[spoken.block].as_slice();
+        moves::check(around, clause, line, spoken, findings);
         stands::check(clause, line, spoken, sets, findings);
         amounts::check(clause, line, spoken, sets, findings);
         most::check_order(clause, line, sets, findings);
@@ -93,12 +93,12 @@ fn check_clause(
     }
     check_possible(clause, line, findings);
     if clause.is_about_all {
-        check_all(context, clause, line, findings);
+        check_all(around, clause, line, findings);
     }
     let Some(spoken) = spoken else {
-        return anywhere::check(context, clause, line, findings);
+        return anywhere::check(around, clause, line, findings);
     };
-    let sets = context.sets[spoken.block].as_slice();
+    let sets = around.sets[spoken.block].as_slice();
     let pairs = compared(sets, clause);
     if pairs.is_empty() {
         return;
@@ -119,7 +119,7 @@ fn check_clause(
         check_factor(&claim, findings);
     }
     if clause.is_same_size {
-        check_same_size(context, &claim, findings);
+        check_same_size(around, &claim, findings);
     }
     match &clause.stance {
         Stance::Change(sign, word) if !is_setting_list(item) => {
@@ -155,7 +155,7 @@ fn is_of_others(item: &Item, clause: &Clause) -> bool {
 }
 
 /// "On the APU2 it was ...": a model that stands in no other line of the page.
-fn of_another_machine(context: &Surroundings<'_>, item: &Item, clause: &Clause) -> bool {
+fn of_another_machine(around: &Surroundings<'_>, item: &Item, clause: &Clause) -> bool {
     let end = clause.offset + clause.text.len();
     let sentence = item.text[..clause.offset].rfind(". ").map_or(0, |at| at + 2);
     let words: Vec<&str> = item.text[sentence..end].split_whitespace().collect();
@@ -169,8 +169,8 @@ fn of_another_machine(context: &Surroundings<'_>, item: &Item, clause: &Clause) 
         });
     models.any(|model| {
         let lower = model.to_lowercase();
-        let lines = context.page.lines.iter().filter(|l| l.to_lowercase().contains(&lower));
-        let is_set = context.sets.iter().flatten().any(|s| s.label.words.contains(&lower));
+        let lines = around.page.lines.iter().filter(|l| l.to_lowercase().contains(&lower));
+        let is_set = around.sets.iter().flatten().any(|s| s.label.words.contains(&lower));
         lines.count() <= 1 && !is_set
     })
 }

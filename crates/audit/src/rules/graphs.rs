@@ -116,7 +116,7 @@ fn check_file_name(
 ) {
     let drawn = Label::of(prefix);
     let prefixes: Vec<Label> =
-        data.series.keys().chain(data.groups.keys()).map(|p| Label::of(p)).collect();
+        data.series.keys().chain(data.configurations.keys()).map(|p| Label::of(p)).collect();
     for word in Label::of(&stem(file)).words {
         let with = prefixes.iter().filter(|l| l.words.contains(&word)).count();
         if with == 0 || with == prefixes.len() || drawn.words.contains(&word) {

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::traffic::line_rate;
-use crate::context::Surroundings;
 use crate::data::{ConfigurationData, DirData};
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::page::{Item, ItemKind};
+use crate::surroundings::Surroundings;
 use fwdlab_netbenches::name::NamedFamily;
 use fwdlab_results::units;
 use fwdlab_sentence::agreement::{Agreement, agreement};
@@ -16,20 +16,20 @@ use fwdlab_sentence::quantity::{Rate, flow_counts, frame_lengths, rates};
 const SPEEDS: [f64; 5] = [1e9, 10e9, 25e9, 40e9, 100e9];
 
 /// Every item of prose.
-pub fn check(context: &Surroundings<'_>, findings: &mut AuditFindings) {
-    for item in &context.page.items {
+pub fn check(around: &Surroundings<'_>, findings: &mut AuditFindings) {
+    for item in &around.page.items {
         let lower = item.text.to_lowercase();
         for mention in rates(&item.text) {
             let line = item.line_at(mention.offset);
-            check_rate(context, item, &lower, &mention, line, findings);
+            check_rate(around, item, &lower, &mention, line, findings);
         }
-        check_flows(context.data, &item.text, item.line, findings);
-        check_frames(context.data, item, &lower, findings);
+        check_flows(around.data, &item.text, item.line, findings);
+        check_frames(around.data, item, &lower, findings);
     }
 }
 
 fn check_rate(
-    context: &Surroundings<'_>,
+    around: &Surroundings<'_>,
     item: &Item,
     lower: &str,
     mention: &Rate,
@@ -48,13 +48,13 @@ fn check_rate(
     .iter()
     .any(|w| lower.contains(w));
     let names_load = is_of_load(lower, mention);
-    if names_line && check_line_rate(context.data, mention, line, item, findings) {
+    if names_line && check_line_rate(around.data, mention, line, item, findings) {
         return;
     }
     if names_load {
-        check_load(context, mention, line, item, findings);
+        check_load(around, mention, line, item, findings);
     } else if !names_line && item.kind != ItemKind::Bullet && !findings.has(Rule::ClaimRate, line) {
-        check_claimed_rate(context, mention, line, item, findings);
+        check_claimed_rate(around, mention, line, item, findings);
     }
 }
 
@@ -81,7 +81,7 @@ fn is_of_load(lower: &str, mention: &Rate) -> bool {
 
 /// Frame lengths without FCS that the page can mean.
 fn frame_lens(data: &DirData) -> BTreeSet<u32> {
-    let logged = data.groups.values().flat_map(|g| g.traffic.frame_lens.iter().copied());
+    let logged = data.configurations.values().flat_map(|g| g.traffic.frame_lens.iter().copied());
     logged.chain([60, 62]).collect()
 }
 
@@ -135,8 +135,8 @@ fn note_other_frames(
         agreement(mention.number, mention.decimals, limit / mention.unit) <= Agreement::Near
     };
     let Some(&speed) = SPEEDS.iter().find(|&&s| is_inet4(line_rate(s, 60))) else { return };
-    let longer = data.groups.iter().find_map(|(prefix, group)| {
-        let len = group.traffic.frame_lens.first().copied()?;
+    let longer = data.configurations.iter().find_map(|(prefix, configuration)| {
+        let len = configuration.traffic.frame_lens.first().copied()?;
         (data.family(prefix) == Some(NamedFamily::Inet6)
             && len > 60
             && !is_inet4(line_rate(speed, len)))
@@ -160,15 +160,15 @@ fn note_other_frames(
 
 /// The load in the text against what the senders logged.
 fn check_load(
-    context: &Surroundings<'_>,
+    around: &Surroundings<'_>,
     mention: &Rate,
     line: usize,
     item: &Item,
     findings: &mut AuditFindings,
 ) {
     let offered: Vec<f64> =
-        context.data.groups.values().filter_map(ConfigurationData::offered_pps).collect();
-    let asked = context.data.groups.values().filter_map(|g| g.traffic.asked_pps);
+        around.data.configurations.values().filter_map(ConfigurationData::offered_pps).collect();
+    let asked = around.data.configurations.values().filter_map(|g| g.traffic.asked_pps);
     let all: Vec<f64> = offered.iter().copied().chain(asked).collect();
     if all.is_empty() {
         return check_load_near_line_rate(mention, line, item, findings);
@@ -245,7 +245,7 @@ const ROUGH: f64 = 0.05;
 
 /// A rate in a sentence about a block must be among the figures.
 fn check_claimed_rate(
-    context: &Surroundings<'_>,
+    around: &Surroundings<'_>,
     mention: &Rate,
     line: usize,
     item: &Item,
@@ -254,7 +254,7 @@ fn check_claimed_rate(
     let is_close = |value: f64| {
         agreement(mention.number, mention.decimals, value / mention.unit) <= Agreement::Near
     };
-    let rows = context.sets.iter().flatten();
+    let rows = around.sets.iter().flatten();
     let lower = item.text.to_lowercase();
     let before = lower.split(&mention.text.to_lowercase()).next().unwrap_or("").trim_end();
     let is_soft = SOFTENERS.iter().any(|w| before.ends_with(w));
@@ -263,20 +263,20 @@ fn check_claimed_rate(
             || s.row.values[..4].iter().any(|v| is_close(*v))
             || (s.row.values[0]..=s.row.values[1]).contains(&mention.pps())
     });
-    let differences = context.sets.iter().any(|sets| {
+    let differences = around.sets.iter().any(|sets| {
         let is_difference = |a: f64, b: f64| {
             is_close((a - b).abs()) || (mention.pps() / (a - b).abs() - 1.0).abs() <= DIFFERENCE
         };
         sets.iter().any(|a| sets.iter().any(|b| is_difference(a.row.mean(), b.row.mean())))
     });
-    let in_data = context.data.all_values().values().flatten().any(|v| is_close(*v));
+    let in_data = around.data.all_values().values().flatten().any(|v| is_close(*v));
     let is_limit = SPEEDS.iter().any(|&s| [60, 62].iter().any(|&l| is_close(line_rate(s, l))));
-    let is_about_block = context.block_of(item, &BTreeSet::new()).is_some_and(|s| s.is_sure);
+    let is_about_block = around.block_of(item, &BTreeSet::new()).is_some_and(|s| s.is_sure);
     if on_page || differences || in_data || is_limit || !is_about_block || rows.count() == 0 {
         return;
     }
     let unit = 10f64.powi(-i32::try_from(mention.decimals.min(12)).unwrap_or(12)) * mention.unit;
-    if quotes_earlier(&item.text) && context.site.has_figure_near(mention.pps(), unit) {
+    if quotes_earlier(&item.text) && around.site.has_figure_near(mention.pps(), unit) {
         return;
     }
     findings.add(
@@ -294,7 +294,7 @@ fn check_claimed_rate(
 /// The number of flows in a text against the logged commands.
 pub fn check_flows(data: &DirData, text: &str, line: usize, findings: &mut AuditFindings) {
     let logged: BTreeSet<u64> =
-        data.groups.values().flat_map(|g| g.traffic.flows.iter().copied()).collect();
+        data.configurations.values().flat_map(|g| g.traffic.flows.iter().copied()).collect();
     if logged.is_empty() {
         return;
     }
@@ -325,13 +325,14 @@ pub fn check_flows(data: &DirData, text: &str, line: usize, findings: &mut Audit
 }
 
 fn ranges(data: &DirData) -> String {
-    let all: BTreeSet<&String> = data.groups.values().flat_map(|g| &g.traffic.ranges).collect();
+    let all: BTreeSet<&String> =
+        data.configurations.values().flat_map(|g| &g.traffic.ranges).collect();
     all.into_iter().take(2).cloned().collect::<Vec<_>>().join("; ")
 }
 
 fn check_frames(data: &DirData, item: &Item, lower: &str, findings: &mut AuditFindings) {
     let logged: BTreeSet<u32> =
-        data.groups.values().flat_map(|g| g.traffic.frame_lens.iter().copied()).collect();
+        data.configurations.values().flat_map(|g| g.traffic.frame_lens.iter().copied()).collect();
     let Some(&longest) = logged.last() else { return };
     let shown: Vec<String> = logged.iter().map(ToString::to_string).collect();
     let says_smallest = ["smallest", "minimum size", "minimal size", "smaller udp"]

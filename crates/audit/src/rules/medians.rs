@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::context::Surroundings;
 use crate::data::{ConfigurationData, DirData};
 use crate::finding::{AuditFinding, AuditFindings, Rule, Severity, Text};
+use crate::surroundings::Surroundings;
 use fwdlab_netbenches::number::format_g8;
 use fwdlab_results::units;
 use fwdlab_sentence::quantity::run_counts;
@@ -18,16 +18,16 @@ pub fn check_dir(data: &DirData, place: impl Fn(&str) -> String) -> Vec<AuditFin
             let text = Text::new("a median", "the line is no number", "write one number a line");
             findings.add(Rule::PageUnreadable, Severity::Check, *line, text);
         }
-        if let Some(group) = data.groups.get(prefix) {
-            check_values(data, prefix, &series.values, group, &mut findings);
+        if let Some(configuration) = data.configurations.get(prefix) {
+            check_values(data, prefix, &series.values, configuration, &mut findings);
         }
         check_zeros(&series.values, &mut findings);
         found.extend(findings.into_sorted());
     }
     let mut findings = AuditFindings::about(&place("RAW"));
-    for (prefix, group) in &data.groups {
-        check_failures(prefix, group, &mut findings);
-        check_missing(data, prefix, group, &mut findings);
+    for (prefix, configuration) in &data.configurations {
+        check_failures(prefix, configuration, &mut findings);
+        check_missing(data, prefix, configuration, &mut findings);
     }
     found.extend(findings.into_sorted());
     found
@@ -38,11 +38,13 @@ fn check_values(
     data: &DirData,
     prefix: &str,
     values: &[f64],
-    group: &ConfigurationData,
+    configuration: &ConfigurationData,
     findings: &mut AuditFindings,
 ) {
-    let printed = group.printed();
-    if printed.is_empty() || printed.len() < values.len() && printed.len() < group.runs.len() {
+    let printed = configuration.printed();
+    if printed.is_empty()
+        || printed.len() < values.len() && printed.len() < configuration.runs.len()
+    {
         return;
     }
     let left = unmatched(values, &printed);
@@ -50,7 +52,9 @@ fn check_values(
         return;
     }
     let is_of = |other: &ConfigurationData| unmatched(values, &other.printed()).is_empty();
-    if let Some((other, _)) = data.groups.iter().find(|(name, g)| *name != prefix && is_of(g)) {
+    if let Some((other, _)) =
+        data.configurations.iter().find(|(name, g)| *name != prefix && is_of(g))
+    {
         return report_other_name(prefix, other, findings);
     }
     let is_another_figure = left.len() == values.len();
@@ -122,8 +126,8 @@ fn check_zeros(values: &[f64], findings: &mut AuditFindings) {
     }
 }
 
-fn check_failures(prefix: &str, group: &ConfigurationData, findings: &mut AuditFindings) {
-    let failed: Vec<String> = group
+fn check_failures(prefix: &str, configuration: &ConfigurationData, findings: &mut AuditFindings) {
+    let failed: Vec<String> = configuration
         .runs
         .iter()
         .filter_map(|(n, run)| Some(format!("run {n}: {}", run.failure.as_ref()?)))
@@ -136,7 +140,7 @@ fn check_failures(prefix: &str, group: &ConfigurationData, findings: &mut AuditF
         Severity::Check,
         1,
         Text::new(
-            format!("{} runs of {prefix}", group.runs.len()),
+            format!("{} runs of {prefix}", configuration.runs.len()),
             format!(
                 "{} failed: {}",
                 failed.len(),
@@ -147,24 +151,24 @@ fn check_failures(prefix: &str, group: &ConfigurationData, findings: &mut AuditF
     );
 }
 
-/// A group with logs and without medians, in a directory that has medians.
+/// A configuration with logs and without medians, in a directory that has medians.
 fn check_missing(
     data: &DirData,
     prefix: &str,
-    group: &ConfigurationData,
+    configuration: &ConfigurationData,
     findings: &mut AuditFindings,
 ) {
-    let is_expected = data.series.len() >= 2 && !group.runs.is_empty();
+    let is_expected = data.series.len() >= 2 && !configuration.runs.is_empty();
     if !is_expected || data.series.contains_key(prefix) {
         return;
     }
-    let printed = group.printed();
+    let printed = configuration.printed();
     let is_of =
         |values: &Vec<f64>| values.len() == printed.len() && unmatched(values, &printed).is_empty();
     if !printed.is_empty() && data.series.values().any(|series| is_of(&series.values)) {
         return; // its medians are there under another name
     }
-    let best = group.forwarded_pps();
+    let best = configuration.forwarded_pps();
     let seen = best.map_or("nothing was received".to_owned(), |v| {
         format!("median {} frames/s", units::whole(v))
     });
@@ -174,19 +178,19 @@ fn check_missing(
         1,
         Text::new(
             format!("{} series of medians, none of {prefix}", data.series.len()),
-            format!("{} runs of it were logged ({seen})", group.runs.len()),
+            format!("{} runs of it were logged ({seen})", configuration.runs.len()),
             "show the series, failed or not",
         ),
     );
 }
 
 /// "5 benches" against N on the page.
-pub fn check_counts(context: &Surroundings<'_>, findings: &mut AuditFindings) {
-    let shown: BTreeSet<u64> = context.sets.iter().flatten().map(|s| u64::from(s.row.n)).collect();
+pub fn check_counts(around: &Surroundings<'_>, findings: &mut AuditFindings) {
+    let shown: BTreeSet<u64> = around.sets.iter().flatten().map(|s| u64::from(s.row.n)).collect();
     if shown.is_empty() {
         return;
     }
-    for item in &context.page.items {
+    for item in &around.page.items {
         for count in run_counts(&item.text) {
             if count.value < 2 || count.value > 100 || shown.contains(&count.value) {
                 continue;
@@ -213,7 +217,7 @@ mod tests {
     use super::*;
     use crate::data::RunData;
 
-    fn group(medians: &[&str]) -> ConfigurationData {
+    fn configuration(medians: &[&str]) -> ConfigurationData {
         let run = |text: &&str| RunData {
             printed: Some([(*text).to_owned(), (*text).to_owned()]),
             ..RunData::default()
@@ -228,7 +232,7 @@ mod tests {
     fn a_median_that_no_log_gives_is_wrong() {
         let mut findings = AuditFindings::about("a.pps");
         let data = DirData::default();
-        check_values(&data, "a", &[100.0, 250.0], &group(&["100", "200"]), &mut findings);
+        check_values(&data, "a", &[100.0, 250.0], &configuration(&["100", "200"]), &mut findings);
         let found = findings.into_sorted();
         assert_eq!(found.len(), 1);
         assert_eq!(
@@ -236,7 +240,7 @@ mod tests {
             (Rule::MedianReproduced, Severity::Wrong, 2)
         );
         let mut findings = AuditFindings::about("a.pps");
-        check_values(&data, "a", &[200.0, 100.0], &group(&["100", "200"]), &mut findings);
+        check_values(&data, "a", &[200.0, 100.0], &configuration(&["100", "200"]), &mut findings);
         assert!(findings.into_sorted().is_empty());
     }
 }

@@ -10,24 +10,24 @@ pub mod medians;
 pub mod titles;
 pub mod traffic;
 
-use super::context::Surroundings;
 use super::finding::{AuditFindings, Rule, Severity, Text};
+use super::surroundings::Surroundings;
 
 /// Applies every rule that looks at a page.
-pub fn apply(context: &Surroundings<'_>, findings: &mut AuditFindings) {
-    page(context, findings);
-    blocks::check(context, findings);
-    block_text::check(context, findings);
-    traffic::check(context, findings);
-    claims::check(context, findings);
-    load::check(context, findings);
-    captions::check(context, findings);
-    titles::check(context, findings);
-    medians::check_counts(context, findings);
+pub fn apply(around: &Surroundings<'_>, findings: &mut AuditFindings) {
+    page(around, findings);
+    blocks::check(around, findings);
+    block_text::check(around, findings);
+    traffic::check(around, findings);
+    claims::check(around, findings);
+    load::check(around, findings);
+    captions::check(around, findings);
+    titles::check(around, findings);
+    medians::check_counts(around, findings);
 }
 
-fn page(context: &Surroundings<'_>, findings: &mut AuditFindings) {
-    if context.page.is_cut {
+fn page(around: &Surroundings<'_>, findings: &mut AuditFindings) {
+    if around.page.is_cut {
         findings.add(
             Rule::PageUnreadable,
             Severity::Check,
@@ -39,7 +39,7 @@ fn page(context: &Surroundings<'_>, findings: &mut AuditFindings) {
             ),
         );
     }
-    for line in &context.page.late_fences {
+    for line in &around.page.late_fences {
         findings.add(
             Rule::BlockText,
             Severity::Check,

@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::context::Surroundings;
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::page::ItemKind;
+use crate::surroundings::Surroundings;
 use fwdlab_sentence::label::Label;
 
 /// Title, revisions and kernels of the page.
-pub fn check(context: &Surroundings<'_>, findings: &mut AuditFindings) {
-    check_title(context, findings);
-    check_revisions(context, findings);
-    check_kernels(context, findings);
+pub fn check(around: &Surroundings<'_>, findings: &mut AuditFindings) {
+    check_title(around, findings);
+    check_revisions(around, findings);
+    check_kernels(around, findings);
 }
 
 /// What the data and the path say the page is about.
@@ -23,16 +23,16 @@ struct Evidence {
 }
 
 impl Evidence {
-    fn of(context: &Surroundings<'_>) -> Self {
-        let directory = last_part(&context.data.relative);
+    fn of(around: &Surroundings<'_>) -> Self {
+        let directory = last_part(&around.data.relative);
         let mut evidence =
             Self { majors: majors(directory), label: Label::of(directory), said: String::new() };
         let mut said: BTreeSet<String> = BTreeSet::new();
         if !evidence.majors.is_empty() {
             said.insert(format!("the directory is {directory}"));
         }
-        for group in context.data.groups.values() {
-            if let Some(uname) = group.info.uname() {
+        for configuration in around.data.configurations.values() {
+            if let Some(uname) = configuration.info.uname() {
                 let logged = majors(uname);
                 if !logged.is_empty() {
                     said.insert(format!("the kernel is FreeBSD {}", join(&logged)));
@@ -40,7 +40,7 @@ impl Evidence {
                 evidence.majors.extend(logged);
             }
         }
-        for item in context.page.items.iter().filter(|i| i.kind == ItemKind::Bullet) {
+        for item in around.page.items.iter().filter(|i| i.kind == ItemKind::Bullet) {
             let written = majors(&item.text);
             if !written.is_empty() {
                 said.insert(format!(
@@ -51,10 +51,10 @@ impl Evidence {
             }
             evidence.majors.extend(written);
         }
-        for set in context.sets.iter().flatten() {
+        for set in around.sets.iter().flatten() {
             evidence.take(&set.label);
         }
-        for prefix in context.data.groups.keys().chain(context.data.series.keys()) {
+        for prefix in around.data.configurations.keys().chain(around.data.series.keys()) {
             evidence.take(&Label::of(prefix));
         }
         evidence.said = said.into_iter().collect::<Vec<_>>().join(", ");
@@ -77,12 +77,12 @@ fn last_part(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-fn check_title(context: &Surroundings<'_>, findings: &mut AuditFindings) {
-    let Some(title) = context.page.title().filter(|t| t.line <= 5) else { return };
-    if context.page.block_before(title.line).is_some() || title.text.len() > 300 {
+fn check_title(around: &Surroundings<'_>, findings: &mut AuditFindings) {
+    let Some(title) = around.page.title().filter(|t| t.line <= 5) else { return };
+    if around.page.block_before(title.line).is_some() || title.text.len() > 300 {
         return;
     }
-    let evidence = Evidence::of(context);
+    let evidence = Evidence::of(around);
     let label = Label::of(&title.text);
     let mut reasons = Vec::new();
     let named = majors(&title.text);
@@ -107,14 +107,14 @@ fn check_title(context: &Surroundings<'_>, findings: &mut AuditFindings) {
         ));
     }
     let is_certain = !reasons.is_empty();
-    let is_firewalled = names_firewall(&evidence.label) || speaks_of_firewalls(context);
-    if names_firewall(&label) && !is_firewalled && !context.sets.is_empty() {
+    let is_firewalled = names_firewall(&evidence.label) || speaks_of_firewalls(around);
+    if names_firewall(&label) && !is_firewalled && !around.sets.is_empty() {
         reasons.push("it names firewalls, no set of the page does".to_owned());
     }
     if reasons.is_empty() || (!is_certain && evidence.label.patches.is_empty()) {
         return;
     }
-    if let Some(twin) = twin(context, &title.text) {
+    if let Some(twin) = twin(around, &title.text) {
         reasons.push(format!("{twin} has the same title"));
     }
     findings.add(
@@ -130,9 +130,9 @@ fn check_title(context: &Surroundings<'_>, findings: &mut AuditFindings) {
 }
 
 /// Another page with the same title.
-fn twin(context: &Surroundings<'_>, title: &str) -> Option<String> {
-    let pages = context.site.titles.get(title)?;
-    pages.iter().find(|dir| **dir != context.data.relative).cloned()
+fn twin(around: &Surroundings<'_>, title: &str) -> Option<String> {
+    let pages = around.site.titles.get(title)?;
+    pages.iter().find(|dir| **dir != around.data.relative).cloned()
 }
 
 fn names_firewall(label: &Label) -> bool {
@@ -141,8 +141,8 @@ fn names_firewall(label: &Label) -> bool {
 }
 
 /// Whether the page shows graphs of firewalls, or speaks of them below its title and settings.
-fn speaks_of_firewalls(context: &Surroundings<'_>) -> bool {
-    let page = context.page;
+fn speaks_of_firewalls(around: &Surroundings<'_>) -> bool {
+    let page = around.page;
     let captions = page.links.iter().flat_map(|link| [&link.caption, &link.target]);
     let title = page.title().map_or("", |title| title.text.as_str());
     let prose = page
@@ -199,20 +199,20 @@ fn majors(text: &str) -> BTreeSet<u32> {
 }
 
 /// Path, text, image names and kernels must share a revision.
-fn check_revisions(context: &Surroundings<'_>, findings: &mut AuditFindings) {
-    let path = Label::of(last_part(&context.data.relative));
+fn check_revisions(around: &Surroundings<'_>, findings: &mut AuditFindings) {
+    let path = Label::of(last_part(&around.data.relative));
     let mut data = Label::default();
     let mut kernels = Label::default();
-    for prefix in context.data.groups.keys().chain(context.data.series.keys()) {
+    for prefix in around.data.configurations.keys().chain(around.data.series.keys()) {
         let label = Label::of(prefix);
         data.revisions.extend(label.revisions);
         data.bare.extend(label.bare);
     }
-    for (prefix, group) in &context.data.groups {
-        let Some(uname) = group.info.uname() else { continue };
+    for (prefix, configuration) in &around.data.configurations {
+        let Some(uname) = configuration.info.uname() else { continue };
         let kernel = Label::of(uname);
         kernels.revisions.extend(kernel.revisions.iter().cloned());
-        let image = Label::of(group.info.image().unwrap_or(prefix));
+        let image = Label::of(configuration.info.image().unwrap_or(prefix));
         if image.contradicts_revision(&kernel) {
             add(
                 findings,
@@ -227,7 +227,7 @@ fn check_revisions(context: &Surroundings<'_>, findings: &mut AuditFindings) {
         add(
             findings,
             1,
-            format!("directory {}", last_part(&context.data.relative)),
+            format!("directory {}", last_part(&around.data.relative)),
             format!("its data is of {}", join(&data.revisions)),
             "rename the directory",
         );
@@ -235,7 +235,7 @@ fn check_revisions(context: &Surroundings<'_>, findings: &mut AuditFindings) {
     data.revisions.extend(kernels.revisions);
     data.revisions.extend(path.revisions);
     data.bare.extend(path.bare);
-    for item in context.page.items.iter().filter(|i| i.kind == ItemKind::Bullet) {
+    for item in around.page.items.iter().filter(|i| i.kind == ItemKind::Bullet) {
         let is_system = item.text.to_lowercase().contains("freebsd");
         let named = Label::of(&item.text);
         if is_system && named.contradicts_revision(&data) {
@@ -265,16 +265,16 @@ fn is_dated(uname: &str) -> bool {
 }
 
 /// Two images that are said to differ must not have logged one kernel build.
-fn check_kernels(context: &Surroundings<'_>, findings: &mut AuditFindings) {
-    let groups = context
+fn check_kernels(around: &Surroundings<'_>, findings: &mut AuditFindings) {
+    let configurations = around
         .data
-        .groups
+        .configurations
         .iter()
         .filter_map(|(prefix, g)| Some((prefix, g.info.uname().filter(|u| is_dated(u))?, g)));
     // of one build, one family and one configuration
     let mut builds: BTreeMap<_, Vec<(&String, Label)>> = BTreeMap::new();
-    for (prefix, uname, group) in groups {
-        let place = (uname, context.data.family(prefix), group.info.configuration());
+    for (prefix, uname, configuration) in configurations {
+        let place = (uname, around.data.family(prefix), configuration.info.configuration());
         builds.entry(place).or_default().push((prefix, Label::of(prefix)));
     }
     for ((uname, ..), named) in builds {

@@ -1,9 +1,9 @@
 //! Whether compared sets met the same traffic, and whether the test could show
 //! a difference at all.
 
-use crate::context::{Measured, Surroundings};
 use crate::data::{ConfigurationData, RunData};
 use crate::finding::{AuditFindings, Rule, Severity, Text};
+use crate::surroundings::{Measured, Surroundings};
 use fwdlab_netbenches::name::NamedFamily;
 use fwdlab_results::units;
 
@@ -15,16 +15,16 @@ const SPEEDS: [f64; 6] = [1e9, 10e9, 25e9, 40e9, 50e9, 100e9];
 const WIRE_OVERHEAD: f64 = 24.0;
 
 /// Traffic, generators and limits of every block.
-pub fn check(context: &Surroundings<'_>, findings: &mut AuditFindings) {
-    for sets in &context.sets {
+pub fn check(around: &Surroundings<'_>, findings: &mut AuditFindings) {
+    for sets in &around.sets {
         if let Some((base, others)) = sets.split_first() {
             for set in others {
-                check_same_traffic(context, base, set, findings);
+                check_same_traffic(around, base, set, findings);
             }
-            check_saturation(context, base, others, findings);
+            check_saturation(around, base, others, findings);
         }
     }
-    check_shared_bottleneck(context, findings);
+    check_shared_bottleneck(around, findings);
 }
 
 /// Frames/s of a line for a frame length without FCS.
@@ -41,12 +41,14 @@ pub fn reached_line_rate(pps: f64, frame_len: u32) -> Option<(f64, f64)> {
 }
 
 fn check_same_traffic(
-    context: &Surroundings<'_>,
+    around: &Surroundings<'_>,
     base: &Measured<'_>,
     set: &Measured<'_>,
     findings: &mut AuditFindings,
 ) {
-    let (Some(a), Some(b)) = (context.group(base), context.group(set)) else { return };
+    let (Some(a), Some(b)) = (around.configuration(base), around.configuration(set)) else {
+        return;
+    };
     let claim = format!("'{}' against '{}'", set.set.legend, base.set.legend);
     let line = set.set.comparison.as_ref().map_or(set.row.line, |c| c.line);
     let is_same_family = base.family == set.family;
@@ -133,14 +135,14 @@ fn generator_difference(a: &ConfigurationData, b: &ConfigurationData) -> Option<
 }
 
 /// Why a set shows a limit of the test, not of the device.
-pub fn saturation(context: &Surroundings<'_>, set: &Measured<'_>) -> Option<String> {
-    let group = context.group(set);
+pub fn saturation(around: &Surroundings<'_>, set: &Measured<'_>) -> Option<String> {
+    let configuration = around.configuration(set);
     let figure = set.row.median();
-    let len = group.and_then(|g| g.traffic.frame_lens.first().copied());
+    let len = configuration.and_then(|g| g.traffic.frame_lens.first().copied());
     let assumed = if set.family == Some(NamedFamily::Inet6) { 62 } else { 60 };
     let frame_len = len.unwrap_or(assumed);
     if let Some((limit, speed)) = reached_line_rate(figure, frame_len) {
-        let offered = group.and_then(ConfigurationData::offered_pps);
+        let offered = configuration.and_then(ConfigurationData::offered_pps);
         if offered.is_none_or(|o| o <= 1.02 * limit) {
             return Some(format!(
                 "{:.2} % of the line rate of {:.0} Gb/s for {}-byte frames with FCS ({} frames/s)",
@@ -151,8 +153,8 @@ pub fn saturation(context: &Surroundings<'_>, set: &Measured<'_>) -> Option<Stri
             ));
         }
     }
-    let offered = group?.offered_pps()?;
-    let forwarded = group?.forwarded_pps()?;
+    let offered = configuration?.offered_pps()?;
+    let forwarded = configuration?.forwarded_pps()?;
     (forwarded >= SATURATED * offered && forwarded <= 1.05 * offered).then(|| {
         format!(
             "{:.2} % of the offered {} frames/s",
@@ -163,14 +165,14 @@ pub fn saturation(context: &Surroundings<'_>, set: &Measured<'_>) -> Option<Stri
 }
 
 fn check_saturation(
-    context: &Surroundings<'_>,
+    around: &Surroundings<'_>,
     base: &Measured<'_>,
     others: &[Measured<'_>],
     findings: &mut AuditFindings,
 ) {
-    let base_limit = saturation(context, base);
+    let base_limit = saturation(around, base);
     for set in others {
-        let limit = saturation(context, set);
+        let limit = saturation(around, set);
         let line = set.set.comparison.as_ref().map_or(set.row.line, |c| c.line);
         let shown = set.set.comparison.as_ref().and_then(|c| c.percent).map_or_else(
             || format!("'{}' against '{}'", set.set.legend, base.set.legend),
@@ -201,11 +203,14 @@ fn check_saturation(
 }
 
 /// When more is forwarded the less is offered, tester and device share a limit.
-fn check_shared_bottleneck(context: &Surroundings<'_>, findings: &mut AuditFindings) {
+fn check_shared_bottleneck(around: &Surroundings<'_>, findings: &mut AuditFindings) {
     for family in [NamedFamily::Inet, NamedFamily::Inet6] {
-        let groups =
-            context.data.groups.iter().filter(|(p, _)| context.data.family(p) == Some(family));
-        let points: Vec<(f64, f64)> = groups
+        let configurations = around
+            .data
+            .configurations
+            .iter()
+            .filter(|(p, _)| around.data.family(p) == Some(family));
+        let points: Vec<(f64, f64)> = configurations
             .flat_map(|(_, g)| g.runs.values())
             .filter_map(|run: &RunData| Some((run.offered_pps?, run.forwarded_pps?)))
             .collect();

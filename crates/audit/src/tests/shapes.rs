@@ -74,7 +74,7 @@ fn shares_of_cycles_and_announced_lists_say_nothing_of_the_block() {
 
 #[test]
 fn samples_of_a_profile_are_no_runs() {
-    let text = format!("Results\n\n{}\n\nThe profiler returned 24 samples.\n", block4());
+    let text = format!("Results\n\n{}\n\nThe profiler returned 24 readings.\n", block4());
     assert!(page(&text).of(Rule::RunCount).is_empty());
     let text = format!("Results\n\n{}\n\nMedian of 7 benches.\n", block4());
     assert_eq!(page(&text).of(Rule::RunCount).len(), 1);

@@ -176,7 +176,8 @@ fn standard_deviation(values: &[f64]) -> Option<f64> {
 fn seconds_per_trial(results: &Results) -> Option<f64> {
     let mut trials: Vec<&Trial> = results.every().collect();
     trials.sort_by_key(|trial| trial.order);
-    let starts: Vec<u64> = trials.iter().filter_map(|t| seconds_of_stamp(&t.started)).collect();
+    let starts: Vec<u64> =
+        trials.iter().filter_map(|t| seconds_of_stamp(t.started.as_ref()?)).collect();
     let pauses: Vec<u64> = starts
         .windows(2)
         .filter_map(|pair| pair[1].checked_sub(pair[0]))

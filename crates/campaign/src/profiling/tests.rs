@@ -54,7 +54,7 @@ impl Device for Scripted {
         let n = self.frames;
         let interval = Interval {
             ms: 100.0,
-            tx: n,
+            tx: Some(n),
             rx: n,
             busy: Some(Busy { ns: 50_000, frames: n }),
             ..Interval::default()

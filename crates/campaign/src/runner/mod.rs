@@ -96,18 +96,17 @@ impl Runner<'_> {
         }
         let mut spare = (total as f64 * MOST_REPEATED) as usize;
         let mut applied = Applied::new(opened.plan.blocks_per_process, opened.earlier.as_ref());
-        let groups: Vec<&[PlannedTrial]> =
+        let turns: Vec<&[PlannedTrial]> =
             missing.chunk_by(PlannedTrial::is_compared_with).collect();
-        for (index, group) in groups.iter().enumerate() {
-            let mut run =
-                Together { planned: group, done: trials.len(), total, trials: Vec::new() };
-            let end = self.group(&mut run, &mut spare, (&mut opened.journal, &mut applied))?;
+        for (index, turn) in turns.iter().enumerate() {
+            let mut run = Together { planned: turn, done: trials.len(), total, trials: Vec::new() };
+            let end = self.turn(&mut run, &mut spare, (&mut opened.journal, &mut applied))?;
             trials.extend(run.trials);
             if end != End::Finished {
                 return Ok(end);
             }
             let recorded = trials.iter().map(|trial| trial.block).max().unwrap_or(0);
-            let is_whole = groups.get(index + 1).is_none_or(|next| next[0].block > recorded);
+            let is_whole = turns.get(index + 1).is_none_or(|next| next[0].block > recorded);
             if is_whole && let Some(why) = self.stopper.decided(&trials) {
                 opened.journal.finish(&why)?;
                 return Ok(End::Finished);
@@ -119,21 +118,21 @@ impl Runner<'_> {
 
     /// Runs the trials of one block and one traffic and records them. When others ran on the cores,
     /// or these changed their distance, trials run again until all may be compared, at most as many
-    /// as the group has and `spare` holds; where nobody measures that, each is recorded as soon as
+    /// as the turn has and `spare` holds; where nobody measures that, each is recorded as soon as
     /// it ends.
-    fn group(
+    fn turn(
         &mut self,
-        group: &mut Together<'_>,
+        turn: &mut Together<'_>,
         spare: &mut usize,
         (journal, applied): (&mut Journal, &mut Applied),
     ) -> Result<End> {
         let mut recorded = 0;
-        let mut own_spare = group.planned.len().min(*spare);
+        let mut own_spare = turn.planned.len().min(*spare);
         let mut end = End::Finished;
-        let mut queue: Vec<usize> = (0..group.planned.len()).rev().collect();
+        let mut queue: Vec<usize> = (0..turn.planned.len()).rev().collect();
         while let Some(place) = queue.pop() {
-            let upcoming = group.upcoming(place);
-            let trial = self.kept(&group.planned[place], &upcoming, (journal, applied))?;
+            let upcoming = turn.upcoming(place);
+            let trial = self.kept(&turn.planned[place], &upcoming, (journal, applied))?;
             let trial = match trial {
                 Ok(trial) => trial,
                 Err(stopped) => {
@@ -141,26 +140,26 @@ impl Runner<'_> {
                     break;
                 }
             };
-            if let Some(before) = group.put(place, trial) {
+            if let Some(before) = turn.put(place, trial) {
                 journal.append_repeated(&before)?;
             }
             if queue.is_empty()
                 && own_spare > 0
-                && let Some(odd) = comparable::odd_one(&group.trials, place)
+                && let Some(odd) = comparable::odd_one(&turn.trials, place)
             {
                 *spare -= 1;
                 own_spare -= 1;
                 queue.push(odd);
             }
-            while let Some(trial) = group.trials.get(recorded)
+            while let Some(trial) = turn.trials.get(recorded)
                 && comparable::is_recorded_at_once(trial)
             {
                 self.record(trial, journal)?;
                 recorded += 1;
             }
         }
-        comparable::warn(&mut group.trials);
-        for trial in &group.trials[recorded..] {
+        comparable::warn(&mut turn.trials);
+        for trial in &turn.trials[recorded..] {
             self.record(trial, journal)?;
         }
         Ok(end)
@@ -316,9 +315,9 @@ fn blank(experiment: &Experiment, planned: &PlannedTrial) -> Trial {
         measure: experiment.own_measure(traffic),
         status: Status::Ok,
         reason: None,
-        started: utc_stamp(SystemTime::now()),
+        started: Some(utc_stamp(SystemTime::now())),
         frame_bytes: traffic.frame_bytes,
-        flows_planned: traffic.flows(),
+        flows_planned: Some(traffic.flows()),
         load: traffic.load.to_string(),
         offered_pps_asked: traffic.offered_pps(),
         interval_ms: experiment.interval.as_secs_f64() * 1e3,

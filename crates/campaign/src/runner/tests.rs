@@ -76,7 +76,7 @@ impl Device for Scripted<'_> {
         self.runs += 1;
         let interval = Interval {
             ms: 100.0,
-            tx: 1000,
+            tx: Some(1000),
             rx: 1000,
             busy: Some(Busy { ns: 50_000, frames: 1000 }),
             ..Interval::default()

@@ -72,25 +72,27 @@ fn offered(kept: &[&Trial]) -> Badge {
 }
 
 fn forwarded(kept: &[&Trial]) -> Badge {
-    let sent: u64 = kept.iter().filter_map(|t| t.measured.sent).sum();
+    let sent: Option<u64> = kept.iter().map(|t| t.measured.sent).sum();
     let received: u64 = kept.iter().map(|t| t.measured.received).sum();
-    let dropped: u64 = kept.iter().map(|t| t.measured.dropped()).sum();
-    let share = if sent > 0 { received as f64 / sent as f64 } else { 0.0 };
-    let is_balanced = |m: &Measured| Some(m.received + m.dropped()) == m.sent;
+    let dropped: Option<u64> = kept.iter().map(|t| t.measured.dropped()).sum();
+    let is_balanced = |m: &Measured| Some(m.received + m.dropped().unwrap_or(0)) == m.sent;
     let is_balanced = kept.iter().all(|t| is_balanced(&t.measured));
     let state = if is_balanced { State::Good } else { State::Warn };
-    let is_uncounted = kept.iter().all(|t| t.measured.device_received.is_none());
-    let drops = if received > 0 && is_uncounted {
-        "what the device dropped is not known".to_owned()
-    } else {
-        format!("{} dropped by the device", units::count(dropped))
+    let drops = match dropped {
+        None => "what the device dropped is not known".to_owned(),
+        Some(dropped) => format!("{} dropped by the device", units::count(dropped)),
     };
-    let text = format!(
-        "{} of {} frames sent ({}), {drops}",
-        units::count(received),
-        units::count(sent),
-        units::share(share)
-    );
+    let received_text = units::count(received);
+    let text = match sent {
+        None => {
+            format!("{received_text} frames received, how many were sent is not known, {drops}")
+        }
+        Some(sent) => {
+            let share = if sent > 0 { received as f64 / sent as f64 } else { 0.0 };
+            let (sent, share) = (units::count(sent), units::share(share));
+            format!("{received_text} of {sent} frames sent ({share}), {drops}")
+        }
+    };
     Badge { name: "forwarded", state, text }
 }
 
@@ -224,33 +226,35 @@ fn shared_core(kept: &[&Trial]) -> String {
 }
 
 fn flows(kept: &[&Trial]) -> Badge {
-    let wrong = kept.iter().filter(|t| t.measured.flows_seen != Some(t.flows_planned)).count();
-    let mut planned: Vec<u64> = kept.iter().map(|t| t.flows_planned).collect();
+    let is_wrong =
+        |t: &&&Trial| t.flows_planned.is_some() && t.measured.flows_seen != t.flows_planned;
+    let wrong = kept.iter().filter(is_wrong).count();
+    let mut planned: Vec<u64> = kept.iter().filter_map(|t| t.flows_planned).collect();
     planned.sort_unstable();
     planned.dedup();
     let planned: Vec<String> = planned.into_iter().map(units::count).collect();
+    let planned = match planned.is_empty() {
+        true => "how many were planned is not known".to_owned(),
+        false => format!("{} planned", planned.join(" / ")),
+    };
     if kept.iter().all(|t| t.measured.flows_seen.is_none()) {
         // of a published rate search only the sender's log may be there
         let is_heard = kept.iter().any(|t| t.measured.received > 0);
         let why =
             if is_heard { "the receiver did not count them" } else { "no receiver was logged" };
-        let text = format!("{} planned; {why}", planned.join(" / "));
+        let text = format!("{planned}; {why}");
         return Badge { name: "flows seen", state: State::Warn, text };
     }
     match wrong {
         0 => Badge {
             name: "flows seen",
             state: State::Good,
-            text: format!("{} planned, all seen in every trial", planned.join(" / ")),
+            text: format!("{planned}, all seen in every trial"),
         },
         n => Badge {
             name: "flows seen",
             state: State::Bad,
-            text: format!(
-                "{} planned, another number seen in {}",
-                planned.join(" / "),
-                units::plural(n, "trial")
-            ),
+            text: format!("{planned}, another number seen in {}", units::plural(n, "trial")),
         },
     }
 }

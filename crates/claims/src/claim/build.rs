@@ -66,12 +66,8 @@ fn cell(results: &Results, traffic: &str, variant: &str) -> Cell {
     let figures =
         |metric: Metric| -> Vec<f64> { kept.iter().filter_map(|t| metric.of(t)).collect() };
     let mut limited_by = BTreeMap::new();
-    let mut drops: BTreeMap<String, u64> = BTreeMap::new();
     for trial in &kept {
         *limited_by.entry(limit_name(trial.limited_by)).or_insert(0) += 1;
-        for (reason, n) in trial.measured.drops.iter().flatten().filter(|(_, n)| **n > 0) {
-            *drops.entry(reason.clone()).or_insert(0) += n;
-        }
     }
     Cell {
         traffic: traffic.to_owned(),
@@ -92,10 +88,21 @@ fn cell(results: &Results, traffic: &str, variant: &str) -> Cell {
         limited_by,
         sent: kept.iter().map(|t| t.measured.sent).sum(),
         received: kept.iter().map(|t| t.measured.received).sum(),
-        drops,
+        drops: drops(&kept),
         proof: common_proof(&kept),
         idle_share: kept.iter().filter_map(|t| t.measured.idle_share).reduce(f64::max),
     }
+}
+
+/// What the device dropped in all trials together; nothing when one did not count it.
+fn drops(trials: &[&Trial]) -> Option<BTreeMap<String, u64>> {
+    let mut sums = BTreeMap::new();
+    for trial in trials {
+        for (reason, n) in trial.measured.drops.as_ref()?.iter().filter(|(_, n)| **n > 0) {
+            *sums.entry(reason.clone()).or_insert(0) += n;
+        }
+    }
+    Some(sums)
 }
 
 /// The name of what bounded a trial, as the journal has it.
@@ -223,7 +230,10 @@ fn failures_of_devices(results: &Results) -> Vec<Warning> {
 fn mixed(results: &Results) -> impl Iterator<Item = Warning> + '_ {
     let changed = results.resumed.iter().filter(|resumed| !resumed.differences.is_empty());
     changed.map(|resumed| {
-        let later = results.trials.iter().filter(|trial| trial.started >= resumed.at);
+        let later = results
+            .trials
+            .iter()
+            .filter(|trial| trial.started.as_ref().is_some_and(|started| *started >= resumed.at));
         let text = format!(
             "the run that went on at {} was not on what the trials before ran on: {}; a comparison \
              across the two is one of machines, too",

@@ -230,8 +230,10 @@ pub struct Cell {
     pub sent: Option<u64>,
     /// Frames received by the tester in the kept trials.
     pub received: u64,
-    /// Frames dropped by the device in the kept trials, by reason, zeros left out.
-    pub drops: BTreeMap<String, u64>,
+    /// Frames dropped by the device in the kept trials, by reason, zeros left out; absent when one
+    /// did not count them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drops: Option<BTreeMap<String, u64>>,
     /// Settings read back from the device, where all trials agree.
     pub proof: BTreeMap<String, String>,
     /// Largest share of a trial in which the device had nothing to do.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// The figures of a sample, in the metric's unit.
+/// The figures of a dataset, in the metric's unit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Spread {
     /// Number of values.
@@ -23,23 +23,23 @@ impl Spread {
     /// The figures of those of the `values` that are numbers; `None` when there are none.
     pub fn of(values: &[f64]) -> Option<Self> {
         let values = values.iter().copied().filter(|value| value.is_finite()).collect();
-        let sample = fwdlab_stats::Dataset::new(values).ok()?;
-        let sorted = sample.sorted();
+        let dataset = fwdlab_stats::Dataset::new(values).ok()?;
+        let sorted = dataset.sorted();
         let n = sorted.len();
         let interval = interval_rank(n).map(|rank| [sorted[rank], sorted[n - 1 - rank]]);
         Some(Self {
             n,
-            median: sample.median(),
-            minimum: sample.min(),
-            maximum: sample.max(),
+            median: dataset.median(),
+            minimum: dataset.min(),
+            maximum: dataset.max(),
             interval,
-            cv: if sample.mean() == 0.0 { 0.0 } else { sample.cv() },
+            cv: if dataset.mean() == 0.0 { 0.0 } else { dataset.cv() },
         })
     }
 }
 
 /// The largest rank r (from 0) so that the median lies between the r-th
-/// smallest and the r-th largest of n values in at least 95 % of samples:
+/// smallest and the r-th largest of n values in at least 95 % of datasets:
 /// 2 P(Binomial(n, 1/2) <= r) <= 0.05. It assumes no shape of distribution.
 fn interval_rank(n: usize) -> Option<usize> {
     let mut term = 0.5f64.powi(i32::try_from(n).ok()?); // P(Binomial = 0)

@@ -80,7 +80,7 @@ impl Context {
     fn take_rates(&mut self, sender: &Path, receiver: Option<&Path>) {
         let steady = |path: &Path| {
             let rates: Vec<f64> =
-                read(path)?.samples.iter().map(|sample| sample.pps as f64).collect();
+                read(path)?.readings.iter().map(|reading| reading.pps as f64).collect();
             fwdlab_stats::steady::window(&rates).figure(&rates)
         };
         if let (Some(offered), Some(forwarded)) = (steady(sender), receiver.and_then(steady)) {

@@ -47,17 +47,17 @@ pub fn without_blocks(pairs: &[[&Series; 2]], kind: Kind, terms: Terms) -> Vec<J
         [baseline.values.clone(), variant.values.clone()]
     };
     let values: Vec<[Vec<f64>; 2]> = pairs.iter().map(values).collect();
-    let samples: Vec<Pair<'_>> = values
+    let own: Vec<Pair<'_>> = values
         .iter()
         .zip(pairs)
-        .map(|([baseline, variant], own)| Pair { baseline, variant, direction: own[0].direction })
+        .map(|([baseline, variant], pair)| Pair { baseline, variant, direction: pair[0].direction })
         .collect();
-    let all = compared(&samples, kind, terms.confidence);
+    let all = compared(&own, kind, terms.confidence);
     let both = |result: Result<Unpaired, Error>| result.map(|b| (b.comparison.clone(), Some(b)));
     pairs.iter().zip(all).map(|(pair, result)| finish(*pair, both(result), terms)).collect()
 }
 
-/// Compares samples that share one level, if more than one can be compared.
+/// Compares pairs that share one level, if more than one can be compared.
 pub fn compared(
     pairs: &[Pair<'_>],
     kind: Kind,

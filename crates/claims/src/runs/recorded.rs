@@ -58,7 +58,7 @@ pub fn series(results: &Results, (variant, traffic): (&str, &str), metric: Metri
 fn context(results: &Results, variant: &str, traffic: &str) -> Context {
     let trials: Vec<_> =
         results.trials_of(variant, traffic).into_iter().filter(|trial| trial.is_ok()).collect();
-    let counted = trials.iter().filter_map(|t| Some((t.measured.flows_seen?, t.flows_planned)));
+    let counted = trials.iter().filter_map(|t| Some((t.measured.flows_seen?, t.flows_planned?)));
     let farthest = counted.max_by_key(|(seen, planned)| seen.abs_diff(*planned));
     let frame_bytes = trials.first().map(|trial| usize::from(trial.frame_bytes));
     if !results.campaign.is_blocked() {
@@ -77,9 +77,8 @@ fn context(results: &Results, variant: &str, traffic: &str) -> Context {
 fn published(trials: &[&Trial]) -> Context {
     let both = |trial: &&Trial| Some((trial.offered_pps()?, trial.rate_pps?));
     let runs: Vec<(f64, f64)> = trials.iter().filter_map(both).collect();
-    let commanded = trials.iter().map(|trial| trial.flows_planned).max();
     Context {
-        flows: commanded.filter(|flows| *flows > 0),
+        flows: trials.iter().filter_map(|trial| trial.flows_planned).max(),
         offered_pps: runs.iter().map(|(offered, _)| *offered).collect(),
         forwarded_pps: runs.iter().map(|(_, forwarded)| *forwarded).collect(),
         asked_pps: trials.first().and_then(|trial| trial.offered_pps_asked),

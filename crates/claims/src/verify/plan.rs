@@ -6,7 +6,7 @@ use super::fault::Fault;
 use crate::order;
 use fwdlab_experiment::Experiment;
 use fwdlab_results::journal::seconds_of_stamp;
-use fwdlab_results::{Campaign, Results, Trial};
+use fwdlab_results::{Campaign, ORDER_VERSION, Results, Trial};
 
 /// How a fixed number of blocks ends.
 pub(super) const ALL_RUN: &str = "all blocks run";
@@ -51,6 +51,12 @@ pub(super) fn order(results: &Results) -> Vec<Fault> {
             field: "planned trials",
             recorded: campaign.trials.len().to_string(),
             wanted: planned.to_string(),
+        });
+    } else if campaign.order_version > ORDER_VERSION {
+        faults.push(Fault::Campaign {
+            field: "order_version",
+            recorded: campaign.order_version.to_string(),
+            wanted: format!("{ORDER_VERSION} at most"),
         });
     } else {
         faults.extend(drawn(campaign));
@@ -130,7 +136,7 @@ fn place(results: &Results, at: usize, trial: &Trial) -> Vec<Fault> {
     differ("order", trial.order.to_string(), order);
     let began = seconds_of_stamp(&campaign.started);
     let ended = results.finished.as_ref().map(|end| seconds_of_stamp(&end.at));
-    let is_within = seconds_of_stamp(&trial.started).is_some_and(|at| {
+    let is_within = trial.started.as_deref().and_then(seconds_of_stamp).is_some_and(|at| {
         began.is_none_or(|began| began <= at)
             && ended.is_none_or(|ended| ended.is_some_and(|ended| at <= ended))
     });
@@ -139,7 +145,7 @@ fn place(results: &Results, at: usize, trial: &Trial) -> Vec<Fault> {
             Some(end) => format!("a time from {} to {}", campaign.started, end.at),
             None => format!("a time from {} on", campaign.started),
         };
-        differ("started", trial.started.clone(), span);
+        differ("started", trial.started.clone().unwrap_or("none".to_owned()), span);
     }
     faults
 }

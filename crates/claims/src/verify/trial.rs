@@ -62,7 +62,7 @@ fn totals(trial: &Trial) -> Vec<Fault> {
     let sum = |count: fn(&Interval) -> u64| {
         trial.measured.intervals.iter().map(count).fold(0, u64::saturating_add)
     };
-    let (tx, rx) = (sum(|interval| interval.tx), sum(|interval| interval.rx));
+    let (tx, rx) = (sum(|interval| interval.tx.unwrap_or(0)), sum(|interval| interval.rx));
     let totals =
         [("sent", trial.measured.sent, tx), ("received", Some(trial.measured.received), rx)];
     let less = totals
@@ -80,6 +80,7 @@ fn planned(trial: &Trial, traffic: &Traffic, interval_ms: f64) -> Vec<Fault> {
         (recorded, asked) => recorded.is_none() && asked.is_none(),
     };
     let number = |value: Option<f64>| value.map_or("none".to_owned(), |value| value.to_string());
+    let count = |value: Option<u64>| value.map_or("none".to_owned(), |value| value.to_string());
     let mut faults = Vec::new();
     if !is_asked && traffic.is_known() {
         faults.push(fault(
@@ -96,7 +97,7 @@ fn planned(trial: &Trial, traffic: &Traffic, interval_ms: f64) -> Vec<Fault> {
     let pairs = [
         ("family", trial.family.name().to_owned(), traffic.family.name().to_owned()),
         ("frame_bytes", trial.frame_bytes.to_string(), traffic.frame_bytes.to_string()),
-        ("flows_planned", trial.flows_planned.to_string(), traffic.flows().to_string()),
+        ("flows_planned", count(trial.flows_planned), traffic.flows().to_string()),
         ("load", trial.load.clone(), traffic.load.to_string()),
     ];
     // What only the capture says is not known without it.

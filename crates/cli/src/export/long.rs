@@ -69,7 +69,7 @@ fn of_trial(trial: &Trial) -> Row<'_> {
         family: trial.family.to_string(),
         status: "",
         reason: trial.reason.as_deref(),
-        started: &trial.started,
+        started: trial.started.as_deref().unwrap_or_default(),
         frame_bytes: trial.frame_bytes,
         load: &trial.load,
         limited_by: match trial.limited_by {
@@ -103,7 +103,7 @@ fn row<'a>(trial: &Trial, index: Option<usize>, shared: Row<'a>) -> Row<'a> {
         interval: Some(index),
         is_steady: Some(is_steady),
         ms: Some(interval.ms),
-        tx: Some(interval.tx),
+        tx: interval.tx,
         rx: Some(interval.rx),
         busy_ns: interval.busy.map(|busy| busy.ns),
         busy_frames: interval.busy.map(|busy| busy.frames),

@@ -84,7 +84,7 @@ fn checks(found: &Checks) -> Value {
         "wrong_mac": found.wrong_mac, "wrong_ttl": found.wrong_ttl,
         "bad_checksum": found.bad_checksum, "wrong_header": found.wrong_header,
         "unknown_flow": found.unknown_flow, "misrouted": found.misrouted,
-        "sampled": found.sampled, "bad_payload": found.bad_payload,
+        "sampled": found.read_whole, "bad_payload": found.bad_payload,
         "duplicated": found.duplicated, "reordered": found.reordered, "foreign": found.foreign,
     })
 }

@@ -1,11 +1,11 @@
-//! `dpdk_lpm4`, `dpdk_lpm6`: DIR-24-8, and its extension to IPv6 by groups of 8 bits, as DPDK's
+//! `dpdk_lpm4`, `dpdk_lpm6`: DIR-24-8, and its extension to IPv6 by tbl8s of 8 bits, as DPDK's
 //! LPM libraries have them.
 //!
 //! After Gupta, Lin and McKeown, "Routing lookups in hardware at memory access speeds" (INFOCOM
-//! 1998): a table of 2^24 entries for the first 24 bits, and groups of 256 entries for 8 more bits
-//! wherever routes are longer; IPv6 goes on through groups. One access for most of IPv4, up to 14
-//! for IPv6. Entries have 32 bits: a nexthop or a group. What limits it: 64 MiB for the first
-//! level, and a group of 1 KiB for each part of the space with longer routes.
+//! 1998): a table of 2^24 entries for the first 24 bits, and tbl8s of 256 entries for 8 more bits
+//! wherever routes are longer; IPv6 goes on through tbl8s. One access for most of IPv4, up to 14
+//! for IPv6. Entries have 32 bits: a nexthop or a tbl8. What limits it: 64 MiB for the first
+//! level, and a tbl8 of 1 KiB for each part of the space with longer routes.
 //!
 //! Batches read entries 16 at a time and fetch them 64 addresses ahead, twice as far as `direct4`, whose
 //! cells are half as large.
@@ -36,14 +36,14 @@ type Span<A> = spans::Span<A, u32>;
 
 const FIRST_BITS: u32 = u32::BITS - CELL_SHIFT;
 const ENTRIES: usize = CELLS;
-const GROUP_BITS: u32 = 8;
-const GROUP: usize = 1 << GROUP_BITS;
-const GROUP_WORDS: usize = GROUP / 2;
+const TBL8_BITS: u32 = 8;
+const TBL8: usize = 1 << TBL8_BITS;
+const TBL8_WORDS: usize = TBL8 / 2;
 /// How many addresses ahead entries of the first level are fetched.
 const AHEAD: usize = 4 * LANES;
-/// Addresses between two looks at what was left to groups.
+/// Addresses between two looks at what was left to tbl8s.
 const STAGE: usize = 4 * LANES;
-/// An entry that leads to a group, not to a nexthop; the rest is the group's offset in words.
+/// An entry that leads to a tbl8, not to a nexthop; the rest is the tbl8's offset in words.
 const MORE: u32 = Long::MAX;
 /// Room beyond what a build needs, for updates: 64 MiB, which cost nothing until used.
 const SPARE_WORDS: usize = 8 << 20;
@@ -52,11 +52,11 @@ const SPARE_WORDS: usize = 8 << 20;
 #[derive(Debug, Clone, Copy)]
 pub struct DpdkLpm(pub(crate) &'static str);
 
-/// Entries are single atomic numbers; a group is filled before an entry leads to it, and reused
+/// Entries are single atomic numbers; a tbl8 is filled before an entry leads to it, and reused
 /// after a grace period.
 struct Tables<F> {
     first: Cells<Long>,
-    groups: Records,
+    tbl8s: Records,
     used_words: AtomicUsize,
     family: PhantomData<F>,
 }
@@ -82,27 +82,27 @@ impl<F: Family> Algorithm<F> for DpdkLpm {
 
     fn build(&self, dump: &Dump<F>) -> Result<Box<dyn Module<F>>, AlgorithmError> {
         let spans = spans::of_dump(dump)?;
-        let words = groups_needed::<F>(&spans) * GROUP_WORDS + SPARE_WORDS;
+        let words = tbl8s_needed::<F>(&spans) * TBL8_WORDS + SPARE_WORDS;
         let out_of_memory = AlgorithmError::OutOfMemory { bytes: ENTRIES * 4 + words * 8 };
         let mut module = LpmModule::<F>::new(words).ok_or(out_of_memory)?;
-        let full = AlgorithmError::Full { what: "group memory", limit: words / GROUP_WORDS };
+        let full = AlgorithmError::Full { what: "group memory", limit: words / TBL8_WORDS };
         module.write(&spans, 0..=ENTRIES - 1).map_err(|Full| full)?;
         Ok(Box::new(module))
     }
 }
 
-/// An upper bound of the groups for some spans: one for each different start of 24, 32, ... bits
+/// An upper bound of the tbl8s for some spans: one for each different start of 24, 32, ... bits
 /// that has more bits after it.
-fn groups_needed<F: Family>(spans: &[Span<F::Addr>]) -> usize {
-    let mut groups = 0;
-    for cut in (0..u32::from(F::BITS) - FIRST_BITS).step_by(GROUP_BITS as usize) {
+fn tbl8s_needed<F: Family>(spans: &[Span<F::Addr>]) -> usize {
+    let mut tbl8s = 0;
+    for cut in (0..u32::from(F::BITS) - FIRST_BITS).step_by(TBL8_BITS as usize) {
         let cut = u32::from(F::BITS) - FIRST_BITS - cut;
         let ragged = spans.iter().filter(|span| span.0 & !(F::Addr::MAX << cut) != F::Addr::ZERO);
         let mut heads: Vec<_> = ragged.map(|span| span.0 >> cut).collect();
         heads.dedup();
-        groups += heads.len();
+        tbl8s += heads.len();
     }
-    groups + 1
+    tbl8s + 1
 }
 
 impl<F: Family> Module<F> for LpmModule<F> {
@@ -139,15 +139,15 @@ fn entry_of<F: Family>(addr: F::Addr) -> usize {
 
 impl<F: Family> LpmModule<F> {
     fn new(words: usize) -> Option<Self> {
-        let (first, groups) = (Cells::zeroed()?, Records::zeroed(words)?);
-        let slab = Slab::new(groups.words(), 0);
+        let (first, tbl8s) = (Cells::zeroed()?, Records::zeroed(words)?);
+        let slab = Slab::new(tbl8s.words(), 0);
         let used_words = AtomicUsize::new(0);
-        let tables = Arc::new(Tables { first, groups, used_words, family: PhantomData });
+        let tables = Arc::new(Tables { first, tbl8s, used_words, family: PhantomData });
         Some(Self { tables, slab })
     }
 
     /// Writes some entries of the first level: runs of whole entries take a nexthop, those in
-    /// which a span begins a group.
+    /// which a span begins a tbl8.
     fn write(
         &mut self,
         spans: &[Span<F::Addr>],
@@ -162,8 +162,8 @@ impl<F: Family> LpmModule<F> {
                 // The first span that begins inside writes the whole entry.
                 if i == 0 || spans[i - 1].0 >> shift != start >> shift || !ragged(spans[i - 1].0) {
                     let base = start & (F::Addr::MAX << shift);
-                    let group = self.group(base, shift, spans)?;
-                    self.set_first(from, group);
+                    let tbl8 = self.tbl8(base, shift, spans)?;
+                    self.set_first(from, tbl8);
                 }
                 from += 1;
             }
@@ -188,28 +188,28 @@ impl<F: Family> LpmModule<F> {
             return;
         }
         let offset = value & !MORE;
-        for i in 0..GROUP {
-            let below = self.tables.groups.region().halves()[offset as usize * 2 + i].load(Relaxed);
+        for i in 0..TBL8 {
+            let below = self.tables.tbl8s.region().halves()[offset as usize * 2 + i].load(Relaxed);
             self.retire(below);
         }
-        self.slab.retire(offset, GROUP_WORDS);
+        self.slab.retire(offset, TBL8_WORDS);
     }
 
-    /// A group for the addresses that share all but their last `left` bits with `base`.
-    fn group(&mut self, base: F::Addr, left: u32, spans: &[Span<F::Addr>]) -> Result<u32, Full> {
-        let offset = self.slab.take(GROUP_WORDS)?;
-        let shift = left - GROUP_BITS;
+    /// A tbl8 for the addresses that share all but their last `left` bits with `base`.
+    fn tbl8(&mut self, base: F::Addr, left: u32, spans: &[Span<F::Addr>]) -> Result<u32, Full> {
+        let offset = self.slab.take(TBL8_WORDS)?;
+        let shift = left - TBL8_BITS;
         let first = (base >> shift).to_u128();
-        for i in 0..GROUP {
+        for i in 0..TBL8 {
             let start = F::Addr::truncate(first + i as u128) << shift;
             let last = start | !(F::Addr::MAX << shift);
             let from = spans.partition_point(|span| span.0 <= start).saturating_sub(1);
             let to = spans.partition_point(|span| span.0 <= last);
             let value = match &spans[from..to] {
                 [(_, nexthop)] => *nexthop,
-                several => self.group(start, shift, several)?,
+                several => self.tbl8(start, shift, several)?,
             };
-            self.tables.groups.region().halves()[offset as usize * 2 + i].store(value, Relaxed);
+            self.tables.tbl8s.region().halves()[offset as usize * 2 + i].store(value, Relaxed);
         }
         Ok(MORE | offset)
     }
@@ -231,16 +231,16 @@ impl<F: Family> Tables<F> {
     #[inline(always)]
     fn below(&self, mut entry: u32, addr: F::Addr) -> u32 {
         let mut left = u32::from(F::BITS) - FIRST_BITS;
-        let groups = self.groups.view();
+        let tbl8s = self.tbl8s.view();
         while entry & MORE != 0 {
-            left = left.saturating_sub(GROUP_BITS);
-            let index = (addr >> left).to_u128() as u32 & (GROUP as u32 - 1);
-            entry = groups.half(entry & !MORE, index);
+            left = left.saturating_sub(TBL8_BITS);
+            let index = (addr >> left).to_u128() as u32 & (TBL8 as u32 - 1);
+            entry = tbl8s.half(entry & !MORE, index);
         }
         entry
     }
 
-    /// Lookups of some addresses, 16 at a time; then what their entries leave to groups.
+    /// Lookups of some addresses, 16 at a time; then what their entries leave to tbl8s.
     #[inline(always)]
     fn batch<C: Count>(&self, addrs: &[[F::Addr; LANES]], answers: &mut [[NexthopId; LANES]]) {
         let first = self.first.as_array();
@@ -252,13 +252,13 @@ impl<F: Family> Tables<F> {
         for (addrs, answers) in stages {
             // A bit for each address, so that a random pattern costs no wrong branches.
             let mut left = 0u64;
-            for (group, (addrs, answers)) in addrs.iter().zip(answers.iter_mut()).enumerate() {
+            for (chunk, (addrs, answers)) in addrs.iter().zip(answers.iter_mut()).enumerate() {
                 if let Some(next) = ahead.next() {
                     cells::fetch_lanes::<Long, _>(first, next, head);
                 }
                 let (entries, bits) = cells::load_lanes::<Long, C>(first, &lanes::map(addrs, head));
                 *answers = lanes::map(&entries, NexthopId);
-                left |= u64::from(bits) << (group * LANES);
+                left |= u64::from(bits) << (chunk * LANES);
             }
             let (addrs, answers) = (addrs.as_flattened(), answers.as_flattened_mut());
             while left != 0 {

@@ -46,8 +46,8 @@ const STAGE: usize = 32;
 const CHUNK: usize = 8 * STAGE;
 /// Addresses of a chunk that tell whether it is worth a first look, and how many of them may lie
 /// beyond.
-const SAMPLE: usize = 8;
-const FEW_OF_SAMPLE: usize = 2;
+const PROBES: usize = 8;
+const FEW_OF_PROBES: usize = 2;
 
 /// The algorithm.
 #[derive(Debug, Clone, Copy)]
@@ -230,13 +230,13 @@ impl Tree {
         }
     }
 
-    /// Up to [`CHUNK`] lookups. Where a sample has more than a few addresses that need the tree, all
+    /// Up to [`CHUNK`] lookups. Where probes find more than a few addresses that need the tree, all
     /// go there at once; otherwise those whose first look says so, after it has been taken for all.
     #[inline(always)]
     fn chunk<C: Count>(&self, addrs: &[[u128; STAGE]], answers: &mut [[NexthopId; STAGE]]) {
-        let Some(sample) = addrs.first() else { return };
-        let below = sample.iter().step_by(STAGE / SAMPLE).filter(|addr| self.first(**addr) == MORE);
-        if below.count() > FEW_OF_SAMPLE {
+        let Some(probes) = addrs.first() else { return };
+        let below = probes.iter().step_by(STAGE / PROBES).filter(|addr| self.first(**addr) == MORE);
+        if below.count() > FEW_OF_PROBES {
             return self.all_below::<C>(addrs, answers);
         }
         for (addrs, answers) in addrs.iter().zip(answers.iter_mut()) {

@@ -26,15 +26,19 @@ pub(super) fn check<F: Family>(
     seed: u64,
     passed: &mut Passed,
 ) -> Result<(), Violation> {
-    let plans = [
+    let courses = [
         Course { start: 0, spread: 4, steps: 300, at_once: 1 },
         Course { start: 20, spread: 10, steps: 400, at_once: 1 },
         Course { start: 200, spread: F::BITS / 2 + 10, steps: 400, at_once: 1 },
         Course { start: 100, spread: 16, steps: 60, at_once: 40 },
     ];
-    for (number, plan) in plans.iter().enumerate() {
+    for (number, course) in courses.iter().enumerate() {
         let mut random = Random::new(seed ^ (number as u64 + 1));
-        Sequence::start(algorithm, plan, number, &mut random)?.run(plan, &mut random, passed)?;
+        Sequence::start(algorithm, course, number, &mut random)?.run(
+            course,
+            &mut random,
+            passed,
+        )?;
     }
     Ok(())
 }
@@ -50,12 +54,12 @@ struct Sequence<'a, F: Family> {
 impl<'a, F: Family> Sequence<'a, F> {
     fn start(
         algorithm: &'a dyn Algorithm<F>,
-        plan: &Course,
+        course: &Course,
         number: usize,
         random: &mut Random,
     ) -> Result<Self, Violation> {
         let mut rib = Rib::new();
-        for (prefix, nexthop) in random_table(plan.start, plan.spread, random) {
+        for (prefix, nexthop) in random_table(course.start, course.spread, random) {
             rib.set(prefix, nexthop);
         }
         let name = format!("change sequence {number}");
@@ -67,16 +71,16 @@ impl<'a, F: Family> Sequence<'a, F> {
 
     fn run(
         mut self,
-        plan: &Course,
+        course: &Course,
         random: &mut Random,
         passed: &mut Passed,
     ) -> Result<(), Violation> {
-        for step in 0..plan.steps {
+        for step in 0..course.steps {
             // In the last third deletions prevail, until nothing is left.
-            let shrinking = step > plan.steps * 2 / 3;
-            let count = 1 + random.below(plan.at_once);
+            let shrinking = step > course.steps * 2 / 3;
+            let count = 1 + random.below(course.at_once);
             let changes: Vec<_> =
-                (0..count).filter_map(|_| self.change(plan.spread, shrinking, random)).collect();
+                (0..count).filter_map(|_| self.change(course.spread, shrinking, random)).collect();
             self.apply(&changes, step)?;
             passed.lookups += self.compare(&changes, step, random)?;
             passed.steps += 1;
@@ -85,8 +89,8 @@ impl<'a, F: Family> Sequence<'a, F> {
         for (prefix, old) in rest {
             self.rib.set(prefix, NexthopId::NONE);
             let change = Change { prefix, old, new: NexthopId::NONE };
-            self.apply(&[change], plan.steps)?;
-            passed.lookups += self.compare(&[change], plan.steps, random)?;
+            self.apply(&[change], course.steps)?;
+            passed.lookups += self.compare(&[change], course.steps, random)?;
             passed.steps += 1;
         }
         Ok(())

@@ -22,7 +22,7 @@ use crate::error::FibError;
 use crate::family::Family;
 use crate::log::{Action, Event, LogSink};
 use crate::lookup::Lookup;
-use crate::nexthop::{Groups, Nexthop, NexthopGroup, NexthopId, NexthopTable};
+use crate::nexthop::{Nexthop, NexthopGroup, NexthopGroups, NexthopId, NexthopTable};
 use crate::publish::Publisher;
 use crate::registry::Registry;
 use crate::rib::Rib;
@@ -60,7 +60,7 @@ pub struct Fib<F: Family> {
     publisher: Publisher<View<F>>,
     /// What readers have.
     published: std::sync::Arc<dyn Lookup<F>>,
-    published_groups: Groups,
+    published_groups: NexthopGroups,
     /// Changes of the RIB.
     generation: u64,
     /// Changes that readers see.
@@ -186,8 +186,8 @@ impl<F: Family> Fib<F> {
     }
 
     /// The group of a number that a lookup has answered with.
-    pub fn group(&self, id: NexthopId) -> Option<&NexthopGroup> {
-        self.nexthops.group(id)
+    pub fn nexthop_group(&self, id: NexthopId) -> Option<&NexthopGroup> {
+        self.nexthops.nexthop_group(id)
     }
 
     /// A reader for one worker thread.
@@ -251,7 +251,7 @@ impl<F: Family> Fib<F> {
             routes: self.rib.len(),
             lengths: self.rib.lengths().to_vec(),
             nexthops: self.nexthops.iter().count(),
-            groups: self.nexthops.groups().count(),
+            groups: self.nexthops.nexthop_groups().count(),
             generation: self.generation,
             visible_generation: self.visible_generation(),
             algorithm: self.algorithm_name(),

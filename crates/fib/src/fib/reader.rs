@@ -2,14 +2,14 @@
 
 use crate::family::Family;
 use crate::lookup::Lookup;
-use crate::nexthop::{Groups, NexthopGroup, NexthopId};
+use crate::nexthop::{NexthopGroup, NexthopGroups, NexthopId};
 use crate::publish::{self, Subscriber};
 use crate::sync::{Arc, AtomicU64, Ordering};
 
 /// What readers see at a moment.
 pub(super) struct View<F: Family> {
     pub(super) lookup: std::sync::Arc<dyn Lookup<F>>,
-    pub(super) groups: Groups,
+    pub(super) groups: NexthopGroups,
 }
 
 /// A reader of one table, to be owned by one worker thread. It takes no lock and never waits
@@ -81,13 +81,13 @@ impl<F: Family> Pinned<'_, F> {
     /// The nexthop for a flow: the member that a group has for it, or `id` when that is no group.
     #[inline]
     pub fn member(&self, id: NexthopId, flow_hash: u32) -> NexthopId {
-        self.group(id).map_or(id, |group| group.member(flow_hash))
+        self.nexthop_group(id).map_or(id, |group| group.member(flow_hash))
     }
 
     /// The group of a number, unless it is a single nexthop's.
     #[inline]
-    pub fn group(&self, id: NexthopId) -> Option<&NexthopGroup> {
-        self.view.groups.group(id)
+    pub fn nexthop_group(&self, id: NexthopId) -> Option<&NexthopGroup> {
+        self.view.groups.nexthop_group(id)
     }
 
     /// Generation of the table: the number of changes that readers saw when it was pinned. An answer
@@ -118,7 +118,7 @@ mod loom_tests {
     }
 
     fn view(answer: u32) -> View<Inet> {
-        View { lookup: std::sync::Arc::new(Always(answer)), groups: Groups::default() }
+        View { lookup: std::sync::Arc::new(Always(answer)), groups: NexthopGroups::default() }
     }
 
     #[test]

@@ -170,12 +170,12 @@ impl<F: Family> Fib<F> {
     /// # Errors
     /// [`FibError::Group`] without members, [`FibError::UnknownNexthop`] when the number is no
     /// group's.
-    pub fn change_group(
+    pub fn change_nexthop_group(
         &mut self,
         id: NexthopId,
         members: &[(Nexthop<F>, u32)],
     ) -> Result<(), FibError> {
-        if !self.nexthops.change_group(id, members, &self.publisher.grace())? {
+        if !self.nexthops.change_nexthop_group(id, members, &self.publisher.grace())? {
             return Err(FibError::UnknownNexthop { number: id.0 });
         }
         self.publish_groups();

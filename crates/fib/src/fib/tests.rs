@@ -405,7 +405,7 @@ fn a_change_of_a_group_is_seen_in_the_generation_while_routes_wait() {
     let before = reader.pin().generation();
     let member = |reader: &mut Reader<TestNet>| reader.pin().member(group, 0);
     let old = member(&mut reader);
-    fib.change_group(group, &[(via(7), 1)]).unwrap();
+    fib.change_nexthop_group(group, &[(via(7), 1)]).unwrap();
     assert_ne!(member(&mut reader), old);
     assert_eq!((reader.pin().generation(), fib.is_synced()), (before + 1, false));
     fib.flush();
@@ -650,11 +650,11 @@ fn readers_pick_members_of_groups_and_see_them_change() {
     assert_eq!(ports.iter().filter(|&&port| port == 1).count(), 64);
     assert_eq!(pinned.member(single, 12345), single);
     drop(pinned);
-    fib.change_group(group, &[(via(2), 1)]).unwrap();
+    fib.change_nexthop_group(group, &[(via(2), 1)]).unwrap();
     let pinned = reader.pin();
     assert!((0..256).all(|i| fib.nexthop(pinned.member(group, i << 24)).unwrap().port == 2));
     drop(pinned);
-    assert!(matches!(fib.change_group(single, &[]), Err(FibError::UnknownNexthop { .. })));
+    assert!(matches!(fib.change_nexthop_group(single, &[]), Err(FibError::UnknownNexthop { .. })));
     // The number of a group that is gone may become a nexthop's.
     fib.delete(net(1)).unwrap();
     fib.sync(ms(0));

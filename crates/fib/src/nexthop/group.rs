@@ -19,7 +19,7 @@ const MOST_MEMBERS: usize = 4096;
 /// Why a group cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum GroupError {
+pub enum NexthopGroupError {
     /// No member, or none with a weight above 0.
     #[error("a nexthop group needs a member with a weight above 0")]
     Empty,
@@ -47,8 +47,8 @@ impl NexthopGroup {
     /// member add up.
     ///
     /// # Errors
-    /// [`GroupError`] when nobody is left or there are too many.
-    pub fn new(members: &[(NexthopId, u32)]) -> Result<Self, GroupError> {
+    /// [`NexthopGroupError`] when nobody is left or there are too many.
+    pub fn new(members: &[(NexthopId, u32)]) -> Result<Self, NexthopGroupError> {
         let members = normalised(members)?;
         let wanted = (members.len() * BUCKETS_PER_MEMBER).next_power_of_two();
         let buckets = vec![NexthopId::NONE; wanted.max(FEWEST_BUCKETS)].into();
@@ -61,8 +61,8 @@ impl NexthopGroup {
     /// buckets stays, unless there are more members than buckets.
     ///
     /// # Errors
-    /// [`GroupError`], as for [`NexthopGroup::new`].
-    pub fn with_members(&self, members: &[(NexthopId, u32)]) -> Result<Self, GroupError> {
+    /// [`NexthopGroupError`], as for [`NexthopGroup::new`].
+    pub fn with_members(&self, members: &[(NexthopId, u32)]) -> Result<Self, NexthopGroupError> {
         let members = normalised(members)?;
         if members.len() > self.buckets.len() {
             return Self::new(&members);
@@ -130,7 +130,7 @@ impl NexthopGroup {
     }
 }
 
-fn normalised(members: &[(NexthopId, u32)]) -> Result<Vec<(NexthopId, u32)>, GroupError> {
+fn normalised(members: &[(NexthopId, u32)]) -> Result<Vec<(NexthopId, u32)>, NexthopGroupError> {
     let mut members: Vec<_> = members.iter().copied().filter(|(_, weight)| *weight > 0).collect();
     members.sort_unstable();
     members.dedup_by(|later, earlier| {
@@ -141,22 +141,22 @@ fn normalised(members: &[(NexthopId, u32)]) -> Result<Vec<(NexthopId, u32)>, Gro
         same
     });
     match members.len() {
-        0 => Err(GroupError::Empty),
-        got if got > MOST_MEMBERS => Err(GroupError::TooMany { got, limit: MOST_MEMBERS }),
+        0 => Err(NexthopGroupError::Empty),
+        got if got > MOST_MEMBERS => Err(NexthopGroupError::TooMany { got, limit: MOST_MEMBERS }),
         _ => Ok(members),
     }
 }
 
 /// The groups of a table by number, as readers see them.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Groups {
+pub(crate) struct NexthopGroups {
     by_number: Arc<Vec<Option<Arc<NexthopGroup>>>>,
     changes: u64,
 }
 
-impl Groups {
+impl NexthopGroups {
     #[inline]
-    pub(crate) fn group(&self, id: NexthopId) -> Option<&NexthopGroup> {
+    pub(crate) fn nexthop_group(&self, id: NexthopId) -> Option<&NexthopGroup> {
         self.by_number.get(id.index())?.as_deref()
     }
 
@@ -222,9 +222,12 @@ mod tests {
 
     #[test]
     fn a_group_without_weight_or_with_too_many_members_is_refused() {
-        assert_eq!(NexthopGroup::new(&[]), Err(GroupError::Empty));
-        assert_eq!(NexthopGroup::new(&ids(&[0, 0])), Err(GroupError::Empty));
-        assert!(matches!(NexthopGroup::new(&ids(&[1; 5000])), Err(GroupError::TooMany { .. })));
+        assert_eq!(NexthopGroup::new(&[]), Err(NexthopGroupError::Empty));
+        assert_eq!(NexthopGroup::new(&ids(&[0, 0])), Err(NexthopGroupError::Empty));
+        assert!(matches!(
+            NexthopGroup::new(&ids(&[1; 5000])),
+            Err(NexthopGroupError::TooMany { .. })
+        ));
         let many = NexthopGroup::new(&ids(&[1; 4096])).unwrap();
         assert!((1..=4096).all(|id| share(&many, id) == 16));
     }

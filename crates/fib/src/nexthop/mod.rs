@@ -3,8 +3,8 @@
 mod group;
 mod table;
 
-pub(crate) use group::Groups;
-pub use group::{GroupError, NexthopGroup};
+pub(crate) use group::NexthopGroups;
+pub use group::{NexthopGroup, NexthopGroupError};
 pub use table::NexthopTable;
 
 use crate::family::Family;

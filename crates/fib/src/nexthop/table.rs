@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::sync::Arc;
 
-use super::{GroupError, Groups, Nexthop, NexthopGroup, NexthopId, Target};
+use super::{Nexthop, NexthopGroup, NexthopGroupError, NexthopGroups, NexthopId, Target};
 use crate::epoch::{Grace, Stamp};
 use crate::family::Family;
 
@@ -38,7 +38,7 @@ pub struct NexthopTable<F: Family> {
     slots: Vec<Slot<F>>,
     numbers: HashMap<Nexthop<F>, NexthopId>,
     group_numbers: HashMap<Vec<(NexthopId, u32)>, NexthopId>,
-    groups: Groups,
+    groups: NexthopGroups,
     /// Without users since the last change that readers see.
     idle: Vec<NexthopId>,
     /// Without users, and readers may hold their numbers until the stamp passes.
@@ -53,7 +53,7 @@ impl<F: Family> Default for NexthopTable<F> {
             slots: vec![Slot::VACANT],
             numbers: HashMap::new(),
             group_numbers: HashMap::new(),
-            groups: Groups::default(),
+            groups: NexthopGroups::default(),
             idle: Vec::new(),
             retired: VecDeque::new(),
             vacant: BinaryHeap::new(),
@@ -72,8 +72,8 @@ impl<F: Family> NexthopTable<F> {
     }
 
     /// The group of a number, unless that is vacant or a nexthop's.
-    pub fn group(&self, id: NexthopId) -> Option<&NexthopGroup> {
-        self.groups.group(id)
+    pub fn nexthop_group(&self, id: NexthopId) -> Option<&NexthopGroup> {
+        self.groups.nexthop_group(id)
     }
 
     /// The number of a nexthop that is in the table.
@@ -89,8 +89,8 @@ impl<F: Family> NexthopTable<F> {
         })
     }
 
-    /// Groups in order of their numbers.
-    pub fn groups(&self) -> impl Iterator<Item = (NexthopId, &NexthopGroup)> {
+    /// Nexthop groups in order of their numbers.
+    pub fn nexthop_groups(&self) -> impl Iterator<Item = (NexthopId, &NexthopGroup)> {
         self.slots.iter().zip(0..).filter_map(|(slot, number)| match &slot.entry {
             Entry::Group(group) => Some((NexthopId(number), group.as_ref())),
             _ => None,
@@ -118,7 +118,7 @@ impl<F: Family> NexthopTable<F> {
         self.used == 0
     }
 
-    pub(crate) fn reader_groups(&self) -> &Groups {
+    pub(crate) fn reader_groups(&self) -> &NexthopGroups {
         &self.groups
     }
 
@@ -127,7 +127,7 @@ impl<F: Family> NexthopTable<F> {
         &mut self,
         target: &Target<F>,
         grace: &Grace<'_>,
-    ) -> Result<Option<NexthopId>, GroupError> {
+    ) -> Result<Option<NexthopId>, NexthopGroupError> {
         let id = match target {
             Target::Nexthop(nexthop) => self.intern(*nexthop, grace),
             Target::Group(members) => self.intern_group(members, grace)?,
@@ -163,13 +163,13 @@ impl<F: Family> NexthopTable<F> {
     }
 
     /// Gives a group other members; its number and its routes stay.
-    pub(crate) fn change_group(
+    pub(crate) fn change_nexthop_group(
         &mut self,
         id: NexthopId,
         members: &[(Nexthop<F>, u32)],
         grace: &Grace<'_>,
-    ) -> Result<bool, GroupError> {
-        let Some(old) = self.groups.group(id).cloned() else { return Ok(false) };
+    ) -> Result<bool, NexthopGroupError> {
+        let Some(old) = self.groups.nexthop_group(id).cloned() else { return Ok(false) };
         let members = self.acquire_members(members, grace);
         let new = match old.with_members(&members) {
             Ok(new) => new,
@@ -200,7 +200,7 @@ impl<F: Family> NexthopTable<F> {
         &mut self,
         members: &[(Nexthop<F>, u32)],
         grace: &Grace<'_>,
-    ) -> Result<NexthopId, GroupError> {
+    ) -> Result<NexthopId, NexthopGroupError> {
         let members = self.acquire_members(members, grace);
         let group = match NexthopGroup::new(&members) {
             Ok(group) => group,
@@ -368,8 +368,8 @@ mod tests {
         assert_eq!(table.users(id), 2);
         table.settle(&grace);
         // The member without weight is gone.
-        assert_eq!((table.iter().count(), table.groups().count()), (2, 1));
-        assert!(table.change_group(id, &[(via(3), 1), (via(4), 1)], &grace).unwrap());
+        assert_eq!((table.iter().count(), table.nexthop_groups().count()), (2, 1));
+        assert!(table.change_nexthop_group(id, &[(via(3), 1), (via(4), 1)], &grace).unwrap());
         table.settle(&grace);
         let gateways: Vec<_> = table.iter().map(|(_, hop)| hop.gateway.unwrap()).collect();
         assert_eq!(gateways.len(), 2);
@@ -385,10 +385,10 @@ mod tests {
     fn an_empty_group_and_an_unknown_number_are_refused() {
         let grace = Grace::without_readers();
         let mut table = NexthopTable::<Inet>::default();
-        assert_eq!(table.acquire(&vec![(via(1), 0)].into(), &grace), Err(GroupError::Empty));
+        assert_eq!(table.acquire(&vec![(via(1), 0)].into(), &grace), Err(NexthopGroupError::Empty));
         assert_eq!(table.acquire(&NexthopId(5).into(), &grace), Ok(None));
         assert_eq!(table.acquire(&NexthopId::NONE.into(), &grace), Ok(None));
-        assert_eq!(table.change_group(NexthopId(1), &[], &grace), Ok(false));
+        assert_eq!(table.change_nexthop_group(NexthopId(1), &[], &grace), Ok(false));
         table.settle(&grace);
         assert!(table.is_empty());
     }

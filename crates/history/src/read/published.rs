@@ -10,7 +10,7 @@ use fwdlab_netbenches::hardware::Hardware;
 use fwdlab_netbenches::info::Info;
 use fwdlab_netbenches::name::{NamedFamily, family_word};
 use fwdlab_netbenches::revision::Revision;
-use fwdlab_netbenches::runs::{ReadConfiguration, read_bounded, read_groups};
+use fwdlab_netbenches::runs::{ReadConfiguration, read_bounded, read_configurations};
 use fwdlab_netbenches::series::{MAX_TABLE_BYTES, Series, graph_rows};
 use fwdlab_netbenches::trial::{Place, trial};
 use fwdlab_results::{Family, Metric, Trial};
@@ -23,11 +23,11 @@ pub fn read(dir: &ResultsDir, root: &Path) -> Read {
     let path = root.join(&dir.relative);
     let mut site =
         Site { dir, hardware: Hardware::of(&path.to_string_lossy()), read: Read::default() };
-    let groups = read_groups(dir);
-    for (prefix, group) in &groups {
-        site.take_logs(prefix, group);
+    let configurations = read_configurations(dir);
+    for (prefix, configuration) in &configurations {
+        site.take_logs(prefix, configuration);
     }
-    let logged: BTreeSet<String> = groups.into_keys().collect();
+    let logged: BTreeSet<String> = configurations.into_keys().collect();
     for (prefix, file) in dir.pps.iter().filter(|(prefix, _)| !logged.contains(*prefix)) {
         site.take_medians(prefix, file);
     }
@@ -47,14 +47,14 @@ struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// A point of the runs of one group.
-    fn take_logs(&mut self, prefix: &str, group: &ReadConfiguration) {
-        let axes = Axes::of(prefix, &group.info);
-        let place = |iteration| Place { iteration, ..Place::of(prefix, &group.info) };
-        let trials: Vec<Trial> = group
+    /// A point of the runs of one configuration.
+    fn take_logs(&mut self, prefix: &str, configuration: &ReadConfiguration) {
+        let axes = Axes::of(prefix, &configuration.info);
+        let place = |iteration| Place { iteration, ..Place::of(prefix, &configuration.info) };
+        let trials: Vec<Trial> = configuration
             .runs
             .iter()
-            .map(|(&iteration, run)| trial(run, &group.info, &place(iteration)))
+            .map(|(&iteration, run)| trial(run, &configuration.info, &place(iteration)))
             .collect();
         let good: Vec<&Trial> = trials.iter().filter(|trial| trial.is_ok()).collect();
         let Some(first) = good.first() else {
@@ -66,11 +66,11 @@ impl Site<'_> {
         let key = Key {
             family: first.family.name().to_owned(),
             frame_bytes: Some(first.frame_bytes),
-            flows: Some(first.flows_planned).filter(|flows| *flows > 0),
+            flows: first.flows_planned,
             ..self.key(&axes)
         };
         let values = good.iter().filter_map(|trial| Metric::Rate.of(trial)).collect();
-        let date = group.info.uname().and_then(built);
+        let date = configuration.info.uname().and_then(built);
         self.push(key, &axes, prefix, |point| {
             point.values = values;
             point.date = date;

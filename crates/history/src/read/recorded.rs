@@ -30,19 +30,19 @@ fn points(results: &Results) -> Vec<Point> {
     let full = results.dir.canonicalize().unwrap_or_else(|_| results.dir.clone());
     let hardware = hardware(results, &full);
     let name = full.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    let mut groups: BTreeMap<(&str, &str), Vec<&Trial>> = BTreeMap::new();
+    let mut configurations: BTreeMap<(&str, &str), Vec<&Trial>> = BTreeMap::new();
     for trial in results.trials.iter().filter(|trial| trial.is_ok()) {
-        groups.entry((&trial.variant, &trial.traffic)).or_default().push(trial);
+        configurations.entry((&trial.variant, &trial.traffic)).or_default().push(trial);
     }
     let mut points = Vec::new();
-    for ((variant, traffic), trials) in groups {
+    for ((variant, traffic), trials) in configurations {
         let Some(first) = trials.first() else { continue };
         let metric = Metric::deciding(trials.iter().copied());
         let axes = match campaign.is_blocked() {
             true => axes(variant),
             false => imported(first),
         };
-        let day = || Some(first.started.clone()).filter(|day| !day.is_empty());
+        let day = || first.started.clone();
         let uname = first.measured.proof.get("uname");
         let date = uname.and_then(|uname| built(uname)).or_else(day);
         let of_directory = Revision::within(&name).map(|own| own.text);
@@ -63,7 +63,7 @@ fn points(results: &Results) -> Vec<Point> {
                 family: first.family.name().to_owned(),
                 traffic: if is_plain { String::new() } else { traffic_name.to_owned() },
                 frame_bytes: Some(first.frame_bytes),
-                flows: Some(first.flows_planned).filter(|flows| *flows > 0),
+                flows: first.flows_planned,
                 unit: metric.unit().to_owned(),
             },
             revision,

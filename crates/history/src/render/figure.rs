@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use fwdlab_results::units::RateUnit;
 use fwdlab_stats::change::Change;
 
 use crate::series::Series;
@@ -34,11 +35,12 @@ pub fn svg(series: &Series, changes: &[Change]) -> Option<String> {
     let y = |v: f64| HEIGHT - BOTTOM - (v - low) / (high - low) * (HEIGHT - TOP - BOTTOM);
     let step = (WIDTH - LEFT - RIGHT) / points.len() as f64;
     let x = |i: usize| LEFT + step * (i as f64 + 0.5);
+    let scale = Scale::of(&series.key.unit, high);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\">\n\
          <style>{STYLE}</style>\n<text x=\"{LEFT}\" y=\"16\" class=\"t\">{}, {}</text>\n",
         escaped(&series.key.name()),
-        escaped(&series.key.unit)
+        escaped(scale.name())
     );
     for value in ticks(low, high) {
         let at = y(value);
@@ -49,7 +51,7 @@ pub fn svg(series: &Series, changes: &[Change]) -> Option<String> {
              <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
             LEFT - 6.0,
             at + 4.0,
-            short(value)
+            scale.show(value)
         );
     }
     let every = (points.len() / 9).max(1);
@@ -126,11 +128,33 @@ fn ticks(low: f64, high: f64) -> Vec<f64> {
     (0..12).map(|n| (first + f64::from(n)) * step).take_while(|v| *v <= high).collect()
 }
 
-fn short(value: f64) -> String {
-    match value {
-        v if v >= 1e6 => format!("{:.3} M", v / 1e6),
-        v if v >= 1e3 => format!("{:.1} k", v / 1e3),
-        v => format!("{v:.1}"),
+/// In which unit the axis is written.
+enum Scale<'a> {
+    Rate(RateUnit),
+    Plain(&'a str),
+}
+
+impl<'a> Scale<'a> {
+    /// For values of this unit, up to `high`.
+    fn of(unit: &'a str, high: f64) -> Self {
+        match unit {
+            "frames/s" => Self::Rate(RateUnit::of(high)),
+            unit => Self::Plain(unit),
+        }
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            Self::Rate(unit) => unit.name(),
+            Self::Plain(unit) => unit,
+        }
+    }
+
+    fn show(&self, value: f64) -> String {
+        match self {
+            Self::Rate(unit) => unit.show(value),
+            Self::Plain(_) => format!("{value:.1}"),
+        }
     }
 }
 
@@ -144,6 +168,18 @@ pub(super) fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_axis_of_rates_has_the_unit_of_all_other_rates() {
+        let of = |unit, high| {
+            let scale = Scale::of(unit, high);
+            format!("{} {}", scale.show(high), scale.name())
+        };
+        for rate in [950.0, 819_142.5, 1_488_095.2] {
+            assert_eq!(of("frames/s", rate), fwdlab_results::units::rate(rate));
+        }
+        assert_eq!(of("ns/frame", 98.14), "98.1 ns/frame");
+    }
 
     #[test]
     fn ticks_are_round_and_within() {

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::{percent, place, size};
 use crate::find::{Alert, Cause, History};
 use crate::series::Series;
+use fwdlab_results::units;
 
 /// Series of an alert that are named; the others are counted.
 const NAMED: usize = 8;
@@ -91,13 +92,9 @@ fn heading(history: &History, alert: &Alert) -> String {
 /// The last median with its unit.
 fn last(series: &Series) -> String {
     let median = series.points.last().map_or(f64::NAN, crate::Point::median);
-    let unit = &series.key.unit;
-    if median >= 1e6 && unit == "frames/s" {
-        format!("{:.3} Mfps", median / 1e6)
-    } else if median >= 1e3 && unit == "frames/s" {
-        format!("{:.1} kfps", median / 1e3)
-    } else {
-        format!("{median:.1} {unit}")
+    match series.key.unit.as_str() {
+        "frames/s" => units::rate(median),
+        unit => format!("{median:.1} {unit}"),
     }
 }
 

@@ -18,7 +18,8 @@ use fwdlab_results::Trial;
 #[derive(Default, Deserialize)]
 struct Provenance {
     #[serde(default)]
-    groups: BTreeMap<String, Names>,
+    #[serde(rename = "groups")]
+    configurations: BTreeMap<String, Names>,
 }
 
 #[derive(Deserialize)]
@@ -51,7 +52,7 @@ impl Kept {
                 files.insert(name, bytes);
             }
         }
-        Self { files, prefixes: provenance.groups.into_iter().map(named).collect() }
+        Self { files, prefixes: provenance.configurations.into_iter().map(named).collect() }
     }
 
     /// The prefix that a trial was published under.
@@ -60,7 +61,7 @@ impl Kept {
         self.prefixes.get(&key).map(String::as_str)
     }
 
-    /// The published medians of a group with their file's name, where each is what the published
+    /// The published medians of a configuration with their file's name, where each is what the published
     /// pipeline makes of a log.
     pub fn medians(&self, prefix: &str, trials: &[&Trial]) -> Option<(String, &[u8])> {
         let names = [format!("{prefix}.pps"), format!("pps.{prefix}")];

@@ -87,8 +87,8 @@ fn facts(results: &Results) -> Vec<String> {
         (values.len() == 1).then(|| values.remove(0)).filter(|value| !value.is_empty())
     };
     lines.extend(alike(&|t| match t.flows_planned {
-        0 => String::new(),
-        flows => format!("{flows} flows of {}-byte frames, FCS included", t.frame_bytes),
+        None => String::new(),
+        Some(flows) => format!("{flows} flows of {}-byte frames, FCS included", t.frame_bytes),
     }));
     lines.extend(alike(&|t| match t.load.as_str() {
         "max" => String::new(),

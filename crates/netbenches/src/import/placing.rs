@@ -18,8 +18,10 @@ pub enum Placing {
 
 impl Placing {
     /// What the names of a directory vary.
-    pub fn of(groups: &BTreeMap<String, ReadConfiguration>) -> Self {
-        let axes = groups.iter().map(|(prefix, group)| Axes::of(prefix, &group.info));
+    pub fn of(configurations: &BTreeMap<String, ReadConfiguration>) -> Self {
+        let axes = configurations
+            .iter()
+            .map(|(prefix, configuration)| Axes::of(prefix, &configuration.info));
         let (mut images, mut configurations) = (HashSet::new(), HashSet::new());
         for own in axes {
             images.insert(own.image);

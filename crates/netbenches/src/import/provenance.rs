@@ -23,7 +23,8 @@ struct Provenance<'a> {
     baseline: &'a Baseline,
     order: &'a str,
     flows_seen: &'a str,
-    groups: BTreeMap<&'a String, ConfigurationProvenance<'a>>,
+    #[serde(rename = "groups")]
+    configurations: BTreeMap<&'a String, ConfigurationProvenance<'a>>,
 }
 
 #[derive(Serialize)]
@@ -52,13 +53,13 @@ pub struct Origin<'a> {
 /// When it cannot be written.
 pub fn write_provenance(
     origin: &Origin<'_>,
-    groups: &BTreeMap<String, ReadConfiguration>,
+    configurations: &BTreeMap<String, ReadConfiguration>,
     placing: Placing,
     baseline: &Baseline,
     to: &Path,
 ) -> Result<()> {
-    let described = groups.iter().map(|(prefix, group)| {
-        let info = &group.info;
+    let described = configurations.iter().map(|(prefix, configuration)| {
+        let info = &configuration.info;
         let Place { variant, traffic, .. } = placing.place(prefix, info);
         let described = ConfigurationProvenance {
             variant,
@@ -68,7 +69,7 @@ pub fn write_provenance(
             traffic: info.traffic(),
             uname: info.uname(),
             info_problems: &info.problems,
-            runs: group.runs.len(),
+            runs: configuration.runs.len(),
         };
         (prefix, described)
     });
@@ -79,7 +80,7 @@ pub fn write_provenance(
         baseline,
         order: "unknown: published runs are numbered, not blocked",
         flows_seen: "not counted by pkt-gen",
-        groups: described.collect(),
+        configurations: described.collect(),
     };
     let path = to.join("import.json");
     let encode = |source| Error::Encode { what: "the provenance", source };

@@ -59,7 +59,7 @@ fn published_runs_become_trials_of_variants() {
     );
     assert_eq!(results.campaign.device, "imported");
     assert_eq!(results.figures(Metric::Rate, "r1D2", "inet4").len(), 3);
-    assert_eq!(results.trials[0].flows_planned, 2000);
+    assert_eq!(results.trials[0].flows_planned, Some(2000));
     let folded = out.path().join("machine/results/a/profiles/r1.inet4.folded");
     assert_eq!(fs::read_to_string(folded).unwrap(), "b;a 1\n");
     assert!(out.path().join("machine/results/a/import.json").is_file());
@@ -138,7 +138,7 @@ fn import_then_export_gives_names_medians_and_graphs_back_byte_for_byte() {
             assert_eq!(fs::read(&back).unwrap(), fs::read(file).unwrap(), "{}", back.display());
             compared += 1;
         }
-        for prefix in dir.groups.keys() {
+        for prefix in dir.configurations.keys() {
             assert!(to.join(format!("RAW/bench.{prefix}.1.receiver")).is_file(), "{prefix}");
         }
     }

@@ -10,7 +10,7 @@ fn reads_both_formats() {
     let old = log(b"CMD: pkt-gen -f rx -i igb3\n211.5 main_thread [1446] 829860 pps (830625 pkts in 1000922 usec)\n");
     let new = log(b"CMD on 10.0.0.1: pkt-gen -f rx\n178.871579 main_thread [2683] 14798247 pps (15736619 pkts 7103158722 bps in 1063411 usec) 51.92 avg_batch 0 min_space\nTerminated\n");
     assert_eq!(
-        old.samples,
+        old.readings,
         [Reading {
             line: 2,
             end_us: 211_500_000,
@@ -20,7 +20,7 @@ fn reads_both_formats() {
         }]
     );
     assert_eq!(
-        new.samples,
+        new.readings,
         [Reading {
             line: 2,
             end_us: 178_871_579,
@@ -50,7 +50,7 @@ fn names_what_is_wrong_with_a_failed_run() {
     let failure = |text: &[u8]| log(text).failure().cloned();
     assert_eq!(failure(b""), Some(Problem::Empty));
     assert_eq!(failure(b"\x00\xff\xfe garbage\n"), Some(Problem::NotPktgen));
-    assert_eq!(failure(b"CMD: pkt-gen -f rx\n1.0 main [2] ready\n"), Some(Problem::NoSamples));
+    assert_eq!(failure(b"CMD: pkt-gen -f rx\n1.0 main [2] ready\n"), Some(Problem::NoReadings));
     assert_eq!(
         failure(b"CMD: pkt-gen\nwaiting for initial packets, poll returns 0 0\n1.0 main_thread [2] 0 pps (0 pkts in 1000 usec)\n"),
         Some(Problem::NothingSeen)
@@ -72,12 +72,12 @@ fn names_what_is_wrong_with_a_failed_run() {
 }
 
 #[test]
-fn a_sample_cut_by_a_full_disk_is_noted_and_the_rest_is_kept() {
+fn a_reading_cut_by_a_full_disk_is_noted_and_the_rest_is_kept() {
     let cut = log(
         b"1.0 main_thread [2] 7 pps (7 pkts in 1000 usec)\n2.0 main_thread [2] 8 pps (8 pkts 3",
     );
-    assert_eq!(cut.samples.len(), 1);
-    assert_eq!(cut.problems, [Problem::BrokenSample(2)]);
+    assert_eq!(cut.readings.len(), 1);
+    assert_eq!(cut.problems, [Problem::BrokenReading(2)]);
     assert!(cut.is_usable());
 }
 
@@ -85,5 +85,5 @@ fn a_sample_cut_by_a_full_disk_is_noted_and_the_rest_is_kept() {
 fn a_line_without_an_end_does_not_fill_memory() {
     let endless = std::io::repeat(b'9').take(50_000_000);
     let read = PktgenLog::read(endless).unwrap();
-    assert_eq!((read.lines, read.samples.len()), (1, 0));
+    assert_eq!((read.lines, read.readings.len()), (1, 0));
 }

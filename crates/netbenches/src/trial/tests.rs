@@ -4,7 +4,7 @@ fn log(text: &str) -> ReadLog {
     PktgenLog::read(text.as_bytes()).map_err(|e| e.to_string())
 }
 
-fn samples(start: u64, rates: &[u64]) -> String {
+fn readings(start: u64, rates: &[u64]) -> String {
     let line = |(i, rate): (usize, &u64)| {
         format!(
             "{:03}.000000 main_thread [9] {rate} pps ({rate} pkts 1 bps in 1000000 usec) 1.0 avg_batch 0 min_space\n",
@@ -15,13 +15,13 @@ fn samples(start: u64, rates: &[u64]) -> String {
 }
 
 fn receiver(start: u64, rates: &[u64]) -> ReadLog {
-    log(&format!("CMD on h: pkt-gen -f rx -i a\n{}Terminated\n", samples(start, rates)))
+    log(&format!("CMD on h: pkt-gen -f rx -i a\n{}Terminated\n", readings(start, rates)))
 }
 
 fn sender(start: u64, rates: &[u64]) -> ReadLog {
     log(&format!(
         "CMD on h: pkt-gen -f tx -l 62 -6 -s [::1]-[::14] -d [::1]-[::64]\n{}Sent 7000 packets 1 bytes\n",
-        samples(start, rates)
+        readings(start, rates)
     ))
 }
 
@@ -30,7 +30,7 @@ fn place() -> Place {
         variant: "r1".into(),
         traffic: "inet6".into(),
         iteration: 2,
-        started: "2017-01-01T00:00:00Z".into(),
+        started: Some("2017-01-01T00:00:00Z".into()),
     }
 }
 
@@ -63,10 +63,13 @@ fn a_good_run_keeps_every_interval_of_both_sides() {
             trial.measured.intervals[1].tx,
             trial.measured.intervals[1].rx
         ),
-        (7, 1000, 500)
+        (7, Some(1000), 500)
     );
     assert_eq!((trial.measured.sent, trial.measured.received), (Some(7000), 2531));
-    assert_eq!((trial.frame_bytes, trial.flows_planned, trial.family), (66, 2000, Family::Inet6));
+    assert_eq!(
+        (trial.frame_bytes, trial.flows_planned, trial.family),
+        (66, Some(2000), Family::Inet6)
+    );
     assert_eq!(trial.rate_pps, Some(500.0));
     let steady = trial.steady.unwrap();
     assert_eq!((steady.trimmed_head, steady.trimmed_tail), (1, 1));
@@ -81,8 +84,21 @@ fn a_sender_at_another_pace_is_shared_out_by_time() {
         "CMD on h: pkt-gen -f tx -6\n100.500000 main_thread [9] 8 pps (8 pkts 1 bps in 1000000 usec) 1.0 avg_batch 0 min_space\n101.500000 main_thread [9] 8 pps (8 pkts 1 bps in 1000000 usec)\n",
     );
     let trial = trial(&run(receiver, &[("", half)]), &Info::default(), &place());
-    let tx: Vec<u64> = trial.measured.intervals.iter().map(|i| i.tx).collect();
+    let tx: Vec<u64> = trial.measured.intervals.iter().filter_map(|i| i.tx).collect();
     assert_eq!(tx, [4, 8, 4, 0]);
+}
+
+#[test]
+fn what_no_log_says_is_absent_and_not_0() {
+    let unknown = Place { started: None, ..place() };
+    let trial = trial(&run(receiver(100, &[500; 9]), &[]), &Info::default(), &unknown);
+    assert_eq!((trial.flows_planned, &trial.started), (None, &None));
+    assert!(trial.measured.intervals.iter().all(|i| i.tx.is_none()), "{trial:?}");
+    assert_eq!((trial.measured.sent, trial.offered_pps()), (None, None));
+    let text = serde_json::to_string(&trial).unwrap();
+    for key in ["\"tx\"", "flows_planned", "started", "drops"] {
+        assert!(!text.contains(key), "{key}: {text}");
+    }
 }
 
 #[test]
@@ -108,9 +124,9 @@ fn broken_runs_fail_with_a_reason() {
     assert_eq!(reason(&run(good(), &[("_2", log("x"))])), "sender_2 log: no line of pkt-gen in it");
     let cut = log(&format!(
         "CMD: pkt-gen -f rx\n{}9.0 main_thread [9] 5 pps (5 pk",
-        samples(100, &[5; 9])
+        readings(100, &[5; 9])
     ));
-    assert_eq!(reason(&run(cut, &[])), "receiver log is cut short: line 11: a broken sample line");
+    assert_eq!(reason(&run(cut, &[])), "receiver log is cut short: line 11: a broken reading line");
 }
 
 #[test]

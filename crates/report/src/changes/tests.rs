@@ -1,13 +1,13 @@
 //! Planted changes are found, and nothing else.
 
 use super::*;
-use crate::tests::sample;
+use crate::tests::example;
 use fwdlab_claims::claims;
 use fwdlab_results::profile::Stacks;
 
 /// The verdict of a made-up campaign, about instructions.
 fn verdict(word: &str) -> VerdictClaim {
-    let results = sample::results(&sample::TWO, 8);
+    let results = example::results(&example::TWO, 8);
     let mut all = claims(&results).unwrap().verdicts;
     let mut own = all.swap_remove(0);
     own.tick = Tick::Instruction;

@@ -12,7 +12,7 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 const LOOK: &str = "<button id=\"look\" type=\"button\">appearance: auto</button>";
 
 /// A page, its content as HTML.
-pub struct Frame<'a> {
+pub struct Page<'a> {
     /// The title of the window.
     pub title: &'a str,
     /// What stands above the controls.
@@ -43,9 +43,9 @@ pub struct Toggle<'a> {
     pub is_baseline: bool,
 }
 
-impl Frame<'_> {
+impl Page<'_> {
     /// The whole page.
-    pub fn page(&self) -> String {
+    pub fn html(&self) -> String {
         let Self { header, main, .. } = self;
         let (title, style) = (escape(self.title), style());
         let look = if self.controls.is_none() { format!("<p>{LOOK}</p>\n") } else { String::new() };

@@ -10,6 +10,7 @@ use fwdlab_results::{
 use fwdlab_stats::median;
 
 use crate::block::Block;
+use crate::kept::{self, Kept};
 use crate::source::Source;
 
 /// Losses of a soak that are listed; the journal has all.
@@ -45,8 +46,7 @@ struct Cell<'a> {
 impl Cell<'_> {
     /// Median of a figure over the trials; of those that have it.
     fn middle(&self, figure: impl Fn(&Benchmark) -> Option<f64>) -> Option<f64> {
-        let found: Vec<f64> = self.trials.iter().filter_map(|(_, own)| figure(own)).collect();
-        (!found.is_empty()).then(|| median(&found))
+        kept::middle(self.trials.iter().filter_map(|(_, own)| figure(own)))
     }
 
     fn begin(&self) -> String {
@@ -54,21 +54,14 @@ impl Cell<'_> {
     }
 }
 
-fn cells(results: &Results) -> Vec<Cell<'_>> {
-    let mut cells = Vec::new();
-    for traffic in &results.campaign.traffics {
-        for variant in &results.campaign.variants {
-            let trials: Vec<(&Trial, &Benchmark)> = results
-                .trials_of(variant, traffic)
-                .into_iter()
-                .filter(|trial| trial.is_ok())
-                .filter_map(|trial| Some((trial, trial.measured.benchmark.as_ref()?)))
-                .collect();
-            let Some((_, first)) = trials.first() else { continue };
-            cells.push(Cell { traffic, variant, measure: first.measure(), trials });
-        }
-    }
-    cells
+fn cells<'a>(results: &'a Results) -> Vec<Cell<'a>> {
+    let own = |Kept { traffic, variant, trials }: Kept<'a>| {
+        let own = |trial: &'a Trial| Some((trial, trial.measured.benchmark.as_ref()?));
+        let trials: Vec<(&Trial, &Benchmark)> = trials.into_iter().filter_map(own).collect();
+        let measure = trials.first()?.1.measure();
+        Some(Cell { traffic, variant, measure, trials })
+    };
+    kept::cells(results).filter_map(own).collect()
 }
 
 fn figures(cells: &[Cell<'_>]) -> String {
@@ -174,7 +167,7 @@ fn bursts(cells: &[&Cell<'_>]) -> String {
             });
             all.sum()
         };
-        let frames = |value: Option<f64>| value.map_or("-".to_owned(), |n| format!("{n:.0}"));
+        let frames = |value: Option<f64>| kept::shown(value, 0, "");
         let time = cell.middle(|own| of(own, BackToBack::buffer_s));
         let _ = writeln!(
             out,
@@ -182,7 +175,7 @@ fn bursts(cells: &[&Cell<'_>]) -> String {
             cell.begin(),
             frames(cell.middle(|own| of(own, BackToBack::frames))),
             frames(cell.middle(|own| of(own, BackToBack::buffer_frames))),
-            time.map_or("-".to_owned(), |s| units::figure(s, "s")),
+            time.map_or_else(kept::none, |s| units::figure(s, "s")),
             format!("{} of {}", searches(BackToBack::unbounded), searches(|own| own.found.len())),
         );
     }

@@ -2,18 +2,14 @@
 
 use std::fmt::Write as _;
 
-use fwdlab_results::{Churned, Metric, Results, Trial};
-use fwdlab_stats::median;
+use fwdlab_results::{Churned, Metric, Results, Trial, units};
 
 use crate::block::Block;
+use crate::kept::{Kept, cells, middle, none, shown, table};
 use crate::source::Source;
 
 /// The table and what it shows; nothing when no routes changed.
 pub fn blocks<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
-    let rows = rows(source.results);
-    if rows.is_empty() {
-        return Vec::new();
-    }
     let note = "Changes a second that were asked for and made; frames a second; what a frame cost the \
                 device, and how long 99 % of the frames took at most, where that was measured; the \
                 time from giving the table a change until packets met it; frames that went to the old \
@@ -21,12 +17,12 @@ pub fn blocks<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
                 change; lookup structures built a second. Medians over the trials, of the longest times \
                 the longest.";
     let head = format!(
-        "{:<14} {:<16} {:>8} {:>8} {:>8} {:>8} {:>9} {:>9} {:>9} {:>10} {:>7} {:>7}",
+        "{:<14} {:<16} {:>8} {:>8} {:>11} {:>8} {:>9} {:>9} {:>9} {:>10} {:>7} {:>7}",
         "traffic",
         "variant",
         "asked/s",
         "made/s",
-        "Mf/s",
+        "rate",
         "ns/frame",
         "99 % us",
         "seen 50 %",
@@ -35,22 +31,16 @@ pub fn blocks<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
         "stale",
         "built/s"
     );
-    vec![Block::Paragraph(note.to_owned()), Block::Preformatted(format!("{head}\n{rows}"))]
+    table(note, &head, &rows(source.results))
 }
 
-fn rows(results: &Results) -> String {
+fn rows<'a>(results: &'a Results) -> String {
     let mut out = String::new();
-    for traffic in &results.campaign.traffics {
-        for variant in &results.campaign.variants {
-            let trials = results.trials_of(variant, traffic);
-            let good: Vec<(&Trial, &Churned)> = trials
-                .iter()
-                .filter(|trial| trial.is_ok())
-                .filter_map(|trial| Some((*trial, trial.measured.churn.as_ref()?)))
-                .collect();
-            if !good.is_empty() {
-                row(&mut out, (traffic, variant), &good);
-            }
+    for Kept { traffic, variant, trials } in cells(results) {
+        let own = |trial: &'a Trial| Some((trial, trial.measured.churn.as_ref()?));
+        let good: Vec<(&Trial, &Churned)> = trials.into_iter().filter_map(own).collect();
+        if !good.is_empty() {
+            row(&mut out, (traffic, variant), &good);
         }
     }
     out
@@ -58,13 +48,9 @@ fn rows(results: &Results) -> String {
 
 fn row(out: &mut String, (traffic, variant): (&str, &str), good: &[(&Trial, &Churned)]) {
     let middle = |figure: &dyn Fn(&Trial, &Churned) -> Option<f64>| {
-        let found: Vec<f64> =
-            good.iter().filter_map(|(trial, churned)| figure(trial, churned)).collect();
-        (!found.is_empty()).then(|| median(&found))
+        middle(good.iter().filter_map(|(trial, churned)| figure(trial, churned)))
     };
-    let text = |value: Option<f64>, digits: usize| {
-        value.map_or_else(|| "-".to_owned(), |value| format!("{value:.digits$}"))
-    };
+    let text = |value: Option<f64>, digits: usize| shown(value, digits, "");
     let seconds = |churned: &Churned| churned.ns as f64 / 1e9;
     let seen = |ns: fn(&Churned) -> u64| {
         text(middle(&|_, c| (c.visible > 0).then(|| ns(c) as f64 / 1e3)), 1)
@@ -72,10 +58,10 @@ fn row(out: &mut String, (traffic, variant): (&str, &str), good: &[(&Trial, &Chu
     let longest = good.iter().map(|(_, c)| c.visible_max_ns).max().unwrap_or(0);
     let _ = writeln!(
         out,
-        "{traffic:<14} {variant:<16} {:>8} {:>8} {:>8} {:>8} {:>9} {:>9} {:>9} {:>10} {:>7} {:>7}",
+        "{traffic:<14} {variant:<16} {:>8} {:>8} {:>11} {:>8} {:>9} {:>9} {:>9} {:>10} {:>7} {:>7}",
         text(middle(&|_, c| c.asked_per_s), 0),
         text(middle(&|_, c| Some(c.per_s())), 0),
-        text(middle(&|t, _| Metric::Rate.of(t).map(|rate| rate / 1e6)), 3),
+        middle(&|t, _| Metric::Rate.of(t)).map_or_else(none, units::rate),
         text(middle(&|t, _| Metric::Cost.of(t)), 1),
         text(middle(&|t, _| t.measured.latency.map(|l| l.p99_ns as f64 / 1e3)), 1),
         seen(|c| c.visible_p50_ns),

@@ -7,7 +7,7 @@ use crate::source::Source;
 /// A sentence and a table for each pair of profiles.
 pub fn blocks<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
     let all = &source.extras.changes;
-    let mut blocks: Vec<_> = all.iter().map(group).collect();
+    let mut blocks: Vec<_> = all.iter().map(of_one).collect();
     blocks.extend(note(all).map(Block::Paragraph));
     blocks
 }
@@ -17,7 +17,7 @@ pub fn in_brief<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
     source.extras.changes.iter().map(|changes| Block::Paragraph(changes.sentence())).collect()
 }
 
-fn group<'a>(changes: &Changes) -> Block<'a> {
+fn of_one<'a>(changes: &Changes) -> Block<'a> {
     let scope =
         Scope { variant: Some(changes.variant.clone()), traffic: Some(changes.traffic.clone()) };
     let mut blocks = vec![Block::Paragraph(changes.sentence()), Block::table(changes.table())];
@@ -25,5 +25,5 @@ fn group<'a>(changes: &Changes) -> Block<'a> {
     if !folded.is_empty() {
         blocks.push(Block::List(folded.into_iter().map(Item::from).collect()));
     }
-    Block::Group(scope, blocks)
+    Block::Scoped(scope, blocks)
 }

@@ -6,6 +6,7 @@ use fwdlab_results::{LatencyAt, LatencyFigures, Results, Trial};
 use fwdlab_stats::median;
 
 use crate::block::Block;
+use crate::kept::{Kept, cells, table};
 use crate::source::Source;
 
 /// Names of the columns.
@@ -14,40 +15,30 @@ const HEAD: [&str; 8] =
 
 /// The table and what it shows; nothing when no trial has latencies.
 pub fn blocks<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
-    let rows = rows(source.results);
-    if rows.is_empty() {
-        return Vec::new();
-    }
     let note = "Time from the tester through the device and back, in ns: the median over the \
                 trials of each trial's percentile; of the maxima, the largest. Loads in per cent are \
                 shares of the rate that the same trial found.";
     let [traffic, load, variant, a, b, c, d, e] = HEAD;
     let head = format!("{traffic:<16} {load:>10} {variant:<16} {a:>9} {b:>9} {c:>9} {d:>9} {e:>9}");
-    vec![Block::Paragraph(note.to_owned()), Block::Preformatted(format!("{head}\n{rows}"))]
+    table(note, &head, &rows(source.results))
 }
 
 fn rows(results: &Results) -> String {
     let mut out = String::new();
-    for traffic in &results.campaign.traffics {
-        for variant in &results.campaign.variants {
-            let trials = results.trials_of(variant, traffic);
-            let Some(load) = trials.first().map(|trial| &trial.load) else { continue };
-            let good: Vec<&Trial> = trials.iter().copied().filter(|trial| trial.is_ok()).collect();
-            for share in shares(&good) {
-                let at_share = |one: &&LatencyAt| one.share == share;
-                let of =
-                    |trial: &&Trial| Some(trial.measured.latency_at.iter().find(at_share)?.figures);
-                let load = format!("{:.0} %", 100.0 * share);
-                let found: Vec<LatencyFigures> = good.iter().filter_map(of).collect();
-                row(&mut out, (traffic, &load, variant), &found);
-            }
-            let found: Vec<LatencyFigures> =
-                good.iter().filter_map(|t| t.measured.latency).collect();
-            if !found.is_empty() {
-                let is_searched = good.iter().any(|trial| trial.measured.search.is_some());
-                let load = if is_searched { "100 %" } else { load };
-                row(&mut out, (traffic, load, variant), &found);
-            }
+    for Kept { traffic, variant, trials } in cells(results) {
+        for share in shares(&trials) {
+            let at_share = |one: &&LatencyAt| one.share == share;
+            let of =
+                |trial: &&Trial| Some(trial.measured.latency_at.iter().find(at_share)?.figures);
+            let load = format!("{:.0} %", 100.0 * share);
+            let found: Vec<LatencyFigures> = trials.iter().filter_map(of).collect();
+            row(&mut out, (traffic, &load, variant), &found);
+        }
+        let found: Vec<LatencyFigures> = trials.iter().filter_map(|t| t.measured.latency).collect();
+        if !found.is_empty() {
+            let is_searched = trials.iter().any(|trial| trial.measured.search.is_some());
+            let load = if is_searched { "100 %" } else { &trials[0].load };
+            row(&mut out, (traffic, load, variant), &found);
         }
     }
     out

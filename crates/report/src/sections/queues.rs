@@ -6,14 +6,11 @@ use fwdlab_results::{Queue, Results};
 use fwdlab_stats::median;
 
 use crate::block::Block;
+use crate::kept::{cells, table};
 use crate::source::Source;
 
 /// The table and what it shows; nothing where no trial has several.
 pub fn blocks<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
-    let rows = rows(source.results);
-    if rows.is_empty() {
-        return Vec::new();
-    }
     let note = "How frames were shared by the device's processors, queues or workers, and how much the \
                 fullest took, in means: medians over the trials. Twice the mean or more is a finding: \
                 the rate is then that of one, not of all.";
@@ -21,23 +18,20 @@ pub fn blocks<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
         "{:<16} {:<16} {:>3} {:>8} {:>10}  {}",
         "traffic", "variant", "n", "fullest", "too much", "shares"
     );
-    vec![Block::Paragraph(note.to_owned()), Block::Preformatted(format!("{head}\n{rows}"))]
+    table(note, &head, &rows(source.results))
 }
 
 fn rows(results: &Results) -> String {
     let mut out = String::new();
-    for traffic in &results.campaign.traffics {
-        for variant in &results.campaign.variants {
-            let trials = results.trials_of(variant, traffic);
-            let shared: Vec<&[Queue]> = trials
-                .iter()
-                .filter(|trial| trial.is_ok())
-                .map(|trial| &trial.measured.queues[..])
-                .filter(|queues| Queue::fullest(queues).is_some())
-                .collect();
-            if !shared.is_empty() {
-                row(&mut out, &format!("{traffic:<16} {variant:<16}"), &shared);
-            }
+    for kept in cells(results) {
+        let shared: Vec<&[Queue]> = kept
+            .trials
+            .iter()
+            .map(|trial| &trial.measured.queues[..])
+            .filter(|queues| Queue::fullest(queues).is_some())
+            .collect();
+        if !shared.is_empty() {
+            row(&mut out, &format!("{:<16} {:<16}", kept.traffic, kept.variant), &shared);
         }
     }
     out
@@ -46,7 +40,7 @@ fn rows(results: &Results) -> String {
 fn row(out: &mut String, begin: &str, shared: &[&[Queue]]) {
     let times: Vec<f64> =
         shared.iter().filter_map(|queues| Some(Queue::fullest(queues)?.1)).collect();
-    let found = shared.iter().filter(|queues| Queue::finding(queues).is_some()).count();
+    let found = shared.iter().filter(|queues| Queue::warning(queues).is_some()).count();
     let share = |name: &str| {
         let of = |queues: &&[Queue]| {
             let sum: f64 = queues.iter().map(|queue| queue.frames as f64).sum();

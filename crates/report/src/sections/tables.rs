@@ -9,7 +9,7 @@ pub fn blocks<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
     let table = |(traffic, cells): (&str, Vec<_>)| {
         let text = table::cells(&cells, source.claims);
         let table = Block::Table(Table { text, variant_column: Some(0) });
-        Block::Group(Scope::traffic(traffic), vec![table])
+        Block::Scoped(Scope::traffic(traffic), vec![table])
     };
     source.cells().into_iter().map(table).collect()
 }

@@ -137,10 +137,10 @@ fn differences(first: &Claims, other: &Claims) -> Vec<(String, String)> {
 }
 
 fn traffic_text(t: &TrafficSetting) -> String {
+    let flows = t.flows.map_or("unknown".to_owned(), |flows| flows.to_string());
     format!(
-        "{} as {} flows of {} frames of {} bytes at load {}",
+        "{} as {flows} flows of {} frames of {} bytes at load {}",
         t.name,
-        t.flows,
         t.family.title(),
         t.frame_bytes,
         t.load

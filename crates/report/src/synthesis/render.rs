@@ -8,11 +8,11 @@ use super::machines::{self, Change};
 use super::{Column, Synthesis};
 use crate::ReportError;
 use crate::block::{self, Block, Item};
-use crate::html::{self, Frame};
+use crate::html::{self, Page};
 use crate::table;
 use crate::write::put;
 use fwdlab_figures::text_table::{Side, TextTable, wrap};
-use fwdlab_figures::{self, Chart, Dot, Group, Series, Summary};
+use fwdlab_figures::{self, Chart, Dot, Series, Summary, TrafficSeries};
 use fwdlab_results::Metric;
 use fwdlab_results::units;
 
@@ -87,28 +87,26 @@ fn page(synthesis: &Synthesis, sections: &str) -> String {
     let legend = html::blocks(&[Block::Paragraph(LEGEND.to_owned())]);
     let main = format!("{sections}{legend}");
     let (title, header, main) = (&synthesis.title, &header, &main);
-    Frame { title, header, controls: None, main, footer: None }.page()
+    Page { title, header, controls: None, main, footer: None }.html()
 }
 
 /// A hardware, its directory's name, and how much of it counts.
 fn source(column: &Column) -> String {
     let p = &column.claims.progress;
-    format!(
-        "{}: {}, {} of {} trials kept, started {}",
-        column.label,
-        super::dir_name(&column.results.dir),
-        p.kept,
-        p.planned,
-        p.started
-    )
+    let name = super::dir_name(&column.results.dir);
+    let kept = format!("{}: {name}, {} of {} trials kept", column.label, p.kept, p.planned);
+    match p.started.as_str() {
+        "" => kept,
+        started => format!("{kept}, started {started}"),
+    }
 }
 
 fn chart(synthesis: &Synthesis, traffic: &str) -> Chart {
     let variants = synthesis.variants();
-    let groups = synthesis
+    let traffics = synthesis
         .columns
         .iter()
-        .map(|column| Group {
+        .map(|column| TrafficSeries {
             traffic: traffic.to_owned(),
             label: column.label.clone(),
             series: variants
@@ -124,7 +122,7 @@ fn chart(synthesis: &Synthesis, traffic: &str) -> Chart {
         metric: Metric::Rate,
         tick: fwdlab_results::Tick::default(),
         measure: fwdlab_results::Measure::Rate,
-        groups,
+        traffics,
         caption: "Bar: median. Whisker: minimum to maximum. Marks: single trials in the order of \
                   the run."
             .to_owned(),

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::super::write;
-use super::sample;
+use super::example;
 
 /// A browser with one open page.
 struct Browser {
@@ -197,9 +197,9 @@ fn browser(test: &str) -> Option<Browser> {
 /// A report of four variants with profiles, in a directory of its own.
 fn report() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
-    let mut results = sample::results(&sample::FOUR, 12);
-    sample::write(&mut results, dir.path());
-    sample::write_profiles(&results, dir.path());
+    let mut results = example::results(&example::FOUR, 12);
+    example::write(&mut results, dir.path());
+    example::write_profiles(&results, dir.path());
     write(dir.path(), &results).unwrap();
     dir
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::super::{commit, github, terminal, write};
-use super::sample;
+use super::example;
 
 fn golden(name: &str, text: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/report").join(name);
@@ -35,8 +35,8 @@ fn rounded(text: &str) -> Vec<String> {
 #[test]
 fn report_of_the_seeds_experiment_equals_its_golden_files() {
     let dir = tempfile::tempdir().unwrap();
-    let mut results = sample::results(&sample::TWO, 8);
-    sample::write(&mut results, dir.path());
+    let mut results = example::results(&example::TWO, 8);
+    example::write(&mut results, dir.path());
     write(dir.path(), &results).unwrap();
     for name in
         ["README.md", "claims.json", "gnuplot.data", "graph.svg", "netbenches/modular.inet.pps"]
@@ -54,8 +54,8 @@ fn report_of_the_seeds_experiment_equals_its_golden_files() {
 #[test]
 fn report_of_doubtful_results_equals_its_golden_files() {
     let dir = tempfile::tempdir().unwrap();
-    let mut results = sample::doubtful();
-    sample::write(&mut results, dir.path());
+    let mut results = example::doubtful();
+    example::write(&mut results, dir.path());
     write(dir.path(), &results).unwrap();
     for name in ["README.md", "gnuplot.data"] {
         let text = fs::read_to_string(dir.path().join(name)).unwrap();
@@ -68,9 +68,9 @@ fn report_of_doubtful_results_equals_its_golden_files() {
 #[test]
 fn report_of_four_variants_equals_its_golden_file() {
     let dir = tempfile::tempdir().unwrap();
-    let mut results = sample::results(&sample::FOUR, 12);
-    sample::write(&mut results, dir.path());
-    sample::write_profiles(&results, dir.path());
+    let mut results = example::results(&example::FOUR, 12);
+    example::write(&mut results, dir.path());
+    example::write_profiles(&results, dir.path());
     write(dir.path(), &results).unwrap();
     let text = fs::read_to_string(dir.path().join("README.md")).unwrap();
     golden("four/README.md", &text);
@@ -82,20 +82,20 @@ fn report_of_four_variants_equals_its_golden_file() {
 fn samples_for_the_eye() {
     let Some(place) = std::env::var_os("FWDLAB_SAMPLES").map(PathBuf::from) else { return };
     for (name, mut results) in [
-        ("two", sample::results(&sample::TWO, 8)),
-        ("doubtful", sample::doubtful()),
-        ("four", sample::results(&sample::FOUR, 12)),
-        ("large", sample::results(&sample::FOUR, 40)),
-        ("published", sample::published()),
-        ("latency", sample::with_latencies()),
+        ("two", example::results(&example::TWO, 8)),
+        ("doubtful", example::doubtful()),
+        ("four", example::results(&example::FOUR, 12)),
+        ("large", example::results(&example::FOUR, 40)),
+        ("published", example::published()),
+        ("latency", example::with_latencies()),
     ] {
         let dir = place.join(name);
-        sample::write(&mut results, &dir);
+        example::write(&mut results, &dir);
         if name == "four" || name == "large" {
-            sample::write_profiles(&results, &dir);
+            example::write_profiles(&results, &dir);
         }
         if name == "two" {
-            fs::write(dir.join("notes.md"), sample::NOTES).unwrap();
+            fs::write(dir.join("notes.md"), example::NOTES).unwrap();
         }
         let started = std::time::Instant::now();
         write(&dir, &results).unwrap();

@@ -7,7 +7,7 @@ use super::super::sections::{
     COMMIT, GITHUB, PAGE, Place, README, Rendering, SECTIONS, Section, TERMINAL,
 };
 use super::super::source::{Extras, Source};
-use super::sample;
+use super::example;
 use fwdlab_claims::{Claims, claims};
 use fwdlab_results::Results;
 use std::collections::BTreeSet;
@@ -26,9 +26,9 @@ struct Made {
 impl Made {
     fn of(mut results: Results) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        sample::write(&mut results, dir.path());
-        sample::write_profiles(&results, dir.path());
-        std::fs::write(dir.path().join("notes.md"), sample::NOTES).unwrap();
+        example::write(&mut results, dir.path());
+        example::write_profiles(&results, dir.path());
+        std::fs::write(dir.path().join("notes.md"), example::NOTES).unwrap();
         let mut claims = claims(&results).unwrap();
         // the samples are written without a chain
         claims.setting.journal_sha256 = Some("5e".repeat(32));
@@ -61,7 +61,7 @@ fn planted<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
 fn section_planted_in_the_list_stands_in_every_rendering() {
     const PLACES: &[Place] =
         &[README.under("Watched"), PAGE.under("Watched"), TERMINAL, COMMIT, GITHUB];
-    let made = Made::of(sample::results(&sample::TWO, 8));
+    let made = Made::of(example::results(&example::TWO, 8));
     let mut sections = SECTIONS.to_vec();
     sections.push(Section::new("watched", planted, PLACES));
     for rendering in RENDERINGS {
@@ -77,7 +77,7 @@ fn section_planted_in_the_list_stands_in_every_rendering() {
 
 #[test]
 fn section_stands_only_where_its_places_are() {
-    let made = Made::of(sample::results(&sample::TWO, 8));
+    let made = Made::of(example::results(&example::TWO, 8));
     let mut sections = SECTIONS.to_vec();
     sections.insert(3, Section::new("watched", planted, &[COMMIT]));
     for rendering in RENDERINGS {
@@ -110,14 +110,14 @@ fn own_lines(made: &Made, section: &Section, rendering: Rendering) -> Vec<String
 #[test]
 fn every_section_of_the_list_stands_in_the_report_of_the_samples() {
     let made = [
-        sample::results(&sample::TWO, 8),
-        sample::doubtful(),
-        sample::results(&sample::FOUR, 12),
-        sample::with_lengths(),
-        sample::with_latencies(),
-        sample::with_changes(),
-        sample::with_benchmarks(),
-        sample::with_both_ways(),
+        example::results(&example::TWO, 8),
+        example::doubtful(),
+        example::results(&example::FOUR, 12),
+        example::with_lengths(),
+        example::with_latencies(),
+        example::with_changes(),
+        example::with_benchmarks(),
+        example::with_both_ways(),
     ]
     .map(Made::of);
     for section in SECTIONS {
@@ -138,7 +138,7 @@ fn every_section_of_the_list_stands_in_the_report_of_the_samples() {
 
 #[test]
 fn a_figure_of_its_own_decides_and_better_is_what_its_direction_says() {
-    let made = Made::of(sample::with_benchmarks());
+    let made = Made::of(example::with_benchmarks());
     let words: Vec<(&str, &str)> =
         made.claims.verdicts.iter().map(|v| (v.metric, v.verdict.word())).collect();
     let wanted = [
@@ -165,7 +165,7 @@ fn a_figure_of_its_own_decides_and_better_is_what_its_direction_says() {
 
 #[test]
 fn each_way_and_the_energy_stand_beside_the_sum() {
-    let made = Made::of(sample::with_both_ways());
+    let made = Made::of(example::with_both_ways());
     let text = made.render(SECTIONS, Rendering::Readme);
     let row = |start: &str| {
         let found = text
@@ -177,7 +177,7 @@ fn each_way_and_the_energy_stand_beside_the_sum() {
             .collect::<Vec<_>>()
             .join(" ")
     };
-    let [base, _] = sample::TWO;
+    let [base, _] = example::TWO;
     let ahead = row(&format!("inet {} to the destinations", base.name));
     let back = row(&format!("inet {} to the sources", base.name));
     assert!(ahead.ends_with("60.0% 0.000% -"), "{ahead}");

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{directory, sample};
+use super::{directory, example};
 use fwdlab_claims::claim::State;
 use fwdlab_claims::{Claims, claims};
 use fwdlab_results::Results;
@@ -23,7 +23,7 @@ fn proof(claims: &Claims) -> State {
 
 #[test]
 fn settings_that_the_device_does_not_answer_make_a_verdict_invalid() {
-    let (_dir, mut results) = directory(sample::results(&sample::TWO, 8));
+    let (_dir, mut results) = directory(example::results(&example::TWO, 8));
     let sound = claims(&results).unwrap();
     assert!(!is_invalid(&sound));
     assert_eq!(proof(&sound), State::Good);
@@ -50,7 +50,7 @@ fn settings_that_the_device_does_not_answer_make_a_verdict_invalid() {
 
 #[test]
 fn a_second_factor_makes_a_verdict_invalid_unless_it_is_allowed() {
-    let (dir, mut results) = directory(sample::results(&sample::TWO, 8));
+    let (dir, mut results) = directory(example::results(&example::TWO, 8));
     modular(&mut results).for_each(|trial| trial.load = "1Gbps".to_owned());
     let found = claims(&results).unwrap();
     assert!(is_invalid(&found));

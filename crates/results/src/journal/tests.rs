@@ -5,7 +5,7 @@ use fwdlab_guard::digest;
 
 use super::*;
 use crate::Error;
-use crate::samples::{campaign, trial};
+use crate::examples::{campaign, trial};
 use crate::{Results, Resumed, Status, TORN_FILE, Trial};
 
 const EXPERIMENT: &str = "title = \"sample\"\n";

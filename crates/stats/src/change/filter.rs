@@ -1,6 +1,6 @@
 //! Stray points out of the way: one or two bad days in a row.
 
-use crate::sample::median;
+use crate::dataset::median;
 
 /// Points on either side of the window.
 const HALF: usize = 2;

@@ -15,7 +15,7 @@
 
 use super::Settings;
 use super::filter::noise;
-use crate::sample::median;
+use crate::dataset::median;
 use statrs::function::gamma::ln_gamma;
 
 /// The evidence at which `fwdlab history` speaks: chosen by `cargo xtask history --tune`.

@@ -26,7 +26,7 @@ fn exact_p_equals_full_enumeration_with_ties() {
 /// scipy 1.17.1: scipy.stats.mannwhitneyu(y, x, method="asymptotic"), which corrects for ties and
 /// continuity.
 #[test]
-fn large_samples_use_the_normal_approximation_of_scipy() {
+fn large_datasets_use_the_normal_approximation_of_scipy() {
     let x: Vec<f64> = (0..40).map(|i| f64::from((i * 37) % 101)).collect();
     let y: Vec<f64> = (0..45).map(|i| f64::from((i * 53) % 97 + 12)).collect();
     let result = test(&x, &y);
@@ -48,7 +48,7 @@ fn critical_values_equal_the_published_table() {
 }
 
 #[test]
-fn equal_samples_give_p_one() {
+fn equal_datasets_give_p_one() {
     assert_eq!(test(&[1.0, 1.0, 1.0], &[1.0, 1.0, 1.0]).p, 1.0);
 }
 
@@ -81,7 +81,7 @@ fn tails_equal_full_enumeration() {
 /// The tables of Mann and Whitney (1947) and Milton (J. Am. Stat. Assoc. 59 (1964)), two-sided 5 %
 /// and 1 %.
 #[test]
-fn critical_values_of_unequal_samples_equal_the_published_tables() {
+fn critical_values_of_unequal_datasets_equal_the_published_tables() {
     for (n, m, five, one) in [
         (3, 5, Some(0), None),
         (5, 8, Some(6), Some(2)),

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use statrs::function::gamma::ln_gamma;
 
-use crate::sample;
+use crate::dataset;
 
 /// Variance of the prior on the standardised effect.
 const G: f64 = 16.0;
@@ -115,7 +115,7 @@ impl<'a> Evidence<'a> {
         let low = ends.clone().fold(f64::INFINITY, f64::min);
         let high = ends.fold(f64::NEG_INFINITY, f64::max);
         if low >= high {
-            return sample::mean(self.gains);
+            return dataset::mean(self.gains);
         }
         let is_low = |centre: f64| {
             let sides = self.sides(centre);
@@ -140,7 +140,7 @@ impl<'a> Evidence<'a> {
             return None;
         }
         let is_rejected = |at: f64| rejects(self.sides(at).balanced());
-        let spread = sample::sd(self.gains).max(centre.abs() * f64::EPSILON).max(1e-300);
+        let spread = dataset::sd(self.gains).max(centre.abs() * f64::EPSILON).max(1e-300);
         let mut distance = spread;
         while !is_rejected(centre + sign * distance) {
             distance *= 2.0;
@@ -191,7 +191,7 @@ impl<'a> Evidence<'a> {
 
 impl Look {
     fn of(gains: &[f64]) -> Self {
-        let (mean, variance) = (sample::mean(gains), sample::variance(gains));
+        let (mean, variance) = (dataset::mean(gains), dataset::variance(gains));
         // the same ratio every time may be the rounding's doing: it counts by its sign alone
         let variance =
             if variance.sqrt() <= NO_SPREAD * mean.abs() { mean * mean / 2.0 } else { variance };

@@ -4,7 +4,7 @@ use statrs::function::factorial::ln_binomial;
 
 use super::{Finding, Limit};
 use crate::comparison::{Comparison, LEAST_NAMED, Method};
-use crate::{sample, signed_rank};
+use crate::{dataset, signed_rank};
 
 /// Share of a limit from which a rate counts as having reached it.
 pub const SATURATION_SHARE: f64 = 0.995;
@@ -31,7 +31,7 @@ pub fn saturation(runs: &[(Option<f64>, f64)], line_rate_pps: Option<f64>) -> Op
         .iter()
         .zip(&offered)
         .all(|((_, forwarded), offered)| *forwarded >= SATURATION_SHARE * offered);
-    let limit_pps = sample::median(&offered);
+    let limit_pps = dataset::median(&offered);
     is_whole.then_some(Finding::Saturated { limit: Limit::OfferedLoad, limit_pps, forwarded_pps })
 }
 
@@ -96,7 +96,7 @@ pub fn shared_bottleneck(runs: &[(f64, f64)]) -> Option<Finding> {
         return None;
     }
     let (offered, forwarded): (Vec<f64>, Vec<f64>) = runs.iter().copied().unzip();
-    let correlation = sample::correlation(&offered, &forwarded);
+    let correlation = dataset::correlation(&offered, &forwarded);
     (correlation <= SHARED_CORRELATION).then_some(Finding::SharedBottleneck { correlation })
 }
 

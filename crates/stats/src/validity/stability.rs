@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::Finding;
+use crate::dataset::{mean, median, robust_sd, variance};
 use crate::distribution::normal_cdf;
-use crate::sample::{mean, median, robust_sd, variance};
 use crate::steady::Steady;
 
 /// Runs farther than 5 robust standard deviations, and more than 1 %, from the median of at least

@@ -37,7 +37,7 @@ pub(crate) struct RecordedReceiver {
     duplicated: u64,
     checks: Checks,
     /// Since the last frame whose payload was looked at.
-    since_sample: u64,
+    since_whole: u64,
 }
 
 impl RecordedReceiver {
@@ -59,7 +59,7 @@ impl RecordedReceiver {
             received: 0,
             duplicated: 0,
             checks: Checks::default(),
-            since_sample: 0,
+            since_whole: 0,
         }
     }
 
@@ -128,15 +128,15 @@ impl RecordedReceiver {
                 latency.record(std::iter::once(stamp), now);
             }
         }
-        self.since_sample += 1;
-        let is_sample = self.since_sample >= Checks::SAMPLING;
-        if is_sample {
-            self.since_sample = 0;
-            self.checks.sampled += 1;
+        self.since_whole += 1;
+        let is_whole = self.since_whole >= Checks::WHOLE_EVERY;
+        if is_whole {
+            self.since_whole = 0;
+            self.checks.read_whole += 1;
         }
         if !self.has_right_header(frame, &described) {
             self.diagnose(frame, &described);
-        } else if is_sample && !self.has_right_payload(frame, &described) {
+        } else if is_whole && !self.has_right_payload(frame, &described) {
             self.checks.bad_payload += 1;
         }
     }

@@ -47,7 +47,7 @@ fn trial(text: &str, place: Place, on_interval: &mut dyn FnMut()) -> Option<Tria
         }
         Err(error) => panic!("{error}"),
     };
-    let mut trial = fwdlab_results::samples::trial(0);
+    let mut trial = fwdlab_results::examples::trial(0);
     trial.offered_pps_asked = traffic.offered_pps();
     settle::settle(&mut trial, measured, &BTreeMap::new());
     Some(trial)

@@ -3,7 +3,7 @@
 //!
 //! - [`tester`] writes the header of the next flow into each frame and sends it,
 //! - [`device`] lets frames into the kernel's stack, or forwards them itself, or drops them,
-//! - [`receiver`] counts frames, finds out their flow, checks a sample, and drops them.
+//! - [`receiver`] counts frames, finds out their flow, checks one in some whole, and drops them.
 //!
 //! They share an array of numbers with fwdlab, [`Shared`]. Only one processor at a time works on
 //! each of its parts, so that plain loads and stores suffice.

@@ -136,7 +136,7 @@ impl<'a> LiveTester<'a> {
                     self.send(&is_over).map(|()| (pinned, share.so_far()))
                 });
             let sender = sender.map_err(|source| fwdlab_port::PortError::Thread { source })?;
-            let intervals = self.sample(experiment, pulse, watch, &|| !sender.is_finished());
+            let intervals = self.intervals(experiment, pulse, watch, &|| !sender.is_finished());
             is_over.store(true, Ordering::Relaxed);
             self.shared.set(word::STOP, 1);
             let sent = sender.join().unwrap_or_else(|_| Err(io::Error::other("it panicked")));
@@ -183,7 +183,7 @@ impl<'a> LiveTester<'a> {
 
     /// Reads the counters at the end of each interval, until as many as the experiment wants passed
     /// with the processor undisturbed, or [`LONGEST`] times as many in all.
-    fn sample(
+    fn intervals(
         &self,
         experiment: &Experiment,
         pulse: &mut Pulse,
@@ -208,17 +208,17 @@ impl<'a> LiveTester<'a> {
             let new = self.shared.beats(beats);
             beats += new.len() as u64;
             // The device gets every frame that is sent.
-            let mut sampled = Interval {
+            let mut seen = Interval {
                 ms,
-                tx,
+                tx: Some(tx),
                 rx,
                 busy: Some(Busy { ns: busy_ns, frames: tx }),
                 ..Interval::default()
             };
-            pulse.note(&new, &mut sampled);
-            fast += u128::from(due > warmup && !sampled.is_slow());
-            (watch.on_interval)(&sampled);
-            intervals.push(sampled);
+            pulse.note(&new, &mut seen);
+            fast += u128::from(due > warmup && !seen.is_slow());
+            (watch.on_interval)(&seen);
+            intervals.push(seen);
             (last_time, last) = (now_time, now);
             due += interval;
         }

@@ -96,7 +96,7 @@ impl PortTester {
             let sender = std::thread::Builder::new().name("tester".to_owned());
             let sender = sender.spawn_scoped(scope, move || {
                 let pinned = core.is_some_and(|c| affinity::pin_current_thread(c).is_ok());
-                let mut on_interval = |interval: &fwdlab_traffic::Interval| {
+                let mut on_interval = |interval: &fwdlab_traffic::IntervalCounts| {
                     // Nobody listens any more only when the campaign ends.
                     let _ = report.send((*interval, pulse::beats(BEATS)));
                 };
@@ -109,10 +109,10 @@ impl PortTester {
                 // What was so at its beginning and at its end was so in between.
                 let around = [before, beats.clone()].concat();
                 before = beats;
-                let mut sampled = sampled(&interval);
-                pulse.note(&around, &mut sampled);
-                (watch.on_interval)(&sampled);
-                intervals.push(sampled);
+                let mut seen = seen(&interval);
+                pulse.note(&around, &mut seen);
+                (watch.on_interval)(&seen);
+                intervals.push(seen);
             }
             let what = || LinuxError::Thread { what: "the tester panicked".to_owned() };
             sender.join().map_err(|_| what())
@@ -131,7 +131,7 @@ impl Lanes {
     fn run(
         self,
         stop: &AtomicBool,
-        on_interval: &mut dyn FnMut(&fwdlab_traffic::Interval),
+        on_interval: &mut dyn FnMut(&fwdlab_traffic::IntervalCounts),
     ) -> (Outcome, u64) {
         match self {
             Self::One(mut tester) => {
@@ -147,10 +147,10 @@ impl Lanes {
     }
 }
 
-fn sampled(interval: &fwdlab_traffic::Interval) -> Interval {
+fn seen(interval: &fwdlab_traffic::IntervalCounts) -> Interval {
     Interval {
         ms: interval.length_ns as f64 / 1e6,
-        tx: interval.sent,
+        tx: Some(interval.sent),
         rx: interval.received,
         ..Interval::default()
     }

@@ -36,19 +36,19 @@ impl Testbed {
     /// # Errors
     /// When anything is wrong.
     pub fn parse(path: &Path, text: &str) -> Result<Self, Problems> {
-        let mut findings = Complaints::new(text);
+        let mut complaints = Complaints::new(text);
         let (tree, syntax) = DeTable::parse_recoverable(text);
         for error in &syntax {
             let message = error.message().replace('\n', ", ");
             let remedy = "put text in quotes, and see https://toml.io for the rest";
             let complaint = Complaint::new(message, "TOML", remedy);
-            findings.add(&error.span().unwrap_or(0..0), "", complaint);
+            complaints.add(&error.span().unwrap_or(0..0), "", complaint);
         }
-        let testbed = match findings.is_empty() {
-            true => read(Section::new("", 0..0, tree.get_ref()), path, &mut findings),
+        let testbed = match complaints.is_empty() {
+            true => read(Section::new("", 0..0, tree.get_ref()), path, &mut complaints),
             false => None,
         };
-        match (testbed, findings.into_problems(path)) {
+        match (testbed, complaints.into_problems(path)) {
             (Some(testbed), None) => Ok(testbed),
             (_, Some(problems)) => Err(problems),
             (None, None) => Err(Problems::unexplained(path)),
@@ -56,37 +56,37 @@ impl Testbed {
     }
 }
 
-fn read(mut top: Section<'_>, path: &Path, findings: &mut Complaints<'_>) -> Option<Testbed> {
+fn read(mut top: Section<'_>, path: &Path, complaints: &mut Complaints<'_>) -> Option<Testbed> {
     let parent = path.parent().unwrap_or(Path::new(""));
     let beside = |name: &str| parent.join(name);
-    let name = read_name(&mut top, findings);
-    let known_hosts = top.text("known-hosts", "\"known_hosts\"", findings);
-    let ssh_config = top.text("ssh-config", "\"ssh_config\"", findings);
-    let mut hosts = top.table("hosts", findings);
-    if hosts.is_none() && findings.is_empty() {
-        missing(&top, "hosts", "[hosts.dut] and [hosts.tester]", findings);
+    let name = read_name(&mut top, complaints);
+    let known_hosts = top.text("known-hosts", "\"known_hosts\"", complaints);
+    let ssh_config = top.text("ssh-config", "\"ssh_config\"", complaints);
+    let mut hosts = top.table("hosts", complaints);
+    if hosts.is_none() && complaints.is_empty() {
+        missing(&top, "hosts", "[hosts.dut] and [hosts.tester]", complaints);
     }
     let mut host =
-        |role| hosts.as_mut().and_then(|hosts| read_host(hosts, (role, parent), findings));
+        |role| hosts.as_mut().and_then(|hosts| read_host(hosts, (role, parent), complaints));
     let (dut, tester, receiver) = (host(DUT), host(TESTER), host(RECEIVER));
-    let hooks = top.table("hooks", findings).map(|table| read_hooks(table, findings));
-    let limits = top.table("limits", findings).map(|table| read_limits(table, findings));
-    let generator = top.table("tester", findings).map(|table| read_generator(table, findings));
+    let hooks = top.table("hooks", complaints).map(|table| read_hooks(table, complaints));
+    let limits = top.table("limits", complaints).map(|table| read_limits(table, complaints));
+    let generator = top.table("tester", complaints).map(|table| read_generator(table, complaints));
     let generator = generator.unwrap_or_default();
     if let Some(hosts) = hosts {
         for (host, role) in [(&dut, DUT), (&tester, TESTER)] {
-            if host.is_none() && findings.is_empty() {
-                missing(&hosts, role, &format!("a table [hosts.{role}]"), findings);
+            if host.is_none() && complaints.is_empty() {
+                missing(&hosts, role, &format!("a table [hosts.{role}]"), complaints);
             }
         }
         if let (Some(dut), Some(tester)) = (&dut, &tester) {
             let receiver = receiver.as_ref();
-            check_ports(dut, tester, receiver, (hosts.at.clone(), findings));
-            check_systems(&generator, tester, receiver, (hosts.at.clone(), findings));
+            check_ports(dut, tester, receiver, (hosts.at.clone(), complaints));
+            check_systems(&generator, tester, receiver, (hosts.at.clone(), complaints));
         }
-        hosts.finish(findings);
+        hosts.finish(complaints);
     }
-    top.finish(findings);
+    top.finish(complaints);
     Some(Testbed {
         path: path.to_owned(),
         name: name?,
@@ -101,14 +101,14 @@ fn read(mut top: Section<'_>, path: &Path, findings: &mut Complaints<'_>) -> Opt
     })
 }
 
-fn missing(section: &Section<'_>, key: &str, wanted: &str, findings: &mut Complaints<'_>) {
+fn missing(section: &Section<'_>, key: &str, wanted: &str, complaints: &mut Complaints<'_>) {
     let complaint =
         Complaint::new("the table is missing", wanted, "docs/remote.md has a whole testbed file");
-    findings.add(&section.at, &section.field(key), complaint);
+    complaints.add(&section.at, &section.field(key), complaint);
 }
 
-fn read_name(top: &mut Section<'_>, findings: &mut Complaints<'_>) -> Option<String> {
-    let found = top.required_text("name", "\"a-short-name\"", findings)?;
+fn read_name(top: &mut Section<'_>, complaints: &mut Complaints<'_>) -> Option<String> {
+    let found = top.required_text("name", "\"a-short-name\"", complaints)?;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let name = found.value;
     let is_name = !name.is_empty() && name.len() <= 64 && name.chars().all(is_plain);
@@ -119,22 +119,22 @@ fn read_name(top: &mut Section<'_>, findings: &mut Complaints<'_>) -> Option<Str
             "choose a plain word; results carry it",
         )
     });
-    findings.keep(&found.at, &found.field, result)
+    complaints.keep(&found.at, &found.field, result)
 }
 
 fn read_host(
     hosts: &mut Section<'_>,
     (role, beside): (&'static str, &Path),
-    findings: &mut Complaints<'_>,
+    complaints: &mut Complaints<'_>,
 ) -> Option<Host> {
-    let mut section = hosts.table(role, findings)?;
-    let ssh = section.required_text("ssh", "\"an-alias\"", findings);
-    let os = read_choice(&mut section, "os", &System::ALL, System::name, findings);
-    let ports = read_ports(&mut section, findings);
-    let directory = section.text("directory", "\"/var/tmp/fwdlab\"", findings);
-    let program = section.text("program", "\"fwdlab-aarch64\"", findings);
-    let network = section.text("network", "\"fwdlab\"", findings);
-    section.finish(findings);
+    let mut section = hosts.table(role, complaints)?;
+    let ssh = section.required_text("ssh", "\"an-alias\"", complaints);
+    let os = read_choice(&mut section, "os", &System::ALL, System::name, complaints);
+    let ports = read_ports(&mut section, complaints);
+    let directory = section.text("directory", "\"/var/tmp/fwdlab\"", complaints);
+    let program = section.text("program", "\"fwdlab-aarch64\"", complaints);
+    let network = section.text("network", "\"fwdlab\"", complaints);
+    section.finish(complaints);
     let ssh = ssh.and_then(|found| {
         let is_name = !found.value.is_empty()
             && !found.value.starts_with('-')
@@ -143,11 +143,11 @@ fn read_host(
             let wanted = "an alias of ssh_config, or user@address";
             Complaint::new(format!("{:?} is no host", found.value), wanted, "correct the name")
         });
-        findings.keep(&found.at, &found.field, result)
+        complaints.keep(&found.at, &found.field, result)
     });
     let directory = match directory {
         None => Some(DIRECTORY.to_owned()),
-        Some(found) => findings.keep(&found.at, &found.field, plain_path(found.value)),
+        Some(found) => complaints.keep(&found.at, &found.field, plain_path(found.value)),
     };
     let os = os?;
     let is_networked_by_us = match network {
@@ -162,7 +162,7 @@ fn read_host(
                     "write network = \"own\" where the host configures itself",
                 )),
             };
-            findings.keep(&found.at, &found.field, result)?
+            complaints.keep(&found.at, &found.field, result)?
         }
     };
     Some(Host {
@@ -186,26 +186,26 @@ fn plain_path(text: &str) -> Result<String, Complaint> {
     })
 }
 
-fn read_ports(section: &mut Section<'_>, findings: &mut Complaints<'_>) -> Option<Vec<TestPort>> {
+fn read_ports(section: &mut Section<'_>, complaints: &mut Complaints<'_>) -> Option<Vec<TestPort>> {
     const EXAMPLE: &str = "[{ name = \"igb1\", mac = \"02:00:00:00:00:01\" }]";
-    let elements = section.list("ports", EXAMPLE, findings);
+    let elements = section.list("ports", EXAMPLE, complaints);
     if elements.is_empty() {
         let what = "there is no port of the test network";
         let complaint = Complaint::new(what, EXAMPLE, format!("add ports = {EXAMPLE}"));
-        findings.add(&section.at, &section.field("ports"), complaint);
+        complaints.add(&section.at, &section.field("ports"), complaint);
         return None;
     }
     let mut ports = Vec::new();
     for Found { field, at, value } in elements {
         let Some(table) = value.as_table() else {
             let what = format!("{} is no port", shown(value));
-            findings.add(&at, &field, Complaint::new(what, EXAMPLE, "write it so"));
+            complaints.add(&at, &field, Complaint::new(what, EXAMPLE, "write it so"));
             continue;
         };
         let mut port = Section::new(field, at, table);
-        let name = port.required_text("name", "\"igb1\"", findings);
-        let mac = port.required_text("mac", "\"02:00:00:00:00:01\"", findings);
-        port.finish(findings);
+        let name = port.required_text("name", "\"igb1\"", complaints);
+        let mac = port.required_text("mac", "\"02:00:00:00:00:01\"", complaints);
+        port.finish(complaints);
         let name = name.and_then(|found| {
             let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
             let is_name = !found.value.is_empty() && found.value.chars().all(is_plain);
@@ -213,14 +213,14 @@ fn read_ports(section: &mut Section<'_>, findings: &mut Complaints<'_>) -> Optio
                 let what = format!("{:?} is no interface", found.value);
                 Complaint::new(what, "a name such as \"igb1\"", "correct the name")
             });
-            findings.keep(&found.at, &found.field, result)
+            complaints.keep(&found.at, &found.field, result)
         });
         let mac = mac.and_then(|found| {
             let result = found.value.parse().map_err(|_| {
                 let what = format!("{:?} is no MAC address", found.value);
                 Complaint::new(what, "such as \"02:00:00:00:00:01\"", "correct the address")
             });
-            findings.keep(&found.at, &found.field, result)
+            complaints.keep(&found.at, &found.field, result)
         });
         ports.extend(name.zip(mac).map(|(name, mac)| TestPort { name, mac }));
     }
@@ -232,10 +232,10 @@ fn read_choice<T: Copy>(
     key: &'static str,
     all: &[T],
     name: fn(T) -> &'static str,
-    findings: &mut Complaints<'_>,
+    complaints: &mut Complaints<'_>,
 ) -> Option<T> {
     let example = format!("\"{}\"", all.first().map_or("", |&one| name(one)));
-    let found = section.required_text(key, &example, findings)?;
+    let found = section.required_text(key, &example, complaints)?;
     let names = || all.iter().map(|&one| name(one));
     let known = all.iter().copied().find(|&one| name(one) == found.value);
     let result = known.ok_or_else(|| {
@@ -248,18 +248,18 @@ fn read_choice<T: Copy>(
             },
         )
     });
-    findings.keep(&found.at, &found.field, result)
+    complaints.keep(&found.at, &found.field, result)
 }
 
-fn read_hooks(mut section: Section<'_>, findings: &mut Complaints<'_>) -> Hooks {
-    let mut words = |key| read_words(&mut section, key, findings);
+fn read_hooks(mut section: Section<'_>, complaints: &mut Complaints<'_>) -> Hooks {
+    let mut words = |key| read_words(&mut section, key, complaints);
     let hooks = Hooks {
         power_cycle: words("power-cycle"),
         console: words("console"),
         image: words("image"),
         kernel: words("kernel"),
     };
-    section.finish(findings);
+    section.finish(complaints);
     hooks
 }
 
@@ -267,26 +267,26 @@ fn read_hooks(mut section: Section<'_>, findings: &mut Complaints<'_>) -> Hooks 
 fn read_words(
     section: &mut Section<'_>,
     key: &'static str,
-    findings: &mut Complaints<'_>,
+    complaints: &mut Complaints<'_>,
 ) -> Vec<String> {
     const EXAMPLE: &str = "[\"./power\", \"dut\"]";
-    let elements = section.list(key, EXAMPLE, findings);
-    let texts = elements.into_iter().filter_map(|found| found.into_text(EXAMPLE, findings));
+    let elements = section.list(key, EXAMPLE, complaints);
+    let texts = elements.into_iter().filter_map(|found| found.into_text(EXAMPLE, complaints));
     texts.map(|found| found.value.to_owned()).collect()
 }
 
-fn read_limits(mut section: Section<'_>, findings: &mut Complaints<'_>) -> Limits {
+fn read_limits(mut section: Section<'_>, complaints: &mut Complaints<'_>) -> Limits {
     let usual = Limits::default();
     let mut time = |key, usual: Duration| {
-        let Some(found) = section.text(key, "\"60s\"", findings) else { return usual };
-        findings.keep(&found.at, &found.field, duration(found.value)).unwrap_or(usual)
+        let Some(found) = section.text(key, "\"60s\"", complaints) else { return usual };
+        complaints.keep(&found.at, &found.field, duration(found.value)).unwrap_or(usual)
     };
     let boot = time("boot", usual.boot);
     let silent_dut = time("silent-dut", usual.silent_dut);
     let command = time("command", usual.command);
-    let attempts = section.integer("attempts", 1..=100, findings);
+    let attempts = section.integer("attempts", 1..=100, complaints);
     let attempts = attempts.map_or(usual.attempts, |found| found.value as u32);
-    section.finish(findings);
+    section.finish(complaints);
     Limits { boot, silent_dut, attempts, command }
 }
 
@@ -305,11 +305,11 @@ fn duration(text: &str) -> Result<Duration, Complaint> {
     })
 }
 
-fn read_generator(mut section: Section<'_>, findings: &mut Complaints<'_>) -> Generator {
+fn read_generator(mut section: Section<'_>, complaints: &mut Complaints<'_>) -> Generator {
     let kind =
-        read_choice(&mut section, "kind", &GeneratorKind::ALL, GeneratorKind::name, findings);
+        read_choice(&mut section, "kind", &GeneratorKind::ALL, GeneratorKind::name, complaints);
     let kind = kind.unwrap_or_default();
-    let line = section.text("line-rate", "\"1Gbps\"", findings);
+    let line = section.text("line-rate", "\"1Gbps\"", complaints);
     let line_bps = line.and_then(|found| {
         let bps = number_and_unit(found.value).and_then(|(number, unit)| match unit {
             "Mbps" => Some(number * 1e6),
@@ -320,26 +320,31 @@ fn read_generator(mut section: Section<'_>, findings: &mut Complaints<'_>) -> Ge
             let what = format!("{:?} is no line rate", found.value);
             Complaint::new(what, "such as \"1Gbps\" or \"100Mbps\"", "correct the rate")
         });
-        findings.keep(&found.at, &found.field, result)
+        complaints.keep(&found.at, &found.field, result)
     });
-    let receive = read_words(&mut section, "receive", findings);
-    let send = read_words(&mut section, "send", findings);
+    let receive = read_words(&mut section, "receive", complaints);
+    let send = read_words(&mut section, "send", complaints);
     if kind == GeneratorKind::Command && send.is_empty() {
         let complaint = Complaint::new(
             "there is no command that sends",
             "an argument list, such as [\"./send\", \"{seconds}\"]",
             "add send = [...]; docs/remote.md says what the command must print",
         );
-        findings.add(&section.at, &section.field("send"), complaint);
+        complaints.add(&section.at, &section.field("send"), complaint);
     }
-    section.finish(findings);
+    section.finish(complaints);
     Generator { kind, line_bps, receive, send }
 }
 
 /// The place to point at, and where to complain.
 type Placed<'a, 't> = (std::ops::Range<usize>, &'a mut Complaints<'t>);
 
-fn check_ports(dut: &Host, tester: &Host, receiver: Option<&Host>, (at, findings): Placed<'_, '_>) {
+fn check_ports(
+    dut: &Host,
+    tester: &Host,
+    receiver: Option<&Host>,
+    (at, complaints): Placed<'_, '_>,
+) {
     let mut need = |host: &Host, count: usize, why: &str| {
         if host.ports.len() != count {
             let complaint = Complaint::new(
@@ -347,7 +352,7 @@ fn check_ports(dut: &Host, tester: &Host, receiver: Option<&Host>, (at, findings
                 format!("{count} of {}: {why}", host.role),
                 "list the ports that are cabled for the test, and no others",
             );
-            findings.add(&at, &format!("hosts.{}.ports", host.role), complaint);
+            complaints.add(&at, &format!("hosts.{}.ports", host.role), complaint);
         }
     };
     need(dut, 2, "first the one towards the sender, then the one towards the receiver");
@@ -365,7 +370,7 @@ fn check_ports(dut: &Host, tester: &Host, receiver: Option<&Host>, (at, findings
                 let what = format!("{} stands twice", port.mac);
                 let wanted = "an address of its own for each port";
                 let complaint = Complaint::new(what, wanted, "look with `ip link` or `ifconfig`");
-                findings.add(&at, &format!("hosts.{}.ports", host.role), complaint);
+                complaints.add(&at, &format!("hosts.{}.ports", host.role), complaint);
             }
             macs.push(port.mac);
         }
@@ -377,7 +382,7 @@ fn check_systems(
     generator: &Generator,
     tester: &Host,
     receiver: Option<&Host>,
-    (at, findings): Placed<'_, '_>,
+    (at, complaints): Placed<'_, '_>,
 ) {
     if generator.kind != GeneratorKind::Fwdlab {
         return;
@@ -388,6 +393,6 @@ fn check_systems(
             "os = \"linux\", or another [tester] kind",
             "write [tester] kind = \"pkt-gen\" or \"command\"",
         );
-        findings.add(&at, &format!("hosts.{}.os", host.role), complaint);
+        complaints.add(&at, &format!("hosts.{}.os", host.role), complaint);
     }
 }

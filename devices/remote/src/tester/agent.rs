@@ -77,7 +77,7 @@ impl Generator for Agents {
             let report = self.tester.done(long, is_stopped)?;
             let interval = |counted: &fwdlab_agent::order::Counted| Interval {
                 ms: counted.ns as f64 / 1e6,
-                tx: counted.sent,
+                tx: Some(counted.sent),
                 rx: counted.received,
                 ..Interval::default()
             };

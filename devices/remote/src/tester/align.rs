@@ -29,15 +29,16 @@ impl Readings {
     }
 }
 
-/// The receiver's intervals with what was sent in each.
+/// The receiver's intervals with what was sent in each, where the sender counted it.
 pub(super) fn aligned(sender: &Readings, receiver: &Readings) -> Vec<Interval> {
+    let is_counted = !sender.intervals.is_empty();
     let mut moment = receiver.began_ns;
     let mut before = sender.count_at(moment).round();
     let mut intervals = Vec::with_capacity(receiver.intervals.len());
     for &(ns, rx) in &receiver.intervals {
         moment += i128::from(ns);
         let now = sender.count_at(moment).round();
-        let tx = (now - before).max(0.0) as u64;
+        let tx = is_counted.then(|| (now - before).max(0.0) as u64);
         before = now;
         intervals.push(Interval { ms: ns as f64 / 1e6, tx, rx, ..Interval::default() });
     }
@@ -53,8 +54,10 @@ mod tests {
         let sender = Readings { began_ns: 1_000, intervals: vec![(100, 50), (100, 100)] };
         let receiver =
             Readings { began_ns: 950, intervals: vec![(100, 25), (100, 75), (100, 50), (100, 0)] };
-        let tx: Vec<u64> = aligned(&sender, &receiver).iter().map(|i| i.tx).collect();
+        let tx: Vec<u64> = aligned(&sender, &receiver).iter().filter_map(|i| i.tx).collect();
         assert_eq!(tx, [25, 75, 50, 0]);
         assert_eq!(tx.iter().sum::<u64>(), 150, "nothing is lost or made up");
+        let uncounted = aligned(&Readings::default(), &receiver);
+        assert!(uncounted.iter().all(|i| i.tx.is_none()), "not counted is not 0: {uncounted:?}");
     }
 }

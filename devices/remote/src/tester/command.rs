@@ -3,7 +3,8 @@
 //! ```text
 //! {"ready": true}                                    interfaces are open
 //! {"interval": {"ms": 100.0, "tx": 5000, "rx": 4990}}  one interval, in order; "start_ns" if receiver
-//!                                                     and sender are two programs
+//!                                                     and sender are two programs; "rx" of who
+//!                                                     receives, "tx" where it is counted
 //! {"total": {"sent": 50000, "received": 49900}}      at the end
 //! {"failed": "why"}                                  instead
 //! ```
@@ -43,10 +44,8 @@ enum Line {
 #[serde(deny_unknown_fields)]
 struct Counted {
     ms: f64,
-    #[serde(default)]
-    tx: u64,
-    #[serde(default)]
-    rx: u64,
+    tx: Option<u64>,
+    rx: Option<u64>,
     start_ns: Option<u64>,
 }
 
@@ -95,12 +94,11 @@ impl Generator for JsonLines {
             None => return Err(failed(role, "it does not end when its time is up")),
         }
         let sent = Said::read(role, &sender.text)?;
-        let Some(mut receiver) = receiver else { return Ok(alone(&sent)) };
+        let Some(mut receiver) = receiver else { return alone(role, &sent) };
         receiver.wait_for(DRAIN, is_stopped, |_, _| false)?;
         receiver.stop(is_stopped)?;
         let role = hosts.receiver().role();
-        both(&sent, &Said::read(role, &receiver.text)?)
-            .ok_or_else(|| failed(role, "two programs must say start_ns in their first interval"))
+        both(&sent, role, &Said::read(role, &receiver.text)?)
     }
 
     fn facts(&self) -> Vec<(String, String)> {
@@ -144,38 +142,54 @@ impl Said {
         Ok(said)
     }
 
-    fn series(&self, frames: fn(&Counted) -> u64) -> Option<Readings> {
+    /// Frames received in each interval: of the program that receives, all of them must say so.
+    fn received(&self, role: &'static str) -> Result<Vec<u64>> {
+        let rx = |(number, counted): (usize, &Counted)| {
+            let missing = || failed(role, &format!("interval {number} of its output has no rx"));
+            counted.rx.ok_or_else(missing)
+        };
+        (1..).zip(&self.intervals).map(rx).collect()
+    }
+
+    /// Frames by interval, with when the first began; nothing when it does not say.
+    fn series(&self, frames: &[u64]) -> Option<Readings> {
         let began_ns = i128::from(self.intervals.first()?.start_ns?);
-        let interval = |counted: &Counted| ((counted.ms * 1e6) as u64, frames(counted));
-        Some(Readings { began_ns, intervals: self.intervals.iter().map(interval).collect() })
+        let lengths = self.intervals.iter().map(|counted| (counted.ms * 1e6) as u64);
+        Some(Readings { began_ns, intervals: lengths.zip(frames.iter().copied()).collect() })
     }
 }
 
 /// One program that sends and receives.
-fn alone(said: &Said) -> Counts {
-    let interval = |counted: &Counted| Interval {
+fn alone(role: &'static str, said: &Said) -> Result<Counts> {
+    let rx = said.received(role)?;
+    let interval = |(counted, rx): (&Counted, &u64)| Interval {
         ms: counted.ms,
         tx: counted.tx,
-        rx: counted.rx,
+        rx: *rx,
         ..Interval::default()
     };
-    let sum = |frames: fn(&Counted) -> u64| said.intervals.iter().map(frames).sum();
-    Counts {
-        intervals: said.intervals.iter().map(interval).collect(),
+    Ok(Counts {
+        intervals: said.intervals.iter().zip(&rx).map(interval).collect(),
         sent: said.total.sent,
-        received: said.total.received.unwrap_or_else(|| sum(|counted| counted.rx)),
+        received: said.total.received.unwrap_or_else(|| rx.iter().sum()),
         ..Counts::default()
-    }
+    })
 }
 
-/// A program that sends and one that receives; nothing when they do not say when.
-fn both(sent: &Said, received: &Said) -> Option<Counts> {
-    let intervals = aligned(&sent.series(|i| i.tx)?, &received.series(|i| i.rx)?);
-    let sum = received.intervals.iter().map(|counted| counted.rx).sum();
-    Some(Counts {
+/// A program that sends and one that receives, which is that of `role`.
+fn both(sent: &Said, role: &'static str, received: &Said) -> Result<Counts> {
+    let untold = || failed(role, "two programs must say start_ns in their first interval");
+    let rx = received.received(role)?;
+    let tx: Option<Vec<u64>> = sent.intervals.iter().map(|counted| counted.tx).collect();
+    let sender = match tx.filter(|tx| !tx.is_empty()) {
+        Some(tx) => sent.series(&tx).ok_or_else(untold)?,
+        None => Readings::default(),
+    };
+    let intervals = aligned(&sender, &received.series(&rx).ok_or_else(untold)?);
+    Ok(Counts {
         intervals,
         sent: sent.total.sent,
-        received: received.total.received.unwrap_or(sum),
+        received: received.total.received.unwrap_or_else(|| rx.iter().sum()),
         ..Counts::default()
     })
 }
@@ -209,8 +223,26 @@ mod tests {
     fn json_lines_become_counts_and_other_lines_are_for_people() {
         let text = "Starting up\n{\"ready\": true}\n{\"interval\": {\"ms\": 100.0, \"tx\": 10, \
                     \"rx\": 9}}\n{\"total\": {\"sent\": 10}}\n";
-        let counts = alone(&Said::read("tester", text).expect("readable"));
+        let counts = alone("tester", &Said::read("tester", text).expect("readable"));
+        let counts = counts.expect("counts");
         assert_eq!((counts.sent, counts.received, counts.intervals.len()), (Some(10), 9, 1));
+    }
+
+    #[test]
+    fn what_a_program_does_not_count_is_absent_and_not_0() {
+        let said = |text: &str| Said::read("tester", text).expect("readable");
+        let deaf = said("{\"interval\": {\"ms\": 100.0, \"tx\": 10}}\n");
+        let error = alone("tester", &deaf).expect_err("who receives must count");
+        assert!(error.to_string().contains("interval 1 of its output has no rx"), "{error}");
+        let silent = said("{\"interval\": {\"ms\": 100.0, \"rx\": 9}}\n");
+        let counts = alone("tester", &silent).expect("counts");
+        assert_eq!((counts.sent, counts.intervals[0].tx, counts.received), (None, None, 9));
+        let receiver = said("{\"interval\": {\"ms\": 100.0, \"rx\": 9, \"start_ns\": 5}}\n");
+        let counts = both(&said("{\"total\": {\"sent\": 10}}\n"), "receiver", &receiver);
+        let counts = counts.expect("counts");
+        assert_eq!((counts.sent, counts.intervals[0].tx, counts.received), (Some(10), None, 9));
+        let untimed = both(&deaf, "receiver", &receiver).expect_err("when did it begin?");
+        assert!(untimed.to_string().contains("start_ns"), "{untimed}");
     }
 
     #[test]

@@ -85,20 +85,20 @@ fn counts(testbed: &Testbed, sender: &str, receiver: &str, is_one_host: bool) ->
 }
 
 fn frames(log: &PktgenLog) -> u64 {
-    log.samples.iter().map(|sample| sample.packets).sum()
+    log.readings.iter().map(|reading| reading.packets).sum()
 }
 
-/// Samples say when they ended, in µs modulo 1000 s.
+/// Readings say when they ended, in µs modulo 1000 s.
 fn series(log: &PktgenLog) -> Readings {
-    let length = |sample: &fwdlab_netbenches::pktgen::Reading| match sample.length_us {
+    let length = |reading: &fwdlab_netbenches::pktgen::Reading| match reading.length_us {
         0 => 1_000_000,
         us => us,
     };
     let began =
-        log.samples.first().map(|first| i128::from(first.end_us) - i128::from(length(first)));
-    let intervals = log.samples.iter().map(|sample| {
-        let frames = if sample.packets > 0 { sample.packets } else { sample.pps };
-        (length(sample) * 1_000, frames)
+        log.readings.first().map(|first| i128::from(first.end_us) - i128::from(length(first)));
+    let intervals = log.readings.iter().map(|reading| {
+        let frames = if reading.packets > 0 { reading.packets } else { reading.pps };
+        (length(reading) * 1_000, frames)
     });
     Readings { began_ns: began.unwrap_or(0) * 1_000, intervals: intervals.collect() }
 }
@@ -149,8 +149,8 @@ mod tests {
             PktgenLog::read(receiver.as_bytes()).expect("a log"),
         );
         let intervals = aligned(&series(&sent), &series(&received));
-        let both: Vec<(u64, u64)> = intervals.iter().map(|i| (i.tx, i.rx)).collect();
-        assert_eq!(both, [(500, 400), (1000, 900)]);
+        let both: Vec<_> = intervals.iter().map(|i| (i.tx, i.rx)).collect();
+        assert_eq!(both, [(Some(500), 400), (Some(1000), 900)]);
         assert_eq!(frames(&received), 1300);
     }
 }

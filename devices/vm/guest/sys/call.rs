@@ -3,7 +3,7 @@
 
 use core::arch::asm;
 
-use super::{Errno, Answered};
+use super::errno::{Answered, Errno};
 
 /// Numbers of system calls (sys/kern/syscalls.master).
 pub mod number {
@@ -84,12 +84,12 @@ pub fn fork() -> Answered<usize> {
     }
 }
 
-/// Maps a device's memory, or fresh memory.
-pub fn map(device: Option<super::File>, bytes: usize) -> Answered<&'static mut [u8]> {
+/// Maps the memory of a device, whose open file has this number, or fresh memory.
+pub fn map(device: Option<usize>, bytes: usize) -> Answered<&'static mut [u8]> {
     const READ_AND_WRITE: usize = 3;
     const SHARED: usize = 1;
     const PRIVATE_FRESH: usize = 0x1002;
-    let (how, file) = device.map_or((PRIVATE_FRESH, usize::MAX), |file| (SHARED, file.0));
+    let (how, file) = device.map_or((PRIVATE_FRESH, usize::MAX), |file| (SHARED, file));
     let address = call(number::MMAP, [0, bytes, READ_AND_WRITE, how, file, 0])?;
     // SAFETY: the kernel has just mapped so many bytes there, nobody else knows of them, and they
     // stay until the process ends.

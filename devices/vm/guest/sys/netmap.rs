@@ -4,7 +4,9 @@
 use core::ptr::{read_volatile, write_volatile};
 use core::sync::atomic::{Ordering, compiler_fence};
 
-use super::{File, Name, Answered, READ_WRITE, call};
+use super::call;
+use super::errno::Answered;
+use super::file::{File, Name, READ_WRITE};
 
 const NIOCCTRL: usize = 0xc058_6997;
 const NIOCRXSYNC: usize = 0x2000_6995;
@@ -76,7 +78,7 @@ impl Receiver {
         let name = Name::of(&[interface]);
         header.name[..63].copy_from_slice(&name.bytes[..63]);
         file.control(NIOCCTRL, &mut header)?;
-        let memory = call::map(Some(file), body.memory as usize)?;
+        let memory = call::map(Some(file.0), body.memory as usize)?;
         let mut port = Self { file, memory, ring: 0, slots: 0, buffers: 0, buffer_size: 0 };
         let interface = body.offset as usize;
         // One ring of the host stands behind the card's, also where that number is not told yet.

@@ -1,6 +1,8 @@
-//! How the program begins, what it was told, and the functions that the compiler expects.
+//! How the program begins, and the functions that the compiler expects.
 
 use core::arch::{asm, global_asm};
+
+use super::arguments::Arguments;
 
 // FreeBSD knows its programs by this note; the number is a release whose system calls are used
 // here. The kernel puts the address of the arguments into rdi.
@@ -21,27 +23,7 @@ global_asm!(
 );
 
 extern "C" fn begin(stack: *const usize) -> ! {
-    super::exit(crate::main(&Arguments { stack }))
-}
-
-/// What the program was told.
-pub struct Arguments {
-    stack: *const usize,
-}
-
-impl Arguments {
-    /// Nothing for those that are not there.
-    pub fn get(&self, at: usize) -> &'static [u8] {
-        // SAFETY: the kernel puts their number and then their addresses onto the stack, where they
-        // stay; each ends with a zero byte.
-        unsafe {
-            if at >= *self.stack {
-                return b"";
-            }
-            let text = *self.stack.add(1 + at) as *const core::ffi::c_char;
-            core::ffi::CStr::from_ptr(text).to_bytes()
-        }
-    }
+    super::exit(crate::main(&Arguments::at(stack)))
 }
 
 #[panic_handler]

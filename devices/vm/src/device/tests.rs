@@ -12,7 +12,7 @@ fn pass(ns: u64, received: u64) -> Pass {
     let first = Reading { ns, sent: received / 2, received: received / 2 };
     let rest = [Reading { ns, sent: received, received }; 4];
     let intervals: Vec<Reading> = std::iter::once(first).chain(rest).collect();
-    let received = intervals.iter().map(|sample| sample.received).sum();
+    let received = intervals.iter().map(|reading| reading.received).sum();
     Pass { intervals, sent: received, received, flows_seen: 2000, ..Pass::default() }
 }
 

@@ -1,8 +1,8 @@
 //! "We won 2 Mpps", "60 Kpps more": a rate that is a difference, held against that of the means.
 
 use super::wording::compared;
-use crate::context::{Measured, Spoken};
 use crate::finding::{AuditFindings, Rule, Severity, Text};
+use crate::surroundings::{Measured, Spoken};
 use fwdlab_results::units::rate;
 use fwdlab_sentence::clause::{Clause, Sign, Stance, words};
 use fwdlab_sentence::quantity::rates;

@@ -4,15 +4,15 @@
 use super::percent::{agreement_of, is_of_another_page};
 use super::wording::{compared, names_set};
 use super::{Claim, Compared, is_contrary};
-use crate::context::{Spoken, Surroundings};
 use crate::finding::{AuditFindings, Rule, Severity, Text};
+use crate::surroundings::{Spoken, Surroundings};
 use fwdlab_results::units::exact_percent as show;
 use fwdlab_sentence::agreement::Agreement;
 use fwdlab_sentence::clause::{Clause, Percent, Sign, Stance};
 
 /// The percentages of a clause that says whose they are: a family, or a set of a block.
 pub(super) fn check(
-    context: &Surroundings<'_>,
+    around: &Surroundings<'_>,
     clause: &Clause,
     line: usize,
     findings: &mut AuditFindings,
@@ -28,17 +28,17 @@ pub(super) fn check(
     if claimed.is_empty() || clause.families.len() > 1 {
         return;
     }
-    let claims = claims(context, clause, line);
+    let claims = claims(around, clause, line);
     for percent in claimed {
         check_percent(&claims, clause, percent, sign(percent), line, findings);
     }
 }
 
 /// The clause as a claim about each block that it can mean.
-fn claims<'a>(context: &'a Surroundings<'_>, clause: &'a Clause, line: usize) -> Vec<Claim<'a>> {
+fn claims<'a>(around: &'a Surroundings<'_>, clause: &'a Clause, line: usize) -> Vec<Claim<'a>> {
     let mut claims = Vec::new();
-    for (block, sets) in context.sets.iter().enumerate() {
-        let families = context.block_families(block);
+    for (block, sets) in around.sets.iter().enumerate() {
+        let families = around.block_families(block);
         let is_family = families == clause.families;
         let is_other = !clause.families.is_empty() && !is_family;
         if is_other || !is_family && !names_set(clause, sets) {

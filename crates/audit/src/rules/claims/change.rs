@@ -1,9 +1,9 @@
 //! Words against the block: faster, slower, the same, twice, for all tests.
 
 use super::{Claim, Compared, MARGIN, is_contrary, report_sign, report_unproven};
-use crate::context::Surroundings;
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
+use crate::surroundings::Surroundings;
 use fwdlab_results::units::exact_percent as show;
 use fwdlab_sentence::clause::{Bound, Clause, Sign, Stance};
 
@@ -39,7 +39,7 @@ pub(super) fn check_no_change(claim: &Claim<'_>, word: &str, findings: &mut Audi
                 format!(
                     "a difference is proven: {}, 95 % interval {}",
                     show(pair.mean_percent),
-                    pair.interval()
+                    pair.confidence_interval()
                 ),
             )
         } else {
@@ -48,7 +48,7 @@ pub(super) fn check_no_change(claim: &Claim<'_>, word: &str, findings: &mut Audi
                 Severity::Check,
                 format!(
                     "no difference proven is not equal: the 95 % interval is {}, not within ±{MARGIN} %",
-                    pair.interval()
+                    pair.confidence_interval()
                 ),
             )
         };
@@ -59,7 +59,11 @@ pub(super) fn check_no_change(claim: &Claim<'_>, word: &str, findings: &mut Audi
             Text::new(
                 format!("'{word}' in: {}", claim.clause.text.trim()),
                 data,
-                format!("write: {} (95 % interval {})", show(pair.mean_percent), pair.interval()),
+                format!(
+                    "write: {} (95 % interval {})",
+                    show(pair.mean_percent),
+                    pair.confidence_interval()
+                ),
             ),
         );
     }
@@ -89,7 +93,7 @@ pub(super) fn check_not_that(
                     format!(
                         "it is proven: {}, 95 % interval {}",
                         show(pair.mean_percent),
-                        pair.interval()
+                        pair.confidence_interval()
                     ),
                     format!("write {}", show(pair.mean_percent)),
                 ),
@@ -125,11 +129,11 @@ pub(super) fn check_factor(claim: &Claim<'_>, findings: &mut AuditFindings) {
 
 /// "Same drop": the change of the block must be about that of the block before.
 pub(super) fn check_same_size(
-    context: &Surroundings<'_>,
+    around: &Surroundings<'_>,
     claim: &Claim<'_>,
     findings: &mut AuditFindings,
 ) {
-    let before = claim.spoken.block.checked_sub(1).and_then(|b| context.sets.get(b));
+    let before = claim.spoken.block.checked_sub(1).and_then(|b| around.sets.get(b));
     let Some([base, variant, ..]) = before.map(Vec::as_slice) else { return };
     let (Some(first), Some(now)) = (Pair::of(base, variant), claim.pairs.first()) else { return };
     let now = &now.pair;
@@ -159,15 +163,15 @@ const ALL_ALIKE: f64 = 0.4;
 
 /// "Faster for all tests", "-30% for all tests" must hold in every block.
 pub(super) fn check_all(
-    context: &Surroundings<'_>,
+    around: &Surroundings<'_>,
     clause: &Clause,
     line: usize,
     findings: &mut AuditFindings,
 ) {
     let wanted = Wanted::of(clause);
-    for (block, sets) in context.sets.iter().enumerate() {
+    for (block, sets) in around.sets.iter().enumerate() {
         let Some((base, others)) = sets.split_first() else { continue };
-        let families = context.block_families(block);
+        let families = around.block_families(block);
         if clause.families.len() == 1
             && !families.is_empty()
             && families.is_disjoint(&clause.families)

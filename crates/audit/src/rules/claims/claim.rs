@@ -1,8 +1,8 @@
 //! A clause and the block it speaks of, and what is said of it where they do not agree.
 
-use crate::context::{Measured, Spoken};
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
+use crate::surroundings::{Measured, Spoken};
 use fwdlab_results::units::exact_percent as show;
 use fwdlab_sentence::clause::{Clause, Sign};
 
@@ -81,7 +81,7 @@ pub(super) fn report_unproven(
             format!(
                 "the block proves no difference: {} with 95 % interval {}",
                 show(compared.pair.mean_percent),
-                compared.pair.interval()
+                compared.pair.confidence_interval()
             ),
             "write that no difference is proven, or measure more runs",
         ),

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use super::claim::MARGIN;
 use super::named::{named, spoken};
-use crate::context::{Measured, Surroundings};
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
+use crate::surroundings::{Measured, Surroundings};
 use fwdlab_netbenches::name::{NamedFamily, family_word};
 use fwdlab_results::units::exact_percent as show;
 use fwdlab_sentence::clause::{Clause, Sign, Stance, words};
@@ -96,20 +96,20 @@ const fn other(family: NamedFamily) -> NamedFamily {
 
 /// Returns true where the clause compares families that no block compares.
 pub(super) fn check(
-    context: &Surroundings<'_>,
+    around: &Surroundings<'_>,
     clause: &Clause,
     line: usize,
     findings: &mut AuditFindings,
 ) -> bool {
     let Some(said) = said(clause).filter(|_| clause.percents.is_empty()) else { return false };
     let blocks = |family: NamedFamily| -> Vec<&[Measured<'_>]> {
-        let all = (0..context.sets.len()).filter(|b| {
-            let families = context.block_families(*b);
+        let all = (0..around.sets.len()).filter(|b| {
+            let families = around.block_families(*b);
             families.len() == 1 && families.contains(&family)
         });
-        all.map(|b| context.sets[b].as_slice()).collect()
+        all.map(|b| around.sets[b].as_slice()).collect()
     };
-    if (0..context.sets.len()).any(|b| context.block_families(b).len() > 1) {
+    if (0..around.sets.len()).any(|b| around.block_families(b).len() > 1) {
         return false;
     }
     let (first, second) = (blocks(said.first), blocks(said.second));

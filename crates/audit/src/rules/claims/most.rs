@@ -1,9 +1,9 @@
 //! "The fastest is ...", "the lowest performance has ...": a set said to be first or last of its block.
 
 use super::named::{named, spoken};
-use crate::context::{Measured, Spoken};
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
+use crate::surroundings::{Measured, Spoken};
 use fwdlab_results::units::rate;
 use fwdlab_sentence::clause::{Clause, Sign, words};
 

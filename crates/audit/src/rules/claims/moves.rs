@@ -1,9 +1,9 @@
 //! "From ~480 K to ~960 K", "826 Kpps => 815 Kpps": two rates, held against the two sets of a block.
 
 use super::wording::compared;
-use crate::context::{Spoken, Surroundings};
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
+use crate::surroundings::{Spoken, Surroundings};
 use fwdlab_results::units;
 use fwdlab_sentence::clause::Clause;
 use fwdlab_sentence::quantity::{Scaled, rates, scaled};
@@ -38,14 +38,14 @@ const ROUGHLY_NEAR: f64 = 0.06;
 
 /// A clause that moves from one number to another, beside the block it speaks of.
 pub(super) fn check(
-    context: &Surroundings<'_>,
+    around: &Surroundings<'_>,
     clause: &Clause,
     line: usize,
     spoken: Spoken,
     findings: &mut AuditFindings,
 ) {
     let Some((from, to)) = ends(&clause.text) else { return };
-    let sets = context.sets[spoken.block].as_slice();
+    let sets = around.sets[spoken.block].as_slice();
     let lower = clause.text.to_lowercase();
     let is_other = OTHERS.iter().any(|noun| lower.contains(noun));
     let is_in_scale = |end: &Scaled| {

@@ -1,6 +1,6 @@
 //! Which sets of a block a text names: by the words of their labels that tell them apart.
 
-use crate::context::Measured;
+use crate::surroundings::Measured;
 use fwdlab_sentence::clause::words;
 
 /// A word without what grammar adds to it: `statelessly`, `queues`, `statefull`.

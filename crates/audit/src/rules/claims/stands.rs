@@ -1,8 +1,8 @@
 //! "With D27401 it stays around 700 Kpps": a rate that the page has, but of another set than the one named.
 
 use super::named::{named, spoken};
-use crate::context::{Measured, Spoken};
 use crate::finding::{AuditFindings, Rule, Severity, Text};
+use crate::surroundings::{Measured, Spoken};
 use fwdlab_results::units::rate;
 use fwdlab_sentence::clause::{Clause, words};
 use fwdlab_sentence::quantity::rates;

@@ -1,9 +1,9 @@
 //! Cells of Markdown tables: percentages of a change, and rates.
 
 use super::anywhere;
-use crate::context::Surroundings;
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::page::{Item, ItemKind};
+use crate::surroundings::Surroundings;
 use fwdlab_results::units;
 use fwdlab_sentence::agreement::{Agreement, agreement};
 use fwdlab_sentence::clause::clauses;
@@ -18,9 +18,9 @@ const CHANGES: [&str; 11] = [
 const RATES: [&str; 5] = ["pps", "packets/s", "packets per s", "frames/s", "packets-per-s"];
 
 /// Every table of the page.
-pub(super) fn check(context: &Surroundings<'_>, findings: &mut AuditFindings) {
+pub(super) fn check(around: &Surroundings<'_>, findings: &mut AuditFindings) {
     let rows: Vec<&Item> =
-        context.page.items.iter().filter(|item| item.kind == ItemKind::Row).collect();
+        around.page.items.iter().filter(|item| item.kind == ItemKind::Row).collect();
     // rows of one table stand on lines that follow each other
     for table in rows.chunk_by(|a, b| a.line + 1 == b.line) {
         let [header, rule, body @ ..] = table else { continue };
@@ -30,7 +30,7 @@ pub(super) fn check(context: &Surroundings<'_>, findings: &mut AuditFindings) {
         }
         let names = cells(&header.text);
         for row in body {
-            check_row(context, &names, row, findings);
+            check_row(around, &names, row, findings);
         }
     }
 }
@@ -39,7 +39,7 @@ fn cells(row: &str) -> Vec<&str> {
     row.trim().trim_matches('|').split('|').map(str::trim).collect()
 }
 
-fn check_row(context: &Surroundings<'_>, names: &[&str], row: &Item, findings: &mut AuditFindings) {
+fn check_row(around: &Surroundings<'_>, names: &[&str], row: &Item, findings: &mut AuditFindings) {
     let cells = cells(&row.text);
     let Some((key, values)) = cells.split_first() else { return };
     for (name, cell) in names.iter().skip(1).zip(values) {
@@ -51,16 +51,16 @@ fn check_row(context: &Surroundings<'_>, names: &[&str], row: &Item, findings: &
             && (is_signed || CHANGES.iter().any(|w| heading.contains(w)))
         {
             for clause in clauses(&format!("{key} {name}: {cell}")) {
-                anywhere::check(context, &clause, row.line, findings);
+                anywhere::check(around, &clause, row.line, findings);
             }
         }
-        check_rate(context, key, name, cell, row.line, findings);
+        check_rate(around, key, name, cell, row.line, findings);
     }
 }
 
 /// A rate in a table must be among the figures of the page or of the data beside it.
 fn check_rate(
-    context: &Surroundings<'_>,
+    around: &Surroundings<'_>,
     key: &str,
     name: &str,
     cell: &str,
@@ -70,7 +70,7 @@ fn check_rate(
     let heading = name.to_lowercase();
     let is_load = ["load", "offered", "sent", "rate limit"].iter().any(|w| heading.contains(w));
     let own = format!("{key} {name}");
-    let is_about_sets = context.sets.iter().flatten().any(|set| {
+    let is_about_sets = around.sets.iter().flatten().any(|set| {
         let words = fwdlab_sentence::clause::words(&own);
         set.family.is_some_and(|f| {
             words.iter().any(|(_, w)| fwdlab_netbenches::name::family_word(w) == Some(f))
@@ -86,12 +86,12 @@ fn check_rate(
     let [mention] = found.as_slice() else { return };
     let is_close = |value: f64| is_close(mention, value);
     let on_page =
-        context.sets.iter().flatten().any(|s| s.row.values[..4].iter().any(|v| is_close(*v)));
-    if on_page || context.data.all_values().values().flatten().any(|v| is_close(*v)) {
+        around.sets.iter().flatten().any(|s| s.row.values[..4].iter().any(|v| is_close(*v)));
+    if on_page || around.data.all_values().values().flatten().any(|v| is_close(*v)) {
         return;
     }
     let near = |value: f64| (mention.pps() / value - 1.0).abs();
-    let medians = context.sets.iter().flatten().map(|set| set.row.median());
+    let medians = around.sets.iter().flatten().map(|set| set.row.median());
     let nearest = medians.min_by(|a, b| near(*a).total_cmp(&near(*b)));
     findings.add(
         Rule::ClaimRate,

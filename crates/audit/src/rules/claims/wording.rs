@@ -2,8 +2,8 @@
 
 use super::Compared;
 use super::named::{likeness, named, spoken};
-use crate::context::Measured;
 use crate::pair::Pair;
+use crate::surroundings::Measured;
 use fwdlab_sentence::clause::{Clause, words};
 
 /// The comparisons of a block that a clause can mean.

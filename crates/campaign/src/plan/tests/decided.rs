@@ -6,7 +6,7 @@ use crate::plan::{Needs, UntilDecided, Wanted, own_truths};
 use crate::runner::Stopper;
 use fwdlab_experiment::Anything;
 use fwdlab_experiment::Experiment;
-use fwdlab_results::{Busy, LimitedBy, Results, Status, Trial, samples};
+use fwdlab_results::{Busy, LimitedBy, Results, Status, Trial, examples};
 
 fn experiment(blocks: &str) -> Experiment {
     let text = format!(
@@ -34,8 +34,8 @@ fn trials(ratios: &[f64]) -> Vec<Trial> {
                 order: trials.len() as u32 + 1,
                 variant: variant.to_owned(),
                 rate_pps: Some(rate),
-                started: format!("2026-11-21T13:{:02}:{:02}Z", index, 2 * (trials.len() % 2)),
-                ..samples::trial(0)
+                started: Some(format!("2026-11-21T13:{:02}:{:02}Z", index, 2 * (trials.len() % 2))),
+                ..examples::trial(0)
             });
         }
     }
@@ -159,7 +159,7 @@ fn the_labs_own_truths_take_their_time() {
 fn earlier_results_tell_spread_and_time() {
     let results = Results {
         dir: "results/sample".into(),
-        campaign: samples::campaign(),
+        campaign: examples::campaign(),
         trials: trials(&[1.010, 1.012, 1.008, 1.011]),
         repeated: Vec::new(),
         resumed: Vec::new(),

@@ -116,7 +116,7 @@ fn target<F: Routed + Picked>(fib: &Fib<F>, id: NexthopId) -> String {
     if let Some(nexthop) = fib.nexthop(id) {
         return way(nexthop);
     }
-    let members = fib.group(id).map_or(&[][..], |group| group.members());
+    let members = fib.nexthop_group(id).map_or(&[][..], |group| group.members());
     let ways = members.iter().filter_map(|(member, weight)| {
         Some(format!("nexthop {} weight {weight}", way(fib.nexthop(*member)?)))
     });

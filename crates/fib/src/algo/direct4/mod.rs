@@ -82,13 +82,13 @@ fn batch<W: Width, C: Count>(
         // A bit for each address, so that a random pattern costs no wrong branches. Note: we tried
         // a list of positions, which was a few per cent slower.
         let mut left = 0u64;
-        for (group, (addrs, answers)) in addrs.iter().zip(answers.iter_mut()).enumerate() {
+        for (chunk, (addrs, answers)) in addrs.iter().zip(answers.iter_mut()).enumerate() {
             if let Some(next) = ahead.next() {
                 cells::fetch_lanes::<W, _>(cells, next, |addr| addr);
             }
             let (codes, bits) = cells::load_lanes::<W, C>(cells, addrs);
             *answers = lanes::map(&codes, NexthopId);
-            left |= u64::from(bits) << (group * LANES);
+            left |= u64::from(bits) << (chunk * LANES);
         }
         if left != 0 {
             look_behind(&tables.behind, left, addrs.as_flattened(), answers.as_flattened_mut());

@@ -2,7 +2,7 @@
 
 use super::deep::Lanes;
 use super::layout::{
-    CHUNK, FEW, FEW_OF_SAMPLE, LINE_KEY, LINE_OFFSET, MORE, SAMPLE, STAGE, key, slot,
+    CHUNK, FEW, FEW_OF_PROBES, LINE_KEY, LINE_OFFSET, MORE, PROBES, STAGE, key, slot,
 };
 use super::reader::Reader;
 use super::stages::{Stages, for_each_bit, for_each_lane};
@@ -70,7 +70,7 @@ impl<const WIDE: bool> Reader<'_, WIDE> {
     }
 
     /// For each stage of a chunk, a bit for each address that `whole` does not answer; all bits when
-    /// a sample says that most addresses are of that kind.
+    /// probes say that most addresses are of that kind.
     #[inline(always)]
     pub(super) fn look_first<C: Count>(
         self,
@@ -78,9 +78,9 @@ impl<const WIDE: bool> Reader<'_, WIDE> {
         answers: &mut [[NexthopId; STAGE]],
     ) -> [u32; CHUNK / STAGE] {
         let mut more = [u32::MAX; CHUNK / STAGE];
-        let Some(sample) = addrs.first() else { return more };
-        let below = sample.iter().step_by(STAGE / SAMPLE).filter(|addr| self.whole(**addr) == MORE);
-        if below.count() > FEW_OF_SAMPLE {
+        let Some(probes) = addrs.first() else { return more };
+        let below = probes.iter().step_by(STAGE / PROBES).filter(|addr| self.whole(**addr) == MORE);
+        if below.count() > FEW_OF_PROBES {
             return more;
         }
         // Each stage's numbers are read again by vector only after the others' have been written:

@@ -39,9 +39,9 @@ pub(super) const FEW: u32 = 6;
 
 /// Addresses of a chunk that tell whether it is worth a first look, and how many of them may lie
 /// beyond.
-pub(super) const SAMPLE: usize = 8;
+pub(super) const PROBES: usize = 8;
 
-pub(super) const FEW_OF_SAMPLE: usize = 2;
+pub(super) const FEW_OF_PROBES: usize = 2;
 
 /// From this size on, a table is not expected to stay in the nearest caches.
 pub(super) const LARGE_BYTES: usize = 1 << 20;

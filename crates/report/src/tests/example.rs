@@ -99,6 +99,7 @@ pub fn results(variants: &[Variant], blocks: u32) -> Results {
             order: TrialOrder::Blocks,
             grouping: Grouping::Traffic,
             seed: 20_261_121,
+            order_version: 1,
             blocks,
             until_decided: false,
             blocks_per_process: None,
@@ -141,7 +142,7 @@ fn trial(
             interval(rx)
         })
         .collect();
-    let sent: u64 = intervals.iter().map(|i| i.tx).sum();
+    let sent: u64 = intervals.iter().filter_map(|i| i.tx).sum();
     let mut rates: Vec<f64> = intervals[head..head + steady].iter().map(Interval::rx_pps).collect();
     rates.sort_by(f64::total_cmp);
     let word = format!("net.route.algo.{}.algo", family.name());
@@ -156,9 +157,9 @@ fn trial(
         measure: fwdlab_results::Measure::Rate,
         status: Status::Ok,
         reason: None,
-        started: format!("2026-11-21T13:{:02}:{:02}Z", order / 60 % 60, order % 60),
+        started: Some(format!("2026-11-21T13:{:02}:{:02}Z", order / 60 % 60, order % 60)),
         frame_bytes: family.smallest_udp_frame_bytes(),
-        flows_planned: 2_000,
+        flows_planned: Some(2_000),
         load: "max".to_owned(),
         offered_pps_asked: None,
         interval_ms: 100.0,
@@ -247,10 +248,10 @@ pub fn published() -> Results {
         let mut intervals = std::mem::take(&mut trial.measured.intervals);
         for interval in &mut intervals {
             // as much offered in every run, whatever came through
-            (interval.tx, interval.busy) = (1_488_000, None);
+            (interval.tx, interval.busy) = (Some(1_488_000), None);
         }
         trial.measured = Measured {
-            sent: Some(intervals.iter().map(|interval| interval.tx).sum()),
+            sent: Some(intervals.iter().filter_map(|interval| interval.tx).sum()),
             received: trial.measured.received,
             proof: BTreeMap::from([("uname".to_owned(), kernel)]),
             intervals,
@@ -335,7 +336,11 @@ pub fn with_both_ways() -> Results {
             let of = |count: u64| count * share / 5;
             let sent = of(measured.sent.unwrap_or(0));
             fwdlab_results::Way {
-                tx: measured.intervals.iter().map(|interval| of(interval.tx)).collect(),
+                tx: measured
+                    .intervals
+                    .iter()
+                    .map(|interval| of(interval.tx.unwrap_or(0)))
+                    .collect(),
                 rx: measured.intervals.iter().map(|interval| of(interval.rx)).collect(),
                 sent,
                 received: of(measured.received),

@@ -1,4 +1,4 @@
-//! A sample of numbers and the figures that describe it.
+//! Numbers of one variant and the figures that describe it.
 
 use crate::Error;
 
@@ -16,7 +16,7 @@ impl Dataset {
     /// [`Error::TooFew`] without values, [`Error::NotFinite`] for NaN and infinities.
     pub fn new(values: Vec<f64>) -> Result<Self, Error> {
         if values.is_empty() {
-            return Err(Error::TooFew { what: "a sample", got: 0, need: 1 });
+            return Err(Error::TooFew { what: "a dataset", got: 0, need: 1 });
         }
         if let Some(index) = values.iter().position(|v| !v.is_finite()) {
             return Err(Error::NotFinite { index, value: values[index] });
@@ -132,14 +132,14 @@ mod tests {
 
     #[test]
     fn median_is_the_mean_of_the_two_middle_values() {
-        let sample = Dataset::new(vec![4.0, 1.0, 3.0, 2.0]).unwrap();
-        assert_eq!(sample.median(), 2.5);
-        assert_eq!(sample.sorted(), [1.0, 2.0, 3.0, 4.0]);
-        assert_eq!(sample.values()[0], 4.0);
+        let dataset = Dataset::new(vec![4.0, 1.0, 3.0, 2.0]).unwrap();
+        assert_eq!(dataset.median(), 2.5);
+        assert_eq!(dataset.sorted(), [1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(dataset.values()[0], 4.0);
     }
 
     #[test]
-    fn refuses_nan_and_an_empty_sample() {
+    fn refuses_nan_and_an_empty_dataset() {
         assert!(matches!(Dataset::new(vec![]), Err(Error::TooFew { .. })));
         assert!(matches!(
             Dataset::new(vec![1.0, f64::NAN]),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::block::{Block, Row, Set};
+use super::block::{MinistatBlock, Row, Set};
 use super::data::{ConfigurationData, DirData};
 use super::page::{Item, ItemKind, Page};
 use super::site::{Site, Source};
@@ -40,16 +40,16 @@ pub struct Measured<'a> {
 }
 
 impl<'a> Surroundings<'a> {
-    /// The context of `page` in directory `own` of `site`.
+    /// What stands around `page` in directory `own` of `site`.
     pub fn new(site: &'a Site, own: usize, page: &'a Page) -> Option<Self> {
         let data = site.dirs.get(own)?;
-        let mut context = Self { site, data, own, page, sets: Vec::new() };
-        context.sets = page
+        let mut around = Self { site, data, own, page, sets: Vec::new() };
+        around.sets = page
             .blocks
             .iter()
-            .map(|block| block.measured().into_iter().filter_map(|s| context.measured(s)).collect())
+            .map(|block| block.measured().into_iter().filter_map(|s| around.measured(s)).collect())
             .collect();
-        Some(context)
+        Some(around)
     }
 
     fn measured(&self, set: &'a Set) -> Option<Measured<'a>> {
@@ -63,9 +63,9 @@ impl<'a> Surroundings<'a> {
     }
 
     /// The logs behind a set.
-    pub fn group(&self, set: &Measured<'_>) -> Option<&'a ConfigurationData> {
+    pub fn configuration(&self, set: &Measured<'_>) -> Option<&'a ConfigurationData> {
         let source = set.source.as_ref()?;
-        self.site.dir(source)?.groups.get(&source.prefix)
+        self.site.dir(source)?.configurations.get(&source.prefix)
     }
 
     /// The values behind a set, in the order of the file.
@@ -87,15 +87,16 @@ impl<'a> Surroundings<'a> {
     }
 
     /// The item directly above a block.
-    pub fn heading_above(&self, block: &Block) -> Option<&'a Item> {
+    pub fn heading_above(&self, block: &MinistatBlock) -> Option<&'a Item> {
         let item = self.page.items.iter().rfind(|i| i.last_line() < block.first_line)?;
         let gap = block.first_line - item.last_line();
-        let is_in_between = |b: &Block| b.first_line > item.line && b.last_line < block.first_line;
+        let is_in_between =
+            |b: &MinistatBlock| b.first_line > item.line && b.last_line < block.first_line;
         (gap <= 5 && !self.page.blocks.iter().any(is_in_between)).then_some(item)
     }
 
     /// What a block stands under: the announcement next above it, else the last heading.
-    pub fn section(&self, block: &Block) -> Option<&'a str> {
+    pub fn section(&self, block: &MinistatBlock) -> Option<&'a str> {
         let above = self.heading_above(block).filter(|i| i.is_announcement());
         let is_heading = |i: &&Item| i.kind == ItemKind::Heading && i.line < block.first_line;
         let heading = above.or_else(|| self.page.items.iter().rfind(is_heading));

@@ -19,7 +19,7 @@ pub(super) struct Cores<'a> {
 
 /// Reads at the end of each of the tester's intervals the device's counters, how far the two cores
 /// are from each other, and how fast the device's was.
-pub(super) struct Sampler<'a> {
+pub(super) struct Intervals<'a> {
     counters: Arc<Counters>,
     first: Option<Snapshot>,
     last: Snapshot,
@@ -33,7 +33,7 @@ pub(super) struct Sampler<'a> {
     pub(super) joules: Option<f64>,
 }
 
-impl<'a> Sampler<'a> {
+impl<'a> Intervals<'a> {
     pub(super) fn new(
         counters: Arc<Counters>,
         cores: Option<Cores<'a>>,
@@ -53,27 +53,27 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    pub(super) fn sample(&mut self, interval: &fwdlab_traffic::Interval) -> Interval {
+    pub(super) fn read(&mut self, interval: &fwdlab_traffic::IntervalCounts) -> Interval {
         let now = self.counters.snapshot();
         let since = now.since(&self.last);
         self.last = now;
         // What came before the first reading is start-up: threads, caches, an empty ring.
         self.first.get_or_insert(now);
-        let mut sampled = Interval {
+        let mut read = Interval {
             ms: interval.length_ns as f64 / 1e6,
-            tx: interval.sent,
+            tx: Some(interval.sent),
             rx: interval.received,
             busy: Some(Busy { ns: since.busy_ns, frames: since.busy_frames }),
             ..Interval::default()
         };
         if let Some((diary, pulse)) = &mut self.pulse {
-            pulse.note(&diary.read_from(&mut self.read), &mut sampled);
+            pulse.note(&diary.read_from(&mut self.read), &mut read);
         }
-        self.intervals.push(sampled);
+        self.intervals.push(read);
         if let Some(Cores { rally, clock }) = &self.cores {
             self.roundtrips_ns.push(rally.measure(clock));
         }
-        sampled
+        read
     }
 
     /// The trial's counts, once both sides rest.

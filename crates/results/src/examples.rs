@@ -20,6 +20,7 @@ pub fn campaign() -> Campaign {
         order: TrialOrder::Blocks,
         grouping: Grouping::Traffic,
         seed: 7,
+        order_version: 1,
         blocks: 2,
         until_decided: false,
         blocks_per_process: None,
@@ -50,9 +51,9 @@ pub fn trial(place: usize) -> Trial {
         measure: crate::Measure::Rate,
         status: Status::Ok,
         reason: None,
-        started: "2026-11-21T13:00:01Z".to_owned(),
+        started: Some("2026-11-21T13:00:01Z".to_owned()),
         frame_bytes: 64,
-        flows_planned: 2_000,
+        flows_planned: Some(2_000),
         load: "max".to_owned(),
         offered_pps_asked: None,
         interval_ms: 100.0,
@@ -77,7 +78,7 @@ pub fn measured() -> Measured {
     Measured {
         intervals: vec![Interval {
             ms: 100.02,
-            tx: 400_000,
+            tx: Some(400_000),
             rx: 399_000,
             busy,
             ..Interval::default()
