@@ -18,6 +18,7 @@ mod programs;
 mod readme;
 mod seeds;
 mod sizes;
+mod sources;
 mod supply;
 mod test;
 mod words;
