@@ -5,6 +5,7 @@
 
 mod between;
 mod claim;
+mod cold;
 mod document;
 mod methods;
 mod noise;
@@ -111,7 +112,8 @@ fn trust_figures(simulated: &Simulated) -> Vec<Figure> {
     };
     let trust = simulated.trust.iter().flat_map(trust::Row::claims);
     let between = simulated.between.iter().flat_map(between::Row::claims);
-    trust.chain(between).map(|(name, claim)| figure(name, &claim)).collect()
+    let cold = simulated.cold.iter().flat_map(cold::Row::claims);
+    trust.chain(between).chain(cold).map(|(name, claim)| figure(name, &claim)).collect()
 }
 
 /// Points of power lost against the document.

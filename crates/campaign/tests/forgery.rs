@@ -302,12 +302,15 @@ fn without_a_chain_only_what_the_machine_alone_knew_can_be_bent() {
     let (genuine, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     campaign(genuine.path(), 0);
     campaign(other.path(), 1);
-    let mut lines = Lines::read(genuine.path());
-    // An earlier version wrote neither seal nor the hash of the environment.
-    for key in ["after", "seal", "environment_sha256"] {
-        lines.without(key);
+    for dir in [genuine.path(), other.path()] {
+        let mut lines = Lines::read(dir);
+        // An earlier version wrote neither seal nor the hash of the environment.
+        for key in ["after", "seal", "environment_sha256"] {
+            lines.without(key);
+        }
+        lines.in_the_first_order();
+        lines.write(dir);
     }
-    lines.write(genuine.path());
     made_anew(genuine.path());
     let results = Results::read(genuine.path()).unwrap();
     assert!(fwdlab_report::unchecked(&results).unwrap()[0].to_string().contains("no chain"));

@@ -1,19 +1,35 @@
 //! The running order of a campaign, drawn from its seed.
 //!
 //! The runner draws it before the first trial, and whoever checks a journal draws it again: both must
-//! use one rule. The same seed gives the same order on every machine and in every version, so the
+//! use one rule. The same campaign has the same order on every machine and in every version, so the
 //! generator and the shuffle are spelled out here rather than left to a library's choice.
+//!
+//! Rule 1 shuffled each block for itself. With four blocks one variant then runs first in all of them
+//! once in eight campaigns, and a cost of the first place (a cold process) looks like its own. Rule 2
+//! shuffles four blocks together, two orders and their mirrors: each block taken alone is in any order
+//! with equal chance, and after four each of two variants ran before the other equally often. It also
+//! draws from the experiment file and the number of blocks, so that neither can be changed afterwards
+//! without another order.
+
+mod pairs;
+mod shuffle;
+
+#[cfg(test)]
+mod tests;
 
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::Rng;
 
+use fwdlab_guard::digest;
 use fwdlab_results::{Campaign, Grouping, Truth};
+use pairs::{Pair, Pairs};
+use shuffle::below;
 
 /// What is drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Draw {
-    /// The seed.
-    pub seed: u64,
+    /// What it is drawn from.
+    pub key: Key,
     /// Which trials of a block follow each other.
     pub grouping: Grouping,
     /// Number of blocks.
@@ -22,10 +38,40 @@ pub struct Draw {
     pub traffics: usize,
     /// Number of variants.
     pub variants: usize,
+    /// Index of the baseline.
+    pub baseline: usize,
     /// Share of the trials that prove the lab itself.
     pub share: f64,
     /// Index of the traffic of each truth that these ask for in turn.
     pub truths: Vec<usize>,
+}
+
+/// What an order is drawn from, by which rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// Rule 1: the seed; each block for itself.
+    Free(u64),
+    /// Rule 2: a digest of seed, experiment and number of blocks; four blocks together.
+    Fours(u128),
+}
+
+impl Key {
+    fn of(campaign: &Campaign) -> Self {
+        let Campaign { seed, blocks, experiment_sha256, .. } = campaign;
+        if campaign.order_version < 2 {
+            return Self::Free(*seed);
+        }
+        let digits = digest::of(format!("{seed} {blocks} {experiment_sha256}").as_bytes());
+        // 32 hexadecimal digits are a number of 128 bits
+        Self::Fours(u128::from_str_radix(&digits[..32], 16).unwrap_or_default())
+    }
+
+    fn stream(self, stream: u128) -> Pcg64 {
+        match self {
+            Self::Free(seed) => Pcg64::new(u128::from(seed), stream),
+            Self::Fours(key) => Pcg64::new(key, stream),
+        }
+    }
 }
 
 /// One place in the running order.
@@ -51,14 +97,14 @@ pub enum Who {
 /// The streams of trials whose answer is known, apart from those of blocks.
 const KNOWN: u128 = 2 << 64;
 
+/// The streams of the side on which they stand, one for each truth.
+const SIDES: u128 = 3 << 64;
+
 impl Draw {
-    /// The running order: in each block every variant with every traffic once. The order of a block
-    /// does not depend on how many blocks follow it.
+    /// The running order: in each block every variant with every traffic once.
     pub fn turns(&self) -> Vec<Turn> {
         let mut turns = Vec::new();
-        for block in 1..=self.blocks {
-            let mut generator = Pcg64::new(u128::from(self.seed), u128::from(block));
-            let pairs = self.block_order(&mut generator);
+        for (block, pairs) in (1..=self.blocks).zip(self.orders()) {
             let turn = |(traffic, variant)| Turn { block, traffic, who: Who::Variant(variant) };
             let mut own: Vec<Turn> = pairs.into_iter().map(turn).collect();
             self.hide(block, &mut own);
@@ -67,52 +113,68 @@ impl Draw {
         turns
     }
 
+    /// The order of one block after the other, without end.
+    fn orders(&self) -> impl Iterator<Item = Vec<Pair>> + use<> {
+        let Self { key, grouping, traffics, variants, .. } = *self;
+        let pairs = Pairs { grouping, traffics, variants };
+        (0..).flat_map(move |four: u32| {
+            let first = 4 * u128::from(four) + 1;
+            match key {
+                Key::Free(_) => {
+                    std::array::from_fn(|at| pairs.free(&mut key.stream(first + at as u128)))
+                }
+                Key::Fours(_) => pairs.four(&mut key.stream(first)),
+            }
+        })
+    }
+
     /// Puts the trials of a block whose answer is known among its others, at random places: beside the
     /// variants of their traffic, or where setting up takes long, between variants.
     fn hide(&self, block: u32, turns: &mut Vec<Turn>) {
-        let mut generator = Pcg64::new(u128::from(self.seed), KNOWN + u128::from(block));
-        for truth in self.known_of(block) {
+        let mut generator = self.key.stream(KNOWN + u128::from(block));
+        for (truth, time) in self.known_of(block) {
             let traffic = self.truths[truth];
             let is_beside = |turn: &Turn| self.grouping.is_traffic() && turn.traffic == traffic;
             let first = turns.iter().position(is_beside).unwrap_or(0);
             let last = turns.iter().rposition(is_beside).map_or(turns.len(), |last| last + 1);
+            let (first, last) =
+                self.side(truth, time, turns).map_or((first, last), |side| match side {
+                    Side::Before(baseline) => (first, baseline),
+                    Side::After(baseline) => (baseline + 1, last),
+                });
             let at = first + below((last - first) as u64 + 1, &mut generator) as usize;
             turns.insert(at, Turn { block, traffic, who: Who::Known(truth) });
         }
     }
 
-    /// The truths of a block. They take turns over all blocks, and none comes twice in one.
-    fn known_of(&self, block: u32) -> impl Iterator<Item = usize> + use<> {
+    /// On which side of its baseline a truth stands when it comes for the `time`th time, from 0; `None`
+    /// by a rule that leaves it to chance. The first of two times is drawn, the second is the other.
+    fn side(&self, truth: usize, time: usize, turns: &[Turn]) -> Option<Side> {
+        let Key::Fours(_) = self.key else { return None };
+        let who = Who::Variant(self.baseline);
+        let is_baseline = |turn: &Turn| turn.traffic == self.truths[truth] && turn.who == who;
+        let baseline = turns.iter().position(is_baseline)?;
+        let stream = SIDES + ((truth as u128) << 32) + (time / 2) as u128;
+        let is_after = below(2, &mut self.key.stream(stream)) == 1;
+        let is_second = time % 2 == 1;
+        Some(if is_after != is_second { Side::After(baseline) } else { Side::Before(baseline) })
+    }
+
+    /// The truths of a block, and which time it is for each. They take turns over all blocks, and none
+    /// comes twice in one.
+    fn known_of(&self, block: u32) -> impl Iterator<Item = (usize, usize)> + use<> {
         let each = self.share / (1.0 - self.share) * (self.traffics * self.variants) as f64;
         let before = |block: u32| (each * f64::from(block)) as usize;
         let (first, last) = (before(block.saturating_sub(1)), before(block));
         let truths = self.truths.len();
-        (first..last).take(truths).map(move |number| number % truths)
+        (first..last).take(truths).map(move |number| (number % truths, number / truths))
     }
+}
 
-    /// The (traffic, variant) pairs of a block in running order.
-    fn block_order(&self, generator: &mut Pcg64) -> Vec<(usize, usize)> {
-        let Self { traffics, variants, .. } = *self;
-        let mut shuffled = |count: usize| {
-            let mut order: Vec<usize> = (0..count).collect();
-            shuffle(&mut order, generator);
-            order
-        };
-        let mut pairs = Vec::with_capacity(traffics * variants);
-        match self.grouping {
-            Grouping::Traffic => {
-                for traffic in shuffled(traffics) {
-                    pairs.extend(shuffled(variants).into_iter().map(|variant| (traffic, variant)));
-                }
-            }
-            Grouping::Variant => {
-                for variant in shuffled(variants) {
-                    pairs.extend(shuffled(traffics).into_iter().map(|traffic| (traffic, variant)));
-                }
-            }
-        }
-        pairs
-    }
+/// Where a truth stands beside the baseline at that place.
+enum Side {
+    Before(usize),
+    After(usize),
 }
 
 /// The stable id of a trial: `b01-inet-radix`.
@@ -125,11 +187,12 @@ pub fn drawn(campaign: &Campaign) -> Draw {
     let truths = campaign.calibration.iter().flat_map(|own| &own.truths);
     let index = |truth: &Truth| campaign.traffics.iter().position(|name| *name == truth.traffic);
     Draw {
-        seed: campaign.seed,
+        key: Key::of(campaign),
         grouping: campaign.grouping,
         blocks: campaign.blocks,
         traffics: campaign.traffics.len(),
         variants: campaign.variants.len(),
+        baseline: campaign.variants.iter().position(|own| *own == campaign.baseline).unwrap_or(0),
         share: campaign.calibration.as_ref().map_or(0.0, |own| own.share.clamp(0.0, 0.5)),
         truths: truths.filter_map(index).collect(),
     }
@@ -154,24 +217,4 @@ const LAYOUTS: u128 = 1 << 64;
 /// From what the process of that number draws where its memory lies, in a campaign of that seed.
 pub fn layout(seed: u64, process: u32) -> u64 {
     Pcg64::new(u128::from(seed), LAYOUTS + u128::from(process)).next_u64()
-}
-
-/// Fisher-Yates: every order is equally likely.
-fn shuffle<T>(items: &mut [T], generator: &mut Pcg64) {
-    for last in (1..items.len()).rev() {
-        let other = below(last as u64 + 1, generator) as usize;
-        items.swap(last, other);
-    }
-}
-
-/// A number from 0 to `bound - 1`, each equally likely: draws from the
-/// incomplete last multiple of `bound` below 2^64 are thrown away.
-fn below(bound: u64, generator: &mut Pcg64) -> u64 {
-    let incomplete = (u64::MAX % bound + 1) % bound;
-    loop {
-        let drawn = generator.next_u64();
-        if drawn <= u64::MAX - incomplete {
-            return drawn % bound;
-        }
-    }
 }

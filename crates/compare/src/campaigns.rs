@@ -4,7 +4,7 @@ use fwdlab_stats::campaigns::{self, Campaign, LEAST_CAMPAIGNS, Together};
 use fwdlab_stats::paired::Block;
 use fwdlab_stats::rare::Rare;
 use fwdlab_stats::validity::{self, Finding};
-use fwdlab_stats::{Comparison, Direction, Subject, Verdict, median};
+use fwdlab_stats::{Comparison, Direction, Resolution, Subject, Verdict, median};
 
 use crate::asked::{based, terms};
 use crate::{CompareError, Group, Judgement, OneCampaign, Options, Several};
@@ -174,7 +174,13 @@ impl Pair<'_> {
             self.all.iter().zip(self.settings).filter_map(own).collect();
         let direction = by.metric.direction();
         let blocks = each.iter().map(|own| campaign(&own.sides, by.metric, direction));
-        let terms = campaigns::Terms { confidence: by.terms.confidence, least_campaigns: by.least };
+        let figures = each.iter().flat_map(|own| own.sides.iter().flatten());
+        let figures: Vec<f64> = figures.filter_map(|trial| by.metric.of(trial)).collect();
+        let terms = campaigns::Terms {
+            confidence: by.terms.confidence,
+            least_campaigns: by.least,
+            resolution: Resolution::of(&figures),
+        };
         let together = campaigns::together(&blocks.collect::<Vec<_>>(), terms);
         let side = |at: usize| -> Vec<Vec<f64>> {
             each.iter().map(|own| speeds(&own.sides[at], by.metric)).collect()

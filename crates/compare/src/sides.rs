@@ -3,7 +3,7 @@
 use fwdlab_stats::campaigns::{self, Campaign, LEAST_CAMPAIGNS};
 use fwdlab_stats::unpaired;
 use fwdlab_stats::validity::{self, Finding};
-use fwdlab_stats::{Comparison, Error, Subject, Verdict};
+use fwdlab_stats::{Comparison, Error, Resolution, Subject, Verdict};
 
 use crate::asked::terms;
 use crate::campaigns::{least, of_one_experiment, rare, speeds};
@@ -213,7 +213,8 @@ fn compared(
     let campaigns = |side: &[Vec<f64>]| -> Vec<Campaign> {
         side.iter().cloned().map(Campaign::of_one_process).collect()
     };
-    let terms = campaigns::Terms { confidence, least_campaigns: by.least };
+    let resolution = Resolution::of(before.values.iter().chain(&after.values));
+    let terms = campaigns::Terms { confidence, least_campaigns: by.least, resolution };
     let own = campaigns::compare(&campaigns(&b), &campaigns(&v), terms)?;
     Ok(Comparison { rare: Some(rare([&b, &v])), ..own })
 }

@@ -311,6 +311,32 @@ fn three_campaigns_of_each_side_name_a_winner() {
     assert_eq!(two.groups[0].judgements[0].verdict.word(), "inconclusive");
 }
 
+/// Constant figures have no spread, which proves nothing beyond the step in which they are given.
+#[test]
+fn constant_campaigns_prove_no_more_than_their_figures_step() {
+    let lab = tempfile::tempdir().unwrap();
+    // Their lengths tell the campaigns apart; the rate of a device is its cost's.
+    let made = |at: usize, cost: [f64; 2]| {
+        Made::of(&vec![cost.map(|cost| Figures { cost, rate: 4e8 / cost, ..USUAL }); 8 + at])
+    };
+    let dirs: Vec<PathBuf> = (0..6).map(|at| lab.path().join(at.to_string())).collect();
+    let write = |at: usize, cost: f64| made(at, [100.0, cost]).write(&dirs[at]);
+    (0..3).for_each(|at| write(at, 100.0));
+    (3..6).for_each(|at| write(at, 125.0));
+    let sources: Vec<&Path> = dirs.iter().map(PathBuf::as_path).collect();
+    let options = |after: &[PathBuf]| Options { after: after.to_vec(), ..Options::default() };
+    let sides = compared(&sources[..3], options(&dirs[3..]));
+    let together = compared(&sources[..3], options(&[]));
+    for own in [sides, together] {
+        for judgement in own.groups.iter().flat_map(|group| &group.judgements) {
+            let comparison = judgement.comparison.as_ref().unwrap();
+            assert!(!comparison.interval95.excludes_no_change(), "{}", judgement.sentence);
+            let is_named = matches!(judgement.word, "faster" | "slower");
+            assert!(!is_named, "{}", judgement.sentence);
+        }
+    }
+}
+
 #[test]
 fn campaigns_of_one_experiment_tell_what_the_next_will_show() {
     let (_root, dirs) = directories(&[

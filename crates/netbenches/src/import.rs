@@ -268,6 +268,7 @@ fn campaign(dir: &ResultsDir, trials: &[Trial]) -> Campaign {
         order: TrialOrder::Published,
         grouping: Grouping::Traffic,
         seed: 0,
+        order_version: 1,
         blocks: trials.iter().map(|t| t.block).max().unwrap_or(0),
         until_decided: false,
         blocks_per_process: None,

@@ -20,6 +20,7 @@ pub fn campaign() -> Campaign {
         order: TrialOrder::Blocks,
         grouping: Grouping::Traffic,
         seed: 7,
+        order_version: 1,
         blocks: 2,
         until_decided: false,
         blocks_per_process: None,

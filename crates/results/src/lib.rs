@@ -66,8 +66,8 @@ pub use read::{
     ENVIRONMENT_FILE, EXPERIMENT_FILE, JOURNAL_FILE, Results, SIGNATURE_FILE, TORN_FILE,
 };
 pub use record::{
-    Campaign, Finished, Grouping, IMPORTED, LimitedBy, Record, Resumed, SCHEMA, Status, Steady,
-    Trial, TrialOrder,
+    Campaign, Finished, Grouping, IMPORTED, LimitedBy, ORDER_VERSION, Record, Resumed, SCHEMA,
+    Status, Steady, Trial, TrialOrder,
 };
 pub use sane::{is_name, is_title};
 pub use way::Way;

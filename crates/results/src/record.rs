@@ -14,6 +14,9 @@ use crate::{
 /// that it reads.
 pub const SCHEMA: u32 = 1;
 
+/// The rule by which this build draws the running order, and the newest that it can draw again.
+pub const ORDER_VERSION: u32 = 2;
+
 /// One line of `trials.jsonl`; the key `record` tells the kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "lowercase")]
@@ -61,6 +64,10 @@ pub struct Campaign {
     pub grouping: Grouping,
     /// The seed from which the order of trials was drawn.
     pub seed: u64,
+    /// The rule by which it was drawn, [`ORDER_VERSION`] when planned by this build; 1 in journals of
+    /// earlier versions, which do not say it.
+    #[serde(default = "first_order_version", skip_serializing_if = "is_first_order_version")]
+    pub order_version: u32,
     /// Blocks planned; with `until_decided` the cap.
     pub blocks: u32,
     /// True when the campaign stops as soon as every comparison is decided.
@@ -92,6 +99,15 @@ pub struct Campaign {
     /// it, the last record carries a hash of itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub environment_sha256: Option<String>,
+}
+
+fn first_order_version() -> u32 {
+    1
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde hands it so
+fn is_first_order_version(version: &u32) -> bool {
+    *version == 1
 }
 
 /// The device that campaigns of earlier versions name which `fwdlab import` made of published logs;
@@ -152,6 +168,7 @@ impl Campaign {
             ("calibration", self.calibration.is_some()),
             ("blocks_per_process", self.blocks_per_process.is_some()),
             ("testbed", self.testbed.is_some()),
+            ("order_version", self.order_version > 1),
         ]
         .into_iter()
         .find_map(|(key, is_there)| is_there.then_some(key))

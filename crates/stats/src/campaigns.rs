@@ -24,10 +24,14 @@ use crate::distribution::{t_critical, t_two_sided};
 use crate::effect::Effect;
 use crate::paired::{self, Block};
 use crate::random_effects::{RandomEffects, same_p};
+use crate::resolution::Resolution;
 use crate::{Error, dataset};
 
 /// Campaigns of each side from which a winner is named.
 pub const LEAST_CAMPAIGNS: usize = 3;
+
+/// A standard error below this share of the mean is none: what is left is the arithmetic's own.
+const NO_SPREAD: f64 = 1e-9;
 
 /// One campaign: the log speed ratios of its blocks, by process.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -72,11 +76,14 @@ pub struct Terms {
     pub confidence: Confidence,
     /// Campaigns of each side below which nothing is said; never fewer than two.
     pub least_campaigns: usize,
+    /// How finely the figures are known: that all campaigns say the same is no proof beyond it.
+    pub resolution: Resolution,
 }
 
 impl Default for Terms {
     fn default() -> Self {
-        Self { confidence: Confidence::USUAL, least_campaigns: LEAST_CAMPAIGNS }
+        let resolution = Resolution::FINE;
+        Self { confidence: Confidence::USUAL, least_campaigns: LEAST_CAMPAIGNS, resolution }
     }
 }
 
@@ -119,17 +126,20 @@ pub fn together(campaigns: &[Campaign], terms: Terms) -> Result<Together, Error>
     let errors: Vec<f64> = campaigns.iter().map(|campaign| levels.error(campaign)).collect();
     let effects = RandomEffects::of(&figures, &errors);
     let degrees = (figures.len() - 1) as f64;
-    let next_error = (effects.between + dataset::mean(&errors) + effects.error.powi(2)).sqrt();
-    let confidence = terms.confidence;
+    let sd = (effects.between + dataset::mean(&errors)).sqrt();
+    let least = terms.resolution.least_sd_of_difference();
+    let error = effects.error.max(least / (figures.len() as f64).sqrt());
+    let next_error = (sd.max(least).powi(2) + error.powi(2)).sqrt();
     let next = ConfidenceInterval::around_ln(
         effects.mean,
-        t_critical(confidence.share(), degrees) * next_error,
-    );
+        t_critical(terms.confidence.share(), degrees) * next_error,
+    )
+    .widened(terms.resolution.allowance(sd));
     let comparison = comparison(
         terms,
         Counts { baseline: figures.len(), variant: figures.len() },
-        Difference { mean: effects.mean, error: effects.error, degrees },
-        (dataset::median(&figures), (effects.between + dataset::mean(&errors)).sqrt()),
+        Difference { mean: effects.mean, error, degrees },
+        (dataset::median(&figures), sd),
     );
     Ok(Together {
         next: next.with(comparison.estimate),
@@ -159,7 +169,8 @@ pub fn compare(
     check("the variant", variant, terms)?;
     let [b, v] =
         [baseline, variant].map(|side| side.iter().map(Campaign::mean).collect::<Vec<f64>>());
-    let errors = [&b, &v].map(|side| dataset::variance(side) / side.len() as f64);
+    let least = terms.resolution.least_sd().powi(2);
+    let errors = [&b, &v].map(|side| dataset::variance(side).max(least) / side.len() as f64);
     let all: f64 = errors.iter().sum();
     let share = |i: usize, n: usize| (errors[i] / all).powi(2) / (n - 1) as f64;
     let spread = share(0, b.len()) + share(1, v.len());
@@ -201,11 +212,16 @@ fn comparison(
     let Difference { mean, error, degrees } = difference;
     let confidence = terms.confidence;
     let estimate = Effect::from_ln(mean);
+    let allowance = terms.resolution.allowance(sd_of_difference);
     let interval = |level| {
-        ConfidenceInterval::around_ln(mean, t_critical(level, degrees) * error).with(estimate)
+        let half = t_critical(level, degrees) * error + allowance;
+        ConfidenceInterval::around_ln(mean, half).with(estimate)
     };
-    // campaigns that all say the same to the last digit are copies, not proof
-    let p = if error > 0.0 { t_two_sided(mean / error, degrees) } else { 1.0 };
+    // what rounding may have moved for good proves nothing; campaigns that all say the same to the last
+    // digit, and whose figures show no rounding, are copies
+    let beyond = (mean.abs() - allowance).max(0.0);
+    let has_spread = error > NO_SPREAD * mean.abs();
+    let p = if has_spread { t_two_sided(beyond / error, degrees) } else { 1.0 };
     paired::settled(Comparison {
         method: Method::Campaigns,
         n,

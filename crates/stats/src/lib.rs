@@ -52,4 +52,5 @@ pub use comparison::{
 pub use dataset::{Dataset, median};
 pub use effect::Effect;
 pub use error::Error;
+pub use resolution::Resolution;
 pub use verdict::{Subject, Verdict};

@@ -1,4 +1,4 @@
-//! docs/calibration.md: written from an outcome, and read back for the figures that must hold.
+//! docs/calibration.md: written from an simulated, and read back for the figures that must hold.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use super::methods::{BLOCKS, FAMILY, MARGIN, ORDERS};
 use super::noise::ALL;
 use super::parallel::SEED;
 use super::simulate::{DefaultRow, EFFECTS, PeerRow, Simulated};
-use super::{between, trust};
+use super::{between, cold, trust};
 
 /// The heading above the table that [`powers`] reads.
 const POWER_HEADING: &str = "## Power of fwdlab's verdicts";
@@ -17,6 +17,7 @@ pub fn write(simulated: &Simulated) -> String {
     introduction(simulated, &mut text);
     trust::write(&simulated.trust, simulated.size, &mut text);
     between::write(&simulated.between, &mut text);
+    cold::write(&simulated.cold, &mut text);
     false_differences(simulated, &mut text);
     false_equivalents(simulated, &mut text);
     power(simulated, &mut text);

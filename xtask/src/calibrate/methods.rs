@@ -106,19 +106,30 @@ pub fn blocks(
 ) -> Vec<Vec<f64>> {
     let columns = variants + 1;
     let stream = kind.stream(random, blocks * columns);
-    stream
-        .chunks(columns)
-        .map(|noise| {
-            let mut order: Vec<usize> = (0..columns).collect();
-            random.shuffle(&mut order);
+    let gain = |column: usize| if column == 1 { effect } else { 0.0 };
+    let figure = |(column, noise): (usize, f64)| kind.figure(column, gain(column), noise);
+    let rows = by_column(&stream, columns, random).into_iter();
+    rows.map(|row| row.into_iter().enumerate().map(figure).collect()).collect()
+}
+
+/// The noise of trials in running order, given to the columns in the order that a campaign draws: one
+/// row a block. Four blocks share two orders and their mirrors, shuffled.
+pub fn by_column(stream: &[f64], columns: usize, random: &mut Random) -> Vec<Vec<f64>> {
+    let mut rows = Vec::new();
+    for blocks in stream.chunks(4 * columns) {
+        let [first, second] = [(); 2].map(|()| random.shuffled(columns));
+        let four = random.shuffled(4);
+        for (block, noise) in blocks.chunks(columns).enumerate() {
+            let order = if four[block] < 2 { &first } else { &second };
             let mut row = vec![0.0; columns];
-            for (noise, column) in noise.iter().zip(order) {
-                let gain = if column == 1 { effect } else { 0.0 };
-                row[column] = kind.figure(column, gain, *noise);
+            for (place, noise) in noise.iter().enumerate() {
+                let is_mirror = four[block] % 2 == 1;
+                row[order[if is_mirror { columns - 1 - place } else { place }]] = *noise;
             }
-            row
-        })
-        .collect()
+            rows.push(row);
+        }
+    }
+    rows
 }
 
 pub fn pairs(rows: &[Vec<f64>]) -> Vec<Block> {

@@ -39,8 +39,15 @@ impl Random {
         (-2.0 * self.unit().ln()).sqrt() * (std::f64::consts::TAU * self.unit()).cos()
     }
 
+    /// The numbers below `count`, in any order.
+    pub fn shuffled(&mut self, count: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..count).collect();
+        self.shuffle(&mut order);
+        order
+    }
+
     /// Fisher-Yates.
-    pub fn shuffle(&mut self, items: &mut [usize]) {
+    fn shuffle(&mut self, items: &mut [usize]) {
         for i in (1..items.len()).rev() {
             items.swap(i, self.below(i + 1));
         }

@@ -3,7 +3,7 @@
 use super::methods::{BLOCKS, DEFAULTS, Default, ORDERS, Order, PEERS, Peer, Said};
 use super::noise::{ALL, Noise};
 use super::parallel::{Size, in_parallel, random_of};
-use super::{between, trust};
+use super::{between, cold, trust};
 
 /// Sizes of the injected effects; the first is none.
 pub const EFFECTS: [f64; 4] = [0.0, 0.01, 0.02, 0.05];
@@ -43,6 +43,7 @@ pub struct Simulated {
     pub peers: Vec<PeerRow>,
     pub trust: Vec<trust::Row>,
     pub between: Vec<between::Row>,
+    pub cold: Vec<cold::Row>,
 }
 
 /// Runs everything on all cores. The result depends on nothing but [`SEED`] and `size`.
@@ -70,7 +71,7 @@ pub fn simulate(size: Size) -> Simulated {
         }
     }
     let (trust, between) = (trust::simulate(size), between::simulate(size));
-    Simulated { size, defaults, peers, trust, between }
+    Simulated { size, defaults, peers, trust, between, cold: cold::simulate(size) }
 }
 
 fn campaigns(effect: f64, size: Size) -> u64 {

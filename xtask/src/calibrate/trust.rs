@@ -132,8 +132,7 @@ fn groups(
     random: &mut Random,
 ) -> (Vec<f64>, Vec<f64>) {
     let stream = noise.stream(random, n + m);
-    let mut order: Vec<usize> = (0..n + m).collect();
-    random.shuffle(&mut order);
+    let order = random.shuffled(n + m);
     let (a, b) = order.split_at(n);
     let figures = |of: &[usize], column: usize, gain: f64| {
         of.iter().map(|at| noise.figure(column, gain, stream[*at])).collect()

@@ -8,7 +8,7 @@ use fwdlab_claims::known;
 use fwdlab_claims::order::{self, Turn, Who};
 use fwdlab_experiment::{Experiment, Variant};
 use fwdlab_results::{
-    Calibration, Campaign, Grouping, Measure, Results, SCHEMA, TrialOrder, TruthKind,
+    Calibration, Campaign, Grouping, Measure, ORDER_VERSION, Results, SCHEMA, TrialOrder, TruthKind,
 };
 
 /// What a campaign runs, in order.
@@ -16,6 +16,8 @@ use fwdlab_results::{
 pub struct Plan {
     /// The seed of the order.
     pub seed: u64,
+    /// The rule by which it is drawn.
+    pub order_version: u32,
     /// Which trials of a block follow each other.
     pub grouping: Grouping,
     /// So many blocks run in each process; `None` when all run in this one.
@@ -72,8 +74,7 @@ impl PlannedTrial {
 impl Plan {
     /// Draws the plan of `experiment` from `seed`: in each block the order of
     /// the traffics, and within each the order of the variants, so that those
-    /// which are compared follow each other. The order of a block does not
-    /// depend on how many blocks follow it.
+    /// which are compared follow each other.
     pub fn draw(experiment: &Experiment, seed: u64, grouping: Grouping) -> Self {
         Self::draw_with(experiment, (seed, grouping), None)
     }
@@ -84,8 +85,18 @@ impl Plan {
         (seed, grouping): (u64, Grouping),
         calibration: Option<Calibration>,
     ) -> Self {
+        Self::draw_by(ORDER_VERSION, experiment, (seed, grouping), calibration)
+    }
+
+    fn draw_by(
+        order_version: u32,
+        experiment: &Experiment,
+        (seed, grouping): (u64, Grouping),
+        calibration: Option<Calibration>,
+    ) -> Self {
+        let (blocks_per_process, trials) = (None, Vec::new());
         let mut plan =
-            Self { seed, grouping, blocks_per_process: None, calibration, trials: Vec::new() };
+            Self { seed, order_version, grouping, blocks_per_process, calibration, trials };
         let campaign = plan.campaign(experiment, String::new());
         let turns = order::drawn(&campaign).turns();
         let ids = order::ids(&campaign);
@@ -111,8 +122,9 @@ impl Plan {
     /// not belong to `experiment`.
     pub fn recorded(experiment: &Experiment, campaign: &Campaign) -> Option<Self> {
         let terms = (campaign.seed, campaign.grouping);
-        let drawn = Self::draw_with(experiment, terms, campaign.calibration.clone());
-        if drawn.trials.len() != campaign.trials.len() {
+        let version = campaign.order_version;
+        let drawn = Self::draw_by(version, experiment, terms, campaign.calibration.clone());
+        if version > ORDER_VERSION || drawn.trials.len() != campaign.trials.len() {
             return None;
         }
         let mut by_id: HashMap<String, PlannedTrial> =
@@ -122,8 +134,8 @@ impl Plan {
             let order = trials.len() as u32 + 1;
             trials.push(PlannedTrial { order, ..by_id.remove(id)? });
         }
-        let Campaign { seed, grouping, blocks_per_process, .. } = *campaign;
-        Some(Self { seed, grouping, blocks_per_process, calibration: drawn.calibration, trials })
+        let blocks_per_process = campaign.blocks_per_process;
+        Some(Self { blocks_per_process, trials, ..drawn })
     }
 
     /// The record with which a campaign of this plan begins.
@@ -139,6 +151,7 @@ impl Plan {
             order: TrialOrder::Blocks,
             grouping: self.grouping,
             seed: self.seed,
+            order_version: self.order_version,
             blocks: experiment.blocks.planned(),
             until_decided: experiment.blocks.is_until_decided(),
             blocks_per_process: self.blocks_per_process,

@@ -6,7 +6,8 @@
 use std::fs;
 use std::path::Path;
 
-use fwdlab_results::Results;
+use fwdlab_claims::order;
+use fwdlab_results::{Campaign, Results};
 use serde_json::{Value, json};
 
 /// A journal as lines of JSON.
@@ -36,6 +37,24 @@ impl Lines {
     pub fn without(&mut self, key: &str) {
         for line in &mut self.0 {
             line.as_object_mut().unwrap().remove(key);
+        }
+    }
+
+    /// The journal as an earlier version would have written it, which drew the order of each block for
+    /// itself.
+    pub fn in_the_first_order(&mut self) {
+        self.without("order_version");
+        let campaign: Campaign = serde_json::from_value(self.campaign().clone()).unwrap();
+        let ids = order::ids(&campaign);
+        self.campaign()["trials"] = json!(ids);
+        let last = self.0.len() - 1;
+        let trials = &mut self.0[1..last];
+        let times: Vec<Value> = trials.iter().map(|trial| trial["started"].clone()).collect();
+        let place = |trial: &Value| ids.iter().position(|id| trial["id"] == *id).unwrap();
+        trials.sort_by_key(place);
+        for (trial, time) in trials.iter_mut().zip(times) {
+            trial["order"] = json!(place(trial) + 1);
+            trial["started"] = time;
         }
     }
 

@@ -6,7 +6,7 @@ use super::fault::Fault;
 use crate::order;
 use fwdlab_experiment::Experiment;
 use fwdlab_results::journal::seconds_of_stamp;
-use fwdlab_results::{Campaign, Results, Trial};
+use fwdlab_results::{Campaign, ORDER_VERSION, Results, Trial};
 
 /// How a fixed number of blocks ends.
 pub(super) const ALL_RUN: &str = "all blocks run";
@@ -51,6 +51,12 @@ pub(super) fn order(results: &Results) -> Vec<Fault> {
             field: "planned trials",
             recorded: campaign.trials.len().to_string(),
             wanted: planned.to_string(),
+        });
+    } else if campaign.order_version > ORDER_VERSION {
+        faults.push(Fault::Campaign {
+            field: "order_version",
+            recorded: campaign.order_version.to_string(),
+            wanted: format!("{ORDER_VERSION} at most"),
         });
     } else {
         faults.extend(drawn(campaign));

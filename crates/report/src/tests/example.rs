@@ -99,6 +99,7 @@ pub fn results(variants: &[Variant], blocks: u32) -> Results {
             order: TrialOrder::Blocks,
             grouping: Grouping::Traffic,
             seed: 20_261_121,
+            order_version: 1,
             blocks,
             until_decided: false,
             blocks_per_process: None,

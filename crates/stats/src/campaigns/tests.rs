@@ -57,6 +57,41 @@ fn fewer_than_three_campaigns_name_no_winner_unless_told_to() {
     assert!(!compare(&copies, &copies, told).unwrap().interval95.excludes_no_change());
 }
 
+/// Three campaigns of eight runs, each of exactly the same figure.
+fn constant(figure: f64) -> [Campaign; 3] {
+    [(); 3].map(|()| Campaign::of_one_process(vec![-figure.ln(); 8]))
+}
+
+#[test]
+fn no_spread_proves_nothing_beyond_the_figures_own_step() {
+    let of = |a: f64, b: f64| {
+        let figures = [[a; 24], [b; 24]].concat();
+        let terms = Terms { resolution: Resolution::of(&figures), ..Terms::default() };
+        compare(&constant(a), &constant(b), terms).unwrap()
+    };
+    let coarse = of(7.0, 7.1);
+    assert!(!coarse.interval95.excludes_no_change() && coarse.p > 0.05, "{coarse:?}");
+    assert!(!coarse.interval90.is_within(0.01), "nor that they are equal: {coarse:?}");
+    // A step of 0.001 beside a difference of 0.1.
+    let both = [[7.0, 7.001].repeat(12), vec![7.1; 24]].concat();
+    let terms = Terms { resolution: Resolution::of(&both), ..Terms::default() };
+    let told = compare(&constant(7.0), &constant(7.1), terms).unwrap();
+    assert!(told.interval95.excludes_no_change(), "{told:?}");
+    assert!(told.interval95.high.ln() > told.interval95.low.ln(), "not of zero width");
+}
+
+/// What is left of no spread is the arithmetic's own, and no proof.
+#[test]
+fn campaigns_without_any_spread_are_copies() {
+    let gains = |gain: f64| [(); 3].map(|()| Campaign::of_one_process(vec![gain; 8]));
+    let all = together(&gains(0.1), Terms::default()).unwrap();
+    assert!(!all.comparison.interval95.excludes_no_change(), "{all:?}");
+    let nearly =
+        [0.1, 0.1 + 1e-16, 0.1 - 2e-17].map(|gain| Campaign::of_one_process(vec![gain; 7]));
+    let own = compare(&gains(0.0), &nearly, Terms::default()).unwrap();
+    assert!(!own.interval95.excludes_no_change(), "{own:?}");
+}
+
 fn campaigns() -> impl Strategy<Value = Vec<Campaign>> {
     let gain = prop_oneof![-0.1..0.1f64, -700.0..700.0f64, Just(0.0)];
     let process = prop::collection::vec(gain, 0..5);
