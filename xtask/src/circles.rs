@@ -56,7 +56,7 @@ fn faces(directory: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// Directories beside a manifest in which each file is a program.
-const SINGLE: [&str; 4] = ["tests", "benches", "examples", "fuzz_targets"];
+const SINGLE: [&str; 5] = ["tests", "benches", "examples", "fuzz", "fuzz_targets"];
 
 fn of_crate(face: &Path, root: &Path) -> Result<Vec<String>> {
     let found = Crate::read(face)?;
@@ -74,7 +74,11 @@ fn of_crate(face: &Path, root: &Path) -> Result<Vec<String>> {
         });
         format!("files that need each other: {}{}", names.join(", "), reasons.collect::<String>())
     };
-    Ok(circles(&numbers, found.files()).into_iter().map(circle).collect())
+    let hidden = found.hidden().iter().map(|fault| {
+        let fault = fault.strip_prefix(&format!("{}/", root.display())).unwrap_or(fault);
+        format!("{fault}, and hides which file needs which")
+    });
+    Ok(hidden.chain(circles(&numbers, found.files()).into_iter().map(circle)).collect())
 }
 
 /// The strongly connected parts of more than one file (R. Tarjan, 1972), by reachability: the crates

@@ -92,18 +92,16 @@ pub fn outcomes(root: &Path, arguments: &Args) -> Result<Vec<Fed>> {
     Ok(outcomes)
 }
 
-/// The names of the targets, from the files that hold them.
+/// The names of the targets, from the manifest that lists them.
 fn wanted(root: &Path, asked: &[String]) -> Result<Vec<String>> {
-    let folder = root.join("fuzz/fuzz_targets");
-    let mut all = Vec::new();
-    for entry in
-        fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?
-    {
-        let path = entry?.path();
-        if path.extension().is_some_and(|e| e == "rs") {
-            all.extend(path.file_stem().map(|stem| stem.to_string_lossy().into_owned()));
-        }
-    }
+    let manifest = root.join("fuzz/Cargo.toml");
+    let text = fs::read_to_string(&manifest)
+        .with_context(|| format!("cannot read {}", manifest.display()))?;
+    let listed: toml::Table =
+        text.parse().with_context(|| format!("cannot parse {}", manifest.display()))?;
+    let programs = listed.get("bin").and_then(toml::Value::as_array).into_iter().flatten();
+    let mut all: Vec<String> =
+        programs.filter_map(|own| own.get("name")?.as_str().map(str::to_owned)).collect();
     all.sort();
     if let Some(unknown) = asked.iter().find(|name| !all.contains(name)) {
         bail!("no fuzz target `{unknown}`; there are {}", all.join(", "));

@@ -25,6 +25,8 @@ struct Module {
 pub struct Crate {
     modules: BTreeMap<Words, Module>,
     files: Vec<PathBuf>,
+    /// What stands in the code and hides which file needs which.
+    hidden: Vec<String>,
 }
 
 impl Crate {
@@ -39,6 +41,11 @@ impl Crate {
     /// Number of files.
     pub fn files(&self) -> usize {
         self.files.len()
+    }
+
+    /// What stands in the code and hides which file needs which.
+    pub fn hidden(&self) -> &[String] {
+        &self.hidden
     }
 
     /// The path of a file.
@@ -96,11 +103,17 @@ impl Crate {
                         }
                     }
                 }
+                syn::Item::ExternCrate(item) if item.ident == "self" => {
+                    self.hide(file, "`extern crate self` gives the crate a second name");
+                }
                 other => {
                     module.defines.extend(defined(other));
                     paths.of(other);
                 }
             }
+        }
+        for included in paths.included {
+            self.hide(file, &format!("`include!(\"{included}\")` puts another file into this one"));
         }
         for (target, name) in paths.uses {
             module.bring(target, name, (path, true));
@@ -111,6 +124,10 @@ impl Crate {
         }));
         self.modules.insert(path.to_vec(), module);
         Ok(())
+    }
+
+    fn hide(&mut self, file: usize, how: &str) {
+        self.hidden.push(format!("{}: {how}", self.files[file].display()));
     }
 
     /// Which files need which, by their numbers, each with a path that says why.

@@ -67,7 +67,7 @@ fn without_tests(text: &str) -> usize {
     let mut count = 0;
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
-        if line.starts_with("#[cfg(test)]") || line.starts_with("#[cfg(all(test") {
+        if line.starts_with("#[cfg(test)]") || line.starts_with("#[cfg(all(test,") {
             // Attributes, then `mod tests {` to its brace, or `mod tests;`.
             for line in lines.by_ref() {
                 if line == "}" || (line.ends_with(';') && !line.starts_with(' ')) {

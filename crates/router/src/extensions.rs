@@ -8,7 +8,7 @@ const HOP_BY_HOP: u8 = 0;
 const ROUTING: u8 = 43;
 const FRAGMENT: u8 = 44;
 const AUTHENTICATION: u8 = 51;
-const NOTHING: u8 = 59;
+pub(crate) const NOTHING: u8 = 59;
 const DESTINATION: u8 = 60;
 
 /// Most extension headers of a packet that are looked through.
@@ -68,28 +68,34 @@ pub(crate) fn has_upper_layer(first: u8, data: &[u8]) -> bool {
 /// What the extension headers of a packet for this router come to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Upshot {
-    /// Nothing stands in the way of what they carry.
-    Pass(Upper),
+    /// Nothing stands in the way of what they carry, which the field at this place of the packet names.
+    Pass(Upper, usize),
     /// A fragment, at this place of the payload.
     Fragment(usize),
     /// Drop it and say nothing.
     Drop,
-    /// Drop it and tell the sender: code of the parameter problem, and place in the payload.
+    /// Drop it and tell the sender: code of the parameter problem, and place in the packet.
     Problem(u8, usize),
 }
 
 /// Codes of a parameter problem (RFC 4443, section 3.4).
 const CODE_FIELD: u8 = 0;
+pub(crate) const CODE_NEXT_HEADER: u8 = 1;
 const CODE_OPTION: u8 = 2;
 
 /// Looks through the extension headers of a packet for this router.
 pub(crate) fn read(packet: &ipv6::Packet<&[u8]>) -> Upshot {
     let payload = packet.payload();
     let mut upper = Upper { protocol: packet.next_header(), at: 0 };
+    let mut named_at = ipv6::NEXT_HEADER;
     for _ in 0..MOST {
         let Upper { protocol, at } = upper;
         if !matches!(protocol, HOP_BY_HOP | ROUTING | DESTINATION | FRAGMENT) {
-            return Upshot::Pass(upper);
+            return Upshot::Pass(upper, named_at);
+        }
+        // RFC 8200, section 4: it stands behind the IPv6 header or nowhere.
+        if protocol == HOP_BY_HOP && at > 0 {
+            return Upshot::Problem(CODE_NEXT_HEADER, named_at);
         }
         if protocol == FRAGMENT {
             return Upshot::Fragment(at);
@@ -99,16 +105,19 @@ pub(crate) fn read(packet: &ipv6::Packet<&[u8]>) -> Upshot {
         let Some(options) = payload.get(at + 2..end) else { return Upshot::Drop };
         match protocol {
             // RFC 8200, section 4.4: no type is known here; one with nothing left is skipped.
-            ROUTING if header[3] != 0 => return Upshot::Problem(CODE_FIELD, at + 2),
+            ROUTING if header[3] != 0 => {
+                return Upshot::Problem(CODE_FIELD, ipv6::HEADER_LEN + at + 2);
+            }
             ROUTING => {}
             _ => {
                 let is_group = ipv6::is_multicast(packet.destination());
-                if let Some(verdict) = options_upshot(options, at + 2, is_group) {
-                    return verdict;
+                if let Some(upshot) = options_upshot(options, ipv6::HEADER_LEN + at + 2, is_group) {
+                    return upshot;
                 }
             }
         }
         upper = Upper { protocol: header[0], at: end };
+        named_at = ipv6::HEADER_LEN + at;
     }
     Upshot::Drop
 }

@@ -53,8 +53,6 @@ fn message_inet(refusal: Refusal) -> Option<Message> {
 
 /// Which IPv6 error a refusal calls for.
 fn message_inet6(refusal: Refusal) -> Option<Message> {
-    /// Where the next-header field lies in the packet: the pointer of a parameter problem.
-    const POINTER: u32 = ipv6::NEXT_HEADER as u32;
     let (kind, code, rest) = match refusal.reason {
         DropReason::TtlExpired => (icmpv6::TIME_EXCEEDED, 0, 0),
         DropReason::ReassemblyTimeout => (icmpv6::TIME_EXCEEDED, 1, 0),
@@ -67,8 +65,7 @@ fn message_inet6(refusal: Refusal) -> Option<Message> {
         DropReason::LinkLocal => (icmpv6::UNREACHABLE, icmpv6::CODE_BEYOND_SCOPE, 0),
         DropReason::Unresolved => (icmpv6::UNREACHABLE, icmpv6::CODE_ADDRESS, 0),
         DropReason::TooBig => (icmpv6::PACKET_TOO_BIG, 0, refusal.mtu as u32),
-        DropReason::NoSuchProtocol => (icmpv6::PARAMETER_PROBLEM, 1, POINTER),
-        DropReason::BadOptions | DropReason::BadFragment => {
+        DropReason::NoSuchProtocol | DropReason::BadOptions | DropReason::BadFragment => {
             (icmpv6::PARAMETER_PROBLEM, refusal.problem.code, refusal.problem.pointer)
         }
         DropReason::NoSuchService => (icmpv6::UNREACHABLE, icmpv6::CODE_PORT, 0),

@@ -189,11 +189,11 @@ impl Plane {
     /// Hands a whole packet on by what its extension headers lead to.
     pub(crate) fn deliver_inet6(&mut self, input: u8, frame: &mut Frame) -> Ruling {
         let packet = checks::inet6(&frame[L3..])?;
-        let upper = match extensions::read(&packet) {
-            Upshot::Pass(upper) => upper,
+        let (upper, named_at) = match extensions::read(&packet) {
+            Upshot::Pass(upper, named_at) => (upper, named_at),
             Upshot::Fragment(_) | Upshot::Drop => return Err(DropReason::NotAccepted.into()),
-            Upshot::Problem(code, at) => {
-                let problem = Problem { code, pointer: (ipv6::HEADER_LEN + at) as u32 };
+            Upshot::Problem(code, pointer) => {
+                let problem = Problem { code, pointer: pointer as u32 };
                 return Err(Refusal { problem, ..DropReason::BadOptions.into() });
             }
         };
@@ -203,7 +203,13 @@ impl Plane {
                 self.accept_icmpv6(input, frame)
             }
             udp::PROTOCOL => Err(DropReason::NoSuchService.into()),
-            _ => Err(DropReason::NoSuchProtocol.into()),
+            // RFC 8200, section 4.7.
+            extensions::NOTHING => Ok(self.consume()),
+            _ => {
+                let (code, pointer) = (extensions::CODE_NEXT_HEADER, named_at as u32);
+                let problem = Problem { code, pointer };
+                Err(Refusal { problem, ..DropReason::NoSuchProtocol.into() })
+            }
         }
     }
 

@@ -78,7 +78,8 @@ fn of_two(a: &str, b: &str) -> Vec<String> {
 
 #[test]
 fn a_circle_is_found_whatever_way_a_file_names_the_other() {
-    const BACK: &str = "use super::a::A;\npub struct B(A);\npub fn new() {}\n";
+    const BACK: &str =
+        "use super::a::A;\npub struct B(A);\npub fn new() {}\npub const NAME: u8 = 1;\n";
     for a in [
         "use crate::b::B;\npub struct A(B);\n",
         "pub struct A(crate::b::B);\n",
@@ -91,6 +92,20 @@ fn a_circle_is_found_whatever_way_a_file_names_the_other() {
         "pub struct A;\nfn new() { println!(\"{}\", crate::b::B::new()); }\n",
         "pub struct A;\nmod inner { fn new() { super::super::b::new(); } }\n",
         "pub(crate) use crate::b::new;\npub struct A;\nfn old() { new(); }\n",
+        // A variable of the same name hides it only where it is in scope.
+        "pub(crate) use crate::b::new;\npub struct A;\nimpl A {\nfn a(new: u8) {}\nfn b() { new(); }\n}\n",
+        "pub(crate) use crate::b::new;\npub struct A;\nfn old() { { let new = 1; } new(); }\n",
+        "pub(crate) use crate::b::new;\npub struct A;\nfn old() { let new = new(); }\n",
+        "pub(crate) use crate::b::new;\npub struct A;\nfn old() { println!(\"{}\", new()); }\n",
+        "pub(crate) use crate::b::NAME;\npub struct A;\nfn old(x: u8) { match x { NAME => 1, _ => 2 }; }\n",
+        // Attributes.
+        "pub struct A;\nstruct S { #[serde(with = \"crate::b\")] a: u8 }\n",
+        "pub struct A;\nstruct S { #[serde(default, skip_serializing_if = \"super::b::new\")] a: u8 }\n",
+        "pub struct A;\nstruct S { #[arg(value_parser = crate::b::new)] a: u8 }\n",
+        // No test.
+        "pub struct A;\n#[cfg(all(testbed, unix))]\nfn old() { crate::b::new(); }\n",
+        "pub struct A;\n#[cfg(any(test, unix))]\nfn old() { crate::b::new(); }\n",
+        "pub struct A;\n#[cfg(not(test))]\nfn old() { crate::b::new(); }\n",
     ] {
         let found = of_two(a, BACK);
         assert_eq!(found.len(), 1, "{a}: {found:?}");
@@ -134,4 +149,36 @@ fn a_circle_says_what_each_file_needs() {
     let found = of_two("pub struct A(crate::b::B);\n", "pub struct B(crate::a::A);\n");
     assert!(found[0].contains("a.rs needs b::B of"), "{found:?}");
     assert!(found[0].contains("b.rs needs a::A of"), "{found:?}");
+}
+
+#[test]
+fn what_hides_who_needs_whom_is_refused() {
+    for (a, said) in [
+        ("include!(\"b.rs\");\n", "include!"),
+        ("fn f() { include!(\"../b.rs\") }\n", "include!"),
+        ("extern crate self as other;\npub use other::b::B;\n", "extern crate self"),
+    ] {
+        let found = of_two(a, "pub struct B;\n");
+        assert!(found.len() == 1 && found[0].contains(said), "{a}: {found:?}");
+        assert!(found[0].starts_with("crates/planted/src/a.rs: "), "{found:?}");
+    }
+    // What a build script made is no file of the project.
+    let made = "const A: &[u8] = include!(concat!(env!(\"OUT_DIR\"), \"/a.rs\"));\n";
+    assert_eq!(of_two(made, ""), [""; 0]);
+}
+
+#[test]
+fn variables_and_tests_need_no_file() {
+    const BACK: &str = "use super::a::A;\npub struct B(A);\npub fn new() {}\n";
+    for a in [
+        "pub(crate) use crate::b::new;\npub struct A;\nfn old(new: u8) -> u8 { new }\n",
+        "pub(crate) use crate::b::new;\npub struct A;\nfn old() { let new = 1; f(|| new); }\n",
+        "pub(crate) use crate::b::new;\npub struct A;\nfn old() { for new in 0..1 { f(new); } }\n",
+        "pub(crate) use crate::b::new;\npub struct A;\nfn old() { if let Some(new) = x { f(new); } }\n",
+        "pub(crate) use crate::b::new;\npub struct A;\nfn old() { println!(\"{}\", x.new()); }\n",
+        "pub struct A;\n#[cfg(all(unix, test))]\nfn old() { crate::b::new(); }\n",
+        "pub struct A;\n#[cfg(all(test))]\nfn old() { crate::b::new(); }\n",
+    ] {
+        assert_eq!(of_two(a, BACK), [""; 0], "{a}");
+    }
 }

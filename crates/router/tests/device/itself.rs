@@ -200,6 +200,40 @@ fn rfc8200_section_4_an_echo_behind_extension_headers_is_answered() {
     assert!(message.has_valid_checksum(packet.pseudo_sum()));
 }
 
+/// What is answered about a packet to the router with these extension headers, the first of which is
+/// destination options: type, code and pointer.
+fn answer_about(headers: &[[u8; 8]], rest: &[u8]) -> Option<(u8, u8, u32)> {
+    let mut sent = message6(INSIDE_ADDRESS6, icmpv6::ECHO_REQUEST, &[5; 8]);
+    sent.truncate(54);
+    sent[20] = 60;
+    sent.extend(headers.as_flattened());
+    sent.extend(rest);
+    let len = (sent.len() - 54) as u16;
+    sent[18..20].copy_from_slice(&len.to_be_bytes());
+    let (back, _) = Rig::new().pass(sent);
+    back.first().map(|frame| {
+        let pointer = u32::from_be_bytes([frame[58], frame[59], frame[60], frame[61]]);
+        (frame[54], frame[55], pointer)
+    })
+}
+
+#[test]
+fn rfc8200_section_4_what_is_not_known_is_named_where_it_is_named() {
+    let padding = |next: u8| [next, 0, 1, 4, 0, 0, 0, 0];
+    let problem = |pointer| Some((icmpv6::PARAMETER_PROBLEM, 1, pointer));
+    // Options for every hop stand first or nowhere.
+    let ping = [icmpv6::ECHO_REQUEST, 0, 0, 0, 0, 0, 0, 0];
+    assert_eq!(answer_about(&[padding(0), padding(58)], &ping), problem(40));
+    assert_eq!(answer_about(&[padding(60), padding(0), padding(58)], &ping), problem(48));
+    assert_eq!(answer_about(&[padding(60), padding(253)], &[1; 8]), problem(48));
+}
+
+#[test]
+fn rfc8200_section_4_7_nothing_behind_the_headers_is_nothing_to_answer() {
+    assert_eq!(answer_about(&[[59, 0, 1, 4, 0, 0, 0, 0]], &[]), None);
+    assert_eq!(answer_about(&[[59, 0, 1, 4, 0, 0, 0, 0]], &[1, 2, 3, 4]), None);
+}
+
 #[test]
 fn rfc8200_section_4_2_unknown_options_are_skipped_dropped_or_answered_as_their_type_says() {
     let with = |kind: u8| {

@@ -71,8 +71,9 @@ fn inside(test: &str, kind: SocketKind) {
     command.args(["--exact", test, "--nocapture"]).env(INSIDE, kind.name());
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    eprint!("{said}");
-    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stdout));
+    let ledger = String::from_utf8_lossy(&output.stdout);
+    eprint!("{said}{ledger}");
+    assert!(output.status.success(), "{said}{ledger}");
 }
 
 #[test]

@@ -16,6 +16,9 @@ pub(super) struct Frame {
 pub(super) const SOURCE: u32 = u32::from_be_bytes([198, 18, 10, 1]);
 pub(super) const DESTINATION: u32 = u32::from_be_bytes([198, 19, 10, 1]);
 pub(super) const SOURCE_6: u128 = 0x2001_0002_0000_0010_0000_0000_0000_0001;
+/// The router's addresses on port 0.
+pub(super) const ROUTER: u32 = u32::from_be_bytes([198, 18, 0, 254]);
+pub(super) const ROUTER_6: u128 = (0x2001_0002_u128 << 96) | 0xffff_ffff_ffff_fffe;
 pub(super) const DESTINATION_6: u128 = 0x2001_0002_0000_8010_0000_0000_0000_0001;
 
 fn ethernet(ether_type: u16, payload: &[u8]) -> Vec<u8> {
@@ -220,7 +223,7 @@ pub(super) fn frames_inet6() -> Vec<Frame> {
     let mut large = datagram.to_vec();
     large.resize(1400, 0);
     add("IPv6 too big", packet6(64, ends, 17, &large));
-    let router = (SOURCE_6, (0x2001_0002_u128 << 96) | 0xffff_ffff_ffff_fffe);
+    let router = (SOURCE_6, ROUTER_6);
     add("IPv6 ping to the router", packet6(64, router, 58, &echo6(router)));
     add("IPv6 ping through with hop limit 1", packet6(1, ends, 58, &echo6(ends)));
     // The first address of a connected network is every router's on it.
@@ -323,15 +326,10 @@ fn fragments_inet6((source, router): (u128, u128)) -> Vec<Frame> {
 pub(super) fn neighbours() -> Vec<Frame> {
     let own = [198, 18, 0, 254];
     let all = MacAddr::BROADCAST;
-    let arp = |name, to: MacAddr, operation: u8, sender: [u8; 4], target: [u8; 4]| {
-        let mut bytes = [&to.0[..], &TESTER_MACS[0].0[..]].concat();
-        bytes.extend([8, 6, 0, 1, 8, 0, 6, 4, 0, operation]);
-        bytes.extend(TESTER_MACS[0].0);
-        bytes.extend(sender);
-        bytes.extend([0; 6]);
-        bytes.extend(target);
-        bytes.resize(60, 0);
-        Frame { name, bytes, differs: None }
+    let arp = |name, to: MacAddr, operation: u8, sender: [u8; 4], target: [u8; 4]| Frame {
+        name,
+        bytes: arp_frame(to, operation, sender, target),
+        differs: None,
     };
     let host = [198, 18, 0, 77];
     let mut list = vec![
@@ -347,26 +345,40 @@ pub(super) fn neighbours() -> Vec<Frame> {
         arp("ARP in the name of the router", all, 1, own, own),
     ];
     list[8].differs = Some("Linux answers for all its addresses on every port (arp_ignore = 0)");
-    let router = (0x2001_0002_u128 << 96) | 0xffff_ffff_ffff_fffe;
-    let near = (0x2001_0002_u128 << 96) | 0x77;
-    let solicit = |name, (source, target): (u128, u128), limit| {
-        let group = ipv6::to_solicited_node(target);
-        let mut body = vec![ndisc::SOLICITATION, 0, 0, 0, 0, 0, 0, 0];
-        body.extend(target.to_be_bytes());
-        if source != 0 {
-            body.extend([1, 1]);
-            body.extend(TESTER_MACS[0].0);
-        }
-        let pseudo = checksum::pseudo_v6(source, group, 58, body.len() as u32);
-        let sum = checksum::finish(pseudo + checksum::sum(&body));
-        body[2..4].copy_from_slice(&sum.to_be_bytes());
-        let mut bytes = packet6(limit, (source, group), 58, &body);
-        bytes[..6].copy_from_slice(&MacAddr::of_ipv6_multicast(group).0);
-        Frame { name, bytes, differs: None }
-    };
+    let (router, near) = (ROUTER_6, (0x2001_0002_u128 << 96) | 0x77);
+    let solicit =
+        |name, ends, limit| Frame { name, bytes: solicitation(ends, limit), differs: None };
     list.push(solicit("neighbour solicitation", (near, router), 255));
     list.push(solicit("neighbour solicitation from afar", (near, router), 254));
     list.push(solicit("neighbour solicitation for another", (near, near + 1), 255));
     list.push(solicit("probe for a duplicate of another", (0, near + 1), 255));
     list
+}
+
+fn arp_frame(to: MacAddr, operation: u8, sender: [u8; 4], target: [u8; 4]) -> Vec<u8> {
+    let mut bytes = [&to.0[..], &TESTER_MACS[0].0[..]].concat();
+    bytes.extend([8, 6, 0, 1, 8, 0, 6, 4, 0, operation]);
+    bytes.extend(TESTER_MACS[0].0);
+    bytes.extend(sender);
+    bytes.extend([0; 6]);
+    bytes.extend(target);
+    bytes.resize(60, 0);
+    bytes
+}
+
+/// The first asks for the second.
+fn solicitation((source, target): (u128, u128), limit: u8) -> Vec<u8> {
+    let group = ipv6::to_solicited_node(target);
+    let mut body = vec![ndisc::SOLICITATION, 0, 0, 0, 0, 0, 0, 0];
+    body.extend(target.to_be_bytes());
+    if source != 0 {
+        body.extend([1, 1]);
+        body.extend(TESTER_MACS[0].0);
+    }
+    let pseudo = checksum::pseudo_v6(source, group, 58, body.len() as u32);
+    let sum = checksum::finish(pseudo + checksum::sum(&body));
+    body[2..4].copy_from_slice(&sum.to_be_bytes());
+    let mut bytes = packet6(limit, (source, group), 58, &body);
+    bytes[..6].copy_from_slice(&MacAddr::of_ipv6_multicast(group).0);
+    bytes
 }
