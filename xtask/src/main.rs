@@ -17,6 +17,7 @@ mod paths;
 mod readme;
 mod seeds;
 mod sizes;
+mod sources;
 mod supply;
 mod test;
 mod words;

@@ -212,7 +212,7 @@ impl Module {
 }
 
 /// Where `#[path = "..."]` says that a module's file lies.
-fn named_path(attributes: &[syn::Attribute]) -> Option<String> {
+pub fn named_path(attributes: &[syn::Attribute]) -> Option<String> {
     attributes.iter().find_map(|attribute| match &attribute.meta {
         syn::Meta::NameValue(pair) if pair.path.is_ident("path") => match &pair.value {
             syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(path), .. }) => Some(path.value()),

@@ -12,11 +12,12 @@
 //! such a word is told each place, and adds that line or takes another name.
 
 use crate::paths::{attributes, is_test};
+use crate::sources::without_tests;
 use anyhow::{Context, Result};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Where devices stand.
 const DEVICES: &str = "devices";
@@ -30,7 +31,7 @@ pub fn faults(root: &Path) -> Result<Vec<String>> {
     let names = Names::read(root)?;
     let mut faults = Vec::new();
     let sources = SOURCES.iter().map(|source| root.join(source)).filter(|source| source.exists());
-    for file in sources.map(|source| files(&source)).collect::<Result<Vec<_>>>()?.concat() {
+    for file in sources.map(|source| without_tests(&source)).collect::<Result<Vec<_>>>()?.concat() {
         let shown = file.strip_prefix(root).unwrap_or(&file);
         if shown == Path::new(LIST) {
             continue;
@@ -44,27 +45,6 @@ pub fn faults(root: &Path) -> Result<Vec<String>> {
         }));
     }
     Ok(faults)
-}
-
-/// Rust files below a directory, but those of tests and benchmarks.
-pub fn files(directory: &Path) -> Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    let mut pending = vec![directory.to_owned()];
-    while let Some(path) = pending.pop() {
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        if matches!(&*stem, "tests" | "benches" | "target") || stem.ends_with("_tests") {
-            continue;
-        }
-        if path.is_dir() {
-            for entry in std::fs::read_dir(&path)? {
-                pending.push(entry?.path());
-            }
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(path);
-        }
-    }
-    found.sort();
-    Ok(found)
 }
 
 /// What devices are called, and what is called like them and is none.
@@ -249,6 +229,8 @@ mod tests {
             ("devices/vm/src/lib.rs", "pub struct Vm;\npub const NAME: &str = \"vm\";\n"),
             ("examples/linux-a-a.toml", "device = \"linux\"\n"),
             ("xtask/src/main.rs", "fn main() {}\n"),
+            ("crates/cli/Cargo.toml", ""),
+            ("crates/cli/src/main.rs", "#[cfg(test)]\nmod tests;\n"),
             (file, text),
         ] {
             let path = root.path().join(path);

@@ -1,7 +1,7 @@
 //! No crate grows into a house of its own.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result};
 
@@ -45,21 +45,8 @@ pub fn of_crates(root: &Path, rooms: &[&str]) -> Result<BTreeMap<String, usize>>
 }
 
 fn below(source: &Path) -> Result<usize> {
-    let mut lines = 0;
-    let mut pending: Vec<PathBuf> = vec![source.to_owned()];
-    while let Some(path) = pending.pop() {
-        if path.file_stem().is_some_and(|stem| stem == "tests") {
-            continue;
-        }
-        if path.is_dir() {
-            for entry in std::fs::read_dir(&path)? {
-                pending.push(entry?.path());
-            }
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            lines += without_tests(&read(&path)?);
-        }
-    }
-    Ok(lines)
+    let files = crate::sources::without_tests(source)?;
+    files.iter().map(|file| Ok(without_tests(&read(file)?))).sum()
 }
 
 /// Lines of a file but for modules of tests in it, which end with a brace at the margin.
@@ -106,9 +93,17 @@ mod tests {
         };
         write("crates/report/src/lib.rs", &"//\n".repeat(MOST_OF_A_STAGE));
         write("crates/fib/src/lib.rs", &"//\n".repeat(MOST_OF_A_STAGE + 1));
+        // Tests, and beside them code in a directory of the same name.
+        write("crates/claims/src/lib.rs", "mod a;\n#[cfg(test)]\nmod tests;\n");
+        write("crates/claims/src/tests.rs", &"//\n".repeat(MOST_OF_A_STAGE));
+        write("crates/claims/src/a.rs", "mod tests;\n");
+        write("crates/claims/src/a/tests/mod.rs", &"//\n".repeat(MOST_OF_A_STAGE - 3));
         write(TOY.0, &"//\n".repeat(TOY.1));
         let faults = || faults(root.path(), &["crates"]).unwrap();
         assert_eq!(faults(), [""; 0]);
+        write("crates/claims/src/a/tests/deep.rs", "//\n//\n");
+        assert!(faults()[0].starts_with("claims has 6001 lines"), "{:?}", faults());
+        std::fs::remove_file(root.path().join("crates/claims/src/a/tests/deep.rs")).unwrap();
         write("crates/report/src/more.rs", "//\n");
         write(TOY.0, &"//\n".repeat(TOY.1 + 1));
         let found = faults();

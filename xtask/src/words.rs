@@ -24,7 +24,7 @@ pub fn faults(root: &Path, rooms: &[&str]) -> Result<Vec<String>> {
         for entry in std::fs::read_dir(root.join(room))? {
             let path = entry?.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            for file in crate::names::files(&path.join("src"))? {
+            for file in crate::sources::without_tests(&path.join("src"))? {
                 let text = std::fs::read_to_string(&file)
                     .with_context(|| format!("cannot read {}", file.display()))?;
                 let tree = syn::parse_file(&text)
