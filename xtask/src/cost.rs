@@ -1,4 +1,4 @@
-//! `cargo xtask cost`: what a frame costs in the hot loops, in instructions, in a build that is
+//! `cargo xtask cost`: what a frame costs in the hot loops, and a lookup by itself, in instructions, in a build that is
 //! optimised as a whole and in one without link-time optimisation, where each crate is compiled by
 //! itself in 16 units. Both must cost the same, or whoever uses the crates gets another router
 //! than the one that is measured here.
@@ -57,7 +57,7 @@ pub fn check() -> Result<bool> {
     let (whole, plain) = (build(WHOLE)?, build(PLAIN)?);
     let names = Command::new(&whole).arg("--list").output().context("fwdlab-cost --list")?;
     let mut is_good = true;
-    println!("instructions for a frame             whole    plain   more");
+    println!("instructions for a frame or lookup   whole    plain   more");
     for name in String::from_utf8_lossy(&names.stdout).lines() {
         let cost = Cost {
             name: name.to_owned(),

@@ -1,4 +1,4 @@
-//! A fixed number of frames through one hot loop, with nothing random and no thread, so that the
+//! A fixed number of frames, or of lookups, through one hot loop, with nothing random and no thread, so that the
 //! instructions of [`counted`] can be counted:
 //!
 //! ```text
@@ -13,6 +13,7 @@
 #![allow(clippy::print_stderr)]
 
 mod case;
+mod lookup;
 mod router;
 mod tester;
 
@@ -39,7 +40,7 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), AnyError> {
-    let cases: Vec<Case> = router::cases().chain(tester::cases()).collect();
+    let cases: Vec<Case> = router::cases().chain(tester::cases()).chain(lookup::cases()).collect();
     match std::env::args().nth(1).as_deref() {
         Some("--list") => cases.iter().for_each(|case| println!("{}", case.name)),
         Some(name) => {
@@ -51,7 +52,7 @@ fn run() -> Result<(), AnyError> {
         }
         None => {
             for case in &cases {
-                println!("{:<32} {:6.2} ns a frame", case.name, time(case)?);
+                println!("{:<32} {:6.2} ns a frame or lookup", case.name, time(case)?);
             }
         }
     }

@@ -46,8 +46,9 @@ fn counted(number: usize, variant: &str) -> Measured {
     let interval = |k: u64| {
         let noise = (number as u64 * 7_919 + k * 104_729) % 4_001;
         let rx = if k == 0 { level / 2 } else { level + noise };
-        let busy = Some(Busy { ns: 97_000_000, frames: rx });
-        Interval { ms: 100.0, tx: Some(rx), rx, busy, ..Interval::default() }
+        // Short enough for trials that take no time, and no two alike.
+        let busy = Some(Busy { ns: 97_000 + number as u64, frames: rx });
+        Interval { ms: 0.1, tx: Some(rx), rx, busy, ..Interval::default() }
     };
     let intervals: Vec<Interval> = (0..10).map(interval).collect();
     let frames: u64 = intervals.iter().map(|interval| interval.rx).sum();
@@ -58,7 +59,7 @@ fn counted(number: usize, variant: &str) -> Measured {
         device_received: Some(frames),
         device_sent: Some(frames),
         checks: Some(Checks { checked: frames / 64, ..Checks::default() }),
-        busy: Some(Busy { ns: 970_000_000, frames }),
+        busy: Some(Busy { ns: 970_000, frames }),
         idle_share: Some(0.0),
         intervals,
         ..Measured::default()
@@ -103,7 +104,7 @@ fn slowest(trial: &Value) -> usize {
 type Edit = fn(&mut Lines, &Path);
 
 /// Everything that is done to the journal; `&Path` is another campaign of the same experiment.
-const EDITS: [(&str, Edit); 37] = [
+const EDITS: [(&str, Edit); 38] = [
     ("another reason for the end", |lines, _| {
         lines.end()["stopped"] = json!("every comparison decided after 4 blocks");
     }),
@@ -130,7 +131,7 @@ const EDITS: [(&str, Edit); 37] = [
             let first = 1 + rates.iter().position(|rate| *rate == picked).unwrap();
             trial["steady"]["first"] = json!(first);
             trial["steady"]["count"] = json!(1);
-            trial["rate_pps"] = json!(picked as f64 * 10.0);
+            trial["rate_pps"] = json!(picked as f64 * 10_000.0);
         }
     }),
     ("steady window moved", |lines, _| add(&mut lines.sound()["steady"]["first"], 1)),
@@ -243,7 +244,7 @@ const EDITS: [(&str, Edit); 37] = [
     ("limit edited", |lines, _| lines.sound()["limited_by"] = json!("generator")),
     ("device time edited", |lines, _| {
         let trial = lines.sound();
-        (0..10).for_each(|at| add(&mut trial["intervals"][at]["busy_ns"], -9_000_000));
+        (0..10).for_each(|at| add(&mut trial["intervals"][at]["busy_ns"], -9_000));
     }),
     ("said to be published", |lines, _| lines.campaign()["order"] = json!("published")),
     ("the end cut off", |lines, _| {
@@ -256,6 +257,10 @@ const EDITS: [(&str, Edit); 37] = [
     ("a repeated trial removed", |lines, _| {
         let at = lines.0.iter().position(|line| line["record"] == "repeated").unwrap();
         lines.0.remove(at);
+    }),
+    ("one trial's intervals in place of another's", |lines, _| {
+        let foreign = lines.0[lines.places()[0]]["intervals"].clone();
+        lines.sound()["intervals"] = foreign;
     }),
 ];
 
@@ -317,6 +322,48 @@ fn without_a_chain_only_what_the_machine_alone_knew_can_be_bent() {
     let readme = fs::read_to_string(genuine.path().join("README.md")).unwrap();
     assert!(!readme.contains("trials.jsonl, last line: SHA-256"));
     assert_eq!(passed(genuine.path(), other.path()), BTreeSet::from(UNSEEN_WITHOUT_CHAIN));
+}
+
+/// Who writes every hash anew must still draw the running order anew when anything in the experiment
+/// changes, and cannot have trials alike or at once.
+#[test]
+fn what_is_written_anew_must_agree_with_the_order_and_the_clock() {
+    let genuine = tempfile::tempdir().unwrap();
+    campaign(genuine.path(), 0);
+    let found = |edit: &dyn Fn(&mut Lines, &mut String)| -> Vec<String> {
+        let dir = tempfile::tempdir().unwrap();
+        copy(genuine.path(), dir.path());
+        let path = dir.path().join("experiment.toml");
+        let mut experiment = fs::read_to_string(&path).unwrap();
+        let mut lines = Lines::read(dir.path());
+        edit(&mut lines, &mut experiment);
+        fs::write(&path, &experiment).unwrap();
+        lines.rechained(&experiment);
+        lines.write(dir.path());
+        made_anew(dir.path());
+        complaints(dir.path())
+    };
+    assert_eq!(found(&|_, _| ()), [""; 0]);
+    let margin = found(&|lines, experiment| {
+        experiment.push_str("# margin\n");
+        lines.campaign()["experiment_sha256"] =
+            json!(fwdlab_guard::digest::of(experiment.as_bytes()));
+    });
+    assert!(margin.iter().any(|what| what.contains("its seed gives")), "{margin:?}");
+    let copied = found(&|lines, _| {
+        let foreign = lines.sound()["intervals"].clone();
+        let at = *lines.places().last().unwrap();
+        lines.0[at]["intervals"] = foreign;
+    });
+    assert!(copied.iter().any(|what| what.contains("digit for digit")), "{copied:?}");
+    let at_once = found(&|lines, _| {
+        for at in lines.places() {
+            for interval in lines.0[at]["intervals"].as_array_mut().unwrap() {
+                interval["ms"] = json!(1_000.0);
+            }
+        }
+    });
+    assert!(at_once.iter().any(|what| what.contains("cannot have been measured")), "{at_once:?}");
 }
 
 #[test]

@@ -105,7 +105,7 @@ pub fn next_run(
 ) -> Option<Next> {
     let comparison = comparison?;
     let processes = by_process(sides, metric)?;
-    let run = NextRun::of(&processes, comparison.estimate, comparison.confidence)?;
+    let run = NextRun::of(&processes, comparison.interval95, comparison.confidence)?;
     let roundtrip = |trial: &&Trial| {
         let found = trial.measured.environment.roundtrips_ns.iter().flatten().copied();
         let found: Vec<f64> = found.collect();

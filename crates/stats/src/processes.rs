@@ -14,7 +14,6 @@ use crate::campaigns::{Campaign, Levels};
 use crate::comparison::{Confidence, ConfidenceInterval};
 use crate::dataset;
 use crate::distribution::t_critical;
-use crate::effect::Effect;
 
 /// Fewest processes that tell how much processes differ.
 pub const LEAST_PROCESSES: usize = 3;
@@ -33,10 +32,14 @@ pub struct NextRun {
 }
 
 impl NextRun {
-    /// From the log ratios of the blocks of each process. `estimate` is the figure that is quoted for
-    /// this run; the interval holds it. `None` with fewer than [`LEAST_PROCESSES`] processes, or with
-    /// a ratio that is not a number.
-    pub fn of(processes: &[Vec<f64>], estimate: Effect, confidence: Confidence) -> Option<Self> {
+    /// From the log ratios of the blocks of each process. `own` is the interval that is quoted for this
+    /// run; nobody knows of the next what is not known of this one, so that the interval holds it. `None`
+    /// with fewer than [`LEAST_PROCESSES`] processes, or with a ratio that is not a number.
+    pub fn of(
+        processes: &[Vec<f64>],
+        own: ConfidenceInterval,
+        confidence: Confidence,
+    ) -> Option<Self> {
         let filled: Vec<&Vec<f64>> = processes.iter().filter(|own| !own.is_empty()).collect();
         let is_finite = filled.iter().all(|own| own.iter().all(|gain| gain.is_finite()));
         if filled.len() < LEAST_PROCESSES || !is_finite {
@@ -49,7 +52,7 @@ impl NextRun {
         let levels = Levels::of(&[Campaign::of_processes(processes.to_vec())]);
         let has_within = filled.iter().any(|own| own.len() > 1);
         Some(Self {
-            interval: ConfidenceInterval::around_ln(dataset::mean(&means), reach).with(estimate),
+            interval: ConfidenceInterval::around_ln(dataset::mean(&means), reach).hull(own),
             processes: means.len(),
             between: levels.process.unwrap_or(0.0).sqrt(),
             within: has_within.then(|| levels.block.sqrt()),
@@ -89,6 +92,11 @@ mod tests {
         (0..processes).map(|_| one(generator)).collect()
     }
 
+    /// An interval of no width.
+    fn point(gain: f64) -> ConfidenceInterval {
+        ConfidenceInterval::around_ln(gain, 0.0)
+    }
+
     fn figure(run: &[Vec<f64>]) -> f64 {
         dataset::mean(&run.iter().map(|own| dataset::mean(own)).collect::<Vec<_>>())
     }
@@ -103,8 +111,7 @@ mod tests {
                     run(&mut generator, processes, blocks),
                     run(&mut generator, processes, blocks),
                 );
-                let estimate = Effect::from_ln(figure(&this));
-                let found = NextRun::of(&this, estimate, Confidence::USUAL).unwrap();
+                let found = NextRun::of(&this, point(figure(&this)), Confidence::USUAL).unwrap();
                 let next = figure(&next);
                 held += usize::from(
                     found.interval.low.ln() <= next && next <= found.interval.high.ln(),
@@ -120,14 +127,14 @@ mod tests {
     fn the_levels_are_told_apart_by_several_blocks_in_each_process() {
         let mut generator = Generator(17);
         let many = run(&mut generator, 400, 4);
-        let found = NextRun::of(&many, Effect::from_ln(0.1), Confidence::USUAL).unwrap();
+        let found = NextRun::of(&many, point(0.1), Confidence::USUAL).unwrap();
         assert!((found.between - 0.03).abs() < 0.004, "{found:?}");
         assert!((found.within.unwrap() - 0.01).abs() < 0.001, "{found:?}");
     }
 
     #[test]
     fn two_processes_tell_nothing() {
-        let of = |list: &[Vec<f64>]| NextRun::of(list, Effect::from_ln(0.0), Confidence::USUAL);
+        let of = |list: &[Vec<f64>]| NextRun::of(list, point(0.0), Confidence::USUAL);
         assert_eq!(of(&[vec![0.1], vec![0.2], vec![]]), None);
         assert_eq!(of(&[vec![0.1], vec![f64::NAN], vec![0.1]]), None);
         assert!(of(&[vec![0.1], vec![0.1], vec![0.1]]).is_some());
@@ -135,17 +142,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_estimate_lies_inside_and_more_spread_means_a_wider_interval(
+        fn the_interval_of_this_run_lies_inside_and_more_spread_means_a_wider_one(
             gains in proptest::collection::vec(-0.5f64..0.5, 3..12), estimate in -0.5f64..0.5,
+            half in 0.0f64..0.5,
         ) {
+            let this = ConfidenceInterval::around_ln(estimate, half);
             let of = |scale: f64| {
                 let each: Vec<Vec<f64>> = gains.iter().map(|gain| vec![gain * scale]).collect();
-                NextRun::of(&each, Effect::from_ln(estimate), Confidence::USUAL).unwrap()
+                NextRun::of(&each, this, Confidence::USUAL).unwrap()
             };
             let (one, two) = (of(1.0), of(2.0));
             for found in [&one, &two] {
-                prop_assert!(found.interval.low.ln() <= estimate + 1e-12);
-                prop_assert!(estimate <= found.interval.high.ln() + 1e-12);
+                prop_assert!(found.interval.low <= this.low && this.high <= found.interval.high);
             }
             prop_assert!(two.between >= one.between);
         }

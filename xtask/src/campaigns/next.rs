@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use fwdlab_stats::processes::NextRun;
-use fwdlab_stats::{Confidence, Effect};
+use fwdlab_stats::{Confidence, ConfidenceInterval, Effect};
 use serde_json::Value;
 
 use super::summary::{list, machine, text};
@@ -120,7 +120,9 @@ impl Said {
             (0..self.processes).map(|_| vec![random.normal() * 0.01]).collect();
         let mean = processes.iter().flatten().sum::<f64>() / processes.len().max(1) as f64;
         let estimate = Effect::from_ln(mean);
-        let next = NextRun::of(&processes, estimate, Confidence::USUAL);
+        // Nothing is said of this run but its figure.
+        let own = ConfidenceInterval { low: estimate, high: estimate };
+        let next = NextRun::of(&processes, own, Confidence::USUAL);
         let interval = next.map(|next| [next.interval.low.ratio(), next.interval.high.ratio()]);
         Self {
             estimate: estimate.ratio(),

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use fwdlab_claims::order;
+use fwdlab_guard::digest;
 use fwdlab_results::{Campaign, Results};
 use serde_json::{Value, json};
 
@@ -37,6 +38,18 @@ impl Lines {
     pub fn without(&mut self, key: &str) {
         for line in &mut self.0 {
             line.as_object_mut().unwrap().remove(key);
+        }
+    }
+
+    /// Every hash of the chain written anew, from that of the experiment file on; without a seal, which
+    /// must be the last key, as a version before there were any.
+    pub fn rechained(&mut self, experiment: &str) {
+        let mut before = digest::of(experiment.as_bytes());
+        self.without("seal");
+        self.without("environment_sha256");
+        for line in &mut self.0 {
+            line["after"] = json!(before);
+            before = digest::of(line.to_string().as_bytes());
         }
     }
 

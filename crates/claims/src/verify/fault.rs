@@ -116,6 +116,13 @@ pub enum Fault {
         /// As computed again.
         computed: String,
     },
+    /// A trial says what no machine can have measured.
+    Impossible {
+        /// Id of the trial.
+        trial: String,
+        /// Why not.
+        why: String,
+    },
     /// A doubt that the trial's counts give is not recorded.
     Warning {
         /// Id of the trial.
@@ -219,6 +226,9 @@ impl fmt::Display for Fault {
                 "trials.jsonl: trial {trial} records {field} {recorded}, its plan and its raw \
                  counts give {computed}"
             ),
+            Self::Impossible { trial, why } => {
+                write!(f, "trials.jsonl: trial {trial} cannot have been measured: {why}")
+            }
             Self::Warning { trial, text } => {
                 write!(f, "trials.jsonl: trial {trial} lacks the warning {text:?}")
             }

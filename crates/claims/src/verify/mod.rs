@@ -8,6 +8,7 @@
 mod end;
 mod fault;
 mod plan;
+mod possible;
 mod trial;
 mod verified;
 
@@ -65,6 +66,7 @@ pub fn verify(results: &Results) -> Result<Verified, ClaimsError> {
         verified.faults.push(Fault::Campaign { field, recorded, wanted });
     }
     verified.faults.extend(plan::order(results));
+    verified.faults.extend(possible::faults(results));
     for trial in results.every() {
         verified.faults.extend(trial::figures(trial, (experiment.as_ref(), &results.campaign)));
         verified.faults.extend(doubts(trial));

@@ -77,21 +77,26 @@ fn batch<W: Width, C: Count>(
         cells::fetch_lanes::<W, _>(cells, first, |addr| addr);
     }
     let mut ahead = addrs.iter().skip(AHEAD / LANES);
-    let stages = addrs.chunks(STAGE / LANES).zip(answers.chunks_mut(STAGE / LANES));
-    for (addrs, answers) in stages {
+    let (mut addrs, mut answers) = (addrs, answers);
+    // Note: zipped chunks are made by calls where nothing is optimised across crates.
+    while !addrs.is_empty() && !answers.is_empty() {
+        let count = addrs.len().min(answers.len()).min(STAGE / LANES);
+        let (stage, rest) = addrs.split_at(count);
+        let (found, rest_answers) = answers.split_at_mut(count);
+        (addrs, answers) = (rest, rest_answers);
         // A bit for each address, so that a random pattern costs no wrong branches. Note: we tried
         // a list of positions, which was a few per cent slower.
         let mut left = 0u64;
-        for (chunk, (addrs, answers)) in addrs.iter().zip(answers.iter_mut()).enumerate() {
+        for (chunk, addrs) in stage.iter().enumerate() {
             if let Some(next) = ahead.next() {
                 cells::fetch_lanes::<W, _>(cells, next, |addr| addr);
             }
             let (codes, bits) = cells::load_lanes::<W, C>(cells, addrs);
-            *answers = lanes::map(&codes, NexthopId);
+            found[chunk] = lanes::map(&codes, NexthopId);
             left |= u64::from(bits) << (chunk * LANES);
         }
         if left != 0 {
-            look_behind(&tables.behind, left, addrs.as_flattened(), answers.as_flattened_mut());
+            look_behind(&tables.behind, left, stage.as_flattened(), found.as_flattened_mut());
         }
     }
 }

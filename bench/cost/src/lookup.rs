@@ -1,0 +1,95 @@
+//! Lookups alone, as another crate calls them: one address at a time and in batches, in tables of the
+//! sizes for which the algorithms are made.
+
+use std::hint::black_box;
+
+use fwdlab_fib::{Choice, Family, Fib, Inet, Inet6, Nexthop, NexthopId, Prefix, Random, Reader};
+
+use crate::case::{AnyError, Case, Loop};
+
+/// Addresses, three in four of them within routes; looked up in turn.
+const ADDRESSES: usize = 1 << 12;
+/// Addresses of one batch.
+const BATCH: usize = 256;
+/// Nexthops of the routes.
+const NEXTHOPS: u64 = 200;
+
+/// An algorithm with the number of its routes.
+type Table = (&'static str, usize);
+
+const INET: [Table; 2] = [("bsearch4", 10), ("direct4", 20_000)];
+const INET6: [Table; 2] = [("tree6", 1000), ("direct6", 50_000)];
+
+/// All loops of lookups.
+pub(crate) fn cases() -> impl Iterator<Item = Case> {
+    of::<Inet>(INET, 16..=24).chain(of::<Inet6>(INET6, 32..=48))
+}
+
+fn of<F: Family>(
+    tables: [Table; 2],
+    lengths: std::ops::RangeInclusive<u8>,
+) -> impl Iterator<Item = Case> {
+    let modes = [("single", false), ("batch", true)];
+    tables.into_iter().flat_map(move |table| {
+        let lengths = lengths.clone();
+        modes.map(|(mode, is_batch)| {
+            let lengths = lengths.clone();
+            Case {
+                name: format!("fib {} {mode}", table.0),
+                make: Box::new(move || looking_up::<F>(table, lengths.clone(), is_batch)),
+            }
+        })
+    })
+}
+
+fn looking_up<F: Family>(
+    (algorithm, routes): Table,
+    lengths: std::ops::RangeInclusive<u8>,
+    is_batch: bool,
+) -> Result<Loop, AnyError> {
+    let mut random = Random::new(1);
+    let kinds = u64::from(lengths.end() - lengths.start() + 1);
+    let mut prefix = || {
+        let length = lengths.start() + random.below(kinds) as u8;
+        (Prefix::<F>::covering(random.addr::<F>(), length), random.below(NEXTHOPS) as u16)
+    };
+    let table: Vec<(Prefix<F>, u16)> = (0..routes).map(|_| prefix()).collect();
+    let mut fib = Fib::<F>::new(0)?;
+    fib.load(table.iter().map(|&(prefix, port)| (prefix, Nexthop::connected(port))))?;
+    fib.set_algorithm(Choice::Fixed(algorithm.into()))?;
+    let mut address = || match random.below(4) {
+        0 => random.addr::<F>(),
+        _ => {
+            let at = random.below(table.len() as u64) as usize;
+            random.addr_in(&table[at].0)
+        }
+    };
+    let addresses: Vec<F::Addr> = (0..ADDRESSES).map(|_| address()).collect();
+    let mut reader = fib.reader();
+    Ok(Box::new(move |lookups| {
+        let mut done = 0;
+        while done < lookups {
+            black_box(round(&mut reader, &addresses, is_batch));
+            done += addresses.len();
+        }
+        done
+    }))
+}
+
+/// Looks all addresses up; the sum of what was found.
+fn round<F: Family>(reader: &mut Reader<F>, addresses: &[F::Addr], is_batch: bool) -> u64 {
+    let mut answers = [NexthopId::NONE; BATCH];
+    let mut sum = 0;
+    for addresses in addresses.chunks(BATCH) {
+        if is_batch {
+            reader.lookup_batch(addresses, &mut answers);
+            sum += u64::from(black_box(&answers)[0].0);
+        } else {
+            let pinned = reader.pin();
+            for &address in addresses {
+                sum += u64::from(pinned.lookup(address).0);
+            }
+        }
+    }
+    sum
+}

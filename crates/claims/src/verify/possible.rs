@@ -1,0 +1,187 @@
+//! What no machine can have measured, whatever the hashes say.
+//!
+//! Each of these is a trace of a journal that was written by hand; none of them proves that the others
+//! were not.
+
+use std::collections::HashMap;
+
+use super::fault::Fault;
+use fwdlab_results::journal::seconds_of_stamp;
+use fwdlab_results::{Results, Trial};
+
+/// The first rule of the order of versions that record all that is asked for here.
+const SINCE: u32 = 2;
+
+/// What cannot be in `results`, in running order.
+pub(super) fn faults(results: &Results) -> Vec<Fault> {
+    let campaign = &results.campaign;
+    // A clock that counts instructions gives the same figures again and again, and no time.
+    if campaign.order_version < SINCE || !campaign.tick().is_nanosecond() {
+        return Vec::new();
+    }
+    let places: HashMap<&String, usize> =
+        results.sequence.iter().enumerate().map(|(at, id)| (id, at)).collect();
+    let mut trials: Vec<&Trial> = results.every().collect();
+    trials.sort_by_key(|trial| (began(trial), places.get(&trial.id)));
+    let mut faults = copies(trials.iter().copied().chain(&results.repeated));
+    faults.extend(overlapping(&trials));
+    if campaign.blocks_per_process.is_some() {
+        faults.extend(trials.iter().filter_map(|trial| beyond_one_thread(trial)));
+    }
+    faults
+}
+
+fn impossible(trial: &Trial, why: String) -> Fault {
+    Fault::Impossible { trial: trial.id.clone(), why }
+}
+
+fn began(trial: &Trial) -> Option<u64> {
+    seconds_of_stamp(trial.started.as_deref()?)
+}
+
+/// Trials with exactly the intervals of another: nanoseconds of busy time never come twice.
+fn copies<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<Fault> {
+    let is_telling = |trial: &&Trial| {
+        let intervals = &trial.measured.intervals;
+        intervals.len() > 1 && intervals.iter().all(|own| own.busy.is_some_and(|busy| busy.ns > 0))
+    };
+    let mut seen: HashMap<String, &str> = HashMap::new();
+    let mut faults = Vec::new();
+    for trial in trials.filter(is_telling) {
+        let Ok(text) = serde_json::to_string(&trial.measured.intervals) else { continue };
+        let first = *seen.entry(text).or_insert(&trial.id);
+        if first != trial.id {
+            let why = format!("its intervals are those of trial {first}, digit for digit");
+            faults.push(impossible(trial, why));
+        }
+    }
+    faults
+}
+
+/// Trials, in the order in which they began, that began while an earlier one was still counting.
+fn overlapping(trials: &[&Trial]) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    // Until when the trials so far counted at least; stamps are cut to whole seconds.
+    let mut until = 0.0f64;
+    for trial in trials {
+        let Some(began) = began(trial) else { continue };
+        let began = began as f64;
+        if began + 1.0 <= until {
+            let seconds = until - began;
+            let why = format!("it began {seconds:.0} s before the trials before it had counted");
+            faults.push(impossible(trial, why));
+        }
+        let counted: f64 = trial.measured.intervals.iter().map(|own| own.ms / 1e3).sum();
+        until = until.max(began) + counted;
+    }
+    faults
+}
+
+/// What one thread with a core of its own, beside a tester that counts the time, cannot say: the device
+/// of a campaign that starts its own processes lives in one.
+fn beyond_one_thread(trial: &Trial) -> Option<Fault> {
+    let measured = &trial.measured;
+    let wall: f64 = measured.intervals.iter().map(|own| own.ms).sum();
+    let longest = measured.intervals.iter().map(|own| own.ms).fold(0.0, f64::max);
+    let busy: f64 =
+        measured.intervals.iter().filter_map(|own| Some(own.busy?.ns as f64 / 1e6)).sum();
+    // Both are read one after the other.
+    if busy > wall + longest {
+        let why = format!("its device was busy for {busy:.0} ms of {wall:.0} ms");
+        return Some(impossible(trial, why));
+    }
+    let is_unshared = measured.environment.pinned && measured.environment.core_share.is_none();
+    (is_unshared && trial.is_ok()).then(|| {
+        let why = "its cores were its own, and nothing says what share of them it had (core_share)";
+        impossible(trial, why.to_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use fwdlab_results::{Busy, Campaign, Interval, Results, examples};
+
+    use super::*;
+
+    /// Two trials of ten intervals, a second apart.
+    fn results() -> Results {
+        let trial = |place: usize| {
+            let mut trial = examples::trial(place);
+            trial.started = Some(format!("2026-11-21T13:00:0{}Z", 1 + place));
+            let interval = |at: usize| Interval {
+                ms: 100.0,
+                busy: Some(Busy { ns: (90_000_000 + place * 77 + at) as u64, frames: 400_000 }),
+                ..Interval::default()
+            };
+            trial.measured.intervals = (0..10).map(interval).collect();
+            trial.measured.environment.pinned = true;
+            trial.measured.environment.core_share = Some(0.99);
+            trial
+        };
+        let trials: Vec<Trial> = (0..2).map(trial).collect();
+        let campaign = examples::campaign();
+        let blocks_per_process = Some(1);
+        Results {
+            campaign: Campaign { order_version: SINCE, blocks_per_process, ..campaign },
+            sequence: trials.iter().map(|trial| trial.id.clone()).collect(),
+            trials,
+            dir: std::path::PathBuf::new(),
+            known: Vec::new(),
+            repeated: Vec::new(),
+            resumed: Vec::new(),
+            finished: None,
+            is_torn: false,
+        }
+    }
+
+    fn found(edit: impl Fn(&mut Vec<Trial>)) -> Vec<String> {
+        let mut results = results();
+        edit(&mut results.trials);
+        let old = Results {
+            campaign: Campaign { order_version: 1, ..results.campaign.clone() },
+            ..results.clone()
+        };
+        assert_eq!(faults(&old), [], "journals of earlier versions are left alone");
+        faults(&results).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn an_honest_journal_passes() {
+        assert_eq!(found(|_| ()), [""; 0]);
+    }
+
+    #[test]
+    fn copied_intervals_are_named() {
+        let found = found(|trials| {
+            trials[1].measured.intervals = trials[0].measured.intervals.clone();
+        });
+        assert!(found.len() == 1 && found[0].contains("digit for digit"), "{found:?}");
+    }
+
+    #[test]
+    fn trials_at_once_are_named() {
+        let at_once = |trials: &mut Vec<Trial>| {
+            for trial in trials {
+                trial.started = Some("2026-11-21T13:00:01Z".to_owned());
+                trial.measured.intervals.iter_mut().for_each(|own| own.ms *= 1.5);
+            }
+        };
+        let found = found(at_once);
+        assert!(found.len() == 1 && found[0].contains("before the trials before it"), "{found:?}");
+    }
+
+    #[test]
+    fn more_busy_time_than_time_is_named() {
+        let found = found(|trials| {
+            let intervals = &mut trials[0].measured.intervals;
+            intervals.iter_mut().filter_map(|own| own.busy.as_mut()).for_each(|own| own.ns *= 2);
+        });
+        assert!(found.len() == 1 && found[0].contains("busy for 1800 ms of 1000 ms"), "{found:?}");
+    }
+
+    #[test]
+    fn a_core_share_that_was_taken_out_is_named() {
+        let found = found(|trials| trials[1].measured.environment.core_share = None);
+        assert!(found.len() == 1 && found[0].contains("core_share"), "{found:?}");
+    }
+}
