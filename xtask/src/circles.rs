@@ -1,7 +1,8 @@
 //! No files that need each other in a circle.
 //!
 //! A file needs another when its code uses something that the other defines: by a `use`, also inside
-//! a function, or by a path written out. What a file passes on (`pub use`, `pub(crate) use`) is looked
+//! a function, or by a path written out; or by calling a method of its own type (`self.method()`) that
+//! an `impl` of the other gives it. What a file passes on (`pub use`, `pub(crate) use`) is looked
 //! through to where it is defined. Two things draw no arrow: a `mod` line, and passing a name on without
 //! using it. So a module may show what the files below it make, and they may use what it defines, but
 //! a module that itself uses the files below it defines nothing that they need. Tests draw no arrows.

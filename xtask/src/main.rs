@@ -10,6 +10,7 @@ mod cost;
 mod fuzz;
 mod history;
 mod layers;
+mod methods;
 mod modules;
 mod names;
 mod notices;

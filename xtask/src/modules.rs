@@ -1,5 +1,6 @@
 //! The modules of a crate, what each defines and passes on, and which file needs which.
 
+use crate::methods::{Methods, of_impl};
 use crate::paths::{Paths, Words, absolute, attributes, is_test, leaves};
 use anyhow::{Context, Result};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,6 +19,8 @@ struct Module {
     globs: Vec<Words>,
     /// Every path that its code uses.
     uses: Vec<Words>,
+    /// Methods that it gives to types, and those that it calls.
+    methods: Methods,
 }
 
 /// A crate: its modules by their paths from the root, and its files.
@@ -107,6 +110,9 @@ impl Crate {
                     self.hide(file, "`extern crate self` gives the crate a second name");
                 }
                 other => {
+                    if let syn::Item::Impl(item) = other {
+                        of_impl(item, path, &mut module.methods);
+                    }
                     module.defines.extend(defined(other));
                     paths.of(other);
                 }
@@ -150,7 +156,43 @@ impl Crate {
                 }
             }
         }
+        let files = self.methods();
+        for module in self.modules.values() {
+            for (target, method) in module.methods.called.iter() {
+                let Some(there) = self.method(target, method).and_then(|key| files.get(&key))
+                else {
+                    continue;
+                };
+                if there.contains(&module.file) {
+                    continue;
+                }
+                let path = [&target[..], std::slice::from_ref(method)].concat();
+                for to in there {
+                    arrows.entry((module.file, *to)).or_insert_with(|| path.clone());
+                }
+            }
+        }
         arrows
+    }
+
+    /// The files that give a type its methods, one for each unless the machine decides.
+    fn methods(&self) -> BTreeMap<(Words, String), BTreeSet<usize>> {
+        let mut files = BTreeMap::<_, BTreeSet<usize>>::new();
+        for module in self.modules.values() {
+            for (target, method) in &module.methods.given {
+                if let Some(key) = self.method(target, method) {
+                    files.entry(key).or_default().insert(module.file);
+                }
+            }
+        }
+        files
+    }
+
+    /// A method by where its type is defined.
+    fn method(&self, target: &[String], method: &str) -> Option<(Words, String)> {
+        let home = self.home_of(target, &mut BTreeSet::new())?;
+        let own = [home, &target[target.len().saturating_sub(1)..]].concat();
+        Some((own, method.to_owned()))
     }
 
     /// The module in whose name a path from the root goes on.

@@ -2,17 +2,15 @@
 //! each refusal. The fast path hands over whatever is not plainly forwarded; speed matters less
 //! here than being right by inspection.
 
-use fwdlab_fib::NexthopId;
 use fwdlab_port::Frame;
-use fwdlab_wire::{MacAddr, checksum, ethernet, ipv4, ipv6};
+use fwdlab_wire::{checksum, ethernet, ipv4, ipv6};
 
-use crate::adjacency::{Adjacency, Kind, pack_mac, unpack_mac};
+use crate::adjacency::pack_mac;
 use crate::checks::{self, L3};
 use crate::drops::DropReason;
-use crate::fate::{DROPPED, Decision, Hop, Refusal, Ruling};
+use crate::fate::{Decision, Ruling};
 use crate::flow;
 use crate::plane::Plane;
-use crate::tagging::tag;
 use crate::waiting::Wait;
 
 impl Plane {
@@ -24,12 +22,6 @@ impl Plane {
             Err(reason) => (input, Err(reason.into())),
         };
         outcome.unwrap_or_else(|refusal| self.refuse(input, frame, refusal))
-    }
-
-    /// Counts a refusal and answers it, if its sender is to be told; returns the frame's fate.
-    pub(crate) fn refuse(&mut self, input: u8, frame: &mut Frame, refusal: Refusal) -> u8 {
-        self.counters.count_drop(refusal.reason);
-        self.answer_refusal(input, frame, refusal).unwrap_or(DROPPED)
     }
 
     fn route(&mut self, input: u8, frame: &mut Frame) -> Ruling {
@@ -127,70 +119,6 @@ impl Plane {
             Decision::Local => Err(DropReason::NotAccepted.into()),
         }
     }
-
-    /// What the FIB of port `input` says about an IPv4 destination.
-    pub(crate) fn decide_inet(
-        &mut self,
-        input: u8,
-        destination: u32,
-        flow: u32,
-    ) -> Result<Decision, DropReason> {
-        let view = self.inet_view(input);
-        let (id, adjacency) = view.nexthop(destination, flow);
-        follow(id, adjacency, |port| view.known_mac(port, destination))
-    }
-
-    /// What the FIB of port `input` says about an IPv6 destination.
-    pub(crate) fn decide_inet6(
-        &mut self,
-        input: u8,
-        destination: u128,
-        flow: u32,
-    ) -> Result<Decision, DropReason> {
-        let view = self.inet6_view(input);
-        let (id, adjacency) = view.nexthop(destination, flow);
-        let decision = follow(id, adjacency, |port| view.known_mac(port, destination))?;
-        // The first address of a connected network is every router's on it (RFC 4291, section
-        // 2.6.1). Not a route of its own: that would cost every lookup in a small table.
-        let is_connected = matches!(
-            decision,
-            Decision::Send(_, NexthopId::NONE) | Decision::Resolve { gateway: NexthopId::NONE, .. }
-        );
-        match is_connected && self.unicast_for(destination).is_some() {
-            true => Ok(Decision::Local),
-            false => Ok(decision),
-        }
-    }
-
-    pub(crate) fn check_output(
-        &self,
-        decision: &Decision,
-        packet_len: usize,
-    ) -> Result<(), Refusal> {
-        let (Decision::Send(Hop { port, .. }, _) | Decision::Resolve { port, .. }) = *decision
-        else {
-            return Ok(());
-        };
-        let output = self.facts(port);
-        if !output.is_present() {
-            return Err(DropReason::NoSuchPort.into());
-        }
-        let mtu = output.mtu() as usize;
-        if packet_len > mtu { Err(Refusal { mtu, ..DropReason::TooBig.into() }) } else { Ok(()) }
-    }
-
-    /// Writes both MAC addresses, and the tag if the output port is a VLAN; returns the frame's
-    /// fate, which is the output port unless there is no room for the tag.
-    pub(crate) fn address(&self, frame: &mut Frame, hop: Hop) -> u8 {
-        let output = self.facts(hop.port);
-        frame[..6].copy_from_slice(&hop.mac.0);
-        frame[6..12].copy_from_slice(&unpack_mac(output.packed_mac()).0);
-        if output.vlan().is_some_and(|identifier| !tag(frame, identifier)) {
-            self.counters.count_drop(DropReason::NoRoom);
-            return DROPPED;
-        }
-        hop.port
-    }
 }
 
 /// RFC 1812, section 5.3.1, with RFC 1624 for the checksum.
@@ -202,34 +130,4 @@ fn decrement_ttl(frame: &mut Frame) -> Result<(), DropReason> {
     let new = u16::from_be_bytes([packet.ttl(), packet.protocol()]);
     packet.set_checksum(checksum::update_u16(packet.checksum(), old, new));
     Ok(())
-}
-
-/// What an adjacency says to do; `known` finds the MAC address of the destination itself on a
-/// connected port.
-fn follow(
-    id: NexthopId,
-    adjacency: Adjacency,
-    known: impl FnOnce(u8) -> Option<MacAddr>,
-) -> Result<Decision, DropReason> {
-    if id.is_none() {
-        return Err(DropReason::NoRoute);
-    }
-    let port = adjacency.port();
-    match adjacency.kind() {
-        Kind::Forward => {
-            Ok(Decision::Send(Hop { port, mac: unpack_mac(adjacency.packed_mac()) }, id))
-        }
-        Kind::Connected => Ok(match known(port) {
-            Some(mac) => Decision::Send(Hop { port, mac }, NexthopId::NONE),
-            None => Decision::Resolve { port, gateway: NexthopId::NONE },
-        }),
-        Kind::Unresolved => Ok(Decision::Resolve { port, gateway: id }),
-        Kind::Local => Ok(Decision::Local),
-        Kind::Blackhole => Err(DropReason::Blackhole),
-        Kind::Reject => Err(DropReason::Reject),
-        Kind::Prohibit => Err(DropReason::Prohibited),
-        Kind::Broadcast => Err(DropReason::Broadcast),
-        // A group's member was chosen before; a group within a group there is not.
-        Kind::Group | Kind::None => Err(DropReason::NoRoute),
-    }
 }

@@ -4,11 +4,11 @@
 use fwdlab_port::Frame;
 use fwdlab_wire::{ethernet, icmpv4, icmpv6, ipv4, ipv6};
 
+use crate::answer::OWN_TTL;
 use crate::checks::L3;
 use crate::drops::DropReason;
 use crate::extensions::{Upper, upper_layer};
-use crate::fate::{Problem, Refusal};
-use crate::local::OWN_TTL;
+use crate::fate::{DROPPED, Problem, Refusal};
 use crate::plane::Plane;
 use crate::redirect::REDIRECT6;
 
@@ -75,6 +75,12 @@ fn message_inet6(refusal: Refusal) -> Option<Message> {
 }
 
 impl Plane {
+    /// Counts a refusal and answers it, if its sender is to be told; returns the frame's fate.
+    pub(crate) fn refuse(&mut self, input: u8, frame: &mut Frame, refusal: Refusal) -> u8 {
+        self.counters.count_drop(refusal.reason);
+        self.answer_refusal(input, frame, refusal).unwrap_or(DROPPED)
+    }
+
     /// Turns a refused frame into the ICMP error that its sender should have, and returns its
     /// fate; `None` when no error is called for, allowed, or possible.
     pub(crate) fn answer_refusal(

@@ -75,11 +75,14 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod addresses;
 mod adjacency;
+mod answer;
 mod checks;
 mod control;
 mod counter;
 mod counters;
+mod decide;
 mod drops;
 mod error;
 mod extensions;
@@ -90,6 +93,7 @@ mod flow;
 mod fragment;
 mod gather;
 mod general;
+mod hold;
 mod icmp_error;
 mod interface;
 mod knobs;
@@ -104,10 +108,12 @@ mod redirect;
 mod resolve;
 mod router;
 mod rows;
+mod stages;
 mod tables;
 mod tagging;
 mod tally;
 mod waiting;
+mod whole;
 mod worker;
 
 pub use control::{check_word, settable_words};

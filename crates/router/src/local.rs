@@ -1,125 +1,16 @@
 //! Packets for the router itself: echo, neighbour discovery, and a refusal for all else.
 
-use fwdlab_fib::NexthopId;
 use fwdlab_port::Frame;
-use fwdlab_wire::{ethernet, icmpv4, icmpv6, ipv4, ipv6, ndisc, udp};
+use fwdlab_wire::{icmpv4, icmpv6, ipv4, ipv6, ndisc, udp};
 
+use crate::answer::OWN_TTL;
 use crate::checks::{self, L3};
 use crate::drops::DropReason;
 use crate::extensions::{self, Upper, Upshot};
-use crate::fate::{CONSUMED, DROPPED, Decision, Hop, Problem, Refusal, Ruling};
+use crate::fate::{Problem, Refusal, Ruling};
 use crate::plane::Plane;
-use crate::waiting::Wait;
-
-/// Hop limit of what the router sends itself (RFC 1700's recommended default TTL).
-pub(crate) const OWN_TTL: u8 = 64;
 
 impl Plane {
-    /// Takes a place on the slow path, if the rate limit leaves one.
-    pub(crate) fn admit(&mut self) -> Result<(), DropReason> {
-        if self.slow_path.take(self.now_ns) { Ok(()) } else { Err(DropReason::SlowPathFull) }
-    }
-
-    /// The fate of a frame that was for the router and is done with.
-    pub(crate) fn consume(&self) -> u8 {
-        self.counters.consumed.add(1);
-        CONSUMED
-    }
-
-    /// The fate of an IPv4 packet that the router has made: to its next hop, in fragments if need
-    /// be, or held until that is found.
-    pub(crate) fn leave_own_inet(
-        &mut self,
-        input: u8,
-        frame: &mut Frame,
-        decision: Decision,
-    ) -> u8 {
-        self.counters.originated.add(1);
-        let destination =
-            ipv4::Packet::parse(&frame[L3..]).map_or(0, |packet| packet.destination());
-        let ruling = match decision {
-            Decision::Send(hop, _) => self.leave_inet(frame, hop),
-            Decision::Resolve { port, gateway } => {
-                self.hold_inet(Wait { input, port, gateway, destination, is_own: true })
-            }
-            Decision::Local => Err(DropReason::NotAccepted.into()),
-        };
-        self.without_answer(ruling)
-    }
-
-    /// The fate of an IPv6 packet that the router has made. What is too big for its way is dropped.
-    pub(crate) fn leave_own_inet6(
-        &mut self,
-        input: u8,
-        frame: &mut Frame,
-        decision: Decision,
-    ) -> u8 {
-        self.counters.originated.add(1);
-        let (destination, total) = ipv6::Packet::parse(&frame[L3..]).map_or((0, 0), |packet| {
-            (packet.destination(), ipv6::HEADER_LEN + usize::from(packet.payload_length()))
-        });
-        let ruling = self.check_output(&decision, total).and_then(|()| match decision {
-            Decision::Send(hop, _) => Ok(self.address(frame, hop)),
-            Decision::Resolve { port, gateway } => {
-                self.hold_inet6(Wait { input, port, gateway, destination, is_own: true })
-            }
-            Decision::Local => Err(DropReason::NotAccepted.into()),
-        });
-        self.without_answer(ruling)
-    }
-
-    /// Nobody is told of what becomes of the router's own packets.
-    fn without_answer(&self, ruling: Ruling) -> u8 {
-        ruling.unwrap_or_else(|refusal| {
-            self.counters.count_drop(refusal.reason);
-            DROPPED
-        })
-    }
-
-    /// The fate of a frame that was for the router and has become the reply.
-    pub(crate) fn reply(&self, frame: &mut Frame, hop: Hop) -> u8 {
-        self.counters.consumed.add(1);
-        self.counters.originated.add(1);
-        self.address(frame, hop)
-    }
-
-    /// Whether an IPv6 destination stays on the link: link-local, or a group that we listen to.
-    pub(crate) fn is_local_link(&self, input: u8, destination: u128) -> bool {
-        let is_our_group = ipv6::is_multicast(destination)
-            && (destination == ipv6::ALL_NODES
-                || destination == ipv6::ALL_ROUTERS
-                || self.own_inet6(input).any(|own| ipv6::to_solicited_node(own) == destination)
-                || self.anycasts(input).any(|own| ipv6::to_solicited_node(own) == destination));
-        is_our_group || destination == self.config(input).link_local()
-    }
-
-    /// Whether this is an address of port `input`.
-    pub(crate) fn is_own_inet6(&self, input: u8, address: u128) -> bool {
-        self.own_inet6(input).any(|own| own == address)
-    }
-
-    /// Whether this is the subnet-router anycast address of a network of port `input` (RFC 4291,
-    /// section 2.6.1), which links between two routers do not have (RFC 6164).
-    pub(crate) fn is_anycast(&self, input: u8, address: u128) -> bool {
-        self.anycasts(input).any(|own| own == address) && !self.is_own_inet6(input, address)
-    }
-
-    fn anycasts(&self, port: u8) -> impl Iterator<Item = u128> + '_ {
-        self.config(port).inet6.iter().filter_map(|at| at.anycast())
-    }
-
-    fn own_inet6(&self, port: u8) -> impl Iterator<Item = u128> + '_ {
-        let config = self.config(port);
-        config.inet6.iter().map(|at| at.address).chain([config.link_local()])
-    }
-
-    /// Our address on `port` to speak to `target` from: of the same network, or link-local.
-    pub(crate) fn own_inet6_toward(&self, port: u8, target: u128) -> u128 {
-        let config = self.config(port);
-        let same = config.inet6.iter().find(|at| at.network.contains(target));
-        same.map_or(config.link_local(), |at| at.address)
-    }
-
     /// RFC 1812, section 5.2.3: an IPv4 packet for one of our addresses.
     pub(crate) fn accept_inet(&mut self, input: u8, frame: &mut Frame) -> Ruling {
         if self.has_host {
@@ -258,22 +149,6 @@ impl Plane {
         message.fill_checksum(pseudo);
         self.counters.consumed.add(1);
         Ok(self.leave_own_inet6(input, frame, decision))
-    }
-
-    /// The way back to the sender of an IPv6 packet. A link-local sender is on the link that its
-    /// packet came from, at the MAC address that it came from.
-    pub(crate) fn back_inet6(
-        &mut self,
-        input: u8,
-        frame: &Frame,
-        source: u128,
-    ) -> Result<Decision, DropReason> {
-        if ipv6::is_link_local(source) {
-            let mac =
-                ethernet::Frame::parse(&frame[..]).map_err(|_| DropReason::FrameTooShort)?.source();
-            return Ok(Decision::Send(Hop { port: input, mac }, NexthopId::NONE));
-        }
-        self.decide_inet6(input, source, 0)
     }
 }
 

@@ -6,9 +6,9 @@ use fwdlab_fib::NexthopId;
 use fwdlab_port::Frame;
 use fwdlab_wire::{MacAddr, ethernet, icmpv4, icmpv6, ipv4, ipv6, ndisc};
 
+use crate::answer::OWN_TTL;
 use crate::checks::L3;
 use crate::fate::{Decision, Hop};
-use crate::local::OWN_TTL;
 use crate::plane::Plane;
 
 /// Code of a redirect for one host, the only ones that a router may send (RFC 1812, section

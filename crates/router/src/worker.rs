@@ -2,177 +2,21 @@
 
 mod house;
 mod program;
+mod state;
 
-use std::collections::VecDeque;
-use std::sync::Arc;
+use fwdlab_port::Port;
 
-use fwdlab_port::{Batch, Clock, Frame, Pool, Port, PortError};
-
-use crate::counters::Counters;
 use crate::drops::DropReason;
-use crate::fate::{HELD, PORT_LIMIT, SPLIT, Split};
-use crate::knobs::Knobs;
-use crate::plane::Plane;
+use crate::fate::{HELD, PORT_LIMIT, SPLIT};
+use state::{NO_LANE, discard, scatter_split};
 
 pub use program::AnyPcapPort;
-
-/// What happens to frames for which the output port has no room.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Overflow {
-    /// They wait in the port's queue of [`Batch::CAPACITY`] frames; what does not fit there
-    /// either is dropped as `output-queue-full`, as a router with a full transmit ring does.
-    #[default]
-    Drop,
-    /// They wait, and the worker receives nothing until they are gone: no loss inside, and the
-    /// sender feels the pressure. For closed circuits of frames.
-    Wait,
-}
-
-/// A port with its output queue.
-struct Lane<P> {
-    number: u8,
-    port: P,
-    queue: Batch,
-    /// The port's when it was last looked at, bytes.
-    mtu: usize,
-}
-
-impl<P: Port> Lane<P> {
-    fn send(&mut self, counters: &Counters) {
-        if !self.queue.is_empty() {
-            let sent = self.port.send(&mut self.queue);
-            counters.sent.add(sent as u64);
-        }
-    }
-
-    /// Queues a frame, sending first when the queue is full; gives it back, counted as a drop,
-    /// when there is no room.
-    #[inline]
-    fn enqueue(&mut self, frame: Frame, counters: &Counters) -> Option<Frame> {
-        if self.queue.is_full() {
-            self.send(counters);
-        }
-        let unsent = self.queue.push(frame).err();
-        if unsent.is_some() {
-            counters.count_drop(DropReason::OutputQueueFull);
-        }
-        unsent
-    }
-}
-
-/// Forwards frames between the ports that it was given. Made by [`crate::Router::worker`];
-/// belongs to one thread.
-pub struct Worker<P: Port> {
-    lanes: Vec<Lane<P>>,
-    /// Index into `lanes` by port number.
-    lane_of: Box<[u8; 256]>,
-    plane: Plane,
-    received: Batch,
-    dropped: Batch,
-    /// Frames that wait for a MAC address; `plane.waiting` says which, in the same order.
-    held: VecDeque<Frame>,
-    overflow: Overflow,
-    knobs: Arc<Knobs>,
-    clock: Clock,
-    next_tick_ns: u64,
-    next_look_ns: u64,
-    /// Why a port is no more.
-    fault: Option<PortError>,
-    /// Extra time that is still to be burnt; negative after a burn that went on for too long.
-    owed_ns: f64,
-}
+pub use state::{Overflow, Worker};
 
 /// Least time that is burnt at once: reading the clock takes a hundredth of it.
 const LEAST_BURN_NS: f64 = 2_000.0;
 
-/// In `lane_of`: the worker does not have this port.
-const NO_LANE: u8 = 255;
-
 impl<P: Port> Worker<P> {
-    pub(crate) fn new(ports: Vec<(u8, P)>, plane: Plane, knobs: Arc<Knobs>, clock: Clock) -> Self {
-        let mut lane_of = Box::new([NO_LANE; 256]);
-        let mut lanes = Vec::with_capacity(ports.len());
-        for (number, port) in ports {
-            lane_of[usize::from(number)] = lanes.len() as u8;
-            let mtu = port.mtu();
-            lanes.push(Lane { number, port, queue: Batch::new(), mtu });
-        }
-        for (&(parent, _), &number) in &plane.vlans {
-            lane_of[usize::from(number)] = lane_of[usize::from(parent)];
-        }
-        Self {
-            lanes,
-            lane_of,
-            plane,
-            received: Batch::new(),
-            dropped: Batch::new(),
-            held: VecDeque::new(),
-            overflow: Overflow::default(),
-            knobs,
-            clock,
-            next_tick_ns: 0,
-            next_look_ns: 0,
-            fault: None,
-            owed_ns: 0.0,
-        }
-    }
-
-    /// The same worker, giving dropped frames back to `pool` a batch at a time and taking from
-    /// it the frames that the router makes itself. Without it each dropped frame goes home
-    /// alone, which costs a lock, and the router cannot ask for MAC addresses.
-    #[must_use]
-    pub fn with_pool(mut self, pool: Pool) -> Self {
-        self.plane.pool = Some(pool);
-        self
-    }
-
-    /// The same worker with another rule for full output ports.
-    #[must_use]
-    pub fn with_overflow(mut self, overflow: Overflow) -> Self {
-        self.overflow = overflow;
-        self
-    }
-
-    /// The worker's counters, for any thread.
-    pub fn counters(&self) -> Arc<Counters> {
-        self.plane.counters.clone()
-    }
-
-    /// Frames that wait inside: for a MAC address, in output queues, or as fragments to the router
-    /// whose packet is not whole.
-    pub fn held(&self) -> usize {
-        self.fragments()
-            + self.held.len()
-            + self.lanes.iter().map(|lane| lane.queue.len()).sum::<usize>()
-    }
-
-    /// Fragments of packets to the router that are not whole; their frames are back in their pool.
-    pub fn fragments(&self) -> usize {
-        self.plane.fragments()
-    }
-
-    /// The port of this number, if the worker has it.
-    pub fn port(&self, number: u16) -> Option<&P> {
-        self.lanes.iter().find(|lane| u16::from(lane.number) == number).map(|lane| &lane.port)
-    }
-
-    /// The ports of the worker.
-    pub fn ports(&self) -> impl Iterator<Item = &P> {
-        self.lanes.iter().map(|lane| &lane.port)
-    }
-
-    /// Why a port can no longer be used, for example as its interface has gone; `None` while all
-    /// is well. The other ports go on.
-    pub fn fault(&self) -> Option<&PortError> {
-        self.fault.as_ref()
-    }
-
-    /// Ends the worker and gives its ports back, as (port number, port). Frames that wait inside
-    /// go back to their pools.
-    pub fn into_ports(self) -> Vec<(u16, P)> {
-        self.lanes.into_iter().map(|lane| (lane.number.into(), lane.port)).collect()
-    }
-
     /// Receives once from each port, processes and sends; returns how many frames were received.
     /// Call it in a loop: it never waits.
     pub fn poll(&mut self) -> usize {
@@ -282,14 +126,6 @@ impl<P: Port> Worker<P> {
         self.flush();
     }
 
-    /// Sends the output queues, and sends dropped frames home.
-    fn flush(&mut self) {
-        for lane in &mut self.lanes {
-            lane.send(&self.plane.counters);
-        }
-        recycle(&mut self.dropped, &self.plane.pool);
-    }
-
     /// Spins for the time that the control word asks for: not a sleep, as a slower device would
     /// be busy too. What is owed is collected until the clock's grain no longer matters, and what
     /// was burnt beyond it counts for the next frames, so that the time per frame is exact.
@@ -327,44 +163,3 @@ impl<P: Port> Worker<P> {
         }
     }
 }
-
-/// Queues the fragments of a packet, `first` among them.
-#[cold]
-fn scatter_split<P: Port>(
-    lane: Option<&mut Lane<P>>,
-    split: Split,
-    first: Frame,
-    (dropped, plane): (&mut Batch, &Plane),
-) {
-    let all = std::iter::once(first).chain(split.rest);
-    let Some(lane) = lane else {
-        // Their port had no room for a tag, which was counted.
-        return all.for_each(|frame| discard(dropped, &plane.pool, frame));
-    };
-    for frame in all {
-        if let Some(frame) = lane.enqueue(frame, &plane.counters) {
-            discard(dropped, &plane.pool, frame);
-        }
-    }
-}
-
-/// Puts a frame with the others that go home.
-fn discard(dropped: &mut Batch, pool: &Option<Pool>, frame: Frame) {
-    if dropped.is_full() {
-        recycle(dropped, pool);
-    }
-    // There is room now; were there none, the frame would go home by itself.
-    let _ = dropped.push(frame);
-}
-
-fn recycle(dropped: &mut Batch, pool: &Option<Pool>) {
-    if dropped.is_empty() {
-        return;
-    }
-    match pool {
-        Some(pool) => pool.put(dropped),
-        None => dropped.clear(),
-    }
-}
-
-const _: () = assert!(PORT_LIMIT < NO_LANE as usize);

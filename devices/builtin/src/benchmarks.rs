@@ -15,8 +15,8 @@ use fwdlab_router::Router;
 use fwdlab_traffic::{Burster, Lapse, Load, LoadChange, Outcome, TrafficPlan};
 
 use crate::BuiltinError;
-use crate::device::{Rings, pin, worker};
 use crate::poll::{Metronome, Over, poll_until};
+use crate::rings::{Rings, pin, worker};
 use crate::search::SHORTEST_S;
 
 /// Searches for the longest burst in one trial: RFC 2544 asks for 50 at the least.

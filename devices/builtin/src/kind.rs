@@ -10,7 +10,7 @@ use fwdlab_router::EXTRA_NS_PER_FRAME;
 use fwdlab_traffic::size;
 
 use crate::control;
-use crate::device::Rings;
+use crate::rings::Rings;
 
 /// The embedded router, joined to the tester by memory rings.
 #[derive(Clone, Copy, Debug)]

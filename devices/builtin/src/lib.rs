@@ -24,6 +24,7 @@ mod poll;
 #[cfg_attr(not(all(target_os = "linux", feature = "sampler")), path = "probe/left_out.rs")]
 mod probe;
 mod reset;
+mod rings;
 mod search;
 mod setup;
 

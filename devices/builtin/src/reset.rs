@@ -14,8 +14,8 @@ use fwdlab_results::Reset;
 use fwdlab_router::{Router, Worker};
 use fwdlab_traffic::{Load, Outcome, Tester, TrafficPlan};
 
-use crate::device::{Rings, pin, worker};
 use crate::poll::{Metronome, Over, poll_until};
+use crate::rings::{Rings, pin, worker};
 use crate::{BuiltinError, setup};
 
 /// The load, as a share of the maximum receive rate: loss is the reset's.

@@ -10,10 +10,10 @@ use fwdlab_stats::search::{self, BinarySearch, Goal, Limits, Search, Step};
 use fwdlab_traffic::{Load, Outcome, TrafficPlan};
 
 use super::BuiltinError;
-use super::device::{BATCH, Bench, Rings, worker};
 use super::figures::figures;
 use super::intervals::Intervals;
 use super::probe::Probe;
+use super::rings::{BATCH, Bench, Rings, worker};
 use fwdlab_device::Watch;
 use fwdlab_port::pingpong::Rally;
 use fwdlab_results::{Interval, LatencyAt, Measure, RateSearch, SearchTrial};

@@ -7,7 +7,7 @@ use fwdlab_experiment::problem::{Complaint, Complaints};
 use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema};
 use fwdlab_results::{About, Link, Tick};
 
-use crate::device::Machines;
+use crate::machines::Machines;
 use crate::testbed::Testbed;
 use crate::{doctor, settings};
 

@@ -18,6 +18,7 @@ mod host;
 mod kind;
 mod links;
 mod lock;
+mod machines;
 mod mend;
 mod prove;
 mod reach;

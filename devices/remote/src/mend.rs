@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use fwdlab_device::DeviceError;
 use fwdlab_results::{Blame, CONSOLE_LINES, FailureKind};
 
-use crate::device::Machines;
+use crate::machines::Machines;
 use crate::settings::RemoteVariant;
 use crate::testbed::DUT;
 use crate::{RemoteError, Result};

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use fwdlab_device::Proof;
 use fwdlab_results::FailureKind;
 
-use crate::device::Machines;
 use crate::dut::{Configuration, Reading};
 use crate::links::check_mac;
+use crate::machines::Machines;
 use crate::settings::RemoteVariant;
 use crate::testbed::DUT;
 use crate::{RemoteError, Result};

@@ -145,6 +145,35 @@ fn a_module_and_a_file_below_it_make_a_circle_where_each_uses_the_other() {
 }
 
 #[test]
+fn a_circle_is_found_through_methods_that_stand_in_another_file() {
+    const GIVES: &str = "use super::a::A;\nimpl A {\npub fn new() {}\npub fn next(&self) {}\n}\n";
+    for call in [
+        "self.next();",
+        "Self::new();",
+        "println!(\"{}\", (self.next(), 1));",
+        "f(|| self.next());",
+    ] {
+        for head in ["impl A", "impl<T> A<T>", "impl Clone for A", "impl crate::a::A"] {
+            let a = format!("pub struct A;\n{head} {{\nfn old(&self) {{ {call} }}\n}}\n");
+            let found = of_two(&a, GIVES);
+            assert!(
+                found.len() == 1 && found[0].contains("of crates/planted/src/b.rs"),
+                "{a}: {found:?}"
+            );
+        }
+    }
+    for own in [
+        // Of its own file, another type's, a field's, a test's.
+        "pub struct A;\nimpl A {\nfn near(&self) {}\nfn old(&self) { self.near(); }\n}\n",
+        "pub struct A;\nstruct C;\nimpl C {\nfn old(&self) { self.next(); }\n}\n",
+        "pub struct A { of: B }\nimpl A {\nfn old(&self) { self.of.next(); }\n}\n",
+        "pub struct A;\nimpl A {\n#[cfg(test)]\nfn old(&self) { self.next(); }\n}\n",
+    ] {
+        assert_eq!(of_two(own, GIVES), [""; 0], "{own}");
+    }
+}
+
+#[test]
 fn a_circle_says_what_each_file_needs() {
     let found = of_two("pub struct A(crate::b::B);\n", "pub struct B(crate::a::A);\n");
     assert!(found[0].contains("a.rs needs b::B of"), "{found:?}");

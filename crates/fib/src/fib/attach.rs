@@ -190,10 +190,6 @@ impl<F: Family> Fib<F> {
         }
     }
 
-    pub(super) fn visible_generation(&self) -> u64 {
-        self.visible.load(Ordering::Acquire)
-    }
-
     /// When a table that nobody could serve has changed, sets a time to try again.
     fn hope_again(&mut self) {
         if self.errors.is_empty() || self.pending.due() != Some(NEVER) {

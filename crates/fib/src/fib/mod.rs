@@ -26,7 +26,7 @@ use crate::nexthop::{Nexthop, NexthopGroup, NexthopGroups, NexthopId, NexthopTab
 use crate::publish::Publisher;
 use crate::registry::Registry;
 use crate::rib::Rib;
-use crate::sync::{Arc, AtomicU64};
+use crate::sync::{Arc, AtomicU64, Ordering};
 use attached::{Attached, Errors};
 use policy::{Evaluation, Pending};
 use reader::View;
@@ -260,6 +260,11 @@ impl<F: Family> Fib<F> {
             builder_bytes: self.attached.module.builder_bytes(),
             rib_bytes: self.rib.memory_bytes(),
         }
+    }
+
+    /// Changes that readers see.
+    fn visible_generation(&self) -> u64 {
+        self.visible.load(Ordering::Acquire)
     }
 
     fn tell(&mut self, action: Action) {

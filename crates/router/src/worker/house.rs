@@ -2,7 +2,7 @@
 
 use fwdlab_port::{Frame, Port};
 
-use super::{NO_LANE, Worker, discard, scatter_split};
+use super::state::{NO_LANE, Worker, discard, scatter_split};
 use crate::drops::DropReason;
 use crate::fate::{DROPPED, HELD, PORT_LIMIT, SPLIT};
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use fwdlab_port::pcap::{PcapPort, Timeline};
 use fwdlab_port::{Port, wait};
 
-use super::Worker;
+use super::state::Worker;
 
 /// A capture of any source to any destination, as a port.
 pub type AnyPcapPort = PcapPort<Box<dyn Read + Send>, Box<dyn Write + Send>>;

@@ -1,80 +1,24 @@
-//! The control side of `direct6`: builds pages, nodes and lines from spans, replaces those that a
-//! change touches.
+//! The control side of `direct6`: builds pages, nodes and lines from spans.
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::{Relaxed, Release};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use super::line::{self, Below};
-use super::{KEY_BITS, LARGE_BYTES, MORE, PAGES, SHARED, SHIFT_BITS, SHIFT_MASK, Shared, Tables};
+use super::{KEY_BITS, LARGE_BYTES, PAGES, SHARED, SHIFT_BITS, SHIFT_MASK, Tables};
 use crate::algo::slab::{Full, Slab};
-use crate::algo::spans::{self, Code, MAX_NEXTHOP, Span};
-use crate::algo::tree6;
-use crate::algo::{Algorithm, AlgorithmError, Change, Dump, Limits, Module, Response, TableFacts};
-use crate::epoch::Grace;
+use crate::algo::spans::{self, MAX_NEXTHOP, Span};
 use crate::family::Inet6;
-use crate::lookup::Lookup;
 use crate::prefix::Prefix;
 use crate::rib::Rib;
 use crate::simd::records::Records;
 
-const PAGE_SHIFT: u32 = 112;
+pub(super) const PAGE_SHIFT: u32 = 112;
 /// First word handed out: offset 0 stands for nothing.
 const FIRST_WORD: usize = 64;
 /// What entries can reach: 512 MiB.
-const MAX_WORDS: usize = 1 << 26;
-/// Entries of pages (16 MiB) that small tables may take, too.
-const FREE_ENTRIES: usize = 4 << 20;
-/// Beyond that, a page must have a span for so many of its entries.
-const ENTRIES_PER_SPAN: usize = 64;
-/// Up to so many routes, another algorithm is preferred.
-const SMALL: usize = tree6::THREE_LEVELS;
-const HALF_SMALL: usize = SMALL / 2;
-/// The memory of a last-level cache from which on it pays: the hot part of a full table.
-const WANTED_CACHE_BYTES: usize = 8 << 20;
-
-/// The algorithm; for tables above a handful of routes.
-#[derive(Debug, Clone, Copy)]
-pub struct Direct6;
-
-impl Algorithm<Inet6> for Direct6 {
-    fn name(&self) -> &'static str {
-        "direct6"
-    }
-
-    fn limits(&self) -> Limits {
-        Limits { nexthops: u32::LIMIT, ..Limits::NONE }
-    }
-
-    /// The fastest as long as a last-level cache has room for the part of it that traffic meets;
-    /// with a small one `bitruns6`, which takes an eighth of the memory, comes first. Small tables
-    /// go to `tree6`, by a gap that lets a table that shrinks a little stay.
-    fn preference(&self, facts: &TableFacts) -> u8 {
-        let fits = facts.last_cache_bytes == 0 || facts.last_cache_bytes >= WANTED_CACHE_BYTES;
-        match facts.prefixes {
-            0..32 => 140,
-            n @ 32..=SMALL => 240 + if n > HALF_SMALL { 3 } else { 0 },
-            n if n < 10_000 => 255,
-            _ if fits => 255,
-            _ => 240,
-        }
-    }
-
-    fn build(&self, dump: &Dump<Inet6>) -> Result<Box<dyn Module<Inet6>>, AlgorithmError> {
-        let spans: Vec<Span<u128, u32>> = spans::of_dump(dump)?;
-        let is_wide = dump.highest_nexthop() > MAX_NEXTHOP;
-        // Mapped, but only used where it is written.
-        let words = (FREE_ENTRIES + spans.len() * if is_wide { 256 } else { 128 }).min(MAX_WORDS);
-        let out_of_memory = AlgorithmError::OutOfMemory { bytes: words * 8 };
-        let mut builder = Builder::new(words, is_wide).ok_or(out_of_memory)?;
-        let full = |Full| AlgorithmError::Full { what: "table memory", limit: words };
-        builder.start().map_err(full)?;
-        builder.write_pages(Prefix::DEFAULT, &spans).map_err(full)?;
-        builder.note_use();
-        Ok(Box::new(builder))
-    }
-}
+pub(super) const MAX_WORDS: usize = 1 << 26;
 
 /// Owner of the tables.
 pub(super) struct Builder {
@@ -83,40 +27,13 @@ pub(super) struct Builder {
     /// As [`Tables::is_wide`].
     pub(super) is_wide: bool,
     /// By nexthop number, the word with the entries of its shared node and page.
-    shared: HashMap<u32, u32>,
+    pub(super) shared: HashMap<u32, u32>,
     /// Entries of all pages.
-    page_entries: usize,
-}
-
-impl Module<Inet6> for Builder {
-    fn lookup(&self) -> Arc<dyn Lookup<Inet6>> {
-        Arc::new(Shared(self.tables.clone()))
-    }
-
-    fn apply(
-        &mut self,
-        changes: &[Change<Inet6>],
-        rib: &Rib<Inet6>,
-        grace: &Grace<'_>,
-    ) -> Response<Inet6> {
-        self.slab.reclaim(grace);
-        for change in changes {
-            if let Err(reason) = self.change(change.prefix, rib) {
-                return Response::Rebuild { reason };
-            }
-        }
-        self.slab.stamp(grace);
-        self.note_use();
-        Response::Applied
-    }
-
-    fn builder_bytes(&self) -> usize {
-        self.slab.builder_bytes() + self.shared.capacity() * 8
-    }
+    pub(super) page_entries: usize,
 }
 
 impl Builder {
-    fn new(words: usize, is_wide: bool) -> Option<Self> {
+    pub(super) fn new(words: usize, is_wide: bool) -> Option<Self> {
         let records = Records::zeroed(words)?;
         let top = Records::zeroed(PAGES / 2)?;
         let slab = Slab::new(records.words().min(MAX_WORDS), FIRST_WORD);
@@ -127,14 +44,14 @@ impl Builder {
     }
 
     /// No routes yet.
-    fn start(&mut self) -> Result<(), Full> {
+    pub(super) fn start(&mut self) -> Result<(), Full> {
         let page = self.shared_page(0)?;
         let entries = &self.tables.top.region().halves()[..PAGES];
         entries.iter().for_each(|entry| entry.store(page, Relaxed));
         Ok(())
     }
 
-    fn note_use(&self) {
+    pub(super) fn note_use(&self) {
         let words = self.slab.used_words();
         self.tables.is_large.store(words * 8 >= LARGE_BYTES, Relaxed);
         self.tables.used_words.store(words, Relaxed);
@@ -165,76 +82,12 @@ impl Builder {
         Ok(spans)
     }
 
-    fn change(&mut self, prefix: Prefix<Inet6>, rib: &Rib<Inet6>) -> Result<(), &'static str> {
-        let full = |Full| "table memory is full";
-        if prefix.len() <= KEY_BITS as u8 {
-            let spans = self.spans(rib, prefix)?;
-            return self.write_pages(prefix, &spans).map_err(full);
-        }
-        if prefix.len() > 32 && self.write_lines(prefix, rib)? {
-            return Ok(());
-        }
-        let within = Prefix::covering(prefix.addr(), prefix.len().min(32));
-        let spans = self.spans(rib, within)?;
-        let bits = page_bits(&spans).max(u32::from(within.len()) - KEY_BITS);
-        let page = (prefix.addr() >> PAGE_SHIFT) as usize;
-        if bits <= bits_of(self.page(page)) {
-            return self.write_entries(page, within, &spans).map_err(full);
-        }
-        // A page that is shared, has too few entries, or none of its own.
-        let whole = Prefix::covering(prefix.addr(), KEY_BITS as u8);
-        let spans = self.spans(rib, whole)?;
-        self.write_pages(whole, &spans).map_err(full)
-    }
-
-    /// Replaces all pages of a prefix of at most 16 bits.
-    fn write_pages(
-        &mut self,
-        within: Prefix<Inet6>,
-        spans: &[Span<u128, u32>],
-    ) -> Result<(), Full> {
-        let page = |addr: u128| (addr >> PAGE_SHIFT) as u64;
-        let mut result = Ok(());
-        let pages = page(within.addr())..=page(within.last_addr());
-        spans::by_block(spans, PAGE_SHIFT, pages, |page, part| {
-            if result.is_ok() {
-                result = self.write_page(page as usize, part);
-            }
-        });
-        result
-    }
-
-    fn write_page(&mut self, page: usize, spans: &[Span<u128, u32>]) -> Result<(), Full> {
-        let old = self.page(page);
-        let entries_of = |table: u32| (1usize << bits_of(table)) - 1;
-        self.page_entries -= entries_of(old);
-        let entries = 1 << page_bits(spans);
-        let pays = self.page_entries + entries <= FREE_ENTRIES
-            || spans.len() * ENTRIES_PER_SPAN >= entries;
-        let new = match spans {
-            [(_, nexthop)] => self.shared_page(*nexthop)?,
-            _ if pays => self.direct_page(page, spans)?,
-            _ => self.sparse_page(spans)?,
-        };
-        self.page_entries += entries_of(new);
-        if new != old {
-            // Some lookups take the first look, others do not. It is taken away before the page
-            // changes, and comes back after it: so nobody meets the old answer after the new one.
-            let whole = &self.tables.whole.region().halves()[page];
-            whole.store(MORE, Release);
-            self.tables.top.region().halves()[page].store(new, Release);
-            #[cfg(test)]
-            super::tests::a_page_has_changed();
-            if let [(_, nexthop)] = spans {
-                whole.store(*nexthop, Release);
-            }
-            self.retire_page(old);
-        }
-        Ok(())
-    }
-
     /// A page with an entry for each block that its spans tell apart.
-    fn direct_page(&mut self, page: usize, spans: &[Span<u128, u32>]) -> Result<u32, Full> {
+    pub(super) fn direct_page(
+        &mut self,
+        page: usize,
+        spans: &[Span<u128, u32>],
+    ) -> Result<u32, Full> {
         let bits = page_bits(spans);
         let first = (page as u64) << bits;
         let mut nodes = Vec::with_capacity(1 << bits);
@@ -249,43 +102,15 @@ impl Builder {
     }
 
     /// A page that leaves all to nodes for its keys: few routes, and long ones.
-    fn sparse_page(&mut self, spans: &[Span<u128, u32>]) -> Result<u32, Full> {
+    pub(super) fn sparse_page(&mut self, spans: &[Span<u128, u32>]) -> Result<u32, Full> {
         let below = self.node(spans, 1)?;
         let line = self.line(&[(0, Below::Table(below))], 1)?;
         let node = self.table(&[line])?;
         self.table(&[node])
     }
 
-    /// Replaces the entries of a page that lie within a prefix.
-    fn write_entries(
-        &mut self,
-        page: usize,
-        within: Prefix<Inet6>,
-        spans: &[Span<u128, u32>],
-    ) -> Result<(), Full> {
-        let table = self.page(page);
-        let bits = bits_of(table);
-        let block = |addr: u128| (addr >> (PAGE_SHIFT - bits)) as u64;
-        let blocks = block(within.addr())..=block(within.last_addr());
-        let mut result = Ok(());
-        spans::by_block(spans, PAGE_SHIFT - bits, blocks, |block, part| {
-            let index = first_of(table) + (block as usize & ((1 << bits) - 1));
-            match self.node(part, 2) {
-                Ok(node) => {
-                    let slot = &self.tables.records.region().halves()[index];
-                    let old = slot.swap(node, Release);
-                    if old != node {
-                        self.retire_node(old);
-                    }
-                }
-                Err(full) => result = Err(full),
-            }
-        });
-        result
-    }
-
     /// A node for key `i` of the addresses of some spans, the first of which may start before.
-    fn node(&mut self, spans: &[Span<u128, u32>], i: u32) -> Result<u32, Full> {
+    pub(super) fn node(&mut self, spans: &[Span<u128, u32>], i: u32) -> Result<u32, Full> {
         if let [(_, nexthop)] = spans {
             return self.shared_node(*nexthop);
         }
@@ -394,7 +219,7 @@ impl Builder {
         Ok(self.shared(nexthop)? << SHIFT_BITS | KEY_BITS)
     }
 
-    fn shared_page(&mut self, nexthop: u32) -> Result<u32, Full> {
+    pub(super) fn shared_page(&mut self, nexthop: u32) -> Result<u32, Full> {
         Ok((self.shared(nexthop)? + 1) << SHIFT_BITS | KEY_BITS)
     }
 }
@@ -410,7 +235,7 @@ pub(super) fn bits_of(table: u32) -> u32 {
 }
 
 /// Bits after the first 16 that tell the spans of a page apart, up to 16.
-fn page_bits(spans: &[Span<u128, u32>]) -> u32 {
+pub(super) fn page_bits(spans: &[Span<u128, u32>]) -> u32 {
     let bits =
         |span: &Span<u128, u32>| (PAGE_SHIFT - span.0.trailing_zeros().min(PAGE_SHIFT)).min(16);
     spans[1..].iter().map(bits).max().unwrap_or(0)

@@ -35,6 +35,7 @@
 //! Entries are single atomic numbers; nodes and lines are never changed once readers can find them.
 
 mod build;
+mod change;
 mod chunk;
 mod deep;
 mod layout;
@@ -54,7 +55,7 @@ use reader::{Reader, Tables};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-pub use build::Direct6;
+pub use change::Direct6;
 
 use crate::family::Inet6;
 use crate::lookup::Lookup;

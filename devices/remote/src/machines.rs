@@ -1,0 +1,140 @@
+//! A testbed in the hands of one campaign: its machines, and the connections to them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use fwdlab_device::Facts;
+use fwdlab_experiment::Experiment;
+use fwdlab_results::FailureKind;
+
+use crate::dut::{self, Reading, Routes};
+use crate::host::Connected;
+use crate::lock::Lock;
+use crate::reach::Reach;
+use crate::secrets::Secrets;
+use crate::settings::{Reboot, reboots};
+use crate::testbed::{DUT, GeneratorKind, Testbed};
+use crate::tester::{Agents, Generator, Hosts, JsonLines, Netmap};
+use crate::{RemoteError, Result, facts, links};
+
+/// A testbed, connected where it was needed so far.
+pub struct Machines {
+    pub(super) experiment: Arc<Experiment>,
+    pub(super) testbed: Testbed,
+    pub(super) program: PathBuf,
+    pub(super) reboots: Vec<Reboot>,
+    pub(super) routes: Option<Routes>,
+    pub(super) lock: Lock,
+    pub(super) secrets: Secrets,
+    pub(super) facts: Facts,
+    // The agents end before the connections that they go over, and these before their sockets.
+    pub(super) generator: Option<Box<dyn Generator>>,
+    pub(super) hosts: Option<Hosts>,
+    pub(super) dut: Option<Connected>,
+    pub(super) reach: Reach,
+    /// The device's boot as it was seen last.
+    pub(super) boot: Option<String>,
+    /// The variant for which it was booted.
+    pub(super) booted_for: Option<String>,
+    /// What the tester sends without a device, once that was measured.
+    pub(super) limit_pps: Option<Option<f64>>,
+}
+
+impl Machines {
+    /// Gets ready for an experiment. Hosts that cannot be reached now are tried again by the first
+    /// trial, which then says so in the journal.
+    ///
+    /// # Errors
+    /// When this machine lacks something.
+    pub fn open(experiment: &Arc<Experiment>, testbed: Testbed, program: &Path) -> Result<Self> {
+        let reach = Reach::new(&testbed, program)?;
+        let routes = testbed.dut.is_networked_by_us.then(|| Routes::of(experiment, &testbed));
+        let mut machines = Self {
+            experiment: experiment.clone(),
+            program: program.to_owned(),
+            reboots: reboots(experiment),
+            routes,
+            lock: Lock::new(&Lock::our_name()),
+            secrets: reach.secrets(),
+            facts: Facts::default(),
+            generator: None,
+            hosts: None,
+            dut: None,
+            reach,
+            boot: None,
+            booted_for: None,
+            limit_pps: None,
+            testbed,
+        };
+        machines.facts.device.insert("testbed".to_owned(), machines.testbed.name.clone());
+        // What is wrong is said by the first trial.
+        if machines.connect(&|| false).is_ok() {
+            let _ = machines.ask_facts();
+        }
+        Ok(machines)
+    }
+
+    /// Connects to what is not connected; the lock is taken before anything is changed.
+    pub(super) fn connect(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<()> {
+        if self.hosts.is_none() {
+            let connect = |host| self.reach.connect(&self.testbed, host, is_stopped);
+            let mut tester = connect(&self.testbed.tester)?;
+            self.lock.hold(&mut tester, is_stopped)?;
+            let receiver = self.testbed.receiver.as_ref().map(connect).transpose()?;
+            let mut hosts = Hosts { tester, receiver };
+            if self.testbed.generator.kind == GeneratorKind::Fwdlab {
+                for host in hosts.all() {
+                    links::ports_up(host, is_stopped)?;
+                }
+            }
+            self.hosts = Some(hosts);
+        }
+        if self.dut.is_none() {
+            self.dut = Some(self.reach.connect(&self.testbed, &self.testbed.dut, is_stopped)?);
+        }
+        if let (None, Some(hosts)) = (&self.generator, &mut self.hosts) {
+            let generator: Box<dyn Generator> = match self.testbed.generator.kind {
+                GeneratorKind::Fwdlab => Box::new(Agents::start(hosts, &self.program, is_stopped)?),
+                GeneratorKind::PktGen => Box::new(Netmap),
+                GeneratorKind::Command => Box::new(JsonLines),
+            };
+            self.generator = Some(generator);
+        }
+        Ok(())
+    }
+
+    fn ask_facts(&mut self) -> Result<()> {
+        if let Some(dut) = &mut self.dut {
+            let found = facts::ask(dut, &|| false)?;
+            self.facts.device.extend(self.scrubbed(found));
+        }
+        if let Some(hosts) = &mut self.hosts {
+            let mut found = facts::ask(&mut hosts.tester, &|| false)?;
+            if let Some(receiver) = &mut hosts.receiver {
+                let more = facts::ask(receiver, &|| false)?.into_iter();
+                found.extend(more.map(|(name, value)| (format!("receiver: {name}"), value)));
+            }
+            found.extend(self.generator.iter().flat_map(|generator| generator.facts()));
+            self.facts.tester.extend(self.scrubbed(found));
+        }
+        Ok(())
+    }
+
+    fn scrubbed(&self, found: BTreeMap<String, String>) -> BTreeMap<String, String> {
+        found.into_iter().map(|(name, value)| (name, self.secrets.scrub(&value))).collect()
+    }
+
+    pub(super) fn dut(&mut self) -> Result<&mut Connected> {
+        self.dut.as_mut().ok_or_else(|| {
+            let remedy = "look whether it is up and sshd runs";
+            RemoteError::failed(FailureKind::TransportLost, DUT, "it is not connected", remedy)
+        })
+    }
+
+    pub(super) fn read(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<Reading> {
+        let reading = dut::read(self.dut()?, is_stopped)?;
+        self.boot = Some(reading.boot.clone());
+        Ok(reading)
+    }
+}
