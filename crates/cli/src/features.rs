@@ -13,10 +13,14 @@ const OF_REPORTS: [Feature; 2] = [
     Feature::part("png", "figures as PNG beside SVG", cfg!(feature = "png")),
 ];
 
+/// What a build may leave out.
+fn all() -> impl Iterator<Item = Feature> {
+    OF_REPORTS.into_iter().chain(devices::PARTS)
+}
+
 /// What this build left out.
 pub fn left_out() -> impl Iterator<Item = Feature> {
-    let all = OF_REPORTS.into_iter().chain(devices::PARTS);
-    all.filter(|feature| !feature.is_there)
+    all().filter(|feature| !feature.is_there)
 }
 
 /// How to get everything.
@@ -31,5 +35,19 @@ pub fn say_what_reports_lack() {
         .collect();
     if !lacking.is_empty() {
         fwdlab_guard::say!("left out of this build: {}; {REMEDY}", lacking.join("; "));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_manifest_may_leave_out_is_named() {
+        let manifest: toml::Table = include_str!("../Cargo.toml").parse().unwrap();
+        let full = manifest["features"]["full"].as_array().unwrap();
+        let mut named: Vec<&str> = all().map(|feature| feature.name).collect();
+        named.sort_unstable();
+        assert_eq!(full.iter().filter_map(toml::Value::as_str).collect::<Vec<_>>(), named);
     }
 }

@@ -23,9 +23,15 @@ fn a_run_prints_its_verdict_and_leaves_a_report_that_can_be_made_again() {
 
     let dir = lab.path("results/short");
     assert_eq!(ids(&dir).len(), 6);
-    for name in ["README.md", "graph.svg", "graph.png", "gnuplot.data", "environment.json"] {
+    for name in ["README.md", "graph.svg", "gnuplot.data", "environment.json"] {
         assert!(dir.join(name).exists(), "{name} is missing");
     }
+    // What this build leaves out is missing and named.
+    let draws_pictures = cfg!(feature = "png");
+    assert_eq!(dir.join("graph.png").exists(), draws_pictures);
+    let note = "left out of this build: ";
+    let named = stderr.lines().any(|line| line.contains(note) && line.contains("PNG"));
+    assert_eq!(named, !draws_pictures, "{stderr}");
     let before = contents(&dir);
     for (path, _) in &before {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();

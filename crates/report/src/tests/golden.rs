@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use super::super::build::Build;
 use super::super::{commit, github, terminal, write};
 use super::example;
 
@@ -67,6 +68,13 @@ fn report_of_doubtful_results_equals_its_golden_files() {
 
 #[test]
 fn report_of_four_variants_equals_its_golden_file() {
+    if !Build::THIS.draws_flames {
+        eprintln!(
+            "SKIPPED report_of_four_variants_equals_its_golden_file: flame graphs were left out of \
+             this build (--features flame)"
+        );
+        return;
+    }
     let dir = tempfile::tempdir().unwrap();
     let mut results = example::results(&example::FOUR, 12);
     example::write(&mut results, dir.path());
