@@ -1,5 +1,5 @@
 //! Notes what this build was made of, for `environment.json`: the compiler, the profile and, in a git
-//! checkout, the commit. Only this crate is compiled again when the commit changes. Lists the
+//! checkout or a packaged crate, the commit. Only this crate is compiled again when the commit changes. Lists the
 //! experiments of `examples/`, which are part of the program.
 
 use std::fmt::Write as _;
@@ -8,14 +8,21 @@ use std::process::Command;
 use std::{env, fs, io};
 
 /// Where the examples lie, from this crate.
-const EXAMPLES: &str = "../../examples";
+const EXAMPLES: &str = "examples";
+/// What cargo writes beside the sources of a package: the commit that it was made of.
+const PACKAGED: &str = ".cargo_vcs_info.json";
 
 fn main() -> io::Result<()> {
     list_examples()?;
     let rustc = env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
     note("FWDLAB_RUSTC", first_line(Command::new(rustc).arg("--version")));
-    note("FWDLAB_COMMIT", first_line(git().args(["describe", "--always", "--dirty"])));
     note("FWDLAB_PROFILE", profile());
+    if let Ok(text) = fs::read_to_string(PACKAGED) {
+        println!("cargo:rerun-if-changed={PACKAGED}");
+        note("FWDLAB_COMMIT", commit_of_package(&text));
+        return Ok(());
+    }
+    note("FWDLAB_COMMIT", first_line(git().args(["describe", "--always", "--dirty"])));
     // Whatever is compiled into the program decides whether the commit counts as modified.
     for sources in ["..", "../../devices"] {
         println!("cargo:rerun-if-changed={sources}");
@@ -48,6 +55,12 @@ fn list_examples() -> io::Result<()> {
     text.push(']');
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     fs::write(out.join("examples.rs"), text)
+}
+
+/// The commit in what cargo notes of a package, as short as git shows it.
+fn commit_of_package(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once("\"sha1\": \"")?;
+    rest.get(..7).filter(|commit| commit.chars().all(|c| c.is_ascii_hexdigit())).map(str::to_owned)
 }
 
 /// Cargo's profile by its own name; the variable PROFILE only knows `release` and `debug`.

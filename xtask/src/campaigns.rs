@@ -158,7 +158,7 @@ impl Drop for Load {
 fn build(root: &Path) -> Result<PathBuf> {
     let status = crate::cargo()
         .current_dir(root)
-        .args(["build", "--release", "--package", "fwdlab-cli"])
+        .args(["build", "--release", "--package", "fwdlab"])
         .status()?;
     if !status.success() {
         bail!("fwdlab does not build");

@@ -34,7 +34,7 @@ const LEVELS: &[(&str, u8)] = &[
 ];
 
 /// The command, which alone knows devices.
-const COMMAND: &str = "fwdlab-cli";
+const COMMAND: &str = "fwdlab";
 /// The level of every device. They are strangers to each other; whoever builds on another says so in its
 /// manifest (`[package.metadata.fwdlab] builds-on`).
 const DEVICE: u8 = 5;

@@ -14,6 +14,7 @@ mod modules;
 mod names;
 mod notices;
 mod paths;
+mod programs;
 mod readme;
 mod seeds;
 mod sizes;

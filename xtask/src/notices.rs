@@ -26,7 +26,7 @@ pub struct Part {
 
 /// Names and versions of what is linked into the program with every feature.
 pub fn linked() -> Result<BTreeSet<(String, String)>> {
-    let arguments = ["tree", "-p", "fwdlab-cli", "--all-features", "--edges", "normal", "--locked"];
+    let arguments = ["tree", "-p", "fwdlab", "--all-features", "--edges", "normal", "--locked"];
     let form = ["--prefix", "none", "--format", "{p}", "--target", "x86_64-unknown-linux-gnu"];
     let output = crate::cargo().args(arguments).args(form).output().context("cargo tree")?;
     if !output.status.success() {

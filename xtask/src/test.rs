@@ -3,6 +3,7 @@
 //! Tests that cannot run here print a line `SKIPPED <name>: <reason>`; those are collected and
 //! counted, so that a skip is never silent.
 
+use crate::programs::{self, Ended, Program};
 use anyhow::{Context, Result};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -81,25 +82,22 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
             println!("{fault}");
             tally.broken_steps.push(fault);
         }
-        let mut models = cargo(&["test", "-p", "fwdlab-fib", "--lib", "--target-dir"]);
-        models.arg(root.join("target/loom")).args(["loom", "--", "--show-output"]);
-        tests(&mut tally, "models of lock-free code", models.env("RUSTFLAGS", "--cfg loom"))?;
+        let readers = ["fwdlab-fib", "--lib", "loom"];
+        let queue = ["fwdlab-port", "--test", "loom_ring"];
+        for model in [&readers[..], &queue[..]] {
+            let mut models = cargo(&["test", "--target-dir"]);
+            models
+                .arg(root.join("target/loom"))
+                .arg("-p")
+                .args(model)
+                .args(["--", "--show-output"]);
+            tests(&mut tally, "models of lock-free code", models.env("RUSTFLAGS", "--cfg loom"))?;
+        }
     }
     if !arguments.only_tests {
         fuzz(&mut tally, root, arguments)?;
     }
-    let mut all =
-        cargo(&["test", "--workspace", "--all-features", "--no-fail-fast", "--", "--show-output"]);
-    if !arguments.only_tests && arguments.fuzz_seconds > 0 {
-        // The router's malformed frames are no target of their own: they need two routers.
-        all.env("FWDLAB_FUZZ_SECONDS", arguments.fuzz_seconds.to_string());
-    }
-    if !arguments.fresh {
-        all.env("PROPTEST_RNG_SEED", SEED.to_string()).env("FWDLAB_SEED", SEED.to_string());
-    }
-    // What a machine remembers of campaigns is not for tests.
-    all.env("XDG_STATE_HOME", root.join("target/state"));
-    tests(&mut tally, "tests", &mut all)?;
+    all(&mut tally, root, arguments)?;
     if let (Some(before), Some(after)) = (before, checkout(root))
         && before != after
     {
@@ -107,6 +105,49 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
         tally.broken_steps.push("the checkout is as it was".to_owned());
     }
     Ok(report(&tally))
+}
+
+/// The workspace's tests: programs first, several at a time, then the examples in documents.
+fn all(tally: &mut Tally, root: &Path, arguments: &Args) -> Result<()> {
+    let prepare = |command: &mut Command| {
+        if !arguments.only_tests && arguments.fuzz_seconds > 0 {
+            // The router's malformed frames are no target of their own: they need two routers.
+            command.env("FWDLAB_FUZZ_SECONDS", arguments.fuzz_seconds.to_string());
+        }
+        if !arguments.fresh {
+            command.env("PROPTEST_RNG_SEED", SEED.to_string()).env("FWDLAB_SEED", SEED.to_string());
+        }
+        // What a machine remembers of campaigns is not for tests.
+        command.env("XDG_STATE_HOME", root.join("target/state"));
+    };
+    heading("tests");
+    let whole = ["test", "--workspace", "--all-features"];
+    let Some(built) = programs::build(root, cargo(&whole))? else {
+        tally.broken_steps.push("tests do not compile".to_owned());
+        return Ok(());
+    };
+    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+    let show = |command: &mut Command| {
+        command.arg("--show-output").stderr(Stdio::piped());
+        prepare(command);
+    };
+    programs::run(built, jobs, show, |end| {
+        let Ended { program, output, took } = end;
+        print!("{}", String::from_utf8_lossy(&output.stderr));
+        let mut listener = Listener::default();
+        for line in String::from_utf8_lossy(&output.stdout).lines() {
+            listener.hear(tally, line);
+        }
+        let Program { name, .. } = program;
+        println!("{name}: {}, {:.0} s", output.status, took.as_secs_f64());
+        if !output.status.success() {
+            tally.broken_steps.push(name);
+        }
+    })?;
+    let mut documents = cargo(&whole);
+    documents.args(["--no-fail-fast", "--doc", "--", "--show-output"]);
+    prepare(&mut documents);
+    tests(tally, "examples in documents", &mut documents)
 }
 
 /// What git says of the files; nothing outside a checkout.
@@ -144,28 +185,39 @@ fn tests(tally: &mut Tally, name: &str, command: &mut Command) -> Result<()> {
         .with_context(|| format!("cannot start {command:?}"))?;
     let stdout = child.stdout.take().context("invariant: stdout was piped")?;
     let mut reader = BufReader::new(stdout);
-    let (mut line, mut in_successes) = (Vec::new(), false);
+    let (mut line, mut listener) = (Vec::new(), Listener::default());
     loop {
         line.clear();
         if reader.read_until(b'\n', &mut line)? == 0 {
             break;
         }
-        let text = String::from_utf8_lossy(&line);
-        let text = text.trim_end();
-        in_successes = match text {
-            "successes:" => true,
-            "failures:" => false,
-            _ => in_successes && !text.starts_with("test result:"),
-        };
-        count(tally, text);
-        if !in_successes && !text.is_empty() && !text.ends_with("... ok") {
-            println!("{text}");
-        }
+        listener.hear(tally, &String::from_utf8_lossy(&line));
     }
     if !child.wait()?.success() {
         tally.broken_steps.push(name.to_owned());
     }
     Ok(())
+}
+
+/// Hears a test runner line by line and says what is worth reading.
+#[derive(Default)]
+struct Listener {
+    in_successes: bool,
+}
+
+impl Listener {
+    fn hear(&mut self, tally: &mut Tally, line: &str) {
+        let text = line.trim_end();
+        self.in_successes = match text {
+            "successes:" => true,
+            "failures:" => false,
+            _ => self.in_successes && !text.starts_with("test result:"),
+        };
+        count(tally, text);
+        if !self.in_successes && !text.is_empty() && !text.ends_with("... ok") {
+            println!("{text}");
+        }
+    }
 }
 
 /// Adds what one line of the test runner says.

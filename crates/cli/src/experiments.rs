@@ -14,8 +14,7 @@ use crate::{devices, features, output};
 const EXAMPLES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/examples.rs"));
 
 /// The files beside examples that they name.
-const FILES: &[(&str, &[u8])] =
-    &[("capture.pcap", include_bytes!("../../../examples/capture.pcap"))];
+const FILES: &[(&str, &[u8])] = &[("capture.pcap", include_bytes!("../examples/capture.pcap"))];
 
 /// The example that runs when nothing is named.
 pub const USUAL: &str = "modular-fib";

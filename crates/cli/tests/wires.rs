@@ -147,3 +147,33 @@ fn route_says_that_an_interface_has_gone_and_what_it_has_counted() {
     assert_eq!((code, &last["is_final"]), (Some(2), &Value::Bool(true)), "{said}");
     assert!(said.contains("has gone"), "{said}");
 }
+
+/// Frames longer than all that the router has room for, as merged ones are.
+#[test]
+fn route_names_the_remedy_for_merged_frames_when_the_first_arrives_and_once() {
+    let Some(wire) = Wire::new("route_merged") else { return };
+    let (mut child, lines, _dir) = wire.router();
+    wire.ip("link set p0 mtu 9000");
+    wire.ip("link set p1 mtu 9000");
+    let mut said = BufReader::new(child.stderr.take().expect("piped"));
+    let send = || assert!(wire.gen_with("--json --load 1kpps --frame 8000").status.success());
+    send();
+    let mut warning = String::new();
+    while !warning.contains("merged by an offload") {
+        warning.clear();
+        assert!(said.read_line(&mut warning).expect("readable") > 0, "it has ended in silence");
+    }
+    assert!(warning.contains("on p1") && warning.contains("ethtool -K p1 gro off"), "{warning}");
+    // It still runs, and says it no more.
+    assert!(child.try_wait().expect("it can be asked").is_none());
+    send();
+    let number = child.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &number]).status().expect("kill").success());
+    let last = lines.lines().map_while(Result::ok).last().expect("a line");
+    let last: Value = serde_json::from_str(&last).expect("JSON");
+    assert!(last["ports"][1]["rx_too_long"].as_u64() > Some(0), "{last}");
+    let mut rest = String::new();
+    said.read_to_string(&mut rest).expect("readable");
+    assert!(!rest.contains("on p1 are merged"), "{rest}");
+    assert!(child.wait().expect("it ends").success(), "{rest}");
+}

@@ -1,6 +1,8 @@
 //! The queue of `sys/spsc.rs` under loom: every interleaving of a producer and a consumer.
 //!
 //! loom replaces the atomics; the file under test is compiled here a second time, unchanged.
+//! Only with `RUSTFLAGS="--cfg loom"`.
+#![cfg(loom)]
 #![allow(unsafe_code, dead_code)]
 
 #[path = "loom_ring/sync.rs"]

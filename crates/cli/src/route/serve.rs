@@ -1,7 +1,7 @@
 //! Forwards between interfaces, and meanwhile does what it is told: orders, changes of the kernel's
 //! routes, syncs of the tables, prints.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -43,6 +43,8 @@ struct Control<'a> {
     start: Instant,
     every: Option<Duration>,
     printed: Instant,
+    /// Ports of which it has been said that their frames arrive merged.
+    merged: BTreeSet<u16>,
 }
 
 /// Forwards between interfaces until it is told to stop.
@@ -70,7 +72,9 @@ pub(super) fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let stop = crate::interrupt::stop_on_interrupt()?;
     let start = Instant::now();
     let router = Keeper::new(router).context("no thread for the routing tables")?;
-    let mut control = Control { arguments, router, operator, kernel, start, every, printed: start };
+    let (printed, merged) = (start, BTreeSet::new());
+    let mut control =
+        Control { arguments, router, operator, kernel, start, every, printed, merged };
     let held = std::thread::scope(|scope| {
         let worker = scope.spawn(|| worker.forward(&stop));
         let ended = control.run(&events, &stop, seconds);
@@ -78,10 +82,10 @@ pub(super) fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         ended?;
         worker.join().map_err(|_| anyhow!("the worker's thread ended early"))
     })?;
+    control.warn_of_offloads();
     let router = control.router.into_inner();
     output::print(&show::counters(&router, Some(held), arguments.format))?;
     show::warn(&router);
-    show::warn_of_offloads(&router, &control.operator.names);
     // After the counters, which are right all the same.
     if let Some(fault) = worker.fault() {
         bail!("{fault}");
@@ -141,6 +145,7 @@ impl Control<'_> {
             if let Some(kernel) = self.kernel.as_mut().filter(|kernel| kernel.is_waiting()) {
                 self.router.look(|router| kernel.note_visible(router))?;
             }
+            self.warn_of_offloads();
             if seconds.is_some_and(|seconds| self.start.elapsed() >= seconds) {
                 return Ok(());
             }
@@ -151,6 +156,12 @@ impl Control<'_> {
             }
         }
         Ok(())
+    }
+
+    fn warn_of_offloads(&mut self) {
+        let (names, has_host, said) =
+            (&self.operator.names, self.kernel.is_some(), &mut self.merged);
+        self.router.look(|router| show::warn_of_offloads(router, names, has_host, said));
     }
 
     fn handle(&mut self, event: Event) -> anyhow::Result<()> {

@@ -1,5 +1,7 @@
 //! The router's counters, as tables or as JSON.
 
+#[cfg(target_os = "linux")]
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::net::IpAddr;
 
@@ -201,18 +203,29 @@ fn lost_at_ports(router: &Router) -> String {
     text
 }
 
-/// Names the command that helps where frames arrived merged or too long.
+/// Names the command that helps as soon as frames arrive merged or too long, once for each port; `said` are
+/// the ports of which it has been said. Where the host goes on answering, such frames are its as well.
 #[cfg(target_os = "linux")]
-pub(super) fn warn_of_offloads(router: &Router, interfaces: &[Option<String>]) {
+pub(super) fn warn_of_offloads(
+    router: &Router,
+    interfaces: &[Option<String>],
+    has_host: bool,
+    said: &mut BTreeSet<u16>,
+) {
     for (number, name) in (0..).zip(interfaces) {
-        let count = router.port_counters(number).rx_too_long;
-        if let Some(name) = name.as_ref().filter(|_| count > 0) {
-            fwdlab_guard::say!(
-                "warning: {count} frames on {name} were merged by an offload or longer than its \
-                 MTU, and could not be sent on; ethtool -K {name} gro off lro off, and where they \
-                 come from: ethtool -K INTERFACE tso off gso off"
-            );
+        let Some(name) = name else { continue };
+        if router.port_counters(number).rx_too_long == 0 || !said.insert(number) {
+            continue;
         }
+        let hosts = match has_host {
+            true => "; those for this host reach it all the same",
+            false => "",
+        };
+        fwdlab_guard::say!(
+            "warning: frames on {name} are merged by an offload or longer than its MTU, and cannot \
+             be sent on{hosts}; ethtool -K {name} gro off lro off, and where they come from: \
+             ethtool -K INTERFACE tso off gso off"
+        );
     }
 }
 

@@ -1,0 +1,164 @@
+//! Test programs, as many at a time as there are processors: those that wait for a guest or a host
+//! leave theirs to others.
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::{Mutex, mpsc};
+use std::time::{Duration, Instant};
+
+/// A test program that cargo has built.
+#[derive(Debug, PartialEq)]
+pub(super) struct Program {
+    /// Its package's folder and its own name, such as `crates/fib lib`.
+    pub(super) name: String,
+    file: PathBuf,
+    /// Where cargo would start it.
+    folder: PathBuf,
+}
+
+/// How a program ended.
+pub(super) struct Ended {
+    pub(super) program: Program,
+    pub(super) output: Output,
+    pub(super) took: Duration,
+}
+
+/// What cargo says of something that it has built.
+#[derive(Deserialize)]
+struct Artifact {
+    target: Target,
+    profile: Profile,
+    executable: Option<PathBuf>,
+    manifest_path: PathBuf,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    name: String,
+    kind: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Profile {
+    test: bool,
+}
+
+/// Builds the test programs of the `cargo test` command; nothing where they do not compile.
+pub(super) fn build(root: &Path, mut command: Command) -> Result<Option<Vec<Program>>> {
+    command.args(["--no-run", "--message-format=json-render-diagnostics"]).stderr(Stdio::inherit());
+    let output = command.output().with_context(|| format!("cannot start {command:?}"))?;
+    if !output.status.success() {
+        return Ok(None);
+    }
+    let text = String::from_utf8(output.stdout).context("cargo's messages are no UTF-8")?;
+    Ok(Some(listed(root, &text)))
+}
+
+/// The programs in cargo's messages, devices first: theirs wait longest.
+fn listed(root: &Path, messages: &str) -> Vec<Program> {
+    let mut programs: Vec<Program> = messages
+        .lines()
+        // a message of another kind lacks what an artifact has
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .filter_map(|artifact| program(root, artifact))
+        .collect();
+    programs.sort_by_key(|program| !program.name.starts_with("devices/"));
+    programs
+}
+
+fn program(root: &Path, artifact: Artifact) -> Option<Program> {
+    let file = artifact.executable.filter(|_| artifact.profile.test)?;
+    let folder = artifact.manifest_path.parent()?.to_owned();
+    let package = folder.strip_prefix(root).unwrap_or(&folder).display();
+    let kind = artifact.target.kind.first()?;
+    let name = match kind.as_str() {
+        "lib" => format!("{package} lib"),
+        _ => format!("{package} {kind} {}", artifact.target.name),
+    };
+    Some(Program { name, file, folder })
+}
+
+/// Runs the programs, `jobs` at a time, each prepared by `prepare`; `ended` hears of each in turn.
+pub(super) fn run(
+    programs: Vec<Program>,
+    jobs: usize,
+    prepare: impl Fn(&mut Command) + Sync,
+    mut ended: impl FnMut(Ended),
+) -> Result<()> {
+    let waiting = Mutex::new(programs.into_iter());
+    let next = || waiting.lock().ok()?.next();
+    let (sender, receiver) = mpsc::channel();
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.max(1) {
+            let sender = sender.clone();
+            scope.spawn(|| {
+                let sender = sender;
+                while let Some(program) = next() {
+                    if sender.send(run_one(program, &prepare)).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        for outcome in receiver {
+            ended(outcome?);
+        }
+        Ok(())
+    })
+}
+
+fn run_one(program: Program, prepare: &impl Fn(&mut Command)) -> Result<Ended> {
+    let mut command = Command::new(&program.file);
+    command.current_dir(&program.folder).env("CARGO_MANIFEST_DIR", &program.folder);
+    command.stdin(Stdio::null());
+    prepare(&mut command);
+    println!("running {}", program.name);
+    let begin = Instant::now();
+    let output = command.output().with_context(|| format!("cannot start {}", program.name))?;
+    Ok(Ended { program, output, took: begin.elapsed() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A message as cargo writes it, without what nobody reads here.
+    fn message(package: &str, kind: &str, test: bool) -> String {
+        format!(
+            r#"{{"reason":"compiler-artifact","manifest_path":"/w/{package}/Cargo.toml","target":{{"kind":["{kind}"],"name":"it"}},"profile":{{"test":{test}}},"executable":"/w/target/it"}}"#
+        )
+    }
+
+    #[test]
+    fn only_tests_are_listed_and_devices_come_first() {
+        let messages = [
+            message("crates/fib", "lib", true),
+            message("crates/fib", "example", false),
+            r#"{"reason":"build-finished","success":true}"#.to_owned(),
+            message("devices/vm", "test", true),
+        ]
+        .join("\n");
+        let names: Vec<String> =
+            listed(Path::new("/w"), &messages).into_iter().map(|program| program.name).collect();
+        assert_eq!(names, ["devices/vm test it", "crates/fib lib"]);
+    }
+
+    #[test]
+    fn every_program_runs_once_and_its_end_is_told() {
+        let program = |name: &str| Program {
+            name: name.to_owned(),
+            file: name.into(),
+            folder: std::env::temp_dir(),
+        };
+        let mut ends = Vec::new();
+        let programs = vec![program("true"), program("false"), program("true")];
+        run(programs, 2, |_| {}, |end| ends.push((end.program.name, end.output.status.success())))
+            .unwrap();
+        ends.sort();
+        let expected = [("false", false), ("true", true), ("true", true)];
+        assert_eq!(ends, expected.map(|(name, good)| (name.to_owned(), good)));
+    }
+}
