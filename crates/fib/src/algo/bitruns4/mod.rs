@@ -172,11 +172,12 @@ impl Kernel for Batch<'_> {
         let count = addrs.len().min(answers.len());
         let (addrs, rest) = addrs[..count].as_chunks::<STAGE>();
         let (answers, rest_answers) = answers[..count].as_chunks_mut::<STAGE>();
-        for (addrs, answers) in addrs.iter().zip(answers) {
-            reader.stage::<C>(addrs, answers);
+        // Not zipped, as above.
+        for i in 0..addrs.len().min(answers.len()) {
+            reader.stage::<C>(&addrs[i], &mut answers[i]);
         }
-        for (answer, &addr) in rest_answers.iter_mut().zip(rest) {
-            *answer = NexthopId(reader.lookup(addr));
+        for i in 0..rest.len().min(rest_answers.len()) {
+            rest_answers[i] = NexthopId(reader.lookup(rest[i]));
         }
     }
 }
