@@ -9,6 +9,7 @@ mod lab;
 
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use forger::{Lines, complaints, copy, made_anew};
 use fwdlab_campaign::runner::End;
@@ -26,11 +27,18 @@ fn experiment(cap: u32) -> String {
     )
 }
 
-/// Ten intervals of so many frames.
+/// Ten intervals of so many frames, of no length to speak of: nothing was waited for. No two trials
+/// have the same, as with a clock.
 fn counted(frames: u64) -> Measured {
-    let busy = Some(Busy { ns: 97_000_000, frames });
-    let interval =
-        Interval { ms: 100.0, tx: Some(frames), rx: frames, busy, ..Interval::default() };
+    static TRIALS: AtomicU64 = AtomicU64::new(0);
+    let extra = TRIALS.fetch_add(1, Ordering::Relaxed);
+    let interval = |at: u64| Interval {
+        ms: 0.1,
+        tx: Some(frames),
+        rx: frames,
+        busy: Some(Busy { ns: 97_000 + if at == 0 { extra } else { 0 }, frames }),
+        ..Interval::default()
+    };
     let total = 10 * frames;
     let mut measured = Measured {
         sent: Some(total),
@@ -38,9 +46,9 @@ fn counted(frames: u64) -> Measured {
         flows_seen: Some(1),
         device_received: Some(total),
         device_sent: Some(total),
-        busy: Some(Busy { ns: 970_000_000, frames: total }),
+        busy: Some(Busy { ns: 970_000 + extra, frames: total }),
         idle_share: Some(0.0),
-        intervals: vec![interval; 10],
+        intervals: (0..10).map(interval).collect(),
         ..Measured::default()
     };
     measured.environment.pinned = true;
