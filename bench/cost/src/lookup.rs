@@ -17,16 +17,17 @@ const NEXTHOPS: u64 = 200;
 /// An algorithm with the number of its routes.
 type Table = (&'static str, usize);
 
-const INET: [Table; 2] = [("bsearch4", 10), ("direct4", 20_000)];
-const INET6: [Table; 2] = [("tree6", 1000), ("direct6", 50_000)];
+const INET: [Table; 4] =
+    [("bsearch4", 10), ("vector4", 10), ("bitruns4", 20_000), ("direct4", 20_000)];
+const INET6: [Table; 3] = [("vector6", 10), ("tree6", 1000), ("direct6", 50_000)];
 
 /// All loops of lookups.
 pub(crate) fn cases() -> impl Iterator<Item = Case> {
-    of::<Inet>(INET, 16..=24).chain(of::<Inet6>(INET6, 32..=48))
+    of::<Inet, _>(INET, 16..=24).chain(of::<Inet6, _>(INET6, 32..=48))
 }
 
-fn of<F: Family>(
-    tables: [Table; 2],
+fn of<F: Family, const N: usize>(
+    tables: [Table; N],
     lengths: std::ops::RangeInclusive<u8>,
 ) -> impl Iterator<Item = Case> {
     let modes = [("single", false), ("batch", true)];

@@ -16,6 +16,7 @@ use crate::nexthop::NexthopId;
 use crate::simd::count::Count;
 use crate::simd::lanes;
 use crate::simd::level::{self, Kernel};
+use std::hint::select_unpredictable;
 
 /// Above this many routes (2n + 1 ranges) it is never chosen, and changes wait for a rebuild.
 const MAX_ROUTES: usize = 64;
@@ -63,8 +64,15 @@ impl<A: Address> RangeList<A> {
     /// binary search of a few steps is quicker than all comparisons.
     #[inline(always)]
     fn find(&self, addr: A) -> NexthopId {
-        let after = self.rest.partition_point(|range| range.0 <= addr);
-        after.checked_sub(1).and_then(|i| self.rest.get(i)).map_or(self.first, |range| range.1)
+        // Note: `partition_point` is a call where nothing is optimised across crates.
+        let rest = self.rest.as_slice();
+        let (mut at, mut left) = (0, rest.len());
+        while left > 1 {
+            let middle = at + left / 2;
+            at = select_unpredictable(rest[middle].0 <= addr, middle, at);
+            left -= left / 2;
+        }
+        rest.get(at).filter(|range| range.0 <= addr).map_or(self.first, |range| range.1)
     }
 
     fn bytes(&self) -> usize {

@@ -132,11 +132,12 @@ impl Reader<'_> {
     #[inline(always)]
     fn stage<C: Count>(self, addrs: &[u32; STAGE], answers: &mut [NexthopId; STAGE]) {
         let mut entries = [0; STAGE];
-        for ((answer, slot), &addr) in answers.iter_mut().zip(&mut entries).zip(addrs) {
-            let entry = self.entry(addr);
+        // Note: zipped, these are calls where nothing is optimised across crates.
+        for i in 0..STAGE {
+            let entry = self.entry(addrs[i]);
             // The flag of deep records comes to the highest bit.
-            *slot = entry << 1;
-            *answer = NexthopId(self.find(entry, addr));
+            entries[i] = entry << 1;
+            answers[i] = NexthopId(self.find(entry, addrs[i]));
         }
         let mut deep = C::high_bits(&entries);
         while deep != 0 {
@@ -171,11 +172,12 @@ impl Kernel for Batch<'_> {
         let count = addrs.len().min(answers.len());
         let (addrs, rest) = addrs[..count].as_chunks::<STAGE>();
         let (answers, rest_answers) = answers[..count].as_chunks_mut::<STAGE>();
-        for (addrs, answers) in addrs.iter().zip(answers) {
-            reader.stage::<C>(addrs, answers);
+        // Not zipped, as above.
+        for i in 0..addrs.len().min(answers.len()) {
+            reader.stage::<C>(&addrs[i], &mut answers[i]);
         }
-        for (answer, &addr) in rest_answers.iter_mut().zip(rest) {
-            *answer = NexthopId(reader.lookup(addr));
+        for i in 0..rest.len().min(rest_answers.len()) {
+            rest_answers[i] = NexthopId(reader.lookup(rest[i]));
         }
     }
 }
