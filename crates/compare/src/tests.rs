@@ -100,6 +100,43 @@ fn csv_with_blocks_is_compared_by_blocks() {
 }
 
 #[test]
+fn a_block_has_one_value_of_each_variant_and_a_whole_number() {
+    let dir = directory();
+    let fault = |rows: &str| {
+        let path = write(&dir, "runs.csv", &format!("variant,block,rate [frames/s]\n{rows}"));
+        compare(&options(&[&path]), &mut std::io::empty()).unwrap_err().to_string()
+    };
+    let twice = fault("old,1,10\nnew,1,11\nold,1,12\n");
+    assert!(twice.contains("line 4") && twice.contains("block 1"), "{twice}");
+    for number in ["0.5", "-1", "1763874801000"] {
+        let error = fault(&format!("old,{number},10\nnew,{number},11\n"));
+        assert!(error.contains(number) && error.contains("number of a block"), "{error}");
+    }
+}
+
+#[test]
+fn traffics_and_groups_are_told_apart_whatever_their_names() {
+    let dir = directory();
+    let csv = "variant,traffic,group,v\na,1,12,5\nb,1,12,6\na,11,2,5\nb,11,2,6\n";
+    let path = write(&dir, "groups.csv", csv);
+    assert_eq!(compared(&options(&[&path])).groups.len(), 2);
+}
+
+#[test]
+fn a_name_that_says_a_cost_is_better_low() {
+    let dir = directory();
+    for head in ["ns/frame", "trial_cost_ns", "latency_us", "p99 latency"] {
+        let rows: String = (0..6)
+            .map(|n| format!("a,{}\nb,{}\n", 50.0 + f64::from(n), 60.0 + f64::from(n)))
+            .collect();
+        let path = write(&dir, "costs.csv", &format!("variant,{head}\n{rows}"));
+        let result = compared(&options(&[&path]));
+        let word = result.groups[0].judgements[0].verdict.word();
+        assert!(["slower", "worse"].contains(&word), "{head}: {word}");
+    }
+}
+
+#[test]
 fn a_difference_that_may_be_chance_among_two_traffics_is_not_decided() {
     const NOISE: [f64; 8] = [-0.09, -0.05, -0.025, -0.01, 0.01, 0.025, 0.05, 0.075];
     let dir = directory();

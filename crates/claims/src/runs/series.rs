@@ -68,9 +68,11 @@ impl Series {
         }
     }
 
-    /// The series with a metric and a unit; the unit decides which way is better if it can.
+    /// The series with a metric and a unit; the unit decides which way is better if it can, else the
+    /// metric's name.
     pub fn of_metric(mut self, metric: &str, unit: &str) -> Self {
-        self.direction = direction_of(unit).unwrap_or(self.direction);
+        let said = direction_of(unit).or_else(|| direction_of_name(metric));
+        self.direction = said.unwrap_or(self.direction);
         (self.metric, self.unit) = (metric.to_owned(), unit.to_owned());
         self
     }
@@ -128,6 +130,16 @@ impl Series {
         let at = self.blocks.as_ref()?.iter().position(|own| *own == block)?;
         self.values.get(at).copied()
     }
+}
+
+/// The direction of a metric whose name says it: a unit itself, a time at its end (`cost_ns`), or what
+/// nobody wants more of.
+fn direction_of_name(metric: &str) -> Option<Direction> {
+    let metric = metric.to_lowercase();
+    let last = metric.rsplit('_').next().filter(|last| *last != "s");
+    let is_cost = ["latency", "delay", "jitter"].iter().any(|own| metric.contains(own));
+    let cost = is_cost.then_some(Direction::LowerIsBetter);
+    cost.or_else(|| direction_of(&metric)).or_else(|| direction_of(last?))
 }
 
 /// The direction of a unit that says it itself: what is per second is a rate, what is per

@@ -174,7 +174,9 @@ fn by_variant(
             column.and_then(|column| row.get(column)).map_or("", String::as_str)
         };
         let name = cell(keys[0]).to_owned();
-        let group = format!("{}{}", cell(keys[2]), cell(keys[3]));
+        let group = [cell(keys[2]), cell(keys[3])].map(str::trim);
+        let group =
+            group.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" / ");
         let at = all.iter().position(|own| own.name == name && own.group == group).unwrap_or_else(
             || {
                 let fresh = Series::plain(path, Vec::new(), options.is_lower_better)
@@ -190,10 +192,36 @@ fn by_variant(
         }
         all[at].values.push(number(path, *line, text)?);
         if let Some(blocks) = &mut all[at].blocks {
-            blocks.push(number(path, *line, cell(keys[1]))? as u32);
+            let block = block_number(path, *line, cell(keys[1]))?;
+            if blocks.contains(&block) {
+                return Err(CompareError::Line {
+                    path: path.to_owned(),
+                    line: *line,
+                    got: format!("block {block}"),
+                    wanted: "a block that has no value of this variant yet",
+                    remedy: "give every trial one row; number the blocks of several campaigns on, \
+                             or compare their files as campaigns",
+                });
+            }
+            blocks.push(block);
         }
     }
     Ok(all)
+}
+
+/// The number of a block: two that are told apart in the file are told apart here.
+fn block_number(path: &Path, line: usize, cell: &str) -> Result<u32, CompareError> {
+    let value = number(path, line, cell)?;
+    if value.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&value) {
+        return Ok(value as u32);
+    }
+    Err(CompareError::Line {
+        path: path.to_owned(),
+        line,
+        got: cell.chars().take(40).collect(),
+        wanted: "the number of a block, a whole one from 0 to 4294967295",
+        remedy: "number the blocks in the order in which they ran",
+    })
 }
 
 /// `rate [frames/s]` and `rate (frames/s)` to name and unit.
