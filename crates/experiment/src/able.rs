@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
+use super::Traffic;
 use super::problem::{Complaint, Complaints};
 use super::schema::{Abilities, Schema, TrafficPlace};
-use super::Traffic;
 use fwdlab_results::{Family, Measure};
 
 /// A key of the file and its bytes.
@@ -67,7 +67,8 @@ impl Wanted<'_> {
                 key: key.clone(),
             });
         }
-        let is_asked = |measure: &Measure| self.placed.iter().any(|(own, _)| own.measure == *measure);
+        let is_asked =
+            |measure: &Measure| self.placed.iter().any(|(own, _)| own.measure == *measure);
         let asked = Measure::ALL.into_iter().filter(is_asked);
         all.extend(asked.filter_map(|measure| self.measured(measure)));
         for (traffic, place) in self.placed {

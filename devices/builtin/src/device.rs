@@ -56,11 +56,7 @@ impl Device for Rings {
     }
 
     /// The router that is warmed is the one that is measured: no routes change, nothing is searched for.
-    fn warm_up(
-        &mut self,
-        request: &Request<'_>,
-        watch: &mut Watch<'_>,
-    ) -> Result<(), DeviceError> {
+    fn warm_up(&mut self, request: &Request<'_>, watch: &mut Watch<'_>) -> Result<(), DeviceError> {
         let mut router = self.applied(request)?;
         let plan = TrafficPlan { drain_ns: LET_GO.as_nanos() as u64, ..plan(request)? };
         let first = self.layout.take(&self.pool);

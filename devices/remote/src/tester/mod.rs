@@ -11,8 +11,8 @@ use std::time::Duration;
 use fwdlab_device::Request;
 use fwdlab_experiment::problem::Complaint;
 use fwdlab_experiment::{Experiment, Traffic};
-use fwdlab_traffic::Order;
 use fwdlab_results::{Checks, Interval};
+use fwdlab_traffic::Order;
 
 pub use agent::Agents;
 pub use command::JsonLines;
@@ -110,7 +110,8 @@ pub fn check_order(experiment: &Experiment, testbed: &Testbed) -> Result<()> {
         }
     };
     let complaint = |order: &str| {
-        let what = format!("the tester {:?} of testbed {:?} takes no order", kind.name(), testbed.name);
+        let what =
+            format!("the tester {:?} of testbed {:?} takes no order", kind.name(), testbed.name);
         let is_usual = order == Order::Sequential.to_string() && *kind == GeneratorKind::PktGen;
         (!is_able && !is_usual).then(|| Complaint::new(what, "no order beside it", remedy))
     };
@@ -199,7 +200,10 @@ mod tests {
         for tester in [pktgen.to_owned(), command("\"./send\"")] {
             let said = check(random, &tester);
             assert!(said.starts_with("x.toml:11:9: traffic[1].order: the tester "), "{said}");
-            assert!(said.contains("takes no order") && said.contains("; remove order, or"), "{said}");
+            assert!(
+                said.contains("takes no order") && said.contains("; remove order, or"),
+                "{said}"
+            );
         }
     }
 

@@ -58,7 +58,10 @@ fn the_warm_up_of_a_guest_is_apart_from_what_it_counts() {
     let task = task(&Request { experiment: &experiment, variant, traffic }, &machine);
     assert_eq!((task.warmup_ns, task.duration_ns), (70_000_000, 200_000_000));
     let warm = task.of_warm_up();
-    assert_eq!((warm.duration_ns, warm.cable_ns, warm.interval_ns), (70_000_000, 70_000_000, 20_000_000));
+    assert_eq!(
+        (warm.duration_ns, warm.cable_ns, warm.interval_ns),
+        (70_000_000, 70_000_000, 20_000_000)
+    );
 }
 
 #[test]
