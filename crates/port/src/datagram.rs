@@ -1,7 +1,7 @@
 //! A port that is a socket of UDP: one datagram is one Ethernet frame, without its FCS. This is how
 //! QEMU hands out the network cards of a guest (`-netdev dgram`), to anybody, without privileges.
 //!
-//! Its name is `udp:LOCAL-REMOTE`, each an address with a port: `udp:127.0.0.1:30201-127.0.0.1:30101`.
+//! Its name is `udp:OWN-OTHER`, each an address with a port: `udp:127.0.0.1:30201-127.0.0.1:30101`.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -36,8 +36,8 @@ pub fn is_datagram(name: &str) -> bool {
 
 /// Both ends, if the name is that of such a port.
 pub fn ends(name: &str) -> Option<(SocketAddr, SocketAddr)> {
-    let (local, remote) = name.strip_prefix(PREFIX)?.split_once('-')?;
-    Some((local.parse().ok()?, remote.parse().ok()?))
+    let (own, other) = name.strip_prefix(PREFIX)?.split_once('-')?;
+    Some((own.parse().ok()?, other.parse().ok()?))
 }
 
 /// A port whose frames are datagrams.
@@ -51,13 +51,13 @@ impl DatagramPort {
     /// Opens a port by its name. Frames received are taken from `pool`, frames sent go back to it.
     ///
     /// # Errors
-    /// The name has another form, or somebody else has the local end.
+    /// The name has another form, or somebody else has the own end.
     pub fn open(name: &str, pool: Pool) -> Result<Self, PortError> {
         let failed = |source| PortError::Datagram { name: name.to_owned(), source };
-        let (local, remote) =
+        let (own, other) =
             ends(name).ok_or_else(|| failed(std::io::ErrorKind::InvalidInput.into()))?;
-        let socket = UdpSocket::bind(local).map_err(failed)?;
-        socket.connect(remote).map_err(failed)?;
+        let socket = UdpSocket::bind(own).map_err(failed)?;
+        socket.connect(other).map_err(failed)?;
         socket.set_nonblocking(true).map_err(failed)?;
         options::ask_for_room(socket.as_fd(), ROOM);
         let info = InterfaceInfo { mac: [2, 0, 0, 0, 0, 0], mtu: MTU };
@@ -126,8 +126,8 @@ mod tests {
 
     #[test]
     fn a_name_holds_both_ends() {
-        let (local, remote) = ends("udp:127.0.0.1:30201-[::1]:7").expect("two ends");
-        assert_eq!((local.port(), remote.port(), remote.is_ipv6()), (30201, 7, true));
+        let (own, other) = ends("udp:127.0.0.1:30201-[::1]:7").expect("two ends");
+        assert_eq!((own.port(), other.port(), other.is_ipv6()), (30201, 7, true));
         for name in ["eth0", "udp:", "udp:127.0.0.1:1", "udp:a:1-b:2", "127.0.0.1:1-127.0.0.1:2"] {
             assert_eq!(ends(name), None, "{name}");
         }
@@ -141,7 +141,7 @@ mod tests {
         let name = format!("udp:{free}-{}", guest.local_addr().expect("bound"));
         let pool = Pool::with_frames(64).expect("a pool");
         let mut port = DatagramPort::open(&name, pool.clone()).expect("a port");
-        let taken = DatagramPort::open(&name, pool.clone()).expect_err("the local end is in use");
+        let taken = DatagramPort::open(&name, pool.clone()).expect_err("the own end is in use");
         assert!(taken.to_string().contains(&name), "{taken}");
         let mut batch = Batch::new();
         pool.take_batch(&mut batch, 3);

@@ -93,7 +93,7 @@ pub enum PortError {
     },
     /// A port of datagrams could not be opened.
     #[error(
-        "cannot open {name}: {source}; wanted udp:LOCAL-REMOTE, each ADDRESS:PORT, the local end free"
+        "cannot open {name}: {source}; wanted udp:OWN-OTHER, each ADDRESS:PORT, the local end free"
     )]
     Datagram {
         /// Its name.

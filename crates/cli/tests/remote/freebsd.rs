@@ -101,11 +101,6 @@ impl Drop for Guest {
 #[test]
 fn a_freebsd_host_is_measured_by_a_tester_without_privileges() {
     let Some(guest) = Guest::up("a FreeBSD host is measured") else { return };
-    let doctor = guest.lab(&["doctor", "--testbed", "testbed.toml"]);
-    assert!(doctor.status.success(), "{}{}", text(&doctor.stdout), text(&doctor.stderr));
-    let words = text(&doctor.stdout);
-    assert!(words.contains("52:54:00:00:01:01, link up") && words.contains("udp:"), "{words}");
-
     // Sysctls: set, read back, and put back by a variant that does not set them.
     let before = guest.ask("sysctl -n net.inet.ip.ttl");
     let variants = "[[variant]]\nname = \"a\"\nset = { \"net.inet.ip.ttl\" = 77 }\n\
@@ -128,7 +123,27 @@ fn a_freebsd_host_is_measured_by_a_tester_without_privileges() {
         }
     }
 
-    // A variant that the guest refuses says so in its words.
+    if std::env::var_os(LONG).is_none() {
+        eprintln!(
+            "SKIPPED doctor, refusals, reboots and pkt-gen of a FreeBSD host: {LONG}=1 runs them"
+        );
+        return;
+    }
+    what_doctor_says(&guest);
+    refusals(&guest, &variants);
+    reboots(&guest);
+    pkt_gen(&guest);
+}
+
+fn what_doctor_says(guest: &Guest) {
+    let doctor = guest.lab(&["doctor", "--testbed", "testbed.toml"]);
+    assert!(doctor.status.success(), "{}{}", text(&doctor.stdout), text(&doctor.stderr));
+    let words = text(&doctor.stdout);
+    assert!(words.contains("52:54:00:00:01:01, link up") && words.contains("udp:"), "{words}");
+}
+
+/// What the guest refuses is said in its words.
+fn refusals(guest: &Guest, variants: &str) {
     let wrong = variants.replace("\"radix4\"", "\"dpdk_lpm4\"");
     let wrong = experiment(SHORT, &wrong, "2kpps");
     fs::write(guest.dir.path().join("wrong.toml"), wrong).expect("writable");
@@ -136,13 +151,6 @@ fn a_freebsd_host_is_measured_by_a_tester_without_privileges() {
     let output = guest.lab(&words);
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
     assert!(text(&output.stderr).contains("a sysctl is refused"), "{}", text(&output.stderr));
-
-    if std::env::var_os(LONG).is_none() {
-        eprintln!("SKIPPED reboots of a FreeBSD host, and pkt-gen on it: {LONG}=1 runs them");
-        return;
-    }
-    reboots(&guest);
-    pkt_gen(&guest);
 }
 
 /// Configuration sets, which take a reboot each, told apart by the boot's time.

@@ -67,7 +67,7 @@ pub struct Host {
 /// A port in the test network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestPort {
-    /// Name of the interface, or of a socket beside a guest (`udp:LOCAL-REMOTE`).
+    /// Name of the interface, or of a socket beside a guest (`udp:OWN-OTHER`).
     pub name: String,
     /// Its address, by which it is recognised.
     pub mac: MacAddr,
