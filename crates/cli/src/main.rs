@@ -33,6 +33,7 @@ mod manual;
 mod merge;
 mod ministat;
 mod output;
+mod own;
 mod plan;
 mod preflight;
 mod process;

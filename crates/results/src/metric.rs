@@ -2,7 +2,7 @@
 
 use fwdlab_stats::Direction;
 
-use super::{Measure, Trial};
+use super::{Measure, Tick, Trial};
 
 /// A figure that a trial yields: all have the first two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -50,6 +50,14 @@ impl Metric {
             Self::Rate => "frames/s",
             Self::Cost => "ns/frame",
             Self::Own(measure) => measure.unit(),
+        }
+    }
+
+    /// The unit where the device's clock counts in this.
+    pub const fn unit_in(self, tick: Tick) -> &'static str {
+        match self {
+            Self::Cost => tick.each(),
+            _ => self.unit(),
         }
     }
 
