@@ -59,6 +59,7 @@ pub fn of(roots: &[PathBuf]) -> Option<Vec<Place>> {
 /// Each results directory of a tree by itself.
 pub struct Trees {
     each: Vec<(PathBuf, Result<Compared, CompareError>)>,
+    dirs: Vec<PathBuf>,
 }
 
 impl Trees {
@@ -68,12 +69,20 @@ impl Trees {
             let options = Options { sources: vec![place.dir.clone()], ..options.clone() };
             (place.name.clone(), compare::compare(&options, &mut std::io::empty()))
         };
-        Self { each: places.iter().map(own).collect() }
+        let dirs = places.iter().map(|place| place.dir.clone()).collect();
+        Self { each: places.iter().map(own).collect(), dirs }
     }
 
-    /// What could be compared.
-    pub fn compared(&self) -> impl Iterator<Item = &Compared> {
-        self.each.iter().filter_map(|(_, own)| own.as_ref().ok())
+    /// What could be compared, each with its directory.
+    pub fn compared(&self) -> impl Iterator<Item = (&Path, &Compared)> {
+        let own = |(dir, (_, own)): (_, &'_ (_, Result<_, _>))| Some((dir, own.as_ref().ok()?));
+        self.dirs.iter().map(PathBuf::as_path).zip(&self.each).filter_map(own)
+    }
+
+    /// Whether a directory with something to compare could not be.
+    pub fn has_unread(&self) -> bool {
+        let is_alone = |error: &CompareError| matches!(error, CompareError::Alone { .. });
+        self.each.iter().any(|(_, own)| own.as_ref().is_err_and(|error| !is_alone(error)))
     }
 
     /// In a form; `None` for those that show one directory at a time.

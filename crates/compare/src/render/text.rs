@@ -176,7 +176,7 @@ pub(crate) fn aligned(rows: &[Vec<String>]) -> Vec<String> {
 }
 
 /// Writes `line` in lines of at most 72 columns, those after the first behind `indent`.
-fn wrapped(line: &str, indent: &str, text: &mut String) {
+pub(super) fn wrapped(line: &str, indent: &str, text: &mut String) {
     let lead: String = line.chars().take_while(|c| *c == ' ').collect();
     let (mut current, mut is_empty) = (lead, true);
     for word in line.split_whitespace() {
