@@ -219,7 +219,6 @@ fn judgement<'a>(
         Ok(comparison) => {
             let questions = results.campaign.traffics.len();
             findings.extend(validity::one_of_several(comparison, questions));
-            findings.extend(validity::out_of_reach(comparison, questions));
             findings.extend(validity::rare_runs(comparison, terms.margin, compared.into()));
             Verdict::judge(comparison, terms.margin, &findings)
         }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use fwdlab_compare::{self as compare, Compared, Judgement, Options};
-use fwdlab_stats::validity::Finding;
+use fwdlab_stats::validity::{self, Finding};
 use fwdlab_stats::{Confidence, Verdict};
 
 /// The exit code of a gate that could not tell.
@@ -36,16 +36,25 @@ impl FailOn {
     /// Whether a verdict leaves open whether it would be met.
     fn is_open(self, judgement: &Judgement) -> bool {
         let is_invalid = matches!(judgement.verdict, Verdict::Invalid { .. });
-        let cannot = |own: &Finding| {
-            matches!(own, Finding::OutOfReach { .. } | Finding::FewCampaigns { .. })
-        };
         let is_undecided = matches!(judgement.verdict, Verdict::Inconclusive { .. });
         match self {
-            Self::Slower => is_invalid || is_undecided && judgement.findings.iter().any(cannot),
+            Self::Slower => is_invalid || is_undecided && !too_few(judgement).is_empty(),
             Self::Inconclusive => is_invalid,
             Self::Invalid => false,
         }
     }
+}
+
+/// Too few runs, blocks or campaigns to name a winner at the level asked for, whatever they show.
+fn too_few(judgement: &Judgement) -> Vec<Finding> {
+    let is_one =
+        |own: &&Finding| matches!(own, Finding::OutOfReach { .. } | Finding::FewCampaigns { .. });
+    let mut found: Vec<Finding> = judgement.findings.iter().filter(is_one).cloned().collect();
+    if found.is_empty() {
+        let own = judgement.comparison.as_ref();
+        found.extend(own.and_then(|own| validity::out_of_reach(own, 1)));
+    }
+    found
 }
 
 /// What a gate comes to, the gravest last.
@@ -101,7 +110,7 @@ pub fn outcome(compared: &Compared, options: &Options, fail_on: &[FailOn]) -> Ou
         all.len(),
         first.sentence
     );
-    for finding in &first.findings {
+    for finding in &too_few(first) {
         fwdlab_guard::say!("  {finding}: {}", finding.remedy());
     }
     Outcome::Untold

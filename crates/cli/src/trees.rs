@@ -75,8 +75,8 @@ impl Trees {
 
     /// What could be compared, each with its directory.
     pub fn compared(&self) -> impl Iterator<Item = (&Path, &Compared)> {
-        let own = |(dir, (_, own)): (_, &'_ (_, Result<_, _>))| Some((dir, own.as_ref().ok()?));
-        self.dirs.iter().map(PathBuf::as_path).zip(&self.each).filter_map(own)
+        let dirs = self.dirs.iter().map(PathBuf::as_path);
+        dirs.zip(&self.each).filter_map(|(dir, (_, own))| Some((dir, own.as_ref().ok()?)))
     }
 
     /// Whether a directory with something to compare could not be.
