@@ -153,6 +153,13 @@ fn each(arguments: &Args, places: &[Place]) -> anyhow::Result<ExitCode> {
         }
     }
     if arguments.check {
+        for dir in arguments.dirs.iter().flat_map(|root| trees::lost(root)) {
+            is_good = false;
+            output::print(&format!(
+                "{}: files of results without their journal, trials.jsonl: nothing here can be checked\n",
+                dir.display()
+            ))?;
+        }
         return Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
     let overview = || Trees::compare(places, &Options::default()).overview();

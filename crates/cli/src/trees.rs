@@ -5,7 +5,7 @@ mod overview;
 use std::path::{Path, PathBuf};
 
 use fwdlab_compare::{self as compare, CompareError, Compared, Format, Options};
-use fwdlab_results::JOURNAL_FILE;
+use fwdlab_results::{ENVIRONMENT_FILE, JOURNAL_FILE, SIGNATURE_FILE, TORN_FILE};
 use serde_json::{Value, json};
 
 pub use overview::{Line, Overview};
@@ -33,16 +33,34 @@ fn collect(root: &Path, dir: &Path, places: &mut Vec<Place>) {
         places.push(Place { dir: dir.to_owned(), name });
         return;
     }
-    let Ok(entries) = std::fs::read_dir(dir) else { return };
-    let mut dirs: Vec<PathBuf> = entries
-        .flatten()
-        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
-        .map(|entry| entry.path())
-        .collect();
-    dirs.sort();
-    for own in dirs {
+    for own in directories(dir) {
         collect(root, &own, places);
     }
+}
+
+/// Directories at or below `root` with files of results and without their journal.
+pub fn lost(root: &Path) -> Vec<PathBuf> {
+    if root.join(JOURNAL_FILE).is_file() {
+        return Vec::new();
+    }
+    let left = ["claims.json", ENVIRONMENT_FILE, SIGNATURE_FILE, TORN_FILE];
+    let mut found = Vec::new();
+    if left.iter().any(|name| root.join(name).is_file()) {
+        found.push(root.to_owned());
+    }
+    found.extend(directories(root).iter().flat_map(|dir| lost(dir)));
+    found
+}
+
+/// The directories in `dir`, in the order of their names.
+fn directories(dir: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(dir) else { return Vec::new() };
+    let is_directory =
+        |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+    let mut dirs: Vec<PathBuf> =
+        entries.flatten().filter(is_directory).map(|entry| entry.path()).collect();
+    dirs.sort();
+    dirs
 }
 
 /// The results directories of `roots`, when one of these is no results directory itself but has some

@@ -37,7 +37,7 @@ pub(crate) fn read_all(
         }
         all.extend(found);
     }
-    Ok(all)
+    Ok(go_bench::without_nothing(all))
 }
 
 fn read_text(
