@@ -183,7 +183,7 @@ pub enum Finding {
         /// Name of the variant.
         variant: String,
         /// How many, by how much, and the share that may have gone unseen.
-        rare: Rare,
+        rare: Box<Rare>,
     },
     /// No figures of so few runs could reach the level asked for.
     OutOfReach {

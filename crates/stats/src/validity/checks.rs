@@ -56,7 +56,8 @@ pub fn rare_runs(
     (baseline, variant): (&str, &str),
 ) -> Option<Finding> {
     let rare = comparison.rare.filter(|rare| rare.is_one_sided(margin))?;
-    Some(Finding::RareRuns { baseline: baseline.to_owned(), variant: variant.to_owned(), rare })
+    let (baseline, variant) = (baseline.to_owned(), variant.to_owned());
+    Some(Finding::RareRuns { baseline, variant, rare: Box::new(rare) })
 }
 
 /// Most runs of each that [`out_of_reach`] looks at.
