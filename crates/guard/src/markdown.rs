@@ -55,7 +55,7 @@ fn outside_code(line: &str, out: &mut String) {
             let is_address = from.starts_with("<http://") || from.starts_with("<https://");
             match from.as_bytes()[0] {
                 b'<' if is_tag && !is_address => out.push_str("&lt;"),
-                b'!' if is_remote_picture(from) => {}
+                b'!' if is_loaded_picture(from) => {}
                 other => out.push(char::from(other)),
             }
             rest = &from[1..];
@@ -65,7 +65,7 @@ fn outside_code(line: &str, out: &mut String) {
 }
 
 /// Whether `![words](address)` or `![words][name]` is loaded from elsewhere, or may be.
-fn is_remote_picture(text: &str) -> bool {
+fn is_loaded_picture(text: &str) -> bool {
     let Some(end) = text.strip_prefix("![").and_then(|_| text.find(']')) else { return false };
     match text[end + 1..].strip_prefix('(') {
         Some(target) => {
