@@ -9,5 +9,6 @@ mod faults;
 mod logins;
 mod pool;
 mod rig;
+mod slurm;
 mod testbed;
 mod whole;

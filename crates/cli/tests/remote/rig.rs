@@ -51,20 +51,30 @@ pub fn long() -> String {
     EXPERIMENT.replace("duration = \"200ms\"", "duration = \"3s\"")
 }
 
+/// Whether what takes long is tested too: with `FWDLAB_NIGHTLY=1`.
+pub fn is_nightly(name: &str) -> bool {
+    let is_nightly = std::env::var_os("FWDLAB_NIGHTLY").is_some();
+    if !is_nightly {
+        eprintln!("SKIPPED {name}: takes long; FWDLAB_NIGHTLY=1 runs it");
+    }
+    is_nightly
+}
+
 /// fwdlab without what only a debugger reads: it travels to every tester of every rig.
-fn program() -> &'static Path {
-    static PROGRAM: OnceLock<(PathBuf, TempDir)> = OnceLock::new();
-    let (path, _) = PROGRAM.get_or_init(|| {
-        let dir = tempfile::Builder::new().prefix("fwrig").tempdir().expect("a directory");
-        let path = dir.path().join("fwdlab");
+pub fn program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
         let whole = env!("CARGO_BIN_EXE_fwdlab");
-        let stripped = Command::new("strip").arg("-o").arg(&path).arg(whole).status();
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("remote-fwdlab");
+        // Renamed into its place: another run may be using the one that is there.
+        let new = path.with_extension(std::process::id().to_string());
+        let stripped = Command::new("strip").arg("-o").arg(&new).arg(whole).status();
         if !stripped.is_ok_and(|status| status.success()) {
-            fs::copy(whole, &path).expect("copied");
+            fs::copy(whole, &new).expect("copied");
         }
-        (path, dir)
-    });
-    path
+        fs::rename(&new, &path).expect("renamed");
+        path
+    })
 }
 
 fn script() -> PathBuf {
