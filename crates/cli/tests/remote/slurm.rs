@@ -145,11 +145,8 @@ fn a_campaign_outlives_the_death_of_its_node_and_of_its_slurmd() {
         output.stdout
     };
     let dir = testbeds.path().to_str().expect("a path");
-    fs::write(
-        pool.path().join("job.sh"),
-        fwdlab(&["slurm", "question.toml", "--testbeds", dir]),
-    )
-    .expect("written");
+    fs::write(pool.path().join("job.sh"), fwdlab(&["slurm", "question.toml", "--testbeds", dir]))
+        .expect("written");
 
     // The node dies in the middle, which Slurm finds out by itself: its job goes to the other one, whose results are its own.
     let job = pool.submit("");
@@ -188,13 +185,8 @@ fn a_campaign_outlives_the_death_of_its_node_and_of_its_slurmd() {
     let job = pool.submit("--nodelist=node1 --export=ALL,SLURM_RESTART_COUNT=1");
     pool.wait_for_end(&job, "COMPLETED");
 
-    let said = fwdlab(&[
-        "merge",
-        "results/question-node1",
-        "results/question-node2",
-        "-o",
-        "merged",
-    ]);
+    let said =
+        fwdlab(&["merge", "results/question-node1", "results/question-node2", "-o", "merged"]);
     let said = text(&said);
     assert!(said.contains("2 testbeds") && said.contains("bench-node2"), "{said}");
 }
