@@ -51,13 +51,16 @@ pub fn long() -> String {
     EXPERIMENT.replace("duration = \"200ms\"", "duration = \"3s\"")
 }
 
-/// Whether what takes long is tested too: with `FWDLAB_NIGHTLY=1`.
-pub fn is_nightly(name: &str) -> bool {
-    let is_nightly = std::env::var_os("FWDLAB_NIGHTLY").is_some();
-    if !is_nightly {
-        eprintln!("SKIPPED {name}: takes long; FWDLAB_NIGHTLY=1 runs it");
+/// Says that also what takes long is to be tested.
+pub const LONG: &str = "FWDLAB_LONG_TESTS";
+
+/// Whether what takes long is tested too; else says that it is not.
+pub fn is_long(name: &str) -> bool {
+    let is_long = std::env::var_os(LONG).is_some();
+    if !is_long {
+        eprintln!("SKIPPED {name}: takes long; {LONG}=1 runs it");
     }
-    is_nightly
+    is_long
 }
 
 /// fwdlab without what only a debugger reads: it travels to every tester of every rig.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use fwdlab_results::Results;
 use tempfile::TempDir;
 
-use crate::rig::{EXPERIMENT, PATIENCE, Rig, is_nightly, text};
+use crate::rig::{EXPERIMENT, PATIENCE, Rig, is_long, text};
 
 /// A pool; it is taken away when dropped.
 struct Pool {
@@ -128,7 +128,7 @@ fn testbed(name: &str, node: &str, pool: &Path) -> Option<Rig> {
 #[test]
 fn a_campaign_outlives_the_death_of_its_node_and_of_its_slurmd() {
     let name = "a Slurm pool";
-    if !is_nightly(name) {
+    if !is_long(name) {
         return;
     }
     let testbeds = tempfile::tempdir().expect("a directory");
