@@ -36,7 +36,10 @@ pub(super) fn baseline(
 
 /// A load that is found cannot be asked for.
 pub(super) fn load_of_measure(placed: &[(Traffic, TrafficPlace)], complaints: &mut Complaints<'_>) {
-    let asked = |traffic: &Traffic| traffic.load != Load::Max && traffic.measure != Measure::Rate;
+    let asked = |traffic: &Traffic| {
+        let is_free = traffic.measure == Measure::Rate || traffic.measure.is_of_sessions();
+        traffic.load != Load::Max && !is_free
+    };
     for (traffic, place) in placed.iter().filter(|(traffic, _)| asked(traffic)) {
         let complaint = Complaint::new(
             format!("traffic {:?} asks for a load of {}", traffic.name, traffic.load),
@@ -94,6 +97,8 @@ impl Wanted<'_> {
             Some("change routes while frames flow".to_owned())
         } else if traffic.direction.is_both() && !can.sends_both_ways {
             Some("send frames both ways at once".to_owned())
+        } else if traffic.sessions.is_some() && !can.opens_sessions {
+            Some("send sessions, which begin and end".to_owned())
         } else if traffic.capture.is_some() && !can.replays_captures {
             Some("replay a capture".to_owned())
         } else if traffic.family == Family::Dual && !can.mixes_families {

@@ -26,6 +26,7 @@ pub mod problem;
 pub mod quantity;
 mod read;
 pub mod schema;
+mod sessions;
 
 #[cfg(test)]
 mod attach_tests;
@@ -38,7 +39,7 @@ pub use error::Error;
 pub use fwdlab_traffic::Load;
 pub use model::{
     Allowance, Benchmarks, Blocks, CaptureOf, Churn, ChurnSource, Direction, Experiment,
-    ListedChange, Route, RouteSource, Routes, Traffic, Variant,
+    ListedChange, Route, RouteSource, Routes, SessionsOf, Traffic, Variant,
 };
 pub use problem::{Problem, Problems};
 pub use read::Recorded;

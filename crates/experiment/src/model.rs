@@ -160,6 +160,17 @@ pub struct Traffic {
     pub capture: Option<CaptureOf>,
     /// Changes of routes a second meanwhile, where the experiment has rates of them.
     pub changes_per_s: Option<u32>,
+    /// Its flows are sessions, which begin and end.
+    pub sessions: Option<SessionsOf>,
+}
+
+/// How the sessions of a traffic live: each flow is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionsOf {
+    /// Frames from its beginning to its end, of both ways together.
+    pub lifetime: u32,
+    /// How many are alive at once, where sessions come and go.
+    pub concurrent: u64,
 }
 
 impl Traffic {

@@ -14,7 +14,7 @@ use super::problem::{Complaint, Complaints};
 use super::schema::{Anything, DeviceTables, Schema};
 use super::{
     Allowance, Blocks, ChurnSource, Experiment, Problems, Result, RouteSource, Routes, check,
-    churn, inputs, measures, parts, quantity,
+    churn, inputs, measures, parts, quantity, sessions,
 };
 use fwdlab_results::{Error as ResultsError, Measure};
 
@@ -250,6 +250,7 @@ fn read_experiment(
     }
     check::churn(churn.as_ref(), asked, &routes, complaints);
     check::load_of_measure(&placed, complaints);
+    sessions::measures(&placed, churn.is_some(), complaints);
     check::both_ways(&placed, churn.is_some(), complaints);
     let wanted =
         check::Wanted { latency: latency == Some(true), churn: churn.is_some(), placed: &placed };

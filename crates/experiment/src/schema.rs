@@ -32,6 +32,8 @@ pub struct Abilities {
     pub changes_routes: bool,
     /// Sends frames both ways at once.
     pub sends_both_ways: bool,
+    /// Sends sessions, which begin and end, and says what the device's table of them holds.
+    pub opens_sessions: bool,
     /// The longest frame that it sends, FCS included, in bytes.
     pub longest_frame_bytes: u16,
 }
@@ -47,6 +49,7 @@ impl Abilities {
         replays_captures: true,
         changes_routes: true,
         sends_both_ways: true,
+        opens_sessions: true,
         longest_frame_bytes: u16::MAX,
     };
 
@@ -60,6 +63,7 @@ impl Abilities {
         replays_captures: false,
         changes_routes: false,
         sends_both_ways: false,
+        opens_sessions: false,
         longest_frame_bytes: 1_518,
     };
 }

@@ -36,6 +36,7 @@ mod queue;
 mod read;
 mod record;
 mod sane;
+mod sessions;
 pub mod units;
 mod way;
 
@@ -70,6 +71,7 @@ pub use record::{
     Status, Steady, Trial, TrialOrder,
 };
 pub use sane::{is_name, is_title};
+pub use sessions::{SessionRound, Sessions};
 pub use way::Way;
 
 /// Most bytes of a journal, of one of its experiment files, and of an environment.

@@ -25,7 +25,7 @@ use crate::programs::device::{self, Input};
 use crate::programs::{Shared, word};
 use crate::settings::{LinuxSettings, TesterKind, Xdp};
 use crate::setup::{self, DEVICE, RouteTables};
-use crate::tester::{self, Sent, Tester};
+use crate::tester::{self, Sent, Tester, Tracking};
 use crate::tuning::Tuning;
 
 /// The Linux kernel with its tester.
@@ -71,13 +71,16 @@ impl Namespaces {
     /// Without the privileges; the message names `fwdlab doctor`.
     pub(super) fn new(experiment: Arc<Experiment>, is_veth: bool) -> Result<Self, LinuxError> {
         let concerns_input = is_input_measured(&experiment, is_veth)?;
+        tester::check_sessions(&experiment)?;
         let mut testbed = Testbed::new()?;
         let mut probe = Topology::default();
         probe.namespace(DEVICE);
         testbed.change_to(&probe)?;
         // Kernels before 5.18 have no live frames, and those before 4.18 no AF_XDP.
-        let needs_sockets =
-            |traffic: &Traffic| traffic.capture.is_some() || traffic.direction.is_both();
+        let needs_sockets = |traffic: &Traffic| {
+            let is_both = traffic.direction.is_both() && traffic.sessions.is_none();
+            traffic.capture.is_some() || is_both
+        };
         let are_sockets = experiment.traffics.iter().any(needs_sockets);
         let usual = if !are_sockets && try_live_frames().is_ok() {
             if concerns_input { TesterKind::Live } else { TesterKind::Inject }
@@ -160,7 +163,10 @@ impl Namespaces {
             self.set_up(request.variant)?;
         }
         let (settings, wanted) = self.applied.clone().unwrap_or_default();
-        let kind = settings.tester.unwrap_or(self.usual);
+        let kind = match request.traffic.sessions {
+            Some(_) => TesterKind::Inject,
+            None => settings.tester.unwrap_or(self.usual),
+        };
         let shared =
             Shared::new().map_err(TopologyError::kernel("make a map that programs share"))?;
         let tester = Tester::new(kind, &mut self.testbed, &shared, request)?;
@@ -189,16 +195,21 @@ impl Namespaces {
             meter.iter_mut().for_each(Meter::follow);
         };
         let mut metered = Watch { on_interval: &mut on_interval, stop: watch.stop };
-        let sent = tester.run(&self.testbed, request, self.core, &mut self.pulses, &mut metered)?;
+        let mut sent =
+            tester.run(&self.testbed, request, self.core, &mut self.pulses, &mut metered)?;
         let joules = meter.and_then(Meter::joules);
         let ended = embedded.map(Embedded::finish).transpose()?;
         let is_both = request.traffic.direction.is_both();
         let change = DeviceCounters::read(&mut self.testbed)?.since(&before, is_both);
         let cpu = cpu.and_then(|before| Some((CpuTime::now().ok()?, before)));
         drop(input);
+        let tracking = sent.tracking.take();
         let cost = match &ended {
             Some(ended) => Cost::Told { ns: ended.busy_ns, frames: ended.busy_frames },
-            None if is_stamped(kind, &settings) => Cost::Stamped(shared.get(word::BUSY_NS)),
+            None if is_stamped(kind, &settings) => {
+                let own = tracking.as_ref().map(|tracking| tracking.busy.ns);
+                Cost::Stamped(own.unwrap_or_else(|| shared.get(word::BUSY_NS)))
+            }
             None => cpu
                 .map_or(Cost::Untold, |(now, before)| Cost::Softirq(now.softirq_ns_since(&before))),
         };
@@ -224,7 +235,19 @@ impl Namespaces {
         // Of frames put into the stack or sent by sockets, the receiver's count twice.
         let is_counted = settings.rps != 0 && kind == TesterKind::Live && !settings.is_embedded;
         let queues = if is_counted { queues(&change, settings.rps) } else { Vec::new() };
+        if let Some(Tracking { refused, .. }) = tracking
+            && refused > 0
+        {
+            change.drops.insert("no room to track the session".to_owned(), refused);
+        }
         let mut measured = measured(sent, change, &settings, cost);
+        if let Some(Tracking { busy, benchmark, proof, warning, .. }) = tracking {
+            // Frames that are not counted cost time that nobody took.
+            measured.busy = Some(busy);
+            measured.benchmark = benchmark;
+            measured.proof.extend(proof);
+            measured.warnings.extend(warning);
+        }
         measured.warnings.extend(Queue::warning(&queues));
         measured.queues = queues;
         measured.proof.extend(proof);
@@ -519,5 +542,7 @@ fn measured(sent: Sent, change: Change, settings: &LinuxSettings, cost: Cost) ->
     measured
 }
 
+#[cfg(test)]
+mod sessions;
 #[cfg(test)]
 mod tests;

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use fwdlab_results::units;
 use fwdlab_results::{
-    BackToBack, Benchmark, LossCurve, Measure, Metric, Recovery, Reset, Results, SearchTrial, Soak,
-    Trial,
+    BackToBack, Benchmark, LossCurve, Measure, Metric, Recovery, Reset, Results, SearchTrial,
+    Sessions, Soak, Trial,
 };
 use fwdlab_stats::median;
 
@@ -91,6 +91,19 @@ fn figures(cells: &[Cell<'_>]) -> String {
     out
 }
 
+/// A column: its head, its width, and what stands in it.
+type Column<'c> = (&'c str, usize, &'c dyn Fn(&Cell<'_>) -> String);
+
+/// A row for each cell.
+fn table(cells: &[&Cell<'_>], columns: &[Column<'_>]) -> String {
+    let row = |begin: String, text: &dyn Fn(&Column<'_>) -> String| {
+        let cells = columns.iter().map(|own| format!(" {:>width$}", text(own), width = own.1));
+        begin + &cells.collect::<String>() + "\n"
+    };
+    let head = row(format!("{:<22} {:<16}", "traffic", "variant"), &|own| own.0.to_owned());
+    cells.iter().fold(head, |out, cell| out + &row(cell.begin(), &|own| own.2(cell)))
+}
+
 /// What a measure observed, with what its columns mean.
 fn observed(measure: Measure, cells: &[&Cell<'_>]) -> (&'static str, String) {
     match measure {
@@ -98,6 +111,7 @@ fn observed(measure: Measure, cells: &[&Cell<'_>]) -> (&'static str, String) {
         Measure::BackToBack => (BURSTS, bursts(cells)),
         Measure::Recovery => (RECOVERY, recovery(cells)),
         Measure::Reset => (RESET, reset(cells)),
+        Measure::Insertion | Measure::Lookup | Measure::FullTable => (SESSIONS, sessions(cells)),
         _ => (SOAK, soak(cells)),
     }
 }
@@ -151,35 +165,33 @@ const BURSTS: &str = "Bursts: frames of the longest burst without loss; frames t
     section 6.4); the time in which it forwards these; searches without any loss, of all.";
 
 fn bursts(cells: &[&Cell<'_>]) -> String {
-    let mut out = format!(
-        "{:<22} {:<16} {:>10} {:>10} {:>12} {:>12}\n",
-        "traffic", "variant", "burst", "buffer", "buffer time", "without loss"
-    );
     let of = |own: &Benchmark, figure: fn(&BackToBack) -> Option<f64>| match own {
         Benchmark::BackToBack(own) => figure(own),
         _ => None,
     };
-    for cell in cells {
-        let searches = |figure: fn(&BackToBack) -> usize| -> usize {
-            let all = cell.trials.iter().filter_map(|(_, own)| match own {
-                Benchmark::BackToBack(own) => Some(figure(own)),
-                _ => None,
-            });
-            all.sum()
-        };
-        let frames = |value: Option<f64>| kept::shown(value, 0, "");
+    let frames = |cell: &Cell<'_>, figure: fn(&BackToBack) -> Option<f64>| {
+        kept::shown(cell.middle(|own| of(own, figure)), 0, "")
+    };
+    let sum = |cell: &Cell<'_>, count: fn(&BackToBack) -> Option<f64>| -> f64 {
+        cell.trials.iter().filter_map(|(_, own)| of(own, count)).sum()
+    };
+    let time = |cell: &Cell<'_>| {
         let time = cell.middle(|own| of(own, BackToBack::buffer_s));
-        let _ = writeln!(
-            out,
-            "{} {:>10} {:>10} {:>12} {:>12}",
-            cell.begin(),
-            frames(cell.middle(|own| of(own, BackToBack::frames))),
-            frames(cell.middle(|own| of(own, BackToBack::buffer_frames))),
-            time.map_or_else(kept::none, |s| units::figure(s, "s")),
-            format!("{} of {}", searches(BackToBack::unbounded), searches(|own| own.found.len())),
-        );
-    }
-    out
+        time.map_or_else(kept::none, |s| units::figure(s, "s"))
+    };
+    let without = |cell: &Cell<'_>| {
+        let unbounded = sum(cell, |own| Some(own.unbounded() as f64));
+        format!("{unbounded} of {}", sum(cell, |own| Some(own.found.len() as f64)))
+    };
+    table(
+        cells,
+        &[
+            ("burst", 10, &|cell| frames(cell, BackToBack::frames)),
+            ("buffer", 10, &|cell| frames(cell, BackToBack::buffer_frames)),
+            ("buffer time", 12, &time),
+            ("without loss", 12, &without),
+        ],
+    )
 }
 
 const RECOVERY: &str = "Recovery: throughput, load of the overload and after it; frames lost in \
@@ -187,57 +199,90 @@ const RECOVERY: &str = "Recovery: throughput, load of the overload and after it;
     over the trials.";
 
 fn recovery(cells: &[&Cell<'_>]) -> String {
-    let mut out = format!(
-        "{:<22} {:<16} {:>12} {:>12} {:>12} {:>10} {:>10} {:>10}\n",
-        "traffic", "variant", "throughput", "overload", "then", "lost in", "after", "ended"
-    );
-    let of = |own: &Benchmark, figure: fn(&Recovery) -> f64| match own {
-        Benchmark::Recovery(own) => Some(figure(own)),
-        _ => None,
+    let middle = |cell: &Cell<'_>, figure: fn(&Recovery) -> f64| {
+        let of = |own: &Benchmark| match own {
+            Benchmark::Recovery(own) => Some(figure(own)),
+            _ => None,
+        };
+        cell.middle(of).unwrap_or(0.0)
     };
-    for cell in cells {
-        let middle =
-            |figure: fn(&Recovery) -> f64| cell.middle(|own| of(own, figure)).unwrap_or(0.0);
-        let _ = writeln!(
-            out,
-            "{} {:>12} {:>12} {:>12} {:>10.0} {:>10.0} {:>10}",
-            cell.begin(),
-            units::rate(middle(|own| own.throughput_pps)),
-            units::rate(middle(|own| own.overload_pps)),
-            units::rate(middle(|own| own.relief_pps)),
-            middle(|own| own.lost_in_overload as f64),
-            middle(|own| own.lost_afterwards as f64),
-            units::figure(middle(|own| own.ended_ns as f64 / 1e9), "s"),
-        );
-    }
-    out
+    let lost = |frames: f64| format!("{frames:.0}");
+    let ended = |cell: &Cell<'_>| middle(cell, |own| own.ended_ns as f64 / 1e9);
+    table(
+        cells,
+        &[
+            ("throughput", 12, &|cell| units::rate(middle(cell, |own| own.throughput_pps))),
+            ("overload", 12, &|cell| units::rate(middle(cell, |own| own.overload_pps))),
+            ("then", 12, &|cell| units::rate(middle(cell, |own| own.relief_pps))),
+            ("lost in", 10, &|cell| lost(middle(cell, |own| own.lost_in_overload as f64))),
+            ("after", 10, &|cell| lost(middle(cell, |own| own.lost_afterwards as f64))),
+            ("ended", 10, &|cell| units::figure(ended(cell), "s")),
+        ],
+    )
 }
 
 const RESET: &str = "Reset: the load; from the last frame before to the first frame after; the \
     part of it in which the device was made anew; frames lost. Medians over the trials.";
 
 fn reset(cells: &[&Cell<'_>]) -> String {
-    let mut out = format!(
-        "{:<22} {:<16} {:>12} {:>12} {:>12} {:>10}\n",
-        "traffic", "variant", "load", "gap", "made anew", "lost"
-    );
-    let of = |own: &Benchmark, figure: fn(&Reset) -> f64| match own {
-        Benchmark::Reset(own) => Some(figure(own)),
-        _ => None,
+    let middle = |cell: &Cell<'_>, figure: fn(&Reset) -> f64| {
+        let of = |own: &Benchmark| match own {
+            Benchmark::Reset(own) => Some(figure(own)),
+            _ => None,
+        };
+        cell.middle(of).unwrap_or(0.0)
     };
-    for cell in cells {
-        let middle = |figure: fn(&Reset) -> f64| cell.middle(|own| of(own, figure)).unwrap_or(0.0);
-        let _ = writeln!(
-            out,
-            "{} {:>12} {:>12} {:>12} {:>10.0}",
-            cell.begin(),
-            units::rate(middle(|own| own.load_pps)),
-            units::figure(middle(|own| own.gap_ns as f64 / 1e9), "s"),
-            units::figure(middle(|own| own.start_ns as f64 / 1e9), "s"),
-            middle(|own| own.lost as f64),
-        );
+    let time = |ns: f64| units::figure(ns / 1e9, "s");
+    table(
+        cells,
+        &[
+            ("load", 12, &|cell| units::rate(middle(cell, |own| own.load_pps))),
+            ("gap", 12, &|cell| time(middle(cell, |own| own.gap_ns as f64))),
+            ("made anew", 12, &|cell| time(middle(cell, |own| own.start_ns as f64))),
+            ("lost", 10, &|cell| format!("{:.0}", middle(cell, |own| own.lost as f64))),
+        ],
+    )
+}
+
+const SESSIONS: &str = "Sessions: frames counted a second (with insertion each is a new session) and what \
+    each cost the device; entries of the device's table when the counted part began and ended, and for how \
+    many it has room; sessions refused for want of room and thrown out for others, in a round; entries left \
+    when the table had been emptied. Medians over the rounds and trials; of what was left the most.";
+
+fn sessions(cells: &[&Cell<'_>]) -> String {
+    fn of(own: &Benchmark) -> Option<&Sessions> {
+        match own {
+            Benchmark::Insertion(own) | Benchmark::Lookup(own) | Benchmark::FullTable(own) => {
+                Some(own)
+            }
+            _ => None,
+        }
     }
-    out
+    let middle = |cell: &Cell<'_>, figure: fn(&Sessions) -> Option<f64>, digits: usize| {
+        kept::shown(cell.middle(|own| of(own).and_then(figure)), digits, "")
+    };
+    let rate = |cell: &Cell<'_>| {
+        let rate = cell.middle(|own| of(own).and_then(Sessions::forwarded_per_s));
+        rate.map_or_else(kept::none, units::rate)
+    };
+    let left = |cell: &Cell<'_>| {
+        let own = cell.trials.iter().filter_map(|(_, own)| of(own));
+        let left = own.flat_map(|own| own.rounds.iter().map(|round| round.emptied));
+        left.max().unwrap_or(0).to_string()
+    };
+    table(
+        cells,
+        &[
+            ("a second", 12, &rate),
+            ("ns each", 9, &|cell| middle(cell, Sessions::cost_ns, 1)),
+            ("began", 8, &|cell| middle(cell, |own| own.middle(|r| Some(r.before as f64)), 0)),
+            ("ended", 8, &|cell| middle(cell, |own| own.middle(|r| Some(r.after as f64)), 0)),
+            ("room", 8, &|cell| middle(cell, |own| Some(own.room as f64), 0)),
+            ("refused", 8, &|cell| middle(cell, |own| own.middle(|r| Some(r.refused as f64)), 0)),
+            ("out", 8, &|cell| middle(cell, |own| own.middle(|r| Some(r.evicted as f64)), 0)),
+            ("emptied", 8, &left),
+        ],
+    )
 }
 
 const SOAK: &str = "Soak: the non-drop rate and the load, medians over the trials; how long all \

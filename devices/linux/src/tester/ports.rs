@@ -176,6 +176,7 @@ fn sent(outcome: &Outcome, intervals: Vec<Interval>, pinned: bool, unread: u64) 
         core_share: None,
         pacing,
         unread,
+        tracking: None,
     }
 }
 
