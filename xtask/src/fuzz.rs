@@ -159,7 +159,7 @@ impl Running {
             .arg(format!("-max_total_time={}", arguments.seconds))
             .args(arguments.seed.map(|seed| format!("-seed={seed}")))
             .arg(format!("-max_len={LONGEST}"))
-            .args(["-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1", "-verbosity=1"])
+            .args(["-timeout=30", "-rss_limit_mb=2048", "-print_final_stats=1", "-verbosity=1"])
             .arg(format!("-artifact_prefix={}/", root.join("target").display()))
             .stdout(File::create(&log)?)
             .stderr(File::options().append(true).open(&log)?);

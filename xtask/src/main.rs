@@ -3,6 +3,7 @@
 // a chore that nobody reads may end
 #![allow(clippy::print_stderr)]
 
+mod beside;
 mod calibrate;
 mod campaigns;
 mod circles;
@@ -20,6 +21,7 @@ mod readme;
 mod seeds;
 mod sizes;
 mod sources;
+mod steps;
 mod supply;
 mod test;
 mod words;

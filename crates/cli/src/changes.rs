@@ -2,8 +2,10 @@
 //! results keep is the one that ran.
 
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context as _, bail};
+use fwdlab_experiment::quantity;
 use toml_edit::{DocumentMut, Item, Table, Value, value};
 
 /// Arguments of commands that run experiments.
@@ -49,6 +51,7 @@ impl Changes {
         }
         if let Some(duration) = &self.duration {
             put(file.as_table_mut(), "duration", duration.as_str().into());
+            shorten_interval(&mut file, duration);
         }
         if let Some(seed) = self.seed {
             let seed = i64::try_from(seed).context("--seed: wanted a number below 2^63")?;
@@ -64,6 +67,19 @@ impl Changes {
             }
         }
         Ok(file.to_string())
+    }
+}
+
+/// A shorter trial has shorter intervals; those that suit it stay. Times that are none are named when
+/// the experiment is read.
+fn shorten_interval(file: &mut DocumentMut, duration: &str) {
+    let time = |text: &str| quantity::duration(text, Duration::ZERO).ok();
+    let written = file.get("interval").and_then(Item::as_str).and_then(time);
+    if let (Some(interval), Some(duration)) = (written, time(duration))
+        && interval > quantity::interval(duration)
+    {
+        let shorter = format!("{}ms", quantity::interval(duration).as_millis());
+        put(file.as_table_mut(), "interval", shorter.into());
     }
 }
 
@@ -131,6 +147,20 @@ mod tests {
         let word =
             |n: usize, word: &str| tree["variant"][n]["set"][word].as_str().unwrap().to_owned();
         assert_eq!((word(0, "net.y"), word(1, "x")), ("3".to_owned(), "2".to_owned()));
+    }
+
+    #[test]
+    fn a_shorter_trial_has_shorter_intervals() {
+        let of = |duration: &str, file: &str| {
+            let changes = Changes { duration: Some(duration.into()), ..Changes::default() };
+            let tree: toml::Table = changes.of(file, Path::new("x.toml")).unwrap().parse().unwrap();
+            tree.get("interval").map(|interval| interval.as_str().unwrap().to_owned())
+        };
+        let file = "duration = \"200ms\"\ninterval = \"25ms\"\n";
+        assert_eq!(of("100ms", file).as_deref(), Some("12ms"));
+        assert_eq!(of("2s", file).as_deref(), Some("25ms"));
+        assert_eq!(of("soon", file).as_deref(), Some("25ms"));
+        assert_eq!(of("100ms", "title = \"t\"\n"), None);
     }
 
     #[test]

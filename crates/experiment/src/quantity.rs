@@ -4,6 +4,20 @@ use std::time::Duration;
 
 use super::problem::Complaint;
 
+/// The fewest intervals that a trial may have: a median needs a few to stand on.
+pub(crate) const FEWEST_INTERVALS: u32 = 5;
+
+/// The interval of a trial of this length where the file names none: 100 ms, or what gives a shorter
+/// trial eight.
+pub fn interval(duration: Duration) -> Duration {
+    let usual = Duration::from_millis(100);
+    if usual * FEWEST_INTERVALS <= duration {
+        return usual;
+    }
+    let eighth = u64::try_from(duration.as_millis() / 8).unwrap_or(u64::MAX);
+    Duration::from_millis(eighth.max(10))
+}
+
 /// Splits `12.5kpps` into number and unit.
 pub fn number_and_unit(text: &str) -> Option<(f64, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());

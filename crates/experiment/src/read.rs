@@ -30,7 +30,6 @@ const MOST_BLOCKS: u32 = 1_000;
 const DEFAULT_MARGIN: f64 = 0.01;
 const DEFAULT_DURATION: Duration = Duration::from_secs(1);
 const DEFAULT_WARMUP: Duration = Duration::from_millis(100);
-const DEFAULT_INTERVAL: Duration = Duration::from_millis(100);
 
 impl Experiment {
     /// Reads and validates the experiment file at `path`, for one of these devices, and the routes
@@ -509,7 +508,8 @@ impl Times {
         };
         let duration = time("duration", DEFAULT_DURATION, Duration::from_millis(100));
         let warmup = time("warmup", DEFAULT_WARMUP, Duration::ZERO);
-        let interval = time("interval", DEFAULT_INTERVAL, Duration::from_millis(10));
+        let whole = duration.as_ref().map_or(DEFAULT_DURATION, |(duration, _)| *duration);
+        let interval = time("interval", quantity::interval(whole), Duration::from_millis(10));
         if let (Some((duration, _)), Some((interval, at))) = (&duration, &interval) {
             Self::check_interval(*duration, *interval, at, complaints);
         }
@@ -524,12 +524,12 @@ impl Times {
         at: &Range<usize>,
         complaints: &mut Complaints<'_>,
     ) {
-        const FEWEST: u32 = 5;
-        if interval * FEWEST > duration {
-            let most = duration / FEWEST;
+        if interval * quantity::FEWEST_INTERVALS > duration {
+            let most = duration / quantity::FEWEST_INTERVALS;
             let complaint = Complaint::new(
                 format!(
-                    "a trial of {duration:?} holds fewer than {FEWEST} intervals of {interval:?}"
+                    "a trial of {duration:?} holds fewer than {} intervals of {interval:?}",
+                    quantity::FEWEST_INTERVALS
                 ),
                 format!("an interval of at most {most:?}"),
                 format!("write interval = \"{}ms\", or a longer duration", most.as_millis()),

@@ -37,6 +37,9 @@ const SIDES: usize = 3;
 const MOST_SIDES: usize = 24;
 /// How far a step must be from none, in half widths of its 95 % interval.
 const SEEN: f64 = 1.7;
+/// How far a step must be from half of the difference, in the same half widths: so far is one of two
+/// equal changes.
+const WHOLE: f64 = 0.7;
 /// Longest chain of which all states are measured.
 const LONGEST_SCAN: usize = 64;
 /// Measurements of the states beside a step of several.
@@ -322,11 +325,14 @@ impl Bisection {
                 let centre = step.ratio.ln_1p().abs();
                 let half = (step.high.ln_1p() - step.low.ln_1p()) / 2.0;
                 let is_seen = centre > SEEN * half;
+                let is_whole = centre - WHOLE * half > bad.abs() / 2.0;
                 let few = sides.iter().filter(|s| **s > 0 && self.values[**s].len() < MOST_SIDES);
                 match few.min_by_key(|state| self.values[**state].len()) {
-                    _ if is_seen => Next::Answer(Answer::Culprit { step, probability }),
+                    _ if is_seen && is_whole => Next::Answer(Answer::Culprit { step, probability }),
                     // the step itself is not seen yet: ask both sides again
                     Some(&state) => Next::Measure(state),
+                    None if is_seen && (centre - bad.abs()).abs() > half => self.scan(noise),
+                    None if is_seen => Next::Answer(Answer::Culprit { step, probability }),
                     None => Next::Answer(Answer::TooNoisy { noise: noise.sd }),
                 }
             }
@@ -367,10 +373,11 @@ impl Bisection {
         if steps.is_empty() || is_open {
             let fewest = self.values[1..].iter().map(Vec::len).min().unwrap_or(0).max(SIDES);
             let is_clear = bad.abs() > CLEAR * OF_MEDIAN * noise.sd / (fewest as f64).sqrt();
-            if let Some(state) = self.wanting(SCANNED).filter(|_| !is_clear) {
+            let is_part = !steps.is_empty();
+            if let Some(state) = self.wanting(SCANNED).filter(|_| is_part || !is_clear) {
                 return Next::Measure(state);
             }
-            if !is_clear {
+            if steps.len() == 1 || !is_clear {
                 return Next::Answer(Answer::TooNoisy { noise: noise.sd });
             }
         }
