@@ -15,6 +15,7 @@ mod attach;
 mod capture;
 mod check;
 mod churn;
+mod convergence;
 mod error;
 pub mod fields;
 pub mod inputs;
@@ -35,6 +36,7 @@ mod tests;
 
 pub use addresses::Endpoint;
 pub use attach::{with_file, with_generated};
+pub use convergence::Converging;
 pub use error::Error;
 pub use fwdlab_traffic::Load;
 pub use model::{

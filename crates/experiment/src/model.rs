@@ -177,7 +177,9 @@ impl Traffic {
     /// Number of flows: every source with every destination of its family, and the other way round
     /// where frames go both ways; or those of the capture.
     pub fn flows(&self) -> u64 {
-        self.flows_ahead().saturating_mul(self.direction.ways())
+        let only_opened = matches!(self.measure, Measure::Insertion | Measure::FullTable);
+        let ways = if only_opened { 1 } else { self.direction.ways() };
+        self.flows_ahead().saturating_mul(ways)
     }
 
     /// Number of flows to the destinations.
@@ -198,7 +200,9 @@ impl Traffic {
             None => self.load.frames_per_second(f64::from(self.frame_bytes)),
             Some(capture) => self.load.frames_per_second_of(capture.recording.as_ref()?),
         };
-        of_one.map(|pps| pps * self.direction.ways() as f64)
+        // The frames of a session go there and back in turns.
+        let ways = if self.sessions.is_some() { 1 } else { self.direction.ways() };
+        of_one.map(|pps| pps * ways as f64)
     }
 
     /// Whether lengths and flows are known: those of a capture are while it is at hand.

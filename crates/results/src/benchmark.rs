@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::interval::median;
-use crate::{Measure, SearchTrial, Sessions};
+use crate::{Convergence, Measure, SearchTrial, Sessions};
 
 /// The observations of one trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,6 +27,8 @@ pub enum Benchmark {
     Lookup(Sessions),
     /// New sessions for which there is no room.
     FullTable(Sessions),
+    /// Routes that changed under traffic.
+    Convergence(Convergence),
 }
 
 impl Benchmark {
@@ -41,6 +43,7 @@ impl Benchmark {
             Self::Insertion(_) => Measure::Insertion,
             Self::Lookup(_) => Measure::Lookup,
             Self::FullTable(_) => Measure::FullTable,
+            Self::Convergence(_) => Measure::Convergence,
         }
     }
 
@@ -54,6 +57,7 @@ impl Benchmark {
             Self::Soak(own) => Some(own.mean_s_without_loss()),
             Self::Insertion(own) | Self::Lookup(own) => own.cost_ns(),
             Self::FullTable(own) => own.forwarded_per_s(),
+            Self::Convergence(own) => own.full_s(),
         }
     }
 }

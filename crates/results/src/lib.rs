@@ -19,6 +19,7 @@ mod benchmark;
 mod calibration;
 mod checks;
 mod churned;
+mod convergence;
 pub mod environment;
 mod error;
 mod failure;
@@ -50,6 +51,7 @@ pub use benchmark::{BackToBack, Benchmark, Burst, Loss, LossCurve, Recovery, Res
 pub use calibration::{Calibration, KNOWN_MARK, Truth, TruthKind};
 pub use checks::Checks;
 pub use churned::Churned;
+pub use convergence::{Convergence, PrefixEvent, RouteEvent};
 pub use error::Error;
 pub use failure::{Blame, CONSOLE_LINES, Failure, FailureKind};
 pub use family::Family;

@@ -39,11 +39,13 @@ pub enum Measure {
     Lookup,
     /// New sessions that still come through when the table of sessions is full.
     FullTable,
+    /// How long routes take to change for all frames (RFC 6413, RFC 7747).
+    Convergence,
 }
 
 impl Measure {
     /// Every measure.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Rate,
         Self::Mrr,
         Self::Ndr,
@@ -57,6 +59,7 @@ impl Measure {
         Self::Insertion,
         Self::Lookup,
         Self::FullTable,
+        Self::Convergence,
     ];
 
     /// The name in experiment files.
@@ -75,6 +78,7 @@ impl Measure {
             Self::Insertion => "insertion",
             Self::Lookup => "lookup",
             Self::FullTable => "full-table",
+            Self::Convergence => "convergence",
         }
     }
 
@@ -91,9 +95,10 @@ impl Measure {
             Self::Recovery => "recovery time",
             Self::Reset => "reset time",
             Self::Soak => "time without loss",
-            Self::Insertion => "device cost of a new session",
-            Self::Lookup => "device cost of a frame of a known session",
+            Self::Insertion => "cost of a new session",
+            Self::Lookup => "cost of a frame of a known session",
             Self::FullTable => "new sessions through a full table",
+            Self::Convergence => "full convergence time",
         }
     }
 
@@ -104,7 +109,7 @@ impl Measure {
                 "frames/s"
             }
             Self::BackToBack => "frames",
-            Self::Recovery | Self::Reset | Self::Soak => "s",
+            Self::Recovery | Self::Reset | Self::Soak | Self::Convergence => "s",
             Self::Insertion => "ns/session",
             Self::Lookup => "ns/frame",
             Self::FullTable => "sessions/s",
@@ -114,7 +119,7 @@ impl Measure {
     /// Which way the figure is better.
     pub const fn direction(self) -> Direction {
         match self {
-            Self::Recovery | Self::Reset | Self::Insertion | Self::Lookup => {
+            Self::Recovery | Self::Reset | Self::Insertion | Self::Lookup | Self::Convergence => {
                 Direction::LowerIsBetter
             }
             _ => Direction::HigherIsBetter,
@@ -126,7 +131,12 @@ impl Measure {
     pub const fn is_benchmark(self) -> bool {
         matches!(
             self,
-            Self::LossCurve | Self::BackToBack | Self::Recovery | Self::Reset | Self::Soak
+            Self::LossCurve
+                | Self::BackToBack
+                | Self::Recovery
+                | Self::Reset
+                | Self::Soak
+                | Self::Convergence
         ) || self.is_of_sessions()
     }
 

@@ -10,10 +10,11 @@ use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
 use fwdlab_experiment::{Experiment, Traffic, Variant};
 use fwdlab_port::bpf::{Program, XdpLink};
 use fwdlab_port::{SocketKind, affinity};
-use fwdlab_results::{Busy, Interval, Measured, Queue, TrialEnvironment, Way};
+use fwdlab_results::{Busy, Interval, Measure, Measured, Queue, TrialEnvironment, Way};
 use fwdlab_topology::{Testbed, Topology, TopologyError, port_name};
 
 use crate::LinuxError;
+use crate::convergence;
 use crate::core;
 use crate::counters::{Change, DeviceCounters, leave_out_own};
 use crate::cpu::CpuTime;
@@ -167,6 +168,13 @@ impl Namespaces {
             Some(_) => TesterKind::Inject,
             None => settings.tester.unwrap_or(self.usual),
         };
+        let benchmark = match request.traffic.measure {
+            Measure::Convergence => {
+                let socket = socket_of(kind);
+                convergence::measure(&mut self.testbed, request, (socket, self.core), watch)?
+            }
+            _ => None,
+        };
         let shared =
             Shared::new().map_err(TopologyError::kernel("make a map that programs share"))?;
         let tester = Tester::new(kind, &mut self.testbed, &shared, request)?;
@@ -248,6 +256,7 @@ impl Namespaces {
             measured.proof.extend(proof);
             measured.warnings.extend(warning);
         }
+        measured.benchmark = measured.benchmark.or(benchmark);
         measured.warnings.extend(Queue::warning(&queues));
         measured.queues = queues;
         measured.proof.extend(proof);
@@ -405,6 +414,15 @@ fn needs_program(kind: TesterKind, settings: &LinuxSettings) -> bool {
     }
 }
 
+/// The sockets of a tester, or the best that there are.
+fn socket_of(kind: TesterKind) -> TesterKind {
+    match kind {
+        TesterKind::Inject | TesterKind::Live if try_af_xdp().is_ok() => TesterKind::AfXdp,
+        TesterKind::Inject | TesterKind::Live => TesterKind::AfPacket,
+        socket => socket,
+    }
+}
+
 /// Whether the device's work lies between two time stamps of one processor.
 fn is_stamped(kind: TesterKind, settings: &LinuxSettings) -> bool {
     let is_live = matches!(kind, TesterKind::Inject | TesterKind::Live);
@@ -542,6 +560,8 @@ fn measured(sent: Sent, change: Change, settings: &LinuxSettings, cost: Cost) ->
     measured
 }
 
+#[cfg(test)]
+mod convergence_tests;
 #[cfg(test)]
 mod sessions;
 #[cfg(test)]

@@ -28,8 +28,9 @@ pub const LINUX: OnVeth = OnVeth { is_embedded: false };
 /// The embedded router on the namespaces, veth pairs and tester of [`LINUX`].
 pub const BUILTIN_VETH: OnVeth = OnVeth { is_embedded: true };
 
-/// Measures of the connection tracking.
-const SESSIONS: [Measure; 3] = [Measure::Insertion, Measure::Lookup, Measure::FullTable];
+/// Measures of the kernel's routes and of its connection tracking.
+const OWN: [Measure; 4] =
+    [Measure::Convergence, Measure::Insertion, Measure::Lookup, Measure::FullTable];
 
 impl Schema for OnVeth {
     fn name(&self) -> &'static str {
@@ -42,7 +43,7 @@ impl Schema for OnVeth {
             replays_captures: true,
             sends_both_ways: !self.is_embedded,
             opens_sessions: !self.is_embedded,
-            benchmarks: if self.is_embedded { &[] } else { &SESSIONS },
+            benchmarks: if self.is_embedded { &[] } else { &OWN },
             ..Abilities::BASIC
         }
     }
@@ -73,6 +74,11 @@ impl Schema for OnVeth {
                 sessions_go_into_the_stack(variant, complaints);
             }
         }
+        if file.traffics.iter().any(|(own, _)| own.measure == Measure::Convergence) {
+            for variant in &mut file.variants {
+                routes_are_the_kernels(variant, complaints);
+            }
+        }
         let is_both = |traffic: &Traffic| traffic.direction.is_both() && !are_sessions(traffic);
         if file.traffics.iter().any(|(traffic, _)| is_both(traffic)) {
             for variant in &mut file.variants {
@@ -95,6 +101,27 @@ fn captures_need_sockets(variant: &mut Section<'_>, complaints: &mut Complaints<
                 "a tester that is a program in the kernel has no room for the frames of a capture",
                 "tester = \"af_xdp\" or \"af_packet\" beside a capture",
                 "remove the word: the fastest of them is taken",
+            );
+            complaints.add(&found.at, &found.field, complaint);
+        }
+    }
+}
+
+/// What converges are the kernel's routes, for frames that come through its stack.
+fn routes_are_the_kernels(variant: &mut Section<'_>, complaints: &mut Complaints<'_>) {
+    let Some(set) = variant.table("set", &mut Complaints::new("")) else { return };
+    for (word, _, found) in set.entries() {
+        let value: &fwdlab_experiment::fields::Value<'_> = found.value;
+        let usual = match word {
+            XDP => "none",
+            ROUTER => "kernel",
+            _ => continue,
+        };
+        if value.as_str() != Some(usual) {
+            let complaint = Complaint::new(
+                "the kernel's routes change, and this forwards past them or without the stack",
+                format!("{word} = {usual:?} beside measure = \"convergence\""),
+                "remove the word, or the measure",
             );
             complaints.add(&found.at, &found.field, complaint);
         }

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use fwdlab_results::units;
 use fwdlab_results::{
-    BackToBack, Benchmark, LossCurve, Measure, Metric, Recovery, Reset, Results, SearchTrial,
-    Sessions, Soak, Trial,
+    BackToBack, Benchmark, Convergence, LossCurve, Measure, Metric, Recovery, Reset, Results,
+    RouteEvent, SearchTrial, Sessions, Soak, Trial,
 };
 use fwdlab_stats::median;
 
@@ -24,12 +24,17 @@ pub fn blocks<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
         return Vec::new();
     }
     let mut blocks = vec![Block::Preformatted(figures(&cells))];
+    let mut said = "";
     for measure in Measure::ALL.into_iter().filter(|measure| measure.is_benchmark()) {
         let own: Vec<&Cell<'_>> = cells.iter().filter(|cell| cell.measure == measure).collect();
         if !own.is_empty() {
             let (note, table) = observed(measure, &own);
-            blocks.push(Block::Paragraph(note.to_owned()));
+            // What several have in common is said once.
+            if note != said {
+                blocks.push(Block::Paragraph(note.to_owned()));
+            }
             blocks.push(Block::Preformatted(table));
+            said = note;
         }
     }
     blocks
@@ -112,6 +117,7 @@ fn observed(measure: Measure, cells: &[&Cell<'_>]) -> (&'static str, String) {
         Measure::Recovery => (RECOVERY, recovery(cells)),
         Measure::Reset => (RESET, reset(cells)),
         Measure::Insertion | Measure::Lookup | Measure::FullTable => (SESSIONS, sessions(cells)),
+        Measure::Convergence => (CONVERGENCE, convergence(cells)),
         _ => (SOAK, soak(cells)),
     }
 }
@@ -281,6 +287,48 @@ fn sessions(cells: &[&Cell<'_>]) -> String {
             ("refused", 8, &|cell| middle(cell, |own| own.middle(|r| Some(r.refused as f64)), 0)),
             ("out", 8, &|cell| middle(cell, |own| own.middle(|r| Some(r.evicted as f64)), 0)),
             ("emptied", 8, &left),
+        ],
+    )
+}
+
+const CONVERGENCE: &str = "Convergence: changes of all routes, and prefixes of each; how long the device took \
+    to take the changes; from then on, the first frame by the new path, of half and of 99 % of all prefixes; \
+    until all prefixes had it; the last frame by the old path, of 99 %; frames lost and prefixes left over, \
+    of all changes together. RFC 6413, section 3.6.";
+
+fn convergence(cells: &[&Cell<'_>]) -> String {
+    fn of(own: &Benchmark) -> Option<&Convergence> {
+        match own {
+            Benchmark::Convergence(own) => Some(own),
+            _ => None,
+        }
+    }
+    let time = |cell: &Cell<'_>, figure: &dyn Fn(&Convergence) -> Option<f64>| {
+        let ns = cell.middle(|own| of(own).and_then(figure));
+        ns.map_or_else(kept::none, |ns| units::figure(ns / 1e9, "s"))
+    };
+    let sum = |cell: &Cell<'_>, count: &dyn Fn(&Convergence) -> u64| -> String {
+        cell.trials.iter().filter_map(|(_, own)| of(own)).map(count).sum::<u64>().to_string()
+    };
+    let new = |own: &Convergence, share| Some(own.quantile_ns(|one| one.new_ns, share)? as f64);
+    let old = |own: &Convergence| Some(own.quantile_ns(|one| one.old_ns, 0.99)? as f64);
+    let each =
+        |own: &Convergence, count: fn(&RouteEvent) -> u64| own.events.iter().map(count).sum();
+    let prefixes = |own: &Convergence| Some(own.events.first()?.prefixes.len() as f64);
+    table(
+        cells,
+        &[
+            ("changes", 7, &|cell| sum(cell, &|own| own.events.len() as u64)),
+            ("prefixes", 8, &|cell| {
+                kept::shown(cell.middle(|own| of(own).and_then(prefixes)), 0, "")
+            }),
+            ("taken", 10, &|cell| time(cell, &|own| own.middle(|e| e.given_ns as f64))),
+            ("new 50 %", 10, &|cell| time(cell, &|own| new(own, 0.5))),
+            ("new 99 %", 10, &|cell| time(cell, &|own| new(own, 0.99))),
+            ("all", 10, &|cell| time(cell, &|own| own.middle(|e| e.full_ns() as f64))),
+            ("old 99 %", 10, &|cell| time(cell, &old)),
+            ("lost", 7, &|cell| sum(cell, &|own| each(own, RouteEvent::lost))),
+            ("left", 5, &|cell| sum(cell, &|own| each(own, |e| e.unconverged() as u64))),
         ],
     )
 }

@@ -13,6 +13,7 @@ mod sessions;
 
 use self::live::LiveTester;
 use self::ports::PortTester;
+pub(super) use self::ports::{open, plan};
 pub(super) use self::sent::{Sent, Tracking, attach};
 use self::sessions::SessionTester;
 pub(super) use self::sessions::check as check_sessions;

@@ -361,7 +361,7 @@ pub(in super::super) fn check(experiment: &Experiment) -> Result<(), LinuxError>
         // The room is that of the whole kernel; where there is none, the trial says so.
         let Ok(room) = tracking::room() else { continue };
         let least = rounds::least_to_fill(room);
-        if traffic.flows() / traffic.direction.ways() < least {
+        if traffic.flows() < least {
             return Err(too_few(experiment, traffic, room, least));
         }
     }
