@@ -100,7 +100,8 @@ pub(super) fn check(
             "a load such as \"100kpps\" one way to at most 1000 destinations of one route in static",
             "change the traffic, or leave out measure = \"convergence\"",
         );
-        complaints.add(&place.destination, &place.field, complaint);
+        let (at, field) = place.key_or_ends("load");
+        complaints.add(at, field, complaint);
     }
 }
 

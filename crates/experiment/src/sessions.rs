@@ -115,7 +115,8 @@ pub(super) fn measures(
             "kind = \"sessions\" with \"insertion\", \"lookup\", \"full-table\" and \"rate\"",
             remedy,
         );
-        complaints.add(&place.destination, &place.field, complaint);
+        let (at, field) = place.key_or_ends("kind");
+        complaints.add(at, field, complaint);
     }
 }
 

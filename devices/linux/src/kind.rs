@@ -44,6 +44,7 @@ impl Schema for OnVeth {
             sends_both_ways: !self.is_embedded,
             opens_sessions: !self.is_embedded,
             benchmarks: if self.is_embedded { &[] } else { &OWN },
+            takes_profiles: true,
             ..Abilities::BASIC
         }
     }
