@@ -56,9 +56,9 @@ fn events(
 ) -> Result<Vec<fwdlab_results::RouteEvent>, LinuxError> {
     let pool = Pool::with_frames(FRAMES)?;
     let plan = tester::plan(request)?;
-    let (out, back, _) = tester::open(kind, testbed, &pool)?;
+    let (sockets, _) = tester::open(kind, testbed, &pool)?;
     let macs = [TESTER_MACS[1], OTHER_PATH_MAC];
-    let mut paths = AnyPathWatch::new(&plan, &pool, (out, back), macs)?;
+    let mut paths = AnyPathWatch::new(&plan, &pool, sockets, macs)?;
     let (tell, told) = mpsc::channel::<usize>();
     let (answer, answers) = mpsc::channel::<Given>();
     std::thread::scope(|scope| {

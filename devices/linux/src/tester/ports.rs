@@ -55,7 +55,7 @@ impl PortTester {
     ) -> Result<Self, LinuxError> {
         let plan = plan(request)?;
         let pool = Pool::with_frames(4 * FRAMES_IN_FLIGHT)?;
-        let (out, back, socket) = open(kind, testbed, &pool)?;
+        let ((out, back), socket) = open(kind, testbed, &pool)?;
         let kind = match (socket, kind) {
             (SocketKind::Xdp, _) => TesterKind::AfXdp,
             (SocketKind::Packet, TesterKind::Naive) => TesterKind::Naive,
@@ -174,6 +174,9 @@ fn sent(outcome: &Outcome, intervals: Vec<Interval>, pinned: bool, unread: u64) 
     }
 }
 
+/// A socket where frames are sent, and one where they come back.
+type Sockets = (Box<dyn Port>, Box<dyn Port>);
+
 /// Opens a socket on each of the tester's interfaces: where it sends, where it receives, and of which kind.
 ///
 /// # Errors
@@ -182,14 +185,14 @@ pub(in super::super) fn open(
     kind: TesterKind,
     testbed: &Testbed,
     pool: &Pool,
-) -> Result<(Box<dyn Port>, Box<dyn Port>, SocketKind), LinuxError> {
+) -> Result<(Sockets, SocketKind), LinuxError> {
     let socket = if kind == TesterKind::AfXdp { SocketKind::Xdp } else { SocketKind::Packet };
     let open = |role: &str, interface: &str| {
         let opened = testbed.namespace(role)?.run(|| socket.open(interface, pool.clone()));
         let failed = TopologyError::kernel(format!("enter namespace {role}"));
         Ok::<_, LinuxError>(opened.map_err(failed)??)
     };
-    Ok((open(SENDER, OUT)?, open(RECEIVER, BACK)?, socket))
+    Ok(((open(SENDER, OUT)?, open(RECEIVER, BACK)?), socket))
 }
 
 /// What the tester is to send.
