@@ -78,7 +78,10 @@ impl Metric {
     /// The words for better and worse.
     pub const fn words(self) -> [&'static str; 2] {
         match self {
-            Self::Rate | Self::Cost | Self::Own(Measure::LossCurve) => Self::FASTER,
+            Self::Rate | Self::Cost => Self::FASTER,
+            Self::Own(
+                Measure::LossCurve | Measure::Insertion | Measure::Lookup | Measure::FullTable,
+            ) => Self::FASTER,
             Self::Own(_) => Self::BETTER,
         }
     }
