@@ -19,6 +19,7 @@ mod benchmark;
 mod calibration;
 mod checks;
 mod churned;
+pub mod counter;
 pub mod environment;
 mod error;
 mod failure;

@@ -1,5 +1,6 @@
 //! What can go wrong on the linux device.
 
+use crate::counters::WentBack;
 use fwdlab_builtin::BuiltinError;
 use fwdlab_device::{DeviceError, Fault};
 
@@ -28,6 +29,9 @@ pub enum LinuxError {
         /// What failed, on what, and what to do.
         what: String,
     },
+    /// What was counted in the trial is not known.
+    #[error(transparent)]
+    Counter(#[from] WentBack),
     /// The router's thread ended early.
     #[error("the device's thread ended early: {what}")]
     Thread {
@@ -41,7 +45,7 @@ impl From<LinuxError> for DeviceError {
         match error {
             LinuxError::Stopped => Self::Stopped,
             LinuxError::Builtin(error) => error.into(),
-            LinuxError::Thread { .. } => Self::Trial(Fault::new(error)),
+            LinuxError::Thread { .. } | LinuxError::Counter(_) => Self::Trial(Fault::new(error)),
             _ => Self::Setup(Fault::new(error)),
         }
     }
