@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use super::setup::DEVICE;
+use crate::error::WentBack;
 use fwdlab_results::counter;
 use fwdlab_topology::{LinkCounters, Testbed, TopologyError, port_name};
 
@@ -68,18 +69,6 @@ pub(super) struct Change {
     pub(super) drops: BTreeMap<String, u64>,
     /// Whether those of IP are among them: the kernel may not say.
     pub(super) has_reasons: bool,
-}
-
-/// A counter that went backwards in a trial.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the counter {name} went back from {before} to {after} in the trial: what it counts was made anew; \
-     look whether something else changes the device's namespace"
-)]
-pub struct WentBack {
-    name: String,
-    before: u64,
-    after: u64,
 }
 
 /// What was added to the counter of that name.

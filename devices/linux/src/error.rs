@@ -1,6 +1,5 @@
 //! What can go wrong on the linux device.
 
-use crate::counters::WentBack;
 use fwdlab_builtin::BuiltinError;
 use fwdlab_device::{DeviceError, Fault};
 
@@ -38,6 +37,21 @@ pub enum LinuxError {
         /// What is known about it.
         what: String,
     },
+}
+
+/// A counter that went backwards in a trial.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the counter {name} went back from {before} to {after} in the trial: what it counts was made anew; \
+     look whether something else changes the device's namespace"
+)]
+pub struct WentBack {
+    /// Its name.
+    pub(crate) name: String,
+    /// What it said before.
+    pub(crate) before: u64,
+    /// What it says now.
+    pub(crate) after: u64,
 }
 
 impl From<LinuxError> for DeviceError {
