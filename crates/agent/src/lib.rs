@@ -37,6 +37,7 @@ use std::path::Path;
 use crate::channel::{Counted, Message};
 use crate::task::GuestTester;
 use crate::task::{TASK_FILE, Task};
+use network::Change;
 use profile::Profile;
 use voice::Voice;
 
@@ -104,9 +105,8 @@ fn trial(voice: &Voice) -> Result<Counted> {
     };
     counted.profile = profile.map(Profile::finish).transpose()?;
     let after = network.device_counters()?;
-    counted.device_received = after.received - before.received;
-    counted.device_sent = after.sent - before.sent;
-    counted.drops = after.drops_since(&before);
+    let Change { received, sent, drops } = after.since(&before)?;
+    (counted.device_received, counted.device_sent, counted.drops) = (received, sent, drops);
     Ok(counted)
 }
 

@@ -18,7 +18,7 @@ use fwdlab_wire::MacAddr;
 use fwdlab_wire::ethernet::FCS_LEN;
 
 use super::Result;
-use super::network::{BY_DEVICE, DEVICE_INPUT, Network};
+use super::network::{BY_DEVICE, DEVICE_INPUT, Network, added};
 use crate::channel::{Pass, Reading};
 use crate::task::Task;
 use fwdlab_results::Checks;
@@ -119,7 +119,8 @@ impl<'a> Generator<'a> {
         })?;
         let (ns, sent) =
             result(&report).ok_or_else(|| format!("pktgen has no result: {report:?}"))?;
-        let received = self.network.received(self.counted_at)? - before;
+        let after = self.network.received(self.counted_at)?;
+        let received = added("of frames received", before, after)?;
         Ok(Reading { ns, sent, received })
     }
 

@@ -20,6 +20,7 @@ mod calibration;
 mod checks;
 mod churned;
 mod convergence;
+pub mod counter;
 pub mod environment;
 mod error;
 mod failure;

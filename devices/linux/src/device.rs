@@ -219,7 +219,7 @@ impl Namespaces {
         let joules = meter.and_then(Meter::joules);
         let ended = embedded.map(Embedded::finish).transpose()?;
         let is_both = request.traffic.direction.is_both();
-        let change = DeviceCounters::read(&mut self.testbed)?.since(&before, is_both);
+        let change = DeviceCounters::read(&mut self.testbed)?.since(&before, is_both)?;
         let cpu = cpu.and_then(|before| Some((CpuTime::now().ok()?, before)));
         drop(input);
         let tracking = sent.tracking.take();
@@ -472,6 +472,8 @@ fn forwarded(mut change: Change, ended: Option<Ended>) -> Change {
         change.drops.retain(|_, count| *count > 0);
     }
     change.drops.extend(ended.drops);
+    // The router says them all.
+    change.has_reasons = true;
     change
 }
 
@@ -517,8 +519,9 @@ fn measured(sent: Sent, change: Change, settings: &LinuxSettings, cost: Cost) ->
     // Rules and programs drop without a counter of the kernel's: what is missing is theirs. With
     // neither of them everything must be accounted for, or the trial fails.
     let counted: u64 = drops.values().sum();
+    let has_reasons = change.has_reasons;
     let missing = change.received.map_or(0, |n| n.saturating_sub(device_sent + counted));
-    if missing > 0 && (settings.rules.is_some() || settings.xdp != Xdp::None) {
+    if missing > 0 && has_reasons && (settings.rules.is_some() || settings.xdp != Xdp::None) {
         drops.insert("rules or program".to_owned(), missing);
     }
     let proof = sent.pacing.map(|pacing| ("tester pacing".to_owned(), pacing));
@@ -529,7 +532,7 @@ fn measured(sent: Sent, change: Change, settings: &LinuxSettings, cost: Cost) ->
         flows_seen: Some(sent.flows_seen),
         device_received: change.received,
         device_sent: Some(device_sent),
-        drops: Some(drops),
+        drops: has_reasons.then_some(drops),
         checks: Some(sent.checks),
         ways,
         // Frames that are lost while the tester waits are the device's fault.
@@ -564,6 +567,12 @@ fn measured(sent: Sent, change: Change, settings: &LinuxSettings, cost: Cost) ->
                     .to_owned(),
             );
         }
+    }
+    if !has_reasons {
+        measured.warnings.push(
+            "why packets were dropped is not known: /proc/net/snmp or netstat cannot be read"
+                .to_owned(),
+        );
     }
     if !sent.pinned {
         measured.warnings.push("the tester was not pinned to a core".to_owned());

@@ -160,7 +160,8 @@ impl Machines {
 
 /// What both sides counted, in the journal's words.
 fn measured(counts: Counts, change: dut::Change, generator_pps: Option<f64>) -> Measured {
-    let Counts { intervals, sent, received, flows_seen, checks, warnings } = counts;
+    let Counts { intervals, sent, received, flows_seen, checks, mut warnings } = counts;
+    warnings.extend(change.warnings);
     let tolerance = TOLERANCE_FRAMES.max(sent.unwrap_or(received) / TOLERANCE_SHARE);
     Measured {
         intervals,

@@ -156,6 +156,7 @@ impl Plan {
             until_decided: experiment.blocks.is_until_decided(),
             blocks_per_process: self.blocks_per_process,
             calibration: self.calibration.clone(),
+            unproven: None,
             measure: experiment.measure,
             margin: experiment.margin,
             baseline: experiment.baseline.clone(),
