@@ -147,7 +147,7 @@ mod tests {
         assert_eq!((before.len(), counted.len()), (20, 3));
         assert!(counted.iter().all(|frame| !before.contains(frame)));
         assert_eq!(Round::new(Measure::FullTable, OWN, &order, 1, 21), Err(24));
-        assert_eq!(Round::new(Measure::FullTable, OWN, &order, 1, 1 << 40).is_err(), true);
+        assert!(Round::new(Measure::FullTable, OWN, &order, 1, 1 << 40).is_err());
     }
 
     #[test]
