@@ -111,7 +111,9 @@ fn what_a_freebsd_kernel_refuses_fails_with_its_words_and_a_remedy() {
         &images,
         "root = \"IMAGES/root.qcow2\"",
         "[[variant]]\nname = \"a\"\nset = { \"net.route.algo.inet.algo\" = \"dxr\" }\n\
-         [[variant]]\nname = \"b\"\nset = { pf = \"pass maybe all\" }\n",
+         [[variant]]\nname = \"b\"\nset = { pf = \"pass maybe all\" }\n\
+         [[variant]]\nname = \"c\"\nset = { \"debug.kdb.enter\" = 1 }\n\
+         [[variant]]\nname = \"d\"\nset = { \"debug.kdb.panic\" = 1 }\n",
     );
     let output = lab.run();
     assert_eq!(output.status.code(), Some(1), "{}", words(&output));
@@ -125,8 +127,17 @@ fn what_a_freebsd_kernel_refuses_fails_with_its_words_and_a_remedy() {
     assert!(reason("a").contains("fib_dxr"), "{}", reason("a"));
     assert!(reason("b").contains("pf refuses the rules"), "{}", reason("b"));
     assert!(reason("b").contains("syntax error"), "{}", reason("b"));
+    assert!(reason("b").contains("pfctl -n -f FILE"), "{}", reason("b"));
+    // Stopped in its debugger, and panicked.
+    for (variant, words) in
+        [("c", ["KDB: enter", "db>"]), ("d", ["panic: kdb_sysctl_panic", "call trace"])]
+    {
+        for word in words {
+            assert!(reason(variant).contains(word), "{}", reason(variant));
+        }
+    }
     let logs = fs::read_dir(lab.dir.path().join("results/console")).expect("console logs").count();
-    assert!(logs >= 2, "{logs} console logs were kept");
+    assert!(logs >= 4, "{logs} console logs were kept");
 }
 
 #[test]
@@ -148,4 +159,75 @@ fn what_is_missing_is_said_before_a_freebsd_guest_boots() {
     assert!(refusal(root, &rules).contains("pf and ipfw"), "nftables is Linux's");
     let pktgen = refusal("root = \"IMAGES/root.qcow2\"\ntester = \"pktgen\"", variants);
     assert!(pktgen.contains("pktgen is Linux's"), "{pktgen}");
+}
+
+/// A copy of the kernel whose configuration does not name this device or option any more.
+fn without(images: &Path, part: &str, to: &Path) {
+    let mut bytes = fs::read(images.join("kernel")).expect("a kernel");
+    let line = format!("\t{part}\n");
+    let at = bytes.windows(line.len()).rposition(|window| window == line.as_bytes());
+    bytes[at.expect("the configuration names it") + 1] = b'#';
+    fs::write(to, bytes).expect("writable");
+}
+
+#[test]
+fn what_a_freebsd_kernel_lacks_is_named_before_it_boots_and_by_doctor() {
+    let Some(images) = images_for("what_a_freebsd_kernel_lacks_is_named") else { return };
+    for (part, why) in [
+        ("epair", "cables"),
+        ("netmap", "the tester's receiver"),
+        ("VIMAGE", "jails with a network of their own"),
+    ] {
+        let variants = "[[variant]]\nname = \"a\"\nkernel = \"freebsd/kernel\"\n\
+                        [[variant]]\nname = \"b\"\n";
+        let lab = Lab::new(&images, "root = \"IMAGES/root.qcow2\"", variants);
+        let place = lab.dir.path().join("freebsd");
+        fs::create_dir(&place).expect("a directory");
+        without(&images, part, &place.join("kernel"));
+        let output = lab.run();
+        assert_eq!(output.status.code(), Some(2), "{}", words(&output));
+        let told = words(&output);
+        assert!(told.contains(&format!("no {part}")) && told.contains(why), "{told}");
+        let mut doctor = Command::new(env!("CARGO_BIN_EXE_fwdlab"));
+        doctor.args(["doctor", "--device", "vm", "--format", "json"]).current_dir(lab.dir.path());
+        let output = doctor.output().expect("the binary starts");
+        let told = String::from_utf8_lossy(&output.stdout).into_owned();
+        let lacks = format!("lacks {part} ({why})");
+        assert!(told.contains(&lacks), "{told}");
+    }
+}
+
+#[test]
+fn one_file_holds_rules_of_linux_and_of_freebsd() {
+    let Some(images) = images_for("one_file_holds_rules_of_linux_and_of_freebsd") else { return };
+    let linux = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/kernels/6.1");
+    let has_nft = Command::new("nft").arg("--version").output().is_ok();
+    if !linux.is_dir() || !has_nft {
+        eprintln!("SKIPPED one_file_holds_rules_of_linux_and_of_freebsd: no Linux 6.1, or no nft");
+        return;
+    }
+    let place = fs::canonicalize(linux).expect("a directory");
+    let variants = format!(
+        "[[variant]]\nname = \"a\"\nkernel = \"{}\"\nload = [\"nf_tables\"]\n\
+         set = {{ nftables = \"table ip f {{ chain c {{ type filter hook forward priority 0; accept; }} }}\" }}\n\
+         [[variant]]\nname = \"b\"\nroot = \"IMAGES/root.qcow2\"\nset = {{ pf = \"pass quick all no state\" }}\n\
+         [[variant]]\nname = \"c\"\nroot = \"IMAGES/root.qcow2\"\nset = {{ ipfw = \"add 100 allow ip from any to any\" }}\n",
+        place.display()
+    );
+    let lab = Lab::new(&images, "", &variants);
+    let output = lab.run();
+    let trials = lab.trials(&output);
+    assert_eq!(trials.len(), 3, "{}", words(&output));
+    for trial in &trials {
+        assert_eq!(trial.status, Status::Ok, "{:?}", trial.reason);
+        let checks = trial.measured.checks.expect("every frame is looked into");
+        assert_eq!(checks, Checks { checked: checks.checked, ..Checks::default() });
+        let (rules, part) = match trial.variant.as_str() {
+            "a" => ("nftables ruleset", "hook forward"),
+            "b" => ("pf ruleset", "pass quick all no state"),
+            _ => ("ipfw ruleset", "allow ip from any to any"),
+        };
+        assert!(trial.measured.proof[rules].contains(part), "{:?}", trial.measured.proof);
+        assert!(cost(trial) > 1000.0, "{}: {}", trial.variant, cost(trial));
+    }
 }
