@@ -6,6 +6,9 @@ const LONGEST_QUOTE: usize = 300;
 /// How lines begin, or what they hold, that say why a kernel stopped.
 const REASONS: [&str; 4] = ["Kernel panic", "panic: ", "Fatal trap", "Fatal double fault"];
 
+/// A FreeBSD kernel says so why it enters its debugger; of a panic it said more before.
+const DEBUGGER: &str = "KDB: enter: ";
+
 /// So many of a console's last lines are quoted, each as long as this.
 const LAST_LINES: usize = 3;
 const LAST_LENGTH: usize = 100;
@@ -19,7 +22,10 @@ const QUESTIONS: [&str; 2] = ["db>", "mountroot>"];
 pub(super) fn telling_line(console: &str) -> String {
     let mut lines = console.lines().rev().map(str::trim).filter(|line| !line.is_empty());
     let last = lines.next().unwrap_or("it said nothing");
-    let reason = console.lines().rev().find(|line| REASONS.iter().any(|r| line.contains(r)));
+    let holds = |words: &[&str]| {
+        console.lines().rev().find(|line| words.iter().any(|word| line.contains(word)))
+    };
+    let reason = holds(&REASONS).or_else(|| holds(&[DEBUGGER]));
     let told: String = reason.map_or(last, str::trim).chars().take(LONGEST_QUOTE).collect();
     match remedy(console) {
         Some(remedy) => format!("{told}; {remedy}"),
@@ -68,7 +74,7 @@ fn remedy(console: &str) -> Option<&'static str> {
             "KDB: stack backtrace",
             "its console has the call trace; try the kernel without what the variant sets",
         ),
-        ("KDB: enter", "it waits in its debugger; its console says where it stopped"),
+        (DEBUGGER, "it waits in its debugger; its console says where it stopped"),
     ];
     REMEDIES.iter().find(|(words, _)| console.contains(words)).map(|(_, remedy)| *remedy)
 }
