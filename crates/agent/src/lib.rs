@@ -78,11 +78,24 @@ fn trial(voice: &Voice) -> Result<Counted> {
     let network = network::Network::build(&task)?;
     let mut counted = Counted { proof: network.proof(&task)?, ..Counted::default() };
     voice.stage("sent frames past the device")?;
+    let warmup = (task.warmup_ns > 0).then(|| task.of_warm_up());
+    if let Some(warmup) = &warmup {
+        match task.tester {
+            GuestTester::Fwdlab => tester::cable(warmup, &network)?,
+            GuestTester::Pktgen => pktgen::null(warmup, &network)?,
+        };
+    }
     counted.cable = match task.tester {
         GuestTester::Fwdlab => tester::cable(&task, &network)?,
         GuestTester::Pktgen => pktgen::null(&task, &network)?,
     };
     voice.stage("sent frames through the device")?;
+    if let Some(warmup) = &warmup {
+        match task.tester {
+            GuestTester::Fwdlab => tester::device(warmup, &network)?,
+            GuestTester::Pktgen => pktgen::warm_up(warmup, &network)?,
+        };
+    }
     let before = network.device_counters()?;
     let profile = task.profile_ns.map(Profile::start).transpose()?;
     counted.device = match task.tester {

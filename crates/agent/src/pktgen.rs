@@ -51,6 +51,11 @@ pub(super) fn null(task: &Task, network: &Network) -> Result<Pass> {
     Generator::new(task, network, NOBODY, DEVICE_INPUT).pass(task.cable_ns)
 }
 
+/// The tester with the device, without a look at the flows.
+pub(super) fn warm_up(task: &Task, network: &Network) -> Result<Pass> {
+    Generator::new(task, network, DEVICE_MACS[0], BY_DEVICE[1]).pass(task.duration_ns)
+}
+
 /// The tester with the device.
 pub(super) fn device(task: &Task, network: &Network) -> Result<Pass> {
     let generator = Generator::new(task, network, DEVICE_MACS[0], BY_DEVICE[1]);

@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod able;
 mod addresses;
 mod attach;
 mod capture;

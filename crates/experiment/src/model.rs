@@ -48,7 +48,7 @@ pub struct Experiment {
     pub seed: Option<u64>,
     /// Length of the counted part of a trial.
     pub duration: Duration,
-    /// Length of the traffic before the counted part.
+    /// Length of the traffic before the counted part, a run of its own.
     pub warmup: Duration,
     /// Length of a counting interval.
     pub interval: Duration,
@@ -73,6 +73,17 @@ pub struct Experiment {
 }
 
 impl Experiment {
+    /// The same experiment with trials that take as long as its warm-ups, and have none themselves.
+    #[must_use]
+    pub fn of_warm_up(&self) -> Self {
+        Self {
+            duration: self.warmup,
+            warmup: Duration::ZERO,
+            interval: self.interval.min(self.warmup),
+            ..self.clone()
+        }
+    }
+
     /// The measure of a traffic where it is not that of all.
     pub fn own_measure(&self, traffic: &Traffic) -> Measure {
         if traffic.measure == self.measure { Measure::Rate } else { traffic.measure }

@@ -141,6 +141,8 @@ fn read_traffic(
     let order = section.value("order");
     let flows = section.value("flows");
     let direction = section.value("direction");
+    let others = ["capture", "frame", "load", "order", "direction"];
+    let others = others.into_iter().filter_map(|key| section.place(key)).collect();
     let (sources, destinations) = (sources?, destinations?);
     let pairs = paired(&sources, &destinations);
     let pairs = complaints.keep(&destinations.at, &destinations.field, pairs)?;
@@ -153,7 +155,7 @@ fn read_traffic(
     let load = read_load(load, (frame_bytes, capture.is_some()), complaints)?;
     let order = read_order(own(order), complaints)?;
     let direction = read_direction(direction, complaints)?;
-    let place = TrafficPlace { field: destinations.field, destination: destinations.at };
+    let place = TrafficPlace { field: destinations.field, destination: destinations.at, others };
     let name = name?.value;
     let traffic = Traffic {
         name,

@@ -70,10 +70,6 @@ impl Kind for Builtin {
         Some(EXTRA_NS_PER_FRAME)
     }
 
-    fn lives_in_process(&self) -> bool {
-        true
-    }
-
     fn open(
         &self,
         experiment: &Arc<Experiment>,

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use fwdlab_device::energy::{Meter, Powercap};
 use fwdlab_device::pulse::Pulse;
-use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
+use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch, whole_machine};
 use fwdlab_experiment::{Experiment, Traffic, Variant};
 use fwdlab_port::bpf::{Program, XdpLink};
 use fwdlab_port::{SocketKind, affinity};
+use fwdlab_results::profile::Profiled;
 use fwdlab_results::{Busy, Interval, Measured, Queue, TrialEnvironment, Way};
 use fwdlab_topology::{Testbed, Topology, TopologyError, port_name};
 
@@ -136,6 +137,16 @@ impl Device for Namespaces {
         watch: &mut Watch<'_>,
     ) -> Result<Measured, DeviceError> {
         Ok(self.trial(request, watch)?)
+    }
+
+    /// Device and tester are this machine.
+    fn profile(
+        &mut self,
+        request: &Request<'_>,
+        frequency_hz: u32,
+        watch: &mut Watch<'_>,
+    ) -> Result<Profiled, DeviceError> {
+        whole_machine(frequency_hz, || self.measure(request, watch))
     }
 }
 

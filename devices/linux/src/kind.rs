@@ -35,7 +35,12 @@ impl Schema for OnVeth {
 
     fn abilities(&self) -> Abilities {
         // By the testers on sockets.
-        Abilities { replays_captures: true, sends_both_ways: !self.is_embedded, ..Abilities::BASIC }
+        Abilities {
+            replays_captures: true,
+            sends_both_ways: !self.is_embedded,
+            takes_profiles: true,
+            ..Abilities::BASIC
+        }
     }
 
     fn check_word(&self, word: &str) -> Result<(), Complaint> {

@@ -236,7 +236,7 @@ impl Runner<'_> {
         };
         let process = applied.enter(self.device, planned.block)?;
         let proof = applied.apply(self.device, &request, &mut watch)?;
-        let mut measured = self.device.measure(&request, &mut watch)?;
+        let mut measured = self.device.trial(&request, &mut watch)?;
         measured.environment.process = process;
         proven(&mut measured, proof);
         Ok(measured)

@@ -191,15 +191,15 @@ impl<'a> LiveTester<'a> {
         is_running: &dyn Fn() -> bool,
     ) -> Vec<Interval> {
         let read = || [word::SENT, word::RECEIVED, word::BUSY_NS].map(|at| self.shared.get(at));
-        let &Experiment { warmup, duration, interval, .. } = experiment;
+        let &Experiment { duration, interval, .. } = experiment;
         let wanted = duration.as_nanos() / interval.as_nanos().max(1);
-        let (usual, longest) = (warmup + duration, warmup + duration * LONGEST);
+        let longest = duration * LONGEST;
         let (mut fast, mut beats) = (0, self.shared.get(word::BEATS));
         let start = Instant::now();
         let (mut last_time, mut last) = (start, read());
         let mut intervals = Vec::new();
         let mut due = interval;
-        let is_enough = |due, fast| due > usual && (fast >= wanted || due > longest);
+        let is_enough = |due, fast| due > duration && (fast >= wanted || due > longest);
         while !is_enough(due, fast) && is_running() && !watch.is_stopped() {
             std::thread::sleep(due.saturating_sub(start.elapsed()));
             let (now_time, now) = (Instant::now(), read());
@@ -216,7 +216,7 @@ impl<'a> LiveTester<'a> {
                 ..Interval::default()
             };
             pulse.note(&new, &mut seen);
-            fast += u128::from(due > warmup && !seen.is_slow());
+            fast += u128::from(!seen.is_slow());
             (watch.on_interval)(&seen);
             intervals.push(seen);
             (last_time, last) = (now_time, now);

@@ -139,15 +139,21 @@ pub(super) fn text(task: &Task, modules: &[String], rules: Option<Rules>, khz: &
         ("device", THROUGH_THE_DEVICE, "epair0b epair1b", task.duration_ns),
     ];
     for (way, stage, interfaces, duration) in ways {
+        let pass = |duration: u64, file: &str| {
+            format!(
+                "jexec tester $G pass {interfaces} $P/frames {way} {duration} {} $khz >$P/{file} \
+                 2>$P/why || give_up",
+                task.interval_ns
+            )
+        };
+        line(&format!("stage '{stage}'"));
+        if task.warmup_ns > 0 {
+            line(&pass(task.warmup_ns, "warmup"));
+        }
         if way == "device" {
             line("r=$(frames epair0a 5); s=$(frames epair1a 8); drops >$P/drops.0");
         }
-        line(&format!("stage '{stage}'"));
-        line(&format!(
-            "jexec tester $G pass {interfaces} $P/frames {way} {duration} {} $khz >$P/{way} 2>$P/why \
-             || give_up",
-            task.interval_ns
-        ));
+        line(&pass(duration, way));
     }
     line("stage 'read its settings back'");
     line("echo $(($(frames epair0a 5) - r)) >$P/received");

@@ -41,6 +41,7 @@ fn task(family: u8) -> Task {
             order: "sequential".to_owned(),
             pps: None,
         },
+        warmup_ns: 500_000,
         duration_ns: 1_000_000,
         cable_ns: 1_000_000,
         interval_ns: 100_000,
@@ -103,6 +104,17 @@ fn the_script_sets_what_a_variant_says_and_leaves_the_choice_where_it_is_asked_t
     let routes = script::routes(&task);
     assert_eq!(routes.len(), 36);
     assert_eq!(routes[..8], [4, 16, 0, 0, 198, 19, 0, 0]);
+}
+
+#[test]
+fn a_warm_up_ends_before_the_devices_counters_are_read() {
+    let text = script::text(&task(4), &[], None, "1000000");
+    let lines: Vec<&str> = text.lines().collect();
+    let at = |part: &str| lines.iter().position(|line| line.contains(part)).expect(part);
+    assert!(at("device 500000 100000 $khz >$P/warmup") < at("drops >$P/drops.0"), "{text}");
+    assert!(at("drops >$P/drops.0") < at("device 1000000 100000 $khz >$P/device"), "{text}");
+    let cold = script::text(&Task { warmup_ns: 0, ..task(4) }, &[], None, "1000000");
+    assert!(!cold.contains("$P/warmup"), "{cold}");
 }
 
 #[test]
