@@ -10,6 +10,7 @@ mod document;
 mod methods;
 mod noise;
 mod parallel;
+mod rare;
 mod simulate;
 mod trust;
 
@@ -120,7 +121,8 @@ fn trust_figures(simulated: &Simulated) -> Vec<Figure> {
     let trust = simulated.trust.iter().flat_map(trust::Row::claims);
     let between = simulated.between.iter().flat_map(between::Row::claims);
     let cold = simulated.cold.iter().flat_map(cold::Row::claims);
-    trust.chain(between).chain(cold).map(|(name, claim)| figure(name, &claim)).collect()
+    let rare = simulated.rare.iter().flat_map(rare::Row::claims);
+    trust.chain(between).chain(cold).chain(rare).map(|(name, claim)| figure(name, &claim)).collect()
 }
 
 /// Points of power lost against the document.

@@ -198,7 +198,8 @@ fn judgement<'a>(
 ) -> Judgement<'a> {
     let metric = terms.metric.unwrap_or_else(|| Metric::deciding(trials(&sides)));
     let compared = [results.campaign.baseline.as_str(), variant];
-    let mut findings = checks(&sides, metric);
+    let mut findings = changed(results);
+    findings.extend(checks(&sides, metric));
     findings.extend(figures.unlike);
     findings.extend(Proven::of(results).and_then(|own| own.finding()));
     findings.extend(stability(compared, &sides, metric));
@@ -302,6 +303,11 @@ fn trials<'a>(sides: &[Vec<&'a Trial>; 2]) -> impl Iterator<Item = &'a Trial> {
 
 fn bounded(sides: &[Vec<&Trial>; 2]) -> usize {
     trials(sides).filter(|t| !t.limited_by.is_device_alone()).count()
+}
+
+/// Whether the journal is not as it was written.
+pub fn changed(results: &Results) -> Vec<Finding> {
+    results.changed.map(|line| Finding::JournalChanged { line }).into_iter().collect()
 }
 
 /// The validity checks of one comparison.

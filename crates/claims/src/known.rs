@@ -181,6 +181,7 @@ mod tests {
                 earlier_truths: earlier.to_owned(),
             }),
             is_torn: false,
+            changed: None,
         }
     }
 

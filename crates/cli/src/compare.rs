@@ -1,12 +1,13 @@
 //! `fwdlab compare`: verdicts over results directories and files of many formats.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::bail;
-use fwdlab_compare::{self as compare, Compared, Options};
-use fwdlab_stats::{Confidence, Verdict};
+use fwdlab_compare::{self as compare, Options};
+use fwdlab_stats::Confidence;
 
+use crate::gate::{self, FailOn, Gated};
 use crate::output;
 use crate::trees::{self, Place, Trees};
 
@@ -56,8 +57,9 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 
-    /// End with exit code 1 when any verdict is this; may be repeated. A gate that looks at every
-    /// change cries wolf at 95 %: "slower" asks for 99.9 % unless --confidence is given
+    /// End with exit code 1 when any verdict is this, and with 4 when a comparison could not tell;
+    /// may be repeated. A gate that looks at every change cries wolf at 95 %: "slower" asks for
+    /// 99.9 % unless --confidence is given
     #[arg(long, value_enum, value_name = "VERDICT")]
     fail_on: Vec<FailOn>,
 }
@@ -79,27 +81,6 @@ enum Format {
     Ministat,
 }
 
-/// Verdicts that can fail a run.
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum FailOn {
-    /// A variant is slower
-    Slower,
-    /// A comparison is invalid
-    Invalid,
-    /// A comparison is undecided
-    Inconclusive,
-}
-
-impl FailOn {
-    fn is_met(self, verdict: &Verdict) -> bool {
-        match self {
-            Self::Slower => matches!(verdict, Verdict::Slower { .. }),
-            Self::Invalid => matches!(verdict, Verdict::Invalid { .. }),
-            Self::Inconclusive => matches!(verdict, Verdict::Inconclusive { .. }),
-        }
-    }
-}
-
 /// Runs the command.
 ///
 /// # Errors
@@ -113,7 +94,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         is_lower_better: arguments.lower_is_better,
         margin: arguments.margin,
         after: arguments.after.clone(),
-        confidence: arguments.confidence.unwrap_or_else(|| usual(&arguments.fail_on)),
+        confidence: arguments.confidence.unwrap_or_else(|| gate::usual(&arguments.fail_on)),
         is_single_campaign: arguments.single_campaign,
     };
     if arguments.sources.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
@@ -125,7 +106,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let compared = compare::compare(&options, &mut std::io::stdin().lock())?;
     let bytes = compare::render(&compared, form(arguments.format))?;
     output::print(&String::from_utf8_lossy(&bytes))?;
-    Ok(if is_failed(&compared, &arguments.fail_on) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(gate::outcome(&compared, &options, &arguments.fail_on).code())
 }
 
 /// The directories of a tree, each by itself.
@@ -141,37 +122,13 @@ fn each(arguments: &Args, places: &[Place], options: Options) -> anyhow::Result<
         );
     };
     output::print(&text)?;
-    let is_failed = trees.compared().any(|own| is_failed(own, &arguments.fail_on));
-    Ok(if is_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
-}
-
-/// Whether a verdict of results is one at which a run ends with exit code 1.
-///
-/// # Errors
-/// When the results cannot be compared.
-pub fn is_gated(dir: &Path, fail_on: &[FailOn]) -> anyhow::Result<bool> {
-    if fail_on.is_empty() {
-        return Ok(false);
-    }
-    let options =
-        Options { sources: vec![dir.to_owned()], confidence: usual(fail_on), ..Options::default() };
-    let compared = compare::compare(&options, &mut std::io::empty())?;
-    Ok(is_failed(&compared, fail_on))
-}
-
-/// The confidence of a gate against slower variants; docs/calibration.md has its errors.
-const OF_GATES: f64 = 0.999;
-
-/// The confidence where none is asked for.
-fn usual(fail_on: &[FailOn]) -> Confidence {
-    let of_gates = Confidence::new(OF_GATES).unwrap_or_default();
-    if fail_on.contains(&FailOn::Slower) { of_gates } else { Confidence::USUAL }
-}
-
-fn is_failed(compared: &Compared, fail_on: &[FailOn]) -> bool {
-    let mut verdicts =
-        compared.groups.iter().flat_map(|group| &group.judgements).map(|own| &own.verdict);
-    verdicts.any(|verdict| fail_on.iter().any(|criterion| criterion.is_met(verdict)))
+    let outcomes = trees.compared().map(|(dir, own)| {
+        let options = Options { sources: vec![dir.to_owned()], ..options.clone() };
+        gate::outcome(own, &options, &arguments.fail_on)
+    });
+    let has_gate = !arguments.fail_on.is_empty();
+    let unread = (has_gate && trees.has_unread()).then_some(Gated::Untold);
+    Ok(outcomes.chain(unread).max().unwrap_or(Gated::Passed).code())
 }
 
 fn form(format: Format) -> compare::Format {
@@ -215,12 +172,6 @@ fn confidence(text: &str) -> Result<Confidence, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_gate_against_slower_variants_asks_for_more() {
-        assert_eq!(usual(&[FailOn::Invalid]), Confidence::USUAL);
-        assert!((usual(&[FailOn::Invalid, FailOn::Slower]).percent() - 99.9).abs() < 1e-9);
-    }
 
     #[test]
     fn a_confidence_is_a_percentage() {

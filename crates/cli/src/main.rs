@@ -22,6 +22,7 @@ mod family;
 mod feature;
 mod features;
 mod fib;
+mod gate;
 #[cfg(target_os = "linux")]
 mod generate;
 mod history;
@@ -59,6 +60,7 @@ const EXIT_CODES: &str = "Exit codes:\n  \
          a report that does not agree, something that doctor misses\n  \
     2    an error: nothing was done, or not to its end; the message says what to do\n  \
     3    stopped because the tester's host or the network failed; the same command goes on\n  \
+    4    done, and --fail-on could not tell: a comparison is invalid, or too short to reach the level\n  \
     130  stopped by a signal; the same command goes on";
 
 /// The forwarding lab: does this change make packets go faster?

@@ -121,7 +121,14 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
 }
 
 fn read(dir: &Path) -> anyhow::Result<Results> {
-    Ok(Results::read(dir)?.knowing(&devices::known()))
+    let results = Results::read(dir)?.knowing(&devices::known());
+    if let Some(line) = results.changed {
+        fwdlab_guard::say!(
+            "warning: {}: line {line} of the journal, or what it follows from, is not as it was written",
+            dir.display()
+        );
+    }
+    Ok(results)
 }
 
 /// The directories of a tree, each by itself: their reports, and a line for each.
@@ -146,6 +153,13 @@ fn each(arguments: &Args, places: &[Place]) -> anyhow::Result<ExitCode> {
         }
     }
     if arguments.check {
+        for dir in arguments.dirs.iter().flat_map(|root| trees::lost(root)) {
+            is_good = false;
+            output::print(&format!(
+                "{}: files of results without their journal, trials.jsonl: nothing here can be checked\n",
+                dir.display()
+            ))?;
+        }
         return Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
     let overview = || Trees::compare(places, &Options::default()).overview();

@@ -20,8 +20,8 @@ use fwdlab_results::profile::FREQUENCY_HZ;
 use fwdlab_results::{About, Results, Resumed};
 
 use crate::changes::Changes;
-use crate::compare::{self, FailOn};
 use crate::experiments::Named;
+use crate::gate::{self, FailOn, Gated};
 use crate::progress::Bar;
 use crate::report::Format;
 use crate::state::Memory;
@@ -65,7 +65,8 @@ pub struct Args {
     /// Run the FAILED trials of earlier results again; both attempts stay in the journal
     #[arg(long)]
     retry_failed: bool,
-    /// End with exit code 1 when any verdict is this; may be repeated. "slower" is asked at 99.9 %
+    /// End with exit code 1 when any verdict is this, and with 4 when a comparison could not tell; may
+    /// be repeated. "slower" is asked at 99.9 %
     #[arg(long, value_enum, value_name = "VERDICT")]
     fail_on: Vec<FailOn>,
     /// What to print at the end
@@ -79,7 +80,7 @@ pub struct Args {
 /// Runs the experiment, or what an earlier run left of it, and prints its verdicts.
 ///
 /// Exit code 1 when a trial FAILED or a verdict is one of `--fail-on`, 3 when the campaign stopped
-/// because tester or network failed.
+/// because tester or network failed, 4 when the gate could not tell.
 ///
 /// # Errors
 /// A wrong experiment file, a place that cannot be written, results that are already finished.
@@ -156,8 +157,8 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         fwdlab_guard::say!("{failed} FAILED: --retry-failed runs those trials again");
     }
     features::say_what_reports_lack();
-    let is_good = failed == 0 && !compare::is_gated(&dir, &arguments.fail_on)?;
-    Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let outcome = gate::of_results(&dir, &arguments.fail_on)?;
+    Ok(if failed > 0 { Gated::Failed.code() } else { outcome.code() })
 }
 
 impl Args {

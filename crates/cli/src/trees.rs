@@ -5,7 +5,7 @@ mod overview;
 use std::path::{Path, PathBuf};
 
 use fwdlab_compare::{self as compare, CompareError, Compared, Format, Options};
-use fwdlab_results::JOURNAL_FILE;
+use fwdlab_results::{ENVIRONMENT_FILE, JOURNAL_FILE, SIGNATURE_FILE, TORN_FILE};
 use serde_json::{Value, json};
 
 pub use overview::{Line, Overview};
@@ -33,16 +33,34 @@ fn collect(root: &Path, dir: &Path, places: &mut Vec<Place>) {
         places.push(Place { dir: dir.to_owned(), name });
         return;
     }
-    let Ok(entries) = std::fs::read_dir(dir) else { return };
-    let mut dirs: Vec<PathBuf> = entries
-        .flatten()
-        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
-        .map(|entry| entry.path())
-        .collect();
-    dirs.sort();
-    for own in dirs {
+    for own in directories(dir) {
         collect(root, &own, places);
     }
+}
+
+/// Directories at or below `root` with files of results and without their journal.
+pub fn lost(root: &Path) -> Vec<PathBuf> {
+    if root.join(JOURNAL_FILE).is_file() {
+        return Vec::new();
+    }
+    let left = ["claims.json", ENVIRONMENT_FILE, SIGNATURE_FILE, TORN_FILE];
+    let mut found = Vec::new();
+    if left.iter().any(|name| root.join(name).is_file()) {
+        found.push(root.to_owned());
+    }
+    found.extend(directories(root).iter().flat_map(|dir| lost(dir)));
+    found
+}
+
+/// The directories in `dir`, in the order of their names.
+fn directories(dir: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(dir) else { return Vec::new() };
+    let is_directory =
+        |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+    let mut dirs: Vec<PathBuf> =
+        entries.flatten().filter(is_directory).map(|entry| entry.path()).collect();
+    dirs.sort();
+    dirs
 }
 
 /// The results directories of `roots`, when one of these is no results directory itself but has some
@@ -59,6 +77,7 @@ pub fn of(roots: &[PathBuf]) -> Option<Vec<Place>> {
 /// Each results directory of a tree by itself.
 pub struct Trees {
     each: Vec<(PathBuf, Result<Compared, CompareError>)>,
+    dirs: Vec<PathBuf>,
 }
 
 impl Trees {
@@ -68,12 +87,20 @@ impl Trees {
             let options = Options { sources: vec![place.dir.clone()], ..options.clone() };
             (place.name.clone(), compare::compare(&options, &mut std::io::empty()))
         };
-        Self { each: places.iter().map(own).collect() }
+        let dirs = places.iter().map(|place| place.dir.clone()).collect();
+        Self { each: places.iter().map(own).collect(), dirs }
     }
 
-    /// What could be compared.
-    pub fn compared(&self) -> impl Iterator<Item = &Compared> {
-        self.each.iter().filter_map(|(_, own)| own.as_ref().ok())
+    /// What could be compared, each with its directory.
+    pub fn compared(&self) -> impl Iterator<Item = (&Path, &Compared)> {
+        let dirs = self.dirs.iter().map(PathBuf::as_path);
+        dirs.zip(&self.each).filter_map(|(dir, (_, own))| Some((dir, own.as_ref().ok()?)))
+    }
+
+    /// Whether a directory with something to compare could not be.
+    pub fn has_unread(&self) -> bool {
+        let is_alone = |error: &CompareError| matches!(error, CompareError::Alone { .. });
+        self.each.iter().any(|(_, own)| own.as_ref().is_err_and(|error| !is_alone(error)))
     }
 
     /// In a form; `None` for those that show one directory at a time.

@@ -243,3 +243,32 @@ fn keys_of_json_reach_the_terminal_written_out() {
     assert!(shown.contains("owned"), "{shown}");
     assert!(!shown.contains('\u{1b}') && !shown.contains('\u{7}'), "{shown}");
 }
+
+/// A directory of a tree without its journal, and single pictures that are gone, do not pass.
+#[test]
+fn what_was_taken_away_is_named() {
+    let lab = copied();
+    for name in ["a", "b"] {
+        fs::create_dir_all(lab.path("tree").join(name)).expect("a directory");
+        for data in ["trials.jsonl", "experiment.toml", "environment.json"] {
+            let to = lab.path("tree").join(name).join(data);
+            fs::copy(lab.path("out").join(data), to).expect("a copy");
+        }
+    }
+    assert_eq!(lab.fwdlab(&["report", "tree"]).status.code(), Some(0));
+    let check = || {
+        let output = lab.fwdlab(&["report", "--check", "tree"]);
+        (output.status.code(), text(&output.stdout))
+    };
+    assert_eq!(check().0, Some(0), "{}", check().1);
+    let picture = lab.path("tree/a/graph.png");
+    if picture.exists() {
+        fs::remove_file(&picture).expect("a picture");
+        let (code, said) = check();
+        assert!(code == Some(1) && said.contains("graph.png: missing"), "{said}");
+        assert_eq!(lab.fwdlab(&["report", "tree/a"]).status.code(), Some(0));
+    }
+    fs::remove_file(lab.path("tree/b/trials.jsonl")).expect("a journal");
+    let (code, said) = check();
+    assert!(code == Some(1) && said.contains("tree/b: files of results without"), "{said}");
+}

@@ -94,7 +94,7 @@ fn the_program_says_what_it_is_and_documents_itself() {
     let written: Vec<u8> =
         docs.filter_map(|l| number(l.split('|').nth(1).map(str::trim))).collect();
     assert_eq!(said, written, "--help and docs/ci.md have one table of exit codes");
-    assert_eq!(said, [0, 1, 2, 3, 130]);
+    assert_eq!(said, [0, 1, 2, 3, 4, 130]);
     for shell in ["bash", "zsh", "fish"] {
         let script = lab.fwdlab(&["completions", shell]);
         assert!(text(&script.stdout).contains("fwdlab"), "{shell}");
@@ -259,4 +259,36 @@ fn a_report_in_a_form_is_printed_and_nothing_is_written() {
     }
     assert_eq!(lab.fwdlab(&["report", "out"]).status.code(), Some(0));
     assert!(lab.path("out/README.md").exists());
+}
+
+/// A gate is green only where it could have been red.
+#[test]
+fn a_gate_that_could_not_tell_ends_with_4() {
+    let lab = Lab::new(EXPERIMENT);
+    let write = |name: &str, centre: f64, values: u32| {
+        let values: String =
+            (0..values).map(|i| format!("{}\n", centre + f64::from(i * 7 % 11) / 100.0)).collect();
+        fs::write(lab.path(name), values).expect("a file");
+    };
+    write("base.pps", 1000.0, 12);
+    write("same.pps", 1000.01, 12);
+    write("slower.pps", 900.0, 12);
+    write("few.pps", 900.0, 5);
+    let gate = |other: &str, more: &[&str]| {
+        let arguments = [&["compare", "base.pps", other, "--fail-on", "slower"], more].concat();
+        let output = lab.fwdlab(&arguments);
+        (output.status.code(), text(&output.stderr))
+    };
+    assert_eq!(gate("same.pps", &[]).0, Some(0));
+    assert_eq!(gate("slower.pps", &[]).0, Some(1));
+    write("base.pps", 1000.0, 5);
+    let (code, stderr) = gate("few.pps", &[]);
+    assert_eq!(code, Some(4), "5 and 5 values cannot reach 99.9 %: {stderr}");
+    assert!(stderr.contains("could not tell in 1 of 1") && stderr.contains("99.9 %"), "{stderr}");
+    assert_eq!(gate("few.pps", &["--confidence", "95"]).0, Some(1));
+    // Invalid comparisons.
+    fs::write(lab.path("few.pps"), "0\n0\n0\n").expect("a file");
+    let (code, stderr) = gate("few.pps", &[]);
+    assert_eq!(code, Some(4), "{stderr}");
+    assert_eq!(gate("few.pps", &["--fail-on", "invalid"]).0, Some(1));
 }

@@ -106,6 +106,16 @@ pub enum CompareError {
         /// The baseline asked for.
         name: String,
     },
+    /// A journal is not as it was written.
+    #[error(
+        "{path}: line {line} of its journal is not as it was written, so that nobody knows what was measured; take the directory again from where it was measured"
+    )]
+    Changed {
+        /// The results directory.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+    },
     /// Fewer than two series of one metric.
     #[error("nothing to compare: {found}; give a second file, or a file with two variants")]
     Alone {

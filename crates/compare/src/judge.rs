@@ -1,6 +1,7 @@
 //! Groups of series to judgements.
 
 use fwdlab_stats::multiple::Kind;
+use fwdlab_stats::validity::Finding;
 use fwdlab_stats::{Comparison, Error, model};
 
 use crate::group::Arranged;
@@ -78,10 +79,30 @@ fn blocked(group: &Arranged, terms: Terms) -> Option<Vec<Judged>> {
     let of = |index: usize| -> Result<Comparison, Error> {
         compared.as_ref().map(|all| all[index].clone()).map_err(Clone::clone)
     };
+    let incomplete = incomplete(group);
     let one = |(index, pair): (usize, [&Series; 2])| {
-        runs::finish(pair, of(index).map(|comparison| (comparison, None)), terms)
+        let mut own = runs::finish(pair, of(index).map(|comparison| (comparison, None)), terms);
+        own.findings.extend(incomplete.clone());
+        own
     };
     Some(pairs(group).enumerate().map(one).collect())
+}
+
+/// Blocks in which a series has no row: the others' values of them do not count.
+fn incomplete(group: &Arranged) -> Option<Finding> {
+    let mut all: Vec<u32> =
+        group.iter().flat_map(|own| own.blocks.iter().flatten()).copied().collect();
+    all.sort_unstable();
+    all.dedup();
+    let lacks = |block: &&u32| group.iter().any(|own| own.of_block(**block).is_none());
+    let lacking: Vec<String> =
+        all.iter().filter(lacks).map(|block| format!("block {block}")).collect();
+    let kept = all.len() - lacking.len();
+    (!lacking.is_empty()).then_some(Finding::TrialsMissing {
+        planned: all.len(),
+        kept,
+        failed: lacking,
+    })
 }
 
 /// One row per block that every series has, in the order of the series.

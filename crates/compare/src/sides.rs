@@ -135,7 +135,9 @@ impl<'a> Own<'a> {
         let [before, after] = series;
         let compared = compared(trials, series, metric, by);
         let all = trials.each_ref().map(|side| side.concat());
-        let mut findings = judge::checks(&all, metric);
+        let mut findings: Vec<Finding> =
+            self.sides.into_iter().flatten().flat_map(judge::changed).collect();
+        findings.extend(judge::checks(&all, metric));
         for own in series {
             let failed = own.failed.clone();
             findings.extend(validity::failed_trials(own.planned(), own.values.len(), failed));
@@ -150,7 +152,7 @@ impl<'a> Own<'a> {
                 findings.extend(few.clone());
                 findings.extend(validity::rare_runs(own, by.terms.margin, names));
                 findings.extend(validity::one_of_several(own, by.questions));
-                findings.extend(validity::out_of_reach(own));
+                findings.extend(validity::out_of_reach(own, by.questions));
                 findings.extend((!own.method.is_blocked()).then_some(Finding::NotBlocked));
             }
             Err(error) => findings.push(Finding::NotComputable { reason: error.to_string() }),

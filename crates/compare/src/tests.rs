@@ -399,3 +399,88 @@ fn rare_slow_runs_of_one_file_are_a_warning_and_not_equivalent() {
     let is_named = |f: &Finding| f.to_string().contains("4 of 40 runs of b are worse by about 37");
     assert!(own.findings.iter().any(is_named), "{:?}", own.findings);
 }
+
+/// `Sort/size-10` and `Sort/size-100` are two benchmarks, with and without a number of processors.
+#[test]
+fn only_digits_behind_every_go_name_are_processors() {
+    let dir = directory();
+    let file = |name: &str, suffix: &str, factor: f64| {
+        let line = |size: u32, i: u32| {
+            let ns = f64::from(size * 100 + i) * factor;
+            format!("BenchmarkSort/size-{size}{suffix} \t 1000 \t {ns} ns/op\n")
+        };
+        let lines = (0..8).flat_map(|i| [line(10, i), line(100, i)]);
+        write(&dir, name, &lines.collect::<String>())
+    };
+    for suffix in ["", "-8"] {
+        let (old, new) = (file("old", suffix, 1.0), file("new", suffix, 2.0));
+        let all = compared(&options(&[&old, &new]));
+        let names: Vec<&str> = all.groups.iter().map(|group| group.name.as_str()).collect();
+        assert_eq!(names, ["Sort/size-10", "Sort/size-100"], "{suffix}");
+        assert!(all.groups.iter().all(|group| group.judgements[0].verdict.word() == "slower"));
+    }
+    let wrong = write(&dir, "comma", "BenchmarkX-8 1000 12,5 ns/op\n");
+    let error = compare(&options(&[&wrong, &wrong]), &mut std::io::empty()).unwrap_err();
+    assert!(error.to_string().contains("line 1: \"12,5\""), "{error}");
+}
+
+#[test]
+fn allocations_that_begin_are_shown_and_those_that_never_come_are_not() {
+    let dir = directory();
+    let file = |name: &str, count: u32| {
+        let line = |i: u32| format!("BenchmarkX-8 1000 {} ns/op {count} allocs/op\n", 100 + i % 3);
+        write(&dir, name, &(0..8).map(line).collect::<String>())
+    };
+    let (none, none_too, five) = (file("none", 0), file("too", 0), file("five", 5));
+    assert_eq!(compared(&options(&[&none, &none_too])).groups.len(), 1);
+    let all = compared(&options(&[&none, &five]));
+    let own = all.groups.iter().find(|group| group.unit == "allocs/op").unwrap();
+    assert_eq!(own.judgements[0].verdict.word(), "invalid");
+    let text = text(&all, Format::Text);
+    assert!(text.contains("baseline value 0"), "{text}");
+}
+
+#[test]
+fn decimal_commas_are_refused_with_line_and_remedy() {
+    let dir = directory();
+    for (file, line) in [
+        ("123,45\n124,10\n", 1),
+        ("# run\n1,5;2,5\n1,6;2,6\n", 2),
+        ("variant,rate\nA,1,5\nB,1,6\n", 2),
+        ("1,5 2,5\n1,6 2,6\n", 1),
+    ] {
+        let path = write(&dir, "commas.csv", file);
+        let error = compare(&options(&[&path, &path]), &mut std::io::empty()).unwrap_err();
+        let said = error.to_string();
+        assert!(
+            said.contains(&format!("line {line}:")) && said.contains("decimal point"),
+            "{said}"
+        );
+    }
+    let path = write(&dir, "whole.csv", "1,1000\n2,1010\n3,1005\n4,1001\n");
+    let chosen = Options { column: Some("2".to_owned()), ..options(&[&path, &path]) };
+    assert!(compare(&chosen, &mut std::io::empty()).is_ok());
+}
+
+/// Three variants in blocks, of which one lacks a row.
+#[test]
+fn rows_that_are_missing_are_said_and_the_correction_is_in_the_csv() {
+    let dir = directory();
+    let mut table = String::from("block,variant,rate\n");
+    for block in 1..=12 {
+        for (i, variant) in ["a", "b", "c"].into_iter().enumerate() {
+            if (block, variant) != (5, "c") {
+                let rate = 1000.0 + 100.0 * i as f64 + f64::from(block * 7 % 11) / 10.0;
+                table.push_str(&format!("{block},{variant},{rate}\n"));
+            }
+        }
+    }
+    let all = compared(&options(&[&write(&dir, "t.csv", &table)]));
+    for own in &all.groups[0].judgements {
+        let missing = |finding: &&Finding| matches!(finding, Finding::TrialsMissing { .. });
+        let finding = own.findings.iter().find(missing).expect("block 5 does not count");
+        assert!(finding.to_string().contains("block 5"), "{finding}");
+    }
+    let csv = text(&all, Format::Csv);
+    assert!(csv.contains("correction for 2 comparisons"), "{csv}");
+}

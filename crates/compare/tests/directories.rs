@@ -430,3 +430,34 @@ fn a_campaign_with_nothing_to_compare_is_reported() {
         assert!(claims.verdicts.iter().all(|verdict| verdict.comparison().is_none()));
     }
 }
+
+/// One digit of one trial: no form of the output names a winner any more, ministat's neither.
+#[test]
+fn a_journal_that_was_changed_decides_nothing() {
+    let (_place, dirs) = directories(&[faster(1.05, 12, 0), faster(1.05, 12, 1)]);
+    let dir = dirs[0].as_path();
+    let say = |format| {
+        let compared = compared(&[dir], Options::default());
+        String::from_utf8(fwdlab_compare::render(&compared, format).unwrap()).unwrap()
+    };
+    assert!(!say(Format::Ministat).contains("invalid"));
+    let path = dir.join("trials.jsonl");
+    let journal = std::fs::read_to_string(&path).unwrap();
+    let third = journal.lines().nth(2).unwrap();
+    let other = third.replacen("\"order\":2", "\"order\":2,\"note\":1", 1);
+    assert_ne!(third, other);
+    std::fs::write(&path, journal.replacen(third, &other, 1)).unwrap();
+    // The line after it carries the hash of the one that stood there.
+    for format in [Format::Text, Format::Markdown, Format::Csv, Format::Benchstat, Format::Ministat]
+    {
+        let text = say(format).replace('\n', " ");
+        assert!(text.contains("invalid") && text.contains("line 4 of"), "{format:?}: {text}");
+    }
+    let compared = compared(&[dir, dirs[1].as_path()], Options::default());
+    assert!(text(&compared).contains("journal changed: line 4"), "{}", text(&compared));
+    std::fs::write(dir.with_extension("pps"), "1\n2\n3\n").unwrap();
+    let sources = vec![dir.to_owned(), dir.with_extension("pps")];
+    let options = Options { sources, ..Options::default() };
+    let error = fwdlab_compare::compare(&options, &mut std::io::empty()).unwrap_err();
+    assert!(error.to_string().contains("line 4 of its journal"), "{error}");
+}

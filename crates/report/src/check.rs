@@ -113,6 +113,7 @@ pub(super) fn check_by(results: &Results, build: Build) -> Result<Vec<Difference
     let kept = results.campaign.inputs.keys().map(|named| kept_input(named));
     known.extend(kept.map(|file| file.to_string_lossy().into_owned()));
     let flames = Flames::of(dir, &files);
+    let has_pictures = has_pictures(dir);
     for (name, wanted) in files {
         known.insert(name.clone());
         let path = dir.join(&name);
@@ -120,7 +121,10 @@ pub(super) fn check_by(results: &Results, build: Build) -> Result<Vec<Difference
             Ok(is) if is == wanted => {}
             Ok(is) => found.extend(difference(name, &is, &wanted, flames)),
             // A build without pictures has made the rest.
-            Err(e) if e.kind() == io::ErrorKind::NotFound && name.ends_with(".png") => {}
+            Err(e)
+                if e.kind() == io::ErrorKind::NotFound
+                    && name.ends_with(".png")
+                    && !has_pictures => {}
             Err(e) if e.kind() == io::ErrorKind::NotFound && flames.lack(&name) => {}
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
                 found.push(Difference::Missing { file: name });
@@ -135,6 +139,11 @@ pub(super) fn check_by(results: &Results, build: Build) -> Result<Vec<Difference
     Ok(found)
 }
 
+/// Whether pictures lie beside the journal: whoever drew one has drawn all.
+fn has_pictures(dir: &Path) -> bool {
+    FIGURES.iter().any(|name| dir.join(format!("{name}.png")).exists())
+}
+
 /// What [`check`] could not look at in these results.
 ///
 /// # Errors
@@ -146,6 +155,9 @@ pub fn unchecked(results: &Results) -> Result<Vec<Unchecked>, ReportError> {
 /// [`unchecked`] by another build.
 pub(super) fn unchecked_by(results: &Results, build: Build) -> Result<Vec<Unchecked>, ReportError> {
     let mut unchecked = verify(results)?.unchecked;
+    if build.draws_pictures && !has_pictures(&results.dir) {
+        unchecked.push(Unchecked::Pictures);
+    }
     let left_out = left_out(build, results, &render::claims(results)?)?.into_iter();
     let files: Vec<String> = left_out.filter(|name| results.dir.join(name).exists()).collect();
     if !files.is_empty() {

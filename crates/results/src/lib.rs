@@ -24,6 +24,7 @@ mod error;
 mod failure;
 mod family;
 mod figures;
+mod files;
 mod imported;
 mod inputs;
 mod interval;
@@ -53,6 +54,7 @@ pub use error::Error;
 pub use failure::{Blame, CONSOLE_LINES, Failure, FailureKind};
 pub use family::Family;
 pub use figures::{LatencyAt, LatencyFigures, RateSearch, SearchTrial};
+pub use files::{ENVIRONMENT_FILE, EXPERIMENT_FILE, JOURNAL_FILE, SIGNATURE_FILE, TORN_FILE};
 pub use imported::Imported;
 pub use inputs::{INPUTS_DIR, kept_input};
 pub use interval::{Busy, Interval};
@@ -61,10 +63,7 @@ pub use measure::Measure;
 pub use measured::{Ledger, Measured, TrialEnvironment};
 pub use metric::Metric;
 pub use queue::Queue;
-pub(crate) use read::JournalText;
-pub use read::{
-    ENVIRONMENT_FILE, EXPERIMENT_FILE, JOURNAL_FILE, Results, SIGNATURE_FILE, TORN_FILE,
-};
+pub use read::Results;
 pub use record::{
     Campaign, Finished, Grouping, IMPORTED, LimitedBy, ORDER_VERSION, Record, Resumed, SCHEMA,
     Status, Steady, Trial, TrialOrder,

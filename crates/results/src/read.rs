@@ -8,22 +8,9 @@ use fwdlab_guard::input;
 
 use super::sane::{self, Insane};
 use super::{About, Campaign, Finished, Metric, Record, Resumed, SCHEMA, Trial};
+use crate::files::{JOURNAL_FILE, JournalText};
+use crate::journal::chain;
 use crate::{Error, Result};
-
-/// Name of the journal in a results directory.
-pub const JOURNAL_FILE: &str = "trials.jsonl";
-
-/// Name of the copy of the experiment file.
-pub const EXPERIMENT_FILE: &str = "experiment.toml";
-
-/// Name of what says on what the campaign ran.
-pub const ENVIRONMENT_FILE: &str = "environment.json";
-
-/// Name of the signature beside the journal.
-pub const SIGNATURE_FILE: &str = "trials.jsonl.sig";
-
-/// Name of the file beside the journal to which torn lines are moved.
-pub const TORN_FILE: &str = "trials.jsonl.torn";
 
 /// A results directory read back.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,6 +35,9 @@ pub struct Results {
     /// True when the last line was cut short by a kill or a full disk. Its
     /// trial counts as not run.
     pub is_torn: bool,
+    /// Number of the first line that is not as it was written, by the chain of hashes and the seals
+    /// of the ends; `None` where all are, or the journal has no hashes.
+    pub changed: Option<usize>,
 }
 
 impl Results {
@@ -76,10 +66,12 @@ impl Results {
             Err(error) => return Err(Error::io("read", &path)(error)),
         };
         let text = JournalText::split(&bytes);
-        Self::from_journal(dir, &path, &text)?.ok_or_else(|| Error::NoResults {
+        let results = Self::from_journal(dir, &path, &text)?.ok_or_else(|| Error::NoResults {
             dir: dir.to_owned(),
             wanted: "its trials.jsonl lacks the campaign record",
-        })
+        })?;
+        let changed = chain::changed(&text, dir, &results.campaign)?;
+        Ok(Self { changed, ..results })
     }
 
     /// Builds the results from the whole lines of a journal; `None` when there
@@ -109,6 +101,7 @@ impl Results {
                         resumed: Vec::new(),
                         finished: None,
                         is_torn: text.torn.is_some(),
+                        changed: None,
                     });
                 }
                 (None, _) => return Err(place.misplaced("the first record is no campaign")),
@@ -220,41 +213,6 @@ impl Results {
             .into_iter()
             .filter_map(|trial| Some((trial.block, metric.of(trial)?)))
             .collect()
-    }
-}
-
-/// The lines of a journal, the torn rest apart.
-pub(crate) struct JournalText<'a> {
-    /// Whole lines without their line end.
-    pub lines: Vec<&'a [u8]>,
-    /// What follows them: a line without an end, or a last line that is not
-    /// JSON.
-    pub torn: Option<&'a [u8]>,
-}
-
-impl<'a> JournalText<'a> {
-    /// Splits a journal. A record is written with its line end in one piece,
-    /// so a line without an end was cut short; a last line that is not JSON
-    /// was ended by a file system that lost its middle.
-    pub(crate) fn split(bytes: &'a [u8]) -> Self {
-        let whole = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |end| end + 1);
-        let (body, tail) = bytes.split_at(whole);
-        let mut lines: Vec<&[u8]> = body.split(|&b| b == b'\n').collect();
-        lines.pop(); // what follows the last line end: nothing
-        let mut torn = (!tail.is_empty()).then_some(tail);
-        if torn.is_none()
-            && let Some(last) = lines.last()
-            && serde_json::from_slice::<serde::de::IgnoredAny>(last).is_err()
-        {
-            torn = Some(&body[body.len() - last.len() - 1..]);
-            lines.pop();
-        }
-        Self { lines, torn }
-    }
-
-    /// Bytes of the whole lines, line ends included.
-    pub(crate) fn whole_bytes(&self) -> u64 {
-        self.lines.iter().map(|line| line.len() as u64 + 1).sum()
     }
 }
 

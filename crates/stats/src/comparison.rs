@@ -271,11 +271,14 @@ impl Method {
         }
     }
 
-    /// What more of would make it firmer.
-    pub(crate) fn unit(self) -> &'static str {
-        match self {
-            Self::Welch => "runs of each",
-            Self::Campaigns => "campaigns",
+    /// What more of would make it firmer, for so many of it.
+    pub(crate) fn unit(self, count: u32) -> &'static str {
+        match (self, count) {
+            (Self::Welch, 1) => "run of each",
+            (Self::Welch, _) => "runs of each",
+            (Self::Campaigns, 1) => "campaign",
+            (Self::Campaigns, _) => "campaigns",
+            (_, 1) => "block",
             _ => "blocks",
         }
     }

@@ -2,9 +2,13 @@
 //!
 //! A change that makes one trial in ten 58 % slower leaves the centre of the ratios where it is, so
 //! that the interval of the centre may lie within any margin: "equivalent" would be true of the
-//! typical run, and false of the device. So runs far from their side's typical one are counted. If
-//! one side alone has some that lie beyond the margin, or far more than the other (Fisher's exact
-//! test, "Statistical Methods for Research Workers", 1934), nothing is called equivalent. What was
+//! typical run, and false of the device. So runs far from their side's typical one are counted,
+//! the slower ones and the faster ones each for themselves, as they do not make up for each other.
+//! Nothing is called equivalent if one side alone has some that lie beyond the margin, or far more
+//! than the other (Fisher's exact test, "Statistical Methods for Research Workers", 1934), or loses
+//! by them, on average over all its runs, twice as much as the other and half the margin more: a
+//! harmless stray of one side does not excuse a slow state of the other. That last rule is no test
+//! of significance: for "equivalent" the suspicion is enough to say nothing. What was
 //! not seen may still be there: the bound on the share of rare runs is that of Clopper and Pearson,
 //! Biometrika 26 (1934), for no rare run about 3 / n.
 
@@ -19,8 +23,23 @@ const LEAST_RUNS: usize = 4;
 const REACH_SDS: f64 = 5.0;
 /// Least distance from the median of a rare run, on the log scale.
 const LEAST_DISTANCE: f64 = 0.01;
+/// One side loses so many times as much by its rare runs as the other: twice, but for noise.
+const TIMES: f64 = 1.9;
 /// The level of Fisher's test.
 const LEVEL: f64 = 0.05;
+
+/// The rare runs of one side that are slower than its typical one, or those that are faster.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Tail {
+    /// How many.
+    pub runs: usize,
+    /// Their speed : speed of the typical run, geometric mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<Effect>,
+    /// The same of the one furthest away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub furthest: Option<Effect>,
+}
 
 /// Rare runs of one side.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -33,6 +52,12 @@ pub struct Side {
     pub size: Option<Effect>,
     /// Upper end of the 95 % range of the share of rare runs.
     pub share_at_most: f64,
+    /// Those that are slower.
+    #[serde(default)]
+    pub slower: Tail,
+    /// Those that are faster.
+    #[serde(default)]
+    pub faster: Tail,
 }
 
 /// Rare runs of both sides.
@@ -50,15 +75,14 @@ impl Rare {
         Self { baseline: Side::of(baseline), variant: Side::of(variant) }
     }
 
-    /// Whether one side alone has rare runs beyond `margin` (a fraction), or far more of them.
+    /// Whether one side alone has rare runs beyond `margin` (a fraction), far more of them, or
+    /// loses (or gains) twice as much by them and half the margin more: among the slower ones, or the faster.
     pub fn is_one_sided(&self, margin: f64) -> bool {
-        let [b, v] = [&self.baseline, &self.variant];
-        let [rare_b, rare_v] = [b, v].map(|side| if side.exceeds(margin) { side.rare } else { 0 });
-        match (rare_b, rare_v) {
-            (0, 0) => false,
-            (0, _) | (_, 0) => true,
-            _ => fisher((rare_b, b.runs), (rare_v, v.runs)) < LEVEL,
-        }
+        let tails: [fn(&Side) -> &Tail; 2] = [|side| &side.slower, |side| &side.faster];
+        tails.into_iter().any(|tail| {
+            let [b, v] = [&self.baseline, &self.variant].map(|side| (tail(side), side.runs));
+            differ(b, v, margin.ln_1p())
+        })
     }
 
     /// What is rare, in words: `2 of 20 runs of B are worse by about 58 %, none of A`. `None` when
@@ -76,23 +100,66 @@ impl Rare {
 impl Side {
     fn of(speeds: &[f64]) -> Self {
         let (rare, typical) = split(speeds);
-        let size = (!rare.is_empty()).then(|| Effect::from_ln(median(&rare) - median(&typical)));
+        let typical = median(&typical);
+        let size = (!rare.is_empty()).then(|| Effect::from_ln(median(&rare) - typical));
         let share_at_most = upper_share(rare.len(), speeds.len());
-        Self { runs: speeds.len(), rare: rare.len(), size, share_at_most }
-    }
-
-    fn exceeds(&self, margin: f64) -> bool {
-        self.size.is_some_and(|size| size.ln().abs() > margin.ln_1p())
+        let (slower, faster) = rare.iter().map(|speed| speed - typical).partition(|own| *own < 0.0);
+        let [slower, faster] = [slower, faster].map(|own: Vec<f64>| Tail::of(&own));
+        Self { runs: speeds.len(), rare: rare.len(), size, share_at_most, slower, faster }
     }
 
     fn describe(&self, name: &str) -> Option<String> {
-        let percent = self.size?.percent();
+        let (runs, mut text) = (self.runs, String::new());
         // Whatever the figure is: a rare short burst is not slower.
-        let word = if percent < 0.0 { "worse" } else { "better" };
-        let size = crate::effect::percent(percent.abs());
-        let verb = if self.rare == 1 { "is" } else { "are" };
-        Some(format!("{} of {} runs of {name} {verb} {word} by about {size}", self.rare, self.runs))
+        for (tail, word) in [(&self.slower, "worse"), (&self.faster, "better")] {
+            let Some(size) = tail.size else { continue };
+            let size = crate::effect::percent(size.percent().abs());
+            let verb = if tail.runs == 1 { "is" } else { "are" };
+            if text.is_empty() {
+                text =
+                    format!("{} of {runs} runs of {name} {verb} {word} by about {size}", tail.runs);
+            } else {
+                text = format!("{text} and {} {word} by about {size}", tail.runs);
+            }
+        }
+        (!text.is_empty()).then_some(text)
     }
+}
+
+impl Tail {
+    /// Of these distances from the typical run, on the log scale.
+    fn of(distances: &[f64]) -> Self {
+        let furthest = distances.iter().copied().max_by(|a, b| a.abs().total_cmp(&b.abs()));
+        let size = furthest.map(|_| distances.iter().sum::<f64>() / distances.len() as f64);
+        let [size, furthest] = [size, furthest].map(|own| own.map(Effect::from_ln));
+        Self { runs: distances.len(), size, furthest }
+    }
+
+    /// How many there are, when one at least lies beyond `margin` (on the log scale).
+    fn beyond(&self, margin: f64) -> usize {
+        if self.furthest.is_some_and(|own| own.ln().abs() > margin) { self.runs } else { 0 }
+    }
+
+    /// Mean distance from the typical run.
+    fn distance(&self) -> f64 {
+        self.size.map_or(0.0, |size| size.ln().abs())
+    }
+}
+
+/// Whether one of two sides, tails and all runs of each, differs from the other in what is rare.
+fn differ(b: (&Tail, usize), v: (&Tail, usize), margin: f64) -> bool {
+    let [rare_b, rare_v] = [b, v].map(|(tail, _)| tail.beyond(margin));
+    match (rare_b, rare_v) {
+        (0, 0) => return false,
+        (0, _) | (_, 0) => return true,
+        _ => {}
+    }
+    if fisher((rare_b, b.1), (rare_v, v.1)) < LEVEL {
+        return true;
+    }
+    let lost = |(tail, of): (&Tail, usize)| tail.runs as f64 / of as f64 * tail.distance();
+    let (more, less) = (lost(b).max(lost(v)), lost(b).min(lost(v)));
+    more >= TIMES * less && more - less > margin / 2.0
 }
 
 /// The rare values and the others: those far from the median in robust standard deviations (twice

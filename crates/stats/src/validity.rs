@@ -183,7 +183,7 @@ pub enum Finding {
         /// Name of the variant.
         variant: String,
         /// How many, by how much, and the share that may have gone unseen.
-        rare: Rare,
+        rare: Box<Rare>,
     },
     /// No figures of so few runs could reach the level asked for.
     OutOfReach {
@@ -223,6 +223,11 @@ pub enum Finding {
         /// Evidence against 95 %.
         e: f64,
     },
+    /// The journal is not as it was written: nobody knows what was measured.
+    JournalChanged {
+        /// The first line of it that is not, from 1.
+        line: usize,
+    },
     /// The numbers cannot be compared at all.
     NotComputable {
         /// Why.
@@ -244,6 +249,7 @@ impl Finding {
             | Self::FramesWrong { .. }
             | Self::CoresTaken { .. }
             | Self::TruthsMissed { .. }
+            | Self::JournalChanged { .. }
             | Self::NotComputable { .. } => Severity::Invalid,
             _ => Severity::Warning,
         }
@@ -304,6 +310,10 @@ impl Finding {
             Self::TruthsMissed { .. } => {
                 "find what disturbs this machine: its intervals cannot be believed before; the lab's \
                  own truths are in claims.json"
+            }
+            Self::JournalChanged { .. } => {
+                "take the directory again from where it was measured, or measure again; `fwdlab report \
+                 --check` names all that does not agree"
             }
             Self::NotComputable { .. } => "run more blocks, and run failed trials again",
         }
@@ -448,6 +458,11 @@ impl fmt::Display for Finding {
                 f,
                 "own truths missed: only {held} of {of} of them lie in their 95 % intervals, which \
                  speaks against 95 % (e = {e:.0})"
+            ),
+            Self::JournalChanged { line } => write!(
+                f,
+                "journal changed: line {line} of trials.jsonl, or what it follows from, is not as it was \
+                 written, and nobody knows what was measured"
             ),
             Self::NotComputable { reason } => write!(f, "{reason}"),
         }

@@ -152,11 +152,12 @@ impl Verdict {
                         signed_interval(&c.interval90)
                     );
                 }
-                let unit = c.method.unit();
-                let more = if *more_blocks > MOST_FORECAST {
-                    format!("more than {MOST_FORECAST} more {unit}")
-                } else {
-                    format!("about {more_blocks} more {unit}")
+                let more = match *more_blocks {
+                    1 => format!("about 1 more {}", c.method.unit(1)),
+                    more if more > MOST_FORECAST => {
+                        format!("more than {MOST_FORECAST} more {}", c.method.unit(more))
+                    }
+                    more => format!("about {more} more {}", c.method.unit(more)),
                 };
                 format!(
                     "inconclusive: {variant} is proven neither different from {baseline} nor equal within \
@@ -180,9 +181,11 @@ fn one_sided(comparison: &Comparison, margin: f64) -> Option<&Rare> {
     comparison.rare.as_ref().filter(|rare| rare.is_one_sided(margin))
 }
 
-/// `95 %`, `99.9 %`.
+/// `95 %`, `99.9 %`; never 100 %, which no interval has.
 fn level(share: f64) -> String {
-    let text = format!("{:.3}", share * 100.0);
+    let wanted = (3..=12).map(|digits| format!("{:.digits$}", share * 100.0));
+    let text = wanted.into_iter().find(|text| !text.starts_with("100"));
+    let text = text.unwrap_or_else(|| "more than 99.999999999".to_owned());
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
@@ -220,7 +223,10 @@ fn margin_tail(below_margin: bool, margin: &str) -> String {
 /// `[0.31 %, 0.57 %]`, turned round for `sign` -1 so that "slower by" has its interval positive.
 fn interval_text(interval: &ConfidenceInterval, sign: f64) -> String {
     let (a, b) = (sign * interval.low.percent(), sign * interval.high.percent());
-    format!("[{}, {}]", percent(a.min(b)), percent(a.max(b)))
+    let low = percent(a.min(b));
+    // an end that leaves out "no change" is not 0, whatever its digits say
+    let low = if low == "0.00 %" && a.min(b) > 0.0 { "above 0 %".to_owned() } else { low };
+    format!("[{low}, {}]", percent(a.max(b)))
 }
 
 fn signed_interval(interval: &ConfidenceInterval) -> String {

@@ -6,7 +6,7 @@ use super::methods::{BLOCKS, FAMILY, MARGIN, ORDERS};
 use super::noise::ALL;
 use super::parallel::SEED;
 use super::simulate::{DefaultRow, EFFECTS, PeerRow, Simulated};
-use super::{between, cold, trust};
+use super::{between, cold, rare, trust};
 
 /// The heading above the table that [`powers`] reads.
 const POWER_HEADING: &str = "## Power of fwdlab's verdicts";
@@ -18,6 +18,7 @@ pub fn write(simulated: &Simulated) -> String {
     trust::write(&simulated.trust, simulated.size, &mut text);
     between::write(&simulated.between, &mut text);
     cold::write(&simulated.cold, &mut text);
+    rare::write(&simulated.rare, &mut text);
     false_differences(simulated, &mut text);
     false_equivalents(simulated, &mut text);
     power(simulated, &mut text);

@@ -3,7 +3,7 @@
 use super::methods::{BLOCKS, DEFAULTS, Default, ORDERS, Order, PEERS, Peer, Said};
 use super::noise::{ALL, Noise};
 use super::parallel::{Size, in_parallel, random_of};
-use super::{between, cold, trust};
+use super::{between, cold, rare, trust};
 
 /// Sizes of the injected effects; the first is none.
 pub const EFFECTS: [f64; 4] = [0.0, 0.01, 0.02, 0.05];
@@ -44,6 +44,7 @@ pub struct Simulated {
     pub trust: Vec<trust::Row>,
     pub between: Vec<between::Row>,
     pub cold: Vec<cold::Row>,
+    pub rare: Vec<rare::Row>,
 }
 
 /// Runs everything on all cores. The result depends on nothing but [`SEED`] and `size`.
@@ -71,7 +72,8 @@ pub fn simulate(size: Size) -> Simulated {
         }
     }
     let (trust, between) = (trust::simulate(size), between::simulate(size));
-    Simulated { size, defaults, peers, trust, between, cold: cold::simulate(size) }
+    let (cold, rare) = (cold::simulate(size), rare::simulate(size));
+    Simulated { size, defaults, peers, trust, between, cold, rare }
 }
 
 fn campaigns(effect: f64, size: Size) -> u64 {

@@ -127,13 +127,14 @@ pub fn finish([baseline, variant]: [&Series; 2], compared: Compared, terms: Term
 
 fn of_comparison(comparison: &Comparison, both: Option<&Unpaired>, terms: Terms) -> Vec<Finding> {
     let Some(both) = both else {
-        return validity::one_of_several(comparison, terms.questions).into_iter().collect();
+        let several = validity::one_of_several(comparison, terms.questions);
+        return several.into_iter().chain(validity::out_of_reach(comparison, 1)).collect();
     };
     let disagree = both
         .tests_disagree()
         .then_some(Finding::TestsDisagree { welch_p: both.welch_p, rank_p: both.rank.p });
     let mut found: Vec<Finding> = disagree.into_iter().collect();
     found.push(Finding::NotBlocked);
-    found.extend(validity::out_of_reach(comparison));
+    found.extend(validity::out_of_reach(comparison, 1));
     found
 }

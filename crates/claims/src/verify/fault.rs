@@ -258,6 +258,8 @@ pub enum Unchecked {
         /// Where it was looked for.
         file: PathBuf,
     },
+    /// No PNG is there, as of a build without them.
+    Pictures,
     /// Derived files that another build has drawn, and this one cannot.
     Derived {
         /// Their names in the directory.
@@ -295,6 +297,10 @@ impl fmt::Display for Unchecked {
                 "the experiment's SHA-256 covers a file that it names, and there is none at {}: put \
                  it there to have it checked",
                 file.display()
+            ),
+            Self::Pictures => write!(
+                f,
+                "PNG pictures: none is here; a build without them made the report, or they were taken away"
             ),
             Self::Derived { files } => write!(
                 f,

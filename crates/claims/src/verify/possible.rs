@@ -131,6 +131,7 @@ mod tests {
             resumed: Vec::new(),
             finished: None,
             is_torn: false,
+            changed: None,
         }
     }
 

@@ -10,7 +10,7 @@ use fwdlab_claims::runs::Series;
 
 /// Whether any line is a benchmark result.
 pub(crate) fn is_go_bench(text: &str) -> bool {
-    text.lines().any(|line| pairs(line).is_some())
+    text.lines().any(|line| result(line).is_some())
 }
 
 /// Reads all results of a file.
@@ -19,10 +19,26 @@ pub(crate) fn read(
     text: &str,
     options: &Options,
 ) -> Result<Vec<Series>, CompareError> {
+    let results: Vec<(usize, &str, Vec<&str>)> = (1..)
+        .zip(text.lines())
+        .filter_map(|(number, line)| result(line).map(|(name, words)| (number, name, words)))
+        .collect();
+    let names: Vec<&str> = results.iter().map(|(_, name, _)| *name).collect();
+    let processors = processors(&names).unwrap_or("");
     let mut all: Vec<Series> = Vec::new();
-    for line in text.lines() {
-        let Some((name, pairs)) = pairs(line) else { continue };
-        for (value, unit) in pairs {
+    for (line, name, words) in results {
+        let name = name.strip_suffix(processors).unwrap_or(name);
+        for pair in words.chunks(2) {
+            let wrong = |got: &str, wanted: &'static str| CompareError::Line {
+                path: path.to_owned(),
+                line,
+                got: got.chars().take(40).collect(),
+                wanted,
+                remedy: "write numbers with a decimal point, each with its unit behind it, as `go test -bench` does",
+            };
+            let [value, unit] = *pair else { return Err(wrong(pair[0], "a value and its unit")) };
+            let value: Option<f64> = value.parse().ok().filter(|value: &f64| value.is_finite());
+            let value = value.ok_or_else(|| wrong(pair[0], "a number"))?;
             match all.iter_mut().find(|own| own.group == name && own.unit == unit) {
                 Some(own) => own.values.push(value),
                 None => {
@@ -33,24 +49,41 @@ pub(crate) fn read(
             }
         }
     }
-    // allocations that are always 0 have no ratio
-    all.retain(|own| own.values.iter().any(|value| *value != 0.0));
     Ok(all)
 }
 
-/// Name without `Benchmark` and the number of processors, and pairs of value and unit.
-fn pairs(line: &str) -> Option<(&str, Vec<(f64, &str)>)> {
+/// Leaves out what is 0 in every source: allocations that never come have no ratio, and nothing
+/// changed. Beside another figure they are kept.
+pub(crate) fn without_nothing(mut all: Vec<Series>) -> Vec<Series> {
+    let is_something = |own: &Series| own.values.iter().any(|value| *value != 0.0);
+    let kept: Vec<bool> = all
+        .iter()
+        .map(|own| {
+            let is_same = |other: &&Series| own.is_comparable(other);
+            !own.is_benchmark || all.iter().filter(is_same).any(is_something)
+        })
+        .collect();
+    let mut kept = kept.into_iter();
+    all.retain(|_| kept.next().unwrap_or(true));
+    all
+}
+
+/// Name without `Benchmark`, and the words of value and unit.
+fn result(line: &str) -> Option<(&str, Vec<&str>)> {
     let mut words = line.split_whitespace();
     let name = words.next()?.strip_prefix("Benchmark")?;
     words.next()?.parse::<u64>().ok()?;
     let words: Vec<&str> = words.collect();
-    let pairs: Option<Vec<(f64, &str)>> =
-        words.chunks_exact(2).map(|pair| Some((pair[0].parse().ok()?, pair[1]))).collect();
-    let name = match name.rsplit_once('-') {
-        Some((name, processors)) if processors.bytes().all(|b| b.is_ascii_digit()) => name,
-        _ => name,
-    };
-    pairs.filter(|pairs| !pairs.is_empty()).map(|pairs| (name, pairs))
+    (!words.is_empty()).then_some((name, words))
+}
+
+/// The number of processors behind every name, `-8`: only what all names end with can be it, since
+/// a benchmark may have digits of its own (`Sort/size-100`), and with one processor Go writes none.
+fn processors<'a>(names: &[&'a str]) -> Option<&'a str> {
+    let first = *names.first()?;
+    let suffix = &first[first.rfind('-')?..];
+    let is_number = suffix.len() > 1 && suffix[1..].bytes().all(|b| b.is_ascii_digit());
+    (is_number && names.iter().all(|name| name.ends_with(suffix))).then_some(suffix)
 }
 
 fn metric(unit: &str) -> &str {

@@ -24,7 +24,11 @@ pub(crate) fn read_all(
     let mut all = Vec::new();
     for path in &options.sources {
         let found = if path.is_dir() {
-            runs::all(&Results::read(path)?)
+            let results = Results::read(path)?;
+            if let Some(line) = results.changed {
+                return Err(CompareError::Changed { path: path.clone(), line });
+            }
+            runs::all(&results)
         } else {
             read_text(path, options, stdin)?
         };
@@ -33,7 +37,7 @@ pub(crate) fn read_all(
         }
         all.extend(found);
     }
-    Ok(all)
+    Ok(go_bench::without_nothing(all))
 }
 
 fn read_text(

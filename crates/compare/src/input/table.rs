@@ -39,9 +39,50 @@ pub(crate) fn read_csv(
         return Err(CompareError::Empty { path: path.to_owned(), detail: String::new() });
     };
     let is_head = first.iter().any(|cell| cell.parse::<f64>().is_err());
+    if options.column.is_none() {
+        no_decimal_commas(path, &rows, is_head)?;
+    }
     let head =
         if is_head { rows.remove(0).1 } else { (1..=first.len()).map(|n| n.to_string()).collect() };
     series(path, &Table { head, rows }, options)
+}
+
+/// Refuses figures with decimal commas, which would fall apart into two columns: pairs of whole
+/// numbers in a table without a head, cells such as `5;2`, and rows with more cells than the head.
+fn no_decimal_commas(
+    path: &Path,
+    rows: &[(usize, Vec<String>)],
+    is_head: bool,
+) -> Result<(), CompareError> {
+    let Some((line, first)) = rows.first() else { return Ok(()) };
+    let wrong = |line: usize, cells: &[String], wanted: &'static str| CompareError::Line {
+        path: path.to_owned(),
+        line,
+        got: cells.join(",").chars().take(40).collect(),
+        wanted,
+        remedy: "write numbers with a decimal point; columns of whole numbers need a head or --column",
+    };
+    let is_whole = |cell: &String| {
+        let digits = cell.trim_start_matches(['-', '+']);
+        !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit())
+    };
+    let is_pair =
+        |(_, cells): &(usize, Vec<String>)| cells.len() == 2 && cells.iter().all(is_whole);
+    if !is_head && rows.iter().all(is_pair) {
+        return Err(wrong(*line, first, "a number, where a decimal comma makes two"));
+    }
+    let is_torn = |cell: &String| {
+        let mut parts = cell.split([';', ' ', '\t']);
+        cell.contains([';', ' ', '\t']) && parts.all(|part| is_whole(&part.to_owned()))
+    };
+    if first.iter().any(is_torn) {
+        return Err(wrong(*line, first, "numbers between commas"));
+    }
+    let longer = rows.iter().skip(1).find(|(_, cells)| is_head && cells.len() > first.len());
+    match longer {
+        Some((line, cells)) => Err(wrong(*line, cells, "no more cells than the head has")),
+        None => Ok(()),
+    }
 }
 
 /// The cells of a line; a cell in quotes may hold commas and doubled quotes.

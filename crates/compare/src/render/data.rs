@@ -2,6 +2,9 @@
 
 use std::fmt::Write;
 
+use fwdlab_stats::multiple::{Correction, Kind};
+use fwdlab_stats::{Comparison, Method};
+
 use crate::Compared;
 
 /// Pretty JSON of all that was compared.
@@ -39,7 +42,7 @@ pub(crate) fn csv(compared: &Compared) -> String {
                     let method = serde_json::to_value(c.method).unwrap_or_default();
                     let method = method.as_str().unwrap_or_default();
                     let _ = write!(text, "{},{low},{high},{},{method},", c.estimate.ratio(), c.p);
-                    let correction = c.correction.map(|own| own.describe()).unwrap_or_default();
+                    let correction = correction(c, group.judgements.len());
                     let _ = write!(
                         text,
                         "{},{},{},",
@@ -57,6 +60,16 @@ pub(crate) fn csv(compared: &Compared) -> String {
         }
     }
     text
+}
+
+/// What corrects p among several: methods over blocks name it, and share it among all variants.
+fn correction(comparison: &Comparison, variants: usize) -> String {
+    let holm = Correction { kind: Kind::Holm, among: variants };
+    match comparison.method {
+        Method::HolmPaired | Method::HolmSignedRank => holm.describe(),
+        Method::Dunnett => format!("Dunnett's correction for {variants} comparisons"),
+        _ => comparison.correction.map(|own| own.describe()).unwrap_or_default(),
+    }
 }
 
 /// A CSV cell, in quotes where it must be (RFC 4180).

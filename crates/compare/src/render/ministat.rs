@@ -1,13 +1,29 @@
 //! ministat's view: the block that published reports show.
 
+use fwdlab_stats::Verdict;
 use fwdlab_stats::ministat::{self, Dataset, Options};
 
-use crate::{CompareError, Compared, Group};
+use super::text::wrapped;
+use crate::{CompareError, Compared, Group, Judgement};
 
 /// One block per group, a blank line between them.
 pub(crate) fn ministat(compared: &Compared) -> Result<Vec<u8>, CompareError> {
     let blocks: Result<Vec<Vec<u8>>, CompareError> = compared.groups.iter().map(block).collect();
     Ok(blocks?.join(&b'\n'))
+}
+
+/// What ministat cannot know: that its difference is none.
+fn doubts(group: &Group) -> String {
+    let is_invalid = |own: &&Judgement| matches!(own.verdict, Verdict::Invalid { .. });
+    let mut text = String::new();
+    for own in group.judgements.iter().filter(is_invalid) {
+        wrapped(
+            &format!("=> {}; what stands above decides nothing", own.sentence),
+            "   ",
+            &mut text,
+        );
+    }
+    text
 }
 
 fn block(group: &Group) -> Result<Vec<u8>, CompareError> {
@@ -25,5 +41,7 @@ fn block(group: &Group) -> Result<Vec<u8>, CompareError> {
         .map(|own| Dataset::new(own.name.as_str(), own.values.clone()))
         .collect();
     let options = Options { has_separate_bars: true, ..Options::default() };
-    Ok(ministat::render(&sets.map_err(|error| wrong(error.to_string()))?, &options))
+    let mut bytes = ministat::render(&sets.map_err(|error| wrong(error.to_string()))?, &options);
+    bytes.extend(doubts(group).into_bytes());
+    Ok(bytes)
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use fwdlab_stats::campaigns::Spread;
 use fwdlab_stats::validity::Severity;
 use fwdlab_stats::{Comparison, Dataset, Verdict};
 
@@ -41,11 +42,20 @@ fn campaigns(judgement: &Judgement, text: &mut String) {
         });
         wrapped(&format!("   campaign {}: {figure}", own.source), "     ", text);
     }
+    let Spread { block, process, campaign } = several.spread;
+    let by = |what: &str, sd: f64| format!("{what} by {:.2} %", sd * 100.0);
+    // with one block a process nobody knows how blocks of one process differ
+    let inner = match process {
+        Some(process) if block > 0.0 => {
+            format!("{}, {}", by("processes", process), by("blocks", block))
+        }
+        Some(process) => by("processes", process),
+        None => by("blocks", block),
+    };
     let line = format!(
-        "   campaigns differ by {:.2} % (standard deviation), blocks by {:.2} %; p of no difference \
-         between campaigns {}",
-        several.spread.campaign * 100.0,
-        several.spread.block * 100.0,
+        "   campaigns differ by {:.2} % (standard deviation), {inner}; p of no difference between \
+         campaigns {}",
+        campaign * 100.0,
         units::p_value(several.same_p)
     );
     wrapped(&line, "     ", text);
@@ -176,7 +186,7 @@ pub(crate) fn aligned(rows: &[Vec<String>]) -> Vec<String> {
 }
 
 /// Writes `line` in lines of at most 72 columns, those after the first behind `indent`.
-fn wrapped(line: &str, indent: &str, text: &mut String) {
+pub(super) fn wrapped(line: &str, indent: &str, text: &mut String) {
     let lead: String = line.chars().take_while(|c| *c == ' ').collect();
     let (mut current, mut is_empty) = (lead, true);
     for word in line.split_whitespace() {

@@ -124,6 +124,7 @@ pub fn results(variants: &[Variant], blocks: u32) -> Results {
         known: Vec::new(),
         sequence: Vec::new(),
         is_torn: false,
+        changed: None,
     }
 }
 

@@ -17,7 +17,7 @@ use crate::{Error, Result};
 
 pub use machine::{Cache, Kernel, Machine};
 
-pub use crate::read::ENVIRONMENT_FILE;
+pub use crate::files::ENVIRONMENT_FILE;
 
 /// SHA-256 of the file in the results directory `dir`; `None` when there is none.
 ///

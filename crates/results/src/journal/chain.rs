@@ -9,7 +9,9 @@ use std::path::Path;
 use fwdlab_guard::{digest, input};
 use serde::Deserialize;
 
-use crate::{EXPERIMENT_FILE, Error, JOURNAL_FILE, JournalText, Result};
+use crate::files::JournalText;
+use crate::record::Campaign;
+use crate::{EXPERIMENT_FILE, Error, JOURNAL_FILE, Result};
 
 /// Whether the lines of a journal follow from each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,15 +55,19 @@ impl Chain {
                 Some(_) => Self::Broken { line: 1, carries: None, wanted: experiment(dir)? },
             });
         }
-        let mut wanted = experiment(dir)?;
+        Ok(Self::from(text, experiment(dir)?))
+    }
+
+    /// The chain of these lines, of which the first must carry `wanted`.
+    fn from(text: &JournalText<'_>, mut wanted: String) -> Self {
         for (index, line) in text.lines.iter().enumerate() {
             let carries = carried(line);
             if carries.as_deref() != Some(wanted.as_str()) {
-                return Ok(Self::Broken { line: index + 1, carries, wanted });
+                return Self::Broken { line: index + 1, carries, wanted };
             }
             wanted = digest::of(line);
         }
-        Ok(Self::Whole { last: wanted })
+        Self::Whole { last: wanted }
     }
 
     /// SHA-256 of the last line of a whole chain.
@@ -71,6 +77,28 @@ impl Chain {
             Self::Absent | Self::Broken { .. } => None,
         }
     }
+}
+
+/// The first line of a journal that is not as it was written. An experiment file that is gone is not
+/// one that was changed: then the chain begins with what the first line carries.
+pub(crate) fn changed(
+    text: &JournalText<'_>,
+    dir: &Path,
+    campaign: &Campaign,
+) -> Result<Option<usize>> {
+    let first = text.lines.first().and_then(|line| carried(line));
+    let chain = match first.filter(|_| !dir.join(EXPERIMENT_FILE).exists()) {
+        Some(first) => Chain::from(text, first),
+        None => Chain::of(text, dir)?,
+    };
+    let chain = match chain {
+        Chain::Broken { line, .. } => Some(line),
+        // Whoever takes the hashes out of all lines leaves what only journals with hashes have.
+        Chain::Absent if campaign.is_blocked() => campaign.key_with_chain().map(|_| 1),
+        Chain::Absent | Chain::Whole { .. } => None,
+    };
+    let seal = seals(text).find(|(_, seal)| *seal == Seal::Broken).map(|(line, _)| line);
+    Ok(chain.into_iter().chain(seal).min())
 }
 
 /// What a hash that was noted once says of the journal as it is now. A chain shows what was changed in
@@ -151,11 +179,7 @@ impl Seal {
     pub fn read(dir: &Path) -> Result<Vec<(usize, Self)>> {
         let journal = read_or_nothing(&dir.join(JOURNAL_FILE))?;
         let text = JournalText::split(&journal);
-        let ends = text.lines.iter().enumerate().filter_map(|(index, line)| {
-            let end: End = serde_json::from_slice(line).ok()?;
-            (end.record == "finished").then(|| (index + 1, Self::of(line, end.seal.as_deref())))
-        });
-        Ok(ends.collect())
+        Ok(seals(&text).collect())
     }
 
     fn of(line: &[u8], carries: Option<&str>) -> Self {
@@ -164,6 +188,14 @@ impl Seal {
         let whole = [rest, b"}"].concat();
         if digest::of(&whole) == seal { Self::Whole } else { Self::Broken }
     }
+}
+
+/// The seals of the ends, each with the number of its line.
+fn seals(text: &JournalText<'_>) -> impl Iterator<Item = (usize, Seal)> {
+    text.lines.iter().enumerate().filter_map(|(index, line)| {
+        let end: End = serde_json::from_slice(line).ok()?;
+        (end.record == "finished").then(|| (index + 1, Seal::of(line, end.seal.as_deref())))
+    })
 }
 
 /// What tells the record of an end.

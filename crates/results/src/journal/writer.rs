@@ -12,10 +12,9 @@ use nix::fcntl::OFlag;
 
 use super::chain::{self, Chain};
 use super::utc_stamp;
-use crate::read::ENVIRONMENT_FILE;
+use crate::files::{ENVIRONMENT_FILE, JournalText};
 use crate::{
-    Campaign, EXPERIMENT_FILE, Finished, JOURNAL_FILE, JournalText, Record, Results, Resumed,
-    TORN_FILE, Trial,
+    Campaign, EXPERIMENT_FILE, Finished, JOURNAL_FILE, Record, Results, Resumed, TORN_FILE, Trial,
 };
 use crate::{Error, Result};
 

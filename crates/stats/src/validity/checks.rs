@@ -56,24 +56,28 @@ pub fn rare_runs(
     (baseline, variant): (&str, &str),
 ) -> Option<Finding> {
     let rare = comparison.rare.filter(|rare| rare.is_one_sided(margin))?;
-    Some(Finding::RareRuns { baseline: baseline.to_owned(), variant: variant.to_owned(), rare })
+    let (baseline, variant) = (baseline.to_owned(), variant.to_owned());
+    Some(Finding::RareRuns { baseline, variant, rare: Box::new(rare) })
 }
 
 /// Most runs of each that [`out_of_reach`] looks at.
 const MOST_RUNS: usize = 1000;
 
-/// Whether so few runs without blocks could not reach the level even if all of one side lay above
-/// all of the other: Mann and Whitney's least p is 2 / C(n + m, n).
-pub fn out_of_reach(comparison: &Comparison) -> Option<Finding> {
-    if comparison.method != Method::Welch {
+/// Whether so few runs could not reach the level whatever they show, when so many `questions` share
+/// it. Without blocks Mann and Whitney's least p is 2 / C(n + m, n), when all of one side lie above
+/// all of the other; in blocks fewer than [`LEAST_NAMED`] name no winner.
+pub fn out_of_reach(comparison: &Comparison, questions: usize) -> Option<Finding> {
+    if matches!(comparison.method, Method::Campaigns | Method::Sequential) {
         return None;
     }
+    let is_blocked = comparison.method.is_blocked();
     let among = comparison.correction.map_or(1, |correction| correction.among.max(1));
+    let among = if is_blocked { 1 } else { among * questions.max(1) };
     let level = comparison.confidence.alpha() / among as f64;
     let can = |b: usize, v: usize| {
         let least = 2f64.ln() - ln_binomial((b + v) as u64, b as u64);
         // a logarithm may be off by rounding
-        b.min(v) >= LEAST_NAMED && least <= level.ln() + 1e-9
+        b.min(v) >= LEAST_NAMED && (is_blocked || least <= level.ln() + 1e-9)
     };
     let runs = [comparison.n.baseline, comparison.n.variant];
     let percent = comparison.confidence.percent();

@@ -1,5 +1,6 @@
 use super::*;
 use crate::comparison::Direction;
+use crate::effect::Effect;
 use crate::paired::{self, Block};
 use crate::validity::{Limit, one_of_several};
 
@@ -145,4 +146,27 @@ fn a_rare_slow_state_of_one_side_is_not_called_equivalent() {
         "{text}"
     );
     assert!(judge(&blocks(1.58)).starts_with("modular is equivalent"), "both sides have it");
+}
+
+#[test]
+fn one_more_is_no_plural() {
+    let c = comparison(0.0, 0.03, 8);
+    let say = |more_blocks| Verdict::Inconclusive { more_blocks }.sentence(Some(&c), 0.01, SUBJECT);
+    assert!(say(1).contains("about 1 more block needed"), "{}", say(1));
+    assert!(say(2).contains("about 2 more blocks needed"), "{}", say(2));
+}
+
+#[test]
+fn an_interval_that_leaves_out_no_change_does_not_begin_with_0() {
+    let mut c = comparison(0.05, 0.001, 8);
+    c.interval95.low = Effect::from_ratio(1.000_01);
+    let text = Verdict::Faster { below_margin: false }.sentence(Some(&c), 0.01, SUBJECT);
+    assert!(text.contains("[above 0 %, 5.23 %]"), "{text}");
+}
+
+#[test]
+fn no_interval_is_of_100_per_cent() {
+    assert_eq!([level(0.95), level(0.999), level(0.9998)], ["95 %", "99.9 %", "99.98 %"]);
+    assert_eq!(level(0.999_999_9), "99.99999 %");
+    assert!(level(1.0 - 1e-16).starts_with("more than 99.9"));
 }

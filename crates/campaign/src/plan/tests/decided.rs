@@ -167,6 +167,7 @@ fn earlier_results_tell_spread_and_time() {
         known: Vec::new(),
         sequence: Vec::new(),
         is_torn: false,
+        changed: None,
     };
     let needs = Needs::of(&experiment("blocks = 8"), Some(&results), WANTED, None);
     assert!(needs.is_measured() && needs.is_time_measured);

@@ -1,0 +1,166 @@
+//! `--fail-on`: whether verdicts let a change pass.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use fwdlab_compare::{self as compare, Compared, Judgement, Options};
+use fwdlab_stats::validity::{self, Finding};
+use fwdlab_stats::{Confidence, Verdict};
+
+/// The exit code of a gate that could not tell.
+const UNTOLD: u8 = 4;
+
+/// The confidence of a gate against slower variants; docs/calibration.md has its errors.
+const OF_GATES: f64 = 0.999;
+
+/// Verdicts that can fail a run.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum FailOn {
+    /// A variant is slower
+    Slower,
+    /// A comparison is invalid
+    Invalid,
+    /// A comparison is undecided
+    Inconclusive,
+}
+
+impl FailOn {
+    fn is_met(self, verdict: &Verdict) -> bool {
+        match self {
+            Self::Slower => matches!(verdict, Verdict::Slower { .. }),
+            Self::Invalid => matches!(verdict, Verdict::Invalid { .. }),
+            Self::Inconclusive => matches!(verdict, Verdict::Inconclusive { .. }),
+        }
+    }
+
+    /// Whether a verdict leaves open whether it would be met.
+    fn is_open(self, judgement: &Judgement) -> bool {
+        let is_invalid = matches!(judgement.verdict, Verdict::Invalid { .. });
+        let is_undecided = matches!(judgement.verdict, Verdict::Inconclusive { .. });
+        match self {
+            Self::Slower => is_invalid || is_undecided && !too_few(judgement).is_empty(),
+            Self::Inconclusive => is_invalid,
+            Self::Invalid => false,
+        }
+    }
+}
+
+/// Too few runs, blocks or campaigns to name a winner at the level asked for, whatever they show.
+fn too_few(judgement: &Judgement) -> Vec<Finding> {
+    let is_one =
+        |own: &&Finding| matches!(own, Finding::OutOfReach { .. } | Finding::FewCampaigns { .. });
+    let mut found: Vec<Finding> = judgement.findings.iter().filter(is_one).cloned().collect();
+    if found.is_empty() {
+        let own = judgement.comparison.as_ref();
+        found.extend(own.and_then(|own| validity::out_of_reach(own, 1)));
+    }
+    found
+}
+
+/// What a gate comes to, the gravest last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Gated {
+    /// No verdict is one of those asked for.
+    Passed,
+    /// A comparison could not show it, whatever was measured.
+    Untold,
+    /// A verdict is.
+    Failed,
+}
+
+impl Gated {
+    /// The exit code.
+    pub fn code(self) -> ExitCode {
+        match self {
+            Self::Passed => ExitCode::SUCCESS,
+            Self::Untold => ExitCode::from(UNTOLD),
+            Self::Failed => ExitCode::FAILURE,
+        }
+    }
+}
+
+/// The confidence where none is asked for.
+pub fn usual(fail_on: &[FailOn]) -> Confidence {
+    let of_gates = Confidence::new(OF_GATES).unwrap_or_default();
+    if fail_on.contains(&FailOn::Slower) { of_gates } else { Confidence::USUAL }
+}
+
+/// What was compared by `options`, against what a run must not come to. Says on stderr what could
+/// not be told.
+pub fn outcome(compared: &Compared, options: &Options, fail_on: &[FailOn]) -> Gated {
+    let all: Vec<&Judgement> = judgements(compared).collect();
+    if all.iter().any(|own| fail_on.iter().any(|criterion| criterion.is_met(&own.verdict))) {
+        return Gated::Failed;
+    }
+    let is_open = |own: &Judgement| fail_on.iter().any(|criterion| criterion.is_open(own));
+    if !all.iter().any(|own| is_open(own)) {
+        return Gated::Passed;
+    }
+    let calmer = calmer(options);
+    let calm: Vec<&Judgement> = calmer.iter().flat_map(judgements).collect();
+    let open: Vec<&&Judgement> = (0..)
+        .zip(&all)
+        .filter(|(at, own)| is_open(own) && !calm.get(*at).is_some_and(|calm| is_no_worse(calm)))
+        .map(|(_, own)| own)
+        .collect();
+    let Some(first) = open.first() else { return Gated::Passed };
+    fwdlab_guard::say!(
+        "--fail-on could not tell in {} of {} comparisons; the first: {}",
+        open.len(),
+        all.len(),
+        first.sentence
+    );
+    for finding in &too_few(first) {
+        fwdlab_guard::say!("  {finding}: {}", finding.remedy());
+    }
+    Gated::Untold
+}
+
+fn judgements(compared: &Compared) -> impl Iterator<Item = &Judgement> {
+    compared.groups.iter().flat_map(|group| &group.judgements)
+}
+
+/// The same at the usual confidence. A campaign that ran until it was decided there may be too short
+/// for more, and still have shown that nothing became slower.
+fn calmer(options: &Options) -> Option<Compared> {
+    let is_piped = options.sources.iter().any(|path| path.as_os_str() == "-");
+    if is_piped || options.confidence <= Confidence::USUAL {
+        return None;
+    }
+    let options = Options { confidence: Confidence::USUAL, ..options.clone() };
+    compare::compare(&options, &mut std::io::empty()).ok()
+}
+
+fn is_no_worse(judgement: &Judgement) -> bool {
+    matches!(judgement.verdict, Verdict::Equivalent | Verdict::Faster { .. })
+}
+
+/// What the verdicts of results come to at the end of their run.
+///
+/// # Errors
+/// When the results cannot be compared.
+pub fn of_results(dir: &Path, fail_on: &[FailOn]) -> anyhow::Result<Gated> {
+    if fail_on.is_empty() {
+        return Ok(Gated::Passed);
+    }
+    let options =
+        Options { sources: vec![dir.to_owned()], confidence: usual(fail_on), ..Options::default() };
+    let compared = compare::compare(&options, &mut std::io::empty())?;
+    Ok(outcome(&compared, &options, fail_on))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gate_against_slower_variants_asks_for_more() {
+        assert_eq!(usual(&[FailOn::Invalid]), Confidence::USUAL);
+        assert!((usual(&[FailOn::Invalid, FailOn::Slower]).percent() - 99.9).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_gravest_of_several_counts() {
+        assert!(Gated::Passed < Gated::Untold && Gated::Untold < Gated::Failed);
+    }
+}
