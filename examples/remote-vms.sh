@@ -34,6 +34,7 @@ machine_files() { # KERNEL
     take busybox busybox-static
     take dropbear dropbear-bin
     take ip iproute2
+    take nohup coreutils
     # busybox as the shell takes its own ip.
     take dash dash
     ln -s dash "$root/bin/sh"
@@ -51,9 +52,6 @@ machine_files() { # KERNEL
     echo /bin/sh > "$root/etc/shells"
     cp "$DIR/key.pub" "$root/root/.ssh/authorized_keys"
     chmod -R go-rwx "$root/root"
-    # A reboot waits for nobody: the first process here is a script.
-    rm "$root/bin/reboot"
-    printf '#!/bin/sh\nexec busybox reboot -f\n' > "$root/bin/reboot"
     { printf '#!/bin/sh\nmodules="%s"\n' "$modules"; cat <<'INIT'; } > "$root/init"
 export PATH=/bin
 mount -t proc proc /proc
@@ -82,12 +80,15 @@ hostname "$role"
 ip link set lo up
 ip addr add 10.0.2.15/24 dev eth0
 echo "$role is up" > /dev/console
+# What busybox's reboot asks of the first process.
+trap 'busybox reboot -f' TERM
 while :; do
-    dropbear -F -s -r "/etc/dropbear/$role" </dev/null >/dev/null 2>&1
+    dropbear -F -s -r "/etc/dropbear/$role" </dev/null >/dev/null 2>&1 &
+    wait
     sleep 1
 done
 INIT
-    chmod 755 "$root/init" "$root/bin/reboot"
+    chmod 755 "$root/init"
 }
 
 # A port of this machine at which nobody listens.

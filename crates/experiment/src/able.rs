@@ -110,6 +110,14 @@ fn sent<'a>(traffic: &'a Traffic, place: &'a TrafficPlace) -> Vec<Demand<'a>> {
             key: key("direction"),
         });
     }
+    if traffic.sessions.is_some() {
+        all.push(Demand {
+            what: "send sessions, which begin and end".to_owned(),
+            is_met: Box::new(|can| can.opens_sessions),
+            remedy: "remove kind",
+            key: key("kind"),
+        });
+    }
     if is_capture {
         all.push(Demand {
             what: "replay a capture".to_owned(),

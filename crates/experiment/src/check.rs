@@ -36,7 +36,11 @@ pub(super) fn baseline(
 
 /// A load that is found cannot be asked for.
 pub(super) fn load_of_measure(placed: &[(Traffic, TrafficPlace)], complaints: &mut Complaints<'_>) {
-    let asked = |traffic: &Traffic| traffic.load != Load::Max && traffic.measure != Measure::Rate;
+    let asked = |traffic: &Traffic| {
+        let is_free = matches!(traffic.measure, Measure::Rate | Measure::Convergence)
+            || traffic.measure.is_of_sessions();
+        traffic.load != Load::Max && !is_free
+    };
     for (traffic, place) in placed.iter().filter(|(traffic, _)| asked(traffic)) {
         let complaint = Complaint::new(
             format!("traffic {:?} asks for a load of {}", traffic.name, traffic.load),

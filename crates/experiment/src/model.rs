@@ -171,13 +171,26 @@ pub struct Traffic {
     pub capture: Option<CaptureOf>,
     /// Changes of routes a second meanwhile, where the experiment has rates of them.
     pub changes_per_s: Option<u32>,
+    /// Its flows are sessions, which begin and end.
+    pub sessions: Option<SessionsOf>,
+}
+
+/// How the sessions of a traffic live: each flow is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionsOf {
+    /// Frames from its beginning to its end, of both ways together.
+    pub lifetime: u32,
+    /// How many are alive at once, where sessions come and go.
+    pub concurrent: u64,
 }
 
 impl Traffic {
     /// Number of flows: every source with every destination of its family, and the other way round
     /// where frames go both ways; or those of the capture.
     pub fn flows(&self) -> u64 {
-        self.flows_ahead().saturating_mul(self.direction.ways())
+        let only_opened = matches!(self.measure, Measure::Insertion | Measure::FullTable);
+        let ways = if only_opened { 1 } else { self.direction.ways() };
+        self.flows_ahead().saturating_mul(ways)
     }
 
     /// Number of flows to the destinations.
@@ -198,7 +211,9 @@ impl Traffic {
             None => self.load.frames_per_second(f64::from(self.frame_bytes)),
             Some(capture) => self.load.frames_per_second_of(capture.recording.as_ref()?),
         };
-        of_one.map(|pps| pps * self.direction.ways() as f64)
+        // The frames of a session go there and back in turns.
+        let ways = if self.sessions.is_some() { 1 } else { self.direction.ways() };
+        of_one.map(|pps| pps * ways as f64)
     }
 
     /// Whether lengths and flows are known: those of a capture are while it is at hand.

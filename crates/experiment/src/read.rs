@@ -14,7 +14,7 @@ use super::problem::{Complaint, Complaints};
 use super::schema::{Anything, DeviceTables, Schema};
 use super::{
     Allowance, Blocks, ChurnSource, Experiment, Problems, Result, RouteSource, Routes, able, check,
-    churn, inputs, measures, parts, quantity,
+    churn, convergence, inputs, measures, parts, quantity, sessions,
 };
 use fwdlab_results::{Error as ResultsError, Measure};
 
@@ -268,8 +268,10 @@ fn read_experiment(
         let allows_no_route = allow.contains(&Allowance::NoRoute);
         check::reachable(&placed, &routes, allows_no_route, complaints);
     }
+    convergence::check(&placed, &routes, complaints);
     check::churn(churn.as_ref(), asked, &routes, complaints);
     check::load_of_measure(&placed, complaints);
+    sessions::measures(&placed, churn.is_some(), complaints);
     check::both_ways(&placed, churn.is_some(), complaints);
     let wanted = able::Wanted {
         measure: measure_key,

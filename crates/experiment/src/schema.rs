@@ -32,6 +32,8 @@ pub struct Abilities {
     pub changes_routes: bool,
     /// Sends frames both ways at once.
     pub sends_both_ways: bool,
+    /// Sends sessions, which begin and end, and says what the device's table of them holds.
+    pub opens_sessions: bool,
     /// Takes profiles, of the device and not of whatever runs here.
     pub takes_profiles: bool,
     /// What is measured lives in the memory of this program, so that a fresh process is another draw of
@@ -52,6 +54,7 @@ impl Abilities {
         replays_captures: true,
         changes_routes: true,
         sends_both_ways: true,
+        opens_sessions: true,
         takes_profiles: true,
         lives_in_process: true,
         longest_frame_bytes: u16::MAX,
@@ -67,6 +70,7 @@ impl Abilities {
         replays_captures: false,
         changes_routes: false,
         sends_both_ways: false,
+        opens_sessions: false,
         takes_profiles: false,
         lives_in_process: false,
         longest_frame_bytes: 1_518,

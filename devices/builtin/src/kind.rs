@@ -22,7 +22,7 @@ impl Schema for Builtin {
     }
 
     fn abilities(&self) -> Abilities {
-        Abilities { longest_frame_bytes: size::MAX as u16, ..Abilities::ALL }
+        Abilities { longest_frame_bytes: size::MAX as u16, opens_sessions: false, ..Abilities::ALL }
     }
 
     fn check_word(&self, word: &str) -> Result<(), Complaint> {

@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod both_ways;
+mod convergence;
 mod energy;
 mod warm_up;
 

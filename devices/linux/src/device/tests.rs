@@ -51,7 +51,23 @@ fn trials_on(
 }
 
 /// The trials of an experiment.
-fn trials_of(device: &str, text: &str, file: &Path, test: &str) -> Option<Vec<(String, Measured)>> {
+pub(super) fn trials_of(
+    device: &str,
+    text: &str,
+    file: &Path,
+    test: &str,
+) -> Option<Vec<(String, Measured)>> {
+    first_trials_of(device, text, file, test, usize::MAX)
+}
+
+/// Those of its first variants.
+pub(super) fn first_trials_of(
+    device: &str,
+    text: &str,
+    file: &Path,
+    test: &str,
+    variants: usize,
+) -> Option<Vec<(String, Measured)>> {
     let devices: [&dyn Schema; 2] = [&LINUX, &BUILTIN_VETH];
     let experiment = Experiment::of_text(file, text, &devices).expect("a right experiment");
     let experiment = Arc::new(experiment);
@@ -69,7 +85,7 @@ fn trials_of(device: &str, text: &str, file: &Path, test: &str) -> Option<Vec<(S
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let stop = AtomicBool::new(false);
     let mut list = Vec::new();
-    for variant in &experiment.variants {
+    for variant in experiment.variants.iter().take(variants) {
         for traffic in &experiment.traffics {
             let request = Request { experiment: &experiment, variant, traffic };
             let mut watch = Watch { on_interval: &mut |_| (), stop: &stop };

@@ -36,7 +36,7 @@ const SENT_AT_ONCE: u32 = 64;
 
 /// Frames put into the stack at once. Each lies at the same place of a page of its own, so that more
 /// of them do not fit the ways of a first-level cache: with 64 the device takes 5 to 9 % longer.
-const INJECTED_AT_ONCE: u32 = 16;
+pub(super) const INJECTED_AT_ONCE: u32 = 16;
 
 /// Frames of one run of the program. When the tester stops, the rest of a run is let go without
 /// sending, at about 25 ns each.
@@ -161,6 +161,7 @@ impl<'a> LiveTester<'a> {
             core_share,
             pacing: self.pacing(),
             unread: 0,
+            tracking: None,
         })
     }
 
