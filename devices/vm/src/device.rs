@@ -215,7 +215,7 @@ impl Device for Boots {
         let mut measured = self.judged(counted, request.variant);
         // The samples are those of the device alone, which never waits in them.
         measured.idle_share = Some(0.0);
-        Ok(profiled(profile, measured))
+        Ok(profiled(profile, measured, self.boot(request.variant)?.is_freebsd()))
     }
 }
 
@@ -229,12 +229,13 @@ fn named(path: &Path) -> String {
 }
 
 /// Says which samples these are.
-fn profiled(profile: ProfileCounts, mut measured: Measured) -> Profiled {
+fn profiled(profile: ProfileCounts, mut measured: Measured, is_from_outside: bool) -> Profiled {
     let ProfileCounts { samples, lost, stacks } = profile;
     measured.warnings.extend((lost > 0).then(|| format!("{lost} samples did not fit")));
     let profiler = format!(
-        "the guest's kernel, from the reception of a packet to its handing over ({samples} with \
-         those of the tester and the cables)"
+        "{}, from the reception of a packet to its handing over ({samples} with those of the tester \
+         and the cables)",
+        if is_from_outside { "QEMU, which stopped the guest" } else { "the guest's kernel" }
     );
     Profiled { measured, stacks, profiler }
 }

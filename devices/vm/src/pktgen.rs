@@ -140,7 +140,7 @@ mod tests {
         let refusal = |traffic: String| read("pktgen", &traffic).expect_err("refused");
         for order in ["sequential", "random"] {
             let ordered = refusal(format!("{}\norder = \"{order}\"", traffic("", "7f", 82)));
-            assert!(ordered.contains("x.toml:14:9: traffic[1].order: "), "{ordered}");
+            assert!(ordered.contains("x.toml:16:9: traffic[1].order: "), "{ordered}");
             assert!(ordered.contains("remove order"), "{ordered}");
         }
         assert!(refusal(traffic("", "7f", 66)).contains("82 bytes"));

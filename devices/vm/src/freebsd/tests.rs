@@ -93,6 +93,14 @@ fn the_script_sets_what_a_variant_says_and_leaves_the_choice_where_it_is_asked_t
         assert!(text.contains(part), "{part}\n{text}");
     }
     assert!(!text.contains("choose net.route.algo.inet6.algo"), "{text}");
+    assert!(!text.contains("radix4"), "a small table is written as it is: {text}");
+    task.routes = vec![task.routes[0].clone(); 6000];
+    let text = script::text(&task, &[], None, "1000000");
+    let [plain, routes, own] = ["inet.algo radix4", "$G routes", "inet.algo 'dxr'"]
+        .map(|part| text.find(part).expect("it is there"));
+    assert!(plain < routes && routes < own, "{text}");
+    assert!(!text.contains("radix6"), "what is left to the kernel stays with it: {text}");
+    task.routes.truncate(1);
     let routes = script::routes(&task);
     assert_eq!(routes.len(), 36);
     assert_eq!(routes[..8], [4, 16, 0, 0, 198, 19, 0, 0]);
