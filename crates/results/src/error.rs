@@ -148,8 +148,10 @@ pub(crate) fn io_remedy(error: &io::Error) -> &'static str {
     }
     match error.kind() {
         io::ErrorKind::NotFound => "check the path",
-        io::ErrorKind::PermissionDenied => "check whose it is, and who may read and write there",
-        io::ErrorKind::ReadOnlyFilesystem => "choose a place that can be written",
+        io::ErrorKind::PermissionDenied => {
+            "check who may read and write there, or choose another place with -o DIR"
+        }
+        io::ErrorKind::ReadOnlyFilesystem => "choose a place that you may write with -o DIR",
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "free some space and run the same command again: recorded trials are kept"
         }
