@@ -39,8 +39,8 @@ pub struct PrefixEvent {
 }
 
 impl RouteEvent {
-    /// Until the last prefix had frames by the new path, in ns: the full convergence time of RFC 6413, section
-    /// 3.6.1. Where one had none, as long as was waited.
+    /// Until the last prefix had frames by the new path, in ns: the full convergence time of RFC 6413.
+    /// Where one had none, as long as was waited.
     pub fn full_ns(&self) -> u64 {
         let each = self.prefixes.iter().map(|own| own.new_ns.unwrap_or(self.waited_ns));
         each.max().unwrap_or(0)
