@@ -4,6 +4,8 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::time::Instant;
 
 /// What the test runs said, added up.
 #[derive(Default, Serialize, Deserialize)]
@@ -42,8 +44,24 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
+/// A step begins; so much time has gone by, and so much of it the processors worked for steps that ended.
 pub(crate) fn heading(name: &str) {
-    println!("== {name}");
+    static START: OnceLock<Instant> = OnceLock::new();
+    let gone = START.get_or_init(Instant::now).elapsed().as_secs();
+    match worked().filter(|_| gone > 0) {
+        None => println!("== {name}"),
+        Some(busy) => println!("== {name} (after {gone} s; processors: {busy} s)"),
+    }
+}
+
+/// Seconds of processor time of all programs that were started here and have ended, where the system
+/// tells (proc_pid_stat(5): cutime and cstime, in hundredths).
+fn worked() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // The second field is a name in brackets, which may hold anything.
+    let fields = text.rsplit_once(')')?.1.split_whitespace().skip(13).take(2);
+    let ticks: Option<Vec<u64>> = fields.map(|field| field.parse().ok()).collect();
+    Some(ticks?.iter().sum::<u64>() / 100)
 }
 
 /// A step that passes or fails as a whole.
@@ -146,6 +164,14 @@ mod tests {
         count(&mut tally, "test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured");
         count(&mut tally, "SKIPPED full_table: no table here");
         assert_eq!((tally.passed, tally.failed, tally.skipped.len()), (15, 1, 1));
+    }
+
+    #[test]
+    fn the_time_of_programs_that_ended_is_counted() {
+        let before = worked().unwrap_or_default();
+        let work = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
+        assert!(Command::new("sh").args(["-c", work]).status().unwrap().success());
+        assert!(!cfg!(target_os = "linux") || worked().unwrap() >= before);
     }
 
     #[test]

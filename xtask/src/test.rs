@@ -21,7 +21,7 @@ pub struct Args {
     #[arg(long)]
     only_tests: bool,
     /// Seconds for each fuzz target, 60 in the long form; 0 leaves them out
-    #[arg(long, default_value_t = 12)]
+    #[arg(long, default_value_t = 6)]
     fuzz_seconds: u32,
     /// Draw fuzz inputs and property tests' cases anew, as `cargo test` and `cargo xtask fuzz` do;
     /// without it they are the same each time, so that what passed passes again

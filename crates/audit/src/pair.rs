@@ -1,6 +1,6 @@
 //! Two sets of a block compared anew from their printed figures.
 
-use super::surroundings::Measured;
+use super::surroundings::SourcedSet;
 use fwdlab_stats::distribution::t_critical;
 
 /// The comparison of a set with another.
@@ -22,7 +22,7 @@ pub struct Pair {
 impl Pair {
     /// Compares `variant` with `base`; `None` when the base is 0 or a set has
     /// fewer than two values.
-    pub fn of(base: &Measured<'_>, variant: &Measured<'_>) -> Option<Self> {
+    pub fn of(base: &SourcedSet<'_>, variant: &SourcedSet<'_>) -> Option<Self> {
         let half_95 = half_width(base, variant, 0.95)?;
         let change = |a: f64, b: f64| (b - a) * 100.0 / a;
         let mean_percent = change(base.row.mean(), variant.row.mean());
@@ -46,13 +46,13 @@ impl Pair {
     }
 
     /// Whether the change lies within `margin` per cent with 90 % confidence.
-    pub fn is_within(&self, base: &Measured<'_>, variant: &Measured<'_>, margin: f64) -> bool {
+    pub fn is_within(&self, base: &SourcedSet<'_>, variant: &SourcedSet<'_>, margin: f64) -> bool {
         half_width(base, variant, 0.90).is_some_and(|half| self.mean_percent.abs() + half <= margin)
     }
 }
 
 /// Half-width of the pooled-t interval of the mean difference, in per cent.
-fn half_width(base: &Measured<'_>, variant: &Measured<'_>, confidence: f64) -> Option<f64> {
+fn half_width(base: &SourcedSet<'_>, variant: &SourcedSet<'_>, confidence: f64) -> Option<f64> {
     let (n1, n2) = (f64::from(base.row.n), f64::from(variant.row.n));
     let df = n1 + n2 - 2.0;
     if n1 < 2.0 || n2 < 2.0 || base.row.mean() <= 0.0 {

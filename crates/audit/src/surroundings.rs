@@ -21,12 +21,12 @@ pub struct Surroundings<'a> {
     /// The page.
     pub page: &'a Page,
     /// Sets with figures, by block.
-    pub sets: Vec<Vec<Measured<'a>>>,
+    pub sets: Vec<Vec<SourcedSet<'a>>>,
 }
 
 /// A set with figures and its source.
 #[derive(Debug)]
-pub struct Measured<'a> {
+pub struct SourcedSet<'a> {
     /// The set as printed.
     pub set: &'a Set,
     /// Its row.
@@ -52,24 +52,24 @@ impl<'a> Surroundings<'a> {
         Some(around)
     }
 
-    fn measured(&self, set: &'a Set) -> Option<Measured<'a>> {
+    fn measured(&self, set: &'a Set) -> Option<SourcedSet<'a>> {
         let source = self.site.source_of(set, self.own);
         let family = source
             .as_ref()
             .and_then(|s| self.site.dir(s)?.family(&s.prefix))
             .or_else(|| family_word(&set.legend));
         let label = Label::of(&set.legend);
-        Some(Measured { set, row: set.row.as_ref()?, label, source, family })
+        Some(SourcedSet { set, row: set.row.as_ref()?, label, source, family })
     }
 
     /// The logs behind a set.
-    pub fn configuration(&self, set: &Measured<'_>) -> Option<&'a ConfigurationData> {
+    pub fn configuration(&self, set: &SourcedSet<'_>) -> Option<&'a ConfigurationData> {
         let source = set.source.as_ref()?;
         self.site.dir(source)?.configurations.get(&source.prefix)
     }
 
     /// The values behind a set, in the order of the file.
-    pub fn values(&self, set: &Measured<'_>) -> Option<Vec<f64>> {
+    pub fn values(&self, set: &SourcedSet<'_>) -> Option<Vec<f64>> {
         let source = set.source.as_ref()?;
         self.site.dir(source)?.both_values()[source.rule].get(&source.prefix).cloned()
     }

@@ -8,7 +8,7 @@ mod journal;
 
 pub use derive::{derive, variants};
 pub use error::BisectError;
-pub use journal::{Header, Journal, Measured};
+pub use journal::{BisectStep, Header, Journal};
 
 use std::path::Path;
 
@@ -59,7 +59,7 @@ pub fn bisect<E: From<BisectError>>(
     journal: &mut Journal,
     terms: Terms,
     mut measure: impl FnMut(usize) -> Result<f64, E>,
-    mut said: impl FnMut(&Measured),
+    mut said: impl FnMut(&BisectStep),
 ) -> Result<Answer, E> {
     let mut bisection = Bisection::new(journal.header().chain.len(), terms);
     for earlier in journal.measured() {
@@ -71,7 +71,7 @@ pub fn bisect<E: From<BisectError>>(
             Next::Measure(state) => {
                 let ratio = measure(state)?;
                 let name = journal.header().chain[state].clone();
-                let measured = Measured { state, name, ratio };
+                let measured = BisectStep { state, name, ratio };
                 journal.add(&measured)?;
                 said(&measured);
                 bisection.take(state, ratio);

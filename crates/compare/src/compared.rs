@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use fwdlab_stats::campaigns::Spread;
+use fwdlab_stats::campaigns::Deviations;
 use fwdlab_stats::validity::Finding;
 use fwdlab_stats::{Comparison, Confidence, ConfidenceInterval, Direction, Verdict, unpaired};
 use serde::Serialize;
@@ -128,7 +128,7 @@ pub struct Several {
     /// Where the figure of the next run of the experiment lies, at the same confidence.
     pub next: ConfidenceInterval,
     /// Standard deviations of log ratios: of blocks, and of campaigns.
-    pub spread: Spread,
+    pub spread: Deviations,
     /// p of "all campaigns have the same effect".
     pub same_p: f64,
 }

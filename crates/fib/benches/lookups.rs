@@ -19,7 +19,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use fwdlab_fib::bench::{Measured, Stream, spread_nexthop};
+use fwdlab_fib::bench::{BenchFamily, Stream, spread_nexthop};
 use fwdlab_fib::synth::{FULL_INET, FULL_INET6, Synth};
 use fwdlab_fib::{
     Address, Choice, Family, Fib, Inet, Inet6, Nexthop, NexthopId, Prefix, Random, Reader,
@@ -109,7 +109,7 @@ fn full<F: Family>(routes: usize, nexthops: u64) -> Fib<F> {
 
 /// What more nexthops than 16 bits can say cost, on each stream of addresses: the fastest of many
 /// rounds in turns, which what else the machine does has disturbed least.
-fn more_nexthops<F: Measured>(routes: usize) {
+fn more_nexthops<F: BenchFamily>(routes: usize) {
     let fibs = [60_000, 100_000].map(|nexthops| full::<F>(routes, nexthops));
     let mut readers = fibs.each_ref().map(Fib::reader);
     for stream in Stream::ALL {
@@ -136,7 +136,7 @@ fn more_nexthops<F: Measured>(routes: usize) {
 }
 
 /// One of [`more_nexthops`], for a counter of instructions.
-fn one_of_many<F: Measured>(routes: usize, stream: &str, nexthops: &str) {
+fn one_of_many<F: BenchFamily>(routes: usize, stream: &str, nexthops: &str) {
     let fib = full::<F>(routes, nexthops.parse().expect("a number of nexthops"));
     let stream = Stream::ALL.into_iter().find(|known| known.name() == stream).expect("a stream");
     let keys = stream.draw::<F>(&fib.rib().dump(), LOOKUPS);

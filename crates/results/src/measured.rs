@@ -18,7 +18,8 @@ pub struct Measured {
     /// Frames sent by the tester over the whole trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent: Option<u64>,
-    /// Frames received by the tester over the whole trial.
+    /// Frames received by the tester over the whole trial. Never absent: a trial whose receiver counted
+    /// nothing that could be read is FAILED.
     pub received: u64,
     /// Distinct flows that the receiver saw.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -83,6 +83,7 @@ pub(crate) fn campaign(campaign: &Campaign) -> Result<(), Insane> {
             "a share up to 0.5, a slowdown up to 1 ms, at most 1,000 truths",
         )?;
     }
+    texts(&campaign.unproven)?;
     let margin = campaign.margin;
     wanted(
         margin > 0.0 && margin <= 0.5,
@@ -120,12 +121,8 @@ fn title(title: &str) -> Result<(), Insane> {
 
 /// What is wrong with a trial.
 pub(crate) fn trial(trial: &Trial) -> Result<(), Insane> {
-    let texts = [&trial.id, &trial.variant, &trial.traffic, &trial.load];
-    let others = trial.started.iter().chain(&trial.reason).chain(&trial.measured.warnings);
-    for text in texts.into_iter().chain(others) {
-        let is_good = text.len() <= MOST_TEXT;
-        wanted(is_good, || format!("{} has {} bytes", shown(text), text.len()), "at most 64 KiB")?;
-    }
+    texts([&trial.id, &trial.variant, &trial.traffic, &trial.load])?;
+    texts(trial.started.iter().chain(&trial.reason).chain(&trial.measured.warnings))?;
     let single = [trial.rate_pps, trial.offered_pps_asked, Some(trial.interval_ms)];
     for number in single.into_iter().flatten() {
         plausible(number)?;
@@ -143,11 +140,15 @@ pub(crate) fn trial(trial: &Trial) -> Result<(), Insane> {
 
 /// What is wrong with the record of a run that went on.
 pub(crate) fn resumed(resumed: &Resumed) -> Result<(), Insane> {
-    for text in resumed.differences.iter().chain(&resumed.again).chain([&resumed.at]) {
+    texts(resumed.differences.iter().chain(&resumed.again).chain([&resumed.at]))
+}
+
+/// What is wrong with texts that nothing else is known of.
+fn texts<'a>(texts: impl IntoIterator<Item = &'a String>) -> Result<(), Insane> {
+    texts.into_iter().try_for_each(|text| {
         let is_good = text.len() <= MOST_TEXT;
-        wanted(is_good, || format!("{} has {} bytes", shown(text), text.len()), "at most 64 KiB")?;
-    }
-    Ok(())
+        wanted(is_good, || format!("{} has {} bytes", shown(text), text.len()), "at most 64 KiB")
+    })
 }
 
 fn plausible(number: f64) -> Result<(), Insane> {

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use crate::fault::Fault;
 use crate::{
-    Interface, LearnedRoute, MOST_ROUTES, Prefix, Refusal, RefusingRoute, RouteTable, Way,
+    Interface, LearnedRoute, MOST_ROUTES, Prefix, Refusal, RefusingRoute, RouteHop, RouteTable,
 };
 
 /// One way of a route, as a line names it.
@@ -90,7 +90,7 @@ impl Gathering {
         }
         let interface = hop.interface.map(|name| self.interface(name)).transpose()?;
         let Some(route) = self.table.routes.last_mut() else { return Ok(()) };
-        let way = Way { gateway: hop.gateway, interface, weight: hop.weight.unwrap_or(1) };
+        let way = RouteHop { gateway: hop.gateway, interface, weight: hop.weight.unwrap_or(1) };
         let is_first = route.gateway.is_none() && route.interface.is_none();
         if is_first {
             (route.gateway, route.interface) = (way.gateway, way.interface);
@@ -102,7 +102,7 @@ impl Gathering {
         let nexthop_groups = &mut self.table.nexthop_groups;
         let group = *route.nexthop_group.get_or_insert_with(|| {
             let LearnedRoute { gateway, interface, .. } = *route;
-            let first = Way { gateway, interface, weight: 1 };
+            let first = RouteHop { gateway, interface, weight: 1 };
             nexthop_groups.push(if is_first { Vec::new() } else { vec![first] });
             nexthop_groups.len() as u32 - 1
         });

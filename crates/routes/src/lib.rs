@@ -59,7 +59,7 @@ pub struct Interface(u16);
 
 /// One of the ways that a route names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct RouteHop {
     /// The next router; without one, destinations are neighbours themselves.
     pub gateway: Option<IpAddr>,
     /// Where it goes, if the file says so.
@@ -103,7 +103,7 @@ pub struct RouteTable {
     /// Routes that a router does not forward by: multicast, loopback,
     /// link-local, local and broadcast ones.
     pub left_out: usize,
-    nexthop_groups: Vec<Vec<Way>>,
+    nexthop_groups: Vec<Vec<RouteHop>>,
     interfaces: Vec<String>,
 }
 
@@ -115,10 +115,10 @@ impl RouteTable {
     }
 
     /// The ways of a route of this table: one, or those of its group.
-    pub fn ways(&self, route: &LearnedRoute) -> Vec<Way> {
+    pub fn ways(&self, route: &LearnedRoute) -> Vec<RouteHop> {
         let group = route.nexthop_group.and_then(|group| self.nexthop_groups.get(group as usize));
         let LearnedRoute { gateway, interface, .. } = *route;
-        group.cloned().unwrap_or_else(|| vec![Way { gateway, interface, weight: 1 }])
+        group.cloned().unwrap_or_else(|| vec![RouteHop { gateway, interface, weight: 1 }])
     }
 
     /// The name of an interface of this table.

@@ -27,7 +27,7 @@ fn refusing(table: &RouteTable) -> Vec<String> {
 
 /// Gateway, interface and weight of each way of a route.
 fn ways(table: &RouteTable, route: usize) -> Vec<String> {
-    let name = |way: &Way| way.interface.map_or("-", |interface| table.interface(interface));
+    let name = |way: &RouteHop| way.interface.map_or("-", |interface| table.interface(interface));
     let ways = table.ways(&table.routes[route]);
     ways.iter().map(|way| format!("{:?} {} {}", way.gateway, name(way), way.weight)).collect()
 }

@@ -89,7 +89,7 @@ impl Default for Terms {
 
 /// Standard deviations of log ratios at each level of chance.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Spread {
+pub struct Deviations {
     /// Of blocks within a process.
     pub block: f64,
     /// Of processes within a campaign; `None` when no campaign had two.
@@ -107,7 +107,7 @@ pub struct Together {
     /// Where the figure of the next campaign of the same size lies, at the same confidence.
     pub next: ConfidenceInterval,
     /// Standard deviations at each level.
-    pub spread: Spread,
+    pub spread: Deviations,
     /// p of "all campaigns have the same effect" (Cochran's Q, Biometrics 10 (1954)).
     pub same_p: f64,
     /// The figure of each campaign.
@@ -144,7 +144,7 @@ pub fn together(campaigns: &[Campaign], terms: Terms) -> Result<Together, Error>
     Ok(Together {
         next: next.with(comparison.estimate),
         comparison,
-        spread: Spread {
+        spread: Deviations {
             block: levels.block.sqrt(),
             process: levels.process.map(f64::sqrt),
             campaign: effects.between.sqrt(),

@@ -7,7 +7,7 @@ use fwdlab_port::bpf::{LiveFrames, Map};
 use fwdlab_port::xdp::XdpPort;
 use fwdlab_wire::MacAddr;
 
-use super::programs::tester::{self, Way};
+use super::programs::tester::{self, Outlet};
 use super::programs::{Shared, word};
 use fwdlab_topology::{Cable, CableEnd, NetNamespace, Testbed, Topology, TopologyError};
 
@@ -49,7 +49,7 @@ pub fn try_live_frames() -> Result<(), TopologyError> {
         let shared = Shared::new()?;
         shared.set(word::STOP, 1);
         let headers = Map::array("fwdlab_probe", 1, 8)?;
-        let program = tester::load(&shared, &headers, 1, 42, None, Way::Out)?;
+        let program = tester::load(&shared, &headers, 1, 42, None, Outlet::Out)?;
         let frame = [0; 60];
         program.run_live(&LiveFrames { frame: &frame, interface: LOOPBACK, repeat: 1, batch: 1 })
     };

@@ -8,7 +8,7 @@ use std::time::Duration;
 use fwdlab_guard::digest;
 use fwdlab_results::FailureKind;
 
-use crate::ssh::{Master, Said, Shell, Way, quoted};
+use crate::ssh::{Access, Master, Said, Shell, quoted};
 use crate::testbed::{Host, System};
 use crate::{RemoteError, Result};
 
@@ -33,7 +33,7 @@ impl Connected {
     /// When the host cannot be reached, or does not let us in.
     pub fn connect(
         host: &Host,
-        way: &Way,
+        way: &Access,
         limit: Duration,
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<Self> {

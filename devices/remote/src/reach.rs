@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 use crate::host::Connected;
 use crate::secrets::Secrets;
-use crate::ssh::Way;
+use crate::ssh::Access;
 use crate::testbed::{Host, Testbed};
 use crate::{RemoteError, Result};
 
@@ -17,7 +17,7 @@ const LONGEST: usize = 60;
 #[derive(Debug)]
 pub struct Reach {
     _dir: TempDir,
-    ways: Vec<Way>,
+    ways: Vec<Access>,
 }
 
 impl Reach {
@@ -32,12 +32,12 @@ impl Reach {
         let made = tempfile::Builder::new().prefix("fw").tempdir_in(place);
         let failed = |source| RemoteError::File { path: place.to_owned(), source };
         let dir = made.map_err(failed)?;
-        let way = |host: &Host| Way::new(testbed, host, dir.path(), program);
+        let way = |host: &Host| Access::new(testbed, host, dir.path(), program);
         let ways = testbed.hosts().map(way).collect();
         Ok(Self { _dir: dir, ways })
     }
 
-    fn way(&self, host: &Host) -> Option<&Way> {
+    fn way(&self, host: &Host) -> Option<&Access> {
         self.ways.iter().find(|way| way.role == host.role)
     }
 

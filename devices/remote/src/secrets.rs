@@ -1,7 +1,7 @@
 //! What results must not hold: addresses, accounts, key files and names of hosts. Texts that a host or
 //! a hook has written pass through here before they are kept.
 
-use crate::ssh::Way;
+use crate::ssh::Access;
 
 /// Texts that are replaced by the role of the host that they give away.
 #[derive(Clone, Debug, Default)]
@@ -11,7 +11,7 @@ pub struct Secrets {
 
 impl Secrets {
     /// What ssh knows of the hosts.
-    pub fn of<'a>(ways: impl IntoIterator<Item = &'a Way>) -> Self {
+    pub fn of<'a>(ways: impl IntoIterator<Item = &'a Access>) -> Self {
         let mut secrets = Self::default();
         for way in ways {
             let Ok(output) = way.resolve().output() else { continue };

@@ -15,7 +15,7 @@ const DIRECTION: Direction = Direction::HigherIsBetter;
 
 /// A way to a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Approach {
     /// So many randomised blocks.
     Blocks(usize),
     /// The same at 99.9 %.
@@ -31,26 +31,26 @@ pub enum Way {
     SureGroups(usize, usize),
 }
 
-pub const WAYS: [Way; 19] = [
-    Way::Blocks(3),
-    Way::Blocks(4),
-    Way::Blocks(5),
-    Way::Blocks(6),
-    Way::Blocks(8),
-    Way::Blocks(12),
-    Way::Blocks(20),
-    Way::Blocks(40),
-    Way::SureBlocks(8),
-    Way::SureBlocks(20),
-    Way::UntilDecided,
-    Way::Several(8),
-    Way::Several(20),
-    Way::Groups(3, 3),
-    Way::Groups(5, 5),
-    Way::Groups(10, 10),
-    Way::Groups(40, 40),
-    Way::Groups(5, 20),
-    Way::SureGroups(10, 10),
+pub const WAYS: [Approach; 19] = [
+    Approach::Blocks(3),
+    Approach::Blocks(4),
+    Approach::Blocks(5),
+    Approach::Blocks(6),
+    Approach::Blocks(8),
+    Approach::Blocks(12),
+    Approach::Blocks(20),
+    Approach::Blocks(40),
+    Approach::SureBlocks(8),
+    Approach::SureBlocks(20),
+    Approach::UntilDecided,
+    Approach::Several(8),
+    Approach::Several(20),
+    Approach::Groups(3, 3),
+    Approach::Groups(5, 5),
+    Approach::Groups(10, 10),
+    Approach::Groups(40, 40),
+    Approach::Groups(5, 20),
+    Approach::SureGroups(10, 10),
 ];
 
 /// What a simulated campaign came to.
@@ -73,7 +73,7 @@ impl Judged {
     }
 }
 
-impl Way {
+impl Approach {
     fn name(self) -> String {
         match self {
             Self::Blocks(n) => format!("{n} blocks"),
@@ -142,7 +142,7 @@ fn groups(
 
 /// One way under one noise.
 pub struct Row {
-    way: Way,
+    way: Approach,
     noise: Noise,
     campaigns: u64,
     /// "Faster" or "slower" where nothing differs.
@@ -179,7 +179,7 @@ pub fn simulate(size: Size) -> Vec<Row> {
 }
 
 /// A row, looked at closer where one of its figures exceeds its promise: by chance, or not.
-fn settled_row(way: Way, noise: Noise, size: Size) -> Row {
+fn settled_row(way: Approach, noise: Noise, size: Size) -> Row {
     let first = row(way, noise, 0..size.trust);
     let is_beyond = first.claims().iter().any(|(_, claim)| claim.rate > claim.most);
     if !is_beyond || size.again == 0 {
@@ -190,7 +190,7 @@ fn settled_row(way: Way, noise: Noise, size: Size) -> Row {
     Row { is_again: true, ..again }
 }
 
-fn row(way: Way, noise: Noise, range: Range<u64>) -> Row {
+fn row(way: Approach, noise: Noise, range: Range<u64>) -> Row {
     let campaigns = range.end - range.start;
     let sums = |effect: f64| {
         in_parallel(campaigns, |campaign| {

@@ -8,7 +8,7 @@ use crate::block::{Comparison, Set};
 use crate::figures::{Printer, row_key};
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
-use crate::surroundings::{Measured, Surroundings};
+use crate::surroundings::{SourcedSet, Surroundings};
 use fwdlab_netbenches::name::family_word;
 use fwdlab_results::units;
 use fwdlab_sentence::label::Label;
@@ -29,7 +29,7 @@ pub fn check(around: &Surroundings<'_>, findings: &mut AuditFindings) {
 }
 
 /// A row must be that of some values at hand.
-fn check_row(around: &Surroundings<'_>, set: &Measured<'_>, findings: &mut AuditFindings) {
+fn check_row(around: &Surroundings<'_>, set: &SourcedSet<'_>, findings: &mut AuditFindings) {
     if let Some(source) = &set.source {
         if source.dir != around.own && !around.site.is_same_machine(source.dir, around.own) {
             report_foreign(around, set, findings);
@@ -65,7 +65,7 @@ fn check_row(around: &Surroundings<'_>, set: &Measured<'_>, findings: &mut Audit
     }
 }
 
-fn report_foreign(around: &Surroundings<'_>, set: &Measured<'_>, findings: &mut AuditFindings) {
+fn report_foreign(around: &Surroundings<'_>, set: &SourcedSet<'_>, findings: &mut AuditFindings) {
     let Some(source) = &set.source else { return };
     let place = around.site.dir(source).map_or("", |d| d.relative.as_str());
     findings.add(
@@ -81,7 +81,7 @@ fn report_foreign(around: &Surroundings<'_>, set: &Measured<'_>, findings: &mut 
 }
 
 /// The series that the legend names, and its row.
-fn named_series(around: &Surroundings<'_>, set: &Measured<'_>) -> Option<(String, String)> {
+fn named_series(around: &Surroundings<'_>, set: &SourcedSet<'_>) -> Option<(String, String)> {
     let mut named = around.data.series.iter().filter(|(prefix, _)| {
         let name = Label::of(prefix);
         let words = name.telling_words();
@@ -100,14 +100,14 @@ fn named_series(around: &Surroundings<'_>, set: &Measured<'_>) -> Option<(String
 }
 
 /// Whether a row differs from the wanted one only beyond six digits.
-fn is_close(set: &Measured<'_>, wanted: &str) -> bool {
+fn is_close(set: &SourcedSet<'_>, wanted: &str) -> bool {
     let wanted: Vec<f64> = wanted.split(' ').skip(1).filter_map(|t| t.parse().ok()).collect();
     wanted.len() == 5
         && set.row.values.iter().zip(&wanted).all(|(a, b)| (a - b).abs() <= 1e-6 * b.abs().max(1.0))
 }
 
 /// A label must not contradict the name of the file whose values it stands for.
-fn check_label(around: &Surroundings<'_>, set: &Measured<'_>, findings: &mut AuditFindings) {
+fn check_label(around: &Surroundings<'_>, set: &SourcedSet<'_>, findings: &mut AuditFindings) {
     let Some(source) = &set.source else { return };
     let name = Label::of(&source.prefix);
     let family = around.site.dir(source).and_then(|d| d.family(&source.prefix));
@@ -133,7 +133,7 @@ fn check_label(around: &Surroundings<'_>, set: &Measured<'_>, findings: &mut Aud
 }
 
 /// The comparison lines must follow from the rows.
-fn check_arithmetic(sets: &[Measured<'_>], findings: &mut AuditFindings) {
+fn check_arithmetic(sets: &[SourcedSet<'_>], findings: &mut AuditFindings) {
     let Some((base, others)) = sets.split_first() else { return };
     for set in others {
         let Some(comparison) = &set.set.comparison else { continue };
@@ -161,7 +161,11 @@ fn printed(comparison: &Comparison) -> String {
 }
 
 /// What contradicts a printed comparison, within the printed precision.
-fn contradiction(base: &Measured<'_>, set: &Measured<'_>, printed: &Comparison) -> Option<String> {
+fn contradiction(
+    base: &SourcedSet<'_>,
+    set: &SourcedSet<'_>,
+    printed: &Comparison,
+) -> Option<String> {
     let (a, b) = (base.row, set.row);
     let (n1, n2) = (f64::from(a.n), f64::from(b.n));
     if n1 < 3.0 || n2 < 3.0 || a.mean() == 0.0 {
@@ -205,7 +209,7 @@ fn contradiction(base: &Measured<'_>, set: &Measured<'_>, printed: &Comparison) 
 }
 
 /// N of the sets against each other and against the logs.
-fn check_counts(around: &Surroundings<'_>, sets: &[Measured<'_>], findings: &mut AuditFindings) {
+fn check_counts(around: &Surroundings<'_>, sets: &[SourcedSet<'_>], findings: &mut AuditFindings) {
     let most = sets.iter().map(|s| s.row.n).max().unwrap_or(0);
     for set in sets {
         let logged = around.configuration(set).map_or(0, |g| g.runs.len());
@@ -247,10 +251,10 @@ fn check_counts(around: &Surroundings<'_>, sets: &[Measured<'_>], findings: &mut
 }
 
 /// A set whose own baseline is on the block must not be read against another.
-fn check_baseline(sets: &[Measured<'_>], findings: &mut AuditFindings) {
+fn check_baseline(sets: &[SourcedSet<'_>], findings: &mut AuditFindings) {
     let Some((base, others)) = sets.split_first() else { return };
     for set in others {
-        let is_own = |other: &&Measured<'_>| {
+        let is_own = |other: &&SourcedSet<'_>| {
             let (mine, theirs) = (set.label.telling_words(), other.label.telling_words());
             other.set.symbol != set.set.symbol
                 && !other.label.revisions.is_empty()
@@ -315,7 +319,7 @@ fn check_heading(around: &Surroundings<'_>, index: usize, findings: &mut AuditFi
 /// One label with two values on one page.
 fn check_two_values(around: &Surroundings<'_>, findings: &mut AuditFindings) {
     // under another heading a label means another thing
-    let mut first_of: BTreeMap<(Option<&str>, &str), &Measured<'_>> = BTreeMap::new();
+    let mut first_of: BTreeMap<(Option<&str>, &str), &SourcedSet<'_>> = BTreeMap::new();
     let all = around.sets.iter().enumerate().flat_map(|(b, sets)| sets.iter().map(move |s| (b, s)));
     for (block, set) in all {
         if set.set.legend.is_empty() || is_generic(set.set) {

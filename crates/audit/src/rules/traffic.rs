@@ -3,7 +3,7 @@
 
 use crate::data::{ConfigurationData, RunData};
 use crate::finding::{AuditFindings, Rule, Severity, Text};
-use crate::surroundings::{Measured, Surroundings};
+use crate::surroundings::{SourcedSet, Surroundings};
 use fwdlab_netbenches::name::NamedFamily;
 use fwdlab_results::units;
 
@@ -42,8 +42,8 @@ pub fn reached_line_rate(pps: f64, frame_len: u32) -> Option<(f64, f64)> {
 
 fn check_same_traffic(
     around: &Surroundings<'_>,
-    base: &Measured<'_>,
-    set: &Measured<'_>,
+    base: &SourcedSet<'_>,
+    set: &SourcedSet<'_>,
     findings: &mut AuditFindings,
 ) {
     let (Some(a), Some(b)) = (around.configuration(base), around.configuration(set)) else {
@@ -135,7 +135,7 @@ fn generator_difference(a: &ConfigurationData, b: &ConfigurationData) -> Option<
 }
 
 /// Why a set shows a limit of the test, not of the device.
-pub fn saturation(around: &Surroundings<'_>, set: &Measured<'_>) -> Option<String> {
+pub fn saturation(around: &Surroundings<'_>, set: &SourcedSet<'_>) -> Option<String> {
     let configuration = around.configuration(set);
     let figure = set.row.median();
     let len = configuration.and_then(|g| g.traffic.frame_lens.first().copied());
@@ -166,8 +166,8 @@ pub fn saturation(around: &Surroundings<'_>, set: &Measured<'_>) -> Option<Strin
 
 fn check_saturation(
     around: &Surroundings<'_>,
-    base: &Measured<'_>,
-    others: &[Measured<'_>],
+    base: &SourcedSet<'_>,
+    others: &[SourcedSet<'_>],
     findings: &mut AuditFindings,
 ) {
     let base_limit = saturation(around, base);

@@ -21,7 +21,7 @@ pub struct Header {
 
 /// One comparison of a state with the good end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
+pub struct BisectStep {
     /// Index of the state.
     pub state: usize,
     /// Its name.
@@ -36,7 +36,7 @@ pub struct Journal {
     path: PathBuf,
     file: File,
     header: Header,
-    measured: Vec<Measured>,
+    measured: Vec<BisectStep>,
 }
 
 impl Journal {
@@ -64,7 +64,7 @@ impl Journal {
             }
         };
         for (index, line) in lines {
-            let own: Measured = parse(&path, index + 1, line)?;
+            let own: BisectStep = parse(&path, index + 1, line)?;
             measured.push(own);
         }
         let mut options = OpenOptions::new();
@@ -85,7 +85,7 @@ impl Journal {
     }
 
     /// The measurements so far.
-    pub fn measured(&self) -> &[Measured] {
+    pub fn measured(&self) -> &[BisectStep] {
         &self.measured
     }
 
@@ -93,7 +93,7 @@ impl Journal {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn add(&mut self, measured: &Measured) -> Result<(), BisectError> {
+    pub fn add(&mut self, measured: &BisectStep) -> Result<(), BisectError> {
         self.append(&encode(measured))?;
         self.measured.push(measured.clone());
         Ok(())

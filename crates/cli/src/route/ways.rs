@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use fwdlab_fib::{Family, Inet, Inet6, Nexthop, NexthopKind, Prefix, Target};
 use fwdlab_router::{PortConfig, Routed};
-use fwdlab_routes::{LearnedRoute, Refusal, RouteTable, Way};
+use fwdlab_routes::{LearnedRoute, Refusal, RouteHop, RouteTable};
 
 use crate::family::Picked;
 
@@ -70,10 +70,10 @@ impl Ports<'_> {
     fn target<F: Picked>(
         &self,
         route: &LearnedRoute,
-        ways: &[Way],
+        ways: &[RouteHop],
         table: &RouteTable,
     ) -> Result<Target<F>, Astray> {
-        let nexthop = |way: &Way| {
+        let nexthop = |way: &RouteHop| {
             let port = way.interface.and_then(|interface| self.named(table.interface(interface)));
             self.nexthop::<F>(way.gateway, port).map_err(|what| Astray {
                 prefix: route.prefix,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use fwdlab_stats::campaigns::Spread;
+use fwdlab_stats::campaigns::Deviations;
 use fwdlab_stats::validity::Severity;
 use fwdlab_stats::{Comparison, Dataset, Verdict};
 
@@ -42,7 +42,7 @@ fn campaigns(judgement: &Judgement, text: &mut String) {
         });
         wrapped(&format!("   campaign {}: {figure}", own.source), "     ", text);
     }
-    let Spread { block, process, campaign } = several.spread;
+    let Deviations { block, process, campaign } = several.spread;
     let by = |what: &str, sd: f64| format!("{what} by {:.2} %", sd * 100.0);
     // with one block a process nobody knows how blocks of one process differ
     let inner = match process {

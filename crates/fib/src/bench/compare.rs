@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::keys::Form;
 use super::rounds::{self, Rates};
-use super::{Contender, Effort, Measured, Mode, Origin, Ours, Stream};
+use super::{BenchFamily, Contender, Effort, Mode, Origin, Ours, Stream};
 use crate::algo::{Dump, TableFacts};
 use crate::caches::CacheSizes;
 use crate::error::FibError;
@@ -68,7 +68,7 @@ struct Entry {
 ///
 /// # Errors
 /// [`FibError::Disagree`] when contenders disagree on an answer.
-pub(super) fn table<F: Measured>(
+pub(super) fn table<F: BenchFamily>(
     name: &str,
     dump: &Dump<F>,
     peers: Vec<Recipe<F>>,
@@ -108,7 +108,7 @@ pub(super) fn table<F: Measured>(
     Ok(())
 }
 
-fn build_all<F: Measured>(
+fn build_all<F: BenchFamily>(
     dump: &Dump<F>,
     peers: Vec<Recipe<F>>,
     plan: &BenchPlan,
@@ -143,7 +143,7 @@ fn build_all<F: Measured>(
 }
 
 /// The forms of an algorithm, and the time to build each.
-fn forms<F: Measured>(
+fn forms<F: BenchFamily>(
     algorithm: Listed<F>,
     dump: &Dump<F>,
     facts: &TableFacts,
@@ -167,7 +167,7 @@ fn forms<F: Measured>(
     forms
 }
 
-fn facts<F: Measured>(dump: &Dump<F>) -> TableFacts {
+fn facts<F: BenchFamily>(dump: &Dump<F>) -> TableFacts {
     let caches = CacheSizes::of_this_machine();
     TableFacts {
         prefixes: dump.len(),
@@ -179,7 +179,7 @@ fn facts<F: Measured>(dump: &Dump<F>) -> TableFacts {
 }
 
 /// The fastest peer with nexthop numbers of at least so many bits, less the one that marks groups.
-fn best_peer<F: Measured>(
+fn best_peer<F: BenchFamily>(
     contenders: &[Box<dyn Contender<F>>],
     rates: &Rates,
     bits: u32,

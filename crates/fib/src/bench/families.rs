@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use super::compare::{self, BenchPlan, Figure, Recipe};
-use super::keys::Measured;
+use super::keys::BenchFamily;
 use super::updates::{self, UpdateFigure, UpdatePlan};
 use crate::algo::Dump;
 use crate::error::FibError;
@@ -14,7 +14,7 @@ use crate::nexthop::Nexthop;
 use crate::prefix::Prefix;
 
 /// A family with its measurements.
-pub trait Benched: Measured {
+pub trait Benched: BenchFamily {
     /// Measures one table; `report` gets the figures of each stream and mode as they come.
     ///
     /// # Errors

@@ -69,7 +69,7 @@ impl Stream {
 
     /// Draws `n` keys for a table with routes. The same table, stream and number always give the
     /// same keys.
-    pub fn draw<F: Measured>(self, dump: &Dump<F>, n: usize) -> Keys<F> {
+    pub fn draw<F: BenchFamily>(self, dump: &Dump<F>, n: usize) -> Keys<F> {
         let mut random = Random::new(0x2024_0718 + self as u64);
         let native = match self {
             Self::Table => (0..n).map(|_| in_table(dump, &mut random)).collect(),
@@ -113,7 +113,7 @@ pub fn spread_nexthop<F: Family>(prefix: Prefix<F>, nexthops: u64) -> u32 {
 pub(super) type Form<F> = (String, u32, Arc<dyn Lookup<F>>);
 
 /// A family that can be measured.
-pub trait Measured: Family {
+pub trait BenchFamily: Family {
     /// A random address of the unicast space in use.
     fn anywhere(random: &mut Random) -> Self::Addr;
 
@@ -131,7 +131,7 @@ pub trait Measured: Family {
     }
 }
 
-impl Measured for Inet {
+impl BenchFamily for Inet {
     fn anywhere(random: &mut Random) -> u32 {
         random.addr::<Self>()
     }
@@ -150,7 +150,7 @@ impl Measured for Inet {
     }
 }
 
-impl Measured for Inet6 {
+impl BenchFamily for Inet6 {
     fn anywhere(random: &mut Random) -> u128 {
         (1 << 125) | (random.addr::<Self>() >> 3)
     }

@@ -18,7 +18,7 @@ mod updates;
 pub use compare::{BenchPlan, Figure, Recipe};
 pub use contender::{Contender, Origin, Ours, depend};
 pub use families::Benched;
-pub use keys::{Keys, Measured, Stream, spread_nexthop};
+pub use keys::{BenchFamily, Keys, Stream, spread_nexthop};
 pub use rounds::{Effort, Mode, median};
 pub use text::{lookup_section, update_section};
 pub use updates::{Part, UpdateFigure, UpdatePlan};

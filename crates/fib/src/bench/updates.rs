@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Measured, Stream};
+use super::{BenchFamily, Stream};
 use crate::algo::Dump;
 use crate::error::FibError;
 use crate::family::Address;
@@ -80,7 +80,7 @@ pub struct UpdateFigure {
 ///
 /// # Errors
 /// When the algorithm cannot serve the table.
-pub(super) fn updates<F: Measured>(
+pub(super) fn updates<F: BenchFamily>(
     table: &str,
     dump: &Dump<F>,
     algorithm: Option<&str>,
@@ -142,7 +142,7 @@ pub(super) fn updates<F: Measured>(
     })
 }
 
-fn nexthop<F: Measured>(number: u16) -> Nexthop<F> {
+fn nexthop<F: BenchFamily>(number: u16) -> Nexthop<F> {
     // Through a gateway: routes to connected networks never wait.
     Nexthop::via(F::Addr::truncate(number.into()), number)
 }
@@ -155,7 +155,7 @@ struct Watch {
 }
 
 impl Watch {
-    fn run<F: Measured>(&self, mut reader: Reader<F>, keys: &[F::Addr]) {
+    fn run<F: BenchFamily>(&self, mut reader: Reader<F>, keys: &[F::Addr]) {
         let mut answers = [NexthopId::NONE; BURST];
         while !self.is_over.load(Ordering::Acquire) {
             for keys in keys.chunks(BURST) {
@@ -168,7 +168,7 @@ impl Watch {
 }
 
 /// Changes random routes of a table.
-struct Changer<F: Measured> {
+struct Changer<F: BenchFamily> {
     fib: Fib<F>,
     reader: Reader<F>,
     prefixes: Vec<Prefix<F>>,
@@ -177,7 +177,7 @@ struct Changer<F: Measured> {
     started: Instant,
 }
 
-impl<F: Measured> Changer<F> {
+impl<F: BenchFamily> Changer<F> {
     fn new(fib: Fib<F>, dump: &Dump<F>) -> Self {
         let prefixes = dump.routes().iter().map(|route| route.0).collect();
         let nexthops = u64::from(dump.highest_nexthop());

@@ -54,7 +54,7 @@ const BEAT_ADDITIONS: usize = 16;
 
 /// Where frames go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Outlet {
     /// Out of the sender's interface.
     Out,
     /// Into the stack of the device, in whose namespace the program then runs, as if its port had
@@ -77,7 +77,7 @@ pub fn load(
     entries: u32,
     length: usize,
     pace: Option<Pace>,
-    way: Way,
+    way: Outlet,
 ) -> io::Result<Program> {
     let mut program = Assembler::new();
     program.copy(R6, R1).map_value(R7, shared.map(), 0);
@@ -117,8 +117,8 @@ pub fn load(
     }
     program.increment(R7, at(word::SENT), R1);
     match way {
-        Way::Out => program.set(R0, action::TX).exit().label("drop"),
-        Way::Stack { batch } => {
+        Outlet::Out => program.set(R0, action::TX).exit().label("drop"),
+        Outlet::Stack { batch } => {
             stamp(&mut program, batch, "sent");
             program.set(R0, action::PASS).exit().label("drop");
             stamp(&mut program, batch, "dropped")

@@ -18,7 +18,7 @@ use fwdlab_port::bpf::{LiveFrames, Map, Program, XdpLink};
 use fwdlab_traffic::FlowSet;
 
 use super::super::headers::{Headers, TTL};
-use super::super::programs::tester::{self, Pace, Way};
+use super::super::programs::tester::{self, Outlet, Pace};
 use super::super::programs::{Shared, receiver, word};
 use super::super::setup::{BACK, DEVICE, OUT, RECEIVER, SENDER};
 use super::sent::{Sent, attach};
@@ -85,8 +85,8 @@ impl<'a> LiveTester<'a> {
         let refused = TopologyError::kernel("set up the tester (XDP live frames)");
         let batch = INJECTED_AT_ONCE;
         let (role, port, way, batch) = match kind {
-            TesterKind::Inject => (DEVICE, port_name(0), Way::Stack { batch }, batch),
-            _ => (SENDER, OUT.to_owned(), Way::Out, SENT_AT_ONCE),
+            TesterKind::Inject => (DEVICE, port_name(0), Outlet::Stack { batch }, batch),
+            _ => (SENDER, OUT.to_owned(), Outlet::Out, SENT_AT_ONCE),
         };
         let interface = testbed.interface_index(role, &port)?;
         let back = testbed.interface_index(RECEIVER, BACK)?;

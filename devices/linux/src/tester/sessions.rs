@@ -17,7 +17,7 @@ use fwdlab_topology::{Testbed, TopologyError, port_name};
 use fwdlab_traffic::{DEVICE_MACS, FlowSet, TESTER_MACS};
 
 use super::super::headers::{self, Headers, TTL};
-use super::super::programs::tester::{self, Pace, Way};
+use super::super::programs::tester::{self, Outlet, Pace};
 use super::super::programs::{Shared, receiver, word};
 use super::super::setup::{BACK, DEVICE, OUT, RECEIVER, SENDER};
 use super::live::INJECTED_AT_ONCE;
@@ -405,7 +405,7 @@ impl Lane {
             let shared = Shared::new()?;
             let headers = Headers::of_turn(flows, &turn, traffic.frame_bytes, way)?;
             let Headers { map, entries, length, .. } = &headers;
-            let in_stack = Way::Stack { batch: INJECTED_AT_ONCE };
+            let in_stack = Outlet::Stack { batch: INJECTED_AT_ONCE };
             let sender = tester::load(&shared, map, *entries, *length, pace, in_stack)?;
             let seen = receiver::seen_map(flows)?;
             let expected = receiver::Expected {

@@ -4,7 +4,7 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use super::lines::Lines;
-use super::options::Way;
+use super::options::Access;
 use super::verdict;
 use crate::{RemoteError, Result};
 use fwdlab_results::FailureKind;
@@ -16,7 +16,7 @@ const STEP: Duration = Duration::from_millis(5);
 #[derive(Debug)]
 pub struct Master {
     child: Child,
-    way: Way,
+    way: Access,
 }
 
 impl Master {
@@ -24,7 +24,7 @@ impl Master {
     ///
     /// # Errors
     /// When the host cannot be reached, is not the one that is known, or does not let us in.
-    pub fn connect(way: &Way, limit: Duration, is_stopped: &dyn Fn() -> bool) -> Result<Self> {
+    pub fn connect(way: &Access, limit: Duration, is_stopped: &dyn Fn() -> bool) -> Result<Self> {
         // One that was killed leaves its socket behind.
         let _ = std::fs::remove_file(&way.socket);
         let mut child = way.master().stderr(Stdio::piped()).spawn().map_err(|source| {
@@ -63,7 +63,7 @@ impl Master {
     }
 
     /// The way that it goes.
-    pub fn way(&self) -> &Way {
+    pub fn way(&self) -> &Access {
         &self.way
     }
 }

@@ -11,5 +11,5 @@ mod verdict;
 
 pub use lines::{Lines, Next};
 pub use master::Master;
-pub use options::Way;
+pub use options::Access;
 pub use shell::{Said, Shell, quoted};

@@ -8,7 +8,7 @@ use crate::testbed::{Host, Testbed};
 
 /// The way to one host.
 #[derive(Clone, Debug)]
-pub struct Way {
+pub struct Access {
     /// The host's role.
     pub role: &'static str,
     /// What ssh calls it.
@@ -40,7 +40,7 @@ const FORCED: [&str; 14] = [
     "LogLevel=ERROR",
 ];
 
-impl Way {
+impl Access {
     /// The way to a host, its socket in `dir`.
     pub fn new(testbed: &Testbed, host: &Host, dir: &Path, program: &Path) -> Self {
         Self {

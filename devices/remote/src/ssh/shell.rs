@@ -10,7 +10,7 @@ use std::process::{Child, ChildStdin, Stdio};
 use std::time::{Duration, Instant};
 
 use super::lines::{Lines, Next};
-use super::options::Way;
+use super::options::Access;
 use crate::{RemoteError, Result};
 use fwdlab_results::FailureKind;
 
@@ -50,7 +50,7 @@ impl Shell {
     ///
     /// # Errors
     /// When the connection is gone, or there is no `sh` on the host.
-    pub fn open(way: &Way, limit: Duration, is_stopped: &dyn Fn() -> bool) -> Result<Self> {
+    pub fn open(way: &Access, limit: Duration, is_stopped: &dyn Fn() -> bool) -> Result<Self> {
         let mut command = way.command("exec sh -s");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let remedy = "apt-get install openssh-client";

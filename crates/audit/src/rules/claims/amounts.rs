@@ -2,7 +2,7 @@
 
 use super::wording::compared;
 use crate::finding::{AuditFindings, Rule, Severity, Text};
-use crate::surroundings::{Measured, Spoken};
+use crate::surroundings::{SourcedSet, Spoken};
 use fwdlab_results::units::rate;
 use fwdlab_sentence::clause::{Clause, Sign, Stance, words};
 use fwdlab_sentence::quantity::rates;
@@ -21,7 +21,7 @@ pub(super) fn check(
     clause: &Clause,
     line: usize,
     spoken: Spoken,
-    sets: &[Measured<'_>],
+    sets: &[SourcedSet<'_>],
     findings: &mut AuditFindings,
 ) {
     let all = rates(&clause.text);

@@ -2,7 +2,7 @@
 
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
-use crate::surroundings::{Measured, Spoken};
+use crate::surroundings::{SourcedSet, Spoken};
 use fwdlab_results::units::exact_percent as show;
 use fwdlab_sentence::clause::{Clause, Sign};
 
@@ -13,7 +13,7 @@ pub(super) const MARGIN: f64 = 1.0;
 pub(super) struct Claim<'a> {
     pub(super) clause: &'a Clause,
     pub(super) line: usize,
-    pub(super) sets: &'a [Measured<'a>],
+    pub(super) sets: &'a [SourcedSet<'a>],
     pub(super) spoken: Spoken,
     /// False where nothing but a number says that it is of a change.
     pub(super) is_worded: bool,
@@ -24,8 +24,8 @@ pub(super) struct Claim<'a> {
 
 /// A comparison as the clause words it.
 pub(super) struct Compared<'a> {
-    pub(super) base: &'a Measured<'a>,
-    pub(super) variant: &'a Measured<'a>,
+    pub(super) base: &'a SourcedSet<'a>,
+    pub(super) variant: &'a SourcedSet<'a>,
     pub(super) pair: Pair,
     /// False when the wording does not say which set is which.
     pub(super) is_oriented: bool,

@@ -7,7 +7,7 @@ use super::claim::MARGIN;
 use super::named::{named, spoken};
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
-use crate::surroundings::{Measured, Surroundings};
+use crate::surroundings::{SourcedSet, Surroundings};
 use fwdlab_netbenches::name::{NamedFamily, family_word};
 use fwdlab_results::units::exact_percent as show;
 use fwdlab_sentence::clause::{Clause, Sign, Stance, words};
@@ -102,7 +102,7 @@ pub(super) fn check(
     findings: &mut AuditFindings,
 ) -> bool {
     let Some(said) = said(clause).filter(|_| clause.percents.is_empty()) else { return false };
-    let blocks = |family: NamedFamily| -> Vec<&[Measured<'_>]> {
+    let blocks = |family: NamedFamily| -> Vec<&[SourcedSet<'_>]> {
         let all = (0..around.sets.len()).filter(|b| {
             let families = around.block_families(*b);
             families.len() == 1 && families.contains(&family)
@@ -141,8 +141,8 @@ pub(super) fn check(
 fn against_rates(
     clause: &Clause,
     sign: Sign,
-    first: &[&[Measured<'_>]],
-    second: &[&[Measured<'_>]],
+    first: &[&[SourcedSet<'_>]],
+    second: &[&[SourcedSet<'_>]],
 ) -> Option<String> {
     let words = spoken(&clause.text);
     let is_each = words.windows(3).any(|w| w[0] == "with" && w[1] == "or" && w[2] == "without");
@@ -154,7 +154,7 @@ fn against_rates(
         for (index, set) in a.iter().enumerate() {
             let is_meant = meant.is_empty() || is_each || meant.contains(&index) != is_without;
             let alike = b.iter().find(|o| {
-                let telling = |m: &Measured<'_>| {
+                let telling = |m: &SourcedSet<'_>| {
                     m.label.telling_words().into_iter().map(str::to_owned).collect::<BTreeSet<_>>()
                 };
                 telling(o) == telling(set)
@@ -181,11 +181,11 @@ const FAR: f64 = 1.6;
 
 /// What changed from the first set to the second, by family, where all of it refutes the clause.
 fn against_changes(
-    first: &[&[Measured<'_>]],
-    second: &[&[Measured<'_>]],
+    first: &[&[SourcedSet<'_>]],
+    second: &[&[SourcedSet<'_>]],
     refutes: impl Fn(&Pair, &Pair) -> bool,
 ) -> Option<String> {
-    let changes = |blocks: &[&[Measured<'_>]]| -> Option<Vec<Pair>> {
+    let changes = |blocks: &[&[SourcedSet<'_>]]| -> Option<Vec<Pair>> {
         blocks.iter().map(|b| if let [x, y] = b { Pair::of(x, y) } else { None }).collect()
     };
     let (a, b) = (changes(first)?, changes(second)?);

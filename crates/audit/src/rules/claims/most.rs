@@ -3,7 +3,7 @@
 use super::named::{named, spoken};
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
-use crate::surroundings::{Measured, Spoken};
+use crate::surroundings::{SourcedSet, Spoken};
 use fwdlab_results::units::rate;
 use fwdlab_sentence::clause::{Clause, Sign, words};
 
@@ -40,14 +40,14 @@ pub(super) fn check(
     clause: &Clause,
     line: usize,
     spoken_of: Spoken,
-    sets: &[Measured<'_>],
+    sets: &[SourcedSet<'_>],
     findings: &mut AuditFindings,
 ) -> bool {
     let Some((sign, word)) = end(clause) else { return false };
     let &[own] = named(&spoken(&clause.text), sets).as_slice() else { return false };
     // what costs least is no choice against what costs nothing
     let first = usize::from(word == "cheapest");
-    let beaten = |other: &&Measured<'_>| {
+    let beaten = |other: &&SourcedSet<'_>| {
         let pair = Pair::of(&sets[own], other);
         pair.is_some_and(|p| p.is_proven && p.mean_percent * sign.factor() > 0.0)
     };
@@ -80,7 +80,7 @@ pub(super) fn check(
 pub(super) fn check_order(
     clause: &Clause,
     line: usize,
-    sets: &[Measured<'_>],
+    sets: &[SourcedSet<'_>],
     findings: &mut AuditFindings,
 ) {
     let text = clause.text.trim().trim_start_matches(['=', '-']).trim_start_matches('>');

@@ -1,6 +1,6 @@
 //! Which sets of a block a text names: by the words of their labels that tell them apart.
 
-use crate::surroundings::Measured;
+use crate::surroundings::SourcedSet;
 use fwdlab_sentence::clause::words;
 
 /// A word without what grammar adds to it: `statelessly`, `queues`, `statefull`.
@@ -28,7 +28,7 @@ pub(super) fn spoken(text: &str) -> Vec<String> {
 }
 
 /// The words of a set's label.
-fn label_of(set: &Measured<'_>) -> Vec<String> {
+fn label_of(set: &SourcedSet<'_>) -> Vec<String> {
     set.label.telling_words().into_iter().map(folded).collect()
 }
 
@@ -53,7 +53,7 @@ fn telling(spoken: &[String], labels: &[Vec<String>]) -> Vec<Vec<bool>> {
 
 /// The indices of the sets whose labels hold most of the telling words of a text; none where it has
 /// no such word.
-pub(super) fn named(spoken: &[String], sets: &[Measured<'_>]) -> Vec<usize> {
+pub(super) fn named(spoken: &[String], sets: &[SourcedSet<'_>]) -> Vec<usize> {
     let labels: Vec<Vec<String>> = sets.iter().map(label_of).collect();
     let telling = telling(spoken, &labels);
     let score = |set: usize| telling.iter().filter(|has| has[set]).count();
@@ -62,7 +62,7 @@ pub(super) fn named(spoken: &[String], sets: &[Measured<'_>]) -> Vec<usize> {
 }
 
 /// How many words two sets' labels share.
-pub(super) fn likeness(a: &Measured<'_>, b: &Measured<'_>) -> usize {
+pub(super) fn likeness(a: &SourcedSet<'_>, b: &SourcedSet<'_>) -> usize {
     let other = label_of(b);
     label_of(a).iter().filter(|word| other.contains(word)).count()
 }

@@ -2,7 +2,7 @@
 
 use super::named::{named, spoken};
 use crate::finding::{AuditFindings, Rule, Severity, Text};
-use crate::surroundings::{Measured, Spoken};
+use crate::surroundings::{SourcedSet, Spoken};
 use fwdlab_results::units::rate;
 use fwdlab_sentence::clause::{Clause, words};
 use fwdlab_sentence::quantity::rates;
@@ -21,7 +21,7 @@ pub(super) fn check(
     clause: &Clause,
     line: usize,
     spoken_of: Spoken,
-    sets: &[Measured<'_>],
+    sets: &[SourcedSet<'_>],
     findings: &mut AuditFindings,
 ) {
     let all = rates(&clause.text);
@@ -41,7 +41,7 @@ pub(super) fn check(
     }
     let row = sets[own].row;
     let (low, high) = (row.values[0] * (1.0 - FAR), row.values[1] * (1.0 + FAR));
-    let is_near = |set: &&Measured<'_>| (mention.pps() / set.row.median() - 1.0).abs() <= NEAR;
+    let is_near = |set: &&SourcedSet<'_>| (mention.pps() / set.row.median() - 1.0).abs() <= NEAR;
     let Some(owner) = sets.iter().find(is_near).filter(|_| !(low..=high).contains(&mention.pps()))
     else {
         return;

@@ -3,11 +3,11 @@
 use super::Compared;
 use super::named::{likeness, named, spoken};
 use crate::pair::Pair;
-use crate::surroundings::Measured;
+use crate::surroundings::SourcedSet;
 use fwdlab_sentence::clause::{Clause, words};
 
 /// The comparisons of a block that a clause can mean.
-pub(super) fn compared<'a>(sets: &'a [Measured<'a>], clause: &Clause) -> Vec<Compared<'a>> {
+pub(super) fn compared<'a>(sets: &'a [SourcedSet<'a>], clause: &Clause) -> Vec<Compared<'a>> {
     let Some((base, others)) = sets.split_first() else { return Vec::new() };
     if others.len() > 1
         && let Some(pairs) = against(sets, &clause.text)
@@ -15,7 +15,7 @@ pub(super) fn compared<'a>(sets: &'a [Measured<'a>], clause: &Clause) -> Vec<Com
         return pairs;
     }
     let meant = named(&spoken(&clause.text), sets);
-    let mut variants: Vec<&Measured<'_>> =
+    let mut variants: Vec<&SourcedSet<'_>> =
         meant.iter().filter(|&&i| i > 0).map(|&i| &sets[i]).collect();
     if variants.is_empty() || others.len() == 1 {
         variants = others.iter().collect();
@@ -44,12 +44,12 @@ pub(super) fn compared<'a>(sets: &'a [Measured<'a>], clause: &Clause) -> Vec<Com
 }
 
 /// Whether the clause names sets of a block by words that tell them apart.
-pub(super) fn names_set(clause: &Clause, sets: &[Measured<'_>]) -> bool {
+pub(super) fn names_set(clause: &Clause, sets: &[SourcedSet<'_>]) -> bool {
     !named(&spoken(&clause.text), sets).is_empty()
 }
 
 /// "pf is slower than ipfw": the sets named on both sides, each with the one most like it.
-fn against<'a>(sets: &'a [Measured<'a>], text: &str) -> Option<Vec<Compared<'a>>> {
+fn against<'a>(sets: &'a [SourcedSet<'a>], text: &str) -> Option<Vec<Compared<'a>>> {
     let words = spoken(text);
     // "between 2 and 4 queues": from the first to the second
     let between = words.iter().position(|w| w == "between").and_then(|at| {
@@ -99,7 +99,7 @@ const THAN: [&str; 17] = [
 
 /// True when the clause speaks of `variant` against `base`, false when of
 /// `base` against `variant`, `None` when it does not say.
-fn orientation(text: &str, base: &Measured<'_>, variant: &Measured<'_>) -> Option<bool> {
+fn orientation(text: &str, base: &SourcedSet<'_>, variant: &SourcedSet<'_>) -> Option<bool> {
     let words: Vec<String> = words(text).into_iter().map(|(_, w)| w).collect();
     let than = words.iter().rposition(|w| THAN.contains(&w.as_str()) && w != "regarding");
     let than_number = than.is_some_and(|t| {
@@ -112,7 +112,7 @@ fn orientation(text: &str, base: &Measured<'_>, variant: &Measured<'_>) -> Optio
         Some(at) => (&words[..at], &words[at + 1..]),
         None => (words.as_slice(), &[][..]),
     };
-    let score = |words: &[String], own: &Measured<'_>, other: &Measured<'_>| -> i32 {
+    let score = |words: &[String], own: &SourcedSet<'_>, other: &SourcedSet<'_>| -> i32 {
         words.iter().enumerate().map(|(i, w)| weight(words, i, w, own, other)).sum()
     };
     let object_is_base = score(object, base, variant) - score(object, variant, base);
@@ -134,8 +134,8 @@ fn weight(
     words: &[String],
     index: usize,
     word: &str,
-    own: &Measured<'_>,
-    other: &Measured<'_>,
+    own: &SourcedSet<'_>,
+    other: &SourcedSet<'_>,
 ) -> i32 {
     let family = fwdlab_netbenches::name::family_word(word);
     let is_family = family.is_some() && family == own.family && family != other.family;
