@@ -143,6 +143,20 @@ impl Device for Namespaces {
         Ok(self.trial(request, watch)?)
     }
 
+    /// As of any device, but for sessions: they are warmed up by what is measured of them. A round of sessions
+    /// that come and go takes longer, and does other work.
+    fn warm_up(&mut self, trial: &Request<'_>, watch: &mut Watch<'_>) -> Result<(), DeviceError> {
+        let experiment = trial.experiment.of_warm_up();
+        let measure = match trial.traffic.sessions {
+            Some(_) => trial.traffic.measure,
+            None => Measure::Rate,
+        };
+        let traffic = Traffic { measure, ..trial.traffic.clone() };
+        let alone = Request { experiment: &experiment, variant: trial.variant, traffic: &traffic };
+        let mut silent = Watch { on_interval: &mut |_| {}, stop: watch.stop };
+        self.measure(&alone, &mut silent).map(drop)
+    }
+
     /// Device and tester are this machine.
     fn profile(
         &mut self,

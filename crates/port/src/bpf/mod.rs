@@ -6,5 +6,7 @@
 
 mod assembler;
 
-pub use crate::sys::bpf::{LiveFrames, Map, Program, Table, XdpLink, attach_xdp};
+pub use crate::sys::bpf::{
+    LiveFrames, Map, Program, Table, XdpLink, attach_xdp, attach_xdp_generic,
+};
 pub use assembler::{Assembler, Condition, Helper, Label, Register, Width, action};

@@ -17,6 +17,7 @@ const MMAPABLE: u32 = 1 << 10;
 const LIVE_FRAMES: u32 = 1 << 1;
 /// XDP inside the driver (XDP_FLAGS_DRV_MODE).
 const DRIVER_MODE: u32 = 1 << 2;
+const GENERIC_MODE: u32 = 1 << 1;
 /// Attach type of XDP programs (BPF_XDP).
 const ATTACH_XDP: u32 = 37;
 
@@ -338,11 +339,19 @@ struct CreateLink {
 /// # Errors
 /// The driver cannot, or there is another program.
 pub fn attach_xdp(program: &Program, interface: u32) -> io::Result<XdpLink> {
-    let mut attribute = CreateLink {
-        program: program.descriptor.as_raw_fd() as u32,
-        interface,
-        attach_type: ATTACH_XDP,
-        flags: DRIVER_MODE,
-    };
+    attach(program, interface, DRIVER_MODE)
+}
+
+/// Attaches an XDP program to an interface that has no driver for it, such as the loopback.
+///
+/// # Errors
+/// There is no such interface, or it has another program.
+pub fn attach_xdp_generic(program: &Program, interface: u32) -> io::Result<XdpLink> {
+    attach(program, interface, GENERIC_MODE)
+}
+
+fn attach(program: &Program, interface: u32, flags: u32) -> io::Result<XdpLink> {
+    let program = program.descriptor.as_raw_fd() as u32;
+    let mut attribute = CreateLink { program, interface, attach_type: ATTACH_XDP, flags };
     Ok(XdpLink { _descriptor: descriptor(LINK_CREATE, &mut attribute)? })
 }

@@ -2,13 +2,20 @@
 //! connection tracking.
 
 use std::path::Path;
+use std::sync::Arc;
 
+use fwdlab_device::Request;
 use fwdlab_experiment::{Experiment, Schema};
 use fwdlab_results::{Benchmark, Measured, Sessions};
 use fwdlab_topology::tracking;
 
+use super::Namespaces;
 use super::tests::{first_trials_of, trials_of};
 use crate::LINUX;
+use crate::programs::Shared;
+use crate::settings::TesterKind;
+use crate::setup::{RECEIVER, SENDER};
+use crate::tester::Tester;
 
 const TRAFFIC: &str = "[[traffic]]\nname = \"t\"\nkind = \"sessions\"\nlifetime = 6\n\
     source = \"198.18.10.1-198.18.10.20:2000\"\ndestination = \"198.19.10.1-198.19.10.100:2000\"\n";
@@ -119,7 +126,7 @@ fn what_a_full_table_does_with_more_sessions_is_counted() {
     let few = experiment("\"full-table\"", &variants, TRAFFIC);
     let devices: [&dyn Schema; 1] = [&LINUX];
     let parsed = Experiment::of_text(Path::new("t.toml"), &few, &devices).expect("right");
-    let said = super::Namespaces::new(parsed.into(), false).err().map(|error| error.to_string());
+    let said = Namespaces::new(parsed.into(), false).err().map(|error| error.to_string());
     // Ports make the sessions that are more than the room and a tenth of it.
     let ports = (room + room / 10) / 2000 + 1;
     if ports > 300 {
@@ -166,4 +173,33 @@ fn what_changes_the_way_into_the_stack_is_refused_beside_sessions() {
     let veth = right.replace("\"linux\"", "\"builtin-veth\"");
     let said = Experiment::parse(Path::new("t.toml"), &veth, &devices).expect_err("no sessions");
     assert!(said.to_string().contains("device = \"linux\" for it"), "{said}");
+}
+
+#[test]
+fn the_sender_stays_known_to_the_kernel_from_run_to_run() {
+    let test = "the_sender_stays_known";
+    let two = variant("plain", &tracking("")) + &variant("other", "");
+    let both = TRAFFIC.to_owned() + "direction = \"both\"\n";
+    let text = experiment("\"insertion\"", &two, &both);
+    if tracking::room().is_err() {
+        eprintln!("SKIPPED {test}: this kernel tracks no connections");
+        return;
+    }
+    let Some(_) = first_trials_of("linux", &text, Path::new("t.toml"), test, 1) else { return };
+    let devices: [&dyn Schema; 1] = [&LINUX];
+    let parsed = Experiment::of_text(Path::new("t.toml"), &text, &devices).expect("right");
+    let parsed = Arc::new(parsed);
+    let mut linux = Namespaces::new(parsed.clone(), false).expect("as before");
+    linux.set_up(&parsed.variants[0]).expect("set up");
+    let (variant, traffic) = (&parsed.variants[0], &parsed.traffics[0]);
+    let request = Request { experiment: &parsed, variant, traffic };
+    let shared = Shared::new().expect("a map");
+    let tester = Tester::new(TesterKind::Inject, &mut linux.testbed, &shared, &request);
+    let tester = tester.expect("a tester");
+    for role in [SENDER, RECEIVER] {
+        let program = linux.testbed.xdp_program(role, "lo").expect("the kernel says");
+        assert!(program.is_some(), "{role}: each run would wait for two grace periods");
+    }
+    drop(tester);
+    assert_eq!(linux.testbed.xdp_program(SENDER, "lo").expect("the kernel says"), None);
 }
