@@ -5,22 +5,31 @@
 # (examples/kernels.sh 6.1). A machine's files are gone after a boot.
 #
 #   remote-vms.sh up DIR [KERNEL]            makes it; DIR/testbed.toml names the machines
+#   remote-vms.sh alone DIR [KERNEL]         the device only: the tester is this machine, without
+#                                            privileges, and keeps rates that an emulated one does not
 #   remote-vms.sh in DIR ROLE COMMAND...     runs a command on a machine
 #   remote-vms.sh monitor DIR ROLE COMMAND   tells QEMU: system_reset, set_link port0 off, stop, cont
 #   remote-vms.sh down DIR                   takes it away
+#
+# It goes by itself when the process that started this script ends.
 set -eu
 
 die() { echo "remote-vms.sh: $*" >&2; exit 2; }
 
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/remote-here.sh"
 modules='virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci failover net_failover
-    virtio_net af_packet'
+    virtio_net af_packet veth'
 
 # A program and the libraries that it loads, into the root of the machines.
 take() { # PROGRAM PACKAGE
     program=$(PATH=$PATH:/usr/sbin:/sbin command -v "$1") || die "needs $1: apt-get install $2"
     cp -L "$program" "$root/bin/"
-    for library in $(ldd "$program" 2>/dev/null | grep -o '/[^ ]*'); do
+    take_libraries "$program"
+}
+
+take_libraries() { # FILE
+    for library in $(ldd "$1" 2>/dev/null | grep -o '/[^ ]*'); do
         mkdir -p "$root$(dirname "$library")"
         cp -L "$library" "$root$library"
     done
@@ -34,12 +43,11 @@ machine_files() { # KERNEL
     take busybox busybox-static
     take dropbear dropbear-bin
     take ip iproute2
-    take nohup coreutils
     # busybox as the shell takes its own ip.
     take dash dash
     ln -s dash "$root/bin/sh"
     # What fwdlab itself loads, which is put there later.
-    [ -z "${PROGRAM:-}" ] || take "$PROGRAM" fwdlab
+    [ -z "${PROGRAM:-}" ] || take_libraries "$PROGRAM"
     for link in sbin usr/bin usr/sbin; do ln -s /bin "$root/$link"; done
     for applet in $("$root/bin/busybox" --list); do
         [ -e "$root/bin/$applet" ] || ln -s busybox "$root/bin/$applet"
@@ -91,56 +99,57 @@ INIT
     chmod 755 "$root/init"
 }
 
-# A port of this machine at which nobody listens.
+# A port of this machine that nobody has, of TCP and UDP.
 free_port() { # NUMBER
-    port=$((20000 + ($$ * 3 + $1) % 12000))
-    while grep -qi ":$(printf %04X "$port") 00000000:0000 0A" /proc/net/tcp; do port=$((port + 3)); done
+    port=$((20000 + ($$ * 6 + $1) % 12000))
+    while cat /proc/net/tcp /proc/net/udp | grep -qi "^ *[0-9]*: [0-9A-F]*:$(printf %04X "$port") "; do
+        port=$((port + 6))
+    done
     echo "$port"
+}
+
+# What QEMU is told of a port: sockets in DIR, or ports of this machine.
+netdev() { # NAME HERE THERE
+    case $2 in
+    *[!0-9]*) printf 'dgram,id=%s,local.type=unix,local.path=%s,remote.type=unix,remote.path=%s' "$1" "$DIR/$2" "$DIR/$3" ;;
+    *) datagrams "$@" ;;
+    esac
 }
 
 machine() { # ROLE NUMBER, then of each port NAME MAC HERE THERE
     role=$1 number=$2 key=$DIR/root/etc/dropbear/$1
     shift 2
     control=$(free_port "$number")
-    public=$(dropbearkey -y -f "$key" | awk '/^ssh-/ { print $1, $2 }')
-    echo "[127.0.0.1]:$control $public" >> "$DIR/known_hosts"
-    printf 'Host %s\n  HostName 127.0.0.1\n  Port %s\n  User root\n  IdentityFile %s\n  IdentitiesOnly yes\n' \
-        "$role" "$control" "$DIR/key" >> "$DIR/ssh_config"
+    dropbearkey -y -f "$key" | awk -v at="[127.0.0.1]:$control" '/^ssh-/ { print at, $1, $2 }' >> "$DIR/known_hosts"
+    ssh_host "$role" "$control" root >> "$DIR/ssh_config"
     names=port=eth0=02:77:00:00:0$number:ff
     nics="-netdev user,id=control,restrict=on,hostfwd=tcp:127.0.0.1:$control-:22
         -device virtio-net-pci,netdev=control,mac=02:77:00:00:0$number:ff,romfile="
     while [ $# -gt 0 ]; do
         names="$names port=$1=$2"
-        nics="$nics -netdev dgram,id=$1,local.type=unix,local.path=$DIR/$3,remote.type=unix,remote.path=$DIR/$4
+        nics="$nics -netdev $(netdev "$1" "$3" "$4")
             -device virtio-net-pci,netdev=$1,mac=$2,romfile="
         shift 4
     done
     mkfifo "$DIR/$role.monitor.in" "$DIR/$role.monitor.out"
-    qemu-system-x86_64 -name "$role" -machine q35 -accel "${ACCELERATOR:-tcg}" -cpu max -m 256 \
+    qemu-system-x86_64 -name "$role" -machine q35 -accel "${ACCELERATOR:-tcg}" ${COUNTED:+-icount shift=3,sleep=on} -cpu max -m 256 \
         -display none -nodefaults -no-user-config -kernel "$IMAGE" -initrd "$DIR/initrd" \
         -append "console=ttyS0 panic=0 quiet role=$role $names" -serial "file:$DIR/$role.console" \
         -chardev "pipe,id=monitor,path=$DIR/$role.monitor" -mon chardev=monitor \
         $nics </dev/null >"$DIR/$role.qemu" 2>&1 &
     echo $! > "$DIR/$role.pid"
+    echo $! >> "$DIR/pids"
 }
 
-testbed() {
+testbed() { # NAME MORE-OF-THE-DEVICE; its testers are said on standard input
     cat <<TESTBED
-name = "vms"
+name = "$1"
 known-hosts = "known_hosts"
 ssh-config = "ssh_config"
 [hosts.dut]
 ssh = "dut"
-os = "linux"
-ports = [{ name = "port0", mac = "02:77:00:00:01:00" }, { name = "port1", mac = "02:77:00:00:01:01" }]
-[hosts.tester]
-ssh = "tester"
-os = "linux"
-ports = [{ name = "send", mac = "02:77:00:00:02:00" }]
-[hosts.receiver]
-ssh = "receiver"
-os = "linux"
-ports = [{ name = "receive", mac = "02:77:00:00:03:00" }]
+os = "linux"$2
+ports = [$(port port0 02:77:00:00:01:00), $(port port1 02:77:00:00:01:01)]
 [hooks]
 power-cycle = ["$here/remote-vms.sh", "monitor", "$DIR", "dut", "system_reset"]
 console = ["tail", "-n", "100", "$DIR/dut.console"]
@@ -148,9 +157,10 @@ console = ["tail", "-n", "100", "$DIR/dut.console"]
 boot = "240s"
 silent-dut = "10s"
 TESTBED
+    cat
 }
 
-up() { # KERNEL
+prepare() { # KERNEL, then the roles
     command -v qemu-system-x86_64 >/dev/null || die "needs QEMU: apt-get install qemu-system-x86"
     command -v dropbearkey >/dev/null || die "needs dropbearkey: apt-get install dropbear-bin"
     IMAGE=$(ls "$1"/boot/vmlinuz-* 2>/dev/null | head -1)
@@ -159,17 +169,19 @@ up() { # KERNEL
     DIR=$(cd "$DIR" && pwd)
     : > "$DIR/known_hosts"
     : > "$DIR/ssh_config"
+    : > "$DIR/pids"
     ssh-keygen -q -t ed25519 -N '' -f "$DIR/key"
     machine_files "$1"
-    for role in dut tester receiver; do
+    shift
+    for role in "$@"; do
         dropbearkey -t ed25519 -f "$DIR/root/etc/dropbear/$role" >/dev/null 2>&1
     done
     (cd "$DIR/root" && find . | busybox cpio -o -H newc 2>/dev/null | gzip -1) > "$DIR/initrd"
-    machine dut 1 port0 02:77:00:00:01:00 a1 a2 port1 02:77:00:00:01:01 b1 b2
-    machine tester 2 send 02:77:00:00:02:00 a2 a1
-    machine receiver 3 receive 02:77:00:00:03:00 b2 b1
-    testbed > "$DIR/testbed.toml"
-    for role in dut tester receiver; do
+    go_with_owner
+}
+
+wait_for() { # ROLES
+    for role in "$@"; do
         tries=0
         until ssh -F "$DIR/ssh_config" -o BatchMode=yes -o UserKnownHostsFile="$DIR/known_hosts" \
             -o ConnectTimeout=5 "$role" true 2>"$DIR/$role.ssh"
@@ -177,18 +189,61 @@ up() { # KERNEL
             tries=$((tries + 1))
             if [ "$tries" -gt 240 ] || ! kill -0 "$(cat "$DIR/$role.pid")" 2>/dev/null; then
                 cat "$DIR/$role.qemu" "$DIR/$role.console" "$DIR/$role.ssh" >&2
+                take_down "$DIR"
                 die "$role does not start"
             fi
-            sleep 1
+            sleep 0.5
         done
     done
 }
 
-[ $# -ge 2 ] || die "usage: up DIR [KERNEL] | in DIR ROLE COMMAND... | monitor DIR ROLE COMMAND | down DIR"
+up() { # KERNEL
+    prepare "$1" dut tester receiver
+    machine dut 1 port0 02:77:00:00:01:00 a1 a2 port1 02:77:00:00:01:01 b1 b2
+    machine tester 2 send 02:77:00:00:02:00 a2 a1
+    machine receiver 3 receive 02:77:00:00:03:00 b2 b1
+    testbed vms "" > "$DIR/testbed.toml" <<TESTERS
+[hosts.tester]
+ssh = "tester"
+os = "linux"
+ports = [$(port send 02:77:00:00:02:00)]
+[hosts.receiver]
+ssh = "receiver"
+os = "linux"
+ports = [$(port receive 02:77:00:00:03:00)]
+TESTERS
+    wait_for dut tester receiver
+}
+
+alone() { # KERNEL
+    prepare "$1" dut
+    need_sshd
+    sshd=$(free_port 0) a=$(free_port 2) b=$(free_port 3) c=$(free_port 4) d=$(free_port 5)
+    start_sshd "$sshd"
+    ssh_host tester "$sshd" "$(id -un)" >> "$DIR/ssh_config"
+    known "$sshd" "$DIR/hostkey.pub" >> "$DIR/known_hosts"
+    # Its clock counts instructions, so that what a frame costs it does not depend on this machine.
+    COUNTED=yes
+    machine dut 1 port0 02:77:00:00:01:00 "$a" "$b" port1 02:77:00:00:01:01 "$c" "$d"
+    testbed vm "
+cost = \"whole-host\"" > "$DIR/testbed.toml" <<TESTER
+[hosts.tester]
+ssh = "tester"
+os = "linux"
+directory = "$DIR/files"
+ports = [$(datagram_port "$b" "$a" 02:77:00:00:02:00), $(datagram_port "$d" "$c" 02:77:00:00:02:01)]
+TESTER
+    wait_for dut
+}
+
+[ $# -ge 2 ] || die "usage: up DIR [KERNEL] | alone DIR [KERNEL] | in DIR ROLE COMMAND... | monitor DIR ROLE COMMAND | down DIR"
 command=$1 DIR=$2
 shift 2
 case $command in
-up) up "${1:-$here/kernels/6.1}" ;;
+up | alone)
+    OWNER=$PPID
+    "$command" "${1:-$here/kernels/6.1}"
+    ;;
 in)
     role=$1
     shift
@@ -199,10 +254,6 @@ monitor)
     shift
     echo "$*" > "$DIR/$role.monitor.in"
     ;;
-down)
-    for role in dut tester receiver; do
-        [ ! -e "$DIR/$role.pid" ] || kill -9 "$(cat "$DIR/$role.pid")" 2>/dev/null || :
-    done
-    ;;
+down) take_down "$DIR" ;;
 *) die "unknown command $command" ;;
 esac

@@ -1,11 +1,11 @@
 //! The device: a testbed in the hands of one campaign.
 
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
 use fwdlab_experiment::Variant;
-use fwdlab_results::{FailureKind, Ledger, Measured, TestbedMark, TrialEnvironment};
+use fwdlab_results::{Busy, FailureKind, Ledger, Measured, TestbedMark, TrialEnvironment};
 
 use crate::dut::{self, Reading};
 use crate::machines::Machines;
@@ -25,6 +25,7 @@ const TOLERANCE_SHARE: u64 = 10_000;
 
 impl Machines {
     fn set_up(&mut self, variant: &Variant, is_stopped: &dyn Fn() -> bool) -> Result<Proof> {
+        (self.quiet_since, self.last_reading, self.has_come_through) = (None, None, false);
         self.connect(is_stopped)?;
         let wanted = RemoteVariant::of(variant);
         let configuration = match wanted.directory(&self.experiment.path) {
@@ -60,7 +61,9 @@ impl Machines {
         let is_stopped = || stop.load(Ordering::Relaxed);
         let testbed = self.testbed.clone();
         let task = Task::of(&testbed, request);
-        if self.generator.as_ref().is_some_and(|generator| generator.can_probe()) {
+        // A warm-up that came through has shown the way already.
+        let is_to_probe = self.generator.as_ref().is_some_and(|generator| generator.can_probe());
+        if is_to_probe && !std::mem::take(&mut self.has_come_through) {
             self.probe(&task, &is_stopped)?;
         }
         let generator_pps = match self.limit_pps {
@@ -76,7 +79,11 @@ impl Machines {
         // From here to the next reading nothing is sent to the device but the traffic.
         let counts =
             self.with_generator(|generator, hosts| generator.run(hosts, &task, &is_stopped))?;
-        let after = self.read(&is_stopped)?;
+        self.quiet_since = Some(Instant::now());
+        // A device that does not answer by then hangs, however long commands may take.
+        let limits = self.testbed.limits;
+        let patience = limits.silent_dut.min(limits.command);
+        let after = self.read_within(patience, &is_stopped)?;
         let change = dut::change(DUT, &before, &after)?;
         for interval in &counts.intervals {
             (watch.on_interval)(interval);
@@ -96,10 +103,12 @@ impl Machines {
     fn warmed(&mut self, request: &Request<'_>, is_stopped: &dyn Fn() -> bool) -> Result<()> {
         let testbed = self.testbed.clone();
         let task = Task::of(&testbed, request).of_warm_up(request.experiment.warmup);
-        self.with_generator(|generator, hosts| {
+        let counts = self.with_generator(|generator, hosts| {
             let duration = task.duration.max(generator.shortest());
-            generator.run(hosts, &Task { duration, ..task }, is_stopped).map(drop)
-        })
+            generator.run(hosts, &Task { duration, ..task }, is_stopped)
+        })?;
+        self.has_come_through = counts.received > 0;
+        Ok(())
     }
 
     fn with_generator<T>(
@@ -119,7 +128,11 @@ impl Machines {
 
     /// A few frames: they show a wrong port or a missing neighbour before anything is measured.
     fn probe(&mut self, task: &Task<'_>, is_stopped: &dyn Fn() -> bool) -> Result<()> {
-        let before = self.read(is_stopped)?;
+        // Only to say why, should no frame come through.
+        let before = match self.last_reading.take() {
+            Some(reading) => reading,
+            None => self.read(is_stopped)?,
+        };
         let pps = task.pps.map_or(PROBE_PPS, |pps| pps.min(PROBE_PPS));
         let duration = Duration::from_secs_f64(PROBE_FRAMES / pps);
         let probe = Task { pps: Some(pps), duration, interval: duration, ..*task };
@@ -170,6 +183,11 @@ fn measured(counts: Counts, change: dut::Change, generator_pps: Option<f64>) -> 
         flows_seen,
         checks,
         warnings,
+        busy: change.work.zip(change.received).map(|(work, frames)| {
+            let ns = u64::try_from(work.busy.as_nanos()).unwrap_or(u64::MAX);
+            Busy { ns, frames }
+        }),
+        idle_share: change.work.map(|work| work.idle_share),
         device_received: change.received,
         device_sent: change.sent,
         drops: change.drops,

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use fwdlab_device::{DoctorFinding, Place};
 
+use crate::host::CONNECT;
 use crate::reach::Reach;
 use crate::testbed::{Host, System, Testbed};
 use crate::{Result, dut};
@@ -54,7 +55,7 @@ pub fn examine(file: &Path, program: &Path) -> Result<(String, bool)> {
     }
     let reach = Reach::new(&testbed, program)?;
     for host in testbed.hosts() {
-        match reach.connect(&testbed, host, &|| false) {
+        match reach.connect(&testbed, host, CONNECT, &|| false) {
             Err(error) => {
                 line(false, error.to_string());
                 for words in reach.words_of_ssh(host).lines().take(5) {

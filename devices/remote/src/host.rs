@@ -1,5 +1,6 @@
 //! A connected host: commands, files, and programs that go on while others work.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Stdio};
@@ -13,7 +14,7 @@ use crate::testbed::{Host, System};
 use crate::{RemoteError, Result};
 
 /// How long it may take to connect.
-const CONNECT: Duration = Duration::from_secs(15);
+pub const CONNECT: Duration = Duration::from_secs(15);
 
 /// A connected host.
 #[derive(Debug)]
@@ -24,22 +25,40 @@ pub struct Connected {
     shell: Shell,
     master: Master,
     limit: Duration,
+    /// Ports whose drivers count no pause frames, as it was found.
+    pub ports_without_pauses: BTreeSet<String>,
 }
 
 impl Connected {
-    /// Connects and opens a shell.
+    /// Connects, which may take `patience`, and opens a shell.
     ///
     /// # Errors
     /// When the host cannot be reached, or does not let us in.
     pub fn connect(
         host: &Host,
         way: &Access,
-        limit: Duration,
+        (patience, limit): (Duration, Duration),
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<Self> {
-        let master = Master::connect(way, CONNECT, is_stopped)?;
-        let shell = Shell::open(master.way(), CONNECT, is_stopped)?;
-        Ok(Self { host: host.clone(), shell, master, limit })
+        let master = Master::connect(way, patience, is_stopped)?;
+        let shell = Shell::open(master.way(), patience, is_stopped)?;
+        let ports_without_pauses = BTreeSet::new();
+        Ok(Self { host: host.clone(), shell, master, limit, ports_without_pauses })
+    }
+
+    /// Does something in which no command may take longer than `limit`.
+    ///
+    /// # Errors
+    /// Those of what is done.
+    pub fn within<T>(
+        &mut self,
+        limit: Duration,
+        work: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let usual = std::mem::replace(&mut self.limit, limit);
+        let done = work(self);
+        self.limit = usual;
+        done
     }
 
     /// The host's role.

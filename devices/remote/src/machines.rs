@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use fwdlab_device::Facts;
 use fwdlab_experiment::Experiment;
 use fwdlab_results::FailureKind;
 
 use crate::dut::{self, Reading, Routes};
-use crate::host::Connected;
+use crate::host::{CONNECT, Connected};
 use crate::lock::Lock;
 use crate::reach::Reach;
 use crate::secrets::Secrets;
@@ -33,6 +34,12 @@ pub struct Machines {
     pub(super) hosts: Option<Hosts>,
     pub(super) dut: Option<Connected>,
     pub(super) reach: Reach,
+    /// When the traffic of the trial at hand had stopped: from then on the device may be silent.
+    pub(super) quiet_since: Option<Instant>,
+    /// Whether frames of the warm-up before the trial at hand came through.
+    pub(super) has_come_through: bool,
+    /// The device as it was read last, for whom it need not be newer.
+    pub(super) last_reading: Option<Reading>,
     /// The device's boot as it was seen last.
     pub(super) boot: Option<String>,
     /// The variant for which it was booted.
@@ -62,6 +69,9 @@ impl Machines {
             hosts: None,
             dut: None,
             reach,
+            quiet_since: None,
+            has_come_through: false,
+            last_reading: None,
             boot: None,
             booted_for: None,
             limit_pps: None,
@@ -78,7 +88,7 @@ impl Machines {
     /// Connects to what is not connected; the lock is taken before anything is changed.
     pub(super) fn connect(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<()> {
         if self.hosts.is_none() {
-            let connect = |host| self.reach.connect(&self.testbed, host, is_stopped);
+            let connect = |host| self.reach.connect(&self.testbed, host, CONNECT, is_stopped);
             let mut tester = connect(&self.testbed.tester)?;
             self.lock.hold(&mut tester, is_stopped)?;
             let receiver = self.testbed.receiver.as_ref().map(connect).transpose()?;
@@ -91,7 +101,7 @@ impl Machines {
             self.hosts = Some(hosts);
         }
         if self.dut.is_none() {
-            self.dut = Some(self.reach.connect(&self.testbed, &self.testbed.dut, is_stopped)?);
+            self.dut = Some(self.reach_dut(CONNECT, is_stopped)?);
         }
         if let (None, Some(hosts)) = (&self.generator, &mut self.hosts) {
             let generator: Box<dyn Generator> = match self.testbed.generator.kind {
@@ -132,8 +142,26 @@ impl Machines {
         })
     }
 
+    /// A connection to the device, which may take `patience`.
+    pub(super) fn reach_dut(
+        &self,
+        patience: Duration,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Connected> {
+        self.reach.connect(&self.testbed, &self.testbed.dut, patience, is_stopped)
+    }
+
     pub(super) fn read(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<Reading> {
-        let reading = dut::read(self.dut()?, is_stopped)?;
+        self.read_within(self.testbed.limits.command, is_stopped)
+    }
+
+    /// Reads the device, which must answer within `patience`.
+    pub(super) fn read_within(
+        &mut self,
+        patience: Duration,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Reading> {
+        let reading = self.dut()?.within(patience, |dut| dut::read(dut, is_stopped))?;
         self.boot = Some(reading.boot.clone());
         Ok(reading)
     }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use fwdlab_device::DeviceError;
 use fwdlab_results::{Blame, CONSOLE_LINES, FailureKind};
 
+use crate::host::CONNECT;
 use crate::machines::Machines;
 use crate::settings::RemoteVariant;
 use crate::testbed::DUT;
@@ -15,6 +16,8 @@ use crate::{RemoteError, Result, dut};
 
 /// Between two attempts to connect.
 const PAUSE: Duration = Duration::from_millis(500);
+/// How long the last try to reach a device may take.
+const LAST_TRY: Duration = Duration::from_secs(5);
 /// How long the tester is tried to be reached.
 const TESTER: Duration = Duration::from_secs(10);
 /// How long a hook may take.
@@ -40,6 +43,8 @@ impl Machines {
     ) -> DeviceError {
         // What is on the device now is not known.
         self.booted_for = None;
+        (self.last_reading, self.has_come_through) = (None, false);
+        let quiet_since = self.quiet_since.take();
         let (kind, role) = match &error {
             RemoteError::Failed { kind, role, .. } => (*kind, *role),
             _ => return self.scrubbed_error(error, Vec::new(), Vec::new()),
@@ -54,7 +59,8 @@ impl Machines {
         if role != DUT && kind == FailureKind::TransportLost {
             self.hosts = None;
         }
-        let seen = match self.look_after_dut(&mut remedies, is_stopped) {
+        let since = quiet_since.unwrap_or_else(Instant::now);
+        let seen = match self.look_after_dut(since, &mut remedies, is_stopped) {
             Ok(seen) => seen,
             Err(error) => return self.scrubbed_error(error, remedies, console),
         };
@@ -112,27 +118,30 @@ impl Machines {
         error.with(remedies, console.into_iter().map(scrub).collect())
     }
 
-    /// Waits for the device as long as it may be silent.
+    /// Waits for the device as long as it may be silent after the traffic.
     fn look_after_dut(
         &mut self,
+        since: Instant,
         remedies: &mut Vec<String>,
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<Dut> {
         let before = self.boot.clone();
-        let start = Instant::now();
         let limit = self.testbed.limits.silent_dut;
         let mut tries = 0;
         loop {
             tries += 1;
-            match self.answers(is_stopped) {
+            let left = limit.saturating_sub(since.elapsed());
+            match self.answers(left.clamp(LAST_TRY, CONNECT), is_stopped) {
                 Ok(()) => break,
                 Err(RemoteError::Stopped) => return Err(RemoteError::Stopped),
                 Err(error) if is_of_configuration(&error) => return Err(error),
                 Err(_) => self.dut = None,
             }
-            if start.elapsed() >= limit {
-                let seconds = start.elapsed().as_secs();
-                remedies.push(format!("tried to reach the device {tries} times in {seconds} s"));
+            if since.elapsed() >= limit {
+                let seconds = since.elapsed().as_secs_f64();
+                remedies.push(format!(
+                    "tried to reach the device {tries} times: silent for {seconds:.1} s"
+                ));
                 return Ok(Dut::Silent);
             }
             std::thread::sleep(PAUSE.min(limit));
@@ -144,12 +153,12 @@ impl Machines {
         Ok(if is_same { Dut::Same } else { Dut::Booted })
     }
 
-    /// Whether the device answers, over a new connection if need be.
-    fn answers(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<()> {
+    /// Whether the device answers within `patience`, over a new connection if need be.
+    fn answers(&mut self, patience: Duration, is_stopped: &dyn Fn() -> bool) -> Result<()> {
         if self.dut.is_none() {
-            self.dut = Some(self.reach.connect(&self.testbed, &self.testbed.dut, is_stopped)?);
+            self.dut = Some(self.reach_dut(patience, is_stopped)?);
         }
-        self.read(is_stopped).map(|_| ())
+        self.read_within(patience, is_stopped).map(drop)
     }
 
     fn reach_testers(
@@ -247,12 +256,12 @@ impl Machines {
     /// Boots the device, and waits until it is another boot.
     pub(super) fn reboot(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<()> {
         let before = self.read(is_stopped)?.boot;
-        let script = "nohup sh -c 'sleep 1; reboot' >/dev/null 2>&1 &";
+        let script = "(trap '' HUP; sleep 1; reboot) </dev/null >/dev/null 2>&1 &";
         self.dut()?.ask(script, is_stopped)?;
         if self.wait_for_boot(Some(&before), is_stopped)? {
             return Ok(());
         }
-        let is_there = self.answers(is_stopped).is_ok();
+        let is_there = self.answers(LAST_TRY, is_stopped).is_ok();
         let (kind, what) = match is_there {
             true => (FailureKind::SameBoot, "it was told to reboot and did not"),
             false => (FailureKind::BootTimeout, "it did not come back from its reboot in time"),
@@ -268,7 +277,7 @@ impl Machines {
     ) -> Result<bool> {
         let start = Instant::now();
         while start.elapsed() < self.testbed.limits.boot {
-            match self.answers(is_stopped) {
+            match self.answers(CONNECT, is_stopped) {
                 Ok(()) if before != self.boot.as_deref() => {
                     dut::forget(self.dut()?, is_stopped)?;
                     return Ok(true);

@@ -67,6 +67,7 @@ impl Machines {
         if let (Some(routes), Some(dut)) = (&self.routes, &mut self.dut) {
             proof.insert("routes".to_owned(), routes.prove(dut, is_stopped)?);
         }
+        self.last_reading = Some(reading);
         Ok(proof)
     }
 

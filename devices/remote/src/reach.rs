@@ -1,6 +1,7 @@
 //! The ways to the hosts of a testbed, with a place for their sockets.
 
 use std::path::Path;
+use std::time::Duration;
 
 use tempfile::TempDir;
 
@@ -41,7 +42,7 @@ impl Reach {
         self.ways.iter().find(|way| way.role == host.role)
     }
 
-    /// Connects to a host and makes the directory for our files there.
+    /// Connects to a host, which may take `patience`, and makes the directory for our files there.
     ///
     /// # Errors
     /// When it cannot be reached, or does not let us in.
@@ -49,11 +50,12 @@ impl Reach {
         &self,
         testbed: &Testbed,
         host: &Host,
+        patience: Duration,
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<Connected> {
         let way = self.way(host).ok_or(RemoteError::Stopped)?;
-        let limit = testbed.limits.command;
-        let mut connected = Connected::connect(host, way, limit, is_stopped)?;
+        let limits = (patience, testbed.limits.command);
+        let mut connected = Connected::connect(host, way, limits, is_stopped)?;
         connected.make_directory(is_stopped)?;
         Ok(connected)
     }

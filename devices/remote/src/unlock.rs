@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::host::CONNECT;
 use crate::lock::Lock;
 use crate::reach::Reach;
 use crate::testbed::Testbed;
@@ -16,7 +17,7 @@ use fwdlab_results::FailureKind;
 pub fn unlock(file: &Path, program: &Path, is_forced: bool) -> Result<Option<String>> {
     let testbed = Testbed::read(file)?;
     let reach = Reach::new(&testbed, program)?;
-    let mut tester = reach.connect(&testbed, &testbed.tester, &|| false)?;
+    let mut tester = reach.connect(&testbed, &testbed.tester, CONNECT, &|| false)?;
     let Some(holder) = Lock::look(&mut tester, &|| false)? else { return Ok(None) };
     let who = format!("{} since {}", holder.owner, holder.since);
     if holder.is_alive && !is_forced {

@@ -12,4 +12,5 @@ mod pool;
 mod rig;
 mod slurm;
 mod testbed;
+mod vms;
 mod whole;

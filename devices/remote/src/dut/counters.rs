@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use fwdlab_results::{FailureKind, counter};
 
+use super::work::{self, Moment, Span, Work};
 use crate::host::Connected;
 use crate::ssh::quoted;
 use crate::testbed::{System, TestPort};
@@ -38,6 +39,8 @@ pub struct Reading {
     pub ports: Vec<PortReading>,
     /// Packets that IP dropped, by reason.
     pub drops: BTreeMap<String, u64>,
+    /// When it was read and how long its processors had been idle, where that is what frames cost.
+    pub span: Option<Span>,
 }
 
 /// What the device answers about one port.
@@ -65,7 +68,7 @@ pub struct PortReading {
 }
 
 /// What happened between two readings.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Change {
     /// Frames that the first port received, where that was counted.
     pub received: Option<u64>,
@@ -75,6 +78,8 @@ pub struct Change {
     pub drops: Option<BTreeMap<String, u64>>,
     /// Pause frames on any port that counts them.
     pub pauses: Option<u64>,
+    /// What its processors did, where that is what frames cost.
+    pub work: Option<Work>,
     /// Counters that went backwards, in words.
     pub warnings: Vec<String>,
 }
@@ -85,39 +90,59 @@ pub struct Change {
 /// When the connection breaks, or a port is not there.
 pub fn read(host: &mut Connected, is_stopped: &dyn Fn() -> bool) -> Result<Reading> {
     let ports = host.host.ports.clone();
+    let asked: Vec<&TestPort> =
+        ports.iter().filter(|port| !host.ports_without_pauses.contains(&port.name)).collect();
     let script = match host.host.os {
-        System::Linux => linux(&ports),
+        System::Linux => linux(&ports, &asked, host.host.is_cost_of_host),
         System::Freebsd | System::Bsdrp => freebsd(&ports),
     };
     let said = host.ask(&script, is_stopped)?;
     match host.host.os {
-        System::Linux => Ok(of_linux(&said, &ports)),
+        System::Linux => {
+            let reading = of_linux(&said, &ports);
+            // Three processes for each port and reading are saved: a driver does not learn to count.
+            let silent = ports.iter().zip(&reading.ports).filter(|(_, seen)| seen.pauses.is_none());
+            host.ports_without_pauses.extend(silent.map(|(port, _)| port.name.clone()));
+            Ok(reading)
+        }
         System::Freebsd | System::Bsdrp => Ok(of_freebsd(&said, &ports)),
     }
 }
 
 /// Lines `key value`, by builtins of the shell: nothing is started for each of them.
-fn linux(ports: &[TestPort]) -> String {
-    let mut script = String::from(
+fn linux(ports: &[TestPort], with_pauses: &[&TestPort], with_work: bool) -> String {
+    let now = |word| format!("read v < /proc/uptime; echo \"{word} $v\"\n");
+    let mut script = if with_work { now("first") } else { String::new() };
+    script.push_str(
         "read v < /proc/sys/kernel/random/boot_id; echo \"boot $v\"\n\
          read v < /proc/sys/kernel/osrelease; echo \"kernel $v\"\n",
     );
-    for TestPort { name, .. } in ports {
+    for port @ TestPort { name, .. } in ports {
         let dir = quoted(&format!("/sys/class/net/{name}"));
         script.push_str(&format!(
             "for c in address carrier speed carrier_changes statistics/rx_packets \
              statistics/rx_dropped statistics/rx_missed_errors statistics/tx_packets \
              statistics/tx_dropped statistics/tx_errors; do v=; \
-             {{ read v < {dir}/$c; }} 2>/dev/null; echo \"{name}.$c $v\"; done\n\
-             if command -v ethtool >/dev/null; then ethtool -S {name} 2>/dev/null | \
+             {{ read v < {dir}/$c; }} 2>/dev/null; echo \"{name}.$c $v\"; done\n"
+        ));
+        if !with_pauses.contains(&port) {
+            continue;
+        }
+        script.push_str(&format!(
+            "if command -v ethtool >/dev/null; then ethtool -S {name} 2>/dev/null | \
              while read -r k v; do case $k in *pause*|*flow_control*|*xoff*) \
              echo \"{name}.pause $v\";; esac; done; fi\n"
         ));
     }
     script.push_str(
         "for f in snmp netstat snmp6; do { while read -r l; do echo \"net $l\"; done \
-         < /proc/net/$f; } 2>/dev/null; done; :\n",
+         < /proc/net/$f; } 2>/dev/null; done\n",
     );
+    if with_work {
+        script.push_str("echo \"processors $(grep -c '^cpu[0-9]' /proc/stat)\"\n");
+        script.push_str(&now("last"));
+    }
+    script.push_str(":\n");
     script
 }
 
@@ -153,7 +178,13 @@ fn of_linux(said: &str, ports: &[TestPort]) -> Reading {
         }
     };
     let ports = ports.iter().map(port).collect();
-    Reading { boot: text("boot"), kernel: text("kernel"), ports, drops: drops(&net) }
+    let moment = |key: &str| Moment::parse(values.get(key)?);
+    let span = || {
+        let processors = text("processors").parse().ok()?;
+        Some(Span { processors, first: moment("first")?, last: moment("last")? })
+    };
+    let (boot, kernel) = (text("boot"), text("kernel"));
+    Reading { boot, kernel, ports, drops: drops(&net), span: span() }
 }
 
 /// The sum of two counters; `None` without one of them.
@@ -269,7 +300,7 @@ fn of_freebsd(said: &str, ports: &[TestPort]) -> Reading {
         }
     };
     let ports = ports.iter().map(port).collect();
-    Reading { boot: value("boot"), kernel: value("kernel"), ports, drops: BTreeMap::new() }
+    Reading { boot: value("boot"), kernel: value("kernel"), ports, ..Reading::default() }
 }
 
 /// What happened between two readings.
@@ -285,7 +316,8 @@ pub fn change(role: &'static str, before: &Reading, after: &Reading) -> Result<C
             "look at its console",
         ));
     }
-    let mut change = Change { warnings: went_back(before, after), ..Change::default() };
+    let work = before.span.zip(after.span).and_then(|(then, now)| work::between(&then, &now));
+    let mut change = Change { work, warnings: went_back(before, after), ..Change::default() };
     for (then, now) in before.ports.iter().zip(&after.ports) {
         if !now.has_carrier || then.carrier_changes != now.carrier_changes {
             return Err(RemoteError::failed(

@@ -4,6 +4,7 @@ mod counters;
 mod files;
 mod network;
 mod sysctl;
+mod work;
 
 pub use counters::{Change, Reading, added, change, read};
 pub use files::{Configuration, restore_and_place};

@@ -62,8 +62,9 @@ impl Routes {
     /// When the connection breaks, or the device refuses.
     pub fn set_up(&self, host: &mut Connected, is_stopped: &dyn Fn() -> bool) -> Result<()> {
         let file = format!("{}/routes", host.host.directory);
-        let mark = host.ask(&format!("cat {file} 2>/dev/null || :"), is_stopped)?;
-        if mark.trim() == self.mark && self.count(host, is_stopped)? == self.counts {
+        let said = host.ask(&format!("cat {file} 2>/dev/null || :; {COUNT}"), is_stopped)?;
+        let (mark, counts) = said.split_once('\n').unwrap_or_default();
+        if mark == self.mark && numbers(counts) == self.counts {
             return Ok(());
         }
         let [first, second] = &self.ports;
@@ -109,13 +110,16 @@ impl Routes {
     }
 
     fn count(&self, host: &mut Connected, is_stopped: &dyn Fn() -> bool) -> Result<[usize; 2]> {
-        let counted = host.ask(
-            &format!(
-                "ip route show proto {PROTOCOL} | wc -l; ip -6 route show proto {PROTOCOL} | wc -l"
-            ),
-            is_stopped,
-        )?;
-        let mut numbers = counted.lines().map(|line| line.trim().parse().unwrap_or(0));
-        Ok([numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)])
+        host.ask(COUNT, is_stopped).map(|counted| numbers(&counted))
     }
+}
+
+/// How many routes of ours there are. Below a hundred, no process is started to count them.
+const COUNT: &str = "for f in -4 -6; do ip $f route show proto 177 | { n=0; \
+    while [ $n -lt 100 ] && read -r l; do n=$((n + 1)); done; \
+    if [ $n -lt 100 ]; then echo $n; else echo $((n + $(wc -l))); fi; }; done";
+
+fn numbers(counted: &str) -> [usize; 2] {
+    let mut numbers = counted.lines().map(|line| line.trim().parse().unwrap_or(0));
+    [numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)]
 }

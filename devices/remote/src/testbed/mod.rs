@@ -62,6 +62,8 @@ pub struct Host {
     pub program: Option<PathBuf>,
     /// Whether fwdlab sets up routes and neighbours.
     pub is_networked_by_us: bool,
+    /// Whether the time in which its processors are not idle is what frames cost it.
+    pub is_cost_of_host: bool,
 }
 
 /// A port in the test network.
@@ -209,6 +211,9 @@ impl Testbed {
             text.push_str(&format!("{} {}", host.role, host.os.name()));
             for port in &host.ports {
                 text.push_str(&format!(" {} {}", port.name, port.mac));
+            }
+            if host.is_cost_of_host {
+                text.push_str(" whole-host");
             }
             text.push('\n');
         }

@@ -135,6 +135,7 @@ fn read_host(
     let directory = section.text("directory", "\"/var/tmp/fwdlab\"", complaints);
     let program = section.text("program", "\"fwdlab-aarch64\"", complaints);
     let network = section.text("network", "\"fwdlab\"", complaints);
+    let cost = section.text("cost", "\"whole-host\"", complaints);
     section.finish(complaints);
     let ssh = ssh.and_then(|found| {
         let is_name = !found.value.is_empty()
@@ -166,6 +167,21 @@ fn read_host(
             complaints.keep(&found.at, &found.field, result)?
         }
     };
+    let is_cost_of_host = match cost {
+        None => false,
+        Some(found) => {
+            let result = match found.value {
+                "whole-host" if os == System::Linux && role == DUT => Ok(true),
+                "none" => Ok(false),
+                _ => Err(Complaint::new(
+                    format!("{:?} does not fit", found.value),
+                    "\"whole-host\", for a device with Linux that does nothing else, or \"none\"",
+                    "write cost = \"none\", or leave it out",
+                )),
+            };
+            complaints.keep(&found.at, &found.field, result)?
+        }
+    };
     Some(Host {
         role,
         ssh: ssh?,
@@ -174,6 +190,7 @@ fn read_host(
         directory: directory?,
         program: program.map(|found| beside.join(found.value)),
         is_networked_by_us,
+        is_cost_of_host,
     })
 }
 
