@@ -138,7 +138,6 @@ fn by_signed_ranks(gains: &[f64], terms: Terms) -> Option<Comparison> {
         estimand: Estimand::CentreOfRatios,
         estimate: Effect::from_ln(pairs.median()),
         p: signed_rank::of_pairs(gains.len(), &pairs),
-        normal_p: Some(t.p()),
         ..t.comparison(terms, [interval95, interval90])
     }))
 }
@@ -204,7 +203,6 @@ impl T {
             interval95,
             interval90,
             p: self.p(),
-            normal_p: None,
             sd_of_difference: self.sd,
             correction: None,
             rare: None,

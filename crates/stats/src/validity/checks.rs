@@ -4,7 +4,7 @@ use statrs::function::factorial::ln_binomial;
 
 use super::{Finding, Limit};
 use crate::comparison::{Comparison, LEAST_NAMED, Method};
-use crate::{dataset, signed_rank};
+use crate::dataset;
 
 /// Share of a limit from which a rate counts as having reached it.
 pub const SATURATION_SHARE: f64 = 0.995;
@@ -33,20 +33,6 @@ pub fn saturation(runs: &[(Option<f64>, f64)], line_rate_pps: Option<f64>) -> Op
         .all(|((_, forwarded), offered)| *forwarded >= SATURATION_SHARE * offered);
     let limit_pps = dataset::median(&offered);
     is_whole.then_some(Finding::Saturated { limit: Limit::OfferedLoad, limit_pps, forwarded_pps })
-}
-
-/// Whether a difference that is proven alone is not when a campaign asks `questions` like it, one
-/// for each traffic. Comparisons of several variants have their p corrected for those already, and
-/// sequential ones share the level from the start.
-pub fn one_of_several(comparison: &Comparison, questions: usize) -> Option<Finding> {
-    let is_shared_already = comparison.method == Method::Sequential;
-    let is_proven_alone = comparison.interval95.excludes_no_change();
-    let needed = comparison.confidence.alpha() / questions.max(1) as f64;
-    // with too few blocks for signed ranks to reach that, the paired t takes their place
-    let has_ranks = signed_rank::least_p(comparison.n.baseline) <= needed;
-    let p = comparison.normal_p.filter(|_| !has_ranks).unwrap_or(comparison.p);
-    (is_proven_alone && p > needed && !is_shared_already && questions > 1)
-        .then_some(Finding::OneOfSeveral { p, comparisons: questions, needed })
 }
 
 /// Whether one side alone has rare runs beyond `margin` (a fraction), or far more of them.
