@@ -233,7 +233,6 @@ fn comparison(
         interval95: interval(confidence.share()),
         interval90: interval(confidence.of_equivalence()),
         p,
-        normal_p: None,
         sd_of_difference,
         correction: None,
         rare: None,

@@ -214,7 +214,7 @@ fn holm(gains: &[Vec<f64>], terms: Terms) -> Vec<Comparison> {
                 _ => Method::HolmPaired,
             };
             let confidence = terms.confidence;
-            paired::settled(Comparison { method, p: step.p, normal_p: None, confidence, ..own })
+            paired::settled(Comparison { method, p: step.p, confidence, ..own })
         })
         .collect()
 }

@@ -138,7 +138,6 @@ fn by_signed_ranks(gains: &[f64], terms: Terms) -> Option<Comparison> {
         estimand: Estimand::CentreOfRatios,
         estimate: Effect::from_ln(pairs.median()),
         p: signed_rank::of_pairs(gains.len(), &pairs),
-        normal_p: Some(t.p()),
         ..t.comparison(terms, [interval95, interval90])
     }))
 }
@@ -168,6 +167,8 @@ pub(crate) struct T {
     median: f64,
     sd: f64,
     error: f64,
+    /// How far rounding may have moved the mean for good.
+    allowance: f64,
 }
 
 impl T {
@@ -176,7 +177,8 @@ impl T {
         let least = terms.resolution.least_sd_of_difference();
         let error = sd.max(least) / (gains.len() as f64).sqrt();
         let (mean, median) = (dataset::mean(gains), dataset::median(gains));
-        Self { n: gains.len(), mean, median, sd, error }
+        let allowance = terms.resolution.allowance(sd);
+        Self { n: gains.len(), mean, median, sd, error, allowance }
     }
 
     fn degrees(&self) -> f64 {
@@ -184,7 +186,7 @@ impl T {
     }
 
     fn p(&self) -> f64 {
-        p_of(self.mean, self.error, self.degrees())
+        p_of(beyond(self.mean, self.allowance), self.error, self.degrees())
     }
 
     /// The comparison with these intervals, at the confidence of the terms and for "equivalent".
@@ -204,7 +206,6 @@ impl T {
             interval95,
             interval90,
             p: self.p(),
-            normal_p: None,
             sd_of_difference: self.sd,
             correction: None,
             rare: None,
@@ -229,6 +230,11 @@ pub(crate) fn settled(comparison: Comparison) -> Comparison {
     // no spread at all beside an estimate that rounds to "no change" is no proof
     let p = if is_different && !interval95.excludes_no_change() { 1.0 } else { comparison.p };
     Comparison { interval95, p, ..comparison }
+}
+
+/// What of a mean rounding cannot have made, without its sign.
+pub(crate) fn beyond(mean: f64, allowance: f64) -> f64 {
+    (mean.abs() - allowance).max(0.0)
 }
 
 /// Two-sided p of a mean with its standard error; decided without a quotient when that is 0.

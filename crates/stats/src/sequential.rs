@@ -28,6 +28,7 @@ use crate::comparison::{
     Comparison, Confidence, ConfidenceInterval, Counts, Direction, Estimand, Method,
 };
 use crate::effect::Effect;
+use crate::multiple::{Correction, Kind};
 use crate::paired::{self, Block};
 use crate::{Error, dataset};
 
@@ -244,9 +245,9 @@ pub fn compare(blocks: &[Block], direction: Direction, rule: &Rule) -> Result<Co
         interval95: interval(wide),
         interval90: interval(narrow),
         p: (rule.comparisons.max(1) as f64 / evidence.against(0.0)).min(1.0),
-        normal_p: None,
         sd_of_difference: sd,
-        correction: None,
+        correction: (rule.comparisons > 1)
+            .then_some(Correction { kind: Kind::Bonferroni, among: rule.comparisons }),
         rare: Some(paired::rare(blocks, direction)),
     }))
 }

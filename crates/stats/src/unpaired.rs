@@ -170,7 +170,6 @@ impl Sides {
             interval95: wide,
             interval90: narrow,
             p: welch_p.max(mann_whitney::of_pairs((b.len(), v.len()), &pairs)),
-            normal_p: None,
             sd_of_difference: welch.sd_of_difference(),
             correction,
             rare: Some(Rare::of(b, v)),
