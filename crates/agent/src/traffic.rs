@@ -1,8 +1,9 @@
-//! Frames of the agent on another host, by packet sockets.
+//! Frames of the agent on another host, by packet sockets, or datagrams of a guest beside it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use fwdlab_port::datagram::{self, DatagramPort};
 use fwdlab_port::packet::{self, PacketPort};
 use fwdlab_port::{Batch, Clock, Pool, PoolConfig, Port, wait};
 use fwdlab_results::Checks;
@@ -40,19 +41,27 @@ pub(super) fn run(
     let plan = plan(order)?;
     let pool = pool(order)?;
     if order.role == Role::Receiver {
-        let port = PacketPort::open(&order.back, pool.clone()).map_err(words)?;
+        let port = open(&order.back, &pool)?;
         say(&Answer::Ready)?;
         return receive(&plan, port, &pool, stop);
     }
-    let out = PacketPort::open(&order.out, pool.clone()).map_err(words)?;
+    let out = open(&order.out, &pool)?;
     let back: Box<dyn Port> = match order.role {
-        Role::Both => Box::new(PacketPort::open(&order.back, pool.clone()).map_err(words)?),
+        Role::Both => open(&order.back, &pool)?,
         _ => Box::new(Deaf { mac: plan.arrival_mac }),
     };
     let mut tester = Tester::new(&plan, &pool, out, back).map_err(words)?;
     say(&Answer::Ready)?;
     let began_ns = now_ns();
     Ok(report(began_ns, &tester.run(stop, &mut |_| {})))
+}
+
+/// Opens what a port of the testbed names.
+fn open(name: &str, pool: &Pool) -> Result<Box<dyn Port>> {
+    Ok(match datagram::is_datagram(name) {
+        true => Box::new(DatagramPort::open(name, pool.clone()).map_err(words)?),
+        false => Box::new(PacketPort::open(name, pool.clone()).map_err(words)?),
+    })
 }
 
 fn plan(order: &TrafficOrder) -> Result<TrafficPlan> {
@@ -78,7 +87,8 @@ fn plan(order: &TrafficOrder) -> Result<TrafficPlan> {
 fn pool(order: &TrafficOrder) -> Result<Pool> {
     let usual = PoolConfig { frames: 4 * FRAMES_IN_FLIGHT, ..PoolConfig::default() };
     let mut capacity = usual.capacity;
-    for name in [&order.out, &order.back].into_iter().filter(|name| !name.is_empty()) {
+    let is_interface = |name: &&String| !name.is_empty() && !datagram::is_datagram(name);
+    for name in [&order.out, &order.back].into_iter().filter(is_interface) {
         let mtu = packet::mtu(name).map_err(words)?;
         capacity = capacity.max(mtu.min(9_216) + HEADER_AND_TAG);
     }
@@ -88,7 +98,7 @@ fn pool(order: &TrafficOrder) -> Result<Pool> {
 /// Counts and checks what arrives until it is told to stop and nothing more has come for a while.
 fn receive(
     plan: &TrafficPlan,
-    mut port: PacketPort,
+    mut port: Box<dyn Port>,
     pool: &Pool,
     stop: &AtomicBool,
 ) -> Result<Report> {

@@ -248,18 +248,14 @@ fn keys_of_json_reach_the_terminal_written_out() {
 #[test]
 fn what_was_taken_away_is_named() {
     let lab = copied();
-    assert_eq!(lab.fwdlab(&["report", "out"]).status.code(), Some(0));
-    fs::create_dir(lab.path("tree")).expect("a directory");
     for name in ["a", "b"] {
-        fs::create_dir(lab.path("tree").join(name)).expect("a directory");
-        for entry in fs::read_dir(lab.path("out")).expect("a directory") {
-            let path = entry.expect("an entry").path();
-            if path.is_file() {
-                let to = lab.path("tree").join(name).join(path.file_name().expect("a name"));
-                fs::copy(&path, to).expect("a copy");
-            }
+        fs::create_dir_all(lab.path("tree").join(name)).expect("a directory");
+        for data in ["trials.jsonl", "experiment.toml", "environment.json"] {
+            let to = lab.path("tree").join(name).join(data);
+            fs::copy(lab.path("out").join(data), to).expect("a copy");
         }
     }
+    assert_eq!(lab.fwdlab(&["report", "tree"]).status.code(), Some(0));
     let check = || {
         let output = lab.fwdlab(&["report", "--check", "tree"]);
         (output.status.code(), text(&output.stdout))

@@ -91,6 +91,16 @@ pub enum PortError {
         /// What the system said.
         source: io::Error,
     },
+    /// A port of datagrams could not be opened.
+    #[error(
+        "cannot open {name}: {source}; wanted udp:OWN-OTHER, each ADDRESS:PORT, the local end free"
+    )]
+    Datagram {
+        /// Its name.
+        name: String,
+        /// What the system said.
+        source: io::Error,
+    },
     /// A network interface has gone while a port was open on it.
     #[error("interface {interface} has gone: {source}; forwarding on it has ended")]
     Gone {

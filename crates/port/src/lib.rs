@@ -2,7 +2,8 @@
 //!
 //! A [`Pool`] owns the memory of all frames. A [`Frame`] is the owned 16-byte handle of one slot,
 //! a [`Batch`] a row of up to 256 of them, and a [`Port`] moves batches: [`ring`] joins two ports
-//! in memory, [`packet`] and [`xdp`] open network interfaces, [`pcap`] capture files. [`clock`] reads time cheaply, [`affinity`] binds threads to cores, [`pingpong`]
+//! in memory, [`packet`] and [`xdp`] open network interfaces, [`datagram`] the cards of guests, [`pcap`]
+//! capture files. [`clock`] reads time cheaply, [`affinity`] binds threads to cores, [`pingpong`]
 //! measures how far two cores are from each other, [`sampler`] profiles a thread.
 //!
 //! Nothing here allocates, locks or calls the system for a frame on its normal way: frames are
@@ -42,6 +43,8 @@ pub mod beat;
 pub mod bpf;
 pub mod clock;
 mod counters;
+#[cfg(target_os = "linux")]
+pub mod datagram;
 #[cfg(target_os = "linux")]
 mod end;
 mod error;

@@ -51,7 +51,7 @@ impl Machines {
         for command in &wanted.apply {
             self.dut()?.ask(command, is_stopped)?;
         }
-        proof.extend(self.prove(&wanted, &configuration, is_stopped)?);
+        proof.extend(self.prove(&wanted, &configuration, is_due, is_stopped)?);
         Ok(proof.into_iter().map(|(word, value)| (word, self.secrets.scrub(&value))).collect())
     }
 

@@ -68,6 +68,10 @@ pub fn examine(file: &Path, program: &Path) -> Result<(String, bool)> {
                     Ok(reading) => {
                         line(true, format!("{}: kernel {}", host.role, reading.kernel));
                         for (port, seen) in host.ports.iter().zip(&reading.ports) {
+                            if port.is_datagram() {
+                                line(true, format!("{}: port {}", host.role, port.name));
+                                continue;
+                            }
                             let is_ours = seen.mac == port.mac.to_string();
                             let link = if seen.has_carrier { "link up" } else { "no link" };
                             let mac = match (is_ours, seen.mac.as_str()) {

@@ -18,7 +18,8 @@ pub fn ask(
         System::Linux => LINUX.to_owned(),
         System::Freebsd | System::Bsdrp => FREEBSD.to_owned(),
     };
-    for (number, port) in host.host.ports.iter().enumerate() {
+    let ports = host.host.ports.iter().enumerate();
+    for (number, port) in ports.filter(|(_, port)| !port.is_datagram()) {
         let name = &port.name;
         script.push_str(&match host.host.os {
             System::Linux => {

@@ -11,7 +11,8 @@ pub(super) fn ports_up(host: &mut Connected, is_stopped: &dyn Fn() -> bool) -> R
     if host.host.os != System::Linux {
         return Ok(());
     }
-    for TestPort { name, mac } in host.host.ports.clone() {
+    let ports = host.host.ports.clone();
+    for TestPort { name, mac } in ports.into_iter().filter(|port| !port.is_datagram()) {
         let command = format!(
             "echo 1 > /proc/sys/net/ipv6/conf/{name}/disable_ipv6; ip link set dev {name} up; \
              cat /sys/class/net/{name}/address"

@@ -29,6 +29,10 @@ pub struct Holder {
     pub is_alive: bool,
 }
 
+/// Says which boot of its host this is, whatever its system.
+const BOOT: &str =
+    "{ cat /proc/sys/kernel/random/boot_id || sysctl -n kern.boottime; } 2>/dev/null";
+
 impl Lock {
     /// A lock of this owner, not yet held.
     pub fn new(owner: &str) -> Self {
@@ -52,7 +56,7 @@ impl Lock {
         let (token, owner) = (&self.token, quoted(&self.owner));
         let write = format!(
             "printf '%s\\n' {owner} > {dir}/owner; echo {token} > {dir}/token; echo $$ > {dir}/pid; \
-             cat /proc/sys/kernel/random/boot_id > {dir}/boot 2>/dev/null; date -u > {dir}/since"
+             {BOOT} > {dir}/boot; date -u > {dir}/since"
         );
         // Taking over is renaming, which only one of two successors can.
         let script = format!(
@@ -126,7 +130,7 @@ fn directory(tester: &Connected) -> String {
 /// Sets `alive` to yes or no: whether the holder's shell still runs in the same boot.
 fn alive(dir: &str) -> String {
     format!(
-        "alive=no; b=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null); \
+        "alive=no; b=$({BOOT}); \
          if [ \"$b\" = \"$(cat {dir}/boot 2>/dev/null)\" ] && \
          kill -0 \"$(cat {dir}/pid 2>/dev/null)\" 2>/dev/null; then alive=yes; fi"
     )

@@ -11,7 +11,7 @@ use fwdlab_results::{Blame, CONSOLE_LINES, FailureKind};
 use crate::machines::Machines;
 use crate::settings::RemoteVariant;
 use crate::testbed::DUT;
-use crate::{RemoteError, Result};
+use crate::{RemoteError, Result, dut};
 
 /// Between two attempts to connect.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -269,7 +269,10 @@ impl Machines {
         let start = Instant::now();
         while start.elapsed() < self.testbed.limits.boot {
             match self.answers(is_stopped) {
-                Ok(()) if before != self.boot.as_deref() => return Ok(true),
+                Ok(()) if before != self.boot.as_deref() => {
+                    dut::forget(self.dut()?, is_stopped)?;
+                    return Ok(true);
+                }
                 Ok(()) => {}
                 Err(RemoteError::Stopped) => return Err(RemoteError::Stopped),
                 Err(error) if is_of_configuration(&error) => return Err(error),

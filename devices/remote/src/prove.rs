@@ -15,12 +15,17 @@ use crate::{RemoteError, Result};
 /// How long links may take to come up.
 const LINKS: Duration = Duration::from_secs(15);
 
+/// A device that has just booted lets us in before it has started everything: so long it may still
+/// answer otherwise than expected.
+const STARTING: Duration = Duration::from_secs(30);
+
 impl Machines {
-    /// What the device answers when asked for everything that the variant wants.
+    /// What the device answers when asked for everything that the variant wants. `has_booted`: just now.
     pub(super) fn prove(
         &mut self,
         wanted: &RemoteVariant,
         configuration: &Configuration,
+        has_booted: bool,
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<Proof> {
         let mismatch = |what: String, remedy: &str| {
@@ -40,8 +45,18 @@ impl Machines {
         }
         let dut = self.dut()?;
         proof.insert("configuration".to_owned(), configuration.prove(dut, is_stopped)?);
+        let (start, patience) =
+            (Instant::now(), if has_booted { STARTING } else { Duration::ZERO });
         for expect in &wanted.expect {
-            let found = dut.ask(&expect.run, is_stopped)?;
+            let found = loop {
+                let found = dut.ask(&expect.run, is_stopped);
+                let is_it = found.as_ref().is_ok_and(|found| found.trim() == expect.is);
+                let is_lost = found.as_ref().is_err_and(|error| error.kind().is_some());
+                if is_it || is_lost || is_stopped() || start.elapsed() >= patience {
+                    break found?;
+                }
+                std::thread::sleep(Duration::from_millis(200));
+            };
             let found = found.trim();
             if found != expect.is {
                 let what = format!("{:?} says {found:?}, not {:?}", expect.run, expect.is);

@@ -6,6 +6,7 @@
 #![cfg(target_os = "linux")]
 
 mod faults;
+mod freebsd;
 mod logins;
 mod pool;
 mod rig;

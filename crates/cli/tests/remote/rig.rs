@@ -52,7 +52,7 @@ pub fn long() -> String {
 }
 
 /// fwdlab without what only a debugger reads: it travels to every tester of every rig.
-fn program() -> &'static Path {
+pub fn program() -> &'static Path {
     static PROGRAM: OnceLock<(PathBuf, TempDir)> = OnceLock::new();
     let (path, _) = PROGRAM.get_or_init(|| {
         let dir = tempfile::Builder::new().prefix("fwrig").tempdir().expect("a directory");

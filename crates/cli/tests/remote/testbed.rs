@@ -39,6 +39,8 @@ fn a_wrong_testbed_file_is_refused_with_line_field_and_remedy() {
         ("00:0d:b9:00:00:01", "00:0d:b9", "bed.toml:6", "is no MAC address"),
         ("kind = \"pkt-gen\"", "kind = \"fwdlab\"", "hosts.tester.os", "does not run on freebsd"),
         ("kind = \"pkt-gen\"", "kind = \"command\"", "tester.send", "add send"),
+        ("name = \"igb1\"", "name = \"udp:here\"", "bed.toml:6", "udp:127.0.0.1"),
+        ("name = \"igb1\"", "name = \"udp:[::1]:1-[::1]:2\"", "hosts.dut.ports", "is a socket"),
         ("ssh = \"dut\"", "ssh = \"-oProxyCommand=x\"", "bed.toml:4", "is no host"),
     ];
     for (from, to, place, what) in cases {

@@ -18,6 +18,8 @@ pub(crate) mod memory;
 #[cfg(target_os = "linux")]
 pub(crate) mod offloads;
 #[cfg(target_os = "linux")]
+pub(crate) mod options;
+#[cfg(target_os = "linux")]
 pub(crate) mod packet;
 #[cfg(target_os = "linux")]
 pub(crate) mod perf;

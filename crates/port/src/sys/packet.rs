@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use super::frame::Frame;
 use super::interface::{Interface, InterfaceInfo, check};
+use super::options::{ask_for_room, set};
 
 /// Raw packet sockets bound to one interface. Two, because the header that tells about checksums
 /// would otherwise have to stand before sent frames, too.
@@ -80,14 +81,14 @@ impl PacketSocket {
         let protocol = (libc::ETH_P_ALL as u16).to_be();
         // Without a protocol it receives nothing.
         let (receiver, sender) = (bound(&interface, protocol)?, bound(&interface, 0)?);
-        set(&receiver, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, 1)?;
-        set(&receiver, libc::SOL_PACKET, libc::PACKET_AUXDATA, 1)?;
-        set(&receiver, libc::SOL_PACKET, libc::PACKET_VNET_HDR, 1)?;
+        set(receiver.as_fd(), libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, 1)?;
+        set(receiver.as_fd(), libc::SOL_PACKET, libc::PACKET_AUXDATA, 1)?;
+        set(receiver.as_fd(), libc::SOL_PACKET, libc::PACKET_VNET_HDR, 1)?;
         // Room for some thousand frames; where that is not allowed, the kernel's default stays.
-        let _ = set(&receiver, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, BUFFER_BYTES);
+        ask_for_room(receiver.as_fd(), BUFFER_BYTES);
         // Without this, the kernel's queueing discipline sits between us and the driver; old
         // kernels do not know it, and then it stays there.
-        let _ = set(&sender, libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, 1);
+        let _ = set(sender.as_fd(), libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, 1);
         Ok((Self { receiver, sender, interface }, info))
     }
 
@@ -238,19 +239,4 @@ fn bound(interface: &Interface, protocol: u16) -> io::Result<OwnedFd> {
     // SAFETY: the address lives over the call and its true size is given.
     check(unsafe { libc::bind(number, std::ptr::from_ref(&address).cast(), len) })?;
     Ok(socket)
-}
-
-fn set(
-    socket: &OwnedFd,
-    level: libc::c_int,
-    option: libc::c_int,
-    value: libc::c_int,
-) -> io::Result<()> {
-    let len = std::mem::size_of_val(&value) as libc::socklen_t;
-    // SAFETY: the value lives over the call and its true size is given.
-    check(unsafe {
-        let value = std::ptr::from_ref(&value).cast();
-        libc::setsockopt(socket.as_raw_fd(), level, option, value, len)
-    })
-    .map(drop)
 }

@@ -8,4 +8,4 @@ mod sysctl;
 pub use counters::{Change, Reading, added, change, read};
 pub use files::{Configuration, restore_and_place};
 pub use network::Routes;
-pub use sysctl::set_all;
+pub use sysctl::{forget, set_all};

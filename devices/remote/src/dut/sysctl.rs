@@ -19,7 +19,7 @@ pub fn set_all(
     is_stopped: &dyn Fn() -> bool,
 ) -> Result<BTreeMap<String, String>> {
     let system = host.host.os;
-    let originals = format!("{}/sysctls", host.host.directory);
+    let originals = originals(host);
     let kept = host.ask(&format!("cat {originals} 2>/dev/null || :"), is_stopped)?;
     let kept: BTreeMap<&str, &str> = kept.lines().filter_map(|l| l.split_once('=')).collect();
     let mut script = String::new();
@@ -58,6 +58,20 @@ pub fn set_all(
     // Values of several words are separated by tabs there, by spaces here.
     let one = |value: &str| value.split_whitespace().collect::<Vec<_>>().join(" ");
     Ok(answers.map(|(word, answer)| (word.clone(), one(answer))).collect())
+}
+
+/// After a boot, what the device has is its own: nothing of before is to be put back over it.
+///
+/// # Errors
+/// When the connection breaks.
+pub fn forget(host: &mut Connected, is_stopped: &dyn Fn() -> bool) -> Result<()> {
+    let originals = originals(host);
+    host.ask(&format!("rm -f {originals}"), is_stopped).map(|_| ())
+}
+
+/// Where it is kept what sysctls were.
+fn originals(host: &Connected) -> String {
+    format!("{}/sysctls", host.host.directory)
 }
 
 /// The file of a sysctl of Linux; a word with slashes is written as there.

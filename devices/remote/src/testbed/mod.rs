@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use fwdlab_guard::digest;
+use fwdlab_port::datagram::is_datagram;
 use fwdlab_results::TestbedMark;
 use fwdlab_wire::MacAddr;
 
@@ -66,10 +67,17 @@ pub struct Host {
 /// A port in the test network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestPort {
-    /// Name of the interface.
+    /// Name of the interface, or of a socket beside a guest (`udp:OWN-OTHER`).
     pub name: String,
     /// Its address, by which it is recognised.
     pub mac: MacAddr,
+}
+
+impl TestPort {
+    /// Whether it is a socket whose datagrams are frames. Its host knows nothing of it.
+    pub fn is_datagram(&self) -> bool {
+        is_datagram(&self.name)
+    }
 }
 
 /// Operating systems.

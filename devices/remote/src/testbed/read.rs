@@ -8,6 +8,7 @@ use fwdlab_experiment::Problems;
 use fwdlab_experiment::fields::{Found, Section, nearest, shown};
 use fwdlab_experiment::problem::{Complaint, Complaints};
 use fwdlab_experiment::quantity::number_and_unit;
+use fwdlab_port::datagram::ends;
 use toml::de::DeTable;
 
 use super::{
@@ -82,7 +83,7 @@ fn read(mut top: Section<'_>, path: &Path, complaints: &mut Complaints<'_>) -> O
         if let (Some(dut), Some(tester)) = (&dut, &tester) {
             let receiver = receiver.as_ref();
             check_ports(dut, tester, receiver, (hosts.at.clone(), complaints));
-            check_systems(&generator, tester, receiver, (hosts.at.clone(), complaints));
+            check_systems(&generator, (dut, tester), receiver, (hosts.at.clone(), complaints));
         }
         hosts.finish(complaints);
     }
@@ -209,9 +210,12 @@ fn read_ports(section: &mut Section<'_>, complaints: &mut Complaints<'_>) -> Opt
         let name = name.and_then(|found| {
             let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
             let is_name = !found.value.is_empty() && found.value.chars().all(is_plain);
-            let result = is_name.then(|| found.value.to_owned()).ok_or_else(|| {
+            let is_port = is_name || ends(found.value).is_some();
+            let result = is_port.then(|| found.value.to_owned()).ok_or_else(|| {
                 let what = format!("{:?} is no interface", found.value);
-                Complaint::new(what, "a name such as \"igb1\"", "correct the name")
+                let wanted = "a name such as \"igb1\", or for fwdlab's tester beside a guest \
+                              \"udp:127.0.0.1:30201-127.0.0.1:30101\"";
+                Complaint::new(what, wanted, "correct the name")
             });
             complaints.keep(&found.at, &found.field, result)
         });
@@ -377,13 +381,25 @@ fn check_ports(
     }
 }
 
-/// fwdlab's own tester runs on Linux.
+/// fwdlab's own tester runs on Linux; only it has ports that are no interfaces.
 fn check_systems(
     generator: &Generator,
-    tester: &Host,
+    (dut, tester): (&Host, &Host),
     receiver: Option<&Host>,
     (at, complaints): Placed<'_, '_>,
 ) {
+    let others = match generator.kind {
+        GeneratorKind::Fwdlab => vec![dut],
+        _ => [dut, tester].into_iter().chain(receiver).collect(),
+    };
+    for host in others.into_iter().filter(|host| host.ports.iter().any(TestPort::is_datagram)) {
+        let complaint = Complaint::new(
+            format!("a port of {} is a socket", host.role),
+            "an interface: only fwdlab's own tester sends datagrams",
+            "name the interface of the host, as its system does",
+        );
+        complaints.add(&at, &format!("hosts.{}.ports", host.role), complaint);
+    }
     if generator.kind != GeneratorKind::Fwdlab {
         return;
     }

@@ -14,6 +14,10 @@ use crate::{RemoteError, Result};
 /// How often it is looked whether all is to stop.
 const STEP: Duration = Duration::from_millis(50);
 
+/// Seconds that a program may take to end by itself: pkt-gen looks once a second, and then writes its
+/// summary.
+const GRACE: u32 = 5;
+
 /// A running program.
 #[derive(Debug)]
 pub(super) struct Process {
@@ -45,7 +49,7 @@ impl Process {
         // the end of our input is the order to stop.
         let script = format!(
             "exec 3<&0; printf '\\n%s begin\\n' {nonce}; {} </dev/null 2>&1 3<&- & p=$!; \
-             ( read x; kill -INT $p; sleep 1; kill -TERM $p ) <&3 >/dev/null 2>&1 & r=$!; \
+             ( read x; kill -INT $p; sleep {GRACE}; kill -TERM $p ) <&3 >/dev/null 2>&1 & r=$!; \
              ( sleep {}; kill -KILL $p ) >/dev/null 2>&1 3<&- & w=$!; \
              wait $p; printf '\\n%s end %d\\n' {nonce} $?; kill $r $w; exit\n",
             words.join(" "),
