@@ -7,7 +7,7 @@ use anyhow::bail;
 use fwdlab_compare::{self as compare, Options};
 use fwdlab_stats::Confidence;
 
-use crate::gate::{self, FailOn, Outcome};
+use crate::gate::{self, FailOn, Gated};
 use crate::output;
 use crate::trees::{self, Place, Trees};
 
@@ -127,8 +127,8 @@ fn each(arguments: &Args, places: &[Place], options: Options) -> anyhow::Result<
         gate::outcome(own, &options, &arguments.fail_on)
     });
     let has_gate = !arguments.fail_on.is_empty();
-    let unread = (has_gate && trees.has_unread()).then_some(Outcome::Untold);
-    Ok(outcomes.chain(unread).max().unwrap_or(Outcome::Passed).code())
+    let unread = (has_gate && trees.has_unread()).then_some(Gated::Untold);
+    Ok(outcomes.chain(unread).max().unwrap_or(Gated::Passed).code())
 }
 
 fn form(format: Format) -> compare::Format {

@@ -59,7 +59,7 @@ fn too_few(judgement: &Judgement) -> Vec<Finding> {
 
 /// What a gate comes to, the gravest last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Outcome {
+pub enum Gated {
     /// No verdict is one of those asked for.
     Passed,
     /// A comparison could not show it, whatever was measured.
@@ -68,7 +68,7 @@ pub enum Outcome {
     Failed,
 }
 
-impl Outcome {
+impl Gated {
     /// The exit code.
     pub fn code(self) -> ExitCode {
         match self {
@@ -87,14 +87,14 @@ pub fn usual(fail_on: &[FailOn]) -> Confidence {
 
 /// What was compared by `options`, against what a run must not come to. Says on stderr what could
 /// not be told.
-pub fn outcome(compared: &Compared, options: &Options, fail_on: &[FailOn]) -> Outcome {
+pub fn outcome(compared: &Compared, options: &Options, fail_on: &[FailOn]) -> Gated {
     let all: Vec<&Judgement> = judgements(compared).collect();
     if all.iter().any(|own| fail_on.iter().any(|criterion| criterion.is_met(&own.verdict))) {
-        return Outcome::Failed;
+        return Gated::Failed;
     }
     let is_open = |own: &Judgement| fail_on.iter().any(|criterion| criterion.is_open(own));
     if !all.iter().any(|own| is_open(own)) {
-        return Outcome::Passed;
+        return Gated::Passed;
     }
     let calmer = calmer(options);
     let calm: Vec<&Judgement> = calmer.iter().flat_map(judgements).collect();
@@ -103,7 +103,7 @@ pub fn outcome(compared: &Compared, options: &Options, fail_on: &[FailOn]) -> Ou
         .filter(|(at, own)| is_open(own) && !calm.get(*at).is_some_and(|calm| is_no_worse(calm)))
         .map(|(_, own)| own)
         .collect();
-    let Some(first) = open.first() else { return Outcome::Passed };
+    let Some(first) = open.first() else { return Gated::Passed };
     fwdlab_guard::say!(
         "--fail-on could not tell in {} of {} comparisons; the first: {}",
         open.len(),
@@ -113,7 +113,7 @@ pub fn outcome(compared: &Compared, options: &Options, fail_on: &[FailOn]) -> Ou
     for finding in &too_few(first) {
         fwdlab_guard::say!("  {finding}: {}", finding.remedy());
     }
-    Outcome::Untold
+    Gated::Untold
 }
 
 fn judgements(compared: &Compared) -> impl Iterator<Item = &Judgement> {
@@ -139,9 +139,9 @@ fn is_no_worse(judgement: &Judgement) -> bool {
 ///
 /// # Errors
 /// When the results cannot be compared.
-pub fn of_results(dir: &Path, fail_on: &[FailOn]) -> anyhow::Result<Outcome> {
+pub fn of_results(dir: &Path, fail_on: &[FailOn]) -> anyhow::Result<Gated> {
     if fail_on.is_empty() {
-        return Ok(Outcome::Passed);
+        return Ok(Gated::Passed);
     }
     let options =
         Options { sources: vec![dir.to_owned()], confidence: usual(fail_on), ..Options::default() };
@@ -161,6 +161,6 @@ mod tests {
 
     #[test]
     fn the_gravest_of_several_counts() {
-        assert!(Outcome::Passed < Outcome::Untold && Outcome::Untold < Outcome::Failed);
+        assert!(Gated::Passed < Gated::Untold && Gated::Untold < Gated::Failed);
     }
 }

@@ -21,7 +21,7 @@ use fwdlab_results::{About, Results, Resumed};
 
 use crate::changes::Changes;
 use crate::experiments::Named;
-use crate::gate::{self, FailOn, Outcome};
+use crate::gate::{self, FailOn, Gated};
 use crate::progress::Bar;
 use crate::report::Format;
 use crate::state::Memory;
@@ -158,7 +158,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     }
     features::say_what_reports_lack();
     let outcome = gate::of_results(&dir, &arguments.fail_on)?;
-    Ok(if failed > 0 { Outcome::Failed.code() } else { outcome.code() })
+    Ok(if failed > 0 { Gated::Failed.code() } else { outcome.code() })
 }
 
 impl Args {

@@ -133,11 +133,15 @@ fn by_signed_ranks(gains: &[f64], terms: Terms) -> Option<Comparison> {
     let (interval95, interval90) =
         (interval(terms.confidence.share())?, interval(terms.confidence.of_equivalence())?);
     let t = T::of(gains, terms);
+    let ranks = signed_rank::of_pairs(gains.len(), &pairs);
+    // signs that rounding may have made are no evidence, however many there are
+    let is_hidden = t.sd < terms.resolution.least_sd_of_difference();
+    let p = if is_hidden { ranks.max(t.p()) } else { ranks };
     Some(settled(Comparison {
         method: Method::SignedRank,
         estimand: Estimand::CentreOfRatios,
         estimate: Effect::from_ln(pairs.median()),
-        p: signed_rank::of_pairs(gains.len(), &pairs),
+        p,
         ..t.comparison(terms, [interval95, interval90])
     }))
 }
@@ -317,9 +321,20 @@ mod tests {
                 compare(&vec![Block::new(5.0, 6.0); n], Direction::HigherIsBetter).unwrap();
             assert!(!result.interval95.excludes_no_change(), "{n}: {result:?}");
         }
-        let result = compare(&[Block::new(5.0, 6.0); 12], Direction::HigherIsBetter).unwrap();
-        assert!(result.interval95.excludes_no_change());
-        assert!(result.interval95.high.percent() > 25.0, "5.4 and 5.5 look like that too");
+        // 5.49 and 5.51 look like that too, and so do clocks that tick at other moments.
+        for n in [5, 12, 100] {
+            let of = |v| compare(&vec![Block::new(5.0, v); n], Direction::HigherIsBetter).unwrap();
+            let (near, far) = (of(6.0), of(9.0));
+            assert!(near.p > 0.05 && !near.interval95.excludes_no_change(), "{n}: {near:?}");
+            assert!(near.interval95.high.percent() > 25.0, "{n}: {near:?}");
+            assert!(n < 12 || far.interval95.excludes_no_change(), "{n}: {far:?}");
+            assert!(!by_t(&vec![near.mean.ln(); n], steps()).interval95.excludes_no_change());
+        }
+    }
+
+    /// Whole numbers about 6.
+    fn steps() -> Terms {
+        Terms { resolution: Resolution::of(&[5.0, 5.0, 6.0, 6.0]), ..TERMS }
     }
 
     #[test]

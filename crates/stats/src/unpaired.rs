@@ -158,7 +158,7 @@ impl Sides {
             let welch = welch.interval(levels[i]).with(rank.estimate);
             ranks[i].map_or(welch, |ranks| welch.hull(ranks)).widened(allowance)
         });
-        let welch_p = welch.p();
+        let welch_p = welch.p(allowance);
         let comparison = Comparison {
             method: Method::Welch,
             n: Counts { baseline: b.len(), variant: v.len() },
@@ -227,8 +227,9 @@ impl Welch {
         if all > 0.0 && spread.is_finite() { 1.0 / spread } else { pooled as f64 }
     }
 
-    fn p(&self) -> f64 {
-        paired::p_of(self.mean, self.error(), self.degrees())
+    /// p of what rounding cannot have made.
+    fn p(&self, allowance: f64) -> f64 {
+        paired::p_of(paired::beyond(self.mean, allowance), self.error(), self.degrees())
     }
 
     fn interval(&self, confidence: f64) -> ConfidenceInterval {
