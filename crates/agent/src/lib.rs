@@ -37,6 +37,7 @@ use std::path::Path;
 use crate::channel::{Counted, Message};
 use crate::task::GuestTester;
 use crate::task::{TASK_FILE, Task};
+use network::Change;
 use profile::Profile;
 use voice::Voice;
 
@@ -78,11 +79,24 @@ fn trial(voice: &Voice) -> Result<Counted> {
     let network = network::Network::build(&task)?;
     let mut counted = Counted { proof: network.proof(&task)?, ..Counted::default() };
     voice.stage("sent frames past the device")?;
+    let warmup = (task.warmup_ns > 0).then(|| task.of_warm_up());
+    if let Some(warmup) = &warmup {
+        match task.tester {
+            GuestTester::Fwdlab => tester::cable(warmup, &network)?,
+            GuestTester::Pktgen => pktgen::null(warmup, &network)?,
+        };
+    }
     counted.cable = match task.tester {
         GuestTester::Fwdlab => tester::cable(&task, &network)?,
         GuestTester::Pktgen => pktgen::null(&task, &network)?,
     };
     voice.stage("sent frames through the device")?;
+    if let Some(warmup) = &warmup {
+        match task.tester {
+            GuestTester::Fwdlab => tester::device(warmup, &network)?,
+            GuestTester::Pktgen => pktgen::warm_up(warmup, &network)?,
+        };
+    }
     let before = network.device_counters()?;
     let profile = task.profile_ns.map(Profile::start).transpose()?;
     counted.device = match task.tester {
@@ -91,9 +105,8 @@ fn trial(voice: &Voice) -> Result<Counted> {
     };
     counted.profile = profile.map(Profile::finish).transpose()?;
     let after = network.device_counters()?;
-    counted.device_received = after.received - before.received;
-    counted.device_sent = after.sent - before.sent;
-    counted.drops = after.drops_since(&before);
+    let Change { received, sent, drops } = after.since(&before)?;
+    (counted.device_received, counted.device_sent, counted.drops) = (received, sent, drops);
     Ok(counted)
 }
 

@@ -22,6 +22,7 @@ use fwdlab_wire::MacAddr;
 
 use super::{Result, words};
 use crate::task::{Task, TaskRoute};
+use fwdlab_results::counter;
 use fwdlab_routes::Prefix;
 use fwdlab_topology::{
     Cable, CableEnd, InterfaceAddress, Neighbour, NetNamespace, StaticRoute, Testbed, Topology,
@@ -71,24 +72,46 @@ pub(super) struct DeviceCounters {
     drops: BTreeMap<String, u64>,
 }
 
+/// What happened between two instants.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Change {
+    pub(super) received: u64,
+    pub(super) sent: u64,
+    /// Frames dropped, by reason; what has no reason of its own was dropped elsewhere, for example by a
+    /// rule.
+    pub(super) drops: BTreeMap<String, u64>,
+}
+
+/// What was added to the counter of that name.
+///
+/// # Errors
+/// It went backwards: nobody knows what it counted.
+pub(super) fn added(name: &str, before: u64, after: u64) -> Result<u64> {
+    counter::added(before, after).ok_or_else(|| {
+        format!("the counter {name} went back from {before} to {after}: it began anew in the trial")
+    })
+}
+
 impl DeviceCounters {
-    /// Frames dropped since `before`, by reason; what has no reason of its own was dropped
-    /// elsewhere, for example by a rule.
-    pub(super) fn drops_since(&self, before: &Self) -> BTreeMap<String, u64> {
-        let mut drops: BTreeMap<String, u64> = self
-            .drops
-            .iter()
-            .map(|(reason, count)| {
-                (reason.clone(), count - before.drops.get(reason).copied().unwrap_or(0))
-            })
-            .filter(|(_, count)| *count > 0)
-            .collect();
-        let lost = (self.received - before.received).saturating_sub(self.sent - before.sent);
-        let unexplained = lost.saturating_sub(drops.values().sum());
+    /// What was added since `before`.
+    ///
+    /// # Errors
+    /// A counter that went backwards.
+    pub(super) fn since(&self, before: &Self) -> Result<Change> {
+        let received = added("of frames received", before.received, self.received)?;
+        let sent = added("of frames sent", before.sent, self.sent)?;
+        let mut drops = BTreeMap::new();
+        for (reason, count) in &self.drops {
+            let then = before.drops.get(reason).copied().unwrap_or(0);
+            drops.insert(reason.clone(), added(reason, then, *count)?);
+        }
+        drops.retain(|_, count| *count > 0);
+        let known = drops.values().fold(0, |sum: u64, count| sum.saturating_add(*count));
+        let unexplained = received.saturating_sub(sent).saturating_sub(known);
         if unexplained > 0 {
             drops.insert("elsewhere in the kernel".to_owned(), unexplained);
         }
-        drops
+        Ok(Change { received, sent, drops })
     }
 }
 
@@ -293,12 +316,24 @@ mod tests {
     }
 
     #[test]
+    fn a_counter_that_went_backwards_is_said_and_no_number() {
+        let before = DeviceCounters { received: 10, sent: 10, ..DeviceCounters::default() };
+        let after = DeviceCounters { received: 12, sent: 3, ..DeviceCounters::default() };
+        let why = after.since(&before).expect_err("it went back");
+        assert!(why.contains("frames sent went back from 10 to 3"), "{why}");
+        let of =
+            |n| DeviceCounters { drops: [("InDiscards".to_owned(), n)].into(), ..before.clone() };
+        let why = of(1).since(&of(2)).expect_err("it went back");
+        assert!(why.contains("InDiscards went back from 2 to 1"), "{why}");
+    }
+
+    #[test]
     fn drops_without_a_reason_are_counted_too() {
         let drops = [("InHdrErrors".to_owned(), 5)].into();
         let before = DeviceCounters { received: 10, sent: 10, drops };
         let drops = [("InHdrErrors".to_owned(), 7)].into();
         let after = DeviceCounters { received: 30, sent: 25, drops };
-        let found = after.drops_since(&before);
+        let found = after.since(&before).expect("none went back").drops;
         assert_eq!(found["InHdrErrors"], 2);
         assert_eq!(found["elsewhere in the kernel"], 3);
     }

@@ -18,7 +18,7 @@ use fwdlab_wire::MacAddr;
 use fwdlab_wire::ethernet::FCS_LEN;
 
 use super::Result;
-use super::network::{BY_DEVICE, DEVICE_INPUT, Network};
+use super::network::{BY_DEVICE, DEVICE_INPUT, Network, added};
 use crate::channel::{Pass, Reading};
 use crate::task::Task;
 use fwdlab_results::Checks;
@@ -49,6 +49,11 @@ const NOBODY: MacAddr = MacAddr::numbered(0xff);
 /// The tester alone.
 pub(super) fn null(task: &Task, network: &Network) -> Result<Pass> {
     Generator::new(task, network, NOBODY, DEVICE_INPUT).pass(task.cable_ns)
+}
+
+/// The tester with the device, without a look at the flows.
+pub(super) fn warm_up(task: &Task, network: &Network) -> Result<Pass> {
+    Generator::new(task, network, DEVICE_MACS[0], BY_DEVICE[1]).pass(task.duration_ns)
 }
 
 /// The tester with the device.
@@ -114,7 +119,8 @@ impl<'a> Generator<'a> {
         })?;
         let (ns, sent) =
             result(&report).ok_or_else(|| format!("pktgen has no result: {report:?}"))?;
-        let received = self.network.received(self.counted_at)? - before;
+        let after = self.network.received(self.counted_at)?;
+        let received = added("of frames received", before, after)?;
         Ok(Reading { ns, sent, received })
     }
 

@@ -29,7 +29,9 @@ pub struct Task {
     pub routes: Vec<TaskRoute>,
     /// What to send.
     pub traffic: TaskTraffic,
-    /// Length of the traffic in ns, start-up included.
+    /// Length of the traffic before each of the two passes that are counted, in ns.
+    pub warmup_ns: u64,
+    /// Length of the traffic in ns.
     pub duration_ns: u64,
     /// Length of the traffic past the device in ns.
     pub cable_ns: u64,
@@ -41,6 +43,16 @@ pub struct Task {
     pub tester: GuestTester,
     /// Which clock the guest reads.
     pub clock: GuestClock,
+}
+
+impl Task {
+    /// The same with traffic, and intervals, no longer than the warm-up.
+    #[must_use]
+    pub fn of_warm_up(&self) -> Self {
+        let (duration_ns, cable_ns) = (self.warmup_ns, self.warmup_ns);
+        let interval_ns = self.interval_ns.min(self.warmup_ns);
+        Self { duration_ns, cable_ns, interval_ns, ..self.clone() }
+    }
 }
 
 /// One route of the device.

@@ -107,8 +107,10 @@ impl Session<'_> {
         let request = Request { experiment, variant, traffic };
         let mut watch = Watch { on_interval: &mut |_| {}, stop: self.stop };
         let words = |error: DeviceError| error.to_string();
-        let proof = Applied::default().apply(self.device, &request, &mut watch).map_err(words)?;
-        let outcome = self.device.profile(&request, self.frequency_hz, &mut watch);
+        let proof = Applied::default()
+            .apply(self.device, (&variant.name, &request), &mut watch)
+            .map_err(words)?;
+        let outcome = self.device.profiled_trial(&request, self.frequency_hz, &mut watch);
         let mut profiled = outcome.map_err(words)?;
         proven(&mut profiled.measured, proof);
         let trial = judged(experiment, planned, profiled.measured.clone());

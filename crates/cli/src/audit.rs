@@ -4,7 +4,7 @@ mod own;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::{IsTerminal, Read};
+use std::io::Read;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -104,16 +104,11 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         fwdlab_guard::say!("left out: {skipped}");
     }
     match arguments.format {
-        Format::Text => output::print(&text(&report, uses_colour()))?,
+        Format::Text => output::print(&text(&report, output::is_coloured()))?,
         Format::Json => output::print(&format!("{}\n", report.to_json()?))?,
         Format::Sarif => output::print(&format!("{}\n", sarif(&report)?))?,
     }
     Ok(if report.has_wrong() { ExitCode::from(1) } else { ExitCode::SUCCESS })
-}
-
-/// Whether stdout takes colours (NO_COLOR is honoured).
-fn uses_colour() -> bool {
-    std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()) && std::io::stdout().is_terminal()
 }
 
 /// The report for people: findings grouped by file, counts at the end.

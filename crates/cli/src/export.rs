@@ -10,8 +10,8 @@ use clap::Parser;
 use fwdlab_netbenches::export::export;
 use fwdlab_results::Results;
 
-use crate::output;
 use crate::trees::{self, Place};
+use crate::{output, own};
 
 /// Arguments of `fwdlab export`.
 #[derive(Parser)]
@@ -51,12 +51,23 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
             let bytes = if arguments.csv { csv(&all)? } else { jsonl(&all)? };
             match output {
                 None => output::print_raw(&bytes)?,
-                Some(file) => fwdlab_guard::write_whole(file, &bytes)
-                    .with_context(|| format!("cannot write {}", file.display()))?,
+                Some(file) => {
+                    let begin = beginning(&bytes, arguments.csv);
+                    own::keep_foreign(file, |text| text.is_empty() || text.starts_with(begin))?;
+                    fwdlab_guard::write_whole(file, &bytes)
+                        .with_context(|| format!("cannot write {}", file.display()))?;
+                }
             }
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What every file of this form begins with: a header, or the first key.
+fn beginning(bytes: &[u8], is_csv: bool) -> &str {
+    let end = if is_csv { b'\n' } else { b':' };
+    let whole = bytes.split(|byte| *byte == end).next().unwrap_or_default();
+    std::str::from_utf8(whole).unwrap_or_default()
 }
 
 /// The results directories that are meant, each with its place in the output.

@@ -11,7 +11,7 @@ use fwdlab_history::store::{Acknowledged, Store};
 use fwdlab_history::{Error, History, Options, find, read, render};
 use fwdlab_stats::change::Settings;
 
-use crate::output;
+use crate::{output, own};
 
 /// Arguments of `fwdlab history`.
 #[derive(Parser)]
@@ -177,6 +177,7 @@ fn rendered(history: &History, format: Format) -> Result<String, Error> {
 }
 
 fn write_pages(history: &History, to: &Path) -> anyhow::Result<()> {
+    own::keep_foreign_pages(to, "history.html")?;
     let page = ("history.html".to_owned(), render::html(history)?);
     for (name, text) in render::readme(history).into_iter().chain([page]) {
         let path = to.join(name);

@@ -34,6 +34,7 @@ mod manual;
 mod merge;
 mod ministat;
 mod output;
+mod own;
 mod plan;
 mod preflight;
 mod process;

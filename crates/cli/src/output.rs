@@ -63,7 +63,13 @@ pub fn width() -> usize {
     from_shell.or_else(columns).unwrap_or(80)
 }
 
-/// Whether stdout takes colours: a terminal, and NO_COLOR is not set.
+/// Whether stdout takes colours: a terminal that can, and NO_COLOR is not set.
 pub fn is_coloured() -> bool {
-    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+    let is_off = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    io::stdout().is_terminal() && !is_off && !is_dumb()
+}
+
+/// Whether the terminal only prints: no colours, no cursor that moves.
+pub fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }

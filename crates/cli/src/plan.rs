@@ -2,7 +2,7 @@
 
 use crate::{devices, experiments, interrupt, output, run};
 use anyhow::{Context, bail};
-use fwdlab_campaign::plan::{Needs, Place, USUAL_POWER, Wanted, own_truths};
+use fwdlab_campaign::plan::{Needs, Place, USUAL_POWER, Wanted, own_truths, unproven};
 use fwdlab_compare::Options;
 use fwdlab_experiment::{Blocks, Experiment};
 use fwdlab_figures::text_table::{Side, TextTable};
@@ -72,6 +72,9 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let kind = devices::named(&experiment.device);
     let slow_word = kind.and_then(|kind| kind.slow_word());
     let truths = own_truths(&experiment, experiment.calibrate, slow_word);
+    if let Some(why) = unproven(&experiment, experiment.calibrate, slow_word) {
+        fwdlab_guard::say!("the lab's own truths (calibrate): {why}");
+    }
     let needs = Needs::of(&experiment, earlier.as_ref(), wanted, truths);
     match &earlier {
         Some(results) if needs.is_measured() => {

@@ -29,13 +29,15 @@ pub struct Bar {
 impl Bar {
     /// A bar for a campaign; nothing is drawn when `is_quiet` or stderr is not a terminal.
     pub fn new(is_quiet: bool) -> Self {
+        let is_drawn = !is_quiet && !crate::output::is_dumb();
+        let is_seen = is_drawn && std::io::stderr().is_terminal();
         let target =
-            if is_quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+            if is_drawn { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(Some(1), target);
         let style = ProgressStyle::with_template("{bar:24} {pos}/{len} trials  {wide_msg}")
             .unwrap_or_else(|_| ProgressStyle::default_bar());
         bar.set_style(style.progress_chars("=> "));
-        let lines = (!is_quiet && !std::io::stderr().is_terminal()).then(Instant::now);
+        let lines = (!is_quiet && !is_seen).then(Instant::now);
         Self {
             bar,
             lines,

@@ -1,7 +1,7 @@
 //! `fwdlab report`: makes the derived files of a results directory anew, or checks them.
 
 use crate::trees::{self, Place, Trees};
-use crate::{devices, features, output};
+use crate::{devices, features, output, own};
 use fwdlab_claims::Claims;
 use fwdlab_compare::Options;
 use fwdlab_report as report;
@@ -180,6 +180,7 @@ fn synthesis(dirs: &[PathBuf], output: &Path, is_mixed: bool) -> anyhow::Result<
         "{} holds results; choose another place for the synthesis with -o DIR",
         output.display()
     );
+    own::keep_foreign_pages(output, "index.html")?;
     let all: Result<Vec<Results>, _> = dirs.iter().map(|dir| read(dir)).collect();
     let synthesis = Synthesis::of(all?, is_mixed)?;
     for warning in &synthesis.warnings {

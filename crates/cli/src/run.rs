@@ -293,7 +293,7 @@ pub(crate) fn terms(experiment: &Experiment, device: &dyn Device) -> anyhow::Res
     Ok(Terms {
         about: About { tick: kind.tick(experiment), ..kind.about() },
         switch_cost: device.switch_cost(),
-        lives_in_process: kind.lives_in_process(),
+        lives_in_process: kind.abilities().lives_in_process,
         calibrate: experiment.calibrate,
         slow_word: kind.slow_word(),
         testbed: device.testbed(),

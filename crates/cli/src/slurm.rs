@@ -88,8 +88,14 @@ if [ ! -e \"$testbed\" ]; then
     echo \"$testbed is not there: the node has no testbed\" >&2
     exit 2
 fi
+results={results}-$SLURMD_NODENAME
+# Where Slurm gave up a node whose job ran on to its end, nothing is left to do.
+if [ \"${{SLURM_RESTART_COUNT:-0}}\" -gt 0 ] && grep -q '\"record\":\"finished\"' \"$results/trials.jsonl\" 2>/dev/null; then
+    echo \"$results is finished\"
+    exit 0
+fi
 # A job that was requeued on the same node goes on, on another one it begins results of its own.
-exec {program} run --quiet {experiment} --testbed \"$testbed\" -o {results}-\"$SLURMD_NODENAME\"
+exec {program} run --quiet {experiment} --testbed \"$testbed\" -o \"$results\"
 ",
         list = nodes.join(" "),
     ))

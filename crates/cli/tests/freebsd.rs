@@ -32,6 +32,16 @@ fn images_for(test: &str) -> Option<PathBuf> {
     images().map_err(|why| eprintln!("SKIPPED {test}: {why}")).ok()
 }
 
+/// Whether also what takes long is to be tested; says that it is left out.
+fn is_long(test: &str) -> bool {
+    const LONG: &str = "FWDLAB_LONG_TESTS";
+    let is_long = std::env::var_os(LONG).is_some();
+    if !is_long {
+        eprintln!("SKIPPED {test}: {LONG}=1 runs it");
+    }
+    is_long
+}
+
 struct Lab {
     dir: tempfile::TempDir,
 }
@@ -111,7 +121,8 @@ fn what_a_freebsd_kernel_refuses_fails_with_its_words_and_a_remedy() {
         &images,
         "root = \"IMAGES/root.qcow2\"",
         "[[variant]]\nname = \"a\"\nset = { \"net.route.algo.inet.algo\" = \"dxr\" }\n\
-         [[variant]]\nname = \"b\"\nset = { pf = \"pass maybe all\" }\n",
+         [[variant]]\nname = \"b\"\nset = { pf = \"pass maybe all\" }\n\
+         [[variant]]\nname = \"c\"\nset = { \"debug.kdb.enter\" = 1 }\n",
     );
     let output = lab.run();
     assert_eq!(output.status.code(), Some(1), "{}", words(&output));
@@ -125,8 +136,38 @@ fn what_a_freebsd_kernel_refuses_fails_with_its_words_and_a_remedy() {
     assert!(reason("a").contains("fib_dxr"), "{}", reason("a"));
     assert!(reason("b").contains("pf refuses the rules"), "{}", reason("b"));
     assert!(reason("b").contains("syntax error"), "{}", reason("b"));
+    assert!(reason("b").contains("pfctl -n -f FILE"), "{}", reason("b"));
+    // Stopped in its debugger.
+    assert!(reason("c").contains("KDB: enter"), "{}", reason("c"));
+    assert!(
+        reason("c").contains("its last lines: ") && reason("c").contains("| db>"),
+        "{}",
+        reason("c")
+    );
     let logs = fs::read_dir(lab.dir.path().join("results/console")).expect("console logs").count();
-    assert!(logs >= 2, "{logs} console logs were kept");
+    assert!(logs >= 3, "{logs} console logs were kept");
+}
+
+#[test]
+fn a_freebsd_kernel_that_panics_says_why_with_and_without_its_debugger() {
+    let Some(images) = images_for("a_freebsd_kernel_that_panics") else { return };
+    if !is_long("a_freebsd_kernel_that_panics") {
+        return;
+    }
+    let lab = Lab::new(
+        &images,
+        "root = \"IMAGES/root.qcow2\"",
+        "[[variant]]\nname = \"a\"\nset = { \"debug.kdb.panic\" = 1 }\n\
+         [[variant]]\nname = \"b\"\n\
+         set = { \"debug.debugger_on_panic\" = 1, \"debug.kdb.panic\" = 1 }\n",
+    );
+    let trials = lab.trials(&lab.run());
+    assert_eq!(trials.len(), 2);
+    for trial in trials {
+        let reason = trial.reason.unwrap_or_default();
+        assert!(reason.contains("panic: kdb_sysctl_panic; its console has"), "{reason}");
+        assert_eq!(reason.contains("| db>"), trial.variant == "b", "{reason}");
+    }
 }
 
 #[test]
@@ -148,4 +189,75 @@ fn what_is_missing_is_said_before_a_freebsd_guest_boots() {
     assert!(refusal(root, &rules).contains("pf and ipfw"), "nftables is Linux's");
     let pktgen = refusal("root = \"IMAGES/root.qcow2\"\ntester = \"pktgen\"", variants);
     assert!(pktgen.contains("pktgen is Linux's"), "{pktgen}");
+}
+
+/// A copy of the kernel whose configuration does not name this device or option any more.
+fn without(images: &Path, part: &str, to: &Path) {
+    let mut bytes = fs::read(images.join("kernel")).expect("a kernel");
+    let line = format!("\t{part}\n");
+    let at = bytes.windows(line.len()).rposition(|window| window == line.as_bytes());
+    bytes[at.expect("the configuration names it") + 1] = b'#';
+    fs::write(to, bytes).expect("writable");
+}
+
+#[test]
+fn what_a_freebsd_kernel_lacks_is_named_before_it_boots_and_by_doctor() {
+    let Some(images) = images_for("what_a_freebsd_kernel_lacks_is_named") else { return };
+    for (part, why) in
+        [("netmap", "the tester's receiver"), ("VIMAGE", "jails with a network of their own")]
+    {
+        let variants = "[[variant]]\nname = \"a\"\nkernel = \"freebsd/kernel\"\n\
+                        [[variant]]\nname = \"b\"\n";
+        let lab = Lab::new(&images, "root = \"IMAGES/root.qcow2\"", variants);
+        let place = lab.dir.path().join("freebsd");
+        fs::create_dir(&place).expect("a directory");
+        without(&images, part, &place.join("kernel"));
+        let output = lab.run();
+        assert_eq!(output.status.code(), Some(2), "{}", words(&output));
+        let told = words(&output);
+        assert!(told.contains(&format!("no {part}")) && told.contains(why), "{told}");
+        let mut doctor = Command::new(env!("CARGO_BIN_EXE_fwdlab"));
+        doctor.args(["doctor", "--device", "vm", "--format", "json"]).current_dir(lab.dir.path());
+        let output = doctor.output().expect("the binary starts");
+        let told = String::from_utf8_lossy(&output.stdout).into_owned();
+        let lacks = format!("lacks {part} ({why})");
+        assert!(told.contains(&lacks), "{told}");
+    }
+}
+
+#[test]
+fn one_file_holds_rules_of_linux_and_of_freebsd() {
+    let Some(images) = images_for("one_file_holds_rules_of_linux_and_of_freebsd") else { return };
+    let linux = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/kernels/6.1");
+    let has_nft = Command::new("nft").arg("--version").output().is_ok();
+    if !linux.is_dir() || !has_nft {
+        eprintln!("SKIPPED one_file_holds_rules_of_linux_and_of_freebsd: no Linux 6.1, or no nft");
+        return;
+    }
+    let place = fs::canonicalize(linux).expect("a directory");
+    let variants = format!(
+        "[[variant]]\nname = \"a\"\nkernel = \"{}\"\nload = [\"nf_tables\"]\n\
+         set = {{ nftables = \"table ip f {{ chain c {{ type filter hook forward priority 0; accept; }}; }}\" }}\n\
+         [[variant]]\nname = \"b\"\nroot = \"IMAGES/root.qcow2\"\nset = {{ pf = \"pass quick all no state\" }}\n",
+        place.display()
+    );
+    let ipfw = "[[variant]]\nname = \"c\"\nroot = \"IMAGES/root.qcow2\"\n\
+                set = { ipfw = \"add 100 allow ip from any to any\" }\n";
+    let ipfw = if is_long("ipfw in a FreeBSD guest") { ipfw } else { "" };
+    let lab = Lab::new(&images, "", &(variants + ipfw));
+    let output = lab.run();
+    let trials = lab.trials(&output);
+    assert_eq!(trials.len(), 2 + usize::from(!ipfw.is_empty()), "{}", words(&output));
+    for trial in &trials {
+        assert_eq!(trial.status, Status::Ok, "{:?}", trial.reason);
+        let checks = trial.measured.checks.expect("every frame is looked into");
+        assert_eq!(checks, Checks { checked: checks.checked, ..Checks::default() });
+        let (rules, part) = match trial.variant.as_str() {
+            "a" => ("nftables ruleset", "hook forward"),
+            "b" => ("pf ruleset", "pass quick all no state"),
+            _ => ("ipfw ruleset", "allow ip from any to any"),
+        };
+        assert!(trial.measured.proof[rules].contains(part), "{:?}", trial.measured.proof);
+        assert!(cost(trial) > 1000.0, "{}: {}", trial.variant, cost(trial));
+    }
 }

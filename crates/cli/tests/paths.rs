@@ -189,6 +189,17 @@ fn every_interval_can_be_had_as_csv_and_as_json_lines() {
     let raw = &results.trials[0].measured.intervals[0];
     assert_eq!((first["tx"].as_u64(), first["rx"].as_u64()), (raw.tx, Some(raw.rx)));
     assert_eq!(lab.fwdlab(&["export", "out"]).status.code(), Some(2));
+    // its own file again, and nobody else's
+    assert_eq!(lab.fwdlab(&["export", "out", "--jsonl", "-o", "all.jsonl"]).status.code(), Some(0));
+    for (form, file) in
+        [("--csv", "out/trials.jsonl"), ("--jsonl", "out/trials.jsonl"), ("--csv", "all.jsonl")]
+    {
+        let before = fs::read(lab.path(file)).expect("a file");
+        let output = lab.fwdlab(&["export", "out", form, "-o", file]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains("was not written by this command"));
+        assert_eq!(fs::read(lab.path(file)).expect("a file"), before);
+    }
 }
 
 #[test]

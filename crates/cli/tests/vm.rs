@@ -232,7 +232,8 @@ fn the_recipe_for_ci_measures_one_kernel_against_itself_and_finds_the_same_in_ev
     let trials = lab.trials(&output);
     let faults: Vec<_> = trials.iter().filter_map(|trial| trial.reason.as_ref()).collect();
     assert!(faults.is_empty(), "{faults:?}");
-    assert_eq!(output.status.code(), Some(0), "{}", words(&output));
+    // the test shortens the recipe to one block, from which no gate can tell
+    assert_eq!(output.status.code(), Some(4), "{}", words(&output));
     assert_eq!(lab.report(&["--check"]).status.code(), Some(0), "{}", words(&lab.report(&[])));
     for format in ["commit", "github", "text"] {
         let block = lab.report(&["--format", format]).stdout;

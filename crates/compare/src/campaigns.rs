@@ -93,7 +93,8 @@ pub(crate) fn compare(all: &[Results], options: &Options) -> Result<Vec<Group>, 
             };
             let own = pair.judge(by);
             let series = |name: &str| pair.series(name, metric);
-            let at = groups.iter().position(|g| g.name == *traffic && g.unit == metric.unit());
+            let unit = metric.unit_in(campaign.tick());
+            let at = groups.iter().position(|g| g.name == *traffic && g.unit == unit);
             let at = at.unwrap_or_else(|| {
                 groups.push(group(traffic, (metric, terms.margin), series(&campaign.baseline)));
                 groups.len() - 1
@@ -109,7 +110,7 @@ fn group(traffic: &str, (metric, margin): (Metric, f64), baseline: Series) -> Gr
     Group {
         name: traffic.to_owned(),
         metric: metric.title().to_owned(),
-        unit: metric.unit().to_owned(),
+        unit: baseline.unit.clone(),
         direction: metric.direction(),
         margin,
         series: vec![baseline],

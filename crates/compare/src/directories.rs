@@ -104,7 +104,7 @@ fn group(
     Group {
         name: traffic.to_owned(),
         metric: metric.title().to_owned(),
-        unit: metric.unit().to_owned(),
+        unit: metric.unit_in(results.campaign.tick()).to_owned(),
         direction: metric.direction(),
         margin,
         series,

@@ -105,7 +105,7 @@ impl<'a> Own<'a> {
         Group {
             name: format!("{} {}", self.traffic, self.variant),
             metric: metric.title().to_owned(),
-            unit: metric.unit().to_owned(),
+            unit: metric.unit_in(self.sides[0][0].campaign.tick()).to_owned(),
             direction: metric.direction(),
             margin: by.terms.margin,
             series: series.into(),

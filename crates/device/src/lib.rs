@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 
 use fwdlab_experiment::{Experiment, Schema, Traffic, Variant};
 use fwdlab_results::profile::Profiled;
-use fwdlab_results::{About, Interval, Measured, TestbedMark, Tick};
+use fwdlab_results::{About, Interval, Measure, Measured, TestbedMark, Tick};
 
 use energy::Powercap;
 pub use error::{Breakdown, DeviceError, Fault};
@@ -56,12 +56,6 @@ pub trait Kind: Schema {
     /// proves with it that it finds what is there.
     fn slow_word(&self) -> Option<&'static str> {
         None
-    }
-
-    /// Whether what is measured lives in the memory of this program, so that a fresh process is
-    /// another draw of where it lies.
-    fn lives_in_process(&self) -> bool {
-        false
     }
 
     /// Prepares for the trials of `experiment`, which was read with this schema.
@@ -156,7 +150,23 @@ pub trait Device {
         self.apply(variant, watch).map(drop)
     }
 
-    /// Sends the traffic through the device as it was set up last, and returns what was counted.
+    /// Sends the traffic for [`Experiment::warmup`] as a run of its own, of which nothing is counted, and
+    /// returns when no frame of it is on the way any more: what [`Device::measure`] counts begins with no
+    /// frame in flight, and its ledger adds up. What a device does not say otherwise: it measures for so
+    /// long, and what it counted is forgotten. [`trial`](trait.Device.html#method.trial) asks for it.
+    ///
+    /// # Errors
+    /// Those of [`Device::measure`].
+    fn warm_up(&mut self, trial: &Request<'_>, watch: &mut Watch<'_>) -> Result<(), DeviceError> {
+        let experiment = trial.experiment.of_warm_up();
+        let traffic = Traffic { measure: Measure::Rate, ..trial.traffic.clone() };
+        let alone = Request { experiment: &experiment, variant: trial.variant, traffic: &traffic };
+        let mut silent = Watch { on_interval: &mut |_| {}, stop: watch.stop };
+        self.measure(&alone, &mut silent).map(drop)
+    }
+
+    /// Sends the traffic through the device as it was set up last, for [`Experiment::duration`], and
+    /// returns what was counted.
     ///
     /// # Errors
     /// When the trial could not be run to its end; it is then recorded as FAILED and the campaign
@@ -167,19 +177,23 @@ pub trait Device {
         watch: &mut Watch<'_>,
     ) -> Result<Measured, DeviceError>;
 
-    /// As [`Device::measure`], with a sampling profiler beside it, `frequency_hz` samples a second.
-    /// What a device does not say otherwise: the whole machine is sampled, by perf, kernel and
-    /// user stacks.
+    /// As [`Device::measure`], with a sampling profiler beside it, `frequency_hz` samples a second. A
+    /// device that runs on this machine samples it by [`whole_machine`]; what a device does not say
+    /// otherwise: it takes none.
     ///
     /// # Errors
     /// Those of [`Device::measure`], or when the profiler is missing or not allowed.
     fn profile(
         &mut self,
-        trial: &Request<'_>,
-        frequency_hz: u32,
-        watch: &mut Watch<'_>,
+        _trial: &Request<'_>,
+        _frequency_hz: u32,
+        _watch: &mut Watch<'_>,
     ) -> Result<Profiled, DeviceError> {
-        whole_machine(frequency_hz, || self.measure(trial, watch))
+        Err(DeviceError::Setup(Fault {
+            what: "this device takes no profiles".to_owned(),
+            try_next: "take them on the device itself (perf, hwpmc)".to_owned(),
+            ..Fault::default()
+        }))
     }
 
     /// How long it takes to go from one variant to another, a reboot for instance. The plan runs
@@ -201,9 +215,49 @@ pub trait Device {
     }
 }
 
-/// Samples the whole machine while `measure` runs.
+impl dyn Device + '_ {
+    /// A whole trial: the device is warmed up where the experiment says so, then it is measured.
+    ///
+    /// # Errors
+    /// Those of [`Device::measure`].
+    pub fn trial(
+        &mut self,
+        trial: &Request<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Result<Measured, DeviceError> {
+        self.warmed(trial, watch)?;
+        self.measure(trial, watch)
+    }
+
+    /// As [`trial`](Self::trial), with a sampling profiler beside what is measured.
+    ///
+    /// # Errors
+    /// Those of [`Device::profile`].
+    pub fn profiled_trial(
+        &mut self,
+        trial: &Request<'_>,
+        frequency_hz: u32,
+        watch: &mut Watch<'_>,
+    ) -> Result<Profiled, DeviceError> {
+        self.warmed(trial, watch)?;
+        self.profile(trial, frequency_hz, watch)
+    }
+
+    fn warmed(&mut self, trial: &Request<'_>, watch: &mut Watch<'_>) -> Result<(), DeviceError> {
+        match trial.experiment.warmup.is_zero() {
+            true => Ok(()),
+            false => self.warm_up(trial, watch),
+        }
+    }
+}
+
+/// Samples the whole machine while `measure` runs, by perf, kernel and user stacks: that is the device
+/// only where it runs here.
+///
+/// # Errors
+/// Those of `measure`, or when perf is missing or not allowed.
 #[cfg(feature = "flame")]
-fn whole_machine(
+pub fn whole_machine(
     frequency_hz: u32,
     measure: impl FnOnce() -> Result<Measured, DeviceError>,
 ) -> Result<Profiled, DeviceError> {
@@ -214,8 +268,11 @@ fn whole_machine(
 }
 
 /// Says that this build cannot.
+///
+/// # Errors
+/// Always.
 #[cfg(not(feature = "flame"))]
-fn whole_machine(
+pub fn whole_machine(
     _: u32,
     _: impl FnOnce() -> Result<Measured, DeviceError>,
 ) -> Result<Profiled, DeviceError> {
@@ -276,22 +333,4 @@ impl Watch<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_long_wait_ends_when_it_is_over_when_time_is_up_or_when_all_is_stopped() {
-        let stop = AtomicBool::new(false);
-        let watch = Watch { on_interval: &mut |_| {}, stop: &stop };
-        let (limit, step) = (Duration::from_millis(5), Duration::from_millis(1));
-        let mut looks = 0;
-        let over = watch.wait(Duration::from_secs(60), step, || {
-            looks += 1;
-            looks == 3
-        });
-        assert!(over.expect("not stopped"));
-        assert!(!watch.wait(limit, step, || false).expect("not stopped"));
-        stop.store(true, Ordering::Relaxed);
-        assert!(matches!(watch.wait(limit, step, || true), Err(DeviceError::Stopped)));
-    }
-}
+mod tests;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::fields::{Found, nearest};
 use super::parts::DraftRoutes;
 use super::problem::{Complaint, Complaints};
-use super::schema::{Abilities, Schema, TrafficPlace};
+use super::schema::TrafficPlace;
 use super::{Churn, ChurnSource, Endpoint, Load, Traffic, Variant};
 use fwdlab_results::{Family, Measure};
 use fwdlab_routes::Prefix;
@@ -36,14 +36,19 @@ pub(super) fn baseline(
 
 /// A load that is found cannot be asked for.
 pub(super) fn load_of_measure(placed: &[(Traffic, TrafficPlace)], complaints: &mut Complaints<'_>) {
-    let asked = |traffic: &Traffic| traffic.load != Load::Max && traffic.measure != Measure::Rate;
+    let asked = |traffic: &Traffic| {
+        let is_free = matches!(traffic.measure, Measure::Rate | Measure::Convergence)
+            || traffic.measure.is_of_sessions();
+        traffic.load != Load::Max && !is_free
+    };
     for (traffic, place) in placed.iter().filter(|(traffic, _)| asked(traffic)) {
         let complaint = Complaint::new(
             format!("traffic {:?} asks for a load of {}", traffic.name, traffic.load),
             format!("load = \"max\" with measure = \"{}\", which finds the load", traffic.measure),
             "remove the load, or the measure",
         );
-        complaints.add(&place.destination, &place.field, complaint);
+        let (at, field) = place.key_or_ends("load");
+        complaints.add(at, field, complaint);
     }
 }
 
@@ -70,63 +75,6 @@ pub(super) fn churn(
             "write for instance generate = 100000 in [routes]",
         );
         complaints.add(at, field, complaint);
-    }
-}
-
-/// What an experiment asks of its device.
-pub(super) struct Wanted<'a> {
-    pub latency: bool,
-    pub churn: bool,
-    pub placed: &'a [(Traffic, TrafficPlace)],
-}
-
-impl Wanted<'_> {
-    /// What this device cannot do for `traffic`, as words after "cannot".
-    fn beyond(&self, can: &Abilities, traffic: &Traffic) -> Option<String> {
-        let measure = traffic.measure;
-        if measure.is_benchmark() && !can.benchmarks.contains(&measure) {
-            Some(format!("measure {measure}"))
-        } else if measure.loss_ratio().is_some() && !can.searches_rates {
-            Some("search for a rate".to_owned())
-        } else if self.latency && !can.measures_latency {
-            Some("measure latency".to_owned())
-        } else if self.churn && !can.changes_routes {
-            Some("change routes while frames flow".to_owned())
-        } else if traffic.direction.is_both() && !can.sends_both_ways {
-            Some("send frames both ways at once".to_owned())
-        } else if traffic.capture.is_some() && !can.replays_captures {
-            Some("replay a capture".to_owned())
-        } else if traffic.family == Family::Dual && !can.mixes_families {
-            Some("send both families in one traffic".to_owned())
-        } else if traffic.sizes.is_mixed() && !can.mixes_lengths {
-            Some("send a mix of frame lengths".to_owned())
-        } else {
-            let most = can.longest_frame_bytes;
-            (traffic.frame_bytes > most).then(|| format!("send frames of more than {most} bytes"))
-        }
-    }
-}
-
-/// Refuses what the device and its tester cannot do.
-pub(super) fn abilities(
-    device: Option<&dyn Schema>,
-    devices: &[&dyn Schema],
-    wanted: &Wanted<'_>,
-    complaints: &mut Complaints<'_>,
-) {
-    let Some(device) = device else { return };
-    for (traffic, place) in wanted.placed {
-        let Some(what) = wanted.beyond(&device.abilities(), traffic) else { continue };
-        let able = devices.iter().find(|d| wanted.beyond(&d.abilities(), traffic).is_none());
-        let complaint = Complaint::new(
-            format!("the device {:?} cannot {what}", device.name()),
-            match able {
-                Some(able) => format!("device = {:?} for it", able.name()),
-                None => "what one device can do".to_owned(),
-            },
-            "change the device, or measure rates of frames of one length",
-        );
-        complaints.add(&place.destination, &place.field, complaint);
     }
 }
 
@@ -221,7 +169,8 @@ pub(super) fn both_ways(
             "direction = \"both\" beside rates, searches, loss curves, recoveries and soaks",
             "remove direction, or what stands beside it",
         );
-        complaints.add(&place.destination, &place.field, complaint);
+        let (at, field) = place.key_or_ends("direction");
+        complaints.add(at, field, complaint);
     }
 }
 

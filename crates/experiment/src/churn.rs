@@ -135,9 +135,10 @@ pub(super) fn join(
     for (traffic, place) in placed {
         for &rate in &churn.rates {
             let name = format!("{}-{rate}", traffic.name);
-            let place =
-                TrafficPlace { field: place.field.clone(), destination: place.destination.clone() };
-            joined.push((Traffic { name, changes_per_s: Some(rate), ..traffic.clone() }, place));
+            joined.push((
+                Traffic { name, changes_per_s: Some(rate), ..traffic.clone() },
+                place.clone(),
+            ));
         }
     }
     joined

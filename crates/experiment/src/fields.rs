@@ -64,6 +64,11 @@ impl<'a> Section<'a> {
         Some(Found { field: self.field(key), at: value.span(), value: value.get_ref() })
     }
 
+    /// The name and the bytes of `key`, if it is there.
+    pub fn place(&mut self, key: &'static str) -> Option<(String, Range<usize>)> {
+        self.value(key).map(|found| (found.field, found.at))
+    }
+
     /// The text of `key`; a complaint when it is not text.
     pub fn text(
         &mut self,

@@ -10,11 +10,13 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod able;
 mod addresses;
 mod attach;
 mod capture;
 mod check;
 mod churn;
+mod convergence;
 mod error;
 pub mod fields;
 pub mod inputs;
@@ -26,6 +28,7 @@ pub mod problem;
 pub mod quantity;
 mod read;
 pub mod schema;
+mod sessions;
 
 #[cfg(test)]
 mod attach_tests;
@@ -34,11 +37,12 @@ mod tests;
 
 pub use addresses::Endpoint;
 pub use attach::{with_file, with_generated};
+pub use convergence::Converging;
 pub use error::Error;
 pub use fwdlab_traffic::Load;
 pub use model::{
     Allowance, Benchmarks, Blocks, CaptureOf, Churn, ChurnSource, Direction, Experiment,
-    ListedChange, Route, RouteSource, Routes, Traffic, Variant,
+    ListedChange, Route, RouteSource, Routes, SessionsOf, Traffic, Variant,
 };
 pub use problem::{Problem, Problems};
 pub use read::Recorded;

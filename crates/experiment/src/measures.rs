@@ -87,9 +87,7 @@ pub(super) fn join(
                 [_] => traffic.name.clone(),
                 _ => format!("{}-{measure}", traffic.name),
             };
-            let place =
-                TrafficPlace { field: place.field.clone(), destination: place.destination.clone() };
-            joined.push((Traffic { name, measure, ..traffic.clone() }, place));
+            joined.push((Traffic { name, measure, ..traffic.clone() }, place.clone()));
         }
     }
     joined

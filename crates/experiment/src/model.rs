@@ -48,7 +48,7 @@ pub struct Experiment {
     pub seed: Option<u64>,
     /// Length of the counted part of a trial.
     pub duration: Duration,
-    /// Length of the traffic before the counted part.
+    /// Length of the traffic before the counted part, a run of its own.
     pub warmup: Duration,
     /// Length of a counting interval.
     pub interval: Duration,
@@ -73,6 +73,17 @@ pub struct Experiment {
 }
 
 impl Experiment {
+    /// The same experiment with trials that take as long as its warm-ups, and have none themselves.
+    #[must_use]
+    pub fn of_warm_up(&self) -> Self {
+        Self {
+            duration: self.warmup,
+            warmup: Duration::ZERO,
+            interval: self.interval.min(self.warmup),
+            ..self.clone()
+        }
+    }
+
     /// The measure of a traffic where it is not that of all.
     pub fn own_measure(&self, traffic: &Traffic) -> Measure {
         if traffic.measure == self.measure { Measure::Rate } else { traffic.measure }
@@ -160,13 +171,26 @@ pub struct Traffic {
     pub capture: Option<CaptureOf>,
     /// Changes of routes a second meanwhile, where the experiment has rates of them.
     pub changes_per_s: Option<u32>,
+    /// Its flows are sessions, which begin and end.
+    pub sessions: Option<SessionsOf>,
+}
+
+/// How the sessions of a traffic live: each flow is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionsOf {
+    /// Frames from its beginning to its end, of both ways together.
+    pub lifetime: u32,
+    /// How many are alive at once, where sessions come and go.
+    pub concurrent: u64,
 }
 
 impl Traffic {
     /// Number of flows: every source with every destination of its family, and the other way round
     /// where frames go both ways; or those of the capture.
     pub fn flows(&self) -> u64 {
-        self.flows_ahead().saturating_mul(self.direction.ways())
+        let only_opened = matches!(self.measure, Measure::Insertion | Measure::FullTable);
+        let ways = if only_opened { 1 } else { self.direction.ways() };
+        self.flows_ahead().saturating_mul(ways)
     }
 
     /// Number of flows to the destinations.
@@ -187,7 +211,9 @@ impl Traffic {
             None => self.load.frames_per_second(f64::from(self.frame_bytes)),
             Some(capture) => self.load.frames_per_second_of(capture.recording.as_ref()?),
         };
-        of_one.map(|pps| pps * self.direction.ways() as f64)
+        // The frames of a session go there and back in turns.
+        let ways = if self.sessions.is_some() { 1 } else { self.direction.ways() };
+        of_one.map(|pps| pps * ways as f64)
     }
 
     /// Whether lengths and flows are known: those of a capture are while it is at hand.

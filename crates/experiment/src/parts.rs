@@ -13,6 +13,7 @@ use super::problem::{Complaint, Complaints};
 use super::schema::{Schema, TrafficPlace};
 use super::{
     Direction, Endpoint, Load, Route, RouteSource, Routes, Traffic, Variant, capture, load,
+    sessions,
 };
 use fwdlab_results::{Family, Measure};
 use fwdlab_routes::{NotAPrefix, Prefix};
@@ -141,6 +142,9 @@ fn read_traffic(
     let order = section.value("order");
     let flows = section.value("flows");
     let direction = section.value("direction");
+    let lived = sessions::read(section, complaints);
+    let others = ["capture", "frame", "kind", "load", "order", "direction"];
+    let others = others.into_iter().filter_map(|key| section.place(key)).collect();
     let (sources, destinations) = (sources?, destinations?);
     let pairs = paired(&sources, &destinations);
     let pairs = complaints.keep(&destinations.at, &destinations.field, pairs)?;
@@ -153,9 +157,9 @@ fn read_traffic(
     let load = read_load(load, (frame_bytes, capture.is_some()), complaints)?;
     let order = read_order(own(order), complaints)?;
     let direction = read_direction(direction, complaints)?;
-    let place = TrafficPlace { field: destinations.field, destination: destinations.at };
+    let place = TrafficPlace { field: destinations.field, destination: destinations.at, others };
     let name = name?.value;
-    let traffic = Traffic {
+    let mut traffic = Traffic {
         name,
         family,
         source,
@@ -169,7 +173,11 @@ fn read_traffic(
         measure: Measure::Rate,
         capture,
         changes_per_s: None,
+        sessions: None,
     };
+    if let Some(lived) = lived {
+        traffic.sessions = Some(sessions::settled(lived, &traffic, complaints)?);
+    }
     if traffic.capture.is_none() {
         check_flows(&traffic, flows, &place, complaints);
     }

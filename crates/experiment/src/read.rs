@@ -13,8 +13,8 @@ use super::fields::{Found, Section, integer_of, nearest, shown};
 use super::problem::{Complaint, Complaints};
 use super::schema::{Anything, DeviceTables, Schema};
 use super::{
-    Allowance, Blocks, ChurnSource, Experiment, Problems, Result, RouteSource, Routes, check,
-    churn, inputs, measures, parts, quantity,
+    Allowance, Blocks, ChurnSource, Experiment, Problems, Result, RouteSource, Routes, able, check,
+    churn, convergence, inputs, measures, parts, quantity, sessions,
 };
 use fwdlab_results::{Error as ResultsError, Measure};
 
@@ -142,6 +142,24 @@ impl Experiment {
         }
     }
 
+    /// What is wrong with texts at `key` of the traffics, for who knows more than the file says.
+    pub fn complaints_about(
+        &self,
+        key: &'static str,
+        complaint: impl Fn(&str) -> Option<Complaint>,
+    ) -> Option<Problems> {
+        let mut complaints = Complaints::new(&self.text);
+        let (tree, _) = DeTable::parse_recoverable(&self.text);
+        let mut top = Section::new("", 0..0, tree.get_ref());
+        for mut traffic in top.tables("traffic", &mut Complaints::new(&self.text)) {
+            let Some(Found { field, at, value }) = traffic.value(key) else { continue };
+            if let Some(complaint) = value.as_str().and_then(&complaint) {
+                complaints.add(&at, &field, complaint);
+            }
+        }
+        complaints.into_problems(&self.path)
+    }
+
     /// Name for results: the file's name without its ending.
     pub fn stem(&self) -> &str {
         self.path.file_stem().and_then(|stem| stem.to_str()).unwrap_or("experiment")
@@ -214,6 +232,7 @@ fn read_experiment(
     let margin = read_margin(&mut top, complaints);
     let blocks = read_blocks(&mut top, complaints);
     let calibrate = read_calibrate(&mut top, complaints);
+    let per_process_key = top.place("blocks_per_process");
     let per_process = top.integer("blocks_per_process", 0..=u64::from(MOST_BLOCKS), complaints);
     let seed = top.integer("seed", 0..=i64::MAX as u64, complaints).map(|found| found.value);
     let times = Times::read(&mut top, complaints);
@@ -229,6 +248,8 @@ fn read_experiment(
     let (variants, sections) = parts::read_variants(&mut top, device, complaints);
     let placed = parts::read_traffics(&mut top, complaints);
     let churn = churn::read(&mut top, complaints);
+    let [measure_key, latency_key, profile_key, churn_key] =
+        ["measure", "latency", "profile", "churn"].map(|key| top.place(key));
     let placed = churn::join(placed, churn.as_ref().map(|found| &found.value));
     let placed = measures::join(placed, asked);
     let mut tables = DeviceTables { own, variants: sections, traffics: &placed };
@@ -247,12 +268,21 @@ fn read_experiment(
         let allows_no_route = allow.contains(&Allowance::NoRoute);
         check::reachable(&placed, &routes, allows_no_route, complaints);
     }
+    convergence::check(&placed, &routes, complaints);
     check::churn(churn.as_ref(), asked, &routes, complaints);
     check::load_of_measure(&placed, complaints);
+    sessions::measures(&placed, churn.is_some(), complaints);
     check::both_ways(&placed, churn.is_some(), complaints);
-    let wanted =
-        check::Wanted { latency: latency == Some(true), churn: churn.is_some(), placed: &placed };
-    check::abilities(named, devices, &wanted, complaints);
+    let wanted = able::Wanted {
+        measure: measure_key,
+        latency: latency_key.filter(|_| latency == Some(true)),
+        profile: profile_key.filter(|_| profile == Some(true)),
+        blocks_per_process: per_process_key
+            .filter(|_| per_process.as_ref().is_some_and(|found| found.value > 0)),
+        churn: churn_key,
+        placed: &placed,
+    };
+    able::abilities(named, devices, &wanted, complaints);
     check::distinct_ids(&variants, &traffics, complaints);
     check::counts(&variants, &traffics, end..end, complaints);
     let sha256 = fwdlab_guard::digest::of(text.as_bytes());

@@ -32,6 +32,13 @@ pub struct Abilities {
     pub changes_routes: bool,
     /// Sends frames both ways at once.
     pub sends_both_ways: bool,
+    /// Sends sessions, which begin and end, and says what the device's table of them holds.
+    pub opens_sessions: bool,
+    /// Takes profiles, of the device and not of whatever runs here.
+    pub takes_profiles: bool,
+    /// What is measured lives in the memory of this program, so that a fresh process is another draw of
+    /// where it lies.
+    pub lives_in_process: bool,
     /// The longest frame that it sends, FCS included, in bytes.
     pub longest_frame_bytes: u16,
 }
@@ -47,6 +54,9 @@ impl Abilities {
         replays_captures: true,
         changes_routes: true,
         sends_both_ways: true,
+        opens_sessions: true,
+        takes_profiles: true,
+        lives_in_process: true,
         longest_frame_bytes: u16::MAX,
     };
 
@@ -60,6 +70,9 @@ impl Abilities {
         replays_captures: false,
         changes_routes: false,
         sends_both_ways: false,
+        opens_sessions: false,
+        takes_profiles: false,
+        lives_in_process: false,
         longest_frame_bytes: 1_518,
     };
 }
@@ -99,12 +112,29 @@ pub trait Schema: Sync {
     fn check(&self, _file: &mut DeviceTables<'_, '_>, _complaints: &mut Complaints<'_>) {}
 }
 
-/// Where the addresses of a traffic stand, for messages.
+/// Where a traffic stands, for messages.
+#[derive(Clone, Debug)]
 pub struct TrafficPlace {
     /// The key of the destinations.
     pub field: String,
     /// Its bytes in the file.
     pub destination: Range<usize>,
+    /// The other keys that it has, and their bytes.
+    pub(crate) others: Vec<(String, Range<usize>)>,
+}
+
+impl TrafficPlace {
+    /// The bytes of `key` and its name with the tables around it, where the file has it.
+    pub fn key(&self, key: &str) -> Option<(&Range<usize>, &str)> {
+        let is_it = |field: &str| field.rsplit_once('.').is_some_and(|(_, own)| own == key);
+        let (field, at) = self.others.iter().find(|(field, _)| is_it(field))?;
+        Some((at, field))
+    }
+
+    /// The same, or that of the destinations, which every traffic has.
+    pub fn key_or_ends(&self, key: &str) -> (&Range<usize>, &str) {
+        self.key(key).unwrap_or((&self.destination, &self.field))
+    }
 }
 
 /// Any device: takes every control word and every key. It stands for the device of an experiment that

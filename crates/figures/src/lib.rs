@@ -16,6 +16,7 @@ mod distribution;
 mod error;
 mod forest;
 mod legend;
+pub mod observed;
 #[cfg_attr(not(feature = "png"), path = "raster/left_out.rs")]
 mod raster;
 mod room;

@@ -3,7 +3,8 @@
 //! A results directory or an experiment may come from anywhere, and fwdlab often runs as root. So
 //! what is read is a regular file of bounded length and, where nobody named it by hand, no link
 //! ([`input`]); what is written goes into a new file that takes its name at the end ([`Folder`]);
-//! what is shown holds no character that a terminal acts on ([`words`]); what is started sees none of
+//! what is shown holds no character that a terminal acts on ([`words`]) and nothing that a page
+//! loads or runs ([`markdown`]); what is started sees none of
 //! the caller's environment ([`tool`]); and which bytes it was says a [`digest`].
 
 #![forbid(unsafe_code)]
@@ -12,6 +13,7 @@
 pub mod digest;
 mod folder;
 pub mod input;
+pub mod markdown;
 mod patience;
 mod refused;
 mod say;

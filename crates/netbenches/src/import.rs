@@ -16,12 +16,10 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::archive::{Archive, ResultsDir};
-use super::built::built;
 use super::callgraph::Folded;
 use super::hardware::Hardware;
 use super::runs::{ReadConfiguration, read_configurations};
 use super::trial::{Place, trial};
-use fwdlab_results::journal::utc_stamp;
 use fwdlab_results::profile::Taken;
 use fwdlab_results::{
     About, Campaign, Finished, Grouping, Record, SCHEMA, Status, Trial, TrialOrder,
@@ -133,7 +131,7 @@ pub(super) fn safe_name(name: &str) -> String {
 fn import_dir(dir: &ResultsDir, root: &Path, to: &Path) -> Result<Imported> {
     let configurations = read_configurations(dir);
     let placing = Placing::of(&configurations);
-    let mut trials = trials(dir, &configurations, placing);
+    let mut trials = trials(&configurations, placing);
     fail_copies(&configurations, &mut trials);
     let mut trials: Vec<Trial> = trials.into_iter().map(|(_, trial)| trial).collect();
     number(&mut trials);
@@ -165,23 +163,13 @@ fn import_dir(dir: &ResultsDir, root: &Path, to: &Path) -> Result<Imported> {
 
 /// The trials of a directory with the prefix that each comes from.
 fn trials(
-    dir: &ResultsDir,
     configurations: &BTreeMap<String, ReadConfiguration>,
     placing: Placing,
 ) -> Vec<(String, Trial)> {
     let mut trials = Vec::new();
     for (prefix, configuration) in configurations {
-        let files = dir.configurations.get(prefix);
         for (&iteration, run) in &configuration.runs {
-            let log =
-                files.and_then(|g| g.runs.get(&iteration)).and_then(|r| r.receiver.as_deref());
-            let written = || Some(utc_stamp(fs::metadata(log?).ok()?.modified().ok()?));
-            let started = configuration.info.uname().and_then(built);
-            let place = Place {
-                iteration,
-                started: started.or_else(written),
-                ..placing.place(prefix, &configuration.info)
-            };
+            let place = Place { iteration, ..placing.place(prefix, &configuration.info) };
             trials.push((prefix.clone(), trial(run, &configuration.info, &place)));
         }
     }
@@ -273,13 +261,15 @@ fn campaign(dir: &ResultsDir, trials: &[Trial]) -> Campaign {
         until_decided: false,
         blocks_per_process: None,
         calibration: None,
+        unproven: None,
         measure: fwdlab_results::Measure::Rate,
         margin: 0.01,
         baseline: baseline(&variants).name,
         traffics: unique(|t| &t.traffic),
         variants,
         trials: trials.iter().map(|t| t.id.clone()).collect(),
-        started: trials.iter().filter_map(|t| t.started.clone()).min().unwrap_or_default(),
+        // Nobody wrote down when: a kernel was built earlier, and a log is copied later.
+        started: String::new(),
         environment_sha256: None,
     }
 }

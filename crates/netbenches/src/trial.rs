@@ -30,8 +30,6 @@ pub struct Place {
     pub traffic: String,
     /// Number of the run.
     pub iteration: u32,
-    /// When the kernel was built or the log written, where that is known.
-    pub started: Option<String>,
 }
 
 impl Place {
@@ -180,7 +178,7 @@ fn blank(place: &Place, command: Option<&Command>) -> Trial {
         measure: fwdlab_results::Measure::Rate,
         status: Status::Ok,
         reason: None,
-        started: place.started.clone(),
+        started: None,
         frame_bytes: u16::try_from(frame_len).unwrap_or(u16::MAX),
         flows_planned: None,
         load: asked.map_or("max".to_owned(), |pps| format!("{pps}pps")),

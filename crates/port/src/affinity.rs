@@ -1,5 +1,6 @@
 //! Binding threads to cores, and how much of a core a thread had.
 
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use crate::error::PortError;
@@ -27,9 +28,13 @@ impl CoreShare {
     }
 }
 
-/// The cores that the calling thread may use, ascending; empty when the system does not say.
+/// What the first thread that asked, or was bound, might use before.
+static AT_FIRST: OnceLock<Vec<usize>> = OnceLock::new();
+
+/// The cores that this process may use, ascending; empty when the system does not say. A thread that
+/// was bound to one of them ([`pin_current_thread`]) has not lost the others to the process.
 pub fn allowed_cores() -> Vec<usize> {
-    sched::allowed().unwrap_or_default()
+    AT_FIRST.get_or_init(|| sched::allowed().unwrap_or_default()).clone()
 }
 
 /// Binds the calling thread to one core.
@@ -37,12 +42,25 @@ pub fn allowed_cores() -> Vec<usize> {
 /// # Errors
 /// The core does not exist or is not allowed, or the system has no such call.
 pub fn pin_current_thread(core: usize) -> Result<(), PortError> {
+    allowed_cores();
     sched::pin(core).map_err(|source| PortError::Affinity { core, source })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_bound_thread_leaves_the_process_its_cores() {
+        let before = allowed_cores();
+        let Some(&core) = before.first() else { return };
+        std::thread::spawn(move || {
+            pin_current_thread(core).unwrap();
+            assert_eq!(allowed_cores(), before);
+        })
+        .join()
+        .unwrap();
+    }
 
     #[test]
     fn a_thread_that_sleeps_has_a_small_share_of_its_core() {

@@ -2,9 +2,10 @@
 //! stand in a column.
 
 use fwdlab_results::{Results, Trial};
-use fwdlab_stats::median;
 
 use crate::block::Block;
+
+pub use fwdlab_figures::observed::{middle, none, shown};
 
 /// The kept trials of a variant with a traffic.
 pub struct Kept<'a> {
@@ -23,22 +24,6 @@ pub fn cells(results: &Results) -> impl Iterator<Item = Kept<'_>> {
     results.campaign.traffics.iter().flat_map(move |traffic| {
         results.campaign.variants.iter().filter_map(move |variant| of(traffic, variant))
     })
-}
-
-/// The median; nothing without a value.
-pub fn middle(values: impl IntoIterator<Item = f64>) -> Option<f64> {
-    let values: Vec<f64> = values.into_iter().collect();
-    (!values.is_empty()).then(|| median(&values))
-}
-
-/// A figure with so many digits and its unit, or that there is none.
-pub fn shown(value: Option<f64>, digits: usize, unit: &str) -> String {
-    value.map_or_else(none, |value| format!("{value:.digits$}{unit}"))
-}
-
-/// What stands in the place of a figure that there is not.
-pub fn none() -> String {
-    "-".to_owned()
 }
 
 /// What a table shows, and the table; nothing without rows.

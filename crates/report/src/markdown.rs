@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use fwdlab_claims::claim::State;
-use fwdlab_guard::words;
+use fwdlab_guard::{markdown, words};
 
 use super::block::{Block, Figure, Heading, Kind, Part, Statement, unfolded};
 use fwdlab_figures::text_table::wrap;
@@ -87,14 +87,16 @@ fn blocks(out: &mut String, blocks: &[Block<'_>], dialect: Dialect) {
 
 fn block(out: &mut String, block: &Block<'_>, dialect: Dialect) {
     match block {
-        Block::Title(text) if dialect == Dialect::Summary => line(out, &format!("## {text}")),
-        Block::Title(text) => line(out, &format!("# {text}")),
+        Block::Title(text) => {
+            let sign = if dialect == Dialect::Summary { "##" } else { "#" };
+            line(out, &format!("{sign} {}", markdown::plain(text)));
+        }
         Block::Lead(text) | Block::Paragraph(text) => out.push_str(&dialect.wrap(text, "", "")),
         Block::Label(text) => line(out, &format!("{text}:")),
         Block::Line(text) => line(out, text),
         Block::Verbatim(text) => {
-            out.push_str(text);
-            out.push('\n');
+            out.push_str(&markdown::notes(text));
+            out.push_str(if text.ends_with('\n') { "\n" } else { "" });
         }
         Block::Preformatted(text) => {
             let fence = fence(text);

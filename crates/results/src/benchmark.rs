@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::interval::median;
-use crate::{Measure, SearchTrial};
+use crate::{Convergence, Measure, SearchTrial, Sessions};
 
 /// The observations of one trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,6 +21,14 @@ pub enum Benchmark {
     Reset(Reset),
     /// A long load.
     Soak(Soak),
+    /// New sessions.
+    Insertion(Sessions),
+    /// Frames of sessions that are known.
+    Lookup(Sessions),
+    /// New sessions for which there is no room.
+    FullTable(Sessions),
+    /// Routes that changed under traffic.
+    Convergence(Convergence),
 }
 
 impl Benchmark {
@@ -32,6 +40,10 @@ impl Benchmark {
             Self::Recovery(_) => Measure::Recovery,
             Self::Reset(_) => Measure::Reset,
             Self::Soak(_) => Measure::Soak,
+            Self::Insertion(_) => Measure::Insertion,
+            Self::Lookup(_) => Measure::Lookup,
+            Self::FullTable(_) => Measure::FullTable,
+            Self::Convergence(_) => Measure::Convergence,
         }
     }
 
@@ -43,6 +55,9 @@ impl Benchmark {
             Self::Recovery(own) => Some(own.ended_ns.max(Recovery::RESOLUTION_NS) as f64 / 1e9),
             Self::Reset(own) => (own.gap_ns > 0).then_some(own.gap_ns as f64 / 1e9),
             Self::Soak(own) => Some(own.mean_s_without_loss()),
+            Self::Insertion(own) | Self::Lookup(own) => own.cost_ns(),
+            Self::FullTable(own) => own.forwarded_per_s(),
+            Self::Convergence(own) => own.full_s(),
         }
     }
 }

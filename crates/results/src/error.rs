@@ -148,9 +148,10 @@ pub(crate) fn io_remedy(error: &io::Error) -> &'static str {
     }
     match error.kind() {
         io::ErrorKind::NotFound => "check the path",
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            "choose a place that you may write with -o DIR"
+        io::ErrorKind::PermissionDenied => {
+            "check who may read and write there, or choose another place with -o DIR"
         }
+        io::ErrorKind::ReadOnlyFilesystem => "choose a place that you may write with -o DIR",
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "free some space and run the same command again: recorded trials are kept"
         }

@@ -25,6 +25,7 @@ pub fn campaign() -> Campaign {
         until_decided: false,
         blocks_per_process: None,
         calibration: None,
+        unproven: None,
         measure: crate::Measure::Rate,
         margin: 0.01,
         baseline: "radix".to_owned(),

@@ -19,6 +19,8 @@ mod benchmark;
 mod calibration;
 mod checks;
 mod churned;
+mod convergence;
+pub mod counter;
 pub mod environment;
 mod error;
 mod failure;
@@ -37,6 +39,7 @@ mod queue;
 mod read;
 mod record;
 mod sane;
+mod sessions;
 pub mod units;
 mod way;
 
@@ -50,6 +53,7 @@ pub use benchmark::{BackToBack, Benchmark, Burst, Loss, LossCurve, Recovery, Res
 pub use calibration::{Calibration, KNOWN_MARK, Truth, TruthKind};
 pub use checks::Checks;
 pub use churned::Churned;
+pub use convergence::{Convergence, PrefixEvent, RouteEvent};
 pub use error::Error;
 pub use failure::{Blame, CONSOLE_LINES, Failure, FailureKind};
 pub use family::Family;
@@ -69,6 +73,7 @@ pub use record::{
     Status, Steady, Trial, TrialOrder,
 };
 pub use sane::{is_name, is_title};
+pub use sessions::{SessionRound, Sessions};
 pub use way::Way;
 
 /// Most bytes of a journal, of one of its experiment files, and of an environment.

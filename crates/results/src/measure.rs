@@ -33,11 +33,19 @@ pub enum Measure {
     Reset,
     /// A load below the non-drop rate for long, every loss dated.
     Soak,
+    /// What the first frame of a session costs the device, which notes the session.
+    Insertion,
+    /// What each later frame of a session costs it, which finds the session again.
+    Lookup,
+    /// New sessions that still come through when the table of sessions is full.
+    FullTable,
+    /// How long routes take to change for all frames (RFC 6413, RFC 7747).
+    Convergence,
 }
 
 impl Measure {
     /// Every measure.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 14] = [
         Self::Rate,
         Self::Mrr,
         Self::Ndr,
@@ -48,6 +56,10 @@ impl Measure {
         Self::Recovery,
         Self::Reset,
         Self::Soak,
+        Self::Insertion,
+        Self::Lookup,
+        Self::FullTable,
+        Self::Convergence,
     ];
 
     /// The name in experiment files.
@@ -63,6 +75,10 @@ impl Measure {
             Self::Recovery => "recovery",
             Self::Reset => "reset",
             Self::Soak => "soak",
+            Self::Insertion => "insertion",
+            Self::Lookup => "lookup",
+            Self::FullTable => "full-table",
+            Self::Convergence => "convergence",
         }
     }
 
@@ -79,6 +95,10 @@ impl Measure {
             Self::Recovery => "recovery time",
             Self::Reset => "reset time",
             Self::Soak => "time without loss",
+            Self::Insertion => "cost of a new session",
+            Self::Lookup => "cost of a frame of a known session",
+            Self::FullTable => "new sessions through a full table",
+            Self::Convergence => "full convergence time",
         }
     }
 
@@ -89,14 +109,19 @@ impl Measure {
                 "frames/s"
             }
             Self::BackToBack => "frames",
-            Self::Recovery | Self::Reset | Self::Soak => "s",
+            Self::Recovery | Self::Reset | Self::Soak | Self::Convergence => "s",
+            Self::Insertion => "ns/session",
+            Self::Lookup => "ns/frame",
+            Self::FullTable => "sessions/s",
         }
     }
 
     /// Which way the figure is better.
     pub const fn direction(self) -> Direction {
         match self {
-            Self::Recovery | Self::Reset => Direction::LowerIsBetter,
+            Self::Recovery | Self::Reset | Self::Insertion | Self::Lookup | Self::Convergence => {
+                Direction::LowerIsBetter
+            }
             _ => Direction::HigherIsBetter,
         }
     }
@@ -106,8 +131,18 @@ impl Measure {
     pub const fn is_benchmark(self) -> bool {
         matches!(
             self,
-            Self::LossCurve | Self::BackToBack | Self::Recovery | Self::Reset | Self::Soak
-        )
+            Self::LossCurve
+                | Self::BackToBack
+                | Self::Recovery
+                | Self::Reset
+                | Self::Soak
+                | Self::Convergence
+        ) || self.is_of_sessions()
+    }
+
+    /// Whether it is taken of a device that tracks sessions.
+    pub const fn is_of_sessions(self) -> bool {
+        matches!(self, Self::Insertion | Self::Lookup | Self::FullTable)
     }
 
     /// The share of the frames that may be lost where a rate is searched for, 0 to 1; also where the
@@ -116,7 +151,7 @@ impl Measure {
         match self {
             Self::Ndr | Self::Throughput | Self::Recovery | Self::Soak => Some(0.0),
             Self::Pdr => Some(0.005),
-            Self::Rate | Self::Mrr | Self::LossCurve | Self::BackToBack | Self::Reset => None,
+            _ => None,
         }
     }
 

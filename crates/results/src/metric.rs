@@ -2,7 +2,7 @@
 
 use fwdlab_stats::Direction;
 
-use super::{Measure, Trial};
+use super::{Measure, Tick, Trial};
 
 /// A figure that a trial yields: all have the first two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -53,6 +53,14 @@ impl Metric {
         }
     }
 
+    /// The unit where the device's clock counts in this.
+    pub const fn unit_in(self, tick: Tick) -> &'static str {
+        match self {
+            Self::Cost => tick.each(),
+            _ => self.unit(),
+        }
+    }
+
     /// Which way the figure is better.
     pub const fn direction(self) -> Direction {
         match self {
@@ -70,7 +78,10 @@ impl Metric {
     /// The words for better and worse.
     pub const fn words(self) -> [&'static str; 2] {
         match self {
-            Self::Rate | Self::Cost | Self::Own(Measure::LossCurve) => Self::FASTER,
+            Self::Rate | Self::Cost => Self::FASTER,
+            Self::Own(
+                Measure::LossCurve | Measure::Insertion | Measure::Lookup | Measure::FullTable,
+            ) => Self::FASTER,
             Self::Own(_) => Self::BETTER,
         }
     }

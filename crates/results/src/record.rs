@@ -80,6 +80,10 @@ pub struct Campaign {
     /// What it runs to prove itself; absent when it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibration>,
+    /// Why it proves less of itself than it was asked to; absent where it does not, and in journals of
+    /// earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unproven: Option<String>,
     /// What the rate of a trial is.
     #[serde(default, skip_serializing_if = "Measure::is_rate")]
     pub measure: Measure,

@@ -43,6 +43,7 @@ pub fn figure(value: f64, unit: &str) -> String {
         "s" if value >= 1.0 => format!("{value:.2} s"),
         "s" if value >= 1e-3 => format!("{:.2} ms", value * 1e3),
         "s" => format!("{:.1} us", value * 1e6),
+        "ns/frame" | "ns/session" => format!("{} {unit}", ns(value)),
         unit => format!("{value:.0} {unit}"),
     }
 }

@@ -26,6 +26,7 @@ mod nftables;
 mod routes;
 mod sysctl;
 mod testbed;
+pub mod tracking;
 mod watch;
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::IpAddr;
 
-use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
+use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE};
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::route::{
     RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
@@ -45,6 +45,18 @@ pub(super) fn add(
     netlink.batch(routes.iter().map(|route| {
         let message = message(route, index_of(route, indices));
         (RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_EXCL)
+    }))
+}
+
+/// Adds routes in the place of those of the same prefix; `indices` holds the interface of each port.
+pub(super) fn replace(
+    netlink: &mut Netlink,
+    routes: &[StaticRoute],
+    indices: &[u32],
+) -> Result<(), Refused> {
+    netlink.batch(routes.iter().map(|route| {
+        let message = message(route, index_of(route, indices));
+        (RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_REPLACE)
     }))
 }
 

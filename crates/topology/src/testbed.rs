@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::diff::{Action, actions};
 use super::error::TopologyError;
 use super::links::{self, LinkCounters};
-use super::model::{Cable, CableEnd, StaticRoute, Topology, port_name};
+use super::model::{Cable, CableEnd, Neighbour, StaticRoute, Topology, port_name};
 use super::namespace::{NetNamespace, remove_leftovers};
 use super::netlink::{Netlink, Refused};
 use super::{nftables, routes, sysctl};
@@ -126,6 +126,37 @@ impl Testbed {
         list.map_err(TopologyError::kernel(format!("enter namespace {role}")))?
     }
 
+    /// Tells a namespace the address of a neighbour, beside what [`change_to`](Self::change_to) wanted.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn know(&mut self, role: &str, neighbour: &Neighbour) -> Result<(), TopologyError> {
+        let doing = format!("add neighbour {}", neighbour.address);
+        let netlink = &mut self.place(role)?.netlink;
+        links::index(netlink, &neighbour.interface)
+            .and_then(|index| links::add_neighbour(netlink, index, neighbour))
+            .map_err(TopologyError::kernel(doing))
+    }
+
+    /// Adds routes beside what [`change_to`](Self::change_to) wanted, in the place of those that have the same
+    /// prefix: to be [taken](Self::take_routes) away again by whoever put them.
+    ///
+    /// # Errors
+    /// When the kernel refuses one.
+    pub fn put_routes(&mut self, role: &str, routes: &[StaticRoute]) -> Result<(), TopologyError> {
+        let indices = self.port_indices(role, routes)?;
+        routes::replace(&mut self.place(role)?.netlink, routes, &indices)
+            .map_err(|refused| refused_route("put", routes, refused))
+    }
+
+    /// Removes routes that were [put](Self::put_routes).
+    ///
+    /// # Errors
+    /// When the kernel refuses one.
+    pub fn take_routes(&mut self, role: &str, routes: &[StaticRoute]) -> Result<(), TopologyError> {
+        self.remove_routes(role, routes)
+    }
+
     fn place(&mut self, role: &str) -> Result<&mut Place, TopologyError> {
         self.places.get_mut(role).ok_or_else(|| unknown("namespace", role))
     }
@@ -141,13 +172,7 @@ impl Testbed {
             Action::RemoveCable(cable) => self.remove_cable(cable)?,
             Action::SetSysctl { role, name, value } => self.set_sysctl(role, name, value)?,
             Action::ResetSysctl { role, name } => self.reset_sysctl(role, name)?,
-            Action::AddNeighbour { role, neighbour } => {
-                let doing = format!("add neighbour {}", neighbour.address);
-                let netlink = &mut self.place(role)?.netlink;
-                links::index(netlink, &neighbour.interface)
-                    .and_then(|index| links::add_neighbour(netlink, index, neighbour))
-                    .map_err(TopologyError::kernel(doing))?;
-            }
+            Action::AddNeighbour { role, neighbour } => self.know(role, neighbour)?,
             Action::RemoveNeighbour { role, neighbour } => {
                 let doing = format!("remove neighbour {}", neighbour.address);
                 let netlink = &mut self.place(role)?.netlink;

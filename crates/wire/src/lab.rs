@@ -8,3 +8,6 @@ pub const DEVICE_MACS: [MacAddr; 2] = [MacAddr::numbered(0x10), MacAddr::numbere
 
 /// The tester's ports towards them: it sends from the first and receives at the second.
 pub const TESTER_MACS: [MacAddr; 2] = [MacAddr::numbered(0xa0), MacAddr::numbered(0xb0)];
+
+/// A second next router beside the tester's port on the side of the destinations: another path.
+pub const OTHER_PATH_MAC: MacAddr = MacAddr::numbered(0xb1);

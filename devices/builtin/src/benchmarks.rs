@@ -58,6 +58,9 @@ impl Rings {
             Measure::Soak => {
                 Benchmark::Soak(self.soak(router, plan, (request, found_pps), watch)?)
             }
+            Measure::Convergence => {
+                Benchmark::Convergence(self.convergence(router, plan, request, watch)?)
+            }
             _ => return Ok(None),
         }))
     }

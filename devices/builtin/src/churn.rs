@@ -19,6 +19,7 @@ use fwdlab_results::Churned;
 use fwdlab_router::{Routed, Router, RouterError};
 use fwdlab_routes::{Prefix, RoutesError, number, read_updates};
 use fwdlab_traffic::TESTER_MACS;
+use fwdlab_wire::MacAddr;
 
 /// How often the route of the measured frames changes.
 const SWITCH_EVERY: Duration = Duration::from_millis(20);
@@ -105,14 +106,7 @@ impl Churning {
         };
         let second = switches.iter().map(|switch| switch.gateways[1]);
         for gateway in gateways.into_iter().chain(second) {
-            match gateway {
-                IpAddr::V4(at) => {
-                    router.add_neighbour::<Inet>(DESTINATIONS, at.to_bits(), mac)?;
-                }
-                IpAddr::V6(at) => {
-                    router.add_neighbour::<Inet6>(DESTINATIONS, at.to_bits(), mac)?;
-                }
-            }
+            neighbour(router, gateway, mac)?;
         }
         // Held, so that their numbers, and with them the counters, stay theirs.
         for gateway in switches.iter().flat_map(|switch| switch.gateways) {
@@ -296,6 +290,42 @@ impl Pace {
     }
 }
 
+/// A router's tables whose routes somebody changes, kept as a routing daemon's.
+pub(super) struct Changer(Keeper<Tables>);
+
+impl Changer {
+    /// Takes the router's tables over.
+    ///
+    /// # Errors
+    /// When there is no thread for them.
+    pub(super) fn new(router: Router) -> io::Result<Self> {
+        Ok(Self(Keeper::new(Tables::of(router))?))
+    }
+
+    /// Adds these routes, or withdraws them, as one batch.
+    pub(super) fn change(&self, routes: &[Route], are_there: bool) {
+        let gateway = |route: &Route| are_there.then_some(route.gateway);
+        let step = |route: &Route| Step { prefix: route.prefix, gateway: gateway(route) };
+        let steps: Vec<Step> = routes.iter().map(step).collect();
+        self.0.edit(|tables| tables.change(&steps));
+    }
+}
+
+/// Makes a gateway on the side of the destinations known by its address.
+///
+/// # Errors
+/// When the router refuses it.
+pub(super) fn neighbour(
+    router: &mut Router,
+    gateway: IpAddr,
+    mac: MacAddr,
+) -> Result<(), RouterError> {
+    match gateway {
+        IpAddr::V4(at) => router.add_neighbour::<Inet>(DESTINATIONS, at.to_bits(), mac),
+        IpAddr::V6(at) => router.add_neighbour::<Inet6>(DESTINATIONS, at.to_bits(), mac),
+    }
+}
+
 /// Changes under way.
 struct Run<'a> {
     tables: Keeper<Tables>,
@@ -326,6 +356,11 @@ impl Kept for Tables {
 }
 
 impl Tables {
+    fn of(router: Router) -> Self {
+        let waiting = [Vec::new(), Vec::new()];
+        Self { router, waiting, visible_ns: Vec::new(), changed: 0, refused: 0 }
+    }
+
     /// Makes some changes as one batch, as routes that a routing daemon learns: what has to wait waits
     /// by the sync policy.
     fn change(&mut self, steps: &[Step]) {
@@ -369,9 +404,7 @@ impl Tables {
 impl<'a> Run<'a> {
     fn new(router: Router, steps: &'a [Step], switches: Vec<Switch>) -> io::Result<Self> {
         let builds_before = builds(&router);
-        let waiting = [Vec::new(), Vec::new()];
-        let tables = Tables { router, waiting, visible_ns: Vec::new(), changed: 0, refused: 0 };
-        let tables = Keeper::new(tables)?;
+        let tables = Keeper::new(Tables::of(router))?;
         Ok(Self { tables, steps, switches, made: 0, switched: 0, stale: 0, builds_before })
     }
 

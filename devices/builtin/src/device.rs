@@ -12,7 +12,6 @@ use fwdlab_device::pulse::{Diary, Pulse};
 use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
 use fwdlab_experiment::{Endpoint, Traffic, Variant};
 use fwdlab_port::pingpong::{self, Rally};
-#[cfg(all(target_os = "linux", feature = "sampler"))]
 use fwdlab_results::profile::Profiled;
 use fwdlab_results::{Benchmark, Measured, TrialEnvironment};
 use fwdlab_router::Router;
@@ -28,6 +27,9 @@ use crate::{BuiltinError, control, machine, setup};
 /// with other work, the device's thread may have to wait this long for its core. Without loss,
 /// nothing is waited for.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The same after a warm-up: what is still on the way then goes home with the rings, uncounted.
+const LET_GO: Duration = Duration::from_millis(10);
 
 impl Device for Rings {
     fn facts(&self) -> Facts {
@@ -53,6 +55,19 @@ impl Device for Rings {
         Ok(proof)
     }
 
+    /// The router that is warmed is the one that is measured: no routes change, nothing is searched for.
+    fn warm_up(&mut self, request: &Request<'_>, watch: &mut Watch<'_>) -> Result<(), DeviceError> {
+        let mut router = self.applied(request)?;
+        let plan = TrafficPlan { drain_ns: LET_GO.as_nanos() as u64, ..plan(request)? };
+        let first = self.layout.take(&self.pool);
+        let seconds = request.experiment.warmup.as_secs_f64();
+        let warmed = self.offer(&mut router, &plan, (plan.load, seconds), watch);
+        drop(first);
+        self.router = Some(router);
+        warmed?;
+        Ok(self.gather(0)?)
+    }
+
     fn measure(
         &mut self,
         request: &Request<'_>,
@@ -76,9 +91,28 @@ impl Device for Rings {
         let stacks = probe.stacks().map_err(BuiltinError::from)?;
         Ok(Profiled { measured, stacks, profiler })
     }
+
+    /// Without the sampler, perf samples both threads and all else.
+    #[cfg(not(all(target_os = "linux", feature = "sampler")))]
+    fn profile(
+        &mut self,
+        request: &Request<'_>,
+        frequency_hz: u32,
+        watch: &mut Watch<'_>,
+    ) -> Result<Profiled, DeviceError> {
+        fwdlab_device::whole_machine(frequency_hz, || self.measure(request, watch))
+    }
 }
 
 impl Rings {
+    /// The router as it was set up last, or a new one where the last trial has left none.
+    fn applied(&mut self, request: &Request<'_>) -> Result<Router, BuiltinError> {
+        match self.router.take() {
+            Some(router) => Ok(router),
+            None => Ok(setup::router(request.experiment, request.variant)?),
+        }
+    }
+
     /// Runs one trial, with `probe` in the device's thread.
     fn trial(
         &mut self,
@@ -86,10 +120,7 @@ impl Rings {
         probe: &Probe,
         watch: &mut Watch<'_>,
     ) -> Result<Measured, BuiltinError> {
-        let router = match self.router.take() {
-            Some(router) => router,
-            None => setup::router(request.experiment, request.variant)?,
-        };
+        let router = self.applied(request)?;
         let mut pulse = std::mem::take(&mut self.pulse);
         let mut kept = Some(router);
         let measured = self.through((&mut kept, &mut pulse), request, probe, watch);
@@ -217,7 +248,7 @@ pub fn plan(request: &Request<'_>) -> Result<TrafficPlan, BuiltinError> {
         // What a file asks for is the load of each way.
         plan.load = traffic.offered_pps().map_or(Load::Max, Load::Pps);
     }
-    plan.duration_ns = (experiment.warmup + experiment.duration).as_nanos() as u64;
+    plan.duration_ns = experiment.duration.as_nanos() as u64;
     plan.interval_ns = experiment.interval.as_nanos() as u64;
     plan.drain_ns = PATIENCE.as_nanos() as u64;
     plan.latency = experiment.latency && !traffic.measure.is_benchmark();

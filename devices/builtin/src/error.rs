@@ -21,6 +21,12 @@ pub enum BuiltinError {
     /// Frame memory or threads could not be had.
     #[error("{0}")]
     Port(#[from] fwdlab_port::PortError),
+    /// Tester and device would take turns on one core, and measure each other.
+    #[error(
+        "this process may use one core, and the built-in device needs two, one for the tester and \
+         one for itself; give the machine, the container or taskset a second core"
+    )]
+    OneCore,
     /// A rate search came to no result.
     #[error("the rate search found nothing: {what}")]
     Search {
@@ -39,9 +45,10 @@ impl From<BuiltinError> for DeviceError {
     fn from(error: BuiltinError) -> Self {
         match error {
             BuiltinError::Stopped => Self::Stopped,
-            BuiltinError::Router(_) | BuiltinError::Updates(_) | BuiltinError::Port(_) => {
-                Self::Setup(Fault::new(error))
-            }
+            BuiltinError::Router(_)
+            | BuiltinError::Updates(_)
+            | BuiltinError::Port(_)
+            | BuiltinError::OneCore => Self::Setup(Fault::new(error)),
             BuiltinError::Traffic(_)
             | BuiltinError::Search { .. }
             | BuiltinError::Thread { .. } => Self::Trial(Fault::new(error)),

@@ -22,7 +22,7 @@ impl Schema for Builtin {
     }
 
     fn abilities(&self) -> Abilities {
-        Abilities { longest_frame_bytes: size::MAX as u16, ..Abilities::ALL }
+        Abilities { longest_frame_bytes: size::MAX as u16, opens_sessions: false, ..Abilities::ALL }
     }
 
     fn check_word(&self, word: &str) -> Result<(), Complaint> {
@@ -68,10 +68,6 @@ impl Kind for Builtin {
 
     fn slow_word(&self) -> Option<&'static str> {
         Some(EXTRA_NS_PER_FRAME)
-    }
-
-    fn lives_in_process(&self) -> bool {
-        true
     }
 
     fn open(

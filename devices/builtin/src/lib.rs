@@ -12,6 +12,7 @@
 mod benchmarks;
 mod churn;
 pub mod control;
+pub mod convergence;
 mod device;
 mod error;
 mod figures;

@@ -64,7 +64,7 @@ impl Rings {
     /// Takes memory for the frames of `experiment` and two cores.
     ///
     /// # Errors
-    /// When there is no memory for the frames.
+    /// When there is no memory for the frames, or only one core.
     pub(super) fn new(experiment: Arc<Experiment>, place: &Where) -> Result<Self, BuiltinError> {
         let layout = Layout::of(place.layout);
         let has_bursts = experiment.traffics.iter().any(|own| own.measure == Measure::BackToBack);
@@ -73,10 +73,7 @@ impl Rings {
         let capacity = usual.capacity.max(setup::longest_frame(&experiment));
         let pool = Pool::new(PoolConfig { capacity, ..usual })?;
         let allowed = affinity::allowed_cores();
-        let cores = match allowed[..] {
-            [tester, device, ..] => Some((tester, device)),
-            _ => None,
-        };
+        let cores = two_of(&allowed)?;
         let spare_core = allowed.get(2).or(allowed.first()).copied().filter(|_| cores.is_some());
         let churning = Churning::of(&experiment)?;
         Ok(Self {
@@ -235,4 +232,25 @@ pub(super) struct Beside<'a> {
     pub(super) router: Router,
     pub(super) switches: Vec<SwitchOf>,
     pub(super) rate: Option<u32>,
+}
+
+/// One core for the tester, one for the device; nothing where the system does not say which there are.
+fn two_of(allowed: &[usize]) -> Result<Option<(usize, usize)>, BuiltinError> {
+    match *allowed {
+        [] => Ok(None),
+        [_] => Err(BuiltinError::OneCore),
+        [tester, device, ..] => Ok(Some((tester, device))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_core_is_no_place_for_two() {
+        assert!(matches!(two_of(&[5]), Err(BuiltinError::OneCore)));
+        assert_eq!(two_of(&[2, 3, 5]).unwrap(), Some((2, 3)));
+        assert_eq!(two_of(&[]).unwrap(), None);
+    }
 }

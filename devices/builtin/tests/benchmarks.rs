@@ -43,7 +43,7 @@ fn trial(measure: &str, set: &str, routes: &str) -> Option<Measured> {
     let variant = &experiment.variants[0];
     device.apply(variant, &mut watch).unwrap();
     let request = Request { experiment: &experiment, variant, traffic: &experiment.traffics[0] };
-    Some(device.measure(&request, &mut watch).unwrap())
+    Some(device.trial(&request, &mut watch).unwrap())
 }
 
 #[test]

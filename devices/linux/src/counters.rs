@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use super::setup::DEVICE;
+use crate::error::WentBack;
+use fwdlab_results::counter;
 use fwdlab_topology::{LinkCounters, Testbed, TopologyError, port_name};
 
 /// Counters of dropped packets in /proc/net/snmp and /proc/net/netstat, which hold a line of
@@ -42,7 +44,8 @@ pub(super) struct DeviceCounters {
     backlog_drops: Option<u64>,
     /// Frames that each processor took, of all interfaces of the machine.
     processed: Vec<(u32, u64)>,
-    drops: BTreeMap<String, u64>,
+    /// `None` where the kernel does not say.
+    drops: Option<BTreeMap<String, u64>>,
 }
 
 /// What happened between two instants.
@@ -64,6 +67,13 @@ pub(super) struct Change {
     pub(super) processed: Vec<(u32, u64)>,
     /// Dropped by the device, by reason.
     pub(super) drops: BTreeMap<String, u64>,
+    /// Whether those of IP are among them: the kernel may not say.
+    pub(super) has_reasons: bool,
+}
+
+/// What was added to the counter of that name.
+fn added(name: &str, before: u64, after: u64) -> Result<u64, WentBack> {
+    counter::added(before, after).ok_or_else(|| WentBack { name: name.to_owned(), before, after })
 }
 
 impl DeviceCounters {
@@ -75,8 +85,8 @@ impl DeviceCounters {
             .namespace(DEVICE)?
             .run(|| {
                 // Below /proc/net are the counters of the process's first thread.
-                let read = |name| fs::read_to_string(format!("/proc/thread-self/net/{name}"));
-                ["snmp", "netstat", "snmp6"].map(|name| read(name).unwrap_or_default())
+                let read = |name| fs::read_to_string(format!("/proc/thread-self/net/{name}")).ok();
+                ["snmp", "netstat", "snmp6"].map(read)
             })
             .map_err(TopologyError::kernel("read the device's counters"))?;
         let softnet = fs::read_to_string("/proc/net/softnet_stat").ok();
@@ -90,25 +100,30 @@ impl DeviceCounters {
     }
 
     /// What was added since `before`, where frames went one way, or both.
-    pub(super) fn since(&self, before: &Self, is_both: bool) -> Change {
-        let added = |now: u64, then: u64| now.saturating_sub(then);
-        let told = |now: Option<u64>, then| now.zip(then).map(|(now, then)| added(now, then));
+    ///
+    /// # Errors
+    /// A counter that went backwards: nobody knows what it counted.
+    pub(super) fn since(&self, before: &Self, is_both: bool) -> Result<Change, WentBack> {
         let port = |at: usize| {
             let (now, then) = (&self.ports[at], &before.ports[at]);
-            let full = added(now.rx_dropped, then.rx_dropped);
-            Moved {
-                received: added(now.rx_frames, then.rx_frames) + full,
+            let own = |what: &str, then, now| added(&format!("port{at}.{what}"), then, now);
+            let full = own("rx_dropped", then.rx_dropped, now.rx_dropped)?;
+            Ok(Moved {
+                received: own("rx_packets", then.rx_frames, now.rx_frames)? + full,
                 full,
-                sent: added(now.tx_frames, then.tx_frames),
-                refused: added(now.tx_dropped, then.tx_dropped),
-            }
+                sent: own("tx_packets", then.tx_frames, now.tx_frames)?,
+                refused: own("tx_dropped", then.tx_dropped, now.tx_dropped)?,
+            })
         };
-        let [near, far] = [port(0), port(1)];
-        let mut drops: BTreeMap<String, u64> = self
-            .drops
-            .iter()
-            .filter_map(|(name, now)| Some((name.clone(), added(*now, *before.drops.get(name)?))))
-            .collect();
+        let (near, far) = (port(0)?, port(1)?);
+        let reasons = self.drops.as_ref().zip(before.drops.as_ref());
+        let mut drops = BTreeMap::new();
+        for (name, now) in reasons.map(|(now, _)| now).into_iter().flatten() {
+            // One that was not there before has counted who knows what.
+            if let Some(then) = reasons.and_then(|(_, then)| then.get(name)) {
+                drops.insert(name.clone(), added(name, *then, *now)?);
+            }
+        }
         drops.insert("port0.rx_dropped".to_owned(), near.full);
         drops.insert("port1.tx_dropped".to_owned(), far.refused);
         let (mut received, mut sent, mut ways) = (near.received, far.sent, Vec::new());
@@ -119,41 +134,49 @@ impl DeviceCounters {
             ways = vec![[near.received, far.sent], [far.received, near.sent]];
         }
         drops.retain(|_, count| *count > 0);
-        Change {
+        let packets = self.packets.zip(before.packets);
+        let then = |cpu: u32| before.processed.iter().find(|(own, _)| *own == cpu);
+        Ok(Change {
             received: Some(received),
-            packets: told(self.packets, before.packets),
-            backlog_drops: told(self.backlog_drops, before.backlog_drops),
+            packets: packets.map(|(now, then)| added("Ip.InReceives", then, now)).transpose()?,
+            // Those of softnet_stat have 32 bits.
+            backlog_drops: self
+                .backlog_drops
+                .zip(before.backlog_drops)
+                .map(|(now, then)| counter::added_32(then, now)),
             sent,
             ways,
             processed: self
                 .processed
                 .iter()
-                .map(|&(cpu, now)| {
-                    let then = before.processed.iter().find(|(own, _)| *own == cpu);
-                    // The counter has 32 bits.
-                    let since =
-                        now.wrapping_sub(then.map_or(0, |then| then.1)) & u64::from(u32::MAX);
-                    (cpu, since)
-                })
+                .map(|&(cpu, now)| (cpu, counter::added_32(then(cpu).map_or(0, |own| own.1), now)))
                 .collect(),
             drops,
-        }
+            has_reasons: reasons.is_some(),
+        })
     }
 }
 
-/// The counters of drops that the texts of snmp, netstat and snmp6 hold; a kernel may lack some.
-fn drops(files: &[String; 3]) -> BTreeMap<String, u64> {
+/// The texts of snmp, netstat and snmp6, as far as they can be read.
+type Files = [Option<String>; 3];
+
+/// The counters of drops that they hold; a kernel may lack some, and IPv6. `None` where those of IPv4
+/// cannot be read.
+fn drops(files: &Files) -> Option<BTreeMap<String, u64>> {
+    let [Some(snmp), Some(netstat), snmp6] = files else { return None };
+    let (files, snmp6) = ([snmp, netstat], snmp6.as_deref().unwrap_or_default());
     let paired = PAIRED.iter().filter_map(|(protocol, name)| {
         let number = files.iter().find_map(|text| paired(text, protocol, name))?;
         Some((format!("{protocol}.{name}"), number))
     });
     let singles = SINGLE.iter();
-    let singles = singles.filter_map(|name| Some(((*name).to_owned(), single(&files[2], name)?)));
-    paired.chain(singles).collect()
+    let singles = singles.filter_map(|name| Some(((*name).to_owned(), single(snmp6, name)?)));
+    Some(paired.chain(singles).collect())
 }
 
 /// Packets that reached IP of either family, of which a kernel may lack one.
-fn packets([snmp, _, snmp6]: &[String; 3]) -> Option<u64> {
+fn packets([snmp, _, snmp6]: &Files) -> Option<u64> {
+    let (snmp, snmp6) = (snmp.as_deref()?, snmp6.as_deref().unwrap_or_default());
     match (paired(snmp, "Ip", "InReceives"), single(snmp6, "Ip6InReceives")) {
         (Some(inet), Some(inet6)) => Some(inet + inet6),
         (inet, inet6) => inet.or(inet6),
@@ -250,19 +273,21 @@ mod tests {
             ..DeviceCounters::default()
         };
         let before = at(&[(0, 10), (1, 0xffff_fff0)]);
-        let change = at(&[(0, 25), (1, 4), (2, 7)]).since(&before, false);
+        let change = at(&[(0, 25), (1, 4), (2, 7)]).since(&before, false).expect("none went back");
         assert_eq!(change.processed, [(0, 15), (1, 20), (2, 7)]);
     }
 
     #[test]
     fn what_a_port_had_no_room_for_was_received_and_dropped() {
-        let mut before = DeviceCounters::default();
-        let mut after = before.clone();
+        let reasons = |count| Some([("Ip.InHdrErrors".to_owned(), count)].into());
+        let before = DeviceCounters { drops: reasons(3), ..DeviceCounters::default() };
+        let mut after = DeviceCounters { drops: reasons(7), ..DeviceCounters::default() };
         after.ports[0] = LinkCounters { rx_frames: 90, rx_dropped: 10, ..LinkCounters::default() };
         after.ports[1] = LinkCounters { tx_frames: 85, tx_dropped: 1, ..LinkCounters::default() };
-        before.drops.insert("Ip.InHdrErrors".to_owned(), 3);
-        after.drops.insert("Ip.InHdrErrors".to_owned(), 7);
-        let change = after.since(&before, false);
+        let since = |after: &DeviceCounters, is_both| {
+            after.since(&before, is_both).expect("none went back")
+        };
+        let change = since(&after, false);
         assert_eq!((change.received, change.sent), (Some(100), 85));
         assert_eq!(change.drops.values().sum::<u64>(), 15);
         assert_eq!((change.packets, change.backlog_drops), (None, None), "nobody counted them");
@@ -271,8 +296,8 @@ mod tests {
         after.ports[1].rx_dropped = 2;
         after.ports[0].tx_frames = 37;
         after.ports[0].tx_dropped = 3;
-        assert_eq!(after.since(&before, false), change);
-        let both = after.since(&before, true);
+        assert_eq!(since(&after, false), change);
+        let both = since(&after, true);
         assert_eq!((both.received, both.sent), (Some(142), 122));
         assert_eq!(both.ways, [[100, 85], [42, 37]]);
         assert_eq!(both.drops.values().sum::<u64>(), 20);
@@ -303,16 +328,48 @@ mod tests {
 
     #[test]
     fn what_the_kernel_does_not_say_is_absent_and_not_0() {
-        let files = |texts: [&str; 3]| texts.map(str::to_owned);
+        let files = |texts: [&str; 3]| texts.map(|text| Some(text.to_owned()));
         let none = files([""; 3]);
-        assert_eq!((drops(&none), packets(&none)), (BTreeMap::new(), None));
+        assert_eq!((drops(&none), packets(&none)), (Some(BTreeMap::new()), None));
         let some = files(["Ip: InReceives InHdrErrors\nIp: 8 2\n", "", "Ip6InNoRoutes 0\n"]);
         let found = [("Ip.InHdrErrors", 2), ("Ip6InNoRoutes", 0)];
-        assert_eq!(drops(&some), found.map(|(name, n)| (name.to_owned(), n)).into());
+        assert_eq!(drops(&some), Some(found.map(|(name, n)| (name.to_owned(), n)).into()));
         assert_eq!(packets(&some), Some(8), "IPv6 may be left out of a kernel");
         // A counter that was not there before has counted who knows what.
-        let before = DeviceCounters::default();
+        let before = DeviceCounters { drops: Some(BTreeMap::new()), ..DeviceCounters::default() };
         let after = DeviceCounters { drops: drops(&some), ..before.clone() };
-        assert_eq!(after.since(&before, false).drops, BTreeMap::new());
+        assert_eq!(after.since(&before, false).expect("a change").drops, BTreeMap::new());
+    }
+
+    #[test]
+    fn reasons_that_cannot_be_read_are_absent_and_not_none() {
+        let unreadable: Files = [None, Some(String::new()), Some("Ip6InDiscards 3\n".to_owned())];
+        assert_eq!((drops(&unreadable), packets(&unreadable)), (None, None));
+        let without_inet6: Files =
+            [Some("Ip: InDiscards\nIp: 4\n".to_owned()), Some(String::new()), None];
+        assert_eq!(drops(&without_inet6), Some([("Ip.InDiscards".to_owned(), 4)].into()));
+        let after = DeviceCounters { drops: drops(&without_inet6), ..DeviceCounters::default() };
+        let change = after.since(&DeviceCounters::default(), false).expect("a change");
+        assert!(!change.has_reasons, "nobody read them before");
+        assert!(after.since(&after, false).expect("a change").has_reasons);
+    }
+
+    #[test]
+    fn a_counter_that_went_backwards_fails_the_trial_by_name() {
+        let mut before = DeviceCounters::default();
+        before.ports[1].tx_frames = 9;
+        let why = DeviceCounters::default().since(&before, false).expect_err("it went back");
+        let why = why.to_string();
+        assert!(why.contains("port1.tx_packets went back from 9 to 0"), "{why}");
+        let reason = |count| DeviceCounters {
+            drops: Some([("Ip.InDiscards".to_owned(), count)].into()),
+            ..DeviceCounters::default()
+        };
+        let why = reason(2).since(&reason(3), false).expect_err("it went back").to_string();
+        assert!(why.contains("Ip.InDiscards"), "{why}");
+        // Those of 32 bits come round.
+        let backlog = |n| DeviceCounters { backlog_drops: Some(n), ..DeviceCounters::default() };
+        let change = backlog(3).since(&backlog(u64::from(u32::MAX)), false).expect("a change");
+        assert_eq!(change.backlog_drops, Some(4));
     }
 }

@@ -6,14 +6,16 @@ use std::sync::Arc;
 
 use fwdlab_device::energy::{Meter, Powercap};
 use fwdlab_device::pulse::Pulse;
-use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
+use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch, whole_machine};
 use fwdlab_experiment::{Experiment, Traffic, Variant};
 use fwdlab_port::bpf::{Program, XdpLink};
 use fwdlab_port::{SocketKind, affinity};
-use fwdlab_results::{Busy, Interval, Measured, Queue, TrialEnvironment, Way};
+use fwdlab_results::profile::Profiled;
+use fwdlab_results::{Busy, Interval, Measure, Measured, Queue, TrialEnvironment, Way};
 use fwdlab_topology::{Testbed, Topology, TopologyError, port_name};
 
 use crate::LinuxError;
+use crate::convergence;
 use crate::core;
 use crate::counters::{Change, DeviceCounters, leave_out_own};
 use crate::cpu::CpuTime;
@@ -25,7 +27,7 @@ use crate::programs::device::{self, Input};
 use crate::programs::{Shared, word};
 use crate::settings::{LinuxSettings, TesterKind, Xdp};
 use crate::setup::{self, DEVICE, RouteTables};
-use crate::tester::{self, Sent, Tester};
+use crate::tester::{self, Sent, Tester, Tracking};
 use crate::tuning::Tuning;
 
 /// The Linux kernel with its tester.
@@ -71,13 +73,16 @@ impl Namespaces {
     /// Without the privileges; the message names `fwdlab doctor`.
     pub(super) fn new(experiment: Arc<Experiment>, is_veth: bool) -> Result<Self, LinuxError> {
         let concerns_input = is_input_measured(&experiment, is_veth)?;
+        tester::check_sessions(&experiment)?;
         let mut testbed = Testbed::new()?;
         let mut probe = Topology::default();
         probe.namespace(DEVICE);
         testbed.change_to(&probe)?;
         // Kernels before 5.18 have no live frames, and those before 4.18 no AF_XDP.
-        let needs_sockets =
-            |traffic: &Traffic| traffic.capture.is_some() || traffic.direction.is_both();
+        let needs_sockets = |traffic: &Traffic| {
+            let is_both = traffic.direction.is_both() && traffic.sessions.is_none();
+            traffic.capture.is_some() || is_both
+        };
         let are_sockets = experiment.traffics.iter().any(needs_sockets);
         let usual = if !are_sockets && try_live_frames().is_ok() {
             if concerns_input { TesterKind::Live } else { TesterKind::Inject }
@@ -137,6 +142,16 @@ impl Device for Namespaces {
     ) -> Result<Measured, DeviceError> {
         Ok(self.trial(request, watch)?)
     }
+
+    /// Device and tester are this machine.
+    fn profile(
+        &mut self,
+        request: &Request<'_>,
+        frequency_hz: u32,
+        watch: &mut Watch<'_>,
+    ) -> Result<Profiled, DeviceError> {
+        whole_machine(frequency_hz, || self.measure(request, watch))
+    }
 }
 
 impl Namespaces {
@@ -160,7 +175,17 @@ impl Namespaces {
             self.set_up(request.variant)?;
         }
         let (settings, wanted) = self.applied.clone().unwrap_or_default();
-        let kind = settings.tester.unwrap_or(self.usual);
+        let kind = match request.traffic.sessions {
+            Some(_) => TesterKind::Inject,
+            None => settings.tester.unwrap_or(self.usual),
+        };
+        let benchmark = match request.traffic.measure {
+            Measure::Convergence => {
+                let socket = socket_of(kind);
+                convergence::measure(&mut self.testbed, request, (socket, self.core), watch)?
+            }
+            _ => None,
+        };
         let shared =
             Shared::new().map_err(TopologyError::kernel("make a map that programs share"))?;
         let tester = Tester::new(kind, &mut self.testbed, &shared, request)?;
@@ -189,16 +214,21 @@ impl Namespaces {
             meter.iter_mut().for_each(Meter::follow);
         };
         let mut metered = Watch { on_interval: &mut on_interval, stop: watch.stop };
-        let sent = tester.run(&self.testbed, request, self.core, &mut self.pulses, &mut metered)?;
+        let mut sent =
+            tester.run(&self.testbed, request, self.core, &mut self.pulses, &mut metered)?;
         let joules = meter.and_then(Meter::joules);
         let ended = embedded.map(Embedded::finish).transpose()?;
         let is_both = request.traffic.direction.is_both();
-        let change = DeviceCounters::read(&mut self.testbed)?.since(&before, is_both);
+        let change = DeviceCounters::read(&mut self.testbed)?.since(&before, is_both)?;
         let cpu = cpu.and_then(|before| Some((CpuTime::now().ok()?, before)));
         drop(input);
+        let tracking = sent.tracking.take();
         let cost = match &ended {
             Some(ended) => Cost::Told { ns: ended.busy_ns, frames: ended.busy_frames },
-            None if is_stamped(kind, &settings) => Cost::Stamped(shared.get(word::BUSY_NS)),
+            None if is_stamped(kind, &settings) => {
+                let own = tracking.as_ref().map(|tracking| tracking.busy.ns);
+                Cost::Stamped(own.unwrap_or_else(|| shared.get(word::BUSY_NS)))
+            }
             None => cpu
                 .map_or(Cost::Untold, |(now, before)| Cost::Softirq(now.softirq_ns_since(&before))),
         };
@@ -224,7 +254,20 @@ impl Namespaces {
         // Of frames put into the stack or sent by sockets, the receiver's count twice.
         let is_counted = settings.rps != 0 && kind == TesterKind::Live && !settings.is_embedded;
         let queues = if is_counted { queues(&change, settings.rps) } else { Vec::new() };
+        if let Some(Tracking { refused, .. }) = tracking
+            && refused > 0
+        {
+            change.drops.insert("no room to track the session".to_owned(), refused);
+        }
         let mut measured = measured(sent, change, &settings, cost);
+        if let Some(Tracking { busy, benchmark, proof, warning, .. }) = tracking {
+            // Frames that are not counted cost time that nobody took.
+            measured.busy = Some(busy);
+            measured.benchmark = benchmark;
+            measured.proof.extend(proof);
+            measured.warnings.extend(warning);
+        }
+        measured.benchmark = measured.benchmark.or(benchmark);
         measured.warnings.extend(Queue::warning(&queues));
         measured.queues = queues;
         measured.proof.extend(proof);
@@ -382,6 +425,15 @@ fn needs_program(kind: TesterKind, settings: &LinuxSettings) -> bool {
     }
 }
 
+/// The sockets of a tester, or the best that there are.
+fn socket_of(kind: TesterKind) -> TesterKind {
+    match kind {
+        TesterKind::Inject | TesterKind::Live if try_af_xdp().is_ok() => TesterKind::AfXdp,
+        TesterKind::Inject | TesterKind::Live => TesterKind::AfPacket,
+        socket => socket,
+    }
+}
+
 /// Whether the device's work lies between two time stamps of one processor.
 fn is_stamped(kind: TesterKind, settings: &LinuxSettings) -> bool {
     let is_live = matches!(kind, TesterKind::Inject | TesterKind::Live);
@@ -420,6 +472,8 @@ fn forwarded(mut change: Change, ended: Option<Ended>) -> Change {
         change.drops.retain(|_, count| *count > 0);
     }
     change.drops.extend(ended.drops);
+    // The router says them all.
+    change.has_reasons = true;
     change
 }
 
@@ -465,8 +519,9 @@ fn measured(sent: Sent, change: Change, settings: &LinuxSettings, cost: Cost) ->
     // Rules and programs drop without a counter of the kernel's: what is missing is theirs. With
     // neither of them everything must be accounted for, or the trial fails.
     let counted: u64 = drops.values().sum();
+    let has_reasons = change.has_reasons;
     let missing = change.received.map_or(0, |n| n.saturating_sub(device_sent + counted));
-    if missing > 0 && (settings.rules.is_some() || settings.xdp != Xdp::None) {
+    if missing > 0 && has_reasons && (settings.rules.is_some() || settings.xdp != Xdp::None) {
         drops.insert("rules or program".to_owned(), missing);
     }
     let proof = sent.pacing.map(|pacing| ("tester pacing".to_owned(), pacing));
@@ -477,7 +532,7 @@ fn measured(sent: Sent, change: Change, settings: &LinuxSettings, cost: Cost) ->
         flows_seen: Some(sent.flows_seen),
         device_received: change.received,
         device_sent: Some(device_sent),
-        drops: Some(drops),
+        drops: has_reasons.then_some(drops),
         checks: Some(sent.checks),
         ways,
         // Frames that are lost while the tester waits are the device's fault.
@@ -513,11 +568,21 @@ fn measured(sent: Sent, change: Change, settings: &LinuxSettings, cost: Cost) ->
             );
         }
     }
+    if !has_reasons {
+        measured.warnings.push(
+            "why packets were dropped is not known: /proc/net/snmp or netstat cannot be read"
+                .to_owned(),
+        );
+    }
     if !sent.pinned {
         measured.warnings.push("the tester was not pinned to a core".to_owned());
     }
     measured
 }
 
+#[cfg(test)]
+mod convergence_tests;
+#[cfg(test)]
+mod sessions;
 #[cfg(test)]
 mod tests;

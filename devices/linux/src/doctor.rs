@@ -3,6 +3,7 @@
 use std::fs;
 
 use fwdlab_device::DoctorFinding;
+use fwdlab_topology::tracking;
 
 use crate::{try_af_xdp, try_live_frames, try_namespaces};
 
@@ -13,7 +14,7 @@ const CAPABILITIES: [(&str, u32); 4] =
 pub(super) fn findings() -> Vec<DoctorFinding> {
     let programs =
         PROGRAMS.map(|(name, enables, remedy)| DoctorFinding::program(name, enables, remedy));
-    let tried = [privileges(), namespaces(), live_frames(), af_xdp(), statistics()];
+    let tried = [privileges(), namespaces(), live_frames(), af_xdp(), statistics(), connections()];
     tried.into_iter().chain(programs).collect()
 }
 
@@ -99,6 +100,21 @@ fn statistics() -> DoctorFinding {
         enables: "the reasons of drops of device = \"linux\"",
         remedy: "mount /proc",
         is_needed: true,
+    }
+}
+
+fn connections() -> DoctorFinding {
+    let room = tracking::room();
+    DoctorFinding {
+        what: "connection tracking",
+        present: room.is_ok(),
+        detail: room.map_or_else(
+            |error| format!("no nf_conntrack: {error}"),
+            |room| format!("room for {room} sessions"),
+        ),
+        enables: "kind = \"sessions\" on device = \"linux\"",
+        remedy: "modprobe nf_conntrack, or a kernel with CONFIG_NF_CONNTRACK",
+        is_needed: false,
     }
 }
 

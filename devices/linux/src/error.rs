@@ -28,6 +28,9 @@ pub enum LinuxError {
         /// What failed, on what, and what to do.
         what: String,
     },
+    /// What was counted in the trial is not known.
+    #[error(transparent)]
+    Counter(#[from] WentBack),
     /// The router's thread ended early.
     #[error("the device's thread ended early: {what}")]
     Thread {
@@ -36,12 +39,27 @@ pub enum LinuxError {
     },
 }
 
+/// A counter that went backwards in a trial.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the counter {name} went back from {before} to {after} in the trial: what it counts was made anew; \
+     look whether something else changes the device's namespace"
+)]
+pub struct WentBack {
+    /// Its name.
+    pub(crate) name: String,
+    /// What it said before.
+    pub(crate) before: u64,
+    /// What it says now.
+    pub(crate) after: u64,
+}
+
 impl From<LinuxError> for DeviceError {
     fn from(error: LinuxError) -> Self {
         match error {
             LinuxError::Stopped => Self::Stopped,
             LinuxError::Builtin(error) => error.into(),
-            LinuxError::Thread { .. } => Self::Trial(Fault::new(error)),
+            LinuxError::Thread { .. } | LinuxError::Counter(_) => Self::Trial(Fault::new(error)),
             _ => Self::Setup(Fault::new(error)),
         }
     }

@@ -35,12 +35,25 @@ impl Headers {
     /// # Errors
     /// There is no memory, or no privilege.
     pub(super) fn new(flows: &FlowSet, order: Order, frame_bytes: u16) -> io::Result<Self> {
-        let turn = order.turn(flows.count(), SEED);
+        Self::of_turn(flows, &turn(flows, order), frame_bytes, 0)
+    }
+
+    /// As [`Headers::new`], of these flows one after the other, by their numbers, to a port of the device.
+    ///
+    /// # Errors
+    /// There is no memory, or no privilege.
+    pub(super) fn of_turn(
+        flows: &FlowSet,
+        turn: &[u32],
+        frame_bytes: u16,
+        port: usize,
+    ) -> io::Result<Self> {
         let entries = turn.len() as u32;
         let map = Map::array("fwdlab_headers", entries, (HEADER_ROOM / 8) as u32)?;
         let mut first = Vec::new();
-        for (flow, element) in turn.into_iter().zip(map.words().chunks_exact(HEADER_ROOM / 8)) {
-            let frame = frame(flows, flow, usize::from(frame_bytes) - ethernet::FCS_LEN)?;
+        for (&flow, element) in turn.iter().zip(map.words().chunks_exact(HEADER_ROOM / 8)) {
+            let length = usize::from(frame_bytes) - ethernet::FCS_LEN;
+            let frame = frame(flows, flow, length, port)?;
             let mut header = [0; HEADER_ROOM];
             let length = header_len(flows);
             header[..length].copy_from_slice(&frame[..length]);
@@ -53,6 +66,11 @@ impl Headers {
         }
         Ok(Self { map, entries, length: header_len(flows), frame: first })
     }
+}
+
+/// The numbers of a traffic's flows in the order of sending.
+pub(super) fn turn(flows: &FlowSet, order: Order) -> Vec<u32> {
+    order.turn(flows.count(), SEED)
 }
 
 /// Length of all headers of a frame.
@@ -70,17 +88,17 @@ fn end(range: &Endpoints, number: u32) -> (u128, u16) {
     (range.first() + u128::from(address), range.first_port() + port as u16)
 }
 
-/// A frame of a flow, without FCS; the payload is zero. Flows are numbered
+/// A frame of a flow to a port of the device, without FCS; the payload is zero. Flows are numbered
 /// destination * sources + source.
-fn frame(flows: &FlowSet, flow: u32, length: usize) -> io::Result<Vec<u8>> {
+fn frame(flows: &FlowSet, flow: u32, length: usize, port: usize) -> io::Result<Vec<u8>> {
     let sources = flows.source().count() as u32;
     let (source, source_port) = end(flows.source(), flow % sources);
     let (destination, destination_port) = end(flows.destination(), flow / sources);
     let mut bytes = vec![0; length];
     let malformed = |_| io::Error::other("a frame too short for its headers");
     let mut ethernet = ethernet::Frame::parse(&mut bytes[..]).map_err(malformed)?;
-    ethernet.set_destination(DEVICE_MACS[0]);
-    ethernet.set_source(TESTER_MACS[0]);
+    ethernet.set_destination(DEVICE_MACS[port]);
+    ethernet.set_source(TESTER_MACS[port]);
     ethernet.set_ether_type(match flows.family() {
         Family::Inet => ethernet::TYPE_IPV4,
         Family::Inet6 => ethernet::TYPE_IPV6,
@@ -134,7 +152,7 @@ mod tests {
     fn frames_hold_their_flow_with_right_checksums() {
         let flows = FlowSet::parse("198.18.10.1-198.18.10.20:2000", "198.19.10.1-198.19.10.9:53")
             .expect("flows");
-        let bytes = frame(&flows, 20 * 3 + 7, 60).expect("a frame");
+        let bytes = frame(&flows, 20 * 3 + 7, 60, 0).expect("a frame");
         let ethernet = ethernet::Frame::parse(&bytes[..]).expect("a frame");
         let packet = ipv4::Packet::parse(ethernet.payload()).expect("a packet");
         assert!(packet.has_valid_checksum());
@@ -144,7 +162,7 @@ mod tests {
         assert!(datagram.has_valid_checksum(packet.pseudo_sum(), false));
         let flows6 = FlowSet::parse("[2001:2::1]-[2001:2::4]:2000", "[2001:2:0:8010::1]:53-54")
             .expect("flows");
-        let bytes = frame(&flows6, 5, 62).expect("a frame");
+        let bytes = frame(&flows6, 5, 62, 1).expect("a frame");
         let packet = ipv6::Packet::parse(&bytes[14..]).expect("a packet");
         let datagram = udp::Datagram::parse(packet.payload()).expect("a datagram");
         assert!(datagram.has_valid_checksum(packet.pseudo_sum(), false));

@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fwdlab_device::{Device, DeviceError, DoctorFinding, Kind, Place};
-use fwdlab_experiment::fields::Section;
+use fwdlab_experiment::fields::{Section, integer_of};
 use fwdlab_experiment::problem::{Complaint, Complaints};
-use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema};
+use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema, Traffic};
 use fwdlab_guard::Scratch;
-use fwdlab_results::{About, Link, Tick};
+use fwdlab_results::{About, Link, Measure, Tick};
 
 use crate::device::Namespaces;
 use crate::doctor;
-use crate::settings::{self, ROUTER, TESTER, THREADED, XDP};
+use crate::settings::{self, GRO, ROUTER, RPS, TESTER, THREADED, XDP};
 use crate::setup::PINS;
 
 /// A device between veth pairs.
@@ -28,6 +28,10 @@ pub const LINUX: OnVeth = OnVeth { is_embedded: false };
 /// The embedded router on the namespaces, veth pairs and tester of [`LINUX`].
 pub const BUILTIN_VETH: OnVeth = OnVeth { is_embedded: true };
 
+/// Measures of the kernel's routes and of its connection tracking.
+const OWN: [Measure; 4] =
+    [Measure::Convergence, Measure::Insertion, Measure::Lookup, Measure::FullTable];
+
 impl Schema for OnVeth {
     fn name(&self) -> &'static str {
         if self.is_embedded { "builtin-veth" } else { "linux" }
@@ -35,7 +39,14 @@ impl Schema for OnVeth {
 
     fn abilities(&self) -> Abilities {
         // By the testers on sockets.
-        Abilities { replays_captures: true, sends_both_ways: !self.is_embedded, ..Abilities::BASIC }
+        Abilities {
+            replays_captures: true,
+            sends_both_ways: !self.is_embedded,
+            opens_sessions: !self.is_embedded,
+            benchmarks: if self.is_embedded { &[] } else { &OWN },
+            takes_profiles: true,
+            ..Abilities::BASIC
+        }
     }
 
     fn check_word(&self, word: &str) -> Result<(), Complaint> {
@@ -58,7 +69,19 @@ impl Schema for OnVeth {
                 captures_need_sockets(variant, complaints);
             }
         }
-        if file.traffics.iter().any(|(traffic, _)| traffic.direction.is_both()) {
+        let are_sessions = |traffic: &Traffic| traffic.sessions.is_some();
+        if file.traffics.iter().any(|(traffic, _)| are_sessions(traffic)) {
+            for variant in &mut file.variants {
+                sessions_go_into_the_stack(variant, complaints);
+            }
+        }
+        if file.traffics.iter().any(|(own, _)| own.measure == Measure::Convergence) {
+            for variant in &mut file.variants {
+                routes_are_the_kernels(variant, complaints);
+            }
+        }
+        let is_both = |traffic: &Traffic| traffic.direction.is_both() && !are_sessions(traffic);
+        if file.traffics.iter().any(|(traffic, _)| is_both(traffic)) {
             for variant in &mut file.variants {
                 both_ways_need_both_ports(variant, complaints);
             }
@@ -79,6 +102,55 @@ fn captures_need_sockets(variant: &mut Section<'_>, complaints: &mut Complaints<
                 "a tester that is a program in the kernel has no room for the frames of a capture",
                 "tester = \"af_xdp\" or \"af_packet\" beside a capture",
                 "remove the word: the fastest of them is taken",
+            );
+            complaints.add(&found.at, &found.field, complaint);
+        }
+    }
+}
+
+/// What converges are the kernel's routes, for frames that come through its stack.
+fn routes_are_the_kernels(variant: &mut Section<'_>, complaints: &mut Complaints<'_>) {
+    let Some(set) = variant.table("set", &mut Complaints::new("")) else { return };
+    for (word, _, found) in set.entries() {
+        let value: &fwdlab_experiment::fields::Value<'_> = found.value;
+        let usual = match word {
+            XDP => "none",
+            ROUTER => "kernel",
+            _ => continue,
+        };
+        if value.as_str() != Some(usual) {
+            let complaint = Complaint::new(
+                "the kernel's routes change, and this forwards past them or without the stack",
+                format!("{word} = {usual:?} beside measure = \"convergence\""),
+                "remove the word, or the measure",
+            );
+            complaints.add(&found.at, &found.field, complaint);
+        }
+    }
+}
+
+/// Frames of sessions are put into the device's stack, behind all that a variant could change before.
+fn sessions_go_into_the_stack(variant: &mut Section<'_>, complaints: &mut Complaints<'_>) {
+    let Some(set) = variant.table("set", &mut Complaints::new("")) else { return };
+    for (word, _, found) in set.entries() {
+        let value: &fwdlab_experiment::fields::Value<'_> = found.value;
+        let usual: &[&str] = match word {
+            TESTER => &["auto", "inject"],
+            XDP => &["none"],
+            ROUTER => &["kernel"],
+            THREADED | GRO => &["off"],
+            RPS => &["0"],
+            _ => continue,
+        };
+        let is_usual = match value.as_str() {
+            Some(text) => usual.contains(&text),
+            None => word == RPS && integer_of(value) == Some(0),
+        };
+        if !is_usual {
+            let complaint = Complaint::new(
+                "sessions are put into the device's stack, and this changes how frames come there",
+                format!("{word} = {:?} beside kind = \"sessions\"", usual[0]),
+                "remove the word, or kind = \"sessions\"",
             );
             complaints.add(&found.at, &found.field, complaint);
         }

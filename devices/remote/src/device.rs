@@ -58,17 +58,8 @@ impl Machines {
     fn trial(&mut self, request: &Request<'_>, watch: &mut Watch<'_>) -> Result<Measured> {
         let stop = watch.stop;
         let is_stopped = || stop.load(Ordering::Relaxed);
-        let experiment = request.experiment;
         let testbed = self.testbed.clone();
-        let traffic = request.traffic;
-        let mean = f64::from(traffic.frame_bytes);
-        let task = Task {
-            testbed: &testbed,
-            traffic,
-            pps: traffic.load.frames_per_second(mean),
-            duration: experiment.warmup + experiment.duration,
-            interval: experiment.interval,
-        };
+        let task = Task::of(&testbed, request);
         if self.generator.as_ref().is_some_and(|generator| generator.can_probe()) {
             self.probe(&task, &is_stopped)?;
         }
@@ -99,6 +90,16 @@ impl Machines {
             ));
         }
         Ok(measured(counts, change, generator_pps))
+    }
+
+    /// Sends as long as the warm-up says, and forgets what was counted.
+    fn warmed(&mut self, request: &Request<'_>, is_stopped: &dyn Fn() -> bool) -> Result<()> {
+        let testbed = self.testbed.clone();
+        let task = Task::of(&testbed, request).of_warm_up(request.experiment.warmup);
+        self.with_generator(|generator, hosts| {
+            let duration = task.duration.max(generator.shortest());
+            generator.run(hosts, &Task { duration, ..task }, is_stopped).map(drop)
+        })
     }
 
     fn with_generator<T>(
@@ -159,7 +160,8 @@ impl Machines {
 
 /// What both sides counted, in the journal's words.
 fn measured(counts: Counts, change: dut::Change, generator_pps: Option<f64>) -> Measured {
-    let Counts { intervals, sent, received, flows_seen, checks, warnings } = counts;
+    let Counts { intervals, sent, received, flows_seen, checks, mut warnings } = counts;
+    warnings.extend(change.warnings);
     let tolerance = TOLERANCE_FRAMES.max(sent.unwrap_or(received) / TOLERANCE_SHARE);
     Measured {
         intervals,
@@ -193,6 +195,12 @@ impl Device for Machines {
     /// Each trial sets up and proves anyway, and what breaks belongs into the journal.
     fn preflight(&mut self, _: &Variant, _: &mut Watch<'_>) -> Result<(), DeviceError> {
         Ok(())
+    }
+
+    fn warm_up(&mut self, trial: &Request<'_>, watch: &mut Watch<'_>) -> Result<(), DeviceError> {
+        let stop = watch.stop;
+        let is_stopped = || stop.load(Ordering::Relaxed);
+        self.warmed(trial, &is_stopped).map_err(|error| self.mend(error, &is_stopped))
     }
 
     fn measure(

@@ -9,6 +9,7 @@ use fwdlab_results::{About, Link, Tick};
 
 use crate::machines::Machines;
 use crate::testbed::Testbed;
+use crate::tester::check_order;
 use crate::{doctor, settings};
 
 /// Real machines over ssh.
@@ -67,6 +68,7 @@ impl Kind for Remote {
             return Err(DeviceError::setup("no testbed is named; add --testbed FILE"));
         };
         let testbed = Testbed::read(file)?;
+        check_order(experiment, &testbed)?;
         Ok(Box::new(Machines::open(experiment, testbed, &place.program)?))
     }
 }

@@ -2,11 +2,16 @@
 //! family (4 or 6), the prefix's length, two bytes of nothing, destination and gateway in 16 bytes
 //! each. Says how many there are.
 
+use crate::say;
 use crate::sys::{self, Arguments, OUTPUT};
 use crate::text::{Done, Problem, Text};
 
 const RECORD: usize = 36;
 const MOST: usize = 128 << 20;
+
+/// So many routes are a step of progress: a kernel whose lookup structure is built anew again and
+/// again takes minutes for a full table.
+const STEP: usize = 25_000;
 
 /// `struct rt_msghdr` without its metrics, which stay zero.
 const HEADER: usize = 152;
@@ -23,6 +28,9 @@ pub fn run(arguments: &Arguments) -> Done {
     let mut message = [0_u8; HEADER + 96];
     let (mut added, mut there) = (0, 0);
     for (number, record) in records.chunks_exact(RECORD).enumerate() {
+        if number % STEP == STEP - 1 {
+            say::stage(b"wrote routes")?;
+        }
         let length = write(record, number as u32, &mut message);
         match socket.write(&message[..length]) {
             Ok(_) => added += 1,

@@ -31,6 +31,13 @@ pub fn run(arguments: &Arguments) -> Done {
     send(json.bytes())
 }
 
+/// What is done now.
+pub fn stage(what: &[u8]) -> Done {
+    let mut json = Text::with_room(256).map_err(Problem::with("no memory"))?;
+    json.put(b"{\"stage\":").quoted(what).put(b"}");
+    send(json.bytes())
+}
+
 /// Also for the first process, which has nobody else to speak for it.
 pub fn failed(why: &[u8]) -> Done {
     let mut json = Text::with_room(8192).map_err(Problem::with("no memory"))?;

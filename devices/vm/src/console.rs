@@ -6,6 +6,13 @@ const LONGEST_QUOTE: usize = 300;
 /// How lines begin, or what they hold, that say why a kernel stopped.
 const REASONS: [&str; 4] = ["Kernel panic", "panic: ", "Fatal trap", "Fatal double fault"];
 
+/// A FreeBSD kernel says so why it enters its debugger; of a panic it said more before.
+const DEBUGGER: &str = "KDB: enter: ";
+
+/// So many of a console's last lines are quoted, each as long as this.
+const LAST_LINES: usize = 3;
+const LAST_LENGTH: usize = 100;
+
 /// How the last line begins when a FreeBSD kernel waits for a person: in its debugger, or for the
 /// name of a root file system.
 const QUESTIONS: [&str; 2] = ["db>", "mountroot>"];
@@ -15,11 +22,26 @@ const QUESTIONS: [&str; 2] = ["db>", "mountroot>"];
 pub(super) fn telling_line(console: &str) -> String {
     let mut lines = console.lines().rev().map(str::trim).filter(|line| !line.is_empty());
     let last = lines.next().unwrap_or("it said nothing");
-    let reason = console.lines().rev().find(|line| REASONS.iter().any(|r| line.contains(r)));
+    let holds = |words: &[&str]| {
+        console.lines().rev().find(|line| words.iter().any(|word| line.contains(word)))
+    };
+    let reason = holds(&REASONS).or_else(|| holds(&[DEBUGGER]));
     let told: String = reason.map_or(last, str::trim).chars().take(LONGEST_QUOTE).collect();
     match remedy(console) {
         Some(remedy) => format!("{told}; {remedy}"),
         None => told,
+    }
+}
+
+/// The line that says most, what to do, and what the console ends with.
+pub(super) fn told(console: &str) -> String {
+    let lines = console.lines().rev().map(str::trim).filter(|line| !line.is_empty());
+    let mut last: Vec<String> =
+        lines.take(LAST_LINES).map(|line| line.chars().take(LAST_LENGTH).collect()).collect();
+    last.reverse();
+    match last.as_slice() {
+        [] | [_] => telling_line(console),
+        last => format!("{} (its last lines: {})", telling_line(console), last.join(" | ")),
     }
 }
 
@@ -31,7 +53,7 @@ pub(super) fn asks(console: &str) -> bool {
 
 /// What to do about a console's words.
 fn remedy(console: &str) -> Option<&'static str> {
-    const REMEDIES: [(&str, &str); 5] = [
+    const REMEDIES: [(&str, &str); 8] = [
         (
             "mountroot>",
             "the kernel needs device virtio_blk (and virtio_mmio or virtio_pci) and options CD9660",
@@ -44,6 +66,15 @@ fn remedy(console: &str) -> Option<&'static str> {
         ("Error loading uncompressed kernel without PVH", "build the kernel with options XENHVM"),
         ("no init", "the task's disk could not be read"),
         ("out of swap space", "give the guest more memory: memory_mb in [vm]"),
+        (
+            "Kernel panic",
+            "its console has the call trace; try the kernel without what the variant sets",
+        ),
+        (
+            "KDB: stack backtrace",
+            "its console has the call trace; try the kernel without what the variant sets",
+        ),
+        (DEBUGGER, "it waits in its debugger; its console says where it stopped"),
     ];
     REMEDIES.iter().find(|(words, _)| console.contains(words)).map(|(_, remedy)| *remedy)
 }
@@ -55,11 +86,15 @@ mod tests {
     #[test]
     fn a_panic_says_more_than_the_last_line_and_a_gone_wild_line_is_cut() {
         let console = "[1.0] Kernel panic - not syncing: no one\n[1.1] Rebooting\n\n";
-        assert_eq!(telling_line(console), "[1.0] Kernel panic - not syncing: no one");
+        let told = telling_line(console);
+        assert!(
+            told.starts_with("[1.0] Kernel panic - not syncing: no one; its console"),
+            "{told}"
+        );
         assert_eq!(telling_line(&"x".repeat(5_000)).len(), LONGEST_QUOTE);
         assert_eq!(telling_line("\n \n"), "it said nothing");
         let freebsd = "panic: page fault\ncpuid = 0\nKDB: stack backtrace:\nUptime: 1s\n";
-        assert_eq!(telling_line(freebsd), "panic: page fault");
+        assert!(telling_line(freebsd).starts_with("panic: page fault; its console has"));
     }
 
     #[test]
@@ -68,6 +103,11 @@ mod tests {
         assert!(!asks("db> was here\nTrying to mount root\n") && !asks(""));
         let console = "Mounting from cd9660:/dev/vtbd0 failed with error 2.\n\nmountroot> ";
         assert!(asks(console));
+        let panic = "booting\npanic: out of luck\ncpuid = 0\nKDB: stack backtrace:\n#0 here\n\
+                     KDB: enter: panic\n[ thread pid 1 ]\nStopped at here\ndb> ";
+        let words = told(panic);
+        assert!(words.starts_with("panic: out of luck; its console has the call trace"), "{words}");
+        assert!(words.ends_with("lines: [ thread pid 1 ] | Stopped at here | db>)"), "{words}");
         assert!(telling_line(console).contains("virtio_blk"), "{}", telling_line(console));
     }
 }

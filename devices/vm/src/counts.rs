@@ -15,22 +15,25 @@ use crate::freebsd;
 /// own time for as many frames is taken off.
 pub(super) fn measured(counted: Counted, variant: &Variant, clock: GuestClock) -> Measured {
     let tester_ns = ns_per_frame(&counted.cable);
-    let interval = |reading: &Reading| {
-        let tester = (tester_ns.unwrap_or(0.0) * reading.received as f64).round() as u64;
-        Interval {
-            ms: reading.ns as f64 / 1e6,
-            tx: Some(reading.sent),
-            rx: reading.received,
-            busy: Some(Busy { ns: reading.ns.saturating_sub(tester), frames: reading.received }),
-            ..Interval::default()
-        }
+    let interval = |reading: &Reading| Interval {
+        ms: reading.ns as f64 / 1e6,
+        tx: Some(reading.sent),
+        rx: reading.received,
+        busy: tester_ns.map(|own| {
+            let tester = (own * reading.received as f64).round() as u64;
+            Busy { ns: reading.ns.saturating_sub(tester), frames: reading.received }
+        }),
+        ..Interval::default()
     };
     let intervals: Vec<Interval> = counted.device.intervals.iter().map(interval).collect();
     let total_ns: u64 = counted.device.intervals.iter().map(|reading| reading.ns).sum();
     let busy = intervals.iter().filter_map(|interval| interval.busy);
-    let busy = busy.fold(Busy::default(), |sum, busy| Busy {
-        ns: sum.ns + busy.ns,
-        frames: sum.frames + busy.frames,
+    // Of a tester whose own time is not known, nobody can say what is the device's.
+    let busy = tester_ns.map(|_| {
+        busy.fold(Busy::default(), |sum, busy| Busy {
+            ns: sum.ns + busy.ns,
+            frames: sum.frames + busy.frames,
+        })
     });
     let Pass { sent, received, flows_seen, checks, .. } = counted.device;
     let mut proof = counted.proof;
@@ -41,7 +44,9 @@ pub(super) fn measured(counted: Counted, variant: &Variant, clock: GuestClock) -
             proof.insert("tester's own ns/frame".to_owned(), format!("{ns:.1}"));
         }
         None => warnings.push(
-            "the tester's own cost is not known: nothing came back over the cable".to_owned(),
+            "the tester's own cost is not known (nothing came back over the cable), and so the \
+             device's is not"
+                .to_owned(),
         ),
     }
     Measured {
@@ -53,8 +58,8 @@ pub(super) fn measured(counted: Counted, variant: &Variant, clock: GuestClock) -
         device_sent: Some(counted.device_sent),
         drops: Some(counted.drops),
         checks: Some(checks),
-        busy: Some(busy),
-        idle_share: Some(1.0 - busy.ns as f64 / total_ns.max(1) as f64),
+        busy,
+        idle_share: busy.map(|busy| 1.0 - busy.ns as f64 / total_ns.max(1) as f64),
         proof,
         environment: TrialEnvironment {
             // Where the host runs the guest makes no difference to the number of instructions.

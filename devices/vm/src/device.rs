@@ -26,7 +26,8 @@ use crate::{VmError, kvm, qemu, settings};
 const SHARED_FRAMES: &str = "pktgen keeps a hand on each frame, so that the device copies it before \
                              it changes it: the cost is higher than with another tester";
 
-/// Share of a trial's length for which the tester runs over a cable first.
+/// Share of a trial's length for which the tester runs over a cable first, and an interval more: the
+/// first does not count there.
 const CABLE_SHARE: u32 = 2;
 
 /// QEMU's processor time that a boot may take in silence, and a second of the guest's time. Both
@@ -131,7 +132,7 @@ impl Boots {
             monitor: sampler.as_ref().map(Sampler::argument),
         };
         let mut running = machine.start()?;
-        let seconds = (task.duration_ns / 1_000_000_000 + 1) as u32;
+        let seconds = ((task.warmup_ns + task.duration_ns) / 1_000_000_000 + 1) as u32;
         let limit = self.machine.patience.unwrap_or(BOOT_LIMIT + LIMIT_PER_SECOND * seconds);
         let name = format!("{}.{}", request.variant.name, request.traffic.name);
         let followed = follow(&mut running, Progress::new(limit), &mut sampler, watch);
@@ -184,6 +185,11 @@ impl Device for Boots {
         Ok(Proof::new())
     }
 
+    /// Nothing that a boot warms outlives it: the guest warms itself up.
+    fn warm_up(&mut self, _: &Request<'_>, _: &mut Watch<'_>) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
     fn measure(
         &mut self,
         request: &Request<'_>,
@@ -209,7 +215,7 @@ impl Device for Boots {
         let mut measured = self.judged(counted, request.variant);
         // The samples are those of the device alone, which never waits in them.
         measured.idle_share = Some(0.0);
-        Ok(profiled(profile, measured))
+        Ok(profiled(profile, measured, self.boot(request.variant)?.is_freebsd()))
     }
 }
 
@@ -223,12 +229,13 @@ fn named(path: &Path) -> String {
 }
 
 /// Says which samples these are.
-fn profiled(profile: ProfileCounts, mut measured: Measured) -> Profiled {
+fn profiled(profile: ProfileCounts, mut measured: Measured, is_from_outside: bool) -> Profiled {
     let ProfileCounts { samples, lost, stacks } = profile;
     measured.warnings.extend((lost > 0).then(|| format!("{lost} samples did not fit")));
     let profiler = format!(
-        "the guest's kernel, from the reception of a packet to its handing over ({samples} with \
-         those of the tester and the cables)"
+        "{}, from the reception of a packet to its handing over ({samples} with those of the tester \
+         and the cables)",
+        if is_from_outside { "QEMU, which stopped the guest" } else { "the guest's kernel" }
     );
     Profiled { measured, stacks, profiler }
 }
@@ -264,8 +271,9 @@ fn task(request: &Request<'_>, machine: &VmMachine) -> Task {
             order: traffic.order.to_string(),
             pps: traffic.load.frames_per_second(f64::from(traffic.frame_bytes)),
         },
-        duration_ns: ns(experiment.warmup + experiment.duration),
-        cable_ns: ns(experiment.warmup + experiment.duration / CABLE_SHARE),
+        warmup_ns: ns(experiment.warmup),
+        duration_ns: ns(experiment.duration),
+        cable_ns: ns(experiment.duration / CABLE_SHARE + experiment.interval),
         interval_ns: ns(experiment.interval),
         profile_ns: None,
         tester: machine.tester,

@@ -7,7 +7,7 @@ use fwdlab_agent::channel::{Counted, Message};
 use fwdlab_device::Watch;
 
 use crate::VmError;
-use crate::console::{asks, telling_line};
+use crate::console::{asks, told};
 use crate::freebsd::{Sampler, THROUGH_THE_DEVICE};
 use crate::qemu::{Heard, Progress, Running};
 
@@ -27,7 +27,7 @@ pub(super) enum Broken {
 
 impl Broken {
     pub(super) fn error(self, text: &str, console: PathBuf) -> VmError {
-        let last = || telling_line(text);
+        let last = || told(text);
         match self {
             Self::GaveUp(why) => VmError::Guest { why, console },
             Self::Damaged(what) => VmError::Damaged { what, console },

@@ -23,7 +23,7 @@ impl Schema for Vm {
     }
 
     fn abilities(&self) -> Abilities {
-        Abilities::BASIC
+        Abilities { takes_profiles: true, ..Abilities::BASIC }
     }
 
     fn table(&self) -> Option<&'static str> {

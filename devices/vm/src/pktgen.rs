@@ -29,6 +29,14 @@ pub(super) fn abilities(
         return;
     }
     for (traffic, place) in placed {
+        if let (Family::Inet6, Some((at, field))) = (traffic.family, place.key("order")) {
+            let complaint = Complaint::new(
+                "pktgen draws the destination of each IPv6 frame, whatever the order",
+                "no order beside tester = \"pktgen\" and IPv6",
+                "remove order, or write tester = \"fwdlab\"",
+            );
+            complaints.add(at, field, complaint);
+        }
         if let Err((found, wanted)) = sendable(traffic) {
             let remedy = "change the traffic, or write tester = \"fwdlab\"";
             let complaint = Complaint::new(
@@ -36,7 +44,11 @@ pub(super) fn abilities(
                 wanted,
                 remedy,
             );
-            complaints.add(&place.destination, &place.field, complaint);
+            let (at, field) = match found.starts_with("its order") {
+                true => place.key_or_ends("order"),
+                false => (&place.destination, place.field.as_str()),
+            };
+            complaints.add(at, field, complaint);
         }
     }
 }
@@ -126,6 +138,11 @@ mod tests {
         };
         read("pktgen", &traffic("", "7f", 82)).expect("a block of 64");
         let refusal = |traffic: String| read("pktgen", &traffic).expect_err("refused");
+        for order in ["sequential", "random"] {
+            let ordered = refusal(format!("{}\norder = \"{order}\"", traffic("", "7f", 82)));
+            assert!(ordered.contains("x.toml:16:9: traffic[1].order: "), "{ordered}");
+            assert!(ordered.contains("remove order"), "{ordered}");
+        }
         assert!(refusal(traffic("", "7f", 66)).contains("82 bytes"));
         assert!(refusal(traffic("", "64", 82)).contains("no block"));
         assert!(refusal(traffic("-[2001:2:0:10::14]", "7f", 82)).contains("20 IPv6 sources"));

@@ -58,8 +58,8 @@ pub(super) struct VmTable {
 }
 
 /// Families of sysctls that a guest's kernel may be told.
-const SYSCTLS: [&str; 9] =
-    ["net.", "net/", "kernel.", "kern.", "vm.", "fs.", "hw.", "dev.", "security."];
+const SYSCTLS: [&str; 10] =
+    ["net.", "net/", "kernel.", "kern.", "vm.", "fs.", "hw.", "dev.", "security.", "debug."];
 
 /// Checks the name of a control word. Whether there is a sysctl of that name only the kernel knows.
 pub(super) fn check_word(word: &str) -> Result<(), Complaint> {

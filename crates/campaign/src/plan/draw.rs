@@ -54,15 +54,12 @@ impl PlannedTrial {
         }
     }
 
-    /// How the device is set up for it.
+    /// How the device is set up for it: as the variant of its name, which is all that a device knows,
+    /// also where the answer is known.
     pub fn setting(&self, experiment: &Experiment) -> Variant {
-        let Variant { set, own, .. } = experiment.variants[self.variant].clone();
+        let Variant { name, set, own } = experiment.variants[self.variant].clone();
         let extra = self.known.iter().flat_map(|(_, extra)| extra.clone());
-        Variant {
-            name: self.name(experiment).to_owned(),
-            set: set.into_iter().chain(extra).collect(),
-            own,
-        }
+        Variant { name, set: set.into_iter().chain(extra).collect(), own }
     }
 
     /// Whether the two are compared with each other: same block, same traffic.
@@ -156,6 +153,7 @@ impl Plan {
             until_decided: experiment.blocks.is_until_decided(),
             blocks_per_process: self.blocks_per_process,
             calibration: self.calibration.clone(),
+            unproven: None,
             measure: experiment.measure,
             margin: experiment.margin,
             baseline: experiment.baseline.clone(),

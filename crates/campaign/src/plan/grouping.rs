@@ -61,6 +61,11 @@ impl Terms {
         own_truths(experiment, self.calibrate, self.slow_word)
     }
 
+    /// Why it proves less of itself than it was asked to, where it does.
+    pub fn unproven(&self, experiment: &Experiment) -> Option<String> {
+        unproven(experiment, self.calibrate, self.slow_word)
+    }
+
     /// So many blocks run in each process; `None` when all run in this one.
     pub fn blocks_per_process(&self, experiment: &Experiment) -> Option<u32> {
         let blocks = experiment.blocks_per_process;
@@ -75,16 +80,9 @@ pub fn own_truths(
     share: f64,
     slow_word: Option<&str>,
 ) -> Option<Calibration> {
-    let (traffics, variants) = (&experiment.traffics, &experiment.variants);
-    let blocks = match experiment.blocks {
-        Blocks::Fixed(blocks) => blocks,
-        Blocks::UntilDecided { cap } => cap.min(SOON),
-    };
-    let all = f64::from(blocks) * (traffics.len() * variants.len()) as f64;
-    let trials = (all * share / (1.0 - share)) as usize;
-    let is_varied = |word: &str| variants.iter().any(|own| own.set.contains_key(word));
-    let is_rate = traffics.iter().all(|own| own.measure.loss_ratio().is_none());
-    let slow_word = slow_word.filter(|word| !is_varied(word) && is_rate);
+    let traffics = &experiment.traffics;
+    let (blocks, trials) = (blocks(experiment), trials(experiment, share));
+    let slow_word = slow_word.filter(|word| why_no_slowdown(experiment, word).is_none());
     let kinds = match slow_word {
         Some(_) => &[TruthKind::Same, TruthKind::Slower][..],
         None => &[TruthKind::Same],
@@ -103,4 +101,59 @@ pub fn own_truths(
         slow_ns: SLOW_NS,
         truths: (0..count).map(truth).collect(),
     })
+}
+
+/// Blocks that count for the number of truths.
+fn blocks(experiment: &Experiment) -> u32 {
+    match experiment.blocks {
+        Blocks::Fixed(blocks) => blocks,
+        Blocks::UntilDecided { cap } => cap.min(SOON),
+    }
+}
+
+/// Trials that a campaign has for its truths.
+fn trials(experiment: &Experiment, share: f64) -> usize {
+    let in_block = experiment.traffics.len() * experiment.variants.len();
+    (f64::from(blocks(experiment)) * in_block as f64 * share / (1.0 - share)) as usize
+}
+
+/// Why this word slows nothing down by a known size here, where that is so.
+fn why_no_slowdown(experiment: &Experiment, word: &str) -> Option<String> {
+    if experiment.variants.iter().any(|own| own.set.contains_key(word)) {
+        return Some(format!("variants set {word} themselves"));
+    }
+    let is_searched = experiment.traffics.iter().any(|own| own.measure.loss_ratio().is_some());
+    is_searched.then(|| "rates are searched for".to_owned())
+}
+
+/// Why a campaign of `experiment` proves less of itself with that share of its trials than the baseline
+/// beside itself and a slowdown of known size; nothing where it proves both, or was asked for none.
+pub fn unproven(experiment: &Experiment, share: f64, slow_word: Option<&str>) -> Option<String> {
+    if share <= 0.0 {
+        return None;
+    }
+    let (blocks, trials) = (blocks(experiment) as usize, trials(experiment, share));
+    if blocks < LEAST_BLOCKS {
+        return Some(format!(
+            "none in this campaign: it has {blocks} blocks, and a truth takes {LEAST_BLOCKS}"
+        ));
+    }
+    let percent = share * 100.0;
+    if trials < LEAST_BLOCKS {
+        return Some(format!(
+            "none in this campaign: {percent:.0} % of its trials are {trials}, and a truth takes \
+             {LEAST_BLOCKS}; run more blocks or raise calibrate"
+        ));
+    }
+    let why = match slow_word {
+        None => "nothing slows this device down by a size that is known".to_owned(),
+        Some(word) => match why_no_slowdown(experiment, word) {
+            Some(why) => why,
+            None if trials < 2 * LEAST_BLOCKS => format!(
+                "{percent:.0} % of its trials are {trials}, and a second truth takes {LEAST_BLOCKS} more"
+            ),
+            None => return None,
+        },
+    };
+    Some(format!("only the baseline beside itself: {why}"))
 }

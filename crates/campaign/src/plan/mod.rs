@@ -18,6 +18,6 @@ mod tests;
 
 pub use draw::{Plan, PlannedTrial, draw_seed};
 pub use forecast::{Need, Needs, USUAL_POWER, Wanted};
-pub use grouping::{Terms, own_truths};
+pub use grouping::{Terms, own_truths, unproven};
 pub use place::{Opened, Place};
 pub use stop::UntilDecided;

@@ -186,8 +186,13 @@ fn begin(dir: &Path, experiment: &Experiment, terms: &Terms) -> Result<Opened> {
     };
     let about = Some(terms.about.clone());
     let testbed = terms.testbed.clone();
-    let campaign =
-        Campaign { about, testbed, ..plan.campaign(experiment, utc_stamp(SystemTime::now())) };
+    let unproven = terms.unproven(experiment);
+    let campaign = Campaign {
+        about,
+        testbed,
+        unproven,
+        ..plan.campaign(experiment, utc_stamp(SystemTime::now()))
+    };
     let environment = terms.environment.clone().map(|own| Environment { seed, ..own });
     let environment = environment.map(|own| own.bytes()).transpose()?;
     let journal = Journal::create(dir, &campaign, &experiment.text, environment.as_deref())?;

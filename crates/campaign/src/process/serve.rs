@@ -106,7 +106,7 @@ fn answer(
         Ask::Measure(variant, traffic) => {
             let traffic = experiment.traffics.get(*traffic).ok_or_else(unknown)?;
             let request = Request { experiment, variant, traffic };
-            device.measure(&request, &mut watch).map(|found| Answer::Measured(Box::new(found)))
+            device.trial(&request, &mut watch).map(|found| Answer::Measured(Box::new(found)))
         }
     }
 }

@@ -50,6 +50,10 @@ impl Device for Scripted {
         Ok(variant.set.clone())
     }
 
+    fn warm_up(&mut self, _: &Request<'_>, _: &mut Watch<'_>) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
     fn measure(&mut self, _: &Request<'_>, _: &mut Watch<'_>) -> Result<Measured, DeviceError> {
         let n = self.frames;
         let interval = Interval {

@@ -47,20 +47,19 @@ impl Applied {
         Ok(Some(self.process))
     }
 
-    /// Applies the variant of `request`, unless the device has it and takes long to set up; returns
-    /// what it answered to the settings.
+    /// Applies the variant of `request` for the trial of `name`, unless the device has it and takes long
+    /// to set up; returns what it answered to the settings.
     pub(crate) fn apply(
         &mut self,
         device: &mut dyn Device,
-        request: &Request<'_>,
+        (name, request): (&str, &Request<'_>),
         watch: &mut Watch<'_>,
     ) -> Result<Proof, DeviceError> {
-        let wanted = &request.variant.name;
-        let is_there = self.variant.as_ref() == Some(wanted);
+        let is_there = self.variant.as_deref() == Some(name);
         if !is_there || device.switch_cost().is_zero() {
             self.variant = None;
             self.proof = device.apply(request.variant, watch)?;
-            self.variant = Some(wanted.clone());
+            self.variant = Some(name.to_owned());
         }
         Ok(self.proof.clone())
     }

@@ -235,8 +235,9 @@ impl Runner<'_> {
             stop: self.stop,
         };
         let process = applied.enter(self.device, planned.block)?;
-        let proof = applied.apply(self.device, &request, &mut watch)?;
-        let mut measured = self.device.measure(&request, &mut watch)?;
+        let proof =
+            applied.apply(self.device, (planned.name(self.experiment), &request), &mut watch)?;
+        let mut measured = self.device.trial(&request, &mut watch)?;
         measured.environment.process = process;
         proven(&mut measured, proof);
         Ok(measured)

@@ -43,6 +43,7 @@ fn experiment() -> Experiment {
 /// Answers with sound counts, changed by `alter` for the trial of that number.
 struct Scripted<'a> {
     runs: usize,
+    warm_ups: usize,
     /// Variants in the order in which they were applied.
     applied: Vec<String>,
     switch_cost: Duration,
@@ -70,6 +71,11 @@ impl Device for Scripted<'_> {
 
     fn switch_cost(&self) -> Duration {
         self.switch_cost
+    }
+
+    fn warm_up(&mut self, _: &Request<'_>, _: &mut Watch<'_>) -> Result<(), DeviceError> {
+        self.warm_ups += 1;
+        Ok(())
     }
 
     fn measure(&mut self, _: &Request<'_>, watch: &mut Watch<'_>) -> Result<Measured, DeviceError> {
@@ -108,6 +114,7 @@ fn scripted<'a>(
 ) -> Scripted<'a> {
     Scripted {
         runs: 0,
+        warm_ups: 0,
         applied: Vec::new(),
         switch_cost: Duration::ZERO,
         ledger: Ledger::Exact,
@@ -169,7 +176,7 @@ fn a_stopped_campaign_goes_on_with_the_trials_that_are_missing() {
 
     let mut second = scripted(&|_, _| Ok(()));
     assert_eq!(run_in(dir.path(), &mut second, &AtomicBool::new(false)), End::Finished);
-    assert_eq!(second.runs, 4);
+    assert_eq!((second.runs, second.warm_ups), (4, 4), "each trial has a warm-up of its own");
     let results = Results::read(dir.path()).expect("results");
     let recorded: Vec<&str> = results.trials.iter().map(|trial| trial.id.as_str()).collect();
     assert_eq!(recorded, results.campaign.trials);

@@ -33,6 +33,10 @@ impl Device for Told<'_> {
         Ok(variant.set.clone())
     }
 
+    fn warm_up(&mut self, _: &Request<'_>, _: &mut Watch<'_>) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
     fn measure(
         &mut self,
         request: &Request<'_>,

@@ -27,7 +27,7 @@ pub(super) fn badges(results: &Results, claims: &Claims) -> Vec<Badge> {
         badges.extend(processor(&kept));
     }
     badges.push(stability(claims));
-    badges.extend(claims.proven.as_ref().map(own_truths));
+    badges.extend(own_truths(claims.proven.as_ref(), results.campaign.unproven.as_deref()));
     badges
 }
 
@@ -132,8 +132,12 @@ fn headroom(kept: &[&Trial]) -> Badge {
 }
 
 /// How the lab's own truths came out, here and over all campaigns of this machine.
-fn own_truths(proven: &Proven) -> Badge {
+fn own_truths(proven: Option<&Proven>, unproven: Option<&str>) -> Option<Badge> {
     let name = "own truths";
+    let why = unproven.map(str::to_owned);
+    let Some(proven) = proven else {
+        return why.map(|text| Badge { name, state: State::Warn, text });
+    };
     let Proven { truths, earlier_held, earlier, e } = proven;
     let each = truths.iter().map(|own| {
         let interval = own.comparison.interval95;
@@ -159,13 +163,14 @@ fn own_truths(proven: &Proven) -> Badge {
         0 => String::new(),
         n => format!("; {earlier_held} of {n} in earlier campaigns of this machine"),
     };
-    let text = format!("{here}{before}; evidence against 95 %: e = {e:.2}, of {BROKEN:.0}");
+    let less = why.map_or(String::new(), |why| format!("; {why}"));
+    let text = format!("{here}{before}; evidence against 95 %: e = {e:.2}, of {BROKEN:.0}{less}");
     let state = match (proven.is_broken(), proven.held() == truths.len()) {
         (true, _) => State::Bad,
         (false, true) => State::Good,
         (false, false) => State::Warn,
     };
-    Badge { name, state, text }
+    Some(Badge { name, state, text })
 }
 
 /// How much of their processors tester and device had, where that was measured.

@@ -107,9 +107,9 @@ pub fn finish([baseline, variant]: [&Series; 2], compared: Compared, terms: Term
         None => Verdict::invalid(&findings).unwrap_or(Verdict::Invalid { why: Vec::new() }),
     };
     let ns = baseline.ns_per_frame();
-    let saved = ns
-        .zip(comparison.as_ref())
-        .and_then(|(ns, c)| Saved::of(&verdict, c, (&ns, Tick::Nanosecond)));
+    let is_counted = baseline.unit == Tick::Instruction.each();
+    let tick = if is_counted { Tick::Instruction } else { Tick::Nanosecond };
+    let saved = ns.zip(comparison.as_ref()).and_then(|(ns, c)| Saved::of(&verdict, c, (&ns, tick)));
     let metric = if baseline.metric.is_empty() { "value" } else { &baseline.metric };
     let subject = Subject { variant: &variant.name, baseline: &baseline.name, metric };
     let change = baseline.words();

@@ -41,7 +41,7 @@ pub fn series(results: &Results, (variant, traffic): (&str, &str), metric: Metri
         source: results.dir.to_string_lossy().into_owned(),
         group: traffic.to_owned(),
         metric: metric.title().to_owned(),
-        unit: metric.unit().to_owned(),
+        unit: metric.unit_in(results.campaign.tick()).to_owned(),
         direction: metric.direction(),
         values: figures.iter().map(|(_, value)| *value).collect(),
         blocks: is_blocked.then(|| figures.iter().map(|(block, _)| *block).collect()),

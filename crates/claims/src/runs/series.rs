@@ -77,11 +77,11 @@ impl Series {
         self
     }
 
-    /// The values as nanoseconds a frame, where they are of frames: a cost as it is, a rate turned
+    /// The values as nanoseconds (or instructions) a frame, where they are of frames: a cost as it is, a rate turned
     /// round.
     pub fn ns_per_frame(&self) -> Option<Vec<f64>> {
         match self.unit.as_str() {
-            "ns/frame" => Some(self.values.clone()),
+            "ns/frame" | "instructions/frame" => Some(self.values.clone()),
             "frames/s" => Some(self.values.iter().map(|rate| 1e9 / rate).collect()),
             _ => None,
         }

@@ -33,6 +33,8 @@ pub struct Row<'a> {
     busy_frames: Option<u64>,
     rx_pps: Option<f64>,
     cost_ns: Option<f64>,
+    /// What the device's clock counts, and so what the costs are in: `ns`, or `instructions`.
+    clock: &'static str,
 }
 
 /// Every row, in the order in which the trials ran, repeated ones last.
@@ -40,12 +42,13 @@ pub fn rows(results: &Results) -> impl Iterator<Item = Row<'_>> {
     let counted = results.trials.iter().map(|trial| (trial, status(trial)));
     let repeated = results.repeated.iter().map(|trial| (trial, "repeated"));
     let baseline = results.campaign.baseline.as_str();
+    let clock = results.campaign.tick().name();
     counted.chain(repeated).flat_map(move |(trial, status)| {
         let count = trial.measured.intervals.len();
         let whole = (count == 0).then_some(None);
         whole.into_iter().chain((0..count).map(Some)).map(move |index| {
             let is_baseline = trial.variant == baseline;
-            row(trial, index, Row { status, is_baseline, ..of_trial(trial) })
+            row(trial, index, Row { status, is_baseline, clock, ..of_trial(trial) })
         })
     })
 }
@@ -89,6 +92,7 @@ fn of_trial(trial: &Trial) -> Row<'_> {
         busy_frames: None,
         rx_pps: None,
         cost_ns: None,
+        clock: "",
     }
 }
 

@@ -8,10 +8,7 @@ use std::process::{Command, Output};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::rig::{program, text};
-
-/// Says that also what takes minutes is to be tested.
-const LONG: &str = "FWDLAB_LONG_TESTS";
+use crate::rig::{LONG, program, text};
 
 /// A running guest with an sshd for its tester; both go when this does.
 struct Guest {

@@ -10,5 +10,6 @@ mod freebsd;
 mod logins;
 mod pool;
 mod rig;
+mod slurm;
 mod testbed;
 mod whole;

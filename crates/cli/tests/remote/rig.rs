@@ -51,20 +51,33 @@ pub fn long() -> String {
     EXPERIMENT.replace("duration = \"200ms\"", "duration = \"3s\"")
 }
 
+/// Says that also what takes long is to be tested.
+pub const LONG: &str = "FWDLAB_LONG_TESTS";
+
+/// Whether what takes long is tested too; else says that it is not.
+pub fn is_long(name: &str) -> bool {
+    let is_long = std::env::var_os(LONG).is_some();
+    if !is_long {
+        eprintln!("SKIPPED {name}: takes long; {LONG}=1 runs it");
+    }
+    is_long
+}
+
 /// fwdlab without what only a debugger reads: it travels to every tester of every rig.
 pub fn program() -> &'static Path {
-    static PROGRAM: OnceLock<(PathBuf, TempDir)> = OnceLock::new();
-    let (path, _) = PROGRAM.get_or_init(|| {
-        let dir = tempfile::Builder::new().prefix("fwrig").tempdir().expect("a directory");
-        let path = dir.path().join("fwdlab");
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
         let whole = env!("CARGO_BIN_EXE_fwdlab");
-        let stripped = Command::new("strip").arg("-o").arg(&path).arg(whole).status();
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("remote-fwdlab");
+        // Renamed into its place: another run may be using the one that is there.
+        let new = path.with_extension(std::process::id().to_string());
+        let stripped = Command::new("strip").arg("-o").arg(&new).arg(whole).status();
         if !stripped.is_ok_and(|status| status.success()) {
-            fs::copy(whole, &path).expect("copied");
+            fs::copy(whole, &new).expect("copied");
         }
-        (path, dir)
-    });
-    path
+        fs::rename(&new, &path).expect("renamed");
+        path
+    })
 }
 
 fn script() -> PathBuf {

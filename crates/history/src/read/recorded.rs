@@ -64,7 +64,7 @@ fn points(results: &Results) -> Vec<Point> {
                 traffic: if is_plain { String::new() } else { traffic_name.to_owned() },
                 frame_bytes: Some(first.frame_bytes),
                 flows: first.flows_planned,
-                unit: metric.unit().to_owned(),
+                unit: metric.unit_in(campaign.tick()).to_owned(),
             },
             revision,
             date,

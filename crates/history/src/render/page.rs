@@ -150,6 +150,7 @@ pub fn readme(history: &History) -> Vec<(String, String)> {
         text.push_str(&format!("\n![{name}]({file})\n"));
         files.push((file, figure));
     }
+    text.push_str("\nMade by `fwdlab history`.\n");
     files.push(("README.md".to_owned(), text));
     files
 }

@@ -35,7 +35,7 @@ fn tree() -> tempfile::TempDir {
         }
         fs::write(
             raw.join(format!("bench.{variant}.inet4.info")),
-            format!("IMAGE=\"{variant}\"\nCFG=\"\"\nPKTGEN=\"inet4\"\nUNAME=\"FreeBSD x\""),
+            format!("IMAGE=\"{variant}\"\nCFG=\"\"\nPKTGEN=\"inet4\"\nUNAME=\"FreeBSD x 12.0-CURRENT #0 r1M: Tue Jul  4 21:50:10 CEST 2017 o@l\""),
         )
         .unwrap();
     }
@@ -58,6 +58,10 @@ fn published_runs_become_trials_of_variants() {
         ("r1", "Impact of D2")
     );
     assert_eq!(results.campaign.device, "imported");
+    // A kernel's build is no start of a trial.
+    assert_eq!(results.campaign.started, "");
+    assert!(results.trials.iter().all(|trial| trial.started.is_none()));
+    assert!(results.trials[0].measured.proof["uname"].contains("Jul  4 21:50:10"));
     assert_eq!(results.figures(Metric::Rate, "r1D2", "inet4").len(), 3);
     assert_eq!(results.trials[0].flows_planned, Some(2000));
     let folded = out.path().join("machine/results/a/profiles/r1.inet4.folded");

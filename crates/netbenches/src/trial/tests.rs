@@ -26,12 +26,7 @@ fn sender(start: u64, rates: &[u64]) -> ReadLog {
 }
 
 fn place() -> Place {
-    Place {
-        variant: "r1".into(),
-        traffic: "inet6".into(),
-        iteration: 2,
-        started: Some("2017-01-01T00:00:00Z".into()),
-    }
+    Place { variant: "r1".into(), traffic: "inet6".into(), iteration: 2 }
 }
 
 fn run(receiver: ReadLog, senders: &[(&str, ReadLog)]) -> Run {
@@ -90,8 +85,7 @@ fn a_sender_at_another_pace_is_shared_out_by_time() {
 
 #[test]
 fn what_no_log_says_is_absent_and_not_0() {
-    let unknown = Place { started: None, ..place() };
-    let trial = trial(&run(receiver(100, &[500; 9]), &[]), &Info::default(), &unknown);
+    let trial = trial(&run(receiver(100, &[500; 9]), &[]), &Info::default(), &place());
     assert_eq!((trial.flows_planned, &trial.started), (None, &None));
     assert!(trial.measured.intervals.iter().all(|i| i.tx.is_none()), "{trial:?}");
     assert_eq!((trial.measured.sent, trial.offered_pps()), (None, None));

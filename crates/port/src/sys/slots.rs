@@ -9,6 +9,9 @@ use crate::error::PortError;
 /// A frame carries its pool's number in 8 bits.
 const MAX_POOLS: usize = 256;
 
+/// Most bytes of a pool: whatever is longer cannot be addressed, or rounded up to whole pages.
+const MOST_BYTES: usize = isize::MAX as usize / 2;
+
 /// A slot that comes home: the address of its first byte, and its pool's number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
@@ -39,8 +42,14 @@ static REGISTRY: RwLock<[Weak<Slots>; MAX_POOLS]> = RwLock::new([const { Weak::n
 impl Slots {
     /// Maps `count` slots and registers them.
     pub(super) fn new(count: usize, stride: usize) -> Result<Arc<Self>, PortError> {
-        let memory = Memory::new(count * stride)?;
-        let free = (0..count as u32).rev().collect();
+        // On 32 bit, more than there is address space for.
+        let bytes = count.checked_mul(stride).filter(|bytes| *bytes <= MOST_BYTES);
+        let (Some(bytes), Ok(last)) = (bytes, u32::try_from(count)) else {
+            let source = std::io::Error::from(std::io::ErrorKind::OutOfMemory);
+            return Err(PortError::Memory { bytes: count.saturating_mul(stride), source });
+        };
+        let memory = Memory::new(bytes)?;
+        let free = (0..last).rev().collect();
         let home = Mutex::new(Home { free, keep_alive: None });
         let mut registry = REGISTRY.write().unwrap_or_else(PoisonError::into_inner);
         let Some(number) = registry.iter().position(|pool| pool.strong_count() == 0) else {

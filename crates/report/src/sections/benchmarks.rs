@@ -1,20 +1,11 @@
 //! The measures that have a figure of their own (RFC 2544, sections 26.3 to 26.6, RFC 9004, soak).
 
-use std::fmt::Write as _;
-
-use fwdlab_results::units;
-use fwdlab_results::{
-    BackToBack, Benchmark, LossCurve, Measure, Metric, Recovery, Reset, Results, SearchTrial, Soak,
-    Trial,
-};
-use fwdlab_stats::median;
+use fwdlab_figures::observed::{Cell, figures, observed};
+use fwdlab_results::{Benchmark, Measure, Results, Trial};
 
 use crate::block::Block;
 use crate::kept::{self, Kept};
 use crate::source::Source;
-
-/// Losses of a soak that are listed; the journal has all.
-const MOST_LOSSES: usize = 20;
 
 /// A table of all figures, then what each measure observed; nothing when no trial has any.
 pub fn blocks<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
@@ -24,34 +15,20 @@ pub fn blocks<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
         return Vec::new();
     }
     let mut blocks = vec![Block::Preformatted(figures(&cells))];
+    let mut said = "";
     for measure in Measure::ALL.into_iter().filter(|measure| measure.is_benchmark()) {
         let own: Vec<&Cell<'_>> = cells.iter().filter(|cell| cell.measure == measure).collect();
         if !own.is_empty() {
             let (note, table) = observed(measure, &own);
-            blocks.push(Block::Paragraph(note.to_owned()));
+            // What several have in common is said once.
+            if note != said {
+                blocks.push(Block::Paragraph(note.to_owned()));
+            }
             blocks.push(Block::Preformatted(table));
+            said = note;
         }
     }
     blocks
-}
-
-/// The trials of one variant with one traffic that have a figure of their own.
-struct Cell<'a> {
-    traffic: &'a str,
-    variant: &'a str,
-    measure: Measure,
-    trials: Vec<(&'a Trial, &'a Benchmark)>,
-}
-
-impl Cell<'_> {
-    /// Median of a figure over the trials; of those that have it.
-    fn middle(&self, figure: impl Fn(&Benchmark) -> Option<f64>) -> Option<f64> {
-        kept::middle(self.trials.iter().filter_map(|(_, own)| figure(own)))
-    }
-
-    fn begin(&self) -> String {
-        format!("{:<22} {:<16}", self.traffic, self.variant)
-    }
 }
 
 fn cells<'a>(results: &'a Results) -> Vec<Cell<'a>> {
@@ -62,233 +39,4 @@ fn cells<'a>(results: &'a Results) -> Vec<Cell<'a>> {
         Some(Cell { traffic, variant, measure, trials })
     };
     kept::cells(results).filter_map(own).collect()
-}
-
-fn figures(cells: &[Cell<'_>]) -> String {
-    let mut out = format!(
-        "{:<22} {:<16} {:<36} {:>3} {:>14} {:>14} {:>14}\n",
-        "traffic", "variant", "figure", "n", "median", "least", "most"
-    );
-    for cell in cells {
-        let metric = Metric::Own(cell.measure);
-        let found: Vec<f64> =
-            cell.trials.iter().filter_map(|(trial, _)| metric.of(trial)).collect();
-        if found.is_empty() {
-            continue;
-        }
-        let show = |value: f64| units::figure(value, metric.unit());
-        let _ = writeln!(
-            out,
-            "{} {:<36} {:>3} {:>14} {:>14} {:>14}",
-            cell.begin(),
-            metric.title(),
-            found.len(),
-            show(median(&found)),
-            show(found.iter().copied().fold(f64::INFINITY, f64::min)),
-            show(found.iter().copied().fold(0.0, f64::max)),
-        );
-    }
-    out
-}
-
-/// What a measure observed, with what its columns mean.
-fn observed(measure: Measure, cells: &[&Cell<'_>]) -> (&'static str, String) {
-    match measure {
-        Measure::LossCurve => (CURVE, curve(cells)),
-        Measure::BackToBack => (BURSTS, bursts(cells)),
-        Measure::Recovery => (RECOVERY, recovery(cells)),
-        Measure::Reset => (RESET, reset(cells)),
-        _ => (SOAK, soak(cells)),
-    }
-}
-
-const CURVE: &str = "Loss against offered load: the share of the frames that were due and did not \
-    come back, at each load, in per cent of the maximum receive rate of the same trial; on the way \
-    down from the highest load, and up again. Medians over the trials.";
-
-fn curve(cells: &[&Cell<'_>]) -> String {
-    let mut out = format!(
-        "{:<22} {:<16} {:>8} {:>12} {:>12}\n",
-        "traffic", "variant", "load", "lost, down", "lost, up"
-    );
-    let of = |own: &Benchmark, pick: fn(&LossCurve) -> &Vec<SearchTrial>, at: usize| match own {
-        Benchmark::LossCurve(own) => {
-            pick(own).get(at).map(|one| (one.load_pps / own.mrr_pps, one.loss_ratio()))
-        }
-        _ => None,
-    };
-    for cell in cells {
-        let loads = cell.trials.iter().map(|(_, own)| match own {
-            Benchmark::LossCurve(own) => own.up.len(),
-            _ => 0,
-        });
-        let loads = loads.max().unwrap_or(0);
-        for at in 0..loads {
-            let down = |own: &Benchmark| Some(of(own, |own| &own.down, loads - 1 - at)?.1);
-            let up = |own: &Benchmark| of(own, |own| &own.up, at);
-            let (Some(load), Some(down), Some(up)) = (
-                cell.middle(|own| Some(up(own)?.0)),
-                cell.middle(down),
-                cell.middle(|own| Some(up(own)?.1)),
-            ) else {
-                continue;
-            };
-            let _ = writeln!(
-                out,
-                "{} {:>7.0}% {:>11.3}% {:>11.3}%",
-                cell.begin(),
-                load * 100.0,
-                down * 100.0,
-                up * 100.0
-            );
-        }
-    }
-    out
-}
-
-const BURSTS: &str = "Bursts: frames of the longest burst without loss; frames that the device \
-    holds back, which is the burst less what the device forwards while it arrives (RFC 9004, \
-    section 6.4); the time in which it forwards these; searches without any loss, of all.";
-
-fn bursts(cells: &[&Cell<'_>]) -> String {
-    let mut out = format!(
-        "{:<22} {:<16} {:>10} {:>10} {:>12} {:>12}\n",
-        "traffic", "variant", "burst", "buffer", "buffer time", "without loss"
-    );
-    let of = |own: &Benchmark, figure: fn(&BackToBack) -> Option<f64>| match own {
-        Benchmark::BackToBack(own) => figure(own),
-        _ => None,
-    };
-    for cell in cells {
-        let searches = |figure: fn(&BackToBack) -> usize| -> usize {
-            let all = cell.trials.iter().filter_map(|(_, own)| match own {
-                Benchmark::BackToBack(own) => Some(figure(own)),
-                _ => None,
-            });
-            all.sum()
-        };
-        let frames = |value: Option<f64>| kept::shown(value, 0, "");
-        let time = cell.middle(|own| of(own, BackToBack::buffer_s));
-        let _ = writeln!(
-            out,
-            "{} {:>10} {:>10} {:>12} {:>12}",
-            cell.begin(),
-            frames(cell.middle(|own| of(own, BackToBack::frames))),
-            frames(cell.middle(|own| of(own, BackToBack::buffer_frames))),
-            time.map_or_else(kept::none, |s| units::figure(s, "s")),
-            format!("{} of {}", searches(BackToBack::unbounded), searches(|own| own.found.len())),
-        );
-    }
-    out
-}
-
-const RECOVERY: &str = "Recovery: throughput, load of the overload and after it; frames lost in \
-    the overload and afterwards; how long loss went on (0: nothing was lost afterwards). Medians \
-    over the trials.";
-
-fn recovery(cells: &[&Cell<'_>]) -> String {
-    let mut out = format!(
-        "{:<22} {:<16} {:>12} {:>12} {:>12} {:>10} {:>10} {:>10}\n",
-        "traffic", "variant", "throughput", "overload", "then", "lost in", "after", "ended"
-    );
-    let of = |own: &Benchmark, figure: fn(&Recovery) -> f64| match own {
-        Benchmark::Recovery(own) => Some(figure(own)),
-        _ => None,
-    };
-    for cell in cells {
-        let middle =
-            |figure: fn(&Recovery) -> f64| cell.middle(|own| of(own, figure)).unwrap_or(0.0);
-        let _ = writeln!(
-            out,
-            "{} {:>12} {:>12} {:>12} {:>10.0} {:>10.0} {:>10}",
-            cell.begin(),
-            units::rate(middle(|own| own.throughput_pps)),
-            units::rate(middle(|own| own.overload_pps)),
-            units::rate(middle(|own| own.relief_pps)),
-            middle(|own| own.lost_in_overload as f64),
-            middle(|own| own.lost_afterwards as f64),
-            units::figure(middle(|own| own.ended_ns as f64 / 1e9), "s"),
-        );
-    }
-    out
-}
-
-const RESET: &str = "Reset: the load; from the last frame before to the first frame after; the \
-    part of it in which the device was made anew; frames lost. Medians over the trials.";
-
-fn reset(cells: &[&Cell<'_>]) -> String {
-    let mut out = format!(
-        "{:<22} {:<16} {:>12} {:>12} {:>12} {:>10}\n",
-        "traffic", "variant", "load", "gap", "made anew", "lost"
-    );
-    let of = |own: &Benchmark, figure: fn(&Reset) -> f64| match own {
-        Benchmark::Reset(own) => Some(figure(own)),
-        _ => None,
-    };
-    for cell in cells {
-        let middle = |figure: fn(&Reset) -> f64| cell.middle(|own| of(own, figure)).unwrap_or(0.0);
-        let _ = writeln!(
-            out,
-            "{} {:>12} {:>12} {:>12} {:>10.0}",
-            cell.begin(),
-            units::rate(middle(|own| own.load_pps)),
-            units::figure(middle(|own| own.gap_ns as f64 / 1e9), "s"),
-            units::figure(middle(|own| own.start_ns as f64 / 1e9), "s"),
-            middle(|own| own.lost as f64),
-        );
-    }
-    out
-}
-
-const SOAK: &str = "Soak: the non-drop rate and the load, medians over the trials; how long all \
-    trials took together, frames that were due, frames lost, and how often frames were lost; then \
-    the first losses, in time since the soak of their trial began.";
-
-fn soak(cells: &[&Cell<'_>]) -> String {
-    let mut out = format!(
-        "{:<22} {:<16} {:>12} {:>12} {:>10} {:>14} {:>10} {:>8}\n",
-        "traffic", "variant", "NDR", "load", "time", "due", "lost", "losses"
-    );
-    let mut losses = String::new();
-    let mut left = MOST_LOSSES;
-    for cell in cells {
-        let soaks: Vec<(&Trial, &Soak)> = cell
-            .trials
-            .iter()
-            .filter_map(|(trial, own)| match own {
-                Benchmark::Soak(own) => Some((*trial, own)),
-                _ => None,
-            })
-            .collect();
-        let rate = |figure: fn(&Soak) -> f64| {
-            median(&soaks.iter().map(|(_, own)| figure(own)).collect::<Vec<_>>())
-        };
-        let sum = |count: fn(&Soak) -> u64| soaks.iter().map(|(_, own)| count(own)).sum::<u64>();
-        let seconds: f64 = soaks.iter().map(|(_, own)| own.seconds).sum();
-        let _ = writeln!(
-            out,
-            "{} {:>12} {:>12} {:>10} {:>14} {:>10} {:>8}",
-            cell.begin(),
-            units::rate(rate(|own| own.ndr_pps)),
-            units::rate(rate(|own| own.load_pps)),
-            units::figure(seconds, "s"),
-            sum(|own| own.sent),
-            sum(|own| own.lost),
-            sum(|own| own.losses.len() as u64),
-        );
-        for (trial, own) in soaks {
-            for loss in own.losses.iter().take(left) {
-                let _ = writeln!(
-                    losses,
-                    "{}: {} frames at {}, over {}",
-                    trial.id,
-                    loss.frames,
-                    units::figure(loss.at_ns as f64 / 1e9, "s"),
-                    units::figure(loss.ns as f64 / 1e9, "s"),
-                );
-            }
-            left = left.saturating_sub(own.losses.len());
-        }
-    }
-    out + &losses
 }

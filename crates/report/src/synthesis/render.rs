@@ -208,7 +208,7 @@ fn readme(synthesis: &Synthesis, changes: &[Change<'_>]) -> String {
     }
     out.push_str(&machines::markdown(changes, plot_file));
     out.push_str(&LEGEND.replace("; * marks", ";\n* marks"));
-    out.push('\n');
+    out.push_str("\n\nMade by `fwdlab report`.\n");
     out
 }
 

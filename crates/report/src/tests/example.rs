@@ -104,6 +104,7 @@ pub fn results(variants: &[Variant], blocks: u32) -> Results {
             until_decided: false,
             blocks_per_process: None,
             calibration: None,
+            unproven: None,
             measure: fwdlab_results::Measure::Rate,
             margin: 0.01,
             baseline: variants[0].name.to_owned(),

@@ -6,7 +6,9 @@
 #![allow(clippy::unwrap_used)]
 
 mod both_ways;
+mod convergence;
 mod energy;
+mod warm_up;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -38,7 +40,7 @@ fn trial(text: &str, place: Place, on_interval: &mut dyn FnMut()) -> Option<Tria
     device.apply(variant, &mut watch).unwrap();
     let traffic = &experiment.traffics[0];
     let request = Request { experiment: &experiment, variant, traffic };
-    let measured = match device.measure(&request, &mut watch) {
+    let measured = match device.trial(&request, &mut watch) {
         Ok(measured) => measured,
         // A search tries loads for some 20 ms, in which others may have the device's core.
         Err(error) if error.to_string().contains("the rate search found nothing") => {

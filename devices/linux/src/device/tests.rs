@@ -51,7 +51,23 @@ fn trials_on(
 }
 
 /// The trials of an experiment.
-fn trials_of(device: &str, text: &str, file: &Path, test: &str) -> Option<Vec<(String, Measured)>> {
+pub(super) fn trials_of(
+    device: &str,
+    text: &str,
+    file: &Path,
+    test: &str,
+) -> Option<Vec<(String, Measured)>> {
+    first_trials_of(device, text, file, test, usize::MAX)
+}
+
+/// Those of its first variants.
+pub(super) fn first_trials_of(
+    device: &str,
+    text: &str,
+    file: &Path,
+    test: &str,
+    variants: usize,
+) -> Option<Vec<(String, Measured)>> {
     let devices: [&dyn Schema; 2] = [&LINUX, &BUILTIN_VETH];
     let experiment = Experiment::of_text(file, text, &devices).expect("a right experiment");
     let experiment = Arc::new(experiment);
@@ -69,12 +85,17 @@ fn trials_of(device: &str, text: &str, file: &Path, test: &str) -> Option<Vec<(S
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let stop = AtomicBool::new(false);
     let mut list = Vec::new();
-    for variant in &experiment.variants {
+    for variant in experiment.variants.iter().take(variants) {
         for traffic in &experiment.traffics {
             let request = Request { experiment: &experiment, variant, traffic };
             let mut watch = Watch { on_interval: &mut |_| (), stop: &stop };
-            let mut trial =
-                || linux.set_up(variant).and_then(|()| linux.trial(&request, &mut watch));
+            let mut trial = || {
+                linux.set_up(variant)?;
+                if !experiment.warmup.is_zero() {
+                    linux.warm_up(&request, &mut watch).expect("warmed up");
+                }
+                linux.trial(&request, &mut watch)
+            };
             // Threads that get no core for 200 ms measure nothing: that trial is made again.
             let starved =
                 |made: &Result<Measured, _>| made.as_ref().is_ok_and(|m| m.received <= 100);
@@ -450,6 +471,28 @@ fn an_object_file_forwards_in_the_kernels_place() {
     testbed.change_to(&wanted).expect("possible a moment ago");
     let error = Object::load(&mut testbed, &dir.path().join("missing.o")).expect_err("not there");
     assert!(error.to_string().contains("missing.o"), "{error}");
+}
+
+#[test]
+fn frames_of_a_warm_up_are_in_no_count() {
+    let head = "title = \"t\"\ndevice = \"linux\"\nbaseline = \"one\"\nduration = \"100ms\"\n\
+                warmup = \"300ms\"\ninterval = \"20ms\"\n[[variant]]\nname = \"one\"\n\
+                [[variant]]\nname = \"two\"\nset = { \"tester\" = \"af_packet\" }\n";
+    let text = head.to_owned()
+        + "[[traffic]]\nname = \"inet\"\nload = \"10kpps\"\nsource = \"198.18.10.1:7\"\n\
+           destination = \"198.19.10.1-198.19.10.9:7\"\n\
+           [routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.203\"]\n";
+    let Some(trials) = trials_of("linux", &text, Path::new("t.toml"), "a warm-up") else { return };
+    for (name, measured) in trials {
+        // A trial that others disturb goes on for four times its length.
+        assert!(measured.intervals.len() <= 21, "{name}: {} of 5", measured.intervals.len());
+        let ms: f64 = measured.intervals.iter().map(|interval| interval.ms).sum();
+        // The last interval is cut off, and paced frames that are late come in a burst.
+        let most = ms * 10.0 + 1_500.0;
+        assert!(measured.sent.is_some_and(|sent| sent as f64 <= most), "{name}: {measured:?}");
+        let device = measured.device_received;
+        assert_eq!(device, measured.sent, "{name}: the ledger adds up");
+    }
 }
 
 /// A measurement, not a test: `cargo test -p fwdlab-linux --lib rates_of_testers -- --ignored

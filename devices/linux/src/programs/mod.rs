@@ -41,6 +41,8 @@ pub mod word {
     pub const BEATS: usize = 9;
     /// The sender's turns so far.
     pub const TURNS: usize = 10;
+    /// Frames that may still be sent, of a pace that is counted.
+    pub const LEFT: usize = 11;
 
     /// Test frames received.
     pub const RECEIVED: usize = 16;

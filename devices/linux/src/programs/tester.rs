@@ -18,6 +18,8 @@ pub struct Pace {
     pub burst: u32,
     /// From one burst to the next, in 1/256 ns.
     pub gap: u64,
+    /// Whether only as many frames are sent as [`word::LEFT`] says.
+    pub is_counted: bool,
 }
 
 impl Pace {
@@ -30,7 +32,7 @@ impl Pace {
     /// So many frames per second.
     pub fn new(pps: f64) -> Self {
         let burst = (pps * Self::SHORTEST_GAP_NS / 1e9).clamp(1.0, Self::MOST).floor();
-        Self { burst: burst as u32, gap: (burst * 256e9 / pps).round() as u64 }
+        Self { burst: burst as u32, gap: (burst * 256e9 / pps).round() as u64, is_counted: false }
     }
 }
 
@@ -179,6 +181,9 @@ fn beat(program: &mut Assembler, shared: &Shared) {
 
 /// Goes on while a burst is due; else counts the waiting and drops the frame.
 fn wait(program: &mut Assembler, pace: Pace) {
+    if pace.is_counted {
+        program.load(Width::Double, R8, R7, at(word::LEFT)).jump(Condition::Equal, R8, 0, "drop");
+    }
     program
         .load(Width::Double, R8, R7, at(word::BURST_LEFT))
         .jump(Condition::NotEqual, R8, 0, "go")
@@ -215,6 +220,14 @@ fn wait(program: &mut Assembler, pace: Pace) {
         .label("go")
         .add(R8, -1)
         .store(Width::Double, R7, at(word::BURST_LEFT), R8);
+    if pace.is_counted {
+        program.load(Width::Double, R8, R7, at(word::LEFT)).add(R8, -1).store(
+            Width::Double,
+            R7,
+            at(word::LEFT),
+            R8,
+        );
+    }
 }
 
 #[cfg(test)]
@@ -224,7 +237,7 @@ mod tests {
     #[test]
     fn a_pace_keeps_the_rate_with_bursts_that_fit() {
         for pps in [1.0, 1_000.0, 20_000.0, 500_000.0, 1_488_095.0, 7e6] {
-            let Pace { burst, gap } = Pace::new(pps);
+            let Pace { burst, gap, .. } = Pace::new(pps);
             assert!((1..=64).contains(&burst), "{pps}");
             let rate = f64::from(burst) * 256e9 / gap as f64;
             assert!((rate / pps - 1.0).abs() < 1e-5, "{pps}: {rate}");

@@ -7,11 +7,16 @@
 
 mod live;
 mod ports;
+mod rounds;
 mod sent;
+mod sessions;
 
 use self::live::LiveTester;
 use self::ports::PortTester;
-pub(super) use self::sent::{Sent, attach};
+pub(super) use self::ports::{open, plan};
+pub(super) use self::sent::{Sent, Tracking, attach};
+use self::sessions::SessionTester;
+pub(super) use self::sessions::check as check_sessions;
 use super::programs::Shared;
 use crate::LinuxError;
 use crate::settings::TesterKind;
@@ -36,6 +41,7 @@ pub(super) const fn title(kind: TesterKind) -> &'static str {
 pub(super) enum Tester<'a> {
     Live(LiveTester<'a>),
     Ports(Box<PortTester>),
+    Sessions(Box<SessionTester>),
 }
 
 impl<'a> Tester<'a> {
@@ -49,9 +55,14 @@ impl<'a> Tester<'a> {
         shared: &'a Shared,
         request: &Request<'_>,
     ) -> Result<Self, LinuxError> {
+        let Request { experiment, traffic, .. } = *request;
+        if let Some(own) = traffic.sessions {
+            let tester = SessionTester::new(testbed, experiment, (traffic, own))?;
+            return Ok(Self::Sessions(Box::new(tester)));
+        }
         Ok(match kind {
             TesterKind::Inject | TesterKind::Live => {
-                Self::Live(LiveTester::new(kind, testbed, shared, request.traffic)?)
+                Self::Live(LiveTester::new(kind, testbed, shared, traffic)?)
             }
             _ => Self::Ports(Box::new(PortTester::new(kind, testbed, request)?)),
         })
@@ -62,6 +73,7 @@ impl<'a> Tester<'a> {
         match self {
             Self::Live(tester) => tester.kind(),
             Self::Ports(tester) => tester.kind(),
+            Self::Sessions(_) => TesterKind::Inject,
         }
     }
 
@@ -81,6 +93,9 @@ impl<'a> Tester<'a> {
         match self {
             Self::Live(tester) => tester.run(testbed, request.experiment, core, in_program, watch),
             Self::Ports(tester) => tester.run(core, in_thread, watch),
+            Self::Sessions(tester) => {
+                tester.run(testbed, request.experiment, core, in_program, watch)
+            }
         }
     }
 }

@@ -53,15 +53,9 @@ impl PortTester {
         testbed: &Testbed,
         request: &Request<'_>,
     ) -> Result<Self, LinuxError> {
-        let socket = if kind == TesterKind::AfXdp { SocketKind::Xdp } else { SocketKind::Packet };
         let plan = plan(request)?;
         let pool = Pool::with_frames(4 * FRAMES_IN_FLIGHT)?;
-        let open = |role: &str, interface: &str| {
-            let opened = testbed.namespace(role)?.run(|| socket.open(interface, pool.clone()));
-            let failed = TopologyError::kernel(format!("enter namespace {role}"));
-            Ok::<_, LinuxError>(opened.map_err(failed)??)
-        };
-        let (out, back) = (open(SENDER, OUT)?, open(RECEIVER, BACK)?);
+        let ((out, back), socket) = open(kind, testbed, &pool)?;
         let kind = match (socket, kind) {
             (SocketKind::Xdp, _) => TesterKind::AfXdp,
             (SocketKind::Packet, TesterKind::Naive) => TesterKind::Naive,
@@ -176,11 +170,36 @@ fn sent(outcome: &Outcome, intervals: Vec<Interval>, pinned: bool, unread: u64) 
         core_share: None,
         pacing,
         unread,
+        tracking: None,
     }
 }
 
+/// A socket where frames are sent, and one where they come back.
+type Sockets = (Box<dyn Port>, Box<dyn Port>);
+
+/// Opens a socket on each of the tester's interfaces: where it sends, where it receives, and of which kind.
+///
+/// # Errors
+/// The kernel has no such sockets.
+pub(in super::super) fn open(
+    kind: TesterKind,
+    testbed: &Testbed,
+    pool: &Pool,
+) -> Result<(Sockets, SocketKind), LinuxError> {
+    let socket = if kind == TesterKind::AfXdp { SocketKind::Xdp } else { SocketKind::Packet };
+    let open = |role: &str, interface: &str| {
+        let opened = testbed.namespace(role)?.run(|| socket.open(interface, pool.clone()));
+        let failed = TopologyError::kernel(format!("enter namespace {role}"));
+        Ok::<_, LinuxError>(opened.map_err(failed)??)
+    };
+    Ok(((open(SENDER, OUT)?, open(RECEIVER, BACK)?), socket))
+}
+
 /// What the tester is to send.
-fn plan(request: &Request<'_>) -> Result<TrafficPlan, LinuxError> {
+///
+/// # Errors
+/// A traffic that cannot be sent.
+pub(in super::super) fn plan(request: &Request<'_>) -> Result<TrafficPlan, LinuxError> {
     let mut plan = fwdlab_builtin::plan(request)?;
     plan.source_mac = TESTER_MACS[0];
     plan.device_mac = DEVICE_MACS[0];

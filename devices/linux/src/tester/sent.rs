@@ -1,7 +1,9 @@
 //! What a tester sent and received, and how programs get onto its interfaces.
 
+use std::collections::BTreeMap;
+
 use fwdlab_port::bpf::{Program, XdpLink, attach_xdp};
-use fwdlab_results::{Checks, Interval, Way};
+use fwdlab_results::{Benchmark, Busy, Checks, Interval, Way};
 use fwdlab_topology::{Testbed, TopologyError};
 
 /// What a tester sent and received.
@@ -27,6 +29,21 @@ pub(crate) struct Sent {
     pub(crate) pacing: Option<String>,
     /// Frames that the kernel dropped because the receiver had no room for them.
     pub(crate) unread: u64,
+    /// What the device's table of sessions did, where it was asked.
+    pub(crate) tracking: Option<Tracking>,
+}
+
+/// What a device's table of sessions did.
+#[derive(Debug)]
+pub(crate) struct Tracking {
+    /// What the counted frames cost the device.
+    pub(crate) busy: Busy,
+    pub(crate) benchmark: Option<Benchmark>,
+    /// Frames dropped for which there was no room.
+    pub(crate) refused: u64,
+    /// What was read back of it.
+    pub(crate) proof: BTreeMap<String, String>,
+    pub(crate) warning: Option<String>,
 }
 
 /// Puts a program on an interface of a namespace.

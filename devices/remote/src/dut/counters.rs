@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fwdlab_results::FailureKind;
+use fwdlab_results::{FailureKind, counter};
 
 use crate::host::Connected;
 use crate::ssh::quoted;
@@ -75,6 +75,8 @@ pub struct Change {
     pub drops: Option<BTreeMap<String, u64>>,
     /// Pause frames on any port that counts them.
     pub pauses: Option<u64>,
+    /// Counters that went backwards, in words.
+    pub warnings: Vec<String>,
 }
 
 /// Reads everything, by one command.
@@ -159,9 +161,39 @@ fn both(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     a.zip(b).map(|(a, b)| a.saturating_add(b))
 }
 
-/// What was added to a counter; `None` when it was not read before and after.
+/// What was added to a counter; `None` when it was not read before and after, or went backwards.
 pub fn added(before: Option<u64>, after: Option<u64>) -> Option<u64> {
-    before.zip(after).map(|(before, after)| after.saturating_sub(before))
+    before.zip(after).and_then(|(before, after)| counter::added(before, after))
+}
+
+/// The counters that went backwards between two readings, in words.
+fn went_back(before: &Reading, after: &Reading) -> Vec<String> {
+    let ports = before.ports.iter().zip(&after.ports).zip(["first", "second"]);
+    let ports = ports.flat_map(|((then, now), name)| {
+        let all = [
+            ("received", then.received, now.received),
+            ("missed", then.missed, now.missed),
+            ("sent", then.sent, now.sent),
+            ("refused", then.refused, now.refused),
+            ("pauses", then.pauses, now.pauses),
+        ];
+        all.map(|(what, then, now)| (format!("{what} of the {name} port"), then, now))
+    });
+    let reasons = before
+        .drops
+        .iter()
+        .map(|(reason, then)| (reason.clone(), Some(*then), after.drops.get(reason).copied()));
+    let back = ports.chain(reasons).filter_map(|(name, then, now)| {
+        let (then, now) = (then?, now?);
+        let is_back = counter::added(then, now).is_none();
+        is_back.then(|| {
+            format!(
+                "the device's counter {name} went back from {then} to {now} in the trial: what it \
+                 counted is not known"
+            )
+        })
+    });
+    back.collect()
 }
 
 /// Counters of /proc/net/snmp and netstat, which hold a line of names and one of numbers for each
@@ -253,7 +285,7 @@ pub fn change(role: &'static str, before: &Reading, after: &Reading) -> Result<C
             "look at its console",
         ));
     }
-    let mut change = Change::default();
+    let mut change = Change { warnings: went_back(before, after), ..Change::default() };
     for (then, now) in before.ports.iter().zip(&after.ports) {
         if !now.has_carrier || then.carrier_changes != now.carrier_changes {
             return Err(RemoteError::failed(
@@ -283,6 +315,14 @@ pub fn change(role: &'static str, before: &Reading, after: &Reading) -> Result<C
             });
             ip.chain(ports).filter(|(_, count)| *count > 0).collect()
         });
+        // Of reasons of which one is not known, the sum is not known.
+        let is_back = |reason: &String| {
+            let (then, now) = (before.drops.get(reason), after.drops.get(reason));
+            then.zip(now).is_some_and(|(then, now)| counter::added(*then, *now).is_none())
+        };
+        if before.drops.keys().any(is_back) {
+            change.drops = None;
+        }
     }
     if let (Some(received), Some(sent), Some(drops)) =
         (change.received, change.sent, &mut change.drops)
@@ -380,6 +420,35 @@ mod tests {
         let found = of(reading(None, Some(1), Some(0), &[]), reading(None, Some(91), Some(5), &ip));
         let drops = BTreeMap::from([("no room at the first port".to_owned(), 5)]);
         assert_eq!(found.drops, Some(drops));
+    }
+
+    #[test]
+    fn a_counter_that_went_backwards_is_absent_with_a_word_why() {
+        let reading = |received, sent, discards| {
+            let port = PortReading {
+                has_carrier: true,
+                missed: Some(0),
+                refused: Some(0),
+                ..PortReading::default()
+            };
+            Reading {
+                ports: vec![
+                    PortReading { received: Some(received), ..port.clone() },
+                    PortReading { sent: Some(sent), ..port },
+                ],
+                drops: [("Ip.InDiscards".to_owned(), discards)].into(),
+                ..Reading::default()
+            }
+        };
+        let found = change("dut", &reading(500, 10, 3), &reading(20, 90, 4)).expect("a change");
+        assert_eq!((found.received, found.sent), (None, Some(80)));
+        let drops = found.drops.expect("counted");
+        assert_eq!(drops, BTreeMap::from([("Ip.InDiscards".to_owned(), 1)]), "none elsewhere");
+        let [why] = &found.warnings[..] else { panic!("{:?}", found.warnings) };
+        assert!(why.contains("received of the first port went back from 500 to 20"), "{why}");
+        let found = change("dut", &reading(0, 0, 9), &reading(50, 40, 1)).expect("a change");
+        assert_eq!((found.received, found.drops), (Some(50), None), "drops that nobody knows");
+        assert!(found.warnings[0].contains("Ip.InDiscards"), "{:?}", found.warnings);
     }
 
     #[test]

@@ -26,6 +26,9 @@ const OPENING: Duration = Duration::from_secs(60);
 /// How long the receiver goes on when the sender has stopped.
 const DRAIN: Duration = Duration::from_millis(200);
 
+/// What stands for the order of the flows.
+pub(super) const ORDER: &str = "{order}";
+
 /// The programs of the testbed file.
 #[derive(Debug, Default)]
 pub struct JsonLines;
@@ -207,6 +210,7 @@ fn filled(words: &[String], task: &Task<'_>) -> Vec<String> {
         ("{frame}", traffic.frame_bytes.to_string()),
         ("{pps}", task.pps.map_or("max".to_owned(), |pps| format!("{pps:.0}"))),
         ("{seconds}", task.duration.as_secs_f64().to_string()),
+        (ORDER, traffic.order.to_string()),
         ("{interval-ms}", task.interval.as_millis().to_string()),
     ];
     let fill = |word: &String| {

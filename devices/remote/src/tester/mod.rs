@@ -3,16 +3,19 @@
 mod agent;
 mod align;
 mod command;
+mod order;
 mod pktgen;
 mod process;
 
 use std::time::Duration;
 
+use fwdlab_device::Request;
 use fwdlab_experiment::Traffic;
 use fwdlab_results::{Checks, Interval};
 
 pub use agent::Agents;
 pub use command::JsonLines;
+pub use order::check_order;
 pub use pktgen::Netmap;
 
 use crate::Result;
@@ -28,10 +31,30 @@ pub struct Task<'a> {
     pub traffic: &'a Traffic,
     /// Frames per second, if not as many as possible.
     pub pps: Option<f64>,
-    /// How long, start-up included.
+    /// How long.
     pub duration: Duration,
     /// Length of an interval.
     pub interval: Duration,
+}
+
+impl<'a> Task<'a> {
+    /// The counted part of a trial.
+    pub fn of(testbed: &'a Testbed, request: &Request<'a>) -> Self {
+        let Request { experiment, traffic, .. } = *request;
+        Self {
+            testbed,
+            traffic,
+            pps: traffic.load.frames_per_second(f64::from(traffic.frame_bytes)),
+            duration: experiment.duration,
+            interval: experiment.interval,
+        }
+    }
+
+    /// The same traffic as long as a warm-up.
+    #[must_use]
+    pub fn of_warm_up(self, warmup: Duration) -> Self {
+        Self { duration: warmup, interval: self.interval.min(warmup), ..self }
+    }
 }
 
 /// What was counted.
@@ -96,6 +119,11 @@ pub trait Generator {
     /// Those of [`run`](Self::run).
     fn limit(&mut self, _: &mut Hosts, _: &Task<'_>, _: &dyn Fn() -> bool) -> Result<Option<f64>> {
         Ok(None)
+    }
+
+    /// The shortest run of which it can say anything.
+    fn shortest(&self) -> Duration {
+        Duration::ZERO
     }
 
     /// What it is, for the record.

@@ -37,6 +37,31 @@ fn a_cable_without_frames_is_a_doubt_about_the_trial() {
     let counted = Counted { device: pass(10_000_000, 1_000), ..Counted::default() };
     let measured = measured(counted, &variant(&[]), GuestClock::Instructions);
     assert!(measured.warnings[0].contains("cable"), "{:?}", measured.warnings);
+    // What the tester took is not the device's cost.
+    assert_eq!((measured.busy, measured.idle_share), (None, None));
+    assert!(measured.intervals.iter().all(|interval| interval.busy.is_none()));
+    assert_eq!(measured.intervals.len(), 5, "the rate stays");
+}
+
+#[test]
+fn the_warm_up_of_a_guest_is_apart_from_what_it_counts() {
+    let text = "title = \"t\"\ndevice = \"anything\"\nbaseline = \"a\"\nduration = \"200ms\"\n\
+                warmup = \"70ms\"\ninterval = \"20ms\"\n[[variant]]\nname = \"a\"\n\
+                [[variant]]\nname = \"b\"\n[[traffic]]\nname = \"inet\"\n\
+                source = \"198.18.0.1:7\"\ndestination = \"198.19.0.1:7\"\n\
+                [routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.2\"]\n";
+    let anything = fwdlab_experiment::Anything;
+    let experiment = Experiment::of_text(Path::new("t.toml"), text, &[&anything]);
+    let experiment = experiment.expect("a valid experiment");
+    let (variant, traffic) = (&experiment.variants[0], &experiment.traffics[0]);
+    let machine = VmMachine::default();
+    let task = task(&Request { experiment: &experiment, variant, traffic }, &machine);
+    assert_eq!((task.warmup_ns, task.duration_ns), (70_000_000, 200_000_000));
+    let warm = task.of_warm_up();
+    assert_eq!(
+        (warm.duration_ns, warm.cable_ns, warm.interval_ns),
+        (70_000_000, 70_000_000, 20_000_000)
+    );
 }
 
 #[test]

@@ -43,10 +43,17 @@ impl Rules {
                 module,
                 // Without its list of systems, pfctl loads rules only beside what is there: nothing.
                 "[ -f /etc/pf.os ] && o= || o=-m".to_owned(),
-                format!("try 'pf refuses the rules' pfctl -q $o -f {file}"),
+                format!(
+                    "try 'pf refuses the rules; pfctl -n -f FILE on a FreeBSD host says the same' pfctl -q $o -f {file}"
+                ),
                 "try 'pf cannot be enabled' pfctl -q -e".to_owned(),
             ],
-            Self::Ipfw => vec![module, format!("try 'ipfw refuses the rules' ipfw -q {file}")],
+            Self::Ipfw => vec![
+                module,
+                format!(
+                    "try 'ipfw refuses the rules; ipfw -n FILE on a FreeBSD host says the same' ipfw -q {file}"
+                ),
+            ],
         }
     }
 

@@ -45,6 +45,10 @@ const GUEST: [(&str, &str); 5] = [
 /// Words of the lookup framework whose value `auto` leaves the choice to the kernel.
 const CHOICES: [&str; 2] = ["net.route.algo.inet.algo", "net.route.algo.inet6.algo"];
 
+/// Lookup algorithms that build nothing of their own, in the order of the families: with another, a
+/// full table would be built anew again and again while it is written.
+const PLAIN: [&str; 2] = ["radix4", "radix6"];
+
 /// The functions that the script is made of.
 const HEAD: &str = r#"P=/tmp/fwdlab
 G=$P/guest
@@ -135,15 +139,21 @@ pub(super) fn text(task: &Task, modules: &[String], rules: Option<Rules>, khz: &
         ("device", THROUGH_THE_DEVICE, "epair0b epair1b", task.duration_ns),
     ];
     for (way, stage, interfaces, duration) in ways {
+        let pass = |duration: u64, file: &str| {
+            format!(
+                "jexec tester $G pass {interfaces} $P/frames {way} {duration} {} $khz >$P/{file} \
+                 2>$P/why || give_up",
+                task.interval_ns
+            )
+        };
+        line(&format!("stage '{stage}'"));
+        if task.warmup_ns > 0 {
+            line(&pass(task.warmup_ns, "warmup"));
+        }
         if way == "device" {
             line("r=$(frames epair0a 5); s=$(frames epair1a 8); drops >$P/drops.0");
         }
-        line(&format!("stage '{stage}'"));
-        line(&format!(
-            "jexec tester $G pass {interfaces} $P/frames {way} {duration} {} $khz >$P/{way} 2>$P/why \
-             || give_up",
-            task.interval_ns
-        ));
+        line(&pass(duration, way));
     }
     line("stage 'read its settings back'");
     line("echo $(($(frames epair0a 5) - r)) >$P/received");
@@ -196,6 +206,13 @@ fn network(task: &Task, line: &mut impl FnMut(&str)) {
     for (address, index) in neighbours {
         let tool = if address.is_ipv4() { "arp" } else { "ndp" };
         line(&format!("try 'a neighbour' {tool} -s {address} {}", TESTER_MACS[index]));
+    }
+    for (word, plain) in CHOICES.iter().zip(PLAIN) {
+        // The kernel's own choice, where it is left to it, has to grow with the table.
+        let is_chosen = task.sysctl.get(*word).is_some_and(|name| name != "auto");
+        if is_chosen && task.routes.len() > ROUTES_LISTED {
+            line(&format!("choose {word} {plain}"));
+        }
     }
     line("$G routes $P/routes >$P/routes.said 2>$P/why || give_up");
 }

@@ -41,6 +41,7 @@ fn task(family: u8) -> Task {
             order: "sequential".to_owned(),
             pps: None,
         },
+        warmup_ns: 500_000,
         duration_ns: 1_000_000,
         cable_ns: 1_000_000,
         interval_ns: 100_000,
@@ -92,9 +93,28 @@ fn the_script_sets_what_a_variant_says_and_leaves_the_choice_where_it_is_asked_t
         assert!(text.contains(part), "{part}\n{text}");
     }
     assert!(!text.contains("choose net.route.algo.inet6.algo"), "{text}");
+    assert!(!text.contains("radix4"), "a small table is written as it is: {text}");
+    task.routes = vec![task.routes[0].clone(); 6000];
+    let text = script::text(&task, &[], None, "1000000");
+    let [plain, routes, own] = ["inet.algo radix4", "$G routes", "inet.algo 'dxr'"]
+        .map(|part| text.find(part).expect("it is there"));
+    assert!(plain < routes && routes < own, "{text}");
+    assert!(!text.contains("radix6"), "what is left to the kernel stays with it: {text}");
+    task.routes.truncate(1);
     let routes = script::routes(&task);
     assert_eq!(routes.len(), 36);
     assert_eq!(routes[..8], [4, 16, 0, 0, 198, 19, 0, 0]);
+}
+
+#[test]
+fn a_warm_up_ends_before_the_devices_counters_are_read() {
+    let text = script::text(&task(4), &[], None, "1000000");
+    let lines: Vec<&str> = text.lines().collect();
+    let at = |part: &str| lines.iter().position(|line| line.contains(part)).expect(part);
+    assert!(at("device 500000 100000 $khz >$P/warmup") < at("drops >$P/drops.0"), "{text}");
+    assert!(at("drops >$P/drops.0") < at("device 1000000 100000 $khz >$P/device"), "{text}");
+    let cold = script::text(&Task { warmup_ns: 0, ..task(4) }, &[], None, "1000000");
+    assert!(!cold.contains("$P/warmup"), "{cold}");
 }
 
 #[test]

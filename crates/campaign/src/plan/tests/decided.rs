@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::plan::{Needs, UntilDecided, Wanted, own_truths};
+use crate::plan::{Needs, UntilDecided, Wanted, own_truths, unproven};
 use crate::runner::Stopper;
 use fwdlab_experiment::Anything;
 use fwdlab_experiment::Experiment;
@@ -141,6 +141,35 @@ fn without_results_the_published_spread_is_taken() {
     let blocks: Vec<u64> = needs.rows.iter().map(|row| row.difference.blocks).collect();
     assert!(blocks.is_sorted() && blocks[0] < 10 && blocks[2] > 50, "{blocks:?}");
     assert_eq!(needs.planned_blocks, 8);
+}
+
+#[test]
+fn what_a_campaign_does_not_prove_of_itself_is_said_with_the_reason() {
+    let said =
+        |head: &str, share, word| unproven(&experiment(head), share, word).unwrap_or_default();
+    assert_eq!(said("blocks = 3", 0.0, Some("slow")), "", "nobody asked");
+    assert!(said("blocks = 3", 0.5, Some("slow")).contains("it has 3 blocks, and a truth takes 4"));
+    assert!(
+        said("blocks = 4", 0.2, Some("slow")).contains("none in this campaign: 20 % of its trials")
+    );
+    let pairs = said("blocks = 40", 0.2, None);
+    assert!(
+        pairs.contains("only the baseline beside itself: nothing slows this device"),
+        "{pairs}"
+    );
+    assert!(said("blocks = 12", 0.2, Some("slow")).contains("a second truth takes 4 more"));
+    assert_eq!(said("blocks = 40", 0.2, Some("slow")), "", "both");
+    // Whatever is said, it is what is planned.
+    for (blocks, word) in
+        [(3, None), (4, Some("slow")), (12, Some("slow")), (40, None), (40, Some("slow"))]
+    {
+        let own = experiment(&format!("blocks = {blocks}"));
+        let truths = own_truths(&own, 0.2, word).map_or(0, |found| found.truths.len());
+        let why = unproven(&own, 0.2, word).unwrap_or_default();
+        let expected =
+            if why.starts_with("none") { 0 } else { 2 - usize::from(why.starts_with("only")) };
+        assert_eq!(truths, expected, "{blocks} {word:?}: {why}");
+    }
 }
 
 #[test]

@@ -77,6 +77,10 @@ proptest! {
         } else {
             prop_assert_eq!(known, 0.0);
         }
+        // A device knows the experiment's variants, and no other.
+        for trial in &plan.trials {
+            prop_assert_eq!(trial.setting(&experiment).name, experiment.variants[trial.variant].name.clone());
+        }
         let recorded = plan.campaign(&experiment, String::new());
         prop_assert_eq!(Plan::recorded(&experiment, &recorded), Some(plan));
     }

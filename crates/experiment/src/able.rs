@@ -1,0 +1,278 @@
+//! What an experiment asks of its device, held against what the device can do.
+
+use std::ops::Range;
+
+use super::Traffic;
+use super::problem::{Complaint, Complaints};
+use super::schema::{Abilities, Schema, TrafficPlace};
+use fwdlab_results::{Family, Measure};
+
+/// A key of the file and its bytes.
+type Key = (String, Range<usize>);
+
+/// What an experiment asks of its device beside its traffics: each with the key that asks for it.
+pub(super) struct Wanted<'a> {
+    pub measure: Option<Key>,
+    pub latency: Option<Key>,
+    pub profile: Option<Key>,
+    pub blocks_per_process: Option<Key>,
+    pub churn: Option<Key>,
+    pub placed: &'a [(Traffic, TrafficPlace)],
+}
+
+/// One thing that is asked for.
+struct Demand<'a> {
+    /// As words after "cannot".
+    what: String,
+    is_met: Box<dyn Fn(&Abilities) -> bool + 'a>,
+    /// What to do on a device that cannot.
+    remedy: &'static str,
+    key: Key,
+}
+
+impl Wanted<'_> {
+    /// All of it, each once.
+    fn demands(&self) -> Vec<Demand<'_>> {
+        let mut all: Vec<Demand<'_>> = Vec::new();
+        if let Some(key) = &self.latency {
+            all.push(Demand {
+                what: "measure latency".to_owned(),
+                is_met: Box::new(|can| can.measures_latency),
+                remedy: "remove latency",
+                key: key.clone(),
+            });
+        }
+        if let Some(key) = &self.profile {
+            all.push(Demand {
+                what: "take profiles".to_owned(),
+                is_met: Box::new(|can| can.takes_profiles),
+                remedy: "remove profile",
+                key: key.clone(),
+            });
+        }
+        if let Some(key) = &self.blocks_per_process {
+            all.push(Demand {
+                what: "run blocks in fresh processes: it does not live in this program's memory"
+                    .to_owned(),
+                is_met: Box::new(|can| can.lives_in_process),
+                remedy: "remove blocks_per_process",
+                key: key.clone(),
+            });
+        }
+        if let Some(key) = &self.churn {
+            all.push(Demand {
+                what: "change routes while frames flow".to_owned(),
+                is_met: Box::new(|can| can.changes_routes),
+                remedy: "remove [churn]",
+                key: key.clone(),
+            });
+        }
+        let is_asked =
+            |measure: &Measure| self.placed.iter().any(|(own, _)| own.measure == *measure);
+        let asked = Measure::ALL.into_iter().filter(is_asked);
+        all.extend(asked.filter_map(|measure| self.measured(measure)));
+        for (traffic, place) in self.placed {
+            all.extend(sent(traffic, place));
+        }
+        all
+    }
+
+    fn measured(&self, measure: Measure) -> Option<Demand<'_>> {
+        let key = self.measure.clone()?;
+        let remedy = "remove the measure: forwarding rates are measured";
+        if measure.is_benchmark() {
+            let what = format!("measure {measure}");
+            let is_met = Box::new(move |can: &Abilities| can.benchmarks.contains(&measure));
+            return Some(Demand { what, is_met, remedy, key });
+        }
+        measure.loss_ratio().map(|_| Demand {
+            what: "search for a rate".to_owned(),
+            is_met: Box::new(|can| can.searches_rates),
+            remedy,
+            key,
+        })
+    }
+}
+
+/// What a traffic asks of the tester.
+fn sent<'a>(traffic: &'a Traffic, place: &'a TrafficPlace) -> Vec<Demand<'a>> {
+    let mut all: Vec<Demand<'_>> = Vec::new();
+    let is_capture = traffic.capture.is_some();
+    let key = |key: &str| {
+        let (at, field) = place.key_or_ends(key);
+        (field.to_owned(), at.clone())
+    };
+    if traffic.direction.is_both() {
+        all.push(Demand {
+            what: "send frames both ways at once".to_owned(),
+            is_met: Box::new(|can| can.sends_both_ways),
+            remedy: "remove direction",
+            key: key("direction"),
+        });
+    }
+    if traffic.sessions.is_some() {
+        all.push(Demand {
+            what: "send sessions, which begin and end".to_owned(),
+            is_met: Box::new(|can| can.opens_sessions),
+            remedy: "remove kind",
+            key: key("kind"),
+        });
+    }
+    if is_capture {
+        all.push(Demand {
+            what: "replay a capture".to_owned(),
+            is_met: Box::new(|can| can.replays_captures),
+            remedy: "remove capture, and write the frames' lengths (frame) and ports",
+            key: key("capture"),
+        });
+    }
+    if traffic.family == Family::Dual {
+        all.push(Demand {
+            what: "send both families in one traffic".to_owned(),
+            is_met: Box::new(|can| can.mixes_families),
+            remedy: match is_capture {
+                true => {
+                    "make two traffics of the capture, one with the IPv4 addresses and one with the IPv6 \
+                     addresses: each takes the packets of its family"
+                }
+                false => "make two traffics of it, one of each family",
+            },
+            key: key("destination"),
+        });
+    }
+    if traffic.sizes.is_mixed() && !is_capture {
+        all.push(Demand {
+            what: "send a mix of frame lengths".to_owned(),
+            is_met: Box::new(|can| can.mixes_lengths),
+            remedy: "write one length, or a traffic for each",
+            key: key("frame"),
+        });
+    } else if !is_capture {
+        let bytes = traffic.frame_bytes;
+        all.push(Demand {
+            what: format!("send frames of {bytes} bytes"),
+            is_met: Box::new(move |can| bytes <= can.longest_frame_bytes),
+            remedy: "write a shorter frame",
+            key: key("frame"),
+        });
+    }
+    all
+}
+
+/// Refuses what the device and its tester cannot do, at the key that asks for it.
+pub(super) fn abilities(
+    device: Option<&dyn Schema>,
+    devices: &[&dyn Schema],
+    wanted: &Wanted<'_>,
+    complaints: &mut Complaints<'_>,
+) {
+    let Some(device) = device else { return };
+    let demands = wanted.demands();
+    let meets_all = |other: &&&dyn Schema| {
+        let can = other.abilities();
+        demands.iter().all(|demand| (demand.is_met)(&can))
+    };
+    let able = devices.iter().find(meets_all);
+    for demand in &demands {
+        let can = device.abilities();
+        if (demand.is_met)(&can) {
+            continue;
+        }
+        let Demand { what, is_met, remedy, key: (field, at) } = demand;
+        let other = able.or_else(|| devices.iter().find(|other| is_met(&other.abilities())));
+        let most = can.longest_frame_bytes;
+        let what = match what.starts_with("send frames of") {
+            true => format!("{what}, only of {most} at most"),
+            false => what.clone(),
+        };
+        let complaint = Complaint::new(
+            format!("the device {:?} cannot {what}", device.name()),
+            match other {
+                Some(other) => format!("device = {:?} for it", other.name()),
+                None => "what one device can do".to_owned(),
+            },
+            format!("change the device, or {remedy}"),
+        );
+        complaints.add(at, field, complaint);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::{Anything, Experiment};
+
+    /// A device that can do nothing special.
+    struct Plain;
+
+    impl Schema for Plain {
+        fn name(&self) -> &'static str {
+            "plain"
+        }
+
+        fn abilities(&self) -> Abilities {
+            Abilities { replays_captures: true, ..Abilities::BASIC }
+        }
+
+        fn check_word(&self, _: &str) -> Result<(), Complaint> {
+            Ok(())
+        }
+
+        fn check_value(&self, _: &str, _: &str) -> Result<(), Complaint> {
+            Ok(())
+        }
+    }
+
+    const INET: &str = "source = \"198.18.0.1:7\"\ndestination = \"198.19.0.1:7\"\n";
+
+    /// What is said of a file with these keys above and in its traffic, the top from line 4 on.
+    fn said(top: &str, traffic: &str) -> String {
+        let text = format!(
+            "title = \"t\"\ndevice = \"plain\"\nbaseline = \"a\"\n{top}\n[[variant]]\nname = \"a\"\n\
+             [[variant]]\nname = \"b\"\n[[traffic]]\nname = \"t\"\n{traffic}\n\
+             [routes]\nstatic = [\"0.0.0.0/0 via 198.19.0.203\", \"::/0 via 2001:2::203\"]\n"
+        );
+        let devices: [&dyn Schema; 2] = [&Plain, &Anything];
+        let read = Experiment::parse(Path::new("x.toml"), &text, &devices);
+        read.map_or_else(|problems| problems.to_string(), |_| "nothing".to_owned())
+    }
+
+    #[test]
+    fn each_demand_is_refused_at_its_own_key_with_its_own_remedy() {
+        for (top, field, remedy) in [
+            ("latency = true", "latency: ", "remove latency"),
+            ("profile = true", "profile: ", "remove profile"),
+            ("blocks_per_process = 2", "blocks_per_process: ", "remove blocks_per_process"),
+            ("measure = \"ndr\"", "measure: ", "remove the measure"),
+            ("measure = [\"rate\", \"soak\"]", "measure: ", "remove the measure"),
+        ] {
+            let problems = said(top, INET);
+            let column = top.find("= ").expect("a value") + 3;
+            let place = format!("x.toml:4:{column}: {field}");
+            assert!(problems.starts_with(&place), "{place}: {problems}");
+            assert!(problems.contains(remedy) && problems.contains("\"anything\""), "{problems}");
+            assert_eq!(problems.lines().count(), 1, "each is said once: {problems}");
+        }
+        for (key, remedy) in [
+            ("direction = \"both\"", "remove direction"),
+            ("frame = \"imix\"", "a traffic for each"),
+            ("frame = 9000", "only of 1518 at most"),
+        ] {
+            let problems = said("", &format!("{INET}{key}"));
+            let field = format!("traffic[1].{}: ", key.split(' ').next().unwrap_or_default());
+            assert!(problems.contains(&field) && problems.contains(remedy), "{key}: {problems}");
+        }
+        assert_eq!(said("blocks_per_process = 0", INET), "nothing", "one process is what it has");
+        assert_eq!(said("profile = false\nlatency = false", INET), "nothing");
+    }
+
+    #[test]
+    fn a_capture_of_both_families_becomes_two_traffics() {
+        let ends = "source = [\"198.18.0.1\", \"2001:2::1\"]\n\
+                    destination = [\"198.19.0.1\", \"2001:2:0:8000::1\"]";
+        let problems = said("", &format!("capture = \"c.pcap\"\n{ends}"));
+        assert!(problems.contains("make two traffics of the capture"), "{problems}");
+    }
+}

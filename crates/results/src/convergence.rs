@@ -1,0 +1,117 @@
+//! Routes that changed under traffic: when frames came by the new path, and which were lost (RFC 6413,
+//! RFC 7747).
+
+use serde::{Deserialize, Serialize};
+
+use crate::interval::median;
+
+/// Changes of the routes to many prefixes at once, one after the other.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Convergence {
+    /// The load, in frames/s.
+    pub load_pps: f64,
+    /// Each change of all routes.
+    pub events: Vec<RouteEvent>,
+}
+
+/// One change of the routes to all prefixes. Times are since the device was given the first of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RouteEvent {
+    /// Until the device had taken all changes, in ns.
+    pub given_ns: u64,
+    /// How long was waited for frames by the new path, in ns.
+    pub waited_ns: u64,
+    /// Each prefix, in order of its addresses.
+    pub prefixes: Vec<PrefixEvent>,
+}
+
+/// What came of the frames to one prefix.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PrefixEvent {
+    /// First frame by the new path, in ns; absent when there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new_ns: Option<u64>,
+    /// Last frame by the old path, in ns; absent when none came after the change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub old_ns: Option<u64>,
+    /// Frames that were sent and came by neither.
+    pub lost: u64,
+}
+
+impl RouteEvent {
+    /// Until the last prefix had frames by the new path, in ns: the full convergence time of RFC 6413.
+    /// Where one had none, as long as was waited.
+    pub fn full_ns(&self) -> u64 {
+        let each = self.prefixes.iter().map(|own| own.new_ns.unwrap_or(self.waited_ns));
+        each.max().unwrap_or(0)
+    }
+
+    /// Prefixes of which no frame came by the new path.
+    pub fn unconverged(&self) -> usize {
+        self.prefixes.iter().filter(|own| own.new_ns.is_none()).count()
+    }
+
+    /// Frames lost, of all prefixes.
+    pub fn lost(&self) -> u64 {
+        self.prefixes.iter().map(|own| own.lost).sum()
+    }
+}
+
+impl Convergence {
+    /// Median of a figure over the events.
+    pub fn middle(&self, figure: impl Fn(&RouteEvent) -> f64) -> Option<f64> {
+        median(&self.events.iter().map(figure).collect::<Vec<_>>())
+    }
+
+    /// The full convergence time in s: the median of the events.
+    pub fn full_s(&self) -> Option<f64> {
+        self.middle(|event| event.full_ns().max(1) as f64 / 1e9)
+    }
+
+    /// A time of all prefixes of all events, in ns, which so many of them had at most; `share` is 0 to 1.
+    pub fn quantile_ns(
+        &self,
+        time: impl Fn(&PrefixEvent) -> Option<u64>,
+        share: f64,
+    ) -> Option<u64> {
+        let prefixes = self.events.iter().flat_map(|event| &event.prefixes);
+        let mut times: Vec<u64> = prefixes.filter_map(time).collect();
+        times.sort_unstable();
+        let at = (share * times.len() as f64).ceil() as usize;
+        times.get(at.saturating_sub(1)).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn full_convergence_is_that_of_the_last_prefix() {
+        let prefix = |new_ns, lost| PrefixEvent { new_ns, old_ns: None, lost };
+        let event = |list: &[Option<u64>]| RouteEvent {
+            given_ns: 5,
+            waited_ns: 900,
+            prefixes: list.iter().map(|new| prefix(*new, 2)).collect(),
+        };
+        let own = Convergence {
+            load_pps: 1e6,
+            events: vec![
+                event(&[Some(10), Some(40)]),
+                event(&[Some(20), None]),
+                event(&[Some(30), Some(50)]),
+            ],
+        };
+        assert_eq!(
+            own.events[1].full_ns(),
+            900,
+            "a prefix that never came counts as long as waited"
+        );
+        assert_eq!((own.events[1].unconverged(), own.events[0].lost()), (1, 4));
+        assert_eq!(own.full_s(), Some(50e-9));
+        assert_eq!(own.quantile_ns(|own| own.new_ns, 0.5), Some(30));
+        assert_eq!(own.quantile_ns(|own| own.new_ns, 1.0), Some(50));
+        assert_eq!(own.quantile_ns(|own| own.old_ns, 0.5), None);
+        assert_eq!(Convergence::default().full_s(), None);
+    }
+}

@@ -1,0 +1,112 @@
+//! Sessions that a device tracks: what its table did, round by round.
+
+use serde::{Deserialize, Serialize};
+
+use crate::interval::median;
+
+/// Sessions sent in rounds, each of which begins with an empty table.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sessions {
+    /// Sessions of a round.
+    pub sessions: u64,
+    /// Frames of a session, of both ways together.
+    pub lifetime: u32,
+    /// Entries for which the device's table has room.
+    pub room: u64,
+    /// What was counted, after the warm-up.
+    pub rounds: Vec<SessionRound>,
+}
+
+/// One round: the table is emptied, what comes before the counted part is sent, then that part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionRound {
+    /// Entries of the table after it had been emptied.
+    pub emptied: u64,
+    /// Entries when the counted part began.
+    pub before: u64,
+    /// Entries when it ended.
+    pub after: u64,
+    /// Frames sent in the counted part.
+    pub sent: u64,
+    /// Frames of them that came back.
+    pub received: u64,
+    /// How long the counted part took, in ns.
+    pub ns: u64,
+    /// How long the device worked on it, in ns.
+    pub busy_ns: u64,
+    /// Sessions for which the table had no room, of the whole round.
+    #[serde(default)]
+    pub refused: u64,
+    /// Entries thrown out for new sessions, of the whole round.
+    #[serde(default)]
+    pub evicted: u64,
+    /// Whether the device's processor was slow meanwhile.
+    #[serde(default)]
+    pub is_slow: bool,
+}
+
+impl Sessions {
+    /// With fewer rounds than this at full speed, all count.
+    const FEWEST: usize = 3;
+
+    /// Busy nanoseconds of the device for each frame of the counted part: the median of the rounds.
+    pub fn cost_ns(&self) -> Option<f64> {
+        let cost = |round: &SessionRound| {
+            (round.sent > 0 && round.busy_ns > 0).then(|| round.busy_ns as f64 / round.sent as f64)
+        };
+        self.middle(cost)
+    }
+
+    /// Frames of the counted part that came back, a second: the median of the rounds. None at all counts as
+    /// one, the least that can be told from none.
+    pub fn forwarded_per_s(&self) -> Option<f64> {
+        let rate = |round: &SessionRound| {
+            (round.ns > 0).then(|| round.received.max(1) as f64 * 1e9 / round.ns as f64)
+        };
+        self.middle(rate)
+    }
+
+    /// The median of a figure over the rounds in which the processor was not slow.
+    pub fn middle(&self, figure: impl Fn(&SessionRound) -> Option<f64>) -> Option<f64> {
+        let of = |rounds: &mut dyn Iterator<Item = &SessionRound>| -> Vec<f64> {
+            rounds.filter_map(&figure).collect()
+        };
+        let fast = of(&mut self.rounds.iter().filter(|round| !round.is_slow));
+        let kept = if fast.len() >= Self::FEWEST { fast } else { of(&mut self.rounds.iter()) };
+        median(&kept)
+    }
+
+    /// Whether the device tracked any session at all.
+    pub fn is_tracked(&self) -> bool {
+        self.rounds.iter().any(|round| round.after > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slow_rounds_count_only_where_too_few_others_remain() {
+        let round = |busy_ns, is_slow| SessionRound {
+            sent: 10,
+            received: 5,
+            ns: 1_000,
+            busy_ns,
+            is_slow,
+            ..SessionRound::default()
+        };
+        let mut own = Sessions {
+            rounds: vec![round(900, true), round(100, false), round(110, false)],
+            ..Sessions::default()
+        };
+        assert_eq!(own.cost_ns(), Some(11.0));
+        own.rounds.push(round(105, false));
+        assert_eq!(own.cost_ns(), Some(10.5));
+        assert_eq!(own.forwarded_per_s(), Some(5e6));
+        own.rounds.iter_mut().for_each(|round| round.received = 0);
+        assert_eq!(own.forwarded_per_s(), Some(1e6), "none counts as one");
+        own.rounds.clear();
+        assert_eq!((own.cost_ns(), own.forwarded_per_s(), own.is_tracked()), (None, None, false));
+    }
+}

@@ -1,0 +1,169 @@
+//! Routes that change under traffic, all prefixes at once, over and over (RFC 6413, RFC 7747): a thread beside
+//! the device's gives the table the changes, as a routing daemon's; the tester sees by which path frames come.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use fwdlab_device::{Request, Watch};
+use fwdlab_experiment::Converging;
+use fwdlab_port::PortError;
+use fwdlab_port::pingpong::Rally;
+use fwdlab_results::{Convergence, PrefixEvent, RouteEvent};
+use fwdlab_router::Router;
+use fwdlab_traffic::{Load, OTHER_PATH_MAC, PathSeen, PathWatch, TESTER_MACS, TrafficPlan};
+
+use crate::churn::{Changer, neighbour};
+use crate::poll::{Metronome, Over, poll_until};
+use crate::rings::{Rings, pin, worker};
+use crate::{BuiltinError, setup};
+
+/// Fewest and most changes of all routes in a trial.
+const EVENTS: std::ops::Range<usize> = 2..21;
+/// For frames by the new path nobody waits longer.
+pub const LONGEST: Duration = Duration::from_secs(5);
+/// The changes of a trial may take so many times its duration.
+const PATIENCE: u32 = 2;
+
+/// When the device was given the changes of an event, and when it had taken them.
+pub type Given = (Instant, Instant);
+
+impl Rings {
+    /// Changes the routes to all destinations there and back for the trial's duration.
+    pub(super) fn convergence(
+        &self,
+        router: &mut Router,
+        plan: &TrafficPlan,
+        request: &Request<'_>,
+        watch: &Watch<'_>,
+    ) -> Result<Convergence, BuiltinError> {
+        let Some(own) = Converging::of(request.experiment, request.traffic) else {
+            return Ok(Convergence::default());
+        };
+        // What changes is thrown away afterwards: the routes are this measure's alone.
+        *router = Router::new()?;
+        let mut changed = setup::router(request.experiment, request.variant)?;
+        neighbour(&mut changed, own.gateways[1], OTHER_PATH_MAC)?;
+        let ((out, back), device) = self.rings();
+        let worker = worker(&mut changed, device, &self.pool)?;
+        let changer = Changer::new(changed)
+            .map_err(|source| BuiltinError::Port(PortError::Thread { source }))?;
+        let mut paths =
+            PathWatch::new(plan, &self.pool, (out, back), [TESTER_MACS[1], OTHER_PATH_MAC])?;
+        let ([tester_core, device_core], is_over) = (self.cores(), AtomicBool::new(false));
+        let rally = Rally::new();
+        let (tell, told) = mpsc::channel::<usize>();
+        let (answer, answers) = mpsc::channel::<Given>();
+        let spare_core = self.spare_core;
+        let thread = |source| BuiltinError::Port(PortError::Thread { source });
+        let events = std::thread::scope(|scope| {
+            let device = std::thread::Builder::new()
+                .name("device".to_owned())
+                .spawn_scoped(scope, || {
+                    pin(device_core);
+                    poll_until(worker, &is_over, &rally, Metronome::of(None));
+                })
+                .map_err(thread)?;
+            let over = Over(&is_over);
+            std::thread::Builder::new()
+                .name("routes".to_owned())
+                .spawn_scoped(scope, move || {
+                    pin(spare_core);
+                    let routes = own.routes();
+                    for path in told {
+                        let begun = Instant::now();
+                        changer.change(&routes, path == 1);
+                        if answer.send((begun, Instant::now())).is_err() {
+                            break;
+                        }
+                    }
+                })
+                .map_err(thread)?;
+            pin(tester_core);
+            let wanted = request.experiment.duration;
+            let events = observe(wanted, watch, &mut |old, limit| {
+                // Without a thread that changes routes there will be no answer, either.
+                let mut change = || {
+                    let _ = tell.send(1 - old);
+                };
+                let seen = paths.observe(old, limit, &mut change);
+                answers.recv().ok().map(|given| (seen, given))
+            });
+            drop((tell, over));
+            device.join().map_err(|_| BuiltinError::Thread { what: "it panicked".to_owned() })?;
+            Ok::<_, BuiltinError>(events)
+        })?;
+        drop(paths);
+        self.gather(self.layout.frames())?;
+        *router = setup::router(request.experiment, request.variant)?;
+        if watch.is_stopped() {
+            return Err(BuiltinError::Stopped);
+        }
+        let load_pps = match plan.load {
+            Load::Pps(pps) => pps,
+            _ => 0.0,
+        };
+        Ok(Convergence { load_pps, events })
+    }
+}
+
+/// One event after the other, the paths in turn, until `wanted` has passed. `one` watches the change away from
+/// a path, no longer than it is told, and says what was seen and when the device was given the change;
+/// nothing when it cannot any more.
+pub fn observe(
+    wanted: Duration,
+    watch: &Watch<'_>,
+    one: &mut dyn FnMut(usize, Duration) -> Option<(Vec<PathSeen>, Given)>,
+) -> Vec<RouteEvent> {
+    let start = Instant::now();
+    let mut events = Vec::new();
+    let is_enough = |count: usize| {
+        let passed = start.elapsed();
+        let is_late = passed >= (wanted + LONGEST) * PATIENCE;
+        count >= EVENTS.end || is_late || (count >= EVENTS.start && passed >= wanted)
+    };
+    while !is_enough(events.len()) && !watch.is_stopped() {
+        let Some((seen, given)) = one(events.len() % 2, LONGEST) else { break };
+        events.push(event(&seen, given));
+    }
+    events
+}
+
+/// What was seen, in times since the device was given the change.
+fn event(seen: &[PathSeen], (begun, done): Given) -> RouteEvent {
+    let ns = |at: Instant| at.saturating_duration_since(begun).as_nanos() as u64;
+    let after = |at: Option<Instant>| at.filter(|at| *at > begun).map(ns);
+    let prefixes = seen.iter().map(|own| PrefixEvent {
+        new_ns: after(own.first_new),
+        old_ns: after(own.last_old),
+        lost: own.sent.saturating_sub(own.received),
+    });
+    RouteEvent {
+        given_ns: ns(done),
+        waited_ns: begun.elapsed().as_nanos() as u64,
+        prefixes: prefixes.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_count_from_the_change_and_frames_that_never_came_are_lost() {
+        let begun = Instant::now();
+        let at = |us| Some(begun + Duration::from_micros(us));
+        let early = begun.checked_sub(Duration::from_micros(1));
+        let seen = [
+            PathSeen { first_new: at(30), last_old: at(20), sent: 9, received: 7 },
+            PathSeen { first_new: None, last_old: early, sent: 4, received: 4 },
+        ];
+        let event = event(&seen, (begun, begun + Duration::from_micros(5)));
+        assert_eq!((event.given_ns, event.lost(), event.unconverged()), (5_000, 2, 1));
+        assert_eq!(
+            (event.prefixes[0].new_ns, event.prefixes[0].old_ns),
+            (Some(30_000), Some(20_000))
+        );
+        assert_eq!(event.prefixes[1].old_ns, None, "the last by the old path came before");
+    }
+}

@@ -1,0 +1,169 @@
+//! Sessions on the running kernel, with truths planted in its rules. Skipped without root, nft or
+//! connection tracking.
+
+use std::path::Path;
+
+use fwdlab_experiment::{Experiment, Schema};
+use fwdlab_results::{Benchmark, Measured, Sessions};
+use fwdlab_topology::tracking;
+
+use super::tests::{first_trials_of, trials_of};
+use crate::LINUX;
+
+const TRAFFIC: &str = "[[traffic]]\nname = \"t\"\nkind = \"sessions\"\nlifetime = 6\n\
+    source = \"198.18.10.1-198.18.10.20:2000\"\ndestination = \"198.19.10.1-198.19.10.100:2000\"\n";
+const ROUTES: &str = "[routes]\nstatic = [\"198.18.0.0/16 via 198.18.0.203\", \
+    \"198.19.0.0/16 via 198.19.0.203\"]\n";
+
+fn experiment(measures: &str, variants: &str, traffic: &str) -> String {
+    format!(
+        "title = \"t\"\ndevice = \"linux\"\nbaseline = \"plain\"\nduration = \"100ms\"\n\
+         warmup = \"0ms\"\ninterval = \"10ms\"\nmeasure = {measures}\n{variants}{traffic}{ROUTES}"
+    )
+}
+
+fn variant(name: &str, rules: &str) -> String {
+    format!("[[variant]]\nname = \"{name}\"\nset = {{ nftables = {rules:?} }}\n")
+}
+
+/// Rules that track, with others that only packets of new sessions meet.
+fn tracking(more: &str) -> String {
+    format!(
+        "table ip f {{ chain c {{ type filter hook forward priority 0; policy accept; \
+         ct state established accept; {more} }}; }}"
+    )
+}
+
+fn trials(test: &str, text: &str) -> Option<Vec<(String, Measured)>> {
+    if tracking::room().is_err() {
+        eprintln!("SKIPPED {test}: this kernel tracks no connections");
+        return None;
+    }
+    trials_of("linux", text, Path::new("t.toml"), test)
+}
+
+fn sessions(measured: &Measured) -> &Sessions {
+    match measured.benchmark.as_ref().expect("observations") {
+        Benchmark::Insertion(own) | Benchmark::Lookup(own) | Benchmark::FullTable(own) => own,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The least that a frame of the counted part cost: what disturbs a busy machine only adds to it.
+fn least_cost(measured: &Measured) -> f64 {
+    let cost = |round: &fwdlab_results::SessionRound| round.busy_ns as f64 / round.sent as f64;
+    sessions(measured).rounds.iter().map(cost).fold(f64::INFINITY, f64::min)
+}
+
+/// Every frame came back, in rounds that begin with an empty table.
+fn assert_whole(name: &str, measured: &Measured) {
+    assert_eq!(measured.sent, Some(measured.received), "{name}: {measured:?}");
+    assert_eq!(measured.device_sent, Some(measured.received), "{name}: {measured:?}");
+    assert_eq!(measured.device_received, measured.sent, "{name}: {measured:?}");
+    let checks = measured.checks.expect("checks");
+    assert_eq!(checks.misrouted + checks.bad_ttl + checks.bad_checksum + checks.bad_mac, 0);
+    assert_eq!(measured.proof["sessions in the table, emptied"], "0", "{name}");
+    assert!(measured.intervals.iter().all(|interval| interval.rx > 0), "{name}");
+}
+
+#[test]
+fn a_slowdown_in_insertion_is_found_there_and_not_in_lookup() {
+    let test = "a_slowdown_in_insertion_is_found_there";
+    // 3000 rules of which none applies: tens of microseconds, and only for what is not established.
+    let slow = tracking(&"ip saddr 10.9.8.7 drop; ".repeat(3000));
+    let variants = variant("plain", &tracking("")) + &variant("slow", &slow);
+    let both = TRAFFIC.to_owned() + "direction = \"both\"\n";
+    let text = experiment("[\"insertion\", \"lookup\"]", &variants, &both);
+    let Some(list) = trials(test, &text) else { return };
+    for (name, measured) in &list {
+        assert_whole(name, measured);
+        let is_lookup = name.ends_with("lookup");
+        for round in &sessions(measured).rounds {
+            // The table is read: what insertion counts is inserted, what lookup counts was there.
+            assert_eq!(round.emptied, 0, "{name}");
+            assert_eq!((round.before, round.after), (u64::from(is_lookup) * 2000, 2000), "{name}");
+            assert_eq!(round.sent, if is_lookup { 8000 } else { 2000 }, "{name}");
+        }
+    }
+    let cost = |at: usize| least_cost(&list[at].1);
+    let (insertion, lookup) = (cost(2) / cost(0), cost(3) / cost(1));
+    assert!(insertion > 2.0, "the rules made insertion {insertion} times as dear");
+    assert!(lookup < 1.5, "and left lookup alone: {lookup}");
+}
+
+#[test]
+fn sessions_that_come_and_go_stay_in_the_table_and_those_of_no_rules_do_not() {
+    let test = "sessions_that_come_and_go";
+    let variants = variant("plain", "") + &variant("tracks", &tracking(""));
+    let traffic = TRAFFIC.to_owned() + "concurrent = 100\nload = \"500kpps\"\n";
+    let text = experiment("\"rate\"", &variants, &traffic);
+    let Some(list) = trials(test, &text) else { return };
+    for (name, measured) in &list {
+        assert_whole(name, measured);
+        assert_eq!(measured.benchmark, None, "{name}");
+        assert_eq!(measured.sent.map(|sent| sent % (2000 * 6)), Some(0), "{name}: whole lives");
+    }
+    assert_eq!(list[0].1.proof["sessions in the table, most"], "0");
+    assert!(list[0].1.warnings.iter().any(|said| said.contains("tracked no session")));
+    assert_eq!(list[1].1.proof["sessions in the table, most"], "2000");
+}
+
+#[test]
+fn what_a_full_table_does_with_more_sessions_is_counted() {
+    let test = "what_a_full_table_does";
+    let Ok(room) = tracking::room() else {
+        eprintln!("SKIPPED {test}: this kernel tracks no connections");
+        return;
+    };
+    let variants = variant("plain", &tracking("")) + &variant("other", "");
+    let few = experiment("\"full-table\"", &variants, TRAFFIC);
+    let devices: [&dyn Schema; 1] = [&LINUX];
+    let parsed = Experiment::of_text(Path::new("t.toml"), &few, &devices).expect("right");
+    let said = super::Namespaces::new(parsed.into(), false).err().map(|error| error.to_string());
+    // Ports make the sessions that are more than the room and a tenth of it.
+    let ports = (room + room / 10) / 2000 + 1;
+    if ports > 300 {
+        eprintln!("SKIPPED {test}: {room} sessions are too many for a test");
+        return;
+    }
+    let wide = TRAFFIC.replace(".100:2000", &format!(".100:2000-{}", 1999 + ports));
+    let text =
+        experiment("\"full-table\"", &variants, &wide.replace("lifetime = 6", "lifetime = 2"));
+    // Each takes seconds: the first variant says it all.
+    let Some((_, full)) = first_trials_of("linux", &text, Path::new("t.toml"), test, 1)
+        .and_then(|list| list.into_iter().next())
+    else {
+        return;
+    };
+    let said = said.expect("2000 sessions fill no table");
+    assert!(said.contains("t.toml") && said.contains("do not fill a table"), "{said}");
+    let more = 2000 * ports - room;
+    for round in &sessions(&full).rounds {
+        assert_eq!((round.emptied, round.before, round.sent), (0, room, more));
+        // What came is in the table, was refused, or made room for others.
+        assert_eq!(round.after + round.refused + round.evicted, room + more, "{round:?}");
+        assert!(round.after <= room && round.refused + round.evicted >= more, "{round:?}");
+        assert_eq!(round.received, more - round.refused, "{round:?}");
+    }
+}
+
+#[test]
+fn what_changes_the_way_into_the_stack_is_refused_beside_sessions() {
+    let devices: [&dyn Schema; 2] = [&LINUX, &crate::BUILTIN_VETH];
+    let text = |word: &str| {
+        let two = format!(
+            "[[variant]]\nname = \"plain\"\n[[variant]]\nname = \"b\"\nset = {{ {word} }}\n"
+        );
+        experiment("\"lookup\"", &two, TRAFFIC)
+    };
+    for word in ["tester = \"live\"", "xdp = \"forward\"", "gro = \"on\"", "rps = \"2\""] {
+        let said = Experiment::parse(Path::new("t.toml"), &text(word), &devices).expect_err(word);
+        let said = said.to_string();
+        assert!(said.contains("t.toml:12") && said.contains("sessions"), "{word}: {said}");
+    }
+    let right = text("tester = \"inject\", gro = \"off\"");
+    assert!(Experiment::parse(Path::new("t.toml"), &right, &devices).is_ok());
+    let veth = right.replace("\"linux\"", "\"builtin-veth\"");
+    let said = Experiment::parse(Path::new("t.toml"), &veth, &devices).expect_err("no sessions");
+    assert!(said.to_string().contains("device = \"linux\" for it"), "{said}");
+}

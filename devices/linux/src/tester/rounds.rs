@@ -1,0 +1,178 @@
+//! What is sent to a device that tracks sessions, from one emptying of its table to the next: which
+//! frames in which order, and which of them are counted.
+
+use fwdlab_experiment::SessionsOf;
+use fwdlab_results::Measure;
+
+/// Sessions that begin before frames of the other way are sent, where sessions come and go.
+const TICKS: usize = 1024;
+
+/// One round.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Round {
+    /// The sessions in the order of their frames, each way; sent again from the first when all were.
+    pub(super) turns: Vec<Vec<u32>>,
+    /// One after the other.
+    pub(super) parts: Vec<Part>,
+}
+
+/// Frames that belong together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Part {
+    /// Whether the measure is taken of them.
+    pub(super) is_counted: bool,
+    /// One after the other.
+    pub(super) runs: Vec<Run>,
+}
+
+/// Frames of one way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    /// 0 to the destinations, 1 back.
+    pub(super) way: usize,
+    pub(super) frames: u32,
+}
+
+/// A tenth more sessions than there is room for: what a full table does is more than its first moments.
+pub(super) const fn least_to_fill(room: u64) -> u64 {
+    room.saturating_add(room / 10).saturating_add(1)
+}
+
+impl Round {
+    /// The round of a measure. `order` are all sessions; the table has room for `room`.
+    ///
+    /// # Errors
+    /// How many sessions it takes at least, where there are too few.
+    pub(super) fn new(
+        measure: Measure,
+        own: SessionsOf,
+        order: &[u32],
+        ways: usize,
+        room: u64,
+    ) -> Result<Self, u64> {
+        let all = order.len() as u32;
+        let of = |way, frames| Run { way, frames };
+        let part = |is_counted, runs| Part { is_counted, runs };
+        let turns = vec![order.to_vec(); ways];
+        let parts = match measure {
+            Measure::Insertion => vec![part(true, vec![of(0, all)])],
+            Measure::Lookup => {
+                let opened = (0..ways).map(|way| of(way, all)).collect();
+                // At least one frame of each, whatever it took to open it.
+                let later =
+                    (ways..(own.lifetime as usize).max(ways + 1)).map(|k| of(k % ways, all));
+                vec![part(false, opened), part(true, later.collect())]
+            }
+            Measure::FullTable => {
+                let least = least_to_fill(room);
+                let fits = u32::try_from(room).ok().filter(|_| u64::from(all) >= least);
+                let room = fits.ok_or(least)?;
+                vec![part(false, vec![of(0, room)]), part(true, vec![of(0, all - room)])]
+            }
+            _ => return Ok(Self::passing(own, order, ways)),
+        };
+        Ok(Self { turns, parts })
+    }
+
+    /// Sessions that come and go. In each tick one begins, and `concurrent` ticks later it ends; its
+    /// frames in between are spread evenly, to the destinations and back in turns.
+    fn passing(own: SessionsOf, order: &[u32], ways: usize) -> Self {
+        let (frames, alive) = (own.lifetime as usize, own.concurrent as usize);
+        let mut turns = vec![Vec::new(); ways];
+        let mut runs = Vec::new();
+        let ticks: Vec<usize> = (0..order.len() + alive).collect();
+        for ticks in ticks.chunks(TICKS) {
+            let before: Vec<usize> = turns.iter().map(Vec::len).collect();
+            for tick in ticks {
+                for frame in 0..frames {
+                    let ago = frame * (alive - 1) / (frames - 1).max(1);
+                    let session = tick.checked_sub(ago).and_then(|born| order.get(born));
+                    turns[frame % ways].extend(session);
+                }
+            }
+            let sent = |(way, turn): (usize, &Vec<u32>)| Run {
+                way,
+                frames: (turn.len() - before[way]) as u32,
+            };
+            runs.extend(turns.iter().enumerate().map(sent).filter(|run| run.frames > 0));
+        }
+        Self { turns, parts: vec![Part { is_counted: true, runs }] }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OWN: SessionsOf = SessionsOf { lifetime: 4, concurrent: 7 };
+
+    /// The sessions of each counted frame in the order of sending, and of those before them.
+    fn sent(round: &Round) -> [Vec<(usize, u32)>; 2] {
+        let mut next = vec![0; round.turns.len()];
+        let mut sent = [Vec::new(), Vec::new()];
+        for part in &round.parts {
+            for run in &part.runs {
+                for _ in 0..run.frames {
+                    let turn = &round.turns[run.way];
+                    sent[usize::from(part.is_counted)].push((run.way, turn[next[run.way]]));
+                    next[run.way] = (next[run.way] + 1) % turn.len();
+                }
+            }
+        }
+        sent
+    }
+
+    #[test]
+    fn insertion_sees_each_session_once_and_lookup_only_known_ones() {
+        let order = [3, 1, 4, 0, 2];
+        let round = |measure, ways| Round::new(measure, OWN, &order, ways, 9).expect("a round");
+        let [before, counted] = sent(&round(Measure::Insertion, 1));
+        assert!(before.is_empty());
+        assert_eq!(counted, order.map(|session| (0, session)));
+        for ways in [1, 2] {
+            let [before, counted] = sent(&round(Measure::Lookup, ways));
+            assert_eq!((before.len(), counted.len()), (5 * ways, 5 * (4 - ways)));
+            assert!((0..5).all(|session| before.contains(&(ways - 1, session))));
+            // As many frames each way, but for one.
+            let back = counted.iter().filter(|(way, _)| *way == 1).count();
+            assert_eq!(back, 5 * (ways - 1));
+        }
+    }
+
+    #[test]
+    fn a_table_is_filled_before_more_sessions_come() {
+        let order: Vec<u32> = (0..23).collect();
+        let [before, counted] =
+            sent(&Round::new(Measure::FullTable, OWN, &order, 1, 20).expect("a round"));
+        assert_eq!((before.len(), counted.len()), (20, 3));
+        assert!(counted.iter().all(|frame| !before.contains(frame)));
+        assert_eq!(Round::new(Measure::FullTable, OWN, &order, 1, 21), Err(24));
+        assert!(Round::new(Measure::FullTable, OWN, &order, 1, 1 << 40).is_err());
+    }
+
+    #[test]
+    fn sessions_that_come_and_go_live_for_their_frames_so_many_at_once() {
+        let order: Vec<u32> = (0..3_000).collect();
+        for ways in [1, 2] {
+            let round = Round::new(Measure::Rate, OWN, &order, ways, 9).expect("a round");
+            let [_, all] = sent(&round);
+            assert_eq!(all.len(), 3_000 * 4);
+            for session in [0, 1, 1_500, 2_999] {
+                let own: Vec<_> = all.iter().filter(|frame| frame.1 == session).collect();
+                assert_eq!(own.len(), 4, "{session}");
+                assert_eq!(own.iter().filter(|frame| frame.0 == 1).count(), 4 * (ways - 1) / 2);
+            }
+            if ways == 1 {
+                // In the middle seven are alive: they have begun, and not ended.
+                let now = all.iter().position(|frame| frame.1 == 1_500).expect("it begins");
+                let (past, rest) = all.split_at(now + 1);
+                let is_in = |list: &[(usize, u32)], session| list.contains(&(0, session));
+                let alive = (0..3_000).filter(|s| is_in(past, *s) && is_in(rest, *s)).count();
+                assert_eq!(alive, 7);
+            }
+        }
+        let one = SessionsOf { lifetime: 2, concurrent: 1 };
+        let round = Round::new(Measure::Rate, one, &[0, 1], 1, 9).expect("a round");
+        assert_eq!(sent(&round)[1], [(0, 0), (0, 0), (0, 1), (0, 1)]);
+    }
+}

@@ -1,0 +1,458 @@
+//! The tester of devices that track sessions: XDP live frames put into the device's stack, in rounds.
+//! Each round begins with an empty table, which is proven by reading it.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+use fwdlab_device::Watch;
+use fwdlab_device::pulse::Pulse;
+use fwdlab_experiment::{Experiment, SessionsOf, Traffic};
+use fwdlab_port::affinity::{self, CoreShare};
+use fwdlab_port::bpf::{LiveFrames, Map, Program, XdpLink};
+use fwdlab_results::{Benchmark, Busy, Checks, Interval, Measure, SessionRound, Sessions};
+use fwdlab_topology::tracking::{self, Tracked};
+use fwdlab_topology::{Testbed, TopologyError, port_name};
+use fwdlab_traffic::{DEVICE_MACS, FlowSet, TESTER_MACS};
+
+use super::super::headers::{self, Headers, TTL};
+use super::super::programs::tester::{self, Pace, Way};
+use super::super::programs::{Shared, receiver, word};
+use super::super::setup::{BACK, DEVICE, OUT, RECEIVER, SENDER};
+use super::live::INJECTED_AT_ONCE;
+use super::rounds::{self, Part, Round, Run};
+use super::sent::{Sent, Tracking, attach};
+use crate::LinuxError;
+
+/// Fewest rounds that are counted, and most.
+const ROUNDS: std::ops::Range<usize> = 3..2_000;
+
+/// A trial goes on for so many times its length when the processor is slow, or most is not counted.
+const LONGEST: u32 = 4;
+
+/// How long the last frames of a run may take.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// How often a table is emptied before it counts as one that cannot be.
+const EMPTYINGS: u32 = 20;
+
+/// The program runs so often in the time of a frame that is not yet due, at least: 50 ns a turn.
+const TURN_NS: f64 = 50.0;
+
+/// A tester that is ready to send.
+pub(in super::super) struct SessionTester {
+    measure: Measure,
+    own: SessionsOf,
+    /// How many there are.
+    sessions: u64,
+    room: u64,
+    round: Round,
+    lanes: Vec<Lane>,
+    pps: Option<f64>,
+}
+
+/// What sends one way and receives at its end.
+struct Lane {
+    shared: Shared,
+    headers: Headers,
+    sender: Program,
+    /// Number of the device's port.
+    interface: u32,
+    /// The receiver stays in place as long as these live.
+    _receiver: (Program, Map, XdpLink),
+}
+
+/// What the sender's thread tells.
+struct Told {
+    interval: Interval,
+    beats: Vec<u32>,
+    round: SessionRound,
+    is_warm: bool,
+}
+
+impl SessionTester {
+    /// Makes the frames and puts the receivers into place.
+    ///
+    /// # Errors
+    /// The kernel cannot do it, tracks no connections, or there are too few sessions.
+    pub(super) fn new(
+        testbed: &mut Testbed,
+        experiment: &Experiment,
+        (traffic, own): (&Traffic, SessionsOf),
+    ) -> Result<Self, LinuxError> {
+        let flows = FlowSet::parse(&traffic.source.to_string(), &traffic.destination.to_string())?;
+        let room = testbed.namespace(DEVICE)?.run(tracking::room).and_then(|room| room).map_err(
+            TopologyError::kernel("look for the table of connections (nf_conntrack; doctor)"),
+        )?;
+        let order = headers::turn(&flows, traffic.order);
+        let ways = traffic.direction.ways() as usize;
+        let measure = traffic.measure;
+        let round = Round::new(measure, own, &order, ways, room)
+            .map_err(|least| too_few(experiment, traffic, room, least))?;
+        let pps = traffic.load.frames_per_second(f64::from(traffic.frame_bytes));
+        let lanes = (0..ways)
+            .map(|way| Lane::new(testbed, (&flows, &round.turns[way]), way, traffic))
+            .collect::<Result<_, _>>()?;
+        let sessions = order.len() as u64;
+        Ok(Self { measure, own, sessions, room, round, lanes, pps })
+    }
+
+    /// Sends rounds for as long as the experiment says, on the processor `core`.
+    ///
+    /// # Errors
+    /// The kernel cannot run the sender, the table cannot be emptied, or the campaign was stopped.
+    pub(super) fn run(
+        &self,
+        testbed: &Testbed,
+        experiment: &Experiment,
+        core: Option<usize>,
+        pulse: &mut Pulse,
+        watch: &mut Watch<'_>,
+    ) -> Result<Sent, LinuxError> {
+        let namespace = testbed.namespace(DEVICE)?;
+        let strays = self.sum(word::STRAYS);
+        let is_over = AtomicBool::new(false);
+        let (mut intervals, mut rounds) = (Vec::new(), Vec::new());
+        let (tell, told) = mpsc::channel();
+        let result = std::thread::scope(|scope| {
+            let is_over = &is_over;
+            let sender = std::thread::Builder::new().name("tester".to_owned()).spawn_scoped(
+                scope,
+                move || {
+                    namespace.enter()?;
+                    let pinned = core.is_some_and(|c| affinity::pin_current_thread(c).is_ok());
+                    let share = CoreShare::begin();
+                    let before = Tracked::read()?;
+                    self.rounds(experiment, is_over, &tell)?;
+                    let after = Tracked::read()?;
+                    Ok((pinned, share.so_far(), after.refused - before.refused))
+                },
+            );
+            let sender = sender.map_err(|source| fwdlab_port::PortError::Thread { source })?;
+            loop {
+                match told.recv_timeout(Duration::from_millis(50)) {
+                    Ok(Told { mut interval, beats, mut round, is_warm }) => {
+                        pulse.note(&beats, &mut interval);
+                        round.is_slow = interval.is_slow();
+                        (watch.on_interval)(&interval);
+                        intervals.push(interval);
+                        rounds.extend(is_warm.then_some(round));
+                    }
+                    Err(RecvTimeoutError::Disconnected) => break,
+                    Err(RecvTimeoutError::Timeout) => {}
+                }
+                if watch.is_stopped() {
+                    is_over.store(true, Ordering::Relaxed);
+                    self.lanes.iter().for_each(|lane| lane.shared.set(word::STOP, 1));
+                }
+            }
+            Ok::<_, LinuxError>(
+                sender.join().unwrap_or_else(|_| Err(io::Error::other("it panicked"))),
+            )
+        });
+        if watch.is_stopped() {
+            return Err(LinuxError::Stopped);
+        }
+        let sent = result?.map_err(TopologyError::kernel("send sessions by XDP live frames"))?;
+        let (pinned, core_share, refused) = sent;
+        let own = Sessions {
+            sessions: self.sessions,
+            lifetime: self.own.lifetime,
+            room: self.room,
+            rounds,
+        };
+        let busy = intervals.iter().filter_map(|interval: &Interval| interval.busy);
+        let busy = busy.fold(Busy::default(), |sum, own| Busy {
+            ns: sum.ns + own.ns,
+            frames: sum.frames + own.frames,
+        });
+        Ok(Sent {
+            intervals,
+            pinned,
+            sent: self.sum(word::SENT),
+            received: self.sum(word::RECEIVED),
+            strays: self.sum(word::STRAYS).saturating_sub(strays),
+            flows_seen: self.sum(word::FLOWS_SEEN),
+            checks: self.checks(),
+            ways: Vec::new(),
+            waiting_share: self.waiting_share(),
+            core_share,
+            pacing: None,
+            unread: 0,
+            tracking: Some(self.tracking(own, busy, refused)),
+        })
+    }
+
+    /// What is known of the table, in the words of the proof too.
+    fn tracking(&self, own: Sessions, busy: Busy, refused: u64) -> Tracking {
+        let most = |of: fn(&SessionRound) -> u64| own.rounds.iter().map(of).max().unwrap_or(0);
+        let proof = [
+            ("sessions in the table, emptied", most(|round| round.emptied)),
+            ("sessions in the table, most", most(|round| round.after)),
+            ("sessions the table has room for", own.room),
+        ];
+        let proof = proof.map(|(word, count)| (word.to_owned(), count.to_string())).into();
+        let warning = (!own.is_tracked()).then(|| {
+            "the device tracked no session: nothing in its rules asks for connection tracking"
+                .to_owned()
+        });
+        let benchmark = match self.measure {
+            Measure::Insertion => Some(Benchmark::Insertion(own)),
+            Measure::Lookup => Some(Benchmark::Lookup(own)),
+            Measure::FullTable => Some(Benchmark::FullTable(own)),
+            _ => None,
+        };
+        Tracking { busy, benchmark, refused, proof, warning }
+    }
+
+    /// Sends one round after the other until enough was counted.
+    fn rounds(
+        &self,
+        experiment: &Experiment,
+        is_over: &AtomicBool,
+        tell: &Sender<Told>,
+    ) -> io::Result<()> {
+        let &Experiment { warmup, duration, .. } = experiment;
+        let start = Instant::now();
+        let (mut counted, mut count) = (Duration::ZERO, 0);
+        let is_enough = |counted, count: usize| {
+            let is_late = start.elapsed() > (warmup + duration) * LONGEST;
+            count >= ROUNDS.start && (counted >= duration || is_late || count >= ROUNDS.end)
+        };
+        while !is_enough(counted, count) && !is_over.load(Ordering::Relaxed) {
+            let is_warm = start.elapsed() >= warmup;
+            let Some((interval, round, beats)) = self.one_round(is_over)? else { break };
+            if is_warm {
+                counted += Duration::from_nanos(round.ns);
+                count += 1;
+            }
+            if tell.send(Told { interval, beats, round, is_warm }).is_err() {
+                break;
+            }
+        }
+        self.empty().map(drop)
+    }
+
+    /// Nothing when the campaign was stopped meanwhile.
+    fn one_round(
+        &self,
+        is_over: &AtomicBool,
+    ) -> io::Result<Option<(Interval, SessionRound, Vec<u32>)>> {
+        let emptied = self.empty()?;
+        for lane in &self.lanes {
+            lane.shared.set(word::NEXT, 0);
+        }
+        let mut own = SessionRound { emptied: emptied.entries, ..SessionRound::default() };
+        let mut interval = Interval::default();
+        let mut all_beats = Vec::new();
+        for part in &self.round.parts {
+            let before = Tracked::read()?;
+            let beats: Vec<u64> = self.each(word::BEATS);
+            let Some((seen, ns)) = self.part(part, is_over)? else { return Ok(None) };
+            let after = Tracked::read()?;
+            if part.is_counted {
+                (own.before, own.after) = (before.entries, after.entries);
+                (own.sent, own.received) = (seen.tx.unwrap_or(0), seen.rx);
+                (own.ns, own.busy_ns) = (ns, seen.busy.map_or(0, |busy| busy.ns));
+            }
+            // What fills a table is part of the frames that come through; else only what is counted is.
+            if part.is_counted || self.measure == Measure::FullTable {
+                interval.ms += seen.ms;
+                interval.rx += seen.rx;
+                interval.tx = Some(interval.tx.unwrap_or(0) + seen.tx.unwrap_or(0));
+                interval.busy = seen.busy;
+                let new = |(lane, from): (&Lane, u64)| lane.shared.beats(from);
+                all_beats.extend(self.lanes.iter().zip(beats).flat_map(new));
+            }
+            own.refused = after.refused.saturating_sub(emptied.refused);
+            own.evicted = after.evicted.saturating_sub(emptied.evicted);
+        }
+        Ok(Some((interval, own, all_beats)))
+    }
+
+    /// Sends a part; what was counted, and how long it took in ns.
+    fn part(&self, part: &Part, is_over: &AtomicBool) -> io::Result<Option<(Interval, u64)>> {
+        let read = || [word::SENT, word::RECEIVED, word::BUSY_NS].map(|at| self.sum(at));
+        let (start, before) = (Instant::now(), read());
+        for run in &part.runs {
+            if !self.lanes[run.way].run(*run, self.pps, is_over)? {
+                return Ok(None);
+            }
+        }
+        let took = start.elapsed();
+        self.drain();
+        let after = read();
+        let [tx, rx, ns] = std::array::from_fn(|at| after[at] - before[at]);
+        // Of a batch that is not full nobody takes the time.
+        let batch = INJECTED_AT_ONCE;
+        let stamped = match self.pps {
+            Some(_) => tx,
+            None => part.runs.iter().map(|run| u64::from(run.frames / batch * batch)).sum(),
+        };
+        let busy = (stamped > 0).then(|| Busy { ns: ns * tx / stamped.max(1), frames: tx });
+        let ms = took.as_secs_f64() * 1e3;
+        let interval = Interval { ms, tx: Some(tx), rx, busy, ..Interval::default() };
+        Ok(Some((interval, took.as_nanos() as u64)))
+    }
+
+    /// Empties the table, until the kernel says that it is empty.
+    fn empty(&self) -> io::Result<Tracked> {
+        for _ in 0..EMPTYINGS {
+            tracking::flush()?;
+            let now = Tracked::read()?;
+            if now.entries == 0 {
+                return Ok(now);
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let left = Tracked::read()?.entries;
+        let what = format!("{left} sessions stay in the table however often it is emptied");
+        Err(io::Error::other(what))
+    }
+
+    /// Waits until nothing arrives any more.
+    fn drain(&self) {
+        let start = Instant::now();
+        let mut before = self.sum(word::RECEIVED);
+        while before < self.sum(word::SENT) && start.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(1));
+            let now = self.sum(word::RECEIVED);
+            if now == before {
+                break;
+            }
+            before = now;
+        }
+    }
+
+    fn each(&self, at: usize) -> Vec<u64> {
+        self.lanes.iter().map(|lane| lane.shared.get(at)).collect()
+    }
+
+    fn sum(&self, at: usize) -> u64 {
+        self.each(at).iter().sum()
+    }
+
+    fn checks(&self) -> Checks {
+        Checks {
+            checked: self.sum(word::CHECKED),
+            lost: self.sum(word::SENT).saturating_sub(self.sum(word::RECEIVED)),
+            misrouted: self.sum(word::UNKNOWN_FLOW),
+            bad_ttl: self.sum(word::BAD_TTL),
+            bad_checksum: self.sum(word::BAD_CHECKSUM),
+            bad_mac: self.sum(word::BAD_MAC),
+            ..Checks::default()
+        }
+    }
+
+    fn waiting_share(&self) -> f64 {
+        let (waited, sent) = (self.sum(word::WAITED), self.sum(word::SENT));
+        if waited == 0 { 0.0 } else { waited as f64 / (waited + sent) as f64 }
+    }
+}
+
+/// Refuses traffics whose sessions do not fill the device's table where they have to.
+///
+/// # Errors
+/// What to do about it.
+pub(in super::super) fn check(experiment: &Experiment) -> Result<(), LinuxError> {
+    let is_full = |traffic: &&Traffic| traffic.measure == Measure::FullTable;
+    for traffic in experiment.traffics.iter().filter(is_full) {
+        // The room is that of the whole kernel; where there is none, the trial says so.
+        let Ok(room) = tracking::room() else { continue };
+        let least = rounds::least_to_fill(room);
+        if traffic.flows() < least {
+            return Err(too_few(experiment, traffic, room, least));
+        }
+    }
+    Ok(())
+}
+
+fn too_few(experiment: &Experiment, traffic: &Traffic, room: u64, least: u64) -> LinuxError {
+    let what = format!(
+        "{}: traffic {}: its flows do not fill a table of {room} sessions: widen source or destination \
+         until there are {least} of them, or leave out measure = \"{}\"",
+        experiment.path.display(),
+        traffic.name,
+        traffic.measure
+    );
+    LinuxError::Setup { what }
+}
+
+impl Lane {
+    fn new(
+        testbed: &mut Testbed,
+        (flows, turn): (&FlowSet, &[u32]),
+        way: usize,
+        traffic: &Traffic,
+    ) -> Result<Self, LinuxError> {
+        let far = 1 - way;
+        let (role, end) = [(RECEIVER, BACK), (SENDER, OUT)][way];
+        let turned = flows.turned();
+        let (sources, destinations) = (flows.source().count(), flows.destination().count());
+        // Flows are numbered destination * sources + source; turned round, sources are destinations.
+        let number = |flow: &u32| match way {
+            0 => *flow,
+            _ => (u64::from(*flow) % sources * destinations + u64::from(*flow) / sources) as u32,
+        };
+        let turn: Vec<u32> = turn.iter().map(number).collect();
+        let flows = if way == 0 { flows } else { &turned };
+        let interface = testbed.interface_index(DEVICE, &port_name(way as u16))?;
+        let end = testbed.interface_index(role, end)?;
+        let pps = traffic.load.frames_per_second(f64::from(traffic.frame_bytes));
+        let pace = pps.map(|pps| Pace { is_counted: true, ..Pace::new(pps) });
+        let load = || {
+            let shared = Shared::new()?;
+            let headers = Headers::of_turn(flows, &turn, traffic.frame_bytes, way)?;
+            let Headers { map, entries, length, .. } = &headers;
+            let in_stack = Way::Stack { batch: INJECTED_AT_ONCE };
+            let sender = tester::load(&shared, map, *entries, *length, pace, in_stack)?;
+            let seen = receiver::seen_map(flows)?;
+            let expected = receiver::Expected {
+                flows,
+                ttl: TTL - 1,
+                destination: TESTER_MACS[far],
+                source: DEVICE_MACS[far],
+            };
+            let program = receiver::load(&shared, &seen, &expected)?;
+            Ok((shared, headers, sender, program, seen))
+        };
+        let refused = TopologyError::kernel("set up the tester of sessions (XDP live frames)");
+        let (shared, headers, sender, program, seen) = load().map_err(refused)?;
+        let link = attach(testbed, role, end, &program)?;
+        Ok(Self { shared, headers, sender, interface, _receiver: (program, seen, link) })
+    }
+
+    /// Sends so many frames; false when the campaign was stopped meanwhile.
+    fn run(&self, run: Run, pps: Option<f64>, is_over: &AtomicBool) -> io::Result<bool> {
+        // Batches, and the time of a pace, begin anew.
+        for at in [word::TURNS, word::DUE, word::BURST_LEFT] {
+            self.shared.set(at, 0);
+        }
+        self.shared.set(word::LEFT, u64::from(run.frames));
+        let end = self.shared.get(word::SENT) + u64::from(run.frames);
+        loop {
+            let left = end.saturating_sub(self.shared.get(word::SENT));
+            if left == 0 {
+                return Ok(true);
+            }
+            if is_over.load(Ordering::Relaxed) {
+                return Ok(false);
+            }
+            let turns = match pps {
+                None => left as f64,
+                Some(pps) => (left as f64 * 1e9 / pps / TURN_NS).clamp(256.0, 4_194_304.0),
+            };
+            let live = LiveFrames {
+                frame: &self.headers.frame,
+                interface: self.interface,
+                repeat: turns as u32,
+                batch: INJECTED_AT_ONCE,
+            };
+            match self.sender.run_live(&live) {
+                Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
+                _ => {}
+            }
+        }
+    }
+}

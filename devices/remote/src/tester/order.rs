@@ -1,0 +1,99 @@
+//! Which testers send flows in the order that an experiment asks for.
+
+use fwdlab_experiment::Experiment;
+use fwdlab_experiment::problem::Complaint;
+use fwdlab_traffic::Order;
+
+use super::command::ORDER;
+use crate::Result;
+use crate::testbed::{Generator, GeneratorKind, Testbed};
+
+/// Whether the testbed's tester sends the flows of each traffic in the order that the experiment asks for.
+///
+/// # Errors
+/// When it does not; the error names each line.
+pub fn check_order(experiment: &Experiment, testbed: &Testbed) -> Result<()> {
+    let Generator { kind, send, .. } = &testbed.generator;
+    let takes_order = send.iter().any(|word| word.contains(ORDER));
+    let (is_able, remedy) = match kind {
+        GeneratorKind::Fwdlab => (true, ""),
+        GeneratorKind::PktGen => (false, "remove order, or write kind = \"fwdlab\" in [tester]"),
+        GeneratorKind::Command => {
+            (takes_order, "remove order, or give it to the command as {order} in send of [tester]")
+        }
+    };
+    let complaint = |order: &str| {
+        let what =
+            format!("the tester {:?} of testbed {:?} takes no order", kind.name(), testbed.name);
+        let is_usual = order == Order::Sequential.to_string() && *kind == GeneratorKind::PktGen;
+        (!is_able && !is_usual).then(|| Complaint::new(what, "no order beside it", remedy))
+    };
+    experiment.complaints_about("order", complaint).map_or(Ok(()), |problems| Err(problems.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::time::Duration;
+
+    use fwdlab_device::Request;
+
+    use super::*;
+    use crate::tester::Task;
+
+    fn testbed(tester: &str) -> Testbed {
+        let host = |name: &str, first: u8| {
+            format!(
+                "[hosts.{name}]\nssh = \"{name}\"\nos = \"linux\"\nports = [\
+                 {{ name = \"a\", mac = \"02:00:00:00:00:0{first}\" }}, \
+                 {{ name = \"b\", mac = \"02:00:00:00:00:0{}\" }}]\n",
+                first + 1
+            )
+        };
+        let text = format!("name = \"bed\"\n{}{}{tester}", host("dut", 1), host("tester", 3));
+        Testbed::parse(Path::new("bed.toml"), &text).expect("a valid testbed")
+    }
+
+    fn experiment(order: &str) -> Experiment {
+        let text = format!(
+            "title = \"t\"\ndevice = \"remote\"\nbaseline = \"a\"\nwarmup = \"300ms\"\n\
+             [[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n[[traffic]]\nname = \"t\"\n{order}\n\
+             source = \"198.18.0.1:7\"\ndestination = \"198.19.0.1:7\"\n\
+             [routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.203\"]\n"
+        );
+        Experiment::parse(Path::new("x.toml"), &text, &[&crate::Remote]).expect("an experiment")
+    }
+
+    #[test]
+    fn an_order_that_a_tester_does_not_take_is_refused_at_its_line() {
+        let check = |order: &str, tester: &str| {
+            let checked = check_order(&experiment(order), &testbed(tester));
+            checked.map_or_else(|problems| problems.to_string(), |()| "taken".to_owned())
+        };
+        let command = |words: &str| format!("[tester]\nkind = \"command\"\nsend = [{words}]\n");
+        let pktgen = "[tester]\nkind = \"pkt-gen\"\n";
+        let random = "order = \"random\"";
+        assert_eq!(check(random, ""), "taken");
+        assert_eq!(check("", pktgen), "taken");
+        assert_eq!(check("", &command("\"./send\"")), "taken");
+        assert_eq!(check(random, &command("\"./send\", \"-o{order}\"")), "taken");
+        for tester in [pktgen.to_owned(), command("\"./send\"")] {
+            let said = check(random, &tester);
+            assert!(said.starts_with("x.toml:11:9: traffic[1].order: the tester "), "{said}");
+            assert!(
+                said.contains("takes no order") && said.contains("; remove order, or"),
+                "{said}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_warm_up_is_no_part_of_what_a_tester_is_asked_to_count() {
+        let (experiment, testbed) = (experiment(""), testbed(""));
+        let (variant, traffic) = (&experiment.variants[0], &experiment.traffics[0]);
+        let task = Task::of(&testbed, &Request { experiment: &experiment, variant, traffic });
+        assert_eq!(task.duration, Duration::from_secs(1));
+        let warm = task.of_warm_up(experiment.warmup);
+        assert_eq!((warm.duration.as_millis(), warm.interval.as_millis()), (300, 100));
+    }
+}

@@ -1,0 +1,208 @@
+#!/bin/sh
+# A testbed of three virtual machines: a device, a tester and a receiver, each with a kernel of its own,
+# so that boots, panics and links that go down are real. For trying out device = "remote", and for its
+# tests. Needs no root; needs qemu-system-x86, busybox-static, dropbear-bin, iproute2, and a kernel
+# (examples/kernels.sh 6.1). A machine's files are gone after a boot.
+#
+#   remote-vms.sh up DIR [KERNEL]            makes it; DIR/testbed.toml names the machines
+#   remote-vms.sh in DIR ROLE COMMAND...     runs a command on a machine
+#   remote-vms.sh monitor DIR ROLE COMMAND   tells QEMU: system_reset, set_link port0 off, stop, cont
+#   remote-vms.sh down DIR                   takes it away
+set -eu
+
+die() { echo "remote-vms.sh: $*" >&2; exit 2; }
+
+here=$(cd "$(dirname "$0")" && pwd)
+modules='virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci failover net_failover
+    virtio_net af_packet'
+
+# A program and the libraries that it loads, into the root of the machines.
+take() { # PROGRAM PACKAGE
+    program=$(PATH=$PATH:/usr/sbin:/sbin command -v "$1") || die "needs $1: apt-get install $2"
+    cp -L "$program" "$root/bin/"
+    for library in $(ldd "$program" 2>/dev/null | grep -o '/[^ ]*'); do
+        mkdir -p "$root$(dirname "$library")"
+        cp -L "$library" "$root$library"
+    done
+}
+
+machine_files() { # KERNEL
+    root=$DIR/root
+    for dir in bin etc/dropbear root/.ssh proc sys dev tmp run var/tmp usr modules; do
+        mkdir -p "$root/$dir"
+    done
+    take busybox busybox-static
+    take dropbear dropbear-bin
+    take ip iproute2
+    take nohup coreutils
+    # busybox as the shell takes its own ip.
+    take dash dash
+    ln -s dash "$root/bin/sh"
+    # What fwdlab itself loads, which is put there later.
+    [ -z "${PROGRAM:-}" ] || take "$PROGRAM" fwdlab
+    for link in sbin usr/bin usr/sbin; do ln -s /bin "$root/$link"; done
+    for applet in $("$root/bin/busybox" --list); do
+        [ -e "$root/bin/$applet" ] || ln -s busybox "$root/bin/$applet"
+    done
+    for module in $modules; do
+        find "$1" -name "$module.ko" -exec cp {} "$root/modules/" \;
+    done
+    echo 'root::0:0:root:/root:/bin/sh' > "$root/etc/passwd"
+    echo 'root:x:0:' > "$root/etc/group"
+    echo /bin/sh > "$root/etc/shells"
+    cp "$DIR/key.pub" "$root/root/.ssh/authorized_keys"
+    chmod -R go-rwx "$root/root"
+    { printf '#!/bin/sh\nmodules="%s"\n' "$modules"; cat <<'INIT'; } > "$root/init"
+export PATH=/bin
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t devtmpfs dev /dev
+mkdir -p /dev/pts
+mount -t devpts devpts /dev/pts
+mount -t tmpfs tmpfs /run
+mount -t tmpfs tmpfs /tmp
+for module in $modules; do
+    [ ! -e /modules/$module.ko ] || insmod /modules/$module.ko
+done
+for word in $(cat /proc/cmdline); do
+    case $word in
+    role=*) role=${word#role=} ;;
+    port=*)
+        port=${word#port=} # NAME=MAC
+        for dev in /sys/class/net/*; do
+            [ "$(cat $dev/address)" != "${port#*=}" ] || ip link set "${dev##*/}" name "${port%%=*}"
+        done
+        ip link set "${port%%=*}" up
+        ;;
+    esac
+done
+hostname "$role"
+ip link set lo up
+ip addr add 10.0.2.15/24 dev eth0
+echo "$role is up" > /dev/console
+# What busybox's reboot asks of the first process.
+trap 'busybox reboot -f' TERM
+while :; do
+    dropbear -F -s -r "/etc/dropbear/$role" </dev/null >/dev/null 2>&1 &
+    wait
+    sleep 1
+done
+INIT
+    chmod 755 "$root/init"
+}
+
+# A port of this machine at which nobody listens.
+free_port() { # NUMBER
+    port=$((20000 + ($$ * 3 + $1) % 12000))
+    while grep -qi ":$(printf %04X "$port") 00000000:0000 0A" /proc/net/tcp; do port=$((port + 3)); done
+    echo "$port"
+}
+
+machine() { # ROLE NUMBER, then of each port NAME MAC HERE THERE
+    role=$1 number=$2 key=$DIR/root/etc/dropbear/$1
+    shift 2
+    control=$(free_port "$number")
+    public=$(dropbearkey -y -f "$key" | awk '/^ssh-/ { print $1, $2 }')
+    echo "[127.0.0.1]:$control $public" >> "$DIR/known_hosts"
+    printf 'Host %s\n  HostName 127.0.0.1\n  Port %s\n  User root\n  IdentityFile %s\n  IdentitiesOnly yes\n' \
+        "$role" "$control" "$DIR/key" >> "$DIR/ssh_config"
+    names=port=eth0=02:77:00:00:0$number:ff
+    nics="-netdev user,id=control,restrict=on,hostfwd=tcp:127.0.0.1:$control-:22
+        -device virtio-net-pci,netdev=control,mac=02:77:00:00:0$number:ff,romfile="
+    while [ $# -gt 0 ]; do
+        names="$names port=$1=$2"
+        nics="$nics -netdev dgram,id=$1,local.type=unix,local.path=$DIR/$3,remote.type=unix,remote.path=$DIR/$4
+            -device virtio-net-pci,netdev=$1,mac=$2,romfile="
+        shift 4
+    done
+    mkfifo "$DIR/$role.monitor.in" "$DIR/$role.monitor.out"
+    qemu-system-x86_64 -name "$role" -machine q35 -accel "${ACCELERATOR:-tcg}" -cpu max -m 256 \
+        -display none -nodefaults -no-user-config -kernel "$IMAGE" -initrd "$DIR/initrd" \
+        -append "console=ttyS0 panic=0 quiet role=$role $names" -serial "file:$DIR/$role.console" \
+        -chardev "pipe,id=monitor,path=$DIR/$role.monitor" -mon chardev=monitor \
+        $nics </dev/null >"$DIR/$role.qemu" 2>&1 &
+    echo $! > "$DIR/$role.pid"
+}
+
+testbed() {
+    cat <<TESTBED
+name = "vms"
+known-hosts = "known_hosts"
+ssh-config = "ssh_config"
+[hosts.dut]
+ssh = "dut"
+os = "linux"
+ports = [{ name = "port0", mac = "02:77:00:00:01:00" }, { name = "port1", mac = "02:77:00:00:01:01" }]
+[hosts.tester]
+ssh = "tester"
+os = "linux"
+ports = [{ name = "send", mac = "02:77:00:00:02:00" }]
+[hosts.receiver]
+ssh = "receiver"
+os = "linux"
+ports = [{ name = "receive", mac = "02:77:00:00:03:00" }]
+[hooks]
+power-cycle = ["$here/remote-vms.sh", "monitor", "$DIR", "dut", "system_reset"]
+console = ["tail", "-n", "100", "$DIR/dut.console"]
+[limits]
+boot = "240s"
+silent-dut = "10s"
+TESTBED
+}
+
+up() { # KERNEL
+    command -v qemu-system-x86_64 >/dev/null || die "needs QEMU: apt-get install qemu-system-x86"
+    command -v dropbearkey >/dev/null || die "needs dropbearkey: apt-get install dropbear-bin"
+    IMAGE=$(ls "$1"/boot/vmlinuz-* 2>/dev/null | head -1)
+    [ -n "$IMAGE" ] || die "needs a kernel: examples/kernels.sh 6.1"
+    mkdir -p "$DIR"
+    DIR=$(cd "$DIR" && pwd)
+    : > "$DIR/known_hosts"
+    : > "$DIR/ssh_config"
+    ssh-keygen -q -t ed25519 -N '' -f "$DIR/key"
+    machine_files "$1"
+    for role in dut tester receiver; do
+        dropbearkey -t ed25519 -f "$DIR/root/etc/dropbear/$role" >/dev/null 2>&1
+    done
+    (cd "$DIR/root" && find . | busybox cpio -o -H newc 2>/dev/null | gzip -1) > "$DIR/initrd"
+    machine dut 1 port0 02:77:00:00:01:00 a1 a2 port1 02:77:00:00:01:01 b1 b2
+    machine tester 2 send 02:77:00:00:02:00 a2 a1
+    machine receiver 3 receive 02:77:00:00:03:00 b2 b1
+    testbed > "$DIR/testbed.toml"
+    for role in dut tester receiver; do
+        tries=0
+        until ssh -F "$DIR/ssh_config" -o BatchMode=yes -o UserKnownHostsFile="$DIR/known_hosts" \
+            -o ConnectTimeout=5 "$role" true 2>"$DIR/$role.ssh"
+        do
+            tries=$((tries + 1))
+            if [ "$tries" -gt 240 ] || ! kill -0 "$(cat "$DIR/$role.pid")" 2>/dev/null; then
+                cat "$DIR/$role.qemu" "$DIR/$role.console" "$DIR/$role.ssh" >&2
+                die "$role does not start"
+            fi
+            sleep 1
+        done
+    done
+}
+
+[ $# -ge 2 ] || die "usage: up DIR [KERNEL] | in DIR ROLE COMMAND... | monitor DIR ROLE COMMAND | down DIR"
+command=$1 DIR=$2
+shift 2
+case $command in
+up) up "${1:-$here/kernels/6.1}" ;;
+in)
+    role=$1
+    shift
+    exec ssh -F "$DIR/ssh_config" -o BatchMode=yes -o UserKnownHostsFile="$DIR/known_hosts" "$role" "$@"
+    ;;
+monitor)
+    role=$1
+    shift
+    echo "$*" > "$DIR/$role.monitor.in"
+    ;;
+down)
+    for role in dut tester receiver; do
+        [ ! -e "$DIR/$role.pid" ] || kill -9 "$(cat "$DIR/$role.pid")" 2>/dev/null || :
+    done
+    ;;
+*) die "unknown command $command" ;;
+esac
