@@ -134,9 +134,7 @@ fn by_signed_ranks(gains: &[f64], terms: Terms) -> Option<Comparison> {
         (interval(terms.confidence.share())?, interval(terms.confidence.of_equivalence())?);
     let t = T::of(gains, terms);
     let ranks = signed_rank::of_pairs(gains.len(), &pairs);
-    // signs that rounding may have made are no evidence, however many there are
-    let is_hidden = t.sd < terms.resolution.least_sd_of_difference();
-    let p = if is_hidden { ranks.max(t.p()) } else { ranks };
+    let p = if terms.resolution.hides(t.sd) { ranks.max(t.p()) } else { ranks };
     Some(settled(Comparison {
         method: Method::SignedRank,
         estimand: Estimand::CentreOfRatios,
