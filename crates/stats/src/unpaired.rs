@@ -291,7 +291,7 @@ mod tests {
         assert_eq!(judge(2), Verdict::Inconclusive { more_blocks: 2 });
         assert_eq!(judge(3), Verdict::Inconclusive { more_blocks: 1 });
         let ten = compare(&[5.0; 10], &[6.0; 10], Direction::HigherIsBetter).unwrap().comparison;
-        assert_eq!(judge(10).word(), "faster");
+        assert_eq!(judge(10).word(), "inconclusive", "5.49 and 5.51 look like that, too");
         assert!(ten.interval95.low.percent() < 1.0 && ten.interval95.high.percent() > 39.0);
     }
 
