@@ -74,7 +74,7 @@ fn figures_without_spread_are_no_difference_within_their_rounding() {
     let rule = Rule::default();
     for blocks in 4..=40 {
         let of = |variant| vec![Block::new(5.0, variant); blocks];
-        for (variant, is_far) in [(6.0, false), (5.0, false), (9.0, blocks >= 20)] {
+        for (variant, is_far) in [(6.0, false), (5.0, false), (50.0, blocks >= 12)] {
             let blocks = of(variant);
             let state = look_at(&blocks, Direction::LowerIsBetter, &rule).unwrap();
             let own = compare(&blocks, Direction::LowerIsBetter, &rule).unwrap();
