@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use fwdlab_stats::processes::NextRun;
 use fwdlab_stats::sequential::{self, Rule};
-use fwdlab_stats::{Comparison, Confidence, Direction, model, paired};
+use fwdlab_stats::{Comparison, Confidence, Direction, model, paired, shared};
 use serde::Serialize;
 
 use fwdlab_results::{Campaign, Metric, Trial};
@@ -105,7 +105,7 @@ pub fn next_run(
 ) -> Option<Next> {
     let comparison = comparison?;
     let processes = by_process(sides, metric)?;
-    let run = NextRun::of(&processes, comparison.interval95, comparison.confidence)?;
+    let run = NextRun::of(&processes, comparison.interval95, comparison.level())?;
     let roundtrip = |trial: &&Trial| {
         let found = trial.measured.environment.roundtrips_ns.iter().flatten().copied();
         let found: Vec<f64> = found.collect();
@@ -162,7 +162,8 @@ fn compare_table(
         let rule = rule(campaign.margin, campaign.blocks, comparisons);
         until_decided(blocks, direction, &Rule { alpha: confidence.alpha(), ..rule })
     } else {
-        model::compare_at(blocks, direction, confidence).map_err(|e| e.to_string())
+        let at = |level| model::compare_at(blocks, direction, level).map_err(|e| e.to_string());
+        shared::compare(campaign.traffics.len(), confidence, at)
     }
 }
 

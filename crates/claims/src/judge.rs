@@ -150,7 +150,7 @@ fn published<'a>(
     let base = series(baseline);
     let others: Vec<Series> = variants.iter().map(|variant| series(variant)).collect();
     let pairs: Vec<[&Series; 2]> = others.iter().map(|own| [&base, own]).collect();
-    let by = runs::Terms { margin: terms.margin, confidence: terms.confidence, questions: 1 };
+    let by = runs::Terms { margin: terms.margin, confidence: terms.confidence };
     let judged = runs::without_blocks(&pairs, Kind::Holm, by);
     let one = |(variant, judged): (&&'a str, runs::Judged)| {
         let sides = [baseline, *variant].map(|name| kept(results, name, traffic));
@@ -217,8 +217,6 @@ fn judgement<'a>(
     };
     let verdict = match chosen {
         Ok(comparison) => {
-            let questions = results.campaign.traffics.len();
-            findings.extend(validity::one_of_several(comparison, questions));
             findings.extend(validity::rare_runs(comparison, terms.margin, compared.into()));
             Verdict::judge(comparison, terms.margin, &findings)
         }
@@ -233,7 +231,6 @@ fn judgement<'a>(
         verdict: &verdict,
         comparison: chosen.as_ref().ok(),
         saved: saved.as_ref(),
-        findings: &findings,
         change: metric.words(),
     };
     let words = words::metric(results, traffic, metric);

@@ -5,7 +5,6 @@
 
 use std::fmt::Write;
 
-use fwdlab_stats::validity::Finding;
 use fwdlab_stats::{Comparison, Confidence, Direction, Subject, Verdict};
 
 use crate::saved::Saved;
@@ -21,8 +20,6 @@ pub struct Said<'a> {
     pub comparison: Option<&'a Comparison>,
     /// The nanoseconds of a proven difference, where values are of frames.
     pub saved: Option<&'a Saved>,
-    /// The doubts that go with the verdict.
-    pub findings: &'a [Finding],
     /// The words for better and worse.
     pub change: [&'static str; 2],
 }
@@ -81,7 +78,7 @@ pub fn metric(results: &Results, traffic: &str, metric: Metric) -> String {
 
 /// The verdict as a sentence. No full stop at the end.
 pub fn sentence(said: Said<'_>, margin: f64, subject: Subject<'_>) -> String {
-    let Said { verdict, comparison, saved, findings, change } = said;
+    let Said { verdict, comparison, saved, change } = said;
     let plain = verdict.sentence(comparison, margin, subject);
     let Subject { variant, baseline, .. } = subject;
     let head = |word: &str| format!("{variant} is {word} than {baseline} by ");
@@ -90,24 +87,8 @@ pub fn sentence(said: Said<'_>, margin: f64, subject: Subject<'_>) -> String {
     match (saved, plain.strip_prefix(&plain_head)) {
         (Some(saved), Some(rest)) => format!("{head}{}, which is {rest}", nanoseconds(saved)),
         (None, Some(rest)) => format!("{head}{rest}"),
-        (_, None) => match findings.iter().find_map(among_several).filter(|_| is_open(verdict)) {
-            Some(why) => format!("{plain}. {why}"),
-            None => plain,
-        },
+        (_, None) => plain,
     }
-}
-
-const fn is_open(verdict: &Verdict) -> bool {
-    matches!(verdict, Verdict::Inconclusive { .. })
-}
-
-/// Why nothing is decided although the interval leaves out "no change".
-fn among_several(finding: &Finding) -> Option<String> {
-    let Finding::OneOfSeveral { p, comparisons, needed } = finding else { return None };
-    Some(format!(
-        "Its own interval leaves out no change, and yet it is not decided: {comparisons} traffics are \
-         asked at once, each needs p up to {needed:.4}, and this one has {p:.4}"
-    ))
 }
 
 /// `12.3 ns per frame [11.2, 13.1] of 52.1`, without a sign; instructions where those were counted.
@@ -149,8 +130,23 @@ pub fn quoted(comparison: &Comparison) -> String {
     if let Some(correction) = comparison.correction {
         let _ = write!(text, ", {}", correction.describe());
     }
-    if (comparison.confidence.share() - Confidence::USUAL.share()).abs() > 1e-12 {
-        let _ = write!(text, ", intervals at {} %", units::level(comparison.confidence.percent()));
+    if comparison.is_unusual() {
+        let _ = write!(text, ", interval at {} %", units::level(comparison.level().percent()));
     }
     text
+}
+
+/// The confidence of the intervals of these: `95`, or all that there are: `95 and 99.5`.
+pub fn levels<'a>(all: impl Iterator<Item = &'a Comparison>) -> String {
+    let mut found: Vec<String> = Vec::new();
+    for own in all {
+        let level = units::level(own.level().percent());
+        if !found.contains(&level) {
+            found.push(level);
+        }
+    }
+    match found.is_empty() {
+        true => units::level(Confidence::USUAL.percent()),
+        false => found.join(" and "),
+    }
 }

@@ -3,10 +3,12 @@
 use crate::{devices, experiments, interrupt, output, run};
 use anyhow::{Context, bail};
 use fwdlab_campaign::plan::{Needs, Place, USUAL_POWER, Wanted, own_truths, unproven};
+use fwdlab_compare::Options;
 use fwdlab_experiment::{Blocks, Experiment};
 use fwdlab_figures::text_table::{Side, TextTable};
 use fwdlab_results::Error;
 use fwdlab_results::Results;
+use fwdlab_stats::Verdict;
 use fwdlab_stats::plan::Forecast;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -77,6 +79,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     match &earlier {
         Some(results) if needs.is_measured() => {
             fwdlab_guard::say!("spread taken from {}", results.dir.display());
+            doubts(results);
         }
         _ => fwdlab_guard::say!(
             "no earlier results with two blocks: the spread is that of published runs; \
@@ -137,6 +140,21 @@ fn earlier(named: Option<&Path>, experiment: &Experiment) -> anyhow::Result<Opti
         Ok(results) => Ok(Some(results)),
         Err(Error::NoResults { .. }) => Ok(None),
         Err(error) => Err(error.into()),
+    }
+}
+
+/// Says when nothing can be concluded from the results that the spread is taken from.
+fn doubts(results: &Results) {
+    let options = Options { sources: vec![results.dir.clone()], ..Options::default() };
+    // Results of one variant have a spread and nothing to compare.
+    let Ok(compared) = fwdlab_compare::compare(&options, &mut std::io::empty()) else { return };
+    let all = compared.groups.iter().flat_map(|group| &group.judgements);
+    let invalid = all.filter(|own| matches!(own.verdict, Verdict::Invalid { .. }));
+    for own in invalid {
+        fwdlab_guard::say!(
+            "warning: nothing can be concluded there, so that this spread may be of something else: {}",
+            own.sentence
+        );
     }
 }
 

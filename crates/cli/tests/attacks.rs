@@ -272,3 +272,17 @@ fn what_was_taken_away_is_named() {
     let (code, said) = check();
     assert!(code == Some(1) && said.contains("tree/b: files of results without"), "{said}");
 }
+
+#[test]
+fn a_plan_from_results_that_show_nothing_says_so() {
+    let lab = copied();
+    let path = lab.path("out/trials.jsonl");
+    let journal = fs::read_to_string(&path).expect("a journal");
+    let second = journal.lines().nth(1).expect("a trial");
+    let other = format!("{{\"note\":1,{}", &second[1..]);
+    fs::write(&path, journal.replacen(second, &other, 1)).expect("a writable journal");
+    let output = lab.fwdlab(&["plan", "short.toml", "--from", "out"]);
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(stderr.contains("nothing can be concluded") && stderr.contains("line 3"), "{stderr}");
+}

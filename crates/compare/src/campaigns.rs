@@ -4,7 +4,7 @@ use fwdlab_stats::campaigns::{self, Campaign, LEAST_CAMPAIGNS, Together};
 use fwdlab_stats::paired::Block;
 use fwdlab_stats::rare::Rare;
 use fwdlab_stats::validity::{self, Finding};
-use fwdlab_stats::{Comparison, Direction, Resolution, Subject, Verdict, median};
+use fwdlab_stats::{Comparison, Direction, Resolution, Subject, Verdict, median, shared};
 
 use crate::asked::{based, terms};
 use crate::{CompareError, Group, Judgement, OneCampaign, Options, Several};
@@ -182,14 +182,19 @@ impl Pair<'_> {
             least_campaigns: by.least,
             resolution: Resolution::of(&figures),
         };
-        let together = campaigns::together(&blocks.collect::<Vec<_>>(), terms);
+        let blocks: Vec<Campaign> = blocks.collect();
+        let at =
+            |confidence| campaigns::together(&blocks, campaigns::Terms { confidence, ..terms });
+        let whole = at(terms.confidence);
+        let part = at(terms.confidence.among(by.questions));
         let side = |at: usize| -> Vec<Vec<f64>> {
             each.iter().map(|own| speeds(&own.sides[at], by.metric)).collect()
         };
         let (b, v) = (side(0), side(1));
-        let together = together.map(|own| Together {
-            comparison: Comparison { rare: Some(rare([&b, &v])), ..own.comparison },
-            ..own
+        let together = whole.and_then(|whole| {
+            let part = part?;
+            let own = shared::of_several(whole.comparison, part.comparison, by.questions);
+            Ok(Together { comparison: Comparison { rare: Some(rare([&b, &v])), ..own }, ..part })
         });
         let findings = self.findings(&each, together.as_ref(), by);
         let verdict = match &together {
@@ -207,10 +212,8 @@ impl Pair<'_> {
         by: By,
     ) -> Vec<Finding> {
         let mut found: Vec<Finding> = Vec::new();
-        // Rare runs and the share of the level are those of all campaigns together.
-        let is_own = |finding: &&Finding| {
-            !matches!(finding, Finding::RareRuns { .. } | Finding::OneOfSeveral { .. })
-        };
+        // Rare runs are those of all campaigns together.
+        let is_own = |finding: &&Finding| !matches!(finding, Finding::RareRuns { .. });
         for finding in each.iter().flat_map(|own| own.findings.iter().filter(is_own)) {
             if !found.contains(finding) {
                 found.push(finding.clone());
@@ -219,7 +222,6 @@ impl Pair<'_> {
         match together {
             Ok(own) => {
                 let names = (self.baseline(), self.variant);
-                found.extend(validity::one_of_several(&own.comparison, by.questions));
                 found.extend(validity::rare_runs(&own.comparison, by.terms.margin, names));
             }
             Err(error) => found.push(Finding::NotComputable { reason: error.to_string() }),
@@ -243,7 +245,6 @@ impl Pair<'_> {
             verdict: &verdict,
             comparison: comparison.as_ref(),
             saved: saved.as_ref(),
-            findings: &findings,
             change: by.metric.words(),
         };
         let metric = words::metric(&self.all[0], self.traffic, by.metric);

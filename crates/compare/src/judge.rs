@@ -2,7 +2,7 @@
 
 use fwdlab_stats::multiple::Kind;
 use fwdlab_stats::validity::Finding;
-use fwdlab_stats::{Comparison, Error, model};
+use fwdlab_stats::{Comparison, Error, model, shared};
 
 use crate::group::Arranged;
 use crate::{Group, Judgement, MARGIN, Options};
@@ -11,18 +11,15 @@ use fwdlab_claims::runs::{self, Judged, Series, Terms};
 /// Judges every series of each group against the first. A list of benchmarks shares a false discovery
 /// rate, the variants of any other group without blocks share their level by Holm's correction.
 pub(crate) fn judge(groups: Vec<Arranged>, options: &Options) -> Vec<Group> {
-    let terms = Terms {
-        margin: options.margin.unwrap_or(MARGIN),
-        confidence: options.confidence,
-        questions: groups.iter().filter(|group| is_blocked(group)).count(),
-    };
+    let terms = Terms { margin: options.margin.unwrap_or(MARGIN), confidence: options.confidence };
+    let questions = groups.iter().filter(|group| is_blocked(group)).count();
     let is_listed = |group: &Arranged| group.iter().all(|own| own.is_benchmark);
     let listed: Vec<[&Series; 2]> =
         groups.iter().filter(|group| is_listed(group)).flat_map(pairs).collect();
     let mut listed = runs::without_blocks(&listed, Kind::FalseDiscovery, terms).into_iter();
     let judged: Vec<Vec<Judged>> = groups
         .iter()
-        .map(|group| match blocked(group, terms) {
+        .map(|group| match blocked(group, questions, terms) {
             Some(judged) => judged,
             None if is_listed(group) => listed.by_ref().take(group.len() - 1).collect(),
             None => {
@@ -69,13 +66,16 @@ fn is_blocked(group: &Arranged) -> bool {
     group.iter().all(|own| own.blocks.is_some() && own.source == *source)
 }
 
-/// The judgements over blocks, when all series of the group come from one source with blocks.
-fn blocked(group: &Arranged, terms: Terms) -> Option<Vec<Judged>> {
+/// The judgements over blocks, when all series of the group come from one source with blocks; each of
+/// so many questions has its share of the level.
+fn blocked(group: &Arranged, questions: usize, terms: Terms) -> Option<Vec<Judged>> {
     if !is_blocked(group) {
         return None;
     }
     // one model for all keeps the chance of any false difference at the level
-    let compared = model::compare_at(&complete_rows(group), group[0].direction, terms.confidence);
+    let rows = complete_rows(group);
+    let at = |level| model::compare_at(&rows, group[0].direction, level);
+    let compared = shared::compare(questions, terms.confidence, at);
     let of = |index: usize| -> Result<Comparison, Error> {
         compared.as_ref().map(|all| all[index].clone()).map_err(Clone::clone)
     };

@@ -3,7 +3,7 @@
 use fwdlab_stats::campaigns::{self, Campaign, LEAST_CAMPAIGNS};
 use fwdlab_stats::unpaired;
 use fwdlab_stats::validity::{self, Finding};
-use fwdlab_stats::{Comparison, Error, Resolution, Subject, Verdict};
+use fwdlab_stats::{Comparison, Error, Resolution, Subject, Verdict, shared};
 
 use crate::asked::terms;
 use crate::campaigns::{least, of_one_experiment, rare, speeds};
@@ -151,8 +151,7 @@ impl<'a> Own<'a> {
                 let names = (before.name.as_str(), after.name.as_str());
                 findings.extend(few.clone());
                 findings.extend(validity::rare_runs(own, by.terms.margin, names));
-                findings.extend(validity::one_of_several(own, by.questions));
-                findings.extend(validity::out_of_reach(own, by.questions));
+                findings.extend(validity::out_of_reach(own));
                 findings.extend((!own.method.is_blocked()).then_some(Finding::NotBlocked));
             }
             Err(error) => findings.push(Finding::NotComputable { reason: error.to_string() }),
@@ -173,7 +172,6 @@ impl<'a> Own<'a> {
             verdict: &verdict,
             comparison: comparison.as_ref(),
             saved: saved.as_ref(),
-            findings: &findings,
             change: metric.words(),
         };
         let sentence = match (&verdict, &comparison, few) {
@@ -203,22 +201,26 @@ fn compared(
     metric: Metric,
     by: &By,
 ) -> Result<Comparison, Error> {
-    let confidence = by.terms.confidence;
     let [b, v] = trials
         .each_ref()
         .map(|side| -> Vec<Vec<f64>> { side.iter().map(|own| speeds(own, metric)).collect() });
-    if b.len().min(v.len()) < by.least {
-        let both =
-            unpaired::compare_at(&before.values, &after.values, metric.direction(), confidence);
-        return both.map(|own| own.comparison);
-    }
-    let campaigns = |side: &[Vec<f64>]| -> Vec<Campaign> {
-        side.iter().cloned().map(Campaign::of_one_process).collect()
+    let at = |confidence| -> Result<Comparison, Error> {
+        if b.len().min(v.len()) < by.least {
+            let (before, after) = (&before.values, &after.values);
+            let both = unpaired::compare_at(before, after, metric.direction(), confidence);
+            return both.map(|own| own.comparison);
+        }
+        let campaigns = |side: &[Vec<f64>]| -> Vec<Campaign> {
+            side.iter().cloned().map(Campaign::of_one_process).collect()
+        };
+        let resolution = Resolution::of(before.values.iter().chain(&after.values));
+        let terms = campaigns::Terms { confidence, least_campaigns: by.least, resolution };
+        let own = campaigns::compare(&campaigns(&b), &campaigns(&v), terms)?;
+        Ok(Comparison { rare: Some(rare([&b, &v])), ..own })
     };
-    let resolution = Resolution::of(before.values.iter().chain(&after.values));
-    let terms = campaigns::Terms { confidence, least_campaigns: by.least, resolution };
-    let own = campaigns::compare(&campaigns(&b), &campaigns(&v), terms)?;
-    Ok(Comparison { rare: Some(rare([&b, &v])), ..own })
+    let confidence = by.terms.confidence;
+    let (whole, part) = (at(confidence)?, at(confidence.among(by.questions))?);
+    Ok(shared::of_several(whole, part, by.questions))
 }
 
 /// What is said where no winner is named.

@@ -366,7 +366,7 @@ fn more_confidence_is_asked_for_named_and_out_of_reach_of_few_runs() {
     assert_eq!(own.verdict.word(), "inconclusive", "5 + 5 runs cannot reach 99.9 %");
     let is_named = |f: &Finding| f.to_string().contains("7 of each can");
     assert!(own.findings.iter().any(is_named), "{:?}", own.findings);
-    assert!(own.notes()[0].ends_with("intervals at 99.9 %"), "{:?}", own.notes());
+    assert!(own.notes()[0].ends_with("interval at 99.9 %"), "{:?}", own.notes());
 }
 
 #[test]

@@ -20,6 +20,8 @@ pub struct Forest {
     pub words: [&'static str; 2],
     /// One row per traffic and variant.
     pub rows: Vec<ForestRow>,
+    /// The confidence of the intervals in per cent: `95`.
+    pub level: String,
     /// A sentence on what the intervals are.
     pub caption: String,
 }
@@ -43,7 +45,7 @@ pub struct ForestRow {
     pub detail: String,
 }
 
-/// An estimate with its 95 % interval, in per cent.
+/// An estimate with its interval, in per cent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
     /// The estimate.
@@ -94,8 +96,8 @@ pub fn forest_in(forest: &Forest, room: Room) -> Canvas {
     let height = bottom + 60.0 + 15.0 * lines.len() as f64;
     let mut canvas = Canvas::new(layout.width, height);
     canvas.text("title", Anchor::Start, at(16.0, 28.0), &forest.title);
-    let what = "in per cent on a scale of ratios, with 95 % interval";
-    canvas.text("faint", Anchor::Start, at(16.0, 48.0), what);
+    let what = format!("in per cent on a scale of ratios, with {} % interval", forest.level);
+    canvas.text("faint", Anchor::Start, at(16.0, 48.0), &what);
     draw_axis(&mut canvas, forest, (&x, &layout), bottom);
     for (k, row) in forest.rows.iter().enumerate() {
         draw_row(&mut canvas, row, (&x, &layout), TOP + k as f64 * layout.row);
@@ -213,6 +215,7 @@ mod tests {
             margin_percent: 1.0,
             words: ["faster", "slower"],
             rows: vec![row],
+            level: "95".to_owned(),
             caption: "Mark: estimate.".to_owned(),
         }
     }

@@ -204,6 +204,7 @@ pub fn forest(claims: &Claims, chart: &Chart) -> Forest {
         margin_percent: margin * 100.0,
         words: words::shared(claims.verdicts.iter().map(VerdictClaim::words)),
         rows,
+        level: words::levels(claims.verdicts.iter().filter_map(VerdictClaim::comparison)),
         caption: caption.to_owned(),
     }
 }

@@ -232,7 +232,8 @@ fn known(claims: &Claims) -> Vec<Known> {
             add(Kind::Rate, pps, format!("load of {}", t.name), false);
         }
     }
-    for confidence in [90.0, 95.0] {
+    let levels = claims.verdicts.iter().filter_map(|v| Some(v.comparison()?.level().percent()));
+    for confidence in levels.chain([90.0, 95.0]) {
         add(Kind::Percent, confidence, "confidence".to_owned(), false);
     }
     known

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fwdlab_claims::claim::{Cell, Claims, VerdictClaim};
 use fwdlab_claims::setting::{LINKS, line_rate};
+use fwdlab_claims::words;
 use fwdlab_figures::text_table::{Side, TextTable};
 use fwdlab_results::Tick;
 use fwdlab_results::units::{self, RateUnit};
@@ -19,6 +20,12 @@ pub const LEGEND: &str = "n: trials kept, of those planned where they differ. 95
 /// itself.
 pub fn legend(claims: &Claims) -> String {
     let mut legend = LEGEND.to_owned();
+    let level = words::levels(claims.verdicts.iter().filter_map(VerdictClaim::comparison));
+    legend = legend.replace("with its 95% interval", &format!("with its {level}% interval"));
+    let is_shared = |v: &VerdictClaim| v.comparison().is_some_and(|c| c.correction.is_some());
+    if claims.setting.is_blocked && claims.verdicts.iter().any(is_shared) {
+        legend = legend.replace("for several variants", "for several variants and traffics");
+    }
     if !claims.setting.is_blocked {
         legend = legend.replace(", corrected for several variants", " (Welch's t)");
     }

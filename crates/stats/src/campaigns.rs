@@ -219,7 +219,7 @@ fn comparison(
     };
     // what rounding may have moved for good proves nothing; campaigns that all say the same to the last
     // digit, and whose figures show no rounding, are copies
-    let beyond = (mean.abs() - allowance).max(0.0);
+    let beyond = paired::beyond(mean, allowance);
     let has_spread = error > NO_SPREAD * mean.abs();
     let p = if has_spread { t_two_sided(beyond / error, degrees) } else { 1.0 };
     paired::settled(Comparison {
@@ -233,7 +233,6 @@ fn comparison(
         interval95: interval(confidence.share()),
         interval90: interval(confidence.of_equivalence()),
         p,
-        normal_p: None,
         sd_of_difference,
         correction: None,
         rare: None,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::effect::Effect;
-use crate::multiple::Correction;
+use crate::multiple::{Correction, Kind};
 use crate::rare::Rare;
 
 /// Fewest blocks, and fewest runs of either side without blocks, that name a winner.
@@ -173,6 +173,13 @@ impl Confidence {
         1.0 - 2.0 * self.alpha()
     }
 
+    /// That of each of several questions that share this one (Bonferroni): the chance of any false
+    /// difference stays as asked for.
+    #[must_use]
+    pub fn among(self, questions: usize) -> Self {
+        Self::with_alpha(self.alpha() / questions.max(1) as f64)
+    }
+
     /// The confidence with this chance of error.
     pub(crate) fn with_alpha(alpha: f64) -> Self {
         Self(1.0 - alpha)
@@ -317,7 +324,7 @@ pub struct Comparison {
     /// How sure the verdict has to be: 95 % unless asked otherwise.
     #[serde(default)]
     pub confidence: Confidence,
-    /// The interval at `confidence`, 95 % unless asked otherwise: it decides "faster" and "slower",
+    /// The interval at [`Self::level`], 95 % unless asked otherwise: it decides "faster" and "slower",
     /// and leaves out "no change" exactly when p is at most 1 - `confidence`.
     pub interval95: ConfidenceInterval,
     /// The interval at 1 - 2 (1 - `confidence`), 90 % unless asked otherwise: it decides
@@ -325,10 +332,6 @@ pub struct Comparison {
     pub interval90: ConfidenceInterval,
     /// Two-sided p of "no change", corrected where the method or `correction` says so.
     pub p: f64,
-    /// For signed ranks, p of the paired t on the same ratios, which takes the noise for normal:
-    /// it decides among several questions when there are too few blocks for ranks to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub normal_p: Option<f64>,
     /// Standard deviation of the log differences within blocks; without blocks, sqrt(s_b^2 + s_v^2).
     /// About 1.4 times the coefficient of variation of a single trial.
     pub sd_of_difference: f64,
@@ -338,4 +341,29 @@ pub struct Comparison {
     /// Runs far from the typical one on either side; `None` when single runs were not handed in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rare: Option<Rare>,
+}
+
+impl Comparison {
+    /// The confidence of `interval95`: that asked for, or the share of it where several questions
+    /// divide it equally. (Holm's steps and Dunnett's intervals hold together at that asked for.)
+    pub fn level(&self) -> Confidence {
+        self.confidence.among(self.equal_shares())
+    }
+
+    /// The confidence of `interval90`. Traffics ask for equivalence one by one; a campaign that stops
+    /// when decided shares its level for that, too.
+    pub fn level_of_equivalence(&self) -> f64 {
+        let among = if self.method == Method::Sequential { self.equal_shares() } else { 1 };
+        self.confidence.among(among).of_equivalence()
+    }
+
+    /// Whether `interval95` is of another level than the usual one, which must then be named.
+    pub fn is_unusual(&self) -> bool {
+        (self.level().share() - Confidence::USUAL.share()).abs() > 1e-12
+    }
+
+    fn equal_shares(&self) -> usize {
+        let equal = self.correction.filter(|own| own.kind == Kind::Bonferroni);
+        equal.map_or(1, |own| own.among)
+    }
 }

@@ -40,6 +40,7 @@ pub mod rare;
 mod resolution;
 pub mod search;
 pub mod sequential;
+pub mod shared;
 pub mod signed_rank;
 pub mod steady;
 pub mod unpaired;

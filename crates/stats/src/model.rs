@@ -160,9 +160,10 @@ fn dunnett_alone(gains: &[Vec<f64>], residuals: &Residuals, terms: Terms) -> Vec
         .iter()
         .map(|gains| {
             let mean = dataset::mean(gains);
+            let beyond = paired::beyond(mean, allowance);
             let p = match error > 0.0 {
-                true => (1.0 - dunnett::probability(mean.abs() / error, k, df)).clamp(0.0, 1.0),
-                false => paired::p_of(mean, error, df),
+                true => (1.0 - dunnett::probability(beyond / error, k, df)).clamp(0.0, 1.0),
+                false => paired::p_of(beyond, error, df),
             };
             let intervals = critical.map(|critical| {
                 let plain = ConfidenceInterval::around_ln(mean, critical * error);
@@ -214,7 +215,7 @@ fn holm(gains: &[Vec<f64>], terms: Terms) -> Vec<Comparison> {
                 _ => Method::HolmPaired,
             };
             let confidence = terms.confidence;
-            paired::settled(Comparison { method, p: step.p, normal_p: None, confidence, ..own })
+            paired::settled(Comparison { method, p: step.p, confidence, ..own })
         })
         .collect()
 }

@@ -21,6 +21,9 @@ pub enum Kind {
     Holm,
     /// The expected share of false ones among the differences called.
     FalseDiscovery,
+    /// The chance of any false difference, with the same share for each: for questions that are
+    /// answered one by one, such as the traffics of a campaign.
+    Bonferroni,
 }
 
 /// A correction for several comparisons.
@@ -51,6 +54,7 @@ impl Correction {
             Kind::FalseDiscovery => {
                 format!("false discovery rate over {among} comparisons (Benjamini-Hochberg)")
             }
+            Kind::Bonferroni => format!("Bonferroni's correction for {among} comparisons"),
         }
     }
 
@@ -60,6 +64,7 @@ impl Correction {
         let adjusted = match self.kind {
             Kind::Holm => holm(p),
             Kind::FalseDiscovery => benjamini_hochberg(p),
+            Kind::Bonferroni => p.iter().map(|own| (own * p.len() as f64).min(1.0)).collect(),
         };
         let called = adjusted.iter().filter(|p| **p <= alpha).count();
         let count = p.len().max(1) as f64;
@@ -71,6 +76,7 @@ impl Correction {
                 // the step at which Holm stops is that of all that follow
                 Kind::Holm => alpha / (count - rank.min(called) as f64).max(1.0),
                 Kind::FalseDiscovery => alpha * called.max(1) as f64 / count,
+                Kind::Bonferroni => alpha / count,
             };
         }
         steps

@@ -133,12 +133,13 @@ fn by_signed_ranks(gains: &[f64], terms: Terms) -> Option<Comparison> {
     let (interval95, interval90) =
         (interval(terms.confidence.share())?, interval(terms.confidence.of_equivalence())?);
     let t = T::of(gains, terms);
+    let ranks = signed_rank::of_pairs(gains.len(), &pairs);
+    let p = if terms.resolution.hides(t.sd) { ranks.max(t.p()) } else { ranks };
     Some(settled(Comparison {
         method: Method::SignedRank,
         estimand: Estimand::CentreOfRatios,
         estimate: Effect::from_ln(pairs.median()),
-        p: signed_rank::of_pairs(gains.len(), &pairs),
-        normal_p: Some(t.p()),
+        p,
         ..t.comparison(terms, [interval95, interval90])
     }))
 }
@@ -168,6 +169,8 @@ pub(crate) struct T {
     median: f64,
     sd: f64,
     error: f64,
+    /// How far rounding may have moved the mean for good.
+    allowance: f64,
 }
 
 impl T {
@@ -176,7 +179,8 @@ impl T {
         let least = terms.resolution.least_sd_of_difference();
         let error = sd.max(least) / (gains.len() as f64).sqrt();
         let (mean, median) = (dataset::mean(gains), dataset::median(gains));
-        Self { n: gains.len(), mean, median, sd, error }
+        let allowance = terms.resolution.allowance(sd);
+        Self { n: gains.len(), mean, median, sd, error, allowance }
     }
 
     fn degrees(&self) -> f64 {
@@ -184,7 +188,7 @@ impl T {
     }
 
     fn p(&self) -> f64 {
-        p_of(self.mean, self.error, self.degrees())
+        p_of(beyond(self.mean, self.allowance), self.error, self.degrees())
     }
 
     /// The comparison with these intervals, at the confidence of the terms and for "equivalent".
@@ -204,7 +208,6 @@ impl T {
             interval95,
             interval90,
             p: self.p(),
-            normal_p: None,
             sd_of_difference: self.sd,
             correction: None,
             rare: None,
@@ -229,6 +232,11 @@ pub(crate) fn settled(comparison: Comparison) -> Comparison {
     // no spread at all beside an estimate that rounds to "no change" is no proof
     let p = if is_different && !interval95.excludes_no_change() { 1.0 } else { comparison.p };
     Comparison { interval95, p, ..comparison }
+}
+
+/// What of a mean rounding cannot have made, without its sign.
+pub(crate) fn beyond(mean: f64, allowance: f64) -> f64 {
+    (mean.abs() - allowance).max(0.0)
 }
 
 /// Two-sided p of a mean with its standard error; decided without a quotient when that is 0.
@@ -311,9 +319,20 @@ mod tests {
                 compare(&vec![Block::new(5.0, 6.0); n], Direction::HigherIsBetter).unwrap();
             assert!(!result.interval95.excludes_no_change(), "{n}: {result:?}");
         }
-        let result = compare(&[Block::new(5.0, 6.0); 12], Direction::HigherIsBetter).unwrap();
-        assert!(result.interval95.excludes_no_change());
-        assert!(result.interval95.high.percent() > 25.0, "5.4 and 5.5 look like that too");
+        // 5.49 and 5.51 look like that too, and so do clocks that tick at other moments.
+        for n in [5, 12, 100] {
+            let of = |v| compare(&vec![Block::new(5.0, v); n], Direction::HigherIsBetter).unwrap();
+            let (near, far) = (of(6.0), of(9.0));
+            assert!(near.p > 0.05 && !near.interval95.excludes_no_change(), "{n}: {near:?}");
+            assert!(near.interval95.high.percent() > 25.0, "{n}: {near:?}");
+            assert!(n < 100 || far.interval95.excludes_no_change(), "{n}: {far:?}");
+            assert!(!by_t(&vec![near.mean.ln(); n], steps()).interval95.excludes_no_change());
+        }
+    }
+
+    /// Whole numbers about 6.
+    fn steps() -> Terms {
+        Terms { resolution: Resolution::of(&[5.0, 5.0, 6.0, 6.0]), ..TERMS }
     }
 
     #[test]

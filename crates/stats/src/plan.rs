@@ -53,7 +53,7 @@ pub fn blocks(goal: Goal, sd_of_difference: f64, pilot_blocks: usize, power: f64
 }
 
 /// As [`blocks`], in a campaign that asks `questions` like it (traffics): a difference must pass the
-/// level divided by their number ([`crate::validity::one_of_several`]); equivalence need not.
+/// level divided by their number ([`crate::shared`]); equivalence need not.
 pub fn blocks_among(
     goal: Goal,
     sd_of_difference: f64,
@@ -138,10 +138,10 @@ pub fn detectable(sd_of_difference: f64, blocks: usize, power: f64) -> f64 {
 mod tests {
     use super::*;
 
-    use crate::comparison::Direction;
+    use crate::comparison::{Confidence, Direction};
     use crate::paired::{self, Block};
     use crate::sequential::Decision;
-    use crate::validity::one_of_several;
+    use crate::shared;
 
     const SD: f64 = 0.01;
 
@@ -178,8 +178,12 @@ mod tests {
             let n = blocks_among(goal, SD, 8, 0.80, questions).blocks as usize;
             let is_found = |gains: &Vec<f64>| {
                 let blocks: Vec<Block> = gains.iter().map(|g| Block::new(1.0, g.exp())).collect();
-                let own = paired::compare(&blocks, Direction::HigherIsBetter).unwrap();
-                own.interval95.excludes_no_change() && one_of_several(&own, questions).is_none()
+                let at = |level| {
+                    paired::compare_at(&blocks, Direction::HigherIsBetter, level)
+                        .map(|own| vec![own])
+                };
+                let own = shared::compare(questions, Confidence::USUAL, at).unwrap();
+                own[0].interval95.excludes_no_change()
             };
             let found = campaigns(n, 0.01_f64.ln_1p()).filter(is_found).count();
             assert!(

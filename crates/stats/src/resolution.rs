@@ -45,11 +45,17 @@ impl Resolution {
         self.0 / std::f64::consts::SQRT_2
     }
 
+    /// Whether log differences scatter by less than rounding alone may hide: that all of them have the
+    /// same sign is no evidence then, however many there are.
+    pub fn hides(self, sd: f64) -> bool {
+        sd < self.least_sd_of_difference()
+    }
+
     /// How far rounding may have moved a log difference for good, when its values scatter by `sd`:
     /// half a step on either side when they scatter less than that, half of it otherwise (a median
     /// of rounded values lies on the grid).
     pub fn allowance(self, sd: f64) -> f64 {
-        if sd < self.least_sd_of_difference() { self.0 } else { self.0 / 2.0 }
+        if self.hides(sd) { self.0 } else { self.0 / 2.0 }
     }
 }
 

@@ -21,6 +21,10 @@
 //! centres that neither rejects thus are an interval, always with something in it: the point where
 //! both are equal, which is the estimate. "No change" lies outside exactly when one of the two
 //! reached the threshold against it.
+//!
+//! Ratios that scatter by less than the rounding of their figures may hide (5 against 6, every time)
+//! say nothing by their signs, have the spread that may be hidden, and are no difference within what
+//! the rounding may have moved all of them: as with a planned number of blocks.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +32,7 @@ use crate::comparison::{
     Comparison, Confidence, ConfidenceInterval, Counts, Direction, Estimand, Method,
 };
 use crate::effect::Effect;
+use crate::multiple::{Correction, Kind};
 use crate::paired::{self, Block};
 use crate::{Error, dataset};
 
@@ -35,7 +40,7 @@ mod evidence;
 
 pub use evidence::e_value;
 pub(crate) use evidence::t_for;
-use evidence::{Against, Evidence};
+use evidence::{Against, Evidence, Rounding};
 
 /// When to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -136,26 +141,25 @@ impl State {
 /// from the rule's first. Ratios do not show how coarsely their figures are rounded: where these are
 /// at hand, [`look_at`] decides as [`compare`] will.
 pub fn look(gains: &[f64], rule: &Rule) -> State {
-    look_with(gains, 0.0, rule)
+    look_with(gains, Rounding::default(), rule)
 }
 
-/// As [`look`], at the figures of all blocks so far: "equivalent" allows for their rounding.
+/// As [`look`], at the figures of all blocks so far: both decisions allow for their rounding.
 ///
 /// # Errors
 /// [`Error::NotPositive`] for a figure without a logarithm.
 pub fn look_at(blocks: &[Block], direction: Direction, rule: &Rule) -> Result<State, Error> {
     let gains = paired::log_gains(blocks, direction)?;
-    let allowance = paired::resolution(blocks).allowance(dataset::sd(&gains));
-    Ok(look_with(&gains, allowance, rule))
+    Ok(look_with(&gains, Rounding::of(&gains, paired::resolution(blocks)), rule))
 }
 
-fn look_with(gains: &[f64], allowance: f64, rule: &Rule) -> State {
-    let evidence = Evidence::new(gains, rule.least_blocks);
+fn look_with(gains: &[f64], rounding: Rounding, rule: &Rule) -> State {
+    let evidence = Evidence::new(gains, rule.least_blocks, rounding);
     let interval = evidence.interval(rule.threshold());
-    let interval =
-        interval.map(|(low, high)| ConfidenceInterval::of_ln(low, high).widened(allowance));
+    let interval = interval
+        .map(|(low, high)| ConfidenceInterval::of_ln(low, high).widened(rounding.allowance));
     let blocks = gains.len();
-    let against = evidence.last(rule.margin, allowance);
+    let against = evidence.last(rule.margin);
     State { blocks, e: against.no_change, interval, decision: decide(blocks, against, rule) }
 }
 
@@ -176,15 +180,15 @@ fn decide(blocks: usize, against: Against, rule: &Rule) -> Decision {
 
 /// The first state, block by block, that is decided, or the last one.
 pub fn first_decision(gains: &[f64], rule: &Rule) -> State {
-    let evidence = Evidence::new(gains, rule.least_blocks);
+    let evidence = Evidence::new(gains, rule.least_blocks, Rounding::default());
     let decided = evidence
-        .after_each(rule.margin, 0.0)
+        .after_each(rule.margin)
         .into_iter()
         .find(|(blocks, against)| decide(*blocks, *against, rule) != Decision::Continue);
     look(&gains[..decided.map_or(gains.len(), |(blocks, _)| blocks)], rule)
 }
 
-/// As [`first_decision`], of the figures themselves: "equivalent" allows for their rounding, as the
+/// As [`first_decision`], of the figures themselves: both decisions allow for their rounding, as the
 /// comparison of the same blocks does.
 ///
 /// # Errors
@@ -196,9 +200,9 @@ pub fn first_decision_at(
 ) -> Result<State, Error> {
     let gains = paired::log_gains(blocks, direction)?;
     for n in rule.least_blocks..gains.len() {
-        let allowance = paired::resolution(&blocks[..n]).allowance(dataset::sd(&gains[..n]));
-        let against = Evidence::new(&gains[..n], rule.least_blocks).last(rule.margin, allowance);
-        if decide(n, against, rule) != Decision::Continue {
+        let rounding = Rounding::of(&gains[..n], paired::resolution(&blocks[..n]));
+        let evidence = Evidence::new(&gains[..n], rule.least_blocks, rounding);
+        if decide(n, evidence.last(rule.margin), rule) != Decision::Continue {
             return look_at(&blocks[..n], direction, rule);
         }
     }
@@ -219,20 +223,21 @@ const MOST_BLOCKS: usize = 1000;
 pub fn compare(blocks: &[Block], direction: Direction, rule: &Rule) -> Result<Comparison, Error> {
     let gains = paired::log_gains(blocks, direction)?;
     let n = gains.len();
-    let evidence = Evidence::new(&gains, rule.least_blocks.max(LEAST_BLOCKS));
+    let rounding = Rounding::of(&gains, paired::resolution(blocks));
+    let evidence = Evidence::new(&gains, rule.least_blocks.max(LEAST_BLOCKS), rounding);
     let threshold = rule.threshold();
     let wide = evidence.interval(threshold);
     let narrow = evidence.interval(rule.threshold_of_equivalence());
     let Some((wide, narrow)) = wide.zip(narrow).filter(|_| n >= LEAST_BLOCKS) else {
         let is_enough = |n: &usize| evidence::most(*n) >= threshold.ln();
-        let need = (LEAST_BLOCKS..=MOST_BLOCKS).find(is_enough).unwrap_or(MOST_BLOCKS);
+        let least = LEAST_BLOCKS.max(n + 1);
+        let need = (least..=MOST_BLOCKS).find(is_enough).unwrap_or(MOST_BLOCKS);
         return Err(Error::TooFew { what: "a sequential comparison", got: n, need });
     };
-    let sd = dataset::sd(&gains);
-    let allowance = paired::resolution(blocks).allowance(sd);
     let estimate = Effect::from_ln(evidence.centre());
-    let interval =
-        |(low, high)| ConfidenceInterval::of_ln(low, high).with(estimate).widened(allowance);
+    let interval = |(low, high)| {
+        ConfidenceInterval::of_ln(low, high).with(estimate).widened(rounding.allowance)
+    };
     Ok(paired::settled(Comparison {
         method: Method::Sequential,
         n: Counts { baseline: n, variant: n },
@@ -243,10 +248,10 @@ pub fn compare(blocks: &[Block], direction: Direction, rule: &Rule) -> Result<Co
         confidence: Confidence::with_alpha(rule.alpha),
         interval95: interval(wide),
         interval90: interval(narrow),
-        p: (rule.comparisons.max(1) as f64 / evidence.against(0.0)).min(1.0),
-        normal_p: None,
-        sd_of_difference: sd,
-        correction: None,
+        p: (rule.comparisons.max(1) as f64 / evidence.last(rule.margin).no_change).min(1.0),
+        sd_of_difference: dataset::sd(&gains),
+        correction: (rule.comparisons > 1)
+            .then_some(Correction { kind: Kind::Bonferroni, among: rule.comparisons }),
         rare: Some(paired::rare(blocks, direction)),
     }))
 }

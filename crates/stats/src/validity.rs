@@ -9,8 +9,7 @@ mod stability;
 
 pub use checks::{
     LEAST_CORE_SHARE, SATURATION_SHARE, SHARED_CORRELATION, cores_taken, failed_trials, flows,
-    frames, generator, one_factor, one_of_several, out_of_reach, rare_runs, saturation,
-    shared_bottleneck,
+    frames, generator, one_factor, out_of_reach, rare_runs, saturation, shared_bottleneck,
 };
 pub use stability::{drift, gaps, ramp, stray_runs, two_clusters};
 
@@ -166,15 +165,6 @@ pub enum Finding {
         /// p of Mann-Whitney.
         rank_p: f64,
     },
-    /// Proven alone, but not when it is one of several questions that a campaign asks.
-    OneOfSeveral {
-        /// p of "no change".
-        p: f64,
-        /// Comparisons that share the level.
-        comparisons: usize,
-        /// The p that each of them needs.
-        needed: f64,
-    },
     /// One side alone has rare runs beyond the margin, or far more of them: what holds of the
     /// typical run does not hold of all.
     RareRuns {
@@ -295,7 +285,6 @@ impl Finding {
             Self::ZeroGaps { .. } => "look for link flaps, resets or pauses of the device",
             Self::NotBlocked => "measure again in randomised blocks",
             Self::TestsDisagree { .. } => "look at the single runs; more runs will settle it",
-            Self::OneOfSeveral { .. } => "run more blocks; a real difference will stand out",
             Self::RareRuns { .. } => {
                 "look at what these runs have in common; more blocks tell how rare they are"
             }
@@ -416,12 +405,6 @@ impl fmt::Display for Finding {
             }
             Self::TestsDisagree { welch_p, rank_p } => {
                 write!(f, "tests disagree: Welch p {welch_p:.3}, Mann-Whitney p {rank_p:.3}")
-            }
-            Self::OneOfSeveral { p, comparisons, needed } => {
-                write!(
-                    f,
-                    "one of {comparisons} comparisons: a difference among so many needs p up to {needed:.4}, this one has {p:.4}"
-                )
             }
             Self::RareRuns { baseline, variant, rare } => {
                 let seen = rare.describe(baseline, variant).unwrap_or_default();

@@ -54,8 +54,8 @@ pub struct Subject<'a> {
 
 impl Verdict {
     /// Judges a comparison against `margin` (a fraction: 0.01 for 1 %). `findings` may hold
-    /// warnings too; only those of [`Severity::Invalid`] count, and [`Finding::OneOfSeveral`], which
-    /// leaves a difference unproven, and [`Finding::FewCampaigns`], which leaves everything so.
+    /// warnings too; only those of [`Severity::Invalid`] count, and [`Finding::FewCampaigns`], which
+    /// leaves everything unproven.
     pub fn judge(comparison: &Comparison, margin: f64, findings: &[Finding]) -> Self {
         if let Some(invalid) = Self::invalid(findings) {
             return invalid;
@@ -64,14 +64,10 @@ impl Verdict {
         if findings.iter().any(|finding| matches!(finding, Finding::FewCampaigns { .. })) {
             return Self::Inconclusive { more_blocks: forecast(comparison, margin) };
         }
-        let is_one_of_several =
-            findings.iter().any(|finding| matches!(finding, Finding::OneOfSeveral { .. }));
         let below_margin = (comparison.estimate.ratio() - 1.0).abs() < margin;
         let is_one_sided = one_sided(comparison, margin).is_some();
         if comparison.interval90.is_within(margin) && !is_one_sided {
             Self::Equivalent
-        } else if is_one_of_several {
-            Self::Inconclusive { more_blocks: forecast(comparison, margin) }
         } else if interval.low.ratio() > 1.0 {
             Self::Faster { below_margin }
         } else if interval.high.ratio() < 1.0 {
@@ -121,13 +117,13 @@ impl Verdict {
             }
             (Self::Equivalent, Some(c)) => format!(
                 "{variant} is equivalent to {baseline} in {metric} within ±{margin_text} ({} interval {})",
-                level(c.confidence.of_equivalence()),
+                level(c.level_of_equivalence()),
                 signed_interval(&c.interval90)
             ),
             (Self::Faster { below_margin }, Some(c)) => {
                 let tail = margin_tail(*below_margin, &margin_text);
                 let effect = percent(c.estimate.percent().abs());
-                let interval = interval_text(&c.interval95, 1.0);
+                let interval = interval_text(c, 1.0);
                 format!(
                     "{variant} is faster than {baseline} by {effect} {interval} in {metric}{tail}"
                 )
@@ -135,7 +131,7 @@ impl Verdict {
             (Self::Slower { below_margin }, Some(c)) => {
                 let tail = margin_tail(*below_margin, &margin_text);
                 let effect = percent(c.estimate.percent().abs());
-                let interval = interval_text(&c.interval95, -1.0);
+                let interval = interval_text(c, -1.0);
                 format!(
                     "{variant} is slower than {baseline} by {effect} {interval} in {metric}{tail}"
                 )
@@ -148,7 +144,7 @@ impl Verdict {
                     return format!(
                         "inconclusive: typical runs of {variant} and {baseline} are equal within ±{margin_text} in \
                          {metric} ({} interval {}), but {rare}",
-                        level(c.confidence.of_equivalence()),
+                        level(c.level_of_equivalence()),
                         signed_interval(&c.interval90)
                     );
                 }
@@ -162,7 +158,7 @@ impl Verdict {
                 format!(
                     "inconclusive: {variant} is proven neither different from {baseline} nor equal within \
                      ±{margin_text} in {metric} ({} interval {}); {more} needed",
-                    level(c.confidence.share()),
+                    level(c.level().share()),
                     signed_interval(&c.interval95)
                 )
             }
@@ -183,7 +179,7 @@ fn one_sided(comparison: &Comparison, margin: f64) -> Option<&Rare> {
 
 /// `95 %`, `99.9 %`; never 100 %, which no interval has.
 fn level(share: f64) -> String {
-    let wanted = (3..=12).map(|digits| format!("{:.digits$}", share * 100.0));
+    let wanted = (4..=12).map(|digits| format!("{:.digits$}", share * 100.0));
     let text = wanted.into_iter().find(|text| !text.starts_with("100"));
     let text = text.unwrap_or_else(|| "more than 99.999999999".to_owned());
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
@@ -220,13 +216,19 @@ fn margin_tail(below_margin: bool, margin: &str) -> String {
     }
 }
 
-/// `[0.31 %, 0.57 %]`, turned round for `sign` -1 so that "slower by" has its interval positive.
-fn interval_text(interval: &ConfidenceInterval, sign: f64) -> String {
+/// `[0.31 %, 0.57 %]`, turned round for `sign` -1 so that "slower by" has its interval positive; with
+/// its level where that is not 95 %.
+fn interval_text(comparison: &Comparison, sign: f64) -> String {
+    let interval = comparison.interval95;
     let (a, b) = (sign * interval.low.percent(), sign * interval.high.percent());
     let low = percent(a.min(b));
     // an end that leaves out "no change" is not 0, whatever its digits say
     let low = if low == "0.00 %" && a.min(b) > 0.0 { "above 0 %".to_owned() } else { low };
-    format!("[{low}, {}]", percent(a.max(b)))
+    let named = match comparison.is_unusual() {
+        true => format!(" ({} interval)", level(comparison.level().share())),
+        false => String::new(),
+    };
+    format!("[{low}, {}]{named}", percent(a.max(b)))
 }
 
 fn signed_interval(interval: &ConfidenceInterval) -> String {

@@ -54,7 +54,6 @@ fn resolve_sentence(own: &VerdictClaim, results: &Results) -> Option<Unresolved>
         verdict: &own.verdict,
         comparison: own.comparison(),
         saved: own.saved.as_ref(),
-        findings: &own.findings,
         change: metric.words(),
     };
     let metric = words::metric(results, &own.traffic, metric);

@@ -18,8 +18,6 @@ pub struct Terms {
     pub margin: f64,
     /// How sure it has to be.
     pub confidence: Confidence,
-    /// Questions in blocks that are asked together: one for each traffic.
-    pub questions: usize,
 }
 
 /// What two series say.
@@ -90,7 +88,9 @@ pub fn finish([baseline, variant]: [&Series; 2], compared: Compared, terms: Term
     }
     let (comparison, rank) = match compared {
         Ok((comparison, both)) => {
-            findings.extend(of_comparison(&comparison, both.as_ref(), terms));
+            findings.extend(
+                both.as_ref().map(|both| of_comparison(&comparison, both)).into_iter().flatten(),
+            );
             let names = (baseline.name.as_str(), variant.name.as_str());
             findings.extend(validity::rare_runs(&comparison, terms.margin, names));
             (Some(comparison), both.map(|both| both.rank))
@@ -117,7 +117,6 @@ pub fn finish([baseline, variant]: [&Series; 2], compared: Compared, terms: Term
         verdict: &verdict,
         comparison: comparison.as_ref(),
         saved: saved.as_ref(),
-        findings: &findings,
         change,
     };
     let sentence = words::sentence(said, terms.margin, subject);
@@ -125,16 +124,12 @@ pub fn finish([baseline, variant]: [&Series; 2], compared: Compared, terms: Term
     Judged { comparison, rank, findings, verdict, word, saved, sentence }
 }
 
-fn of_comparison(comparison: &Comparison, both: Option<&Unpaired>, terms: Terms) -> Vec<Finding> {
-    let Some(both) = both else {
-        let several = validity::one_of_several(comparison, terms.questions);
-        return several.into_iter().chain(validity::out_of_reach(comparison, 1)).collect();
-    };
+fn of_comparison(comparison: &Comparison, both: &Unpaired) -> Vec<Finding> {
     let disagree = both
         .tests_disagree()
         .then_some(Finding::TestsDisagree { welch_p: both.welch_p, rank_p: both.rank.p });
     let mut found: Vec<Finding> = disagree.into_iter().collect();
     found.push(Finding::NotBlocked);
-    found.extend(validity::out_of_reach(comparison, 1));
+    found.extend(validity::out_of_reach(comparison));
     found
 }

@@ -47,7 +47,7 @@ pub(crate) fn csv(compared: &Compared) -> String {
                         text,
                         "{},{},{},",
                         c.estimand.describe(),
-                        c.confidence.share(),
+                        c.level().share(),
                         quoted(&correction)
                     );
                 }

@@ -16,7 +16,7 @@ use fwdlab_figures::text_table::{Side, TextTable};
 use fwdlab_figures::{Canvas, Estimate, Forest, ForestRow};
 
 /// What this is, below each plot.
-const LEGEND: &str = "Each machine with its 95 % interval. Together: random effects (Paule and Mandel, \
+const LEGEND: &str = "Each machine with the interval of its own verdict. Together: random effects (Paule and Mandel, \
                       Hartung and Knapp), each machine with an effect of its own; the next machine lies in \
                       the prediction interval, which needs three.";
 
@@ -38,6 +38,7 @@ pub(super) struct Change<'a> {
 /// What one machine says.
 struct Machine<'a> {
     label: &'a str,
+    comparison: &'a Comparison,
     estimate: Estimate,
     figure: Figure,
     /// Nanoseconds saved of those per frame.
@@ -100,7 +101,15 @@ fn machine<'a>(label: &'a str, verdict: &'a VerdictClaim) -> Result<Machine<'a>,
         format!("{} of {} ns", units::ns_fine(own.ns), units::ns(own.baseline_ns))
     });
     let figure = Figure { effect: comparison.estimate, error };
-    Ok(Machine { label, estimate, figure, saved, word: verdict.word(), words: verdict.words() })
+    Ok(Machine {
+        comparison,
+        label,
+        estimate,
+        figure,
+        saved,
+        word: verdict.word(),
+        words: verdict.words(),
+    })
 }
 
 fn estimate(comparison: &Comparison) -> Estimate {
@@ -115,7 +124,7 @@ fn estimate(comparison: &Comparison) -> Estimate {
 /// normal one, so this errs to the larger side.
 fn error(comparison: &Comparison) -> f64 {
     let half = (comparison.interval95.high.ln() - comparison.interval95.low.ln()) / 2.0;
-    half / normal_quantile(0.5 + comparison.confidence.share() / 2.0)
+    half / normal_quantile(0.5 + comparison.level().share() / 2.0)
 }
 
 impl Change<'_> {
@@ -203,6 +212,7 @@ impl Change<'_> {
             margin_percent: self.margin * 100.0,
             words: fwdlab_claims::words::shared(self.machines.iter().map(|own| own.words)),
             rows,
+            level: fwdlab_claims::words::levels(self.machines.iter().map(|own| own.comparison)),
             caption: "Together: random effects; the next machine: prediction interval.".to_owned(),
         })
     }

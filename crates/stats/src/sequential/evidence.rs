@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use statrs::function::gamma::ln_gamma;
 
 use crate::dataset;
+use crate::resolution::Resolution;
 
 /// Variance of the prior on the standardised effect.
 const G: f64 = 16.0;
@@ -28,9 +29,33 @@ pub(super) struct Against {
     pub beyond_margin: f64,
 }
 
+/// What rounding may have done to the ratios, on the log scale.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Rounding {
+    /// How far it may have moved all of them for good.
+    pub allowance: f64,
+    /// The least spread that they may have, where it may have hidden theirs.
+    hidden_sd: Option<f64>,
+}
+
+impl Rounding {
+    pub fn of(gains: &[f64], resolution: Resolution) -> Self {
+        let sd = dataset::sd(gains);
+        let hidden_sd = resolution.hides(sd).then(|| resolution.least_sd_of_difference());
+        Self { allowance: resolution.allowance(sd), hidden_sd }
+    }
+
+    /// How far from "no change" a centre has to be to be one: ratios that scatter by less than their
+    /// rounding may all have been moved.
+    fn reach(self) -> f64 {
+        if self.hidden_sd.is_some() { self.allowance } else { 0.0 }
+    }
+}
+
 /// The ratios with what does not depend on the centre.
 pub(super) struct Evidence<'a> {
     gains: &'a [f64],
+    rounding: Rounding,
     /// One for every look, from the first.
     looks: Vec<Look>,
 }
@@ -53,41 +78,34 @@ struct Sides {
 impl Sides {
     const NONE: Self = Self { up: f64::NEG_INFINITY, down: f64::NEG_INFINITY };
 
+    /// What speaks for a centre above the one or below the other, as an e-value.
+    fn beyond([above, below]: [Self; 2]) -> f64 {
+        above.balanced().up.max(below.balanced().down).exp().min(f64::MAX)
+    }
+
     /// Each divided by the other where that is above 1.
     fn balanced(self) -> Self {
         Self { up: self.up - self.down.max(0.0), down: self.down - self.up.max(0.0) }
-    }
-
-    /// The larger of the two sides so balanced, as an e-value.
-    fn larger(self) -> f64 {
-        let own = self.balanced();
-        own.up.max(own.down).exp().min(f64::MAX)
     }
 }
 
 impl<'a> Evidence<'a> {
     /// Of all ratios so far, looked at after every block from `first` on.
-    pub fn new(gains: &'a [f64], first: usize) -> Self {
+    pub fn new(gains: &'a [f64], first: usize, rounding: Rounding) -> Self {
         let first = first.clamp(2, gains.len().max(2));
-        let looks = (first..=gains.len()).map(|blocks| Look::of(&gains[..blocks])).collect();
-        Self { gains, looks }
-    }
-
-    /// The evidence against this centre, the larger of the two sides; 1 before there is any.
-    pub fn against(&self, centre: f64) -> f64 {
-        if self.looks.is_empty() {
-            return 1.0;
-        }
-        self.sides(centre).larger()
+        let look = |blocks: usize| Look::of(&gains[..blocks], rounding);
+        Self { gains, rounding, looks: (first..=gains.len()).map(look).collect() }
     }
 
     /// The evidence that decides, after every look: the number of blocks, and what they say.
-    /// `margin` is a fraction; an interval that is to lie within it is wider by `allowance`, on the
-    /// log scale, than what the evidence rejects.
-    pub fn after_each(&self, margin: f64, allowance: f64) -> Vec<(usize, Against)> {
+    /// `margin` is a fraction; an interval that is to lie within it is wider than what the evidence
+    /// rejects, by what rounding may have done.
+    pub fn after_each(&self, margin: f64) -> Vec<(usize, Against)> {
+        let Rounding { allowance, .. } = self.rounding;
         let (low, high) = ((-margin).ln_1p() + allowance, margin.ln_1p() - allowance);
         let is_hopeless = low >= 0.0 || high <= 0.0;
-        let [no_change, low, high] = [0.0, low, high].map(|centre| self.running(centre));
+        let reach = self.rounding.reach();
+        let [above, below, low, high] = [reach, -reach, low, high].map(|end| self.running(end));
         let looks = self.looks.iter().enumerate();
         looks
             .map(|(i, look)| {
@@ -96,16 +114,15 @@ impl<'a> Evidence<'a> {
                 } else {
                     low[i].balanced().up.min(high[i].balanced().down)
                 };
-                let against =
-                    Against { no_change: no_change[i].larger(), beyond_margin: beyond.exp() };
-                (look.blocks, against)
+                let no_change = Sides::beyond([above[i], below[i]]);
+                (look.blocks, Against { no_change, beyond_margin: beyond.exp() })
             })
             .collect()
     }
 
     /// The evidence that decides now; none before the first look.
-    pub fn last(&self, margin: f64, allowance: f64) -> Against {
-        let last = self.after_each(margin, allowance).pop();
+    pub fn last(&self, margin: f64) -> Against {
+        let last = self.after_each(margin).pop();
         last.map_or(Against { no_change: 1.0, beyond_margin: 0.0 }, |(_, against)| against)
     }
 
@@ -178,8 +195,10 @@ impl<'a> Evidence<'a> {
         let (mut above, mut below) = (0, 0);
         let mut most = Sides::NONE;
         for (block, gain) in self.gains.iter().enumerate() {
-            above += usize::from(*gain > centre);
-            below += usize::from(*gain < centre);
+            if self.rounding.hidden_sd.is_none() {
+                above += usize::from(*gain > centre);
+                below += usize::from(*gain < centre);
+            }
             if let Some(look) = looks.next_if(|look| look.blocks == block + 1) {
                 let now = look.sides(centre, (above, below));
                 most = Sides { up: most.up.max(now.up), down: most.down.max(now.down) };
@@ -190,11 +209,14 @@ impl<'a> Evidence<'a> {
 }
 
 impl Look {
-    fn of(gains: &[f64]) -> Self {
+    fn of(gains: &[f64], rounding: Rounding) -> Self {
         let (mean, variance) = (dataset::mean(gains), dataset::variance(gains));
-        // the same ratio every time may be the rounding's doing: it counts by its sign alone
-        let variance =
-            if variance.sqrt() <= NO_SPREAD * mean.abs() { mean * mean / 2.0 } else { variance };
+        // the same ratio every time, of figures that show no rounding, counts by its sign alone
+        let variance = match rounding.hidden_sd {
+            Some(least) => variance.max(least * least),
+            None if variance.sqrt() <= NO_SPREAD * mean.abs() => mean * mean / 2.0,
+            None => variance,
+        };
         Self { blocks: gains.len(), mean, variance }
     }
 
@@ -267,7 +289,7 @@ pub fn e_value(gains: &[f64]) -> f64 {
     }
     let count = |is_own: fn(f64) -> bool| gains.iter().filter(|gain| is_own(**gain)).count();
     let sign = ln_e_sign(count(|gain| gain > 0.0), count(|gain| gain < 0.0));
-    ln_mean(ln_e_t(&Look::of(gains), 0.0), sign).exp().min(f64::MAX)
+    ln_mean(ln_e_t(&Look::of(gains, Rounding::default()), 0.0), sign).exp().min(f64::MAX)
 }
 
 /// Logarithm of the most that `blocks` ratios can say against a centre far away.
@@ -295,7 +317,7 @@ mod tests {
     /// scipy.stats.nct and scipy.stats.t (t = 6.1368, v = 4) is 29.548465555553.
     #[test]
     fn e_t_equals_the_integrated_bayes_factor() {
-        let e_t = ln_e_t(&Look::of(&GAINS), 0.0).exp();
+        let e_t = ln_e_t(&Look::of(&GAINS, Rounding::default()), 0.0).exp();
         assert!((e_t / 29.548_465_555_553 - 1.0).abs() < 1e-9, "{e_t}");
     }
 
@@ -317,7 +339,7 @@ mod tests {
     #[test]
     fn evidence_up_falls_and_evidence_down_rises_with_the_centre() {
         let gains = [0.01, -0.3, 0.012, 0.011, 0.4, 0.009, 0.0, 0.0, 0.013, -0.31];
-        let evidence = Evidence::new(&gains, 3);
+        let evidence = Evidence::new(&gains, 3, Rounding::default());
         let grid = (-500..=500).map(|step| evidence.sides(f64::from(step) / 1000.0));
         let sides: Vec<Sides> = grid.collect();
         for pair in sides.windows(2) {

@@ -68,6 +68,26 @@ fn too_few_blocks_are_told_how_many_are_enough() {
     assert!(matches!(error, Error::TooFew { got, need: all, .. } if got + 1 == all && all == need));
 }
 
+/// 5.49 and 5.51 look like 5 and 6, too, however often they are measured.
+#[test]
+fn figures_without_spread_are_no_difference_within_their_rounding() {
+    let rule = Rule::default();
+    for blocks in 4..=40 {
+        let of = |variant| vec![Block::new(5.0, variant); blocks];
+        for (variant, is_far) in [(6.0, false), (5.0, false), (50.0, blocks >= 12)] {
+            let blocks = of(variant);
+            let state = look_at(&blocks, Direction::LowerIsBetter, &rule).unwrap();
+            let own = compare(&blocks, Direction::LowerIsBetter, &rule).unwrap();
+            let is_named = state.decision == Decision::Different;
+            assert!(is_named || !is_far, "{variant}: {state:?}");
+            assert!(!is_named || variant > 8.0, "{variant}: {state:?}");
+            assert_eq!(own.interval95.excludes_no_change(), is_named, "{variant}: {own:?}");
+            assert_eq!(own.p <= rule.alpha, is_named, "{variant}: {own:?}");
+            assert!(own.interval95.covers(own.estimate), "{variant}: {own:?}");
+        }
+    }
+}
+
 /// Skewed two-state noise: 4.8 ns a frame, 7.6 ns in one trial of five, the same for both sides.
 #[test]
 fn two_state_noise_without_a_difference_names_a_winner_only_when_e_does() {

@@ -4,7 +4,7 @@ use statrs::function::factorial::ln_binomial;
 
 use super::{Finding, Limit};
 use crate::comparison::{Comparison, LEAST_NAMED, Method};
-use crate::{dataset, signed_rank};
+use crate::dataset;
 
 /// Share of a limit from which a rate counts as having reached it.
 pub const SATURATION_SHARE: f64 = 0.995;
@@ -35,20 +35,6 @@ pub fn saturation(runs: &[(Option<f64>, f64)], line_rate_pps: Option<f64>) -> Op
     is_whole.then_some(Finding::Saturated { limit: Limit::OfferedLoad, limit_pps, forwarded_pps })
 }
 
-/// Whether a difference that is proven alone is not when a campaign asks `questions` like it, one
-/// for each traffic. Comparisons of several variants have their p corrected for those already, and
-/// sequential ones share the level from the start.
-pub fn one_of_several(comparison: &Comparison, questions: usize) -> Option<Finding> {
-    let is_shared_already = comparison.method == Method::Sequential;
-    let is_proven_alone = comparison.interval95.excludes_no_change();
-    let needed = comparison.confidence.alpha() / questions.max(1) as f64;
-    // with too few blocks for signed ranks to reach that, the paired t takes their place
-    let has_ranks = signed_rank::least_p(comparison.n.baseline) <= needed;
-    let p = comparison.normal_p.filter(|_| !has_ranks).unwrap_or(comparison.p);
-    (is_proven_alone && p > needed && !is_shared_already && questions > 1)
-        .then_some(Finding::OneOfSeveral { p, comparisons: questions, needed })
-}
-
 /// Whether one side alone has rare runs beyond `margin` (a fraction), or far more of them.
 pub fn rare_runs(
     comparison: &Comparison,
@@ -63,16 +49,15 @@ pub fn rare_runs(
 /// Most runs of each that [`out_of_reach`] looks at.
 const MOST_RUNS: usize = 1000;
 
-/// Whether so few runs could not reach the level whatever they show, when so many `questions` share
-/// it. Without blocks Mann and Whitney's least p is 2 / C(n + m, n), when all of one side lie above
+/// Whether so few runs could not reach the level, or their share of it, whatever they show. Without blocks Mann and Whitney's least p is 2 / C(n + m, n), when all of one side lie above
 /// all of the other; in blocks fewer than [`LEAST_NAMED`] name no winner.
-pub fn out_of_reach(comparison: &Comparison, questions: usize) -> Option<Finding> {
+pub fn out_of_reach(comparison: &Comparison) -> Option<Finding> {
     if matches!(comparison.method, Method::Campaigns | Method::Sequential) {
         return None;
     }
     let is_blocked = comparison.method.is_blocked();
     let among = comparison.correction.map_or(1, |correction| correction.among.max(1));
-    let among = if is_blocked { 1 } else { among * questions.max(1) };
+    let among = if is_blocked { 1 } else { among };
     let level = comparison.confidence.alpha() / among as f64;
     let can = |b: usize, v: usize| {
         let least = 2f64.ln() - ln_binomial((b + v) as u64, b as u64);

@@ -224,7 +224,7 @@ fn runs_that_cannot_reach_the_level_are_too_few() {
     for (n, confidence) in [(2, 0.95), (3, 0.95), (4, 0.999), (6, 0.999)] {
         let own = compared(n, confidence);
         assert!(!own.interval95.excludes_no_change());
-        let finding = out_of_reach(&own, 1).unwrap();
+        let finding = out_of_reach(&own).unwrap();
         assert_weight(&finding, Severity::Warning);
         let needed = if confidence > 0.95 { 7 } else { 4 };
         assert!(finding.to_string().ends_with(&format!("; {needed} of each can")), "{finding}");
@@ -232,7 +232,7 @@ fn runs_that_cannot_reach_the_level_are_too_few() {
     for (n, confidence) in [(4, 0.95), (7, 0.999)] {
         let own = compared(n, confidence);
         assert!(own.interval95.excludes_no_change(), "{n} at {confidence}");
-        assert_eq!(out_of_reach(&own, 1), None);
+        assert_eq!(out_of_reach(&own), None);
     }
 }
 

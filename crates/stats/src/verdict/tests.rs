@@ -1,8 +1,9 @@
 use super::*;
-use crate::comparison::Direction;
+use crate::comparison::{Confidence, Direction};
 use crate::effect::Effect;
 use crate::paired::{self, Block};
-use crate::validity::{Limit, one_of_several};
+use crate::shared;
+use crate::validity::Limit;
 
 const SUBJECT: Subject<'static> =
     Subject { variant: "modular", baseline: "radix", metric: "forwarding rate" };
@@ -50,12 +51,17 @@ fn a_difference_that_is_proven_alone_may_not_be_among_several() {
     let c = paired::compare(&blocks, Direction::HigherIsBetter).unwrap();
     assert!(c.interval95.excludes_no_change() && c.p == 5.0 / 128.0, "{c:?}");
     assert_eq!(Verdict::judge(&c, 0.01, &[]).word(), "faster");
-    assert_eq!(one_of_several(&c, 1), None);
-    let finding = one_of_several(&c, 2).expect("not proven among two");
-    assert!(finding.to_string().contains("one of 2 comparisons"), "{finding}");
-    assert!(finding.to_string().contains("needs p up to 0.025"), "{finding}");
-    assert_eq!(Verdict::judge(&c, 0.01, &[finding]).word(), "inconclusive");
-    assert_eq!(one_of_several(&comparison(0.1, 0.001, 8), 20), None);
+    let among = |questions: usize| {
+        let at = |level| {
+            paired::compare_at(&blocks, Direction::HigherIsBetter, level).map(|own| vec![own])
+        };
+        shared::compare(questions, Confidence::USUAL, at).unwrap().remove(0)
+    };
+    assert_eq!(among(1), c);
+    let own = among(2);
+    assert!(own.interval95.covers(Effect::from_ln(0.0)) && own.p == 10.0 / 128.0, "{own:?}");
+    assert_eq!(Verdict::judge(&own, 0.01, &[]).word(), "inconclusive");
+    assert!(sentence(&own).contains("(97.5 % interval ["), "{}", sentence(&own));
 }
 
 #[test]
