@@ -52,7 +52,7 @@ fn too_few(judgement: &Judgement) -> Vec<Finding> {
     let mut found: Vec<Finding> = judgement.findings.iter().filter(is_one).cloned().collect();
     if found.is_empty() {
         let own = judgement.comparison.as_ref();
-        found.extend(own.and_then(|own| validity::out_of_reach(own)));
+        found.extend(own.and_then(validity::out_of_reach));
     }
     found
 }
