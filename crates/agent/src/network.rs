@@ -119,7 +119,9 @@ impl Network {
     pub(super) fn build(task: &Task) -> Result<Self> {
         let mut testbed = Testbed::new().map_err(words)?;
         testbed.change_to(&topology(task)).map_err(words)?;
-        std::thread::sleep(SETTLING);
+        if !task.is_rehearsal {
+            std::thread::sleep(SETTLING);
+        }
         Ok(Self { testbed: testbed.into() })
     }
 

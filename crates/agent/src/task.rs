@@ -43,9 +43,14 @@ pub struct Task {
     pub tester: GuestTester,
     /// Which clock the guest reads.
     pub clock: GuestClock,
+    /// End once everything is set up: nothing is sent.
+    pub is_rehearsal: bool,
 }
 
 impl Task {
+    /// What the guest says when everything is set up that it was asked for.
+    pub const SET_UP: &str = "was all set up";
+
     /// The same with traffic, and intervals, no longer than the warm-up.
     #[must_use]
     pub fn of_warm_up(&self) -> Self {

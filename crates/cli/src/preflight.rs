@@ -1,35 +1,44 @@
 //! Tries every variant before anything is measured: what cannot be set up would FAIL in every block.
 
 use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
 use fwdlab_device::{Device, DeviceError, Watch};
 use fwdlab_experiment::Experiment;
 
+/// What takes longer says how far it is.
+const SILENCE: Duration = Duration::from_secs(2);
+
 /// Sets every variant up once; false when it was stopped meanwhile.
 ///
 /// # Errors
-/// Names the line of the first variant that cannot be set up, and why.
+/// Names the line of each variant that cannot be set up, and why.
 pub fn pass(
     experiment: &Experiment,
     device: &mut dyn Device,
+    is_quiet: bool,
     stop: &AtomicBool,
 ) -> anyhow::Result<bool> {
     let mut watch = Watch { on_interval: &mut |_| {}, stop };
-    for variant in &experiment.variants {
+    let mut faults = Vec::new();
+    let begin = Instant::now();
+    for (number, variant) in (1..).zip(&experiment.variants) {
         match device.preflight(variant, &mut watch) {
             // One that is lost may be back when its trial comes, which is tried again, too.
             Ok(()) | Err(DeviceError::Lost(_)) => {}
             Err(DeviceError::Stopped) => return Ok(false),
             Err(error) => {
-                let text = error.to_string();
-                let line = experiment.line_of(&variant.name, &text);
-                anyhow::bail!(
-                    "{}:{line}: variant {:?} cannot be set up, and nothing was measured: {text}",
-                    experiment.path.display(),
-                    variant.name
-                );
+                faults.push(experiment.blame(&variant.name, &error.to_string()));
+                continue;
             }
         }
+        if !is_quiet && begin.elapsed() > SILENCE {
+            let (name, count) = (&variant.name, experiment.variants.len());
+            fwdlab_guard::say!("tried variant {name}, {number} of {count}: it can be set up");
+        }
+    }
+    if !faults.is_empty() {
+        anyhow::bail!(faults.join("\n"));
     }
     Ok(true)
 }

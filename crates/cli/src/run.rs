@@ -103,7 +103,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         if experiment.blocks.planned() == 1 {
             fwdlab_guard::say!("warning: one block decides nothing: --blocks 8 gives a verdict");
         }
-        if !preflight::pass(&experiment, device.as_mut(), &stop)? {
+        if !preflight::pass(&experiment, device.as_mut(), arguments.quiet, &stop)? {
             return Ok(ExitCode::from(interrupt::STOPPED));
         }
     }

@@ -250,6 +250,24 @@ fn what_an_experiment_names_travels_with_its_results() {
     let check = lab.fwdlab(&["report", "--check", "a/b/moved"]);
     assert_eq!(check.status.code(), Some(1));
     assert!(text(&check.stdout).contains("the campaign ran with"), "{}", text(&check.stdout));
+    let refused = |why: &str| {
+        let output = lab.fwdlab(&["run", "a/b/moved/experiment.toml", "-o", "third", "-q"]);
+        assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
+        assert!(text(&output.stderr).contains(why), "{}", text(&output.stderr));
+        assert!(!lab.path("third").exists(), "nothing was begun");
+    };
+    refused("it is not the file that the journal beside it was measured with");
+
+    // So is a link to a directory that holds what was measured, and a loss.
+    fs::write(&kept, lines).expect("a writable file");
+    fs::rename(lab.path("a/b/moved/inputs"), lab.path("held")).expect("a rename");
+    let check = lab.fwdlab(&["report", "--check", "a/b/moved"]);
+    assert_eq!(check.status.code(), Some(1));
+    assert!(text(&check.stdout).contains("put the file back"), "{}", text(&check.stdout));
+    std::os::unix::fs::symlink(lab.path("held"), lab.path("a/b/moved/inputs")).expect("a link");
+    refused("its directory is a link, which is not followed");
+    let check = lab.fwdlab(&["report", "--check", "a/b/moved"]);
+    assert_eq!(check.status.code(), Some(1), "{}", text(&check.stdout));
 }
 
 #[test]

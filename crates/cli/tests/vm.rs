@@ -14,6 +14,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use fwdlab_agent::channel::{Message, line_of};
+use fwdlab_agent::task::Task;
 use fwdlab_results::{Results, Status, Trial};
 
 const REST: &str = include_str!("../src/kernels-traffic.toml");
@@ -38,6 +40,15 @@ impl Lab {
     fn new() -> Self {
         let dir = tempfile::tempdir().expect("a temporary directory");
         Self { dir, path: std::env::var_os("PATH").unwrap_or_default() }
+    }
+
+    /// As [`Self::with_qemu`], once the variants were tried.
+    fn with_qemu_after_rehearsal(script: &str) -> Self {
+        let ready = line_of(&Message::Stage(Task::SET_UP.to_owned())).expect("a line");
+        let rehearsal = "[ -e tried ] || { : >tried; cat ready; exec sleep 60; }";
+        let lab = Self::with_qemu(&format!("{rehearsal}\n{script}"));
+        fs::write(lab.dir.path().join("ready"), ready).expect("a writable directory");
+        lab
     }
 
     /// Puts a script in QEMU's place, and a file in the kernel's.
@@ -88,6 +99,16 @@ fn words(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
+/// What is said of a variant that cannot be set up, before anything is measured.
+fn refusal(lab: &Lab) -> String {
+    let output = lab.run();
+    assert_eq!(output.status.code(), Some(2), "{}", words(&output));
+    assert!(!lab.dir.path().join("results").exists(), "nothing was begun");
+    let told = words(&output);
+    assert!(told.contains("cannot be set up, and nothing was measured"), "{told}");
+    told
+}
+
 /// The reasons of a campaign all of whose trials FAILED, each with its console log.
 fn failures(lab: &Lab) -> Vec<String> {
     let output = lab.run();
@@ -101,30 +122,35 @@ fn failures(lab: &Lab) -> Vec<String> {
 
 #[test]
 fn a_guest_that_says_nothing_is_ended_by_its_own_processor_time() {
-    let lab = Lab::with_qemu("while :; do :; done");
-    let begin = Instant::now();
-    let reasons = failures(&lab);
-    assert!(reasons.iter().all(|why| why.contains("no progress for 2 s of QEMU's")), "{reasons:?}");
-    assert!(begin.elapsed() > Duration::from_secs(8), "4 trials of 2 s each");
+    let told = refusal(&Lab::with_qemu("while :; do :; done"));
+    assert!(told.contains("no progress for 2 s of QEMU's"), "{told}");
+    // The kernel's line; variants that are alike are tried once.
+    assert!(told.contains("short.toml:9: variant \"a\""), "{told}");
+    assert!(!told.contains("\"b\""), "{told}");
 }
 
 #[test]
 fn a_guest_that_ends_early_leaves_its_last_words() {
-    let lab = Lab::with_qemu("echo 'qemu: could not load kernel' >&2; exit 1");
-    let reasons = failures(&lab);
+    let early = "echo 'qemu: could not load kernel' >&2; exit 1";
+    let told = refusal(&Lab::with_qemu(early));
+    assert!(told.contains("could not load kernel"), "{told}");
+    let reasons = failures(&Lab::with_qemu_after_rehearsal(early));
     assert!(reasons.iter().all(|why| why.contains("could not load kernel")), "{reasons:?}");
 }
 
 #[test]
 fn a_damaged_message_is_no_result() {
-    let lab = Lab::with_qemu("echo 'fwdlab1 20 00000000 {\"stage\":\"booted\"}'; sleep 20");
+    let lab = Lab::with_qemu_after_rehearsal(
+        "echo 'fwdlab1 20 00000000 {\"stage\":\"booted\"}'; sleep 20",
+    );
     let reasons = failures(&lab);
     assert!(reasons.iter().all(|why| why.contains("damaged message")), "{reasons:?}");
 }
 
 #[test]
 fn no_guest_outlives_fwdlab_even_when_it_is_killed() {
-    let lab = Lab::with_qemu("echo $$ > pid.part; mv pid.part pid; while :; do :; done");
+    let lab =
+        Lab::with_qemu_after_rehearsal("echo $$ > pid.part; mv pid.part pid; while :; do :; done");
     let text = experiment(Path::new("vmlinuz")).replace("2s", "600s");
     lab.write(&text);
     let mut fwdlab = lab.command().stderr(Stdio::null()).spawn().expect("the binary starts");
@@ -145,7 +171,8 @@ fn guest_of(lab: &Lab) -> PathBuf {
 
 #[test]
 fn an_interrupt_ends_the_guest_and_leaves_a_campaign_that_goes_on() {
-    let lab = Lab::with_qemu("echo $$ > pid.part; mv pid.part pid; while :; do :; done");
+    let lab =
+        Lab::with_qemu_after_rehearsal("echo $$ > pid.part; mv pid.part pid; while :; do :; done");
     lab.write(&experiment(Path::new("vmlinuz")).replace("2s", "600s"));
     let fwdlab = lab.command().stderr(Stdio::piped()).spawn().expect("the binary starts");
     let process = guest_of(&lab);
@@ -162,7 +189,9 @@ fn an_interrupt_ends_the_guest_and_leaves_a_campaign_that_goes_on() {
 #[test]
 fn a_full_disk_costs_the_log_or_the_campaign_but_nothing_is_left_running() {
     const TEST: &str = "a_full_disk_costs_the_log_or_the_campaign";
-    let lab = Lab::with_qemu("echo $$ >> pids; head -c 2000000 /dev/zero | tr '\\0' x >&2; exit 1");
+    let lab = Lab::with_qemu_after_rehearsal(
+        "echo $$ >> pids; head -c 2000000 /dev/zero | tr '\\0' x >&2; exit 1",
+    );
     let results = lab.dir.path().join("results");
     fs::create_dir(&results).expect("a writable directory");
     let mut mount = Command::new("mount");
@@ -353,27 +382,52 @@ fn a_kernel_without_veth_is_named_as_such() {
     fs::create_dir_all(&modules).expect("a writable directory");
     fs::copy(kernel.join("boot").join(&image), bare.join("boot").join(&image)).expect("a copy");
     lab.write(&experiment(Path::new("bare")).replace("2s", "200s"));
-    let reasons = failures(&lab);
-    assert!(reasons.iter().all(|why| why.contains("has no module veth")), "{reasons:?}");
+    let told = refusal(&lab);
+    assert!(told.contains("has no module veth"), "{told}");
     // Without a directory of modules, the kernel may have it built in, and is asked.
     fs::remove_dir(&modules).expect("our own directory");
-    fs::remove_dir_all(lab.dir.path().join("results")).expect("our own directory");
-    let reasons = failures(&lab);
-    assert!(reasons.iter().all(|why| why.contains("veth")), "{reasons:?}");
+    let told = refusal(&lab);
+    assert!(told.contains("veth"), "{told}");
 }
 
 #[test]
-fn a_kernel_that_panics_says_so_in_the_reason() {
+fn a_kernel_that_panics_says_so_before_anything_is_measured() {
     let kernel = match kernel() {
         Ok(kernel) => kernel,
         Err(why) => {
-            eprintln!("SKIPPED a_kernel_that_panics_says_so_in_the_reason: {why}");
+            eprintln!("SKIPPED a_kernel_that_panics_says_so_before_anything_is_measured: {why}");
             return;
         }
     };
     let lab = Lab::new();
     let panic = experiment(&kernel).replace("[vm]", "[vm]\ncmdline = \"rdinit=/nothing\"");
     lab.write(&panic.replace("2s", "200s"));
-    let reasons = failures(&lab);
-    assert!(reasons.iter().all(|why| why.contains("Kernel panic")), "{reasons:?}");
+    let told = refusal(&lab);
+    assert!(told.contains("Kernel panic"), "{told}");
+    assert!(told.contains("short.toml:9: variant \"a\""), "the kernel's line: {told}");
+}
+
+#[test]
+fn what_a_guests_kernel_refuses_is_said_with_its_line_before_anything_is_measured() {
+    const TEST: &str = "what_a_guests_kernel_refuses_is_said_with_its_line";
+    let kernel = match kernel() {
+        Ok(kernel) if Command::new("nft").arg("--version").output().is_ok() => kernel,
+        Ok(_) => return eprintln!("SKIPPED {TEST}: no nft"),
+        Err(why) => return eprintln!("SKIPPED {TEST}: {why}"),
+    };
+    let lab = Lab::new();
+    let rules =
+        "name = \"a\"\nset = { nftables = \"\"\"\ntable ip t {\n chain c { typ filter }\n}\"\"\" }";
+    let sysctl = "name = \"b\"\nset = { \"net.ipv4.conf.all.no_such\" = 1 }";
+    let text = experiment(&kernel).replace("2s", "200s").replace("name = \"a\"", rules);
+    lab.write(&text.replace("name = \"b\"", sysctl));
+    let told = refusal(&lab);
+    for part in [
+        "short.toml:13: variant \"a\"",
+        "line 2, column",
+        "short.toml:18: variant \"b\"",
+        "cannot set net.ipv4.conf.all.no_such = 1",
+    ] {
+        assert!(told.contains(part), "{part} in {told}");
+    }
 }

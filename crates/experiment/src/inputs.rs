@@ -9,7 +9,7 @@ use fwdlab_guard::digest::Sum;
 use fwdlab_guard::input;
 
 use crate::{ChurnSource, Experiment, Result, RouteSource, Schema};
-use fwdlab_results::{Error as ResultsError, kept_input};
+use fwdlab_results::{Error as ResultsError, Results, kept_input};
 
 /// Where a file lies that an experiment names: the copy beside the experiment of a results directory,
 /// else at that path, a relative one from the experiment file's directory.
@@ -20,7 +20,26 @@ pub fn place(experiment: &Path, named: &Path) -> PathBuf {
 /// As [`place`], for an experiment in the directory `dir`.
 pub fn place_in(dir: &Path, named: &Path) -> PathBuf {
     let kept = dir.join(kept_input(&named.to_string_lossy()));
-    if kept.symlink_metadata().is_ok_and(|about| about.is_file()) { kept } else { dir.join(named) }
+    let is_file = kept.symlink_metadata().is_ok_and(|about| about.is_file());
+    if is_file && !is_linked(&kept) { kept } else { dir.join(named) }
+}
+
+/// SHA-256 of the copy of the file that an experiment in `dir` names.
+///
+/// # Errors
+/// When it cannot be read, or it or the directory of the copies is a link.
+pub fn kept_digest(dir: &Path, named: &str) -> io::Result<String> {
+    let kept = dir.join(kept_input(named));
+    kept.symlink_metadata()?;
+    if is_linked(&kept) {
+        return Err(io::Error::other("its directory is a link, which is not followed"));
+    }
+    digest(&kept)
+}
+
+/// Whether the directory of the copies is a link: their bytes are then somebody else's.
+fn is_linked(kept: &Path) -> bool {
+    kept.parent().is_some_and(Path::is_symlink)
 }
 
 /// SHA-256 of a file, in lower-case hexadecimal.
@@ -60,8 +79,10 @@ impl Experiment {
         let of_device = of_variants.filter_map(|(word, value)| device.names_file(word, value));
         let own: Vec<PathBuf> = of_device.collect();
         let all = self.common_files().into_iter().chain(own.iter().map(PathBuf::as_path));
+        let recorded = self.recorded_inputs();
         let mut noted = BTreeMap::new();
         for named in all {
+            self.check_kept(&named.to_string_lossy(), &recorded)?;
             let file = place(&self.path, named);
             if file.symlink_metadata().is_ok_and(|about| about.is_file()) {
                 let sum = digest(&file).map_err(ResultsError::io("read", &file))?;
@@ -70,6 +91,40 @@ impl Experiment {
         }
         self.inputs = noted;
         Ok(())
+    }
+
+    /// The hashes of the files in the journal beside the experiment, where it is that of results.
+    fn recorded_inputs(&self) -> BTreeMap<String, String> {
+        let dir = self.path.parent().unwrap_or(Path::new(""));
+        Results::read(dir).map(|results| results.campaign.inputs).unwrap_or_default()
+    }
+
+    /// Refuses a copy, or what would be read in its place, that is not what was measured.
+    fn check_kept(&self, named: &str, recorded: &BTreeMap<String, String>) -> Result<()> {
+        let dir = self.path.parent().unwrap_or(Path::new(""));
+        let kept = dir.join(kept_input(named));
+        let other = |what: &str| {
+            let why = format!(
+                "{what} that the journal beside it was measured with; put that file back, or copy \
+                 {} elsewhere to measure another",
+                self.path.display()
+            );
+            ResultsError::io("use", &kept)(io::Error::other(why)).into()
+        };
+        let wanted = recorded.get(named);
+        match kept_digest(dir, named) {
+            Ok(sum) if wanted.is_none_or(|wanted| *wanted == sum) => Ok(()),
+            Ok(_) => Err(other("it is not the file")),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(ResultsError::io("use", &kept)(error).into())
+            }
+            Err(_) => match digest(&dir.join(named)) {
+                Ok(sum) if wanted.is_some_and(|wanted| *wanted != sum) => {
+                    Err(other(&format!("it is gone, and {named} is not the file")))
+                }
+                _ => Ok(()),
+            },
+        }
     }
 }
 
@@ -90,6 +145,16 @@ mod tests {
         std::fs::remove_file(&kept).unwrap();
         std::fs::write(&kept, "abc").unwrap();
         assert_eq!(place(&experiment, named), kept);
+        assert!(kept_digest(dir.path(), "../far/routes.txt").is_ok());
+        // The directory of the copies is somebody else's.
+        let (own, far) = (dir.path().join("inputs"), dir.path().join("elsewhere"));
+        std::fs::rename(&own, &far).unwrap();
+        std::os::unix::fs::symlink(&far, &own).unwrap();
+        assert_eq!(place(&experiment, named), dir.path().join(named));
+        let error = kept_digest(dir.path(), "../far/routes.txt").unwrap_err();
+        assert!(error.to_string().contains("is a link"), "{error}");
+        std::fs::remove_file(&own).unwrap();
+        std::fs::rename(&far, &own).unwrap();
         // Of FIPS 180-4's examples.
         assert!(digest(&kept).unwrap().starts_with("ba7816bf8f01cfea414140de5dae2223"));
     }

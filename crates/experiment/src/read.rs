@@ -50,21 +50,33 @@ impl Experiment {
     pub fn of_text(path: &Path, text: &str, devices: &[&dyn Schema]) -> Result<Self> {
         let mut experiment = Self::parse(path, text, devices)?;
         let device = devices.iter().find(|device| device.name() == experiment.device);
-        experiment
-            .load_captures(device.map_or(u16::MAX, |it| it.abilities().longest_frame_bytes))?;
-        experiment.load_routes()?;
         if let Some(device) = device {
             experiment.note_inputs(*device)?;
         }
+        experiment
+            .load_captures(device.map_or(u16::MAX, |it| it.abilities().longest_frame_bytes))?;
+        experiment.load_routes()?;
         Ok(experiment)
     }
 
+    /// Says that a variant cannot be set up, in front of the reason: the file, and the line of the key
+    /// that the reason names, of the variant or else of the device's table; else that of the variant.
+    pub fn blame(&self, variant: &str, reason: &str) -> String {
+        let line = self.line_of(variant, reason);
+        format!(
+            "{}:{line}: variant {variant:?} cannot be set up, and nothing was measured: {reason}",
+            self.path.display()
+        )
+    }
+
     /// The line of the file on which a message about a variant should point: that of the key which
-    /// it names, else that of the variant; 1 when there is no such variant.
+    /// it names, of the variant or else of the device's table, else that of the variant; 1 when there
+    /// is no such variant.
     pub fn line_of(&self, variant: &str, message: &str) -> usize {
         let (tree, _) = DeTable::parse_recoverable(&self.text);
+        let tree = tree.get_ref();
         let line = |at: usize| self.text[..at.min(self.text.len())].matches('\n').count() + 1;
-        let tables = tree.get_ref().get("variant").and_then(|list| list.get_ref().as_array());
+        let tables = tree.get("variant").and_then(|list| list.get_ref().as_array());
         let is_it = |table: &&DeTable<'_>| {
             table.get("name").is_some_and(|name| name.get_ref().as_str() == Some(variant))
         };
@@ -73,15 +85,17 @@ impl Experiment {
             return 1;
         };
         let set = table.get("set").and_then(|set| set.get_ref().as_table());
-        let keys = set.into_iter().chain([table]).flat_map(|table| table.iter());
-        let named = keys
-            .filter(|(key, _)| message.contains(key.get_ref().as_ref()))
-            .max_by_key(|(key, _)| key.get_ref().len());
-        match (named, table.get("name")) {
-            (Some((key, _)), _) if key.get_ref().as_ref() != "name" => line(key.span().start),
-            (_, Some(name)) => line(name.span().start),
-            _ => 1,
-        }
+        let own = tree.get(self.device.as_str()).and_then(|own| own.get_ref().as_table());
+        let longest = |tables: [Option<&DeTable<'_>>; 2]| {
+            let keys = tables.into_iter().flatten().flat_map(|table| table.keys());
+            let named = keys.filter(|key| {
+                let key = key.get_ref().as_ref();
+                key != "name" && message.contains(key)
+            });
+            named.max_by_key(|key| key.get_ref().len()).map(|key| line(key.span().start))
+        };
+        let named = longest([set, Some(table)]).or_else(|| longest([own, None]));
+        named.or_else(|| Some(line(table.get("name")?.span().start))).unwrap_or(1)
     }
 
     /// Validates the text of the experiment file at `path`. Reads no other

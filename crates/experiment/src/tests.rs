@@ -160,4 +160,6 @@ fn a_message_about_a_variant_points_at_its_line() {
     assert_eq!(experiment.line_of("b", "cannot boot"), 6);
     assert_eq!(experiment.line_of("a", "cannot boot"), 4);
     assert_eq!(experiment.line_of("c", "cannot boot"), 1);
+    let blame = experiment.blame("b", "cannot set x.y = 1");
+    assert!(blame.starts_with("x.toml:7: variant \"b\" cannot be set up"), "{blame}");
 }

@@ -31,7 +31,7 @@ pub enum TopologyError {
     },
     /// nft(8) refused a rule set.
     #[error(
-        "nft refused the rule set of namespace {namespace}: {message}; correct the rules (`nft -c -f FILE` checks a file)"
+        "nft refused the nftables rules of namespace {namespace}: {message}; correct the rules (`nft -c -f FILE` checks a file)"
     )]
     Rules {
         /// Role of the namespace.

@@ -80,7 +80,22 @@ pub fn is_available() -> bool {
 /// Puts `rules` in the place of all rules of the calling thread's namespace.
 pub(super) fn replace(namespace: &str, rules: &str) -> Result<(), TopologyError> {
     let text = format!("flush ruleset\n{rules}\n");
-    run(&["-f", "-"], &text, namespace).map(drop)
+    run(&["-f", "-"], &text, namespace).map(drop).map_err(|error| match error {
+        TopologyError::Rules { namespace, message } => {
+            TopologyError::Rules { namespace, message: placed(&message).unwrap_or(message) }
+        }
+        other => other,
+    })
+}
+
+/// A message with the line and column of the rules, where nft names those of its input, which has a line
+/// before them.
+fn placed(message: &str) -> Option<String> {
+    let (place, what) = message.split_once(": Error: ")?;
+    let (place, columns) = place.rsplit_once(':')?;
+    let line: usize = place.rsplit_once(':')?.1.parse().ok()?;
+    let column = columns.split('-').next()?;
+    Some(format!("line {}, column {column} of the rules: {what}", line.checked_sub(1)?))
 }
 
 /// Removes all rules of the calling thread's namespace.
@@ -132,6 +147,15 @@ fn said(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_message_of_nft_names_the_line_of_the_rules() {
+        let told = placed("/dev/stdin:3:23-24: Error: syntax error, unexpected '}'");
+        let wanted = "line 2, column 23 of the rules: syntax error, unexpected '}'";
+        assert_eq!(told.as_deref(), Some(wanted));
+        assert_eq!(placed("it said nothing"), None);
+        assert_eq!(placed("netlink: Error: cache initialization failed"), None);
+    }
 
     #[test]
     fn rules_that_include_files_are_refused_wherever_the_word_stands() {

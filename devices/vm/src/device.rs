@@ -38,12 +38,16 @@ const LIMIT_PER_SECOND: Duration = Duration::from_secs(60);
 /// Samples of a FreeBSD guest lie so far apart on average, in the host's time.
 const SAMPLE_EVERY: Duration = Duration::from_millis(1);
 
+/// As many routes are written when a variant is only tried.
+const ROUTES_REHEARSED: usize = 1_000;
+
 /// The device has about one of so many parts of the processor's time; the tester has the others.
 const DEVICES_PART: u64 = 4;
 
 /// A device that boots a kernel for each trial.
 #[derive(Debug)]
 pub(super) struct Boots {
+    experiment: Arc<Experiment>,
     program: PathBuf,
     results: Option<PathBuf>,
     boots: BTreeMap<String, Boot>,
@@ -53,7 +57,7 @@ pub(super) struct Boots {
 }
 
 impl Boots {
-    pub(super) fn new(experiment: &Arc<Experiment>, program: &Path) -> Result<Self, VmError> {
+    pub(super) fn new(experiment: &Arc<Experiment>, program: &Path) -> Result<Self, DeviceError> {
         let (machine, variants) = settings::of(experiment);
         let base = experiment.path.parent().unwrap_or(Path::new(""));
         let names = experiment.variants.iter();
@@ -66,14 +70,27 @@ impl Boots {
         };
         let mut boots = BTreeMap::new();
         for (variant, vm) in names.zip(variants) {
-            let boot = Boot::new(variant, &vm, &machine, (program, base), needs)?;
+            let boot = Boot::new(variant, &vm, &machine, (program, base), needs);
+            let boot = boot.map_err(|error| {
+                // Its key stands where the kernel does, where the message names no other.
+                let blame = experiment.blame(&variant.name, &format!("kernel: {error}"));
+                DeviceError::setup(blame.replacen("kernel: ", "", 1))
+            })?;
             boots.insert(variant.name.clone(), boot);
         }
         let without_kvm = match (machine.clock, boots.values().next()) {
             (GuestClock::Wall, Some(boot)) => kvm::try_boot(program, &boot.kernel.image).err(),
             _ => None,
         };
-        Ok(Self { program: program.to_owned(), results: None, boots, machine, without_kvm })
+        let experiment = Arc::clone(experiment);
+        Ok(Self {
+            experiment,
+            program: program.to_owned(),
+            results: None,
+            boots,
+            machine,
+            without_kvm,
+        })
     }
 
     fn accelerator(&self) -> Accelerator {
@@ -110,13 +127,23 @@ impl Boots {
         profile_ns: Option<u64>,
         watch: &mut Watch<'_>,
     ) -> Result<Counted, DeviceError> {
+        self.follow(request, Task { profile_ns, ..task(request, &self.machine) }, watch)
+    }
+
+    /// Boots for this task, and waits for the guest's last message.
+    fn follow(
+        &self,
+        request: &Request<'_>,
+        task: Task,
+        watch: &mut Watch<'_>,
+    ) -> Result<Counted, DeviceError> {
         let boot = self.boot(request.variant)?;
-        let task = boot.completed(Task { profile_ns, ..task(request, &self.machine) });
+        let task = boot.completed(task);
         if boot.is_freebsd() && task.traffic.pps.is_some() {
             let why = "its tester sends as fast as it can; write load = \"max\"".to_owned();
             return Err(VmError::Traffic { why }.into());
         }
-        let mut sampler = match profile_ns {
+        let mut sampler = match task.profile_ns {
             Some(_) if boot.is_freebsd() => Some(Sampler::new(&boot.kernel.image, SAMPLE_EVERY)?),
             _ => None,
         };
@@ -141,7 +168,11 @@ impl Boots {
             End::Broken(broken) => {
                 let stamp = fwdlab_results::journal::utc_stamp(SystemTime::now()).replace(':', "");
                 let text = running.console();
-                let dir = self.results.clone().unwrap_or_else(std::env::temp_dir).join("console");
+                let dir = self
+                    .results
+                    .clone()
+                    .unwrap_or_else(|| std::env::temp_dir().join("fwdlab"))
+                    .join("console");
                 let place = qemu::keep_console(&text, &dir, &format!("{name}.{stamp}"));
                 broken.error(&text, place).into()
             }
@@ -183,6 +214,29 @@ impl Device for Boots {
     fn apply(&mut self, variant: &Variant, _: &mut Watch<'_>) -> Result<Proof, DeviceError> {
         self.boot(variant)?;
         Ok(Proof::new())
+    }
+
+    /// A boot that ends where frames would be sent, of the first variant of its kind. A table of
+    /// many routes takes a guest minutes to write and is the same in every variant, so only its
+    /// first routes are.
+    fn preflight(&mut self, variant: &Variant, watch: &mut Watch<'_>) -> Result<(), DeviceError> {
+        let is_alike = |other: &Variant| (&other.set, &other.own) == (&variant.set, &variant.own);
+        let experiment = Arc::clone(&self.experiment);
+        let first = experiment.variants.iter().find(|other| is_alike(other));
+        let Some(traffic) = experiment.traffics.first() else { return Ok(()) };
+        if first.is_some_and(|first| first.name != variant.name) {
+            return Ok(());
+        }
+        let request = Request { experiment: &experiment, variant, traffic };
+        let mut task = Task { is_rehearsal: true, ..task(&request, &self.machine) };
+        task.routes.truncate(ROUTES_REHEARSED);
+        let image = self.boot(variant)?.kernel.image.display().to_string();
+        self.follow(&request, task, watch).map(drop).map_err(|error| match error {
+            DeviceError::Setup(fault) | DeviceError::Trial(fault) => {
+                DeviceError::setup(format!("kernel {image}: {fault}"))
+            }
+            other => other,
+        })
     }
 
     /// Nothing that a boot warms outlives it: the guest warms itself up.
@@ -278,6 +332,7 @@ fn task(request: &Request<'_>, machine: &VmMachine) -> Task {
         profile_ns: None,
         tester: machine.tester,
         clock: machine.clock,
+        is_rehearsal: false,
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use fwdlab_agent::channel::{Counted, Message};
+use fwdlab_agent::task::Task;
 use fwdlab_device::Watch;
 
 use crate::VmError;
@@ -37,7 +38,8 @@ impl Broken {
     }
 }
 
-/// Listens to the guest until it has counted, failed, ended, or said nothing for too long. While
+/// Listens to the guest until it has counted, failed, ended, or said nothing for too long; a rehearsal
+/// counts nothing. While
 /// frames go through the device, it is sampled if there is a sampler.
 pub(super) fn follow(
     running: &mut Running,
@@ -72,6 +74,7 @@ pub(super) fn follow(
         };
         match Message::parse(&line) {
             None => continue,
+            Some(Ok(Message::Stage(next))) if next == Task::SET_UP => return Ok(Counted::default()),
             Some(Ok(Message::Stage(next))) => stage = next,
             Some(Ok(Message::Counted(counted))) => return Ok(*counted),
             Some(Ok(Message::Failed(why))) => return Err(End::Broken(Broken::GaveUp(why))),

@@ -69,6 +69,13 @@ pub enum Fault {
         /// SHA-256 of what stands there.
         computed: String,
     },
+    /// The copy of a file that the experiment names cannot be read.
+    InputGone {
+        /// Where it belongs.
+        file: PathBuf,
+        /// What the system said.
+        why: String,
+    },
     /// The campaign's record says something else than a file beside it.
     Campaign {
         /// Which key.
@@ -198,6 +205,11 @@ impl fmt::Display for Fault {
             Self::Input { file, recorded, computed } => write!(
                 f,
                 "{}: SHA-256 {computed}, the campaign ran with {recorded}: put the file back",
+                file.display()
+            ),
+            Self::InputGone { file, why } => write!(
+                f,
+                "{}: cannot be read ({why}), and the campaign ran with it: put the file back",
                 file.display()
             ),
             Self::Campaign { field, recorded, wanted } => write!(

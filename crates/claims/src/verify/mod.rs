@@ -22,7 +22,7 @@ use crate::{ClaimsError, comparable};
 use fwdlab_experiment::{Experiment, inputs};
 use fwdlab_results::environment::{ENVIRONMENT_FILE, Environment};
 use fwdlab_results::journal::Chain;
-use fwdlab_results::{EXPERIMENT_FILE, Results, Trial};
+use fwdlab_results::{EXPERIMENT_FILE, Results, Trial, kept_input};
 
 /// Verifies the journal of `results` against itself and the experiment file beside it. Published
 /// results have no experiment, no order and no chain: their rates and totals alone are checked.
@@ -112,14 +112,17 @@ fn hash(
         }
     }
     for (named, recorded) in &results.campaign.inputs {
-        let file = inputs::place(&experiment.path, Path::new(named));
-        match inputs::digest(&file) {
+        let file = results.dir.join(kept_input(named));
+        match inputs::kept_digest(&results.dir, named) {
             Ok(computed) if computed == *recorded => {}
             Ok(computed) => {
                 let recorded = recorded.clone();
                 verified.faults.push(Fault::Input { file, recorded, computed });
             }
-            Err(_) => verified.unchecked.push(Unchecked::File { file }),
+            Err(error) => {
+                let why = error.to_string();
+                verified.faults.push(Fault::InputGone { file, why });
+            }
         }
     }
     Ok(())

@@ -23,6 +23,7 @@ mod provenance;
 mod queues;
 mod read_back;
 mod settings;
+mod sides;
 mod tables;
 mod title;
 mod variants;
@@ -69,6 +70,7 @@ pub const SECTIONS: &[Section] = &[
     Section::new("checks-not-met", checks::not_met, &[TERMINAL, COMMIT]),
     Section::new("failures-last", failures::blocks, &[TERMINAL]),
     Section::new("warnings-last", warnings::blocks, &[TERMINAL]),
+    Section::new("sides", sides::blocks, &[COMMIT]),
     Section::new("provenance", provenance::blocks, &[README.under("Provenance"), PAGE.under("Provenance"), COMMIT]),
     Section::new("variants", variants::blocks, &[README]),
     Section::new("experiment", provenance::experiment, &[README, PAGE]),

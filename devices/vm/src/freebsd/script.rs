@@ -132,6 +132,10 @@ pub(super) fn text(task: &Task, modules: &[String], rules: Option<Rules>, khz: &
     if let Some(rules) = rules {
         rules.load().iter().for_each(|command| line(command));
     }
+    if task.is_rehearsal {
+        line(&format!("stage '{}'; sleep 60", Task::SET_UP));
+        return script;
+    }
     line("sleep 3");
     line(&format!("khz={khz}"));
     let ways = [

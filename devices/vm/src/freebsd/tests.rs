@@ -48,6 +48,7 @@ fn task(family: u8) -> Task {
         profile_ns: None,
         tester: GuestTester::Fwdlab,
         clock: GuestClock::Instructions,
+        is_rehearsal: false,
     }
 }
 
