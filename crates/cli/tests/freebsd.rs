@@ -66,6 +66,7 @@ impl Lab {
     fn run(&self) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fwdlab"));
         command.args(["run", "-q", "-o", "results", "short.toml"]).current_dir(self.dir.path());
+        command.env("TMPDIR", self.dir.path());
         command.output().expect("the binary starts")
     }
 

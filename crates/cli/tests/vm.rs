@@ -76,6 +76,8 @@ impl Lab {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fwdlab"));
         command.args(["run", "-q", "-o", "results", "short.toml"]);
         command.current_dir(self.dir.path()).env("PATH", &self.path).stdin(Stdio::null());
+        // Where the console of a variant goes that is only tried.
+        command.env("TMPDIR", self.dir.path());
         command
     }
 
@@ -404,7 +406,7 @@ fn a_kernel_that_panics_says_so_before_anything_is_measured() {
     lab.write(&panic.replace("2s", "200s"));
     let told = refusal(&lab);
     assert!(told.contains("Kernel panic"), "{told}");
-    assert!(told.contains("short.toml:9: variant \"a\""), "the kernel's line: {told}");
+    assert!(told.contains("short.toml:10: variant \"a\""), "the kernel's line: {told}");
 }
 
 #[test]
@@ -425,7 +427,7 @@ fn what_a_guests_kernel_refuses_is_said_with_its_line_before_anything_is_measure
     for part in [
         "short.toml:13: variant \"a\"",
         "line 2, column",
-        "short.toml:18: variant \"b\"",
+        "short.toml:19: variant \"b\"",
         "cannot set net.ipv4.conf.all.no_such = 1",
     ] {
         assert!(told.contains(part), "{part} in {told}");

@@ -168,11 +168,9 @@ impl Boots {
             End::Broken(broken) => {
                 let stamp = fwdlab_results::journal::utc_stamp(SystemTime::now()).replace(':', "");
                 let text = running.console();
-                let dir = self
-                    .results
-                    .clone()
-                    .unwrap_or_else(|| std::env::temp_dir().join("fwdlab"))
-                    .join("console");
+                // There are no results yet when a variant is only tried.
+                let elsewhere = || std::env::temp_dir().join("fwdlab-console");
+                let dir = self.results.as_ref().map_or_else(elsewhere, |dir| dir.join("console"));
                 let place = qemu::keep_console(&text, &dir, &format!("{name}.{stamp}"));
                 broken.error(&text, place).into()
             }
