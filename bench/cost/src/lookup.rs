@@ -17,23 +17,21 @@ const NEXTHOPS: u64 = 200;
 /// An algorithm with the number of its routes.
 type Table = (&'static str, usize);
 
-const INET: [Table; 7] = [
+const INET: [Table; 6] = [
     ("bsearch4", 10),
     ("vector4", 10),
     ("bitruns4", 20_000),
     ("direct4", 20_000),
     ("poptrie4", 20_000),
     ("dxr", 20_000),
-    ("dpdk_lpm4", 20_000),
 ];
-const INET6: [Table; 7] = [
+const INET6: [Table; 6] = [
     ("vector6", 10),
     ("tree6", 1000),
     ("bitruns6", 20_000),
     ("poptrie6", 20_000),
     ("planb6", 20_000),
     ("direct6", 50_000),
-    ("dpdk_lpm6", 50_000),
 ];
 
 /// All loops of lookups.
