@@ -28,6 +28,58 @@ disk() {
     ssh-keygen -q -t ed25519 -N '' -C '' -f "$DIR/disk/etc/ssh/ssh_host_ed25519_key"
     cp "$DIR/key.pub" "$DIR/disk/root/.ssh/authorized_keys"
     cat > "$DIR/disk/etc/rc.local" <<'RC'
+port() { for i in $(ifconfig -l); do ifconfig $i | grep -q "ether $1" && echo $i; done; }
+a=$(port 52:54:00:00:01:01) b=$(port 52:54:00:00:01:02)
+sysctl net.inet.ip.forwarding=1 net.inet6.ip6.forwarding=1 net.inet6.ip6.dad_count=0 >/dev/null
+ifconfig $a inet 198.18.0.254/24 up
+ifconfig $b inet 198.19.0.254/24 up
+arp -s 198.19.0.203 02:66:00:00:02:02
+route -q add -net 198.19.0.0/16 198.19.0.203
+# Ports of the tester that runs here, pkt-gen: the far ends of two cables.
+for i in 0 1; do
+    ifconfig epair$i create >/dev/null
+    ifconfig epair${i}a ether 02:66:00:00:03:0$i
+    ifconfig epair${i}b ether 02:66:00:00:04:0$i up
+done
+ifconfig epair0a inet 198.51.100.254/24 up
+ifconfig epair1a inet 203.0.113.254/24 up
+arp -s 203.0.113.203 02:66:00:00:04:01
+route -q add -net 100.66.0.0/16 203.0.113.203
+for file in /etc/local.d/*.sh; do [ ! -f "$file" ] || sh "$file"; done
+RC
+    tar -C "$DIR/disk" --owner=0 --group=0 -cf "$DIR/disk.tar" .
+}
+
+card() { # NUMBER
+    printf ' -netdev %s' "$(datagrams "p$1" $((BASE + 2 + $1)) $((BASE + 4 + $1)))"
+    printf ' -device virtio-net-device,netdev=p%s,mac=52:54:00:00:01:0%s' "$1" "$1"
+}
+
+# Starts sshd and QEMU on ports from BASE on; fails when one of them is not free.
+start() {
+    rm -f "$DIR/pids"
+    start_sshd $((BASE + 1))
+    set -- $(card 1) $(card 2)
+    qemu-system-x86_64 -machine microvm,acpi=off,x-option-roms=off,pic=on,pit=on,rtc=on -device i8042 \
+        -cpu max -m 512 -nodefaults -no-user-config -display none -serial "file:$DIR/console" \
+        -kernel "$KERNEL" -append "vfs.root.mountfrom=ufs:/dev/vtbd0" \
+        -drive "id=root,file=$ROOT,if=none,snapshot=on" -device virtio-blk-device,drive=root \
+        -drive "id=more,file=$DIR/disk.tar,format=raw,if=none,readonly=on" -device virtio-blk-device,drive=more \
+        -netdev "user,id=n0,restrict=on,hostfwd=tcp:127.0.0.1:$BASE-:22" -device virtio-net-device,netdev=n0 \
+        "$@" </dev/null >"$DIR/qemu.log" 2>&1 &
+    echo $! >> "$DIR/pids"
+    sleep 1
+    for pid in $(cat "$DIR/pids"); do kill -0 "$pid" 2>/dev/null || { take_down "$DIR"; return 1; }; done
+    go_with_owner
+}
+
+testbed() { # NAME PORTS TESTER
+    printf 'name = "%s"\nknown-hosts = "known_hosts"\nssh-config = "ssh_config"\n' "$1"
+    printf '[hosts.dut]\nssh = "guest"\nos = "freebsd"\nports = [%s]\n' "$2"
+    printf '[hooks]\nconsole = ["tail", "-n", "50", "console"]\n'
+    printf '[limits]\nboot = "200s"\n[hosts.tester]\n%s\n' "$3"
+}
+
 up() {
     command -v qemu-system-x86_64 >/dev/null || die "needs QEMU: apt-get install qemu-system-x86"
     mkdir -p "$DIR"
