@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fwdlab_stats::validity::{self, Finding};
 
-use crate::setting::Setting;
+use crate::setting::{Setting, VariantSetting};
 use crate::settle::is_proof;
 use fwdlab_experiment::Allowance;
 use fwdlab_results::{Results, Trial};
@@ -27,7 +27,37 @@ pub(crate) fn unlike(results: &Results, setting: &Setting, sides: &Sides<'_>) ->
     let applied = (!unproven.is_empty()).then_some(Finding::NotApplied { settings: unproven });
     let is_allowed = setting.allow.contains(&Allowance::ManyFactors);
     let factors = if is_allowed { None } else { factors(sides, sets) };
-    applied.into_iter().chain(factors).collect()
+    applied.into_iter().chain(factors).chain(same(results, setting, sides)).collect()
+}
+
+/// Two names of one thing: both sides are set alike, and files that only their names tell apart hold
+/// the same bytes.
+fn same(results: &Results, setting: &Setting, sides: &Sides<'_>) -> Option<Finding> {
+    let of = |side: &Vec<&Trial>| {
+        let name = &side.first()?.variant;
+        setting.variants.iter().find(|variant| variant.name == *name)
+    };
+    let [b, v] = sides.each_ref().map(of);
+    let (b, v) = (b?, v?);
+    let values = |own: &VariantSetting| -> BTreeMap<String, String> {
+        let bytes = |value: &String| results.campaign.inputs.get(value).unwrap_or(value).clone();
+        own.set.iter().map(|(word, value)| (word.clone(), bytes(value))).collect()
+    };
+    let (of_b, of_v) = (b.own.as_ref()?, v.own.as_ref()?);
+    let is_alike = |key: &String| {
+        let [b, v] = [b, v].map(|own| digest(setting, key, own));
+        of_b.get(key) == of_v.get(key) || b.is_some() && b == v
+    };
+    let is_same = values(b) == values(v) && of_b.keys().chain(of_v.keys()).all(is_alike);
+    let [baseline, variant] = [b, v].map(|own| own.name.clone());
+    is_same.then_some(Finding::NothingDiffers { baseline, variant })
+}
+
+/// What the environment says of the bytes of the file that a device's own key of a variant names.
+fn digest<'a>(setting: &'a Setting, key: &str, variant: &VariantSetting) -> Option<&'a str> {
+    let facts = &setting.environment.as_ref()?.device;
+    let (_, digest) = facts.get(&format!("{key} of {}", variant.name))?.split_once("(SHA-256 ")?;
+    Some(digest)
 }
 
 /// The words of `set` that the device answers otherwise in one of the trials, or never in any trial
