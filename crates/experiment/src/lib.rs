@@ -44,6 +44,7 @@ pub use model::{
     Allowance, Benchmarks, Blocks, CaptureOf, Churn, ChurnSource, Direction, Experiment,
     ListedChange, Route, RouteSource, Routes, SessionsOf, Traffic, Variant,
 };
+pub use parts::MOST_GENERATED;
 pub use problem::{Problem, Problems};
 pub use read::Recorded;
 pub use schema::{Abilities, Anything, DeviceTables, Schema, TrafficPlace};

@@ -1,12 +1,18 @@
 //! Numbers as people read them: rounded, with a sign where one is due.
 
+/// Where a change in per cent is no longer written in full.
+const MOST_PERCENT: f64 = 100_000.0;
+
 /// A change in per cent with a sign, as wide as it is precise: `+1.75 %`,
 /// `-17.5 %`, `+120 %`.
 pub fn signed_percent(percent: f64) -> String {
     let text = match percent.abs() {
         p if p < 9.995 => format!("{percent:+.2} %"),
         p if p < 99.95 => format!("{percent:+.1} %"),
-        _ => format!("{percent:+.0} %"),
+        p if p < MOST_PERCENT => format!("{percent:+.0} %"),
+        // Nobody reads more digits.
+        _ if percent > 0.0 => format!("above +{MOST_PERCENT:.0} %"),
+        _ => format!("below -{MOST_PERCENT:.0} %"),
     };
     // "-0.00 %" names a direction that its digits do not carry.
     if text == "-0.00 %" { "+0.00 %".to_owned() } else { text }
@@ -152,6 +158,7 @@ mod tests {
         assert_eq!(signed_percent(-7.2417), "-7.24 %");
         assert_eq!(exact_percent(-5.703), "-5.70 %");
         assert_eq!(percent_interval(-1.27, 0.481), "[-1.27 %, +0.48 %]");
+        assert_eq!(percent_interval(-100.0, 1e21), "[-100 %, above +100000 %]");
     }
 
     #[test]

@@ -49,6 +49,14 @@ pub(super) struct Namespaces {
     powercap: Powercap,
 }
 
+/// What runs while frames are sent, and what it answered; gone when dropped.
+struct Standing<'a> {
+    tester: Tester<'a>,
+    embedded: Option<Embedded>,
+    input: Option<Guard>,
+    proof: BTreeMap<String, String>,
+}
+
 /// What stands on the device's input; taken off when dropped.
 #[derive(Debug)]
 struct Guard {
@@ -135,6 +143,20 @@ impl Device for Namespaces {
         Ok(Proof::new())
     }
 
+    /// Makes what runs in a trial, too: programs and sockets are refused only then.
+    fn preflight(&mut self, variant: &Variant, _: &mut Watch<'_>) -> Result<(), DeviceError> {
+        self.set_up(variant)?;
+        let experiment = Arc::clone(&self.experiment);
+        for traffic in &experiment.traffics {
+            let (settings, wanted) = self.applied.clone().unwrap_or_default();
+            let request = Request { experiment: &experiment, variant, traffic };
+            let kind = self.kind(traffic, &settings);
+            let shared = shared_map()?;
+            self.stand(&request, kind, &shared, (&settings, &wanted)).map(drop)?;
+        }
+        Ok(())
+    }
+
     fn measure(
         &mut self,
         request: &Request<'_>,
@@ -189,10 +211,7 @@ impl Namespaces {
             self.set_up(request.variant)?;
         }
         let (settings, wanted) = self.applied.clone().unwrap_or_default();
-        let kind = match request.traffic.sessions {
-            Some(_) => TesterKind::Inject,
-            None => settings.tester.unwrap_or(self.usual),
-        };
+        let kind = self.kind(request.traffic, &settings);
         let benchmark = match request.traffic.measure {
             Measure::Convergence => {
                 let socket = socket_of(kind);
@@ -200,22 +219,9 @@ impl Namespaces {
             }
             _ => None,
         };
-        let shared =
-            Shared::new().map_err(TopologyError::kernel("make a map that programs share"))?;
-        let tester = Tester::new(kind, &mut self.testbed, &shared, request)?;
-        let embedded = match settings.is_embedded {
-            true => Some(self.start_router(request.experiment, &settings)?),
-            false => None,
-        };
-        let has_ports = embedded.as_ref().is_some_and(|router| router.sockets == SocketKind::Xdp);
-        let input = match !has_ports && needs_program(kind, &settings) {
-            true => Some(self.attach_input(request.experiment, &settings, &shared)?),
-            false => None,
-        };
-        self.tuning.place(&self.testbed, &settings)?;
-        let running =
-            Running { tester: &tester, embedded: embedded.as_ref(), input: input.as_ref() };
-        let mut proof = self.proof(request.variant, &settings, &wanted, &running)?;
+        let shared = shared_map()?;
+        let standing = self.stand(request, kind, &shared, (&settings, &wanted))?;
+        let Standing { tester, embedded, input, mut proof } = standing;
         proof.insert("tester used".to_owned(), tester::title(tester.kind()).to_owned());
         if let Some(object) = input.as_ref().and_then(|guard| guard.object.as_ref()) {
             proof.insert("xdp program".to_owned(), object.name.clone());
@@ -288,6 +294,40 @@ impl Namespaces {
         measured.environment.steal_share = steal;
         measured.joules = joules;
         Ok(measured)
+    }
+
+    /// Makes all that runs while frames are sent, in the topology of a variant that was applied, and
+    /// asks it what is set.
+    fn stand<'a>(
+        &mut self,
+        request: &Request<'_>,
+        kind: TesterKind,
+        shared: &'a Shared,
+        (settings, wanted): (&LinuxSettings, &Topology),
+    ) -> Result<Standing<'a>, LinuxError> {
+        let tester = Tester::new(kind, &mut self.testbed, shared, request)?;
+        let embedded = match settings.is_embedded {
+            true => Some(self.start_router(request.experiment, settings)?),
+            false => None,
+        };
+        let has_ports = embedded.as_ref().is_some_and(|router| router.sockets == SocketKind::Xdp);
+        let input = match !has_ports && needs_program(kind, settings) {
+            true => Some(self.attach_input(request.experiment, settings, shared)?),
+            false => None,
+        };
+        self.tuning.place(&self.testbed, settings)?;
+        let running =
+            Running { tester: &tester, embedded: embedded.as_ref(), input: input.as_ref() };
+        let proof = self.proof(request.variant, settings, wanted, &running)?;
+        Ok(Standing { tester, embedded, input, proof })
+    }
+
+    /// The tester of a traffic.
+    fn kind(&self, traffic: &Traffic, settings: &LinuxSettings) -> TesterKind {
+        match traffic.sessions {
+            Some(_) => TesterKind::Inject,
+            None => settings.tester.unwrap_or(self.usual),
+        }
     }
 
     /// Starts fwdlab's router in the device's namespace, on another core than the tester's.
@@ -395,6 +435,11 @@ impl Namespaces {
             (false, false) => "nothing",
         })
     }
+}
+
+/// The map by which the programs of a trial tell each other what they saw.
+fn shared_map() -> Result<Shared, LinuxError> {
+    Ok(Shared::new().map_err(TopologyError::kernel("make a map that programs share"))?)
 }
 
 /// Whether a variant changes how frames come in by the device's port.
