@@ -11,7 +11,8 @@ use crate::rig::{EXPERIMENT, Rig, is_long};
 fn overheads(rig: &Rig, experiment: &str, traffic: Duration) -> Vec<f64> {
     let _ = std::fs::remove_dir_all(rig.results());
     let mut command = rig.command(experiment);
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut child =
+        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
     let mut ends: Vec<Instant> = Vec::new();
     let journal = rig.results().join("trials.jsonl");
     while child.try_wait().expect("it is there").is_none() {
@@ -35,7 +36,7 @@ fn what_a_trial_takes_beside_its_traffic() {
         return;
     }
     let Some(rig) = Rig::up("what a trial takes beside its traffic", &[]) else { return };
-    let whole = EXPERIMENT.replace("blocks = 1", "blocks = 10");
+    let whole = EXPERIMENT.replace("blocks = 1", "blocks = 10\ncalibrate = \"0%\"");
     let unwarmed = whole.replace("warmup = \"100ms\"", "warmup = \"0ms\"");
     let most = whole.replace("\"20kpps\"", "\"max\"");
     for (name, experiment, traffic) in [

@@ -120,6 +120,29 @@ fn nothing_is_sent_to_the_device_while_it_is_measured() {
 }
 
 #[test]
+fn frames_are_told_by_receive_queue_where_the_driver_counts_them() {
+    let Some(rig) = Rig::up("frames by receive queue", &[]) else { return };
+    // What a driver with two queues would say, of which one has all frames.
+    rig.on(
+        "dut",
+        "cat > /usr/bin/ethtool <<'END'\n#!/bin/sh\n[ $1 = -S ] || exit 1\n\
+         echo NIC statistics:\necho ' rx_queue_0_packets: 7'\n\
+         echo \" rx_queue_1_packets: $(cat /sys/class/net/$2/statistics/rx_packets)\"\n\
+         echo ' rx_queue_1_bytes: 1'\nEND\nchmod 755 /usr/bin/ethtool",
+    );
+    let output = rig.run(EXPERIMENT);
+    rig.assert_finished(&output);
+    for trial in rig.records("trial") {
+        let queues = trial["queues"].as_array().unwrap_or_else(|| panic!("none: {trial}"));
+        let frames: Vec<_> = queues.iter().map(|queue| &queue["frames"]).collect();
+        assert_eq!(frames, [&serde_json::json!(0), &trial["device_received"]], "{trial}");
+        assert_eq!(queues[1]["name"], "queue 1");
+        let warnings = trial["warnings"].to_string();
+        assert!(warnings.contains("imbalance: queue 1 took 2.0 times the mean"), "{warnings}");
+    }
+}
+
+#[test]
 fn files_of_a_configuration_come_and_go_with_their_variants() {
     let Some(rig) = Rig::up("configuration files", &[]) else { return };
     let set = rig.dir().join("set/etc/fwdlab-test");
