@@ -4,7 +4,7 @@
 
 // a test says on stderr what it skips
 #![allow(clippy::print_stderr)]
-#![cfg(target_os = "linux")]
+#![cfg(all(target_os = "linux", feature = "vm"))]
 
 mod recipe;
 

@@ -147,7 +147,7 @@ mod tests {
                 [("net.inet.ip.redirect", redirect), ("net.route.algo.inet.algo", algorithm)];
             told.map(|(word, value)| (word.to_owned(), value.to_owned())).to_vec()
         };
-        assert_eq!(answers(0), told("0", "bsearch4"));
+        assert_eq!(answers(0), told("0", "vector4"));
         assert_eq!(answers(1), told("1", "dxr"));
     }
 }
