@@ -235,6 +235,11 @@ pub(super) fn names_file(word: &str, value: &str) -> Option<PathBuf> {
     }
 }
 
+/// Whether the word is a sysctl of the device's network namespace.
+pub(super) fn is_sysctl(word: &str) -> bool {
+    !WORDS.contains(&word) && !control::is_settable(word)
+}
+
 /// Whether the word is one of the built-in router's, or says how its frames come and go.
 pub(super) fn is_router_word(word: &str) -> bool {
     control::is_settable(word) || word == PORTS
