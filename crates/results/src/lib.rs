@@ -43,6 +43,8 @@ mod sessions;
 pub mod units;
 mod way;
 
+#[cfg(test)]
+mod documented_tests;
 #[cfg(any(test, feature = "examples"))]
 pub mod examples;
 #[cfg(test)]

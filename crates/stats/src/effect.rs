@@ -69,15 +69,16 @@ pub(crate) fn end(value: f64, is_change: bool) -> String {
 const NOTHING: &str = "0.00 %";
 
 /// From here on nobody reads the digits of a percentage.
-const MOST_PERCENT: f64 = 999_999.0;
+const MOST_PERCENT: f64 = 100_000.0;
 
 fn shown(value: f64, is_change: bool) -> String {
     let plus = if is_change && value > 0.0 { "+" } else { "" };
     let text = match value.abs() {
         size if size < 9.995 => format!("{plus}{value:.2} %"),
         size if size < 99.95 => format!("{plus}{value:.1} %"),
-        size if size > MOST_PERCENT => format!("over {plus}{:.0} %", MOST_PERCENT.copysign(value)),
-        _ => format!("{plus}{value:.0} %"),
+        size if size < MOST_PERCENT => format!("{plus}{value:.0} %"),
+        _ if value > 0.0 => format!("above {plus}{MOST_PERCENT:.0} %"),
+        _ => format!("below -{MOST_PERCENT:.0} %"),
     };
     // "+0.00 %" and "-0.00 %" name a direction that their digits do not carry
     if text.ends_with(NOTHING) && text.len() <= NOTHING.len() + 1 {
@@ -115,8 +116,8 @@ mod tests {
     /// Two runs that agree to the last digit beside two that do not once gave an end of 21 digits.
     #[test]
     fn no_percentage_has_more_digits_than_anybody_reads() {
-        assert_eq!(percent_interval(-100.0, 3.6e20), "[-100 %, over +999999 %]");
-        assert_eq!(percent(-1e300), "over -999999 %");
-        assert_eq!(percent(f64::INFINITY), "over 999999 %");
+        assert_eq!(percent_interval(-100.0, 3.6e20), "[-100 %, above +100000 %]");
+        assert_eq!(percent(-1e300), "below -100000 %");
+        assert_eq!(percent(f64::INFINITY), "above 100000 %");
     }
 }

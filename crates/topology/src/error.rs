@@ -29,6 +29,17 @@ pub enum TopologyError {
         /// What the kernel said.
         source: io::Error,
     },
+    /// A file of rules cannot be read.
+    #[error(
+        "cannot read the rule set {path}: {source}; name a file beside the experiment, or write the rules \
+         themselves"
+    )]
+    RuleFile {
+        /// The file.
+        path: std::path::PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// nft(8) refused a rule set.
     #[error(
         "nft refused the nftables rules of namespace {namespace}: {message}; correct the rules (`nft -c -f FILE` checks a file)"
@@ -83,7 +94,8 @@ fn remedy(error: &io::Error) -> &'static str {
 fn sysctl_remedy(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::NotFound => {
-            "the kernel has no such sysctl in a network namespace: check its name with `sysctl -a`"
+            "the kernel has no such sysctl in a network namespace, or knows nothing of this name as its \
+             value: check both with `sysctl -a`"
         }
         io::ErrorKind::InvalidInput => "check the value: Documentation/networking/ip-sysctl.rst",
         _ => "`fwdlab doctor` says what this machine can do",

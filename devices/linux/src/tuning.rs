@@ -1,7 +1,7 @@
 //! Settings of the device's interfaces that are neither sysctls nor netlink: offloads, and on
 //! which processors frames are received.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 
@@ -83,38 +83,49 @@ impl Tuning {
         Ok(())
     }
 
-    /// What the kernel answers when asked for the settings of a variant.
+    /// What the kernel answers when asked for the settings of a variant, and for those of `others`.
     ///
     /// # Errors
-    /// The kernel does not say.
+    /// The kernel does not say what became of a setting of the variant.
     pub(super) fn proof(
         &self,
         testbed: &Testbed,
         variant: &Variant,
+        others: &BTreeSet<&str>,
     ) -> Result<BTreeMap<String, String>, TopologyError> {
         let mut proof = BTreeMap::new();
         let failed = || TopologyError::kernel("read the settings of the device's interfaces");
         let device = testbed.namespace(DEVICE)?;
+        let is_asked = |word: &str| variant.set.contains_key(word) || others.contains(word);
         // Answers in the words of the question: "on" and "true" mean the same.
         let mut answer = |word: &str, is_so: &dyn Fn(&str) -> bool, found: String| {
-            if let Some(wanted) = variant.set.get(word) {
-                let said = if is_so(wanted) { wanted.clone() } else { found };
-                proof.insert(word.to_owned(), said);
+            let wanted = variant.set.get(word).filter(|wanted| is_so(wanted));
+            if is_asked(word) {
+                proof.insert(word.to_owned(), wanted.cloned().unwrap_or(found));
             }
         };
         let is_on = |wanted: &str| matches!(wanted, "on" | "true" | "1");
-        if variant.set.contains_key("gro") {
+        let switch = |is_on| if is_on { "on" } else { "off" }.to_owned();
+        let is_set = |words: &[&str]| words.iter().any(|word| variant.set.contains_key(*word));
+        if is_asked("gro") {
             let gro = device.run(|| offloads::read(&port_name(0), Offload::GenericReceive));
-            let gro = gro.and_then(|read| read).map_err(failed())?;
-            answer("gro", &|wanted| is_on(wanted) == gro, gro.to_string());
+            match gro.and_then(|read| read) {
+                Ok(gro) => answer("gro", &|wanted| is_on(wanted) == gro, switch(gro)),
+                Err(error) if is_set(&["gro"]) => return Err(failed()(error)),
+                Err(_) => {}
+            }
         }
-        if variant.set.contains_key("threaded") || variant.set.contains_key("rps") {
+        if is_asked("threaded") || is_asked("rps") {
             let found = device.run_with_sys(|| Placement::read(&port_name(0)));
-            let found = found.and_then(|read| read).map_err(failed())?;
-            let Placement { threaded, rps } = found;
-            answer("threaded", &|wanted| is_on(wanted) == threaded, threaded.to_string());
-            let mask = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16);
-            answer("rps", &|wanted| mask(wanted) == Ok(rps), format!("{rps:x}"));
+            match found.and_then(|read| read) {
+                Ok(Placement { threaded, rps }) => {
+                    answer("threaded", &|wanted| is_on(wanted) == threaded, switch(threaded));
+                    let mask = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16);
+                    answer("rps", &|wanted| mask(wanted) == Ok(rps), format!("{rps:x}"));
+                }
+                Err(error) if is_set(&["threaded", "rps"]) => return Err(failed()(error)),
+                Err(_) => {}
+            }
         }
         Ok(proof)
     }

@@ -35,6 +35,15 @@ pub enum VmError {
         /// The directory.
         dir: PathBuf,
     },
+    /// A package without a kernel.
+    #[error(
+        "{package} holds no kernel image: name the linux-image package, not that of headers, of debug \
+         symbols or of libc"
+    )]
+    NotOfAKernel {
+        /// The package.
+        package: PathBuf,
+    },
     /// A tree of sources in which nothing was built.
     #[error("{dir} holds kernel sources and no kernel: run `make bzImage modules` in it")]
     NotBuilt {
@@ -198,7 +207,8 @@ pub enum VmError {
     },
     /// The guest made no progress.
     #[error(
-        "the guest made no progress for {limit} while it {stage}, and was ended: {last}; its \
+        "the guest made no progress for {limit} while it {stage}, and was ended: {last}; try the \
+         kernel without what the variant sets, or raise patience in [vm] if it is only slow; its \
          console is in {console}"
     )]
     Stuck {

@@ -45,6 +45,8 @@ pub struct Needs {
     pub trials_per_block: usize,
     /// Trials of the lab's own truths in a block, on average.
     pub own_truths_per_block: f64,
+    /// Boots before the first block, in which the device tries each variant.
+    pub preflight_boots: usize,
     /// Seconds that a block takes.
     pub block_seconds: f64,
     /// True when the time was measured, false when it is the traffic alone.
@@ -95,11 +97,19 @@ impl Needs {
             planned_blocks,
             trials_per_block,
             own_truths_per_block,
+            preflight_boots: 0,
             block_seconds: measured.unwrap_or(traffic)
                 * (trials_per_block as f64 + own_truths_per_block),
             is_time_measured: measured.is_some(),
             rows,
         }
+    }
+
+    /// Seconds until the first block begins and for as many blocks as are planned.
+    pub fn planned_seconds(&self) -> f64 {
+        let trials = self.trials_per_block as f64 + self.own_truths_per_block;
+        let boots = self.preflight_boots as f64 * self.block_seconds / trials.max(1.0);
+        boots + self.block_seconds * f64::from(self.planned_blocks)
     }
 
     /// True when the figures come from results of this experiment.
