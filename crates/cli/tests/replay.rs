@@ -111,10 +111,16 @@ fn journal(replay: &mut Replay<'_>) {
         })
     });
     replay.change(JOURNAL, "a trial twice", |text| {
-        lines(text, |all| all.insert(trials(all).1, all[trials(all).0].clone()))
+        lines(text, |all| {
+            let (one, other) = trials(all);
+            all.insert(other, all[one].clone());
+        })
     });
     replay.change(JOURNAL, "two trials changed places", |text| {
-        lines(text, |all| all.swap(trials(all).0, trials(all).1))
+        lines(text, |all| {
+            let (one, other) = trials(all);
+            all.swap(one, other);
+        })
     });
     replay.change(JOURNAL, "the end cut off", |text| {
         lines(text, |all| {
