@@ -20,6 +20,7 @@ mod convergence;
 mod error;
 pub mod fields;
 pub mod inputs;
+mod kind;
 mod load;
 mod measures;
 mod model;
@@ -29,6 +30,7 @@ pub mod quantity;
 mod read;
 pub mod schema;
 mod sessions;
+mod streams;
 
 #[cfg(test)]
 mod attach_tests;
@@ -42,7 +44,7 @@ pub use error::Error;
 pub use fwdlab_traffic::Load;
 pub use model::{
     Allowance, Benchmarks, Blocks, CaptureOf, Churn, ChurnSource, Direction, Experiment,
-    ListedChange, Route, RouteSource, Routes, SessionsOf, Traffic, Variant,
+    ListedChange, Route, RouteSource, Routes, SessionsOf, StreamsOf, Traffic, Variant,
 };
 pub use problem::{Problem, Problems};
 pub use read::Recorded;
