@@ -16,6 +16,7 @@ mod launch;
 mod network;
 pub mod order;
 mod pktgen;
+mod ports;
 mod profile;
 mod serve;
 pub mod symbols;

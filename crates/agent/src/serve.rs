@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::channel::{line_of, message_of};
 use crate::order::{Answer, Order};
+use crate::ports::Ports;
 use crate::wall::now_ns;
 use crate::{Result, traffic};
 
@@ -28,6 +29,7 @@ pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> Resul
     let flag = stop.clone();
     std::thread::spawn(move || read_orders(input, &give, &flag));
     say(&mut output, &Answer::Here { version: env!("CARGO_PKG_VERSION").to_owned() })?;
+    let mut ports = Ports::default();
     while let Some(order) = next(&orders)? {
         match order {
             Order::Clock => say(&mut output, &Answer::Clock { ns: now_ns() })?,
@@ -35,7 +37,9 @@ pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> Resul
             Order::Traffic(order) => {
                 stop.store(false, Ordering::Relaxed);
                 let guard = Deadline::watch(Duration::from_nanos(order.deadline_ns), &stop);
-                let done = traffic::run(&order, &stop, &mut |answer| say(&mut output, answer));
+                let done = traffic::run(&order, &mut ports, &stop, &mut |answer| {
+                    say(&mut output, answer)
+                });
                 drop(guard);
                 let answer =
                     done.map_or_else(Answer::Failed, |report| Answer::Done(Box::new(report)));

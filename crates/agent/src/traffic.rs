@@ -3,9 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use fwdlab_port::datagram::{self, DatagramPort};
-use fwdlab_port::packet::{self, PacketPort};
-use fwdlab_port::{Batch, Clock, Pool, PoolConfig, Port, wait};
+use fwdlab_port::{Batch, Clock, Pool, PoolConfig, Port, datagram, packet, wait};
 use fwdlab_results::Checks;
 use fwdlab_traffic::{
     FlowSet, FrameSizes, Load, Outcome, Receiver, Sender, Stream, Tester, TrafficPlan,
@@ -14,6 +12,7 @@ use fwdlab_wire::MacAddr;
 
 use crate::deaf::Deaf;
 use crate::order::{Answer, Counted, Report, Role, TrafficOrder};
+use crate::ports::Ports;
 use crate::tester::checks_of;
 use crate::wall::now_ns;
 use crate::{Result, words};
@@ -35,33 +34,34 @@ const HEADER_AND_TAG: usize = 18;
 /// An interface that cannot be opened, or an order that makes no sense.
 pub(super) fn run(
     order: &TrafficOrder,
+    ports: &mut Ports,
     stop: &AtomicBool,
     say: &mut dyn FnMut(&Answer) -> Result<()>,
 ) -> Result<Report> {
     let plan = plan(order)?;
-    let pool = pool(order)?;
+    let pool = ports.pool(frames(order)?)?;
     if order.role == Role::Receiver {
-        let port = open(&order.back, &pool)?;
+        let mut port = ports.take(&order.back, &pool)?;
         say(&Answer::Ready)?;
-        return receive(&plan, port, &pool, stop);
+        let report = receive(&plan, port.as_mut(), &pool, stop);
+        ports.keep(&order.back, port);
+        return report;
     }
-    let out = open(&order.out, &pool)?;
+    let out = ports.take(&order.out, &pool)?;
     let back: Box<dyn Port> = match order.role {
-        Role::Both => open(&order.back, &pool)?,
+        Role::Both => ports.take(&order.back, &pool)?,
         _ => Box::new(Deaf { mac: plan.arrival_mac }),
     };
     let mut tester = Tester::new(&plan, &pool, out, back).map_err(words)?;
     say(&Answer::Ready)?;
     let began_ns = now_ns();
-    Ok(report(began_ns, &tester.run(stop, &mut |_| {})))
-}
-
-/// Opens what a port of the testbed names.
-fn open(name: &str, pool: &Pool) -> Result<Box<dyn Port>> {
-    Ok(match datagram::is_datagram(name) {
-        true => Box::new(DatagramPort::open(name, pool.clone()).map_err(words)?),
-        false => Box::new(PacketPort::open(name, pool.clone()).map_err(words)?),
-    })
+    let report = report(began_ns, &tester.run(stop, &mut |_| {}));
+    let (out, back) = tester.into_ports();
+    ports.keep(&order.out, out);
+    if order.role == Role::Both {
+        ports.keep(&order.back, back);
+    }
+    Ok(report)
 }
 
 fn plan(order: &TrafficOrder) -> Result<TrafficPlan> {
@@ -84,7 +84,7 @@ fn plan(order: &TrafficOrder) -> Result<TrafficPlan> {
 }
 
 /// Frames as long as the interfaces take them.
-fn pool(order: &TrafficOrder) -> Result<Pool> {
+fn frames(order: &TrafficOrder) -> Result<PoolConfig> {
     let usual = PoolConfig { frames: 4 * FRAMES_IN_FLIGHT, ..PoolConfig::default() };
     let mut capacity = usual.capacity;
     let is_interface = |name: &&String| !name.is_empty() && !datagram::is_datagram(name);
@@ -92,13 +92,13 @@ fn pool(order: &TrafficOrder) -> Result<Pool> {
         let mtu = packet::mtu(name).map_err(words)?;
         capacity = capacity.max(mtu.min(9_216) + HEADER_AND_TAG);
     }
-    Pool::new(PoolConfig { capacity, ..usual }).map_err(words)
+    Ok(PoolConfig { capacity, ..usual })
 }
 
 /// Counts and checks what arrives until it is told to stop and nothing more has come for a while.
 fn receive(
     plan: &TrafficPlan,
-    mut port: Box<dyn Port>,
+    port: &mut dyn Port,
     pool: &Pool,
     stop: &AtomicBool,
 ) -> Result<Report> {
@@ -126,7 +126,7 @@ fn receive(
         } else if stop.load(Ordering::Relaxed) && now - last_frame >= patience {
             break;
         } else {
-            wait([&port], REST);
+            wait([&*port], REST);
         }
     }
     report.received = receiver.received();

@@ -167,6 +167,32 @@ fn a_freebsd_kernel_that_panics_says_why_with_and_without_its_debugger() {
 }
 
 #[test]
+fn a_freebsd_kernel_that_hangs_is_ended_with_its_last_lines_and_a_remedy() {
+    let Some(images) = images_for("a_freebsd_kernel_that_hangs") else { return };
+    if !is_long("a_freebsd_kernel_that_hangs") {
+        return;
+    }
+    // It waits for a key behind each line that it says, and nobody has one.
+    let lab = Lab::new(
+        &images,
+        "root = \"IMAGES/root.qcow2\"\npatience = \"10s\"\ncmdline = \"boot_pause=1\"",
+        "[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n",
+    );
+    // Both boot alike, so that one of them is enough.
+    let reasons = refusals(&lab);
+    let [reason] = &reasons[..] else { panic!("{reasons:?}") };
+    for part in [
+        "no progress for 10 s of QEMU's processor time while it booted, and was ended",
+        "<pause; press any key",
+        "its last lines: ",
+        "try the kernel without what the variant sets, or raise patience in [vm]",
+        "its console is in ",
+    ] {
+        assert!(reason.contains(part), "{part:?} in {reason}");
+    }
+}
+
+#[test]
 fn what_is_missing_is_said_before_a_freebsd_guest_boots() {
     let Some(images) = images_for("what_is_missing_is_said_before") else { return };
     let variants = "[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n";

@@ -4,7 +4,7 @@ use fwdlab_stats::campaigns::{self, Campaign, LEAST_CAMPAIGNS, Together};
 use fwdlab_stats::paired::Block;
 use fwdlab_stats::rare::Rare;
 use fwdlab_stats::validity::{self, Finding};
-use fwdlab_stats::{Comparison, Direction, Resolution, Subject, Verdict, median, shared};
+use fwdlab_stats::{Comparison, Direction, Resolution, Subject, Verdict, shared};
 
 use crate::asked::{based, terms};
 use crate::{CompareError, Group, Judgement, OneCampaign, Options, Several};
@@ -46,19 +46,6 @@ fn all_differ(all: &[Results]) -> Result<(), CompareError> {
 /// How many campaigns of a side name a winner.
 pub(crate) fn least(options: &Options) -> usize {
     if options.is_single_campaign { 2 } else { LEAST_CAMPAIGNS }
-}
-
-/// The rare runs of both sides, each campaign's about its own typical run.
-pub(crate) fn rare(sides: [&[Vec<f64>]; 2]) -> Rare {
-    let [b, v] = sides.map(|side| -> Vec<f64> {
-        side.iter()
-            .flat_map(|own| {
-                let typical = median(own);
-                own.iter().map(move |speed| speed - typical)
-            })
-            .collect()
-    });
-    Rare::of(&b, &v)
 }
 
 /// Logarithms of speeds: larger is faster.
@@ -190,11 +177,12 @@ impl Pair<'_> {
         let side = |at: usize| -> Vec<Vec<f64>> {
             each.iter().map(|own| speeds(&own.sides[at], by.metric)).collect()
         };
-        let (b, v) = (side(0), side(1));
+        let rare = Rare::of_campaigns(&side(0), &side(1), terms.confidence.alpha());
+        let rare = Some(rare);
         let together = whole.and_then(|whole| {
             let part = part?;
             let own = shared::of_several(whole.comparison, part.comparison, by.questions);
-            Ok(Together { comparison: Comparison { rare: Some(rare([&b, &v])), ..own }, ..part })
+            Ok(Together { comparison: Comparison { rare, ..own }, ..part })
         });
         let findings = self.findings(&each, together.as_ref(), by);
         let verdict = match &together {

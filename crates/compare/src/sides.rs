@@ -1,12 +1,13 @@
 //! Before and after a change: each variant with itself, in campaigns that did not share blocks.
 
 use fwdlab_stats::campaigns::{self, Campaign, LEAST_CAMPAIGNS};
+use fwdlab_stats::rare::Rare;
 use fwdlab_stats::unpaired;
 use fwdlab_stats::validity::{self, Finding};
 use fwdlab_stats::{Comparison, Error, Resolution, Subject, Verdict, shared};
 
 use crate::asked::terms;
-use crate::campaigns::{least, of_one_experiment, rare, speeds};
+use crate::campaigns::{least, of_one_experiment, speeds};
 use crate::{CompareError, Group, Judgement, Options};
 use fwdlab_claims::judge::{self, Terms};
 use fwdlab_claims::runs::{self, Series};
@@ -216,7 +217,8 @@ fn compared(
         let resolution = Resolution::of(before.values.iter().chain(&after.values));
         let terms = campaigns::Terms { confidence, least_campaigns: by.least, resolution };
         let own = campaigns::compare(&campaigns(&b), &campaigns(&v), terms)?;
-        Ok(Comparison { rare: Some(rare([&b, &v])), ..own })
+        let rare = Some(Rare::of_campaigns(&b, &v, confidence.alpha()));
+        Ok(Comparison { rare, ..own })
     };
     let confidence = by.terms.confidence;
     let (whole, part) = (at(confidence)?, at(confidence.among(by.questions))?);

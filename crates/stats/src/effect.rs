@@ -38,6 +38,12 @@ impl Effect {
     }
 }
 
+/// A percentage for people with a sign, where its digits show one.
+pub(crate) fn signed(value: f64) -> String {
+    let text = percent(value);
+    if value > 0.0 && !text.starts_with("0.00") { format!("+{text}") } else { text }
+}
+
 /// A percentage for people: two decimals below 10, one below 100, none above.
 pub(crate) fn percent(value: f64) -> String {
     let text = match value.abs() {

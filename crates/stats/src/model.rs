@@ -54,8 +54,9 @@ pub fn compare_at(
     let side = |column: usize| -> Vec<f64> {
         blocks.iter().map(|row| direction.log_speed(row[column])).collect()
     };
+    let alpha = confidence.among(gains.len()).alpha();
     let with_rare = |(variant, comparison): (usize, Comparison)| {
-        let rare = Some(Rare::of(&side(0), &side(variant + 1)));
+        let rare = Some(Rare::of_blocks(&side(0), &side(variant + 1), alpha));
         Comparison { rare, ..comparison }
     };
     Ok(compared.into_iter().enumerate().map(with_rare).collect())

@@ -63,7 +63,7 @@ pub fn compare_at(
         return Err(Error::TooFew { what: "a paired comparison", got: gains.len(), need: 2 });
     }
     let terms = Terms { confidence, resolution: resolution(blocks) };
-    let rare = Some(rare(blocks, direction));
+    let rare = Some(rare(blocks, direction, confidence.alpha()));
     Ok(Comparison { rare, ..from_log_gains(&gains, terms) })
 }
 
@@ -81,12 +81,13 @@ pub(crate) fn resolution(blocks: &[Block]) -> Resolution {
     Resolution::of(blocks.iter().flat_map(|block| [&block.baseline, &block.variant]))
 }
 
-/// The runs of either side far from its typical one.
-pub(crate) fn rare(blocks: &[Block], direction: Direction) -> Rare {
+/// The runs of either side far from its typical one, and what they cost: each end with a chance of
+/// error of `alpha`.
+pub(crate) fn rare(blocks: &[Block], direction: Direction, alpha: f64) -> Rare {
     let side = |of: fn(&Block) -> f64| -> Vec<f64> {
         blocks.iter().map(|block| direction.log_speed(of(block))).collect()
     };
-    Rare::of(&side(|block| block.baseline), &side(|block| block.variant))
+    Rare::of_blocks(&side(|block| block.baseline), &side(|block| block.variant), alpha)
 }
 
 /// The log speed ratio of every block, in order.

@@ -252,7 +252,7 @@ pub fn compare(blocks: &[Block], direction: Direction, rule: &Rule) -> Result<Co
         sd_of_difference: dataset::sd(&gains),
         correction: (rule.comparisons > 1)
             .then_some(Correction { kind: Kind::Bonferroni, among: rule.comparisons }),
-        rare: Some(paired::rare(blocks, direction)),
+        rare: Some(paired::rare(blocks, direction, rule.single_alpha())),
     }))
 }
 

@@ -44,6 +44,7 @@ pub fn of_several(whole: Comparison, part: Comparison, questions: usize) -> Comp
         interval90: whole.interval90.with(part.estimate),
         p: (part.p * questions as f64).min(1.0).max(whole.p),
         correction: Some(correction),
+        rare: whole.rare,
         ..part
     })
 }

@@ -172,7 +172,7 @@ impl Sides {
             p: welch_p.max(mann_whitney::of_pairs((b.len(), v.len()), &pairs)),
             sd_of_difference: welch.sd_of_difference(),
             correction,
-            rare: Some(Rare::of(b, v)),
+            rare: Some(Rare::of_runs(b, v, confidence.alpha())),
         };
         let is_unnamed = b.len().min(v.len()) < LEAST_NAMED;
         let comparison =

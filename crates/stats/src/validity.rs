@@ -17,7 +17,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::rare::Rare;
+use crate::rare::{Rare, rare_cost};
 
 /// How much a finding weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -165,14 +165,14 @@ pub enum Finding {
         /// p of Mann-Whitney.
         rank_p: f64,
     },
-    /// One side alone has rare runs beyond the margin, or far more of them: what holds of the
-    /// typical run does not hold of all.
+    /// What rare runs cost one side beside the other may exceed the margin: what holds of the typical
+    /// run need not hold of all.
     RareRuns {
         /// Name of the baseline.
         baseline: String,
         /// Name of the variant.
         variant: String,
-        /// How many, by how much, and the share that may have gone unseen.
+        /// How many, by how much, what they cost, and the share that may have gone unseen.
         rare: Box<Rare>,
     },
     /// No figures of so few runs could reach the level asked for.
@@ -409,9 +409,13 @@ impl fmt::Display for Finding {
             Self::RareRuns { baseline, variant, rare } => {
                 let seen = rare.describe(baseline, variant).unwrap_or_default();
                 let [b, v] = [rare.baseline, rare.variant].map(|side| side.share_at_most * 100.0);
+                write!(f, "rare runs: {seen}")?;
+                for cost in [rare.slower, rare.faster].iter().flatten() {
+                    write!(f, ", {} for {variant} over all runs", rare_cost(cost))?;
+                }
                 write!(
                     f,
-                    "rare runs: {seen}; such runs may be up to {v:.0} % of {variant} and {b:.0} % of {baseline}"
+                    "; such runs may be up to {v:.0} % of {variant} and {b:.0} % of {baseline}"
                 )
             }
             Self::OutOfReach { runs: [b, v], needed, percent, among } => {

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::comparison::{Comparison, ConfidenceInterval};
 use crate::distribution::normal_quantile;
-use crate::effect::percent;
+use crate::effect::{percent, signed};
 use crate::paired::LEAST_NAMED;
-use crate::rare::Rare;
+use crate::rare::rare_cost;
 use crate::validity::{Finding, Severity};
 
 /// Most blocks that a forecast names; beyond it only "more than" is said.
@@ -21,7 +21,7 @@ pub enum Verdict {
         /// The checks that failed, in words.
         why: Vec<String>,
     },
-    /// The 90 % interval lies within the margin, and no side alone has rare runs beyond it: proven
+    /// The 90 % interval lies within the margin, and so does that of what rare runs cost: proven
     /// equal for all practical purposes.
     Equivalent,
     /// The 95 % interval lies above "no change".
@@ -65,8 +65,8 @@ impl Verdict {
             return Self::Inconclusive { more_blocks: forecast(comparison, margin) };
         }
         let below_margin = (comparison.estimate.ratio() - 1.0).abs() < margin;
-        let is_one_sided = one_sided(comparison, margin).is_some();
-        if comparison.interval90.is_within(margin) && !is_one_sided {
+        let is_unclear = comparison.rare.is_some_and(|rare| rare.is_unclear(margin));
+        if comparison.interval90.is_within(margin) && !is_unclear {
             Self::Equivalent
         } else if interval.low.ratio() > 1.0 {
             Self::Faster { below_margin }
@@ -137,10 +137,7 @@ impl Verdict {
                 )
             }
             (Self::Inconclusive { more_blocks }, Some(c)) => {
-                let rare = one_sided(c, margin)
-                    .filter(|_| c.interval90.is_within(margin))
-                    .and_then(|rare| rare.describe(baseline, variant));
-                if let Some(rare) = rare {
+                if let Some(rare) = rare_part(c, margin, (baseline, variant)) {
                     return format!(
                         "inconclusive: typical runs of {variant} and {baseline} are equal within ±{margin_text} in \
                          {metric} ({} interval {}), but {rare}",
@@ -148,13 +145,7 @@ impl Verdict {
                         signed_interval(&c.interval90)
                     );
                 }
-                let more = match *more_blocks {
-                    1 => format!("about 1 more {}", c.method.unit(1)),
-                    more if more > MOST_FORECAST => {
-                        format!("more than {MOST_FORECAST} more {}", c.method.unit(more))
-                    }
-                    more => format!("about {more} more {}", c.method.unit(more)),
-                };
+                let more = more(*more_blocks, c);
                 format!(
                     "inconclusive: {variant} is proven neither different from {baseline} nor equal within \
                      ±{margin_text} in {metric} ({} interval {}); {more} needed",
@@ -172,9 +163,28 @@ impl Verdict {
     }
 }
 
-/// The rare runs, when one side alone has some beyond the margin, or far more of them.
-fn one_sided(comparison: &Comparison, margin: f64) -> Option<&Rare> {
-    comparison.rare.as_ref().filter(|rare| rare.is_one_sided(margin))
+/// What keeps typical runs that are equal from being the whole: `2 of 20 runs of B are worse by about
+/// 36.7 %, none of A: on average over all runs that is -4.47 % [-14.0 %, +8.5 %] for B`.
+fn rare_part(
+    comparison: &Comparison,
+    margin: f64,
+    (baseline, variant): (&str, &str),
+) -> Option<String> {
+    let rare = comparison.rare.filter(|_| comparison.interval90.is_within(margin))?;
+    let costs: Vec<String> = rare.unclear(margin).map(rare_cost).collect();
+    let seen = rare.describe(baseline, variant).filter(|_| !costs.is_empty())?;
+    let costs = costs.join(" and ");
+    Some(format!("{seen}: on average over all runs that is {costs} for {variant}"))
+}
+
+/// `about 12 more blocks`.
+fn more(blocks: u32, comparison: &Comparison) -> String {
+    let unit = |count| comparison.method.unit(count);
+    match blocks {
+        1 => format!("about 1 more {}", unit(1)),
+        more if more > MOST_FORECAST => format!("more than {MOST_FORECAST} more {}", unit(more)),
+        more => format!("about {more} more {}", unit(more)),
+    }
 }
 
 /// `95 %`, `99.9 %`; never 100 %, which no interval has.
@@ -232,11 +242,7 @@ fn interval_text(comparison: &Comparison, sign: f64) -> String {
 }
 
 fn signed_interval(interval: &ConfidenceInterval) -> String {
-    let sign = |value: f64| {
-        let text = percent(value);
-        if value > 0.0 && !text.starts_with("0.00") { format!("+{text}") } else { text }
-    };
-    format!("[{}, {}]", sign(interval.low.percent()), sign(interval.high.percent()))
+    format!("[{}, {}]", signed(interval.low.percent()), signed(interval.high.percent()))
 }
 
 #[cfg(test)]

@@ -83,7 +83,8 @@ fn remedy(error: &io::Error) -> &'static str {
 fn sysctl_remedy(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::NotFound => {
-            "the kernel has no such sysctl in a network namespace: check its name with `sysctl -a`"
+            "the kernel has no such sysctl in a network namespace, or knows nothing of this name as its \
+             value: check both with `sysctl -a`"
         }
         io::ErrorKind::InvalidInput => "check the value: Documentation/networking/ip-sysctl.rst",
         _ => "`fwdlab doctor` says what this machine can do",

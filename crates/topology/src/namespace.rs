@@ -138,10 +138,12 @@ fn removed() -> io::Result<Vec<String>> {
         }
         let file = File::open(entry.path())?;
         match file.try_lock() {
-            Ok(()) => {
-                remove(&entry.path())?;
-                names.push(name);
-            }
+            Ok(()) => match remove(&entry.path()) {
+                Ok(()) => names.push(name),
+                // Mounted beneath what somebody mounted over the directory: in nobody's way.
+                Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {}
+                Err(error) => return Err(error),
+            },
             Err(TryLockError::WouldBlock) => {}
             Err(TryLockError::Error(error)) => return Err(error),
         }
@@ -168,6 +170,7 @@ fn lock_directory() -> io::Result<File> {
 fn make(path: &Path) -> io::Result<NetNamespace> {
     fs::create_dir_all(DIRECTORY)?;
     let _held = lock_directory()?;
+    share_directory();
     File::create_new(path)?;
     let mounted = on_a_thread(|| {
         unshare(CloneFlags::CLONE_NEWNET)?;
@@ -181,6 +184,19 @@ fn make(path: &Path) -> io::Result<NetNamespace> {
     let file = File::open(path)?;
     file.lock()?;
     Ok(NetNamespace { path: path.to_owned(), file })
+}
+
+/// Makes the directory a mount of its own that others share, as ip-netns(8) does before its first
+/// namespace. Whoever comes second finds it shared; else `ip netns add` would mount the directory over
+/// itself with all that is in it, and what lies beneath could never be removed (EBUSY).
+fn share_directory() {
+    let none = None::<&str>;
+    let share = || mount(none, DIRECTORY, none, MsFlags::MS_SHARED.union(MsFlags::MS_REC), none);
+    if share().is_err() {
+        let over = MsFlags::MS_BIND.union(MsFlags::MS_REC);
+        // Where this is refused, so is the namespace's own mount, which says why.
+        let _ = mount(Some(DIRECTORY), DIRECTORY, none, over, none).and_then(|()| share());
+    }
 }
 
 fn remove(path: &Path) -> io::Result<()> {

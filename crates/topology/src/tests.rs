@@ -282,3 +282,32 @@ fn leftovers_of_a_killed_run_are_removed_and_nothing_else() {
     std::fs::remove_file(&foreign).expect("removable");
     std::fs::remove_file(&alike).expect("removable");
 }
+
+/// `ip netns add` mounts the directory over itself unless it is shared already: what lay in it before
+/// could then not be removed, and no later run could begin.
+#[test]
+fn namespaces_are_removed_although_others_made_theirs_meanwhile() {
+    let Some(testbed) = testbed("namespaces_are_removed_although_others") else { return };
+    drop(testbed);
+    let with_own_mounts = || {
+        use nix::mount::{MsFlags, mount};
+        let (none, rec) = (None::<&str>, MsFlags::MS_REC);
+        nix::sched::unshare(nix::sched::CloneFlags::CLONE_NEWNS).expect("own mounts");
+        mount(none, "/", none, MsFlags::MS_PRIVATE | rec, none).expect("private mounts");
+        mount(Some("test"), "/run", Some("tmpfs"), MsFlags::empty(), none).expect("an empty /run");
+        let own = NetNamespace::create("own").expect("a namespace");
+        let file = Path::new("/run/netns").join(own.name());
+        // As ip-netns(8) does.
+        let share = || mount(none, "/run/netns", none, MsFlags::MS_SHARED | rec, none);
+        if share().is_err() {
+            let directory = Some("/run/netns");
+            mount(directory, "/run/netns", none, MsFlags::MS_BIND | rec, none).expect("a mount");
+            share().expect("a shared mount");
+        }
+        assert!(file.exists());
+        drop(own);
+        assert!(!file.exists(), "{}", file.display());
+        assert_eq!(remove_leftovers().expect("removable"), Vec::<String>::new());
+    };
+    std::thread::scope(|scope| scope.spawn(with_own_mounts).join()).expect("no panic");
+}

@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
 use fwdlab_experiment::Variant;
-use fwdlab_results::{Busy, FailureKind, Ledger, Measured, TestbedMark, TrialEnvironment};
+use fwdlab_results::{
+    Busy, FailureKind, Ledger, Measured, Queue, TestbedMark, TrialEnvironment,
+};
 
 use crate::dut::{self, Reading};
 use crate::machines::Machines;
@@ -175,6 +177,7 @@ impl Machines {
 fn measured(counts: Counts, change: dut::Change, generator_pps: Option<f64>) -> Measured {
     let Counts { intervals, sent, received, flows_seen, checks, mut warnings } = counts;
     warnings.extend(change.warnings);
+    warnings.extend(Queue::warning(&change.queues));
     let tolerance = TOLERANCE_FRAMES.max(sent.unwrap_or(received) / TOLERANCE_SHARE);
     Measured {
         intervals,
@@ -190,6 +193,7 @@ fn measured(counts: Counts, change: dut::Change, generator_pps: Option<f64>) -> 
         idle_share: change.work.map(|work| work.idle_share),
         device_received: change.received,
         device_sent: change.sent,
+        queues: change.queues,
         drops: change.drops,
         ledger: Ledger::Within(tolerance),
         generator_pps,

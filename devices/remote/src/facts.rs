@@ -55,8 +55,14 @@ say 'kernel command line' "$(sed 's/root=[^ ]*//; s/BOOT_IMAGE=[^ ]*//' /proc/cm
 const LINUX_PORT: &str = r#"d=/sys/class/net/PORT
 say 'port NUMBER driver' "$(basename "$(readlink $d/device/driver)" 2>/dev/null)"
 say 'port NUMBER speed' "$(cat $d/speed 2>/dev/null)"
-say 'port NUMBER numa node' "$(cat $d/device/numa_node 2>/dev/null)"
-say 'port NUMBER PCIe' "$(cat $d/device/current_link_speed $d/device/current_link_width 2>/dev/null)"
+# Of a virtio port, the PCI device is one step higher.
+p=$d/device; [ -e $p/numa_node ] || p=$d/device/..
+n=$(cat $p/numa_node 2>/dev/null)
+say 'port NUMBER numa node' "$n"
+case $n in [0-9]*) say 'port NUMBER cores of its node' "$(cat /sys/devices/system/node/node$n/cpulist 2>/dev/null)";; esac
+pcie() { w=$(cat $p/$1_link_width 2>/dev/null) && echo "$(cat $p/$1_link_speed) x$w"; }
+say 'port NUMBER PCIe' "$(pcie current)"
+say 'port NUMBER PCIe at most' "$(pcie max)"
 say 'port NUMBER queues' "$(ls $d/queues 2>/dev/null)"
 if command -v ethtool >/dev/null; then
 say 'port NUMBER firmware' "$(ethtool -i PORT 2>/dev/null | sed -n 's/^firmware-version: //p')"
@@ -72,3 +78,56 @@ say version "$(sysctl -n kern.version)"
 say processor "$(sysctl -n hw.model)"
 say cores "$(sysctl -n hw.ncpu)"
 "#;
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_port_says_its_node_the_cores_of_that_and_its_way_over_pcie() {
+        let sys = tempfile::tempdir().expect("a directory");
+        let write = |file: &str, text: &str| {
+            let path = sys.path().join(file);
+            fs::create_dir_all(path.parent().expect("a directory")).expect("made");
+            fs::write(path, text).expect("written");
+        };
+        // A network card, a virtual one behind its PCI device, and one that is none.
+        for (at, file, text) in [
+            ("class/net/eth1/device", "numa_node", "1\n"),
+            ("class/net/eth1/device", "current_link_speed", "8.0 GT/s PCIe\n"),
+            ("class/net/eth1/device", "current_link_width", "4\n"),
+            ("class/net/eth1/device", "max_link_speed", "8.0 GT/s PCIe\n"),
+            ("class/net/eth1/device", "max_link_width", "8\n"),
+            ("class/net/eth2", "numa_node", "-1\n"),
+            ("class/net/eth2/device", "vendor", "0x1af4\n"),
+            ("class/net/eth3", "speed", "10000\n"),
+            ("devices/system/node/node1", "cpulist", "8-15\n"),
+        ] {
+            write(&format!("{at}/{file}"), text);
+        }
+        let said = |port: &str| {
+            let (head, _) = LINUX.split_once('\n').expect("a line");
+            let script = LINUX_PORT.replace("PORT", port).replace("NUMBER", "0");
+            let script = script.replace("/sys/", &format!("{}/", sys.path().display()));
+            let output = Command::new("sh").arg("-c").arg(format!("{head}\n{script}")).output();
+            String::from_utf8(output.expect("a shell").stdout).expect("text")
+        };
+        let card = said("eth1");
+        for line in [
+            "port 0 numa node\t1\n",
+            "port 0 cores of its node\t8-15\n",
+            "port 0 PCIe\t8.0 GT/s PCIe x4\n",
+            "port 0 PCIe at most\t8.0 GT/s PCIe x8\n",
+        ] {
+            assert!(card.contains(line), "{line:?} in {card}");
+        }
+        let virtual_one = said("eth2");
+        assert!(virtual_one.contains("numa node\t-1\n"), "{virtual_one}");
+        assert!(!virtual_one.contains("cores of its node"), "-1 is no node: {virtual_one}");
+        let none = said("eth3");
+        assert!(none.contains("speed\t10000\n") && none.contains("PCIe\t\n"), "{none}");
+    }
+}

@@ -25,8 +25,8 @@ pub struct Connected {
     shell: Shell,
     master: Master,
     limit: Duration,
-    /// Ports whose drivers count no pause frames, as it was found.
-    pub ports_without_pauses: BTreeSet<String>,
+    /// Ports whose drivers count neither pause frames nor queues, as it was found.
+    pub ports_without_statistics: BTreeSet<String>,
 }
 
 impl Connected {
@@ -42,8 +42,8 @@ impl Connected {
     ) -> Result<Self> {
         let master = Master::connect(way, patience, is_stopped)?;
         let shell = Shell::open(master.way(), patience, is_stopped)?;
-        let ports_without_pauses = BTreeSet::new();
-        Ok(Self { host: host.clone(), shell, master, limit, ports_without_pauses })
+        let ports_without_statistics = BTreeSet::new();
+        Ok(Self { host: host.clone(), shell, master, limit, ports_without_statistics })
     }
 
     /// Does something in which no command may take longer than `limit`.

@@ -198,7 +198,8 @@ pub enum VmError {
     },
     /// The guest made no progress.
     #[error(
-        "the guest made no progress for {limit} while it {stage}, and was ended: {last}; its \
+        "the guest made no progress for {limit} while it {stage}, and was ended: {last}; try the \
+         kernel without what the variant sets, or raise patience in [vm] if it is only slow; its \
          console is in {console}"
     )]
     Stuck {

@@ -174,16 +174,16 @@ fn a_leftover_file_fails_the_trial() {
     assert!(reason.contains("of an earlier variant is still there"), "{reason}");
 }
 
-#[test]
-fn a_device_that_hangs_is_switched_off_and_on() {
-    let Some(rig) = Rig::up("a device that hangs", &[]) else { return };
-    // The way to it is cut; switching it off and on boots it and joins the way again.
+/// Gives the rig a power switch: it boots the device and joins the way to it again. `first` are lines of
+/// the shell that come before.
+fn add_power_switch(rig: &Rig, first: &str) {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/remote-rig.sh");
-    let hook = rig.dir().join("power");
     let dir = rig.dir().display();
     let power = format!(
-        "#!/bin/sh\n{script} in {dir} dut reboot\n{script} in {dir} dut ip link set eth0 up\nexit 0\n"
+        "#!/bin/sh\n{first}{script} in {dir} dut reboot\n\
+         {script} in {dir} dut ip link set eth0 up\nexit 0\n"
     );
+    let hook = rig.dir().join("power");
     fs::write(&hook, power).expect("written");
     Command::new("chmod").arg("755").arg(&hook).status().expect("chmod");
     rig.append(
@@ -191,6 +191,13 @@ fn a_device_that_hangs_is_switched_off_and_on() {
         "[hooks]\npower-cycle = [\"./power\"]\nconsole = [\"echo\", \"Kernel panic - not syncing\"]\n",
     );
     rig.edit("testbed.toml", "silent-dut = \"3s\"", "silent-dut = \"3s\"\ncommand = \"5s\"");
+}
+
+#[test]
+fn a_device_that_hangs_is_switched_off_and_on() {
+    let Some(rig) = Rig::up("a device that hangs", &[]) else { return };
+    add_power_switch(&rig, "");
+    // The way to it is cut; switching it off and on boots it and joins the way again.
     let output = rig.run_and(&long(), |rig, _| {
         rig.on("dut", "ip link set eth0 down");
     });
@@ -198,10 +205,53 @@ fn a_device_that_hangs_is_switched_off_and_on() {
     rig.assert_finished(&output);
     let failure = &rig.records("repeated")[0]["failure"];
     assert!(failure["console"].to_string().contains("Kernel panic"), "{failure}");
-    assert!(
-        failure["remedies"].to_string().contains("switched the device off and on"),
-        "{failure}"
+    let remedies = failure["remedies"].to_string();
+    assert!(remedies.contains("switched the device off and on"), "{failure}");
+    // The journal says how long it took, and so does this test; the promise is 10 s more.
+    let (_, silence) = remedies.split_once("silent for ").expect("how long it was silent");
+    let silence: f64 = silence.split(' ').next().and_then(|s| s.parse().ok()).expect("seconds");
+    assert!(silence >= 3.0, "it was given up before its time: {failure}");
+    eprintln!("a hang was noticed {:.1} s after silent-dut", silence - 3.0);
+}
+
+#[test]
+fn a_device_that_hangs_and_cannot_be_switched_off_once() {
+    let Some(rig) = Rig::up("a power switch that fails once", &[]) else { return };
+    let once = rig.dir().join("once");
+    let fail = format!("[ -e {0} ] || {{ touch {0}; exit 1; }}\n", once.display());
+    add_power_switch(&rig, &fail);
+    let output = rig.run_and(&long(), |rig, _| {
+        rig.on("dut", "ip link set eth0 down");
+    });
+    assert_eq!(rig.failures(), ["power-failed", "dut-hung"], "{}", text(&output.stderr));
+    rig.assert_finished(&output);
+    let repeated = rig.records("repeated");
+    let reason = repeated[0]["reason"].to_string();
+    assert!(reason.contains("it hangs, and the power-cycle hook failed"), "{reason}");
+    let remedies = repeated[1]["failure"]["remedies"].to_string();
+    assert!(remedies.contains("switched the device off and on"), "{remedies}");
+}
+
+#[test]
+fn a_reboot_that_does_not_end() {
+    let Some(rig) = Rig::up("a reboot that does not end", &[]) else { return };
+    add_power_switch(&rig, "");
+    rig.edit("testbed.toml", "boot = \"20s\"", "boot = \"5s\"");
+    let once = "[ ! -e /rig-did-not-come-back ] || exit 0; touch /rig-did-not-come-back; \
+                ip link set eth0 down";
+    rig.on(
+        "dut",
+        &format!("printf '#!/bin/sh\\n{once}\\n' > /rig-on-reboot; chmod 755 /rig-on-reboot"),
     );
+    let experiment =
+        EXPERIMENT.replace("name = \"strict\"", "name = \"strict\"\nreboot = \"trial\"");
+    let output = rig.run(&experiment);
+    assert_eq!(rig.failures(), ["boot-timeout"], "{}", text(&output.stderr));
+    rig.assert_finished(&output);
+    let failure = &rig.records("repeated")[0]["failure"];
+    let remedies = failure["remedies"].to_string();
+    assert!(remedies.contains("switched the device off and on"), "{failure}");
+    assert!(failure["console"].to_string().contains("Kernel panic"), "{failure}");
 }
 
 #[test]

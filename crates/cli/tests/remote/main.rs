@@ -12,5 +12,6 @@ mod pool;
 mod rig;
 mod slurm;
 mod testbed;
+mod times;
 mod vms;
 mod whole;

@@ -213,10 +213,18 @@ impl Rig {
         self.journal().into_iter().filter(|record| record["record"] == kind).collect()
     }
 
-    /// The kinds of all failures, in order.
+    /// The kinds of all failures, in order; each is printed as docs/remote.md has it.
     pub fn failures(&self) -> Vec<String> {
+        self.tell_failures();
         let kind = |record: &Value| record["failure"]["kind"].as_str().map(str::to_owned);
         self.journal().iter().filter_map(kind).collect()
+    }
+
+    fn tell_failures(&self) {
+        for record in self.journal().iter().filter(|record| record["failure"].is_object()) {
+            let failure = &record["failure"];
+            eprintln!("{}: {}; {}", failure["kind"], record["reason"], failure["remedies"]);
+        }
     }
 
     /// Fails unless the campaign is finished and every trial is good.

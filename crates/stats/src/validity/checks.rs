@@ -35,13 +35,13 @@ pub fn saturation(runs: &[(Option<f64>, f64)], line_rate_pps: Option<f64>) -> Op
     is_whole.then_some(Finding::Saturated { limit: Limit::OfferedLoad, limit_pps, forwarded_pps })
 }
 
-/// Whether one side alone has rare runs beyond `margin` (a fraction), or far more of them.
+/// Whether what rare runs cost one side beside the other may exceed `margin` (a fraction).
 pub fn rare_runs(
     comparison: &Comparison,
     margin: f64,
     (baseline, variant): (&str, &str),
 ) -> Option<Finding> {
-    let rare = comparison.rare.filter(|rare| rare.is_one_sided(margin))?;
+    let rare = comparison.rare.filter(|rare| rare.is_unclear(margin))?;
     let (baseline, variant) = (baseline.to_owned(), variant.to_owned());
     Some(Finding::RareRuns { baseline, variant, rare: Box::new(rare) })
 }

@@ -19,7 +19,9 @@ fn assert_weight(finding: &Finding, severity: Severity) {
     assert_eq!(verdict.word() == "invalid", severity == Severity::Invalid, "{finding}");
     assert!(!finding.remedy().is_empty() && !finding.to_string().is_empty());
     let json = serde_json::to_string(finding).unwrap();
-    assert_eq!(serde_json::from_str::<Finding>(&json).unwrap(), *finding, "{json}");
+    // JSON may lose the last bit of a figure
+    let read = serde_json::from_str::<Finding>(&json).unwrap();
+    assert_eq!(format!("{read:.9?}"), format!("{finding:.9?}"), "{json}");
 }
 
 #[test]
@@ -209,7 +211,9 @@ fn rare_runs_of_one_side_are_named_with_number_and_size() {
     assert_weight(&finding, Severity::Warning);
     let text = finding.to_string();
     assert!(text.starts_with("rare runs: 2 of 20 runs of B are worse by about 37"), "{text}");
-    assert!(text.contains("none of A; such runs may be up to 28 % of B and 14 % of A"), "{text}");
+    let cost = "none of A, -4.51 % [-13.5 %, +3.33 %] for B over all runs";
+    assert!(text.contains(cost), "{text}");
+    assert!(text.contains("; such runs may be up to 28 % of B and 14 % of A"), "{text}");
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use fwdlab_results::{FailureKind, counter};
+use fwdlab_results::{FailureKind, Queue, counter};
 
+use super::queues::{self, Queues};
 use super::work::{self, Moment, Span, Work};
 use crate::host::Connected;
 use crate::ssh::quoted;
@@ -65,6 +66,8 @@ pub struct PortReading {
     pub refused: Option<u64>,
     /// Pause frames, which some drivers count.
     pub pauses: Option<u64>,
+    /// Frames received by queue, which some drivers count.
+    pub queues: Queues,
 }
 
 /// What happened between two readings.
@@ -78,6 +81,8 @@ pub struct Change {
     pub drops: Option<BTreeMap<String, u64>>,
     /// Pause frames on any port that counts them.
     pub pauses: Option<u64>,
+    /// Frames by receive queue of the first port, where they are counted and there are several.
+    pub queues: Vec<Queue>,
     /// What its processors did, where that is what frames cost.
     pub work: Option<Work>,
     /// Counters that went backwards, in words.
@@ -91,7 +96,7 @@ pub struct Change {
 pub fn read(host: &mut Connected, is_stopped: &dyn Fn() -> bool) -> Result<Reading> {
     let ports = host.host.ports.clone();
     let asked: Vec<&TestPort> =
-        ports.iter().filter(|port| !host.ports_without_pauses.contains(&port.name)).collect();
+        ports.iter().filter(|port| !host.ports_without_statistics.contains(&port.name)).collect();
     let script = match host.host.os {
         System::Linux => linux(&ports, &asked, host.host.is_cost_of_host),
         System::Freebsd | System::Bsdrp => freebsd(&ports),
@@ -101,8 +106,10 @@ pub fn read(host: &mut Connected, is_stopped: &dyn Fn() -> bool) -> Result<Readi
         System::Linux => {
             let reading = of_linux(&said, &ports);
             // Three processes for each port and reading are saved: a driver does not learn to count.
-            let silent = ports.iter().zip(&reading.ports).filter(|(_, seen)| seen.pauses.is_none());
-            host.ports_without_pauses.extend(silent.map(|(port, _)| port.name.clone()));
+            let says_nothing =
+                |seen: &PortReading| seen.pauses.is_none() && seen.queues.is_empty();
+            let silent = ports.iter().zip(&reading.ports).filter(|(_, seen)| says_nothing(seen));
+            host.ports_without_statistics.extend(silent.map(|(port, _)| port.name.clone()));
             Ok(reading)
         }
         System::Freebsd | System::Bsdrp => Ok(of_freebsd(&said, &ports)),
@@ -110,7 +117,7 @@ pub fn read(host: &mut Connected, is_stopped: &dyn Fn() -> bool) -> Result<Readi
 }
 
 /// Lines `key value`, by builtins of the shell: nothing is started for each of them.
-fn linux(ports: &[TestPort], with_pauses: &[&TestPort], with_work: bool) -> String {
+fn linux(ports: &[TestPort], with_statistics: &[&TestPort], with_work: bool) -> String {
     let now = |word| format!("read v < /proc/uptime; echo \"{word} $v\"\n");
     let mut script = if with_work { now("first") } else { String::new() };
     script.push_str(
@@ -125,13 +132,14 @@ fn linux(ports: &[TestPort], with_pauses: &[&TestPort], with_work: bool) -> Stri
              statistics/tx_dropped statistics/tx_errors; do v=; \
              {{ read v < {dir}/$c; }} 2>/dev/null; echo \"{name}.$c $v\"; done\n"
         ));
-        if !with_pauses.contains(&port) {
+        if !with_statistics.contains(&port) {
             continue;
         }
         script.push_str(&format!(
             "if command -v ethtool >/dev/null; then ethtool -S {name} 2>/dev/null | \
              while read -r k v; do case $k in *pause*|*flow_control*|*xoff*) \
-             echo \"{name}.pause $v\";; esac; done; fi\n"
+             echo \"{name}.pause $v\";; {PATTERNS}) echo \"{name}.queue $k $v\";; esac; done; fi\n",
+            PATTERNS = queues::PATTERNS
         ));
     }
     script.push_str(
@@ -149,9 +157,14 @@ fn linux(ports: &[TestPort], with_pauses: &[&TestPort], with_work: bool) -> Stri
 fn of_linux(said: &str, ports: &[TestPort]) -> Reading {
     let mut values: BTreeMap<&str, &str> = BTreeMap::new();
     let mut pauses: BTreeMap<&str, Option<u64>> = BTreeMap::new();
+    let mut of_queues: BTreeMap<&str, Queues> = BTreeMap::new();
     let mut net = Vec::new();
     for line in said.lines() {
         let (key, value) = line.split_once(' ').unwrap_or((line, ""));
+        if let Some(port) = key.strip_suffix(".queue") {
+            of_queues.entry(port).or_default().extend(queues::counted(value));
+            continue;
+        }
         match key.strip_suffix(".pause") {
             _ if key == "net" => net.push(value),
             Some(port) => {
@@ -175,6 +188,7 @@ fn of_linux(said: &str, ports: &[TestPort]) -> Reading {
             sent: number("tx_packets"),
             refused: both(number("tx_dropped"), number("tx_errors")),
             pauses: pauses.get(name.as_str()).copied().flatten(),
+            queues: of_queues.get(name.as_str()).cloned().unwrap_or_default(),
         }
     };
     let ports = ports.iter().map(port).collect();
@@ -297,6 +311,7 @@ fn of_freebsd(said: &str, ports: &[TestPort]) -> Reading {
             sent: number(8),
             refused: both(number(9), number(12)),
             pauses: None,
+            queues: Queues::new(),
         }
     };
     let ports = ports.iter().map(port).collect();
@@ -334,6 +349,7 @@ pub fn change(role: &'static str, before: &Reading, after: &Reading) -> Result<C
     }
     if let ([first, second], [first_then, second_then]) = (&after.ports[..], &before.ports[..]) {
         change.received = added(first_then.received, first.received);
+        change.queues = queues::added(&first_then.queues, &first.queues);
         change.sent = added(second_then.sent, second.sent);
         let missed = added(first_then.missed, first.missed);
         let refused = added(second_then.refused, second.refused);
@@ -385,12 +401,14 @@ mod tests {
         let said = "boot 11-22\nkernel 6.1.0\nigb1.address 02:00:00:00:00:01\nigb1.carrier 1\n\
             igb1.speed 1000\nigb1.carrier_changes 3\nigb1.statistics/rx_packets 100\n\
             igb1.statistics/rx_dropped 2\nigb1.statistics/rx_missed_errors 5\nigb1.pause 4\n\
-            igb1.pause 3\nigb2.carrier \nigb2.statistics/tx_packets 90\n\
+            igb1.pause 3\nigb1.queue rx_queue_0_packets: 60\nigb1.queue rx_queue_1_packets: 40\n\
+            igb1.queue rx_queue_1_xdp_packets: 1\nigb2.carrier \nigb2.statistics/tx_packets 90\n\
             net Ip: Forwarding InHdrErrors\nnet Ip: 1 7\nnet Ip6InNoRoutes \t 9\n";
         let reading = of_linux(said, &ports());
         assert_eq!((reading.boot.as_str(), reading.kernel.as_str()), ("11-22", "6.1.0"));
         let first = &reading.ports[0];
         assert_eq!((first.received, first.missed, first.pauses), (Some(105), Some(7), Some(7)));
+        assert_eq!(first.queues, Queues::from([(0, 60), (1, 40)]));
         assert!(first.has_carrier && !reading.ports[1].has_carrier);
         assert_eq!(reading.ports[1].sent, Some(90));
         assert_eq!(reading.drops["Ip.InHdrErrors"], 7);

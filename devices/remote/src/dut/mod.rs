@@ -3,6 +3,7 @@
 mod counters;
 mod files;
 mod network;
+mod queues;
 mod sysctl;
 mod work;
 
