@@ -60,7 +60,8 @@ pub fn metric(results: &Results, traffic: &str, metric: Metric) -> String {
         Metric::Rate => format!("{family} {}", measure(results, traffic).title()),
         Metric::Own(own) => {
             let direction = match (own.unit(), own.direction()) {
-                ("frames/s", _) => "",
+                ("frames/s" | "bit/s", _) => "",
+                ("ns/byte", _) => " (less is better)",
                 (_, Direction::HigherIsBetter) => " (longer is better)",
                 (_, Direction::LowerIsBetter) => " (shorter is better)",
             };

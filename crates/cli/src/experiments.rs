@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use fwdlab_experiment::Experiment;
 use fwdlab_experiment::fields::nearest;
+use fwdlab_experiment::{Experiment, Head};
 
 use crate::changes::Changes;
 use crate::{devices, features, output};
@@ -72,9 +72,9 @@ fn explained(error: fwdlab_experiment::Error, path: &Path) -> anyhow::Error {
     let example = || EXAMPLES.iter().find(|(name, _)| path == Path::new(&format!("{name}.toml")));
     let text =
         if text.is_empty() { example().map_or("", |(_, text)| text).to_owned() } else { text };
-    let named = text.parse::<toml::Table>().ok().and_then(|mut file| file.remove("device"));
-    let named = named.as_ref().and_then(toml::Value::as_str);
-    let left_out = features::left_out().find(|f| f.device.is_some() && f.device == named);
+    let named = Head::of(&text).device;
+    let left_out =
+        features::left_out().find(|f| f.device.is_some() && f.device == named.as_deref());
     match left_out {
         Some(feature) => anyhow::anyhow!(
             "{}: device = {:?} was left out of this build of fwdlab; {}",
@@ -156,10 +156,9 @@ fn list() -> String {
     let width = EXAMPLES.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let mut out = String::new();
     for (name, text) in EXAMPLES {
-        let file: toml::Table = text.parse().unwrap_or_default();
-        let word = |key: &str, usual| file.get(key).and_then(toml::Value::as_str).unwrap_or(usual);
-        let device = word("device", devices::STARTS[0].device);
-        let _ = writeln!(out, "{name:width$}  {device:12}  {}", word("title", ""));
+        let head = Head::of(text);
+        let device = head.device.as_deref().unwrap_or(devices::STARTS[0].device);
+        let _ = writeln!(out, "{name:width$}  {device:12}  {}", head.title.unwrap_or_default());
     }
     out.push_str("\nfwdlab run --example NAME runs one, fwdlab examples NAME prints it\n");
     for (name, _) in FILES {

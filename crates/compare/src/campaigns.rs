@@ -83,7 +83,8 @@ pub(crate) fn compare(all: &[Results], options: &Options) -> Result<Vec<Group>, 
             let unit = metric.unit_in(campaign.tick());
             let at = groups.iter().position(|g| g.name == *traffic && g.unit == unit);
             let at = at.unwrap_or_else(|| {
-                groups.push(group(traffic, (metric, terms.margin), series(&campaign.baseline)));
+                let baseline = vec![series(&campaign.baseline)];
+                groups.push(Group::of(traffic.clone(), terms.margin, baseline, Vec::new()));
                 groups.len() - 1
             });
             groups[at].series.push(series(variant));
@@ -91,18 +92,6 @@ pub(crate) fn compare(all: &[Results], options: &Options) -> Result<Vec<Group>, 
         }
     }
     Ok(groups)
-}
-
-fn group(traffic: &str, (metric, margin): (Metric, f64), baseline: Series) -> Group {
-    Group {
-        name: traffic.to_owned(),
-        metric: metric.title().to_owned(),
-        unit: baseline.unit.clone(),
-        direction: metric.direction(),
-        margin,
-        series: vec![baseline],
-        judgements: Vec::new(),
-    }
 }
 
 /// A variant beside the baseline with one traffic, in all campaigns.

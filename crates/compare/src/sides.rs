@@ -103,15 +103,8 @@ impl<'a> Own<'a> {
         let metric = by.terms.metric.unwrap_or_else(|| Metric::deciding(every()));
         let series = [0, 1].map(|side| self.series(side, metric, &by.names[side]));
         let judgement = self.judge(&trials, &series, metric, by);
-        Group {
-            name: format!("{} {}", self.traffic, self.variant),
-            metric: metric.title().to_owned(),
-            unit: metric.unit_in(self.sides[0][0].campaign.tick()).to_owned(),
-            direction: metric.direction(),
-            margin: by.terms.margin,
-            series: series.into(),
-            judgements: vec![judgement],
-        }
+        let name = format!("{} {}", self.traffic, self.variant);
+        Group::of(name, by.terms.margin, series.into(), vec![judgement])
     }
 
     fn series(&self, side: usize, metric: Metric, name: &str) -> Series {

@@ -136,8 +136,9 @@ pub trait Device {
         Ok(())
     }
 
-    /// Sets the device up as `variant` says, and reads back what is set. What can only be read back
-    /// while a trial runs comes with [`Measured::proof`] instead.
+    /// Sets the device up as `variant` says, and reads back what is set, and what only other variants
+    /// set ([`Experiment::words_of_others`]) where there is such a word. What can only be read back while
+    /// a trial runs comes with [`Measured::proof`] instead.
     ///
     /// # Errors
     /// When the variant could not be applied; the trial is then recorded as FAILED.

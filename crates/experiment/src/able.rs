@@ -118,6 +118,14 @@ fn sent<'a>(traffic: &'a Traffic, place: &'a TrafficPlace) -> Vec<Demand<'a>> {
             key: key("kind"),
         });
     }
+    if traffic.streams.is_some() {
+        all.push(Demand {
+            what: "carry streams of real stacks".to_owned(),
+            is_met: Box::new(|can| can.carries_streams),
+            remedy: "remove kind",
+            key: key("kind"),
+        });
+    }
     if is_capture {
         all.push(Demand {
             what: "replay a capture".to_owned(),

@@ -14,7 +14,7 @@ use super::problem::{Complaint, Complaints};
 use super::schema::{Anything, DeviceTables, Schema};
 use super::{
     Allowance, Blocks, ChurnSource, Error, Experiment, Problems, Result, RouteSource, Routes, able,
-    check, churn, convergence, inputs, measures, parts, quantity, sessions,
+    check, churn, convergence, inputs, measures, parts, quantity, sessions, streams,
 };
 use fwdlab_results::{Error as ResultsError, Measure};
 
@@ -320,6 +320,7 @@ fn read_experiment(
     check::churn(churn.as_ref(), asked, &routes, complaints);
     check::load_of_measure(&placed, complaints);
     sessions::measures(&placed, churn.is_some(), complaints);
+    streams::measures(&placed, churn.is_some(), complaints);
     check::both_ways(&placed, churn.is_some(), complaints);
     let wanted = able::Wanted {
         measure: measure_key,

@@ -34,6 +34,8 @@ pub struct Abilities {
     pub sends_both_ways: bool,
     /// Sends sessions, which begin and end, and says what the device's table of them holds.
     pub opens_sessions: bool,
+    /// Carries streams of real stacks, which answer each other.
+    pub carries_streams: bool,
     /// Takes profiles, of the device and not of whatever runs here.
     pub takes_profiles: bool,
     /// What is measured lives in the memory of this program, so that a fresh process is another draw of
@@ -55,6 +57,7 @@ impl Abilities {
         changes_routes: true,
         sends_both_ways: true,
         opens_sessions: true,
+        carries_streams: true,
         takes_profiles: true,
         lives_in_process: true,
         longest_frame_bytes: u16::MAX,
@@ -71,6 +74,7 @@ impl Abilities {
         changes_routes: false,
         sends_both_ways: false,
         opens_sessions: false,
+        carries_streams: false,
         takes_profiles: false,
         lives_in_process: false,
         longest_frame_bytes: 1_518,

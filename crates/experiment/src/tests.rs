@@ -186,3 +186,17 @@ fn a_file_that_is_not_there_is_named_with_the_line_that_names_it() {
     assert!(message.starts_with("/nowhere/x.toml:12: file: cannot "), "{message}");
     assert!(message.contains("/nowhere/no-such.txt") && message.contains("; check"), "{message}");
 }
+
+#[test]
+fn words_of_others_are_those_that_a_variant_leaves_alone() {
+    let text = "title = \"t\"\nbaseline = \"a\"\n[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n\
+                set = { \"x.y\" = 1, \"x.z\" = 2 }\n[[variant]]\nname = \"c\"\nset = { \"x.y\" = 3, w = 4 }\n\
+                [[traffic]]\nname = \"inet\"\nsource = \"198.18.0.1:7\"\ndestination = \"198.19.0.1:7\"\n\
+                [routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.2\"]\n";
+    let experiment = Experiment::parse(Path::new("x.toml"), text, &[&Anything]).unwrap();
+    let words = |at: usize| {
+        let words = experiment.words_of_others(&experiment.variants[at]);
+        words.into_iter().collect::<Vec<_>>()
+    };
+    assert_eq!((words(0), words(1), words(2)), (vec!["w", "x.y", "x.z"], vec!["w"], vec!["x.z"]));
+}

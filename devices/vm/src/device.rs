@@ -319,6 +319,7 @@ fn task(request: &Request<'_>, machine: &VmMachine) -> Task {
         modules: Vec::new(),
         absent: Vec::new(),
         sysctl: variant.set.iter().filter(|(word, _)| !is_rules(word)).map(owned).collect(),
+        read: experiment.words_of_others(variant).into_iter().map(str::to_owned).collect(),
         rules: None,
         routes: routes.collect(),
         traffic: TaskTraffic {
