@@ -5,6 +5,7 @@
 
 use std::fmt::Write;
 
+use fwdlab_stats::validity::Finding;
 use fwdlab_stats::{Comparison, Confidence, Direction, Subject, Verdict, signed_percent};
 
 use crate::saved::Saved;
@@ -90,6 +91,16 @@ pub fn sentence(said: Said<'_>, margin: f64, subject: Subject<'_>) -> String {
         (None, Some(rest)) => format!("{head}{rest}"),
         (_, None) => plain,
     }
+}
+
+/// The sentence of an invalid verdict without its causes, where each of them is among the findings, which
+/// stand below it with what helps; else all of it.
+pub fn without_causes<'s>(sentence: &'s str, verdict: &Verdict, findings: &[Finding]) -> &'s str {
+    let Verdict::Invalid { why } = verdict else { return sentence };
+    let below: Vec<String> = findings.iter().map(Finding::to_string).collect();
+    let causes = format!(": {}", why.join("; "));
+    let are_below = why.iter().all(|cause| below.contains(cause));
+    sentence.strip_suffix(&causes).filter(|_| are_below).unwrap_or(sentence)
 }
 
 /// `12.3 ns per frame [11.2, 13.1] of 52.1`, without a sign; instructions where those were counted.

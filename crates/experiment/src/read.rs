@@ -97,7 +97,7 @@ impl Experiment {
     /// The line of the file on which a message about a variant should point, and the key that stands
     /// there: the key that the message names, of the variant or else of the device's table; else that
     /// whose value it names; else the line of the variant, 1 when there is no such variant.
-    fn key_of(&self, variant: &str, message: &str) -> (usize, Option<String>) {
+    pub(crate) fn key_of(&self, variant: &str, message: &str) -> (usize, Option<String>) {
         /// A shorter value says nothing about where it stands.
         const SHORTEST_VALUE: usize = 3;
         let (tree, _) = DeTable::parse_recoverable(&self.text);
