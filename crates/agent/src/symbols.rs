@@ -13,16 +13,8 @@ use std::fs;
 const DEVICE: &str = "device";
 
 /// How functions begin that receive, route, rewrite and send packets of the Internet protocols.
-const OF_THE_DEVICE: [&str; 8] = [
-    "ip_",
-    "ip6_",
-    "ipv6_",
-    "__ip_",
-    "__ip6_",
-    "ether_input",
-    "ether_nh_input",
-    "ether_demux",
-];
+const OF_THE_DEVICE: [&str; 8] =
+    ["ip_", "ip6_", "ipv6_", "__ip_", "__ip6_", "ether_input", "ether_nh_input", "ether_demux"];
 
 /// Functions of the kernel and its modules by their first address.
 pub struct Symbols {
