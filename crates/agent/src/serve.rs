@@ -37,9 +37,8 @@ pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> Resul
             Order::Traffic(order) => {
                 stop.store(false, Ordering::Relaxed);
                 let guard = Deadline::watch(Duration::from_nanos(order.deadline_ns), &stop);
-                let done = traffic::run(&order, &mut ports, &stop, &mut |answer| {
-                    say(&mut output, answer)
-                });
+                let done =
+                    traffic::run(&order, &mut ports, &stop, &mut |answer| say(&mut output, answer));
                 drop(guard);
                 let answer =
                     done.map_or_else(Answer::Failed, |report| Answer::Done(Box::new(report)));

@@ -5,9 +5,7 @@ use std::time::{Duration, Instant};
 
 use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
 use fwdlab_experiment::Variant;
-use fwdlab_results::{
-    Busy, FailureKind, Ledger, Measured, Queue, TestbedMark, TrialEnvironment,
-};
+use fwdlab_results::{Busy, FailureKind, Ledger, Measured, Queue, TestbedMark, TrialEnvironment};
 
 use crate::dut::{self, Reading};
 use crate::machines::Machines;

@@ -11,7 +11,8 @@ use crate::rig::{EXPERIMENT, Rig, is_long};
 fn overheads(rig: &Rig, experiment: &str, traffic: Duration) -> Vec<f64> {
     let _ = std::fs::remove_dir_all(rig.results());
     let mut command = rig.command(experiment);
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut child =
+        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
     let mut ends: Vec<Instant> = Vec::new();
     let journal = rig.results().join("trials.jsonl");
     while child.try_wait().expect("it is there").is_none() {

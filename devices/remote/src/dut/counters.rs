@@ -106,8 +106,7 @@ pub fn read(host: &mut Connected, is_stopped: &dyn Fn() -> bool) -> Result<Readi
         System::Linux => {
             let reading = of_linux(&said, &ports);
             // Three processes for each port and reading are saved: a driver does not learn to count.
-            let says_nothing =
-                |seen: &PortReading| seen.pauses.is_none() && seen.queues.is_empty();
+            let says_nothing = |seen: &PortReading| seen.pauses.is_none() && seen.queues.is_empty();
             let silent = ports.iter().zip(&reading.ports).filter(|(_, seen)| says_nothing(seen));
             host.ports_without_statistics.extend(silent.map(|(port, _)| port.name.clone()));
             Ok(reading)
