@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use fwdlab_stats::validity::Finding;
-use fwdlab_stats::{Comparison, Confidence, Direction, Subject, Verdict};
+use fwdlab_stats::{Comparison, Confidence, Direction, Subject, Verdict, signed_percent};
 
 use crate::saved::Saved;
 use fwdlab_results::units;
@@ -124,9 +124,8 @@ pub fn elsewhere(saved: &Saved) -> Option<String> {
     }
     let mut text = String::from("as many ns would be");
     for (i, device) in saved.on_devices.iter().enumerate() {
-        let change = device
-            .ratio
-            .map_or("more than it takes".to_owned(), |r| units::signed_percent(r.percent()));
+        let change =
+            device.ratio.map_or("more than it takes".to_owned(), |r| signed_percent(r.percent()));
         let between = if i == 0 { " " } else { ", " };
         let of = if i == 0 { "on a device of" } else { "of" };
         let unit = if i == 0 { " ns per frame" } else { "" };

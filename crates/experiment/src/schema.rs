@@ -89,6 +89,12 @@ pub trait Schema: Sync {
     /// What it can do.
     fn abilities(&self) -> Abilities;
 
+    /// Why it cannot take a measure, in words after "cannot measure it:"; nothing where there is no more to
+    /// say than that it cannot.
+    fn why_not(&self, _measure: Measure) -> Option<&'static str> {
+        None
+    }
+
     /// The table `[NAME]` of the file that is its own, if it has one.
     fn table(&self) -> Option<&'static str> {
         None

@@ -326,8 +326,8 @@ fn streams(cells: &[&Cell<'_>]) -> String {
 
 const CONVERGENCE: &str = "Convergence: changes of all routes, and prefixes of each; how long the device took \
     to take the changes; from then on, the first frame by the new path, of half and of 99 % of all prefixes; \
-    until all prefixes had it; the last frame by the old path, of 99 %; frames lost and prefixes left over, \
-    of all changes together. RFC 6413.";
+    until all prefixes had it; the last frame by the old path, of 99 %; frames lost, frames that came only after a second \
+    without any, and prefixes left over, of all changes together. RFC 6413.";
 
 fn convergence(cells: &[&Cell<'_>]) -> String {
     fn of(own: &Benchmark) -> Option<&Convergence> {
@@ -359,6 +359,7 @@ fn convergence(cells: &[&Cell<'_>]) -> String {
             ("all", 10, &|cell| time(cell, &|own| own.middle(|e| e.full_ns() as f64))),
             ("old 99 %", 10, &|cell| time(cell, &old)),
             ("lost", 7, &|cell| sum(cell, &|own| each(own, RouteEvent::lost))),
+            ("late", 7, &|cell| sum(cell, &|own| each(own, |e| e.late))),
             ("left", 5, &|cell| sum(cell, &|own| each(own, |e| e.unconverged() as u64))),
         ],
     )

@@ -26,8 +26,8 @@ pub struct Host {
     pub interface: String,
     /// Addresses that its stack takes as its own.
     pub own: Vec<IpAddr>,
-    /// Addresses that it reaches by the interface.
-    pub others: Vec<IpAddr>,
+    /// What it reaches by the interface.
+    pub others: Vec<Prefix>,
     /// The next router towards them, or they themselves, if one gateway suffices; directly behind the
     /// interface, whatever its addresses are.
     pub gateway: IpAddr,
@@ -44,7 +44,7 @@ pub(super) fn make(netlink: &mut Netlink, host: &Host) -> Result<(), Refused> {
         Neighbour { interface: host.interface.clone(), address: host.gateway, mac: host.mac };
     links::add_neighbour(netlink, far, &neighbour).map_err(refused)?;
     let local = host.own.iter().map(|own_address| {
-        let mut message = to(*own_address, LOCAL_TABLE, own);
+        let mut message = to(Prefix::covering(*own_address, u8::MAX), LOCAL_TABLE, own);
         message.header.kind = RouteType::Local;
         message.header.scope = RouteScope::Host;
         message
@@ -59,17 +59,18 @@ pub(super) fn make(netlink: &mut Netlink, host: &Host) -> Result<(), Refused> {
     netlink.batch(local.chain(routed).map(put))
 }
 
-/// A route to one address.
-fn to(destination: IpAddr, table: u8, interface: u32) -> RouteMessage {
-    let prefix = Prefix::covering(destination, u8::MAX);
+/// A route.
+fn to(prefix: Prefix, table: u8, interface: u32) -> RouteMessage {
     let mut message = RouteMessage::default();
-    message.header.address_family = family(destination);
+    message.header.address_family = family(prefix.address());
     message.header.destination_prefix_length = prefix.length();
     message.header.table = table;
     message.header.protocol = RouteProtocol::Static;
     message.header.scope = RouteScope::Universe;
     message.header.kind = RouteType::Unicast;
-    message.attributes.push(RouteAttribute::Destination(address(destination)));
+    if prefix.length() > 0 {
+        message.attributes.push(RouteAttribute::Destination(address(prefix.address())));
+    }
     message.attributes.push(RouteAttribute::Oif(interface));
     message
 }

@@ -9,6 +9,7 @@ use fwdlab_experiment::problem::{Complaint, Complaints};
 use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema, Traffic};
 use fwdlab_guard::Scratch;
 use fwdlab_results::{About, Link, Measure, Tick};
+use fwdlab_topology::{NFTABLES, RuleSet};
 
 use crate::device::Namespaces;
 use crate::doctor;
@@ -53,6 +54,21 @@ impl Schema for OnVeth {
             benchmarks: if self.is_embedded { &[] } else { &OWN },
             takes_profiles: true,
             ..Abilities::BASIC
+        }
+    }
+
+    fn why_not(&self, measure: Measure) -> Option<&'static str> {
+        let needs_overload = measure.loss_ratio().is_some()
+            || matches!(measure, Measure::Mrr | Measure::LossCurve | Measure::BackToBack);
+        match measure {
+            Measure::Reset if !self.is_embedded => {
+                Some("the running kernel cannot start anew under a trial")
+            }
+            _ if needs_overload && !self.is_embedded => Some(
+                "tester and device take turns on one processor, so that no load is more than the device \
+                 bears and no buffer ever fills",
+            ),
+            _ => None,
         }
     }
 
@@ -145,6 +161,10 @@ fn sessions_go_into_the_stack(variant: &mut Section<'_>, complaints: &mut Compla
     let Some(set) = variant.table("set", &mut Complaints::new("")) else { return };
     for (word, _, found) in set.entries() {
         let value: &fwdlab_experiment::fields::Value<'_> = found.value;
+        if let (NFTABLES, Some(RuleSet::Inline(rules))) = (word, value.as_str().map(RuleSet::named))
+        {
+            sessions_keep_their_addresses(&rules, &found, complaints);
+        }
         let usual: &[&str] = match word {
             TESTER => &["auto", "inject"],
             XDP => &["none"],
@@ -166,6 +186,24 @@ fn sessions_go_into_the_stack(variant: &mut Section<'_>, complaints: &mut Compla
             complaints.add(&found.at, &found.field, complaint);
         }
     }
+}
+
+/// The tester knows a session by its addresses and ports, at both ends of the device.
+fn sessions_keep_their_addresses(
+    rules: &str,
+    found: &fwdlab_experiment::fields::Found<&fwdlab_experiment::fields::Value<'_>>,
+    complaints: &mut Complaints<'_>,
+) {
+    let Some(word) = settings::translation(rules) else { return };
+    let complaint = Complaint::new(
+        format!(
+            "its rules translate addresses ({word}), and the tester knows a session by its own at both \
+             ends of the device"
+        ),
+        "rules that leave addresses and ports alone beside kind = \"sessions\"",
+        "remove the translation; what it costs TCP streams is measured with kind = \"tcp\"",
+    );
+    complaints.add(&found.at, &found.field, complaint);
 }
 
 /// Streams are the kernel's own, on one processor; what is set at their ends means nothing without them.

@@ -267,6 +267,15 @@ pub(super) fn check_value(word: &str, value: &str) -> Result<(), Complaint> {
     }
 }
 
+/// The first word of nftables rules that translates addresses or ports.
+pub(super) fn translation(rules: &str) -> Option<&'static str> {
+    const WORDS: [&str; 4] = ["masquerade", "snat", "dnat", "redirect"];
+    let bare = rules.lines().map(|line| line.split('#').next().unwrap_or_default());
+    let mut words =
+        bare.flat_map(|line| line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'));
+    words.find_map(|word| WORDS.into_iter().find(|known| *known == word))
+}
+
 /// The file that a control word names.
 pub(super) fn names_file(word: &str, value: &str) -> Option<PathBuf> {
     let mut settings = LinuxSettings::default();
@@ -361,6 +370,15 @@ mod tests {
         }
         let complaint = check_word("nonsense", "builtin-veth").expect_err("none of any");
         assert!(complaint.what.contains("builtin-veth"), "{}", complaint.what);
+    }
+
+    #[test]
+    fn rules_that_translate_addresses_are_known_by_their_words() {
+        let rules = |action| format!("table ip n {{ chain c {{ ip saddr 10.0.0.1 {action}; }}; }}");
+        assert_eq!(translation(&rules("masquerade")), Some("masquerade"));
+        assert_eq!(translation(&rules("snat to 198.19.0.9")), Some("snat"));
+        assert_eq!(translation(&rules("accept")), None);
+        assert_eq!(translation("# no snat here\nchain unsnat { }"), None);
     }
 
     #[test]

@@ -131,7 +131,11 @@ fn from_pilot(experiment: &Experiment, results: &Results, wanted: Wanted) -> Vec
         let Some(sd) = standard_deviation(&gains.values) else { continue };
         let of = format!("{}: {} against {}", pairing.traffic, pairing.variant, pairing.baseline);
         let metric = gains.metric.name().to_owned();
-        rows.push(need(experiment, of, metric, (gains.values.len(), sd), wanted));
+        let Wanted { margin, power, .. } = wanted;
+        let rare =
+            plan::blocks_of_rare_runs(&gains.blocks, gains.metric.direction(), margin, power);
+        let pilot = Pilot { blocks: gains.values.len(), sd, rare };
+        rows.push(need(experiment, of, metric, pilot, wanted));
     }
     rows
 }
@@ -140,16 +144,26 @@ fn assumed(experiment: &Experiment, wanted: Wanted) -> Vec<Need> {
     // A difference of two runs varies by sqrt(2) times what one does.
     let row = |(name, cv): &(&str, f64)| {
         let of = format!("{name} (CV {})", percent(*cv));
-        need(experiment, of, String::new(), (0, cv * std::f64::consts::SQRT_2), wanted)
+        let sd = cv * std::f64::consts::SQRT_2;
+        need(experiment, of, String::new(), Pilot { blocks: 0, sd, rare: 0 }, wanted)
     };
     PUBLISHED_CV.iter().map(row).collect()
+}
+
+/// What is known of a comparison before it runs.
+struct Pilot {
+    blocks: usize,
+    /// Standard deviation of the log differences within blocks.
+    sd: f64,
+    /// Blocks that its rare runs ask for.
+    rare: u64,
 }
 
 fn need(
     experiment: &Experiment,
     of: String,
     metric: String,
-    (pilot_blocks, sd): (usize, f64),
+    Pilot { blocks: pilot_blocks, sd, rare }: Pilot,
     wanted: Wanted,
 ) -> Need {
     let Wanted { difference, margin, power } = wanted;
@@ -167,7 +181,7 @@ fn need(
         pilot_blocks,
         sd_of_difference: sd,
         difference: blocks(Goal::Difference { size: difference }),
-        equivalence: blocks(Goal::Equivalence { margin }),
+        equivalence: blocks(Goal::Equivalence { margin }).at_least(rare),
     }
 }
 

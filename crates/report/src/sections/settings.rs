@@ -22,7 +22,9 @@ pub fn blocks<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
         // Of many variants each is a row: columns go beyond the page.
         let is_wide = differs.columns() > MOST_COLUMNS && differs.columns() > differs.len();
         blocks.push(match is_wide {
-            true => Block::Table(Table { text: differs.turned("variant"), variant_column: Some(0) }),
+            true => {
+                Block::Table(Table { text: differs.turned("variant"), variant_column: Some(0) })
+            }
             false => Block::table(differs),
         });
     }

@@ -7,6 +7,7 @@ use fwdlab_results::Metric;
 use fwdlab_results::units;
 use fwdlab_stats::Verdict;
 use fwdlab_stats::validity::Severity;
+use fwdlab_stats::{percent_interval, signed_percent};
 
 use super::failures;
 use crate::block::{Block, Doubt, Statement};
@@ -119,12 +120,12 @@ fn basis(verdict: &VerdictClaim, claims: &Claims) -> Option<String> {
     let costs = costs.unwrap_or_else(|| "no device cost".to_owned());
     let change = verdict.rate.as_ref().map_or_else(String::new, |c| {
         let (low, high) = (c.interval95.low.percent(), c.interval95.high.percent());
-        format!(" (change {})", units::percent_interval(low, high))
+        format!(" (change {})", percent_interval(low, high))
     });
     let time = verdict.cost.as_ref().map_or_else(String::new, |c| {
         let percent = (1.0 / c.estimate.ratio() - 1.0) * 100.0;
         let what = if verdict.tick.is_nanosecond() { "time" } else { "instructions" };
-        format!(", {what} per frame {}", units::signed_percent(percent))
+        format!(", {what} per frame {}", signed_percent(percent))
     });
     Some(format!(
         "device cost {costs}{time}{method}; the forwarding rate, {rates}{change}, does not \
@@ -139,7 +140,7 @@ fn basis(verdict: &VerdictClaim, claims: &Claims) -> Option<String> {
 /// [+8.1 %, +9.4 %] with its cores 60 ns apart as here (from 8 processes, which differ by 0.6 %)`.
 fn next_run(verdict: &VerdictClaim) -> String {
     let Some(Next { run, roundtrips_ns }) = &verdict.next else { return String::new() };
-    let interval = units::percent_interval(run.interval.low.percent(), run.interval.high.percent());
+    let interval = percent_interval(run.interval.low.percent(), run.interval.high.percent());
     let apart = match roundtrips_ns {
         Some([low, high]) if low.round() < high.round() => {
             format!(" with its cores {low:.0} to {high:.0} ns apart as here")

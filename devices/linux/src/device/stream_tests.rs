@@ -131,6 +131,23 @@ fn rules_that_each_frame_meets_are_found_in_the_cost_of_a_byte_and_not_past_the_
 }
 
 #[test]
+fn streams_go_through_a_device_that_translates_their_addresses() {
+    let test = "streams_go_through_a_device_that_translates";
+    let nat = "set = { nftables = \"table ip n { chain c { type nat hook postrouting priority 100; \
+               oifname port1 masquerade; }; }\" }";
+    let text = experiment("[\"goodput\", \"byte-cost\"]", &[("nat", nat), ("plain", "")], INET);
+    if fwdlab_topology::tracking::room().is_err() {
+        eprintln!("SKIPPED {test}: this kernel tracks no connections");
+        return;
+    }
+    let Some(list) = trials(test, &text) else { return };
+    for (name, measured) in &list {
+        assert!(streams(measured).streams.iter().all(|stream| stream.bytes > 0), "{name}");
+        assert_eq!(measured.device_sent, Some(measured.received), "{name}: {measured:?}");
+    }
+}
+
+#[test]
 fn merging_changes_what_a_frame_is_and_is_read_back() {
     let test = "merging_changes_what_a_frame_is";
     let sets = [

@@ -563,7 +563,7 @@ fn rates_of_testers_on_veth_with_frames_dropped_at_the_devices_input() {
         let settings = LinuxSettings { tester: Some(kind), ..LinuxSettings::of(variant) };
         let wanted = setup::topology(&experiment, variant, &settings, &mut linux.tables);
         linux.testbed.change_to(&wanted.expect("a topology")).expect("possible");
-        linux.tuning.change_to(&mut linux.testbed, &settings).expect("possible");
+        linux.tuning.change_to(&mut linux.testbed, &settings, false).expect("possible");
         let shared = Shared::new().expect("a map");
         let tester = Tester::new(kind, &mut linux.testbed, &shared, &request).expect("a tester");
         let port = linux.testbed.interface_index(DEVICE, &port_name(0)).expect("there");

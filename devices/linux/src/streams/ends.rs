@@ -1,7 +1,7 @@
 //! The sockets of streams: made, written to and read from without ever waiting.
 
-use std::collections::HashMap;
-use std::io::{self, ErrorKind, Write};
+use std::collections::BTreeMap;
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -79,8 +79,8 @@ impl Ends {
             pairs.iter().map(open).collect()
         })?;
         let listeners: Vec<TcpListener> = listeners.into_iter().map(TcpListener::from).collect();
-        let receivers = accepted(&listeners, pairs)?;
         let senders: Vec<TcpStream> = senders.into_iter().map(TcpStream::from).collect();
+        let receivers = accepted(&listeners, &senders)?;
         let none = vec![0; pairs.len()];
         Ok(Self { senders, receivers, written: none.clone(), read: none })
     }
@@ -165,46 +165,73 @@ fn made(own: SocketAddr, manner: &Manner<'_>) -> io::Result<OwnedFd> {
     Ok(made)
 }
 
-/// The far end of each stream.
-fn accepted(listeners: &[TcpListener], pairs: &Pairs) -> Result<Vec<TcpStream>, LinuxError> {
-    let mut found: HashMap<[SocketAddr; 2], TcpStream> = HashMap::new();
+/// The far end of each stream, in the order of their senders. Addresses may have been translated on the way:
+/// the first bytes of a stream say which it is.
+fn accepted(
+    listeners: &[TcpListener],
+    senders: &[TcpStream],
+) -> Result<Vec<TcpStream>, LinuxError> {
+    let mut told = vec![false; senders.len()];
+    let mut nameless: Vec<TcpStream> = Vec::new();
+    let mut found: BTreeMap<usize, TcpStream> = BTreeMap::new();
+    let broke = || TopologyError::kernel("open the streams");
     let start = Instant::now();
-    while found.len() < pairs.len() {
+    while found.len() < senders.len() {
+        for (at, (mut sender, told)) in senders.iter().zip(&mut told).enumerate() {
+            if *told {
+                continue;
+            }
+            // Four bytes always have room, once there is a stream.
+            match sender.write(&(at as u32).to_be_bytes()) {
+                Ok(_) => *told = true,
+                Err(error) if is_early(&error) => {}
+                Err(error) => return Err(refused(at, &error)),
+            }
+        }
         for listener in listeners {
-            let failed = TopologyError::kernel("accept a stream");
-            let (stream, from) = match listener.accept() {
-                Ok(accepted) => accepted,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => continue,
-                Err(error) => return Err(failed(error).into()),
-            };
-            let to = stream.local_addr().and_then(|to| {
-                stream.set_nonblocking(true)?;
-                Ok(to)
-            });
-            found.insert([from, to.map_err(failed)?], stream);
+            match listener.accept() {
+                Ok((stream, _)) => {
+                    stream.set_nonblocking(true).map_err(broke())?;
+                    nameless.push(stream);
+                }
+                Err(error) if is_early(&error) => {}
+                Err(error) => return Err(broke()(error).into()),
+            }
+        }
+        for mut stream in std::mem::take(&mut nameless) {
+            let mut name = [0; 4];
+            match stream.read(&mut name) {
+                Ok(4) => drop(found.insert(u32::from_be_bytes(name) as usize, stream)),
+                Err(error) if is_early(&error) => nameless.push(stream),
+                // Nobody else knows of the listeners.
+                Ok(_) | Err(_) => {}
+            }
         }
         if start.elapsed() > PATIENCE {
             let what = format!(
                 "{} of {} streams came about within {} s: the device's rules or routes let no TCP \
                  through, or not both ways; let the ports of the traffic pass, and what is established",
                 found.len(),
-                pairs.len(),
+                senders.len(),
                 PATIENCE.as_secs()
             );
             return Err(LinuxError::Streams { what });
         }
         std::thread::sleep(Duration::from_millis(1));
     }
-    // The kernel tells who is there: with its address alone, without scope or flow label.
-    let bare = |address: SocketAddr| SocketAddr::new(address.ip(), address.port());
-    let mut found: HashMap<_, _> =
-        found.into_iter().map(|(ends, stream)| (ends.map(bare), stream)).collect();
-    pairs
-        .iter()
-        .map(|pair| {
-            found.remove(pair).ok_or_else(|| LinuxError::Streams {
-                what: format!("the stream from {} to {} came from elsewhere", pair[0], pair[1]),
-            })
-        })
-        .collect()
+    Ok(found.into_values().collect())
+}
+
+/// Nothing has come, or there is no stream yet.
+fn is_early(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted | ErrorKind::NotConnected)
+}
+
+fn refused(at: usize, error: &io::Error) -> LinuxError {
+    let what = format!(
+        "stream {} of the traffic was refused ({error}): the device's rules reject it, or its routes lead \
+         nowhere",
+        at + 1
+    );
+    LinuxError::Streams { what }
 }

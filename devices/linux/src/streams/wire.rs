@@ -5,6 +5,7 @@ use std::path::Path;
 
 use fwdlab_experiment::{Endpoint, Experiment, Traffic};
 use fwdlab_results::{Family, Measure};
+use fwdlab_routes::Prefix;
 use fwdlab_topology::{Cable, CableEnd, Host, Testbed, Topology, TopologyError, port_name};
 use fwdlab_traffic::DEVICE_MACS;
 use fwdlab_wire::MacAddr;
@@ -75,14 +76,13 @@ pub(super) fn join(
     traffic: &Traffic,
 ) -> Result<(Pairs, Pairs), TopologyError> {
     let (near, far) = (addresses(traffic.source), addresses(traffic.destination));
-    for (role, interface, own, others, port) in
-        [(SENDER, OUT, &near, &far, 0), (RECEIVER, BACK, &far, &near, 1)]
-    {
+    for (role, interface, own, port) in [(SENDER, OUT, &near, 0), (RECEIVER, BACK, &far, 1)] {
         let device = device_address(testbed, traffic.family, port);
         let host = Host {
             interface: interface.to_owned(),
             own: own.clone(),
-            others: others.clone(),
+            // Whatever a device makes of addresses, it leads back through it.
+            others: vec![Prefix::everything(device)],
             gateway: device,
             mac: DEVICE_MACS[usize::from(port)],
         };
@@ -112,7 +112,8 @@ fn past(testbed: &mut Testbed, family: Family, count: usize) -> Result<Pairs, To
         [(SENDER, near, far, PAST_MACS[1]), (RECEIVER, far, near, PAST_MACS[0])]
     {
         let interface = PAST.to_owned();
-        let host = Host { interface, own: vec![own], others: vec![other], gateway: other, mac };
+        let others = vec![Prefix::covering(other, u8::MAX)];
+        let host = Host { interface, own: vec![own], others, gateway: other, mac };
         testbed.host(role, &host)?;
     }
     let pair = |at: usize| {
