@@ -161,3 +161,22 @@ pub fn levels<'a>(all: impl Iterator<Item = &'a Comparison>) -> String {
         false => found.join(" and "),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_that_stand_below_a_verdict_do_not_stand_in_it() {
+        let findings = [Finding::NotBlocked];
+        let why = vec![Finding::NotBlocked.to_string()];
+        let sentence = format!("invalid: a and b cannot be compared: {}", why[0]);
+        let short = "invalid: a and b cannot be compared";
+        let verdict = Verdict::Invalid { why };
+        assert_eq!(without_causes(&sentence, &verdict, &findings), short);
+        // What stands nowhere else stays.
+        assert_eq!(without_causes(&sentence, &verdict, &[]), sentence);
+        let equal = "a is equivalent to b";
+        assert_eq!(without_causes(equal, &Verdict::Equivalent, &findings), equal);
+    }
+}
