@@ -286,7 +286,8 @@ fn one_file_holds_rules_of_linux_and_of_freebsd() {
     let variants = format!(
         "[[variant]]\nname = \"a\"\nkernel = \"{}\"\nload = [\"nf_tables\"]\n\
          set = {{ nftables = \"table ip f {{ chain c {{ type filter hook forward priority 0; accept; }}; }}\" }}\n\
-         [[variant]]\nname = \"b\"\nroot = \"IMAGES/root.qcow2\"\nset = {{ pf = \"pass quick all no state\" }}\n",
+         [[variant]]\nname = \"b\"\nroot = \"IMAGES/root.qcow2\"\nset = {{ \
+         pf = \"pass quick all no state\", \"net.inet.ip.ttl\" = 77 }}\n",
         place.display()
     );
     let ipfw = "[[variant]]\nname = \"c\"\nroot = \"IMAGES/root.qcow2\"\n\
@@ -307,5 +308,22 @@ fn one_file_holds_rules_of_linux_and_of_freebsd() {
         };
         assert!(trial.measured.proof[rules].contains(part), "{:?}", trial.measured.proof);
         assert!(cost(trial) > 1000.0, "{}: {}", trial.variant, cost(trial));
+        // What only another variant sets is read back where the guest's system has it.
+        let proof = |word: &str| trial.measured.proof.get(word).map(String::as_str);
+        let (ttl, pf) = (proof("net.inet.ip.ttl"), proof("pf"));
+        match trial.variant.as_str() {
+            "a" => assert_eq!((ttl, pf), (None, None)),
+            "b" => assert_eq!((ttl, proof("nftables")), (Some("77"), None)),
+            _ => assert_eq!((ttl, pf), (Some("64"), Some("none"))),
+        }
+        if ipfw.is_empty() {
+            continue;
+        }
+        assert_eq!(
+            proof("ipfw") == Some("none"),
+            trial.variant == "b",
+            "{:?}",
+            trial.measured.proof
+        );
     }
 }

@@ -40,9 +40,12 @@ mod read;
 mod record;
 mod sane;
 mod sessions;
+mod streams;
 pub mod units;
 mod way;
 
+#[cfg(test)]
+mod documented_tests;
 #[cfg(any(test, feature = "examples"))]
 pub mod examples;
 #[cfg(test)]
@@ -74,6 +77,7 @@ pub use record::{
 };
 pub use sane::{is_name, is_title};
 pub use sessions::{SessionRound, Sessions};
+pub use streams::{Stream, StreamSlice, Streams};
 pub use way::Way;
 
 /// Most bytes of a journal, of one of its experiment files, and of an environment.
