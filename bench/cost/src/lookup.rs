@@ -17,15 +17,25 @@ const NEXTHOPS: u64 = 200;
 /// An algorithm with the number of its routes.
 type Table = (&'static str, usize);
 
-const INET: [Table; 6] = [
+const INET: [Table; 7] = [
     ("bsearch4", 10),
     ("vector4", 10),
     ("bitruns4", 20_000),
     ("direct4", 20_000),
     ("poptrie4", 20_000),
     ("dxr", 20_000),
+    ("dpdk_lpm4", 20_000),
 ];
-const INET6: [Table; 3] = [("vector6", 10), ("tree6", 1000), ("direct6", 50_000)];
+/// Larger ones take minutes to build under callgrind.
+const INET6: [Table; 7] = [
+    ("vector6", 10),
+    ("tree6", 1000),
+    ("direct6", 50_000),
+    ("bitruns6", 1000),
+    ("poptrie6", 1000),
+    ("planb6", 1000),
+    ("dpdk_lpm6", 1000),
+];
 
 /// All loops of lookups.
 pub(crate) fn cases() -> impl Iterator<Item = Case> {

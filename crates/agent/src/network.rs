@@ -25,7 +25,8 @@ use crate::task::{Task, TaskRoute};
 use fwdlab_results::counter;
 use fwdlab_routes::Prefix;
 use fwdlab_topology::{
-    Cable, CableEnd, InterfaceAddress, Neighbour, NetNamespace, StaticRoute, Testbed, Topology,
+    Cable, CableEnd, InterfaceAddress, NFTABLES, Neighbour, NetNamespace, StaticRoute, Testbed,
+    Topology,
 };
 
 /// Namespace and interface by which the tester sends to the device and receives from it.
@@ -162,7 +163,14 @@ impl Network {
             proof.insert(name.clone(), testbed.sysctl(DEVICE, name).map_err(words)?);
         }
         if task.rules.is_some() {
-            proof.insert("nftables".to_owned(), testbed.rules(DEVICE).map_err(words)?);
+            proof.insert(NFTABLES.to_owned(), testbed.rules(DEVICE).map_err(words)?);
+        }
+        for word in &task.read {
+            let read = match word.as_str() {
+                NFTABLES => testbed.rules(DEVICE),
+                name => testbed.sysctl(DEVICE, name),
+            };
+            proof.extend(read.ok().map(|value| (word.clone(), value)));
         }
         Ok(proof)
     }

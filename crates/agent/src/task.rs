@@ -23,6 +23,8 @@ pub struct Task {
     pub absent: Vec<String>,
     /// Settings of the device below `/proc/sys`.
     pub sysctl: BTreeMap<String, String>,
+    /// Words that other variants set and this one does not: read back where the guest has them.
+    pub read: Vec<String>,
     /// nftables rules of the device.
     pub rules: Option<String>,
     /// The device's routes.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fwdlab_stats::validity::{self, Finding};
 
-use crate::setting::Setting;
+use crate::setting::{Setting, VariantSetting};
 use crate::settle::is_proof;
 use fwdlab_experiment::Allowance;
 use fwdlab_results::{Results, Trial};
@@ -19,15 +19,74 @@ pub(crate) fn unlike(results: &Results, setting: &Setting, sides: &Sides<'_>) ->
         let found = setting.variants.iter().find(|variant| Some(variant.name.as_str()) == name);
         found.map(|variant| &variant.set)
     });
-    let unproven: Vec<String> = sides
-        .iter()
-        .zip(sets)
-        .flat_map(|(side, set)| set.map(|set| unproven(results, side, set)).unwrap_or_default())
-        .collect();
-    let applied = (!unproven.is_empty()).then_some(Finding::NotApplied { settings: unproven });
+    let words: BTreeSet<&String> = setting.variants.iter().flat_map(|v| v.set.keys()).collect();
+    let not_applied = sides.iter().zip(sets).flat_map(|(side, set)| {
+        let Some(set) = set else { return Vec::new() };
+        let mut list = unproven(results, side, set);
+        list.extend(unsteady(side, words.iter().copied().filter(|word| !set.contains_key(*word))));
+        list
+    });
+    let settings: Vec<String> = not_applied.collect();
+    let applied = (!settings.is_empty()).then_some(Finding::NotApplied { settings });
     let is_allowed = setting.allow.contains(&Allowance::ManyFactors);
-    let factors = if is_allowed { None } else { factors(sides, sets) };
-    applied.into_iter().chain(factors).collect()
+    let factors = if is_allowed { None } else { factors(sides, sets, &words) };
+    applied.into_iter().chain(factors).chain(same(results, setting, sides)).collect()
+}
+
+/// Two names of one thing: both sides are set alike or read back alike, and files that only their names
+/// tell apart hold the same bytes.
+fn same(results: &Results, setting: &Setting, sides: &Sides<'_>) -> Option<Finding> {
+    let of = |side: &Vec<&Trial>| {
+        let name = &side.first()?.variant;
+        setting.variants.iter().find(|variant| variant.name == *name)
+    };
+    let [b, v] = sides.each_ref().map(of);
+    let (b, v) = (b?, v?);
+    let inputs = &results.campaign.inputs;
+    let is_word_alike = |word: &String| {
+        let values = [b, v].map(|own| own.set.get(word));
+        let [of_b, of_v] = values.map(|value| value.map(|own| inputs.get(own).unwrap_or(own)));
+        let is_file = values.into_iter().flatten().any(|value| inputs.contains_key(value));
+        // What one side leaves alone, or leaves to the device, may be what the other sets.
+        let [read_b, read_v] = sides.each_ref().map(|side| answers(side, word));
+        of_b == of_v || !is_file && read_b.len() == 1 && read_b == read_v
+    };
+    let (of_b, of_v) = (b.own.as_ref()?, v.own.as_ref()?);
+    let is_alike = |key: &String| {
+        let [b, v] = [b, v].map(|own| digest(setting, key, own));
+        of_b.get(key) == of_v.get(key) || b.is_some() && b == v
+    };
+    let is_same = b.set.keys().chain(v.set.keys()).all(is_word_alike)
+        && of_b.keys().chain(of_v.keys()).all(is_alike);
+    let [baseline, variant] = [b, v].map(|own| own.name.clone());
+    is_same.then_some(Finding::NothingDiffers { baseline, variant })
+}
+
+/// What the environment says of the bytes of the file that a device's own key of a variant names.
+fn digest<'a>(setting: &'a Setting, key: &str, variant: &VariantSetting) -> Option<&'a str> {
+    let facts = &setting.environment.as_ref()?.device;
+    let (_, digest) = facts.get(&format!("{key} of {}", variant.name))?.split_once("(SHA-256 ")?;
+    Some(digest)
+}
+
+/// Words that a variant leaves alone, and that had several values in its trials: what another variant
+/// set was still in force.
+fn unsteady<'a>(side: &[&Trial], left_alone: impl Iterator<Item = &'a String>) -> Vec<String> {
+    let Some(first) = side.first() else { return Vec::new() };
+    left_alone
+        .filter_map(|word| {
+            let values = answers(side, word);
+            let listed = values.iter().copied().collect::<Vec<_>>().join(" and ");
+            let name = &first.variant;
+            (values.len() > 1)
+                .then(|| format!("{name}: {word}, which it does not set, was {listed}"))
+        })
+        .collect()
+}
+
+/// What the device answered for a word, each answer once; none where it did not.
+fn answers<'a>(side: &[&'a Trial], word: &str) -> BTreeSet<&'a str> {
+    side.iter().filter_map(|trial| trial.measured.proof.get(word)).map(String::as_str).collect()
 }
 
 /// The words of `set` that the device answers otherwise in one of the trials, or never in any trial
@@ -53,21 +112,34 @@ fn unproven(results: &Results, side: &[&Trial], set: &BTreeMap<String, String>) 
         .collect()
 }
 
-/// More than what the experiment varies.
-fn factors(sides: &Sides<'_>, sets: [Option<&BTreeMap<String, String>>; 2]) -> Option<Finding> {
+/// More than what the experiment varies: `all` are the words that any of its variants sets.
+fn factors(
+    sides: &Sides<'_>,
+    sets: [Option<&BTreeMap<String, String>>; 2],
+    all: &BTreeSet<&String>,
+) -> Option<Finding> {
     let nothing = BTreeMap::new();
     let [b, v] = sets.map(|set| set.unwrap_or(&nothing));
     let words: BTreeSet<&String> = b.keys().chain(v.keys()).collect();
     let absent = "not set".to_owned();
     let mut varied: Vec<(&str, String, String)> = words
-        .into_iter()
+        .iter()
         .map(|word| {
-            let of = |set: &BTreeMap<String, String>| set.get(word).unwrap_or(&absent).clone();
+            let of = |set: &BTreeMap<String, String>| set.get(*word).unwrap_or(&absent).clone();
             (word.as_str(), of(b), of(v))
         })
         .filter(|(_, b, v)| b != v)
         .collect();
     let expected: Vec<&str> = varied.iter().map(|(word, _, _)| *word).collect();
+    // What only other variants set has one value on both sides, unless something else changed it.
+    for word in all.difference(&words) {
+        let [b, v] = sides.each_ref().map(|side| answers(side, word));
+        if let (Some(b), Some(v)) = (b.first(), v.first())
+            && b != v
+        {
+            varied.push((word.as_str(), (*b).to_owned(), (*v).to_owned()));
+        }
+    }
     for (name, value) in FACTORS {
         // The word "tester" says which tester it is to be.
         // A side of which no trial is kept says nothing.

@@ -5,7 +5,8 @@
 
 use std::fmt::Write;
 
-use fwdlab_stats::{Comparison, Confidence, Direction, Subject, Verdict};
+use fwdlab_stats::validity::Finding;
+use fwdlab_stats::{Comparison, Confidence, Direction, Subject, Verdict, signed_percent};
 
 use crate::saved::Saved;
 use fwdlab_results::units;
@@ -92,6 +93,16 @@ pub fn sentence(said: Said<'_>, margin: f64, subject: Subject<'_>) -> String {
     }
 }
 
+/// The sentence of an invalid verdict without its causes, where each of them is among the findings, which
+/// stand below it with what helps; else all of it.
+pub fn without_causes<'s>(sentence: &'s str, verdict: &Verdict, findings: &[Finding]) -> &'s str {
+    let Verdict::Invalid { why } = verdict else { return sentence };
+    let below: Vec<String> = findings.iter().map(Finding::to_string).collect();
+    let causes = format!(": {}", why.join("; "));
+    let are_below = why.iter().all(|cause| below.contains(cause));
+    sentence.strip_suffix(&causes).filter(|_| are_below).unwrap_or(sentence)
+}
+
 /// `12.3 ns per frame [11.2, 13.1] of 52.1`, without a sign; instructions where those were counted.
 fn nanoseconds(saved: &Saved) -> String {
     let [a, b] = saved.interval_ns.map(|ns| if saved.ns < 0.0 { -ns } else { ns });
@@ -113,9 +124,8 @@ pub fn elsewhere(saved: &Saved) -> Option<String> {
     }
     let mut text = String::from("as many ns would be");
     for (i, device) in saved.on_devices.iter().enumerate() {
-        let change = device
-            .ratio
-            .map_or("more than it takes".to_owned(), |r| units::signed_percent(r.percent()));
+        let change =
+            device.ratio.map_or("more than it takes".to_owned(), |r| signed_percent(r.percent()));
         let between = if i == 0 { " " } else { ", " };
         let of = if i == 0 { "on a device of" } else { "of" };
         let unit = if i == 0 { " ns per frame" } else { "" };

@@ -14,6 +14,8 @@ use fwdlab_results::{Checks, Results, Status, Trial};
 /// Instructions per IPv4 frame with two routes that others measured with these kernels.
 const WITHOUT_FIB_ALGO: f64 = 1916.0;
 const DPDK_LPM4: f64 = 1696.0;
+/// Of what the kernel chooses by itself.
+const BSEARCH4: f64 = 1764.0;
 
 /// The directory with `kernel`, `kernel-noalgo` and `root.qcow2`, or why there is none.
 fn images() -> Result<PathBuf, String> {
@@ -167,6 +169,30 @@ fn a_freebsd_kernel_that_panics_says_why_with_and_without_its_debugger() {
 }
 
 #[test]
+fn a_freebsd_kernel_that_knows_no_virtio_mmio_boots_on_a_pc_with_pci() {
+    let Some(images) = images_for("a_freebsd_kernel_on_a_pc_with_pci") else { return };
+    if !is_long("a_freebsd_kernel_on_a_pc_with_pci") {
+        return;
+    }
+    let variants = "[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\nload = [\"dpdk_lpm4\"]\n\
+                    set = { \"net.route.algo.inet.algo\" = \"dpdk_lpm4\" }\n";
+    let lab = Lab::new(&images, "root = \"IMAGES/root.qcow2\"", variants);
+    let kernel = lab.dir.path().join("kernel");
+    without(&images, "virtio_mmio", &kernel);
+    let file = lab.dir.path().join("short.toml");
+    let text = fs::read_to_string(&file).expect("readable");
+    let usual = images.join("kernel").display().to_string();
+    fs::write(file, text.replace(&usual, &kernel.display().to_string())).expect("writable");
+    let output = lab.run();
+    for trial in lab.trials(&output) {
+        assert_eq!(trial.status, Status::Ok, "{:?}", trial.reason);
+        let known = if trial.variant == "a" { BSEARCH4 } else { DPDK_LPM4 };
+        let found = cost(&trial);
+        assert!((found / known - 1.0).abs() < 0.01, "{}: {found} for {known}", trial.variant);
+    }
+}
+
+#[test]
 fn a_freebsd_kernel_that_hangs_is_ended_with_its_last_lines_and_a_remedy() {
     let Some(images) = images_for("a_freebsd_kernel_that_hangs") else { return };
     if !is_long("a_freebsd_kernel_that_hangs") {
@@ -260,7 +286,8 @@ fn one_file_holds_rules_of_linux_and_of_freebsd() {
     let variants = format!(
         "[[variant]]\nname = \"a\"\nkernel = \"{}\"\nload = [\"nf_tables\"]\n\
          set = {{ nftables = \"table ip f {{ chain c {{ type filter hook forward priority 0; accept; }}; }}\" }}\n\
-         [[variant]]\nname = \"b\"\nroot = \"IMAGES/root.qcow2\"\nset = {{ pf = \"pass quick all no state\" }}\n",
+         [[variant]]\nname = \"b\"\nroot = \"IMAGES/root.qcow2\"\nset = {{ \
+         pf = \"pass quick all no state\", \"net.inet.ip.ttl\" = 77 }}\n",
         place.display()
     );
     let ipfw = "[[variant]]\nname = \"c\"\nroot = \"IMAGES/root.qcow2\"\n\
@@ -281,5 +308,22 @@ fn one_file_holds_rules_of_linux_and_of_freebsd() {
         };
         assert!(trial.measured.proof[rules].contains(part), "{:?}", trial.measured.proof);
         assert!(cost(trial) > 1000.0, "{}: {}", trial.variant, cost(trial));
+        // What only another variant sets is read back where the guest's system has it.
+        let proof = |word: &str| trial.measured.proof.get(word).map(String::as_str);
+        let (ttl, pf) = (proof("net.inet.ip.ttl"), proof("pf"));
+        match trial.variant.as_str() {
+            "a" => assert_eq!((ttl, pf), (None, None)),
+            "b" => assert_eq!((ttl, proof("nftables")), (Some("77"), None)),
+            _ => assert_eq!((ttl, pf), (Some("64"), Some("none"))),
+        }
+        if ipfw.is_empty() {
+            continue;
+        }
+        assert_eq!(
+            proof("ipfw") == Some("none"),
+            trial.variant == "b",
+            "{:?}",
+            trial.measured.proof
+        );
     }
 }

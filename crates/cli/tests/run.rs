@@ -1,5 +1,8 @@
 //! `fwdlab run` as a user starts it: results, resuming after a kill, refusals.
 
+// a test says on stderr what it skips
+#![allow(clippy::print_stderr)]
+
 mod lab;
 
 use std::collections::BTreeSet;
@@ -42,6 +45,20 @@ fn a_run_prints_its_verdict_and_leaves_a_report_that_can_be_made_again() {
     let again = lab.fwdlab(&["report", "results/short"]);
     assert_eq!(again.status.code(), Some(0), "{}", text(&again.stderr));
     assert!(before == contents(&dir), "the report is not the same when made again");
+}
+
+/// Programs of tests that need what a build may leave out have no tests without it.
+#[test]
+fn what_this_build_left_out_is_named_and_its_tests_are_skipped() {
+    let doctor = Lab::new(EXPERIMENT).fwdlab(&["doctor"]);
+    let said = text(&doctor.stdout);
+    let is_left_out = said.contains("left out of this build") && said.contains("device = \"vm\"");
+    assert_eq!(is_left_out, cfg!(not(feature = "vm")), "{said}");
+    for program in ["vm", "freebsd", "experiment_files"] {
+        if cfg!(not(feature = "vm")) {
+            eprintln!("SKIPPED {program}: left out of this build (--features vm)");
+        }
+    }
 }
 
 /// The processes that this one has started; none where the system does not say.

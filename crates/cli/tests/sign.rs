@@ -1,54 +1,21 @@
 //! `fwdlab sign`, `fwdlab verify` and `fwdlab report --check` as a user starts them.
 
+mod lab;
+
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-const EXPERIMENT: &str = r#"
-title = "one lookup, signed"
-device = "builtin"
-baseline = "radix"
-blocks = 2
-warmup = "5ms"
-duration = "100ms"
-interval = "20ms"
-
-[[variant]]
-name = "radix"
-set = { "net.route.algo.inet.algo" = "radix4" }
-
-[[variant]]
-name = "modular"
-set = { "net.route.algo.inet.algo" = "auto" }
-
-[[traffic]]
-name = "inet"
-source = "198.18.10.1-198.18.10.20:2000"
-destination = "198.19.10.1-198.19.10.100:2000"
-
-[routes]
-static = ["198.18.0.0/16 via 198.18.0.203", "198.19.0.0/16 via 198.19.0.203"]
-"#;
-
-fn fwdlab(at: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fwdlab"));
-    command.args(arguments).current_dir(at).stdin(Stdio::null());
-    command.output().expect("the binary starts")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
+use lab::{EXPERIMENT, Lab, text};
 
 /// A directory with a finished campaign in `lab`.
-fn finished() -> tempfile::TempDir {
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    fs::write(dir.path().join("short.toml"), EXPERIMENT).expect("a writable directory");
-    let run = fwdlab(dir.path(), &["run", "-q", "short.toml", "-o", "lab"]);
+fn finished() -> Lab {
+    let lab = Lab::new(&EXPERIMENT.replace("300ms", "100ms"));
+    let run = lab.fwdlab(&["run", "-q", "short.toml", "-o", "lab"]);
     assert!(run.status.success(), "{}", text(&run.stderr));
-    dir
+    lab
 }
 
 /// A key without a passphrase; nothing where there is no ssh-keygen.
@@ -62,34 +29,34 @@ fn key(at: &Path, name: &str) -> Option<()> {
 
 #[test]
 fn a_signature_holds_until_a_line_of_the_journal_changes() {
-    let dir = finished();
-    let at = dir.path();
+    let lab = finished();
+    let at = lab.dir.path();
     if key(at, "owner").and_then(|()| key(at, "stranger")).is_none() {
         println!(
             "SKIPPED a_signature_holds_until_a_line_of_the_journal_changes: no ssh-keygen here"
         );
         return;
     }
-    let unsigned = fwdlab(at, &["verify", "lab"]);
+    let unsigned = lab.fwdlab(&["verify", "lab"]);
     assert_eq!(unsigned.status.code(), Some(2));
     assert!(text(&unsigned.stderr).contains("is not signed"), "{}", text(&unsigned.stderr));
 
-    let signed = fwdlab(at, &["sign", "lab", "--key", "owner"]);
+    let signed = lab.fwdlab(&["sign", "lab", "--key", "owner"]);
     assert!(signed.status.success(), "{}", text(&signed.stderr));
-    let again = fwdlab(at, &["sign", "lab", "--key", "owner"]);
+    let again = lab.fwdlab(&["sign", "lab", "--key", "owner"]);
     assert!(text(&again.stderr).contains("is there already"), "{}", text(&again.stderr));
 
-    let good = fwdlab(at, &["verify", "lab"]);
+    let good = lab.fwdlab(&["verify", "lab"]);
     let said = text(&good.stdout);
     assert!(good.status.success() && said.contains("Good \"fwdlab\" signature"), "{said}");
     assert!(said.contains("nobody said whose key"), "{said}");
     let public = |name: &str| fs::read_to_string(at.join(format!("{name}.pub"))).expect("a key");
     fs::write(at.join("signers"), format!("owner@example.org {}", public("owner"))).expect("file");
     fs::write(at.join("others"), format!("else@example.org {}", public("stranger"))).expect("file");
-    let named = fwdlab(at, &["verify", "lab", "--signers", "signers"]);
+    let named = lab.fwdlab(&["verify", "lab", "--signers", "signers"]);
     assert!(named.status.success(), "{}", text(&named.stdout));
     assert!(text(&named.stdout).contains("owner@example.org"), "{}", text(&named.stdout));
-    let other = fwdlab(at, &["verify", "lab", "--signers", "others"]);
+    let other = lab.fwdlab(&["verify", "lab", "--signers", "others"]);
     assert_eq!(other.status.code(), Some(1));
     assert!(text(&other.stdout).contains("is nobody's in others"), "{}", text(&other.stdout));
 
@@ -97,9 +64,9 @@ fn a_signature_holds_until_a_line_of_the_journal_changes() {
     let journal = at.join("lab/trials.jsonl");
     let lines = fs::read_to_string(&journal).expect("a journal");
     fs::write(&journal, lines.replace("all blocks run", "all Blocks run")).expect("file");
-    assert!(fwdlab(at, &["report", "lab"]).status.success());
+    assert!(lab.fwdlab(&["report", "lab"]).status.success());
     for arguments in [&["verify", "lab"][..], &["verify", "lab", "--signers", "signers"]] {
-        let bent = fwdlab(at, arguments);
+        let bent = lab.fwdlab(arguments);
         assert_eq!(bent.status.code(), Some(1));
         let said = text(&bent.stdout);
         assert!(said.contains("its signature is not one over this journal"), "{said}");
@@ -108,9 +75,9 @@ fn a_signature_holds_until_a_line_of_the_journal_changes() {
 
 #[test]
 fn what_is_missing_for_a_signature_is_named() {
-    let dir = finished();
-    let at = dir.path();
-    let without_key = fwdlab(at, &["sign", "lab", "--key", "nowhere"]);
+    let lab = finished();
+    let at = lab.dir.path();
+    let without_key = lab.fwdlab(&["sign", "lab", "--key", "nowhere"]);
     assert_eq!(without_key.status.code(), Some(2));
     assert!(text(&without_key.stderr).contains("ssh-keygen -t ed25519 -f nowhere"));
     fs::write(at.join("key"), "").expect("file");
@@ -123,9 +90,9 @@ fn what_is_missing_for_a_signature_is_named() {
 
 #[test]
 fn check_verifies_a_real_campaign_and_names_what_was_bent() {
-    let dir = finished();
-    let at = dir.path();
-    let check = || fwdlab(at, &["report", "--check", "lab"]);
+    let lab = finished();
+    let at = lab.dir.path();
+    let check = || lab.fwdlab(&["report", "--check", "lab"]);
     let good = check();
     assert!(good.status.success(), "{}", text(&good.stdout));
     assert!(text(&good.stdout).contains("agrees with its journal"));
@@ -136,7 +103,7 @@ fn check_verifies_a_real_campaign_and_names_what_was_bent() {
     // Who vouches for it: nobody, until it is signed or compared with what was noted.
     assert!(text(&good.stdout).contains("not signed, and compared with no hash noted elsewhere"));
     let hash = last.rsplit(' ').next().expect("a hash");
-    let noted = |hash: &str| fwdlab(at, &["report", "--check", "lab", "--last-line", hash]);
+    let noted = |hash: &str| lab.fwdlab(&["report", "--check", "lab", "--last-line", hash]);
     let (same, other) = (noted(hash), noted(&"0".repeat(64)));
     assert!(same.status.success() && !text(&same.stdout).contains("not signed"));
     assert_eq!(other.status.code(), Some(1));
@@ -157,13 +124,13 @@ fn check_verifies_a_real_campaign_and_names_what_was_bent() {
         format!("{record}\n")
     };
     fs::write(&journal, lines.lines().map(without).collect::<String>()).expect("file");
-    fwdlab(at, &["report", "lab"]);
+    lab.fwdlab(&["report", "lab"]);
     let stripped = check();
     assert_eq!(stripped.status.code(), Some(1));
     assert!(text(&stripped.stdout).contains("hashes were taken out"), "{}", text(&stripped.stdout));
 
     fs::write(&journal, lines.replace("\"flows_seen\":2000", "\"flows_seen\":1999")).expect("file");
-    fwdlab(at, &["report", "lab"]);
+    lab.fwdlab(&["report", "lab"]);
     let bent = check();
     assert_eq!(bent.status.code(), Some(1));
     assert!(text(&bent.stdout).contains("trials.jsonl:3: its hash"), "{}", text(&bent.stdout));
@@ -171,15 +138,15 @@ fn check_verifies_a_real_campaign_and_names_what_was_bent() {
 
 #[test]
 fn audit_checks_our_own_directories_against_their_journals() {
-    let dir = finished();
-    let audited = |what: &str| fwdlab(dir.path(), &["audit", what]);
+    let lab = finished();
+    let audited = |what: &str| lab.fwdlab(&["audit", what]);
     let found = audited("lab");
     assert!(found.status.success(), "{}", text(&found.stdout));
-    let readme = dir.path().join("lab/README.md");
+    let readme = lab.dir.path().join("lab/README.md");
     let written = fs::read_to_string(&readme).expect("a report");
-    fs::write(&readme, written.replace("2 blocks", "9 blocks")).expect("a writable report");
+    fs::write(&readme, written.replace("3 blocks", "9 blocks")).expect("a writable report");
     let notes = "It is faster by a factor of 5000.\nThe rate drops by 176 %.\n";
-    fs::write(dir.path().join("lab/notes.md"), notes).expect("a writable directory");
+    fs::write(lab.dir.path().join("lab/notes.md"), notes).expect("a writable directory");
     let found = audited(".");
     assert_eq!(found.status.code(), Some(1), "{}", text(&found.stderr));
     let said = text(&found.stdout);

@@ -4,7 +4,7 @@
 
 // a test says on stderr what it skips
 #![allow(clippy::print_stderr)]
-#![cfg(target_os = "linux")]
+#![cfg(all(target_os = "linux", feature = "vm"))]
 
 mod recipe;
 
@@ -321,7 +321,8 @@ fn pktgen_sends_every_flow_and_a_profile_shows_where_a_rule_costs() {
     let (inet, rest) = text.split_once("[[traffic]]\nname = \"inet6\"").expect("two traffics");
     let (_, routes) = rest.split_once("[routes]").expect("routes");
     let rule = "name = \"b\"\nset = { nftables = \"\"\"\ntable ip t { chain forward {\n\
-                type filter hook forward priority 0; policy accept; udp dport 1 drop\n}\n}\"\"\" }";
+                type filter hook forward priority 0; policy accept; udp dport 1 drop\n}\n}\"\"\", \
+                \"net.ipv4.conf.all.log_martians\" = 1 }";
     let text = format!("{inet}[routes]{routes}").replace("name = \"b\"", rule);
     lab.write(&text.replace("[vm]", "[vm]\ntester = \"pktgen\""));
     let output = lab.run();
@@ -333,6 +334,12 @@ fn pktgen_sends_every_flow_and_a_profile_shows_where_a_rule_costs() {
             "{}",
             trial.id
         );
+        // What the one leaves alone is read back too.
+        let proof = |word: &str| trial.measured.proof[word].as_str();
+        let is_bare = trial.variant == "a";
+        assert_eq!(proof("nftables") == "none", is_bare, "{}", trial.id);
+        let wanted = if is_bare { "0" } else { "1" };
+        assert_eq!(proof("net.ipv4.conf.all.log_martians"), wanted, "{}", trial.id);
         assert!(
             trial.measured.warnings.iter().any(|doubt| doubt.contains("copies it")),
             "{}",

@@ -4,7 +4,7 @@ use fwdlab_stats::campaigns::{self, Campaign, LEAST_CAMPAIGNS, Together};
 use fwdlab_stats::paired::Block;
 use fwdlab_stats::rare::Rare;
 use fwdlab_stats::validity::{self, Finding};
-use fwdlab_stats::{Comparison, Direction, Resolution, Subject, Verdict, shared};
+use fwdlab_stats::{Comparison, Direction, Resolution, Subject, Verdict, percent_interval, shared};
 
 use crate::asked::{based, terms};
 use crate::{CompareError, Group, Judgement, OneCampaign, Options, Several};
@@ -13,7 +13,6 @@ use fwdlab_claims::runs::{self, Series};
 use fwdlab_claims::setting::Setting;
 use fwdlab_claims::words::{self, Said};
 use fwdlab_claims::{ClaimsError, blocks};
-use fwdlab_results::units;
 use fwdlab_results::{Metric, Results, Trial};
 
 /// Refuses directories of other experiments than the first one's, and one campaign given twice.
@@ -83,7 +82,8 @@ pub(crate) fn compare(all: &[Results], options: &Options) -> Result<Vec<Group>, 
             let unit = metric.unit_in(campaign.tick());
             let at = groups.iter().position(|g| g.name == *traffic && g.unit == unit);
             let at = at.unwrap_or_else(|| {
-                groups.push(group(traffic, (metric, terms.margin), series(&campaign.baseline)));
+                let baseline = vec![series(&campaign.baseline)];
+                groups.push(Group::of(traffic.clone(), terms.margin, baseline, Vec::new()));
                 groups.len() - 1
             });
             groups[at].series.push(series(variant));
@@ -91,18 +91,6 @@ pub(crate) fn compare(all: &[Results], options: &Options) -> Result<Vec<Group>, 
         }
     }
     Ok(groups)
-}
-
-fn group(traffic: &str, (metric, margin): (Metric, f64), baseline: Series) -> Group {
-    Group {
-        name: traffic.to_owned(),
-        metric: metric.title().to_owned(),
-        unit: baseline.unit.clone(),
-        direction: metric.direction(),
-        margin,
-        series: vec![baseline],
-        judgements: Vec::new(),
-    }
 }
 
 /// A variant beside the baseline with one traffic, in all campaigns.
@@ -239,7 +227,7 @@ impl Pair<'_> {
         let subject = Subject { variant: self.variant, baseline: self.baseline(), metric: &metric };
         let mut sentence = words::sentence(said, by.terms.margin, subject);
         if let Some(own) = &together {
-            let next = units::percent_interval(own.next.low.percent(), own.next.high.percent());
+            let next = percent_interval(own.next.low.percent(), own.next.high.percent());
             sentence.push_str(&format!("; the next run of this experiment will show {next}"));
         }
         let sources = self.all.iter().map(|own| own.dir.to_string_lossy().into_owned());

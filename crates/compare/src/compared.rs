@@ -82,6 +82,20 @@ pub struct Group {
     pub judgements: Vec<Judgement>,
 }
 
+impl Group {
+    /// Series of one metric, the baseline first, with what is known of them.
+    pub(crate) fn of(
+        name: String,
+        margin: f64,
+        series: Vec<Series>,
+        judgements: Vec<Judgement>,
+    ) -> Self {
+        let first = series.first().expect("invariant: a group has a baseline");
+        let (metric, unit) = (first.metric.clone(), first.unit.clone());
+        Self { name, metric, unit, direction: first.direction, margin, series, judgements }
+    }
+}
+
 /// A series against the baseline of its group.
 #[derive(Debug, Clone, Serialize)]
 pub struct Judgement {

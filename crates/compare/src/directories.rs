@@ -101,13 +101,5 @@ fn group(
         campaigns: None,
         sentence: own.sentence,
     };
-    Group {
-        name: traffic.to_owned(),
-        metric: metric.title().to_owned(),
-        unit: metric.unit_in(results.campaign.tick()).to_owned(),
-        direction: metric.direction(),
-        margin,
-        series,
-        judgements: judged.into_iter().map(judgement).collect(),
-    }
+    Group::of(traffic.to_owned(), margin, series, judged.into_iter().map(judgement).collect())
 }

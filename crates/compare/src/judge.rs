@@ -50,15 +50,8 @@ fn shown(group: Arranged, judged: Vec<Judged>, margin: f64) -> Group {
         campaigns: None,
         sentence: own.sentence,
     };
-    Group {
-        name: first.group.clone(),
-        metric: first.metric.clone(),
-        unit: first.unit.clone(),
-        direction: first.direction,
-        margin,
-        judgements: group[1..].iter().zip(judged).map(judgement).collect(),
-        series: group,
-    }
+    let judgements = group[1..].iter().zip(judged).map(judgement).collect();
+    Group::of(first.group.clone(), margin, group, judgements)
 }
 
 fn is_blocked(group: &Arranged) -> bool {

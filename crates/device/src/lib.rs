@@ -47,6 +47,11 @@ pub trait Kind: Schema {
     /// used for trying.
     fn examine(&self, place: &Place) -> Vec<DoctorFinding>;
 
+    /// How many boots [`Device::preflight`] takes for all variants together.
+    fn preflight_boots(&self, _: &Experiment) -> usize {
+        0
+    }
+
     /// Whether a file of its own names the machines that it stands on.
     fn takes_testbed(&self) -> bool {
         false
@@ -131,8 +136,9 @@ pub trait Device {
         Ok(())
     }
 
-    /// Sets the device up as `variant` says, and reads back what is set. What can only be read back
-    /// while a trial runs comes with [`Measured::proof`] instead.
+    /// Sets the device up as `variant` says, and reads back what is set, and what only other variants
+    /// set ([`Experiment::words_of_others`]) where there is such a word. What can only be read back while
+    /// a trial runs comes with [`Measured::proof`] instead.
     ///
     /// # Errors
     /// When the variant could not be applied; the trial is then recorded as FAILED.

@@ -19,6 +19,7 @@ mod churn;
 mod convergence;
 mod error;
 pub mod fields;
+mod head;
 pub mod inputs;
 mod kind;
 mod load;
@@ -42,10 +43,12 @@ pub use attach::{with_file, with_generated};
 pub use convergence::Converging;
 pub use error::Error;
 pub use fwdlab_traffic::Load;
+pub use head::Head;
 pub use model::{
     Allowance, Benchmarks, Blocks, CaptureOf, Churn, ChurnSource, Direction, Experiment,
     ListedChange, Route, RouteSource, Routes, SessionsOf, StreamsOf, Traffic, Variant,
 };
+pub use parts::MOST_GENERATED;
 pub use problem::{Problem, Problems};
 pub use read::Recorded;
 pub use schema::{Abilities, Anything, DeviceTables, Schema, TrafficPlace};

@@ -1,6 +1,6 @@
 //! A validated experiment.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -82,6 +82,13 @@ impl Experiment {
             interval: self.interval.min(self.warmup),
             ..self.clone()
         }
+    }
+
+    /// The words that other variants set and this one does not, each once. A device reads them back
+    /// too, where it can: what a variant leaves alone is as much a part of what ran as what it sets.
+    pub fn words_of_others<'a>(&'a self, variant: &Variant) -> BTreeSet<&'a str> {
+        let set = self.variants.iter().flat_map(|other| other.set.keys());
+        set.map(String::as_str).filter(|word| !variant.set.contains_key(*word)).collect()
     }
 
     /// The measure of a traffic where it is not that of all.

@@ -22,7 +22,7 @@ use fwdlab_routes::{NotAPrefix, Prefix};
 const MOST_FLOWS: u64 = 1 << 24;
 
 /// Most synthetic routes of one family.
-const MOST_GENERATED: u64 = 4_000_000;
+pub const MOST_GENERATED: u64 = 4_000_000;
 
 /// Routes while their egress ports are not settled.
 pub(super) struct DraftRoutes {

@@ -44,6 +44,8 @@ mod streams;
 pub mod units;
 mod way;
 
+#[cfg(test)]
+mod documented_tests;
 #[cfg(any(test, feature = "examples"))]
 pub mod examples;
 #[cfg(test)]

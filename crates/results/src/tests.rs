@@ -47,7 +47,7 @@ fn reads_back_what_was_written() {
 }
 
 #[test]
-fn a_trial_line_has_the_documented_keys() {
+fn a_trial_line_is_flat_and_its_words_are_in_lower_case() {
     let value: serde_json::Value = serde_json::from_str(&trial_line(0)).unwrap();
     assert_eq!(value["record"], "trial");
     assert_eq!(value["status"], "ok");

@@ -88,6 +88,7 @@ mod error;
 mod extensions;
 mod facts;
 mod fast;
+mod fast_family;
 mod fate;
 mod flow;
 mod fragment;

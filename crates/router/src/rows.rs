@@ -1,15 +1,15 @@
 //! The frames of a chunk by family: rows of places, headers, addresses and answers, and the stages
 //! over them.
 
-use fwdlab_fib::{Address, Family, Inet, Inet6, NexthopId, Pinned, Reader};
+use fwdlab_fib::{Address, Family, NexthopId, Pinned, Reader};
 use fwdlab_port::{Frame, Heads};
 
 use crate::adjacency::{Adjacency, AdjacencyReader};
 use crate::checks::L3;
 use crate::facts::PortFacts;
 use crate::fast::{CHUNK, Checked, macs};
+use crate::fast_family::FastFamily;
 use crate::fate::{GENERAL, MAX_PORTS};
-use crate::flow;
 use crate::own::Own;
 use crate::tables::View;
 use crate::tally::Tally;
@@ -220,9 +220,6 @@ impl<A: Address> Row<A> {
         hop.port()
     }
 
-    /// Replaces nexthops that are groups by their members for the flows, of the frames that were
-    /// left over; false when there is no group.
-    #[cold]
     /// Finds the nexthop of each address.
     #[inline(always)]
     fn look_up<F: Family<Addr = A>>(&mut self, table: &Pinned<'_, F>, has_batches: bool) {
@@ -234,17 +231,20 @@ impl<A: Address> Row<A> {
         }
     }
 
-    fn choose_members<F: Family<Addr = A>>(
+    /// Replaces nexthops that are groups by their members for the flows, of the frames that were
+    /// left over; false when there is no group.
+    #[cold]
+    fn choose_members<F: FastFamily<Addr = A>>(
         &mut self,
         table: &Pinned<'_, F>,
         chunk: &[Frame],
-        flow: fn(&[u8]) -> u32,
     ) -> bool {
         let mut has_group = false;
         let places = self.places[..self.len].iter();
         for ((&place, hop), id) in places.zip(&self.hops).zip(&mut self.nexthops) {
             if hop.is_group() {
-                *id = table.member(*id, flow(chunk[usize::from(place)].get(L3..).unwrap_or(&[])));
+                *id =
+                    table.member(*id, F::flow(chunk[usize::from(place)].get(L3..).unwrap_or(&[])));
                 has_group = true;
             }
         }
@@ -305,21 +305,21 @@ impl<'a, F: Family> Lazy<'a, F> {
     }
 }
 
-impl Row<u32> {
+impl<A: Address> Row<A> {
     /// Checks, looks up and rewrites; returns how many frames are left over.
     #[inline(always)]
-    pub(crate) fn forward_inet<'a>(
+    pub(crate) fn forward<'a, F: FastFamily<Addr = A>>(
         &mut self,
-        view: &mut Lazy<'a, Inet>,
+        view: &mut Lazy<'a, F>,
         (chunk, heads): (&mut [Frame], &Heads),
         fates: &mut [u8],
         batch: &OfBatch<'a>,
     ) -> usize {
         let (table, way) = view.pin(batch);
         let heads = if self.len == chunk.len() { heads } else { &self.own };
-        let all = (self.len, batch.mac, batch.own.inet_likeness);
-        if self.checked.check_inet(heads, &mut self.addresses, all) {
-            batch.own.mark_inet(&mut self.checked.bad, heads, self.len);
+        let all = (self.len, batch.mac, batch.own);
+        if F::check(&mut self.checked, heads, &mut self.addresses, all) {
+            F::mark(batch.own, &mut self.checked.bad, heads, self.len);
         }
         self.look_up(table, batch.has_batches);
         let left = self.rewrite(
@@ -327,41 +327,10 @@ impl Row<u32> {
             chunk,
             fates,
             #[inline(always)]
-            |checked: &Checked, at, frame: &mut Frame, macs| checked.write_inet(at, frame, macs),
+            |checked: &Checked, at, frame: &mut Frame, macs| F::write(checked, at, frame, macs),
         );
-        if left > 0 && self.choose_members(table, chunk, flow::inet) {
-            return self.rewrite_left(&way, chunk, fates, Checked::write_inet);
-        }
-        left
-    }
-}
-
-impl Row<u128> {
-    /// Checks, looks up and rewrites; returns how many frames are left over.
-    #[inline(always)]
-    pub(crate) fn forward_inet6<'a>(
-        &mut self,
-        view: &mut Lazy<'a, Inet6>,
-        (chunk, heads): (&mut [Frame], &Heads),
-        fates: &mut [u8],
-        batch: &OfBatch<'a>,
-    ) -> usize {
-        let (table, way) = view.pin(batch);
-        let heads = if self.len == chunk.len() { heads } else { &self.own };
-        let all = (self.len, batch.mac, batch.own.inet6_likeness);
-        if self.checked.check_inet6(heads, &mut self.addresses, all) {
-            batch.own.mark_inet6(&mut self.checked.bad, heads, self.len);
-        }
-        self.look_up(table, batch.has_batches);
-        let left = self.rewrite(
-            &way,
-            chunk,
-            fates,
-            #[inline(always)]
-            |checked: &Checked, at, frame: &mut Frame, macs| checked.write_inet6(at, frame, macs),
-        );
-        if left > 0 && self.choose_members(table, chunk, flow::inet6) {
-            return self.rewrite_left(&way, chunk, fates, Checked::write_inet6);
+        if left > 0 && self.choose_members(table, chunk) {
+            return self.rewrite_left(&way, chunk, fates, F::write);
         }
         left
     }

@@ -72,10 +72,10 @@ impl Plane {
                 left += others;
             }
             if row.len > 0 {
-                left += row.forward_inet(&mut view, (&mut *chunk, heads), chunk_fates, &context);
+                left += row.forward(&mut view, (&mut *chunk, heads), chunk_fates, &context);
             }
             if row6.len > 0 {
-                left += row6.forward_inet6(&mut view6, (&mut *chunk, heads), chunk_fates, &context);
+                left += row6.forward(&mut view6, (&mut *chunk, heads), chunk_fates, &context);
             }
             (rest, fates) = (next, next_fates);
         }

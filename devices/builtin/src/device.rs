@@ -49,7 +49,7 @@ impl Device for Rings {
         // The old tables go first: both at once may be too much memory.
         self.router = None;
         let router = setup::router(&self.experiment, variant).map_err(BuiltinError::from)?;
-        let proof = setup::proof(&router, variant);
+        let proof = setup::proof(&router, &self.experiment, variant);
         self.buffer = setup::buffer(variant);
         self.router = Some(router);
         Ok(proof)
@@ -208,7 +208,8 @@ impl Rings {
             let what = "the device bore the largest load tried: the state of the machine changed";
             measured.warnings.push(what.to_owned());
         }
-        if request.variant.set.contains_key(control::BUFFER_FRAMES) {
+        let is_varied = |other: &Variant| other.set.contains_key(control::BUFFER_FRAMES);
+        if is_varied(request.variant) || experiment.variants.iter().any(is_varied) {
             measured.proof.insert(control::BUFFER_FRAMES.to_owned(), buffer.to_string());
         }
         measured.search = search;

@@ -52,10 +52,15 @@ pub(super) fn buffer(variant: &Variant) -> usize {
     asked.unwrap_or(USUAL_BUFFER)
 }
 
-/// What the router answers when asked for each word that the variant set.
-pub(super) fn proof(router: &Router, variant: &Variant) -> BTreeMap<String, String> {
-    let answer = |word: &String| router.get(word).ok().map(|value| (word.clone(), value));
-    variant.set.keys().filter_map(answer).collect()
+/// What the router answers when asked for each word that this variant, or another, sets.
+pub(super) fn proof(
+    router: &Router,
+    experiment: &Experiment,
+    variant: &Variant,
+) -> BTreeMap<String, String> {
+    let answer = |word: &str| router.get(word).ok().map(|value| (word.to_owned(), value));
+    let own = variant.set.keys().map(String::as_str);
+    own.chain(experiment.words_of_others(variant)).filter_map(answer).collect()
 }
 
 /// A port with an address in the network of each gateway on its side: the last address of the
@@ -114,4 +119,35 @@ fn by_family(routes: &[Route]) -> (RoutesOf<Inet>, RoutesOf<Inet6>) {
         }
     }
     (inet, inet6)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::Builtin;
+
+    #[test]
+    fn what_a_variant_leaves_alone_is_read_back_too() {
+        let text = "title = \"t\"\nbaseline = \"a\"\n[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n\
+                    set = { \"net.inet.ip.redirect\" = 1, \"net.route.algo.inet.algo\" = \"dxr\" }\n\
+                    [[traffic]]\nname = \"inet\"\nsource = \"198.18.10.1:7\"\n\
+                    destination = \"198.19.10.1:7\"\n\
+                    [routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.203\"]\n";
+        let experiment = Experiment::of_text(Path::new("t.toml"), text, &[&Builtin]);
+        let experiment = experiment.expect("a right experiment");
+        let answers = |at: usize| {
+            let variant = &experiment.variants[at];
+            let router = router(&experiment, variant).expect("a router");
+            proof(&router, &experiment, variant).into_iter().collect::<Vec<_>>()
+        };
+        let told = |redirect: &str, algorithm: &str| {
+            let told =
+                [("net.inet.ip.redirect", redirect), ("net.route.algo.inet.algo", algorithm)];
+            told.map(|(word, value)| (word.to_owned(), value.to_owned())).to_vec()
+        };
+        assert_eq!(answers(0), told("0", "vector4"));
+        assert_eq!(answers(1), told("1", "dxr"));
+    }
 }

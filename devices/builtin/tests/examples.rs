@@ -128,6 +128,13 @@ fn built_in_device_profiles_itself_without_privileges() {
         eprintln!("SKIPPED built_in_device_profiles_itself_without_privileges: needs two cores");
         return;
     }
+    if cfg!(not(feature = "sampler")) {
+        eprintln!(
+            "SKIPPED built_in_device_profiles_itself_without_privileges: the sampler was left out of \
+             this build (--features sampler)"
+        );
+        return;
+    }
     let experiment = Arc::new(Experiment {
         duration: std::time::Duration::from_millis(200),
         ..example("modular-fib.toml")

@@ -25,7 +25,7 @@ use crate::object::Object;
 use crate::probe::{try_af_xdp, try_live_frames};
 use crate::programs::device::{self, Input};
 use crate::programs::{Shared, word};
-use crate::settings::{LinuxSettings, TesterKind, Xdp};
+use crate::settings::{LinuxSettings, TesterKind, Xdp, is_sysctl};
 use crate::setup::{self, DEVICE, RouteTables};
 use crate::streams;
 use crate::tester::{self, Sent, Tester, Tracking};
@@ -48,6 +48,14 @@ pub(super) struct Namespaces {
     /// What the variant that was applied last set, and the topology that it wanted.
     applied: Option<(LinuxSettings, Topology)>,
     powercap: Powercap,
+}
+
+/// What runs while frames are sent, and what it answered; gone when dropped.
+struct Standing<'a> {
+    tester: Tester<'a>,
+    embedded: Option<Embedded>,
+    input: Option<Guard>,
+    proof: BTreeMap<String, String>,
 }
 
 /// What stands on the device's input; taken off when dropped.
@@ -136,6 +144,24 @@ impl Device for Namespaces {
         Ok(Proof::new())
     }
 
+    /// Makes what runs in a trial, too: programs and sockets are refused only then.
+    fn preflight(&mut self, variant: &Variant, _: &mut Watch<'_>) -> Result<(), DeviceError> {
+        self.set_up(variant)?;
+        let experiment = Arc::clone(&self.experiment);
+        for traffic in &experiment.traffics {
+            let (settings, wanted) = self.applied.clone().unwrap_or_default();
+            let request = Request { experiment: &experiment, variant, traffic };
+            if traffic.streams.is_some() {
+                self.proof(&request, &settings, &wanted, None).map(drop)?;
+                continue;
+            }
+            let kind = self.kind(traffic, &settings);
+            let shared = shared_map()?;
+            self.stand(&request, kind, &shared, (&settings, &wanted)).map(drop)?;
+        }
+        Ok(())
+    }
+
     fn measure(
         &mut self,
         request: &Request<'_>,
@@ -193,10 +219,7 @@ impl Namespaces {
             return self.stream_trial(request, watch);
         }
         let (settings, wanted) = self.applied.clone().unwrap_or_default();
-        let kind = match request.traffic.sessions {
-            Some(_) => TesterKind::Inject,
-            None => settings.tester.unwrap_or(self.usual),
-        };
+        let kind = self.kind(request.traffic, &settings);
         let benchmark = match request.traffic.measure {
             Measure::Convergence => {
                 let socket = socket_of(kind);
@@ -204,22 +227,9 @@ impl Namespaces {
             }
             _ => None,
         };
-        let shared =
-            Shared::new().map_err(TopologyError::kernel("make a map that programs share"))?;
-        let tester = Tester::new(kind, &mut self.testbed, &shared, request)?;
-        let embedded = match settings.is_embedded {
-            true => Some(self.start_router(request.experiment, &settings)?),
-            false => None,
-        };
-        let has_ports = embedded.as_ref().is_some_and(|router| router.sockets == SocketKind::Xdp);
-        let input = match !has_ports && needs_program(kind, &settings) {
-            true => Some(self.attach_input(request.experiment, &settings, &shared)?),
-            false => None,
-        };
-        self.tuning.place(&self.testbed, &settings)?;
-        let running =
-            Running { tester: &tester, embedded: embedded.as_ref(), input: input.as_ref() };
-        let mut proof = self.proof(request.variant, &settings, &wanted, Some(&running))?;
+        let shared = shared_map()?;
+        let standing = self.stand(request, kind, &shared, (&settings, &wanted))?;
+        let Standing { tester, embedded, input, mut proof } = standing;
         proof.insert("tester used".to_owned(), tester::title(tester.kind()).to_owned());
         if let Some(object) = input.as_ref().and_then(|guard| guard.object.as_ref()) {
             proof.insert("xdp program".to_owned(), object.name.clone());
@@ -294,6 +304,40 @@ impl Namespaces {
         Ok(measured)
     }
 
+    /// Makes all that runs while frames are sent, in the topology of a variant that was applied, and
+    /// asks it what is set.
+    fn stand<'a>(
+        &mut self,
+        request: &Request<'_>,
+        kind: TesterKind,
+        shared: &'a Shared,
+        (settings, wanted): (&LinuxSettings, &Topology),
+    ) -> Result<Standing<'a>, LinuxError> {
+        let tester = Tester::new(kind, &mut self.testbed, shared, request)?;
+        let embedded = match settings.is_embedded {
+            true => Some(self.start_router(request, settings)?),
+            false => None,
+        };
+        let has_ports = embedded.as_ref().is_some_and(|router| router.sockets == SocketKind::Xdp);
+        let input = match !has_ports && needs_program(kind, settings) {
+            true => Some(self.attach_input(request.experiment, settings, shared)?),
+            false => None,
+        };
+        self.tuning.place(&self.testbed, settings)?;
+        let running =
+            Running { tester: &tester, embedded: embedded.as_ref(), input: input.as_ref() };
+        let proof = self.proof(request, settings, wanted, Some(&running))?;
+        Ok(Standing { tester, embedded, input, proof })
+    }
+
+    /// The tester of a traffic.
+    fn kind(&self, traffic: &Traffic, settings: &LinuxSettings) -> TesterKind {
+        match traffic.sessions {
+            Some(_) => TesterKind::Inject,
+            None => settings.tester.unwrap_or(self.usual),
+        }
+    }
+
     /// A trial of streams, which are carried by the kernel's own stacks at both ends.
     fn stream_trial(
         &mut self,
@@ -304,7 +348,7 @@ impl Namespaces {
         if request.traffic.measure == Measure::ByteCost {
             self.tuning.set_like_the_ends(&self.testbed, streams::PAST)?;
         }
-        let mut proof = self.proof(request.variant, &settings, &wanted, None)?;
+        let mut proof = self.proof(request, &settings, &wanted, None)?;
         if request.variant.set.contains_key("tester") {
             proof.insert("tester".to_owned(), "the kernel's own stacks".to_owned());
         }
@@ -338,11 +382,11 @@ impl Namespaces {
     /// Starts fwdlab's router in the device's namespace, on another core than the tester's.
     fn start_router(
         &self,
-        experiment: &Experiment,
+        request: &Request<'_>,
         settings: &LinuxSettings,
     ) -> Result<Embedded, LinuxError> {
         let core = affinity::allowed_cores().into_iter().find(|core| Some(*core) != self.core);
-        Embedded::start(&self.testbed, experiment, settings, core)
+        Embedded::start(&self.testbed, request, settings, core)
     }
 
     /// Puts a program on the device's input; it stays as long as the result lives.
@@ -373,36 +417,48 @@ impl Namespaces {
         Ok(Guard { _link: link, _program: program, object, work })
     }
 
-    /// What the kernel, and what runs in it, answer when asked for each setting of the variant.
-    /// Nothing is taken from the request: what cannot be asked has no proof.
+    /// What the kernel, and what runs in it, answer when asked for each setting of the variant, and for
+    /// what only other variants set. Nothing is taken from the request: what cannot be asked has no
+    /// proof.
     fn proof(
         &mut self,
-        variant: &Variant,
+        request: &Request<'_>,
         settings: &LinuxSettings,
         wanted: &Topology,
         running: Option<&Running<'_>>,
     ) -> Result<BTreeMap<String, String>, LinuxError> {
+        let variant = request.variant;
+        let others = request.experiment.words_of_others(variant);
         let mut proof = BTreeMap::new();
         for name in settings.sysctls.keys() {
             proof.insert(name.clone(), self.testbed.sysctl(DEVICE, name)?);
         }
+        for name in others.iter().filter(|word| is_sysctl(word)) {
+            // One that can only be written says nothing.
+            let read = self.testbed.sysctl(DEVICE, name).ok();
+            proof.extend(read.map(|value| ((*name).to_owned(), value)));
+        }
+        let is_asked = |word: &str| variant.set.contains_key(word) || others.contains(word);
         let embedded = running.and_then(|running| running.embedded);
-        let asked = |word: &str| variant.set.get(word).cloned();
         let device = &wanted.namespaces[DEVICE];
-        if let Some(value) = asked("nftables") {
+        if is_asked("nftables") {
             let listed = self.testbed.rules(DEVICE)?;
             let is_there = listed.is_empty() == device.rules.is_none();
-            proof.insert("nftables".to_owned(), if is_there { value } else { listed.clone() });
+            let value = variant.set.get("nftables").filter(|_| is_there).cloned();
+            let none = listed.is_empty().then(|| "none".to_owned());
+            let found = value.or(none).unwrap_or_else(|| listed.clone());
+            proof.insert("nftables".to_owned(), found);
             proof.insert("nftables ruleset".to_owned(), listed);
         }
-        if let Some(value) = asked("routes") {
+        if is_asked("routes") {
             let (inet, inet6) = self.testbed.count_routes(DEVICE)?;
             let is_there = inet + inet6 == device.routes.len();
             let counted = format!("{inet} IPv4 and {inet6} IPv6 routes");
-            proof.insert("routes".to_owned(), if is_there { value } else { counted.clone() });
+            let value = variant.set.get("routes").filter(|_| is_there).cloned();
+            proof.insert("routes".to_owned(), value.unwrap_or_else(|| counted.clone()));
             proof.insert("routes in the kernel".to_owned(), counted);
         }
-        if variant.set.contains_key("xdp") {
+        if is_asked("xdp") {
             let id = self.testbed.xdp_program(DEVICE, &port_name(0))?;
             let work = match (id, running.and_then(|running| running.input)) {
                 (Some(_), Some(guard)) => guard.work.as_str(),
@@ -412,15 +468,15 @@ impl Namespaces {
             };
             proof.insert("xdp".to_owned(), work.to_owned());
         }
-        proof.extend(self.tuning.proof(&self.testbed, variant)?);
-        if variant.set.contains_key("router") {
+        proof.extend(self.tuning.proof(&self.testbed, variant, &others)?);
+        if is_asked("router") {
             proof.insert("router".to_owned(), self.forwarder(embedded)?.to_owned());
         }
-        if let (true, Some(running)) = (variant.set.contains_key("tester"), running) {
+        if let (true, Some(running)) = (is_asked("tester"), running) {
             proof.insert("tester".to_owned(), running.tester.kind().name().to_owned());
         }
         if let Some(embedded) = embedded {
-            if variant.set.contains_key("ports") {
+            if is_asked("ports") {
                 proof.insert("ports".to_owned(), embedded.sockets.name().to_owned());
             }
             proof.extend(embedded.words.clone());
@@ -441,6 +497,11 @@ impl Namespaces {
             (false, false) => "nothing",
         })
     }
+}
+
+/// The map by which the programs of a trial tell each other what they saw.
+fn shared_map() -> Result<Shared, LinuxError> {
+    Ok(Shared::new().map_err(TopologyError::kernel("make a map that programs share"))?)
 }
 
 /// Whether a variant changes how frames come in by the device's port.

@@ -13,7 +13,8 @@ use fwdlab_router::Worker;
 use super::setup::DEVICE;
 use crate::LinuxError;
 use crate::settings::LinuxSettings;
-use fwdlab_experiment::{Experiment, Variant};
+use fwdlab_device::Request;
+use fwdlab_experiment::Variant;
 use fwdlab_topology::{Testbed, TopologyError, port_name};
 
 /// Frames of the router.
@@ -27,7 +28,7 @@ pub(super) struct Embedded {
     thread: Option<JoinHandle<Worker<Box<dyn Port>>>>,
     /// The sockets that it has.
     pub(super) sockets: SocketKind,
-    /// What the router answers when asked for each control word that was set.
+    /// What the router answers when asked for each control word that this variant, or another, sets.
     pub(super) words: BTreeMap<String, String>,
 }
 
@@ -53,7 +54,7 @@ impl Embedded {
     /// The router refuses its configuration, or a port cannot be opened.
     pub(super) fn start(
         testbed: &Testbed,
-        experiment: &Experiment,
+        request: &Request<'_>,
         settings: &LinuxSettings,
         core: Option<usize>,
     ) -> Result<Self, LinuxError> {
@@ -62,9 +63,11 @@ impl Embedded {
             set: settings.router_words.clone(),
             own: Default::default(),
         };
-        let mut router = fwdlab_builtin::router(experiment, &own)?;
-        let answer = |word: &String| router.get(word).ok().map(|value| (word.clone(), value));
-        let words = settings.router_words.keys().filter_map(answer).collect();
+        let mut router = fwdlab_builtin::router(request.experiment, &own)?;
+        let answer = |word: &str| router.get(word).ok().map(|value| (word.to_owned(), value));
+        let set = settings.router_words.keys().map(String::as_str);
+        let words = set.chain(request.experiment.words_of_others(request.variant));
+        let words = words.filter_map(answer).collect();
         let pool = Pool::with_frames(FRAMES)?;
         let opened = testbed.namespace(DEVICE)?.run(|| open(settings.ports, &pool));
         let failed = TopologyError::kernel("enter the device's namespace");

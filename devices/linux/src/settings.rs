@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use fwdlab_port::SocketKind;
 
 use fwdlab_builtin::control;
-use fwdlab_experiment::Variant;
 use fwdlab_experiment::fields::nearest;
 use fwdlab_experiment::problem::Complaint;
+use fwdlab_experiment::{MOST_GENERATED, Variant};
 use fwdlab_router::settable_words;
 use fwdlab_topology::{NFTABLES, RuleSet};
 
@@ -177,8 +177,11 @@ impl LinuxSettings {
                 }
             }
             ROUTES => {
-                self.routes = Some(match value.parse::<u32>() {
-                    Ok(count) => MoreRoutes::Generate(count),
+                self.routes = Some(match value.parse::<u64>() {
+                    Ok(count) if count > MOST_GENERATED => {
+                        return Err(wrong(value, format!("at most {MOST_GENERATED} routes")));
+                    }
+                    Ok(count) => MoreRoutes::Generate(count as u32),
                     Err(_) => MoreRoutes::File(PathBuf::from(value)),
                 });
             }
@@ -285,6 +288,11 @@ pub(super) fn names_file(word: &str, value: &str) -> Option<PathBuf> {
     }
 }
 
+/// Whether the word is a sysctl of the device's network namespace.
+pub(super) fn is_sysctl(word: &str) -> bool {
+    !WORDS.contains(&word) && !control::is_settable(word)
+}
+
 /// Whether the word is one of the built-in router's, or says how its frames come and go.
 pub(super) fn is_router_word(word: &str) -> bool {
     control::is_settable(word) || word == PORTS
@@ -298,7 +306,7 @@ fn switch(value: &str) -> Result<bool, Complaint> {
     }
 }
 
-fn wrong(value: &str, wanted: &str) -> Complaint {
+fn wrong(value: &str, wanted: impl Into<String>) -> Complaint {
     Complaint::new(format!("{value:?} does not fit this control word"), wanted, "correct the value")
 }
 
@@ -331,6 +339,10 @@ mod tests {
         assert_eq!(found.routes, Some(MoreRoutes::Generate(1000)));
         assert_eq!((found.rps, found.offloads.gro, found.threaded), (2, true, false));
         assert_eq!((found.tester, found.ports), (None, None));
+        for count in ["999999999", "99999999999"] {
+            let refused = check_value("routes", count).expect_err("too many");
+            assert!(refused.wanted.contains("4000000"), "{}", refused.wanted);
+        }
         let found = settings(&[("tso", "on"), ("ends.gso", "on")]);
         assert_eq!(found.offloads, Offloads { tso: true, ..Offloads::default() });
         assert_eq!(found.ends, Offloads { gso: true, ..Offloads::default() });

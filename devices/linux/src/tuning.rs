@@ -1,7 +1,7 @@
 //! Settings of the device's interfaces that are neither sysctls nor netlink: offloads, and on
 //! which processors frames are received.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 
@@ -112,47 +112,54 @@ impl Tuning {
         Ok(())
     }
 
-    /// What the kernel answers when asked for the settings of a variant.
+    /// What the kernel answers when asked for the settings of a variant, and for those of `others`.
     ///
     /// # Errors
-    /// The kernel does not say.
+    /// The kernel does not say what became of a setting of the variant.
     pub(super) fn proof(
         &self,
         testbed: &Testbed,
         variant: &Variant,
+        others: &BTreeSet<&str>,
     ) -> Result<BTreeMap<String, String>, TopologyError> {
         let mut proof = BTreeMap::new();
         let failed = || TopologyError::kernel("read the settings of the device's interfaces");
         let device = testbed.namespace(DEVICE)?;
+        let is_asked = |word: &str| variant.set.contains_key(word) || others.contains(word);
         // Answers in the words of the question: "on" and "true" mean the same.
         let mut answer = |word: &str, is_so: &dyn Fn(&str) -> bool, found: String| {
-            if let Some(wanted) = variant.set.get(word) {
-                let said = if is_so(wanted) { wanted.clone() } else { found };
-                proof.insert(word.to_owned(), said);
+            let wanted = variant.set.get(word).filter(|wanted| is_so(wanted));
+            if is_asked(word) {
+                proof.insert(word.to_owned(), wanted.cloned().unwrap_or(found));
             }
         };
         let is_on = |wanted: &str| matches!(wanted, "on" | "true" | "1");
+        let switch = |is_on| if is_on { "on" } else { "off" }.to_owned();
+        let is_set = |words: &[&str]| words.iter().any(|word| variant.set.contains_key(*word));
         let all = [Offload::GenericReceive, Offload::GenericSegmentation, Offload::Segmentation];
-        for (word, offload) in [GRO, GSO, TSO].into_iter().zip(all) {
-            if variant.set.contains_key(word) {
-                let found =
-                    state(testbed, &[(DEVICE, &port_name(0)), (DEVICE, &port_name(1))], offload)?;
-                answer(word, &|wanted| found == Some(is_on(wanted)), named(found));
+        let (first, second) = (port_name(0), port_name(1));
+        let ports: [(&str, &str); 2] = [(DEVICE, &first), (DEVICE, &second)];
+        let ends = [(SENDER, OUT), (RECEIVER, BACK)];
+        for (words, interfaces) in [([GRO, GSO, TSO], ports), (ENDS, ends)] {
+            for (word, offload) in words.into_iter().zip(all).filter(|(word, _)| is_asked(word)) {
+                match state(testbed, &interfaces, offload) {
+                    Ok(found) => answer(word, &|wanted| found == Some(is_on(wanted)), named(found)),
+                    Err(error) if is_set(&[word]) => return Err(error),
+                    Err(_) => {}
+                }
             }
         }
-        for (word, offload) in ENDS.into_iter().zip(all) {
-            if variant.set.contains_key(word) {
-                let found = state(testbed, &[(SENDER, OUT), (RECEIVER, BACK)], offload)?;
-                answer(word, &|wanted| found == Some(is_on(wanted)), named(found));
-            }
-        }
-        if variant.set.contains_key("threaded") || variant.set.contains_key("rps") {
+        if is_asked("threaded") || is_asked("rps") {
             let found = device.run_with_sys(|| Placement::read(&port_name(0)));
-            let found = found.and_then(|read| read).map_err(failed())?;
-            let Placement { threaded, rps } = found;
-            answer("threaded", &|wanted| is_on(wanted) == threaded, threaded.to_string());
-            let mask = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16);
-            answer("rps", &|wanted| mask(wanted) == Ok(rps), format!("{rps:x}"));
+            match found.and_then(|read| read) {
+                Ok(Placement { threaded, rps }) => {
+                    answer("threaded", &|wanted| is_on(wanted) == threaded, switch(threaded));
+                    let mask = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16);
+                    answer("rps", &|wanted| mask(wanted) == Ok(rps), format!("{rps:x}"));
+                }
+                Err(error) if is_set(&["threaded", "rps"]) => return Err(failed()(error)),
+                Err(_) => {}
+            }
         }
         Ok(proof)
     }

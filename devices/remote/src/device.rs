@@ -45,7 +45,9 @@ impl Machines {
             self.reboot(is_stopped)?;
             self.booted_for = Some(variant.name.clone());
         }
-        let mut proof = dut::set_all(self.dut()?, &variant.set, is_stopped)?;
+        let experiment = self.experiment.clone();
+        let others = experiment.words_of_others(variant);
+        let mut proof = dut::set_all(self.dut()?, &variant.set, &others, is_stopped)?;
         if let (Some(routes), Some(dut)) = (&self.routes, &mut self.dut) {
             routes.set_up(dut, is_stopped)?;
         }

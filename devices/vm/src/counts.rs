@@ -72,10 +72,15 @@ pub(super) fn measured(counted: Counted, variant: &Variant, clock: GuestClock) -
 }
 
 /// Rules read back are never letter by letter what was written: their list is kept, and stands as
-/// proof when there is something in it exactly when something was asked for.
+/// proof when there is something in it exactly when something was asked for. A variant that says nothing of
+/// rules has none.
 pub(super) fn prove_rules(proof: &mut BTreeMap<String, String>, variant: &Variant) {
     for word in std::iter::once(NFTABLES).chain(freebsd::WORDS) {
-        let Some(wanted) = variant.set.get(word) else { continue };
+        let Some(wanted) = variant.set.get(word) else {
+            let listed = proof.get_mut(word).filter(|listed| listed.trim().is_empty());
+            listed.into_iter().for_each(|listed| "none".clone_into(listed));
+            continue;
+        };
         let listed = proof.remove(word).unwrap_or_default();
         let is_there = listed.is_empty() == wanted.trim().is_empty();
         let shown = if is_there { wanted.clone() } else { listed.clone() };

@@ -10,7 +10,7 @@ use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema};
 use fwdlab_results::{About, Link, Measure, Tick};
 use fwdlab_topology::{NFTABLES, RuleSet};
 
-use crate::device::Boots;
+use crate::device::{Boots, tried_by};
 use crate::{doctor, freebsd, pktgen, settings};
 
 /// Kernels booted in virtual machines.
@@ -89,6 +89,10 @@ impl Kind for Vm {
             GuestClock::Instructions => Tick::Instruction,
             GuestClock::Wall => Tick::Nanosecond,
         }
+    }
+
+    fn preflight_boots(&self, experiment: &Experiment) -> usize {
+        experiment.variants.iter().filter(|own| tried_by(experiment, own) == own.name).count()
     }
 
     fn examine(&self, place: &Place) -> Vec<DoctorFinding> {

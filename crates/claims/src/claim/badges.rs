@@ -9,6 +9,7 @@ use crate::judge::core_share;
 use crate::known::Proven;
 use fwdlab_results::units;
 use fwdlab_results::{Checks, LimitedBy, Measured, Results, Trial, TruthKind};
+use fwdlab_stats::{percent_interval, signed_percent};
 
 /// The badges of a campaign, in the order in which a reader asks.
 pub(super) fn badges(results: &Results, claims: &Claims) -> Vec<Badge> {
@@ -141,11 +142,11 @@ fn own_truths(proven: Option<&Proven>, unproven: Option<&str>) -> Option<Badge> 
     let Proven { truths, earlier_held, earlier, e } = proven;
     let each = truths.iter().map(|own| {
         let interval = own.comparison.interval95;
-        let interval = units::percent_interval(interval.low.percent(), interval.high.percent());
+        let interval = percent_interval(interval.low.percent(), interval.high.percent());
         let what = match own.kind {
             TruthKind::Same => "the baseline beside itself".to_owned(),
             TruthKind::Slower => {
-                format!("a slowdown by {}", units::signed_percent(own.truth.percent()))
+                format!("a slowdown by {}", signed_percent(own.truth.percent()))
             }
         };
         let not = if own.is_held { "" } else { "NOT " };
@@ -304,9 +305,8 @@ fn proof(results: &Results, claims: &Claims) -> Badge {
     if let Some(text) = unproven {
         return Badge { name, state: State::Bad, text };
     }
-    let baseline = |traffic: &str| {
-        claims.cells.iter().find(|c| c.is_baseline && c.traffic == traffic).map(|c| &c.proof)
-    };
+    let baseline =
+        |traffic: &str| claims.cells.iter().find(|c| c.is_baseline && c.traffic == traffic);
     let silent: Vec<&str> = results
         .campaign
         .variants
@@ -321,7 +321,7 @@ fn proof(results: &Results, claims: &Claims) -> Badge {
     let same: Vec<String> = claims
         .cells
         .iter()
-        .filter(|c| !c.is_baseline && baseline(&c.traffic) == Some(&c.proof))
+        .filter(|c| !c.is_baseline && baseline(&c.traffic).is_some_and(|b| is_same(claims, b, c)))
         .map(|c| format!("{} ({})", c.variant, c.traffic))
         .collect();
     if same.is_empty() {
@@ -331,6 +331,18 @@ fn proof(results: &Results, claims: &Claims) -> Badge {
         let text = format!("read back the same as the baseline: {}", same.join(", "));
         Badge { name, state: State::Warn, text }
     }
+}
+
+/// Whether two cells read back the same: every word that either of them sets, and all else that was read
+/// back of both. (With the traffic of one family a device may answer neither for a word of the other.)
+fn is_same(claims: &Claims, one: &Cell, other: &Cell) -> bool {
+    let variants = claims.setting.variants.iter();
+    let two = variants.filter(|v| [&one.variant, &other.variant].contains(&&v.name));
+    let (a, b) = (&one.proof, &other.proof);
+    let mut words = two.flat_map(|variant| variant.set.keys());
+    let are_known = words.all(|word| a.contains_key(word) == b.contains_key(word));
+    let is_unlike = |(word, value): (&String, &String)| b.get(word).is_some_and(|v| v != value);
+    are_known && !a.iter().any(is_unlike)
 }
 
 /// Whether the logs of each variant name another kernel, image or

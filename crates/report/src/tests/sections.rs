@@ -11,6 +11,8 @@ use super::example;
 use fwdlab_claims::{Claims, claims};
 use fwdlab_results::Results;
 use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 
 const RENDERINGS: [Rendering; 5] =
     [Rendering::Readme, Rendering::Page, Rendering::Terminal, Rendering::Commit, Rendering::Github];
@@ -195,5 +197,27 @@ fn sections_have_names_of_their_own_and_one_place_in_a_rendering() {
     for section in SECTIONS {
         let places = section.places.iter().map(|place| format!("{:?}", place.rendering));
         assert_eq!(places.collect::<BTreeSet<_>>().len(), section.places.len(), "{}", section.name);
+    }
+}
+
+/// The compiler refuses a line of the list without its module, and a module that no line uses; a file that
+/// no module names it does not see.
+#[test]
+fn no_file_lies_among_the_sections_that_is_none() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/sections");
+    let list = fs::read_to_string(dir.join("mod.rs")).unwrap();
+    let entries = fs::read_dir(&dir).unwrap();
+    let files: Vec<String> = entries
+        .filter_map(|entry| entry.unwrap().file_name().into_string().ok())
+        .filter(|name| name != "mod.rs")
+        .collect();
+    assert!(files.len() > 20, "{files:?}");
+    for file in files {
+        let name = file.strip_suffix(".rs").unwrap();
+        assert!(list.contains(&format!("\nmod {name};\n")), "{file} has no `mod {name};`");
+        let is_used = list.lines().any(|line| {
+            line.trim_start().starts_with("Section::new(") && line.contains(&format!("{name}::"))
+        });
+        assert!(is_used, "{file} makes no section of the list");
     }
 }

@@ -61,3 +61,126 @@ fn a_second_factor_makes_a_verdict_invalid_unless_it_is_allowed() {
     fs::write(&path, text.replace("\"no-route\"", "\"no-route\", \"many-factors\"")).unwrap();
     assert!(!is_invalid(&claims(&results).unwrap()));
 }
+
+/// Two names of one file, or of one setting, are no variants: a gate must not pass by them.
+#[test]
+fn a_variant_under_two_names_is_told() {
+    let (dir, mut results) = directory(example::results(&example::TWO, 8));
+    let is_same = |results: &Results| {
+        let claims = claims(results).unwrap();
+        let found = |v: &fwdlab_claims::claim::VerdictClaim| {
+            v.findings.iter().any(|f| matches!(f, Finding::NothingDiffers { .. }))
+        };
+        let count = claims.verdicts.iter().filter(|v| found(v)).count();
+        assert!(count == 0 || count == claims.verdicts.len());
+        count > 0
+    };
+    let variants = |radix: &str, modular: &str| {
+        let text = format!(
+            "[[variant]]\nname = \"radix\"\n{radix}\n[[variant]]\nname = \"modular\"\n{modular}\n"
+        );
+        fs::write(dir.path().join("experiment.toml"), text).unwrap();
+    };
+    assert!(!is_same(&results));
+    variants("set = { a = \"1\" }", "set = { a = \"2\" }");
+    assert!(!is_same(&results));
+    variants("set = { a = \"1\" }", "set = { a = \"1\" }");
+    assert!(is_same(&results));
+    // Rules in two files, with the same bytes or not.
+    variants("set = { nftables = \"a.nft\" }", "set = { nftables = \"b.nft\" }");
+    let note = |results: &mut Results, sums: [&str; 2]| {
+        let names = ["a.nft", "b.nft"].map(str::to_owned);
+        results.campaign.inputs = names.into_iter().zip(sums.map(str::to_owned)).collect();
+    };
+    note(&mut results, ["5eed", "beef"]);
+    assert!(!is_same(&results));
+    note(&mut results, ["5eed", "5eed"]);
+    assert!(is_same(&results));
+    // Keys of the device's own, such as two kernels: the environment has their hashes.
+    variants("kernel = \"old\"", "kernel = \"new\"");
+    let record = |sums: [&str; 2]| {
+        let device = ["radix", "modular"].into_iter().zip(sums).map(|(name, sum)| {
+            (format!("kernel of {name}"), format!("bzImage-{name} (SHA-256 {sum})"))
+        });
+        let own = fwdlab_results::environment::Environment {
+            device: device.collect(),
+            ..Default::default()
+        };
+        own.write(dir.path()).unwrap();
+    };
+    record(["5eed", "beef"]);
+    assert!(!is_same(&results));
+    record(["5eed", "5eed"]);
+    assert!(is_same(&results));
+    fs::remove_file(dir.path().join("experiment.toml")).unwrap();
+    assert!(!is_same(&results), "nothing is known of either");
+}
+
+/// The example with a third variant that sets a word of its own, which the first two leave alone and
+/// the device answers with 0.
+fn with_a_third() -> (tempfile::TempDir, Results) {
+    let (dir, mut results) = directory(example::results(&example::TWO, 8));
+    let path = dir.path().join("experiment.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    let third =
+        "[[variant]]\nname = \"third\"\nset = { \"net.inet.ip.redirect\" = 1 }\n\n[[traffic]]";
+    fs::write(&path, text.replacen("[[traffic]]", third, 1)).unwrap();
+    results.campaign.variants.push("third".to_owned());
+    results.trials.iter_mut().for_each(|trial| {
+        trial.measured.proof.insert("net.inet.ip.redirect".to_owned(), "0".to_owned());
+    });
+    (dir, results)
+}
+
+/// What the verdicts on `modular` were found invalid for.
+fn invalid(claims: &Claims) -> Option<String> {
+    let own = || claims.verdicts.iter().filter(|verdict| verdict.variant == "modular");
+    let is_invalid = own().any(|own| matches!(own.verdict, Verdict::Invalid { .. }));
+    is_invalid.then(|| own().map(|own| format!("{:?}", own.findings)).collect())
+}
+
+#[test]
+fn a_word_that_neither_side_sets_has_one_value_on_both() {
+    let (_dir, mut results) = with_a_third();
+    assert!(invalid(&claims(&results).unwrap()).is_none());
+    for trial in modular(&mut results) {
+        trial.measured.proof.insert("net.inet.ip.redirect".to_owned(), "1".to_owned());
+    }
+    let text = invalid(&claims(&results).unwrap()).expect("another factor");
+    assert!(text.contains("net.inet.ip.redirect (0 / 1)"), "{text}");
+}
+
+#[test]
+fn what_another_variant_set_may_not_outlive_it() {
+    let (_dir, mut results) = with_a_third();
+    let first = modular(&mut results).next().unwrap();
+    first.measured.proof.insert("net.inet.ip.redirect".to_owned(), "1".to_owned());
+    let found = claims(&results).unwrap();
+    assert_eq!(proof(&found), State::Bad);
+    let text = invalid(&found).expect("several values");
+    assert!(
+        text.contains("modular: net.inet.ip.redirect, which it does not set, was 0 and 1"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_change_of_what_the_machine_has_anyway_is_none() {
+    let (dir, mut results) = directory(example::results(&example::TWO, 8));
+    let path = dir.path().join("experiment.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    // The baseline sets nothing, and the machine has what the variant sets.
+    let (head, rest) = text.split_once("name = \"radix\"").unwrap();
+    let (_, tail) = rest.split_once("[[variant]]").unwrap();
+    fs::write(&path, format!("{head}name = \"radix\"\n\n[[variant]]{tail}")).unwrap();
+    assert_eq!(proof(&claims(&results).unwrap()), State::Good);
+    let usual: Vec<_> = modular(&mut results).map(|trial| trial.measured.proof.clone()).collect();
+    let baseline = results.trials.iter_mut().filter(|trial| trial.variant == "radix");
+    for trial in baseline {
+        let own = usual.iter().find(|proof| proof.keys().eq(trial.measured.proof.keys()));
+        trial.measured.proof = own.unwrap().clone();
+    }
+    let found = claims(&results).unwrap();
+    let badge = found.badges.iter().find(|badge| badge.name == "proof of change").unwrap();
+    assert_eq!(badge.text, "read back the same as the baseline: modular (inet), modular (inet6)");
+}

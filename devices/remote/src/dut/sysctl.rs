@@ -1,7 +1,7 @@
 //! Sysctls of the device: set, read back, and put back to what they were when a variant does not set
 //! them. What they were is kept on the host, so that it outlives the controller.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::host::Connected;
 use crate::ssh::quoted;
@@ -9,13 +9,15 @@ use crate::testbed::System;
 use crate::{RemoteError, Result};
 use fwdlab_results::FailureKind;
 
-/// Sets what is wanted and restores the rest; returns what the device answers for each word.
+/// Sets what is wanted and restores the rest; returns what the device answers for each word, and for
+/// those of `others` that it has.
 ///
 /// # Errors
 /// When the connection breaks, or the device refuses a value.
 pub fn set_all(
     host: &mut Connected,
     set: &BTreeMap<String, String>,
+    others: &BTreeSet<&str>,
     is_stopped: &dyn Fn() -> bool,
 ) -> Result<BTreeMap<String, String>> {
     let system = host.host.os;
@@ -39,6 +41,13 @@ pub fn set_all(
     for word in set.keys() {
         script.push_str(&format!("{} || exit 9\n", read(system, word)));
     }
+    for word in others {
+        // A line each, which begins with what was found of it.
+        let read = read(system, word);
+        script.push_str(&format!(
+            "v=$({read} 2>/dev/null) && printf 'is %s\\n' \"$(printf %s \"$v\" | tr '\\n' ' ')\" || echo absent\n"
+        ));
+    }
     let said = host.run(&script, is_stopped)?;
     if said.status != 0 {
         let words = said.errors.lines().find(|line| !line.trim().is_empty()).unwrap_or("no reason");
@@ -49,15 +58,18 @@ pub fn set_all(
         });
     }
     let answers: Vec<&str> = said.output.lines().map(str::trim).collect();
-    if answers.len() != set.len() {
+    if answers.len() != set.len() + others.len() {
         let what = "a sysctl has an answer of more than one line";
         let remedy = "use apply and expect for it";
         return Err(RemoteError::failed(FailureKind::ProofMismatch, host.role(), what, remedy));
     }
-    let answers = set.keys().zip(answers);
+    let (own, beside) = answers.split_at(set.len());
+    let own = set.keys().map(String::as_str).zip(own.iter().copied());
+    let beside = others.iter().zip(beside);
+    let beside = beside.filter_map(|(word, said)| Some((*word, said.strip_prefix("is")?)));
     // Values of several words are separated by tabs there, by spaces here.
     let one = |value: &str| value.split_whitespace().collect::<Vec<_>>().join(" ");
-    Ok(answers.map(|(word, answer)| (word.clone(), one(answer))).collect())
+    Ok(own.chain(beside).map(|(word, answer)| (word.to_owned(), one(answer))).collect())
 }
 
 /// After a boot, what the device has is its own: nothing of before is to be put back over it.

@@ -57,6 +57,15 @@ impl Rules {
         }
     }
 
+    /// Commands that read the rules back where nobody set any: without its module there are none.
+    pub(super) fn ask(self) -> [String; 2] {
+        let (word, [prove]) = (self.word(), self.prove());
+        [
+            format!("kldstat -q -m {word} || prove {word} true"),
+            format!("kldstat -q -m {word} && {prove}"),
+        ]
+    }
+
     /// Commands that read the rules back.
     pub(super) fn prove(self) -> [&'static str; 1] {
         match self {

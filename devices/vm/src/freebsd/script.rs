@@ -261,8 +261,17 @@ fn proof(task: &Task, rules: Option<Rules>, line: &mut impl FnMut(&str)) {
     for word in task.sysctl.keys() {
         line(&format!("prove {0} sysctl -n {0}", quoted(word)));
     }
-    for word in CHOICES.iter().filter(|word| !task.sysctl.contains_key(**word)) {
-        line(&format!("sysctl -n {word} >/dev/null 2>&1 && prove '{word}' sysctl -n {word}"));
+    let others = task.read.iter().map(String::as_str);
+    let is_set = |word: &&str| task.sysctl.contains_key(*word);
+    let asked: BTreeSet<&str> = CHOICES.into_iter().filter(|w| !is_set(w)).chain(others).collect();
+    for word in asked {
+        match Rules::of(word) {
+            Some(rules) => rules.ask().iter().for_each(|command| line(command)),
+            None => line(&format!(
+                "sysctl -n {0} >/dev/null 2>&1 && prove {0} sysctl -n {0}",
+                quoted(word)
+            )),
+        }
     }
     let traffic = &task.traffic;
     if let Ok(flows) = FlowSet::parse(&traffic.source, &traffic.destination) {

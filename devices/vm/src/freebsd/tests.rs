@@ -32,6 +32,7 @@ fn task(family: u8) -> Task {
         modules: Vec::new(),
         absent: Vec::new(),
         sysctl: BTreeMap::new(),
+        read: Vec::new(),
         rules: None,
         routes: vec![route],
         traffic: TaskTraffic {
@@ -92,6 +93,15 @@ fn the_script_sets_what_a_variant_says_and_leaves_the_choice_where_it_is_asked_t
         "route -n get 198.19.10.1",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
+    }
+    task.read = ["net.inet.ip.ttl", "ipfw", "net.inet.ip.redirect"].map(str::to_owned).to_vec();
+    task.sysctl.remove("net.inet.ip.ttl");
+    let asked = script::text(&task, &[], Some(Rules::Pf), "1000000");
+    for part in [
+        "sysctl -n 'net.inet.ip.ttl' >/dev/null 2>&1 && prove 'net.inet.ip.ttl' sysctl",
+        "kldstat -q -m ipfw || prove ipfw true",
+    ] {
+        assert!(asked.contains(part), "{part}\n{asked}");
     }
     assert!(!text.contains("choose net.route.algo.inet6.algo"), "{text}");
     assert!(!text.contains("radix4"), "a small table is written as it is: {text}");
