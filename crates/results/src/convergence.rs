@@ -46,7 +46,6 @@ pub struct PrefixEvent {
     pub lost: u64,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde asks for a reference
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }
