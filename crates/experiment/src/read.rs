@@ -14,7 +14,7 @@ use super::problem::{Complaint, Complaints};
 use super::schema::{Anything, DeviceTables, Schema};
 use super::{
     Allowance, Blocks, ChurnSource, Error, Experiment, Problems, Result, RouteSource, Routes, able,
-    check, churn, convergence, inputs, measures, parts, quantity, sessions,
+    check, churn, convergence, inputs, measures, parts, quantity, sessions, streams,
 };
 use fwdlab_results::{Error as ResultsError, Measure};
 
@@ -97,7 +97,7 @@ impl Experiment {
     /// The line of the file on which a message about a variant should point, and the key that stands
     /// there: the key that the message names, of the variant or else of the device's table; else that
     /// whose value it names; else the line of the variant, 1 when there is no such variant.
-    fn key_of(&self, variant: &str, message: &str) -> (usize, Option<String>) {
+    pub(crate) fn key_of(&self, variant: &str, message: &str) -> (usize, Option<String>) {
         /// A shorter value says nothing about where it stands.
         const SHORTEST_VALUE: usize = 3;
         let (tree, _) = DeTable::parse_recoverable(&self.text);
@@ -320,6 +320,7 @@ fn read_experiment(
     check::churn(churn.as_ref(), asked, &routes, complaints);
     check::load_of_measure(&placed, complaints);
     sessions::measures(&placed, churn.is_some(), complaints);
+    streams::measures(&placed, churn.is_some(), complaints);
     check::both_ways(&placed, churn.is_some(), complaints);
     let wanted = able::Wanted {
         measure: measure_key,

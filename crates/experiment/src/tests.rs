@@ -170,6 +170,13 @@ fn a_message_about_a_variant_points_at_its_line() {
 }
 
 #[test]
+fn a_title_says_something() {
+    let text = "title = \" \"\nbaseline = \"a\"\n[[variant]]\nname = \"a\"\n";
+    let problems = Experiment::parse(Path::new("x.toml"), text, &[&Anything]).unwrap_err();
+    assert!(problems.to_string().contains("x.toml:1:9: title: the title is empty"), "{problems}");
+}
+
+#[test]
 fn a_file_that_is_not_there_is_named_with_the_line_that_names_it() {
     let text = "title = \"t\"\nbaseline = \"a\"\n[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n\
                 [[traffic]]\nname = \"inet\"\nsource = \"198.18.0.1:7\"\n\

@@ -69,12 +69,13 @@ impl<'a> Meant<'a> {
             Family::Inet6 => Some(NamedFamily::Inet6),
             Family::Dual => None,
         };
+        let is_one_of = |name: &&str| *name == about.variant || Some(*name) == about.beside;
         let all = &self.variants.all;
         let is_subject = self.variants.subject().is_none_or(|name| name == about.variant);
         let is_beside = self.variants.beside.is_none_or(|name| Some(name) == about.beside);
         let has_order = !known.is_effect || is_subject && is_beside;
         let is_named = !about.is_turned || !all.is_empty();
-        let is_pair = all.iter().all(|name| *name == about.variant || Some(*name) == about.beside)
+        let is_pair = all.iter().all(is_one_of)
             || about.beside.is_none() && all.contains(&about.variant);
         is_named
             && is_pair

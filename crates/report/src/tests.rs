@@ -295,9 +295,8 @@ fn a_figure_in_the_notes_must_be_of_what_its_sentence_names() {
         own.rate.as_ref().unwrap().estimate.ratio()
     };
     let rate = |variant: &str, traffic: &str| {
-        let is_own =
-            |c: &&fwdlab_claims::claim::CellClaim| c.variant == variant && c.traffic == traffic;
-        let cell = claims.cells.iter().find(is_own).unwrap();
+        let mut cells = claims.cells.iter();
+        let cell = cells.find(|c| c.variant == variant && c.traffic == traffic).unwrap();
         fwdlab_results::units::rate(cell.rate.as_ref().unwrap().median)
     };
     let percent = |ratio: f64| format!("{:.1} %", (ratio - 1.0).abs() * 100.0);

@@ -19,7 +19,7 @@ pub fn rate(pps: f64) -> String {
     format!("{} {}", unit.show(pps), unit.name())
 }
 
-/// A figure in its unit, for people: rates as [`rate`], times as `s`, `ms` or `us`.
+/// A figure in its unit, for people: rates as [`rate`], times as `s`, `ms` or `us`, bits as `Gbit/s`.
 pub fn figure(value: f64, unit: &str) -> String {
     match unit {
         "frames/s" => rate(value),
@@ -27,6 +27,10 @@ pub fn figure(value: f64, unit: &str) -> String {
         "s" if value >= 1e-3 => format!("{:.2} ms", value * 1e3),
         "s" => format!("{:.1} us", value * 1e6),
         "ns/frame" | "ns/session" => format!("{} {unit}", ns(value)),
+        "ns/byte" => format!("{value:.3} {unit}"),
+        "bit/s" if value >= 1e9 => format!("{:.3} Gbit/s", value / 1e9),
+        "bit/s" if value >= 1e6 => format!("{:.1} Mbit/s", value / 1e6),
+        "bit/s" if value >= 1e4 => format!("{:.1} kbit/s", value / 1e3),
         unit => format!("{value:.0} {unit}"),
     }
 }

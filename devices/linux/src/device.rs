@@ -11,7 +11,7 @@ use fwdlab_experiment::{Experiment, Traffic, Variant};
 use fwdlab_port::bpf::{Program, XdpLink};
 use fwdlab_port::{SocketKind, affinity};
 use fwdlab_results::profile::Profiled;
-use fwdlab_results::{Busy, Interval, Measure, Measured, Queue, TrialEnvironment, Way};
+use fwdlab_results::{Benchmark, Busy, Interval, Measure, Measured, Queue, TrialEnvironment, Way};
 use fwdlab_topology::{Testbed, Topology, TopologyError, port_name};
 
 use crate::LinuxError;
@@ -27,6 +27,7 @@ use crate::programs::device::{self, Input};
 use crate::programs::{Shared, word};
 use crate::settings::{LinuxSettings, TesterKind, Xdp, is_sysctl};
 use crate::setup::{self, DEVICE, RouteTables};
+use crate::streams;
 use crate::tester::{self, Sent, Tester, Tracking};
 use crate::tuning::Tuning;
 
@@ -150,6 +151,10 @@ impl Device for Namespaces {
         for traffic in &experiment.traffics {
             let (settings, wanted) = self.applied.clone().unwrap_or_default();
             let request = Request { experiment: &experiment, variant, traffic };
+            if traffic.streams.is_some() {
+                self.proof(&request, &settings, &wanted, None).map(drop)?;
+                continue;
+            }
             let kind = self.kind(traffic, &settings);
             let shared = shared_map()?;
             self.stand(&request, kind, &shared, (&settings, &wanted)).map(drop)?;
@@ -165,14 +170,12 @@ impl Device for Namespaces {
         Ok(self.trial(request, watch)?)
     }
 
-    /// As of any device, but for sessions: they are warmed up by what is measured of them. A round of sessions
+    /// As of any device, but for sessions and streams: they are warmed up by what is measured of them. A round of sessions
     /// that come and go takes longer, and does other work.
     fn warm_up(&mut self, trial: &Request<'_>, watch: &mut Watch<'_>) -> Result<(), DeviceError> {
         let experiment = trial.experiment.of_warm_up();
-        let measure = match trial.traffic.sessions {
-            Some(_) => trial.traffic.measure,
-            None => Measure::Rate,
-        };
+        let has_own = trial.traffic.sessions.is_some() || trial.traffic.streams.is_some();
+        let measure = if has_own { trial.traffic.measure } else { Measure::Rate };
         let traffic = Traffic { measure, ..trial.traffic.clone() };
         let alone = Request { experiment: &experiment, variant: trial.variant, traffic: &traffic };
         let mut silent = Watch { on_interval: &mut |_| {}, stop: watch.stop };
@@ -195,9 +198,11 @@ impl Namespaces {
         self.applied = None;
         let mut settings = LinuxSettings::of(variant);
         settings.is_embedded |= self.is_veth;
-        let wanted = setup::topology(&self.experiment, variant, &settings, &mut self.tables)?;
+        let mut wanted = setup::topology(&self.experiment, variant, &settings, &mut self.tables)?;
+        let has_streams = streams::has_streams(&self.experiment);
+        streams::furnish(&mut wanted, &self.experiment);
         self.testbed.change_to(&wanted)?;
-        self.tuning.change_to(&mut self.testbed, &settings)?;
+        self.tuning.change_to(&mut self.testbed, &settings, has_streams)?;
         self.applied = Some((settings, wanted));
         Ok(())
     }
@@ -209,6 +214,9 @@ impl Namespaces {
     ) -> Result<Measured, LinuxError> {
         if self.applied.is_none() {
             self.set_up(request.variant)?;
+        }
+        if request.traffic.streams.is_some() {
+            return self.stream_trial(request, watch);
         }
         let (settings, wanted) = self.applied.clone().unwrap_or_default();
         let kind = self.kind(request.traffic, &settings);
@@ -318,7 +326,7 @@ impl Namespaces {
         self.tuning.place(&self.testbed, settings)?;
         let running =
             Running { tester: &tester, embedded: embedded.as_ref(), input: input.as_ref() };
-        let proof = self.proof(request, settings, wanted, &running)?;
+        let proof = self.proof(request, settings, wanted, Some(&running))?;
         Ok(Standing { tester, embedded, input, proof })
     }
 
@@ -328,6 +336,47 @@ impl Namespaces {
             Some(_) => TesterKind::Inject,
             None => settings.tester.unwrap_or(self.usual),
         }
+    }
+
+    /// A trial of streams, which are carried by the kernel's own stacks at both ends.
+    fn stream_trial(
+        &mut self,
+        request: &Request<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Result<Measured, LinuxError> {
+        let (settings, wanted) = self.applied.clone().unwrap_or_default();
+        if request.traffic.measure == Measure::ByteCost {
+            self.tuning.set_like_the_ends(&self.testbed, streams::PAST)?;
+        }
+        let mut proof = self.proof(request, &settings, &wanted, None)?;
+        if request.variant.set.contains_key("tester") {
+            proof.insert("tester".to_owned(), "the kernel's own stacks".to_owned());
+        }
+        let cpu = CpuTime::now().ok();
+        let [_, pulse] = &mut self.pulses;
+        let carried = streams::carry(&mut self.testbed, request, self.core, pulse, watch)?;
+        let steal = cpu.and_then(|before| CpuTime::now().ok()?.steal_since(&before));
+        if let Benchmark::Goodput(own) | Benchmark::ByteCost(own) = &carried.benchmark {
+            proof.insert("congestion control".to_owned(), own.congestion.clone());
+            proof.insert("segment bytes".to_owned(), own.segment_bytes.to_string());
+        }
+        let mut measured = measured(carried.sent, carried.change, &settings, Cost::Untold);
+        if !settings.offloads.is_none() || !settings.ends.is_none() {
+            // The device's frames hold several segments each, and the ends count segments.
+            (measured.device_received, measured.device_sent) = (None, None);
+            measured.drops = None;
+        }
+        if carried.left > 0 {
+            measured.warnings.push(format!(
+                "{} bytes had not arrived 3 s after the last was sent",
+                carried.left
+            ));
+        }
+        measured.checks = None;
+        measured.benchmark = Some(carried.benchmark);
+        measured.proof.extend(proof);
+        measured.environment.steal_share = steal;
+        Ok(measured)
     }
 
     /// Starts fwdlab's router in the device's namespace, on another core than the tester's.
@@ -376,7 +425,7 @@ impl Namespaces {
         request: &Request<'_>,
         settings: &LinuxSettings,
         wanted: &Topology,
-        running: &Running<'_>,
+        running: Option<&Running<'_>>,
     ) -> Result<BTreeMap<String, String>, LinuxError> {
         let variant = request.variant;
         let others = request.experiment.words_of_others(variant);
@@ -390,6 +439,7 @@ impl Namespaces {
             proof.extend(read.map(|value| ((*name).to_owned(), value)));
         }
         let is_asked = |word: &str| variant.set.contains_key(word) || others.contains(word);
+        let embedded = running.and_then(|running| running.embedded);
         let device = &wanted.namespaces[DEVICE];
         if is_asked("nftables") {
             let listed = self.testbed.rules(DEVICE)?;
@@ -410,22 +460,22 @@ impl Namespaces {
         }
         if is_asked("xdp") {
             let id = self.testbed.xdp_program(DEVICE, &port_name(0))?;
-            let work = match (id, running.input) {
+            let work = match (id, running.and_then(|running| running.input)) {
                 (Some(_), Some(guard)) => guard.work.as_str(),
                 // the sockets of fwdlab's router have one of their own there
-                (Some(_), None) if running.embedded.is_none() => "an unknown program",
+                (Some(_), None) if embedded.is_none() => "an unknown program",
                 _ => "none",
             };
             proof.insert("xdp".to_owned(), work.to_owned());
         }
         proof.extend(self.tuning.proof(&self.testbed, variant, &others)?);
         if is_asked("router") {
-            proof.insert("router".to_owned(), self.forwarder(running.embedded)?.to_owned());
+            proof.insert("router".to_owned(), self.forwarder(embedded)?.to_owned());
         }
-        if is_asked("tester") {
+        if let (true, Some(running)) = (is_asked("tester"), running) {
             proof.insert("tester".to_owned(), running.tester.kind().name().to_owned());
         }
-        if let Some(embedded) = running.embedded {
+        if let Some(embedded) = embedded {
             if is_asked("ports") {
                 proof.insert("ports".to_owned(), embedded.sockets.name().to_owned());
             }
@@ -655,5 +705,7 @@ fn measured(sent: Sent, change: Change, settings: &LinuxSettings, cost: Cost) ->
 mod convergence_tests;
 #[cfg(test)]
 mod sessions;
+#[cfg(test)]
+mod stream_tests;
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,7 @@ use fwdlab_claims::words;
 use fwdlab_results::Metric;
 use fwdlab_results::units;
 use fwdlab_stats::Verdict;
+use fwdlab_stats::validity::Severity;
 use fwdlab_stats::{percent_interval, signed_percent};
 
 use super::failures;
@@ -50,34 +51,23 @@ pub fn by_traffic<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
 }
 
 fn block<'a>(verdict: &'a VerdictClaim, source: &Source<'a>) -> Block<'a> {
-    // What makes a verdict invalid stands once, beside what helps.
-    let causes = match &verdict.verdict {
-        Verdict::Invalid { why } => why.as_slice(),
-        _ => &[],
-    };
-    let doubts: Vec<Doubt> = verdict
-        .findings
-        .iter()
-        .map(|finding| Doubt {
-            is_cause: causes.contains(&finding.to_string()),
-            text: verdict.doubt(finding),
-            remedy: finding.remedy().to_owned(),
-        })
-        .collect();
-    let are_all_below = doubts.iter().filter(|doubt| doubt.is_cause).count() == causes.len();
-    let listed = format!(": {}", causes.join("; "));
-    let short = verdict.sentence.strip_suffix(&listed).filter(|_| are_all_below);
+    let is_invalid = matches!(verdict.verdict, Verdict::Invalid { .. });
+    let doubts = verdict.findings.iter().map(|finding| Doubt {
+        is_cause: is_invalid && finding.severity() == Severity::Invalid,
+        text: verdict.doubt(finding),
+        remedy: finding.remedy().to_owned(),
+    });
     Block::Verdict(Box::new(Statement {
         subject: source.claims.subject(verdict.family, &verdict.traffic),
         family: verdict.family.title(),
         traffic: &verdict.traffic,
         variant: &verdict.variant,
         word: verdict.word(),
-        sentence: short.unwrap_or(&verdict.sentence),
+        sentence: words::without_causes(&verdict.sentence, &verdict.verdict, &verdict.findings),
         basis: basis(verdict, source.claims).map(|basis| basis + &next_run(verdict)),
         elsewhere: verdict.saved.as_ref().and_then(words::elsewhere),
         note: disagreement(verdict, source),
-        doubts,
+        doubts: doubts.collect(),
     }))
 }
 
