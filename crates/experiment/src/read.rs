@@ -257,9 +257,14 @@ impl Recorded {
         let allow = read_allow(&mut top, &mut complaints);
         let (variants, _) = parts::read_variants(&mut top, &Anything, &mut complaints);
         let routes = parts::read_routes(&mut top, &mut complaints);
+        let own = OwnKeys::of(text, &Anything).variants;
         Ok(Self {
             seed: seed.map(|found| found.value),
-            variants: variants.into_iter().map(|found| found.value).collect(),
+            variants: variants
+                .into_iter()
+                .zip(own.into_iter().chain(std::iter::repeat_with(toml::Table::new)))
+                .map(|(found, own)| Variant { own, ..found.value })
+                .collect(),
             routes: parts::bare_routes(routes),
             allow,
         })
