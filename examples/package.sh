@@ -56,5 +56,7 @@ Description: does this change make packets go faster?
  writes a report whose every number comes from the recorded data.
 END
 package=$out/fwdlab_${version}_$architecture.deb
-dpkg-deb --root-owner-group --build "$root" "$package" > /dev/null
+# Under its name only when it is whole.
+dpkg-deb --root-owner-group --build "$root" "$root.deb" > /dev/null
+mv "$root.deb" "$package"
 echo "$package"

@@ -50,6 +50,9 @@ pub enum Truth {
     Next,
     /// The same variant twice on the running kernel, as root: examples/linux-a-a.toml
     Kernel,
+    /// The same variant twice in each measure that has a figure of its own; some of them as root:
+    /// xtask/campaigns/measures-*.toml
+    Measures,
     /// Slowdowns of known size: examples/injected-slowdown.toml
     Injected,
 }
@@ -60,30 +63,60 @@ impl Truth {
             Self::AA => "a-a",
             Self::Next => "modular-fib",
             Self::Kernel => "linux-a-a",
+            Self::Measures => "measures",
             Self::Injected => "injected-slowdown",
         }
     }
 }
 
+/// What is run for [`Truth::Measures`], with what stands above its section.
+const MEASURES: [(&str, &str); 5] = [
+    ("measures-rfc2544", "The same variant twice: loss curve, bursts, recovery, reset, soak"),
+    ("measures-both-ways", "The same variant twice: frames both ways"),
+    ("measures-convergence", "The same variant twice: convergence"),
+    ("measures-sessions", "The same variant twice: sessions"),
+    ("measures-streams", "The same variant twice: streams"),
+];
+
 /// Runs the campaigns that are missing and writes what all of them say; false when more verdicts
 /// are wrong than their level allows.
 pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
     let program = arguments.program.clone().map_or_else(|| build(root), Ok)?;
-    let name = arguments.truth.experiment();
-    let usual = || root.join("examples").join(name).with_extension("toml");
-    let experiment = arguments.experiment.clone().unwrap_or_else(usual);
+    if arguments.truth != Truth::Measures {
+        let name = arguments.truth.experiment();
+        let usual = || root.join("examples").join(name).with_extension("toml");
+        let experiment = arguments.experiment.clone().unwrap_or_else(usual);
+        return run_one(root, arguments, &program, (name, "", &experiment));
+    }
+    let stem = arguments.experiment.as_deref().and_then(Path::file_stem);
+    let asked = |name: &str| stem.is_none_or(|stem| stem == name);
+    let mut is_good = true;
+    for (name, title) in MEASURES.into_iter().filter(|(name, _)| asked(name)) {
+        let experiment = root.join("xtask/campaigns").join(name).with_extension("toml");
+        is_good &= run_one(root, arguments, &program, (name, title, &experiment))?;
+    }
+    Ok(is_good)
+}
+
+/// Runs the campaigns of one experiment, and writes their section.
+fn run_one(
+    root: &Path,
+    arguments: &Args,
+    program: &Path,
+    (name, title, experiment): (&str, &str, &Path),
+) -> Result<bool> {
     let load = arguments.busy.then(Load::begin);
     let name = if arguments.busy { format!("{name}-busy") } else { name.to_owned() };
     let name = name.as_str();
     let mut reports = Vec::new();
     for number in 1..=arguments.count {
         let dir = arguments.directory.join(format!("{name}-{number:02}"));
-        let report = match report(&program, &dir) {
+        let report = match report(program, &dir) {
             Ok(report) if !report["progress"]["finished"].is_null() => report,
             _ => {
-                let status = Command::new(&program)
+                let status = Command::new(program)
                     .args(["run", "--quiet"])
-                    .arg(&experiment)
+                    .arg(experiment)
                     .arg("-o")
                     .arg(&dir)
                     // What they say of this machine is theirs.
@@ -94,7 +127,7 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
                 if !status.success() {
                     bail!("campaign {number} ended with {status}");
                 }
-                report(&program, &dir)?
+                report(program, &dir)?
             }
         };
         println!("{}", summary::line(number, &report));
@@ -108,6 +141,10 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
         Truth::Next => next::each_in_the_others(&reports),
         Truth::Kernel => {
             summary::same(&reports, "kernel", "The same variant twice on the running kernel")
+        }
+        Truth::Measures => {
+            let command = format!("measures --experiment {name}.toml");
+            summary::same(&reports, &command, title)
         }
         Truth::Injected => summary::slowed(&reports),
     };

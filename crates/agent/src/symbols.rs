@@ -3,7 +3,8 @@
 //! Tester and device share the processor, so that samples have to be told apart: what the kernel
 //! does on behalf of the Internet protocols is the device's, for the tester has none of them. The
 //! way of a frame through a cable is the same for both, and is left to the tester. Linux and
-//! FreeBSD name their functions alike here.
+//! FreeBSD name their functions alike here; in a FreeBSD guest, where the tester takes its frames by
+//! netmap before they come that far, reception by Ethernet is the device's, too.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +13,8 @@ use std::fs;
 const DEVICE: &str = "device";
 
 /// How functions begin that receive, route, rewrite and send packets of the Internet protocols.
-const OF_THE_DEVICE: [&str; 5] = ["ip_", "ip6_", "ipv6_", "__ip_", "__ip6_"];
+const OF_THE_DEVICE: [&str; 8] =
+    ["ip_", "ip6_", "ipv6_", "__ip_", "__ip6_", "ether_input", "ether_nh_input", "ether_demux"];
 
 /// Functions of the kernel and its modules by their first address.
 pub struct Symbols {
@@ -70,6 +72,24 @@ mod tests {
         );
         let chain = [0xffff_ffff_8100_0210, 0xffff_ffff_8100_01ff, 0x40_0000];
         assert_eq!(symbols.stack(&chain).as_deref(), Some("device;ip_forward;veth_xmit"));
+    }
+
+    #[test]
+    fn reception_by_ethernet_is_the_devices_and_sending_by_bpf_is_not() {
+        let symbols = Symbols::parse(
+            "ffffffff80000000 t epair_tx_start_deferred\nffffffff80000100 T ether_input\n\
+             ffffffff80000200 t ether_nh_input\nffffffff80000300 T ip_input\n\
+             ffffffff80000400 t bpfwrite\nffffffff80000500 T ether_output\n",
+        );
+        let [epair, input, nh_input, ip, write, output] =
+            [0x0_u64, 0x100, 0x200, 0x300, 0x400, 0x500]
+                .map(|offset| 0xffff_ffff_8000_0010 + offset);
+        let stack = symbols.stack(&[nh_input, input, epair]);
+        assert_eq!(stack.as_deref(), Some("device;ether_input;ether_nh_input"));
+        let stack = symbols.stack(&[ip, nh_input, input, epair]);
+        assert_eq!(stack.as_deref(), Some("device;ether_input;ether_nh_input;ip_input"));
+        assert_eq!(symbols.stack(&[output, write]), None);
+        assert_eq!(symbols.stack(&[epair]), None);
     }
 
     #[test]

@@ -82,6 +82,9 @@ pub struct VariantSetting {
     pub name: String,
     /// Control words and values.
     pub set: BTreeMap<String, String>,
+    /// Keys beside these that are the device's own, as the file has them; `None` without that file.
+    #[serde(skip)]
+    pub own: Option<BTreeMap<String, String>>,
 }
 
 impl Setting {
@@ -320,6 +323,9 @@ fn variant(name: &str, experiment: Option<&Recorded>) -> VariantSetting {
     VariantSetting {
         name: name.to_owned(),
         set: found.map(|variant| variant.set.clone()).unwrap_or_default(),
+        own: found.map(|variant| {
+            variant.own.iter().map(|(key, value)| (key.clone(), value.to_string())).collect()
+        }),
     }
 }
 

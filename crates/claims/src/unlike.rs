@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fwdlab_stats::validity::{self, Finding};
 
-use crate::setting::Setting;
+use crate::setting::{Setting, VariantSetting};
 use crate::settle::is_proof;
 use fwdlab_experiment::Allowance;
 use fwdlab_results::{Results, Trial};
@@ -30,7 +30,43 @@ pub(crate) fn unlike(results: &Results, setting: &Setting, sides: &Sides<'_>) ->
     let applied = (!settings.is_empty()).then_some(Finding::NotApplied { settings });
     let is_allowed = setting.allow.contains(&Allowance::ManyFactors);
     let factors = if is_allowed { None } else { factors(sides, sets, &words) };
-    applied.into_iter().chain(factors).collect()
+    applied.into_iter().chain(factors).chain(same(results, setting, sides)).collect()
+}
+
+/// Two names of one thing: both sides are set alike or read back alike, and files that only their names
+/// tell apart hold the same bytes.
+fn same(results: &Results, setting: &Setting, sides: &Sides<'_>) -> Option<Finding> {
+    let of = |side: &Vec<&Trial>| {
+        let name = &side.first()?.variant;
+        setting.variants.iter().find(|variant| variant.name == *name)
+    };
+    let [b, v] = sides.each_ref().map(of);
+    let (b, v) = (b?, v?);
+    let inputs = &results.campaign.inputs;
+    let is_word_alike = |word: &String| {
+        let values = [b, v].map(|own| own.set.get(word));
+        let [of_b, of_v] = values.map(|value| value.map(|own| inputs.get(own).unwrap_or(own)));
+        let is_file = values.into_iter().flatten().any(|value| inputs.contains_key(value));
+        // What one side leaves alone, or leaves to the device, may be what the other sets.
+        let [read_b, read_v] = sides.each_ref().map(|side| answers(side, word));
+        of_b == of_v || !is_file && read_b.len() == 1 && read_b == read_v
+    };
+    let (of_b, of_v) = (b.own.as_ref()?, v.own.as_ref()?);
+    let is_alike = |key: &String| {
+        let [b, v] = [b, v].map(|own| digest(setting, key, own));
+        of_b.get(key) == of_v.get(key) || b.is_some() && b == v
+    };
+    let is_same = b.set.keys().chain(v.set.keys()).all(is_word_alike)
+        && of_b.keys().chain(of_v.keys()).all(is_alike);
+    let [baseline, variant] = [b, v].map(|own| own.name.clone());
+    is_same.then_some(Finding::NothingDiffers { baseline, variant })
+}
+
+/// What the environment says of the bytes of the file that a device's own key of a variant names.
+fn digest<'a>(setting: &'a Setting, key: &str, variant: &VariantSetting) -> Option<&'a str> {
+    let facts = &setting.environment.as_ref()?.device;
+    let (_, digest) = facts.get(&format!("{key} of {}", variant.name))?.split_once("(SHA-256 ")?;
+    Some(digest)
 }
 
 /// Words that a variant leaves alone, and that had several values in its trials: what another variant

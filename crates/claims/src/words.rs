@@ -5,7 +5,8 @@
 
 use std::fmt::Write;
 
-use fwdlab_stats::{Comparison, Confidence, Direction, Subject, Verdict};
+use fwdlab_stats::validity::Finding;
+use fwdlab_stats::{Comparison, Confidence, Direction, Subject, Verdict, signed_percent};
 
 use crate::saved::Saved;
 use fwdlab_results::units;
@@ -59,7 +60,8 @@ pub fn metric(results: &Results, traffic: &str, metric: Metric) -> String {
         Metric::Rate => format!("{family} {}", measure(results, traffic).title()),
         Metric::Own(own) => {
             let direction = match (own.unit(), own.direction()) {
-                ("frames/s", _) => "",
+                ("frames/s" | "bit/s", _) => "",
+                ("ns/byte", _) => " (less is better)",
                 (_, Direction::HigherIsBetter) => " (longer is better)",
                 (_, Direction::LowerIsBetter) => " (shorter is better)",
             };
@@ -91,6 +93,16 @@ pub fn sentence(said: Said<'_>, margin: f64, subject: Subject<'_>) -> String {
     }
 }
 
+/// The sentence of an invalid verdict without its causes, where each of them is among the findings, which
+/// stand below it with what helps; else all of it.
+pub fn without_causes<'s>(sentence: &'s str, verdict: &Verdict, findings: &[Finding]) -> &'s str {
+    let Verdict::Invalid { why } = verdict else { return sentence };
+    let below: Vec<String> = findings.iter().map(Finding::to_string).collect();
+    let causes = format!(": {}", why.join("; "));
+    let are_below = why.iter().all(|cause| below.contains(cause));
+    sentence.strip_suffix(&causes).filter(|_| are_below).unwrap_or(sentence)
+}
+
 /// `12.3 ns per frame [11.2, 13.1] of 52.1`, without a sign; instructions where those were counted.
 fn nanoseconds(saved: &Saved) -> String {
     let [a, b] = saved.interval_ns.map(|ns| if saved.ns < 0.0 { -ns } else { ns });
@@ -112,9 +124,8 @@ pub fn elsewhere(saved: &Saved) -> Option<String> {
     }
     let mut text = String::from("as many ns would be");
     for (i, device) in saved.on_devices.iter().enumerate() {
-        let change = device
-            .ratio
-            .map_or("more than it takes".to_owned(), |r| units::signed_percent(r.percent()));
+        let change =
+            device.ratio.map_or("more than it takes".to_owned(), |r| signed_percent(r.percent()));
         let between = if i == 0 { " " } else { ", " };
         let of = if i == 0 { "on a device of" } else { "of" };
         let unit = if i == 0 { " ns per frame" } else { "" };
@@ -148,5 +159,24 @@ pub fn levels<'a>(all: impl Iterator<Item = &'a Comparison>) -> String {
     match found.is_empty() {
         true => units::level(Confidence::USUAL.percent()),
         false => found.join(" and "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_that_stand_below_a_verdict_do_not_stand_in_it() {
+        let findings = [Finding::NotBlocked];
+        let why = vec![Finding::NotBlocked.to_string()];
+        let sentence = format!("invalid: a and b cannot be compared: {}", why[0]);
+        let short = "invalid: a and b cannot be compared";
+        let verdict = Verdict::Invalid { why };
+        assert_eq!(without_causes(&sentence, &verdict, &findings), short);
+        // What stands nowhere else stays.
+        assert_eq!(without_causes(&sentence, &verdict, &[]), sentence);
+        let equal = "a is equivalent to b";
+        assert_eq!(without_causes(equal, &Verdict::Equivalent, &findings), equal);
     }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
+use fwdlab_experiment::fields::nearest;
 use fwdlab_experiment::{Experiment, Head};
 
 use crate::changes::Changes;
@@ -47,11 +48,8 @@ impl Named<'_> {
                 (path.to_path_buf(), text)
             }
             Self::Example(name) => {
-                let found = EXAMPLES.iter().find(|(known, _)| known == name);
-                let (name, text) = found.with_context(|| {
-                    format!("there is no example {name:?}; `fwdlab examples` lists them")
-                })?;
-                (PathBuf::from(format!("{name}.toml")), (*text).to_owned())
+                let text = text_of(name)?.to_owned();
+                (PathBuf::from(format!("{}.toml", name.trim_end_matches(".toml"))), text)
             }
             Self::Made(name, text) => (PathBuf::from(format!("{name}.toml")), text.clone()),
         };
@@ -89,9 +87,43 @@ fn explained(error: fwdlab_experiment::Error, path: &Path) -> anyhow::Error {
                 "{error}; for the example: fwdlab examples {0} > {0}",
                 file.display()
             ),
+            (fwdlab_experiment::Error::File(_), _) if !path.exists() => {
+                let name = path.file_stem().unwrap_or_default().to_string_lossy();
+                let is_one = EXAMPLES.iter().any(|(known, _)| *known == name);
+                let more = is_one.then(|| format!(", or fwdlab run --example {name}"));
+                anyhow::anyhow!("{error}{}", more.unwrap_or_default())
+            }
             _ => error.into(),
         },
     }
+}
+
+/// The text of an example.
+fn text_of(name: &str) -> anyhow::Result<&'static str> {
+    let name = name.strip_suffix(".toml").unwrap_or(name);
+    let found = EXAMPLES.iter().find(|(known, _)| *known == name);
+    found.map(|(_, text)| *text).with_context(|| {
+        let files = FILES.iter().map(|(known, _)| *known);
+        let near = nearest(name, EXAMPLES.iter().map(|(known, _)| *known).chain(files));
+        let near = near.map_or_else(String::new, |near| format!("did you mean {near:?}? "));
+        format!("there is no example {name:?}; {near}`fwdlab examples` lists them")
+    })
+}
+
+/// An error about an experiment, without lines of a file where there is none to look into: it is part of
+/// this program, or made by it.
+pub fn placed(error: impl Into<anyhow::Error>, experiment: &Experiment) -> anyhow::Error {
+    let error = error.into();
+    if experiment.path.is_file() {
+        return error;
+    }
+    let file = format!("{}:", experiment.path.display());
+    let without = |line: &str| {
+        let rest = line.strip_prefix(&file).and_then(|rest| rest.split_once(": "));
+        rest.map_or(line.to_owned(), |(_, rest)| rest.to_owned())
+    };
+    let text = format!("{error:#}");
+    anyhow::anyhow!(text.lines().map(without).collect::<Vec<_>>().join("\n"))
 }
 
 /// Arguments of `fwdlab examples`.
@@ -112,13 +144,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let text = match &arguments.name {
-        Some(name) => {
-            let found = EXAMPLES.iter().find(|(known, _)| known == name);
-            let found = found.with_context(|| {
-                format!("there is no example {name:?}; `fwdlab examples` lists them")
-            })?;
-            found.1.to_owned()
-        }
+        Some(name) => text_of(name)?.to_owned(),
         None => list(),
     };
     output::print(&text)?;

@@ -84,13 +84,22 @@ fn places(roots: &[PathBuf]) -> anyhow::Result<Vec<Place>> {
     Ok(places)
 }
 
+/// Reads the results in `dir`, and says on stderr when somebody changed them.
+fn read(dir: &Path) -> anyhow::Result<Results> {
+    let results = Results::read(dir)?;
+    if let Some(why) = results.tampered() {
+        fwdlab_guard::say!("warning: {why}; it is exported as it stands");
+    }
+    Ok(results)
+}
+
 fn read_all(places: &[Place]) -> anyhow::Result<Vec<Results>> {
-    places.iter().map(|own| Ok(Results::read(&own.dir)?)).collect()
+    places.iter().map(|own| read(&own.dir)).collect()
 }
 
 fn netbenches(places: &[Place], output: &Path) -> anyhow::Result<()> {
     for place in places {
-        let results = Results::read(&place.dir)?;
+        let results = read(&place.dir)?;
         let to = if places.len() == 1 { output.to_owned() } else { output.join(&place.name) };
         let exported = export(&results, &to)?;
         output::print(&format!(

@@ -37,6 +37,9 @@ impl FailOn {
     fn is_open(self, judgement: &Judgement) -> bool {
         let is_invalid = matches!(judgement.verdict, Verdict::Invalid { .. });
         let is_undecided = matches!(judgement.verdict, Verdict::Inconclusive { .. });
+        if is_same(judgement) {
+            return true;
+        }
         match self {
             Self::Slower => is_invalid || is_undecided && !too_few(judgement).is_empty(),
             Self::Inconclusive => is_invalid,
@@ -45,10 +48,18 @@ impl FailOn {
     }
 }
 
-/// Too few runs, blocks or campaigns to name a winner at the level asked for, whatever they show.
+/// Whether both sides are the same thing under two names, of which no verdict tells anything.
+fn is_same(judgement: &Judgement) -> bool {
+    judgement.findings.iter().any(|own| matches!(own, Finding::NothingDiffers { .. }))
+}
+
+/// Too few runs, blocks or campaigns to name a winner at the level asked for, whatever they show, or
+/// none that there could be.
 fn too_few(judgement: &Judgement) -> Vec<Finding> {
-    let is_one =
-        |own: &&Finding| matches!(own, Finding::OutOfReach { .. } | Finding::FewCampaigns { .. });
+    let is_one = |own: &&Finding| {
+        use Finding::{FewCampaigns, NothingDiffers, OutOfReach};
+        matches!(own, OutOfReach { .. } | FewCampaigns { .. } | NothingDiffers { .. })
+    };
     let mut found: Vec<Finding> = judgement.findings.iter().filter(is_one).cloned().collect();
     if found.is_empty() {
         let own = judgement.comparison.as_ref();
@@ -100,7 +111,10 @@ pub fn outcome(compared: &Compared, options: &Options, fail_on: &[FailOn]) -> Ga
     let calm: Vec<&Judgement> = calmer.iter().flat_map(judgements).collect();
     let open: Vec<&&Judgement> = (0..)
         .zip(&all)
-        .filter(|(at, own)| is_open(own) && !calm.get(*at).is_some_and(|calm| is_no_worse(calm)))
+        .filter(|(at, own)| {
+            let is_calm = calm.get(*at).is_some_and(|calm| is_no_worse(calm));
+            is_open(own) && (is_same(own) || !is_calm)
+        })
         .map(|(_, own)| own)
         .collect();
     let Some(first) = open.first() else { return Gated::Passed };

@@ -19,7 +19,14 @@ pub fn experiment(kernels: &[String]) -> anyhow::Result<String> {
         let Some((name, path)) = kernel.split_once('=') else {
             bail!("--kernel {kernel}: wanted NAME=PATH, as before=../linux or after=linux.deb");
         };
-        variants.push((name.trim(), place(path.trim())?));
+        let path = path.trim();
+        if path.contains('/') && !Path::new(path).exists() {
+            bail!(
+                "--kernel {kernel}: there is no {path}; name a build tree, a bzImage, a .deb, the directory of \
+                 an unpacked one, or a release that is installed here"
+            );
+        }
+        variants.push((name.trim(), place(path)?));
     }
     let [(baseline, _), .., (last, _)] = variants.as_slice() else {
         bail!(
@@ -68,9 +75,11 @@ mod tests {
 
     #[test]
     fn half_a_comparison_is_refused() {
-        for (kernels, words) in
-            [(vec!["before=x"], "nothing to compare"), (vec!["x", "y"], "NAME=PATH")]
-        {
+        for (kernels, words) in [
+            (vec!["before=x"], "nothing to compare"),
+            (vec!["x", "y"], "NAME=PATH"),
+            (vec!["before=/", "after=./no/tree"], "after=./no/tree: there is no ./no/tree"),
+        ] {
             let kernels: Vec<String> = kernels.into_iter().map(str::to_owned).collect();
             let error = experiment(&kernels).unwrap_err().to_string();
             assert!(error.contains(words), "{error}");

@@ -75,7 +75,8 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     if let Some(why) = unproven(&experiment, experiment.calibrate, slow_word) {
         fwdlab_guard::say!("the lab's own truths (calibrate): {why}");
     }
-    let needs = Needs::of(&experiment, earlier.as_ref(), wanted, truths);
+    let mut needs = Needs::of(&experiment, earlier.as_ref(), wanted, truths);
+    needs.preflight_boots = kind.map_or(0, |kind| kind.preflight_boots(&experiment));
     match &earlier {
         Some(results) if needs.is_measured() => {
             fwdlab_guard::say!("spread taken from {}", results.dir.display());
@@ -165,11 +166,12 @@ fn text(needs: &Needs) -> String {
     let least = if needs.is_time_measured { "about" } else { "at least" };
     let _ = writeln!(
         out,
-        "planned: {} blocks of {} trials{}, {least} {}",
+        "planned: {}{} blocks of {} trials{}, {least} {}",
+        boots(needs),
         needs.planned_blocks,
         needs.trials_per_block,
         truths(needs),
-        duration(needs.block_seconds * f64::from(needs.planned_blocks)),
+        duration(needs.planned_seconds()),
     );
     let _ = writeln!(
         out,
@@ -197,6 +199,15 @@ fn text(needs: &Needs) -> String {
         ]);
     }
     out + &table.plain()
+}
+
+/// What comes before the first block.
+fn boots(needs: &Needs) -> String {
+    match needs.preflight_boots {
+        0 => String::new(),
+        1 => "1 boot that tries the variants, then ".to_owned(),
+        boots => format!("{boots} boots that try the variants, then "),
+    }
 }
 
 /// What the campaign runs to prove itself.

@@ -98,12 +98,14 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let work = Work::find(&place, &experiment, arguments.retry_failed)?;
     // Before there is a device, which must not outlive this command.
     let stop = interrupt::stop_on_interrupt()?;
-    let mut device = devices::open(&experiment, &arguments.testbed)?;
+    let nowhere = |error| experiments::placed(error, &experiment);
+    let mut device = devices::open(&experiment, &arguments.testbed).map_err(nowhere)?;
     if !matches!(work, Work::Report(_)) {
         if experiment.blocks.planned() == 1 {
             fwdlab_guard::say!("warning: one block decides nothing: --blocks 8 gives a verdict");
         }
-        if !preflight::pass(&experiment, device.as_mut(), arguments.quiet, &stop)? {
+        let tried = preflight::pass(&experiment, device.as_mut(), arguments.quiet, &stop);
+        if !tried.map_err(nowhere)? {
             return Ok(ExitCode::from(interrupt::STOPPED));
         }
     }

@@ -286,3 +286,25 @@ fn a_plan_from_results_that_show_nothing_says_so() {
     assert_eq!(output.status.code(), Some(0), "{stderr}");
     assert!(stderr.contains("nothing can be concluded") && stderr.contains("line 3"), "{stderr}");
 }
+
+/// `report` and `compare` refuse such a journal; what exports or follows it must not be silent.
+#[test]
+fn export_and_history_say_that_a_journal_was_changed() {
+    let lab = copied();
+    let path = lab.path("out/trials.jsonl");
+    let journal = fs::read_to_string(&path).expect("a journal");
+    let export = || lab.fwdlab(&["export", "out", "--csv"]);
+    let history = || lab.fwdlab(&["history", "out"]);
+    assert!(!text(&export().stderr).contains("warning"), "{}", text(&export().stderr));
+    assert_eq!(history().status.code(), Some(0), "{}", text(&history().stderr));
+    let bent = journal.replacen("\"flows_seen\":2000", "\"flows_seen\":1999", 1);
+    assert_ne!(journal, bent);
+    fs::write(&path, bent).expect("a writable journal");
+    let (exported, followed) = (export(), history());
+    assert_eq!(exported.status.code(), Some(0), "it is raw data");
+    for said in [text(&exported.stderr), text(&followed.stderr)] {
+        assert!(said.contains("out/trials.jsonl: line "), "{said}");
+        assert!(said.contains("is not as it was written"), "{said}");
+    }
+    assert_eq!(followed.status.code(), Some(2), "its only points are left out");
+}

@@ -14,6 +14,8 @@ use fwdlab_results::{Checks, Results, Status, Trial};
 /// Instructions per IPv4 frame with two routes that others measured with these kernels.
 const WITHOUT_FIB_ALGO: f64 = 1916.0;
 const DPDK_LPM4: f64 = 1696.0;
+/// Of what the kernel chooses by itself.
+const BSEARCH4: f64 = 1764.0;
 
 /// The directory with `kernel`, `kernel-noalgo` and `root.qcow2`, or why there is none.
 fn images() -> Result<PathBuf, String> {
@@ -163,6 +165,30 @@ fn a_freebsd_kernel_that_panics_says_why_with_and_without_its_debugger() {
     for reason in [without, with] {
         assert!(reason.contains("panic: kdb_sysctl_panic; its console has"), "{reason}");
         assert_eq!(reason.contains("| db>"), reason == with, "{reason}");
+    }
+}
+
+#[test]
+fn a_freebsd_kernel_that_knows_no_virtio_mmio_boots_on_a_pc_with_pci() {
+    let Some(images) = images_for("a_freebsd_kernel_on_a_pc_with_pci") else { return };
+    if !is_long("a_freebsd_kernel_on_a_pc_with_pci") {
+        return;
+    }
+    let variants = "[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\nload = [\"dpdk_lpm4\"]\n\
+                    set = { \"net.route.algo.inet.algo\" = \"dpdk_lpm4\" }\n";
+    let lab = Lab::new(&images, "root = \"IMAGES/root.qcow2\"", variants);
+    let kernel = lab.dir.path().join("kernel");
+    without(&images, "virtio_mmio", &kernel);
+    let file = lab.dir.path().join("short.toml");
+    let text = fs::read_to_string(&file).expect("readable");
+    let usual = images.join("kernel").display().to_string();
+    fs::write(file, text.replace(&usual, &kernel.display().to_string())).expect("writable");
+    let output = lab.run();
+    for trial in lab.trials(&output) {
+        assert_eq!(trial.status, Status::Ok, "{:?}", trial.reason);
+        let known = if trial.variant == "a" { BSEARCH4 } else { DPDK_LPM4 };
+        let found = cost(&trial);
+        assert!((found / known - 1.0).abs() < 0.01, "{}: {found} for {known}", trial.variant);
     }
 }
 

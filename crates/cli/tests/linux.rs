@@ -21,13 +21,20 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Runs a shipped example with one block of short trials.
-fn short(example: &str) {
+/// Whether this machine can run the device; what it lacks is said.
+fn is_able(what: &str) -> bool {
     let able = fwdlab().args(["doctor", "--device", "linux"]).output().expect("it starts");
     if !able.status.success() {
         let missing = text(&able.stdout);
         let missing: Vec<&str> = missing.lines().filter(|line| line.starts_with("no ")).collect();
-        eprintln!("SKIPPED {example}: {}", missing.join("; "));
+        eprintln!("SKIPPED {what}: {}", missing.join("; "));
+    }
+    able.status.success()
+}
+
+/// Runs a shipped example with one block of short trials.
+fn short(example: &str) {
+    if !is_able(example) {
         return;
     }
     let dir = tempfile::tempdir().expect("a directory");
@@ -53,6 +60,40 @@ fn short(example: &str) {
     assert!(output.status.success(), "{said}\n{failed:?}");
     assert!(failed.is_empty(), "{failed:?}");
     assert!(journal.contains("\"record\":\"finished\""), "{said}");
+}
+
+/// What cannot be set up would FAIL in every block, also where it is made only while frames are sent.
+#[test]
+fn a_variant_that_cannot_be_set_up_stops_the_run_at_its_line() {
+    if !is_able("a_variant_that_cannot_be_set_up_stops_the_run_at_its_line") {
+        return;
+    }
+    const FILE: &str = "title = \"t\"\ndevice = \"linux\"\nbaseline = \"a\"\nblocks = 2\nduration = \"200ms\"\n\
+                        interval = \"50ms\"\n[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n\
+                        set = { SET }\n[[traffic]]\nname = \"inet\"\nsource = \"198.18.10.1:2000\"\n\
+                        destination = \"198.19.10.1-198.19.10.9:2000\"\nframe = \"min\"\nload = \"max\"\n\
+                        [routes]\nstatic = [\"198.18.0.0/16 via 198.18.0.203\", \"198.19.0.0/16 via 198.19.0.203\"]\n";
+    let dir = tempfile::tempdir().expect("a directory");
+    fs::write(dir.path().join("empty.o"), "").expect("writable");
+    for (set, words) in [
+        ("xdp = \"none.o\"", "xdp: cannot load none.o: No such file"),
+        ("xdp = \"empty.o\"", "xdp: cannot load empty.o"),
+        ("routes = \"none.txt\"", "routes: cannot"),
+        ("nftables = \"none.nft\"", "name a file beside the experiment"),
+        ("rps = \"ffff00000000\"", "(threaded, rps)"),
+        ("\"net.ipv4.no_such\" = \"1\"", "no such sysctl"),
+        ("\"net.ipv4.tcp_congestion_control\" = \"none\"", "its value"),
+    ] {
+        fs::write(dir.path().join("x.toml"), FILE.replace("SET", set)).expect("writable");
+        let mut run = fwdlab();
+        run.args(["run", "-q", "x.toml", "-o", "out"]).current_dir(dir.path());
+        let output = run.output().expect("it starts");
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{set}: {said}");
+        let place = "x.toml:11: variant \"b\" cannot be set up, and nothing was measured: ";
+        assert!(said.contains(place) && said.contains(words), "{set}: {said}");
+        assert!(!dir.path().join("out").exists(), "{set}: {said}");
+    }
 }
 
 #[test]

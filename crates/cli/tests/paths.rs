@@ -62,6 +62,27 @@ fn examples_are_listed_printed_and_run_with_changes() {
 }
 
 #[test]
+fn what_is_not_there_comes_with_what_to_name_instead() {
+    let lab = Lab::new(EXPERIMENT);
+    let cases: [(&[&str], &str); 5] = [
+        (&["run", "--example", "modular_fib"], "did you mean \"modular-fib\"?"),
+        (&["examples", "captur.pcap"], "did you mean \"capture.pcap\"?"),
+        (&["run", "modular-fib.toml"], "fwdlab run --example modular-fib"),
+        (&["compare", "nothere"], "give a results directory"),
+        (
+            &["run", "--kernel", "before=./no/tree", "--kernel", "after=./no/other"],
+            "--kernel before=./no/tree: there is no ./no/tree; name a build tree",
+        ),
+    ];
+    for (arguments, words) in cases {
+        let output = lab.fwdlab(arguments);
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {stderr}");
+        assert!(stderr.contains(words), "{arguments:?}: {stderr}");
+    }
+}
+
+#[test]
 fn a_gate_ends_with_1_when_its_verdict_is_met() {
     let lab = Lab::new(&EXPERIMENT.replace("blocks = 3", "blocks = 2"));
     let output =

@@ -20,6 +20,12 @@ fn verdicts() -> Vec<String> {
     let arguments = ["compare", "out", "--confidence", "99.9", "--format", "json"];
     let compared = lab.fwdlab(&arguments);
     assert_eq!(compared.status.code(), Some(0), "{}", text(&compared.stderr));
+    // A gate between a thing and itself has shown nothing.
+    let gated = lab.fwdlab(&["compare", "out", "--fail-on", "slower"]);
+    let why = text(&gated.stderr);
+    let is_invalid = text(&compared.stdout).contains("\"verdict\": \"invalid\"");
+    assert_eq!(gated.status.code(), Some(4), "{why}");
+    assert!(is_invalid || why.contains("nothing differs: modular is radix"), "{why}");
     let said: Value = serde_json::from_slice(&compared.stdout).expect("JSON");
     let groups = said["groups"].as_array().expect("groups");
     let judged = groups.iter().flat_map(|group| group["judgements"].as_array().expect("a list"));

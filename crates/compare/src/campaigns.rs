@@ -4,7 +4,7 @@ use fwdlab_stats::campaigns::{self, Campaign, LEAST_CAMPAIGNS, Together};
 use fwdlab_stats::paired::Block;
 use fwdlab_stats::rare::Rare;
 use fwdlab_stats::validity::{self, Finding};
-use fwdlab_stats::{Comparison, Direction, Resolution, Subject, Verdict, shared};
+use fwdlab_stats::{Comparison, Direction, Resolution, Subject, Verdict, percent_interval, shared};
 
 use crate::asked::{based, terms};
 use crate::{CompareError, Group, Judgement, OneCampaign, Options, Several};
@@ -13,7 +13,6 @@ use fwdlab_claims::runs::{self, Series};
 use fwdlab_claims::setting::Setting;
 use fwdlab_claims::words::{self, Said};
 use fwdlab_claims::{ClaimsError, blocks};
-use fwdlab_results::units;
 use fwdlab_results::{Metric, Results, Trial};
 
 /// Refuses directories of other experiments than the first one's, and one campaign given twice.
@@ -228,7 +227,7 @@ impl Pair<'_> {
         let subject = Subject { variant: self.variant, baseline: self.baseline(), metric: &metric };
         let mut sentence = words::sentence(said, by.terms.margin, subject);
         if let Some(own) = &together {
-            let next = units::percent_interval(own.next.low.percent(), own.next.high.percent());
+            let next = percent_interval(own.next.low.percent(), own.next.high.percent());
             sentence.push_str(&format!("; the next run of this experiment will show {next}"));
         }
         let sources = self.all.iter().map(|own| own.dir.to_string_lossy().into_owned());

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum CompareError {
     /// A source cannot be read.
-    #[error("cannot read {path}: {reason}")]
+    #[error("cannot read {path}: {reason}{}", remedy(reason))]
     Read {
         /// The source.
         path: PathBuf,
@@ -122,4 +122,15 @@ pub enum CompareError {
         /// What there is.
         found: String,
     },
+}
+
+/// What to do about a source that is not there.
+fn remedy(reason: &std::io::Error) -> &'static str {
+    match reason.kind() {
+        std::io::ErrorKind::NotFound => {
+            "; give a results directory, such as those that `fwdlab run` makes in results/, or a file of \
+             figures"
+        }
+        _ => "",
+    }
 }

@@ -4,7 +4,7 @@ use fwdlab_stats::campaigns::{self, Campaign, LEAST_CAMPAIGNS};
 use fwdlab_stats::rare::Rare;
 use fwdlab_stats::unpaired;
 use fwdlab_stats::validity::{self, Finding};
-use fwdlab_stats::{Comparison, Error, Resolution, Subject, Verdict, shared};
+use fwdlab_stats::{Comparison, Error, Resolution, Subject, Verdict, percent_interval, shared};
 
 use crate::asked::terms;
 use crate::campaigns::{least, of_one_experiment, speeds};
@@ -12,7 +12,6 @@ use crate::{CompareError, Group, Judgement, Options};
 use fwdlab_claims::judge::{self, Terms};
 use fwdlab_claims::runs::{self, Series};
 use fwdlab_claims::words::{self, Said};
-use fwdlab_results::units;
 use fwdlab_results::{Metric, Results, Trial};
 
 /// A group for every traffic and variant that both sides have.
@@ -222,7 +221,7 @@ fn compared(
 fn unnamed(comparison: &Comparison, few: &Finding, subject: Subject<'_>) -> String {
     let Subject { variant, baseline, metric } = subject;
     let interval = comparison.interval95;
-    let interval = units::percent_interval(interval.low.percent(), interval.high.percent());
+    let interval = percent_interval(interval.low.percent(), interval.high.percent());
     format!(
         "inconclusive: no winner is named between {variant} and {baseline} in {metric}: {few}; these \
          campaigns alone lie {interval} apart (--single-campaign goes by them)"

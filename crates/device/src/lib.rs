@@ -47,6 +47,11 @@ pub trait Kind: Schema {
     /// used for trying.
     fn examine(&self, place: &Place) -> Vec<DoctorFinding>;
 
+    /// How many boots [`Device::preflight`] takes for all variants together.
+    fn preflight_boots(&self, _: &Experiment) -> usize {
+        0
+    }
+
     /// Whether a file of its own names the machines that it stands on.
     fn takes_testbed(&self) -> bool {
         false

@@ -25,6 +25,8 @@ struct Demand<'a> {
     /// As words after "cannot".
     what: String,
     is_met: Box<dyn Fn(&Abilities) -> bool + 'a>,
+    /// The measure that is asked for, of which a device may say why it cannot.
+    measure: Option<Measure>,
     /// What to do on a device that cannot.
     remedy: &'static str,
     key: Key,
@@ -38,6 +40,7 @@ impl Wanted<'_> {
             all.push(Demand {
                 what: "measure latency".to_owned(),
                 is_met: Box::new(|can| can.measures_latency),
+                measure: None,
                 remedy: "remove latency",
                 key: key.clone(),
             });
@@ -46,6 +49,7 @@ impl Wanted<'_> {
             all.push(Demand {
                 what: "take profiles".to_owned(),
                 is_met: Box::new(|can| can.takes_profiles),
+                measure: None,
                 remedy: "remove profile",
                 key: key.clone(),
             });
@@ -55,6 +59,7 @@ impl Wanted<'_> {
                 what: "run blocks in fresh processes: it does not live in this program's memory"
                     .to_owned(),
                 is_met: Box::new(|can| can.lives_in_process),
+                measure: None,
                 remedy: "remove blocks_per_process",
                 key: key.clone(),
             });
@@ -63,6 +68,7 @@ impl Wanted<'_> {
             all.push(Demand {
                 what: "change routes while frames flow".to_owned(),
                 is_met: Box::new(|can| can.changes_routes),
+                measure: None,
                 remedy: "remove [churn]",
                 key: key.clone(),
             });
@@ -83,11 +89,12 @@ impl Wanted<'_> {
         if measure.is_benchmark() {
             let what = format!("measure {measure}");
             let is_met = Box::new(move |can: &Abilities| can.benchmarks.contains(&measure));
-            return Some(Demand { what, is_met, remedy, key });
+            return Some(Demand { what, is_met, measure: Some(measure), remedy, key });
         }
         measure.loss_ratio().map(|_| Demand {
             what: "search for a rate".to_owned(),
             is_met: Box::new(|can| can.searches_rates),
+            measure: Some(measure),
             remedy,
             key,
         })
@@ -106,6 +113,7 @@ fn sent<'a>(traffic: &'a Traffic, place: &'a TrafficPlace) -> Vec<Demand<'a>> {
         all.push(Demand {
             what: "send frames both ways at once".to_owned(),
             is_met: Box::new(|can| can.sends_both_ways),
+            measure: None,
             remedy: "remove direction",
             key: key("direction"),
         });
@@ -114,6 +122,16 @@ fn sent<'a>(traffic: &'a Traffic, place: &'a TrafficPlace) -> Vec<Demand<'a>> {
         all.push(Demand {
             what: "send sessions, which begin and end".to_owned(),
             is_met: Box::new(|can| can.opens_sessions),
+            measure: None,
+            remedy: "remove kind",
+            key: key("kind"),
+        });
+    }
+    if traffic.streams.is_some() {
+        all.push(Demand {
+            what: "carry streams of real stacks".to_owned(),
+            is_met: Box::new(|can| can.carries_streams),
+            measure: None,
             remedy: "remove kind",
             key: key("kind"),
         });
@@ -122,6 +140,7 @@ fn sent<'a>(traffic: &'a Traffic, place: &'a TrafficPlace) -> Vec<Demand<'a>> {
         all.push(Demand {
             what: "replay a capture".to_owned(),
             is_met: Box::new(|can| can.replays_captures),
+            measure: None,
             remedy: "remove capture, and write the frames' lengths (frame) and ports",
             key: key("capture"),
         });
@@ -130,6 +149,7 @@ fn sent<'a>(traffic: &'a Traffic, place: &'a TrafficPlace) -> Vec<Demand<'a>> {
         all.push(Demand {
             what: "send both families in one traffic".to_owned(),
             is_met: Box::new(|can| can.mixes_families),
+            measure: None,
             remedy: match is_capture {
                 true => {
                     "make two traffics of the capture, one with the IPv4 addresses and one with the IPv6 \
@@ -144,6 +164,7 @@ fn sent<'a>(traffic: &'a Traffic, place: &'a TrafficPlace) -> Vec<Demand<'a>> {
         all.push(Demand {
             what: "send a mix of frame lengths".to_owned(),
             is_met: Box::new(|can| can.mixes_lengths),
+            measure: None,
             remedy: "write one length, or a traffic for each",
             key: key("frame"),
         });
@@ -152,6 +173,7 @@ fn sent<'a>(traffic: &'a Traffic, place: &'a TrafficPlace) -> Vec<Demand<'a>> {
         all.push(Demand {
             what: format!("send frames of {bytes} bytes"),
             is_met: Box::new(move |can| bytes <= can.longest_frame_bytes),
+            measure: None,
             remedy: "write a shorter frame",
             key: key("frame"),
         });
@@ -178,13 +200,15 @@ pub(super) fn abilities(
         if (demand.is_met)(&can) {
             continue;
         }
-        let Demand { what, is_met, remedy, key: (field, at) } = demand;
+        let Demand { what, is_met, measure, remedy, key: (field, at) } = demand;
         let other = able.or_else(|| devices.iter().find(|other| is_met(&other.abilities())));
         let most = can.longest_frame_bytes;
         let what = match what.starts_with("send frames of") {
             true => format!("{what}, only of {most} at most"),
             false => what.clone(),
         };
+        let why = measure.and_then(|measure| device.why_not(measure));
+        let what = why.map_or(what.clone(), |why| format!("{what}: {why}"));
         let complaint = Complaint::new(
             format!("the device {:?} cannot {what}", device.name()),
             match other {
@@ -214,6 +238,10 @@ mod tests {
 
         fn abilities(&self) -> Abilities {
             Abilities { replays_captures: true, ..Abilities::BASIC }
+        }
+
+        fn why_not(&self, measure: Measure) -> Option<&'static str> {
+            (measure == Measure::Soak).then_some("nothing soaks it")
         }
 
         fn check_word(&self, _: &str) -> Result<(), Complaint> {
@@ -264,6 +292,8 @@ mod tests {
             let field = format!("traffic[1].{}: ", key.split(' ').next().unwrap_or_default());
             assert!(problems.contains(&field) && problems.contains(remedy), "{key}: {problems}");
         }
+        let problems = said("measure = \"soak\"", INET);
+        assert!(problems.contains("cannot measure soak: nothing soaks it; wanted"), "{problems}");
         assert_eq!(said("blocks_per_process = 0", INET), "nothing", "one process is what it has");
         assert_eq!(said("profile = false\nlatency = false", INET), "nothing");
     }

@@ -184,7 +184,9 @@ pub(super) fn reachable(
 ) {
     let ends = placed.iter().flat_map(|(traffic, place)| {
         traffic.ends().flat_map(move |(source, destination)| {
-            let back = traffic.direction.is_both().then_some((source, 0, place));
+            // The acknowledgements of streams come back.
+            let is_both = traffic.direction.is_both() || traffic.streams.is_some();
+            let back = is_both.then_some((source, 0, place));
             std::iter::once((destination, 1, place)).chain(back)
         })
     });
@@ -197,7 +199,8 @@ pub(super) fn reachable(
                     match port {
                         1 => "a route for every destination",
                         _ => {
-                            "a route for every source, to which frames go with direction = \"both\""
+                            "a route for every source, to which frames go with direction = \"both\" or \
+                             kind = \"tcp\""
                         }
                     },
                     "add one to [routes] static, or allow = [\"no-route\"] if drops are wanted",

@@ -19,6 +19,19 @@ pub enum Error {
     #[error(transparent)]
     Routes(#[from] fwdlab_routes::RoutesError),
 
+    /// A file that the experiment names cannot be read.
+    #[error("{path}:{line}: {key}: {source}")]
+    Named {
+        /// The experiment file.
+        path: PathBuf,
+        /// The line that names it, from 1.
+        line: usize,
+        /// The key there.
+        key: String,
+        /// Why it cannot.
+        source: Box<Error>,
+    },
+
     /// A capture that a traffic names cannot be opened.
     #[error(
         "{path}: traffic {traffic}, capture: cannot open {file}: {source}; name a pcap or pcapng file beside the experiment"

@@ -244,12 +244,17 @@ pub fn reread<T>(
 }
 
 /// The known word nearest to `name`, if it is near enough to be meant: at most
-/// a third of its letters differ.
+/// a third of its letters differ, or it is the last part of it (`fwdlab.xdp` for `xdp`).
 pub fn nearest<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     // Who writes "NDR" means "ndr".
     let name = name.to_lowercase();
+    let last = name.rsplit('.').next().unwrap_or_default();
+    let distance = |word: &str| match word.to_lowercase() {
+        word if word == last => 0,
+        word => strsim::damerau_levenshtein(&name, &word),
+    };
     known
-        .map(|word| (strsim::damerau_levenshtein(&name, &word.to_lowercase()), word))
+        .map(|word| (distance(word), word))
         .filter(|(distance, word)| *distance <= (word.len() / 3).max(1))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, word)| word)

@@ -21,6 +21,7 @@ mod error;
 pub mod fields;
 mod head;
 pub mod inputs;
+mod kind;
 mod load;
 mod measures;
 mod model;
@@ -30,6 +31,7 @@ pub mod quantity;
 mod read;
 pub mod schema;
 mod sessions;
+mod streams;
 
 #[cfg(test)]
 mod attach_tests;
@@ -44,8 +46,9 @@ pub use fwdlab_traffic::Load;
 pub use head::Head;
 pub use model::{
     Allowance, Benchmarks, Blocks, CaptureOf, Churn, ChurnSource, Direction, Experiment,
-    ListedChange, Route, RouteSource, Routes, SessionsOf, Traffic, Variant,
+    ListedChange, Route, RouteSource, Routes, SessionsOf, StreamsOf, Traffic, Variant,
 };
+pub use parts::MOST_GENERATED;
 pub use problem::{Problem, Problems};
 pub use read::Recorded;
 pub use schema::{Abilities, Anything, DeviceTables, Schema, TrafficPlace};

@@ -180,6 +180,15 @@ pub struct Traffic {
     pub changes_per_s: Option<u32>,
     /// Its flows are sessions, which begin and end.
     pub sessions: Option<SessionsOf>,
+    /// Its flows are streams of real stacks.
+    pub streams: Option<StreamsOf>,
+}
+
+/// How the streams of a traffic are sent: each flow is one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StreamsOf {
+    /// How the senders avoid congestion, in the kernel's words; without it, the kernel's own way.
+    pub congestion: Option<String>,
 }
 
 /// How the sessions of a traffic live: each flow is one.

@@ -12,8 +12,8 @@ use super::fields::{Found, Section, integer_of, shown, wrong_kind};
 use super::problem::{Complaint, Complaints};
 use super::schema::{Schema, TrafficPlace};
 use super::{
-    Direction, Endpoint, Load, Route, RouteSource, Routes, Traffic, Variant, capture, load,
-    sessions,
+    Direction, Endpoint, Load, Route, RouteSource, Routes, Traffic, Variant, capture, kind, load,
+    sessions, streams,
 };
 use fwdlab_results::{Family, Measure};
 use fwdlab_routes::{NotAPrefix, Prefix};
@@ -22,7 +22,7 @@ use fwdlab_routes::{NotAPrefix, Prefix};
 const MOST_FLOWS: u64 = 1 << 24;
 
 /// Most synthetic routes of one family.
-const MOST_GENERATED: u64 = 4_000_000;
+pub const MOST_GENERATED: u64 = 4_000_000;
 
 /// Routes while their egress ports are not settled.
 pub(super) struct DraftRoutes {
@@ -142,7 +142,7 @@ fn read_traffic(
     let order = section.value("order");
     let flows = section.value("flows");
     let direction = section.value("direction");
-    let lived = sessions::read(section, complaints);
+    let kind = kind::read(section, complaints);
     let others = ["capture", "frame", "kind", "load", "order", "direction"];
     let others = others.into_iter().filter_map(|key| section.place(key)).collect();
     let (sources, destinations) = (sources?, destinations?);
@@ -153,7 +153,12 @@ fn read_traffic(
     let family = if inet6.is_some() { Family::Dual } else { source.family() };
     // What a capture says itself has been refused beside it.
     let own = |found| if capture.is_some() { None } else { found };
-    let (sizes, frame_bytes) = read_frame(own(frame), family, complaints)?;
+    let (sizes, frame_bytes) = match (own(frame), &kind.streams) {
+        (None, Some(_)) => {
+            (FrameSizes::fixed(streams::USUAL_FRAME_BYTES.into()), streams::USUAL_FRAME_BYTES)
+        }
+        (frame, _) => read_frame(frame, family, complaints)?,
+    };
     let load = read_load(load, (frame_bytes, capture.is_some()), complaints)?;
     let order = read_order(own(order), complaints)?;
     let direction = read_direction(direction, complaints)?;
@@ -174,9 +179,13 @@ fn read_traffic(
         capture,
         changes_per_s: None,
         sessions: None,
+        streams: None,
     };
-    if let Some(lived) = lived {
+    if let Some(lived) = kind.sessions {
         traffic.sessions = Some(sessions::settled(lived, &traffic, complaints)?);
+    }
+    if let Some(found) = kind.streams {
+        traffic.streams = Some(streams::settled(found, &traffic, complaints)?);
     }
     if traffic.capture.is_none() {
         check_flows(&traffic, flows, &place, complaints);

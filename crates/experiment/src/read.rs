@@ -13,8 +13,8 @@ use super::fields::{Found, Section, integer_of, nearest, shown};
 use super::problem::{Complaint, Complaints};
 use super::schema::{Anything, DeviceTables, Schema};
 use super::{
-    Allowance, Blocks, ChurnSource, Experiment, Problems, Result, RouteSource, Routes, able, check,
-    churn, convergence, inputs, measures, parts, quantity, sessions,
+    Allowance, Blocks, ChurnSource, Error, Experiment, Problems, Result, RouteSource, Routes, able,
+    check, churn, convergence, inputs, measures, parts, quantity, sessions, streams,
 };
 use fwdlab_results::{Error as ResultsError, Measure};
 
@@ -50,29 +50,56 @@ impl Experiment {
     pub fn of_text(path: &Path, text: &str, devices: &[&dyn Schema]) -> Result<Self> {
         let mut experiment = Self::parse(path, text, devices)?;
         let device = devices.iter().find(|device| device.name() == experiment.device);
-        if let Some(device) = device {
-            experiment.note_inputs(*device)?;
+        let longest = device.map_or(u16::MAX, |it| it.abilities().longest_frame_bytes);
+        let mut read = || {
+            device.map_or(Ok(()), |device| experiment.note_inputs(*device))?;
+            experiment.load_captures(longest)?;
+            experiment.load_routes()
+        };
+        match read() {
+            Ok(()) => Ok(experiment),
+            Err(error) => Err(experiment.located(error)),
         }
-        experiment
-            .load_captures(device.map_or(u16::MAX, |it| it.abilities().longest_frame_bytes))?;
-        experiment.load_routes()?;
-        Ok(experiment)
     }
 
     /// Says that a variant cannot be set up, in front of the reason: the file, and the line of the key
     /// that the reason names, of the variant or else of the device's table; else that of the variant.
     pub fn blame(&self, variant: &str, reason: &str) -> String {
-        let line = self.line_of(variant, reason);
+        let (line, key) = self.key_of(variant, reason);
+        let key = key.filter(|key| !reason.contains(key.as_str()));
+        let key = key.map_or_else(String::new, |key| format!("{key}: "));
         format!(
-            "{}:{line}: variant {variant:?} cannot be set up, and nothing was measured: {reason}",
+            "{}:{line}: variant {variant:?} cannot be set up, and nothing was measured: {key}{reason}",
             self.path.display()
         )
     }
 
-    /// The line of the file on which a message about a variant should point: that of the key which
-    /// it names, of the variant or else of the device's table, else that of the variant; 1 when there
-    /// is no such variant.
-    pub fn line_of(&self, variant: &str, message: &str) -> usize {
+    /// An error about a file that the experiment names, with the line and the key that name it.
+    fn located(&self, error: Error) -> Error {
+        if !matches!(error, Error::File(_) | Error::Routes(fwdlab_routes::RoutesError::Io { .. })) {
+            return error;
+        }
+        let message = error.to_string();
+        let lines = (1..).zip(self.text.lines()).filter_map(|(number, line)| {
+            let (key, value) = line.split_once('=')?;
+            let file = value.split(['"', '\'']).nth(1).filter(|file| file.len() > 2)?;
+            message.contains(file).then(|| (file.len(), number, key.trim().to_owned()))
+        });
+        // The longest: a name may be part of another.
+        match lines.max_by_key(|(length, ..)| *length) {
+            Some((_, line, key)) => {
+                Error::Named { path: self.path.clone(), line, key, source: Box::new(error) }
+            }
+            None => error,
+        }
+    }
+
+    /// The line of the file on which a message about a variant should point, and the key that stands
+    /// there: the key that the message names, of the variant or else of the device's table; else that
+    /// whose value it names; else the line of the variant, 1 when there is no such variant.
+    pub(crate) fn key_of(&self, variant: &str, message: &str) -> (usize, Option<String>) {
+        /// A shorter value says nothing about where it stands.
+        const SHORTEST_VALUE: usize = 3;
         let (tree, _) = DeTable::parse_recoverable(&self.text);
         let tree = tree.get_ref();
         let line = |at: usize| self.text[..at.min(self.text.len())].matches('\n').count() + 1;
@@ -82,20 +109,27 @@ impl Experiment {
         };
         let mut found = tables.into_iter().flat_map(|list| list.iter());
         let Some(table) = found.find_map(|one| one.get_ref().as_table().filter(is_it)) else {
-            return 1;
+            return (1, None);
         };
         let set = table.get("set").and_then(|set| set.get_ref().as_table());
         let own = tree.get(self.device.as_str()).and_then(|own| own.get_ref().as_table());
-        let longest = |tables: [Option<&DeTable<'_>>; 2]| {
-            let keys = tables.into_iter().flatten().flat_map(|table| table.keys());
-            let named = keys.filter(|key| {
-                let key = key.get_ref().as_ref();
-                key != "name" && message.contains(key)
+        // Of several that are named the longest: one may be part of another.
+        let longest = |tables: [Option<&DeTable<'_>>; 2], is_by_value: bool| {
+            let entries = tables.into_iter().flatten().flat_map(|table| table.iter());
+            let named = entries.filter_map(|(key, value)| {
+                let word = key.get_ref().as_ref();
+                let said = if is_by_value { value.get_ref().as_str()? } else { word };
+                let is_one = !matches!(word, "name" | "set") && message.contains(said);
+                let is_long = !is_by_value || said.len() >= SHORTEST_VALUE;
+                (is_one && is_long).then_some((said.len(), key))
             });
-            named.max_by_key(|key| key.get_ref().len()).map(|key| line(key.span().start))
+            let (_, key) = named.max_by_key(|(length, _)| *length)?;
+            Some((line(key.span().start), Some(key.get_ref().to_string())))
         };
-        let named = longest([set, Some(table)]).or_else(|| longest([own, None]));
-        named.or_else(|| Some(line(table.get("name")?.span().start))).unwrap_or(1)
+        let named = longest([set, Some(table)], false).or_else(|| longest([own, None], false));
+        let named = named.or_else(|| longest([set, Some(table)], true));
+        let of_variant = || Some((line(table.get("name")?.span().start), None));
+        named.or_else(of_variant).unwrap_or((1, None))
     }
 
     /// Validates the text of the experiment file at `path`. Reads no other
@@ -286,6 +320,7 @@ fn read_experiment(
     check::churn(churn.as_ref(), asked, &routes, complaints);
     check::load_of_measure(&placed, complaints);
     sessions::measures(&placed, churn.is_some(), complaints);
+    streams::measures(&placed, churn.is_some(), complaints);
     check::both_ways(&placed, churn.is_some(), complaints);
     let wanted = able::Wanted {
         measure: measure_key,
@@ -343,10 +378,11 @@ fn read_title<'a>(
     complaints: &mut Complaints<'_>,
 ) -> Option<Found<&'a str>> {
     let found = top.required_text("title", "\"What is compared\"", complaints)?;
-    let result = match fwdlab_results::is_title(found.value) {
+    let is_title = fwdlab_results::is_title(found.value) && !found.value.trim().is_empty();
+    let result = match is_title {
         true => Ok(()),
         false => Err(Complaint::new(
-            "the title has a line end or characters that cannot be seen, or is too long",
+            "the title is empty or too long, or has a line end or characters that cannot be seen",
             "one line of at most 500 bytes",
             "write title = \"What is compared\"",
         )),

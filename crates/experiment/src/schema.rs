@@ -34,6 +34,8 @@ pub struct Abilities {
     pub sends_both_ways: bool,
     /// Sends sessions, which begin and end, and says what the device's table of them holds.
     pub opens_sessions: bool,
+    /// Carries streams of real stacks, which answer each other.
+    pub carries_streams: bool,
     /// Takes profiles, of the device and not of whatever runs here.
     pub takes_profiles: bool,
     /// What is measured lives in the memory of this program, so that a fresh process is another draw of
@@ -55,6 +57,7 @@ impl Abilities {
         changes_routes: true,
         sends_both_ways: true,
         opens_sessions: true,
+        carries_streams: true,
         takes_profiles: true,
         lives_in_process: true,
         longest_frame_bytes: u16::MAX,
@@ -71,6 +74,7 @@ impl Abilities {
         changes_routes: false,
         sends_both_ways: false,
         opens_sessions: false,
+        carries_streams: false,
         takes_profiles: false,
         lives_in_process: false,
         longest_frame_bytes: 1_518,
@@ -84,6 +88,12 @@ pub trait Schema: Sync {
 
     /// What it can do.
     fn abilities(&self) -> Abilities;
+
+    /// Why it cannot take a measure, in words after "cannot measure it:"; nothing where there is no more to
+    /// say than that it cannot.
+    fn why_not(&self, _measure: Measure) -> Option<&'static str> {
+        None
+    }
 
     /// The table `[NAME]` of the file that is its own, if it has one.
     fn table(&self) -> Option<&'static str> {

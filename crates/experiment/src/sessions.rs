@@ -3,7 +3,7 @@
 use fwdlab_results::Measure;
 use fwdlab_traffic::Order;
 
-use super::fields::{Found, Section, nearest};
+use super::fields::{Found, Section};
 use super::model::{SessionsOf, Traffic};
 use super::problem::{Complaint, Complaints};
 use super::schema::TrafficPlace;
@@ -15,31 +15,16 @@ const USUAL_FRAMES: u32 = 10;
 /// Most frames before a table is emptied: their order is kept in memory.
 const MOST_OF_A_ROUND: u64 = 1 << 22;
 
-const KINDS: [&str; 2] = ["frames", "sessions"];
-
-/// Reads `kind`, and the keys of sessions, if the traffic has them; how many are alive at once is
-/// settled by [`settled`].
+/// Reads the keys of sessions; how many are alive at once is settled by [`settled`]. `kind` is the traffic's
+/// where it is of sessions.
 pub(super) fn read(
     section: &mut Section<'_>,
+    kind: Option<&Found<&str>>,
     complaints: &mut Complaints<'_>,
 ) -> Option<Found<SessionsOf>> {
-    let kind = section.text("kind", "\"sessions\"", complaints);
     let lifetime = section.integer("lifetime", 2..=MOST_FRAMES, complaints);
     let concurrent = section.integer("concurrent", 1..=u64::MAX, complaints);
-    let is_known = |kind: &Found<&str>| KINDS.contains(&kind.value);
-    if let Some(kind) = kind.as_ref().filter(|kind| !is_known(kind)) {
-        let complaint = Complaint::new(
-            format!("there is no kind of traffic {:?}", kind.value),
-            "\"frames\", or \"sessions\", which begin and end",
-            match nearest(kind.value, KINDS.into_iter()) {
-                Some(near) => format!("did you mean \"{near}\"?"),
-                None => "remove it to send frames of flows that go on and on".to_owned(),
-            },
-        );
-        complaints.add(&kind.at, &kind.field, complaint);
-        return None;
-    }
-    let Some(Found { field, at, .. }) = kind.filter(|kind| kind.value == "sessions") else {
+    let Some(Found { field, at, .. }) = kind else {
         for key in [&lifetime, &concurrent].into_iter().flatten() {
             let complaint = Complaint::new(
                 "this traffic has no sessions that could begin and end",
@@ -54,7 +39,7 @@ pub(super) fn read(
         lifetime: lifetime.map_or(USUAL_FRAMES, |found| found.value as u32),
         concurrent: concurrent.map_or(0, |found| found.value),
     };
-    Some(Found { field, at, value })
+    Some(Found { field: field.clone(), at: at.clone(), value })
 }
 
 /// With how many are alive at once: all, where the file does not say. Refuses what sessions cannot be.

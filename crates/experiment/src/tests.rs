@@ -156,12 +156,35 @@ fn a_message_about_a_variant_points_at_its_line() {
                 static = [\"198.19.0.0/16 via 198.19.0.2\"]\n";
     let text = text.replace(",\n  \"x.y.z\"", ", \"x.y.z\"");
     let experiment = Experiment::parse(Path::new("x.toml"), &text, &[&Anything]).unwrap();
-    assert_eq!(experiment.line_of("b", "cannot set x.y.z = 2"), 7);
-    assert_eq!(experiment.line_of("b", "cannot boot"), 6);
-    assert_eq!(experiment.line_of("a", "cannot boot"), 4);
-    assert_eq!(experiment.line_of("c", "cannot boot"), 1);
+    assert_eq!(experiment.key_of("b", "cannot set x.y.z = 2").0, 7);
+    assert_eq!(experiment.key_of("b", "cannot boot"), (6, None));
+    assert_eq!(experiment.key_of("a", "cannot boot"), (4, None));
+    assert_eq!(experiment.key_of("c", "cannot boot"), (1, None));
     let blame = experiment.blame("b", "cannot set x.y = 1");
     assert!(blame.starts_with("x.toml:7: variant \"b\" cannot be set up"), "{blame}");
+    // A message that names no key, but what stands behind one.
+    let text = text.replace("\"x.y\" = \"1\"", "\"x.y\" = \"my.o\"");
+    let experiment = Experiment::parse(Path::new("x.toml"), &text, &[&Anything]).unwrap();
+    let blame = experiment.blame("b", "cannot load /d/my.o: it is empty");
+    assert!(blame.starts_with("x.toml:7: ") && blame.contains(": x.y: cannot load"), "{blame}");
+}
+
+#[test]
+fn a_title_says_something() {
+    let text = "title = \" \"\nbaseline = \"a\"\n[[variant]]\nname = \"a\"\n";
+    let problems = Experiment::parse(Path::new("x.toml"), text, &[&Anything]).unwrap_err();
+    assert!(problems.to_string().contains("x.toml:1:9: title: the title is empty"), "{problems}");
+}
+
+#[test]
+fn a_file_that_is_not_there_is_named_with_the_line_that_names_it() {
+    let text = "title = \"t\"\nbaseline = \"a\"\n[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n\
+                [[traffic]]\nname = \"inet\"\nsource = \"198.18.0.1:7\"\n\
+                destination = \"198.19.0.1:7\"\n[routes]\nfile = \"no-such.txt\"\n";
+    let error = Experiment::of_text(Path::new("/nowhere/x.toml"), text, &[&Anything]).unwrap_err();
+    let message = error.to_string();
+    assert!(message.starts_with("/nowhere/x.toml:12: file: cannot "), "{message}");
+    assert!(message.contains("/nowhere/no-such.txt") && message.contains("; check"), "{message}");
 }
 
 #[test]

@@ -16,6 +16,8 @@ const FIELD: f64 = 308.0;
 const NARROWEST_SLOT: f64 = 46.0;
 /// Width of a character of 12 px type, on average, in px.
 const CHARACTER: f64 = 7.2;
+/// Characters of a name that is turned, at most; the legend has all of it.
+const LONGEST_NAME: usize = 24;
 /// Bits on the wire per frame of simple IMIX on average: 7 IP packets of 40 bytes, 4 of 576 and 1
 /// of 1500, each with 14 bytes of Ethernet header (no FCS, preamble and gap: as published graphs
 /// count it).
@@ -32,6 +34,9 @@ struct Layout {
     traffic_gap: f64,
     /// Room on the right, for the second axis if there is one.
     right: f64,
+    /// How much farther down the traffics' labels stand, because the names of variants are turned: one
+    /// of them is too long for its column.
+    turned: Option<f64>,
     /// Where the field begins and ends.
     top: f64,
     bottom: f64,
@@ -55,7 +60,8 @@ impl Layout {
         let bottom = top + FIELD;
         let y = Scale::new((0.0, high), (bottom, top));
         let metric = chart.metric;
-        Self { width, y, unit: scale, metric, tick, slot, traffic_gap, right, top, bottom }
+        let turned = turned(chart, (slot / CHARACTER) as usize);
+        Self { width, y, unit: scale, metric, tick, slot, traffic_gap, right, turned, top, bottom }
     }
 
     /// The label of a traffic in lines.
@@ -78,6 +84,7 @@ pub fn bars_in(chart: &Chart, room: Room) -> Canvas {
     let labels = chart.traffics.iter().map(|one| layout.label(one).len()).max().unwrap_or(1);
     let has_limit = chart.traffics.iter().any(|one| one.line_rate.is_some());
     let below = 15.0 * (labels + lines.len()) as f64 + if has_limit { 18.0 } else { 0.0 };
+    let below = below + layout.turned.unwrap_or(0.0);
     let height = layout.bottom + 52.0 + below;
     let mut canvas = Canvas::new(layout.width, height);
     let what = match chart.metric {
@@ -160,7 +167,7 @@ fn draw_traffic(canvas: &mut Canvas, layout: &Layout, one: &TrafficSeries, left:
     let width = layout.slot * one.series.len() as f64;
     canvas.open(&[("class", "traffic"), ("data-traffic", &one.traffic)]);
     let lines = layout.label(one);
-    let mut y = layout.bottom + 40.0;
+    let mut y = layout.bottom + 40.0 + layout.turned.unwrap_or(0.0);
     for line in &lines {
         canvas.text("strong", Anchor::Middle, at(left + width / 2.0, y), line);
         y += 15.0;
@@ -190,12 +197,7 @@ fn draw_limit(
 fn draw_series(canvas: &mut Canvas, layout: &Layout, series: &Series, centre: f64) {
     let half = (layout.slot * 0.36).min(44.0);
     canvas.open(&[("class", "series"), ("data-variant", &series.variant)]);
-    let columns = (layout.slot / CHARACTER) as usize;
-    let lines = name_lines(&series.variant, columns);
-    let first = layout.bottom + if lines.len() > 1 { 12.0 } else { 18.0 };
-    for (k, line) in lines.into_iter().enumerate() {
-        canvas.text("", Anchor::Middle, at(centre, first + 12.0 * k as f64), line);
-    }
+    draw_name(canvas, layout, &series.variant, centre);
     let Some(summary) = series.summary else {
         canvas.text("warn-text", Anchor::Middle, at(centre, layout.bottom - 8.0), "no trial kept");
         canvas.close();
@@ -226,7 +228,30 @@ fn draw_series(canvas: &mut Canvas, layout: &Layout, series: &Series, centre: f6
     canvas.close();
 }
 
-/// A name on one line or on two; nothing where it does not fit, and only the legend has it.
+/// The name below a bar, level with those of all other bars.
+fn draw_name(canvas: &mut Canvas, layout: &Layout, name: &str, centre: f64) {
+    if layout.turned.is_some() {
+        let place = at(centre + 4.0, layout.bottom + 8.0);
+        canvas.text_turned("", Anchor::End, place, &shortened(name, LONGEST_NAME));
+        return;
+    }
+    let lines = name_lines(name, (layout.slot / CHARACTER) as usize);
+    let first = layout.bottom + if lines.len() > 1 { 12.0 } else { 18.0 };
+    for (k, line) in lines.into_iter().enumerate() {
+        canvas.text("", Anchor::Middle, at(centre, first + 12.0 * k as f64), line);
+    }
+}
+
+/// What turned names need below the bars beyond what others do, where one does not fit into so many
+/// columns.
+fn turned(chart: &Chart, columns: usize) -> Option<f64> {
+    let names = || chart.traffics.iter().flat_map(|one| &one.series).map(|own| &*own.variant);
+    let is_turned = names().any(|name| name_lines(name, columns).is_empty());
+    let longest = names().map(|name| name.chars().count()).max().unwrap_or(0).min(LONGEST_NAME);
+    is_turned.then(|| (longest as f64 * CHARACTER - 20.0).max(0.0))
+}
+
+/// A name on one line or on two; nothing where it does not fit.
 fn name_lines(name: &str, columns: usize) -> Vec<&str> {
     let fits = |part: &str| part.chars().count() <= columns;
     if fits(name) {
@@ -255,6 +280,55 @@ fn draw_dots(canvas: &mut Canvas, layout: &Layout, series: &Series, (centre, hal
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A chart of one traffic with these variants.
+    fn chart(names: &[&str]) -> Chart {
+        let summary = crate::Summary { minimum: 1e6, median: 2e6, maximum: 3e6 };
+        let series = names.iter().enumerate().map(|(colour, name)| Series {
+            variant: (*name).to_owned(),
+            colour,
+            summary: Some(summary),
+            dots: Vec::new(),
+            effect: None,
+        });
+        Chart {
+            title: "names".to_owned(),
+            metric: Metric::Rate,
+            tick: fwdlab_results::Tick::default(),
+            measure: Measure::Rate,
+            traffics: vec![TrafficSeries {
+                traffic: "inet".to_owned(),
+                label: "inet: IPv4".to_owned(),
+                series: series.collect(),
+                line_rate: None,
+            }],
+            caption: String::new(),
+            has_imix: false,
+            is_ordered: true,
+        }
+    }
+
+    #[test]
+    fn every_bar_has_its_name_also_where_one_is_too_long() {
+        let names = ["auto", "radix4_lockless", "dpdk_lpm4", "bsearch4", "inseparablylong"];
+        let more = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"];
+        for (all, is_turned) in [([&names[..], &more].concat(), true), (names[..1].to_vec(), false)]
+        {
+            for room in [Room::Page, Room::Phone] {
+                let svg = bars_in(&chart(&all), room).into_document("t", "");
+                for name in &all {
+                    let own = format!(">{name}</text>");
+                    // The legend has it, too, where there are several.
+                    assert!(
+                        svg.matches(&own).count() > usize::from(all.len() > 1),
+                        "{name}: {svg}"
+                    );
+                }
+                let turned = svg.matches("text-anchor=\"end\" transform").count();
+                assert_eq!(turned, if is_turned { all.len() } else { 0 }, "{svg}");
+            }
+        }
+    }
 
     #[test]
     fn long_names_stand_on_two_lines() {

@@ -94,9 +94,15 @@ impl Canvas {
 
     /// A text turned by 90 degrees, read from below, centred on `place`.
     pub fn text_upwards(&mut self, class: &str, place: Point, text: &str) {
+        self.text_turned(class, Anchor::Middle, place, text);
+    }
+
+    /// A text turned by 90 degrees, read from below, of which an end or the middle is at `place`.
+    pub fn text_turned(&mut self, class: &str, anchor: Anchor, place: Point, text: &str) {
         let _ = writeln!(
             self.body,
-            r#"<text class="{class}" text-anchor="middle" transform="translate({:.1} {:.1}) rotate(-90)">{}</text>"#,
+            r#"<text class="{class}" text-anchor="{}" transform="translate({:.1} {:.1}) rotate(-90)">{}</text>"#,
+            anchor.attribute(),
             place.x,
             place.y,
             escape(text)

@@ -138,9 +138,12 @@ fn draw_panel(
         canvas.text("faint", Anchor::End, at(LEFT - 8.0, place + 4.0), &label);
     }
     canvas.text_upwards("", at(22.0, f64::midpoint(top, bottom)), name);
-    for value in thinned(values.to_vec(), LABEL, |value| x.place(value.ln())) {
+    for value in values {
         let place = x.place(value.ln());
         canvas.line("axis", at(place, bottom), at(place, bottom + 4.0));
+    }
+    for value in thinned(ends_first(values), LABEL, |value| x.place(value.ln())) {
+        let place = x.place(value.ln());
         canvas.text("faint", Anchor::Middle, at(place, bottom + 18.0), &format!("{value}"));
     }
     let middle = f64::midpoint(LEFT, width - RIGHT);
@@ -152,6 +155,14 @@ fn draw_panel(
         canvas.text("", Anchor::Start, at(key + 10.0, top - 6.0), &curve.name);
         key += 34.0 + curve.name.chars().count() as f64 * CHARACTER;
         draw_curve(canvas, curve, x, &y);
+    }
+}
+
+/// The values in the order in which they want a label: how far the axis goes before what lies between.
+fn ends_first(values: &[f64]) -> Vec<f64> {
+    match values {
+        [first, between @ .., last] => [&[*first, *last], between].concat(),
+        few => few.to_vec(),
     }
 }
 
@@ -192,7 +203,7 @@ mod tests {
         let curve = |(colour, name): (usize, &str)| Curve {
             name: name.to_owned(),
             colour,
-            spots: [64.0, 512.0, 1518.0].map(|at| spot(at, name)).to_vec(),
+            spots: [64.0, 512.0, 1280.0, 1518.0].map(|at| spot(at, name)).to_vec(),
         };
         let drawn = Curves {
             title: "sizes".to_owned(),
@@ -209,7 +220,9 @@ mod tests {
             for label in ["64", "512", "1518"] {
                 assert!(svg.contains(&format!(">{label}</text>")), "{label}: {svg}");
             }
-            assert_eq!(svg.matches("class=\"l1\"").count(), 2);
+            // Each value has its tick; where labels would overlap, the last one stands.
+            assert_eq!(svg.matches("class=\"l1\"").count(), 3);
+            assert!(!svg.contains(">1280</text>"), "{svg}");
             assert!(!svg.contains("NaN"), "{svg}");
         }
     }

@@ -148,10 +148,11 @@ fn draw_row(canvas: &mut Canvas, row: &ForestRow, (x, layout): (&Ratios, &Layout
     ]);
     let y = if layout.is_narrow { top + 36.0 } else { top + 0.5 * layout.row };
     if layout.is_narrow {
-        canvas.text("strong", Anchor::Start, at(16.0, top + 18.0), &row.variant);
-        canvas.text("faint", Anchor::End, at(layout.right, top + 18.0), &row.traffic);
-        canvas.text("strong", Anchor::Start, at(16.0, top + 62.0), &row.text);
-        canvas.text("faint", Anchor::Start, at(16.0, top + 77.0), &row.detail);
+        // The words stand on the grid.
+        canvas.text("halo strong", Anchor::Start, at(16.0, top + 18.0), &row.variant);
+        canvas.text("halo faint", Anchor::End, at(layout.right, top + 18.0), &row.traffic);
+        canvas.text("halo strong", Anchor::Start, at(16.0, top + 62.0), &row.text);
+        canvas.text("halo faint", Anchor::Start, at(16.0, top + 77.0), &row.detail);
     } else {
         canvas.text("strong", Anchor::End, at(layout.left - 14.0, y - 2.0), &row.variant);
         canvas.text("faint", Anchor::End, at(layout.left - 14.0, y + 13.0), &row.traffic);

@@ -1,12 +1,12 @@
 //! What the measures observed that have a figure of their own, as tables of text (RFC 2544, sections 26.3 to
-//! 26.6, RFC 9004, RFC 6413, sessions, soak).
+//! 26.6, RFC 9004, RFC 6413, sessions, streams, soak).
 
 use std::fmt::Write as _;
 
 use fwdlab_results::units;
 use fwdlab_results::{
     BackToBack, Benchmark, Convergence, LossCurve, Measure, Metric, Recovery, Reset, RouteEvent,
-    SearchTrial, Sessions, Soak, Trial,
+    SearchTrial, Sessions, Soak, Streams, Trial,
 };
 use fwdlab_stats::median;
 
@@ -102,6 +102,7 @@ pub fn observed(measure: Measure, cells: &[&Cell<'_>]) -> (&'static str, String)
         Measure::Reset => (RESET, reset(cells)),
         Measure::Insertion | Measure::Lookup | Measure::FullTable => (SESSIONS, sessions(cells)),
         Measure::Convergence => (CONVERGENCE, convergence(cells)),
+        Measure::Goodput | Measure::ByteCost => (STREAMS, streams(cells)),
         _ => (SOAK, soak(cells)),
     }
 }
@@ -151,8 +152,8 @@ fn curve(cells: &[&Cell<'_>]) -> String {
 }
 
 const BURSTS: &str = "Bursts: frames of the longest burst without loss; frames that the device \
-    holds back, which is the burst less what the device forwards while it arrives (RFC 9004, \
-    section 6.4); the time in which it forwards these; searches without any loss, of all.";
+    holds back, which is the burst less what the device forwards while it arrives (RFC 9004); \
+    the time in which it forwards these; searches without any loss, of all.";
 
 fn bursts(cells: &[&Cell<'_>]) -> String {
     let of = |own: &Benchmark, figure: fn(&BackToBack) -> Option<f64>| match own {
@@ -275,10 +276,58 @@ fn sessions(cells: &[&Cell<'_>]) -> String {
     )
 }
 
+const STREAMS: &str = "Streams: how many, and payload that arrived a second; ns that a byte cost the \
+    processor through the device, both ends included, past it, and the difference, which is the device's; \
+    segments sent again, in per cent of all, and segments in each packet that the device's IP took; Jain's index of \
+    fairness (1: all streams carried the same). Medians over the trials; of segments sent again the sum.";
+
+fn streams(cells: &[&Cell<'_>]) -> String {
+    fn of(own: &Benchmark) -> Option<&Streams> {
+        match own {
+            Benchmark::Goodput(own) | Benchmark::ByteCost(own) => Some(own),
+            _ => None,
+        }
+    }
+    let middle = |cell: &Cell<'_>, figure: fn(&Streams) -> Option<f64>| {
+        cell.middle(|own| of(own).and_then(figure))
+    };
+    let goodput = |cell: &Cell<'_>| {
+        let bits = middle(cell, Streams::goodput_bits_per_s);
+        bits.map_or_else(none, |bits| units::figure(bits, "bit/s"))
+    };
+    let packets = |own: &Streams| {
+        let sent: u64 = own.streams.iter().map(|stream| stream.sent).sum();
+        let packets = own.device_packets.filter(|packets| *packets > 0)?;
+        Some(sent as f64 / packets as f64)
+    };
+    let again = |cell: &Cell<'_>| {
+        let all = cell.trials.iter().filter_map(|(_, own)| of(own));
+        let again: u64 = all.flat_map(|own| own.streams.iter().map(|stream| stream.again)).sum();
+        again.to_string()
+    };
+    let percent = |own: &Streams| own.again_share().map(|share| share * 100.0);
+    table(
+        cells,
+        &[
+            ("streams", 7, &|cell| {
+                shown(middle(cell, |own| Some(own.streams.len() as f64)), 0, "")
+            }),
+            ("goodput", 14, &goodput),
+            ("through", 8, &|cell| shown(middle(cell, Streams::through_ns_per_byte), 3, "")),
+            ("past", 8, &|cell| shown(middle(cell, Streams::past_ns_per_byte), 3, "")),
+            ("device", 8, &|cell| shown(middle(cell, Streams::device_ns_per_byte), 3, "")),
+            ("again", 8, &again),
+            ("of all", 9, &|cell| shown(middle(cell, percent), 3, " %")),
+            ("seg/pkt", 8, &|cell| shown(middle(cell, packets), 1, "")),
+            ("fairness", 8, &|cell| shown(middle(cell, Streams::fairness), 4, "")),
+        ],
+    )
+}
+
 const CONVERGENCE: &str = "Convergence: changes of all routes, and prefixes of each; how long the device took \
     to take the changes; from then on, the first frame by the new path, of half and of 99 % of all prefixes; \
-    until all prefixes had it; the last frame by the old path, of 99 %; frames lost and prefixes left over, \
-    of all changes together. RFC 6413, section 3.6.";
+    until all prefixes had it; the last frame by the old path, of 99 %; frames lost, frames that came only after a second \
+    without any, and prefixes left over, of all changes together. RFC 6413.";
 
 fn convergence(cells: &[&Cell<'_>]) -> String {
     fn of(own: &Benchmark) -> Option<&Convergence> {
@@ -310,6 +359,7 @@ fn convergence(cells: &[&Cell<'_>]) -> String {
             ("all", 10, &|cell| time(cell, &|own| own.middle(|e| e.full_ns() as f64))),
             ("old 99 %", 10, &|cell| time(cell, &old)),
             ("lost", 7, &|cell| sum(cell, &|own| each(own, RouteEvent::lost))),
+            ("late", 7, &|cell| sum(cell, &|own| each(own, |e| e.late))),
             ("left", 5, &|cell| sum(cell, &|own| each(own, |e| e.unconverged() as u64))),
         ],
     )

@@ -43,6 +43,23 @@ impl TextTable {
         (Self { head: self.head.clone(), rows }, Self { head: self.head, rows: others })
     }
 
+    /// With its columns as rows, below a head of this name and the cells of its first column.
+    pub fn turned(self, name: &str) -> Self {
+        let head = self.rows.iter().filter_map(|row| row.first().cloned());
+        let mut turned =
+            Self::new(std::iter::once(name.to_owned()).chain(head).map(|name| (name, Side::Left)));
+        for (column, (name, _)) in self.head.into_iter().enumerate().skip(1) {
+            let cells = self.rows.iter().filter_map(|row| row.get(column).cloned());
+            turned.row(std::iter::once(name).chain(cells).collect());
+        }
+        turned
+    }
+
+    /// How many columns it has.
+    pub fn columns(&self) -> usize {
+        self.head.len()
+    }
+
     /// Whether it has no row.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
@@ -185,6 +202,15 @@ fn words(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_turned_table_has_its_columns_as_rows() {
+        let mut table = TextTable::new(["setting", "a", "b", "c"].map(|name| (name, Side::Left)));
+        table.row(["x", "1", "2", "3"].map(str::to_owned).to_vec());
+        let turned = table.turned("variant");
+        assert_eq!(turned.plain(), "variant  x\na        1\nb        2\nc        3\n");
+        assert_eq!((turned.columns(), turned.len()), (2, 3));
+    }
 
     #[test]
     fn markdown_table_is_aligned_as_plain_text() {

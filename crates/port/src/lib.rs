@@ -64,6 +64,8 @@ pub mod ring;
 pub mod sampler;
 mod socket;
 mod sys;
+#[cfg(target_os = "linux")]
+pub mod tcp;
 #[cfg(unix)]
 mod waiting;
 #[cfg(target_os = "linux")]

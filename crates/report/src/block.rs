@@ -109,6 +109,8 @@ pub struct Statement<'a> {
 
 /// A doubt and what to do about it.
 pub struct Doubt {
+    /// Whether the verdict is invalid for it.
+    pub is_cause: bool,
     /// What is doubtful.
     pub text: String,
     /// What helps.
@@ -118,7 +120,12 @@ pub struct Doubt {
 impl Doubt {
     /// Both in one line.
     pub fn whole(&self) -> String {
-        format!("warning: {}: {}", self.text, self.remedy)
+        format!("{}: {}: {}", self.word(), self.text, self.remedy)
+    }
+
+    /// What it is.
+    pub fn word(&self) -> &'static str {
+        if self.is_cause { "cause" } else { "warning" }
     }
 }
 

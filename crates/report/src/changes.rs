@@ -14,6 +14,7 @@ use fwdlab_results::Tick;
 use fwdlab_results::units;
 use fwdlab_stats::distribution::{normal_quantile, share_two_sided};
 use fwdlab_stats::multiple::{Correction, Kind};
+use fwdlab_stats::signed_percent;
 
 use crate::profile::{Profile, Profiles};
 
@@ -211,7 +212,7 @@ impl Changes {
         let title = self.title();
         let unit = self.unit.map_or("of the share", Tick::per_frame);
         let change = self.rounded(self.totals[1]) - self.rounded(self.totals[0]);
-        let relative = units::signed_percent((self.totals[1] / self.totals[0] - 1.0) * 100.0);
+        let relative = signed_percent((self.totals[1] / self.totals[0] - 1.0) * 100.0);
         let whole = format!("{} {unit} in all ({relative})", self.signed(change));
         let Some(first) = self.rows.first() else {
             return format!("{title}: no function differs beyond chance; {whole}.");

@@ -1,6 +1,6 @@
 //! From claims and trials to the data of the figures.
 
-use fwdlab_stats::Comparison;
+use fwdlab_stats::{Comparison, percent_interval, signed_percent};
 
 use fwdlab_claims::claim::{Cell, Claims, Spread, VerdictClaim};
 use fwdlab_claims::setting::{LINKS, line_rate};
@@ -121,7 +121,7 @@ fn effect(cell: &Cell, claims: &Claims, metric: Metric) -> Option<String> {
             let ratio = verdict.comparison()?.estimate.ratio();
             // Bars and number go one way: faster is a lower cost.
             let change = if metric == Metric::Cost { 1.0 / ratio } else { ratio };
-            let percent = units::signed_percent((change - 1.0) * 100.0);
+            let percent = signed_percent((change - 1.0) * 100.0);
             Some(format!("{percent} {word}"))
         }
         word => Some(word.to_owned()),
@@ -224,10 +224,10 @@ fn forest_row(verdict: &VerdictClaim, colours: &[(&str, usize)]) -> ForestRow {
     };
     let deciding = verdict.comparison().map(estimate);
     let word = verdict.word();
-    let interval = deciding.map_or_else(String::new, |e| units::percent_interval(e.low, e.high));
+    let interval = deciding.map_or_else(String::new, |e| percent_interval(e.low, e.high));
     let text = match (word, deciding) {
         ("faster" | "slower" | "better" | "worse", Some(e)) => {
-            format!("{word} {}", units::signed_percent(e.estimate))
+            format!("{word} {}", signed_percent(e.estimate))
         }
         _ => word.to_owned(),
     };

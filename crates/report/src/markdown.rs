@@ -171,7 +171,10 @@ fn fence(text: &str) -> String {
 fn states(out: &mut String, block: &Block<'_>, dialect: Dialect) {
     let mut say = |state: State, text: &str| match dialect {
         Dialect::File => out.push_str(&dialect.wrap(text, "- ", "  ")),
-        Dialect::Summary => line(out, &format!("{} {text}<br>", sign(state))),
+        Dialect::Summary => {
+            let text = text.strip_prefix("warning: ").unwrap_or(text);
+            line(out, &format!("{} {text}<br>", sign(state)));
+        }
     };
     match block {
         Block::Badges(badges) => {

@@ -1,47 +1,96 @@
 //! Compares the numbers and directions in running text with the claims.
 //!
 //! A number with a unit (`%`, pps, frames/s, ns) must be a figure of the
-//! report, rounded as it is written; a word of direction beside it must have
-//! the sign of that figure; "no difference" is refuted by a verdict that says
-//! otherwise. Numbers without a unit are not judged.
+//! report, rounded as it is written, and of the variants, traffic and family that its
+//! clause names; a word of direction beside it must have the sign of that figure;
+//! "no difference" is refuted by a verdict that says otherwise. Numbers without a
+//! unit are not judged.
+
+use std::collections::BTreeSet;
 
 use fwdlab_claims::claim::{Claims, Spread, VerdictClaim};
 use fwdlab_claims::setting::{LINKS, line_rate};
-use fwdlab_results::units;
-use fwdlab_sentence::quantity::unit_of_rate;
-
-/// What a number counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Percent,
-    Rate,
-    Nanoseconds,
-}
+use fwdlab_netbenches::name::{NamedFamily, family_word};
+use fwdlab_results::{Family, units};
+use fwdlab_sentence::clause::{Clause, clauses};
+use fwdlab_sentence::figure::{Figure, Kind, figures};
+use fwdlab_sentence::subject::Named;
+use fwdlab_stats::{Effect, signed_percent};
 
 /// A figure of the report.
 #[derive(Debug, Clone)]
-struct Known {
+struct Known<'a> {
     kind: Kind,
     value: f64,
     name: String,
     /// Whether its sign is a direction: an effect, or an end of its interval.
     is_effect: bool,
+    /// What it is a figure of; `None` for those of the whole report.
+    about: Option<About<'a>>,
 }
 
-/// A number in the text.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Found {
-    kind: Kind,
-    /// In per cent, frames/s or ns.
-    value: f64,
-    /// Half of the last digit written, in the same unit.
-    half_digit: f64,
-    /// Whether a sign is written before it.
-    is_signed: bool,
-    /// Where it begins in the line, in bytes.
-    start: usize,
-    /// Where its unit ends.
-    end: usize,
+/// What a figure is of.
+#[derive(Debug, Clone, Copy)]
+struct About<'a> {
+    variant: &'a str,
+    /// What it was compared with.
+    beside: Option<&'a str>,
+    /// Whether variant and baseline changed places: only sentences that name them mean that.
+    is_turned: bool,
+    traffic: &'a str,
+    family: Family,
+}
+
+/// What a clause names.
+struct Meant<'a> {
+    variants: Named<'a>,
+    traffics: Named<'a>,
+    families: BTreeSet<NamedFamily>,
+}
+
+impl<'a> Meant<'a> {
+    fn of(clause: &Clause, claims: &'a Claims) -> Self {
+        let variants = claims.setting.variants.iter().map(|own| own.name.as_str());
+        // a traffic that is called as its family names that
+        let traffics = claims.setting.traffics.iter().map(|own| own.name.as_str());
+        let traffics = traffics.filter(|name| family_word(name).is_none());
+        Self {
+            variants: Named::of(&clause.text, variants),
+            traffics: Named::of(&clause.text, traffics),
+            families: clause.families.clone(),
+        }
+    }
+
+    /// Whether a figure may be what the clause speaks of.
+    fn fits(&self, known: &Known<'_>) -> bool {
+        let Some(about) = known.about else { return true };
+        let family = match about.family {
+            Family::Inet => Some(NamedFamily::Inet),
+            Family::Inet6 => Some(NamedFamily::Inet6),
+            Family::Dual => None,
+        };
+        let is_one_of = |name: &&str| *name == about.variant || Some(*name) == about.beside;
+        let all = &self.variants.all;
+        let is_subject = self.variants.subject().is_none_or(|name| name == about.variant);
+        let is_beside = self.variants.beside.is_none_or(|name| Some(name) == about.beside);
+        let has_order = !known.is_effect || is_subject && is_beside;
+        let is_named = !about.is_turned || !all.is_empty();
+        let is_pair = all.iter().all(is_one_of)
+            || about.beside.is_none() && all.contains(&about.variant);
+        is_named
+            && is_pair
+            && (has_order || all.len() > 2)
+            && (self.traffics.all.is_empty() || self.traffics.all.contains(&about.traffic))
+            && (self.families.is_empty() || family.is_none_or(|own| self.families.contains(&own)))
+    }
+
+    /// `modular, IPv6`.
+    fn words(&self) -> String {
+        let names =
+            self.variants.all.iter().chain(&self.traffics.all).map(|name| (*name).to_owned());
+        let family = |own: &NamedFamily| own.name().to_owned();
+        names.chain(self.families.iter().map(family)).collect::<Vec<_>>().join(", ")
+    }
 }
 
 const UP: [&str; 6] = ["faster", "improv", "gain", "increase", "better", "speed-up"];
@@ -53,21 +102,59 @@ const SAME: [&str; 5] =
 pub fn check(text: &str, file: &str, claims: &Claims) -> Vec<String> {
     let known = known(claims);
     let mut doubts = Vec::new();
-    for (k, line) in text.lines().enumerate() {
-        let place = format!("{file}:{}", k + 1);
-        for found in numbers(line) {
-            doubts.extend(doubt(line, &found, &known).map(|d| format!("{place}: {d}")));
-        }
-        doubts.extend(factor_doubt(line, claims).map(|d| format!("{place}: {d}")));
-        let lower = line.to_lowercase();
-        if let Some(words) = SAME.iter().find(|w| lower.contains(**w))
-            && let Some(verdict) =
-                claims.verdicts.iter().find(|v| is_meant(&lower, v) && is_different(v))
-        {
-            doubts.push(format!("{place}: \"{words}\", but {}", verdict.sentence));
+    for paragraph in paragraphs(text) {
+        let place = |at: usize| format!("{file}:{}", paragraph.line_of(at));
+        for clause in clauses(&paragraph.text) {
+            let meant = Meant::of(&clause, claims);
+            for found in figures(&clause.text) {
+                let doubt = doubt(&clause.text, &found, &known, &meant);
+                doubts
+                    .extend(doubt.map(|d| format!("{}: {d}", place(clause.offset + found.start))));
+            }
+            let place = place(clause.offset);
+            doubts.extend(factor_doubt(&clause.text, claims).map(|d| format!("{place}: {d}")));
+            let lower = clause.text.to_lowercase();
+            if let Some(words) = SAME.iter().find(|w| lower.contains(**w))
+                && let Some(verdict) =
+                    claims.verdicts.iter().find(|v| is_meant(&lower, v) && is_different(v))
+            {
+                doubts.push(format!("{place}: \"{words}\", but {}", verdict.sentence));
+            }
         }
     }
     doubts
+}
+
+/// Lines that belong together.
+#[derive(Default)]
+struct Paragraph {
+    text: String,
+    /// Where each line begins in the text, and its number.
+    lines: Vec<(usize, usize)>,
+}
+
+impl Paragraph {
+    fn line_of(&self, at: usize) -> usize {
+        self.lines.iter().rev().find(|(start, _)| *start <= at).map_or(1, |(_, line)| *line)
+    }
+}
+
+/// Sentences go on over the ends of lines, but not into the next item or row of a table.
+fn paragraphs(text: &str) -> Vec<Paragraph> {
+    let mut all: Vec<Paragraph> = vec![Paragraph::default()];
+    for (line, number) in text.lines().zip(1..) {
+        let begins = line.trim_start().starts_with(['|', '#', '-', '*', '>']);
+        if line.trim().is_empty() || begins {
+            all.push(Paragraph::default());
+        }
+        let Some(last) = all.last_mut() else { continue };
+        if !last.text.is_empty() {
+            last.text.push(' ');
+        }
+        last.lines.push((last.text.len(), number));
+        last.text.push_str(line);
+    }
+    all
 }
 
 /// A factor counts as that of a verdict when it lies as near as this, as a ratio.
@@ -108,20 +195,28 @@ fn is_different(verdict: &VerdictClaim) -> bool {
     matches!(verdict.verdict.word(), "faster" | "slower")
 }
 
-fn doubt(line: &str, found: &Found, known: &[Known]) -> Option<String> {
+fn doubt(line: &str, found: &Figure, known: &[Known<'_>], meant: &Meant<'_>) -> Option<String> {
     let written = line[found.start..found.end].trim();
     let same_kind = || known.iter().filter(|k| k.kind == found.kind);
-    let distance = |k: &Known| match (found.is_signed, k.is_effect) {
+    let distance = |k: &Known<'_>| match (found.is_signed, k.is_effect) {
         (false, true) => (k.value.abs() - found.value.abs()).abs(),
         _ => (k.value - found.value).abs(),
     };
-    let matching: Vec<&Known> =
+    let any: Vec<&Known<'_>> =
         same_kind().filter(|k| distance(k) <= found.half_digit * 1.0001).collect();
+    let matching: Vec<&Known<'_>> = any.iter().copied().filter(|k| meant.fits(k)).collect();
     if matching.is_empty() {
-        let nearest = same_kind().min_by(|a, b| distance(a).total_cmp(&distance(b)));
+        let nearest = same_kind().filter(|k| meant.fits(k));
+        let nearest = nearest.min_by(|a, b| distance(a).total_cmp(&distance(b)));
         let nearest = nearest
             .map_or_else(String::new, |k| format!("; the nearest is {}, {}", show(k), k.name));
-        return Some(format!("{written} is no figure of this report{nearest}"));
+        let is_other = any.iter().find(|own| own.about.is_some_and(|about| !about.is_turned));
+        return Some(match is_other {
+            Some(other) => {
+                format!("{written} is no figure of {}, but {}{nearest}", meant.words(), other.name)
+            }
+            None => format!("{written} is no figure of this report{nearest}"),
+        });
     }
     let direction = direction(line, found)?;
     let contradicted = matching.iter().all(|k| k.is_effect && k.value * direction < 0.0);
@@ -133,7 +228,7 @@ fn doubt(line: &str, found: &Found, known: &[Known]) -> Option<String> {
 
 /// +1 or -1 when a word of direction stands within 40 bytes of an unsigned
 /// number, the nearest one deciding.
-fn direction(line: &str, found: &Found) -> Option<f64> {
+fn direction(line: &str, found: &Figure) -> Option<f64> {
     if found.is_signed || found.kind != Kind::Percent {
         return None;
     }
@@ -155,25 +250,100 @@ fn direction(line: &str, found: &Found) -> Option<f64> {
     }
 }
 
-fn show(known: &Known) -> String {
+fn show(known: &Known<'_>) -> String {
     match known.kind {
-        Kind::Percent if known.is_effect => units::signed_percent(known.value),
+        Kind::Percent if known.is_effect => signed_percent(known.value),
         Kind::Percent => units::share(known.value / 100.0),
         Kind::Rate => units::rate(known.value),
         Kind::Nanoseconds => format!("{} ns", units::ns(known.value)),
     }
 }
 
+/// The figures that a reader may quote.
+#[derive(Default)]
+struct Figures<'a>(Vec<Known<'a>>);
+
 /// Every figure that a reader may quote.
-fn known(claims: &Claims) -> Vec<Known> {
-    let mut known = Vec::new();
-    let mut add = |kind, value, name: String, is_effect| {
-        known.push(Known { kind, value, name, is_effect });
-    };
-    for v in &claims.verdicts {
-        let name = format!("{} against {} with {}", v.variant, v.baseline, v.traffic);
-        let own = [("rate", &v.rate), ("cost", &v.cost), ("its own figure", &v.own)];
-        for (what, comparison) in own {
+fn known(claims: &Claims) -> Vec<Known<'_>> {
+    let mut known = Figures::default();
+    claims.verdicts.iter().for_each(|verdict| known.of_verdict(verdict));
+    for c in &claims.cells {
+        let (variant, traffic) = (c.variant.as_str(), c.traffic.as_str());
+        let of = claims.setting.traffics.iter().find(|own| own.name == c.traffic);
+        let about = of.map(|of| About {
+            variant,
+            beside: None,
+            is_turned: false,
+            traffic,
+            family: of.family,
+        });
+        let name = format!("{variant} with {traffic}");
+        let spreads = [(Kind::Rate, &c.rate, "rate"), (Kind::Nanoseconds, &c.cost, "device cost")];
+        for (kind, spread, what) in spreads {
+            let Some(Spread { median, minimum, maximum, interval, cv, .. }) = spread else {
+                continue;
+            };
+            for value in
+                [*median, *minimum, *maximum].into_iter().chain(interval.iter().flatten().copied())
+            {
+                known.add(kind, value, format!("{what} of {name}"), about);
+            }
+            known.add(Kind::Percent, cv * 100.0, format!("CV of the {what} of {name}"), about);
+        }
+        if let Some(share) = c.idle_share {
+            known.add(Kind::Percent, share * 100.0, format!("idle share of {name}"), about);
+        }
+    }
+    for t in &claims.setting.traffics {
+        for gigabits in LINKS {
+            let name = format!("line rate of {gigabits} Gb/s at {} bytes", t.frame_bytes);
+            known.add(Kind::Rate, line_rate(gigabits, t.frame_bytes), name, None);
+        }
+        if let Some(pps) = t.load_pps {
+            known.add(Kind::Rate, pps, format!("load of {}", t.name), None);
+        }
+    }
+    let levels = claims.verdicts.iter().filter_map(|v| Some(v.comparison()?.level().percent()));
+    for confidence in levels.chain([90.0, 95.0]) {
+        known.add(Kind::Percent, confidence, "confidence".to_owned(), None);
+    }
+    known.0
+}
+
+impl<'a> Figures<'a> {
+    fn add(&mut self, kind: Kind, value: f64, name: String, about: Option<About<'a>>) {
+        self.0.push(Known { kind, value, name, is_effect: false, about });
+    }
+
+    /// An effect, in either direction: 5 % faster is 4.76 % slower the other way round.
+    fn add_effect(&mut self, effect: Effect, which: &str, own: About<'a>) {
+        let Some(beside) = own.beside else { return };
+        let turned = About { variant: beside, beside: Some(own.variant), is_turned: true, ..own };
+        for (ratio, about) in [(effect.ratio(), own), (1.0 / effect.ratio(), turned)] {
+            let About { variant, traffic, .. } = about;
+            let name = format!(
+                "{which} of {variant} against {} with {traffic}",
+                about.beside.unwrap_or("")
+            );
+            let value = (ratio - 1.0) * 100.0;
+            self.0.push(Known {
+                kind: Kind::Percent,
+                value,
+                name,
+                is_effect: true,
+                about: Some(about),
+            });
+        }
+    }
+
+    fn of_verdict(&mut self, v: &'a VerdictClaim) {
+        let (variant, beside, traffic) =
+            (v.variant.as_str(), v.baseline.as_str(), v.traffic.as_str());
+        let own =
+            About { variant, beside: Some(beside), is_turned: false, traffic, family: v.family };
+        let name = format!("{variant} against {beside} with {traffic}");
+        for (what, comparison) in [("rate", &v.rate), ("cost", &v.cost), ("its own figure", &v.own)]
+        {
             let Some(c) = comparison else { continue };
             for (which, effect) in [
                 ("effect", c.estimate),
@@ -184,126 +354,40 @@ fn known(claims: &Claims) -> Vec<Known> {
                 ("lower end (90 %)", c.interval90.low),
                 ("upper end (90 %)", c.interval90.high),
             ] {
-                add(Kind::Percent, effect.percent(), format!("{which} of {name} by {what}"), true);
+                self.add_effect(effect, &format!("{which} by {what}"), own);
+            }
+            for cost in c.rare.iter().flat_map(|rare| [rare.slower, rare.faster]).flatten() {
+                for effect in [cost.estimate, cost.low, cost.high] {
+                    self.add_effect(effect, &format!("cost of rare runs by {what}"), own);
+                }
+            }
+            let sides = c.rare.iter().flat_map(|rare| [rare.baseline, rare.variant]);
+            for size in sides.flat_map(|side| [side.slower.size, side.faster.size]).flatten() {
+                let size = size.percent().abs();
+                self.add(Kind::Percent, size, format!("rare runs of {name}"), Some(own));
             }
         }
         if let Some(c) = &v.cost {
             let time = (1.0 / c.estimate.ratio() - 1.0) * 100.0;
-            add(Kind::Percent, time, format!("change of the time per frame of {name}"), false);
+            let what = format!("change of the time per frame of {name}");
+            self.add(Kind::Percent, time, what, Some(own));
         }
         if let Some(saved) = &v.saved {
             let [low, high] = saved.interval_ns.map(f64::abs);
             for ns in [saved.ns.abs(), low, high, saved.baseline_ns] {
-                add(Kind::Nanoseconds, ns, format!("time per frame saved by {name}"), false);
+                let what = format!("time per frame saved by {name}");
+                self.add(Kind::Nanoseconds, ns, what, Some(own));
             }
             for device in &saved.on_devices {
                 let on = format!("a device of {} ns per frame", device.ns_per_frame);
-                add(Kind::Nanoseconds, device.ns_per_frame, on.clone(), false);
-                let percent = device.ratio.map(|ratio| ratio.percent());
-                percent.into_iter().for_each(|percent| {
-                    add(Kind::Percent, percent, format!("effect of {name} on {on}"), true);
-                });
+                self.add(Kind::Nanoseconds, device.ns_per_frame, on.clone(), None);
+                if let Some(ratio) = device.ratio {
+                    self.add_effect(ratio, &format!("effect on {on}"), own);
+                }
             }
         }
-        add(Kind::Percent, v.margin * 100.0, "the margin".to_owned(), false);
+        self.add(Kind::Percent, v.margin * 100.0, "the margin".to_owned(), None);
     }
-    for c in &claims.cells {
-        let name = format!("{} with {}", c.variant, c.traffic);
-        let mut spread = |kind, spread: &Option<Spread>, what: &str| {
-            let Some(s) = spread else { return };
-            let ends = s.interval.into_iter().flatten();
-            for value in [s.median, s.minimum, s.maximum].into_iter().chain(ends) {
-                add(kind, value, format!("{what} of {name}"), false);
-            }
-            add(Kind::Percent, s.cv * 100.0, format!("CV of the {what} of {name}"), false);
-        };
-        spread(Kind::Rate, &c.rate, "rate");
-        spread(Kind::Nanoseconds, &c.cost, "device cost");
-        if let Some(share) = c.idle_share {
-            add(Kind::Percent, share * 100.0, format!("idle share of {name}"), false);
-        }
-    }
-    for t in &claims.setting.traffics {
-        for gigabits in LINKS {
-            let name = format!("line rate of {gigabits} Gb/s at {} bytes", t.frame_bytes);
-            add(Kind::Rate, line_rate(gigabits, t.frame_bytes), name, false);
-        }
-        if let Some(pps) = t.load_pps {
-            add(Kind::Rate, pps, format!("load of {}", t.name), false);
-        }
-    }
-    let levels = claims.verdicts.iter().filter_map(|v| Some(v.comparison()?.level().percent()));
-    for confidence in levels.chain([90.0, 95.0]) {
-        add(Kind::Percent, confidence, "confidence".to_owned(), false);
-    }
-    known
-}
-
-/// Units in the text but those of rates, the longest first.
-const UNITS: [(&str, Kind); 7] = [
-    ("instructions", Kind::Nanoseconds),
-    ("nanoseconds", Kind::Nanoseconds),
-    ("ns/frame", Kind::Nanoseconds),
-    ("per cent", Kind::Percent),
-    ("percent", Kind::Percent),
-    ("ns", Kind::Nanoseconds),
-    ("%", Kind::Percent),
-];
-
-/// The numbers of a line that carry one of the units.
-fn numbers(line: &str) -> Vec<Found> {
-    let bytes = line.as_bytes();
-    let mut found = Vec::new();
-    let mut at = 0;
-    while at < bytes.len() {
-        let is_start = bytes[at].is_ascii_digit()
-            && (at == 0
-                || !(bytes[at - 1].is_ascii_alphanumeric()
-                    || matches!(bytes[at - 1], b'.' | b'_')));
-        if !is_start {
-            at += 1;
-            continue;
-        }
-        let mut end = at;
-        while end < bytes.len()
-            && (bytes[end].is_ascii_digit() || matches!(bytes[end], b'.' | b','))
-        {
-            end += 1;
-        }
-        let digits = line[at..end].trim_end_matches(['.', ',']);
-        if let Some(number) = number(line, at, digits) {
-            found.push(number);
-        }
-        at = end;
-    }
-    found
-}
-
-fn number(line: &str, start: usize, digits: &str) -> Option<Found> {
-    let after = &line[start + digits.len()..];
-    let rest = after.trim_start_matches([' ', '\u{a0}']);
-    let lower = rest.to_lowercase();
-    let of_others = || {
-        let (unit, kind) = UNITS.into_iter().find(|(unit, _)| {
-            lower.strip_prefix(unit).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
-        })?;
-        Some((unit, kind, 1.0))
-    };
-    let of_rates = unit_of_rate(&lower).map(|(unit, scale)| (unit, Kind::Rate, scale));
-    let (unit, kind, scale) = of_rates.or_else(of_others)?;
-    let plain = digits.replace(',', "");
-    let value: f64 = plain.parse().ok()?;
-    let decimals = plain.split_once('.').map_or(0, |(_, d)| d.len());
-    let before = line[..start].chars().next_back();
-    let sign = if matches!(before, Some('-' | '\u{2212}')) { -1.0 } else { 1.0 };
-    Some(Found {
-        kind,
-        value: sign * value * scale,
-        half_digit: 0.5 * 10f64.powi(-(i32::try_from(decimals).ok()?)) * scale,
-        is_signed: matches!(before, Some('+' | '-' | '\u{2212}')),
-        start: if matches!(before, Some('+' | '-')) { start - 1 } else { start },
-        end: start + digits.len() + (after.len() - rest.len()) + unit.len(),
-    })
 }
 
 #[cfg(test)]
@@ -311,20 +395,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_found_with_unit_sign_and_precision() {
-        let found =
-            numbers("from 1,488,095 pps to 4.83 Mpps, -7.2% and +3 per cent in 2000 flows, v1.2");
-        let values: Vec<f64> = found.iter().map(|f| f.value).collect();
-        assert_eq!(values, [1_488_095.0, 4.83e6, -7.2, 3.0]);
-        assert_eq!(found[1].half_digit, 5e3);
-        assert!(found[2].is_signed && !found[1].is_signed);
-    }
-
-    #[test]
     fn nearest_word_of_direction_decides() {
         let line =
             "an improvement of 17.5% on IPv4, and a long way off a reduction of 7.2% on IPv6";
-        let found = numbers(line);
+        let found = figures(line);
         assert_eq!(direction(line, &found[0]), Some(1.0));
         assert_eq!(direction(line, &found[1]), Some(-1.0));
     }

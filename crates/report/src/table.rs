@@ -8,6 +8,7 @@ use fwdlab_claims::words;
 use fwdlab_figures::text_table::{Side, TextTable};
 use fwdlab_results::Tick;
 use fwdlab_results::units::{self, RateUnit};
+use fwdlab_stats::{percent_interval, signed_percent};
 
 /// What the columns of [`cells`] mean.
 pub const LEGEND: &str = "n: trials kept, of those planned where they differ. 95% interval: of the \
@@ -128,11 +129,11 @@ fn effect_and_p(verdict: &VerdictClaim) -> (String, String) {
     let Some(c) = verdict.comparison() else {
         return (verdict.word().to_owned(), "-".to_owned());
     };
-    let interval = units::percent_interval(c.interval95.low.percent(), c.interval95.high.percent());
+    let interval = percent_interval(c.interval95.low.percent(), c.interval95.high.percent());
     let mark = mark(verdict.metric);
     let effect = match verdict.verdict.word() {
         "faster" | "slower" => {
-            format!("{} {interval}{mark}", units::signed_percent(c.estimate.percent()))
+            format!("{} {interval}{mark}", signed_percent(c.estimate.percent()))
         }
         "invalid" => "invalid".to_owned(),
         word => format!("{word} {interval}{mark}"),

@@ -148,8 +148,10 @@ impl Sheet {
         for further in statement.basis.iter().chain(&statement.elsewhere) {
             text += &self.wrap(further, &indent, &indent);
         }
-        for doubt in statement.doubts.iter().filter(|_| self.is_commit) {
-            text += &self.wrap(&doubt.text, &format!("{indent}warning: "), &indent);
+        for doubt in statement.doubts.iter().filter(|doubt| self.is_commit || doubt.is_cause) {
+            let short = format!("{}: {}", doubt.word(), doubt.text);
+            let said = if doubt.is_cause { doubt.whole() } else { short };
+            text += &self.wrap(&said, &indent, &indent);
         }
         text
     }

@@ -284,6 +284,55 @@ fn notes_are_checked_against_the_data() {
     }
 }
 
+/// A true number beside the wrong name, family or direction is a false sentence.
+#[test]
+fn a_figure_in_the_notes_must_be_of_what_its_sentence_names() {
+    let (_dir, results) = directory(example::results(&example::TWO, 8));
+    let claims = claims(&results).unwrap();
+    let doubts = |text: &str| super::prose::check(text, "notes.md", &claims);
+    let effect = |traffic: &str| {
+        let own = claims.verdicts.iter().find(|v| v.traffic == traffic).unwrap();
+        own.rate.as_ref().unwrap().estimate.ratio()
+    };
+    let rate = |variant: &str, traffic: &str| {
+        let mut cells = claims.cells.iter();
+        let cell = cells.find(|c| c.variant == variant && c.traffic == traffic).unwrap();
+        fwdlab_results::units::rate(cell.rate.as_ref().unwrap().median)
+    };
+    let percent = |ratio: f64| format!("{:.1} %", (ratio - 1.0).abs() * 100.0);
+    let (up, down) = (percent(effect("inet")), percent(effect("inet6")));
+    let turned = percent(1.0 / effect("inet"));
+    for text in [
+        format!("modular is {up} faster than radix on IPv4."),
+        format!("On IPv4 modular is faster than\nradix by {up}, on IPv6 it is {down} slower."),
+        format!("Compared to radix, modular loses {down} on IPv6."),
+        format!("radix is {turned} slower than modular on IPv4."),
+        format!(
+            "radix forwards {} on IPv4 and {} on IPv6.",
+            rate("radix", "inet"),
+            rate("radix", "inet6")
+        ),
+        format!("| modular | {} |\n| radix | {} |", rate("modular", "inet"), rate("radix", "inet")),
+    ] {
+        assert_eq!(doubts(&text), Vec::<String>::new(), "{text}");
+    }
+    for (text, wanted) in [
+        (format!("modular is {up} faster than radix on IPv6."), "of modular, radix, IPv6, but"),
+        (format!("radix is {up} faster than modular on IPv4."), "of radix, modular, IPv4, but"),
+        (format!("radix is {turned} faster than modular on IPv4."), "is said to be faster, but"),
+        (format!("modular is {up} slower than radix on IPv4."), "is said to be slower, but"),
+        (format!("radix is {turned}\nfaster than modular on IPv6."), "notes.md:1: "),
+        (
+            format!("radix forwards {} on IPv4.", rate("modular", "inet")),
+            "of radix, IPv4, but rate of modular",
+        ),
+        (format!("radix forwards\n{} on IPv6.", rate("radix", "inet")), "notes.md:2: "),
+    ] {
+        let found = doubts(&text);
+        assert!(found.len() == 1 && found[0].contains(wanted), "{text}: {found:#?}");
+    }
+}
+
 #[test]
 fn numbers_of_our_own_readme_are_figures_of_the_report() {
     for results in [example::results(&example::TWO, 8), example::results(&example::FOUR, 12)] {

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::interval::median;
-use crate::{Convergence, Measure, SearchTrial, Sessions};
+use crate::{Convergence, Measure, SearchTrial, Sessions, Streams};
 
 /// The observations of one trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,6 +29,10 @@ pub enum Benchmark {
     FullTable(Sessions),
     /// Routes that changed under traffic.
     Convergence(Convergence),
+    /// Streams through the device.
+    Goodput(Streams),
+    /// Streams through the device and past it.
+    ByteCost(Streams),
 }
 
 impl Benchmark {
@@ -44,6 +48,8 @@ impl Benchmark {
             Self::Lookup(_) => Measure::Lookup,
             Self::FullTable(_) => Measure::FullTable,
             Self::Convergence(_) => Measure::Convergence,
+            Self::Goodput(_) => Measure::Goodput,
+            Self::ByteCost(_) => Measure::ByteCost,
         }
     }
 
@@ -58,6 +64,8 @@ impl Benchmark {
             Self::Insertion(own) | Self::Lookup(own) => own.cost_ns(),
             Self::FullTable(own) => own.forwarded_per_s(),
             Self::Convergence(own) => own.full_s(),
+            Self::Goodput(own) => own.goodput_bits_per_s(),
+            Self::ByteCost(own) => own.device_ns_per_byte(),
         }
     }
 }
@@ -118,7 +126,7 @@ impl BackToBack {
         median(&frames.filter(|n| *n > 0.0).collect::<Vec<_>>())
     }
 
-    /// Frames that the device holds back, by the correction of RFC 9004, section 6.4: it forwards
+    /// Frames that the device holds back, by the correction of RFC 9004: it forwards
     /// some of a burst while the rest arrives.
     pub fn buffer_frames(&self) -> Option<f64> {
         let buffer = |burst: &Burst| {

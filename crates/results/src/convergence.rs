@@ -12,6 +12,10 @@ pub struct Convergence {
     pub load_pps: f64,
     /// Each change of all routes.
     pub events: Vec<RouteEvent>,
+    /// Share of the time of these changes in which the device's thread had its processor, 0 to 1, where it
+    /// never sleeps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_share: Option<f64>,
 }
 
 /// One change of the routes to all prefixes. Times are since the device was given the first of them.
@@ -21,6 +25,10 @@ pub struct RouteEvent {
     pub given_ns: u64,
     /// How long was waited for frames by the new path, in ns.
     pub waited_ns: u64,
+    /// Frames that came when nobody waited for them any more, because none had come for so long: they are not
+    /// lost, but what stood still was the device as a whole, or its processor was not there.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub late: u64,
     /// Each prefix, in order of its addresses.
     pub prefixes: Vec<PrefixEvent>,
 }
@@ -38,7 +46,20 @@ pub struct PrefixEvent {
     pub lost: u64,
 }
 
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 impl RouteEvent {
+    /// Frames of this change that came later than anybody waited, by prefix: late, and not lost.
+    pub fn add_late(&mut self, late: &[u64]) {
+        for (prefix, late) in self.prefixes.iter_mut().zip(late) {
+            let own = prefix.lost.min(*late);
+            prefix.lost -= own;
+            self.late += own;
+        }
+    }
+
     /// Until the last prefix had frames by the new path, in ns: the full convergence time of RFC 6413.
     /// Where one had none, as long as was waited.
     pub fn full_ns(&self) -> u64 {
@@ -91,6 +112,7 @@ mod tests {
         let prefix = |new_ns, lost| PrefixEvent { new_ns, old_ns: None, lost };
         let event = |list: &[Option<u64>]| RouteEvent {
             given_ns: 5,
+            late: 0,
             waited_ns: 900,
             prefixes: list.iter().map(|new| prefix(*new, 2)).collect(),
         };
@@ -101,6 +123,7 @@ mod tests {
                 event(&[Some(20), None]),
                 event(&[Some(30), Some(50)]),
             ],
+            device_share: None,
         };
         assert_eq!(
             own.events[1].full_ns(),
@@ -113,5 +136,14 @@ mod tests {
         assert_eq!(own.quantile_ns(|own| own.new_ns, 1.0), Some(50));
         assert_eq!(own.quantile_ns(|own| own.old_ns, 0.5), None);
         assert_eq!(Convergence::default().full_s(), None);
+    }
+
+    #[test]
+    fn frames_that_come_late_are_not_lost() {
+        let prefix = |lost| PrefixEvent { lost, ..PrefixEvent::default() };
+        let prefixes = vec![prefix(3), prefix(0), prefix(5)];
+        let mut event = RouteEvent { prefixes, ..RouteEvent::default() };
+        event.add_late(&[3, 1, 2]);
+        assert_eq!((event.lost(), event.late), (3, 5), "the fourth of the second was never missed");
     }
 }

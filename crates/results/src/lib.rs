@@ -40,6 +40,7 @@ mod read;
 mod record;
 mod sane;
 mod sessions;
+mod streams;
 pub mod units;
 mod way;
 
@@ -76,6 +77,7 @@ pub use record::{
 };
 pub use sane::{is_name, is_title};
 pub use sessions::{SessionRound, Sessions};
+pub use streams::{Stream, StreamSlice, Streams};
 pub use way::Way;
 
 /// Most bytes of a journal, of one of its experiment files, and of an environment.

@@ -41,11 +41,15 @@ pub enum Measure {
     FullTable,
     /// How long routes take to change for all frames (RFC 6413, RFC 7747).
     Convergence,
+    /// What streams of real stacks carry through the device.
+    Goodput,
+    /// What a byte of such streams costs the device.
+    ByteCost,
 }
 
 impl Measure {
     /// Every measure.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::Rate,
         Self::Mrr,
         Self::Ndr,
@@ -60,6 +64,8 @@ impl Measure {
         Self::Lookup,
         Self::FullTable,
         Self::Convergence,
+        Self::Goodput,
+        Self::ByteCost,
     ];
 
     /// The name in experiment files.
@@ -79,6 +85,8 @@ impl Measure {
             Self::Lookup => "lookup",
             Self::FullTable => "full-table",
             Self::Convergence => "convergence",
+            Self::Goodput => "goodput",
+            Self::ByteCost => "byte-cost",
         }
     }
 
@@ -99,6 +107,8 @@ impl Measure {
             Self::Lookup => "cost of a frame of a known session",
             Self::FullTable => "new sessions through a full table",
             Self::Convergence => "full convergence time",
+            Self::Goodput => "goodput of the streams",
+            Self::ByteCost => "device cost of a byte",
         }
     }
 
@@ -113,15 +123,20 @@ impl Measure {
             Self::Insertion => "ns/session",
             Self::Lookup => "ns/frame",
             Self::FullTable => "sessions/s",
+            Self::Goodput => "bit/s",
+            Self::ByteCost => "ns/byte",
         }
     }
 
     /// Which way the figure is better.
     pub const fn direction(self) -> Direction {
         match self {
-            Self::Recovery | Self::Reset | Self::Insertion | Self::Lookup | Self::Convergence => {
-                Direction::LowerIsBetter
-            }
+            Self::Recovery
+            | Self::Reset
+            | Self::Insertion
+            | Self::Lookup
+            | Self::Convergence
+            | Self::ByteCost => Direction::LowerIsBetter,
             _ => Direction::HigherIsBetter,
         }
     }
@@ -138,11 +153,17 @@ impl Measure {
                 | Self::Soak
                 | Self::Convergence
         ) || self.is_of_sessions()
+            || self.is_of_streams()
     }
 
     /// Whether it is taken of a device that tracks sessions.
     pub const fn is_of_sessions(self) -> bool {
         matches!(self, Self::Insertion | Self::Lookup | Self::FullTable)
+    }
+
+    /// Whether it is taken of streams through the device.
+    pub const fn is_of_streams(self) -> bool {
+        matches!(self, Self::Goodput | Self::ByteCost)
     }
 
     /// The share of the frames that may be lost where a rate is searched for, 0 to 1; also where the

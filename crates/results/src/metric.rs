@@ -80,7 +80,12 @@ impl Metric {
         match self {
             Self::Rate | Self::Cost => Self::FASTER,
             Self::Own(
-                Measure::LossCurve | Measure::Insertion | Measure::Lookup | Measure::FullTable,
+                Measure::LossCurve
+                | Measure::Insertion
+                | Measure::Lookup
+                | Measure::FullTable
+                | Measure::Goodput
+                | Measure::ByteCost,
             ) => Self::FASTER,
             Self::Own(_) => Self::BETTER,
         }

@@ -41,6 +41,17 @@ pub struct Results {
 }
 
 impl Results {
+    /// What is to be said of a journal that is not as it was written, with the remedy; `None` where
+    /// it is.
+    pub fn tampered(&self) -> Option<String> {
+        let (path, line) = (self.dir.join(JOURNAL_FILE), self.changed?);
+        Some(format!(
+            "{}: line {line}, or what it follows from, is not as it was written, and nobody knows what was \
+             measured; take the directory again from where it was measured, or measure again",
+            path.display()
+        ))
+    }
+
     /// Reads the journal in `dir`, changing nothing.
     ///
     /// # Errors

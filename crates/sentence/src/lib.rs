@@ -8,5 +8,7 @@
 
 pub mod agreement;
 pub mod clause;
+pub mod figure;
 pub mod label;
 pub mod quantity;
+pub mod subject;

@@ -38,19 +38,86 @@ impl Effect {
     }
 }
 
-/// A percentage for people with a sign, where its digits show one.
-pub(crate) fn signed(value: f64) -> String {
-    let text = percent(value);
-    if value > 0.0 && !text.starts_with("0.00") { format!("+{text}") } else { text }
+/// A change in per cent with a sign, as wide as it is precise: `+1.75 %`, `-17.5 %`, `+120 %`; `0.00 %`
+/// where its digits carry no sign.
+pub fn signed_percent(percent: f64) -> String {
+    shown(percent, true)
+}
+
+/// An interval of changes in per cent: `[+16.7 %, +18.2 %]`. An end that is not 0 never looks like
+/// 0, which would say whether "no change" lies inside: `[above 0 %, +0.48 %]`.
+pub fn percent_interval(low: f64, high: f64) -> String {
+    format!("[{}, {}]", end(low, true), end(high, true))
 }
 
 /// A percentage for people: two decimals below 10, one below 100, none above.
 pub(crate) fn percent(value: f64) -> String {
+    shown(value, false)
+}
+
+/// An end of an interval, with the sign of a change where one is asked for.
+pub(crate) fn end(value: f64, is_change: bool) -> String {
+    let text = shown(value, is_change);
+    match text.as_str() {
+        NOTHING if value > 0.0 => "above 0 %".to_owned(),
+        NOTHING if value < 0.0 => "below 0 %".to_owned(),
+        _ => text,
+    }
+}
+
+/// What rounds to no change at all.
+const NOTHING: &str = "0.00 %";
+
+/// From here on nobody reads the digits of a percentage.
+const MOST_PERCENT: f64 = 100_000.0;
+
+fn shown(value: f64, is_change: bool) -> String {
+    let plus = if is_change && value > 0.0 { "+" } else { "" };
     let text = match value.abs() {
-        size if size < 9.995 => format!("{value:.2} %"),
-        size if size < 99.95 => format!("{value:.1} %"),
-        _ => format!("{value:.0} %"),
+        size if size < 9.995 => format!("{plus}{value:.2} %"),
+        size if size < 99.95 => format!("{plus}{value:.1} %"),
+        size if size < MOST_PERCENT => format!("{plus}{value:.0} %"),
+        _ if value > 0.0 => format!("above {plus}{MOST_PERCENT:.0} %"),
+        _ => format!("below -{MOST_PERCENT:.0} %"),
     };
-    // "-0.00 %" says nothing that "0.00 %" does not
-    if text == "-0.00 %" { "0.00 %".to_owned() } else { text }
+    // "+0.00 %" and "-0.00 %" name a direction that their digits do not carry
+    if text.ends_with(NOTHING) && text.len() <= NOTHING.len() + 1 {
+        NOTHING.to_owned()
+    } else {
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_have_a_sign_where_their_digits_carry_one() {
+        assert_eq!(signed_percent(1.0), "+1.00 %");
+        assert_eq!(signed_percent(17.4631), "+17.5 %");
+        assert_eq!(signed_percent(-7.2417), "-7.24 %");
+        assert_eq!(signed_percent(-10.0), "-10.0 %");
+        assert_eq!(signed_percent(120.4), "+120 %");
+        assert_eq!([0.0, 0.004, -0.004].map(signed_percent), ["0.00 %"; 3]);
+        assert_eq!([10.0, -100.0].map(signed_percent), ["+10.0 %", "-100 %"]);
+    }
+
+    /// "[+0.00 %, +0.48 %]" may hold "no change" or not: the ends say which.
+    #[test]
+    fn an_end_that_is_not_0_does_not_look_like_it() {
+        assert_eq!(percent_interval(-1.27, 0.481), "[-1.27 %, +0.48 %]");
+        assert_eq!(percent_interval(1e-9, 0.481), "[above 0 %, +0.48 %]");
+        assert_eq!(percent_interval(-0.481, -0.004), "[-0.48 %, below 0 %]");
+        assert_eq!(percent_interval(-0.004, 0.004), "[below 0 %, above 0 %]");
+        assert_eq!(percent_interval(0.0, 0.0), "[0.00 %, 0.00 %]");
+    }
+
+    /// Two runs that agree to the last digit beside two that do not once gave an end of 21 digits.
+    #[test]
+    fn no_percentage_has_more_digits_than_anybody_reads() {
+        assert_eq!(percent_interval(-100.0, 3.6e20), "[-100 %, above +100000 %]");
+        assert_eq!(percent(-1e300), "below -100000 %");
+        assert_eq!(percent(f64::INFINITY), "above 100000 %");
+    }
 }

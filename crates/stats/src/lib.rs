@@ -51,7 +51,7 @@ pub use comparison::{
     Comparison, Confidence, ConfidenceInterval, Counts, Direction, Estimand, Method,
 };
 pub use dataset::{Dataset, median};
-pub use effect::Effect;
+pub use effect::{Effect, percent_interval, signed_percent};
 pub use error::Error;
 pub use resolution::Resolution;
 pub use verdict::{Subject, Verdict};

@@ -11,7 +11,10 @@
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
+use crate::comparison::Direction;
 use crate::distribution::normal_quantile;
+use crate::paired::Block;
+use crate::rare::Rare;
 use crate::sequential::{self, Rule};
 
 /// Blocks of signed ranks for those of t, under normal noise: pi / 3.
@@ -76,6 +79,34 @@ pub fn blocks_until_decided(
     forecast(sd_of_difference, pilot_blocks, |sd| needed_until_decided(goal, sd, power, rule))
 }
 
+/// Blocks that show with probability `power` that rare runs such as a pilot had, on whichever side, cost
+/// less than `margin` (a fraction) where neither side truly has more of them: fewer do not reach
+/// "equivalent". No more than the pilot's where it had none.
+pub fn blocks_of_rare_runs(pilot: &[Block], direction: Direction, margin: f64, power: f64) -> u64 {
+    let side = |of: fn(&Block) -> f64| -> Vec<f64> {
+        pilot.iter().map(|block| direction.log_speed(of(block))).collect()
+    };
+    let (baseline, variant) = (side(|block| block.baseline), side(|block| block.variant));
+    if baseline.iter().chain(&variant).any(|speed| !speed.is_finite()) {
+        return 0;
+    }
+    match Rare::of_blocks(&baseline, &variant, 0.05) {
+        Rare { slower: None, faster: None, .. } => 0,
+        _ => Rare::blocks_needed(&baseline, &variant, margin, power),
+    }
+}
+
+impl Forecast {
+    /// No fewer blocks than these.
+    #[must_use]
+    pub fn at_least(self, blocks: u64) -> Self {
+        Self {
+            blocks: self.blocks.max(blocks),
+            blocks_if_unlucky: self.blocks_if_unlucky.max(blocks),
+        }
+    }
+}
+
 fn forecast(sd: f64, pilot_blocks: usize, needed: impl Fn(f64) -> u64) -> Forecast {
     let degrees = pilot_blocks.saturating_sub(1).max(1) as f64;
     // P(s < sigma sqrt(chi_20% / v)) = 20 %
@@ -138,8 +169,9 @@ pub fn detectable(sd_of_difference: f64, blocks: usize, power: f64) -> f64 {
 mod tests {
     use super::*;
 
-    use crate::comparison::{Confidence, Direction};
-    use crate::paired::{self, Block};
+    use crate::Verdict;
+    use crate::comparison::Confidence;
+    use crate::paired;
     use crate::sequential::Decision;
     use crate::shared;
 
@@ -208,6 +240,42 @@ mod tests {
                 assert!((450..590).contains(&found), "{goal:?} {comparisons}: {n}: {found} of 600");
             }
         }
+    }
+
+    /// One run in twenty 5 % slower on either side: the spread alone promises too much.
+    #[test]
+    fn the_promised_equivalence_is_kept_with_rare_runs_on_both_sides() {
+        let mut state = 0x5eed_u64;
+        let mut unit = move || {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            ((state >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+        };
+        let mut run = move || {
+            let noise: f64 = (0..12).map(|_| unit()).sum::<f64>() - 6.0;
+            0.003 * noise - if unit() < 0.05 { 0.05 } else { 0.0 }
+        };
+        let mut campaign = move |blocks: usize| -> Vec<Block> {
+            (0..blocks).map(|_| Block::new(1e6 * run().exp(), 1e6 * run().exp())).collect()
+        };
+        let direction = Direction::HigherIsBetter;
+        let pilot = campaign(400);
+        let blocks = blocks_of_rare_runs(&pilot, direction, 0.01, 0.80);
+        let gains = paired::log_gains(&pilot, direction).unwrap();
+        let sd = crate::dataset::sd(&gains);
+        let plain = super::blocks(Goal::Equivalence { margin: 0.01 }, sd, pilot.len(), 0.80);
+        assert!(plain.blocks < blocks && blocks < 100, "{plain:?} {blocks}");
+        assert_eq!(plain.at_least(blocks).blocks, blocks);
+        let mut reached = |blocks: u64| {
+            let is_equivalent = |blocks: Vec<Block>| {
+                let own = paired::compare(&blocks, direction).unwrap();
+                Verdict::judge(&own, 0.01, &[]) == Verdict::Equivalent
+            };
+            (0..400).filter(|_| is_equivalent(campaign(blocks as usize))).count()
+        };
+        let (with, without) = (reached(blocks), reached(plain.blocks));
+        assert!(with >= 300 && without < 300, "{with} at {blocks}, {without} at {plain:?}");
+        let quiet: Vec<Block> = (0..9).map(|i| Block::new(1e6 + f64::from(i), 1e6)).collect();
+        assert_eq!(blocks_of_rare_runs(&quiet, direction, 0.01, 0.80), 0);
     }
 
     #[test]

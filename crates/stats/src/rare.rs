@@ -31,7 +31,7 @@ const LEAST_RUNS: usize = 4;
 const REACH_SDS: f64 = 5.0;
 /// Least distance from the median of a rare run, on the log scale.
 const LEAST_DISTANCE: f64 = 0.01;
-/// Chance that a share lies above its upper end.
+/// Chance that a share lies above its upper end, and of each end of what rare runs of a plan cost.
 const LEVEL: f64 = 0.05;
 
 /// The rare runs of one side that are slower than its typical one, or those that are faster.
@@ -103,6 +103,15 @@ impl Rare {
         let costs =
             |losses: [&[f64]; 2]| RareCost::of_campaigns(losses, [&counts[0], &counts[1]], alpha);
         Self::of(baseline, variant, costs)
+    }
+
+    /// The fewest blocks that show with probability `power` that the rare runs of a pilot's blocks, of
+    /// which neither side truly has more, cost less than `margin` (a fraction).
+    pub(crate) fn blocks_needed(baseline: &[f64], variant: &[f64], margin: f64, power: f64) -> u64 {
+        let [b, v] = [baseline, variant].map(|side| Distances::of(&[side.to_vec()]));
+        let needed =
+            |losses: [&[f64]; 2]| RareCost::blocks_needed(losses, margin.ln_1p(), LEVEL, power);
+        needed([&b.losses(), &v.losses()]).max(needed([&b.gains(), &v.gains()]))
     }
 
     fn of(

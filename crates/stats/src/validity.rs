@@ -106,6 +106,13 @@ pub enum Finding {
         /// Which settings.
         settings: Vec<String>,
     },
+    /// Variant and baseline are the same thing under two names.
+    NothingDiffers {
+        /// Name of the baseline.
+        baseline: String,
+        /// Name of the variant.
+        variant: String,
+    },
     /// Received frames were wrong.
     FramesWrong {
         /// What was wrong with them: `misrouted`, `bad checksum`, ...
@@ -271,6 +278,10 @@ impl Finding {
                 "run both variants on the same set-up, or declare the factors in the experiment"
             }
             Self::NotApplied { .. } => "check that the device accepts the variant's settings",
+            Self::NothingDiffers { .. } => {
+                "name what is to be tested: files with other bytes, or other settings; to see what the lab \
+                 makes of equal variants leave it so"
+            }
             Self::FramesWrong { .. } => {
                 "look at the device's configuration: it did not forward what it should"
             }
@@ -371,6 +382,11 @@ impl fmt::Display for Finding {
             Self::NotApplied { settings } => {
                 write!(f, "not proven to be applied: {}", settings.join(", "))
             }
+            Self::NothingDiffers { baseline, variant } => write!(
+                f,
+                "nothing differs: {variant} is {baseline} under another name, the settings and the bytes of \
+                 their files are the same"
+            ),
             Self::FramesWrong { what, wrong, checked } => {
                 write!(f, "frames: {wrong} of {checked} {what}")
             }

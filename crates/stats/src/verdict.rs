@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::comparison::{Comparison, ConfidenceInterval};
 use crate::distribution::normal_quantile;
-use crate::effect::{percent, signed};
+use crate::effect::{end, percent, percent_interval};
 use crate::paired::LEAST_NAMED;
 use crate::rare::rare_cost;
 use crate::validity::{Finding, Severity};
@@ -231,18 +231,15 @@ fn margin_tail(below_margin: bool, margin: &str) -> String {
 fn interval_text(comparison: &Comparison, sign: f64) -> String {
     let interval = comparison.interval95;
     let (a, b) = (sign * interval.low.percent(), sign * interval.high.percent());
-    let low = percent(a.min(b));
-    // an end that leaves out "no change" is not 0, whatever its digits say
-    let low = if low == "0.00 %" && a.min(b) > 0.0 { "above 0 %".to_owned() } else { low };
     let named = match comparison.is_unusual() {
         true => format!(" ({} interval)", level(comparison.level().share())),
         false => String::new(),
     };
-    format!("[{low}, {}]{named}", percent(a.max(b)))
+    format!("[{}, {}]{named}", end(a.min(b), false), end(a.max(b), false))
 }
 
 fn signed_interval(interval: &ConfidenceInterval) -> String {
-    format!("[{}, {}]", signed(interval.low.percent()), signed(interval.high.percent()))
+    percent_interval(interval.low.percent(), interval.high.percent())
 }
 
 #[cfg(test)]

@@ -29,6 +29,17 @@ pub enum TopologyError {
         /// What the kernel said.
         source: io::Error,
     },
+    /// A file of rules cannot be read.
+    #[error(
+        "cannot read the rule set {path}: {source}; name a file beside the experiment, or write the rules \
+         themselves"
+    )]
+    RuleFile {
+        /// The file.
+        path: std::path::PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// nft(8) refused a rule set.
     #[error(
         "nft refused the nftables rules of namespace {namespace}: {message}; correct the rules (`nft -c -f FILE` checks a file)"

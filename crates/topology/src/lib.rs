@@ -18,6 +18,7 @@
 
 mod diff;
 mod error;
+mod host;
 mod links;
 mod model;
 mod namespace;
@@ -34,6 +35,7 @@ mod tests;
 
 pub use diff::{Action, actions};
 pub use error::TopologyError;
+pub use host::Host;
 pub use links::LinkCounters;
 pub use model::{
     Cable, CableEnd, InterfaceAddress, Namespace, Neighbour, StaticRoute, Topology, port_name,

@@ -50,8 +50,8 @@ impl RuleSet {
             Self::Inline(text) => Ok(text.clone()),
             Self::File(file) => {
                 let path = place(file);
-                let doing = format!("read the rule set {}", path.display());
-                input::text(&path, MOST_BYTES).map_err(TopologyError::kernel(doing))
+                input::text(&path, MOST_BYTES)
+                    .map_err(|source| TopologyError::RuleFile { path, source })
             }
         }?;
         if includes(&text) {

@@ -13,7 +13,8 @@ use super::links::family;
 use super::model::StaticRoute;
 use super::netlink::{Netlink, Refused};
 
-fn address(address: IpAddr) -> RouteAddress {
+/// An address as netlink has it.
+pub(super) fn address(address: IpAddr) -> RouteAddress {
     match address {
         IpAddr::V4(address) => RouteAddress::Inet(address),
         IpAddr::V6(address) => RouteAddress::Inet6(address),

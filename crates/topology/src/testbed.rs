@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::diff::{Action, actions};
 use super::error::TopologyError;
+use super::host::{self, Host};
 use super::links::{self, LinkCounters};
 use super::model::{Cable, CableEnd, Neighbour, StaticRoute, Topology, port_name};
 use super::namespace::{NetNamespace, remove_leftovers};
@@ -155,6 +156,17 @@ impl Testbed {
     /// When the kernel refuses one.
     pub fn take_routes(&mut self, role: &str, routes: &[StaticRoute]) -> Result<(), TopologyError> {
         self.remove_routes(role, routes)
+    }
+
+    /// Makes a namespace a host that sends and receives by its own stack, beside what
+    /// [`change_to`](Self::change_to) wanted.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn host(&mut self, role: &str, host: &Host) -> Result<(), TopologyError> {
+        let doing = format!("make namespace {role} a host behind {}", host.interface);
+        host::make(&mut self.place(role)?.netlink, host)
+            .map_err(|refused| TopologyError::kernel(doing)(refused.source))
     }
 
     fn place(&mut self, role: &str) -> Result<&mut Place, TopologyError> {

@@ -52,7 +52,7 @@ pub use load::Load;
 pub use order::Order;
 pub use outcome::{FaultyFlow, Gap, IntervalCounts, Outcome, StreamOutcome};
 pub use pacer::{Lapse, Pacing};
-pub use paths::{AnyPathWatch, PathSeen, PathWatch};
+pub use paths::{AnyPathWatch, PathSeen, PathWatch, PathsSeen};
 pub use plan::{LoadChange, Stream, TrafficPlan, WayBack};
 pub use receiver::Receiver;
 pub use recorded::{Capture, CaptureError, LeftOut, Recording};

@@ -52,6 +52,16 @@ pub struct PathSeen {
     pub received: u64,
 }
 
+/// What was seen of a change of paths.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PathsSeen {
+    /// Each destination, in order.
+    pub destinations: Vec<PathSeen>,
+    /// Frames of the change before that came only now, by destination: nobody waited any longer for them, and
+    /// they were not lost.
+    pub late: Vec<u64>,
+}
+
 /// A tester of paths between ports that are chosen while the program runs.
 pub type AnyPathWatch = PathWatch<Box<dyn Port>, Box<dyn Port>>;
 
@@ -103,21 +113,11 @@ impl<A: Port, B: Port> PathWatch<A, B> {
     }
 
     /// Lets frames flow by path `old`, calls `change`, which is not to wait, and watches until frames to
-    /// every destination come by the other path and none by the old one, no longer than `limit`. What was
-    /// seen of each destination, in order.
-    pub fn observe(
-        &mut self,
-        old: usize,
-        limit: Duration,
-        change: &mut dyn FnMut(),
-    ) -> Vec<PathSeen> {
+    /// every destination come by the other path and none by the old one, no longer than `limit`.
+    pub fn observe(&mut self, old: usize, limit: Duration, change: &mut dyn FnMut()) -> PathsSeen {
         let mut seen = vec![PathSeen::default(); self.destinations];
         let macs = [self.macs[old % 2].to_u64(), self.macs[(old + 1) % 2].to_u64()];
-        // What was given up before is nobody's any more.
-        let mut late = Batch::new();
-        while self.back.receive(&mut late) > 0 {
-            self.keep(&mut late);
-        }
+        let late = self.late();
         let start = Instant::now();
         let mut changed: Option<Instant> = None;
         let (mut sent, mut missing, mut last_old) = (0, self.destinations, start);
@@ -141,7 +141,22 @@ impl<A: Port, B: Port> PathWatch<A, B> {
             self.receive(&mut seen, macs, (&mut missing, &mut last_old));
         }
         self.drain(&mut seen, macs, (&mut missing, &mut last_old));
-        seen
+        PathsSeen { destinations: seen, late }
+    }
+
+    /// Frames that have come since nobody waits for them, by destination.
+    pub fn late(&mut self) -> Vec<u64> {
+        let mut late = vec![0; self.destinations];
+        let mut batch = Batch::new();
+        while self.back.receive(&mut batch) > 0 {
+            for frame in batch.iter_mut() {
+                if let Some(own) = self.place_of(frame).and_then(|at| late.get_mut(at)) {
+                    *own += 1;
+                }
+            }
+            self.keep(&mut batch);
+        }
+        late
     }
 
     /// The ports and the pool's frames are free again.

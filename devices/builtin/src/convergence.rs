@@ -8,10 +8,13 @@ use std::time::{Duration, Instant};
 use fwdlab_device::{Request, Watch};
 use fwdlab_experiment::Converging;
 use fwdlab_port::PortError;
+use fwdlab_port::affinity::CoreShare;
 use fwdlab_port::pingpong::Rally;
 use fwdlab_results::{Convergence, PrefixEvent, RouteEvent};
 use fwdlab_router::Router;
-use fwdlab_traffic::{Load, OTHER_PATH_MAC, PathSeen, PathWatch, TESTER_MACS, TrafficPlan};
+use fwdlab_traffic::{
+    Load, OTHER_PATH_MAC, PathSeen, PathWatch, PathsSeen, TESTER_MACS, TrafficPlan,
+};
 
 use crate::churn::{Changer, neighbour};
 use crate::poll::{Metronome, Over, poll_until};
@@ -56,12 +59,14 @@ impl Rings {
         let (answer, answers) = mpsc::channel::<Given>();
         let spare_core = self.spare_core;
         let thread = |source| BuiltinError::Port(PortError::Thread { source });
-        let events = std::thread::scope(|scope| {
+        let (mut events, device_share) = std::thread::scope(|scope| {
             let device = std::thread::Builder::new()
                 .name("device".to_owned())
                 .spawn_scoped(scope, || {
                     pin(device_core);
+                    let share = CoreShare::begin();
                     poll_until(worker, &is_over, &rally, Metronome::of(None));
+                    share.so_far()
                 })
                 .map_err(thread)?;
             let over = Over(&is_over);
@@ -90,9 +95,13 @@ impl Rings {
                 answers.recv().ok().map(|given| (seen, given))
             });
             drop((tell, over));
-            device.join().map_err(|_| BuiltinError::Thread { what: "it panicked".to_owned() })?;
-            Ok::<_, BuiltinError>(events)
+            let panicked = |_| BuiltinError::Thread { what: "it panicked".to_owned() };
+            Ok::<_, BuiltinError>((events, device.join().map_err(panicked)?))
         })?;
+        // The device forwards all that waits in front of it before it ends.
+        if let Some(last) = events.last_mut() {
+            last.add_late(&paths.late());
+        }
         drop(paths);
         self.gather(self.layout.frames())?;
         *router = setup::router(request.experiment, request.variant)?;
@@ -103,7 +112,7 @@ impl Rings {
             Load::Pps(pps) => pps,
             _ => 0.0,
         };
-        Ok(Convergence { load_pps, events })
+        Ok(Convergence { load_pps, events, device_share })
     }
 }
 
@@ -113,10 +122,10 @@ impl Rings {
 pub fn observe(
     wanted: Duration,
     watch: &Watch<'_>,
-    one: &mut dyn FnMut(usize, Duration) -> Option<(Vec<PathSeen>, Given)>,
+    one: &mut dyn FnMut(usize, Duration) -> Option<(PathsSeen, Given)>,
 ) -> Vec<RouteEvent> {
     let start = Instant::now();
-    let mut events = Vec::new();
+    let mut events: Vec<RouteEvent> = Vec::new();
     let is_enough = |count: usize| {
         let passed = start.elapsed();
         let is_late = passed >= (wanted + LONGEST) * PATIENCE;
@@ -124,7 +133,10 @@ pub fn observe(
     };
     while !is_enough(events.len()) && !watch.is_stopped() {
         let Some((seen, given)) = one(events.len() % 2, LONGEST) else { break };
-        events.push(event(&seen, given));
+        if let Some(before) = events.last_mut() {
+            before.add_late(&seen.late);
+        }
+        events.push(event(&seen.destinations, given));
     }
     events
 }
@@ -141,6 +153,7 @@ fn event(seen: &[PathSeen], (begun, done): Given) -> RouteEvent {
     RouteEvent {
         given_ns: ns(done),
         waited_ns: begun.elapsed().as_nanos() as u64,
+        late: 0,
         prefixes: prefixes.collect(),
     }
 }

@@ -213,6 +213,11 @@ impl Rings {
             measured.proof.insert(control::BUFFER_FRAMES.to_owned(), buffer.to_string());
         }
         measured.search = search;
+        if let Some(Benchmark::Convergence(own)) = &benchmark {
+            // What the changes were measured with counts, too, not the frames after them alone.
+            let share = &mut measured.environment.core_share;
+            *share = share.zip(own.device_share).map(|(one, other)| one.min(other)).or(*share);
+        }
         measured.benchmark = benchmark;
         measured.latency = outcome.latency.map(figures);
         measured.latency_at = latency_at;

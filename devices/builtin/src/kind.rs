@@ -22,7 +22,12 @@ impl Schema for Builtin {
     }
 
     fn abilities(&self) -> Abilities {
-        Abilities { longest_frame_bytes: size::MAX as u16, opens_sessions: false, ..Abilities::ALL }
+        Abilities {
+            longest_frame_bytes: size::MAX as u16,
+            opens_sessions: false,
+            carries_streams: false,
+            ..Abilities::ALL
+        }
     }
 
     fn check_word(&self, word: &str) -> Result<(), Complaint> {

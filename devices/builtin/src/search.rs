@@ -133,6 +133,11 @@ impl Rings {
         // What waited in the rings came after the end.
         let received: u64 = most.intervals.iter().map(|interval| interval.received).sum();
         match received {
+            0 if most.received() > 0 => Err(unfound(
+                "no frame came back before the load ended, and some came afterwards: the device had no \
+                 processor meanwhile; leave the machine alone, or make the trial longer"
+                    .to_owned(),
+            )),
             0 => Err(unfound("no frame came back: check the routes".to_owned())),
             frames => Ok(frames as f64 * 1e9 / most.duration_ns.max(1) as f64),
         }

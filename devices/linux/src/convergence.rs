@@ -45,7 +45,7 @@ pub(super) fn measure(
         return Err(LinuxError::Stopped);
     }
     let load_pps = request.traffic.offered_pps().unwrap_or(0.0);
-    Ok(Some(Benchmark::Convergence(Convergence { load_pps, events })))
+    Ok(Some(Benchmark::Convergence(Convergence { load_pps, events, device_share: None })))
 }
 
 fn events(
@@ -86,14 +86,18 @@ fn events(
         let sender = sender.spawn_scoped(scope, move || {
             let _ = core.is_some_and(|core| affinity::pin_current_thread(core).is_ok());
             let quiet = Watch { on_interval: &mut |_| (), stop };
-            observe(wanted, &quiet, &mut |old, limit| {
+            let mut events = observe(wanted, &quiet, &mut |old, limit| {
                 // Without a thread that changes routes there will be no answer, either.
                 let mut change = || {
                     let _ = tell.send(1 - old);
                 };
                 let seen = paths.observe(old, limit, &mut change);
                 answers.recv().ok().map(|given| (seen, given))
-            })
+            });
+            if let Some(last) = events.last_mut() {
+                last.add_late(&paths.late());
+            }
+            events
         });
         let sender = sender.map_err(|source| PortError::Thread { source })?;
         let panicked = || LinuxError::Thread { what: "the tester panicked".to_owned() };

@@ -11,7 +11,7 @@ use fwdlab_experiment::{Experiment, Traffic, Variant};
 use fwdlab_port::bpf::{Program, XdpLink};
 use fwdlab_port::{SocketKind, affinity};
 use fwdlab_results::profile::Profiled;
-use fwdlab_results::{Busy, Interval, Measure, Measured, Queue, TrialEnvironment, Way};
+use fwdlab_results::{Benchmark, Busy, Interval, Measure, Measured, Queue, TrialEnvironment, Way};
 use fwdlab_topology::{Testbed, Topology, TopologyError, port_name};
 
 use crate::LinuxError;
@@ -27,6 +27,7 @@ use crate::programs::device::{self, Input};
 use crate::programs::{Shared, word};
 use crate::settings::{LinuxSettings, TesterKind, Xdp, is_sysctl};
 use crate::setup::{self, DEVICE, RouteTables};
+use crate::streams;
 use crate::tester::{self, Sent, Tester, Tracking};
 use crate::tuning::Tuning;
 
@@ -47,6 +48,14 @@ pub(super) struct Namespaces {
     /// What the variant that was applied last set, and the topology that it wanted.
     applied: Option<(LinuxSettings, Topology)>,
     powercap: Powercap,
+}
+
+/// What runs while frames are sent, and what it answered; gone when dropped.
+struct Standing<'a> {
+    tester: Tester<'a>,
+    embedded: Option<Embedded>,
+    input: Option<Guard>,
+    proof: BTreeMap<String, String>,
 }
 
 /// What stands on the device's input; taken off when dropped.
@@ -135,6 +144,24 @@ impl Device for Namespaces {
         Ok(Proof::new())
     }
 
+    /// Makes what runs in a trial, too: programs and sockets are refused only then.
+    fn preflight(&mut self, variant: &Variant, _: &mut Watch<'_>) -> Result<(), DeviceError> {
+        self.set_up(variant)?;
+        let experiment = Arc::clone(&self.experiment);
+        for traffic in &experiment.traffics {
+            let (settings, wanted) = self.applied.clone().unwrap_or_default();
+            let request = Request { experiment: &experiment, variant, traffic };
+            if traffic.streams.is_some() {
+                self.proof(&request, &settings, &wanted, None).map(drop)?;
+                continue;
+            }
+            let kind = self.kind(traffic, &settings);
+            let shared = shared_map()?;
+            self.stand(&request, kind, &shared, (&settings, &wanted)).map(drop)?;
+        }
+        Ok(())
+    }
+
     fn measure(
         &mut self,
         request: &Request<'_>,
@@ -143,14 +170,12 @@ impl Device for Namespaces {
         Ok(self.trial(request, watch)?)
     }
 
-    /// As of any device, but for sessions: they are warmed up by what is measured of them. A round of sessions
+    /// As of any device, but for sessions and streams: they are warmed up by what is measured of them. A round of sessions
     /// that come and go takes longer, and does other work.
     fn warm_up(&mut self, trial: &Request<'_>, watch: &mut Watch<'_>) -> Result<(), DeviceError> {
         let experiment = trial.experiment.of_warm_up();
-        let measure = match trial.traffic.sessions {
-            Some(_) => trial.traffic.measure,
-            None => Measure::Rate,
-        };
+        let has_own = trial.traffic.sessions.is_some() || trial.traffic.streams.is_some();
+        let measure = if has_own { trial.traffic.measure } else { Measure::Rate };
         let traffic = Traffic { measure, ..trial.traffic.clone() };
         let alone = Request { experiment: &experiment, variant: trial.variant, traffic: &traffic };
         let mut silent = Watch { on_interval: &mut |_| {}, stop: watch.stop };
@@ -173,9 +198,11 @@ impl Namespaces {
         self.applied = None;
         let mut settings = LinuxSettings::of(variant);
         settings.is_embedded |= self.is_veth;
-        let wanted = setup::topology(&self.experiment, variant, &settings, &mut self.tables)?;
+        let mut wanted = setup::topology(&self.experiment, variant, &settings, &mut self.tables)?;
+        let has_streams = streams::has_streams(&self.experiment);
+        streams::furnish(&mut wanted, &self.experiment);
         self.testbed.change_to(&wanted)?;
-        self.tuning.change_to(&mut self.testbed, &settings)?;
+        self.tuning.change_to(&mut self.testbed, &settings, has_streams)?;
         self.applied = Some((settings, wanted));
         Ok(())
     }
@@ -188,11 +215,11 @@ impl Namespaces {
         if self.applied.is_none() {
             self.set_up(request.variant)?;
         }
+        if request.traffic.streams.is_some() {
+            return self.stream_trial(request, watch);
+        }
         let (settings, wanted) = self.applied.clone().unwrap_or_default();
-        let kind = match request.traffic.sessions {
-            Some(_) => TesterKind::Inject,
-            None => settings.tester.unwrap_or(self.usual),
-        };
+        let kind = self.kind(request.traffic, &settings);
         let benchmark = match request.traffic.measure {
             Measure::Convergence => {
                 let socket = socket_of(kind);
@@ -200,22 +227,9 @@ impl Namespaces {
             }
             _ => None,
         };
-        let shared =
-            Shared::new().map_err(TopologyError::kernel("make a map that programs share"))?;
-        let tester = Tester::new(kind, &mut self.testbed, &shared, request)?;
-        let embedded = match settings.is_embedded {
-            true => Some(self.start_router(request, &settings)?),
-            false => None,
-        };
-        let has_ports = embedded.as_ref().is_some_and(|router| router.sockets == SocketKind::Xdp);
-        let input = match !has_ports && needs_program(kind, &settings) {
-            true => Some(self.attach_input(request.experiment, &settings, &shared)?),
-            false => None,
-        };
-        self.tuning.place(&self.testbed, &settings)?;
-        let running =
-            Running { tester: &tester, embedded: embedded.as_ref(), input: input.as_ref() };
-        let mut proof = self.proof(request, &settings, &wanted, &running)?;
+        let shared = shared_map()?;
+        let standing = self.stand(request, kind, &shared, (&settings, &wanted))?;
+        let Standing { tester, embedded, input, mut proof } = standing;
         proof.insert("tester used".to_owned(), tester::title(tester.kind()).to_owned());
         if let Some(object) = input.as_ref().and_then(|guard| guard.object.as_ref()) {
             proof.insert("xdp program".to_owned(), object.name.clone());
@@ -290,6 +304,81 @@ impl Namespaces {
         Ok(measured)
     }
 
+    /// Makes all that runs while frames are sent, in the topology of a variant that was applied, and
+    /// asks it what is set.
+    fn stand<'a>(
+        &mut self,
+        request: &Request<'_>,
+        kind: TesterKind,
+        shared: &'a Shared,
+        (settings, wanted): (&LinuxSettings, &Topology),
+    ) -> Result<Standing<'a>, LinuxError> {
+        let tester = Tester::new(kind, &mut self.testbed, shared, request)?;
+        let embedded = match settings.is_embedded {
+            true => Some(self.start_router(request, settings)?),
+            false => None,
+        };
+        let has_ports = embedded.as_ref().is_some_and(|router| router.sockets == SocketKind::Xdp);
+        let input = match !has_ports && needs_program(kind, settings) {
+            true => Some(self.attach_input(request.experiment, settings, shared)?),
+            false => None,
+        };
+        self.tuning.place(&self.testbed, settings)?;
+        let running =
+            Running { tester: &tester, embedded: embedded.as_ref(), input: input.as_ref() };
+        let proof = self.proof(request, settings, wanted, Some(&running))?;
+        Ok(Standing { tester, embedded, input, proof })
+    }
+
+    /// The tester of a traffic.
+    fn kind(&self, traffic: &Traffic, settings: &LinuxSettings) -> TesterKind {
+        match traffic.sessions {
+            Some(_) => TesterKind::Inject,
+            None => settings.tester.unwrap_or(self.usual),
+        }
+    }
+
+    /// A trial of streams, which are carried by the kernel's own stacks at both ends.
+    fn stream_trial(
+        &mut self,
+        request: &Request<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Result<Measured, LinuxError> {
+        let (settings, wanted) = self.applied.clone().unwrap_or_default();
+        if request.traffic.measure == Measure::ByteCost {
+            self.tuning.set_like_the_ends(&self.testbed, streams::PAST)?;
+        }
+        let mut proof = self.proof(request, &settings, &wanted, None)?;
+        if request.variant.set.contains_key("tester") {
+            proof.insert("tester".to_owned(), "the kernel's own stacks".to_owned());
+        }
+        let cpu = CpuTime::now().ok();
+        let [_, pulse] = &mut self.pulses;
+        let carried = streams::carry(&mut self.testbed, request, self.core, pulse, watch)?;
+        let steal = cpu.and_then(|before| CpuTime::now().ok()?.steal_since(&before));
+        if let Benchmark::Goodput(own) | Benchmark::ByteCost(own) = &carried.benchmark {
+            proof.insert("congestion control".to_owned(), own.congestion.clone());
+            proof.insert("segment bytes".to_owned(), own.segment_bytes.to_string());
+        }
+        let mut measured = measured(carried.sent, carried.change, &settings, Cost::Untold);
+        if !settings.offloads.is_none() || !settings.ends.is_none() {
+            // The device's frames hold several segments each, and the ends count segments.
+            (measured.device_received, measured.device_sent) = (None, None);
+            measured.drops = None;
+        }
+        if carried.left > 0 {
+            measured.warnings.push(format!(
+                "{} bytes had not arrived 3 s after the last was sent",
+                carried.left
+            ));
+        }
+        measured.checks = None;
+        measured.benchmark = Some(carried.benchmark);
+        measured.proof.extend(proof);
+        measured.environment.steal_share = steal;
+        Ok(measured)
+    }
+
     /// Starts fwdlab's router in the device's namespace, on another core than the tester's.
     fn start_router(
         &self,
@@ -336,7 +425,7 @@ impl Namespaces {
         request: &Request<'_>,
         settings: &LinuxSettings,
         wanted: &Topology,
-        running: &Running<'_>,
+        running: Option<&Running<'_>>,
     ) -> Result<BTreeMap<String, String>, LinuxError> {
         let variant = request.variant;
         let others = request.experiment.words_of_others(variant);
@@ -350,6 +439,7 @@ impl Namespaces {
             proof.extend(read.map(|value| ((*name).to_owned(), value)));
         }
         let is_asked = |word: &str| variant.set.contains_key(word) || others.contains(word);
+        let embedded = running.and_then(|running| running.embedded);
         let device = &wanted.namespaces[DEVICE];
         if is_asked("nftables") {
             let listed = self.testbed.rules(DEVICE)?;
@@ -370,22 +460,22 @@ impl Namespaces {
         }
         if is_asked("xdp") {
             let id = self.testbed.xdp_program(DEVICE, &port_name(0))?;
-            let work = match (id, running.input) {
+            let work = match (id, running.and_then(|running| running.input)) {
                 (Some(_), Some(guard)) => guard.work.as_str(),
                 // the sockets of fwdlab's router have one of their own there
-                (Some(_), None) if running.embedded.is_none() => "an unknown program",
+                (Some(_), None) if embedded.is_none() => "an unknown program",
                 _ => "none",
             };
             proof.insert("xdp".to_owned(), work.to_owned());
         }
         proof.extend(self.tuning.proof(&self.testbed, variant, &others)?);
         if is_asked("router") {
-            proof.insert("router".to_owned(), self.forwarder(running.embedded)?.to_owned());
+            proof.insert("router".to_owned(), self.forwarder(embedded)?.to_owned());
         }
-        if is_asked("tester") {
+        if let (true, Some(running)) = (is_asked("tester"), running) {
             proof.insert("tester".to_owned(), running.tester.kind().name().to_owned());
         }
-        if let Some(embedded) = running.embedded {
+        if let Some(embedded) = embedded {
             if is_asked("ports") {
                 proof.insert("ports".to_owned(), embedded.sockets.name().to_owned());
             }
@@ -407,6 +497,11 @@ impl Namespaces {
             (false, false) => "nothing",
         })
     }
+}
+
+/// The map by which the programs of a trial tell each other what they saw.
+fn shared_map() -> Result<Shared, LinuxError> {
+    Ok(Shared::new().map_err(TopologyError::kernel("make a map that programs share"))?)
 }
 
 /// Whether a variant changes how frames come in by the device's port.
@@ -610,5 +705,7 @@ fn measured(sent: Sent, change: Change, settings: &LinuxSettings, cost: Cost) ->
 mod convergence_tests;
 #[cfg(test)]
 mod sessions;
+#[cfg(test)]
+mod stream_tests;
 #[cfg(test)]
 mod tests;

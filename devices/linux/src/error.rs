@@ -28,6 +28,12 @@ pub enum LinuxError {
         /// What failed, on what, and what to do.
         what: String,
     },
+    /// Streams did not come about.
+    #[error("{what}")]
+    Streams {
+        /// What failed, and what to do.
+        what: String,
+    },
     /// What was counted in the trial is not known.
     #[error(transparent)]
     Counter(#[from] WentBack),
@@ -59,7 +65,9 @@ impl From<LinuxError> for DeviceError {
         match error {
             LinuxError::Stopped => Self::Stopped,
             LinuxError::Builtin(error) => error.into(),
-            LinuxError::Thread { .. } | LinuxError::Counter(_) => Self::Trial(Fault::new(error)),
+            LinuxError::Thread { .. } | LinuxError::Counter(_) | LinuxError::Streams { .. } => {
+                Self::Trial(Fault::new(error))
+            }
             _ => Self::Setup(Fault::new(error)),
         }
     }

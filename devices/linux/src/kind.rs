@@ -9,10 +9,11 @@ use fwdlab_experiment::problem::{Complaint, Complaints};
 use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema, Traffic};
 use fwdlab_guard::Scratch;
 use fwdlab_results::{About, Link, Measure, Tick};
+use fwdlab_topology::{NFTABLES, RuleSet};
 
 use crate::device::Namespaces;
 use crate::doctor;
-use crate::settings::{self, GRO, ROUTER, RPS, TESTER, THREADED, XDP};
+use crate::settings::{self, ENDS, GRO, ROUTER, RPS, TESTER, THREADED, XDP};
 use crate::setup::PINS;
 
 /// A device between veth pairs.
@@ -28,9 +29,15 @@ pub const LINUX: OnVeth = OnVeth { is_embedded: false };
 /// The embedded router on the namespaces, veth pairs and tester of [`LINUX`].
 pub const BUILTIN_VETH: OnVeth = OnVeth { is_embedded: true };
 
-/// Measures of the kernel's routes and of its connection tracking.
-const OWN: [Measure; 4] =
-    [Measure::Convergence, Measure::Insertion, Measure::Lookup, Measure::FullTable];
+/// Measures of the kernel's routes, of its connection tracking, and of streams through it.
+const OWN: [Measure; 6] = [
+    Measure::Convergence,
+    Measure::Insertion,
+    Measure::Lookup,
+    Measure::FullTable,
+    Measure::Goodput,
+    Measure::ByteCost,
+];
 
 impl Schema for OnVeth {
     fn name(&self) -> &'static str {
@@ -43,9 +50,25 @@ impl Schema for OnVeth {
             replays_captures: true,
             sends_both_ways: !self.is_embedded,
             opens_sessions: !self.is_embedded,
+            carries_streams: !self.is_embedded,
             benchmarks: if self.is_embedded { &[] } else { &OWN },
             takes_profiles: true,
             ..Abilities::BASIC
+        }
+    }
+
+    fn why_not(&self, measure: Measure) -> Option<&'static str> {
+        let needs_overload = measure.loss_ratio().is_some()
+            || matches!(measure, Measure::Mrr | Measure::LossCurve | Measure::BackToBack);
+        match measure {
+            Measure::Reset if !self.is_embedded => {
+                Some("the running kernel cannot start anew under a trial")
+            }
+            _ if needs_overload && !self.is_embedded => Some(
+                "tester and device take turns on one processor, so that no load is more than the device \
+                 bears and no buffer ever fills",
+            ),
+            _ => None,
         }
     }
 
@@ -74,6 +97,10 @@ impl Schema for OnVeth {
             for variant in &mut file.variants {
                 sessions_go_into_the_stack(variant, complaints);
             }
+        }
+        let has_streams = file.traffics.iter().any(|(own, _)| own.streams.is_some());
+        for variant in &mut file.variants {
+            streams_go_through_the_stack(variant, has_streams, complaints);
         }
         if file.traffics.iter().any(|(own, _)| own.measure == Measure::Convergence) {
             for variant in &mut file.variants {
@@ -134,6 +161,10 @@ fn sessions_go_into_the_stack(variant: &mut Section<'_>, complaints: &mut Compla
     let Some(set) = variant.table("set", &mut Complaints::new("")) else { return };
     for (word, _, found) in set.entries() {
         let value: &fwdlab_experiment::fields::Value<'_> = found.value;
+        if let (NFTABLES, Some(RuleSet::Inline(rules))) = (word, value.as_str().map(RuleSet::named))
+        {
+            sessions_keep_their_addresses(&rules, &found, complaints);
+        }
         let usual: &[&str] = match word {
             TESTER => &["auto", "inject"],
             XDP => &["none"],
@@ -151,6 +182,66 @@ fn sessions_go_into_the_stack(variant: &mut Section<'_>, complaints: &mut Compla
                 "sessions are put into the device's stack, and this changes how frames come there",
                 format!("{word} = {:?} beside kind = \"sessions\"", usual[0]),
                 "remove the word, or kind = \"sessions\"",
+            );
+            complaints.add(&found.at, &found.field, complaint);
+        }
+    }
+}
+
+/// The tester knows a session by its addresses and ports, at both ends of the device.
+fn sessions_keep_their_addresses(
+    rules: &str,
+    found: &fwdlab_experiment::fields::Found<&fwdlab_experiment::fields::Value<'_>>,
+    complaints: &mut Complaints<'_>,
+) {
+    let Some(word) = settings::translation(rules) else { return };
+    let complaint = Complaint::new(
+        format!(
+            "its rules translate addresses ({word}), and the tester knows a session by its own at both \
+             ends of the device"
+        ),
+        "rules that leave addresses and ports alone beside kind = \"sessions\"",
+        "remove the translation; what it costs TCP streams is measured with kind = \"tcp\"",
+    );
+    complaints.add(&found.at, &found.field, complaint);
+}
+
+/// Streams are the kernel's own, on one processor; what is set at their ends means nothing without them.
+fn streams_go_through_the_stack(
+    variant: &mut Section<'_>,
+    has_streams: bool,
+    complaints: &mut Complaints<'_>,
+) {
+    let Some(set) = variant.table("set", &mut Complaints::new("")) else { return };
+    for (word, _, found) in set.entries() {
+        let value: &fwdlab_experiment::fields::Value<'_> = found.value;
+        let usual = match word {
+            TESTER => "auto",
+            XDP => "none",
+            ROUTER => "kernel",
+            THREADED => "off",
+            RPS => "0",
+            _ if ENDS.contains(&word) && !has_streams => {
+                let complaint = Complaint::new(
+                    "no traffic of this experiment has streams, whose ends it would set",
+                    "it beside kind = \"tcp\"",
+                    "remove the word, or add kind = \"tcp\" to a traffic",
+                );
+                complaints.add(&found.at, &found.field, complaint);
+                continue;
+            }
+            _ => continue,
+        };
+        let is_usual = match value.as_str() {
+            Some(text) => text == usual,
+            None => word == RPS && integer_of(value) == Some(0),
+        };
+        if has_streams && !is_usual {
+            let complaint = Complaint::new(
+                "streams are carried by the kernel's own stack, ends and device on one processor, and \
+                 this goes past it or to another one",
+                format!("{word} = {usual:?} beside kind = \"tcp\""),
+                "remove the word, or kind = \"tcp\"",
             );
             complaints.add(&found.at, &found.field, complaint);
         }

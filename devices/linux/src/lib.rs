@@ -29,6 +29,7 @@ mod probe;
 pub mod programs;
 pub mod settings;
 mod setup;
+mod streams;
 mod tester;
 mod tuning;
 

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use fwdlab_port::SocketKind;
 
 use fwdlab_builtin::control;
-use fwdlab_experiment::Variant;
 use fwdlab_experiment::fields::nearest;
 use fwdlab_experiment::problem::Complaint;
+use fwdlab_experiment::{MOST_GENERATED, Variant};
 use fwdlab_router::settable_words;
 use fwdlab_topology::{NFTABLES, RuleSet};
 
@@ -18,6 +18,15 @@ pub const XDP: &str = "xdp";
 pub const ROUTES: &str = "routes";
 /// Generic receive offload on the device's ports: `on` or `off`.
 pub const GRO: &str = "gro";
+/// Generic segmentation offload on the device's ports: `on` or `off`.
+pub const GSO: &str = "gso";
+/// Segmentation offload of TCP on the device's ports, which on veth pairs leaves large packets uncut: `on`
+/// or `off`.
+pub const TSO: &str = "tso";
+/// The same three at the streams' ends.
+pub const ENDS: [&str; 3] = ["ends.gro", "ends.gso", "ends.tso"];
+/// What veth pairs have not.
+const LRO: &str = "lro";
 /// Frames are received by kernel threads instead of the tester's processor: `on` or `off`.
 pub const THREADED: &str = "threaded";
 /// Processors to which received frames are spread, as a hexadecimal mask; 0 is off.
@@ -32,7 +41,10 @@ pub const PORTS: &str = "ports";
 /// Whatever is fastest here.
 const AUTO: &str = "auto";
 
-const WORDS: [&str; 9] = [NFTABLES, XDP, ROUTES, GRO, THREADED, RPS, ROUTER, TESTER, PORTS];
+const WORDS: [&str; 14] = [
+    NFTABLES, XDP, ROUTES, GRO, GSO, TSO, ENDS[0], ENDS[1], ENDS[2], THREADED, RPS, ROUTER, TESTER,
+    PORTS,
+];
 
 /// What a variant sets on the linux device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,8 +57,10 @@ pub struct LinuxSettings {
     pub xdp: Xdp,
     /// Routes beside those of the experiment.
     pub routes: Option<MoreRoutes>,
-    /// Generic receive offload.
-    pub gro: bool,
+    /// What the device's ports merge and leave uncut.
+    pub offloads: Offloads,
+    /// What the interfaces of the streams' ends do.
+    pub ends: Offloads,
     /// Kernel threads receive.
     pub threaded: bool,
     /// Mask of processors for receive packet steering.
@@ -59,6 +73,24 @@ pub struct LinuxSettings {
     pub ports: Option<SocketKind>,
     /// Control words of the built-in router.
     pub router_words: BTreeMap<String, String>,
+}
+
+/// Offloads of an interface, which change what a frame is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Offloads {
+    /// Frames that are received are merged (GRO).
+    pub gro: bool,
+    /// The stack makes large packets, which are cut before they are sent (GSO).
+    pub gso: bool,
+    /// Large packets of TCP are left to the interface to be cut (TSO).
+    pub tso: bool,
+}
+
+impl Offloads {
+    /// Whether a frame is a packet, neither merged nor uncut.
+    pub fn is_none(self) -> bool {
+        !self.gro && !self.gso && !self.tso
+    }
 }
 
 /// How frames are made and received on veth, from the fastest to the slowest.
@@ -129,8 +161,8 @@ impl LinuxSettings {
     /// Whether it changes how frames come in by the device's port, which [`TesterKind::Inject`]
     /// goes past.
     pub fn concerns_input(&self) -> bool {
-        let Self { xdp, gro, threaded, rps, is_embedded, .. } = self;
-        *xdp != Xdp::None || *gro || *threaded || *rps != 0 || *is_embedded
+        let Self { xdp, offloads, threaded, rps, is_embedded, .. } = self;
+        *xdp != Xdp::None || offloads.gro || *threaded || *rps != 0 || *is_embedded
     }
 
     fn set(&mut self, word: &str, value: &str) -> Result<(), Complaint> {
@@ -145,12 +177,20 @@ impl LinuxSettings {
                 }
             }
             ROUTES => {
-                self.routes = Some(match value.parse::<u32>() {
-                    Ok(count) => MoreRoutes::Generate(count),
+                self.routes = Some(match value.parse::<u64>() {
+                    Ok(count) if count > MOST_GENERATED => {
+                        return Err(wrong(value, format!("at most {MOST_GENERATED} routes")));
+                    }
+                    Ok(count) => MoreRoutes::Generate(count as u32),
                     Err(_) => MoreRoutes::File(PathBuf::from(value)),
                 });
             }
-            GRO => self.gro = switch(value)?,
+            GRO => self.offloads.gro = switch(value)?,
+            GSO => self.offloads.gso = switch(value)?,
+            TSO => self.offloads.tso = switch(value)?,
+            word if word == ENDS[0] => self.ends.gro = switch(value)?,
+            word if word == ENDS[1] => self.ends.gso = switch(value)?,
+            word if word == ENDS[2] => self.ends.tso = switch(value)?,
             THREADED => self.threaded = switch(value)?,
             RPS => {
                 let digits = value.trim_start_matches("0x");
@@ -195,6 +235,13 @@ pub(super) fn check_word(word: &str, device: &str) -> Result<(), Complaint> {
     if WORDS.contains(&word) || word.starts_with("net.") || word.starts_with("net/") {
         return Ok(());
     }
+    if word == LRO {
+        return Err(Complaint::new(
+            "veth pairs have no large receive offload",
+            format!("{GRO} = \"on\", which merges frames of a stream in the kernel"),
+            format!("write {GRO} instead"),
+        ));
+    }
     let remedy = match nearest(word, WORDS.into_iter().chain(settable_words())) {
         Some(near) => format!("did you mean \"{near}\"?"),
         None => "remove it".to_owned(),
@@ -218,6 +265,15 @@ pub(super) fn check_value(word: &str, value: &str) -> Result<(), Complaint> {
         true => control::check_value(word, value),
         false => Ok(()),
     }
+}
+
+/// The first word of nftables rules that translates addresses or ports.
+pub(super) fn translation(rules: &str) -> Option<&'static str> {
+    const WORDS: [&str; 4] = ["masquerade", "snat", "dnat", "redirect"];
+    let bare = rules.lines().map(|line| line.split('#').next().unwrap_or_default());
+    let mut words =
+        bare.flat_map(|line| line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'));
+    words.find_map(|word| WORDS.into_iter().find(|known| *known == word))
 }
 
 /// The file that a control word names.
@@ -250,7 +306,7 @@ fn switch(value: &str) -> Result<bool, Complaint> {
     }
 }
 
-fn wrong(value: &str, wanted: &str) -> Complaint {
+fn wrong(value: &str, wanted: impl Into<String>) -> Complaint {
     Complaint::new(format!("{value:?} does not fit this control word"), wanted, "correct the value")
 }
 
@@ -281,8 +337,15 @@ mod tests {
         assert_eq!(found.rules, Some(RuleSet::Inline("table inet f { }".to_owned())));
         assert_eq!(found.xdp, Xdp::Forward);
         assert_eq!(found.routes, Some(MoreRoutes::Generate(1000)));
-        assert_eq!((found.rps, found.gro, found.threaded), (2, true, false));
+        assert_eq!((found.rps, found.offloads.gro, found.threaded), (2, true, false));
         assert_eq!((found.tester, found.ports), (None, None));
+        for count in ["999999999", "99999999999"] {
+            let refused = check_value("routes", count).expect_err("too many");
+            assert!(refused.wanted.contains("4000000"), "{}", refused.wanted);
+        }
+        let found = settings(&[("tso", "on"), ("ends.gso", "on")]);
+        assert_eq!(found.offloads, Offloads { tso: true, ..Offloads::default() });
+        assert_eq!(found.ends, Offloads { gso: true, ..Offloads::default() });
         let found = settings(&[("tester", "af_packet"), ("ports", "af_xdp")]);
         assert_eq!(found.tester, Some(TesterKind::AfPacket));
         assert_eq!(found.ports, Some(SocketKind::Xdp));
@@ -310,12 +373,23 @@ mod tests {
     }
 
     #[test]
+    fn rules_that_translate_addresses_are_known_by_their_words() {
+        let rules = |action| format!("table ip n {{ chain c {{ ip saddr 10.0.0.1 {action}; }}; }}");
+        assert_eq!(translation(&rules("masquerade")), Some("masquerade"));
+        assert_eq!(translation(&rules("snat to 198.19.0.9")), Some("snat"));
+        assert_eq!(translation(&rules("accept")), None);
+        assert_eq!(translation("# no snat here\nchain unsnat { }"), None);
+    }
+
+    #[test]
     fn wrong_words_and_values_are_refused() {
         assert!(check_word("net.ipv4.ip_forward", "linux").is_ok());
         let complaint = check_word("nftable", "linux").expect_err("misspelt");
         assert!(complaint.remedy.contains("nftables"));
         let wrong =
             [("xdp", "yes"), ("gro", "maybe"), ("rps", "x"), ("tester", "dpdk"), ("ports", "x")];
+        let complaint = check_word("lro", "linux").expect_err("veth has none");
+        assert!(complaint.remedy.contains("write gro"), "{}", complaint.remedy);
         for (word, value) in wrong {
             assert!(check_value(word, value).is_err(), "{word} = {value}");
         }

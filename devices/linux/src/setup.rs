@@ -8,7 +8,7 @@ use std::sync::Arc;
 use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS};
 
 use crate::LinuxError;
-use crate::settings::{LinuxSettings, MoreRoutes, TesterKind};
+use crate::settings::{self, LinuxSettings, MoreRoutes, TesterKind};
 use fwdlab_experiment::{Experiment, Route, Variant, inputs, with_file, with_generated};
 use fwdlab_results::Family;
 use fwdlab_routes::Prefix;
@@ -113,6 +113,17 @@ pub(super) fn topology(
     device.sysctls.extend(ROUTER.iter().filter(|(name, _)| usable(name)).map(owned));
     device.sysctls.extend(settings.sysctls.clone());
     device.rules = rules(experiment, settings)?;
+    let translates = device.rules.as_deref().and_then(settings::translation);
+    let has_sessions = experiment.traffics.iter().any(|traffic| traffic.sessions.is_some());
+    if let (Some(word), true) = (translates, has_sessions) {
+        let what = format!(
+            "{}: variant {}: its rules translate addresses ({word}), and the tester knows a session by its \
+             own at both ends of the device: remove the translation, or kind = \"sessions\"",
+            experiment.path.display(),
+            variant.name
+        );
+        return Err(LinuxError::Setup { what });
+    }
     device.routes = tables.of(experiment, &variant.name, settings)?;
     let gateways: BTreeSet<(u16, IpAddr)> =
         device.routes.iter().map(|route| (route.port, route.gateway)).collect();

@@ -8,7 +8,7 @@ use std::io;
 use fwdlab_port::offloads::{self, Offload};
 
 use super::setup::{BACK, DEVICE, OUT, RECEIVER, SENDER};
-use crate::settings::{LinuxSettings, TesterKind};
+use crate::settings::{ENDS, GRO, GSO, LinuxSettings, Offloads, TSO, TesterKind};
 use fwdlab_experiment::Variant;
 use fwdlab_topology::{Testbed, TopologyError, port_name};
 
@@ -18,9 +18,19 @@ use fwdlab_topology::{Testbed, TopologyError, port_name};
 pub(super) struct Tuning {
     /// Numbers of the interfaces on which it is set: the sender's, the device's, the receiver's.
     links: [u32; 4],
-    /// Generic receive offload, once it was set.
-    gro: Option<bool>,
+    /// What the device's ports were set to.
+    ports: Option<Wanted>,
+    /// And the tester's interfaces.
+    ends: Option<Wanted>,
     placement: Placement,
+}
+
+/// What an interface is set to. Checksums are made and looked at by the interface where streams go through
+/// it, as every network card does, and by nobody where the tester makes whole frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Wanted {
+    offloads: Offloads,
+    has_checksums: bool,
 }
 
 /// Where frames are received; by default on the processor that sent them.
@@ -39,6 +49,7 @@ impl Tuning {
         &mut self,
         testbed: &mut Testbed,
         settings: &LinuxSettings,
+        has_streams: bool,
     ) -> Result<(), TopologyError> {
         let links = links(testbed)?;
         if self.links != links {
@@ -47,17 +58,35 @@ impl Tuning {
         if settings.tester == Some(TesterKind::Naive) {
             return Ok(());
         }
-        if self.gro.is_none() {
+        let wanted = |offloads| Some(Wanted { offloads, has_checksums: has_streams });
+        let ends = wanted(settings.ends);
+        if self.ends != ends {
             for (role, interface) in [(SENDER, OUT), (RECEIVER, BACK)] {
-                switch_offloads(testbed, role, &[interface.to_owned()], false)?;
+                switch_offloads(testbed, role, &[interface.to_owned()], ends)?;
             }
+            self.ends = ends;
         }
-        let ports = [port_name(0), port_name(1)];
-        if self.gro != Some(settings.gro) {
-            switch_offloads(testbed, DEVICE, &ports, settings.gro)?;
-            self.gro = Some(settings.gro);
+        let ports = wanted(settings.offloads);
+        if self.ports != ports {
+            switch_offloads(testbed, DEVICE, &[port_name(0), port_name(1)], ports)?;
+            self.ports = ports;
         }
         Ok(())
+    }
+
+    /// Sets an interface of the tester as those towards the device are set.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub(super) fn set_like_the_ends(
+        &self,
+        testbed: &Testbed,
+        interface: &str,
+    ) -> Result<(), TopologyError> {
+        let interface = [interface.to_owned()];
+        [SENDER, RECEIVER]
+            .into_iter()
+            .try_for_each(|role| switch_offloads(testbed, role, &interface, self.ends))
     }
 
     /// Moves the receiving to other processors, or back. Only interfaces that poll can do that: with
@@ -107,12 +136,17 @@ impl Tuning {
         let is_on = |wanted: &str| matches!(wanted, "on" | "true" | "1");
         let switch = |is_on| if is_on { "on" } else { "off" }.to_owned();
         let is_set = |words: &[&str]| words.iter().any(|word| variant.set.contains_key(*word));
-        if is_asked("gro") {
-            let gro = device.run(|| offloads::read(&port_name(0), Offload::GenericReceive));
-            match gro.and_then(|read| read) {
-                Ok(gro) => answer("gro", &|wanted| is_on(wanted) == gro, switch(gro)),
-                Err(error) if is_set(&["gro"]) => return Err(failed()(error)),
-                Err(_) => {}
+        let all = [Offload::GenericReceive, Offload::GenericSegmentation, Offload::Segmentation];
+        let (first, second) = (port_name(0), port_name(1));
+        let ports: [(&str, &str); 2] = [(DEVICE, &first), (DEVICE, &second)];
+        let ends = [(SENDER, OUT), (RECEIVER, BACK)];
+        for (words, interfaces) in [([GRO, GSO, TSO], ports), (ENDS, ends)] {
+            for (word, offload) in words.into_iter().zip(all).filter(|(word, _)| is_asked(word)) {
+                match state(testbed, &interfaces, offload) {
+                    Ok(found) => answer(word, &|wanted| found == Some(is_on(wanted)), named(found)),
+                    Err(error) if is_set(&[word]) => return Err(error),
+                    Err(_) => {}
+                }
             }
         }
         if is_asked("threaded") || is_asked("rps") {
@@ -129,6 +163,31 @@ impl Tuning {
         }
         Ok(proof)
     }
+}
+
+/// Whether an offload is on at all of these interfaces, or off at all; nothing where they differ.
+fn state(
+    testbed: &Testbed,
+    interfaces: &[(&str, &str)],
+    offload: Offload,
+) -> Result<Option<bool>, TopologyError> {
+    let mut found = Vec::new();
+    for (role, interface) in interfaces {
+        let read = testbed.namespace(role)?.run(|| offloads::read(interface, offload));
+        let failed = TopologyError::kernel(format!("read the offloads of {interface}"));
+        found.push(read.and_then(|read| read).map_err(failed)?);
+    }
+    let first = found.first().copied();
+    Ok(first.filter(|first| found.iter().all(|other| other == first)))
+}
+
+fn named(found: Option<bool>) -> String {
+    match found {
+        Some(true) => "on",
+        Some(false) => "off",
+        None => "on at one interface and off at the other",
+    }
+    .to_owned()
 }
 
 /// Numbers of the interfaces at all four ends; new ones mean that nothing is set on them.
@@ -168,17 +227,27 @@ impl Placement {
     }
 }
 
-/// Switches all offloads of interfaces off, but for generic receive offload as asked.
+/// Switches the offloads of interfaces on that are wanted, and all others off.
 fn switch_offloads(
     testbed: &Testbed,
     role: &str,
     interfaces: &[String],
-    gro: bool,
+    wanted: Option<Wanted>,
 ) -> Result<(), TopologyError> {
+    let Some(Wanted { offloads: Offloads { gro, gso, tso }, has_checksums }) = wanted else {
+        return Ok(());
+    };
     let work = || {
         for interface in interfaces {
             for offload in Offload::ALL {
-                let on = gro && offload == Offload::GenericReceive;
+                let on = match offload {
+                    Offload::GenericReceive => gro,
+                    Offload::GenericSegmentation => gso,
+                    Offload::Segmentation => tso,
+                    // The kernel leaves no packet uncut whose checksums are not made behind it.
+                    Offload::SendChecksum => has_checksums || tso,
+                    Offload::ReceiveChecksum => has_checksums,
+                };
                 // What an interface cannot do is off.
                 if offloads::read(interface, offload).is_ok_and(|is_on| is_on != on) {
                     offloads::write(interface, offload, on)?;

@@ -86,12 +86,7 @@ impl Machines {
         if let Err(error) = self.reach_testers(&mut remedies, is_stopped) {
             return self.scrubbed_error(error, remedies, console);
         }
-        let error = match error {
-            RemoteError::Failed { role, what, remedy, .. } => {
-                RemoteError::Failed { kind, role, what, remedy }
-            }
-            other => other,
-        };
+        let error = named(error, kind);
         if console.is_empty() && kind.blame() == Blame::Device {
             console = self.console();
         }
@@ -140,14 +135,15 @@ impl Machines {
             if since.elapsed() >= limit {
                 let seconds = since.elapsed().as_secs_f64();
                 remedies.push(format!(
-                    "tried to reach the device {tries} times: silent for {seconds:.1} s"
+                    "tried to reach the device {}: silent for {seconds:.1} s",
+                    times(tries)
                 ));
                 return Ok(Dut::Silent);
             }
             std::thread::sleep(PAUSE.min(limit));
         }
         if tries > 1 {
-            remedies.push(format!("connected to the device again, {tries} tries"));
+            remedies.push(format!("reached the device again, tried {}", times(tries)));
         }
         let is_same = before.is_none() || before == self.boot;
         Ok(if is_same { Dut::Same } else { Dut::Booted })
@@ -178,7 +174,7 @@ impl Machines {
             self.generator = None;
             if start.elapsed() > TESTER {
                 // The next trial says what is wrong with it.
-                remedies.push(format!("tried to reach the tester {tries} times"));
+                remedies.push(format!("tried to reach the tester {}", times(tries)));
                 return Ok(());
             }
             tries += 1;
@@ -338,6 +334,33 @@ impl Machines {
         let text = lines.map(|lines| lines.rest(Duration::from_millis(200))).unwrap_or_default();
         status.success().then_some(text)
     }
+}
+
+fn times(count: u32) -> String {
+    match count {
+        1 => "once".to_owned(),
+        count => format!("{count} times"),
+    }
+}
+
+/// The error as what it turned out to be: where that is something else than it seemed first, its words and
+/// what to do say so.
+fn named(error: RemoteError, kind: FailureKind) -> RemoteError {
+    let RemoteError::Failed { kind: first, role, what, remedy } = error else { return error };
+    let it = match kind {
+        FailureKind::DutHung => "it hangs",
+        FailureKind::DutRebooted => "it booted in the middle of the trial",
+        _ => return RemoteError::Failed { kind, role, what, remedy },
+    };
+    if first == kind {
+        return RemoteError::Failed { kind, role, what, remedy };
+    }
+    RemoteError::failed(
+        kind,
+        DUT,
+        format!("{it} (first seen: {role}: {what})"),
+        "look at its console",
+    )
 }
 
 fn is_of_configuration(error: &RemoteError) -> bool {

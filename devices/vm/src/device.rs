@@ -199,6 +199,7 @@ impl Device for Boots {
         }
         for (name, boot) in &self.boots {
             facts.insert(format!("kernel of {name}"), named(&boot.kernel.image));
+            facts.insert(fwdlab_results::environment::commit_of(name), boot.kernel.commit());
             facts.extend(boot.root().map(|root| (format!("root of {name}"), named(root))));
         }
         Facts { device: facts, tester: BTreeMap::new() }
@@ -218,11 +219,9 @@ impl Device for Boots {
     /// many routes takes a guest minutes to write and is the same in every variant, so only its
     /// first routes are.
     fn preflight(&mut self, variant: &Variant, watch: &mut Watch<'_>) -> Result<(), DeviceError> {
-        let is_alike = |other: &Variant| (&other.set, &other.own) == (&variant.set, &variant.own);
         let experiment = Arc::clone(&self.experiment);
-        let first = experiment.variants.iter().find(|other| is_alike(other));
         let Some(traffic) = experiment.traffics.first() else { return Ok(()) };
-        if first.is_some_and(|first| first.name != variant.name) {
+        if tried_by(&experiment, variant) != variant.name {
             return Ok(());
         }
         let request = Request { experiment: &experiment, variant, traffic };
@@ -269,6 +268,12 @@ impl Device for Boots {
         measured.idle_share = Some(0.0);
         Ok(profiled(profile, measured, self.boot(request.variant)?.is_freebsd()))
     }
+}
+
+/// The name of the first variant that is set up as this one is: one boot tries them all.
+pub(super) fn tried_by<'a>(experiment: &'a Experiment, variant: &'a Variant) -> &'a str {
+    let is_alike = |other: &&Variant| (&other.set, &other.own) == (&variant.set, &variant.own);
+    experiment.variants.iter().find(is_alike).map_or(&variant.name, |first| &first.name)
 }
 
 /// A file by its name and content.

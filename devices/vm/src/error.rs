@@ -35,6 +35,15 @@ pub enum VmError {
         /// The directory.
         dir: PathBuf,
     },
+    /// A package without a kernel.
+    #[error(
+        "{package} holds no kernel image: name the linux-image package, not that of headers, of debug \
+         symbols or of libc"
+    )]
+    NotOfAKernel {
+        /// The package.
+        package: PathBuf,
+    },
     /// A tree of sources in which nothing was built.
     #[error("{dir} holds kernel sources and no kernel: run `make bzImage modules` in it")]
     NotBuilt {

@@ -9,6 +9,9 @@ use super::{VmError, freebsd, tree};
 /// Where a FreeBSD kernel lies in a directory: in an unpacked archive, in a build directory.
 const FREEBSD_PLACES: [&str; 2] = ["boot/kernel/kernel", "kernel"];
 
+/// In an unpacked package, which build of it this is.
+const BUILD: &str = ".fwdlab-build";
+
 /// A kernel that can be booted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Kernel {
@@ -19,6 +22,17 @@ pub(super) struct Kernel {
     pub(super) modules: Option<PathBuf>,
     /// Its configuration, where it lies beside it.
     pub(super) config: Option<PathBuf>,
+}
+
+impl Kernel {
+    /// The commit of the tree in which it was built, or that nobody knows it.
+    pub(super) fn commit(&self) -> String {
+        match tree::of(&self.image).map(tree::commit) {
+            Some(Some(commit)) => commit,
+            Some(None) => "not known: its tree is not in git".to_owned(),
+            None => "not known: it does not lie in the tree in which it was built".to_owned(),
+        }
+    }
 }
 
 impl Kernel {
@@ -73,22 +87,33 @@ impl Kernel {
         Ok(Self { modules: tree::modules(tree), config, image })
     }
 
-    /// Unpacks a Debian package beside itself, once; the package is not installed.
+    /// Unpacks a Debian package beside itself, once for each build of it; the package is not installed.
     fn packed(package: &Path) -> Result<Self, VmError> {
         let root = package.with_extension("unpacked");
-        if !root.is_dir() {
+        let build = build_of(package)?;
+        if fs::read_to_string(root.join(BUILD)).ok().as_ref() != Some(&build) {
             // Under its name only when it is whole.
-            let part = package.with_extension("part");
+            let part = package.with_extension(format!("part-{}", std::process::id()));
             let _ = fs::remove_dir_all(&part);
             let status = fwdlab_guard::tool("dpkg-deb").arg("-x").arg(package).arg(&part).status();
             let status = status.map_err(VmError::file("unpack with dpkg-deb", package))?;
-            if !status.success() {
-                let broken = std::io::Error::other("dpkg-deb -x failed");
-                return Err(VmError::file("unpack", package)(broken));
+            let written = match status.success() {
+                true => fs::write(part.join(BUILD), build),
+                false => Err(std::io::Error::other("dpkg-deb -x failed")),
+            };
+            let placed = written.and_then(|()| match fs::remove_dir_all(&root) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+                _ => fs::rename(&part, &root),
+            });
+            if let Err(error) = placed {
+                let _ = fs::remove_dir_all(&part);
+                return Err(VmError::file("unpack", package)(error));
             }
-            fs::rename(&part, &root).map_err(VmError::file("write", &root))?;
         }
-        Self::unpacked(&root)
+        Self::unpacked(&root).map_err(|error| match error {
+            VmError::NoImage { .. } => VmError::NotOfAKernel { package: package.to_owned() },
+            other => other,
+        })
     }
 
     /// A kernel of this machine, by its release (`uname -r`) or the name of its package.
@@ -140,6 +165,14 @@ pub fn kernels_at_hand(base: &Path) -> Vec<KernelAtHand> {
         at_hand(release.clone(), Kernel::installed(&release)?)
     });
     unpacked.chain(installed).collect()
+}
+
+/// What tells one build of a package from the next of the same name.
+fn build_of(package: &Path) -> Result<String, VmError> {
+    let about = fs::metadata(package).map_err(VmError::file("read", package))?;
+    let written = about.modified().map_err(VmError::file("read", package))?;
+    let since = written.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    Ok(format!("{} bytes, written at {} ns\n", about.len(), since.as_nanos()))
 }
 
 /// The modules of an image in a `boot` directory, beside which `lib/modules` lies.
@@ -202,6 +235,45 @@ mod tests {
         let found = find("six");
         assert_eq!(found, find("six/boot/vmlinuz-6.1.0-9-cloud-amd64"));
         assert_eq!(found.modules, Some(root.join("lib/modules/6.1.0-9-cloud-amd64")));
+    }
+
+    /// Packs a directory as `make bindeb-pkg` does; false where there is no dpkg-deb.
+    fn packs(root: &Path, package: &Path) -> bool {
+        let control = "Package: linux-image-6.9.0\nVersion: 6.9.0-1\nArchitecture: amd64\n\
+                       Maintainer: test <test@localhost>\nDescription: a kernel\n";
+        fs::create_dir_all(root.join("DEBIAN")).expect("a directory");
+        fs::write(root.join("DEBIAN/control"), control).expect("a file");
+        let mut build = fwdlab_guard::tool("dpkg-deb");
+        build.arg("--root-owner-group").arg("-Znone").arg("-b").arg(root).arg(package);
+        build.output().is_ok_and(|output| output.status.success())
+    }
+
+    #[test]
+    fn a_package_that_was_built_again_is_unpacked_again() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let (root, file) = (dir.path().join("root"), "linux-image-6.9.0_6.9.0-1_amd64.deb");
+        package(&root, "6.9.0");
+        if !packs(&root, &dir.path().join(file)) {
+            println!("SKIPPED a_package_that_was_built_again_is_unpacked_again: no dpkg-deb here");
+            return;
+        }
+        let find = || Kernel::find(file, None, dir.path()).expect("a kernel");
+        let first = find();
+        assert_eq!(fs::read(&first.image).expect("an image"), b"");
+        assert!(first.modules.is_some() && first.config.is_some(), "{first:?}");
+        // What lies there is used while the package stays the same.
+        fs::write(&first.image, "kept").expect("a file");
+        assert_eq!((find(), fs::read(&first.image).expect("an image")), (first, b"kept".to_vec()));
+        fs::write(root.join("boot/vmlinuz-6.9.0"), "another build").expect("a file");
+        assert!(packs(&root, &dir.path().join(file)));
+        assert_eq!(fs::read(find().image).expect("an image"), b"another build");
+        let left = entries(dir.path()).expect("a directory");
+        assert_eq!(left.len(), 3, "root, package and what was unpacked: {left:?}");
+        // One without a kernel, such as that of the headers.
+        fs::remove_dir_all(root.join("boot")).expect("a removal");
+        assert!(packs(&root, &dir.path().join("linux-headers.deb")));
+        let failure = Kernel::find("linux-headers.deb", None, dir.path()).expect_err("no kernel");
+        assert!(failure.to_string().contains("name the linux-image package"), "{failure}");
     }
 
     #[test]

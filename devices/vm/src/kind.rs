@@ -7,10 +7,10 @@ use fwdlab_agent::task::GuestClock;
 use fwdlab_device::{Device, DeviceError, DoctorFinding, Kind, Place};
 use fwdlab_experiment::problem::{Complaint, Complaints};
 use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema};
-use fwdlab_results::{About, Link, Tick};
+use fwdlab_results::{About, Link, Measure, Tick};
 use fwdlab_topology::{NFTABLES, RuleSet};
 
-use crate::device::Boots;
+use crate::device::{Boots, tried_by};
 use crate::{doctor, freebsd, pktgen, settings};
 
 /// Kernels booted in virtual machines.
@@ -24,6 +24,22 @@ impl Schema for Vm {
 
     fn abilities(&self) -> Abilities {
         Abilities { takes_profiles: true, ..Abilities::BASIC }
+    }
+
+    fn why_not(&self, measure: Measure) -> Option<&'static str> {
+        let needs_overload = measure.loss_ratio().is_some()
+            || matches!(measure, Measure::Mrr | Measure::LossCurve | Measure::BackToBack);
+        match measure {
+            _ if measure.is_of_sessions() => {
+                Some("its tester counts instructions of single frames, and opens no sessions")
+            }
+            Measure::Reset => Some("tester and device are one guest, and start anew together"),
+            _ if needs_overload => Some(
+                "tester and device take turns on the guest's one processor, so that no load is more than \
+                 the device bears and no buffer ever fills",
+            ),
+            _ => None,
+        }
     }
 
     fn table(&self) -> Option<&'static str> {
@@ -73,6 +89,10 @@ impl Kind for Vm {
             GuestClock::Instructions => Tick::Instruction,
             GuestClock::Wall => Tick::Nanosecond,
         }
+    }
+
+    fn preflight_boots(&self, experiment: &Experiment) -> usize {
+        experiment.variants.iter().filter(|own| tried_by(experiment, own) == own.name).count()
     }
 
     fn examine(&self, place: &Place) -> Vec<DoctorFinding> {

@@ -45,6 +45,8 @@ pub struct Needs {
     pub trials_per_block: usize,
     /// Trials of the lab's own truths in a block, on average.
     pub own_truths_per_block: f64,
+    /// Boots before the first block, in which the device tries each variant.
+    pub preflight_boots: usize,
     /// Seconds that a block takes.
     pub block_seconds: f64,
     /// True when the time was measured, false when it is the traffic alone.
@@ -95,11 +97,19 @@ impl Needs {
             planned_blocks,
             trials_per_block,
             own_truths_per_block,
+            preflight_boots: 0,
             block_seconds: measured.unwrap_or(traffic)
                 * (trials_per_block as f64 + own_truths_per_block),
             is_time_measured: measured.is_some(),
             rows,
         }
+    }
+
+    /// Seconds until the first block begins and for as many blocks as are planned.
+    pub fn planned_seconds(&self) -> f64 {
+        let trials = self.trials_per_block as f64 + self.own_truths_per_block;
+        let boots = self.preflight_boots as f64 * self.block_seconds / trials.max(1.0);
+        boots + self.block_seconds * f64::from(self.planned_blocks)
     }
 
     /// True when the figures come from results of this experiment.
@@ -121,7 +131,11 @@ fn from_pilot(experiment: &Experiment, results: &Results, wanted: Wanted) -> Vec
         let Some(sd) = standard_deviation(&gains.values) else { continue };
         let of = format!("{}: {} against {}", pairing.traffic, pairing.variant, pairing.baseline);
         let metric = gains.metric.name().to_owned();
-        rows.push(need(experiment, of, metric, (gains.values.len(), sd), wanted));
+        let Wanted { margin, power, .. } = wanted;
+        let rare =
+            plan::blocks_of_rare_runs(&gains.blocks, gains.metric.direction(), margin, power);
+        let pilot = Pilot { blocks: gains.values.len(), sd, rare };
+        rows.push(need(experiment, of, metric, pilot, wanted));
     }
     rows
 }
@@ -130,16 +144,26 @@ fn assumed(experiment: &Experiment, wanted: Wanted) -> Vec<Need> {
     // A difference of two runs varies by sqrt(2) times what one does.
     let row = |(name, cv): &(&str, f64)| {
         let of = format!("{name} (CV {})", percent(*cv));
-        need(experiment, of, String::new(), (0, cv * std::f64::consts::SQRT_2), wanted)
+        let sd = cv * std::f64::consts::SQRT_2;
+        need(experiment, of, String::new(), Pilot { blocks: 0, sd, rare: 0 }, wanted)
     };
     PUBLISHED_CV.iter().map(row).collect()
+}
+
+/// What is known of a comparison before it runs.
+struct Pilot {
+    blocks: usize,
+    /// Standard deviation of the log differences within blocks.
+    sd: f64,
+    /// Blocks that its rare runs ask for.
+    rare: u64,
 }
 
 fn need(
     experiment: &Experiment,
     of: String,
     metric: String,
-    (pilot_blocks, sd): (usize, f64),
+    Pilot { blocks: pilot_blocks, sd, rare }: Pilot,
     wanted: Wanted,
 ) -> Need {
     let Wanted { difference, margin, power } = wanted;
@@ -157,7 +181,7 @@ fn need(
         pilot_blocks,
         sd_of_difference: sd,
         difference: blocks(Goal::Difference { size: difference }),
-        equivalence: blocks(Goal::Equivalence { margin }),
+        equivalence: blocks(Goal::Equivalence { margin }).at_least(rare),
     }
 }
 

@@ -135,7 +135,8 @@ pub fn unproven(experiment: &Experiment, share: f64, slow_word: Option<&str>) ->
     let (blocks, trials) = (blocks(experiment) as usize, trials(experiment, share));
     if blocks < LEAST_BLOCKS {
         return Some(format!(
-            "none in this campaign: it has {blocks} blocks, and a truth takes {LEAST_BLOCKS}"
+            "none in this campaign: it has {}, and a truth takes {LEAST_BLOCKS}",
+            fwdlab_results::units::plural(blocks, "block")
         ));
     }
     let percent = share * 100.0;

@@ -9,6 +9,7 @@ use crate::judge::core_share;
 use crate::known::Proven;
 use fwdlab_results::units;
 use fwdlab_results::{Checks, LimitedBy, Measured, Results, Trial, TruthKind};
+use fwdlab_stats::{percent_interval, signed_percent};
 
 /// The badges of a campaign, in the order in which a reader asks.
 pub(super) fn badges(results: &Results, claims: &Claims) -> Vec<Badge> {
@@ -141,11 +142,11 @@ fn own_truths(proven: Option<&Proven>, unproven: Option<&str>) -> Option<Badge> 
     let Proven { truths, earlier_held, earlier, e } = proven;
     let each = truths.iter().map(|own| {
         let interval = own.comparison.interval95;
-        let interval = units::percent_interval(interval.low.percent(), interval.high.percent());
+        let interval = percent_interval(interval.low.percent(), interval.high.percent());
         let what = match own.kind {
             TruthKind::Same => "the baseline beside itself".to_owned(),
             TruthKind::Slower => {
-                format!("a slowdown by {}", units::signed_percent(own.truth.percent()))
+                format!("a slowdown by {}", signed_percent(own.truth.percent()))
             }
         };
         let not = if own.is_held { "" } else { "NOT " };

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, bail};
 use fwdlab_campaign::bisect::{derive, ratio, variants};
+use fwdlab_results::{Metric, Results};
 
 use super::Args;
 use super::derived::Derived;
@@ -77,33 +78,39 @@ impl Probe<'_> {
                 .context("the experiment has no variant")
         };
         let (one, other) = (name(&self.arguments.good, 0)?, name(&self.arguments.bad, 1)?);
-        let figure = |probe: &mut Self, lab: &Lab| -> anyhow::Result<Vec<f64>> {
+        let results = |probe: &mut Self, lab: &Lab| -> anyhow::Result<Results> {
             let mark = format!("-{}", lab.name);
             let dir = probe.run(&lab.program, [&one, &other], &mark, &BTreeMap::new())?;
-            probe.figures(&dir, &one)
+            Ok(Results::read(&dir)?)
         };
         // the order alternates, so that neither is always the first; a comparison counts two runs
         let (of_old, of_new) = if (self.number / 2).is_multiple_of(2) {
-            let first = figure(self, old)?;
-            (first, figure(self, new)?)
+            let first = results(self, old)?;
+            (first, results(self, new)?)
         } else {
-            let first = figure(self, new)?;
-            (figure(self, old)?, first)
+            let first = results(self, new)?;
+            (results(self, old)?, first)
         };
-        Ok(fwdlab_stats::median(&of_new) / fwdlab_stats::median(&of_old))
+        self.ratio_of([&of_old, &of_new], &one)
     }
 
-    /// Rates of a variant.
-    fn figures(&self, dir: &Path, variant: &str) -> anyhow::Result<Vec<f64>> {
-        use fwdlab_results::{Metric, Results};
-        let results = Results::read(dir)?;
-        let first = results.campaign.traffics.first().cloned().unwrap_or_default();
+    /// How well a variant does in the second of two results, by the figure that decides in both: where a
+    /// tester bounds the rate, its rate says who else was on the machine.
+    fn ratio_of(&self, both: [&Results; 2], variant: &str) -> anyhow::Result<f64> {
+        let first = both[0].campaign.traffics.first().cloned().unwrap_or_default();
         let traffic = self.arguments.traffic.clone().unwrap_or(first);
-        let rates = results.figures(Metric::Rate, variant, &traffic);
-        if rates.is_empty() {
-            bail!("{}: no good trial of {variant} under {traffic}", dir.display());
-        }
-        Ok(rates.into_iter().map(|(_, rate)| rate).collect())
+        let trials = both.into_iter().flat_map(|own| own.trials_of(variant, &traffic));
+        let metric = Metric::deciding(trials.filter(|trial| trial.is_ok()));
+        let median = |own: &Results| {
+            let figures = own.figures(metric, variant, &traffic).into_iter();
+            let figures: Vec<f64> = figures.map(|(_, figure)| figure).collect();
+            if figures.is_empty() {
+                bail!("{}: no good trial of {variant} under {traffic}", own.dir.display());
+            }
+            Ok(fwdlab_stats::median(&figures))
+        };
+        let (old, new) = (median(both[0])?, median(both[1])?);
+        Ok(metric.direction().log_gain(old, new).exp())
     }
 
     /// Runs one comparison and returns its results.

@@ -8,7 +8,7 @@ use std::path::Path;
 use fwdlab_compare::{CompareError, Compared, Judgement};
 use fwdlab_figures::text_table::{Side, TextTable};
 use fwdlab_results::units;
-use fwdlab_stats::Verdict;
+use fwdlab_stats::{Verdict, percent_interval, signed_percent};
 
 /// Directories with a change that have a line of their own.
 const CHANGED: usize = 120;
@@ -93,8 +93,8 @@ impl Largest {
             size: comparison.estimate.ln(),
             interval: format!(
                 "{} {}",
-                units::signed_percent(comparison.estimate.percent()),
-                units::percent_interval(low, high)
+                signed_percent(comparison.estimate.percent()),
+                percent_interval(low, high)
             ),
             what: format!("{} against {}, {traffic}", judgement.variant, judgement.baseline)
                 .trim_end_matches([',', ' '])

@@ -17,6 +17,7 @@ fn once(name: &str, kind: &str, disturb: &str, role: &str) {
     let repeated = rig.records("repeated");
     let reason = repeated[0]["reason"].as_str().expect("a reason");
     assert!(reason.starts_with("attempt 1 of 3"), "{reason}");
+    assert_eq!(reason.contains("it booted in the middle"), kind == "dut-rebooted", "{reason}");
     assert!(!repeated[0]["failure"]["remedies"].as_array().expect("remedies").is_empty());
 }
 
@@ -203,6 +204,8 @@ fn a_device_that_hangs_is_switched_off_and_on() {
     });
     assert_eq!(rig.failures(), ["dut-hung"], "{}", text(&output.stderr));
     rig.assert_finished(&output);
+    let reason = rig.records("repeated")[0]["reason"].to_string();
+    assert!(reason.contains("it hangs") && reason.contains("look at its console"), "{reason}");
     let failure = &rig.records("repeated")[0]["failure"];
     assert!(failure["console"].to_string().contains("Kernel panic"), "{failure}");
     let remedies = failure["remedies"].to_string();

@@ -36,7 +36,7 @@ fn what_a_trial_takes_beside_its_traffic() {
         return;
     }
     let Some(rig) = Rig::up("what a trial takes beside its traffic", &[]) else { return };
-    let whole = EXPERIMENT.replace("blocks = 1", "blocks = 10");
+    let whole = EXPERIMENT.replace("blocks = 1", "blocks = 10\ncalibrate = \"0%\"");
     let unwarmed = whole.replace("warmup = \"100ms\"", "warmup = \"0ms\"");
     let most = whole.replace("\"20kpps\"", "\"max\"");
     for (name, experiment, traffic) in [

@@ -23,7 +23,7 @@ title = "A kernel of its own"
 device = "remote"
 baseline = "loose"
 margin = "20%"
-blocks = 4
+blocks = 6
 calibrate = "0%"
 duration = "800ms"
 warmup = "100ms"
@@ -105,7 +105,7 @@ impl Machine {
 
     /// Runs two trials, in the first of which something breaks; the kinds of what failed.
     fn broken(&self, name: &str, breaks: impl FnOnce(&Self)) -> Vec<String> {
-        let long = EXPERIMENT.replace("blocks = 4", "blocks = 1").replace("800ms", "8s");
+        let long = EXPERIMENT.replace("blocks = 6", "blocks = 1").replace("800ms", "8s");
         let (output, results) = thread::scope(|scope| {
             let run = scope.spawn(|| self.run(name, &long, &[]));
             self.wait_for_traffic();
@@ -153,10 +153,10 @@ fn a_difference_that_was_put_into_a_kernel_is_found() {
     }
     let Some(machine) = Machine::up("a kernel of its own") else { return };
     machine.script("in", LONG_WAY_BACK);
-    let (output, results) = machine.run("difference", EXPERIMENT, &["--fail-on", "slower"]);
+    let (output, results) = machine.run("difference", EXPERIMENT, &[]);
     let page = text(&output.stdout);
-    assert_eq!(output.status.code(), Some(1), "{page}{}", text(&output.stderr));
-    assert!(page.contains("slower") && !page.contains("invalid"), "{page}");
+    assert!(output.status.success(), "{page}{}", text(&output.stderr));
+    assert!(page.contains("strict is slower than loose"), "{page}");
     let cost = |variant: &str| -> f64 {
         let of = results.trials.iter().filter(|trial| trial.variant == variant);
         of.filter_map(|trial| trial.measured.cost_ns()).fold(0.0, f64::max)
@@ -165,11 +165,17 @@ fn a_difference_that_was_put_into_a_kernel_is_found() {
 
     let same = EXPERIMENT.replace("rp_filter\" = 1", "rp_filter\" = 0");
     let (output, _) = machine.run("same", &same, &["--fail-on", "slower"]);
-    let page = text(&output.stdout);
-    assert!(output.status.success(), "{page}{}", text(&output.stderr));
-    assert!(!page.contains("faster") && !page.contains("slower"), "{page}");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    // As a gate asks: else one test in twenty would fail by chance.
+    let mut compare = Command::new(env!("CARGO_BIN_EXE_fwdlab"));
+    compare.arg("compare").arg(machine.path().join("same")).args(["--confidence", "99.9"]);
+    let output = compare.output().expect("it starts");
+    let words = text(&output.stdout);
+    assert!(output.status.success(), "{words}{}", text(&output.stderr));
+    assert!(!words.contains("faster") && !words.contains("slower"), "{words}");
+    eprintln!("one variant twice: {words}");
 
-    let boots = EXPERIMENT.replace("blocks = 4", "blocks = 1");
+    let boots = EXPERIMENT.replace("blocks = 6", "blocks = 1");
     let boots = boots.replace("name = \"strict\"", "name = \"strict\"\nreboot = \"trial\"");
     let before = machine.script("in", "cat /proc/sys/kernel/random/boot_id");
     let (output, results) = machine.run("boots", &boots, &[]);

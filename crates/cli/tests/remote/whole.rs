@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::rig::{EXPERIMENT, Rig, long, text};
+use crate::rig::{EXPERIMENT, Rig, is_long, long, text};
 
 /// Every file below a directory, as text.
 fn all_text(dir: &Path) -> String {
@@ -121,6 +121,51 @@ fn nothing_is_sent_to_the_device_while_it_is_measured() {
     });
     // The window is 3.1 s; a busy machine makes it longer, not shorter.
     assert!(longest >= Duration::from_millis(2_900), "{longest:?}");
+}
+
+#[test]
+fn one_variant_twice_names_no_winner() {
+    if !is_long("one variant twice on a testbed of namespaces") {
+        return;
+    }
+    let Some(rig) = Rig::up("one variant twice", &[]) else { return };
+    // As many frames as go through: at a rate that is asked for, the load would bound both sides.
+    let same = EXPERIMENT.replace("rp_filter\" = 1", "rp_filter\" = 0").replace("20kpps", "max");
+    let same = same.replace("blocks = 1", "blocks = 60\nmargin = \"10%\"\ncalibrate = \"0%\"");
+    let output = rig.run(&same);
+    rig.assert_finished(&output);
+    eprintln!("{}", text(&output.stdout));
+    // As a gate asks: else one test in twenty would fail by chance.
+    let mut compare = rig.fwdlab();
+    compare.arg("compare").arg(rig.results()).args(["--confidence", "99.9"]);
+    let output = compare.output().expect("it starts");
+    let words = text(&output.stdout);
+    assert!(output.status.success(), "{words}{}", text(&output.stderr));
+    let names_a_winner = words.contains("faster") || words.contains("slower");
+    assert!(!names_a_winner && !words.contains("invalid"), "{words}");
+}
+
+#[test]
+fn frames_are_told_by_receive_queue_where_the_driver_counts_them() {
+    let Some(rig) = Rig::up("frames by receive queue", &[]) else { return };
+    // What a driver with two queues would say, of which one has all frames.
+    rig.on(
+        "dut",
+        "cat > /usr/bin/ethtool <<'END'\n#!/bin/sh\n[ $1 = -S ] || exit 1\n\
+         echo NIC statistics:\necho ' rx_queue_0_packets: 7'\n\
+         echo \" rx_queue_1_packets: $(cat /sys/class/net/$2/statistics/rx_packets)\"\n\
+         echo ' rx_queue_1_bytes: 1'\nEND\nchmod 755 /usr/bin/ethtool",
+    );
+    let output = rig.run(EXPERIMENT);
+    rig.assert_finished(&output);
+    for trial in rig.records("trial") {
+        let queues = trial["queues"].as_array().unwrap_or_else(|| panic!("none: {trial}"));
+        let frames: Vec<_> = queues.iter().map(|queue| &queue["frames"]).collect();
+        assert_eq!(frames, [&serde_json::json!(0), &trial["device_received"]], "{trial}");
+        assert_eq!(queues[1]["name"], "queue 1");
+        let warnings = trial["warnings"].to_string();
+        assert!(warnings.contains("imbalance: queue 1 took 2.0 times the mean"), "{warnings}");
+    }
 }
 
 #[test]

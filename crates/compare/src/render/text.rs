@@ -7,6 +7,7 @@ use fwdlab_stats::validity::Severity;
 use fwdlab_stats::{Comparison, Dataset, Verdict};
 
 use crate::{Compared, Group, Judgement, Series};
+use fwdlab_claims::words;
 use fwdlab_results::units;
 
 /// Columns of a commit message.
@@ -22,7 +23,7 @@ pub(crate) fn text(compared: &Compared) -> String {
         let _ = writeln!(text, "{}", title(group));
         table(group, &mut text);
         for judgement in &group.judgements {
-            wrapped(&format!("=> {}", judgement.sentence), "   ", &mut text);
+            wrapped(&format!("=> {}", short(judgement)), "   ", &mut text);
             for note in judgement.notes() {
                 wrapped(&format!("   {note}"), "     ", &mut text);
             }
@@ -31,6 +32,11 @@ pub(crate) fn text(compared: &Compared) -> String {
         }
     }
     text
+}
+
+/// The verdict; what makes it invalid stands below it.
+fn short(judgement: &Judgement) -> &str {
+    words::without_causes(&judgement.sentence, &judgement.verdict, &judgement.findings)
 }
 
 /// Each campaign by itself, and how far campaigns lie apart.
@@ -224,7 +230,7 @@ pub(crate) fn markdown(compared: &Compared) -> String {
         }
         text.push('\n');
         for judgement in &group.judgements {
-            let _ = writeln!(text, "=> {}\n", judgement.sentence);
+            let _ = writeln!(text, "=> {}\n", short(judgement));
             for note in judgement.notes() {
                 let _ = writeln!(text, "- {note}");
             }

@@ -19,7 +19,10 @@ use crate::point::{Key, Point};
 pub fn read(dir: &Path) -> Read {
     let mut read = Read::default();
     match Results::read(dir) {
-        Ok(results) => read.points = points(&results),
+        Ok(results) => match results.tampered() {
+            Some(why) => read.skipped.push(why),
+            None => read.points = points(&results),
+        },
         Err(error) => read.skipped.push(error.to_string()),
     }
     read

@@ -29,6 +29,8 @@ pub(crate) mod sampler;
 pub(crate) mod sched;
 mod slots;
 pub(crate) mod spsc;
+#[cfg(target_os = "linux")]
+pub(crate) mod tcp;
 pub(crate) mod tsc;
 #[cfg(unix)]
 pub(crate) mod wait;

@@ -20,7 +20,12 @@ pub fn svg(job: &Job<'_>, narrowest: f64) -> Result<String, ReportError> {
     };
     let mut options = Options::default();
     options.title = job.title();
-    options.subtitle = Some(job.note());
+    // The picture has room for 160 characters; the page says all of it.
+    let mut note = job.note();
+    if let Some((head, _)) = note.split_once(", in a trial").filter(|_| note.len() > 155) {
+        note = format!("{head}.");
+    }
+    options.subtitle = Some(note);
     options.deterministic = true;
     options.min_width = narrowest;
     options.font_type = "monospace".to_owned();

@@ -1,6 +1,7 @@
 //! What a commit message says was compared.
 
 use fwdlab_claims::claim::Claims;
+use fwdlab_results::environment::commit_of;
 
 use crate::block::{Block, Item};
 use crate::source::Source;
@@ -12,7 +13,8 @@ pub fn blocks<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
     let side = |variant: &fwdlab_claims::setting::VariantSetting| {
         let role = if is_base(&variant.name) { "base" } else { "against it" };
         let set = variant.set.iter().map(|(word, value)| format!("{word}={value}"));
-        let what: Vec<String> = set.chain(kernel(claims, &variant.name)).collect();
+        let what: Vec<String> =
+            set.chain(kernel(claims, &variant.name)).chain(commit(claims, &variant.name)).collect();
         let what = if what.is_empty() { "default settings".to_owned() } else { what.join(", ") };
         Item::from(format!("{role}: {}: {what}", variant.name))
     };
@@ -28,4 +30,12 @@ fn kernel(claims: &Claims, variant: &str) -> Option<String> {
     let first = named.next()??;
     let words: Vec<&str> = first.split(' ').take_while(|word| !word.contains('@')).collect();
     named.all(|other| other == Some(first)).then(|| words.join(" "))
+}
+
+/// The commit of what a variant runs, where its device looked for one.
+fn commit(claims: &Claims, variant: &str) -> Option<String> {
+    let found = claims.setting.environment.as_ref()?.device.get(&commit_of(variant))?;
+    let is_known = found.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let short = if is_known { found.get(..12)? } else { found };
+    Some(format!("git commit {short}"))
 }

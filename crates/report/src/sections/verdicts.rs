@@ -5,6 +5,9 @@ use fwdlab_claims::claim::{Claims, Spread, VerdictClaim};
 use fwdlab_claims::words;
 use fwdlab_results::Metric;
 use fwdlab_results::units;
+use fwdlab_stats::Verdict;
+use fwdlab_stats::validity::Severity;
+use fwdlab_stats::{percent_interval, signed_percent};
 
 use super::failures;
 use crate::block::{Block, Doubt, Statement};
@@ -48,17 +51,19 @@ pub fn by_traffic<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
 }
 
 fn block<'a>(verdict: &'a VerdictClaim, source: &Source<'a>) -> Block<'a> {
-    let doubts = verdict
-        .findings
-        .iter()
-        .map(|finding| Doubt { text: verdict.doubt(finding), remedy: finding.remedy().to_owned() });
+    let is_invalid = matches!(verdict.verdict, Verdict::Invalid { .. });
+    let doubts = verdict.findings.iter().map(|finding| Doubt {
+        is_cause: is_invalid && finding.severity() == Severity::Invalid,
+        text: verdict.doubt(finding),
+        remedy: finding.remedy().to_owned(),
+    });
     Block::Verdict(Box::new(Statement {
         subject: source.claims.subject(verdict.family, &verdict.traffic),
         family: verdict.family.title(),
         traffic: &verdict.traffic,
         variant: &verdict.variant,
         word: verdict.word(),
-        sentence: &verdict.sentence,
+        sentence: words::without_causes(&verdict.sentence, &verdict.verdict, &verdict.findings),
         basis: basis(verdict, source.claims).map(|basis| basis + &next_run(verdict)),
         elsewhere: verdict.saved.as_ref().and_then(words::elsewhere),
         note: disagreement(verdict, source),
@@ -115,12 +120,12 @@ fn basis(verdict: &VerdictClaim, claims: &Claims) -> Option<String> {
     let costs = costs.unwrap_or_else(|| "no device cost".to_owned());
     let change = verdict.rate.as_ref().map_or_else(String::new, |c| {
         let (low, high) = (c.interval95.low.percent(), c.interval95.high.percent());
-        format!(" (change {})", units::percent_interval(low, high))
+        format!(" (change {})", percent_interval(low, high))
     });
     let time = verdict.cost.as_ref().map_or_else(String::new, |c| {
         let percent = (1.0 / c.estimate.ratio() - 1.0) * 100.0;
         let what = if verdict.tick.is_nanosecond() { "time" } else { "instructions" };
-        format!(", {what} per frame {}", units::signed_percent(percent))
+        format!(", {what} per frame {}", signed_percent(percent))
     });
     Some(format!(
         "device cost {costs}{time}{method}; the forwarding rate, {rates}{change}, does not \
@@ -135,7 +140,7 @@ fn basis(verdict: &VerdictClaim, claims: &Claims) -> Option<String> {
 /// [+8.1 %, +9.4 %] with its cores 60 ns apart as here (from 8 processes, which differ by 0.6 %)`.
 fn next_run(verdict: &VerdictClaim) -> String {
     let Some(Next { run, roundtrips_ns }) = &verdict.next else { return String::new() };
-    let interval = units::percent_interval(run.interval.low.percent(), run.interval.high.percent());
+    let interval = percent_interval(run.interval.low.percent(), run.interval.high.percent());
     let apart = match roundtrips_ns {
         Some([low, high]) if low.round() < high.round() => {
             format!(" with its cores {low:.0} to {high:.0} ns apart as here")

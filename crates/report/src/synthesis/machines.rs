@@ -9,7 +9,7 @@ use fwdlab_claims::claim::VerdictClaim;
 use fwdlab_results::units;
 use fwdlab_stats::distribution::normal_quantile;
 use fwdlab_stats::machines::{Figure, Synthesis as Together, synthesis};
-use fwdlab_stats::{Comparison, Confidence, Verdict};
+use fwdlab_stats::{Comparison, Confidence, Verdict, percent_interval, signed_percent};
 
 use super::Synthesis;
 use fwdlab_figures::text_table::{Side, TextTable};
@@ -138,7 +138,7 @@ impl Change<'_> {
         let Some(all) = &self.together else {
             return "the machines cannot be put together".to_owned();
         };
-        let interval = |low: f64, high: f64| units::percent_interval(low, high);
+        let interval = |low: f64, high: f64| percent_interval(low, high);
         let next = match all.next {
             Some(next) => format!(
                 "the next machine lies in {}",
@@ -148,7 +148,7 @@ impl Change<'_> {
         };
         let mut text = format!(
             "together {} {}; machines differ by {:.1} % (p of being alike {}); {next}",
-            units::signed_percent(all.estimate.percent()),
+            signed_percent(all.estimate.percent()),
             interval(all.interval.low.percent(), all.interval.high.percent()),
             100.0 * all.between.exp_m1(),
             units::p_value(all.same_p),
@@ -175,7 +175,7 @@ impl Change<'_> {
         if let Some(all) = &self.together {
             table.row(vec!["together".to_owned(), percent(of(all))]);
             if let Some(next) = all.next {
-                let next = units::percent_interval(next.low.percent(), next.high.percent());
+                let next = percent_interval(next.low.percent(), next.high.percent());
                 table.row(vec!["next machine".to_owned(), next]);
             }
         }
@@ -195,12 +195,12 @@ impl Change<'_> {
         };
         let mut rows: Vec<ForestRow> = Vec::new();
         for own in &self.machines {
-            let text = format!("{} {}", own.word, units::signed_percent(own.estimate.estimate));
+            let text = format!("{} {}", own.word, signed_percent(own.estimate.estimate));
             rows.push(row(own.label, 1, own.estimate, text, own.saved.clone()));
         }
         if let Some(all) = &self.together {
             let own = of(all);
-            rows.push(row("together", 2, own, units::signed_percent(own.estimate), range(own)));
+            rows.push(row("together", 2, own, signed_percent(own.estimate), range(own)));
             if let Some(next) = all.next {
                 let (low, high) = (next.low.percent(), next.high.percent());
                 let own = Estimate { low, high, ..own };
@@ -227,11 +227,11 @@ fn of(all: &Together) -> Estimate {
 }
 
 fn range(own: Estimate) -> String {
-    units::percent_interval(own.low, own.high)
+    percent_interval(own.low, own.high)
 }
 
 fn percent(own: Estimate) -> String {
-    format!("{} {}", units::signed_percent(own.estimate), range(own))
+    format!("{} {}", signed_percent(own.estimate), range(own))
 }
 
 /// A name that fits beside the plot.

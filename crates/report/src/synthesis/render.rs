@@ -15,6 +15,7 @@ use fwdlab_figures::text_table::{Side, TextTable, wrap};
 use fwdlab_figures::{self, Chart, Dot, Series, Summary, TrafficSeries};
 use fwdlab_results::Metric;
 use fwdlab_results::units;
+use fwdlab_stats::{percent_interval, signed_percent};
 
 const LEGEND: &str = "Median forwarding rate, then the verdict against the baseline of the same \
                       machine with its 95% interval; * marks verdicts on the device cost. Machines \
@@ -148,7 +149,7 @@ fn series(column: &Column, traffic: &str, variant: &str, colour: usize) -> Optio
     });
     let effect =
         column.verdict(traffic, variant).map(|v| match (v.verdict.word(), v.comparison()) {
-            ("faster" | "slower", Some(c)) => units::signed_percent(c.estimate.percent()),
+            ("faster" | "slower", Some(c)) => signed_percent(c.estimate.percent()),
             (word, _) => word.to_owned(),
         });
     Some(Series {
@@ -180,7 +181,7 @@ fn table(synthesis: &Synthesis, traffic: &str) -> TextTable {
             let verdict = column.verdict(traffic, variant).map_or_else(String::new, |v| {
                 let interval = v.comparison().map_or_else(String::new, |c| {
                     let (low, high) = (c.interval95.low.percent(), c.interval95.high.percent());
-                    format!(" {}", units::percent_interval(low, high))
+                    format!(" {}", percent_interval(low, high))
                 });
                 let mark = table::mark(v.metric);
                 format!(" {}{interval}{mark}", v.word())

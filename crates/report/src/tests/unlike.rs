@@ -62,6 +62,60 @@ fn a_second_factor_makes_a_verdict_invalid_unless_it_is_allowed() {
     assert!(!is_invalid(&claims(&results).unwrap()));
 }
 
+/// Two names of one file, or of one setting, are no variants: a gate must not pass by them.
+#[test]
+fn a_variant_under_two_names_is_told() {
+    let (dir, mut results) = directory(example::results(&example::TWO, 8));
+    let is_same = |results: &Results| {
+        let claims = claims(results).unwrap();
+        let found = |v: &fwdlab_claims::claim::VerdictClaim| {
+            v.findings.iter().any(|f| matches!(f, Finding::NothingDiffers { .. }))
+        };
+        let count = claims.verdicts.iter().filter(|v| found(v)).count();
+        assert!(count == 0 || count == claims.verdicts.len());
+        count > 0
+    };
+    let variants = |radix: &str, modular: &str| {
+        let text = format!(
+            "[[variant]]\nname = \"radix\"\n{radix}\n[[variant]]\nname = \"modular\"\n{modular}\n"
+        );
+        fs::write(dir.path().join("experiment.toml"), text).unwrap();
+    };
+    assert!(!is_same(&results));
+    variants("set = { a = \"1\" }", "set = { a = \"2\" }");
+    assert!(!is_same(&results));
+    variants("set = { a = \"1\" }", "set = { a = \"1\" }");
+    assert!(is_same(&results));
+    // Rules in two files, with the same bytes or not.
+    variants("set = { nftables = \"a.nft\" }", "set = { nftables = \"b.nft\" }");
+    let note = |results: &mut Results, sums: [&str; 2]| {
+        let names = ["a.nft", "b.nft"].map(str::to_owned);
+        results.campaign.inputs = names.into_iter().zip(sums.map(str::to_owned)).collect();
+    };
+    note(&mut results, ["5eed", "beef"]);
+    assert!(!is_same(&results));
+    note(&mut results, ["5eed", "5eed"]);
+    assert!(is_same(&results));
+    // Keys of the device's own, such as two kernels: the environment has their hashes.
+    variants("kernel = \"old\"", "kernel = \"new\"");
+    let record = |sums: [&str; 2]| {
+        let device = ["radix", "modular"].into_iter().zip(sums).map(|(name, sum)| {
+            (format!("kernel of {name}"), format!("bzImage-{name} (SHA-256 {sum})"))
+        });
+        let own = fwdlab_results::environment::Environment {
+            device: device.collect(),
+            ..Default::default()
+        };
+        own.write(dir.path()).unwrap();
+    };
+    record(["5eed", "beef"]);
+    assert!(!is_same(&results));
+    record(["5eed", "5eed"]);
+    assert!(is_same(&results));
+    fs::remove_file(dir.path().join("experiment.toml")).unwrap();
+    assert!(!is_same(&results), "nothing is known of either");
+}
+
 /// The example with a third variant that sets a word of its own, which the first two leave alone and
 /// the device answers with 0.
 fn with_a_third() -> (tempfile::TempDir, Results) {

@@ -48,6 +48,11 @@ pub struct Environment {
     pub device: BTreeMap<String, String>,
 }
 
+/// The name of a device's setting that says of which git commit the kernel of a variant was built.
+pub fn commit_of(variant: &str) -> String {
+    format!("git commit of {variant}")
+}
+
 /// The build of fwdlab.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

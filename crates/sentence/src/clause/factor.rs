@@ -35,6 +35,16 @@ const FIXED: [(&str, f64); 12] = [
     ("halves", 0.5),
 ];
 
+/// Parts that something is more or less by.
+const FRACTIONS: [(&str, f64); 6] = [
+    ("half", 0.5),
+    ("third", 1.0 / 3.0),
+    ("quarter", 0.25),
+    ("fifth", 0.2),
+    ("sixth", 1.0 / 6.0),
+    ("tenth", 0.1),
+];
+
 /// The first factor of a text and how it is written: `x10`, `10x`, `10 times`, `ten times`,
 /// `tenfold`, `a factor of 3`, twice, doubled, half, divided by 3.
 pub fn factor(text: &str) -> Option<(f64, String)> {
@@ -48,6 +58,18 @@ pub fn factor(text: &str) -> Option<(f64, String)> {
         let is_count =
             of.iter().any(|w| matches!(*w, "number" | "amount" | "size" | "flows" | "runs"))
                 && !words[index..].iter().any(|(_, w)| matches!(w.as_str(), "packets" | "frames"));
+        // "a third more", "one quarter slower"
+        let part = FRACTIONS.iter().find(|(name, _)| *name == own);
+        if let Some((_, part)) = part.filter(|_| matches!(before, "a" | "one")) {
+            let sign = match next {
+                "more" | "faster" | "higher" | "quicker" => Some(1.0),
+                "less" | "fewer" | "slower" | "lower" => Some(-1.0),
+                _ => None,
+            };
+            if let Some(sign) = sign {
+                return Some((1.0 + sign * part, format!("a {own} {next}")));
+            }
+        }
         if let Some((_, value)) = FIXED.iter().find(|(name, _)| *name == own && !is_count) {
             return Some((*value, own.to_owned()));
         }
@@ -93,4 +115,18 @@ fn digits(word: &str) -> Option<f64> {
 /// In digits or in words.
 fn number(word: &str) -> Option<f64> {
     digits(word).or_else(|| NUMBERS.iter().find(|(name, _)| *name == word).map(|(_, value)| *value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_a_whole_are_factors_where_something_is_more_or_less_by_them() {
+        let of = |text: &str| factor(text).map(|(value, _)| (value * 1000.0).round() / 1000.0);
+        assert_eq!(of("IPv4 gets a third more packets through"), Some(1.333));
+        assert_eq!(of("one quarter slower on IPv6"), Some(0.75));
+        assert_eq!(of("it takes half the time"), Some(0.5));
+        assert_eq!(of("the third run was faster, a fifth of them failed"), None);
+    }
 }

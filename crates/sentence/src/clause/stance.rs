@@ -100,6 +100,9 @@ const NEUTRAL_VERBS: [&str; 11] = [
     "varied",
 ];
 
+/// Words that deny a change by themselves, of a rate or of a family.
+const UNTOUCHED: [&str; 3] = ["untouched", "unharmed", "undiminished"];
+
 const NEGATIONS: [&str; 23] = [
     "no", "not", "without", "never", "neither", "nor", "isn't", "doesn't", "don't", "didn't",
     "wasn't", "aren't", "cannot", "can't", "zero", "non", "none", "hasn't", "haven't", "weren't",
@@ -194,6 +197,10 @@ fn stance_of_word(words: &[(usize, String)], index: usize, word: &str) -> Option
     }
     if NEUTRAL_VERBS.contains(&word) && (is_about_speed(words) || names_family(words)) {
         return is_negated.then(|| Stance::NoChange(format!("not {word}")));
+    }
+    let is_on_par = word == "par" && index.checked_sub(1).is_some_and(|i| at(i) == "on");
+    if (UNTOUCHED.contains(&word) || is_on_par) && (is_about_speed(words) || names_family(words)) {
+        return (!is_negated).then(|| Stance::NoChange(word.to_owned()));
     }
     let is_change = |word: &str| UP.iter().chain(&DOWN).any(|w| word.starts_with(w));
     if SAME.contains(&word) && is_change(at(index + 1)) {

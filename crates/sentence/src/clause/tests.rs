@@ -124,3 +124,14 @@ fn hostile_text_is_no_panic() {
         let _ = clauses(text);
     }
 }
+
+#[test]
+fn untouched_and_on_par_deny_a_change() {
+    let stance_of = |text: &str| clauses(text).remove(0).stance;
+    for text in ["IPv6 is untouched by the patch", "IPv4 performance is on par with before"] {
+        assert!(matches!(stance_of(text), Stance::NoChange(_)), "{text}: {:?}", stance_of(text));
+    }
+    for text in ["the configuration is untouched", "it is not up to par", "IPv6 is not untouched"] {
+        assert_eq!(stance_of(text), Stance::Silent, "{text}");
+    }
+}

@@ -15,10 +15,13 @@
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, Gamma};
 
-use crate::effect::{Effect, signed};
+use crate::distribution::normal_quantile;
+use crate::effect::{Effect, percent_interval, signed_percent};
 
 /// Losses below this, on the log scale, are the arithmetic's own.
 const NO_LOSS: f64 = 1e-9;
+/// Most blocks that are counted.
+const MOST_BLOCKS: u64 = 1 << 32;
 
 /// What rare runs of both sides cost the variant beside the baseline, averaged over all runs: speed
 /// with them : speed without them, for the variant beside the baseline. Below 1 they cost it speed.
@@ -32,9 +35,13 @@ pub struct RareCost {
     pub high: Effect,
 }
 
-/// Losses of one side: of each event, on the log scale, and the number of runs among which they fell.
+/// Losses of one side: their sum and sum of squares and the largest, on the log scale, and the number of
+/// runs among which they fell.
+#[derive(Clone, Copy)]
 struct Losses {
-    events: Vec<f64>,
+    sum: f64,
+    squares: f64,
+    worst: f64,
     runs: f64,
 }
 
@@ -49,19 +56,55 @@ struct Mean {
 impl RareCost {
     /// Of the losses of both sides, block by block; 0 where the run is typical.
     pub(super) fn of_blocks(baseline: &[f64], variant: &[f64], alpha: f64) -> Option<Self> {
-        let more = |a: &[f64], b: &[f64]| -> Losses {
-            let events = a.iter().zip(b).map(|(a, b)| (a - b).max(0.0));
-            Losses::of(events, a.len())
-        };
         let seen = baseline.iter().chain(variant).any(|own| *own > NO_LOSS);
-        seen.then(|| Self::of([&more(baseline, variant), &more(variant, baseline)], alpha))
+        seen.then(|| {
+            Self::of([Losses::more(baseline, variant), Losses::more(variant, baseline)], alpha)
+        })
+    }
+
+    /// The fewest blocks that show with probability `power` that losses like these, of which neither side
+    /// truly has more, cost less than `margin` (on the log scale); those that there are when there are none.
+    pub(super) fn blocks_needed(
+        [baseline, variant]: [&[f64]; 2],
+        margin: f64,
+        alpha: f64,
+        power: f64,
+    ) -> u64 {
+        let [b, v] = [Losses::more(baseline, variant), Losses::more(variant, baseline)];
+        let runs = b.runs;
+        if b.sum + v.sum <= 0.0 || runs < 1.0 {
+            return runs as u64;
+        }
+        // either side as both on average; both ends must hold, each with the half of what may fail
+        let z = normal_quantile(f64::midpoint(1.0, power));
+        let is_enough = |blocks: u64| {
+            let n = blocks as f64;
+            let side = Losses {
+                sum: f64::midpoint(b.sum, v.sum) * n / runs,
+                squares: f64::midpoint(b.squares, v.squares) * n / runs,
+                worst: b.worst.max(v.worst),
+                runs: n,
+            };
+            let spread = (2.0 * side.squares).sqrt() / n;
+            Self::of([side, side], alpha).high.ln() + z * spread < margin
+        };
+        let most = MOST_BLOCKS;
+        let (mut few, mut enough) = (0, 1);
+        while enough < most && !is_enough(enough) {
+            (few, enough) = (enough, 2 * enough);
+        }
+        while enough - few > 1 {
+            let middle = u64::midpoint(few, enough);
+            if is_enough(middle) { enough = middle } else { few = middle }
+        }
+        enough
     }
 
     /// Of the losses of both sides, run by run.
     pub(super) fn of_runs(baseline: &[f64], variant: &[f64], alpha: f64) -> Option<Self> {
         let [b, v] = [baseline, variant].map(|side| Losses::of(side.iter().copied(), side.len()));
-        let seen = !b.events.is_empty() || !v.events.is_empty();
-        seen.then(|| Self::of([&b, &v], alpha))
+        let seen = b.sum + v.sum > 0.0;
+        seen.then(|| Self::of([b, v], alpha))
     }
 
     /// Of the losses of both sides, run by run, in campaigns of so many runs: each an event.
@@ -79,14 +122,13 @@ impl RareCost {
             });
             Losses::of(sums, losses[side].len())
         });
-        let seen = !b.events.is_empty() || !v.events.is_empty();
-        seen.then(|| Self::of([&b, &v], alpha))
+        let seen = b.sum + v.sum > 0.0;
+        seen.then(|| Self::of([b, v], alpha))
     }
 
-    fn of([baseline, variant]: [&Losses; 2], alpha: f64) -> Self {
-        let all = baseline.events.iter().chain(&variant.events);
-        let worst = all.fold(0.0f64, |worst, own| worst.max(*own));
-        let [b, v] = [baseline, variant].map(|own| own.mean(worst, alpha));
+    fn of(sides: [Losses; 2], alpha: f64) -> Self {
+        let worst = sides[0].worst.max(sides[1].worst);
+        let [b, v] = sides.map(|own| own.mean(worst, alpha));
         let cost = v.own - b.own;
         let least = cost - (v.own - v.low).hypot(b.high - b.own);
         let most = cost + (v.high - v.own).hypot(b.own - b.low);
@@ -108,8 +150,18 @@ impl RareCost {
 
 impl Losses {
     fn of(events: impl Iterator<Item = f64>, runs: usize) -> Self {
-        let events = events.filter(|own| *own > NO_LOSS).collect();
-        Self { events, runs: runs as f64 }
+        let none = Self { sum: 0.0, squares: 0.0, worst: 0.0, runs: runs as f64 };
+        events.filter(|own| *own > NO_LOSS).fold(none, |all, own| Self {
+            sum: all.sum + own,
+            squares: all.squares + own * own,
+            worst: all.worst.max(own),
+            ..all
+        })
+    }
+
+    /// What `a` loses more than `b`, block by block.
+    fn more(a: &[f64], b: &[f64]) -> Self {
+        Self::of(a.iter().zip(b).map(|(a, b)| (a - b).max(0.0)), a.len())
     }
 
     /// The loss of a run on average, each end of which is missed with a chance of `alpha`; no event is
@@ -119,8 +171,7 @@ impl Losses {
             return Mean { own: 0.0, low: 0.0, high: 0.0 };
         }
         // in units of the worst, so that nothing overflows
-        let sizes = || self.events.iter().map(|own| own / worst);
-        let (sum, squares): (f64, f64) = (sizes().sum(), sizes().map(|own| own * own).sum());
+        let (sum, squares) = (self.sum / worst, self.squares / (worst * worst));
         let low = if sum > 0.0 { gamma_quantile(sum, squares, alpha) } else { 0.0 };
         // not every run can lose more than the worst did
         let high = gamma_quantile(sum + 1.0, squares + 1.0, 1.0 - alpha).min(self.runs.max(sum));
@@ -131,8 +182,8 @@ impl Losses {
 
 /// What rare runs cost, in words: `-4.47 % [-14.0 %, +8.53 %]`.
 pub(crate) fn rare_cost(cost: &RareCost) -> String {
-    let [own, low, high] = [cost.estimate, cost.low, cost.high].map(|end| signed(end.percent()));
-    format!("{own} [{low}, {high}]")
+    let [own, low, high] = [cost.estimate, cost.low, cost.high].map(Effect::percent);
+    format!("{} {}", signed_percent(own), percent_interval(low, high))
 }
 
 /// The quantile of the gamma distribution with this mean and variance.
@@ -153,7 +204,7 @@ mod tests {
         for (count, low, high) in
             [(0, 0.0, 2.9957), (1, 0.0513, 4.7439), (3, 0.8177, 7.7537), (10, 5.4254, 16.9622)]
         {
-            let of = Losses { events: vec![0.4; count], runs: 100.0 };
+            let of = Losses::of(vec![0.4; count].into_iter(), 100);
             let mean = of.mean(0.4, 0.05);
             assert!((mean.low / 0.004 - low).abs() < 1e-3, "{count}: {}", mean.low);
             assert!((mean.high / 0.004 - high).abs() < 1e-3, "{count}: {}", mean.high);

@@ -168,6 +168,13 @@ fn what_changes_the_way_into_the_stack_is_refused_beside_sessions() {
         let said = said.to_string();
         assert!(said.contains("t.toml:12") && said.contains("sessions"), "{word}: {said}");
     }
+    let said = text("nftables = \"table ip n { chain c { masquerade; }; }\"");
+    let said =
+        Experiment::parse(Path::new("t.toml"), &said, &devices).expect_err("NAT").to_string();
+    assert!(
+        said.contains("t.toml:12") && said.contains("translate addresses (masquerade)"),
+        "{said}"
+    );
     let right = text("tester = \"inject\", gro = \"off\"");
     assert!(Experiment::parse(Path::new("t.toml"), &right, &devices).is_ok());
     let veth = right.replace("\"linux\"", "\"builtin-veth\"");

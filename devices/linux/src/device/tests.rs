@@ -118,6 +118,26 @@ pub(super) fn first_trials_of(
     Some(list)
 }
 
+/// Why the first trial of an experiment cannot be made.
+pub(super) fn error_of(text: &str, test: &str) -> Option<String> {
+    let experiment = Experiment::of_text(Path::new("t.toml"), text, &[&LINUX]).expect("right");
+    let experiment = Arc::new(experiment);
+    let mut linux = match Namespaces::new(experiment.clone(), false) {
+        Ok(linux) => linux,
+        Err(error) => {
+            eprintln!("SKIPPED {test}: {error}");
+            return None;
+        }
+    };
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (variant, traffic) = (&experiment.variants[0], &experiment.traffics[0]);
+    let request = Request { experiment: &experiment, variant, traffic };
+    let stop = AtomicBool::new(false);
+    let mut watch = Watch { on_interval: &mut |_| (), stop: &stop };
+    linux.set_up(variant).expect("set up");
+    Some(linux.trial(&request, &mut watch).expect_err("a trial that cannot be").to_string())
+}
+
 /// Every frame that was sent came back, right in every field that was checked.
 fn assert_whole(name: &str, measured: &Measured) {
     let Measured { sent, received, device_received, device_sent, .. } = *measured;
@@ -543,7 +563,7 @@ fn rates_of_testers_on_veth_with_frames_dropped_at_the_devices_input() {
         let settings = LinuxSettings { tester: Some(kind), ..LinuxSettings::of(variant) };
         let wanted = setup::topology(&experiment, variant, &settings, &mut linux.tables);
         linux.testbed.change_to(&wanted.expect("a topology")).expect("possible");
-        linux.tuning.change_to(&mut linux.testbed, &settings).expect("possible");
+        linux.tuning.change_to(&mut linux.testbed, &settings, false).expect("possible");
         let shared = Shared::new().expect("a map");
         let tester = Tester::new(kind, &mut linux.testbed, &shared, &request).expect("a tester");
         let port = linux.testbed.interface_index(DEVICE, &port_name(0)).expect("there");

@@ -1,0 +1,112 @@
+//! Whom a clause speaks of, among names that are known: the variants of an experiment.
+
+/// The names in a clause, in the order in which they stand.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Named<'a> {
+    /// All of them.
+    pub all: Vec<&'a str>,
+    /// The one beside which another is set: `than radix`, `against radix`.
+    pub beside: Option<&'a str>,
+}
+
+/// Words before the one beside which another is set.
+const BESIDE: [&str; 9] = [
+    "than",
+    "against",
+    "over",
+    "versus",
+    "vs",
+    "vs.",
+    "compared to",
+    "compared with",
+    "relative to",
+];
+
+/// Names that sentences hold without meaning them.
+const PLAIN: [&str; 24] = [
+    "all", "and", "any", "base", "best", "both", "default", "fast", "first", "for", "new", "none",
+    "off", "old", "one", "plain", "same", "second", "slow", "test", "the", "two", "with",
+    "without",
+];
+
+impl<'a> Named<'a> {
+    /// Those of `names` that stand in `clause` as whole words, whatever their case; names that any
+    /// sentence may hold (of two letters, or words such as `default`) count in backticks or quotes only.
+    pub fn of(clause: &str, names: impl Iterator<Item = &'a str>) -> Self {
+        let lower = clause.to_lowercase();
+        let mut found: Vec<(usize, &'a str)> = Vec::new();
+        for name in names.filter(|name| !name.is_empty()) {
+            let wanted = name.to_lowercase();
+            let at = lower.match_indices(&wanted).map(|(at, _)| at);
+            found.extend(at.filter(|at| is_meant(&lower, *at, &wanted)).map(|at| (at, name)));
+        }
+        // "modular" is not meant where "modular-2" stands
+        let covers = |a: &(usize, &str), b: &(usize, &str)| {
+            a.1.len() > b.1.len() && a.0 <= b.0 && b.0 + b.1.len() <= a.0 + a.1.len()
+        };
+        let longest = found.clone();
+        found.retain(|own| !longest.iter().any(|other| covers(other, own)));
+        found.sort_unstable();
+        let is_beside = |at: usize| {
+            let before = lower[..at].trim_end_matches(['`', '"', '\'', ' ']);
+            let before = before.strip_suffix(" the").unwrap_or(before);
+            BESIDE.iter().any(|word| {
+                let rest = before.strip_suffix(word);
+                rest.is_some_and(|rest| !rest.ends_with(char::is_alphanumeric))
+            })
+        };
+        let beside = found.iter().find(|(at, _)| is_beside(*at)).map(|(_, name)| *name);
+        let mut all: Vec<&'a str> = Vec::new();
+        for (_, name) in found {
+            if !all.contains(&name) {
+                all.push(name);
+            }
+        }
+        Self { all, beside }
+    }
+
+    /// The one that something is said of: the first that stands beside no other.
+    pub fn subject(&self) -> Option<&'a str> {
+        self.all.iter().copied().find(|name| Some(*name) != self.beside)
+    }
+}
+
+fn is_meant(text: &str, at: usize, name: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    let (before, after) = (text[..at].chars().next_back(), text[at + name.len()..].chars().next());
+    // a full stop ends a sentence, or goes on in a name: "radix.", "radix.2"
+    let goes_on = |c: Option<char>| c.is_some_and(is_part);
+    let dotted = text[at + name.len()..].strip_prefix('.').and_then(|rest| rest.chars().next());
+    if goes_on(before) || goes_on(after) || goes_on(dotted) {
+        return false;
+    }
+    let is_quoted = matches!(before, Some('`' | '"' | '\''));
+    is_quoted || name.len() > 2 && !PLAIN.contains(&name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(clause: &str) -> Named<'static> {
+        Named::of(clause, ["radix", "modular", "modular-2", "on", "default"].into_iter())
+    }
+
+    #[test]
+    fn the_one_after_than_is_not_the_subject() {
+        for (clause, subject, beside) in [
+            ("Modular is 5 % faster than radix", Some("modular"), Some("radix")),
+            ("compared to the `radix`, modular gains 5 %", Some("modular"), Some("radix")),
+            ("radix loses 5 %", Some("radix"), None),
+            ("5 % over radix", None, Some("radix")),
+            ("5 % faster on IPv4 by default", None, None),
+            ("`on` is 5 % faster than `default`.", Some("on"), Some("default")),
+            ("with modular-2 it is 5 % more than with radix", Some("modular-2"), None),
+        ] {
+            let found = named(clause);
+            assert_eq!((found.subject(), found.beside), (subject, beside), "{clause}");
+        }
+        assert_eq!(named("modular-2 beats radix.").all, ["modular-2", "radix"]);
+        assert_eq!(named("modularity, radix.3 and xradix"), Named::default());
+    }
+}
