@@ -75,8 +75,8 @@ impl<'a> Meant<'a> {
         let is_beside = self.variants.beside.is_none_or(|name| Some(name) == about.beside);
         let has_order = !known.is_effect || is_subject && is_beside;
         let is_named = !about.is_turned || !all.is_empty();
-        let is_pair = all.iter().all(is_one_of)
-            || about.beside.is_none() && all.contains(&about.variant);
+        let is_pair =
+            all.iter().all(is_one_of) || about.beside.is_none() && all.contains(&about.variant);
         is_named
             && is_pair
             && (has_order || all.len() > 2)
