@@ -81,7 +81,7 @@ pub fn blocks_until_decided(
 
 /// Blocks that show with probability `power` that rare runs such as a pilot had, on whichever side, cost
 /// less than `margin` (a fraction) where neither side truly has more of them: fewer do not reach
-/// "equivalent". No more than the pilot's where it had none.
+/// "equivalent". 0 where it had none.
 pub fn blocks_of_rare_runs(pilot: &[Block], direction: Direction, margin: f64, power: f64) -> u64 {
     let side = |of: fn(&Block) -> f64| -> Vec<f64> {
         pilot.iter().map(|block| direction.log_speed(of(block))).collect()

@@ -63,7 +63,7 @@ impl RareCost {
     }
 
     /// The fewest blocks that show with probability `power` that losses like these, of which neither side
-    /// truly has more, cost less than `margin` (on the log scale); those that there are when there are none.
+    /// truly has more, cost less than `margin` (on the log scale); 0 when there are none.
     pub(super) fn blocks_needed(
         [baseline, variant]: [&[f64]; 2],
         margin: f64,
@@ -73,7 +73,7 @@ impl RareCost {
         let [b, v] = [Losses::more(baseline, variant), Losses::more(variant, baseline)];
         let runs = b.runs;
         if b.sum + v.sum <= 0.0 || runs < 1.0 {
-            return runs as u64;
+            return 0;
         }
         // either side as both on average; both ends must hold, each with the half of what may fail
         let z = normal_quantile(f64::midpoint(1.0, power));
