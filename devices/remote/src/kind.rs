@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fwdlab_device::{Device, DeviceError, DoctorFinding, Kind, Place};
 use fwdlab_experiment::problem::{Complaint, Complaints};
 use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema};
-use fwdlab_results::{About, Link, Tick};
+use fwdlab_results::{About, Link, Measure, Tick};
 
 use crate::machines::Machines;
 use crate::testbed::Testbed;
@@ -23,6 +23,13 @@ impl Schema for Remote {
 
     fn abilities(&self) -> Abilities {
         Abilities::BASIC
+    }
+
+    fn why_not(&self, measure: Measure) -> Option<&'static str> {
+        measure.is_of_streams().then_some(
+            "its tester sends frames, not streams; run iperf3 between the hosts, with one file of figures \
+             for each variant, and compare the files with fwdlab compare",
+        )
     }
 
     fn check_word(&self, word: &str) -> Result<(), Complaint> {
