@@ -28,8 +28,9 @@ fn experiment(measure: &str, sets: &[(&str, &str)], traffic: &str) -> String {
 }
 
 fn rules(text: &str) -> String {
+    let text = text.trim_end_matches([';', ' ']);
     let table = format!(
-        "table inet f {{ chain c {{ type filter hook forward priority 0; policy accept; {text} }}; }}"
+        "table inet f {{ chain c {{ type filter hook forward priority 0; policy accept; {text}; }}; }}"
     );
     format!("set = {{ nftables = {table:?} }}")
 }
@@ -181,7 +182,7 @@ fn what_is_no_way_for_streams_is_said() {
     };
     for word in ["tester = \"live\"", "xdp = \"forward\"", "router = \"fwdlab\"", "rps = \"2\""] {
         let problems = said(&format!("set = {{ {word} }}"), INET);
-        assert!(problems.contains("t.toml:12") && problems.contains("streams"), "{problems}");
+        assert!(problems.contains("t.toml:13") && problems.contains("streams"), "{problems}");
     }
     let frames = INET.replace("kind = \"tcp\"\n", "");
     let text =
