@@ -13,6 +13,8 @@ const INET: &str = "[[traffic]]\nname = \"t\"\nkind = \"tcp\"\n\
     source = \"198.18.10.1-198.18.10.2:2000-2001\"\ndestination = \"198.19.10.1:5001\"\n";
 const INET6: &str = "[[traffic]]\nname = \"six\"\nkind = \"tcp\"\nframe = 700\ncongestion = \"reno\"\n\
     source = \"[2001:2:0:10::1]:2000-2001\"\ndestination = \"[2001:2:0:8010::1]:5001-5002\"\n";
+/// A congestion control that every kernel has, and that slows down when frames are lost; BBR does not.
+const RENO: &str = "congestion = \"reno\"\n";
 const ROUTES: &str = "[routes]\nstatic = [\"198.18.0.0/16 via 198.18.0.203\", \
     \"198.19.0.0/16 via 198.19.0.203\", \"2001:2::/49 via 2001:2::203\", \
     \"2001:2:0:8000::/49 via 2001:2:0:8000::203\"]\n";
@@ -85,7 +87,8 @@ fn segments_of_the_stacks_are_the_frames_of_the_device_in_both_families() {
 fn frames_that_the_device_loses_are_sent_again_and_cost_goodput() {
     let test = "frames_that_the_device_loses";
     let lossy = rules("tcp dport 5001 numgen inc mod 10 == 0 drop");
-    let text = experiment("\"goodput\"", &[("plain", ""), ("lossy", &lossy)], INET);
+    let text =
+        experiment("\"goodput\"", &[("plain", ""), ("lossy", &lossy)], &format!("{INET}{RENO}"));
     let Some(list) = trials(test, &text) else { return };
     let [(_, plain), (_, lossy)] = &list[..] else { panic!("two trials") };
     let share = |measured: &Measured| streams(measured).again_share().expect("segments");
@@ -104,16 +107,16 @@ fn one_stream_that_loses_frames_is_seen_in_the_fairness() {
     let test = "one_stream_that_loses_frames";
     let unfair =
         rules("ip saddr 198.18.10.1 tcp sport 2000 tcp dport 5001 numgen inc mod 5 == 0 drop");
-    let text = experiment("\"goodput\"", &[("plain", ""), ("unfair", &unfair)], INET);
+    let text =
+        experiment("\"goodput\"", &[("plain", ""), ("unfair", &unfair)], &format!("{INET}{RENO}"));
     let Some(list) = trials(test, &text) else { return };
     let own = streams(&list[1].1);
     let victim = own.streams[0];
-    assert!(
-        victim.again > 0 && own.streams[1..].iter().all(|other| other.bytes > victim.bytes * 4)
-    );
+    assert!(victim.again > 0, "{own:?}");
+    assert!(own.streams[1..].iter().all(|other| other.bytes > victim.bytes * 2), "{own:?}");
     // Three of four that carry the same would have 0.75.
     let fairness = own.fairness().expect("bytes");
-    assert!(fairness < 0.9, "{fairness}");
+    assert!(fairness < 0.95, "{fairness}");
 }
 
 #[test]
