@@ -29,6 +29,8 @@ const MAP_PROGRAMS: u32 = 3;
 const MAP_SOCKETS: u32 = 17;
 /// A program that sees each frame that an interface receives (BPF_PROG_TYPE_XDP).
 const PROGRAM_XDP: u32 = 6;
+/// Signals while one program is loaded, each of which makes the kernel begin anew.
+const MOST_SIGNALS: u32 = 8;
 
 fn bpf<T>(command: libc::c_long, attribute: &mut T) -> io::Result<libc::c_long> {
     let size = std::mem::size_of::<T>();
@@ -240,7 +242,18 @@ impl Program {
             };
             descriptor(PROG_LOAD, &mut attribute)
         };
-        attempt(&mut []).map(|descriptor| Self { descriptor }).map_err(|refusal| {
+        // A signal makes the verifier give up with EAGAIN, whatever the program is.
+        let gave_up = |loaded: &io::Result<OwnedFd>| {
+            loaded.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
+        };
+        let mut loaded = attempt(&mut []);
+        for _ in 0..MOST_SIGNALS {
+            if !gave_up(&loaded) {
+                break;
+            }
+            loaded = attempt(&mut []);
+        }
+        loaded.map(|descriptor| Self { descriptor }).map_err(|refusal| {
             let mut log = vec![0; 1 << 16];
             match attempt(&mut log) {
                 Err(error) if error.kind() != io::ErrorKind::PermissionDenied || log[0] != 0 => {
