@@ -85,8 +85,11 @@ impl RareCost {
                 worst: b.worst.max(v.worst),
                 runs: n,
             };
-            let spread = (2.0 * side.squares).sqrt() / n;
-            Self::of([side, side], alpha).high.ln() + z * spread < margin
+            // so many more of them on one side as a campaign may have by chance
+            let more = z * (2.0 * side.squares).sqrt();
+            let unlucky =
+                Losses { sum: side.sum + more, squares: side.squares + more * side.worst, ..side };
+            -Self::of([side, unlucky], alpha).low.ln() < margin
         };
         let most = MOST_BLOCKS;
         let (mut few, mut enough) = (0, 1);
