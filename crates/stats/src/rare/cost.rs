@@ -75,8 +75,9 @@ impl RareCost {
         if b.sum + v.sum <= 0.0 || runs < 1.0 {
             return 0;
         }
-        // either side as both on average; both ends must hold, each with the half of what may fail
-        let z = normal_quantile(f64::midpoint(1.0, power));
+        // either side as both on average; both ends must hold, and both of the typical run's interval, each
+        // with a quarter of what may fail
+        let z = normal_quantile(1.0 - (1.0 - power) / 4.0);
         let is_enough = |blocks: u64| {
             let n = blocks as f64;
             let side = Losses {
