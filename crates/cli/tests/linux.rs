@@ -69,7 +69,7 @@ fn a_variant_that_cannot_be_set_up_stops_the_run_at_its_line() {
         return;
     }
     const FILE: &str = "title = \"t\"\ndevice = \"linux\"\nbaseline = \"a\"\nblocks = 2\nduration = \"200ms\"\n\
-                        interval = \"50ms\"\n[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n\
+                        interval = \"40ms\"\n[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n\
                         set = { SET }\n[[traffic]]\nname = \"inet\"\nsource = \"198.18.10.1:2000\"\n\
                         destination = \"198.19.10.1-198.19.10.9:2000\"\nframe = \"min\"\nload = \"max\"\n\
                         [routes]\nstatic = [\"198.18.0.0/16 via 198.18.0.203\", \"198.19.0.0/16 via 198.19.0.203\"]\n";
