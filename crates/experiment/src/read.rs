@@ -1,5 +1,6 @@
 //! Reads an experiment file into an [`Experiment`].
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -113,21 +114,22 @@ impl Experiment {
         };
         let set = table.get("set").and_then(|set| set.get_ref().as_table());
         let own = tree.get(self.device.as_str()).and_then(|own| own.get_ref().as_table());
-        // Of several that are named the longest: one may be part of another.
-        let longest = |tables: [Option<&DeTable<'_>>; 2], is_by_value: bool| {
+        // Of several that are named the first, a remedy may name others; of those the longest, as one may be
+        // part of another.
+        let first = |tables: [Option<&DeTable<'_>>; 2], is_by_value: bool| {
             let entries = tables.into_iter().flatten().flat_map(|table| table.iter());
             let named = entries.filter_map(|(key, value)| {
                 let word = key.get_ref().as_ref();
                 let said = if is_by_value { value.get_ref().as_str()? } else { word };
-                let is_one = !matches!(word, "name" | "set") && message.contains(said);
+                let place = message.find(said).filter(|_| !matches!(word, "name" | "set"))?;
                 let is_long = !is_by_value || said.len() >= SHORTEST_VALUE;
-                (is_one && is_long).then_some((said.len(), key))
+                is_long.then_some((Reverse(place), said.len(), key))
             });
-            let (_, key) = named.max_by_key(|(length, _)| *length)?;
+            let (_, _, key) = named.max_by_key(|(place, length, _)| (*place, *length))?;
             Some((line(key.span().start), Some(key.get_ref().to_string())))
         };
-        let named = longest([set, Some(table)], false).or_else(|| longest([own, None], false));
-        let named = named.or_else(|| longest([set, Some(table)], true));
+        let named = first([set, Some(table)], false).or_else(|| first([own, None], false));
+        let named = named.or_else(|| first([set, Some(table)], true));
         let of_variant = || Some((line(table.get("name")?.span().start), None));
         named.or_else(of_variant).unwrap_or((1, None))
     }

@@ -37,7 +37,9 @@ fn a_delay_of_the_table_is_the_convergence_time_of_every_prefix() {
         let share = own.device_share.expect("the system tells");
         let has_core = share > 0.95;
         if !has_core {
-            println!("the device had its processor for {share:.2} of the time: losses not looked at");
+            println!(
+                "the device had its processor for {share:.2} of the time: losses not looked at"
+            );
         }
         for event in &own.events {
             assert_eq!((event.prefixes.len(), event.unconverged()), (50, 0));
