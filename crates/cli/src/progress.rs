@@ -5,6 +5,7 @@ use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
 use fwdlab_campaign::runner::{Observer, Upcoming};
+use fwdlab_claims::decided::Open;
 use fwdlab_results::{Interval, Status, Trial, units};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -24,6 +25,8 @@ pub struct Bar {
     done: usize,
     total: usize,
     rate_pps: f64,
+    /// The comparisons of which it has been said why the campaign goes on.
+    open: Vec<String>,
 }
 
 impl Bar {
@@ -47,6 +50,7 @@ impl Bar {
             done: 0,
             total: 1,
             rate_pps: 0.0,
+            open: Vec::new(),
         }
     }
 
@@ -116,6 +120,14 @@ impl Observer for Bar {
             let reason = trial.reason.as_deref().unwrap_or("no reason recorded");
             self.bar.suspend(|| fwdlab_guard::say!("warning: trial {} FAILED: {reason}", trial.id));
         }
+    }
+
+    fn goes_on(&mut self, Open { subject, why }: &Open) {
+        if self.is_quiet || self.open.contains(subject) {
+            return;
+        }
+        self.open.push(subject.clone());
+        self.bar.suspend(|| fwdlab_guard::say!("goes on: {subject} {why}"));
     }
 }
 

@@ -18,7 +18,7 @@
 mod cost;
 
 pub use cost::RareCost;
-pub(crate) use cost::rare_cost;
+pub(crate) use cost::{Wanted, rare_cost};
 
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +31,7 @@ const LEAST_RUNS: usize = 4;
 const REACH_SDS: f64 = 5.0;
 /// Least distance from the median of a rare run, on the log scale.
 const LEAST_DISTANCE: f64 = 0.01;
-/// Chance that a share lies above its upper end, and of each end of what rare runs of a plan cost.
+/// Chance that a share lies above its upper end.
 const LEVEL: f64 = 0.05;
 
 /// The rare runs of one side that are slower than its typical one, or those that are faster.
@@ -105,12 +105,11 @@ impl Rare {
         Self::of(baseline, variant, costs)
     }
 
-    /// The fewest blocks that show with probability `power` that the rare runs of a pilot's blocks, of
-    /// which neither side truly has more, cost less than `margin` (a fraction).
-    pub(crate) fn blocks_needed(baseline: &[f64], variant: &[f64], margin: f64, power: f64) -> u64 {
+    /// The fewest blocks that show what is wanted of the rare runs of a pilot's blocks, of which neither
+    /// side truly has more.
+    pub(crate) fn blocks_needed(baseline: &[f64], variant: &[f64], wanted: Wanted) -> u64 {
         let [b, v] = [baseline, variant].map(|side| Distances::of(&[side.to_vec()]));
-        let needed =
-            |losses: [&[f64]; 2]| RareCost::blocks_needed(losses, margin.ln_1p(), LEVEL, power);
+        let needed = |losses: [&[f64]; 2]| RareCost::blocks_needed(losses, wanted);
         needed([&b.losses(), &v.losses()]).max(needed([&b.gains(), &v.gains()]))
     }
 
@@ -148,6 +147,20 @@ impl Rare {
             (None, None) => None,
         }
     }
+}
+
+/// Rare runs whose cost may exceed `margin`, and that cost: `2 of 20 runs of B are worse by about
+/// 36.7 %, none of A: on average over all runs that is -4.47 % [-14.0 %, +8.5 %] for B`; `None` where
+/// there are none.
+pub(crate) fn in_words(
+    rare: &Rare,
+    margin: f64,
+    (baseline, variant): (&str, &str),
+) -> Option<String> {
+    let costs: Vec<String> = rare.unclear(margin).map(rare_cost).collect();
+    let seen = rare.describe(baseline, variant).filter(|_| !costs.is_empty())?;
+    let costs = costs.join(" and ");
+    Some(format!("{seen}: on average over all runs that is {costs} for {variant}"))
 }
 
 impl Side {

@@ -305,6 +305,17 @@ fn proof(results: &Results, claims: &Claims) -> Badge {
     if let Some(text) = unproven {
         return Badge { name, state: State::Bad, text };
     }
+    let mut twins: Vec<String> = claims
+        .verdicts
+        .iter()
+        .flat_map(|v| &v.findings)
+        .filter(|f| matches!(f, Finding::NothingDiffers { .. }))
+        .map(Finding::to_string)
+        .collect();
+    twins.dedup();
+    if !twins.is_empty() {
+        return Badge { name, state: State::Warn, text: twins.join("; ") };
+    }
     let baseline =
         |traffic: &str| claims.cells.iter().find(|c| c.is_baseline && c.traffic == traffic);
     let silent: Vec<&str> = results
@@ -371,7 +382,10 @@ fn logged_change(name: &'static str, claims: &Claims) -> Badge {
 
 fn stability(claims: &Claims) -> Badge {
     let unstable = |f: &&Finding| {
-        f.severity() == Severity::Warning && !matches!(f, Finding::TrialsMissing { .. })
+        // those have badges of their own
+        let is_elsewhere =
+            matches!(f, Finding::TrialsMissing { .. } | Finding::NothingDiffers { .. });
+        f.severity() == Severity::Warning && !is_elsewhere
     };
     let doubts: Vec<String> = claims
         .verdicts

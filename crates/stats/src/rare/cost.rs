@@ -35,6 +35,17 @@ pub struct RareCost {
     pub high: Effect,
 }
 
+/// What blocks are to show of rare runs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted {
+    /// They cost less than this (a fraction).
+    pub margin: f64,
+    /// Chance with which each end of that is missed.
+    pub alpha: f64,
+    /// Probability of showing it.
+    pub power: f64,
+}
+
 /// Losses of one side: their sum and sum of squares and the largest, on the log scale, and the number of
 /// runs among which they fell.
 #[derive(Clone, Copy)]
@@ -62,14 +73,11 @@ impl RareCost {
         })
     }
 
-    /// The fewest blocks that show with probability `power` that losses like these, of which neither side
-    /// truly has more, cost less than `margin` (on the log scale); 0 when there are none.
-    pub(super) fn blocks_needed(
-        [baseline, variant]: [&[f64]; 2],
-        margin: f64,
-        alpha: f64,
-        power: f64,
-    ) -> u64 {
+    /// The fewest blocks that show what is wanted of losses like these, of which neither side truly has
+    /// more; 0 when there are none.
+    pub(super) fn blocks_needed([baseline, variant]: [&[f64]; 2], wanted: Wanted) -> u64 {
+        let Wanted { margin, alpha, power } = wanted;
+        let margin = margin.ln_1p();
         let [b, v] = [Losses::more(baseline, variant), Losses::more(variant, baseline)];
         let runs = b.runs;
         if b.sum + v.sum <= 0.0 || runs < 1.0 {
