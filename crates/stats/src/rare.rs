@@ -86,7 +86,7 @@ impl Rare {
     /// what they cost is missed with a chance of `alpha`.
     pub(crate) fn of_blocks(baseline: &[f64], variant: &[f64], alpha: f64) -> Self {
         let costs = |[b, v]: [&[f64]; 2]| RareCost::of_blocks(b, v, alpha);
-        Self::of(&[baseline.to_vec()], &[variant.to_vec()], costs)
+        Self::of_sides(Distances::in_blocks(baseline, variant), costs)
     }
 
     /// As [`Self::of_blocks`], among runs that share no blocks.
@@ -108,7 +108,7 @@ impl Rare {
     /// The fewest blocks that show what is wanted of the rare runs of a pilot's blocks, of which neither
     /// side truly has more.
     pub(crate) fn blocks_needed(baseline: &[f64], variant: &[f64], wanted: Wanted) -> u64 {
-        let [b, v] = [baseline, variant].map(|side| Distances::of(&[side.to_vec()]));
+        let [b, v] = Distances::in_blocks(baseline, variant);
         let needed = |losses: [&[f64]; 2]| RareCost::blocks_needed(losses, wanted);
         needed([&b.losses(), &v.losses()]).max(needed([&b.gains(), &v.gains()]))
     }
@@ -118,7 +118,10 @@ impl Rare {
         variant: &[Vec<f64>],
         cost: impl Fn([&[f64]; 2]) -> Option<RareCost>,
     ) -> Self {
-        let [b, v] = [baseline, variant].map(Distances::of);
+        Self::of_sides([baseline, variant].map(Distances::of), cost)
+    }
+
+    fn of_sides([b, v]: [Distances; 2], cost: impl Fn([&[f64]; 2]) -> Option<RareCost>) -> Self {
         let slower = cost([&b.losses(), &v.losses()]);
         // what is gained is a loss with the other sign
         let faster = cost([&b.gains(), &v.gains()]).map(RareCost::turned);
@@ -147,6 +150,12 @@ impl Rare {
             (None, None) => None,
         }
     }
+}
+
+/// The ratios of the blocks in which neither run is rare, of log speeds: nothing is left of a rare run
+/// in their mean.
+pub(crate) fn typical_gains(baseline: &[f64], variant: &[f64]) -> Vec<f64> {
+    Distances::typical_gains(baseline, variant)
 }
 
 /// Rare runs whose cost may exceed `margin`, and that cost: `2 of 20 runs of B are worse by about
@@ -200,6 +209,31 @@ impl Distances {
         let typical = median(&typical);
         let distance = |(speed, rare): (&f64, bool)| if rare { speed - typical } else { 0.0 };
         Self(speeds.iter().zip(is_rare).map(distance).collect())
+    }
+
+    /// Of the runs of blocks. Where the level of the machine moves from block to block, or drifts, runs
+    /// of a side differ by more than a rare run does; their ratios do not. So what is left of the
+    /// ratios is looked at too, and counts as a loss of the side that was the slower one.
+    fn in_blocks(baseline: &[f64], variant: &[f64]) -> [Self; 2] {
+        let [mut b, mut v] = [baseline, variant].map(|side| Self::of(&[side.to_vec()]));
+        let sides = baseline.iter().zip(variant).zip(b.0.iter().zip(&v.0));
+        let left: Vec<f64> =
+            sides.map(|((b, v), (off_b, off_v))| (v - off_v) - (b - off_b)).collect();
+        for (at, own) in Self::of(&[left]).0.into_iter().enumerate() {
+            if own < 0.0 {
+                v.0[at] += own;
+            } else {
+                b.0[at] -= own;
+            }
+        }
+        [b, v]
+    }
+
+    /// The ratios of the blocks in which neither run is rare.
+    fn typical_gains(baseline: &[f64], variant: &[f64]) -> Vec<f64> {
+        let [b, v] = Self::in_blocks(baseline, variant);
+        let sides = baseline.iter().zip(variant).zip(b.0.iter().zip(&v.0));
+        sides.filter(|(_, off)| *off == (&0.0, &0.0)).map(|((b, v), _)| v - b).collect()
     }
 
     fn losses(&self) -> Vec<f64> {

@@ -22,8 +22,8 @@
 //! both are equal, which is the estimate. "No change" lies outside exactly when one of the two
 //! reached the threshold against it.
 //!
-//! "Equivalent" asks for more than the centre: what rare runs cost has to be known to lie within the
-//! margin, too ([`crate::rare`]), at every look. Looks that are close to each other see the same runs;
+//! "Equivalent" asks for more than the centre: the mean of typical ratios and what rare runs cost have to
+//! be known to lie within the margin, too ([`crate::rare`]), at every look. Looks that are close to each other see the same runs;
 //! what is new grows with the logarithm of their number, so that each look takes
 //! 1 / (1 + ln(last / first)) of the chance of error: [`Rule::alpha_of_rare_runs`].
 //!
@@ -160,7 +160,7 @@ impl State {
 /// from the rule's first. Ratios show neither how coarsely their figures are rounded nor the rare runs
 /// of either side: where the figures are at hand, [`look_at`] decides as the verdict will.
 pub fn look(gains: &[f64], rule: &Rule) -> State {
-    look_with(gains, Rounding::default(), rule, || None)
+    look_with(gains, Rounding::default(), rule, Beside::default)
 }
 
 /// As [`look`], at the figures of all blocks so far: the decision is that of [`crate::Verdict::judge`] on
@@ -171,44 +171,56 @@ pub fn look(gains: &[f64], rule: &Rule) -> State {
 pub fn look_at(blocks: &[Block], direction: Direction, rule: &Rule) -> Result<State, Error> {
     let gains = paired::log_gains(blocks, direction)?;
     let rounding = Rounding::of(&gains, paired::resolution(blocks));
-    Ok(look_with(&gains, rounding, rule, || unclear(blocks, direction, rule)))
+    Ok(look_with(&gains, rounding, rule, || Beside::of(blocks, direction, rule)))
 }
 
-fn look_with(
-    gains: &[f64],
-    rounding: Rounding,
-    rule: &Rule,
-    unclear: impl Fn() -> Option<Rare>,
-) -> State {
+fn look_with(gains: &[f64], rounding: Rounding, rule: &Rule, beside: impl Fn() -> Beside) -> State {
     let evidence = Evidence::new(gains, rule.least_blocks, rounding);
     let interval = evidence.interval(rule.threshold());
     let interval = interval
         .map(|(low, high)| ConfidenceInterval::of_ln(low, high).widened(rounding.allowance));
     let blocks = gains.len();
     let against = evidence.last(rule.margin);
-    let (decision, rare) = decide(blocks, against, rule, unclear);
+    let (decision, rare) = decide(blocks, against, rule, beside);
     State { blocks, e: against.no_change, interval, decision, rare }
 }
 
-/// The rare runs of these blocks whose cost may exceed the margin.
-fn unclear(blocks: &[Block], direction: Direction, rule: &Rule) -> Option<Rare> {
-    let rare = paired::rare(blocks, direction, rule.alpha_of_rare_runs());
-    Some(rare).filter(|rare| rare.is_unclear(rule.margin))
+/// What keeps sides from being equivalent whose ratios have their centre within the margin.
+#[derive(Default)]
+struct Beside {
+    /// The mean of typical ratios may lie beyond the margin.
+    is_skewed: bool,
+    /// The rare runs whose cost may exceed it.
+    rare: Option<Rare>,
+}
+
+impl Beside {
+    fn of(blocks: &[Block], direction: Direction, rule: &Rule) -> Self {
+        let alpha = rule.alpha_of_rare_runs();
+        let typical = paired::typical_gains(blocks, direction);
+        let mean = paired::mean_interval(&typical, alpha);
+        let rare = paired::rare(blocks, direction, alpha);
+        Self {
+            is_skewed: mean.is_some_and(|mean| !mean.is_within(rule.margin)),
+            rare: Some(rare).filter(|rare| rare.is_unclear(rule.margin)),
+        }
+    }
 }
 
 /// What the evidence against "no change" and both ends of the margin says, and the rare runs that keep
-/// it from saying "equivalent"; these are asked for only where the typical runs are equal.
+/// it from saying "equivalent"; what stands beside it is asked for only where the centre is equal.
 fn decide(
     blocks: usize,
     against: Against,
     rule: &Rule,
-    unclear: impl Fn() -> Option<Rare>,
+    beside: impl Fn() -> Beside,
 ) -> (Decision, Option<Rare>) {
     if blocks < rule.least_blocks {
         return (Decision::Continue, None);
     }
-    let is_within = against.beyond_margin >= rule.threshold_of_equivalence();
-    let rare = if is_within { unclear() } else { None };
+    let is_centred = against.beyond_margin >= rule.threshold_of_equivalence();
+    let Beside { is_skewed, rare } = if is_centred { beside() } else { Beside::default() };
+    let is_within = is_centred && !is_skewed;
     let excludes_no_change = against.no_change >= rule.threshold();
     let decision = match Proven::of(is_within, rare.is_none(), excludes_no_change) {
         Proven::Equivalence => Decision::Equivalent,
@@ -216,16 +228,15 @@ fn decide(
         Proven::Nothing if blocks >= rule.most_blocks => Decision::Exhausted,
         Proven::Nothing => Decision::Continue,
     };
-    (decision, rare)
+    (decision, rare.filter(|_| is_within))
 }
 
 /// The first state, block by block, that is decided, or the last one.
 pub fn first_decision(gains: &[f64], rule: &Rule) -> State {
     let evidence = Evidence::new(gains, rule.least_blocks, Rounding::default());
-    let decided = evidence
-        .after_each(rule.margin)
-        .into_iter()
-        .find(|(blocks, against)| decide(*blocks, *against, rule, || None).0 != Decision::Continue);
+    let decided = evidence.after_each(rule.margin).into_iter().find(|(blocks, against)| {
+        decide(*blocks, *against, rule, Beside::default).0 != Decision::Continue
+    });
     look(&gains[..decided.map_or(gains.len(), |(blocks, _)| blocks)], rule)
 }
 
@@ -242,8 +253,8 @@ pub fn first_decision_at(
     for n in rule.least_blocks..gains.len() {
         let rounding = Rounding::of(&gains[..n], paired::resolution(&blocks[..n]));
         let evidence = Evidence::new(&gains[..n], rule.least_blocks, rounding);
-        let unclear = || unclear(&blocks[..n], direction, rule);
-        if decide(n, evidence.last(rule.margin), rule, unclear).0 != Decision::Continue {
+        let beside = || Beside::of(&blocks[..n], direction, rule);
+        if decide(n, evidence.last(rule.margin), rule, beside).0 != Decision::Continue {
             return look_at(&blocks[..n], direction, rule);
         }
     }
@@ -279,7 +290,8 @@ pub fn compare(blocks: &[Block], direction: Direction, rule: &Rule) -> Result<Co
     let interval = |(low, high)| {
         ConfidenceInterval::of_ln(low, high).with(estimate).widened(rounding.allowance)
     };
-    Ok(paired::settled(Comparison {
+    let alpha = rule.alpha_of_rare_runs();
+    let comparison = paired::settled(Comparison {
         method: Method::Sequential,
         n: Counts { baseline: n, variant: n },
         estimand: Estimand::BalancedCentre,
@@ -293,8 +305,9 @@ pub fn compare(blocks: &[Block], direction: Direction, rule: &Rule) -> Result<Co
         sd_of_difference: dataset::sd(&gains),
         correction: (rule.comparisons > 1)
             .then_some(Correction { kind: Kind::Bonferroni, among: rule.comparisons }),
-        rare: Some(paired::rare(blocks, direction, rule.alpha_of_rare_runs())),
-    }))
+        rare: Some(paired::rare(blocks, direction, alpha)),
+    });
+    Ok(paired::with_mean(comparison, &paired::typical_gains(blocks, direction), alpha))
 }
 
 #[cfg(test)]

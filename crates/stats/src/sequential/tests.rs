@@ -127,6 +127,22 @@ fn what_stops_a_campaign_is_its_verdict() {
     assert!(seen.iter().all(|count| *count > 20), "{seen:?}");
 }
 
+/// Noise of one side with a long tail and the same median: 1.2 % on average, 0.6 % in the centre.
+#[test]
+fn skewed_noise_is_not_equivalent_by_its_centre() {
+    let n = 400;
+    let loss = |i: usize| 0.04 * (-(1.0 - (i as f64 + 0.5) / n as f64).ln() - 0.693);
+    let blocks: Vec<Block> =
+        (0..n).map(|i| Block::new(1e6 + i as f64, 1e6 * (-loss(i * 7 % n)).exp())).collect();
+    let gains = paired::log_gains(&blocks, Direction::HigherIsBetter).unwrap();
+    let own = paired::compare(&blocks, Direction::HigherIsBetter).unwrap();
+    assert!(paired::rank_interval(&gains, 0.90).unwrap().is_within(0.01), "{own:?}");
+    assert!(!own.interval90.is_within(0.01) && !own.rare.unwrap().is_unclear(0.01), "{own:?}");
+    let rule = Rule { most_blocks: n, ..Rule::default() };
+    let state = look_at(&blocks, Direction::HigherIsBetter, &rule).unwrap();
+    assert_ne!(state.decision, Decision::Equivalent, "{state:?}");
+}
+
 /// 5.49 and 5.51 look like 5 and 6, too, however often they are measured.
 #[test]
 fn figures_without_spread_are_no_difference_within_their_rounding() {
