@@ -101,6 +101,12 @@ pub enum Finding {
         /// The factors in words.
         factors: Vec<String>,
     },
+    /// Words that both sides leave to the device read back differently: what it chose follows from what
+    /// the variants set.
+    OwnChoices {
+        /// The words, each with its value on either side.
+        words: Vec<String>,
+    },
     /// The variant's settings, read back from the device, are those of the baseline or are missing.
     NotApplied {
         /// Which settings.
@@ -277,6 +283,9 @@ impl Finding {
             Self::FactorsDiffer { .. } => {
                 "run both variants on the same set-up, or declare the factors in the experiment"
             }
+            Self::OwnChoices { .. } => {
+                "this is part of what is compared; to see the rest alone, set these words in both variants"
+            }
             Self::NotApplied { .. } => "check that the device accepts the variant's settings",
             Self::NothingDiffers { .. } => {
                 "name what is to be tested: files with other bytes, or other settings; to see what the lab \
@@ -378,6 +387,9 @@ impl fmt::Display for Finding {
             }
             Self::FactorsDiffer { factors } => {
                 write!(f, "more than one factor differs: {}", factors.join(", "))
+            }
+            Self::OwnChoices { words } => {
+                write!(f, "the device chose otherwise as a consequence: {}", words.join(", "))
             }
             Self::NotApplied { settings } => {
                 write!(f, "not proven to be applied: {}", settings.join(", "))
