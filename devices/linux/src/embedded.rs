@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
 use std::thread::JoinHandle;
 
 use fwdlab_port::{Pool, Port, PortError, SocketKind, affinity};
@@ -74,15 +75,19 @@ impl Embedded {
         let mut worker = router.worker((0..).zip(ports))?.with_pool(pool);
         let is_over = Arc::new(AtomicBool::new(false));
         let flag = is_over.clone();
+        let (begin, begun) = mpsc::sync_channel(1);
         let thread = std::thread::Builder::new().name("router".to_owned()).spawn(move || {
             // Where it is not allowed, the scheduler chooses.
             let _ = core.map(affinity::pin_current_thread);
+            let _ = begin.send(());
             worker.forward_to_the_last(&flag);
             // Keeps the tables alive as long as the worker.
             drop(router);
             worker
         });
         let thread = thread.map_err(|source| PortError::Thread { source })?;
+        // On a busy machine the thread may get no processor for as long as a short trial takes.
+        let _ = begun.recv();
         Ok(Self { is_over, thread: Some(thread), sockets, words })
     }
 
