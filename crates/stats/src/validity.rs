@@ -17,6 +17,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::plural;
 use crate::rare::{Rare, rare_cost};
 
 /// How much a finding weighs.
@@ -367,7 +368,8 @@ impl fmt::Display for Finding {
             Self::GeneratorLimited { trials, of } => {
                 write!(
                     f,
-                    "generator limit: the device waited for frames in {trials} of {of} trials"
+                    "generator limit: the device waited for frames in {trials} of {}",
+                    plural(*of, "trial")
                 )
             }
             Self::FlowsDiffer { planned, seen } => {
@@ -410,7 +412,8 @@ impl fmt::Display for Finding {
             Self::TwoClusters { of, low, low_count, high, high_count } => {
                 write!(
                     f,
-                    "two clusters: {of} has {low_count} runs near {low:.6} and {high_count} near {high:.6}"
+                    "two clusters: {of} has {} near {low:.6} and {high_count} near {high:.6}",
+                    plural(*low_count, "run")
                 )
             }
             Self::Drift { percent, p } => {
@@ -419,11 +422,12 @@ impl fmt::Display for Finding {
             Self::Ramp { percent, trials, of } => {
                 write!(
                     f,
-                    "ramp: the rate changes by {percent:+.1} % within the window of {trials} of {of} trials"
+                    "ramp: the rate changes by {percent:+.1} % within the window of {trials} of {}",
+                    plural(*of, "trial")
                 )
             }
             Self::ZeroGaps { intervals } => {
-                write!(f, "gaps: {intervals} intervals without a frame")
+                write!(f, "gaps: {} without a frame", plural(*intervals, "interval"))
             }
             Self::NotBlocked => {
                 write!(
@@ -464,8 +468,9 @@ impl fmt::Display for Finding {
                 let [low, high] = shares.map(|share| share * 100.0);
                 write!(
                     f,
-                    "cores taken: in {trials} of {of} trials tester or device had their processors \
+                    "cores taken: in {trials} of {} tester or device had their processors \
                      for {low:.0} to {high:.0} % of the time, less than {:.0} %",
+                    plural(*of, "trial"),
                     least * 100.0
                 )
             }
