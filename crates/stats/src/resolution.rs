@@ -113,7 +113,7 @@ mod tests {
         near(&[0.3, 0.3, 0.9, 0.9], 0.3);
         near(&[1_488_095.2, 1_488_095.2, 1_488_095.5, 1_488_095.5], 0.1);
         // Counts to the last instruction, the same in every boot.
-        let Resolution(fine) = Resolution::of(&[[2480.370_123; 4], [2570.112_457; 4]].concat());
+        let Resolution(fine) = Resolution::of(&[[2_480.370_123; 4], [2_570.112_457; 4]].concat());
         assert!(fine < 1e-6, "{fine}");
         // The ends of what a double holds.
         for value in [f64::MAX, f64::MIN_POSITIVE, 5e-324] {
