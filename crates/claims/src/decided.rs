@@ -9,6 +9,7 @@ use fwdlab_stats::paired::{self, Block};
 use fwdlab_stats::sequential::{self, Decision, Rule};
 
 use crate::blocks::{self, Blocks};
+use fwdlab_results::units;
 use fwdlab_results::{Campaign, Metric, Trial};
 
 /// A variant beside the baseline with one traffic.
@@ -169,7 +170,8 @@ impl UntilDecided {
             return Look::Open(open);
         }
         let reasons = reasons.join("; ");
-        Look::Settled(format!("every comparison is settled after {blocks} blocks: {reasons}"))
+        let blocks = units::plural(blocks, "block");
+        Look::Settled(format!("every comparison is settled after {blocks}: {reasons}"))
     }
 
     /// Whether an earlier version, which asked nothing of rare runs, stopped after the last whole block of

@@ -15,6 +15,7 @@ const PAUSE: Duration = Duration::from_secs(10);
 /// Draws a bar on a terminal; elsewhere prints lines. A trial that failed is always said.
 pub struct Bar {
     bar: ProgressBar,
+    is_quiet: bool,
     /// Lines are wanted, and when the last was printed.
     lines: Option<Instant>,
     /// It has been said that all are done; those that run again say so no more.
@@ -43,6 +44,7 @@ impl Bar {
         let lines = (!is_quiet && !is_seen).then(Instant::now);
         Self {
             bar,
+            is_quiet,
             lines,
             is_end_said: false,
             started: Instant::now(),

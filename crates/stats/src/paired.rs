@@ -361,6 +361,20 @@ mod tests {
         }
     }
 
+    /// Boots of a kernel whose clock counts instructions are the same to the last one.
+    #[test]
+    fn exact_counts_without_spread_differ_where_no_rounding_made_them() {
+        let blocks = vec![Block::new(2_480.370_123, 2_570.112_457); 4];
+        let found = compare(&blocks, Direction::LowerIsBetter).unwrap();
+        assert!(found.interval95.excludes_no_change() && found.p < 0.05, "{found:?}");
+        assert!(found.interval95.covers(found.estimate), "{found:?}");
+        assert!((found.estimate.percent() + 3.49).abs() < 0.01, "{found:?}");
+        let equal =
+            compare(&[Block::new(2_480.370_123, 2_480.370_123); 4], Direction::LowerIsBetter);
+        let equal = equal.unwrap();
+        assert!(!equal.interval95.excludes_no_change(), "{equal:?}");
+    }
+
     /// Whole numbers about 6.
     fn steps() -> Terms {
         Terms { resolution: Resolution::of(&[5.0, 5.0, 6.0, 6.0]), ..TERMS }

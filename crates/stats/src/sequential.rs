@@ -41,7 +41,7 @@ use crate::multiple::{Correction, Kind};
 use crate::paired::{self, Block};
 use crate::rare::{self, Rare};
 use crate::verdict::Proven;
-use crate::{Error, dataset};
+use crate::{Error, dataset, plural};
 
 mod evidence;
 
@@ -128,7 +128,7 @@ pub struct State {
 impl State {
     /// Why a campaign of these two stopped (or goes on), in words.
     pub fn reason(&self, rule: &Rule, (baseline, variant): (&str, &str)) -> String {
-        let blocks = self.blocks;
+        let blocks = plural(self.blocks, "block");
         let margin = crate::effect::percent(rule.margin * 100.0);
         let rare = self.rare.as_ref();
         let rare = rare.and_then(|own| rare::in_words(own, rule.margin, (baseline, variant)));
@@ -136,19 +136,19 @@ impl State {
             format!(": typical runs are equal within ±{margin}, but {rare}")
         });
         match self.decision {
-            Decision::Continue => format!("undecided after {blocks} blocks{but}"),
+            Decision::Continue => format!("undecided after {blocks}{but}"),
             Decision::Different => {
                 format!(
-                    "different: e-value {:.0} reached {:.0} after {blocks} blocks",
+                    "different: e-value {:.0} reached {:.0} after {blocks}",
                     self.e,
                     rule.threshold()
                 )
             }
-            Decision::Equivalent => format!(
-                "equivalent: the confidence sequence lies within ±{margin} after {blocks} blocks"
-            ),
+            Decision::Equivalent => {
+                format!("equivalent: the confidence sequence lies within ±{margin} after {blocks}")
+            }
             Decision::Exhausted => {
-                format!("undecided after the largest number of blocks, {blocks}{but}")
+                format!("undecided after the largest number of blocks, {}{but}", self.blocks)
             }
         }
     }

@@ -102,7 +102,7 @@ fn a_campaign_goes_on_while_what_rare_runs_cost_is_unknown() {
 #[test]
 fn what_stops_a_campaign_is_its_verdict() {
     use crate::Verdict;
-    let mut random = Random(0xdec1_de);
+    let mut random = Random(0x00de_c1de);
     let rule = Rule::default();
     let mut seen = [0; 3];
     for campaign in 0..300 {
