@@ -65,10 +65,9 @@ impl Embedded {
             own: Default::default(),
         };
         let mut router = fwdlab_builtin::router(request.experiment, &own)?;
-        let answer = |word: &str| router.get(word).ok().map(|value| (word.to_owned(), value));
         let set = settings.router_words.keys().map(String::as_str);
         let words = set.chain(request.experiment.words_of_others(request.variant));
-        let words = words.filter_map(answer).collect();
+        let words = fwdlab_builtin::answers(&router, words);
         let pool = Pool::with_frames(FRAMES)?;
         let opened = testbed.namespace(DEVICE)?.run(|| open(settings.ports, &pool));
         let failed = TopologyError::kernel("enter the device's namespace");

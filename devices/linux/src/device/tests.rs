@@ -28,7 +28,7 @@ const TRAFFIC: &str = r#"
     ]"#;
 
 /// Held during trials: several at once would take each other's processors.
-static ALONE: Mutex<()> = Mutex::new(());
+pub(super) static ALONE: Mutex<()> = Mutex::new(());
 
 /// One variant after the other, 200 ms each, with both families; what was measured by variant and
 /// traffic. Nothing, and a line that says why, when this machine cannot.
