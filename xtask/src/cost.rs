@@ -19,6 +19,10 @@ const LIMIT: f64 = 5.0;
 const WHOLE: &str = "whole";
 const PLAIN: &str = "plain";
 
+/// From where on instructions are looked at: where the program says so, if it can.
+const INSTRUMENTED: &str =
+    if cfg!(target_arch = "x86_64") { "--instr-atstart=no" } else { "--instr-atstart=yes" };
+
 /// Instructions for a frame in one loop.
 struct Cost {
     name: String,
@@ -106,7 +110,7 @@ fn build(profile: &str) -> Result<PathBuf> {
 /// Instructions for a frame in one loop of a program.
 fn count(program: &Path, name: &str) -> Result<f64> {
     let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", INSTRUMENTED])
         .arg("--toggle-collect=fwdlab_cost::counted*")
         .arg(program)
         .arg(name)

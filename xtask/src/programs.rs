@@ -56,7 +56,8 @@ pub(super) fn build(root: &Path, mut command: Command) -> Result<Option<Vec<Prog
     Ok(Some(listed(root, &text)))
 }
 
-/// The programs in cargo's messages, devices first: theirs wait longest.
+/// The programs in cargo's messages, the longest first, so that none of them is left to run alone: those of
+/// devices, then those that start the whole program, which both wait for guests and hosts.
 fn listed(root: &Path, messages: &str) -> Vec<Program> {
     let mut programs: Vec<Program> = messages
         .lines()
@@ -64,8 +65,14 @@ fn listed(root: &Path, messages: &str) -> Vec<Program> {
         .filter_map(|line| serde_json::from_str(line).ok())
         .filter_map(|artifact| program(root, artifact))
         .collect();
-    programs.sort_by_key(|program| !program.name.starts_with("devices/"));
+    programs.sort_by_key(|program| rank(&program.name));
     programs
+}
+
+/// Where a program stands in the order: the smaller, the sooner.
+fn rank(name: &str) -> usize {
+    let longest = ["devices/", "crates/cli "];
+    longest.iter().position(|start| name.starts_with(start)).unwrap_or(longest.len())
 }
 
 fn program(root: &Path, artifact: Artifact) -> Option<Program> {
@@ -133,9 +140,10 @@ mod tests {
     }
 
     #[test]
-    fn only_tests_are_listed_and_devices_come_first() {
+    fn only_tests_are_listed_and_the_longest_come_first() {
         let messages = [
             message("crates/fib", "lib", true),
+            message("crates/cli", "test", true),
             message("crates/fib", "example", false),
             r#"{"reason":"build-finished","success":true}"#.to_owned(),
             message("devices/vm", "test", true),
@@ -143,7 +151,7 @@ mod tests {
         .join("\n");
         let names: Vec<String> =
             listed(Path::new("/w"), &messages).into_iter().map(|program| program.name).collect();
-        assert_eq!(names, ["devices/vm test it", "crates/fib lib"]);
+        assert_eq!(names, ["devices/vm test it", "crates/cli test it", "crates/fib lib"]);
     }
 
     #[test]

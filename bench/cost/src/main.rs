@@ -2,13 +2,12 @@
 //! instructions of [`counted`] can be counted:
 //!
 //! ```text
-//! valgrind --tool=callgrind --toggle-collect='fwdlab_cost::counted*' fwdlab-cost "router inet fwdlab"
+//! valgrind --tool=callgrind --instr-atstart=no --toggle-collect='fwdlab_cost::counted*' fwdlab-cost "router inet fwdlab"
 //! ```
 //!
 //! `cargo xtask cost` does that for each loop in builds with and without link-time optimisation,
 //! and compares. Without arguments the loops are timed instead, by the processor's own vectors;
 //! `--list` names them.
-#![forbid(unsafe_code)]
 // a chore that nobody reads may end
 #![allow(clippy::print_stderr)]
 
@@ -16,6 +15,7 @@ mod case;
 mod lookup;
 mod router;
 mod tester;
+mod valgrind;
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -48,6 +48,7 @@ fn run() -> Result<(), AnyError> {
             let case = case.ok_or_else(|| format!("no loop `{name}`, --list names them"))?;
             let mut work = (case.make)()?;
             work(FRAMES / 10);
+            valgrind::start_instrumentation();
             println!("{}", counted(&mut work, FRAMES));
         }
         None => {

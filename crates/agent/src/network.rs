@@ -300,6 +300,7 @@ fn paired_lines(text: &str, word: &str) -> Vec<(String, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::task::{GuestClock, GuestTester, TaskTraffic};
 
     #[test]
     fn the_device_has_an_address_beside_each_gateway() {
@@ -346,5 +347,49 @@ mod tests {
         let found = after.since(&before).expect("none went back").drops;
         assert_eq!(found["InHdrErrors"], 2);
         assert_eq!(found["elsewhere in the kernel"], 3);
+    }
+
+    /// What two kernels are compared with may be a word that one of them does not have: there it has no
+    /// value, which is no reason to stop. One that the variant itself sets is.
+    #[test]
+    fn a_word_of_another_variant_that_this_kernel_lacks_is_absent() {
+        let mut task = Task {
+            modules: Vec::new(),
+            absent: Vec::new(),
+            sysctl: [("net.ipv4.conf.all.rp_filter".to_owned(), "1".to_owned())].into(),
+            read: ["net.ipv4.of_another_kernel", "net.ipv4.ip_forward"].map(str::to_owned).to_vec(),
+            rules: None,
+            routes: Vec::new(),
+            traffic: TaskTraffic {
+                source: "198.18.10.1:7".to_owned(),
+                destination: "198.19.10.1:7".to_owned(),
+                frame_bytes: 64,
+                order: "random".to_owned(),
+                pps: None,
+            },
+            warmup_ns: 0,
+            duration_ns: 0,
+            cable_ns: 0,
+            interval_ns: 1,
+            profile_ns: None,
+            tester: GuestTester::default(),
+            clock: GuestClock::default(),
+            is_rehearsal: true,
+        };
+        let network = match Network::build(&task) {
+            Ok(network) => network,
+            Err(why) => {
+                eprintln!("SKIPPED a_word_of_another_variant: {why}");
+                return;
+            }
+        };
+        let proof = network.proof(&task).expect("a word of others stops nothing");
+        assert_eq!(proof["net.ipv4.ip_forward"], "1");
+        assert_eq!(proof["net.ipv4.conf.all.rp_filter"], "1");
+        assert!(!proof.contains_key("net.ipv4.of_another_kernel"), "{proof:?}");
+        drop(network);
+        task.sysctl.insert("net.ipv4.of_another_kernel".to_owned(), "1".to_owned());
+        let why = Network::build(&task).err().expect("it cannot be set");
+        assert!(why.contains("net.ipv4.of_another_kernel"), "{why}");
     }
 }

@@ -17,7 +17,7 @@ impl Printer {
     /// The current ministat.
     pub const V3: Self = Self { has_upper_median: false, has_one_pass_variance: false };
     /// Until 2016/17.
-    pub const V1: Self = Self { has_upper_median: true, has_one_pass_variance: true };
+    const V1: Self = Self { has_upper_median: true, has_one_pass_variance: true };
     /// All, the newest first.
     pub const ALL: [Self; 4] = [
         Self::V3,

@@ -196,6 +196,25 @@ impl AuditFindings {
         }
     }
 
+    /// No findings about the same file.
+    pub fn none(&self) -> Self {
+        Self::about(&self.file)
+    }
+
+    /// Whether one of them calls something wrong.
+    pub fn is_any_wrong(&self) -> bool {
+        self.found.iter().any(|found| found.severity == Severity::Wrong)
+    }
+
+    /// Adds those of another, as [`Self::add`] does.
+    pub fn extend(&mut self, other: Self) {
+        for finding in other.found {
+            if self.known.insert((finding.line, finding.rule, finding.claim.clone())) {
+                self.found.push(finding);
+            }
+        }
+    }
+
     /// Whether a rule has spoken of a line.
     pub fn has(&self, rule: Rule, line: usize) -> bool {
         self.found.iter().any(|f| f.rule == rule && f.line == line)

@@ -1,4 +1,5 @@
-//! When a campaign with `blocks = "until-decided"` is over: as soon as every comparison is decided.
+//! When a campaign with `blocks = "until-decided"` is over: as soon as every comparison is decided, which
+//! is when its report would give a verdict on all that ran.
 //!
 //! The statistics are those of [`fwdlab_stats::sequential`], which may be looked at after every block
 //! without calling more false differences. Who runs a campaign and who verifies its journal use this
@@ -8,6 +9,7 @@ use fwdlab_stats::paired::{self, Block};
 use fwdlab_stats::sequential::{self, Decision, Rule};
 
 use crate::blocks::{self, Blocks};
+use fwdlab_results::units;
 use fwdlab_results::{Campaign, Metric, Trial};
 
 /// A variant beside the baseline with one traffic.
@@ -21,6 +23,31 @@ pub struct Pairing {
     pub traffic: String,
     /// Every variant but the baseline: they share the blocks in which all kept their trial.
     pub beside: Vec<String>,
+}
+
+/// What a look at a campaign says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// It may stop, and why, in words.
+    Settled(String),
+    /// It goes on; the comparisons whose typical runs are equal while what their rare runs cost is not
+    /// known, in words.
+    Open(Vec<Open>),
+}
+
+/// A comparison that rare runs keep open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Open {
+    /// Which one.
+    pub subject: String,
+    /// Why, in words.
+    pub why: String,
+}
+
+/// A comparison after some block: decided or hopeless, or still open, by rare runs or otherwise.
+enum Standing {
+    Settled(String),
+    Open(Option<Open>),
 }
 
 /// What the blocks so far say about one pairing.
@@ -73,22 +100,34 @@ impl Pairing {
         })
     }
 
-    /// Why no further block is needed; `None` when one is.
-    fn reason(&self, trials: &[Trial], rule: &Rule) -> Option<String> {
+    /// Where it stands after all blocks of `trials`.
+    fn standing(&self, trials: &[Trial], rule: &Rule) -> Standing {
         let Self { variant, baseline, traffic, .. } = self;
         let gains = self.gains(trials);
         let subject = format!("{variant} and {baseline} with {traffic}");
         if gains.values.is_empty() {
             // More blocks of trials that always fail would tell nothing either.
-            return self
-                .is_hopeless(trials)
-                .then(|| format!("{subject}: no block in which both trials succeeded"));
+            let settled =
+                || Standing::Settled(format!("{subject}: no block in which both trials succeeded"));
+            return if self.is_hopeless(trials) { settled() } else { Standing::Open(None) };
         }
         let direction = gains.metric.direction();
-        let state = sequential::first_decision_at(&gains.blocks, direction, rule).ok()?;
+        let Ok(state) = sequential::look_at(&gains.blocks, direction, rule) else {
+            return Standing::Open(None);
+        };
+        let why = format!("{} ({})", state.reason(rule, (baseline, variant)), gains.metric.name());
         match state.decision {
-            Decision::Continue => None,
-            _ => Some(format!("{subject} {} ({})", state.reason(rule), gains.metric.name())),
+            Decision::Continue => Standing::Open(state.rare.map(|_| Open { subject, why })),
+            _ => Standing::Settled(format!("{subject} {why}")),
+        }
+    }
+
+    /// Whether it was decided before anybody asked what rare runs cost.
+    fn was_settled(&self, trials: &[Trial], rule: &Rule) -> bool {
+        let gains = self.gains(trials);
+        match gains.values.is_empty() {
+            true => self.is_hopeless(trials),
+            false => sequential::first_decision(&gains.values, rule).decision != Decision::Continue,
         }
     }
 }
@@ -113,16 +152,33 @@ impl UntilDecided {
         campaign.until_decided.then(|| Self::new(pairings, *margin, *blocks))
     }
 
-    /// Why the campaign may stop after the last whole block of `trials`, in words; `None` when it must
-    /// go on.
-    pub fn settled(&self, trials: &[Trial]) -> Option<String> {
-        let blocks = trials.iter().map(|trial| trial.block).max()?;
+    /// Whether the campaign may stop after the last whole block of `trials`.
+    pub fn look(&self, trials: &[Trial]) -> Look {
+        let blocks = trials.iter().map(|trial| trial.block).max().unwrap_or(0);
         if blocks < blocks::LEAST_BLOCKS {
-            return None;
+            return Look::Open(Vec::new());
         }
-        let reasons: Option<Vec<String>> =
-            self.pairings.iter().map(|pairing| pairing.reason(trials, &self.rule)).collect();
-        let reasons = reasons?.join("; ");
-        Some(format!("every comparison is settled after {blocks} blocks: {reasons}"))
+        let mut reasons = Vec::new();
+        let mut open = Vec::new();
+        for pairing in &self.pairings {
+            match pairing.standing(trials, &self.rule) {
+                Standing::Settled(reason) => reasons.push(reason),
+                Standing::Open(why) => open.extend(why),
+            }
+        }
+        if reasons.len() < self.pairings.len() {
+            return Look::Open(open);
+        }
+        let reasons = reasons.join("; ");
+        let blocks = units::plural(blocks, "block");
+        Look::Settled(format!("every comparison is settled after {blocks}: {reasons}"))
+    }
+
+    /// Whether an earlier version, which asked nothing of rare runs, stopped after the last whole block of
+    /// `trials`.
+    pub(crate) fn stopped_earlier(&self, trials: &[Trial]) -> bool {
+        let blocks = trials.iter().map(|trial| trial.block).max().unwrap_or(0);
+        blocks >= blocks::LEAST_BLOCKS
+            && self.pairings.iter().all(|pairing| pairing.was_settled(trials, &self.rule))
     }
 }

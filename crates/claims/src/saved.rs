@@ -10,7 +10,7 @@ use fwdlab_stats::{Comparison, Effect, Verdict};
 use serde::Serialize;
 
 /// Devices on which a saving is imagined, by their ns per frame.
-pub const DEVICES_NS: [f64; 3] = [100.0, 300.0, 1000.0];
+const DEVICES_NS: [f64; 3] = [100.0, 300.0, 1000.0];
 
 /// The nanoseconds per frame of a proven difference.
 #[derive(Debug, Clone, PartialEq, Serialize)]

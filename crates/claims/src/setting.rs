@@ -217,7 +217,7 @@ fn flows_line(traffics: &[TrafficSetting]) -> String {
     };
     let length = |t: &TrafficSetting| format!("{} bytes for {}", t.frame_bytes, t.name);
     let flows = |t: &TrafficSetting| match t.flows {
-        Some(flows) => format!("{flows} flows"),
+        Some(flows) => units::plural(flows, "flow"),
         None => "an unknown number of flows".to_owned(),
     };
     match traffics {

@@ -7,7 +7,7 @@ use fwdlab_stats::validity::{self, Finding};
 use crate::setting::{Setting, VariantSetting};
 use crate::settle::is_proof;
 use fwdlab_experiment::Allowance;
-use fwdlab_results::{Results, Trial};
+use fwdlab_results::{Measured, Results, Trial};
 
 /// The trials of the baseline and of the variant.
 type Sides<'a> = [Vec<&'a Trial>; 2];
@@ -22,26 +22,71 @@ pub(crate) fn unlike(results: &Results, setting: &Setting, sides: &Sides<'_>) ->
     let words: BTreeSet<&String> = setting.variants.iter().flat_map(|v| v.set.keys()).collect();
     let not_applied = sides.iter().zip(sets).flat_map(|(side, set)| {
         let Some(set) = set else { return Vec::new() };
+        let left_alone = words.iter().copied().filter(|word| !set.contains_key(*word));
         let mut list = unproven(results, side, set);
-        list.extend(unsteady(side, words.iter().copied().filter(|word| !set.contains_key(*word))));
+        list.extend(unsteady(side, left_alone.filter(|word| !is_own_choice(side, word))));
         list
     });
     let settings: Vec<String> = not_applied.collect();
     let applied = (!settings.is_empty()).then_some(Finding::NotApplied { settings });
+    let chosen = own_choices(setting, sides, &words);
     let is_allowed = setting.allow.contains(&Allowance::ManyFactors);
-    let factors = if is_allowed { None } else { factors(sides, sets, &words) };
-    applied.into_iter().chain(factors).chain(same(results, setting, sides)).collect()
+    let others = words.iter().copied().filter(|word| !chosen.contains_key(word.as_str()));
+    let factors = if is_allowed { None } else { factors(sides, sets, &others.collect()) };
+    let chosen: Vec<String> =
+        chosen.into_iter().map(|(word, [b, v])| format!("{word} ({b} / {v})")).collect();
+    let chosen = (!chosen.is_empty()).then_some(Finding::OwnChoices { words: chosen });
+    applied.into_iter().chain(factors).chain(chosen).chain(same(results, setting, sides)).collect()
 }
 
-/// Two names of one thing: both sides are set alike or read back alike, and files that only their names
-/// tell apart hold the same bytes.
-fn same(results: &Results, setting: &Setting, sides: &Sides<'_>) -> Option<Finding> {
+/// Words that are left to the device on both sides, by whoever sets them or by nobody, and read back
+/// differently, each with what it is on either side. That is a consequence of what the experiment varies, as a
+/// larger table asks for another algorithm, and no second factor. Nothing is a consequence where nothing
+/// is varied; nor is what the device does not say to have chosen itself: that has been set by somebody.
+fn own_choices<'a>(
+    setting: &Setting,
+    sides: &Sides<'_>,
+    words: &BTreeSet<&'a String>,
+) -> BTreeMap<&'a str, [String; 2]> {
+    let is_left = |word: &str| sides.iter().all(|side| is_own_choice(side, word));
+    let Some([b, v]) = variants(setting, sides) else { return BTreeMap::new() };
+    let is_varied = |word: &String| b.set.get(word) != v.set.get(word) && !is_left(word);
+    if b.own == v.own && !words.iter().any(|word| is_varied(word)) {
+        return BTreeMap::new();
+    }
+    let left = words.iter().filter(|word| is_left(word)).map(|word| {
+        let values =
+            sides.each_ref().map(|side| answers(side, word).into_iter().collect::<Vec<_>>());
+        (word.as_str(), values.map(|own| own.join(" and ")))
+    });
+    left.filter(|(_, [b, v])| b != v).collect()
+}
+
+/// Whether the device says in every trial of a side that has a word that its value is its own choice.
+fn is_own_choice(side: &[&Trial], word: &str) -> bool {
+    let choice = Measured::choice_of(word);
+    let mut saying =
+        side.iter().map(|t| &t.measured.proof).filter(|p| p.contains_key(word)).peekable();
+    let is_own = |proof: &BTreeMap<String, String>| {
+        proof.get(&choice).is_some_and(|value| value == Measured::OWN_CHOICE)
+    };
+    saying.peek().is_some() && saying.all(is_own)
+}
+
+/// The two variants, where the experiment names both.
+fn variants<'a>(setting: &'a Setting, sides: &Sides<'_>) -> Option<[&'a VariantSetting; 2]> {
     let of = |side: &Vec<&Trial>| {
         let name = &side.first()?.variant;
         setting.variants.iter().find(|variant| variant.name == *name)
     };
     let [b, v] = sides.each_ref().map(of);
-    let (b, v) = (b?, v?);
+    b.zip(v).map(<[_; 2]>::from)
+}
+
+/// Two names of one thing: both sides are set alike or read back alike, and files that only their names
+/// tell apart hold the same bytes.
+fn same(results: &Results, setting: &Setting, sides: &Sides<'_>) -> Option<Finding> {
+    let [b, v] = variants(setting, sides)?;
     let inputs = &results.campaign.inputs;
     let is_word_alike = |word: &String| {
         let values = [b, v].map(|own| own.set.get(word));

@@ -91,6 +91,14 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         arguments.paths.iter().filter(|path| !is_stdin(path)).cloned().collect();
     let mut report = audit(&paths)?;
     own::audit(&paths, &mut report);
+    let counts = &report.counts;
+    if !paths.is_empty() && counts.pages == 0 && counts.directories == 0 {
+        anyhow::bail!(
+            "there is nothing to audit in {}: wanted a published page (README.md), or a directory of \
+             published runs",
+            paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+        );
+    }
     if arguments.paths.iter().any(|path| is_stdin(&path)) {
         let mut page = Vec::new();
         std::io::stdin().lock().take(MAX_PAGE_BYTES as u64 + 1).read_to_end(&mut page)?;

@@ -106,6 +106,9 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let compared = compare::compare(&options, &mut std::io::stdin().lock())?;
     let bytes = compare::render(&compared, form(arguments.format))?;
     output::print(&String::from_utf8_lossy(&bytes))?;
+    for left_out in &compared.left_out {
+        fwdlab_guard::say!("warning: {left_out}");
+    }
     Ok(gate::outcome(&compared, &options, &arguments.fail_on).code())
 }
 

@@ -219,3 +219,6 @@ pub fn check_testbed(file: &Path) -> anyhow::Result<()> {
 pub fn check_testbed(_: &Path) -> anyhow::Result<()> {
     bail!("testbeds are reached from Linux only")
 }
+
+#[cfg(test)]
+mod tests;

@@ -13,10 +13,11 @@ use crate::{devices, features, ministat, output};
 /// Arguments of `fwdlab doctor`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The device that the exit code is about
-    #[arg(long, default_value = devices::all()[0].name(), value_name = "DEVICE",
+    /// Say only what concerns this device, and end with exit code 1 when it cannot be measured here
+    /// [default: everything, and whether builtin can be]
+    #[arg(long, value_name = "DEVICE",
           value_parser = clap::builder::PossibleValuesParser::new(names()))]
-    device: String,
+    device: Option<String>,
     /// Look at the machines of this testbed file instead
     #[arg(long, value_name = "FILE")]
     testbed: Option<PathBuf>,
@@ -43,19 +44,35 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         output::print(&text)?;
         return Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
-    let seen = examine()?;
+    let mut seen = examine()?;
+    let device = arguments.device.as_deref().unwrap_or(devices::all()[0].name());
+    if arguments.device.is_some() {
+        seen.retain(|seen| seen.by.is_empty() || seen.by.contains(&device));
+    }
+    let lacks =
+        |seen: &&Seen| seen.finding.is_needed && !seen.finding.present && seen.by.contains(&device);
+    let lacking: Vec<&str> = seen.iter().filter(lacks).map(|seen| seen.finding.what).collect();
     let text = match arguments.format {
-        Format::Text => seen.iter().map(|seen| line(&seen.finding)).collect(),
+        Format::Text => {
+            let lines: String = seen.iter().map(|seen| line(&seen.finding)).collect();
+            lines + &conclusion(device, &lacking)
+        }
         Format::Json => {
             serde_json::to_string_pretty(&seen).context("cannot encode as JSON")? + "\n"
         }
     };
     output::print(&text)?;
-    let lacks = |seen: &Seen| {
-        seen.finding.is_needed && !seen.finding.present && seen.by.contains(&&*arguments.device)
-    };
-    let suffices = !seen.iter().any(lacks);
-    Ok(if suffices { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if lacking.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What the exit code says.
+fn conclusion(device: &str, lacking: &[&str]) -> String {
+    match lacking {
+        [] => format!("\ndevice = {device:?} can be measured here\n"),
+        some => {
+            format!("\ndevice = {device:?} cannot be measured here: no {}\n", some.join(", no "))
+        }
+    }
 }
 
 /// A finding and the devices that it concerns.

@@ -62,7 +62,7 @@ fn show(show: &Show) -> anyhow::Result<ExitCode> {
     for setting in &show.set {
         let (word, value) = setting
             .split_once('=')
-            .with_context(|| format!("\"{setting}\" is no setting: write WORD=VALUE"))?;
+            .with_context(|| format!("\"{setting}\" is no setting: write WORD=VALUE, and --routes FILE for a routing table"))?;
         fibs.set_word(0, word, value)?;
     }
     let table = match &show.routes {

@@ -103,6 +103,10 @@ pub fn outcome(compared: &Compared, options: &Options, fail_on: &[FailOn]) -> Ga
     if all.iter().any(|own| fail_on.iter().any(|criterion| criterion.is_met(&own.verdict))) {
         return Gated::Failed;
     }
+    if let Some(lost) = compared.left_out.iter().find(|own| own.is_lost && !fail_on.is_empty()) {
+        fwdlab_guard::say!("--fail-on could not tell: {lost}; measure it on both sides");
+        return Gated::Untold;
+    }
     let is_open = |own: &Judgement| fail_on.iter().any(|criterion| criterion.is_open(own));
     if !all.iter().any(|own| is_open(own)) {
         return Gated::Passed;

@@ -8,6 +8,7 @@ use anyhow::Context as _;
 use clap::{Parser, ValueEnum};
 use fwdlab_netbenches::import::{Imported, import};
 use fwdlab_netbenches::reproduction::{Row, reproduce};
+use fwdlab_results::units::plural;
 
 use crate::output;
 
@@ -84,8 +85,15 @@ const BASELINES: usize = 20;
 
 fn summary(imported: &Imported) -> String {
     let mut text = format!(
-        "{} logs: {} trials in {} directories, {} failed, {} profiles\n",
-        imported.logs, imported.trials, imported.directories, imported.failed, imported.profiles
+        "{}: {} in {}, {} failed, {}\n",
+        plural(imported.logs, "log"),
+        plural(imported.trials, "trial"),
+        match imported.directories {
+            1 => "1 directory".to_owned(),
+            many => format!("{many} directories"),
+        },
+        imported.failed,
+        plural(imported.profiles, "profile")
     );
     for (reason, count) in &imported.reasons {
         let _ = writeln!(text, "  {count:5} failed: {reason}");

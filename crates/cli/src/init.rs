@@ -129,7 +129,7 @@ fn experiment(device: &Start, compare: &str, traffic: Traffic) -> anyhow::Result
     let (word, values) = match (compare.rsplit_once('='), device.compares) {
         (Some((word, values)), Compares::Words) => (word.trim(), values),
         (None, Compares::Kernels) => ("", compare),
-        _ => bail!("--compare {compare}: wanted {}", device.usual),
+        _ => bail!("--compare {compare}: wanted something such as {}", device.usual),
     };
     let Some((before, after)) = values.split_once(',') else {
         bail!("--compare {compare}: wanted two values with a comma between, as {}", device.usual);

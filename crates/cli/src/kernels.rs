@@ -19,14 +19,22 @@ pub fn experiment(kernels: &[String]) -> anyhow::Result<String> {
         let Some((name, path)) = kernel.split_once('=') else {
             bail!("--kernel {kernel}: wanted NAME=PATH, as before=../linux or after=linux.deb");
         };
-        let path = path.trim();
+        let (name, path) = (name.trim(), path.trim());
+        if name.is_empty() || path.is_empty() {
+            bail!("--kernel {kernel}: wanted NAME=PATH, as before=../linux or after=linux.deb");
+        }
+        if variants.iter().any(|(other, _)| *other == name) {
+            bail!(
+                "--kernel {kernel}: another kernel is called {name}; give each a name of its own"
+            );
+        }
         if path.contains('/') && !Path::new(path).exists() {
             bail!(
                 "--kernel {kernel}: there is no {path}; name a build tree, a bzImage, a .deb, the directory of \
                  an unpacked one, or a release that is installed here"
             );
         }
-        variants.push((name.trim(), place(path)?));
+        variants.push((name, place(path)?));
     }
     let [(baseline, _), .., (last, _)] = variants.as_slice() else {
         bail!(
@@ -36,7 +44,7 @@ pub fn experiment(kernels: &[String]) -> anyhow::Result<String> {
     let mut text = format!(
         "# Written by `fwdlab run --kernel`.\n\n\
          title = {:?}\ndevice = {OF_KERNELS:?}\nbaseline = {baseline:?}\n\
-         margin = \"1%\"\nblocks = 4\nprofile = true\nduration = \"500ms\"\nwarmup = \"50ms\"\ninterval = \"50ms\"\n\n\
+         margin = \"2%\"\nblocks = 4\nprofile = true\nduration = \"500ms\"\nwarmup = \"50ms\"\ninterval = \"50ms\"\n\n\
          [{OF_KERNELS}]\nclock = \"instructions\"\n",
         format!("Instructions per forwarded frame: {last} against {baseline}"),
     );
@@ -78,6 +86,8 @@ mod tests {
         for (kernels, words) in [
             (vec!["before=x"], "nothing to compare"),
             (vec!["x", "y"], "NAME=PATH"),
+            (vec!["before=/", "after="], "--kernel after=: wanted NAME=PATH"),
+            (vec!["before=/", "before=/"], "another kernel is called before"),
             (vec!["before=/", "after=./no/tree"], "after=./no/tree: there is no ./no/tree"),
         ] {
             let kernels: Vec<String> = kernels.into_iter().map(str::to_owned).collect();

@@ -9,6 +9,7 @@ use anyhow::{bail, ensure};
 use fwdlab_figures::text_table::{Side, TextTable};
 use fwdlab_report::synthesis::Synthesis;
 use fwdlab_results::Results;
+use fwdlab_results::units::plural;
 
 use crate::{devices, output};
 
@@ -43,7 +44,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
             dir.display()
         );
         let files = fwdlab_report::synthesis::write(&synthesis, dir)?;
-        fwdlab_guard::say!("{} files written to {}", files.len(), dir.display());
+        fwdlab_guard::say!("{} written to {}", plural(files.len(), "file"), dir.display());
     }
     Ok(ExitCode::SUCCESS)
 }

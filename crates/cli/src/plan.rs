@@ -8,6 +8,7 @@ use fwdlab_experiment::{Blocks, Experiment};
 use fwdlab_figures::text_table::{Side, TextTable};
 use fwdlab_results::Error;
 use fwdlab_results::Results;
+use fwdlab_results::units::plural;
 use fwdlab_stats::Verdict;
 use fwdlab_stats::plan::Forecast;
 use std::fmt::Write as _;
@@ -171,10 +172,10 @@ fn text(needs: &Needs) -> String {
     let least = if needs.is_time_measured { "about" } else { "at least" };
     let _ = writeln!(
         out,
-        "planned: {}{} blocks of {} trials{}{}, {least} {}",
+        "planned: {}{} of {}{}{}, {least} {}",
         boots(needs),
-        needs.planned_blocks,
-        needs.trials_per_block,
+        plural(needs.planned_blocks, "block"),
+        plural(needs.trials_per_block, "trial"),
         truths(needs),
         each(needs),
         duration(needs.planned_seconds()),

@@ -1,6 +1,6 @@
 //! Tries every variant before anything is measured: what cannot be set up would FAIL in every block.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use fwdlab_device::{Device, DeviceError, Watch};
@@ -23,6 +23,9 @@ pub fn pass(
     let mut faults = Vec::new();
     let begin = Instant::now();
     for (number, variant) in (1..).zip(&experiment.variants) {
+        if stop.load(Ordering::Relaxed) {
+            return Ok(false);
+        }
         match device.preflight(variant, &mut watch) {
             // One that is lost may be back when its trial comes, which is tried again, too.
             Ok(()) | Err(DeviceError::Lost(_)) => {}
@@ -32,7 +35,8 @@ pub fn pass(
                 continue;
             }
         }
-        if !is_quiet && begin.elapsed() > SILENCE {
+        // What is like a variant that failed is not tried again.
+        if !is_quiet && faults.is_empty() && begin.elapsed() > SILENCE {
             let (name, count) = (&variant.name, experiment.variants.len());
             fwdlab_guard::say!("tried variant {name}, {number} of {count}: it can be set up");
         }

@@ -76,6 +76,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
 /// # Errors
 /// When a file cannot be written.
 pub fn take(mut session: Session<'_>) -> anyhow::Result<bool> {
+    session.device.keep_logs_in(&session.results.dir);
     let wanted = session.experiment.variants.len() * session.experiment.traffics.len();
     let (began, mut done) = (Instant::now(), 0);
     let outcomes = session.run(&mut |variant, traffic| {

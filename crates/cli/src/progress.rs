@@ -5,6 +5,7 @@ use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
 use fwdlab_campaign::runner::{Observer, Upcoming};
+use fwdlab_claims::decided::Open;
 use fwdlab_results::{Interval, Status, Trial, units};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -14,6 +15,7 @@ const PAUSE: Duration = Duration::from_secs(10);
 /// Draws a bar on a terminal; elsewhere prints lines. A trial that failed is always said.
 pub struct Bar {
     bar: ProgressBar,
+    is_quiet: bool,
     /// Lines are wanted, and when the last was printed.
     lines: Option<Instant>,
     /// It has been said that all are done; those that run again say so no more.
@@ -24,6 +26,8 @@ pub struct Bar {
     done: usize,
     total: usize,
     rate_pps: f64,
+    /// The comparisons of which it has been said why the campaign goes on.
+    open: Vec<String>,
 }
 
 impl Bar {
@@ -40,6 +44,7 @@ impl Bar {
         let lines = (!is_quiet && !is_seen).then(Instant::now);
         Self {
             bar,
+            is_quiet,
             lines,
             is_end_said: false,
             started: Instant::now(),
@@ -47,6 +52,7 @@ impl Bar {
             done: 0,
             total: 1,
             rate_pps: 0.0,
+            open: Vec::new(),
         }
     }
 
@@ -116,6 +122,14 @@ impl Observer for Bar {
             let reason = trial.reason.as_deref().unwrap_or("no reason recorded");
             self.bar.suspend(|| fwdlab_guard::say!("warning: trial {} FAILED: {reason}", trial.id));
         }
+    }
+
+    fn goes_on(&mut self, Open { subject, why }: &Open) {
+        if self.is_quiet || self.open.contains(subject) {
+            return;
+        }
+        self.open.push(subject.clone());
+        self.bar.suspend(|| fwdlab_guard::say!("goes on: {subject} {why}"));
     }
 }
 

@@ -107,7 +107,11 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     match report::write(dir, &results) {
         Ok(written) => {
             output::print(&Format::Text.of(&results, &written.claims)?)?;
-            fwdlab_guard::say!("{} files written to {}", written.files.len(), dir.display());
+            fwdlab_guard::say!(
+                "{} written to {}",
+                units::plural(written.files.len(), "file"),
+                dir.display()
+            );
         }
         // A directory that nobody may write to has its report all the same, on the terminal.
         Err(error) if error.is_read_only() => {
@@ -168,7 +172,7 @@ fn each(arguments: &Args, places: &[Place]) -> anyhow::Result<ExitCode> {
         Format::Github => overview().markdown(),
         Format::Json => serde_json::to_string_pretty(&all)? + "\n",
     })?;
-    fwdlab_guard::say!("{files} files written to {} directories", places.len());
+    fwdlab_guard::say!("{} written to {} directories", units::plural(files, "file"), places.len());
     features::say_what_reports_lack();
     Ok(ExitCode::SUCCESS)
 }
@@ -188,7 +192,7 @@ fn synthesis(dirs: &[PathBuf], output: &Path, is_mixed: bool) -> anyhow::Result<
     }
     output::print(&report::synthesis::text(&synthesis))?;
     let files = report::synthesis::write(&synthesis, output)?;
-    fwdlab_guard::say!("{} files written to {}", files.len(), output.display());
+    fwdlab_guard::say!("{} written to {}", units::plural(files.len(), "file"), output.display());
     Ok(ExitCode::SUCCESS)
 }
 

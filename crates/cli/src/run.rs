@@ -100,12 +100,19 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let stop = interrupt::stop_on_interrupt()?;
     let nowhere = |error| experiments::placed(error, &experiment);
     let mut device = devices::open(&experiment, &arguments.testbed).map_err(nowhere)?;
+    let terms = terms(&experiment, device.as_ref())?;
     if !matches!(work, Work::Report(_)) {
+        let dir = match &work {
+            Work::Again(dir) => dir.clone(),
+            _ => place.dir(&experiment, &terms)?,
+        };
+        device.keep_logs_in(&dir);
         if experiment.blocks.planned() == 1 {
             fwdlab_guard::say!("warning: one block decides nothing: --blocks 8 gives a verdict");
         }
         let tried = preflight::pass(&experiment, device.as_mut(), arguments.quiet, &stop);
         if !tried.map_err(nowhere)? {
+            fwdlab_guard::say!("stopped before the first trial");
             return Ok(ExitCode::from(interrupt::STOPPED));
         }
     }
@@ -117,7 +124,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         Work::Campaign | Work::Again(_) => {
             let mut opened = match &work {
                 Work::Again(dir) => Place::retry(dir, &experiment)?,
-                _ => place.open(&experiment, &terms(&experiment, device.as_ref())?)?,
+                _ => place.open(&experiment, &terms)?,
             };
             if let Some(memory) = &memory {
                 let own = opened.earlier.as_ref().map(|earlier| &earlier.campaign);

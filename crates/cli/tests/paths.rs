@@ -192,6 +192,29 @@ fn a_variant_without_a_kept_trial_is_compared_without_nonsense() {
 }
 
 #[test]
+fn a_gate_cannot_tell_of_a_traffic_that_was_measured_before_alone() {
+    let second = "[[traffic]]\nname = \"large\"\nsource = \"198.18.10.1:2000\"\n\
+                  destination = \"198.19.10.1:2000\"\nframe = 1000\n\n[routes]";
+    let both = EXPERIMENT.replace("blocks = 3", "blocks = 2").replace("[routes]", second);
+    let lab = Lab::new(&both);
+    fs::write(lab.path("one.toml"), EXPERIMENT.replace("blocks = 3", "blocks = 2"))
+        .expect("a file");
+    assert_eq!(lab.fwdlab(&["run", "short.toml", "-o", "before"]).status.code(), Some(0));
+    assert_eq!(lab.fwdlab(&["run", "one.toml", "-o", "after"]).status.code(), Some(0));
+    let said = "traffic large is in before alone";
+    let plain = lab.fwdlab(&["compare", "before", "after"]);
+    assert_eq!(plain.status.code(), Some(0), "{}", text(&plain.stderr));
+    assert!(text(&plain.stderr).contains(said), "{}", text(&plain.stderr));
+    let gate = lab.fwdlab(&["compare", "before", "after", "--fail-on", "slower"]);
+    let told = text(&gate.stderr);
+    assert!(told.contains(said), "{told}");
+    // Whatever the busy machine made of the other traffic, it is not green.
+    assert!(matches!(gate.status.code(), Some(1 | 4)), "{told}");
+    let gone = lab.fwdlab(&["compare", "after", "before"]);
+    assert!(text(&gone.stderr).contains("traffic large is in before alone"));
+}
+
+#[test]
 fn every_interval_can_be_had_as_csv_and_as_json_lines() {
     let lab = Lab::new(&EXPERIMENT.replace("blocks = 3", "blocks = 1"));
     assert_eq!(lab.fwdlab(&["run", "short.toml", "-o", "out"]).status.code(), Some(0));

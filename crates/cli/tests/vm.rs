@@ -76,8 +76,6 @@ impl Lab {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fwdlab"));
         command.args(["run", "-q", "-o", "results", "short.toml"]);
         command.current_dir(self.dir.path()).env("PATH", &self.path).stdin(Stdio::null());
-        // Where the console of a variant goes that is only tried.
-        command.env("TMPDIR", self.dir.path());
         command
     }
 
@@ -105,7 +103,9 @@ fn words(output: &Output) -> String {
 fn refusal(lab: &Lab) -> String {
     let output = lab.run();
     assert_eq!(output.status.code(), Some(2), "{}", words(&output));
-    assert!(!lab.dir.path().join("results").exists(), "nothing was begun");
+    let results = fs::read_dir(lab.dir.path().join("results")).expect("where consoles are kept");
+    let kept: Vec<_> = results.flatten().map(|entry| entry.file_name()).collect();
+    assert_eq!(kept, ["console"], "nothing was begun");
     let told = words(&output);
     assert!(told.contains("cannot be set up, and nothing was measured"), "{told}");
     told
@@ -186,6 +186,22 @@ fn an_interrupt_ends_the_guest_and_leaves_a_campaign_that_goes_on() {
     assert!(words(&output).contains("run the same command again"), "{}", words(&output));
     assert!(!process.exists(), "the guest ended before fwdlab");
     assert!(lab.trials(&output).is_empty(), "a trial that was stopped does not count");
+}
+
+#[test]
+fn an_interrupt_while_a_variant_is_tried_ends_the_guest_and_leaves_nothing() {
+    let lab = Lab::with_qemu("echo $$ > pid.part; mv pid.part pid; while :; do :; done");
+    lab.write(&experiment(Path::new("vmlinuz")).replace("2s", "600s"));
+    let fwdlab = lab.command().stderr(Stdio::piped()).spawn().expect("the binary starts");
+    let process = guest_of(&lab);
+    let number = fwdlab.id().to_string();
+    let sent = Command::new("kill").args(["-TERM", &number]).status().expect("kill(1) is there");
+    assert!(sent.success(), "the signal was sent");
+    let output = fwdlab.wait_with_output().expect("our own child");
+    assert_eq!(output.status.code(), Some(130), "{}", words(&output));
+    assert!(words(&output).contains("stopped before the first trial"), "{}", words(&output));
+    assert!(!process.exists(), "the guest ended before fwdlab");
+    assert!(!lab.dir.path().join("results").exists(), "nothing was begun");
 }
 
 #[test]

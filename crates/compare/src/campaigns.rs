@@ -1,10 +1,14 @@
 //! Several campaigns of one experiment: blocks within each, campaigns beside each other.
 
+use std::path::Path;
+
 use fwdlab_stats::campaigns::{self, Campaign, LEAST_CAMPAIGNS, Together};
 use fwdlab_stats::paired::Block;
 use fwdlab_stats::rare::Rare;
 use fwdlab_stats::validity::{self, Finding};
-use fwdlab_stats::{Comparison, Direction, Resolution, Subject, Verdict, percent_interval, shared};
+use fwdlab_stats::{
+    Comparison, Direction, Error, Resolution, Subject, Verdict, percent_interval, shared,
+};
 
 use crate::asked::{based, terms};
 use crate::{CompareError, Group, Judgement, OneCampaign, Options, Several};
@@ -167,6 +171,12 @@ impl Pair<'_> {
         };
         let rare = Rare::of_campaigns(&side(0), &side(1), terms.confidence.alpha());
         let rare = Some(rare);
+        // A campaign without a figure says so itself; the others are not judged without it.
+        let is_whole = each.iter().all(|own| !own.sides[0].is_empty());
+        let whole = whole.and_then(|whole| match is_whole {
+            true => Ok(whole),
+            false => Err(Error::TooFew { what: "blocks of a campaign", got: 0, need: 2 }),
+        });
         let together = whole.and_then(|whole| {
             let part = part?;
             let own = shared::of_several(whole.comparison, part.comparison, by.questions);
@@ -190,16 +200,21 @@ impl Pair<'_> {
         let mut found: Vec<Finding> = Vec::new();
         // Rare runs are those of all campaigns together.
         let is_own = |finding: &&Finding| !matches!(finding, Finding::RareRuns { .. });
-        for finding in each.iter().flat_map(|own| own.findings.iter().filter(is_own)) {
-            if !found.contains(finding) {
-                found.push(finding.clone());
+        for (results, own) in self.all.iter().zip(each) {
+            for finding in own.findings.iter().filter(is_own) {
+                let finding = of_campaign(&results.dir, finding);
+                if !found.contains(&finding) {
+                    found.push(finding);
+                }
             }
         }
+        let is_said = found.iter().any(|own| matches!(own, Finding::NotComputable { .. }));
         match together {
             Ok(own) => {
                 let names = (self.baseline(), self.variant);
                 found.extend(validity::rare_runs(&own.comparison, by.terms.margin, names));
             }
+            Err(_) if is_said => {}
             Err(error) => found.push(Finding::NotComputable { reason: error.to_string() }),
         }
         judge::by_weight(found)
@@ -253,6 +268,22 @@ impl Pair<'_> {
             }),
             sentence,
         }
+    }
+}
+
+/// A finding that is one campaign's alone: trials have the same names in all of them.
+fn of_campaign(dir: &Path, finding: &Finding) -> Finding {
+    let name = dir.file_name().unwrap_or(dir.as_os_str()).to_string_lossy();
+    match finding {
+        Finding::NotComputable { reason } => {
+            Finding::NotComputable { reason: format!("{name}: {reason}") }
+        }
+        Finding::TrialsMissing { planned, kept, failed } => Finding::TrialsMissing {
+            planned: *planned,
+            kept: *kept,
+            failed: failed.iter().map(|id| format!("{name}/{id}")).collect(),
+        },
+        other => other.clone(),
     }
 }
 

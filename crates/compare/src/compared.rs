@@ -61,6 +61,27 @@ pub struct Compared {
     pub confidence: Confidence,
     /// One group per metric, traffic or benchmark.
     pub groups: Vec<Group>,
+    /// What has nothing to be compared with.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
+}
+
+/// What is on one side alone: a traffic, a variant, a benchmark.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// It in words.
+    pub what: String,
+    /// Where it is.
+    pub only_in: String,
+    /// Whether it was measured before a change and not after it, so that nobody knows what became
+    /// of it.
+    pub is_lost: bool,
+}
+
+impl std::fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} is in {} alone: not compared", self.what, self.only_in)
+    }
 }
 
 /// Series of one metric, the baseline first.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::asked::{based, terms};
-use crate::{CompareError, Group, Judgement, Options, campaigns, sides};
+use crate::{CompareError, Compared, Group, Judgement, Options, campaigns, sides};
 use fwdlab_claims::judge::{self, judge_by};
 use fwdlab_claims::runs;
 use fwdlab_claims::setting::Setting;
@@ -11,8 +11,8 @@ use fwdlab_claims::words;
 use fwdlab_results::{Metric, Results};
 
 /// The groups, when all sources are results directories that are compared as such: one, or several
-/// of campaigns in blocks. `None` when the sources are of other kinds too.
-pub(crate) fn compare(options: &Options) -> Result<Option<Vec<Group>>, CompareError> {
+/// of campaigns in blocks, and what only one side has. `None` when the sources are of other kinds too.
+pub(crate) fn compare(options: &Options) -> Result<Option<Compared>, CompareError> {
     let is_asked = !options.after.is_empty();
     let mut every = options.sources.iter().chain(&options.after);
     if options.sources.is_empty() {
@@ -28,15 +28,18 @@ pub(crate) fn compare(options: &Options) -> Result<Option<Vec<Group>>, CompareEr
         Some(_) if before.len() > 1 => return Ok(None),
         _ => {}
     }
-    let groups = match (&before[..], &after[..]) {
-        ([only], []) => alone(only, options)?,
-        ([old, new], []) => {
-            sides::compare([std::slice::from_ref(old), std::slice::from_ref(new)], options)?
-        }
-        (all, []) => campaigns::compare(all, options)?,
-        (before, after) => sides::compare([before, after], options)?,
+    let sides = match (&before[..], &after[..]) {
+        (_, []) if before.len() != 2 => None,
+        ([old, new], []) => Some([std::slice::from_ref(old), std::slice::from_ref(new)]),
+        (before, after) => Some([before, after]),
     };
-    Ok(Some(groups))
+    let groups = match (&before[..], sides) {
+        (_, Some(sides)) => sides::compare(sides, options)?,
+        ([only], None) => alone(only, options)?,
+        (all, None) => campaigns::compare(all, options)?,
+    };
+    let left_out = sides.map(sides::left_out).unwrap_or_default();
+    Ok(Some(Compared { confidence: options.confidence, groups, left_out }))
 }
 
 fn no_campaign(path: &Path) -> CompareError {

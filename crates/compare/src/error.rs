@@ -116,6 +116,14 @@ pub enum CompareError {
         /// The line, from 1.
         line: usize,
     },
+    /// ministat cannot show a group.
+    #[error("{group}: {why}; another --format shows it all the same")]
+    NotForMinistat {
+        /// Name of the group.
+        group: String,
+        /// Why it cannot.
+        why: String,
+    },
     /// Fewer than two series of one metric.
     #[error("nothing to compare: {found}; give a second file, or a file with two variants")]
     Alone {

@@ -1,16 +1,17 @@
 //! Series to groups: the same metric and name, the baseline first.
 
-use crate::{CompareError, Options};
+use crate::{CompareError, LeftOut, Options};
 use fwdlab_claims::runs::Series;
 
 /// Series that can be compared, the baseline first.
 pub(crate) type Arranged = Vec<Series>;
 
-/// Arranges all series; groups keep the order in which they first appear.
+/// Arranges all series; groups keep the order in which they first appear. What has no other beside it is
+/// left out.
 pub(crate) fn arrange(
     series: Vec<Series>,
     options: &Options,
-) -> Result<Vec<Arranged>, CompareError> {
+) -> Result<(Vec<Arranged>, Vec<LeftOut>), CompareError> {
     let series = of_metric(series, options)?;
     check_baseline(&series, options)?;
     let mut groups: Vec<Arranged> = Vec::new();
@@ -28,13 +29,18 @@ pub(crate) fn arrange(
             group[..=at].rotate_right(1);
         }
     }
-    let alone: Vec<String> =
-        groups.iter().filter(|group| group.len() < 2).map(|g| g[0].describe()).collect();
-    groups.retain(|group| group.len() > 1);
+    let (groups, alone): (Vec<Arranged>, Vec<Arranged>) =
+        groups.into_iter().partition(|group| group.len() > 1);
     if groups.is_empty() {
+        let alone: Vec<String> = alone.iter().map(|group| group[0].describe()).collect();
         return Err(CompareError::Alone { found: format!("only {}", alone.join(", ")) });
     }
-    Ok(groups)
+    let left_out = |group: Arranged| LeftOut {
+        what: group[0].describe(),
+        only_in: group[0].source.clone(),
+        is_lost: false,
+    };
+    Ok((groups, alone.into_iter().map(left_out).collect()))
 }
 
 /// Leaves the series of the wanted metric; without a wish all are kept.

@@ -24,7 +24,7 @@ mod sides;
 mod tests;
 
 use compared::MARGIN;
-pub use compared::{Compared, Group, Judgement, OneCampaign, Options, Several};
+pub use compared::{Compared, Group, Judgement, LeftOut, OneCampaign, Options, Several};
 use std::io::Read;
 
 pub use error::CompareError;
@@ -36,12 +36,10 @@ pub use render::{Format, render};
 /// # Errors
 /// When a source cannot be read or understood, a name is not found, or there is nothing to compare.
 pub fn compare(options: &Options, stdin: &mut dyn Read) -> Result<Compared, CompareError> {
-    let groups = match directories::compare(options)? {
-        Some(groups) => groups,
-        None => {
-            let series = input::read_all(options, stdin)?;
-            judge::judge(group::arrange(series, options)?, options)
-        }
-    };
-    Ok(Compared { confidence: options.confidence, groups })
+    if let Some(compared) = directories::compare(options)? {
+        return Ok(compared);
+    }
+    let (groups, left_out) = group::arrange(input::read_all(options, stdin)?, options)?;
+    let groups = judge::judge(groups, options);
+    Ok(Compared { confidence: options.confidence, groups, left_out })
 }

@@ -8,7 +8,7 @@ use fwdlab_stats::{Comparison, Error, Resolution, Subject, Verdict, percent_inte
 
 use crate::asked::terms;
 use crate::campaigns::{least, of_one_experiment, speeds};
-use crate::{CompareError, Group, Judgement, Options};
+use crate::{CompareError, Group, Judgement, LeftOut, Options};
 use fwdlab_claims::judge::{self, Terms};
 use fwdlab_claims::runs::{self, Series};
 use fwdlab_claims::words::{self, Said};
@@ -51,6 +51,29 @@ pub(crate) fn compare(
         .into_iter()
         .map(|(traffic, variant)| Own { sides, traffic, variant }.group(&by))
         .collect())
+}
+
+/// Traffics and variants that only one side has.
+pub(crate) fn left_out(sides: [&[Results]; 2]) -> Vec<LeftOut> {
+    let [old, new] = sides.map(|side| &side[0].campaign);
+    let [old_name, new_name] = names(sides);
+    let mut found = Vec::new();
+    for (kind, old, new) in
+        [("traffic", &old.traffics, &new.traffics), ("variant", &old.variants, &new.variants)]
+    {
+        let alone = |all: &[String], others: &[String], name: &str, is_lost| -> Vec<LeftOut> {
+            let own = all.iter().filter(|own| !others.contains(own));
+            let left = |own: &String| LeftOut {
+                what: format!("{kind} {own}"),
+                only_in: name.to_owned(),
+                is_lost,
+            };
+            own.map(left).collect()
+        };
+        found.extend(alone(old, new, &old_name, true));
+        found.extend(alone(new, old, &new_name, false));
+    }
+    found
 }
 
 /// What both sides are called: by their directories, or several of them by their time.
@@ -132,7 +155,8 @@ impl<'a> Own<'a> {
             self.sides.into_iter().flatten().flat_map(judge::changed).collect();
         findings.extend(judge::checks(&all, metric));
         for own in series {
-            let failed = own.failed.clone();
+            // Both sides have trials of these names.
+            let failed = own.failed.iter().map(|id| format!("{}/{id}", own.name)).collect();
             findings.extend(validity::failed_trials(own.planned(), own.values.len(), failed));
         }
         let counts = self.sides.map(<[Results]>::len);

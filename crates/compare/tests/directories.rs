@@ -461,3 +461,93 @@ fn a_journal_that_was_changed_decides_nothing() {
     let error = fwdlab_compare::compare(&options, &mut std::io::empty()).unwrap_err();
     assert!(error.to_string().contains("line 4 of its journal"), "{error}");
 }
+
+/// Eight blocks in which the trials of these variants (by their place) all FAILED.
+fn without(failed: &[usize], seed: usize) -> Made {
+    let mut made = faster(1.25, 8, seed);
+    for (place, own) in made.figures.iter_mut().enumerate() {
+        own.is_ok = !failed.contains(&(place % 2));
+    }
+    made
+}
+
+/// What `compare` prints in each form; each of them says something and none a number that is none.
+fn every_form(dirs: &[&Path], options: &Options) -> Vec<String> {
+    let sources = dirs.iter().map(|dir| dir.to_path_buf()).collect();
+    let options = Options { sources, ..options.clone() };
+    let all = match fwdlab_compare::compare(&options, &mut std::io::empty()) {
+        Ok(all) => all,
+        Err(error) => return vec![error.to_string()],
+    };
+    use Format::{Benchstat, Csv, Json, Markdown, Ministat, Text};
+    let forms = [Text, Markdown, Json, Csv, Benchstat, Ministat].map(|form| {
+        fwdlab_compare::render(&all, form)
+            .map_or_else(|error| error.to_string(), |bytes| String::from_utf8(bytes).unwrap())
+    });
+    forms.into()
+}
+
+#[test]
+fn where_no_trial_was_kept_it_is_said_once_and_there_is_no_number() {
+    let one = |failed: &[usize]| vec![without(failed, 0)];
+    let two = |a: &[usize], b: &[usize]| vec![without(a, 0), without(b, 1)];
+    let three = |a: &[usize], b: &[usize]| [two(a, b), vec![without(a, 2)]].concat();
+    let cases = [
+        (one(&[1]), "0 of its trials kept where at least 2 are needed"),
+        (one(&[0]), "a comparison over blocks: 0 values where at least 2 are needed"),
+        (one(&[0, 1]), "0 of its trials kept"),
+        (two(&[], &[1]), "variant: 0 values where at least 2 are needed"),
+        (two(&[0, 1], &[]), "baseline: 0 values where at least 2 are needed"),
+        (two(&[0, 1], &[0, 1]), "FAILED: run-2/b01-inet-"),
+        (three(&[], &[0, 1]), "run-2: 0 of its trials kept"),
+        (three(&[], &[1]), "run-2: 0 of its trials kept"),
+        (three(&[1], &[1]), "run-3: 0 of its trials kept"),
+    ];
+    for (list, wanted) in cases {
+        let (_root, dirs) = directories(&list);
+        let paths: Vec<&Path> = dirs.iter().map(PathBuf::as_path).collect();
+        let forms = every_form(&paths, &Options::default());
+        let [text, markdown, json, csv, benchstat, ministat] = &forms[..] else {
+            panic!("{wanted}: {forms:?}")
+        };
+        for form in [markdown, json, csv, benchstat] {
+            assert!(form.contains(wanted), "{wanted}: {form}");
+        }
+        let lines = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(lines.contains(wanted) && lines.contains("=> invalid: "), "{wanted}: {text}");
+        // Each remedy and each reason stands once in a paragraph.
+        for paragraph in text.split("=>").skip(1) {
+            assert!(paragraph.matches("run more blocks").count() <= 1, "{paragraph}");
+        }
+        assert!(
+            ministat.contains("has 0 values, ministat needs 3")
+                || ministat.contains("decides nothing"),
+            "{ministat}"
+        );
+        for form in &forms {
+            for wrong in ["NaN", "nan%", " inf", "inf%", "factor"] {
+                assert!(!form.contains(wrong), "{wrong} in {form}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_only_one_side_has_is_named() {
+    let wide = Made { traffics: 2, blocks: 4, ..without(&[], 0) };
+    let third = Made { variants: 3, blocks: 5, ..without(&[], 1) };
+    let (_root, dirs) = directories(&[wide, third]);
+    let all = compared(&[&dirs[0], &dirs[1]], Options::default());
+    let said: Vec<String> = all.left_out.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        said,
+        [
+            "traffic inet6 is in run-1 alone: not compared",
+            "variant third is in run-2 alone: not compared"
+        ]
+    );
+    let lost: Vec<bool> = all.left_out.iter().map(|own| own.is_lost).collect();
+    assert_eq!(lost, [true, false], "what was measured before and is gone");
+    let alone = compared(&[&dirs[1]], Options::default());
+    assert_eq!(alone.left_out, []);
+}

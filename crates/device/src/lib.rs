@@ -131,7 +131,8 @@ pub trait Device {
     /// Facts for `environment.json`.
     fn facts(&self) -> Facts;
 
-    /// Tells the device in which results directory it may keep what explains a FAILED trial.
+    /// Tells the device in which results directory it may keep what explains a FAILED trial, or a variant
+    /// that cannot be set up; before the first trial the directory need not exist.
     fn keep_logs_in(&mut self, _dir: &Path) {}
 
     /// Starts anew in fresh memory, as the campaign's process of that number, where the device can.

@@ -223,6 +223,23 @@ impl Fibs {
     }
 }
 
+impl Fibs {
+    /// Whether the value of a control word is the table's own choice (`auto`), which may change with its
+    /// routes; [`Fibs::word`] reads what it chose.
+    ///
+    /// # Errors
+    /// [`ControlError::Unknown`] and [`ControlError::NoFib`].
+    pub fn is_automatic(&self, fib: u32, name: &str) -> Result<bool, ControlError> {
+        let missing = || ControlError::NoFib { fib, count: self.len() };
+        let choice = match Word::parse(name)? {
+            Word::InetAlgo => self.inet(fib).ok_or_else(missing)?.choice(),
+            Word::Inet6Algo => self.inet6(fib).ok_or_else(missing)?.choice(),
+            _ => return Ok(false),
+        };
+        Ok(*choice == Choice::Auto)
+    }
+}
+
 fn with_number(mut policy: SyncPolicy, word: Word, number: u32) -> SyncPolicy {
     let ms = Duration::from_millis(u64::from(number));
     match word {
@@ -260,8 +277,11 @@ mod tests {
         assert_eq!(fibs.inet(0).unwrap().policy().bucket_time, Duration::from_millis(20));
         let list = fibs.word(0, "net.route.algo.inet.algo_list").unwrap();
         assert!(list.contains("radix4_lockless, radix4"), "{list}");
+        assert!(!fibs.is_automatic(0, "net.route.algo.inet.algo").unwrap());
         fibs.set_word(0, "net.route.algo.inet.algo", "auto").unwrap();
         assert_ne!(fibs.word(0, "net.route.algo.inet.algo").unwrap(), "radix4");
+        assert!(fibs.is_automatic(0, "net.route.algo.inet.algo").unwrap());
+        assert!(!fibs.is_automatic(0, "net.route.algo.bucket_time_ms").unwrap());
     }
 
     #[test]

@@ -66,7 +66,8 @@ pub use keeper::{Keeper, Kept};
 pub use log::{Action, Event, Level, LogSink};
 pub use lookup::Lookup;
 pub use nexthop::{
-    Nexthop, NexthopGroup, NexthopGroupError, NexthopId, NexthopKind, NexthopTable, Target,
+    Nexthop, NexthopGroup, NexthopGroupError, NexthopId, NexthopKind, NexthopTable, NumberSink,
+    Numbered, Target,
 };
 pub use prefix::{Prefix, PrefixError};
 pub use random::Random;

@@ -1,7 +1,7 @@
 //! The graph of a report: median as a bar from zero, minimum to maximum as a
 //! whisker, every single trial as a mark, bars for each traffic.
 
-use crate::canvas::{Anchor, Canvas, TrialMark, at};
+use crate::canvas::{Anchor, Canvas, Point, TrialMark, at};
 use crate::scale::{Scale, decimals, step, ticks};
 use crate::text_table::wrap;
 use crate::{Chart, LineRate, Room, Series, TrafficSeries, caption, legend, unit};
@@ -52,7 +52,7 @@ impl Layout {
         let width = wanted.max(room.width()).round();
         let slot = (width - LEFT - right - traffics * traffic_gap) / bars.max(1) as f64;
         let limits = chart.traffics.iter().filter_map(|g| g.line_rate.as_ref()).map(|l| l.pps);
-        let most = limits.fold(chart.maximum(), f64::max);
+        let most = limits.fold(chart.reach(), f64::max);
         let (scale, _) = unit((chart.metric, chart.tick), most);
         let tick = step(most * 1.12, 6);
         let high = (most * 1.12 / tick).ceil() * tick;
@@ -62,6 +62,19 @@ impl Layout {
         let metric = chart.metric;
         let turned = turned(chart, (slot / CHARACTER) as usize);
         Self { width, y, unit: scale, metric, tick, slot, traffic_gap, right, turned, top, bottom }
+    }
+
+    /// The value in the unit of the axis.
+    fn figure(&self, value: f64) -> String {
+        match self.metric {
+            Metric::Cost => format!("{value:.1}"),
+            _ => format!("{:.3}", value / self.unit),
+        }
+    }
+
+    /// Where a value stands; what lies beyond the axis, at its end.
+    fn place(&self, value: f64) -> f64 {
+        self.y.place(value.min(self.y.range().1))
     }
 
     /// The label of a traffic in lines.
@@ -80,7 +93,9 @@ pub fn bars(chart: &Chart) -> Canvas {
 /// Draws minimum, median and maximum of every series where there is so much room.
 pub fn bars_in(chart: &Chart, room: Room) -> Canvas {
     let layout = Layout::of(chart, room);
-    let lines = caption(&chart.caption, layout.width);
+    let is_cut = chart.reach() < chart.maximum();
+    let more = if is_cut { " Arrow: a trial far beyond the axis, with its figure." } else { "" };
+    let lines = caption(&format!("{}{more}", chart.caption), layout.width);
     let labels = chart.traffics.iter().map(|one| layout.label(one).len()).max().unwrap_or(1);
     let has_limit = chart.traffics.iter().any(|one| one.line_rate.is_some());
     let below = 15.0 * (labels + lines.len()) as f64 + if has_limit { 18.0 } else { 0.0 };
@@ -122,7 +137,7 @@ fn draw_axis(canvas: &mut Canvas, layout: &Layout, chart: &Chart) {
         let label = format!("{:.digits$}", value / layout.unit);
         canvas.text("faint", Anchor::End, at(LEFT - 8.0, y + 4.0), &label);
     }
-    let (_, unit) = unit((chart.metric, chart.tick), chart.maximum().max(layout.unit));
+    let (_, unit) = unit((chart.metric, chart.tick), chart.reach().max(layout.unit));
     let what = match (chart.metric, chart.measure) {
         (Metric::Cost, _) => "Device cost",
         (_, Measure::Mrr) => "Maximum receive rate",
@@ -208,15 +223,19 @@ fn draw_series(canvas: &mut Canvas, layout: &Layout, series: &Series, centre: f6
     canvas.rect(&format!("b{colour}"), at(centre - half, median), at(centre + half, zero));
     canvas.line("median", at(centre - half, median), at(centre + half, median));
     draw_dots(canvas, layout, series, (centre, half));
-    let (top, bottom) = (layout.y.place(summary.maximum), layout.y.place(summary.minimum));
+    let (top, bottom) = (layout.place(summary.maximum), layout.place(summary.minimum));
     canvas.line("whisker", at(centre, top), at(centre, bottom));
-    canvas.line("whisker", at(centre - 6.0, top), at(centre + 6.0, top));
     canvas.line("whisker", at(centre - 6.0, bottom), at(centre + 6.0, bottom));
-    let value = match layout.metric {
-        Metric::Cost => format!("{:.1}", summary.median),
-        _ => format!("{:.3}", summary.median / layout.unit),
+    let highest = if summary.maximum > layout.y.range().1 {
+        draw_arrow(canvas, at(centre, top), &layout.figure(summary.maximum));
+        let tame = series.dots.iter().map(|dot| dot.value).filter(|v| *v <= layout.y.range().1);
+        layout.y.place(tame.fold(summary.median, f64::max)).max(top + 46.0)
+    } else {
+        canvas.line("whisker", at(centre - 6.0, top), at(centre + 6.0, top));
+        top
     };
-    let mut y = top - 8.0;
+    let value = layout.figure(summary.median);
+    let mut y = highest - 8.0;
     if let Some(effect) = &series.effect {
         // In a narrow column the number alone.
         let is_wide = effect.chars().count() as f64 * CHARACTER > layout.slot;
@@ -226,6 +245,14 @@ fn draw_series(canvas: &mut Canvas, layout: &Layout, series: &Series, centre: f6
     }
     canvas.text("halo strong", Anchor::Middle, at(centre, y), &value);
     canvas.close();
+}
+
+/// The end of a whisker that goes on to this figure.
+fn draw_arrow(canvas: &mut Canvas, end: Point, figure: &str) {
+    for side in [-5.0, 5.0] {
+        canvas.line("whisker", end, at(end.x + side, end.y + 8.0));
+    }
+    canvas.text("halo strong", Anchor::Middle, at(end.x, end.y - 6.0), figure);
 }
 
 /// The name below a bar, level with those of all other bars.
@@ -271,7 +298,7 @@ fn draw_dots(canvas: &mut Canvas, layout: &Layout, series: &Series, (centre, hal
     let class = format!("f{}", series.colour);
     for (k, dot) in series.dots.iter().enumerate() {
         let share = if n > 1 { k as f64 / (n - 1) as f64 * 2.0 - 1.0 } else { 0.0 };
-        let place = at(centre + share * reach, layout.y.place(dot.value));
+        let place = at(centre + share * reach, layout.place(dot.value));
         let mark = TrialMark { id: &dot.trial, hover: &dot.hover, radius: 3.2 };
         canvas.mark(&class, series.colour, place, &mark);
     }
@@ -306,6 +333,37 @@ mod tests {
             has_imix: false,
             is_ordered: true,
         }
+    }
+
+    /// One trial 300 times as slow left bars of a pixel.
+    #[test]
+    fn a_wild_trial_is_an_arrow_and_leaves_the_bars_tall() {
+        let with = |worst: f64| {
+            let mut chart = chart(&["radix", "modular"]);
+            chart.metric = Metric::Cost;
+            for series in &mut chart.traffics[0].series {
+                let own = if series.colour == 1 { worst } else { 1.2 };
+                let values = [1.0, 1.1, own].map(|value| 100.0 * value);
+                series.summary = crate::Summary::of(&values);
+                let dot = |(order, value): (u32, f64)| crate::Dot {
+                    trial: format!("b{order}"),
+                    block: order,
+                    order,
+                    value,
+                    hover: String::new(),
+                };
+                series.dots = (1..).zip(values).map(dot).collect();
+            }
+            chart
+        };
+        let (wild, tame) = (with(300.0), with(2.5));
+        assert!(wild.reach() < 121.0 && (tame.reach() - 250.0).abs() < 1e-9);
+        let layout = Layout::of(&wild, Room::Page);
+        assert!(layout.bottom - layout.place(110.0) > 0.5 * FIELD);
+        let [wild, tame] = [wild, tame].map(|own| bars(&own).into_document("t", ""));
+        assert!(wild.contains(">30000.0</text>") && wild.contains("Arrow: a trial"), "{wild}");
+        assert!(!tame.contains("Arrow") && !tame.contains("30000"), "{tame}");
+        assert_eq!(wild.matches("data-trial").count(), 6, "it is a mark like all others");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::canvas::{Anchor, Canvas, Point, at};
 /// Width of a character of 12 px type, on average, in px.
 const CHARACTER: f64 = 7.2;
 /// From one row to the next.
-pub const ROW: f64 = 18.0;
+const ROW: f64 = 18.0;
 
 /// Where each variant of a chart stands in a legend of this width, from its corner.
 fn places(chart: &Chart, width: f64) -> Vec<(&str, usize, Point)> {

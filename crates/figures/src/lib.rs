@@ -161,6 +161,18 @@ impl Chart {
         values.map(|d| d.value).fold(0.0, f64::max)
     }
 
+    /// The largest value that the bars' axis shows: that of all trials but the wild ones, beside which
+    /// bars would be too low to compare.
+    pub fn reach(&self) -> f64 {
+        /// Times the tallest bar beyond which a trial is wild.
+        const WILD: f64 = 3.0;
+        let series = || self.traffics.iter().flat_map(|one| &one.series);
+        let tallest = series().filter_map(|own| own.summary).map(|own| own.median);
+        let most = WILD * tallest.fold(0.0, f64::max);
+        let values = series().flat_map(|own| &own.dots).map(|dot| dot.value);
+        values.filter(|value| *value <= most || most <= 0.0).fold(0.0, f64::max)
+    }
+
     /// Every variant with its colour, in order of first appearance.
     pub fn variants(&self) -> Vec<(&str, usize)> {
         let mut found: Vec<(&str, usize)> = Vec::new();

@@ -48,14 +48,14 @@ impl Cell<'_> {
     }
 
     fn begin(&self) -> String {
-        format!("{:<22} {:<16}", self.traffic, self.variant)
+        format!("{:<64} {:<64}", self.traffic, self.variant)
     }
 }
 
 /// All figures.
 pub fn figures(cells: &[Cell<'_>]) -> String {
     let mut out = format!(
-        "{:<22} {:<16} {:<36} {:>3} {:>14} {:>14} {:>14}\n",
+        "{:<64} {:<64} {:<36} {:>5} {:>20} {:>20} {:>20}\n",
         "traffic", "variant", "figure", "n", "median", "least", "most"
     );
     for cell in cells {
@@ -68,7 +68,7 @@ pub fn figures(cells: &[Cell<'_>]) -> String {
         let show = |value: f64| units::figure(value, metric.unit());
         let _ = writeln!(
             out,
-            "{} {:<36} {:>3} {:>14} {:>14} {:>14}",
+            "{} {:<36} {:>5} {:>20} {:>20} {:>20}",
             cell.begin(),
             metric.title(),
             found.len(),
@@ -76,6 +76,22 @@ pub fn figures(cells: &[Cell<'_>]) -> String {
             show(found.iter().copied().fold(f64::INFINITY, f64::min)),
             show(found.iter().copied().fold(0.0, f64::max)),
         );
+    }
+    squeezed(&out)
+}
+
+/// Lines of one table, its columns wide enough for any name, without the blanks that all of them have but
+/// two between columns: a page has room for a hundred or so characters.
+fn squeezed(table: &str) -> String {
+    let lines: Vec<Vec<char>> = table.lines().map(|line| line.chars().collect()).collect();
+    let width = lines.iter().map(Vec::len).max().unwrap_or(0);
+    let is_blank = |at: usize| lines.iter().all(|line| line.get(at).is_none_or(|c| *c == ' '));
+    let is_kept = |at: usize| at < 2 || !(is_blank(at) && is_blank(at - 1) && is_blank(at - 2));
+    let kept: Vec<usize> = (0..width).filter(|at| is_kept(*at)).collect();
+    let mut out = String::new();
+    for line in &lines {
+        out.extend(kept.iter().filter_map(|at| line.get(*at)));
+        out.push('\n');
     }
     out
 }
@@ -86,11 +102,11 @@ type Column<'c> = (&'c str, usize, &'c dyn Fn(&Cell<'_>) -> String);
 /// A row for each cell.
 fn table(cells: &[&Cell<'_>], columns: &[Column<'_>]) -> String {
     let row = |begin: String, text: &dyn Fn(&Column<'_>) -> String| {
-        let cells = columns.iter().map(|own| format!(" {:>width$}", text(own), width = own.1));
+        let cells = columns.iter().map(|own| format!(" {:>width$}", text(own), width = own.1 + 6));
         begin + &cells.collect::<String>() + "\n"
     };
-    let head = row(format!("{:<22} {:<16}", "traffic", "variant"), &|own| own.0.to_owned());
-    cells.iter().fold(head, |out, cell| out + &row(cell.begin(), &|own| own.2(cell)))
+    let head = row(format!("{:<64} {:<64}", "traffic", "variant"), &|own| own.0.to_owned());
+    squeezed(&cells.iter().fold(head, |out, cell| out + &row(cell.begin(), &|own| own.2(cell))))
 }
 
 /// What a measure observed, with what its columns mean.
@@ -113,7 +129,7 @@ const CURVE: &str = "Loss against offered load: the share of the frames that wer
 
 fn curve(cells: &[&Cell<'_>]) -> String {
     let mut out = format!(
-        "{:<22} {:<16} {:>8} {:>12} {:>12}\n",
+        "{:<64} {:<64} {:>8} {:>12} {:>12}\n",
         "traffic", "variant", "load", "lost, down", "lost, up"
     );
     let of = |own: &Benchmark, pick: fn(&LossCurve) -> &Vec<SearchTrial>, at: usize| match own {
@@ -148,7 +164,7 @@ fn curve(cells: &[&Cell<'_>]) -> String {
             );
         }
     }
-    out
+    squeezed(&out)
 }
 
 const BURSTS: &str = "Bursts: frames of the longest burst without loss; frames that the device \
@@ -371,7 +387,7 @@ const SOAK: &str = "Soak: the non-drop rate and the load, medians over the trial
 
 fn soak(cells: &[&Cell<'_>]) -> String {
     let mut out = format!(
-        "{:<22} {:<16} {:>12} {:>12} {:>10} {:>14} {:>10} {:>8}\n",
+        "{:<64} {:<64} {:>12} {:>12} {:>10} {:>14} {:>10} {:>8}\n",
         "traffic", "variant", "NDR", "load", "time", "due", "lost", "losses"
     );
     let mut losses = String::new();
@@ -415,5 +431,22 @@ fn soak(cells: &[&Cell<'_>]) -> String {
             left = left.saturating_sub(own.losses.len());
         }
     }
-    out + &losses
+    squeezed(&out) + &losses
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blanks_of_all_lines_go_and_those_of_some_stay() {
+        let wide =
+            "traffic       n     median\ninet          6    12.0 us\nlonger name  10  99 s\n";
+        let wanted =
+            "traffic       n     median\ninet          6    12.0 us\nlonger name  10  99 s\n";
+        assert_eq!(squeezed(wide), wanted, "nothing is too wide");
+        let wide = "a          b\nlong       1\n";
+        assert_eq!(squeezed(wide), "a     b\nlong  1\n");
+        assert_eq!(squeezed(""), "");
+    }
 }

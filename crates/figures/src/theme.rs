@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 
 /// The fonts that figures ask for: DejaVu Sans is the one built in for PNGs.
-pub const FONTS: &str = "'DejaVu Sans', Verdana, 'Segoe UI', sans-serif";
+const FONTS: &str = "'DejaVu Sans', Verdana, 'Segoe UI', sans-serif";
 
 /// Colours of one appearance.
 #[derive(Debug, Clone, Copy)]

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use fwdlab_netbenches::revision::Revision;
+use fwdlab_results::units;
 use fwdlab_stats::Direction;
 
 /// Which series a point belongs to. Absent parts are empty.
@@ -46,7 +47,7 @@ impl Key {
             family.to_owned(),
             self.traffic.clone(),
             self.frame_bytes.map_or(String::new(), |bytes| format!("{bytes} B")),
-            self.flows.map_or(String::new(), |flows| format!("{flows} flows")),
+            self.flows.map_or(String::new(), |flows| units::plural(flows, "flow")),
             if self.is_lower_better() { "device cost".to_owned() } else { String::new() },
         ];
         let named: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();

@@ -55,7 +55,7 @@ pub struct ResultsDir {
 
 impl ResultsDir {
     /// True when the directory holds logs or medians.
-    pub fn has_data(&self) -> bool {
+    fn has_data(&self) -> bool {
         !self.configurations.is_empty() || !self.pps.is_empty()
     }
 

@@ -218,7 +218,9 @@ impl Changes {
             return format!("{title}: no function differs beyond chance; {whole}.");
         };
         let sum: f64 = self.rows.iter().map(|own| own.change().abs()).sum();
-        let is_carried = first.change().abs() >= CARRIES * sum;
+        // Not where most of the change lies in functions that chance may have moved.
+        let most = sum.max(change.abs());
+        let is_carried = first.change().abs() >= CARRIES * most;
         let named = format!("`{}`, {}", first.name, self.signed(first.change()));
         let below = (change / self.totals[0]).abs() < self.margin && self.is_open;
         match (is_carried, below) {
@@ -231,8 +233,11 @@ impl Changes {
                 format!("{title}: one function carries the change, {named} of {whole}.")
             }
             (false, _) => {
-                let count = self.rows.len() + self.unnamed;
-                format!("{title}: {count} functions differ, most of all {named} of {whole}.")
+                let differ = match self.rows.len() + self.unnamed {
+                    1 => "one function differs beyond chance,".to_owned(),
+                    count => format!("{count} functions differ, most of all"),
+                };
+                format!("{title}: {differ} {named} of {whole}.")
             }
         }
     }

@@ -163,8 +163,8 @@ fn caption(claims: &Claims, results: &Results, (metric, has_imix): (Metric, bool
     let bounded = kept().filter(|t| t.limited_by.hides_device()).count();
     let limits = if bounded > 0 && metric == Metric::Rate {
         format!(
-            "\nThe tester or the load, not the device, bounded {bounded} of {} trials: see the device cost.",
-            kept().count()
+            "\nThe tester or the load, not the device, bounded {bounded} of {}: see the device cost.",
+            units::plural(kept().count(), "trial")
         )
     } else {
         String::new()
@@ -186,14 +186,20 @@ fn caption(claims: &Claims, results: &Results, (metric, has_imix): (Metric, bool
 /// The data of the forest plot.
 pub fn forest(claims: &Claims, chart: &Chart) -> Forest {
     let colours = chart.variants();
-    let rows = claims.verdicts.iter().map(|v| forest_row(v, &colours)).collect();
+    let rows: Vec<ForestRow> = claims.verdicts.iter().map(|v| forest_row(v, &colours)).collect();
     let margin = claims.verdicts.first().map_or(0.0, |v| v.margin);
-    let is_cost = claims.verdicts.iter().any(|v| v.metric == "cost");
-    let caption = if is_cost {
-        "Mark: Hodges-Lehmann estimate of the figure that decides (rate, or device cost per frame); \
+    let has = |metric| claims.verdicts.iter().any(|v| v.metric == metric);
+    let is_one = rows.iter().all(|row| row.other.is_none());
+    let is_own = claims.verdicts.iter().any(|v| !matches!(v.metric, "rate" | "cost"));
+    let caption = if is_own || (is_one && has("cost")) {
+        "Mark: the quoted estimate of the figure that decides, named on the right."
+    } else if is_one {
+        "Mark: the quoted estimate of the forwarding rate."
+    } else if has("cost") {
+        "Mark: the quoted estimate of the figure that decides (rate, or device cost per frame); \
          thin line: the other one."
     } else {
-        "Mark: Hodges-Lehmann estimate of the forwarding rate; thin line: the same by device cost \
+        "Mark: the quoted estimate of the forwarding rate; thin line: the same by device cost \
          per frame."
     };
     Forest {

@@ -13,7 +13,7 @@ use fwdlab_stats::{percent_interval, signed_percent};
 /// What the columns of [`cells`] mean.
 pub const LEGEND: &str = "n: trials kept, of those planned where they differ. 95% interval: of the \
     median, from order statistics; none below six trials. vs: change of the figure that decides \
-    (Hodges-Lehmann estimate) with its 95% interval; * marks the device cost. ns/frame: median \
+    (the quoted estimate) with its 95% interval; * marks the device cost. ns/frame: median \
     device cost. of N Gb/s: share of the line rate of the slowest common link that could carry the \
     rates. p: of no change, corrected for several variants. CV: standard deviation / mean of the rates. limited by: what bounded the rate.";
 
@@ -28,7 +28,10 @@ pub fn legend(claims: &Claims) -> String {
         legend = legend.replace("for several variants", "for several variants and traffics");
     }
     if !claims.setting.is_blocked {
-        legend = legend.replace(", corrected for several variants", " (Welch's t)");
+        legend = legend.replace(
+            ", corrected for several variants",
+            " (the larger of Welch's and Mann-Whitney's)",
+        );
     }
     if claims.setting.about.tick == Tick::Instruction {
         legend = legend.replace(

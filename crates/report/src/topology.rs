@@ -80,6 +80,7 @@ pub fn topology_in_a_column(claims: &Claims) -> Canvas {
 /// How many flows, where that is known, at which load.
 fn flows(traffic: &TrafficSetting) -> String {
     match traffic.flows {
+        Some(1) => format!("1 flow, {}", traffic.load),
         Some(flows) => format!("{} flows, {}", units::count(flows), traffic.load),
         None => traffic.load.clone(),
     }

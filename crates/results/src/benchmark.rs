@@ -84,7 +84,7 @@ pub struct LossCurve {
 
 impl LossCurve {
     /// Mean over all loads, both ways, of what was forwarded, in frames/s.
-    pub fn mean_forwarded_pps(&self) -> Option<f64> {
+    fn mean_forwarded_pps(&self) -> Option<f64> {
         let all = || self.down.iter().chain(&self.up);
         let sum: f64 = all().map(|one| one.load_pps * (1.0 - one.loss_ratio())).sum();
         let count = all().count();
@@ -216,7 +216,7 @@ pub struct Loss {
 
 impl Soak {
     /// Mean time from one loss to the next, in s; the whole time when there was none.
-    pub fn mean_s_without_loss(&self) -> f64 {
+    fn mean_s_without_loss(&self) -> f64 {
         self.seconds / (self.losses.len() + 1) as f64
     }
 }

@@ -15,6 +15,9 @@ pub const SIGNATURE_FILE: &str = "trials.jsonl.sig";
 /// Name of the file beside the journal to which torn lines are moved.
 pub const TORN_FILE: &str = "trials.jsonl.torn";
 
+/// Name of the directory of what devices said before they failed.
+pub const CONSOLE_DIR: &str = "console";
+
 /// The lines of a journal, the torn rest apart.
 pub(crate) struct JournalText<'a> {
     /// Whole lines without their line end.

@@ -61,7 +61,9 @@ pub use error::Error;
 pub use failure::{Blame, CONSOLE_LINES, Failure, FailureKind};
 pub use family::Family;
 pub use figures::{LatencyAt, LatencyFigures, RateSearch, SearchTrial};
-pub use files::{ENVIRONMENT_FILE, EXPERIMENT_FILE, JOURNAL_FILE, SIGNATURE_FILE, TORN_FILE};
+pub use files::{
+    CONSOLE_DIR, ENVIRONMENT_FILE, EXPERIMENT_FILE, JOURNAL_FILE, SIGNATURE_FILE, TORN_FILE,
+};
 pub use imported::Imported;
 pub use inputs::{INPUTS_DIR, kept_input};
 pub use interval::{Busy, Interval};

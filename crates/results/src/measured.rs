@@ -75,7 +75,8 @@ pub struct Measured {
     /// Changes of routes during the trial, where there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub churn: Option<Churned>,
-    /// Settings read back from the device while the variant was in force.
+    /// Settings read back from the device while the variant was in force; for a word whose value the device
+    /// chose itself also [`Measured::choice_of`] the word.
     #[serde(default)]
     pub proof: BTreeMap<String, String>,
     /// State of the machine around this trial.
@@ -87,6 +88,21 @@ pub struct Measured {
 }
 
 impl Measured {
+    /// What a device answers for [`Measured::choice_of`] a word that is left to it.
+    pub const OWN_CHOICE: &str = "auto";
+
+    /// The key of a proof that says how a control word is set, where the word itself reads what the device
+    /// made of that.
+    pub fn choice_of(word: &str) -> String {
+        format!("{word} as set")
+    }
+
+    /// The entries of a proof for a word that reads `value`.
+    pub fn answers(word: &str, value: String, is_own_choice: bool) -> Vec<(String, String)> {
+        let choice = is_own_choice.then(|| (Self::choice_of(word), Self::OWN_CHOICE.to_owned()));
+        [(word.to_owned(), value)].into_iter().chain(choice).collect()
+    }
+
     /// Device cost of the whole trial in busy nanoseconds per frame; `None` when the device worked
     /// on no frame, or cannot say.
     pub fn cost_ns(&self) -> Option<f64> {

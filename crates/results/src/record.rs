@@ -152,7 +152,7 @@ impl Grouping {
 
 impl TrialOrder {
     /// Whether the trials ran in blocks.
-    pub const fn is_blocks(&self) -> bool {
+    const fn is_blocks(&self) -> bool {
         matches!(self, Self::Blocks)
     }
 }

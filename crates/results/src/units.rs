@@ -124,10 +124,7 @@ pub fn plain_rate(pps: f64) -> f64 {
     (pps * 10.0).round() / 10.0
 }
 
-/// `1 trial`, `3 trials`.
-pub fn plural(n: usize, word: &str) -> String {
-    if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
-}
+pub use fwdlab_stats::plural;
 
 #[cfg(test)]
 mod tests {

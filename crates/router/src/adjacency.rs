@@ -160,11 +160,6 @@ impl AdjacencyTable {
         }
     }
 
-    /// Numbers that there are entries for.
-    pub(crate) fn len(&self) -> usize {
-        self.shared.entries().len()
-    }
-
     pub(crate) fn reader(&self) -> AdjacencyReader {
         // The generation is read first: if the table grows in between, refresh sees it.
         let generation = self.shared.generation.load(Ordering::Acquire);

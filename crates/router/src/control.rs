@@ -85,6 +85,11 @@ impl Router {
         Ok(self.fibs.word(0, name)?)
     }
 
+    /// Whether the value of a control word is the router's own choice, which may change with its routes.
+    pub fn is_automatic(&self, name: &str) -> bool {
+        self.fibs.is_automatic(0, name).unwrap_or(false)
+    }
+
     fn unknown(&self, name: &str) -> RouterError {
         RouterError::UnknownWord { name: name.into(), known: self.control_words().join(", ") }
     }

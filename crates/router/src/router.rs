@@ -45,10 +45,11 @@ impl Router {
     /// # Errors
     /// [`RouterError::Fib`] when no lookup structure could be built.
     pub fn with_fibs(fibs: u16) -> Result<Self, RouterError> {
+        let mut tables = Fibs::new(fibs.into())?;
         Ok(Self {
             ports: Vec::new(),
-            fibs: Fibs::new(fibs.into())?,
-            links: (0..fibs).map(|_| FibLinks::new()).collect(),
+            links: (0..fibs).map_while(|number| FibLinks::of(&mut tables, number)).collect(),
+            fibs: tables,
             knobs: Arc::default(),
             workers: Vec::new(),
             clock: Clock::new(),
@@ -118,8 +119,8 @@ impl Router {
     ) -> Result<(), RouterError> {
         let target = target.into();
         self.check_target(&target)?;
-        let (fib, links) = self.table::<F>(fib)?;
-        links.prepare(fib, target, |fib, id| fib.by_hand(|fib| fib.add(prefix, id)))
+        self.table::<F>(fib)?.0.by_hand(|fib| fib.add(prefix, target))?;
+        Ok(())
     }
 
     /// Gives a route of FIB 0 another target.
@@ -133,8 +134,8 @@ impl Router {
     ) -> Result<(), RouterError> {
         let target = target.into();
         self.check_target(&target)?;
-        let (fib, links) = self.table::<F>(0)?;
-        links.prepare(fib, target, |fib, id| fib.by_hand(|fib| fib.change(prefix, id)))
+        self.table::<F>(0)?.0.by_hand(|fib| fib.change(prefix, target))?;
+        Ok(())
     }
 
     /// Deletes a route of FIB 0.
@@ -145,10 +146,10 @@ impl Router {
         Ok(self.table::<F>(0)?.0.by_hand(|fib| fib.delete(prefix))?)
     }
 
-    /// Edits a table directly, for example to load many routes at once; afterwards every
-    /// nexthop gets its adjacency. Until then packets to new nexthops are dropped as without
-    /// route; they never follow what had the nexthop's number before. Nexthops must name ports of this router: packets to others
-    /// are dropped as `no-such-port`.
+    /// Edits a table directly, for example to load many routes at once. A packet in the middle of it
+    /// goes the old or the new way: no worker meets a nexthop before its adjacency is there, or what had
+    /// its number before. Nexthops must name ports of this router: packets to others are dropped as
+    /// `no-such-port`.
     ///
     /// # Errors
     /// An unknown FIB, or what `edit` returns.
@@ -157,8 +158,7 @@ impl Router {
         fib: u16,
         edit: impl FnOnce(&mut Fib<F>) -> Result<(), RouterError>,
     ) -> Result<(), RouterError> {
-        let (fib, links) = self.table::<F>(fib)?;
-        links.edit(fib, edit)
+        edit(self.table::<F>(fib)?.0)
     }
 
     /// A table, to be read.

@@ -1,8 +1,8 @@
 //! The routes of one family in one FIB, with what a worker needs to use them.
 
 use fwdlab_fib::{
-    Address, Family, Fib, FibError, Fibs, Inet, Inet6, Nexthop, NexthopId, NexthopKind, Prefix,
-    Reader, Target,
+    Address, Family, Fib, Fibs, Inet, Inet6, Nexthop, NexthopId, NexthopKind, Numbered, Prefix,
+    Reader,
 };
 use fwdlab_wire::MacAddr;
 
@@ -55,6 +55,11 @@ impl<F: Family> View<F> {
     pub(crate) fn nexthop(&mut self, destination: F::Addr, flow: u32) -> (NexthopId, Adjacency) {
         let table = self.reader.pin();
         let id = table.lookup(destination);
+        if id.index() >= self.adjacencies.len() {
+            // It came while this poll's frames were being forwarded.
+            self.adjacencies.refresh();
+            self.tally.grow(self.adjacencies.len());
+        }
         let id = if self.adjacencies.of(id).is_group() { table.member(id, flow) } else { id };
         self.tally.count(id, 1);
         (id, self.adjacencies.of(id))
@@ -77,9 +82,13 @@ impl<F: Family> View<F> {
 }
 
 impl<F: Family> NextMacs<F> {
-    fn new() -> Self {
+    /// Gives each nexthop of the table its adjacency, now and whenever one gets a number: before a
+    /// worker can meet it.
+    fn of(fib: &mut Fib<F>) -> Self {
         let adjacencies = AdjacencyTable::new();
         let neighbours = SharedNeighbours::new(adjacencies.clone());
+        let (own, followed) = (adjacencies.clone(), neighbours.clone());
+        fib.set_number_sink(Box::new(move |id, what| install(&own, &followed, id, what)));
         Self { adjacencies, neighbours }
     }
 
@@ -103,9 +112,7 @@ impl<F: Family> NextMacs<F> {
         at: InterfaceAddress<F>,
     ) -> Result<(), RouterError> {
         let host = Prefix::host(at.address);
-        let mut add = |prefix, nexthop: Nexthop<F>| -> Result<(), RouterError> {
-            self.prepare(fib, nexthop.into(), |fib, id| fib.add(prefix, id))
-        };
+        let mut add = |prefix, nexthop| fib.add(prefix, nexthop);
         if at.network != host {
             add(at.network, Nexthop::connected(port))?;
         }
@@ -120,93 +127,36 @@ impl<F: Family> NextMacs<F> {
         }
         Ok(())
     }
+}
 
-    /// Gives a target its adjacencies, and then lets `route` make a route to its number: a worker
-    /// may meet the number as soon as the route is there.
-    pub(crate) fn prepare(
-        &self,
-        fib: &mut Fib<F>,
-        target: Target<F>,
-        route: impl FnOnce(&mut Fib<F>, NexthopId) -> Result<NexthopId, FibError>,
-    ) -> Result<(), RouterError> {
-        let id = fib.hold(target)?;
-        self.install(fib, id);
-        let result = route(fib, id);
-        fib.release(id);
-        result?;
-        Ok(())
-    }
-
-    /// Gives a nexthop, or a group and its members, their adjacencies.
-    pub(crate) fn install(&self, fib: &Fib<F>, id: NexthopId) {
-        if let Some(&nexthop) = fib.nexthop(id) {
-            self.install_nexthop(id, nexthop);
-        } else if let Some(group) = fib.nexthop_group(id) {
-            for &(member, _) in group.members() {
-                self.install(fib, member);
-            }
-            self.neighbours.lock().unfollow(id);
-            self.adjacencies.set(id, Adjacency::new(Kind::Group, 0, MacAddr::ZERO));
+/// Gives a number the adjacency of what it stands for.
+fn install<F: Family>(
+    adjacencies: &AdjacencyTable,
+    neighbours: &SharedNeighbours<F>,
+    id: NexthopId,
+    what: Numbered<'_, F>,
+) {
+    let mut neighbours = neighbours.lock();
+    let (kind, port) = match what {
+        Numbered::Group(_) => (Kind::Group, 0),
+        Numbered::Nexthop(nexthop) => {
+            let port = nexthop.port as u8;
+            let kind = match (nexthop.kind, nexthop.gateway) {
+                (NexthopKind::Unicast, Some(gateway)) => {
+                    return neighbours.follow(port, gateway, id);
+                }
+                (NexthopKind::Unicast, None) => Kind::Connected,
+                (NexthopKind::Local, _) => Kind::Local,
+                (NexthopKind::Blackhole, Some(_)) => Kind::Broadcast,
+                (NexthopKind::Reject, _) => Kind::Reject,
+                (NexthopKind::Prohibit, _) => Kind::Prohibit,
+                _ => Kind::Blackhole,
+            };
+            (kind, port)
         }
-    }
-
-    /// Lets `edit` change the FIB, whose routes may be visible at once, and then gives every
-    /// nexthop its adjacency.
-    ///
-    /// A number that is given away during the edit has no adjacency yet: those that are vacant
-    /// lose what their last nexthop left behind, and none becomes vacant meanwhile.
-    pub(crate) fn edit(
-        &self,
-        fib: &mut Fib<F>,
-        edit: impl FnOnce(&mut Fib<F>) -> Result<(), RouterError>,
-    ) -> Result<(), RouterError> {
-        self.clear_vacant(fib);
-        let nexthops = fib.nexthops();
-        let known =
-            nexthops.iter().map(|(id, _)| id).chain(nexthops.nexthop_groups().map(|(id, _)| id));
-        let known: Vec<NexthopId> = known.collect();
-        for &id in &known {
-            fib.hold(Target::Known(id))?;
-        }
-        let result = edit(fib);
-        self.install_all(fib);
-        known.into_iter().for_each(|id| fib.release(id));
-        result
-    }
-
-    /// Takes the adjacencies of numbers away that no nexthop has, and no reader can hold.
-    fn clear_vacant(&self, fib: &Fib<F>) {
-        let mut neighbours = self.neighbours.lock();
-        for id in (1..self.adjacencies.len() as u32).map(NexthopId) {
-            if fib.nexthop(id).is_none() && fib.nexthop_group(id).is_none() {
-                neighbours.unfollow(id);
-                self.adjacencies.set(id, Adjacency::NONE);
-            }
-        }
-    }
-
-    /// Installs the adjacency of every nexthop of the FIB, after it was edited directly.
-    pub(crate) fn install_all(&self, fib: &Fib<F>) {
-        let nexthops = fib.nexthops();
-        nexthops.iter().for_each(|(id, &nexthop)| self.install_nexthop(id, nexthop));
-        nexthops.nexthop_groups().for_each(|(id, _)| self.install(fib, id));
-    }
-
-    fn install_nexthop(&self, id: NexthopId, nexthop: Nexthop<F>) {
-        let port = nexthop.port as u8;
-        let mut neighbours = self.neighbours.lock();
-        let kind = match (nexthop.kind, nexthop.gateway) {
-            (NexthopKind::Unicast, Some(gateway)) => return neighbours.follow(port, gateway, id),
-            (NexthopKind::Unicast, None) => Kind::Connected,
-            (NexthopKind::Local, _) => Kind::Local,
-            (NexthopKind::Blackhole, Some(_)) => Kind::Broadcast,
-            (NexthopKind::Reject, _) => Kind::Reject,
-            (NexthopKind::Prohibit, _) => Kind::Prohibit,
-            _ => Kind::Blackhole,
-        };
-        neighbours.unfollow(id);
-        self.adjacencies.set(id, Adjacency::new(kind, port, MacAddr::ZERO));
-    }
+    };
+    neighbours.unfollow(id);
+    adjacencies.set(id, Adjacency::new(kind, port, MacAddr::ZERO));
 }
 
 /// The links of both families of one FIB.
@@ -216,8 +166,10 @@ pub struct FibLinks {
 }
 
 impl FibLinks {
-    pub(crate) fn new() -> Self {
-        Self { inet: NextMacs::new(), inet6: NextMacs::new() }
+    /// Those of the FIB of this number; `None` when there is none.
+    pub(crate) fn of(fibs: &mut Fibs, number: u16) -> Option<Self> {
+        let inet = NextMacs::of(fibs.inet_mut(number.into())?);
+        Some(Self { inet, inet6: NextMacs::of(fibs.inet6_mut(number.into())?) })
     }
 }
 
@@ -261,5 +213,35 @@ impl Routed for Inet6 {
     }
     fn tallies(counters: &Counters) -> &[TallyReader] {
         &counters.nexthops6
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fwdlab_fib::Update;
+
+    /// More nexthops than the table of adjacencies had room for at the last poll.
+    #[test]
+    fn a_nexthop_that_comes_in_the_middle_of_a_poll_is_followed() {
+        let mut fib = Fib::<Inet>::new(0).unwrap();
+        let macs = NextMacs::of(&mut fib);
+        let mut view = macs.view(&fib);
+        view.refresh();
+        let prefix = |i: u32| Prefix::covering(i << 8, 24);
+        let connected = |i: u32| Nexthop::<Inet>::connected((i % 200) as u16);
+        let via = |i: u32| Nexthop::via(i, connected(i).port);
+        let routes: Vec<_> = (1..3000).map(|i| Update::Set(prefix(i), via(i).into())).collect();
+        fib.apply(&routes).unwrap();
+        fib.flush();
+        assert_eq!(view.adjacencies.of(NexthopId(2500)), Adjacency::NONE, "no test otherwise");
+        for i in 1..3000 {
+            let (id, adjacency) = view.nexthop(i << 8, 0);
+            assert_eq!(fib.nexthop(id), Some(&via(i)));
+            assert_eq!((adjacency.kind(), adjacency.port()), (Kind::Unresolved, (i % 200) as u8));
+        }
+        let mut counted = 0;
+        view.tally.reader().for_each(|_, packets| counted += packets);
+        assert_eq!(counted, 2999);
     }
 }

@@ -65,7 +65,13 @@ pub fn quotes_earlier(text: &str) -> bool {
         |w: &str| w.len() == 4 && w.parse::<u32>().is_ok_and(|year| (2005..2100).contains(&year));
     text.contains("](")
         || text.contains("://")
-        || words.iter().any(|(_, w)| WORDS.contains(&w.as_str()) || is_year(w))
+        || (0..words.len()).any(|at| {
+            let word = words[at].1.as_str();
+            // "before the patch" is the base of the block
+            let of = words.get(at + 1).map_or("", |(_, next)| next.as_str());
+            let is_of_base = word == "before" && matches!(of, "the" | "this" | "applying");
+            WORDS.contains(&word) && !is_of_base || is_year(word)
+        })
         || words.windows(2).any(|w| {
             w[0].1 == "last"
                 && ["year", "month", "time", "bench", "report", "page"]

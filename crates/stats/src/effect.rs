@@ -45,8 +45,13 @@ pub fn signed_percent(percent: f64) -> String {
 }
 
 /// An interval of changes in per cent: `[+16.7 %, +18.2 %]`. An end that is not 0 never looks like
-/// 0, which would say whether "no change" lies inside: `[above 0 %, +0.48 %]`.
+/// 0, which would say whether "no change" lies inside: `[above 0 %, +0.48 %]`. Where both ends look like
+/// it and 0 lies between them, they are written so: "from below 0 to above 0" may be anything.
 pub fn percent_interval(low: f64, high: f64) -> String {
+    let holds_nothing = low <= 0.0 && high >= 0.0;
+    if holds_nothing && [low, high].iter().all(|value| shown(*value, true) == NOTHING) {
+        return format!("[{NOTHING}, {NOTHING}]");
+    }
     format!("[{}, {}]", end(low, true), end(high, true))
 }
 
@@ -109,7 +114,8 @@ mod tests {
         assert_eq!(percent_interval(-1.27, 0.481), "[-1.27 %, +0.48 %]");
         assert_eq!(percent_interval(1e-9, 0.481), "[above 0 %, +0.48 %]");
         assert_eq!(percent_interval(-0.481, -0.004), "[-0.48 %, below 0 %]");
-        assert_eq!(percent_interval(-0.004, 0.004), "[below 0 %, above 0 %]");
+        assert_eq!(percent_interval(-0.004, 0.004), "[0.00 %, 0.00 %]");
+        assert_eq!(percent_interval(0.001, 0.004), "[above 0 %, above 0 %]");
         assert_eq!(percent_interval(0.0, 0.0), "[0.00 %, 0.00 %]");
     }
 

@@ -1,11 +1,13 @@
 //! What can be wrong with the numbers that callers hand in.
 
+use crate::plural;
+
 /// Why a statistic cannot be computed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// There are fewer blocks or values than the statistic needs.
-    #[error("{what}: {got} values where at least {need} are needed; run more blocks")]
+    #[error("{what}: {} where at least {need} are needed", plural(*.got, "value"))]
     TooFew {
         /// What was to be computed.
         what: &'static str,
@@ -36,7 +38,8 @@ pub enum Error {
     },
     /// A table has rows of different length.
     #[error(
-        "block {block} has {got} values where the first block has {want}; leave out incomplete blocks"
+        "block {block} has {} where the first block has {want}; leave out incomplete blocks",
+        plural(*.got, "value")
     )]
     Ragged {
         /// Position of the block, from 0.
@@ -54,7 +57,8 @@ pub enum Error {
     },
     /// Too few campaigns to speak for the next one.
     #[error(
-        "{side}: {got} campaigns where {need} are needed to know how much they differ; run more campaigns or say that fewer will do"
+        "{side}: {} where {need} are needed to know how much they differ; run more campaigns or say that fewer will do",
+        plural(*.got, "campaign")
     )]
     TooFewCampaigns {
         /// Which side has too few.

@@ -34,6 +34,7 @@ pub mod multiple;
 pub mod paired;
 mod pairs;
 pub mod plan;
+mod plural;
 pub mod processes;
 mod random_effects;
 pub mod rare;
@@ -53,5 +54,6 @@ pub use comparison::{
 pub use dataset::{Dataset, median};
 pub use effect::{Effect, percent_interval, signed_percent};
 pub use error::Error;
+pub use plural::plural;
 pub use resolution::Resolution;
 pub use verdict::{Subject, Verdict};

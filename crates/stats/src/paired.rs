@@ -19,7 +19,7 @@ use crate::comparison::{
 use crate::distribution::{t_critical, t_two_sided};
 use crate::effect::Effect;
 use crate::pairs::Pairs;
-use crate::rare::Rare;
+use crate::rare::{self, Rare};
 use crate::resolution::Resolution;
 use crate::{Error, dataset, hodges_lehmann, signed_rank, validity};
 
@@ -64,7 +64,39 @@ pub fn compare_at(
     }
     let terms = Terms { confidence, resolution: resolution(blocks) };
     let rare = Some(rare(blocks, direction, confidence.alpha()));
-    Ok(Comparison { rare, ..from_log_gains(&gains, terms) })
+    let typical = typical_gains(blocks, direction);
+    let comparison = with_mean(from_log_gains(&gains, terms), &typical, confidence.alpha());
+    Ok(Comparison { rare, ..comparison })
+}
+
+/// The comparison whose interval for "equivalent" holds that of the mean of typical ratios too, each end
+/// of which is missed with a chance of `alpha`: where the noise of one side is skewed, the centre of the
+/// ratios is not what a frame takes on average.
+pub(crate) fn with_mean(comparison: Comparison, typical: &[f64], alpha: f64) -> Comparison {
+    let mean = mean_interval(typical, alpha);
+    let interval90 = mean.map_or(comparison.interval90, |mean| comparison.interval90.hull(mean));
+    Comparison { interval90, ..comparison }
+}
+
+/// Student's interval of the mean of ratios; `None` for fewer than two.
+pub(crate) fn mean_interval(gains: &[f64], alpha: f64) -> Option<ConfidenceInterval> {
+    let degrees = gains.len().checked_sub(2)? as f64 + 1.0;
+    let error = dataset::sd(gains) / (gains.len() as f64).sqrt();
+    let half = t_critical(1.0 - 2.0 * alpha, degrees) * error;
+    Some(ConfidenceInterval::around_ln(dataset::mean(gains), half))
+}
+
+/// The ratios of the blocks in which neither run is rare.
+pub(crate) fn typical_gains(blocks: &[Block], direction: Direction) -> Vec<f64> {
+    let [baseline, variant] = log_speeds(blocks, direction);
+    rare::typical_gains(&baseline, &variant)
+}
+
+fn log_speeds(blocks: &[Block], direction: Direction) -> [Vec<f64>; 2] {
+    let side = |of: fn(&Block) -> f64| -> Vec<f64> {
+        blocks.iter().map(|block| direction.log_speed(of(block))).collect()
+    };
+    [side(|block| block.baseline), side(|block| block.variant)]
 }
 
 /// What an analysis of gains goes by.
@@ -84,10 +116,8 @@ pub(crate) fn resolution(blocks: &[Block]) -> Resolution {
 /// The runs of either side far from its typical one, and what they cost: each end with a chance of
 /// error of `alpha`.
 pub(crate) fn rare(blocks: &[Block], direction: Direction, alpha: f64) -> Rare {
-    let side = |of: fn(&Block) -> f64| -> Vec<f64> {
-        blocks.iter().map(|block| direction.log_speed(of(block))).collect()
-    };
-    Rare::of_blocks(&side(|block| block.baseline), &side(|block| block.variant), alpha)
+    let [baseline, variant] = log_speeds(blocks, direction);
+    Rare::of_blocks(&baseline, &variant, alpha)
 }
 
 /// The log speed ratio of every block, in order.
@@ -329,6 +359,20 @@ mod tests {
             assert!(n < 100 || far.interval95.excludes_no_change(), "{n}: {far:?}");
             assert!(!by_t(&vec![near.mean.ln(); n], steps()).interval95.excludes_no_change());
         }
+    }
+
+    /// Boots of a kernel whose clock counts instructions are the same to the last one.
+    #[test]
+    fn exact_counts_without_spread_differ_where_no_rounding_made_them() {
+        let blocks = vec![Block::new(2_480.370_123, 2_570.112_457); 4];
+        let found = compare(&blocks, Direction::LowerIsBetter).unwrap();
+        assert!(found.interval95.excludes_no_change() && found.p < 0.05, "{found:?}");
+        assert!(found.interval95.covers(found.estimate), "{found:?}");
+        assert!((found.estimate.percent() + 3.49).abs() < 0.01, "{found:?}");
+        let equal =
+            compare(&vec![Block::new(2_480.370_123, 2_480.370_123); 4], Direction::LowerIsBetter);
+        let equal = equal.unwrap();
+        assert!(!equal.interval95.excludes_no_change(), "{equal:?}");
     }
 
     /// Whole numbers about 6.

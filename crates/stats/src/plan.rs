@@ -14,7 +14,7 @@ use statrs::distribution::{ChiSquared, ContinuousCDF};
 use crate::comparison::Direction;
 use crate::distribution::normal_quantile;
 use crate::paired::Block;
-use crate::rare::Rare;
+use crate::rare::{self, Rare};
 use crate::sequential::{self, Rule};
 
 /// Blocks of signed ranks for those of t, under normal noise: pi / 3.
@@ -81,8 +81,14 @@ pub fn blocks_until_decided(
 
 /// Blocks that show with probability `power` that rare runs such as a pilot had, on whichever side, cost
 /// less than `margin` (a fraction) where neither side truly has more of them: fewer do not reach
-/// "equivalent". 0 where it had none.
-pub fn blocks_of_rare_runs(pilot: &[Block], direction: Direction, margin: f64, power: f64) -> u64 {
+/// "equivalent". 0 where it had none. Each end of that cost is missed with a chance of `alpha`: 0.05, or
+/// [`Rule::alpha_of_rare_runs`] until decided.
+pub fn blocks_of_rare_runs(
+    pilot: &[Block],
+    direction: Direction,
+    margin: f64,
+    (power, alpha): (f64, f64),
+) -> u64 {
     let side = |of: fn(&Block) -> f64| -> Vec<f64> {
         pilot.iter().map(|block| direction.log_speed(of(block))).collect()
     };
@@ -90,9 +96,9 @@ pub fn blocks_of_rare_runs(pilot: &[Block], direction: Direction, margin: f64, p
     if baseline.iter().chain(&variant).any(|speed| !speed.is_finite()) {
         return 0;
     }
-    match Rare::of_blocks(&baseline, &variant, 0.05) {
+    match Rare::of_blocks(&baseline, &variant, alpha) {
         Rare { slower: None, faster: None, .. } => 0,
-        _ => Rare::blocks_needed(&baseline, &variant, margin, power),
+        _ => Rare::blocks_needed(&baseline, &variant, rare::Wanted { margin, alpha, power }),
     }
 }
 
@@ -259,7 +265,7 @@ mod tests {
         };
         let direction = Direction::HigherIsBetter;
         let pilot = campaign(400);
-        let blocks = blocks_of_rare_runs(&pilot, direction, 0.01, 0.80);
+        let blocks = blocks_of_rare_runs(&pilot, direction, 0.01, (0.80, 0.05));
         let gains = paired::log_gains(&pilot, direction).unwrap();
         let sd = crate::dataset::sd(&gains);
         let plain = super::blocks(Goal::Equivalence { margin: 0.01 }, sd, pilot.len(), 0.80);
@@ -275,7 +281,7 @@ mod tests {
         let (with, without) = (reached(blocks), reached(plain.blocks));
         assert!(with >= 300 && without < 300, "{with} at {blocks}, {without} at {plain:?}");
         let quiet: Vec<Block> = (0..9).map(|i| Block::new(1e6 + f64::from(i), 1e6)).collect();
-        assert_eq!(blocks_of_rare_runs(&quiet, direction, 0.01, 0.80), 0);
+        assert_eq!(blocks_of_rare_runs(&quiet, direction, 0.01, (0.80, 0.05)), 0);
     }
 
     #[test]

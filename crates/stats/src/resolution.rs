@@ -17,8 +17,12 @@ impl Resolution {
     /// No rounding to be seen.
     pub const FINE: Self = Self(0.0);
 
-    /// Of positive values, of both sides together: the smallest gap between two values when many
-    /// are equal; the last decimal place when there is but one value.
+    /// Of positive values, of both sides together: the largest step of which all of them are multiples,
+    /// at most the smallest gap, when many are equal; the last decimal place when there is but one
+    /// value.
+    ///
+    /// Rounding makes multiples of its step. Boots that count the same instructions to the last one,
+    /// 2480.37 a frame beside 2570.11, are equal too, but no step of 89.74 made 2480.37.
     pub fn of<'a>(values: impl IntoIterator<Item = &'a f64>) -> Self {
         let mut sorted: Vec<f64> = values.into_iter().copied().collect();
         sorted.sort_unstable_by(f64::total_cmp);
@@ -31,7 +35,7 @@ impl Resolution {
             .windows(2)
             .map(|pair| pair[1] - pair[0])
             .reduce(f64::min)
-            .unwrap_or_else(|| last_place(middle));
+            .map_or_else(|| last_place(middle), |gap| common_step(&sorted, gap));
         Self((step / middle).min(1.0))
     }
 
@@ -59,6 +63,26 @@ impl Resolution {
     }
 }
 
+/// Remainders below this share of the largest value are the arithmetic's own.
+const EXACT: f64 = 1e-12;
+
+/// The largest part of `gap` of which all values are multiples (Euclid's algorithm); a part that the
+/// arithmetic cannot tell from none when there is no such step.
+fn common_step(sorted: &[f64], gap: f64) -> f64 {
+    let least = sorted.last().copied().unwrap_or(0.0) * EXACT;
+    sorted.iter().fold(gap, |step, value| {
+        let (mut larger, mut smaller) = (*value, step);
+        if smaller <= least {
+            return step;
+        }
+        while smaller > least {
+            let rest = larger % smaller;
+            (larger, smaller) = (smaller, rest.min(smaller - rest));
+        }
+        larger
+    })
+}
+
 /// The place of the last decimal digit of a value: 1 for whole numbers, 0.01 for 5.25.
 fn last_place(value: f64) -> f64 {
     let text = format!("{value}");
@@ -75,6 +99,27 @@ mod tests {
         assert_eq!(Resolution::of(&[5.0, 5.0, 6.0, 6.0]), Resolution(1.0 / 6.0));
         assert_eq!(Resolution::of(&[5.0; 4]), Resolution(0.2));
         assert_eq!(Resolution::of(&[0.25; 4]), Resolution(0.04));
+    }
+
+    #[test]
+    fn a_step_is_one_of_which_all_values_are_multiples() {
+        let near = |values: &[f64], step: f64| {
+            let Resolution(found) = Resolution::of(values);
+            let middle = values[values.len() / 2];
+            assert!((found * middle / step - 1.0).abs() < 1e-6, "{values:?}: {}", found * middle);
+        };
+        near(&[5.0, 5.0, 9.0, 9.0], 1.0);
+        near(&[50.0, 50.0, 90.0, 90.0], 10.0);
+        near(&[0.3, 0.3, 0.9, 0.9], 0.3);
+        near(&[1_488_095.2, 1_488_095.2, 1_488_095.5, 1_488_095.5], 0.1);
+        // Counts to the last instruction, the same in every boot.
+        let Resolution(fine) = Resolution::of(&[[2_480.370_123; 4], [2_570.112_457; 4]].concat());
+        assert!(fine < 1e-6, "{fine}");
+        // The ends of what a double holds.
+        for value in [f64::MAX, f64::MIN_POSITIVE, 5e-324] {
+            let Resolution(step) = Resolution::of(&[value, value, 5.0, 5.0]);
+            assert!((0.0..=1.0).contains(&step), "{value}: {step}");
+        }
     }
 
     #[test]

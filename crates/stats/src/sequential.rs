@@ -22,6 +22,11 @@
 //! both are equal, which is the estimate. "No change" lies outside exactly when one of the two
 //! reached the threshold against it.
 //!
+//! "Equivalent" asks for more than the centre: the mean of typical ratios and what rare runs cost have to
+//! be known to lie within the margin, too ([`crate::rare`]), at every look. Looks that are close to each other see the same runs;
+//! what is new grows with the logarithm of their number, so that each look takes
+//! 1 / (1 + ln(last / first)) of the chance of error: [`Rule::alpha_of_rare_runs`].
+//!
 //! Ratios that scatter by less than the rounding of their figures may hide (5 against 6, every time)
 //! say nothing by their signs, have the spread that may be hidden, and are no difference within what
 //! the rounding may have moved all of them: as with a planned number of blocks.
@@ -34,7 +39,9 @@ use crate::comparison::{
 use crate::effect::Effect;
 use crate::multiple::{Correction, Kind};
 use crate::paired::{self, Block};
-use crate::{Error, dataset};
+use crate::rare::{self, Rare};
+use crate::verdict::Proven;
+use crate::{Error, dataset, plural};
 
 mod evidence;
 
@@ -74,6 +81,13 @@ impl Rule {
         1.0 / self.single_alpha()
     }
 
+    /// Chance with which each end of what rare runs cost is missed at a look, so that all looks
+    /// together miss it with the chance of a single comparison.
+    pub fn alpha_of_rare_runs(&self) -> f64 {
+        let least = self.least_blocks.max(LEAST_BLOCKS) as f64;
+        self.single_alpha() / (1.0 + (self.most_blocks as f64 / least).max(1.0).ln())
+    }
+
     /// The e-value against either end of the margin that decides "equivalent". By symmetry half of
     /// the chance of reaching 10 lies on either side, so that each of the two one-sided tests has
     /// the level of the difference.
@@ -90,7 +104,7 @@ pub enum Decision {
     Continue,
     /// The evidence reached its threshold: there is a difference.
     Different,
-    /// The confidence sequence of equivalence lies within the margin.
+    /// The confidence sequence of equivalence lies within the margin, and so does what rare runs cost.
     Equivalent,
     /// The largest number of blocks is reached undecided.
     Exhausted,
@@ -107,29 +121,34 @@ pub struct State {
     pub interval: Option<ConfidenceInterval>,
     /// What follows.
     pub decision: Decision,
+    /// The rare runs that keep sides whose typical runs are equal from being called so.
+    pub rare: Option<Rare>,
 }
 
 impl State {
-    /// Why a campaign stopped (or goes on), in words.
-    pub fn reason(&self, rule: &Rule) -> String {
-        let blocks = self.blocks;
+    /// Why a campaign of these two stopped (or goes on), in words.
+    pub fn reason(&self, rule: &Rule, (baseline, variant): (&str, &str)) -> String {
+        let blocks = plural(self.blocks, "block");
+        let margin = crate::effect::percent(rule.margin * 100.0);
+        let rare = self.rare.as_ref();
+        let rare = rare.and_then(|own| rare::in_words(own, rule.margin, (baseline, variant)));
+        let but = rare.map_or_else(String::new, |rare| {
+            format!(": typical runs are equal within ±{margin}, but {rare}")
+        });
         match self.decision {
-            Decision::Continue => format!("undecided after {blocks} blocks"),
+            Decision::Continue => format!("undecided after {blocks}{but}"),
             Decision::Different => {
                 format!(
-                    "different: e-value {:.0} reached {:.0} after {blocks} blocks",
+                    "different: e-value {:.0} reached {:.0} after {blocks}",
                     self.e,
                     rule.threshold()
                 )
             }
             Decision::Equivalent => {
-                let margin = crate::effect::percent(rule.margin * 100.0);
-                format!(
-                    "equivalent: the confidence sequence lies within ±{margin} after {blocks} blocks"
-                )
+                format!("equivalent: the confidence sequence lies within ±{margin} after {blocks}")
             }
             Decision::Exhausted => {
-                format!("undecided after the largest number of blocks, {blocks}")
+                format!("undecided after the largest number of blocks, {}{but}", self.blocks)
             }
         }
     }
@@ -138,58 +157,90 @@ impl State {
 /// Looks at the log speed ratios of all blocks so far (see [`paired::log_gains`]) and decides.
 ///
 /// What was called different at an earlier look stays so: evidence is the largest of all looks
-/// from the rule's first. Ratios do not show how coarsely their figures are rounded: where these are
-/// at hand, [`look_at`] decides as [`compare`] will.
+/// from the rule's first. Ratios show neither how coarsely their figures are rounded nor the rare runs
+/// of either side: where the figures are at hand, [`look_at`] decides as the verdict will.
 pub fn look(gains: &[f64], rule: &Rule) -> State {
-    look_with(gains, Rounding::default(), rule)
+    look_with(gains, Rounding::default(), rule, Beside::default)
 }
 
-/// As [`look`], at the figures of all blocks so far: both decisions allow for their rounding.
+/// As [`look`], at the figures of all blocks so far: the decision is that of [`crate::Verdict::judge`] on
+/// [`compare`] of the same blocks.
 ///
 /// # Errors
 /// [`Error::NotPositive`] for a figure without a logarithm.
 pub fn look_at(blocks: &[Block], direction: Direction, rule: &Rule) -> Result<State, Error> {
     let gains = paired::log_gains(blocks, direction)?;
-    Ok(look_with(&gains, Rounding::of(&gains, paired::resolution(blocks)), rule))
+    let rounding = Rounding::of(&gains, paired::resolution(blocks));
+    Ok(look_with(&gains, rounding, rule, || Beside::of(blocks, direction, rule)))
 }
 
-fn look_with(gains: &[f64], rounding: Rounding, rule: &Rule) -> State {
+fn look_with(gains: &[f64], rounding: Rounding, rule: &Rule, beside: impl Fn() -> Beside) -> State {
     let evidence = Evidence::new(gains, rule.least_blocks, rounding);
     let interval = evidence.interval(rule.threshold());
     let interval = interval
         .map(|(low, high)| ConfidenceInterval::of_ln(low, high).widened(rounding.allowance));
     let blocks = gains.len();
     let against = evidence.last(rule.margin);
-    State { blocks, e: against.no_change, interval, decision: decide(blocks, against, rule) }
+    let (decision, rare) = decide(blocks, against, rule, beside);
+    State { blocks, e: against.no_change, interval, decision, rare }
 }
 
-/// What the evidence against "no change" and both ends of the margin says.
-fn decide(blocks: usize, against: Against, rule: &Rule) -> Decision {
-    if blocks < rule.least_blocks {
-        Decision::Continue
-    } else if against.beyond_margin >= rule.threshold_of_equivalence() {
-        Decision::Equivalent
-    } else if against.no_change >= rule.threshold() {
-        Decision::Different
-    } else if blocks >= rule.most_blocks {
-        Decision::Exhausted
-    } else {
-        Decision::Continue
+/// What keeps sides from being equivalent whose ratios have their centre within the margin.
+#[derive(Default)]
+struct Beside {
+    /// The mean of typical ratios may lie beyond the margin.
+    is_skewed: bool,
+    /// The rare runs whose cost may exceed it.
+    rare: Option<Rare>,
+}
+
+impl Beside {
+    fn of(blocks: &[Block], direction: Direction, rule: &Rule) -> Self {
+        let alpha = rule.alpha_of_rare_runs();
+        let typical = paired::typical_gains(blocks, direction);
+        let mean = paired::mean_interval(&typical, alpha);
+        let rare = paired::rare(blocks, direction, alpha);
+        Self {
+            is_skewed: mean.is_some_and(|mean| !mean.is_within(rule.margin)),
+            rare: Some(rare).filter(|rare| rare.is_unclear(rule.margin)),
+        }
     }
+}
+
+/// What the evidence against "no change" and both ends of the margin says, and the rare runs that keep
+/// it from saying "equivalent"; what stands beside it is asked for only where the centre is equal.
+fn decide(
+    blocks: usize,
+    against: Against,
+    rule: &Rule,
+    beside: impl Fn() -> Beside,
+) -> (Decision, Option<Rare>) {
+    if blocks < rule.least_blocks {
+        return (Decision::Continue, None);
+    }
+    let is_centred = against.beyond_margin >= rule.threshold_of_equivalence();
+    let Beside { is_skewed, rare } = if is_centred { beside() } else { Beside::default() };
+    let is_within = is_centred && !is_skewed;
+    let excludes_no_change = against.no_change >= rule.threshold();
+    let decision = match Proven::of(is_within, rare.is_none(), excludes_no_change) {
+        Proven::Equivalence => Decision::Equivalent,
+        Proven::Difference => Decision::Different,
+        Proven::Nothing if blocks >= rule.most_blocks => Decision::Exhausted,
+        Proven::Nothing => Decision::Continue,
+    };
+    (decision, rare.filter(|_| is_within))
 }
 
 /// The first state, block by block, that is decided, or the last one.
 pub fn first_decision(gains: &[f64], rule: &Rule) -> State {
     let evidence = Evidence::new(gains, rule.least_blocks, Rounding::default());
-    let decided = evidence
-        .after_each(rule.margin)
-        .into_iter()
-        .find(|(blocks, against)| decide(*blocks, *against, rule) != Decision::Continue);
+    let decided = evidence.after_each(rule.margin).into_iter().find(|(blocks, against)| {
+        decide(*blocks, *against, rule, Beside::default).0 != Decision::Continue
+    });
     look(&gains[..decided.map_or(gains.len(), |(blocks, _)| blocks)], rule)
 }
 
-/// As [`first_decision`], of the figures themselves: both decisions allow for their rounding, as the
-/// comparison of the same blocks does.
+/// As [`first_decision`], of the figures themselves: the first state that [`look_at`] decides.
 ///
 /// # Errors
 /// [`Error::NotPositive`] for a figure without a logarithm.
@@ -202,7 +253,8 @@ pub fn first_decision_at(
     for n in rule.least_blocks..gains.len() {
         let rounding = Rounding::of(&gains[..n], paired::resolution(&blocks[..n]));
         let evidence = Evidence::new(&gains[..n], rule.least_blocks, rounding);
-        if decide(n, evidence.last(rule.margin), rule) != Decision::Continue {
+        let beside = || Beside::of(&blocks[..n], direction, rule);
+        if decide(n, evidence.last(rule.margin), rule, beside).0 != Decision::Continue {
             return look_at(&blocks[..n], direction, rule);
         }
     }
@@ -238,7 +290,8 @@ pub fn compare(blocks: &[Block], direction: Direction, rule: &Rule) -> Result<Co
     let interval = |(low, high)| {
         ConfidenceInterval::of_ln(low, high).with(estimate).widened(rounding.allowance)
     };
-    Ok(paired::settled(Comparison {
+    let alpha = rule.alpha_of_rare_runs();
+    let comparison = paired::settled(Comparison {
         method: Method::Sequential,
         n: Counts { baseline: n, variant: n },
         estimand: Estimand::BalancedCentre,
@@ -252,8 +305,9 @@ pub fn compare(blocks: &[Block], direction: Direction, rule: &Rule) -> Result<Co
         sd_of_difference: dataset::sd(&gains),
         correction: (rule.comparisons > 1)
             .then_some(Correction { kind: Kind::Bonferroni, among: rule.comparisons }),
-        rare: Some(paired::rare(blocks, direction, rule.single_alpha())),
-    }))
+        rare: Some(paired::rare(blocks, direction, alpha)),
+    });
+    Ok(paired::with_mean(comparison, &paired::typical_gains(blocks, direction), alpha))
 }
 
 #[cfg(test)]

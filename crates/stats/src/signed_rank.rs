@@ -30,11 +30,6 @@ pub(crate) fn of_pairs(n: usize, means: &Pairs) -> f64 {
     (2.0 * below(n, not_positive.min(not_negative) as usize)).min(1.0)
 }
 
-/// The smallest p that so many values can have: all on one side.
-pub fn least_p(count: usize) -> f64 {
-    (2.0 * below(count, 0)).min(1.0)
-}
-
 /// The largest sum of ranks whose lower tail has at most the probability `tail`; `None` when even
 /// the sum 0 is likelier.
 pub(crate) fn critical(count: usize, tail: f64) -> Option<usize> {

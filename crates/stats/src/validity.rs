@@ -17,6 +17,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::plural;
 use crate::rare::{Rare, rare_cost};
 
 /// How much a finding weighs.
@@ -100,6 +101,12 @@ pub enum Finding {
     FactorsDiffer {
         /// The factors in words.
         factors: Vec<String>,
+    },
+    /// Words that both sides leave to the device read back differently: what it chose follows from what
+    /// the variants set.
+    OwnChoices {
+        /// The words, each with its value on either side.
+        words: Vec<String>,
     },
     /// The variant's settings, read back from the device, are those of the baseline or are missing.
     NotApplied {
@@ -277,6 +284,9 @@ impl Finding {
             Self::FactorsDiffer { .. } => {
                 "run both variants on the same set-up, or declare the factors in the experiment"
             }
+            Self::OwnChoices { .. } => {
+                "this is part of what is compared; to see the rest alone, set these words in both variants"
+            }
             Self::NotApplied { .. } => "check that the device accepts the variant's settings",
             Self::NothingDiffers { .. } => {
                 "name what is to be tested: files with other bytes, or other settings; to see what the lab \
@@ -358,7 +368,8 @@ impl fmt::Display for Finding {
             Self::GeneratorLimited { trials, of } => {
                 write!(
                     f,
-                    "generator limit: the device waited for frames in {trials} of {of} trials"
+                    "generator limit: the device waited for frames in {trials} of {}",
+                    plural(*of, "trial")
                 )
             }
             Self::FlowsDiffer { planned, seen } => {
@@ -379,6 +390,9 @@ impl fmt::Display for Finding {
             Self::FactorsDiffer { factors } => {
                 write!(f, "more than one factor differs: {}", factors.join(", "))
             }
+            Self::OwnChoices { words } => {
+                write!(f, "the device chose otherwise as a consequence: {}", words.join(", "))
+            }
             Self::NotApplied { settings } => {
                 write!(f, "not proven to be applied: {}", settings.join(", "))
             }
@@ -398,7 +412,8 @@ impl fmt::Display for Finding {
             Self::TwoClusters { of, low, low_count, high, high_count } => {
                 write!(
                     f,
-                    "two clusters: {of} has {low_count} runs near {low:.6} and {high_count} near {high:.6}"
+                    "two clusters: {of} has {} near {low:.6} and {high_count} near {high:.6}",
+                    plural(*low_count, "run")
                 )
             }
             Self::Drift { percent, p } => {
@@ -407,11 +422,12 @@ impl fmt::Display for Finding {
             Self::Ramp { percent, trials, of } => {
                 write!(
                     f,
-                    "ramp: the rate changes by {percent:+.1} % within the window of {trials} of {of} trials"
+                    "ramp: the rate changes by {percent:+.1} % within the window of {trials} of {}",
+                    plural(*of, "trial")
                 )
             }
             Self::ZeroGaps { intervals } => {
-                write!(f, "gaps: {intervals} intervals without a frame")
+                write!(f, "gaps: {} without a frame", plural(*intervals, "interval"))
             }
             Self::NotBlocked => {
                 write!(
@@ -452,8 +468,9 @@ impl fmt::Display for Finding {
                 let [low, high] = shares.map(|share| share * 100.0);
                 write!(
                     f,
-                    "cores taken: in {trials} of {of} trials tester or device had their processors \
+                    "cores taken: in {trials} of {} tester or device had their processors \
                      for {low:.0} to {high:.0} % of the time, less than {:.0} %",
+                    plural(*of, "trial"),
                     least * 100.0
                 )
             }

@@ -6,7 +6,7 @@ use crate::comparison::{Comparison, ConfidenceInterval};
 use crate::distribution::normal_quantile;
 use crate::effect::{end, percent, percent_interval};
 use crate::paired::LEAST_NAMED;
-use crate::rare::rare_cost;
+use crate::rare;
 use crate::validity::{Finding, Severity};
 
 /// Most blocks that a forecast names; beyond it only "more than" is said.
@@ -41,6 +41,26 @@ pub enum Verdict {
     },
 }
 
+/// What is proven, whoever asks: the verdict, or the rule that stops a campaign.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Proven {
+    Equivalence,
+    Difference,
+    Nothing,
+}
+
+impl Proven {
+    /// Whether the narrow interval lies within the margin, what rare runs cost is known to do so, and
+    /// the wide interval leaves out "no change": looked at in this order.
+    pub fn of(is_within: bool, is_rare_clear: bool, excludes_no_change: bool) -> Self {
+        match (is_within && is_rare_clear, excludes_no_change) {
+            (true, _) => Self::Equivalence,
+            (false, true) => Self::Difference,
+            (false, false) => Self::Nothing,
+        }
+    }
+}
+
 /// What a sentence speaks about.
 #[derive(Debug, Clone, Copy)]
 pub struct Subject<'a> {
@@ -65,15 +85,13 @@ impl Verdict {
             return Self::Inconclusive { more_blocks: forecast(comparison, margin) };
         }
         let below_margin = (comparison.estimate.ratio() - 1.0).abs() < margin;
-        let is_unclear = comparison.rare.is_some_and(|rare| rare.is_unclear(margin));
-        if comparison.interval90.is_within(margin) && !is_unclear {
-            Self::Equivalent
-        } else if interval.low.ratio() > 1.0 {
-            Self::Faster { below_margin }
-        } else if interval.high.ratio() < 1.0 {
-            Self::Slower { below_margin }
-        } else {
-            Self::Inconclusive { more_blocks: forecast(comparison, margin) }
+        let is_within = comparison.interval90.is_within(margin);
+        let is_rare_clear = comparison.rare.is_none_or(|rare| !rare.is_unclear(margin));
+        match Proven::of(is_within, is_rare_clear, interval.excludes_no_change()) {
+            Proven::Equivalence => Self::Equivalent,
+            Proven::Difference if interval.low.ratio() > 1.0 => Self::Faster { below_margin },
+            Proven::Difference => Self::Slower { below_margin },
+            Proven::Nothing => Self::Inconclusive { more_blocks: forecast(comparison, margin) },
         }
     }
 
@@ -163,18 +181,10 @@ impl Verdict {
     }
 }
 
-/// What keeps typical runs that are equal from being the whole: `2 of 20 runs of B are worse by about
-/// 36.7 %, none of A: on average over all runs that is -4.47 % [-14.0 %, +8.5 %] for B`.
-fn rare_part(
-    comparison: &Comparison,
-    margin: f64,
-    (baseline, variant): (&str, &str),
-) -> Option<String> {
+/// What keeps typical runs that are equal from being the whole.
+fn rare_part(comparison: &Comparison, margin: f64, names: (&str, &str)) -> Option<String> {
     let rare = comparison.rare.filter(|_| comparison.interval90.is_within(margin))?;
-    let costs: Vec<String> = rare.unclear(margin).map(rare_cost).collect();
-    let seen = rare.describe(baseline, variant).filter(|_| !costs.is_empty())?;
-    let costs = costs.join(" and ");
-    Some(format!("{seen}: on average over all runs that is {costs} for {variant}"))
+    rare::in_words(&rare, margin, names)
 }
 
 /// `about 12 more blocks`.

@@ -86,7 +86,10 @@ fn remedy(error: &io::Error) -> &'static str {
             fwdlab_guard::remedy(error).unwrap_or_default()
         }
         io::ErrorKind::PermissionDenied => "this needs root: `fwdlab doctor` says what is missing",
-        io::ErrorKind::Unsupported => "this kernel lacks a part: `fwdlab doctor` says which",
+        io::ErrorKind::Unsupported => {
+            "this kernel lacks a part (VETH, NET_NS, ...), or its modules are not at hand; `fwdlab doctor` \
+             looks at the kernel that runs here"
+        }
         _ => "`fwdlab doctor` says what this machine can do",
     }
 }

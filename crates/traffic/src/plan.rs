@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fwdlab_wire::MacAddr;
 
 use crate::error::TrafficError;
-use crate::flows::{Family, FlowSet};
+use crate::flows::FlowSet;
 use crate::load::Load;
 use crate::order::Order;
 use crate::recorded::Recording;
@@ -253,10 +253,5 @@ impl TrafficPlan {
             }
         }
         Ok(longest)
-    }
-
-    /// Whether there is a stream of this family.
-    pub fn has_family(&self, family: Family) -> bool {
-        self.streams.iter().any(|stream| stream.flows.family() == family)
     }
 }

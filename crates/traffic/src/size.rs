@@ -3,15 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-use fwdlab_wire::ethernet::{FCS_LEN, HEADER_LEN};
+use fwdlab_wire::ethernet::{
+    FCS_LEN, HEADER_LEN, MIN_FRAME_LEN_WITH_FCS, MIN_IPV6_UDP_FRAME_LEN_WITH_FCS,
+};
 
 use crate::error::TrafficError;
 use crate::flows::Family;
 
-/// The smallest IPv4 test frame: Ethernet's minimum.
-pub const MIN_INET: usize = 64;
-/// The smallest IPv6 UDP frame: 14 Ethernet + 40 IPv6 + 8 UDP + 4 FCS, no payload.
-pub const MIN_INET6: usize = 66;
 /// The largest test frame: a jumbo frame of 9,216 bytes.
 pub const MAX: usize = 9216;
 
@@ -53,8 +51,8 @@ impl FrameSizes {
     /// A length is out of the family's range.
     pub fn lengths(&self, family: Family) -> Result<Vec<(usize, u32)>, TrafficError> {
         let min = match family {
-            Family::Inet => MIN_INET,
-            Family::Inet6 => MIN_INET6,
+            Family::Inet => MIN_FRAME_LEN_WITH_FCS,
+            Family::Inet6 => MIN_IPV6_UDP_FRAME_LEN_WITH_FCS,
         };
         let check = |&(len, weight): &(usize, u32)| match len {
             0 => Ok((min, weight)),
@@ -66,7 +64,7 @@ impl FrameSizes {
 
     /// The longest length with FCS in bytes, at least the smallest frame of either family.
     pub fn longest(&self) -> usize {
-        self.parts.iter().map(|&(len, _)| len).fold(MIN_INET6, usize::max)
+        self.parts.iter().map(|&(len, _)| len).fold(MIN_IPV6_UDP_FRAME_LEN_WITH_FCS, usize::max)
     }
 
     /// Whether there are frames of several lengths.

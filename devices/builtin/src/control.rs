@@ -68,6 +68,9 @@ pub fn check_name(word: &str, device: &str) -> Result<(), Complaint> {
         None if is_sysctl(word) => {
             "write device = \"linux\" to set sysctls of the kernel".to_owned()
         }
+        None if matches!(word, "nftables" | "xdp") => {
+            "write device = \"linux\": rules and programs are the kernel's".to_owned()
+        }
         None => "remove it".to_owned(),
     };
     Err(Complaint::new(

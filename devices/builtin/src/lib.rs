@@ -33,4 +33,4 @@ pub use device::plan;
 pub use error::BuiltinError;
 pub use figures::{checks, ways};
 pub use kind::Builtin;
-pub use setup::router;
+pub use setup::{answers, router};

@@ -9,6 +9,7 @@ use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS};
 
 use crate::control::{BUFFER_FRAMES, USUAL_BUFFER, check_buffer};
 use fwdlab_experiment::{Experiment, Route, Variant};
+use fwdlab_results::Measured;
 
 /// MTU of the device's ports unless longer frames are sent, bytes.
 const USUAL_MTU: usize = 1500;
@@ -58,9 +59,18 @@ pub(super) fn proof(
     experiment: &Experiment,
     variant: &Variant,
 ) -> BTreeMap<String, String> {
-    let answer = |word: &str| router.get(word).ok().map(|value| (word.to_owned(), value));
     let own = variant.set.keys().map(String::as_str);
-    own.chain(experiment.words_of_others(variant)).filter_map(answer).collect()
+    answers(router, own.chain(experiment.words_of_others(variant)))
+}
+
+/// What a router answers when asked for words; those that it does not know are left out.
+pub fn answers<'a>(
+    router: &Router,
+    words: impl Iterator<Item = &'a str>,
+) -> BTreeMap<String, String> {
+    let answer =
+        |word| Some(Measured::answers(word, router.get(word).ok()?, router.is_automatic(word)));
+    words.filter_map(answer).flatten().collect()
 }
 
 /// A port with an address in the network of each gateway on its side: the last address of the
@@ -142,12 +152,14 @@ mod tests {
             let router = router(&experiment, variant).expect("a router");
             proof(&router, &experiment, variant).into_iter().collect::<Vec<_>>()
         };
-        let told = |redirect: &str, algorithm: &str| {
+        let told = |redirect: &str, algorithm: &[(&str, &str)]| {
             let told =
-                [("net.inet.ip.redirect", redirect), ("net.route.algo.inet.algo", algorithm)];
-            told.map(|(word, value)| (word.to_owned(), value.to_owned())).to_vec()
+                [("net.inet.ip.redirect", redirect)].into_iter().chain(algorithm.iter().copied());
+            told.map(|(word, value)| (word.to_owned(), value.to_owned())).collect::<Vec<_>>()
         };
-        assert_eq!(answers(0), told("0", "vector4"));
-        assert_eq!(answers(1), told("1", "dxr"));
+        let word = "net.route.algo.inet.algo";
+        let chosen = [(word, "vector4"), ("net.route.algo.inet.algo as set", "auto")];
+        assert_eq!(answers(0), told("0", &chosen));
+        assert_eq!(answers(1), told("1", &[(word, "dxr")]));
     }
 }

@@ -706,6 +706,8 @@ mod convergence_tests;
 #[cfg(test)]
 mod sessions;
 #[cfg(test)]
+mod stop_tests;
+#[cfg(test)]
 mod stream_tests;
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
 use std::thread::JoinHandle;
 
 use fwdlab_port::{Pool, Port, PortError, SocketKind, affinity};
@@ -64,10 +65,9 @@ impl Embedded {
             own: Default::default(),
         };
         let mut router = fwdlab_builtin::router(request.experiment, &own)?;
-        let answer = |word: &str| router.get(word).ok().map(|value| (word.to_owned(), value));
         let set = settings.router_words.keys().map(String::as_str);
         let words = set.chain(request.experiment.words_of_others(request.variant));
-        let words = words.filter_map(answer).collect();
+        let words = fwdlab_builtin::answers(&router, words);
         let pool = Pool::with_frames(FRAMES)?;
         let opened = testbed.namespace(DEVICE)?.run(|| open(settings.ports, &pool));
         let failed = TopologyError::kernel("enter the device's namespace");
@@ -75,15 +75,19 @@ impl Embedded {
         let mut worker = router.worker((0..).zip(ports))?.with_pool(pool);
         let is_over = Arc::new(AtomicBool::new(false));
         let flag = is_over.clone();
+        let (begin, begun) = mpsc::sync_channel(1);
         let thread = std::thread::Builder::new().name("router".to_owned()).spawn(move || {
             // Where it is not allowed, the scheduler chooses.
             let _ = core.map(affinity::pin_current_thread);
+            let _ = begin.send(());
             worker.forward_to_the_last(&flag);
             // Keeps the tables alive as long as the worker.
             drop(router);
             worker
         });
         let thread = thread.map_err(|source| PortError::Thread { source })?;
+        // On a busy machine the thread may get no processor for as long as a short trial takes.
+        let _ = begun.recv();
         Ok(Self { is_over, thread: Some(thread), sockets, words })
     }
 

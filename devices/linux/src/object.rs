@@ -44,8 +44,10 @@ impl Object {
                 path.display()
             ),
         };
-        let bytes = fwdlab_guard::input::bytes(path, MOST_BYTES)
-            .map_err(|error| refused(error.to_string()))?;
+        let bytes =
+            fwdlab_guard::input::bytes(path, MOST_BYTES).map_err(|why| LinuxError::Setup {
+                what: format!("cannot read {}: {why}; check the path", path.display()),
+            })?;
         let ports = [0, 1].map(|port| testbed.interface_index(DEVICE, &port_name(port)));
         let [input, output] = ports;
         let ports = [input?, output?];

@@ -53,7 +53,7 @@ pub(super) fn asks(console: &str) -> bool {
 
 /// What to do about a console's words.
 fn remedy(console: &str) -> Option<&'static str> {
-    const REMEDIES: [(&str, &str); 8] = [
+    const REMEDIES: [(&str, &str); 9] = [
         (
             "mountroot>",
             "the kernel needs device virtio_blk (and virtio_mmio or virtio_pci) and options CD9660",
@@ -63,7 +63,14 @@ fn remedy(console: &str) -> Option<&'static str> {
             "this FreeBSD kernel takes Xen's clock without Xen when it is started directly: use one \
              with that fixed, or KVM (clock = \"wall\")",
         ),
-        ("Error loading uncompressed kernel without PVH", "build the kernel with options XENHVM"),
+        (
+            "Error loading uncompressed kernel without PVH",
+            "of Linux name arch/x86/boot/bzImage, not vmlinux; build one of FreeBSD with options XENHVM",
+        ),
+        (
+            "linux kernel too old to load a ram disk",
+            "this is no kernel of x86-64: name a bzImage or vmlinuz file",
+        ),
         ("no init", "the task's disk could not be read"),
         ("out of swap space", "give the guest more memory: memory_mb in [vm]"),
         (

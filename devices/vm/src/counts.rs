@@ -41,7 +41,11 @@ pub(super) fn measured(counted: Counted, variant: &Variant, clock: GuestClock) -
     let mut warnings = counted.warnings;
     match tester_ns {
         Some(ns) => {
-            proof.insert("tester's own ns/frame".to_owned(), format!("{ns:.1}"));
+            let unit = match clock {
+                GuestClock::Instructions => "instructions/frame",
+                GuestClock::Wall => "ns/frame",
+            };
+            proof.insert(format!("tester's own {unit}"), format!("{ns:.1}"));
         }
         None => warnings.push(
             "the tester's own cost is not known (nothing came back over the cable), and so the \

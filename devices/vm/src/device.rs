@@ -10,7 +10,7 @@ use fwdlab_agent::task::{GuestClock, GuestTester, Task, TaskRoute, TaskTraffic};
 use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
 use fwdlab_experiment::{Experiment, Variant};
 use fwdlab_results::profile::Profiled;
-use fwdlab_results::{Family, Measured};
+use fwdlab_results::{CONSOLE_DIR, Family, Measured};
 use fwdlab_topology::NFTABLES;
 
 use crate::boot::Boot;
@@ -168,10 +168,15 @@ impl Boots {
             End::Broken(broken) => {
                 let stamp = fwdlab_results::journal::utc_stamp(SystemTime::now()).replace(':', "");
                 let text = running.console();
-                // There are no results yet when a variant is only tried.
-                let elsewhere = || std::env::temp_dir().join("fwdlab-console");
-                let dir = self.results.as_ref().map_or_else(elsewhere, |dir| dir.join("console"));
-                let place = qemu::keep_console(&text, &dir, &format!("{name}.{stamp}"));
+                let name = format!("{name}.{stamp}");
+                let keep = |dir: &PathBuf| {
+                    if task.is_rehearsal {
+                        // There are no results yet; a directory that cannot be made is said below.
+                        let _ = std::fs::create_dir_all(dir);
+                    }
+                    qemu::keep_console(&text, &dir.join(CONSOLE_DIR), &name)
+                };
+                let place = self.results.as_ref().map_or_else(|| "no file".into(), keep);
                 broken.error(&text, place).into()
             }
         })?;

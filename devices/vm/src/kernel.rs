@@ -2,6 +2,7 @@
 //! file, or the release of a kernel that is installed on this machine.
 
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use super::{VmError, freebsd, tree};
@@ -175,16 +176,18 @@ fn build_of(package: &Path) -> Result<String, VmError> {
     Ok(format!("{} bytes, written at {} ns\n", about.len(), since.as_nanos()))
 }
 
-/// The modules of an image in a `boot` directory, beside which `lib/modules` lies.
+/// The modules of an image in a `boot` directory, beside which `lib/modules` lies, or of one beside which
+/// it lies itself.
 fn beside(image: &Path) -> Option<PathBuf> {
-    let root = image.parent()?.parent()?;
-    modules_below(root, &release_of(image)?)
+    let (own, release) = (image.parent()?, release_of(image)?);
+    own.parent().into_iter().chain([own]).find_map(|root| modules_below(root, &release))
 }
 
-/// `config-RELEASE` beside the image.
+/// `config-RELEASE` beside the image, or a `.config` copied with it.
 fn config_of(image: &Path) -> Option<PathBuf> {
-    let config = image.parent()?.join(format!("config-{}", release_of(image)?));
-    config.is_file().then_some(config)
+    let own = image.parent()?;
+    let named = release_of(image).map(|release| own.join(format!("config-{release}")));
+    named.into_iter().chain([own.join(tree::CONFIG)]).find(|config| config.is_file())
 }
 
 fn modules_below(root: &Path, release: &str) -> Option<PathBuf> {
@@ -199,10 +202,30 @@ fn is_image(path: &Path) -> bool {
     ["vmlinuz", "bzImage"].iter().any(|start| name.starts_with(start))
 }
 
-/// `6.1.0-56-cloud-amd64` of `vmlinuz-6.1.0-56-cloud-amd64`.
+/// `6.1.0-56-cloud-amd64`: as the image says, else the name `vmlinuz-6.1.0-56-cloud-amd64`.
 fn release_of(image: &Path) -> Option<String> {
-    let name = image.file_name()?.to_str()?;
-    name.split_once('-').map(|(_, release)| release.to_owned())
+    let named = || image.file_name()?.to_str()?.split_once('-').map(|(_, own)| own.to_owned());
+    release_in(image).or_else(named)
+}
+
+/// The first word of the text to which the header of a bzImage points (Documentation/arch/x86/boot.rst:
+/// `kernel_version`, from offset 0x200).
+fn release_in(image: &Path) -> Option<String> {
+    const MAGIC: (usize, &[u8]) = (0x202, b"HdrS");
+    const POINTER: usize = 0x20e;
+    // The pointer is of 16 bits, and a release of 64 bytes at the most.
+    let mut head = Vec::new();
+    let file = fwdlab_guard::input::found(image, u64::MAX).ok()?;
+    file.take(0x200 + (1 << 16) + 64).read_to_end(&mut head).ok()?;
+    if !head.get(MAGIC.0..)?.starts_with(MAGIC.1) {
+        return None;
+    }
+    let pointer = head.get(POINTER..POINTER + 2)?;
+    let at = 0x200 + usize::from(u16::from_le_bytes(pointer.try_into().ok()?));
+    let text = head.get(at..)?.split(|byte| matches!(byte, 0 | b' ')).next()?;
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b".-_+~".contains(byte);
+    let is_release = (1..=64).contains(&text.len()) && text.iter().all(is_plain);
+    (is_release && text[0] != b'.').then(|| String::from_utf8_lossy(text).into_owned())
 }
 
 fn entries(dir: &Path) -> Result<Vec<PathBuf>, VmError> {
@@ -235,6 +258,45 @@ mod tests {
         let found = find("six");
         assert_eq!(found, find("six/boot/vmlinuz-6.1.0-9-cloud-amd64"));
         assert_eq!(found.modules, Some(root.join("lib/modules/6.1.0-9-cloud-amd64")));
+    }
+
+    /// A bzImage as far as its release.
+    fn image(release: &str) -> Vec<u8> {
+        let mut bytes = vec![0; 0x400];
+        bytes[0x202..0x206].copy_from_slice(b"HdrS");
+        bytes[0x20e..0x210].copy_from_slice(&0x180_u16.to_le_bytes());
+        let text = format!("{release} (me@here) #1 SMP");
+        bytes[0x380..0x380 + text.len()].copy_from_slice(text.as_bytes());
+        bytes
+    }
+
+    #[test]
+    fn an_image_of_any_name_says_its_release_and_so_where_its_modules_are() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let root = dir.path();
+        for (place, config) in [("out/boot", "config-6.9.0-rc1+"), ("flat", ".config")] {
+            fs::create_dir_all(root.join(place)).expect("a directory");
+            fs::write(root.join(place).join("bzImage"), image("6.9.0-rc1+")).expect("a file");
+            fs::write(root.join(place).join(config), "").expect("a file");
+        }
+        for modules in ["out/lib/modules/6.9.0-rc1+", "flat/lib/modules/6.9.0-rc1+"] {
+            fs::create_dir_all(root.join(modules)).expect("a directory");
+        }
+        let find = |kernel| Kernel::find(kernel, None, root).expect("a kernel");
+        let (out, flat) = (find("out/boot/bzImage"), find("flat/bzImage"));
+        assert_eq!(out.modules, Some(root.join("out/lib/modules/6.9.0-rc1+")));
+        assert_eq!(out.config, Some(root.join("out/boot/config-6.9.0-rc1+")));
+        assert_eq!(flat.modules, Some(root.join("flat/lib/modules/6.9.0-rc1+")));
+        assert_eq!(flat.config, Some(root.join("flat/.config")));
+        assert_eq!(find("out").modules, out.modules, "the directory above it");
+        // What a header says is a name, and no way out of the directory.
+        let wrong = root.join("flat/bzImage");
+        for release in ["../../etc", "..", "", "a/b"] {
+            fs::write(&wrong, image(release)).expect("a file");
+            assert_eq!(release_in(&wrong), None, "{release}");
+        }
+        fs::write(&wrong, &image("6.9")[..0x300]).expect("a file");
+        assert_eq!(release_in(&wrong), None, "cut short");
     }
 
     /// Packs a directory as `make bindeb-pkg` does; false where there is no dpkg-deb.

@@ -17,6 +17,10 @@ const SLOW: f64 = -0.457;
 const CV: f64 = 0.005;
 /// Share of trials in the slow state, where states stick.
 const STATE: f64 = 0.2;
+/// Share of blocks in the slow state of the variant, where it comes in bursts.
+const BURSTS: f64 = 1.0 / 11.0;
+/// How far the level of the machine drifts, or its standard deviation from block to block.
+const LEVEL: f64 = 0.1;
 /// Chance of leaving the slow state from one trial to the next, where states stick.
 const LEAVES: f64 = 0.1;
 
@@ -82,6 +86,16 @@ enum Kind {
     AtMargin,
     /// One run of the baseline lies so far off.
     Stray(f64),
+    /// One run in ten of the variant is 11 % slower while the level of the machine drifts by 10 %.
+    Drift,
+    /// The same while its level differs by 10 % from block to block.
+    Levels,
+    /// The variant is 20 % slower for five blocks on average, once in 50.
+    Bursts,
+    /// All other noise has a CV of 1.5 %, and the variant is 7 % slower in 15 % of its runs.
+    Near,
+    /// One run in ten of the variant is slower, by Pareto's tail 1.5 with a mean of 20 %.
+    Tail,
     /// The variant's rare runs are as often faster as slower; one stray of the baseline.
     BothEnds,
     /// This share of the runs of either side is slow.
@@ -92,7 +106,7 @@ enum Kind {
     Strays,
 }
 
-const KINDS: [Kind; 12] = [
+const KINDS: [Kind; 17] = [
     Kind::HalfAsOften(0.1),
     Kind::HalfAsOften(0.05),
     Kind::AtMargin,
@@ -101,6 +115,11 @@ const KINDS: [Kind; 12] = [
     Kind::Stray(0.06),
     Kind::Stray(SLOW),
     Kind::BothEnds,
+    Kind::Drift,
+    Kind::Levels,
+    Kind::Bursts,
+    Kind::Near,
+    Kind::Tail,
     Kind::Alike(0.2),
     Kind::Alike(0.05),
     Kind::Sticky,
@@ -123,6 +142,13 @@ impl Kind {
             Self::AtMargin => "20 % of the variant's 5 % slower, 1 % on average".to_owned(),
             Self::Stray(SLOW) => "one run of the baseline as slow".to_owned(),
             Self::Stray(by) => format!("one run of the baseline {:+.0} %", by * 100.0),
+            Self::Drift => "10 % of the variant's 11 % slower, the level drifts by 10 %".to_owned(),
+            Self::Levels => "the same, the level differs by 10 % between blocks".to_owned(),
+            Self::Bursts => "the variant 20 % slower for 5 blocks, once in 50".to_owned(),
+            Self::Near => "15 % of the variant's 7 % slower, CV 1.5 %".to_owned(),
+            Self::Tail => {
+                "10 % of the variant's slower by Pareto's 1.5, 20 % on average".to_owned()
+            }
             Self::BothEnds => "the variant's as often faster; one of the baseline -2 %".to_owned(),
             Self::Alike(share) => format!("{:.0} % of either side as slow", share * 100.0),
             Self::Sticky => "sticky states of the machine, as above".to_owned(),
@@ -137,8 +163,19 @@ impl Kind {
     /// So many blocks.
     fn blocks(self, count: usize, random: &mut Random) -> Vec<Drawn> {
         let struck = random.below(count);
-        let mut is_slow = random.unit() < STATE;
-        (0..count).map(|at| self.block(at == struck, &mut is_slow, random)).collect()
+        let share = if matches!(self, Self::Bursts) { BURSTS } else { STATE };
+        let mut is_slow = random.unit() < share;
+        let block = |at: usize| {
+            let mut drawn = self.block(at == struck, &mut is_slow, random);
+            let level = match self {
+                Self::Drift => LEVEL * at as f64 / count as f64,
+                Self::Levels => LEVEL * random.normal(),
+                _ => 0.0,
+            };
+            drawn.speeds = drawn.speeds.map(|own| own + level);
+            drawn
+        };
+        (0..count).map(block).collect()
     }
 
     /// A block; `is_struck` is the one with the baseline's stray, `is_slow` the state of the machine
@@ -155,6 +192,26 @@ impl Kind {
             Self::AtMargin => {
                 has_shown = random.unit() < 0.2;
                 v += if has_shown { 5.0 * (1.0 - MARGIN).ln() } else { 0.0 };
+            }
+            Self::Drift | Self::Levels => {
+                has_shown = random.unit() < 0.1;
+                v += if has_shown { (1.0f64 - 0.1).ln() } else { 0.0 };
+            }
+            Self::Bursts => {
+                let turns = if *is_slow { 0.2 } else { 0.02 };
+                *is_slow ^= random.unit() < turns;
+                has_shown = *is_slow;
+                v += if has_shown { (1.0f64 - 0.2).ln() } else { 0.0 };
+            }
+            Self::Near => {
+                [b, v] = [b, v].map(|own| 3.0 * own);
+                has_shown = random.unit() < 0.15;
+                v += if has_shown { -0.07 } else { 0.0 };
+            }
+            Self::Tail => {
+                has_shown = random.unit() < 0.1;
+                let loss = 0.2 / 3.0 * random.unit().powf(-1.0 / 1.5);
+                v -= if has_shown { loss } else { 0.0 };
             }
             Self::Stray(_) | Self::BothEnds => {
                 let (stray, is_mixed) = match self {

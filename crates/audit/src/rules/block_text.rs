@@ -6,6 +6,7 @@ use fwdlab_stats::ministat::{Confidence, Dataset, Options, Version, render};
 use crate::block::MinistatBlock;
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::surroundings::Surroundings;
+use fwdlab_results::units;
 
 /// How close a block is to ministat's output.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -198,7 +199,7 @@ fn check_points(around: &Surroundings<'_>, index: usize, findings: &mut AuditFin
         Severity::Info,
         block.first_line + border,
         Text::new(
-            format!("a plot of {total} runs"),
+            format!("a plot of {}", units::plural(total, "run")),
             format!(
                 "it shows {} of them: ministat cuts stacks higher than those of the last set",
                 total - lost

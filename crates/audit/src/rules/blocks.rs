@@ -230,7 +230,7 @@ fn check_counts(around: &Surroundings<'_>, sets: &[SourcedSet<'_>], findings: &m
                 Severity::Check,
                 set.row.line,
                 Text::new(
-                    format!("'{}': {n} runs", set.set.legend),
+                    format!("'{}': {}", set.set.legend, units::plural(n, "run")),
                     format!("{logged} runs were logged{why}"),
                     "say which runs were left out and why",
                 ),
@@ -241,7 +241,7 @@ fn check_counts(around: &Surroundings<'_>, sets: &[SourcedSet<'_>], findings: &m
                 Severity::Check,
                 set.row.line,
                 Text::new(
-                    format!("'{}': {n} runs", set.set.legend),
+                    format!("'{}': {}", set.set.legend, units::plural(n, "run")),
                     format!("another set of the block has {most}"),
                     "say why runs are missing",
                 ),

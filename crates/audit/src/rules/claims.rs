@@ -5,6 +5,7 @@ mod anywhere;
 mod change;
 mod claim;
 mod families;
+mod meant;
 mod most;
 mod moves;
 mod named;
@@ -15,7 +16,7 @@ mod wording;
 
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::page::{Item, ItemKind};
-use crate::surroundings::Surroundings;
+use crate::surroundings::{Spoken, Surroundings};
 use change::{
     check_all, check_factor, check_no_change, check_not_that, check_same_size, check_sign,
 };
@@ -70,14 +71,38 @@ fn check_clause(
     findings: &mut AuditFindings,
 ) {
     let line = item.line_at(clause.offset + clause.text.len() - clause.text.trim_start().len());
-    let spoken = around.block_of(item, &clause.families);
-    let is_silent = clause.stance == Stance::Silent || clause.stance == Stance::Mixed;
     if is_of_others(item, clause)
         || of_another_machine(around, item, clause)
+        || meant::is_of_the_gap(clause)
         || families::check(around, clause, line, findings)
     {
         return;
     }
+    let spoken = around.block_of(item, &clause.families);
+    let meant = meant::blocks(around, clause, spoken);
+    let read = |spoken: Option<Spoken>| {
+        let mut own = findings.none();
+        check_against(around, (item, clause), line, spoken, &mut own);
+        own
+    };
+    let mut readings: Vec<AuditFindings> = meant.into_iter().map(Some).map(read).collect();
+    if readings.is_empty() {
+        readings.push(read(spoken));
+    }
+    // What is right of one block that it may mean is right.
+    let best = readings.iter().position(|own| !own.is_any_wrong()).unwrap_or(0);
+    findings.extend(readings.swap_remove(best));
+}
+
+/// Holds a clause against the block that it is taken to speak of.
+fn check_against(
+    around: &Surroundings<'_>,
+    (item, clause): (&Item, &Clause),
+    line: usize,
+    spoken: Option<Spoken>,
+    findings: &mut AuditFindings,
+) {
+    let is_silent = clause.stance == Stance::Silent || clause.stance == Stance::Mixed;
     if let Some(spoken) = spoken.filter(|_| clause.percents.is_empty()) {
         let sets = around.sets[spoken.block].as_slice();
         moves::check(around, clause, line, spoken, findings);
@@ -93,7 +118,7 @@ fn check_clause(
     }
     check_possible(clause, line, findings);
     if clause.is_about_all {
-        check_all(around, clause, line, findings);
+        check_all(around, clause, (line, spoken), findings);
     }
     let Some(spoken) = spoken else {
         return anywhere::check(around, clause, line, findings);
@@ -106,8 +131,9 @@ fn check_clause(
     let is_worded = !is_silent || item.kind == ItemKind::Conclusion || item.is_announcement();
     let claim = Claim { clause, line, sets, spoken, is_worded, pairs };
     if !clause.percents.is_empty() {
-        for percent in &clause.percents {
-            if !is_of_another_page(&claim, percent) {
+        for (place, percent) in clause.percents.iter().enumerate() {
+            let is_of_second = place > 0 && meant::is_held_against(&clause.text, percent.offset);
+            if !is_of_second && !is_of_another_page(&claim, percent) {
                 check_percent(&claim, percent, findings);
             }
         }

@@ -140,7 +140,7 @@ fn check_failures(prefix: &str, configuration: &ConfigurationData, findings: &mu
         Severity::Check,
         1,
         Text::new(
-            format!("{} runs of {prefix}", configuration.runs.len()),
+            format!("{} of {prefix}", units::plural(configuration.runs.len(), "run")),
             format!(
                 "{} failed: {}",
                 failed.len(),

@@ -33,7 +33,7 @@ pub fn line_rate(bits_per_s: f64, frame_len: u32) -> f64 {
 }
 
 /// The line rate that `pps` reaches, if any: rate and bits/s.
-pub fn reached_line_rate(pps: f64, frame_len: u32) -> Option<(f64, f64)> {
+fn reached_line_rate(pps: f64, frame_len: u32) -> Option<(f64, f64)> {
     SPEEDS
         .iter()
         .map(|&speed| (line_rate(speed, frame_len), speed))

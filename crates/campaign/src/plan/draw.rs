@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, RandomState};
-use std::time::Duration;
 
 use fwdlab_claims::known;
 use fwdlab_claims::order::{self, Turn, Who};
 use fwdlab_experiment::{Experiment, Variant};
 use fwdlab_results::{
-    Calibration, Campaign, Grouping, Measure, ORDER_VERSION, Results, SCHEMA, TrialOrder, TruthKind,
+    Calibration, Campaign, Grouping, ORDER_VERSION, Results, SCHEMA, TrialOrder, TruthKind,
 };
 
 /// What a campaign runs, in order.
@@ -171,27 +170,6 @@ impl Plan {
         let Some(results) = results else { return self.trials.iter().collect() };
         let missing: std::collections::HashSet<&str> = results.missing().into_iter().collect();
         self.trials.iter().filter(|trial| missing.contains(trial.id.as_str())).collect()
-    }
-
-    /// The least time that all trials take: traffic alone, without setting up.
-    pub fn traffic_time(&self, experiment: &Experiment) -> Duration {
-        let one = |planned: &PlannedTrial| {
-            let measure = experiment.traffics[planned.traffic].measure;
-            // A search decides some eight loads, each in the counted part's time.
-            let searches = if measure.loss_ratio().is_some() { 8 } else { 0 };
-            // Latency is measured at three shares of the rate found, too.
-            let shares = if searches > 0 && experiment.latency { 3 } else { 0 };
-            let own = match measure {
-                // Down and up in the counted part's time, and the burst searches in less.
-                Measure::LossCurve => experiment.duration * 2,
-                Measure::BackToBack => experiment.duration,
-                Measure::Recovery | Measure::Reset => experiment.duration * 2,
-                Measure::Soak => experiment.benchmarks.soak,
-                _ => Duration::ZERO,
-            };
-            experiment.warmup + experiment.duration * (1 + searches + shares) + own
-        };
-        self.trials.iter().map(one).sum()
     }
 }
 

@@ -1,6 +1,7 @@
 //! How many blocks an experiment needs, and how long they take, judged from
 //! earlier results of the same experiment.
 
+use fwdlab_stats::Confidence;
 use fwdlab_stats::plan::{self, Forecast, Goal};
 use serde::Serialize;
 
@@ -149,8 +150,14 @@ fn from_pilot(experiment: &Experiment, results: &Results, wanted: Wanted) -> Vec
         let of = format!("{}: {} against {}", pairing.traffic, pairing.variant, pairing.baseline);
         let metric = gains.metric.name().to_owned();
         let Wanted { margin, power, .. } = wanted;
-        let rare =
-            plan::blocks_of_rare_runs(&gains.blocks, gains.metric.direction(), margin, power);
+        let alpha = match experiment.blocks {
+            Blocks::Fixed(_) => Confidence::USUAL.alpha(),
+            Blocks::UntilDecided { cap } => {
+                rule(margin, cap, pairings(experiment).len()).alpha_of_rare_runs()
+            }
+        };
+        let direction = gains.metric.direction();
+        let rare = plan::blocks_of_rare_runs(&gains.blocks, direction, margin, (power, alpha));
         let pilot = Pilot { blocks: gains.values.len(), sd, rare };
         rows.push(need(experiment, of, metric, pilot, wanted));
     }

@@ -12,7 +12,7 @@ use fwdlab_experiment::{Experiment, inputs};
 use fwdlab_guard::{Folder, input};
 use fwdlab_results::environment::{self, ENVIRONMENT_FILE, Environment};
 use fwdlab_results::journal::{Journal, utc_stamp};
-use fwdlab_results::{Campaign, EXPERIMENT_FILE, JOURNAL_FILE, Results, kept_input};
+use fwdlab_results::{CONSOLE_DIR, Campaign, EXPERIMENT_FILE, JOURNAL_FILE, Results, kept_input};
 
 /// Where results may go.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,14 +61,28 @@ impl Place {
     /// When the named directory holds other results, another run is writing
     /// there, or it cannot be written. Nothing is left half-made.
     pub fn open(&self, experiment: &Experiment, terms: &Terms) -> Result<Opened> {
-        let (dir, state) = match self {
-            Self::Named(dir) => (dir.clone(), state_of(dir, experiment, terms)?),
-            Self::Under(root) => first_fit(root, experiment, terms)?,
-        };
-        match state {
-            State::Unfinished => resume(&dir, experiment),
-            State::Free => begin(&dir, experiment, terms),
-            State::Taken(state) => Err(Error::Occupied { dir, state }),
+        match self.find(experiment, terms)? {
+            (dir, State::Unfinished) => resume(&dir, experiment),
+            (dir, State::Free) => begin(&dir, experiment, terms),
+            (dir, State::Taken(state)) => Err(Error::Occupied { dir, state }),
+        }
+    }
+
+    /// The directory that [`Place::open`] takes.
+    ///
+    /// # Errors
+    /// When the named directory holds other results or cannot be read.
+    pub fn dir(&self, experiment: &Experiment, terms: &Terms) -> Result<PathBuf> {
+        match self.find(experiment, terms)? {
+            (dir, State::Taken(state)) => Err(Error::Occupied { dir, state }),
+            (dir, _) => Ok(dir),
+        }
+    }
+
+    fn find(&self, experiment: &Experiment, terms: &Terms) -> Result<(PathBuf, State)> {
+        match self {
+            Self::Named(dir) => Ok((dir.clone(), state_of(dir, experiment, terms)?)),
+            Self::Under(root) => first_fit(root, experiment, terms),
         }
     }
 }
@@ -150,8 +164,8 @@ fn is_of(campaign: &Campaign, experiment: &Experiment) -> bool {
     campaign.experiment_sha256 == experiment.sha256 && campaign.inputs.iter().all(is_same)
 }
 
-/// A directory without results is free when it is empty, absent, or holds
-/// only what a start leaves behind that was killed before its first record.
+/// A directory without results is free when it is empty, absent, or holds only what a start leaves
+/// behind that was killed before its first record, or whose device could not be set up.
 fn state_without_results(dir: &Path) -> State {
     let Ok(entries) = fs::read_dir(dir) else {
         // Absent, or a file, or unreadable: creating it will tell.
@@ -161,13 +175,15 @@ fn state_without_results(dir: &Path) -> State {
         .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
         .collect();
     let was_started = names.iter().any(|name| name == JOURNAL_FILE);
+    let is_told = |name: &String| name == CONSOLE_DIR;
     let is_left_behind = |name: &String| {
-        name.starts_with(JOURNAL_FILE)
+        is_told(name)
+            || name.starts_with(JOURNAL_FILE)
             || name == EXPERIMENT_FILE
             || name == ENVIRONMENT_FILE
             || (name.starts_with('.') && name.ends_with(".new"))
     };
-    if names.is_empty() || (was_started && names.iter().all(is_left_behind)) {
+    if names.iter().all(is_told) || (was_started && names.iter().all(is_left_behind)) {
         State::Free
     } else {
         State::Taken("other files, not")

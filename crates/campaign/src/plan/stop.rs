@@ -1,7 +1,7 @@
 //! Stops a campaign with `blocks = "until-decided"` as soon as every comparison is decided.
 
 use crate::runner::Stopper;
-use fwdlab_claims::decided::{self, Pairing};
+use fwdlab_claims::decided::{self, Look, Pairing};
 use fwdlab_experiment::{Blocks, Experiment};
 use fwdlab_results::Trial;
 
@@ -28,8 +28,8 @@ impl UntilDecided {
 }
 
 impl Stopper for UntilDecided {
-    fn decided(&mut self, trials: &[Trial]) -> Option<String> {
-        self.rule.as_ref()?.settled(trials)
+    fn look(&mut self, trials: &[Trial]) -> Look {
+        self.rule.as_ref().map_or(Look::Open(Vec::new()), |rule| rule.look(trials))
     }
 }
 

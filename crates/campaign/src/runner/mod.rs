@@ -18,6 +18,7 @@ use self::applied::Applied;
 use crate::Result;
 use crate::plan::{Opened, PlannedTrial};
 use fwdlab_claims::comparable;
+use fwdlab_claims::decided::{Look, Open};
 use fwdlab_claims::settle::settle;
 use fwdlab_device::{Breakdown, Device, DeviceError, Proof, Request, Watch};
 use fwdlab_experiment::Experiment;
@@ -37,6 +38,8 @@ pub trait Observer {
     fn interval(&mut self, upcoming: &Upcoming<'_>, interval: &Interval);
     /// A trial has ended and is recorded.
     fn ends(&mut self, trial: &Trial);
+    /// The campaign goes on after a block because rare runs keep a comparison open.
+    fn goes_on(&mut self, _open: &Open) {}
 }
 
 /// The trial that runs now.
@@ -52,15 +55,15 @@ pub struct Upcoming<'a> {
 
 /// Says after each block whether enough is known.
 pub trait Stopper {
-    /// Why the campaign may stop now, or nothing when it must go on. `trials` are all recorded
-    /// trials; the last block is complete.
-    fn decided(&mut self, trials: &[Trial]) -> Option<String>;
+    /// Whether the campaign may stop now, and why, or why it goes on. `trials` are all recorded trials;
+    /// the last block is complete.
+    fn look(&mut self, trials: &[Trial]) -> Look;
 }
 
 /// Never stops before the plan's end.
 impl Stopper for () {
-    fn decided(&mut self, _: &[Trial]) -> Option<String> {
-        None
+    fn look(&mut self, _: &[Trial]) -> Look {
+        Look::Open(Vec::new())
     }
 }
 
@@ -90,7 +93,7 @@ impl Runner<'_> {
         trials.sort_by_key(|trial| trial.order);
         let missing: Vec<PlannedTrial> = opened.missing().into_iter().cloned().collect();
         let total = opened.plan.trials.len();
-        if let Some(why) = self.stopper.decided(whole_blocks(&trials, &missing)) {
+        if let Some(why) = self.settled(whole_blocks(&trials, &missing)) {
             opened.journal.finish(&why)?;
             return Ok(End::Finished);
         }
@@ -107,13 +110,24 @@ impl Runner<'_> {
             }
             let recorded = trials.iter().map(|trial| trial.block).max().unwrap_or(0);
             let is_whole = turns.get(index + 1).is_none_or(|next| next[0].block > recorded);
-            if is_whole && let Some(why) = self.stopper.decided(&trials) {
+            if is_whole && let Some(why) = self.settled(&trials) {
                 opened.journal.finish(&why)?;
                 return Ok(End::Finished);
             }
         }
         opened.journal.finish("all blocks run")?;
         Ok(End::Finished)
+    }
+
+    /// Why the campaign may stop after these trials; who follows is told why it goes on.
+    fn settled(&mut self, trials: &[Trial]) -> Option<String> {
+        match self.stopper.look(trials) {
+            Look::Settled(why) => Some(why),
+            Look::Open(open) => {
+                open.iter().for_each(|own| self.observer.goes_on(own));
+                None
+            }
+        }
     }
 
     /// Runs the trials of one block and one traffic and records them. When others ran on the cores,

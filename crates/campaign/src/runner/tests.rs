@@ -257,8 +257,11 @@ fn a_device_that_waited_for_frames_is_marked_generator_limited() {
 fn a_stopper_ends_the_campaign_after_a_whole_block() {
     struct AfterTwo;
     impl Stopper for AfterTwo {
-        fn decided(&mut self, trials: &[Trial]) -> Option<String> {
-            (trials.len() >= 3).then(|| format!("decided after {} trials", trials.len()))
+        fn look(&mut self, trials: &[Trial]) -> Look {
+            if trials.len() < 3 {
+                return Look::Open(Vec::new());
+            }
+            Look::Settled(format!("decided after {} trials", trials.len()))
         }
     }
     let dir = tempfile::tempdir().expect("a temporary directory");

@@ -8,7 +8,7 @@ use crate::comparable;
 use crate::judge::core_share;
 use crate::known::Proven;
 use fwdlab_results::units;
-use fwdlab_results::{Checks, LimitedBy, Measured, Results, Trial, TruthKind};
+use fwdlab_results::{Benchmark, Checks, LimitedBy, Measured, Results, Trial, TruthKind};
 use fwdlab_stats::{percent_interval, signed_percent};
 
 /// The badges of a campaign, in the order in which a reader asks.
@@ -61,7 +61,7 @@ fn offered(kept: &[&Trial]) -> Badge {
     }
     let low = rates.iter().copied().fold(f64::INFINITY, f64::min);
     let high = rates.iter().copied().fold(0.0, f64::max);
-    let range = format!("{} to {}", units::rate(low), units::rate(high));
+    let range = span(units::rate(low), &units::rate(high));
     match short {
         0 => Badge { name: "offered", state: State::Good, text: range },
         n => Badge {
@@ -70,6 +70,11 @@ fn offered(kept: &[&Trial]) -> Badge {
             text: format!("{range}; below the asked load in {}", units::plural(n, "trial")),
         },
     }
+}
+
+/// From one figure to another, or the one that both look like.
+fn span(low: String, high: &str) -> String {
+    if low == high { low } else { format!("{low} to {high}") }
 }
 
 fn forwarded(kept: &[&Trial]) -> Badge {
@@ -100,7 +105,11 @@ fn forwarded(kept: &[&Trial]) -> Badge {
 fn headroom(kept: &[&Trial]) -> Badge {
     let bounded = kept.iter().filter(|t| t.limited_by.hides_device()).count();
     let both = kept.iter().filter(|t| t.limited_by == LimitedBy::Core).count();
+    let asked = |t: &&&Trial| matches!(t.measured.benchmark, Some(Benchmark::Convergence(_)));
     let (state, text) = match bounded {
+        0 if !kept.is_empty() && kept.iter().filter(asked).count() == kept.len() => {
+            (State::Good, "the load is the asked one: times rest on no limit".to_owned())
+        }
         0 if both > 0 => (
             State::Warn,
             format!(
@@ -146,7 +155,7 @@ fn own_truths(proven: Option<&Proven>, unproven: Option<&str>) -> Option<Badge> 
         let what = match own.kind {
             TruthKind::Same => "the baseline beside itself".to_owned(),
             TruthKind::Slower => {
-                format!("a slowdown by {}", signed_percent(own.truth.percent()))
+                format!("a planted change of {}", signed_percent(own.truth.percent()))
             }
         };
         let not = if own.is_held { "" } else { "NOT " };
@@ -165,7 +174,10 @@ fn own_truths(proven: Option<&Proven>, unproven: Option<&str>) -> Option<Badge> 
         n => format!("; {earlier_held} of {n} in earlier campaigns of this machine"),
     };
     let less = why.map_or(String::new(), |why| format!("; {why}"));
-    let text = format!("{here}{before}; evidence against 95 %: e = {e:.2}, of {BROKEN:.0}{less}");
+    let text = format!(
+        "{here}{before}; evidence that more than 5 % of such intervals are wrong: e = {e:.2} \
+         ({BROKEN:.0} would show it){less}"
+    );
     let state = match (proven.is_broken(), proven.held() == truths.len()) {
         (true, _) => State::Bad,
         (false, true) => State::Good,
@@ -180,8 +192,8 @@ fn cores(kept: &[&Trial]) -> Option<Badge> {
     shares.sort_by(f64::total_cmp);
     let (low, high) = (shares.first().copied()?, shares.last().copied()?);
     let short = shares.iter().filter(|share| **share < comparable::LEAST_CORE_SHARE).count();
-    let text =
-        format!("tester and device had {} to {} of theirs", units::share(low), units::share(high));
+    let shares_text = span(units::share(low), &units::share(high));
+    let text = format!("tester and device had {shares_text} of theirs");
     let least = units::share(comparable::LEAST_CORE_SHARE);
     let (state, text) = if validity::cores_taken(&shares, kept.len()).is_some() {
         (State::Bad, format!("{text}: this machine belongs to others, and no verdict is given"))
@@ -305,6 +317,17 @@ fn proof(results: &Results, claims: &Claims) -> Badge {
     if let Some(text) = unproven {
         return Badge { name, state: State::Bad, text };
     }
+    let mut twins: Vec<String> = claims
+        .verdicts
+        .iter()
+        .flat_map(|v| &v.findings)
+        .filter(|f| matches!(f, Finding::NothingDiffers { .. }))
+        .map(Finding::to_string)
+        .collect();
+    twins.dedup();
+    if !twins.is_empty() {
+        return Badge { name, state: State::Warn, text: twins.join("; ") };
+    }
     let baseline =
         |traffic: &str| claims.cells.iter().find(|c| c.is_baseline && c.traffic == traffic);
     let silent: Vec<&str> = results
@@ -371,7 +394,10 @@ fn logged_change(name: &'static str, claims: &Claims) -> Badge {
 
 fn stability(claims: &Claims) -> Badge {
     let unstable = |f: &&Finding| {
-        f.severity() == Severity::Warning && !matches!(f, Finding::TrialsMissing { .. })
+        // those have badges of their own
+        let is_elsewhere =
+            matches!(f, Finding::TrialsMissing { .. } | Finding::NothingDiffers { .. });
+        f.severity() == Severity::Warning && !is_elsewhere
     };
     let doubts: Vec<String> = claims
         .verdicts

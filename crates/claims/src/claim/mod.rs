@@ -100,7 +100,7 @@ impl Progress {
     /// What ran, in one line: `device DUT, 8 blocks in random order, ...`.
     pub fn line(&self, setting: &Setting) -> String {
         let Self { kept, planned, started, .. } = self;
-        let kept = format!("{kept} of {planned} trials kept");
+        let kept = format!("{kept} of {} kept", units::plural(*planned, "trial"));
         if !setting.is_blocked {
             let runs = units::plural(self.blocks, "run");
             return format!("published results, up to {runs} of each kind, {kept}");
@@ -244,6 +244,10 @@ pub struct Cell {
 impl Cell {
     /// What bounded the trials, in words: `device`, `6 device, 2 tester`.
     pub fn limits(&self) -> String {
+        // Of a figure that is no rate, such as a time, nobody says what bounded the rate beside it.
+        if self.own.is_some() {
+            return "-".to_owned();
+        }
         match self.limited_by.len() {
             0 => "-".to_owned(),
             1 => self.limited_by.keys().copied().map(bound).collect(),

@@ -4,7 +4,7 @@ use super::Verified;
 use super::fault::{Fault, Unchecked};
 use super::plan::ALL_RUN;
 use crate::ClaimsError;
-use crate::decided::UntilDecided;
+use crate::decided::{Look, UntilDecided};
 use fwdlab_results::environment;
 use fwdlab_results::journal::{Chain, Seal};
 use fwdlab_results::{Results, Trial};
@@ -36,10 +36,32 @@ pub(super) fn verify(results: &Results, verified: &mut Verified) -> Result<(), C
         return Ok(());
     };
     match stop(results, &end.stopped) {
-        Some(Fault::Stop { .. }) if recorded.is_none() => verified.unchecked.push(Unchecked::Stop),
+        Some(Fault::Stop { ended, .. }) if recorded.is_none() || is_of_earlier(results, ended) => {
+            verified.unchecked.push(Unchecked::Stop);
+        }
         found => verified.faults.extend(found),
     }
     Ok(())
+}
+
+/// Whether the campaign ended where an earlier version ended it, which asked nothing of rare runs. Its
+/// verdict asks for them, whoever ended it: nothing is won by ending too early.
+fn is_of_earlier(results: &Results, ended: u32) -> bool {
+    let Some(rule) = UntilDecided::of(&results.campaign) else { return false };
+    let trials = in_order(results);
+    let is_settled = |block: &u32| rule.stopped_earlier(until(&trials, *block));
+    (1..=ended).find(is_settled) == Some(ended)
+}
+
+fn in_order(results: &Results) -> Vec<Trial> {
+    let mut trials: Vec<Trial> = results.every().cloned().collect();
+    trials.sort_by_key(|trial| trial.order);
+    trials
+}
+
+/// The trials of the first blocks.
+fn until(trials: &[Trial], block: u32) -> &[Trial] {
+    &trials[..trials.partition_point(|trial| trial.block <= block)]
 }
 
 /// Whether a campaign that was to end when it was decided did so there.
@@ -48,13 +70,9 @@ fn stop(results: &Results, stopped: &str) -> Option<Fault> {
         let reason = stopped.to_owned();
         return (stopped != ALL_RUN).then_some(Fault::Reason { reason });
     };
-    let mut trials: Vec<Trial> = results.every().cloned().collect();
-    trials.sort_by_key(|trial| trial.order);
+    let trials = in_order(results);
     let ended = trials.last()?.block;
-    let is_settled = |block: &u32| {
-        let whole = trials.partition_point(|trial| trial.block <= *block);
-        rule.settled(&trials[..whole]).is_some()
-    };
+    let is_settled = |block: &u32| matches!(rule.look(until(&trials, *block)), Look::Settled(_));
     // Trials that ran again changed what the earlier blocks say after the end was decided.
     let is_again = results.resumed.iter().any(|resumed| !resumed.again.is_empty());
     let first = if is_again { ended } else { 1 };

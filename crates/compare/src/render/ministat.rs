@@ -27,12 +27,21 @@ fn doubts(group: &Group) -> String {
 }
 
 fn block(group: &Group) -> Result<Vec<u8>, CompareError> {
-    let wrong = |found: String| CompareError::Alone { found };
+    let group_name = if group.name.is_empty() { &group.metric } else { &group.name };
+    let wrong = |why: String| CompareError::NotForMinistat { group: group_name.clone(), why };
     if group.series.len() > ministat::MAX_DATASETS {
         return Err(wrong(format!(
-            "{} series, ministat shows {}",
+            "it has {} series, ministat shows {}",
             group.series.len(),
             ministat::MAX_DATASETS
+        )));
+    }
+    if let Some(few) = group.series.iter().find(|own| own.values.len() < ministat::MIN_VALUES) {
+        let values = fwdlab_stats::plural(few.values.len(), "value");
+        return Err(wrong(format!(
+            "{} has {values}, ministat needs {}",
+            few.name,
+            ministat::MIN_VALUES
         )));
     }
     let sets: Result<Vec<Dataset>, _> = group

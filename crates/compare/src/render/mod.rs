@@ -27,7 +27,7 @@ pub enum Format {
 /// Renders it.
 ///
 /// # Errors
-/// [`CompareError::Alone`] from the ministat form when a series is too short for it.
+/// [`CompareError::NotForMinistat`] from the ministat form when a series is too short for it.
 pub fn render(compared: &Compared, format: Format) -> Result<Vec<u8>, CompareError> {
     Ok(match format {
         Format::Text => text::text(compared).into_bytes(),

@@ -32,19 +32,19 @@ pub struct PlanB6;
 #[repr(align(64))]
 struct Line([u64; KEYS]);
 
-/// What a range that begins with a key answers.
-#[derive(Clone, Copy)]
-enum Answer {
-    Nexthop(u16),
-    /// More ranges begin within the key's /64: index of the first and end in `fine`.
-    Fine(u32, u32),
-}
+/// Marks an answer that is no nexthop but a position in `within`: more ranges begin within the key's /64.
+const WITHIN: u32 = 1 << 31;
 
 struct Tree {
     /// Levels from the root down; the last one holds the keys of all ranges.
     levels: Vec<Vec<Line>>,
-    answers: Vec<Answer>,
-    /// Last 64 bits of starts, for the /64s with several.
+    /// For each key the nexthop of the range that begins with it, or its place in `within` and [`WITHIN`].
+    answers: Vec<u32>,
+    /// The answer of the last key, which is also that of the positions behind it.
+    last: u32,
+    /// Index of the first and end in `fine`, for the /64s in which several ranges begin.
+    within: Vec<(u32, u32)>,
+    /// Last 64 bits of starts, for the same.
     fine: Vec<(u64, u16)>,
 }
 
@@ -81,40 +81,45 @@ impl Tree {
             spans.iter().flat_map(|span| [Some(high(span.0)), next(span.0)]).flatten().collect();
         keys.sort_unstable();
         keys.dedup();
-        let mut fine = Vec::new();
+        let (mut within, mut fine) = (Vec::new(), Vec::new());
         let mut answer = |&key: &u64| {
             let start = u128::from(key) << 64;
             let from = spans.partition_point(|span| span.0 <= start).saturating_sub(1);
             let to = spans.partition_point(|span| span.0 <= start | u128::from(u64::MAX));
             if to <= from + 1 {
-                return Answer::Nexthop(spans[from].1);
+                return u32::from(spans[from].1);
             }
             let first = fine.len() as u32;
             fine.extend(spans[from..to].iter().map(|span| (span.0.max(start) as u64, span.1)));
-            Answer::Fine(first, fine.len() as u32)
+            within.push((first, fine.len() as u32));
+            (within.len() - 1) as u32 | WITHIN
         };
-        let answers = keys.iter().map(&mut answer).collect();
-        Self { levels: levels::of_keys(&keys, (Line, |line| line.0[0]), 1), answers, fine }
+        let answers: Vec<u32> = keys.iter().map(&mut answer).collect();
+        let last = answers.last().copied().unwrap_or(0);
+        let levels = levels::of_keys(&keys, (Line, |line| line.0[0]), 1);
+        Self { levels, answers, last, within, fine }
     }
 
     /// Position among the lines of the next level (or among the keys) for an address.
     #[inline(always)]
     fn child(line: &Line, high: u64) -> usize {
-        // One vector comparison and a count.
-        line.0.iter().map(|key| usize::from(*key <= high)).sum::<usize>().saturating_sub(1)
+        // One vector comparison and a count: `line.0.iter().filter(|key| **key <= high).count()`.
+        let mut count = 0_usize;
+        for key in &line.0 {
+            count += usize::from(*key <= high);
+        }
+        count.saturating_sub(1)
     }
 
     #[inline(always)]
     fn answer(&self, position: usize, addr: u128) -> u32 {
-        match self.answers.get(position.min(self.answers.len().saturating_sub(1))) {
-            Some(Answer::Nexthop(nexthop)) => u32::from(*nexthop),
-            Some(Answer::Fine(first, end)) => self.answer_fine(*first, *end, addr as u64),
-            None => 0,
-        }
+        let answer = self.answers.get(position).copied().unwrap_or(self.last);
+        if answer & WITHIN == 0 { answer } else { self.answer_within(answer, addr as u64) }
     }
 
     #[inline(never)]
-    fn answer_fine(&self, first: u32, end: u32, low: u64) -> u32 {
+    fn answer_within(&self, answer: u32, low: u64) -> u32 {
+        let (first, end) = self.within.get((answer & !WITHIN) as usize).copied().unwrap_or((0, 0));
         let ranges = self.fine.get(first as usize..end as usize).unwrap_or_default();
         let after = ranges.partition_point(|range| range.0 <= low);
         ranges.get(after.wrapping_sub(1)).map_or(0, |range| u32::from(range.1))
@@ -134,18 +139,22 @@ impl Tree {
     #[inline(always)]
     fn stage(&self, addrs: &[u128], answers: &mut [NexthopId]) {
         let mut positions = [0usize; STAGE];
-        for (depth, level) in self.levels.iter().enumerate() {
+        // Counted loops: iterators that are zipped stay calls in a build of parts (see `simd::lanes`).
+        let count = addrs.len().min(answers.len()).min(STAGE);
+        let (addrs, answers) = (&addrs[..count], &mut answers[..count]);
+        for depth in 0..self.levels.len() {
+            let level = self.levels[depth].as_slice();
             let below = self.levels.get(depth + 1).map_or(&[][..], Vec::as_slice);
-            for (position, &addr) in positions.iter_mut().zip(addrs) {
-                // Unused keys lead beyond the end for the highest addresses only.
-                if let Some(line) = level.get((*position).min(level.len() - 1)) {
-                    *position = *position * KEYS + Self::child(line, (addr >> 64) as u64);
-                    prefetch(below, *position);
-                }
+            // Unused keys lead beyond the end for the highest addresses only.
+            let last = level.len() - 1;
+            for at in 0..count {
+                let line = &level[positions[at].min(last)];
+                positions[at] = positions[at] * KEYS + Self::child(line, (addrs[at] >> 64) as u64);
+                prefetch(below, positions[at]);
             }
         }
-        for ((answer, &position), &addr) in answers.iter_mut().zip(&positions).zip(addrs) {
-            *answer = NexthopId(self.answer(position, addr));
+        for at in 0..count {
+            answers[at] = NexthopId(self.answer(positions[at], addrs[at]));
         }
     }
 }
@@ -168,8 +177,12 @@ impl Kernel for Batch<'_> {
 
     #[inline(always)]
     fn run<C: Count>(self) {
-        for (addrs, answers) in self.1.chunks(STAGE).zip(self.2.chunks_mut(STAGE)) {
-            self.0.stage(addrs, answers);
+        let count = self.1.len().min(self.2.len());
+        let mut from = 0;
+        while from < count {
+            let to = (from + STAGE).min(count);
+            self.0.stage(&self.1[from..to], &mut self.2[from..to]);
+            from = to;
         }
     }
 }
@@ -187,6 +200,7 @@ impl Lookup<Inet6> for Tree {
         let lines: usize = self.levels.iter().map(Vec::len).sum();
         lines * size_of::<Line>()
             + size_of_val(self.answers.as_slice())
+            + size_of_val(self.within.as_slice())
             + size_of_val(self.fine.as_slice())
     }
 }

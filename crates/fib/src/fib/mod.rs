@@ -22,7 +22,7 @@ use crate::error::FibError;
 use crate::family::Family;
 use crate::log::{Action, Event, LogSink};
 use crate::lookup::Lookup;
-use crate::nexthop::{Nexthop, NexthopGroup, NexthopGroups, NexthopId, NexthopTable};
+use crate::nexthop::{Nexthop, NexthopGroup, NexthopGroups, NexthopId, NexthopTable, NumberSink};
 use crate::publish::Publisher;
 use crate::registry::Registry;
 use crate::rib::Rib;
@@ -70,6 +70,8 @@ pub struct Fib<F: Family> {
     now: Duration,
     builds: u64,
     log: Option<LogSink>,
+    /// Told of each number before readers meet it.
+    numbers: Option<NumberSink<F>>,
 }
 
 /// What [`Fib::sync`] has done.
@@ -162,6 +164,7 @@ impl<F: Family> Fib<F> {
             now: Duration::ZERO,
             builds: 1,
             log: None,
+            numbers: None,
         })
     }
 
@@ -243,6 +246,15 @@ impl<F: Family> Fib<F> {
     /// Sets who receives the framework's messages.
     pub fn set_log(&mut self, log: Option<LogSink>) {
         self.log = log;
+    }
+
+    /// Sets who is told of each number that a nexthop or a group is given, in the call that gives it and
+    /// before a reader can meet it: whoever keeps something by number has it ready then. Told at once of
+    /// those that there are. A number is given to something else only when no [`Pinned`] reader can hold
+    /// its last meaning.
+    pub fn set_number_sink(&mut self, mut sink: NumberSink<F>) {
+        self.nexthops.tell_all(&mut sink);
+        self.numbers = Some(sink);
     }
 
     /// Figures of the table. O(nexthops).

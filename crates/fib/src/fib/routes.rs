@@ -175,7 +175,9 @@ impl<F: Family> Fib<F> {
         id: NexthopId,
         members: &[(Nexthop<F>, u32)],
     ) -> Result<(), FibError> {
-        if !self.nexthops.change_nexthop_group(id, members, &self.publisher.grace())? {
+        let changed = self.nexthops.change_nexthop_group(id, members, &self.publisher.grace());
+        self.nexthops.tell(self.numbers.as_mut());
+        if !changed? {
             return Err(FibError::UnknownNexthop { number: id.0 });
         }
         self.publish_groups();
@@ -215,8 +217,10 @@ impl<F: Family> Fib<F> {
 
     /// The number of a target with one user more.
     fn acquire(&mut self, target: &Target<F>) -> Result<NexthopId, FibError> {
-        let id = self.nexthops.acquire(target, &self.publisher.grace())?;
-        match (id, target) {
+        let id = self.nexthops.acquire(target, &self.publisher.grace());
+        // Also of the members of a group that was refused.
+        self.nexthops.tell(self.numbers.as_mut());
+        match (id?, target) {
             (Some(id), _) => Ok(id),
             (None, Target::Known(id)) => Err(FibError::UnknownNexthop { number: id.0 }),
             (None, _) => Err(FibError::UnknownNexthop { number: 0 }),

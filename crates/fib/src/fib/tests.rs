@@ -8,7 +8,7 @@ use crate::algo::{
     Algorithm, AlgorithmError, Change, Dump, Limits, Linear, Module, Response, TableFacts,
 };
 use crate::lookup::Lookup;
-use crate::{Grace, Inet, Inet6, Prefix, Random, Target};
+use crate::{Grace, Inet, Inet6, Numbered, Prefix, Random, Target};
 
 const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
@@ -155,6 +155,42 @@ fn a_held_nexthop_has_its_number_before_the_first_route_and_after_the_last() {
     fib.flush();
     fib.sync(std::time::Duration::ZERO);
     assert_eq!(fib.nexthop(id), None);
+}
+
+#[test]
+fn whoever_keeps_things_by_number_is_told_of_each_before_readers_meet_it() {
+    let mut fib = Fib::<Inet>::new(0).unwrap();
+    let known = fib.add(net(1), via(1)).unwrap();
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let (sink, reader) = (told.clone(), Mutex::new(fib.reader()));
+    fib.set_number_sink(Box::new(move |id, what| {
+        let seen = reader.lock().unwrap().lookup(net::<Inet>(2).addr());
+        assert_ne!(seen, id, "readers have met it already");
+        let what = match what {
+            Numbered::Nexthop(nexthop) => nexthop.gateway,
+            Numbered::Group(group) => Some(group.members().len() as u32 + 1000),
+        };
+        sink.lock().unwrap().push((id, what));
+    }));
+    let take = || std::mem::take(&mut *told.lock().unwrap());
+    assert_eq!(take(), [(known, Some(1))]);
+    let second = fib.add(net(2), via(2)).unwrap();
+    assert_eq!(take(), [(second, Some(2))]);
+    // Known ones are not told again.
+    fib.add(net(3), via(2)).unwrap();
+    assert_eq!(take(), []);
+    let group = fib.change(net(2), vec![(via(2), 1), (via(3), 1)]).unwrap();
+    let third = fib.nexthops().number(&via(3)).unwrap();
+    assert_eq!(take(), [(third, Some(3)), (group, Some(1002))]);
+    fib.change_nexthop_group(group, &[(via(3), 1), (via(4), 1), (via(2), 2)]).unwrap();
+    let fourth = fib.nexthops().number(&via(4)).unwrap();
+    assert_eq!(take(), [(fourth, Some(4))]);
+    // A number that is given away again is told again.
+    fib.delete(net(1)).unwrap();
+    fib.load([(net(5), via(5)), (net(6), via(6))]).unwrap();
+    let numbers = [5, 6].map(|i| (fib.nexthops().number(&via(i)).unwrap(), Some(u32::from(i))));
+    assert_eq!(take(), numbers);
+    assert!(numbers.iter().any(|(id, _)| *id == known), "{numbers:?}");
 }
 
 #[test]

@@ -7,7 +7,10 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::sync::Arc;
 
-use super::{Nexthop, NexthopGroup, NexthopGroupError, NexthopGroups, NexthopId, Target};
+use super::{
+    Nexthop, NexthopGroup, NexthopGroupError, NexthopGroups, NexthopId, NumberSink, Numbered,
+    Target,
+};
 use crate::epoch::{Grace, Stamp};
 use crate::family::Family;
 
@@ -44,6 +47,8 @@ pub struct NexthopTable<F: Family> {
     /// Without users, and readers may hold their numbers until the stamp passes.
     retired: VecDeque<(Stamp, NexthopId)>,
     vacant: BinaryHeap<Reverse<u32>>,
+    /// Given away, and nobody told yet.
+    untold: Vec<NexthopId>,
     used: usize,
 }
 
@@ -57,6 +62,7 @@ impl<F: Family> Default for NexthopTable<F> {
             idle: Vec::new(),
             retired: VecDeque::new(),
             vacant: BinaryHeap::new(),
+            untold: Vec::new(),
             used: 0,
         }
     }
@@ -147,6 +153,32 @@ impl<F: Family> NexthopTable<F> {
         slot.retired = None;
         if slot.users == 0 && !id.is_none() {
             self.idle.push(id);
+        }
+    }
+
+    /// Tells of the numbers that were given away since the last time, members before their groups.
+    pub(crate) fn tell(&mut self, sink: Option<&mut NumberSink<F>>) {
+        let mut untold = std::mem::take(&mut self.untold);
+        if let Some(sink) = sink {
+            untold.iter().for_each(|id| self.tell_one(*id, sink));
+        }
+        // Its memory is used again.
+        untold.clear();
+        self.untold = untold;
+    }
+
+    /// Tells of all numbers, members before their groups.
+    pub(crate) fn tell_all(&self, sink: &mut NumberSink<F>) {
+        let nexthops = self.iter().map(|(id, _)| id);
+        let groups = self.nexthop_groups().map(|(id, _)| id);
+        nexthops.chain(groups).for_each(|id| self.tell_one(id, sink));
+    }
+
+    fn tell_one(&self, id: NexthopId, sink: &mut NumberSink<F>) {
+        match self.slots.get(id.index()).map(|slot| &slot.entry) {
+            Some(Entry::Nexthop(nexthop)) => sink(id, Numbered::Nexthop(nexthop)),
+            Some(Entry::Group(group)) => sink(id, Numbered::Group(group)),
+            _ => {}
         }
     }
 
@@ -258,11 +290,15 @@ impl<F: Family> NexthopTable<F> {
     fn take_number(&mut self, grace: &Grace<'_>) -> NexthopId {
         self.collect(grace);
         self.used += 1;
-        if let Some(Reverse(number)) = self.vacant.pop() {
-            return NexthopId(number);
-        }
-        self.slots.push(Slot::VACANT);
-        NexthopId((self.slots.len() - 1) as u32)
+        let id = match self.vacant.pop() {
+            Some(Reverse(number)) => NexthopId(number),
+            None => {
+                self.slots.push(Slot::VACANT);
+                NexthopId((self.slots.len() - 1) as u32)
+            }
+        };
+        self.untold.push(id);
+        id
     }
 
     fn collect(&mut self, grace: &Grace<'_>) {

@@ -47,6 +47,19 @@ fn descriptor(command: libc::c_long, attribute: &mut impl Sized) -> io::Result<O
     Ok(unsafe { OwnedFd::from_raw_fd(number as libc::c_int) })
 }
 
+/// Tries again where a signal came between, but not for ever: the verifier then gives up with EAGAIN,
+/// whatever the program is.
+fn despite_signals<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    let mut done = attempt();
+    for _ in 0..MOST_SIGNALS {
+        if !done.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock) {
+            break;
+        }
+        done = attempt();
+    }
+    done
+}
+
 fn name(text: &str) -> [u8; 16] {
     let mut name = [0; 16];
     for (to, from) in name.iter_mut().take(15).zip(text.bytes()) {
@@ -242,20 +255,10 @@ impl Program {
             };
             descriptor(PROG_LOAD, &mut attribute)
         };
-        // A signal makes the verifier give up with EAGAIN, whatever the program is.
-        let gave_up = |loaded: &io::Result<OwnedFd>| {
-            loaded.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
-        };
-        let mut loaded = attempt(&mut []);
-        for _ in 0..MOST_SIGNALS {
-            if !gave_up(&loaded) {
-                break;
-            }
-            loaded = attempt(&mut []);
-        }
+        let loaded = despite_signals(|| attempt(&mut []));
         loaded.map(|descriptor| Self { descriptor }).map_err(|refusal| {
             let mut log = vec![0; 1 << 16];
-            match attempt(&mut log) {
+            match despite_signals(|| attempt(&mut log)) {
                 Err(error) if error.kind() != io::ErrorKind::PermissionDenied || log[0] != 0 => {
                     let said = last_lines(&log);
                     io::Error::new(io::ErrorKind::InvalidData, format!("{called}: {error}: {said}"))
@@ -367,4 +370,88 @@ fn attach(program: &Program, interface: u32, flags: u32) -> io::Result<XdpLink> 
     let program = program.descriptor.as_raw_fd() as u32;
     let mut attribute = CreateLink { program, interface, attach_type: ATTACH_XDP, flags };
     Ok(XdpLink { _descriptor: descriptor(LINK_CREATE, &mut attribute)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::time::Instant;
+
+    use super::*;
+
+    /// How often `despite_signals` tries where the first `signals` attempts meet one, and whether it
+    /// gets through.
+    fn tries(signals: u32) -> (u32, bool) {
+        let mut tried = 0;
+        let done = despite_signals(|| {
+            tried += 1;
+            if tried > signals { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::EAGAIN)) }
+        });
+        (tried, done.is_ok())
+    }
+
+    #[test]
+    fn what_a_signal_ends_is_tried_again_but_not_for_ever() {
+        assert_eq!(tries(0), (1, true));
+        assert_eq!(tries(MOST_SIGNALS), (MOST_SIGNALS + 1, true));
+        assert_eq!(tries(u32::MAX), (MOST_SIGNALS + 1, false));
+        let refused = despite_signals(|| -> io::Result<()> {
+            Err(io::Error::from_raw_os_error(libc::EPERM))
+        });
+        assert_eq!(refused.expect_err("as it was").raw_os_error(), Some(libc::EPERM));
+    }
+
+    /// Counts to 100,000, every step of which the verifier walks through.
+    fn long_to_verify() -> Vec<u8> {
+        [
+            [0xb7, 0x01, 0, 0, 0, 0, 0, 0],                   // r1 = 0
+            [0x07, 0x01, 0, 0, 1, 0, 0, 0],                   // r1 += 1
+            [0xa5, 0x01, 0xfe, 0xff, 0xa0, 0x86, 0x01, 0x00], // if r1 < 100,000: one line up
+            [0xb7, 0x00, 0, 0, 2, 0, 0, 0],                   // r0 = XDP_PASS
+            [0x95, 0, 0, 0, 0, 0, 0, 0],                      // exit
+        ]
+        .concat()
+    }
+
+    static HEARD: AtomicU32 = AtomicU32::new(0);
+
+    extern "C" fn hear(_: libc::c_int) {
+        HEARD.fetch_add(1, Ordering::Relaxed);
+    }
+
+    #[test]
+    fn a_signal_while_a_program_is_loaded_is_no_refusal() {
+        let code = long_to_verify();
+        let begin = Instant::now();
+        match Program::load_xdp("fwdlab_long", &code) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                return eprintln!(
+                    "SKIPPED a_signal_while_a_program_is_loaded_is_no_refusal: needs root: {error}"
+                );
+            }
+            loaded => drop(loaded.expect("it loads where nobody disturbs")),
+        }
+        let step = begin.elapsed() / 4;
+        let signal = libc::SIGRTMIN() + 5;
+        // SAFETY: the handler touches an atomic alone; nobody else uses this signal.
+        let before = unsafe { libc::signal(signal, hear as extern "C" fn(libc::c_int) as usize) };
+        assert_ne!(before, libc::SIG_ERR);
+        // SAFETY: no preconditions.
+        let loader = unsafe { libc::pthread_self() };
+        for _ in 0..10 {
+            std::thread::scope(|scope| {
+                // Fewer than what is borne, so that it loads in the end however busy the machine is.
+                scope.spawn(|| {
+                    for _ in 0..MOST_SIGNALS / 2 {
+                        std::thread::sleep(step);
+                        // SAFETY: the loading thread waits for this one before it ends.
+                        unsafe { libc::pthread_kill(loader, signal) };
+                    }
+                });
+                let loaded = Program::load_xdp("fwdlab_long", &code);
+                loaded.expect("it loads, whatever signals come");
+            });
+        }
+        assert_eq!(HEARD.load(Ordering::Relaxed), 10 * (MOST_SIGNALS / 2));
+    }
 }

@@ -13,10 +13,10 @@ pub fn blocks<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
         return vec![Block::List(vec![Item::from(order)])];
     }
     let order = format!(
-        "{} in random order, {} of {} trials kept, seed {}, experiment SHA-256 {:.12}",
+        "{} in random order, {} of {} kept, seed {}, experiment SHA-256 {:.12}",
         units::plural(p.blocks, "block"),
         p.kept,
-        p.planned,
+        units::plural(p.planned, "trial"),
         claims.setting.seed,
         claims.setting.experiment_sha256
     );

@@ -16,11 +16,11 @@ pub fn in_brief<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
     let p = &claims.progress;
     vec![Block::Lead(claims.published_order().unwrap_or_else(|| {
         format!(
-            "device {}, {}, {} of {} trials kept, seed {}",
+            "device {}, {}, {} of {} kept, seed {}",
             claims.setting.device,
             units::plural(p.blocks, "block"),
             p.kept,
-            p.planned,
+            units::plural(p.planned, "trial"),
             claims.setting.seed
         )
     }))]

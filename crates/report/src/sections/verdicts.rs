@@ -130,9 +130,9 @@ fn basis(verdict: &VerdictClaim, claims: &Claims) -> Option<String> {
     Some(format!(
         "device cost {costs}{time}{method}; the forwarding rate, {rates}{change}, does not \
          decide: the tester or the load bounded it, alone or together with the device, in {} of \
-         {} trials",
+         {}",
         verdict.bounded,
-        verdict.trials()
+        units::plural(verdict.trials(), "trial")
     ))
 }
 

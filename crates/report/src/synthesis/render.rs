@@ -95,7 +95,12 @@ fn page(synthesis: &Synthesis, sections: &str) -> String {
 fn source(column: &Column) -> String {
     let p = &column.claims.progress;
     let name = super::dir_name(&column.results.dir);
-    let kept = format!("{}: {name}, {} of {} trials kept", column.label, p.kept, p.planned);
+    let kept = format!(
+        "{}: {name}, {} of {} kept",
+        column.label,
+        p.kept,
+        units::plural(p.planned, "trial")
+    );
     match p.started.as_str() {
         "" => kept,
         started => format!("{kept}, started {started}"),

@@ -5,11 +5,11 @@ use std::fs;
 use super::{directory, example};
 use fwdlab_claims::claim::State;
 use fwdlab_claims::{Claims, claims};
-use fwdlab_results::Results;
+use fwdlab_results::{Measured, Results, Trial};
 use fwdlab_stats::Verdict;
 use fwdlab_stats::validity::Finding;
 
-fn modular(results: &mut Results) -> impl Iterator<Item = &mut fwdlab_results::Trial> {
+fn modular(results: &mut Results) -> impl Iterator<Item = &mut Trial> {
     results.trials.iter_mut().filter(|trial| trial.variant == "modular")
 }
 
@@ -150,6 +150,16 @@ fn a_word_that_neither_side_sets_has_one_value_on_both() {
     assert!(text.contains("net.inet.ip.redirect (0 / 1)"), "{text}");
 }
 
+/// Two kernels of which only one has the word.
+#[test]
+fn a_word_that_one_side_lacks_is_no_factor() {
+    let (_dir, mut results) = with_a_third();
+    for trial in modular(&mut results) {
+        trial.measured.proof.remove("net.inet.ip.redirect");
+    }
+    assert_eq!(invalid(&claims(&results).unwrap()), None);
+}
+
 #[test]
 fn what_another_variant_set_may_not_outlive_it() {
     let (_dir, mut results) = with_a_third();
@@ -162,6 +172,77 @@ fn what_another_variant_set_may_not_outlive_it() {
         text.contains("modular: net.inet.ip.redirect, which it does not set, was 0 and 1"),
         "{text}"
     );
+}
+
+/// The word that a third variant sets, and what the first two, which leave it alone, read of it.
+const ALGO: &str = "net.route.algo.inet6.algo";
+
+/// The example with two variants that differ in their routes, and a third that sets an algorithm: the device
+/// says of the first two that it chose itself, and another one for each.
+fn with_own_choices() -> (tempfile::TempDir, Results) {
+    let (dir, mut results) = directory(example::results(&example::TWO, 8));
+    let path = dir.path().join("experiment.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    let (head, rest) = text.split_once("[[variant]]").unwrap();
+    let (_, tail) = rest.split_once("[[traffic]]").unwrap();
+    let variants =
+        [("radix", "routes", "10"), ("modular", "routes", "1000"), ("third", ALGO, "dxr6")];
+    let variants = variants.map(|(name, word, value)| {
+        format!("[[variant]]\nname = \"{name}\"\nset = {{ \"{word}\" = \"{value}\" }}\n\n")
+    });
+    fs::write(&path, format!("{head}{}[[traffic]]{tail}", variants.concat())).unwrap();
+    results.campaign.variants.push("third".to_owned());
+    for trial in &mut results.trials {
+        let (routes, algorithm) =
+            if trial.variant == "radix" { ("10", "vector6") } else { ("1000", "tree6") };
+        trial.measured.proof.clear();
+        trial.measured.proof.insert("routes".to_owned(), routes.to_owned());
+        let answers = Measured::answers(ALGO, algorithm.to_owned(), true);
+        trial.measured.proof.extend(answers);
+    }
+    (dir, results)
+}
+
+#[test]
+fn what_the_device_chooses_itself_is_a_consequence_and_named() {
+    let (_dir, mut results) = with_own_choices();
+    let sound = claims(&results).unwrap();
+    assert_eq!(invalid(&sound), None);
+    let own = sound.verdicts.iter().find(|own| own.variant == "modular").unwrap();
+    let said: Vec<String> = own.findings.iter().map(Finding::to_string).collect();
+    let named = format!("the device chose otherwise as a consequence: {ALGO} (vector6 / tree6)");
+    assert!(said.contains(&named), "{said:?}");
+    // One that changed its mind within a variant is named as well.
+    let first = modular(&mut results).next().unwrap();
+    first.measured.proof.insert(ALGO.to_owned(), "vector6".to_owned());
+    assert_eq!(invalid(&claims(&results).unwrap()), None);
+}
+
+#[test]
+fn what_somebody_set_is_no_choice_of_the_device() {
+    let (_dir, mut results) = with_own_choices();
+    let fixed = |trial: &mut Trial| trial.measured.proof.remove(&Measured::choice_of(ALGO));
+    // In one trial of one side, and then in all of both.
+    assert!(modular(&mut results).next().and_then(fixed).is_some());
+    let text = invalid(&claims(&results).unwrap()).expect("another factor");
+    assert!(text.contains("net.route.algo.inet6.algo (vector6 / tree6)"), "{text}");
+    results.trials.iter_mut().for_each(|trial| drop(fixed(trial)));
+    assert!(invalid(&claims(&results).unwrap()).is_some());
+}
+
+#[test]
+fn nothing_is_a_consequence_where_nothing_is_varied() {
+    let (dir, mut results) = with_own_choices();
+    let path = dir.path().join("experiment.toml");
+    let text = fs::read_to_string(&path).unwrap().replace("\"1000\"", "\"10\"");
+    fs::write(&path, text).unwrap();
+    for trial in modular(&mut results) {
+        trial.measured.proof.insert("routes".to_owned(), "10".to_owned());
+    }
+    let found = claims(&results).unwrap();
+    let all = || found.verdicts.iter().flat_map(|own| &own.findings);
+    assert!(all().any(|own| matches!(own, Finding::NothingDiffers { .. })));
+    assert!(!all().any(|own| matches!(own, Finding::OwnChoices { .. })));
 }
 
 #[test]

@@ -70,6 +70,11 @@ pub fn factor(text: &str) -> Option<(f64, String)> {
                 return Some((1.0 + sign * part, format!("a {own} {next}")));
             }
         }
+        // "half again as fast", "half as fast again"
+        let is_again = next == "again" || next == "as" && word(Some(index + 3)) == "again";
+        if own == "half" && is_again {
+            return Some((1.5, "half again".to_owned()));
+        }
         if let Some((_, value)) = FIXED.iter().find(|(name, _)| *name == own && !is_count) {
             return Some((*value, own.to_owned()));
         }
@@ -127,6 +132,9 @@ mod tests {
         assert_eq!(of("IPv4 gets a third more packets through"), Some(1.333));
         assert_eq!(of("one quarter slower on IPv6"), Some(0.75));
         assert_eq!(of("it takes half the time"), Some(0.5));
+        assert_eq!(of("half again as fast as r368287"), Some(1.5));
+        assert_eq!(of("half as fast again"), Some(1.5));
+        assert_eq!(of("half as fast as r368287"), Some(0.5));
         assert_eq!(of("the third run was faster, a fifth of them failed"), None);
     }
 }

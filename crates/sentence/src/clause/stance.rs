@@ -275,7 +275,8 @@ fn is_as_fast_as(words: &[(usize, String)], index: usize) -> bool {
         return false;
     };
     let before = first.checked_sub(1).map_or("", at);
-    let is_counted = matches!(before, "times" | "twice" | "half" | "thrice" | "nearly" | "almost");
+    let is_counted =
+        matches!(before, "times" | "twice" | "half" | "thrice" | "nearly" | "almost" | "again");
     at(first) == "as" && at(index + 1) == "as" && !is_counted
 }
 

@@ -90,6 +90,27 @@ fn a_harmless_stray_of_the_baseline_excuses_no_slow_state() {
     }
 }
 
+/// A level that drifts by 10 %, or moves from block to block, widened the spread that "far" is measured
+/// by: a state of one run in ten 11 % slower was "equivalent" in 70 to 100 % of campaigns.
+#[test]
+fn a_machine_whose_level_moves_hides_no_rare_runs() {
+    let drift = |i: usize| 0.1 * i as f64 / 40.0;
+    let jumps = |i: usize| 0.1 * f64::sin(i as f64 * 5.3);
+    for level in [drift as fn(usize) -> f64, jumps] {
+        let side = |shift: usize, slow: f64| -> Vec<f64> {
+            let run = |i: usize| QUIET[(i + shift) % 10] - if i % 10 == 4 { slow } else { 0.0 };
+            (0..40).map(|i| level(i) + run(i)).collect()
+        };
+        let (quiet, slow) = (side(0, 0.0), side(3, 0.11));
+        let rare = rare_of(&quiet, &slow);
+        assert_eq!((rare.baseline.rare, rare.variant.slower.runs), (0, 4), "{rare:?}");
+        assert!(rare.is_unclear(0.01), "{rare:?}");
+        let turned = rare_of(&slow, &quiet);
+        assert_eq!((turned.baseline.slower.runs, turned.variant.rare), (4, 0), "{turned:?}");
+        assert_eq!(rare_of(&quiet, &side(3, 0.0)).slower, None);
+    }
+}
+
 /// A stray that costs little whatever share such runs may have says nothing against "equivalent".
 #[test]
 fn a_small_stray_among_many_runs_leaves_the_verdict_alone() {

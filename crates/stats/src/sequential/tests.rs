@@ -16,11 +16,12 @@ fn a_clear_difference_stops_early_and_equal_variants_stop_as_equivalent() {
     assert_eq!(look(&GAINS[..2], &rule).decision, Decision::Continue);
     let state = first_decision(&[0.05, 0.051, 0.049, 0.05, 0.052], &rule);
     assert_eq!(state.decision, Decision::Different);
-    assert!(state.reason(&rule).starts_with("different: e-value"), "{}", state.reason(&rule));
+    let reason = state.reason(&rule, ("a", "b"));
+    assert!(reason.starts_with("different: e-value"), "{reason}");
     let state = first_decision(&[0.0003, -0.0002, 0.0001, -0.0004, 0.0002, 0.0001], &rule);
     assert_eq!(state.decision, Decision::Equivalent);
     assert_eq!(
-        state.reason(&rule),
+        state.reason(&rule, ("a", "b")),
         format!(
             "equivalent: the confidence sequence lies within ±1.00 % after {} blocks",
             state.blocks
@@ -66,6 +67,80 @@ fn too_few_blocks_are_told_how_many_are_enough() {
     assert!(with(&enough).is_ok());
     let error = with(&enough[1..]).unwrap_err();
     assert!(matches!(error, Error::TooFew { got, need: all, .. } if got + 1 == all && all == need));
+}
+
+/// A campaign used to end as "equivalent" whose verdict then was "inconclusive".
+#[test]
+fn a_campaign_goes_on_while_what_rare_runs_cost_is_unknown() {
+    let rule = Rule::default();
+    let figure = |i: usize| 1e6 * (1.0 + 0.001 * f64::sin(i as f64 * 2.4));
+    let block = |i: usize| {
+        let slow = if i == 2 { 0.94 } else { 1.0 };
+        Block::new(figure(i), figure(i + 7) * slow)
+    };
+    let blocks: Vec<Block> = (0..40).map(block).collect();
+    let state = first_decision_at(&blocks, Direction::HigherIsBetter, &rule).unwrap();
+    assert_eq!(state.decision, Decision::Equivalent);
+    assert!((13..=39).contains(&state.blocks), "{state:?}");
+    let earlier = look_at(&blocks[..state.blocks - 1], Direction::HigherIsBetter, &rule).unwrap();
+    assert_eq!(earlier.decision, Decision::Continue);
+    let why = earlier.reason(&rule, ("old", "new"));
+    assert!(why.contains("typical runs are equal within ±1.00 %, but 1 of "), "{why}");
+    assert!(
+        why.contains("runs of new is worse by about 5.9") && why.contains("none of old"),
+        "{why}"
+    );
+    // where it ends without a decision, too
+    let rule = Rule { most_blocks: 12, ..rule };
+    let state = first_decision_at(&blocks[..12], Direction::HigherIsBetter, &rule).unwrap();
+    assert_eq!((state.blocks, state.decision), (12, Decision::Exhausted));
+    let why = state.reason(&rule, ("old", "new"));
+    assert!(why.contains("1 of 12 runs of new is worse"), "{why}");
+}
+
+/// Whoever asks gets the verdict that a report gives on the same blocks.
+#[test]
+fn what_stops_a_campaign_is_its_verdict() {
+    use crate::Verdict;
+    let mut random = Random(0x00de_c1de);
+    let rule = Rule::default();
+    let mut seen = [0; 3];
+    for campaign in 0..300 {
+        let shift = [0.0, 0.004, 0.02][campaign % 3];
+        let mut side = |shift: f64| {
+            let rare = if random.unit() < 0.05 { 0.05 } else { 0.0 };
+            1e6 * (shift - rare + 0.002 * random.normal()).exp()
+        };
+        let blocks: Vec<Block> =
+            (0..4 + campaign % 37).map(|_| Block::new(side(0.0), side(shift))).collect();
+        let state = look_at(&blocks, Direction::HigherIsBetter, &rule).unwrap();
+        let own = compare(&blocks, Direction::HigherIsBetter, &rule).unwrap();
+        let (place, wanted) = match Verdict::judge(&own, rule.margin, &[]) {
+            Verdict::Equivalent => (0, Decision::Equivalent),
+            Verdict::Faster { .. } | Verdict::Slower { .. } => (1, Decision::Different),
+            _ if blocks.len() >= rule.most_blocks => (2, Decision::Exhausted),
+            _ => (2, Decision::Continue),
+        };
+        assert_eq!(state.decision, wanted, "campaign {campaign}: {own:?}");
+        seen[place] += 1;
+    }
+    assert!(seen.iter().all(|count| *count > 20), "{seen:?}");
+}
+
+/// Noise of one side with a long tail and the same median: 1.2 % on average, 0.6 % in the centre.
+#[test]
+fn skewed_noise_is_not_equivalent_by_its_centre() {
+    let n = 400;
+    let loss = |i: usize| 0.04 * (-(1.0 - (i as f64 + 0.5) / n as f64).ln() - 0.693);
+    let blocks: Vec<Block> =
+        (0..n).map(|i| Block::new(1e6 + i as f64, 1e6 * (-loss(i * 7 % n)).exp())).collect();
+    let gains = paired::log_gains(&blocks, Direction::HigherIsBetter).unwrap();
+    let own = paired::compare(&blocks, Direction::HigherIsBetter).unwrap();
+    assert!(paired::rank_interval(&gains, 0.90).unwrap().is_within(0.01), "{own:?}");
+    assert!(!own.interval90.is_within(0.01) && !own.rare.unwrap().is_unclear(0.01), "{own:?}");
+    let rule = Rule { most_blocks: n, ..Rule::default() };
+    let state = look_at(&blocks, Direction::HigherIsBetter, &rule).unwrap();
+    assert_ne!(state.decision, Decision::Equivalent, "{state:?}");
 }
 
 /// 5.49 and 5.51 look like 5 and 6, too, however often they are measured.

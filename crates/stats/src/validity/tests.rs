@@ -184,6 +184,8 @@ fn gaps_inside_steady_windows_are_counted() {
 fn every_other_finding_weighs_what_it_should() {
     let settings = vec!["net.route.algo.inet.algo".to_owned()];
     assert_weight(&Finding::NotApplied { settings }, Severity::Invalid);
+    let words = vec!["net.route.algo.inet.algo (bsearch4 / dxr)".to_owned()];
+    assert_weight(&Finding::OwnChoices { words }, Severity::Warning);
     assert_weight(&Finding::GeneratorLimited { trials: 3, of: 16 }, Severity::Invalid);
     assert_weight(
         &Finding::NotComputable { reason: "no block is complete".to_owned() },

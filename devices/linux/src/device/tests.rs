@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use fwdlab_experiment::Schema;
 
@@ -27,7 +28,7 @@ const TRAFFIC: &str = r#"
     ]"#;
 
 /// Held during trials: several at once would take each other's processors.
-static ALONE: Mutex<()> = Mutex::new(());
+pub(super) static ALONE: Mutex<()> = Mutex::new(());
 
 /// One variant after the other, 200 ms each, with both families; what was measured by variant and
 /// traffic. Nothing, and a line that says why, when this machine cannot.
@@ -70,6 +71,15 @@ pub(super) fn first_trials_of(
 ) -> Option<Vec<(String, Measured)>> {
     let devices: [&dyn Schema; 2] = [&LINUX, &BUILTIN_VETH];
     let experiment = Experiment::of_text(file, text, &devices).expect("a right experiment");
+    trials_with(device, experiment, test, variants)
+}
+
+fn trials_with(
+    device: &str,
+    experiment: Experiment,
+    test: &str,
+    variants: usize,
+) -> Option<Vec<(String, Measured)>> {
     let experiment = Arc::new(experiment);
     let mut linux = match Namespaces::new(experiment.clone(), device == BUILTIN_VETH.name()) {
         Ok(linux) => linux,
@@ -96,15 +106,7 @@ pub(super) fn first_trials_of(
                 }
                 linux.trial(&request, &mut watch)
             };
-            // Threads that get no core for 200 ms measure nothing: that trial is made again.
-            let starved =
-                |made: &Result<Measured, _>| made.as_ref().is_ok_and(|m| m.received <= 100);
-            let mut made = trial();
-            for _ in 0..2 {
-                if starved(&made) {
-                    made = trial();
-                }
-            }
+            let made = trial();
             match made {
                 Ok(measured) => list.push((format!("{}-{}", variant.name, traffic.name), measured)),
                 Err(error @ LinuxError::Topology(TopologyError::NftMissing { .. })) => {
@@ -116,6 +118,31 @@ pub(super) fn first_trials_of(
         }
     }
     Some(list)
+}
+
+/// A program that is made known to all processors only when it runs begins 20 ms later, and on a busy
+/// machine half a second: the trial is over then.
+#[test]
+fn a_trial_that_is_shorter_than_the_kernel_takes_to_begin_measures_all_the_same() {
+    let test = "a_trial_that_is_shorter_than_the_kernel_takes_to_begin_measures_all_the_same";
+    for (load, router) in [("max", ""), ("max", "router = \"fwdlab\""), ("1kpps", "")] {
+        let text = format!(
+            "title = \"t\"\ndevice = \"linux\"\nbaseline = \"one\"\nwarmup = \"0ms\"\n\
+             [[variant]]\nname = \"one\"\nset = {{ {router} }}\n[[variant]]\nname = \"two\"\n{}",
+            TRAFFIC.replace("\"max\"", &format!("\"{load}\""))
+        );
+        let read = Experiment::of_text(Path::new("t.toml"), &text, &[&LINUX]);
+        let mut experiment = read.expect("a right experiment");
+        // Shorter than files may ask for.
+        experiment.duration = Duration::from_millis(8);
+        experiment.interval = Duration::from_millis(4);
+        let Some(list) = trials_with("linux", experiment, test, 1) else { return };
+        for (name, measured) in list {
+            assert!(measured.intervals.len() >= 2, "{name}: {measured:?}");
+            let within: u64 = measured.intervals.iter().filter_map(|interval| interval.tx).sum();
+            assert!(within > 0 && measured.received > 0, "{name}, {load}: {measured:?}");
+        }
+    }
 }
 
 /// Why the first trial of an experiment cannot be made.

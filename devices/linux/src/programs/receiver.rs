@@ -9,7 +9,7 @@ use fwdlab_wire::MacAddr;
 use super::{Shared, at, word};
 
 /// One frame in so many is checked: a prime, so that all flows have their turn.
-pub const CHECK_EVERY: u64 = 17;
+const CHECK_EVERY: u64 = 17;
 
 /// What a frame must look like.
 #[derive(Clone, Copy, Debug)]

@@ -21,7 +21,7 @@ use super::super::headers::{Headers, TTL};
 use super::super::programs::tester::{self, Outlet, Pace};
 use super::super::programs::{Shared, receiver, word};
 use super::super::setup::{BACK, DEVICE, OUT, RECEIVER, SENDER};
-use super::sent::{Sent, attach};
+use super::sent::{Sent, attach, lay_down};
 use crate::LinuxError;
 use crate::settings::TesterKind;
 use fwdlab_device::Watch;
@@ -48,6 +48,9 @@ const LONGEST: u32 = 4;
 /// How long the last frames may take.
 const PATIENCE: Duration = Duration::from_millis(500);
 
+/// How long the kernel may take to begin: milliseconds, and on a busy machine as long as a grace period (RCU).
+const LONGEST_BEGINNING: Duration = Duration::from_secs(10);
+
 /// A tester that is ready to send.
 #[derive(Debug)]
 pub(in super::super) struct LiveTester<'a> {
@@ -63,6 +66,8 @@ pub(in super::super) struct LiveTester<'a> {
     batch: u32,
     /// The receiver stays in place as long as these live.
     _receiver: (Program, Map, XdpLink),
+    /// So that the sender begins at once, and goes on at once after each run.
+    _known: Option<XdpLink>,
 }
 
 impl<'a> LiveTester<'a> {
@@ -108,7 +113,8 @@ impl<'a> LiveTester<'a> {
         let (headers, sender, program, seen) = load().map_err(refused)?;
         let link = attach(testbed, RECEIVER, back, &program)?;
         let _receiver = (program, seen, link);
-        Ok(Self { shared, headers, sender, pace, role, interface, batch, _receiver })
+        let _known = lay_down(testbed, SENDER, &sender);
+        Ok(Self { shared, headers, sender, pace, role, interface, batch, _receiver, _known })
     }
 
     /// Sends for as long as the experiment says, on the processor `core`, and calls
@@ -143,10 +149,18 @@ impl<'a> LiveTester<'a> {
             Ok::<_, LinuxError>((intervals, sent))
         });
         let (intervals, sender) = result?;
-        let (pinned, core_share) = sender.map_err(TopologyError::kernel("send XDP live frames"))?;
+        let failed = || TopologyError::kernel("send XDP live frames");
+        let (pinned, core_share) = sender.map_err(failed())?;
         if watch.is_stopped() {
             return Err(LinuxError::Stopped);
         }
+        let Some(intervals) = intervals else {
+            let longest = LONGEST_BEGINNING.as_secs();
+            let what = format!(
+                "the kernel did not begin within {longest} s: look what else uses its processors"
+            );
+            return Err(failed()(io::Error::new(io::ErrorKind::TimedOut, what)).into());
+        };
         self.drain();
         Ok(Sent {
             intervals,
@@ -183,14 +197,19 @@ impl<'a> LiveTester<'a> {
     }
 
     /// Reads the counters at the end of each interval, until as many as the experiment wants passed
-    /// with the processor undisturbed, or [`LONGEST`] times as many in all.
+    /// with the processor undisturbed, or [`LONGEST`] times as many in all. The first one begins when the
+    /// sender has; nothing when it never does.
     fn intervals(
         &self,
         experiment: &Experiment,
         pulse: &mut Pulse,
         watch: &mut Watch<'_>,
         is_running: &dyn Fn() -> bool,
-    ) -> Vec<Interval> {
+    ) -> Option<Vec<Interval>> {
+        let goes_on = || is_running() && !watch.stop.load(Ordering::Relaxed);
+        if !begins(self.shared, &goes_on, LONGEST_BEGINNING) {
+            return None;
+        }
         let read = || [word::SENT, word::RECEIVED, word::BUSY_NS].map(|at| self.shared.get(at));
         let &Experiment { duration, interval, .. } = experiment;
         let wanted = duration.as_nanos() / interval.as_nanos().max(1);
@@ -223,7 +242,7 @@ impl<'a> LiveTester<'a> {
             (last_time, last) = (now_time, now);
             due += interval;
         }
-        intervals
+        Some(intervals)
     }
 
     /// Waits until nothing arrives any more.
@@ -282,5 +301,52 @@ impl<'a> LiveTester<'a> {
             ns(word::LATE_SUM) / bursts,
             ns(word::LATE_MOST)
         ))
+    }
+}
+
+/// Waits until the sender has begun: it has sent, or waits for a frame to fall due. False when it does not
+/// go on, or `longest` has passed.
+fn begins(shared: &Shared, goes_on: &dyn Fn() -> bool, longest: Duration) -> bool {
+    let start = Instant::now();
+    let has_begun = || shared.get(word::SENT) + shared.get(word::WAITED) > 0;
+    while !has_begun() {
+        if !goes_on() || start.elapsed() > longest {
+            return has_begun();
+        }
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clock_starts_with_the_sender_however_late_that_is() {
+        let Ok(shared) = Shared::new() else {
+            eprintln!("SKIPPED the_clock_starts_with_the_sender: no BPF maps here");
+            return;
+        };
+        let long = Duration::from_secs(60);
+        assert!(!begins(&shared, &|| false, long), "the sender has failed");
+        assert!(!begins(&shared, &|| true, Duration::from_millis(1)), "it never begins");
+        for word in [word::SENT, word::WAITED] {
+            let shared = Shared::new().expect("as before");
+            let looks = AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    while !looks.load(Ordering::Relaxed) {
+                        std::thread::yield_now();
+                    }
+                    shared.set(word, 1);
+                });
+                let goes_on = || {
+                    looks.store(true, Ordering::Relaxed);
+                    true
+                };
+                assert!(begins(&shared, &goes_on, long));
+            });
+        }
     }
 }

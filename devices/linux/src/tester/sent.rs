@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fwdlab_port::bpf::{Program, XdpLink, attach_xdp};
+use fwdlab_port::bpf::{Program, XdpLink, attach_xdp, attach_xdp_generic};
 use fwdlab_results::{Benchmark, Busy, Checks, Interval, Way};
 use fwdlab_topology::{Testbed, TopologyError};
 
@@ -56,4 +56,13 @@ pub(crate) fn attach(
     let link = testbed.namespace(role)?.run(|| attach_xdp(program, interface));
     let doing = format!("attach an XDP program in namespace {role}");
     link.and_then(|attached| attached).map_err(TopologyError::kernel(doing))
+}
+
+/// Puts a sender also on an interface by which nothing comes: the loopback of `role`. A program that lies
+/// nowhere is made known to all processors, and forgotten, each time that it runs: two grace periods (RCU),
+/// some 20 ms each, and half a second on a busy machine.
+pub(crate) fn lay_down(testbed: &mut Testbed, role: &str, sender: &Program) -> Option<XdpLink> {
+    let loopback = testbed.interface_index(role, "lo").ok()?;
+    // Without it the sender only waits longer.
+    testbed.namespace(role).ok()?.run(|| attach_xdp_generic(sender, loopback).ok()).ok()?
 }

@@ -10,7 +10,7 @@ use fwdlab_device::Watch;
 use fwdlab_device::pulse::Pulse;
 use fwdlab_experiment::{Experiment, SessionsOf, Traffic};
 use fwdlab_port::affinity::{self, CoreShare};
-use fwdlab_port::bpf::{LiveFrames, Map, Program, XdpLink, attach_xdp_generic};
+use fwdlab_port::bpf::{LiveFrames, Map, Program, XdpLink};
 use fwdlab_results::{Benchmark, Busy, Checks, Interval, Measure, SessionRound, Sessions};
 use fwdlab_topology::tracking::{self, Tracked};
 use fwdlab_topology::{Testbed, TopologyError, port_name};
@@ -22,7 +22,7 @@ use super::super::programs::{Shared, receiver, word};
 use super::super::setup::{BACK, DEVICE, OUT, RECEIVER, SENDER};
 use super::live::INJECTED_AT_ONCE;
 use super::rounds::{self, Part, Round, Run};
-use super::sent::{Sent, Tracking, attach};
+use super::sent::{Sent, Tracking, attach, lay_down};
 use crate::LinuxError;
 
 /// Fewest rounds that are counted, and most.
@@ -61,8 +61,7 @@ struct Lane {
     interface: u32,
     /// The receiver stays in place as long as these live.
     _receiver: (Program, Map, XdpLink),
-    /// The sender also lies on an interface by which nothing comes. A program that lies nowhere is made known
-    /// to all processors, and forgotten, each time that it runs: two grace periods (RCU), some 20 ms each.
+    /// So that the sender begins at once.
     _known: Option<XdpLink>,
 }
 
@@ -423,11 +422,7 @@ impl Lane {
         let refused = TopologyError::kernel("set up the tester of sessions (XDP live frames)");
         let (shared, headers, sender, program, seen) = load().map_err(refused)?;
         let link = attach(testbed, role, end, &program)?;
-        let lone = [SENDER, RECEIVER][way];
-        let loopback = testbed.interface_index(lone, "lo")?;
-        // Without it the sender only waits longer.
-        let known = testbed.namespace(lone)?.run(|| attach_xdp_generic(&sender, loopback).ok());
-        let _known = known.ok().flatten();
+        let _known = lay_down(testbed, [SENDER, RECEIVER][way], &sender);
         Ok(Self { shared, headers, sender, interface, _receiver: (program, seen, link), _known })
     }
 

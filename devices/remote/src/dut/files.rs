@@ -8,6 +8,7 @@ use std::path::Path;
 
 use fwdlab_guard::digest;
 use fwdlab_results::FailureKind;
+use fwdlab_results::units;
 
 use crate::host::Connected;
 use crate::ssh::quoted;
@@ -196,7 +197,11 @@ impl Configuration {
         let all: String = self.files.values().map(|content| content.sum.as_str()).collect();
         Ok(match self.files.len() {
             0 => "none".to_owned(),
-            count => format!("{count} files, SHA-256 {}", &digest::of(all.as_bytes())[..16]),
+            count => format!(
+                "{}, SHA-256 {}",
+                units::plural(count, "file"),
+                &digest::of(all.as_bytes())[..16]
+            ),
         })
     }
 }

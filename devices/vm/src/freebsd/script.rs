@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use fwdlab_agent::task::{Task, TaskRoute, TaskTraffic};
+use fwdlab_results::Measured;
 use fwdlab_routes::Prefix;
 use fwdlab_traffic::{DEVICE_MACS, FlowSet, TESTER_MACS};
 
@@ -307,6 +308,14 @@ fn proof(task: &Task, rules: Option<Rules>, line: &mut impl FnMut(&str)) {
                 "sysctl -n {0} >/dev/null 2>&1 && prove {0} sysctl -n {0}",
                 quoted(word)
             )),
+        }
+    }
+    for word in CHOICES {
+        // Nothing in a guest that has just booted has fixed it: the kernel chooses, and may choose anew.
+        if task.sysctl.get(word).is_none_or(|value| value == "auto") {
+            let (asked, choice) = (quoted(word), quoted(&Measured::choice_of(word)));
+            let auto = Measured::OWN_CHOICE;
+            line(&format!("sysctl -n {asked} >/dev/null 2>&1 && prove {choice} echo {auto}"));
         }
     }
     let traffic = &task.traffic;

@@ -87,6 +87,8 @@ fn the_script_sets_what_a_variant_says_and_leaves_the_choice_where_it_is_asked_t
         "choose net.route.algo.inet.algo 'dxr'",
         "set_word 'net.inet.ip.ttl' 'it'\\''s'",
         "prove 'net.route.algo.inet6.algo' sysctl -n 'net.route.algo.inet6.algo'",
+        // What is left to the kernel is said to be its own choice.
+        "prove 'net.route.algo.inet6.algo as set' echo auto",
         "pfctl -q $o -f /tmp/fwdlab/rules",
         "ifconfig epair1a inet 198.19.0.254/24",
         "arp -s 198.19.0.203",
@@ -94,6 +96,7 @@ fn the_script_sets_what_a_variant_says_and_leaves_the_choice_where_it_is_asked_t
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
+    assert!(!text.contains("net.route.algo.inet.algo as set"), "{text}");
     task.read = ["net.inet.ip.ttl", "ipfw", "net.inet.ip.redirect"].map(str::to_owned).to_vec();
     task.sysctl.remove("net.inet.ip.ttl");
     let asked = script::text(&task, &[], Some(Rules::Pf), "1000000");

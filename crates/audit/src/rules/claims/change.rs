@@ -1,11 +1,14 @@
 //! Words against the block: faster, slower, the same, twice, for all tests.
 
+use std::collections::BTreeSet;
+
 use super::{Claim, Compared, MARGIN, is_contrary, report_sign, report_unproven};
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
-use crate::surroundings::Surroundings;
+use crate::surroundings::{Spoken, Surroundings};
+use fwdlab_netbenches::name::family_word;
 use fwdlab_results::units::exact_percent as show;
-use fwdlab_sentence::clause::{Bound, Clause, Sign, Stance};
+use fwdlab_sentence::clause::{Bound, Clause, Sign, Stance, words};
 
 pub(super) fn check_sign(claim: &Claim<'_>, sign: Sign, word: &str, findings: &mut AuditFindings) {
     let contrary = |c: &&Compared<'_>| is_contrary(sign, c);
@@ -27,7 +30,11 @@ pub(super) fn check_no_change(claim: &Claim<'_>, word: &str, findings: &mut Audi
         if pair.is_within(compared.base, compared.variant, MARGIN) {
             continue;
         }
-        let (rule, severity, data) = if pair.is_proven && pair.mean_percent.abs() > MARGIN {
+        let is_beyond = pair.is_proven && pair.mean_percent.abs() > MARGIN;
+        if !is_beyond && is_of_proof(claim.clause) {
+            continue;
+        }
+        let (rule, severity, data) = if is_beyond {
             let severity = if claim.spoken.is_sure && claim.pairs.len() == 1 {
                 Severity::Wrong
             } else {
@@ -67,6 +74,12 @@ pub(super) fn check_no_change(claim: &Claim<'_>, word: &str, findings: &mut Audi
             ),
         );
     }
+}
+
+/// "No difference is proven", "none is significant": what the block says itself, and no more.
+fn is_of_proof(clause: &Clause) -> bool {
+    const PROOF: [&str; 4] = ["proven", "proved", "significant", "significantly"];
+    words(&clause.text).iter().any(|(_, word)| PROOF.contains(&word.as_str()))
 }
 
 /// "No regression", "not faster": wrong when exactly that is proven.
@@ -165,12 +178,22 @@ const ALL_ALIKE: f64 = 0.4;
 pub(super) fn check_all(
     around: &Surroundings<'_>,
     clause: &Clause,
-    line: usize,
+    (line, spoken): (usize, Option<Spoken>),
     findings: &mut AuditFindings,
 ) {
     let wanted = Wanted::of(clause);
+    let telling = |block: usize| -> Vec<BTreeSet<&str>> {
+        let is_other = |word: &&str| family_word(word).is_none();
+        let words = around.sets[block].iter().map(|set| set.label.telling_words());
+        words.map(|words| words.into_iter().filter(is_other).collect()).collect()
+    };
+    // of both families, beside a block: of what that block compares
+    let own = spoken.filter(|_| is_of_families(clause)).map(|own| telling(own.block));
     for (block, sets) in around.sets.iter().enumerate() {
         let Some((base, others)) = sets.split_first() else { continue };
+        if own.as_ref().is_some_and(|own| *own != telling(block)) {
+            continue;
+        }
         let families = around.block_families(block);
         if clause.families.len() == 1
             && !families.is_empty()
@@ -196,6 +219,15 @@ pub(super) fn check_all(
             return;
         }
     }
+}
+
+/// "For both families".
+fn is_of_families(clause: &Clause) -> bool {
+    let words = words(&clause.text);
+    words.windows(2).any(|pair| {
+        matches!(pair[0].1.as_str(), "both" | "all" | "each" | "either")
+            && (pair[1].1.starts_with("famil") || pair[1].1.starts_with("protocol"))
+    })
 }
 
 /// What is said of all tests.

@@ -25,8 +25,17 @@ pub(super) fn check(
     findings: &mut AuditFindings,
 ) {
     let all = rates(&clause.text);
-    let ([mention], &[own]) = (all.as_slice(), named(&spoken(&clause.text), sets).as_slice())
-    else {
+    let of_family: Vec<usize> = match clause.families.len() {
+        1 => {
+            let is_own =
+                |set: &SourcedSet<'_>| set.family.is_some_and(|f| clause.families.contains(&f));
+            (0..sets.len()).filter(|set| is_own(&sets[*set])).collect()
+        }
+        _ => Vec::new(),
+    };
+    let by_label = named(&spoken(&clause.text), sets);
+    let meant = if of_family.len() == 1 { of_family } else { by_label };
+    let ([mention], &[own]) = (all.as_slice(), meant.as_slice()) else {
         return;
     };
     let before = words(&clause.text[..mention.offset]);

@@ -123,10 +123,21 @@ fn orientation(text: &str, base: &SourcedSet<'_>, variant: &SourcedSet<'_>) -> O
     match subject_is_variant {
         0 => None,
         n if n > 0 => Some(true),
+        // "IPv4 is the slower one"
+        _ if names_family_of(subject, base, variant) => Some(false),
         // A sentence that names only the base may still speak of the change.
         _ if than.is_some() => Some(false),
         _ => None,
     }
+}
+
+/// Whether the words name the family of `base` alone, in a block of family against family.
+fn names_family_of(words: &[String], base: &SourcedSet<'_>, variant: &SourcedSet<'_>) -> bool {
+    let family = |word: &String| fwdlab_netbenches::name::family_word(word);
+    let mut named = words.iter().filter_map(family).peekable();
+    base.family != variant.family
+        && named.peek().is_some()
+        && named.all(|own| Some(own) == base.family)
 }
 
 /// 1 when a word belongs to `own` alone, -1 when it is negated there.

@@ -226,6 +226,19 @@ fn files_of_others_are_left_alone() {
 }
 
 #[test]
+fn what_a_device_said_that_could_not_be_set_up_is_not_in_the_way() {
+    let root = tempfile::tempdir().unwrap();
+    let console = root.path().join("sample/console");
+    fs::create_dir_all(&console).unwrap();
+    fs::write(console.join("a.inet.log"), "panic").unwrap();
+    let (experiment, place) = (experiment(2, 1, 2), Place::Under(root.path().to_owned()));
+    assert_eq!(place.dir(&experiment, &terms()).unwrap(), root.path().join("sample"));
+    let opened = place.open(&experiment, &terms()).unwrap();
+    assert_eq!(opened.journal.dir(), root.path().join("sample"));
+    assert!(console.join("a.inet.log").exists());
+}
+
+#[test]
 fn a_start_that_was_killed_before_its_first_record_is_started_again() {
     let root = tempfile::tempdir().unwrap();
     fs::write(root.path().join("trials.jsonl"), "").unwrap();
