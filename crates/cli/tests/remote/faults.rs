@@ -286,12 +286,18 @@ fn a_reboot_that_does_not_end() {
 #[test]
 fn two_controllers_do_not_share_a_testbed() {
     let Some(rig) = Rig::up("two controllers", &[]) else { return };
-    let output = rig.run_and(&long(), |rig, _| {
+    let output = rig.run_and(&long(), |rig, child| {
+        // The first stands still meanwhile: on a busy machine it would be done before the second begins.
+        let signal = |name: &str| {
+            Command::new("kill").args([name, &child.id().to_string()]).status().expect("sent");
+        };
+        signal("-STOP");
         let results = rig.dir().join("second");
         let mut second = rig.fwdlab();
         second.env("USER", "somebody-else").args(["run", "-q", "-o"]).arg(&results);
         second.arg(rig.dir().join("experiment.toml"));
         let output = second.arg("--testbed").arg(rig.dir().join("testbed.toml")).output();
+        signal("-CONT");
         let output = output.expect("it starts");
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{said}");
