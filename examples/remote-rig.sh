@@ -112,6 +112,8 @@ cat > usr/sbin/reboot <<'REBOOT'
 [ ! -e /rig-never-reboots ] || exit 0
 [ ! -x /rig-on-reboot ] || /rig-on-reboot
 read -r id < /proc/sys/kernel/random/uuid
+# Everybody stands still first: no connection of this boot ever sees the next one's id.
+kill -STOP -1
 echo "$id" > /proc/sys/kernel/random/boot_id
 ip route flush proto 177 2>/dev/null
 kill -9 -1

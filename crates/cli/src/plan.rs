@@ -76,8 +76,13 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     if let Some(why) = unproven(&experiment, experiment.calibrate, slow_word) {
         fwdlab_guard::say!("the lab's own truths (calibrate): {why}");
     }
-    let mut needs = Needs::of(&experiment, earlier.as_ref(), wanted, truths);
-    needs.preflight_boots = kind.map_or(0, |kind| kind.preflight_boots(&experiment));
+    let needs = Needs::of(&experiment, earlier.as_ref(), wanted, truths);
+    let needs = match kind {
+        Some(kind) => {
+            needs.on_device(kind.preflight_boots(&experiment), kind.trial_seconds(&experiment))
+        }
+        None => needs,
+    };
     match &earlier {
         Some(results) if needs.is_measured() => {
             fwdlab_guard::say!("spread taken from {}", results.dir.display());
@@ -167,11 +172,12 @@ fn text(needs: &Needs) -> String {
     let least = if needs.is_time_measured { "about" } else { "at least" };
     let _ = writeln!(
         out,
-        "planned: {}{} of {}{}, {least} {}",
+        "planned: {}{} of {}{}{}, {least} {}",
         boots(needs),
         plural(needs.planned_blocks, "block"),
         plural(needs.trials_per_block, "trial"),
         truths(needs),
+        each(needs),
         duration(needs.planned_seconds()),
     );
     let _ = writeln!(
@@ -208,6 +214,14 @@ fn boots(needs: &Needs) -> String {
         0 => String::new(),
         1 => "1 boot that tries the variants, then ".to_owned(),
         boots => format!("{boots} boots that try the variants, then "),
+    }
+}
+
+/// What each trial has beside its traffic.
+fn each(needs: &Needs) -> String {
+    match needs.beside_traffic.as_str() {
+        "" => String::new(),
+        what => format!(", each {what}"),
     }
 }
 

@@ -317,6 +317,32 @@ fn the_recipe_for_ci_measures_one_kernel_against_itself_and_finds_the_same_in_ev
 }
 
 #[test]
+fn a_frame_costs_the_same_however_long_the_trial_is() {
+    let kernel = match kernel() {
+        Ok(kernel) => kernel,
+        Err(why) => {
+            eprintln!("SKIPPED the cost at two lengths of a trial: {why}");
+            return;
+        }
+    };
+    let costs = ["150ms", "300ms"].map(|duration| {
+        let lab = Lab::new();
+        let text = experiment(&kernel).replace("\"100ms\"", &format!("{duration:?}"));
+        let text = text.replace("patience = \"2s\"", "patience = \"600s\"");
+        // One family is enough.
+        let (head, rest) = text.split_once("[[traffic]]\nname = \"inet6\"").expect("two families");
+        let (_, routes) = rest.split_once("[routes]").expect("routes");
+        lab.write(&format!("{head}[routes]{routes}"));
+        let output = lab.run();
+        let trials = lab.trials(&output);
+        assert_eq!(trials.len(), 2, "{}", words(&output));
+        trials[0].cost_ns().expect("a cost")
+    });
+    let ratio = costs[0] / costs[1];
+    assert!((0.999..1.001).contains(&ratio), "{costs:?} instructions a frame");
+}
+
+#[test]
 fn pktgen_sends_every_flow_and_a_profile_shows_where_a_rule_costs() {
     let kernel = match kernel() {
         Ok(kernel) => kernel,

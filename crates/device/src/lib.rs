@@ -52,6 +52,12 @@ pub trait Kind: Schema {
         0
     }
 
+    /// Seconds that a trial of `experiment` takes on a machine with nothing else to do, and what more than
+    /// its traffic is in them, such as "a boot"; nothing where the traffic is nearly all.
+    fn trial_seconds(&self, _: &Experiment) -> Option<(f64, &'static str)> {
+        None
+    }
+
     /// Whether a file of its own names the machines that it stands on.
     fn takes_testbed(&self) -> bool {
         false

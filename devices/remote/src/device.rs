@@ -23,6 +23,11 @@ const PROBE_PPS: f64 = 5_000.0;
 const TOLERANCE_FRAMES: u64 = 64;
 const TOLERANCE_SHARE: u64 = 10_000;
 
+/// A slow device that frames did not come back from has them behind it when its ports count none for so
+/// long, which is waited for at most as long as this.
+const STILL_FOR: Duration = Duration::from_millis(20);
+const STILL_WITHIN: Duration = Duration::from_secs(2);
+
 impl Machines {
     fn set_up(&mut self, variant: &Variant, is_stopped: &dyn Fn() -> bool) -> Result<Proof> {
         (self.quiet_since, self.last_reading, self.has_come_through) = (None, None, false);
@@ -77,7 +82,10 @@ impl Machines {
                 *self.limit_pps.insert(limit)
             }
         };
-        let before = self.read(&is_stopped)?;
+        let before = match std::mem::take(&mut self.may_hold_frames) {
+            true => self.read_still(&is_stopped)?,
+            false => self.read(&is_stopped)?,
+        };
         // From here to the next reading nothing is sent to the device but the traffic.
         let counts =
             self.with_generator(|generator, hosts| generator.run(hosts, &task, &is_stopped))?;
@@ -110,7 +118,27 @@ impl Machines {
             generator.run(hosts, &Task { duration, ..task }, is_stopped)
         })?;
         self.has_come_through = counts.received > 0;
+        self.may_hold_frames = is_short(&counts);
         Ok(())
+    }
+
+    /// Reads the device when its ports count no more, or after a while in which they always did.
+    fn read_still(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<Reading> {
+        let counts = |reading: &Reading| -> Vec<_> {
+            reading.ports.iter().map(|port| (port.received, port.sent)).collect()
+        };
+        let start = Instant::now();
+        let mut reading = self.read(is_stopped)?;
+        while start.elapsed() < STILL_WITHIN {
+            std::thread::sleep(STILL_FOR);
+            let next = self.read(is_stopped)?;
+            let is_still = counts(&next) == counts(&reading);
+            reading = next;
+            if is_still {
+                break;
+            }
+        }
+        Ok(reading)
     }
 
     fn with_generator<T>(
@@ -140,6 +168,7 @@ impl Machines {
         let probe = Task { pps: Some(pps), duration, interval: duration, ..*task };
         let counts =
             self.with_generator(|generator, hosts| generator.run(hosts, &probe, is_stopped))?;
+        self.may_hold_frames = is_short(&counts);
         if counts.received > 0 {
             return Ok(());
         }
@@ -171,6 +200,11 @@ impl Machines {
             "`fwdlab doctor --testbed FILE` shows ports and links",
         ))
     }
+}
+
+/// Whether frames are missing, or nobody counted how many there were.
+fn is_short(counts: &Counts) -> bool {
+    counts.sent.is_none_or(|sent| sent > counts.received)
 }
 
 /// What both sides counted, in the journal's words.

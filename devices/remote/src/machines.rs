@@ -38,6 +38,8 @@ pub struct Machines {
     pub(super) quiet_since: Option<Instant>,
     /// Whether frames of the warm-up before the trial at hand came through.
     pub(super) has_come_through: bool,
+    /// Whether frames before the trial at hand did not come back: they may still be in the device.
+    pub(super) may_hold_frames: bool,
     /// The device as it was read last, for whom it need not be newer.
     pub(super) last_reading: Option<Reading>,
     /// The device's boot as it was seen last.
@@ -71,6 +73,7 @@ impl Machines {
             reach,
             quiet_since: None,
             has_come_through: false,
+            may_hold_frames: false,
             last_reading: None,
             boot: None,
             booted_for: None,

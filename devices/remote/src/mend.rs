@@ -253,9 +253,20 @@ impl Machines {
     pub(super) fn reboot(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<()> {
         let before = self.read(is_stopped)?.boot;
         let script = "(trap '' HUP; sleep 1; reboot) </dev/null >/dev/null 2>&1 &";
-        self.dut()?.ask(script, is_stopped)?;
+        // It may be gone before its answer is here.
+        let lost = match self.dut()?.ask(script, is_stopped) {
+            Err(error) if error.kind() == Some(FailureKind::TransportLost) => Some(error),
+            told => told.map(|_| None)?,
+        };
+        if lost.is_some() {
+            self.dut = None;
+        }
         if self.wait_for_boot(Some(&before), is_stopped)? {
             return Ok(());
+        }
+        // Whether it was told is not known then.
+        if let Some(error) = lost {
+            return Err(error);
         }
         let is_there = self.answers(LAST_TRY, is_stopped).is_ok();
         let (kind, what) = match is_there {

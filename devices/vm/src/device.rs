@@ -281,6 +281,11 @@ pub(super) fn tried_by<'a>(experiment: &'a Experiment, variant: &'a Variant) -> 
     experiment.variants.iter().find(is_alike).map_or(&variant.name, |first| &first.name)
 }
 
+/// How long the tester runs over a cable.
+pub(super) fn cable_duration(experiment: &Experiment) -> Duration {
+    experiment.duration / CABLE_SHARE + experiment.interval
+}
+
 /// A file by its name and content.
 fn named(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().display().to_string();
@@ -336,7 +341,7 @@ fn task(request: &Request<'_>, machine: &VmMachine) -> Task {
         },
         warmup_ns: ns(experiment.warmup),
         duration_ns: ns(experiment.duration),
-        cable_ns: ns(experiment.duration / CABLE_SHARE + experiment.interval),
+        cable_ns: ns(cable_duration(experiment)),
         interval_ns: ns(experiment.interval),
         profile_ns: None,
         tester: machine.tester,

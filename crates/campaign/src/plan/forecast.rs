@@ -21,8 +21,10 @@ pub const USUAL_POWER: f64 = 0.80;
 const PUBLISHED_CV: [(&str, f64); 3] =
     [("a quiet machine", 0.0045), ("a usual machine", 0.0091), ("a restless machine", 0.0203)];
 
-/// Pauses between trials above this, in seconds, are interruptions.
+/// Pauses between trials above this, in seconds, are interruptions; and above as many times the middle one,
+/// where trials themselves take that long.
 const LONGEST_PAUSE: u64 = 60;
+const TIMES_THE_MIDDLE: u64 = 5;
 
 /// What is wanted of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -48,9 +50,12 @@ pub struct Needs {
     pub own_truths_per_block: f64,
     /// Boots before the first block, in which the device tries each variant.
     pub preflight_boots: usize,
+    /// What each trial has beside its traffic, such as "a boot"; empty where that is next to nothing.
+    pub beside_traffic: String,
     /// Seconds that a block takes.
     pub block_seconds: f64,
-    /// True when the time was measured, false when it is the traffic alone.
+    /// True when the time was measured, false when it is the traffic alone, with what a device is known to
+    /// need beside it.
     pub is_time_measured: bool,
     /// One for each comparison, or for each kind of machine while nothing is
     /// known.
@@ -99,11 +104,23 @@ impl Needs {
             trials_per_block,
             own_truths_per_block,
             preflight_boots: 0,
+            beside_traffic: String::new(),
             block_seconds: measured.unwrap_or(traffic)
                 * (trials_per_block as f64 + own_truths_per_block),
             is_time_measured: measured.is_some(),
             rows,
         }
+    }
+
+    /// With what a device needs beside the traffic: boots that try the variants, and the seconds that a trial
+    /// takes at least, with what they hold; a time that was measured stays.
+    pub fn on_device(self, preflight_boots: usize, trial: Option<(f64, &str)>) -> Self {
+        let Some((seconds, what)) = trial else { return Self { preflight_boots, ..self } };
+        let block_seconds = match self.is_time_measured {
+            true => self.block_seconds,
+            false => seconds * (self.trials_per_block as f64 + self.own_truths_per_block),
+        };
+        Self { preflight_boots, block_seconds, beside_traffic: what.to_owned(), ..self }
     }
 
     /// Seconds until the first block begins and for as many blocks as are planned.
@@ -209,11 +226,12 @@ fn seconds_per_trial(results: &Results) -> Option<f64> {
     trials.sort_by_key(|trial| trial.order);
     let starts: Vec<u64> =
         trials.iter().filter_map(|t| seconds_of_stamp(t.started.as_ref()?)).collect();
-    let pauses: Vec<u64> = starts
-        .windows(2)
-        .filter_map(|pair| pair[1].checked_sub(pair[0]))
-        .filter(|pause| *pause <= LONGEST_PAUSE.max(1))
-        .collect();
+    let mut pauses: Vec<u64> =
+        starts.windows(2).filter_map(|pair| pair[1].checked_sub(pair[0])).collect();
+    pauses.sort_unstable();
+    let middle = pauses.get(pauses.len() / 2).copied().unwrap_or(0);
+    let longest = LONGEST_PAUSE.max(middle.saturating_mul(TIMES_THE_MIDDLE));
+    pauses.retain(|pause| *pause <= longest);
     let total: u64 = pauses.iter().sum();
     (total > 0).then(|| total as f64 / pauses.len() as f64)
 }

@@ -1,6 +1,6 @@
 //! Computes every claim again from the trials that it names.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fwdlab_stats::multiple::Kind;
 use fwdlab_stats::unpaired::Pair;
@@ -67,12 +67,10 @@ fn resolve_sentence(own: &VerdictClaim, results: &Results) -> Option<Unresolved>
 
 /// Trials that no cell shows: none may vanish.
 fn unaccounted(claims: &Claims, results: &Results) -> Vec<Unresolved> {
-    let is_shown = |id: &str| {
-        claims.cells.iter().any(|c| {
-            c.kept.iter().any(|k| k == id) || c.failed.iter().any(|failure| failure.trial == id)
-        })
-    };
-    let lost = results.trials.iter().filter(|t| !is_shown(&t.id));
+    let kept = claims.cells.iter().flat_map(|cell| cell.kept.iter().map(String::as_str));
+    let failed = claims.cells.iter().flat_map(|cell| &cell.failed);
+    let shown: BTreeSet<&str> = kept.chain(failed.map(|failure| failure.trial.as_str())).collect();
+    let lost = results.trials.iter().filter(|trial| !shown.contains(trial.id.as_str()));
     lost.map(|t| Unresolved {
         claim: "table".to_owned(),
         detail: format!(

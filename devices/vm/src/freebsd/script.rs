@@ -12,7 +12,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use fwdlab_agent::task::{Task, TaskRoute};
+use fwdlab_agent::task::{Task, TaskRoute, TaskTraffic};
 use fwdlab_results::Measured;
 use fwdlab_routes::Prefix;
 use fwdlab_traffic::{DEVICE_MACS, FlowSet, TESTER_MACS};
@@ -21,6 +21,10 @@ use super::rules::Rules;
 
 /// What the guest says when frames begin to go through the device.
 pub const THROUGH_THE_DEVICE: &str = "sent frames through the device";
+
+/// More than a frame takes from the tester through any device and back, in instructions: 8,000 and some
+/// thousands.
+const FRAME_NS: u64 = 25_000;
 
 /// Answers of more routes than these are not asked for one by one.
 const ROUTES_LISTED: usize = 5_000;
@@ -97,6 +101,20 @@ drops_since() {
 		else if (count > before[name]) { sub(/^[0-9]+ /, "", name); print count - before[name], name }
 	}' $1 $2
 }
+# buckets: how large ipfw's table of states is; nothing where there are no states.
+buckets() {
+	[ "$(sysctl -n net.inet.ip.fw.dyn_count 2>/dev/null || echo 0)" -gt 0 ] || return 0
+	sysctl -n net.inet.ip.fw.curr_dyn_buckets
+}
+# settle: ipfw looks once a second whether its table of states is too small for them, and enlarges it then.
+settle() {
+	for n in 1 2 3 4 5; do
+		before=$(buckets)
+		[ -n "$before" ] || return 0
+		sleep 2
+		[ "$(buckets)" = "$before" ] && return
+	done
+}
 : >$P/warnings
 "#;
 
@@ -152,13 +170,24 @@ pub(super) fn text(task: &Task, modules: &[String], rules: Option<Rules>, khz: &
             )
         };
         line(&format!("stage '{stage}'"));
+        let has_states = way == "device" && rules == Some(Rules::Ipfw);
+        if has_states {
+            line(&pass(task.warmup_ns.max(every_flow_ns(task)), "settling"));
+            line("settle");
+        }
         if task.warmup_ns > 0 {
             line(&pass(task.warmup_ns, "warmup"));
         }
         if way == "device" {
-            line("r=$(frames epair0a 5); s=$(frames epair1a 8); drops >$P/drops.0");
+            line("r=$(frames epair0a 5); s=$(frames epair1a 8); drops >$P/drops.0; b=$(buckets)");
         }
         line(&pass(duration, way));
+        if has_states {
+            line(
+                "[ \"$(buckets)\" = \"$b\" ] || echo \"ipfw made its table of states another size in the \
+                 trial, $b and then $(buckets) buckets: so it cost two things\" >>$P/warnings",
+            );
+        }
     }
     line("stage 'read its settings back'");
     line("echo $(($(frames epair0a 5) - r)) >$P/received");
@@ -168,6 +197,13 @@ pub(super) fn text(task: &Task, modules: &[String], rules: Option<Rules>, khz: &
     line("$G say counted $P || { echo 'the counts cannot be sent' >$P/why; give_up; }");
     line("sleep 60");
     script
+}
+
+/// The guest's time in which every flow is sent once.
+fn every_flow_ns(task: &Task) -> u64 {
+    let TaskTraffic { source, destination, .. } = &task.traffic;
+    let flows = FlowSet::parse(source, destination).map_or(0, |flows| flows.count());
+    u64::from(flows) * FRAME_NS
 }
 
 /// A word of the shell.
@@ -303,6 +339,9 @@ fn proof(task: &Task, rules: Option<Rules>, line: &mut impl FnMut(&str)) {
     }
     if let Some(rules) = rules {
         rules.prove().iter().for_each(|command| line(command));
+    }
+    if rules == Some(Rules::Ipfw) {
+        line("[ -z \"$(buckets)\" ] || prove 'buckets of ipfw states' buckets");
     }
 }
 

@@ -132,6 +132,27 @@ fn a_warm_up_ends_before_the_devices_counters_are_read() {
 }
 
 #[test]
+fn states_of_ipfw_are_made_and_their_table_grown_before_anything_counts() {
+    let text = script::text(&task(4), &[], Some(Rules::Ipfw), "1000000");
+    let lines: Vec<&str> = text.lines().collect();
+    let at = |part: &str| lines.iter().position(|line| line.starts_with(part)).expect(part);
+    let pass = |file: &str| {
+        let is_it = |line: &&str| line.contains(" device ") && line.contains(file);
+        lines.iter().position(is_it).expect(file)
+    };
+    // 2000 flows, each once.
+    assert!(lines[pass("$P/settling")].contains(" device 50000000 "), "{text}");
+    let settle = lines.iter().position(|line| *line == "settle").expect("it settles");
+    assert!(pass("$P/settling") < settle && settle < pass("$P/warmup"), "{text}");
+    assert!(pass("$P/warmup") < at("r=$(frames") && at("r=$(frames") < pass("$P/device"), "{text}");
+    assert!(
+        text.contains("another size in the trial") && text.contains("'buckets of ipfw states'")
+    );
+    let pf = script::text(&task(4), &[], Some(Rules::Pf), "1000000");
+    assert!(!pf.contains("settling") && !pf.contains("another size"), "{pf}");
+}
+
+#[test]
 fn the_guests_program_is_one_of_freebsd() {
     if cfg!(not(target_arch = "x86_64")) {
         return;

@@ -239,3 +239,45 @@ fn earlier_results_tell_spread_and_time() {
     assert!(needs.rows[0].difference.blocks <= needs.rows[0].difference.blocks_if_unlucky);
     assert_eq!(needs.rows[0].of, "inet: modular against radix");
 }
+
+#[test]
+fn boots_are_in_the_time_of_a_plan_unless_it_was_measured() {
+    let results = |seconds: &[u64]| {
+        let mut trials = trials(&[1.0, 1.0, 1.0, 1.0]);
+        for (at, trial) in trials.iter_mut().enumerate() {
+            trial.order = at as u32;
+            let second: u64 = seconds.iter().take(at).sum();
+            trial.started = Some(format!("2026-01-01T00:{:02}:{:02}Z", second / 60, second % 60));
+        }
+        Results {
+            dir: "results/sample".into(),
+            campaign: examples::campaign(),
+            trials,
+            repeated: Vec::new(),
+            resumed: Vec::new(),
+            finished: None,
+            known: Vec::new(),
+            sequence: Vec::new(),
+            is_torn: false,
+            changed: None,
+        }
+    };
+    let experiment = experiment("blocks = 8");
+    let plan = |earlier: Option<&Results>, trial| {
+        Needs::of(&experiment, earlier, WANTED, None).on_device(3, trial)
+    };
+    let booted = plan(None, Some((20.0, "a boot")));
+    assert_eq!((booted.block_seconds, booted.beside_traffic.as_str()), (40.0, "a boot"));
+    assert_eq!(booted.planned_seconds(), 3.0 * 20.0 + 8.0 * 40.0);
+    assert_eq!(
+        plan(None, None).block_seconds,
+        Needs::of(&experiment, None, WANTED, None).block_seconds
+    );
+    // Trials of 100 s are no interruptions of an hour; a night between two of 1 s is one.
+    let slow = [100; 7];
+    let measured = plan(Some(&results(&slow)), Some((20.0, "a boot")));
+    assert!(measured.is_time_measured);
+    assert_eq!(measured.block_seconds, 200.0);
+    let quick = [1, 1, 1, 1, 1, 1, 900];
+    assert_eq!(plan(Some(&results(&quick)), None).block_seconds, 2.0);
+}
