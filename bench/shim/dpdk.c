@@ -24,6 +24,7 @@ enum kind { FIB4 = 0, LPM4 = 1, FIB6 = 2, LPM6 = 3 };
 struct peer {
     enum kind kind;
     uint32_t without; /* the nexthop of the default route: no peer takes /0 as a route */
+    int is_vector;    /* its lookups use AVX-512, or never do */
     union {
         struct rte_fib *fib;
         struct rte_lpm *lpm;
@@ -104,7 +105,8 @@ static int open_fib4(struct peer *peer, unsigned bytes_log2, unsigned routes, un
     peer->fib = rte_fib_create(fresh_name(name, sizeof name), 0, &conf);
     if (!peer->fib)
         return 0;
-    rte_fib_select_lookup(peer->fib, RTE_FIB_LOOKUP_DIR24_8_VECTOR_AVX512);
+    peer->is_vector =
+        rte_fib_select_lookup(peer->fib, RTE_FIB_LOOKUP_DIR24_8_VECTOR_AVX512) == 0;
     return 1;
 }
 
@@ -116,13 +118,14 @@ static int open_fib6(struct peer *peer, unsigned bytes_log2, unsigned routes, un
     peer->fib6 = rte_fib6_create(fresh_name(name, sizeof name), 0, &conf);
     if (!peer->fib6)
         return 0;
-    rte_fib6_select_lookup(peer->fib6, RTE_FIB6_LOOKUP_TRIE_VECTOR_AVX512);
+    peer->is_vector = rte_fib6_select_lookup(peer->fib6, RTE_FIB6_LOOKUP_TRIE_VECTOR_AVX512) == 0;
     return 1;
 }
 
 static int open_lpm(struct peer *peer, unsigned routes, unsigned groups) {
     char name[24];
     fresh_name(name, sizeof name);
+    peer->is_vector = 1;
     if (peer->kind == LPM4) {
         struct rte_lpm_config conf = {.max_rules = routes, .number_tbl8s = groups};
         peer->lpm = rte_lpm_create(name, 0, &conf);
@@ -150,6 +153,9 @@ struct peer *shim_open(int kind, unsigned bytes_log2, unsigned routes, unsigned 
     }
     return peer;
 }
+
+/* Whether a peer that can use AVX-512 does. */
+int shim_is_vector(const struct peer *peer) { return peer->is_vector; }
 
 void shim_close(struct peer *peer) {
     switch (peer->kind) {

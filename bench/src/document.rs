@@ -3,8 +3,10 @@
 use std::fmt::Write as _;
 
 const FAMILIES: [&str; 2] = ["inet", "inet6"];
-const MODES: [&str; 4] = ["batch", "single", "dependent", "updates"];
-const TABLES: [&str; 5] = ["2", "8", "1000", "real", "generated"];
+const MODES: [&str; 3] = ["single", "dependent", "updates"];
+/// How the modes of batches begin; the number of addresses follows.
+const BATCH: &str = "batch of ";
+const TABLES: [&str; 6] = ["2", "8", "1000", "real", "real-short", "generated"];
 
 /// Sections by their headings.
 #[derive(Debug, Default)]
@@ -60,9 +62,12 @@ impl Document {
         let mut out = String::new();
         for family in FAMILIES {
             for (label, bits) in [("16-bit nexthops", 16), ("8-bit nexthops", 8)] {
-                let against =
-                    format!("{family}, {label}, batch, against the best peer of that capacity");
-                out.push_str(&line(&against, &self.ratios(family, bits)));
+                for mode in self.batches() {
+                    let against = format!(
+                        "{family}, {label}, {mode}, against the best peer of that capacity"
+                    );
+                    out.push_str(&line(&against, &self.ratios(family, mode, bits)));
+                }
             }
             for mode in ["single", "dependent"] {
                 for (label, names) in RIVALS {
@@ -71,7 +76,14 @@ impl Document {
                 }
             }
         }
-        for row in self.rows("batch").filter(|row| row.name.starts_with("bitruns")) {
+        let compact: Vec<Row<'_>> = self
+            .batches()
+            .last()
+            .into_iter()
+            .flat_map(|mode| self.rows(mode))
+            .filter(|row| row.name.starts_with("bitruns"))
+            .collect();
+        for row in compact {
             if let Some(bytes) = row.bytes_per_route() {
                 let _ = writeln!(
                     out,
@@ -83,9 +95,18 @@ impl Document {
         out
     }
 
+    /// The sizes of batches that were measured, as the headings name them, smallest first.
+    fn batches(&self) -> Vec<&str> {
+        let modes = self.sections.iter().filter_map(|section| section.0.split(", ").nth(1));
+        let mut modes: Vec<&str> = modes.filter(|mode| mode.starts_with(BATCH)).collect();
+        modes.sort_by_key(|mode| burst(mode));
+        modes.dedup();
+        modes
+    }
+
     /// The ratios to the best peer of the same capacity in the rows of automatic choices.
-    fn ratios(&self, family: &str, bits: u32) -> Vec<(f64, String)> {
-        let chosen = self.rows("batch").filter(|row| {
+    fn ratios(&self, family: &str, mode: &str, bits: u32) -> Vec<(f64, String)> {
+        let chosen = self.rows(mode).filter(|row| {
             // Whatever stores at least 16 bits counts as that.
             row.family() == family && row.is_chosen && row.nexthop_bits.min(16) == bits
         });
@@ -127,7 +148,7 @@ impl Document {
 /// Whom single lookups are compared with: a label, and how the names begin.
 const RIVALS: [(&str, &[&str]); 2] = [
     ("the Rust crates", &["ip_network_table", "prefix-trie"]),
-    ("our dxr and poptrie", &["dxr", "poptrie"]),
+    ("poptrie, DXR and PlanB in others' code", &["poptrie,", "DXR,", "PlanB,"]),
 ];
 
 /// A row of a lookup table.
@@ -158,7 +179,8 @@ impl<'a> Row<'a> {
         let [_, name, streams @ .., bits, megabytes, _, _] = cells.as_slice() else { return None };
         let cell = |(i, text): (usize, &&str)| {
             let (rate, ratio) = text.trim_end_matches(')').split_once(" (").unwrap_or((text, ""));
-            Some(Cell { stream: i + 1, rate: rate.parse().ok()?, ratio: ratio.parse().ok() })
+            let median = ratio.split(' ').next().and_then(|median| median.parse().ok());
+            Some(Cell { stream: i + 1, rate: rate.parse().ok()?, ratio: median })
         };
         let routes = body.rsplit_once(" rounds, ").and_then(|(_, rest)| rest.split_once(" routes"));
         Some(Self {
@@ -207,21 +229,27 @@ fn line(against: &str, ratios: &[(f64, String)]) -> String {
 /// Where a heading stands in the document; `None` for a strange one.
 fn position(heading: &str) -> Option<(usize, usize, usize)> {
     let mut parts = heading.split(", ");
-    let mut of = |names: &[&str], prefix: &str| {
-        let part = parts.next()?.strip_prefix(prefix)?;
-        names.iter().position(|name| *name == part)
-    };
-    Some((of(&FAMILIES, "")?, of(&MODES, "")?, of(&TABLES, "table ")?))
+    let of = |names: &[&str], part: &str| names.iter().position(|name| *name == part);
+    let family = of(&FAMILIES, parts.next()?)?;
+    let mode = parts.next()?;
+    // Batches first, by their size, which is at most 1024.
+    let mode = burst(mode).or_else(|| of(&MODES, mode).map(|place| 2000 + place))?;
+    Some((family, mode, of(&TABLES, parts.next()?.strip_prefix("table ")?)?))
+}
+
+/// The number of addresses in the name of a mode; `None` when these are no batches.
+fn burst(mode: &str) -> Option<usize> {
+    mode.strip_prefix(BATCH)?.parse().ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const SECTION: &str = "## inet6, batch, table 1000\n\n\
+    const SECTION: &str = "## inet6, batch of 256, table 1000\n\n\
         | contender | table-random | uniform | flows-2000 | zipf-1M | nexthop bits | MB | build s |\n\
         |---|---|---|---|---|---|---|---|\n\
-        | direct6 * | 400 (4.00) | 100 (1.00) | 90 (0.90) | 10 (1.00) | 16 | 1.00 | 0.001 |\n\
+        | direct6 * | 400 (4.00 [3.90, 4.10]) | 100 (1.00) | 90 (0.90) | 10 (1.00) | 16 | 1.00 | 0.001 |\n\
         | rte_fib6 2 bytes | 100 | 100 | 100 | 10 | 15 | 34.00 | 0.001 |\n";
 
     #[test]
@@ -244,18 +272,18 @@ mod tests {
         document.set_section(SECTION);
         let text = document.render("");
         let wanted = "geometric mean 1.38x over 4 comparisons, 1 of them below 1.0, lowest 0.90x \
-                      (inet6, batch, table 1000, stream 3)";
+                      (inet6, batch of 256, table 1000, stream 3)";
         assert!(text.contains(wanted), "{text}");
         assert!(!text.contains("8-bit") && !text.contains("single"));
     }
 
     #[test]
-    fn the_summary_compares_single_lookups_with_the_crates_and_with_our_rivals() {
+    fn the_summary_compares_single_lookups_with_the_crates_and_with_others_code() {
         let mut document = Document::default();
         document.set_section(
             "## inet, single, table real\n\n\
              | direct4, 8-bit cells * | 90 (0.80) | 20 (1.00) | | | 8 | 21.00 | 0.1 |\n\
-             | poptrie4 | 30 | 40 | | | 16 | 9.00 | 0.1 |\n\
+             | poptrie, its author's C | 30 | 40 | | | 16 | 9.00 | 0.1 |\n\
              | prefix-trie | 9 | 5 | | | 32 | - | 0.1 |\n\
              | ip_network_table | 10 | 4 | | | 32 | - | 0.1 |\n",
         );
@@ -264,7 +292,9 @@ mod tests {
                       comparisons, 0 of them below 1.0, lowest 4.00x (inet, single, table real, \
                       stream 2)";
         assert!(text.contains(crates), "{text}");
-        assert!(text.contains("our dxr and poptrie: automatic choice, geometric mean 1.22x"));
+        assert!(text.contains(
+            "poptrie, DXR and PlanB in others' code: automatic choice, geometric mean 1.22x"
+        ));
         assert!(text.contains("1 of them below 1.0, lowest 0.50x"));
     }
 
@@ -273,14 +303,14 @@ mod tests {
         let mut document = Document::default();
         let row = "| bitruns4 | 173 (0.77) | 160 | 476 | 190 | 16 | 4.73 | 0.016 |\n";
         document.set_section(&format!(
-            "## inet, batch, table real\n\n{row}\nCommit abc, 7 rounds, 901886 routes.\n"
+            "## inet, batch of 256, table real\n\n{row}\nCommit abc, 7 rounds, 901886 routes.\n"
         ));
         document.set_section(&format!(
-            "## inet, batch, table 8\n\n{row}\nCommit abc, 7 rounds, 8 routes.\n"
+            "## inet, batch of 256, table 8\n\n{row}\nCommit abc, 7 rounds, 8 routes.\n"
         ));
         let text = document.render("");
         assert!(
-            text.contains("inet, batch, table real: bitruns4 takes 5.2 bytes a route"),
+            text.contains("inet, batch of 256, table real: bitruns4 takes 5.2 bytes a route"),
             "{text}"
         );
         assert_eq!(text.matches("bytes a route").count(), 1);

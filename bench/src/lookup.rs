@@ -1,6 +1,6 @@
 //! `fwdlab-bench fib`: which tables and modes are measured, and where the figures go.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::ValueEnum;
@@ -42,9 +42,9 @@ pub struct Arguments {
     /// Only contenders whose names contain one of these
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
-    /// Addresses of one batch call
-    #[arg(long, default_value_t = 256)]
-    burst: usize,
+    /// Addresses of one batch call, each of these; at most 1024
+    #[arg(long, value_delimiter = ',', default_values_t = [32, 64, 256])]
+    bursts: Vec<usize>,
     /// Rounds of each comparison
     #[arg(long)]
     rounds: Option<usize>,
@@ -59,6 +59,9 @@ enum TableName {
     #[value(name = "1000")]
     Thousand,
     Real,
+    /// The real table without IPv4 prefixes longer than /24 and IPv6 ones longer than /64, which not
+    /// all peers can hold
+    RealShort,
     Generated,
 }
 
@@ -80,20 +83,18 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         (false, _) => arguments.modes.contains(&mode),
         (true, quick) => !quick || mode == ModeName::Batch,
     };
-    let modes = [
-        (ModeName::Batch, Mode::Batch),
-        (ModeName::Single, Mode::Single),
-        (ModeName::Dependent, Mode::Dependent),
-    ];
+    let bursts = arguments.bursts.iter().map(|burst| burst.clamp(&1, &1024));
+    let modes = bursts
+        .map(|burst| (ModeName::Batch, Mode::Batch(*burst)))
+        .chain([(ModeName::Single, Mode::Single), (ModeName::Dependent, Mode::Dependent)]);
     let plan = BenchPlan {
         effort: Effort {
             keys: if arguments.quick { 1 << 20 } else { 4 << 20 },
             rounds: arguments.rounds.unwrap_or(if arguments.quick { 3 } else { 7 }),
-            burst: arguments.burst.clamp(1, 1024),
             beat: beat::now,
         },
         only: arguments.only.clone(),
-        modes: modes.into_iter().filter(|(name, _)| wants(*name)).map(|(_, mode)| mode).collect(),
+        modes: modes.filter(|(name, _)| wants(*name)).map(|(_, mode)| mode).collect(),
     };
     let mut output = Output::new(arguments.format == Format::Json, &plan, arguments.write.clone())?;
     let cpu = machine::last_cpu();
@@ -121,6 +122,7 @@ impl Run<'_> {
             TableName::Eight,
             TableName::Thousand,
             TableName::Real,
+            TableName::RealShort,
             TableName::Generated,
         ];
         let wanted = |name: &TableName| {
@@ -143,10 +145,11 @@ impl Run<'_> {
             TableName::Eight => Table::eight(),
             TableName::Thousand => Table::thousand(),
             TableName::Generated => Table::generated(),
-            TableName::Real => {
+            TableName::Real | TableName::RealShort => {
                 let beside = Some(PathBuf::from(REAL_TABLE)).filter(|path| path.exists());
                 match self.arguments.routes.clone().or(beside) {
-                    Some(path) => Table::read("real", Path::new(&path))?,
+                    Some(path) if name == TableName::Real => Table::read("real", &path, F::BITS)?,
+                    Some(path) => Table::read("real-short", &path, if F::BITS == 32 { 24 } else { 64 })?,
                     None => {
                         eprintln!("no real table: name a file with --routes");
                         return Ok(None);

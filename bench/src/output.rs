@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use fwdlab_fib::bench::{self, BenchPlan, Figure, UpdateFigure};
+use fwdlab_fib::bench::{self, BenchPlan, Figure, Mode, UpdateFigure};
 
 use crate::document::Document;
 use crate::{machine, peers};
@@ -36,11 +36,10 @@ impl Output {
         let effort = plan.effort;
         let method = format!(
             "{} M keys (an eighth of them in single and dependent mode), {} interleaved rounds, each \
-             after a warm-up with a quarter of the keys, bursts of {}, one core; slow contenders \
-             take a quarter of the keys in 3 rounds",
+             after a warm-up with a quarter of the keys, one core; rounds beside a busy neighbour are \
+             run again, up to as many; slow contenders take a quarter of the keys in 3 rounds",
             effort.keys >> 20,
             effort.rounds,
-            effort.burst,
         );
         Ok(Self { json, path, document, method, rounds: effort.rounds })
     }
@@ -60,12 +59,15 @@ impl Output {
     /// # Errors
     /// When the document cannot be written.
     pub fn lookups(&mut self, figures: &[Figure], routes: usize) -> Result<()> {
-        for mode in bench::Mode::ALL {
-            let of: Vec<Figure> =
-                figures.iter().filter(|f| f.mode == mode.name()).cloned().collect();
-            if !of.is_empty() {
-                self.section(bench::lookup_section(&of), routes)?;
+        let mut modes: Vec<Mode> = Vec::new();
+        for figure in figures {
+            if !modes.contains(&figure.mode) {
+                modes.push(figure.mode);
             }
+        }
+        for mode in modes {
+            let of: Vec<Figure> = figures.iter().filter(|f| f.mode == mode).cloned().collect();
+            self.section(bench::lookup_section(&of), routes)?;
         }
         Ok(())
     }
@@ -106,10 +108,13 @@ impl Output {
              Written by `cargo xtask bench fib --write docs/fib-benchmarks.md`; do not edit it. \
              Parts can be measured again alone with `--family`, `--tables` and `--modes`.\n\n\
              - Processor: {}\n- Compiler: {}\n- Peers: {}\n- Method: {}\n\n\
-             Million lookups a second, median of the rounds; in brackets the median over the rounds \
-             of the ratio to the best peer of the same nexthop capacity: 16-bit numbers against \
+             Million lookups a second, median of the rounds; in parentheses the median over the \
+             rounds of the ratio to the best peer of the same nexthop capacity, with the interval of \
+             that median (sign test, at least 95 % from six rounds on): 16-bit numbers against \
              peers of at least 15 bits, 8-bit numbers against peers of at least 7 bits (a peer's \
-             group mark takes one bit). `*`: what the framework chooses by itself; where that has \
+             group mark takes one bit). Contenders without an origin are this project's, also where \
+             they bear the name of somebody's algorithm; how the comparison is made fair: \
+             [benchmarks.md](benchmarks.md). `*`: what the framework chooses by itself; where that has \
              two forms, both. `direct4` takes 8-bit cells as long as nexthop numbers fit them. \
              The summary compares single and dependent lookups by their medians. \
              Streams: 1 a random address in a random prefix of the table, 2 uniformly random \

@@ -1,5 +1,6 @@
 //! The peers of the comparison: built from the same table as our algorithms.
 
+mod authors;
 mod crates;
 #[cfg(dpdk)]
 mod dpdk;
@@ -13,7 +14,12 @@ use fwdlab_fib::{algo::Dump, bench::Contender};
 pub fn describe() -> String {
     let version = option_env!("FWDLAB_DPDK_VERSION");
     let dpdk = version.map_or("no DPDK (install libdpdk-dev)".into(), |v| format!("DPDK {v}"));
-    format!("{dpdk}, crates ip_network_table 0.2 and prefix-trie 0.10")
+    let authors = authors::describe();
+    let authors = match authors.is_empty() {
+        true => "nobody's own lookup code (name directories with --peer)".into(),
+        false => authors.join(", "),
+    };
+    format!("{dpdk}; {authors}; crates ip_network_table 0.2 and prefix-trie 0.10")
 }
 
 /// Recipes of the IPv4 peers for a table of `routes` routes.
@@ -31,6 +37,7 @@ pub fn inet(routes: usize, cpu: u32) -> Vec<Recipe<Inet>> {
         }
     }
     let _ = (routes, cpu);
+    all.extend(authors::inet());
     all.push(("ip_network_table", Box::new(|dump| Some(Box::new(crates::TreeBitmap::inet(dump))))));
     all.push(("prefix-trie", Box::new(|dump| Some(Box::new(crates::PrefixTrie::inet(dump))))));
     all
@@ -51,6 +58,7 @@ pub fn inet6(routes: usize, cpu: u32) -> Vec<Recipe<Inet6>> {
         }
     }
     let _ = (routes, cpu);
+    all.extend(authors::inet6());
     all.push((
         "ip_network_table",
         Box::new(|dump| Some(Box::new(crates::TreeBitmap::inet6(dump)))),

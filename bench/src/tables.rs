@@ -99,11 +99,12 @@ impl<F: Family> Table<F> {
     }
 
     /// All prefixes of the family in a file: one a line, anything after a blank is ignored, `#`
-    /// begins a comment; a name that ends in `.gz` is decompressed.
+    /// begins a comment; a name that ends in `.gz` is decompressed. Prefixes longer than `longest`
+    /// are left out.
     ///
     /// # Errors
     /// When the file cannot be read or a line has no prefix of either family.
-    pub fn read(name: &str, path: &Path) -> Result<Self> {
+    pub fn read(name: &str, path: &Path, longest: u8) -> Result<Self> {
         let file = File::open(path)
             .with_context(|| format!("cannot read {}, give a list of prefixes", path.display()))?;
         let reader: Box<dyn Read> = match path.extension() {
@@ -121,6 +122,7 @@ impl<F: Family> Table<F> {
                 continue;
             }
             match Prefix::parse_lenient(text) {
+                Ok(prefix) if prefix.len() > longest => {}
                 Ok(prefix) => prefixes.push(prefix),
                 Err(error) => bail!("{}, line {}: {error}", path.display(), index + 1),
             }

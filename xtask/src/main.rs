@@ -27,7 +27,9 @@ mod test;
 mod words;
 mod workspace;
 
+use anyhow::{Context as _, bail};
 use clap::{Parser, Subcommand};
+use std::path::Path;
 use std::process::ExitCode;
 use workspace::{cargo, root};
 
@@ -62,6 +64,9 @@ enum Task {
     Supply(supply::Args),
     /// Compare with peers in interleaved rounds: `cargo xtask bench fib`, `... bench forward`
     Bench {
+        /// Others' lookup code: `poptrie=DIR`, `dxr=DIR`, `planb=DIR` [default: ../shared/peers]
+        #[arg(long = "peer", value_name = "NAME=DIR")]
+        peers: Vec<String>,
         /// Arguments of the bench program, for example `fib --format json`
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
@@ -79,7 +84,7 @@ fn main() -> ExitCode {
         Task::Cost => cost::check(),
         Task::Fuzz(arguments) => fuzz::run(&root(), &arguments),
         Task::Supply(arguments) => supply::run(&root(), &arguments),
-        Task::Bench { arguments } => bench(&arguments),
+        Task::Bench { peers, arguments } => bench(&peers, &arguments),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,
@@ -91,8 +96,25 @@ fn main() -> ExitCode {
     }
 }
 
-fn bench(arguments: &[String]) -> anyhow::Result<bool> {
-    let status = cargo()
+/// Peers in others' own code, as `bench/build.rs` names them.
+const PEERS: [&str; 3] = ["poptrie", "dxr", "planb"];
+
+/// Compiles the peers named into the bench and runs it. What peers and crates take from the C library
+/// lies on huge pages, as this project's tables do.
+fn bench(peers: &[String], arguments: &[String]) -> anyhow::Result<bool> {
+    let mut cargo = cargo();
+    for peer in peers {
+        let named = peer.split_once('=').filter(|(name, _)| PEERS.contains(name));
+        let Some((name, directory)) = named else {
+            bail!("--peer {peer}: write NAME=DIR, NAME is one of {}", PEERS.join(", "));
+        };
+        let directory = Path::new(directory)
+            .canonicalize()
+            .with_context(|| format!("--peer {peer}: cannot find {directory}"))?;
+        cargo.env(format!("FWDLAB_PEER_{}", name.to_uppercase()), directory);
+    }
+    let status = cargo
+        .env("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1")
         .args(["run", "--profile", "bench", "--quiet", "--package", "fwdlab-bench", "--"])
         .args(arguments)
         .status()?;

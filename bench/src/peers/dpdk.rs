@@ -23,6 +23,7 @@ unsafe extern "C" {
     fn shim_open(kind: c_int, bytes_log2: u32, routes: u32, groups: u32, without: u32)
     -> *mut Peer;
     fn shim_close(peer: *mut Peer);
+    fn shim_is_vector(peer: *const Peer) -> c_int;
     fn shim_add4(peer: *mut Peer, addr: u32, len: u8, nexthop: u32) -> c_int;
     fn shim_add6(peer: *mut Peer, addr: *const u8, len: u8, nexthop: u32) -> c_int;
     fn shim_batch4(peer: *mut Peer, addrs: *const u32, n: u32, burst: u32) -> u64;
@@ -101,6 +102,7 @@ pub fn start(cpu: u32) -> bool {
 pub struct Dpdk {
     variant: Variant,
     peer: *mut Peer,
+    /// Second-level groups that its routes use.
     groups: usize,
 }
 
@@ -109,12 +111,17 @@ impl Dpdk {
         let routes = dump.len() as u32 + 16;
         let default = dump.routes().first().filter(|route| route.0.len() == 0);
         let without = default.map_or(0, |route| route.1.0);
-        // A group number takes the place of a nexthop.
-        let groups = groups.min((1 << variant.nexthop_bits.min(20)) - 1);
+        // A few to spare; rte_fib6 reserves a group for each level of each prefix, shared or not. A
+        // group number takes the place of a nexthop.
+        let room = (6 * groups + 1024).min((1 << variant.nexthop_bits.min(20)) - 1);
         // SAFETY: plain numbers; a null pointer is handled below.
         let peer =
-            unsafe { shim_open(variant.kind, variant.bytes_log2, routes, groups as u32, without) };
-        (!peer.is_null()).then(|| Self { variant, peer, groups })
+            unsafe { shim_open(variant.kind, variant.bytes_log2, routes, room as u32, without) };
+        // SAFETY: `peer` is open.
+        if !peer.is_null() && unsafe { shim_is_vector(peer) } == 0 {
+            eprintln!("{}: this processor has no AVX-512, so it looks up without", variant.name);
+        }
+        (!peer.is_null()).then_some(Self { variant, peer, groups })
     }
 
     /// An IPv4 table, or `None` when DPDK refuses it.
@@ -148,8 +155,8 @@ impl Dpdk {
     }
 }
 
-/// Second-level groups that a table needs: one for each different first 24, 32, ... bits of the
-/// prefixes that are longer, and a few to spare.
+/// Second-level groups that a table uses: one for each different first 24, 32, ... bits of the
+/// prefixes that are longer.
 fn group_count(prefixes: impl Iterator<Item = (u128, u8)>) -> usize {
     let mut heads: Vec<(u8, u128)> = prefixes
         .filter(|&(_, len)| len > 24)
@@ -157,8 +164,7 @@ fn group_count(prefixes: impl Iterator<Item = (u128, u8)>) -> usize {
         .collect();
     heads.sort_unstable();
     heads.dedup();
-    // rte_fib6 reserves a group for each level of each prefix, shared or not.
-    6 * heads.len() + 1024
+    heads.len()
 }
 
 impl Drop for Dpdk {

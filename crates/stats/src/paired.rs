@@ -370,7 +370,7 @@ mod tests {
         assert!(found.interval95.covers(found.estimate), "{found:?}");
         assert!((found.estimate.percent() + 3.49).abs() < 0.01, "{found:?}");
         let equal =
-            compare(&vec![Block::new(2_480.370_123, 2_480.370_123); 4], Direction::LowerIsBetter);
+            compare(&[Block::new(2_480.370_123, 2_480.370_123); 4], Direction::LowerIsBetter);
         let equal = equal.unwrap();
         assert!(!equal.interval95.excludes_no_change(), "{equal:?}");
     }

@@ -94,8 +94,9 @@ impl Schema for OnVeth {
         }
         let are_sessions = |traffic: &Traffic| traffic.sessions.is_some();
         if file.traffics.iter().any(|(traffic, _)| are_sessions(traffic)) {
+            let traffics: Vec<Traffic> = file.traffics.iter().map(|(own, _)| own.clone()).collect();
             for variant in &mut file.variants {
-                sessions_go_into_the_stack(variant, complaints);
+                sessions_go_into_the_stack(variant, &traffics, complaints);
             }
         }
         let has_streams = file.traffics.iter().any(|(own, _)| own.streams.is_some());
@@ -157,13 +158,17 @@ fn routes_are_the_kernels(variant: &mut Section<'_>, complaints: &mut Complaints
 }
 
 /// Frames of sessions are put into the device's stack, behind all that a variant could change before.
-fn sessions_go_into_the_stack(variant: &mut Section<'_>, complaints: &mut Complaints<'_>) {
+fn sessions_go_into_the_stack(
+    variant: &mut Section<'_>,
+    traffics: &[Traffic],
+    complaints: &mut Complaints<'_>,
+) {
     let Some(set) = variant.table("set", &mut Complaints::new("")) else { return };
     for (word, _, found) in set.entries() {
         let value: &fwdlab_experiment::fields::Value<'_> = found.value;
         if let (NFTABLES, Some(RuleSet::Inline(rules))) = (word, value.as_str().map(RuleSet::named))
         {
-            sessions_keep_their_addresses(&rules, &found, complaints);
+            translated_sessions_are_known(&rules, traffics, &found, complaints);
         }
         let usual: &[&str] = match word {
             TESTER => &["auto", "inject"],
@@ -188,20 +193,21 @@ fn sessions_go_into_the_stack(variant: &mut Section<'_>, complaints: &mut Compla
     }
 }
 
-/// The tester knows a session by its addresses and ports, at both ends of the device.
-fn sessions_keep_their_addresses(
+/// Behind rules that translate, the tester knows a session by its mark.
+fn translated_sessions_are_known(
     rules: &str,
+    traffics: &[Traffic],
     found: &fwdlab_experiment::fields::Found<&fwdlab_experiment::fields::Value<'_>>,
     complaints: &mut Complaints<'_>,
 ) {
     let Some(word) = settings::translation(rules) else { return };
+    let trouble = traffics.iter().filter(|traffic| traffic.sessions.is_some());
+    let mut trouble = trouble.filter_map(|traffic| settings::untranslatable(word, traffic));
+    let Some((why, remedy)) = trouble.next() else { return };
     let complaint = Complaint::new(
-        format!(
-            "its rules translate addresses ({word}), and the tester knows a session by its own at both \
-             ends of the device"
-        ),
-        "rules that leave addresses and ports alone beside kind = \"sessions\"",
-        "remove the translation; what it costs TCP streams is measured with kind = \"tcp\"",
+        format!("its rules translate addresses ({word}) beside kind = \"sessions\": {why}"),
+        "masquerade, snat or dnat, one way, of frames with room for a mark",
+        remedy,
     );
     complaints.add(&found.at, &found.field, complaint);
 }

@@ -8,7 +8,8 @@ use fwdlab_port::SocketKind;
 use fwdlab_builtin::control;
 use fwdlab_experiment::fields::nearest;
 use fwdlab_experiment::problem::Complaint;
-use fwdlab_experiment::{MOST_GENERATED, Variant};
+use fwdlab_experiment::{MOST_GENERATED, Traffic, Variant};
+use fwdlab_results::Family;
 use fwdlab_router::settable_words;
 use fwdlab_topology::{NFTABLES, RuleSet};
 
@@ -274,6 +275,28 @@ pub(super) fn translation(rules: &str) -> Option<&'static str> {
     let mut words =
         bare.flat_map(|line| line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'));
     words.find_map(|word| WORDS.into_iter().find(|known| *known == word))
+}
+
+/// Why sessions of this traffic cannot be measured through rules with this word of [`translation`], and
+/// what to do; nothing where they can: by a mark in their frames.
+pub(super) fn untranslatable(
+    word: &str,
+    traffic: &Traffic,
+) -> Option<(&'static str, &'static str)> {
+    let least = match traffic.family {
+        Family::Inet => 50,
+        Family::Inet6 | Family::Dual => 70,
+    };
+    if word == "redirect" {
+        return Some(("redirected frames end at the device", "remove it, or use snat or dnat"));
+    }
+    if traffic.direction.is_both() {
+        let why = "frames back would have to go to what the device has chosen, which the tester does \
+                   not know";
+        return Some((why, "write direction = \"one\", or remove the translation"));
+    }
+    let why = "the tester knows its sessions by a mark, for which their frames have no room";
+    (traffic.frame_bytes < least).then_some((why, "write frame = 70 or more"))
 }
 
 /// The file that a control word names.

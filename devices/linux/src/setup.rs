@@ -114,11 +114,13 @@ pub(super) fn topology(
     device.sysctls.extend(settings.sysctls.clone());
     device.rules = rules(experiment, settings)?;
     let translates = device.rules.as_deref().and_then(settings::translation);
-    let has_sessions = experiment.traffics.iter().any(|traffic| traffic.sessions.is_some());
-    if let (Some(word), true) = (translates, has_sessions) {
+    let mut sessions = experiment.traffics.iter().filter(|traffic| traffic.sessions.is_some());
+    if let Some(word) = translates
+        && let Some((why, remedy)) =
+            sessions.find_map(|traffic| settings::untranslatable(word, traffic))
+    {
         let what = format!(
-            "{}: variant {}: its rules translate addresses ({word}), and the tester knows a session by its \
-             own at both ends of the device: remove the translation, or kind = \"sessions\"",
+            "{}: variant {}: its rules translate addresses ({word}), and {why}: {remedy}",
             experiment.path.display(),
             variant.name
         );
@@ -166,6 +168,12 @@ fn owned((name, value): &(&str, &str)) -> (String, String) {
 /// A file that the experiment names.
 pub(super) fn beside(experiment: &Path, file: &Path) -> std::path::PathBuf {
     inputs::place(experiment, file)
+}
+
+/// Whether a variant's rules translate addresses; what cannot be read says so when it is applied.
+pub(super) fn has_translation(experiment: &Experiment, variant: &Variant) -> bool {
+    let rules = rules(experiment, &LinuxSettings::of(variant)).ok().flatten();
+    rules.as_deref().and_then(settings::translation).is_some()
 }
 
 /// The text of a variant's rules; nothing for none.

@@ -32,15 +32,13 @@ pub fn line(number: usize, report: &Value) -> String {
     let mut line = format!("{number:>3}");
     for verdict in list(&report["verdicts"]) {
         let (low, high) = interval(verdict, &text(&verdict["metric"]));
-        let _ = write!(
-            line,
-            "  {}/{} {} [{:+.2}, {:+.2}]",
-            text(&verdict["traffic"]),
-            text(&verdict["variant"]),
-            word(verdict),
-            (low - 1.0) * 100.0,
-            (high - 1.0) * 100.0
-        );
+        let [traffic, variant] = ["traffic", "variant"].map(|name| text(&verdict[name]));
+        let _ = write!(line, "  {traffic}/{variant} {}", word(verdict));
+        // Measures with figures of their own have no interval of a rate or a cost.
+        if low.is_finite() && high.is_finite() {
+            let [low, high] = [low, high].map(|bound| (bound - 1.0) * 100.0);
+            let _ = write!(line, " [{low:+.2}, {high:+.2}]");
+        }
     }
     line
 }

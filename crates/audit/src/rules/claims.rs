@@ -85,7 +85,7 @@ fn check_clause(
         check_against(around, (item, clause), line, spoken, &mut own);
         own
     };
-    let mut readings: Vec<AuditFindings> = meant.into_iter().map(Some).map(read).collect();
+    let mut readings: Vec<AuditFindings> = meant.into_iter().map(Some).map(&read).collect();
     if readings.is_empty() {
         readings.push(read(spoken));
     }

@@ -78,11 +78,13 @@ fn family<F: Picked + Benched>(arguments: &Bench, table: &[LearnedRoute]) -> any
         effort: Effort {
             keys: if quick { 1 << 20 } else { 4 << 20 },
             rounds: if quick { 3 } else { 7 },
-            burst: 256,
             beat: beat::now,
         },
         only: arguments.only.clone(),
-        modes: if quick { vec![Mode::Batch] } else { Mode::ALL.to_vec() },
+        modes: match quick {
+            true => vec![Mode::Batch(256)],
+            false => vec![Mode::Batch(256), Mode::Single, Mode::Dependent],
+        },
     };
     let name = format!("of {} routes", dump.len());
     let mut figures: Vec<Figure> = Vec::new();
@@ -107,8 +109,7 @@ fn family<F: Picked + Benched>(arguments: &Bench, table: &[LearnedRoute]) -> any
         }
         Format::Text => {
             for mode in &plan.modes {
-                let of: Vec<Figure> =
-                    figures.iter().filter(|f| f.mode == mode.name()).cloned().collect();
+                let of: Vec<Figure> = figures.iter().filter(|f| f.mode == *mode).cloned().collect();
                 writeln!(text, "{}", bench::lookup_section(&of))?;
             }
             text.push_str(&bench::update_section(updates.as_slice()));

@@ -27,7 +27,7 @@ use crate::prefix::Prefix;
 use crate::rib::Rib;
 use crate::simd::cells::{self, CELL_SHIFT, CELLS, Cells, LANES, Long, Width, cell_of};
 use crate::simd::count::Count;
-use crate::simd::lanes;
+use crate::simd::lanes::{self, Groups};
 use crate::simd::level::{self, Kernel};
 use crate::simd::records::Records;
 
@@ -289,9 +289,8 @@ impl<F: Family> Kernel for Batch<'_, F> {
     #[inline(always)]
     fn run<C: Count>(self) {
         let Self(tables, addrs, answers) = self;
-        let count = addrs.len().min(answers.len());
-        let (addrs, rest) = addrs[..count].as_chunks::<LANES>();
-        let (answers, rest_answers) = answers[..count].as_chunks_mut::<LANES>();
+        let Groups { addrs, answers, rest, rest_answers } =
+            lanes::groups::<_, _, LANES>(addrs, answers);
         tables.batch::<C>(addrs, answers);
         for (answer, &addr) in rest_answers.iter_mut().zip(rest) {
             *answer = NexthopId(tables.find(addr));

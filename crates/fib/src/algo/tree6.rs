@@ -24,7 +24,7 @@ use crate::family::Inet6;
 use crate::lookup::Lookup;
 use crate::nexthop::NexthopId;
 use crate::simd::count::Count;
-use crate::simd::lanes;
+use crate::simd::lanes::{self, Groups};
 use crate::simd::level::{self, Kernel};
 
 /// Keys of a node, and its children.
@@ -354,9 +354,8 @@ impl Lookup<Inet6> for Tree {
     }
 
     fn lookup_batch(&self, addrs: &[u128], answers: &mut [NexthopId]) {
-        let count = addrs.len().min(answers.len());
-        let (addrs, rest) = addrs[..count].as_chunks::<STAGE>();
-        let (answers, rest_answers) = answers[..count].as_chunks_mut::<STAGE>();
+        let Groups { addrs, answers, rest, rest_answers } =
+            lanes::groups::<_, _, STAGE>(addrs, answers);
         let chunks = addrs.chunks(CHUNK / STAGE).zip(answers.chunks_mut(CHUNK / STAGE));
         for (addrs, answers) in chunks {
             level::run(Chunk(self, addrs, answers));

@@ -14,7 +14,7 @@ use crate::family::{Address, Family, Inet, Inet6};
 use crate::lookup::Lookup;
 use crate::nexthop::NexthopId;
 use crate::simd::count::Count;
-use crate::simd::lanes;
+use crate::simd::lanes::{self, Groups};
 use crate::simd::level::{self, Kernel};
 use std::hint::select_unpredictable;
 
@@ -139,9 +139,8 @@ impl Kernel for Batch<'_, u32> {
     #[inline(always)]
     fn run<C: Count>(self) {
         let Self(table, addrs, answers) = self;
-        let count = addrs.len().min(answers.len());
-        let (addrs, rest) = addrs[..count].as_chunks::<LANES>();
-        let (answers, rest_answers) = answers[..count].as_chunks_mut::<LANES>();
+        let Groups { addrs, answers, rest, rest_answers } =
+            lanes::groups::<_, _, LANES>(addrs, answers);
         for (addrs, answers) in addrs.iter().zip(answers) {
             let mut found = [table.first.0; LANES];
             for &(start, nexthop) in &table.rest {
@@ -163,9 +162,8 @@ impl Kernel for Batch<'_, u128> {
     #[inline(always)]
     fn run<C: Count>(self) {
         let Self(table, addrs, answers) = self;
-        let count = addrs.len().min(answers.len());
-        let (addrs, rest) = addrs[..count].as_chunks::<LANES>();
-        let (answers, rest_answers) = answers[..count].as_chunks_mut::<LANES>();
+        let Groups { addrs, answers, rest, rest_answers } =
+            lanes::groups::<_, _, LANES>(addrs, answers);
         for (addrs, answers) in addrs.iter().zip(answers) {
             let high = lanes::map(addrs, |addr| addr.split().0);
             let mut found = [u64::from(table.first.0); LANES];

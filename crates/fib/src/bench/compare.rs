@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::keys::Form;
-use super::rounds::{self, Rates};
+use super::rounds::{self, Rates, Ratio};
 use super::{BenchFamily, Contender, Effort, Mode, Origin, Ours, Stream};
 use crate::algo::{Dump, TableFacts};
 use crate::caches::CacheSizes;
@@ -19,8 +19,8 @@ pub struct Figure {
     pub table: String,
     /// Name of the stream.
     pub stream: &'static str,
-    /// `batch`, `single` or `dependent`.
-    pub mode: &'static str,
+    /// How they were looked up.
+    pub mode: Mode,
     /// Who wrote the contender.
     pub origin: Origin,
     /// Name of the contender.
@@ -35,9 +35,9 @@ pub struct Figure {
     pub bytes: usize,
     /// Time to build it from the sorted table.
     pub build_s: f64,
-    /// Median over the rounds of the ratio to the best peer of at least as many nexthops (16-bit
-    /// numbers against 15 bits or more, 8-bit numbers against 7 or more); 0 for peers and without.
-    pub ratio: f64,
+    /// To the best peer of at least as many nexthops (16-bit numbers against 15 bits or more, 8-bit
+    /// numbers against 7 or more); None for peers and without one.
+    pub ratio: Option<Ratio>,
     /// Name of that peer.
     pub best_peer: String,
     /// Whether the framework chooses this algorithm for the table by itself.
@@ -89,7 +89,7 @@ pub(super) fn table<F: BenchFamily>(
                     family: F::NAME,
                     table: name.to_string(),
                     stream: stream.name(),
-                    mode: mode.name(),
+                    mode,
                     origin: contender.origin(),
                     name: contender.name().to_string(),
                     nexthop_bits: contender.nexthop_bits(),
@@ -97,7 +97,7 @@ pub(super) fn table<F: BenchFamily>(
                     beats_ns: rates[index].iter().map(|run| run.beat_ns).collect(),
                     bytes: contender.memory_bytes(),
                     build_s: entries[index].build_s,
-                    ratio: base.map_or(0.0, |peer| rounds::ratio(&rates[index], &rates[peer])),
+                    ratio: base.and_then(|peer| rounds::ratio(&rates[index], &rates[peer])),
                     best_peer: base.map_or_else(String::new, |p| contenders[p].name().to_string()),
                     auto: entries[index].auto,
                 }

@@ -36,6 +36,11 @@ pub trait Contender<F: Family> {
     fn nexthop_bits(&self) -> u32;
     /// Bytes of the lookup structure; 0 when it does not say.
     fn memory_bytes(&self) -> usize;
+    /// Whether its answers must be those of the others; false for one that is known to answer some
+    /// addresses wrongly and takes part for its speed.
+    fn is_held_to_answers(&self) -> bool {
+        true
+    }
     /// Looks all keys up, `burst` at a time.
     fn batch(&mut self, keys: &Keys<F>, burst: usize) -> u64;
     /// Looks all keys up one by one; with `dependent` each key waits for the answer before.

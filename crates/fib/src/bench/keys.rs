@@ -9,19 +9,22 @@ use crate::prefix::Prefix;
 use crate::random::Random;
 use crate::registry::Listed;
 
-/// Addresses in both forms that contenders want.
+/// Addresses in the forms that contenders want.
 pub struct Keys<F: Family> {
     native: Vec<F::Addr>,
     wire: Vec<[u8; 16]>,
+    upper: Vec<u64>,
 }
 
 impl<F: Family> Keys<F> {
     fn new(native: Vec<F::Addr>) -> Self {
-        let wire = match F::BITS {
-            128 => native.iter().map(|addr| addr.to_u128().to_be_bytes()).collect(),
+        let wide: Vec<u128> = match F::BITS {
+            128 => native.iter().map(|addr| addr.to_u128()).collect(),
             _ => Vec::new(),
         };
-        Self { native, wire }
+        let wire = wide.iter().map(|addr| addr.to_be_bytes()).collect();
+        let upper = wide.iter().map(|addr| (addr >> 64) as u64).collect();
+        Self { native, wire, upper }
     }
 
     /// As numbers in host order.
@@ -34,8 +37,18 @@ impl<F: Family> Keys<F> {
         &self.wire
     }
 
+    /// The upper halves, in host order; filled for IPv6 only.
+    pub fn upper(&self) -> &[u64] {
+        &self.upper
+    }
+
+    /// Each key by itself.
+    pub fn one_by_one(&self) -> impl Iterator<Item = Self> + '_ {
+        self.native.iter().map(|addr| Self::new(vec![*addr]))
+    }
+
     /// The first `n` keys.
-    pub(super) fn head(&self, n: usize) -> Self {
+    pub fn head(&self, n: usize) -> Self {
         Self::new(self.native[..n.min(self.native.len())].to_vec())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Figure, Origin, Stream, UpdateFigure};
+use super::{Figure, Stream, UpdateFigure};
 
 impl Figure {
     /// One line of JSON.
@@ -11,11 +11,11 @@ impl Figure {
         format!(
             "{{\"family\":{:?},\"table\":{:?},\"stream\":{:?},\"mode\":{:?},\"origin\":{:?},\
              \"name\":{:?},\"nexthop_bits\":{},\"mlps\":{:.3},\"bytes\":{},\"build_s\":{:.6},\
-             \"beats_ns\":{:?}}}",
+             \"beats_ns\":{:?}{}}}",
             self.family,
             self.table,
             self.stream,
-            self.mode,
+            self.mode.to_string(),
             self.origin.name(),
             self.name,
             self.nexthop_bits,
@@ -23,6 +23,11 @@ impl Figure {
             self.bytes,
             self.build_s,
             self.beats_ns,
+            self.ratio.map_or_else(String::new, |ratio| format!(
+                ",\"best_peer\":{:?},\"ratio\":{:.4},\"ratio_low\":{:.4},\"ratio_high\":{:.4},\
+                 \"rounds_counted\":{},\"rounds\":{}",
+                self.best_peer, ratio.median, ratio.low, ratio.high, ratio.counted, ratio.rounds,
+            )),
         )
     }
 }
@@ -57,6 +62,17 @@ pub fn lookup_section(figures: &[Figure]) -> String {
     for contender in figures.iter().filter(|figure| figure.stream == first.stream) {
         let _ = writeln!(out, "{}", row(contender, figures));
     }
+    let ratios = || figures.iter().filter_map(|figure| figure.ratio);
+    let counted: usize = ratios().map(|ratio| ratio.counted).sum();
+    let rounds: usize = ratios().map(|ratio| ratio.rounds).sum();
+    if rounds > 0 {
+        let share = 100.0 * counted as f64 / rounds as f64;
+        let _ = writeln!(
+            out,
+            "\nThe ratios rest on {share:.0} % of the rounds: those in which the core had one beat for \
+             both sides."
+        );
+    }
     out
 }
 
@@ -66,9 +82,11 @@ fn row(first: &Figure, section: &[Figure]) -> String {
         let cell = section
             .iter()
             .find(|f| f.name == first.name && f.stream == stream.name())
-            .map_or_else(String::new, |f| match f.origin {
-                Origin::Fwdlab if f.ratio > 0.0 => format!("{} ({:.2})", rate(f.mlps), f.ratio),
-                _ => rate(f.mlps),
+            .map_or_else(String::new, |f| match f.ratio {
+                Some(to) => {
+                    format!("{} ({:.2} [{:.2}, {:.2}])", rate(f.mlps), to.median, to.low, to.high)
+                }
+                None => rate(f.mlps),
             });
         let _ = write!(line, " {cell} |");
     }

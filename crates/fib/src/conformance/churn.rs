@@ -18,9 +18,9 @@ use crate::registry::Registry;
 /// Nexthops of all routes.
 const NEXTHOPS: u64 = 12;
 /// Lookups that have to meet a change before the run may end early.
-const ENOUGH_CONTESTED: usize = 1000;
+pub(super) const ENOUGH_CONTESTED: usize = 1000;
 /// Addresses of one batch.
-const BATCH: usize = 64;
+pub(super) const BATCH: usize = 64;
 
 /// A run of changes against running readers.
 #[derive(Debug, Clone, Copy)]
@@ -90,7 +90,7 @@ impl Churn {
 }
 
 impl Checker<'_> {
-    fn fib(&self, error: FibError) -> Violation {
+    pub(super) fn fib(&self, error: FibError) -> Violation {
         match error {
             FibError::Algorithm { error, .. } => self.failed(error),
             // The script only names routes and nexthops that are there.
@@ -99,38 +99,42 @@ impl Checker<'_> {
     }
 }
 
-fn joined<T>(handle: thread::ScopedJoinHandle<'_, T>) -> T {
+pub(super) fn joined<T>(handle: thread::ScopedJoinHandle<'_, T>) -> T {
     handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// How far the changes are. State `n` is the table after `n` changes.
 #[derive(Default)]
-struct Stage {
+pub(super) struct Stage {
     /// States up to this may be visible.
-    begun: AtomicUsize,
+    pub(super) begun: AtomicUsize,
     /// States before this are not visible any more.
-    done: AtomicUsize,
-    ready: AtomicUsize,
+    pub(super) done: AtomicUsize,
+    pub(super) ready: AtomicUsize,
     /// Lookups that met a change.
-    contested: AtomicUsize,
-    is_over: AtomicBool,
+    pub(super) contested: AtomicUsize,
+    pub(super) is_over: AtomicBool,
 }
 
 /// A table, a cycle of changes, and the right answers in each state of the cycle.
-struct Script<F: Family> {
-    fib: Fib<F>,
-    cycle: Vec<Update<F>>,
-    history: History<F>,
+pub(super) struct Script<F: Family> {
+    pub(super) fib: Fib<F>,
+    pub(super) cycle: Vec<Update<F>>,
+    pub(super) history: History<F>,
 }
 
-struct History<F: Family> {
-    probes: Vec<F::Addr>,
+pub(super) struct History<F: Family> {
+    pub(super) probes: Vec<F::Addr>,
     /// By state within the cycle, then by probe.
     answers: Vec<Vec<NexthopId>>,
 }
 
 impl<F: Family> Script<F> {
-    fn new(churn: &Churn, registry: &Registry<F>, algorithm: &str) -> Result<Self, FibError> {
+    pub(super) fn new(
+        churn: &Churn,
+        registry: &Registry<F>,
+        algorithm: &str,
+    ) -> Result<Self, FibError> {
         let mut random = Random::new(churn.seed);
         let mut fib = Fib::with(registry.clone())?;
         let ids = hold_nexthops(&mut fib)?;

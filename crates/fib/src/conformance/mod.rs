@@ -6,6 +6,7 @@
 //! lengths nested, floods of siblings and hosts, random tables, and sequences of changes that are
 //! checked after each step.
 
+mod batches;
 mod cases;
 mod changes;
 mod checker;

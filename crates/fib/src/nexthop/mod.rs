@@ -1,10 +1,12 @@
 //! Nexthops: where a route sends its packets, and the dense numbers that lookups answer with.
 
 mod group;
+mod numbered;
 mod table;
 
 pub(crate) use group::NexthopGroups;
 pub use group::{NexthopGroup, NexthopGroupError};
+pub use numbered::{NumberSink, Numbered};
 pub use table::NexthopTable;
 
 use crate::family::Family;
@@ -98,19 +100,6 @@ pub enum Target<F: Family> {
     /// A nexthop or group that the table knows already.
     Known(NexthopId),
 }
-
-/// What a number was given to.
-#[derive(Debug, Clone, Copy)]
-pub enum Numbered<'a, F: Family> {
-    /// One nexthop.
-    Nexthop(&'a Nexthop<F>),
-    /// Several, whose numbers were told before.
-    Group(&'a NexthopGroup),
-}
-
-/// Told of a number and what it was given to, for those who keep what belongs to a nexthop in an array
-/// of their own.
-pub type NumberSink<F> = Box<dyn FnMut(NexthopId, Numbered<'_, F>) + Send>;
 
 impl<F: Family> From<Nexthop<F>> for Target<F> {
     fn from(nexthop: Nexthop<F>) -> Self {

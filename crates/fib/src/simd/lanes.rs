@@ -19,3 +19,23 @@ pub(crate) fn map<A: Copy, B: Copy + Default, const N: usize>(
     }
     to
 }
+
+/// A batch of addresses in whole groups, and the rest that fills none, each with room for its answers.
+pub(crate) struct Groups<'a, A, B, const N: usize> {
+    pub(crate) addrs: &'a [[A; N]],
+    pub(crate) answers: &'a mut [[B; N]],
+    pub(crate) rest: &'a [A],
+    pub(crate) rest_answers: &'a mut [B],
+}
+
+/// Groups as many addresses as there is room for answers.
+#[inline(always)]
+pub(crate) fn groups<'a, A, B, const N: usize>(
+    addrs: &'a [A],
+    answers: &'a mut [B],
+) -> Groups<'a, A, B, N> {
+    let count = addrs.len().min(answers.len());
+    let (addrs, rest) = addrs[..count].as_chunks::<N>();
+    let (answers, rest_answers) = answers[..count].as_chunks_mut::<N>();
+    Groups { addrs, answers, rest, rest_answers }
+}

@@ -433,8 +433,9 @@ mod tests {
         }
         let step = begin.elapsed() / 4;
         let signal = libc::SIGRTMIN() + 5;
+        let handler: extern "C" fn(libc::c_int) = hear;
         // SAFETY: the handler touches an atomic alone; nobody else uses this signal.
-        let before = unsafe { libc::signal(signal, hear as extern "C" fn(libc::c_int) as usize) };
+        let before = unsafe { libc::signal(signal, handler as *const () as libc::sighandler_t) };
         assert_ne!(before, libc::SIG_ERR);
         // SAFETY: no preconditions.
         let loader = unsafe { libc::pthread_self() };

@@ -147,12 +147,6 @@ impl Rig {
         (self.reason_since(&before), back.remove(0))
     }
 
-    /// Sends one frame into port 0, which must not come out of port 1.
-    pub fn dropped_or_refused(&mut self, frame: Vec<u8>) {
-        let (_, out) = self.pass(frame);
-        assert_eq!(out.len(), 0);
-    }
-
     pub fn counters(&self) -> Snapshot {
         self.router.counters()
     }

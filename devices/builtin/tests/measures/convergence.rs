@@ -33,18 +33,11 @@ fn a_delay_of_the_table_is_the_convergence_time_of_every_prefix() {
     let (Some(late), Some(at_once)) = (on_a_thread(LATE), on_a_thread(AT_ONCE)) else { return };
     for own in [&late, &at_once] {
         assert!(own.events.len() >= 2, "there and back");
-        // On a busy machine the device may stand still for longer than anybody waits.
         let share = own.device_share.expect("the system tells");
-        let has_core = share > 0.95;
-        if !has_core {
-            println!(
-                "the device had its processor for {share:.2} of the time: losses not looked at"
-            );
-        }
         for event in &own.events {
             assert_eq!((event.prefixes.len(), event.unconverged()), (50, 0));
-            // Memory rings lose nothing, and every frame is accounted for.
-            assert!(!has_core || event.lost() == 0, "{share} {event:?}");
+            // Memory rings lose nothing, nor does a change of routes, however seldom the device runs.
+            assert_eq!(event.lost(), 0, "{share} {event:?}");
         }
     }
     let least = |own: &Convergence, ns: fn(&PrefixEvent) -> Option<u64>| {

@@ -98,6 +98,37 @@ fn a_slowdown_in_insertion_is_found_there_and_not_in_lookup() {
     assert!(lookup < 1.5, "and left lookup alone: {lookup}");
 }
 
+/// Only the first frame of a session meets the rules of a nat chain.
+#[test]
+fn a_slowdown_of_new_translations_is_found_in_insertion_and_not_in_lookup() {
+    let test = "a_slowdown_of_new_translations_is_found_in_insertion";
+    let nat = |more: &str| {
+        let chain = "type nat hook postrouting priority 100; policy accept;";
+        format!("table ip n {{ chain p {{ {chain} {more} masquerade; }}; }}")
+    };
+    let slow = nat(&"ip saddr 10.9.8.7 accept; ".repeat(3000));
+    let variants = variant("plain", &nat("")) + &variant("slow", &slow) + &variant("none", "");
+    let text = experiment("[\"insertion\", \"lookup\"]", &variants, TRAFFIC);
+    let Some(list) = trials(test, &text) else { return };
+    for (name, measured) in &list {
+        assert_whole(name, measured);
+        let translated = measured.proof.get("frames with other addresses");
+        let all = measured.received.to_string();
+        let wanted = (!name.starts_with("none")).then_some(&all);
+        assert_eq!(translated, wanted, "{name}: each frame was translated, or none");
+        let is_lookup = name.ends_with("lookup");
+        for round in sessions(measured).rounds.iter().filter(|_| !name.starts_with("none")) {
+            assert_eq!((round.before, round.after), (u64::from(is_lookup) * 2000, 2000), "{name}");
+        }
+    }
+    let cost = |at: usize| least_cost(&list[at].1);
+    let (insertion, lookup) = (cost(2) / cost(0), cost(3) / cost(1));
+    println!("plain {} {} ns, none {} {} ns", cost(0), cost(1), cost(4), cost(5));
+    assert!(insertion > 2.0, "the rules made insertion {insertion} times as dear");
+    assert!(lookup < 1.5, "and left lookup alone: {lookup}");
+    assert!(cost(0) > 1.3 * cost(1), "a translation costs more when it is made");
+}
+
 #[test]
 fn sessions_that_come_and_go_stay_in_the_table_and_those_of_no_rules_do_not() {
     let test = "sessions_that_come_and_go";
@@ -168,13 +199,20 @@ fn what_changes_the_way_into_the_stack_is_refused_beside_sessions() {
         let said = said.to_string();
         assert!(said.contains("t.toml:12") && said.contains("sessions"), "{word}: {said}");
     }
-    let said = text("nftables = \"table ip n { chain c { masquerade; }; }\"");
-    let said =
-        Experiment::parse(Path::new("t.toml"), &said, &devices).expect_err("NAT").to_string();
-    assert!(
-        said.contains("t.toml:12") && said.contains("translate addresses (masquerade)"),
-        "{said}"
-    );
+    let parse = |text: &str| Experiment::parse(Path::new("t.toml"), text, &devices);
+    let rules =
+        |word: &str| text(&format!("nftables = \"table ip n {{ chain c {{ {word}; }}; }}\""));
+    let both =
+        |text: String| text.replace("lifetime = 6\n", "lifetime = 6\ndirection = \"both\"\n");
+    for word in ["masquerade", "snat to 198.19.0.9", "dnat to 198.19.10.7"] {
+        assert!(parse(&rules(word)).is_ok(), "{word}");
+    }
+    for (text, why) in
+        [(rules("redirect"), "end at the device"), (both(rules("masquerade")), "frames back")]
+    {
+        let said = parse(&text).expect_err(why).to_string();
+        assert!(said.contains("t.toml:12") && said.contains(why), "{said}");
+    }
     let right = text("tester = \"inject\", gro = \"off\"");
     assert!(Experiment::parse(Path::new("t.toml"), &right, &devices).is_ok());
     let veth = right.replace("\"linux\"", "\"builtin-veth\"");

@@ -16,11 +16,11 @@ use crate::{BUILTIN_VETH, LINUX};
 const ENDS: &str = "source = \"198.18.10.1-198.18.10.20:2000\"\n\
     destination = \"198.19.10.1-198.19.10.100:5001\"\n";
 
-/// How a trial of an hour ends that is stopped at once, or else in its first interval; `None`, and a
+/// How a trial of ten minutes ends that is stopped at once, or else in its first interval; `None`, and a
 /// line that says why, when this machine cannot.
 fn end(test: &str, head: &str, traffic: &str, is_at_once: bool) -> Option<Result<(), DeviceError>> {
     let text = format!(
-        "title = \"t\"\nbaseline = \"a\"\nduration = \"1h\"\nwarmup = \"0ms\"\n\
+        "title = \"t\"\nbaseline = \"a\"\nduration = \"600s\"\nwarmup = \"0ms\"\n\
          interval = \"20ms\"\n{head}[[traffic]]\nname = \"inet\"\n{traffic}{ENDS}[routes]\n\
          static = [\"198.18.0.0/16 via 198.18.0.203\", \"198.19.0.0/16 via 198.19.0.203\"]\n"
     );

@@ -62,6 +62,8 @@ pub mod word {
     pub const STRAYS: usize = 23;
     /// Distinct flows received.
     pub const FLOWS_SEEN: usize = 24;
+    /// Marked frames with other addresses or ports than their flow's: part of those received.
+    pub const TRANSLATED: usize = 25;
 
     /// Not 0 while the device works on frames.
     pub const IS_BUSY: usize = 32;

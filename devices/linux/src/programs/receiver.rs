@@ -2,7 +2,9 @@
 
 use std::io;
 
-use fwdlab_port::bpf::{Assembler, Condition, Helper, Map, Program, Register::*, Width, action};
+use fwdlab_port::bpf::{
+    Assembler, Condition, Helper, Label, Map, Program, Register::*, Width, action,
+};
 use fwdlab_traffic::{Family, FlowSet};
 use fwdlab_wire::MacAddr;
 
@@ -22,6 +24,8 @@ pub struct Expected<'a> {
     pub destination: MacAddr,
     /// The MAC address of the device's port.
     pub source: MacAddr,
+    /// Flows are known by the number behind their UDP header, whatever their addresses have become.
+    pub has_mark: bool,
 }
 
 /// Bits of flows that were seen, 64 in an element.
@@ -74,14 +78,26 @@ pub fn load(shared: &Shared, seen: &Map, expected: &Expected<'_>) -> io::Result<
         .load(Width::Word, R8, R6, 0)
         .load(Width::Word, R2, R6, 4)
         .copy(R1, R8)
-        .add(R1, i32::from(layout.udp) + 8)
+        .add(R1, i32::from(layout.udp) + if expected.has_mark { 12 } else { 8 })
         .jump_register(Condition::Above, R1, R2, "stray")
         .load(Width::Half, R1, R8, 12)
         .swap(R1, 16)
         .jump(Condition::NotEqual, R1, i32::from(layout.ether_type), "stray")
         .load(Width::Byte, R1, R8, layout.protocol)
         .jump(Condition::NotEqual, R1, 17, "stray");
-    find_flow(&mut program, expected.flows, &layout, is_inet6);
+    if expected.has_mark {
+        find_flow(&mut program, expected.flows, &layout, "translated");
+        program
+            .go("known")
+            .label("translated")
+            .increment(R7, at(word::TRANSLATED), R1)
+            .label("known")
+            .load(Width::Word, R5, R8, layout.udp + 8)
+            .swap(R5, 32)
+            .jump(Condition::AtLeast, R5, expected.flows.count() as i32, "stranger");
+    } else {
+        find_flow(&mut program, expected.flows, &layout, "stranger");
+    }
     mark(&mut program, seen);
     program.increment(R7, at(word::RECEIVED), R1);
     program
@@ -107,8 +123,9 @@ pub fn load(shared: &Shared, seen: &Map, expected: &Expected<'_>) -> io::Result<
 }
 
 /// R5 = number of the flow: destination * sources + source, where the number of an endpoint is
-/// address * ports + port, each counted from the first.
-fn find_flow(program: &mut Assembler, flows: &FlowSet, layout: &Layout, is_inet6: bool) {
+/// address * ports + port, each counted from the first. Goes on at `stranger` when it is none of them.
+fn find_flow(program: &mut Assembler, flows: &FlowSet, layout: &Layout, stranger: Label) {
+    let is_inet6 = flows.family() == Family::Inet6;
     let sides = [
         (flows.source(), layout.source, layout.udp),
         (flows.destination(), layout.destination, layout.udp + 2),
@@ -125,7 +142,7 @@ fn find_flow(program: &mut Assembler, flows: &FlowSet, layout: &Layout, is_inet6
                 .swap(R2, 32)
                 .or(R1, R2)
                 .set_wide(R2, upper)
-                .jump_register(Condition::NotEqual, R1, R2, "stranger")
+                .jump_register(Condition::NotEqual, R1, R2, stranger)
                 .load(Width::Word, R1, R8, address)
                 .swap(R1, 32)
                 .shift_left(R1, 32)
@@ -138,11 +155,11 @@ fn find_flow(program: &mut Assembler, flows: &FlowSet, layout: &Layout, is_inet6
         program
             .set_wide(R2, range.first() as u64)
             .subtract(R1, R2)
-            .jump(Condition::AtLeast, R1, range.addresses() as i32, "stranger")
+            .jump(Condition::AtLeast, R1, range.addresses() as i32, stranger)
             .load(Width::Half, R2, R8, port)
             .swap(R2, 16)
             .add(R2, -i32::from(range.first_port()))
-            .jump(Condition::AtLeast, R2, range.ports() as i32, "stranger")
+            .jump(Condition::AtLeast, R2, range.ports() as i32, stranger)
             .multiply(R1, range.ports() as i32)
             .add_register(R1, R2)
             .multiply(R5, range.count() as i32)

@@ -106,6 +106,7 @@ impl<'a> LiveTester<'a> {
                 ttl: TTL - 1,
                 destination: TESTER_MACS[1],
                 source: DEVICE_MACS[1],
+                has_mark: false,
             };
             let program = receiver::load(shared, &seen, &expected)?;
             Ok((headers, sender, program, seen))

@@ -55,9 +55,9 @@ impl<'a> Tester<'a> {
         shared: &'a Shared,
         request: &Request<'_>,
     ) -> Result<Self, LinuxError> {
-        let Request { experiment, traffic, .. } = *request;
+        let Request { experiment, variant, traffic } = *request;
         if let Some(own) = traffic.sessions {
-            let tester = SessionTester::new(testbed, experiment, (traffic, own))?;
+            let tester = SessionTester::new(testbed, experiment, variant, (traffic, own))?;
             return Ok(Self::Sessions(Box::new(tester)));
         }
         Ok(match kind {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use fwdlab_device::Watch;
 use fwdlab_device::pulse::Pulse;
-use fwdlab_experiment::{Experiment, SessionsOf, Traffic};
+use fwdlab_experiment::{Experiment, SessionsOf, Traffic, Variant};
 use fwdlab_port::affinity::{self, CoreShare};
 use fwdlab_port::bpf::{LiveFrames, Map, Program, XdpLink};
 use fwdlab_results::{Benchmark, Busy, Checks, Interval, Measure, SessionRound, Sessions};
@@ -19,7 +19,7 @@ use fwdlab_traffic::{DEVICE_MACS, FlowSet, TESTER_MACS};
 use super::super::headers::{self, Headers, TTL};
 use super::super::programs::tester::{self, Outlet, Pace};
 use super::super::programs::{Shared, receiver, word};
-use super::super::setup::{BACK, DEVICE, OUT, RECEIVER, SENDER};
+use super::super::setup::{self, BACK, DEVICE, OUT, RECEIVER, SENDER};
 use super::live::INJECTED_AT_ONCE;
 use super::rounds::{self, Part, Round, Run};
 use super::sent::{Sent, Tracking, attach, lay_down};
@@ -50,6 +50,8 @@ pub(in super::super) struct SessionTester {
     round: Round,
     lanes: Vec<Lane>,
     pps: Option<f64>,
+    /// The device is to give its frames other addresses.
+    is_translated: bool,
 }
 
 /// What sends one way and receives at its end.
@@ -81,8 +83,13 @@ impl SessionTester {
     pub(super) fn new(
         testbed: &mut Testbed,
         experiment: &Experiment,
+        variant: &Variant,
         (traffic, own): (&Traffic, SessionsOf),
     ) -> Result<Self, LinuxError> {
+        // Alike in all variants, so that their frames are.
+        let translates = |variant: &Variant| setup::has_translation(experiment, variant);
+        let has_mark = experiment.variants.iter().any(translates);
+        let is_translated = translates(variant);
         let flows = FlowSet::parse(&traffic.source.to_string(), &traffic.destination.to_string())?;
         let room = testbed.namespace(DEVICE)?.run(tracking::room).and_then(|room| room).map_err(
             TopologyError::kernel("look for the table of connections (nf_conntrack; doctor)"),
@@ -94,10 +101,10 @@ impl SessionTester {
             .map_err(|least| too_few(experiment, traffic, room, least))?;
         let pps = traffic.load.frames_per_second(f64::from(traffic.frame_bytes));
         let lanes = (0..ways)
-            .map(|way| Lane::new(testbed, (&flows, &round.turns[way]), way, traffic))
+            .map(|way| Lane::new(testbed, (&flows, &round.turns[way]), (way, has_mark), traffic))
             .collect::<Result<_, _>>()?;
         let sessions = order.len() as u64;
-        Ok(Self { measure, own, sessions, room, round, lanes, pps })
+        Ok(Self { measure, own, sessions, room, round, lanes, pps, is_translated })
     }
 
     /// Sends rounds for as long as the experiment says, on the processor `core`.
@@ -194,7 +201,10 @@ impl SessionTester {
             ("sessions in the table, most", most(|round| round.after)),
             ("sessions the table has room for", own.room),
         ];
-        let proof = proof.map(|(word, count)| (word.to_owned(), count.to_string())).into();
+        let proof = proof.map(|(word, count)| (word.to_owned(), count.to_string()));
+        let translated =
+            ("frames with other addresses".to_owned(), self.sum(word::TRANSLATED).to_string());
+        let proof = proof.into_iter().chain(self.is_translated.then_some(translated)).collect();
         let warning = (!own.is_tracked()).then(|| {
             "the device tracked no session: nothing in its rules asks for connection tracking"
                 .to_owned()
@@ -339,7 +349,8 @@ impl SessionTester {
         Checks {
             checked: self.sum(word::CHECKED),
             lost: self.sum(word::SENT).saturating_sub(self.sum(word::RECEIVED)),
-            misrouted: self.sum(word::UNKNOWN_FLOW),
+            misrouted: self.sum(word::UNKNOWN_FLOW)
+                + if self.is_translated { 0 } else { self.sum(word::TRANSLATED) },
             bad_ttl: self.sum(word::BAD_TTL),
             bad_checksum: self.sum(word::BAD_CHECKSUM),
             bad_mac: self.sum(word::BAD_MAC),
@@ -385,7 +396,7 @@ impl Lane {
     fn new(
         testbed: &mut Testbed,
         (flows, turn): (&FlowSet, &[u32]),
-        way: usize,
+        (way, has_mark): (usize, bool),
         traffic: &Traffic,
     ) -> Result<Self, LinuxError> {
         let far = 1 - way;
@@ -405,7 +416,7 @@ impl Lane {
         let pace = pps.map(|pps| Pace { is_counted: true, ..Pace::new(pps) });
         let load = || {
             let shared = Shared::new()?;
-            let headers = Headers::of_turn(flows, &turn, traffic.frame_bytes, way)?;
+            let headers = Headers::of_turn(flows, &turn, traffic.frame_bytes, (way, has_mark))?;
             let Headers { map, entries, length, .. } = &headers;
             let in_stack = Outlet::Stack { batch: INJECTED_AT_ONCE };
             let sender = tester::load(&shared, map, *entries, *length, pace, in_stack)?;
@@ -415,6 +426,7 @@ impl Lane {
                 ttl: TTL - 1,
                 destination: TESTER_MACS[far],
                 source: DEVICE_MACS[far],
+                has_mark,
             };
             let program = receiver::load(&shared, &seen, &expected)?;
             Ok((shared, headers, sender, program, seen))

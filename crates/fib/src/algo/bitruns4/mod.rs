@@ -38,6 +38,7 @@ use crate::family::Inet;
 use crate::lookup::Lookup;
 use crate::nexthop::NexthopId;
 use crate::simd::count::Count;
+use crate::simd::lanes::{self, Groups};
 use crate::simd::level::{self, Kernel};
 use crate::simd::records::{Direct, Records, View};
 
@@ -169,9 +170,8 @@ impl Kernel for Batch<'_> {
     fn run<C: Count>(self) {
         let Self(tables, addrs, answers) = self;
         let reader = tables.reader();
-        let count = addrs.len().min(answers.len());
-        let (addrs, rest) = addrs[..count].as_chunks::<STAGE>();
-        let (answers, rest_answers) = answers[..count].as_chunks_mut::<STAGE>();
+        let Groups { addrs, answers, rest, rest_answers } =
+            lanes::groups::<_, _, STAGE>(addrs, answers);
         // Not zipped, as above.
         for i in 0..addrs.len().min(answers.len()) {
             reader.stage::<C>(&addrs[i], &mut answers[i]);

@@ -45,6 +45,7 @@ use crate::family::Inet6;
 use crate::lookup::Lookup;
 use crate::nexthop::NexthopId;
 use crate::simd::count::Count;
+use crate::simd::lanes::{self, Groups};
 use crate::simd::level::{self, Kernel};
 
 struct Single<'a>(&'a Tables, u128);
@@ -68,9 +69,8 @@ impl Kernel for Batch<'_> {
     fn run<C: Count>(self) {
         let Self(tables, addrs, answers) = self;
         let reader = tables.reader();
-        let count = addrs.len().min(answers.len());
-        let (addrs, rest) = addrs[..count].as_chunks::<STAGE>();
-        let (answers, rest_answers) = answers[..count].as_chunks_mut::<STAGE>();
+        let Groups { addrs, answers, rest, rest_answers } =
+            lanes::groups::<_, _, STAGE>(addrs, answers);
         for (addrs, answers) in addrs.iter().zip(answers) {
             stage::stage::<C>(reader, addrs, answers);
         }

@@ -36,7 +36,7 @@ use crate::lookup::Lookup;
 use crate::nexthop::NexthopId;
 use crate::simd::cells::{self, CELLS, Cells, LANES, Width, cell_of};
 use crate::simd::count::Count;
-use crate::simd::lanes;
+use crate::simd::lanes::{self, Groups};
 use crate::simd::level::{self, Kernel};
 
 /// Bits of an address below its /16.
@@ -157,9 +157,8 @@ impl<W: Width> Kernel for Batch<'_, W> {
     #[inline(always)]
     fn run<C: Count>(self) {
         let Self(tables, addrs, answers) = self;
-        let count = addrs.len().min(answers.len());
-        let (addrs, rest) = addrs[..count].as_chunks::<LANES>();
-        let (answers, rest_answers) = answers[..count].as_chunks_mut::<LANES>();
+        let Groups { addrs, answers, rest, rest_answers } =
+            lanes::groups::<_, _, LANES>(addrs, answers);
         batch::<W, C>(tables, addrs, answers);
         for (answer, &addr) in rest_answers.iter_mut().zip(rest) {
             *answer = tables.lookup_cell(addr);

@@ -61,6 +61,7 @@ use crate::family::Inet6;
 use crate::lookup::Lookup;
 use crate::nexthop::NexthopId;
 use crate::simd::count::Count;
+use crate::simd::lanes::{self, Groups};
 use crate::simd::level::{self, Kernel};
 
 /// A single lookup beyond the first look.
@@ -85,9 +86,8 @@ impl<const WIDE: bool> Kernel for Batch<'_, WIDE> {
     fn run<C: Count>(self) {
         let Self(tables, addrs, answers) = self;
         let reader = tables.reader::<WIDE>();
-        let count = addrs.len().min(answers.len());
-        let (addrs, rest) = addrs[..count].as_chunks::<STAGE>();
-        let (answers, rest_answers) = answers[..count].as_chunks_mut::<STAGE>();
+        let Groups { addrs, answers, rest, rest_answers } =
+            lanes::groups::<_, _, STAGE>(addrs, answers);
         let chunks = addrs.chunks(CHUNK / STAGE).zip(answers.chunks_mut(CHUNK / STAGE));
         // Loops, not `for_each`: a closure may end up outside of the code for vector units.
         if tables.is_large.load(Relaxed) {
