@@ -38,6 +38,26 @@ pub struct Clause {
     pub is_same_size: bool,
 }
 
+/// Beginnings of words for a rate that becomes smaller.
+const DROPS: [&str; 9] =
+    ["drop", "decreas", "reduc", "fall", "fell", "lose", "lost", "loss", "lower"];
+
+/// What may become larger by more than 100 % when a rate drops, so that the number may be of it.
+const TIMES: [&str; 7] = ["time", "times", "latency", "ns", "cost", "cycles", "jitter"];
+
+impl Clause {
+    /// A drop by more than 100 %, which no rate can have.
+    pub fn impossible_drop(&self) -> Option<&Percent> {
+        let words = words(&self.text);
+        let is_drop = words.iter().any(|(_, word)| DROPS.iter().any(|drop| word.starts_with(drop)));
+        let is_of_time = words.iter().any(|(_, word)| TIMES.contains(&word.as_str()));
+        self.percents.iter().find(|percent| {
+            let is_down = percent.sign == Some(Sign::Down) || (percent.sign.is_none() && is_drop);
+            is_down && percent.value > 100.0 && !is_of_time
+        })
+    }
+}
+
 /// Cuts the text of an item into clauses that each make one claim.
 pub fn clauses(text: &str) -> Vec<Clause> {
     let mut found = Vec::new();

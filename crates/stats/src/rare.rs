@@ -22,7 +22,8 @@ pub(crate) use cost::{Wanted, rare_cost};
 
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::{median, robust_sd, variance};
+use crate::dataset::{mean, median, robust_sd, sd, variance};
+use crate::distribution::t_critical;
 use crate::effect::Effect;
 
 /// Fewest runs among which one can be told to be rare.
@@ -79,6 +80,10 @@ pub struct Rare {
     /// What the faster ones gain it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub faster: Option<RareCost>,
+    /// The mean of the ratios of blocks without a rare run, by Student's t; `None` without blocks. It is
+    /// in the interval for "equivalent" and not written.
+    #[serde(skip)]
+    pub typical: Option<RareCost>,
 }
 
 impl Rare {
@@ -86,7 +91,9 @@ impl Rare {
     /// what they cost is missed with a chance of `alpha`.
     pub(crate) fn of_blocks(baseline: &[f64], variant: &[f64], alpha: f64) -> Self {
         let costs = |[b, v]: [&[f64]; 2]| RareCost::of_blocks(b, v, alpha);
-        Self::of_sides(Distances::in_blocks(baseline, variant), costs)
+        let typical = typical_mean(&Distances::typical_gains(baseline, variant), alpha);
+        let rare = Self::of_sides(Distances::in_blocks(baseline, variant), costs);
+        Self { typical, ..rare }
     }
 
     /// As [`Self::of_blocks`], among runs that share no blocks.
@@ -125,14 +132,21 @@ impl Rare {
         let slower = cost([&b.losses(), &v.losses()]);
         // what is gained is a loss with the other sign
         let faster = cost([&b.gains(), &v.gains()]).map(RareCost::turned);
-        Self { baseline: b.side(), variant: v.side(), slower, faster }
+        Self { baseline: b.side(), variant: v.side(), slower, faster, typical: None }
     }
 
-    /// What slower and what faster rare runs cost, where it may exceed `margin` (a fraction): while
-    /// there is any nothing is equivalent.
+    /// What slower and what faster rare runs cost, where it may exceed `margin` (a fraction), or does with
+    /// what typical runs differ by: while there is any nothing is equivalent.
     pub fn unclear(&self, margin: f64) -> impl Iterator<Item = &RareCost> {
+        let is_within =
+            move |cost: &RareCost| cost.is_within(margin) && self.in_all(cost).is_within(margin);
         let both = [self.slower.as_ref(), self.faster.as_ref()];
-        both.into_iter().flatten().filter(move |cost| !cost.is_within(margin))
+        both.into_iter().flatten().filter(move |cost| !is_within(cost))
+    }
+
+    /// A cost of rare runs with what typical ones differ by.
+    fn in_all(&self, cost: &RareCost) -> RareCost {
+        self.typical.as_ref().map_or(*cost, |typical| cost.with(typical))
     }
 
     /// Whether rare runs keep the sides from being equivalent within `margin` (a fraction).
@@ -152,10 +166,13 @@ impl Rare {
     }
 }
 
-/// The ratios of the blocks in which neither run is rare, of log speeds: nothing is left of a rare run
-/// in their mean.
-pub(crate) fn typical_gains(baseline: &[f64], variant: &[f64]) -> Vec<f64> {
-    Distances::typical_gains(baseline, variant)
+/// Student's interval of the mean of ratios; `None` for fewer than two.
+fn typical_mean(gains: &[f64], alpha: f64) -> Option<RareCost> {
+    let degrees = gains.len().checked_sub(2)? as f64 + 1.0;
+    let (mean, error) = (mean(gains), sd(gains) / (gains.len() as f64).sqrt());
+    let half = t_critical(1.0 - 2.0 * alpha, degrees) * error;
+    let [estimate, low, high] = [mean, mean - half, mean + half].map(Effect::from_ln);
+    Some(RareCost { estimate, low, high })
 }
 
 /// Rare runs whose cost may exceed `margin`, and that cost: `2 of 20 runs of B are worse by about
@@ -166,7 +183,11 @@ pub(crate) fn in_words(
     margin: f64,
     (baseline, variant): (&str, &str),
 ) -> Option<String> {
-    let costs: Vec<String> = rare.unclear(margin).map(rare_cost).collect();
+    let cost = |own: &RareCost| match own.is_within(margin) {
+        true => format!("{} with what typical runs differ by", rare_cost(&rare.in_all(own))),
+        false => rare_cost(own),
+    };
+    let costs: Vec<String> = rare.unclear(margin).map(cost).collect();
     let seen = rare.describe(baseline, variant).filter(|_| !costs.is_empty())?;
     let costs = costs.join(" and ");
     Some(format!("{seen}: on average over all runs that is {costs} for {variant}"))

@@ -196,12 +196,9 @@ struct Beside {
 
 impl Beside {
     fn of(blocks: &[Block], direction: Direction, rule: &Rule) -> Self {
-        let alpha = rule.alpha_of_rare_runs();
-        let typical = paired::typical_gains(blocks, direction);
-        let mean = paired::mean_interval(&typical, alpha);
-        let rare = paired::rare(blocks, direction, alpha);
+        let rare = paired::rare(blocks, direction, rule.alpha_of_rare_runs());
         Self {
-            is_skewed: mean.is_some_and(|mean| !mean.is_within(rule.margin)),
+            is_skewed: rare.typical.is_some_and(|mean| !mean.is_within(rule.margin)),
             rare: Some(rare).filter(|rare| rare.is_unclear(rule.margin)),
         }
     }
@@ -290,7 +287,6 @@ pub fn compare(blocks: &[Block], direction: Direction, rule: &Rule) -> Result<Co
     let interval = |(low, high)| {
         ConfidenceInterval::of_ln(low, high).with(estimate).widened(rounding.allowance)
     };
-    let alpha = rule.alpha_of_rare_runs();
     let comparison = paired::settled(Comparison {
         method: Method::Sequential,
         n: Counts { baseline: n, variant: n },
@@ -305,9 +301,9 @@ pub fn compare(blocks: &[Block], direction: Direction, rule: &Rule) -> Result<Co
         sd_of_difference: dataset::sd(&gains),
         correction: (rule.comparisons > 1)
             .then_some(Correction { kind: Kind::Bonferroni, among: rule.comparisons }),
-        rare: Some(paired::rare(blocks, direction, alpha)),
+        rare: None,
     });
-    Ok(paired::with_mean(comparison, &paired::typical_gains(blocks, direction), alpha))
+    Ok(paired::with_rare(comparison, paired::rare(blocks, direction, rule.alpha_of_rare_runs())))
 }
 
 #[cfg(test)]

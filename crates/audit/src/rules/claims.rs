@@ -21,7 +21,8 @@ use change::{
     check_all, check_factor, check_no_change, check_not_that, check_same_size, check_sign,
 };
 use claim::{Claim, Compared, MARGIN, is_contrary, report_sign, report_unproven};
-use fwdlab_sentence::clause::{Clause, Sign, Stance, clauses, words};
+use fwdlab_sentence::clause::{Clause, Stance, clauses, words};
+use fwdlab_sentence::families::{is_held_against, is_of_the_gap};
 use percent::{check_percent, is_of_another_page};
 use wording::compared;
 
@@ -35,20 +36,9 @@ pub fn check(around: &Surroundings<'_>, findings: &mut AuditFindings) {
     }
 }
 
-/// Beginnings of words for a rate that becomes smaller.
-const DROPS: [&str; 9] =
-    ["drop", "decreas", "reduc", "fall", "fell", "lose", "lost", "loss", "lower"];
-
 /// No rate can drop by more than all of it, whatever the block says.
 fn check_possible(clause: &Clause, line: usize, findings: &mut AuditFindings) {
-    let words = words(&clause.text);
-    let is_drop = words.iter().any(|(_, word)| DROPS.iter().any(|drop| word.starts_with(drop)));
-    let is_of_time = words.iter().any(|(_, word)| TIMES.contains(&word.as_str()));
-    let impossible = clause.percents.iter().find(|percent| {
-        let is_down = percent.sign == Some(Sign::Down) || (percent.sign.is_none() && is_drop);
-        is_down && percent.value > 100.0 && !is_of_time
-    });
-    let Some(percent) = impossible else { return };
+    let Some(percent) = clause.impossible_drop() else { return };
     findings.add(
         Rule::ClaimImpossible,
         Severity::Wrong,
@@ -61,9 +51,6 @@ fn check_possible(clause: &Clause, line: usize, findings: &mut AuditFindings) {
     );
 }
 
-/// What may become larger by more than 100 % when a rate drops, so that the number may be of it.
-const TIMES: [&str; 7] = ["time", "times", "latency", "ns", "cost", "cycles", "jitter"];
-
 fn check_clause(
     around: &Surroundings<'_>,
     item: &Item,
@@ -73,7 +60,7 @@ fn check_clause(
     let line = item.line_at(clause.offset + clause.text.len() - clause.text.trim_start().len());
     if is_of_others(item, clause)
         || of_another_machine(around, item, clause)
-        || meant::is_of_the_gap(clause)
+        || is_of_the_gap(clause)
         || families::check(around, clause, line, findings)
     {
         return;
@@ -132,7 +119,7 @@ fn check_against(
     let claim = Claim { clause, line, sets, spoken, is_worded, pairs };
     if !clause.percents.is_empty() {
         for (place, percent) in clause.percents.iter().enumerate() {
-            let is_of_second = place > 0 && meant::is_held_against(&clause.text, percent.offset);
+            let is_of_second = place > 0 && is_held_against(&clause.text, percent.offset);
             if !is_of_second && !is_of_another_page(&claim, percent) {
                 check_percent(&claim, percent, findings);
             }

@@ -8,7 +8,8 @@ use crate::pair::Pair;
 use crate::surroundings::{Spoken, Surroundings};
 use fwdlab_netbenches::name::family_word;
 use fwdlab_results::units::exact_percent as show;
-use fwdlab_sentence::clause::{Bound, Clause, Sign, Stance, words};
+use fwdlab_sentence::clause::{Bound, Clause, Sign, Stance};
+use fwdlab_sentence::families::{is_of_all_families, is_of_proof};
 
 pub(super) fn check_sign(claim: &Claim<'_>, sign: Sign, word: &str, findings: &mut AuditFindings) {
     let contrary = |c: &&Compared<'_>| is_contrary(sign, c);
@@ -74,12 +75,6 @@ pub(super) fn check_no_change(claim: &Claim<'_>, word: &str, findings: &mut Audi
             ),
         );
     }
-}
-
-/// "No difference is proven", "none is significant": what the block says itself, and no more.
-fn is_of_proof(clause: &Clause) -> bool {
-    const PROOF: [&str; 4] = ["proven", "proved", "significant", "significantly"];
-    words(&clause.text).iter().any(|(_, word)| PROOF.contains(&word.as_str()))
 }
 
 /// "No regression", "not faster": wrong when exactly that is proven.
@@ -188,7 +183,7 @@ pub(super) fn check_all(
         words.map(|words| words.into_iter().filter(is_other).collect()).collect()
     };
     // of both families, beside a block: of what that block compares
-    let own = spoken.filter(|_| is_of_families(clause)).map(|own| telling(own.block));
+    let own = spoken.filter(|_| is_of_all_families(clause)).map(|own| telling(own.block));
     for (block, sets) in around.sets.iter().enumerate() {
         let Some((base, others)) = sets.split_first() else { continue };
         if own.as_ref().is_some_and(|own| *own != telling(block)) {
@@ -219,15 +214,6 @@ pub(super) fn check_all(
             return;
         }
     }
-}
-
-/// "For both families".
-fn is_of_families(clause: &Clause) -> bool {
-    let words = words(&clause.text);
-    words.windows(2).any(|pair| {
-        matches!(pair[0].1.as_str(), "both" | "all" | "each" | "either")
-            && (pair[1].1.starts_with("famil") || pair[1].1.starts_with("protocol"))
-    })
 }
 
 /// What is said of all tests.

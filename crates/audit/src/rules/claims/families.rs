@@ -8,91 +8,10 @@ use super::named::{named, spoken};
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
 use crate::surroundings::{SourcedSet, Surroundings};
-use fwdlab_netbenches::name::{NamedFamily, family_word};
+use fwdlab_netbenches::name::NamedFamily;
 use fwdlab_results::units::exact_percent as show;
-use fwdlab_sentence::clause::{Clause, Sign, Stance, words};
-
-/// What is compared: how fast the families are, or what changed for them.
-enum Ranked {
-    Rates(Sign),
-    Changes(Sign),
-    /// The second does not change as the first does.
-    Only(Sign),
-    /// The first changes so many times as much.
-    Times(f64),
-}
-
-struct Said {
-    first: NamedFamily,
-    second: NamedFamily,
-    ranked: Ranked,
-    word: String,
-}
-
-/// What a clause says of two families, or of one against all others.
-fn said(clause: &Clause) -> Option<Said> {
-    let words: Vec<String> = words(&clause.text).into_iter().map(|(_, w)| w).collect();
-    let family = |words: &[String]| -> Option<NamedFamily> {
-        let found: BTreeSet<NamedFamily> = words.iter().filter_map(|w| family_word(w)).collect();
-        found
-            .into_iter()
-            .next()
-            .filter(|_| words.iter().filter_map(|w| family_word(w)).count() == 1)
-    };
-    let only = words.iter().position(|w| w == "only");
-    if let (Some(at), Some(first), Stance::Change(sign, _)) = (only, family(&words), &clause.stance)
-    {
-        let is_next = words.get(at + 1).is_some_and(|w| family_word(w) == Some(first));
-        let is_the_only =
-            at > 1 && words[at - 1] == "the" && words.get(at + 1).is_some_and(|w| w == "one");
-        if is_next || is_the_only {
-            let second = other(first);
-            return Some(Said { first, second, ranked: Ranked::Only(*sign), word: "only".into() });
-        }
-    }
-    if let Some((factor, word)) = &clause.factor {
-        let at = words.iter().rposition(|w| matches!(w.as_str(), "than" | "of"))?;
-        let (first, second) = (family(&words[..at])?, family(&words[at + 1..])?);
-        let ranked = Ranked::Times(*factor);
-        return (first != second).then(|| Said { first, second, ranked, word: word.clone() });
-    }
-    if let Some(most) = words.iter().position(|w| matches!(w.as_str(), "most" | "least")) {
-        const GETS: [&str; 6] = ["get", "gain", "benefit", "profit", "win", "improv"];
-        let gets =
-            words[..most].iter().rev().take(2).any(|w| GETS.iter().any(|g| w.starts_with(g)));
-        let first = family(&words).filter(|_| gets)?;
-        let second = other(first);
-        let sign = if words[most] == "most" { Sign::Up } else { Sign::Down };
-        return Some(Said {
-            first,
-            second,
-            ranked: Ranked::Changes(sign),
-            word: words[most].clone(),
-        });
-    }
-    let than = words.iter().position(|w| w == "than")?;
-    let (first, second) = (family(&words[..than])?, family(&words[than + 1..])?);
-    let word = words[..than].last()?.clone();
-    let is_down = matches!(clause.stance, Stance::Change(Sign::Down, _));
-    let ranked = match word.as_str() {
-        "faster" | "quicker" | "higher" | "better" => Ranked::Rates(Sign::Up),
-        "slower" | "lower" | "worse" => Ranked::Rates(Sign::Down),
-        "more" if is_down => Ranked::Changes(Sign::Down),
-        "more" => Ranked::Changes(Sign::Up),
-        "less" if is_down => Ranked::Changes(Sign::Up),
-        "less" => Ranked::Changes(Sign::Down),
-        _ => return None,
-    };
-    (first != second && !words[..than].iter().any(|w| matches!(w.as_str(), "not" | "no" | "isn't")))
-        .then_some(Said { first, second, ranked, word })
-}
-
-const fn other(family: NamedFamily) -> NamedFamily {
-    match family {
-        NamedFamily::Inet => NamedFamily::Inet6,
-        NamedFamily::Inet6 => NamedFamily::Inet,
-    }
-}
+use fwdlab_sentence::clause::{Clause, Sign};
+use fwdlab_sentence::families::{Ranked, Ranking};
 
 /// Returns true where the clause compares families that no block compares.
 pub(super) fn check(
@@ -101,7 +20,9 @@ pub(super) fn check(
     line: usize,
     findings: &mut AuditFindings,
 ) -> bool {
-    let Some(said) = said(clause).filter(|_| clause.percents.is_empty()) else { return false };
+    let Some(said) = Ranking::of(clause).filter(|_| clause.percents.is_empty()) else {
+        return false;
+    };
     let blocks = |family: NamedFamily| -> Vec<&[SourcedSet<'_>]> {
         let all = (0..around.sets.len()).filter(|b| {
             let families = around.block_families(*b);

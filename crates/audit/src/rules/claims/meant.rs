@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use crate::surroundings::{Spoken, Surroundings};
 use fwdlab_netbenches::name::NamedFamily;
-use fwdlab_sentence::clause::{Clause, Stance, words};
+use fwdlab_sentence::clause::{Clause, words};
+use fwdlab_sentence::families::compares_families;
 
 /// The blocks that a clause beside `spoken` may mean, the likelier first; that one alone where it
 /// compares no families.
@@ -47,14 +48,6 @@ fn shares_a_label(around: &Surroundings<'_>, one: usize, other: usize) -> bool {
     !key(one).is_disjoint(&key(other))
 }
 
-/// "IPv6 is faster than IPv4": one against the other, in words.
-fn compares_families(clause: &Clause) -> bool {
-    const AGAINST: [&str; 8] =
-        ["than", "vs", "versus", "against", "over", "compared", "beats", "outperforms"];
-    clause.families.len() > 1
-        && words(&clause.text).iter().any(|(_, word)| AGAINST.contains(&word.as_str()))
-}
-
 /// Whether a clause says that something was changed, or names what tells the sets of another block of
 /// the page apart.
 fn is_of_the_change(around: &Surroundings<'_>, clause: &Clause) -> bool {
@@ -85,32 +78,4 @@ fn is_of_the_change(around: &Surroundings<'_>, clause: &Clause) -> bool {
     words.iter().any(|word| {
         is_of(word) || fwdlab_netbenches::name::family_word(word).is_none() && tells(word)
     })
-}
-
-/// "The gap between the families did not change": of the difference of two blocks, which none shows.
-pub(super) fn is_of_the_gap(clause: &Clause) -> bool {
-    let is_still = matches!(clause.stance, Stance::NoChange(_) | Stance::Silent);
-    let words: Vec<String> = words(&clause.text).into_iter().map(|(_, word)| word).collect();
-    let gap = words
-        .iter()
-        .position(|word| matches!(word.as_str(), "gap" | "difference" | "distance" | "ratio"));
-    let names_both = |after: &[String]| {
-        let is_family = |word: &String| {
-            word.starts_with("famil")
-                || word.starts_with("protocol")
-                || fwdlab_netbenches::name::family_word(word).is_some()
-        };
-        after.iter().take(5).any(is_family)
-    };
-    let is_between = |at: usize| {
-        words.get(at + 1).is_some_and(|w| w == "between") && names_both(&words[at + 1..])
-    };
-    is_still && clause.percents.is_empty() && gap.is_some_and(is_between)
-}
-
-/// "17.6 % against 50 %": whether the number at `offset` is what the one before is held against.
-pub(super) fn is_held_against(text: &str, offset: usize) -> bool {
-    const AGAINST: [&str; 6] = ["against", "vs", "vs.", "versus", "instead of", "compared to"];
-    let before = text[..offset].trim_end_matches([' ', '~', '(', '+', '-']).to_lowercase();
-    AGAINST.iter().any(|word| before.ends_with(word))
 }

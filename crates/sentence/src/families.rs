@@ -1,0 +1,157 @@
+//! What a clause says of families: one against the other, both of them, the gap between them.
+
+use std::collections::BTreeSet;
+
+use crate::clause::{Clause, Sign, Stance, words};
+use fwdlab_netbenches::name::{NamedFamily, family_word};
+
+/// What is compared: how fast the families are, or what changed for them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Ranked {
+    /// The rate of the first is the higher or the lower one.
+    Rates(Sign),
+    /// The first changes more, or less.
+    Changes(Sign),
+    /// The second does not change as the first does.
+    Only(Sign),
+    /// The first changes so many times as much.
+    Times(f64),
+}
+
+/// What a clause says of two families, or of one against all others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ranking {
+    /// The family that it speaks of.
+    pub first: NamedFamily,
+    /// The one that it is held against.
+    pub second: NamedFamily,
+    /// How they are ranked.
+    pub ranked: Ranked,
+    /// The word that says so.
+    pub word: String,
+}
+
+impl Ranking {
+    /// What a clause ranks; `None` where it ranks nothing.
+    pub fn of(clause: &Clause) -> Option<Self> {
+        said(clause)
+    }
+}
+
+fn said(clause: &Clause) -> Option<Ranking> {
+    let words: Vec<String> = words(&clause.text).into_iter().map(|(_, w)| w).collect();
+    let family = |words: &[String]| -> Option<NamedFamily> {
+        let found: BTreeSet<NamedFamily> = words.iter().filter_map(|w| family_word(w)).collect();
+        found
+            .into_iter()
+            .next()
+            .filter(|_| words.iter().filter_map(|w| family_word(w)).count() == 1)
+    };
+    let only = words.iter().position(|w| w == "only");
+    if let (Some(at), Some(first), Stance::Change(sign, _)) = (only, family(&words), &clause.stance)
+    {
+        let is_next = words.get(at + 1).is_some_and(|w| family_word(w) == Some(first));
+        let is_the_only =
+            at > 1 && words[at - 1] == "the" && words.get(at + 1).is_some_and(|w| w == "one");
+        if is_next || is_the_only {
+            let second = other(first);
+            return Some(Ranking {
+                first,
+                second,
+                ranked: Ranked::Only(*sign),
+                word: "only".into(),
+            });
+        }
+    }
+    if let Some((factor, word)) = &clause.factor {
+        let at = words.iter().rposition(|w| matches!(w.as_str(), "than" | "of"))?;
+        let (first, second) = (family(&words[..at])?, family(&words[at + 1..])?);
+        let ranked = Ranked::Times(*factor);
+        return (first != second).then(|| Ranking { first, second, ranked, word: word.clone() });
+    }
+    if let Some(most) = words.iter().position(|w| matches!(w.as_str(), "most" | "least")) {
+        const GETS: [&str; 6] = ["get", "gain", "benefit", "profit", "win", "improv"];
+        let gets =
+            words[..most].iter().rev().take(2).any(|w| GETS.iter().any(|g| w.starts_with(g)));
+        let first = family(&words).filter(|_| gets)?;
+        let second = other(first);
+        let sign = if words[most] == "most" { Sign::Up } else { Sign::Down };
+        return Some(Ranking {
+            first,
+            second,
+            ranked: Ranked::Changes(sign),
+            word: words[most].clone(),
+        });
+    }
+    let than = words.iter().position(|w| w == "than")?;
+    let (first, second) = (family(&words[..than])?, family(&words[than + 1..])?);
+    let word = words[..than].last()?.clone();
+    let is_down = matches!(clause.stance, Stance::Change(Sign::Down, _));
+    let ranked = match word.as_str() {
+        "faster" | "quicker" | "higher" | "better" => Ranked::Rates(Sign::Up),
+        "slower" | "lower" | "worse" => Ranked::Rates(Sign::Down),
+        "more" if is_down => Ranked::Changes(Sign::Down),
+        "more" => Ranked::Changes(Sign::Up),
+        "less" if is_down => Ranked::Changes(Sign::Up),
+        "less" => Ranked::Changes(Sign::Down),
+        _ => return None,
+    };
+    (first != second && !words[..than].iter().any(|w| matches!(w.as_str(), "not" | "no" | "isn't")))
+        .then_some(Ranking { first, second, ranked, word })
+}
+
+const fn other(family: NamedFamily) -> NamedFamily {
+    match family {
+        NamedFamily::Inet => NamedFamily::Inet6,
+        NamedFamily::Inet6 => NamedFamily::Inet,
+    }
+}
+
+/// "IPv6 is faster than IPv4": one against the other, in words.
+pub fn compares_families(clause: &Clause) -> bool {
+    const AGAINST: [&str; 8] =
+        ["than", "vs", "versus", "against", "over", "compared", "beats", "outperforms"];
+    clause.families.len() > 1
+        && words(&clause.text).iter().any(|(_, word)| AGAINST.contains(&word.as_str()))
+}
+
+/// "The gap between the families did not change": of the difference of two blocks, which none shows.
+pub fn is_of_the_gap(clause: &Clause) -> bool {
+    let is_still = matches!(clause.stance, Stance::NoChange(_) | Stance::Silent);
+    let words: Vec<String> = words(&clause.text).into_iter().map(|(_, word)| word).collect();
+    let gap = words
+        .iter()
+        .position(|word| matches!(word.as_str(), "gap" | "difference" | "distance" | "ratio"));
+    let names_both = |after: &[String]| {
+        let is_family = |word: &String| {
+            word.starts_with("famil") || word.starts_with("protocol") || family_word(word).is_some()
+        };
+        after.iter().take(5).any(is_family)
+    };
+    let is_between = |at: usize| {
+        words.get(at + 1).is_some_and(|w| w == "between") && names_both(&words[at + 1..])
+    };
+    is_still && clause.percents.is_empty() && gap.is_some_and(is_between)
+}
+
+/// "17.6 % against 50 %": whether the number at `offset` is what the one before is held against.
+pub fn is_held_against(text: &str, offset: usize) -> bool {
+    const AGAINST: [&str; 6] = ["against", "vs", "vs.", "versus", "instead of", "compared to"];
+    let before = text[..offset].trim_end_matches([' ', '~', '(', '+', '-']).to_lowercase();
+    AGAINST.iter().any(|word| before.ends_with(word))
+}
+
+/// "For both families".
+pub fn is_of_all_families(clause: &Clause) -> bool {
+    let words = words(&clause.text);
+    words.windows(2).any(|pair| {
+        matches!(pair[0].1.as_str(), "both" | "all" | "each" | "either")
+            && (pair[1].1.starts_with("famil") || pair[1].1.starts_with("protocol"))
+    })
+}
+
+/// "No difference is proven", "none is significant": what the block says itself, and no more.
+pub fn is_of_proof(clause: &Clause) -> bool {
+    const PROOF: [&str; 4] = ["proven", "proved", "significant", "significantly"];
+    words(&clause.text).iter().any(|(_, word)| PROOF.contains(&word.as_str()))
+}
