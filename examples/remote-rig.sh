@@ -67,6 +67,8 @@ up() {
     done
     NAME=fwrig-$PPID-$(basename "$DIR" | tr -cd 'a-zA-Z0-9' | tail -c 8)
     take_down "$NAME"
+    # What an earlier rig in this directory has left.
+    [ ! -e "$DIR/name" ] || rm -rf "$DIR/key" "$DIR/key.pub" "$DIR/dut" "$DIR/tester" "$DIR/receiver"
     echo "$NAME" > "$DIR/name"
     ssh-keygen -q -t ed25519 -N '' -f "$DIR/key"
     : > "$DIR/known_hosts"

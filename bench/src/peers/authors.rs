@@ -182,6 +182,13 @@ impl<A: Author<F::Addr>, F: Family> Table<A, F> {
     }
 }
 
+impl<A: Author<F::Addr>, F: Family> Drop for Table<A, F> {
+    fn drop(&mut self) {
+        // SAFETY: opened by the same author, closed only here.
+        unsafe { self.author.close()(self.table) }
+    }
+}
+
 /// Keys of each stream that a table is tried with before it takes part, and how many of them are
 /// asked one by one where something is wrong.
 const TRIED: usize = 1 << 20;

@@ -44,7 +44,7 @@ pub fn experiment(kernels: &[String]) -> anyhow::Result<String> {
     let mut text = format!(
         "# Written by `fwdlab run --kernel`.\n\n\
          title = {:?}\ndevice = {OF_KERNELS:?}\nbaseline = {baseline:?}\n\
-         margin = \"2%\"\nblocks = 4\nprofile = true\nduration = \"500ms\"\nwarmup = \"50ms\"\ninterval = \"50ms\"\n\n\
+         margin = \"0.2%\"\nblocks = 4\nprofile = true\nduration = \"500ms\"\nwarmup = \"50ms\"\ninterval = \"50ms\"\n\n\
          [{OF_KERNELS}]\nclock = \"instructions\"\n",
         format!("Instructions per forwarded frame: {last} against {baseline}"),
     );

@@ -76,7 +76,7 @@ fn a_variant_that_cannot_be_set_up_stops_the_run_at_its_line() {
     let dir = tempfile::tempdir().expect("a directory");
     fs::write(dir.path().join("empty.o"), "").expect("writable");
     for (set, words) in [
-        ("xdp = \"none.o\"", "xdp: cannot load none.o: No such file"),
+        ("xdp = \"none.o\"", "xdp: cannot read none.o: No such file"),
         ("xdp = \"empty.o\"", "xdp: cannot load empty.o"),
         ("routes = \"none.txt\"", "routes: cannot"),
         ("nftables = \"none.nft\"", "name a file beside the experiment"),

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -78,6 +79,21 @@ fn a_campaign_runs_and_its_results_hold_no_secret() {
     let console =
         rig.journal().iter().map(|r| r["failure"]["console"].to_string()).collect::<String>();
     assert!(console.contains("(dut) at (dut)") && !console.contains("canary"), "{console}");
+}
+
+#[test]
+fn the_shipped_example_runs_on_the_testbed_that_the_page_makes() {
+    if Command::new("nft").arg("--version").output().is_err() {
+        eprintln!("SKIPPED remote-linux.toml on a testbed: no nft; apt-get install nftables");
+        return;
+    }
+    let Some(rig) = Rig::up("remote-linux.toml on a testbed", &[]) else { return };
+    let example = include_str!("../../../../examples/remote-linux.toml");
+    let short = example.replace("blocks = 8", "blocks = 1").replace("\"1s\"", "\"300ms\"");
+    assert!(short.contains("blocks = 1\n") && short.contains("\"300ms\""), "{short}");
+    let output = rig.run(&short);
+    rig.assert_finished(&output);
+    assert_eq!(rig.records("trial").len(), 3);
 }
 
 #[test]

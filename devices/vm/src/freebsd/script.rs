@@ -101,11 +101,9 @@ drops_since() {
 		else if (count > before[name]) { sub(/^[0-9]+ /, "", name); print count - before[name], name }
 	}' $1 $2
 }
-# buckets: how large ipfw's table of states is; nothing where there are no states.
-buckets() {
-	[ "$(sysctl -n net.inet.ip.fw.dyn_count 2>/dev/null || echo 0)" -gt 0 ] || return 0
-	sysctl -n net.inet.ip.fw.curr_dyn_buckets
-}
+# buckets: how large ipfw's table of states is; nothing without ipfw. (dyn_count, the number of states, now and
+# then says 0 where there are 2000.)
+buckets() { sysctl -n net.inet.ip.fw.curr_dyn_buckets 2>/dev/null; }
 # settle: ipfw looks once a second whether its table of states is too small for them, and enlarges it then.
 settle() {
 	for n in 1 2 3 4 5; do
