@@ -149,7 +149,9 @@ impl Run<'_> {
                 let beside = Some(PathBuf::from(REAL_TABLE)).filter(|path| path.exists());
                 match self.arguments.routes.clone().or(beside) {
                     Some(path) if name == TableName::Real => Table::read("real", &path, F::BITS)?,
-                    Some(path) => Table::read("real-short", &path, if F::BITS == 32 { 24 } else { 64 })?,
+                    Some(path) => {
+                        Table::read("real-short", &path, if F::BITS == 32 { 24 } else { 64 })?
+                    }
                     None => {
                         eprintln!("no real table: name a file with --routes");
                         return Ok(None);

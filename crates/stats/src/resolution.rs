@@ -17,9 +17,8 @@ impl Resolution {
     /// No rounding to be seen.
     pub const FINE: Self = Self(0.0);
 
-    /// Of positive values, of both sides together: the largest step of which all of them are multiples,
-    /// at most the smallest gap, when many are equal; the last decimal place when there is but one
-    /// value.
+    /// Of positive values, of both sides together: the largest step of which all of them are multiples
+    /// when many are equal; the last decimal place when there is but one value.
     ///
     /// Rounding makes multiples of its step. Boots that count the same instructions to the last one,
     /// 2480.37 a frame beside 2570.11, are equal too, but no step of 89.74 made 2480.37.
@@ -31,11 +30,7 @@ impl Resolution {
         if sorted.is_empty() || ((count - sorted.len()) as f64) < TIED_SHARE * count as f64 {
             return Self::FINE;
         }
-        let step = sorted
-            .windows(2)
-            .map(|pair| pair[1] - pair[0])
-            .reduce(f64::min)
-            .map_or_else(|| last_place(middle), |gap| common_step(&sorted, gap));
+        let step = if sorted.len() == 1 { place(decimals(middle)) } else { common_step(&sorted) };
         Self((step / middle).min(1.0))
     }
 
@@ -63,30 +58,32 @@ impl Resolution {
     }
 }
 
-/// Remainders below this share of the largest value are the arithmetic's own.
-const EXACT: f64 = 1e-12;
-
-/// The largest part of `gap` of which all values are multiples (Euclid's algorithm); a part that the
-/// arithmetic cannot tell from none when there is no such step.
-fn common_step(sorted: &[f64], gap: f64) -> f64 {
-    let least = sorted.last().copied().unwrap_or(0.0) * EXACT;
-    sorted.iter().fold(gap, |step, value| {
-        let (mut larger, mut smaller) = (*value, step);
-        if smaller <= least {
-            return step;
-        }
-        while smaller > least {
-            let rest = larger % smaller;
-            (larger, smaller) = (smaller, rest.min(smaller - rest));
-        }
-        larger
-    })
+/// The largest step of which all values are multiples, in the decimals that they are written with: 0
+/// beyond what whole numbers hold.
+fn common_step(values: &[f64]) -> f64 {
+    let places = values.iter().map(|value| decimals(*value)).max().unwrap_or(0);
+    let units = values.iter().map(|value| units(*value, places));
+    let common = units.reduce(|a, b| Some(greatest_divisor(a?, b?))).flatten();
+    common.map_or(0.0, |units| units as f64 * place(places))
 }
 
-/// The place of the last decimal digit of a value: 1 for whole numbers, 0.01 for 5.25.
-fn last_place(value: f64) -> f64 {
-    let text = format!("{value}");
-    let decimals = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+/// A value in units of its last decimal place.
+fn units(value: f64, places: usize) -> Option<u128> {
+    format!("{value:.places$}").replace('.', "").parse().ok()
+}
+
+/// Euclid's algorithm.
+fn greatest_divisor(a: u128, b: u128) -> u128 {
+    if b == 0 { a } else { greatest_divisor(b, a % b) }
+}
+
+/// Decimal places of a value: 0 for whole numbers, 2 for 5.25.
+fn decimals(value: f64) -> usize {
+    format!("{value}").split_once('.').map_or(0, |(_, decimals)| decimals.len())
+}
+
+/// The unit of a decimal place.
+fn place(decimals: usize) -> f64 {
     10f64.powi(-(decimals.min(300) as i32))
 }
 
