@@ -73,7 +73,7 @@ fn a_long_trial_ends_in_the_interval_in_which_it_is_stopped() {
 #[test]
 fn every_measure_ends_where_it_is_stopped() {
     let test = "every_measure_ends_where_it_is_stopped";
-    let streams = "kind = \"tcp\"\n";
+    let streams = "kind = \"tcp\"\nflows = 16\n";
     let sessions = "kind = \"sessions\"\nlifetime = 6\n";
     let kinds = [("rate", ""), ("convergence", "load = \"20kpps\"\n"), ("goodput", streams)];
     let tracks = [("lookup", sessions), ("insertion", sessions)];
