@@ -131,7 +131,7 @@ fn rules_that_each_frame_meets_are_found_in_the_cost_of_a_byte_and_not_past_the_
     let device = ratio(Streams::device_ns_per_byte);
     assert!(device > 3.0, "the rules made a byte {device} times as dear: {plain:?} {slow:?}");
     let past = ratio(Streams::past_ns_per_byte);
-    assert!(past < 2.0, "and left the way past the device alone: {past}");
+    assert!(past * 2.0 < device, "and left the way past the device alone: {past} beside {device}");
 }
 
 #[test]
