@@ -515,9 +515,10 @@ fn where_no_trial_was_kept_it_is_said_once_and_there_is_no_number() {
         }
         let lines = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(lines.contains(wanted) && lines.contains("=> invalid: "), "{wanted}: {text}");
-        // Each remedy and each reason stands once in a paragraph.
+        // Each remedy and each reason stands once in a paragraph; over campaigns, once for each.
+        let most = if list.len() > 2 { list.len() } else { 1 };
         for paragraph in text.split("=>").skip(1) {
-            assert!(paragraph.matches("run more blocks").count() <= 1, "{paragraph}");
+            assert!(paragraph.matches("run more blocks").count() <= most, "{paragraph}");
         }
         assert!(
             ministat.contains("has 0 values, ministat needs 3")
