@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::thread;
 
-use super::churn::{BATCH, Churn, Churned, ENOUGH_CONTESTED, Script, Stage, joined};
+use super::churn::{BATCH, Churn, Churned, Script, Stage, joined};
 use super::{Checker, Mode, Violation};
 use crate::error::FibError;
 use crate::family::Family;
@@ -66,9 +66,7 @@ fn play<F: Family>(
 ) -> Result<(), FibError> {
     let mut made = 0;
     for batch in cycle.chunks(at_once).cycle() {
-        let is_contested = stage.contested.load(Ordering::Relaxed) >= ENOUGH_CONTESTED;
-        let is_enough = made >= 20 * changes || (made >= changes && is_contested);
-        if is_enough || stage.is_over.load(Ordering::Relaxed) {
+        if stage.is_enough(made, changes) {
             break;
         }
         made += batch.len();

@@ -3,6 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use super::cases::{random_prefix, random_table};
 use super::{Checker, Mode, Violation, edges, oracle};
@@ -18,7 +19,10 @@ use crate::registry::Registry;
 /// Nexthops of all routes.
 const NEXTHOPS: u64 = 12;
 /// Lookups that have to meet a change before the run may end early.
-pub(super) const ENOUGH_CONTESTED: usize = 1000;
+const ENOUGH_CONTESTED: usize = 1000;
+/// How long it goes on for them. Where a change waits for a reader that other programs keep from its
+/// processor, each takes many milliseconds.
+const PATIENCE: Duration = Duration::from_secs(1);
 /// Addresses of one batch.
 pub(super) const BATCH: usize = 64;
 
@@ -27,8 +31,8 @@ pub(super) const BATCH: usize = 64;
 pub struct Churn {
     /// Routes at the start.
     pub routes: usize,
-    /// Changes, one at a time: at least so many, and up to 20 times as many when lookups and changes
-    /// do not meet because the machine is busy.
+    /// Changes, one at a time: at least so many, and up to 20 times as many, for about a second, when
+    /// lookups and changes do not meet because the machine is busy.
     pub changes: usize,
     /// Seed of routes and changes.
     pub seed: u64,
@@ -104,7 +108,6 @@ pub(super) fn joined<T>(handle: thread::ScopedJoinHandle<'_, T>) -> T {
 }
 
 /// How far the changes are. State `n` is the table after `n` changes.
-#[derive(Default)]
 pub(super) struct Stage {
     /// States up to this may be visible.
     pub(super) begun: AtomicUsize,
@@ -114,6 +117,25 @@ pub(super) struct Stage {
     /// Lookups that met a change.
     pub(super) contested: AtomicUsize,
     pub(super) is_over: AtomicBool,
+    start: Instant,
+}
+
+impl Default for Stage {
+    fn default() -> Self {
+        let zero = || AtomicUsize::new(0);
+        let (begun, done, ready, contested) = (zero(), zero(), zero(), zero());
+        let is_over = AtomicBool::new(false);
+        Self { begun, done, ready, contested, is_over, start: Instant::now() }
+    }
+}
+
+impl Stage {
+    /// Whether the changes made so far will do, of at least `changes`.
+    pub(super) fn is_enough(&self, made: usize, changes: usize) -> bool {
+        let is_contested = self.contested.load(Ordering::Relaxed) >= ENOUGH_CONTESTED;
+        let is_late = made >= 20 * changes || self.start.elapsed() > PATIENCE;
+        self.is_over.load(Ordering::Relaxed) || (made >= changes && (is_contested || is_late))
+    }
 }
 
 /// A table, a cycle of changes, and the right answers in each state of the cycle.
@@ -220,9 +242,8 @@ fn play<F: Family>(
     stage: &Stage,
     changes: usize,
 ) -> Result<(), FibError> {
-    for (number, update) in cycle.iter().cycle().take(20 * changes).enumerate() {
-        let is_contested = stage.contested.load(Ordering::Relaxed) >= ENOUGH_CONTESTED;
-        if stage.is_over.load(Ordering::Relaxed) || (number >= changes && is_contested) {
+    for (number, update) in cycle.iter().cycle().enumerate() {
+        if stage.is_enough(number, changes) {
             break;
         }
         stage.begun.store(number + 1, Ordering::SeqCst);
