@@ -265,7 +265,8 @@ impl<F: Family> Tables<F> {
                 if let Some(next) = ahead.next() {
                     cells::fetch_lanes::<Long, _>(first, next, head);
                 }
-                let (entries, bits) = cells::load_lanes::<Long, C>(first, &lanes::map(addrs, head));
+                let (entries, bits) =
+                    cells::load_lanes::<Long, C, _>(first, &lanes::map(addrs, head));
                 found[chunk] = lanes::map(&entries, NexthopId);
                 left |= u64::from(bits) << (chunk * LANES);
             }

@@ -1,5 +1,5 @@
-//! A cell of 8, 16 or 32 bits for each of 2^24 networks: reads without bounds checks that are in
-//! bounds by construction.
+//! A cell of 8, 16 or 32 bits for each of 2^24 networks (or of another power of two): reads without
+//! bounds checks that are in bounds by construction.
 #![allow(unsafe_code)]
 
 use std::marker::PhantomData;
@@ -11,7 +11,7 @@ use super::lanes;
 use super::prefetch::prefetch;
 use super::region::Region;
 
-/// Number of cells.
+/// Number of cells where each is that of a /24.
 pub(crate) const CELLS: usize = 1 << 24;
 /// Bits of an address below its cell.
 pub(crate) const CELL_SHIFT: u32 = 8;
@@ -86,23 +86,25 @@ impl Width for Long {
     }
 }
 
-/// [`CELLS`] cells, all 0 at first. Only pages that were written cost memory.
+/// `N` cells, a power of two above 256 and by the highest bits of an address, all 0 at first. Only
+/// pages that were written cost memory.
 #[derive(Debug)]
-pub(crate) struct Cells<W> {
+pub(crate) struct Cells<W, const N: usize = CELLS> {
     region: Region,
     width: PhantomData<W>,
 }
 
-impl<W: Width> Cells<W> {
+impl<W: Width, const N: usize> Cells<W, N> {
     /// `None` without memory.
     pub(crate) fn zeroed() -> Option<Self> {
-        Some(Self { region: Region::zeroed(CELLS * W::BYTES / 8)?, width: PhantomData })
+        const { assert!(N.is_power_of_two() && N > 256) };
+        Some(Self { region: Region::zeroed(N * W::BYTES / 8)?, width: PhantomData })
     }
 
     /// The cells, for a loop that keeps their address in a register.
     #[inline(always)]
-    pub(crate) fn as_array(&self) -> &[W::Atomic; CELLS] {
-        // SAFETY: the region holds CELLS cells of this width, which are only ever accessed as
+    pub(crate) fn as_array(&self) -> &[W::Atomic; N] {
+        // SAFETY: the region holds N cells of this width, which are only ever accessed as
         // atomics of it (or by one instruction, see `gather`), and lives as long as `self`.
         unsafe { &*self.region.words().as_ptr().cast() }
     }
@@ -112,6 +114,12 @@ impl<W: Width> Cells<W> {
 #[inline(always)]
 pub(crate) fn cell_of(addr: u32) -> usize {
     (addr >> CELL_SHIFT) as usize
+}
+
+/// Bits of an address below its cell, where there are so many cells.
+#[inline(always)]
+const fn shift<const N: usize>() -> u32 {
+    u32::BITS - N.trailing_zeros()
 }
 
 /// Fetches the cache lines of some addresses' cells. From each address in memory by itself: what comes
@@ -129,16 +137,16 @@ pub(crate) fn fetch_lanes<W: Width, A: Copy>(
 
 /// The codes of some addresses, and a bit for each code that is no answer, the first one's lowest.
 #[inline(always)]
-pub(crate) fn load_lanes<W: Width, C: Count>(
-    cells: &[W::Atomic; CELLS],
+pub(crate) fn load_lanes<W: Width, C: Count, const N: usize>(
+    cells: &[W::Atomic; N],
     addrs: &[u32; LANES],
 ) -> ([u32; LANES], u16) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if C::HAS_AVX512 {
         // SAFETY: types that claim AVX-512 are only chosen on processors with it.
-        return unsafe { x86::gather::<W>(cells, addrs) };
+        return unsafe { x86::gather::<W, N>(cells, addrs) };
     }
-    let codes = lanes::map(addrs, |addr| W::load(&cells[cell_of(addr)]).into());
+    let codes = lanes::map(addrs, |addr| W::load(&cells[(addr >> shift::<N>()) as usize]).into());
     let bits = codes.iter().rev().fold(0, |bits, &code| bits << 1 | u16::from(code >= W::MAX));
     (codes, bits)
 }
@@ -151,7 +159,7 @@ mod x86 {
         _mm512_setzero_si512, _mm512_srlv_epi32, _mm512_storeu_si512,
     };
 
-    use super::{CELL_SHIFT, CELLS, LANES, Width};
+    use super::{LANES, Width, shift};
 
     /// One instruction reads 16 aligned numbers of 32 bits, each with the cell of an address in it.
     ///
@@ -163,8 +171,8 @@ mod x86 {
     /// The processor must have AVX-512F.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    pub(super) unsafe fn gather<W: Width>(
-        cells: &[W::Atomic; CELLS],
+    pub(super) unsafe fn gather<W: Width, const N: usize>(
+        cells: &[W::Atomic; N],
         addrs: &[u32; LANES],
     ) -> ([u32; LANES], u16) {
         let all = |number: u32| _mm512_set1_epi32(number as i32);
@@ -172,13 +180,13 @@ mod x86 {
         let cell_bits = 8 * W::BYTES as u32;
         // SAFETY: 64 readable bytes.
         let addrs = unsafe { _mm512_loadu_si512(addrs.as_ptr().cast()) };
-        let index = _mm512_srlv_epi32(addrs, all(CELL_SHIFT + per_number_bits));
+        let index = _mm512_srlv_epi32(addrs, all(shift::<N>() + per_number_bits));
         // The cell's place in its number, times the bits of a cell.
-        let place = _mm512_srlv_epi32(addrs, all(CELL_SHIFT - cell_bits.trailing_zeros()));
+        let place = _mm512_srlv_epi32(addrs, all(shift::<N>() - cell_bits.trailing_zeros()));
         let place = _mm512_and_si512(place, all(32 - cell_bits));
         let mut found = _mm512_setzero_si512();
         // SAFETY: the shifted addresses are below the number of 32-bit numbers that the cells take
-        // (2^32 >> 8 cells, 4 / BYTES of them in a number); nothing is written. It is not said to be
+        // (2^32 >> shift cells, 4 / BYTES of them in a number); nothing is written. It is not said to be
         // `readonly`, since these are acquiring loads: what a code leads to is read after it, and
         // the compiler may move no later load before an instruction that may write.
         unsafe {
@@ -209,7 +217,7 @@ mod tests {
     use crate::simd::level::{Kernel, run};
 
     fn holds_codes<W: Width>() {
-        let cells = Cells::<W>::zeroed().unwrap();
+        let cells = Cells::<W, CELLS>::zeroed().unwrap();
         let cells = cells.as_array();
         W::store(&cells[CELLS - 1], W::MAX);
         W::store(&cells[CELLS - 2], 1);
@@ -224,36 +232,37 @@ mod tests {
         holds_codes::<Long>();
     }
 
-    struct Lanes<'a, W: Width>(&'a [W::Atomic; CELLS], &'a [u32; LANES]);
+    struct Lanes<'a, W: Width, const N: usize>(&'a [W::Atomic; N], &'a [u32; LANES]);
 
-    impl<W: Width> Kernel for Lanes<'_, W> {
+    impl<W: Width, const N: usize> Kernel for Lanes<'_, W, N> {
         type Output = ([u32; LANES], u16);
 
         #[inline(always)]
         fn run<C: Count>(self) -> ([u32; LANES], u16) {
-            load_lanes::<W, C>(self.0, self.1)
+            load_lanes::<W, C, N>(self.0, self.1)
         }
     }
 
-    fn gathers_what_it_loads<W: Width>(seed: u64) {
+    fn gathers_what_it_loads<W: Width, const N: usize>(seed: u64) {
         let mut random = Random::new(seed);
-        let cells = Cells::<W>::zeroed().unwrap();
+        let cells = Cells::<W, N>::zeroed().unwrap();
         let cells = cells.as_array();
         // Both ends of the cells, and neighbours with codes that would spill into each other.
         let mut addr = || match random.below(3) {
-            0 => random.below(4 << 8) as u32,
-            1 => u32::MAX - random.below(4 << 8) as u32,
+            0 => random.below(4 << shift::<N>()) as u32,
+            1 => u32::MAX - random.below(4 << shift::<N>()) as u32,
             _ => random.next_u64() as u32 & 0xff00_0fff,
         };
         for _ in 0..1000 {
             let addrs: [u32; LANES] = std::array::from_fn(|_| addr());
             for (i, &addr) in addrs.iter().enumerate() {
-                W::store(&cells[cell_of(addr)], [W::MAX, W::MAX - 1, i as u32][i % 3]);
+                let code = [W::MAX, W::MAX - 1, i as u32][i % 3];
+                W::store(&cells[(addr >> shift::<N>()) as usize], code);
             }
-            let got = run(Lanes::<W>(cells, &addrs));
-            assert_eq!(got, load_lanes::<W, Portable>(cells, &addrs), "{addrs:?}");
+            let got = run(Lanes::<W, N>(cells, &addrs));
+            assert_eq!(got, load_lanes::<W, Portable, N>(cells, &addrs), "{addrs:?}");
             for (i, &addr) in addrs.iter().enumerate() {
-                assert_eq!(got.0[i], W::load(&cells[cell_of(addr)]).into());
+                assert_eq!(got.0[i], W::load(&cells[(addr >> shift::<N>()) as usize]).into());
                 assert_eq!(got.1 >> i & 1 == 1, got.0[i] >= W::MAX);
             }
         }
@@ -261,8 +270,9 @@ mod tests {
 
     #[test]
     fn gathered_cells_equal_those_loaded_one_by_one() {
-        gathers_what_it_loads::<Narrow>(8);
-        gathers_what_it_loads::<Wide>(16);
-        gathers_what_it_loads::<Long>(32);
+        gathers_what_it_loads::<Narrow, CELLS>(8);
+        gathers_what_it_loads::<Wide, CELLS>(16);
+        gathers_what_it_loads::<Long, CELLS>(32);
+        gathers_what_it_loads::<Wide, { 1 << 16 }>(17);
     }
 }

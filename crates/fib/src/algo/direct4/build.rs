@@ -1,10 +1,8 @@
 //! The control side of `direct4`: writes cells from spans, after the table behind them.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU16;
-use std::sync::atomic::Ordering::Release;
 
-use super::{MORE, PAGE_SHIFT, Shared, Tables};
+use super::{MORE, PAGE_SHIFT, Pages, Shared, Tables};
 use crate::algo::bitruns4;
 use crate::algo::spans::{self, MAX_NEXTHOP, Span};
 use crate::algo::{Algorithm, AlgorithmError, Change, Dump, Limits, Module, Response, TableFacts};
@@ -20,7 +18,7 @@ use crate::simd::cells::{CELL_SHIFT, CELLS, Cells, Narrow, Wide, Width, cell_of}
 const RARE: usize = 50;
 /// Cells of a /16.
 const PAGE_CELLS: usize = 1 << (PAGE_SHIFT - CELL_SHIFT);
-/// Tables of fewer spans get a first look for single lookups.
+/// Tables of fewer spans get a first look.
 const SMALL_SPANS: usize = 20_000;
 
 /// The algorithm; for tables above a handful of routes, where the last-level cache holds it.
@@ -146,10 +144,11 @@ impl<W: Width> Builder<W> {
     ) -> Result<Box<dyn Module<Inet>>, AlgorithmError> {
         let bytes = CELLS * W::BYTES;
         let cells = Cells::zeroed().ok_or(AlgorithmError::OutOfMemory { bytes })?;
-        let pages = || (0..1 << (32 - PAGE_SHIFT)).map(|_| AtomicU16::new(MORE)).collect();
-        let whole = (spans.len() < SMALL_SPANS).then(pages);
+        // Where there is no memory for it, there is none for the cells.
+        let whole = if spans.len() < SMALL_SPANS { Pages::zeroed() } else { None };
         let tables = Arc::new(Tables { whole, cells, behind: behind.tables() });
         let builder = Self { tables, behind, beyond };
+        builder.forget_whole(Prefix::DEFAULT);
         builder.write(spans, u32::MAX);
         builder.note_whole(Prefix::DEFAULT);
         Ok(Box::new(builder))
@@ -190,21 +189,21 @@ impl<W: Width> Builder<W> {
         }
     }
 
-    /// Sends single lookups in the /16 that lie in or around a prefix to their cells, before those
+    /// Sends lookups in the /16 that lie in or around a prefix to their cells, before those
     /// change.
     fn forget_whole(&self, within: Prefix<Inet>) {
         let Some(whole) = &self.tables.whole else { return };
-        whole[pages(within)].iter().for_each(|slot| slot.store(MORE, Release));
+        whole.as_array()[pages(within)].iter().for_each(|slot| Wide::store(slot, MORE));
     }
 
     /// Notes the nexthops of the /16 that lie in or around a prefix, after their cells.
     fn note_whole(&self, within: Prefix<Inet>) {
         let Some(whole) = &self.tables.whole else { return };
         let (cells, _) = self.tables.cells.as_array().as_chunks::<PAGE_CELLS>();
-        for (cells, slot) in cells[pages(within)].iter().zip(&whole[pages(within)]) {
+        for (cells, slot) in cells[pages(within)].iter().zip(&whole.as_array()[pages(within)]) {
             let code = W::load(&cells[0]).into();
             let is_whole = code != W::MAX && cells.iter().all(|cell| W::load(cell).into() == code);
-            slot.store(if is_whole { code as u16 } else { MORE }, Release);
+            Wide::store(slot, if is_whole { code } else { MORE });
         }
     }
 }

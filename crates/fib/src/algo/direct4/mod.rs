@@ -14,7 +14,8 @@
 //! INFOCOM 1998) with half-size cells. Size decides the rate of random lookups: the 16 MiB of narrow
 //! cells stay in a large last-level cache, the 32 MiB of wide ones do not. Batches fetch cells ahead.
 //!
-//! Small tables have a first look at 16 bits besides, for single lookups only.
+//! Small tables have a first look at 16 bits besides. Batches take it as long as it answers at least
+//! half of what they ask, as with random addresses, of which most meet no route.
 //!
 //! A cell is one atomic number, written after the table behind it, and the first look is taken away
 //! before its cells change: at each moment an address gets the answer before a change or after it,
@@ -25,8 +26,6 @@ mod build;
 mod tests;
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU16;
-use std::sync::atomic::Ordering::Acquire;
 
 pub use build::Direct4;
 
@@ -34,26 +33,32 @@ use super::bitruns4;
 use crate::family::Inet;
 use crate::lookup::Lookup;
 use crate::nexthop::NexthopId;
-use crate::simd::cells::{self, CELLS, Cells, LANES, Width, cell_of};
+use crate::simd::cells::{self, CELLS, Cells, LANES, Wide, Width, cell_of};
 use crate::simd::count::Count;
 use crate::simd::lanes::{self, Groups};
 use crate::simd::level::{self, Kernel};
+use crate::simd::prefetch::prefetch;
 
 /// Bits of an address below its /16.
 const PAGE_SHIFT: u32 = 16;
+/// Number of /16.
+const PAGES: usize = 1 << (u32::BITS - PAGE_SHIFT);
 /// The code of a /16 whose cells differ.
-const MORE: u16 = u16::MAX;
+const MORE: u32 = Wide::MAX;
 /// Addresses between two looks at what was left to the table behind.
 const STAGE: usize = 4 * LANES;
 /// How many addresses ahead cells are fetched.
 const AHEAD: usize = 2 * LANES;
 
+/// A code for each /16.
+type Pages = Cells<Wide, PAGES>;
+
 /// The tables that readers use. The highest code of a width leaves an address to `behind`.
 #[derive(Debug)]
 struct Tables<W> {
     /// In small tables, by the first 16 bits: the nexthop of all cells of a /16, or [`MORE`]. Random
-    /// single lookups then touch 128 KiB instead of the cells, whose misses nothing else hides.
-    whole: Option<Box<[AtomicU16]>>,
+    /// lookups then touch 128 KiB instead of the cells.
+    whole: Option<Pages>,
     cells: Cells<W>,
     behind: Arc<bitruns4::Tables>,
 }
@@ -91,12 +96,84 @@ fn batch<W: Width, C: Count>(
             if let Some(next) = ahead.next() {
                 cells::fetch_lanes::<W, _>(cells, next, |addr| addr);
             }
-            let (codes, bits) = cells::load_lanes::<W, C>(cells, addrs);
+            let (codes, bits) = cells::load_lanes::<W, C, _>(cells, addrs);
             found[chunk] = lanes::map(&codes, NexthopId);
             left |= u64::from(bits) << (chunk * LANES);
         }
         if left != 0 {
             look_behind(&tables.behind, left, stage.as_flattened(), found.as_flattened_mut());
+        }
+    }
+}
+
+/// Lookups that first look at whole /16, as long as at most half of them need more; returns how many
+/// groups it has answered.
+///
+/// The cells that are needed are fetched while the next stage is looked at. Who has met the new answer
+/// of an address does not meet the old one again: both looks are taken in the order of addresses.
+#[inline(always)]
+fn batch_of_whole<W: Width, C: Count>(
+    tables: &Tables<W>,
+    whole: &Pages,
+    addrs: &[[u32; LANES]],
+    answers: &mut [[NexthopId; LANES]],
+) -> usize {
+    let (whole, cells) = (whole.as_array(), tables.cells.as_array());
+    // One group tells, before any answer is written, whether this is the traffic for it.
+    let Some(first) = addrs.first() else { return 0 };
+    if cells::load_lanes::<Wide, C, _>(whole, first).1.count_ones() > LANES as u32 / 2 {
+        return 0;
+    }
+    let (mut before, mut left, mut done) = (0, 0u64, 0);
+    let count = addrs.len().min(answers.len());
+    while done < count {
+        let end = count.min(done + STAGE / LANES);
+        let mut needing = 0u64;
+        for group in done..end {
+            let (codes, bits) = cells::load_lanes::<Wide, C, _>(whole, &addrs[group]);
+            answers[group] = lanes::map(&codes, NexthopId);
+            needing |= u64::from(bits) << ((group - done) * LANES);
+        }
+        fetch_left(cells, needing, addrs[done..end].as_flattened());
+        let (stage, found) = (&addrs[before..done], &mut answers[before..done]);
+        look_into_cells(tables, left, stage.as_flattened(), found.as_flattened_mut());
+        (before, left) = (done, needing);
+        done = end;
+        if needing.count_ones() as usize > (end - before) * LANES / 2 {
+            break;
+        }
+    }
+    let (stage, found) = (&addrs[before..done], &mut answers[before..done]);
+    look_into_cells(tables, left, stage.as_flattened(), found.as_flattened_mut());
+    done
+}
+
+/// Fetches the cells of the addresses that have a bit.
+#[inline(always)]
+fn fetch_left<A>(cells: &[A; CELLS], mut left: u64, addrs: &[u32]) {
+    while left != 0 {
+        if let Some(&addr) = addrs.get(left.trailing_zeros() as usize) {
+            prefetch(cells, cell_of(addr));
+        }
+        left &= left - 1;
+    }
+}
+
+/// Answers the addresses that have a bit from their cells, or from the table behind.
+#[inline(always)]
+fn look_into_cells<W: Width>(
+    tables: &Tables<W>,
+    mut left: u64,
+    addrs: &[u32],
+    answers: &mut [NexthopId],
+) {
+    let (cells, behind) = (tables.cells.as_array(), tables.behind.reader());
+    while left != 0 {
+        let i = left.trailing_zeros() as usize;
+        left &= left - 1;
+        if let (Some(answer), Some(&addr)) = (answers.get_mut(i), addrs.get(i)) {
+            let code = W::load(&cells[cell_of(addr)]).into();
+            *answer = NexthopId(if code == W::MAX { behind.lookup(addr) } else { code });
         }
     }
 }
@@ -117,12 +194,11 @@ fn look_behind(behind: &bitruns4::Tables, mut left: u64, addrs: &[u32], answers:
 impl<W: Width> Tables<W> {
     #[inline(always)]
     fn lookup(&self, addr: u32) -> NexthopId {
-        if let Some(whole) =
-            self.whole.as_deref().and_then(|w| w.get((addr >> PAGE_SHIFT) as usize))
-            && let code = whole.load(Acquire)
+        if let Some(whole) = &self.whole
+            && let code = Wide::load(&whole.as_array()[(addr >> PAGE_SHIFT) as usize]).into()
             && code != MORE
         {
-            return NexthopId(u32::from(code));
+            return NexthopId(code);
         }
         self.lookup_cell(addr)
     }
@@ -159,7 +235,11 @@ impl<W: Width> Kernel for Batch<'_, W> {
         let Self(tables, addrs, answers) = self;
         let Groups { addrs, answers, rest, rest_answers } =
             lanes::groups::<_, _, LANES>(addrs, answers);
-        batch::<W, C>(tables, addrs, answers);
+        let done = match &tables.whole {
+            Some(whole) => batch_of_whole::<W, C>(tables, whole, addrs, answers),
+            None => 0,
+        };
+        batch::<W, C>(tables, &addrs[done..], &mut answers[done..]);
         for (answer, &addr) in rest_answers.iter_mut().zip(rest) {
             *answer = tables.lookup_cell(addr);
         }
@@ -178,7 +258,7 @@ impl<W: Width> Lookup<Inet> for Shared<W> {
     }
 
     fn memory_bytes(&self) -> usize {
-        let whole = self.0.whole.as_deref().map_or(0, size_of_val);
+        let whole = self.0.whole.as_ref().map_or(0, |_| PAGES * Wide::BYTES);
         whole + CELLS * W::BYTES + self.0.behind.memory_bytes()
     }
 }
