@@ -51,14 +51,23 @@ fn short(example: &str) {
     let file = dir.path().join(example);
     fs::write(&file, shortened).expect("writable");
     let results = dir.path().join("results");
-    let output =
-        fwdlab().args(["run", "-q", "-o"]).arg(&results).arg(&file).output().expect("it starts");
-    let said = text(&output.stderr);
+    let run = |more: &[&str]| {
+        let mut run = fwdlab();
+        run.args(["run", "-q", "-o"]).arg(&results).arg(&file).args(more);
+        let output = run.output().expect("it starts");
+        (output.status.success(), text(&output.stderr))
+    };
+    let mut end = run(&[]);
+    // Other work may take the processor from half a second of a trial, which then says what to do.
+    for _ in 0..5 {
+        if !end.1.contains("make the trial longer") {
+            break;
+        }
+        end = run(&["--retry-failed"]);
+    }
+    let (is_well, said) = end;
     let journal = fs::read_to_string(results.join("trials.jsonl")).unwrap_or_default();
-    let failed: Vec<&str> =
-        journal.lines().filter(|line| line.contains("\"status\":\"failed\"")).collect();
-    assert!(output.status.success(), "{said}\n{failed:?}");
-    assert!(failed.is_empty(), "{failed:?}");
+    assert!(is_well && !said.contains("FAILED"), "{said}\n{journal}");
     assert!(journal.contains("\"record\":\"finished\""), "{said}");
 }
 
