@@ -8,6 +8,11 @@ use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 
+/// Seconds after which a program hangs: five times what the longest takes on a busy machine.
+pub(super) const PATIENCE: u32 = 1500;
+/// What timeout(1) ends with then.
+pub(super) const HUNG: i32 = 124;
+
 /// A test program that cargo has built.
 #[derive(Debug, PartialEq)]
 pub(super) struct Program {
@@ -117,8 +122,19 @@ pub(super) fn run(
     })
 }
 
+/// The command for a program that is stopped after so many seconds, where there is timeout(1).
+fn within(seconds: u32, program: &Path) -> Command {
+    if !cfg!(target_os = "linux") {
+        return Command::new(program);
+    }
+    let mut command = Command::new("timeout");
+    // in the foreground Ctrl-C reaches the program
+    command.args(["--foreground", "--kill-after=10"]).arg(seconds.to_string()).arg(program);
+    command
+}
+
 fn run_one(program: Program, prepare: &impl Fn(&mut Command)) -> Result<Ended> {
-    let mut command = Command::new(&program.file);
+    let mut command = within(PATIENCE, &program.file);
     command.current_dir(&program.folder).env("CARGO_MANIFEST_DIR", &program.folder);
     command.stdin(Stdio::null());
     prepare(&mut command);
@@ -137,6 +153,15 @@ mod tests {
         format!(
             r#"{{"reason":"compiler-artifact","manifest_path":"/w/{package}/Cargo.toml","target":{{"kind":["{kind}"],"name":"it"}},"profile":{{"test":{test}}},"executable":"/w/target/it"}}"#
         )
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_program_that_hangs_is_stopped() {
+        let mut command = within(1, Path::new("sleep"));
+        assert_eq!(command.arg("600").status().unwrap().code(), Some(HUNG));
+        let mut command = within(PATIENCE, Path::new("sh"));
+        assert_eq!(command.args(["-c", "exit 7"]).status().unwrap().code(), Some(7));
     }
 
     #[test]

@@ -107,6 +107,10 @@ fn all(tally: &mut Tally, root: &Path, arguments: &Args) -> Result<()> {
             listener.hear(tally, line);
         }
         let Program { name, .. } = program;
+        if output.status.code() == Some(programs::HUNG) {
+            println!("{name} was stopped after {} s; it had said:", programs::PATIENCE);
+            print!("{}", String::from_utf8_lossy(&output.stdout));
+        }
         println!("{name}: {}, {:.0} s", output.status, took.as_secs_f64());
         tally.hold(&name, output.status.success());
     })?;
