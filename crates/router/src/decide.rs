@@ -24,6 +24,30 @@ impl Plane {
         follow(id, adjacency, |port| view.known_mac(port, destination))
     }
 
+    /// The same for a packet that was counted before.
+    pub(crate) fn decide_again_inet(
+        &mut self,
+        input: u8,
+        destination: u32,
+        flow: u32,
+    ) -> Result<Decision, DropReason> {
+        let view = self.inet_view(input);
+        let (id, adjacency) = view.way(destination, flow);
+        follow(id, adjacency, |port| view.known_mac(port, destination))
+    }
+
+    /// The same for an IPv6 packet.
+    pub(crate) fn decide_again_inet6(
+        &mut self,
+        input: u8,
+        destination: u128,
+        flow: u32,
+    ) -> Result<Decision, DropReason> {
+        let view = self.inet6_view(input);
+        let (id, adjacency) = view.way(destination, flow);
+        follow(id, adjacency, |port| view.known_mac(port, destination))
+    }
+
     /// What the FIB of port `input` says about an IPv6 destination.
     pub(crate) fn decide_inet6(
         &mut self,

@@ -75,7 +75,8 @@ reasons! {
     NoSuchPort = "no-such-port",
     /// The output port and its queue are full.
     OutputQueueFull = "output-queue-full",
-    /// More packets to the router itself than it takes per second.
+    /// More packets to the router itself than it takes per second, or more than may wait while
+    /// somebody else has the table of neighbours.
     SlowPathFull = "slow-path-full",
     /// A packet to the router itself in a protocol that it does not speak.
     NoSuchProtocol = "no-such-protocol",

@@ -1,9 +1,11 @@
 //! Packets that wait for a neighbour's MAC address, and the questions for it: in a bounded queue, of
 //! [`HELD_PER_NEIGHBOUR`] for each neighbour and [`HELD_IN_ALL`] for the worker (RFC 1122, section
-//! 2.3.2.2, asks for at least one; RFC 4861, section 7.2.2 likewise).
+//! 2.3.2.2, asks for at least one; RFC 4861, section 7.2.2 likewise). While somebody else has the table
+//! of neighbours, the control side or another worker, packets wait for that, too, and are taken up again
+//! at each poll: the lock is tried, never waited for.
 
 use fwdlab_fib::Family;
-use fwdlab_port::Frame;
+use fwdlab_port::{Batch, Frame};
 use fwdlab_wire::{MacAddr, arp, ethernet, icmpv6, ipv6, ndisc};
 
 use crate::adjacency::unpack_mac;
@@ -19,6 +21,8 @@ use crate::waiting::{Target, Wait, Waiting};
 const HELD_PER_NEIGHBOUR: usize = 4;
 /// Packets that wait in one worker.
 const HELD_IN_ALL: usize = 128;
+/// Packets that wait in one worker for the table of neighbours: a batch.
+const POSTPONED_IN_ALL: usize = Batch::CAPACITY;
 /// How long a packet waits: as long as the three queries take, ns.
 const PATIENCE_NS: u64 = 3_000_000_000;
 /// Shortest frame without FCS, bytes.
@@ -28,21 +32,42 @@ impl Plane {
     /// Holds an IPv4 packet until the MAC address of `gateway`, or of `destination`, is known.
     pub(crate) fn hold_inet(&mut self, wait: Wait<u32>) -> Ruling {
         let now_ns = self.now_ns;
-        let asked = ask(self.inet_view(wait.input), &wait, now_ns)?;
-        if let Some(query) = asked.1 {
-            self.query_inet(query);
+        match ask(self.inet_view(wait.input), &wait, now_ns) {
+            None => self.postpone(wait.input, wait.is_own, Target::Unasked(wait.destination)),
+            Some((address, query)) => {
+                if let Some(query) = query {
+                    self.query_inet(query);
+                }
+                self.hold(&wait, Target::Inet(address))
+            }
         }
-        self.hold(&wait, Target::Inet(asked.0))
     }
 
     /// Holds an IPv6 packet likewise.
     pub(crate) fn hold_inet6(&mut self, wait: Wait<u128>) -> Ruling {
         let now_ns = self.now_ns;
-        let asked = ask(self.inet6_view(wait.input), &wait, now_ns)?;
-        if let Some(query) = asked.1 {
-            self.query_inet6(query);
+        match ask(self.inet6_view(wait.input), &wait, now_ns) {
+            None => self.postpone(wait.input, wait.is_own, Target::Unasked6(wait.destination)),
+            Some((address, query)) => {
+                if let Some(query) = query {
+                    self.query_inet6(query);
+                }
+                self.hold(&wait, Target::Inet6(address))
+            }
         }
-        self.hold(&wait, Target::Inet6(asked.0))
+    }
+
+    /// Holds a packet until the table of neighbours is free: nobody waits for its lock here.
+    pub(crate) fn postpone(&mut self, input: u8, is_own: bool, target: Target) -> Ruling {
+        let postponed = self.waiting.iter().filter(|one| one.target.is_table()).count();
+        if postponed >= POSTPONED_IN_ALL {
+            return Err(DropReason::SlowPathFull.into());
+        }
+        let until_ns = self.now_ns + PATIENCE_NS;
+        // Which port it leaves through is decided anew: routes change while the table is held.
+        let (port, is_replaced) = (input, false);
+        self.waiting.push_back(Waiting { input, port, target, until_ns, is_own, is_replaced });
+        Ok(HELD)
     }
 
     /// Puts a packet into the queue. When that is full, the newest packet takes the place of the
@@ -54,7 +79,7 @@ impl Plane {
         let key = (wait.port, target);
         let is_same = |one: &Waiting| !one.is_replaced && (one.port, one.target) == key;
         self.make_place(HELD_PER_NEIGHBOUR, is_same);
-        self.make_place(HELD_IN_ALL, |one| !one.is_replaced);
+        self.make_place(HELD_IN_ALL, |one| !one.is_replaced && !one.target.is_table());
         self.waiting.push_back(Waiting {
             input: wait.input,
             port: wait.port,
@@ -120,16 +145,16 @@ impl Plane {
 /// The address to ask for, and the query to send if one is due.
 type Asked<A> = (A, Option<Query<A>>);
 
-/// Asks for the neighbour that a packet needs.
-fn ask<F: Family>(
-    view: &mut View<F>,
-    wait: &Wait<F::Addr>,
-    now_ns: u64,
-) -> Result<Asked<F::Addr>, DropReason> {
-    let mut neighbours = view.neighbours.try_lock().ok_or(DropReason::SlowPathFull)?;
+/// Asks for the neighbour that a packet needs. `None` when somebody else has the table, or the
+/// neighbour has just answered: then the packet is not one of the few that may wait for it.
+fn ask<F: Family>(view: &mut View<F>, wait: &Wait<F::Addr>, now_ns: u64) -> Option<Asked<F::Addr>> {
+    let mut neighbours = view.neighbours.try_lock()?;
     let target = neighbours.gateway(wait.gateway).unwrap_or(wait.destination);
+    if neighbours.mac(wait.port, target).is_some() {
+        return None;
+    }
     let query = neighbours.resolve(wait.port, target, now_ns);
-    Ok((target, query))
+    Some((target, query))
 }
 
 /// Bytes of a frame with a neighbour discovery message.

@@ -106,6 +106,7 @@ mod own;
 mod plane;
 mod reassembly;
 mod redirect;
+mod release;
 mod resolve;
 mod router;
 mod rows;

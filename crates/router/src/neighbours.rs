@@ -13,7 +13,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use fwdlab_fib::{Family, NexthopId};
 use fwdlab_wire::MacAddr;
@@ -368,7 +368,11 @@ impl<F: Family> SharedNeighbours<F> {
 
     /// The table, if nobody else has it now: for work that can wait for the next poll.
     pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, Neighbours<F>>> {
-        self.neighbours.try_lock().ok()
+        match self.neighbours.try_lock() {
+            Ok(neighbours) => Some(neighbours),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     /// Changes whenever some MAC address does.

@@ -11,30 +11,9 @@ use crate::fate::{Hop, Ruling};
 use crate::hold::{Message, write_message};
 use crate::neighbours::{Advertised, Heard};
 use crate::plane::Plane;
-use crate::waiting::{Target, Waiting};
+use crate::waiting::Target;
 
 impl Plane {
-    /// The MAC address that a waiting packet needs, if it is known now.
-    pub(crate) fn found(&mut self, waiting: &Waiting) -> Option<Hop> {
-        let port = waiting.port;
-        let mac = match waiting.target {
-            Target::Inet(address) => self.inet_view(waiting.input).known_mac(port, address),
-            Target::Inet6(address) => self.inet6_view(waiting.input).known_mac(port, address),
-        };
-        mac.map(|mac| Hop { port, mac })
-    }
-
-    /// Sends a packet that has waited; returns its fate.
-    pub(crate) fn leave_held(&mut self, frame: &mut Frame, hop: Hop, waiting: &Waiting) -> u8 {
-        match waiting.target {
-            Target::Inet(_) => {
-                let outcome = self.leave_inet(frame, hop);
-                outcome.unwrap_or_else(|refusal| self.refuse(waiting.input, frame, refusal))
-            }
-            Target::Inet6(_) => self.address(frame, hop),
-        }
-    }
-
     /// Ages the neighbours and sends what queries are due.
     pub(crate) fn tick_neighbours(&mut self) {
         let (mut queries, mut queries6) = (Vec::new(), Vec::new());
@@ -56,6 +35,18 @@ impl Plane {
     /// for us; probes, too (RFC 5227, section 2.1.1), whose sender has no address yet.
     pub(crate) fn accept_arp(&mut self, input: u8, frame: &mut Frame) -> Ruling {
         self.admit()?;
+        self.hear_arp(input, frame)
+    }
+
+    /// What a neighbour says in a frame that was admitted before.
+    pub(crate) fn hear(&mut self, input: u8, frame: &mut Frame) -> Ruling {
+        match ethernet::Frame::parse(&frame[..]).map(|header| header.ether_type()) {
+            Ok(ethernet::TYPE_ARP) => self.hear_arp(input, frame),
+            _ => self.accept_neighbour_message(input, frame),
+        }
+    }
+
+    fn hear_arp(&mut self, input: u8, frame: &mut Frame) -> Ruling {
         let packet = arp::Packet::parse(&frame[L3..]).map_err(|_| DropReason::NotAccepted)?;
         let (mac, address) = (packet.sender_mac(), packet.sender_address());
         let (operation, ours) = (packet.operation(), packet.target_address());
@@ -73,10 +64,10 @@ impl Plane {
                 _ => Heard::Moved(mac),
             };
             let now_ns = self.now_ns;
-            let mut neighbours =
-                self.inet_view(input).neighbours.try_lock().ok_or(DropReason::SlowPathFull)?;
-            let is_known = neighbours.heard((input, address), heard, now_ns);
-            drop(neighbours);
+            let said = self.inet_view(input).hear((input, address), heard, now_ns);
+            let Some(is_known) = said else {
+                return self.postpone(input, false, Target::Unread);
+            };
             if !is_ours && !is_known {
                 return Err(DropReason::NotAccepted.into());
             }
@@ -129,9 +120,9 @@ impl Plane {
         let speaker = if is_query { source } else { target };
         if let Some(heard) = heard.filter(|_| !ipv6::is_unspecified(speaker)) {
             let now_ns = self.now_ns;
-            let view = self.inet6_view(input);
-            let mut neighbours = view.neighbours.try_lock().ok_or(DropReason::SlowPathFull)?;
-            neighbours.heard((input, speaker), heard, now_ns);
+            if self.inet6_view(input).hear((input, speaker), heard, now_ns).is_none() {
+                return self.postpone(input, false, Target::Unread);
+            }
         }
         if !is_query || self.has_host {
             return Ok(self.consume());

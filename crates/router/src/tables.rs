@@ -10,7 +10,7 @@ use crate::adjacency::{Adjacency, AdjacencyReader, AdjacencyTable, Kind};
 use crate::counters::Counters;
 use crate::error::RouterError;
 use crate::interface::InterfaceAddress;
-use crate::neighbours::SharedNeighbours;
+use crate::neighbours::{Heard, SharedNeighbours};
 use crate::tally::{Tally, TallyReader};
 
 /// What leads from the nexthops of one table to MAC addresses: the control side.
@@ -53,6 +53,13 @@ impl<F: Family> View<F> {
     /// The nexthop for a destination, of a group the member for this flow, with its adjacency.
     /// Counts the packet.
     pub(crate) fn nexthop(&mut self, destination: F::Addr, flow: u32) -> (NexthopId, Adjacency) {
+        let (id, adjacency) = self.way(destination, flow);
+        self.tally.count(id, 1);
+        (id, adjacency)
+    }
+
+    /// The same without counting.
+    pub(crate) fn way(&mut self, destination: F::Addr, flow: u32) -> (NexthopId, Adjacency) {
         let table = self.reader.pin();
         let id = table.lookup(destination);
         if id.index() >= self.adjacencies.len() {
@@ -61,7 +68,6 @@ impl<F: Family> View<F> {
             self.tally.grow(self.adjacencies.len());
         }
         let id = if self.adjacencies.of(id).is_group() { table.member(id, flow) } else { id };
-        self.tally.count(id, 1);
         (id, self.adjacencies.of(id))
     }
 
@@ -78,6 +84,12 @@ impl<F: Family> View<F> {
             *recent = Recent { generation, address, port, mac };
         }
         recent.mac
+    }
+
+    /// Takes up what a neighbour says; whether it is known now. `None` when somebody else has the
+    /// table.
+    pub(crate) fn hear(&self, key: (u8, F::Addr), heard: Heard, now_ns: u64) -> Option<bool> {
+        Some(self.neighbours.try_lock()?.heard(key, heard, now_ns))
     }
 }
 

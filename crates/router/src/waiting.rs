@@ -1,4 +1,4 @@
-//! What is noted of packets that wait for a MAC address.
+//! What is noted of packets that wait for a MAC address, or for the table in which it is looked up.
 
 use fwdlab_fib::NexthopId;
 
@@ -14,11 +14,24 @@ pub(crate) struct Wait<A> {
     pub(crate) is_own: bool,
 }
 
-/// Whose MAC address a packet waits for.
+/// What a packet waits for: a neighbour's MAC address, or the table of neighbours, which somebody
+/// else had when the packet came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Target {
     Inet(u32),
     Inet6(u128),
+    /// The table, to be asked for the way to this destination.
+    Unasked(u32),
+    Unasked6(u128),
+    /// The table, which is to take up what a neighbour says in this frame.
+    Unread,
+}
+
+impl Target {
+    /// The packet waits for the table.
+    pub(crate) fn is_table(self) -> bool {
+        matches!(self, Target::Unasked(_) | Target::Unasked6(_) | Target::Unread)
+    }
 }
 
 /// What is noted of a packet that waits; the frame itself is with the worker.

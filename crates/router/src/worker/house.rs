@@ -65,6 +65,7 @@ impl<P: Port> Worker<P> {
                 continue;
             }
             let fate = match self.plane.found(&waiting) {
+                _ if waiting.target.is_table() => self.plane.take_up(&mut frame, &waiting),
                 Some(hop) => self.plane.leave_held(&mut frame, hop, &waiting),
                 None if now_ns < waiting.until_ns => {
                     self.held.push_back(frame);
@@ -77,7 +78,10 @@ impl<P: Port> Worker<P> {
                 }
                 None => self.plane.refuse(waiting.input, &mut frame, DropReason::Unresolved.into()),
             };
-            self.enqueue(fate, frame);
+            match fate {
+                HELD => self.held.push_back(frame),
+                _ => self.enqueue(fate, frame),
+            }
         }
     }
 
@@ -103,3 +107,6 @@ impl<P: Port> Worker<P> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
