@@ -1,5 +1,7 @@
 //! `fwdlab plan`: validates an experiment and says how many blocks it needs, and how long.
 
+use crate::changes::Changes;
+use crate::experiments::Named;
 use crate::{devices, experiments, interrupt, output, run};
 use anyhow::{Context, bail};
 use fwdlab_campaign::plan::{Needs, Place, USUAL_POWER, Wanted, own_truths, unproven};
@@ -21,7 +23,12 @@ use std::time::Duration;
 #[derive(clap::Args)]
 pub struct Args {
     /// Experiment file; without it the modular FIB experiment
+    #[arg(conflicts_with = "example")]
     experiment: Option<PathBuf>,
+
+    /// Plan an example of this program (`fwdlab examples` lists them)
+    #[arg(long, value_name = "NAME")]
+    example: Option<String>,
 
     /// Earlier results of the experiment, whose spread is taken [default: results/NAME]
     #[arg(long, value_name = "DIR", conflicts_with = "pilot")]
@@ -61,7 +68,10 @@ enum Format {
 /// # Errors
 /// When the experiment is wrong, or the named results cannot be read.
 pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
-    let experiment = experiments::read(arguments.experiment.as_deref())?;
+    let experiment = match &arguments.example {
+        Some(example) => Named::Example(example).read(&Changes::default())?,
+        None => experiments::read(arguments.experiment.as_deref())?,
+    };
     let wanted = wanted(arguments, &experiment)?;
     let earlier = match arguments.pilot {
         Some(blocks) => match pilot(&experiment, blocks, &arguments.testbed)? {

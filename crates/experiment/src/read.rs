@@ -81,13 +81,23 @@ impl Experiment {
             return error;
         }
         let message = error.to_string();
-        let lines = (1..).zip(self.text.lines()).filter_map(|(number, line)| {
-            let (key, value) = line.split_once('=')?;
-            let file = value.split(['"', '\'']).nth(1).filter(|file| file.len() > 2)?;
-            message.contains(file).then(|| (file.len(), number, key.trim().to_owned()))
-        });
+        let mut table = "";
+        let mut lines = Vec::new();
+        for (number, line) in (1..).zip(self.text.lines()) {
+            if line.starts_with('[') {
+                table = line.trim_end();
+            }
+            let Some((key, value)) = line.split_once('=') else { continue };
+            let file = value.split(['"', '\'']).nth(1).filter(|file| file.len() > 2);
+            if let Some(file) = file.filter(|file| message.contains(file)) {
+                // `[routes] file`: a key that several tables have says little alone
+                let own = Some(table).filter(|t| t.ends_with(']') && !t.starts_with("[["));
+                let own = own.map_or_else(String::new, |own| format!("{own} "));
+                lines.push((file.len(), number, own + key.trim()));
+            }
+        }
         // The longest: a name may be part of another.
-        match lines.max_by_key(|(length, ..)| *length) {
+        match lines.into_iter().max_by_key(|(length, ..)| *length) {
             Some((_, line, key)) => {
                 Error::Named { path: self.path.clone(), line, key, source: Box::new(error) }
             }

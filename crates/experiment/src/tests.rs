@@ -183,7 +183,7 @@ fn a_file_that_is_not_there_is_named_with_the_line_that_names_it() {
                 destination = \"198.19.0.1:7\"\n[routes]\nfile = \"no-such.txt\"\n";
     let error = Experiment::of_text(Path::new("/nowhere/x.toml"), text, &[&Anything]).unwrap_err();
     let message = error.to_string();
-    assert!(message.starts_with("/nowhere/x.toml:12: file: cannot "), "{message}");
+    assert!(message.starts_with("/nowhere/x.toml:12: [routes] file: cannot "), "{message}");
     assert!(message.contains("/nowhere/no-such.txt") && message.contains("; check"), "{message}");
 }
 

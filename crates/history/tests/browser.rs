@@ -9,6 +9,7 @@ use fwdlab_history::{Key, Options, Point, find, render};
 const PROBE: &str = r#"
 const press = (key, on) => (on || document.body).dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
 const seen = [];
+const said = () => document.activeElement.querySelector(".said").textContent.split(":")[0];
 const figures = () => document.querySelectorAll("figure");
 seen.push("figures=" + figures().length);
 seen.push("changes=" + document.querySelectorAll("line.change").length);
@@ -16,15 +17,29 @@ seen.push("wide=" + (document.documentElement.scrollWidth > innerWidth));
 press("j");
 seen.push("focus=" + document.activeElement.id);
 press("ArrowRight", document.activeElement);
-seen.push("said=" + document.activeElement.querySelector(".said").textContent.split(":")[0]);
-press("l");
+seen.push("said=" + said());
+press("ArrowRight", document.activeElement);
+let led = "nowhere";
+addEventListener("click", (event) => { led = event.target.closest("a").getAttribute("href"); event.preventDefault(); }, { once: true });
+press("Enter", document.activeElement);
+seen.push("led=" + led);
+press("l", document.activeElement);
 seen.push("log=" + document.getElementById("log").checked);
+seen.push("kept=" + document.activeElement.id + "/" + said());
+press("Escape", document.activeElement);
+seen.push("forgot=" + (said() === ""));
+press("Escape", document.activeElement);
+seen.push("left=" + (document.activeElement === document.body));
 press("c");
 seen.push("changed=" + figures().length);
 press("c");
 document.getElementById("machine").value = "one";
 document.getElementById("machine").dispatchEvent(new Event("change"));
 seen.push("one=" + figures().length);
+seen.push("nan=" + /NaN|Infinity/.test(document.getElementById("figures").innerHTML));
+location.hash = "s2";
+dispatchEvent(new HashChangeEvent("hashchange"));
+seen.push("shown=" + figures().length + "/" + document.activeElement.id);
 document.title = seen.join(" ");
 "#;
 
@@ -65,7 +80,10 @@ fn the_page_works_in_a_browser() {
     };
     let points = (0..40).flat_map(|at| {
         let level = if at < 20 { 1e6 } else { 0.9e6 };
-        [point("one", at, level), point("two", at, 2e6)]
+        // the third did not forward in one run of some points
+        let mut idle = point("idle", at, 3e6);
+        idle.values[0] *= f64::from(u8::from(at % 7 != 0));
+        [point("one", at, level), point("two", at, 2e6), idle]
     });
     let page = render::html(&find(points, &[], &Options::default())).unwrap();
     let page = page.replace("</body>", &format!("<script>{PROBE}</script></body>"));
@@ -78,7 +96,9 @@ fn the_page_works_in_a_browser() {
             return;
         };
         assert_eq!(
-            title, "figures=2 changes=1 wide=false focus=s0 said=r300000 log=true changed=1 one=1",
+            title,
+            "figures=3 changes=1 wide=false focus=s0 said=r300000 led=tree/idle log=true \
+             kept=s0/r300001 forgot=true left=true changed=1 one=1 nan=false shown=3/s2",
             "at {width} px"
         );
     }

@@ -11,6 +11,7 @@ use said::families;
 pub use said::{Bound, Percent, Sign, Stance, words};
 use std::collections::BTreeSet;
 
+use crate::label::Label;
 pub use factor::factor;
 use fwdlab_netbenches::name::NamedFamily;
 use percent::percents;
@@ -89,7 +90,9 @@ pub fn quotes_earlier(text: &str) -> bool {
             let word = words[at].1.as_str();
             // "before the patch" is the base of the block
             let of = words.get(at + 1).map_or("", |(_, next)| next.as_str());
-            let is_of_base = word == "before" && matches!(of, "the" | "this" | "applying");
+            let is_named =
+                matches!(of, "the" | "this" | "applying") || !Label::of(of).patches.is_empty();
+            let is_of_base = word == "before" && is_named;
             WORDS.contains(&word) && !is_of_base || is_year(word)
         })
         || words.windows(2).any(|w| {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::clause::{Clause, Sign, Stance, words};
+use crate::label::Label;
 use fwdlab_netbenches::name::{NamedFamily, family_word};
 
 /// What is compared: how fast the families are, or what changed for them.
@@ -115,23 +116,63 @@ pub fn compares_families(clause: &Clause) -> bool {
         && words(&clause.text).iter().any(|(_, word)| AGAINST.contains(&word.as_str()))
 }
 
-/// "The gap between the families did not change": of the difference of two blocks, which none shows.
-pub fn is_of_the_gap(clause: &Clause) -> bool {
-    let is_still = matches!(clause.stance, Stance::NoChange(_) | Stance::Silent);
-    let words: Vec<String> = words(&clause.text).into_iter().map(|(_, word)| word).collect();
-    let gap = words
-        .iter()
-        .position(|word| matches!(word.as_str(), "gap" | "difference" | "distance" | "ratio"));
-    let names_both = |after: &[String]| {
+/// What is said of the distance between the families: "the gap between the families doubles".
+#[derive(Clone, Debug, PartialEq)]
+pub enum Gap {
+    /// It did not change.
+    Same,
+    /// It became wider, or narrower.
+    Moves(Sign),
+    /// It is so many times as wide.
+    Times(f64),
+    /// Something else.
+    Other,
+}
+
+impl Gap {
+    /// What a clause says of it; `None` where it speaks of something else, or gives a percentage.
+    pub fn of(clause: &Clause) -> Option<Self> {
+        const WIDER: [&str; 6] = ["widen", "grow", "grew", "wider", "larger", "bigger"];
+        const NARROWER: [&str; 6] = ["narrow", "shrink", "shrank", "close", "smaller", "vanish"];
+        let words: Vec<String> = words(&clause.text).into_iter().map(|(_, word)| word).collect();
+        let is_gap =
+            |word: &String| matches!(word.as_str(), "gap" | "difference" | "distance" | "ratio");
+        let gap = words.iter().position(is_gap)?;
         let is_family = |word: &String| {
             word.starts_with("famil") || word.starts_with("protocol") || family_word(word).is_some()
         };
-        after.iter().take(5).any(is_family)
-    };
-    let is_between = |at: usize| {
-        words.get(at + 1).is_some_and(|w| w == "between") && names_both(&words[at + 1..])
-    };
-    is_still && clause.percents.is_empty() && gap.is_some_and(is_between)
+        let after = &words[gap + 1..];
+        let is_between = after.first().is_some_and(|word| word == "between");
+        if !is_between || !after.iter().take(6).any(is_family) || !clause.percents.is_empty() {
+            return None;
+        }
+        let has = |list: &[&str]| {
+            words.iter().any(|word| list.iter().any(|begin| word.starts_with(begin)))
+        };
+        let is_denied =
+            words.iter().any(|w| matches!(w.as_str(), "not" | "no" | "never" | "n't" | "neither"));
+        Some(match (&clause.factor, &clause.stance) {
+            (Some((factor, _)), _) if !is_denied => Self::Times(*factor),
+            (_, Stance::NoChange(_)) => Self::Same,
+            _ if is_denied => Self::Other,
+            (_, Stance::Change(sign, _)) => Self::Moves(*sign),
+            _ if has(&WIDER) => Self::Moves(Sign::Up),
+            _ if has(&NARROWER) => Self::Moves(Sign::Down),
+            _ if has(&["same"]) => Self::Same,
+            _ => Self::Other,
+        })
+    }
+}
+
+/// "The patch brings 24 %": what a clause speaks of is a change, and not one of the families.
+pub fn is_of_a_patch(clause: &Clause) -> bool {
+    let words = words(&clause.text).into_iter().map(|(_, word)| word);
+    let mut words = words.skip_while(|word| matches!(word.as_str(), "the" | "this" | "our" | "so"));
+    let is_patch = words.next().is_some_and(|word| {
+        matches!(word.as_str(), "patch" | "review" | "commit" | "change")
+            || !Label::of(&word).patches.is_empty()
+    });
+    is_patch && words.next().is_some_and(|next| family_word(&next).is_none())
 }
 
 /// "17.6 % against 50 %": whether the number at `offset` is what the one before is held against.
@@ -154,4 +195,38 @@ pub fn is_of_all_families(clause: &Clause) -> bool {
 pub fn is_of_proof(clause: &Clause) -> bool {
     const PROOF: [&str; 4] = ["proven", "proved", "significant", "significantly"];
     words(&clause.text).iter().any(|(_, word)| PROOF.contains(&word.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clause::clauses;
+
+    #[test]
+    fn what_is_said_of_the_gap_is_read() {
+        let of = |text: &str| Gap::of(&clauses(text)[0]);
+        let between = |verb: &str| of(&format!("The gap between the families {verb} with D27401."));
+        assert_eq!(between("doubles"), Some(Gap::Times(2.0)));
+        assert_eq!(between("did not change"), Some(Gap::Same));
+        assert_eq!(between("widens"), Some(Gap::Moves(Sign::Up)));
+        assert_eq!(between("narrows"), Some(Gap::Moves(Sign::Down)));
+        assert_eq!(between("is not smaller"), Some(Gap::Other));
+        assert_eq!(
+            of("the difference between the IPv4 and IPv6 rates shrinks"),
+            Some(Gap::Moves(Sign::Down))
+        );
+        assert_eq!(of("The gap between both kernels doubles."), None);
+        assert_eq!(of("The gap between IPv6 and IPv4 falls to 5%."), None);
+    }
+
+    #[test]
+    fn a_patch_is_told_from_a_family() {
+        let of = |text: &str| is_of_a_patch(&clauses(text)[0]);
+        assert!(of("The patch brings 24% for IPv6.") && of("D27401 gives 24%."));
+        for text in
+            ["IPv6 with the patch is 24% faster.", "The patch IPv6 24%", "The patched kernel"]
+        {
+            assert!(!of(text), "{text}");
+        }
+    }
 }

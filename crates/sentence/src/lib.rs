@@ -11,5 +11,6 @@ pub mod clause;
 pub mod families;
 pub mod figure;
 pub mod label;
+pub mod levels;
 pub mod quantity;
 pub mod subject;

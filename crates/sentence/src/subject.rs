@@ -1,5 +1,7 @@
 //! Whom a clause speaks of, among names that are known: the variants of an experiment.
 
+use crate::clause::words;
+
 /// The names in a clause, in the order in which they stand.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Named<'a> {
@@ -82,6 +84,19 @@ fn is_meant(text: &str, at: usize, name: &str) -> bool {
     }
     let is_quoted = matches!(before, Some('`' | '"' | '\''));
     is_quoted || name.len() > 2 && !PLAIN.contains(&name)
+}
+
+/// "Other reviews were tested", "as measured before", "on one family only", "not always": of another
+/// measurement, or of nothing that a single block could refute.
+pub fn is_of_others(sentence: &str) -> bool {
+    let own = words(sentence);
+    let at = |k: usize| own.get(k).map_or("", |(_, w)| w.as_str());
+    (0..own.len()).any(|k| match (at(k), at(k + 1)) {
+        ("other" | "another", _) => k == 0 || at(k - 1) == "on",
+        ("tested" | "measured" | "benched" | "seen", "before" | "earlier") => true,
+        ("one", "family" | "protocol") | ("not", "always" | "all" | "both" | "every") => true,
+        _ => false,
+    })
 }
 
 #[cfg(test)]

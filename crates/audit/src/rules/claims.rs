@@ -21,8 +21,9 @@ use change::{
     check_all, check_factor, check_no_change, check_not_that, check_same_size, check_sign,
 };
 use claim::{Claim, Compared, MARGIN, is_contrary, report_sign, report_unproven};
-use fwdlab_sentence::clause::{Clause, Stance, clauses, words};
-use fwdlab_sentence::families::{is_held_against, is_of_the_gap};
+use fwdlab_sentence::clause::{Clause, Stance, clauses};
+use fwdlab_sentence::families::is_held_against;
+use fwdlab_sentence::subject::is_of_others;
 use percent::{check_percent, is_of_another_page};
 use wording::compared;
 
@@ -58,9 +59,9 @@ fn check_clause(
     findings: &mut AuditFindings,
 ) {
     let line = item.line_at(clause.offset + clause.text.len() - clause.text.trim_start().len());
-    if is_of_others(item, clause)
+    if is_of_others(sentence_of(item, clause))
         || of_another_machine(around, item, clause)
-        || is_of_the_gap(clause)
+        || families::check_gap(around, clause, line, findings)
         || families::check(around, clause, line, findings)
     {
         return;
@@ -94,6 +95,7 @@ fn check_against(
         let sets = around.sets[spoken.block].as_slice();
         moves::check(around, clause, line, spoken, findings);
         stands::check(clause, line, spoken, sets, findings);
+        stands::check_reached(around, clause, line, spoken, findings);
         amounts::check(clause, line, spoken, sets, findings);
         most::check_order(clause, line, sets, findings);
         if most::check(clause, line, spoken, sets, findings) {
@@ -153,25 +155,15 @@ fn is_verb(clause: &Clause) -> bool {
     clause.factor.as_ref().is_some_and(is)
 }
 
-/// "Other reviews were tested", "as measured before", "on one family only", "not always": of another
-/// measurement, or of nothing that a single block could refute.
-fn is_of_others(item: &Item, clause: &Clause) -> bool {
-    let sentence = item.text[..clause.offset].rfind(". ").map_or(0, |at| at + 2);
-    let own = words(&item.text[sentence..clause.offset + clause.text.len()]);
-    let at = |k: usize| own.get(k).map_or("", |(_, w)| w.as_str());
-    (0..own.len()).any(|k| match (at(k), at(k + 1)) {
-        ("other" | "another", _) => k == 0 || at(k - 1) == "on",
-        ("tested" | "measured" | "benched" | "seen", "before" | "earlier") => true,
-        ("one", "family" | "protocol") | ("not", "always" | "all" | "both" | "every") => true,
-        _ => false,
-    })
+/// From where the sentence of a clause begins to the end of the clause.
+fn sentence_of<'a>(item: &'a Item, clause: &Clause) -> &'a str {
+    let start = item.text[..clause.offset].rfind(". ").map_or(0, |at| at + 2);
+    &item.text[start..clause.offset + clause.text.len()]
 }
 
 /// "On the APU2 it was ...": a model that stands in no other line of the page.
 fn of_another_machine(around: &Surroundings<'_>, item: &Item, clause: &Clause) -> bool {
-    let end = clause.offset + clause.text.len();
-    let sentence = item.text[..clause.offset].rfind(". ").map_or(0, |at| at + 2);
-    let words: Vec<&str> = item.text[sentence..end].split_whitespace().collect();
+    let words: Vec<&str> = sentence_of(item, clause).split_whitespace().collect();
     let models = words.windows(3).filter(|w| matches!(w[0], "On" | "on") && w[1] == "the");
     let mut models =
         models.map(|w| w[2].trim_matches(|c: char| !c.is_alphanumeric())).filter(|m| {

@@ -73,7 +73,8 @@ fn controls(history: &History) -> String {
          <label><input type=\"checkbox\" id=\"zero\"> from zero</label>\n\
          <label><input type=\"checkbox\" id=\"changed\"> only what changed</label>\n\
          <p class=\"hint\">Keys: <kbd>j</kbd> <kbd>k</kbd> next and previous figure, <kbd>←</kbd> \
-         <kbd>→</kbd> points, <kbd>l</kbd> log, <kbd>z</kbd> zero, <kbd>c</kbd> changed</p>\n</form>",
+         <kbd>→</kbd> points, <kbd>Enter</kbd> its results, <kbd>Esc</kbd> leave, <kbd>l</kbd> log, \
+         <kbd>z</kbd> zero, <kbd>c</kbd> changed</p>\n</form>",
         choice("machine", "machine", &|i| key(i).machine.clone()),
         choice("configuration", "configuration", &|i| key(i).configuration.clone()),
         choice("family", "family", &|i| key(i).family.clone()),

@@ -4,13 +4,9 @@ use super::wording::compared;
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::surroundings::{SourcedSet, Spoken};
 use fwdlab_results::units::rate;
-use fwdlab_sentence::clause::{Clause, Sign, Stance, words};
-use fwdlab_sentence::quantity::rates;
+use fwdlab_sentence::clause::Clause;
+use fwdlab_sentence::levels::difference;
 
-/// Words before a rate that is reached, and no difference.
-const LEVELS: [&str; 12] = [
-    "to", "at", "from", "is", "was", "reach", "reaches", "around", "of", "than", "forwards", "with",
-];
 /// A difference is smaller than this share of what it is from.
 const DIFFERENCE: f64 = 0.7;
 /// How far it may be off, as a ratio.
@@ -24,33 +20,11 @@ pub(super) fn check(
     sets: &[SourcedSet<'_>],
     findings: &mut AuditFindings,
 ) {
-    let all = rates(&clause.text);
-    let [mention] = all.as_slice() else { return };
-    let before = words(&clause.text[..mention.offset]);
-    let after = words(&clause.text[mention.offset + mention.text.len()..]);
-    let next = after.first().map_or("", |(_, w)| w.as_str());
-    let sign = match (&clause.stance, next) {
-        (_, "more") => Sign::Up,
-        (_, "less" | "fewer") => Sign::Down,
-        (Stance::Change(sign, _), _) => *sign,
-        _ => return,
-    };
-    let is_gain_of = before.iter().rev().take(2).any(|(_, w)| w == "of")
-        && before.iter().rev().take(3).any(|(_, w)| {
-            matches!(
-                w.as_str(),
-                "gain" | "loss" | "drop" | "improvement" | "increase" | "reduction"
-            )
-        });
-    let is_level = before.last().is_some_and(|(_, w)| LEVELS.contains(&w.as_str()));
+    let Some((sign, mention)) = difference(clause) else { return };
     let pairs = compared(sets, clause);
     let [own] = pairs.as_slice() else { return };
     let (base, variant) = (own.base.row.mean(), own.variant.row.mean());
-    let is_counted = matches!(next, "more" | "less" | "fewer");
-    if is_level && !is_gain_of && !is_counted
-        || mention.pps() > DIFFERENCE * base
-        || !own.is_oriented
-    {
+    if mention.pps() > DIFFERENCE * base || !own.is_oriented {
         return;
     }
     let wanted = (variant - base).abs();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::meant::{is_of_families, is_of_the_change};
 use super::{Claim, Compared, MARGIN, is_contrary, report_sign, report_unproven};
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
@@ -9,7 +10,7 @@ use crate::surroundings::{Spoken, Surroundings};
 use fwdlab_netbenches::name::family_word;
 use fwdlab_results::units::exact_percent as show;
 use fwdlab_sentence::clause::{Bound, Clause, Sign, Stance};
-use fwdlab_sentence::families::{is_of_all_families, is_of_proof};
+use fwdlab_sentence::families::{compares_families, is_of_all_families, is_of_proof};
 
 pub(super) fn check_sign(claim: &Claim<'_>, sign: Sign, word: &str, findings: &mut AuditFindings) {
     let contrary = |c: &&Compared<'_>| is_contrary(sign, c);
@@ -112,6 +113,10 @@ pub(super) fn check_not_that(
 
 pub(super) fn check_factor(claim: &Claim<'_>, findings: &mut AuditFindings) {
     let Some((factor, word)) = &claim.clause.factor else { return };
+    // "half as much as IPv4": of what another one gains, which may stand in the clause before
+    if claim.clause.text.contains(" as much as ") {
+        return;
+    }
     let distance = |c: &Compared<'_>| {
         let ratio = 1.0 + c.pair.mean_percent / 100.0;
         [ratio, 1.0 / ratio].into_iter().map(|r| (r / factor).ln().abs()).fold(f64::MAX, f64::min)
@@ -184,9 +189,12 @@ pub(super) fn check_all(
     };
     // of both families, beside a block: of what that block compares
     let own = spoken.filter(|_| is_of_all_families(clause)).map(|own| telling(own.block));
+    // "the improvement is below 2 % in all cases": of what the patch changed
+    let of_changes = is_of_the_change(around, clause) && !compares_families(clause);
     for (block, sets) in around.sets.iter().enumerate() {
         let Some((base, others)) = sets.split_first() else { continue };
-        if own.as_ref().is_some_and(|own| *own != telling(block)) {
+        let is_other = of_changes && is_of_families(around, block);
+        if is_other || own.as_ref().is_some_and(|own| *own != telling(block)) {
             continue;
         }
         let families = around.block_families(block);

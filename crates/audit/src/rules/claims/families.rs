@@ -11,7 +11,7 @@ use crate::surroundings::{SourcedSet, Surroundings};
 use fwdlab_netbenches::name::NamedFamily;
 use fwdlab_results::units::exact_percent as show;
 use fwdlab_sentence::clause::{Clause, Sign};
-use fwdlab_sentence::families::{Ranked, Ranking};
+use fwdlab_sentence::families::{Gap, Ranked, Ranking};
 
 /// Returns true where the clause compares families that no block compares.
 pub(super) fn check(
@@ -116,4 +116,69 @@ fn against_changes(
     is_refuted.then(|| {
         format!("the changes are {} and {}", show(a[0].mean_percent), show(b[0].mean_percent))
     })
+}
+
+/// Share of a gap by which another may differ that is said to be as wide.
+const ALIKE: f64 = 0.4;
+
+/// "The gap between the families doubles": held against both gaps of the page. Returns true where the
+/// clause speaks of them.
+pub(super) fn check_gap(
+    around: &Surroundings<'_>,
+    clause: &Clause,
+    line: usize,
+    findings: &mut AuditFindings,
+) -> bool {
+    let Some(said) = Gap::of(clause) else { return false };
+    let Some([one, other]) = gaps(around) else { return true };
+    // in per cent and in frames/s, as it may mean either
+    let is_refuted = [|gap: &Width| gap.percent, |gap: &Width| gap.rate].iter().all(|width| {
+        let ((a, a_half), (b, b_half)) = (width(&one), width(&other));
+        let (grown, unsure) = (b.abs() - a.abs(), a_half + b_half);
+        match said {
+            Gap::Same => grown.abs() > unsure + ALIKE * a.abs().max(b.abs()),
+            Gap::Moves(sign) => grown * sign.factor() <= unsure,
+            Gap::Times(factor) => ((b / a).abs() / factor).ln().abs() > FAR.ln(),
+            Gap::Other => false,
+        }
+    });
+    if is_refuted {
+        let data =
+            format!("IPv6 against IPv4 is {}, then {}", show(one.percent.0), show(other.percent.0));
+        let text = Text::new(clause.text.trim(), data, "write both gaps");
+        findings.add(Rule::ClaimSize, Severity::Wrong, line, text);
+    }
+    true
+}
+
+/// How far IPv6 is from IPv4, each with its half width.
+struct Width {
+    percent: (f64, f64),
+    rate: (f64, f64),
+}
+
+/// The gaps of a page that shows two kinds of sets for both families.
+fn gaps(around: &Surroundings<'_>) -> Option<[Width; 2]> {
+    let mut kinds: Vec<BTreeSet<&str>> = Vec::new();
+    for set in around.sets.iter().flatten() {
+        let kind = set.label.telling_words();
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    let of = |kind: &BTreeSet<&str>, family: NamedFamily| {
+        let mut sets = around.sets.iter().flatten();
+        sets.find(|set| set.family == Some(family) && set.label.telling_words() == *kind)
+    };
+    let width = |kind: &BTreeSet<&str>| {
+        let (inet, inet6) = (of(kind, NamedFamily::Inet)?, of(kind, NamedFamily::Inet6)?);
+        let pair = Pair::of(inet, inet6)?;
+        let frames = |percent: f64| percent / 100.0 * inet.row.mean();
+        let (change, half) = (pair.mean_percent, pair.half_width);
+        Some(Width { percent: (change, half), rate: (frames(change), frames(half)) })
+    };
+    let mut widths: Vec<Width> = kinds.iter().filter_map(width).collect();
+    // one set under two spellings
+    widths.dedup_by(|a, b| (a.percent.0 - b.percent.0).abs() < 1e-3);
+    widths.try_into().ok()
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::surroundings::{Spoken, Surroundings};
 use fwdlab_netbenches::name::NamedFamily;
 use fwdlab_sentence::clause::{Clause, words};
-use fwdlab_sentence::families::compares_families;
+use fwdlab_sentence::families::{compares_families, is_of_a_patch};
 
 /// The blocks that a clause beside `spoken` may mean, the likelier first; that one alone where it
 /// compares no families.
@@ -27,14 +27,15 @@ pub(super) fn blocks(
     let changes = (0..around.sets.len()).filter(is_own);
     let changes = changes.map(|block| Spoken { block, ..spoken });
     if is_of_the_change(around, clause) {
-        changes.chain([spoken]).collect()
+        let own = (!is_of_a_patch(clause)).then_some(spoken);
+        changes.chain(own).collect()
     } else {
         std::iter::once(spoken).chain(changes).collect()
     }
 }
 
 /// Whether a block holds one family against the other.
-fn is_of_families(around: &Surroundings<'_>, block: usize) -> bool {
+pub(super) fn is_of_families(around: &Surroundings<'_>, block: usize) -> bool {
     let families: Vec<NamedFamily> =
         around.sets[block].iter().filter_map(|set| set.family).collect();
     families.len() == 2 && families[0] != families[1]
@@ -50,7 +51,7 @@ fn shares_a_label(around: &Surroundings<'_>, one: usize, other: usize) -> bool {
 
 /// Whether a clause says that something was changed, or names what tells the sets of another block of
 /// the page apart.
-fn is_of_the_change(around: &Surroundings<'_>, clause: &Clause) -> bool {
+pub(super) fn is_of_the_change(around: &Surroundings<'_>, clause: &Clause) -> bool {
     const CHANGES: [&str; 12] = [
         "patch",
         "patched",

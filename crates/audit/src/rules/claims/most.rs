@@ -5,35 +5,8 @@ use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
 use crate::surroundings::{SourcedSet, Spoken};
 use fwdlab_results::units::rate;
-use fwdlab_sentence::clause::{Clause, Sign, words};
-
-/// Beginnings of what the words "best", "highest", "lowest" are said of.
-const RATES: [&str; 9] =
-    ["perform", "rate", "speed", "throughput", "pps", "value", "result", "forward", "choice"];
-
-/// The end of the ranking that a clause speaks of.
-fn end(clause: &Clause) -> Option<(Sign, String)> {
-    let words = words(&clause.text);
-    let is_denied = words
-        .iter()
-        .any(|(_, w)| matches!(w.as_str(), "not" | "no" | "never" | "isn't" | "without"));
-    let found = words.iter().enumerate().find_map(|(index, (_, word))| {
-        let next = words.get(index + 1).map_or("", |(_, w)| w.as_str());
-        let is_of_rates = RATES.iter().any(|noun| next.starts_with(noun))
-            || matches!(next, "" | "is" | "was" | "are" | "with" | "one");
-        match word.as_str() {
-            "fastest" | "quickest" => Some((Sign::Up, word.clone())),
-            "slowest" => Some((Sign::Down, word.clone())),
-            "best" | "highest" | "optimum" | "optimal" if is_of_rates => {
-                Some((Sign::Up, word.clone()))
-            }
-            "cheapest" => Some((Sign::Up, word.clone())),
-            "worst" | "lowest" if is_of_rates => Some((Sign::Down, word.clone())),
-            _ => None,
-        }
-    });
-    found.filter(|_| !is_denied)
-}
+use fwdlab_sentence::clause::Clause;
+use fwdlab_sentence::levels::extreme;
 
 /// Returns true where the clause ranks one set of the block, right or wrong.
 pub(super) fn check(
@@ -43,7 +16,7 @@ pub(super) fn check(
     sets: &[SourcedSet<'_>],
     findings: &mut AuditFindings,
 ) -> bool {
-    let Some((sign, word)) = end(clause) else { return false };
+    let Some((sign, word)) = extreme(clause) else { return false };
     let &[own] = named(&spoken(&clause.text), sets).as_slice() else { return false };
     // what costs least is no choice against what costs nothing
     let first = usize::from(word == "cheapest");

@@ -6,30 +6,9 @@ use crate::pair::Pair;
 use crate::surroundings::{Spoken, Surroundings};
 use fwdlab_results::units;
 use fwdlab_sentence::clause::Clause;
-use fwdlab_sentence::quantity::{Scaled, rates, scaled};
+use fwdlab_sentence::levels::ends;
+use fwdlab_sentence::quantity::Scaled;
 
-/// What else moves from so many thousands to so many.
-const OTHERS: [&str; 19] = [
-    "state",
-    "size",
-    "table",
-    "flow",
-    "buffer",
-    "queue",
-    "memory",
-    "entr",
-    "route",
-    "hash",
-    "limit",
-    "descriptor",
-    "mbuf",
-    "cache",
-    "session",
-    "rule",
-    "connection",
-    "tunnel",
-    "byte",
-];
 /// Numbers farther than this from the figures of the block are of something else.
 const SCALE: f64 = 4.0;
 /// How far a number may be from its figure: as written, and softened.
@@ -46,13 +25,11 @@ pub(super) fn check(
 ) {
     let Some((from, to)) = ends(&clause.text) else { return };
     let sets = around.sets[spoken.block].as_slice();
-    let lower = clause.text.to_lowercase();
-    let is_other = OTHERS.iter().any(|noun| lower.contains(noun));
     let is_in_scale = |end: &Scaled| {
         let near = |mean: f64| (1.0 / SCALE..=SCALE).contains(&(end.value / mean));
         sets.iter().any(|set| near(set.row.mean()))
     };
-    if is_other || !is_in_scale(&from) || !is_in_scale(&to) {
+    if !is_in_scale(&from) || !is_in_scale(&to) {
         return;
     }
     let agrees = |end: &Scaled, row: &crate::block::Row| {
@@ -96,17 +73,4 @@ pub(super) fn check(
             "take both numbers from the block",
         ),
     );
-}
-
-/// The two numbers of "from A to B" and "A -> B".
-fn ends(text: &str) -> Option<(Scaled, Scaled)> {
-    let mut found = scaled(text);
-    found.extend(rates(text).into_iter().map(Scaled::from));
-    found.sort_by_key(|number| number.offset);
-    let [from, to] = found.as_slice() else { return None };
-    let before = text[..from.offset].to_lowercase();
-    let between = text[from.offset + from.text.len()..to.offset].to_lowercase();
-    let is_from = before.trim_end_matches(['~', ' ']).ends_with("from") && between.contains("to");
-    let is_arrow = between.contains("->") || between.contains("=>") || between.contains('→');
-    (is_from || is_arrow).then(|| (from.clone(), to.clone()))
 }

@@ -2,16 +2,12 @@
 
 use super::named::{named, spoken};
 use crate::finding::{AuditFindings, Rule, Severity, Text};
-use crate::surroundings::{SourcedSet, Spoken};
+use crate::surroundings::{SourcedSet, Spoken, Surroundings};
+use fwdlab_netbenches::name::NamedFamily;
 use fwdlab_results::units::rate;
-use fwdlab_sentence::clause::{Clause, words};
-use fwdlab_sentence::quantity::rates;
+use fwdlab_sentence::clause::Clause;
+use fwdlab_sentence::levels::{reached, stated};
 
-/// Words before a rate that is not what the named set reaches.
-const OTHERS: [&str; 22] = [
-    "from", "was", "were", "than", "against", "instead", "before", "over", "by", "load", "gain",
-    "gains", "gained", "lost", "loses", "loss", "adds", "of", "vs", "versus", "with", "without",
-];
 /// Share by which a rate has to be off the set that is named, and may be off the one that has it.
 const FAR: f64 = 0.04;
 const NEAR: f64 = 0.01;
@@ -24,7 +20,7 @@ pub(super) fn check(
     sets: &[SourcedSet<'_>],
     findings: &mut AuditFindings,
 ) {
-    let all = rates(&clause.text);
+    let Some(mention) = stated(clause) else { return };
     let of_family: Vec<usize> = match clause.families.len() {
         1 => {
             let is_own =
@@ -35,19 +31,7 @@ pub(super) fn check(
     };
     let by_label = named(&spoken(&clause.text), sets);
     let meant = if of_family.len() == 1 { of_family } else { by_label };
-    let ([mention], &[own]) = (all.as_slice(), meant.as_slice()) else {
-        return;
-    };
-    let before = words(&clause.text[..mention.offset]);
-    let is_other = before.iter().rev().take(2).any(|(_, w)| OTHERS.contains(&w.as_str()));
-    let is_denied = before.iter().any(|(_, w)| {
-        matches!(w.as_str(), "without" | "no" | "not" | "disabling" | "removing" | "unlike")
-    });
-    let is_added = words(&clause.text).iter().any(|(_, w)| matches!(w.as_str(), "more" | "less"));
-    if is_other || is_denied || is_added || clause.text[..mention.offset].trim_end().ends_with('(')
-    {
-        return;
-    }
+    let &[own] = meant.as_slice() else { return };
     let row = sets[own].row;
     let (low, high) = (row.values[0] * (1.0 - FAR), row.values[1] * (1.0 + FAR));
     let is_near = |set: &&SourcedSet<'_>| (mention.pps() / set.row.median() - 1.0).abs() <= NEAR;
@@ -68,6 +52,43 @@ pub(super) fn check(
                 rate(row.median())
             ),
             format!("write {}", rate(row.median())),
+        ),
+    );
+}
+
+/// "inet6 forwards at about 850 Kpps": a rate that no set of the family has, on the page or beside it.
+pub(super) fn check_reached(
+    around: &Surroundings<'_>,
+    clause: &Clause,
+    line: usize,
+    spoken_of: Spoken,
+    findings: &mut AuditFindings,
+) {
+    let Some(mention) = reached(clause).filter(|_| clause.families.len() == 1) else { return };
+    let is_own = |family: Option<NamedFamily>| family.is_some_and(|f| clause.families.contains(&f));
+    let has = |values: &[f64]| {
+        let low = values.iter().copied().fold(f64::INFINITY, f64::min) * (1.0 - FAR);
+        let high = values.iter().copied().fold(0.0, f64::max) * (1.0 + FAR);
+        (low..=high).contains(&mention.pps())
+    };
+    let sets = around.sets.iter().flatten().filter(|set| is_own(set.family));
+    let data = around.data.all_values().iter().filter(|(p, _)| is_own(around.data.family(p)));
+    let is_known = sets.clone().any(|set| has(&set.row.values[..2]))
+        || data.into_iter().any(|(_, values)| has(values));
+    let own = around.sets[spoken_of.block].iter().rfind(|set| is_own(set.family));
+    let Some(own) = own.filter(|_| !is_known) else { return };
+    findings.add(
+        Rule::ClaimRate,
+        if spoken_of.is_sure { Severity::Wrong } else { Severity::Check },
+        line,
+        Text::new(
+            format!("'{}' in: {}", mention.text, clause.text.trim()),
+            format!(
+                "no set of this family has it; '{}' has {}",
+                own.set.legend,
+                rate(own.row.median())
+            ),
+            "take the rate from the block",
         ),
     );
 }

@@ -97,6 +97,11 @@ const THAN: [&str; 17] = [
     "behind",
 ];
 
+/// Whether a clause says what it compares with.
+pub(super) fn names_base(text: &str) -> bool {
+    words(text).iter().any(|(_, word)| THAN.contains(&word.as_str()))
+}
+
 /// True when the clause speaks of `variant` against `base`, false when of
 /// `base` against `variant`, `None` when it does not say.
 fn orientation(text: &str, base: &SourcedSet<'_>, variant: &SourcedSet<'_>) -> Option<bool> {

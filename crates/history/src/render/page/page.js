@@ -28,6 +28,17 @@
     return found;
   };
 
+  // The same on a log scale: 1, 2 and 5 of each power of ten where it spans more than linear steps serve.
+  const steps = (low, high, isLog) => {
+    if (!isLog || high / low < 5) return ticks(low, high);
+    const leads = high / low > 1e3 ? [1] : [1, 2, 5];
+    const found = [];
+    for (let power = 10 ** Math.floor(Math.log10(low)); power <= high; power *= 10) {
+      found.push(...leads.map((lead) => lead * power).filter((v) => v >= low && v <= high));
+    }
+    return found;
+  };
+
   // One series as a figure. The width is that of the window, so that text stays readable.
   const figure = (series, index) => {
     const width = Math.max(340, Math.min(1240, document.body.clientWidth - 40));
@@ -35,14 +46,16 @@
     const left = 62, right = 10, top = 22, bottom = 28;
     const isLog = by("log").checked;
     const points = series.points;
-    let low = Math.min(...points.map((p) => p.low));
-    let high = Math.max(...points.map((p) => p.high));
+    // a log scale has no place for 0: what is not above it lies on the axis
+    const lows = points.map((p) => p.low).filter((v) => !isLog || v > 0);
+    let low = lows.length ? Math.min(...lows) : 1;
+    let high = Math.max(low, ...points.map((p) => p.high));
     if (by("zero").checked && !isLog) low = 0;
-    if (low === high) { low *= 0.99; high *= 1.01; }
+    if (low === high) { low = low * 0.99 || -1; high = high * 1.01 || 1; }
     const pad = (high - low) * 0.05;
     high += pad;
-    if (!(by("zero").checked && !isLog)) low = Math.max(low - pad, low * 0.5);
-    const scale = (v) => (isLog ? Math.log(v) : v);
+    if (!(by("zero").checked && !isLog)) low = low > 0 ? Math.max(low - pad, low * 0.5) : low;
+    const scale = (v) => (isLog ? Math.log(Math.max(v, low)) : v);
     const y = (v) => {
       const share = (scale(v) - scale(low)) / (scale(high) - scale(low));
       return height - bottom - share * (height - top - bottom);
@@ -62,7 +75,7 @@
     const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" });
     svg.append(draw("title", {}, series.name));
 
-    for (const value of ticks(low, high)) {
+    for (const value of steps(low, high, isLog)) {
       svg.append(draw("line", { x1: left, x2: width - right, y1: y(value), y2: y(value), class: "grid" }));
       svg.append(draw("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, short(value)));
     }
@@ -78,13 +91,14 @@
 
     const starts = [0, ...series.changes.map((c) => points.findIndex((p) => p.revision === c.first_changed))];
     const isLower = series.unit.startsWith("ns");
+    let labelled = -Infinity;
     starts.forEach((start, n) => {
       const end = n + 1 < starts.length ? starts[n + 1] : points.length;
       const own = points.slice(start, end).map((p) => p.median).sort((a, b) => a - b);
       if (!own.length) return;
       const level = own[Math.floor(own.length / 2)];
-      const place = { x1: x(start) - step / 2, x2: x(end - 1) + step / 2, y1: y(level), y2: y(level) };
-      svg.append(draw("line", { ...place, class: "level" }));
+      const ends = { x1: x(start) - step / 2, x2: x(end - 1) + step / 2, y1: y(level), y2: y(level) };
+      svg.append(draw("line", { ...ends, class: "level" }));
       if (n === 0) return;
       const change = series.changes[n - 1];
       const kind = (change.percent > 0) === isLower ? "worse" : "better";
@@ -93,7 +107,11 @@
       const text = (change.percent > 0 ? "+" : "") + change.percent.toFixed(1) + " %";
       const link = draw("a", { href: "#" });
       const anchor = at > width - 70 ? "end" : "middle";
-      link.append(draw("text", { x: at, y: top - 8, "text-anchor": anchor, class: kind }, text));
+      // a label that would lie on the one before it stands a row lower
+      const isNear = at - labelled < 60;
+      labelled = isNear ? -Infinity : at;
+      const place = { x: at, y: isNear ? top + 6 : top - 8, "text-anchor": anchor, class: kind };
+      link.append(draw("text", place, text));
       link.addEventListener("click", (event) => { event.preventDefault(); box.focus(); say(start); });
       svg.append(link);
     });
@@ -111,6 +129,11 @@
       return dot;
     });
     let here = -1;
+    const forget = () => {
+      dots[here].classList.remove("here");
+      here = -1;
+      said.textContent = "";
+    };
     const say = (i) => {
       if (here >= 0) dots[here].classList.remove("here");
       here = Math.max(0, Math.min(points.length - 1, i));
@@ -125,18 +148,43 @@
       if (event.key in moves) { event.preventDefault(); say(here + moves[event.key]); }
       if (event.key === "Home") { event.preventDefault(); say(0); }
       if (event.key === "End") { event.preventDefault(); say(points.length - 1); }
+      if (event.target !== box) return;
+      if (event.key === "Enter" && here >= 0) dots[here].dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true }));
+      if (event.key === "Escape" && here >= 0) { event.preventDefault(); forget(); }
+      else if (event.key === "Escape") box.blur();
     });
     box.append(caption, svg);
-    return box;
+    return { box, say, at: () => here };
   };
 
+  let drawn = [];
   const show = () => {
     const asked = ["machine", "configuration", "family"].map((id) => [id, by(id).value]);
     const isAsked = (series) => asked.every(([id, value]) => value === "*" || series[id] === value);
     const long = data.series.map((series, index) => ({ series, index })).filter(({ series }) => series.points.length > 1);
     const shown = long.filter(({ series }) => isAsked(series) && (!by("changed").checked || series.changes.length));
-    figures.replaceChildren(...shown.map(({ series, index }) => figure(series, index)));
+    // what had the focus has it again, at the point where it was
+    const focused = figures.contains(document.activeElement) && document.activeElement.closest("figure").id;
+    const at = new Map(drawn.map((own) => [own.box.id, own.at()]));
+    drawn = shown.map(({ series, index }) => figure(series, index));
+    figures.replaceChildren(...drawn.map((own) => own.box));
+    for (const own of drawn) {
+      if (at.get(own.box.id) >= 0) own.say(at.get(own.box.id));
+      if (own.box.id === focused) own.box.focus({ preventScroll: true });
+    }
     if (!shown.length) figures.textContent = "No series of more than one point is of this choice.";
+  };
+
+  // "#s3" leads to that figure, whatever is chosen.
+  const go = () => {
+    const id = location.hash.slice(1);
+    if (!/^s\d+$/.test(id)) return;
+    if (!by(id)) {
+      for (const choice of ["machine", "configuration", "family"]) by(choice).value = "*";
+      by("changed").checked = false;
+      show();
+    }
+    if (by(id)) { by(id).focus({ preventScroll: true }); by(id).scrollIntoView({ block: "start" }); }
   };
 
   for (const id of ["machine", "configuration", "family", "log", "zero", "changed"]) by(id).addEventListener("change", show);
@@ -153,5 +201,8 @@
       if (next) { next.focus(); next.scrollIntoView({ block: "nearest" }); }
     }
   });
+  addEventListener("hashchange", go);
+  addEventListener("click", (event) => { if (event.target.closest('a[href^="#s"]')) setTimeout(go); });
   show();
+  go();
 })();

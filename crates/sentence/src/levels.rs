@@ -1,0 +1,193 @@
+//! Rates in a sentence that are reached or left, as "forwards at 12 Mpps" and "from 480 K to 960 K",
+//! and sets said to be first or last.
+
+use crate::clause::{Clause, Sign, Stance, quotes_earlier, words};
+use crate::quantity::{Rate, Scaled, rates, scaled};
+
+/// What else moves from so many thousands to so many.
+const OTHERS: [&str; 19] = [
+    "state",
+    "size",
+    "table",
+    "flow",
+    "buffer",
+    "queue",
+    "memory",
+    "entr",
+    "route",
+    "hash",
+    "limit",
+    "descriptor",
+    "mbuf",
+    "cache",
+    "session",
+    "rule",
+    "connection",
+    "tunnel",
+    "byte",
+];
+
+/// The two rates of "from A to B" and "A -> B"; `None` where something else moves.
+pub fn ends(text: &str) -> Option<(Scaled, Scaled)> {
+    let lower = text.to_lowercase();
+    if OTHERS.iter().any(|noun| lower.contains(noun)) {
+        return None;
+    }
+    let mut found = scaled(text);
+    found.extend(rates(text).into_iter().map(Scaled::from));
+    found.sort_by_key(|number| number.offset);
+    let [from, to] = found.as_slice() else { return None };
+    let before = text[..from.offset].to_lowercase();
+    let between = text[from.offset + from.text.len()..to.offset].to_lowercase();
+    let is_from = before.trim_end_matches(['~', ' ']).ends_with("from") && between.contains("to");
+    let is_arrow = between.contains("->") || between.contains("=>") || between.contains('→');
+    (is_from || is_arrow).then(|| (from.clone(), to.clone()))
+}
+
+/// Beginnings of words before a rate that is reached.
+const REACHES: [&str; 12] = [
+    "reach", "forward", "at", "stay", "remain", "achiev", "sustain", "deliver", "hits", "manages",
+    "does", "peak",
+];
+
+/// Words between those and the rate.
+const SOFTENERS: [&str; 9] =
+    ["about", "around", "roughly", "nearly", "almost", "only", "just", "approximately", "some"];
+
+/// Beginnings of words of which a rate may be, other than what is forwarded; and words by which it is
+/// no statement of this page.
+const NO_LEVEL: [&str; 25] = [
+    "load", "offer", "send", "sent", "generat", "line", "wire", "limit", "traffic", "expect",
+    "would", "could", "should", "might", "not", "never", "no", "cannot", "can't", "other",
+    "another", "instead", "unlike", "than", "if",
+];
+
+/// The one rate of a clause, where it says that it is reached: "inet6 forwards at about 750 Kpps".
+pub fn reached(clause: &Clause) -> Option<Rate> {
+    let all = rates(&clause.text);
+    let [rate] = all.as_slice() else { return None };
+    let before = words(&clause.text[..rate.offset]);
+    let verb = before.iter().rev().find(|(_, word)| !SOFTENERS.contains(&word.as_str()));
+    let is_reached = verb.is_some_and(|(_, verb)| match verb.as_str() {
+        "at" => true,
+        verb => REACHES.iter().any(|r| *r != "at" && verb.starts_with(r)),
+    });
+    let all = words(&clause.text);
+    let is_other = all
+        .iter()
+        .any(|(_, w)| NO_LEVEL.iter().any(|n| if n.len() < 4 { w == n } else { w.starts_with(n) }));
+    // "forwards 750 Kpps more" is a difference
+    let next = words(&clause.text[rate.offset + rate.text.len()..]).into_iter().next();
+    let is_more = next.is_some_and(|(_, w)| matches!(w.as_str(), "more" | "less" | "fewer"));
+    (is_reached && !is_other && !is_more && !quotes_earlier(&clause.text)).then(|| rate.clone())
+}
+
+/// Words before a rate that is reached, and no difference.
+const LEVELS: [&str; 12] = [
+    "to", "at", "from", "is", "was", "reach", "reaches", "around", "of", "than", "forwards", "with",
+];
+
+/// Nouns of a change, "of" which a rate may be.
+const CHANGES: [&str; 6] = ["gain", "loss", "drop", "improvement", "increase", "reduction"];
+
+/// The one rate of a clause, where it may be a difference, and which way it goes: "we won 2 Mpps", "60
+/// Kpps more".
+pub fn difference(clause: &Clause) -> Option<(Sign, Rate)> {
+    let all = rates(&clause.text);
+    let [rate] = all.as_slice() else { return None };
+    let before = words(&clause.text[..rate.offset]);
+    let after = words(&clause.text[rate.offset + rate.text.len()..]);
+    let next = after.first().map_or("", |(_, w)| w.as_str());
+    let sign = match (&clause.stance, next) {
+        (_, "more") => Sign::Up,
+        (_, "less" | "fewer") => Sign::Down,
+        (Stance::Change(sign, _), _) => *sign,
+        _ => return None,
+    };
+    let last = |count: usize| before.iter().rev().take(count).map(|(_, w)| w.as_str());
+    let is_of_change = last(2).any(|w| w == "of") && last(3).any(|w| CHANGES.contains(&w));
+    let is_level = last(1).any(|w| LEVELS.contains(&w));
+    let is_counted = matches!(next, "more" | "less" | "fewer");
+    (!is_level || is_of_change || is_counted).then(|| (sign, rate.clone()))
+}
+
+/// Words before a rate that is not what the named set reaches.
+const NOT_ITS_OWN: [&str; 22] = [
+    "from", "was", "were", "than", "against", "instead", "before", "over", "by", "load", "gain",
+    "gains", "gained", "lost", "loses", "loss", "adds", "of", "vs", "versus", "with", "without",
+];
+
+/// The one rate of a clause, where it may be that of what the clause names.
+pub fn stated(clause: &Clause) -> Option<Rate> {
+    let all = rates(&clause.text);
+    let [rate] = all.as_slice() else { return None };
+    let before = words(&clause.text[..rate.offset]);
+    let is_other = before.iter().rev().take(2).any(|(_, w)| NOT_ITS_OWN.contains(&w.as_str()));
+    let is_denied = before.iter().any(|(_, w)| {
+        matches!(w.as_str(), "without" | "no" | "not" | "disabling" | "removing" | "unlike")
+    });
+    let is_added = words(&clause.text).iter().any(|(_, w)| matches!(w.as_str(), "more" | "less"));
+    let is_aside = clause.text[..rate.offset].trim_end().ends_with('(');
+    (!is_other && !is_denied && !is_added && !is_aside).then(|| rate.clone())
+}
+
+/// Beginnings of what the words "best", "highest", "lowest" are said of.
+const RATES: [&str; 9] =
+    ["perform", "rate", "speed", "throughput", "pps", "value", "result", "forward", "choice"];
+
+/// The end of the ranking that a clause speaks of, by the word given: "the fastest is ...".
+pub fn extreme(clause: &Clause) -> Option<(Sign, String)> {
+    let words = words(&clause.text);
+    let is_denied = words
+        .iter()
+        .any(|(_, w)| matches!(w.as_str(), "not" | "no" | "never" | "isn't" | "without"));
+    let found = words.iter().enumerate().find_map(|(index, (_, word))| {
+        let next = words.get(index + 1).map_or("", |(_, w)| w.as_str());
+        let is_of_rates = RATES.iter().any(|noun| next.starts_with(noun))
+            || matches!(next, "" | "is" | "was" | "are" | "with" | "one");
+        match word.as_str() {
+            "fastest" | "quickest" => Some((Sign::Up, word.clone())),
+            "slowest" => Some((Sign::Down, word.clone())),
+            "best" | "highest" | "optimum" | "optimal" if is_of_rates => {
+                Some((Sign::Up, word.clone()))
+            }
+            "cheapest" => Some((Sign::Up, word.clone())),
+            "worst" | "lowest" if is_of_rates => Some((Sign::Down, word.clone())),
+            _ => None,
+        }
+    });
+    found.filter(|_| !is_denied)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clause::clauses;
+
+    #[test]
+    fn a_rate_is_reached_where_the_words_before_it_say_so() {
+        let of = |text: &str| reached(&clauses(text)[0]).map(|rate| rate.pps());
+        assert_eq!(of("inet6 forwards at about 850 Kpps either way."), Some(850e3));
+        assert_eq!(of("IPv4 with the patch reaches 12.5 Mpps."), Some(12.5e6));
+        assert_eq!(of("IPv4 stays around 700 Kpps"), Some(700e3));
+        for text in [
+            "The patch brings 175 Kpps for IPv4.",
+            "Traffic load at 14.88 Mpps",
+            "IPv4 can't reach 12 Mpps",
+            "IPv4 is faster than 12 Mpps",
+            "IPv4 reaches 12 Mpps, IPv6 10 Mpps",
+            "IPv4 reached 700 Kpps two years ago",
+            "12 Mpps for IPv4",
+            "this machine forwards about 750 Kpps more IPv4 packets",
+        ] {
+            assert_eq!(of(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_counted_in_thousands_is_no_rate() {
+        assert!(ends("from ~480 K to ~960 K").is_some());
+        assert!(ends("826 Kpps => 815 Kpps").is_some());
+        assert!(ends("the table grows from 32K to 256K entries").is_none());
+    }
+}
