@@ -10,6 +10,7 @@ use fwdlab_stats::unpaired::RankTest;
 use fwdlab_stats::validity::{self, Finding};
 use fwdlab_stats::{Comparison, Confidence, Subject, Verdict};
 
+use crate::apart::Apart;
 use crate::blocks::{self, Blocks, Next};
 use crate::known::Proven;
 use crate::runs::{self, Series};
@@ -66,6 +67,8 @@ pub struct Judgement<'a> {
     pub next: Option<Next>,
     /// The nanoseconds per frame of a proven difference.
     pub saved: Option<Saved>,
+    /// The difference in its unit, where a percentage would be of next to nothing.
+    pub apart: Option<Apart>,
     /// The verdict in words.
     pub sentence: String,
 }
@@ -173,6 +176,7 @@ fn published<'a>(
             verdict: judged.verdict,
             next: None,
             saved: judged.saved,
+            apart: None,
             sentence: judged.sentence,
         }
     };
@@ -227,10 +231,12 @@ fn judgement<'a>(
     };
     let by = (metric, results.campaign.tick());
     let saved = chosen.as_ref().ok().and_then(|c| saved(&verdict, c, &sides[0], by));
+    let apart = chosen.as_ref().ok().and_then(|c| apart(c, &sides[0], metric));
     let said = Said {
         verdict: &verdict,
         comparison: chosen.as_ref().ok(),
         saved: saved.as_ref(),
+        apart: apart.as_ref(),
         change: metric.words(),
     };
     let words = words::metric(results, traffic, metric);
@@ -254,8 +260,15 @@ fn judgement<'a>(
         verdict,
         next,
         saved,
+        apart,
         sentence,
     }
+}
+
+/// How far the sides lie apart in the figure's unit, where a percentage would be of next to nothing.
+pub fn apart(comparison: &Comparison, baseline: &[&Trial], metric: Metric) -> Option<Apart> {
+    let figures: Vec<f64> = baseline.iter().filter_map(|trial| metric.of(trial)).collect();
+    Apart::of(comparison, &figures, metric)
 }
 
 /// The nanoseconds per frame of a proven difference, from the baseline's trials.

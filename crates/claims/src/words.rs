@@ -6,8 +6,11 @@
 use std::fmt::Write;
 
 use fwdlab_stats::validity::Finding;
-use fwdlab_stats::{Comparison, Confidence, Direction, Subject, Verdict, signed_percent};
+use fwdlab_stats::{
+    Comparison, Confidence, Direction, Subject, Verdict, percent_interval, signed_percent,
+};
 
+use crate::apart::Apart;
 use crate::saved::Saved;
 use fwdlab_results::units;
 use fwdlab_results::{Family, Measure, Metric, Results, Tick};
@@ -21,6 +24,8 @@ pub struct Said<'a> {
     pub comparison: Option<&'a Comparison>,
     /// The nanoseconds of a proven difference, where values are of frames.
     pub saved: Option<&'a Saved>,
+    /// The difference in its unit, where a percentage would be of next to nothing.
+    pub apart: Option<&'a Apart>,
     /// The words for better and worse.
     pub change: [&'static str; 2],
 }
@@ -80,16 +85,48 @@ pub fn metric(results: &Results, traffic: &str, metric: Metric) -> String {
 
 /// The verdict as a sentence. No full stop at the end.
 pub fn sentence(said: Said<'_>, margin: f64, subject: Subject<'_>) -> String {
-    let Said { verdict, comparison, saved, change } = said;
+    let Said { verdict, comparison, saved, apart, change } = said;
     let plain = verdict.sentence(comparison, margin, subject);
     let Subject { variant, baseline, .. } = subject;
     let head = |word: &str| format!("{variant} is {word} than {baseline} by ");
     let plain_head = head(verdict.word());
     let head = head(word(verdict, change));
+    if let (Some(apart), Some(comparison)) = (apart, comparison) {
+        return in_its_unit(&plain, (&plain_head, &head), (apart, comparison));
+    }
     match (saved, plain.strip_prefix(&plain_head)) {
         (Some(saved), Some(rest)) => format!("{head}{}, which is {rest}", nanoseconds(saved)),
         (None, Some(rest)) => format!("{head}{rest}"),
         (_, None) => plain,
+    }
+}
+
+/// A sentence with its percentages said in the unit of the figure.
+fn in_its_unit(
+    plain: &str,
+    (plain_head, head): (&str, &str),
+    (apart, comparison): (&Apart, &Comparison),
+) -> String {
+    // Behind the percentages stands a level that is not the usual one, then what is compared.
+    let tail = plain.strip_prefix(plain_head).and_then(|rest| rest.split_once(']'));
+    if let Some((_, rest)) = tail {
+        let (level, rest) = rest.split_at(rest.find(" in ").unwrap_or(0));
+        return format!("{head}{}{rest}", apart.in_words(level));
+    }
+    let [_, percent] = change(comparison, None);
+    plain.replace(&percent, &apart.interval())
+}
+
+/// The change and its interval as they are written: in per cent, or in the unit of the figure where a
+/// percentage would be of next to nothing.
+pub fn change(comparison: &Comparison, apart: Option<&Apart>) -> [String; 2] {
+    let interval = comparison.interval95;
+    match apart {
+        Some(apart) => [apart.change(), apart.interval()],
+        None => [
+            signed_percent(comparison.estimate.percent()),
+            percent_interval(interval.low.percent(), interval.high.percent()),
+        ],
     }
 }
 

@@ -232,17 +232,22 @@ impl Pair<'_> {
         let of = (by.metric, self.all[0].campaign.tick());
         let saved = comparison.as_ref();
         let saved = saved.and_then(|own| judge::saved(&verdict, own, &baselines, of));
+        let apart = comparison.as_ref();
+        let apart = apart.and_then(|own| judge::apart(own, &baselines, by.metric));
         let said = Said {
             verdict: &verdict,
             comparison: comparison.as_ref(),
             saved: saved.as_ref(),
+            apart: apart.as_ref(),
             change: by.metric.words(),
         };
         let metric = words::metric(&self.all[0], self.traffic, by.metric);
         let subject = Subject { variant: self.variant, baseline: self.baseline(), metric: &metric };
         let mut sentence = words::sentence(said, by.terms.margin, subject);
         if let Some(own) = &together {
-            let next = percent_interval(own.next.low.percent(), own.next.high.percent());
+            let (low, high) = (own.next.low, own.next.high);
+            let percent = || percent_interval(low.percent(), high.percent());
+            let next = apart.as_ref().map_or_else(percent, |apart| apart.interval_of([low, high]));
             sentence.push_str(&format!("; the next run of this experiment will show {next}"));
         }
         let sources = self.all.iter().map(|own| own.dir.to_string_lossy().into_owned());

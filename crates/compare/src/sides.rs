@@ -185,10 +185,12 @@ impl<'a> Own<'a> {
         let words = words::metric(&self.sides[0][0], self.traffic, metric);
         let words = format!("{words} of {}", self.variant);
         let subject = Subject { variant: &after.name, baseline: &before.name, metric: &words };
+        let apart = comparison.as_ref().and_then(|c| judge::apart(c, &all[0], metric));
         let said = Said {
             verdict: &verdict,
             comparison: comparison.as_ref(),
             saved: saved.as_ref(),
+            apart: apart.as_ref(),
             change: metric.words(),
         };
         let sentence = match (&verdict, &comparison, few) {

@@ -53,6 +53,15 @@ fn two_pps_files_are_compared_without_blocks() {
 }
 
 #[test]
+fn a_change_from_next_to_nothing_has_no_more_digits_than_anybody_reads() {
+    let dir = directory();
+    let a = write(&dir, "a", "0.0001\n0.0001\n0.00012\n0.0001\n0.00011\n");
+    let b = write(&dir, "b", "4\n4.1\n4.2\n3.9\n4.05\n");
+    let text = text(&compared(&options(&[&a, &b])), Format::Text);
+    assert!(text.contains("  above +100000 % [above +100000 %, above +100000 %]\n"), "{text}");
+}
+
+#[test]
 fn values_that_are_all_0_have_no_coefficient_of_variation() {
     let dir = directory();
     let (a, b) = (write(&dir, "a", "0\n0\n0\n0\n"), write(&dir, "b", "0\n0\n0\n0\n"));

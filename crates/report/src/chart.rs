@@ -1,6 +1,6 @@
 //! From claims and trials to the data of the figures.
 
-use fwdlab_stats::{Comparison, percent_interval, signed_percent};
+use fwdlab_stats::{Comparison, signed_percent};
 
 use fwdlab_claims::claim::{Cell, Claims, Spread, VerdictClaim};
 use fwdlab_claims::setting::{LINKS, line_rate};
@@ -230,11 +230,9 @@ fn forest_row(verdict: &VerdictClaim, colours: &[(&str, usize)]) -> ForestRow {
     };
     let deciding = verdict.comparison().map(estimate);
     let word = verdict.word();
-    let interval = deciding.map_or_else(String::new, |e| percent_interval(e.low, e.high));
-    let text = match (word, deciding) {
-        ("faster" | "slower" | "better" | "worse", Some(e)) => {
-            format!("{word} {}", signed_percent(e.estimate))
-        }
+    let [change, interval] = verdict.change().unwrap_or_default();
+    let text = match word {
+        "faster" | "slower" | "better" | "worse" => format!("{word} {change}"),
         _ => word.to_owned(),
     };
     let figure = match verdict.metric {

@@ -8,7 +8,6 @@ use fwdlab_claims::words;
 use fwdlab_figures::text_table::{Side, TextTable};
 use fwdlab_results::Tick;
 use fwdlab_results::units::{self, RateUnit};
-use fwdlab_stats::{percent_interval, signed_percent};
 
 /// What the columns of [`cells`] mean.
 pub const LEGEND: &str = "n: trials kept, of those planned where they differ. 95% interval: of the \
@@ -129,15 +128,12 @@ fn row(cell: &Cell, claims: &Claims, unit: RateUnit, link: Option<f64>) -> Vec<S
 /// The effect that decides with its interval, and its p. Without a proven
 /// difference no percentage stands alone: the word says what is known.
 fn effect_and_p(verdict: &VerdictClaim) -> (String, String) {
-    let Some(c) = verdict.comparison() else {
+    let (Some(c), Some([change, interval])) = (verdict.comparison(), verdict.change()) else {
         return (verdict.word().to_owned(), "-".to_owned());
     };
-    let interval = percent_interval(c.interval95.low.percent(), c.interval95.high.percent());
     let mark = mark(verdict.metric);
     let effect = match verdict.verdict.word() {
-        "faster" | "slower" => {
-            format!("{} {interval}{mark}", signed_percent(c.estimate.percent()))
-        }
+        "faster" | "slower" => format!("{change} {interval}{mark}"),
         "invalid" => "invalid".to_owned(),
         word => format!("{word} {interval}{mark}"),
     };

@@ -154,6 +154,7 @@ fn verdict(results: &Results, traffic: &str, judgement: Judgement<'_>) -> Verdic
         rank: judgement.rank,
         next: judgement.next,
         saved: judgement.saved,
+        apart: judgement.apart,
         sentence: judgement.sentence,
     }
 }

@@ -18,9 +18,10 @@ use std::collections::BTreeMap;
 
 use fwdlab_stats::unpaired::RankTest;
 use fwdlab_stats::validity::Finding;
-use fwdlab_stats::{Comparison, Verdict};
+use fwdlab_stats::{Comparison, Effect, Verdict, percent_interval};
 use serde::Serialize;
 
+use super::apart::Apart;
 use super::blocks::Next;
 use super::known::Proven;
 use super::saved::Saved;
@@ -163,6 +164,9 @@ pub struct VerdictClaim {
     /// The nanoseconds per frame of a proven difference, and what they would be on other devices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub saved: Option<Saved>,
+    /// The difference in the unit of the figure, where a percentage would be of next to nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub apart: Option<Apart>,
     /// What the next run of the experiment will show, where this one ran in several processes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<Next>,
@@ -178,6 +182,17 @@ impl VerdictClaim {
             "cost" => self.cost.as_ref(),
             _ => self.own.as_ref(),
         }
+    }
+
+    /// The change that decides and its interval, as they are written.
+    pub fn change(&self) -> Option<[String; 2]> {
+        Some(words::change(self.comparison()?, self.apart.as_ref()))
+    }
+
+    /// Another interval of that change, as it is written.
+    pub fn interval(&self, ends: [Effect; 2]) -> String {
+        let percent = || percent_interval(ends[0].percent(), ends[1].percent());
+        self.apart.as_ref().map_or_else(percent, |apart| apart.interval_of(ends))
     }
 
     /// The verdict in a word that fits its figure.

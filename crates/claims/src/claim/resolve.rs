@@ -54,6 +54,7 @@ fn resolve_sentence(own: &VerdictClaim, results: &Results) -> Option<Unresolved>
         verdict: &own.verdict,
         comparison: own.comparison(),
         saved: own.saved.as_ref(),
+        apart: own.apart.as_ref(),
         change: metric.words(),
     };
     let metric = words::metric(results, &own.traffic, metric);
@@ -208,14 +209,19 @@ fn resolve_runs(verdicts: &[&VerdictClaim], all: &[[Vec<&Trial>; 2]]) -> Vec<Unr
     found
 }
 
-/// Checks the nanoseconds of a verdict against the baseline's trials.
+/// Checks the nanoseconds of a verdict, and its difference in its unit, against the baseline's trials.
 fn resolve_saved(verdict: &VerdictClaim, baseline: &[&Trial]) -> Option<Unresolved> {
     let metric = Metric::named(verdict.metric)?;
     let by = (metric, verdict.tick);
-    let of = |comparison| judge::saved(&verdict.verdict, comparison, baseline, by);
-    (verdict.saved != verdict.comparison().and_then(of)).then(|| Unresolved {
+    let saved = |comparison| judge::saved(&verdict.verdict, comparison, baseline, by);
+    let is_saved = verdict.saved == verdict.comparison().and_then(saved);
+    // Without blocks no figure is a measure's own.
+    let apart = |comparison| judge::apart(comparison, baseline, metric);
+    let is_apart = verdict.apart == verdict.comparison().and_then(apart);
+    let what = if is_saved { "difference in its unit is" } else { "nanoseconds saved are" };
+    (!is_saved || !is_apart).then(|| Unresolved {
         claim: name(verdict),
-        detail: "the nanoseconds saved are not what its trials give".to_owned(),
+        detail: format!("the {what} not what its trials give"),
     })
 }
 

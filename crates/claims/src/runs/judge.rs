@@ -117,6 +117,7 @@ pub fn finish([baseline, variant]: [&Series; 2], compared: Compared, terms: Term
         verdict: &verdict,
         comparison: comparison.as_ref(),
         saved: saved.as_ref(),
+        apart: None,
         change,
     };
     let sentence = words::sentence(said, terms.margin, subject);

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use fwdlab_stats::campaigns::Deviations;
 use fwdlab_stats::validity::Severity;
-use fwdlab_stats::{Comparison, Dataset, Verdict};
+use fwdlab_stats::{Comparison, Dataset, Effect, Verdict};
 
 use crate::{Compared, Group, Judgement, Series};
 use fwdlab_claims::words;
@@ -12,6 +12,8 @@ use fwdlab_results::units;
 
 /// Columns of a commit message.
 const WIDTH: usize = 72;
+/// From here on nobody reads the digits of a percentage.
+const MOST_PERCENT: f64 = 100_000.0;
 
 /// Groups with a line per series, then the verdicts.
 pub(crate) fn text(compared: &Compared) -> String {
@@ -43,9 +45,7 @@ fn short(judgement: &Judgement) -> &str {
 fn campaigns(judgement: &Judgement, text: &mut String) {
     let Some(several) = &judgement.campaigns else { return };
     for own in &several.campaigns {
-        let figure = own.comparison.as_ref().map_or("no figure".to_owned(), |c| {
-            format!("{:+.2} % {}", c.estimate.percent(), interval(c))
-        });
+        let figure = own.comparison.as_ref().map_or("no figure".to_owned(), effect);
         wrapped(&format!("   campaign {}: {figure}", own.source), "     ", text);
     }
     let Deviations { block, process, campaign } = several.spread;
@@ -116,17 +116,21 @@ fn table(group: &Group, text: &mut String) {
 /// The estimate with its interval when it is decided, `~` when it is not.
 fn change(judgement: &Judgement) -> String {
     match (&judgement.verdict, &judgement.comparison) {
-        (Verdict::Faster { .. } | Verdict::Slower { .. }, Some(c)) => {
-            format!("{:+.2} % {}", c.estimate.percent(), interval(c))
-        }
+        (Verdict::Faster { .. } | Verdict::Slower { .. }, Some(c)) => effect(c),
         (Verdict::Equivalent, Some(_)) => "= within the margin".to_owned(),
         (Verdict::Invalid { .. }, _) => "invalid".to_owned(),
         _ => "~".to_owned(),
     }
 }
 
-fn interval(c: &Comparison) -> String {
-    format!("[{:+.2}, {:+.2}]", c.interval95.low.percent(), c.interval95.high.percent())
+/// `+1.75 % [+1.20, +2.30]`; beyond what anybody reads, as in sentences.
+fn effect(c: &Comparison) -> String {
+    let all = [c.estimate, c.interval95.low, c.interval95.high].map(Effect::percent);
+    if all.iter().any(|percent| percent.abs() >= MOST_PERCENT) {
+        return words::change(c, None).join(" ");
+    }
+    let [estimate, low, high] = all;
+    format!("{estimate:+.2} % [{low:+.2}, {high:+.2}]")
 }
 
 /// The median; nothing of a series without a value.

@@ -140,7 +140,7 @@ fn basis(verdict: &VerdictClaim, claims: &Claims) -> Option<String> {
 /// [+8.1 %, +9.4 %] with its cores 60 ns apart as here (from 8 processes, which differ by 0.6 %)`.
 fn next_run(verdict: &VerdictClaim) -> String {
     let Some(Next { run, roundtrips_ns }) = &verdict.next else { return String::new() };
-    let interval = percent_interval(run.interval.low.percent(), run.interval.high.percent());
+    let interval = verdict.interval([run.interval.low, run.interval.high]);
     let apart = match roundtrips_ns {
         Some([low, high]) if low.round() < high.round() => {
             format!(" with its cores {low:.0} to {high:.0} ns apart as here")

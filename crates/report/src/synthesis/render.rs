@@ -15,7 +15,6 @@ use fwdlab_figures::text_table::{Side, TextTable, wrap};
 use fwdlab_figures::{self, Chart, Dot, Series, Summary, TrafficSeries};
 use fwdlab_results::Metric;
 use fwdlab_results::units;
-use fwdlab_stats::{percent_interval, signed_percent};
 
 const LEGEND: &str = "Median forwarding rate, then the verdict against the baseline of the same \
                       machine with its 95% interval; * marks verdicts on the device cost. Machines \
@@ -152,11 +151,10 @@ fn series(column: &Column, traffic: &str, variant: &str, colour: usize) -> Optio
             hover: format!("{}, {}: {}", column.label, t.id, units::rate(value)),
         })
     });
-    let effect =
-        column.verdict(traffic, variant).map(|v| match (v.verdict.word(), v.comparison()) {
-            ("faster" | "slower", Some(c)) => signed_percent(c.estimate.percent()),
-            (word, _) => word.to_owned(),
-        });
+    let effect = column.verdict(traffic, variant).map(|v| match (v.verdict.word(), v.change()) {
+        ("faster" | "slower", Some([change, _])) => change,
+        (word, _) => word.to_owned(),
+    });
     Some(Series {
         variant: variant.to_owned(),
         colour,
@@ -184,10 +182,7 @@ fn table(synthesis: &Synthesis, traffic: &str) -> TextTable {
             let Some(cell) = column.cell(traffic, variant) else { return "-".to_owned() };
             let median = cell.rate.map_or_else(|| "FAILED".to_owned(), |r| unit.show(r.median));
             let verdict = column.verdict(traffic, variant).map_or_else(String::new, |v| {
-                let interval = v.comparison().map_or_else(String::new, |c| {
-                    let (low, high) = (c.interval95.low.percent(), c.interval95.high.percent());
-                    format!(" {}", percent_interval(low, high))
-                });
+                let interval = v.change().map_or_else(String::new, |[_, own]| format!(" {own}"));
                 let mark = table::mark(v.metric);
                 format!(" {}{interval}{mark}", v.word())
             });

@@ -9,7 +9,7 @@ use super::super::sections::{
 use super::super::source::{Extras, Source};
 use super::example;
 use fwdlab_claims::{Claims, claims};
-use fwdlab_results::Results;
+use fwdlab_results::{Benchmark, Results};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -163,6 +163,34 @@ fn a_figure_of_its_own_decides_and_better_is_what_its_direction_says() {
     {
         assert!(text.contains(wanted), "{wanted}: {text}");
     }
+}
+
+#[test]
+fn next_to_nothing_has_no_percentage() {
+    let mut results = example::with_benchmarks();
+    let [base, _] = example::TWO;
+    for trial in &mut results.trials {
+        if let Some(Benchmark::Recovery(own)) = &mut trial.measured.benchmark {
+            let is_base = trial.variant == base.name;
+            own.ended_ns =
+                if is_base { 4_000_000 + 1_000 * u64::from(trial.block) } else { 10_000 };
+        }
+    }
+    let made = Made::of(results);
+    let own = made.claims.verdicts.iter().find(|own| own.metric == "recovery").unwrap();
+    let [change, interval] = own.change().unwrap();
+    let said = format!(
+        "is better than {} by 3.99 ms [3.99 ms, 3.99 ms] (99 % interval) of 4.00 ms",
+        base.name
+    );
+    assert!(own.sentence.contains(&said), "{}", own.sentence);
+    assert_eq!((&change[..], &interval[..]), ("-3.99 ms", "[-3.99 ms, -3.99 ms]"));
+    for rendering in RENDERINGS {
+        let text = made.render(SECTIONS, rendering);
+        assert!(!text.contains("39900 %") && !text.contains("above +"), "{rendering:?}: {text}");
+    }
+    let readme = made.render(SECTIONS, Rendering::Readme);
+    assert!(readme.contains(&format!("{change} {interval}+")), "{readme}");
 }
 
 #[test]

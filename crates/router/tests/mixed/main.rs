@@ -194,6 +194,8 @@ fn solicitation(word: u64) -> Vec<u8> {
 /// The router on `r0` and `r1`, as the rig has it, with a large network behind port 1.
 fn configured(ports: &[(u16, Box<dyn Port>)]) -> Router {
     let mut router = Router::new().unwrap();
+    // What is dropped as `slow-path-full` then came while 256 waited for the table of neighbours.
+    router.set("fwdlab.device.slow_path_pps", "1000000").unwrap();
     let inside = PortConfig::new(ports[0].1.mac())
         .address("198.18.0.1/16".parse().unwrap())
         .address6("2001:2::1/64".parse().unwrap());

@@ -99,16 +99,14 @@ fn a_slowdown_in_insertion_is_found_there_and_not_in_lookup() {
 }
 
 /// Only the first frame of a session meets the rules of a nat chain.
-#[test]
-fn a_slowdown_of_new_translations_is_found_in_insertion_and_not_in_lookup() {
-    let test = "a_slowdown_of_new_translations_is_found_in_insertion";
+fn new_translations_are_slow(test: &str, hook: &str, rule: &str, traffic: &str) {
     let nat = |more: &str| {
-        let chain = "type nat hook postrouting priority 100; policy accept;";
-        format!("table ip n {{ chain p {{ {chain} {more} masquerade; }}; }}")
+        let chain = format!("type nat hook {hook}; policy accept;");
+        format!("table ip n {{ chain p {{ {chain} {more} {rule}; }}; }}")
     };
     let slow = nat(&"ip saddr 10.9.8.7 accept; ".repeat(3000));
     let variants = variant("plain", &nat("")) + &variant("slow", &slow) + &variant("none", "");
-    let text = experiment("[\"insertion\", \"lookup\"]", &variants, TRAFFIC);
+    let text = experiment("[\"insertion\", \"lookup\"]", &variants, traffic);
     let Some(list) = trials(test, &text) else { return };
     for (name, measured) in &list {
         assert_whole(name, measured);
@@ -123,10 +121,31 @@ fn a_slowdown_of_new_translations_is_found_in_insertion_and_not_in_lookup() {
     }
     let cost = |at: usize| least_cost(&list[at].1);
     let (insertion, lookup) = (cost(2) / cost(0), cost(3) / cost(1));
-    println!("plain {} {} ns, none {} {} ns", cost(0), cost(1), cost(4), cost(5));
+    println!("{rule}: {:.0} {:.0} ns, none {:.0} {:.0} ns", cost(0), cost(1), cost(4), cost(5));
     assert!(insertion > 2.0, "the rules made insertion {insertion} times as dear");
     assert!(lookup < 1.5, "and left lookup alone: {lookup}");
     assert!(cost(0) > 1.3 * cost(1), "a translation costs more when it is made");
+}
+
+#[test]
+fn a_slowdown_of_new_translations_is_found_in_insertion_and_not_in_lookup() {
+    let test = "a_slowdown_of_new_translations_is_found_in_insertion";
+    new_translations_are_slow(test, "postrouting priority 100", "masquerade", TRAFFIC);
+}
+
+#[test]
+fn a_slowdown_of_new_sources_is_found_in_insertion_and_not_in_lookup() {
+    let test = "a_slowdown_of_new_sources_is_found_in_insertion";
+    new_translations_are_slow(test, "postrouting priority 100", "snat to 198.19.0.9", TRAFFIC);
+}
+
+/// All sessions go to one address, so that their sources tell them apart.
+#[test]
+fn a_slowdown_of_new_destinations_is_found_in_insertion_and_not_in_lookup() {
+    let test = "a_slowdown_of_new_destinations_is_found_in_insertion";
+    let to_one = TRAFFIC.replace(".20:2000", ".20:2000-2099").replace("-198.19.10.100", "");
+    let rule = "dnat to 198.19.10.7";
+    new_translations_are_slow(test, "prerouting priority -100", rule, &to_one);
 }
 
 #[test]

@@ -1,9 +1,12 @@
 //! `route` with VLANs on real interfaces, by both kinds of sockets: tags that come, go, stay and change,
-//! as crafted frames see them at the far ends of the cables. As root; else skipped.
+//! as crafted frames see them at the far ends of the cables. As root; else skipped. The running kernel,
+//! or that of a guest, is asked the same.
 
 // a test says on stderr what it skips
 #![allow(clippy::print_stderr)]
 #![cfg(target_os = "linux")]
+
+mod guest;
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
@@ -41,19 +44,24 @@ fn ip(words: &str) -> bool {
     output.is_ok_and(|output| output.status.success())
 }
 
-/// Runs a test in a namespace with cables from `q0` to `p0` and from `q1` to `p1`: this program again.
+/// The cables from `q0` to `p0` and from `q1` to `p1`, in a namespace of their own.
+fn lay_cables() {
+    for file in ["all", "default"] {
+        let file = format!("/proc/sys/net/ipv6/conf/{file}/disable_ipv6");
+        let _ = std::fs::write(file, "1");
+    }
+    for (number, mac) in [(0, P0), (1, P1)] {
+        let link = format!("link add name q{number} numrxqueues 1 numtxqueues 1 type veth");
+        let end = format!("peer name p{number} address {mac} numrxqueues 1 numtxqueues 1");
+        assert!(ip(&format!("{link} {end}")), "{link} {end}");
+        assert!(ip(&format!("link set q{number} up")) && ip(&format!("link set p{number} up")));
+    }
+}
+
+/// Runs a test in a namespace with cables: this program again.
 fn inside(test: &str, body: fn()) {
     if std::env::var_os(INSIDE).is_some() {
-        for file in ["all", "default"] {
-            let file = format!("/proc/sys/net/ipv6/conf/{file}/disable_ipv6");
-            let _ = std::fs::write(file, "1");
-        }
-        for (number, mac) in [(0, P0), (1, P1)] {
-            let link = format!("link add name q{number} numrxqueues 1 numtxqueues 1 type veth");
-            let end = format!("peer name p{number} address {mac} numrxqueues 1 numtxqueues 1");
-            assert!(ip(&format!("{link} {end}")), "{link} {end}");
-            assert!(ip(&format!("link set q{number} up")) && ip(&format!("link set p{number} up")));
-        }
+        lay_cables();
         return body();
     }
     let namespace = Namespace(format!("vlans-{}-{}", std::process::id(), &test[..8]));
@@ -69,10 +77,15 @@ fn inside(test: &str, body: fn()) {
     assert!(output.status.success(), "{said}{printed}");
 }
 
-/// The router, and what lies at the other ends of its cables.
+/// What forwards: fwdlab's router, or the kernel.
+enum Device {
+    Router(Child, BufReader<std::process::ChildStdout>),
+    Kernel,
+}
+
+/// The device, and what lies at the other ends of its cables.
 struct Rig {
-    router: Child,
-    lines: BufReader<std::process::ChildStdout>,
+    device: Device,
     pool: Pool,
     ends: [PacketPort; 2],
 }
@@ -96,10 +109,46 @@ impl Rig {
             router.stderr.take().expect("piped").read_to_string(&mut said).expect("readable");
             panic!("it ended: {said}");
         }
+        Self::of(Device::Router(router, lines))
+    }
+
+    /// The kernel with the same ports, addresses, VLANs and neighbours.
+    fn of_kernel() -> Self {
+        for (port, number, vlan) in [("p0", 7, "p0.7"), ("p1", 9, "p1.9")] {
+            assert!(ip(&format!("link add link {port} name {vlan} type vlan id {number}")));
+            assert!(ip(&format!("link set {vlan} up")));
+        }
+        for (port, address) in
+            [("p0", "198.18.0.1"), ("p1", "198.19.0.1"), ("p0.7", "10.7.0.1"), ("p1.9", "10.9.0.1")]
+        {
+            assert!(ip(&format!("address add {address}/24 dev {port}")));
+        }
+        for (port, address, mac) in
+            [("p1", "198.19.0.2", FAR), ("p1.9", "10.9.0.2", FAR), ("p0.7", "10.7.0.2", NEAR)]
+        {
+            assert!(ip(&format!("neighbour replace {address} lladdr {mac} dev {port}")));
+        }
+        // Forwards; asks no source for its way back; answers on each port for that port's addresses.
+        for (word, value) in [
+            ("ip_forward", "1"),
+            ("conf/all/rp_filter", "0"),
+            ("conf/default/rp_filter", "0"),
+            ("conf/all/arp_ignore", "1"),
+        ] {
+            std::fs::write(format!("/proc/sys/net/ipv4/{word}"), value).expect("writable");
+        }
+        for port in ["p0", "p1", "p0.7", "p1.9"] {
+            let file = format!("/proc/sys/net/ipv4/conf/{port}/rp_filter");
+            std::fs::write(file, "0").expect("writable");
+        }
+        Self::of(Device::Kernel)
+    }
+
+    fn of(device: Device) -> Self {
         let pool = Pool::new(PoolConfig { frames: 256, capacity: 2048, ..PoolConfig::default() });
         let pool = pool.expect("memory");
         let ends = ["q0", "q1"].map(|name| PacketPort::open(name, pool.clone()).expect("a socket"));
-        Self { router, lines, pool, ends }
+        Self { device, pool, ends }
     }
 
     fn send(&mut self, end: usize, bytes: &[u8]) {
@@ -133,13 +182,14 @@ impl Rig {
         self.next(1)
     }
 
-    /// The final counters.
-    fn end(mut self) -> Value {
-        let number = self.router.id().to_string();
+    /// The router's final counters; the kernel has none.
+    fn end(self) -> Option<Value> {
+        let Device::Router(mut router, lines) = self.device else { return None };
+        let number = router.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &number]).status().expect("kill").success());
-        let last = self.lines.lines().map_while(Result::ok).last().expect("a line");
-        assert!(self.router.wait().expect("it ends").success());
-        serde_json::from_str(&last).expect("JSON")
+        let last = lines.lines().map_while(Result::ok).last().expect("a line");
+        assert!(router.wait().expect("it ends").success());
+        Some(serde_json::from_str(&last).expect("JSON"))
     }
 }
 
@@ -184,8 +234,8 @@ fn forwarded(mut frame: Vec<u8>) -> Vec<u8> {
     frame
 }
 
-fn tags(socket: &str) {
-    let mut rig = Rig::new(socket);
+/// One truth for both devices.
+fn tags(mut rig: Rig) {
     let (native, nine) = (packet(NATIVE, 60), packet(IN_NINE, 60));
     let (native_out, nine_out) = (forwarded(native.clone()), forwarded(nine.clone()));
     // Neither, added, taken off, another one.
@@ -223,16 +273,30 @@ fn tags(socket: &str) {
     assert_eq!(answer[12..16], vlan(7));
     let answer = arp::Packet::parse(&answer[18..]).expect("an ARP packet");
     assert_eq!((answer.sender_mac(), answer.sender_address()), (P0, 0x0a07_0001));
-    let last = rig.end();
-    assert_eq!(last["drops"]["unknown-vlan"], 4, "{last}");
+    if let Some(last) = rig.end() {
+        assert_eq!(last["drops"]["unknown-vlan"], 4, "{last}");
+    }
 }
 
 #[test]
 fn packet_sockets_keep_add_remove_and_refuse_tags() {
-    inside("packet_sockets_keep_add_remove_and_refuse_tags", || tags("af_packet"));
+    inside("packet_sockets_keep_add_remove_and_refuse_tags", || tags(Rig::new("af_packet")));
 }
 
 #[test]
 fn af_xdp_sockets_keep_add_remove_and_refuse_tags() {
-    inside("af_xdp_sockets_keep_add_remove_and_refuse_tags", || tags("af_xdp"));
+    inside("af_xdp_sockets_keep_add_remove_and_refuse_tags", || tags(Rig::new("af_xdp")));
+}
+
+/// What the router is held to is what Linux does: in a guest, as this machine's kernel may have no 802.1Q.
+#[test]
+fn the_kernel_keeps_adds_removes_and_refuses_tags_alike() {
+    let test = "the_kernel_keeps_adds_removes_and_refuses_tags_alike";
+    if std::env::var_os(INSIDE).is_some() {
+        lay_cables();
+        return tags(Rig::of_kernel());
+    }
+    if let Err(missing) = guest::run(test) {
+        eprintln!("SKIPPED {test}: {missing}");
+    }
 }

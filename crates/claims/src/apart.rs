@@ -1,0 +1,171 @@
+//! How far two figures lie apart in their unit: what a percentage of next to nothing cannot say.
+//!
+//! A device that recovers in 10 us where the other needs 4 ms is better by 39900 %, and one that loses
+//! nothing by any percentage. The rule, for figures that may be next to nothing (times, bursts, sessions
+//! through a full table): where the estimate, or an end of its interval, is more than [`MOST_TIMES`] times
+//! as much or as little, the difference is said in the figure's unit, from the baseline's median. Rates
+//! and costs, which are never next to nothing, stay percentages.
+
+use fwdlab_results::{Measure, Metric, units};
+use fwdlab_stats::{Comparison, Direction, Effect};
+use serde::Serialize;
+
+/// Up to so many times as much a percentage says something.
+const MOST_TIMES: f64 = 10.0;
+/// Beyond so many times as much nobody reads the digits.
+const MOST_READ: f64 = 1_000.0;
+
+/// A difference in the unit of its figure.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Apart {
+    /// The unit of the other values.
+    pub unit: &'static str,
+    /// The median of the baseline's runs.
+    pub baseline: f64,
+    /// What the variant has more; negative where it has less. At most 1000 times the baseline.
+    pub change: f64,
+    /// The interval of that, at the comparison's confidence.
+    pub interval: [f64; 2],
+    #[serde(skip)]
+    direction: Direction,
+}
+
+impl Apart {
+    /// Of a comparison, from the figures of the baseline's runs; `None` where a percentage says it.
+    pub fn of(comparison: &Comparison, baseline: &[f64], metric: Metric) -> Option<Self> {
+        let interval = comparison.interval95;
+        let all = [comparison.estimate, interval.low, interval.high];
+        let may_be_nothing = matches!(
+            metric,
+            Metric::Own(
+                Measure::Recovery
+                    | Measure::Reset
+                    | Measure::Convergence
+                    | Measure::Soak
+                    | Measure::BackToBack
+                    | Measure::FullTable
+            )
+        );
+        if !may_be_nothing
+            || baseline.is_empty()
+            || all.iter().all(|effect| effect.ln().abs() <= MOST_TIMES.ln())
+        {
+            return None;
+        }
+        let baseline = fwdlab_stats::median(baseline);
+        let (unit, direction) = (metric.unit(), metric.direction());
+        let none = Self { unit, baseline, change: 0.0, interval: [0.0; 2], direction };
+        let change = none.more(comparison.estimate);
+        Some(Self { change, interval: none.between([interval.low, interval.high]), ..none })
+    }
+
+    /// What a ratio of speeds is more than the baseline.
+    fn more(&self, effect: Effect) -> f64 {
+        let times = match self.direction {
+            Direction::HigherIsBetter => effect.ratio(),
+            Direction::LowerIsBetter => 1.0 / effect.ratio(),
+        };
+        self.baseline * (times.min(MOST_READ) - 1.0)
+    }
+
+    fn between(&self, ends: [Effect; 2]) -> [f64; 2] {
+        let [low, high] = ends.map(|end| self.more(end));
+        [low.min(high), low.max(high)]
+    }
+
+    /// What the variant has more or less: `-3.99 ms`.
+    pub fn change(&self) -> String {
+        self.signed(self.change)
+    }
+
+    /// Its interval: `[-3.99 ms, -3.98 ms]`.
+    pub fn interval(&self) -> String {
+        self.shown_between(self.interval)
+    }
+
+    /// Another interval of the same, of ratios of speeds.
+    pub fn interval_of(&self, ends: [Effect; 2]) -> String {
+        self.shown_between(self.between(ends))
+    }
+
+    fn shown_between(&self, ends: [f64; 2]) -> String {
+        let [low, high] = ends.map(|end| self.signed(end));
+        format!("[{low}, {high}]")
+    }
+
+    /// The same without signs, for a sentence that names the direction: `3.99 ms [3.98 ms, 3.99 ms] of
+    /// 4.00 ms`.
+    pub(crate) fn in_words(&self, level: &str) -> String {
+        let [low, high] = self.interval;
+        let [low, high] = if self.change < 0.0 { [-high, -low] } else { [low, high] };
+        // An end on the other side of 0 keeps its sign.
+        let show = |value: f64| if value < 0.0 { self.signed(value) } else { self.plain(value) };
+        let (change, baseline) = (self.plain(self.change), self.plain(self.baseline));
+        format!("{change} [{}, {}]{level} of {baseline}", show(low), show(high))
+    }
+
+    fn signed(&self, value: f64) -> String {
+        let sign = if value < 0.0 { "-" } else { "+" };
+        let is_beyond = value >= self.baseline * (MOST_READ - 1.0);
+        format!("{}{sign}{}", if is_beyond { "above " } else { "" }, self.shown(value))
+    }
+
+    fn plain(&self, value: f64) -> String {
+        let is_beyond = value.abs() >= self.baseline * (MOST_READ - 1.0);
+        format!("{}{}", if is_beyond { "above " } else { "" }, self.shown(value))
+    }
+
+    fn shown(&self, value: f64) -> String {
+        units::figure(value.abs(), self.unit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fwdlab_stats::paired::{self, Block};
+
+    const RECOVERY: Metric = Metric::Own(Measure::Recovery);
+    const SOAK: Metric = Metric::Own(Measure::Soak);
+
+    fn apart(metric: Metric, baseline: f64, variant: f64) -> Option<Apart> {
+        let noise = |i: i32| 1.0 + 1e-3 * f64::from(i * 5 % 8);
+        let blocks: Vec<Block> =
+            (0..8).map(|i| Block::new(baseline * noise(i), variant * noise(i + 3))).collect();
+        let comparison = paired::compare(&blocks, metric.direction()).unwrap();
+        let base: Vec<f64> = blocks.iter().map(|block| block.baseline).collect();
+        Apart::of(&comparison, &base, metric)
+    }
+
+    #[test]
+    fn next_to_nothing_is_said_in_the_unit_and_all_else_in_per_cent() {
+        let less = apart(RECOVERY, 4e-3, 1e-5).unwrap();
+        assert_eq!(less.change(), "-4.00 ms");
+        let said = less.in_words(", at 99 %");
+        assert!(said.starts_with("4.00 ms [4.00 ms, ") && said.ends_with("], at 99 % of 4.01 ms"));
+        let more = apart(RECOVERY, 1e-5, 4e-3).unwrap();
+        assert!(more.change() == "+4.00 ms", "{more:?}");
+        assert!(
+            more.in_words("").starts_with("4.00 ms [4.00 ms, 4.02 ms] of "),
+            "{}",
+            more.in_words("")
+        );
+        assert_eq!(more.unit, "s");
+        let longer = apart(SOAK, 0.5, 10.0).unwrap();
+        assert!((longer.change - 9.5).abs() < 0.1 && longer.interval[0] > 9.0, "{longer:?}");
+        assert_eq!(apart(RECOVERY, 4e-3, 3e-3), None);
+        assert_eq!(apart(SOAK, 10.0, 2.0), None);
+        // Frames and sessions cost something always.
+        assert_eq!(apart(Metric::Own(Measure::Insertion), 10.0, 1000.0), None);
+        assert_eq!(apart(Metric::Cost, 10.0, 1000.0), None);
+        assert_eq!(apart(Metric::Rate, 1e5, 1e7), None);
+    }
+
+    #[test]
+    fn nobody_reads_what_is_beyond_a_thousand_times() {
+        let own = apart(RECOVERY, 1e-5, 100.0).unwrap();
+        assert_eq!(own.change().split(' ').next(), Some("above"), "{own:?}");
+        assert!(own.change().ends_with("+10.00 ms") || own.change().contains("+10.0"), "{own:?}");
+        assert!(own.interval().matches("above +").count() == 2, "{}", own.interval());
+    }
+}
