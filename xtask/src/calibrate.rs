@@ -7,12 +7,15 @@ mod between;
 mod claim;
 mod cold;
 mod document;
+mod lost;
 mod methods;
 mod noise;
 mod parallel;
 mod rare;
+mod section;
 mod simulate;
 mod trust;
+mod wild;
 
 pub use claim::Claim;
 pub use noise::Random;
@@ -21,6 +24,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use parallel::Size;
+use section::Section;
 use simulate::Simulated;
 
 /// Largest false-positive rate of a default verdict.
@@ -41,12 +45,15 @@ pub struct Args {
     /// Fewer campaigns, nothing written: checks the verdicts against docs/calibration.md
     #[arg(long)]
     quick: bool,
+    /// Simulates one section alone, in full, and writes it where docs/calibration.md has it
+    #[arg(long, value_name = "SECTION", conflicts_with = "quick")]
+    only: Option<Section>,
 }
 
 impl Args {
     /// What CI runs.
     pub fn quick() -> Self {
-        Self { quick: true }
+        Self { quick: true, only: None }
     }
 }
 
@@ -61,16 +68,23 @@ struct Figure {
 /// Runs it; false when a figure is out of bounds.
 pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
     let size = if arguments.quick { QUICK } else { FULL };
-    let simulated = simulate::simulate(size);
-    let fresh = document::write(&simulated);
+    let simulated = simulate::simulate(size, arguments.only);
     let path = root.join(DOCUMENT);
+    let fresh = match arguments.only {
+        None => document::write(&simulated),
+        Some(section) => {
+            let old = read(&path)?;
+            let text = document::section(&simulated, section);
+            println!("{text}");
+            document::replaced(&old, &text).with_context(|| {
+                format!("{DOCUMENT} has no place for it; write all with `cargo xtask calibrate`")
+            })?
+        }
+    };
     let mut figures = false_rates(&simulated);
     figures.extend(trust_figures(&simulated));
     if arguments.quick {
-        let old = std::fs::read_to_string(&path).with_context(|| {
-            format!("cannot read {DOCUMENT}; write it with `cargo xtask calibrate`")
-        })?;
-        figures.extend(lost_power(&old, &fresh)?);
+        figures.extend(lost_power(&read(&path)?, &fresh)?);
     } else {
         std::fs::write(&path, fresh).with_context(|| format!("cannot write {DOCUMENT}"))?;
         println!("{DOCUMENT} written");
@@ -84,6 +98,11 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
     println!("{} figures checked", figures.len());
     println!("worst: {}: {}", worst.name, worst.text);
     Ok(bad.count() == 0)
+}
+
+fn read(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path)
+        .with_context(|| format!("cannot read {DOCUMENT}; write it with `cargo xtask calibrate`"))
 }
 
 /// False differences where nothing differs, and false "equivalent" at the margin.
@@ -122,7 +141,10 @@ fn trust_figures(simulated: &Simulated) -> Vec<Figure> {
     let between = simulated.between.iter().flat_map(between::Row::claims);
     let cold = simulated.cold.iter().flat_map(cold::Row::claims);
     let rare = simulated.rare.iter().flat_map(rare::Row::claims);
-    trust.chain(between).chain(cold).chain(rare).map(|(name, claim)| figure(name, &claim)).collect()
+    let wild = simulated.wild.iter().flat_map(wild::Row::claims);
+    let lost = simulated.lost.iter().flat_map(lost::Row::claims);
+    let all = trust.chain(between).chain(cold).chain(rare).chain(wild).chain(lost);
+    all.map(|(name, claim)| figure(name, &claim)).collect()
 }
 
 /// Points of power lost against the document.
@@ -157,18 +179,29 @@ mod tests {
     use super::*;
 
     fn tiny() -> Simulated {
-        simulate::simulate(Size {
-            without_effect: 20,
-            with_effect: 10,
-            trust: 20,
-            again: 2,
-            has_peers: false,
-        })
+        simulate::simulate(
+            Size { without_effect: 20, with_effect: 10, trust: 20, again: 2, has_peers: false },
+            None,
+        )
     }
 
     #[test]
     fn simulation_depends_on_its_seed_only() {
         assert_eq!(document::write(&tiny()), document::write(&tiny()));
+    }
+
+    #[test]
+    fn a_section_alone_is_that_of_the_whole() {
+        let size = Size { without_effect: 1, with_effect: 1, trust: 5, again: 0, has_peers: false };
+        let whole = document::write(&simulate::simulate(size, None));
+        for only in <Section as clap::ValueEnum>::value_variants() {
+            let alone = document::section(&simulate::simulate(size, Some(*only)), *only);
+            assert!(whole.contains(&alone), "{only:?}: {alone}");
+            let other = whole.replace(&alone, &alone.replace(" %", " of a hundred"));
+            assert_ne!(other, whole);
+            assert_eq!(document::replaced(&other, &alone), Some(whole.clone()), "{only:?}");
+            assert_eq!(document::replaced("# Calibration\n", &alone), None);
+        }
     }
 
     #[test]

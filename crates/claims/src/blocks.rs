@@ -2,11 +2,12 @@
 //! the same complete blocks, so that several variants share one model. A
 //! campaign that stops when decided looks at the same rows as its report.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use fwdlab_stats::lost::{self, Lost, Side};
 use fwdlab_stats::processes::NextRun;
 use fwdlab_stats::sequential::{self, Rule};
-use fwdlab_stats::{Comparison, Confidence, Direction, model, paired, shared};
+use fwdlab_stats::{Comparison, Confidence, Direction, Error, model, paired, shared};
 use serde::Serialize;
 
 use fwdlab_results::{Campaign, Metric, Trial};
@@ -35,6 +36,8 @@ pub struct Blocks<'a> {
     /// For each variant, in the order asked for, its column in the rows, or how many trials it kept
     /// where those were too few.
     pub columns: Vec<Result<usize, usize>>,
+    /// For each column beside the baseline's, the blocks in which its trial or the baseline's FAILED, and not both.
+    pub lost: Vec<Vec<Lost>>,
 }
 
 impl<'a> Blocks<'a> {
@@ -47,6 +50,7 @@ impl<'a> Blocks<'a> {
             found
         };
         let mut beside: Vec<Vec<&Trial>> = Vec::new();
+        let mut names = Vec::new();
         let columns = variants
             .iter()
             .map(|variant| {
@@ -55,6 +59,7 @@ impl<'a> Blocks<'a> {
                     return Err(own.len());
                 }
                 beside.push(own);
+                names.push(*variant);
                 Ok(beside.len())
             })
             .collect();
@@ -64,13 +69,35 @@ impl<'a> Blocks<'a> {
                 .map(|own| own.iter().find(|trial| trial.block == first.block).copied());
             std::iter::once(Some(first)).chain(others).collect()
         };
-        Self { rows: kept(baseline).into_iter().filter_map(row).collect(), columns }
+        let rows: Vec<Row<'a>> = kept(baseline).into_iter().filter_map(row).collect();
+        let lost = names.iter().map(|own| lost(&rows, trials, [baseline, own], traffic)).collect();
+        Self { rows, columns, lost }
     }
 
     /// The trials of the baseline and of one column, block by block.
     pub fn sides(&self, column: usize) -> [Vec<&'a Trial>; 2] {
         [0, column].map(|side| self.rows.iter().map(|row| row[side]).collect())
     }
+}
+
+/// The blocks in which either the baseline or a variant FAILED with one traffic, beside the whole ones.
+pub fn lost(
+    rows: &[Row<'_>],
+    trials: &[Trial],
+    [baseline, variant]: [&str; 2],
+    traffic: &str,
+) -> Vec<Lost> {
+    let failed = |variant: &str| -> BTreeSet<u32> {
+        let of = |t: &&Trial| !bears(t) && t.variant == variant && t.traffic == traffic;
+        trials.iter().filter(of).map(|trial| trial.block).collect()
+    };
+    let (baseline, variant) = (failed(baseline), failed(variant));
+    let lost = |block: &u32| {
+        let side = if variant.contains(block) { Side::Variant } else { Side::Baseline };
+        let after = rows.iter().filter(|row| row[0].block < *block).count();
+        Lost { after, side }
+    };
+    baseline.symmetric_difference(&variant).map(lost).collect()
 }
 
 /// The log speed ratios of pairs of trials, one list for each process that they ran in; `None` where
@@ -116,18 +143,18 @@ pub fn next_run(
     Some(Next { run, roundtrips_ns: ends.map(<[f64; 2]>::from) })
 }
 
-/// Compares each of the variants, `columns` in number, with the baseline; the results are in their
-/// order, each with why there is none, in words. A campaign that was to stop when decided gets
+/// Compares each of the variants that take part with the baseline; the results are in their order, each
+/// with why there is none, in words. The blocks that it lost count against it. A campaign that was to stop when decided gets
 /// intervals that hold whenever one looks, any other those of a planned number of blocks.
 ///
 /// A variant with a trial that lacks the figure is left out of the model: it takes no other with it.
 pub fn compare(
-    rows: &[Row<'_>],
-    columns: usize,
+    blocks: &Blocks<'_>,
     metric: Metric,
     campaign: &Campaign,
     confidence: Confidence,
 ) -> Vec<Result<Comparison, String>> {
+    let (rows, columns) = (&blocks.rows, blocks.lost.len());
     let figure = |row: &Row<'_>, column: usize| {
         let trial = row.get(column)?;
         metric.of(trial).filter(|value| value.is_finite() && *value > 0.0)
@@ -141,7 +168,9 @@ pub fn compare(
     let compared = match whole.is_empty() {
         true => Ok(Vec::new()),
         false => {
-            compare_table(&table.collect::<Vec<_>>(), metric.direction(), (campaign, confidence))
+            let lost: Vec<&[Lost]> = whole.iter().map(|c| &blocks.lost[c - 1][..]).collect();
+            let table = Table { rows: table.collect(), lost, direction: metric.direction() };
+            table.compare(campaign, confidence)
         }
     };
     let of = |column: usize| match (whole.iter().position(|c| *c == column), &compared) {
@@ -152,34 +181,48 @@ pub fn compare(
     (1..=columns).map(of).collect()
 }
 
-fn compare_table(
-    blocks: &[Vec<f64>],
+/// Figures of the baseline and of variants, one row a block, and the blocks that each variant lost.
+struct Table<'a> {
+    rows: Vec<Vec<f64>>,
+    lost: Vec<&'a [Lost]>,
     direction: Direction,
-    (campaign, confidence): (&Campaign, Confidence),
-) -> Result<Vec<Comparison>, String> {
-    if campaign.until_decided {
-        let comparisons = campaign.variants.len().saturating_sub(1) * campaign.traffics.len();
-        let rule = rule(campaign.margin, campaign.blocks, comparisons);
-        until_decided(blocks, direction, &Rule { alpha: confidence.alpha(), ..rule })
-    } else {
-        let at = |level| model::compare_at(blocks, direction, level).map_err(|e| e.to_string());
-        shared::compare(campaign.traffics.len(), confidence, at)
-    }
 }
 
-fn until_decided(
-    blocks: &[Vec<f64>],
-    direction: Direction,
-    rule: &Rule,
-) -> Result<Vec<Comparison>, String> {
-    let columns = blocks.first().map_or(1, Vec::len);
-    (1..columns.max(2))
-        .map(|column| {
-            let pairs: Vec<paired::Block> =
-                blocks.iter().map(|row| paired::Block::new(row[0], row[column])).collect();
-            sequential::compare(&pairs, direction, rule).map_err(|e| e.to_string())
-        })
-        .collect()
+impl Table<'_> {
+    fn compare(
+        &self,
+        campaign: &Campaign,
+        confidence: Confidence,
+    ) -> Result<Vec<Comparison>, String> {
+        let compared = if campaign.until_decided {
+            let comparisons = campaign.variants.len().saturating_sub(1) * campaign.traffics.len();
+            let rule = rule(campaign.margin, campaign.blocks, comparisons);
+            self.until_decided(&Rule { alpha: confidence.alpha(), ..rule })
+        } else {
+            shared::compare(campaign.traffics.len(), confidence, |level| self.planned(level))
+        };
+        compared.map_err(|e| e.to_string())
+    }
+
+    fn planned(&self, level: Confidence) -> Result<Vec<Comparison>, Error> {
+        let compared = model::compare_at(&self.rows, self.direction, level)?;
+        let beside = |(at, own): (usize, Comparison)| {
+            lost::beside(own, &self.pairs(at), self.lost[at], self.direction)
+        };
+        compared.into_iter().enumerate().map(beside).collect()
+    }
+
+    fn until_decided(&self, rule: &Rule) -> Result<Vec<Comparison>, Error> {
+        let compare = |(at, lost): (usize, &&[Lost])| {
+            sequential::compare_beside(&self.pairs(at), lost, self.direction, rule)
+        };
+        self.lost.iter().enumerate().map(compare).collect()
+    }
+
+    /// The baseline beside a variant, by its place.
+    fn pairs(&self, at: usize) -> Vec<paired::Block> {
+        self.rows.iter().map(|row| paired::Block::new(row[0], row[at + 1])).collect()
+    }
 }
 
 /// The rule by which a campaign of so many comparisons stops; the report of

@@ -5,6 +5,7 @@
 //! without calling more false differences. Who runs a campaign and who verifies its journal use this
 //! one rule.
 
+use fwdlab_stats::lost::Lost;
 use fwdlab_stats::paired::{self, Block};
 use fwdlab_stats::sequential::{self, Decision, Rule};
 
@@ -59,6 +60,8 @@ pub struct Gains {
     pub values: Vec<f64>,
     /// The figures they come from.
     pub blocks: Vec<Block>,
+    /// The blocks that lost a trial of one of the two.
+    pub lost: Vec<Lost>,
 }
 
 /// Every variant but the baseline with every traffic.
@@ -83,6 +86,7 @@ impl Pairing {
         let place = names.iter().position(|name| name == variant);
         let column = place.and_then(|place| common.columns[place].ok());
         let sides = column.map_or([Vec::new(), Vec::new()], |column| common.sides(column));
+        let lost = column.map_or_else(Vec::new, |column| common.lost[column - 1].clone());
         let metric = Metric::deciding(sides.iter().flatten().copied());
         let blocks: Vec<Block> = sides[0]
             .iter()
@@ -90,7 +94,7 @@ impl Pairing {
             .filter_map(|(b, v)| Some(Block::new(metric.of(b)?, metric.of(v)?)))
             .collect();
         let values = paired::log_gains(&blocks, metric.direction()).unwrap_or_default();
-        Gains { metric, values, blocks }
+        Gains { metric, values, blocks, lost }
     }
 
     /// Whether the baseline or the variant never kept a trial.
@@ -112,7 +116,7 @@ impl Pairing {
             return if self.is_hopeless(trials) { settled() } else { Standing::Open(None) };
         }
         let direction = gains.metric.direction();
-        let Ok(state) = sequential::look_at(&gains.blocks, direction, rule) else {
+        let Ok(state) = sequential::look_beside(&gains.blocks, &gains.lost, direction, rule) else {
             return Standing::Open(None);
         };
         let why = format!("{} ({})", state.reason(rule, (baseline, variant)), gains.metric.name());

@@ -108,9 +108,7 @@ pub fn judge_by<'a>(
         return published(results, &others, traffic, terms);
     }
     let blocks = Blocks::of(&results.trials, &campaign.baseline, &others, traffic);
-    let columns = blocks.columns.iter().flatten().count();
-    let compare =
-        |metric| blocks::compare(&blocks.rows, columns, metric, campaign, terms.confidence);
+    let compare = |metric| blocks::compare(&blocks, metric, campaign, terms.confidence);
     let (rate, cost) = (compare(Metric::Rate), compare(Metric::Cost));
     let own = Metric::own(blocks.rows.iter().flatten().copied()).map(compare);
     let one = |(variant, column): (&&'a str, &Result<usize, usize>)| {

@@ -140,17 +140,16 @@ pub fn without_causes<'s>(sentence: &'s str, verdict: &Verdict, findings: &[Find
     sentence.strip_suffix(&causes).filter(|_| are_below).unwrap_or(sentence)
 }
 
-/// `12.3 ns per frame [11.2, 13.1] of 52.1`, without a sign; instructions where those were counted.
+/// `12.3 ns per frame [11.2, 13.1] of 52.1`, without a sign; instructions where those were counted. Where no
+/// digit shown leaves anything open: `exactly 465.7 instructions per frame of 2972`.
 fn nanoseconds(saved: &Saved) -> String {
     let [a, b] = saved.interval_ns.map(|ns| if saved.ns < 0.0 { -ns } else { ns });
-    format!(
-        "{} {} [{}, {}] of {}",
-        units::ns_fine(saved.ns.abs()),
-        saved.tick.per_frame(),
-        units::ns_fine(a.min(b)),
-        units::ns_fine(a.max(b)),
-        units::ns(saved.baseline_ns)
-    )
+    let [own, low, high] = [saved.ns.abs(), a.min(b), a.max(b)].map(units::ns_fine);
+    let (each, of) = (saved.tick.per_frame(), units::ns(saved.baseline_ns));
+    match low == own && high == own {
+        true => format!("exactly {own} {each} of {of}"),
+        false => format!("{own} {each} [{low}, {high}] of {of}"),
+    }
 }
 
 /// What the same nanoseconds would be on devices of other speeds: `as many ns would be +61.3 % on a
@@ -202,6 +201,20 @@ pub fn levels<'a>(all: impl Iterator<Item = &'a Comparison>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_interval_that_no_digit_shows_is_not_printed() {
+        let saved = |width: f64| Saved {
+            baseline_ns: 2972.34,
+            ns: -465.71,
+            interval_ns: [-465.71 - width, -465.71 + width],
+            on_devices: Vec::new(),
+            tick: Tick::Instruction,
+        };
+        assert_eq!(nanoseconds(&saved(0.001)), "exactly 465.7 instructions per frame of 2972");
+        let wide = "465.7 instructions per frame [464.7, 466.7] of 2972";
+        assert_eq!(nanoseconds(&saved(1.0)), wide);
+    }
 
     #[test]
     fn causes_that_stand_below_a_verdict_do_not_stand_in_it() {

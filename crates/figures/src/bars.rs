@@ -4,7 +4,7 @@
 use crate::canvas::{Anchor, Canvas, Point, TrialMark, at};
 use crate::scale::{Scale, decimals, step, ticks};
 use crate::text_table::wrap;
-use crate::{Chart, LineRate, Room, Series, TrafficSeries, caption, legend, unit};
+use crate::{ARROW, Chart, LineRate, Room, Series, TrafficSeries, caption, legend, unit};
 use fwdlab_results::Measure;
 use fwdlab_results::Metric;
 use fwdlab_results::units;
@@ -94,7 +94,7 @@ pub fn bars(chart: &Chart) -> Canvas {
 pub fn bars_in(chart: &Chart, room: Room) -> Canvas {
     let layout = Layout::of(chart, room);
     let is_cut = chart.reach() < chart.maximum();
-    let more = if is_cut { " Arrow: a trial far beyond the axis, with its figure." } else { "" };
+    let more = if is_cut { ARROW } else { "" };
     let lines = caption(&format!("{}{more}", chart.caption), layout.width);
     let labels = chart.traffics.iter().map(|one| layout.label(one).len()).max().unwrap_or(1);
     let has_limit = chart.traffics.iter().any(|one| one.line_rate.is_some());

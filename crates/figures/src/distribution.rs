@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::canvas::{Anchor, Canvas, TrialMark, at};
+use crate::canvas::{Anchor, Canvas, Point, TrialMark, at};
 use crate::scale::{Scale, decimals, step, thinned, ticks};
-use crate::{Chart, Room, Series, TrafficSeries, caption, unit};
+use crate::{ARROW, Chart, Room, Series, TrafficSeries, caption, unit};
 use fwdlab_results::{Metric, Tick};
 
 const RIGHT: f64 = 24.0;
@@ -35,7 +35,8 @@ impl Layout {
 pub fn distribution(chart: &Chart, room: Room) -> Canvas {
     let layout = Layout::of(room);
     let heights: Vec<f64> = chart.traffics.iter().map(|one| panel_height(one, layout)).collect();
-    let lines = caption(CAPTION, layout.width);
+    let more = if chart.traffics.iter().any(TrafficSeries::has_wild) { ARROW } else { "" };
+    let lines = caption(&format!("{CAPTION}{more}"), layout.width);
     let height = TOP + heights.iter().sum::<f64>() + 19.0 + 15.0 * lines.len() as f64;
     let mut canvas = Canvas::new(layout.width, height);
     canvas.text("title", Anchor::Start, at(16.0, 28.0), "Distribution of the trials");
@@ -54,7 +55,12 @@ const CAPTION: &str =
     "Each mark is one trial; the line through a row is its median. Axes do not begin at 0.";
 
 fn scale(one: &TrafficSeries, layout: Layout) -> Scale {
-    let values = || one.series.iter().flat_map(|s| &s.dots).map(|d| d.value);
+    let widest = one.widest_deviation();
+    let is_shown = |s: &Series, value: f64| s.deviation(value).is_none_or(|d| d.abs() <= widest);
+    let values = || {
+        let all = one.series.iter().flat_map(|s| s.dots.iter().map(move |dot| (s, dot.value)));
+        all.filter(|(s, value)| is_shown(s, *value)).map(|(_, value)| value)
+    };
     let (low, high) =
         (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
     let (low, high) = if low.is_finite() { (low, high) } else { (0.0, 1.0) };
@@ -69,7 +75,8 @@ fn stacks(series: &Series, x: &Scale) -> Vec<(f64, usize)> {
         .dots
         .iter()
         .map(|dot| {
-            let column = (x.place(dot.value) / COLUMN).round() as i64;
+            let (low, high) = x.range();
+            let column = (x.place(dot.value.clamp(low, high)) / COLUMN).round() as i64;
             let level = used.entry(column).or_insert(0);
             *level += 1;
             (column as f64 * COLUMN, *level - 1)
@@ -111,12 +118,18 @@ fn draw_panel(
     let mut y = first;
     for series in &one.series {
         y += row_height(series, &x, layout);
-        draw_row(canvas, series, (&x, layout), y);
+        draw_row(canvas, series, (&x, scale), layout, y);
     }
     canvas.close();
 }
 
-fn draw_row(canvas: &mut Canvas, series: &Series, (x, layout): (&Scale, Layout), base: f64) {
+fn draw_row(
+    canvas: &mut Canvas,
+    series: &Series,
+    (x, unit): (&Scale, f64),
+    layout: Layout,
+    base: f64,
+) {
     canvas.open(&[("class", "series"), ("data-variant", &series.variant)]);
     canvas.line("axis", at(layout.left, base), at(layout.width - RIGHT, base));
     let top = base - row_height(series, x, layout);
@@ -135,6 +148,81 @@ fn draw_row(canvas: &mut Canvas, series: &Series, (x, layout): (&Scale, Layout),
         let y = base - RADIUS - 1.0 - level as f64 * COLUMN;
         let mark = TrialMark { id: &dot.trial, hover: &dot.hover, radius: RADIUS };
         canvas.mark(&class, series.colour, at(place, y), &mark);
+        let (low, high) = x.range();
+        if !(low..=high).contains(&dot.value) {
+            draw_arrow(canvas, at(place, y), dot.value > high, dot.value / unit);
+        }
     }
     canvas.close();
+}
+
+/// The mark at an end of the axis of a trial that lies beyond it, with its figure in the unit of the axis.
+fn draw_arrow(canvas: &mut Canvas, end: Point, is_above: bool, figure: f64) {
+    let back = if is_above { -9.0 } else { 9.0 };
+    for side in [-4.0, 4.0] {
+        let tip = at(end.x - back, end.y);
+        canvas.line("whisker", tip, at(tip.x + 0.6 * back, end.y + side));
+    }
+    let anchor = if is_above { Anchor::End } else { Anchor::Start };
+    let digits = decimals(figure.abs() / 1000.0);
+    let text = format!("{figure:.digits$}");
+    canvas.text("halo strong", anchor, at(end.x + back, end.y + 4.0), &text);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Dot, Summary};
+    use fwdlab_results::Measure;
+
+    /// One trial at a tenth left all others in one column.
+    #[test]
+    fn a_wild_trial_is_an_arrow_and_leaves_the_others_apart() {
+        let chart = |wild: f64| {
+            let values: Vec<f64> =
+                (0..11).map(|i| 1e6 + 1e3 * f64::from(i)).chain([wild]).collect();
+            let dot = |(order, value): (u32, f64)| {
+                let (trial, hover) = (format!("b{order}"), String::new());
+                Dot { trial, block: order, order, value, hover }
+            };
+            let series = Series {
+                variant: "radix".to_owned(),
+                colour: 0,
+                dots: (1..).zip(values.iter().copied()).map(dot).collect(),
+                summary: Summary::of(&values),
+                effect: None,
+            };
+            Chart {
+                title: "one".to_owned(),
+                metric: Metric::Rate,
+                tick: Tick::default(),
+                measure: Measure::Rate,
+                traffics: vec![TrafficSeries {
+                    traffic: "inet".to_owned(),
+                    label: "inet: IPv4".to_owned(),
+                    series: vec![series],
+                    line_rate: None,
+                }],
+                caption: String::new(),
+                has_imix: false,
+                is_ordered: true,
+            }
+        };
+        for room in [Room::Page, Room::Phone] {
+            let layout = Layout::of(room);
+            for wild in [1e5, 3e7] {
+                let own = chart(wild);
+                let x = scale(&own.traffics[0], layout);
+                let columns = stacks(&own.traffics[0].series[0], &x);
+                assert!(columns[..11].windows(2).all(|two| two[0].0 < two[1].0), "{columns:?}");
+                let svg = distribution(&own, room).into_document("t", "");
+                assert_eq!(svg.matches("data-trial").count(), 12, "a mark like all others");
+                assert!(svg.contains("Arrow: a trial"), "{svg}");
+                let figure = if wild > 1e6 { ">30.00</text>" } else { ">0.1000</text>" };
+                assert!(svg.contains(figure), "{figure} {svg}");
+            }
+            let tame = distribution(&chart(1.012e6), room).into_document("t", "");
+            assert!(!tame.contains("Arrow"), "{tame}");
+        }
+    }
 }

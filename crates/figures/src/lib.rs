@@ -149,6 +149,44 @@ impl Summary {
     }
 }
 
+impl Series {
+    /// The deviation of a value from the median of the series, in per cent.
+    pub(crate) fn deviation(&self, value: f64) -> Option<f64> {
+        let median = self.summary?.median;
+        (median > 0.0).then(|| (value / median - 1.0) * 100.0)
+    }
+}
+
+/// What a caption says where a wild trial is drawn at the end of its axis.
+pub(crate) const ARROW: &str = " Arrow: a trial far beyond the axis, with its figure.";
+
+impl TrafficSeries {
+    /// The widest deviation of a trial from the median of its variant, in per cent, but for the wild ones: one
+    /// of ten at most, each several times as far off as all others, which could not be told apart beside it.
+    pub(crate) fn widest_deviation(&self) -> f64 {
+        /// Times the widest of the others beyond which a trial is wild.
+        const WILD: f64 = 5.0;
+        /// Nothing is wild within this, in per cent.
+        const LEAST: f64 = 0.5;
+        let own = |s: &'_ Series, dot: &Dot| s.deviation(dot.value).map(f64::abs);
+        let of = self.series.iter().flat_map(|s| s.dots.iter().filter_map(move |dot| own(s, dot)));
+        let mut all: Vec<f64> = of.collect();
+        all.sort_by(f64::total_cmp);
+        let wild = (all.len() + 2) / 10;
+        let Some(most) = all.len().checked_sub(1 + wild).map(|at| WILD * all[at].max(LEAST)) else {
+            return 0.0;
+        };
+        all.into_iter().filter(|deviation| *deviation <= most).fold(0.0, f64::max)
+    }
+
+    /// Whether a trial lies beyond that.
+    pub(crate) fn has_wild(&self) -> bool {
+        let widest = self.widest_deviation();
+        let values = self.series.iter().flat_map(|s| s.dots.iter().map(move |dot| (s, dot.value)));
+        values.filter_map(|(s, value)| s.deviation(value)).any(|own| own.abs() > widest)
+    }
+}
+
 impl Chart {
     /// Whether there is no trial to draw.
     pub fn is_empty(&self) -> bool {

@@ -1,9 +1,9 @@
 //! Every trial in the order of the run, as its deviation from the median of
 //! its own variant: drift shows as a slope, two clusters as two bands.
 
-use crate::canvas::{Anchor, Canvas, TrialMark, at};
+use crate::canvas::{Anchor, Canvas, Point, TrialMark, at};
 use crate::scale::{Scale, decimals, step, thinned, ticks};
-use crate::{Chart, Room, Series, TrafficSeries, caption, legend};
+use crate::{ARROW, Chart, Room, Series, TrafficSeries, caption, legend};
 
 const LEFT: f64 = 74.0;
 const RIGHT: f64 = 24.0;
@@ -46,7 +46,8 @@ pub fn run_order_in(chart: &Chart, room: Room) -> Canvas {
         Room::Phone => room.width(),
     };
     let words = if chart.is_ordered { &ORDERED } else { &NUMBERED };
-    let lines = caption(words.caption, width);
+    let more = if chart.traffics.iter().any(TrafficSeries::has_wild) { ARROW } else { "" };
+    let lines = caption(&format!("{}{more}", words.caption), width);
     let first = TOP + legend::more_rows(chart, width - 44.0);
     let bottom = first + panels * PANEL + (panels - 1.0).max(0.0) * GAP;
     let mut canvas = Canvas::new(width, bottom + 55.0 + 15.0 * lines.len() as f64);
@@ -91,19 +92,29 @@ fn draw_panel(canvas: &mut Canvas, chart: &Chart, one: &TrafficSeries, (x, top):
         canvas.open(&[("class", "series"), ("data-variant", &series.variant)]);
         let class = format!("f{}", series.colour);
         for dot in &series.dots {
-            let Some(value) = deviation(series, dot.value) else { continue };
+            let Some(value) = series.deviation(dot.value) else { continue };
             let hover = format!("{}, {value:+.2} % from its median", dot.hover);
             let mark = TrialMark { id: &dot.trial, hover: &hover, radius: 3.8 };
-            canvas.mark(
-                &class,
-                series.colour,
-                at(x.place(f64::from(dot.order)), y.place(value)),
-                &mark,
-            );
+            let place = at(x.place(f64::from(dot.order)), y.place(value.clamp(low, high)));
+            canvas.mark(&class, series.colour, place, &mark);
+            if !(low..=high).contains(&value) {
+                draw_arrow(canvas, place, value);
+            }
         }
         canvas.close();
     }
     canvas.close();
+}
+
+/// The mark at an end of the axis of a trial that lies beyond it, with its deviation in per cent.
+fn draw_arrow(canvas: &mut Canvas, end: Point, deviation: f64) {
+    let back = if deviation > 0.0 { 9.0 } else { -9.0 };
+    for side in [-5.0, 5.0] {
+        let tip = at(end.x, end.y - back);
+        canvas.line("whisker", tip, at(end.x + side, tip.y + 0.6 * back));
+    }
+    let figure = format!("{deviation:+.0} %");
+    canvas.text("halo strong", Anchor::Start, at(end.x + 9.0, end.y + 4.0), &figure);
 }
 
 /// A stripe behind every second block.
@@ -137,18 +148,10 @@ fn draw_orders(canvas: &mut Canvas, (x, axis): (&Scale, &str), bottom: f64, last
 }
 
 /// The deviations that a panel shows, lowest and highest: as far down as up, but no trial has lost
-/// more than everything.
+/// more than everything. Wild ones lie beyond.
 fn reach(one: &TrafficSeries) -> (f64, f64) {
-    let all = || one.series.iter().flat_map(|s| s.dots.iter().map(move |d| (s, d)));
-    let deviations = all().filter_map(|(series, dot)| deviation(series, dot.value));
-    let reach = 1.1 * deviations.fold(0.5, |most: f64, d| most.max(d.abs()));
+    let reach = 1.1 * one.widest_deviation().max(0.5);
     (-reach.min(100.0), reach)
-}
-
-/// The deviation from the median of the series, in per cent.
-fn deviation(series: &Series, value: f64) -> Option<f64> {
-    let median = series.summary?.median;
-    (median > 0.0).then(|| (value / median - 1.0) * 100.0)
 }
 
 #[cfg(test)]
@@ -172,7 +175,18 @@ mod tests {
                 effect: None,
             }],
         };
-        assert_eq!(reach(&one(&[1.0, 1.0, 40.0])).0, -100.0);
+        assert_eq!(reach(&one(&[1.0, 1.0, 40.0])).0, -100.0, "one of three is not wild");
+        // one of eight and more is
+        let noise = |i: u32| 100.0 + 0.3 * f64::from(i * 5 % 8);
+        let with = |wild: f64| -> Vec<f64> { (0..9).map(noise).chain([wild]).collect() };
+        for wild in [1.0, 300.0, 3000.0] {
+            let own = one(&with(wild));
+            assert!(reach(&own).1 < 3.0 && own.has_wild(), "{wild}: {:?}", reach(&own));
+        }
+        assert!(!one(&with(104.0)).has_wild());
+        // a second state is none
+        let states: Vec<f64> = (0..10).map(|i| if i % 3 == 0 { 63.0 } else { noise(i) }).collect();
+        assert!(!one(&states).has_wild());
         let (low, high) = reach(&one(&[99.0, 100.0, 101.0]));
         assert!(low == -high && (1.0..2.0).contains(&high), "{low} {high}");
     }

@@ -356,7 +356,8 @@ impl<'a> Figures<'a> {
             ] {
                 self.add_effect(effect, &format!("{which} by {what}"), own);
             }
-            for cost in c.rare.iter().flat_map(|rare| [rare.slower, rare.faster]).flatten() {
+            let costs = c.rare.iter().flat_map(|rare| [rare.slower, rare.faster, rare.typical]);
+            for cost in costs.flatten() {
                 for effect in [cost.estimate, cost.low, cost.high] {
                     self.add_effect(effect, &format!("cost of rare runs by {what}"), own);
                 }

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "png")]
 mod browser;
+mod earlier;
 pub(crate) mod example;
 mod golden;
 mod sections;

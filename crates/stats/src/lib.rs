@@ -26,6 +26,7 @@ pub mod dunnett;
 mod effect;
 mod error;
 pub mod hodges_lehmann;
+pub mod lost;
 pub mod machines;
 pub mod mann_whitney;
 pub mod ministat;

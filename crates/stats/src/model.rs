@@ -15,7 +15,7 @@ use crate::comparison::{Comparison, Confidence, ConfidenceInterval, Direction, E
 use crate::effect::Effect;
 use crate::multiple::{Correction, Kind};
 use crate::paired::{LEAST_NAMED, Terms};
-use crate::rare::{self, Rare};
+use crate::rare::Rare;
 use crate::resolution::Resolution;
 use crate::{Error, dataset, dunnett, hodges_lehmann, paired, signed_rank};
 
@@ -56,10 +56,8 @@ pub fn compare_at(
     };
     let alpha = confidence.among(gains.len()).alpha();
     let with_rare = |(variant, comparison): (usize, Comparison)| {
-        let [baseline, variant] = [0, variant + 1].map(side);
-        let rare = Some(Rare::of_blocks(&baseline, &variant, alpha));
-        let typical = rare::typical_gains(&baseline, &variant);
-        Comparison { rare, ..paired::with_mean(comparison, &typical, alpha) }
+        let [baseline, variant] = [0, variant + 1].map(&side);
+        paired::with_rare(comparison, Rare::of_blocks(&baseline, &variant, alpha))
     };
     Ok(compared.into_iter().enumerate().map(with_rare).collect())
 }

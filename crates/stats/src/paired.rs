@@ -19,7 +19,7 @@ use crate::comparison::{
 use crate::distribution::{t_critical, t_two_sided};
 use crate::effect::Effect;
 use crate::pairs::Pairs;
-use crate::rare::{self, Rare};
+use crate::rare::Rare;
 use crate::resolution::Resolution;
 use crate::{Error, dataset, hodges_lehmann, signed_rank, validity};
 
@@ -63,33 +63,18 @@ pub fn compare_at(
         return Err(Error::TooFew { what: "a paired comparison", got: gains.len(), need: 2 });
     }
     let terms = Terms { confidence, resolution: resolution(blocks) };
-    let rare = Some(rare(blocks, direction, confidence.alpha()));
-    let typical = typical_gains(blocks, direction);
-    let comparison = with_mean(from_log_gains(&gains, terms), &typical, confidence.alpha());
-    Ok(Comparison { rare, ..comparison })
+    Ok(with_rare(from_log_gains(&gains, terms), rare(blocks, direction, confidence.alpha())))
 }
 
-/// The comparison whose interval for "equivalent" holds that of the mean of typical ratios too, each end
-/// of which is missed with a chance of `alpha`: where the noise of one side is skewed, the centre of the
-/// ratios is not what a frame takes on average.
-pub(crate) fn with_mean(comparison: Comparison, typical: &[f64], alpha: f64) -> Comparison {
-    let mean = mean_interval(typical, alpha);
-    let interval90 = mean.map_or(comparison.interval90, |mean| comparison.interval90.hull(mean));
-    Comparison { interval90, ..comparison }
-}
-
-/// Student's interval of the mean of ratios; `None` for fewer than two.
-pub(crate) fn mean_interval(gains: &[f64], alpha: f64) -> Option<ConfidenceInterval> {
-    let degrees = gains.len().checked_sub(2)? as f64 + 1.0;
-    let error = dataset::sd(gains) / (gains.len() as f64).sqrt();
-    let half = t_critical(1.0 - 2.0 * alpha, degrees) * error;
-    Some(ConfidenceInterval::around_ln(dataset::mean(gains), half))
-}
-
-/// The ratios of the blocks in which neither run is rare.
-pub(crate) fn typical_gains(blocks: &[Block], direction: Direction) -> Vec<f64> {
-    let [baseline, variant] = log_speeds(blocks, direction);
-    rare::typical_gains(&baseline, &variant)
+/// The comparison with its rare runs. The interval for "equivalent" holds that of the mean of typical
+/// ratios too: where the noise of one side is skewed, the centre of the ratios is not what a frame
+/// takes on average.
+pub(crate) fn with_rare(comparison: Comparison, rare: Rare) -> Comparison {
+    let interval90 = comparison.interval90;
+    let interval90 = rare.typical.map_or(interval90, |mean| {
+        interval90.hull(ConfidenceInterval { low: mean.low, high: mean.high })
+    });
+    Comparison { interval90, rare: Some(rare), ..comparison }
 }
 
 fn log_speeds(blocks: &[Block], direction: Direction) -> [Vec<f64>; 2] {

@@ -22,8 +22,10 @@ pub(crate) use cost::{Wanted, rare_cost};
 
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::{median, robust_sd, variance};
+use crate::dataset::{mean, median, robust_sd, sd, variance};
+use crate::distribution::t_critical;
 use crate::effect::Effect;
+use crate::plural;
 
 /// Fewest runs among which one can be told to be rare.
 const LEAST_RUNS: usize = 4;
@@ -64,6 +66,14 @@ pub struct Side {
     /// Those that are faster.
     #[serde(default)]
     pub faster: Tail,
+    /// Trials beside those runs that FAILED while the other side's did not: what they would have shown is
+    /// not known.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub failed: usize,
+}
+
+fn is_none(count: &usize) -> bool {
+    *count == 0
 }
 
 /// Rare runs of both sides.
@@ -79,6 +89,10 @@ pub struct Rare {
     /// What the faster ones gain it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub faster: Option<RareCost>,
+    /// What typical runs differ by, in the same terms: the mean of the ratios of blocks without a rare
+    /// run, by Student's t; `None` without blocks, whose comparison is of all runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub typical: Option<RareCost>,
 }
 
 impl Rare {
@@ -86,7 +100,9 @@ impl Rare {
     /// what they cost is missed with a chance of `alpha`.
     pub(crate) fn of_blocks(baseline: &[f64], variant: &[f64], alpha: f64) -> Self {
         let costs = |[b, v]: [&[f64]; 2]| RareCost::of_blocks(b, v, alpha);
-        Self::of_sides(Distances::in_blocks(baseline, variant), costs)
+        let typical = typical_mean(&Distances::typical_gains(baseline, variant), alpha);
+        let rare = Self::of_sides(Distances::in_blocks(baseline, variant), costs);
+        Self { typical, ..rare }
     }
 
     /// As [`Self::of_blocks`], among runs that share no blocks.
@@ -125,19 +141,41 @@ impl Rare {
         let slower = cost([&b.losses(), &v.losses()]);
         // what is gained is a loss with the other sign
         let faster = cost([&b.gains(), &v.gains()]).map(RareCost::turned);
-        Self { baseline: b.side(), variant: v.side(), slower, faster }
+        Self { baseline: b.side(), variant: v.side(), slower, faster, typical: None }
     }
 
-    /// What slower and what faster rare runs cost, where it may exceed `margin` (a fraction): while
-    /// there is any nothing is equivalent.
+    /// What slower and what faster rare runs cost, where it may exceed `margin` (a fraction), or does with
+    /// what typical runs differ by that is within it alone: while there is any nothing is equivalent.
     pub fn unclear(&self, margin: f64) -> impl Iterator<Item = &RareCost> {
+        let is_typical_within = self.typical.is_some_and(|typical| typical.is_within(margin));
+        let is_beyond = move |cost: &RareCost| {
+            !cost.is_within(margin) || is_typical_within && !self.in_all(cost).is_within(margin)
+        };
         let both = [self.slower.as_ref(), self.faster.as_ref()];
-        both.into_iter().flatten().filter(move |cost| !cost.is_within(margin))
+        both.into_iter().flatten().filter(move |cost| is_beyond(cost))
     }
 
-    /// Whether rare runs keep the sides from being equivalent within `margin` (a fraction).
+    /// A cost of rare runs with what typical ones differ by.
+    fn in_all(&self, cost: &RareCost) -> RareCost {
+        self.typical.as_ref().map_or(*cost, |typical| cost.with(typical))
+    }
+
+    /// Whether rare runs, or trials of one side alone that FAILED, keep the sides from being equivalent
+    /// within `margin` (a fraction).
     pub fn is_unclear(&self, margin: f64) -> bool {
-        self.unclear(margin).next().is_some()
+        self.failed() > 0 || self.unclear(margin).next().is_some()
+    }
+
+    /// Trials of one side alone that FAILED.
+    pub fn failed(&self) -> usize {
+        self.baseline.failed + self.variant.failed
+    }
+
+    /// The same beside trials that FAILED: those of the baseline, and those of the variant.
+    pub(crate) fn with_failed(mut self, [baseline, variant]: [usize; 2]) -> Self {
+        self.baseline.failed = baseline;
+        self.variant.failed = variant;
+        self
     }
 
     /// What is rare, in words: `2 of 20 runs of B are worse by about 58 %, none of A`. `None` when
@@ -152,27 +190,48 @@ impl Rare {
     }
 }
 
-/// The ratios of the blocks in which neither run is rare, of log speeds: nothing is left of a rare run
-/// in their mean.
-pub(crate) fn typical_gains(baseline: &[f64], variant: &[f64]) -> Vec<f64> {
-    Distances::typical_gains(baseline, variant)
+/// Student's interval of the mean of ratios; `None` for fewer than two.
+fn typical_mean(gains: &[f64], alpha: f64) -> Option<RareCost> {
+    let degrees = gains.len().checked_sub(2)? as f64 + 1.0;
+    let (mean, error) = (mean(gains), sd(gains) / (gains.len() as f64).sqrt());
+    let half = t_critical(1.0 - 2.0 * alpha, degrees) * error;
+    let [estimate, low, high] = [mean, mean - half, mean + half].map(Effect::from_ln);
+    Some(RareCost { estimate, low, high })
 }
 
 /// Rare runs whose cost may exceed `margin`, and that cost: `2 of 20 runs of B are worse by about
-/// 36.7 %, none of A: on average over all runs that is -4.47 % [-14.0 %, +8.5 %] for B`; `None` where
-/// there are none.
+/// 36.7 %, none of A: on average over all runs that is -4.47 % [-14.0 %, +8.5 %] for B`; and trials of one
+/// side alone that FAILED: `2 of 20 trials of B FAILED, and may have been slow`. `None` where there are
+/// neither.
 pub(crate) fn in_words(
     rare: &Rare,
     margin: f64,
     (baseline, variant): (&str, &str),
 ) -> Option<String> {
-    let costs: Vec<String> = rare.unclear(margin).map(rare_cost).collect();
-    let seen = rare.describe(baseline, variant).filter(|_| !costs.is_empty())?;
+    let cost = |own: &RareCost| match own.is_within(margin) {
+        true => format!("{} with what typical runs differ by", rare_cost(&rare.in_all(own))),
+        false => rare_cost(own),
+    };
+    let costs: Vec<String> = rare.unclear(margin).map(cost).collect();
+    let seen = rare.describe(baseline, variant).filter(|_| !costs.is_empty());
     let costs = costs.join(" and ");
-    Some(format!("{seen}: on average over all runs that is {costs} for {variant}"))
+    let seen =
+        seen.map(|seen| format!("{seen}: on average over all runs that is {costs} for {variant}"));
+    let failed = [(variant, rare.variant), (baseline, rare.baseline)]
+        .map(|(name, side)| side.failed_in_words(name))
+        .into_iter()
+        .flatten()
+        .reduce(|both, own| format!("{both} and {own}"));
+    let failed = failed.map(|own| format!("{own} FAILED, and may have been slow"));
+    [seen, failed].into_iter().flatten().reduce(|both, own| format!("{both}; {own}"))
 }
 
 impl Side {
+    fn failed_in_words(&self, name: &str) -> Option<String> {
+        let (failed, trials) = (self.failed, plural(self.runs + self.failed, "trial"));
+        (failed > 0).then(|| format!("{failed} of {trials} of {name}"))
+    }
+
     fn describe(&self, name: &str) -> Option<String> {
         let (runs, mut text) = (self.runs, String::new());
         // Whatever the figure is: a rare short burst is not slower.
@@ -250,7 +309,8 @@ impl Distances {
         let share_at_most = upper_share(rare.len(), self.0.len());
         let (slower, faster) = rare.iter().partition(|own| **own < 0.0);
         let [slower, faster] = [slower, faster].map(|own: Vec<f64>| Tail::of(&own));
-        Side { runs: self.0.len(), rare: rare.len(), size, share_at_most, slower, faster }
+        let runs = self.0.len();
+        Side { runs, rare: rare.len(), size, share_at_most, slower, faster, failed: 0 }
     }
 }
 

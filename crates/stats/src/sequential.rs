@@ -37,6 +37,7 @@ use crate::comparison::{
     Comparison, Confidence, ConfidenceInterval, Counts, Direction, Estimand, Method,
 };
 use crate::effect::Effect;
+use crate::lost::{self, Lost};
 use crate::multiple::{Correction, Kind};
 use crate::paired::{self, Block};
 use crate::rare::{self, Rare};
@@ -174,6 +175,29 @@ pub fn look_at(blocks: &[Block], direction: Direction, rule: &Rule) -> Result<St
     Ok(look_with(&gains, rounding, rule, || Beside::of(blocks, direction, rule)))
 }
 
+/// As [`look_at`], beside blocks that lost a trial, which count against whatever is decided.
+///
+/// # Errors
+/// As [`look_at`].
+pub fn look_beside(
+    blocks: &[Block],
+    lost: &[Lost],
+    direction: Direction,
+    rule: &Rule,
+) -> Result<State, Error> {
+    let state = look_at(blocks, direction, rule)?;
+    if lost.is_empty() || matches!(state.decision, Decision::Continue | Decision::Exhausted) {
+        return Ok(state);
+    }
+    let own = compare_beside(blocks, lost, direction, rule)?;
+    let is_within = own.interval90.is_within(rule.margin);
+    let is_rare_clear = own.rare.is_none_or(|rare| !rare.is_unclear(rule.margin));
+    let excludes_no_change = own.interval95.excludes_no_change();
+    let decision =
+        decision(Proven::of(is_within, is_rare_clear, excludes_no_change), blocks.len(), rule);
+    Ok(State { decision, rare: own.rare.filter(|_| is_within && !is_rare_clear), ..state })
+}
+
 fn look_with(gains: &[f64], rounding: Rounding, rule: &Rule, beside: impl Fn() -> Beside) -> State {
     let evidence = Evidence::new(gains, rule.least_blocks, rounding);
     let interval = evidence.interval(rule.threshold());
@@ -196,12 +220,9 @@ struct Beside {
 
 impl Beside {
     fn of(blocks: &[Block], direction: Direction, rule: &Rule) -> Self {
-        let alpha = rule.alpha_of_rare_runs();
-        let typical = paired::typical_gains(blocks, direction);
-        let mean = paired::mean_interval(&typical, alpha);
-        let rare = paired::rare(blocks, direction, alpha);
+        let rare = paired::rare(blocks, direction, rule.alpha_of_rare_runs());
         Self {
-            is_skewed: mean.is_some_and(|mean| !mean.is_within(rule.margin)),
+            is_skewed: rare.typical.is_some_and(|mean| !mean.is_within(rule.margin)),
             rare: Some(rare).filter(|rare| rare.is_unclear(rule.margin)),
         }
     }
@@ -222,13 +243,17 @@ fn decide(
     let Beside { is_skewed, rare } = if is_centred { beside() } else { Beside::default() };
     let is_within = is_centred && !is_skewed;
     let excludes_no_change = against.no_change >= rule.threshold();
-    let decision = match Proven::of(is_within, rare.is_none(), excludes_no_change) {
+    let proven = Proven::of(is_within, rare.is_none(), excludes_no_change);
+    (decision(proven, blocks, rule), rare.filter(|_| is_within))
+}
+
+fn decision(proven: Proven, blocks: usize, rule: &Rule) -> Decision {
+    match proven {
         Proven::Equivalence => Decision::Equivalent,
         Proven::Difference => Decision::Different,
         Proven::Nothing if blocks >= rule.most_blocks => Decision::Exhausted,
         Proven::Nothing => Decision::Continue,
-    };
-    (decision, rare.filter(|_| is_within))
+    }
 }
 
 /// The first state, block by block, that is decided, or the last one.
@@ -290,7 +315,6 @@ pub fn compare(blocks: &[Block], direction: Direction, rule: &Rule) -> Result<Co
     let interval = |(low, high)| {
         ConfidenceInterval::of_ln(low, high).with(estimate).widened(rounding.allowance)
     };
-    let alpha = rule.alpha_of_rare_runs();
     let comparison = paired::settled(Comparison {
         method: Method::Sequential,
         n: Counts { baseline: n, variant: n },
@@ -305,9 +329,27 @@ pub fn compare(blocks: &[Block], direction: Direction, rule: &Rule) -> Result<Co
         sd_of_difference: dataset::sd(&gains),
         correction: (rule.comparisons > 1)
             .then_some(Correction { kind: Kind::Bonferroni, among: rule.comparisons }),
-        rare: Some(paired::rare(blocks, direction, alpha)),
+        rare: None,
     });
-    Ok(paired::with_mean(comparison, &paired::typical_gains(blocks, direction), alpha))
+    Ok(paired::with_rare(comparison, paired::rare(blocks, direction, rule.alpha_of_rare_runs())))
+}
+
+/// As [`compare`], beside blocks that lost a trial, which count against whatever it says.
+///
+/// # Errors
+/// As [`compare`].
+pub fn compare_beside(
+    blocks: &[Block],
+    lost: &[Lost],
+    direction: Direction,
+    rule: &Rule,
+) -> Result<Comparison, Error> {
+    let own = compare(blocks, direction, rule)?;
+    if lost.is_empty() {
+        return Ok(own);
+    }
+    let all = compare(&lost::filled(blocks, lost, direction)?, direction, rule)?;
+    Ok(lost::of_both(own, &all, lost))
 }
 
 #[cfg(test)]

@@ -447,7 +447,8 @@ impl fmt::Display for Finding {
                 }
                 write!(
                     f,
-                    "; such runs may be up to {v:.0} % of {variant} and {b:.0} % of {baseline}"
+                    "; it is 95 % sure only that of many more runs at most {v:.0} % of {variant}'s and \
+                     {b:.0} % of {baseline}'s will be like that"
                 )
             }
             Self::OutOfReach { runs: [b, v], needed, percent, among } => {

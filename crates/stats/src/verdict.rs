@@ -140,19 +140,13 @@ impl Verdict {
             ),
             (Self::Faster { below_margin }, Some(c)) => {
                 let tail = margin_tail(*below_margin, &margin_text);
-                let effect = percent(c.estimate.percent().abs());
-                let interval = interval_text(c, 1.0);
-                format!(
-                    "{variant} is faster than {baseline} by {effect} {interval} in {metric}{tail}"
-                )
+                let effect = effect_text(c, 1.0);
+                format!("{variant} is faster than {baseline} by {effect} in {metric}{tail}")
             }
             (Self::Slower { below_margin }, Some(c)) => {
                 let tail = margin_tail(*below_margin, &margin_text);
-                let effect = percent(c.estimate.percent().abs());
-                let interval = interval_text(c, -1.0);
-                format!(
-                    "{variant} is slower than {baseline} by {effect} {interval} in {metric}{tail}"
-                )
+                let effect = effect_text(c, -1.0);
+                format!("{variant} is slower than {baseline} by {effect} in {metric}{tail}")
             }
             (Self::Inconclusive { more_blocks }, Some(c)) => {
                 if let Some(rare) = rare_part(c, margin, (baseline, variant)) {
@@ -164,9 +158,12 @@ impl Verdict {
                     );
                 }
                 let more = more(*more_blocks, c);
+                let is_filled = c.rare.is_some_and(|rare| rare.failed() > 0);
+                let filled =
+                    if is_filled { ", FAILED trials taken for their side's worst" } else { "" };
                 format!(
                     "inconclusive: {variant} is proven neither different from {baseline} nor equal within \
-                     ±{margin_text} in {metric} ({} interval {}); {more} needed",
+                     ±{margin_text} in {metric} ({} interval {}{filled}); {more} needed",
                     level(c.level().share()),
                     signed_interval(&c.interval95)
                 )
@@ -236,16 +233,22 @@ fn margin_tail(below_margin: bool, margin: &str) -> String {
     }
 }
 
-/// `[0.31 %, 0.57 %]`, turned round for `sign` -1 so that "slower by" has its interval positive; with
-/// its level where that is not 95 %.
-fn interval_text(comparison: &Comparison, sign: f64) -> String {
+/// `0.44 % [0.31 %, 0.57 %]`, turned round for `sign` -1 so that "slower by" has its interval positive;
+/// with its level where that is not 95 %. Where no digit shown leaves anything open, as of instructions
+/// that were counted: `exactly 0.44 %`.
+fn effect_text(comparison: &Comparison, sign: f64) -> String {
     let interval = comparison.interval95;
+    let effect = percent(comparison.estimate.percent().abs());
     let (a, b) = (sign * interval.low.percent(), sign * interval.high.percent());
+    let [low, high] = [a.min(b), a.max(b)].map(|own| end(own, false));
+    if low == effect && high == effect {
+        return format!("exactly {effect}");
+    }
     let named = match comparison.is_unusual() {
         true => format!(" ({} interval)", level(comparison.level().share())),
         false => String::new(),
     };
-    format!("[{}, {}]{named}", end(a.min(b), false), end(a.max(b), false))
+    format!("{effect} [{low}, {high}]{named}")
 }
 
 fn signed_interval(interval: &ConfidenceInterval) -> String {

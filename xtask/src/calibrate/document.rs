@@ -5,26 +5,59 @@ use std::fmt::Write;
 use super::methods::{BLOCKS, FAMILY, MARGIN, ORDERS};
 use super::noise::ALL;
 use super::parallel::SEED;
+use super::section::Section;
 use super::simulate::{DefaultRow, EFFECTS, PeerRow, Simulated};
-use super::{between, cold, rare, trust};
+use super::{between, cold, lost, rare, trust, wild};
 
 /// The heading above the table that [`powers`] reads.
 const POWER_HEADING: &str = "## Power of fwdlab's verdicts";
+
+/// The heading after the last section that can be written alone.
+const AFTER_SECTIONS: &str = "## False differences";
 
 /// The whole document.
 pub fn write(simulated: &Simulated) -> String {
     let mut text = String::new();
     introduction(simulated, &mut text);
-    trust::write(&simulated.trust, simulated.size, &mut text);
-    between::write(&simulated.between, &mut text);
-    cold::write(&simulated.cold, &mut text);
-    rare::write(&simulated.rare, &mut text);
+    for section in <Section as clap::ValueEnum>::value_variants() {
+        text.push_str(&self::section(simulated, *section));
+    }
     false_differences(simulated, &mut text);
     false_equivalents(simulated, &mut text);
     power(simulated, &mut text);
     blocks(simulated, &mut text);
     peers_power(simulated, &mut text);
     text
+}
+
+/// One section, with the empty line before it.
+pub fn section(simulated: &Simulated, section: Section) -> String {
+    let mut text = String::new();
+    match section {
+        Section::Trust => trust::write(&simulated.trust, simulated.size, &mut text),
+        Section::Between => between::write(&simulated.between, &mut text),
+        Section::Cold => cold::write(&simulated.cold, &mut text),
+        Section::Rare => rare::write(&simulated.rare, &mut text),
+        Section::Wild => wild::write(&simulated.wild, &mut text),
+        Section::Lost => lost::write(&simulated.lost, &mut text),
+    }
+    text
+}
+
+/// The document with another text of one section, or with it before the tables that follow sections where it
+/// has none yet; `None` if this is no such document.
+pub fn replaced(document: &str, section: &str) -> Option<String> {
+    let heading = section.trim_start().lines().next()?;
+    let begin = document.find(&format!("\n{heading}\n"));
+    let (before, rest) = match begin {
+        Some(begin) => document.split_at(begin),
+        None => document.split_at(document.find(&format!("\n{AFTER_SECTIONS}"))?),
+    };
+    let after = match begin {
+        Some(_) => rest[1..].find("\n## ").map_or("", |end| &rest[end + 1..]),
+        None => rest,
+    };
+    Some(format!("{before}{section}{after}"))
 }
 
 fn introduction(simulated: &Simulated, text: &mut String) {
@@ -90,7 +123,7 @@ fn by_peer(simulated: &Simulated) -> impl Iterator<Item = &[PeerRow]> {
 fn false_differences(simulated: &Simulated, text: &mut String) {
     heading(
         text,
-        "## False differences: \"faster\" or \"slower\" where nothing differs, in %",
+        &format!("{AFTER_SECTIONS}: \"faster\" or \"slower\" where nothing differs, in %"),
         "method",
     );
     for rows in by_default(simulated) {

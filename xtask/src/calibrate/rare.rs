@@ -92,8 +92,8 @@ enum Kind {
     Levels,
     /// The variant is 20 % slower for five blocks on average, once in 50.
     Bursts,
-    /// All other noise has a CV of 1.5 %, and the variant is 7 % slower in 15 % of its runs.
-    Near,
+    /// A state hardly apart from all other noise, or that half of the runs are in.
+    Near(Near),
     /// One run in ten of the variant is slower, by Pareto's tail 1.5 with a mean of 20 %.
     Tail,
     /// The variant's rare runs are as often faster as slower; one stray of the baseline.
@@ -106,7 +106,22 @@ enum Kind {
     Strays,
 }
 
-const KINDS: [Kind; 17] = [
+/// A slow state of the variant near its other runs, which costs a little more than the margin.
+#[derive(Debug, Clone, Copy)]
+struct Near {
+    /// Share of the variant's runs.
+    share: f64,
+    /// By so much they are slower, in per cent of the log scale.
+    percent: f64,
+    /// Coefficient of variation of all other noise, in per cent.
+    cv: f64,
+}
+
+const fn near(share: f64, percent: f64, cv: f64) -> Kind {
+    Kind::Near(Near { share, percent, cv })
+}
+
+const KINDS: [Kind; 21] = [
     Kind::HalfAsOften(0.1),
     Kind::HalfAsOften(0.05),
     Kind::AtMargin,
@@ -118,7 +133,11 @@ const KINDS: [Kind; 17] = [
     Kind::Drift,
     Kind::Levels,
     Kind::Bursts,
-    Kind::Near,
+    near(0.15, 7.0, 1.5),
+    near(0.15, 7.0, 1.0),
+    near(0.3, 3.5, 1.0),
+    near(0.5, 2.02, 0.5),
+    near(0.5, 2.02, 0.3),
     Kind::Tail,
     Kind::Alike(0.2),
     Kind::Alike(0.05),
@@ -145,7 +164,9 @@ impl Kind {
             Self::Drift => "10 % of the variant's 11 % slower, the level drifts by 10 %".to_owned(),
             Self::Levels => "the same, the level differs by 10 % between blocks".to_owned(),
             Self::Bursts => "the variant 20 % slower for 5 blocks, once in 50".to_owned(),
-            Self::Near => "15 % of the variant's 7 % slower, CV 1.5 %".to_owned(),
+            Self::Near(Near { share, percent, cv }) => {
+                format!("{:.0} % of the variant's {percent:.1} % slower, CV {cv} %", share * 100.0)
+            }
             Self::Tail => {
                 "10 % of the variant's slower by Pareto's 1.5, 20 % on average".to_owned()
             }
@@ -203,10 +224,10 @@ impl Kind {
                 has_shown = *is_slow;
                 v += if has_shown { (1.0f64 - 0.2).ln() } else { 0.0 };
             }
-            Self::Near => {
-                [b, v] = [b, v].map(|own| 3.0 * own);
-                has_shown = random.unit() < 0.15;
-                v += if has_shown { -0.07 } else { 0.0 };
+            Self::Near(Near { share, percent, cv }) => {
+                [b, v] = [b, v].map(|own| own * (cv / 100.0 / CV));
+                has_shown = random.unit() < share;
+                v += if has_shown { -percent / 100.0 } else { 0.0 };
             }
             Self::Tail => {
                 has_shown = random.unit() < 0.1;

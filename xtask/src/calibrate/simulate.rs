@@ -3,7 +3,8 @@
 use super::methods::{BLOCKS, DEFAULTS, Default, ORDERS, Order, PEERS, Peer, Said};
 use super::noise::{ALL, Noise};
 use super::parallel::{Size, in_parallel, random_of};
-use super::{between, cold, rare, trust};
+use super::section::Section;
+use super::{between, cold, lost, rare, trust, wild};
 
 /// Sizes of the injected effects; the first is none.
 pub const EFFECTS: [f64; 4] = [0.0, 0.01, 0.02, 0.05];
@@ -45,35 +46,42 @@ pub struct Simulated {
     pub between: Vec<between::Row>,
     pub cold: Vec<cold::Row>,
     pub rare: Vec<rare::Row>,
+    pub wild: Vec<wild::Row>,
+    pub lost: Vec<lost::Row>,
 }
 
-/// Runs everything on all cores. The result depends on nothing but [`SEED`] and `size`.
-pub fn simulate(size: Size) -> Simulated {
-    let mut defaults = Vec::new();
-    for default in DEFAULTS {
-        for noise in ALL {
-            let by_effect = EFFECTS
-                .iter()
-                .map(|effect| default_shares(default, noise, *effect, size))
-                .collect();
-            defaults.push(DefaultRow { default, noise, by_effect });
-        }
+/// Runs everything, or one section, on all cores. The result depends on nothing but [`SEED`](super::SEED)
+/// and `size`.
+pub fn simulate(size: Size, only: Option<Section>) -> Simulated {
+    let wants = |section: Section| only.is_none_or(|only| only == section);
+    Simulated {
+        size,
+        defaults: if only.is_none() { defaults(size) } else { Vec::new() },
+        peers: if only.is_none() && size.has_peers { peers(size) } else { Vec::new() },
+        trust: if wants(Section::Trust) { trust::simulate(size) } else { Vec::new() },
+        between: if wants(Section::Between) { between::simulate(size) } else { Vec::new() },
+        cold: if wants(Section::Cold) { cold::simulate(size) } else { Vec::new() },
+        rare: if wants(Section::Rare) { rare::simulate(size) } else { Vec::new() },
+        wild: if wants(Section::Wild) { wild::simulate(size) } else { Vec::new() },
+        lost: if wants(Section::Lost) { lost::simulate(size) } else { Vec::new() },
     }
-    let mut peers = Vec::new();
-    for order in ORDERS.into_iter().filter(|_| size.has_peers) {
-        for peer in PEERS {
-            for noise in ALL {
-                let by_effect = EFFECTS
-                    .iter()
-                    .map(|effect| peer_share((peer, order), noise, *effect, size))
-                    .collect();
-                peers.push(PeerRow { peer, order, by_effect });
-            }
-        }
-    }
-    let (trust, between) = (trust::simulate(size), between::simulate(size));
-    let (cold, rare) = (cold::simulate(size), rare::simulate(size));
-    Simulated { size, defaults, peers, trust, between, cold, rare }
+}
+
+fn defaults(size: Size) -> Vec<DefaultRow> {
+    let row = |default: Default, noise: Noise| {
+        let shares = |effect: &f64| default_shares(default, noise, *effect, size);
+        DefaultRow { default, noise, by_effect: EFFECTS.iter().map(shares).collect() }
+    };
+    DEFAULTS.into_iter().flat_map(|default| ALL.map(|noise| row(default, noise))).collect()
+}
+
+fn peers(size: Size) -> Vec<PeerRow> {
+    let row = |order: Order, peer: Peer, noise: Noise| {
+        let share = |effect: &f64| peer_share((peer, order), noise, *effect, size);
+        PeerRow { peer, order, by_effect: EFFECTS.iter().map(share).collect() }
+    };
+    let both = ORDERS.into_iter().flat_map(|order| PEERS.map(|peer| (order, peer)));
+    both.flat_map(|(order, peer)| ALL.map(|noise| row(order, peer, noise))).collect()
 }
 
 fn campaigns(effect: f64, size: Size) -> u64 {

@@ -9,7 +9,7 @@ use fwdlab_stats::{Confidence, Subject};
 use super::build::limit_name;
 use super::{Cell, Claims, Spread, VerdictClaim};
 use crate::Unresolved;
-use crate::blocks::{self, Row, compare};
+use crate::blocks::{self, Blocks, Row, compare};
 use crate::known::Proven;
 use crate::words::{self, Said};
 use crate::{judge, runs};
@@ -250,9 +250,16 @@ fn resolve_comparisons(
 ) -> Vec<Unresolved> {
     let mut found = Vec::new();
     let own = Metric::own(rows.iter().flatten().copied());
+    let lost = |own: &&VerdictClaim| {
+        blocks::lost(rows, &results.trials, [&own.baseline, &own.variant], &own.traffic)
+    };
+    let blocks = Blocks {
+        rows: rows.to_vec(),
+        columns: (1..=verdicts.len()).map(Ok).collect(),
+        lost: verdicts.iter().map(lost).collect(),
+    };
     for metric in [Metric::Rate, Metric::Cost].into_iter().chain(own) {
-        let columns = verdicts.len();
-        let computed = compare(rows, columns, metric, &results.campaign, Confidence::USUAL);
+        let computed = compare(&blocks, metric, &results.campaign, Confidence::USUAL);
         for (column, verdict) in verdicts.iter().enumerate() {
             let stated = match metric {
                 Metric::Rate => &verdict.rate,

@@ -44,13 +44,12 @@ pub(super) fn verify(results: &Results, verified: &mut Verified) -> Result<(), C
     Ok(())
 }
 
-/// Whether the campaign ended where an earlier version ended it, which asked nothing of rare runs. Its
-/// verdict asks for them, whoever ended it: nothing is won by ending too early.
+/// Whether the campaign ended where an earlier version may have ended it, which asked less, or nothing, of
+/// rare runs and of trials that FAILED. Its verdict asks for them, whoever ended it: nothing is won by ending
+/// too early.
 fn is_of_earlier(results: &Results, ended: u32) -> bool {
-    let Some(rule) = UntilDecided::of(&results.campaign) else { return false };
-    let trials = in_order(results);
-    let is_settled = |block: &u32| rule.stopped_earlier(until(&trials, *block));
-    (1..=ended).find(is_settled) == Some(ended)
+    let rule = UntilDecided::of(&results.campaign);
+    rule.is_some_and(|rule| rule.stopped_earlier(until(&in_order(results), ended)))
 }
 
 fn in_order(results: &Results) -> Vec<Trial> {

@@ -125,10 +125,10 @@ fn basis(verdict: &VerdictClaim, claims: &Claims) -> Option<String> {
     let time = verdict.cost.as_ref().map_or_else(String::new, |c| {
         let percent = (1.0 / c.estimate.ratio() - 1.0) * 100.0;
         let what = if verdict.tick.is_nanosecond() { "time" } else { "instructions" };
-        format!(", {what} per frame {}", signed_percent(percent))
+        format!("; block by block the {what} per frame changed by {}", signed_percent(percent))
     });
     Some(format!(
-        "device cost {costs}{time}{method}; the forwarding rate, {rates}{change}, does not \
+        "device cost, median of all trials, {costs}{time}{method}; the forwarding rate, {rates}{change}, does not \
          decide: the tester or the load bounded it, alone or together with the device, in {} of \
          {}",
         verdict.bounded,

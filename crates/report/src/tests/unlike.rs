@@ -62,6 +62,37 @@ fn a_second_factor_makes_a_verdict_invalid_unless_it_is_allowed() {
     assert!(!is_invalid(&claims(&results).unwrap()));
 }
 
+#[test]
+fn a_change_that_is_none_is_said_in_the_badge_of_its_proof() {
+    let (dir, mut results) = directory(example::results(&example::TWO, 8));
+    let badge = |results: &Results| {
+        let found = claims(results).unwrap();
+        let own = found.badges.iter().find(|badge| badge.name == "proof of change").unwrap();
+        crate::write(dir.path(), results).unwrap();
+        let page = fs::read_to_string(dir.path().join("README.md")).unwrap();
+        (own.state, own.text.clone(), page)
+    };
+    assert_eq!(badge(&results).0, State::Good);
+    let path = dir.path().join("experiment.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    let (head, variants) = text.split_once("[[variant]]").unwrap();
+    let set = variants.lines().find(|line| line.starts_with("set")).unwrap();
+    let tail = variants.split_once("[[traffic]]").map_or("", |(_, tail)| tail);
+    let one = |name: &str| format!("[[variant]]\nname = \"{name}\"\n{set}\n\n");
+    let both = format!("{head}{}{}[[traffic]]{tail}", one("radix"), one("modular"));
+    fs::write(&path, both).unwrap();
+    for trial in modular(&mut results) {
+        let word = format!("net.route.algo.{}.algo", trial.family.name());
+        let usual = if word.contains("inet6") { "radix6" } else { "radix4" };
+        trial.measured.proof.insert(word, usual.to_owned());
+    }
+    let (state, text, page) = badge(&results);
+    assert_eq!(state, State::Warn, "{text}");
+    assert!(text.starts_with("nothing differs: modular is radix under another name"), "{text}");
+    let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains(&format!("- warning: proof of change: {text}")), "{page}");
+}
+
 /// Two names of one file, or of one setting, are no variants: a gate must not pass by them.
 #[test]
 fn a_variant_under_two_names_is_told() {

@@ -172,6 +172,16 @@ impl RareCost {
         Self { estimate: turn(self.estimate), low: turn(self.high), high: turn(self.low) }
     }
 
+    /// The sum of both, whose ends are put together of theirs as those of a difference are.
+    pub(super) fn with(&self, other: &Self) -> Self {
+        let ln = |of: fn(&Self) -> Effect| [self, other].map(|own| of(own).ln());
+        let [own, low, high] = [ln(|c| c.estimate), ln(|c| c.low), ln(|c| c.high)];
+        let reach = |end: [f64; 2]| (end[0] - own[0]).hypot(end[1] - own[1]);
+        let sum = own[0] + own[1];
+        let [estimate, low, high] = [sum, sum - reach(low), sum + reach(high)].map(Effect::from_ln);
+        Self { estimate, low, high }
+    }
+
     /// Whether the whole interval lies strictly within +-`margin` (a fraction: 0.01 for 1 %).
     pub fn is_within(&self, margin: f64) -> bool {
         self.low.ratio() > 1.0 - margin && self.high.ratio() < 1.0 + margin

@@ -111,6 +111,23 @@ fn a_machine_whose_level_moves_hides_no_rare_runs() {
     }
 }
 
+/// Either within the margin, and both together beyond it.
+#[test]
+fn what_rare_runs_cost_adds_to_what_typical_ones_differ_by() {
+    let run = |i: usize| QUIET[i % 10];
+    let slow = |i: usize| if i % 10 == 4 { 0.045 } else { 0.0 };
+    let baseline: Vec<f64> = (0..100).map(run).collect();
+    let rare = |shift: f64| {
+        let variant: Vec<f64> = (0..100).map(|i| run(i + 3) - shift - slow(i)).collect();
+        rare_of(&baseline, &variant)
+    };
+    let (far, near) = (rare(0.006), rare(0.0));
+    assert!(far.slower.unwrap().is_within(0.01) && far.typical.unwrap().is_within(0.01));
+    assert!(far.is_unclear(0.01) && !near.is_unclear(0.01), "{far:?} {near:?}");
+    let words = in_words(&far, 0.01, ("A", "B")).unwrap();
+    assert!(words.contains("with what typical runs differ by"), "{words}");
+}
+
 /// A stray that costs little whatever share such runs may have says nothing against "equivalent".
 #[test]
 fn a_small_stray_among_many_runs_leaves_the_verdict_alone() {

@@ -41,7 +41,7 @@ pub fn rare_runs(
     margin: f64,
     (baseline, variant): (&str, &str),
 ) -> Option<Finding> {
-    let rare = comparison.rare.filter(|rare| rare.is_unclear(margin))?;
+    let rare = comparison.rare.filter(|rare| rare.unclear(margin).next().is_some())?;
     let (baseline, variant) = (baseline.to_owned(), variant.to_owned());
     Some(Finding::RareRuns { baseline, variant, rare: Box::new(rare) })
 }

@@ -75,6 +75,16 @@ fn equivalence_comes_before_a_tiny_difference() {
     );
 }
 
+/// Boots of a kernel that counts its instructions differ by less than any digit shows.
+#[test]
+fn an_interval_without_width_is_called_exact() {
+    let blocks: Vec<Block> =
+        (0..8).map(|i| Block::new(2506.7, 2972.3 + 1e-4 * f64::from(i * 3 % 8))).collect();
+    let c = paired::compare(&blocks, Direction::LowerIsBetter).unwrap();
+    let text = sentence(&c);
+    assert!(text.starts_with("modular is slower than radix by exactly 15.7 % in "), "{text}");
+}
+
 #[test]
 fn faster_and_slower_name_estimate_interval_and_margin() {
     assert_eq!(
