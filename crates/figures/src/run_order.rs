@@ -98,7 +98,7 @@ fn draw_panel(canvas: &mut Canvas, chart: &Chart, one: &TrafficSeries, (x, top):
             let place = at(x.place(f64::from(dot.order)), y.place(value.clamp(low, high)));
             canvas.mark(&class, series.colour, place, &mark);
             if !(low..=high).contains(&value) {
-                draw_arrow(canvas, place, value);
+                draw_arrow(canvas, place, value, x);
             }
         }
         canvas.close();
@@ -107,14 +107,18 @@ fn draw_panel(canvas: &mut Canvas, chart: &Chart, one: &TrafficSeries, (x, top):
 }
 
 /// The mark at an end of the axis of a trial that lies beyond it, with its deviation in per cent.
-fn draw_arrow(canvas: &mut Canvas, end: Point, deviation: f64) {
+fn draw_arrow(canvas: &mut Canvas, end: Point, deviation: f64, x: &Scale) {
+    /// Room that a figure takes.
+    const FIGURE: f64 = 70.0;
     let back = if deviation > 0.0 { 9.0 } else { -9.0 };
     for side in [-5.0, 5.0] {
         let tip = at(end.x, end.y - back);
         canvas.line("whisker", tip, at(end.x + side, tip.y + 0.6 * back));
     }
     let figure = format!("{deviation:+.0} %");
-    canvas.text("halo strong", Anchor::Start, at(end.x + 9.0, end.y + 4.0), &figure);
+    let has_room = end.x + FIGURE < x.place(x.range().1);
+    let (anchor, aside) = if has_room { (Anchor::Start, 9.0) } else { (Anchor::End, -9.0) };
+    canvas.text("halo strong", anchor, at(end.x + aside, end.y + 4.0), &figure);
 }
 
 /// A stripe behind every second block.
