@@ -42,8 +42,8 @@ pub fn is_recorded_at_once(trial: &Trial) -> bool {
     Distance::of(trial) == Distance::Unknown && !is_disturbed(trial)
 }
 
-/// Whether its threads lost their cores.
-fn was_away(trial: &Trial) -> bool {
+/// Whether others ran on the cores of its threads for too long.
+pub fn was_away(trial: &Trial) -> bool {
     trial.measured.environment.core_share.is_some_and(|share| share < LEAST_CORE_SHARE)
 }
 

@@ -54,6 +54,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         repository: repository.as_ref(),
         stop,
         number: earlier,
+        disturbed: 0,
     };
     let terms = Terms { most: arguments.most, ..Terms::default() };
     let measure = |state: usize| match &labs {
@@ -76,6 +77,9 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         answer => answer?,
     };
     let count = journal.measured().len();
+    if probe.disturbed > 0 {
+        fwdlab_guard::say!("{}", words::disturbed(probe.disturbed, count - earlier));
+    }
     output::print(&match arguments.format {
         Format::Text => words::words(&answer, &names, count),
         Format::Json => words::json(&answer, &chain, count)?,

@@ -169,7 +169,7 @@ fn rendered(history: &History, format: Format) -> Result<String, Error> {
         Format::Text => render::text(history),
         Format::Markdown => render::markdown(history),
         Format::Json => render::json(history)?,
-        Format::Html => render::html(history)?,
+        Format::Html => render::html(history, Path::new("."))?,
         Format::GithubActionBenchmark => render::github_action_benchmark(history)?,
         Format::Bencher => render::bencher(history)?,
         Format::Otava => render::otava(history),
@@ -178,7 +178,8 @@ fn rendered(history: &History, format: Format) -> Result<String, Error> {
 
 fn write_pages(history: &History, to: &Path) -> anyhow::Result<()> {
     own::keep_foreign_pages(to, "history.html")?;
-    let page = ("history.html".to_owned(), render::html(history)?);
+    std::fs::create_dir_all(to).with_context(|| format!("cannot create {}", to.display()))?;
+    let page = ("history.html".to_owned(), render::html(history, to)?);
     for (name, text) in render::readme(history).into_iter().chain([page]) {
         let path = to.join(name);
         let parent = path.parent().unwrap_or(to);

@@ -1,7 +1,7 @@
 //! The graph of a report: median as a bar from zero, minimum to maximum as a
 //! whisker, every single trial as a mark, bars for each traffic.
 
-use crate::canvas::{Anchor, Canvas, Point, TrialMark, at};
+use crate::canvas::{Anchor, CHARACTER, Canvas, Point, TrialMark, at};
 use crate::scale::{Scale, decimals, step, ticks};
 use crate::text_table::wrap;
 use crate::{ARROW, Chart, LineRate, Room, Series, TrafficSeries, caption, legend, unit};
@@ -14,8 +14,6 @@ const TOP: f64 = 92.0;
 /// Height of the field in which bars stand.
 const FIELD: f64 = 308.0;
 const NARROWEST_SLOT: f64 = 46.0;
-/// Width of a character of 12 px type, on average, in px.
-const CHARACTER: f64 = 7.2;
 /// Characters of a name that is turned, at most; the legend has all of it.
 const LONGEST_NAME: usize = 24;
 /// Bits on the wire per frame of simple IMIX on average: 7 IP packets of 40 bytes, 4 of 576 and 1
@@ -37,6 +35,8 @@ struct Layout {
     /// How much farther down the traffics' labels stand, because the names of variants are turned: one
     /// of them is too long for its column.
     turned: Option<f64>,
+    /// In narrow columns the number of an effect stands alone, on all bars.
+    has_short_effects: bool,
     /// Where the field begins and ends.
     top: f64,
     bottom: f64,
@@ -61,7 +61,25 @@ impl Layout {
         let y = Scale::new((0.0, high), (bottom, top));
         let metric = chart.metric;
         let turned = turned(chart, (slot / CHARACTER) as usize);
-        Self { width, y, unit: scale, metric, tick, slot, traffic_gap, right, turned, top, bottom }
+        // a character of air between the labels of two bars
+        let effects =
+            chart.traffics.iter().flat_map(|g| &g.series).filter_map(|s| s.effect.as_ref());
+        let longest = effects.map(|effect| effect.chars().count() + 1).max().unwrap_or(0);
+        let has_short_effects = longest as f64 * CHARACTER > slot;
+        Self {
+            width,
+            y,
+            unit: scale,
+            metric,
+            tick,
+            slot,
+            traffic_gap,
+            right,
+            turned,
+            has_short_effects,
+            top,
+            bottom,
+        }
     }
 
     /// The value in the unit of the axis.
@@ -148,7 +166,8 @@ fn draw_axis(canvas: &mut Canvas, layout: &Layout, chart: &Chart) {
         _ => "Forwarding rate",
     };
     let label = format!("{what} ({unit})");
-    canvas.text_upwards("", at(22.0, f64::midpoint(layout.top, layout.bottom)), &label);
+    let middle = f64::midpoint(layout.top, layout.bottom);
+    canvas.text_upwards(at(22.0, middle), layout.bottom - layout.top, &label);
 }
 
 /// The second axis: the rates as Ethernet throughput with simple IMIX.
@@ -167,7 +186,8 @@ fn draw_imix_axis(canvas: &mut Canvas, layout: &Layout) {
         canvas.text("faint", Anchor::Start, at(x + 8.0, y + 4.0), &label);
     }
     let middle = at(layout.width - 14.0, f64::midpoint(layout.top, layout.bottom));
-    canvas.text_upwards("", middle, &format!("Simple IMIX Ethernet throughput ({name})"));
+    let label = format!("Simple IMIX Ethernet throughput ({name})");
+    canvas.text_upwards(middle, layout.bottom - layout.top, &label);
 }
 
 /// At most so many characters of `text`.
@@ -237,9 +257,8 @@ fn draw_series(canvas: &mut Canvas, layout: &Layout, series: &Series, centre: f6
     let value = layout.figure(summary.median);
     let mut y = highest - 8.0;
     if let Some(effect) = &series.effect {
-        // In a narrow column the number alone.
-        let is_wide = effect.chars().count() as f64 * CHARACTER > layout.slot;
-        let effect = effect.rsplit_once(' ').filter(|_| is_wide).map_or(&**effect, |(n, _)| n);
+        let is_narrow = layout.has_short_effects;
+        let effect = effect.rsplit_once(' ').filter(|_| is_narrow).map_or(&**effect, |(n, _)| n);
         canvas.text(&format!("halo t{colour}"), Anchor::Middle, at(centre, y), effect);
         y -= 15.0;
     }
@@ -386,6 +405,35 @@ mod tests {
                 assert_eq!(turned, if is_turned { all.len() } else { 0 }, "{svg}");
             }
         }
+    }
+
+    #[test]
+    fn effects_of_neighbours_do_not_touch() {
+        let wide = |effect: &str| {
+            let mut chart = chart(&["a", "b", "c"]);
+            let second = TrafficSeries { traffic: "inet6".into(), ..chart.traffics[0].clone() };
+            chart.traffics.push(second);
+            for series in chart.traffics.iter_mut().flat_map(|one| &mut one.series) {
+                series.effect = Some(effect.to_owned());
+            }
+            bars(&chart).into_document("t", "").contains(&format!(">{effect}</text>"))
+        };
+        // a column of 105 px, with 14 characters of 7.2 px and with 13
+        assert!(!wide("+18.8 % slower") && wide("+8.8 % slower"));
+    }
+
+    #[test]
+    fn the_name_of_an_axis_is_not_longer_than_it() {
+        let drawn = |length: f64| {
+            let mut canvas = Canvas::new(100.0, 400.0);
+            canvas.text_upwards(at(22.0, 200.0), length, "Device cost (instructions/frame)");
+            canvas.into_document("t", "")
+        };
+        assert!(drawn(300.0).contains(">Device cost (instructions/frame)</text>"));
+        let short = drawn(200.0);
+        assert!(
+            short.contains(">Device cost</text>") && short.contains(">(instructions/frame)</text>")
+        );
     }
 
     #[test]

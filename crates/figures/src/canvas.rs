@@ -44,6 +44,9 @@ impl Anchor {
     }
 }
 
+/// Width of a character of 12 px type, on average, in px.
+pub const CHARACTER: f64 = 7.2;
+
 /// Shapes that tell series apart without colour, in the order of the variants.
 const SHAPES: usize = 6;
 
@@ -92,9 +95,22 @@ impl Canvas {
         );
     }
 
-    /// A text turned by 90 degrees, read from below, centred on `place`.
-    pub fn text_upwards(&mut self, class: &str, place: Point, text: &str) {
-        self.text_turned(class, Anchor::Middle, place, text);
+    /// The name of an axis of this length, turned by 90 degrees, read from below, centred on `place`: on
+    /// two lines, the unit on the second, where it is longer than its axis.
+    pub fn text_upwards(&mut self, place: Point, length: f64, text: &str) {
+        let is_long = text.chars().count() as f64 * CHARACTER > length;
+        match text.rsplit_once(" (").filter(|_| is_long) {
+            Some((name, unit)) => {
+                self.text_turned("", Anchor::Middle, at(place.x - 9.0, place.y), name);
+                self.text_turned(
+                    "",
+                    Anchor::Middle,
+                    at(place.x + 6.0, place.y),
+                    &format!("({unit}"),
+                );
+            }
+            None => self.text_turned("", Anchor::Middle, place, text),
+        }
     }
 
     /// A text turned by 90 degrees, read from below, of which an end or the middle is at `place`.

@@ -1,7 +1,7 @@
 //! A curve for each variant over what an experiment varies in three steps or more: the length of
 //! frames, the number of flows, the size of a table.
 
-use crate::canvas::{Anchor, Canvas, at};
+use crate::canvas::{Anchor, CHARACTER, Canvas, at};
 use crate::scale::{Scale, decimals, step, thinned, ticks};
 use crate::{Room, Summary, caption, unit};
 use fwdlab_results::{Metric, Tick};
@@ -14,8 +14,6 @@ const FIELD: f64 = 240.0;
 const GAP: f64 = 84.0;
 /// Room that a label of an axis takes.
 const LABEL: f64 = 44.0;
-/// Width of a character of 12 px type, on average, in px.
-const CHARACTER: f64 = 7.2;
 
 /// What the figure shows.
 #[derive(Debug, Clone, PartialEq)]
@@ -137,7 +135,7 @@ fn draw_panel(
         let label = format!("{:.digits$}", value / size);
         canvas.text("faint", Anchor::End, at(LEFT - 8.0, place + 4.0), &label);
     }
-    canvas.text_upwards("", at(22.0, f64::midpoint(top, bottom)), name);
+    canvas.text_upwards(at(22.0, f64::midpoint(top, bottom)), FIELD, name);
     for value in values {
         let place = x.place(value.ln());
         canvas.line("axis", at(place, bottom), at(place, bottom + 4.0));

@@ -1,5 +1,7 @@
 //! One point of a series: the runs of one revision.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 use fwdlab_netbenches::revision::Revision;
@@ -83,6 +85,9 @@ pub struct Point {
     pub summary: Option<[f64; 3]>,
     /// Where it comes from: the directory and the name in it.
     pub source: String,
+    /// The directory of it on this machine, for links; no part of a store.
+    #[serde(skip)]
+    pub place: Option<PathBuf>,
 }
 
 impl Point {

@@ -3,7 +3,8 @@
 //! It holds points and acknowledgements. Points can be read from the results again at any time: a
 //! store that is lost loses only what was acknowledged.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read as _, Write};
 use std::path::Path;
@@ -109,9 +110,9 @@ impl Store {
     /// # Errors
     /// When the file cannot be written.
     pub fn add(&mut self, path: &Path, points: Vec<Point>) -> Result<usize> {
-        let mut known: HashSet<String> = HashSet::new();
-        for point in &self.points {
-            known.insert(encode(&Record::Point(Box::new(point.clone())))?);
+        let mut known: HashMap<String, usize> = HashMap::new();
+        for (index, point) in self.points.iter().enumerate() {
+            known.insert(encode(&Record::Point(Box::new(point.clone())))?, index);
         }
         let mut lines = Vec::new();
         for point in points {
@@ -119,9 +120,13 @@ impl Store {
             // numbers that were written and read again may differ in their last digit
             let again = serde_json::from_str::<Record>(&line).ok();
             let again = again.map(|record| encode(&record)).transpose()?;
-            if known.insert(again.unwrap_or_else(|| line.clone())) {
-                lines.push(line);
-                self.points.push(point);
+            match known.entry(again.unwrap_or_else(|| line.clone())) {
+                Entry::Occupied(own) => self.points[*own.get()].place = point.place,
+                Entry::Vacant(new) => {
+                    new.insert(self.points.len());
+                    lines.push(line);
+                    self.points.push(point);
+                }
             }
         }
         self.append(path, &lines)?;

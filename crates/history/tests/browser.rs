@@ -78,16 +78,20 @@ fn the_page_works_in_a_browser() {
         eprintln!("SKIPPED the_page_works_in_a_browser: there is no chromium");
         return;
     };
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
     let points = (0..40).flat_map(|at| {
         let level = if at < 20 { 1e6 } else { 0.9e6 };
         // the third did not forward in one run of some points
         let mut idle = point("idle", at, 3e6);
         idle.values[0] *= f64::from(u8::from(at % 7 != 0));
-        [point("one", at, level), point("two", at, 2e6), idle]
+        let mut all = [point("one", at, level), point("two", at, 2e6), idle];
+        all.iter_mut()
+            .for_each(|own| own.place = Some(root.join("tree").join(&own.series.machine)));
+        all
     });
-    let page = render::html(&find(points, &[], &Options::default())).unwrap();
+    let page = render::html(&find(points, &[], &Options::default()), dir.path()).unwrap();
     let page = page.replace("</body>", &format!("<script>{PROBE}</script></body>"));
-    let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("history.html");
     std::fs::write(&file, page).unwrap();
     for width in [400, 1400] {

@@ -91,6 +91,13 @@ fn said(clause: &Clause) -> Option<Ranking> {
     let ranked = match word.as_str() {
         "faster" | "quicker" | "higher" | "better" => Ranked::Rates(Sign::Up),
         "slower" | "lower" | "worse" => Ranked::Rates(Sign::Down),
+        // "the gain for IPv6 is larger than the one for IPv4"
+        "larger" | "bigger" | "greater" | "smaller" => {
+            let Stance::Change(way, _) = clause.stance else { return None };
+            let is_smaller = word == "smaller";
+            let is_up = (way == Sign::Up) != is_smaller;
+            Ranked::Changes(if is_up { Sign::Up } else { Sign::Down })
+        }
         "more" if is_down => Ranked::Changes(Sign::Down),
         "more" => Ranked::Changes(Sign::Up),
         "less" if is_down => Ranked::Changes(Sign::Up),
@@ -112,8 +119,27 @@ const fn other(family: NamedFamily) -> NamedFamily {
 pub fn compares_families(clause: &Clause) -> bool {
     const AGAINST: [&str; 8] =
         ["than", "vs", "versus", "against", "over", "compared", "beats", "outperforms"];
-    clause.families.len() > 1
-        && words(&clause.text).iter().any(|(_, word)| AGAINST.contains(&word.as_str()))
+    let words: Vec<String> = words(&clause.text).into_iter().map(|(_, word)| word).collect();
+    clause.families.len() > 1 && words.iter().any(|word| AGAINST.contains(&word.as_str()))
+        || ranks_one(&words)
+}
+
+/// "IPv6 stays the faster of the two", "IPv4 is the slower family".
+fn ranks_one(words: &[String]) -> bool {
+    let is_of_both = |rest: &[String]| match rest {
+        [of, the, two, ..] if of == "of" => {
+            the == "both" || the == "the" && matches!(two.as_str(), "two" | "families")
+        }
+        [of, both] if of == "of" => both == "both",
+        [one, ..] => one.starts_with("famil") || one.starts_with("protocol"),
+        [] => false,
+    };
+    let at = words.windows(2).position(|pair| {
+        pair[0] == "the" && matches!(pair[1].as_str(), "faster" | "slower" | "quicker")
+    });
+    at.is_some_and(|at| {
+        words[..at].iter().any(|w| family_word(w).is_some()) && is_of_both(&words[at + 2..])
+    })
 }
 
 /// What is said of the distance between the families: "the gap between the families doubles".
@@ -217,6 +243,26 @@ mod tests {
         );
         assert_eq!(of("The gap between both kernels doubles."), None);
         assert_eq!(of("The gap between IPv6 and IPv4 falls to 5%."), None);
+    }
+
+    #[test]
+    fn a_gain_may_be_larger_and_a_family_the_faster_one() {
+        let of = |text: &str| Ranking::of(&clauses(text)[0]).map(|said| said.ranked);
+        let than = |what: &str, word: &str| {
+            of(&format!("The {what} for IPv6 is {word} than the one for IPv4."))
+        };
+        assert_eq!(than("gain", "larger"), Some(Ranked::Changes(Sign::Up)));
+        assert_eq!(than("loss", "larger"), Some(Ranked::Changes(Sign::Down)));
+        assert_eq!(than("gain", "smaller"), Some(Ranked::Changes(Sign::Down)));
+        assert_eq!(than("impact", "larger"), None);
+        let compares = |text: &str| compares_families(&clauses(text)[0]);
+        assert!(
+            compares("IPv6 stays the faster of the two.") && compares("IPv4 is the slower family")
+        );
+        assert!(
+            !compares("The patched kernel is the faster of the two.")
+                && !compares("IPv4 is faster")
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Rates in a sentence that are reached or left, as "forwards at 12 Mpps" and "from 480 K to 960 K",
 //! and sets said to be first or last.
 
-use crate::clause::{Clause, Sign, Stance, quotes_earlier, words};
+use crate::clause::{Bound, Clause, Sign, Stance, quotes_earlier, words};
 use crate::quantity::{Rate, Scaled, rates, scaled};
 
 /// What else moves from so many thousands to so many.
@@ -45,8 +45,8 @@ pub fn ends(text: &str) -> Option<(Scaled, Scaled)> {
 }
 
 /// Beginnings of words before a rate that is reached.
-const REACHES: [&str; 12] = [
-    "reach", "forward", "at", "stay", "remain", "achiev", "sustain", "deliver", "hits", "manages",
+const REACHES: [&str; 11] = [
+    "reach", "forward", "stay", "remain", "achiev", "sustain", "deliver", "hits", "manages",
     "does", "peak",
 ];
 
@@ -62,24 +62,38 @@ const NO_LEVEL: [&str; 25] = [
     "another", "instead", "unlike", "than", "if",
 ];
 
-/// The one rate of a clause, where it says that it is reached: "inet6 forwards at about 750 Kpps".
-pub fn reached(clause: &Clause) -> Option<Rate> {
+/// The one rate of a clause, where it says that it is reached, or a bound of what is: "inet6 forwards at
+/// about 750 Kpps", "IPv6 falls below 700 Kpps".
+pub fn reached(clause: &Clause) -> Option<(Rate, Option<Bound>)> {
     let all = rates(&clause.text);
     let [rate] = all.as_slice() else { return None };
     let before = words(&clause.text[..rate.offset]);
     let verb = before.iter().rev().find(|(_, word)| !SOFTENERS.contains(&word.as_str()));
-    let is_reached = verb.is_some_and(|(_, verb)| match verb.as_str() {
-        "at" => true,
-        verb => REACHES.iter().any(|r| *r != "at" && verb.starts_with(r)),
+    let bound = verb.and_then(|(_, word)| match word.as_str() {
+        "below" | "under" => Some(Bound::Below),
+        "above" | "over" | "beyond" => Some(Bound::Above),
+        _ => None,
     });
     let all = words(&clause.text);
+    let is_reached = match bound {
+        None => verb
+            .is_some_and(|(_, verb)| verb == "at" || REACHES.iter().any(|r| verb.starts_with(r))),
+        Some(_) => !all.iter().any(|(_, w)| {
+            CHANGES.contains(&w.as_str())
+                || matches!(
+                    w.as_str(),
+                    "cost" | "impact" | "difference" | "gap" | "gains" | "loses" | "by"
+                )
+        }),
+    };
     let is_other = all
         .iter()
         .any(|(_, w)| NO_LEVEL.iter().any(|n| if n.len() < 4 { w == n } else { w.starts_with(n) }));
     // "forwards 750 Kpps more" is a difference
     let next = words(&clause.text[rate.offset + rate.text.len()..]).into_iter().next();
     let is_more = next.is_some_and(|(_, w)| matches!(w.as_str(), "more" | "less" | "fewer"));
-    (is_reached && !is_other && !is_more && !quotes_earlier(&clause.text)).then(|| rate.clone())
+    let is_it = is_reached && !is_other && !is_more && !quotes_earlier(&clause.text);
+    is_it.then(|| (rate.clone(), bound))
 }
 
 /// Words before a rate that is reached, and no difference.
@@ -166,7 +180,10 @@ mod tests {
 
     #[test]
     fn a_rate_is_reached_where_the_words_before_it_say_so() {
-        let of = |text: &str| reached(&clauses(text)[0]).map(|rate| rate.pps());
+        let of = |text: &str| reached(&clauses(text)[0]).map(|(rate, _)| rate.pps());
+        let bound = |text: &str| reached(&clauses(text)[0]).and_then(|(_, bound)| bound);
+        assert_eq!(bound("IPv6 falls below 700 Kpps with the patch."), Some(Bound::Below));
+        assert_eq!(bound("inet6 is above 12 Mpps"), Some(Bound::Above));
         assert_eq!(of("inet6 forwards at about 850 Kpps either way."), Some(850e3));
         assert_eq!(of("IPv4 with the patch reaches 12.5 Mpps."), Some(12.5e6));
         assert_eq!(of("IPv4 stays around 700 Kpps"), Some(700e3));
@@ -178,6 +195,7 @@ mod tests {
             "IPv4 reaches 12 Mpps, IPv6 10 Mpps",
             "IPv4 reached 700 Kpps two years ago",
             "12 Mpps for IPv4",
+            "the loss of IPv4 is below 12 Kpps",
             "this machine forwards about 750 Kpps more IPv4 packets",
         ] {
             assert_eq!(of(text), None, "{text}");

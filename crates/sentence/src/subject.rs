@@ -1,5 +1,7 @@
 //! Whom a clause speaks of, among names that are known: the variants of an experiment.
 
+use std::borrow::Cow;
+
 use crate::clause::words;
 
 /// The names in a clause, in the order in which they stand.
@@ -99,9 +101,57 @@ pub fn is_of_others(sentence: &str) -> bool {
     })
 }
 
+/// A word without what grammar adds to it: `statelessly`, `queues`, `statefull`.
+pub fn folded(word: &str) -> String {
+    let word = word.to_lowercase();
+    let word = word.strip_suffix("ly").unwrap_or(&word);
+    let word = word.strip_suffix('s').unwrap_or(word);
+    let word = if word.ends_with("ll") { &word[..word.len() - 1] } else { word };
+    word.to_owned()
+}
+
+/// The words of a text, those of compounds apart: `ipfw-statefull` names two things.
+pub fn spoken(text: &str) -> Vec<String> {
+    let all = words(text).into_iter().map(|(_, word)| word);
+    all.flat_map(|word| {
+        let is_signed = word.starts_with(['-', '+']);
+        let parts: Vec<String> = if is_signed {
+            vec![word]
+        } else {
+            word.split(['-', '_', '\'']).map(str::to_owned).collect()
+        };
+        parts.into_iter().filter(|part| !part.is_empty()).map(|part| folded(&part))
+    })
+    .collect()
+}
+
+/// "Compared to A, B gains 5 %" turned to "B gains 5 % compared to A".
+pub fn turned(text: &str) -> Cow<'_, str> {
+    const BEGINNINGS: [&str; 5] =
+        ["compared to ", "compared with ", "relative to ", "against ", "versus "];
+    let start = text.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let is_first =
+        |word: &&str| start.get(..word.len()).is_some_and(|own| own.eq_ignore_ascii_case(word));
+    match (BEGINNINGS.iter().find(|word| is_first(word)), start.split_once(", ")) {
+        (Some(_), Some((base, rest))) => {
+            format!("{} {base}", rest.trim_end_matches(['.', '!', ' '])).into()
+        }
+        _ => text.into(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_compared_with_may_stand_first() {
+        assert_eq!(turned("=> Compared to r1, r2 gains 5%."), "r2 gains 5% Compared to r1");
+        for text in ["r2 gains 5% compared to r1", "Compared to r1 it is slow", "Gains, and losses"]
+        {
+            assert_eq!(turned(text), text);
+        }
+    }
 
     fn named(clause: &str) -> Named<'static> {
         Named::of(clause, ["radix", "modular", "modular-2", "on", "default"].into_iter())

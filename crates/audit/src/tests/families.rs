@@ -35,6 +35,8 @@ const RIGHT: &[&str] = &[
     "The improvement of IPv4 is above 15%.",
     "The gap between the families narrows with D27401.",
     "IPv6 reaches 832 Kpps without the patch.",
+    "IPv6 falls below 800 Kpps with the patch.",
+    "IPv4 becomes the faster of the two with the patch.",
 ];
 
 const WRONG: &[&str] = &[
@@ -53,6 +55,8 @@ const WRONG: &[&str] = &[
     "The patch brings 6% to IPv6.",
     "IPv4 is 6% slower than IPv6.",
     "IPv4 forwards at about 950 Kpps either way.",
+    "IPv6 stays the faster of the two with the patch.",
+    "IPv6 falls below 700 Kpps with the patch.",
 ];
 
 #[test]

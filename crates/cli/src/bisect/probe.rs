@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, bail};
 use fwdlab_campaign::bisect::{derive, ratio, variants};
+use fwdlab_claims::comparable::was_away;
 use fwdlab_results::{Metric, Results};
 
 use super::Args;
@@ -48,6 +49,8 @@ pub struct Probe<'a> {
     pub stop: Arc<AtomicBool>,
     /// Comparisons so far.
     pub number: usize,
+    /// Those of them, since this program began, in which a trial lost its cores to others.
+    pub disturbed: usize,
 }
 
 impl Probe<'_> {
@@ -62,6 +65,7 @@ impl Probe<'_> {
         }
         let program = std::env::current_exe().context("cannot find this program")?;
         let dir = self.run(&program, [good, state], "", &settings)?;
+        self.note(&[&Results::read(&dir)?]);
         Ok(ratio(&dir, good, state, self.arguments.traffic.as_deref())?)
     }
 
@@ -91,7 +95,14 @@ impl Probe<'_> {
             let first = results(self, new)?;
             (results(self, old)?, first)
         };
+        self.note(&[&of_old, &of_new]);
         self.ratio_of([&of_old, &of_new], &one)
+    }
+
+    /// Counts a comparison that others disturbed: of a few short trials it may say anything.
+    fn note(&mut self, of: &[&Results]) {
+        let mut trials = of.iter().flat_map(|results| &results.trials);
+        self.disturbed += usize::from(trials.any(was_away));
     }
 
     /// How well a variant does in the second of two results, by the figure that decides in both: where a

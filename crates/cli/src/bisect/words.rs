@@ -53,6 +53,15 @@ pub fn words(answer: &Answer, chain: &[String], count: usize) -> String {
     format!("{text}\n{} states, {count} comparisons\n", chain.len())
 }
 
+/// What to think of comparisons beside others.
+pub fn disturbed(disturbed: usize, count: usize) -> String {
+    format!(
+        "{disturbed} of {} ran while others had the cores: one alone may be off by any factor, either way. \
+         The answer allows for a few; of many, ask again on a machine that has nothing else to do",
+        fwdlab_results::units::plural(count as u64, "comparison")
+    )
+}
+
 pub fn json(answer: &Answer, chain: &[String], count: usize) -> anyhow::Result<String> {
     use serde_json::json;
     let of = |step: &Step| {

@@ -137,7 +137,8 @@ impl Site<'_> {
             axes.image.clone()
         };
         let source = format!("{}/{name}", self.dir.relative).trim_start_matches('/').to_owned();
-        let mut point = Point { series: key, revision, source, ..Point::default() };
+        let place = self.dir.path.canonicalize().ok();
+        let mut point = Point { series: key, revision, source, place, ..Point::default() };
         fill(&mut point);
         self.read.points.push(point);
     }

@@ -74,6 +74,7 @@ fn points(results: &Results) -> Vec<Point> {
             values: trials.iter().filter_map(|trial| metric.of(trial)).collect(),
             summary: None,
             source: format!("{name}/{variant}.{traffic}"),
+            place: Some(full.clone()),
         });
     }
     points

@@ -1,5 +1,7 @@
 //! `history.html`: one file that needs nothing else, and the same as a README with figures.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use super::figure::{escaped, svg};
@@ -15,13 +17,14 @@ const SCRIPT: &str = include_str!("page/page.js");
 const ROWS_SHOWN: usize = 8;
 
 /// The page. Its figures are drawn by the script in it from the data in it; without scripts the
-/// alerts and the last points stand there as tables.
+/// alerts and the last points stand there as tables. Its links lead from the directory `at`, where it
+/// will lie, to the results that are there.
 ///
 /// # Errors
 /// When the data cannot be encoded.
-pub fn html(history: &History) -> Result<String> {
+pub fn html(history: &History, at: &Path) -> Result<String> {
     let mut data = value(history);
-    add_sources(&mut data, history);
+    add_sources(&mut data, history, at);
     let data = serde_json::to_string(&data)
         .map_err(|source| Error::Encode { what: "the history", source })?;
     // nothing in a name may end the script
@@ -39,14 +42,28 @@ pub fn html(history: &History) -> Result<String> {
     ))
 }
 
-/// Where each point comes from, for the links.
-fn add_sources(data: &mut Value, history: &History) {
+/// Where each point comes from, and the link there.
+fn add_sources(data: &mut Value, history: &History, at: &Path) {
+    let at = at.canonicalize().ok();
     for (own, series) in data["series"].as_array_mut().into_iter().flatten().zip(&history.series) {
         let points = own["points"].as_array_mut();
         for (point, full) in points.into_iter().flatten().zip(&series.points) {
             point["source"] = json!(full.source);
+            if let (Some(at), Some(place)) = (&at, &full.place) {
+                point["link"] = json!(way(at, place));
+            }
         }
     }
+}
+
+/// The relative way from one directory to another, both from the root.
+fn way(from: &Path, to: &Path) -> String {
+    let common = from.components().zip(to.components()).take_while(|(a, b)| a == b).count();
+    let up = from.components().skip(common).map(|_| "..".to_owned());
+    let down = to.components().skip(common);
+    let down = down.map(|part| part.as_os_str().to_string_lossy().into_owned());
+    let parts: Vec<String> = up.chain(down).collect();
+    if parts.is_empty() { ".".to_owned() } else { parts.join("/") }
 }
 
 fn controls(history: &History) -> String {
@@ -170,12 +187,22 @@ mod tests {
             values: vec![1e6, 1.1e6, 1.2e6],
             ..Point::default()
         };
-        let page = html(&find([point(1), point(2)], &[], &Options::default())).unwrap();
+        let page =
+            html(&find([point(1), point(2)], &[], &Options::default()), Path::new("")).unwrap();
         assert!(!page.contains("<script>alert") && page.matches("</script>").count() == 2);
         assert!(page.contains("&lt;/script&gt;"));
         for (file, text) in readme(&find([point(1), point(2)], &[], &Options::default())) {
             assert!(!text.contains("<script"), "{file}: {text}");
         }
+    }
+
+    #[test]
+    fn links_lead_from_where_the_page_lies() {
+        let way = |from: &str, to: &str| super::way(Path::new(from), Path::new(to));
+        assert_eq!(way("/a/page", "/a/tree/r1"), "../tree/r1");
+        assert_eq!(way("/a/tree", "/a/tree/r1"), "r1");
+        assert_eq!(way("/a/tree/r1", "/a/tree"), "..");
+        assert_eq!(way("/a", "/a"), ".");
     }
 
     #[test]

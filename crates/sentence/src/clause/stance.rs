@@ -29,7 +29,7 @@ const UP: [&str; 20] = [
 const UP_WORDS: [&str; 7] = ["beat", "beats", "beating", "win", "wins", "won", "ahead"];
 const DOWN_WORDS: [&str; 5] = ["beaten", "behind", "lags", "halves", "halved"];
 
-const DOWN: [&str; 20] = [
+const DOWN: [&str; 21] = [
     "suffer",
     "slow",
     "reduc",
@@ -50,6 +50,7 @@ const DOWN: [&str; 20] = [
     "diminish",
     "shrink",
     "hurt",
+    "harm",
 ];
 
 const SAME: [&str; 14] = [
@@ -256,12 +257,15 @@ fn movement(words: &[(usize, String)], index: usize) -> Option<Sign> {
 /// "27 % more packets", "7 % fewer frames": more and less of what is forwarded.
 fn amount(words: &[(usize, String)], index: usize) -> Option<Sign> {
     let at = |i: usize| words.get(i).map_or("", |(_, w)| w.as_str());
+    let before = index.checked_sub(1).map_or("", at);
     let sign = match at(index) {
+        // "1.4 % below what it was"
+        "above" if before.ends_with('%') => return Some(Sign::Up),
+        "below" if before.ends_with('%') => return Some(Sign::Down),
         "more" => Sign::Up,
         "less" | "fewer" => Sign::Down,
         _ => return None,
     };
-    let before = index.checked_sub(1).map_or("", at);
     let is_of_frames = ["packet", "frame", "pps", "performance", "throughput", "forward"]
         .iter()
         .any(|noun| at(index + 1).starts_with(noun));
@@ -348,8 +352,8 @@ fn is_of_a_setting(words: &[(usize, String)], index: usize) -> bool {
     // "to reduce the error" is about the measurement
     let is_of_errors = (1..=3)
         .any(|n| ["error", "noise", "deviation", "variance", "jitter"].contains(&at(index + n)));
-    // "the faster of the two" ranks what the clause names, not the block's sets
-    let is_ranking = before == "the" && at(index + 1) == "of";
+    // "the faster of the two" ranks what the clause names, not the block's sets, but for families
+    let is_ranking = before == "the" && at(index + 1) == "of" && !names_family(words);
     // "the impact is lower" weighs a change, and does not say which way it goes
     let subject = index.checked_sub(2).map_or("", at);
     let is_weighed = matches!(before, "is" | "was" | "are")

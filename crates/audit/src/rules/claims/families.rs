@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::claim::MARGIN;
-use super::named::{named, spoken};
+use super::named::named;
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
 use crate::surroundings::{SourcedSet, Surroundings};
@@ -12,6 +12,7 @@ use fwdlab_netbenches::name::NamedFamily;
 use fwdlab_results::units::exact_percent as show;
 use fwdlab_sentence::clause::{Clause, Sign};
 use fwdlab_sentence::families::{Gap, Ranked, Ranking};
+use fwdlab_sentence::subject::spoken;
 
 /// Returns true where the clause compares families that no block compares.
 pub(super) fn check(

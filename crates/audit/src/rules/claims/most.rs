@@ -1,12 +1,14 @@
 //! "The fastest is ...", "the lowest performance has ...": a set said to be first or last of its block.
 
-use super::named::{named, spoken};
+use super::named::named;
+use super::wording::plain;
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
 use crate::surroundings::{SourcedSet, Spoken};
 use fwdlab_results::units::rate;
 use fwdlab_sentence::clause::Clause;
 use fwdlab_sentence::levels::extreme;
+use fwdlab_sentence::subject::spoken;
 
 /// Returns true where the clause ranks one set of the block, right or wrong.
 pub(super) fn check(
@@ -17,7 +19,7 @@ pub(super) fn check(
     findings: &mut AuditFindings,
 ) -> bool {
     let Some((sign, word)) = extreme(clause) else { return false };
-    let &[own] = named(&spoken(&clause.text), sets).as_slice() else { return false };
+    let &[own] = plain(&spoken(&clause.text), sets).as_slice() else { return false };
     // what costs least is no choice against what costs nothing
     let first = usize::from(word == "cheapest");
     let beaten = |other: &&SourcedSet<'_>| {

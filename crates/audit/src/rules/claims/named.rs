@@ -1,31 +1,7 @@
 //! Which sets of a block a text names: by the words of their labels that tell them apart.
 
 use crate::surroundings::SourcedSet;
-use fwdlab_sentence::clause::words;
-
-/// A word without what grammar adds to it: `statelessly`, `queues`, `statefull`.
-fn folded(word: &str) -> String {
-    let word = word.to_lowercase();
-    let word = word.strip_suffix("ly").unwrap_or(&word);
-    let word = word.strip_suffix('s').unwrap_or(word);
-    let word = if word.ends_with("ll") { &word[..word.len() - 1] } else { word };
-    word.to_owned()
-}
-
-/// The words of a text, those of compounds apart: `ipfw-statefull` names two things.
-pub(super) fn spoken(text: &str) -> Vec<String> {
-    let all = words(text).into_iter().map(|(_, word)| word);
-    all.flat_map(|word| {
-        let is_signed = word.starts_with(['-', '+']);
-        let parts: Vec<String> = if is_signed {
-            vec![word]
-        } else {
-            word.split(['-', '_', '\'']).map(str::to_owned).collect()
-        };
-        parts.into_iter().filter(|part| !part.is_empty()).map(|part| folded(&part))
-    })
-    .collect()
-}
+use fwdlab_sentence::subject::folded;
 
 /// The words of a set's label.
 fn label_of(set: &SourcedSet<'_>) -> Vec<String> {

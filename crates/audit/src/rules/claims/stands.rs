@@ -1,12 +1,13 @@
 //! "With D27401 it stays around 700 Kpps": a rate that the page has, but of another set than the one named.
 
-use super::named::{named, spoken};
+use super::named::named;
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::surroundings::{SourcedSet, Spoken, Surroundings};
 use fwdlab_netbenches::name::NamedFamily;
 use fwdlab_results::units::rate;
 use fwdlab_sentence::clause::Clause;
 use fwdlab_sentence::levels::{reached, stated};
+use fwdlab_sentence::subject::spoken;
 
 /// Share by which a rate has to be off the set that is named, and may be off the one that has it.
 const FAR: f64 = 0.04;
@@ -64,12 +65,16 @@ pub(super) fn check_reached(
     spoken_of: Spoken,
     findings: &mut AuditFindings,
 ) {
-    let Some(mention) = reached(clause).filter(|_| clause.families.len() == 1) else { return };
+    let said = reached(clause).filter(|_| clause.families.len() == 1);
+    let Some((mention, bound)) = said else { return };
     let is_own = |family: Option<NamedFamily>| family.is_some_and(|f| clause.families.contains(&f));
     let has = |values: &[f64]| {
-        let low = values.iter().copied().fold(f64::INFINITY, f64::min) * (1.0 - FAR);
-        let high = values.iter().copied().fold(0.0, f64::max) * (1.0 + FAR);
-        (low..=high).contains(&mention.pps())
+        let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = values.iter().copied().fold(0.0, f64::max);
+        match bound {
+            None => (low * (1.0 - FAR)..=high * (1.0 + FAR)).contains(&mention.pps()),
+            Some(bound) => [low, high].iter().any(|value| bound.holds(mention.pps(), *value)),
+        }
     };
     let sets = around.sets.iter().flatten().filter(|set| is_own(set.family));
     let data = around.data.all_values().iter().filter(|(p, _)| is_own(around.data.family(p)));
@@ -84,7 +89,7 @@ pub(super) fn check_reached(
         Text::new(
             format!("'{}' in: {}", mention.text, clause.text.trim()),
             format!(
-                "no set of this family has it; '{}' has {}",
+                "no set of this family does so; '{}' has {}",
                 own.set.legend,
                 rate(own.row.median())
             ),

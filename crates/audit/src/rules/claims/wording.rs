@@ -1,20 +1,23 @@
 //! Which sets of a block a clause compares, and which of them is the base.
 
 use super::Compared;
-use super::named::{likeness, named, spoken};
+use super::named::{likeness, named};
 use crate::pair::Pair;
 use crate::surroundings::SourcedSet;
 use fwdlab_sentence::clause::{Clause, words};
+use fwdlab_sentence::label::Label;
+use fwdlab_sentence::subject::{spoken, turned};
 
 /// The comparisons of a block that a clause can mean.
 pub(super) fn compared<'a>(sets: &'a [SourcedSet<'a>], clause: &Clause) -> Vec<Compared<'a>> {
     let Some((base, others)) = sets.split_first() else { return Vec::new() };
+    let text = turned(&clause.text);
     if others.len() > 1
-        && let Some(pairs) = against(sets, &clause.text)
+        && let Some(pairs) = against(sets, &text)
     {
         return pairs;
     }
-    let meant = named(&spoken(&clause.text), sets);
+    let meant = named(&spoken(&text), sets);
     let mut variants: Vec<&SourcedSet<'_>> =
         meant.iter().filter(|&&i| i > 0).map(|&i| &sets[i]).collect();
     if variants.is_empty() || others.len() == 1 {
@@ -29,7 +32,7 @@ pub(super) fn compared<'a>(sets: &'a [SourcedSet<'a>], clause: &Clause) -> Vec<C
                 pair: Pair::of(base, variant)?,
                 is_oriented: others.len() == 1,
             };
-            match orientation(&clause.text, base, variant) {
+            match orientation(&text, base, variant) {
                 Some(false) => Some(Compared {
                     base: variant,
                     variant: base,
@@ -63,7 +66,7 @@ fn against<'a>(sets: &'a [SourcedSet<'a>], text: &str) -> Option<Vec<Compared<'a
             (words[..than].to_vec(), words[than + 1..].to_vec())
         }
     };
-    let (subject, object) = (named(&subject, sets), named(&object, sets));
+    let (subject, object) = (plain(&subject, sets), plain(&object, sets));
     let pairs = || subject.iter().flat_map(|s| object.iter().map(move |o| (*s, *o)));
     let alike = |(s, o): (usize, usize)| likeness(&sets[s], &sets[o]);
     let most = pairs().filter(|(s, o)| s != o).map(alike).max()?;
@@ -74,6 +77,20 @@ fn against<'a>(sets: &'a [SourcedSet<'a>], text: &str) -> Option<Vec<Compared<'a
             Some(Compared { base, variant, pair: Pair::of(base, variant)?, is_oriented: true })
         })
         .collect()
+}
+
+/// The sets that words name; of a revision without a word of a patch, those that have none.
+pub(super) fn plain(spoken: &[String], sets: &[SourcedSet<'_>]) -> Vec<usize> {
+    let mut found = named(spoken, sets);
+    let is_plain = |set: &usize| sets[*set].label.patches.is_empty();
+    let is_of_a_patch = |word: &String| {
+        word.starts_with("patch") || word.starts_with("diff") || word.starts_with("review")
+    };
+    let is_patched = spoken.iter().any(|w| is_of_a_patch(w) || !Label::of(w).patches.is_empty());
+    if !is_patched && found.iter().any(is_plain) {
+        found.retain(is_plain);
+    }
+    found
 }
 
 /// Words that announce what something is compared with.

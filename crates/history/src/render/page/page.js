@@ -18,6 +18,9 @@
     return value.toPrecision(4);
   };
 
+  // The same without zeros at its end, for axes.
+  const round = (value) => short(value).replace(/(\.\d*?)0+(?= |$)/, "$1").replace(/\.(?= |$)/, "");
+
   // Round values between two, some five of them.
   const ticks = (low, high) => {
     const rough = (high - low) / 5;
@@ -43,7 +46,7 @@
   const figure = (series, index) => {
     const width = Math.max(340, Math.min(1240, document.body.clientWidth - 40));
     const height = width < 600 ? 230 : 300;
-    const left = 62, right = 10, top = 22, bottom = 28;
+    const left = 62, right = 10, bottom = 28;
     const isLog = by("log").checked;
     const points = series.points;
     // a log scale has no place for 0: what is not above it lies on the axis
@@ -62,6 +65,13 @@
     };
     const step = (width - left - right) / Math.max(points.length, 1);
     const x = (i) => left + step * (i + 0.5);
+    const starts = [0, ...series.changes.map((c) => points.findIndex((p) => p.revision === c.first_changed))];
+    // a label that would lie on the one before it stands a row lower
+    const rows = [];
+    starts.slice(1).forEach((start, n) => {
+      rows.push(n > 0 && !rows[n - 1] && (start - starts[n]) * step < 60 ? 1 : 0);
+    });
+    const top = 22 + 16 * Math.max(0, ...rows);
 
     const box = document.createElement("figure");
     box.id = "s" + index;
@@ -77,7 +87,7 @@
 
     for (const value of steps(low, high, isLog)) {
       svg.append(draw("line", { x1: left, x2: width - right, y1: y(value), y2: y(value), class: "grid" }));
-      svg.append(draw("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, short(value)));
+      svg.append(draw("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, round(value)));
     }
     const every = Math.max(1, Math.ceil(points.length / ((width - left) / 90)));
     points.forEach((p, i) => {
@@ -89,9 +99,7 @@
       }
     });
 
-    const starts = [0, ...series.changes.map((c) => points.findIndex((p) => p.revision === c.first_changed))];
     const isLower = series.unit.startsWith("ns");
-    let labelled = -Infinity;
     starts.forEach((start, n) => {
       const end = n + 1 < starts.length ? starts[n + 1] : points.length;
       const own = points.slice(start, end).map((p) => p.median).sort((a, b) => a - b);
@@ -107,10 +115,7 @@
       const text = (change.percent > 0 ? "+" : "") + change.percent.toFixed(1) + " %";
       const link = draw("a", { href: "#" });
       const anchor = at > width - 70 ? "end" : "middle";
-      // a label that would lie on the one before it stands a row lower
-      const isNear = at - labelled < 60;
-      labelled = isNear ? -Infinity : at;
-      const place = { x: at, y: isNear ? top + 6 : top - 8, "text-anchor": anchor, class: kind };
+      const place = { x: at, y: 14 + 16 * rows[n - 1], "text-anchor": anchor, class: kind };
       link.append(draw("text", place, text));
       link.addEventListener("click", (event) => { event.preventDefault(); box.focus(); say(start); });
       svg.append(link);
@@ -119,7 +124,8 @@
     svg.append(draw("polyline", { class: "path", points: points.map((p, i) => `${x(i)},${y(p.median)}`).join(" ") }));
     const dots = points.map((p, i) => {
       svg.append(draw("line", { x1: x(i), x2: x(i), y1: y(p.low), y2: y(p.high), class: "spread" }));
-      const link = draw("a", { href: encodeURI(p.source.split("/").slice(0, -1).join("/") || ".") });
+      // a point of a store whose results are not here has none
+      const link = draw("a", p.link ? { href: p.link.split("/").map(encodeURIComponent).join("/") } : {});
       const dot = draw("circle", { cx: x(i), cy: y(p.median), r: points.length > 80 ? 2 : 3.5, class: "dot" });
       dot.append(draw("title", {}, p.revision));
       link.append(dot);
