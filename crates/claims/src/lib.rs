@@ -12,7 +12,6 @@ pub mod claim;
 pub mod comparable;
 pub mod decided;
 mod error;
-pub mod functions;
 pub mod judge;
 pub mod known;
 pub mod order;

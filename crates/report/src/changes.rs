@@ -8,9 +8,9 @@
 //! of false ones among those that are named is kept at 5 % (Benjamini and Hochberg).
 
 use fwdlab_claims::claim::{Cell, Claims, VerdictClaim};
-use fwdlab_claims::functions::{Function, Side, functions, totals};
 use fwdlab_figures::text_table::{Side as Column, TextTable};
 use fwdlab_results::Tick;
+use fwdlab_results::functions::{Function, Side, functions, totals};
 use fwdlab_results::units;
 use fwdlab_stats::distribution::{normal_quantile, share_two_sided};
 use fwdlab_stats::multiple::{Correction, Kind};

@@ -27,6 +27,7 @@ mod failure;
 mod family;
 mod figures;
 mod files;
+pub mod functions;
 mod imported;
 mod inputs;
 mod interval;
