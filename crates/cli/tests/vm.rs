@@ -339,7 +339,8 @@ fn a_frame_costs_the_same_however_long_the_trial_is() {
         trials[0].cost_ns().expect("a cost")
     });
     let ratio = costs[0] / costs[1];
-    assert!((0.999..1.001).contains(&ratio), "{costs:?} instructions a frame");
+    // What the examples of two kernels take for nothing (margin = "0.2%").
+    assert!((0.998..1.002).contains(&ratio), "{costs:?} instructions a frame");
 }
 
 #[test]

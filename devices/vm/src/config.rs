@@ -10,7 +10,7 @@ use fwdlab_guard::{MIB, input};
 use crate::VmError;
 
 /// Options that must be built in, each with what needs it.
-const BUILT_IN: [(&str, &str); 13] = [
+const BUILT_IN: [(&str, &str); 15] = [
     ("64BIT", "fwdlab in the guest is a 64-bit program"),
     ("BINFMT_ELF", "to start fwdlab in the guest"),
     ("BLK_DEV_INITRD", "the guest's files come as an initramfs"),
@@ -19,6 +19,8 @@ const BUILT_IN: [(&str, &str); 13] = [
     ("SYSFS", "settings are read back from /sys"),
     ("SYSCTL", "settings are sysctls"),
     ("TMPFS", "names of network namespaces"),
+    ("FILE_LOCKING", "names of network namespaces are taken under a lock"),
+    ("FUTEX", "fwdlab in the guest has threads"),
     ("SERIAL_8250", "the guest reports over a serial port"),
     ("SERIAL_8250_CONSOLE", "the kernel's messages go to a serial port"),
     ("INET", "IPv4"),
