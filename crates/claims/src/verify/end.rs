@@ -36,7 +36,9 @@ pub(super) fn verify(results: &Results, verified: &mut Verified) -> Result<(), C
         return Ok(());
     };
     match stop(results, &end.stopped) {
-        Some(Fault::Stop { ended, .. }) if recorded.is_none() || is_of_earlier(results, ended) => {
+        Some(Fault::Stop { ended, rule })
+            if recorded.is_none() || rule.is_none() && is_of_earlier(results, ended) =>
+        {
             verified.unchecked.push(Unchecked::Stop);
         }
         found => verified.faults.extend(found),
@@ -44,8 +46,8 @@ pub(super) fn verify(results: &Results, verified: &mut Verified) -> Result<(), C
     Ok(())
 }
 
-/// Whether the campaign ended where an earlier version may have ended it, which asked less, or nothing, of
-/// rare runs and of trials that FAILED. Its verdict asks for them, whoever ended it: nothing is won by ending
+/// Whether the campaign, which today's rule would have gone on with, ended where an earlier version may have
+/// ended it, which asked less, or nothing, of rare runs and of trials that FAILED. Its verdict asks for them, whoever ended it: nothing is won by ending
 /// too early.
 fn is_of_earlier(results: &Results, ended: u32) -> bool {
     let rule = UntilDecided::of(&results.campaign);
