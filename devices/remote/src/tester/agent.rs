@@ -189,6 +189,34 @@ impl Agent {
         let program = host.host.program.clone().unwrap_or_else(|| program.to_owned());
         let path = host.put_file(&program, is_stopped)?;
         host.ask(&format!("chmod 700 {path}"), is_stopped)?;
+        // On a machine that does much else it may be late, or lost, once.
+        let mut attempts = 2;
+        let mut agent = loop {
+            attempts -= 1;
+            match Self::greet(host, &path, is_stopped)? {
+                Ok(agent) => break agent,
+                Err(said) if attempts == 0 || !said.is_empty() => {
+                    let why = said.lines().next().unwrap_or("it says nothing");
+                    return Err(RemoteError::failed(
+                        FailureKind::Misconfigured,
+                        host.role(),
+                        format!("fwdlab does not run there: {}", why.replace(&path, "fwdlab")),
+                        "name a build for it with program = \"FILE\" in [hosts]",
+                    ));
+                }
+                Err(_) => {}
+            }
+        };
+        agent.look_at_clock(is_stopped)?;
+        Ok(agent)
+    }
+
+    /// Starts it and waits for its first word; what it said instead, if it is none.
+    fn greet(
+        host: &mut Connected,
+        path: &str,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<std::result::Result<Self, String>> {
         let mut child = host.start(&format!("exec {path} agent"))?;
         let role = host.role();
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
@@ -204,18 +232,10 @@ impl Agent {
             Err(RemoteError::Stopped) => return Err(RemoteError::Stopped),
             Err(_) => {
                 let said = errors.map(|errors| errors.rest(Duration::from_secs(1)));
-                let said = said.unwrap_or_default();
-                let why = said.lines().next().unwrap_or("it says nothing").replace(&path, "fwdlab");
-                return Err(RemoteError::failed(
-                    FailureKind::Misconfigured,
-                    role,
-                    format!("fwdlab does not run there: {why}"),
-                    "name a build for it with program = \"FILE\" in [hosts]",
-                ));
+                return Ok(Err(said.unwrap_or_default()));
             }
         }
-        agent.look_at_clock(is_stopped)?;
-        Ok(agent)
+        Ok(Ok(agent))
     }
 
     /// The quickest of many round trips says best how far the clocks are apart.
