@@ -9,9 +9,10 @@ mod lab;
 use std::fmt::Write as _;
 
 use fwdlab_claims::verify::Fault;
+use fwdlab_compare::{Format, Options};
 use fwdlab_device::DeviceError;
 use fwdlab_report::Difference;
-use fwdlab_results::{Busy, Interval, Ledger, Measured};
+use fwdlab_results::{Busy, Interval, Ledger, Measured, Results};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -140,4 +141,103 @@ proptest! {
         prop_assert_eq!(found, vec![]);
         prop_assert_eq!(fwdlab_report::unchecked(&results).unwrap(), vec![]);
     }
+}
+
+/// Equal with one traffic, where one trial of the second variant FAILED; a little faster with the other, where
+/// half of them did.
+const FAILING: &str = r#"
+title = "trials that fail"
+baseline = "old"
+blocks = 12
+seed = 3
+
+[[variant]]
+name = "old"
+[[variant]]
+name = "new"
+set = { word = "1" }
+
+[[traffic]]
+name = "equal"
+source = "198.18.0.1:7"
+destination = "198.19.0.1:7"
+[[traffic]]
+name = "faster"
+source = "198.18.1.1:7"
+destination = "198.19.1.1:7"
+
+[routes]
+static = ["198.19.0.0/16 via 198.19.0.2"]
+"#;
+
+/// The words of a text without the ends of its lines, which are a matter of width.
+fn flowing(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// From the journal to whoever reads of it: report, claims, check and compare.
+#[test]
+fn what_failed_counts_and_is_said_wherever_the_campaign_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut answer = |number: usize, request: &fwdlab_device::Request<'_>| {
+        let is_new = request.variant.name == "new";
+        let is_equal = request.traffic.name == "equal";
+        // Two variants with two traffics are a block.
+        let block = number / 4 + 1;
+        let has_failed = is_new && if is_equal { block == 7 } else { block % 2 == 0 };
+        if has_failed {
+            return Err(DeviceError::trial("it took too long"));
+        }
+        let noise = ((number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % 2_003;
+        let gain = if is_new { 8_200 } else { 0 };
+        Ok(lab::counted(410_000 + if is_equal { noise } else { 10 * noise + gain }))
+    };
+    let (_, results) = lab::run(dir.path(), FAILING, None, &mut answer);
+    assert_eq!(results.trials.iter().filter(|trial| !trial.is_ok()).count(), 7);
+
+    let claims = fwdlab_report::write(dir.path(), &results).unwrap().claims;
+    let of = |traffic: &str| claims.verdicts.iter().find(|own| own.traffic == traffic).unwrap();
+    let equal = of("equal");
+    assert_eq!(equal.verdict.word(), "inconclusive", "{}", equal.sentence);
+    let why = "but 1 of 12 trials of new FAILED, and may have been slow";
+    assert!(equal.sentence.ends_with(why), "{}", equal.sentence);
+    let faster = of("faster");
+    assert_eq!(faster.verdict.word(), "inconclusive", "{}", faster.sentence);
+    let how = "FAILED trials taken for their side's worst";
+    assert!(faster.sentence.contains(how), "{}", faster.sentence);
+
+    let read = |name: &str| flowing(&std::fs::read_to_string(dir.path().join(name)).unwrap());
+    let results = Results::read(dir.path()).unwrap();
+    let options = Options { sources: vec![dir.path().to_owned()], ..Options::default() };
+    let compared = fwdlab_compare::compare(&options, &mut std::io::empty()).unwrap();
+    let compared = fwdlab_compare::render(&compared, Format::Text).unwrap();
+    let places = [
+        ("README.md", read("README.md")),
+        ("claims.json", read("claims.json")),
+        ("terminal", flowing(&fwdlab_report::terminal(&results, 100, false))),
+        ("compare", flowing(&String::from_utf8(compared).unwrap())),
+    ];
+    for (name, text) in &places {
+        for verdict in [equal, faster] {
+            assert!(
+                text.contains(&flowing(&verdict.sentence)),
+                "{name}: {}\n{text}",
+                verdict.sentence
+            );
+        }
+    }
+    for name in [0, 3] {
+        assert!(places[name].1.contains("run them again"), "{}", places[name].1);
+    }
+    let failed = "b07-equal-new";
+    assert!(places[0].1.contains(failed) && places[1].1.contains(failed), "{failed}");
+    assert!(places[0].1.contains("it took too long"), "{}", places[0].1);
+
+    assert_eq!(fwdlab_report::check(&results).unwrap(), vec![]);
+    assert_eq!(fwdlab_report::unchecked(&results).unwrap(), vec![]);
+    // Whoever takes one of them away is found.
+    let path = dir.path().join("claims.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replacen(failed, "b08-equal-new", 1)).unwrap();
+    assert_ne!(fwdlab_report::check(&results).unwrap(), vec![]);
 }

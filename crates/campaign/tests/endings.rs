@@ -9,12 +9,12 @@ mod lab;
 
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use forger::{Lines, complaints, copy, made_anew};
 use fwdlab_campaign::runner::End;
 use fwdlab_device::DeviceError;
-use fwdlab_results::{Busy, Interval, Journal, Measured, Results, Trial};
+use fwdlab_results::{Journal, Results, Trial};
+use lab::counted;
 use serde_json::json;
 
 /// A campaign that ends when it is decided.
@@ -25,34 +25,6 @@ fn experiment(cap: u32) -> String {
          [[traffic]]\nname = \"inet\"\nsource = \"198.18.0.1:7\"\ndestination = \"198.19.0.1:7\"\n\
          [routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.2\"]\n"
     )
-}
-
-/// Ten intervals of so many frames, of no length to speak of: nothing was waited for. No two trials
-/// have the same, as with a clock.
-fn counted(frames: u64) -> Measured {
-    static TRIALS: AtomicU64 = AtomicU64::new(0);
-    let extra = TRIALS.fetch_add(1, Ordering::Relaxed);
-    let interval = |at: u64| Interval {
-        ms: 0.1,
-        tx: Some(frames),
-        rx: frames,
-        busy: Some(Busy { ns: 97_000 + if at == 0 { extra } else { 0 }, frames }),
-        ..Interval::default()
-    };
-    let total = 10 * frames;
-    let mut measured = Measured {
-        sent: Some(total),
-        received: total,
-        flows_seen: Some(1),
-        device_received: Some(total),
-        device_sent: Some(total),
-        busy: Some(Busy { ns: 970_000 + extra, frames: total }),
-        idle_share: Some(0.0),
-        intervals: (0..10).map(interval).collect(),
-        ..Measured::default()
-    };
-    measured.environment.pinned = true;
-    measured
 }
 
 /// Runs it: the modular one is a little faster, each trial by chance a little more or less.

@@ -102,12 +102,17 @@ pub fn lost(
 
 /// The log speed ratios of pairs of trials, one list for each process that they ran in; `None` where
 /// a pair has no process or no figure. The pairs of a block that was gone on with in another process
-/// count to the baseline's.
-pub fn by_process(sides: [&[&Trial]; 2], metric: Metric) -> Option<Vec<Vec<f64>>> {
+/// count to the baseline's. Each lost block is there as the worst for its side, in the process of the whole
+/// block that ran before it.
+pub fn by_process(sides: [&[&Trial]; 2], lost: &[Lost], metric: Metric) -> Option<Vec<Vec<f64>>> {
+    let gain = |(b, v): (&&Trial, &&Trial)| {
+        Some(metric.direction().log_gain(metric.of(b)?, metric.of(v)?))
+    };
+    let gains: Vec<f64> = sides[0].iter().zip(sides[1]).map(gain).collect::<Option<_>>()?;
     let mut processes: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-    for (b, v) in sides[0].iter().zip(sides[1]) {
-        let gain = metric.direction().log_gain(metric.of(b)?, metric.of(v)?);
-        processes.entry(b.measured.environment.process?).or_default().push(gain);
+    for own in lost::filled(&gains, lost) {
+        let process = sides[0][own.beside].measured.environment.process?;
+        processes.entry(process).or_default().push(gains[own.figures_of]);
     }
     Some(processes.into_values().collect())
 }
@@ -131,7 +136,7 @@ pub fn next_run(
     comparison: Option<&Comparison>,
 ) -> Option<Next> {
     let comparison = comparison?;
-    let processes = by_process(sides, metric)?;
+    let processes = by_process(sides, &[], metric)?;
     let run = NextRun::of(&processes, comparison.interval95, comparison.level())?;
     let roundtrip = |trial: &&Trial| {
         let found = trial.measured.environment.roundtrips_ns.iter().flatten().copied();

@@ -5,6 +5,7 @@
 //! them, alone or together with the device, a rate cannot show what the device
 //! could do, and the device cost (busy ns per frame) decides instead: [`Metric::deciding`].
 
+use fwdlab_stats::lost::Lost;
 use fwdlab_stats::multiple::Kind;
 use fwdlab_stats::unpaired::RankTest;
 use fwdlab_stats::validity::{self, Finding};
@@ -48,6 +49,8 @@ pub struct Judgement<'a> {
     /// The trials compared, of the baseline and of the variant: those of the
     /// complete blocks in their order, or without blocks all that were kept.
     pub sides: [Vec<&'a Trial>; 2],
+    /// The blocks that lost the trial of one side; none of runs without blocks.
+    pub lost: Vec<Lost>,
     /// Trials of the sides in which the tester, or the asked load, bounded the rate, alone or
     /// together with the device.
     pub bounded: usize,
@@ -122,7 +125,8 @@ pub fn judge_by<'a>(
         let sides = column.map_or_else(|_| [Vec::new(), Vec::new()], |c| blocks.sides(c));
         let unlike = unlike(results, setting, &sides);
         let own = own.as_deref().map(pick);
-        let figures = Figures { rate: pick(&rate), cost: pick(&cost), own, unlike };
+        let lost = column.map_or_else(|_| Vec::new(), |column| blocks.lost[column - 1].clone());
+        let figures = Figures { rate: pick(&rate), cost: pick(&cost), own, unlike, lost };
         judgement(results, (*variant, traffic), sides, figures, terms)
     };
     others.iter().zip(&blocks.columns).map(one).collect()
@@ -166,6 +170,7 @@ fn published<'a>(
             metric,
             bounded: bounded(&sides),
             sides,
+            lost: Vec::new(),
             rate,
             cost,
             own: None,
@@ -189,6 +194,8 @@ struct Figures {
     own: Option<Result<Comparison, String>>,
     /// How the sides differ from what the experiment says.
     unlike: Vec<Finding>,
+    /// The blocks that lost the trial of one side.
+    lost: Vec<Lost>,
 }
 
 fn judgement<'a>(
@@ -249,6 +256,7 @@ fn judgement<'a>(
         variant,
         metric,
         sides,
+        lost: figures.lost,
         bounded,
         rate,
         cost,

@@ -3,12 +3,11 @@
 use std::path::Path;
 
 use fwdlab_stats::campaigns::{self, Campaign, LEAST_CAMPAIGNS, Together};
-use fwdlab_stats::paired::Block;
+use fwdlab_stats::lost::{self, Lost};
+use fwdlab_stats::paired::{self, Block};
 use fwdlab_stats::rare::Rare;
 use fwdlab_stats::validity::{self, Finding};
-use fwdlab_stats::{
-    Comparison, Direction, Error, Resolution, Subject, Verdict, percent_interval, shared,
-};
+use fwdlab_stats::{Comparison, Error, Resolution, Subject, Verdict, percent_interval, shared};
 
 use crate::asked::{based, terms};
 use crate::{CompareError, Group, Judgement, OneCampaign, Options, Several};
@@ -152,36 +151,7 @@ impl Pair<'_> {
         };
         let each: Vec<judge::Judgement<'_>> =
             self.all.iter().zip(self.settings).filter_map(own).collect();
-        let direction = by.metric.direction();
-        let blocks = each.iter().map(|own| campaign(&own.sides, by.metric, direction));
-        let figures = each.iter().flat_map(|own| own.sides.iter().flatten());
-        let figures: Vec<f64> = figures.filter_map(|trial| by.metric.of(trial)).collect();
-        let terms = campaigns::Terms {
-            confidence: by.terms.confidence,
-            least_campaigns: by.least,
-            resolution: Resolution::of(&figures),
-        };
-        let blocks: Vec<Campaign> = blocks.collect();
-        let at =
-            |confidence| campaigns::together(&blocks, campaigns::Terms { confidence, ..terms });
-        let whole = at(terms.confidence);
-        let part = at(terms.confidence.among(by.questions));
-        let side = |at: usize| -> Vec<Vec<f64>> {
-            each.iter().map(|own| speeds(&own.sides[at], by.metric)).collect()
-        };
-        let rare = Rare::of_campaigns(&side(0), &side(1), terms.confidence.alpha());
-        let rare = Some(rare);
-        // A campaign without a figure says so itself; the others are not judged without it.
-        let is_whole = each.iter().all(|own| !own.sides[0].is_empty());
-        let whole = whole.and_then(|whole| match is_whole {
-            true => Ok(whole),
-            false => Err(Error::TooFew { what: "blocks of a campaign", got: 0, need: 2 }),
-        });
-        let together = whole.and_then(|whole| {
-            let part = part?;
-            let own = shared::of_several(whole.comparison, part.comparison, by.questions);
-            Ok(Together { comparison: Comparison { rare, ..own }, ..part })
-        });
+        let together = together(&each, by);
         let findings = self.findings(&each, together.as_ref(), by);
         let verdict = match &together {
             Ok(own) => Verdict::judge(&own.comparison, by.terms.margin, &findings),
@@ -276,6 +246,45 @@ impl Pair<'_> {
     }
 }
 
+/// All campaigns together: what their whole blocks say, and what they say with the worst in the place of each
+/// trial of one side that FAILED.
+fn together(each: &[judge::Judgement<'_>], by: By) -> Result<Together, Error> {
+    // A campaign without a figure says so itself; the others are not judged without it.
+    if each.iter().any(|own| own.sides[0].is_empty()) {
+        return Err(Error::TooFew { what: "blocks of a campaign", got: 0, need: 2 });
+    }
+    let figures = each.iter().flat_map(|own| own.sides.iter().flatten());
+    let figures: Vec<f64> = figures.filter_map(|trial| by.metric.of(trial)).collect();
+    let resolution = Resolution::of(&figures);
+    let confidence = by.terms.confidence;
+    let at = |campaigns: &[Campaign]| -> Result<Together, Error> {
+        let terms =
+            |confidence| campaigns::Terms { confidence, least_campaigns: by.least, resolution };
+        let whole = campaigns::together(campaigns, terms(confidence))?;
+        let part = campaigns::together(campaigns, terms(confidence.among(by.questions)))?;
+        let own = shared::of_several(whole.comparison, part.comparison, by.questions);
+        Ok(Together { comparison: own, ..part })
+    };
+    let campaigns = |is_filled: bool| -> Vec<Campaign> {
+        let one = |own: &judge::Judgement<'_>| {
+            let lost = if is_filled { &own.lost[..] } else { &[] };
+            campaign(own, lost, by.metric)
+        };
+        each.iter().map(one).collect()
+    };
+    let side = |at: usize| -> Vec<Vec<f64>> {
+        each.iter().map(|own| speeds(&own.sides[at], by.metric)).collect()
+    };
+    let rare = Rare::of_campaigns(&side(0), &side(1), confidence.alpha());
+    let own = at(&campaigns(false))?;
+    let own = Together { comparison: Comparison { rare: Some(rare), ..own.comparison }, ..own };
+    let lost: Vec<Lost> = each.iter().flat_map(|own| own.lost.iter().copied()).collect();
+    match lost.is_empty() {
+        true => Ok(own),
+        false => Ok(own.beside(&at(&campaigns(true))?, lost::counts(&lost))),
+    }
+}
+
 /// A finding that is one campaign's alone: trials have the same names in all of them.
 fn of_campaign(dir: &Path, finding: &Finding) -> Finding {
     let name = dir.file_name().unwrap_or(dir.as_os_str()).to_string_lossy();
@@ -292,12 +301,17 @@ fn of_campaign(dir: &Path, finding: &Finding) -> Finding {
     }
 }
 
-/// The blocks of one campaign, by process.
-fn campaign(sides: &[Vec<&Trial>; 2], metric: Metric, direction: Direction) -> Campaign {
-    if let Some(processes) = blocks::by_process([&sides[0], &sides[1]], metric) {
+/// The blocks of one campaign, by process, the lost ones filled.
+fn campaign(own: &judge::Judgement<'_>, lost: &[Lost], metric: Metric) -> Campaign {
+    let sides = [&own.sides[0][..], &own.sides[1][..]];
+    if let Some(processes) = blocks::by_process(sides, lost, metric) {
         return Campaign::of_processes(processes);
     }
     let block = |(b, v): (&&Trial, &&Trial)| Some(Block::new(metric.of(b)?, metric.of(v)?));
-    let blocks: Vec<Block> = sides[0].iter().zip(&sides[1]).filter_map(block).collect();
-    Campaign::of_blocks(&blocks, direction).unwrap_or_default()
+    let blocks: Vec<Block> = sides[0].iter().zip(sides[1]).filter_map(block).collect();
+    let Ok(gains) = paired::log_gains(&blocks, metric.direction()) else {
+        return Campaign::default();
+    };
+    let all = lost::filled(&gains, lost);
+    Campaign::of_one_process(all.iter().map(|own| gains[own.figures_of]).collect())
 }

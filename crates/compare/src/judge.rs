@@ -1,6 +1,8 @@
 //! Groups of series to judgements.
 
+use fwdlab_stats::lost::{self, Lost, Side};
 use fwdlab_stats::multiple::Kind;
+use fwdlab_stats::paired::Block;
 use fwdlab_stats::validity::Finding;
 use fwdlab_stats::{Comparison, Error, model, shared};
 
@@ -66,8 +68,17 @@ fn blocked(group: &Arranged, questions: usize, terms: Terms) -> Option<Vec<Judge
         return None;
     }
     // one model for all keeps the chance of any false difference at the level
-    let rows = complete_rows(group);
-    let at = |level| model::compare_at(&rows, group[0].direction, level);
+    let whole = whole_blocks(group);
+    let rows: Vec<Vec<f64>> = whole.iter().map(|(_, row)| row.clone()).collect();
+    let direction = group[0].direction;
+    let at = |level| -> Result<Vec<Comparison>, Error> {
+        let all = model::compare_at(&rows, direction, level)?.into_iter().zip(1..);
+        all.map(|(own, at)| {
+            let blocks: Vec<Block> = rows.iter().map(|row| Block::new(row[0], row[at])).collect();
+            lost::beside(own, &blocks, &lost_of([&group[0], &group[at]], &whole), direction)
+        })
+        .collect()
+    };
     let compared = shared::compare(questions, terms.confidence, at);
     let of = |index: usize| -> Result<Comparison, Error> {
         compared.as_ref().map(|all| all[index].clone()).map_err(Clone::clone)
@@ -98,11 +109,24 @@ fn incomplete(group: &Arranged) -> Option<Finding> {
     })
 }
 
-/// One row per block that every series has, in the order of the series.
-fn complete_rows(group: &Arranged) -> Vec<Vec<f64>> {
+/// The blocks that every series has, in their order, with their values in the order of the series.
+fn whole_blocks(group: &Arranged) -> Vec<(u32, Vec<f64>)> {
     let blocks = group[0].blocks.as_deref().unwrap_or_default();
-    blocks
-        .iter()
-        .filter_map(|block| group.iter().map(|own| own.of_block(*block)).collect())
-        .collect()
+    let row = |block: &u32| {
+        let row: Option<Vec<f64>> = group.iter().map(|own| own.of_block(*block)).collect();
+        Some((*block, row?))
+    };
+    blocks.iter().filter_map(row).collect()
+}
+
+/// The blocks of which one of two series has a value and the other has none.
+fn lost_of([baseline, variant]: [&Series; 2], whole: &[(u32, Vec<f64>)]) -> Vec<Lost> {
+    let alone = |own: &Series, other: &Series, side: Side| -> Vec<Lost> {
+        let blocks = own.blocks.iter().flatten().filter(|block| other.of_block(**block).is_none());
+        let after = |block: &u32| whole.iter().filter(|(own, _)| own < block).count();
+        blocks.map(|block| Lost { after: after(block), side }).collect()
+    };
+    let mut all = alone(baseline, variant, Side::Variant);
+    all.extend(alone(variant, baseline, Side::Baseline));
+    all
 }

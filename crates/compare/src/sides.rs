@@ -1,8 +1,9 @@
 //! Before and after a change: each variant with itself, in campaigns that did not share blocks.
 
 use fwdlab_stats::campaigns::{self, Campaign, LEAST_CAMPAIGNS};
+use fwdlab_stats::lost;
 use fwdlab_stats::rare::Rare;
-use fwdlab_stats::unpaired;
+use fwdlab_stats::unpaired::{self, Pair};
 use fwdlab_stats::validity::{self, Finding};
 use fwdlab_stats::{Comparison, Error, Resolution, Subject, Verdict, percent_interval, shared};
 
@@ -100,6 +101,12 @@ struct By {
     names: [String; 2],
 }
 
+/// A variant's trials of one campaign: log speeds, and how many FAILED.
+struct OneSide {
+    speeds: Vec<f64>,
+    failed: usize,
+}
+
 /// One variant with one traffic, on both sides.
 struct Own<'a> {
     sides: [&'a [Results]; 2],
@@ -129,6 +136,38 @@ impl<'a> Own<'a> {
         Group::of(name, by.terms.margin, series.into(), vec![judgement])
     }
 
+    /// The campaigns of both sides; with fewer than are needed the runs of all of them, which say nothing
+    /// of the next campaign.
+    fn compared(
+        &self,
+        trials: &[Vec<Vec<&Trial>>; 2],
+        [before, after]: &[Series; 2],
+        metric: Metric,
+        by: &By,
+    ) -> Result<Comparison, Error> {
+        let one = |(kept, results): (&Vec<&Trial>, &Results)| OneSide {
+            speeds: speeds(kept, metric),
+            failed: results.trials_of(self.variant, self.traffic).len() - kept.len(),
+        };
+        let [b, v] = [0, 1].map(|side| -> Vec<OneSide> {
+            trials[side].iter().zip(self.sides[side]).map(one).collect()
+        });
+        let at = |confidence| -> Result<Comparison, Error> {
+            if b.len().min(v.len()) < by.least {
+                let (baseline, variant) = (&before.values[..], &after.values[..]);
+                let failed = [before, after].map(|own| own.failed.len());
+                let pair = Pair { baseline, variant, direction: metric.direction(), failed };
+                return unpaired::compare_pair(&pair, confidence).map(|own| own.comparison);
+            }
+            let resolution = Resolution::of(before.values.iter().chain(&after.values));
+            let terms = campaigns::Terms { confidence, least_campaigns: by.least, resolution };
+            of_campaigns([&b, &v], terms)
+        };
+        let confidence = by.terms.confidence;
+        let (whole, part) = (at(confidence)?, at(confidence.among(by.questions))?);
+        Ok(shared::of_several(whole, part, by.questions))
+    }
+
     fn series(&self, side: usize, metric: Metric, name: &str) -> Series {
         let of = (self.variant, self.traffic);
         let mut every = self.sides[side].iter().map(|own| runs::series(own, of, metric));
@@ -149,7 +188,7 @@ impl<'a> Own<'a> {
         by: &By,
     ) -> Judgement {
         let [before, after] = series;
-        let compared = compared(trials, series, metric, by);
+        let compared = self.compared(trials, series, metric, by);
         let all = trials.each_ref().map(|side| side.concat());
         let mut findings: Vec<Finding> =
             self.sides.into_iter().flatten().flat_map(judge::changed).collect();
@@ -212,35 +251,25 @@ impl<'a> Own<'a> {
     }
 }
 
-/// The campaigns of both sides; with fewer than are needed the runs of all of them, which say nothing
-/// of the next campaign.
-fn compared(
-    trials: &[Vec<Vec<&Trial>>; 2],
-    [before, after]: &[Series; 2],
-    metric: Metric,
-    by: &By,
-) -> Result<Comparison, Error> {
-    let [b, v] = trials
-        .each_ref()
-        .map(|side| -> Vec<Vec<f64>> { side.iter().map(|own| speeds(own, metric)).collect() });
-    let at = |confidence| -> Result<Comparison, Error> {
-        if b.len().min(v.len()) < by.least {
-            let (before, after) = (&before.values, &after.values);
-            let both = unpaired::compare_at(before, after, metric.direction(), confidence);
-            return both.map(|own| own.comparison);
-        }
-        let campaigns = |side: &[Vec<f64>]| -> Vec<Campaign> {
-            side.iter().cloned().map(Campaign::of_one_process).collect()
+/// The campaigns of both sides, larger log speeds are faster, as measured and with the slowest of its campaign in
+/// the place of each trial that FAILED.
+fn of_campaigns(sides: [&[OneSide]; 2], terms: campaigns::Terms) -> Result<Comparison, Error> {
+    let speeds = sides.map(|side| side.iter().map(|own| own.speeds.clone()).collect());
+    let [b, v]: [Vec<Vec<f64>>; 2] = speeds;
+    let compare = |is_filled: bool| {
+        let campaign = |own: &OneSide| {
+            let failed = if is_filled { own.failed } else { 0 };
+            Campaign::of_one_process(lost::filled_side(own.speeds.clone(), failed))
         };
-        let resolution = Resolution::of(before.values.iter().chain(&after.values));
-        let terms = campaigns::Terms { confidence, least_campaigns: by.least, resolution };
-        let own = campaigns::compare(&campaigns(&b), &campaigns(&v), terms)?;
-        let rare = Some(Rare::of_campaigns(&b, &v, confidence.alpha()));
-        Ok(Comparison { rare, ..own })
+        let [b, v]: [Vec<Campaign>; 2] = sides.map(|side| side.iter().map(campaign).collect());
+        campaigns::compare(&b, &v, terms)
     };
-    let confidence = by.terms.confidence;
-    let (whole, part) = (at(confidence)?, at(confidence.among(by.questions))?);
-    Ok(shared::of_several(whole, part, by.questions))
+    let rare = Some(Rare::of_campaigns(&b, &v, terms.confidence.alpha()));
+    let own = Comparison { rare, ..compare(false)? };
+    match sides.map(|side| side.iter().map(|own| own.failed).sum()) {
+        [0, 0] => Ok(own),
+        failed => Ok(lost::of_both(own, &compare(true)?, failed)),
+    }
 }
 
 /// What is said where no winner is named.

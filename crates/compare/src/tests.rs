@@ -312,6 +312,40 @@ fn missing_values_are_counted_not_forgotten() {
     assert!(text.contains("2 of 3") && text.contains("3 planned, 2 kept"), "{text}");
 }
 
+/// A table with and without blocks, in which a figure of either variant is missing: a warning alone used to
+/// say so.
+#[test]
+fn nothing_is_equivalent_to_what_has_no_figure_in_a_table() {
+    let dir = directory();
+    let judged = |is_blocked: bool, lacking: &[&str]| {
+        let mut table =
+            String::from(if is_blocked { "variant,block,rate\n" } else { "variant,rate\n" });
+        for (at, name) in (0..40).flat_map(|at| [(at, "a"), (at, "b")]) {
+            let figure = 1e6 * (1.0 + 1e-4 * ((at * 7 + name.len() + at % 3) % 40) as f64);
+            let cell =
+                if at == 9 && lacking.contains(&name) { String::new() } else { figure.to_string() };
+            let block = if is_blocked { format!("{at},") } else { String::new() };
+            table += &format!("{name},{block}{cell}\n");
+        }
+        let path = write(&dir, "runs.csv", &table);
+        compared(&options(&[&path])).groups[0].judgements[0].clone()
+    };
+    for is_blocked in [true, false] {
+        assert_eq!(judged(is_blocked, &[]).verdict.word(), "equivalent");
+        for (name, why) in [
+            ("a", "but 1 of 40 trials of a FAILED, and may have been slow"),
+            ("b", "but 1 of 40 trials of b FAILED, and may have been slow"),
+        ] {
+            let own = judged(is_blocked, &[name]);
+            assert_eq!(own.verdict.word(), "inconclusive", "{}", own.sentence);
+            assert!(own.sentence.contains(why), "{}", own.sentence);
+        }
+    }
+    // A block that lost both sides says nothing; without blocks nobody knows which belong together.
+    assert_eq!(judged(true, &["a", "b"]).verdict.word(), "equivalent");
+    assert_eq!(judged(false, &["a", "b"]).verdict.word(), "inconclusive");
+}
+
 fn go(times: &[(usize, f64)], runs: usize) -> String {
     let line = |(name, ns): &(usize, f64), run: usize| {
         // runs of one benchmark scatter by half a per cent, in an order of their own

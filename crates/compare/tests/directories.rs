@@ -471,6 +471,66 @@ fn without(failed: &[usize], seed: usize) -> Made {
     made
 }
 
+/// A single trial that FAILED used to leave every comparison over several directories as it was, but for a
+/// warning.
+#[test]
+fn nothing_is_equivalent_to_what_failed_in_any_of_several_campaigns() {
+    let campaigns = |is_failed: bool| {
+        let campaign = |seed| {
+            let mut made = faster(1.0, 8, seed);
+            // The variant's trial of the third block, in the second and fifth campaign.
+            made.figures[5].is_ok = !(is_failed && seed % 3 == 1);
+            made
+        };
+        directories(&(0..6).map(campaign).collect::<Vec<_>>())
+    };
+    let ((_whole, whole), (_lost, lost)) = (campaigns(false), campaigns(true));
+    let said = |dirs: &[PathBuf], [before, after]: [usize; 2]| {
+        let after = dirs[before..before + after].to_vec();
+        let is_single_campaign = before == 1;
+        let options = Options { after, is_single_campaign, ..Options::default() };
+        let paths: Vec<&Path> = dirs[..before].iter().map(PathBuf::as_path).collect();
+        let all = compared(&paths, options);
+        let own = all.groups.last().unwrap().judgements.last().unwrap().clone();
+        (own.word, own.sentence)
+    };
+    for (counts, why) in [
+        ([3, 0], "but 1 of 24 trials of modular FAILED, and may have been slow"),
+        ([3, 3], "but 1 of 24 trials of after and 1 of 24 trials of before FAILED"),
+        ([1, 1], "but 1 of 8 trials of run-2 FAILED, and may have been slow"),
+    ] {
+        let (word, sentence) = said(&whole, counts);
+        assert_eq!(word, "equivalent", "{sentence}");
+        let (word, sentence) = said(&lost, counts);
+        assert_eq!(word, "inconclusive", "{sentence}");
+        assert!(sentence.contains(why), "{sentence}");
+    }
+}
+
+/// Winners of several campaigns whose trials FAILED win with the worst of their campaign in their place.
+#[test]
+fn a_winner_of_several_campaigns_wins_with_its_worst_in_the_place_of_what_failed() {
+    let words = |failed: &[usize]| {
+        let campaign = |seed| {
+            let mut made = faster(1.008, 8, seed);
+            // One trial of the variant far below the others, and these lost.
+            made.figures[1].rate *= 0.97;
+            failed.iter().for_each(|block| made.figures[2 * block + 1].is_ok = false);
+            made
+        };
+        let (_root, dirs) = directories(&(0..3).map(campaign).collect::<Vec<_>>());
+        let paths: Vec<&Path> = dirs.iter().map(PathBuf::as_path).collect();
+        let all = compared(&paths, Options { margin: Some(0.001), ..Options::default() });
+        let own = &all.groups[0].judgements[0];
+        (own.word, own.sentence.clone())
+    };
+    let (word, sentence) = words(&[]);
+    assert_eq!(word, "faster", "{sentence}");
+    let (word, sentence) = words(&[3, 4, 5]);
+    assert_eq!(word, "inconclusive", "{sentence}");
+    assert!(sentence.contains("FAILED trials taken for their side's worst"), "{sentence}");
+}
+
 /// What `compare` prints in each form; each of them says something and none a number that is none.
 fn every_form(dirs: &[&Path], options: &Options) -> Vec<String> {
     let sources = dirs.iter().map(|dir| dir.to_path_buf()).collect();

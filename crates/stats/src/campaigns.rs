@@ -25,7 +25,7 @@ use crate::effect::Effect;
 use crate::paired::{self, Block};
 use crate::random_effects::{RandomEffects, same_p};
 use crate::resolution::Resolution;
-use crate::{Error, dataset};
+use crate::{Error, dataset, lost};
 
 /// Campaigns of each side from which a winner is named.
 pub const LEAST_CAMPAIGNS: usize = 3;
@@ -152,6 +152,16 @@ pub fn together(campaigns: &[Campaign], terms: Terms) -> Result<Together, Error>
         same_p: same_p(&figures, &errors),
         figures: figures.into_iter().map(Effect::from_ln).collect(),
     })
+}
+
+impl Together {
+    /// What it and all campaigns with the worst in the place of trials that FAILED both say; so many of the
+    /// baseline and of the variant did ([`crate::lost`]).
+    #[must_use]
+    pub fn beside(self, all: &Self, failed: [usize; 2]) -> Self {
+        let next = self.next.hull(all.next);
+        Self { comparison: lost::of_both(self.comparison, &all.comparison, failed), next, ..self }
+    }
 }
 
 /// Compares the campaigns of two sides, e.g. before and after a change, that did not share blocks:

@@ -348,8 +348,8 @@ pub fn compare_beside(
     if lost.is_empty() {
         return Ok(own);
     }
-    let all = compare(&lost::filled(blocks, lost, direction)?, direction, rule)?;
-    Ok(lost::of_both(own, &all, lost))
+    let all = compare(&lost::filled_blocks(blocks, lost, direction)?, direction, rule)?;
+    Ok(lost::of_both(own, &all, lost::counts(lost)))
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ use crate::paired::{self, LEAST_NAMED};
 use crate::pairs::Pairs;
 use crate::rare::Rare;
 use crate::resolution::Resolution;
-use crate::{Error, dataset, hodges_lehmann, mann_whitney};
+use crate::{Error, dataset, hodges_lehmann, lost, mann_whitney};
 
 /// The rank test that stands beside Welch's.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -77,7 +77,17 @@ pub fn compare_at(
     direction: Direction,
     confidence: Confidence,
 ) -> Result<Unpaired, Error> {
-    Ok(Sides::new(baseline, variant, direction)?.compared(confidence, None))
+    compare_pair(&Pair { baseline, variant, direction, failed: [0; 2] }, confidence)
+}
+
+/// As [`compare_at`], beside trials that FAILED: a difference must also be proven with each of them as the
+/// worst run of its side, and nothing is equivalent while there is any ([`crate::lost`]). The rank test and
+/// Welch's p are of what was measured.
+///
+/// # Errors
+/// As [`compare`].
+pub fn compare_pair(pair: &Pair<'_>, confidence: Confidence) -> Result<Unpaired, Error> {
+    Ok(Beside::new(pair)?.compared(confidence, None))
 }
 
 /// Two datasets that are compared.
@@ -89,6 +99,8 @@ pub struct Pair<'a> {
     pub variant: &'a [f64],
     /// Which way is better.
     pub direction: Direction,
+    /// How many trials of the baseline and of the variant FAILED beside these.
+    pub failed: [usize; 2],
 }
 
 /// Compares several pairs of datasets that share one level: several variants
@@ -103,9 +115,8 @@ pub fn compare_several(
     confidence: Confidence,
     kind: Kind,
 ) -> Vec<Result<Unpaired, Error>> {
-    let sides: Vec<Result<Sides, Error>> =
-        pairs.iter().map(|own| Sides::new(own.baseline, own.variant, own.direction)).collect();
-    let plain = |sides: &Sides| sides.compared(confidence, None).comparison.p;
+    let sides: Vec<Result<Beside, Error>> = pairs.iter().map(Beside::new).collect();
+    let plain = |sides: &Beside| sides.compared(confidence, None).comparison.p;
     let p: Vec<f64> = sides.iter().flatten().map(plain).collect();
     let correction = Correction { kind, among: p.len() };
     let mut steps = correction.steps(&p, confidence.alpha()).into_iter();
@@ -121,6 +132,33 @@ pub fn compare_several(
             Ok(result)
         })
         .collect()
+}
+
+/// Both sides as measured, and with the worst in the place of what FAILED, where anything did.
+struct Beside {
+    measured: Sides,
+    filled: Option<Sides>,
+    failed: [usize; 2],
+}
+
+impl Beside {
+    fn new(pair: &Pair<'_>) -> Result<Self, Error> {
+        let Pair { baseline, variant, direction, failed } = *pair;
+        let measured = Sides::new(baseline, variant, direction)?;
+        let filled = (failed != [0; 2]).then(|| Sides {
+            baseline: lost::filled_side(measured.baseline.clone(), failed[0]),
+            variant: lost::filled_side(measured.variant.clone(), failed[1]),
+            ..measured
+        });
+        Ok(Self { measured, filled, failed })
+    }
+
+    fn compared(&self, confidence: Confidence, correction: Option<Correction>) -> Unpaired {
+        let own = self.measured.compared(confidence, correction);
+        let Some(filled) = &self.filled else { return own };
+        let all = filled.compared(confidence, correction).comparison;
+        Unpaired { comparison: lost::of_both(own.comparison, &all, self.failed), ..own }
+    }
 }
 
 /// Log speeds of both sides: larger is faster.
@@ -316,8 +354,12 @@ mod tests {
         let far: Vec<f64> = base.iter().map(|v| v * 1.1 + 0.001).collect();
         let alone = compare(&base, &near, Direction::HigherIsBetter).unwrap().comparison;
         assert!(alone.p < 0.05 && alone.p > 0.01, "{}", alone.p);
-        let pair =
-            |variant| Pair { baseline: &base, variant, direction: Direction::HigherIsBetter };
+        let pair = |variant| Pair {
+            baseline: &base,
+            variant,
+            direction: Direction::HigherIsBetter,
+            failed: [0; 2],
+        };
         let pairs = [pair(&near), pair(&far), pair(&base), pair(&[1.0])];
         let several = |kind| {
             let all = compare_several(&pairs, Confidence::USUAL, kind);

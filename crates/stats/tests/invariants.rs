@@ -176,6 +176,7 @@ proptest! {
     #[test]
     fn several_groups_compare_soundly(
         groups in prop::collection::vec((figures(), figures()), 0..5),
+        failed in prop::collection::vec([0usize..3, 0usize..3], 5),
         confidence in confidence(),
         is_holm: bool,
     ) {
@@ -184,13 +185,24 @@ proptest! {
         let pairs: Vec<unpaired::Pair<'_>> = groups
             .iter()
             .zip(directions)
-            .map(|((a, b), direction)| unpaired::Pair { baseline: a, variant: b, direction })
+            .zip(&failed)
+            .map(|(((a, b), direction), failed)| unpaired::Pair {
+                baseline: a,
+                variant: b,
+                direction,
+                failed: *failed,
+            })
             .collect();
         let all = unpaired::compare_several(&pairs, confidence, kind);
         prop_assert_eq!(all.len(), pairs.len());
         for own in all.iter().flatten() {
             is_sound(&own.comparison);
             prop_assert!(own.comparison.correction.is_some());
+        }
+        for (own, pair) in all.iter().zip(&pairs) {
+            let Ok(own) = own else { continue };
+            let is_whole = pair.failed == [0; 2];
+            prop_assert!(is_whole || own.comparison.rare.unwrap().is_unclear(0.01));
         }
     }
 

@@ -31,8 +31,8 @@ fn calls(
     let mut random = Random(0x05e7_e7a1);
     let is_called = |pairs: Vec<(Vec<f64>, Vec<f64>)>| {
         let direction = Direction::LowerIsBetter;
-        let pairs: Vec<Pair<'_>> =
-            pairs.iter().map(|(baseline, variant)| Pair { baseline, variant, direction }).collect();
+        let pair = |(baseline, variant)| Pair { baseline, variant, direction, failed: [0; 2] };
+        let pairs: Vec<Pair<'_>> = pairs.iter().map(|(b, v)| pair((b, v))).collect();
         let all = match kind {
             Some(kind) => unpaired::compare_several(&pairs, Confidence::USUAL, kind),
             None => pairs

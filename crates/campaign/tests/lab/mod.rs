@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use fwdlab_campaign::plan::{Opened, Place, Terms, UntilDecided};
@@ -11,7 +11,7 @@ use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
 use fwdlab_experiment::Anything;
 use fwdlab_experiment::{Experiment, Variant};
 use fwdlab_results::environment::Environment;
-use fwdlab_results::{About, Interval, Measured, Results, Resumed, Trial};
+use fwdlab_results::{About, Busy, Interval, Measured, Results, Resumed, Trial};
 
 /// What a trial of this number, from 0, counts.
 pub type Answer<'a> = dyn FnMut(usize, &Request<'_>) -> Result<Measured, DeviceError> + 'a;
@@ -86,6 +86,36 @@ pub fn run<'a>(
     answer: &'a mut Answer<'a>,
 ) -> (End, Results) {
     (run_on(open(dir, text).unwrap(), text, last, answer), Results::read(dir).unwrap())
+}
+
+/// What a trial of one flow counts: ten intervals of so many frames, of no length to speak of: nothing was waited for. No two trials
+/// have the same, as with a clock.
+// not every file of tests does
+#[allow(dead_code)]
+pub fn counted(frames: u64) -> Measured {
+    static TRIALS: AtomicU64 = AtomicU64::new(0);
+    let extra = TRIALS.fetch_add(1, Ordering::Relaxed);
+    let interval = |at: u64| Interval {
+        ms: 0.1,
+        tx: Some(frames),
+        rx: frames,
+        busy: Some(Busy { ns: 97_000 + if at == 0 { extra } else { 0 }, frames }),
+        ..Interval::default()
+    };
+    let total = 10 * frames;
+    let mut measured = Measured {
+        sent: Some(total),
+        received: total,
+        flows_seen: Some(1),
+        device_received: Some(total),
+        device_sent: Some(total),
+        busy: Some(Busy { ns: 970_000 + extra, frames: total }),
+        idle_share: Some(0.0),
+        intervals: (0..10).map(interval).collect(),
+        ..Measured::default()
+    };
+    measured.environment.pinned = true;
+    measured
 }
 
 /// Opens the finished campaign of `text` in `dir` to run its FAILED trials again.

@@ -27,7 +27,7 @@ pub fn resolve(claims: &Claims, results: &Results) -> Vec<Unresolved> {
         let verdicts: Vec<&VerdictClaim> =
             claims.verdicts.iter().filter(|v| v.traffic == *traffic).collect();
         if !results.campaign.is_blocked() {
-            found.extend(resolve_unblocked(&verdicts, &trials));
+            found.extend(resolve_unblocked(&verdicts, &trials, results));
         } else {
             found.extend(resolve_traffic(&verdicts, &trials, results));
         }
@@ -159,6 +159,7 @@ fn resolve_traffic(
 fn resolve_unblocked(
     verdicts: &[&VerdictClaim],
     trials: &BTreeMap<&str, &Trial>,
+    results: &Results,
 ) -> Vec<Unresolved> {
     let mut found = Vec::new();
     let mut all = Vec::new();
@@ -180,20 +181,35 @@ fn resolve_unblocked(
         all.push(sides);
     }
     if found.is_empty() {
-        found.extend(resolve_runs(verdicts, &all));
+        let failed = |own: &&VerdictClaim| -> [usize; 2] {
+            [&own.baseline, &own.variant].map(|variant| {
+                let own = results.trials_of(variant, &own.traffic);
+                own.into_iter().filter(|trial| !trial.is_ok()).count()
+            })
+        };
+        let failed: Vec<[usize; 2]> = verdicts.iter().map(failed).collect();
+        found.extend(resolve_runs(verdicts, &all, &failed));
     }
     found
 }
 
-/// Checks the comparisons and nanoseconds of verdicts whose runs, of baseline and variant, are known.
-fn resolve_runs(verdicts: &[&VerdictClaim], all: &[[Vec<&Trial>; 2]]) -> Vec<Unresolved> {
+/// Checks the comparisons and nanoseconds of verdicts whose runs, of baseline and variant, are known, and how
+/// many of either FAILED.
+fn resolve_runs(
+    verdicts: &[&VerdictClaim],
+    all: &[[Vec<&Trial>; 2]],
+    failed: &[[usize; 2]],
+) -> Vec<Unresolved> {
     let rates = |side: &Vec<&Trial>| -> Vec<f64> {
         side.iter().filter_map(|trial| Metric::Rate.of(trial)).collect()
     };
     let rates: Vec<[Vec<f64>; 2]> = all.iter().map(|sides| sides.each_ref().map(rates)).collect();
     let direction = Metric::Rate.direction();
-    let pairs: Vec<Pair<'_>> =
-        rates.iter().map(|[baseline, variant]| Pair { baseline, variant, direction }).collect();
+    let pairs: Vec<Pair<'_>> = rates
+        .iter()
+        .zip(failed)
+        .map(|([baseline, variant], failed)| Pair { baseline, variant, direction, failed: *failed })
+        .collect();
     let computed = runs::compared(&pairs, Kind::Holm, Confidence::USUAL);
     let mut found = Vec::new();
     for ((verdict, computed), sides) in verdicts.iter().zip(computed).zip(all) {

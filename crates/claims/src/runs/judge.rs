@@ -48,7 +48,12 @@ pub fn without_blocks(pairs: &[[&Series; 2]], kind: Kind, terms: Terms) -> Vec<J
     let own: Vec<Pair<'_>> = values
         .iter()
         .zip(pairs)
-        .map(|([baseline, variant], pair)| Pair { baseline, variant, direction: pair[0].direction })
+        .map(|([baseline, variant], pair)| Pair {
+            baseline,
+            variant,
+            direction: pair[0].direction,
+            failed: pair.map(|side| side.failed.len()),
+        })
         .collect();
     let all = compared(&own, kind, terms.confidence);
     let both = |result: Result<Unpaired, Error>| result.map(|b| (b.comparison.clone(), Some(b)));
@@ -61,8 +66,7 @@ pub fn compared(
     kind: Kind,
     confidence: Confidence,
 ) -> Vec<Result<Unpaired, Error>> {
-    let alone =
-        |own: &Pair<'_>| unpaired::compare_at(own.baseline, own.variant, own.direction, confidence);
+    let alone = |own: &Pair<'_>| unpaired::compare_pair(own, confidence);
     let each: Vec<Result<Unpaired, Error>> = pairs.iter().map(alone).collect();
     if each.iter().flatten().count() < 2 {
         return each;

@@ -2,6 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::sequential::{self, Decision, Rule};
+use crate::unpaired::{self, Pair};
 use crate::{Confidence, Subject, Verdict};
 
 const HIGHER: Direction = Direction::HigherIsBetter;
@@ -51,6 +52,48 @@ fn a_winner_whose_trials_failed_wins_with_its_worst_in_their_place() {
     assert_eq!(word(&of(Side::Variant, 5)), "inconclusive");
     assert_eq!(word(&of(Side::Baseline, 5)), "faster");
     let (_, text) = judged(&blocks, &of(Side::Variant, 5), 0.001);
+    assert!(text.contains("FAILED trials taken for their side's worst"), "{text}");
+}
+
+/// The same values without blocks, of which so many of either side FAILED.
+fn judged_apart(blocks: &[Block], failed: [usize; 2], margin: f64) -> (Verdict, String) {
+    let side = |of: fn(&Block) -> f64| blocks.iter().map(of).collect::<Vec<f64>>();
+    let (baseline, variant) = (&side(|own| own.baseline)[..], &side(|own| own.variant)[..]);
+    let pair = Pair { baseline, variant, direction: HIGHER, failed };
+    let own = unpaired::compare_pair(&pair, Confidence::USUAL).unwrap().comparison;
+    let verdict = Verdict::judge(&own, margin, &[]);
+    let subject = Subject { variant: "new", baseline: "old", metric: "rate" };
+    let text = verdict.sentence(Some(&own), margin, subject);
+    (verdict, text)
+}
+
+/// A single FAILED trial used to leave the verdict as it was.
+#[test]
+fn without_blocks_nothing_is_equivalent_to_what_failed() {
+    let blocks = blocks(40, 0.0);
+    assert_eq!(judged_apart(&blocks, [0, 0], 0.01).0, Verdict::Equivalent);
+    for (failed, why) in [
+        ([0, 1], "but 1 of 41 trials of new FAILED, and may have been slow"),
+        ([2, 0], "but 2 of 42 trials of old FAILED, and may have been slow"),
+        (
+            [1, 1],
+            "but 1 of 41 trials of new and 1 of 41 trials of old FAILED, and may have been slow",
+        ),
+    ] {
+        let (verdict, text) = judged_apart(&blocks, failed, 0.01);
+        assert_eq!(verdict.word(), "inconclusive", "{text}");
+        assert!(text.ends_with(why), "{text}");
+    }
+}
+
+#[test]
+fn without_blocks_a_winner_wins_with_its_worst_in_the_place_of_what_failed() {
+    let blocks = blocks(12, 0.004);
+    let word = |failed| judged_apart(&blocks, failed, 0.001).0.word();
+    assert_eq!(word([0, 0]), "faster");
+    assert_eq!(word([0, 5]), "inconclusive");
+    assert_eq!(word([5, 0]), "faster");
+    let (_, text) = judged_apart(&blocks, [0, 5], 0.001);
     assert!(text.contains("FAILED trials taken for their side's worst"), "{text}");
 }
 
