@@ -40,6 +40,8 @@
 pub mod affinity;
 pub mod beat;
 #[cfg(target_os = "linux")]
+mod begun;
+#[cfg(target_os = "linux")]
 pub mod bpf;
 pub mod clock;
 mod counters;

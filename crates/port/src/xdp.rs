@@ -3,13 +3,14 @@
 //!
 //! Received frames do not pass the kernel's stack, and need no kernel packet of their own; it is
 //! faster than [`packet`](crate::packet) by that. While the port is open, the kernel sees none of
-//! the interface's frames.
+//! the interface's frames. Checksums that a sender on this machine left to its interface are completed.
 
 use std::io;
 use std::os::fd::BorrowedFd;
 
 use fwdlab_wire::MacAddr;
 
+use crate::begun;
 use crate::bpf::{
     Assembler, Helper, Program, Register::*, Table, Width, XdpLink, action, attach_xdp,
 };
@@ -84,6 +85,7 @@ impl Port for XdpPort {
             }
             frame.set_len(received.len());
             frame.copy_from_slice(received);
+            begun::complete(frame);
             bytes += received.len() as u64;
             at += 1;
         });

@@ -11,8 +11,8 @@ use std::process::Command;
 
 use fwdlab_port::offloads::{self, Offload};
 use fwdlab_port::packet::PacketPort;
-use fwdlab_port::{Batch, Frame, Pool, PoolConfig, Port, PortError};
-use fwdlab_wire::{checksum, ipv4, udp};
+use fwdlab_port::{Batch, Frame, Pool, PoolConfig, Port, PortError, SocketKind};
+use fwdlab_wire::{checksum, ipv4, ipv6, udp};
 
 /// Set for the process that runs a test inside its namespace.
 const INSIDE: &str = "FWDLAB_TEST_INSIDE";
@@ -76,7 +76,7 @@ fn frames(pool: &Pool, lengths: &[usize]) -> Batch {
 }
 
 /// What arrives until `enough` frames are such, or nothing more comes.
-fn receive(port: &mut PacketPort, enough: usize, is_such: impl Fn(&Frame) -> bool) -> Vec<Vec<u8>> {
+fn receive(port: &mut dyn Port, enough: usize, is_such: impl Fn(&Frame) -> bool) -> Vec<Vec<u8>> {
     let (mut batch, mut found) = (Batch::new(), Vec::new());
     for _ in 0..200_000 {
         port.receive(&mut batch);
@@ -155,24 +155,52 @@ fn vlan_tags_are_in_the_frame() {
 #[test]
 fn checksums_that_the_sender_left_to_its_interface_are_completed() {
     inside("checksums_that_the_sender_left_to_its_interface_are_completed", || {
-        assert!(ip("addr add 198.18.0.1/24 dev p0"));
-        assert!(ip("neigh add 198.18.0.2 lladdr 02:00:00:00:00:02 dev p0"));
-        offloads::write("p0", Offload::SendChecksum, true).unwrap();
-        let mut far = PacketPort::open("p1", pool()).unwrap();
-        let socket = UdpSocket::bind("198.18.0.1:0").unwrap();
-        for len in [1, 18, 700, 1400] {
-            socket.send_to(&vec![0x5a; len], "198.18.0.2:2000").unwrap();
-        }
-        let is_udp = |frame: &Frame| frame[12..14] == [8, 0] && frame[23] == udp::PROTOCOL;
-        let found = receive(&mut far, 4, is_udp);
-        assert_eq!(found.len(), 4);
-        for frame in found {
-            let packet = ipv4::Packet::parse(&frame[14..]).unwrap();
-            let pseudo = packet.pseudo_sum();
-            let sum = checksum::fold(checksum::sum(packet.payload()) + pseudo);
-            assert_eq!(sum, 0xffff, "{} bytes", frame.len());
-        }
+        completed(SocketKind::Packet);
     });
+}
+
+/// Beside which the kernel says nothing of checksums.
+#[test]
+fn checksums_that_the_sender_left_to_its_interface_are_completed_by_af_xdp() {
+    inside("checksums_that_the_sender_left_to_its_interface_are_completed_by_af_xdp", || {
+        completed(SocketKind::Xdp);
+    });
+}
+
+fn completed(kind: SocketKind) {
+    let _ = std::fs::write("/proc/sys/net/ipv6/conf/p0/disable_ipv6", "0");
+    assert!(ip("addr add 198.18.0.1/24 dev p0"));
+    assert!(ip("-6 addr add 2001:2::1/64 dev p0 nodad"));
+    assert!(ip("neigh add 198.18.0.2 lladdr 02:00:00:00:00:02 dev p0"));
+    assert!(ip("-6 neigh add 2001:2::2 lladdr 02:00:00:00:00:02 dev p0"));
+    offloads::write("p0", Offload::SendChecksum, true).unwrap();
+    let mut far = match kind.open("p1", pool()) {
+        Ok(port) => port,
+        Err(error) => return eprintln!("SKIPPED {kind}: {error}"),
+    };
+    for (own, to) in [("198.18.0.1:0", "198.18.0.2:2000"), ("[2001:2::1]:0", "[2001:2::2]:2000")] {
+        let socket = UdpSocket::bind(own).unwrap();
+        for len in [1, 18, 700, 1400] {
+            socket.send_to(&vec![0x5a; len], to).unwrap();
+        }
+    }
+    let is_udp = |frame: &Frame| {
+        (frame[12..14] == [8, 0] && frame[23] == udp::PROTOCOL)
+            || (frame[12..14] == [0x86, 0xdd] && frame[20] == udp::PROTOCOL)
+    };
+    let found = receive(far.as_mut(), 8, is_udp);
+    assert_eq!(found.len(), 8);
+    for frame in found {
+        let (pseudo, datagram) = match ipv4::Packet::parse(&frame[14..]) {
+            Ok(packet) => (packet.pseudo_sum(), packet.payload().to_vec()),
+            Err(_) => {
+                let packet = ipv6::Packet::parse(&frame[14..]).unwrap();
+                (packet.pseudo_sum(), packet.payload().to_vec())
+            }
+        };
+        let sum = checksum::fold(checksum::sum(&datagram) + pseudo);
+        assert_eq!(sum, 0xffff, "{} bytes", frame.len());
+    }
 }
 
 #[test]

@@ -52,8 +52,10 @@ pub enum RouterError {
         /// What is in the way.
         why: &'static str,
     },
-    /// A MAC address of a group.
-    #[error("port {port} or its neighbour cannot have the group address {mac}")]
+    /// A MAC address of a group, or of nobody.
+    #[error(
+        "port {port} or its neighbour cannot have the address {mac}, which is a group's or nobody's"
+    )]
     GroupMac {
         /// The port.
         port: u16,

@@ -1,7 +1,7 @@
 //! IPv6 extension headers (RFC 8200, section 4): where the packet proper begins, and what their
 //! options ask of a node that does not know them.
 
-use fwdlab_wire::ipv6;
+use fwdlab_wire::{icmpv6, ipv6, udp};
 
 /// Next header values.
 const HOP_BY_HOP: u8 = 0;
@@ -57,10 +57,50 @@ pub(crate) fn has_upper_layer(first: u8, data: &[u8]) -> bool {
             (AUTHENTICATION, Some(&len)) => 4 * (usize::from(len) + 2),
             (HOP_BY_HOP | ROUTING | DESTINATION, Some(&len)) => 8 * (usize::from(len) + 1),
             (HOP_BY_HOP | ROUTING | DESTINATION | AUTHENTICATION, None) => return false,
-            _ => return upper.at < data.len() || upper.protocol == NOTHING,
+            (protocol, _) => {
+                return data.len() >= upper.at + least_header(protocol);
+            }
         };
         let Some(&next) = data.get(upper.at) else { return false };
         upper = Upper { protocol: next, at: upper.at + len };
+    }
+    false
+}
+
+/// Bytes of an upper-layer header at least.
+fn least_header(protocol: u8) -> usize {
+    const TCP: u8 = 6;
+    match protocol {
+        TCP => 20,
+        udp::PROTOCOL => udp::HEADER_LEN,
+        icmpv6::NEXT_HEADER => icmpv6::HEADER_LEN,
+        NOTHING => 0,
+        _ => 1,
+    }
+}
+
+/// Whether this is a fragment other than the first of what is no ICMPv6 message, as far as it says.
+pub(crate) fn is_rest_of_other(packet: &ipv6::Packet<&[u8]>) -> bool {
+    let payload = packet.payload();
+    let mut upper = Upper { protocol: packet.next_header(), at: 0 };
+    for _ in 0..MOST {
+        let Some(header) = payload.get(upper.at..upper.at + 8) else { return false };
+        let len = match upper.protocol {
+            HOP_BY_HOP | ROUTING | DESTINATION => 8 * (usize::from(header[1]) + 1),
+            FRAGMENT => {
+                return !matches!(
+                    header[0],
+                    HOP_BY_HOP
+                        | ROUTING
+                        | FRAGMENT
+                        | AUTHENTICATION
+                        | DESTINATION
+                        | icmpv6::NEXT_HEADER
+                );
+            }
+            _ => return false,
+        };
+        upper = Upper { protocol: header[0], at: upper.at + len };
     }
     false
 }
@@ -81,7 +121,7 @@ pub(crate) enum Upshot {
 /// Codes of a parameter problem (RFC 4443, section 3.4).
 const CODE_FIELD: u8 = 0;
 pub(crate) const CODE_NEXT_HEADER: u8 = 1;
-const CODE_OPTION: u8 = 2;
+pub(crate) const CODE_OPTION: u8 = 2;
 
 /// Looks through the extension headers of a packet for this router.
 pub(crate) fn read(packet: &ipv6::Packet<&[u8]>) -> Upshot {

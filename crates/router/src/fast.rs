@@ -24,6 +24,8 @@ pub(crate) const CHUNK: usize = Heads::FRAMES;
 pub(crate) const HEAD: usize = Heads::LINE;
 
 const L3: usize = ethernet::HEADER_LEN;
+/// Shortest frame without FCS, bytes.
+const SHORTEST: u64 = (ethernet::MIN_FRAME_LEN_WITH_FCS - ethernet::FCS_LEN) as u64;
 /// Elements are checked in groups of this, as many 64-bit words as the widest vector has.
 const LANES: usize = 8;
 /// The bits of a MAC address in a word.
@@ -79,6 +81,7 @@ impl Checked {
                 | (w1[at] >> 32 ^ 0x45_0008) & 0xff_ffff
                 | is_less(total, ipv4::HEADER_LEN as u64)
                 | is_less(lengths[at], total + L3 as u64)
+                | has_trailer(lengths[at], total + L3 as u64)
                 | is_less(ttl, 2)
                 | (fold(sum) ^ 0xffff)
                 | is_special(w3[at] >> 16 & 0xff, w3[at] >> 24 & 0xff)
@@ -125,6 +128,7 @@ impl Checked {
                 // EtherType 0x86dd and version 6, as the bytes lie: 86 dd 6x.
                 | (w1[at] >> 32 ^ 0x60_dd86) & 0xf0_ffff
                 | is_less(lengths[at], total + L3 as u64)
+                | has_trailer(lengths[at], total + L3 as u64)
                 | is_less(hops, 2)
                 | u64::from(!is_ordinary6(source))
                 | u64::from(!is_ordinary6(high[at]));
@@ -188,6 +192,13 @@ fn low32(word: u64) -> u64 {
 #[inline(always)]
 fn is_less(a: u64, b: u64) -> u64 {
     a.wrapping_sub(b) >> 63
+}
+
+/// 1 where a frame has more than its packet, and is longer than the shortest: both differences are
+/// negative.
+#[inline(always)]
+fn has_trailer(length: u64, end_of_packet: u64) -> u64 {
+    (end_of_packet.wrapping_sub(length) & SHORTEST.wrapping_sub(length)) >> 63
 }
 
 /// 1 where `a == b`, else 0, for numbers below 2^63.

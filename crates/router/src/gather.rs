@@ -86,7 +86,8 @@ impl Plane {
             // RFC 6946: by itself, whatever else has its number.
             let first = frame[..len].to_vec();
             let (protocol, data) = (header[0], data.to_vec());
-            self.whole.push(Whole { key, input, first, protocol, data, frames: 1 });
+            let (frames, is_too_long) = (1, false);
+            self.whole.push(Whole { key, input, first, protocol, data, frames, is_too_long });
             return Ok(CONSUMED);
         }
         self.gather(&Fragment {

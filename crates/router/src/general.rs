@@ -44,10 +44,13 @@ impl Plane {
     fn route_inet(&mut self, input: u8, frame: &mut Frame) -> Ruling {
         let in_group_frame = frame[0] & 1 != 0;
         let packet = checks::inet(&frame[L3..])?;
-        let (destination, total) = (packet.destination(), usize::from(packet.total_length()));
-        checks::inet_addresses(packet.source(), destination)?;
+        let (source, destination) = (packet.source(), packet.destination());
+        let (ttl, is_dont_fragment) = (packet.ttl(), packet.is_dont_fragment());
+        let total = usize::from(packet.total_length());
+        checks::trim(frame, total);
+        checks::inet_addresses(source, destination)?;
         // RFC 1812, section 5.3.7: nobody else speaks from our addresses.
-        if self.is_ours_inet(packet.source()) {
+        if self.is_ours_inet(source) {
             return Err(DropReason::MartianSource.into());
         }
         if in_group_frame {
@@ -57,10 +60,10 @@ impl Plane {
         if let Decision::Local = decision {
             return self.accept_inet(input, frame);
         }
-        if packet.ttl() <= 1 {
+        if ttl <= 1 {
             return Err(DropReason::TtlExpired.into());
         }
-        let longest = if packet.is_dont_fragment() { total } else { 0 };
+        let longest = if is_dont_fragment { total } else { 0 };
         self.check_output(&decision, longest)?;
         if let Decision::Send(hop, via) = decision {
             self.redirect_inet(input, frame, hop, via);
@@ -78,16 +81,17 @@ impl Plane {
     fn route_inet6(&mut self, input: u8, frame: &mut Frame) -> Ruling {
         let in_group_frame = frame[0] & 1 != 0;
         let packet = checks::inet6(&frame[L3..])?;
-        let destination = packet.destination();
-        let total = ipv6::HEADER_LEN + usize::from(packet.payload_length());
-        if self.is_ours_inet6(packet.source()) || packet.source() == self.config(input).link_local()
-        {
+        let (source, destination) = (packet.source(), packet.destination());
+        let (hop_limit, payload) = (packet.hop_limit(), packet.payload_length());
+        let total = ipv6::HEADER_LEN + usize::from(payload);
+        checks::trim(frame, total);
+        if self.is_ours_inet6(source) || source == self.config(input).link_local() {
             return Err(DropReason::MartianSource.into());
         }
         if self.is_local_link(input, destination) {
             return self.accept_inet6(input, frame);
         }
-        let checked = checks::inet6_addresses(packet.source(), destination);
+        let checked = checks::inet6_addresses(source, destination);
         if checked == Err(DropReason::LinkLocal) && !ipv6::is_link_local(destination) {
             // A neighbour may speak to any of our addresses from its link-local one.
             let decision = self.decide_inet6(input, destination, 0)?;
@@ -103,7 +107,7 @@ impl Plane {
         if let Decision::Local = decision {
             return self.accept_inet6(input, frame);
         }
-        if packet.hop_limit() <= 1 {
+        if hop_limit <= 1 {
             return Err(DropReason::TtlExpired.into());
         }
         self.check_output(&decision, total)?;

@@ -7,7 +7,7 @@ use fwdlab_wire::{ethernet, icmpv4, icmpv6, ipv4, ipv6};
 use crate::answer::OWN_TTL;
 use crate::checks::L3;
 use crate::drops::DropReason;
-use crate::extensions::{Upper, upper_layer};
+use crate::extensions::{CODE_OPTION, Upper, is_rest_of_other, upper_layer};
 use crate::fate::{DROPPED, Problem, Refusal};
 use crate::plane::Plane;
 use crate::redirect::REDIRECT6;
@@ -27,6 +27,13 @@ struct Message {
     kind: u8,
     code: u8,
     rest: u32,
+}
+
+impl Message {
+    /// Whether this tells of an IPv6 option that is not known.
+    fn is_of_option(self) -> bool {
+        (self.kind, self.code) == (icmpv6::PARAMETER_PROBLEM, CODE_OPTION)
+    }
 }
 
 /// Which IPv4 error a refusal calls for.
@@ -90,13 +97,20 @@ impl Plane {
         refusal: Refusal,
     ) -> Option<u8> {
         let header = ethernet::Frame::parse(&frame[..]).ok()?;
-        // Never to what came to a group (RFC 1812, section 4.3.2.7).
-        if header.destination().is_multicast() {
-            return None;
-        }
+        let is_group = header.destination().is_multicast();
         match header.ether_type() {
-            ethernet::TYPE_IPV4 => self.answer_inet(input, frame, message_inet(refusal)?),
-            ethernet::TYPE_IPV6 => self.answer_inet6(input, frame, message_inet6(refusal)?),
+            // Never to what came to a group (RFC 1812, section 4.3.2.7).
+            ethernet::TYPE_IPV4 if !is_group => {
+                self.answer_inet(input, frame, message_inet(refusal)?)
+            }
+            ethernet::TYPE_IPV6 => {
+                let message = message_inet6(refusal)?;
+                // RFC 4443, section 2.4 (e.3), has one such exception here.
+                if is_group && !message.is_of_option() {
+                    return None;
+                }
+                self.answer_inet6(input, frame, message)
+            }
             _ => None,
         }
     }
@@ -147,7 +161,7 @@ impl Plane {
         let total = ipv6::HEADER_LEN + usize::from(packet.payload_length());
         let destination = packet.destination();
         if !may_answer6(&packet)
-            || ipv6::is_multicast(destination)
+            || ipv6::is_multicast(destination) && !message.is_of_option()
             || ipv6::is_martian_source(source)
         {
             return None;
@@ -192,7 +206,7 @@ fn may_answer6(packet: &ipv6::Packet<&[u8]>) -> bool {
             kind.is_some_and(|&kind| !icmpv6::is_error(kind) && kind != REDIRECT6)
         }
         Some(_) => true,
-        None => false,
+        None => is_rest_of_other(packet),
     }
 }
 

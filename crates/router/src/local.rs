@@ -7,8 +7,9 @@ use crate::answer::OWN_TTL;
 use crate::checks::{self, L3};
 use crate::drops::DropReason;
 use crate::extensions::{self, Upper, Upshot};
-use crate::fate::{Problem, Refusal, Ruling};
+use crate::fate::{CONSUMED, Decision, Problem, Refusal, Ruling};
 use crate::plane::Plane;
+use crate::reassembly::{Key, Whole};
 
 impl Plane {
     /// RFC 1812, section 5.2.3: an IPv4 packet for one of our addresses.
@@ -131,12 +132,10 @@ impl Plane {
             return Err(DropReason::MartianSource.into());
         }
         let decision = self.back_inet6(input, frame, source)?;
-        // Neither a group nor an anycast address may be a source (RFC 4443, section 2.2).
-        let own = match self.unicast_for(destination) {
-            Some(own) => own,
-            None if ipv6::is_multicast(destination) => self.own_inet6_toward(input, source),
-            None => destination,
-        };
+        if self.is_too_long(&decision, ipv6::HEADER_LEN + packet.payload().len()) {
+            return Ok(self.postpone_long_echo6(input, frame));
+        }
+        let own = self.own_for(input, destination, source);
         let mut packet =
             ipv6::Packet::parse(&mut frame[L3..]).map_err(|_| DropReason::NotAccepted)?;
         packet.set_source(own);
@@ -149,6 +148,48 @@ impl Plane {
         message.fill_checksum(pseudo);
         self.counters.consumed.add(1);
         Ok(self.leave_own_inet6(input, frame, decision))
+    }
+
+    /// Which of our addresses answers `source` for what was sent to `destination`: neither a group nor an
+    /// anycast address may be a source (RFC 4443, section 2.2).
+    pub(crate) fn own_for(&self, input: u8, destination: u128, source: u128) -> u128 {
+        match self.unicast_for(destination) {
+            Some(own) => own,
+            None if ipv6::is_multicast(destination) => self.own_inet6_toward(input, source),
+            None => destination,
+        }
+    }
+
+    /// Whether a packet of this length needs fragments on this way.
+    fn is_too_long(&self, decision: &Decision, packet_len: usize) -> bool {
+        decision.port().is_some_and(|port| {
+            let output = self.facts(port);
+            output.is_present() && packet_len > output.mtu() as usize
+        })
+    }
+
+    /// Keeps an echo request, to be answered in fragments when the worker keeps house: by RFC 8200,
+    /// section 5, it is the source that cuts.
+    fn postpone_long_echo6(&mut self, input: u8, frame: &Frame) -> u8 {
+        let Ok(packet) = checks::inet6(&frame[L3..]) else { return self.consume() };
+        self.identification = self.identification.wrapping_add(1);
+        let key = Key {
+            source: packet.source(),
+            destination: packet.destination(),
+            identification: self.identification,
+            protocol: 0,
+            is_inet6: true,
+        };
+        self.whole.push(Whole {
+            key,
+            input,
+            first: frame[..L3 + ipv6::HEADER_LEN].to_vec(),
+            protocol: icmpv6::NEXT_HEADER,
+            data: packet.payload().to_vec(),
+            frames: 1,
+            is_too_long: true,
+        });
+        CONSUMED
     }
 }
 
@@ -164,5 +205,8 @@ fn strip(frame: &mut Frame, upper: Upper) -> Result<(), DropReason> {
     frame.copy_within(start + upper.at..end, start);
     frame[L3 + ipv6::NEXT_HEADER] = upper.protocol;
     frame[L3 + 4..L3 + 6].copy_from_slice(&(len as u16).to_be_bytes());
+    // Nothing of what was moved stays behind the packet.
+    frame[start + len..].fill(0);
+    checks::trim(frame, ipv6::HEADER_LEN + len);
     Ok(())
 }

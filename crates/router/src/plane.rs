@@ -60,6 +60,8 @@ pub(crate) struct Plane {
     pub(crate) reassembly: Reassembly,
     /// What they have become, until the worker keeps house.
     pub(crate) whole: Vec<Whole>,
+    /// Of the last packet that the router itself has cut.
+    pub(crate) identification: u32,
 }
 
 /// What [`Plane::new`] is made of.
@@ -117,6 +119,7 @@ impl Plane {
             own,
             reassembly: Reassembly::default(),
             whole: Vec::new(),
+            identification: 0,
         }
     }
 

@@ -56,6 +56,8 @@ pub(crate) struct Whole {
     pub(crate) data: Vec<u8>,
     /// How many frames its fragments were.
     pub(crate) frames: u64,
+    /// An echo request whose way back, which has been counted, does not take the reply in one piece.
+    pub(crate) is_too_long: bool,
 }
 
 /// What is known of a packet.
@@ -130,7 +132,7 @@ impl Partial {
             false => Vec::new(),
         };
         let Self { key, input, first, protocol, .. } = self;
-        Whole { key, input, first, protocol, data, frames }
+        Whole { key, input, first, protocol, data, frames, is_too_long: false }
     }
 }
 

@@ -53,7 +53,7 @@ impl Plane {
         let has = |address| self.config(input).inet.iter().any(|at| at.address == address);
         let (is_ours, is_probe) = (has(ours), address == 0);
         // Who speaks from our own address is in conflict with us, and not learned.
-        if mac.is_multicast() || has(address) || (is_probe && !is_ours) {
+        if mac.is_multicast() || mac == MacAddr::ZERO || has(address) || (is_probe && !is_ours) {
             return Err(DropReason::NotAccepted.into());
         }
         if !is_probe {
@@ -102,7 +102,11 @@ impl Plane {
         if is_query && !is_anycast && !self.is_own_inet6(input, target) {
             return Err(DropReason::NotAccepted.into());
         }
-        let option_mac = mac.filter(|mac| !mac.is_multicast());
+        // RFC 4861, section 7.1.1: who has no address yet says no MAC address.
+        if is_query && ipv6::is_unspecified(source) && mac.is_some() {
+            return Err(DropReason::NotAccepted.into());
+        }
+        let option_mac = mac.filter(|mac| !mac.is_multicast() && *mac != MacAddr::ZERO);
         let advertised = Advertised {
             mac: option_mac,
             is_solicited: message.flags() & ndisc::FLAG_SOLICITED != 0,

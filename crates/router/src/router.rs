@@ -185,7 +185,7 @@ impl Router {
     /// Sets the MAC address of a neighbour on a port; it does not age.
     ///
     /// # Errors
-    /// An unknown port or a group address.
+    /// An unknown port, or a MAC address of a group or of nobody.
     pub fn add_neighbour<F: Routed>(
         &mut self,
         port: u16,
@@ -193,7 +193,7 @@ impl Router {
         mac: MacAddr,
     ) -> Result<(), RouterError> {
         self.check_port(port)?;
-        if mac.is_multicast() {
+        if mac.is_multicast() || mac == MacAddr::ZERO {
             return Err(RouterError::GroupMac { port, mac });
         }
         for links in &self.links {

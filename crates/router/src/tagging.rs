@@ -12,25 +12,40 @@ use crate::plane::Plane;
 const MACS: usize = 12;
 
 impl Plane {
-    /// The port that a frame came in on: the VLAN that its tag names, which is gone then. A tag
-    /// of VLAN 0 only has a priority, and the frame belongs to the port itself.
+    /// The port that a frame came in on: the VLAN that its tag names, which is gone then. Tags of
+    /// VLAN 0, of either kind, only have a priority: what is behind them counts.
     pub(crate) fn untag(&self, input: u8, frame: &mut Frame) -> Result<u8, DropReason> {
-        if frame.len() < L3 || frame[MACS..L3] != ethernet::TYPE_VLAN.to_be_bytes() {
-            return Ok(input);
+        while frame.len() >= L3 {
+            let kind = u16::from_be_bytes([frame[MACS], frame[MACS + 1]]);
+            if kind != ethernet::TYPE_VLAN && kind != ethernet::TYPE_SERVICE_VLAN {
+                break;
+            }
+            let tag = vlan::Tag::parse(&frame[L3..]).map_err(|_| DropReason::FrameTooShort)?;
+            let identifier = tag.identifier();
+            let port = match identifier {
+                0 => input,
+                _ if kind == ethernet::TYPE_VLAN => {
+                    *self.vlans.get(&(input, identifier)).ok_or(DropReason::UnknownVlan)?
+                }
+                _ => return Err(DropReason::UnknownVlan),
+            };
+            take_tag_off(frame)?;
+            if identifier != 0 {
+                return Ok(port);
+            }
         }
-        let tag = vlan::Tag::parse(&frame[L3..]).map_err(|_| DropReason::FrameTooShort)?;
-        let port = match tag.identifier() {
-            0 => input,
-            identifier => *self.vlans.get(&(input, identifier)).ok_or(DropReason::UnknownVlan)?,
-        };
-        let mut macs = [0; MACS];
-        macs.copy_from_slice(&frame[..MACS]);
-        if !frame.pull_front(vlan::TAG_LEN) {
-            return Err(DropReason::NoRoom);
-        }
-        frame[..MACS].copy_from_slice(&macs);
-        Ok(port)
+        Ok(input)
     }
+}
+
+fn take_tag_off(frame: &mut Frame) -> Result<(), DropReason> {
+    let mut macs = [0; MACS];
+    macs.copy_from_slice(&frame[..MACS]);
+    if !frame.pull_front(vlan::TAG_LEN) {
+        return Err(DropReason::NoRoom);
+    }
+    frame[..MACS].copy_from_slice(&macs);
+    Ok(())
 }
 
 /// Puts a tag between the MAC addresses and the EtherType; false when the slot has no room.

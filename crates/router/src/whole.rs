@@ -11,7 +11,7 @@ use crate::drops::DropReason;
 use crate::fate::{DROPPED, Decision};
 use crate::gather::{FRAGMENT_LEN, UNIT};
 use crate::plane::Plane;
-use crate::reassembly::Whole;
+use crate::reassembly::{Key, Whole};
 use crate::waiting::Wait;
 
 /// Protocol number of a fragment header.
@@ -61,7 +61,7 @@ impl Plane {
             return Err(DropReason::BadFragment);
         }
         let icmp = if whole.key.is_inet6 { icmpv6::NEXT_HEADER } else { icmpv4::PROTOCOL };
-        if len > frame.capacity() && whole.protocol == icmp {
+        if whole.protocol == icmp && (whole.is_too_long || len > frame.capacity()) {
             return self.answer_long(whole);
         }
         // Of what has no port here, its sender is told by as much of it as a frame holds.
@@ -86,9 +86,9 @@ impl Plane {
         Ok(vec![(fate, frame)])
     }
 
-    /// The reply to an echo request that is longer than a frame.
+    /// The reply to an echo request that is longer than a frame, or than its way takes.
     fn answer_long(&mut self, whole: &Whole) -> Result<Made, DropReason> {
-        let key = whole.key;
+        let mut key = whole.key;
         let mut message = whole.data.clone();
         let (is_echo, decision) = if key.is_inet6 {
             let len = message.len() as u32;
@@ -100,15 +100,18 @@ impl Plane {
             if !icmp.has_valid_checksum(pseudo(key.source, key.destination)) {
                 return Err(DropReason::BadChecksum);
             }
-            let kinds = (icmp.kind(), icmp.code());
+            let is_echo = (icmp.kind(), icmp.code()) == (icmpv6::ECHO_REQUEST, 0);
+            key.destination = self.own_for(whole.input, key.destination, key.source);
             icmp.set_kind(icmpv6::ECHO_REPLY, 0);
             icmp.fill_checksum(pseudo(key.destination, key.source));
-            let is_unicast =
-                !ipv6::is_multicast(key.destination) && self.unicast_for(key.destination).is_none();
-            (is_unicast && kinds == (icmpv6::ECHO_REQUEST, 0), {
-                let mut link = self.fresh_frame(MIN_LEN).ok_or(DropReason::NoRoom)?;
-                link[..L3].copy_from_slice(&whole.first[..L3]);
-                self.back_inet6(whole.input, &link, key.source)?
+            (is_echo && !ipv6::is_martian_source(key.source), {
+                if whole.is_too_long && !ipv6::is_link_local(key.source) {
+                    self.decide_again_inet6(whole.input, key.source, 0)?
+                } else {
+                    let mut link = self.fresh_frame(MIN_LEN).ok_or(DropReason::NoRoom)?;
+                    link[..L3].copy_from_slice(&whole.first[..L3]);
+                    self.back_inet6(whole.input, &link, key.source)?
+                }
             })
         } else {
             let mut icmp =
@@ -126,15 +129,16 @@ impl Plane {
         if !is_echo {
             return Ok(Made::new());
         }
-        Ok(self.cut_reply(whole, &message, &decision))
+        Ok(self.cut_reply((key, whole.input), &message, &decision))
     }
 
-    /// A message from the router in fragments, as many as there are frames for.
-    fn cut_reply(&mut self, whole: &Whole, message: &[u8], decision: &Decision) -> Made {
+    /// A message from the router in fragments, as many as there are frames for; what it answers had this
+    /// key and came in by this port.
+    fn cut_reply(&mut self, of: (Key, u8), message: &[u8], decision: &Decision) -> Made {
+        let key = of.0;
         let mut made = Made::new();
         let Some(port) = decision.port() else { return made };
-        let front =
-            if whole.key.is_inet6 { ipv6::HEADER_LEN + FRAGMENT_LEN } else { ipv4::HEADER_LEN };
+        let front = if key.is_inet6 { ipv6::HEADER_LEN + FRAGMENT_LEN } else { ipv4::HEADER_LEN };
         let mut at = 0;
         while at < message.len() {
             let Some(mut frame) = self.fresh_frame(MIN_LEN) else { return made };
@@ -147,31 +151,35 @@ impl Plane {
             frame.set_len((L3 + front + len).max(MIN_LEN));
             frame.fill(0);
             frame[L3 + front..L3 + front + len].copy_from_slice(&message[at..at + len]);
-            let is_written = match whole.key.is_inet6 {
-                true => write_front6(&mut frame, whole, (at, len), at + len < message.len()),
-                false => write_front(&mut frame, whole, (at, len), at + len < message.len()),
+            let is_written = match key.is_inet6 {
+                true => write_front6(&mut frame, &key, (at, len), at + len < message.len()),
+                false => write_front(&mut frame, &key, (at, len), at + len < message.len()),
             };
             if is_written.is_none() {
                 return made;
             }
-            let fate = self.leave_fragment(&mut frame, whole, decision);
+            let fate = self.leave_fragment(&mut frame, of, decision);
             made.push((fate, frame));
             at += len;
         }
         made
     }
 
-    fn leave_fragment(&mut self, frame: &mut Frame, whole: &Whole, decision: &Decision) -> u8 {
+    fn leave_fragment(
+        &mut self,
+        frame: &mut Frame,
+        (key, input): (Key, u8),
+        decision: &Decision,
+    ) -> u8 {
         self.counters.originated.add(1);
-        let input = whole.input;
         let outcome = match *decision {
             Decision::Send(hop, _) => Ok(self.address(frame, hop)),
-            Decision::Resolve { port, gateway } if whole.key.is_inet6 => {
-                let destination = whole.key.source;
+            Decision::Resolve { port, gateway } if key.is_inet6 => {
+                let destination = key.source;
                 self.hold_inet6(Wait { input, port, gateway, destination, is_own: true })
             }
             Decision::Resolve { port, gateway } => {
-                let destination = whole.key.source as u32;
+                let destination = key.source as u32;
                 self.hold_inet(Wait { input, port, gateway, destination, is_own: true })
             }
             Decision::Local => Err(DropReason::NotAccepted.into()),
@@ -198,7 +206,7 @@ fn header(whole: &Whole) -> Option<Vec<u8>> {
 
 fn write_front(
     frame: &mut Frame,
-    whole: &Whole,
+    key: &Key,
     (at, len): (usize, usize),
     has_more: bool,
 ) -> Option<()> {
@@ -206,19 +214,19 @@ fn write_front(
     let total = (ipv4::HEADER_LEN + len) as u16;
     // It sets the header alone: the data behind it stays.
     let mut packet = ipv4::Packet::prepare(&mut frame[L3..], total).ok()?;
-    packet.set_identification(whole.key.identification as u16);
+    packet.set_identification(key.identification as u16);
     packet.set_fragment((at / UNIT) as u16 | if has_more { ipv4::MORE_FRAGMENTS } else { 0 });
     packet.set_ttl(OWN_TTL);
     packet.set_protocol(icmpv4::PROTOCOL);
-    packet.set_source(whole.key.destination as u32);
-    packet.set_destination(whole.key.source as u32);
+    packet.set_source(key.destination as u32);
+    packet.set_destination(key.source as u32);
     packet.fill_checksum();
     Some(())
 }
 
 fn write_front6(
     frame: &mut Frame,
-    whole: &Whole,
+    key: &Key,
     (at, len): (usize, usize),
     has_more: bool,
 ) -> Option<()> {
@@ -226,11 +234,11 @@ fn write_front6(
     let mut packet = ipv6::Packet::prepare(&mut frame[L3..], (FRAGMENT_LEN + len) as u16).ok()?;
     packet.set_next_header(FRAGMENT);
     packet.set_hop_limit(OWN_TTL);
-    packet.set_source(whole.key.destination);
-    packet.set_destination(whole.key.source);
+    packet.set_source(key.destination);
+    packet.set_destination(key.source);
     let header = packet.payload_mut().get_mut(..FRAGMENT_LEN)?;
     header[0] = icmpv6::NEXT_HEADER;
     header[2..4].copy_from_slice(&(at as u16 | u16::from(has_more)).to_be_bytes());
-    header[4..8].copy_from_slice(&whole.key.identification.to_be_bytes());
+    header[4..8].copy_from_slice(&key.identification.to_be_bytes());
     Some(())
 }

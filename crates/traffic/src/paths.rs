@@ -65,6 +65,23 @@ pub struct PathsSeen {
 /// A tester of paths between ports that are chosen while the program runs.
 pub type AnyPathWatch = PathWatch<Box<dyn Port>, Box<dyn Port>>;
 
+impl AnyPathWatch {
+    /// As [`PathWatch::observe`], compiled with this crate's optimisation.
+    pub fn observe_any(
+        &mut self,
+        old: usize,
+        limit: Duration,
+        change: &mut dyn FnMut(),
+    ) -> PathsSeen {
+        self.observe(old, limit, change)
+    }
+
+    /// As [`PathWatch::late`], compiled with this crate's optimisation.
+    pub fn late_any(&mut self) -> Vec<u64> {
+        self.late()
+    }
+}
+
 impl<A: Port, B: Port> PathWatch<A, B> {
     /// Sends frames of `plan`'s one stream at its load, which is a rate; the next routers of both paths have
     /// these addresses.

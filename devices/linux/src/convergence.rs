@@ -91,11 +91,11 @@ fn events(
                 let mut change = || {
                     let _ = tell.send(1 - old);
                 };
-                let seen = paths.observe(old, limit, &mut change);
+                let seen = paths.observe_any(old, limit, &mut change);
                 answers.recv().ok().map(|given| (seen, given))
             });
             if let Some(last) = events.last_mut() {
-                last.add_late(&paths.late());
+                last.add_late(&paths.late_any());
             }
             events
         });

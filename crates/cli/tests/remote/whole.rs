@@ -172,10 +172,11 @@ fn frames_are_told_by_receive_queue_where_the_driver_counts_them() {
     // What a driver with two queues would say, of which one has all frames.
     rig.on(
         "dut",
-        "cat > /usr/bin/ethtool <<'END'\n#!/bin/sh\n[ $1 = -S ] || exit 1\n\
+        "own=$(command -v ethtool || echo /usr/bin/ethtool)\n\
+         cat > $own <<'END'\n#!/bin/sh\n[ $1 = -S ] || exit 1\n\
          echo NIC statistics:\necho ' rx_queue_0_packets: 7'\n\
          echo \" rx_queue_1_packets: $(cat /sys/class/net/$2/statistics/rx_packets)\"\n\
-         echo ' rx_queue_1_bytes: 1'\nEND\nchmod 755 /usr/bin/ethtool",
+         echo ' rx_queue_1_bytes: 1'\nEND\nchmod 755 $own",
     );
     let output = rig.run(EXPERIMENT);
     rig.assert_finished(&output);

@@ -223,10 +223,10 @@ mod tests {
 
     #[test]
     fn no_address_loses_its_route_while_batches_change_it() {
-        check::<Inet>(20, 600);
-        check::<Inet6>(20, 600);
-        check::<Inet>(1000, 240);
-        check::<Inet6>(1000, 240);
+        check::<Inet>(20, 300);
+        check::<Inet6>(20, 300);
+        check::<Inet>(1000, 120);
+        check::<Inet6>(1000, 120);
     }
 
     #[test]

@@ -100,12 +100,14 @@ impl<'a, F: Family> Sequence<'a, F> {
     fn change(&mut self, spread: u8, shrinking: bool, random: &mut Random) -> Option<Change<F>> {
         let kind = random.below(if shrinking { 10 } else { 6 });
         let new = NexthopId(1 + random.below(60) as u32);
+        // In some tables a short route takes as long as thousands of others.
+        let is_short = random.below(4) == 0;
         let existing = || {
             let at = random.clone().below(self.rib.len() as u64);
             self.rib.iter().nth(at as usize).map(|route| route.0)
         };
         let (prefix, new) = match kind {
-            0 => (random_prefix(spread.min(2), random), new),
+            0 => (random_prefix(if is_short { spread.min(2) } else { spread }, random), new),
             1 => (existing()?, new),
             2 | 3 => (random_prefix(spread, random), new),
             4 if !shrinking => (random_prefix(spread, random), new),

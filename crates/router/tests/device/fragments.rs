@@ -209,7 +209,14 @@ fn rfc8200_section_4_5_fragments_that_are_wrong_are_answered() {
     let mut far = cut6(&whole, 1, (54, 16), true);
     far[56..58].copy_from_slice(&[0xff, 0xf9]);
     // RFC 4443, section 2.4 (e): what it is a part of may be an error, which cannot be seen.
-    assert_eq!(told(far), None);
+    assert_eq!(told(far.clone()), None);
+    // That of a datagram is none.
+    far[54] = 17;
+    assert_eq!(told(far), Some((4, 0, 42)));
+    // RFC 8200, section 4.5: the first has all headers, that of UDP too.
+    let mut short = cut6(&whole, 1, (54, 8), true);
+    short[54] = 6;
+    assert_eq!(told(short), Some((4, 3, 0)));
     let mut bare = cut6(&whole, 1, (54, 8), true);
     bare[54] = 60;
     assert_eq!(told(bare), Some((4, 3, 0)));

@@ -44,13 +44,32 @@ fn an_echo_reply_that_is_too_long_for_its_way_back_leaves_in_fragments() {
     }
 }
 
+/// RFC 8200, section 5: it is the source that cuts.
 #[test]
-fn an_ipv6_reply_that_is_too_long_is_dropped_and_counted() {
+fn an_ipv6_reply_that_is_too_long_for_its_way_back_leaves_in_fragments() {
     let mut rig = bent(1300);
-    let sent = message6(INSIDE_ADDRESS6, icmpv6::ECHO_REQUEST, &[7; 1400]);
-    let (back, out) = rig.pass(sent);
-    assert_eq!((back.len(), out.len()), (0, 0));
-    assert_eq!(rig.drops(), [(DropReason::TooBig, 1)]);
+    for len in [1252, 1253, 1400] {
+        let (back, out) = rig.pass(message6(INSIDE_ADDRESS6, icmpv6::ECHO_REQUEST, &vec![7; len]));
+        assert_eq!((back.len(), out.len()), (0, 1 + usize::from(len > 1252)), "{:?}", rig.drops());
+        let mut whole = Vec::new();
+        for frame in &out {
+            let packet = ipv6::Packet::parse(&frame[14..]).unwrap();
+            assert!(frame.len() <= 1314 && packet.source() == INSIDE_ADDRESS6);
+            assert_eq!(packet.destination(), SOURCE6);
+            let front = if packet.next_header() == 44 { 8 } else { 0 };
+            whole.extend(&packet.payload()[front..]);
+        }
+        let len = whole.len() as u32;
+        let pseudo = fwdlab_wire::checksum::pseudo_v6(INSIDE_ADDRESS6, SOURCE6, 58, len);
+        let message = icmpv6::Packet::parse(&whole[..]).unwrap();
+        assert!(message.has_valid_checksum(pseudo) && message.kind() == icmpv6::ECHO_REPLY);
+    }
+    let now = rig.counters();
+    assert_eq!((now.consumed, now.originated, now.sent), (3, 5, 5));
+    // The way back was taken three times, the pieces are not counted one by one.
+    let counts = rig.router.nexthop_counts::<Inet6>(0);
+    let via = counts.iter().find(|count| count.nexthop.is_some_and(|way| way.gateway.is_some()));
+    assert_eq!(via.map(|count| count.packets), Some(3), "{counts:?}");
 }
 
 #[test]
@@ -198,6 +217,8 @@ fn rfc8200_section_4_an_echo_behind_extension_headers_is_answered() {
     let message = icmpv6::Packet::parse(packet.payload()).unwrap();
     assert_eq!((message.kind(), message.payload()), (icmpv6::ECHO_REPLY, &[5; 8][..]));
     assert!(message.has_valid_checksum(packet.pseudo_sum()));
+    // And nothing behind it.
+    assert_eq!(back[0].len(), 14 + 40 + 16);
 }
 
 /// What is answered about a packet to the router with these extension headers, the first of which is
@@ -250,6 +271,17 @@ fn rfc8200_section_4_2_unknown_options_are_skipped_dropped_or_answered_as_their_
     assert_eq!(with(0x5e), None);
     assert_eq!(with(0x9e), Some((icmpv6::PARAMETER_PROBLEM, 2, 42)));
     assert_eq!(with(0xde), Some((icmpv6::PARAMETER_PROBLEM, 2, 42)));
+    // A group is told of by one of both kinds alone (RFC 4443, section 2.4 (e.3)).
+    for (kind, answers) in [(0x9e, 1), (0xde, 0), (0x5e, 0)] {
+        let mut sent = behind_options(ipv6::ALL_NODES, icmpv6::ECHO_REQUEST, [kind, 4, 0, 0, 0, 0]);
+        sent[..6].copy_from_slice(&MacAddr::of_ipv6_multicast(ipv6::ALL_NODES).0);
+        let (back, _) = Rig::new().pass(sent);
+        assert_eq!(back.len(), answers, "{kind:x}");
+        for frame in back {
+            let packet = ipv6::Packet::parse(&frame[14..]).unwrap();
+            assert_eq!((packet.source(), frame[54], frame[55]), (INSIDE_ADDRESS6, 4, 2));
+        }
+    }
 }
 
 #[test]

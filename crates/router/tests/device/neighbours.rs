@@ -163,6 +163,27 @@ fn rfc4861_section_7_2_4_answers_solicitations() {
 }
 
 #[test]
+fn rfc4861_section_7_1_1_a_probe_that_says_a_mac_address_is_not_answered() {
+    let ours = 0x2001_0002_0000_8000_u128 << 64 | 1;
+    let group = ipv6::to_solicited_node(ours);
+    let mut frame = nd_frame(ndisc::SOLICITATION, 0, group, ours);
+    frame[..6].copy_from_slice(&MacAddr::of_ipv6_multicast(group).0);
+    let mut bare = frame[..54 + ndisc::OPTIONS].to_vec();
+    let len = (bare.len() - 54) as u16;
+    bare[18..20].copy_from_slice(&len.to_be_bytes());
+    let mut packet = ipv6::Packet::parse(&mut bare[14..]).unwrap();
+    let pseudo = packet.pseudo_sum();
+    icmpv6::Packet::parse(packet.payload_mut()).unwrap().fill_checksum(pseudo);
+    for (frame, answers) in [(frame, 0), (bare, 1)] {
+        let mut rig = Rig::new();
+        rig.inject(1, &[frame]);
+        rig.poll();
+        assert_eq!(rig.take(1).len(), answers, "{:?}", rig.drops());
+        rig.assert_balance();
+    }
+}
+
+#[test]
 fn rfc4861_section_7_1_forwarded_messages_are_not_believed() {
     let mut rig = Rig::new();
     let ours = 0x2001_0002_0000_8000_u128 << 64 | 1;
@@ -247,6 +268,25 @@ fn rfc826_a_gratuitous_arp_moves_a_known_neighbour_and_makes_no_new_one() {
     assert_eq!(rig.take(1).len(), 0);
     let sent = inet_with(|packet| packet.set_destination(HOST_ADDRESS));
     assert_eq!(rig.forwarded(sent)[..6], MOVED.0);
+}
+
+/// A MAC address of nobody is learned from nobody.
+#[test]
+fn no_neighbour_has_the_mac_address_zero() {
+    let mut rig = Rig::new();
+    let mut frame = arp_frame(arp::REPLY, HOST_ADDRESS, OUTSIDE_ADDRESS);
+    frame[22..28].fill(0);
+    rig.inject(1, &[arp_frame(arp::REQUEST, HOST_ADDRESS, OUTSIDE_ADDRESS), frame]);
+    rig.poll();
+    let sent = inet_with(|packet| packet.set_destination(HOST_ADDRESS));
+    rig.take(1);
+    assert_eq!(rig.forwarded(sent)[..6], HOST.0);
+    let mut rig = with_host6();
+    let flags = ndisc::FLAG_SOLICITED | ndisc::FLAG_OVERRIDE;
+    rig.inject(1, &[advertisement(flags, Some(MacAddr::ZERO))]);
+    rig.poll();
+    assert_eq!(state6(&rig).0, Some(HOST));
+    assert!(rig.router.add_neighbour::<Inet>(1, HOST_ADDRESS, MacAddr::ZERO).is_err());
 }
 
 /// An advertisement of the host with these flags; the option is left out without `mac`.

@@ -75,6 +75,25 @@ fn section_5_2_2_link_padding_is_not_part_of_the_packet() {
     assert_eq!((out.len(), packet(&out).total_length()), (60, 28));
 }
 
+/// RFC 894: what lies behind the packet is not part of it, and a packet that fits its way leaves whatever
+/// was behind it.
+#[test]
+fn rfc894_a_trailer_is_left_behind_on_both_paths() {
+    let mut rig = Rig::new();
+    for path in ["1", "0"] {
+        rig.router.set("fwdlab.device.fast_path", path).unwrap();
+        for (plain, trailer) in
+            [(inet(100), 1400), (inet6(100), 1400), (inet(60), 1), (inet(61), 1), (inet6(62), 4)]
+        {
+            let wanted = rig.forwarded(plain.clone());
+            assert_eq!(wanted.len(), plain.len());
+            let mut long = plain;
+            long.extend(vec![0xee; trailer]);
+            assert_eq!(rig.forwarded(long), wanted, "{path}");
+        }
+    }
+}
+
 #[test]
 fn section_4_2_2_11_zero_checksum_is_valid_only_where_it_is_the_sum() {
     let mut frame = inet(60);
@@ -110,6 +129,32 @@ fn section_4_2_2_6_options_pass_and_broken_ones_do_not() {
             (icmpv4::PARAMETER_PROBLEM, 0, pointer << 24),
             "{options:?}"
         );
+    }
+    // RFC 791, section 3.1: room for addresses begins behind the pointer and is whole.
+    let with_two = |options: [u8; 8]| {
+        let mut frame = inet(68);
+        frame[14] = 0x47;
+        frame[34..42].copy_from_slice(&options);
+        ipv4::Packet::parse(&mut frame[14..]).unwrap().fill_checksum();
+        frame
+    };
+    for (options, pointer) in [
+        ([7, 7, 3, 0, 0, 0, 0, 0], 22),
+        ([7, 7, 5, 0, 0, 0, 0, 0], 22),
+        ([7, 3, 4, 7, 3, 4, 0, 0], 23),
+        ([68, 3, 5, 0, 0, 0, 0, 0], 21),
+        ([68, 8, 4, 0, 0, 0, 0, 0], 22),
+        ([68, 8, 5, 1, 0, 0, 0, 0], 22),
+        ([68, 8, 9, 0xf0, 0, 0, 0, 0], 23),
+    ] {
+        let (reason, answer) = rig.refused(with_two(options));
+        assert_eq!((reason, answer[34]), (DropReason::BadOptions, icmpv4::PARAMETER_PROBLEM));
+        assert_eq!(error(&answer).2, pointer << 24, "{options:?}");
+    }
+    for options in
+        [[7, 7, 4, 0, 0, 0, 0, 0], [7, 7, 8, 1, 2, 3, 4, 0], [68, 8, 9, 0xe0, 1, 2, 3, 4]]
+    {
+        rig.forwarded(with_two(options));
     }
     // Section 4.3.3.1: a source route is refused by its own code.
     let (_, answer) = rig.refused(with_options([131, 3, 4, 0]));

@@ -54,6 +54,16 @@ fn a_tag_of_vlan_0_is_only_a_priority() {
     let mut rig = Rig::with(router_with_vlans());
     let plain = rig.forwarded(inet(60));
     assert_eq!(rig.forwarded(tagged(&inet(60), 0x6000)), plain);
+    // Of either kind, and several of them; what is behind counts.
+    let of_service = |frame: &[u8], control: u16| {
+        let mut frame = tagged(frame, control);
+        frame[12..14].copy_from_slice(&[0x88, 0xa8]);
+        frame
+    };
+    assert_eq!(rig.forwarded(of_service(&inet(60), 0)), plain);
+    assert_eq!(rig.forwarded(tagged(&tagged(&inet(60), 0), 0x6000)), plain);
+    assert_eq!(rig.forwarded(of_service(&tagged(&inet(60), 7), 0)), plain);
+    assert_eq!(rig.dropped(of_service(&inet(60), 7)), DropReason::UnknownVlan);
 }
 
 #[test]

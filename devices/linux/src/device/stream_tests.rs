@@ -132,13 +132,22 @@ fn rules_that_each_frame_meets_are_found_in_the_cost_of_a_byte_and_not_past_the_
     let test = "rules_that_each_frame_meets";
     let slow = rules(&"udp dport 1 drop; ".repeat(1000));
     let text = experiment("\"byte-cost\"", &[("plain", ""), ("slow", &slow)], INET);
-    let Some(list) = trials(test, &text) else { return };
-    let [plain, slow] = [streams(&list[0].1), streams(&list[1].1)];
-    let ratio =
-        |of: fn(&Streams) -> Option<f64>| of(slow).expect("bytes") / of(plain).expect("bytes");
-    let device = ratio(Streams::device_ns_per_byte);
-    assert!(device > 3.0, "the rules made a byte {device} times as dear: {plain:?} {slow:?}");
-    let past = ratio(Streams::past_ns_per_byte);
+    // What else runs here may cost more than the device without rules.
+    let mut left = 5;
+    let (list, [device, past]) = loop {
+        let Some(list) = trials(test, &text) else { return };
+        let [plain, slow] = [streams(&list[0].1), streams(&list[1].1)];
+        let ratio = |of: fn(&Streams) -> Option<f64>| Some(of(slow)? / of(plain)?);
+        let of_both = ratio(Streams::device_ns_per_byte).zip(ratio(Streams::past_ns_per_byte));
+        left -= 1;
+        match of_both {
+            Some((device, past)) if left == 0 || (device > 3.0 && past * 2.0 < device) => {
+                break (list, [device, past]);
+            }
+            _ => assert!(left > 0, "five times no cost of the device: {plain:?} {slow:?}"),
+        }
+    };
+    assert!(device > 3.0, "the rules made a byte {device} times as dear: {list:?}");
     assert!(past * 2.0 < device, "and left the way past the device alone: {past} beside {device}");
 }
 
