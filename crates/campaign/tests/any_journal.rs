@@ -184,7 +184,7 @@ fn what_failed_counts_and_is_said_wherever_the_campaign_is_read() {
         let is_equal = request.traffic.name == "equal";
         // Two variants with two traffics are a block.
         let block = number / 4 + 1;
-        let has_failed = is_new && if is_equal { block == 7 } else { block % 2 == 0 };
+        let has_failed = is_new && if is_equal { block == 7 } else { block.is_multiple_of(2) };
         if has_failed {
             return Err(DeviceError::trial("it took too long"));
         }
