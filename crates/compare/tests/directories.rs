@@ -512,13 +512,13 @@ fn nothing_is_equivalent_to_what_failed_in_any_of_several_campaigns() {
 fn a_winner_of_several_campaigns_wins_with_its_worst_in_the_place_of_what_failed() {
     let words = |failed: &[usize]| {
         let campaign = |seed| {
-            let mut made = faster(1.008, 8, seed);
+            let mut made = faster(1.008, 12, seed);
             // One trial of the variant far below the others, and these lost.
             made.figures[1].rate *= 0.97;
             failed.iter().for_each(|block| made.figures[2 * block + 1].is_ok = false);
             made
         };
-        let (_root, dirs) = directories(&(0..3).map(campaign).collect::<Vec<_>>());
+        let (_root, dirs) = directories(&(0..4).map(campaign).collect::<Vec<_>>());
         let paths: Vec<&Path> = dirs.iter().map(PathBuf::as_path).collect();
         let all = compared(&paths, Options { margin: Some(0.001), ..Options::default() });
         let own = &all.groups[0].judgements[0];
@@ -526,7 +526,7 @@ fn a_winner_of_several_campaigns_wins_with_its_worst_in_the_place_of_what_failed
     };
     let (word, sentence) = words(&[]);
     assert_eq!(word, "faster", "{sentence}");
-    let (word, sentence) = words(&[3, 4, 5]);
+    let (word, sentence) = words(&[3, 4, 5, 6]);
     assert_eq!(word, "inconclusive", "{sentence}");
     assert!(sentence.contains("FAILED trials taken for their side's worst"), "{sentence}");
 }
