@@ -57,16 +57,24 @@ impl Wire {
 
     /// The router between both ends, once it forwards.
     fn router(&self) -> (Child, BufReader<std::process::ChildStdout>, tempfile::TempDir) {
+        self.router_with("--format json")
+    }
+
+    fn router_with(
+        &self,
+        words: &str,
+    ) -> (Child, BufReader<std::process::ChildStdout>, tempfile::TempDir) {
         let dir = tempfile::tempdir().expect("a directory");
         let routes = dir.path().join("routes.txt");
         std::fs::write(&routes, "10.0.0.0/8 198.19.0.2\n").expect("written");
-        let words = "route --port p0,198.18.0.1/24 --port p1,198.19.0.1/24 --format json --every 0.05 \
-                     --routes";
-        let mut child = self.fwdlab(words).arg(&routes).spawn().expect("it starts");
+        let ports = "route --port p0,198.18.0.1/24 --port p1,198.19.0.1/24 --every 0.05";
+        let words = format!("{ports} {words} --routes");
+        let mut child = self.fwdlab(&words).arg(&routes).spawn().expect("it starts");
         let mut lines = BufReader::new(child.stdout.take().expect("piped"));
         let mut line = String::new();
         lines.read_line(&mut line).expect("readable");
-        assert!(line.contains("\"is_final\":false"), "{line}");
+        let is_first = line.contains("\"is_final\":false") || line.contains("frames received");
+        assert!(is_first, "{line}");
         (child, lines, dir)
     }
 }
@@ -124,6 +132,64 @@ fn gen_warns_of_frames_that_are_longer_than_the_mtu() {
     assert!(found["refused"].as_u64() > Some(0), "{found}");
     let warning = found["warnings"][0].as_str().expect("a warning");
     assert!(warning.contains("longer than p0 takes") && warning.contains("mtu 1582"), "{warning}");
+}
+
+#[test]
+fn gen_says_that_it_sent_less_than_was_asked_and_why() {
+    let Some(wire) = Wire::new("gen_less") else { return };
+    let found = json(&wire.gen_with("--json --load 900Mpps"));
+    let warning = found["warnings"][0].as_str().expect("a warning");
+    assert!(
+        warning.contains("that 900Mpps asks for: this core writes no more of them"),
+        "{warning}"
+    );
+}
+
+/// Waiting for frames takes next to nothing of a core: below 2 %, of which a busy machine and a program
+/// that is not optimised leave a test this much room.
+#[test]
+fn route_rests_while_nothing_arrives() {
+    let Some(wire) = Wire::new("route_idle") else { return };
+    let (child, lines, _dir) = wire.router();
+    let taken = || -> u64 {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", child.id())).expect("threads");
+        let of = |task: std::fs::DirEntry| {
+            let text = std::fs::read_to_string(task.path().join("schedstat")).expect("times");
+            text.split(' ').next().and_then(|ns| ns.parse::<u64>().ok()).expect("nanoseconds")
+        };
+        tasks.map(|task| of(task.expect("a thread"))).sum()
+    };
+    let (start, before) = (std::time::Instant::now(), taken());
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let share = (taken() - before) as f64 / start.elapsed().as_nanos() as f64;
+    eprintln!("an idle router takes {:.2} % of a core", 100.0 * share);
+    assert!(share < 0.1, "{share}");
+    assert!(Command::new("kill").arg(child.id().to_string()).status().expect("kill").success());
+    end(child, lines);
+}
+
+/// What the ports could not take or give is in the table and in the sum.
+#[test]
+fn route_accounts_for_what_its_ports_could_not_take_or_give() {
+    let Some(wire) = Wire::new("route_lost") else { return };
+    let (child, lines, _dir) = wire.router_with("--format text --seconds 1");
+    wire.ip("link set p0 mtu 9000");
+    wire.ip("link set p1 mtu 9000");
+    assert!(wire.gen_with("--json --load 1kpps --frame 8000").status.success());
+    let text: String = lines.lines().map_while(Result::ok).map(|line| line + "\n").collect();
+    let output = child.wait_with_output().expect("it ends");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let sum = text.lines().rfind(|line| line.contains("frames received")).expect("a sum");
+    let lost = |what: &str| -> u64 {
+        let before = sum.split(what).next().filter(|before| before.len() < sum.len());
+        let number = before.and_then(|before| before.trim_end().rsplit(' ').next());
+        number.and_then(|number| number.parse().ok()).unwrap_or(0)
+    };
+    let row = text.lines().rfind(|line| line.trim_start().starts_with("1  ")).expect("port 1");
+    let columns: Vec<&str> = row.split_whitespace().collect();
+    let number = |at: usize| columns[at].parse::<u64>().expect("a number");
+    assert!(number(5) > 0, "{text}");
+    assert_eq!(lost("lost before the router had them"), number(4) + number(5), "{text}");
 }
 
 #[test]

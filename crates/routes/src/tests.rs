@@ -284,6 +284,38 @@ fn the_form_is_found_over_the_whole_file() {
     );
 }
 
+/// Lines of a list behind netstat's, and what no program has written.
+#[test]
+fn no_line_is_thrown_away_in_silence() {
+    let head = "Internet:\nDestination Gateway Flags Netif Expire\n10.0.0.0/8 192.0.2.8 UGS em1\n";
+    let table = read_text(&format!(
+        "{head}10.6.0.0/16 via 192.0.2.9\nblackhole 10.7.0.0/16\n10.8.0.0/16\n"
+    ));
+    let table = table.unwrap();
+    let wanted = ["10.0.0.0/8 192.0.2.8", "10.6.0.0/16 192.0.2.9", "10.8.0.0/16 -"];
+    assert_eq!((shown(&table), table.left_out), (wanted.map(str::to_owned).to_vec(), 0));
+    assert_eq!(refusing(&table), ["10.7.0.0/16 Blackhole"]);
+    let said = message(&format!("{head}10.8.0.0/16 gibberish here\n"));
+    assert!(said.starts_with("routes:4: what stands there has no flags"), "{said}");
+    for (line, wanted) in [
+        ("10.0.0.0/8 via 192.0.2.1 garbage", "\"garbage\" is no word of a route"),
+        ("10.0.0.0/8 192.0.2.1 192.0.2.2", "\"192.0.2.2\" is no word of a route"),
+        ("10.0.0.0/8 via 192.0.2.1 via 192.0.2.2", "two gateways of one way"),
+        ("10.0.0.0/8 192.0.2.1 via 192.0.2.2", "two gateways of one way"),
+    ] {
+        let said = message(&format!("{line}\n"));
+        assert!(said.starts_with(&format!("routes:1: {wanted}")), "{line}: {said}");
+    }
+    // What iproute2 writes beside the way is taken as it is.
+    let text = "10.0.0.0/8 encap mpls 16/17 via 192.0.2.1 dev a proto 196 metric 20 mtu lock 1400 onlink\n\
+                10.1.0.0/16 nhid 5 via 192.0.2.2 dev a proto static rt_offload \n\
+                10.2.0.0/16 via 192.0.2.3 dev a  cache <local> expires 5sec\n";
+    assert_eq!(
+        routes(text),
+        ["10.0.0.0/8 192.0.2.1", "10.1.0.0/16 192.0.2.2", "10.2.0.0/16 192.0.2.3"]
+    );
+}
+
 #[test]
 fn a_line_without_an_end_does_not_fill_memory() {
     let text = format!("198.51.100.0/24\n{}", "1".repeat(1 << 20));

@@ -2,16 +2,20 @@
 //! leave in the main table of a network namespace.
 //!
 //! When changes come faster than they are read, the kernel throws notices away and says so; then all
-//! routes are read again, between [`RouteNotice::Begin`] and [`RouteNotice::End`].
+//! routes are read again, between [`RouteNotice::Begin`] and [`RouteNotice::End`]. So they are when a link
+//! goes down or up, or an address, a link or a nexthop object goes away: of the routes that vanish with
+//! them the kernel tells nothing.
 
+use std::collections::HashMap;
 use std::io;
 use std::net::IpAddr;
+use std::time::{Duration, Instant};
 
 use netlink_packet_core::NetlinkPayload;
 use netlink_packet_route::address::{AddressAttribute, AddressMessage};
 use netlink_packet_route::route::{
-    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteNextHop, RouteProtocol,
-    RouteType, RouteVia,
+    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteNextHop, RouteNextHopFlags,
+    RouteProtocol, RouteType, RouteVia,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use nix::sys::socket::{MsgFlags, setsockopt, sockopt};
@@ -20,8 +24,22 @@ use crate::links;
 use crate::netlink::{Messages, Netlink};
 use fwdlab_routes::Prefix;
 
-/// Groups of rtnetlink(7) in which changes of routes are told.
+/// Groups of rtnetlink(7) in which changes of routes are told, and of links, of addresses of both
+/// families, and of nexthop objects.
 const ROUTE_GROUPS: [u32; 2] = [7, 11];
+const OTHER_GROUPS: [u32; 4] = [1, 5, 9, 32];
+/// Types of messages (linux/rtnetlink.h).
+const NEW_LINK: u16 = 16;
+const DELETED_LINK: u16 = 17;
+const DELETED_ADDRESS: u16 = 21;
+const NEW_ROUTE: u16 = 24;
+const DELETED_ROUTE: u16 = 25;
+const NEW_NEXTHOP: u16 = 104;
+const DELETED_NEXTHOP: u16 = 105;
+/// Flags of interfaces that routes hang on: up, running, and a carrier.
+const LIVE: u32 = 1 | 1 << 6 | 1 << 16;
+/// The kernel tells of a link before it has taken the routes away: after so long they are read once more.
+const SETTLED: Duration = Duration::from_millis(200);
 /// Bytes of notices that may wait to be read: some 100,000 changes.
 const WAITING_BYTES: usize = 128 << 20;
 /// Notices that are read in one go.
@@ -84,6 +102,10 @@ pub struct RouteWatch {
     notices: Netlink,
     requests: Netlink,
     must_read_all: bool,
+    /// When all routes are to be read once more.
+    again: Option<Instant>,
+    /// What is [`LIVE`] of each interface, by number.
+    links: HashMap<u32, u32>,
     buffer: Vec<u8>,
 }
 
@@ -100,17 +122,38 @@ impl RouteWatch {
         for group in ROUTE_GROUPS {
             notices.socket().add_membership(group)?;
         }
-        let requests = Netlink::open()?;
-        Ok(Self { notices, requests, must_read_all: true, buffer: Vec::with_capacity(1 << 16) })
+        for group in OTHER_GROUPS {
+            // An old kernel has no nexthop objects.
+            let _ = notices.socket().add_membership(group);
+        }
+        let mut requests = Netlink::open()?;
+        let mut known = HashMap::new();
+        links::each_link(&mut requests, |_, link| {
+            known.insert(link.header.index, link.header.flags.bits() & LIVE);
+        })?;
+        Ok(Self {
+            notices,
+            requests,
+            must_read_all: true,
+            again: None,
+            links: known,
+            buffer: Vec::with_capacity(1 << 16),
+        })
     }
 
     /// Waits for the next notice and hands it over, and those that wait behind it, up to
-    /// [`MOST_AT_ONCE`]; at first, and after notices were lost, all routes.
+    /// [`MOST_AT_ONCE`]; at first, and when notices do not tell everything, all routes. May return
+    /// without any.
     ///
     /// # Errors
     /// When the kernel cannot be asked.
     pub fn read(&mut self, each: &mut dyn FnMut(RouteNotice)) -> io::Result<()> {
         if std::mem::take(&mut self.must_read_all) {
+            return self.read_all(each);
+        }
+        if self.again.is_some_and(|at| Instant::now() >= at) {
+            self.again = None;
+            self.wait_at_most(Duration::ZERO)?;
             return self.read_all(each);
         }
         let mut flags = MsgFlags::empty();
@@ -137,18 +180,38 @@ impl RouteWatch {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
             Err(error) => return Err(error),
         }
-        for message in Messages(&self.buffer) {
-            match message?.payload {
-                NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewRoute(route)) => {
-                    read_route(&route).map(RouteNotice::Set).into_iter().for_each(&mut *each);
+        let mut is_silent_change = false;
+        for (kind, flags, bytes) in raw_messages(&self.buffer) {
+            is_silent_change |= match kind {
+                NEW_ROUTE | DELETED_ROUTE => {
+                    for message in Messages(bytes) {
+                        tell(message?.payload, each);
+                    }
+                    false
                 }
-                NetlinkPayload::InnerMessage(RouteNetlinkMessage::DelRoute(route)) => {
-                    read_route(&route).map(RouteNotice::Gone).into_iter().for_each(&mut *each);
-                }
-                _ => {}
-            }
+                DELETED_LINK | DELETED_ADDRESS | DELETED_NEXTHOP => true,
+                NEW_NEXTHOP => flags & netlink_packet_core::NLM_F_REPLACE != 0,
+                NEW_LINK => link_flags(bytes).is_some_and(|(index, flags)| {
+                    self.links.insert(index, flags & LIVE) != Some(flags & LIVE)
+                }),
+                _ => false,
+            };
         }
-        Ok(true)
+        if is_silent_change {
+            self.must_read_all = true;
+            self.again = Some(Instant::now() + SETTLED);
+            self.wait_at_most(SETTLED)?;
+        }
+        Ok(!is_silent_change)
+    }
+
+    /// How long [`RouteWatch::read`] waits for a notice at most; 0 is for ever.
+    fn wait_at_most(&self, time: Duration) -> io::Result<()> {
+        let time = nix::sys::time::TimeVal::new(
+            time.as_secs() as nix::libc::time_t,
+            time.subsec_micros() as nix::libc::suseconds_t,
+        );
+        Ok(setsockopt(self.notices.socket(), sockopt::ReceiveTimeout, &time)?)
     }
 
     fn read_all(&mut self, each: &mut dyn FnMut(RouteNotice)) -> io::Result<()> {
@@ -214,6 +277,37 @@ impl RouteWatch {
     }
 }
 
+/// The messages of a datagram: type, flags and all their bytes.
+fn raw_messages(mut bytes: &[u8]) -> impl Iterator<Item = (u16, u16, &[u8])> {
+    const HEADER: usize = 16;
+    std::iter::from_fn(move || {
+        let header = bytes.get(..HEADER)?;
+        let len = u32::from_ne_bytes([header[0], header[1], header[2], header[3]]) as usize;
+        let message = bytes.get(..len.max(HEADER))?;
+        bytes = bytes.get(message.len().next_multiple_of(4)..).unwrap_or_default();
+        let word = |at: usize| u16::from_ne_bytes([header[at], header[at + 1]]);
+        Some((word(4), word(6), message))
+    })
+}
+
+/// Number and flags of the interface that a message is about (`struct ifinfomsg`).
+fn link_flags(message: &[u8]) -> Option<(u32, u32)> {
+    let word = |at: usize| Some(u32::from_ne_bytes(message.get(at..at + 4)?.try_into().ok()?));
+    Some((word(20)?, word(24)?))
+}
+
+fn tell(payload: NetlinkPayload<RouteNetlinkMessage>, each: &mut dyn FnMut(RouteNotice)) {
+    match payload {
+        NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewRoute(route)) => {
+            read_route(&route).map(RouteNotice::Set).into_iter().for_each(each);
+        }
+        NetlinkPayload::InnerMessage(RouteNetlinkMessage::DelRoute(route)) => {
+            read_route(&route).map(RouteNotice::Gone).into_iter().for_each(each);
+        }
+        _ => {}
+    }
+}
+
 /// Who FRR says it is for its static routes.
 const FRR_STATIC: u8 = 196;
 
@@ -265,7 +359,11 @@ fn ways(attributes: &[RouteAttribute]) -> Vec<KernelWay> {
     });
     match several {
         None => vec![way(attributes, 0, 1)],
-        Some(ways) => ways.iter().map(way_of_several).collect(),
+        // The kernel does not use those that are dead.
+        Some(ways) => {
+            let live = ways.iter().filter(|way| !way.flags.contains(RouteNextHopFlags::Dead));
+            live.map(way_of_several).collect()
+        }
     }
 }
 

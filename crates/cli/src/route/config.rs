@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::path::Path;
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
 use fwdlab_fib::{Inet, Inet6};
 use fwdlab_router::{PortConfig, Routed, Router};
 use fwdlab_routes::{self as routes, RouteTable};
@@ -101,6 +101,13 @@ fn load(
 ) -> anyhow::Result<Vec<(u16, IpAddr)>> {
     let Some(path) = &arguments.routes else { return Ok(Vec::new()) };
     let table = routes::read(path)?;
+    if table.repeated > 0 {
+        fwdlab_guard::say!(
+            "note: {}: of several routes to one prefix the first counts; {} are left out",
+            path.display(),
+            table.repeated
+        );
+    }
     let mut neighbours = load_family::<Inet>(router, (arguments, names), (path, &table))?;
     neighbours.extend(load_family::<Inet6>(router, (arguments, names), (path, &table))?);
     Ok(neighbours)
@@ -167,6 +174,13 @@ pub(super) fn add_neighbour(
     port: u16,
     neighbour: &NeighbourSpec,
 ) -> anyhow::Result<()> {
+    let is_own = |config: &PortConfig| match neighbour.address {
+        IpAddr::V4(own) => config.inet.iter().any(|at| at.address == own.to_bits()),
+        IpAddr::V6(own) => config.inet6.iter().any(|at| at.address == own.to_bits()),
+    };
+    if router.ports().iter().any(is_own) {
+        bail!("neighbour {}: that is an address of the router itself", neighbour.address);
+    }
     match neighbour.address {
         IpAddr::V4(address) => {
             router.add_neighbour::<Inet>(port, address.to_bits(), neighbour.mac)?;

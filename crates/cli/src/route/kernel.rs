@@ -34,6 +34,9 @@ pub(super) fn watch(
             let mut notices = Vec::new();
             let read = watch.read(&mut |notice| notices.push((Instant::now(), notice)));
             let is_last = read.is_err();
+            if notices.is_empty() && !is_last {
+                continue;
+            }
             if !deliver(read.map(|()| notices)) || is_last {
                 return;
             }
@@ -58,6 +61,8 @@ pub(super) struct KernelRoutes {
     rounds: u64,
     /// Prefixes that lead over interfaces that are not ports, or in a way that the router cannot.
     elsewhere: HashSet<Prefix>,
+    /// It has been said that IPv4 does not go by gateways of IPv6.
+    has_said: bool,
 }
 
 /// The updates for both tables.
@@ -88,6 +93,7 @@ impl KernelRoutes {
             changes: 0,
             rounds: 0,
             elsewhere: HashSet::new(),
+            has_said: false,
         }
     }
 
@@ -195,15 +201,22 @@ impl KernelRoutes {
             return Ok(None);
         }
         let best = self.routes.get(&prefix).and_then(|of_prefix| of_prefix.first());
-        let Some((_, target)) = best else {
+        let Some(best) = best.map(|(_, target)| Arc::clone(target)) else {
             self.elsewhere.remove(&prefix);
             return Ok(Some(Update::Delete(own)));
         };
-        let target = self.target::<F>(target);
+        let target = self.target::<F>(&best);
         match target.is_some() {
             true => self.elsewhere.remove(&prefix),
             false => self.elsewhere.insert(prefix),
         };
+        if target.is_none() && is_by_other_family(&best, prefix) && !self.has_said {
+            self.has_said = true;
+            fwdlab_guard::say!(
+                "warning: the kernel sends {prefix} by a gateway of IPv6, which is not supported for \
+                 IPv4: packets by this and such routes are dropped; give their peers addresses of IPv4"
+            );
+        }
         // Not left out: a shorter prefix would send its packets a way that the kernel does not.
         let nowhere = || Nexthop::special(NexthopKind::Blackhole).into();
         Ok(Some(Update::Set(own, target.unwrap_or_else(nowhere))))
@@ -260,7 +273,7 @@ impl KernelRoutes {
         let Self { changes, rounds, .. } = *self;
         Shown {
             text: format!(
-                "{routes} routes of the kernel, {elsewhere} of them not over the router's ports; \
+                "{routes} routes of the kernel, {elsewhere} of them in no way that the router's ports have; \
                  {changes} changes, all read {rounds} times; until packets follow a change: {p50} us \
                  (median), {p99} us (99 %), {max} us (longest); {waiting} changes are not visible yet\n"
             ),
@@ -273,6 +286,13 @@ impl KernelRoutes {
             }),
         }
     }
+}
+
+/// Whether a way of the route leads to a gateway of the other family.
+fn is_by_other_family(target: &KernelTarget, prefix: Prefix) -> bool {
+    let KernelTarget::Ways(ways) = target else { return false };
+    let mut gateways = ways.iter().filter_map(|way| way.gateway);
+    gateways.any(|gateway| gateway.is_ipv4() != prefix.is_ipv4())
 }
 
 impl Changed {

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use anyhow::{Context, bail};
-use fwdlab_fib::{Family, Fib, Inet, Inet6, NexthopKind, Prefix};
+use fwdlab_fib::{Family, Fib, Inet, Inet6, NexthopKind, Prefix, Target};
 use fwdlab_router::{Routed, Router};
 use fwdlab_routes::{self as routes, RouteTable};
 use serde_json::{Value, json};
@@ -128,6 +128,7 @@ impl Operator<'_> {
             bail!("{prefix} belongs to the address of a port");
         }
         let done = if verb == Verb::Delete {
+            self.check_named(router, own, table)?;
             router.delete_route(own)?;
             "deleted"
         } else {
@@ -149,6 +150,33 @@ impl Operator<'_> {
             format!("{done} {prefix}{when}"),
             json!({ "done": done, "prefix": prefix.to_string(), "visible": is_visible }),
         ))
+    }
+
+    /// Refuses an order about a route that names another target than it has.
+    fn check_named<F: Routed + Picked>(
+        &self,
+        router: &Router,
+        own: Prefix<F>,
+        table: &RouteTable,
+    ) -> anyhow::Result<()> {
+        let names_none = table.routes.first().is_some_and(|route| {
+            table.ways(route).iter().all(|way| way.gateway.is_none() && way.interface.is_none())
+        });
+        let fib = router.fib::<F>(0)?;
+        let Some(now) = fib.nexthop(fib.rib().exact(own)).filter(|_| !names_none) else {
+            return Ok(());
+        };
+        let now = *now;
+        let mut targets =
+            self.ports(router).targets::<F>(table).map_err(|astray| anyhow::anyhow!("{astray}"))?;
+        match targets.pop() {
+            Some((_, Target::Nexthop(named))) if named != now => {
+                bail!(
+                    "the route {own} has another target than the order names; `show routes` lists it"
+                )
+            }
+            _ => Ok(()),
+        }
     }
 
     fn forget(&self, router: &mut Router, text: &str) -> anyhow::Result<Shown> {

@@ -97,6 +97,9 @@ impl Ports<'_> {
         gateway: Option<IpAddr>,
         port: Option<u16>,
     ) -> Result<Nexthop<F>, &'static str> {
+        if let Some(gateway) = gateway {
+            self.check_gateway(gateway, port)?;
+        }
         match (gateway.and_then(F::of_ip), port) {
             // What is on this network, be it in the port's own one or not.
             (Some(gateway), Some(port)) => return Ok(Nexthop::via(gateway, port)),
@@ -126,6 +129,38 @@ impl Ports<'_> {
             }
             None => "it names no gateway: name one with --via",
         })
+    }
+
+    /// Refuses what can be no next router.
+    fn check_gateway(&self, gateway: IpAddr, port: Option<u16>) -> Result<(), &'static str> {
+        let of = |config: &PortConfig| match gateway {
+            IpAddr::V4(gateway) => {
+                let gateway = gateway.to_bits();
+                config.inet.iter().find_map(|at| {
+                    let (first, last) = (at.network.addr(), at.network.last_addr());
+                    // A network of two addresses has neither (RFC 3021).
+                    let is_edge = last - first > 1 && [first, last].contains(&gateway);
+                    match at.address == gateway {
+                        true => Some("the gateway is an address of the router itself"),
+                        false => is_edge.then_some("the gateway is the address of a whole network"),
+                    }
+                })
+            }
+            IpAddr::V6(gateway) => config
+                .inet6
+                .iter()
+                .any(|at| at.address == gateway.to_bits())
+                .then_some("the gateway is an address of the router itself"),
+        };
+        if let Some(fault) = self.configs.iter().find_map(of) {
+            return Err(fault);
+        }
+        match (port, self.holding(gateway)) {
+            (Some(port), Some(other)) if port != other => {
+                Err("the gateway is in the network of another port than the route names")
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The port of an interface's name, or of a number.

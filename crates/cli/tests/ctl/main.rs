@@ -158,13 +158,23 @@ fn routes_change_while_packets_flow() {
     let routes = lab.json("show routes 203.0.113.0/24");
     assert_eq!(routes.as_array().unwrap().len(), 1, "{routes}");
     assert_eq!(lab.json("show route 203.0.113.7")["prefix"], "203.0.113.0/24");
-    lab.json("route del 203.0.113.0/24");
+    lab.json("route replace 203.0.113.0/24 via 198.19.0.2");
+    assert!(lab.refused("route del 203.0.113.0/24 via 198.19.0.3").contains("another target"));
+    lab.json("route del 203.0.113.0/24 via 198.19.0.2");
     assert!(!lab.reaches("203.0.113.7"));
     for (words, wanted) in [
         ("route del 203.0.113.0/24", "no route 203.0.113.0/24"),
         ("route change 203.0.113.0/24 via 198.19.0.2", "no route 203.0.113.0/24"),
         ("route add 203.0.113.0/24 via 192.0.2.1", "the gateway is in no port's network"),
         ("route add 224.0.0.0/4 via 198.19.0.2", "does not forward by this prefix"),
+        ("route add 10.2.0.0/16 via 198.19.0.9 garbage", "\"garbage\" is no word of a route"),
+        ("route add 10.2.0.0/16 via 198.19.0.9 via 198.19.0.8", "two gateways"),
+        ("route add 10.2.0.0/16 via 198.19.0.9 dev r0", "in the network of another port"),
+        ("route add 10.2.0.0/16 via 198.18.0.1", "an address of the router itself"),
+        ("route add 10.2.0.0/16 via 198.19.0.255", "the address of a whole network"),
+        ("route add 10.2.0.0/16 via 198.19.0.0 dev r1", "the address of a whole network"),
+        ("neigh add 198.19.0.9 00:00:00:00:00:00", "a group's or nobody's"),
+        ("neigh add 198.19.0.1 02:00:00:00:00:01", "an address of the router itself"),
         ("route del 198.19.0.0/24", "belongs to the address of a port"),
         ("route del 198.19.0.1/32", "belongs to the address of a port"),
         ("route add", "no route"),
@@ -296,6 +306,54 @@ fn the_routes_of_the_kernel_are_followed() {
     wait_until("both are there", || lab.json("show kernel")["routes"] == 5);
     assert_eq!(lab.json("show kernel")["elsewhere"], 1);
     assert!(!lab.reaches("203.0.113.7"));
+}
+
+/// Of routes that vanish with a link, an address or a nexthop object the kernel tells nothing.
+#[test]
+fn routes_that_the_kernel_drops_in_silence_go_here_as_well() {
+    let Some(mut lab) = Lab::new("silent") else { return };
+    lab.ip("router", "addr add 198.18.0.1/24 dev r0");
+    lab.ip("router", "addr add 198.19.0.1/24 dev r1");
+    lab.ip("router", "addr add 192.0.2.1/24 dev r0");
+    for words in [
+        "route add 10.1.0.0/16 via 198.19.0.7",
+        "route add 10.1.0.0/16 via 198.18.0.7 metric 5",
+        "route add 10.5.0.0/16 nexthop via 198.19.0.8 nexthop via 198.18.0.8",
+        "route add 10.6.0.0/16 via 198.18.0.9 src 192.0.2.1",
+        "nexthop add id 5 via 198.19.0.8 dev r1",
+        "nexthop add id 6 via 198.18.0.8 dev r0",
+        "nexthop add id 9 group 5/6",
+        "route add 10.3.0.0/16 nhid 5",
+        "route add 10.4.0.0/16 nhid 9",
+    ] {
+        lab.ip("router", words);
+    }
+    lab.route("--port r0 --port r1 --kernel-routes");
+    let to = |address: &str| {
+        let shown = lab.ctl(&format!("show route {address} --json"));
+        let shown: Value = serde_json::from_slice(&shown.stdout).unwrap_or_default();
+        shown["to"].as_str().map(str::to_owned)
+    };
+    let leads = |address: &str, wanted: Option<&str>| {
+        wait_until(&format!("{address} leads to {wanted:?}"), || to(address).as_deref() == wanted);
+    };
+    leads("10.1.0.1", Some("via 198.19.0.7 port 1"));
+    leads("10.3.0.1", Some("via 198.19.0.8 port 1"));
+    leads("10.6.0.1", Some("via 198.18.0.9 port 0"));
+    lab.ip("router", "nexthop del id 5");
+    leads("10.3.0.1", None);
+    leads("10.4.0.1", Some("via 198.18.0.8 port 0"));
+    lab.ip("router", "addr del 192.0.2.1/24 dev r0");
+    leads("10.6.0.1", None);
+    lab.ip("router", "link set r1 down");
+    leads("10.1.0.1", Some("via 198.18.0.7 port 0"));
+    leads("10.5.0.1", Some("via 198.18.0.8 port 0"));
+    lab.ip("router", "link set r1 up");
+    wait_until("both ways are there", || {
+        to("10.5.0.1").as_deref() != Some("via 198.18.0.8 port 0")
+    });
+    lab.ip("router", "route add 10.1.0.0/16 via 198.19.0.7");
+    leads("10.1.0.1", Some("via 198.19.0.7 port 1"));
 }
 
 /// With an algorithm that is rebuilt, and hours between two rebuilds: what a routing protocol says

@@ -25,8 +25,8 @@ use crate::{Prefix, Refusal};
 /// Route types that are nothing to forward by (ip-route(8)).
 const NOT_FORWARDED: [&str; 6] = ["throw", "local", "broadcast", "multicast", "anycast", "nat"];
 
-/// Words that may follow a prefix in the output of `ip route`, besides those of a way.
-const ATTRIBUTES: [&str; 27] = [
+/// Words that `ip route` writes of a route, each with its value, besides those of a way.
+const WITH_VALUE: [&str; 33] = [
     "proto",
     "metric",
     "scope",
@@ -34,10 +34,6 @@ const ATTRIBUTES: [&str; 27] = [
     "nhid",
     "table",
     "pref",
-    "encap",
-    "onlink",
-    "linkdown",
-    "dead",
     "mtu",
     "advmss",
     "tos",
@@ -46,24 +42,62 @@ const ATTRIBUTES: [&str; 27] = [
     "realms",
     "expires",
     "error",
-    "cache",
     "rtt",
+    "rttvar",
+    "ssthresh",
+    "cwnd",
+    "window",
+    "reordering",
     "hoplimit",
     "initcwnd",
+    "initrwnd",
+    "rto_min",
     "quickack",
+    "congctl",
     "features",
+    "users",
+    "age",
+    "iif",
+    "ttl-propagate",
+    "from",
+];
+
+/// Such words without a value.
+const ALONE: [&str; 14] = [
+    "onlink",
+    "linkdown",
+    "dead",
+    "cache",
+    "pervasive",
+    "notify",
+    "unresolved",
     "offload",
     "rt_offload",
+    "offload_failed",
+    "rt_offload_failed",
+    "trap",
+    "rt_trap",
+    "fastopen_no_cookie",
 ];
+
+/// What is around a packet on this way, in words up to those of the way.
+const ENCAPSULATION: &str = "encap";
+
+/// Words of a way.
+const OF_A_WAY: [&str; 4] = ["via", "dev", "nexthop", "weight"];
 
 /// True for a line that only `ip route` writes.
 pub(super) fn is_typical(line: &str) -> bool {
     if line.contains('[') {
         return false;
     }
-    let has_device = line.contains(" dev ") || line.contains(" nhid ");
     let mut words = line.split_whitespace();
     let (Some(first), Some(second)) = (words.next(), words.next()) else { return false };
+    // What neither netstat nor BIRD writes behind a prefix, or in front of one.
+    let has_device = line.contains(" dev ")
+        || line.contains(" nhid ")
+        || matches!(second, "via" | "nexthop")
+        || refusal(first).is_some();
     let is_start = || {
         first == "default"
             || NOT_FORWARDED.contains(&first)
@@ -125,7 +159,7 @@ pub(super) fn line(line: &str, into: &mut Gathering) -> Result<(), Fault> {
 /// Refuses what follows a prefix and is neither a gateway nor a word of `ip route`.
 fn check_first(word: Option<&str>) -> Result<(), Fault> {
     let Some(word) = word else { return Ok(()) };
-    if ["via", "dev", "nexthop", "weight"].contains(&word) || ATTRIBUTES.contains(&word) {
+    if OF_A_WAY.contains(&word) || is_attribute(word) {
         return Ok(());
     }
     gateway(word).map(drop).ok_or_else(|| Fault {
@@ -135,13 +169,28 @@ fn check_first(word: Option<&str>) -> Result<(), Fault> {
     })
 }
 
+/// Whether `ip route` writes this word of a route.
+fn is_attribute(word: &str) -> bool {
+    WITH_VALUE.contains(&word)
+        || ALONE.contains(&word)
+        || word == ENCAPSULATION
+        || word.starts_with(['<', '['])
+}
+
 /// The ways that the words after a prefix name.
 fn ways<'w>(words: impl Iterator<Item = &'w str>) -> Result<Vec<Hop<'w>>, Fault> {
     let (mut hops, mut hop) = (Vec::new(), Hop::default());
-    let mut words = words.enumerate();
+    let mut words = words.enumerate().peekable();
     while let Some((place, word)) = words.next() {
         let mut next = || words.next().map(|(_, word)| word);
         match word {
+            "via" if hop.gateway.is_some() => {
+                return Err(Fault {
+                    what: "two gateways of one way".to_owned(),
+                    wanted: "one, or the word nexthop before each of several ways",
+                    remedy: "mend the line, or remove it",
+                });
+            }
             "nexthop" => push(&mut hops, std::mem::take(&mut hop)),
             "via" => {
                 let mut address = next();
@@ -156,12 +205,24 @@ fn ways<'w>(words: impl Iterator<Item = &'w str>) -> Result<Vec<Hop<'w>>, Fault>
                 let weight = next().and_then(|word| word.parse().ok()).filter(|&weight| weight > 0);
                 hop.weight = Some(weight.ok_or_else(|| missing("a number above 0", "weight"))?);
             }
-            _ if place == 0 => {
-                if let Some(found) = gateway(word) {
-                    set_gateway(&mut hop, found);
+            ENCAPSULATION => while words.next_if(|(_, word)| !OF_A_WAY.contains(word)).is_some() {},
+            _ if WITH_VALUE.contains(&word) => {
+                // A value that is not to change stands behind this word.
+                if next() == Some("lock") {
+                    next();
                 }
             }
-            _ => {}
+            _ if is_attribute(word) => {}
+            _ => match gateway(word).filter(|_| place == 0) {
+                Some(found) => set_gateway(&mut hop, found),
+                None => {
+                    return Err(Fault {
+                        what: format!("{} is no word of a route", shown(word)),
+                        wanted: "via GATEWAY dev INTERFACE weight NUMBER, or what `ip route` writes",
+                        remedy: "remove the word, or put # in front of it",
+                    });
+                }
+            },
         }
     }
     push(&mut hops, hop);

@@ -72,6 +72,14 @@ impl Columns {
             true => Some(Refusal::Unreachable),
             false => flags.and_then(refusal),
         };
+        let is_flags = |word: &str| word.starts_with(|c: char| c.is_ascii_uppercase() || c == '!');
+        if !words.iter().skip(2).any(|word| is_flags(word)) {
+            return Err(Fault {
+                what: format!("{} has no flags", shown(line)),
+                wanted: "destination, gateway and flags such as UGS",
+                remedy: "remove the line, or write the file anew with `netstat -rn`",
+            });
+        }
         if refusal.is_none() && flags.is_none_or(is_not_forwarded) {
             into.leave_out();
             return Ok(());
