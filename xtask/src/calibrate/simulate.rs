@@ -57,7 +57,7 @@ pub fn simulate(size: Size, only: Option<Section>) -> Simulated {
     Simulated {
         size,
         defaults: if only.is_none() { defaults(size) } else { Vec::new() },
-        peers: if only.is_none() && size.has_peers { peers(size) } else { Vec::new() },
+        peers: if only.is_none() && size.is_whole { peers(size) } else { Vec::new() },
         trust: if wants(Section::Trust) { trust::simulate(size) } else { Vec::new() },
         between: if wants(Section::Between) { between::simulate(size) } else { Vec::new() },
         cold: if wants(Section::Cold) { cold::simulate(size) } else { Vec::new() },
