@@ -256,7 +256,10 @@ impl Row {
 pub fn simulate(size: Size) -> Vec<Row> {
     let shares = CAUSES.into_iter().flat_map(|cause| SHARES.map(|share| (cause, share)));
     let all = NOISES.into_iter().flat_map(|noise| shares.clone().map(move |own| (noise, own)));
+    // What the largest and the smallest share do not show, the middle one does not either.
+    let is_wanted = |share: f64| size.is_whole || share != SHARES[1];
     all.enumerate()
+        .filter(|(_, (_, (_, share)))| is_wanted(*share))
         .map(|(place, (noise, (cause, share)))| row(place as u64, noise, (cause, share), size))
         .collect()
 }
