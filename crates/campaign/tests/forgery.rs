@@ -350,6 +350,9 @@ fn what_is_written_anew_must_agree_with_the_order_and_the_clock() {
             json!(fwdlab_guard::digest::of(experiment.as_bytes()));
     });
     assert!(margin.iter().any(|what| what.contains("its seed gives")), "{margin:?}");
+    let device = found(&|_, experiment| experiment.insert_str(0, "device = \"another\"\n"));
+    let other = "the file beside it says another";
+    assert!(device.iter().any(|what| what.contains(other)), "{device:?}");
     let copied = found(&|lines, _| {
         let foreign = lines.sound()["intervals"].clone();
         let at = *lines.places().last().unwrap();
