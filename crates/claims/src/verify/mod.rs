@@ -141,7 +141,5 @@ fn hash(
 /// Doubts that a trial's own counts give, and that it does not carry. (Whether its cores were as far
 /// apart as those of its block depends on which trials ran without a stop between them.)
 fn doubts(trial: &Trial) -> Vec<Fault> {
-    let due = comparable::warnings(std::slice::from_ref(trial)).concat();
-    let gone = due.into_iter().filter(|text| !trial.measured.warnings.contains(text));
-    gone.map(|text| Fault::Warning { trial: trial.id.clone(), text }).collect()
+    fault::lacks(trial, comparable::warnings(std::slice::from_ref(trial)).concat())
 }

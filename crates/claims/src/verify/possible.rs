@@ -5,7 +5,8 @@
 
 use std::collections::HashMap;
 
-use super::fault::Fault;
+use super::fault::{Fault, lacks};
+use crate::comparable;
 use fwdlab_results::journal::seconds_of_stamp;
 use fwdlab_results::{Ledger, Results, Trial};
 
@@ -13,6 +14,8 @@ use fwdlab_results::{Ledger, Results, Trial};
 const SINCE: u32 = 2;
 /// Longest busy time outside the intervals of a trial, beside as much as they took.
 const MOST_BEFORE_MS: f64 = 600_000.0;
+/// More frames a second than any tester sends: ten times what fits on 800 Gb/s.
+const MOST_PPS: f64 = 1e10;
 
 /// What cannot be in `results`, in running order.
 pub(super) fn faults(results: &Results) -> Vec<Fault> {
@@ -33,6 +36,13 @@ pub(super) fn faults(results: &Results) -> Vec<Fault> {
         faults.extend(trials.iter().filter_map(|trial| beyond_one_thread(trial)));
     }
     faults.extend(trials.iter().filter_map(|trial| lost_and_found(trial)));
+    faults.extend(trials.iter().filter_map(|trial| {
+        let pps = trial.measured.generator_pps.filter(|pps| *pps > MOST_PPS)?;
+        Some(impossible(trial, format!("no tester sends {pps} frames/s (generator_pps)")))
+    }));
+    trials.sort_by_key(|trial| (&trial.traffic, trial.order));
+    faults.extend(trials.chunk_by(|a, b| a.traffic == b.traffic).filter_map(ledgers));
+    faults.extend(trials.chunk_by(of_one).flat_map(|group| apart(group, results)));
     faults
 }
 
@@ -86,11 +96,9 @@ fn overlapping(trials: &[&Trial]) -> Vec<Fault> {
 /// of one block and traffic run again before the next ones, and FAILED ones when somebody asks for it. The first
 /// such trial.
 fn turned_round(trials: &[&Trial], results: &Results) -> Option<Fault> {
-    let is_again = |trial: &Trial| results.resumed.iter().any(|own| own.again.contains(&trial.id));
     let mut before: Option<(u64, &Trial)> = None;
-    let of_one = |a: &&Trial, b: &&Trial| (a.block, &a.traffic) == (b.block, &b.traffic);
     for group in trials.chunk_by(of_one) {
-        let times = group.iter().filter(|trial| !is_again(trial));
+        let times = group.iter().filter(|trial| !is_again(trial, results));
         let times: Vec<(u64, &Trial)> = times.filter_map(|own| Some((began(own)?, *own))).collect();
         let early = times.iter().min_by_key(|(began, _)| *began).zip(before);
         if let Some(((began, trial), (last, earlier))) =
@@ -106,6 +114,47 @@ fn turned_round(trials: &[&Trial], results: &Results) -> Option<Fault> {
         before = times.into_iter().chain(before).max_by_key(|(began, _)| *began);
     }
     None
+}
+
+/// Whether they are compared with each other.
+fn of_one(a: &&Trial, b: &&Trial) -> bool {
+    (a.block, &a.traffic) == (b.block, &b.traffic)
+}
+
+/// Whether it FAILED and runs again at somebody's word.
+fn is_again(trial: &Trial, results: &Results) -> bool {
+    results.resumed.iter().any(|own| own.again.contains(&trial.id))
+}
+
+/// How exactly counts must add up is a fact of the device: the first trial of a traffic that asks another
+/// exactness than the others.
+fn ledgers(trials: &[&Trial]) -> Option<Fault> {
+    let ledger = |trial: &Trial| trial.measured.ledger;
+    let mut counted = trials.iter().filter(|trial| trial.measured.received > 0);
+    let first = counted.next()?;
+    let other = counted.find(|trial| ledger(trial) != ledger(first))?;
+    let [found, before] =
+        [ledger(other), ledger(first)].map(|own| format!("{own:?}").to_lowercase());
+    let why = format!("its ledger is {found}, that of {} is {before}, on one device", first.id);
+    Some(impossible(other, why))
+}
+
+/// Doubts that the distances of trials give that were compared as soon as they had run, and that they do not
+/// carry: all in one process, so that nothing stopped between them.
+fn apart(group: &[&Trial], results: &Results) -> Vec<Fault> {
+    let process = |trial: &&Trial| trial.measured.environment.process;
+    let is_one = group.first().and_then(process).is_some()
+        && group.iter().all(|own| process(own) == process(&group[0]) && !is_again(own, results));
+    if !is_one {
+        return Vec::new();
+    }
+    let trials: Vec<Trial> = group.iter().map(|trial| (*trial).clone()).collect();
+    let of_all = trials.iter().zip(comparable::warnings(&trials));
+    let beside_own = of_all.map(|(trial, due)| {
+        let own = comparable::warnings(std::slice::from_ref(trial)).concat();
+        lacks(trial, due.into_iter().filter(|text| !own.contains(text)).collect())
+    });
+    beside_own.flatten().collect()
 }
 
 /// More frames missing, by their sequence numbers, than did not arrive, where both ends counted every frame. A
@@ -278,6 +327,39 @@ mod tests {
         assert_eq!(with(2_900_000_000), [""; 0]);
         let found = with(u64::MAX);
         assert!(found.len() == 1 && found[0].contains("outside its 1000 ms"), "{found:?}");
+    }
+
+    #[test]
+    fn distances_of_a_block_that_nobody_warned_of_are_named() {
+        let moved = |trials: &mut Vec<Trial>, ns: f64| {
+            for trial in trials.iter_mut() {
+                trial.measured.environment.process = Some(1);
+                trial.measured.environment.roundtrips_ns = vec![Some(60.0); 10];
+            }
+            trials[1].measured.environment.roundtrips_ns = vec![Some(ns); 10];
+        };
+        let of_one = |ns| found(|trials| moved(trials, ns));
+        assert_eq!(of_one(90.0), [""; 0]);
+        let apart = of_one(5.0);
+        assert!(apart.len() == 2 && apart[0].contains("lacks the warning"), "{apart:?}");
+        let stopped_between = found(|trials| {
+            moved(trials, 5.0);
+            trials[1].measured.environment.process = Some(2);
+        });
+        assert_eq!(stopped_between, [""; 0], "nobody compared them");
+    }
+
+    #[test]
+    fn a_ledger_of_one_trial_is_that_of_its_device() {
+        let found = found(|trials| trials[1].measured.ledger = Ledger::Unknown);
+        assert!(found.len() == 1 && found[0].contains("ledger is unknown"), "{found:?}");
+    }
+
+    #[test]
+    fn a_tester_beyond_all_lines_is_named() {
+        let of = |pps| found(|trials| trials[0].measured.generator_pps = Some(pps));
+        assert_eq!(of(1.2e9), [""; 0]);
+        assert!(of(1e12)[0].contains("no tester sends"));
     }
 
     #[test]
