@@ -3,6 +3,9 @@
 //! The special functions come from statrs; the t quantile is solved here by Newton's method with
 //! bisection as the safety net, to full double precision (statrs' own stops earlier).
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use statrs::function::{beta::beta_reg, erf, gamma::ln_gamma};
 
 /// P(Z <= z) of the standard normal distribution.
@@ -70,6 +73,29 @@ pub fn t_two_sided(t: f64, df: f64) -> f64 {
     beta_reg(df / 2.0, 0.5, df / (df + t * t))
 }
 
+thread_local! {
+    /// What was solved before on this thread: the same levels and degrees of freedom come again and again.
+    static KNOWN: RefCell<HashMap<[u64; 3], f64>> = RefCell::default();
+}
+/// Most of those; figures of unequal spread have degrees of freedom of their own.
+const MOST_KNOWN: usize = 4_096;
+
+/// The solution of question `of` (any number that tells it from others) at these arguments, solved once.
+pub(crate) fn solved(of: u64, [a, b]: [f64; 2], solve: impl FnOnce() -> f64) -> f64 {
+    let key = [of, a.to_bits(), b.to_bits()];
+    if let Some(known) = KNOWN.with_borrow(|known| known.get(&key).copied()) {
+        return known;
+    }
+    let solution = solve();
+    KNOWN.with_borrow_mut(|known| {
+        if known.len() >= MOST_KNOWN {
+            known.clear();
+        }
+        known.insert(key, solution);
+    });
+    solution
+}
+
 /// The t with P(T <= t) = `probability`, which must lie strictly between 0 and 1.
 pub fn t_quantile(probability: f64, df: f64) -> f64 {
     if probability < 0.5 {
@@ -78,6 +104,10 @@ pub fn t_quantile(probability: f64, df: f64) -> f64 {
     if probability == 0.5 {
         return 0.0;
     }
+    solved(0, [probability, df], || solve_t(probability, df))
+}
+
+fn solve_t(probability: f64, df: f64) -> f64 {
     let (mut low, mut high) = (0.0, 2.0);
     while t_cdf(high, df) < probability && high < 1e300 {
         low = high;

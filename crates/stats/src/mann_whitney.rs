@@ -37,7 +37,13 @@ pub fn test(x: &[f64], y: &[f64]) -> Test {
     if n == 0 || m == 0 {
         return Test { u, p: 1.0, is_exact: true };
     }
-    if n + m <= EXACT_LIMIT {
+    // Without ties the distribution is the same for all values, and known; both its tails are alike.
+    let mut seen = vec![false; 2 * doubled.len() + 1];
+    let is_tied = doubled.iter().any(|rank| std::mem::replace(&mut seen[*rank], true));
+    if n + m <= EXACT_LIMIT && !is_tied {
+        let smaller = (u2 / 2).min(n * m - u2 / 2);
+        Test { u, p: (2.0 * below(n, m, smaller as u64)).min(1.0), is_exact: true }
+    } else if n + m <= EXACT_LIMIT {
         Test { u, p: exact_p(&doubled, m, rank_sum), is_exact: true }
     } else {
         Test { u, p: normal_p(&doubled, n, m, u), is_exact: false }
@@ -163,10 +169,12 @@ fn exact_p(doubled: &[usize], m: usize, rank_sum: usize) -> f64 {
     let total: usize = doubled.iter().sum();
     let mut ways = vec![vec![0.0f64; total + 1]; m + 1];
     ways[0][0] = 1.0;
-    for rank in doubled {
-        for size in (1..=m).rev() {
+    let mut reached = 0;
+    for (before, rank) in doubled.iter().enumerate() {
+        reached += rank;
+        for size in (1..=m.min(before + 1)).rev() {
             let (smaller, larger) = ways.split_at_mut(size);
-            for sum in *rank..=total {
+            for sum in *rank..=reached {
                 larger[0][sum] += smaller[size - 1][sum - rank];
             }
         }

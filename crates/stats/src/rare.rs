@@ -23,7 +23,7 @@ pub(crate) use cost::{Wanted, rare_cost};
 use serde::{Deserialize, Serialize};
 
 use crate::dataset::{mean, median, robust_sd, sd, variance};
-use crate::distribution::t_critical;
+use crate::distribution::{solved, t_critical};
 use crate::effect::Effect;
 use crate::plural;
 
@@ -377,6 +377,10 @@ fn upper_share(rare: usize, runs: usize) -> f64 {
     if rare >= runs {
         return 1.0;
     }
+    solved(1, [rare as f64, runs as f64], || solve_share(rare, runs))
+}
+
+fn solve_share(rare: usize, runs: usize) -> f64 {
     let (mut low, mut high) = (rare as f64 / runs as f64, 1.0);
     for _ in 0..60 {
         let middle = f64::midpoint(low, high);

@@ -45,7 +45,7 @@ fn unproven(campaign: &Campaign) -> Option<(&'static str, String, String)> {
     let is_slowed = truths.iter().any(|truth| truth.kind == TruthKind::Slower);
     let wanted = match truths.first() {
         None => "none in this campaign: ...",
-        Some(_) if is_slowed => "nothing, as both its truths ran",
+        Some(_) if is_slowed => "none: its truths prove all",
         Some(_) => "only the baseline beside itself: ...",
     };
     let is_so = wanted.strip_suffix("...").is_some_and(|begin| recorded.starts_with(begin));

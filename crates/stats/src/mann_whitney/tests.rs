@@ -140,3 +140,17 @@ fn many_values_are_compared_without_their_differences() {
     assert!(low < estimate && estimate < high && (estimate - 0.01).abs() < 0.004, "{estimate}");
     assert!(low > 0.0 && of_shift(&x, &y) < 0.05 && test(&x, &y).p < 0.05);
 }
+
+#[test]
+fn p_without_ties_is_the_one_counted_with_them() {
+    let x: Vec<f64> = (0..9).map(|i| f64::from(i * i % 23) + 0.25).collect();
+    for shift in 0..12 {
+        let y: Vec<f64> = (0..7)
+            .map(|i| f64::from(i * 5 % 19) + 0.1 * f64::from(i + 1) + f64::from(shift))
+            .collect();
+        let doubled = doubled_midranks(&x, &y);
+        let counted = exact_p(&doubled, y.len(), doubled[x.len()..].iter().sum());
+        let p = test(&x, &y).p;
+        assert!((p - counted).abs() < 1e-12, "{shift}: {p} {counted}");
+    }
+}
