@@ -10,6 +10,7 @@
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 
+mod capture;
 pub mod channel;
 mod deaf;
 mod launch;
@@ -35,6 +36,7 @@ use why::{Result, words};
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 
+use crate::capture::Captures;
 use crate::channel::{Counted, Message};
 use crate::task::GuestTester;
 use crate::task::{TASK_FILE, Task};
@@ -84,28 +86,29 @@ fn trial(voice: &Voice) -> Result<Counted> {
         return Ok(counted);
     }
     voice.stage("sent frames past the device")?;
+    let mut captures = Captures::default();
     let warmup = (task.warmup_ns > 0).then(|| task.of_warm_up());
     if let Some(warmup) = &warmup {
         match task.tester {
-            GuestTester::Fwdlab => tester::cable(warmup, &network)?,
+            GuestTester::Fwdlab => tester::cable(warmup, &network, &mut captures)?,
             GuestTester::Pktgen => pktgen::null(warmup, &network)?,
         };
     }
     counted.cable = match task.tester {
-        GuestTester::Fwdlab => tester::cable(&task, &network)?,
+        GuestTester::Fwdlab => tester::cable(&task, &network, &mut captures)?,
         GuestTester::Pktgen => pktgen::null(&task, &network)?,
     };
     voice.stage("sent frames through the device")?;
     if let Some(warmup) = &warmup {
         match task.tester {
-            GuestTester::Fwdlab => tester::device(warmup, &network)?,
+            GuestTester::Fwdlab => tester::device(warmup, &network, &mut captures)?,
             GuestTester::Pktgen => pktgen::warm_up(warmup, &network)?,
         };
     }
     let before = network.device_counters()?;
     let profile = task.profile_ns.map(Profile::start).transpose()?;
     counted.device = match task.tester {
-        GuestTester::Fwdlab => tester::device(&task, &network)?,
+        GuestTester::Fwdlab => tester::device(&task, &network, &mut captures)?,
         GuestTester::Pktgen => pktgen::device(&task, &network)?,
     };
     counted.profile = profile.map(Profile::finish).transpose()?;

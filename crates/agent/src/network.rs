@@ -366,6 +366,7 @@ mod tests {
                 frame_bytes: 64,
                 order: "random".to_owned(),
                 pps: None,
+                capture: None,
             },
             warmup_ns: 0,
             duration_ns: 0,

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use fwdlab_results::Checks;
 
+use crate::task::TaskTraffic;
+
 /// One order. Those of one agent are worked off one after the other.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -31,16 +33,9 @@ pub struct TrafficOrder {
     pub device_mac: String,
     /// MAC address of the tester's receiving interface.
     pub arrival_mac: String,
-    /// Sources, in the words of the experiment file.
-    pub source: String,
-    /// Destinations, in the same words.
-    pub destination: String,
-    /// Length of a frame, FCS included.
-    pub frame_bytes: u16,
-    /// Order of the flows.
-    pub order: String,
-    /// Frames per second; `None` is as many as the tester can.
-    pub pps: Option<f64>,
+    /// What to send.
+    #[serde(flatten)]
+    pub traffic: TaskTraffic,
     /// How long to send, start-up included.
     pub duration_ns: u64,
     /// Length of an interval.

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+use crate::capture::Captures;
 use crate::channel::{line_of, message_of};
 use crate::order::{Answer, Order};
 use crate::ports::Ports;
@@ -29,7 +30,7 @@ pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> Resul
     let flag = stop.clone();
     std::thread::spawn(move || read_orders(input, &give, &flag));
     say(&mut output, &Answer::Here { version: env!("CARGO_PKG_VERSION").to_owned() })?;
-    let mut ports = Ports::default();
+    let (mut ports, mut captures) = (Ports::default(), Captures::default());
     while let Some(order) = next(&orders)? {
         match order {
             Order::Clock => say(&mut output, &Answer::Clock { ns: now_ns() })?,
@@ -37,8 +38,9 @@ pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> Resul
             Order::Traffic(order) => {
                 stop.store(false, Ordering::Relaxed);
                 let guard = Deadline::watch(Duration::from_nanos(order.deadline_ns), &stop);
+                let kept = (&mut ports, &mut captures);
                 let done =
-                    traffic::run(&order, &mut ports, &stop, &mut |answer| say(&mut output, answer));
+                    traffic::run(&order, kept, &stop, &mut |answer| say(&mut output, answer));
                 drop(guard);
                 let answer =
                     done.map_or_else(Answer::Failed, |report| Answer::Done(Box::new(report)));

@@ -80,11 +80,35 @@ pub struct TaskRoute {
 pub struct TaskTraffic {
     pub source: String,
     pub destination: String,
+    /// Length of a frame, FCS included; the mean of a capture's.
     pub frame_bytes: u16,
+    /// Order of the flows, or [`Captured::ORDER`].
     pub order: String,
     /// Frames per second; `None` is as many as the tester can.
     pub pps: Option<f64>,
+    /// The capture whose frames are sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capture: Option<Captured>,
 }
+
+/// A capture whose frames are sent instead of flows, between the traffic's ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Captured {
+    /// Where the file lies for the agent.
+    pub file: String,
+    /// How many frames it gives until they begin again.
+    pub frames: usize,
+    /// They are sent at the times at which they were recorded.
+    pub as_recorded: bool,
+}
+
+impl Captured {
+    /// Stands for the order of the flows, so that an agent that knows no captures refuses it.
+    pub const ORDER: &str = "recorded";
+}
+
+/// Where a capture lies in the guest.
+pub const CAPTURE_FILE: &str = "capture";
 
 /// What time is in the guest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

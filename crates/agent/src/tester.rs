@@ -5,10 +5,11 @@ use std::sync::atomic::AtomicBool;
 
 use fwdlab_port::packet::PacketPort;
 use fwdlab_port::{Clock, Pool, clock};
-use fwdlab_traffic::{FlowSet, FrameSizes, Load, Outcome, Stream, Tester, TimeSource, TrafficPlan};
+use fwdlab_traffic::{Outcome, Tester, TimeSource, TrafficPlan};
 
 use super::Result;
 use super::network::{BY_CABLE, BY_DEVICE, Network};
+use crate::capture::Captures;
 use crate::channel::{Pass, Reading};
 use crate::task::GuestClock;
 use crate::task::Task;
@@ -27,16 +28,16 @@ const BATCH: usize = 64;
 const PATIENCE_NS: u64 = 5_000_000;
 
 /// The tester with a cable in place of the device: what it costs by itself.
-pub(super) fn cable(task: &Task, network: &Network) -> Result<Pass> {
-    let mut plan = plan(task, task.cable_ns)?;
+pub(super) fn cable(task: &Task, network: &Network, captures: &mut Captures) -> Result<Pass> {
+    let mut plan = plan(task, task.cable_ns, captures)?;
     plan.device_mac = TESTER_MACS[1];
     plan.hops = 0;
     run(task, network, BY_CABLE, &plan)
 }
 
 /// The tester with the device.
-pub(super) fn device(task: &Task, network: &Network) -> Result<Pass> {
-    run(task, network, BY_DEVICE, &plan(task, task.duration_ns)?)
+pub(super) fn device(task: &Task, network: &Network, captures: &mut Captures) -> Result<Pass> {
+    run(task, network, BY_DEVICE, &plan(task, task.duration_ns, captures)?)
 }
 
 fn run(
@@ -59,15 +60,8 @@ fn run(
     Ok(pass(&outcome))
 }
 
-fn plan(task: &Task, duration_ns: u64) -> Result<TrafficPlan> {
-    let words = |error: fwdlab_traffic::TrafficError| error.to_string();
-    let traffic = &task.traffic;
-    let flows = FlowSet::parse(&traffic.source, &traffic.destination).map_err(words)?;
-    let mut stream = Stream::new(flows);
-    stream.order = traffic.order.parse().map_err(words)?;
-    stream.sizes = FrameSizes::fixed(usize::from(traffic.frame_bytes));
-    let mut plan = TrafficPlan::new(vec![stream]);
-    plan.load = traffic.pps.map_or(Load::Max, Load::Pps);
+fn plan(task: &Task, duration_ns: u64, captures: &mut Captures) -> Result<TrafficPlan> {
+    let mut plan = captures.plan(&task.traffic)?;
     plan.source_mac = TESTER_MACS[0];
     plan.device_mac = DEVICE_MACS[0];
     plan.arrival_mac = TESTER_MACS[1];

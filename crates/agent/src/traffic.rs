@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use fwdlab_port::{Batch, Clock, Pool, PoolConfig, Port, datagram, packet, wait};
 use fwdlab_results::Checks;
-use fwdlab_traffic::{
-    FlowSet, FrameSizes, Load, Outcome, Receiver, Sender, Stream, Tester, TrafficPlan,
-};
+use fwdlab_traffic::{Outcome, Receiver, Sender, Tester, TrafficPlan};
 use fwdlab_wire::MacAddr;
 
+use crate::capture::Captures;
 use crate::deaf::Deaf;
 use crate::order::{Answer, Counted, Report, Role, TrafficOrder};
 use crate::ports::Ports;
@@ -34,11 +33,11 @@ const HEADER_AND_TAG: usize = 18;
 /// An interface that cannot be opened, or an order that makes no sense.
 pub(super) fn run(
     order: &TrafficOrder,
-    ports: &mut Ports,
+    (ports, captures): (&mut Ports, &mut Captures),
     stop: &AtomicBool,
     say: &mut dyn FnMut(&Answer) -> Result<()>,
 ) -> Result<Report> {
-    let plan = plan(order)?;
+    let plan = plan(order, captures)?;
     let pool = ports.pool(frames(order)?)?;
     if order.role == Role::Receiver {
         let mut port = ports.take(&order.back, &pool)?;
@@ -64,14 +63,9 @@ pub(super) fn run(
     Ok(report)
 }
 
-fn plan(order: &TrafficOrder) -> Result<TrafficPlan> {
+fn plan(order: &TrafficOrder, captures: &mut Captures) -> Result<TrafficPlan> {
     let mac = |text: &str| text.parse::<MacAddr>().map_err(words);
-    let flows = FlowSet::parse(&order.source, &order.destination).map_err(words)?;
-    let mut stream = Stream::new(flows);
-    stream.order = order.order.parse().map_err(words)?;
-    stream.sizes = FrameSizes::fixed(usize::from(order.frame_bytes));
-    let mut plan = TrafficPlan::new(vec![stream]);
-    plan.load = order.pps.map_or(Load::Max, Load::Pps);
+    let mut plan = captures.plan(&order.traffic)?;
     plan.source_mac = mac(&order.source_mac)?;
     plan.device_mac = mac(&order.device_mac)?;
     plan.arrival_mac = mac(&order.arrival_mac)?;
@@ -155,7 +149,10 @@ fn report(began_ns: u64, outcome: &Outcome) -> Report {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use fwdlab_traffic::Load;
+
     use super::*;
+    use crate::task::TaskTraffic;
 
     /// An order to send a little on an interface of this name.
     pub(crate) fn order(interface: &str) -> TrafficOrder {
@@ -166,11 +163,14 @@ pub(super) mod tests {
             source_mac: "02:00:00:00:00:01".to_owned(),
             device_mac: "02:00:00:00:00:02".to_owned(),
             arrival_mac: "02:00:00:00:00:03".to_owned(),
-            source: "198.18.10.1:2000".to_owned(),
-            destination: "198.19.10.1:2000".to_owned(),
-            frame_bytes: 64,
-            order: "sequential".to_owned(),
-            pps: Some(1000.0),
+            traffic: TaskTraffic {
+                source: "198.18.10.1:2000".to_owned(),
+                destination: "198.19.10.1:2000".to_owned(),
+                frame_bytes: 64,
+                order: "sequential".to_owned(),
+                pps: Some(1000.0),
+                capture: None,
+            },
             duration_ns: 10_000_000,
             interval_ns: 5_000_000,
             deadline_ns: 1_000_000_000,
@@ -179,10 +179,10 @@ pub(super) mod tests {
 
     #[test]
     fn an_order_becomes_a_plan_and_a_wrong_one_says_what_is_wrong() {
-        let plan = plan(&order("port")).expect("a plan");
+        let plan = plan(&order("port"), &mut Captures::default()).expect("a plan");
         assert_eq!(plan.device_mac.to_string(), "02:00:00:00:00:02");
         assert_eq!(plan.load, Load::Pps(1000.0));
         let wrong = TrafficOrder { device_mac: "here".to_owned(), ..order("port") };
-        assert!(super::plan(&wrong).is_err());
+        assert!(super::plan(&wrong, &mut Captures::default()).is_err());
     }
 }

@@ -65,6 +65,14 @@ impl Lab {
         lab
     }
 
+    /// Replaces the first place of `from` in the experiment.
+    fn edit(&self, from: &str, to: &str) {
+        let file = self.dir.path().join("short.toml");
+        let text = fs::read_to_string(&file).expect("its experiment");
+        assert!(text.contains(from), "{from}");
+        fs::write(&file, text.replacen(from, to, 1)).expect("a writable directory");
+    }
+
     fn run(&self) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fwdlab"));
         command.args(["run", "-q", "-o", "results", "short.toml"]).current_dir(self.dir.path());
@@ -275,12 +283,17 @@ fn what_a_freebsd_kernel_lacks_is_named_before_it_boots_and_by_doctor() {
 }
 
 #[test]
-fn one_file_holds_rules_of_linux_and_of_freebsd() {
-    let Some(images) = images_for("one_file_holds_rules_of_linux_and_of_freebsd") else { return };
+fn one_file_holds_rules_of_linux_and_of_freebsd_beside_a_capture() {
+    let Some(images) = images_for("one_file_holds_rules_of_linux_and_of_freebsd_beside_a_capture")
+    else {
+        return;
+    };
     let linux = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/kernels/6.1");
     let has_nft = Command::new("nft").arg("--version").output().is_ok();
     if !linux.is_dir() || !has_nft {
-        eprintln!("SKIPPED one_file_holds_rules_of_linux_and_of_freebsd: no Linux 6.1, or no nft");
+        eprintln!(
+            "SKIPPED one_file_holds_rules_of_linux_and_of_freebsd_beside_a_capture: no Linux 6.1, or no nft"
+        );
         return;
     }
     let place = fs::canonicalize(linux).expect("a directory");
@@ -288,13 +301,18 @@ fn one_file_holds_rules_of_linux_and_of_freebsd() {
         "[[variant]]\nname = \"a\"\nkernel = \"{}\"\nload = [\"nf_tables\"]\n\
          set = {{ nftables = \"table ip f {{ chain c {{ type filter hook forward priority 0; accept; }}; }}\" }}\n\
          [[variant]]\nname = \"b\"\nroot = \"IMAGES/root.qcow2\"\nset = {{ \
-         pf = \"pass quick all no state\", \"net.inet.ip.ttl\" = 77 }}\n",
+         pf = \"pass quick all no state allow-opts\", \"net.inet.ip.ttl\" = 77 }}\n",
         place.display()
     );
     let ipfw = "[[variant]]\nname = \"c\"\nroot = \"IMAGES/root.qcow2\"\n\
                 set = { ipfw = \"add 100 allow ip from any to any\" }\n";
     let ipfw = if is_long("ipfw in a FreeBSD guest") { ipfw } else { "" };
     let lab = Lab::new(&images, "", &(variants + ipfw));
+    // The frames of a capture, by one tester in each system.
+    let capture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/capture.pcap");
+    lab.edit("name = \"inet\"", &format!("name = \"inet\"\ncapture = \"{}\"", capture.display()));
+    lab.edit(".20:2000", ".20");
+    lab.edit(".100:2000", ".100");
     let output = lab.run();
     let trials = lab.trials(&output);
     assert_eq!(trials.len(), 2 + usize::from(!ipfw.is_empty()), "{}", words(&output));
@@ -302,6 +320,7 @@ fn one_file_holds_rules_of_linux_and_of_freebsd() {
         assert_eq!(trial.status, Status::Ok, "{:?}", trial.reason);
         let checks = trial.measured.checks.expect("every frame is looked into");
         assert_eq!(checks, Checks { checked: checks.checked, ..Checks::default() });
+        assert!(trial.measured.flows_seen.is_some_and(|flows| flows > 30), "{:?}", trial.measured);
         let (rules, part) = match trial.variant.as_str() {
             "a" => ("nftables ruleset", "hook forward"),
             "b" => ("pf ruleset", "pass quick all no state"),

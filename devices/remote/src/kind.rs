@@ -9,7 +9,7 @@ use fwdlab_results::{About, Link, Measure, Tick};
 
 use crate::machines::Machines;
 use crate::testbed::Testbed;
-use crate::tester::check_order;
+use crate::tester::{check_captures, check_order};
 use crate::{doctor, settings};
 
 /// Real machines over ssh.
@@ -22,7 +22,7 @@ impl Schema for Remote {
     }
 
     fn abilities(&self) -> Abilities {
-        Abilities::BASIC
+        Abilities { replays_captures: true, ..Abilities::BASIC }
     }
 
     fn why_not(&self, measure: Measure) -> Option<&'static str> {
@@ -76,6 +76,7 @@ impl Kind for Remote {
         };
         let testbed = Testbed::read(file)?;
         check_order(experiment, &testbed)?;
+        check_captures(experiment, &testbed)?;
         Ok(Box::new(Machines::open(experiment, testbed, &place.program)?))
     }
 }

@@ -2,9 +2,10 @@
 //! one interface, receives them from another, and prints what was counted as JSON. Times are in
 //! ns; KHZ is how fast the time stamp counter ticks. WAY is `cable` or `device`.
 //!
-//! The file: the number of frames, the length of each, and the number of flows, in 4 bytes each;
-//! then for each frame its flow in 4 bytes; then the frames as they are sent; then as they arrive
-//! when the device has forwarded them. One thread sends and receives in turn, so that on one
+//! The file: the number of frames and the number of flows, in 4 bytes each; then for each frame its
+//! flow, where it ends among the frames, and its length without padding, in 4 bytes each; then the
+//! frames as they are sent; then as they arrive when the device has forwarded them, which may have
+//! taken the padding off. One thread sends and receives in turn, so that on one
 //! processor nothing waits: what the counter shows is work.
 
 use crate::sys::{self, Arguments, File, OUTPUT, Receiver};
@@ -23,11 +24,17 @@ const SETTLING_MS: u64 = 150;
 const LARGEST: usize = 256 << 20;
 const MOST_INTERVALS: usize = 100_000;
 
+/// Bytes in front of the frames' descriptions, and of one of these.
+const HEAD: usize = 8;
+const DESCRIPTION: usize = 12;
+
+/// Ethernet and the shortest IP header.
+const SHORTEST: usize = 34;
+
 struct Frames {
     count: usize,
-    length: usize,
     flows: usize,
-    flow_of: &'static [u8],
+    described: &'static [u8],
     sent: &'static [u8],
     expected: &'static [u8],
 }
@@ -37,28 +44,53 @@ impl Frames {
         let bytes = sys::whole(path, LARGEST).map_err(Problem::with("cannot read the frames"))?;
         let broken = Problem::new("the file of frames is broken");
         let bytes: &'static [u8] = bytes;
-        let Some((head, rest)) = bytes.split_at_checked(12) else { return Err(broken) };
-        let [count, length, flows] = [0, 4, 8].map(|at| word(&head[at..]) as usize);
-        let whole = count * (4 + 2 * length);
-        if count == 0 || length < 42 || flows == 0 || rest.len() != whole {
+        let Some((head, rest)) = bytes.split_at_checked(HEAD) else { return Err(broken) };
+        let [count, flows] = [0, 4].map(|at| word(&head[at..]) as usize);
+        let Some((described, frames)) = rest.split_at_checked(DESCRIPTION * count) else {
+            return Err(broken);
+        };
+        if count == 0 || flows == 0 {
             return Err(broken);
         }
-        let (flow_of, rest) = rest.split_at(4 * count);
-        let (sent, forwarded) = rest.split_at(count * length);
+        let mut start = 0;
+        for description in described.chunks(DESCRIPTION) {
+            let [flow, end, least] = [0, 4, 8].map(|at| word(&description[at..]) as usize);
+            if flow >= flows || least < SHORTEST || end < start + least {
+                return Err(broken);
+            }
+            start = end;
+        }
+        if frames.len() != 2 * start {
+            return Err(broken);
+        }
+        let (sent, forwarded) = frames.split_at(start);
         let expected = if is_cable { sent } else { forwarded };
-        Ok(Self { count, length, flows, flow_of, sent, expected })
+        Ok(Self { count, flows, described, sent, expected })
+    }
+
+    fn place(&self, at: usize) -> core::ops::Range<usize> {
+        let end = |at: usize| word(&self.described[DESCRIPTION * at + 4..]) as usize;
+        let start = if at == 0 { 0 } else { end(at - 1) };
+        start..end(at)
     }
 
     fn sent(&self, at: usize) -> &[u8] {
-        &self.sent[at * self.length..][..self.length]
+        &self.sent[self.place(at)]
     }
 
     fn expected(&self, at: usize) -> &[u8] {
-        &self.expected[at * self.length..][..self.length]
+        &self.expected[self.place(at)]
+    }
+
+    /// Whether an arriving frame is this one, with its padding or without.
+    fn is(&self, at: usize, frame: &[u8]) -> bool {
+        let expected = self.expected(at);
+        let least = word(&self.described[DESCRIPTION * at + 8..]) as usize;
+        (least..=expected.len()).contains(&frame.len()) && same(&frame[..least], &expected[..least])
     }
 
     fn flow(&self, at: usize) -> usize {
-        word(&self.flow_of[4 * at..]) as usize
+        word(&self.described[DESCRIPTION * at..]) as usize
     }
 
     fn after(&self, at: usize) -> usize {
@@ -85,7 +117,7 @@ struct Arrivals {
 
 impl Arrivals {
     fn take(&mut self, frames: &Frames, frame: &[u8]) {
-        if same(frame, frames.expected(self.next)) {
+        if frames.is(self.next, frame) {
             self.received += 1;
             self.seen[frames.flow(self.next)] = 1;
             self.next = frames.after(self.next);
@@ -100,7 +132,7 @@ impl Arrivals {
     fn look_closer(&mut self, frames: &Frames, frame: &[u8]) {
         let mut at = self.next;
         for _ in 0..frames.count {
-            if same(frame, frames.expected(at)) {
+            if frames.is(at, frame) {
                 self.received += 1;
                 self.reordered += u64::from(at != self.next);
                 self.seen[frames.flow(at)] = 1;

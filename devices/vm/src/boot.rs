@@ -8,6 +8,7 @@ use fwdlab_experiment::inputs;
 use fwdlab_topology::{NFTABLES, RuleSet};
 
 use crate::VmError;
+use crate::captures::Replayed;
 use crate::config::{self, Needs};
 use crate::freebsd::{self, Guest, WORDS};
 use crate::initramfs::Base;
@@ -88,16 +89,20 @@ impl Boot {
     }
 
     /// What the guest starts from.
-    pub(super) fn payload(&self, task: &Task) -> Result<Vec<u8>, VmError> {
+    pub(super) fn payload(
+        &self,
+        task: &Task,
+        replayed: Option<Replayed<'_>>,
+    ) -> Result<Vec<u8>, VmError> {
         match &self.system {
             System::Linux { base, .. } => {
                 let json = serde_json::to_vec(task);
                 let failed = |error: serde_json::Error| {
                     VmError::file("encode", Path::new("task"))(error.into())
                 };
-                Ok(base.archive(&json.map_err(failed)?))
+                Ok(base.archive(&json.map_err(failed)?, replayed.map(|replayed| replayed.file)))
             }
-            System::FreeBsd(guest) => guest.disk(task),
+            System::FreeBsd(guest) => guest.disk(task, replayed.map(|replayed| replayed.recording)),
         }
     }
 

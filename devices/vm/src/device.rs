@@ -6,14 +6,17 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use fwdlab_agent::channel::{Counted, ProfileCounts};
-use fwdlab_agent::task::{GuestClock, GuestTester, Task, TaskRoute, TaskTraffic};
+use fwdlab_agent::task::{
+    CAPTURE_FILE, Captured, GuestClock, GuestTester, Task, TaskRoute, TaskTraffic,
+};
 use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
-use fwdlab_experiment::{Experiment, Variant};
+use fwdlab_experiment::{Experiment, Load, Variant};
 use fwdlab_results::profile::Profiled;
 use fwdlab_results::{CONSOLE_DIR, Family, Measured};
 use fwdlab_topology::NFTABLES;
 
 use crate::boot::Boot;
+use crate::captures::Captures;
 use crate::config::Needs;
 use crate::counts::measured;
 use crate::follow::{End, follow};
@@ -51,6 +54,7 @@ pub(super) struct Boots {
     program: PathBuf,
     results: Option<PathBuf>,
     boots: BTreeMap<String, Boot>,
+    captures: Captures,
     machine: VmMachine,
     /// Why there is no hardware virtualisation, where the clock could use it.
     without_kvm: Option<String>,
@@ -82,12 +86,15 @@ impl Boots {
             (GuestClock::Wall, Some(boot)) => kvm::try_boot(program, &boot.kernel.image).err(),
             _ => None,
         };
+        let memory_mb = boots.values().map(|boot| boot.memory_mb(&machine)).min();
+        let captures = Captures::read(experiment, memory_mb.unwrap_or_default())?;
         let experiment = Arc::clone(experiment);
         Ok(Self {
             experiment,
             program: program.to_owned(),
             results: None,
             boots,
+            captures,
             machine,
             without_kvm,
         })
@@ -150,7 +157,7 @@ impl Boots {
         let machine = Machine {
             launcher: &self.program,
             image: &boot.kernel.image,
-            payload: &boot.payload(&task)?,
+            payload: &boot.payload(&task, self.captures.of(request.traffic))?,
             start: boot.start(),
             command_line: &boot.command_line,
             memory_mb: boot.memory_mb(&self.machine),
@@ -336,8 +343,16 @@ fn task(request: &Request<'_>, machine: &VmMachine) -> Task {
             source: traffic.source.to_string(),
             destination: traffic.destination.to_string(),
             frame_bytes: traffic.frame_bytes,
-            order: traffic.order.to_string(),
-            pps: traffic.load.frames_per_second(f64::from(traffic.frame_bytes)),
+            order: match traffic.capture {
+                Some(_) => Captured::ORDER.to_owned(),
+                None => traffic.order.to_string(),
+            },
+            pps: traffic.offered_pps(),
+            capture: traffic.capture.as_ref().map(|capture| Captured {
+                file: format!("/{CAPTURE_FILE}"),
+                frames: capture.recording.as_ref().map_or(0, |recording| recording.frames()),
+                as_recorded: traffic.load == Load::Recorded,
+            }),
         },
         warmup_ns: ns(experiment.warmup),
         duration_ns: ns(experiment.duration),

@@ -101,6 +101,27 @@ pub enum VmError {
     /// A variant has nftables rules, and nft(8) is not on this machine.
     #[error("nftables rules need nft in the guest, and it is not here; apt-get install nftables")]
     NoNft,
+    /// A capture that would fill the guest's memory.
+    #[error(
+        "{path} has {mib} MiB, and a guest of {memory_mb} MiB takes captures below {most}; take its \
+         beginning with tcpdump -r IN -w OUT -c 100000, or raise memory_mb in [vm]"
+    )]
+    LargeCapture {
+        /// The capture.
+        path: PathBuf,
+        /// Its size.
+        mib: u64,
+        /// What the guest takes.
+        most: u64,
+        /// The guest's memory.
+        memory_mb: u32,
+    },
+    /// A capture that is not the one that the experiment was read with.
+    #[error("{path} has changed since the run began; put the file back, or begin anew")]
+    ChangedCapture {
+        /// The capture.
+        path: PathBuf,
+    },
     /// The traffic cannot be sent in this guest.
     #[error("the traffic cannot be sent in a FreeBSD guest: {why}")]
     Traffic {

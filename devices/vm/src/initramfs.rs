@@ -7,7 +7,7 @@ use super::VmError;
 use super::cpio::Archive;
 use super::modules::{KernelModule, KernelModules};
 use super::program::{self, Files};
-use fwdlab_agent::task::{MODULE_DIRECTORY, TASK_FILE};
+use fwdlab_agent::task::{CAPTURE_FILE, MODULE_DIRECTORY, TASK_FILE};
 
 /// Modules that every guest needs: network interfaces in pairs.
 pub(super) const NEEDED: [&str; 1] = ["veth"];
@@ -88,8 +88,8 @@ impl Base {
         self.modules.iter().map(|module| module.name.clone()).collect()
     }
 
-    /// The archive with a task, as JSON.
-    pub(super) fn archive(&self, task: &[u8]) -> Vec<u8> {
+    /// The archive with a task, as JSON, and perhaps a capture.
+    pub(super) fn archive(&self, task: &[u8], capture: Option<&[u8]>) -> Vec<u8> {
         let mut archive = Archive::new();
         for dir in ["dev", "proc", "sys", "run", "tmp", "etc"] {
             archive.directory(dir);
@@ -102,6 +102,9 @@ impl Base {
             archive.file(&path, &module.bytes);
         }
         archive.file(TASK_FILE, task);
+        if let Some(capture) = capture {
+            archive.file(CAPTURE_FILE, capture);
+        }
         archive.finish()
     }
 }

@@ -28,7 +28,7 @@ impl Schema for Vm {
     }
 
     fn abilities(&self) -> Abilities {
-        Abilities { takes_profiles: true, ..Abilities::BASIC }
+        Abilities { takes_profiles: true, replays_captures: true, ..Abilities::BASIC }
     }
 
     fn why_not(&self, measure: Measure) -> Option<&'static str> {

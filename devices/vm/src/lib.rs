@@ -14,6 +14,7 @@
 #![deny(missing_docs)]
 
 mod boot;
+mod captures;
 mod config;
 mod console;
 mod counts;

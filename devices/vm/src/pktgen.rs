@@ -37,6 +37,15 @@ pub(super) fn abilities(
             );
             complaints.add(at, field, complaint);
         }
+        if let (true, Some((at, field))) = (traffic.capture.is_some(), place.key("capture")) {
+            let complaint = Complaint::new(
+                "pktgen makes its own frames",
+                "no capture beside tester = \"pktgen\"",
+                "remove capture, or write tester = \"fwdlab\"",
+            );
+            complaints.add(at, field, complaint);
+            continue;
+        }
         if let Err((found, wanted)) = sendable(traffic) {
             let remedy = "change the traffic, or write tester = \"fwdlab\"";
             let complaint = Complaint::new(
@@ -125,6 +134,15 @@ mod tests {
         assert_eq!(experiment.traffics[0].flows(), 2000);
         let refused = read("pktgen", &format!("{published}\norder = \"random\""));
         assert!(refused.expect_err("refused").contains("order is random"));
+    }
+
+    #[test]
+    fn a_capture_needs_our_own_tester() {
+        let capture =
+            "capture = \"x.pcap\"\nsource = \"198.18.10.1\"\ndestination = \"198.19.10.1\"";
+        let refused = read("pktgen", capture).expect_err("refused");
+        assert!(refused.starts_with("x.toml:13:11: traffic[1].capture: pktgen makes"), "{refused}");
+        read("fwdlab", capture).expect("our own tester can");
     }
 
     #[test]

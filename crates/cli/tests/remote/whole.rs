@@ -96,11 +96,47 @@ fn the_shipped_example_runs_on_the_testbed_that_the_page_makes() {
     assert_eq!(rig.records("trial").len(), 3);
 }
 
+/// A traffic that replays the shipped capture.
+fn recorded(load: &str) -> String {
+    let capture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/capture.pcap");
+    format!(
+        "[[traffic]]\nname = \"recorded\"\ncapture = \"{}\"\nload = \"{load}\"\n\
+         source = \"198.18.10.1-198.18.10.40\"\ndestination = \"198.19.10.1-198.19.10.40\"\n",
+        capture.display()
+    )
+}
+
+/// The trials of the shipped capture: every frame was known again, and as it had to be.
+fn assert_replayed(rig: &Rig) {
+    let trials = rig.records("trial");
+    let mut trials = trials.iter().filter(|trial| trial["traffic"] == "recorded").peekable();
+    assert!(trials.peek().is_some(), "there are some");
+    for trial in trials {
+        assert_eq!(trial["sent"], trial["received"], "{trial}");
+        let faults = ["lost", "misrouted", "bad_ttl", "bad_checksum", "bad_mac", "bad_payload"];
+        for fault in faults {
+            assert!(trial["checks"][fault].as_u64().unwrap_or(0) == 0, "{fault}: {trial}");
+        }
+        assert!(trial["flows_seen"].as_u64().is_some_and(|flows| flows > 30), "{trial}");
+    }
+}
+
+#[test]
+fn a_capture_is_replayed_as_it_was_recorded() {
+    let Some(rig) = Rig::up("a capture on the hosts", &[]) else { return };
+    let (ours, traffic) = EXPERIMENT.split_once("[[traffic]]").expect("a traffic");
+    let (_, routes) = traffic.split_once("[routes]").expect("routes");
+    let output = rig.run(&format!("{ours}{}[routes]{routes}", recorded("recorded")));
+    rig.assert_finished(&output);
+    assert_replayed(&rig);
+}
+
 #[test]
 fn a_receiver_on_a_third_machine_counts_what_another_sends() {
     let Some(rig) = Rig::up("a receiver of its own", &["--receiver"]) else { return };
-    let output = rig.run(EXPERIMENT);
+    let output = rig.run(&format!("{EXPERIMENT}\n{}", recorded("2kpps")));
     rig.assert_finished(&output);
+    assert_replayed(&rig);
     for trial in rig.records("trial") {
         assert_eq!(trial["sent"], trial["received"], "{}", trial["id"]);
         let sum = |key: &str| -> u64 {

@@ -160,6 +160,17 @@ impl Recording {
         self.flows
     }
 
+    /// The number of a frame's flow, below [`flows`](Self::flows); 0 for frames that it does not have.
+    pub fn flow_of(&self, frame: usize) -> u32 {
+        self.frames.get(frame).map_or(0, |frame| frame.flow)
+    }
+
+    /// Bytes of a frame without FCS and without padding, which a device may take off; 0 for frames that
+    /// it does not have.
+    pub fn least_of(&self, frame: usize) -> usize {
+        self.frames.get(frame).map_or(0, |frame| frame.least)
+    }
+
     /// Distinct senders and addressees of the capture.
     pub fn addresses(&self) -> u32 {
         self.addresses

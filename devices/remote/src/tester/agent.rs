@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 
 use fwdlab_agent::channel::{line_of, message_of};
 use fwdlab_agent::order::{Answer, Order, Report, Role, TrafficOrder};
-use fwdlab_experiment::Endpoint;
+use fwdlab_agent::task::{Captured, TaskTraffic};
 use fwdlab_results::{FailureKind, Interval};
 
 use super::align::{Readings, aligned};
+use super::captures::Captures;
 use super::{Counts, Generator, Hosts, Task};
 use crate::host::Connected;
 use crate::ssh::{Lines, Next};
@@ -31,6 +32,7 @@ const NOBODY: &str = "02:66:77:64:6c:00";
 pub struct Agents {
     tester: Agent,
     receiver: Option<Agent>,
+    captures: Captures,
 }
 
 /// One agent; it ends when dropped, because its input does.
@@ -59,20 +61,21 @@ impl Agents {
         let start = |host: &mut Connected| Agent::start(host, program, is_stopped);
         let tester = start(&mut hosts.tester)?;
         let receiver = hosts.receiver.as_mut().map(start).transpose()?;
-        Ok(Self { tester, receiver })
+        Ok(Self { tester, receiver, captures: Captures::default() })
     }
 }
 
 impl Generator for Agents {
     fn run(
         &mut self,
-        _: &mut Hosts,
+        hosts: &mut Hosts,
         task: &Task<'_>,
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<Counts> {
         let long = task.duration + PROMPT;
+        let [sending, receiving] = self.captures.placed(hosts, task, is_stopped)?;
         let Some(receiver) = &mut self.receiver else {
-            self.tester.order(&traffic(task, Role::Both))?;
+            self.tester.order(&traffic(task, Role::Both, sending))?;
             self.tester.ready(is_stopped)?;
             let report = self.tester.done(long, is_stopped)?;
             let interval = |counted: &fwdlab_agent::order::Counted| Interval {
@@ -84,9 +87,9 @@ impl Generator for Agents {
             let intervals = report.intervals.iter().map(interval).collect();
             return Ok(counts(intervals, &report, &report));
         };
-        receiver.order(&traffic(task, Role::Receiver))?;
+        receiver.order(&traffic(task, Role::Receiver, receiving))?;
         receiver.ready(is_stopped)?;
-        self.tester.order(&traffic(task, Role::Sender))?;
+        self.tester.order(&traffic(task, Role::Sender, sending))?;
         self.tester.ready(is_stopped)?;
         let sent = self.tester.done(long, is_stopped)?;
         receiver.order(&Order::Stop)?;
@@ -110,12 +113,13 @@ impl Generator for Agents {
     /// As many frames as it can, to nobody.
     fn limit(
         &mut self,
-        _: &mut Hosts,
+        hosts: &mut Hosts,
         task: &Task<'_>,
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<Option<f64>> {
         let task = Task { duration: LIMIT_TIME, pps: None, ..*task };
-        let mut order = order(&task, Role::Sender);
+        let [sending, _] = self.captures.placed(hosts, &task, is_stopped)?;
+        let mut order = order(&task, Role::Sender, sending);
         order.device_mac = NOBODY.to_owned();
         self.tester.order(&Order::Traffic(Box::new(order)))?;
         self.tester.ready(is_stopped)?;
@@ -150,11 +154,11 @@ fn counts(intervals: Vec<Interval>, sent: &Report, received: &Report) -> Counts 
     }
 }
 
-fn traffic(task: &Task<'_>, role: Role) -> Order {
-    Order::Traffic(Box::new(order(task, role)))
+fn traffic(task: &Task<'_>, role: Role, capture: Option<Captured>) -> Order {
+    Order::Traffic(Box::new(order(task, role, capture)))
 }
 
-fn order(task: &Task<'_>, role: Role) -> TrafficOrder {
+fn order(task: &Task<'_>, role: Role, capture: Option<Captured>) -> TrafficOrder {
     let Task { testbed, traffic, .. } = *task;
     let (out, back) = (testbed.out(), testbed.back());
     let name = |is_used: bool, name: &str| if is_used { name.to_owned() } else { String::new() };
@@ -165,19 +169,21 @@ fn order(task: &Task<'_>, role: Role) -> TrafficOrder {
         source_mac: out.mac.to_string(),
         device_mac: testbed.dut.ports[0].mac.to_string(),
         arrival_mac: back.mac.to_string(),
-        source: text(&traffic.source),
-        destination: text(&traffic.destination),
-        frame_bytes: traffic.frame_bytes,
-        order: traffic.order.to_string(),
-        pps: task.pps,
+        traffic: TaskTraffic {
+            source: traffic.source.to_string(),
+            destination: traffic.destination.to_string(),
+            frame_bytes: traffic.frame_bytes,
+            order: match capture {
+                Some(_) => Captured::ORDER.to_owned(),
+                None => traffic.order.to_string(),
+            },
+            pps: task.pps,
+            capture,
+        },
         duration_ns: task.duration.as_nanos() as u64,
         interval_ns: task.interval.as_nanos() as u64,
         deadline_ns: (task.duration + PROMPT).as_nanos() as u64,
     }
-}
-
-fn text(end: &Endpoint) -> String {
-    end.to_string()
 }
 
 impl Agent {

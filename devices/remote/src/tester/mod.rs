@@ -2,6 +2,7 @@
 
 mod agent;
 mod align;
+mod captures;
 mod command;
 mod order;
 mod pktgen;
@@ -10,12 +11,12 @@ mod process;
 use std::time::Duration;
 
 use fwdlab_device::Request;
-use fwdlab_experiment::Traffic;
+use fwdlab_experiment::{Experiment, Traffic};
 use fwdlab_results::{Checks, Interval};
 
 pub use agent::Agents;
 pub use command::JsonLines;
-pub use order::check_order;
+pub use order::{check_captures, check_order};
 pub use pktgen::Netmap;
 
 use crate::Result;
@@ -27,6 +28,8 @@ use crate::testbed::Testbed;
 pub struct Task<'a> {
     /// Machines and ports.
     pub testbed: &'a Testbed,
+    /// The experiment, beside whose file captures lie.
+    pub experiment: &'a Experiment,
     /// What to send.
     pub traffic: &'a Traffic,
     /// Frames per second, if not as many as possible.
@@ -43,8 +46,9 @@ impl<'a> Task<'a> {
         let Request { experiment, traffic, .. } = *request;
         Self {
             testbed,
+            experiment,
             traffic,
-            pps: traffic.load.frames_per_second(f64::from(traffic.frame_bytes)),
+            pps: traffic.offered_pps(),
             duration: experiment.duration,
             interval: experiment.interval,
         }

@@ -1,4 +1,4 @@
-//! Which testers send flows in the order that an experiment asks for.
+//! Which testers send flows in the order that an experiment asks for, and which replay captures.
 
 use fwdlab_experiment::Experiment;
 use fwdlab_experiment::problem::Complaint;
@@ -29,6 +29,26 @@ pub fn check_order(experiment: &Experiment, testbed: &Testbed) -> Result<()> {
         (!is_able && !is_usual).then(|| Complaint::new(what, "no order beside it", remedy))
     };
     experiment.complaints_about("order", complaint).map_or(Ok(()), |problems| Err(problems.into()))
+}
+
+/// Whether the testbed's tester replays captures, where a traffic has one.
+///
+/// # Errors
+/// When it does not; the error names each line.
+pub fn check_captures(experiment: &Experiment, testbed: &Testbed) -> Result<()> {
+    let kind = &testbed.generator.kind;
+    let complaint = |_: &str| {
+        let what = format!(
+            "the tester {:?} of testbed {:?} replays no capture",
+            kind.name(),
+            testbed.name
+        );
+        let remedy = "remove capture, or write kind = \"fwdlab\" in [tester]";
+        (*kind != GeneratorKind::Fwdlab).then(|| Complaint::new(what, "flows in its place", remedy))
+    };
+    experiment
+        .complaints_about("capture", complaint)
+        .map_or(Ok(()), |problems| Err(problems.into()))
 }
 
 #[cfg(test)]
@@ -85,6 +105,23 @@ mod tests {
                 "{said}"
             );
         }
+    }
+
+    #[test]
+    fn a_capture_needs_a_tester_that_replays_it() {
+        let check = |tester: &str| {
+            let text = "title = \"t\"\ndevice = \"remote\"\nbaseline = \"a\"\n[[variant]]\nname = \"a\"\n\
+                 [[variant]]\nname = \"b\"\n[[traffic]]\nname = \"t\"\ncapture = \"x.pcap\"\n\
+                 source = \"198.18.0.1\"\ndestination = \"198.19.0.1\"\n\
+                 [routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.203\"]\n";
+            let read = Experiment::parse(Path::new("x.toml"), text, &[&crate::Remote]);
+            let checked = check_captures(&read.expect("an experiment"), &testbed(tester));
+            checked.map_or_else(|problems| problems.to_string(), |()| "taken".to_owned())
+        };
+        assert_eq!(check(""), "taken");
+        let said = check("[tester]\nkind = \"pkt-gen\"\n");
+        assert!(said.starts_with("x.toml:10:11: traffic[1].capture: the tester "), "{said}");
+        assert!(said.contains("replays no capture") && said.contains("; remove capture"), "{said}");
     }
 
     #[test]

@@ -2,10 +2,13 @@
 //! order, as they are sent and as a router has to hand them on.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use fwdlab_agent::task::Task;
 use fwdlab_port::Pool;
-use fwdlab_traffic::{DEVICE_MACS, FlowSet, FrameSizes, Sender, Stream, TESTER_MACS, TrafficPlan};
+use fwdlab_traffic::{
+    DEVICE_MACS, FlowSet, FrameSizes, Recording, Sender, Stream, TESTER_MACS, TrafficPlan,
+};
 use fwdlab_wire::checksum;
 
 use crate::VmError;
@@ -22,20 +25,33 @@ const ADDRESSES_OF_IPV4: usize = ETHERNET + 12;
 const ADDRESSES_OF_IPV6: usize = ETHERNET + 8;
 
 /// The file that `pass` of the guest's program reads.
-pub(super) fn file(task: &Task) -> Result<Vec<u8>, VmError> {
-    let sent = turn(task)?;
+pub(super) fn file(task: &Task, recording: Option<&Recording>) -> Result<Vec<u8>, VmError> {
+    let sent = match recording {
+        Some(recording) => replayed(recording)?,
+        None => turn(task)?,
+    };
     let mut flows = HashMap::new();
     let mut numbers = Vec::new();
-    for frame in &sent {
+    for (at, frame) in sent.iter().enumerate() {
+        let key = match recording {
+            Some(recording) => recording.flow_of(at).to_le_bytes().to_vec(),
+            None => ends(frame).to_vec(),
+        };
         let next = flows.len() as u32;
-        numbers.push(*flows.entry(ends(frame).to_vec()).or_insert(next));
+        numbers.push(*flows.entry(key).or_insert(next));
     }
     let mut file = Vec::new();
-    let length = sent.first().map_or(0, Vec::len);
-    for number in [sent.len(), length, flows.len()] {
+    for number in [sent.len(), flows.len()] {
         file.extend((number as u32).to_le_bytes());
     }
-    numbers.iter().for_each(|number| file.extend(number.to_le_bytes()));
+    let mut end = 0;
+    for (at, (number, frame)) in numbers.into_iter().zip(&sent).enumerate() {
+        end += frame.len();
+        let least = recording.map_or(frame.len(), |recording| recording.least_of(at));
+        for word in [number, end as u32, least as u32] {
+            file.extend(word.to_le_bytes());
+        }
+    }
     sent.iter().for_each(|frame| file.extend(frame));
     sent.iter().for_each(|frame| file.extend(forwarded(frame)));
     Ok(file)
@@ -56,20 +72,38 @@ fn turn(task: &Task) -> Result<Vec<Vec<u8>>, VmError> {
     stream.order =
         order.map_err(|error: fwdlab_traffic::TrafficError| refused(error.to_string()))?;
     stream.sizes = FrameSizes::fixed(usize::from(traffic.frame_bytes));
-    let mut plan = TrafficPlan::new(vec![stream]);
+    written(TrafficPlan::new(vec![stream]), count as usize)
+}
+
+/// The frames of a capture.
+fn replayed(recording: &Recording) -> Result<Vec<Vec<u8>>, VmError> {
+    let count = recording.frames();
+    if count > MOST_FLOWS as usize {
+        let why = format!(
+            "the capture has {count} frames; a FreeBSD guest sends at most {MOST_FLOWS}; take its \
+             beginning with tcpdump -r IN -w OUT -c {MOST_FLOWS}"
+        );
+        return Err(VmError::Traffic { why });
+    }
+    written(TrafficPlan::replaying(Arc::new(recording.clone())), count)
+}
+
+/// The first frames of a plan.
+fn written(mut plan: TrafficPlan, count: usize) -> Result<Vec<Vec<u8>>, VmError> {
+    let refused = |why: String| VmError::Traffic { why };
     plan.source_mac = TESTER_MACS[0];
     plan.device_mac = DEVICE_MACS[0];
     let pool = Pool::with_frames(BATCH).map_err(|error| refused(error.to_string()))?;
     let mut frames: Vec<_> = std::iter::from_fn(|| pool.take()).take(BATCH).collect();
     let sender = Sender::new(&plan, pool.config().headroom);
     let mut sender = sender.map_err(|error| refused(error.to_string()))?;
-    let mut all = Vec::with_capacity(count as usize);
-    while all.len() < count as usize {
+    let mut all = Vec::with_capacity(count);
+    while all.len() < count {
         for frame in &mut frames {
             sender.adopt(frame);
         }
         sender.write(&mut frames, 0);
-        let rest = count as usize - all.len();
+        let rest = count - all.len();
         all.extend(frames.iter().take(rest).map(|frame| frame.to_vec()));
     }
     Ok(all)

@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use fwdlab_agent::task::{GuestClock, Task};
 use fwdlab_experiment::{Variant, inputs};
 use fwdlab_guard::input;
+use fwdlab_traffic::Recording;
 
 pub(super) use self::image::{KernelFile, read_kernel};
 pub(super) use self::machine::{Board, arguments};
@@ -86,9 +87,13 @@ impl Guest {
         Ok(Self { kernel: file, root, modules, rules: rules_of(variant, base)? })
     }
 
-    /// The disk that the guest starts from, with the task.
-    pub(super) fn disk(&self, task: &Task) -> Result<Vec<u8>, VmError> {
-        let frames = frames::file(task)?;
+    /// The disk that the guest starts from, with the task and the capture that it replays, if it does.
+    pub(super) fn disk(
+        &self,
+        task: &Task,
+        recording: Option<&Recording>,
+    ) -> Result<Vec<u8>, VmError> {
+        let frames = frames::file(task, recording)?;
         let routes = script::routes(task);
         let names: Vec<String> = self.modules.iter().map(|(name, _)| name.clone()).collect();
         let khz = match task.clock {

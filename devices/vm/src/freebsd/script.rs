@@ -15,7 +15,7 @@ use std::net::IpAddr;
 use fwdlab_agent::task::{Task, TaskRoute, TaskTraffic};
 use fwdlab_results::Measured;
 use fwdlab_routes::Prefix;
-use fwdlab_traffic::{DEVICE_MACS, FlowSet, TESTER_MACS};
+use fwdlab_traffic::{DEVICE_MACS, Endpoints, FlowSet, TESTER_MACS};
 
 use super::rules::Rules;
 
@@ -199,9 +199,12 @@ pub(super) fn text(task: &Task, modules: &[String], rules: Option<Rules>, khz: &
 
 /// The guest's time in which every flow is sent once.
 fn every_flow_ns(task: &Task) -> u64 {
-    let TaskTraffic { source, destination, .. } = &task.traffic;
-    let flows = FlowSet::parse(source, destination).map_or(0, |flows| flows.count());
-    u64::from(flows) * FRAME_NS
+    let TaskTraffic { source, destination, capture, .. } = &task.traffic;
+    let frames = match capture {
+        Some(capture) => capture.frames as u64,
+        None => FlowSet::parse(source, destination).map_or(0, |flows| u64::from(flows.count())),
+    };
+    frames * FRAME_NS
 }
 
 /// A word of the shell.
@@ -317,9 +320,9 @@ fn proof(task: &Task, rules: Option<Rules>, line: &mut impl FnMut(&str)) {
         }
     }
     let traffic = &task.traffic;
-    if let Ok(flows) = FlowSet::parse(&traffic.source, &traffic.destination) {
-        let destination = flows.destination().first();
-        let (family, address) = match flows.family() {
+    if let Ok(ends) = traffic.destination.parse::<Endpoints>() {
+        let destination = ends.first();
+        let (family, address) = match ends.family() {
             fwdlab_traffic::Family::Inet => ("", IpAddr::from((destination as u32).to_be_bytes())),
             fwdlab_traffic::Family::Inet6 => ("-6 ", IpAddr::from(destination.to_be_bytes())),
         };

@@ -41,6 +41,7 @@ fn task(family: u8) -> Task {
             frame_bytes: if family == 4 { 64 } else { 66 },
             order: "sequential".to_owned(),
             pps: None,
+            capture: None,
         },
         warmup_ns: 500_000,
         duration_ns: 1_000_000,
@@ -56,10 +57,11 @@ fn task(family: u8) -> Task {
 #[test]
 fn the_frames_are_those_of_every_tester_and_expected_as_a_router_sends_them() {
     for (family, length) in [(4, 60), (6, 62)] {
-        let file = frames::file(&task(family)).expect("frames");
+        let file = frames::file(&task(family), None).expect("frames");
         let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().expect("four bytes"));
-        assert_eq!((word(0), word(4), word(8)), (2000, length, 2000));
-        let (frames, length) = (12 + 4 * 2000, length as usize);
+        assert_eq!((word(0), word(4)), (2000, 2000));
+        assert_eq!((word(8), word(12), word(16), word(24)), (0, length, length, 2 * length));
+        let (frames, length) = (8 + 12 * 2000, length as usize);
         let sent = &file[frames..][..length];
         let arriving = &file[frames + 2000 * length..][..length];
         let ttl = if family == 4 { 22 } else { 21 };
