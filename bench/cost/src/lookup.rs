@@ -93,6 +93,24 @@ fn looking_up<F: Family>(
     }))
 }
 
+/// Looks all addresses up; the sum of what was found.
+fn round<F: Family>(reader: &mut Reader<F>, addresses: &[F::Addr], is_batch: bool) -> u64 {
+    let mut answers = [NexthopId::NONE; BATCH];
+    let mut sum = 0;
+    for addresses in addresses.chunks(BATCH) {
+        if is_batch {
+            reader.lookup_batch(addresses, &mut answers);
+            sum += u64::from(black_box(&answers)[0].0);
+        } else {
+            let pinned = reader.pin();
+            for &address in addresses {
+                sum += u64::from(pinned.lookup(address).0);
+            }
+        }
+    }
+    sum
+}
+
 #[cfg(test)]
 mod tests {
     use fwdlab_fib::Registry;
@@ -114,22 +132,4 @@ mod tests {
         assert_eq!(missing::<Inet>(&INET), [""; 0], "add it to INET with a number of routes");
         assert_eq!(missing::<Inet6>(&INET6), [""; 0], "add it to INET6 with a number of routes");
     }
-}
-
-/// Looks all addresses up; the sum of what was found.
-fn round<F: Family>(reader: &mut Reader<F>, addresses: &[F::Addr], is_batch: bool) -> u64 {
-    let mut answers = [NexthopId::NONE; BATCH];
-    let mut sum = 0;
-    for addresses in addresses.chunks(BATCH) {
-        if is_batch {
-            reader.lookup_batch(addresses, &mut answers);
-            sum += u64::from(black_box(&answers)[0].0);
-        } else {
-            let pinned = reader.pin();
-            for &address in addresses {
-                sum += u64::from(pinned.lookup(address).0);
-            }
-        }
-    }
-    sum
 }

@@ -333,7 +333,10 @@ mod tests {
 
     #[test]
     fn an_algorithm_that_nobody_attached_is_named_as_such() {
-        let error = Churn::default().check::<Inet>("nobody").unwrap_err().to_string();
+        let error = Churn { routes: 20, changes: 10, seed: 42 }
+            .check::<Inet>("nobody")
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("nobody") && error.contains("radix4"), "{error}");
     }
 
