@@ -30,6 +30,7 @@
 #![deny(missing_docs)]
 
 pub mod algo;
+mod barrier;
 #[cfg(any(test, feature = "bench"))]
 pub mod bench;
 mod caches;

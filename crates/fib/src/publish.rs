@@ -6,6 +6,7 @@
 
 use std::ops::Deref;
 
+use crate::barrier::Fences;
 use crate::epoch::{Epochs, Grace, Slot, Stamp};
 use crate::sync::{Arc, AtomicPtr, Mutex, MutexGuard, Ordering};
 
@@ -41,10 +42,14 @@ unsafe impl<T: Send + Sync> Sync for Shared<T> {}
 
 impl<T: Send + Sync> Publisher<T> {
     pub(crate) fn new(value: T) -> Self {
+        Self::with_fences(value, Fences::new())
+    }
+
+    fn with_fences(value: T, fences: Fences) -> Self {
         let shared = Shared {
             current: AtomicPtr::new(Box::into_raw(Box::new(value))),
             retired: Mutex::new(Vec::new()),
-            epochs: Epochs::new(),
+            epochs: Epochs::with_fences(fences),
         };
         Self { shared: Arc::new(shared) }
     }
@@ -111,16 +116,25 @@ impl<T> Drop for Shared<T> {
 }
 
 impl<T: Send + Sync> Subscriber<T> {
-    /// Pins the value that is published now: a store, a fence and a load, some 5 ns in all.
-    #[inline]
+    /// Pins the value that is published now: a store and two loads, less than a ns in all, or 5 ns where
+    /// the reader pays for a fence, see [`crate::barrier`].
+    #[cfg(test)]
     pub(crate) fn pin(&mut self) -> Pinned<'_, T> {
+        self.pin_after(|| ()).0
+    }
+
+    /// As [`Subscriber::pin`]. `note` runs in between: when the writer can no longer miss that somebody
+    /// looks, and before the value is chosen. It must not panic, or the slot stays pinned.
+    #[inline]
+    pub(crate) fn pin_after<R>(&mut self, note: impl FnOnce() -> R) -> (Pinned<'_, T>, R) {
         let shared = &*self.shared;
         shared.epochs.pin(&self.slot);
+        let noted = note();
         // SAFETY: the pointer came from Box::into_raw, and the slot is pinned: by the protocol of
         // `epoch` the writer frees the value only after `Pinned` has been dropped. `&mut self`
         // keeps the slot from being pinned twice.
         let value = unsafe { &*shared.current.load(Ordering::Acquire) };
-        Pinned { shared, slot: &self.slot, value }
+        (Pinned { shared, slot: &self.slot, value }, noted)
     }
 }
 
@@ -226,8 +240,14 @@ mod tests {
 
     #[test]
     fn readers_always_find_a_whole_value() {
+        for fences in [Fences::new(), Fences::symmetric()] {
+            find_whole_values(fences);
+        }
+    }
+
+    fn find_whole_values(fences: Fences) {
         let rounds = if cfg!(miri) { 20 } else { 20_000 };
-        let mut publisher = Publisher::new(Box::new([0u64; 8]));
+        let mut publisher = Publisher::with_fences(Box::new([0u64; 8]), fences);
         let mut subscribers: Vec<_> = (0..2).map(|_| publisher.subscribe()).collect();
         std::thread::scope(|scope| {
             for subscriber in &mut subscribers {

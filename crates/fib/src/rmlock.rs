@@ -3,17 +3,16 @@
 //!
 //! Each reading thread has a mark of its own, on a cache line of its own. A reader sets its mark and
 //! looks whether anybody writes; a writer says that it writes and waits until no mark is set. The two
-//! meet as in [`crate::epoch`], but the fence of the readers is paid by the writer, as in FreeBSD,
-//! where it interrupts all processors: membarrier(2) does the same for the threads of a process.
-//! Without it, readers pay a fence.
+//! meet as in [`crate::epoch`], where the fence of the readers is paid by the writer, too, as in
+//! FreeBSD, which interrupts all processors for it: see [`crate::barrier`].
 //!
 //! A fenced file: the lock gives out references to what it guards.
 #![allow(unsafe_code)]
 
 use std::cell::UnsafeCell;
-use std::sync::atomic::compiler_fence;
 
-use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering, fence};
+use crate::barrier::Fences;
+use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
 
 /// Threads that read at a time without a lock; others take the writers'.
 const MARKS: usize = 64;
@@ -25,8 +24,8 @@ pub(crate) struct RmLock<T> {
     writing: AtomicU64,
     writers: Mutex<()>,
     marks: Box<[Mark]>,
-    /// Writers pay for the readers' fence.
-    is_asymmetric: bool,
+    /// Of which writers pay for the readers', too.
+    fences: Fences,
 }
 
 /// How many reads one thread is in. Aligned like a reader's slot, so that readers share no line.
@@ -44,7 +43,7 @@ impl<T> RmLock<T> {
             writing: AtomicU64::new(0),
             writers: Mutex::new(()),
             marks: (0..MARKS).map(|_| Mark(AtomicU64::new(0))).collect(),
-            is_asymmetric: barrier::is_available(),
+            fences: Fences::new(),
         }
     }
 
@@ -77,12 +76,7 @@ impl<T> RmLock<T> {
     #[inline]
     fn set(&self, mark: &Mark, reads: u64) {
         mark.0.store(reads, Ordering::Relaxed);
-        if self.is_asymmetric {
-            // The processor's part is the writer's, see `write`.
-            compiler_fence(Ordering::SeqCst);
-        } else {
-            fence(Ordering::SeqCst);
-        }
+        self.fences.light();
     }
 
     /// Gives the mark back, waits for the writer, and sets it again, until nobody writes. Never
@@ -114,10 +108,8 @@ impl<T> RmLock<T> {
         let _alone = self.wait_for_writers();
         self.writing.store(1, Ordering::SeqCst);
         let _writing = Writing(&self.writing);
-        if self.is_asymmetric {
-            barrier::on_all_threads();
-        }
-        fence(Ordering::SeqCst);
+        // It was registered, after which it cannot fail (membarrier(2)).
+        assert!(self.fences.heavy(), "membarrier failed although it was registered");
         for mark in &self.marks {
             while mark.0.load(Ordering::Acquire) != 0 {
                 pause();
@@ -195,40 +187,6 @@ mod number {
     pub(super) fn own() -> usize {
         OWN.try_with(|own| own.0).unwrap_or(usize::MAX)
     }
-}
-
-/// A fence on all threads of this process at once.
-#[cfg(all(target_os = "linux", not(loom), not(miri)))]
-mod barrier {
-    use std::sync::OnceLock;
-
-    const PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
-    const REGISTER_PRIVATE_EXPEDITED: libc::c_int = 1 << 4;
-
-    fn membarrier(command: libc::c_int) -> bool {
-        // SAFETY: the call takes two numbers, and changes nothing but the order of memory accesses.
-        unsafe { libc::syscall(libc::SYS_membarrier, command, 0) == 0 }
-    }
-
-    pub(super) fn is_available() -> bool {
-        static REGISTERED: OnceLock<bool> = OnceLock::new();
-        *REGISTERED.get_or_init(|| membarrier(REGISTER_PRIVATE_EXPEDITED))
-    }
-
-    pub(super) fn on_all_threads() {
-        // It was registered, after which it cannot fail (membarrier(2)).
-        let done = membarrier(PRIVATE_EXPEDITED);
-        assert!(done, "membarrier failed although it was registered");
-    }
-}
-
-#[cfg(not(all(target_os = "linux", not(loom), not(miri))))]
-mod barrier {
-    pub(super) fn is_available() -> bool {
-        false
-    }
-
-    pub(super) fn on_all_threads() {}
 }
 
 #[cfg(all(test, not(loom)))]
@@ -337,7 +295,7 @@ mod loom_tests {
                 writing: AtomicU64::new(0),
                 writers: Mutex::new(()),
                 marks: Box::new([Mark(AtomicU64::new(0))]),
-                is_asymmetric: false,
+                fences: Fences::new(),
             };
             let lock = Arc::new(lock);
             let own = lock.clone();

@@ -10,6 +10,10 @@ use crate::epoch::{Grace, Stamp};
 
 /// Number of block sizes: 1 word to 2^20 words.
 const CLASSES: usize = 21;
+/// Retired blocks and words from which on it is asked whether they are free: that may cost a fence on all
+/// threads of the process.
+const SEVERAL_BLOCKS: usize = 64;
+const SEVERAL_WORDS: usize = 1024;
 
 /// Offset of a block in words.
 pub(crate) type Offset = u32;
@@ -24,6 +28,9 @@ pub(crate) struct Slab {
     /// Blocks that readers may still see: unlinked since the last stamp.
     unlinked: Vec<(Offset, u8)>,
     retired: VecDeque<(Stamp, Vec<(Offset, u8)>)>,
+    /// In `retired`.
+    retired_blocks: usize,
+    retired_words: usize,
 }
 
 /// The region is full.
@@ -39,6 +46,8 @@ impl Slab {
             free: [const { Vec::new() }; CLASSES],
             unlinked: Vec::new(),
             retired: VecDeque::new(),
+            retired_blocks: 0,
+            retired_words: 0,
         }
     }
 
@@ -74,14 +83,24 @@ impl Slab {
         self.unlinked.push((offset, class_of(words) as u8));
     }
 
-    /// Call it before changes: takes back what no reader can see any more.
+    /// Call it before changes: takes back what no reader can see any more, if that is much.
     pub(crate) fn reclaim(&mut self, grace: &Grace<'_>) {
+        if self.retired_blocks < SEVERAL_BLOCKS && self.retired_words < SEVERAL_WORDS {
+            return;
+        }
+        self.reclaim_all(grace);
+    }
+
+    /// The same, be it ever so little.
+    pub(crate) fn reclaim_all(&mut self, grace: &Grace<'_>) {
         while let Some((stamp, _)) = self.retired.front() {
             if !grace.has_passed(*stamp) {
                 return;
             }
             for (offset, class) in self.retired.pop_front().map(|r| r.1).into_iter().flatten() {
                 self.free[usize::from(class)].push(offset);
+                self.retired_blocks -= 1;
+                self.retired_words -= 1 << class;
             }
         }
     }
@@ -89,6 +108,8 @@ impl Slab {
     /// Call it after changes: what was retired may be reused after a grace period.
     pub(crate) fn stamp(&mut self, grace: &Grace<'_>) {
         if !self.unlinked.is_empty() {
+            self.retired_blocks += self.unlinked.len();
+            self.retired_words += self.unlinked.iter().map(|(_, class)| 1 << class).sum::<usize>();
             self.retired.push_back((grace.stamp(), std::mem::take(&mut self.unlinked)));
         }
     }
@@ -128,15 +149,33 @@ mod tests {
 
     #[test]
     fn a_full_slab_says_so_and_retired_blocks_come_back() {
-        let mut slab = Slab::new(128, 0);
-        let first = slab.take(64).unwrap();
-        slab.take(64).unwrap();
+        let mut slab = Slab::new(2048, 0);
+        let first = slab.take(1024).unwrap();
+        slab.take(1024).unwrap();
         assert_eq!(slab.take(64), Err(Full));
-        slab.retire(first, 64);
+        slab.retire(first, 1024);
         assert_eq!(slab.take(64), Err(Full));
         let grace = Grace::without_readers();
         slab.stamp(&grace);
         slab.reclaim(&grace);
-        assert_eq!(slab.take(64), Ok(first));
+        assert_eq!(slab.take(1024), Ok(first));
+    }
+
+    #[test]
+    fn a_few_retired_blocks_are_asked_about_together() {
+        let mut slab = Slab::new(1 << 14, 0);
+        let grace = Grace::without_readers();
+        let mut before = Vec::new();
+        for block in 0..SEVERAL_BLOCKS {
+            slab.reclaim(&grace);
+            let offset = slab.take(8).unwrap();
+            assert!(!before.contains(&offset), "reused after {block} blocks");
+            slab.retire(offset, 8);
+            slab.stamp(&grace);
+            before.push(offset);
+        }
+        slab.reclaim(&grace);
+        assert!(before.contains(&slab.take(8).unwrap()));
+        assert_eq!((slab.retired_blocks, slab.retired_words), (0, 0));
     }
 }

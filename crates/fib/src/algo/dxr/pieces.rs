@@ -123,7 +123,7 @@ mod tests {
         let (again, _) = pieces.take(&[1, 2, 3], &records, &mut slab).unwrap();
         assert_ne!(again, one);
         slab.stamp(&Grace::without_readers());
-        slab.reclaim(&Grace::without_readers());
+        slab.reclaim_all(&Grace::without_readers());
         assert_eq!(pieces.take(&[7, 8, 9], &records, &mut slab), Ok((one, true)));
     }
 }
