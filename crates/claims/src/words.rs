@@ -147,6 +147,11 @@ fn nanoseconds(saved: &Saved) -> String {
     let [own, low, high] = [saved.ns.abs(), a.min(b), a.max(b)].map(units::ns_fine);
     let (each, of) = (saved.tick.per_frame(), units::ns(saved.baseline_ns));
     match low == own && high == own {
+        // All its digits are 0, and it is not.
+        true if own.parse() == Ok(0.0) && saved.ns != 0.0 => {
+            let zeros = &own[..own.len() - 1];
+            format!("less than {zeros}1 {each} of {}", units::ns_fine(saved.baseline_ns))
+        }
         true => format!("exactly {own} {each} of {of}"),
         false => format!("{own} {each} [{low}, {high}] of {of}"),
     }
@@ -212,6 +217,9 @@ mod tests {
             tick: Tick::Instruction,
         };
         assert_eq!(nanoseconds(&saved(0.001)), "exactly 465.7 instructions per frame of 2972");
+        let (ns, interval_ns, baseline_ns) = (0.0005, [0.0004, 0.0006], 0.2);
+        let hardly = Saved { ns, interval_ns, baseline_ns, ..saved(0.001) };
+        assert!(nanoseconds(&hardly).starts_with("less than 0.0"), "{}", nanoseconds(&hardly));
         let wide = "465.7 instructions per frame [464.7, 466.7] of 2972";
         assert_eq!(nanoseconds(&saved(1.0)), wide);
     }

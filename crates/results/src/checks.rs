@@ -28,6 +28,17 @@ pub struct Checks {
     pub bad_payload: u64,
 }
 
+impl Checks {
+    /// What was wrong with frames that came; one with two faults counts twice.
+    pub fn wrong(&self) -> u64 {
+        let Self { duplicated, reordered, misrouted, bad_ttl, .. } = *self;
+        let Self { bad_checksum, bad_mac, bad_payload, .. } = *self;
+        [duplicated, reordered, misrouted, bad_ttl, bad_checksum, bad_mac, bad_payload]
+            .into_iter()
+            .fold(0, u64::saturating_add)
+    }
+}
+
 /// What there is none of is not written: journals of earlier versions stay byte for byte.
 fn is_none(count: &u64) -> bool {
     *count == 0

@@ -280,7 +280,10 @@ impl Finding {
             Self::AnnouncedFlowsDiffer { .. } => {
                 "count distinct flows at the receiver, and correct the report or the command"
             }
-            Self::TrialsMissing { .. } => "look at the failed trials and run them again",
+            Self::TrialsMissing { .. } => {
+                "look at the failed trials and run them again (in a campaign: the same `fwdlab run` with \
+                 --retry-failed)"
+            }
             Self::FactorsDiffer { .. } => {
                 "run both variants on the same set-up, or declare the factors in the experiment"
             }
@@ -442,8 +445,15 @@ impl fmt::Display for Finding {
                 let seen = rare.describe(baseline, variant).unwrap_or_default();
                 let [b, v] = [rare.baseline, rare.variant].map(|side| side.share_at_most * 100.0);
                 write!(f, "rare runs: {seen}")?;
-                for cost in [rare.slower, rare.faster].iter().flatten() {
-                    write!(f, ", {} for {variant} over all runs", rare_cost(cost))?;
+                let costs: Vec<String> =
+                    [rare.slower, rare.faster].iter().flatten().map(rare_cost).collect();
+                if !costs.is_empty() {
+                    let costs = costs.join(" and ");
+                    write!(
+                        f,
+                        "; on average over all runs these alone are {costs} for {variant}, "
+                    )?;
+                    f.write_str("beside what typical runs differ by")?;
                 }
                 write!(
                     f,

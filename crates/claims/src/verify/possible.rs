@@ -162,25 +162,12 @@ fn apart(group: &[&Trial], results: &Results) -> Vec<Fault> {
 fn lost_and_found(trial: &Trial) -> Option<Fault> {
     let measured = &trial.measured;
     let (checks, sent) = (measured.checks?, measured.sent?);
-    let wrong = [
-        checks.duplicated,
-        checks.reordered,
-        checks.misrouted,
-        checks.bad_ttl,
-        checks.bad_checksum,
-        checks.bad_mac,
-        checks.bad_payload,
-    ];
-    let wrong = wrong.into_iter().fold(0, u64::saturating_add);
     let missing = sent.saturating_sub(measured.received);
     let is_known = measured.ledger == Ledger::Exact && checks.checked == measured.received;
-    let most = missing.saturating_add(wrong).saturating_add(checks.checked / 1000);
+    let most = missing.saturating_add(checks.wrong()).saturating_add(checks.checked / 1000);
     (is_known && checks.lost > most).then(|| {
-        let lost = checks.lost;
-        impossible(
-            trial,
-            format!("{lost} of its frames never came, and {missing} of those sent did not"),
-        )
+        let why = "of its frames never came, and";
+        impossible(trial, format!("{} {why} {missing} of those sent did not", checks.lost))
     })
 }
 

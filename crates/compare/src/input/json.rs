@@ -69,17 +69,40 @@ fn records(path: &Path, items: &[Value], options: &Options) -> Result<Vec<Series
     table::series(path, &Table { head, rows }, options)
 }
 
-/// hyperfine's `--export-json`: one result per command with its times in seconds.
+/// hyperfine's `--export-json`: one result per command with its times in seconds. A run that ended with another
+/// exit code than 0 (none: a signal ended it) did not do its work, however fast: it FAILED.
 fn hyperfine(path: &Path, results: &[Value], options: &Options) -> Option<Vec<Series>> {
     results
         .iter()
         .map(|result| {
-            let times = numbers(result.get("times")?.as_array()?);
+            let times = result.get("times")?.as_array()?;
+            let codes =
+                result.get("exit_codes").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+            let is_failed =
+                |at: &usize| codes.get(*at).is_some_and(|code| code.as_i64() != Some(0));
+            let (failed, ended): (Vec<usize>, Vec<usize>) = (0..times.len()).partition(is_failed);
+            let values = ended.into_iter().filter_map(|at| times[at].as_f64()).collect();
+            let failed = failed.into_iter().map(|at| format!("run {}", at + 1)).collect();
             let name = result.get("command")?.as_str()?.to_owned();
-            Some(
-                Series { name, ..Series::plain(path, times, options.is_lower_better) }
-                    .of_metric("time", "s"),
-            )
+            let plain = Series::plain(path, values, options.is_lower_better);
+            Some(Series { name, failed, ..plain }.of_metric("time", "s"))
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_of_hyperfine_that_failed_is_no_fast_run() {
+        let text = r#"{"results": [{"command": "a", "times": [1.0, 0.1, 1.1, 0.2], "exit_codes": [0, 1, 0, null]},
+            {"command": "b", "times": [2.0, 2.1]}]}"#;
+        let found = read(Path::new("h.json"), text, &Options::default()).unwrap();
+        assert_eq!(
+            (&found[0].values, &found[0].failed),
+            (&vec![1.0, 1.1], &vec!["run 2".into(), "run 4".into()])
+        );
+        assert_eq!((&found[1].values, found[1].failed.len()), (&vec![2.0, 2.1], 0));
+    }
 }

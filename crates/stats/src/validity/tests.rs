@@ -214,7 +214,7 @@ fn rare_runs_of_one_side_are_named_with_number_and_size() {
     let text = finding.to_string();
     assert!(text.starts_with("rare runs: 2 of 20 runs of B are worse by about 37"), "{text}");
     // they follow each other: one event
-    let cost = "none of A, -4.51 % [-19.7 %, +10.4 %] for B over all runs";
+    let cost = "none of A; on average over all runs these alone are -4.51 % [-19.7 %, +10.4 %] for B, beside";
     assert!(text.contains(cost), "{text}");
     let share = "at most 28 % of B's and 14 % of A's will be like that";
     assert!(text.ends_with(share), "{text}");
